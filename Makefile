@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+#   make          build/jitbpf and build/libjitbpf.so
+#   make demo     install what is missing, build, record a real JIT engine, draw flamegraph.html
+#   make check    install what is missing, run every check and test
+#   make bench    measurements, as ratios
+#   make core     only the core library: needs no clang, bpftool, libbpf
+#   make unit     build and run the unit tests of the core
+#   make format   let clang-format have its way;  make lint  ask it and clang-tidy
+#
+#   V=1  show the commands    SAN=1  with ASan and UBSan, in build/san
+
+V ?= 0
+SAN ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' $(1) $(2))
+
+B := $(if $(filter 1,$(SAN)),build/san,build)
+CC ?= gcc
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+	-Wpointer-arith -Wno-unused-parameter -Wno-sign-compare
+comma := ,
+SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
+comma := ,
+CFLAGS ?= -O2 -g
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -fno-omit-frame-pointer -MMD -MP
+INCLUDES := -I. -Iuser
+
+CORE_STAGES := base decode state locate profile symbolize sink pipeline
+CORE_SRC := $(sort $(foreach s,$(CORE_STAGES),$(wildcard user/$(s)/*.c)))
+HOST_SRC := $(sort $(wildcard user/agent/*.c user/cli/*.c))
+CORE_OBJ := $(CORE_SRC:%.c=$(B)/%.o)
+HOST_OBJ := $(HOST_SRC:%.c=$(B)/%.o)
+CORE_LIBS := -liberty -lz
+HOST_LIBS := -lbpf -lelf -lz -lpthread
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: all core unit check demo bench format lint clean fuzz install-deps
+
+all: $(B)/jitbpf $(B)/libjitbpf.so
+
+core: $(B)/libcore.a
+
+$(B)/libcore.a: $(CORE_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(INCLUDES) -c $< -o $@
+
+$(B)/jitbpf: $(HOST_OBJ) $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) $(HOST_LIBS) -o $@
+
+# --- the page: its template goes into the program as it is -------------------
+
+$(B)/user/sink/html.o: user/sink/flamegraph.html
+
+# --- the shim: no dependency but libc, exports only the API -----------------
+
+SHIM_SRC := $(sort $(wildcard jitapi-shim/*.c))
+SHIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) -fPIC -fvisibility=hidden -mno-red-zone \
+	-fcf-protection=none -fno-stack-protector -MMD -MP -I.
+SHIM_OBJ := $(SHIM_SRC:%.c=$(B)/%.shim.o)
+
+$(B)/%.shim.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(SHIM_CFLAGS) -c $< -o $@
+
+$(B)/libjitbpf.so: $(SHIM_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared -Wl,-Bsymbolic -Wl,-z,now -Wl,-z,relro -Wl,-soname,libjitbpf.so $^ -o $@
+
+# --- BPF: one object from all programs, one skeleton -------------------------
+
+BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
+BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
+BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
+	-Wno-unused-parameter -I. -MMD -MP
+
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(B)/bpf/jitbpf.bpf.o: $(BPF_OBJ)
+	$(call say,BPFLINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(B)/bpf/jitbpf.skel.h: $(B)/bpf/jitbpf.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name jitbpf_bpf >$@
+
+$(HOST_OBJ): $(B)/bpf/jitbpf.skel.h
+$(HOST_OBJ): INCLUDES += -I$(B)/bpf
+
+# --- tests -------------------------------------------------------------------
+
+include tests/tests.mk
+
+install-deps:
+	$(Q)tools/install-deps.sh
+
+demo: install-deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tools/demo.sh $(B)
+
+bench: all
+	$(Q)tests/bench/run $(B)
+
+SOURCES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+
+format:
+	$(Q)clang-format -i $(SOURCES)
+
+lint:
+	$(call say,FORMAT,$(words $(SOURCES)) files)
+	$(Q)clang-format --dry-run -Werror $(SOURCES)
+	$(call say,TIDY,core)
+	$(Q)clang-tidy --quiet $(CORE_SRC) -- -std=gnu11 -D_GNU_SOURCE $(INCLUDES) 2>/dev/null
+
+clean:
+	$(Q)rm -rf build
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Unit tests: each tests/unit/**/test_*.c is a cmocka program over the core.
+# Fuzz targets: each tests/fuzz/fuzz_*.c defines LLVMFuzzerTestOneInput; its
+# corpus is tests/fuzz/corpus/NAME/. `make check` replays the corpora under ASan
+# and UBSan, `make fuzz` builds the libFuzzer programs and runs each for a while.
+
+UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c'))
+UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_REPLAY := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/fuzz/replay_%)
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
+FUZZ_SECONDS ?= 60
+
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -lcmocka -o $@
+
+unit: $(UNIT_BIN)
+	$(Q)for t in $(UNIT_BIN); do $$t || exit 1; done
+
+$(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/replay.o $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
+
+replay: $(FUZZ_REPLAY)
+	$(Q)for t in $(FUZZ_REPLAY); do $$t tests/fuzz/corpus/$${t##*/replay_fuzz_} || exit 1; done
+
+build/fuzz/%: tests/fuzz/%.c $(CORE_SRC)
+	$(call say,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 -D_GNU_SOURCE -O1 -g -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined $(INCLUDES) $< $(CORE_SRC) $(CORE_LIBS) -o $@
+
+fuzz: $(FUZZ_BIN)
+	$(Q)for t in $(FUZZ_BIN); do mkdir -p build/fuzz/new_$${t##*/}; \
+		$$t -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 \
+		build/fuzz/new_$${t##*/} tests/fuzz/corpus/$${t##*/fuzz_} || exit 1; done
+
+.PHONY: replay
+.PRECIOUS: $(B)/tests/%.o

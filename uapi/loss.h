@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is counted on the kernel's side and in the agent, one list: the BPF
+ * counter map, the COUNTERS record and the reports are made from it.
+ * Only append. X(SYMBOL, "json_key", "words for people").
+ */
+#ifndef JITBPF_UAPI_LOSS_H
+#define JITBPF_UAPI_LOSS_H
+
+#define JITBPF_COUNTERS_LIST(X)                                                                    \
+	X(SAMPLES_TAKEN, "samples_taken", "samples taken")                                         \
+	X(SAMPLES_RING_FULL, "samples_ring_full", "samples lost: sample ring full")                \
+	X(SAMPLES_NO_SCRATCH, "samples_no_scratch", "samples lost: no scratch space")              \
+	X(JIT_HITS, "jit_hits", "JIT records seen by the probe")                                   \
+	X(JIT_RING_FULL, "jit_ring_full", "JIT records lost: code ring full")                      \
+	X(JIT_UNREADABLE, "jit_unreadable", "JIT records lost: memory could not be read")          \
+	X(JIT_BAD_SIZE, "jit_bad_size", "JIT records lost: impossible size")                       \
+	X(SIDEBAND_LOST, "sideband_lost", "process events lost: side-band ring full")              \
+	X(AGENT_NO_MEMORY, "agent_no_memory", "records lost: out of memory")
+
+enum jitbpf_counter {
+#define X(symbol, key, words) JITBPF_COUNT_##symbol,
+	JITBPF_COUNTERS_LIST(X)
+#undef X
+		JITBPF_COUNTER_MAX
+};
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a source hands to the pipeline: a stream of records, each beginning
+ * with struct jitbpf_record. The BPF programs write SAMPLE and JIT records into
+ * the rings in just this form; the agent writes the others from the perf
+ * side-band and the start-up scan; a recording holds the same bytes.
+ *
+ * Little-endian; all times are CLOCK_MONOTONIC in ns unless said otherwise;
+ * pids and tids are those of jitbpf's own pid namespace. Enums only grow.
+ */
+#ifndef JITBPF_UAPI_RECORD_H
+#define JITBPF_UAPI_RECORD_H
+
+#include <linux/types.h>
+
+#define JITBPF_COMM_MAX	    16
+#define JITBPF_FRAMES_MAX   127 /* of each of the kernel and the user stack */
+#define JITBPF_BUILD_ID_MAX 20
+
+enum jitbpf_record_type {
+	JITBPF_SAMPLE = 1,
+	JITBPF_JIT = 2,
+	JITBPF_MAPPING = 3,
+	JITBPF_COMM = 4,
+	JITBPF_FORK = 5,
+	JITBPF_EXIT = 6,
+	JITBPF_KERNEL_SYMBOL = 7,
+	JITBPF_THROTTLE = 8,
+	JITBPF_LOST_SAMPLES = 9,
+	JITBPF_COUNTERS = 10,
+	/* 100 and up: in recordings only, uapi/recording.h */
+};
+
+struct jitbpf_record {
+	__u32 size_bytes; /* whole record, this header included */
+	__u16 type;	  /* enum jitbpf_record_type */
+	__u16 flags;	  /* meaning depends on the type */
+	__u64 time_ns;
+};
+
+/* How the walk of a user stack ended. */
+enum jitbpf_stack_end {
+	JITBPF_END_NONE = 0,	   /* there is no user stack: a kernel thread */
+	JITBPF_END_ROOT = 1,	   /* reached the outermost frame */
+	JITBPF_END_BAD_FRAME = 2,  /* frame pointer leads nowhere plausible */
+	JITBPF_END_UNREADABLE = 3, /* stack memory could not be read */
+	JITBPF_END_DEPTH = 4,	   /* more frames than JITBPF_FRAMES_MAX */
+	JITBPF_END_COMPAT = 5,	   /* 32-bit code, not walked */
+	JITBPF_END_COUNT
+};
+
+#define JITBPF_SAMPLE_USER_REGS 1u /* flags: struct jitbpf_user_regs behind the frames */
+
+struct jitbpf_sample {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 tid;
+	__u64 start_ns; /* the process leader's start, CLOCK_BOOTTIME */
+	__u32 cpu;
+	__u16 kernel_frames;
+	__u16 user_frames;
+	__u32 user_end; /* enum jitbpf_stack_end */
+	__u32 reserved;
+	char comm[JITBPF_COMM_MAX]; /* the thread's, NUL-padded */
+	__u64 ips[];		    /* kernel frames, then user frames, each leaf first */
+};
+
+struct jitbpf_user_regs {
+	__u64 ax, bx, cx, dx, si, di, bp, sp, ip, flags;
+	__u64 r8, r9, r10, r11, r12, r13, r14, r15;
+};
+
+/* One hit of the shim's probe. h.time_ns is the hit's, the event's is within. */
+struct jitbpf_jit {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 tid;
+	__u64 start_ns;
+	__u32 data_bytes;
+	__u32 reserved;
+	__u8 data[]; /* one part: struct jitbpf_jit_header and what follows */
+};
+
+/* An executable mapping, from mmap2 side-band or the start-up scan. */
+struct jitbpf_mapping {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 tid;
+	__u64 start_ns; /* 0 where not known (side-band) */
+	__u64 address;
+	__u64 size_bytes;
+	__u64 file_offset;
+	__u64 inode; /* 0: no file behind it */
+	__u64 inode_generation;
+	__u32 dev_major;
+	__u32 dev_minor;
+	__u32 protection; /* PROT_* */
+	__u32 map_flags;  /* MAP_* */
+	__u8 build_id[JITBPF_BUILD_ID_MAX];
+	__u32 build_id_bytes; /* 0: none or not known */
+	char path[]; /* NUL-terminated within size_bytes; "//anon", "[vdso]" as perf has them */
+};
+
+#define JITBPF_COMM_EXEC 1u /* flags: the process has just begun a new program */
+
+struct jitbpf_comm {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 tid;
+	__u64 start_ns; /* 0 where not known */
+	char comm[JITBPF_COMM_MAX];
+};
+
+/* FORK and EXIT. A FORK with pid == parent_pid is a new thread. */
+struct jitbpf_task {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 tid;
+	__u32 parent_pid;
+	__u32 parent_tid;
+};
+
+#define JITBPF_KERNEL_SYMBOL_GONE 1u /* flags: unregistered at h.time_ns */
+
+/* Kernel code made at run time: BPF programs, trampolines. */
+struct jitbpf_kernel_symbol {
+	struct jitbpf_record h;
+	__u64 address;
+	__u32 size_bytes;
+	__u32 kind;  /* PERF_RECORD_KSYMBOL_TYPE_* */
+	char name[]; /* NUL-terminated within h.size_bytes */
+};
+
+#define JITBPF_THROTTLE_END 1u /* flags: sampling on this CPU goes on again */
+
+struct jitbpf_throttle {
+	struct jitbpf_record h;
+	__u32 cpu;
+	__u32 reserved;
+};
+
+/* Samples of one process that found no room. Sent once, at the end. */
+struct jitbpf_lost_samples {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 reserved;
+	__u64 start_ns;
+	__u64 count;
+};
+
+/* The totals behind uapi/loss.h, in its order. Sent once, at the end. */
+struct jitbpf_counters {
+	struct jitbpf_record h;
+	__u64 values[];
+};
+
+_Static_assert(sizeof(struct jitbpf_record) == 16, "ABI");
+_Static_assert(sizeof(struct jitbpf_sample) == 64, "ABI");
+_Static_assert(sizeof(struct jitbpf_user_regs) == 144, "ABI");
+_Static_assert(sizeof(struct jitbpf_jit) == 40, "ABI");
+_Static_assert(sizeof(struct jitbpf_mapping) == 112, "ABI");
+_Static_assert(sizeof(struct jitbpf_comm) == 48, "ABI");
+_Static_assert(sizeof(struct jitbpf_task) == 32, "ABI");
+_Static_assert(sizeof(struct jitbpf_kernel_symbol) == 32, "ABI");
+_Static_assert(sizeof(struct jitbpf_throttle) == 24, "ABI");
+_Static_assert(sizeof(struct jitbpf_lost_samples) == 40, "ABI");
+_Static_assert(sizeof(struct jitbpf_counters) == 16, "ABI");
+
+#endif

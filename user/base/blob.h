@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A file's contents, read piece by piece through whoever opened it. The core
+ * does no I/O of its own: the agent gives it blobs over file descriptors, tests
+ * give it blobs over memory. Reads never map the file, so that one which shrinks
+ * under the reader's eyes costs an error and not a SIGBUS.
+ */
+#ifndef JITBPF_BASE_BLOB_H
+#define JITBPF_BASE_BLOB_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+struct blob {
+	uint64_t size_bytes;
+	/* Fill buf from [offset, offset + size_bytes), whole. Returns 0 or negative errno. */
+	int (*read)(void *context, uint64_t offset, void *buf, size_t size_bytes);
+	void (*close)(void *context); /* may be NULL */
+	void *context;
+};
+
+/* Bounds-checked read: -EBADMSG where the range is not inside the blob. */
+static inline int blob_read(const struct blob *blob, uint64_t offset, void *buf, size_t size_bytes)
+{
+	if (offset > blob->size_bytes || size_bytes > blob->size_bytes - offset)
+		return -EBADMSG;
+	return blob->read(blob->context, offset, buf, size_bytes);
+}
+
+static inline void blob_close(struct blob *blob)
+{
+	if (blob->close)
+		blob->close(blob->context);
+	*blob = (struct blob){0};
+}
+
+/* A blob over memory, which it borrows. */
+static inline int blob_memory_read_(void *context, uint64_t offset, void *buf, size_t size_bytes)
+{
+	memcpy(buf, (const uint8_t *)context + offset, size_bytes);
+	return 0;
+}
+
+static inline struct blob blob_of_memory(const void *bytes, size_t size_bytes)
+{
+	return (struct blob){
+		.size_bytes = size_bytes,
+		.read = blob_memory_read_,
+		.context = (void *)bytes,
+	};
+}
+
+#endif

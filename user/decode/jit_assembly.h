@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Puts the parts of JIT records together, per thread: a record of several
+ * parts comes as hits of one thread in order. A part that never comes costs at
+ * most the budget, and the record is counted as incomplete. Zero-initialized is
+ * empty.
+ */
+#ifndef JITBPF_DECODE_JIT_ASSEMBLY_H
+#define JITBPF_DECODE_JIT_ASSEMBLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "decode/jit_event.h"
+
+#define JIT_ASSEMBLY_BYTES   (8u << 20) /* of unfinished records of one process */
+#define JIT_ASSEMBLY_THREADS 1024	/* with an unfinished record at a time */
+
+struct jit_assembly {
+	VEC(struct jit_assembly_slot *) slots; /* one per thread with an unfinished record */
+	uint64_t bytes;
+	uint64_t incomplete;  /* records given up: a part was missing */
+	uint64_t over_budget; /* records given up */
+	uint64_t malformed;   /* parts that could not be read */
+};
+
+/*
+ * Take one part, as the probe saw it on thread tid. Where it completes a
+ * record, *ret_complete is true and *ret_event the event, whose strings live
+ * until the next call (they point into bytes, or into the assembly).
+ *
+ * Returns 0, -EBADMSG (counted as malformed) or -ENOMEM.
+ */
+int jit_assembly_add(struct jit_assembly *assembly, uint32_t tid, const void *bytes,
+		     size_t size_bytes, struct jit_event *ret_event, bool *ret_complete);
+
+/* Give up what is unfinished (the process is gone), counting it as incomplete. */
+void jit_assembly_flush(struct jit_assembly *assembly);
+
+void jit_assembly_deinit(struct jit_assembly *assembly);
+
+#endif

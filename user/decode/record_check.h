@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tells whether a record of uapi/record.h is whole: the one place where sizes
+ * are checked, whatever the record came through.
+ */
+#ifndef JITBPF_DECODE_RECORD_CHECK_H
+#define JITBPF_DECODE_RECORD_CHECK_H
+
+#include <stddef.h>
+
+#include "uapi/record.h"
+
+/*
+ * Check that the record at bytes (8-byte aligned, available bytes of it) has a
+ * known type, lies within them, is as large as its type and its own counts
+ * want, and that its strings end inside it.
+ * Returns 0; -EBADMSG; or -ENOTSUP where the type is not one of uapi/record.h
+ * but the size fits (such a record may be skipped).
+ */
+int record_check(const void *bytes, size_t available_bytes);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The JIT code of one process (a code space): which method's code stood at an
+ * address at a time. Fed with JIT API events in order of time.
+ *
+ * A region is what one load reported. A new region ends what it overlaps; older
+ * samples still resolve to what stood then. Region numbers come from one
+ * counter for all code maps of a run and are never reused.
+ */
+#ifndef JITBPF_STATE_CODE_MAP_H
+#define JITBPF_STATE_CODE_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "decode/jit_event.h"
+#include "state/space_map.h"
+
+struct code_region {
+	struct space_value value;
+	uint64_t number;
+	uint64_t address, size_bytes;
+	uint64_t loaded_ns;
+	uint64_t caller; /* return address of NotifyEvent: stands for the calling DSO */
+	uint32_t method_id;
+	const char *name; /* "" where the engine gave none; so are the next three */
+	const char *class_name;
+	const char *source;
+	const char *module;
+	const struct jitbpf_jit_line *lines;
+	uint32_t line_count;
+};
+
+/* Limits of one process; past one, what exceeds it is refused and counted. */
+struct code_budget {
+	uint64_t methods;    /* live and in history */
+	uint64_t name_bytes; /* of all strings */
+	uint64_t lines;	     /* entries of all line tables */
+};
+
+extern const struct code_budget code_budget_default;
+
+/* What a code map has seen. */
+struct code_counts {
+	uint64_t loads;	     /* regions entered */
+	uint64_t code_bytes; /* their sizes added up */
+	uint64_t unloads;    /* events that ended at least one region */
+	uint64_t unload_unknown;
+	uint64_t invalid;	 /* size 0, wrapping range, no id: kept out */
+	uint64_t over_budget;	 /* kept out */
+	uint64_t not_understood; /* events of other kinds */
+	uint64_t unknown_fields;
+};
+
+struct code_map; /* see code_map.c */
+
+/* next_number is shared by all code maps and outlives them. Returns 0 or -ENOMEM. */
+int code_map_create(const struct code_budget *budget, uint64_t *next_number, struct code_map **ret);
+void code_map_destroy(struct code_map *map);
+
+/*
+ * Apply one event that happened at time_ns. What is invalid, over budget or not
+ * understood is counted and is no error. Copies what it keeps.
+ * Returns 0 or -ENOMEM; on failure the map is unchanged.
+ */
+int code_map_apply(struct code_map *map, const struct jit_event *event, uint64_t time_ns);
+
+/* What stood there then, or NULL. Borrowed: get a reference to keep it. */
+const struct code_region *code_map_find(const struct code_map *map, uint64_t address,
+					uint64_t time_ns);
+
+int code_map_clear(struct code_map *map, uint64_t time_ns);	       /* exec */
+int code_map_clone(const struct code_map *map, struct code_map **ret); /* fork */
+void code_map_forget(struct code_map *map, uint64_t time_ns);	       /* drop old history */
+uint64_t code_map_generation(const struct code_map *map);	       /* see space_map.h */
+const struct code_counts *code_map_counts(const struct code_map *map); /* borrowed */
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Processes over time. A process is its pid and its leader's start time; a pid
+ * that is used again is another process. Numbers are stable, never reused.
+ * Fed in order of time.
+ */
+#ifndef JITBPF_STATE_PROCESS_TABLE_H
+#define JITBPF_STATE_PROCESS_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/index_map.h"
+#include "base/string_pool.h"
+#include "base/vec.h"
+#include "decode/jit_assembly.h"
+#include "state/code_map.h"
+#include "state/module_table.h"
+#include "state/space_map.h"
+#include "uapi/record.h"
+
+/* Value of a process's mappings. */
+struct mapping {
+	struct space_value value;
+	uint64_t address;     /* where it began when it was mapped */
+	uint64_t file_offset; /* of that address */
+	uint32_t module;      /* number, or MAPPING_ANON */
+};
+
+#define MAPPING_ANON UINT32_MAX
+
+struct process {
+	uint32_t number;
+	uint32_t pid;
+	uint64_t start_ns; /* leader's, CLOCK_BOOTTIME; 0 while not known */
+	uint64_t from_ns;  /* when we first knew of it */
+	uint64_t exit_ns;  /* UINT64_MAX: lives */
+	uint32_t comm;	   /* number in the pool: the name now */
+	struct space_map *mappings;
+	struct code_map *code;
+	struct jit_assembly jit_assembly; /* parts of JIT records not yet whole */
+	uint64_t sequence_next;
+	bool has_sequence;
+	/* NULL once the process has been retired; its numbers and counts stay. */
+};
+
+struct process_table {
+	VEC(struct process *) processes; /* by number */
+	struct index_map index;		 /* by pid: the latest */
+	struct string_pool *strings;	 /* borrowed */
+	struct module_table *modules;	 /* borrowed */
+	struct code_budget budget;
+	uint64_t next_region;
+};
+
+/* strings and modules outlive the table. */
+void process_table_init(struct process_table *table, struct string_pool *strings,
+			struct module_table *modules, const struct code_budget *budget);
+void process_table_deinit(struct process_table *table);
+
+/*
+ * The process that had pid at time_ns and, where start_ns is not 0, started
+ * then; made where it is not known. Returns 0 and sets *ret, or -ENOMEM.
+ */
+int process_table_at(struct process_table *table, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
+		     struct process **ret);
+
+/* Apply one side-band record. Return 0 or -ENOMEM. */
+int process_table_map(struct process_table *table, const struct jitbpf_mapping *record);
+int process_table_comm(struct process_table *table, const struct jitbpf_comm *record);
+int process_table_fork(struct process_table *table, const struct jitbpf_task *record);
+int process_table_exit(struct process_table *table, const struct jitbpf_task *record);
+
+/*
+ * Drop the history older than time_ns of all processes, and the maps of those
+ * that exited before it.
+ */
+void process_table_forget(struct process_table *table, uint64_t time_ns);
+
+#endif

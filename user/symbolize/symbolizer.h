@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * From a native or kernel location to its frames. Slow (it reads files): used
+ * by one thread at a time, in record a worker's. Knows nothing of processes
+ * and time: those are settled when there is a location.
+ */
+#ifndef JITBPF_SYMBOLIZE_SYMBOLIZER_H
+#define JITBPF_SYMBOLIZE_SYMBOLIZER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/blob.h"
+#include "state/module_table.h"
+
+/* Where files come from; implemented by the agent, and by tests over memory. */
+struct file_source {
+	/*
+	 * Open the file behind a module. The caller closes *ret. Returns 0, or
+	 * negative errno where it cannot be had or is known to be another file.
+	 */
+	int (*open_module)(void *context, const struct module *module, struct blob *ret);
+	/*
+	 * The text of /proc/kallsyms, or -ENOENT. *ret_text is allocated with
+	 * malloc() and the caller's.
+	 */
+	int (*read_kallsyms)(void *context, char **ret_text, size_t *ret_bytes);
+	void *context;
+};
+
+/* One name that was found. Borrowed from the symbolizer: good until its next call. */
+struct symbol_frame {
+	const char *name;   /* demangled; never NULL, "" where there is none */
+	const char *module; /* path, "[kernel.kallsyms]" or "[mod]" */
+	const char *file;   /* NULL: not known */
+	uint32_t line;
+	uint64_t symbol_offset;
+	bool inlined;
+};
+
+#define SYMBOL_FRAMES_MAX 64
+
+struct symbolizer; /* see symbolizer.c */
+
+/* source is copied; its context outlives the symbolizer. Returns 0 or -ENOMEM. */
+int symbolizer_create(const struct file_source *source, struct symbolizer **ret);
+void symbolizer_destroy(struct symbolizer *symbolizer);
+
+/*
+ * Frames at a file offset of a module, innermost first: at least one, with an
+ * empty name where nothing is known. A file that lies or cannot be read yields
+ * that too. Sets *ret_count to 1..SYMBOL_FRAMES_MAX. Returns 0 or -ENOMEM.
+ */
+int symbolizer_native(struct symbolizer *symbolizer, const struct module *module,
+		      uint64_t file_offset, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
+		      uint32_t *ret_count);
+
+/* The same for an address of the kernel or one of its modules. */
+int symbolizer_kernel(struct symbolizer *symbolizer, uint64_t address,
+		      struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count);
+
+#endif
