@@ -24,7 +24,6 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
 	-Wpointer-arith -Wno-unused-parameter -Wno-sign-compare
 comma := ,
 SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
-comma := ,
 CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -fno-omit-frame-pointer -MMD -MP
 INCLUDES := -I. -Iuser
