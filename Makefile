@@ -81,8 +81,9 @@ $(B)/libjitbpf.so: $(SHIM_OBJ)
 
 BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
-BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
-	-Wno-unused-parameter -I. -MMD -MP
+MULTIARCH := $(shell $(CC) -print-multiarch)
+BPF_CFLAGS := -idirafter /usr/include/$(MULTIARCH) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
+	-Wno-unused-parameter -Wno-gnu-variable-sized-type-not-at-end -I. -MMD -MP
 
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$<)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Captures what the shim's probe hands over: copies bytes, knows nothing of
+ * the JIT API. Also defines what all programs share.
+ */
+#include "bpf/maps.h"
+
+#include "bpf/pid_space.h"
+#include "uapi/jit_record.h"
+#include "uapi/record.h"
+
+/* Wake the reader when this much waits; else it comes by itself (agent/live_source.c). */
+#define WAKE_BYTES (2u << 20)
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile __u32 pidns_level = 0;
+const volatile __u32 pidns_inum = 0;
+const volatile bool only_tracked = false;
+
+struct counters_map counters SEC(".maps");
+struct tracked_map tracked SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_DEFAULT);
+} code_ring SEC(".maps");
+
+__u64 self_test_hits = 0;
+
+/*
+ * One function per size class: a ring reservation needs a constant size. The
+ * copy goes straight into the ring, with no scratch in between: uprobe programs
+ * can be preempted, and would share it.
+ */
+#define DEFINE_EMIT(class)                                                                         \
+	struct jit_slot_##class                                                                    \
+	{                                                                                          \
+		struct jitbpf_jit head;                                                            \
+		__u8 data[class];                                                                  \
+	};                                                                                         \
+	static __always_inline bool emit_##class(const struct jitbpf_jit *head, const void *from,  \
+						 __u64 size)                                       \
+	{                                                                                          \
+		struct jit_slot_##class *slot;                                                     \
+                                                                                                   \
+		slot = bpf_ringbuf_reserve(&code_ring, sizeof(*slot), 0);                          \
+		if (!slot) {                                                                       \
+			count(JITBPF_COUNT_JIT_RING_FULL);                                         \
+			return false;                                                              \
+		}                                                                                  \
+		__builtin_memcpy(&slot->head, head, sizeof(slot->head));                           \
+		asm volatile("" : "+r"(size));                                                     \
+		if (size > class || bpf_probe_read_user(slot->data, size, from)) {                 \
+			bpf_ringbuf_discard(slot, BPF_RB_NO_WAKEUP);                               \
+			count(JITBPF_COUNT_JIT_UNREADABLE);                                        \
+			return false;                                                              \
+		}                                                                                  \
+		bpf_ringbuf_submit(slot, wake_flag());                                             \
+		return true;                                                                       \
+	}                                                                                          \
+	struct emit_semicolon
+
+static __always_inline __u64 wake_flag(void)
+{
+	return bpf_ringbuf_query(&code_ring, BPF_RB_AVAIL_DATA) >= WAKE_BYTES ? BPF_RB_FORCE_WAKEUP
+									      : BPF_RB_NO_WAKEUP;
+}
+
+DEFINE_EMIT(256);
+DEFINE_EMIT(1024);
+DEFINE_EMIT(4096);
+
+SEC("uprobe")
+int jit_event(struct context_regs *regs)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct jitbpf_jit head = {.h.type = JITBPF_JIT};
+	const void *from = (const void *)regs->di;
+	__u64 size = regs->si;
+
+	head.pid = current_pid_in_our_space(task);
+	if (!is_tracked(head.pid))
+		return 0;
+	count(JITBPF_COUNT_JIT_HITS);
+	if (size < sizeof(struct jitbpf_jit_header) || size > JITBPF_JIT_PART_MAX) {
+		count(JITBPF_COUNT_JIT_BAD_SIZE);
+		return 0;
+	}
+	head.h.size_bytes = sizeof(head) + size;
+	head.h.time_ns = bpf_ktime_get_ns();
+	head.tid = pid_in_our_space(task);
+	head.start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	head.data_bytes = size;
+	if (size <= 256)
+		emit_256(&head, from, size);
+	else if (size <= 1024)
+		emit_1024(&head, from, size);
+	else
+		emit_4096(&head, from, size);
+	return 0;
+}
+
+/* Attached to our own process alone, to see whether an offset of the site fires at all. */
+SEC("uprobe")
+int self_test(struct context_regs *regs)
+{
+	__sync_fetch_and_add(&self_test_hits, 1);
+	return 0;
+}

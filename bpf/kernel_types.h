@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel's types as far as we read them, trimmed by hand: CO-RE finds the
+ * fields by name in the running kernel's BTF, so only their names and types
+ * count here, not their places. Stands in for a generated vmlinux.h.
+ */
+#ifndef JITBPF_BPF_KERNEL_TYPES_H
+#define JITBPF_BPF_KERNEL_TYPES_H
+
+#define __VMLINUX_H__ /* bpf_tracing.h: registers by the kernel's names */
+
+#include <stdbool.h>
+#include <linux/bpf.h>
+#include <linux/types.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+	unsigned int level;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct signal_struct {
+	atomic_t live;
+};
+
+struct mm_struct;
+
+struct task_struct {
+	unsigned int flags;
+	struct mm_struct *mm;
+	int pid;
+	int tgid;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	__u64 start_boottime;
+	char comm[16];
+	struct signal_struct *signal;
+};
+
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx;
+	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax, ip, cs, flags, sp, ss;
+};
+
+#pragma clang attribute pop
+
+/* Registers as the context of uprobe and perf_event programs holds them: ABI, not relocated. */
+struct context_regs {
+	unsigned long r15, r14, r13, r12, bp, bx;
+	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax, ip, cs, flags, sp, ss;
+};
+
+struct bpf_perf_event_data {
+	struct context_regs regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+#define PF_KTHREAD 0x00200000
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The maps and constants that the programs share; defined once, in jit.bpf.c. */
+#ifndef JITBPF_BPF_MAPS_H
+#define JITBPF_BPF_MAPS_H
+
+#include "bpf/kernel_types.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include "uapi/loss.h"
+
+#define MAX_CPUS      1024
+#define TRACKED_MAX   65536
+#define LOST_PIDS_MAX 4096
+#define RING_DEFAULT  (1u << 20) /* user space sets the real sizes */
+
+/* Totals, in the order of uapi/loss.h. */
+struct counters_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, JITBPF_COUNTER_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+/* Processes to profile, by pid as jitbpf sees it; used where `only_tracked`. */
+struct tracked_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TRACKED_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+};
+
+extern struct counters_map counters SEC(".maps");
+extern struct tracked_map tracked SEC(".maps");
+
+/* Uprobe programs can be preempted and moved, so even per-CPU counts are added atomically. */
+static __always_inline void count(__u32 which)
+{
+	__u64 *value = bpf_map_lookup_elem(&counters, &which);
+
+	if (value)
+		__sync_fetch_and_add(value, 1);
+}
+
+#endif
