@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/scope.h"
+#include "pipeline/pipeline_state.h"
+#include "uapi/recording.h"
+
+static void kernel_code_free(struct space_value *value)
+{
+	free(value);
+}
+
+int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_symbol *symbol)
+{
+	size_t name_bytes = strlen(symbol->name) + 1;
+	struct kernel_code *code;
+	struct space_entry entry;
+	int err;
+
+	if (symbol->h.flags & JITBPF_KERNEL_SYMBOL_GONE) {
+		if (space_map_find(p->kernel_code, symbol->address, symbol->h.time_ns, &entry) &&
+		    entry.start == symbol->address)
+			space_map_end(p->kernel_code, entry.start, entry.value, symbol->h.time_ns);
+		return 0;
+	}
+	if (!symbol->size_bytes)
+		return 0;
+	code = malloc(sizeof(*code) + name_bytes);
+	if (!code)
+		return -ENOMEM;
+	*code = (struct kernel_code){
+		.value = {.refs = 1, .free = kernel_code_free},
+		.number = p->kernel_code_count++,
+		.address = symbol->address,
+	};
+	memcpy(code->name, symbol->name, name_bytes);
+	err = space_map_insert(p->kernel_code, symbol->address,
+			       symbol->address + symbol->size_bytes, symbol->h.time_ns,
+			       &code->value);
+	space_value_put(&code->value);
+	return err == -EINVAL ? 0 : err;
+}
+
+int pipeline_take_throttle(struct pipeline *p, const struct jitbpf_throttle *throttle)
+{
+	uint64_t *since;
+
+	if (throttle->cpu >= 65536) {
+		p->ledger.malformed_records++;
+		return 0;
+	}
+	while (p->throttled_since.size <= throttle->cpu) {
+		int err = vec_push(&p->throttled_since, (uint64_t)0);
+
+		if (err)
+			return err;
+	}
+	since = &p->throttled_since.data[throttle->cpu];
+	if (!(throttle->h.flags & JITBPF_THROTTLE_END)) {
+		p->ledger.throttles++;
+		*since = throttle->h.time_ns;
+	} else if (*since) {
+		p->ledger.throttled_ns += throttle->h.time_ns - *since;
+		*since = 0;
+	}
+	return 0;
+}
+
+int pipeline_take_lost(struct pipeline *p, const struct jitbpf_lost_samples *lost)
+{
+	struct ledger_process *row;
+	struct process *process;
+	int err = process_table_at(&p->processes, lost->pid, lost->start_ns, lost->h.time_ns,
+				   &process);
+
+	if (err)
+		return err;
+	row = pipeline_ledger_row(p, process);
+	if (!row)
+		return -ENOMEM;
+	row->fate[FATE_LOST] += lost->count;
+	p->ledger.fate[FATE_LOST] += lost->count;
+	return 0;
+}
+
+void pipeline_take_counters(struct pipeline *p, const struct jitbpf_counters *counters)
+{
+	size_t count = (counters->h.size_bytes - sizeof(*counters)) / sizeof(uint64_t);
+
+	for (size_t i = 0; i < count && i < JITBPF_COUNTER_MAX; i++)
+		p->ledger.counters[i] += counters->values[i];
+}
+
+int pipeline_take_info(struct pipeline *p, const struct jitbpf_info_chunk *chunk)
+{
+	const char *strings[4] = {"", "", "", ""};
+	struct cursor text = cursor_of(
+		chunk->text, chunk->h.size_bytes - offsetof(struct jitbpf_info_chunk, text));
+
+	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {
+		if (cursor_string(&text, &strings[i]))
+			break;
+	}
+	return pipeline_set_info(p, &(struct run_info){
+					    .start_ns = chunk->h.time_ns,
+					    .wall_clock_ns = chunk->wall_clock_ns,
+					    .freq_hz = chunk->freq_hz,
+					    .cpus = chunk->cpus,
+					    .event = strings[0],
+					    .command = strings[1],
+					    .host = strings[2],
+					    .kernel = strings[3],
+				    });
+}

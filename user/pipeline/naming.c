@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "pipeline/pipeline_state.h"
+#include "symbolize/demangle.h"
+
+static int intern(struct pipeline *p, const char *s, uint32_t *ret)
+{
+	if (!s || !*s) {
+		*ret = 0;
+		return 0;
+	}
+	return string_pool_add(p->strings, s, strlen(s), ret);
+}
+
+/* What a symbolizer found, put into the frame table. */
+static int take_symbols(void *context, uint32_t location, const struct symbol_frame *symbols,
+			uint32_t count)
+{
+	struct pipeline *p = context;
+	bool kernel = p->locations.locations.data[location].kind == LOCATION_KERNEL;
+	struct frame frames[SYMBOL_FRAMES_MAX];
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct frame *frame = &frames[i];
+		int err;
+
+		*frame = (struct frame){
+			.line = symbols[i].line,
+			.symbol_offset = symbols[i].symbol_offset,
+			.kind = kernel ? FRAME_KIND_KERNEL : FRAME_KIND_NATIVE,
+			.flags = symbols[i].inlined ? FRAME_INLINED : 0,
+		};
+		err = intern(p, symbols[i].name, &frame->name);
+		err = err ?: intern(p, symbols[i].module, &frame->module);
+		err = err ?: intern(p, symbols[i].file, &frame->file);
+		if (err)
+			return err;
+	}
+	return frame_table_set(p->frames, location, frames, count);
+}
+
+int pipeline_request_names(struct pipeline *p)
+{
+	struct symbol_service *symbols = &p->symbols;
+	uint32_t count = (uint32_t)p->locations.locations.size;
+
+	if (!p->has_symbols || p->has_recorded)
+		return 0;
+	for (; p->requested < count; p->requested++) {
+		const struct location *location = &p->locations.locations.data[p->requested];
+		const struct module *module = NULL;
+		int err;
+
+		if (location->kind == LOCATION_NATIVE)
+			module = module_table_get(&p->modules, (uint32_t)location->owner);
+		else if (location->kind != LOCATION_KERNEL)
+			continue;
+		err = symbols->request(symbols->context, p->requested, location, module);
+		if (err)
+			return err;
+	}
+	return symbols->collect(symbols->context, false, take_symbols, p);
+}
+
+/* "Class::method", demangled where the engine gave a mangled name. */
+static int jit_name(struct pipeline *p, const struct code_region *region, uint32_t *ret)
+{
+	AUTO_FREE char *demangled = demangle(region->name);
+	AUTO_FREE char *joined = NULL;
+	const char *name = demangled ?: region->name;
+
+	if (*region->class_name && *name) {
+		if (asprintf(&joined, "%s::%s", region->class_name, name) < 0) {
+			joined = NULL;
+			return -ENOMEM;
+		}
+		name = joined;
+	}
+	return intern(p, name, ret);
+}
+
+static int name_jit(struct pipeline *p, uint32_t number, const struct location *location)
+{
+	const struct code_region *region = (const struct code_region *)location->code;
+	struct frame frame = {.symbol_offset = location->offset, .kind = FRAME_KIND_JIT};
+	int err;
+
+	err = jit_name(p, region, &frame.name);
+	err = err ?: intern(p, *region->module ? region->module : "[jit]", &frame.module);
+	err = err ?: intern(p, region->source, &frame.file);
+	return err ?: frame_table_set(p->frames, number, &frame, 1);
+}
+
+static int name_kernel_code(struct pipeline *p, uint32_t number, const struct location *location)
+{
+	const struct kernel_code *code = (const struct kernel_code *)location->code;
+	bool bpf = !strncmp(code->name, "bpf_", 4);
+	struct frame frame = {.symbol_offset = location->offset, .kind = FRAME_KIND_KERNEL};
+	int err;
+
+	err = intern(p, code->name, &frame.name);
+	err = err ?: intern(p, bpf ? "[bpf]" : "[kernel.kallsyms]", &frame.module);
+	return err ?: frame_table_set(p->frames, number, &frame, 1);
+}
+
+/* Where nobody knew the name, the frame still says what it lies in. */
+static int name_default(struct pipeline *p, uint32_t number, const struct location *location)
+{
+	struct frame frame = {.kind = FRAME_KIND_UNKNOWN};
+	const struct module *module;
+	int err = 0;
+
+	if (location->kind == LOCATION_KERNEL) {
+		frame.kind = FRAME_KIND_KERNEL;
+		err = intern(p, "[kernel.kallsyms]", &frame.module);
+	} else if (location->kind == LOCATION_NATIVE) {
+		frame.kind = FRAME_KIND_NATIVE;
+		module = module_table_get(&p->modules, (uint32_t)location->owner);
+		err = intern(p, module->path, &frame.module);
+	} else {
+		return 0; /* anonymous or unknown: the sinks say so */
+	}
+	return err ?: frame_table_set(p->frames, number, &frame, 1);
+}
+
+static int name_location(struct pipeline *p, uint32_t number)
+{
+	const struct location *location = &p->locations.locations.data[number];
+	const struct module *module = NULL;
+	const struct frame *frames;
+	uint32_t count;
+
+	if (location->kind == LOCATION_JIT)
+		return name_jit(p, number, location);
+	if (location->kind == LOCATION_KERNEL_CODE)
+		return name_kernel_code(p, number, location);
+	if (location->kind == LOCATION_NATIVE)
+		module = module_table_get(&p->modules, (uint32_t)location->owner);
+	frames = recorded_frames_find(p->recorded, location, module, &count);
+	if (frames)
+		return frame_table_set(p->frames, number, frames, count);
+	return name_default(p, number, location);
+}
+
+int pipeline_complete_names(struct pipeline *p)
+{
+	uint32_t count = (uint32_t)p->locations.locations.size, known;
+	int err = pipeline_request_names(p);
+
+	if (!err && p->has_symbols && !p->has_recorded)
+		err = p->symbols.collect(p->symbols.context, true, take_symbols, p);
+	for (uint32_t i = 0; i < count && !err; i++) {
+		if (!frame_table_get(p->frames, i, &known))
+			err = name_location(p, i);
+	}
+	return err;
+}

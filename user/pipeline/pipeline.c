@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pipeline/pipeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "decode/record_check.h"
+#include "pipeline/pipeline_state.h"
+#include "uapi/recording.h"
+
+/* How long samples may come after what they need has been superseded. */
+#define HISTORY_NS 2000000000ull
+
+DEFINE_CLEANUP(struct pipeline *, pipeline_destroy);
+
+int pipeline_create(const struct pipeline_options *options, struct pipeline **ret)
+{
+	CLEANUP(pipeline_destroyp) struct pipeline *p = calloc(1, sizeof(*p));
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	if (options->symbols) {
+		p->symbols = *options->symbols;
+		p->has_symbols = true;
+	}
+	p->stack_cache = calloc(STACK_CACHE_SLOTS, sizeof(*p->stack_cache));
+	if (!p->stack_cache)
+		return -ENOMEM;
+	err = string_pool_create(&p->strings);
+	err = err ?: space_map_create(SPACE_END_WHOLE, &p->kernel_code);
+	err = err ?: frame_table_create(p->strings, &p->frames);
+	err = err ?: recorded_frames_create(p->strings, &p->recorded);
+	if (err)
+		return err;
+	process_table_init(&p->processes, p->strings, &p->modules,
+			   options->budget ?: &code_budget_default);
+	p->info = (struct run_info){.event = "", .command = "", .host = "", .kernel = ""};
+	p->view = (struct view){
+		.info = &p->info,
+		.strings = p->strings,
+		.locations = &p->locations,
+		.frames = p->frames,
+		.profile = &p->profile,
+		.ledger = &p->ledger,
+	};
+	*ret = TAKE_PTR(p);
+	return 0;
+}
+
+void pipeline_destroy(struct pipeline *p)
+{
+	if (!p)
+		return;
+	vec_for_each (sink, &p->sinks)
+		sink->ops->destroy(sink->sink);
+	vec_deinit(&p->sinks);
+	vec_deinit(&p->round_bytes);
+	vec_deinit(&p->round);
+	vec_deinit(&p->sequences);
+	vec_deinit(&p->throttled_since);
+	vec_deinit(&p->ledger.processes);
+	free(p->stack_cache);
+	profile_deinit(&p->profile);
+	location_table_deinit(&p->locations);
+	recorded_frames_destroy(p->recorded);
+	frame_table_destroy(p->frames);
+	process_table_deinit(&p->processes);
+	space_map_destroy(p->kernel_code);
+	module_table_deinit(&p->modules);
+	string_pool_destroy(p->strings);
+	free(p);
+}
+
+/* A string that lives as long as the pipeline. */
+static int keep(struct pipeline *p, const char *s, const char **ret)
+{
+	uint32_t number;
+	int err = string_pool_add(p->strings, s, strlen(s), &number);
+
+	if (!err)
+		*ret = string_pool_get(p->strings, number);
+	return err;
+}
+
+int pipeline_set_info(struct pipeline *p, const struct run_info *info)
+{
+	struct run_info copy = *info;
+	int err;
+
+	err = keep(p, info->event, &copy.event);
+	err = err ?: keep(p, info->command, &copy.command);
+	err = err ?: keep(p, info->host, &copy.host);
+	err = err ?: keep(p, info->kernel, &copy.kernel);
+	if (!err)
+		p->info = copy;
+	return err;
+}
+
+int pipeline_add_sink(struct pipeline *p, const struct sink_ops *ops, FILE *out)
+{
+	struct pipeline_sink added = {.ops = ops};
+	int err = vec_reserve(&p->sinks, p->sinks.size + 1);
+
+	err = err ?: ops->create(out, &added.sink);
+	return err ?: vec_push(&p->sinks, added);
+}
+
+struct ledger_process *pipeline_ledger_row(struct pipeline *p, const struct process *process)
+{
+	struct ledger_process *row;
+
+	while (p->ledger.processes.size <= process->number) {
+		if (vec_push(&p->ledger.processes, (struct ledger_process){0}))
+			return NULL;
+	}
+	row = &p->ledger.processes.data[process->number];
+	row->pid = process->pid;
+	row->comm = process->comm;
+	return row;
+}
+
+static int take_record(struct pipeline *p, const struct jitbpf_record *record)
+{
+	switch (record->type) {
+	case JITBPF_SAMPLE:
+		return pipeline_take_sample(p, (const struct jitbpf_sample *)record);
+	case JITBPF_JIT:
+		return pipeline_take_jit(p, (const struct jitbpf_jit *)record);
+	case JITBPF_MAPPING:
+		return process_table_map(&p->processes, (const struct jitbpf_mapping *)record);
+	case JITBPF_COMM:
+		return process_table_comm(&p->processes, (const struct jitbpf_comm *)record);
+	case JITBPF_FORK:
+		return process_table_fork(&p->processes, (const struct jitbpf_task *)record);
+	case JITBPF_EXIT:
+		return process_table_exit(&p->processes, (const struct jitbpf_task *)record);
+	case JITBPF_KERNEL_SYMBOL:
+		return pipeline_take_kernel_symbol(p, (const struct jitbpf_kernel_symbol *)record);
+	case JITBPF_THROTTLE:
+		return pipeline_take_throttle(p, (const struct jitbpf_throttle *)record);
+	case JITBPF_LOST_SAMPLES:
+		return pipeline_take_lost(p, (const struct jitbpf_lost_samples *)record);
+	case JITBPF_COUNTERS:
+		pipeline_take_counters(p, (const struct jitbpf_counters *)record);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* Keep a record until its round is complete. */
+static int keep_record(struct pipeline *p, const struct jitbpf_record *record)
+{
+	struct round_record kept = {.time_ns = record->time_ns, .offset = p->round_bytes.size};
+	size_t padded = (record->size_bytes + 7u) & ~7u;
+	int err = vec_reserve(&p->round_bytes, p->round_bytes.size + padded);
+
+	err = err ?: vec_push(&p->round, kept);
+	if (err)
+		return err;
+	memcpy(p->round_bytes.data + p->round_bytes.size, record, record->size_bytes);
+	p->round_bytes.size += padded;
+	return 0;
+}
+
+/* The source's taker: the tee to the recorder, and the way into the round. */
+static int take_from_source(void *context, const struct jitbpf_record *record)
+{
+	struct pipeline *p = context;
+	int err;
+
+	if (record->type == JITBPF_CHUNK_INFO)
+		return pipeline_take_info(p, (const struct jitbpf_info_chunk *)record);
+	if (record->type == JITBPF_CHUNK_FRAMES) {
+		p->has_recorded = true;
+		err = recorded_frames_add(p->recorded, (const struct jitbpf_frames_chunk *)record);
+		if (err == -EBADMSG)
+			p->ledger.malformed_records++;
+		return err == -EBADMSG ? 0 : err;
+	}
+	if (record_check(record, record->size_bytes)) {
+		p->ledger.malformed_records++;
+		return 0;
+	}
+	if (p->recorder && !p->recorder_error)
+		p->recorder_error = recorder_write(p->recorder, record);
+	return keep_record(p, record);
+}
+
+/* By time; at one time, in the order in which they came. */
+static int compare_records(const void *a_, const void *b_)
+{
+	const struct round_record *a = a_, *b = b_;
+
+	if (a->time_ns != b->time_ns)
+		return a->time_ns < b->time_ns ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static int work_off_round(struct pipeline *p, uint64_t time_ns)
+{
+	int err = 0;
+
+	qsort(p->round.data, p->round.size, sizeof(*p->round.data), compare_records);
+	vec_for_each (record, &p->round) {
+		err = take_record(
+			p, (const struct jitbpf_record *)(p->round_bytes.data + record->offset));
+		if (err)
+			break;
+	}
+	p->round.size = p->round_bytes.size = 0;
+	if (time_ns > p->info.start_ns)
+		p->info.duration_ns = time_ns - p->info.start_ns;
+	if (time_ns > HISTORY_NS) {
+		process_table_forget(&p->processes, time_ns - HISTORY_NS);
+		space_map_forget(p->kernel_code, time_ns - HISTORY_NS);
+	}
+	return err ?: pipeline_request_names(p);
+}
+
+int pipeline_round(struct pipeline *p, const struct source *source, struct recorder *recorder)
+{
+	uint64_t time_ns = p->info.start_ns + p->info.duration_ns;
+	int state, err;
+
+	p->recorder = recorder;
+	state = source->drain(source->context, take_from_source, p, &time_ns);
+	p->recorder = NULL;
+	if (state == SOURCE_OPEN)
+		return state;
+	if (recorder && !p->recorder_error)
+		p->recorder_error = recorder_end_round(recorder, time_ns);
+	err = work_off_round(p, time_ns);
+	return state < 0 ? state : (err ?: state);
+}
+
+int pipeline_recorder_error(const struct pipeline *p)
+{
+	return p->recorder_error;
+}
+
+/* Fold what is known only at the end into the ledger. */
+static void complete_ledger(struct pipeline *p)
+{
+	uint64_t end_ns = p->info.start_ns + p->info.duration_ns;
+
+	vec_for_each (since, &p->throttled_since) {
+		if (*since && *since < end_ns)
+			p->ledger.throttled_ns += end_ns - *since;
+		*since = 0;
+	}
+	for (uint32_t i = 0; i < p->ledger.processes.size; i++) {
+		struct ledger_process *row = &p->ledger.processes.data[i];
+		struct process *process = p->processes.processes.data[i];
+		struct jit_counts *jit = &row->jit, *all = &p->ledger.jit;
+
+		jit_assembly_flush(&process->jit_assembly);
+		jit->incomplete = process->jit_assembly.incomplete;
+		row->comm = process->comm;
+		if (i < p->sequences.size && p->sequences.data[i].count) {
+			struct sequence_span *span = &p->sequences.data[i];
+			uint64_t wanted = span->last - span->first + 1;
+
+			jit->sequence_gaps = wanted > span->count ? wanted - span->count : 0;
+		}
+		all->methods += jit->methods;
+		all->code_bytes += jit->code_bytes;
+		all->unloads += jit->unloads;
+		all->incomplete += jit->incomplete;
+		all->malformed += jit->malformed;
+		all->invalid += jit->invalid;
+		all->over_budget += jit->over_budget;
+		all->not_understood += jit->not_understood;
+		all->sequence_gaps += jit->sequence_gaps;
+		all->time_corrected += jit->time_corrected;
+	}
+}
+
+int pipeline_finish(struct pipeline *p)
+{
+	complete_ledger(p);
+	return pipeline_complete_names(p);
+}
+
+int pipeline_write(struct pipeline *p)
+{
+	int first = 0;
+
+	vec_for_each (sink, &p->sinks) {
+		int err = sink->ops->finish(sink->sink, &p->view);
+
+		first = first ?: err;
+	}
+	return first;
+}
+
+struct pipeline_progress pipeline_progress(const struct pipeline *p)
+{
+	struct pipeline_progress progress = {
+		.code_unknown = p->ledger.fate[FATE_CODE_UNKNOWN],
+		.samples = ledger_taken(&p->ledger),
+	};
+
+	for (size_t i = 0; i < p->ledger.processes.size; i++)
+		progress.jit_methods += p->ledger.processes.data[i].jit.methods;
+	return progress;
+}
+
+const struct view *pipeline_view(const struct pipeline *p)
+{
+	return &p->view;
+}
+
+const struct module_table *pipeline_modules(const struct pipeline *p)
+{
+	return &p->modules;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Drives the stages: takes a source's records round by round, puts each round
+ * into order of time, keeps the state, locates and counts every sample, has
+ * locations named, and feeds the sinks. Owns all of the core's state; belongs
+ * to one thread.
+ */
+#ifndef JITBPF_PIPELINE_PIPELINE_H
+#define JITBPF_PIPELINE_PIPELINE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "pipeline/recorder.h"
+#include "pipeline/source.h"
+#include "sink/sink.h"
+#include "symbolize/symbol_service.h"
+
+struct pipeline; /* see pipeline_state.h */
+
+struct pipeline_options {
+	/* NULL: the default budget of a process. */
+	const struct code_budget *budget;
+	/*
+	 * Names native and kernel locations, unless the source's records bring the
+	 * names along. NULL: they stay without. Its context outlives the pipeline.
+	 */
+	const struct symbol_service *symbols;
+};
+
+/* Figures for a status line. */
+struct pipeline_progress {
+	uint64_t samples;
+	uint64_t jit_methods;
+	uint64_t code_unknown;
+};
+
+/* Returns 0 or -ENOMEM. */
+int pipeline_create(const struct pipeline_options *options, struct pipeline **ret);
+void pipeline_destroy(struct pipeline *pipeline);
+
+/* What is recorded: copied. A recording's own INFO record replaces it. Returns 0 or -ENOMEM. */
+int pipeline_set_info(struct pipeline *pipeline, const struct run_info *info);
+
+/* Add an output, before the first round. Borrows out until destroy. Returns 0 or -ENOMEM. */
+int pipeline_add_sink(struct pipeline *pipeline, const struct sink_ops *ops, FILE *out);
+
+/*
+ * Drain the source once; where that ends a round, work it off. Every record
+ * goes to recorder too, unless it is NULL; the recorder's own failure does not
+ * stop the pipeline and is returned by pipeline_recorder_error().
+ * Returns an enum source_state or negative errno. What precedes an error of the
+ * source has been worked off.
+ */
+int pipeline_round(struct pipeline *pipeline, const struct source *source,
+		   struct recorder *recorder);
+int pipeline_recorder_error(const struct pipeline *pipeline);
+
+/*
+ * No more rounds: have every location named, complete the ledger. After it,
+ * pipeline_view() is complete and pipeline_write() may be called.
+ * Returns 0 or negative errno.
+ */
+int pipeline_finish(struct pipeline *pipeline);
+
+/* Write all sinks. Returns 0, or the first sink's error (the others are still written). */
+int pipeline_write(struct pipeline *pipeline);
+
+struct pipeline_progress pipeline_progress(const struct pipeline *pipeline);
+const struct view *pipeline_view(const struct pipeline *pipeline);
+const struct module_table *pipeline_modules(const struct pipeline *pipeline);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the pipeline owns; shared by its files only. */
+#ifndef JITBPF_PIPELINE_PIPELINE_STATE_H
+#define JITBPF_PIPELINE_PIPELINE_STATE_H
+
+#include "base/string_pool.h"
+#include "locate/locate.h"
+#include "pipeline/pipeline.h"
+#include "profile/ledger.h"
+#include "profile/profile.h"
+#include "state/process_table.h"
+#include "symbolize/frame_table.h"
+#include "symbolize/recorded_frames.h"
+#include "uapi/recording.h"
+
+/* One output. */
+struct pipeline_sink {
+	const struct sink_ops *ops;
+	struct sink *sink;
+};
+
+/* A stack that was located, good while nothing has changed in its process. */
+struct stack_cache_slot {
+	uint64_t hash;
+	uint64_t generation;
+	uint64_t time_ns;
+	uint32_t process;
+	uint32_t comm;
+	uint32_t node;
+	uint16_t kernel_frames;
+	uint16_t user_frames;
+	uint8_t user_end;
+	bool code_unknown;
+	bool used;
+};
+
+#define STACK_CACHE_SLOTS 16384 /* a power of two */
+
+/* Which sequence numbers of a process's JIT records have come. */
+struct sequence_span {
+	uint64_t first, last, count;
+};
+
+/* A record of the round at hand. */
+struct round_record {
+	uint64_t time_ns;
+	uint64_t offset; /* of its bytes in the round's bytes */
+};
+
+struct pipeline {
+	struct symbol_service symbols;
+	bool has_symbols;
+	struct run_info info;
+	struct view view;
+
+	struct string_pool *strings;
+	struct module_table modules;
+	struct process_table processes;
+	struct space_map *kernel_code;
+	uint64_t kernel_code_count;
+	struct location_table locations;
+	struct frame_table *frames;
+	struct recorded_frames *recorded;
+	bool has_recorded; /* the source brought names: nobody else is asked */
+	struct profile profile;
+	struct ledger ledger;
+	VEC(struct pipeline_sink) sinks;
+
+	VEC(uint8_t) round_bytes;
+	VEC(struct round_record) round;
+	struct recorder *recorder; /* during a round */
+	int recorder_error;
+	struct located_stack located;
+	struct stack_cache_slot *stack_cache;
+	VEC(struct sequence_span) sequences; /* by process number */
+	VEC(uint64_t) throttled_since;	     /* by CPU; 0: is not */
+	uint32_t requested;		     /* locations below it have been asked for */
+};
+
+/* The ledger's row of a process. NULL: no memory. */
+struct ledger_process *pipeline_ledger_row(struct pipeline *p, const struct process *process);
+
+/* sample_intake.c, jit_intake.c: apply one record. Return 0 or negative errno. */
+int pipeline_take_sample(struct pipeline *p, const struct jitbpf_sample *sample);
+int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit);
+
+/* event_intake.c: the rarer kinds of records. */
+int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_symbol *symbol);
+int pipeline_take_throttle(struct pipeline *p, const struct jitbpf_throttle *throttle);
+int pipeline_take_lost(struct pipeline *p, const struct jitbpf_lost_samples *lost);
+void pipeline_take_counters(struct pipeline *p, const struct jitbpf_counters *counters);
+int pipeline_take_info(struct pipeline *p, const struct jitbpf_info_chunk *chunk);
+
+/* naming.c: ask for the names of new locations; see that all locations have theirs. */
+int pipeline_request_names(struct pipeline *p);
+int pipeline_complete_names(struct pipeline *p);
+
+#endif

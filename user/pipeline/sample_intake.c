@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/hash.h"
+#include "pipeline/pipeline_state.h"
+
+/*
+ * Sums up everything a look-up in this process depends on. Each part only ever
+ * grows, so the sum stays the same just while all of them do.
+ */
+static uint64_t generation(const struct pipeline *p, const struct process *process)
+{
+	return space_map_generation(p->kernel_code) + space_map_generation(process->mappings) +
+	       code_map_generation(process->code);
+}
+
+static struct stack_cache_slot *cache_slot(struct pipeline *p, uint64_t hash)
+{
+	return &p->stack_cache[hash & (STACK_CACHE_SLOTS - 1)];
+}
+
+/* Locate the stack and enter it into the profile; fills *slot, which the cache may keep. */
+static int locate_sample(struct pipeline *p, const struct process *process,
+			 const struct raw_stack *stack, uint64_t time_ns,
+			 struct stack_cache_slot *slot)
+{
+	struct located_stack *located = &p->located;
+	int err = locate_stack(&p->locations, p->kernel_code, process, stack, time_ns, located);
+
+	if (err)
+		return err;
+	slot->kernel_frames = (uint16_t)located->kernel_frames;
+	slot->user_frames = (uint16_t)located->user_frames;
+	slot->user_end = (uint8_t)located->user_end;
+	slot->code_unknown = located->code_unknown;
+	slot->comm = process->comm;
+	return profile_node_of(&p->profile, process->number, process->comm, located->locations,
+			       located->kernel_frames + located->user_frames, &slot->node);
+}
+
+static enum sample_fate fate_of(const struct stack_cache_slot *slot)
+{
+	if (slot->code_unknown)
+		return FATE_CODE_UNKNOWN;
+	if (slot->user_end != JITBPF_END_ROOT && slot->user_end != JITBPF_END_NONE)
+		return FATE_STACK_CUT;
+	return FATE_RESOLVED;
+}
+
+static int count_sample(struct pipeline *p, const struct process *process,
+			const struct stack_cache_slot *slot)
+{
+	struct ledger_process *row = pipeline_ledger_row(p, process);
+	enum sample_fate fate = fate_of(slot);
+
+	if (!row)
+		return -ENOMEM;
+	row->fate[fate]++;
+	p->ledger.fate[fate]++;
+	if (fate == FATE_STACK_CUT) {
+		row->cut[slot->user_end]++;
+		p->ledger.cut[slot->user_end]++;
+	}
+	profile_count(&p->profile, slot->node);
+	return 0;
+}
+
+static int feed_sinks(struct pipeline *p, const struct jitbpf_sample *sample,
+		      const struct stack_cache_slot *slot)
+{
+	struct sink_sample out = {
+		.time_ns = sample->h.time_ns,
+		.pid = sample->pid,
+		.tid = sample->tid,
+		.cpu = sample->cpu,
+		.node = slot->node,
+		.ips = (const uint64_t *)sample->ips,
+		.kernel_frames = slot->kernel_frames,
+		.user_frames = slot->user_frames,
+	};
+	bool wanted = false;
+	int err;
+
+	vec_for_each (sink, &p->sinks)
+		wanted |= sink->ops->sample != NULL;
+	if (!wanted)
+		return 0;
+	err = string_pool_add(p->strings, sample->comm, sizeof(sample->comm), &out.comm);
+	if (err)
+		return err;
+	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
+		out.regs = (const struct jitbpf_user_regs *)(sample->ips + sample->kernel_frames +
+							     sample->user_frames);
+	vec_for_each (sink, &p->sinks) {
+		if (!sink->ops->sample)
+			continue;
+		err = sink->ops->sample(sink->sink, &p->view, &out);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int pipeline_take_sample(struct pipeline *p, const struct jitbpf_sample *sample)
+{
+	uint32_t frames = (uint32_t)sample->kernel_frames + sample->user_frames;
+	struct raw_stack stack = {
+		.ips = (const uint64_t *)sample->ips,
+		.kernel_frames = sample->kernel_frames,
+		.user_frames = sample->user_frames,
+		.user_end = sample->user_end,
+	};
+	struct stack_cache_slot *slot, uncached = {0};
+	struct process *process;
+	uint64_t hash, now;
+	int err;
+
+	err = process_table_at(&p->processes, sample->pid, sample->start_ns, sample->h.time_ns,
+			       &process);
+	if (err)
+		return err;
+	if (!process->comm) {
+		err = string_pool_add(p->strings, sample->comm, sizeof(sample->comm),
+				      &process->comm);
+		if (err)
+			return err;
+	}
+	if (!process->mappings || !process->code) {
+		err = locate_sample(p, process, &stack, sample->h.time_ns, &uncached);
+		slot = &uncached;
+	} else {
+		hash = hash_bytes(stack.ips, frames * sizeof(uint64_t),
+				  hash_mix(process->number, sample->user_end) ^
+					  sample->kernel_frames);
+		slot = cache_slot(p, hash);
+		now = generation(p, process);
+		if (!slot->used || slot->hash != hash || slot->process != process->number ||
+		    slot->comm != process->comm || slot->generation != now ||
+		    slot->time_ns > sample->h.time_ns) {
+			err = locate_sample(p, process, &stack, sample->h.time_ns, &uncached);
+			uncached.hash = hash;
+			uncached.process = process->number;
+			uncached.generation = now;
+			uncached.time_ns = sample->h.time_ns;
+			uncached.used = true;
+			if (!err)
+				*slot = uncached;
+		}
+	}
+	if (!err)
+		err = count_sample(p, process, slot);
+	return err ?: feed_sinks(p, sample, slot);
+}

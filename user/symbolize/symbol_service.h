@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Symbolizing as a service: requests for locations in, their frames out, at
+ * once or by and by. In record a worker thread stands behind it
+ * (agent/symbol_worker.h), in report the caller itself (symbolize_now.h).
+ */
+#ifndef JITBPF_SYMBOLIZE_SYMBOL_SERVICE_H
+#define JITBPF_SYMBOLIZE_SYMBOL_SERVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "locate/location.h"
+#include "state/module_table.h"
+#include "symbolize/symbolizer.h"
+
+/* Takes the frames of a location; frames are borrowed. Returns 0 or negative errno. */
+typedef int (*symbol_taker_fn)(void *context, uint32_t location, const struct symbol_frame *frames,
+			       uint32_t count);
+
+struct symbol_service {
+	/*
+	 * Ask for a KERNEL or NATIVE location, once. module is that of a NATIVE
+	 * one and outlives the service. Returns 0 or -ENOMEM.
+	 */
+	int (*request)(void *context, uint32_t location, const struct location *what,
+		       const struct module *module);
+	/*
+	 * Hand over what has been found since the last call; with wait, all that
+	 * was asked for. Returns 0, or the first error of the service or the taker.
+	 */
+	int (*collect)(void *context, bool wait, symbol_taker_fn take, void *take_context);
+	void *context;
+};
+
+/* The frames of one location by what it is: the step that both services share. */
+int symbolizer_location(struct symbolizer *symbolizer, enum location_kind kind, uint64_t offset,
+			const struct module *module, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
+			uint32_t *ret_count);
+
+/* One request, as a service keeps it. */
+struct symbol_request {
+	uint32_t location;
+	enum location_kind kind;
+	uint64_t offset;
+	const struct module *module;
+};
+
+/* A service that symbolizes in collect(), on the caller's thread. */
+struct symbolize_now {
+	struct symbolizer *symbolizer; /* borrowed */
+	VEC(struct symbol_request) requests;
+};
+
+void symbolize_now_init(struct symbolize_now *now, struct symbolizer *symbolizer,
+			struct symbol_service *ret_service);
+void symbolize_now_deinit(struct symbolize_now *now);
+
+#endif
