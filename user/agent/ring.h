@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The reader's side of a BPF ring buffer, over its own pages: it tells
+ * positions, which a round needs (live_source.c), and works with any libbpf.
+ */
+#ifndef JITBPF_AGENT_RING_H
+#define JITBPF_AGENT_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct ring {
+	int fd;		     /* of the map; borrowed */
+	void *consumer_page; /* we write our position here */
+	const void *producer_page;
+	const uint8_t *data; /* twice in a row, so that a record never wraps */
+	size_t size_bytes;
+};
+
+/* Map the ring of map fd, which has size_bytes. Returns 0 or negative errno. */
+int ring_init(struct ring *ring, int fd, size_t size_bytes);
+void ring_deinit(struct ring *ring);
+
+/* How far producers have reserved; and how far we have read. In bytes since the beginning. */
+uint64_t ring_reserved(const struct ring *ring);
+uint64_t ring_consumed(const struct ring *ring);
+
+/* Takes one record, borrowed. Returns 0 or negative errno. */
+typedef int (*ring_taker_fn)(void *context, const void *record, size_t size_bytes);
+
+/*
+ * Hand over the records up to the first that is reserved and not yet
+ * committed. Returns 0, or the taker's error (the record counts as read).
+ */
+int ring_drain(struct ring *ring, ring_taker_fn take, void *context);
+
+#endif
