@@ -9,14 +9,13 @@
 #include "uapi/jit_record.h"
 #include "uapi/record.h"
 
-/* Wake the reader when this much waits; else it comes by itself (agent/live_source.c). */
-#define WAKE_BYTES (2u << 20)
-
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-const volatile __u32 pidns_level = 0;
 const volatile __u32 pidns_inum = 0;
 const volatile bool only_tracked = false;
+
+/* Wake the reader when this much waits; else it comes by itself (agent/live_source.h). */
+const volatile __u32 code_wake_bytes = 2u << 20;
 
 struct counters_map counters SEC(".maps");
 struct tracked_map tracked SEC(".maps");
@@ -63,8 +62,9 @@ __u64 self_test_hits = 0;
 
 static __always_inline __u64 wake_flag(void)
 {
-	return bpf_ringbuf_query(&code_ring, BPF_RB_AVAIL_DATA) >= WAKE_BYTES ? BPF_RB_FORCE_WAKEUP
-									      : BPF_RB_NO_WAKEUP;
+	return bpf_ringbuf_query(&code_ring, BPF_RB_AVAIL_DATA) >= code_wake_bytes
+		       ? BPF_RB_FORCE_WAKEUP
+		       : BPF_RB_NO_WAKEUP;
 }
 
 DEFINE_EMIT(256);

@@ -8,38 +8,41 @@
 #include <bpf/bpf_core_read.h>
 
 /*
- * Depth and inode of jitbpf's pid namespace, and whether only processes in
- * `tracked` count; set before loading. Each program has its own copy of these.
+ * The inode of jitbpf's pid namespace, 0 where that is the outermost; and
+ * whether only processes in `tracked` count. Set before loading.
  */
-extern const volatile __u32 pidns_level;
 extern const volatile __u32 pidns_inum;
 extern const volatile bool only_tracked;
+
+#define PID_LEVELS_MAX 33 /* MAX_PID_NS_LEVEL and the outermost */
 
 /* A task's number in our namespace; 0 where it has none there. */
 static __always_inline __u32 pid_in_our_space(struct task_struct *task)
 {
 	struct pid *pid;
 	struct upid upid;
+	__u32 level;
 	void *numbers;
 
-	if (!pidns_level)
+	if (!pidns_inum)
 		return BPF_CORE_READ(task, pid);
 	pid = BPF_CORE_READ(task, thread_pid);
-	if (BPF_CORE_READ(pid, level) < pidns_level || pidns_level > 32)
-		return 0;
-	/* numbers[] has more than the one element that its type shows. */
+	level = BPF_CORE_READ(pid, level);
+	/* One number for each namespace from the outermost in; the type shows just the first. */
 	numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
-	if (bpf_probe_read_kernel(&upid, sizeof(upid),
-				  numbers + pidns_level * bpf_core_type_size(struct upid)))
-		return 0;
-	if (BPF_CORE_READ(upid.ns, ns.inum) != pidns_inum)
-		return 0;
-	return upid.nr;
+	for (__u32 i = 0; i < PID_LEVELS_MAX && i <= level; i++) {
+		if (bpf_probe_read_kernel(&upid, sizeof(upid),
+					  numbers + i * bpf_core_type_size(struct upid)))
+			return 0;
+		if (BPF_CORE_READ(upid.ns, ns.inum) == pidns_inum)
+			return upid.nr;
+	}
+	return 0;
 }
 
 static __always_inline __u32 current_pid_in_our_space(struct task_struct *task)
 {
-	if (!pidns_level)
+	if (!pidns_inum)
 		return bpf_get_current_pid_tgid() >> 32;
 	return pid_in_our_space(BPF_CORE_READ(task, group_leader));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/file_store.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -233,11 +234,12 @@ static int open_same(const struct module *module)
 /* The vDSO is in no file; all processes of one kernel have the same. */
 static int open_vdso(struct blob *ret)
 {
-	const uint8_t *vdso = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
 
 	if (!vdso)
 		return -ENOENT;
-	*ret = blob_of_memory(vdso, 2 * (size_t)sysconf(_SC_PAGESIZE));
+	/* The section headers are the last thing in it. */
+	*ret = blob_of_memory(vdso, vdso->e_shoff + (size_t)vdso->e_shnum * vdso->e_shentsize);
 	return 0;
 }
 

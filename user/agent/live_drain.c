@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Draining: how what came through several rings becomes rounds. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "agent/clock.h"
+#include "agent/live_state.h"
+#include "agent/process_scan.h"
+#include "agent/sideband.h"
+#include "base/scope.h"
+#include "uapi/loss.h"
+
+struct drain_taker {
+	record_taker_fn take;
+	void *context;
+};
+
+/*
+ * A ring's record is as large as its size class; the record says how much of it
+ * counts. Whether that is right, the pipeline checks, like everything else.
+ */
+static int take_ring_record(void *context, const void *bytes, size_t size_bytes)
+{
+	struct drain_taker *taker = context;
+	const struct jitbpf_record *record = bytes;
+
+	if (size_bytes < sizeof(*record) || record->size_bytes > size_bytes)
+		return -EIO; /* our own program wrote it: this cannot be */
+	return taker->take(taker->context, record);
+}
+
+static int drain_sideband(struct live_source *live, struct drain_taker *taker)
+{
+	int err = 0;
+
+	vec_for_each (event, &live->events.cpus) {
+		err = sideband_drain(&live->events, event, live->files, taker->take, taker->context,
+				     &live->sideband_lost);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static uint64_t sum_counter(const struct live_source *live, uint32_t which)
+{
+	int cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(live->bpf->maps.counters);
+	AUTO_FREE uint64_t *values = cpus > 0 ? calloc((size_t)cpus, sizeof(*values)) : NULL;
+	uint64_t sum = 0;
+
+	if (!values || bpf_map_lookup_elem(fd, &which, values))
+		return 0;
+	for (int i = 0; i < cpus; i++)
+		sum += values[i];
+	return sum;
+}
+
+static int send_counters(struct live_source *live, struct drain_taker *taker)
+{
+	struct {
+		struct jitbpf_counters head;
+		uint64_t values[JITBPF_COUNTER_MAX];
+	} out = {.head.h = {
+			 .size_bytes = sizeof(out),
+			 .type = JITBPF_COUNTERS,
+			 .time_ns = live->round_ns,
+		 }};
+
+	for (uint32_t i = 0; i < JITBPF_COUNTER_MAX; i++)
+		out.values[i] = sum_counter(live, i);
+	out.values[JITBPF_COUNT_SIDEBAND_LOST] = live->sideband_lost;
+	return taker->take(taker->context, &out.head.h);
+}
+
+/* Which processes lost samples. As struct lost_key of bpf/sample.bpf.c. */
+static int send_lost_samples(struct live_source *live, struct drain_taker *taker)
+{
+	struct {
+		uint64_t start_ns;
+		uint32_t pid, reserved;
+	} key, *before = NULL;
+	int fd = bpf_map__fd(live->bpf->maps.lost_samples);
+	uint64_t elsewhere = live->bpf->bss->lost_elsewhere;
+	struct jitbpf_lost_samples out = {.h = {
+						  .size_bytes = sizeof(out),
+						  .type = JITBPF_LOST_SAMPLES,
+						  .time_ns = live->round_ns,
+					  }};
+	int err = 0;
+
+	while (!err && !bpf_map_get_next_key(fd, before, &key)) {
+		before = &key;
+		if (bpf_map_lookup_elem(fd, &key, &out.count))
+			continue;
+		out.pid = key.pid;
+		out.start_ns = key.start_ns;
+		err = taker->take(taker->context, &out.h);
+	}
+	if (!err && elsewhere) {
+		out.pid = 0; /* more processes than the map holds */
+		out.start_ns = 0;
+		out.count = elsewhere;
+		err = taker->take(taker->context, &out.h);
+	}
+	return err;
+}
+
+/*
+ * First samples, then code: every load that a sample could have run was in the
+ * code ring before it. A record there that a preempted process has reserved and
+ * not yet committed hides all behind it; until it is through, the round stays
+ * open, and its samples wait. Then the side-band, for the same reason.
+ */
+static int drain_rings(struct live_source *live, struct drain_taker *taker)
+{
+	uint64_t began_ns = clock_now_ns();
+	int err = 0;
+
+	vec_for_each (ring, &live->sample_rings) {
+		err = ring_drain(ring, take_ring_record, taker);
+		if (err)
+			return err;
+	}
+	if (!live->round_open)
+		live->round_ns = began_ns;
+	live->round_open = true;
+	live->code_target = ring_reserved(&live->code_ring);
+	err = ring_drain(&live->code_ring, take_ring_record, taker);
+	if (err)
+		return err;
+	if (ring_consumed(&live->code_ring) < live->code_target)
+		return SOURCE_OPEN;
+	err = drain_sideband(live, taker);
+	live->round_open = false;
+	return err ?: SOURCE_ROUND;
+}
+
+static int drain(void *context, record_taker_fn take, void *take_context, uint64_t *ret_time_ns)
+{
+	struct live_source *live = context;
+	struct drain_taker taker = {.take = take, .context = take_context};
+	int state, err;
+
+	if (!live->scanned) {
+		err = process_scan(live->files, take, take_context);
+		if (err)
+			return err;
+		live->scanned = true;
+	}
+	state = drain_rings(live, &taker);
+	if (state < 0)
+		return state;
+	*ret_time_ns = live->round_ns;
+	if (state == SOURCE_OPEN || !live->stopped)
+		return state;
+	err = send_lost_samples(live, &taker);
+	err = err ?: send_counters(live, &taker);
+	return err ?: SOURCE_END;
+}
+
+uint64_t live_source_lost(const struct live_source *live)
+{
+	return sum_counter(live, JITBPF_COUNT_SAMPLES_RING_FULL) +
+	       sum_counter(live, JITBPF_COUNT_JIT_RING_FULL);
+}
+
+void live_source_init_source(struct live_source *live, struct source *ret)
+{
+	*ret = (struct source){.drain = drain, .context = live};
+}

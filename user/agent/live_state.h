@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the live source owns; shared by its files only. */
+#ifndef JITBPF_AGENT_LIVE_STATE_H
+#define JITBPF_AGENT_LIVE_STATE_H
+
+#include "agent/cpu_events.h"
+#include "agent/live_source.h"
+#include "agent/ring.h"
+#include "jitbpf.skel.h"
+
+struct live_source {
+	struct jitbpf_bpf *bpf;
+	const struct probe_site *site;
+	struct file_store *files;
+	struct cpu_events events;
+	struct ring code_ring;
+	size_t code_ring_bytes, sample_ring_bytes;
+	VEC(struct ring) sample_rings; /* as events.cpus */
+	VEC(struct bpf_link *) links;
+	struct bpf_link *self_test_links[3];
+	struct probe_site chosen;
+	int epoll_fd;
+	uint64_t sideband_lost;
+	uint64_t round_ns;    /* when the round at hand began */
+	uint64_t code_target; /* the code ring must have been read up to here to end it */
+	bool round_open;
+	bool scanned; /* what was there before has been handed over */
+	bool stopped; /* no more samples will come */
+};
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where to attach to the shim's probe. The site offers three places: +0, which
+ * every kernel can use, and +1 and +6, which newer ones make several times
+ * cheaper. Which of them works here is found out, not assumed: an attach can
+ * succeed and never fire, and on some kernels the newer places are slower.
+ */
+#ifndef JITBPF_AGENT_PROBE_SITE_H
+#define JITBPF_AGENT_PROBE_SITE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bpf_link;
+struct bpf_program;
+
+struct probe_site {
+	char path[4096]; /* of the shim */
+	uint64_t offset; /* of the site in the file */
+	uint64_t semaphore_offset;
+	uint32_t place; /* chosen: 0, 1 or 6 bytes into the site */
+};
+
+/*
+ * The shim to use: path, or if that is NULL the one installed beside this
+ * program. Returns 0, -ENOENT (there is none), -ENOEXEC (no such probe in it),
+ * or negative errno.
+ */
+int probe_site_find(const char *path, struct probe_site *ret);
+
+/*
+ * Choose the place by attaching self_test, which counts in *hits, to this very
+ * process and running the site. Returns 0 with site->place set, or -ENOTSUP
+ * where none fires. Leaves links in keep, to be destroyed at the end: detaching
+ * takes the kernel longer than all the rest.
+ */
+int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
+		      volatile const uint64_t *hits, struct bpf_link *keep[3]);
+
+/* Attach program to the site in every process. Returns 0 or negative errno. */
+int probe_site_attach(const struct probe_site *site, struct bpf_program *program,
+		      struct bpf_link **ret);
+
+#endif

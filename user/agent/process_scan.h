@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What was there before we came: names and executable mappings of all
+ * processes, from /proc, as COMM and MAPPING records. Begin it when the
+ * side-band is already on, so that nothing falls between the two.
+ */
+#ifndef JITBPF_AGENT_PROCESS_SCAN_H
+#define JITBPF_AGENT_PROCESS_SCAN_H
+
+#include "agent/file_store.h"
+#include "pipeline/source.h"
+
+/*
+ * Hand over the records of every process. Processes that end meanwhile, or
+ * whose files we may not read, are passed over. Returns 0, -ENOMEM, -errno of
+ * opening /proc, or the taker's error.
+ */
+int process_scan(struct file_store *files, record_taker_fn take, void *take_context);
+
+#endif
