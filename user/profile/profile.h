@@ -17,6 +17,7 @@ struct profile_node {
 	uint32_t parent;   /* node, or PROFILE_NODE_NONE for a process's root */
 	uint32_t location; /* number; of a root: the process's */
 	uint32_t comm;	   /* process name: number in the string pool; in all nodes of a root */
+	uint32_t recent;   /* profile_node_of()'s own: the child that it found last */
 	uint64_t self;	   /* samples whose leaf this is */
 };
 
@@ -28,7 +29,8 @@ struct profile {
 
 /*
  * The node of a stack: locations leaf first, of a process under the name it
- * had. Returns 0 and sets *ret, or -ENOMEM. An empty stack is the root.
+ * had. Returns 0 and sets *ret, or -ENOMEM (outer nodes of the stack may have
+ * been added then, with no samples). An empty stack is the root.
  */
 int profile_node_of(struct profile *profile, uint32_t process, uint32_t comm,
 		    const uint32_t *locations, uint32_t count, uint32_t *ret);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * UTF-8 that nobody vouches for, one code point at a time.
+ */
+#ifndef JITBPF_BASE_UTF8_H
+#define JITBPF_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define UTF8_INVALID UINT32_MAX
+
+/*
+ * The code point at s, a NUL-terminated string that has not ended. Sets
+ * *ret_bytes to what it takes: 1 to 4. A byte that begins no well-formed
+ * sequence (overlong, surrogate, above U+10FFFF, cut) is UTF8_INVALID and takes
+ * 1, so that a caller always gets on. Never reads past the NUL.
+ */
+static inline uint32_t utf8_next(const char *s, uint32_t *ret_bytes)
+{
+	const uint8_t *p = (const uint8_t *)s;
+	uint32_t more = p[0] >= 0xf0 ? 3 : p[0] >= 0xe0 ? 2 : 1;
+	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+	uint32_t code;
+
+	*ret_bytes = 1;
+	if (p[0] < 0x80)
+		return p[0];
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return UTF8_INVALID;
+	code = p[0] & (0x3f >> more);
+	for (uint32_t i = 1; i <= more; i++) {
+		if ((p[i] & 0xc0) != 0x80) /* the NUL too */
+			return UTF8_INVALID;
+		code = code << 6 | (p[i] & 0x3f);
+	}
+	if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return UTF8_INVALID;
+	*ret_bytes = more + 1;
+	return code;
+}
+
+/*
+ * Whether a code point does something other than stand there: control
+ * characters (C0, DEL, C1), line and paragraph separators, and the marks that
+ * turn the direction of text, with which a name can pose as another.
+ */
+static inline bool utf8_is_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
+	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+}
+
+#endif

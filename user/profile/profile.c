@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "profile/profile.h"
+
+#include "base/hash.h"
+
+static bool equal(const void *items, uint32_t item, const void *key_)
+{
+	const struct profile_node *node = (const struct profile_node *)items + item;
+	const struct profile_node *key = key_;
+
+	return node->parent == key->parent && node->location == key->location &&
+	       node->comm == key->comm;
+}
+
+static int find_or_add(struct profile *profile, const struct profile_node *key, uint32_t *ret)
+{
+	uint64_t hash = hash_mix((uint64_t)key->parent << 32 | key->location, key->comm);
+	uint32_t node = index_map_find(&profile->index, hash, equal, profile->nodes.data, key);
+
+	if (node == INDEX_MAP_NONE) {
+		if (profile->nodes.size >= PROFILE_NODE_NONE - 1 ||
+		    vec_reserve(&profile->nodes, profile->nodes.size + 1))
+			return -ENOMEM;
+		node = (uint32_t)profile->nodes.size;
+		if (index_map_insert(&profile->index, hash, node))
+			return -ENOMEM;
+		profile->nodes.data[profile->nodes.size++] = *key;
+	}
+	*ret = node;
+	return 0;
+}
+
+int profile_node_of(struct profile *profile, uint32_t process, uint32_t comm,
+		    const uint32_t *locations, uint32_t count, uint32_t *ret)
+{
+	struct profile_node key = {.parent = PROFILE_NODE_NONE, .location = process, .comm = comm};
+	uint32_t node;
+
+	if (find_or_add(profile, &key, &node))
+		return -ENOMEM;
+	while (count--) {
+		const struct profile_node *nodes = profile->nodes.data;
+		uint32_t recent = nodes[node].recent;
+
+		/*
+		 * Stacks repeat, most of all near their roots: the child taken
+		 * last time is the one more often than not, and no hash is needed
+		 * to see that. A node's number is always a valid guess.
+		 */
+		if (nodes[recent].parent == node && nodes[recent].location == locations[count]) {
+			node = recent;
+			continue;
+		}
+		key.parent = node;
+		key.location = locations[count];
+		if (find_or_add(profile, &key, &node))
+			return -ENOMEM;
+		profile->nodes.data[key.parent].recent = node;
+	}
+	*ret = node;
+	return 0;
+}
+
+void profile_deinit(struct profile *profile)
+{
+	vec_deinit(&profile->nodes);
+	index_map_deinit(&profile->index);
+}
