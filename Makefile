@@ -18,7 +18,7 @@ say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' $(1) $(2))
 B := $(if $(filter 1,$(SAN)),build/san,build)
 CC ?= gcc
 CLANG ?= clang
-BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools*/*/bpftool /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wpointer-arith -Wno-unused-parameter -Wno-sign-compare
@@ -65,7 +65,9 @@ $(B)/user/sink/html.o: user/sink/flamegraph.html
 
 SHIM_SRC := $(sort $(wildcard jitapi-shim/*.c))
 SHIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) -fPIC -fvisibility=hidden -mno-red-zone \
-	-fcf-protection=none -fno-stack-protector -MMD -MP -I.
+	-fcf-protection=none -fno-stack-protector -fno-omit-frame-pointer -MMD -MP -I.
+SHIM_LDFLAGS := -shared -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete \
+	-Wl,-soname,libjitbpf.so
 SHIM_OBJ := $(SHIM_SRC:%.c=$(B)/%.shim.o)
 
 $(B)/%.shim.o: %.c
@@ -75,7 +77,7 @@ $(B)/%.shim.o: %.c
 
 $(B)/libjitbpf.so: $(SHIM_OBJ)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -shared -Wl,-Bsymbolic -Wl,-z,now -Wl,-z,relro -Wl,-soname,libjitbpf.so $^ -o $@
+	$(Q)$(CC) $(SHIM_LDFLAGS) $^ -o $@
 
 # --- BPF: one object from all programs, one skeleton -------------------------
 
@@ -106,9 +108,10 @@ $(HOST_OBJ): INCLUDES += -I$(B)/bpf
 include tests/tests.mk
 
 install-deps:
-	$(Q)tools/install-deps.sh
+	$(Q)tools/install-deps.sh build
 
-demo: install-deps
+demo:
+	$(Q)tools/install-deps.sh demo
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/demo.sh $(B)
 

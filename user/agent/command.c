@@ -42,7 +42,7 @@ static int drop_to_invoking_user(void)
 }
 
 static void __attribute__((noreturn))
-run(int go_fd, int fail_fd, char *const argv[], const char *shim_path)
+run(int go_fd, int fail_fd, char *const argv[], const struct command_environment *environment)
 {
 	sigset_t none;
 	char go;
@@ -52,7 +52,8 @@ run(int go_fd, int fail_fd, char *const argv[], const char *shim_path)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127); /* jitbpf gave up */
-	setenv("INTEL_JIT_PROFILER64", shim_path, 1);
+	setenv("INTEL_JIT_PROFILER64", environment->shim_path, 1);
+	setrlimit(RLIMIT_NOFILE, &environment->open_files);
 	err = drop_to_invoking_user();
 	if (!err) {
 		execvp(argv[0], argv);
@@ -63,7 +64,8 @@ run(int go_fd, int fail_fd, char *const argv[], const char *shim_path)
 	_exit(127);
 }
 
-int command_init(struct command *command, char *const argv[], const char *shim_path)
+int command_init(struct command *command, char *const argv[],
+		 const struct command_environment *environment)
 {
 	int go[2], fail[2];
 	pid_t pid;
@@ -78,7 +80,7 @@ int command_init(struct command *command, char *const argv[], const char *shim_p
 	pid = fork();
 	if (!pid) {
 		close(go[1]);
-		run(go[0], fail[1], argv, shim_path);
+		run(go[0], fail[1], argv, environment);
 	}
 	close(go[0]);
 	close(fail[1]);

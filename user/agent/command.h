@@ -4,7 +4,14 @@
 #define JITBPF_AGENT_COMMAND_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
+
+/* What the command finds. */
+struct command_environment {
+	const char *shim_path;	  /* for INTEL_JIT_PROFILER64 */
+	struct rlimit open_files; /* the limit that jitbpf itself was started with */
+};
 
 struct command {
 	pid_t pid;   /* 0: none, or it has been waited for */
@@ -15,11 +22,11 @@ struct command {
 };
 
 /*
- * Fork a process that will run argv with INTEL_JIT_PROFILER64 set to
- * shim_path, as the user who called sudo if there is one. It waits for
- * command_go(). Returns 0 or negative errno.
+ * Fork a process that will run argv in that environment, as the user who called
+ * sudo if there is one. It waits for command_go(). Returns 0 or negative errno.
  */
-int command_init(struct command *command, char *const argv[], const char *shim_path);
+int command_init(struct command *command, char *const argv[],
+		 const struct command_environment *environment);
 
 /* Let it run. Returns 0, or negative errno with which it could not be run. */
 int command_go(struct command *command);

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Installs what is missing on Debian or Ubuntu, and nothing else.
+#   install-deps.sh build|demo|check
+set -eu
+purpose=${1:-build}
+
+packages="gcc make libc6-dev clang libbpf-dev libelf-dev libiberty-dev zlib1g-dev"
+[ -n "$(ls /usr/sbin/bpftool /usr/bin/bpftool /usr/lib/linux-tools*/*/bpftool 2>/dev/null)" ] ||
+	packages="$packages bpftool"
+case $purpose in
+build) ;;
+demo) packages="$packages php-cli g++ libdnnl-dev" ;;
+check) packages="$packages php-cli g++ libdnnl-dev libcmocka-dev clang-format clang-tidy git
+	python3 binutils chromium" ;;
+*) echo "usage: $0 build|demo|check" >&2; exit 2 ;;
+esac
+
+missing=""
+for package in $packages; do
+	dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+		missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" != 0 ]; then
+	echo "missing:$missing" >&2
+	echo "install them, or run this as root" >&2
+	exit 1
+fi
+echo "installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+# Ubuntu has bpftool in its kernel tools, and Chromium only as a snap: the page is
+# then looked at by whoever installs a browser.
+available=""
+for package in $missing; do
+	if [ -n "$(apt-cache madison "$package" 2>/dev/null)" ]; then
+		available="$available $package"
+	elif [ "$package" = bpftool ]; then
+		available="$available linux-tools-generic"
+	else
+		echo "not to be had here: $package" >&2
+		exit 1
+	fi
+done
+# shellcheck disable=SC2086
+apt-get install -y -qq --no-install-recommends $available >/dev/null

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The commands; each has its own file, record.c and so on. */
+#ifndef JITBPF_CLI_COMMANDS_H
+#define JITBPF_CLI_COMMANDS_H
+
+#include "cli/options.h"
+
+#define EXIT_USAGE	 2
+#define EXIT_UNSUPPORTED 77 /* this machine, or this user, cannot do it */
+
+extern const struct command_spec command_record;
+extern const struct command_spec command_report;
+
+#endif

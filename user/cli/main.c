@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "cli/commands.h"
+
+static const struct command_spec *const commands[] = {&command_record, &command_report};
+
+static void usage(FILE *out)
+{
+	fprintf(out, "usage: jitbpf COMMAND ...\n\ncommands:\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  %-10s%s\n", commands[i]->name, commands[i]->summary);
+	fprintf(out, "\n'jitbpf COMMAND --help' tells more.\n");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return 0;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!strcmp(argv[1], commands[i]->name))
+			return commands[i]->run(commands[i], argc - 1, argv + 1);
+	}
+	fprintf(stderr, "jitbpf: unknown command '%s' (see 'jitbpf --help')\n", argv[1]);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The files that a run writes: what each -o asks for. */
+#ifndef JITBPF_CLI_OUTPUTS_H
+#define JITBPF_CLI_OUTPUTS_H
+
+#include <stdio.h>
+
+#include "pipeline/pipeline.h"
+
+#define RECORDING_EXTENSION ".jitbpf"
+
+struct output {
+	const char *path; /* borrowed; NULL: standard output */
+	FILE *file;
+	const struct sink_ops *sink; /* NULL: a recording */
+};
+
+struct outputs {
+	VEC(struct output) files;
+};
+
+/*
+ * Open one for writing, and add it. The format is that called name, or, where
+ * that is NULL, follows the ending of path. Says itself what is wrong.
+ * Returns 0 or negative errno.
+ */
+int outputs_add(struct outputs *outputs, const char *path, const char *name);
+
+/* Add the sinks to pipeline. Returns 0 or -ENOMEM. */
+int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline);
+
+/* The file of the recording, or NULL where none was asked for. */
+FILE *outputs_recording(const struct outputs *outputs);
+
+/* Flush and close. Says what could not be written. Returns 0 or the first error. */
+int outputs_close(struct outputs *outputs);
+
+#endif

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* jitbpf record: the live kernel through the stages. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "agent/clock.h"
+#include "agent/command.h"
+#include "agent/file_store.h"
+#include "agent/live_source.h"
+#include "agent/requirements.h"
+#include "agent/symbol_worker.h"
+#include "base/scope.h"
+#include "cli/commands.h"
+#include "cli/outputs.h"
+#include "cli/status_line.h"
+
+struct record_options {
+	uint32_t freq_hz;
+	uint64_t duration_ns; /* 0: until it is stopped */
+	pid_list pids;
+	bool system_wide;
+	string_list outputs;
+	bool user_regs;
+	bool quiet;
+	uint64_t code_ring_bytes;
+	uint64_t sample_ring_bytes;
+	const char *shim;
+	char **command; /* NULL: none */
+	struct rlimit open_files;
+};
+
+#define FIELD(name) offsetof(struct record_options, name)
+
+static const struct option_spec options[] = {
+	{'F', "freq", OPTION_NUMBER, FIELD(freq_hz), "HZ", "samples a second on each CPU (99)", 1,
+	 1000000},
+	{'d', "duration", OPTION_SECONDS, FIELD(duration_ns), "SEC", "stop after so long", 1,
+	 UINT64_MAX},
+	{'p', "pid", OPTION_PIDS, FIELD(pids), "PID[,PID...]",
+	 "profile these processes and the children they will have", 0, 0},
+	{'a', "all", OPTION_FLAG, FIELD(system_wide), NULL,
+	 "profile the whole system, also where a command is given", 0, 0},
+	{'o', "output", OPTION_STRINGS, FIELD(outputs), "FILE",
+	 ".jitbpf, .folded, .html or .txt (script), may be given several times "
+	 "(profile.jitbpf)",
+	 0, 0},
+	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,
+	 "record the user registers with every sample", 0, 0},
+	{0, "code-ring", OPTION_SIZE, FIELD(code_ring_bytes), "SIZE",
+	 "room for JIT records on their way (64M)", 4096, 1u << 30},
+	{0, "sample-ring", OPTION_SIZE, FIELD(sample_ring_bytes), "SIZE",
+	 "room for samples on their way, of each CPU (2M)", 4096, 1u << 30},
+	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
+	 "the libjitbpf.so to use (the one beside this program)", 0, 0},
+	{'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "no summary at the end", 0, 0},
+};
+
+/* All that a recording holds while it runs. */
+struct recording {
+	const struct record_options *options;
+	struct probe_site site;
+	struct file_store *files;
+	struct symbolizer *symbolizer;
+	struct symbol_worker *worker;
+	struct symbol_service symbols;
+	struct pipeline *pipeline;
+	struct live_source *live;
+	struct source source;
+	struct outputs outputs;
+	struct recorder *recorder;
+	struct command command;
+	bool has_command;
+	int signal_fd;
+	struct status_line status;
+};
+
+static int complain(int err, const char *what)
+{
+	fprintf(stderr, "jitbpf: %s: %s\n", what, strerror(-err));
+	return err;
+}
+
+static int open_outputs(struct recording *run)
+{
+	int err = 0, recordings = 0;
+
+	vec_for_each (path, &run->options->outputs)
+		err = err ?: outputs_add(&run->outputs, *path, NULL);
+	if (!run->options->outputs.size)
+		err = outputs_add(&run->outputs, "profile" RECORDING_EXTENSION, NULL);
+	if (err)
+		return err;
+	vec_for_each (output, &run->outputs.files)
+		recordings += !output->sink;
+	if (recordings > 1) {
+		fprintf(stderr, "jitbpf: one recording at a time\n");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* The command as one line; NULL: no memory. */
+static char *command_line(char **argv)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *text = open_memstream(&line, &size);
+
+	if (!text)
+		return NULL;
+	for (char **arg = argv; arg && *arg; arg++)
+		fprintf(text, "%s%s", arg == argv ? "" : " ", *arg);
+	if (fclose(text)) {
+		free(line);
+		return NULL;
+	}
+	return line;
+}
+
+static int set_info(struct recording *run)
+{
+	AUTO_FREE char *command = command_line(run->options->command);
+	struct utsname machine;
+	struct run_info info = {
+		.start_ns = clock_now_ns(),
+		.wall_clock_ns = clock_read_ns(CLOCK_REALTIME),
+		.freq_hz = run->options->freq_hz,
+		.cpus = live_source_cpus(run->live),
+		.event = live_source_event(run->live),
+		.command = command,
+		.host = machine.nodename,
+		.kernel = machine.release,
+	};
+	FILE *recording = outputs_recording(&run->outputs);
+	int err;
+
+	if (!command)
+		return -ENOMEM;
+	uname(&machine);
+	err = pipeline_set_info(run->pipeline, &info);
+	if (!err && recording)
+		err = recorder_create(recording, &info, &run->recorder);
+	return err;
+}
+
+static int build_stages(struct recording *run)
+{
+	struct file_source files;
+	int err;
+
+	err = file_store_create(true, &run->files);
+	if (err)
+		return err;
+	file_store_source(run->files, &files);
+	err = symbolizer_create(&files, &run->symbolizer);
+	err = err ?: symbol_worker_create(run->symbolizer, &run->worker, &run->symbols);
+	if (err)
+		return err;
+	err = pipeline_create(&(struct pipeline_options){.symbols = &run->symbols}, &run->pipeline);
+	err = err ?: outputs_attach(&run->outputs, run->pipeline);
+	if (!err && !run->options->quiet)
+		err = pipeline_add_sink(run->pipeline, &sink_summary, stderr);
+	return err;
+}
+
+static int find_shim(struct recording *run)
+{
+	int err = probe_site_find(run->options->shim, &run->site);
+
+	if (err == -ENOENT)
+		fprintf(stderr,
+			"jitbpf: libjitbpf.so is not beside this program: build it, or say where "
+			"it is with --shim\n");
+	else if (err == -ENOEXEC)
+		fprintf(stderr, "jitbpf: %s: has no jitbpf:event probe\n",
+			run->options->shim ?: "libjitbpf.so");
+	else if (err)
+		complain(err, run->options->shim ?: "libjitbpf.so");
+	return err;
+}
+
+static int open_live(struct recording *run)
+{
+	const struct record_options *options_ = run->options;
+	struct live_options live = {
+		.freq_hz = options_->freq_hz,
+		.only_tracked =
+			!options_->system_wide && (options_->command || options_->pids.size),
+		.user_regs = options_->user_regs,
+		.code_ring_bytes = options_->code_ring_bytes,
+		.sample_ring_bytes = options_->sample_ring_bytes,
+	};
+	struct live_failure failure;
+	int err = live_source_create(&live, &run->site, run->files, &run->live, &failure);
+
+	if (err) {
+		fprintf(stderr, "jitbpf: %s\n", failure.what);
+		return err;
+	}
+	live_source_init_source(run->live, &run->source);
+	vec_for_each (pid, &options_->pids) {
+		if (kill((pid_t)*pid, 0) && errno == ESRCH) {
+			fprintf(stderr, "jitbpf: there is no process %u\n", *pid);
+			return -ESRCH;
+		}
+		err = live_source_track(run->live, *pid);
+		if (err)
+			return complain(err, "following a process");
+	}
+	return 0;
+}
+
+static int prepare_command(struct recording *run)
+{
+	struct command_environment environment = {
+		.shim_path = run->site.path,
+		.open_files = run->options->open_files,
+	};
+	int err;
+
+	if (!run->options->command)
+		return 0;
+	err = command_init(&run->command, run->options->command, &environment);
+	if (err)
+		return complain(err, "starting the command");
+	run->has_command = true;
+	err = live_source_track(run->live, (uint32_t)run->command.pid);
+	return err ? complain(err, "following the command") : 0;
+}
+
+/* Drain once. Returns an enum source_state, or negative errno, which has been said. */
+static int round_once(struct recording *run)
+{
+	int state = pipeline_round(run->pipeline, &run->source, run->recorder);
+
+	return state < 0 ? complain(state, "recording") : state;
+}
+
+static int start(struct recording *run)
+{
+	struct live_failure failure;
+	int err;
+
+	/* The first round scans what is there already. */
+	err = round_once(run);
+	if (err < 0)
+		return err;
+	err = live_source_start(run->live, &failure);
+	if (err) {
+		fprintf(stderr, "jitbpf: %s\n", failure.what);
+		return err;
+	}
+	err = run->has_command ? command_go(&run->command) : 0;
+	return err ? complain(err, run->options->command[0]) : 0;
+}
+
+static void catch_signals(struct recording *run)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	run->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+/* From now on a signal ends us at once. */
+static void release_signals(struct recording *run)
+{
+	struct signalfd_siginfo first;
+	struct pollfd waiting = {.fd = run->signal_fd, .events = POLLIN};
+	sigset_t none;
+
+	/* The one that stopped us must not come again. */
+	if (poll(&waiting, 1, 0) > 0 && read(run->signal_fd, &first, sizeof(first)) < 0)
+		return;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static int record_until_told(struct recording *run)
+{
+	uint64_t start_ns = clock_now_ns(), end_ns = UINT64_MAX, now_ns;
+	struct pollfd waiting[] = {
+		{.fd = run->signal_fd, .events = POLLIN},
+		{.fd = live_source_fd(run->live), .events = POLLIN},
+		{.fd = run->has_command ? run->command.pidfd : -1, .events = POLLIN},
+	};
+	int state;
+
+	if (run->options->duration_ns)
+		end_ns = start_ns + run->options->duration_ns;
+	status_line_init(&run->status, start_ns);
+	while ((now_ns = clock_now_ns()) < end_ns) {
+		uint64_t left_ms = (end_ns - now_ns + 999999) / 1000000;
+
+		poll(waiting, ARRAY_SIZE(waiting),
+		     left_ms < LIVE_ROUND_MS ? (int)left_ms : LIVE_ROUND_MS);
+		state = round_once(run);
+		if (state < 0)
+			return state;
+		if (waiting[0].revents)
+			break;
+		if (run->has_command && command_ended(&run->command, false))
+			break;
+		if (status_line_due(&run->status, now_ns)) {
+			struct pipeline_progress progress = pipeline_progress(run->pipeline);
+
+			status_line_write(&run->status, now_ns, &progress,
+					  live_source_lost(run->live));
+		}
+	}
+	status_line_clear(&run->status);
+	return 0;
+}
+
+/* What is left in the rings, names, files. */
+static int finish(struct recording *run)
+{
+	int state, err;
+
+	live_source_stop(run->live);
+	release_signals(run);
+	do
+		state = round_once(run);
+	while (state > 0);
+	if (state < 0)
+		return state;
+	err = pipeline_finish(run->pipeline);
+	if (err)
+		return complain(err, "naming");
+	err = pipeline_recorder_error(run->pipeline);
+	if (!err && run->recorder)
+		err = recorder_finish(run->recorder, pipeline_view(run->pipeline),
+				      pipeline_modules(run->pipeline));
+	if (err)
+		complain(err, "writing the recording");
+	return pipeline_write(run->pipeline) ?: err;
+}
+
+static int record_all(struct recording *run)
+{
+	int err;
+
+	err = find_shim(run);
+	err = err ?: open_outputs(run);
+	err = err ?: build_stages(run);
+	err = err ?: open_live(run);
+	err = err ?: prepare_command(run);
+	err = err ?: set_info(run);
+	if (err)
+		return err;
+	catch_signals(run);
+	err = start(run);
+	err = err ?: record_until_told(run);
+	return err ?: finish(run);
+}
+
+static void release(struct recording *run)
+{
+	recorder_destroy(run->recorder);
+	pipeline_destroy(run->pipeline);
+	symbol_worker_destroy(run->worker);
+	symbolizer_destroy(run->symbolizer);
+	live_source_destroy(run->live);
+	file_store_destroy(run->files);
+	if (run->signal_fd >= 0)
+		close(run->signal_fd);
+}
+
+/* The command's own status where it ended by itself. */
+static int record(const struct record_options *values)
+{
+	struct recording run = {.options = values, .signal_fd = -1};
+	int err = record_all(&run), status = err ? 1 : 0;
+
+	err = outputs_close(&run.outputs);
+	if (err)
+		status = 1;
+	if (run.has_command) {
+		if (!status && !run.command.pid)
+			status = command_exit_status(&run.command);
+		command_deinit(&run.command);
+	}
+	release(&run);
+	return status;
+}
+
+static int run_record(const struct command_spec *spec, int argc, char **argv)
+{
+	struct record_options values = {
+		.freq_hz = 99,
+		.code_ring_bytes = 64u << 20,
+		.sample_ring_bytes = 2u << 20,
+	};
+	char missing[256];
+	int operand, status;
+
+	switch (options_parse(spec, argc, argv, &values, &operand)) {
+	case OPTIONS_HELP:
+		return 0;
+	case OPTIONS_BAD:
+		return EXIT_USAGE;
+	case OPTIONS_OK:
+		break;
+	}
+	if (operand < argc)
+		values.command = argv + operand;
+	if (values.pids.size && (values.command || values.system_wide)) {
+		fprintf(stderr, "jitbpf record: -p goes neither with -a nor with a command\n");
+		return EXIT_USAGE;
+	}
+	if (requirements_missing(missing, sizeof(missing))) {
+		fprintf(stderr, "jitbpf: %s\n", missing);
+		return EXIT_UNSUPPORTED;
+	}
+	/* A few for each CPU, and the files that code comes from. */
+	getrlimit(RLIMIT_NOFILE, &values.open_files);
+	setrlimit(RLIMIT_NOFILE,
+		  &(struct rlimit){values.open_files.rlim_max, values.open_files.rlim_max});
+	status = record(&values);
+	vec_deinit(&values.pids);
+	vec_deinit(&values.outputs);
+	return status;
+}
+
+const struct command_spec command_record = {
+	.name = "record",
+	.usage = "[options] [-- COMMAND ARGS...]",
+	.summary = "profile a command, processes or the whole system",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.run = run_record,
+};
