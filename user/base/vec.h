@@ -56,7 +56,7 @@ static inline int vec_grow_(void **data, size_t *capacity, size_t wanted, size_t
 	})
 
 #define vec_for_each(item, v)                                                                      \
-	for (__typeof__((v)->data) item = (v)->data; item < (v)->data + (v)->size; item++)
+	for (__typeof__((v)->data + 0) item = (v)->data; item < (v)->data + (v)->size; item++)
 
 #define vec_deinit(v)                                                                              \
 	do {                                                                                       \
