@@ -55,7 +55,7 @@ struct sink; /* each format's own */
 
 struct sink_ops {
 	const char *name;      /* as in -f */
-	const char *extension; /* as in -o, ".folded" */
+	const char *extension; /* as in -o: ".folded"; no two are the end of one file name */
 	/* Returns 0 and sets *ret, or -ENOMEM. out is borrowed until destroy. */
 	int (*create)(FILE *out, struct sink **ret);
 	/* Take a sample. NULL: not interested. Returns 0 or -ENOMEM. */

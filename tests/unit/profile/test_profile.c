@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/scope.h"
+#include "profile/ledger.h"
+#include "profile/profile.h"
+
+static uint32_t node_of(struct profile *profile, uint32_t process, uint32_t comm,
+			const uint32_t *locations, uint32_t count)
+{
+	uint32_t node = 12345;
+
+	assert_int_equal(profile_node_of(profile, process, comm, locations, count, &node), 0);
+	assert_true(node < profile->nodes.size);
+	return node;
+}
+
+static void an_empty_stack_is_the_root(void **state)
+{
+	CLEANUP(profile_deinit) struct profile profile = {0};
+	uint32_t root = node_of(&profile, 7, 3, NULL, 0);
+
+	assert_int_equal(profile.nodes.size, 1);
+	assert_int_equal(profile.nodes.data[root].parent, PROFILE_NODE_NONE);
+	assert_int_equal(profile.nodes.data[root].location, 7);
+	assert_int_equal(profile.nodes.data[root].comm, 3);
+	assert_int_equal(node_of(&profile, 7, 3, NULL, 0), root);
+}
+
+static void a_process_with_a_new_name_has_a_new_root(void **state)
+{
+	CLEANUP(profile_deinit) struct profile profile = {0};
+	uint32_t root = node_of(&profile, 7, 3, NULL, 0);
+
+	assert_int_not_equal(node_of(&profile, 7, 4, NULL, 0), root);
+	assert_int_not_equal(node_of(&profile, 8, 3, NULL, 0), root);
+	assert_int_equal(profile.nodes.size, 3);
+}
+
+static void stacks_are_paths(void **state)
+{
+	CLEANUP(profile_deinit) struct profile profile = {0};
+	const uint32_t stack[] = {30, 20, 10}; /* leaf first */
+	uint32_t node = node_of(&profile, 1, 1, stack, 3);
+
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(profile.nodes.data[node].location, stack[i]);
+		assert_int_equal(profile.nodes.data[node].comm, 1);
+		assert_true(profile.nodes.data[node].parent < node);
+		node = profile.nodes.data[node].parent;
+	}
+	assert_int_equal(profile.nodes.data[node].parent, PROFILE_NODE_NONE);
+}
+
+static void shared_frames_are_shared_nodes(void **state)
+{
+	CLEANUP(profile_deinit) struct profile profile = {0};
+	uint32_t a = node_of(&profile, 1, 1, (const uint32_t[]){30, 20, 10}, 3);
+	uint32_t b = node_of(&profile, 1, 1, (const uint32_t[]){31, 20, 10}, 3);
+
+	assert_int_not_equal(a, b);
+	assert_int_equal(profile.nodes.data[a].parent, profile.nodes.data[b].parent);
+	assert_int_equal(profile.nodes.size, 5);
+	/* Going back and forth, the short cut is wrong every time: the nodes are not. */
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(node_of(&profile, 1, 1, (const uint32_t[]){30, 20, 10}, 3), a);
+		assert_int_equal(node_of(&profile, 1, 1, (const uint32_t[]){31, 20, 10}, 3), b);
+	}
+	assert_int_equal(profile.nodes.size, 5);
+}
+
+static void a_recursion_is_one_node_a_level(void **state)
+{
+	CLEANUP(profile_deinit) struct profile profile = {0};
+	const uint32_t stack[] = {0, 0, 0, 0}; /* location 0 of process 0 under name 0 */
+	uint32_t deep = node_of(&profile, 0, 0, stack, 4);
+	uint32_t shallow = node_of(&profile, 0, 0, stack, 2);
+
+	assert_int_equal(profile.nodes.size, 5);
+	assert_int_equal(profile.nodes.data[profile.nodes.data[deep].parent].parent, shallow);
+}
+
+static void samples_are_counted_at_their_leaf(void **state)
+{
+	CLEANUP(profile_deinit) struct profile profile = {0};
+	uint32_t node = node_of(&profile, 1, 1, (const uint32_t[]){20, 10}, 2);
+
+	profile_count(&profile, node);
+	profile_count(&profile, node);
+	assert_int_equal(profile.nodes.data[node].self, 2);
+	assert_int_equal(profile.nodes.data[profile.nodes.data[node].parent].self, 0);
+}
+
+/* Against the plainest thing that works: every path of many stacks, compared. */
+static void many_stacks_keep_their_paths(void **state)
+{
+	CLEANUP(profile_deinit) struct profile profile = {0};
+	enum { STACKS = 20000, DEPTH = 12 };
+	AUTO_FREE uint32_t *nodes = calloc(STACKS, sizeof(*nodes));
+	uint32_t random = 1;
+
+	assert_non_null(nodes);
+	for (int round = 0; round < 2; round++) {
+		random = 1;
+		for (int i = 0; i < STACKS; i++) {
+			uint32_t stack[DEPTH], node;
+
+			for (int k = 0; k < DEPTH; k++) {
+				random = random * 1664525 + 1013904223;
+				stack[k] = random >> 29;
+			}
+			node = node_of(&profile, random >> 30, 1, stack, DEPTH);
+			if (round)
+				assert_int_equal(node, nodes[i]);
+			nodes[i] = node;
+			for (int k = 0; k < DEPTH; k++) {
+				assert_int_equal(profile.nodes.data[node].location, stack[k]);
+				node = profile.nodes.data[node].parent;
+			}
+			assert_int_equal(profile.nodes.data[node].location, random >> 30);
+			assert_int_equal(profile.nodes.data[node].parent, PROFILE_NODE_NONE);
+		}
+	}
+}
+
+static void taken_is_the_sum_of_the_fates(void **state)
+{
+	struct ledger ledger = {.fate = {1000, 200, 30, 4}};
+
+	assert_int_equal(ledger_taken(&ledger), 1234);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_stack_is_the_root),
+		cmocka_unit_test(a_process_with_a_new_name_has_a_new_root),
+		cmocka_unit_test(stacks_are_paths),
+		cmocka_unit_test(shared_frames_are_shared_nodes),
+		cmocka_unit_test(a_recursion_is_one_node_a_level),
+		cmocka_unit_test(samples_are_counted_at_their_leaf),
+		cmocka_unit_test(many_stacks_keep_their_paths),
+		cmocka_unit_test(taken_is_the_sum_of_the_fates),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "made_ledger.h"
+
+#include "base/scope.h"
+
+/* What stands between the script element's tags: to be freed. */
+static char *data_of(const char *page)
+{
+	static const char begin[] = "<script type=\"application/json\" id=\"profile\">";
+	const char *data = strstr(page, begin);
+
+	assert_non_null(data);
+	data += strlen(begin);
+	return strndup(data, strcspn(data, "<"));
+}
+
+/* The data from "strings" on: the summary before it has its own test. */
+static const char *tables_of(const char *data)
+{
+	const char *tables = strstr(data, "\"strings\":");
+
+	assert_non_null(tables);
+	return tables;
+}
+
+static void the_tree_is_in_order_of_names(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	struct frame frames[2];
+	uint32_t b, a, jit;
+
+	made_init(&m);
+	b = made_named(&m, LOCATION_NATIVE, 1, "b", "/bin/p");
+	a = made_named(&m, LOCATION_KERNEL, 2, "a", "[kernel.kallsyms]");
+	jit = made_location(&m, LOCATION_JIT, 1, 4);
+	frames[0] = made_frame(&m, FRAME_KIND_JIT, "inner", "");
+	frames[0].flags = FRAME_INLINED;
+	frames[0].file = made_string(&m, "x.js");
+	frames[0].line = 7;
+	frames[1] = made_frame(&m, FRAME_KIND_JIT, "outer", "eng");
+	assert_int_equal(frame_table_set(m.frames, jit, frames, 2), 0);
+	made_stack(&m, 0, "p", 3, STACK(b));
+	made_stack(&m, 0, "p", 2, STACK(jit, b));
+	made_stack(&m, 0, "p", 1, STACK(a));
+	AUTO_FREE char *page = made_output(&m, &sink_html);
+	AUTO_FREE char *data = data_of(page);
+	/* all > p > a, b > outer > inner */
+	assert_string_equal(
+		tables_of(data),
+		"\"strings\":[\"\",\"all\",\"p\",\"b\",\"/bin/p\",\"inner\",\"[jit]\",\"outer\",\"eng\","
+		"\"a\",\"[kernel.kallsyms]\",\"x.js\"],"
+		"\"labels\":{\"name\":[1,2,3,5,7,9],\"module\":[0,0,4,6,8,10],\"kind\":[5,5,2,11,3,1]},"
+		"\"sources\":{\"file\":[0,11],\"line\":[0,7]},"
+		"\"nodes\":{\"depth\":[0,1,2,2,3,4],\"label\":[0,1,5,2,4,3],\"self\":[0,0,1,3,0,2],"
+		"\"source\":[0,0,0,0,0,1]}}");
+}
+
+static void frames_merge_by_name_module_and_kind(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_init(&m);
+	made_stack(&m, 0, "p", 1, STACK(made_named(&m, LOCATION_NATIVE, 1, "f", "/a")));
+	made_stack(&m, 1, "p", 2, STACK(made_named(&m, LOCATION_NATIVE, 2, "f", "/a")));
+	made_stack(&m, 0, "p", 4, STACK(made_named(&m, LOCATION_NATIVE, 3, "f", "/b")));
+	made_stack(&m, 0, "p", 8, STACK(made_named(&m, LOCATION_JIT, 4, "f", "/b")));
+	made_stack(&m, 0, "p", 0, STACK(made_named(&m, LOCATION_JIT, 5, "unseen", "/b")));
+	AUTO_FREE char *page = made_output(&m, &sink_html);
+	AUTO_FREE char *data = data_of(page);
+	assert_non_null(strstr(data, "\"self\":[0,0,3,4,8]"));
+	assert_null(strstr(data, "unseen"));
+}
+
+/* A node stands for many places: it shows the line where most of its samples are. */
+static void a_node_shows_its_hottest_line(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	static const uint64_t samples[] = {3, 9, 5};
+
+	made_init(&m);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t location = made_location(&m, LOCATION_NATIVE, 0, i);
+		struct frame frame = made_frame(&m, FRAME_KIND_NATIVE, "f", "/a");
+
+		frame.file = made_string(&m, "f.c");
+		frame.line = 10 + i;
+		assert_int_equal(frame_table_set(m.frames, location, &frame, 1), 0);
+		made_stack(&m, 0, "p", samples[i], STACK(location));
+	}
+	AUTO_FREE char *page = made_output(&m, &sink_html);
+	AUTO_FREE char *data = data_of(page);
+	assert_non_null(strstr(data, "\"line\":[0,11]},"));
+}
+
+static void no_name_gets_out_of_the_data(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m, empty;
+	uint32_t brackets = 0, empty_brackets = 0;
+
+	made_init(&m);
+	made_init(&empty);
+	m.info.command = m.info.host = "</script><script>alert(1)</script>";
+	for (uint32_t i = 0; i < MADE_NASTY_COUNT; i++) {
+		const char *name = made_nasty_names[i];
+
+		made_stack(&m, 0, name, 1, STACK(made_named(&m, LOCATION_NATIVE, i, name, name)));
+		made_process(&m, i, name, 1, 0, 0, 0);
+	}
+	AUTO_FREE char *page = made_output(&m, &sink_html);
+	AUTO_FREE char *empty_page = made_output(&empty, &sink_html);
+	for (char *c = page; *c; c++)
+		brackets += *c == '<';
+	for (char *c = empty_page; *c; c++)
+		empty_brackets += *c == '<';
+	assert_int_equal(brackets, empty_brackets);
+	AUTO_FREE char *data = data_of(page);
+	assert_int_equal(data[strlen(data) - 1], '}');
+	for (char *c = data; *c; c++)
+		assert_true((uint8_t)*c >= 0x20);
+}
+
+static void the_page_asks_for_nothing(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_init(&m);
+	AUTO_FREE char *page = made_output(&m, &sink_html);
+	assert_non_null(strstr(page, "default-src 'none'"));
+	assert_null(strstr(page, "://"));
+	assert_null(strstr(page, " src="));
+	assert_null(strstr(page, "url("));
+	assert_null(strstr(page, "@import"));
+	assert_null(strstr(page, "innerHTML"));
+	assert_null(strstr(page, "@PROFILE@"));
+	assert_non_null(strstr(page, "</html>\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_tree_is_in_order_of_names),
+		cmocka_unit_test(frames_merge_by_name_module_and_kind),
+		cmocka_unit_test(a_node_shows_its_hottest_line),
+		cmocka_unit_test(no_name_gets_out_of_the_data),
+		cmocka_unit_test(the_page_asks_for_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

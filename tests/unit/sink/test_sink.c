@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "made_view.h"
+
+static void sinks_are_found_by_name(void **state)
+{
+	assert_ptr_equal(sink_by_name("folded"), &sink_folded);
+	assert_ptr_equal(sink_by_name("html"), &sink_html);
+	assert_ptr_equal(sink_by_name("script"), &sink_script);
+	assert_ptr_equal(sink_by_name("summary"), &sink_summary);
+	assert_ptr_equal(sink_by_name("json"), &sink_summary_json);
+	assert_null(sink_by_name(""));
+	assert_null(sink_by_name("fold"));
+	assert_null(sink_by_name("foldedx"));
+}
+
+static void sinks_are_found_by_extension(void **state)
+{
+	assert_ptr_equal(sink_by_path("out.folded"), &sink_folded);
+	assert_ptr_equal(sink_by_path("/tmp/a.b/flame.html"), &sink_html);
+	assert_ptr_equal(sink_by_path("out.perf"), &sink_script);
+	assert_ptr_equal(sink_by_path("out.txt"), &sink_summary);
+	assert_ptr_equal(sink_by_path("out.summary.json"), &sink_summary_json);
+	assert_ptr_equal(sink_by_path(".html"), &sink_html);
+	assert_null(sink_by_path("out.json")); /* there will be several kinds of it */
+	assert_null(sink_by_path("html"));
+	assert_null(sink_by_path("out.html.gz"));
+	assert_null(sink_by_path(""));
+}
+
+static void every_sink_says_what_it_is(void **state)
+{
+	const struct sink_ops *const all[] = {&sink_folded, &sink_html, &sink_script, &sink_summary,
+					      &sink_summary_json};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		assert_ptr_equal(sink_by_name(all[i]->name), all[i]);
+		assert_ptr_equal(sink_by_path(all[i]->extension), all[i]);
+		assert_true(all[i]->create && all[i]->finish && all[i]->destroy);
+	}
+	assert_non_null(sink_script.sample);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sinks_are_found_by_name),
+		cmocka_unit_test(sinks_are_found_by_extension),
+		cmocka_unit_test(every_sink_says_what_it_is),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

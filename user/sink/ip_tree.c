@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/ip_tree.h"
+
+#include "base/hash.h"
+
+static bool equal(const void *items, uint32_t item, const void *key_)
+{
+	const struct ip_tree_node *node = (const struct ip_tree_node *)items + item;
+	const struct ip_tree_node *key = key_;
+
+	return node->ip == key->ip && node->parent == key->parent;
+}
+
+static int find_or_add(struct ip_tree *tree, const struct ip_tree_node *key, uint32_t *ret)
+{
+	uint64_t hash = hash_mix(key->ip, key->parent);
+	uint32_t node = index_map_find(&tree->index, hash, equal, tree->nodes.data, key);
+
+	if (node == INDEX_MAP_NONE) {
+		if (tree->nodes.size >= IP_TREE_NONE - 1 ||
+		    vec_reserve(&tree->nodes, tree->nodes.size + 1))
+			return -ENOMEM;
+		node = (uint32_t)tree->nodes.size;
+		if (index_map_insert(&tree->index, hash, node))
+			return -ENOMEM;
+		tree->nodes.data[tree->nodes.size++] = *key;
+	}
+	*ret = node;
+	return 0;
+}
+
+int ip_tree_add(struct ip_tree *tree, const uint64_t *ips, uint32_t count, uint32_t *ret)
+{
+	uint32_t node = IP_TREE_NONE;
+
+	while (count--) {
+		struct ip_tree_node key = {.ip = ips[count], .parent = node};
+
+		if (node != IP_TREE_NONE) {
+			const struct ip_tree_node *nodes = tree->nodes.data;
+			uint32_t recent = nodes[node].recent;
+
+			/* As in profile_node_of(): the child taken last is the likely one. */
+			if (nodes[recent].parent == node && nodes[recent].ip == key.ip) {
+				node = recent;
+				continue;
+			}
+		}
+		if (find_or_add(tree, &key, &node))
+			return -ENOMEM;
+		if (key.parent != IP_TREE_NONE)
+			tree->nodes.data[key.parent].recent = node;
+	}
+	*ret = node;
+	return 0;
+}
+
+void ip_tree_deinit(struct ip_tree *tree)
+{
+	vec_deinit(&tree->nodes);
+	index_map_deinit(&tree->index);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/json.h"
+
+#include "base/utf8.h"
+
+static void put(struct json *json, const char *s)
+{
+	fputs_unlocked(s, json->out);
+}
+
+/* What stands before a value, a key or a closing bracket. */
+static void separate(struct json *json, bool comma)
+{
+	if (json->has_key) {
+		json->has_key = false;
+		return;
+	}
+	if (comma)
+		put(json, ",");
+	if (!json->lines || (!json->depth && !comma))
+		return;
+	put(json, "\n");
+	for (uint32_t i = 0; i < json->depth; i++)
+		put(json, "\t");
+}
+
+void json_begin(struct json *json, char bracket)
+{
+	separate(json, json->more);
+	putc_unlocked(bracket, json->out);
+	json->more = false;
+	json->depth++;
+}
+
+void json_end(struct json *json, char bracket)
+{
+	json->depth--;
+	if (json->more && json->lines) {
+		put(json, "\n");
+		for (uint32_t i = 0; i < json->depth; i++)
+			put(json, "\t");
+	}
+	putc_unlocked(bracket, json->out);
+	json->more = true;
+	if (json->lines && !json->depth)
+		put(json, "\n");
+}
+
+/*
+ * '<', '>' and '&' are escaped so that no text can end a script element or begin
+ * a comment in one; separators and direction marks, so that a reader sees them.
+ */
+static bool needs_escape(uint32_t code)
+{
+	return code == '"' || code == '\\' || code == '<' || code == '>' || code == '&' ||
+	       utf8_is_control(code);
+}
+
+static void put_quoted(struct json *json, const char *s)
+{
+	putc_unlocked('"', json->out);
+	while (*s) {
+		uint32_t bytes, code = utf8_next(s, &bytes);
+
+		if (code == UTF8_INVALID)
+			put(json, "\xef\xbf\xbd");
+		else if (needs_escape(code)) /* all of them are below U+10000 */
+			fprintf(json->out, "\\u%04x", code);
+		else
+			fwrite_unlocked(s, 1, bytes, json->out);
+		s += bytes;
+	}
+	putc_unlocked('"', json->out);
+}
+
+void json_key(struct json *json, const char *key)
+{
+	separate(json, json->more);
+	put_quoted(json, key);
+	put(json, json->lines ? ": " : ":");
+	json->has_key = true;
+}
+
+void json_string(struct json *json, const char *s)
+{
+	separate(json, json->more);
+	put_quoted(json, s);
+	json->more = true;
+}
+
+void json_number(struct json *json, uint64_t value)
+{
+	char digits[20], *p = digits + sizeof(digits);
+
+	separate(json, json->more);
+	do {
+		*--p = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	fwrite_unlocked(p, 1, (size_t)(digits + sizeof(digits) - p), json->out);
+	json->more = true;
+}
+
+void json_member_string(struct json *json, const char *key, const char *s)
+{
+	json_key(json, key);
+	json_string(json, s);
+}
+
+void json_member_number(struct json *json, const char *key, uint64_t value)
+{
+	json_key(json, key);
+	json_number(json, value);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/ledger_rows.h"
+
+#include <string.h>
+
+const struct ledger_word ledger_fates[FATE_COUNT] = {
+	[FATE_RESOLVED] = {"resolved", "resolved"},
+	[FATE_CODE_UNKNOWN] = {"code_unknown", "code unknown at that time"},
+	[FATE_STACK_CUT] = {"stack_cut", "stack cut"},
+	[FATE_LOST] = {"lost", "lost"},
+};
+
+const struct ledger_word ledger_cuts[JITBPF_END_COUNT] = {
+	[JITBPF_END_NONE] = {"none", "no user stack"},
+	[JITBPF_END_ROOT] = {"root", "at the root"},
+	[JITBPF_END_BAD_FRAME] = {"bad_frame", "bad frame pointer"},
+	[JITBPF_END_UNREADABLE] = {"unreadable", "stack not readable"},
+	[JITBPF_END_DEPTH] = {"depth", "too deep"},
+	[JITBPF_END_COMPAT] = {"compat", "32-bit code"},
+};
+
+const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
+#define X(symbol, key, words) [JITBPF_COUNT_##symbol] = {key, words},
+	JITBPF_COUNTERS_LIST(X)
+#undef X
+};
+
+#define JIT_ROW(member, words)                                                                     \
+	{                                                                                          \
+		{#member, words}, offsetof(struct jit_counts, member)                              \
+	}
+
+const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
+	JIT_ROW(methods, "methods"),
+	JIT_ROW(code_bytes, "bytes of code"),
+	JIT_ROW(unloads, "unloads"),
+	JIT_ROW(incomplete, "incomplete: a part is missing"),
+	JIT_ROW(malformed, "malformed"),
+	JIT_ROW(invalid, "invalid: empty or wrapping range"),
+	JIT_ROW(over_budget, "kept out: over the process's budget"),
+	JIT_ROW(not_understood, "events and fields of other kinds"),
+	JIT_ROW(sequence_gaps, "missing by the sequence numbers"),
+	JIT_ROW(time_corrected, "load times corrected"),
+};
+
+_Static_assert(sizeof(struct jit_counts) == LEDGER_JIT_COUNT * sizeof(uint64_t),
+	       "every count of jit_counts has its row");
+
+uint64_t ledger_process_taken(const struct ledger_process *process)
+{
+	uint64_t taken = 0;
+
+	for (int i = 0; i < FATE_COUNT; i++)
+		taken += process->fate[i];
+	return taken;
+}
+
+static int compare(const void *a_, const void *b_)
+{
+	const struct ledger_process *a = *(const struct ledger_process *const *)a_;
+	const struct ledger_process *b = *(const struct ledger_process *const *)b_;
+	uint64_t taken_a = ledger_process_taken(a), taken_b = ledger_process_taken(b);
+
+	if (taken_a != taken_b)
+		return taken_a < taken_b ? 1 : -1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static bool counted_anything(const struct ledger_process *process)
+{
+	static const struct jit_counts none;
+
+	return ledger_process_taken(process) || memcmp(&process->jit, &none, sizeof(none)) != 0;
+}
+
+int ledger_rank(const struct ledger *ledger, struct ledger_ranking *ranking)
+{
+	for (size_t i = 0; i < ledger->processes.size; i++) {
+		const struct ledger_process *process = &ledger->processes.data[i];
+
+		if (counted_anything(process) && vec_push(&ranking->processes, process))
+			return -ENOMEM;
+	}
+	if (ranking->processes.size)
+		qsort(ranking->processes.data, ranking->processes.size,
+		      sizeof(*ranking->processes.data), compare);
+	return 0;
+}
+
+void ledger_ranking_deinit(struct ledger_ranking *ranking)
+{
+	vec_deinit(&ranking->processes);
+}

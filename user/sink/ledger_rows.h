@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The ledger's rows in the order and under the names that reports have them:
+ * text, JSON and page are made from these.
+ */
+#ifndef JITBPF_SINK_LEDGER_ROWS_H
+#define JITBPF_SINK_LEDGER_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "profile/ledger.h"
+
+struct ledger_word {
+	const char *key;   /* in JSON: never changes */
+	const char *words; /* for people */
+};
+
+extern const struct ledger_word ledger_fates[FATE_COUNT];
+extern const struct ledger_word ledger_cuts[JITBPF_END_COUNT];
+extern const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX];
+
+/* The members of struct jit_counts. */
+struct ledger_jit_word {
+	struct ledger_word word;
+	size_t offset;
+};
+
+#define LEDGER_JIT_COUNT 10
+extern const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT];
+
+/* The first three are what went well: methods, code_bytes, unloads. */
+#define LEDGER_JIT_TROUBLE 3
+
+static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row)
+{
+	return *(const uint64_t *)((const char *)counts + ledger_jit[row].offset);
+}
+
+uint64_t ledger_process_taken(const struct ledger_process *process);
+
+/*
+ * The processes of which anything was counted, those with the most samples
+ * first, then by pid and number. The items point into the ledger.
+ */
+struct ledger_ranking {
+	VEC(const struct ledger_process *) processes;
+};
+
+/* Returns 0 or -ENOMEM; ledger_ranking_deinit() is due in both cases. */
+int ledger_rank(const struct ledger *ledger, struct ledger_ranking *ranking);
+void ledger_ranking_deinit(struct ledger_ranking *ranking);
+
+#endif
