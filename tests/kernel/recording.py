@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Reads a recording and a script independently of jitbpf, for the tests' checks."""
+
+import collections
+import re
+import struct
+
+RECORD = struct.Struct("<IHHQ")
+SAMPLE_REF, STACK = 102, 101
+USER_REGS = 1
+R15 = 17
+
+Sample = collections.namedtuple("Sample", "time pid tid cpu ip regs")
+ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time frames")
+Frame = collections.namedtuple("Frame", "address name offset module inlined")
+
+
+def samples(path):
+    """The samples of a recording: leaf user address and registers."""
+    data = open(path, "rb").read()
+    magic, _version, at = struct.unpack_from("<8sII", data)
+    assert magic == b"JITBPF\r\n"
+    stacks, out = [], []
+    while at < len(data):
+        size, kind, flags, time = RECORD.unpack_from(data, at)
+        assert size >= 16
+        if kind == STACK:
+            kernel, user, _end = struct.unpack_from("<HHI", data, at + 16)
+            ips = struct.unpack_from(f"<{kernel + user}Q", data, at + 24)
+            stacks.append(ips[kernel] if user else 0)
+        elif kind == SAMPLE_REF:
+            pid, tid, _start, cpu, stack = struct.unpack_from("<IIQII", data, at + 16)
+            regs = None
+            if flags & USER_REGS:
+                regs = struct.unpack_from("<18Q", data, at + 56)
+            out.append(Sample(time, pid, tid, cpu, stacks[stack], regs))
+        at += size
+    return out
+
+
+HEAD = re.compile(r"^\s*(.+?)\s+(\d+)/(\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+(\S+):")
+LINE = re.compile(r"^\t\s*([0-9a-f]+) (.*) \((.*)\)$")
+
+
+def script(path):
+    """The samples of a script, as another tool would read it."""
+    out, current = [], None
+    for line in open(path, encoding="utf-8", errors="replace"):
+        line = line.rstrip("\n")
+        if not line:
+            current = None
+            continue
+        head = HEAD.match(line)
+        if head and not line.startswith("\t"):
+            comm, pid, tid, cpu, sec, nsec, _event = head.groups()
+            current = ScriptSample(comm, int(pid), int(tid), int(cpu),
+                                   int(sec) * 10**9 + int(nsec), [])
+            out.append(current)
+            continue
+        frame = LINE.match(line)
+        assert frame and current, f"a line that is neither sample nor frame: {line!r}"
+        address, symbol, module = frame.groups()
+        name, _, offset = symbol.rpartition("+0x")
+        if not name or not re.fullmatch("[0-9a-f]+", offset):
+            name, offset = symbol, ""
+        current.frames.append(Frame(int(address, 16), name, offset, module, False))
+    return out
+
+
+def folded(path):
+    """{stack: count} of a folded file."""
+    out = {}
+    for line in open(path, encoding="utf-8", errors="replace"):
+        stack, count = line.rstrip("\n").rsplit(" ", 1)
+        out[stack] = int(count)
+    return out

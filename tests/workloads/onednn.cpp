@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Keeps oneDNN's JIT busy: threads that make and run primitives of changing
+ * shapes. With its primitive cache off, kernels are made anew all the time, many
+ * on the same few addresses, and never reported as unloaded.
+ *
+ *   onednn SECONDS [THREADS]
+ */
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include <dnnl.hpp>
+
+using namespace dnnl;
+
+static memory filled(const memory::desc &desc, const engine &eng)
+{
+	memory mem(desc, eng);
+	float *data = static_cast<float *>(mem.get_data_handle());
+
+	for (size_t i = 0; i < desc.get_size() / sizeof(float); i++)
+		data[i] = static_cast<float>(i % 7);
+	return mem;
+}
+
+static void multiply(const engine &eng, stream &s, memory::dim m, memory::dim n, memory::dim k,
+		     int times)
+{
+	memory::desc a({m, k}, memory::data_type::f32, memory::format_tag::ab);
+	memory::desc b({k, n}, memory::data_type::f32, memory::format_tag::ab);
+	memory::desc c({m, n}, memory::data_type::f32, memory::format_tag::ab);
+#if DNNL_VERSION_MAJOR >= 3
+	matmul::primitive_desc desc(eng, a, b, c);
+#else
+	matmul::primitive_desc desc(matmul::desc(a, b, c), eng);
+#endif
+	matmul primitive(desc);
+	memory ma = filled(a, eng), mb = filled(b, eng), mc = filled(c, eng);
+
+	for (int i = 0; i < times; i++)
+		primitive.execute(s, {{DNNL_ARG_SRC, ma}, {DNNL_ARG_WEIGHTS, mb}, {DNNL_ARG_DST, mc}});
+	s.wait();
+}
+
+static void work(int number, std::chrono::steady_clock::time_point end)
+{
+	engine eng(engine::kind::cpu, 0);
+	stream s(eng);
+
+	for (int i = number; std::chrono::steady_clock::now() < end; i++)
+		multiply(eng, s, 32 + i % 5 * 16, 64 + i % 3 * 16, 96 + i % 7 * 8, 200);
+}
+
+int main(int argc, char **argv)
+{
+	double seconds = argc > 1 ? atof(argv[1]) : 3;
+	int count = argc > 2 ? atoi(argv[2]) : 2;
+	auto end = std::chrono::steady_clock::now() +
+		   std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+			   std::chrono::duration<double>(seconds));
+	std::vector<std::thread> threads;
+
+	set_primitive_cache_capacity(0);
+	for (int i = 0; i < count; i++)
+		threads.emplace_back(work, i, end);
+	for (auto &thread : threads)
+		thread.join();
+	puts("done");
+	return 0;
+}
