@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Real, unmodified engines: their JIT code is named, nothing is lost."""
+
+import os
+import re
+import subprocess
+import time
+import unittest
+
+import harness
+
+
+class Php(harness.KernelTest):
+    def check_mode(self, mode):
+        run = self.record(harness.php(mode, 3), ["-F", "999"])
+        named = unnamed = 0
+        for sample in run.script():
+            frame = harness.leaf_jit(sample)
+            if frame and re.match(r"TRACE-|JIT\$", frame.name):
+                self.assertEqual(frame.module, "[jit]")
+                named += 1
+            elif frame and (frame.module == "[jit]" or frame.name == "//anon"):
+                unnamed += 1
+        self.assertGreater(named, 500)
+        self.assertLessEqual(unnamed, 0.001 * (named + unnamed))
+        summary = self.check_ledger(run)
+        self.assertEqual(summary["samples"]["lost"], 0)
+        self.assertGreater(summary["jit"]["methods"], 5)
+
+    def test_tracing(self):
+        self.check_mode("tracing")
+
+    def test_function(self):
+        self.check_mode("function")
+
+
+class OneDnn(harness.KernelTest):
+    def test_kernels_without_cache(self):
+        run = self.record([harness.ONEDNN, "3", "3"], ["-F", "999"],
+                          env={**os.environ, "OMP_NUM_THREADS": "1"})
+        threads, unknown, named = set(), 0, 0
+        for sample in run.script():
+            frame = harness.leaf_jit(sample)
+            if frame and frame.module == "[jit]":
+                self.assertNotEqual(frame.name, "[unknown]")
+                threads.add(sample.tid)
+                named += 1
+            elif frame and frame.name == "//anon":
+                unknown += 1
+        self.assertGreater(named, 300)
+        self.assertGreaterEqual(len(threads), 3)
+        self.assertLessEqual(unknown, 0.001 * (named + unknown))
+        summary = self.check_ledger(run)
+        self.assertGreater(summary["jit"]["methods"], 20)
+        self.assertEqual(summary["samples"]["lost"], 0)
+
+
+class SystemWide(harness.KernelTest):
+    def test_two_engines_at_once(self):
+        env = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM, "OMP_NUM_THREADS": "1"}
+        engines = [subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
+                   for command in (harness.php("tracing", 9), [harness.ONEDNN, "9", "2"])]
+        try:
+            run = self.record(options=["-a", "-F", "199", "-d", "10"])
+        finally:
+            for engine in engines:
+                engine.wait()
+        pids = {engine.pid: 0 for engine in engines}
+        for sample in run.script():
+            frame = harness.leaf_jit(sample)
+            if frame and frame.module == "[jit]" and sample.pid in pids:
+                pids[sample.pid] += 1
+        for engine in engines:
+            self.assertGreater(pids[engine.pid], 50, engine.args)
+        self.check_ledger(run)
+
+    def test_pid(self):
+        env = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM}
+        engines = [subprocess.Popen([harness.ENGINE, "hot", "--seconds", "4", "--name", name],
+                                    env=env, stdout=subprocess.DEVNULL) for name in "ab"]
+        try:
+            time.sleep(0.5)
+            run = self.record(options=["-p", str(engines[0].pid), "-F", "199", "-d", "2"])
+        finally:
+            for engine in engines:
+                engine.wait()
+        samples = run.script()
+        self.assertGreater(len(samples), 100)
+        self.assertEqual({sample.pid for sample in samples}, {engines[0].pid})
+        self.check_ledger(run)
+
+
+class Children(harness.KernelTest):
+    def test_process_tree_from_start_to_end(self):
+        """20 commands of 0.1 s, one after another: each is there from its first to its last moment."""
+        loop = 'for i in $(seq 20); do "$0" hot --seconds 0.1 --name f$i; done'
+        run = self.record(["sh", "-c", loop, harness.ENGINE], ["-F", "999"])
+        by_name = {}
+        for sample in run.script():
+            frame = harness.leaf_jit(sample)
+            if frame and re.fullmatch(r"f\d+", frame.name):
+                by_name.setdefault(frame.name, []).append(sample.time)
+        self.assertEqual(len(by_name), 20)
+        for name, times in by_name.items():
+            self.assertGreater(max(times) - min(times), 80e6, name)
+            self.assertGreater(len(times), 60, name)
+
+    def test_exit_status(self):
+        self.record(["sh", "-c", "exit 7"], status=7)
+        self.record(["sh", "-c", "kill -9 $$"], status=137)
+
+    def test_command_not_found(self):
+        run = self.record(["/does/not/exist"], status=127)
+        self.assertIn("/does/not/exist", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""record and report themselves: formats, equality, damage, refusals."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+import harness
+
+FORMATS = {".folded": "folded", ".html": "html", ".txt": "script"}
+
+
+class Report(harness.KernelTest):
+    def test_equals_record(self):
+        run = self.record(harness.php("tracing", 2), ["-F", "499"],
+                          endings=(".jitbpf", *FORMATS))
+        for ending, name in FORMATS.items():
+            done = run.report("-f", name)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout, open(run.path(ending), "rb").read(), name)
+        self.assertEqual(run.report("-f", "summary").stdout.decode(errors="replace"), run.stderr)
+        self.assertEqual(sum(run.folded().values()), len(run.script()))
+        samples = self.check_ledger(run)["samples"]
+        self.assertEqual(samples["taken"] - samples["lost"], len(run.script()))
+
+    def test_on_another_machine(self):
+        """Without root, and in a root with none of the files: the same bytes."""
+        run = self.record(harness.php("tracing", 1), ["-F", "499"],
+                          endings=(".jitbpf", *FORMATS))
+        os.chmod(self.folder, 0o755)
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c",
+             'mount -t tmpfs none /usr/lib/php && mount --bind /dev/null "$(readlink -f "$(which php)")" && '
+             'exec setpriv --reuid 65534 --regid 65534 --clear-groups "$0" report -f folded "$1"',
+             harness.JITBPF, run.path(".jitbpf")], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, open(run.path(".folded"), "rb").read())
+
+    def test_damage(self):
+        run = self.record([harness.ENGINE, "hot", "--seconds", "1"], ["-F", "499"])
+        data = bytearray(open(run.path(".jitbpf"), "rb").read())
+        whole = run.summary()["samples"]["taken"]
+        cut = os.path.join(self.folder, "cut.jitbpf")
+        for flip in (None, len(data) // 2):
+            damaged = data[:len(data) // 2] if flip is None else bytearray(data)
+            if flip is not None:
+                damaged[flip] ^= 0x10
+            open(cut, "wb").write(damaged)
+            done = subprocess.run([harness.JITBPF, "report", "-f", "script", cut],
+                                  capture_output=True, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr.decode(), r"at offset \d+: ")
+            kept = len(re.findall(rb"^\S.*:\s*$", done.stdout, re.M))
+            self.assertGreater(kept, 0)
+            self.assertLess(kept, whole)
+        open(cut, "wb").write(b"\x7fELF, not a recording, but long enough")
+        done = subprocess.run([harness.JITBPF, "report", cut], capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn(b"not a jitbpf recording", done.stderr)
+
+
+class Hostile(harness.KernelTest):
+    def test_hostile_engine(self):
+        """Impossible records are counted; the rest of the profile stands."""
+        run = self.record([harness.ENGINE, "hostile", "--forge"], ["-F", "199"])
+        summary = self.check_ledger(run)
+        jit, counters = summary["jit"], summary["counters"]
+        self.assertGreater(jit["invalid"], 0)
+        self.assertGreater(jit["malformed"], 0)
+        self.assertGreater(jit["incomplete"], 0)
+        self.assertGreater(counters["jit_bad_size"], 0)
+        self.assertGreater(counters["jit_unreadable"], 0)
+
+
+class Ending(harness.KernelTest):
+    def start(self, *args):
+        return subprocess.Popen([harness.JITBPF, "record", *args], stderr=subprocess.PIPE,
+                                cwd=self.folder)
+
+    def test_interrupt_stops_and_writes(self):
+        process = self.start("-a", "-F", "99")
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        stderr = process.communicate(timeout=30)[1]
+        self.assertEqual(process.returncode, 0, stderr)
+        done = subprocess.run([harness.JITBPF, "report", "-f", "summary",
+                               os.path.join(self.folder, "profile.jitbpf")],
+                              capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(done.stdout, stderr)
+
+    def test_duration(self):
+        start = time.monotonic()
+        self.record(["sleep", "30"], ["-d", "1"])
+        self.assertLess(time.monotonic() - start, 10)
+
+    def test_no_status_line_on_a_pipe(self):
+        run = self.record([harness.ENGINE, "hot", "--seconds", "1"])
+        self.assertNotIn("\r", run.stderr)
+        self.assertNotIn("\033", run.stderr)
+
+    def test_not_root(self):
+        os.chmod(self.folder, 0o777)
+        done = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
+                               harness.JITBPF, "record", "-d", "1"], capture_output=True,
+                              cwd=self.folder, check=False)
+        self.assertEqual(done.returncode, 77)
+        self.assertEqual(done.stderr.count(b"\n"), 1)
+        self.assertIn(b"root", done.stderr)
+
+
+class PidNamespace(harness.KernelTest):
+    def test_pids_are_those_of_our_namespace(self):
+        """Run inside a pid namespace, jitbpf shows the pids of that namespace."""
+        inside = os.path.join(self.folder, "in")
+        done = subprocess.run(
+            ["unshare", "--pid", "--fork", "--mount-proc", harness.JITBPF, "record", "-F", "499",
+             "-o", inside + ".jitbpf", "-o", inside + ".txt", "--", harness.ENGINE, "hot",
+             "--seconds", "1", "--name", "inner"], capture_output=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        import recording
+        samples = recording.script(inside + ".txt")
+        self.assertGreater(len(samples), 200)
+        self.assertTrue(all(sample.pid < 100 for sample in samples))
+        self.assertTrue(any(harness.leaf_jit(s) and harness.leaf_jit(s).name == "inner"
+                            for s in samples))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Code that is rewritten at the same few addresses: every sample gets the generation that ran."""
+
+import unittest
+
+import harness
+import recording
+
+TAG = 0x6A697400
+
+
+class Storm(harness.KernelTest):
+    def check_rate(self, rate):
+        run = self.record([harness.ENGINE, "storm", "--rate", str(rate), "--slots", "16",
+                           "--seconds", "4"], ["-F", "999", "--user-regs"])
+        named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
+        arena = [int(x, 16) for x in run.stdout.decode().split("arena ")[1].split()[:2]]
+        right = wrong = 0
+        for sample in run.samples():
+            if not sample.regs or not arena[0] <= sample.ip < arena[1]:
+                continue
+            r15 = sample.regs[recording.R15]
+            if r15 >> 32 != TAG:
+                continue  # before the generation is in its register, or after
+            if named[sample.tid, sample.time].name == f"gen_{r15 & 0xFFFFFFFF}":
+                right += 1
+            else:
+                wrong += 1
+        self.assertGreater(right, 1500)
+        self.assertLessEqual(wrong, 0.001 * (right + wrong))
+        summary = self.check_ledger(run)
+        self.assertEqual(summary["samples"]["lost"], 0)
+        self.assertEqual(summary["jit"]["sequence_gaps"], 0)
+        self.assertGreater(summary["jit"]["methods"], 3 * rate)
+
+    def test_1000_a_second(self):
+        self.check_rate(1000)
+
+    def test_10000_a_second(self):
+        self.check_rate(10000)
+
+    def test_lost_is_counted(self):
+        """With rings far too small, what is lost is counted and the sums still hold."""
+        run = self.record([harness.ENGINE, "storm", "--rate", "20000", "--seconds", "2"],
+                          ["-F", "9999", "--code-ring", "4K", "--sample-ring", "4K"])
+        summary = self.check_ledger(run)
+        self.assertGreater(summary["samples"]["lost"], 0)
+        self.assertGreater(summary["counters"]["jit_ring_full"], 0)
+        jit = summary["jit"]
+        self.assertEqual(jit["sequence_gaps"], summary["counters"]["jit_ring_full"])
+
+
+if __name__ == "__main__":
+    unittest.main()
