@@ -38,7 +38,7 @@ HOST_LIBS := -lbpf -lelf -lz -lpthread
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all core unit check demo bench format lint clean fuzz install-deps
+.PHONY: all core demo bench format format-check lint clean fuzz install-deps
 
 all: $(B)/jitbpf $(B)/libjitbpf.so
 
@@ -123,9 +123,11 @@ SOURCES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 format:
 	$(Q)clang-format -i $(SOURCES)
 
-lint:
+format-check:
 	$(call say,FORMAT,$(words $(SOURCES)) files)
 	$(Q)clang-format --dry-run -Werror $(SOURCES)
+
+lint: format-check
 	$(call say,TIDY,core)
 	$(Q)clang-tidy --quiet $(CORE_SRC) -- -std=gnu11 -D_GNU_SOURCE $(INCLUDES) 2>/dev/null
 

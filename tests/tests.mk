@@ -37,5 +37,34 @@ fuzz: $(FUZZ_BIN)
 		$$t -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 \
 		build/fuzz/new_$${t##*/} tests/fuzz/corpus/$${t##*/fuzz_} || exit 1; done
 
-.PHONY: replay
+# --- the real kernel, real engines -------------------------------------------
+
+$(B)/tests/workloads/%: tests/workloads/%.cpp
+	$(call say,CXX,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -O2 -g -o $@ $< -ldnnl
+
+KERNEL_NEEDS = all $(B)/tests/workloads/onednn $(B)/tests/engine/jit-engine
+
+# One file: make kernel-test TESTS=test_storm.py
+kernel-test: $(KERNEL_NEEDS)
+	$(Q)BUILD=$(B) TESTS=$(or $(TESTS),test_*.py) PYTHONDONTWRITEBYTECODE=1 \
+		python3 tests/kernel/harness.py
+
+# --- everything --------------------------------------------------------------
+
+check:
+	$(Q)tools/install-deps.sh check
+	$(Q)$(MAKE) --no-print-directory format-check layers
+	$(Q)$(MAKE) --no-print-directory all unit shim-test
+	$(Q)$(MAKE) --no-print-directory SAN=1 unit replay
+	$(Q)$(MAKE) --no-print-directory ui-test
+	$(Q)$(MAKE) --no-print-directory kernel-test
+
+layers:
+	$(Q)CC=$(CC) tools/check-layers.sh
+
+.PHONY: replay kernel-test layers unit check
 .PRECIOUS: $(B)/tests/%.o
+
+include tests/shim/shim.mk
