@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A recording (.jitbpf): struct jitbpf_recording_header, then chunks. A chunk
- * is a struct jitbpf_record; those with types below 100 are the records of
- * uapi/record.h, byte for byte, but for samples, whose stacks are written once
- * (STACK) and then referred to (SAMPLE_REF).
+ * is a struct jitbpf_record of any size_bytes, so that chunks are not aligned.
+ * Those with types below 100 are the records of uapi/record.h, byte for byte;
+ * a sample usually comes as its stack, written once (STACK), and a reference to
+ * it (SAMPLE_REF).
  *
- * Records come in rounds: a ROUND chunk ends one and holds the CRC-32 of all
- * bytes since the one before. Unknown chunk types are skipped. A file without
- * an END chunk was cut. Little-endian, enums only grow.
+ * The first chunk is INFO. Chunks come in rounds: a ROUND chunk ends one, and
+ * holds the CRC-32 (zlib's) of all bytes from the ROUND before it, or from the
+ * beginning of the file, up to its own field crc. Right behind the last ROUND
+ * stands END, and nothing stands behind that: a file without END was cut.
+ *
+ * Chunks of unknown types are skipped, and enums and headers may grow, within
+ * one version; a version that is greater than a reader's is not for it.
+ * Little-endian.
  */
 #ifndef JITBPF_UAPI_RECORDING_H
 #define JITBPF_UAPI_RECORDING_H
@@ -17,11 +23,13 @@
 #define JITBPF_RECORDING_MAGIC	 "JITBPF\r\n"
 #define JITBPF_RECORDING_VERSION 1
 #define JITBPF_CHUNK_MAX	 (16u << 20) /* no chunk is larger */
+#define JITBPF_STACKS_MAX	 (64u << 20) /* bytes of STACK chunks that are in force at once */
+#define JITBPF_TEXT_MAX		 0xffffu     /* of one string in INFO and FRAMES; the rest is cut */
 
 struct jitbpf_recording_header {
 	char magic[8];
 	__u32 version;
-	__u32 header_bytes; /* where the first chunk begins; later versions may be longer */
+	__u32 header_bytes; /* where the first chunk begins; the header may grow */
 };
 
 enum jitbpf_chunk_type {
@@ -33,7 +41,7 @@ enum jitbpf_chunk_type {
 	JITBPF_CHUNK_END = 105,	       /* the header alone; nothing follows */
 };
 
-/* h.time_ns is the recording's start; sent first. */
+/* h.time_ns is the recording's start. */
 struct jitbpf_info_chunk {
 	struct jitbpf_record h;
 	__u64 wall_clock_ns; /* CLOCK_REALTIME at h.time_ns */
@@ -42,7 +50,13 @@ struct jitbpf_info_chunk {
 	char text[]; /* four NUL-terminated strings: event, command, host, kernel release */
 };
 
-/* Numbered from 0 in the order of appearance. */
+#define JITBPF_STACK_FRESH 1u /* flags: all stacks before are gone; this one is number 0 */
+
+/*
+ * Numbered in the order of appearance: the first is 0, as is one marked FRESH,
+ * by which a recorder keeps within JITBPF_STACKS_MAX. One stack may be written
+ * more than once.
+ */
 struct jitbpf_stack_chunk {
 	struct jitbpf_record h;
 	__u16 kernel_frames;
@@ -51,7 +65,7 @@ struct jitbpf_stack_chunk {
 	__u64 ips[];
 };
 
-/* A struct jitbpf_sample without its frames. flags are the sample's. */
+/* A struct jitbpf_sample without its frames. flags are the sample's. Its reserved is 0. */
 struct jitbpf_sample_ref_chunk {
 	struct jitbpf_record h;
 	__u32 pid;
@@ -65,31 +79,36 @@ struct jitbpf_sample_ref_chunk {
 
 struct jitbpf_round_chunk {
 	struct jitbpf_record h; /* time_ns: when the round's drain began */
-	__u32 crc;
 	__u32 reserved;
+	__u32 crc; /* of all bytes since the ROUND before, up to here */
 };
 
 /*
- * Frames of one location, innermost first. For a kernel location module_bytes
- * is 0 and offset the address. Behind it: the module's identity (module_bytes:
- * build ID bytes, or the path), then per frame a struct jitbpf_frame_entry and
- * its strings without NUL.
+ * Frames of one location, innermost first. Behind it: the identity of a native
+ * location's module (build_id_bytes or path_bytes; a path counts together with
+ * device and inode, which are 0 otherwise), then per frame a struct
+ * jitbpf_frame_entry and its strings without NUL: name, file, module. A kernel
+ * location has no module, and its offset is the address.
  */
 struct jitbpf_frames_chunk {
 	struct jitbpf_record h;
 	__u64 offset;
 	__u16 kind; /* enum location_kind */
 	__u16 frame_count;
-	__u16 build_id_bytes; /* of the identity, where it is a build ID */
-	__u16 path_bytes;     /* of the identity, where it is a path */
+	__u16 build_id_bytes;
+	__u16 path_bytes; /* without NUL */
+	__u32 dev_major;
+	__u32 dev_minor;
+	__u64 inode;
 };
 
 struct jitbpf_frame_entry {
 	__u64 symbol_offset;
 	__u32 line;
 	__u16 flags; /* FRAME_* */
+	__u16 kind;  /* enum frame_kind */
+	__u16 name_bytes;
 	__u16 file_bytes;
-	__u32 name_bytes;
 	__u16 module_bytes;
 	__u16 reserved;
 };
@@ -99,7 +118,7 @@ _Static_assert(sizeof(struct jitbpf_info_chunk) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_stack_chunk) == 24, "ABI");
 _Static_assert(sizeof(struct jitbpf_sample_ref_chunk) == 56, "ABI");
 _Static_assert(sizeof(struct jitbpf_round_chunk) == 24, "ABI");
-_Static_assert(sizeof(struct jitbpf_frames_chunk) == 32, "ABI");
+_Static_assert(sizeof(struct jitbpf_frames_chunk) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_frame_entry) == 24, "ABI");
 
 #endif

@@ -2,6 +2,9 @@
 /*
  * Writes a recording: a tee on the source. Every record that goes into the
  * pipeline is also given here; each distinct stack is written once.
+ *
+ * Once a call has failed, the file ends there: all later calls return the same
+ * error and write nothing. What stands before the last whole round can be read.
  */
 #ifndef JITBPF_PIPELINE_RECORDER_H
 #define JITBPF_PIPELINE_RECORDER_H
@@ -17,17 +20,27 @@ struct recorder; /* see recorder.c */
 
 /* Write the file header and what info says. Borrows out. Returns 0 or negative errno. */
 int recorder_create(FILE *out, const struct run_info *info, struct recorder **ret);
+
+/* Writes nothing: without recorder_finish(), the recording will count as cut. */
 void recorder_destroy(struct recorder *recorder);
 
-/* Write one record (already checked: decode/record_check.h). Returns 0 or negative errno. */
+/*
+ * Write one record of uapi/record.h (already checked: decode/record_check.h).
+ * Returns 0 or negative errno; -EINVAL, which ends nothing, where it is of a type
+ * that only recordings have, or larger than a chunk can be.
+ */
 int recorder_write(struct recorder *recorder, const struct jitbpf_record *record);
 
-/* End a round whose drain began at time_ns. Returns 0 or negative errno. */
+/*
+ * End a round whose drain began at time_ns, and flush out, so that a run that
+ * is killed leaves all its rounds. Returns 0 or negative errno.
+ */
 int recorder_end_round(struct recorder *recorder, uint64_t time_ns);
 
 /*
- * Write the names of all native and kernel locations, a last round, and the
- * end. modules gives the identities of native locations. Returns 0 or negative errno.
+ * Write the names of all native and kernel locations, a last round (at the time
+ * of the one before), and the end; then flush out. modules gives the identities
+ * of native locations. Returns 0 or negative errno.
  */
 int recorder_finish(struct recorder *recorder, const struct view *view,
 		    const struct module_table *modules);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A small recording with a record of every type, for the tests of recorder and
+ * reader and for the seeds of their fuzz target. Aborts where memory is short.
+ */
+#ifndef JITBPF_TESTS_SMALL_RECORDING_H
+#define JITBPF_TESTS_SMALL_RECORDING_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "pipeline/recorder.h"
+#include "uapi/jit_record.h"
+#include "uapi/loss.h"
+#include "uapi/recording.h"
+
+#define SMALL_RECORDS_MAX 32
+
+/* What goes in, in order; a ROUND record stands for the end of a round. */
+struct small_recording {
+	struct jitbpf_record *records[SMALL_RECORDS_MAX];
+	size_t count;
+	struct run_info info;
+	struct string_pool *strings;
+	struct frame_table *frames;
+	struct location_table locations;
+	struct module_table modules;
+};
+
+static inline void small_require(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+/* A record of exactly size_bytes, zeroed, which is entered. */
+static inline void *small_add(struct small_recording *small, uint16_t type, size_t size_bytes)
+{
+	struct jitbpf_record *record = calloc(1, size_bytes);
+
+	small_require(record && small->count < SMALL_RECORDS_MAX);
+	record->size_bytes = (uint32_t)size_bytes;
+	record->type = type;
+	record->time_ns = 1000000 + small->count * 1000;
+	small->records[small->count++] = record;
+	return record;
+}
+
+static inline void small_add_round(struct small_recording *small)
+{
+	small_add(small, JITBPF_CHUNK_ROUND, sizeof(struct jitbpf_round_chunk));
+}
+
+/* A sample whose stack is that of every other one with the same shape and seed. */
+static inline struct jitbpf_sample *small_add_sample(struct small_recording *small,
+						     uint16_t kernel_frames, uint16_t user_frames,
+						     uint64_t seed, bool with_regs)
+{
+	size_t ips_bytes = (kernel_frames + (size_t)user_frames) * sizeof(__u64);
+	struct jitbpf_sample *sample = small_add(
+		small, JITBPF_SAMPLE,
+		sizeof(*sample) + ips_bytes + (with_regs ? sizeof(struct jitbpf_user_regs) : 0));
+
+	sample->h.flags = with_regs ? JITBPF_SAMPLE_USER_REGS : 0;
+	sample->pid = 4000 + (uint32_t)small->count;
+	sample->tid = 5000 + (uint32_t)small->count;
+	sample->start_ns = 77;
+	sample->cpu = 1;
+	sample->kernel_frames = kernel_frames;
+	sample->user_frames = user_frames;
+	sample->user_end = user_frames ? JITBPF_END_ROOT : JITBPF_END_NONE;
+	memcpy(sample->comm, "worker\xc3\x28", 8);
+	for (uint32_t i = 0; i < kernel_frames + (uint32_t)user_frames; i++)
+		sample->ips[i] = (i < kernel_frames ? 0xffffffff81000000 : 0x7f0000000000) +
+				 seed * 0x1000 + i * 16;
+	if (with_regs) {
+		struct jitbpf_user_regs regs = {.ax = 1, .ip = 0x7f0000000001, .r15 = small->count};
+
+		memcpy((uint8_t *)sample->ips + ips_bytes, &regs, sizeof(regs));
+	}
+	return sample;
+}
+
+static inline void small_add_jit(struct small_recording *small)
+{
+	static const char name[] = "Foo::bar";
+	struct jitbpf_jit_field field = {.type = JITBPF_JIT_NAME, .size_bytes = 8};
+	struct jitbpf_jit_header header = {
+		.size_bytes = sizeof(header) + sizeof(field) + 8,
+		.version = JITBPF_JIT_VERSION,
+		.event = 13,
+		.time_ns = 1000000,
+		.part_count = 1,
+		.tid = 4001,
+		.method_id = 1,
+		.address = 0x7f0000100000,
+		.code_bytes = 64,
+	};
+	struct jitbpf_jit *jit = small_add(small, JITBPF_JIT, sizeof(*jit) + header.size_bytes);
+
+	jit->pid = jit->tid = 4001;
+	jit->data_bytes = header.size_bytes;
+	memcpy(jit->data, &header, sizeof(header));
+	memcpy(jit->data + sizeof(header), &field, sizeof(field));
+	memcpy(jit->data + sizeof(header) + sizeof(field), name, 8);
+}
+
+static inline struct jitbpf_mapping *small_add_mapping(struct small_recording *small,
+						       const char *path)
+{
+	struct jitbpf_mapping *mapping =
+		small_add(small, JITBPF_MAPPING, sizeof(*mapping) + strlen(path) + 1);
+
+	mapping->pid = mapping->tid = 4001;
+	mapping->address = 0x7f0000000000;
+	mapping->size_bytes = 0x10000;
+	mapping->inode = 10 + small->count;
+	mapping->dev_major = 8;
+	strcpy(mapping->path, path);
+	return mapping;
+}
+
+/* The side-band records and the ones that come at the end. */
+static inline void small_add_others(struct small_recording *small)
+{
+	static const char symbol_name[] = "bpf_prog_6deef7357e7b4530_sample";
+	struct jitbpf_comm *comm = small_add(small, JITBPF_COMM, sizeof(*comm));
+	struct jitbpf_task *task = small_add(small, JITBPF_FORK, sizeof(*task));
+	struct jitbpf_kernel_symbol *symbol =
+		small_add(small, JITBPF_KERNEL_SYMBOL, sizeof(*symbol) + sizeof(symbol_name));
+	struct jitbpf_lost_samples *lost;
+	struct jitbpf_counters *counters;
+
+	comm->pid = comm->tid = 4001;
+	comm->h.flags = JITBPF_COMM_EXEC;
+	strcpy(comm->comm, "java");
+	task->pid = task->tid = 4002;
+	task->parent_pid = 4001;
+	symbol->address = 0xffffffffc0000000;
+	symbol->size_bytes = 128;
+	memcpy(symbol->name, symbol_name, sizeof(symbol_name));
+	small_add(small, JITBPF_THROTTLE, sizeof(struct jitbpf_throttle));
+	task = small_add(small, JITBPF_EXIT, sizeof(*task));
+	task->pid = 4002;
+	lost = small_add(small, JITBPF_LOST_SAMPLES, sizeof(*lost));
+	lost->count = 3;
+	counters = small_add(small, JITBPF_COUNTERS,
+			     sizeof(*counters) + JITBPF_COUNTER_MAX * sizeof(__u64));
+	counters->values[0] = 9;
+}
+
+/* Name a location: two frames, of which the inner one is inlined. */
+static inline void small_name(struct small_recording *small, struct location location,
+			      const char *name)
+{
+	struct frame frames[2] = {
+		{.line = 7, .symbol_offset = 3, .kind = FRAME_KIND_NATIVE, .flags = FRAME_INLINED},
+		{.line = 8, .symbol_offset = 99, .kind = FRAME_KIND_NATIVE},
+	};
+	uint32_t number;
+
+	small_require(!string_pool_add(small->strings, name, strlen(name), &frames[0].name) &&
+		      !string_pool_add(small->strings, "caller", 6, &frames[1].name) &&
+		      !string_pool_add(small->strings, "/src/a b.c", 10, &frames[0].file) &&
+		      !string_pool_add(small->strings, "libx.so", 7, &frames[1].module) &&
+		      !location_table_add(&small->locations, &location, &number) &&
+		      !frame_table_set(small->frames, number, frames, 2));
+}
+
+static inline void small_add_names(struct small_recording *small,
+				   const struct jitbpf_mapping *with_build_id,
+				   const struct jitbpf_mapping *without)
+{
+	struct location unnamed = {.kind = LOCATION_KERNEL, .offset = 1};
+	const struct module *a, *b;
+	uint32_t number;
+
+	small_require(!string_pool_create(&small->strings) &&
+		      !frame_table_create(small->strings, &small->frames) &&
+		      !module_table_add(&small->modules, with_build_id, &a) &&
+		      !module_table_add(&small->modules, without, &b) &&
+		      !location_table_add(&small->locations, &unnamed, &number));
+	small_name(small, (struct location){.kind = LOCATION_KERNEL, .offset = 0xffffffff81000010},
+		   "do_syscall_64");
+	small_name(small,
+		   (struct location){.kind = LOCATION_NATIVE, .owner = a->number, .offset = 0x1234},
+		   "operator new(unsigned long)");
+	small_name(small,
+		   (struct location){.kind = LOCATION_NATIVE, .owner = b->number, .offset = 0x1234},
+		   "\xff; <b>\n\t\"odd\"");
+	small_name(small, (struct location){.kind = LOCATION_ANON, .offset = 5}, "not written");
+}
+
+static inline void small_recording_init(struct small_recording *small)
+{
+	struct jitbpf_mapping *with_build_id, *without;
+
+	*small = (struct small_recording){
+		.info =
+			{
+				.start_ns = 1000000,
+				.wall_clock_ns = 1700000000000000000,
+				.freq_hz = 99,
+				.cpus = 2,
+				.event = "cpu-clock",
+				.command = "java -jar 'a b'.jar",
+				.host = "box",
+				.kernel = "6.18.0",
+			},
+	};
+	with_build_id = small_add_mapping(small, "/usr/lib/libx.so");
+	with_build_id->build_id_bytes = JITBPF_BUILD_ID_MAX;
+	memset(with_build_id->build_id, 0xb1, JITBPF_BUILD_ID_MAX);
+	without = small_add_mapping(small, "/opt/odd name\n (deleted)");
+	small_add_round(small);
+	small_add_sample(small, 3, 2, 1, false);
+	small_add_jit(small);
+	small_add_sample(small, 3, 2, 1, false);
+	small_add_sample(small, 3, 2, 1, true);
+	small_add_sample(small, 2, 3, 1, false);
+	small_add_round(small);
+	small_add_round(small); /* an empty one */
+	small_add_sample(small, 0, 0, 0, false);
+	small_add_sample(small, 0, JITBPF_FRAMES_MAX, 2, true)->user_end = JITBPF_END_DEPTH;
+	small_add_sample(small, 3, 2, 1, false)->user_end = JITBPF_END_BAD_FRAME;
+	small_add_sample(small, 3, 2, 1, false)->reserved = 1; /* no room for it in a reference */
+	small_add_others(small);
+	small_add_round(small);
+	small_add_names(small, with_build_id, without);
+}
+
+/* The file. The caller frees *ret_bytes. */
+static inline void small_recording_write(const struct small_recording *small, char **ret_bytes,
+					 size_t *ret_size)
+{
+	struct view view = {
+		.info = &small->info,
+		.strings = small->strings,
+		.locations = &small->locations,
+		.frames = small->frames,
+	};
+	FILE *out = open_memstream(ret_bytes, ret_size);
+	struct recorder *recorder;
+
+	small_require(out && !recorder_create(out, &small->info, &recorder));
+	for (size_t i = 0; i < small->count; i++) {
+		const struct jitbpf_record *record = small->records[i];
+
+		small_require(!(record->type == JITBPF_CHUNK_ROUND
+					? recorder_end_round(recorder, record->time_ns)
+					: recorder_write(recorder, record)));
+	}
+	small_require(!recorder_finish(recorder, &view, &small->modules));
+	recorder_destroy(recorder);
+	fclose(out);
+}
+
+static inline void small_recording_deinit(struct small_recording *small)
+{
+	for (size_t i = 0; i < small->count; i++)
+		free(small->records[i]);
+	frame_table_destroy(small->frames);
+	string_pool_destroy(small->strings);
+	location_table_deinit(&small->locations);
+	module_table_deinit(&small->modules);
+}
+
+#endif

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Recorder and reader together: what went in comes out, whatever befalls the file. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "decode/recording_reader.h"
+#include "symbolize/recorded_frames.h"
+#include "tests/unit/pipeline/small_recording.h"
+
+struct fixture {
+	struct small_recording small;
+	char *bytes;
+	size_t size;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	small_require(f);
+	small_recording_init(&f->small);
+	small_recording_write(&f->small, &f->bytes, &f->size);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	small_recording_deinit(&f->small);
+	free(f->bytes);
+	free(f);
+	return 0;
+}
+
+static struct jitbpf_record header_at(const char *bytes, size_t offset)
+{
+	struct jitbpf_record header;
+
+	memcpy(&header, bytes + offset, sizeof(header));
+	return header;
+}
+
+static size_t count_chunks(const char *bytes, size_t size, uint16_t type)
+{
+	size_t count = 0;
+
+	for (size_t at = sizeof(struct jitbpf_recording_header); at < size;) {
+		struct jitbpf_record header = header_at(bytes, at);
+
+		count += header.type == type;
+		at += header.size_bytes;
+	}
+	return count;
+}
+
+/* How a recording was read. */
+struct outcome {
+	int err;	    /* 0: to a proper end */
+	size_t records;	    /* given out, those of recordings included */
+	size_t differences; /* among them, from what was expected at that place */
+	struct recording_error error;
+};
+
+/* Whether record is the nth that the small recording gives. */
+static bool is_expected(const struct small_recording *small, size_t n,
+			const struct jitbpf_record *record)
+{
+	const struct jitbpf_record *wanted;
+
+	if (n == 0)
+		return record->type == JITBPF_CHUNK_INFO;
+	if (n > small->count)
+		return record->type ==
+		       (n <= small->count + 3 ? JITBPF_CHUNK_FRAMES : JITBPF_CHUNK_ROUND);
+	wanted = small->records[n - 1];
+	if (wanted->type == JITBPF_CHUNK_ROUND)
+		return record->type == wanted->type && record->time_ns == wanted->time_ns;
+	return record->size_bytes == wanted->size_bytes &&
+	       !memcmp(record, wanted, wanted->size_bytes);
+}
+
+static struct outcome read_all(const struct small_recording *small, const char *bytes, size_t size)
+{
+	struct blob blob = blob_of_memory(bytes, size);
+	struct outcome outcome = {0};
+	const struct jitbpf_record *record;
+	struct recording_reader *reader;
+	struct recording_error again;
+
+	outcome.err = recording_reader_open(&blob, &reader, &outcome.error);
+	if (outcome.err)
+		return outcome;
+	while ((outcome.err = recording_reader_next(reader, &record, &outcome.error)) == 1) {
+		assert_int_equal((uintptr_t)record % 8, 0);
+		outcome.differences += !is_expected(small, outcome.records++, record);
+	}
+	/* It stays at that. */
+	assert_int_equal(recording_reader_next(reader, &record, &again), outcome.err);
+	if (outcome.err)
+		assert_int_equal(again.offset, outcome.error.offset);
+	recording_reader_close(reader);
+	return outcome;
+}
+
+/* What the whole gives, 3 FRAMES and the last ROUND included. */
+static size_t records_of_all(const struct fixture *f)
+{
+	return 1 + f->small.count + 4;
+}
+
+/* Records that a reader gives out of the whole rounds in [0, size). */
+static size_t records_before(const struct fixture *f, size_t size, size_t *ret_round_begin)
+{
+	size_t at = sizeof(struct jitbpf_recording_header), seen = 0, whole = 0;
+
+	*ret_round_begin = 0;
+	while (at < f->size) {
+		struct jitbpf_record header = header_at(f->bytes, at);
+
+		at += header.size_bytes;
+		if (at > size)
+			break;
+		seen += header.type != JITBPF_CHUNK_STACK && header.type != JITBPF_CHUNK_END;
+		if (header.type == JITBPF_CHUNK_ROUND) {
+			whole = seen;
+			*ret_round_begin = at;
+		}
+	}
+	return whole;
+}
+
+static void test_round_trip(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome outcome = read_all(&f->small, f->bytes, f->size);
+
+	assert_int_equal(outcome.err, 0);
+	assert_int_equal(outcome.records, records_of_all(f));
+	assert_int_equal(outcome.differences, 0);
+}
+
+static void test_stacks_are_written_once(void **state)
+{
+	struct fixture *f = *state;
+
+	/* Shapes 3+2 (with two ends), 2+3, 0+0, 0+127. */
+	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_CHUNK_STACK), 5);
+	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_CHUNK_SAMPLE_REF), 7);
+	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_SAMPLE), 1);
+}
+
+static void test_info(void **state)
+{
+	struct fixture *f = *state;
+	static const char texts[] = "cpu-clock\0java -jar 'a b'.jar\0box\0"
+				    "6.18.0";
+	struct blob blob = blob_of_memory(f->bytes, f->size);
+	const struct jitbpf_record *record;
+	const struct jitbpf_info_chunk *info;
+	struct recording_reader *reader;
+	struct recording_error error;
+
+	assert_int_equal(recording_reader_open(&blob, &reader, &error), 0);
+	assert_int_equal(recording_reader_next(reader, &record, &error), 1);
+	info = (const void *)record;
+	assert_int_equal(info->h.time_ns, f->small.info.start_ns);
+	assert_int_equal(info->wall_clock_ns, f->small.info.wall_clock_ns);
+	assert_int_equal(info->freq_hz, 99);
+	assert_int_equal(info->cpus, 2);
+	assert_int_equal(info->h.size_bytes, sizeof(*info) + sizeof(texts));
+	assert_memory_equal(info->text, texts, sizeof(texts));
+	recording_reader_close(reader);
+}
+
+static struct recorded_frames *read_frames(const struct fixture *f, struct string_pool *strings)
+{
+	struct blob blob = blob_of_memory(f->bytes, f->size);
+	const struct jitbpf_record *record;
+	struct recorded_frames *recorded;
+	struct recording_reader *reader;
+	struct recording_error error;
+
+	assert_int_equal(recorded_frames_create(strings, &recorded), 0);
+	assert_int_equal(recording_reader_open(&blob, &reader, &error), 0);
+	while (recording_reader_next(reader, &record, &error) == 1) {
+		if (record->type == JITBPF_CHUNK_FRAMES)
+			assert_int_equal(recorded_frames_add(recorded, (const void *)record), 0);
+	}
+	recording_reader_close(reader);
+	return recorded;
+}
+
+static void test_names_come_back(void **state)
+{
+	struct fixture *f = *state;
+	struct string_pool *strings;
+	struct recorded_frames *recorded;
+	size_t found = 0;
+
+	assert_int_equal(string_pool_create(&strings), 0);
+	recorded = read_frames(f, strings);
+	for (uint32_t i = 0; i < f->small.locations.locations.size; i++) {
+		const struct location *location = &f->small.locations.locations.data[i];
+		const struct module *module =
+			location->kind == LOCATION_NATIVE
+				? f->small.modules.modules.data[location->owner]
+				: NULL;
+		uint32_t count, wanted_count;
+		const struct frame *got, *wanted;
+
+		wanted = frame_table_get(f->small.frames, i, &wanted_count);
+		got = recorded_frames_find(recorded, location, module, &count);
+		if (location->kind == LOCATION_ANON || !wanted) {
+			assert_null(got);
+			continue;
+		}
+		found++;
+		assert_int_equal(count, wanted_count);
+		for (uint32_t j = 0; j < count; j++) {
+			assert_string_equal(string_pool_get(strings, got[j].name),
+					    string_pool_get(f->small.strings, wanted[j].name));
+			assert_string_equal(string_pool_get(strings, got[j].file),
+					    string_pool_get(f->small.strings, wanted[j].file));
+			assert_string_equal(string_pool_get(strings, got[j].module),
+					    string_pool_get(f->small.strings, wanted[j].module));
+			assert_int_equal(got[j].line, wanted[j].line);
+			assert_int_equal(got[j].symbol_offset, wanted[j].symbol_offset);
+			assert_int_equal(got[j].kind, wanted[j].kind);
+			assert_int_equal(got[j].flags, wanted[j].flags);
+		}
+	}
+	assert_int_equal(found, 3);
+	recorded_frames_destroy(recorded);
+	string_pool_destroy(strings);
+}
+
+static void test_cut_everywhere(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t size = 0; size < f->size; size++) {
+		char *exact = malloc(size ? size : 1);
+		struct outcome outcome;
+		size_t round_begin;
+
+		memcpy(exact, f->bytes, size);
+		outcome = read_all(&f->small, exact, size);
+		assert_int_equal(outcome.err, -EBADMSG);
+		assert_int_equal(outcome.records, records_before(f, size, &round_begin));
+		assert_int_equal(outcome.differences, 0);
+		assert_string_equal(outcome.error.what,
+				    size < 8 ? "not a jitbpf recording" : "the recording was cut");
+		assert_true(outcome.error.offset >= round_begin && outcome.error.offset <= size);
+		free(exact);
+	}
+}
+
+/* A flip of any bit is found, but in the end's time and flags, where it does nothing. */
+static void test_flip_everywhere(void **state)
+{
+	struct fixture *f = *state;
+	size_t end = f->size - sizeof(struct jitbpf_record);
+
+	for (size_t bit = 0; bit < f->size * 8; bit++) {
+		size_t at = bit / 8, round_begin, before = records_before(f, at, &round_begin);
+		bool harmless = at >= end + offsetof(struct jitbpf_record, flags);
+		struct outcome outcome;
+
+		f->bytes[at] ^= 1 << bit % 8;
+		outcome = read_all(&f->small, f->bytes, f->size);
+		f->bytes[at] ^= 1 << bit % 8;
+		assert_int_equal(outcome.err, harmless ? 0 : -EBADMSG);
+		assert_int_equal(outcome.records, harmless ? records_of_all(f) : before);
+		assert_int_equal(outcome.differences, 0);
+		if (!harmless)
+			assert_true(outcome.error.what && outcome.error.offset >= round_begin &&
+				    outcome.error.offset <= f->size);
+	}
+}
+
+static void test_failing_file(void **state)
+{
+	struct fixture *f = *state;
+	FILE *out = fopen("/dev/full", "w");
+	struct view view = {
+		.strings = f->small.strings,
+		.locations = &f->small.locations,
+		.frames = f->small.frames,
+	};
+	struct recorder *recorder;
+
+	assert_int_equal(recorder_create(out, &f->small.info, &recorder), 0);
+	assert_int_equal(recorder_write(recorder, f->small.records[0]), 0);
+	assert_int_equal(recorder_end_round(recorder, 1), -ENOSPC);
+	assert_int_equal(recorder_write(recorder, f->small.records[0]), -ENOSPC);
+	assert_int_equal(recorder_end_round(recorder, 1), -ENOSPC);
+	assert_int_equal(recorder_finish(recorder, &view, &f->small.modules), -ENOSPC);
+	recorder_destroy(recorder);
+	fclose(out);
+
+	out = fopen("/dev/full", "w");
+	setvbuf(out, NULL, _IONBF, 0);
+	recorder = NULL;
+	assert_int_equal(recorder_create(out, &f->small.info, &recorder), -ENOSPC);
+	assert_null(recorder);
+	fclose(out);
+}
+
+static void test_refuses_what_a_reader_would(void **state)
+{
+	struct fixture *f = *state;
+	struct jitbpf_record record = {.size_bytes = sizeof(record), .type = JITBPF_CHUNK_END};
+	char *bytes;
+	size_t size;
+	FILE *out = open_memstream(&bytes, &size);
+	struct recorder *recorder;
+
+	assert_int_equal(recorder_create(out, &f->small.info, &recorder), 0);
+	assert_int_equal(recorder_write(recorder, &record), -EINVAL);
+	record.type = JITBPF_COMM;
+	record.size_bytes = JITBPF_CHUNK_MAX + 1;
+	assert_int_equal(recorder_write(recorder, &record), -EINVAL);
+	record.size_bytes = sizeof(record) - 1;
+	assert_int_equal(recorder_write(recorder, &record), -EINVAL);
+	assert_int_equal(recorder_write(recorder, f->small.records[0]), 0);
+	recorder_destroy(recorder);
+	fclose(out);
+	free(bytes);
+}
+
+/* Text without end is cut, and the recording is still one. */
+static void test_long_text(void **state)
+{
+	struct fixture *f = *state;
+	struct run_info info = f->small.info;
+	char *text = calloc(1, 200001), *bytes;
+	struct view view = {.strings = f->small.strings, .frames = f->small.frames};
+	struct location location = {.kind = LOCATION_KERNEL, .offset = 1};
+	struct location_table locations = {0};
+	struct outcome outcome;
+	struct recorder *recorder;
+	struct frame frame = {0};
+	uint32_t number;
+	size_t size;
+	FILE *out = open_memstream(&bytes, &size);
+
+	memset(text, 'x', 200000);
+	info.command = text;
+	assert_int_equal(string_pool_add(f->small.strings, text, 200000, &frame.name), 0);
+	frame.module = frame.file = frame.name;
+	assert_int_equal(location_table_add(&locations, &location, &number), 0);
+	assert_int_equal(number, 0); /* which small_recording.h left without a name */
+	assert_int_equal(frame_table_set(f->small.frames, number, &frame, 1), 0);
+	view.locations = &locations;
+	assert_int_equal(recorder_create(out, &info, &recorder), 0);
+	assert_int_equal(recorder_finish(recorder, &view, &f->small.modules), 0);
+	recorder_destroy(recorder);
+	fclose(out);
+
+	assert_true(size > 4 * JITBPF_TEXT_MAX && size < 4 * JITBPF_TEXT_MAX + 1000);
+	outcome = read_all(&f->small, bytes, size);
+	assert_int_equal(outcome.err, 0);
+	assert_int_equal(outcome.records, 3);
+	location_table_deinit(&locations);
+	free(bytes);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stacks_are_written_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_info, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_names_come_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cut_everywhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_flip_everywhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_failing_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refuses_what_a_reader_would, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_long_text, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

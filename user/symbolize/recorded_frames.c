@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "symbolize/recorded_frames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/hash.h"
+#include "base/index_map.h"
+
+/* What a location is, whatever its number in this run. */
+struct key {
+	uint64_t offset;
+	uint64_t inode; /* this and the device: where the identity is a path */
+	uint32_t dev_major, dev_minor;
+	uint16_t kind;
+	uint16_t build_id_bytes;
+	uint16_t path_bytes;
+	const void *identity; /* build ID or path */
+};
+
+struct entry {
+	struct key key;	       /* its identity lies in identities, at: */
+	size_t identity_at;    /* its pointer is not used */
+	uint32_t first, count; /* frames */
+};
+
+struct recorded_frames {
+	struct string_pool *strings; /* borrowed */
+	VEC(struct entry) entries;
+	VEC(uint8_t) identities;
+	VEC(struct frame) frames;
+	struct index_map index; /* of entries */
+	uint64_t taken_bytes;
+	uint64_t left_out;
+};
+
+static size_t identity_bytes(const struct key *key)
+{
+	return (size_t)key->build_id_bytes + key->path_bytes;
+}
+
+static uint64_t hash_of(const struct key *key)
+{
+	uint64_t hash = hash_mix(key->offset, key->kind);
+
+	hash = hash_mix(hash, key->inode);
+	hash = hash_mix(hash, (uint64_t)key->dev_major << 32 | key->dev_minor);
+	return hash_bytes(key->identity, identity_bytes(key), hash);
+}
+
+static bool equal(const void *items, uint32_t item, const void *key_)
+{
+	const struct recorded_frames *recorded = items;
+	const struct entry *entry = &recorded->entries.data[item];
+	const struct key *a = &entry->key, *b = key_;
+
+	return a->offset == b->offset && a->inode == b->inode && a->dev_major == b->dev_major &&
+	       a->dev_minor == b->dev_minor && a->kind == b->kind &&
+	       a->build_id_bytes == b->build_id_bytes && a->path_bytes == b->path_bytes &&
+	       (!identity_bytes(a) || !memcmp(recorded->identities.data + entry->identity_at,
+					      b->identity, identity_bytes(a)));
+}
+
+int recorded_frames_create(struct string_pool *strings, struct recorded_frames **ret)
+{
+	struct recorded_frames *recorded = calloc(1, sizeof(*recorded));
+
+	if (!recorded)
+		return -ENOMEM;
+	recorded->strings = strings;
+	*ret = recorded;
+	return 0;
+}
+
+void recorded_frames_destroy(struct recorded_frames *recorded)
+{
+	if (!recorded)
+		return;
+	vec_deinit(&recorded->entries);
+	vec_deinit(&recorded->identities);
+	vec_deinit(&recorded->frames);
+	index_map_deinit(&recorded->index);
+	free(recorded);
+}
+
+/* Read what stands before the frames. Leaves *c at them. */
+static int read_key(struct cursor *c, struct key *ret, uint16_t *ret_count)
+{
+	struct jitbpf_frames_chunk chunk;
+	const void *identity;
+
+	if (cursor_read(c, &chunk, sizeof(chunk)) ||
+	    (chunk.build_id_bytes &&
+	     (chunk.path_bytes || chunk.dev_major || chunk.dev_minor || chunk.inode)) ||
+	    chunk.build_id_bytes > JITBPF_BUILD_ID_MAX || !chunk.frame_count ||
+	    cursor_take(c, (size_t)chunk.build_id_bytes + chunk.path_bytes, &identity))
+		return -EBADMSG;
+	*ret = (struct key){
+		.offset = chunk.offset,
+		.inode = chunk.inode,
+		.dev_major = chunk.dev_major,
+		.dev_minor = chunk.dev_minor,
+		.kind = chunk.kind,
+		.build_id_bytes = chunk.build_id_bytes,
+		.path_bytes = chunk.path_bytes,
+		.identity = identity,
+	};
+	*ret_count = chunk.frame_count;
+	return 0;
+}
+
+/* Read one frame's fixed part, and point at its strings: name, file, module. */
+static int read_entry(struct cursor *c, struct jitbpf_frame_entry *ret, const void *ret_texts[3])
+{
+	if (cursor_read(c, ret, sizeof(*ret)) || cursor_take(c, ret->name_bytes, &ret_texts[0]) ||
+	    cursor_take(c, ret->file_bytes, &ret_texts[1]) ||
+	    cursor_take(c, ret->module_bytes, &ret_texts[2]))
+		return -EBADMSG;
+	return 0;
+}
+
+/* Whether the frames fill the chunk, no less and no more. */
+static int check_frames(struct cursor c, uint16_t count)
+{
+	struct jitbpf_frame_entry fixed;
+	const void *texts[3];
+
+	for (uint16_t i = 0; i < count; i++) {
+		if (read_entry(&c, &fixed, texts))
+			return -EBADMSG;
+	}
+	return cursor_left(&c) ? -EBADMSG : 0;
+}
+
+/* Take frames that have been checked. */
+static int take_frames(struct recorded_frames *recorded, struct cursor c, uint16_t count)
+{
+	struct jitbpf_frame_entry fixed;
+	const void *texts[3];
+	int err = vec_reserve(&recorded->frames, recorded->frames.size + count);
+
+	for (uint16_t i = 0; i < count && !err; i++) {
+		struct frame frame = {0};
+
+		err = read_entry(&c, &fixed, texts);
+		err = err
+			      ?: string_pool_add(recorded->strings, texts[0], fixed.name_bytes,
+						 &frame.name);
+		err = err
+			      ?: string_pool_add(recorded->strings, texts[1], fixed.file_bytes,
+						 &frame.file);
+		err = err
+			      ?: string_pool_add(recorded->strings, texts[2], fixed.module_bytes,
+						 &frame.module);
+		frame.line = fixed.line;
+		frame.symbol_offset = fixed.symbol_offset;
+		/* Of a later jitbpf: what it means is not known here. */
+		frame.kind = fixed.kind <= FRAME_KIND_INTERPRETED ? fixed.kind : FRAME_KIND_UNKNOWN;
+		frame.flags = fixed.flags & FRAME_INLINED;
+		err = err ?: vec_push(&recorded->frames, frame);
+	}
+	return err;
+}
+
+/* Enter a location that is not there yet; on failure only strings may be left behind. */
+static int add_entry(struct recorded_frames *recorded, const struct key *key, uint64_t hash,
+		     const struct cursor *frames, uint16_t count)
+{
+	struct entry entry = {
+		.key = *key,
+		.identity_at = recorded->identities.size,
+		.first = (uint32_t)recorded->frames.size,
+		.count = count,
+	};
+	int err;
+
+	entry.key.identity = NULL;
+	err = vec_reserve(&recorded->entries, recorded->entries.size + 1);
+	err = err
+		      ?: vec_reserve(&recorded->identities,
+				     recorded->identities.size + identity_bytes(key));
+	err = err ?: take_frames(recorded, *frames, count);
+	err = err ?: index_map_insert(&recorded->index, hash, (uint32_t)recorded->entries.size);
+	if (err) {
+		recorded->frames.size = entry.first;
+		return err;
+	}
+	if (identity_bytes(key))
+		memcpy(recorded->identities.data + entry.identity_at, key->identity,
+		       identity_bytes(key));
+	recorded->identities.size += identity_bytes(key);
+	recorded->entries.data[recorded->entries.size++] = entry;
+	return 0;
+}
+
+int recorded_frames_add(struct recorded_frames *recorded, const struct jitbpf_frames_chunk *chunk)
+{
+	struct cursor c = cursor_of(chunk, chunk->h.size_bytes);
+	struct key key;
+	uint64_t hash;
+	uint16_t count;
+	int err;
+
+	if (read_key(&c, &key, &count) || check_frames(c, count))
+		return -EBADMSG;
+	/* In bytes of chunks: what is kept of one is smaller, but for the pool's own. */
+	if ((key.kind != LOCATION_KERNEL && key.kind != LOCATION_NATIVE) ||
+	    chunk->h.size_bytes > RECORDED_FRAMES_BYTES_MAX - recorded->taken_bytes) {
+		recorded->left_out++;
+		return 0;
+	}
+	hash = hash_of(&key);
+	if (index_map_find(&recorded->index, hash, equal, recorded, &key) != INDEX_MAP_NONE)
+		return 0;
+	err = add_entry(recorded, &key, hash, &c, count);
+	if (!err)
+		recorded->taken_bytes += chunk->h.size_bytes;
+	return err;
+}
+
+const struct frame *recorded_frames_find(const struct recorded_frames *recorded,
+					 const struct location *location,
+					 const struct module *module, uint32_t *ret_count)
+{
+	struct key key = {.offset = location->offset, .kind = (uint16_t)location->kind};
+	const struct entry *entry;
+	uint32_t item;
+
+	*ret_count = 0;
+	if (module && module->build_id_bytes) {
+		key.identity = module->build_id;
+		key.build_id_bytes = (uint16_t)module->build_id_bytes;
+	} else if (module) {
+		key.identity = module->path;
+		key.path_bytes = (uint16_t)strnlen(module->path, JITBPF_TEXT_MAX);
+		key.dev_major = module->dev_major;
+		key.dev_minor = module->dev_minor;
+		key.inode = module->inode;
+	}
+	item = index_map_find(&recorded->index, hash_of(&key), equal, recorded, &key);
+	if (item == INDEX_MAP_NONE)
+		return NULL;
+	entry = &recorded->entries.data[item];
+	*ret_count = entry->count;
+	return recorded->frames.data + entry->first;
+}
+
+uint64_t recorded_frames_left_out(const struct recorded_frames *recorded)
+{
+	return recorded->left_out;
+}
