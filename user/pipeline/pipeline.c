@@ -124,6 +124,8 @@ struct ledger_process *pipeline_ledger_row(struct pipeline *p, const struct proc
 
 static int take_record(struct pipeline *p, const struct jitbpf_record *record)
 {
+	if (record->type != JITBPF_SAMPLE && record->time_ns > p->changed_ns)
+		p->changed_ns = record->time_ns;
 	switch (record->type) {
 	case JITBPF_SAMPLE:
 		return pipeline_take_sample(p, (const struct jitbpf_sample *)record);

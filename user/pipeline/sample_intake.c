@@ -141,8 +141,11 @@ int pipeline_take_sample(struct pipeline *p, const struct jitbpf_sample *sample)
 			uncached.generation = now;
 			uncached.time_ns = sample->h.time_ns;
 			uncached.used = true;
-			if (!err)
+			/* What stood before the last change says nothing about later samples. */
+			if (!err && sample->h.time_ns >= p->changed_ns)
 				*slot = uncached;
+			else
+				slot = &uncached;
 		}
 	}
 	if (!err)
