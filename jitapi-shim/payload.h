@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What engines pass to NotifyEvent: the JIT Profiling API's payloads as they
+ * lie in memory on x86-64. The layout is the engine's, not ours: every offset
+ * is asserted.
+ *
+ * All pointers are valid during the call only, and any may be NULL.
+ */
+#ifndef JITBPF_SHIM_PAYLOAD_H
+#define JITBPF_SHIM_PAYLOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum jitapi_event {
+	JITAPI_SHUTDOWN = 2,
+	JITAPI_LOAD = 13,	 /* struct jitapi_load */
+	JITAPI_UNLOAD = 14,	 /* struct jitapi_load, or no more than its id */
+	JITAPI_UPDATE = 15,	 /* struct jitapi_load: id, address and size count */
+	JITAPI_INLINE_LOAD = 16, /* struct jitapi_inline_load */
+	JITAPI_UPDATE_V2 = 17,	 /* struct jitapi_update */
+	JITAPI_ENTER_NIDS = 19,	 /* struct jitapi_nids */
+	JITAPI_LEAVE_NIDS = 20,	 /* struct jitapi_nids */
+	JITAPI_LOAD_V2 = 21,	 /* struct jitapi_load_v2 */
+	JITAPI_LOAD_V3 = 22,	 /* struct jitapi_load_v3 */
+};
+
+struct jitapi_line {
+	uint32_t offset;
+	uint32_t line;
+};
+
+/* What all loads begin with. */
+struct jitapi_method {
+	uint32_t id;
+	uint32_t parent_id; /* of an inline load only; elsewhere padding with any value */
+	const char *name;
+	uint64_t address;
+	uint32_t size_bytes;
+	uint32_t line_count;
+	const struct jitapi_line *lines;
+};
+
+/* Old headers put more behind it: never read past these 64 bytes. */
+struct jitapi_load {
+	struct jitapi_method method;
+	uint32_t class_id;
+	const char *class_name;
+	const char *source;
+};
+
+struct jitapi_inline_load {
+	struct jitapi_method method;
+	const char *class_name;
+	const char *source;
+};
+
+struct jitapi_load_v2 {
+	struct jitapi_method method;
+	const char *class_name;
+	const char *source;
+	const char *module;
+};
+
+struct jitapi_load_v3 {
+	struct jitapi_load_v2 v2;
+	uint32_t arch; /* 0 native, 1 = 32-bit, 2 = 64-bit */
+};
+
+struct jitapi_update {
+	uint64_t address;
+	uint32_t size_bytes;
+	uint32_t type; /* 0 unknown, 1 code, 2 data, 3 keep, 4 eof */
+	const char *format;
+};
+
+struct jitapi_nids {
+	uint32_t id;
+	uint32_t stack_id;
+	const char *name;
+};
+
+#define JITAPI_AT(type, member, offset)                                                            \
+	_Static_assert(offsetof(struct type, member) == (offset), #type "." #member)
+
+JITAPI_AT(jitapi_method, id, 0);
+JITAPI_AT(jitapi_method, parent_id, 4);
+JITAPI_AT(jitapi_method, name, 8);
+JITAPI_AT(jitapi_method, address, 16);
+JITAPI_AT(jitapi_method, size_bytes, 24);
+JITAPI_AT(jitapi_method, line_count, 28);
+JITAPI_AT(jitapi_method, lines, 32);
+JITAPI_AT(jitapi_load, class_id, 40);
+JITAPI_AT(jitapi_load, class_name, 48);
+JITAPI_AT(jitapi_load, source, 56);
+JITAPI_AT(jitapi_inline_load, class_name, 40);
+JITAPI_AT(jitapi_inline_load, source, 48);
+JITAPI_AT(jitapi_load_v2, class_name, 40);
+JITAPI_AT(jitapi_load_v2, source, 48);
+JITAPI_AT(jitapi_load_v2, module, 56);
+JITAPI_AT(jitapi_load_v3, arch, 64);
+JITAPI_AT(jitapi_update, size_bytes, 8);
+JITAPI_AT(jitapi_update, type, 12);
+JITAPI_AT(jitapi_update, format, 16);
+JITAPI_AT(jitapi_nids, stack_id, 4);
+JITAPI_AT(jitapi_nids, name, 8);
+
+_Static_assert(sizeof(struct jitapi_line) == 8, "layout");
+_Static_assert(sizeof(struct jitapi_method) == 40, "layout");
+_Static_assert(sizeof(struct jitapi_load) == 64, "layout");
+_Static_assert(sizeof(struct jitapi_inline_load) == 56, "layout");
+_Static_assert(sizeof(struct jitapi_load_v2) == 64, "layout");
+_Static_assert(sizeof(struct jitapi_load_v3) == 72, "layout");
+_Static_assert(sizeof(struct jitapi_update) == 24, "layout");
+_Static_assert(sizeof(struct jitapi_nids) == 16, "layout");
+
+#endif

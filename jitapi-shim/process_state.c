@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "jitapi-shim/process_state.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE_BYTES 4096
+
+/*
+ * A page of its own, which the kernel gives to a forked child as zeros. It is in
+ * .bss, not mapped at run time: there is no pointer to set up, so that an event
+ * may come at any moment; and a whole page of .bss is never backed by the file,
+ * which is what MADV_WIPEONFORK asks for.
+ */
+static union {
+	struct {
+		_Atomic uint64_t next_sequence;
+		/* When this process first asked for a tid: tells it from its forebears. */
+		_Atomic uint64_t epoch_ns;
+	};
+	char page[PAGE_BYTES];
+} state __attribute__((aligned(PAGE_BYTES)));
+
+static _Atomic bool wiped_on_fork;
+
+/*
+ * initial-exec: any other model may allocate memory on a thread's first access,
+ * which a signal handler must not. It takes 16 bytes of libc's reserve.
+ */
+static __thread struct {
+	uint64_t epoch_ns;
+	uint32_t tid;
+} cache __attribute__((tls_model("initial-exec")));
+
+/* Where it fails, a child goes on counting from its parent's number. */
+__attribute__((constructor)) static void state_init(void)
+{
+	int saved_errno = errno;
+
+	if (madvise(&state, sizeof(state), MADV_WIPEONFORK) == 0)
+		atomic_store(&wiped_on_fork, true);
+	errno = saved_errno;
+}
+
+uint64_t process_next_sequence(void)
+{
+	return atomic_fetch_add_explicit(&state.next_sequence, 1, memory_order_relaxed);
+}
+
+uint32_t process_tid(uint64_t now_ns)
+{
+	uint64_t epoch_ns = atomic_load_explicit(&state.epoch_ns, memory_order_relaxed);
+
+	if (!epoch_ns) {
+		/* A cache that outlives a fork would tell the parent's tid. */
+		if (!atomic_load_explicit(&wiped_on_fork, memory_order_relaxed))
+			return (uint32_t)syscall(SYS_gettid);
+		if (atomic_compare_exchange_strong(&state.epoch_ns, &epoch_ns, now_ns))
+			epoch_ns = now_ns;
+	}
+	if (cache.epoch_ns != epoch_ns) {
+		cache.tid = (uint32_t)syscall(SYS_gettid);
+		/* A signal in between must not find the epoch without its tid. */
+		atomic_signal_fence(memory_order_seq_cst);
+		cache.epoch_ns = epoch_ns;
+	}
+	return cache.tid;
+}

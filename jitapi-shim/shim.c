@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The collector that JIT engines load: what they call, and what their events
+ * become. With nobody attached an event costs a load and a branch.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jitapi-shim/payload.h"
+#include "jitapi-shim/probe.h"
+#include "jitapi-shim/process_state.h"
+#include "jitapi-shim/record.h"
+
+#define EXPORT		__attribute__((visibility("default")))
+#define SAMPLING_ON	1 /* the only answer with which every engine goes on */
+#define FIRST_METHOD_ID 1000
+#define PAGE_BYTES	4096
+
+EXPORT unsigned int Initialize(void);
+EXPORT unsigned int NotifyEvent(unsigned int event, const void *data);
+EXPORT int iJIT_NotifyEvent(unsigned int event, const void *data);
+EXPORT unsigned int iJIT_IsProfilingActive(void);
+EXPORT unsigned int iJIT_GetNewMethodID(void);
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+/*
+ * Copy size_bytes, of which the first few are known to be readable; what stands
+ * behind them may not be there at all. It is where it shares their page; only
+ * else the kernel is asked, since an engine's sandbox may refuse that call.
+ */
+static bool read_behind(const void *from, void *to, size_t size_bytes)
+{
+	struct iovec local = {.iov_base = to, .iov_len = size_bytes};
+	struct iovec remote = {.iov_base = (void *)from, .iov_len = size_bytes};
+
+	if (((uintptr_t)from & (PAGE_BYTES - 1)) + size_bytes <= PAGE_BYTES) {
+		memcpy(to, from, size_bytes);
+		return true;
+	}
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)size_bytes;
+}
+
+/*
+ * Many engines pass a pointer to a bare id: behind it is garbage or nothing.
+ * Those that pass id 0 pass a whole load, and mean its address and size.
+ */
+static void describe_unload(struct record *record, const uint32_t *id)
+{
+	uint8_t prefix[offsetof(struct jitapi_method, line_count)];
+	uint32_t size_bytes;
+
+	record->header.method_id = *id;
+	if (*id || !read_behind(id, prefix, sizeof(prefix)))
+		return;
+	memcpy(&record->header.address, prefix + offsetof(struct jitapi_method, address),
+	       sizeof(record->header.address));
+	memcpy(&size_bytes, prefix + offsetof(struct jitapi_method, size_bytes),
+	       sizeof(size_bytes));
+	record->header.code_bytes = size_bytes;
+}
+
+static void describe_method(struct record *record, const struct jitapi_method *method,
+			    const char *class_name, const char *source, const char *module)
+{
+	record->header.method_id = method->id;
+	record->header.address = method->address;
+	record->header.code_bytes = method->size_bytes;
+	record_add_string(record, JITBPF_JIT_NAME, method->name);
+	record_add_string(record, JITBPF_JIT_CLASS, class_name);
+	record_add_string(record, JITBPF_JIT_SOURCE, source);
+	record_add_string(record, JITBPF_JIT_MODULE, module);
+	record_add_lines(record, method->lines, method->line_count);
+}
+
+/* An event that is not described here goes as a bare header, to be counted. */
+static void describe(struct record *record, unsigned int event, const void *data)
+{
+	const struct jitapi_load *load = data;
+	const struct jitapi_load_v2 *v2 = data;
+	const struct jitapi_load_v3 *v3 = data;
+
+	if (!data)
+		return;
+	switch (event) {
+	case JITAPI_LOAD:
+		describe_method(record, &load->method, load->class_name, load->source, NULL);
+		break;
+	case JITAPI_LOAD_V2:
+		describe_method(record, &v2->method, v2->class_name, v2->source, v2->module);
+		break;
+	case JITAPI_LOAD_V3:
+		describe_method(record, &v3->v2.method, v3->v2.class_name, v3->v2.source,
+				v3->v2.module);
+		record_add_arch(record, &v3->arch);
+		break;
+	case JITAPI_UNLOAD:
+		describe_unload(record, data);
+		break;
+	}
+}
+
+static __attribute__((noinline)) void notify(unsigned int event, const void *data,
+						   const void *caller)
+{
+	int saved_errno = errno;
+	struct record record;
+	uint64_t time_ns = now_ns();
+
+	record.field_count = 0;
+	record.header = (struct jitbpf_jit_header){
+		/* An impossible number must not pass for a possible one. */
+		.event = event < UINT16_MAX ? (uint16_t)event : UINT16_MAX,
+		.time_ns = time_ns,
+		.tid = process_tid(time_ns),
+		.caller = (uintptr_t)caller,
+	};
+	describe(&record, event, data);
+	record_emit(&record);
+	errno = saved_errno;
+}
+
+unsigned int Initialize(void)
+{
+	return SAMPLING_ON;
+}
+
+unsigned int NotifyEvent(unsigned int event, const void *data)
+{
+	if (__builtin_expect(probe_attached(), 0))
+		notify(event, data, __builtin_return_address(0));
+	return 1;
+}
+
+int iJIT_NotifyEvent(unsigned int event, const void *data)
+{
+	if (__builtin_expect(probe_attached(), 0))
+		notify(event, data, __builtin_return_address(0));
+	return 1;
+}
+
+unsigned int iJIT_IsProfilingActive(void)
+{
+	return SAMPLING_ON;
+}
+
+unsigned int iJIT_GetNewMethodID(void)
+{
+	static _Atomic uint32_t next_id = FIRST_METHOD_ID;
+
+	return atomic_fetch_add(&next_id, 1);
+}

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# shim-test: the collector library by itself, with no kernel behind its probe.
+
+SHIM_TEST_SRC := $(sort $(wildcard tests/shim/test_*.c))
+SHIM_TEST_BIN := $(SHIM_TEST_SRC:%.c=$(B)/%)
+SHIM_TEST_OBJ := $(addprefix $(B)/tests/shim/,record_expect.o shim_fixture.o usdt_site.o)
+
+$(SHIM_TEST_BIN): $(B)/%: $(B)/%.o $(SHIM_TEST_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ -lcmocka -lpthread -ldl -o $@
+
+shim-test: $(SHIM_TEST_BIN) $(B)/libjitbpf.so
+	$(Q)for t in $(SHIM_TEST_BIN); do JITBPF_SHIM=$(abspath $(B))/libjitbpf.so timeout 120 $$t || exit 1; done
+
+.PHONY: shim-test
