@@ -68,3 +68,4 @@ layers:
 .PRECIOUS: $(B)/tests/%.o
 
 include tests/shim/shim.mk
+include tests/ui/ui.mk

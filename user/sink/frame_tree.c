@@ -63,14 +63,14 @@ static int child(struct frame_tree *tree, uint32_t parent, uint32_t label, uint3
 	return 0;
 }
 
-/* The labels of a location's frames, innermost first, as an index into label_numbers. */
-static int labels_of(struct builder *b, uint32_t location, uint32_t count, size_t *ret)
+/* The labels of a location's frames, innermost first: good until the next location's. */
+static int labels_of(struct builder *b, uint32_t location, uint32_t count, const uint32_t **ret)
 {
 	bool cached = location < b->view->locations->locations.size;
 	size_t begin = b->label_numbers.size;
 
 	if (cached && b->first[location]) {
-		*ret = b->first[location] - 1;
+		*ret = b->label_numbers.data + b->first[location] - 1;
 		return 0;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ static int labels_of(struct builder *b, uint32_t location, uint32_t count, size_
 	}
 	if (cached && begin < UINT32_MAX)
 		b->first[location] = (uint32_t)begin + 1;
-	*ret = begin;
+	*ret = b->label_numbers.data + begin;
 	return 0;
 }
 
@@ -93,14 +93,14 @@ static int place_frames(struct builder *b, uint32_t location, uint64_t samples, 
 			uint32_t *ret)
 {
 	uint32_t count = frame_text_count(b->view, location);
-	size_t first;
+	const uint32_t *labels;
 
-	if (labels_of(b, location, count, &first))
+	if (labels_of(b, location, count, &labels))
 		return -ENOMEM;
 	for (uint32_t i = count; i--;) {
 		struct frame_tree_node *node;
 
-		if (child(b->tree, at, b->label_numbers.data[first + i], &at))
+		if (child(b->tree, at, labels[i], &at))
 			return -ENOMEM;
 		node = &b->tree->nodes.data[at];
 		node->total += samples;

@@ -144,7 +144,7 @@ static void a_stack_as_deep_as_they_come(void **state)
 	made_init(&m);
 	assert_non_null(stack);
 	for (uint32_t i = 0; i < 20000; i++)
-		stack[i] = made_named(&m, LOCATION_NATIVE, i % 100, "f", "");
+		stack[i] = i < 100 ? made_named(&m, LOCATION_NATIVE, i, "f", "") : stack[i % 100];
 	made_stack(&m, 0, "p", 1, 20000, stack);
 	text = made_output(&m, &sink_folded);
 	for (c = text; *c; c++)

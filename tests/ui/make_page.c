@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Writes an output of a made-up profile, for looking at and for driving a
+ * browser: make_page FORMAT NODES >file. The same arguments give the same bytes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "tests/unit/sink/made_ledger.h"
+
+struct random {
+	uint64_t state;
+};
+
+static uint32_t random_below(struct random *random, uint32_t limit)
+{
+	random->state = random->state * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(random->state >> 33) % limit;
+}
+
+enum { METHODS = 9000, NATIVES = 400, KERNELS = 200 };
+
+struct places {
+	uint32_t methods[METHODS], natives[NATIVES], kernels[KERNELS];
+	uint32_t anon, unknown;
+};
+
+static void make_method(struct made_view *m, struct random *random, uint32_t i, uint32_t *ret)
+{
+	static const char *const classes[] = {
+		"Parser", "OrderBook", "Renderer$Tile", "HashMap", "io.netty.channel.Pipeline",
+		"Vector3"};
+	static const char *const verbs[] = {"parse", "match", "draw", "get", "fireRead", "dot"};
+	struct frame frames[4];
+	uint32_t count = 1 + (random_below(random, 3) == 0) * (1 + random_below(random, 3));
+	char name[96];
+
+	*ret = made_location(m, LOCATION_JIT, i, 16);
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t id = k + 1 == count ? i : random_below(random, METHODS);
+
+		snprintf(name, sizeof(name), "%s.%s%u", classes[id % 6], verbs[id / 6 % 6], id);
+		frames[k] = made_frame(m, FRAME_KIND_JIT, name, i % 3 ? "" : "engine.so");
+		frames[k].flags = k + 1 < count ? FRAME_INLINED : 0;
+		frames[k].file = made_string(m, "src/app/Main.java");
+		frames[k].line = 1 + random_below(random, 900);
+	}
+	assert_int_equal(frame_table_set(m->frames, *ret, frames, count), 0);
+}
+
+static void make_places(struct made_view *m, struct random *random, struct places *places)
+{
+	static const char *const calls[] = {"read", "write", "futex_wait", "page_fault",
+					    "tcp_sendmsg"};
+	char name[64];
+
+	for (uint32_t i = 0; i < METHODS; i++)
+		make_method(m, random, i, &places->methods[i]);
+	for (uint32_t i = 0; i < NATIVES; i++) {
+		snprintf(name, sizeof(name), i ? "std::__1::function_%u<int, char>(void*)" : "main",
+			 i);
+		places->natives[i] =
+			made_named(m, LOCATION_NATIVE, i, i % 9 == 8 ? "" : name,
+				   i % 2 ? "/usr/lib/libc.so.6" : "/opt/engine/bin/engine");
+	}
+	for (uint32_t i = 0; i < KERNELS; i++) {
+		snprintf(name, sizeof(name), "%s_%u", calls[i % 5], i);
+		places->kernels[i] = made_named(m, LOCATION_KERNEL, i, name, "[kernel.kallsyms]");
+	}
+	places->anon = made_location(m, LOCATION_ANON, 0, 1);
+	places->unknown = made_location(m, LOCATION_UNKNOWN, 0, 2);
+}
+
+/* A stack, leaf last: a few frames are common, and so most stacks share a trunk. */
+static uint32_t make_stack(struct random *random, const struct places *p, uint32_t stack[])
+{
+	uint32_t count = 0, natives = 2 + random_below(random, 3);
+	uint32_t methods = random_below(random, 28), kernels = random_below(random, 3) ? 0 : 6;
+
+	for (uint32_t i = 0; i < natives; i++)
+		stack[count++] = p->natives[i + random_below(random, 1 + i / 2)];
+	for (uint32_t i = 0, at = 0; i < methods; i++) {
+		at = (at * 7 + 1 + random_below(random, i < 6 ? 2 : 5)) % METHODS;
+		stack[count++] = p->methods[at];
+	}
+	if (!random_below(random, 12))
+		stack[count++] = random_below(random, 2) ? p->anon : p->unknown;
+	for (uint32_t i = 0, at = 0; i < kernels; i++) {
+		at = (at * 3 + 1 + random_below(random, 2)) % KERNELS;
+		stack[count++] = p->kernels[at];
+	}
+	return count;
+}
+
+static void make_samples(struct made_view *m, struct random *random, const struct places *places,
+			 size_t nodes)
+{
+	static const char *const comms[] = {"engine", "worker \xe2\x9a\x99", "kswapd0"};
+	uint32_t stack[64], leaf_first[64];
+
+	while (m->profile.nodes.size < nodes) {
+		uint32_t process = random_below(random, 8) ? 0 : 1 + random_below(random, 2);
+		uint32_t count = make_stack(random, places, stack);
+
+		for (uint32_t i = 0; i < count; i++)
+			leaf_first[i] = stack[count - 1 - i];
+		made_stack(m, process, comms[process], 1 + random_below(random, 9), count,
+			   leaf_first);
+	}
+}
+
+static void make_nasty(struct made_view *m)
+{
+	for (uint32_t i = 0; i < MADE_NASTY_COUNT; i++) {
+		const char *name = made_nasty_names[i];
+
+		made_stack(m, 9, "nasty <b>names</b>", 60,
+			   STACK(made_named(m, LOCATION_NATIVE, 0x10000 + i, name, name)));
+		made_process(m, 1000 + i, name, 60, 0, 0, 0);
+	}
+}
+
+/* A ledger that agrees with the profile. */
+static void make_ledger(struct made_view *m)
+{
+	uint64_t taken = 0;
+
+	vec_for_each (node, &m->profile.nodes)
+		taken += node->self;
+	made_full_ledger(m);
+	m->ledger.fate[FATE_RESOLVED] += taken;
+	m->ledger.processes.data[m->ledger.processes.size - 2].fate[FATE_RESOLVED] += taken;
+}
+
+int main(int argc, char **argv)
+{
+	struct random random = {.state = 42};
+	AUTO_FREE struct places *places = calloc(1, sizeof(*places));
+	const struct sink_ops *ops = argc == 3 ? sink_by_name(argv[1]) : NULL;
+	size_t nodes = argc == 3 ? strtoul(argv[2], NULL, 10) : 0; /* 0: nothing was sampled */
+	struct made_view m;
+	struct sink *sink;
+	int err;
+
+	if (!ops || !places) {
+		fprintf(stderr, "usage: make_page FORMAT NODES\n");
+		return 2;
+	}
+	made_init(&m);
+	m.info.command = "engine --script='</title><img src=x onerror=alert(1)>' \"orders.js\"";
+	if (nodes) {
+		make_places(&m, &random, places);
+		make_nasty(&m);
+		make_samples(&m, &random, places, nodes);
+		make_ledger(&m);
+	}
+	if (ops->create(stdout, &sink))
+		return 1;
+	err = ops->finish(sink, &m.view);
+	ops->destroy(sink);
+	made_deinit(&m);
+	return err ? 1 : 0;
+}
