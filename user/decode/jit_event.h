@@ -45,8 +45,10 @@ int jit_part_decode(const void *bytes, size_t size_bytes, struct jitbpf_jit_head
 
 /*
  * Decode the field stream behind a (first) part's header, already put
- * together. Borrows fields: *ret points into them.
- * Returns 0, or -EBADMSG (a field runs past the end) with *ret unchanged.
+ * together. Borrows fields: *ret points into them. Of a string or table that
+ * comes twice the first counts, the others are unknown fields.
+ * Returns 0, or -EBADMSG (a field runs past the end, or has a size that its
+ * type cannot have) with *ret unchanged.
  */
 int jit_fields_decode(const struct jitbpf_jit_header *header, const void *fields, size_t size_bytes,
 		      struct jit_event *ret);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The files whose code was mapped, each once: by build ID where there is one,
- * else by device, inode and path. Numbers are stable and never reused.
+ * else by device, inode, generation and path. Of equal ones the first says what
+ * the module is. Numbers are stable and never reused.
  */
 #ifndef JITBPF_STATE_MODULE_TABLE_H
 #define JITBPF_STATE_MODULE_TABLE_H
@@ -21,6 +22,8 @@ struct module {
 	uint32_t pid;	  /* a process that had it mapped, to reach it in its mount namespace */
 	const char *path; /* as that process sees it; "[vdso]" and the like too */
 };
+
+#define MODULE_PATH_MAX 4096 /* with its NUL; what is longer is cut */
 
 /* Zero-initialized is empty. */
 struct module_table {

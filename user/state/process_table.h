@@ -2,7 +2,8 @@
 /*
  * Processes over time. A process is its pid and its leader's start time; a pid
  * that is used again is another process. Numbers are stable, never reused.
- * Fed in order of time.
+ * Fed in order of time, by and large: a record that is older than the latest
+ * process of its pid goes to the one before, where that is known.
  */
 #ifndef JITBPF_STATE_PROCESS_TABLE_H
 #define JITBPF_STATE_PROCESS_TABLE_H
@@ -32,20 +33,25 @@ struct mapping {
 struct process {
 	uint32_t number;
 	uint32_t pid;
-	uint64_t start_ns; /* leader's, CLOCK_BOOTTIME; 0 while not known */
-	uint64_t from_ns;  /* when we first knew of it */
-	uint64_t exit_ns;  /* UINT64_MAX: lives */
-	uint32_t comm;	   /* number in the pool: the name now */
+	uint64_t start_ns;	  /* leader's, CLOCK_BOOTTIME; 0 while not known */
+	uint64_t from_ns;	  /* when we first knew of it */
+	uint64_t exit_ns;	  /* UINT64_MAX: lives */
+	uint32_t comm;		  /* number in the pool: the name now */
+	struct process *previous; /* the one that had the pid before, or NULL */
+	/* NULL, both, once the process has been retired; its numbers and counts stay. */
 	struct space_map *mappings;
 	struct code_map *code;
 	struct jit_assembly jit_assembly; /* parts of JIT records not yet whole */
 	uint64_t sequence_next;
-	bool has_sequence;
-	/* NULL once the process has been retired; its numbers and counts stay. */
+	bool has_sequence; /* false again after exec: the new program counts from 0 */
 };
+
+/* A process still takes records that long after its exit; then it is retired. */
+#define PROCESS_GRACE_NS 2000000000ull
 
 struct process_table {
 	VEC(struct process *) processes; /* by number */
+	VEC(struct process *) active;	 /* not retired */
 	struct index_map index;		 /* by pid: the latest */
 	struct string_pool *strings;	 /* borrowed */
 	struct module_table *modules;	 /* borrowed */
@@ -60,20 +66,28 @@ void process_table_deinit(struct process_table *table);
 
 /*
  * The process that had pid at time_ns and, where start_ns is not 0, started
- * then; made where it is not known. Returns 0 and sets *ret, or -ENOMEM.
+ * then; made where it is not known. One whose start is not known learns it here.
+ * Returns 0 and sets *ret (owned by the table), or -ENOMEM.
  */
 int process_table_at(struct process_table *table, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
 		     struct process **ret);
 
-/* Apply one side-band record. Return 0 or -ENOMEM. */
+/*
+ * Apply one side-band record (already checked: decode/record_check.h). A FORK
+ * gives the child what the parent has mapped and loaded by then; a COMM with the
+ * EXEC flag ends all of that; the EXIT of its leader ends a process. Records of
+ * other threads' FORK, COMM and EXIT say nothing of the process. A FORK for a pid
+ * whose process has not exited ends that one: its EXIT was lost.
+ * Return 0 or -ENOMEM.
+ */
 int process_table_map(struct process_table *table, const struct jitbpf_mapping *record);
 int process_table_comm(struct process_table *table, const struct jitbpf_comm *record);
 int process_table_fork(struct process_table *table, const struct jitbpf_task *record);
 int process_table_exit(struct process_table *table, const struct jitbpf_task *record);
 
 /*
- * Drop the history older than time_ns of all processes, and the maps of those
- * that exited before it.
+ * Drop the history older than time_ns of all processes, and retire those that
+ * exited PROCESS_GRACE_NS before it.
  */
 void process_table_forget(struct process_table *table, uint64_t time_ns);
 

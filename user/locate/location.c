@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "locate/location.h"
+
+#include <errno.h>
+
+#include "base/hash.h"
+
+static bool equal(const void *items, uint32_t item, const void *key)
+{
+	const struct location *a = (const struct location *)items + item, *b = key;
+
+	return a->kind == b->kind && a->owner == b->owner && a->offset == b->offset;
+}
+
+/* The table counts as a holder, so that it may write where it else only reads. */
+static struct space_value *held(const struct location *location)
+{
+	return (struct space_value *)location->code;
+}
+
+int location_table_add(struct location_table *table, const struct location *location, uint32_t *ret)
+{
+	uint64_t hash = hash_mix(hash_mix(location->owner, location->kind), location->offset);
+	uint32_t number =
+		index_map_find(&table->index, hash, equal, table->locations.data, location);
+
+	if (number == INDEX_MAP_NONE) {
+		if (table->locations.size >= INDEX_MAP_NONE - 1 ||
+		    vec_reserve(&table->locations, table->locations.size + 1))
+			return -ENOMEM;
+		number = (uint32_t)table->locations.size;
+		if (index_map_insert(&table->index, hash, number))
+			return -ENOMEM;
+		table->locations.data[table->locations.size++] = *location;
+		if (location->code)
+			space_value_get(held(location));
+	}
+	*ret = number;
+	return 0;
+}
+
+void location_table_deinit(struct location_table *table)
+{
+	vec_for_each (location, &table->locations)
+		space_value_put(held(location));
+	vec_deinit(&table->locations);
+	index_map_deinit(&table->index);
+}
