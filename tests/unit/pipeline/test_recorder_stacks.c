@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* More distinct stacks than are in force at once: the recorder begins anew, the reader follows. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "decode/recording_reader.h"
+#include "pipeline/recorder.h"
+
+#define FRAMES	     (2 * JITBPF_FRAMES_MAX)
+#define SAMPLE_BYTES (sizeof(struct jitbpf_sample) + FRAMES * sizeof(__u64))
+#define CHUNK_BYTES  (sizeof(struct jitbpf_stack_chunk) + FRAMES * sizeof(__u64))
+#define FITTING	     (JITBPF_STACKS_MAX / CHUNK_BYTES)
+#define SAMPLES	     (FITTING + 1000)
+
+struct sample_buffer {
+	_Alignas(8) uint8_t bytes[SAMPLE_BYTES];
+};
+
+static const struct jitbpf_record *fill(struct sample_buffer *buffer, uint64_t stack)
+{
+	struct jitbpf_sample *sample = (void *)buffer->bytes;
+
+	*sample = (struct jitbpf_sample){
+		.h = {.size_bytes = SAMPLE_BYTES, .type = JITBPF_SAMPLE, .time_ns = stack},
+		.kernel_frames = JITBPF_FRAMES_MAX,
+		.user_frames = JITBPF_FRAMES_MAX,
+		.user_end = JITBPF_END_ROOT,
+	};
+	for (size_t i = 0; i < FRAMES; i++)
+		sample->ips[i] = stack * 1000 + i;
+	return &sample->h;
+}
+
+/* SAMPLES distinct stacks, and after each thousandth the first one again. */
+static void write_recording(char **ret_bytes, size_t *ret_size)
+{
+	struct run_info info = {.event = "", .command = "", .host = "", .kernel = ""};
+	struct location_table locations = {0};
+	struct view view = {.info = &info, .locations = &locations};
+	FILE *out = open_memstream(ret_bytes, ret_size);
+	struct sample_buffer buffer;
+	struct recorder *recorder;
+
+	assert_int_equal(recorder_create(out, &info, &recorder), 0);
+	for (uint64_t i = 0; i < SAMPLES; i++) {
+		assert_int_equal(recorder_write(recorder, fill(&buffer, i)), 0);
+		if (i % 1000 == 999)
+			assert_int_equal(recorder_write(recorder, fill(&buffer, 0)), 0);
+	}
+	assert_int_equal(recorder_finish(recorder, &view, NULL), 0);
+	recorder_destroy(recorder);
+	fclose(out);
+}
+
+static int read_recording(const char *bytes, size_t size, size_t *ret_samples,
+			  struct recording_error *error)
+{
+	struct blob blob = blob_of_memory(bytes, size);
+	const struct jitbpf_record *record;
+	struct recording_reader *reader;
+	struct sample_buffer buffer;
+	uint64_t next = 0;
+	bool again = false;
+	int err;
+
+	*ret_samples = 0;
+	assert_int_equal(recording_reader_open(&blob, &reader, error), 0);
+	while ((err = recording_reader_next(reader, &record, error)) == 1) {
+		if (record->type != JITBPF_SAMPLE)
+			continue;
+		assert_int_equal(record->size_bytes, SAMPLE_BYTES);
+		fill(&buffer, again ? 0 : next++);
+		assert_memory_equal(record, buffer.bytes, SAMPLE_BYTES);
+		again = !again && next % 1000 == 0;
+		++*ret_samples;
+	}
+	recording_reader_close(reader);
+	return err;
+}
+
+/* Take the mark from the stack that begins anew. Returns where that stands, or 0. */
+static size_t unmark(char *bytes, size_t size)
+{
+	struct jitbpf_round_chunk round;
+	struct jitbpf_record header;
+	size_t stacks = 0, unmarked = 0;
+
+	for (size_t at = sizeof(struct jitbpf_recording_header); at < size;) {
+		memcpy(&header, bytes + at, sizeof(header));
+		if (header.type == JITBPF_CHUNK_STACK && stacks++ && header.flags) {
+			unmarked = at;
+			header.flags = 0;
+			memcpy(bytes + at, &header, sizeof(header));
+		}
+		if (header.type == JITBPF_CHUNK_ROUND) {
+			memcpy(&round, bytes + at, sizeof(round));
+			round.crc = (uint32_t)crc32_z(
+				0, (void *)bytes, at + offsetof(struct jitbpf_round_chunk, crc));
+			memcpy(bytes + at, &round, sizeof(round));
+		}
+		at += header.size_bytes;
+	}
+	return unmarked;
+}
+
+static void test_begins_anew(void **state)
+{
+	struct recording_error error;
+	size_t size, samples, unmarked;
+	char *bytes;
+
+	write_recording(&bytes, &size);
+	/* Each stack is written once, but for the first, which is forgotten in between. */
+	assert_true(size > SAMPLES * CHUNK_BYTES);
+	assert_true(size <
+		    (SAMPLES + 1) * (CHUNK_BYTES + 2 * sizeof(struct jitbpf_sample_ref_chunk)));
+	assert_int_equal(read_recording(bytes, size, &samples, &error), 0);
+	assert_int_equal(samples, SAMPLES + SAMPLES / 1000);
+
+	/* A recording that does not keep the bound is refused where it is passed. */
+	unmarked = unmark(bytes, size);
+	assert_true(unmarked > FITTING * CHUNK_BYTES);
+	assert_int_equal(read_recording(bytes, size, &samples, &error), -EBADMSG);
+	assert_string_equal(error.what, "more stacks than allowed");
+	assert_int_equal(error.offset, unmarked);
+	assert_int_equal(samples, FITTING + FITTING / 1000);
+	free(bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_begins_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
