@@ -16,7 +16,7 @@
 /* Where and why reading ended early. */
 struct recording_error {
 	uint64_t offset;  /* in the file, of what could not be read */
-	const char *what; /* static words: "checksum of a round does not match" */
+	const char *what; /* static words: "checksum of the round does not match" */
 };
 
 struct recording_reader; /* see recording_reader.c */
@@ -33,8 +33,9 @@ void recording_reader_close(struct recording_reader *reader);
 /*
  * The next record, in the file's order; it is whole, of at least the size that
  * its type wants, its strings NUL-terminated inside. Types: those of
- * uapi/record.h, INFO, ROUND and FRAMES. *ret is good until the next call, and
- * 8-byte aligned.
+ * uapi/record.h, INFO (the first record, and no other), ROUND and FRAMES (whose
+ * parts symbolize/recorded_frames.h checks). *ret is good until the next call,
+ * and 8-byte aligned.
  *
  * Returns 1 with *ret set; 0 at a proper end; -ENOMEM; the blob's error; or
  * -EBADMSG with *error set (damaged, or cut: no END). After an error or the
