@@ -144,23 +144,16 @@ static void put_hex(struct text *text, uint64_t value, int width)
 	text_put(text, p, (size_t)(digits + sizeof(digits) - p));
 }
 
-/*
- * The module in parentheses. JIT code whose engine named none is written as perf
- * would have it, in a perf map: importers know JIT code by that, and take what
- * begins with '[' for the kernel.
- */
-static void put_module(struct text *text, const struct frame_text *frame, uint32_t pid)
+/* The module in parentheses. */
+static void put_module(struct text *text, const struct frame_text *frame)
 {
 	if (frame->inlined)
 		text_put_string(text, "inlined");
-	else if (frame->kind == FRAME_KIND_JIT && !strcmp(frame->module, "[jit]"))
-		text_printf(text, "/tmp/perf-%u.map", pid);
 	else
 		text_put_name(text, frame->module, 0, 0);
 }
 
-static void put_frames(struct text *text, const struct view *view, uint32_t pid, uint32_t location,
-		       uint64_t ip)
+static void put_frames(struct text *text, const struct view *view, uint32_t location, uint64_t ip)
 {
 	uint64_t behind = behind_location(frame_text_location(view, location), ip);
 	uint32_t count = frame_text_count(view, location);
@@ -178,7 +171,7 @@ static void put_frames(struct text *text, const struct view *view, uint32_t pid,
 			put_hex(text, frame.symbol_offset + behind, 0);
 		}
 		text_put_string(text, " (");
-		put_module(text, &frame, pid);
+		put_module(text, &frame);
 		text_put_string(text, ")\n");
 	}
 }
@@ -192,7 +185,7 @@ static void put_sample(struct text *text, const struct sink *sink, const struct 
 	put_header(text, view, sample);
 	while (ip != IP_TREE_NONE && node < profile->nodes.size &&
 	       profile->nodes.data[node].parent != PROFILE_NODE_NONE) {
-		put_frames(text, view, sample->pid, profile->nodes.data[node].location,
+		put_frames(text, view, profile->nodes.data[node].location,
 			   sink->ips.nodes.data[ip].ip);
 		node = profile->nodes.data[node].parent;
 		ip = sink->ips.nodes.data[ip].parent;
@@ -218,7 +211,7 @@ static int script_finish(struct sink *sink, const struct view *view)
 
 const struct sink_ops sink_script = {
 	.name = "script",
-	.extension = ".perf",
+	.extension = ".txt",
 	.create = script_create,
 	.sample = script_sample,
 	.finish = script_finish,

@@ -46,7 +46,10 @@ struct symbol_request {
 	const struct module *module;
 };
 
-/* A service that symbolizes in collect(), on the caller's thread. */
+/*
+ * A service that symbolizes on the caller's thread, when collect() waits: in a
+ * replay the names may yet come with the recording, and then nobody is asked.
+ */
 struct symbolize_now {
 	struct symbolizer *symbolizer; /* borrowed */
 	VEC(struct symbol_request) requests;

@@ -82,10 +82,10 @@ static void return_addresses_are_one_behind_what_was_looked_up(void **state)
 	};
 	AUTO_FREE char *text = script_of(&m, samples, 2);
 	assert_string_equal(text, "e      7/7     [000]     0.000000000: cpu-clock: \n"
-				  "\t    7f0000001040 App.run+0x40 (/tmp/perf-7.map)\n"
+				  "\t    7f0000001040 App.run+0x40 ([jit])\n"
 				  "\n"
 				  "e      7/7     [000]     0.000000000: cpu-clock: \n"
-				  "\t    7f0000001041 App.run+0x41 (/tmp/perf-7.map)\n"
+				  "\t    7f0000001041 App.run+0x41 ([jit])\n"
 				  "\n");
 }
 

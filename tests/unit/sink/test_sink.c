@@ -17,8 +17,8 @@ static void sinks_are_found_by_extension(void **state)
 {
 	assert_ptr_equal(sink_by_path("out.folded"), &sink_folded);
 	assert_ptr_equal(sink_by_path("/tmp/a.b/flame.html"), &sink_html);
-	assert_ptr_equal(sink_by_path("out.perf"), &sink_script);
-	assert_ptr_equal(sink_by_path("out.txt"), &sink_summary);
+	assert_ptr_equal(sink_by_path("out.txt"), &sink_script);
+	assert_ptr_equal(sink_by_path("out.summary"), &sink_summary);
 	assert_ptr_equal(sink_by_path("out.summary.json"), &sink_summary_json);
 	assert_ptr_equal(sink_by_path(".html"), &sink_html);
 	assert_null(sink_by_path("out.json")); /* there will be several kinds of it */
