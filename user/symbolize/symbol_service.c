@@ -38,6 +38,8 @@ static int now_collect(void *context, bool wait, symbol_taker_fn take, void *tak
 	uint32_t count;
 	int err;
 
+	if (!wait)
+		return 0;
 	vec_for_each (request, &now->requests) {
 		err = symbolizer_location(now->symbolizer, request->kind, request->offset,
 					  request->module, frames, &count);
