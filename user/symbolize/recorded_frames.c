@@ -134,34 +134,42 @@ static int check_frames(struct cursor c, uint16_t count)
 	return cursor_left(&c) ? -EBADMSG : 0;
 }
 
+static int frame_of(struct string_pool *strings, const struct jitbpf_frame_entry *fixed,
+		    const void *const texts[3], struct frame *ret)
+{
+	struct frame frame = {
+		.line = fixed->line,
+		.symbol_offset = fixed->symbol_offset,
+		/* Of a later jitbpf: what it means is not known here. */
+		.kind = fixed->kind <= FRAME_KIND_INTERPRETED ? fixed->kind : FRAME_KIND_UNKNOWN,
+		.flags = fixed->flags & FRAME_INLINED,
+	};
+
+	if (string_pool_add(strings, texts[0], fixed->name_bytes, &frame.name) ||
+	    string_pool_add(strings, texts[1], fixed->file_bytes, &frame.file) ||
+	    string_pool_add(strings, texts[2], fixed->module_bytes, &frame.module))
+		return -ENOMEM;
+	*ret = frame;
+	return 0;
+}
+
 /* Take frames that have been checked. */
 static int take_frames(struct recorded_frames *recorded, struct cursor c, uint16_t count)
 {
 	struct jitbpf_frame_entry fixed;
 	const void *texts[3];
-	int err = vec_reserve(&recorded->frames, recorded->frames.size + count);
+	struct frame frame;
 
-	for (uint16_t i = 0; i < count && !err; i++) {
-		struct frame frame = {0};
-
-		err = read_entry(&c, &fixed, texts);
-		err = err
-			      ?: string_pool_add(recorded->strings, texts[0], fixed.name_bytes,
-						 &frame.name);
-		err = err
-			      ?: string_pool_add(recorded->strings, texts[1], fixed.file_bytes,
-						 &frame.file);
-		err = err
-			      ?: string_pool_add(recorded->strings, texts[2], fixed.module_bytes,
-						 &frame.module);
-		frame.line = fixed.line;
-		frame.symbol_offset = fixed.symbol_offset;
-		/* Of a later jitbpf: what it means is not known here. */
-		frame.kind = fixed.kind <= FRAME_KIND_INTERPRETED ? fixed.kind : FRAME_KIND_UNKNOWN;
-		frame.flags = fixed.flags & FRAME_INLINED;
-		err = err ?: vec_push(&recorded->frames, frame);
+	if (vec_reserve(&recorded->frames, recorded->frames.size + count))
+		return -ENOMEM;
+	for (uint16_t i = 0; i < count; i++) {
+		if (read_entry(&c, &fixed, texts))
+			return -EBADMSG;
+		if (frame_of(recorded->strings, &fixed, texts, &frame))
+			return -ENOMEM;
+		recorded->frames.data[recorded->frames.size++] = frame;
 	}
-	return err;
+	return 0;
 }
 
 /* Enter a location that is not there yet; on failure only strings may be left behind. */
@@ -177,11 +185,10 @@ static int add_entry(struct recorded_frames *recorded, const struct key *key, ui
 	int err;
 
 	entry.key.identity = NULL;
-	err = vec_reserve(&recorded->entries, recorded->entries.size + 1);
-	err = err
-		      ?: vec_reserve(&recorded->identities,
-				     recorded->identities.size + identity_bytes(key));
-	err = err ?: take_frames(recorded, *frames, count);
+	if (vec_reserve(&recorded->entries, recorded->entries.size + 1) ||
+	    vec_reserve(&recorded->identities, entry.identity_at + identity_bytes(key)))
+		return -ENOMEM;
+	err = take_frames(recorded, *frames, count);
 	err = err ?: index_map_insert(&recorded->index, hash, (uint32_t)recorded->entries.size);
 	if (err) {
 		recorded->frames.size = entry.first;
