@@ -42,7 +42,13 @@ struct signal_struct {
 	atomic_t live;
 };
 
-struct mm_struct;
+struct mm_struct {
+	unsigned long start_stack;
+};
+
+struct thread_struct {
+	unsigned long fsbase;
+};
 
 struct task_struct {
 	unsigned int flags;
@@ -54,6 +60,7 @@ struct task_struct {
 	__u64 start_boottime;
 	char comm[16];
 	struct signal_struct *signal;
+	struct thread_struct thread;
 };
 
 struct pt_regs {

@@ -78,9 +78,12 @@ static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
 }
 
 /* The user-mode part of a sample: frames behind those of the kernel. */
-static __always_inline void walk_user(struct sample_scratch *s, struct pt_regs *user, __u32 at)
+static __always_inline void walk_user(struct sample_scratch *s, struct task_struct *task,
+				      struct pt_regs *user, __u32 at)
 {
+	enum jitbpf_stack_end end;
 	__u32 frames = 0;
+	__u64 top = 0;
 
 	asm volatile("" : "+r"(at));
 	if (at > JITBPF_FRAMES_MAX)
@@ -89,8 +92,10 @@ static __always_inline void walk_user(struct sample_scratch *s, struct pt_regs *
 	if (user->cs == USER_CS_32) {
 		s->head.user_end = JITBPF_END_COMPAT;
 	} else {
-		s->head.user_end = unwind_frame_pointers(user->sp, user->bp, &s->ips[at + 1],
-							 JITBPF_FRAMES_MAX - 1, &frames);
+		end = unwind_frame_pointers(user->sp, user->bp, &s->ips[at + 1],
+					    JITBPF_FRAMES_MAX - 1, &frames, &top);
+		s->head.user_end = unwind_judge_end(end, user->sp, top, task->mm->start_stack,
+						    task->thread.fsbase);
 	}
 	s->head.user_frames = frames + 1;
 }
@@ -172,7 +177,7 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	user = (struct pt_regs *)bpf_task_pt_regs(task);
 	if (!(task->flags & PF_KTHREAD) && task->mm)
-		walk_user(s, user, frames);
+		walk_user(s, task, user, frames);
 
 	frames += s->head.user_frames;
 	if (want_user_regs && s->head.user_frames && frames <= 2 * JITBPF_FRAMES_MAX) {

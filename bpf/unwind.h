@@ -11,18 +11,22 @@
 
 /*
  * Walk a chain of frame pointers from the frame at bp, and write return
- * addresses to ips, *ret_count of them (at most max). A well-behaved chain ends
- * with a zero frame pointer; each frame lies above the one before. sp is where
- * the stack ends: a frame below it is not one.
+ * addresses to ips, *ret_count of them (at most max). Each frame lies above the
+ * one before; sp is where the stack ends: a frame below it is not one.
+ * *ret_top is the address behind the outermost frame found, sp if there is none.
+ *
+ * JITBPF_END_ROOT means that the chain ended by itself, with a zero. Code that
+ * uses the frame pointer for something else can look the same: see
+ * unwind_judge_end().
  */
 static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_frame_pointers(
-	__u64 sp, __u64 bp, __u64 *ips, __u32 max, __u32 *ret_count)
+	__u64 sp, __u64 bp, __u64 *ips, __u32 max, __u32 *ret_count, __u64 *ret_top)
 {
 	struct {
 		__u64 bp, return_address;
 	} frame;
 	enum jitbpf_stack_end end = JITBPF_END_DEPTH;
-	__u64 floor = sp;
+	__u64 top = sp;
 	__u32 i;
 
 	for (i = 0; i < max; i++) {
@@ -30,7 +34,7 @@ static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_frame_
 			end = JITBPF_END_ROOT;
 			break;
 		}
-		if (bp < floor || bp & 7) {
+		if (bp < top || bp & 7) {
 			end = JITBPF_END_BAD_FRAME;
 			break;
 		}
@@ -43,11 +47,47 @@ static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_frame_
 			break;
 		}
 		ips[i] = frame.return_address;
-		floor = bp + 16;
+		top = bp + sizeof(frame);
 		bp = frame.bp;
 	}
 	*ret_count = i;
+	*ret_top = top;
 	return end;
+}
+
+/* libc's own frames between the first function of a program or thread and the top of its stack. */
+#define UNWIND_MAIN_TOP_BYTES	512
+#define UNWIND_THREAD_TOP_BYTES 8192 /* the thread's static TLS lies there too */
+#define UNWIND_STACK_BYTES_MAX	(1ull << 30)
+
+/*
+ * Did a walk that ended as `end` at `top` reach the root? Where the stack that
+ * sp points into is one whose top is known, the distance tells: the stack of the
+ * main thread (stack_top, where the kernel put its arguments), or that of a
+ * thread of libc (thread_pointer, its control block, which lies at the top of
+ * its stack). libc's frames there are built without frame pointers, so that the
+ * chain's own end says nothing. On any other stack (coroutines) the chain's own
+ * end is all there is.
+ */
+static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_end(
+	enum jitbpf_stack_end end, __u64 sp, __u64 top, __u64 stack_top, __u64 thread_pointer)
+{
+	__u64 limit, room;
+
+	if (end == JITBPF_END_DEPTH)
+		return end;
+	if (sp <= stack_top && stack_top - sp < UNWIND_STACK_BYTES_MAX) {
+		limit = stack_top;
+		room = UNWIND_MAIN_TOP_BYTES;
+	} else if (sp <= thread_pointer && thread_pointer - sp < UNWIND_STACK_BYTES_MAX) {
+		limit = thread_pointer;
+		room = UNWIND_THREAD_TOP_BYTES;
+	} else {
+		return end;
+	}
+	if (top <= limit && limit - top <= room)
+		return JITBPF_END_ROOT;
+	return end == JITBPF_END_ROOT ? JITBPF_END_BAD_FRAME : end;
 }
 
 #endif
