@@ -94,8 +94,8 @@ static __always_inline void walk_user(struct sample_scratch *s, struct task_stru
 	} else {
 		end = unwind_frame_pointers(user->sp, user->bp, &s->ips[at + 1],
 					    JITBPF_FRAMES_MAX - 1, &frames, &top);
-		s->head.user_end = unwind_judge_end(end, user->sp, top, task->mm->start_stack,
-						    task->thread.fsbase);
+		s->head.user_end = unwind_judge_end(end, frames, user->sp, top,
+						    task->mm->start_stack, task->thread.fsbase);
 	}
 	s->head.user_frames = frames + 1;
 }

@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_frame_
 
 /* libc's own frames between the first function of a program or thread and the top of its stack. */
 #define UNWIND_MAIN_TOP_BYTES	512
-#define UNWIND_THREAD_TOP_BYTES 8192 /* the thread's static TLS lies there too */
+#define UNWIND_THREAD_TOP_BYTES 3072 /* glibc's static TLS, about 1,900, lies there too */
 #define UNWIND_STACK_BYTES_MAX	(1ull << 30)
 
 /*
@@ -66,8 +66,8 @@ static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_frame_
  * main thread (stack_top, where the kernel put its arguments), or that of a
  * thread of libc (thread_pointer, its control block, which lies at the top of
  * its stack). libc's frames there are built without frame pointers, so that the
- * chain's own end says nothing. On any other stack (coroutines) the chain's own
- * end is all there is.
+ * chain's own end says nothing; and a stack without a single caller is no proof. On any other stack
+ * (coroutines) the chain's own end is all there is.
  */
 static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_end(
 	enum jitbpf_stack_end end, __u64 sp, __u64 top, __u64 stack_top, __u64 thread_pointer)
@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_
 		return end;
 	}
 	if (top <= limit && limit - top <= room)
-		return JITBPF_END_ROOT;
+		return callers ? JITBPF_END_ROOT : end;
 	return end == JITBPF_END_ROOT ? JITBPF_END_BAD_FRAME : end;
 }
 
