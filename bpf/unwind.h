@@ -70,7 +70,8 @@ static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_frame_
  * (coroutines) the chain's own end is all there is.
  */
 static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_end(
-	enum jitbpf_stack_end end, __u64 sp, __u64 top, __u64 stack_top, __u64 thread_pointer)
+	enum jitbpf_stack_end end, __u32 callers, __u64 sp, __u64 top, __u64 stack_top,
+	__u64 thread_pointer)
 {
 	__u64 limit, room;
 
