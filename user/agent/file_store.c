@@ -91,7 +91,7 @@ void file_store_destroy(struct file_store *store)
 /* Device numbers of overlay and btrfs files differ between stat() and mappings; inodes do not. */
 static int open_if_inode(const char *path, uint64_t inode)
 {
-	int fd = file_open_regular(path);
+	int fd = *path == '/' ? file_open_regular(path) : -ENOENT;
 	struct stat st;
 
 	if (fd < 0)

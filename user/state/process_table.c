@@ -179,18 +179,23 @@ static bool begins_with(const char *path, const char *prefix)
 }
 
 /*
- * Whether there is something to find names in. Shared memory has an inode too,
+ * Whether there is something to find names in, or at least a name for the
+ * whole: the kernel's own pages are "[uprobes]" and the like. Shared memory has an inode too,
  * and a name that looks like a path: what engines put their code into. A build
  * ID tells a program that was started from a memfd.
  */
 static bool has_file(const struct jitbpf_mapping *record)
 {
+	static const char *const kernel_pages[] = {"[vdso", "[vsyscall", "[uprobes"};
 	static const char *const memory[] = {"/dev/zero", "/SYSV",
 					     "/memfd:", "anon_inode:", "//anon"};
 
-	if (record->build_id_bytes || begins_with(record->path, "[vdso") ||
-	    begins_with(record->path, "[vsyscall"))
+	if (record->build_id_bytes)
 		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(kernel_pages); i++) {
+		if (begins_with(record->path, kernel_pages[i]))
+			return true;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(memory); i++) {
 		if (begins_with(record->path, memory[i]))
 			return false;
