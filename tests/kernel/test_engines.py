@@ -4,6 +4,7 @@
 import os
 import re
 import subprocess
+import threading
 import time
 import unittest
 
@@ -57,15 +58,22 @@ class OneDnn(harness.KernelTest):
 
 class SystemWide(harness.KernelTest):
     def test_two_engines_at_once(self):
+        """The whole system for 10 s, both engines started (and compiling) while it records."""
         env = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM, "OMP_NUM_THREADS": "1"}
-        engines = [subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
-                   for command in (harness.php("tracing", 9), [harness.ONEDNN, "9", "2"])]
-        try:
-            run = self.record(options=["-a", "-F", "199", "-d", "10"])
-        finally:
-            for engine in engines:
-                engine.wait()
+        engines = []
+
+        def start_engines():
+            time.sleep(2)
+            for command in (harness.php("tracing", 6), [harness.ONEDNN, "6", "2"]):
+                engines.append(subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL))
+
+        starter = threading.Thread(target=start_engines)
+        starter.start()
+        run = self.record(options=["-a", "-F", "199", "-d", "10"])
+        starter.join()
         pids = {engine.pid: 0 for engine in engines}
+        for engine in engines:
+            engine.wait()
         for sample in run.script():
             frame = harness.leaf_jit(sample)
             if frame and frame.module == "[jit]" and sample.pid in pids:

@@ -78,6 +78,7 @@ struct recording {
 	struct recorder *recorder;
 	struct command command;
 	bool has_command;
+	bool command_failed; /* it could not even be run */
 	int signal_fd;
 	struct status_line status;
 };
@@ -259,7 +260,11 @@ static int start(struct recording *run)
 		return err;
 	}
 	err = run->has_command ? command_go(&run->command) : 0;
-	return err ? complain(err, run->options->command[0]) : 0;
+	if (err) {
+		run->command_failed = true;
+		return complain(err, run->options->command[0]);
+	}
+	return 0;
 }
 
 static void catch_signals(struct recording *run)
@@ -388,7 +393,9 @@ static int record(const struct record_options *values)
 	if (err)
 		status = 1;
 	if (run.has_command) {
-		if (!status && !run.command.pid)
+		if (run.command_failed)
+			command_ended(&run.command, true);
+		if ((!status || run.command_failed) && !run.command.pid)
 			status = command_exit_status(&run.command);
 		command_deinit(&run.command);
 	}
