@@ -61,11 +61,12 @@ check:
 	$(Q)$(MAKE) --no-print-directory ui-test
 	$(Q)$(MAKE) --no-print-directory kernel-test
 
-layers:
-	$(Q)CC=$(CC) tools/check-layers.sh
+layers: $(B)/bpf/jitbpf.skel.h
+	$(Q)CC=$(CC) BUILD=$(B) tools/check-layers.sh
 
 .PHONY: replay kernel-test layers unit check
 .PRECIOUS: $(B)/tests/%.o
 
 include tests/shim/shim.mk
+include tests/engine/engine.mk
 include tests/ui/ui.mk

@@ -31,7 +31,7 @@ for file in $(git ls-files -co --exclude-standard '*.c' '*.h' '*.sh' '*.mk' Make
 		echo "$file: no SPDX line"; bad=1; }
 done
 for header in $(git ls-files -co --exclude-standard 'uapi/*.h' 'user/*.h'); do
-	${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -I. -Iuser -fsyntax-only -x c "$header" || {
+	${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -I. -Iuser -I"${BUILD:-build}/bpf" -fsyntax-only -x c "$header" || {
 		echo "$header: does not compile alone"; bad=1; }
 done
 [ $bad = 0 ] && echo "layers: ok"
