@@ -112,7 +112,7 @@ static void describe(struct record *record, unsigned int event, const void *data
 }
 
 static __attribute__((noinline)) void notify(unsigned int event, const void *data,
-						   const void *caller)
+					     const void *caller)
 {
 	int saved_errno = errno;
 	struct record record;

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the modes of the test engine share. */
+#ifndef JITBPF_ENGINE_ENGINE_H
+#define JITBPF_ENGINE_ENGINE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "jitapi-shim/payload.h"
+#include "tests/engine/code.h"
+#include "tests/engine/jit_client.h"
+#include "tests/engine/options.h"
+
+struct engine {
+	struct options options;
+	struct jit_client client;
+	struct arena arena; /* options.threads times options.slots */
+	_Atomic uint32_t next_id;
+	_Atomic uint32_t next_generation;
+};
+
+/* One thread of an engine, and what it did. */
+struct worker {
+	struct engine *engine;
+	size_t first_slot;
+	uint64_t rate; /* its share, per second; 0: as fast as possible */
+	uint64_t end_ns;
+	uint64_t loads;
+	uint64_t calls;
+	uint64_t load_cpu_ns;
+};
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+static inline void sleep_ns(uint64_t ns)
+{
+	struct timespec ts = {.tv_sec = (time_t)(ns / 1000000000u),
+			      .tv_nsec = (long)(ns % 1000000000u)};
+
+	nanosleep(&ts, NULL);
+}
+
+/* Write the slot's next function, tell the collector, and only then let it be called. */
+void engine_load(struct engine *engine, uint8_t *code, const char *name, uint32_t generation);
+
+/* Run options.threads workers and put their counts together. 0 or negative errno. */
+int workers_run(struct engine *engine, void (*work)(struct worker *worker), struct worker *ret_sum);
+
+/* The modes. Each returns the program's exit status. */
+int storm_mode(struct engine *engine);
+int hot_mode(struct engine *engine);
+int loads_mode(struct engine *engine);
+int api_mode(struct engine *engine);
+int hostile_mode(struct engine *engine);
+
+#endif

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# jit-engine: a small JIT that speaks the API, to be profiled by the kernel tests.
+
+ENGINE_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/engine/*.c)) tests/shim/usdt_site.c)
+
+# Every function keeps its frame, to the root: none may end in a jump to another.
+$(ENGINE_OBJ): ALL_CFLAGS += -fno-optimize-sibling-calls
+
+$(B)/tests/engine/jit-engine: $(ENGINE_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ -lpthread -ldl -o $@

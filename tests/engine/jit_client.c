@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "tests/engine/jit_client.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool jit_client_open(struct jit_client *client)
+{
+	const char *path = getenv("INTEL_JIT_PROFILER64");
+	unsigned int (*initialize)(void);
+	void *library;
+
+	client->mode = 0;
+	if (!path || !*path)
+		return false;
+	library = dlopen(path, RTLD_LAZY);
+	if (!library) {
+		fprintf(stderr, "jit-engine: %s\n", dlerror());
+		return false;
+	}
+	*(void **)&client->notify = dlsym(library, "NotifyEvent");
+	*(void **)&initialize = dlsym(library, "Initialize");
+	if (!client->notify || !initialize) {
+		fprintf(stderr, "jit-engine: %s: not a collector\n", path);
+		dlclose(library);
+		return false;
+	}
+	client->mode = initialize();
+	return client->mode == JIT_SAMPLING_ON;
+}
