@@ -10,6 +10,16 @@
 #include "uapi/record.h"
 
 /*
+ * As a loop, the walk takes the verifier half a second at each start, all
+ * unrolled a twentieth of that.
+ */
+#ifdef __bpf__
+#define UNWIND_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNWIND_UNROLL
+#endif
+
+/*
  * Walk a chain of frame pointers from the frame at bp, and write return
  * addresses to ips, *ret_count of them (at most max). Each frame lies above the
  * one before; sp is where the stack ends: a frame below it is not one.
@@ -29,6 +39,7 @@ static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_frame_
 	__u64 top = sp;
 	__u32 i;
 
+	UNWIND_UNROLL
 	for (i = 0; i < max; i++) {
 		if (!bp) {
 			end = JITBPF_END_ROOT;
