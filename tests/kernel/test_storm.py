@@ -26,12 +26,12 @@ class Storm(harness.KernelTest):
                 right += 1
             else:
                 wrong += 1
-        self.assertGreater(right, 1500)
+        self.assertGreater(right, 500)
         self.assertLessEqual(wrong, 0.001 * (right + wrong))
         summary = self.check_ledger(run)
         self.assertEqual(summary["samples"]["lost"], 0)
         self.assertEqual(summary["jit"]["sequence_gaps"], 0)
-        self.assertGreater(summary["jit"]["methods"], 3 * rate)
+        self.assertGreater(summary["jit"]["methods"], rate)
 
     def test_1000_a_second(self):
         self.check_rate(1000)
