@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "symbolize/symbol_map.h"
+
+#define GLOBAL(at, size, text)                                                                     \
+	{                                                                                          \
+		.start = (at), .end = (at) + (size), .name = (text), .sized = true,                \
+		.scope = SYMBOL_GLOBAL                                                             \
+	}
+#define WEAK(at, size, text)                                                                       \
+	{                                                                                          \
+		.start = (at), .end = (at) + (size), .name = (text), .sized = true,                \
+		.scope = SYMBOL_WEAK                                                               \
+	}
+#define LOCAL(at, size, text)                                                                      \
+	{                                                                                          \
+		.start = (at), .end = (at) + (size), .name = (text), .sized = true,                \
+		.scope = SYMBOL_LOCAL                                                              \
+	}
+#define UNSIZED(at, limit, text)                                                                   \
+	{                                                                                          \
+		.start = (at), .end = (limit), .name = (text), .scope = SYMBOL_GLOBAL              \
+	}
+
+static struct symbol_map map;
+
+static int teardown(void **state)
+{
+	symbol_map_deinit(&map);
+	return 0;
+}
+
+#define MAKE(...)                                                                                  \
+	do {                                                                                       \
+		const struct symbol_span spans_[] = {__VA_ARGS__};                                 \
+		symbol_map_deinit(&map);                                                           \
+		assert_int_equal(                                                                  \
+			symbol_map_init(&map, spans_, sizeof(spans_) / sizeof(spans_[0])), 0);     \
+	} while (0)
+
+static void assert_at(uint64_t address, const char *name, uint64_t offset)
+{
+	uint64_t found_offset = 0;
+	const char *found = symbol_map_find(&map, address, &found_offset);
+
+	if (!name) {
+		assert_null(found);
+		return;
+	}
+	assert_non_null(found);
+	assert_string_equal(found, name);
+	assert_int_equal(found_offset, offset);
+}
+
+static void empty_map_finds_nothing(void **state)
+{
+	assert_at(0, NULL, 0);
+	assert_int_equal(symbol_map_init(&map, NULL, 0), 0);
+	assert_at(0, NULL, 0);
+	assert_at(UINT64_MAX, NULL, 0);
+}
+
+static void names_nothing_between_sized_symbols(void **state)
+{
+	MAKE(GLOBAL(200, 50, "b"), GLOBAL(100, 50, "a"), GLOBAL(250, 10, "c"));
+	assert_at(99, NULL, 0);
+	assert_at(100, "a", 0);
+	assert_at(149, "a", 49);
+	assert_at(150, NULL, 0);
+	assert_at(200, "b", 0);
+	assert_at(249, "b", 49);
+	assert_at(250, "c", 0);
+	assert_at(259, "c", 9);
+	assert_at(260, NULL, 0);
+	assert_at(UINT64_MAX, NULL, 0);
+}
+
+static void innermost_wins_and_the_outer_goes_on(void **state)
+{
+	MAKE(GLOBAL(100, 100, "outer"), LOCAL(120, 20, "inner"), LOCAL(130, 5, "innermost"));
+	assert_at(119, "outer", 19);
+	assert_at(120, "inner", 0);
+	assert_at(130, "innermost", 0);
+	assert_at(135, "inner", 15);
+	assert_at(140, "outer", 40);
+	assert_at(199, "outer", 99);
+	assert_at(200, NULL, 0);
+}
+
+static void overlapping_symbols_end_where_they_say(void **state)
+{
+	MAKE(GLOBAL(0, 50, "a"), GLOBAL(40, 60, "b"), GLOBAL(45, 10, "c"), GLOBAL(90, 20, "d"));
+	assert_at(39, "a", 39);
+	assert_at(44, "b", 4);
+	assert_at(45, "c", 0);
+	assert_at(55, "b", 15);
+	assert_at(89, "b", 49);
+	assert_at(105, "d", 15);
+	assert_at(110, NULL, 0);
+}
+
+static void unsized_symbols_reach_to_the_next(void **state)
+{
+	MAKE(UNSIZED(10, 1000, "a"), UNSIZED(50, 1000, "b"), GLOBAL(100, 10, "c"),
+	     UNSIZED(105, 1000, "label"), UNSIZED(110, 200, "d"), UNSIZED(300, 300, ""),
+	     UNSIZED(400, 500, "e"));
+	assert_at(9, NULL, 0);
+	assert_at(49, "a", 39);
+	assert_at(50, "b", 0);
+	assert_at(99, "b", 49);
+	/* One inside of a sized symbol does not cut it, nor takes what is behind it. */
+	assert_at(107, "c", 7);
+	assert_at(110, "d", 0);
+	assert_at(199, "d", 89);
+	assert_at(200, NULL, 0);
+	assert_at(300, NULL, 0);
+	assert_at(499, "e", 99);
+	assert_at(500, NULL, 0);
+	MAKE(UNSIZED(10, 1000, "a"), UNSIZED(20, 20, ""), UNSIZED(UINT64_MAX, UINT64_MAX, "z"));
+	assert_at(19, "a", 9);
+	assert_at(20, NULL, 0);
+	assert_at(UINT64_MAX, NULL, 0);
+}
+
+/* Each is better than the one behind it, whatever the order of the table. */
+static void aliases_are_chosen_as_people_expect(void **state)
+{
+	static const struct symbol_span aliases[] = {
+		GLOBAL(100, 10, "aa"),	GLOBAL(100, 10, "bb"), GLOBAL(100, 10, "abc"),
+		UNSIZED(100, 200, "a"), GLOBAL(100, 10, "_a"), GLOBAL(100, 10, "__a"),
+		WEAK(100, 10, "a"),	LOCAL(100, 10, "a"),
+	};
+	unsigned count = sizeof(aliases) / sizeof(aliases[0]);
+	struct symbol_span turned[sizeof(aliases) / sizeof(aliases[0])];
+
+	for (unsigned best = 0; best < count; best++) {
+		for (unsigned turn = best; turn < count; turn++) {
+			for (unsigned i = best; i < count; i++)
+				turned[i] = aliases[best + (i + turn) % (count - best)];
+			symbol_map_deinit(&map);
+			assert_int_equal(symbol_map_init(&map, turned + best, count - best), 0);
+			assert_at(105, aliases[best].name, 5);
+		}
+	}
+}
+
+static void aliases_of_other_sizes_show_where_they_reach_further(void **state)
+{
+	MAKE(GLOBAL(100, 10, "best"), GLOBAL(100, 30, "longer_name"), WEAK(100, 20, "hidden"),
+	     LOCAL(100, 40, "local"), UNSIZED(100, 1000, "_unsized"));
+	assert_at(109, "best", 9);
+	assert_at(110, "longer_name", 10);
+	assert_at(129, "longer_name", 29);
+	/* As wide as the widest, and better than that. */
+	assert_at(130, "_unsized", 30);
+	assert_at(139, "_unsized", 39);
+	assert_at(140, NULL, 0);
+}
+
+static void names_of_any_length_are_compared(void **state)
+{
+	static char longest[5000], longer[3000];
+
+	memset(longest, 'a', sizeof(longest) - 1);
+	memset(longer, 'b', sizeof(longer) - 1);
+	MAKE(GLOBAL(0, 10, longest), GLOBAL(0, 10, longer));
+	assert_at(0, longest, 0);
+	MAKE(GLOBAL(0, 10, longest), GLOBAL(0, 10, "short"), GLOBAL(0, 10, "_"));
+	assert_at(0, "short", 0);
+}
+
+/* What the header says, for names of equal length, one address at a time. */
+static bool shows_before(const struct symbol_span *a, const struct symbol_span *b)
+{
+	if (a->start != b->start)
+		return a->start > b->start;
+	if (a->end != b->end)
+		return a->end > b->end;
+	return strcmp(a->name, b->name) < 0;
+}
+
+static const struct symbol_span *expected_at(const struct symbol_span *spans, unsigned count,
+					     uint64_t address)
+{
+	const struct symbol_span *best = NULL;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (spans[i].start > address || spans[i].end <= address)
+			continue;
+		if (!best || shows_before(&spans[i], best))
+			best = &spans[i];
+	}
+	return best;
+}
+
+static void agrees_with_the_simple_way(void **state)
+{
+	enum { COUNT = 40, ADDRESSES = 120 };
+	struct symbol_span spans[COUNT];
+	char names[COUNT][8];
+
+	for (uint64_t round = 0; round < 300; round++) {
+		for (unsigned i = 0; i < COUNT; i++) {
+			uint64_t random = hash_mix(round, i);
+			uint64_t start = random % ADDRESSES;
+
+			snprintf(names[i], sizeof(names[i]), "s%02u", i);
+			spans[i] = (struct symbol_span)GLOBAL(start, 1 + (random >> 20) % 30,
+							      names[i]);
+		}
+		symbol_map_deinit(&map);
+		assert_int_equal(symbol_map_init(&map, spans, COUNT), 0);
+		for (uint64_t address = 0; address < ADDRESSES + 40; address++) {
+			const struct symbol_span *span = expected_at(spans, COUNT, address);
+
+			assert_at(address, span ? span->name : NULL,
+				  span ? address - span->start : 0);
+		}
+	}
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(empty_map_finds_nothing),
+		TEST(names_nothing_between_sized_symbols),
+		TEST(innermost_wins_and_the_outer_goes_on),
+		TEST(overlapping_symbols_end_where_they_say),
+		TEST(unsized_symbols_reach_to_the_next),
+		TEST(aliases_are_chosen_as_people_expect),
+		TEST(aliases_of_other_sizes_show_where_they_reach_further),
+		TEST(names_of_any_length_are_compared),
+		TEST(agrees_with_the_simple_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "symbolize/symbol_map.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/sort_keys.h"
+#include "base/vec.h"
+
+#define NONE UINT32_MAX
+
+/* How much of names is looked at to choose between them; they have no bound. */
+#define NAME_COMPARED_MAX 1023
+
+/* A symbol that is open at the address where the sweep stands. */
+struct open_symbol {
+	uint64_t end;
+	uint32_t span;
+	uint32_t weight;
+};
+
+/*
+ * A sweep over the addresses where something begins or ends. The open symbols
+ * are a stack, the latest start on top: it is the innermost there.
+ */
+struct sweep {
+	const struct symbol_span *spans;
+	const struct sort_key *keys; /* by start */
+	size_t count;
+	VEC(struct open_symbol) open;
+	VEC(struct open_symbol) aliases; /* those that begin at one address */
+	VEC(struct symbol_range) ranges;
+	uint32_t shown; /* span of the last range */
+};
+
+/* The order of preference in one number, the better the larger. */
+static uint32_t symbol_weight(const struct symbol_span *span)
+{
+	uint32_t length = (uint32_t)strnlen(span->name, NAME_COMPARED_MAX);
+	uint32_t underscores = 0;
+
+	while (underscores < 7 && span->name[underscores] == '_')
+		underscores++;
+	return (uint32_t)span->scope << 14 | (7 - underscores) << 11 | (uint32_t)span->sized << 10 |
+	       (NAME_COMPARED_MAX - length);
+}
+
+/* From start on, the open symbol on top shows. */
+static int sweep_show(struct sweep *sweep, uint64_t start)
+{
+	uint32_t span = sweep->open.size ? sweep->open.data[sweep->open.size - 1].span : NONE;
+	struct symbol_range range = {.start = start};
+
+	if (span == sweep->shown)
+		return 0;
+	sweep->shown = span;
+	if (span != NONE) {
+		range.symbol_start = sweep->spans[span].start;
+		range.name = sweep->spans[span].name;
+	}
+	return vec_push(&sweep->ranges, range);
+}
+
+/* Close what ends at or before address, each at its end. */
+static int sweep_close(struct sweep *sweep, uint64_t address)
+{
+	while (sweep->open.size) {
+		uint64_t end = sweep->open.data[sweep->open.size - 1].end;
+		int err;
+
+		if (end > address)
+			return 0;
+		/* Below may lie others that ended earlier, hidden by it. */
+		while (sweep->open.size && sweep->open.data[sweep->open.size - 1].end <= end)
+			sweep->open.size--;
+		/* What shows at address itself depends on what begins there. */
+		if (end == address)
+			return 0;
+		err = sweep_show(sweep, end);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/*
+ * Where the unsized symbols among keys[first..after) end: with the widest sized
+ * one there; at once, inside of another symbol; else where the next one begins.
+ */
+static uint64_t unsized_end(const struct sweep *sweep, size_t first, size_t after)
+{
+	uint64_t start = sweep->keys[first].key, widest = start;
+
+	for (size_t i = first; i < after; i++) {
+		const struct symbol_span *span = &sweep->spans[sweep->keys[i].item];
+
+		if (span->sized && span->end > widest)
+			widest = span->end;
+	}
+	if (widest > start || sweep->open.size)
+		return widest;
+	return after < sweep->count ? sweep->keys[after].key : UINT64_MAX;
+}
+
+/* Heavier first, then wider. Names decide only between those equal in both. */
+static int compare_aliases(const void *a_, const void *b_)
+{
+	const struct open_symbol *a = a_, *b = b_;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return a->end == b->end ? 0 : a->end > b->end ? -1 : 1;
+}
+
+static int aliases_gather(struct sweep *sweep, size_t first, size_t after)
+{
+	uint64_t end = unsized_end(sweep, first, after);
+
+	sweep->aliases.size = 0;
+	for (size_t i = first; i < after; i++) {
+		const struct symbol_span *span = &sweep->spans[sweep->keys[i].item];
+		struct open_symbol alias = {
+			.end = span->sized || span->end < end ? span->end : end,
+			.span = sweep->keys[i].item,
+			.weight = sweep->keys[i].weight,
+		};
+
+		if (alias.end > span->start && vec_push(&sweep->aliases, alias))
+			return -ENOMEM;
+	}
+	if (sweep->aliases.size > 1)
+		qsort(sweep->aliases.data, sweep->aliases.size, sizeof(*sweep->aliases.data),
+		      compare_aliases);
+	return 0;
+}
+
+/*
+ * Open the aliases that show somewhere: the best, and of the others those that
+ * reach further than all that are better. The best comes to lie on top.
+ */
+static int aliases_open(struct sweep *sweep)
+{
+	struct open_symbol *aliases = sweep->aliases.data;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sweep->aliases.size; i++) {
+		struct open_symbol *last = kept ? &aliases[kept - 1] : NULL;
+		const char *name = sweep->spans[aliases[i].span].name;
+
+		if (!last || aliases[i].end > last->end)
+			aliases[kept++] = aliases[i];
+		else if (!compare_aliases(last, &aliases[i]) &&
+			 strncmp(name, sweep->spans[last->span].name, NAME_COMPARED_MAX) < 0)
+			last->span = aliases[i].span;
+	}
+	if (vec_reserve(&sweep->open, sweep->open.size + kept))
+		return -ENOMEM;
+	while (kept)
+		sweep->open.data[sweep->open.size++] = aliases[--kept];
+	return 0;
+}
+
+static int sweep_run(struct sweep *sweep)
+{
+	size_t after;
+	int err;
+
+	for (size_t first = 0; first < sweep->count; first = after) {
+		uint64_t start = sweep->keys[first].key;
+
+		after = first + 1;
+		while (after < sweep->count && sweep->keys[after].key == start)
+			after++;
+		err = sweep_close(sweep, start);
+		if (!err)
+			err = aliases_gather(sweep, first, after);
+		if (!err)
+			err = aliases_open(sweep);
+		if (!err)
+			err = sweep_show(sweep, start);
+		if (err)
+			return err;
+	}
+	return sweep_close(sweep, UINT64_MAX);
+}
+
+static void sweep_deinit(struct sweep *sweep)
+{
+	vec_deinit(&sweep->open);
+	vec_deinit(&sweep->aliases);
+	vec_deinit(&sweep->ranges);
+}
+
+int symbol_map_init(struct symbol_map *ret, const struct symbol_span *spans, size_t count)
+{
+	CLEANUP(sweep_deinit) struct sweep sweep = {.spans = spans, .count = count, .shown = NONE};
+	AUTO_FREE struct sort_key *keys = calloc(count ? count : 1, sizeof(*keys));
+	struct symbol_range *fitted;
+	int err;
+
+	if (count >= NONE)
+		return -E2BIG;
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		keys[i] = (struct sort_key){spans[i].start, (uint32_t)i, symbol_weight(&spans[i])};
+	err = sort_keys(keys, count);
+	if (err)
+		return err;
+	sweep.keys = keys;
+	err = sweep_run(&sweep);
+	if (err)
+		return err;
+	*ret = (struct symbol_map){.count = sweep.ranges.size};
+	fitted = realloc(sweep.ranges.data, (ret->count ? ret->count : 1) * sizeof(*fitted));
+	ret->ranges = fitted ? fitted : sweep.ranges.data;
+	sweep.ranges.data = NULL;
+	return 0;
+}
+
+void symbol_map_deinit(struct symbol_map *map)
+{
+	free(map->ranges);
+	*map = (struct symbol_map){0};
+}
+
+const char *symbol_map_find(const struct symbol_map *map, uint64_t address, uint64_t *ret_offset)
+{
+	size_t low = 0, high = map->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || !map->ranges[low - 1].name)
+		return NULL;
+	*ret_offset = address - map->ranges[low - 1].symbol_start;
+	return map->ranges[low - 1].name;
+}
