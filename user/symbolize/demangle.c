@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "symbolize/demangle.h"
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+/*
+ * Back references in a name whose printing cannot be given up halfway: with
+ * that many, it grows to 3^(24/3) times its length at most.
+ */
+#define BACK_REFERENCES_MAX   24
+#define UNSTOPPABLE_BYTES_MAX 1024
+
+#define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
+
+typedef int (*demangler_fn)(const char *name, int options, demangle_callbackref add, void *context);
+
+struct output {
+	VEC(char) text;
+	bool stoppable, failed;
+	jmp_buf stop;
+};
+
+/*
+ * Back references let a name of 100 bytes unfold to exabytes, and the library
+ * knows no way to stop it, nor does its callback: so jump out of it. It prints
+ * with nothing but its stack; names for which it needs more are not stoppable.
+ */
+static void output_add(const char *piece, size_t size_bytes, void *context)
+{
+	struct output *out = context;
+	size_t before = out->text.size;
+
+	if (out->failed || !size_bytes)
+		return;
+	if (size_bytes > DEMANGLE_OUTPUT_MAX - before ||
+	    vec_reserve(&out->text, before + size_bytes + 1)) {
+		out->failed = true;
+		if (out->stoppable)
+			longjmp(out->stop, 1);
+		return;
+	}
+	memcpy(out->text.data + before, piece, size_bytes);
+	out->text.size = before + size_bytes;
+}
+
+static char *print(demangler_fn demangler, const char *name, bool stoppable)
+{
+	struct output out = {.stoppable = stoppable};
+
+	if (!setjmp(out.stop) && !demangler(name, OPTIONS, output_add, &out))
+		out.failed = true;
+	if (out.failed || !out.text.size) {
+		vec_deinit(&out.text);
+		return NULL;
+	}
+	out.text.data[out.text.size] = '\0';
+	return out.text.data;
+}
+
+static bool few_back_references(const char *name, char mark)
+{
+	unsigned count = 0;
+
+	if (strlen(name) > UNSTOPPABLE_BYTES_MAX)
+		return false;
+	for (; (name = strchr(name, mark)); name++)
+		count++;
+	return count <= BACK_REFERENCES_MAX;
+}
+
+/* Identifiers beyond ASCII ("u" and a length) are decoded on the heap. */
+static bool rust_needs_heap(const char *name)
+{
+	for (; (name = strchr(name, 'u')); name++) {
+		if (name[1] >= '0' && name[1] <= '9')
+			return true;
+	}
+	return false;
+}
+
+static char *demangle_rust(const char *name)
+{
+	bool stoppable = !rust_needs_heap(name);
+
+	if (!stoppable && !few_back_references(name, 'B'))
+		return NULL;
+	return print(rust_demangle_callback, name, stoppable);
+}
+
+static char *demangle_d(const char *name)
+{
+	char *text = few_back_references(name, 'Q') ? dlang_demangle(name, OPTIONS) : NULL;
+
+	if (text && strlen(text) > DEMANGLE_OUTPUT_MAX) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+char *demangle(const char *name)
+{
+	char *text;
+
+	if (name[0] != '_' || !strchr("ZRDG", name[1]) || !name[1] ||
+	    strnlen(name, DEMANGLE_INPUT_MAX + 1) > DEMANGLE_INPUT_MAX)
+		return NULL;
+	switch (name[1]) {
+	case 'D':
+		return demangle_d(name);
+	case 'R':
+		return demangle_rust(name);
+	default:
+		/* Rust's older names pose as C++, with a hash that nobody wants to see. */
+		text = demangle_rust(name);
+		return text ? text : print(cplus_demangle_v3_callback, name, true);
+	}
+}
