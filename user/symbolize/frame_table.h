@@ -40,11 +40,20 @@ struct frame_table; /* see frame_table.c */
 int frame_table_create(struct string_pool *strings, struct frame_table **ret);
 void frame_table_destroy(struct frame_table *table);
 
-/* Set the frames of a location, once. Copies. Returns 0, -EINVAL (count 0) or -ENOMEM. */
+/* The pool in which the strings of the frames are. */
+struct string_pool *frame_table_strings(const struct frame_table *table);
+
+/*
+ * Set the frames of a location, once. Copies.
+ * Returns 0, -EINVAL (count 0), -EEXIST (it has frames; they stay) or -ENOMEM.
+ */
 int frame_table_set(struct frame_table *table, uint32_t location, const struct frame *frames,
 		    uint32_t count);
 
-/* The frames of a location and their number; NULL and 0 while they are not known. */
+/*
+ * The frames of a location and their number; NULL and 0 while they are not
+ * known. Borrowed until the next set.
+ */
 const struct frame *frame_table_get(const struct frame_table *table, uint32_t location,
 				    uint32_t *ret_count);
 
