@@ -38,18 +38,38 @@ struct symbol_frame {
 	bool inlined;
 };
 
-#define SYMBOL_FRAMES_MAX 64
+#define SYMBOL_FRAMES_MAX     64
+#define SYMBOL_NAME_BYTES_MAX (16u << 10) /* a longer name is cut there */
+#define SYMBOLIZER_BYTES_MAX  (256u << 20)
 
 struct symbolizer; /* see symbolizer.c */
+
+/* What became of the files that were asked for. */
+struct symbolizer_counts {
+	uint64_t files;		 /* modules that were met */
+	uint64_t without_file;	 /* of them: could not be opened */
+	uint64_t refused;	 /* of them: could be opened but not read as ELF */
+	uint64_t without_names;	 /* of them: were read, and have no function symbols */
+	uint64_t dropped;	 /* times that a file's symbols made room for others */
+	uint64_t kernel_symbols; /* functions of the kernel; 0: hidden, or not asked for */
+};
 
 /* source is copied; its context outlives the symbolizer. Returns 0 or -ENOMEM. */
 int symbolizer_create(const struct file_source *source, struct symbolizer **ret);
 void symbolizer_destroy(struct symbolizer *symbolizer);
 
 /*
+ * How much memory the symbols of files may take, SYMBOLIZER_BYTES_MAX where
+ * nothing is said. Past it those unused for longest go, to be read again when
+ * they are asked for; the file at hand stays, however large.
+ */
+void symbolizer_set_budget(struct symbolizer *symbolizer, uint64_t size_bytes);
+
+/*
  * Frames at a file offset of a module, innermost first: at least one, with an
  * empty name where nothing is known. A file that lies or cannot be read yields
- * that too. Sets *ret_count to 1..SYMBOL_FRAMES_MAX. Returns 0 or -ENOMEM.
+ * that too, and is not tried again. Sets *ret_count to 1..SYMBOL_FRAMES_MAX.
+ * Returns 0 or -ENOMEM.
  */
 int symbolizer_native(struct symbolizer *symbolizer, const struct module *module,
 		      uint64_t file_offset, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
@@ -58,5 +78,7 @@ int symbolizer_native(struct symbolizer *symbolizer, const struct module *module
 /* The same for an address of the kernel or one of its modules. */
 int symbolizer_kernel(struct symbolizer *symbolizer, uint64_t address,
 		      struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count);
+
+struct symbolizer_counts symbolizer_counts(const struct symbolizer *symbolizer);
 
 #endif

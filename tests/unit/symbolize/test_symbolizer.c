@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "symbolize/symbolizer.h"
+#include "tests/unit/decode/elf_image.h"
+
+#define FUNC ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
+#define TEXT IMAGE_TEXT_ADDRESS
+
+/* Files by module number, and how often they were asked for. */
+struct files {
+	struct elf_image images[3];
+	int open_error;
+	unsigned opened, closed, kallsyms_read;
+	const char *kallsyms; /* NULL: there is none */
+};
+
+static struct files files;
+static struct symbolizer *symbolizer;
+
+static const struct module modules[] = {
+	{.number = 0, .path = "/lib/zero.so"},
+	{.number = 1, .path = "/lib/one.so"},
+	{.number = 2, .path = "[vdso]"},
+};
+
+static void count_close(void *image)
+{
+	files.closed++;
+}
+
+static int open_module(void *context, const struct module *module, struct blob *ret)
+{
+	files.opened++;
+	if (files.open_error)
+		return files.open_error;
+	*ret = image_blob(&files.images[module->number]);
+	ret->close = count_close;
+	return 0;
+}
+
+static int read_kallsyms(void *context, char **ret_text, size_t *ret_bytes)
+{
+	files.kallsyms_read++;
+	if (!files.kallsyms)
+		return -ENOENT;
+	*ret_text = strdup(files.kallsyms);
+	*ret_bytes = strlen(files.kallsyms);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+static int setup(void **state)
+{
+	struct file_source source = {.open_module = open_module, .read_kallsyms = read_kallsyms};
+
+	memset(&files, 0, sizeof(files));
+	for (unsigned i = 0; i < 3; i++)
+		image_init(&files.images[i]);
+	return symbolizer_create(&source, &symbolizer);
+}
+
+static int teardown(void **state)
+{
+	symbolizer_destroy(symbolizer);
+	assert_int_equal(files.opened - (files.open_error ? files.opened : 0), files.closed);
+	return 0;
+}
+
+static void assert_native(unsigned module, uint64_t file_offset, const char *name, uint64_t offset)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	uint32_t count = 0;
+
+	assert_int_equal(
+		symbolizer_native(symbolizer, &modules[module], file_offset, frames, &count), 0);
+	assert_int_equal(count, 1);
+	assert_string_equal(frames[0].name, name);
+	assert_string_equal(frames[0].module, modules[module].path);
+	assert_int_equal(frames[0].symbol_offset, offset);
+	assert_null(frames[0].file);
+	assert_int_equal(frames[0].line, 0);
+	assert_false(frames[0].inlined);
+}
+
+static void assert_kernel(uint64_t address, const char *name, const char *module, uint64_t offset)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	uint32_t count = 0;
+
+	assert_int_equal(symbolizer_kernel(symbolizer, address, frames, &count), 0);
+	assert_int_equal(count, 1);
+	assert_string_equal(frames[0].name, name);
+	assert_string_equal(frames[0].module, module);
+	assert_int_equal(frames[0].symbol_offset, offset);
+}
+
+static void names_are_those_at_the_file_offset(void **state)
+{
+	image_symbol(&files.images[0], SECTION_SYMBOLS, "_Z3fooi", TEXT + 0x10, 0x10, FUNC);
+	image_symbol(&files.images[0], SECTION_SYMBOLS, "plain", TEXT + 0x30, 0, FUNC);
+	/* Not asked: .symtab knows more. */
+	image_symbol(&files.images[0], SECTION_DYNAMIC, "dynamic", TEXT + 0x10, 0x10, FUNC);
+	assert_native(0, IMAGE_TEXT + 0x14, "foo(int)", 4);
+	assert_native(0, IMAGE_TEXT + 0x20, "", 0);
+	assert_native(0, IMAGE_TEXT + 0x30, "plain", 0);
+	assert_native(0, IMAGE_TEXT + IMAGE_TEXT_BYTES - 1, "plain", IMAGE_TEXT_BYTES - 0x31);
+	assert_native(0, IMAGE_TEXT + IMAGE_TEXT_BYTES, "", 0);
+	assert_native(0, IMAGE_TEXT, "", 0);
+	assert_native(0, UINT64_MAX, "", 0);
+	assert_int_equal(files.opened, 1);
+}
+
+static void stripped_files_have_their_dynamic_names(void **state)
+{
+	image_section(&files.images[0], SECTION_SYMBOLS)->sh_type = SHT_NULL;
+	image_symbol(&files.images[0], SECTION_DYNAMIC, "exported", TEXT, 0x10, FUNC);
+	/* A damaged table is as good as none. */
+	image_section(&files.images[1], SECTION_SYMBOLS)->sh_size = UINT64_MAX;
+	image_symbol(&files.images[1], SECTION_DYNAMIC, "exported", TEXT, 0x10, FUNC);
+	assert_native(0, IMAGE_TEXT + 1, "exported", 1);
+	assert_native(0, IMAGE_TEXT + 0x10, "", 0);
+	assert_native(1, IMAGE_TEXT + 1, "exported", 1);
+}
+
+static void unsized_symbols_stop_at_their_section(void **state)
+{
+	image_section(&files.images[0], SECTION_TEXT)->sh_size = 0x100;
+	image_symbol(&files.images[0], SECTION_SYMBOLS, "handmade", TEXT + 0x10, 0,
+		     ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE));
+	image_symbol(&files.images[1], SECTION_SYMBOLS, "absolute", TEXT + 0x10, 0, FUNC)
+		->st_shndx = SHN_ABS;
+	assert_native(0, IMAGE_TEXT + 0xff, "handmade", 0xef);
+	assert_native(0, IMAGE_TEXT + 0x100, "", 0);
+	assert_native(1, IMAGE_TEXT + 0x10, "", 0);
+}
+
+static void failures_are_remembered_and_counted(void **state)
+{
+	struct symbolizer_counts counts;
+
+	files.images[0].bytes[0] = 'M';
+	assert_native(0, IMAGE_TEXT, "", 0);
+	assert_native(0, IMAGE_TEXT, "", 0);
+	assert_native(2, IMAGE_TEXT, "", 0); /* an ELF file, with nothing in it */
+	assert_native(2, IMAGE_TEXT, "", 0);
+	assert_int_equal(files.opened, 2);
+	assert_int_equal(files.closed, 2);
+	files.open_error = -EACCES;
+	assert_native(1, IMAGE_TEXT, "", 0);
+	assert_native(1, IMAGE_TEXT, "", 0);
+	assert_int_equal(files.opened, 3);
+	counts = symbolizer_counts(symbolizer);
+	assert_int_equal(counts.files, 3);
+	assert_int_equal(counts.refused, 1);
+	assert_int_equal(counts.without_file, 1);
+	assert_int_equal(counts.without_names, 1);
+	assert_int_equal(counts.dropped, 0);
+	files.opened = files.closed = 0;
+}
+
+static void lack_of_memory_is_no_failure_of_the_file(void **state)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	uint32_t count = 42;
+
+	image_symbol(&files.images[0], SECTION_SYMBOLS, "f", TEXT, 0x10, FUNC);
+	files.open_error = -ENOMEM;
+	assert_int_equal(symbolizer_native(symbolizer, &modules[0], IMAGE_TEXT, frames, &count),
+			 -ENOMEM);
+	assert_int_equal(count, 42);
+	files.open_error = 0;
+	files.opened = 0;
+	assert_native(0, IMAGE_TEXT, "f", 0);
+}
+
+static void tables_over_the_budget_are_dropped_and_read_again(void **state)
+{
+	for (unsigned i = 0; i < 3; i++)
+		image_symbol(&files.images[i], SECTION_SYMBOLS, i ? "other" : "f", TEXT, 0x10,
+			     FUNC);
+	for (unsigned i = 0; i < 3; i++)
+		assert_native(i, IMAGE_TEXT, i ? "other" : "f", 0);
+	assert_native(0, IMAGE_TEXT, "f", 0);
+	assert_int_equal(files.opened, 3);
+	/* From now on only the one at hand fits. */
+	symbolizer_set_budget(symbolizer, 1);
+	assert_int_equal(symbolizer_counts(symbolizer).dropped, 3);
+	for (unsigned round = 0; round < 2; round++) {
+		assert_native(0, IMAGE_TEXT, "f", 0);
+		assert_native(0, IMAGE_TEXT + 1, "f", 1);
+		assert_native(1, IMAGE_TEXT + 1, "other", 1);
+	}
+	assert_int_equal(files.opened, 3 + 4);
+	assert_int_equal(symbolizer_counts(symbolizer).dropped, 3 + 3);
+	assert_int_equal(symbolizer_counts(symbolizer).files, 3);
+}
+
+static void the_one_unused_for_longest_goes_first(void **state)
+{
+	for (unsigned i = 0; i < 3; i++)
+		image_symbol(&files.images[i], SECTION_SYMBOLS, "f", TEXT, 0x10, FUNC);
+	/* Room for two: each takes its strings, a few ranges and segments. */
+	symbolizer_set_budget(symbolizer, 1200);
+	assert_native(0, IMAGE_TEXT, "f", 0);
+	assert_native(1, IMAGE_TEXT, "f", 0);
+	assert_int_equal(symbolizer_counts(symbolizer).dropped, 0);
+	assert_native(0, IMAGE_TEXT, "f", 0);
+	assert_native(2, IMAGE_TEXT, "f", 0);
+	assert_int_equal(symbolizer_counts(symbolizer).dropped, 1);
+	assert_native(0, IMAGE_TEXT, "f", 0);
+	assert_int_equal(files.opened, 3);
+	assert_native(1, IMAGE_TEXT, "f", 0);
+	assert_int_equal(files.opened, 4);
+	assert_int_equal(symbolizer_counts(symbolizer).dropped, 2);
+	assert_int_equal(symbolizer_counts(symbolizer).files, 3);
+}
+
+static void kernel_names_have_their_module(void **state)
+{
+	files.kallsyms = "ffffffff81000000 T _Z3fooi\nffffffffc0000000 t f\t[mod]\n";
+	assert_kernel(0xffffffff81000004, "_Z3fooi", "[kernel.kallsyms]", 4);
+	assert_kernel(0xffffffffc0000001, "f", "[mod]", 1);
+	assert_kernel(0x1000, "", "[kernel.kallsyms]", 0);
+	assert_int_equal(files.kallsyms_read, 1);
+	assert_int_equal(symbolizer_counts(symbolizer).kernel_symbols, 2);
+}
+
+static void a_kernel_without_symbols_is_asked_once(void **state)
+{
+	assert_kernel(0xffffffff81000004, "", "[kernel.kallsyms]", 0);
+	assert_kernel(0xffffffff81000004, "", "[kernel.kallsyms]", 0);
+	assert_int_equal(files.kallsyms_read, 1);
+}
+
+static void endless_names_are_cut(void **state)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	size_t size_bytes = 3 * SYMBOL_NAME_BYTES_MAX;
+	char *text = malloc(size_bytes);
+	uint32_t count;
+
+	assert_non_null(text);
+	memset(text, 'a', size_bytes);
+	memcpy(text, "ffffffff81000000 T ", 19);
+	text[size_bytes - 1] = '\0';
+	files.kallsyms = text;
+	assert_int_equal(symbolizer_kernel(symbolizer, 0xffffffff81000000, frames, &count), 0);
+	assert_int_equal(strlen(frames[0].name), SYMBOL_NAME_BYTES_MAX);
+	free(text);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(names_are_those_at_the_file_offset),
+		TEST(stripped_files_have_their_dynamic_names),
+		TEST(unsized_symbols_stop_at_their_section),
+		TEST(failures_are_remembered_and_counted),
+		TEST(lack_of_memory_is_no_failure_of_the_file),
+		TEST(tables_over_the_budget_are_dropped_and_read_again),
+		TEST(the_one_unused_for_longest_goes_first),
+		TEST(kernel_names_have_their_module),
+		TEST(a_kernel_without_symbols_is_asked_once),
+		TEST(endless_names_are_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The symbolizer against the truth: this very program, whose functions know
+ * their addresses, and what nm says of it.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "decode/elf_file.h"
+#include "symbolize/symbolizer.h"
+
+static const struct module self = {.number = 7, .path = "/proc/self/exe"};
+
+static int read_fd(void *fd, uint64_t offset, void *buf, size_t size_bytes)
+{
+	return pread((int)(intptr_t)fd, buf, size_bytes, (off_t)offset) == (ssize_t)size_bytes
+		       ? 0
+		       : -EIO;
+}
+
+static void close_fd(void *fd)
+{
+	close((int)(intptr_t)fd);
+}
+
+static int open_file(void *context, const struct module *module, struct blob *ret)
+{
+	int fd = open(module->path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	*ret = (struct blob){
+		.size_bytes = (uint64_t)st.st_size,
+		.read = read_fd,
+		.close = close_fd,
+		.context = (void *)(intptr_t)fd,
+	};
+	return 0;
+}
+
+static int no_kallsyms(void *context, char **ret_text, size_t *ret_bytes)
+{
+	return -ENOENT;
+}
+
+struct fixture {
+	struct symbolizer *symbolizer;
+	struct blob blob;
+	struct elf_file elf;
+};
+
+static int setup(void **state)
+{
+	struct file_source source = {.open_module = open_file, .read_kallsyms = no_kallsyms};
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	*state = fixture;
+	return !fixture || symbolizer_create(&source, &fixture->symbolizer) ||
+	       open_file(NULL, &self, &fixture->blob) ||
+	       elf_file_init(&fixture->elf, &fixture->blob);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	elf_file_deinit(&fixture->elf);
+	blob_close(&fixture->blob);
+	symbolizer_destroy(fixture->symbolizer);
+	free(fixture);
+	return 0;
+}
+
+/* The name at an address of the file. */
+static const char *name_at(struct fixture *fixture, uint64_t address, uint64_t *ret_offset)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	uint64_t file_offset;
+	uint32_t count;
+
+	assert_true(elf_file_offset(&fixture->elf, address, &file_offset));
+	assert_int_equal(symbolizer_native(fixture->symbolizer, &self, file_offset, frames, &count),
+			 0);
+	*ret_offset = frames[0].symbol_offset;
+	return frames[0].name;
+}
+
+static int first_base(struct dl_phdr_info *info, size_t size_bytes, void *base)
+{
+	*(uint64_t *)base = info->dlpi_addr;
+	return 1; /* the program itself comes first */
+}
+
+__attribute__((noinline, used)) static int a_static_function(int x)
+{
+	return x * 3;
+}
+
+int a_global_function(int x);
+
+__attribute__((noinline)) int a_global_function(int x)
+{
+	return a_static_function(x) + 1;
+}
+
+static void functions_know_their_names(void **state)
+{
+	uint64_t base, offset;
+
+	dl_iterate_phdr(first_base, &base);
+	assert_string_equal(name_at(*state, (uint64_t)(uintptr_t)a_static_function - base, &offset),
+			    "a_static_function");
+	assert_int_equal(offset, 0);
+	assert_string_equal(
+		name_at(*state, (uint64_t)(uintptr_t)a_global_function - base + 3, &offset),
+		"a_global_function");
+	assert_int_equal(offset, 3);
+	assert_string_equal(name_at(*state, (uint64_t)(uintptr_t)elf_file_symbols - base, &offset),
+			    "elf_file_symbols");
+}
+
+/* A line "ADDRESS SIZE TYPE NAME" of `nm -S`, of a function. */
+struct nm_line {
+	uint64_t address, size_bytes;
+	char type;
+	char name[200];
+};
+
+static bool read_nm_line(const char *text, struct nm_line *ret)
+{
+	return sscanf(text, "%" SCNx64 " %" SCNx64 " %c %199s", &ret->address, &ret->size_bytes,
+		      &ret->type, ret->name) == 4 &&
+	       strchr("tTwW", ret->type);
+}
+
+static void nm_agrees(void **state)
+{
+	char command[100], text[1000];
+	unsigned checked = 0;
+	FILE *nm;
+
+	snprintf(command, sizeof(command), "nm -S --defined-only /proc/%d/exe", (int)getpid());
+	nm = popen(command, "re");
+	assert_non_null(nm);
+	while (fgets(text, sizeof(text), nm)) {
+		uint64_t first_offset, last_offset;
+		struct nm_line line;
+		const char *name;
+
+		if (!read_nm_line(text, &line))
+			continue;
+		name = name_at(*state, line.address, &first_offset);
+		assert_int_not_equal(*name, '\0');
+		assert_int_equal(first_offset, 0);
+		/* There are aliases, but not of our own functions. */
+		if (!strncmp(line.name, "elf_", 4) || !strncmp(line.name, "symbol", 6))
+			assert_string_equal(name, line.name);
+		name = name_at(*state, line.address + line.size_bytes - 1, &last_offset);
+		assert_int_not_equal(*name, '\0');
+		assert_int_equal(last_offset, line.size_bytes - 1);
+		checked++;
+	}
+	assert_int_equal(pclose(nm), 0);
+	assert_true(checked > 30);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(functions_know_their_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(nm_agrees, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
