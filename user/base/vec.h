@@ -55,8 +55,10 @@ static inline int vec_grow_(void **data, size_t *capacity, size_t wanted, size_t
 		vec_push_err_;                                                                     \
 	})
 
+/* An empty one may have no data, to which not even 0 can be added: hence the first condition. */
 #define vec_for_each(item, v)                                                                      \
-	for (__typeof__((v)->data + 0) item = (v)->data; item < (v)->data + (v)->size; item++)
+	for (__typeof__((v)->data + 0) item = (v)->data; item && item < (v)->data + (v)->size;     \
+	     item++)
 
 #define vec_deinit(v)                                                                              \
 	do {                                                                                       \
