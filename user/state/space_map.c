@@ -61,9 +61,11 @@ static struct space_entry entry_of(const struct cow_item *item)
 				    .value = item->value};
 }
 
-/* The time that a change counts as of: see SPACE_LATE_MAX. */
+/* The time that a change counts as of: see SPACE_LATE_MAX. Never is no time. */
 static uint64_t within_reach(const struct space_map *map, uint64_t time_ns)
 {
+	if (time_ns == UINT64_MAX)
+		time_ns--;
 	return time_ns > map->limit_ns ? time_ns : map->limit_ns;
 }
 

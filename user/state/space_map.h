@@ -13,7 +13,8 @@
  * changes (at times up to three times as many) counts as of then. That bounds
  * what one change can cost.
  *
- * Single-threaded. Times are CLOCK_MONOTONIC ns, ranges [start, end).
+ * Single-threaded. Times are CLOCK_MONOTONIC ns, ranges [start, end). UINT64_MAX
+ * is no time that a change can have: it counts as the one before.
  */
 #ifndef JITBPF_STATE_SPACE_MAP_H
 #define JITBPF_STATE_SPACE_MAP_H

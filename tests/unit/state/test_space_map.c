@@ -146,6 +146,24 @@ static void test_late_cut(void **state)
 	assert_int_equal(living, 0);
 }
 
+/* The last of all times means "still in force": no change can be of that time. */
+static void test_end_of_time(void **state)
+{
+	struct space_map *map = create(SPACE_END_WHOLE);
+	size_t living = 0;
+	const void *newest = put(map, 100, 200, UINT64_MAX, &living);
+	const void *late = put(map, 150, 250, 5, &living);
+
+	assert_int_equal(space_map_size(map), 1);
+	assert_ptr_equal(at(map, 150, UINT64_MAX), newest);
+	assert_null(at(map, 200, UINT64_MAX));
+	assert_ptr_equal(at(map, 200, 5), late);
+	assert_int_equal(space_map_end(map, 100, newest, UINT64_MAX), 1);
+	assert_null(at(map, 150, UINT64_MAX));
+	space_map_destroy(map);
+	assert_int_equal(living, 0);
+}
+
 static void test_end(void **state)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
@@ -219,8 +237,8 @@ static void test_clear_spares_the_newer(void **state)
 static void test_lateness_is_limited(void **state)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
-	struct space_entry entry;
-	size_t living = 0, count = 8 * SPACE_LATE_MAX;
+	struct space_entry entry = {.value = NULL};
+	size_t living = 0, count = 8 * SPACE_LATE_MAX + 500;
 	const void *late;
 
 	for (uint64_t i = 1; i <= count; i++)
@@ -228,8 +246,10 @@ static void test_lateness_is_limited(void **state)
 	late = put(map, 1, UINT64_MAX, 0, &living);
 	assert_true(space_map_size(map) <= 3 * SPACE_LATE_MAX);
 	assert_true(space_map_size(map) >= SPACE_LATE_MAX);
-	assert_true(space_map_find(map, UINT64_MAX - 1, count - 3 * SPACE_LATE_MAX, &entry) ||
-		    space_map_find(map, UINT64_MAX - 1, count - SPACE_LATE_MAX, &entry));
+	for (uint64_t time_ns = count - 3 * SPACE_LATE_MAX; time_ns <= count; time_ns++) {
+		if (space_map_find(map, UINT64_MAX - 1, time_ns, &entry))
+			break;
+	}
 	assert_ptr_equal(entry.value, late);
 	assert_in_range(entry.from_ns, count - 3 * SPACE_LATE_MAX, count - SPACE_LATE_MAX);
 	/* That ended thousands: looking back over them all once must do. */
@@ -400,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_cut_keeps_the_rest),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_late_cut),
+		cmocka_unit_test(test_end_of_time),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_edges),
 		cmocka_unit_test(test_clear_spares_the_newer),

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * JIT records as a hostile process would send them: parts to records, records to
+ * a code map, then what is found there. The input is a sequence of steps, each a
+ * thread (1 byte), a length (2 bytes) and as many bytes of a part. Of the threads
+ * the highest stand for what else happens to a process.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/cursor.h"
+#include "decode/jit_assembly.h"
+#include "state/code_map.h"
+
+enum step {
+	STEP_FORK = 0xff,
+	STEP_EXEC = 0xfe,
+	STEP_FORGET = 0xfd,
+	STEP_EXIT = 0xfc,
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+struct fuzzed {
+	struct jit_assembly assembly;
+	struct code_map *code;
+	uint64_t next_number;
+	uint64_t newest_ns;
+	volatile uint64_t sink;
+};
+
+static const struct code_budget small_budget = {.methods = 64, .name_bytes = 4096, .lines = 256};
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+/* Read all of a region, and check what holds for every one. */
+static void read_region(struct fuzzed *fuzzed, uint64_t address, uint64_t time_ns)
+{
+	const struct code_region *region = code_map_find(fuzzed->code, address, time_ns);
+
+	if (!region)
+		return;
+	require(address >= region->address && address - region->address < region->size_bytes);
+	fuzzed->sink += strlen(region->name) + strlen(region->class_name) + strlen(region->source) +
+			strlen(region->module);
+	for (uint32_t i = 0; i < region->line_count; i++)
+		fuzzed->sink += region->lines[i].offset + region->lines[i].line;
+}
+
+static void take_part(struct fuzzed *fuzzed, uint32_t tid, const void *part, size_t part_bytes)
+{
+	/* Exactly sized and nowhere else, so that a read past the end is seen. */
+	void *exact = malloc(part_bytes ? part_bytes : 1);
+	struct jit_event event;
+	bool complete = false;
+	uint64_t time_ns;
+
+	require(exact);
+	memcpy(exact, part, part_bytes);
+	if (!jit_assembly_add(&fuzzed->assembly, tid, exact, part_bytes, &event, &complete) &&
+	    complete) {
+		time_ns = event.header.time_ns;
+		if (fuzzed->newest_ns < time_ns)
+			fuzzed->newest_ns = time_ns;
+		require(!code_map_apply(fuzzed->code, &event, time_ns));
+		read_region(fuzzed, event.header.address, time_ns);
+		read_region(fuzzed, event.header.address + event.header.code_bytes / 2,
+			    fuzzed->newest_ns);
+		read_region(fuzzed, event.header.address, time_ns - 1);
+	}
+	require(fuzzed->assembly.bytes <= JIT_ASSEMBLY_BYTES);
+	free(exact);
+}
+
+static void take_step(struct fuzzed *fuzzed, uint8_t tid, const void *part, size_t part_bytes)
+{
+	struct code_map *clone;
+
+	switch (tid) {
+	case STEP_FORK:
+		require(!code_map_clone(fuzzed->code, &clone));
+		code_map_destroy(fuzzed->code);
+		fuzzed->code = clone;
+		break;
+	case STEP_EXEC:
+		require(!code_map_clear(fuzzed->code, fuzzed->newest_ns));
+		break;
+	case STEP_FORGET:
+		code_map_forget(fuzzed->code, fuzzed->newest_ns);
+		break;
+	case STEP_EXIT:
+		jit_assembly_flush(&fuzzed->assembly);
+		require(!fuzzed->assembly.bytes);
+		break;
+	default:
+		take_part(fuzzed, tid, part, part_bytes);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	struct fuzzed fuzzed = {.next_number = 0};
+	uint16_t part_bytes;
+	const void *part;
+	uint8_t tid;
+
+	require(!code_map_create(&small_budget, &fuzzed.next_number, &fuzzed.code));
+	while (!cursor_read(&c, &tid, sizeof(tid)) &&
+	       !cursor_read(&c, &part_bytes, sizeof(part_bytes))) {
+		/* The last one may be longer than the input: take what there is. */
+		if (part_bytes > cursor_left(&c))
+			part_bytes = (uint16_t)cursor_left(&c);
+		require(!cursor_take(&c, part_bytes, &part));
+		take_step(&fuzzed, tid, part, part_bytes);
+	}
+	jit_assembly_deinit(&fuzzed.assembly);
+	code_map_destroy(fuzzed.code);
+	return 0;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Records one behind another, as a source would hand them over: each that
+ * passes the check is read as its type allows, and applied to a process table.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/record_check.h"
+#include "state/process_table.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+struct fuzzed {
+	struct process_table table;
+	struct module_table modules;
+	struct string_pool *strings;
+	volatile uint64_t sink;
+};
+
+static void require(bool condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void take_sample(struct fuzzed *fuzzed, const struct jitbpf_sample *sample)
+{
+	struct process *process;
+	struct space_entry entry;
+
+	require(!process_table_at(&fuzzed->table, sample->pid, sample->start_ns, sample->h.time_ns,
+				  &process));
+	require(process->pid == sample->pid && sample->user_end < JITBPF_END_COUNT);
+	for (uint32_t i = 0; i < sample->kernel_frames + sample->user_frames; i++) {
+		fuzzed->sink += sample->ips[i];
+		if (process->mappings &&
+		    space_map_find(process->mappings, sample->ips[i], sample->h.time_ns, &entry))
+			fuzzed->sink += ((const struct mapping *)entry.value)->module;
+	}
+	fuzzed->sink += strlen(sample->comm);
+}
+
+static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
+{
+	const struct jitbpf_counters *counters = (const struct jitbpf_counters *)record;
+	const struct jitbpf_jit *jit = (const struct jitbpf_jit *)record;
+	int err = 0;
+
+	switch (record->type) {
+	case JITBPF_SAMPLE:
+		take_sample(fuzzed, (const struct jitbpf_sample *)record);
+		break;
+	case JITBPF_JIT:
+		for (uint32_t i = 0; i < jit->data_bytes; i++)
+			fuzzed->sink += jit->data[i];
+		break;
+	case JITBPF_MAPPING:
+		err = process_table_map(&fuzzed->table, (const struct jitbpf_mapping *)record);
+		break;
+	case JITBPF_COMM:
+		err = process_table_comm(&fuzzed->table, (const struct jitbpf_comm *)record);
+		break;
+	case JITBPF_FORK:
+		err = process_table_fork(&fuzzed->table, (const struct jitbpf_task *)record);
+		break;
+	case JITBPF_EXIT:
+		err = process_table_exit(&fuzzed->table, (const struct jitbpf_task *)record);
+		process_table_forget(&fuzzed->table, record->time_ns);
+		break;
+	case JITBPF_KERNEL_SYMBOL:
+		fuzzed->sink += strlen(((const struct jitbpf_kernel_symbol *)record)->name);
+		break;
+	case JITBPF_COUNTERS:
+		for (size_t i = 0; i < (record->size_bytes - sizeof(*record)) / 8; i++)
+			fuzzed->sink += counters->values[i];
+		break;
+	}
+	require(!err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct fuzzed fuzzed = {.sink = 0};
+	size_t left = size_bytes;
+
+	require(!string_pool_create(&fuzzed.strings));
+	process_table_init(&fuzzed.table, fuzzed.strings, &fuzzed.modules, &code_budget_default);
+	while (left) {
+		struct jitbpf_record *exact = malloc(left);
+		size_t used = 0;
+		int err;
+
+		/* Exactly sized and aligned, so that a read past the end is seen. */
+		require(exact);
+		memcpy(exact, data + size_bytes - left, left);
+		err = record_check(exact, left);
+		require(err <= 0);
+		if (!err)
+			take(&fuzzed, exact);
+		if (err != -EBADMSG)
+			used = exact->size_bytes;
+		free(exact);
+		if (!used)
+			break;
+		left -= used;
+	}
+	process_table_deinit(&fuzzed.table);
+	module_table_deinit(&fuzzed.modules);
+	string_pool_destroy(fuzzed.strings);
+	return 0;
+}
