@@ -68,8 +68,6 @@ int ring_drain(struct ring *ring, ring_taker_fn take, void *context)
 			err = take(context, record + BPF_RINGBUF_HDR_SZ, bytes);
 		at += (bytes + BPF_RINGBUF_HDR_SZ + 7u) & ~7ull;
 		__atomic_store_n((uint64_t *)ring->consumer_page, at, __ATOMIC_RELEASE);
-		if (at >= end)
-			end = ring_reserved(ring);
 	}
 	return err;
 }

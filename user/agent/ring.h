@@ -29,8 +29,10 @@ uint64_t ring_consumed(const struct ring *ring);
 typedef int (*ring_taker_fn)(void *context, const void *record, size_t size_bytes);
 
 /*
- * Hand over the records up to the first that is reserved and not yet
- * committed. Returns 0, or the taker's error (the record counts as read).
+ * Hand over the records that had been reserved when this began, up to the first
+ * that is not yet committed: what comes meanwhile waits for the next call, so
+ * that no producer, however busy, can keep it from ending. Returns 0, or the
+ * taker's error (the record counts as read).
  */
 int ring_drain(struct ring *ring, ring_taker_fn take, void *context);
 
