@@ -56,15 +56,18 @@ kernel-test: $(KERNEL_NEEDS)
 check:
 	$(Q)tools/install-deps.sh check
 	$(Q)$(MAKE) --no-print-directory format-check layers
-	$(Q)$(MAKE) --no-print-directory all unit shim-test
+	$(Q)$(MAKE) --no-print-directory all unit golden shim-test
 	$(Q)$(MAKE) --no-print-directory SAN=1 unit replay
 	$(Q)$(MAKE) --no-print-directory ui-test
 	$(Q)$(MAKE) --no-print-directory kernel-test
 
+golden: $(B)/jitbpf
+	$(Q)tests/golden/check.sh $(B)
+
 layers: $(B)/bpf/jitbpf.skel.h
 	$(Q)CC=$(CC) BUILD=$(B) tools/check-layers.sh
 
-.PHONY: replay kernel-test layers unit check
+.PHONY: replay kernel-test golden layers unit check
 .PRECIOUS: $(B)/tests/%.o
 
 include tests/shim/shim.mk

@@ -50,6 +50,7 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, environment->on_pipe);
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127); /* jitbpf gave up */
 	setenv("INTEL_JIT_PROFILER64", environment->shim_path, 1);
@@ -59,9 +60,10 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 		execvp(argv[0], argv);
 		err = -errno;
 	}
+	/* As a shell has it: 127 where there is no such thing, 126 where it cannot be run. */
 	if (write(fail_fd, &err, sizeof(err)) != sizeof(err))
 		_exit(126);
-	_exit(127);
+	_exit(err == -ENOENT ? 127 : 126);
 }
 
 int command_init(struct command *command, char *const argv[],

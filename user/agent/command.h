@@ -9,8 +9,9 @@
 
 /* What the command finds. */
 struct command_environment {
-	const char *shim_path;	  /* for INTEL_JIT_PROFILER64 */
-	struct rlimit open_files; /* the limit that jitbpf itself was started with */
+	const char *shim_path;	     /* for INTEL_JIT_PROFILER64 */
+	struct rlimit open_files;    /* the limit that jitbpf itself was started with */
+	void (*on_pipe)(int signal); /* what becomes of SIGPIPE: SIG_DFL or SIG_IGN */
 };
 
 struct command {

@@ -19,6 +19,11 @@ struct drain_taker {
 	void *context;
 };
 
+struct sideband_filter {
+	struct live_source *live;
+	struct drain_taker *taker;
+};
+
 /*
  * A ring's record is as large as its size class; the record says how much of it
  * counts. Whether that is right, the pipeline checks, like everything else.
@@ -33,17 +38,37 @@ static int take_ring_record(void *context, const void *bytes, size_t size_bytes)
 	return taker->take(taker->context, record);
 }
 
+static int keep_sideband(void *context, const struct jitbpf_record *record)
+{
+	return round_buffer_add(context, record);
+}
+
+/* Pass on what concerns the profiled processes. */
+static int filter_sideband(void *context, const struct jitbpf_record *record)
+{
+	struct sideband_filter *filter = context;
+	int wanted = process_filter_take(&filter->live->tracked, record);
+
+	if (wanted <= 0)
+		return wanted;
+	return filter->taker->take(filter->taker->context, record);
+}
+
+/* Forks decide whom what follows concerns, so all CPUs' records are put into order first. */
 static int drain_sideband(struct live_source *live, struct drain_taker *taker)
 {
+	struct sideband_filter filter = {.live = live, .taker = taker};
+	bool all = !live->bpf->rodata->only_tracked;
 	int err = 0;
 
 	vec_for_each (event, &live->events.cpus) {
-		err = sideband_drain(&live->events, event, live->files, taker->take, taker->context,
-				     &live->sideband_lost);
+		err = sideband_drain(&live->events, event, live->files,
+				     all ? taker->take : keep_sideband,
+				     all ? taker->context : &live->sideband, &live->sideband_lost);
 		if (err)
-			break;
+			return err;
 	}
-	return err;
+	return round_buffer_drain(&live->sideband, filter_sideband, &filter);
 }
 
 static uint64_t sum_counter(const struct live_source *live, uint32_t which)
@@ -139,6 +164,22 @@ static int drain_rings(struct live_source *live, struct drain_taker *taker)
 	return err ?: SOURCE_ROUND;
 }
 
+/*
+ * The programs' own set has the children of a profiled process that were forked
+ * before the scan too.
+ */
+static bool is_profiled(void *context, uint32_t pid)
+{
+	struct live_source *live = context;
+	uint32_t value;
+
+	if (!live->bpf->rodata->only_tracked)
+		return true;
+	if (bpf_map_lookup_elem(bpf_map__fd(live->bpf->maps.tracked), &pid, &value))
+		return false;
+	return !process_filter_add(&live->tracked, pid, clock_now_ns());
+}
+
 static int drain(void *context, record_taker_fn take, void *take_context, uint64_t *ret_time_ns)
 {
 	struct live_source *live = context;
@@ -146,7 +187,7 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 	int state, err;
 
 	if (!live->scanned) {
-		err = process_scan(live->files, take, take_context);
+		err = process_scan(live->files, is_profiled, live, take, take_context);
 		if (err)
 			return err;
 		live->scanned = true;

@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "agent/clock.h"
 #include "agent/live_state.h"
 #include "agent/pid_namespace.h"
 #include "base/scope.h"
@@ -154,17 +155,10 @@ void live_source_destroy(struct live_source *live)
 	if (live->epoll_fd >= 0)
 		close(live->epoll_fd);
 	cpu_events_close(&live->events);
+	process_filter_deinit(&live->tracked);
+	round_buffer_deinit(&live->sideband);
 	jitbpf_bpf__destroy(live->bpf);
 	free(live);
-}
-
-int live_source_track(struct live_source *live, uint32_t pid)
-{
-	uint32_t one = 1;
-
-	return bpf_map_update_elem(bpf_map__fd(live->bpf->maps.tracked), &pid, &one, BPF_ANY)
-		       ? -errno
-		       : 0;
 }
 
 static int keep_link(struct live_source *live, struct bpf_link *link)
@@ -193,10 +187,20 @@ static int attach_tracking(struct live_source *live)
 {
 	int err;
 
-	if (!live->bpf->rodata->only_tracked)
-		return 0;
 	err = keep_link(live, bpf_program__attach(live->bpf->progs.track_fork));
 	return err ?: keep_link(live, bpf_program__attach(live->bpf->progs.untrack_exit));
+}
+
+int live_source_track(struct live_source *live, uint32_t pid)
+{
+	uint32_t one = 1;
+	int err = live->links.size ? 0 : attach_tracking(live);
+
+	if (err)
+		return err;
+	if (bpf_map_update_elem(bpf_map__fd(live->bpf->maps.tracked), &pid, &one, BPF_ANY))
+		return -errno;
+	return process_filter_add(&live->tracked, pid, clock_now_ns());
 }
 
 static int attach_sampling(struct live_source *live, const struct cpu_event *event)
@@ -217,9 +221,6 @@ int live_source_start(struct live_source *live, struct live_failure *failure)
 	int err;
 
 	*failure = (struct live_failure){0};
-	err = attach_tracking(live);
-	if (err)
-		return fail(failure, err, "following forks");
 	err = attach_probe(live);
 	if (err)
 		return fail(failure, err, "attaching to the probe of libjitbpf.so");

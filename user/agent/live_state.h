@@ -5,7 +5,9 @@
 
 #include "agent/cpu_events.h"
 #include "agent/live_source.h"
+#include "state/process_filter.h"
 #include "agent/ring.h"
+#include "base/round_buffer.h"
 #include "jitbpf.skel.h"
 
 struct live_source {
@@ -20,6 +22,8 @@ struct live_source {
 	struct bpf_link *self_test_links[3];
 	struct probe_site chosen;
 	int epoll_fd;
+	struct process_filter tracked; /* where only_tracked: as the programs' own set */
+	struct round_buffer sideband;  /* of the drain at hand, until it is filtered */
 	uint64_t sideband_lost;
 	uint64_t round_ns;    /* when the round at hand began */
 	uint64_t code_target; /* the code ring must have been read up to here to end it */

@@ -21,6 +21,8 @@ typedef VEC(char) text_buffer;
 
 struct scanner {
 	struct file_store *files;
+	bool (*wanted)(void *context, uint32_t pid);
+	void *wanted_context;
 	record_taker_fn take;
 	void *take_context;
 	text_buffer text;
@@ -142,6 +144,8 @@ static int scan_new(struct scanner *scanner, DIR *proc)
 		pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 		if (known && bsearch(&pid, scanner->done.data, known, sizeof(pid), compare_pids))
 			continue;
+		if (!scanner->wanted(scanner->wanted_context, pid))
+			continue;
 		err = scan_process(scanner, pid);
 		err = err ?: vec_push(&scanner->done, pid);
 		if (err)
@@ -151,9 +155,16 @@ static int scan_new(struct scanner *scanner, DIR *proc)
 	return (int)(scanner->done.size - known);
 }
 
-int process_scan(struct file_store *files, record_taker_fn take, void *take_context)
+int process_scan(struct file_store *files, bool (*wanted)(void *context, uint32_t pid),
+		 void *wanted_context, record_taker_fn take, void *take_context)
 {
-	struct scanner scanner = {.files = files, .take = take, .take_context = take_context};
+	struct scanner scanner = {
+		.files = files,
+		.wanted = wanted,
+		.wanted_context = wanted_context,
+		.take = take,
+		.take_context = take_context,
+	};
 	DIR *proc = opendir("/proc");
 	int found;
 

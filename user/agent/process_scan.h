@@ -7,14 +7,18 @@
 #ifndef JITBPF_AGENT_PROCESS_SCAN_H
 #define JITBPF_AGENT_PROCESS_SCAN_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "agent/file_store.h"
 #include "pipeline/source.h"
 
 /*
- * Hand over the records of every process. Processes that end meanwhile, or
+ * Hand over the records of every process that is wanted. Processes that end meanwhile, or
  * whose files we may not read, are passed over. Returns 0, -ENOMEM, -errno of
  * opening /proc, or the taker's error.
  */
-int process_scan(struct file_store *files, record_taker_fn take, void *take_context);
+int process_scan(struct file_store *files, bool (*wanted)(void *context, uint32_t pid),
+		 void *wanted_context, record_taker_fn take, void *take_context);
 
 #endif

@@ -57,8 +57,7 @@ void pipeline_destroy(struct pipeline *p)
 	vec_for_each (sink, &p->sinks)
 		sink->ops->destroy(sink->sink);
 	vec_deinit(&p->sinks);
-	vec_deinit(&p->round_bytes);
-	vec_deinit(&p->round);
+	round_buffer_deinit(&p->round);
 	vec_deinit(&p->sequences);
 	vec_deinit(&p->throttled_since);
 	vec_deinit(&p->ledger.processes);
@@ -122,8 +121,10 @@ struct ledger_process *pipeline_ledger_row(struct pipeline *p, const struct proc
 	return row;
 }
 
-static int take_record(struct pipeline *p, const struct jitbpf_record *record)
+static int take_record(void *context, const struct jitbpf_record *record)
 {
+	struct pipeline *p = context;
+
 	if (record->type != JITBPF_SAMPLE && record->time_ns > p->changed_ns)
 		p->changed_ns = record->time_ns;
 	switch (record->type) {
@@ -153,21 +154,6 @@ static int take_record(struct pipeline *p, const struct jitbpf_record *record)
 	}
 }
 
-/* Keep a record until its round is complete. */
-static int keep_record(struct pipeline *p, const struct jitbpf_record *record)
-{
-	struct round_record kept = {.time_ns = record->time_ns, .offset = p->round_bytes.size};
-	size_t padded = (record->size_bytes + 7u) & ~7u;
-	int err = vec_reserve(&p->round_bytes, p->round_bytes.size + padded);
-
-	err = err ?: vec_push(&p->round, kept);
-	if (err)
-		return err;
-	memcpy(p->round_bytes.data + p->round_bytes.size, record, record->size_bytes);
-	p->round_bytes.size += padded;
-	return 0;
-}
-
 /* The source's taker: the tee to the recorder, and the way into the round. */
 static int take_from_source(void *context, const struct jitbpf_record *record)
 {
@@ -189,31 +175,13 @@ static int take_from_source(void *context, const struct jitbpf_record *record)
 	}
 	if (p->recorder && !p->recorder_error)
 		p->recorder_error = recorder_write(p->recorder, record);
-	return keep_record(p, record);
-}
-
-/* By time; at one time, in the order in which they came. */
-static int compare_records(const void *a_, const void *b_)
-{
-	const struct round_record *a = a_, *b = b_;
-
-	if (a->time_ns != b->time_ns)
-		return a->time_ns < b->time_ns ? -1 : 1;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
+	return round_buffer_add(&p->round, record);
 }
 
 static int work_off_round(struct pipeline *p, uint64_t time_ns)
 {
-	int err = 0;
+	int err = round_buffer_drain(&p->round, take_record, p);
 
-	qsort(p->round.data, p->round.size, sizeof(*p->round.data), compare_records);
-	vec_for_each (record, &p->round) {
-		err = take_record(
-			p, (const struct jitbpf_record *)(p->round_bytes.data + record->offset));
-		if (err)
-			break;
-	}
-	p->round.size = p->round_bytes.size = 0;
 	if (time_ns > p->info.start_ns)
 		p->info.duration_ns = time_ns - p->info.start_ns;
 	if (time_ns > HISTORY_NS) {

@@ -3,6 +3,7 @@
 #ifndef JITBPF_PIPELINE_PIPELINE_STATE_H
 #define JITBPF_PIPELINE_PIPELINE_STATE_H
 
+#include "base/round_buffer.h"
 #include "base/string_pool.h"
 #include "locate/locate.h"
 #include "pipeline/pipeline.h"
@@ -41,12 +42,6 @@ struct sequence_span {
 	uint64_t first, last, count;
 };
 
-/* A record of the round at hand. */
-struct round_record {
-	uint64_t time_ns;
-	uint64_t offset; /* of its bytes in the round's bytes */
-};
-
 struct pipeline {
 	struct symbol_service symbols;
 	bool has_symbols;
@@ -66,8 +61,7 @@ struct pipeline {
 	struct ledger ledger;
 	VEC(struct pipeline_sink) sinks;
 
-	VEC(uint8_t) round_bytes;
-	VEC(struct round_record) round;
+	struct round_buffer round;
 	struct recorder *recorder; /* during a round */
 	int recorder_error;
 	struct located_stack located;

@@ -24,8 +24,12 @@ static uint8_t scope_of_bind(uint8_t bind)
 	return bind == STB_WEAK ? SYMBOL_WEAK : SYMBOL_GLOBAL;
 }
 
+/*
+ * complete: the table has all functions. What stands behind an unsized symbol of
+ * a table that has only those exported is anybody's.
+ */
 static struct symbol_span span_of_symbol(const struct elf_file *elf,
-					 const struct elf_symbol *symbol)
+					 const struct elf_symbol *symbol, bool complete)
 {
 	struct symbol_span span = {
 		.start = symbol->address,
@@ -36,7 +40,7 @@ static struct symbol_span span_of_symbol(const struct elf_file *elf,
 	};
 
 	/* One of which not even the section is known reaches nowhere. */
-	if (!span.sized && symbol->section) {
+	if (!span.sized && symbol->section && complete) {
 		const struct elf_section *section = &elf->sections.data[symbol->section];
 
 		if (section->size_bytes <= UINT64_MAX - section->address)
@@ -45,7 +49,7 @@ static struct symbol_span span_of_symbol(const struct elf_file *elf,
 	return span;
 }
 
-static int map_symbols(struct symbol_file *file, struct elf_symbols *symbols)
+static int map_symbols(struct symbol_file *file, struct elf_symbols *symbols, bool complete)
 {
 	size_t count = symbols->symbols.size;
 	AUTO_FREE struct symbol_span *spans = calloc(count ? count : 1, sizeof(*spans));
@@ -54,7 +58,7 @@ static int map_symbols(struct symbol_file *file, struct elf_symbols *symbols)
 	if (!spans)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		spans[i] = span_of_symbol(&file->elf, &symbols->symbols.data[i]);
+		spans[i] = span_of_symbol(&file->elf, &symbols->symbols.data[i], complete);
 	vec_deinit(&symbols->symbols); /* before the map takes as much again */
 	err = symbol_map_init(&file->map, spans, count);
 	if (err)
@@ -68,14 +72,16 @@ static int map_symbols(struct symbol_file *file, struct elf_symbols *symbols)
 static int load_symbols(struct symbol_file *file)
 {
 	CLEANUP(elf_symbols_deinit) struct elf_symbols symbols = {0};
+	bool complete;
 	int err;
 
 	err = elf_file_symbols(&file->elf, false, &symbols);
+	complete = !err;
 	if (err && err != -ENOMEM)
 		err = elf_file_symbols(&file->elf, true, &symbols);
 	if (err)
 		return err == -ENOENT || err == -EBADMSG || err == -E2BIG ? 0 : err;
-	return map_symbols(file, &symbols);
+	return map_symbols(file, &symbols, complete);
 }
 
 int symbol_file_create(const struct blob *blob, struct symbol_file **ret)

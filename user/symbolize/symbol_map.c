@@ -41,7 +41,8 @@ static uint32_t symbol_weight(const struct symbol_span *span)
 
 	while (underscores < 7 && span->name[underscores] == '_')
 		underscores++;
-	return (uint32_t)span->scope << 14 | (7 - underscores) << 11 | (uint32_t)span->sized << 10 |
+	return (uint32_t)(span->scope != SYMBOL_LOCAL) << 15 | (7 - underscores) << 12 |
+	       (uint32_t)(span->scope == SYMBOL_GLOBAL) << 11 | (uint32_t)span->sized << 10 |
 	       (NAME_COMPARED_MAX - length);
 }
 

@@ -42,11 +42,11 @@ struct symbol_map {
  * Settle symbols, in any order. An address belongs to the innermost sized symbol
  * that holds it; where there is none, to the unsized symbol before it, if no
  * symbol and no limit lies between. Of several symbols at one address the name
- * that people expect is taken, whatever the order of the table: global before
- * weak before local; fewer leading underscores; sized before unsized; shorter;
- * wider; first in the alphabet. An unsized symbol is as wide as the widest at
- * its address. A span with end == start names nothing but ends the unsized
- * symbol before it.
+ * that people expect is taken, whatever the order of the table: local ones last; fewer
+ * leading underscores (mmap, which is weak, before __mmap); global before weak;
+ * sized before unsized; shorter; wider; first in the alphabet. An unsized symbol is as wide as the
+ * widest at its address. A span with end == start names nothing but ends the unsized symbol before
+ * it.
  *
  * Returns 0, -E2BIG (more than 2^32 - 1 symbols) or -ENOMEM; on failure *ret is
  * unchanged. The caller deinits *ret.

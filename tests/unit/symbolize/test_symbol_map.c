@@ -135,9 +135,9 @@ static void unsized_symbols_reach_to_the_next(void **state)
 static void aliases_are_chosen_as_people_expect(void **state)
 {
 	static const struct symbol_span aliases[] = {
-		GLOBAL(100, 10, "aa"),	GLOBAL(100, 10, "bb"), GLOBAL(100, 10, "abc"),
-		UNSIZED(100, 200, "a"), GLOBAL(100, 10, "_a"), GLOBAL(100, 10, "__a"),
-		WEAK(100, 10, "a"),	LOCAL(100, 10, "a"),
+		GLOBAL(100, 10, "aa"),	GLOBAL(100, 10, "bb"),	GLOBAL(100, 10, "abc"),
+		UNSIZED(100, 200, "a"), WEAK(100, 10, "a"),	GLOBAL(100, 10, "_a"),
+		WEAK(100, 10, "_a"),	GLOBAL(100, 10, "__a"), LOCAL(100, 10, "a"),
 	};
 	unsigned count = sizeof(aliases) / sizeof(aliases[0]);
 	struct symbol_span turned[sizeof(aliases) / sizeof(aliases[0])];
