@@ -28,6 +28,7 @@ struct code_map {
 	 * a tree as well, so that a fork shares it. See key_of().
 	 */
 	struct cow_tree methods;
+	uint64_t newest_ns; /* of all loads */
 	struct code_counts counts;
 	VEC(struct space_key) hit; /* within code_map_apply(): regions that may end */
 };
@@ -140,7 +141,6 @@ static void unindex_ended(struct code_map *map)
 		removed = cow_tree_remove(&map->methods, record_of(hit->value)->method_key);
 		space_value_put(removed.value);
 	}
-	cow_tree_trim(&map->methods);
 	map->hit.size = 0;
 	if (map->hit.capacity > HIT_KEEP)
 		vec_deinit(&map->hit);
@@ -212,6 +212,8 @@ static int apply_load(struct code_map *map, const struct jit_event *event, uint6
 					 .value = space_value_get(&record->region.value)};
 		cow_tree_insert(&map->methods, &item);
 	}
+	if (map->newest_ns < time_ns)
+		map->newest_ns = time_ns;
 	map->counts.loads++;
 	map->counts.code_bytes += size_bytes;
 	return 0;
@@ -342,18 +344,20 @@ const struct code_region *code_map_find(const struct code_map *map, uint64_t add
 
 int code_map_clear(struct code_map *map, uint64_t time_ns)
 {
-	int err = gather_overlapped(map, 0, UINT64_MAX);
+	int err = 0;
 
+	/* Nearly always all of it ends: then there is no need to look at each region. */
+	map->hit.size = 0;
+	if (map->newest_ns > time_ns)
+		err = gather_overlapped(map, 0, UINT64_MAX);
 	if (!err)
 		err = cow_tree_reserve(&map->methods, map->hit.size, 0);
 	if (!err)
 		err = space_map_clear(map->space, time_ns);
 	if (err)
 		return err;
-	if (!space_map_size(map->space)) {
+	if (map->newest_ns <= time_ns)
 		cow_tree_deinit(&map->methods);
-		map->hit.size = 0;
-	}
 	unindex_ended(map);
 	return 0;
 }
@@ -368,6 +372,7 @@ int code_map_clone(struct code_map *map, struct code_map **ret)
 	if (err)
 		return err;
 	clone->methods = cow_tree_clone(&map->methods);
+	clone->newest_ns = map->newest_ns;
 	*ret = TAKE_PTR(clone);
 	return 0;
 }

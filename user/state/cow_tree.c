@@ -4,15 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Nodes that trimming leaves: enough for a few changes of a large, shared tree. */
-#define SPARE_KEEP 512
-
 struct cow_node {
 	struct cow_item item;
-	struct cow_node *left, *right; /* left also links the spare ones */
-	uint32_t refs;		       /* parents and trees that hold it */
-	uint32_t height;	       /* of a leaf: 1 */
+	struct cow_node *left, *right;
+	uint32_t refs;	 /* parents and trees that hold it */
+	uint32_t height; /* of a leaf: 1 */
 };
+
+_Static_assert(sizeof(struct cow_node) <= COW_CELL_BYTES, "a node is a cell");
 
 static uint32_t height(const struct cow_node *node)
 {
@@ -26,26 +25,6 @@ static void measure(struct cow_node *node)
 	node->height = 1 + (left > right ? left : right);
 }
 
-static struct cow_node *spare_pop(struct cow_tree *tree)
-{
-	struct cow_node *node = tree->spare;
-
-	tree->spare = node->left;
-	tree->spare_count--;
-	return node;
-}
-
-static void spare_push(struct cow_tree *tree, struct cow_node *node)
-{
-	if (tree->spare_count >= SPARE_KEEP) {
-		free(node);
-		return;
-	}
-	node->left = tree->spare;
-	tree->spare = node;
-	tree->spare_count++;
-}
-
 /* The node itself where nobody else holds it, else a copy in its place. */
 static struct cow_node *own(struct cow_tree *tree, struct cow_node *node)
 {
@@ -53,7 +32,7 @@ static struct cow_node *own(struct cow_tree *tree, struct cow_node *node)
 
 	if (node->refs == 1)
 		return node;
-	copy = spare_pop(tree);
+	copy = cow_pool_take(tree->pool);
 	*copy = *node;
 	copy->refs = 1;
 	space_value_get(copy->item.value);
@@ -65,14 +44,14 @@ static struct cow_node *own(struct cow_tree *tree, struct cow_node *node)
 	return copy;
 }
 
-static void node_put(struct cow_node *node)
+static void node_put(struct cow_pool *pool, struct cow_node *node)
 {
 	while (node && !--node->refs) {
 		struct cow_node *right = node->right;
 
-		node_put(node->left);
+		node_put(pool, node->left);
 		space_value_put(node->item.value);
-		free(node);
+		cow_pool_give(pool, node);
 		node = right;
 	}
 }
@@ -130,7 +109,7 @@ static struct cow_node *insert(struct cow_tree *tree, struct cow_node *node,
 	uint32_t before;
 
 	if (!node) {
-		node = spare_pop(tree);
+		node = cow_pool_take(tree->pool);
 		*node = (struct cow_node){.item = *item, .refs = 1, .height = 1};
 		return node;
 	}
@@ -182,7 +161,7 @@ static struct cow_node *take(struct cow_tree *tree, struct cow_node *node, uint6
 		heir->right = right;
 		heir = balance(tree, heir);
 	}
-	spare_push(tree, node);
+	cow_pool_give(tree->pool, node);
 	return heir;
 }
 
@@ -211,31 +190,11 @@ static size_t nodes_wanted(const struct cow_tree *tree, size_t removals, size_t 
 
 int cow_tree_reserve(struct cow_tree *tree, size_t removals, size_t insertions)
 {
-	size_t wanted = nodes_wanted(tree, removals, insertions);
-
-	while (tree->spare_count < wanted) {
-		struct cow_node *node = malloc(sizeof(*node));
-
-		if (!node) {
-			cow_tree_trim(tree);
-			return -ENOMEM;
-		}
-		node->left = tree->spare;
-		tree->spare = node;
-		tree->spare_count++;
-	}
-	return 0;
-}
-
-static void spare_shrink(struct cow_tree *tree, size_t keep)
-{
-	while (tree->spare_count > keep)
-		free(spare_pop(tree));
-}
-
-void cow_tree_trim(struct cow_tree *tree)
-{
-	spare_shrink(tree, SPARE_KEEP);
+	if (!tree->pool)
+		tree->pool = cow_pool_create();
+	if (!tree->pool)
+		return -ENOMEM;
+	return cow_pool_reserve(tree->pool, nodes_wanted(tree, removals, insertions));
 }
 
 void cow_tree_insert(struct cow_tree *tree, const struct cow_item *item)
@@ -306,15 +265,17 @@ int cow_tree_for_each(const struct cow_tree *tree,
 
 struct cow_tree cow_tree_clone(struct cow_tree *tree)
 {
+	if (!tree->root)
+		return (struct cow_tree){0};
 	tree->shared = true;
-	if (tree->root)
-		tree->root->refs++;
-	return (struct cow_tree){.root = tree->root, .size = tree->size, .shared = true};
+	tree->root->refs++;
+	tree->pool->refs++;
+	return *tree;
 }
 
 void cow_tree_deinit(struct cow_tree *tree)
 {
-	node_put(tree->root);
-	spare_shrink(tree, 0);
+	node_put(tree->pool, tree->root);
+	cow_pool_put(tree->pool);
 	*tree = (struct cow_tree){0};
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "state/cow_pool.h"
 #include "state/space_value.h"
 
 struct cow_item {
@@ -27,9 +28,8 @@ struct cow_node;
 struct cow_tree {
 	struct cow_node *root;
 	size_t size;
-	struct cow_node *spare; /* nodes reserved for changes to come */
-	size_t spare_count;
-	bool shared; /* was cloned: others may hold its nodes */
+	struct cow_pool *pool; /* where its nodes are, and those of its clones */
+	bool shared;	       /* was cloned: others may hold its nodes */
 };
 
 /*
@@ -37,9 +37,6 @@ struct cow_tree {
  * of cow_tree_insert(), in any order, find memory. Returns 0 or -ENOMEM.
  */
 int cow_tree_reserve(struct cow_tree *tree, size_t removals, size_t insertions);
-
-/* Give back what was reserved and not used, but for what the next change will want. */
-void cow_tree_trim(struct cow_tree *tree);
 
 /* Add an item that overlaps none; takes over its reference to the value. */
 void cow_tree_insert(struct cow_tree *tree, const struct cow_item *item);

@@ -203,7 +203,6 @@ int space_map_insert(struct space_map *map, uint64_t start, uint64_t end, uint64
 		else
 			retire(map, &item, piece->to_ns);
 	}
-	cow_tree_trim(&map->tree);
 	changed(map, survey.time_ns, survey.older + map->pieces.parts.size);
 	return 0;
 }
@@ -235,7 +234,6 @@ int space_map_end_each(struct space_map *map, const struct space_key *keys, size
 		retire(map, &item, time_ns);
 		ended++;
 	}
-	cow_tree_trim(&map->tree);
 	if (ended)
 		changed(map, time_ns, ended);
 	*ret_ended = ended;

@@ -25,10 +25,12 @@ static bool allocation_fails(void)
 	return false;
 }
 
+#define aligned_alloc(align, size)   (allocation_fails() ? NULL : aligned_alloc(align, size))
 #define malloc(size)		     (allocation_fails() ? NULL : malloc(size))
 #define calloc(count, size)	     (allocation_fails() ? NULL : calloc(count, size))
 #define reallocarray(p, count, size) (allocation_fails() ? NULL : reallocarray(p, count, size))
 
+#include "state/cow_pool.c"
 #include "state/cow_tree.c"
 #include "state/space_history.c"
 #include "state/space_pieces.c"
@@ -97,6 +99,13 @@ static int apply(struct space_map *map, const struct change *change)
 	}
 }
 
+/* Leave a tree nothing to fall back on (its cells go with the pool in the end). */
+static void drain(struct cow_tree *tree)
+{
+	while (tree->pool && tree->pool->free_count)
+		cow_pool_take(tree->pool);
+}
+
 /* Apply a change with ever more memory, until there is enough. Returns how often there was not. */
 static size_t apply_starved(struct space_map *map, const struct change *change, uint64_t now_ns)
 {
@@ -106,6 +115,7 @@ static size_t apply_starved(struct space_map *map, const struct change *change, 
 	for (size_t allowed = 0;; allowed++) {
 		int err;
 
+		drain(&map->tree);
 		allocations_left = allowed;
 		err = apply(map, change);
 		allocations_left = SIZE_MAX;
@@ -194,6 +204,7 @@ static size_t apply_code_starved(struct code_map *map, const struct jit_event *e
 	for (size_t allowed = 0;; allowed++) {
 		int err;
 
+		drain(&map->methods);
 		allocations_left = allowed;
 		err = apply_code(map, event, now_ns);
 		allocations_left = SIZE_MAX;
