@@ -8,7 +8,8 @@ build=$(cd "../../$1" && pwd)
 # Recordings hold paths: these say nothing of the machine they were made on.
 place=/tmp/jitbpf-golden
 mkdir -p $place
-cp "$build/jitbpf" "$build/libjitbpf.so" "$build/tests/engine/jit-engine" ../workloads/numbers.php $place
+# (opcache does not take files younger than two seconds)
+cp -p "$build/jitbpf" "$build/libjitbpf.so" "$build/tests/engine/jit-engine" ../workloads/numbers.php $place
 cd $place
 record() {
 	name=$1
