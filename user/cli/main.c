@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/scope.h"
 #include "cli/commands.h"
@@ -16,8 +18,20 @@ static void usage(FILE *out)
 	fprintf(out, "\n'jitbpf COMMAND --help' tells more.\n");
 }
 
+/* Where one of them is closed, a file of ours would be taken for it. */
+static void occupy_standard_streams(void)
+{
+	int fd;
+
+	while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
+		;
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	occupy_standard_streams();
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;

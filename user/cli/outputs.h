@@ -3,25 +3,31 @@
 #ifndef JITBPF_CLI_OUTPUTS_H
 #define JITBPF_CLI_OUTPUTS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "pipeline/pipeline.h"
 
 #define RECORDING_EXTENSION ".jitbpf"
 
+struct output_stream; /* see outputs.c */
+
 struct output {
 	const char *path; /* borrowed; NULL: standard output */
 	FILE *file;
-	const struct sink_ops *sink; /* NULL: a recording */
+	struct output_stream *stream; /* behind file */
+	const struct sink_ops *sink;  /* NULL: a recording */
 };
 
 struct outputs {
 	VEC(struct output) files;
+	bool no_recordings; /* for a command that makes none */
 };
 
 /*
  * Open one for writing, and add it. The format is that called name, or, where
- * that is NULL, follows the ending of path. Says itself what is wrong.
+ * that is NULL, follows the ending of path. Says itself what is wrong; then
+ * nothing that was there before is touched.
  * Returns 0 or negative errno.
  */
 int outputs_add(struct outputs *outputs, const char *path, const char *name);
@@ -32,7 +38,10 @@ int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline);
 /* The file of the recording, or NULL where none was asked for. */
 FILE *outputs_recording(const struct outputs *outputs);
 
-/* Flush and close. Says what could not be written. Returns 0 or the first error. */
+/* Say what could not be written so far, each output once. Returns 0 or the first error. */
+int outputs_check(const struct outputs *outputs);
+
+/* Flush, check, and close. Returns 0 or the first error. */
 int outputs_close(struct outputs *outputs);
 
 #endif

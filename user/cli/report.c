@@ -78,7 +78,7 @@ static int report(const struct report_options *values, const char *path)
 	struct file_store *files = NULL;
 	struct pipeline *pipeline = NULL;
 	struct symbol_service symbols;
-	struct outputs outputs = {0};
+	struct outputs outputs = {.no_recordings = true};
 	struct file_source source;
 	struct blob blob;
 	const char *name = values->format;
