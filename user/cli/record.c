@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "agent/file_store.h"
 #include "agent/live_source.h"
 #include "agent/requirements.h"
+#include "agent/stop_signals.h"
 #include "agent/symbol_worker.h"
 #include "base/scope.h"
 #include "cli/commands.h"
@@ -79,7 +79,7 @@ struct recording {
 	struct command command;
 	bool has_command;
 	bool command_failed; /* it could not even be run */
-	int signal_fd;
+	struct stop_signals signals;
 	struct status_line status;
 };
 
@@ -224,6 +224,7 @@ static int prepare_command(struct recording *run)
 	struct command_environment environment = {
 		.shim_path = run->site.path,
 		.open_files = run->options->open_files,
+		.on_pipe = run->signals.before_pipe,
 	};
 	int err;
 
@@ -267,37 +268,11 @@ static int start(struct recording *run)
 	return 0;
 }
 
-static void catch_signals(struct recording *run)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	run->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
-}
-
-/* From now on a signal ends us at once. */
-static void release_signals(struct recording *run)
-{
-	struct signalfd_siginfo first;
-	struct pollfd waiting = {.fd = run->signal_fd, .events = POLLIN};
-	sigset_t none;
-
-	/* The one that stopped us must not come again. */
-	if (poll(&waiting, 1, 0) > 0 && read(run->signal_fd, &first, sizeof(first)) < 0)
-		return;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static int record_until_told(struct recording *run)
 {
 	uint64_t start_ns = clock_now_ns(), end_ns = UINT64_MAX, now_ns;
 	struct pollfd waiting[] = {
-		{.fd = run->signal_fd, .events = POLLIN},
+		{.fd = run->signals.fd, .events = POLLIN},
 		{.fd = live_source_fd(run->live), .events = POLLIN},
 		{.fd = run->has_command ? run->command.pidfd : -1, .events = POLLIN},
 	};
@@ -314,6 +289,10 @@ static int record_until_told(struct recording *run)
 		state = round_once(run);
 		if (state < 0)
 			return state;
+		if (pipeline_recorder_error(run->pipeline)) {
+			status_line_clear(&run->status);
+			outputs_check(&run->outputs);
+		}
 		if (waiting[0].revents)
 			break;
 		if (run->has_command && command_ended(&run->command, false))
@@ -335,10 +314,9 @@ static int finish(struct recording *run)
 	int state, err;
 
 	live_source_stop(run->live);
-	release_signals(run);
-	do
-		state = round_once(run);
-	while (state > 0);
+	stop_signals_release(&run->signals);
+	while ((state = round_once(run)) > 0)
+		poll(NULL, 0, 1); /* somebody has to get on with what he has begun */
 	if (state < 0)
 		return state;
 	err = pipeline_finish(run->pipeline);
@@ -348,7 +326,7 @@ static int finish(struct recording *run)
 	if (!err && run->recorder)
 		err = recorder_finish(run->recorder, pipeline_view(run->pipeline),
 				      pipeline_modules(run->pipeline));
-	if (err)
+	if (err && !outputs_check(&run->outputs))
 		complain(err, "writing the recording");
 	return pipeline_write(run->pipeline) ?: err;
 }
@@ -359,13 +337,20 @@ static int record_all(struct recording *run)
 
 	err = find_shim(run);
 	err = err ?: open_outputs(run);
-	err = err ?: build_stages(run);
-	err = err ?: open_live(run);
-	err = err ?: prepare_command(run);
-	err = err ?: set_info(run);
 	if (err)
 		return err;
-	catch_signals(run);
+	err = build_stages(run);
+	/* Not before: whoever opens a FIFO waits for its reader, and may be sick of it. */
+	err = err ?: stop_signals_init(&run->signals);
+	if (err)
+		return complain(err, "starting");
+	err = open_live(run);
+	err = err ?: prepare_command(run);
+	if (err)
+		return err;
+	err = set_info(run);
+	if (err)
+		return complain(err, "writing the recording");
 	err = start(run);
 	err = err ?: record_until_told(run);
 	return err ?: finish(run);
@@ -374,21 +359,20 @@ static int record_all(struct recording *run)
 static void release(struct recording *run)
 {
 	recorder_destroy(run->recorder);
+	symbol_worker_destroy(run->worker); /* it may be looking at a module of the pipeline's */
 	pipeline_destroy(run->pipeline);
-	symbol_worker_destroy(run->worker);
 	symbolizer_destroy(run->symbolizer);
 	live_source_destroy(run->live);
 	file_store_destroy(run->files);
-	if (run->signal_fd >= 0)
-		close(run->signal_fd);
 }
 
 /* The command's own status where it ended by itself. */
 static int record(const struct record_options *values)
 {
-	struct recording run = {.options = values, .signal_fd = -1};
+	struct recording run = {.options = values, .signals.fd = -1};
 	int err = record_all(&run), status = err ? 1 : 0;
 
+	stop_signals_release(&run.signals); /* the command may take its time to end */
 	err = outputs_close(&run.outputs);
 	if (err)
 		status = 1;

@@ -23,7 +23,8 @@ struct pipeline_options {
 	const struct code_budget *budget;
 	/*
 	 * Names native and kernel locations, unless the source's records bring the
-	 * names along. NULL: they stay without. Its context outlives the pipeline.
+	 * names along. NULL: they stay without. Used until pipeline_finish(); it is
+	 * given modules that are the pipeline's, so that it ends before that does.
 	 */
 	const struct symbol_service *symbols;
 };
