@@ -112,23 +112,32 @@ static int map_site(const struct probe_site *site, void **ret_map, size_t *ret_b
 	return 0;
 }
 
+/* Run the site a few times. Returns how often it fired, whoever is attached where in it. */
+static uint64_t run_site(const uint8_t *code, volatile const uint64_t *hits)
+{
+	void (*run)(const void *, uint64_t, uint64_t, uint32_t) = (void *)code;
+	uint64_t before = *hits;
+
+	for (int i = 0; i < SELF_TEST_RUNS; i++)
+		run(NULL, 0, 0, 0);
+	return *hits - before;
+}
+
 /*
- * Does the place fire each time? And is it cheap: a newer kernel has replaced
- * the nop by a call after the first hit, an older one leaves a breakpoint, which
- * on anything but a one-byte nop costs a single step too.
+ * Does the place fire each time, besides the places tried before it, which stay
+ * attached? And is it cheap: a newer kernel has replaced the nop by a call after
+ * the first hit, an older one leaves a breakpoint, which on anything but a
+ * one-byte nop costs a single step too.
  */
 static bool works(const struct probe_site *site, uint32_t place, const uint8_t *code,
 		  struct bpf_program *self_test, volatile const uint64_t *hits,
 		  struct bpf_link **keep)
 {
-	void (*run)(const void *, uint64_t, uint64_t, uint32_t) = (void *)code;
-	uint64_t before = *hits;
+	uint64_t others = run_site(code, hits);
 
 	if (attach_at(site, place, self_test, getpid(), keep))
 		return false;
-	for (int i = 0; i < SELF_TEST_RUNS; i++)
-		run(NULL, 0, 0, 0);
-	if (*hits != before + SELF_TEST_RUNS)
+	if (run_site(code, hits) != others + SELF_TEST_RUNS)
 		return false;
 	return !place || *(volatile const uint8_t *)(code + place) != 0xcc;
 }
