@@ -126,7 +126,7 @@ class PidNamespace(harness.KernelTest):
              "--seconds", "1", "--name", "inner"], capture_output=True, check=False, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         samples = recording.script(inside + ".txt")
-        self.assertGreater(len(samples), 200)
+        self.assertGreater(len(samples), 20)
         self.assertTrue(all(sample.pid < 100 for sample in samples))
         self.assertTrue(any(harness.leaf_jit(s) and harness.leaf_jit(s).name == "inner"
                             for s in samples))

@@ -41,6 +41,7 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 	p->view = (struct view){
 		.info = &p->info,
 		.strings = p->strings,
+		.modules = &p->modules,
 		.locations = &p->locations,
 		.frames = p->frames,
 		.profile = &p->profile,

@@ -12,6 +12,7 @@
 #include "base/string_pool.h"
 #include "locate/location.h"
 #include "profile/profile.h"
+#include "state/module_table.h"
 #include "symbolize/frame_table.h"
 
 struct ledger;
@@ -33,6 +34,7 @@ struct run_info {
 struct view {
 	const struct run_info *info;
 	const struct string_pool *strings;
+	const struct module_table *modules; /* whose numbers native locations have as owner */
 	const struct location_table *locations;
 	const struct frame_table *frames; /* complete in finish() */
 	const struct profile *profile;
