@@ -2,15 +2,26 @@
 #include "agent/requirements.h"
 
 #include <bpf/libbpf.h>
+#include <linux/bpf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 /* What libbpf has to say is said by those who call it, in words for people. */
 static int log_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return getenv("JITBPF_DEBUG") ? vfprintf(stderr, format, args) : 0;
+}
+
+/*
+ * Asked by the youngest helper that we call, not by version: distributions give
+ * old kernels newer BPF. Where the question itself fails, loading will say more.
+ */
+static bool kernel_too_old(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 0;
 }
 
 bool requirements_missing(char *words, size_t words_bytes)
@@ -26,6 +37,15 @@ bool requirements_missing(char *words, size_t words_bytes)
 		snprintf(words, words_bytes,
 			 "this kernel has no BTF (/sys/kernel/btf/vmlinux): use one built with "
 			 "CONFIG_DEBUG_INFO_BTF=y, as those of the distributions are");
+		return true;
+	}
+	if (kernel_too_old()) {
+		struct utsname machine;
+
+		uname(&machine);
+		snprintf(words, words_bytes,
+			 "this kernel is too old: Linux 5.15 is needed, this is %s",
+			 machine.release);
 		return true;
 	}
 	return false;
