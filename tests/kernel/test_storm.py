@@ -9,23 +9,29 @@ import recording
 TAG = 0x6A697400
 
 
+def generations(run):
+    """Samples of a storm with registers that were given (the right, a wrong) generation."""
+    named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
+    arena = [int(x, 16) for x in run.stdout.decode().split("arena ")[1].split()[:2]]
+    right = wrong = 0
+    for sample in run.samples():
+        if not sample.regs or not arena[0] <= sample.ip < arena[1]:
+            continue
+        r15 = sample.regs[recording.R15]
+        if r15 >> 32 != TAG:
+            continue  # before the generation is in its register, or after
+        if named[sample.tid, sample.time].name == f"gen_{r15 & 0xFFFFFFFF}":
+            right += 1
+        else:
+            wrong += 1
+    return right, wrong
+
+
 class Storm(harness.KernelTest):
     def check_rate(self, rate):
         run = self.record([harness.ENGINE, "storm", "--rate", str(rate), "--slots", "16",
                            "--seconds", "4"], ["-F", "999", "--user-regs"])
-        named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
-        arena = [int(x, 16) for x in run.stdout.decode().split("arena ")[1].split()[:2]]
-        right = wrong = 0
-        for sample in run.samples():
-            if not sample.regs or not arena[0] <= sample.ip < arena[1]:
-                continue
-            r15 = sample.regs[recording.R15]
-            if r15 >> 32 != TAG:
-                continue  # before the generation is in its register, or after
-            if named[sample.tid, sample.time].name == f"gen_{r15 & 0xFFFFFFFF}":
-                right += 1
-            else:
-                wrong += 1
+        right, wrong = generations(run)
         self.assertGreater(right, 500)
         self.assertLessEqual(wrong, 0.001 * (right + wrong))
         summary = self.check_ledger(run)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A short run on whatever kernel this is, and what it showed, as one line of JSON.
+
+For tools/kernel-matrix.sh, which runs it on emulated machines: no bound here depends
+on speed. Not part of `make kernel-test`, whose tests ask more of the same things.
+"""
+
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import harness
+import test_storm
+
+SITE = bytes.fromhex("900f1f440000662e0f1f840000000000c3")  # of jitapi-shim, untouched
+SECONDS = 4
+FEW = 20  # samples that any machine takes in that time
+
+facts = {"kernel": os.uname().release}
+
+
+def engine_pid():
+    for link in glob.glob("/proc/[0-9]*/exe"):
+        try:
+            if os.readlink(link) == harness.ENGINE:
+                return int(link.split("/")[2])
+        except OSError:
+            pass  # gone, or a kernel thread
+    return None
+
+
+def probe_site(pid):
+    """The probe's bytes in the process, as the kernel has patched them."""
+    offset = open(harness.SHIM, "rb").read().index(SITE)
+    for line in open(f"/proc/{pid}/maps", encoding="utf-8"):
+        fields = line.split()
+        start, end = (int(x, 16) for x in fields[0].split("-"))
+        from_offset = int(fields[2], 16)
+        if len(fields) > 5 and fields[5] == harness.SHIM and \
+           from_offset <= offset < from_offset + end - start:
+            with open(f"/proc/{pid}/mem", "rb") as memory:
+                memory.seek(start + offset - from_offset)
+                return memory.read(len(SITE))
+    return b""
+
+
+def describe_site(code):
+    """Where the probe sits, and whether the kernel made it a call or left a trap."""
+    if len(code) != len(SITE):
+        return "no site"
+    at = next((i for i in range(len(SITE)) if code[i] != SITE[i]), None)
+    if at is None:
+        return "nothing"
+    return f"+{at} {'trap' if code[at] == 0xcc else 'call'}"
+
+
+def verified_instructions(pid):
+    """What the verifier walked for the largest program that the process holds, from 5.16 on."""
+    most = 0
+    for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
+        try:
+            for line in open(path, encoding="utf-8"):
+                if line.startswith("verified_insns:"):
+                    most = max(most, int(line.split()[1]))
+        except OSError:
+            pass
+    return most
+
+
+def observe(start):
+    """Runs beside a recording: wait for the engine to be let go, look at what the kernel made."""
+    pid = None
+    while not pid:
+        time.sleep(0.02)
+        if time.monotonic() - start > 60:
+            return
+        pid = engine_pid()
+    facts["start_s"] = round(time.monotonic() - start, 1)
+    time.sleep(SECONDS / 2)
+    try:
+        facts["probe"] = describe_site(probe_site(pid))
+        parent = int(open(f"/proc/{pid}/stat", encoding="utf-8").read().rsplit(")")[1].split()[1])
+        facts["verified"] = verified_instructions(parent)
+    except OSError:
+        pass  # it ended early; the test says why
+
+
+class Smoke(harness.KernelTest):
+    def check_nothing_lost(self, run, loads):
+        summary = self.check_ledger(run)
+        jit = summary["jit"]
+        self.assertEqual(summary["samples"]["lost"], 0)
+        self.assertEqual(summary["counters"]["jit_hits"], loads)
+        self.assertEqual(jit["methods"], loads)
+        for key in ("malformed", "invalid", "incomplete", "sequence_gaps"):
+            self.assertEqual(jit[key], 0, key)
+        return summary
+
+    def test_1_storm(self):
+        """Only the command's tree; each sample gets the generation that ran."""
+        observer = threading.Thread(target=observe, args=(time.monotonic(),), daemon=True)
+        observer.start()
+        run = self.record([harness.ENGINE, "storm", "--rate", "100", "--seconds", str(SECONDS)],
+                          ["-F", "99", "--user-regs"])
+        loads = int(run.stdout.decode().split("loads ")[1].split()[0])
+        right, wrong = test_storm.generations(run)
+        facts["storm"] = f"{right}/{right + wrong} of {loads} loads"
+        self.assertGreater(right, FEW)
+        self.assertEqual(wrong, 0)
+        self.check_nothing_lost(run, loads)
+        observer.join()
+
+    def test_2_hot(self):
+        """The whole system: one function, which is named every time, and called by main()."""
+        run = self.record([harness.ENGINE, "hot", "--name", "hot_one", "--seconds", str(SECONDS)],
+                          ["-a", "-F", "99"])
+        arena = [int(x, 16) for x in run.stdout.decode().split("arena ")[1].split()[:2]]
+        named = whole = unnamed = 0
+        for sample in run.script():
+            frame = harness.leaf_jit(sample)
+            if not frame or sample.comm != "jit-engine" or \
+               not arena[0] <= frame.address < arena[1]:
+                continue
+            named += frame.name == "hot_one" and frame.module == "[jit]"
+            unnamed += frame.name != "hot_one"
+            whole += any(frame.name == "main" for frame in sample.frames)
+        facts["hot"] = f"{named}/{named + unnamed}, {whole} whole"
+        self.assertGreater(named, FEW)
+        self.assertEqual(unnamed, 0)
+        self.assertGreater(whole, 0.9 * named)
+        summary = self.check_nothing_lost(run, 1)
+        facts["event"] = summary["run"]["event"]
+
+
+def main(path):
+    # What a user sees, if it does not even start.
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([harness.JITBPF, "record", "-q", "--", "true"], cwd=folder,
+                              capture_output=True, check=False, timeout=120)
+    facts["message"] = done.stderr.decode(errors="replace").strip()
+    if done.returncode == 0:
+        suite = unittest.defaultTestLoader.loadTestsFromTestCase(Smoke)
+        result = unittest.TextTestRunner(stream=sys.stdout).run(suite)
+        bad = [test.id().split(".")[-1] for test, _ in result.failures + result.errors]
+        facts["verdict"] = "failed: " + " ".join(bad) if bad else "ok"
+    else:
+        facts["verdict"] = f"refused ({done.returncode})"
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(json.dumps(facts) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
