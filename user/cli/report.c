@@ -17,6 +17,9 @@ struct report_options {
 	const char *format;
 	bool json;
 	const char *output;
+	uint64_t from_ns, to_ns;
+	pid_list pids, tids;
+	string_list comms;
 };
 
 static const struct option_spec options[] = {
@@ -26,6 +29,16 @@ static const struct option_spec options[] = {
 	 0, 0},
 	{'o', "output", OPTION_STRING, offsetof(struct report_options, output), "FILE",
 	 "write there instead of to standard output", 0, 0},
+	{0, "from", OPTION_SECONDS, offsetof(struct report_options, from_ns), "SEC",
+	 "only samples from so long after the start", 0, UINT64_MAX},
+	{0, "to", OPTION_SECONDS, offsetof(struct report_options, to_ns), "SEC",
+	 "only samples before that", 1, UINT64_MAX},
+	{0, "pid", OPTION_PIDS, offsetof(struct report_options, pids), "PID[,PID...]",
+	 "only samples of these processes", 0, 0},
+	{0, "thread", OPTION_PIDS, offsetof(struct report_options, tids), "TID[,TID...]",
+	 "only samples of these threads", 0, 0},
+	{0, "comm", OPTION_STRINGS, offsetof(struct report_options, comms), "NAME",
+	 "only processes and threads of this name (may be given several times)", 0, 0},
 };
 
 /* Sets *ret_any where it is a recording at all, even if a damaged one. */
@@ -73,6 +86,16 @@ static int open_recording(const char *path, struct blob *ret)
 
 static int report(const struct report_options *values, const char *path)
 {
+	struct sample_filter filter = {
+		.from_ns = values->from_ns,
+		.to_ns = values->to_ns,
+		.pids = values->pids.data,
+		.pid_count = values->pids.size,
+		.tids = values->tids.data,
+		.tid_count = values->tids.size,
+		.comms = values->comms.data,
+		.comm_count = values->comms.size,
+	};
 	struct symbolize_now now = {0};
 	struct symbolizer *symbolizer = NULL;
 	struct file_store *files = NULL;
@@ -103,7 +126,8 @@ static int report(const struct report_options *values, const char *path)
 	if (err)
 		goto out;
 	symbolize_now_init(&now, symbolizer, &symbols);
-	err = pipeline_create(&(struct pipeline_options){.symbols = &symbols}, &pipeline);
+	err = pipeline_create(&(struct pipeline_options){.symbols = &symbols, .filter = &filter},
+			      &pipeline);
 	err = err ?: outputs_attach(&outputs, pipeline);
 	if (err)
 		goto out;
@@ -128,7 +152,7 @@ out:
 static int run(const struct command_spec *spec, int argc, char **argv)
 {
 	struct report_options values = {0};
-	int operand;
+	int operand, status;
 
 	switch (options_parse(spec, argc, argv, &values, &operand)) {
 	case OPTIONS_HELP:
@@ -142,7 +166,11 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 		fprintf(stderr, "jitbpf report: one recording is wanted\n");
 		return EXIT_USAGE;
 	}
-	return report(&values, argv[operand]) ? 1 : 0;
+	status = report(&values, argv[operand]) ? 1 : 0;
+	vec_deinit(&values.pids);
+	vec_deinit(&values.tids);
+	vec_deinit(&values.comms);
+	return status;
 }
 
 const struct command_spec command_report = {

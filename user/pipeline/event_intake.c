@@ -78,6 +78,9 @@ int pipeline_take_lost(struct pipeline *p, const struct jitbpf_lost_samples *los
 
 	if (err)
 		return err;
+	if (!sample_filter_passes_lost(&p->filter, lost->pid,
+				       string_pool_get(p->strings, process->comm)))
+		return 0;
 	row = pipeline_ledger_row(p, process);
 	if (!row)
 		return -ENOMEM;

@@ -26,6 +26,10 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 		p->symbols = *options->symbols;
 		p->has_symbols = true;
 	}
+	if (options->filter) {
+		p->filter = *options->filter;
+		p->ledger.filtered = sample_filter_is_set(options->filter);
+	}
 	p->stack_cache = calloc(STACK_CACHE_SLOTS, sizeof(*p->stack_cache));
 	if (!p->stack_cache)
 		return -ENOMEM;

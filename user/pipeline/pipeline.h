@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "pipeline/recorder.h"
+#include "pipeline/sample_filter.h"
 #include "pipeline/source.h"
 #include "sink/sink.h"
 #include "symbolize/symbol_service.h"
@@ -27,6 +28,8 @@ struct pipeline_options {
 	 * given modules that are the pipeline's, so that it ends before that does.
 	 */
 	const struct symbol_service *symbols;
+	/* NULL: all samples. Copied; what it borrows outlives the pipeline. */
+	const struct sample_filter *filter;
 };
 
 /* Figures for a status line. */

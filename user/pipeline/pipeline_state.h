@@ -7,6 +7,7 @@
 #include "base/string_pool.h"
 #include "locate/locate.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/sample_filter.h"
 #include "profile/ledger.h"
 #include "profile/profile.h"
 #include "state/process_table.h"
@@ -45,6 +46,7 @@ struct sequence_span {
 struct pipeline {
 	struct symbol_service symbols;
 	bool has_symbols;
+	struct sample_filter filter;
 	struct run_info info;
 	struct view view;
 

@@ -99,56 +99,64 @@ static int feed_sinks(struct pipeline *p, const struct jitbpf_sample *sample,
 	return 0;
 }
 
+/* Where the stack was located before and nothing has changed since; else locate it. */
+static int located_sample(struct pipeline *p, const struct process *process,
+			  const struct raw_stack *stack, uint64_t time_ns,
+			  struct stack_cache_slot *ret)
+{
+	uint32_t frames = stack->kernel_frames + stack->user_frames;
+	struct stack_cache_slot *slot;
+	uint64_t hash, now;
+	int err;
+
+	if (!process->mappings || !process->code)
+		return locate_sample(p, process, stack, time_ns, ret);
+	hash = hash_bytes(stack->ips, frames * sizeof(uint64_t),
+			  hash_mix(process->number, stack->user_end) ^ stack->kernel_frames);
+	slot = cache_slot(p, hash);
+	now = generation(p, process);
+	if (slot->used && slot->hash == hash && slot->process == process->number &&
+	    slot->comm == process->comm && slot->generation == now && slot->time_ns <= time_ns) {
+		*ret = *slot;
+		return 0;
+	}
+	err = locate_sample(p, process, stack, time_ns, ret);
+	if (err)
+		return err;
+	ret->hash = hash;
+	ret->process = process->number;
+	ret->generation = now;
+	ret->time_ns = time_ns;
+	ret->used = true;
+	/* What stood before the last change says nothing about later samples. */
+	if (time_ns >= p->changed_ns)
+		*slot = *ret;
+	return 0;
+}
+
 int pipeline_take_sample(struct pipeline *p, const struct jitbpf_sample *sample)
 {
-	uint32_t frames = (uint32_t)sample->kernel_frames + sample->user_frames;
 	struct raw_stack stack = {
 		.ips = (const uint64_t *)sample->ips,
 		.kernel_frames = sample->kernel_frames,
 		.user_frames = sample->user_frames,
 		.user_end = sample->user_end,
 	};
-	struct stack_cache_slot *slot, uncached = {0};
+	struct stack_cache_slot located = {0};
 	struct process *process;
-	uint64_t hash, now;
 	int err;
 
 	err = process_table_at(&p->processes, sample->pid, sample->start_ns, sample->h.time_ns,
 			       &process);
-	if (err)
-		return err;
-	if (!process->comm) {
+	if (!err && !process->comm)
 		err = string_pool_add(p->strings, sample->comm, sizeof(sample->comm),
 				      &process->comm);
-		if (err)
-			return err;
-	}
-	if (!process->mappings || !process->code) {
-		err = locate_sample(p, process, &stack, sample->h.time_ns, &uncached);
-		slot = &uncached;
-	} else {
-		hash = hash_bytes(stack.ips, frames * sizeof(uint64_t),
-				  hash_mix(process->number, sample->user_end) ^
-					  sample->kernel_frames);
-		slot = cache_slot(p, hash);
-		now = generation(p, process);
-		if (!slot->used || slot->hash != hash || slot->process != process->number ||
-		    slot->comm != process->comm || slot->generation != now ||
-		    slot->time_ns > sample->h.time_ns) {
-			err = locate_sample(p, process, &stack, sample->h.time_ns, &uncached);
-			uncached.hash = hash;
-			uncached.process = process->number;
-			uncached.generation = now;
-			uncached.time_ns = sample->h.time_ns;
-			uncached.used = true;
-			/* What stood before the last change says nothing about later samples. */
-			if (!err && sample->h.time_ns >= p->changed_ns)
-				*slot = uncached;
-			else
-				slot = &uncached;
-		}
-	}
-	if (!err)
-		err = count_sample(p, process, slot);
-	return err ?: feed_sinks(p, sample, slot);
+	if (err)
+		return err;
+	if (!sample_filter_passes(&p->filter, sample, string_pool_get(p->strings, process->comm),
+				  p->info.start_ns))
+		return 0;
+	err = located_sample(p, process, &stack, sample->h.time_ns, &located);
+	err = err ?: count_sample(p, process, &located);
+	return err ?: feed_sinks(p, sample, &located);
 }

@@ -6,6 +6,7 @@
 #ifndef JITBPF_PROFILE_LEDGER_H
 #define JITBPF_PROFILE_LEDGER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/vec.h"
@@ -47,6 +48,7 @@ struct ledger {
 	uint64_t fate[FATE_COUNT];
 	uint64_t cut[JITBPF_END_COUNT];
 	struct jit_counts jit;
+	bool filtered;		    /* of some samples only: counters are of all */
 	uint64_t malformed_records; /* records of the source that could not be read */
 	uint64_t throttled_ns;	    /* added up over CPUs */
 	uint64_t throttles;

@@ -179,7 +179,7 @@ static void put_trouble(struct text *text, const struct ledger *ledger)
 		    ledger->counters[i])
 			put_row(text, ledger_counters[i].words, ledger->counters[i]);
 	}
-	if (counted && counted != taken)
+	if (!ledger->filtered && counted && counted != taken)
 		put_row(text, "samples by the kernel's own count", counted);
 	if (text->bytes.size == heading)
 		text->bytes.size -= strlen("to look into\n");

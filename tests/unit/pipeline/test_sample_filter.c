@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pipeline/sample_filter.h"
+
+#define START 1000
+
+static bool passes(const struct sample_filter *filter, uint64_t at_ns, uint32_t pid, uint32_t tid)
+{
+	struct jitbpf_sample sample = {
+		.h.time_ns = START + at_ns,
+		.pid = pid,
+		.tid = tid,
+		.comm = "worker",
+	};
+
+	return sample_filter_passes(filter, &sample, "server", START);
+}
+
+static void test_empty_lets_all_pass(void **state)
+{
+	struct sample_filter filter = {0};
+
+	assert_false(sample_filter_is_set(&filter));
+	assert_true(passes(&filter, 0, 1, 1));
+	assert_true(sample_filter_passes_lost(&filter, 1, "server"));
+}
+
+static void test_time_is_half_open(void **state)
+{
+	struct sample_filter filter = {.from_ns = 10, .to_ns = 20};
+
+	assert_true(sample_filter_is_set(&filter));
+	assert_false(passes(&filter, 9, 1, 1));
+	assert_true(passes(&filter, 10, 1, 1));
+	assert_true(passes(&filter, 19, 1, 1));
+	assert_false(passes(&filter, 20, 1, 1));
+	assert_false(sample_filter_passes_lost(&filter, 1, "server"));
+}
+
+static void test_lists(void **state)
+{
+	static const uint32_t numbers[] = {5, 7};
+	static const char *const workers[] = {"nobody", "worker"};
+	static const char *const servers[] = {"server"};
+	struct sample_filter by_pid = {.pids = numbers, .pid_count = 2};
+	struct sample_filter by_tid = {.tids = numbers, .tid_count = 2};
+	struct sample_filter by_thread_name = {.comms = workers, .comm_count = 2};
+	struct sample_filter by_process_name = {.comms = servers, .comm_count = 1};
+
+	assert_true(passes(&by_pid, 0, 7, 1));
+	assert_false(passes(&by_pid, 0, 1, 7));
+	assert_true(passes(&by_tid, 0, 1, 7));
+	assert_false(passes(&by_tid, 0, 7, 1));
+	assert_true(passes(&by_thread_name, 0, 1, 1));
+	assert_true(passes(&by_process_name, 0, 1, 1));
+	by_thread_name.comm_count = 1;
+	assert_false(passes(&by_thread_name, 0, 1, 1));
+	assert_true(sample_filter_passes_lost(&by_pid, 5, "x"));
+	assert_false(sample_filter_passes_lost(&by_pid, 6, "x"));
+	assert_false(sample_filter_passes_lost(&by_tid, 5, "x"));
+	assert_false(sample_filter_passes_lost(&by_process_name, 5, "x"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_empty_lets_all_pass),
+		cmocka_unit_test(test_time_is_half_open),
+		cmocka_unit_test(test_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pipeline/sample_filter.h"
+
+#include <string.h>
+
+bool sample_filter_is_set(const struct sample_filter *filter)
+{
+	return filter->from_ns || filter->to_ns || filter->pid_count || filter->tid_count ||
+	       filter->comm_count;
+}
+
+static bool has_number(const uint32_t *numbers, size_t count, uint32_t number)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (numbers[i] == number)
+			return true;
+	}
+	return !count;
+}
+
+static bool passes_comm(const struct sample_filter *filter, const char *process_comm,
+			const char *thread_comm)
+{
+	for (size_t i = 0; i < filter->comm_count; i++) {
+		/* The kernel keeps 15 bytes of a name: so does who asks for it. */
+		if (!strncmp(filter->comms[i], process_comm, JITBPF_COMM_MAX - 1) ||
+		    !strncmp(filter->comms[i], thread_comm, JITBPF_COMM_MAX - 1))
+			return true;
+	}
+	return !filter->comm_count;
+}
+
+static bool passes_time(const struct sample_filter *filter, uint64_t time_ns, uint64_t start_ns)
+{
+	uint64_t at_ns = time_ns > start_ns ? time_ns - start_ns : 0;
+
+	return at_ns >= filter->from_ns && (!filter->to_ns || at_ns < filter->to_ns);
+}
+
+bool sample_filter_passes(const struct sample_filter *filter, const struct jitbpf_sample *sample,
+			  const char *process_comm, uint64_t start_ns)
+{
+	return passes_time(filter, sample->h.time_ns, start_ns) &&
+	       has_number(filter->pids, filter->pid_count, sample->pid) &&
+	       has_number(filter->tids, filter->tid_count, sample->tid) &&
+	       passes_comm(filter, process_comm, sample->comm);
+}
+
+bool sample_filter_passes_lost(const struct sample_filter *filter, uint32_t pid,
+			       const char *process_comm)
+{
+	return !filter->from_ns && !filter->to_ns && !filter->tid_count &&
+	       has_number(filter->pids, filter->pid_count, pid) &&
+	       passes_comm(filter, process_comm, process_comm);
+}
