@@ -82,6 +82,13 @@ class SystemWide(harness.KernelTest):
             self.assertGreater(pids[engine.pid], 50, engine.args)
         self.check_ledger(run)
 
+    def test_command_and_everything_else(self):
+        run = self.record([harness.ENGINE, "hot", "--seconds", "1", "--name", "ours"],
+                          ["-a", "-F", "499"])
+        self.assertTrue(any(harness.leaf_jit(s) and harness.leaf_jit(s).name == "ours"
+                            for s in run.script()))
+        self.check_ledger(run)
+
     def test_pid(self):
         env = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM}
         engines = [subprocess.Popen([harness.ENGINE, "hot", "--seconds", "4", "--name", name],

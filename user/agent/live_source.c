@@ -194,8 +194,11 @@ static int attach_tracking(struct live_source *live)
 int live_source_track(struct live_source *live, uint32_t pid)
 {
 	uint32_t one = 1;
-	int err = live->links.size ? 0 : attach_tracking(live);
+	int err;
 
+	if (!live->bpf->rodata->only_tracked)
+		return 0;
+	err = live->links.size ? 0 : attach_tracking(live);
 	if (err)
 		return err;
 	if (bpf_map_update_elem(bpf_map__fd(live->bpf->maps.tracked), &pid, &one, BPF_ANY))

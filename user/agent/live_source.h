@@ -45,7 +45,10 @@ int live_source_create(const struct live_options *options, const struct probe_si
 		       struct live_failure *failure);
 void live_source_destroy(struct live_source *live);
 
-/* Profile a process and the children it will have. Returns 0 or negative errno. */
+/*
+ * Profile a process and the children it will have; without only_tracked all are
+ * anyway, and this does nothing. Returns 0 or negative errno.
+ */
 int live_source_track(struct live_source *live, uint32_t pid);
 
 /* Attach everything; from now on samples are taken. Returns 0, or negative errno with *failure. */
