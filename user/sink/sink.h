@@ -69,6 +69,7 @@ struct sink_ops {
 
 extern const struct sink_ops sink_folded;
 extern const struct sink_ops sink_html;
+extern const struct sink_ops sink_pprof;
 extern const struct sink_ops sink_script;
 extern const struct sink_ops sink_summary;
 extern const struct sink_ops sink_summary_json;

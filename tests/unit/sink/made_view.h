@@ -22,6 +22,7 @@
 struct made_view {
 	struct run_info info;
 	struct string_pool *strings;
+	struct module_table modules;
 	struct location_table locations;
 	struct frame_table *frames;
 	struct profile profile;
@@ -46,6 +47,7 @@ MADE void made_init(struct made_view *m)
 	assert_int_equal(frame_table_create(m->strings, &m->frames), 0);
 	m->view = (struct view){.info = &m->info,
 				.strings = m->strings,
+				.modules = &m->modules,
 				.locations = &m->locations,
 				.frames = m->frames,
 				.profile = &m->profile,
@@ -58,6 +60,7 @@ MADE void made_deinit(struct made_view *m)
 	profile_deinit(&m->profile);
 	frame_table_destroy(m->frames);
 	location_table_deinit(&m->locations);
+	module_table_deinit(&m->modules);
 	string_pool_destroy(m->strings);
 }
 

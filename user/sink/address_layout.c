@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/address_layout.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/scope.h"
+#include "sink/frame_text.h"
+
+#define PAGE_BYTES	   4096ull
+#define RANGE_ALIGN_BYTES  (1ull << 32)
+#define REGION_ALIGN_BYTES 64ull
+
+/* No file and no code is larger: who says so lies, and would use up the addresses. */
+#define OFFSET_MAX ((1ull << 40) - 1)
+
+/* Readers take addresses for the kernel's from 2^63 on; a range's end is rounded up. */
+#define FREE_END ((1ull << 63) - RANGE_ALIGN_BYTES)
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+	return value > UINT64_MAX - (unit - 1) ? UINT64_MAX : (value + unit - 1) & ~(unit - 1);
+}
+
+static bool is_shifted(enum address_range_kind kind)
+{
+	return kind == ADDRESS_RANGE_FILE || kind == ADDRESS_RANGE_JIT;
+}
+
+/* The offset of a location in its part: of kernel code made at run time, its address. */
+static uint64_t offset_of(const struct location *location)
+{
+	if (location->kind == LOCATION_KERNEL_CODE && location->code)
+		return ((const struct kernel_code *)location->code)->address + location->offset;
+	return location->offset;
+}
+
+static bool range_equal(const void *items, uint32_t item, const void *key_)
+{
+	const struct address_range *range = (const struct address_range *)items + item;
+	const struct address_range *key = key_;
+
+	return range->kind == key->kind && range->owner == key->owner &&
+	       !strcmp(range->name, key->name);
+}
+
+static int find_range(struct address_layout *layout, const struct address_range *key, uint32_t *ret)
+{
+	uint64_t hash = hash_bytes(key->name, strlen(key->name), hash_mix(key->kind, key->owner));
+	uint32_t range =
+		index_map_find(&layout->range_index, hash, range_equal, layout->ranges.data, key);
+
+	if (range == INDEX_MAP_NONE) {
+		if (layout->ranges.size >= ADDRESS_LAYOUT_NONE - 1 ||
+		    vec_reserve(&layout->ranges, layout->ranges.size + 1))
+			return -ENOMEM;
+		range = (uint32_t)layout->ranges.size;
+		if (index_map_insert(&layout->range_index, hash, range))
+			return -ENOMEM;
+		layout->ranges.data[layout->ranges.size++] = *key;
+	}
+	*ret = range;
+	return 0;
+}
+
+static bool part_equal(const void *items, uint32_t item, const void *key_)
+{
+	const struct address_part *part = (const struct address_part *)items + item;
+	const struct address_part *key = key_;
+
+	return part->range == key->range && part->owner == key->owner;
+}
+
+static int find_part(struct address_layout *layout, const struct address_part *key, uint32_t *ret)
+{
+	uint64_t hash = hash_mix(key->range, key->owner);
+	uint32_t number =
+		index_map_find(&layout->part_index, hash, part_equal, layout->parts.data, key);
+	struct address_range *range = &layout->ranges.data[key->range];
+
+	if (number == INDEX_MAP_NONE) {
+		if (layout->parts.size >= ADDRESS_LAYOUT_NONE - 1 ||
+		    vec_reserve(&layout->parts, layout->parts.size + 1))
+			return -ENOMEM;
+		number = (uint32_t)layout->parts.size;
+		if (index_map_insert(&layout->part_index, hash, number))
+			return -ENOMEM;
+		layout->parts.data[layout->parts.size++] = *key;
+		if (range->first_part == ADDRESS_LAYOUT_NONE)
+			range->first_part = number;
+		else
+			layout->parts.data[range->last_part].next = number;
+		range->last_part = number;
+	}
+	*ret = number;
+	return 0;
+}
+
+/* The range that a location belongs into, by its outermost frame. false: into none. */
+static bool range_of(const struct view *view, uint32_t number, const struct location *location,
+		     struct address_range *ret)
+{
+	struct frame_text frame;
+
+	frame_text_get(view, number, frame_text_count(view, number) - 1, &frame);
+	*ret = (struct address_range){
+		.name = frame.module,
+		.first_part = ADDRESS_LAYOUT_NONE,
+		.last_part = ADDRESS_LAYOUT_NONE,
+	};
+	switch (location->kind) {
+	case LOCATION_NATIVE:
+		ret->kind = ADDRESS_RANGE_FILE;
+		ret->owner = (uint32_t)location->owner;
+		ret->module = module_table_get(view->modules, ret->owner);
+		if (ret->module)
+			ret->name = ret->module->path;
+		return location->offset <= OFFSET_MAX;
+	case LOCATION_JIT:
+		ret->kind = ADDRESS_RANGE_JIT;
+		return location->offset <= OFFSET_MAX;
+	case LOCATION_KERNEL:
+	case LOCATION_KERNEL_CODE:
+		ret->kind = ADDRESS_RANGE_KERNEL;
+		return true;
+	case LOCATION_ANON:
+		ret->kind = ADDRESS_RANGE_ANON;
+		return true;
+	case LOCATION_UNKNOWN:
+		break;
+	}
+	return false;
+}
+
+static void note_frames(struct address_range *range, const struct view *view, uint32_t location)
+{
+	uint32_t count = frame_text_count(view, location);
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct frame_text frame;
+
+		frame_text_get(view, location, i, &frame);
+		range->has_files |= *frame.file != 0;
+		range->has_lines |= frame.line != 0;
+		range->has_inlined |= frame.inlined;
+	}
+}
+
+/* Enter a location that is used, where it has not been. */
+static int enter(struct address_layout *layout, const struct view *view, uint32_t number)
+{
+	const struct location *location = frame_text_location(view, number);
+	struct address_part key = {.next = ADDRESS_LAYOUT_NONE}, *part;
+	struct address_range range;
+
+	if (!location || layout->part_of[number] != ADDRESS_LAYOUT_NONE ||
+	    !range_of(view, number, location, &range))
+		return 0;
+	key.first = key.last = offset_of(location);
+	if (range.kind == ADDRESS_RANGE_JIT)
+		key.owner = location->owner;
+	if (find_range(layout, &range, &key.range) ||
+	    find_part(layout, &key, &layout->part_of[number]))
+		return -ENOMEM;
+	part = &layout->parts.data[layout->part_of[number]];
+	if (key.first < part->first)
+		part->first = key.first;
+	if (key.last > part->last)
+		part->last = key.last;
+	note_frames(&layout->ranges.data[key.range], view, number);
+	return 0;
+}
+
+static int enter_all(struct address_layout *layout, const struct view *view, const uint64_t *totals)
+{
+	const struct profile *profile = view->profile;
+
+	for (size_t i = 0; i < profile->nodes.size; i++) {
+		const struct profile_node *node = &profile->nodes.data[i];
+		uint32_t part;
+
+		if (!totals[i] || node->parent == PROFILE_NODE_NONE)
+			continue;
+		if (enter(layout, view, node->location))
+			return -ENOMEM;
+		if (profile->nodes.data[node->parent].parent != PROFILE_NODE_NONE ||
+		    node->location >= layout->location_count)
+			continue;
+		part = layout->part_of[node->location];
+		if (part != ADDRESS_LAYOUT_NONE)
+			layout->ranges.data[layout->parts.data[part].range].outermost += totals[i];
+	}
+	return 0;
+}
+
+/* Give a range of files or JIT code its addresses, from *next on, while there are any. */
+static void place(struct address_layout *layout, struct address_range *range, uint64_t *next)
+{
+	uint64_t at = *next;
+
+	range->start = at;
+	for (uint32_t i = range->first_part; i != ADDRESS_LAYOUT_NONE;
+	     i = layout->parts.data[i].next) {
+		struct address_part *part = &layout->parts.data[i];
+
+		if (at > FREE_END || part->last >= FREE_END - at)
+			break;
+		part->base = at;
+		at = round_up(at + part->last + 1, REGION_ALIGN_BYTES);
+	}
+	range->limit = round_up(at, PAGE_BYTES);
+	*next = round_up(range->limit, RANGE_ALIGN_BYTES);
+}
+
+/* The range of what stands where it does. */
+static void enclose(struct address_layout *layout, struct address_range *range)
+{
+	const struct address_part *part = &layout->parts.data[range->first_part];
+
+	range->start = part->first & ~(PAGE_BYTES - 1);
+	range->limit = part->last == UINT64_MAX ? UINT64_MAX : round_up(part->last + 1, PAGE_BYTES);
+}
+
+static bool is_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strstr(slash ? slash : path, ".so") != NULL || *path == '[';
+}
+
+/* Nobody said which file the program was: one that most stacks begin in, and no library. */
+static uint32_t guess_main(const struct address_layout *layout)
+{
+	uint32_t best = ADDRESS_LAYOUT_NONE;
+	bool best_is_library = false;
+
+	for (uint32_t i = 0; i < layout->ranges.size; i++) {
+		const struct address_range *range = &layout->ranges.data[i];
+		bool library = is_library(range->name);
+
+		if (range->kind != ADDRESS_RANGE_FILE)
+			continue;
+		if (best == ADDRESS_LAYOUT_NONE || library < best_is_library ||
+		    (library == best_is_library &&
+		     range->outermost > layout->ranges.data[best].outermost)) {
+			best = i;
+			best_is_library = library;
+		}
+	}
+	return best;
+}
+
+int address_layout_build(struct address_layout *layout, const struct view *view,
+			 const uint64_t *totals)
+{
+	uint64_t next = RANGE_ALIGN_BYTES;
+
+	layout->location_count = view->locations->locations.size;
+	layout->part_of = malloc((layout->location_count + 1) * sizeof(*layout->part_of));
+	if (!layout->part_of)
+		return -ENOMEM;
+	/* All bits set: ADDRESS_LAYOUT_NONE. */
+	memset(layout->part_of, 0xff, layout->location_count * sizeof(*layout->part_of));
+	if (enter_all(layout, view, totals))
+		return -ENOMEM;
+	vec_for_each (range, &layout->ranges) {
+		if (is_shifted(range->kind))
+			place(layout, range, &next);
+		else
+			enclose(layout, range);
+	}
+	layout->main = guess_main(layout);
+	return 0;
+}
+
+uint32_t address_layout_find(const struct address_layout *layout, const struct view *view,
+			     uint32_t location, uint64_t *ret_address)
+{
+	const struct location *known = frame_text_location(view, location);
+	const struct address_part *part;
+
+	*ret_address = 0;
+	if (!known)
+		return ADDRESS_LAYOUT_NONE;
+	if (layout->part_of[location] == ADDRESS_LAYOUT_NONE) {
+		if (known->kind == LOCATION_UNKNOWN)
+			*ret_address = known->offset;
+		return ADDRESS_LAYOUT_NONE;
+	}
+	part = &layout->parts.data[layout->part_of[location]];
+	if (!part->base && is_shifted(layout->ranges.data[part->range].kind))
+		return ADDRESS_LAYOUT_NONE; /* there was no address left for it */
+	*ret_address = part->base + offset_of(known);
+	return part->range;
+}
+
+void address_layout_deinit(struct address_layout *layout)
+{
+	vec_deinit(&layout->ranges);
+	vec_deinit(&layout->parts);
+	index_map_deinit(&layout->range_index);
+	index_map_deinit(&layout->part_index);
+	free(layout->part_of);
+	layout->part_of = NULL;
+}

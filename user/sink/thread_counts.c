@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/thread_counts.h"
+
+#include <errno.h>
+
+#include "base/hash.h"
+
+static bool equal_thread(const void *items, uint32_t item, const void *key_)
+{
+	const struct sampled_thread *thread = (const struct sampled_thread *)items + item;
+	const struct sampled_thread *key = key_;
+
+	return thread->pid == key->pid && thread->tid == key->tid && thread->comm == key->comm;
+}
+
+static int find_thread(struct thread_counts *counts, const struct sink_sample *sample,
+		       uint32_t *ret)
+{
+	struct sampled_thread key = {.pid = sample->pid, .tid = sample->tid, .comm = sample->comm};
+	uint64_t hash = hash_mix((uint64_t)key.pid << 32 | key.tid, key.comm);
+	uint32_t thread = index_map_find(&counts->thread_index, hash, equal_thread,
+					 counts->threads.data, &key);
+
+	if (thread == INDEX_MAP_NONE) {
+		if (counts->threads.size >= INDEX_MAP_NONE - 1 ||
+		    vec_reserve(&counts->threads, counts->threads.size + 1))
+			return -ENOMEM;
+		thread = (uint32_t)counts->threads.size;
+		if (index_map_insert(&counts->thread_index, hash, thread))
+			return -ENOMEM;
+		counts->threads.data[counts->threads.size++] = key;
+	}
+	*ret = thread;
+	return 0;
+}
+
+static bool equal_count(const void *items, uint32_t item, const void *key_)
+{
+	const struct thread_count *count = (const struct thread_count *)items + item;
+	const struct thread_count *key = key_;
+
+	return count->node == key->node && count->thread == key->thread;
+}
+
+int thread_counts_add(struct thread_counts *counts, const struct sink_sample *sample)
+{
+	struct thread_count key = {.node = sample->node};
+	uint32_t count;
+	uint64_t hash;
+
+	if (find_thread(counts, sample, &key.thread))
+		return -ENOMEM;
+	hash = hash_mix(key.node, key.thread);
+	count = index_map_find(&counts->count_index, hash, equal_count, counts->counts.data, &key);
+	if (count == INDEX_MAP_NONE) {
+		if (counts->counts.size >= INDEX_MAP_NONE - 1 ||
+		    vec_reserve(&counts->counts, counts->counts.size + 1))
+			return -ENOMEM;
+		count = (uint32_t)counts->counts.size;
+		if (index_map_insert(&counts->count_index, hash, count))
+			return -ENOMEM;
+		counts->counts.data[counts->counts.size++] = key;
+	}
+	counts->counts.data[count].samples++;
+	return 0;
+}
+
+void thread_counts_deinit(struct thread_counts *counts)
+{
+	vec_deinit(&counts->threads);
+	vec_deinit(&counts->counts);
+	index_map_deinit(&counts->thread_index);
+	index_map_deinit(&counts->count_index);
+}
