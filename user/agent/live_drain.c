@@ -40,7 +40,7 @@ static int take_ring_record(void *context, const void *bytes, size_t size_bytes)
 
 static int keep_sideband(void *context, const struct jitbpf_record *record)
 {
-	return round_buffer_add(context, record);
+	return round_buffer_add(context, record->time_ns, record);
 }
 
 /* Pass on what concerns the profiled processes. */
@@ -54,7 +54,11 @@ static int filter_sideband(void *context, const struct jitbpf_record *record)
 	return filter->taker->take(filter->taker->context, record);
 }
 
-/* Forks decide whom what follows concerns, so all CPUs' records are put into order first. */
+/*
+ * Forks decide whom what follows concerns, so all CPUs' records are put into
+ * order first; those that came while we read wait for what other CPUs have of
+ * that time.
+ */
 static int drain_sideband(struct live_source *live, struct drain_taker *taker)
 {
 	struct sideband_filter filter = {.live = live, .taker = taker};
@@ -68,7 +72,8 @@ static int drain_sideband(struct live_source *live, struct drain_taker *taker)
 		if (err)
 			return err;
 	}
-	return round_buffer_drain(&live->sideband, filter_sideband, &filter);
+	return round_buffer_drain(&live->sideband, live->stopped ? UINT64_MAX : live->round_ns,
+				  filter_sideband, &filter);
 }
 
 static uint64_t sum_counter(const struct live_source *live, uint32_t which)

@@ -3,10 +3,16 @@
 
 #include <string.h>
 
-int round_buffer_add(struct round_buffer *buffer, const struct jitbpf_record *record)
+static size_t padded_bytes(const struct jitbpf_record *record)
 {
-	struct round_entry entry = {.time_ns = record->time_ns, .offset = buffer->bytes.size};
-	size_t padded = (record->size_bytes + 7u) & ~(size_t)7;
+	return (record->size_bytes + (size_t)7) & ~(size_t)7;
+}
+
+int round_buffer_add(struct round_buffer *buffer, uint64_t time_ns,
+		     const struct jitbpf_record *record)
+{
+	struct round_entry entry = {.time_ns = time_ns, .offset = buffer->bytes.size};
+	size_t padded = padded_bytes(record);
 	int err = vec_reserve(&buffer->bytes, buffer->bytes.size + padded);
 
 	err = err ?: vec_push(&buffer->entries, entry);
@@ -26,20 +32,60 @@ static int compare(const void *a_, const void *b_)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-int round_buffer_drain(struct round_buffer *buffer,
+static const struct jitbpf_record *record_of(const struct round_buffer *buffer,
+					     const struct round_entry *entry)
+{
+	return (const struct jitbpf_record *)(buffer->bytes.data + entry->offset);
+}
+
+/* Put what is later than until_ns aside. Returns how many entries, the first ones, are not. */
+static size_t put_aside(struct round_buffer *buffer, uint64_t until_ns)
+{
+	size_t now = buffer->entries.size, bytes = 0;
+
+	while (now && buffer->entries.data[now - 1].time_ns > until_ns)
+		bytes += padded_bytes(record_of(buffer, &buffer->entries.data[--now]));
+	buffer->later.size = 0;
+	if (vec_reserve(&buffer->later, bytes))
+		return buffer->entries.size;
+	for (size_t i = now; i < buffer->entries.size; i++) {
+		const struct jitbpf_record *record = record_of(buffer, &buffer->entries.data[i]);
+
+		memcpy(buffer->later.data + buffer->later.size, record, record->size_bytes);
+		buffer->entries.data[i].offset = buffer->later.size;
+		buffer->later.size += padded_bytes(record);
+	}
+	return now;
+}
+
+/* What was put aside is all that is left. */
+static void keep_later(struct round_buffer *buffer, size_t from)
+{
+	round_bytes handed_over = buffer->bytes;
+
+	buffer->bytes = buffer->later;
+	buffer->later = handed_over;
+	buffer->entries.size -= from;
+	if (buffer->entries.size)
+		memmove(buffer->entries.data, buffer->entries.data + from,
+			buffer->entries.size * sizeof(*buffer->entries.data));
+}
+
+int round_buffer_drain(struct round_buffer *buffer, uint64_t until_ns,
 		       int (*take)(void *context, const struct jitbpf_record *record),
 		       void *context)
 {
+	size_t count;
 	int err = 0;
 
 	qsort(buffer->entries.data, buffer->entries.size, sizeof(*buffer->entries.data), compare);
-	vec_for_each (entry, &buffer->entries) {
-		err = take(context,
-			   (const struct jitbpf_record *)(buffer->bytes.data + entry->offset));
-		if (err)
-			break;
-	}
-	buffer->entries.size = buffer->bytes.size = 0;
+	count = put_aside(buffer, until_ns);
+	for (size_t i = 0; i < count && !err; i++)
+		err = take(context, record_of(buffer, &buffer->entries.data[i]));
+	if (err)
+		buffer->entries.size = buffer->bytes.size = 0;
+	else
+		keep_later(buffer, count);
 	return err;
 }
 
@@ -47,4 +93,5 @@ void round_buffer_deinit(struct round_buffer *buffer)
 {
 	vec_deinit(&buffer->bytes);
 	vec_deinit(&buffer->entries);
+	vec_deinit(&buffer->later);
 }

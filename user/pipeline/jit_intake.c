@@ -5,33 +5,57 @@
 #define LOAD_TIME_SLACK_NS 10000000000ull
 
 /*
- * When the event happened: the shim's own time, taken before the record was
- * made, unless it cannot be (another time namespace, or a lie): then the hit's.
+ * The shim takes its own time before it makes the record. It counts unless it
+ * cannot be: another time namespace, or a lie.
  */
-static uint64_t event_time(const struct jit_event *event, uint64_t hit_ns, struct jit_counts *jit)
+static bool is_believed(uint64_t event_ns, uint64_t hit_ns)
 {
-	uint64_t time_ns = event->header.time_ns;
-
-	if (time_ns <= hit_ns && hit_ns - time_ns <= LOAD_TIME_SLACK_NS)
-		return time_ns;
-	jit->time_corrected++;
-	return hit_ns;
+	return event_ns <= hit_ns && hit_ns - event_ns <= LOAD_TIME_SLACK_NS;
 }
 
-static int note_sequence(struct pipeline *p, const struct process *process, uint64_t sequence)
+uint64_t pipeline_jit_time(const struct jitbpf_jit *jit)
 {
+	struct jitbpf_jit_header header;
+
+	if (jit_part_decode(jit->data, jit->data_bytes, &header) ||
+	    !is_believed(header.time_ns, jit->h.time_ns))
+		return jit->h.time_ns;
+	return header.time_ns;
+}
+
+uint64_t sequence_span_gaps(const struct sequence_span *span)
+{
+	uint64_t steps = span->last - span->first;
+
+	return span->gaps + (span->count && steps >= span->count ? steps - span->count + 1 : 0);
+}
+
+/* A record counts as come when its first part has. */
+static int note_sequence(struct pipeline *p, const struct process *process,
+			 const struct jitbpf_jit *jit)
+{
+	struct jitbpf_jit_header header;
 	struct sequence_span *span;
 
+	if (jit_part_decode(jit->data, jit->data_bytes, &header) || header.part ||
+	    jit->h.time_ns < process->program_ns)
+		return 0;
 	while (p->sequences.size <= process->number) {
 		int err = vec_push(&p->sequences, ((struct sequence_span){.first = UINT64_MAX}));
 
 		if (err)
 			return err;
 	}
-	/* Threads overtake each other between number and probe: order means nothing. */
 	span = &p->sequences.data[process->number];
-	span->first = sequence < span->first ? sequence : span->first;
-	span->last = sequence > span->last ? sequence : span->last;
+	/* A program that we saw begin counts from 0. */
+	if (span->program_ns != process->program_ns)
+		*span = (struct sequence_span){
+			.program_ns = process->program_ns,
+			.gaps = sequence_span_gaps(span),
+		};
+	/* Threads overtake each other between number and probe: order means nothing. */
+	span->first = header.sequence < span->first ? header.sequence : span->first;
+	span->last = header.sequence > span->last ? header.sequence : span->last;
 	span->count++;
 	return 0;
 }
@@ -64,6 +88,9 @@ int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit)
 	row = pipeline_ledger_row(p, process);
 	if (!row)
 		return -ENOMEM;
+	err = note_sequence(p, process, jit);
+	if (err)
+		return err;
 	given_up = process->jit_assembly.over_budget;
 	err = jit_assembly_add(&process->jit_assembly, jit->tid, jit->data, jit->data_bytes, &event,
 			       &complete);
@@ -74,11 +101,14 @@ int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit)
 	}
 	if (err || !complete)
 		return err;
-	err = note_sequence(p, process, event.header.sequence);
-	if (err || !process->code)
-		return err;
+	if (!process->code) {
+		row->jit.invalid++;
+		return 0;
+	}
+	if (!is_believed(event.header.time_ns, jit->h.time_ns))
+		row->jit.time_corrected++;
 	before = *code_map_counts(process->code);
-	err = code_map_apply(process->code, &event, event_time(&event, jit->h.time_ns, &row->jit));
+	err = code_map_apply(process->code, &event, pipeline_jit_time(jit));
 	add_counts(&row->jit, &before, code_map_counts(process->code));
 	return err;
 }

@@ -180,12 +180,20 @@ static int take_from_source(void *context, const struct jitbpf_record *record)
 	}
 	if (p->recorder && !p->recorder_error)
 		p->recorder_error = recorder_write(p->recorder, record);
-	return round_buffer_add(&p->round, record);
+	if (record->type == JITBPF_JIT)
+		return round_buffer_add(
+			&p->round, pipeline_jit_time((const struct jitbpf_jit *)record), record);
+	return round_buffer_add(&p->round, record->time_ns, record);
 }
 
-static int work_off_round(struct pipeline *p, uint64_t time_ns)
+/*
+ * Apply what happened up to time_ns, when the drain began; at the end of all,
+ * everything. What is later came only from the sources that were drained last,
+ * and has to wait for what the others have of that time.
+ */
+static int work_off_round(struct pipeline *p, uint64_t time_ns, bool last)
 {
-	int err = round_buffer_drain(&p->round, take_record, p);
+	int err = round_buffer_drain(&p->round, last ? UINT64_MAX : time_ns, take_record, p);
 
 	if (time_ns > p->info.start_ns)
 		p->info.duration_ns = time_ns - p->info.start_ns;
@@ -208,7 +216,7 @@ int pipeline_round(struct pipeline *p, const struct source *source, struct recor
 		return state;
 	if (recorder && !p->recorder_error)
 		p->recorder_error = recorder_end_round(recorder, time_ns);
-	err = work_off_round(p, time_ns);
+	err = work_off_round(p, time_ns, state <= 0);
 	return state < 0 ? state : (err ?: state);
 }
 
@@ -235,12 +243,8 @@ static void complete_ledger(struct pipeline *p)
 		jit_assembly_flush(&process->jit_assembly);
 		jit->incomplete = process->jit_assembly.incomplete;
 		row->comm = process->comm;
-		if (i < p->sequences.size && p->sequences.data[i].count) {
-			struct sequence_span *span = &p->sequences.data[i];
-			uint64_t wanted = span->last - span->first + 1;
-
-			jit->sequence_gaps = wanted > span->count ? wanted - span->count : 0;
-		}
+		if (i < p->sequences.size)
+			jit->sequence_gaps = sequence_span_gaps(&p->sequences.data[i]);
 		all->methods += jit->methods;
 		all->code_bytes += jit->code_bytes;
 		all->unloads += jit->unloads;

@@ -50,9 +50,10 @@ int pipeline_set_info(struct pipeline *pipeline, const struct run_info *info);
 int pipeline_add_sink(struct pipeline *pipeline, const struct sink_ops *ops, FILE *out);
 
 /*
- * Drain the source once; where that ends a round, work it off. Every record
- * goes to recorder too, unless it is NULL; the recorder's own failure does not
- * stop the pipeline and is returned by pipeline_recorder_error().
+ * Drain the source once. Where that ends a round, work off what happened before
+ * the drain began; what is later waits for the next round, or the source's end.
+ * Every record goes to recorder too, unless it is NULL; the recorder's own
+ * failure does not stop the pipeline and is returned by pipeline_recorder_error().
  * Returns an enum source_state or negative errno. What precedes an error of the
  * source has been worked off.
  */

@@ -29,6 +29,7 @@ struct stack_cache_slot {
 	uint32_t process;
 	uint32_t comm;
 	uint32_t node;
+	uint16_t raw_user_frames; /* of the stack; user_frames are left after locating */
 	uint16_t kernel_frames;
 	uint16_t user_frames;
 	uint8_t user_end;
@@ -40,8 +41,13 @@ struct stack_cache_slot {
 
 /* Which sequence numbers of a process's JIT records have come. */
 struct sequence_span {
+	uint64_t program_ns; /* process.program_ns of the program that this is about */
 	uint64_t first, last, count;
+	uint64_t gaps; /* of the programs before it */
 };
+
+/* How many numbers are missing, of all programs. */
+uint64_t sequence_span_gaps(const struct sequence_span *span);
 
 struct pipeline {
 	struct symbol_service symbols;
@@ -80,6 +86,9 @@ struct ledger_process *pipeline_ledger_row(struct pipeline *p, const struct proc
 /* sample_intake.c, jit_intake.c: apply one record. Return 0 or negative errno. */
 int pipeline_take_sample(struct pipeline *p, const struct jitbpf_sample *sample);
 int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit);
+
+/* When a JIT event happened, which is before its record was made. */
+uint64_t pipeline_jit_time(const struct jitbpf_jit *jit);
 
 /* event_intake.c: the rarer kinds of records. */
 int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_symbol *symbol);

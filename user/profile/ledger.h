@@ -28,11 +28,11 @@ struct jit_counts {
 	uint64_t unloads;
 	uint64_t incomplete; /* records of which a part was missing */
 	uint64_t malformed;  /* impossible lengths and the like */
-	uint64_t invalid;    /* size 0, wrapping range */
+	uint64_t invalid;    /* size 0, wrapping range; of a process that is long gone */
 	uint64_t over_budget;
 	uint64_t not_understood; /* events and fields of other kinds */
 	uint64_t sequence_gaps;	 /* records that the sequence numbers say are missing */
-	uint64_t time_corrected; /* load times outside [process start, hit]: the hit's taken */
+	uint64_t time_corrected; /* load times after the hit or long before: the hit's taken */
 };
 
 struct ledger_process {

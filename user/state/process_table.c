@@ -241,6 +241,7 @@ static int begin_program(struct process *process, uint64_t time_ns)
 {
 	int err;
 
+	process->program_ns = time_ns;
 	if (!process->mappings)
 		return 0;
 	err = space_map_clear(process->mappings, time_ns);
@@ -249,8 +250,6 @@ static int begin_program(struct process *process, uint64_t time_ns)
 	if (err)
 		return err;
 	jit_assembly_flush(&process->jit_assembly);
-	process->has_sequence = false;
-	process->sequence_next = 0;
 	return 0;
 }
 

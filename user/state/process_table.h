@@ -42,8 +42,7 @@ struct process {
 	struct space_map *mappings;
 	struct code_map *code;
 	struct jit_assembly jit_assembly; /* parts of JIT records not yet whole */
-	uint64_t sequence_next;
-	bool has_sequence; /* false again after exec: the new program counts from 0 */
+	uint64_t program_ns;		  /* when it began its program (exec); 0: before we came */
 };
 
 /* A process still takes records that long after its exit; then it is retired. */

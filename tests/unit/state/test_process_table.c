@@ -275,11 +275,11 @@ static void test_exec_begins_anew(void **state)
 	assert_string_equal(name_of(f, process), "before");
 	map(f, 5, 0x1000, "/bin/before", 7, 10);
 	load(process, 1, 0x9000, 10);
-	process->has_sequence = true;
+	assert_int_equal(process->program_ns, 0);
 	comm(f, 5, 5, "after", JITBPF_COMM_EXEC, 20);
 	map(f, 5, 0x1000, "/bin/after", 8, 21);
 	assert_string_equal(name_of(f, process), "after");
-	assert_false(process->has_sequence);
+	assert_int_equal(process->program_ns, 20);
 	assert_null(mapping_at(process, 0x1000, 20));
 	assert_non_null(mapping_at(process, 0x1000, 19));
 	assert_string_equal(

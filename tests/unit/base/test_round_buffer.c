@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/round_buffer.h"
+
+#define RECORD_BYTES_MAX 64
+
+struct taken {
+	char order[64]; /* a letter for each record */
+	size_t count;
+	size_t fail_at;
+};
+
+/* A record that is its letter all over, of an odd size. */
+static void add(struct round_buffer *buffer, uint64_t time_ns, char letter)
+{
+	union {
+		struct jitbpf_record record;
+		char bytes[RECORD_BYTES_MAX];
+	} made;
+	uint32_t size_bytes = sizeof(struct jitbpf_record) + 1 + (uint32_t)letter % 32;
+
+	memset(&made, letter, sizeof(made));
+	made.record.size_bytes = size_bytes;
+	made.record.time_ns = 1;
+	assert_int_equal(round_buffer_add(buffer, time_ns, &made.record), 0);
+}
+
+static int take(void *context, const struct jitbpf_record *record)
+{
+	struct taken *taken = context;
+	const char *bytes = (const char *)record;
+
+	assert_int_equal((uintptr_t)record % 8, 0);
+	for (size_t i = sizeof(*record) + 1; i < record->size_bytes; i++)
+		assert_int_equal(bytes[i], bytes[sizeof(*record)]);
+	taken->order[taken->count++] = bytes[sizeof(*record)];
+	return taken->fail_at && taken->count == taken->fail_at ? -EIO : 0;
+}
+
+static void assert_drained(struct round_buffer *buffer, uint64_t until_ns, const char *order)
+{
+	struct taken taken = {0};
+
+	assert_int_equal(round_buffer_drain(buffer, until_ns, take, &taken), 0);
+	assert_string_equal(taken.order, order);
+}
+
+static void test_order(void **state)
+{
+	struct round_buffer buffer = {0};
+
+	add(&buffer, 3, 'c');
+	add(&buffer, 1, 'a');
+	add(&buffer, 3, 'd');
+	add(&buffer, 2, 'b');
+	add(&buffer, 3, 'e');
+	assert_drained(&buffer, UINT64_MAX, "abcde");
+	assert_drained(&buffer, UINT64_MAX, "");
+	round_buffer_deinit(&buffer);
+}
+
+static void test_what_is_later_stays(void **state)
+{
+	struct round_buffer buffer = {0};
+
+	add(&buffer, 50, 'e');
+	add(&buffer, 10, 'a');
+	add(&buffer, 50, 'f');
+	add(&buffer, 20, 'b');
+	add(&buffer, UINT64_MAX, 'g');
+	assert_drained(&buffer, 5, "");
+	assert_drained(&buffer, 20, "ab");
+	add(&buffer, 30, 'c');
+	add(&buffer, 50, 'h'); /* behind those that came before */
+	add(&buffer, 40, 'd');
+	assert_drained(&buffer, 40, "cd");
+	assert_drained(&buffer, 49, "");
+	assert_drained(&buffer, 50, "efh");
+	assert_drained(&buffer, UINT64_MAX, "g");
+	assert_drained(&buffer, UINT64_MAX, "");
+	round_buffer_deinit(&buffer);
+}
+
+static void test_error_drops_the_rest(void **state)
+{
+	struct taken taken = {.fail_at = 2};
+	struct round_buffer buffer = {0};
+
+	add(&buffer, 1, 'a');
+	add(&buffer, 2, 'b');
+	add(&buffer, 3, 'c');
+	add(&buffer, 9, 'd');
+	assert_int_equal(round_buffer_drain(&buffer, 5, take, &taken), -EIO);
+	assert_string_equal(taken.order, "ab");
+	assert_drained(&buffer, UINT64_MAX, "");
+	round_buffer_deinit(&buffer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_what_is_later_stays),
+		cmocka_unit_test(test_error_drops_the_rest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

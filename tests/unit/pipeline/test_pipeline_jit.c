@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* JIT records in the pipeline: when they happened, and which did not come. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pipeline/pipeline_state.h"
+#include "tests/unit/pipeline/made_run.h"
+
+#define SECOND 1000000000ull
+
+static int setup(void **state)
+{
+	struct made_run *run = malloc(sizeof(*run));
+
+	made_require(run);
+	made_run_begin(run, &(struct pipeline_options){0});
+	*state = run;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	made_run_end(*state);
+	free(*state);
+	return 0;
+}
+
+static struct jitbpf_jit *last_jit(struct made_run *run)
+{
+	return (struct jitbpf_jit *)run->records[run->record_count - 1];
+}
+
+/* The shim's time counts, which is before the hit; one that cannot be does not. */
+static void test_time_of_a_load(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_load(run, 30 * SECOND, 0, "believed")->time_ns = 30 * SECOND - 500;
+	make_sample(run, 30 * SECOND + 1, MADE_CODE);
+	made_round(run, 31 * SECOND);
+	/* Its time is before that of the one that stands there: the newer one stays. */
+	make_load(run, 32 * SECOND, 1, "older")->time_ns = 29 * SECOND;
+	make_sample(run, 32 * SECOND + 1, MADE_CODE);
+	make_sample(run, 30 * SECOND - 501, MADE_CODE);
+	make_sample(run, 30 * SECOND - 499, MADE_CODE);
+	made_round(run, 33 * SECOND);
+	make_load(run, 34 * SECOND, 2, "from the future")->time_ns = 60 * SECOND;
+	make_sample(run, 34 * SECOND + 1, MADE_CODE);
+	make_load(run, 35 * SECOND, 3, "from the past")->time_ns = 20 * SECOND;
+	make_sample(run, 35 * SECOND + 1, MADE_CODE);
+	ledger = made_finish(run, 36 * SECOND);
+	assert_string_equal(run->seen[0].name, "believed");
+	assert_string_equal(run->seen[1].name, "older");
+	assert_string_equal(run->seen[2].name, "believed");
+	assert_string_equal(run->seen[3].name, "believed");
+	assert_string_equal(run->seen[4].name, "from the future");
+	assert_string_equal(run->seen[5].name, "from the past");
+	assert_int_equal(ledger->jit.time_corrected, 2);
+	assert_int_equal(ledger->jit.methods, 4);
+}
+
+static uint64_t gaps_of(const uint64_t *sequences, size_t count)
+{
+	struct made_run *run = malloc(sizeof(*run));
+	uint64_t gaps;
+
+	made_require(run);
+	made_run_begin(run, &(struct pipeline_options){0});
+	for (size_t i = 0; i < count; i++)
+		make_load(run, 10 + i, sequences[i], "x");
+	gaps = made_finish(run, 100)->jit.sequence_gaps;
+	made_run_end(run);
+	free(run);
+	return gaps;
+}
+
+static void test_sequence_gaps(void **state)
+{
+#define GAPS(...)                                                                                  \
+	gaps_of((const uint64_t[]){__VA_ARGS__}, ARRAY_SIZE(((const uint64_t[]){__VA_ARGS__})))
+	assert_int_equal(GAPS(0, 1, 2), 0);
+	assert_int_equal(GAPS(2, 0, 1), 0); /* threads overtake each other */
+	assert_int_equal(GAPS(7), 0);	    /* we came late */
+	assert_int_equal(GAPS(7, 9), 1);
+	assert_int_equal(GAPS(0, 1000), 999);
+	assert_int_equal(GAPS(3, 3, 3), 0); /* a lie, but no reason to count backwards */
+	assert_int_equal(GAPS(0, UINT64_MAX), UINT64_MAX - 1);
+}
+
+/* A program that we saw begin counts from 0, and its numbers are its own. */
+static void test_sequence_gaps_over_exec(void **state)
+{
+	struct made_run *run = *state;
+
+	make_load(run, 10, 5, "a");
+	make_load(run, 11, 8, "b"); /* 6 and 7 are missing */
+	make_comm(run, 20, MADE_PID, "next", true);
+	make_load(run, 21, 2, "c"); /* 0 and 1 are */
+	make_load(run, 22, 3, "d");
+	make_comm(run, 30, MADE_PID, "third", true);
+	make_load(run, 31, 0, "e");
+	assert_int_equal(made_finish(run, 100)->jit.sequence_gaps, 4);
+}
+
+/* Two processes, and a child that goes on under its own count. */
+static void test_sequence_gaps_by_process(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_load(run, 10, 0, "a");
+	make_jit_of(run, 11, 200, 5, 0, "b");
+	make_load(run, 12, 2, "c");
+	make_jit_of(run, 13, 200, 5, 1, "d");
+	make_task(run, JITBPF_FORK, 14, 300, MADE_PID);
+	make_jit_of(run, 15, 300, 6, 0, "e");
+	make_load(run, 16, 3, "f");
+	ledger = made_finish(run, 100);
+	assert_int_equal(ledger->jit.sequence_gaps, 1);
+	assert_int_equal(ledger->jit.methods, 6);
+	assert_int_equal(ledger->processes.data[0].jit.sequence_gaps, 1);
+}
+
+/* One of two parts: the first part has come, so it is incomplete and no gap. */
+static void test_half_a_record(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_load(run, 10, 0, "a");
+	make_load(run, 20, 1, "half")->part_count = 2;
+	make_load(run, 30, 2, "c");
+	ledger = made_finish(run, 100);
+	assert_int_equal(ledger->jit.incomplete, 1);
+	assert_int_equal(ledger->jit.sequence_gaps, 0);
+	assert_int_equal(ledger->jit.methods, 2);
+}
+
+static void test_what_cannot_be(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_load(run, 10, 0, "no size")->code_bytes = 0;
+	make_load(run, 11, 1, "wraps")->address = UINT64_MAX - 4;
+	make_load(run, 12, 2, "of no kind")->event = 99;
+	make_load(run, 13, 3, "of no version")->version = 99;
+	make_load(run, 14, 4, "cut");
+	last_jit(run)->data_bytes -= 1;
+	make_load(run, 15, 5, "of another size")->size_bytes += 100;
+	make_load(run, 16, 6, "good");
+	make_sample(run, 20, MADE_CODE);
+	ledger = made_finish(run, 100);
+	assert_int_equal(ledger->jit.invalid, 2);
+	assert_int_equal(ledger->jit.not_understood, 1);
+	assert_int_equal(ledger->jit.malformed, 3);
+	assert_int_equal(ledger->jit.methods, 1);
+	assert_string_equal(run->seen[0].name, "good");
+}
+
+/* Past its budget a process gets no more names; what stood there before has ended. */
+static void test_budget(void **state)
+{
+	struct code_budget budget = {.methods = 2, .name_bytes = 1000, .lines = 10};
+	struct made_run *run = malloc(sizeof(*run));
+	const struct ledger *ledger;
+
+	made_require(run);
+	made_run_begin(run, &(struct pipeline_options){.budget = &budget});
+	make_load(run, 10, 0, "one");
+	make_load(run, 11, 1, "two")->address += 0x1000;
+	make_load(run, 12, 2, "three");
+	make_sample(run, 20, MADE_CODE);
+	make_sample(run, 21, MADE_CODE + 0x1000);
+	ledger = made_finish(run, 100);
+	assert_string_equal(run->seen[0].name, "");
+	assert_string_equal(run->seen[1].name, "two");
+	assert_int_equal(ledger->jit.over_budget, 1);
+	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
+	made_run_end(run);
+	free(run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(test_time_of_a_load),
+		TEST(test_sequence_gaps),
+		TEST(test_sequence_gaps_over_exec),
+		TEST(test_sequence_gaps_by_process),
+		TEST(test_half_a_record),
+		TEST(test_what_cannot_be),
+		TEST(test_budget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
