@@ -21,13 +21,18 @@ int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_s
 	int err;
 
 	if (symbol->h.flags & JITBPF_KERNEL_SYMBOL_GONE) {
-		if (space_map_find(p->kernel_code, symbol->address, symbol->h.time_ns, &entry) &&
-		    entry.start == symbol->address)
-			space_map_end(p->kernel_code, entry.start, entry.value, symbol->h.time_ns);
-		return 0;
+		if (!space_map_find(p->kernel_code, symbol->address, symbol->h.time_ns, &entry) ||
+		    entry.start != symbol->address)
+			return 0; /* it was there before we came: kallsyms has it */
+		err = space_map_end(p->kernel_code, entry.start, entry.value, symbol->h.time_ns);
+		return err < 0 ? err : 0;
 	}
 	if (!symbol->size_bytes)
+		return 0; /* a program that is interpreted */
+	if (symbol->address + symbol->size_bytes < symbol->address) {
+		p->ledger.malformed_records++;
 		return 0;
+	}
 	code = malloc(sizeof(*code) + name_bytes);
 	if (!code)
 		return -ENOMEM;
@@ -41,7 +46,7 @@ int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_s
 			       symbol->address + symbol->size_bytes, symbol->h.time_ns,
 			       &code->value);
 	space_value_put(&code->value);
-	return err == -EINVAL ? 0 : err;
+	return err;
 }
 
 int pipeline_take_throttle(struct pipeline *p, const struct jitbpf_throttle *throttle)
@@ -63,7 +68,8 @@ int pipeline_take_throttle(struct pipeline *p, const struct jitbpf_throttle *thr
 		p->ledger.throttles++;
 		*since = throttle->h.time_ns;
 	} else if (*since) {
-		p->ledger.throttled_ns += throttle->h.time_ns - *since;
+		if (throttle->h.time_ns > *since)
+			p->ledger.throttled_ns += throttle->h.time_ns - *since;
 		*since = 0;
 	}
 	return 0;

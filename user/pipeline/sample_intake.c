@@ -28,6 +28,7 @@ static int locate_sample(struct pipeline *p, const struct process *process,
 	if (err)
 		return err;
 	slot->kernel_frames = (uint16_t)located->kernel_frames;
+	slot->raw_user_frames = (uint16_t)stack->user_frames;
 	slot->user_frames = (uint16_t)located->user_frames;
 	slot->user_end = (uint8_t)located->user_end;
 	slot->code_unknown = located->code_unknown;
@@ -115,8 +116,11 @@ static int located_sample(struct pipeline *p, const struct process *process,
 			  hash_mix(process->number, stack->user_end) ^ stack->kernel_frames);
 	slot = cache_slot(p, hash);
 	now = generation(p, process);
+	/* The profiled process can make hashes collide: then at least the shapes must agree. */
 	if (slot->used && slot->hash == hash && slot->process == process->number &&
-	    slot->comm == process->comm && slot->generation == now && slot->time_ns <= time_ns) {
+	    slot->kernel_frames == stack->kernel_frames &&
+	    slot->raw_user_frames == stack->user_frames && slot->comm == process->comm &&
+	    slot->generation == now && slot->time_ns <= time_ns) {
 		*ret = *slot;
 		return 0;
 	}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the pipeline counts: every sample has one fate, and nothing goes without a trace. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pipeline/pipeline_state.h"
+#include "tests/unit/pipeline/made_run.h"
+
+#define SECOND 1000000000ull
+#define LIB    0x700000 /* where a file is mapped */
+#define NOBODY 0x900000
+
+static int setup(void **state)
+{
+	struct made_run *run = malloc(sizeof(*run));
+
+	made_require(run);
+	made_run_begin(run, &(struct pipeline_options){0});
+	make_mapping(run, 1, MADE_PID, LIB, "/lib/x.so");
+	*state = run;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	made_run_end(*state);
+	free(*state);
+	return 0;
+}
+
+static struct jitbpf_sample *make_ended(struct made_run *run, uint64_t time_ns, uint64_t leaf,
+					uint64_t caller, enum jitbpf_stack_end end)
+{
+	uint64_t ips[] = {leaf, caller};
+	struct jitbpf_sample *sample = make_sample_of(run, time_ns, MADE_PID, MADE_START, ips, 2);
+
+	sample->user_end = end;
+	return sample;
+}
+
+/* The sums hold, in all and for each process. */
+static void assert_sums(const struct ledger *ledger)
+{
+	uint64_t fate[FATE_COUNT] = {0}, cut = 0, row_cut = 0;
+
+	vec_for_each (row, &ledger->processes) {
+		for (int i = 0; i < FATE_COUNT; i++)
+			fate[i] += row->fate[i];
+		for (int i = 0; i < JITBPF_END_COUNT; i++)
+			row_cut += row->cut[i];
+	}
+	for (int i = 0; i < FATE_COUNT; i++)
+		assert_int_equal(fate[i], ledger->fate[i]);
+	for (int i = 0; i < JITBPF_END_COUNT; i++)
+		cut += ledger->cut[i];
+	assert_int_equal(cut, ledger->fate[FATE_STACK_CUT]);
+	assert_int_equal(row_cut, cut);
+	assert_int_equal(ledger_taken(ledger), ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN]);
+}
+
+static void test_fates(void **state)
+{
+	struct made_run *run = *state;
+	struct jitbpf_lost_samples *lost;
+	const struct ledger *ledger;
+
+	make_ended(run, 10, LIB, LIB + 9, JITBPF_END_ROOT);
+	make_sample_of(run, 11, 2, 3, NULL, 0); /* a kernel thread, of which nothing is known */
+	make_ended(run, 12, LIB, LIB + 9, JITBPF_END_BAD_FRAME);
+	make_ended(run, 13, LIB, LIB + 9, JITBPF_END_DEPTH);
+	make_ended(run, 14, LIB, NOBODY, JITBPF_END_ROOT); /* its caller is no code: cut there */
+	make_ended(run, 15, NOBODY, LIB, JITBPF_END_ROOT);
+	make_ended(run, 16, NOBODY, LIB, JITBPF_END_DEPTH); /* unknown code counts before a cut */
+	make_mapping(run, 5, MADE_PID, MADE_CODE, "//anon");
+	make_ended(run, 17, LIB, MADE_CODE + 9, JITBPF_END_ROOT);
+	lost = make_record(run, JITBPF_LOST_SAMPLES, sizeof(*lost), 50);
+	lost->pid = MADE_PID;
+	lost->start_ns = MADE_START;
+	lost->count = 4;
+	lost = make_record(run, JITBPF_LOST_SAMPLES, sizeof(*lost), 50);
+	lost->count = 2; /* of nobody knows whom */
+	make_counters(run, 50, 14);
+	ledger = made_finish(run, 100);
+	assert_int_equal(ledger->fate[FATE_RESOLVED], 2);
+	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 3);
+	assert_int_equal(ledger->fate[FATE_STACK_CUT], 3);
+	assert_int_equal(ledger->fate[FATE_LOST], 6);
+	assert_int_equal(ledger->cut[JITBPF_END_BAD_FRAME], 2);
+	assert_int_equal(ledger->cut[JITBPF_END_DEPTH], 1);
+	assert_sums(ledger);
+	assert_int_equal(pipeline_progress(run->pipeline).samples, 14);
+	assert_int_equal(pipeline_progress(run->pipeline).code_unknown, 3);
+}
+
+/* Where every sample is the same, the cache counts as the look-up does. */
+static void test_fates_of_the_cache(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	for (uint64_t i = 0; i < 20; i++) {
+		make_ended(run, 10 + i, LIB, NOBODY, JITBPF_END_ROOT);
+		make_ended(run, 10 + i, NOBODY, LIB, JITBPF_END_ROOT);
+		make_ended(run, 10 + i, LIB, LIB + 9, JITBPF_END_ROOT);
+		make_ended(run, 10 + i, LIB, LIB + 9, JITBPF_END_UNREADABLE);
+	}
+	make_counters(run, 50, 80);
+	ledger = made_finish(run, 100);
+	assert_int_equal(ledger->fate[FATE_RESOLVED], 20);
+	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 20);
+	assert_int_equal(ledger->cut[JITBPF_END_BAD_FRAME], 20);
+	assert_int_equal(ledger->cut[JITBPF_END_UNREADABLE], 20);
+	assert_sums(ledger);
+}
+
+/*
+ * A process that knows the hash can give two stacks the same one: this address
+ * makes it forget all before it. The shorter one must not be read beyond its end.
+ */
+static void test_stacks_that_collide(void **state)
+{
+	struct made_run *run = *state;
+	uint64_t ips[80], collide = 0xe7037ed1a0b428dbull;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ips); i++)
+		ips[i] = LIB + i;
+	ips[ARRAY_SIZE(ips) - 1] = collide;
+	make_sample_of(run, 10, MADE_PID, MADE_START, ips, ARRAY_SIZE(ips));
+	ips[1] = collide;
+	make_sample_of(run, 20, MADE_PID, MADE_START, ips, 2);
+	make_record(run, JITBPF_THROTTLE, sizeof(struct jitbpf_throttle), 30);
+	made_round(run, 100);
+	assert_int_equal(run->seen[0].user_frames, ARRAY_SIZE(ips) - 1);
+	assert_int_equal(run->seen[1].user_frames, 1);
+}
+
+static void test_kernel_frames_are_no_user_frames(void **state)
+{
+	struct made_run *run = *state;
+	uint64_t ips[] = {LIB, LIB + 1};
+
+	make_sample_of(run, 10, MADE_PID, MADE_START, ips, 2);
+	make_sample_of(run, 20, MADE_PID, MADE_START, ips, 2)->kernel_frames = 1;
+	((struct jitbpf_sample *)run->records[run->record_count - 1])->user_frames = 1;
+	made_round(run, 100);
+	assert_int_equal(run->seen[0].kind, LOCATION_NATIVE);
+	assert_int_equal(run->seen[1].kind, LOCATION_KERNEL);
+	assert_int_equal(run->seen[1].kernel_frames, 1);
+	assert_int_equal(run->seen[1].user_frames, 1);
+}
+
+/* What a source hands over and nobody can read is counted, and the rest goes on. */
+static void test_malformed_records(void **state)
+{
+	struct made_run *run = *state;
+	struct jitbpf_kernel_symbol *symbol;
+	const struct ledger *ledger;
+
+	make_sample(run, 10, LIB)->user_frames = 100;
+	make_mapping(run, 11, MADE_PID, LIB, "/x")->size_bytes = 0;
+	((struct jitbpf_throttle *)make_record(run, JITBPF_THROTTLE, sizeof(struct jitbpf_throttle),
+					       12))
+		->cpu = UINT32_MAX;
+	symbol = make_record(run, JITBPF_KERNEL_SYMBOL, sizeof(*symbol) + 8, 13);
+	symbol->address = UINT64_MAX - 8;
+	symbol->size_bytes = 64;
+	make_sample(run, 20, LIB);
+	make_counters(run, 50, 1);
+	ledger = made_finish(run, 100);
+	assert_int_equal(ledger->malformed_records, 4);
+	assert_int_equal(ledger->fate[FATE_RESOLVED], 1);
+	assert_sums(ledger);
+}
+
+static struct jitbpf_kernel_symbol *make_symbol(struct made_run *run, uint64_t time_ns,
+						const char *name, uint16_t flags)
+{
+	struct jitbpf_kernel_symbol *symbol =
+		make_record(run, JITBPF_KERNEL_SYMBOL, sizeof(*symbol) + strlen(name) + 1, time_ns);
+
+	symbol->h.flags = flags;
+	symbol->address = 0xffffffffc0000000;
+	symbol->size_bytes = 64;
+	strcpy(symbol->name, name);
+	return symbol;
+}
+
+static void make_kernel_sample(struct made_run *run, uint64_t time_ns)
+{
+	struct jitbpf_sample *sample = make_sample(run, time_ns, 0xffffffffc0000010);
+
+	sample->kernel_frames = 1;
+	sample->user_frames = 0;
+	sample->user_end = JITBPF_END_NONE;
+}
+
+static void test_kernel_code_comes_and_goes(void **state)
+{
+	struct made_run *run = *state;
+
+	make_kernel_sample(run, 10);
+	make_symbol(run, 20, "bpf_prog_a", 0);
+	make_kernel_sample(run, 25);
+	make_kernel_sample(run, 26);
+	make_symbol(run, 30, "bpf_prog_a", JITBPF_KERNEL_SYMBOL_GONE);
+	make_kernel_sample(run, 35);
+	make_symbol(run, 36, "never seen", JITBPF_KERNEL_SYMBOL_GONE)->address += 4096;
+	made_round(run, 100);
+	make_kernel_sample(run, 27);
+	made_round(run, 200);
+	assert_int_equal(run->seen[0].kind, LOCATION_KERNEL);
+	assert_int_equal(run->seen[1].kind, LOCATION_KERNEL_CODE);
+	assert_int_equal(run->seen[1].offset, 0x10);
+	assert_int_equal(run->seen[2].kind, LOCATION_KERNEL_CODE);
+	assert_int_equal(run->seen[3].kind, LOCATION_KERNEL);
+	assert_int_equal(run->seen[4].kind, LOCATION_KERNEL_CODE);
+}
+
+static void make_throttle(struct made_run *run, uint64_t time_ns, uint32_t cpu, uint16_t flags)
+{
+	struct jitbpf_throttle *throttle =
+		make_record(run, JITBPF_THROTTLE, sizeof(*throttle), time_ns);
+
+	throttle->cpu = cpu;
+	throttle->h.flags = flags;
+}
+
+static void test_throttling(void **state)
+{
+	struct made_run *run = *state;
+	struct run_info info = {
+		.start_ns = 5, .event = "", .command = "", .host = "", .kernel = ""};
+	const struct ledger *ledger;
+
+	assert_int_equal(pipeline_set_info(run->pipeline, &info), 0);
+	make_throttle(run, 10, 0, 0);
+	make_throttle(run, 20, 3, 0);
+	make_throttle(run, 25, 0, JITBPF_THROTTLE_END);
+	make_throttle(run, 26, 1, JITBPF_THROTTLE_END); /* had begun before we came */
+	made_round(run, 100);
+	make_throttle(run, 30, 0, 0);
+	made_round(run, 101);
+	make_throttle(run, 28, 0, JITBPF_THROTTLE_END); /* before it began: no time at all */
+	ledger = made_finish(run, 120);
+	assert_int_equal(ledger->throttles, 3);
+	assert_int_equal(ledger->throttled_ns, 15 + 100); /* the third CPU: to the end */
+}
+
+/* A process that is met by a sample alone, and one with two names. */
+static void test_names_of_processes(void **state)
+{
+	struct made_run *run = *state;
+	uint64_t ip = LIB;
+
+	make_sample(run, 10, LIB);
+	make_comm(run, 20, MADE_PID, "first", false);
+	make_sample(run, 25, LIB);
+	make_comm(run, 30, MADE_PID, "second", false);
+	make_sample(run, 35, LIB);
+	make_sample_of(run, 36, 7, 8, &ip, 1);
+	made_round(run, 100);
+	assert_string_equal(run->seen[0].comm, "thread");
+	assert_string_equal(run->seen[1].comm, "first");
+	assert_string_equal(run->seen[2].comm, "second");
+	assert_string_equal(run->seen[3].comm, "thread");
+}
+
+/* Nothing at all is a profile too. */
+static void test_no_samples(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger = made_finish(run, 100);
+
+	assert_int_equal(ledger_taken(ledger), 0);
+	assert_sums(ledger);
+	assert_int_equal(pipeline_write(run->pipeline), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(test_fates),
+		TEST(test_fates_of_the_cache),
+		TEST(test_stacks_that_collide),
+		TEST(test_kernel_frames_are_no_user_frames),
+		TEST(test_malformed_records),
+		TEST(test_kernel_code_comes_and_goes),
+		TEST(test_throttling),
+		TEST(test_names_of_processes),
+		TEST(test_no_samples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
