@@ -129,9 +129,10 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 	if (output->sink || (recording && !outputs->no_recordings))
 		return 0;
 	fprintf(stderr, "jitbpf: unknown format '%s': wanted is one of %s\n", name ?: output->path,
-		name			 ? "folded, html, pprof, script, summary"
-		: outputs->no_recordings ? ".folded, .html, .pb.gz, .txt"
-					 : ".jitbpf, .folded, .html, .pb.gz, .txt");
+		name ? "firefox, folded, html, pprof, script, speedscope, summary"
+		: outputs->no_recordings
+			? ".folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt"
+			: ".jitbpf, .folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt");
 	return -EINVAL;
 }
 

@@ -49,7 +49,8 @@ static const struct option_spec options[] = {
 	{'a', "all", OPTION_FLAG, FIELD(system_wide), NULL,
 	 "profile the whole system, also where a command is given", 0, 0},
 	{'o', "output", OPTION_STRINGS, FIELD(outputs), "FILE",
-	 ".jitbpf, .folded, .html, .pb.gz (pprof) or .txt (script), may be given several times "
+	 ".jitbpf, .folded, .html, .json.gz (Firefox Profiler), .pb.gz (pprof), "
+	 ".speedscope.json or .txt (script), may be given several times "
 	 "(profile.jitbpf)",
 	 0, 0},
 	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,

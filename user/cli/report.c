@@ -24,8 +24,9 @@ struct report_options {
 
 static const struct option_spec options[] = {
 	{'f', "format", OPTION_STRING, offsetof(struct report_options, format), "FORMAT",
-	 "folded, html, pprof, script or summary (default: by the ending of -o, else summary)", 0,
-	 0},
+	 "firefox, folded, html, pprof, script, speedscope or summary "
+	 "(default: by the ending of -o, else summary)",
+	 0, 0},
 	{0, "json", OPTION_FLAG, offsetof(struct report_options, json), NULL, "the summary as JSON",
 	 0, 0},
 	{'o', "output", OPTION_STRING, offsetof(struct report_options, output), "FILE",

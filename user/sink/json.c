@@ -88,16 +88,46 @@ void json_string(struct json *json, const char *s)
 	json->more = true;
 }
 
-void json_number(struct json *json, uint64_t value)
+static void put_number(struct json *json, uint64_t value)
 {
 	char digits[20], *p = digits + sizeof(digits);
 
-	separate(json, json->more);
 	do {
 		*--p = (char)('0' + value % 10);
 		value /= 10;
 	} while (value);
 	fwrite_unlocked(p, 1, (size_t)(digits + sizeof(digits) - p), json->out);
+}
+
+void json_number(struct json *json, uint64_t value)
+{
+	separate(json, json->more);
+	put_number(json, value);
+	json->more = true;
+}
+
+void json_decimal(struct json *json, uint64_t value, uint32_t places)
+{
+	char digits[21] = ".";
+	uint64_t rest = value;
+	uint32_t last = 0;
+
+	for (uint32_t i = places; i; i--, rest /= 10) {
+		digits[i] = (char)('0' + rest % 10);
+		if (digits[i] != '0' && !last)
+			last = i;
+	}
+	separate(json, json->more);
+	put_number(json, rest);
+	if (last)
+		fwrite_unlocked(digits, 1, last + 1, json->out);
+	json->more = true;
+}
+
+void json_literal(struct json *json, const char *literal)
+{
+	separate(json, json->more);
+	put(json, literal);
 	json->more = true;
 }
 
@@ -111,4 +141,10 @@ void json_member_number(struct json *json, const char *key, uint64_t value)
 {
 	json_key(json, key);
 	json_number(json, value);
+}
+
+void json_member_literal(struct json *json, const char *key, const char *literal)
+{
+	json_key(json, key);
+	json_literal(json, literal);
 }

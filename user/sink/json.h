@@ -33,8 +33,15 @@ void json_key(struct json *json, const char *key);
 void json_string(struct json *json, const char *s);
 void json_number(struct json *json, uint64_t value);
 
+/* value / 10^places, exactly; places up to 19. */
+void json_decimal(struct json *json, uint64_t value, uint32_t places);
+
+/* "true", "false", "null" or a number, as it stands there. */
+void json_literal(struct json *json, const char *literal);
+
 /* A key and its value. */
 void json_member_string(struct json *json, const char *key, const char *s);
 void json_member_number(struct json *json, const char *key, uint64_t value);
+void json_member_literal(struct json *json, const char *key, const char *literal);
 
 #endif

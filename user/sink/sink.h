@@ -67,10 +67,12 @@ struct sink_ops {
 	void (*destroy)(struct sink *sink);
 };
 
+extern const struct sink_ops sink_firefox;
 extern const struct sink_ops sink_folded;
 extern const struct sink_ops sink_html;
 extern const struct sink_ops sink_pprof;
 extern const struct sink_ops sink_script;
+extern const struct sink_ops sink_speedscope;
 extern const struct sink_ops sink_summary;
 extern const struct sink_ops sink_summary_json;
 

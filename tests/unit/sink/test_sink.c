@@ -5,7 +5,9 @@ static void sinks_are_found_by_name(void **state)
 {
 	assert_ptr_equal(sink_by_name("folded"), &sink_folded);
 	assert_ptr_equal(sink_by_name("html"), &sink_html);
+	assert_ptr_equal(sink_by_name("firefox"), &sink_firefox);
 	assert_ptr_equal(sink_by_name("pprof"), &sink_pprof);
+	assert_ptr_equal(sink_by_name("speedscope"), &sink_speedscope);
 	assert_ptr_equal(sink_by_name("script"), &sink_script);
 	assert_ptr_equal(sink_by_name("summary"), &sink_summary);
 	assert_ptr_equal(sink_by_name("json"), &sink_summary_json);
@@ -19,6 +21,8 @@ static void sinks_are_found_by_extension(void **state)
 	assert_ptr_equal(sink_by_path("out.folded"), &sink_folded);
 	assert_ptr_equal(sink_by_path("/tmp/a.b/flame.html"), &sink_html);
 	assert_ptr_equal(sink_by_path("out.pb.gz"), &sink_pprof);
+	assert_ptr_equal(sink_by_path("out.json.gz"), &sink_firefox);
+	assert_ptr_equal(sink_by_path("out.speedscope.json"), &sink_speedscope);
 	assert_ptr_equal(sink_by_path("out.txt"), &sink_script);
 	assert_ptr_equal(sink_by_path("out.summary"), &sink_summary);
 	assert_ptr_equal(sink_by_path("out.summary.json"), &sink_summary_json);
@@ -31,8 +35,9 @@ static void sinks_are_found_by_extension(void **state)
 
 static void every_sink_says_what_it_is(void **state)
 {
-	const struct sink_ops *const all[] = {&sink_folded, &sink_html,	   &sink_pprof,
-					      &sink_script, &sink_summary, &sink_summary_json};
+	const struct sink_ops *const all[] = {&sink_firefox, &sink_speedscope,	&sink_folded,
+					      &sink_html,    &sink_pprof,	&sink_script,
+					      &sink_summary, &sink_summary_json};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		assert_ptr_equal(sink_by_name(all[i]->name), all[i]);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/scope.h"
+
+/* The process of a node; parents stand before their children. */
+static int process_of(struct timeline *timeline, const struct profile *profile, uint32_t node,
+		      uint32_t *ret)
+{
+	if (node >= profile->nodes.size)
+		return -EINVAL;
+	while (timeline->processes.size <= node) {
+		const struct profile_node *next = &profile->nodes.data[timeline->processes.size];
+		uint32_t process = next->parent == PROFILE_NODE_NONE
+					   ? next->location
+					   : timeline->processes.data[next->parent];
+
+		if (vec_push(&timeline->processes, process))
+			return -ENOMEM;
+	}
+	*ret = timeline->processes.data[node];
+	return 0;
+}
+
+static bool equal_thread(const void *items, uint32_t item, const void *key_)
+{
+	const struct timeline_thread *thread = (const struct timeline_thread *)items + item;
+	const struct timeline_thread *key = key_;
+
+	return thread->process == key->process && thread->tid == key->tid;
+}
+
+static int find_thread(struct timeline *timeline, const struct timeline_thread *key, uint32_t *ret)
+{
+	uint64_t hash = hash_mix(key->process, key->tid);
+	uint32_t number = index_map_find(&timeline->thread_index, hash, equal_thread,
+					 timeline->threads.data, key);
+
+	if (number == INDEX_MAP_NONE) {
+		if (timeline->threads.size >= INDEX_MAP_NONE - 1 ||
+		    vec_reserve(&timeline->threads, timeline->threads.size + 1))
+			return -ENOMEM;
+		number = (uint32_t)timeline->threads.size;
+		if (index_map_insert(&timeline->thread_index, hash, number))
+			return -ENOMEM;
+		timeline->threads.data[timeline->threads.size++] = *key;
+		timeline->threads.data[number].number = number;
+	}
+	*ret = number;
+	return 0;
+}
+
+int timeline_add(struct timeline *timeline, const struct view *view,
+		 const struct sink_sample *sample)
+{
+	struct timeline_thread key = {.pid = sample->pid, .tid = sample->tid}, *thread;
+	struct timeline_sample kept = {.time_ns = sample->time_ns, .node = sample->node};
+	int err = process_of(timeline, view->profile, sample->node, &key.process);
+
+	err = err ?: find_thread(timeline, &key, &kept.thread);
+	err = err ?: vec_push(&timeline->samples, kept);
+	if (err)
+		return err;
+	thread = &timeline->threads.data[kept.thread];
+	thread->comm = sample->comm;
+	thread->process_comm = view->profile->nodes.data[sample->node].comm;
+	thread->count++;
+	return 0;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_threads(const void *a_, const void *b_)
+{
+	const struct timeline_thread *a = a_, *b = b_;
+
+	int order = compare(a->pid, b->pid);
+
+	order = order ?: compare(a->process, b->process);
+	order = order ?: compare(a->tid != a->pid, b->tid != b->pid);
+	return order ?: compare(a->tid, b->tid);
+}
+
+int timeline_sort(struct timeline *timeline)
+{
+	struct timeline_thread *threads = timeline->threads.data;
+	struct timeline_sample *sorted =
+		calloc(timeline->samples.size + 1, sizeof(*timeline->samples.data));
+	AUTO_FREE uint64_t *ends = calloc(timeline->threads.size + 1, sizeof(*ends));
+	uint64_t first = 0;
+
+	if (!sorted || !ends) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	if (threads)
+		qsort(threads, timeline->threads.size, sizeof(*threads), compare_threads);
+	for (size_t i = 0; i < timeline->threads.size; i++) {
+		if (i && threads[i].pid == threads[i - 1].pid)
+			threads[i].earlier = threads[i - 1].earlier +
+					     (threads[i].process != threads[i - 1].process);
+		threads[i].first = first;
+		ends[threads[i].number] = first;
+		first += threads[i].count;
+	}
+	vec_for_each (sample, &timeline->samples)
+		sorted[ends[sample->thread]++] = *sample;
+	free(timeline->samples.data);
+	timeline->samples.data = sorted;
+	timeline->samples.capacity = timeline->samples.size + 1;
+	return 0;
+}
+
+const char *timeline_pid(const struct timeline_thread *thread, char buffer[TIMELINE_PID_BYTES])
+{
+	int bytes = snprintf(buffer, TIMELINE_PID_BYTES, "%u", thread->pid);
+
+	if (thread->earlier)
+		snprintf(buffer + bytes, (size_t)(TIMELINE_PID_BYTES - bytes), ".%u",
+			 thread->earlier);
+	return buffer;
+}
+
+void timeline_deinit(struct timeline *timeline)
+{
+	vec_deinit(&timeline->samples);
+	vec_deinit(&timeline->threads);
+	vec_deinit(&timeline->processes);
+	index_map_deinit(&timeline->thread_index);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the formats that are a timeline have in common: a sink that keeps every sample. */
+#ifndef JITBPF_SINK_TIMELINE_SINK_H
+#define JITBPF_SINK_TIMELINE_SINK_H
+
+#include <stdio.h>
+
+#include "sink/sink.h"
+#include "sink/timeline.h"
+
+/* create(), sample() and destroy() of such a sink. */
+int timeline_sink_create(FILE *out, struct sink **ret);
+int timeline_sink_sample(struct sink *sink, const struct view *view,
+			 const struct sink_sample *sample);
+void timeline_sink_destroy(struct sink *sink);
+
+FILE *timeline_sink_stream(struct sink *sink);
+
+/* What it has kept. Owned by the sink. */
+struct timeline *timeline_sink_timeline(struct sink *sink);
+
+#endif
