@@ -194,7 +194,11 @@ static int enter_all(struct address_layout *layout, const struct view *view, con
 	return 0;
 }
 
-/* Give a range of files or JIT code its addresses, from *next on, while there are any. */
+/*
+ * Give a range of files or JIT code its addresses, from *next on, while there
+ * are any. A file's begins where its code does: what maps a file from its
+ * beginning is taken to map its first segment only.
+ */
 static void place(struct address_layout *layout, struct address_range *range, uint64_t *next)
 {
 	uint64_t at = *next;
@@ -206,9 +210,12 @@ static void place(struct address_layout *layout, struct address_range *range, ui
 
 		if (at > FREE_END || part->last >= FREE_END - at)
 			break;
+		if (range->kind == ADDRESS_RANGE_FILE)
+			range->file_offset = part->first & -PAGE_BYTES;
 		part->base = at;
 		at = round_up(at + part->last + 1, REGION_ALIGN_BYTES);
 	}
+	range->start += range->file_offset;
 	range->limit = round_up(at, PAGE_BYTES);
 	*next = round_up(range->limit, RANGE_ALIGN_BYTES);
 }
@@ -218,7 +225,7 @@ static void enclose(struct address_layout *layout, struct address_range *range)
 {
 	const struct address_part *part = &layout->parts.data[range->first_part];
 
-	range->start = part->first & ~(PAGE_BYTES - 1);
+	range->start = part->first & -PAGE_BYTES;
 	range->limit = part->last == UINT64_MAX ? UINT64_MAX : round_up(part->last + 1, PAGE_BYTES);
 }
 

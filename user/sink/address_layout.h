@@ -3,13 +3,12 @@
  * One address space in which all locations of a profile stand, for formats that
  * know code by address and mapping. There is none such: files are mapped
  * differently in each process, and JIT code stands where other code stood
- * before. So each file gets a range in which an address is its offset in the
- * file behind the range's start; each region of JIT code gets addresses of its
- * own, in a range for its module; kernel code stands where it does, and so does
- * anonymous memory.
+ * before. So a file's addresses are its offsets, behind a start of its own; each
+ * region of JIT code gets addresses of its own, in a range for its module;
+ * kernel code stands where it does, and so does anonymous memory.
  *
- * Ranges of files and JIT code do not overlap one another, and begin at
- * multiples of 4 GiB, so that one reads the offset from an address.
+ * Files and JIT code do not overlap one another, and start at multiples of
+ * 4 GiB, so that one reads the offset from an address.
  */
 #ifndef JITBPF_SINK_ADDRESS_LAYOUT_H
 #define JITBPF_SINK_ADDRESS_LAYOUT_H
@@ -30,13 +29,14 @@ enum address_range_kind {
 	ADDRESS_RANGE_ANON,
 };
 
-/* [start, limit) in whole pages; of a file, from its offset 0 on. */
+/* [start, limit) in whole pages, from the first that locations have to the last. */
 struct address_range {
 	enum address_range_kind kind;
 	uint32_t owner;	  /* of a file: its module's number */
 	const char *name; /* the file's path, or the module as frames have it; as hostile as ever */
 	const struct module *module; /* NULL: none */
 	uint64_t start, limit;
+	uint64_t file_offset;			/* of start */
 	bool has_files, has_lines, has_inlined; /* some frame in it */
 	uint64_t outermost;			/* samples whose stack begins in it */
 	uint32_t first_part, last_part;

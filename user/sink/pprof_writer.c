@@ -57,6 +57,7 @@ static void put_mapping(struct pprof_writer *w, uint32_t number)
 	protobuf_put(message, PB_MAPPING_ID, number + 1);
 	protobuf_put(message, PB_MAPPING_START, range->start);
 	protobuf_put(message, PB_MAPPING_LIMIT, range->limit);
+	protobuf_put_nonzero(message, PB_MAPPING_OFFSET, range->file_offset);
 	protobuf_put(message, PB_MAPPING_FILE, pprof_string_of(w, range->name));
 	for (uint32_t i = 0; module && i < module->build_id_bytes; i++)
 		text_printf(&w->scratch, "%02x", module->build_id[i]);
