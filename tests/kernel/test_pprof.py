@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The pprof output of a real engine says what the ledger and the script say."""
+
+import collections
+import gzip
+import unittest
+
+import harness
+
+SAMPLE, MAPPING, LOCATION, FUNCTION, STRING = 2, 3, 4, 5, 6
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
+def varints(data):
+    at, out = 0, []
+    while at < len(data):
+        value, at = varint(data, at)
+        out.append(value)
+    return out
+
+
+def message(data):
+    """{member: [number or bytes, ...]} of a protobuf message."""
+    out, at = collections.defaultdict(list), 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        value, at = varint(data, at)
+        if tag & 7 == 2:
+            assert at + value <= len(data)
+            value, at = data[at:at + value], at + value
+        else:
+            assert tag & 7 == 0, f"wire type {tag & 7}"
+        out[tag >> 3].append(value)
+    return out
+
+
+class Profile:
+    """A profile.proto, by the published schema."""
+
+    def __init__(self, path):
+        self.top = message(gzip.open(path).read())
+        self.strings = [s.decode("utf-8") for s in self.top[STRING]]
+        assert self.strings[0] == ""
+        self.mappings = self.by_id(MAPPING)
+        self.locations = self.by_id(LOCATION)
+        self.functions = self.by_id(FUNCTION)
+        self.samples = [message(data) for data in self.top[SAMPLE]]
+
+    def by_id(self, kind):
+        messages = [message(data) for data in self.top[kind]]
+        out = {m[1][0]: m for m in messages}
+        assert len(out) == len(messages) and 0 not in out
+        return out
+
+    def text(self, m, member):
+        return self.strings[m[member][0]] if m[member] else ""
+
+    def names(self, location):
+        """Of a location's frames, innermost first."""
+        return [self.text(self.functions[message(line)[1][0]], 2) for line in location[4]]
+
+    def labels(self, sample):
+        out = {}
+        for data in sample[3]:
+            label = message(data)
+            out[self.text(label, 1)] = self.text(label, 2) if label[2] else label[3][0]
+        return out
+
+
+class Pprof(harness.KernelTest):
+    def check_samples(self, profile, run, taken):
+        """Stacks and threads are those of the script."""
+        expected, found = collections.Counter(), collections.Counter()
+        for sample in run.script():
+            names = tuple("" if frame.name == "[unknown]" else frame.name
+                          for frame in sample.frames)
+            expected[sample.pid, sample.tid, sample.comm, names] += 1
+        period, = profile.top[12]
+        for sample in profile.samples:
+            labels = profile.labels(sample)
+            # What has no name of its own has its file's, in brackets.
+            names = tuple("" if name.startswith("[") else name
+                          for number in varints(b"".join(sample[1]))
+                          for name in profile.names(profile.locations[number]))
+            count, cpu_ns = varints(sample[2][0])
+            self.assertEqual(cpu_ns, count * period)
+            found[labels["pid"], labels["tid"], labels["thread"], names] += count
+        self.assertEqual(sum(found.values()), taken)
+        self.assertEqual(found, expected)
+
+    def check_locations(self, profile):
+        addresses = set()
+        for location in profile.locations.values():
+            self.assertTrue(location[4])
+            if not location[2]:
+                continue  # nothing was known to be there
+            mapping = profile.mappings[location[2][0]]
+            address = location[3][0]
+            self.assertTrue(mapping[2][0] <= address < mapping[3][0])
+            if address < 1 << 63:  # the kernel may put one program where another was
+                self.assertNotIn(address, addresses)
+                addresses.add(address)
+
+    def test_php(self):
+        run = self.record(harness.php("tracing", 2), ["-F", "999"],
+                          endings=(".jitbpf", ".txt", ".pb.gz"))
+        samples = self.check_ledger(run)["samples"]
+        profile = Profile(run.path(".pb.gz"))
+        self.check_samples(profile, run, samples["taken"] - samples["lost"])
+        self.check_locations(profile)
+        kinds = collections.Counter()
+        for sample in profile.samples:
+            kinds[profile.labels(sample)["kind"]] += varints(sample[2][0])[0]
+        self.assertGreater(kinds["jit"], 300)
+        program = message(profile.top[MAPPING][0])
+        self.assertRegex(profile.text(program, 5), "/php[^/]*$")
+        self.assertRegex(profile.text(program, 6), "^([0-9a-f]{2}){8,20}$")
+        self.assertIn("[jit]", [profile.text(m, 5) for m in profile.mappings.values()])
+        comments = [profile.strings[number] for number in profile.top[13]]
+        self.assertTrue(any(c.startswith(f"samples taken: {samples['taken']} = "
+                                         f"{samples['resolved']} resolved")
+                            for c in comments), comments)
+
+    def test_whole_system(self):
+        """Many processes and threads, and the same bytes from the recording."""
+        run = self.record([harness.ONEDNN, "2", "3"], ["-a", "-F", "499"],
+                          endings=(".jitbpf", ".txt", ".pb.gz"))
+        samples = self.check_ledger(run)["samples"]
+        profile = Profile(run.path(".pb.gz"))
+        values = [varints(sample[2][0])[0] for sample in profile.samples]
+        self.assertEqual(sum(values), samples["taken"] - samples["lost"])
+        self.assertEqual(sum(values), len(run.script()))
+        self.check_locations(profile)
+        threads = {profile.labels(sample)["tid"] for sample in profile.samples
+                   if profile.labels(sample)["process"] == "onednn"}
+        self.assertGreater(len(threads), 1)
+        done = run.report("-f", "pprof")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, open(run.path(".pb.gz"), "rb").read())
+
+
+if __name__ == "__main__":
+    unittest.main()
