@@ -65,6 +65,15 @@ static struct location user_location(const struct process *process, uint64_t add
 	return location;
 }
 
+/* Is it an address of the program that the process ran before, and not of this one? */
+static bool is_of_old_program(const struct process *process, uint64_t address)
+{
+	struct space_entry mapped;
+
+	return process->mappings && process->program_ns &&
+	       space_map_find(process->mappings, address, process->program_ns - 1, &mapped);
+}
+
 int locate_stack(struct location_table *table, const struct space_map *kernel_code,
 		 const struct process *process, const struct raw_stack *stack, uint64_t time_ns,
 		 struct located_stack *ret)
@@ -88,6 +97,12 @@ int locate_stack(struct location_table *table, const struct space_map *kernel_co
 		uint64_t address = stack->ips[stack->kernel_frames + i] - (i > 0);
 		struct location location = user_location(process, address, time_ns);
 
+		if (location.kind == LOCATION_UNKNOWN && i == 0 && stack->kernel_frames &&
+		    is_of_old_program(process, address)) {
+			ret->user_frames = 0;
+			ret->user_end = JITBPF_END_NONE;
+			break;
+		}
 		if (location.kind == LOCATION_UNKNOWN && i > 0) {
 			ret->user_frames = i;
 			ret->user_end = JITBPF_END_BAD_FRAME;

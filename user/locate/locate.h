@@ -26,7 +26,9 @@ struct raw_stack {
 /*
  * One to one with the raw frames, but where the walk of a user stack had gone
  * astray: a caller at an address where nothing executable is mapped is no
- * frame, so the stack is cut before it, and user_frames says where.
+ * frame, so the stack is cut before it, and user_frames says where. While the
+ * kernel begins a new program, the user's registers are still those of the old
+ * one: then there is no user stack.
  */
 struct located_stack {
 	uint32_t locations[LOCATED_FRAMES_MAX]; /* numbers in the location table */
@@ -39,7 +41,7 @@ struct located_stack {
 /*
  * Locate all frames of a stack that was sampled in process at time_ns.
  * kernel_code holds the kernel's code made at run time (struct kernel_code).
- * Returns 0, or -ENOMEM with *ret undefined.
+ * Returns 0; or -EINVAL (too many frames) or -ENOMEM, with *ret undefined.
  */
 int locate_stack(struct location_table *table, const struct space_map *kernel_code,
 		 const struct process *process, const struct raw_stack *stack, uint64_t time_ns,

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "locate/locate.h"
+#include "tests/unit/state/made_mapping.h"
+
+#define PID    100
+#define LIB    0x700000
+#define CODE   0x500000
+#define KERNEL 0xffffffff81000000ull
+
+struct fixture {
+	struct string_pool *strings;
+	struct module_table modules;
+	struct process_table processes;
+	struct process *process;
+	struct space_map *kernel_code;
+	struct location_table table;
+	struct located_stack located;
+};
+
+static void map(struct fixture *f, uint64_t time_ns, uint64_t address, const char *path,
+		uint64_t inode)
+{
+	struct made_mapping *made = malloc(sizeof(*made));
+
+	assert_non_null(made);
+	made_mapping(made, path, inode, "");
+	made->mapping.h.time_ns = time_ns;
+	made->mapping.address = address;
+	made->mapping.file_offset = 0x2000;
+	assert_int_equal(process_table_map(&f->processes, &made->mapping), 0);
+	free(made);
+}
+
+static void load(struct fixture *f, uint64_t time_ns, uint64_t address, uint64_t size_bytes)
+{
+	struct jit_event event = {.header = {.event = JIT_EVENT_LOAD,
+					     .method_id = 1,
+					     .address = address,
+					     .code_bytes = size_bytes}};
+
+	assert_int_equal(code_map_apply(f->process->code, &event, time_ns), 0);
+}
+
+static void exec(struct fixture *f, uint64_t time_ns)
+{
+	struct jitbpf_comm comm = {
+		.h = {.time_ns = time_ns, .flags = JITBPF_COMM_EXEC},
+		.pid = PID,
+		.tid = PID,
+		.comm = "new",
+	};
+
+	assert_int_equal(process_table_comm(&f->processes, &comm), 0);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(string_pool_create(&f->strings), 0);
+	process_table_init(&f->processes, f->strings, &f->modules, &code_budget_default);
+	assert_int_equal(process_table_at(&f->processes, PID, 7, 0, &f->process), 0);
+	assert_int_equal(space_map_create(SPACE_END_WHOLE, &f->kernel_code), 0);
+	map(f, 1, LIB, "/lib/x.so", 9);
+	map(f, 1, CODE, "//anon", 0);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	location_table_deinit(&f->table);
+	space_map_destroy(f->kernel_code);
+	process_table_deinit(&f->processes);
+	module_table_deinit(&f->modules);
+	string_pool_destroy(f->strings);
+	free(f);
+	return 0;
+}
+
+static void locate(struct fixture *f, uint64_t time_ns, const uint64_t *ips, uint32_t kernel_frames,
+		   uint32_t user_frames)
+{
+	struct raw_stack stack = {
+		.ips = ips,
+		.kernel_frames = kernel_frames,
+		.user_frames = user_frames,
+		.user_end = JITBPF_END_ROOT,
+	};
+
+	assert_int_equal(
+		locate_stack(&f->table, f->kernel_code, f->process, &stack, time_ns, &f->located),
+		0);
+}
+
+/* The location of the frame of number i. */
+static const struct location *at(const struct fixture *f, uint32_t i)
+{
+	assert_true(i < f->located.kernel_frames + f->located.user_frames);
+	return &f->table.locations.data[f->located.locations[i]];
+}
+
+static const struct location *locate_one(struct fixture *f, uint64_t time_ns, uint64_t ip)
+{
+	locate(f, time_ns, &ip, 0, 1);
+	return at(f, 0);
+}
+
+/* A leaf is where its pc is, a caller where it calls: one before its return address. */
+static void test_offsets(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t ips[] = {KERNEL, KERNEL + 0x10, LIB + 0x30, LIB + 0x40, CODE + 0x10};
+
+	load(f, 5, CODE, 0x10); /* its last byte is the call */
+	locate(f, 10, ips, 2, 3);
+	assert_int_equal(at(f, 0)->kind, LOCATION_KERNEL);
+	assert_int_equal(at(f, 0)->offset, KERNEL);
+	assert_int_equal(at(f, 1)->offset, KERNEL + 0xf);
+	assert_int_equal(at(f, 2)->kind, LOCATION_NATIVE);
+	assert_int_equal(at(f, 2)->offset, 0x2030);
+	assert_int_equal(at(f, 3)->offset, 0x203f);
+	assert_int_equal(at(f, 4)->kind, LOCATION_JIT);
+	assert_int_equal(at(f, 4)->offset, 0xf);
+	assert_false(f->located.code_unknown);
+	assert_int_equal(f->located.user_end, JITBPF_END_ROOT);
+}
+
+static void test_edges_of_code(void **state)
+{
+	struct fixture *f = *state;
+
+	load(f, 5, CODE + 0x100, 0x10);
+	assert_int_equal(locate_one(f, 10, CODE + 0xff)->kind, LOCATION_ANON);
+	assert_true(f->located.code_unknown);
+	assert_int_equal(locate_one(f, 10, CODE + 0x100)->kind, LOCATION_JIT);
+	assert_false(f->located.code_unknown);
+	assert_int_equal(locate_one(f, 10, CODE + 0x10f)->kind, LOCATION_JIT);
+	assert_int_equal(locate_one(f, 10, CODE + 0x110)->kind, LOCATION_ANON);
+	assert_int_equal(locate_one(f, 5, CODE + 0x100)->kind, LOCATION_JIT);
+	assert_int_equal(locate_one(f, 4, CODE + 0x100)->kind, LOCATION_ANON);
+}
+
+/* The same address at other times is another place, and equal ones share a number. */
+static void test_generations(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t first, second;
+
+	load(f, 10, CODE, 0x10);
+	load(f, 20, CODE, 0x10);
+	locate_one(f, 15, CODE);
+	first = f->located.locations[0];
+	locate_one(f, 25, CODE);
+	second = f->located.locations[0];
+	assert_int_not_equal(first, second);
+	locate_one(f, 19, CODE);
+	assert_int_equal(f->located.locations[0], first);
+	locate_one(f, 20, CODE);
+	assert_int_equal(f->located.locations[0], second);
+}
+
+/* JIT code in memory that nobody saw mapped is JIT code; that of a file since then is not. */
+static void test_code_and_mappings(void **state)
+{
+	struct fixture *f = *state;
+
+	load(f, 10, 0x300000, 0x10);
+	assert_int_equal(locate_one(f, 11, 0x300000)->kind, LOCATION_JIT);
+	load(f, 10, LIB, 0x10); /* into a file's private mapping */
+	assert_int_equal(locate_one(f, 11, LIB)->kind, LOCATION_JIT);
+	map(f, 20, CODE, "//anon", 0);
+	load(f, 20, CODE, 0x10);
+	map(f, 30, CODE, "//anon", 0); /* the engine protects its code anew */
+	assert_int_equal(locate_one(f, 31, CODE)->kind, LOCATION_JIT);
+	map(f, 40, CODE, "/lib/y.so", 10);
+	assert_int_equal(locate_one(f, 41, CODE)->kind, LOCATION_NATIVE);
+	assert_int_equal(locate_one(f, 39, CODE)->kind, LOCATION_JIT);
+}
+
+/* A caller where nothing is mapped is none: the walk had gone astray. */
+static void test_cut_at_a_caller_that_is_none(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t ips[] = {KERNEL, LIB, LIB + 9, 0xdead000, LIB + 20};
+
+	locate(f, 10, ips, 1, 4);
+	assert_int_equal(f->located.kernel_frames, 1);
+	assert_int_equal(f->located.user_frames, 2);
+	assert_int_equal(f->located.user_end, JITBPF_END_BAD_FRAME);
+	assert_false(f->located.code_unknown);
+}
+
+/* But the leaf is where the CPU was, whatever stands there. */
+static void test_unknown_leaf(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(locate_one(f, 10, 0xdead000)->kind, LOCATION_UNKNOWN);
+	assert_int_equal(f->located.user_frames, 1);
+	assert_int_equal(f->located.user_end, JITBPF_END_ROOT);
+	assert_true(f->located.code_unknown);
+}
+
+/* In the midst of exec: the registers are the old program's, which has no place any more. */
+static void test_kernel_begins_a_program(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t ips[] = {KERNEL, LIB + 8, LIB + 9}, stray[] = {KERNEL, 0xdead000};
+
+	exec(f, 100);
+	locate(f, 110, ips, 1, 2);
+	assert_int_equal(f->located.kernel_frames, 1);
+	assert_int_equal(f->located.user_frames, 0);
+	assert_int_equal(f->located.user_end, JITBPF_END_NONE);
+	assert_false(f->located.code_unknown);
+	locate(f, 99, ips, 1, 2); /* before: as ever */
+	assert_int_equal(f->located.user_frames, 2);
+	locate(f, 110, stray, 1, 1); /* of neither program */
+	assert_true(f->located.code_unknown);
+	assert_int_equal(locate_one(f, 110, LIB + 8)->kind,
+			 LOCATION_UNKNOWN); /* not in the kernel */
+	assert_true(f->located.code_unknown);
+	map(f, 120, LIB, "/lib/new.so", 11);
+	locate(f, 130, ips, 1, 2);
+	assert_int_equal(f->located.user_frames, 2);
+	assert_int_equal(f->located.user_end, JITBPF_END_ROOT);
+}
+
+/* Of a process that has been retired nothing is known; its kernel frames still are. */
+static void test_retired(void **state)
+{
+	struct jitbpf_task task = {.h.time_ns = 10, .pid = PID, .tid = PID};
+	struct fixture *f = *state;
+	uint64_t ips[] = {KERNEL, LIB, LIB + 9};
+
+	assert_int_equal(process_table_exit(&f->processes, &task), 0);
+	process_table_forget(&f->processes, 100 * PROCESS_GRACE_NS);
+	assert_null(f->process->mappings);
+	locate(f, 20, ips, 1, 2);
+	assert_int_equal(at(f, 0)->kind, LOCATION_KERNEL);
+	assert_int_equal(at(f, 1)->kind, LOCATION_UNKNOWN);
+	assert_int_equal(f->located.user_frames, 1);
+	assert_true(f->located.code_unknown);
+}
+
+static void kernel_code_free(struct space_value *value)
+{
+	free(value);
+}
+
+static void test_kernel_code(void **state)
+{
+	struct fixture *f = *state;
+	struct kernel_code *code = calloc(1, sizeof(*code) + 8);
+	uint64_t ips[] = {KERNEL + 0x20, KERNEL + 0x40};
+
+	assert_non_null(code);
+	code->value = (struct space_value){.refs = 1, .free = kernel_code_free};
+	code->number = 3;
+	code->address = KERNEL;
+	assert_int_equal(space_map_insert(f->kernel_code, KERNEL, KERNEL + 0x40, 10, &code->value),
+			 0);
+	locate(f, 20, ips, 2, 0);
+	assert_int_equal(at(f, 0)->kind, LOCATION_KERNEL_CODE);
+	assert_int_equal(at(f, 0)->owner, 3);
+	assert_int_equal(at(f, 0)->offset, 0x20);
+	assert_int_equal(at(f, 1)->kind, LOCATION_KERNEL_CODE); /* the call is its last byte */
+	assert_int_equal(at(f, 1)->offset, 0x3f);
+	assert_int_equal(f->located.user_end, JITBPF_END_ROOT);
+	locate(f, 9, ips, 2, 0);
+	assert_int_equal(at(f, 0)->kind, LOCATION_KERNEL);
+	assert_int_equal(space_map_end(f->kernel_code, KERNEL, &code->value, 30), 1);
+	space_map_forget(f->kernel_code, 1000);
+	space_value_put(&code->value); /* what was located holds it */
+	assert_int_equal(f->table.locations.data[0].code->refs, 2);
+}
+
+static void test_too_many_frames(void **state)
+{
+	static const uint64_t ips[2 * JITBPF_FRAMES_MAX + 2] = {0};
+	struct fixture *f = *state;
+	struct raw_stack stack = {.ips = ips, .kernel_frames = JITBPF_FRAMES_MAX + 1};
+
+	assert_int_equal(
+		locate_stack(&f->table, f->kernel_code, f->process, &stack, 1, &f->located),
+		-EINVAL);
+	stack = (struct raw_stack){.ips = ips, .user_frames = JITBPF_FRAMES_MAX + 1};
+	assert_int_equal(
+		locate_stack(&f->table, f->kernel_code, f->process, &stack, 1, &f->located),
+		-EINVAL);
+	locate(f, 1, ips, JITBPF_FRAMES_MAX, JITBPF_FRAMES_MAX);
+	assert_int_equal(f->located.kernel_frames, JITBPF_FRAMES_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(test_offsets),
+		TEST(test_edges_of_code),
+		TEST(test_generations),
+		TEST(test_code_and_mappings),
+		TEST(test_cut_at_a_caller_that_is_none),
+		TEST(test_unknown_leaf),
+		TEST(test_kernel_begins_a_program),
+		TEST(test_retired),
+		TEST(test_kernel_code),
+		TEST(test_too_many_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
