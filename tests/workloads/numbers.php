@@ -56,9 +56,12 @@ function words(int $count): int
     return count($seen);
 }
 
+// numbers.php SECONDS [ROUNDS]: with ROUNDS, a fixed amount of work, however long it takes.
 $end = microtime(true) + (float)($argv[1] ?? 3);
-$sum = 0;
+$rounds = (int)($argv[2] ?? 0);
+$sum = $round = 0;
 do {
     $sum += mandelbrot(120) + sieve(30000) + fibonacci(20) + words(5000);
-} while (microtime(true) < $end);
+    $round++;
+} while ($rounds ? $round < $rounds : microtime(true) < $end);
 echo $sum, "\n";

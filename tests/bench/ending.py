@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""From the end of recording to the folded file: 100,000 samples, 9,000 JIT methods."""
+
+import ctypes
+import os
+import select
+import subprocess
+import time
+
+import measure
+
+ROUNDS = 3
+SAMPLES = 100_000
+METHODS = 9_000
+FREQ = 9999
+SLOT_BYTES = 64
+IN_CLOSE_WRITE = 0x8
+
+# Root first, joined by semicolons, and counted: the least that a stackcollapse must do.
+COLLAPSE = r"""
+/^$/ { if (n) { s = comm; while (n) s = s ";" frame[n--]; count[s]++ } next }
+/^\t/ { f = $2; sub(/\+0x[0-9a-f]+$/, "", f); frame[++n] = f; next }
+{ comm = $1 }
+END { for (s in count) print s, count[s] }
+"""
+
+
+class Closed:
+    """Tells when a file has been written and closed."""
+
+    def __init__(self, path):
+        with open(path, "wb"):
+            pass
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.fd = libc.inotify_init1(os.O_CLOEXEC)
+        if self.fd < 0 or libc.inotify_add_watch(self.fd, path.encode(), IN_CLOSE_WRITE) < 0:
+            raise OSError(ctypes.get_errno(), "inotify")
+
+    def wait(self, seconds):
+        if not select.select([self.fd], [], [], seconds)[0]:
+            raise RuntimeError("the file was never finished")
+        now = time.monotonic()
+        os.close(self.fd)
+        return now
+
+
+def load(bench):
+    """Makes METHODS methods while it is sampled, and runs each of them again and again."""
+    threads = os.cpu_count()
+    seconds = SAMPLES / threads / FREQ
+    command = [bench.engine, "storm", "--threads", str(threads), "--seconds", "3600",
+               "--slots", str(METHODS // threads),
+               "--code-bytes", str(SLOT_BYTES), "--rate", str(round(METHODS / seconds))]
+    return command, seconds
+
+
+def jitbpf(bench):
+    """(seconds to the file, seconds to the exit, samples, methods)."""
+    path = bench.path("end.folded")
+    command, seconds = load(bench)
+    closed = Closed(path)
+    process = measure.start([bench.jitbpf, "record", "-a", "-F", str(FREQ), "-o", path],
+                            stderr=subprocess.PIPE)
+    time.sleep(measure.START_SECONDS)
+    with measure.busy(command, 1, env=bench.publishing()):
+        time.sleep(seconds)
+        began = time.monotonic()
+        measure.interrupt(process)
+    done = closed.wait(60)
+    summary = process.stderr.read().decode()
+    measure.finish(process)
+    exited = time.monotonic()
+    samples = measure.counted(summary, "samples taken")
+    return done - began, exited - began, samples, measure.counted(summary, "JIT methods")
+
+
+def write_perf_map(engine):
+    """A name for every slot, for perf to look up as well: the engine tells where they are."""
+    start, end = (int(word, 16) for word in engine.stdout.readline().split()[1:3])
+    path = f"/tmp/perf-{engine.pid}.map"
+    with open(path, "x", encoding="ascii") as out:
+        for number, address in enumerate(range(start, end, SLOT_BYTES)):
+            print(f"{address:x} {SLOT_BYTES:x} gen_{number}", file=out)
+    return path
+
+
+def perf(bench):
+    """Seconds that perf script and the collapsing take, once perf record is through."""
+    data = bench.path("perf.data")
+    command, seconds = load(bench)
+    with measure.busy(command, 1, stdout=subprocess.PIPE) as engines:
+        names = write_perf_map(engines[0])
+        measure.run(["perf", "record", "-g", "-q", "-a", "-F", str(FREQ), "-o", data, "--",
+                     "sleep", str(seconds)])
+    try:
+        began = time.monotonic()
+        with open(bench.path("perf.folded"), "wb") as out:
+            script = measure.start(["perf", "script", "-i", data], stdout=subprocess.PIPE)
+            measure.run(["awk", COLLAPSE], stdin=script.stdout, stdout=out)
+            script.stdout.close()
+            measure.finish(script)
+        return time.monotonic() - began
+    finally:
+        os.unlink(names)
+
+
+def report(bench, table):
+    ours, theirs = [], []
+    for _ in range(ROUNDS):
+        ours.append(jitbpf(bench))
+        theirs.append(perf(bench))
+    done, exited, samples, methods = zip(*ours)
+    table.heading(f"From the end of recording to the folded file, {FREQ} Hz, whole system")
+    table.add("perf script + collapsing", theirs, "s", 2)
+    table.add("jitbpf: signal to file", done, "s", 3, aim="0.2")
+    table.add("  by perf", measure.ratio_of(done, theirs), "x perf", 4)
+    table.add("jitbpf: signal to exit (probes detached)", exited, "s", 3)
+    table.add("  samples", samples, "", 0)
+    table.add("  JIT methods", methods, "", 0)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What a load costs the engine, alone and attached to, and how many a second get through."""
+
+import re
+import subprocess
+
+import measure
+
+ROUNDS = 5
+RECORD_BYTES = 200
+FLAT_OUT_SECONDS = 0.5
+RATE = 200_000
+RATE_SECONDS = 5
+
+
+def loads(bench, profiler, rate, seconds, publishing=True):
+    """(ns a load in the engine's threads, loads made)."""
+    command = [bench.engine, "loads", "--bytes", str(RECORD_BYTES), "--rate", str(rate),
+               "--seconds", str(seconds)]
+    done = subprocess.run([*profiler, *command], stdout=subprocess.PIPE, check=True,
+                          stderr=subprocess.DEVNULL, env=bench.publishing(publishing))
+    found = re.search(r"loads (\d+) .*ns_per_load ([\d.]+)", done.stdout.decode())
+    return float(found[2]), int(found[1])
+
+
+def record(bench, path):
+    """Hardly any samples: the probe alone is measured."""
+    return [bench.jitbpf, "record", "-q", "-F", "1", "-o", path, "--"]
+
+
+def report(bench, table):
+    recording = bench.path("loads.jitbpf")
+    nobody, alone, attached = [], [], []
+    for _ in range(ROUNDS):
+        nobody.append(loads(bench, [], 0, FLAT_OUT_SECONDS, publishing=False)[0])
+        alone.append(loads(bench, [], 0, FLAT_OUT_SECONDS)[0])
+        # Below what the reader can take, so that every hit has to be copied.
+        attached.append(loads(bench, record(bench, recording), RATE, 1)[0])
+    table.heading(f"The probe: thread CPU of one load, {RECORD_BYTES}-byte record")
+    table.add("engine alone, no collector", nobody, "ns", 1)
+    table.add("collector loaded, nobody listens", alone, "ns", 1)
+    table.add("  beyond the call", [b - a for a, b in zip(nobody, alone)], "ns", 1, aim="< 20")
+    table.add("attached", attached, "ns", 0, aim="< 1,500")
+
+    made = loads(bench, record(bench, recording), RATE, RATE_SECONDS)[1]
+    summary = bench.summary(recording)
+    lost = {key: summary["counters"][key] for key in ("jit_ring_full", "jit_unreadable",
+                                                      "sideband_lost")}
+    table.note(f"{RATE:,} loads/s for {RATE_SECONDS} s: {made:,} made, "
+               f"{summary['counters']['jit_hits']:,} hits, {summary['jit']['methods']:,} methods; "
+               f"sequence gaps {summary['jit']['sequence_gaps']}, "
+               + ", ".join(f"{key} {value}" for key, value in lost.items()) + "  (aim: 0 lost)")
