@@ -97,6 +97,14 @@ static int find_part(struct address_layout *layout, const struct address_part *k
 	return 0;
 }
 
+/* Not a shared library, nor something like [vdso]. */
+static bool looks_like_program(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && !strstr(slash, ".so");
+}
+
 /* The range that a location belongs into, by its outermost frame. false: into none. */
 static bool range_of(const struct view *view, uint32_t number, const struct location *location,
 		     struct address_range *ret)
@@ -116,6 +124,7 @@ static bool range_of(const struct view *view, uint32_t number, const struct loca
 		ret->module = module_table_get(view->modules, ret->owner);
 		if (ret->module)
 			ret->name = ret->module->path;
+		ret->is_program = looks_like_program(ret->name);
 		return location->offset <= OFFSET_MAX;
 	case LOCATION_JIT:
 		ret->kind = ADDRESS_RANGE_JIT;
@@ -172,24 +181,39 @@ static int enter(struct address_layout *layout, const struct view *view, uint32_
 	return 0;
 }
 
+/* The range of a location that was entered; NULL: it is in none. */
+static struct address_range *range_of_entered(struct address_layout *layout, uint32_t location)
+{
+	uint32_t part = ADDRESS_LAYOUT_NONE;
+
+	if (location < layout->location_count)
+		part = layout->part_of[location];
+	return part == ADDRESS_LAYOUT_NONE ? NULL
+					   : &layout->ranges.data[layout->parts.data[part].range];
+}
+
 static int enter_all(struct address_layout *layout, const struct view *view, const uint64_t *totals)
 {
 	const struct profile *profile = view->profile;
+	/* By node: whether the way to it has come through a program's file. */
+	AUTO_FREE bool *in_program = calloc(profile->nodes.size + 1, sizeof(*in_program));
 
+	if (!in_program)
+		return -ENOMEM;
 	for (size_t i = 0; i < profile->nodes.size; i++) {
 		const struct profile_node *node = &profile->nodes.data[i];
-		uint32_t part;
+		struct address_range *range;
 
 		if (!totals[i] || node->parent == PROFILE_NODE_NONE)
 			continue;
 		if (enter(layout, view, node->location))
 			return -ENOMEM;
-		if (profile->nodes.data[node->parent].parent != PROFILE_NODE_NONE ||
-		    node->location >= layout->location_count)
+		range = range_of_entered(layout, node->location);
+		in_program[i] = in_program[node->parent];
+		if (in_program[i] || !range || !range->is_program)
 			continue;
-		part = layout->part_of[node->location];
-		if (part != ADDRESS_LAYOUT_NONE)
-			layout->ranges.data[layout->parts.data[part].range].outermost += totals[i];
+		in_program[i] = true;
+		range->program_samples += totals[i];
 	}
 	return 0;
 }
@@ -229,30 +253,16 @@ static void enclose(struct address_layout *layout, struct address_range *range)
 	range->limit = part->last == UINT64_MAX ? UINT64_MAX : round_up(part->last + 1, PAGE_BYTES);
 }
 
-static bool is_library(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return strstr(slash ? slash : path, ".so") != NULL || *path == '[';
-}
-
-/* Nobody said which file the program was: one that most stacks begin in, and no library. */
+/* Nobody said which file the program was: the one that most stacks come through first. */
 static uint32_t guess_main(const struct address_layout *layout)
 {
 	uint32_t best = ADDRESS_LAYOUT_NONE;
-	bool best_is_library = false;
+	uint64_t most = 0;
 
 	for (uint32_t i = 0; i < layout->ranges.size; i++) {
-		const struct address_range *range = &layout->ranges.data[i];
-		bool library = is_library(range->name);
-
-		if (range->kind != ADDRESS_RANGE_FILE)
-			continue;
-		if (best == ADDRESS_LAYOUT_NONE || library < best_is_library ||
-		    (library == best_is_library &&
-		     range->outermost > layout->ranges.data[best].outermost)) {
+		if (layout->ranges.data[i].program_samples > most) {
+			most = layout->ranges.data[i].program_samples;
 			best = i;
-			best_is_library = library;
 		}
 	}
 	return best;

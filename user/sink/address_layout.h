@@ -38,7 +38,8 @@ struct address_range {
 	uint64_t start, limit;
 	uint64_t file_offset;			/* of start */
 	bool has_files, has_lines, has_inlined; /* some frame in it */
-	uint64_t outermost;			/* samples whose stack begins in it */
+	bool is_program;			/* a file that is no library */
+	uint64_t program_samples; /* whose stacks come through it before any other program */
 	uint32_t first_part, last_part;
 };
 
@@ -58,7 +59,7 @@ struct address_layout {
 	struct index_map range_index, part_index;
 	uint32_t *part_of; /* by location number; ADDRESS_LAYOUT_NONE: not used, or nowhere */
 	size_t location_count;
-	uint32_t main; /* the range of the main program's file; ADDRESS_LAYOUT_NONE: no file */
+	uint32_t main; /* the range of the main program's file; ADDRESS_LAYOUT_NONE: not known */
 };
 
 /*

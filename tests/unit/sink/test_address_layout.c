@@ -202,7 +202,7 @@ static void large_regions_do_not_overlap(void **state)
 	assert_true(last < 1ull << 63);
 }
 
-static void the_program_is_where_most_stacks_begin(void **state)
+static void the_program_is_where_most_stacks_come_through(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(address_layout_deinit) struct address_layout layout = {0};
@@ -214,11 +214,12 @@ static void the_program_is_where_most_stacks_begin(void **state)
 	program = made_location(&m, LOCATION_NATIVE, made_module(&m, "/opt/x.sorted/run", 3), 1);
 	leaf = made_location(&m, LOCATION_KERNEL, 0, 0xffffffff81000000);
 	made_stack(&m, 0, "p", 9, STACK(leaf, library));
-	made_stack(&m, 0, "p", 5, STACK(leaf, helper, program));
+	made_stack(&m, 0, "p", 5, STACK(leaf, helper, program, program, library));
 	made_stack(&m, 0, "p", 4, STACK(helper));
 	build(&m, &layout);
 	assert_int_not_equal(layout.main, ADDRESS_LAYOUT_NONE);
 	assert_string_equal(layout.ranges.data[layout.main].name, "/opt/x.sorted/run");
+	assert_int_equal(layout.ranges.data[layout.main].program_samples, 5);
 }
 
 int main(void)
@@ -229,7 +230,7 @@ int main(void)
 		cmocka_unit_test(kernel_and_anonymous_code_stand_where_they_do),
 		cmocka_unit_test(what_no_file_has_is_nowhere),
 		cmocka_unit_test(large_regions_do_not_overlap),
-		cmocka_unit_test(the_program_is_where_most_stacks_begin),
+		cmocka_unit_test(the_program_is_where_most_stacks_come_through),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
