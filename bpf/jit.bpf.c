@@ -20,10 +20,7 @@ const volatile __u32 code_wake_bytes = 2u << 20;
 struct counters_map counters SEC(".maps");
 struct tracked_map tracked SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, RING_DEFAULT);
-} code_ring SEC(".maps");
+struct code_ring_map code_ring SEC(".maps");
 
 __u64 self_test_hits = 0;
 

@@ -22,7 +22,16 @@ struct counters_map {
 	__type(value, __u64);
 };
 
-/* Processes to profile, by pid as jitbpf sees it; used where `only_tracked`. */
+/*
+ * Processes to profile, by pid as jitbpf sees it; used where `only_tracked`. One
+ * that has exited stays for a while, since its end is work done too: user space
+ * takes it out.
+ */
+enum tracked_state {
+	TRACKED_LIVES = 1,
+	TRACKED_EXITED = 2,
+};
+
 struct tracked_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TRACKED_MAX);
@@ -30,6 +39,13 @@ struct tracked_map {
 	__type(value, __u32);
 };
 
+/* What is not a sample: JIT records, exits. */
+struct code_ring_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_DEFAULT);
+};
+
+extern struct code_ring_map code_ring SEC(".maps");
 extern struct counters_map counters SEC(".maps");
 extern struct tracked_map tracked SEC(".maps");
 

@@ -15,7 +15,7 @@
 	X(JIT_RING_FULL, "jit_ring_full", "JIT records lost: code ring full")                      \
 	X(JIT_UNREADABLE, "jit_unreadable", "JIT records lost: memory could not be read")          \
 	X(JIT_BAD_SIZE, "jit_bad_size", "JIT records lost: impossible size")                       \
-	X(SIDEBAND_LOST, "sideband_lost", "process events lost: side-band ring full")              \
+	X(SIDEBAND_LOST, "sideband_lost", "process events lost: no room")                          \
 	X(AGENT_NO_MEMORY, "agent_no_memory", "records lost: out of memory")
 
 enum jitbpf_counter {

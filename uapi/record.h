@@ -111,7 +111,10 @@ struct jitbpf_comm {
 	char comm[JITBPF_COMM_MAX];
 };
 
-/* FORK and EXIT. A FORK with pid == parent_pid is a new thread. */
+/*
+ * FORK and EXIT. A FORK with pid == parent_pid is a new thread. An EXIT is that of
+ * a process, with its last thread; tid == pid, and it names no parent.
+ */
 struct jitbpf_task {
 	struct jitbpf_record h;
 	__u32 pid;

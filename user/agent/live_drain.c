@@ -14,9 +14,17 @@
 #include "base/scope.h"
 #include "uapi/loss.h"
 
+/* How long after its exit a tracked process may still be at work. */
+#define EXITED_KEEP_NS 10000000000ull
+
 struct drain_taker {
 	record_taker_fn take;
 	void *context;
+};
+
+struct code_taker {
+	struct live_source *live;
+	struct drain_taker *taker;
 };
 
 struct sideband_filter {
@@ -36,6 +44,46 @@ static int take_ring_record(void *context, const void *bytes, size_t size_bytes)
 	if (size_bytes < sizeof(*record) || record->size_bytes > size_bytes)
 		return -EIO; /* our own program wrote it: this cannot be */
 	return taker->take(taker->context, record);
+}
+
+/* What comes through the code ring: JIT records, and exits, which we take note of. */
+static int take_code_record(void *context, const void *bytes, size_t size_bytes)
+{
+	struct code_taker *code = context;
+	const struct jitbpf_task *exit = bytes;
+	struct live_source *live = code->live;
+
+	if (exit->h.type == JITBPF_EXIT && live->bpf->rodata->only_tracked) {
+		struct exited_process exited = {.pid = exit->pid, .time_ns = exit->h.time_ns};
+
+		if (vec_push(&live->exited, exited))
+			return -ENOMEM;
+	}
+	return take_ring_record(code->taker, bytes, size_bytes);
+}
+
+/*
+ * A process that has exited is still taking itself apart, on a newer kernel with
+ * all its memory. After a while the programs need not look out for it any more,
+ * unless its pid has been given to another by then.
+ */
+static void untrack_exited(struct live_source *live)
+{
+	int fd = bpf_map__fd(live->bpf->maps.tracked);
+	size_t done = 0;
+
+	while (done < live->exited.size &&
+	       live->exited.data[done].time_ns + EXITED_KEEP_NS < live->round_ns) {
+		uint32_t pid = live->exited.data[done++].pid, value;
+
+		if (!bpf_map_lookup_elem(fd, &pid, &value) && value == TRACKED_EXITED)
+			bpf_map_delete_elem(fd, &pid);
+	}
+	if (!done)
+		return;
+	live->exited.size -= done;
+	memmove(live->exited.data, live->exited.data + done,
+		live->exited.size * sizeof(*live->exited.data));
 }
 
 static int keep_sideband(void *context, const struct jitbpf_record *record)
@@ -102,7 +150,7 @@ static int send_counters(struct live_source *live, struct drain_taker *taker)
 
 	for (uint32_t i = 0; i < JITBPF_COUNTER_MAX; i++)
 		out.values[i] = sum_counter(live, i);
-	out.values[JITBPF_COUNT_SIDEBAND_LOST] = live->sideband_lost;
+	out.values[JITBPF_COUNT_SIDEBAND_LOST] += live->sideband_lost;
 	return taker->take(taker->context, &out.head.h);
 }
 
@@ -147,6 +195,7 @@ static int send_lost_samples(struct live_source *live, struct drain_taker *taker
  */
 static int drain_rings(struct live_source *live, struct drain_taker *taker)
 {
+	struct code_taker code = {.live = live, .taker = taker};
 	uint64_t began_ns = clock_now_ns();
 	int err = 0;
 
@@ -159,13 +208,14 @@ static int drain_rings(struct live_source *live, struct drain_taker *taker)
 		live->round_ns = began_ns;
 	live->round_open = true;
 	live->code_target = ring_reserved(&live->code_ring);
-	err = ring_drain(&live->code_ring, take_ring_record, taker);
+	err = ring_drain(&live->code_ring, take_code_record, &code);
 	if (err)
 		return err;
 	if (ring_consumed(&live->code_ring) < live->code_target)
 		return SOURCE_OPEN;
 	err = drain_sideband(live, taker);
 	live->round_open = false;
+	untrack_exited(live);
 	return err ?: SOURCE_ROUND;
 }
 

@@ -54,7 +54,6 @@ static int load_programs(struct live_source *live, const struct live_options *op
 	if (err)
 		return err;
 	bpf_program__set_autoload(bpf->progs.track_fork, options->only_tracked);
-	bpf_program__set_autoload(bpf->progs.untrack_exit, options->only_tracked);
 	return jitbpf_bpf__load(bpf);
 }
 
@@ -104,6 +103,25 @@ static int make_rings(struct live_source *live)
 	return err;
 }
 
+static int keep_link(struct live_source *live, struct bpf_link *link)
+{
+	int err = link ? vec_push(&live->links, link) : -errno;
+
+	if (err && link)
+		bpf_link__destroy(link);
+	return err;
+}
+
+/* From before the scan on, so that no fork and no exit is missed. */
+static int attach_following(struct live_source *live)
+{
+	int err = keep_link(live, bpf_program__attach(live->bpf->progs.process_exit));
+
+	if (!err && live->bpf->rodata->only_tracked)
+		err = keep_link(live, bpf_program__attach(live->bpf->progs.track_fork));
+	return err;
+}
+
 DEFINE_CLEANUP(struct live_source *, live_source_destroy);
 
 int live_source_create(const struct live_options *options, const struct probe_site *site,
@@ -131,6 +149,9 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = make_rings(live);
 	if (err)
 		return fail(failure, err, "making the rings");
+	err = attach_following(live);
+	if (err)
+		return fail(failure, err, "following forks and exits");
 	*ret = TAKE_PTR(live);
 	return 0;
 }
@@ -156,18 +177,10 @@ void live_source_destroy(struct live_source *live)
 		close(live->epoll_fd);
 	cpu_events_close(&live->events);
 	process_filter_deinit(&live->tracked);
+	vec_deinit(&live->exited);
 	round_buffer_deinit(&live->sideband);
 	jitbpf_bpf__destroy(live->bpf);
 	free(live);
-}
-
-static int keep_link(struct live_source *live, struct bpf_link *link)
-{
-	int err = link ? vec_push(&live->links, link) : -errno;
-
-	if (err && link)
-		bpf_link__destroy(link);
-	return err;
 }
 
 static int attach_probe(struct live_source *live)
@@ -183,25 +196,13 @@ static int attach_probe(struct live_source *live)
 	return err ?: keep_link(live, link);
 }
 
-static int attach_tracking(struct live_source *live)
-{
-	int err;
-
-	err = keep_link(live, bpf_program__attach(live->bpf->progs.track_fork));
-	return err ?: keep_link(live, bpf_program__attach(live->bpf->progs.untrack_exit));
-}
-
 int live_source_track(struct live_source *live, uint32_t pid)
 {
-	uint32_t one = 1;
-	int err;
+	uint32_t lives = TRACKED_LIVES;
 
 	if (!live->bpf->rodata->only_tracked)
 		return 0;
-	err = live->links.size ? 0 : attach_tracking(live);
-	if (err)
-		return err;
-	if (bpf_map_update_elem(bpf_map__fd(live->bpf->maps.tracked), &pid, &one, BPF_ANY))
+	if (bpf_map_update_elem(bpf_map__fd(live->bpf->maps.tracked), &pid, &lives, BPF_ANY))
 		return -errno;
 	return process_filter_add(&live->tracked, pid, clock_now_ns());
 }

@@ -10,6 +10,17 @@
 #include "base/round_buffer.h"
 #include "jitbpf.skel.h"
 
+/* Values of the programs' set of tracked processes: as bpf/maps.h. */
+enum tracked_state {
+	TRACKED_LIVES = 1,
+	TRACKED_EXITED = 2,
+};
+
+struct exited_process {
+	uint32_t pid;
+	uint64_t time_ns;
+};
+
 struct live_source {
 	struct jitbpf_bpf *bpf;
 	const struct probe_site *site;
@@ -22,8 +33,9 @@ struct live_source {
 	struct bpf_link *self_test_links[3];
 	struct probe_site chosen;
 	int epoll_fd;
-	struct process_filter tracked; /* where only_tracked: as the programs' own set */
-	struct round_buffer sideband;  /* of the drain at hand, until it is filtered */
+	struct process_filter tracked;	   /* where only_tracked: as the programs' own set */
+	VEC(struct exited_process) exited; /* of them: still in the programs' set */
+	struct round_buffer sideband;	   /* of the drain at hand, until it is filtered */
 	uint64_t sideband_lost;
 	uint64_t round_ns;    /* when the round at hand began */
 	uint64_t code_target; /* the code ring must have been read up to here to end it */

@@ -99,17 +99,16 @@ static int take_comm(struct sideband_reader *reader, const struct comm_record *f
 	return reader->take(reader->take_context, &out.h);
 }
 
-static int take_task(struct sideband_reader *reader, const struct task_record *from)
+static int take_fork(struct sideband_reader *reader, const struct task_record *from)
 {
 	struct jitbpf_task out = {
-		.h = {.size_bytes = sizeof(out), .time_ns = from->time_ns},
+		.h = {.size_bytes = sizeof(out), .type = JITBPF_FORK, .time_ns = from->time_ns},
 		.pid = from->pid,
 		.tid = from->tid,
 		.parent_pid = from->parent_pid,
 		.parent_tid = from->parent_tid,
 	};
 
-	out.h.type = from->header.type == PERF_RECORD_FORK ? JITBPF_FORK : JITBPF_EXIT;
 	return reader->take(reader->take_context, &out.h);
 }
 
@@ -161,8 +160,9 @@ static int take_record(struct sideband_reader *reader, const void *bytes)
 	case PERF_RECORD_COMM:
 		return take_comm(reader, bytes, id);
 	case PERF_RECORD_FORK:
+		return take_fork(reader, bytes);
 	case PERF_RECORD_EXIT:
-		return take_task(reader, bytes);
+		return 0; /* of a thread: bpf/process.bpf.c tells when a process ends */
 	case PERF_RECORD_KSYMBOL:
 		return take_ksymbol(reader, bytes, id);
 	case PERF_RECORD_THROTTLE:

@@ -74,7 +74,7 @@ int process_table_at(struct process_table *table, uint32_t pid, uint64_t start_n
 /*
  * Apply one side-band record (already checked: decode/record_check.h). A FORK
  * gives the child what the parent has mapped and loaded by then; a COMM with the
- * EXEC flag ends all of that; the EXIT of its leader ends a process. Records of
+ * EXEC flag ends all of that; an EXIT ends a process. Records of
  * other threads' FORK, COMM and EXIT say nothing of the process. A FORK for a pid
  * whose process has not exited ends that one: its EXIT was lost.
  * Return 0 or -ENOMEM.

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Processes that do what processes may: their code keeps its names, their samples are all there."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import harness
+
+# The main thread ends alone; the process goes on for longer than an exited one is remembered.
+LEADER_EXITS = """
+import ctypes, os, threading, time
+def burn():
+    end = time.monotonic() + 7
+    while time.monotonic() < end:
+        sum(range(100000))
+    os._exit(0)
+threading.Thread(target=burn).start()
+ctypes.CDLL(None).syscall(60, 0)
+"""
+
+EXEC_IN_A_THREAD = """
+import os, sys, threading
+threading.Thread(target=lambda: os.execv(sys.argv[1], sys.argv[1:])).start()
+threading.Event().wait()
+"""
+
+# Its end is work: so many pages have to be given back one by one.
+LARGE = """
+import mmap, os
+m = mmap.mmap(-1, 512 << 20)
+m.madvise(15)  # MADV_NOHUGEPAGE
+for at in range(0, len(m), 4096):
+    m[at] = 1
+os._exit(0)
+"""
+
+
+def is_unknown(sample):
+    """Does its user leaf lie where nothing was known to be?"""
+    user = [frame for frame in sample.frames if frame.address < 1 << 63]
+    return bool(user) and user[0].module in ("[unknown]", "//anon")
+
+
+class Lives(harness.KernelTest):
+    def test_process_outlives_its_first_thread(self):
+        run = self.record([sys.executable, "-c", LEADER_EXITS], ["-F", "199"])
+        samples = run.script()
+        self.assertGreater(len(samples), 200)
+        self.assertLess(sum(map(is_unknown, samples)), 0.01 * len(samples))
+        self.check_ledger(run)
+
+    def test_program_begun_by_a_thread(self):
+        run = self.record([sys.executable, "-c", EXEC_IN_A_THREAD, harness.ENGINE, "hot",
+                           "--seconds", "6", "--name", "hot_code"], ["-F", "199"])
+        leaves = [harness.leaf_jit(s) for s in run.script() if s.comm == "jit-engine"]
+        named = sum(1 for leaf in leaves if leaf and leaf.name == "hot_code")
+        self.assertGreater(named, 0.95 * len(leaves))
+        self.check_ledger(run)
+
+    def test_end_of_a_large_process(self):
+        run = self.record([sys.executable, "-c", LARGE], ["-F", "999"])
+        ending = [s for s in run.script() if any(f.name == "exit_mmap" for f in s.frames)
+                  and s.comm.startswith("python")]
+        self.assertGreater(len(ending), 0)
+        self.check_ledger(run)
+
+    def test_short_processes_have_no_unknown_code(self):
+        run = self.record(["sh", "-c", "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done"],
+                          ["-F", "4999"])
+        samples = run.script()
+        self.assertGreater(len(samples), 500)
+        self.assertLess(sum(map(is_unknown, samples)), 0.01 * len(samples))
+        self.assertEqual(self.check_ledger(run)["samples"]["lost"], 0)
+
+
+class Endings(harness.KernelTest):
+    def start(self, *args, **kwargs):
+        return subprocess.Popen([harness.JITBPF, "record", *args], stderr=subprocess.PIPE,
+                                cwd=self.folder, **kwargs)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def test_publishing_without_pause_does_not_keep_it(self):
+        run = self.record([harness.ENGINE, "loads", "--rate", "0", "--threads", "2", "--seconds",
+                           "60"], ["-d", "2", "--code-ring", "1M"])
+        summary = run.summary()
+        self.assertGreater(summary["jit"]["methods"], 1000)
+        self.check_ledger(run)
+
+    def test_second_interrupt_aborts(self):
+        """The first one writes; the command that will not end is left by the second."""
+        command = "import os, signal, time; signal.signal(15, signal.SIG_IGN); " \
+                  "signal.signal(2, signal.SIG_IGN); print(os.getpid(), flush=True); time.sleep(60)"
+        process = self.start("-o", "out.folded", "--", sys.executable, "-c", command,
+                             stdout=subprocess.PIPE)
+        self.addCleanup(os.kill, int(process.stdout.readline()), signal.SIGKILL)
+        process.send_signal(signal.SIGINT)
+        for _ in range(100):
+            if os.path.getsize(self.path("out.folded")):
+                break
+            time.sleep(0.1)
+        self.assertGreater(os.path.getsize(self.path("out.folded")), 0)
+        process.send_signal(signal.SIGINT)
+        process.stderr.close()
+        self.assertEqual(process.wait(timeout=10), -signal.SIGINT)
+        process.stdout.close()
+
+    def test_hangup_under_nohup(self):
+        process = self.start("-d", "2", "-o", "out.jitbpf", "-q", "-p", str(os.getpid()),
+                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        for _ in range(10):
+            time.sleep(0.1)
+            process.send_signal(signal.SIGHUP)
+        stderr = process.communicate(timeout=30)[1]
+        self.assertEqual((process.returncode, stderr), (0, b""))
+        summary = harness.Run(self.folder, 0, b"", "").summary()
+        self.assertGreater(summary["run"]["duration_ns"], 1900000000)
+
+    def test_reader_that_goes_away(self):
+        """It ends one output, with a word, and not the others."""
+        os.mkfifo(self.path("gone.txt"))
+        process = self.start("-q", "-F", "999", "-o", "gone.txt", "-o", "out.folded", "--",
+                             harness.ENGINE, "hot", "--seconds", "3", stdout=subprocess.DEVNULL)
+        open(self.path("gone.txt"), "rb").close()
+        stderr = process.communicate(timeout=30)[1]
+        self.assertEqual((process.returncode, stderr),
+                         (1, b"jitbpf: writing gone.txt: Broken pipe\n"))
+        self.assertGreater(os.path.getsize(self.path("out.folded")), 0)
+
+    def test_full_disk(self):
+        """Said once, with the reason; the other outputs are whole, the status tells."""
+        os.symlink("/dev/full", self.path("full.jitbpf"))
+        process = self.start("-q", "-F", "499", "-o", "full.jitbpf", "-o", "out.folded", "--",
+                             harness.ENGINE, "hot", "--seconds", "1", stdout=subprocess.DEVNULL)
+        stderr = process.communicate(timeout=30)[1]
+        self.assertEqual((process.returncode, stderr),
+                         (1, b"jitbpf: writing full.jitbpf: No space left on device\n"))
+        self.assertGreater(os.path.getsize(self.path("out.folded")), 0)
+
+    def test_report_writes_no_recording(self):
+        run = self.record(["true"])
+        before = open(run.path(".jitbpf"), "rb").read()
+        done = run.report("-o", run.path(".jitbpf"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"unknown format", done.stderr)
+        self.assertEqual(open(run.path(".jitbpf"), "rb").read(), before)
+
+    def test_status_of_the_command(self):
+        for command, status in ((["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137),
+                                (["/nonexistent"], 127), (["/etc/passwd"], 126)):
+            self.record(command, ["-q"], status=status)
+
+
+if __name__ == "__main__":
+    unittest.main()
