@@ -71,7 +71,7 @@ DEFINE_EMIT(4096);
 SEC("uprobe")
 int jit_event(struct context_regs *regs)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct jitbpf_jit head = {.h.type = JITBPF_JIT};
 	const void *from = (const void *)regs->di;
 	__u64 size = regs->si;
@@ -86,8 +86,8 @@ int jit_event(struct context_regs *regs)
 	}
 	head.h.size_bytes = sizeof(head) + size;
 	head.h.time_ns = bpf_ktime_get_ns();
-	head.tid = pid_in_our_space(task);
-	head.start_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	head.tid = current_tid_in_our_space(task);
+	head.start_ns = task->group_leader->start_boottime;
 	head.data_bytes = size;
 	if (size <= 256)
 		emit_256(&head, from, size);

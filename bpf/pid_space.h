@@ -47,6 +47,11 @@ static __always_inline __u32 current_pid_in_our_space(struct task_struct *task)
 	return pid_in_our_space(BPF_CORE_READ(task, group_leader));
 }
 
+static __always_inline __u32 current_tid_in_our_space(struct task_struct *task)
+{
+	return pidns_inum ? pid_in_our_space(task) : (__u32)bpf_get_current_pid_tgid();
+}
+
 static __always_inline bool is_tracked(__u32 pid)
 {
 	return pid && (!only_tracked || bpf_map_lookup_elem(&tracked, &pid));

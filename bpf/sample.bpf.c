@@ -81,10 +81,14 @@ static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
 static __always_inline void walk_user(struct sample_scratch *s, struct task_struct *task,
 				      struct pt_regs *user, __u32 at)
 {
+	__u64 stack_top = task->mm->start_stack, thread_pointer = task->thread.fsbase;
 	enum jitbpf_stack_end end;
 	__u32 frames = 0;
 	__u64 top = 0;
 
+	/* Read here: behind the walk, the verifier would check the reads once for each of its
+	 * exits. */
+	asm volatile("" : "+r"(stack_top), "+r"(thread_pointer));
 	asm volatile("" : "+r"(at));
 	if (at > JITBPF_FRAMES_MAX)
 		return;
@@ -94,8 +98,8 @@ static __always_inline void walk_user(struct sample_scratch *s, struct task_stru
 	} else {
 		end = unwind_frame_pointers(user->sp, user->bp, &s->ips[at + 1],
 					    JITBPF_FRAMES_MAX - 1, &frames, &top);
-		s->head.user_end = unwind_judge_end(end, frames, user->sp, top,
-						    task->mm->start_stack, task->thread.fsbase);
+		s->head.user_end =
+			unwind_judge_end(end, frames, user->sp, top, stack_top, thread_pointer);
 	}
 	s->head.user_frames = frames + 1;
 }
@@ -160,7 +164,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	s->head.h.flags = 0;
 	s->head.h.time_ns = bpf_ktime_get_ns();
 	s->head.pid = pid;
-	s->head.tid = pid_in_our_space(task);
+	s->head.tid = current_tid_in_our_space(task);
 	s->head.start_ns = task->group_leader->start_boottime;
 	s->head.cpu = bpf_get_smp_processor_id();
 	s->head.user_frames = 0;

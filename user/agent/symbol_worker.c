@@ -115,7 +115,8 @@ static void *work(void *worker_)
 			*worker->answers_end = answer;
 			worker->answers_end = &answer->next;
 		}
-		pthread_cond_signal(&worker->answered);
+		if (worker->begun == worker->requests.size)
+			pthread_cond_signal(&worker->answered);
 	}
 	pthread_mutex_unlock(&worker->lock);
 	return NULL;
@@ -135,7 +136,6 @@ static int request(void *context, uint32_t location, const struct location *what
 
 	pthread_mutex_lock(&worker->lock);
 	err = vec_push(&worker->requests, added);
-	pthread_cond_signal(&worker->asked);
 	pthread_mutex_unlock(&worker->lock);
 	return err;
 }
@@ -147,6 +147,9 @@ static int collect(void *context, bool wait, symbol_taker_fn take, void *take_co
 	int err;
 
 	pthread_mutex_lock(&worker->lock);
+	/* A round's requests wake the worker once. */
+	if (worker->begun < worker->requests.size)
+		pthread_cond_signal(&worker->asked);
 	while (wait && !worker->error && (worker->busy || worker->begun < worker->requests.size))
 		pthread_cond_wait(&worker->answered, &worker->lock);
 	answer = worker->answers;

@@ -20,7 +20,8 @@ typedef int (*symbol_taker_fn)(void *context, uint32_t location, const struct sy
 
 struct symbol_service {
 	/*
-	 * Ask for a KERNEL or NATIVE location, once. module is that of a NATIVE
+	 * Ask for a KERNEL or NATIVE location, once; work on it begins with the next
+	 * collect(), at the latest. module is that of a NATIVE
 	 * one, and stays until the service has ended. Returns 0 or -ENOMEM.
 	 */
 	int (*request)(void *context, uint32_t location, const struct location *what,
