@@ -115,7 +115,7 @@ demo:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/demo.sh $(B)
 
-bench: all
+bench: all $(B)/tests/engine/jit-engine
 	$(Q)tests/bench/run $(B)
 
 SOURCES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
