@@ -115,6 +115,16 @@ class Ending(harness.KernelTest):
         self.assertEqual(done.stderr.count(b"\n"), 1)
         self.assertIn(b"root", done.stderr)
 
+    def test_root_of_a_namespace_only(self):
+        """One line that says what to do, for each kind of root that is none."""
+        for unshare, word in ((["--user", "--map-root-user"], b"--privileged"),
+                              (["--pid", "--fork"], b"mount -t proc")):
+            done = subprocess.run(["unshare", *unshare, harness.JITBPF, "record", "-d", "1"],
+                                  capture_output=True, cwd=self.folder, check=False)
+            self.assertEqual(done.returncode, 77, done.stderr)
+            self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+            self.assertIn(word, done.stderr)
+
 
 class PidNamespace(harness.KernelTest):
     def test_pids_are_those_of_our_namespace(self):

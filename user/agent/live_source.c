@@ -27,7 +27,12 @@ static size_t ring_size(size_t wanted)
 
 static int fail(struct live_failure *failure, int err, const char *what)
 {
-	snprintf(failure->what, sizeof(failure->what), "%s: %s", what, strerror(-err));
+	failure->unsupported = err == -EPERM || err == -EACCES;
+	snprintf(failure->what, sizeof(failure->what), "%s: %s%s", what, strerror(-err),
+		 failure->unsupported
+			 ? " (root of the machine itself is needed: in a container, run it with "
+			   "--privileged; a kernel in lockdown refuses everybody)"
+			 : "");
 	return err;
 }
 

@@ -30,10 +30,10 @@ struct live_options {
 
 struct live_source; /* see live_source.c */
 
-/* What failed, and what to do about it, where there is something. */
+/* What failed, and what to do about it, where there is something: one line. */
 struct live_failure {
 	char what[512];
-	bool unsupported; /* the machine lacks something, rather than a mishap */
+	bool unsupported; /* this user, or this machine, cannot do it at all */
 };
 
 /*

@@ -24,6 +24,18 @@ static bool kernel_too_old(void)
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 0;
 }
 
+/* Or of another pid namespace, where other processes have the numbers of ours. */
+static bool proc_is_missing(void)
+{
+	char self[32];
+	ssize_t size = readlink("/proc/self", self, sizeof(self) - 1);
+
+	if (size < 0)
+		return true;
+	self[size] = 0;
+	return strtol(self, NULL, 10) != getpid();
+}
+
 bool requirements_missing(char *words, size_t words_bytes)
 {
 	libbpf_set_print(log_nothing);
@@ -31,6 +43,12 @@ bool requirements_missing(char *words, size_t words_bytes)
 		snprintf(words, words_bytes,
 			 "recording needs root, to load BPF programs and open perf events: run it "
 			 "with sudo");
+		return true;
+	}
+	if (proc_is_missing()) {
+		snprintf(words, words_bytes,
+			 "/proc is not that of this pid namespace: mount it (mount -t proc proc "
+			 "/proc; unshare has --mount-proc)");
 		return true;
 	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {

@@ -60,6 +60,12 @@ struct sideband_reader {
 	uint64_t *lost;
 };
 
+/* A process outside our pid namespace, which has no number there, or none any more. */
+static bool is_foreign(uint32_t pid)
+{
+	return !pid || pid == UINT32_MAX;
+}
+
 static int take_mmap2(struct sideband_reader *reader, const struct mmap2_record *from,
 		      const struct sample_id *id)
 {
@@ -78,8 +84,8 @@ static int take_mmap2(struct sideband_reader *reader, const struct mmap2_record 
 		.map_flags = from->flags,
 	};
 
-	if (from->pid == UINT32_MAX)
-		return 0; /* the kernel's own, or of a pid namespace above ours */
+	if (is_foreign(from->pid))
+		return 0;
 	mapping_record_fill(&out, &fields, from->path, strlen(from->path), reader->files);
 	return reader->take(reader->take_context, &out.record.h);
 }
@@ -93,6 +99,8 @@ static int take_comm(struct sideband_reader *reader, const struct comm_record *f
 		.tid = from->tid,
 	};
 
+	if (is_foreign(from->pid))
+		return 0;
 	if (from->header.misc & PERF_RECORD_MISC_COMM_EXEC)
 		out.h.flags |= JITBPF_COMM_EXEC;
 	strncpy(out.comm, from->comm, sizeof(out.comm) - 1);
@@ -109,6 +117,8 @@ static int take_fork(struct sideband_reader *reader, const struct task_record *f
 		.parent_tid = from->parent_tid,
 	};
 
+	if (is_foreign(from->pid))
+		return 0;
 	return reader->take(reader->take_context, &out.h);
 }
 

@@ -56,7 +56,7 @@ static const struct option_spec options[] = {
 	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,
 	 "record the user registers with every sample", 0, 0},
 	{0, "code-ring", OPTION_SIZE, FIELD(code_ring_bytes), "SIZE",
-	 "room for JIT records on their way (64M)", 4096, 1u << 30},
+	 "room for JIT records on their way (16M)", 4096, 1u << 30},
 	{0, "sample-ring", OPTION_SIZE, FIELD(sample_ring_bytes), "SIZE",
 	 "room for samples on their way, of each CPU (2M)", 4096, 1u << 30},
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
@@ -80,6 +80,7 @@ struct recording {
 	struct command command;
 	bool has_command;
 	bool command_failed; /* it could not even be run */
+	bool unsupported;    /* by this machine, or for this user */
 	struct stop_signals signals;
 	struct status_line status;
 };
@@ -204,6 +205,7 @@ static int open_live(struct recording *run)
 	int err = live_source_create(&live, &run->site, run->files, &run->live, &failure);
 
 	if (err) {
+		run->unsupported = failure.unsupported;
 		fprintf(stderr, "jitbpf: %s\n", failure.what);
 		return err;
 	}
@@ -258,6 +260,7 @@ static int start(struct recording *run)
 		return err;
 	err = live_source_start(run->live, &failure);
 	if (err) {
+		run->unsupported = failure.unsupported;
 		fprintf(stderr, "jitbpf: %s\n", failure.what);
 		return err;
 	}
@@ -373,6 +376,8 @@ static int record(const struct record_options *values)
 	struct recording run = {.options = values, .signals.fd = -1};
 	int err = record_all(&run), status = err ? 1 : 0;
 
+	if (run.unsupported)
+		status = EXIT_UNSUPPORTED;
 	stop_signals_release(&run.signals); /* the command may take its time to end */
 	err = outputs_close(&run.outputs);
 	if (err)
@@ -392,7 +397,7 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 {
 	struct record_options values = {
 		.freq_hz = 99,
-		.code_ring_bytes = 64u << 20,
+		.code_ring_bytes = 16u << 20,
 		.sample_ring_bytes = 2u << 20,
 	};
 	char missing[256];
