@@ -78,6 +78,8 @@ int round_buffer_drain(struct round_buffer *buffer, uint64_t until_ns,
 	size_t count;
 	int err = 0;
 
+	if (!buffer->entries.size)
+		return 0;
 	qsort(buffer->entries.data, buffer->entries.size, sizeof(*buffer->entries.data), compare);
 	count = put_aside(buffer, until_ns);
 	for (size_t i = 0; i < count && !err; i++)
