@@ -6,11 +6,8 @@
 set -eu
 cd "$(dirname "$0")/../.."
 build=${1:-build}
-make --no-print-directory B="$build" "$build/libcore.a"
 program=$build/tests/ui/make_page
-mkdir -p "$(dirname "$program")"
-${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -I. -Iuser tests/ui/make_page.c \
-	"$build/libcore.a" -liberty -lz -lcmocka -o "$program"
+make -s B="$build" "$program"
 
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT

@@ -134,6 +134,37 @@ static void make_ledger(struct made_view *m)
 	m->ledger.processes.data[m->ledger.processes.size - 2].fate[FATE_RESOLVED] += taken;
 }
 
+/* The profile's samples one by one, each process's taken by three of its threads in turn. */
+static int give_samples(struct made_view *m, const struct sink_ops *ops, struct sink *sink)
+{
+	static const uint64_t no_ips[128];
+	const struct profile_node *nodes = m->profile.nodes.data;
+	uint64_t given = 0;
+
+	for (uint32_t i = 0; ops->sample && i < m->profile.nodes.size; i++) {
+		uint32_t root = i, frames = 0;
+
+		for (; nodes[root].parent != PROFILE_NODE_NONE; root = nodes[root].parent)
+			frames++;
+		for (uint64_t k = 0; k < nodes[i].self; k++, given++) {
+			uint32_t pid = 1000 + 10 * nodes[root].location, tid = pid + given % 3;
+			const struct sink_sample sample = {
+				.time_ns = m->info.start_ns + given * 1234567,
+				.pid = pid,
+				.tid = tid,
+				.comm = tid == pid ? nodes[i].comm : made_string(m, "helper"),
+				.node = i,
+				.ips = no_ips,
+				.user_frames = frames,
+			};
+
+			if (ops->sample(sink, &m->view, &sample))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct random random = {.state = 42};
@@ -158,7 +189,7 @@ int main(int argc, char **argv)
 	}
 	if (ops->create(stdout, &sink))
 		return 1;
-	err = ops->finish(sink, &m.view);
+	err = give_samples(&m, ops, sink) ?: ops->finish(sink, &m.view);
 	ops->destroy(sink);
 	made_deinit(&m);
 	return err ? 1 : 0;

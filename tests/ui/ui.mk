@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The outputs seen by a browser, a JSON parser and sort.
 
-ui-test: $(B)/libcore.a
+$(B)/tests/ui/make_page: $(B)/tests/ui/make_page.o $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -lcmocka -o $@
+
+ui-test: $(B)/tests/ui/make_page $(B)/jitbpf
+	$(Q)tests/ui/check-timelines.sh $(B)
 	$(Q)tests/ui/check-page.sh $(B)
 
 .PHONY: ui-test

@@ -37,7 +37,7 @@ static int add_lib(struct firefox_tables *tables, const struct location *locatio
 	struct firefox_lib lib = {.module = ROW_NONE};
 	int err;
 
-	if (location->kind == LOCATION_NATIVE && modules && location->owner < UINT32_MAX)
+	if (location->kind == LOCATION_NATIVE && location->owner < UINT32_MAX)
 		module = module_table_get(modules, (uint32_t)location->owner);
 	if (module)
 		lib.module = module->number;
@@ -77,6 +77,12 @@ static bool symbol_address(const struct location *location, const struct frame_t
 	return address <= 1ull << 53; /* what JavaScript can count to */
 }
 
+static bool is_in_lib(const struct location *location)
+{
+	return location && (location->kind == LOCATION_NATIVE ||
+			    location->kind == LOCATION_KERNEL || location->kind == LOCATION_JIT);
+}
+
 /* The lib and symbol of a location, which all its frames share. */
 static int add_symbol(struct firefox_tables *tables, uint32_t number, struct firefox_frame *row)
 {
@@ -86,14 +92,15 @@ static int add_symbol(struct firefox_tables *tables, uint32_t number, struct fir
 	struct frame_text outermost;
 	int err;
 
-	frame_text_get(tables->view, number, count - 1, &outermost);
-	if (!location || !outermost.named || !symbol_address(location, &outermost, &symbol.address))
+	if (!is_in_lib(location))
 		return 0;
-	err = add_lib(tables, location, outermost.module, &symbol.lib);
-	err = err ?: add_string(tables, outermost.name, &symbol.name);
-	err = err ?: row_table_add(&tables->symbols, &symbol, &row->symbol);
-	row->lib = symbol.lib;
-	return err;
+	frame_text_get(tables->view, number, count - 1, &outermost);
+	err = add_lib(tables, location, outermost.module, &row->lib);
+	if (err || !outermost.named || !symbol_address(location, &outermost, &symbol.address))
+		return err;
+	symbol.lib = row->lib;
+	err = add_string(tables, outermost.name, &symbol.name);
+	return err ?: row_table_add(&tables->symbols, &symbol, &row->symbol);
 }
 
 static int add_func(struct firefox_tables *tables, const struct frame_text *frame, uint32_t *ret)

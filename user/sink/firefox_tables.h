@@ -48,7 +48,7 @@ struct firefox_func {
 
 struct firefox_frame {
 	uint32_t func;
-	uint32_t lib, symbol;  /* ROW_NONE: none */
+	uint32_t lib, symbol;  /* ROW_NONE: none; a symbol is in the frame's lib */
 	uint32_t inline_depth; /* 0: the outermost of its location */
 	uint32_t category, subcategory;
 	uint32_t line; /* ROW_NONE: not known */

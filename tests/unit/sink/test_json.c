@@ -104,6 +104,31 @@ static void commas_stand_between(void **state)
 				   "}\n");
 }
 
+static void decimals_are_exact(void **state)
+{
+	AUTO_FREE char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	struct json json = json_of(out, false);
+
+	json_begin(&json, '[');
+	json_decimal(&json, 0, 6);
+	json_decimal(&json, 1, 6);
+	json_decimal(&json, 1500000, 6);
+	json_decimal(&json, 2000000, 6);
+	json_decimal(&json, 7, 0);
+	json_decimal(&json, UINT64_MAX, 6);
+	json_decimal(&json, UINT64_MAX, 19);
+	json_literal(&json, "null");
+	json_begin(&json, '{');
+	json_member_literal(&json, "k", "true");
+	json_end(&json, '}');
+	json_end(&json, ']');
+	fclose(out);
+	assert_string_equal(text, "[0,0.000001,1.5,2,7,18446744073709.551615,"
+				  "1.8446744073709551615,null,{\"k\":true}]");
+}
+
 #define NO_JIT                                                                                     \
 	"\"jit\":{\"methods\":0,\"code_bytes\":0,\"unloads\":0,\"incomplete\":0,\"malformed\":0,"  \
 	"\"invalid\":0,\"over_budget\":0,\"not_understood\":0,\"sequence_gaps\":0,"                \
@@ -172,6 +197,7 @@ int main(void)
 		cmocka_unit_test(strings_are_escaped),
 		cmocka_unit_test(what_is_not_utf8_is_replaced),
 		cmocka_unit_test(commas_stand_between),
+		cmocka_unit_test(decimals_are_exact),
 		cmocka_unit_test(the_summary_is_an_object),
 		cmocka_unit_test(processes_go_by_samples_then_pid),
 	};

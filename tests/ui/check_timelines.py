@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+Checks a speedscope and a Firefox Profiler file of one profile: what their
+formats demand, and that they hold the very samples that folded stacks count,
+and script lists.
+  check_timelines.py SPEEDSCOPE FIREFOX FOLDED [SCRIPT]
+"""
+import collections
+import gzip
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "kernel"))
+import recording  # noqa: E402
+
+
+def check(what, said):
+    if not what:
+        sys.exit("check_timelines: " + said)
+
+
+def is_count(value, below):
+    return type(value) is int and 0 <= value < below
+
+
+def speedscope_threads(path):
+    """{(pid, tid): [stack, a sample each]}, stacks being names, outermost first."""
+    with open(path, encoding="utf-8") as file:
+        profile = json.load(file)
+    check(profile["$schema"] == "https://www.speedscope.app/file-format-schema.json", "speedscope: its schema")
+    frames = profile["shared"]["frames"]
+    for frame in frames:
+        check(set(frame) == {"name", "file"} and all(isinstance(s, str) for s in frame.values()),
+              f"speedscope: a frame {frame}")
+    check(len({(f["name"], f["file"]) for f in frames}) == len(frames), "speedscope: a frame stands there twice")
+    out = {}
+    for one in profile["profiles"]:
+        check(one["type"] == "sampled" and one["unit"] == "nanoseconds" and one["startValue"] == 0,
+              f"speedscope: profile {one['name']}")
+        check(len(one["samples"]) == len(one["weights"]), "speedscope: a weight for each sample")
+        check(sum(one["weights"]) == one["endValue"], "speedscope: the weights add up")
+        pid, tid = re.search(r" ([0-9.]+)/(\d+)$", one["name"]).groups()
+        stacks = out.setdefault((pid, int(tid)), [])
+        for stack, weight in zip(one["samples"], one["weights"]):
+            check(all(is_count(frame, len(frames)) for frame in stack), "speedscope: a frame that is none")
+            stacks.append((tuple(frames[frame]["name"] for frame in stack), weight))
+    weights = [weight for stacks in out.values() for _, weight in stacks]
+    period = min(weights, default=1)
+    check(all(weight % period == 0 for weight in weights), f"speedscope: whole samples of {period} ns")
+    if profile["profiles"]:
+        busiest = max(p["endValue"] for p in profile["profiles"])
+        check(profile["profiles"][profile["activeProfileIndex"]]["endValue"] == busiest,
+              "speedscope: the busiest thread comes first")
+    return {thread: [stack for stack, weight in stacks for _ in range(weight // period)]
+            for thread, stacks in out.items()}
+
+
+def firefox_tables(profile):
+    shared = profile["shared"]
+    counts = {"libs": len(profile["libs"]), "strings": len(shared["stringArray"]),
+              "categories": len(profile["meta"]["categories"]), "lines": 2**32, "depths": 256}
+    for key, table in shared.items():
+        if key == "stringArray":
+            continue
+        counts[key] = table["length"]
+        for column, values in table.items():
+            check(column == "length" or len(values) == table["length"], f"firefox: {key}.{column} has another length")
+    check(len(set(shared["stringArray"])) == counts["strings"], "firefox: a string stands there twice")
+    return shared, counts
+
+
+def check_firefox_references(shared, counts):
+    references = [
+        ("stackTable", "frame", "frameTable", ()), ("frameTable", "func", "funcTable", ()),
+        ("frameTable", "lib", "libs", (-1,)), ("frameTable", "nativeSymbol", "nativeSymbols", (None,)),
+        ("frameTable", "category", "categories", ()), ("frameTable", "line", "lines", (None,)),
+        ("frameTable", "inlineDepth", "depths", ()), ("funcTable", "name", "strings", ()),
+        ("funcTable", "resource", "resourceTable", ()), ("funcTable", "source", "sources", (None,)),
+        ("resourceTable", "name", "strings", ()), ("nativeSymbols", "libIndex", "libs", ()),
+        ("nativeSymbols", "name", "strings", ()), ("sources", "filename", "strings", ()),
+    ]
+    for table, column, into, others in references:
+        for value in shared[table][column]:
+            check(value in others or is_count(value, counts[into]), f"firefox: {table}.{column}: {value}")
+    frames = shared["frameTable"]
+    for lib, symbol in zip(frames["lib"], frames["nativeSymbol"]):
+        check(symbol is None or shared["nativeSymbols"]["libIndex"][symbol] == lib, "firefox: a symbol of another lib")
+    offsets = shared["stackTable"]["prefixOffset"]
+    for i, offset in enumerate(offsets):
+        check(type(offset) is int and 0 <= offset <= i, "firefox: a caller stands before those it calls")
+
+
+def firefox_threads(path):
+    """{(pid, tid): [(time in ms, stack)]}"""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        profile = json.load(file)
+    meta = profile["meta"]
+    shared, counts = firefox_tables(profile)
+    check_firefox_references(shared, counts)
+    check(meta["preprocessedProfileVersion"] == 70, "firefox: the version that this knows")
+    check(meta["categories"][0]["color"] == "grey", "firefox: a default category")
+    names = [shared["stringArray"][shared["funcTable"]["name"][func]] for func in shared["frameTable"]["func"]]
+    stacks = [()] * counts["stackTable"]
+    for i, offset in enumerate(shared["stackTable"]["prefixOffset"]):
+        stacks[i] = (stacks[i - offset] if offset else ()) + (names[shared["stackTable"]["frame"][i]],)
+    out = {}
+    for thread in profile["threads"]:
+        samples = thread["samples"]
+        check(len(samples["stack"]) == len(samples["time"]) == len(samples["threadCPUDelta"]) == samples["length"] > 0,
+              "firefox: columns of samples")
+        check(samples["time"] == sorted(samples["time"]), "firefox: samples in order of time")
+        check(thread["isMainThread"] == (thread["pid"].split(".")[0] == str(thread["tid"])), "firefox: the main thread")
+        key = thread["pid"], thread["tid"]
+        check(key not in out, f"firefox: thread {key} is there twice")
+        out[key] = [(time, () if stack is None else stacks[stack])
+                    for time, stack in zip(samples["time"], samples["stack"])]
+    check(set(range(counts["stackTable"])) >= {s for t in profile["threads"] for s in t["samples"]["stack"] if s is not None},
+          "firefox: a stack that is none")
+    return out
+
+
+def check_script(path, firefox):
+    """Each sample of script is that of its thread."""
+    left = {thread: collections.deque(samples) for thread, samples in firefox.items()}
+    first = None
+    for sample in recording.script(path):
+        time, stack = left[(str(sample.pid), sample.tid)].popleft()
+        names = tuple(frame.name for frame in reversed(sample.frames))
+        check(names == stack, f"script has {names}, firefox {stack}")
+        if first is None:
+            first = sample.time - time * 1e6
+        check(abs(sample.time - time * 1e6 - first) < 1000, f"script has another time than {time} ms")
+    check(not any(left.values()), "firefox has samples that script has not")
+
+
+def main():
+    speedscope, firefox = speedscope_threads(sys.argv[1]), firefox_threads(sys.argv[2])
+    delivered = sum(recording.folded(sys.argv[3]).values())
+    check(list(speedscope) == list(firefox), "both have the same threads")
+    for thread, samples in firefox.items():
+        check(speedscope[thread] == [stack for _, stack in samples], f"both have the same stacks of {thread}")
+    check(sum(map(len, firefox.values())) == delivered, f"all of {delivered} samples are there")
+    if len(sys.argv) > 4:
+        check(delivered > 0, "there is something to compare")
+        check_script(sys.argv[4], firefox)
+
+
+if __name__ == "__main__":
+    main()

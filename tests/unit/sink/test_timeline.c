@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "made_view.h"
+
+#include "base/scope.h"
+#include "sink/row_table.h"
+#include "sink/stack_table.h"
+#include "sink/timeline.h"
+
+static void add(struct timeline *timeline, struct made_view *m, uint64_t time_ns, uint32_t pid,
+		uint32_t tid, const char *comm, uint32_t node)
+{
+	const struct sink_sample sample = {
+		.time_ns = time_ns,
+		.pid = pid,
+		.tid = tid,
+		.comm = made_string(m, comm),
+		.node = node,
+	};
+
+	assert_int_equal(timeline_add(timeline, &m->view, &sample), 0);
+}
+
+static void check_thread(const struct timeline *timeline, size_t number, const char *pid,
+			 uint32_t tid, uint64_t first, uint64_t count)
+{
+	const struct timeline_thread *thread = &timeline->threads.data[number];
+	char buffer[TIMELINE_PID_BYTES];
+
+	assert_string_equal(timeline_pid(thread, buffer), pid);
+	assert_int_equal(thread->tid, tid);
+	assert_int_equal(thread->first, first);
+	assert_int_equal(thread->count, count);
+}
+
+static void threads_are_put_in_order(void **state)
+{
+	CLEANUP(timeline_deinit) struct timeline timeline = {0};
+	CLEANUP(made_deinit) struct made_view m;
+	uint32_t a, b, later_b;
+
+	made_init(&m);
+	a = made_stack(&m, 0, "a", 1, STACK(made_named(&m, LOCATION_NATIVE, 1, "f", "")));
+	b = made_stack(&m, 1, "b", 1, 0, NULL);
+	later_b = made_stack(&m, 2, "c", 1, 0, NULL); /* its pid was b's */
+	add(&timeline, &m, 10, 40, 41, "first name", b);
+	add(&timeline, &m, 11, 50, 50, "a", a);
+	add(&timeline, &m, 12, 40, 40, "b", b);
+	add(&timeline, &m, 13, 40, 41, "last name", b);
+	add(&timeline, &m, 14, 40, 39, "w", b);
+	add(&timeline, &m, 15, 40, 40, "c", later_b);
+	assert_int_equal(timeline_sort(&timeline), 0);
+
+	assert_int_equal(timeline.threads.size, 5);
+	check_thread(&timeline, 0, "40", 40, 0, 1);
+	check_thread(&timeline, 1, "40", 39, 1, 1);
+	check_thread(&timeline, 2, "40", 41, 2, 2);
+	check_thread(&timeline, 3, "40.1", 40, 4, 1);
+	check_thread(&timeline, 4, "50", 50, 5, 1);
+	assert_int_equal(timeline.samples.data[2].time_ns, 10);
+	assert_int_equal(timeline.samples.data[3].time_ns, 13);
+	assert_int_equal(timeline.threads.data[2].comm, made_string(&m, "last name"));
+	assert_int_equal(timeline.threads.data[2].process_comm, made_string(&m, "b"));
+	assert_int_equal(timeline.threads.data[3].process_comm, made_string(&m, "c"));
+}
+
+static void nothing_is_sorted_too(void **state)
+{
+	CLEANUP(timeline_deinit) struct timeline timeline = {0};
+
+	assert_int_equal(timeline_sort(&timeline), 0);
+	assert_int_equal(timeline.threads.size, 0);
+}
+
+static void a_node_that_is_none_is_refused(void **state)
+{
+	CLEANUP(timeline_deinit) struct timeline timeline = {0};
+	CLEANUP(made_deinit) struct made_view m;
+	const struct sink_sample sample = {.node = 7};
+
+	made_init(&m);
+	assert_int_equal(timeline_add(&timeline, &m.view, &sample), -EINVAL);
+	assert_int_equal(timeline.samples.size, 0);
+}
+
+static void rows_are_kept_once(void **state)
+{
+	CLEANUP(row_table_deinit) struct row_table table = {.row_bytes = sizeof(uint64_t)};
+	uint32_t number;
+
+	for (int round = 0; round < 2; round++) {
+		for (uint64_t row = 0; row < 1000; row++) {
+			uint64_t value = row * row;
+
+			assert_int_equal(row_table_add(&table, &value, &number), 0);
+			assert_int_equal(number, row);
+		}
+	}
+	assert_int_equal(table.count, 1000);
+	for (uint32_t i = 0; i < 1000; i++)
+		assert_int_equal(*(const uint64_t *)row_table_get(&table, i), (uint64_t)i * i);
+}
+
+/* Frames numbered by location and index, and how often that was asked. */
+static int number_frame(void *context, uint32_t location, uint32_t index, uint32_t *ret)
+{
+	++*(uint32_t *)context;
+	*ret = location * 10 + index;
+	return 0;
+}
+
+static void check_row(const struct stack_table *table, uint32_t row, uint32_t frame,
+		      uint32_t caller)
+{
+	assert_int_equal(stack_table_row(table, row)->frame, frame);
+	assert_int_equal(stack_table_row(table, row)->caller, caller);
+}
+
+static void processes_share_stacks(void **state)
+{
+	CLEANUP(stack_table_deinit) struct stack_table table = {0};
+	CLEANUP(timeline_deinit) struct timeline timeline = {0};
+	CLEANUP(made_deinit) struct made_view m;
+	struct frame frames[2];
+	uint32_t outer, inner, one, two, root, asked = 0;
+
+	made_init(&m);
+	outer = made_named(&m, LOCATION_NATIVE, 1, "outer", "");
+	inner = made_location(&m, LOCATION_NATIVE, 0, 2);
+	frames[0] = made_frame(&m, FRAME_KIND_NATIVE, "inlined", "");
+	frames[1] = made_frame(&m, FRAME_KIND_NATIVE, "inner", "");
+	assert_int_equal(frame_table_set(m.frames, inner, frames, 2), 0);
+	one = made_stack(&m, 0, "a", 1, STACK(inner, outer));
+	two = made_stack(&m, 1, "b", 1, STACK(inner, outer));
+	root = made_stack(&m, 1, "b", 1, 0, NULL);
+	made_stack(&m, 1, "b", 1, STACK(outer, inner)); /* in no sample of the timeline */
+	add(&timeline, &m, 1, 1, 1, "a", one);
+	add(&timeline, &m, 2, 2, 2, "b", two);
+	add(&timeline, &m, 3, 2, 2, "b", root);
+
+	assert_int_equal(stack_table_build(&table, &m.view, &timeline, number_frame, &asked), 0);
+	assert_int_equal(asked, 3);
+	assert_int_equal(table.rows.count, 3);
+	check_row(&table, 0, outer * 10, ROW_NONE);
+	check_row(&table, 1, inner * 10 + 1, 0);
+	check_row(&table, 2, inner * 10, 1);
+	assert_int_equal(table.of_node[one], 2);
+	assert_int_equal(table.of_node[two], 2);
+	assert_int_equal(table.of_node[root], ROW_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_are_put_in_order),
+		cmocka_unit_test(nothing_is_sorted_too),
+		cmocka_unit_test(a_node_that_is_none_is_refused),
+		cmocka_unit_test(rows_are_kept_once),
+		cmocka_unit_test(processes_share_stacks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
