@@ -2,6 +2,7 @@
 """Processes that do what processes may: their code keeps its names, their samples are all there."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -149,6 +150,20 @@ class Endings(harness.KernelTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"unknown format", done.stderr)
         self.assertEqual(open(run.path(".jitbpf"), "rb").read(), before)
+
+    def test_under_sudo(self):
+        """The command is the invoking user's, and so is what is written."""
+        os.chmod(self.folder, 0o777)
+        shim = self.path("libjitbpf.so")
+        shutil.copy(harness.SHIM, shim)
+        os.chmod(shim, 0o600)
+        env = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534"}
+        process = self.start("-q", "--shim", shim, "-o", "out.folded", "--", "sh", "-c", "id -u; id -G",
+                             env=env, stdout=subprocess.PIPE)
+        stdout, stderr = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, stdout), (0, b"65534\n65534\n"))
+        self.assertIn(b"cannot read " + shim.encode(), stderr)
+        self.assertEqual(os.stat(self.path("out.folded")).st_uid, 65534)
 
     def test_status_of_the_command(self):
         for command, status in ((["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137),

@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -57,6 +58,11 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 	setrlimit(RLIMIT_NOFILE, &environment->open_files);
 	err = drop_to_invoking_user();
 	if (!err) {
+		if (access(environment->shim_path, R_OK))
+			dprintf(STDERR_FILENO,
+				"jitbpf: the command cannot read %s: its JIT code will have no "
+				"names (install it where everybody can)\n",
+				environment->shim_path);
 		execvp(argv[0], argv);
 		err = -errno;
 	}
