@@ -54,6 +54,28 @@ class Lives(harness.KernelTest):
         self.assertLess(sum(map(is_unknown, samples)), 0.01 * len(samples))
         self.check_ledger(run)
 
+    def test_process_met_without_its_first_thread(self):
+        with subprocess.Popen([sys.executable, "-c", LEADER_EXITS]) as process:
+            time.sleep(1)
+            run = self.record(options=["-F", "199", "-d", "2", "-p", str(process.pid)])
+        samples = run.script()
+        self.assertGreater(len(samples), 100)
+        self.assertLess(sum(map(is_unknown, samples)), 0.01 * len(samples))
+
+    def test_thread_is_no_process(self):
+        program = "import threading, time; " \
+                  "threading.Thread(target=time.sleep, args=[20]).start(); print(flush=True)"
+        process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+        process.stdout.readline()
+        thread = max(map(int, os.listdir(f"/proc/{process.pid}/task")))
+        done = subprocess.run([harness.JITBPF, "record", "-p", str(thread), "-d", "1"],
+                              capture_output=True, check=False, cwd=self.folder)
+        process.kill()
+        process.communicate()
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.decode(), f"jitbpf: {thread} is a thread of process "
+                                               f"{process.pid}: give that one\n")
+
     def test_program_begun_by_a_thread(self):
         run = self.record([sys.executable, "-c", EXEC_IN_A_THREAD, harness.ENGINE, "hot",
                            "--seconds", "6", "--name", "hot_code"], ["-F", "199"])

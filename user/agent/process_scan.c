@@ -95,19 +95,46 @@ static int scan_mapping(struct scanner *scanner, uint32_t pid, uint64_t time_ns,
 	return scanner->take(scanner->take_context, &out.record.h);
 }
 
+/*
+ * The text of a process's maps. A first thread that has ended has none any more,
+ * but those that go on do; kernel threads never have any.
+ */
+static int read_maps(struct scanner *scanner, uint32_t pid)
+{
+	char path[64 + 256];
+	struct dirent *entry;
+	DIR *tasks;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	err = read_text(&scanner->text, path);
+	if (err || scanner->text.size)
+		return err;
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	tasks = opendir(path);
+	while (!err && !scanner->text.size && tasks && (entry = readdir(tasks))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%u/task/%s/maps", pid, entry->d_name);
+		if (read_text(&scanner->text, path) == -ENOMEM)
+			err = -ENOMEM;
+	}
+	if (tasks)
+		closedir(tasks);
+	return err;
+}
+
 static int scan_process(struct scanner *scanner, uint32_t pid)
 {
 	uint64_t time_ns = clock_now_ns();
 	struct proc_map map;
 	struct cursor text;
-	char path[64];
 	int err, more;
 
 	err = scan_comm(scanner, pid);
 	if (err)
 		return err;
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	err = read_text(&scanner->text, path);
+	err = read_maps(scanner, pid);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	text = cursor_of(scanner->text.data, scanner->text.size);
@@ -153,6 +180,21 @@ static int scan_new(struct scanner *scanner, DIR *proc)
 	}
 	qsort(scanner->done.data, scanner->done.size, sizeof(uint32_t), compare_pids);
 	return (int)(scanner->done.size - known);
+}
+
+uint32_t process_scan_leader(uint32_t tid)
+{
+	char path[64], line[128];
+	AUTO_FCLOSE FILE *status = NULL;
+	uint32_t pid;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	status = fopen(path, "re");
+	while (status && fgets(line, sizeof(line), status)) {
+		if (sscanf(line, "Tgid: %u", &pid) == 1)
+			return pid;
+	}
+	return 0;
 }
 
 int process_scan(struct file_store *files, bool (*wanted)(void *context, uint32_t pid),

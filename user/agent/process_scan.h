@@ -21,4 +21,7 @@
 int process_scan(struct file_store *files, bool (*wanted)(void *context, uint32_t pid),
 		 void *wanted_context, record_taker_fn take, void *take_context);
 
+/* The process that a thread belongs to: itself, where it is the first one; 0: there is none. */
+uint32_t process_scan_leader(uint32_t tid);
+
 #endif

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,6 +13,7 @@
 #include "agent/command.h"
 #include "agent/file_store.h"
 #include "agent/live_source.h"
+#include "agent/process_scan.h"
 #include "agent/requirements.h"
 #include "agent/stop_signals.h"
 #include "agent/symbol_worker.h"
@@ -110,8 +110,8 @@ static int open_outputs(struct recording *run)
 	return 0;
 }
 
-/* The command as one line; NULL: no memory. */
-static char *command_line(char **argv)
+/* What is recorded, as one line: the command, or the processes, or "". NULL: no memory. */
+static char *subject_line(const struct record_options *values)
 {
 	char *line = NULL;
 	size_t size;
@@ -119,8 +119,10 @@ static char *command_line(char **argv)
 
 	if (!text)
 		return NULL;
-	for (char **arg = argv; arg && *arg; arg++)
-		fprintf(text, "%s%s", arg == argv ? "" : " ", *arg);
+	for (char **arg = values->command; arg && *arg; arg++)
+		fprintf(text, "%s%s", arg == values->command ? "" : " ", *arg);
+	vec_for_each (pid, &values->pids)
+		fprintf(text, "%s%u", pid == values->pids.data ? "process " : ", ", *pid);
 	if (fclose(text)) {
 		free(line);
 		return NULL;
@@ -130,7 +132,7 @@ static char *command_line(char **argv)
 
 static int set_info(struct recording *run)
 {
-	AUTO_FREE char *command = command_line(run->options->command);
+	AUTO_FREE char *command = subject_line(run->options);
 	struct utsname machine;
 	struct run_info info = {
 		.start_ns = clock_now_ns(),
@@ -190,6 +192,22 @@ static int find_shim(struct recording *run)
 	return err;
 }
 
+static int track(struct recording *run, uint32_t pid)
+{
+	uint32_t leader = process_scan_leader(pid);
+	int err;
+
+	if (!leader)
+		fprintf(stderr, "jitbpf: there is no process %u\n", pid);
+	else if (leader != pid)
+		fprintf(stderr, "jitbpf: %u is a thread of process %u: give that one\n", pid,
+			leader);
+	if (leader != pid)
+		return -ESRCH;
+	err = live_source_track(run->live, pid);
+	return err ? complain(err, "following a process") : 0;
+}
+
 static int open_live(struct recording *run)
 {
 	const struct record_options *options_ = run->options;
@@ -210,16 +228,9 @@ static int open_live(struct recording *run)
 		return err;
 	}
 	live_source_init_source(run->live, &run->source);
-	vec_for_each (pid, &options_->pids) {
-		if (kill((pid_t)*pid, 0) && errno == ESRCH) {
-			fprintf(stderr, "jitbpf: there is no process %u\n", *pid);
-			return -ESRCH;
-		}
-		err = live_source_track(run->live, *pid);
-		if (err)
-			return complain(err, "following a process");
-	}
-	return 0;
+	vec_for_each (pid, &options_->pids)
+		err = err ?: track(run, *pid);
+	return err;
 }
 
 static int prepare_command(struct recording *run)
