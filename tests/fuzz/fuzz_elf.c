@@ -21,11 +21,6 @@ static int open_blob(void *context, const struct module *module, struct blob *re
 	return 0;
 }
 
-static int no_kallsyms(void *context, char **ret_text, size_t *ret_bytes)
-{
-	return -ENOENT;
-}
-
 static void check_symbols(const struct elf_file *elf, bool dynamic)
 {
 	struct elf_symbols symbols;
@@ -59,7 +54,7 @@ static void check_addresses(const struct elf_file *elf)
 
 static void check_names(struct blob *blob, const struct elf_file *elf)
 {
-	struct file_source source = {open_blob, no_kallsyms, blob};
+	struct file_source source = {open_blob, blob};
 	struct module module = {.path = "blob"};
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 	struct symbolizer *symbolizer;

@@ -261,42 +261,10 @@ static int open_module(void *context, const struct module *module, struct blob *
 	return err;
 }
 
-static int read_kallsyms(void *context, char **ret_text, size_t *ret_bytes)
-{
-	struct file_store *store = context;
-	AUTO_FREE char *text = NULL;
-	size_t size = 0, room = 24u << 20;
-	AUTO_CLOSE int fd = -1;
-	ssize_t got;
-
-	if (!store->live)
-		return -ENOENT;
-	fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-	text = fd < 0 ? NULL : malloc(room);
-	if (!text)
-		return fd < 0 ? -errno : -ENOMEM;
-	while ((got = read(fd, text + size, room - size)) > 0) {
-		size += (size_t)got;
-		if (size == room) {
-			char *more = realloc(text, room *= 2);
-
-			if (!more)
-				return -ENOMEM;
-			text = more;
-		}
-	}
-	if (got < 0)
-		return -errno;
-	*ret_text = TAKE_PTR(text);
-	*ret_bytes = size;
-	return 0;
-}
-
 void file_store_source(struct file_store *store, struct file_source *ret)
 {
 	*ret = (struct file_source){
 		.open_module = open_module,
-		.read_kallsyms = read_kallsyms,
 		.context = store,
 	};
 }

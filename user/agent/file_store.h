@@ -15,7 +15,7 @@
 
 struct file_store; /* see file_store.c */
 
-/* live: files are of this machine and now, so its kernel's symbols are too. */
+/* live: files are of this machine and now, so the vDSO is ours. */
 int file_store_create(bool live, struct file_store **ret);
 void file_store_destroy(struct file_store *store);
 

@@ -188,6 +188,19 @@ void live_source_destroy(struct live_source *live)
 	free(live);
 }
 
+void live_source_init_kernel_source(struct live_source *live, struct kernel_source *ret)
+{
+	struct jitbpf_bpf *bpf = live->bpf;
+
+	live->kernel_names = (struct kernel_names){
+		.program_fd = bpf_program__fd(bpf->progs.name_kernel_address),
+		.address = (uint64_t *)&bpf->bss->kernel_name_address,
+		.words = bpf->bss->kernel_name,
+		.words_bytes = sizeof(bpf->bss->kernel_name),
+	};
+	kernel_names_source(&live->kernel_names, ret);
+}
+
 static int attach_probe(struct live_source *live)
 {
 	struct bpf_link *link;

@@ -17,6 +17,7 @@
 #include "agent/file_store.h"
 #include "agent/probe_site.h"
 #include "pipeline/source.h"
+#include "symbolize/symbolizer.h"
 
 #define LIVE_ROUND_MS 50 /* drain at least this often; the rings hold several times as much */
 
@@ -69,5 +70,8 @@ uint64_t live_source_lost(const struct live_source *live);
 
 /* *ret borrows live. */
 void live_source_init_source(struct live_source *live, struct source *ret);
+
+/* The kernel's names, for one thread at a time, whichever. *ret borrows live. */
+void live_source_init_kernel_source(struct live_source *live, struct kernel_source *ret);
 
 #endif

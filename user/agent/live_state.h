@@ -4,6 +4,7 @@
 #define JITBPF_AGENT_LIVE_STATE_H
 
 #include "agent/cpu_events.h"
+#include "agent/kernel_names.h"
 #include "agent/live_source.h"
 #include "state/process_filter.h"
 #include "agent/ring.h"
@@ -32,6 +33,7 @@ struct live_source {
 	VEC(struct bpf_link *) links;
 	struct bpf_link *self_test_links[3];
 	struct probe_site chosen;
+	struct kernel_names kernel_names;
 	int epoll_fd;
 	struct process_filter tracked;	   /* where only_tracked: as the programs' own set */
 	VEC(struct exited_process) exited; /* of them: still in the programs' set */

@@ -156,17 +156,20 @@ static int set_info(struct recording *run)
 	return err;
 }
 
+/* Behind the live source, which knows the kernel's names. */
 static int build_stages(struct recording *run)
 {
+	struct kernel_source kernel;
 	struct file_source files;
 	int err;
 
-	err = file_store_create(true, &run->files);
-	if (err)
-		return err;
 	file_store_source(run->files, &files);
 	err = symbolizer_create(&files, &run->symbolizer);
-	err = err ?: symbol_worker_create(run->symbolizer, &run->worker, &run->symbols);
+	if (err)
+		return err;
+	live_source_init_kernel_source(run->live, &kernel);
+	symbolizer_set_kernel_source(run->symbolizer, &kernel);
+	err = symbol_worker_create(run->symbolizer, &run->worker, &run->symbols);
 	if (err)
 		return err;
 	err = pipeline_create(&(struct pipeline_options){.symbols = &run->symbols}, &run->pipeline);
@@ -354,13 +357,18 @@ static int record_all(struct recording *run)
 	err = err ?: open_outputs(run);
 	if (err)
 		return err;
-	err = build_stages(run);
 	/* Not before: whoever opens a FIFO waits for its reader, and may be sick of it. */
-	err = err ?: stop_signals_init(&run->signals);
+	err = stop_signals_init(&run->signals);
+	err = err ?: file_store_create(true, &run->files);
 	if (err)
 		return complain(err, "starting");
 	err = open_live(run);
-	err = err ?: prepare_command(run);
+	if (err)
+		return err;
+	err = build_stages(run);
+	if (err)
+		return complain(err, "starting");
+	err = prepare_command(run);
 	if (err)
 		return err;
 	err = set_info(run);
@@ -374,7 +382,8 @@ static int record_all(struct recording *run)
 static void release(struct recording *run)
 {
 	recorder_destroy(run->recorder);
-	symbol_worker_destroy(run->worker); /* it may be looking at a module of the pipeline's */
+	/* It may be looking at a module of the pipeline's, or asking the live source's program. */
+	symbol_worker_destroy(run->worker);
 	pipeline_destroy(run->pipeline);
 	symbolizer_destroy(run->symbolizer);
 	live_source_destroy(run->live);

@@ -23,7 +23,7 @@ int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_s
 	if (symbol->h.flags & JITBPF_KERNEL_SYMBOL_GONE) {
 		if (!space_map_find(p->kernel_code, symbol->address, symbol->h.time_ns, &entry) ||
 		    entry.start != symbol->address)
-			return 0; /* it was there before we came: kallsyms has it */
+			return 0; /* it was there before we came: the kernel knew it */
 		err = space_map_end(p->kernel_code, entry.start, entry.value, symbol->h.time_ns);
 		return err < 0 ? err : 0;
 	}

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/scope.h"
 #include "symbolize/demangle.h"
-#include "symbolize/kernel_symbols.h"
+#include "symbolize/kernel_symbol.h"
 #include "symbolize/symbol_file.h"
 
 /* A module that was asked for, whether or not its symbols are held at present. */
@@ -19,15 +19,14 @@ struct known_file {
 
 struct symbolizer {
 	struct file_source source;
+	struct kernel_source kernel;
 	VEC(struct known_file) files;
 	struct index_map index; /* by module number */
 	uint64_t calls;
 	uint64_t held_bytes, budget_bytes;
-	struct kernel_symbols *kernel;
-	bool kernel_read;
 	struct symbolizer_counts counts;
 	char *name; /* that of the last call, where it had to be made */
-	char *module_name;
+	char kernel_words[KERNEL_WORDS_BYTES];
 };
 
 int symbolizer_create(const struct file_source *source, struct symbolizer **ret)
@@ -50,10 +49,13 @@ void symbolizer_destroy(struct symbolizer *symbolizer)
 		symbol_file_destroy(file->symbols);
 	vec_deinit(&symbolizer->files);
 	index_map_deinit(&symbolizer->index);
-	kernel_symbols_destroy(symbolizer->kernel);
 	free(symbolizer->name);
-	free(symbolizer->module_name);
 	free(symbolizer);
+}
+
+void symbolizer_set_kernel_source(struct symbolizer *symbolizer, const struct kernel_source *source)
+{
+	symbolizer->kernel = *source;
 }
 
 struct symbolizer_counts symbolizer_counts(const struct symbolizer *symbolizer)
@@ -183,51 +185,26 @@ int symbolizer_native(struct symbolizer *symbolizer, const struct module *module
 	return 0;
 }
 
-/* Once: what fails now would fail each time. */
-static int read_kernel(struct symbolizer *symbolizer)
-{
-	size_t size_bytes;
-	char *text;
-	int err;
-
-	if (symbolizer->kernel_read)
-		return 0;
-	err = symbolizer->source.read_kallsyms(symbolizer->source.context, &text, &size_bytes);
-	if (!err)
-		err = kernel_symbols_parse(text, size_bytes, &symbolizer->kernel);
-	if (err == -ENOMEM)
-		return err;
-	symbolizer->kernel_read = true;
-	if (!err)
-		symbolizer->counts.kernel_symbols = kernel_symbols_count(symbolizer->kernel);
-	return 0;
-}
-
 int symbolizer_kernel(struct symbolizer *symbolizer, uint64_t address,
 		      struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count)
 {
 	struct symbol_frame frame = {.name = "", .module = "[kernel.kallsyms]"};
-	const char *name = NULL, *module = "";
-	char *module_name = NULL;
-	int err;
+	const struct kernel_source *kernel = &symbolizer->kernel;
+	struct kernel_symbol symbol;
+	int err = -ENOENT;
 
-	err = read_kernel(symbolizer);
-	if (err)
+	if (kernel->words)
+		err = kernel->words(kernel->context, address, symbolizer->kernel_words,
+				    sizeof(symbolizer->kernel_words));
+	if (err == -ENOMEM)
 		return err;
-	if (symbolizer->kernel)
-		name = kernel_symbols_find(symbolizer->kernel, address, &module,
-					   &frame.symbol_offset);
-	if (name) {
-		err = set_name(symbolizer, name, NULL, &frame);
-		if (err)
-			return err;
-	}
-	if (name && *module) {
-		if (asprintf(&module_name, "[%.*s]", 255, module) < 0)
-			return -ENOMEM;
-		free(symbolizer->module_name);
-		symbolizer->module_name = module_name;
-		frame.module = module_name;
+	if (!err && kernel_symbol_parse(symbolizer->kernel_words, &symbol)) {
+		frame.name = symbol.name;
+		frame.symbol_offset = symbol.offset;
+		if (symbol.module)
+			frame.module = symbol.module;
+	} else {
+		symbolizer->counts.kernel_unnamed++;
 	}
 	frames[0] = frame;
 	*ret_count = 1;

@@ -20,11 +20,16 @@ struct file_source {
 	 * negative errno where it cannot be had or is known to be another file.
 	 */
 	int (*open_module)(void *context, const struct module *module, struct blob *ret);
+	void *context;
+};
+
+/* The kernel that addresses are of, where it can be asked. */
+struct kernel_source {
 	/*
-	 * The text of /proc/kallsyms, or -ENOENT. *ret_text is allocated with
-	 * malloc() and the caller's.
+	 * The kernel's words for an address, as symbolize/kernel_symbol.h has them,
+	 * with a NUL. Returns 0, or negative errno where they cannot be had.
 	 */
-	int (*read_kallsyms)(void *context, char **ret_text, size_t *ret_bytes);
+	int (*words)(void *context, uint64_t address, char *buf, size_t buf_bytes);
 	void *context;
 };
 
@@ -51,12 +56,19 @@ struct symbolizer_counts {
 	uint64_t refused;	 /* of them: could be opened but not read as ELF */
 	uint64_t without_names;	 /* of them: were read, and have no function symbols */
 	uint64_t dropped;	 /* times that a file's symbols made room for others */
-	uint64_t kernel_symbols; /* functions of the kernel; 0: hidden, or not asked for */
+	uint64_t kernel_unnamed; /* addresses that the kernel had no name for */
 };
 
 /* source is copied; its context outlives the symbolizer. Returns 0 or -ENOMEM. */
 int symbolizer_create(const struct file_source *source, struct symbolizer **ret);
 void symbolizer_destroy(struct symbolizer *symbolizer);
+
+/*
+ * Where the kernel's names come from; until it is said there are none. source is
+ * copied; its context outlives the symbolizer, or its last call at least.
+ */
+void symbolizer_set_kernel_source(struct symbolizer *symbolizer,
+				  const struct kernel_source *source);
 
 /*
  * How much memory the symbols of files may take, SYMBOLIZER_BYTES_MAX where
@@ -75,7 +87,7 @@ int symbolizer_native(struct symbolizer *symbolizer, const struct module *module
 		      uint64_t file_offset, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
 		      uint32_t *ret_count);
 
-/* The same for an address of the kernel or one of its modules. */
+/* The same for an address of the kernel or one of its modules; the kernel is asked each time. */
 int symbolizer_kernel(struct symbolizer *symbolizer, uint64_t address,
 		      struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count);
 

@@ -4,6 +4,8 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "symbolize/symbolizer.h"
@@ -15,9 +17,10 @@
 /* Files by module number, and how often they were asked for. */
 struct files {
 	struct elf_image images[3];
+	struct blob large; /* in place of the first, where it is set */
 	int open_error;
-	unsigned opened, closed, kallsyms_read;
-	const char *kallsyms; /* NULL: there is none */
+	unsigned opened, closed, kernel_asked;
+	int kernel_error;
 };
 
 static struct files files;
@@ -40,23 +43,33 @@ static int open_module(void *context, const struct module *module, struct blob *
 	if (files.open_error)
 		return files.open_error;
 	*ret = image_blob(&files.images[module->number]);
+	if (files.large.size_bytes && !module->number)
+		*ret = files.large;
 	ret->close = count_close;
 	return 0;
 }
 
-static int read_kallsyms(void *context, char **ret_text, size_t *ret_bytes)
+/* A kernel of two functions. */
+static int kernel_words(void *context, uint64_t address, char *buf, size_t buf_bytes)
 {
-	files.kallsyms_read++;
-	if (!files.kallsyms)
-		return -ENOENT;
-	*ret_text = strdup(files.kallsyms);
-	*ret_bytes = strlen(files.kallsyms);
-	return *ret_text ? 0 : -ENOMEM;
+	assert_ptr_equal(context, &files);
+	files.kernel_asked++;
+	if (files.kernel_error)
+		return files.kernel_error;
+	if (address - 0xffffffff81000000 < 0x100)
+		snprintf(buf, buf_bytes, "_Z3fooi+0x%" PRIx64 "/0x100", address & 0xff);
+	else if (address - 0xffffffffc0000000 < 0x10)
+		snprintf(buf, buf_bytes, "f+0x%" PRIx64 "/0x10 [mod]", address & 0xf);
+	else
+		snprintf(buf, buf_bytes, "0x%" PRIx64, address);
+	return 0;
 }
+
+static const struct kernel_source kernel = {.words = kernel_words, .context = &files};
 
 static int setup(void **state)
 {
-	struct file_source source = {.open_module = open_module, .read_kallsyms = read_kallsyms};
+	struct file_source source = {.open_module = open_module};
 
 	memset(&files, 0, sizeof(files));
 	for (unsigned i = 0; i < 3; i++)
@@ -222,36 +235,54 @@ static void the_one_unused_for_longest_goes_first(void **state)
 
 static void kernel_names_have_their_module(void **state)
 {
-	files.kallsyms = "ffffffff81000000 T _Z3fooi\nffffffffc0000000 t f\t[mod]\n";
+	symbolizer_set_kernel_source(symbolizer, &kernel);
 	assert_kernel(0xffffffff81000004, "_Z3fooi", "[kernel.kallsyms]", 4);
 	assert_kernel(0xffffffffc0000001, "f", "[mod]", 1);
+	assert_kernel(0xffffffff81000000, "_Z3fooi", "[kernel.kallsyms]", 0);
+	assert_int_equal(symbolizer_counts(symbolizer).kernel_unnamed, 0);
 	assert_kernel(0x1000, "", "[kernel.kallsyms]", 0);
-	assert_int_equal(files.kallsyms_read, 1);
-	assert_int_equal(symbolizer_counts(symbolizer).kernel_symbols, 2);
+	assert_int_equal(symbolizer_counts(symbolizer).kernel_unnamed, 1);
+	assert_int_equal(files.kernel_asked, 4);
 }
 
-static void a_kernel_without_symbols_is_asked_once(void **state)
+static void a_kernel_that_does_not_answer_has_no_names(void **state)
 {
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	uint32_t count = 42;
+
 	assert_kernel(0xffffffff81000004, "", "[kernel.kallsyms]", 0);
+	symbolizer_set_kernel_source(symbolizer, &kernel);
+	files.kernel_error = -EPERM;
 	assert_kernel(0xffffffff81000004, "", "[kernel.kallsyms]", 0);
-	assert_int_equal(files.kallsyms_read, 1);
+	assert_int_equal(symbolizer_counts(symbolizer).kernel_unnamed, 2);
+	files.kernel_error = -ENOMEM;
+	assert_int_equal(symbolizer_kernel(symbolizer, 0xffffffff81000004, frames, &count),
+			 -ENOMEM);
+	assert_int_equal(count, 42);
+	files.kernel_error = 0;
+	assert_kernel(0xffffffff81000004, "_Z3fooi", "[kernel.kallsyms]", 4);
 }
 
 static void endless_names_are_cut(void **state)
 {
+	struct elf_image *image = &files.images[0];
+	Elf64_Shdr *strings = image_section(image, SECTION_STRINGS);
+	size_t name_bytes = 3 * SYMBOL_NAME_BYTES_MAX;
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
-	size_t size_bytes = 3 * SYMBOL_NAME_BYTES_MAX;
-	char *text = malloc(size_bytes);
+	uint8_t *bytes = malloc(IMAGE_BYTES + name_bytes);
 	uint32_t count;
 
-	assert_non_null(text);
-	memset(text, 'a', size_bytes);
-	memcpy(text, "ffffffff81000000 T ", 19);
-	text[size_bytes - 1] = '\0';
-	files.kallsyms = text;
-	assert_int_equal(symbolizer_kernel(symbolizer, 0xffffffff81000000, frames, &count), 0);
+	assert_non_null(bytes);
+	image_symbol(image, SECTION_SYMBOLS, "", TEXT, 0x10, FUNC)->st_name = 1;
+	strings->sh_offset = IMAGE_BYTES;
+	strings->sh_size = name_bytes;
+	memcpy(bytes, image->bytes, IMAGE_BYTES);
+	memset(bytes + IMAGE_BYTES, 'a', name_bytes);
+	bytes[IMAGE_BYTES] = bytes[IMAGE_BYTES + name_bytes - 1] = '\0';
+	files.large = blob_of_memory(bytes, IMAGE_BYTES + name_bytes);
+	assert_int_equal(symbolizer_native(symbolizer, &modules[0], IMAGE_TEXT, frames, &count), 0);
 	assert_int_equal(strlen(frames[0].name), SYMBOL_NAME_BYTES_MAX);
-	free(text);
+	free(bytes);
 }
 
 int main(void)
@@ -266,7 +297,7 @@ int main(void)
 		TEST(tables_over_the_budget_are_dropped_and_read_again),
 		TEST(the_one_unused_for_longest_goes_first),
 		TEST(kernel_names_have_their_module),
-		TEST(a_kernel_without_symbols_is_asked_once),
+		TEST(a_kernel_that_does_not_answer_has_no_names),
 		TEST(endless_names_are_cut),
 	};
 

@@ -50,11 +50,6 @@ static int open_file(void *context, const struct module *module, struct blob *re
 	return 0;
 }
 
-static int no_kallsyms(void *context, char **ret_text, size_t *ret_bytes)
-{
-	return -ENOENT;
-}
-
 struct fixture {
 	struct symbolizer *symbolizer;
 	struct blob blob;
@@ -63,7 +58,7 @@ struct fixture {
 
 static int setup(void **state)
 {
-	struct file_source source = {.open_module = open_file, .read_kallsyms = no_kallsyms};
+	struct file_source source = {.open_module = open_file};
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
 	*state = fixture;
