@@ -10,6 +10,7 @@
 #include "bpf/unwind.h"
 #include "uapi/record.h"
 
+#define USER_MODE	 3 /* privilege level in cs */
 #define USER_CS_32	 0x23
 #define KERNEL_STACK_MAX (JITBPF_FRAMES_MAX * sizeof(__u64))
 
@@ -172,15 +173,20 @@ int sample(struct bpf_perf_event_data *ctx)
 	s->head.reserved = 0;
 	bpf_get_current_comm(s->head.comm, sizeof(s->head.comm));
 
-	if (!(ctx->regs.cs & 3))
+	if (!(ctx->regs.cs & USER_MODE)) {
 		kernel_bytes = bpf_get_stack(ctx, s->ips, KERNEL_STACK_MAX, 0);
-	if (kernel_bytes < 0)
-		kernel_bytes = 0;
+		if (kernel_bytes <= 0) { /* the leaf at least is known */
+			s->ips[0] = ctx->regs.ip;
+			kernel_bytes = sizeof(__u64);
+		}
+	}
 	frames = (__u32)kernel_bytes / sizeof(__u64);
 	s->head.kernel_frames = frames;
 
+	/* The kernel's helpers of a process (io_uring) share its memory, but never were in user
+	 * mode. */
 	user = (struct pt_regs *)bpf_task_pt_regs(task);
-	if (!(task->flags & PF_KTHREAD) && task->mm)
+	if (!(task->flags & PF_KTHREAD) && task->mm && user->ip)
 		walk_user(s, task, user, frames);
 
 	frames += s->head.user_frames;

@@ -13,6 +13,9 @@
 #define SIDEBAND_BYTES (1u << 20)
 #define CPUS_MAX       1024 /* as bpf/maps.h */
 
+static const char event_cycles[] = "cycles";
+static const char event_clock[] = "cpu-clock";
+
 static int open_event(struct perf_event_attr *attr, uint32_t cpu)
 {
 	int fd;
@@ -90,16 +93,16 @@ static int open_cpu(struct cpu_events *events, uint32_t cpu, uint32_t freq_hz,
 	}
 	*ret_what = "opening the sampling event (is the frequency above "
 		    "/proc/sys/kernel/perf_event_max_sample_rate?)";
-	if (!events->name || events->name[1] == 'y') {
+	/* Hardware's cycles where the first CPU has them, else a clock, on all alike. */
+	if (!events->name) {
 		event.sample_fd = open_sampling(cpu, freq_hz, true);
-		if (event.sample_fd >= 0)
-			events->name = "cycles";
+		events->name = event.sample_fd >= 0 ? event_cycles : event_clock;
 	}
+	if (event.sample_fd < 0)
+		event.sample_fd = open_sampling(cpu, freq_hz, events->name == event_cycles);
 	if (event.sample_fd < 0) {
-		event.sample_fd = err = open_sampling(cpu, freq_hz, false);
-		if (err < 0)
-			goto fail;
-		events->name = "cpu-clock";
+		err = event.sample_fd;
+		goto fail;
 	}
 	*ret_what = "joining the sampling event to the side-band ring";
 	if (ioctl(event.sample_fd, PERF_EVENT_IOC_SET_OUTPUT, event.sideband_fd)) {
