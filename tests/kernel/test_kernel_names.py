@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The names that the kernel gives, one by one, are those that it lists in /proc/kallsyms."""
+
+import bisect
+import collections
+import os
+import signal
+import subprocess
+import threading
+
+import harness
+
+KERNEL, BPF = "[kernel.kallsyms]", "[bpf]"
+
+
+class Symbols:
+    """/proc/kallsyms as it is now."""
+
+    def __init__(self):
+        self.at = collections.defaultdict(set)
+        for line in open("/proc/kallsyms", encoding="utf-8"):
+            address, _kind, name, *module = line.split()
+            self.at[int(address, 16)].add((name, module[0] if module else KERNEL))
+        self.starts = sorted(self.at)
+
+    def before(self, address):
+        """Where the symbol of an address begins, and its names: there are aliases."""
+        start = self.starts[bisect.bisect_right(self.starts, address) - 1]
+        return start, self.at[start]
+
+
+class KernelNames(harness.KernelTest):
+    def earlier(self):
+        """A jitbpf that is at work before the one that is looked at, so its programs are too."""
+        other = subprocess.Popen(
+            [harness.JITBPF, "record", "-q", "-o", os.path.join(self.folder, "other.folded"),
+             "--", harness.ENGINE, "storm", "--rate", "20000", "--slots", "16", "--seconds", "30"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(other.communicate)
+        self.addCleanup(other.send_signal, signal.SIGINT)
+        other.stdout.readline()  # the engine runs
+
+    def test_agree_with_kallsyms(self):
+        symbols = []
+        self.earlier()
+        timer = threading.Timer(2, lambda: symbols.append(Symbols()))
+        timer.start()
+        run = self.record(options=["-a", "-F", "999", "-d", "4"])
+        timer.join()
+        frames = {f for s in run.script() for f in s.frames if f.address >> 63}
+        of_kernel = [f for f in frames if f.module == KERNEL]
+        of_bpf = [f for f in frames if f.module == BPF and f.name.endswith("_jit_event")]
+        self.assertGreater(len(of_kernel), 50)
+        self.assertGreater(len(of_bpf), 0)
+        for frame in of_kernel + of_bpf:
+            start, names = symbols[0].before(frame.address)
+            self.assertIn((frame.name, frame.module), names, frame)
+            self.assertEqual(frame.address - start, int(frame.offset, 16), frame)
