@@ -105,6 +105,16 @@ class SystemWide(harness.KernelTest):
         self.check_ledger(run)
 
 
+    def test_pid_ends_with_it(self):
+        engine = subprocess.Popen([harness.ENGINE, "hot", "--seconds", "2"],
+                                  stdout=subprocess.DEVNULL)
+        start = time.monotonic()
+        run = self.record(options=["-p", str(engine.pid), "-F", "99"])
+        engine.wait()
+        self.assertLess(time.monotonic() - start, 60)
+        self.check_ledger(run)
+
+
 class Children(harness.KernelTest):
     def test_process_tree_from_start_to_end(self):
         """20 commands of 0.1 s, one after another: all of their CPU time is in the profile."""

@@ -13,6 +13,7 @@
 #include "agent/command.h"
 #include "agent/file_store.h"
 #include "agent/live_source.h"
+#include "agent/process_watch.h"
 #include "agent/process_scan.h"
 #include "agent/requirements.h"
 #include "agent/stop_signals.h"
@@ -45,7 +46,7 @@ static const struct option_spec options[] = {
 	{'d', "duration", OPTION_SECONDS, FIELD(duration_ns), "SEC", "stop after so long", 1,
 	 UINT64_MAX},
 	{'p', "pid", OPTION_PIDS, FIELD(pids), "PID[,PID...]",
-	 "profile these processes and the children they will have", 0, 0},
+	 "profile these processes and the children they will have, until they end", 0, 0},
 	{'a', "all", OPTION_FLAG, FIELD(system_wide), NULL,
 	 "profile the whole system, also where a command is given", 0, 0},
 	{'o', "output", OPTION_STRINGS, FIELD(outputs), "FILE",
@@ -77,6 +78,7 @@ struct recording {
 	struct source source;
 	struct outputs outputs;
 	struct recorder *recorder;
+	struct process_watch watch; /* of -p */
 	struct command command;
 	bool has_command;
 	bool command_failed; /* it could not even be run */
@@ -207,7 +209,8 @@ static int track(struct recording *run, uint32_t pid)
 			leader);
 	if (leader != pid)
 		return -ESRCH;
-	err = live_source_track(run->live, pid);
+	err = process_watch_add(&run->watch, pid);
+	err = err ?: live_source_track(run->live, pid);
 	return err ? complain(err, "following a process") : 0;
 }
 
@@ -315,6 +318,8 @@ static int record_until_told(struct recording *run)
 			break;
 		if (run->has_command && command_ended(&run->command, false))
 			break;
+		if (process_watch_ended(&run->watch))
+			break;
 		if (status_line_due(&run->status, now_ns)) {
 			struct pipeline_progress progress = pipeline_progress(run->pipeline);
 
@@ -388,6 +393,7 @@ static void release(struct recording *run)
 	symbolizer_destroy(run->symbolizer);
 	live_source_destroy(run->live);
 	file_store_destroy(run->files);
+	process_watch_deinit(&run->watch);
 }
 
 /* The command's own status where it ended by itself. */
