@@ -119,15 +119,15 @@ class Endings(harness.KernelTest):
         """The first one writes; the command that will not end is left by the second."""
         command = "import os, signal, time; signal.signal(15, signal.SIG_IGN); " \
                   "signal.signal(2, signal.SIG_IGN); print(os.getpid(), flush=True); time.sleep(60)"
-        process = self.start("-o", "out.folded", "--", sys.executable, "-c", command,
+        process = self.start("-o", "out.html", "--", sys.executable, "-c", command,
                              stdout=subprocess.PIPE)
         self.addCleanup(os.kill, int(process.stdout.readline()), signal.SIGKILL)
         process.send_signal(signal.SIGINT)
         for _ in range(100):
-            if os.path.getsize(self.path("out.folded")):
+            if os.path.getsize(self.path("out.html")):
                 break
             time.sleep(0.1)
-        self.assertGreater(os.path.getsize(self.path("out.folded")), 0)
+        self.assertGreater(os.path.getsize(self.path("out.html")), 0)
         process.send_signal(signal.SIGINT)
         process.stderr.close()
         self.assertEqual(process.wait(timeout=10), -signal.SIGINT)
