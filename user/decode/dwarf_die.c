@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "decode/dwarf_die.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+#include "decode/dwarf_constants.h"
+#include "decode/dwarf_data.h"
+
+#define ABBREVS_FIRST_BYTES 1024
+#define ABBREVS_BYTES_MAX   (4u << 20) /* of one table */
+#define DIE_FIRST_BYTES	    256
+#define DIE_BYTES_MAX	    (1u << 20)
+
+static enum dwarf_slot slot_of_attribute(uint64_t name)
+{
+	switch (name) {
+	case DWARF_AT_NAME:
+		return DWARF_SLOT_NAME;
+	case DWARF_AT_LINKAGE_NAME:
+	case DWARF_AT_MIPS_LINKAGE_NAME:
+		return DWARF_SLOT_LINKAGE_NAME;
+	case DWARF_AT_ABSTRACT_ORIGIN:
+		return DWARF_SLOT_ABSTRACT_ORIGIN;
+	case DWARF_AT_SPECIFICATION:
+		return DWARF_SLOT_SPECIFICATION;
+	case DWARF_AT_LOW_PC:
+		return DWARF_SLOT_LOW_PC;
+	case DWARF_AT_HIGH_PC:
+		return DWARF_SLOT_HIGH_PC;
+	case DWARF_AT_RANGES:
+		return DWARF_SLOT_RANGES;
+	case DWARF_AT_CALL_FILE:
+		return DWARF_SLOT_CALL_FILE;
+	case DWARF_AT_CALL_LINE:
+		return DWARF_SLOT_CALL_LINE;
+	case DWARF_AT_STMT_LIST:
+		return DWARF_SLOT_STMT_LIST;
+	case DWARF_AT_COMP_DIR:
+		return DWARF_SLOT_COMP_DIR;
+	case DWARF_AT_ADDR_BASE:
+		return DWARF_SLOT_ADDR_BASE;
+	case DWARF_AT_STR_OFFSETS_BASE:
+		return DWARF_SLOT_STR_OFFSETS_BASE;
+	case DWARF_AT_RNGLISTS_BASE:
+		return DWARF_SLOT_RNGLISTS_BASE;
+	default:
+		return DWARF_SLOTS;
+	}
+}
+
+/* What a form takes wherever it stands, or DWARF_SIZE_VARIES. */
+static uint32_t form_bytes(uint64_t form)
+{
+	switch (form) {
+	case DWARF_FORM_FLAG_PRESENT:
+	case DWARF_FORM_IMPLICIT_CONST:
+		return 0;
+	case DWARF_FORM_DATA1:
+	case DWARF_FORM_REF1:
+	case DWARF_FORM_FLAG:
+	case DWARF_FORM_STRX1:
+	case DWARF_FORM_ADDRX1:
+		return 1;
+	case DWARF_FORM_DATA2:
+	case DWARF_FORM_REF2:
+	case DWARF_FORM_STRX2:
+	case DWARF_FORM_ADDRX2:
+		return 2;
+	case DWARF_FORM_DATA4:
+	case DWARF_FORM_REF4:
+	case DWARF_FORM_STRX4:
+	case DWARF_FORM_ADDRX4:
+		return 4;
+	case DWARF_FORM_DATA8:
+	case DWARF_FORM_REF8:
+	case DWARF_FORM_REF_SIG8:
+	case DWARF_FORM_ADDR:
+		return 8;
+	case DWARF_FORM_DATA16:
+		return 16;
+	default:
+		return DWARF_SIZE_VARIES;
+	}
+}
+
+static int attributes_parse(struct cursor *c, struct dwarf_abbrevs *abbrevs,
+			    struct dwarf_abbrev *abbrev)
+{
+	abbrev->first = (uint32_t)abbrevs->attributes.size;
+	for (;;) {
+		struct dwarf_attribute attribute = {0};
+		uint64_t name, form;
+		uint32_t size_bytes;
+
+		if (dwarf_read_uleb(c, &name) || dwarf_read_uleb(c, &form))
+			return -EBADMSG;
+		if (!name && !form)
+			return 0;
+		if (form == DWARF_FORM_IMPLICIT_CONST && dwarf_read_sleb(c, &attribute.implicit))
+			return -EBADMSG;
+		attribute.form = form < UINT32_MAX ? (uint32_t)form : UINT32_MAX;
+		attribute.slot = slot_of_attribute(name);
+		if (vec_push(&abbrevs->attributes, attribute))
+			return -ENOMEM;
+		abbrev->count++;
+		size_bytes = form_bytes(form);
+		if (size_bytes == DWARF_SIZE_VARIES)
+			abbrev->fixed_bytes = DWARF_SIZE_VARIES;
+		else if (abbrev->fixed_bytes != DWARF_SIZE_VARIES)
+			abbrev->fixed_bytes += size_bytes;
+	}
+}
+
+static int abbrevs_parse(struct cursor *c, uint64_t until_code, struct dwarf_abbrevs *abbrevs)
+{
+	struct dwarf_abbrev abbrev = {0};
+	uint8_t children;
+	uint64_t tag;
+	int err;
+
+	do {
+		abbrev = (struct dwarf_abbrev){0};
+		if (dwarf_read_uleb(c, &abbrev.code))
+			return -EBADMSG;
+		if (!abbrev.code)
+			return 0;
+		if (dwarf_read_uleb(c, &tag) || dwarf_read_u8(c, &children))
+			return -EBADMSG;
+		abbrev.tag = tag < UINT16_MAX ? tag : UINT16_MAX;
+		abbrev.children = children;
+		err = attributes_parse(c, abbrevs, &abbrev);
+		if (!err)
+			err = vec_push(&abbrevs->abbrevs, abbrev);
+	} while (!err && abbrev.code != until_code);
+	return err;
+}
+
+static int compare_codes(const void *a_, const void *b_)
+{
+	const struct dwarf_abbrev *a = a_, *b = b_;
+
+	/* By place where codes are equal, so that which one is found is no accident. */
+	if (a->code == b->code)
+		return a->first < b->first ? -1 : a->first > b->first;
+	return a->code < b->code ? -1 : 1;
+}
+
+int dwarf_abbrevs_read(struct dwarf_file *file, uint64_t offset, uint64_t until_code,
+		       struct dwarf_abbrevs *ret)
+{
+	CLEANUP(dwarf_abbrevs_deinit) struct dwarf_abbrevs abbrevs = {0};
+	uint64_t wanted = ABBREVS_FIRST_BYTES;
+	struct cursor c;
+	int err;
+
+	/* How long a table is shows only at its end. */
+	for (;; wanted *= 8) {
+		abbrevs.abbrevs.size = abbrevs.attributes.size = 0;
+		err = section_view(&file->sections[DWARF_ABBREV], offset, wanted, &c);
+		if (err)
+			return err;
+		err = abbrevs_parse(&c, until_code, &abbrevs);
+		if (err != -EBADMSG || (size_t)(c.end - c.begin) < wanted)
+			break;
+		if (wanted > ABBREVS_BYTES_MAX)
+			return -E2BIG;
+	}
+	if (err)
+		return err;
+	if (abbrevs.abbrevs.size)
+		qsort(abbrevs.abbrevs.data, abbrevs.abbrevs.size, sizeof(*abbrevs.abbrevs.data),
+		      compare_codes);
+	*ret = abbrevs;
+	abbrevs = (struct dwarf_abbrevs){0};
+	return 0;
+}
+
+void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs)
+{
+	vec_deinit(&abbrevs->abbrevs);
+	vec_deinit(&abbrevs->attributes);
+}
+
+size_t dwarf_abbrevs_bytes(const struct dwarf_abbrevs *abbrevs)
+{
+	return abbrevs->abbrevs.capacity * sizeof(*abbrevs->abbrevs.data) +
+	       abbrevs->attributes.capacity * sizeof(*abbrevs->attributes.data);
+}
+
+const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code)
+{
+	const struct dwarf_abbrev *all = abbrevs->abbrevs.data;
+	size_t low = 0, high = abbrevs->abbrevs.size;
+
+	/* Compilers count from 1. */
+	if (code - 1 < high && all[code - 1].code == code)
+		return &all[code - 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (all[middle].code < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < abbrevs->abbrevs.size && all[low].code == code ? &all[low] : NULL;
+}
+
+static int values_read(struct dwarf_walk *walk, const struct dwarf_abbrev *abbrev, bool keep,
+		       struct dwarf_die *die)
+{
+	const struct dwarf_attribute *attribute = walk->abbrevs->attributes.data + abbrev->first;
+
+	if (!keep && abbrev->fixed_bytes != DWARF_SIZE_VARIES)
+		return cursor_skip(&walk->c, abbrev->fixed_bytes);
+	if (abbrev->count > walk->budget->work_bytes)
+		return -E2BIG;
+	walk->budget->work_bytes -= abbrev->count;
+	if (keep)
+		memset(die->values, 0, sizeof(die->values));
+	for (uint32_t i = 0; i < abbrev->count; i++, attribute++) {
+		struct dwarf_value value;
+		int err = dwarf_value_read(&walk->c, attribute->form, attribute->implicit,
+					   walk->unit, walk->base, &value);
+
+		if (err)
+			return err;
+		if (keep && attribute->slot < DWARF_SLOTS)
+			die->values[attribute->slot] = value;
+	}
+	return 0;
+}
+
+int dwarf_walk_next(struct dwarf_walk *walk, bool all, struct dwarf_die *ret)
+{
+	const struct dwarf_abbrev *abbrev;
+	uint64_t code;
+
+	ret->offset = walk->base + cursor_offset(&walk->c);
+	if (dwarf_read_uleb(&walk->c, &code))
+		return -EBADMSG;
+	if (!code) {
+		ret->tag = 0;
+		ret->children = false;
+		return 0;
+	}
+	abbrev = dwarf_abbrevs_find(walk->abbrevs, code);
+	if (!abbrev)
+		return -EBADMSG;
+	ret->tag = abbrev->tag;
+	ret->children = abbrev->children;
+	return values_read(walk, abbrev,
+			   all || abbrev->tag == DWARF_TAG_SUBPROGRAM ||
+				   abbrev->tag == DWARF_TAG_INLINED_SUBROUTINE,
+			   ret);
+}
+
+int dwarf_die_at(struct dwarf_file *file, const struct dwarf_unit *unit,
+		 const struct dwarf_abbrevs *abbrevs, uint64_t offset, struct dwarf_die *ret)
+{
+	struct dwarf_walk walk = {
+		.unit = unit,
+		.abbrevs = abbrevs,
+		.base = offset,
+		.budget = file->sections[DWARF_INFO].budget,
+	};
+	uint64_t left = unit->end - offset;
+	int err;
+
+	if (offset < unit->dies || offset >= unit->end)
+		return -EBADMSG;
+	for (uint64_t wanted = DIE_FIRST_BYTES;; wanted *= 16) {
+		wanted = wanted < left ? wanted : left;
+		err = section_view(&file->sections[DWARF_INFO_AGAIN], offset, wanted, &walk.c);
+		err = err ?: dwarf_walk_next(&walk, true, ret);
+		if (err != -EBADMSG || wanted == left || wanted > DIE_BYTES_MAX)
+			break;
+	}
+	if (!err && !ret->tag)
+		return -EBADMSG;
+	return err;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The contents of one ELF section, a window at a time: debug sections are
+ * hundreds of megabytes, of which little is ever asked for. Compressed ones
+ * cannot be read so, and are inflated whole, within a budget.
+ */
+#ifndef JITBPF_DECODE_SECTION_READER_H
+#define JITBPF_DECODE_SECTION_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cursor.h"
+#include "decode/elf_file.h"
+
+/* What reading may cost, of all readers that share it. */
+struct section_budget {
+	uint64_t work_bytes;	/* that are still to be looked at */
+	uint64_t inflate_bytes; /* that are still to be inflated */
+};
+
+/* Zero-initialized: a section that is not there. */
+struct section_reader {
+	const struct blob *blob; /* borrowed */
+	uint64_t file_offset;
+	uint64_t size_bytes; /* of the contents, inflated */
+	uint8_t *inflated;   /* NULL: they stand in the file */
+	bool shares;	     /* inflated is another reader's */
+	uint8_t *window;
+	uint64_t window_offset;
+	size_t window_bytes, window_capacity;
+	struct section_budget *budget; /* borrowed */
+};
+
+/*
+ * The section of that name; elf's blob and budget outlive *ret. Returns 0,
+ * -ENOENT, -EBADMSG (it lies, or is not whole), -E2BIG (over the budget),
+ * -ENOTSUP (compressed in another way than zlib's), -ENOMEM or the blob's
+ * error; on failure *ret is unchanged. The caller deinits *ret.
+ */
+int section_reader_init(struct section_reader *ret, const struct elf_file *elf, const char *name,
+			struct section_budget *budget);
+void section_reader_deinit(struct section_reader *reader);
+
+/* A second window on the same section; `of` outlives it. */
+struct section_reader section_reader_again(const struct section_reader *of);
+
+/*
+ * Look at wanted bytes from offset on, or at those that there are before the
+ * section's end. Borrowed until the reader's next view. Returns 0, -EBADMSG
+ * (offset is not inside), -E2BIG (the work's budget is spent), -ENOMEM or the
+ * blob's error.
+ */
+int section_view(struct section_reader *reader, uint64_t offset, uint64_t wanted,
+		 struct cursor *ret);
+
+/*
+ * The NUL-terminated string at offset, of at most max characters; -EBADMSG for
+ * one that is longer or has no end. Borrowed until the reader's next view.
+ */
+int section_string(struct section_reader *reader, uint64_t offset, size_t max, const char **ret);
+
+/* Memory that it takes. */
+size_t section_reader_bytes(const struct section_reader *reader);
+
+#endif

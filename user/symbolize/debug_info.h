@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The debug info of one file: what was inlined where, and from which lines code
+ * comes. Opened, it is an index of units; a unit is read when an address in it
+ * is asked for. All of it may lie: the answer is then less, and never late.
+ */
+#ifndef JITBPF_SYMBOLIZE_DEBUG_INFO_H
+#define JITBPF_SYMBOLIZE_DEBUG_INFO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/blob.h"
+
+#define DEBUG_FRAMES_MAX	64
+#define DEBUG_INFO_INFLATED_MAX (256u << 20) /* of the compressed sections of one file */
+#define DEBUG_INFO_UNITS_MAX	(32u << 20)  /* memory of one file's units; the last one stays */
+#define DEBUG_INFO_WORK_MAX	(4ull << 30) /* bytes of one file that are ever looked at */
+
+struct debug_info; /* see debug_info.c */
+
+/* A function at an address, or one that was inlined there. Strings are good until the next call. */
+struct debug_frame {
+	const char *name; /* as it is linked (mangled), or in the source; "": not known */
+	const char *file; /* NULL: not known */
+	uint32_t line;	  /* of the code itself in the first frame, of the call in the others */
+};
+
+/*
+ * Index the debug sections of a file. Takes blob over in any case, and closes it.
+ * text_start is where the code of the module begins: lower addresses are those
+ * of functions that the linker dropped.
+ * Returns 0, -ENOENT (it has none), -ENOEXEC, -EBADMSG, -E2BIG (over the limits
+ * above), -ENOTSUP, -ENOMEM or the blob's error.
+ */
+int debug_info_create(struct blob *blob, uint64_t text_start, struct debug_info **ret);
+void debug_info_destroy(struct debug_info *info);
+
+/*
+ * The file that .gnu_debugaltlink means, where dwz put what several files have
+ * in common. Taken over; NULL: it is not to be had.
+ */
+void debug_info_set_alternate(struct debug_info *info, struct debug_info *alternate);
+
+/*
+ * The frames at an address (as the file counts them), innermost first; the last
+ * is the function itself, whose name the symbol table may know better. Sets
+ * *ret_count, to 0 where nothing is known. Returns 0 or -ENOMEM.
+ */
+int debug_info_frames(struct debug_info *info, uint64_t address,
+		      struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count);
+
+/* Memory that it takes at present, its alternate's too. */
+size_t debug_info_bytes(const struct debug_info *info);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One unit of a file's debug info, ready for look-ups: where its functions are,
+ * what was inlined into those that were asked for, and its lines.
+ */
+#ifndef JITBPF_SYMBOLIZE_DEBUG_UNIT_H
+#define JITBPF_SYMBOLIZE_DEBUG_UNIT_H
+
+#include "base/vec.h"
+#include "decode/dwarf_die.h"
+#include "decode/dwarf_lines.h"
+#include "decode/dwarf_ranges.h"
+
+#define DEBUG_UNIT_BYTES_MAX  (64u << 20) /* of one unit in .debug_info */
+#define DEBUG_UNIT_RANGES_MAX (2u << 20)  /* of its functions; the same of what is in one of them  \
+					   */
+#define DEBUG_UNIT_SCOPES_MAX (1u << 20)  /* functions; the same of what is in one of them */
+
+/* A function, or a call that was inlined into it. */
+struct debug_scope {
+	uint64_t die;
+	uint32_t next; /* scope behind all that are inside of this one */
+	uint32_t first_range, range_count;
+	uint32_t call_file, call_line; /* of an inlined call */
+};
+
+/* Depth first; the function itself comes first. */
+struct debug_inlines {
+	VEC(struct debug_scope) scopes;
+	struct dwarf_ranges ranges;
+};
+
+struct debug_function {
+	uint64_t die, end;	       /* its bytes in .debug_info */
+	struct debug_inlines *inlines; /* NULL: not asked for yet, or damaged */
+	bool damaged;
+};
+
+struct debug_function_range {
+	uint64_t start, end;
+	uint32_t function;
+};
+
+struct debug_unit {
+	struct dwarf_unit header;
+	struct dwarf_abbrevs abbrevs;
+	struct dwarf_lines lines;
+	VEC(struct debug_function) functions;
+	VEC(struct debug_function_range) ranges; /* by start */
+	bool scanned;
+	size_t bytes; /* of memory */
+};
+
+/*
+ * The unit with its abbreviations, enough to read its DIEs. Returns 0,
+ * -EBADMSG, -E2BIG, -ENOMEM or the blob's error.
+ */
+int debug_unit_create(struct dwarf_file *file, uint64_t offset, struct debug_unit **ret);
+void debug_unit_destroy(struct debug_unit *unit);
+
+/*
+ * Find its functions and read its lines, once. Functions that begin before
+ * text_start are those that the linker dropped. Of a unit that is damaged,
+ * what came before counts. Returns 0, or -ENOMEM.
+ */
+int debug_unit_scan(struct dwarf_file *file, struct debug_unit *unit, uint64_t text_start);
+
+/*
+ * The scopes around an address, innermost first; of more than max, the
+ * innermost and the function itself. They are borrowed from the unit.
+ * Returns 0 with *ret_count, -ENOENT (in no function), -EBADMSG (in one that is
+ * damaged) or -ENOMEM.
+ */
+int debug_unit_scopes(struct dwarf_file *file, struct debug_unit *unit, uint64_t address,
+		      const struct debug_scope **ret, uint32_t max, uint32_t *ret_count);
+
+#endif
