@@ -54,7 +54,7 @@ static void check_addresses(const struct elf_file *elf)
 
 static void check_names(struct blob *blob, const struct elf_file *elf)
 {
-	struct file_source source = {open_blob, blob};
+	struct file_source source = {.open_module = open_blob, .context = blob};
 	struct module module = {.path = "blob"};
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 	struct symbolizer *symbolizer;
@@ -67,7 +67,10 @@ static void check_names(struct blob *blob, const struct elf_file *elf)
 		if (step < elf->segments.size)
 			offset = elf->segments.data[step].file_offset;
 		CHECK(!symbolizer_native(symbolizer, &module, offset, frames, &count));
-		CHECK(count == 1 && strlen(frames[0].name) <= SYMBOL_NAME_BYTES_MAX);
+		CHECK(count >= 1 && count <= SYMBOL_FRAMES_MAX);
+		for (uint32_t i = 0; i < count; i++)
+			CHECK(strlen(frames[i].name) <= SYMBOL_NAME_BYTES_MAX &&
+			      frames[i].inlined == (i + 1 < count));
 	}
 	symbolizer_destroy(symbolizer);
 }

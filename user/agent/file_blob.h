@@ -12,6 +12,12 @@
  */
 int file_open_regular(const char *path);
 
+/*
+ * The same for a path as a process sees it, whose root is open as root_fd: no
+ * link leads out of there.
+ */
+int file_open_regular_in(int root_fd, const char *path);
+
 /* Takes over fd, which closing the blob closes. Returns 0 or negative errno (fd untouched). */
 int file_blob_init(struct blob *ret, int fd);
 

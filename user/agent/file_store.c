@@ -261,10 +261,44 @@ static int open_module(void *context, const struct module *module, struct blob *
 	return err;
 }
 
+/*
+ * A file of debug info. It is not told from others here: nobody knows its inode.
+ * As the process sees it, if it still lives and is what it was then; a process
+ * that took over its number shows another file, which the symbolizer refuses.
+ */
+static int open_debug(void *context, const struct module *module, const char *path, bool ours,
+		      struct blob *ret)
+{
+	struct file_store *store = context;
+	AUTO_CLOSE int root = -1;
+	AUTO_CLOSE int fd = -1;
+	char root_path[64];
+	int err;
+
+	if (ours) {
+		fd = file_open_regular(path);
+	} else {
+		if (!store->live || !module->pid)
+			return -ENOENT;
+		snprintf(root_path, sizeof(root_path), "/proc/%u/root", module->pid);
+		root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (root < 0)
+			return -errno;
+		fd = file_open_regular_in(root, path);
+	}
+	if (fd < 0)
+		return fd;
+	err = file_blob_init(ret, fd);
+	if (!err)
+		TAKE_FD(fd);
+	return err;
+}
+
 void file_store_source(struct file_store *store, struct file_source *ret)
 {
 	*ret = (struct file_source){
 		.open_module = open_module,
+		.open_debug = open_debug,
 		.context = store,
 	};
 }

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/scope.h"
 #include "symbolize/debug_index.h"
 
 #define REFERENCES_MAX 16 /* from a DIE to the one that has its name */
@@ -25,8 +24,6 @@ struct unsettled_frame {
 	size_t name, file;
 	uint32_t line;
 };
-
-DEFINE_CLEANUP(struct debug_info *, debug_info_destroy);
 
 int debug_info_create(struct blob *blob, uint64_t text_start, struct debug_info **ret)
 {

@@ -11,8 +11,10 @@
 #include <stdint.h>
 
 #include "base/blob.h"
+#include "base/scope.h"
 
 #define DEBUG_FRAMES_MAX	64
+#define DEBUG_FILE_BYTES_MAX	4096	     /* a longer path of a source is none */
 #define DEBUG_INFO_INFLATED_MAX (256u << 20) /* of the compressed sections of one file */
 #define DEBUG_INFO_UNITS_MAX	(32u << 20)  /* memory of one file's units; the last one stays */
 #define DEBUG_INFO_WORK_MAX	(4ull << 30) /* bytes of one file that are ever looked at */
@@ -35,6 +37,7 @@ struct debug_frame {
  */
 int debug_info_create(struct blob *blob, uint64_t text_start, struct debug_info **ret);
 void debug_info_destroy(struct debug_info *info);
+DEFINE_CLEANUP(struct debug_info *, debug_info_destroy);
 
 /*
  * The file that .gnu_debugaltlink means, where dwz put what several files have

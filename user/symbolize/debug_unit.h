@@ -11,10 +11,11 @@
 #include "decode/dwarf_lines.h"
 #include "decode/dwarf_ranges.h"
 
-#define DEBUG_UNIT_BYTES_MAX  (64u << 20) /* of one unit in .debug_info */
-#define DEBUG_UNIT_RANGES_MAX (2u << 20)  /* of its functions; the same of what is in one of them  \
-					   */
-#define DEBUG_UNIT_SCOPES_MAX (1u << 20)  /* functions; the same of what is in one of them */
+#define DEBUG_UNIT_BYTES_MAX (64u << 20) /* of one unit in .debug_info */
+#define DEBUG_UNIT_RANGES_MAX                                                                      \
+	(2u << 20)			 /* of its functions; the same of what is in one of them   \
+					  */
+#define DEBUG_UNIT_SCOPES_MAX (1u << 20) /* functions; the same of what is in one of them */
 
 /* A function, or a call that was inlined into it. */
 struct debug_scope {

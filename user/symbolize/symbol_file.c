@@ -5,12 +5,13 @@
 
 #include "base/scope.h"
 #include "base/vec.h"
+#include "decode/debug_link.h"
 #include "decode/elf_file.h"
 #include "symbolize/symbol_map.h"
 
 struct symbol_file {
 	struct elf_file elf; /* for its segments; its blob is gone */
-	char *strings;
+	char *strings[2];    /* of the tables that were read */
 	size_t strings_bytes;
 	struct symbol_map map;
 };
@@ -49,51 +50,99 @@ static struct symbol_span span_of_symbol(const struct elf_file *elf,
 	return span;
 }
 
-static int map_symbols(struct symbol_file *file, struct elf_symbols *symbols, bool complete)
-{
-	size_t count = symbols->symbols.size;
-	AUTO_FREE struct symbol_span *spans = calloc(count ? count : 1, sizeof(*spans));
-	int err;
+/* Spans of the tables that were read, and the strings that they are in. */
+struct gathered {
+	struct symbol_file *file;
+	VEC(struct symbol_span) spans;
+	size_t tables;
+};
 
-	if (!spans)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		spans[i] = span_of_symbol(&file->elf, &symbols->symbols.data[i], complete);
-	vec_deinit(&symbols->symbols); /* before the map takes as much again */
-	err = symbol_map_init(&file->map, spans, count);
+static void gathered_deinit(struct gathered *gathered)
+{
+	vec_deinit(&gathered->spans);
+}
+
+/* Add those of one table. Where there is none, or a damaged one, -ENOENT. */
+static int gather(struct gathered *gathered, const struct elf_file *elf, bool dynamic,
+		  bool complete)
+{
+	CLEANUP(elf_symbols_deinit) struct elf_symbols symbols = {0};
+	struct symbol_file *file = gathered->file;
+	int err = elf_file_symbols(elf, dynamic, &symbols);
+
+	if (err == -EBADMSG || err == -E2BIG)
+		return -ENOENT;
+	if (!err)
+		err = vec_reserve(&gathered->spans, gathered->spans.size + symbols.symbols.size);
 	if (err)
 		return err;
-	file->strings = TAKE_PTR(symbols->strings);
-	file->strings_bytes = symbols->strings_bytes;
+	vec_for_each (symbol, &symbols.symbols)
+		gathered->spans.data[gathered->spans.size++] =
+			span_of_symbol(elf, symbol, complete);
+	file->strings[gathered->tables++] = TAKE_PTR(symbols.strings);
+	file->strings_bytes += symbols.strings_bytes;
 	return 0;
 }
 
-/* From the best source that there is. Other sources are tried here, in this order. */
-static int load_symbols(struct symbol_file *file)
+/* Those that a program stripped but for them carries along, packed, beside its dynamic ones. */
+static int gather_mini_debug(struct gathered *gathered)
 {
-	CLEANUP(elf_symbols_deinit) struct elf_symbols symbols = {0};
-	bool complete;
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	AUTO_FREE uint8_t *bytes = NULL;
+	struct blob blob;
+	size_t size_bytes;
 	int err;
 
-	err = elf_file_symbols(&file->elf, false, &symbols);
-	complete = !err;
-	if (err && err != -ENOMEM)
-		err = elf_file_symbols(&file->elf, true, &symbols);
+	err = mini_debug_inflate(&gathered->file->elf, &bytes, &size_bytes);
 	if (err)
-		return err == -ENOENT || err == -EBADMSG || err == -E2BIG ? 0 : err;
-	return map_symbols(file, &symbols, complete);
+		return err == -ENOMEM ? err : -ENOENT;
+	blob = blob_of_memory(bytes, size_bytes);
+	err = elf_file_init(&elf, &blob);
+	if (err)
+		return err == -ENOMEM ? err : -ENOENT;
+	return gather(gathered, &elf, false, false);
 }
 
-int symbol_file_create(const struct blob *blob, struct symbol_file **ret)
+static int gather_debug(struct gathered *gathered, const struct blob *debug)
+{
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	int err;
+
+	if (!debug)
+		return -ENOENT;
+	err = elf_file_init(&elf, debug);
+	if (err)
+		return err == -ENOMEM ? err : -ENOENT;
+	return gather(gathered, &elf, false, true);
+}
+
+/* From the best source that there is. */
+static int gather_best(struct gathered *gathered, const struct blob *debug)
+{
+	int err = gather(gathered, &gathered->file->elf, false, true);
+
+	if (err == -ENOENT)
+		err = gather_debug(gathered, debug);
+	if (err != -ENOENT)
+		return err;
+	err = gather_mini_debug(gathered);
+	if (err && err != -ENOENT)
+		return err;
+	err = gather(gathered, &gathered->file->elf, true, false);
+	return err == -ENOENT ? 0 : err;
+}
+
+int symbol_file_create(const struct blob *blob, const struct blob *debug, struct symbol_file **ret)
 {
 	CLEANUP(symbol_file_destroyp) struct symbol_file *file = calloc(1, sizeof(*file));
+	CLEANUP(gathered_deinit) struct gathered gathered = {.file = file};
 	int err;
 
 	if (!file)
 		return -ENOMEM;
 	err = elf_file_init(&file->elf, blob);
-	if (!err)
-		err = load_symbols(file);
+	err = err ?: gather_best(&gathered, debug);
+	err = err ?: symbol_map_init(&file->map, gathered.spans.data, gathered.spans.size);
 	if (err)
 		return err;
 	file->elf.blob = NULL;
@@ -109,18 +158,31 @@ void symbol_file_destroy(struct symbol_file *file)
 		return;
 	elf_file_deinit(&file->elf);
 	symbol_map_deinit(&file->map);
-	free(file->strings);
+	free(file->strings[0]);
+	free(file->strings[1]);
 	free(file);
 }
 
-const char *symbol_file_find(const struct symbol_file *file, uint64_t file_offset,
-			     uint64_t *ret_offset)
+bool symbol_file_address(const struct symbol_file *file, uint64_t file_offset, uint64_t *ret)
 {
-	uint64_t address;
+	return elf_file_address(&file->elf, file_offset, ret);
+}
 
-	if (!elf_file_address(&file->elf, file_offset, &address))
-		return NULL;
+const char *symbol_file_find(const struct symbol_file *file, uint64_t address, uint64_t *ret_offset)
+{
 	return symbol_map_find(&file->map, address, ret_offset);
+}
+
+uint64_t symbol_file_text_start(const struct symbol_file *file)
+{
+	uint64_t start = UINT64_MAX;
+
+	vec_for_each (segment, &file->elf.segments) {
+		if (segment->executable && segment->address < start)
+			start = segment->address;
+	}
+	/* At 0 are the headers, and what the linker dropped. */
+	return start ? start : 1;
 }
 
 size_t symbol_file_bytes(const struct symbol_file *file)

@@ -3,6 +3,7 @@
 #ifndef JITBPF_SYMBOLIZE_SYMBOL_FILE_H
 #define JITBPF_SYMBOLIZE_SYMBOL_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,20 +12,27 @@
 struct symbol_file; /* see symbol_file.c */
 
 /*
- * Read the symbols of a file: of .symtab, which names static functions too, or
- * else of .dynsym. A file without either, or with damaged ones only, has no
- * symbols, which is no error. blob is only needed during the call.
- * Returns 0, -ENOEXEC, -EBADMSG, -ENOMEM or the blob's error.
+ * Read the symbols of a file: of its .symtab, which names static functions too;
+ * else of that of debug, the file with its debug info (NULL: there is none);
+ * else of .gnu_debugdata and .dynsym. A file without any of them, or with damaged
+ * ones only, has no symbols, which is no error. The blobs are only needed during
+ * the call. Returns 0, -ENOEXEC, -EBADMSG, -ENOMEM or the blob's error.
  */
-int symbol_file_create(const struct blob *blob, struct symbol_file **ret);
+int symbol_file_create(const struct blob *blob, const struct blob *debug, struct symbol_file **ret);
 void symbol_file_destroy(struct symbol_file *file);
 
+/* The address of a file offset, as the file counts them. False where no segment holds it. */
+bool symbol_file_address(const struct symbol_file *file, uint64_t file_offset, uint64_t *ret);
+
 /*
- * The (mangled) name of the function that holds a file offset, and how far in
+ * The (mangled) name of the function that holds an address, and how far in
  * that is; NULL where there is none. The name lives as long as the file.
  */
-const char *symbol_file_find(const struct symbol_file *file, uint64_t file_offset,
+const char *symbol_file_find(const struct symbol_file *file, uint64_t address,
 			     uint64_t *ret_offset);
+
+/* Where its code begins: no function lies before. */
+uint64_t symbol_file_text_start(const struct symbol_file *file);
 
 /* Memory that it takes. */
 size_t symbol_file_bytes(const struct symbol_file *file);

@@ -10,18 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/blob.h"
 #include "state/module_table.h"
-
-/* Where files come from; implemented by the agent, and by tests over memory. */
-struct file_source {
-	/*
-	 * Open the file behind a module. The caller closes *ret. Returns 0, or
-	 * negative errno where it cannot be had or is known to be another file.
-	 */
-	int (*open_module)(void *context, const struct module *module, struct blob *ret);
-	void *context;
-};
+#include "symbolize/file_source.h"
+#include "symbolize/known_files.h"
 
 /* The kernel that addresses are of, where it can be asked. */
 struct kernel_source {
@@ -38,9 +29,9 @@ struct symbol_frame {
 	const char *name;   /* demangled; never NULL, "" where there is none */
 	const char *module; /* path, "[kernel.kallsyms]" or "[mod]" */
 	const char *file;   /* NULL: not known */
-	uint32_t line;
+	uint32_t line;	    /* of the code; in what others are inlined into, of that call */
 	uint64_t symbol_offset;
-	bool inlined;
+	bool inlined; /* into the next frame */
 };
 
 #define SYMBOL_FRAMES_MAX     64
@@ -48,16 +39,6 @@ struct symbol_frame {
 #define SYMBOLIZER_BYTES_MAX  (256u << 20)
 
 struct symbolizer; /* see symbolizer.c */
-
-/* What became of the files that were asked for. */
-struct symbolizer_counts {
-	uint64_t files;		 /* modules that were met */
-	uint64_t without_file;	 /* of them: could not be opened */
-	uint64_t refused;	 /* of them: could be opened but not read as ELF */
-	uint64_t without_names;	 /* of them: were read, and have no function symbols */
-	uint64_t dropped;	 /* times that a file's symbols made room for others */
-	uint64_t kernel_unnamed; /* addresses that the kernel had no name for */
-};
 
 /* source is copied; its context outlives the symbolizer. Returns 0 or -ENOMEM. */
 int symbolizer_create(const struct file_source *source, struct symbolizer **ret);
@@ -79,9 +60,10 @@ void symbolizer_set_budget(struct symbolizer *symbolizer, uint64_t size_bytes);
 
 /*
  * Frames at a file offset of a module, innermost first: at least one, with an
- * empty name where nothing is known. A file that lies or cannot be read yields
- * that too, and is not tried again. Sets *ret_count to 1..SYMBOL_FRAMES_MAX.
- * Returns 0 or -ENOMEM.
+ * empty name where nothing is known. The last is the function itself, by the
+ * symbol table's name where it has one; the others were inlined there. A file
+ * that lies or cannot be read yields no name too, and is not tried again. Sets *ret_count
+ * to 1..SYMBOL_FRAMES_MAX. Returns 0 or -ENOMEM.
  */
 int symbolizer_native(struct symbolizer *symbolizer, const struct module *module,
 		      uint64_t file_offset, struct symbol_frame frames[SYMBOL_FRAMES_MAX],

@@ -78,7 +78,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The name at an address of the file. */
+/* The function at an address of the file, into which others may be inlined. */
 static const char *name_at(struct fixture *fixture, uint64_t address, uint64_t *ret_offset)
 {
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
@@ -88,8 +88,8 @@ static const char *name_at(struct fixture *fixture, uint64_t address, uint64_t *
 	assert_true(elf_file_offset(&fixture->elf, address, &file_offset));
 	assert_int_equal(symbolizer_native(fixture->symbolizer, &self, file_offset, frames, &count),
 			 0);
-	*ret_offset = frames[0].symbol_offset;
-	return frames[0].name;
+	*ret_offset = frames[count - 1].symbol_offset;
+	return frames[count - 1].name;
 }
 
 static int first_base(struct dl_phdr_info *info, size_t size_bytes, void *base)

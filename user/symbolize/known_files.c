@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "symbolize/known_files.h"
+
+#include <elf.h>
+
+#include "base/hash.h"
+#include "base/scope.h"
+#include "decode/elf_file.h"
+#include "symbolize/debug_search.h"
+
+void known_files_init(struct known_files *files, const struct file_source *source,
+		      uint64_t symbol_bytes_max)
+{
+	*files = (struct known_files){
+		.source = *source,
+		.symbol_bytes_max = symbol_bytes_max,
+		.debug_bytes_max = DEBUG_INFO_BYTES_MAX,
+	};
+}
+
+void known_files_deinit(struct known_files *files)
+{
+	vec_for_each (file, &files->files) {
+		symbol_file_destroy(file->symbols);
+		debug_info_destroy(file->debug);
+	}
+	vec_deinit(&files->files);
+	index_map_deinit(&files->index);
+}
+
+static bool file_is_of_module(const void *files_, uint32_t item, const void *module)
+{
+	const struct known_file *files = files_;
+
+	return files[item].module == *(const uint32_t *)module;
+}
+
+/* Borrowed until the next file is added. */
+static int file_of_module(struct known_files *files, uint32_t module, struct known_file **ret)
+{
+	uint64_t hash = hash_mix(module, 0);
+	uint32_t item =
+		index_map_find(&files->index, hash, file_is_of_module, files->files.data, &module);
+	struct known_file added = {.module = module};
+
+	if (item == INDEX_MAP_NONE) {
+		item = (uint32_t)files->files.size;
+		if (vec_push(&files->files, added))
+			return -ENOMEM;
+		if (index_map_insert(&files->index, hash, item)) {
+			files->files.size--;
+			return -ENOMEM;
+		}
+		files->counts.files++;
+	}
+	*ret = &files->files.data[item];
+	return 0;
+}
+
+static void drop_symbols(struct known_files *files, struct known_file *file)
+{
+	files->symbol_bytes -= symbol_file_bytes(file->symbols);
+	symbol_file_destroy(file->symbols);
+	file->symbols = NULL;
+	files->counts.dropped++;
+}
+
+static void drop_debug(struct known_files *files, struct known_file *file)
+{
+	files->debug_bytes -= file->debug_bytes;
+	files->debug_open--;
+	debug_info_destroy(file->debug);
+	file->debug = NULL;
+	file->debug_bytes = 0;
+	files->counts.debug_dropped++;
+}
+
+static void make_room_of_symbols(struct known_files *files, const struct known_file *but)
+{
+	while (files->symbol_bytes > files->symbol_bytes_max) {
+		struct known_file *oldest = NULL;
+
+		vec_for_each (file, &files->files) {
+			if (file->symbols && file != but && (!oldest || file->used < oldest->used))
+				oldest = file;
+		}
+		if (!oldest)
+			return;
+		drop_symbols(files, oldest);
+	}
+}
+
+static void make_room_of_debug(struct known_files *files, const struct known_file *but)
+{
+	while (files->debug_bytes > files->debug_bytes_max ||
+	       files->debug_open > DEBUG_INFO_OPEN_MAX) {
+		struct known_file *oldest = NULL;
+
+		vec_for_each (file, &files->files) {
+			if (file->debug && file != but && (!oldest || file->used < oldest->used))
+				oldest = file;
+		}
+		if (!oldest)
+			return;
+		drop_debug(files, oldest);
+	}
+}
+
+void known_files_settle(struct known_files *files, struct known_file *file)
+{
+	if (!file->debug)
+		return;
+	files->debug_bytes -= file->debug_bytes;
+	file->debug_bytes = debug_info_bytes(file->debug);
+	files->debug_bytes += file->debug_bytes;
+	make_room_of_debug(files, file);
+}
+
+void known_files_set_budget(struct known_files *files, uint64_t symbol_bytes_max)
+{
+	files->symbol_bytes_max = symbol_bytes_max;
+	make_room_of_symbols(files, NULL);
+}
+
+static bool has_debug_info(const struct blob *blob)
+{
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	const struct elf_section *section;
+
+	if (elf_file_init(&elf, blob))
+		return false;
+	section = elf_file_section(&elf, ".debug_info");
+	return section && section->type != SHT_NOBITS;
+}
+
+static int read_symbols(struct known_files *files, struct known_file *file, const struct blob *blob,
+			const struct blob *debug)
+{
+	int err = symbol_file_create(blob, debug, &file->symbols);
+
+	if (err) {
+		file->failed = err != -ENOMEM;
+		files->counts.refused += file->failed;
+		return err;
+	}
+	if (!file->counted && !symbol_file_count(file->symbols))
+		files->counts.without_names++;
+	file->counted = true;
+	files->symbol_bytes += symbol_file_bytes(file->symbols);
+	make_room_of_symbols(files, file);
+	return 0;
+}
+
+/* What dwz has put into a file of its own. Without it, some names are missing. */
+static int read_alternate(struct known_files *files, const struct module *module,
+			  const struct debug_search *found, struct debug_info **ret)
+{
+	struct blob blob = {0};
+	int err;
+
+	err = debug_search_alternate(&files->source, module, &found->blob, found->path, &blob);
+	err = err ?: debug_info_create(&blob, 1, ret);
+	return err == -ENOMEM ? err : 0;
+}
+
+/* Takes found's blob over. */
+static int read_debug(struct known_files *files, const struct module *module,
+		      struct known_file *file, struct debug_search *found)
+{
+	CLEANUP(debug_info_destroyp) struct debug_info *alternate = NULL;
+	bool again = file->used;
+	int err;
+
+	err = read_alternate(files, module, found, &alternate);
+	if (err)
+		return err;
+	err = debug_info_create(&found->blob, symbol_file_text_start(file->symbols), &file->debug);
+	if (err) {
+		file->without_debug = err != -ENOMEM;
+		files->counts.debug_refused += err != -ENOMEM && err != -ENOENT;
+		return err == -ENOMEM ? err : 0;
+	}
+	debug_info_set_alternate(file->debug, TAKE_PTR(alternate));
+	files->counts.with_debug += !again;
+	files->debug_open++;
+	return 0;
+}
+
+/* Read what of a file is not held, for the first time or once more. */
+static int file_read(struct known_files *files, const struct module *module,
+		     struct known_file *file)
+{
+	CLEANUP(debug_search_deinit) struct debug_search found = {.blob = {0}};
+	CLEANUP(blob_close) struct blob blob = {0};
+	int err;
+
+	err = files->source.open_module(files->source.context, module, &blob);
+	if (err) {
+		file->failed = err != -ENOMEM;
+		files->counts.without_file += file->failed;
+		return err;
+	}
+	if (!has_debug_info(&blob)) {
+		err = debug_search_file(&files->source, module, &blob, &found);
+		if (err == -ENOMEM)
+			return err;
+		file->without_debug = err;
+	}
+	if (!file->symbols)
+		err = read_symbols(files, file, &blob, found.blob.read ? &found.blob : NULL);
+	else
+		err = 0;
+	if (err || file->debug || file->without_debug)
+		return err;
+	if (!found.blob.read) {
+		found.blob = blob;
+		blob = (struct blob){0};
+		snprintf(found.path, sizeof(found.path), "%s", module->path);
+	}
+	return read_debug(files, module, file, &found);
+}
+
+int known_files_get(struct known_files *files, const struct module *module, struct known_file **ret)
+{
+	struct known_file *file;
+	int err = file_of_module(files, module->number, &file);
+
+	if (err)
+		return err;
+	if (!file->failed && (!file->symbols || (!file->debug && !file->without_debug)) &&
+	    file_read(files, module, file) == -ENOMEM)
+		return -ENOMEM;
+	file->used = ++files->uses;
+	*ret = file;
+	return 0;
+}
