@@ -16,7 +16,35 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -lcmocka -o $@
 
-unit: $(UNIT_BIN)
+# What is inlined into what, as a compiler tells it: in both versions of DWARF;
+# in a file of its own beside the program, to be found; packed; and only symbols.
+INLINING := $(B)/tests/unit/symbolize/inlining
+
+$(INLINING)-%: tests/unit/symbolize/inlining.cpp
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -g -gdwarf-$* -Wl,--build-id -o $@ $<
+
+$(INLINING)-stripped: $(INLINING)-5
+	$(call say,STRIP,$@)
+	$(Q)objcopy --only-keep-debug $< $@.debug
+	$(Q)objcopy --strip-all --add-gnu-debuglink=$@.debug $< $@
+
+$(INLINING)-packed: $(INLINING)-4
+	$(call say,PACK,$@)
+	$(Q)objcopy --compress-debug-sections=zlib $< $@
+
+$(INLINING)-mini: $(INLINING)-5
+	$(call say,PACK,$@)
+	$(Q)objcopy --strip-debug $< $@.symbols
+	$(Q)xz -kf $@.symbols
+	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.symbols.xz $< $@
+
+INLINING_ALL := $(addprefix $(INLINING)-,4 5 stripped packed mini)
+
+.SECONDARY: $(INLINING_ALL)
+
+unit: $(UNIT_BIN) $(INLINING_ALL)
 	$(Q)for t in $(UNIT_BIN); do $$t || exit 1; done
 
 $(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/replay.o $(B)/libcore.a

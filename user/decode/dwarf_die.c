@@ -210,8 +210,6 @@ const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrev
 static int values_read(struct dwarf_walk *walk, const struct dwarf_abbrev *abbrev, bool keep,
 		       struct dwarf_die *die)
 {
-	const struct dwarf_attribute *attribute = walk->abbrevs->attributes.data + abbrev->first;
-
 	if (!keep && abbrev->fixed_bytes != DWARF_SIZE_VARIES)
 		return cursor_skip(&walk->c, abbrev->fixed_bytes);
 	if (abbrev->count > walk->budget->work_bytes)
@@ -219,7 +217,9 @@ static int values_read(struct dwarf_walk *walk, const struct dwarf_abbrev *abbre
 	walk->budget->work_bytes -= abbrev->count;
 	if (keep)
 		memset(die->values, 0, sizeof(die->values));
-	for (uint32_t i = 0; i < abbrev->count; i++, attribute++) {
+	for (uint32_t i = 0; i < abbrev->count; i++) {
+		const struct dwarf_attribute *attribute =
+			&walk->abbrevs->attributes.data[abbrev->first + i];
 		struct dwarf_value value;
 		int err = dwarf_value_read(&walk->c, attribute->form, attribute->implicit,
 					   walk->unit, walk->base, &value);

@@ -5,6 +5,8 @@
 
 #include "symbolize/debug_index.h"
 
+_Static_assert(DEBUG_FRAMES_MAX == DEBUG_CHAIN_MAX, "a frame for each scope");
+
 #define REFERENCES_MAX 16 /* from a DIE to the one that has its name */
 #define OVERLAPS_MAX   4  /* units that are asked for one address */
 
@@ -218,27 +220,32 @@ static int find_file(struct debug_info *info, const struct debug_unit *unit, uin
 
 /* Each scope's name, with the place in it: the code's own line, then that of each call. */
 static int fill_frames(struct debug_info *info, const struct debug_unit *unit, uint64_t address,
-		       const struct debug_scope **scopes, uint32_t count,
-		       struct unsettled_frame *frames)
+		       const struct debug_chain *chain, struct unsettled_frame *frames)
 {
 	const struct dwarf_row *row = dwarf_lines_find(&unit->lines, address);
+	const struct debug_scope *inner = NULL;
 	int err = 0;
 
-	for (uint32_t i = 0; i < count && !err; i++) {
+	for (uint32_t i = 0; i < chain->count && !err; i++) {
+		const struct debug_scope *scope = chain->scopes[i];
 		struct unsettled_frame *frame = &frames[i];
 
 		*frame = (struct unsettled_frame){0};
-		if (scopes[i] && find_name(info, scopes[i]->die, &frame->name) == -ENOMEM)
+		if (scope && find_name(info, scope->die, &frame->name) == -ENOMEM)
 			return -ENOMEM;
-		if (i) {
-			frame->line = scopes[i - 1]->call_line;
-			err = find_file(info, unit, scopes[i - 1]->call_file, &frame->file);
+		/* What was called there has been left out. */
+		if (chain->cut && i + 1 == chain->count)
+			break;
+		if (inner) {
+			frame->line = inner->call_line;
+			err = find_file(info, unit, inner->call_file, &frame->file);
 		} else if (row) {
 			frame->line = row->line;
 			err = find_file(info, unit, row->file, &frame->file);
 		}
 		if (!frame->file)
 			frame->line = 0;
+		inner = scope;
 	}
 	return err;
 }
@@ -247,18 +254,18 @@ static int fill_frames(struct debug_info *info, const struct debug_unit *unit, u
 static int unit_frames(struct debug_info *info, struct debug_unit *unit, uint64_t address,
 		       struct unsettled_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
 {
-	const struct debug_scope *scopes[DEBUG_FRAMES_MAX] = {NULL};
-	uint32_t count = 0;
-	int err;
+	struct debug_chain chain = {.count = 0};
+	int err = debug_unit_chain(&info->file, unit, address, &chain);
 
-	err = debug_unit_scopes(&info->file, unit, address, scopes, DEBUG_FRAMES_MAX, &count);
 	if (err == -ENOMEM)
 		return err;
 	/* Code without a function, as assembly is, may have lines all the same. */
 	if (err == -ENOENT && dwarf_lines_find(&unit->lines, address))
-		count = 1;
-	*ret_count = count;
-	return fill_frames(info, unit, address, scopes, count, frames);
+		chain.count = 1;
+	err = fill_frames(info, unit, address, &chain, frames);
+	if (!err)
+		*ret_count = chain.count;
+	return err;
 }
 
 static void settle_frames(const struct debug_info *info, const struct unsettled_frame *from,

@@ -47,7 +47,8 @@ void debug_info_set_alternate(struct debug_info *info, struct debug_info *altern
 
 /*
  * The frames at an address (as the file counts them), innermost first; the last
- * is the function itself, whose name the symbol table may know better. Sets
+ * is the function itself, whose name the symbol table may know better. Of more than
+ * there is room for, those next to the function are left out. Sets
  * *ret_count, to 0 where nothing is known. Returns 0 or -ENOMEM.
  */
 int debug_info_frames(struct debug_info *info, uint64_t address,

@@ -338,49 +338,53 @@ static int inlines_read(struct dwarf_file *file, struct debug_unit *unit,
 static bool scope_holds(const struct debug_inlines *inlines, const struct debug_scope *scope,
 			uint64_t address)
 {
-	const struct dwarf_range *ranges = inlines->ranges.ranges.data + scope->first_range;
-
 	for (uint32_t i = 0; i < scope->range_count; i++) {
-		if (address >= ranges[i].start && address < ranges[i].end)
+		const struct dwarf_range *range =
+			&inlines->ranges.ranges.data[scope->first_range + i];
+
+		if (address >= range->start && address < range->end)
 			return true;
 	}
 	return false;
 }
 
 /* Down from the function, which comes first; where there is no room, what is next to it goes. */
-static uint32_t scopes_around(const struct debug_inlines *inlines, uint64_t address,
-			      const struct debug_scope **ret, uint32_t max)
+static void chain_gather(const struct debug_inlines *inlines, uint64_t address,
+			 struct debug_chain *chain)
 {
 	const struct debug_scope *scopes = inlines->scopes.data;
-	uint32_t i = 1, end = scopes[0].next, count = 1;
+	uint32_t i = 1, end = scopes[0].next;
 
-	ret[0] = &scopes[0];
+	*chain = (struct debug_chain){.scopes = {&scopes[0]}, .count = 1};
 	while (i < end) {
 		if (!scope_holds(inlines, &scopes[i], address)) {
 			i = scopes[i].next;
 			continue;
 		}
-		if (count == max)
-			memmove(ret + 1, ret + 2, (--count - 1) * sizeof(*ret));
-		ret[count++] = &scopes[i];
+		if (chain->count == DEBUG_CHAIN_MAX) {
+			chain->count--;
+			chain->cut = true;
+			memmove(chain->scopes + 1, chain->scopes + 2,
+				(chain->count - 1) * sizeof(*chain->scopes));
+		}
+		chain->scopes[chain->count++] = &scopes[i];
 		end = scopes[i].next;
 		i++;
 	}
-	return count;
 }
 
-static void reverse(const struct debug_scope **scopes, uint32_t count)
+static void chain_reverse(struct debug_chain *chain)
 {
-	for (uint32_t i = 0; i < count / 2; i++) {
-		const struct debug_scope *swapped = scopes[i];
+	for (uint32_t i = 0, j = chain->count - 1; i < j; i++, j--) {
+		const struct debug_scope *swapped = chain->scopes[i];
 
-		scopes[i] = scopes[count - 1 - i];
-		scopes[count - 1 - i] = swapped;
+		chain->scopes[i] = chain->scopes[j];
+		chain->scopes[j] = swapped;
 	}
 }
 
-int debug_unit_scopes(struct dwarf_file *file, struct debug_unit *unit, uint64_t address,
-		      const struct debug_scope **ret, uint32_t max, uint32_t *ret_count)
+int debug_unit_chain(struct dwarf_file *file, struct debug_unit *unit, uint64_t address,
+		     struct debug_chain *ret)
 {
 	struct debug_function *function = find_function(unit, address);
 	int err;
@@ -395,7 +399,7 @@ int debug_unit_scopes(struct dwarf_file *file, struct debug_unit *unit, uint64_t
 	}
 	if (function->damaged)
 		return -EBADMSG;
-	*ret_count = scopes_around(function->inlines, address, ret, max);
-	reverse(ret, *ret_count);
+	chain_gather(function->inlines, address, ret);
+	chain_reverse(ret);
 	return 0;
 }

@@ -66,13 +66,20 @@ void debug_unit_destroy(struct debug_unit *unit);
  */
 int debug_unit_scan(struct dwarf_file *file, struct debug_unit *unit, uint64_t text_start);
 
+#define DEBUG_CHAIN_MAX 64
+
+/* The scopes around an address, innermost first. Borrowed from the unit. */
+struct debug_chain {
+	const struct debug_scope *scopes[DEBUG_CHAIN_MAX];
+	uint32_t count;
+	bool cut; /* there are more, next to the last, which is the function itself */
+};
+
 /*
- * The scopes around an address, innermost first; of more than max, the
- * innermost and the function itself. They are borrowed from the unit.
- * Returns 0 with *ret_count, -ENOENT (in no function), -EBADMSG (in one that is
- * damaged) or -ENOMEM.
+ * Returns 0, -ENOENT (in no function), -EBADMSG (in one that is damaged) or
+ * -ENOMEM; on failure *ret is unchanged.
  */
-int debug_unit_scopes(struct dwarf_file *file, struct debug_unit *unit, uint64_t address,
-		      const struct debug_scope **ret, uint32_t max, uint32_t *ret_count);
+int debug_unit_chain(struct dwarf_file *file, struct debug_unit *unit, uint64_t address,
+		     struct debug_chain *ret);
 
 #endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Debug info, from the sections to the frames at addresses in and around what it covers. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/debug_link.h"
+#include "symbolize/debug_info.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			abort();                                                                   \
+	} while (0)
+
+static void check_frames(struct debug_info *info, uint64_t address)
+{
+	struct debug_frame frames[DEBUG_FRAMES_MAX];
+	uint32_t count;
+
+	CHECK(!debug_info_frames(info, address, frames, &count));
+	CHECK(count <= DEBUG_FRAMES_MAX);
+	for (uint32_t i = 0; i < count; i++) {
+		CHECK(strlen(frames[i].name) <= 1 << 20);
+		CHECK(!frames[i].file || strlen(frames[i].file) < DEBUG_FILE_BYTES_MAX);
+		CHECK(!frames[i].line || frames[i].file);
+	}
+}
+
+static void check_links(const struct elf_file *elf)
+{
+	struct debug_alt_link alternate;
+	struct debug_link link;
+	uint8_t *inflated;
+	size_t size_bytes;
+
+	if (!debug_link_read(elf, &link)) {
+		CHECK(*link.name && !strchr(link.name, '/'));
+		debug_link_check(&link, elf->blob);
+	}
+	if (!debug_alt_link_read(elf, &alternate))
+		CHECK(*alternate.path && alternate.build_id_bytes <= JITBPF_BUILD_ID_MAX);
+	if (!mini_debug_inflate(elf, &inflated, &size_bytes))
+		free(inflated);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct blob blob = blob_of_memory(data, size_bytes), again = blob;
+	struct debug_info *info, *alternate;
+	struct elf_file elf;
+
+	if (elf_file_init(&elf, &blob))
+		return 0;
+	check_links(&elf);
+	if (!debug_info_create(&again, 1, &info)) {
+		again = blob;
+		/* Its own alternate: references go back and forth. */
+		if (!debug_info_create(&again, 1, &alternate))
+			debug_info_set_alternate(info, alternate);
+		vec_for_each (segment, &elf.segments) {
+			uint64_t step = segment->memory_bytes / 48 + 1;
+
+			for (uint64_t i = 0; i < 48 && segment->executable; i++)
+				check_frames(info, segment->address + i * step);
+		}
+		check_frames(info, 1);
+		check_frames(info, UINT64_MAX);
+		debug_info_destroy(info);
+	}
+	elf_file_deinit(&elf);
+	return 0;
+}
