@@ -40,7 +40,13 @@ $(INLINING)-mini: $(INLINING)-5
 	$(Q)xz -kf $@.symbols
 	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.symbols.xz $< $@
 
-INLINING_ALL := $(addprefix $(INLINING)-,4 5 stripped packed mini)
+# What it has in common with another program goes into a file of its own.
+$(INLINING)-shared: $(INLINING)-4
+	$(call say,DWZ,$@)
+	$(Q)cp $< $@ && cp $< $@.other
+	$(Q)dwz -m $@.common -M /usr/lib/debug/.dwz/inlining.debug $@ $@.other
+
+INLINING_ALL := $(addprefix $(INLINING)-,4 5 stripped packed mini shared)
 
 .SECONDARY: $(INLINING_ALL)
 

@@ -343,6 +343,9 @@ int dwarf_string(struct dwarf_file *file, const struct dwarf_unit *unit, struct 
 	uint64_t offset = value.u;
 	int err;
 
+	if (value.class == DWARF_ALT_STRING && file->alternate)
+		return section_string(&file->alternate->sections[DWARF_STR], offset,
+				      DWARF_STRING_MAX, ret);
 	if (value.class < DWARF_STRING_HERE || value.class > DWARF_STRING_INDEX)
 		return -ENOENT;
 	if (value.class == DWARF_STRING_INDEX) {

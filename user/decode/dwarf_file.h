@@ -30,6 +30,7 @@ enum dwarf_section {
 
 struct dwarf_file {
 	struct section_reader sections[DWARF_SECTIONS];
+	struct dwarf_file *alternate; /* borrowed; NULL: not to be had */
 };
 
 /*
@@ -104,7 +105,8 @@ int dwarf_value_read(struct cursor *c, uint64_t form, int64_t implicit,
 
 /*
  * The string that a value means, of at most DWARF_STRING_MAX bytes. Returns 0,
- * -ENOENT (it is none, or one of the alternate file), -EBADMSG or section_view()'s error.
+ * -ENOENT (it is none, or in an alternate file that is not to be had), -EBADMSG or section_view()'s
+ * error.
  */
 int dwarf_string(struct dwarf_file *file, const struct dwarf_unit *unit, struct dwarf_value value,
 		 const char **ret);

@@ -6,7 +6,7 @@
 
 #include "base/scope.h"
 
-static int header_read(const struct blob *blob, Elf64_Ehdr *ret)
+static int header_read(const struct blob *blob, bool relocatable, Elf64_Ehdr *ret)
 {
 	int err;
 
@@ -18,9 +18,11 @@ static int header_read(const struct blob *blob, Elf64_Ehdr *ret)
 	if (memcmp(ret->e_ident, ELFMAG, SELFMAG) || ret->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    ret->e_ident[EI_DATA] != ELFDATA2LSB || ret->e_ident[EI_VERSION] != EV_CURRENT)
 		return -ENOEXEC;
-	if (ret->e_machine != EM_X86_64 || (ret->e_type != ET_EXEC && ret->e_type != ET_DYN))
+	if (ret->e_machine != EM_X86_64)
 		return -ENOEXEC;
-	return 0;
+	if (ret->e_type == ET_EXEC || ret->e_type == ET_DYN)
+		return 0;
+	return relocatable && ret->e_type == ET_REL ? 0 : -ENOEXEC;
 }
 
 /*
@@ -171,14 +173,14 @@ static int sections_read(struct elf_file *elf, const Elf64_Ehdr *header,
 	return 0;
 }
 
-int elf_file_init(struct elf_file *ret, const struct blob *blob)
+static int file_init(struct elf_file *ret, const struct blob *blob, bool relocatable)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {.blob = blob};
 	struct header_counts counts;
 	Elf64_Ehdr header;
 	int err;
 
-	err = header_read(blob, &header);
+	err = header_read(blob, relocatable, &header);
 	if (!err)
 		err = header_counts_read(blob, &header, &counts);
 	if (!err)
@@ -193,6 +195,16 @@ int elf_file_init(struct elf_file *ret, const struct blob *blob)
 	*ret = elf;
 	elf = (struct elf_file){0};
 	return 0;
+}
+
+int elf_file_init(struct elf_file *ret, const struct blob *blob)
+{
+	return file_init(ret, blob, false);
+}
+
+int elf_file_init_debug(struct elf_file *ret, const struct blob *blob)
+{
+	return file_init(ret, blob, true);
 }
 
 void elf_file_deinit(struct elf_file *elf)

@@ -38,7 +38,7 @@ struct elf_note_area {
 
 struct elf_file {
 	const struct blob *blob; /* borrowed */
-	uint16_t type;		 /* ET_EXEC or ET_DYN */
+	uint16_t type;		 /* ET_EXEC or ET_DYN; ET_REL by elf_file_init_debug() */
 	uint16_t machine;	 /* EM_X86_64 */
 	uint64_t entry;
 	VEC(struct elf_segment) segments; /* PT_LOAD only; their ranges do not wrap */
@@ -56,6 +56,12 @@ struct elf_file {
  */
 int elf_file_init(struct elf_file *ret, const struct blob *blob);
 void elf_file_deinit(struct elf_file *elf);
+
+/*
+ * The same where the file need not be one to run: what dwz writes for several
+ * files together is relocatable by its header. Such a one has no segments.
+ */
+int elf_file_init_debug(struct elf_file *ret, const struct blob *blob);
 
 /*
  * The GNU build ID, from the PT_NOTE segments or the note sections.

@@ -43,7 +43,7 @@ int debug_info_create(struct blob *blob, uint64_t text_start, struct debug_info 
 		.work_bytes = DEBUG_INFO_WORK_MAX,
 		.inflate_bytes = DEBUG_INFO_INFLATED_MAX,
 	};
-	err = elf_file_init(&elf, &info->blob);
+	err = elf_file_init_debug(&elf, &info->blob);
 	err = err ?: dwarf_file_init(&info->file, &elf, &info->budget);
 	err = err ?: debug_index_init(&info->index, &info->file, text_start);
 	if (err)
@@ -70,6 +70,7 @@ void debug_info_set_alternate(struct debug_info *info, struct debug_info *altern
 {
 	debug_info_destroy(info->alternate);
 	info->alternate = alternate;
+	info->file.alternate = alternate ? &alternate->file : NULL;
 }
 
 size_t debug_info_bytes(const struct debug_info *info)
@@ -137,17 +138,6 @@ struct name_search {
 	bool named; /* by the source already */
 };
 
-static int find_string(struct debug_info *info, const struct dwarf_unit *unit,
-		       struct dwarf_value value, const char **ret)
-{
-	if (value.class != DWARF_ALT_STRING)
-		return dwarf_string(&info->file, unit, value, ret);
-	if (!info->alternate)
-		return -ENOENT;
-	value.class = DWARF_STRING;
-	return dwarf_string(&info->alternate->file, unit, value, ret);
-}
-
 /* Where the DIE's own name is to be looked for; false: nowhere. */
 static bool search_next(struct name_search *search, const struct dwarf_die *die)
 {
@@ -187,15 +177,15 @@ static int find_name(struct debug_info *info, uint64_t offset, size_t *ret)
 					      search.offset, &die);
 		if (err)
 			return err;
-		err = find_string(search.info, &unit->header, die.values[DWARF_SLOT_LINKAGE_NAME],
-				  &name);
+		err = dwarf_string(&search.info->file, &unit->header,
+				   die.values[DWARF_SLOT_LINKAGE_NAME], &name);
 		if (!err) {
 			info->strings.text.size = begin;
 			return strings_add(info, name, ret);
 		}
 		if (!search.named)
-			err = find_string(search.info, &unit->header, die.values[DWARF_SLOT_NAME],
-					  &name);
+			err = dwarf_string(&search.info->file, &unit->header,
+					   die.values[DWARF_SLOT_NAME], &name);
 		if (!search.named && !err) {
 			search.named = true;
 			err = strings_add(info, name, ret);

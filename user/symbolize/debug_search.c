@@ -21,7 +21,7 @@ static int check_file(const struct wanted *wanted, const struct blob *blob)
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint32_t size_bytes;
-	int err = elf_file_init(&elf, blob);
+	int err = elf_file_init_debug(&elf, blob);
 
 	if (err)
 		return err;

@@ -280,6 +280,35 @@ static void debug_info_is_found_by_its_link(void **state)
 	}
 }
 
+static void what_programs_share_is_found(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->debug = "/usr/lib/debug/.dwz/inlining.debug";
+	strcpy(fixture->debug_variant, "shared.common");
+	begin(fixture, "shared");
+	assert_true(addr2line_agrees(fixture, "4").inlined > 300);
+}
+
+/* Some names are missing then; no frame is, nor a line. */
+static void what_programs_share_may_be_missing(void **state)
+{
+	struct fixture *fixture = *state;
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	unsigned inlined = 0, unnamed = 0;
+
+	begin(fixture, "shared");
+	for (uint64_t address = fixture->text; address < fixture->text_end; address++) {
+		if (frames_at(fixture, address, frames) == 1)
+			continue;
+		inlined++;
+		unnamed += !*frames[0].name;
+		assert_int_not_equal(frames[0].line, 0);
+	}
+	assert_true(inlined > 300);
+	assert_true(unnamed > 300);
+}
+
 static void debug_info_of_another_build_is_refused(void **state)
 {
 	struct fixture *fixture = *state;
@@ -319,6 +348,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(packed_sections_say_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(debug_info_is_found_by_build_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(debug_info_is_found_by_its_link, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_programs_share_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_programs_share_may_be_missing, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(debug_info_of_another_build_is_refused, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(symbols_come_from_mini_debug_info, setup, teardown),
