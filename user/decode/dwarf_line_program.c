@@ -115,7 +115,7 @@ static int table_since_5(struct program *p, bool directories)
 {
 	struct entry_format formats[FORMATS_MAX];
 	struct dwarf_line_file entry;
-	uint8_t format_count;
+	uint8_t format_count = 0;
 	uint64_t count;
 	int err = dwarf_read_u8(&p->c, &format_count);
 
