@@ -28,6 +28,7 @@ enum jitbpf_record_type {
 	JITBPF_THROTTLE = 8,
 	JITBPF_LOST_SAMPLES = 9,
 	JITBPF_COUNTERS = 10,
+	JITBPF_JOURNAL = 11,
 	/* 100 and up: in recordings only, uapi/recording.h */
 };
 
@@ -70,6 +71,13 @@ struct jitbpf_user_regs {
 	__u64 r8, r9, r10, r11, r12, r13, r14, r15;
 };
 
+/*
+ * flags: read from the process's journal (uapi/jit_journal.h) instead of a hit. It
+ * is whole, in one part that may exceed JITBPF_JIT_PART_MAX, h.time_ns is when it
+ * was read, and it may also have come by the probe: the sequence number tells.
+ */
+#define JITBPF_JIT_FROM_JOURNAL 1u
+
 /* One hit of the shim's probe. h.time_ns is the hit's, the event's is within. */
 struct jitbpf_jit {
 	struct jitbpf_record h;
@@ -79,6 +87,27 @@ struct jitbpf_jit {
 	__u32 data_bytes;
 	__u32 reserved;
 	__u8 data[]; /* one part: struct jitbpf_jit_header and what follows */
+};
+
+/*
+ * A process's journal was read; the JIT records that were wanted of it stand before
+ * this in the same round. Events from_ns to to_ns had been lost, or with
+ * JITBPF_JOURNAL_LATE were before we came. Where events are missing nonetheless (the journal had
+ * dropped them when it was read, or could not be read), what is live at to_ns is
+ * all that is known of that time.
+ */
+#define JITBPF_JOURNAL_LATE	  1u /* flags: not a loss; the process ran before us */
+#define JITBPF_JOURNAL_UNREADABLE 2u /* flags: none, or it makes no sense; live is empty */
+
+struct jitbpf_journal {
+	struct jitbpf_record h; /* time_ns: from_ns, or the process's program where LATE */
+	__u32 pid;
+	__u32 reserved;
+	__u64 start_ns;
+	__u64 from_ns, to_ns;
+	__u64 first_sequence; /* the lowest that may have been lost */
+	__u64 next_sequence;  /* all below were numbered when it was read */
+	__u64 live[];	      /* sequence numbers of what is live at to_ns, ascending */
 };
 
 /* An executable mapping, from mmap2 side-band or the start-up scan. */
@@ -161,6 +190,7 @@ _Static_assert(sizeof(struct jitbpf_record) == 16, "ABI");
 _Static_assert(sizeof(struct jitbpf_sample) == 64, "ABI");
 _Static_assert(sizeof(struct jitbpf_user_regs) == 144, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit) == 40, "ABI");
+_Static_assert(sizeof(struct jitbpf_journal) == 64, "ABI");
 _Static_assert(sizeof(struct jitbpf_mapping) == 112, "ABI");
 _Static_assert(sizeof(struct jitbpf_comm) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_task) == 32, "ABI");

@@ -83,6 +83,16 @@ void code_map_destroy(struct code_map *map); /* NULL is allowed */
  */
 int code_map_apply(struct code_map *map, const struct jit_event *event, uint64_t time_ns);
 
+/*
+ * Events of [from_ns, to_ns] are missing for good; live holds the sequence numbers
+ * of what was in force at to_ns, ascending. What is in force at from_ns and not among
+ * them ends at from_ns; what is loaded within that time and not among them ends what it
+ * overlaps, but is not entered. Called before the events of that time are applied;
+ * live is copied. Returns 0 or -ENOMEM.
+ */
+int code_map_gap(struct code_map *map, uint64_t from_ns, uint64_t to_ns, const uint64_t *live,
+		 size_t live_count);
+
 /* What stood there then, or NULL. Borrowed: get a reference to keep it. */
 const struct code_region *code_map_find(const struct code_map *map, uint64_t address,
 					uint64_t time_ns);
