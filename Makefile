@@ -75,9 +75,13 @@ $(B)/%.shim.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(SHIM_CFLAGS) -c $< -o $@
 
-$(B)/libjitbpf.so: $(SHIM_OBJ)
+$(B)/libjitbpf.so: $(SHIM_OBJ) $(B)/php/jitbpf.ini
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(SHIM_LDFLAGS) $^ -o $@
+	$(Q)$(CC) $(SHIM_LDFLAGS) $(SHIM_OBJ) -o $@
+
+# Beside the shim: what engines read besides (user/agent/engine_env.c).
+$(B)/php/jitbpf.ini: jitapi-shim/php/jitbpf.ini
+	$(Q)mkdir -p $(@D) && cp $< $@
 
 # --- BPF: one object from all programs, one skeleton -------------------------
 

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/engine_env.h"
 #include "base/scope.h"
 
 /* Become the user who called sudo. */
@@ -54,11 +55,12 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 	signal(SIGPIPE, environment->on_pipe);
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127); /* jitbpf gave up */
-	setenv("INTEL_JIT_PROFILER64", environment->shim_path, 1);
+	if (environment->shim_path)
+		engine_env_apply(environment->shim_path);
 	setrlimit(RLIMIT_NOFILE, &environment->open_files);
 	err = drop_to_invoking_user();
 	if (!err) {
-		if (access(environment->shim_path, R_OK))
+		if (environment->shim_path && access(environment->shim_path, R_OK))
 			dprintf(STDERR_FILENO,
 				"jitbpf: the command cannot read %s: its JIT code will have no "
 				"names (install it where everybody can)\n",

@@ -9,7 +9,7 @@
 
 /* What the command finds. */
 struct command_environment {
-	const char *shim_path;	     /* for INTEL_JIT_PROFILER64 */
+	const char *shim_path;	     /* for engine_env.h; NULL: leave the environment alone */
 	struct rlimit open_files;    /* the limit that jitbpf itself was started with */
 	void (*on_pipe)(int signal); /* what becomes of SIGPIPE: SIG_DFL or SIG_IGN */
 };

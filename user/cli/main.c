@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "cli/commands.h"
 
-static const struct command_spec *const commands[] = {&command_record, &command_report};
+static const struct command_spec *const commands[] = {&command_record, &command_report, &command_env};
 
 static void usage(FILE *out)
 {

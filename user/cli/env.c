@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* jitbpf env: what engines want to find, so that they are ready for a later attach. */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "agent/engine_env.h"
+#include "agent/probe_site.h"
+#include "base/scope.h"
+#include "cli/commands.h"
+
+struct env_options {
+	const char *format;
+	const char *shim;
+};
+
+#define FIELD(name) offsetof(struct env_options, name)
+
+static const struct option_spec options[] = {
+	{'f', "format", OPTION_STRING, FIELD(format), "FORMAT",
+	 "sh (eval \"$(jitbpf env)\"), systemd (a drop-in), or container (options of docker or "
+	 "podman run) (sh)",
+	 0, 0},
+	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
+	 "the libjitbpf.so to use (the one beside this program)", 0, 0},
+};
+
+/* Within quotes nothing is special but the quote itself. */
+static void print_shell_quoted(const char *text)
+{
+	putchar('\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*text);
+	}
+	putchar('\'');
+}
+
+static int print_sh(void *context, const struct engine_env *env)
+{
+	printf("export %s=", env->name);
+	if (env->rule == ENGINE_ENV_LIST)
+		printf("\"${%s-}:\"", env->name);
+	else if (env->rule == ENGINE_ENV_THEIRS)
+		printf("\"${%s-%s}\"", env->name, env->value);
+	if (env->rule != ENGINE_ENV_THEIRS)
+		print_shell_quoted(env->value);
+	putchar('\n');
+	return 0;
+}
+
+static int print_systemd(void *context, const struct engine_env *env)
+{
+	printf("Environment=\"%s=%s", env->name, env->rule == ENGINE_ENV_LIST ? ":" : "");
+	for (const char *c = env->value; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			putchar('\\');
+		else if (*c == '%')
+			putchar('%');
+		putchar(*c);
+	}
+	puts("\"");
+	return 0;
+}
+
+static int print_container(void *context, const struct engine_env *env)
+{
+	printf("--env=%s=%s%s\n", env->name, env->rule == ENGINE_ENV_LIST ? ":" : "", env->value);
+	return 0;
+}
+
+static bool has_space(const char *text)
+{
+	for (; *text; text++) {
+		if (isspace((unsigned char)*text))
+			return true;
+	}
+	return false;
+}
+
+/* The folder is mounted where it is here, so that the values hold in there too. */
+static int print_for_container(const char *shim_path)
+{
+	int folder = (int)(strrchr(shim_path, '/') - shim_path);
+
+	if (has_space(shim_path) || strchr(shim_path, ':')) {
+		fprintf(stderr,
+			"jitbpf: %s: a space or a colon in the path: options of a container "
+			"cannot name it\n",
+			shim_path);
+		return -EINVAL;
+	}
+	printf("--volume=%.*s:%.*s:ro\n", folder, shim_path, folder, shim_path);
+	return engine_env_each(shim_path, print_container, NULL);
+}
+
+static int print_as(const char *format, const char *shim_path)
+{
+	if (!strcmp(format, "sh"))
+		return engine_env_each(shim_path, print_sh, NULL);
+	if (!strcmp(format, "container"))
+		return print_for_container(shim_path);
+	if (strcmp(format, "systemd")) {
+		fprintf(stderr, "jitbpf: unknown format '%s': sh, systemd or container\n", format);
+		return -EINVAL;
+	}
+	puts("[Service]");
+	return engine_env_each(shim_path, print_systemd, NULL);
+}
+
+static int run(const struct command_spec *spec, int argc, char **argv)
+{
+	struct env_options values = {.format = "sh"};
+	struct probe_site site;
+	int operand, err;
+
+	switch (options_parse(spec, argc, argv, &values, &operand)) {
+	case OPTIONS_HELP:
+		return 0;
+	case OPTIONS_BAD:
+		return EXIT_USAGE;
+	default:
+		break;
+	}
+	if (operand < argc) {
+		fprintf(stderr, "jitbpf: env: '%s': there is nothing to name\n", argv[operand]);
+		return EXIT_USAGE;
+	}
+	err = probe_site_find(values.shim, &site);
+	if (err) {
+		fprintf(stderr, "jitbpf: %s: %s\n", values.shim ?: "libjitbpf.so",
+			err == -ENOEXEC ? "has no jitbpf:event probe" : strerror(-err));
+		return 1;
+	}
+	err = print_as(values.format, site.path);
+	if (err)
+		return EXIT_USAGE;
+	return fflush(stdout) || ferror(stdout) ? 1 : 0;
+}
+
+const struct command_spec command_env = {
+	.name = "env",
+	.usage = "[options]",
+	.summary = "print the environment in which engines publish their code",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.run = run,
+};
