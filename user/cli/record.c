@@ -34,6 +34,7 @@ struct record_options {
 	uint64_t code_ring_bytes;
 	uint64_t sample_ring_bytes;
 	const char *shim;
+	bool no_env;
 	char **command; /* NULL: none */
 	struct rlimit open_files;
 };
@@ -62,6 +63,8 @@ static const struct option_spec options[] = {
 	 "room for samples on their way, of each CPU (2M)", 4096, 1u << 30},
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
 	 "the libjitbpf.so to use (the one beside this program)", 0, 0},
+	{0, "no-env", OPTION_FLAG, FIELD(no_env), NULL,
+	 "leave the command's environment alone (else it is that of 'jitbpf env')", 0, 0},
 	{'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "no summary at the end", 0, 0},
 };
 
@@ -242,7 +245,7 @@ static int open_live(struct recording *run)
 static int prepare_command(struct recording *run)
 {
 	struct command_environment environment = {
-		.shim_path = run->site.path,
+		.shim_path = run->options->no_env ? NULL : run->site.path,
 		.open_files = run->options->open_files,
 		.on_pipe = run->signals.before_pipe,
 	};

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Engines publish without anybody remembering how: the command's environment, and jitbpf env."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+QUIET_PHP = harness.php("tracing", 2)
+publishing = QUIET_PHP.index("opcache.jit_debug=128")
+del QUIET_PHP[publishing - 1:publishing + 1]
+
+
+def environment(*arguments):
+    return subprocess.run([harness.JITBPF, "env", *arguments], capture_output=True, check=True,
+                          text=True).stdout
+
+
+def variables(text):
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+
+class Command(harness.KernelTest):
+    def methods(self, options=(), **kwargs):
+        return self.record(QUIET_PHP, ["-F", "99", *options], **kwargs).summary()["jit"]["methods"]
+
+    def test_php_needs_no_option(self):
+        self.assertGreater(self.methods(), 5)
+
+    def test_no_env_leaves_all_alone(self):
+        self.assertEqual(self.methods(["--no-env"]), 0)
+
+    def test_what_the_user_set_stays(self):
+        printed = self.record(["sh", "-c", "echo $NUMBA_ENABLE_PROFILING $PHP_INI_SCAN_DIR"],
+                              env={**os.environ, "NUMBA_ENABLE_PROFILING": "0",
+                                   "PHP_INI_SCAN_DIR": "/mine"}).stdout.decode().split()
+        self.assertEqual(printed, ["0", "/mine:" + os.path.join(harness.BUILD, "php")])
+
+
+class Printed(unittest.TestCase):
+    def test_shell(self):
+        """What a shell evaluates is what record sets, and php reads it, here as ever."""
+        shown = "echo $INTEL_JIT_PROFILER64; echo $NUMBA_ENABLE_PROFILING; php -i"
+        done = subprocess.run(["sh", "-c", f'eval "$({harness.JITBPF} env)"; {shown}'], check=True,
+                              capture_output=True, text=True,
+                              env={**os.environ, "NUMBA_ENABLE_PROFILING": "0"}).stdout
+        self.assertEqual(done.splitlines()[:2], [harness.SHIM, "0"])
+        self.assertRegex(done, r"opcache\.jit_debug => 128 => 128")
+        self.assertIn("jitbpf.ini", done)
+
+    def test_shell_quotes_paths(self):
+        with tempfile.TemporaryDirectory(prefix="jitbpf it's $HOME ") as folder:
+            shim = shutil.copy(harness.SHIM, folder)
+            text = environment("--shim", shim)
+            done = subprocess.run(["sh", "-c", text + "echo \"$INTEL_JIT_PROFILER64\""],
+                                  check=True, capture_output=True, text=True).stdout
+            self.assertEqual(done.strip(), shim)
+            self.assertNotIn("PHP_INI_SCAN_DIR", text)  # no such folder beside that shim
+            refused = subprocess.run([harness.JITBPF, "env", "-f", "container", "--shim", shim],
+                                     capture_output=True, check=False)
+            self.assertEqual((refused.returncode, refused.stdout), (2, b""))
+
+    def test_service(self):
+        lines = environment("-f", "systemd").splitlines()
+        self.assertEqual(lines[0], "[Service]")
+        values = dict(re.fullmatch(r'Environment="(\w+)=(.*)"', line).groups()
+                      for line in lines[1:])
+        self.assertEqual(values["INTEL_JIT_PROFILER64"], harness.SHIM)
+        self.assertTrue(values["PHP_INI_SCAN_DIR"].startswith(":/"))
+
+    def test_container(self):
+        values = variables(environment("-f", "container").replace("--env=", ""))
+        folder = os.path.dirname(harness.SHIM)
+        self.assertEqual(values["--volume"], f"{folder}:{folder}:ro")
+        self.assertEqual(values["INTEL_JIT_PROFILER64"], harness.SHIM)
+
+    def test_unknown_format(self):
+        done = subprocess.run([harness.JITBPF, "env", "-f", "csh"], capture_output=True,
+                              check=False, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("systemd", done.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
