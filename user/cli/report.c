@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* jitbpf report: a recording through the same stages. */
 #include <errno.h>
-#include <inttypes.h>
-#include <string.h>
-#include <unistd.h>
+#include <stdio.h>
 
-#include "agent/file_blob.h"
-#include "agent/file_store.h"
 #include "base/scope.h"
 #include "cli/commands.h"
+#include "cli/filter_options.h"
 #include "cli/outputs.h"
-#include "pipeline/replay_source.h"
-#include "symbolize/symbolizer.h"
+#include "cli/replay.h"
 
 struct report_options {
 	const char *format;
 	bool json;
 	const char *output;
-	uint64_t from_ns, to_ns;
-	pid_list pids, tids;
-	string_list comms;
+	struct filter_options filter;
 };
 
 static const struct option_spec options[] = {
@@ -31,124 +25,43 @@ static const struct option_spec options[] = {
 	 0, 0},
 	{'o', "output", OPTION_STRING, offsetof(struct report_options, output), "FILE",
 	 "write there instead of to standard output", 0, 0},
-	{0, "from", OPTION_SECONDS, offsetof(struct report_options, from_ns), "SEC",
-	 "only samples from so long after the start", 0, UINT64_MAX},
-	{0, "to", OPTION_SECONDS, offsetof(struct report_options, to_ns), "SEC",
-	 "only samples before that", 1, UINT64_MAX},
-	{0, "pid", OPTION_PIDS, offsetof(struct report_options, pids), "PID[,PID...]",
-	 "only samples of these processes", 0, 0},
-	{0, "thread", OPTION_PIDS, offsetof(struct report_options, tids), "TID[,TID...]",
-	 "only samples of these threads", 0, 0},
-	{0, "comm", OPTION_STRINGS, offsetof(struct report_options, comms), "NAME",
-	 "only processes and threads of this name (may be given several times)", 0, 0},
+	FILTER_OPTIONS(struct report_options, filter),
 };
 
-/* Sets *ret_any where it is a recording at all, even if a damaged one. */
-static int replay(struct pipeline *pipeline, const struct blob *blob, const char *path,
-		  bool *ret_any)
+/* What precedes damage in the recording is reported all the same. */
+static int show(struct replay *replay, const struct outputs *outputs)
 {
-	struct recording_error error = {0};
-	struct recording_reader *reader;
-	struct replay_source replay;
-	struct source source;
-	int err, state;
+	int err = outputs_attach(outputs, replay->pipeline);
 
-	err = recording_reader_open(blob, &reader, &error);
-	*ret_any = !err;
-	if (!err) {
-		replay_source_init(&replay, reader, &source);
-		do
-			state = pipeline_round(pipeline, &source, NULL);
-		while (state > 0);
-		err = state;
-		error = replay.error;
-		recording_reader_close(reader);
-	}
-	if (err == -EBADMSG)
-		fprintf(stderr, "jitbpf: %s: at offset %" PRIu64 ": %s\n", path, error.offset,
-			error.what ?: "damaged");
-	else if (err)
-		fprintf(stderr, "jitbpf: %s: %s\n", path, strerror(-err));
-	return err;
-}
-
-static int open_recording(const char *path, struct blob *ret)
-{
-	int fd = file_open_regular(path), err;
-
-	if (fd < 0) {
-		fprintf(stderr, "jitbpf: %s: %s\n", path, strerror(-fd));
-		return fd;
-	}
-	err = file_blob_init(ret, fd);
+	err = err ?: replay_run(replay);
 	if (err)
-		close(fd);
+		return err;
+	err = pipeline_write(replay->pipeline);
+	if (err == -ENOMEM)
+		fprintf(stderr, "jitbpf: out of memory\n");
 	return err;
 }
 
 static int report(const struct report_options *values, const char *path)
 {
-	struct sample_filter filter = {
-		.from_ns = values->from_ns,
-		.to_ns = values->to_ns,
-		.pids = values->pids.data,
-		.pid_count = values->pids.size,
-		.tids = values->tids.data,
-		.tid_count = values->tids.size,
-		.comms = values->comms.data,
-		.comm_count = values->comms.size,
-	};
-	struct symbolize_now now = {0};
-	struct symbolizer *symbolizer = NULL;
-	struct file_store *files = NULL;
-	struct pipeline *pipeline = NULL;
-	struct symbol_service symbols;
+	const struct sample_filter filter = filter_options_filter(&values->filter);
 	struct outputs outputs = {.no_recordings = true};
-	struct file_source source;
-	struct blob blob;
+	struct replay replay;
 	const char *name = values->format;
-	int err, damage = 0;
-	bool any;
+	int err;
 
 	if (values->json)
 		name = "json";
 	else if (!name && !values->output)
 		name = "summary";
-	err = open_recording(path, &blob);
-	if (err)
-		return err;
-	err = outputs_add(&outputs, values->output, name);
-	if (err)
-		goto out;
-	err = file_store_create(false, &files);
-	if (err)
-		goto out;
-	file_store_source(files, &source);
-	err = symbolizer_create(&source, &symbolizer);
-	if (err)
-		goto out;
-	symbolize_now_init(&now, symbolizer, &symbols);
-	err = pipeline_create(&(struct pipeline_options){.symbols = &symbols, .filter = &filter},
-			      &pipeline);
-	err = err ?: outputs_attach(&outputs, pipeline);
-	if (err)
-		goto out;
-	/* What precedes damage is reported all the same. */
-	damage = replay(pipeline, &blob, path, &any);
-	if (!any)
-		goto out;
-	err = pipeline_finish(pipeline);
-	err = err ?: pipeline_write(pipeline);
-out:
+	err = replay_open(&replay, path, &filter);
+	if (!err)
+		err = outputs_add(&outputs, values->output, name);
+	if (!err)
+		err = show(&replay, &outputs);
 	err = outputs_close(&outputs) ?: err;
-	pipeline_destroy(pipeline);
-	symbolize_now_deinit(&now);
-	symbolizer_destroy(symbolizer);
-	file_store_destroy(files);
-	blob_close(&blob);
-	if (err == -ENOMEM)
-		fprintf(stderr, "jitbpf: out of memory\n");
-	return err ?: damage;
+	replay_close(&replay);
+	return err || replay.damaged ? -EIO : 0;
 }
 
 static int run(const struct command_spec *spec, int argc, char **argv)
@@ -169,9 +82,7 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	status = report(&values, argv[operand]) ? 1 : 0;
-	vec_deinit(&values.pids);
-	vec_deinit(&values.tids);
-	vec_deinit(&values.comms);
+	filter_options_deinit(&values.filter);
 	return status;
 }
 

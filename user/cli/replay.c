@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/file_blob.h"
+#include "agent/file_store.h"
+#include "pipeline/replay_source.h"
+
+static int open_recording(const char *path, struct blob *ret)
+{
+	int fd = file_open_regular(path), err;
+
+	if (fd < 0)
+		return fd;
+	err = file_blob_init(ret, fd);
+	if (err)
+		close(fd);
+	return err;
+}
+
+static void say(const struct replay *replay, int err, const struct recording_error *error)
+{
+	if (err == -ENOMEM)
+		fprintf(stderr, "jitbpf: out of memory\n");
+	else if (err == -EBADMSG)
+		fprintf(stderr, "jitbpf: %s: at offset %" PRIu64 ": %s\n", replay->path,
+			error->offset, error->what ?: "damaged");
+	else
+		fprintf(stderr, "jitbpf: %s: %s\n", replay->path, strerror(-err));
+}
+
+int replay_open(struct replay *replay, const char *path, const struct sample_filter *filter)
+{
+	struct symbol_service symbols;
+	struct file_source source;
+	int err;
+
+	*replay = (struct replay){.path = path};
+	err = open_recording(path, &replay->blob);
+	err = err ?: file_store_create(false, &replay->files);
+	if (!err) {
+		file_store_source(replay->files, &source);
+		err = symbolizer_create(&source, &replay->symbolizer);
+	}
+	if (!err) {
+		const struct pipeline_options options = {.symbols = &symbols, .filter = filter};
+
+		symbolize_now_init(&replay->now, replay->symbolizer, &symbols);
+		err = pipeline_create(&options, &replay->pipeline);
+	}
+	if (err)
+		say(replay, err, &(struct recording_error){0});
+	return err;
+}
+
+int replay_run(struct replay *replay)
+{
+	struct recording_error error = {0};
+	struct recording_reader *reader;
+	struct replay_source played;
+	struct source source;
+	int err = recording_reader_open(&replay->blob, &reader, &error), state;
+
+	if (!err) {
+		replay_source_init(&played, reader, &source);
+		do
+			state = pipeline_round(replay->pipeline, &source, NULL);
+		while (state > 0);
+		recording_reader_close(reader);
+		if (state < 0)
+			say(replay, state, &played.error);
+		replay->damaged = state < 0;
+		err = pipeline_finish(replay->pipeline);
+	}
+	if (err)
+		say(replay, err, &error);
+	return err;
+}
+
+void replay_close(struct replay *replay)
+{
+	pipeline_destroy(replay->pipeline);
+	symbolize_now_deinit(&replay->now);
+	symbolizer_destroy(replay->symbolizer);
+	file_store_destroy(replay->files);
+	blob_close(&replay->blob);
+}
