@@ -3,10 +3,11 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "jitapi-shim/journal.h"
 
 #define PAGE_BYTES 4096
 
@@ -21,6 +22,7 @@ static union {
 		_Atomic uint64_t next_sequence;
 		/* When this process first asked for a tid: tells it from its forebears. */
 		_Atomic uint64_t epoch_ns;
+		struct journal journal;
 	};
 	char page[PAGE_BYTES];
 } state __attribute__((aligned(PAGE_BYTES)));
@@ -41,9 +43,21 @@ __attribute__((constructor)) static void state_init(void)
 {
 	int saved_errno = errno;
 
-	if (madvise(&state, sizeof(state), MADV_WIPEONFORK) == 0)
-		atomic_store(&wiped_on_fork, true);
+	process_begins_anew_on_fork();
 	errno = saved_errno;
+}
+
+bool process_begins_anew_on_fork(void)
+{
+	if (!atomic_load_explicit(&wiped_on_fork, memory_order_relaxed) &&
+	    madvise(&state, sizeof(state), MADV_WIPEONFORK) == 0)
+		atomic_store(&wiped_on_fork, true);
+	return atomic_load_explicit(&wiped_on_fork, memory_order_relaxed);
+}
+
+struct journal *process_journal(void)
+{
+	return &state.journal;
 }
 
 uint64_t process_next_sequence(void)

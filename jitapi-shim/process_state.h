@@ -9,12 +9,21 @@
 #ifndef JITBPF_SHIM_PROCESS_STATE_H
 #define JITBPF_SHIM_PROCESS_STATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+struct journal;
 
 /* Number of the next record, from 0. */
 uint64_t process_next_sequence(void);
 
 /* The calling thread's id. now_ns: CLOCK_MONOTONIC, not 0. */
 uint32_t process_tid(uint64_t now_ns);
+
+/* Where the journal of this very process keeps its state: zeros at first. */
+struct journal *process_journal(void);
+
+/* Whether all of this will begin anew in a forked child; not on kernels before 4.14. */
+bool process_begins_anew_on_fork(void);
 
 #endif

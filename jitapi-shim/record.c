@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "jitapi-shim/probe.h"
-#include "jitapi-shim/process_state.h"
 
 #define SLICE_MAX (JITBPF_JIT_PART_MAX - sizeof(struct jitbpf_jit_header))
 
@@ -58,9 +57,33 @@ void record_add_lines(struct record *record, const void *lines, uint32_t line_co
 			   line_count * (uint32_t)sizeof(struct jitbpf_jit_line));
 }
 
-void record_add_arch(struct record *record, const uint32_t *arch)
+void record_add_number(struct record *record, enum jitbpf_jit_field_type type,
+		       const uint32_t *number)
 {
-	record_add(record, JITBPF_JIT_ARCH, arch, sizeof(*arch));
+	record_add(record, type, number, sizeof(*number));
+}
+
+size_t record_field_bytes(const struct record *record)
+{
+	size_t total_bytes = 0;
+
+	for (uint32_t i = 0; i < record->field_count; i++)
+		total_bytes += sizeof(struct jitbpf_jit_field) + record->fields[i].size_bytes;
+	return total_bytes;
+}
+
+void record_copy_fields(const struct record *record, void *to)
+{
+	uint8_t *at = to;
+
+	for (uint32_t i = 0; i < record->field_count; i++) {
+		const struct record_field *field = &record->fields[i];
+		struct jitbpf_jit_field head = {field->type, field->size_bytes};
+
+		memcpy(at, &head, sizeof(head));
+		memcpy(at + sizeof(head), field->bytes, field->size_bytes);
+		at += sizeof(head) + field->size_bytes;
+	}
 }
 
 static void part_fire(struct part *part)
@@ -88,23 +111,17 @@ static void part_append(struct part *part, const void *bytes, size_t size_bytes)
 	}
 }
 
-void record_emit(struct record *record)
+void record_emit(const struct record *record)
 {
+	size_t total_bytes = record_field_bytes(record);
 	struct part part;
-	size_t total_bytes = 0;
-	uint32_t i;
-
-	for (i = 0; i < record->field_count; i++)
-		total_bytes += sizeof(struct jitbpf_jit_field) + record->fields[i].size_bytes;
 
 	part.header = record->header;
 	part.header.size_bytes = sizeof(part.header);
-	part.header.version = JITBPF_JIT_VERSION;
-	part.header.sequence = process_next_sequence();
 	part.header.part = 0;
 	part.header.part_count =
 		total_bytes ? (uint16_t)((total_bytes + SLICE_MAX - 1) / SLICE_MAX) : 1;
-	for (i = 0; i < record->field_count; i++) {
+	for (uint32_t i = 0; i < record->field_count; i++) {
 		const struct record_field *field = &record->fields[i];
 		struct jitbpf_jit_field head = {field->type, field->size_bytes};
 

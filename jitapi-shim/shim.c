@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The collector that JIT engines load: what they call, and what their events
- * become. With nobody attached an event costs a load and a branch.
+ * become: an entry in the journal, and then, where somebody is attached, a record
+ * for the probe.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "jitapi-shim/journal.h"
 #include "jitapi-shim/payload.h"
 #include "jitapi-shim/probe.h"
 #include "jitapi-shim/process_state.h"
@@ -84,18 +86,21 @@ static void describe_method(struct record *record, const struct jitapi_method *m
 	record_add_lines(record, method->lines, method->line_count);
 }
 
-/* An event that is not described here goes as a bare header, to be counted. */
-static void describe(struct record *record, unsigned int event, const void *data)
+static void describe_load(struct record *record, unsigned int event, const void *data)
 {
 	const struct jitapi_load *load = data;
+	const struct jitapi_inline_load *inlined = data;
 	const struct jitapi_load_v2 *v2 = data;
 	const struct jitapi_load_v3 *v3 = data;
 
-	if (!data)
-		return;
 	switch (event) {
 	case JITAPI_LOAD:
 		describe_method(record, &load->method, load->class_name, load->source, NULL);
+		break;
+	case JITAPI_INLINE_LOAD:
+		record->header.parent_id = inlined->method.parent_id;
+		describe_method(record, &inlined->method, inlined->class_name, inlined->source,
+				NULL);
 		break;
 	case JITAPI_LOAD_V2:
 		describe_method(record, &v2->method, v2->class_name, v2->source, v2->module);
@@ -103,10 +108,56 @@ static void describe(struct record *record, unsigned int event, const void *data
 	case JITAPI_LOAD_V3:
 		describe_method(record, &v3->v2.method, v3->v2.class_name, v3->v2.source,
 				v3->v2.module);
-		record_add_arch(record, &v3->arch);
+		record_add_number(record, JITBPF_JIT_ARCH, &v3->arch);
+		break;
+	}
+}
+
+static void describe_update(struct record *record, const struct jitapi_method *method)
+{
+	record->header.method_id = method->id;
+	record->header.address = method->address;
+	record->header.code_bytes = method->size_bytes;
+}
+
+static void describe_segment(struct record *record, const struct jitapi_update *update)
+{
+	record->header.address = update->address;
+	record->header.code_bytes = update->size_bytes;
+	record_add_number(record, JITBPF_JIT_SEGMENT, &update->type);
+	record_add_string(record, JITBPF_JIT_FORMAT, update->format);
+}
+
+static void describe_nids(struct record *record, const struct jitapi_nids *nids)
+{
+	record->header.method_id = nids->id;
+	record_add_string(record, JITBPF_JIT_NAME, nids->name);
+}
+
+/* An event that is not described here goes as a bare header, to be counted. */
+static void describe(struct record *record, unsigned int event, const void *data)
+{
+	if (!data)
+		return;
+	switch (event) {
+	case JITAPI_LOAD:
+	case JITAPI_INLINE_LOAD:
+	case JITAPI_LOAD_V2:
+	case JITAPI_LOAD_V3:
+		describe_load(record, event, data);
 		break;
 	case JITAPI_UNLOAD:
 		describe_unload(record, data);
+		break;
+	case JITAPI_UPDATE:
+		describe_update(record, data);
+		break;
+	case JITAPI_UPDATE_V2:
+		describe_segment(record, data);
+		break;
+	case JITAPI_ENTER_NIDS:
+	case JITAPI_LEAVE_NIDS:
+		describe_nids(record, data);
 		break;
 	}
 }
@@ -120,6 +171,7 @@ static __attribute__((noinline)) void notify(unsigned int event, const void *dat
 
 	record.field_count = 0;
 	record.header = (struct jitbpf_jit_header){
+		.version = JITBPF_JIT_VERSION,
 		/* An impossible number must not pass for a possible one. */
 		.event = event < UINT16_MAX ? (uint16_t)event : UINT16_MAX,
 		.time_ns = time_ns,
@@ -127,7 +179,9 @@ static __attribute__((noinline)) void notify(unsigned int event, const void *dat
 		.caller = (uintptr_t)caller,
 	};
 	describe(&record, event, data);
-	record_emit(&record);
+	journal_append(&record);
+	if (probe_attached())
+		record_emit(&record);
 	errno = saved_errno;
 }
 
@@ -138,14 +192,14 @@ unsigned int Initialize(void)
 
 unsigned int NotifyEvent(unsigned int event, const void *data)
 {
-	if (__builtin_expect(probe_attached(), 0))
+	if (journal_wanted() || probe_attached())
 		notify(event, data, __builtin_return_address(0));
 	return 1;
 }
 
 int iJIT_NotifyEvent(unsigned int event, const void *data)
 {
-	if (__builtin_expect(probe_attached(), 0))
+	if (journal_wanted() || probe_attached())
 		notify(event, data, __builtin_return_address(0));
 	return 1;
 }

@@ -41,12 +41,14 @@ struct jitbpf_jit_header {
 };
 
 enum jitbpf_jit_field_type {
-	JITBPF_JIT_NAME = 1,   /* bytes without NUL */
-	JITBPF_JIT_CLASS = 2,  /* bytes without NUL */
-	JITBPF_JIT_SOURCE = 3, /* source file; bytes without NUL */
-	JITBPF_JIT_MODULE = 4, /* bytes without NUL */
-	JITBPF_JIT_LINES = 5,  /* struct jitbpf_jit_line[] as the engine gave them */
-	JITBPF_JIT_ARCH = 6,   /* __u32: 0 native, 1 = 32-bit, 2 = 64-bit */
+	JITBPF_JIT_NAME = 1,	/* bytes without NUL */
+	JITBPF_JIT_CLASS = 2,	/* bytes without NUL */
+	JITBPF_JIT_SOURCE = 3,	/* source file; bytes without NUL */
+	JITBPF_JIT_MODULE = 4,	/* bytes without NUL */
+	JITBPF_JIT_LINES = 5,	/* struct jitbpf_jit_line[] as the engine gave them */
+	JITBPF_JIT_ARCH = 6,	/* __u32: 0 native, 1 = 32-bit, 2 = 64-bit */
+	JITBPF_JIT_SEGMENT = 7, /* __u32: 0 unknown, 1 code, 2 data, 3 keep, 4 end of file */
+	JITBPF_JIT_FORMAT = 8,	/* of a segment of data; bytes without NUL */
 };
 
 struct jitbpf_jit_field {

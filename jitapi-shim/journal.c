@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "jitapi-shim/journal.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "jitapi-shim/journal_file.h"
+#include "jitapi-shim/process_state.h"
+
+#define PAGE_BYTES 4096u
+#define BACK_BYTES (128u << 10) /* backed at a time: some 500 events, some 20 us */
+
+/*
+ * Whose journal this memory last wrote to, and the number of its next event. A
+ * forked child finds here what it inherited, as of the very moment: this is not
+ * wiped. Guarded by the lock.
+ */
+static struct {
+	uint32_t pid;
+	uint64_t next_sequence;
+} written;
+
+static uint64_t align_up(uint64_t bytes, uint64_t to)
+{
+	return (bytes + to - 1) & ~(to - 1);
+}
+
+static int journal_make(struct journal *journal, uint64_t now_ns)
+{
+	uint64_t capacity = journal_file_capacity();
+	struct jitbpf_journal_header *header;
+	void *map;
+	int err;
+
+	/* A child that cannot be told from its parent would write to its parent's. */
+	if (!capacity || !process_begins_anew_on_fork())
+		return -EOPNOTSUPP;
+	err = journal_file_create(capacity, &map);
+	if (err)
+		return err;
+	err = journal_file_back(map, 0, PAGE_BYTES);
+	if (err) {
+		munmap(map, capacity);
+		return err;
+	}
+	header = map;
+	memcpy(header->magic, JITBPF_JOURNAL_MAGIC, sizeof(header->magic));
+	header->version = JITBPF_JOURNAL_VERSION;
+	header->data_offset = PAGE_BYTES;
+	header->capacity = capacity;
+	header->used_bytes = PAGE_BYTES;
+	header->epoch_ns = now_ns;
+	header->pid = (uint32_t)syscall(SYS_getpid);
+	header->inherited_pid = written.pid;
+	header->inherited_sequence = written.pid ? written.next_sequence : 0;
+	written.pid = header->pid;
+
+	journal->capacity = capacity;
+	journal->backed_bytes = PAGE_BYTES;
+	journal->used_bytes = PAGE_BYTES;
+	atomic_store_explicit(&journal->header, header, memory_order_release);
+	return 0;
+}
+
+/* Room for size_bytes more, with memory behind it. Returns 0 or negative errno. */
+static int journal_room(struct journal *journal, uint64_t size_bytes)
+{
+	uint64_t end = journal->used_bytes + size_bytes, to;
+	int err;
+
+	if (end > journal->capacity)
+		return -ENOSPC;
+	if (end <= journal->backed_bytes)
+		return 0;
+	to = align_up(end, BACK_BYTES);
+	if (to > journal->capacity)
+		to = journal->capacity;
+	err = journal_file_back(journal->header, journal->backed_bytes, to);
+	if (!err)
+		journal->backed_bytes = to;
+	return err;
+}
+
+/* An entry is whole before it is committed, and committed before it is counted. */
+static int journal_write(struct journal *journal, const struct record *record)
+{
+	uint64_t event_bytes = sizeof(record->header) + record_field_bytes(record);
+	uint64_t size_bytes =
+		align_up(offsetof(struct jitbpf_journal_entry, header) + event_bytes, 8);
+	struct jitbpf_journal_header *header = journal->header;
+	struct jitbpf_journal_entry *entry;
+	int err = journal_room(journal, size_bytes);
+
+	if (err)
+		return err;
+	entry = (void *)((char *)header + journal->used_bytes);
+	entry->commit = 0;
+	entry->size_bytes = (uint32_t)size_bytes;
+	entry->header = record->header;
+	entry->header.size_bytes = (uint32_t)event_bytes;
+	entry->header.part_count = 1;
+	record_copy_fields(record, entry + 1);
+	journal->used_bytes += size_bytes;
+	__atomic_store_n(&entry->commit, JITBPF_JOURNAL_COMMITTED, __ATOMIC_RELEASE);
+	__atomic_store_n(&header->used_bytes, journal->used_bytes, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* By whoever has not got the lock, too. */
+static void leave_out(struct journal *journal, uint64_t sequence)
+{
+	struct jitbpf_journal_header *header =
+		atomic_load_explicit(&journal->header, memory_order_acquire);
+	uint64_t last;
+
+	if (!header) {
+		atomic_fetch_add(&journal->left_out, 1);
+		return;
+	}
+	last = __atomic_load_n(&header->left_out_last, __ATOMIC_RELAXED);
+	while (last < sequence &&
+	       !__atomic_compare_exchange_n(&header->left_out_last, &last, sequence, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	__atomic_fetch_add(&header->left_out, 1, __ATOMIC_RELEASE);
+}
+
+bool journal_wanted(void)
+{
+	return !atomic_load_explicit(&process_journal()->off, memory_order_relaxed);
+}
+
+/* With the lock held. */
+static void append(struct journal *journal, struct record *record)
+{
+	bool first = !journal->header;
+	uint64_t sequence, early;
+
+	if (first && journal_make(journal, record->header.time_ns))
+		atomic_store(&journal->off, true);
+	sequence = process_next_sequence();
+	record->header.sequence = sequence;
+	if (!journal->header)
+		return;
+	written.next_sequence = sequence + 1;
+	__atomic_store_n(&journal->header->next_sequence, sequence + 1, __ATOMIC_RELAXED);
+	if (journal_write(journal, record))
+		leave_out(journal, sequence);
+	if (!first)
+		return;
+	early = atomic_exchange(&journal->left_out, 0);
+	while (early--)
+		leave_out(journal, 0);
+}
+
+void journal_append(struct record *record)
+{
+	struct journal *journal = process_journal();
+
+	if (journal_wanted() && journal_lock_take(&journal->lock, record->header.tid)) {
+		append(journal, record);
+		journal_lock_release(&journal->lock);
+		return;
+	}
+	record->header.sequence = process_next_sequence();
+	if (journal_wanted())
+		leave_out(journal, record->header.sequence);
+}

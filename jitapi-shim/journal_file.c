@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "jitapi-shim/journal_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "uapi/jit_journal.h"
+
+/* Kernel and libc headers may be older than what runs. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define MB_MAX	   4095
+#define PAGE_BYTES 4096
+/* Out of the way of engines that close 0 to 2 and print to what comes next. */
+#define FD_MIN 64
+
+/* $JITBPF_JOURNAL_MB; the default where there is none, or no number. */
+static uint64_t wanted_bytes(void)
+{
+	const char *text = getenv("JITBPF_JOURNAL_MB");
+	uint64_t mb = 0;
+
+	if (!text || !*text)
+		return JITBPF_JOURNAL_BYTES;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9')
+			return JITBPF_JOURNAL_BYTES;
+		mb = mb * 10 + (uint64_t)(*text - '0');
+		if (mb > MB_MAX)
+			mb = MB_MAX;
+	}
+	return mb << 20;
+}
+
+uint64_t journal_file_capacity(void)
+{
+	uint64_t bytes = wanted_bytes();
+	struct rlimit limit;
+
+	/* Growing a file past this limit is not an error but a signal, which kills. */
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
+		bytes = limit.rlim_cur & ~(uint64_t)(PAGE_BYTES - 1);
+	return bytes > PAGE_BYTES ? bytes : 0;
+}
+
+/* By number: libc's function is younger than the libcs that we are loaded beside. */
+static int memfd(unsigned int flags)
+{
+	return (int)syscall(SYS_memfd_create, JITBPF_JOURNAL_NAME,
+			    MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
+}
+
+static int open_out_of_the_way(void)
+{
+	int fd = memfd(MFD_NOEXEC_SEAL), moved;
+
+	if (fd < 0 && errno == EINVAL) /* before 6.3 */
+		fd = memfd(0);
+	if (fd < 0)
+		return -errno;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, FD_MIN);
+	if (moved < 0 && fd > STDERR_FILENO)
+		return fd;
+	close(fd);
+	return moved < 0 ? -EMFILE : moved;
+}
+
+int journal_file_create(uint64_t capacity, void **ret)
+{
+	int fd = open_out_of_the_way(), err;
+	void *map;
+
+	if (fd < 0)
+		return fd;
+	if (ftruncate(fd, (off_t)capacity) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		goto fail;
+	map = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (map == MAP_FAILED)
+		goto fail;
+	madvise(map, capacity, MADV_DONTDUMP); /* a crash of the engine's need not be larger */
+	*ret = map;
+	return 0;
+fail:
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+int journal_file_back(void *map, uint64_t from, uint64_t to)
+{
+	return madvise((char *)map + from, to - from, MADV_POPULATE_WRITE) ? -errno : 0;
+}
+
+void journal_file_release(void *map, uint64_t from, uint64_t to)
+{
+	madvise((char *)map + from, to - from, MADV_REMOVE);
+}
