@@ -5,7 +5,7 @@
  * frames of any kind in _[i], as stackcollapse-perf.pl --all has it. Lines are
  * in the order of their bytes, each stack once.
  */
-#include "sink/sink.h"
+#include "sink/folded.h"
 
 #include <errno.h>
 #include <string.h>
@@ -34,17 +34,27 @@ static int label_add(struct labels *labels, uint32_t *ret)
 	return string_pool_add(labels->pool, text->bytes.data, size, ret);
 }
 
+void folded_put_frame(struct text *text, const struct frame_text *frame)
+{
+	text_put_name(text, frame->name, ';', ':');
+	if (frame->inlined)
+		text_put_string(text, "_[i]");
+	else if (frame->kind == FRAME_KIND_KERNEL)
+		text_put_string(text, "_[k]");
+	else if (frame->kind == FRAME_KIND_JIT)
+		text_put_string(text, "_[j]");
+}
+
+void folded_put_process(struct text *text, const char *comm)
+{
+	text_put_name(text, comm, ';', ':');
+}
+
 static int label_frame(void *context, const struct frame_text *frame, uint32_t *ret)
 {
 	struct labels *labels = context;
 
-	text_put_name(&labels->scratch, frame->name, ';', ':');
-	if (frame->inlined)
-		text_put_string(&labels->scratch, "_[i]");
-	else if (frame->kind == FRAME_KIND_KERNEL)
-		text_put_string(&labels->scratch, "_[k]");
-	else if (frame->kind == FRAME_KIND_JIT)
-		text_put_string(&labels->scratch, "_[j]");
+	folded_put_frame(&labels->scratch, frame);
 	return label_add(labels, ret);
 }
 
@@ -52,7 +62,7 @@ static int label_process(void *context, const char *comm, uint32_t *ret)
 {
 	struct labels *labels = context;
 
-	text_put_name(&labels->scratch, comm, ';', ':');
+	folded_put_process(&labels->scratch, comm);
 	return label_add(labels, ret);
 }
 

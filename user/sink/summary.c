@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "base/utf8.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
 #include "sink/out.h"
@@ -188,20 +187,9 @@ static void put_trouble(struct text *text, const struct ledger *ledger)
 /* A name in a column: cut to it, and padded by what it takes on the screen. */
 static void put_comm(struct text *text, const char *comm)
 {
-	AUTO_FREE char *cut = strndup(comm, COMM_COLUMNS * 4);
-	int columns = 0;
+	uint32_t columns = text_put_name_cut(text, comm, COMM_COLUMNS);
 
-	if (!cut) {
-		text->failed = true;
-		return;
-	}
-	for (uint32_t at = 0, bytes; cut[at]; at += bytes) {
-		utf8_next(cut + at, &bytes);
-		if (++columns == COMM_COLUMNS)
-			cut[at + bytes] = 0;
-	}
-	text_put_name(text, cut, 0, 0);
-	text_printf(text, "%*s", COMM_COLUMNS - columns, "");
+	text_printf(text, "%*s", (int)(COMM_COLUMNS - columns), "");
 }
 
 static void put_process(struct text *text, const struct view *view,

@@ -80,6 +80,31 @@ void text_put_name(struct text *text, const char *name, char forbidden, char ins
 	text_put(text, plain, (size_t)(at - plain));
 }
 
+uint32_t text_put_name_cut(struct text *text, const char *name, uint32_t columns)
+{
+	const char *at = name, *room = name; /* room: where dots can still stand behind it */
+	AUTO_FREE char *cut = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t bytes; *at && count < columns; count++, at += bytes) {
+		utf8_next(at, &bytes);
+		if (count + 3 == columns)
+			room = at;
+	}
+	if (!*at) {
+		text_put_name(text, name, 0, 0);
+		return count;
+	}
+	cut = strndup(name, (size_t)(room - name));
+	if (!cut) {
+		text->failed = true;
+		return count;
+	}
+	text_put_name(text, cut, 0, 0);
+	text_put_string(text, "...");
+	return count;
+}
+
 int text_write(struct text *text, FILE *out)
 {
 	size_t size = text->bytes.size;

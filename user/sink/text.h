@@ -32,6 +32,13 @@ __attribute__((format(printf, 2, 3))) void text_printf(struct text *text, const 
  */
 void text_put_name(struct text *text, const char *name, char forbidden, char instead);
 
+/*
+ * The same, none forbidden, of a name that may be long: "..." stands for what is
+ * beyond so many columns (4 or more). Returns the columns it takes, taking a code
+ * point for one.
+ */
+uint32_t text_put_name_cut(struct text *text, const char *name, uint32_t columns);
+
 /* Write all of it and begin anew. Returns 0, -ENOMEM or the stream's negative errno. */
 int text_write(struct text *text, FILE *out);
 
