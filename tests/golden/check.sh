@@ -16,20 +16,29 @@ output_of() # RECORDING FORMAT; what is packed is compared unpacked: zlib has ve
 
 passed=0
 failed=0
+mode=${2:-}
+check() # EXPECTED COMMAND...
+{
+	expected=$1
+	shift
+	if [ "$mode" = --accept ]; then
+		"$@" >"$expected"
+	elif "$@" | cmp -s - "$expected"; then
+		passed=$((passed + 1))
+	else
+		echo "golden: $* differs from tests/golden/$expected"
+		failed=$((failed + 1))
+	fi
+}
+
 for recording in *.jitbpf; do
-	name=${recording%.jitbpf}
 	for format in folded script summary json speedscope firefox; do
-		expected=$name.$format
-		if [ "${2:-}" = --accept ]; then
-			output_of "$recording" $format >"$expected"
-		elif output_of "$recording" $format | cmp -s - "$expected"; then
-			passed=$((passed + 1))
-		else
-			echo "golden: $name: $format differs from tests/golden/$expected"
-			failed=$((failed + 1))
-		fi
+		check "${recording%.jitbpf}.$format" output_of "$recording" $format
 	done
 done
-[ "${2:-}" = --accept ] && exit 0
+for format in table folded; do
+	check php-storm.diff.$format "$jitbpf" diff -f $format php.jitbpf storm.jitbpf
+done
+[ "$mode" = --accept ] && exit 0
 echo "golden: $passed passed, $failed failed"
 [ $failed = 0 ] && [ $passed -gt 0 ]

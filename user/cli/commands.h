@@ -8,6 +8,7 @@
 #define EXIT_USAGE	 2
 #define EXIT_UNSUPPORTED 77 /* this machine, or this user, cannot do it */
 
+extern const struct command_spec command_diff;
 extern const struct command_spec command_env;
 extern const struct command_spec command_record;
 extern const struct command_spec command_report;

@@ -8,7 +8,8 @@
 #include "base/scope.h"
 #include "cli/commands.h"
 
-static const struct command_spec *const commands[] = {&command_record, &command_report, &command_env};
+static const struct command_spec *const commands[] = {&command_record, &command_report,
+						      &command_diff, &command_env};
 
 static void usage(FILE *out)
 {

@@ -136,24 +136,38 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 	return -EINVAL;
 }
 
-int outputs_add(struct outputs *outputs, const char *path, const char *name)
+/* Open what output names, and add it. */
+static int open_output(struct outputs *outputs, struct output output)
 {
-	struct output output = {.path = path};
-	int err = choose_format(outputs, &output, name), fd = STDOUT_FILENO;
+	int err = vec_reserve(&outputs->files, outputs->files.size + 1), fd = STDOUT_FILENO;
 
-	if (err)
-		return err;
-	err = vec_reserve(&outputs->files, outputs->files.size + 1);
-	if (!err && path)
-		err = fd = open_file(outputs, path);
+	if (!err && output.path)
+		err = fd = open_file(outputs, output.path);
 	if (err >= 0)
 		err = open_stream(&output, fd);
 	if (err) {
-		fprintf(stderr, "jitbpf: %s: %s\n", path ?: "standard output",
+		fprintf(stderr, "jitbpf: %s: %s\n", output.path ?: "standard output",
 			err == -EBUSY ? "given twice" : strerror(-err));
 		return err;
 	}
 	return vec_push(&outputs->files, output);
+}
+
+int outputs_add(struct outputs *outputs, const char *path, const char *name)
+{
+	struct output output = {.path = path};
+	int err = choose_format(outputs, &output, name);
+
+	return err ?: open_output(outputs, output);
+}
+
+int outputs_add_file(struct outputs *outputs, const char *path, FILE **ret)
+{
+	int err = open_output(outputs, (struct output){.path = path});
+
+	if (!err)
+		*ret = outputs->files.data[outputs->files.size - 1].file;
+	return err;
 }
 
 int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline)

@@ -32,6 +32,12 @@ struct outputs {
  */
 int outputs_add(struct outputs *outputs, const char *path, const char *name);
 
+/*
+ * The same, of a file (NULL: standard output) whose format is the caller's: it
+ * has no sink. Sets *ret, which outputs_close() closes.
+ */
+int outputs_add_file(struct outputs *outputs, const char *path, FILE **ret);
+
 /* Add the sinks to pipeline. Returns 0 or -ENOMEM. */
 int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline);
 

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* jitbpf diff: what changed from one recording to another. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "cli/commands.h"
+#include "cli/filter_options.h"
+#include "cli/outputs.h"
+#include "cli/replay.h"
+#include "sink/frame_diff.h"
+
+#define ROWS_DEFAULT 30
+
+struct diff_options {
+	const char *format;
+	const char *output;
+	bool normalize;
+	bool strip_hex;
+	uint32_t rows;
+	struct filter_options filter;
+};
+
+static const struct option_spec options[] = {
+	{'f', "format", OPTION_STRING, offsetof(struct diff_options, format), "FORMAT",
+	 "table or folded (default: by the ending of -o, else table)", 0, 0},
+	{'o', "output", OPTION_STRING, offsetof(struct diff_options, output), "FILE",
+	 "write there instead of to standard output", 0, 0},
+	{0, "rows", OPTION_NUMBER, offsetof(struct diff_options, rows), "N",
+	 "how many functions the table has, 0 for all (default 30)", 0, UINT32_MAX},
+	{'n', "normalize", OPTION_FLAG, offsetof(struct diff_options, normalize), NULL,
+	 "folded: scale the counts before to the total after", 0, 0},
+	{'x', "strip-hex", OPTION_FLAG, offsetof(struct diff_options, strip_hex), NULL,
+	 "take names that differ only in numbers like 0x7f00 for one", 0, 0},
+	FILTER_OPTIONS(struct diff_options, filter),
+};
+
+/* All of a run, from its recordings to its output. */
+struct run {
+	const struct diff_options *options;
+	struct replay sides[DIFF_SIDES];
+	struct frame_diff *diff;
+	FILE *out;
+};
+
+static int write_table(struct run *run)
+{
+	return frame_diff_write_table(
+		run->out, run->diff, pipeline_view(run->sides[DIFF_BEFORE].pipeline),
+		pipeline_view(run->sides[DIFF_AFTER].pipeline), run->options->rows);
+}
+
+static int write_folded(struct run *run)
+{
+	return frame_diff_write_folded(run->out, run->diff, run->options->normalize);
+}
+
+static const struct format {
+	const char *name, *extension;
+	int (*write)(struct run *run);
+} formats[] = {
+	{"table", ".txt", write_table},
+	{"folded", ".folded", write_folded},
+};
+
+/* That called options->format, else by the ending of -o; NULL, having said so, where there is none.
+ */
+static const struct format *choose_format(const struct diff_options *values)
+{
+	const char *path = values->output;
+
+	if (!values->format && !path)
+		return &formats[0];
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		size_t bytes = strlen(formats[i].extension);
+
+		if (values->format ? !strcmp(values->format, formats[i].name)
+				   : strlen(path) >= bytes && !strcmp(path + strlen(path) - bytes,
+								      formats[i].extension))
+			return &formats[i];
+	}
+	fprintf(stderr, "jitbpf diff: unknown format '%s': wanted is one of",
+		values->format ?: path);
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		fprintf(stderr, "%s %s", i ? "," : "",
+			values->format ? formats[i].name : formats[i].extension);
+	fprintf(stderr, "\n");
+	return NULL;
+}
+
+static int make(struct run *run, const struct format *format)
+{
+	const struct view *views[DIFF_SIDES];
+	int err = 0;
+
+	for (int side = 0; side < DIFF_SIDES && !err; side++) {
+		err = replay_run(&run->sides[side]);
+		views[side] = pipeline_view(run->sides[side].pipeline);
+	}
+	if (err)
+		return err;
+	err = frame_diff_create(views[DIFF_BEFORE], views[DIFF_AFTER], run->options->strip_hex,
+				&run->diff);
+	err = err ?: format->write(run);
+	if (err == -ENOMEM)
+		fprintf(stderr, "jitbpf: out of memory\n");
+	return err;
+}
+
+static int diff(const struct diff_options *values, const struct format *format, char **paths)
+{
+	const struct sample_filter filter = filter_options_filter(&values->filter);
+	struct outputs outputs = {0};
+	struct run run = {.options = values};
+	bool damaged;
+	int err = 0;
+
+	for (int side = 0; side < DIFF_SIDES && !err; side++)
+		err = replay_open(&run.sides[side], paths[side], &filter);
+	if (!err)
+		err = outputs_add_file(&outputs, values->output, &run.out);
+	if (!err)
+		err = make(&run, format);
+	err = outputs_close(&outputs) ?: err;
+	damaged = run.sides[DIFF_BEFORE].damaged || run.sides[DIFF_AFTER].damaged;
+	frame_diff_destroy(run.diff);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		replay_close(&run.sides[side]);
+	return err || damaged ? -EIO : 0;
+}
+
+static int run_diff(const struct command_spec *spec, int argc, char **argv)
+{
+	struct diff_options values = {.rows = ROWS_DEFAULT};
+	const struct format *format;
+	int operand, status = EXIT_USAGE;
+
+	switch (options_parse(spec, argc, argv, &values, &operand)) {
+	case OPTIONS_HELP:
+		return 0;
+	case OPTIONS_BAD:
+		return EXIT_USAGE;
+	case OPTIONS_OK:
+		break;
+	}
+	format = choose_format(&values);
+	if (argc - operand != 2)
+		fprintf(stderr, "jitbpf diff: two recordings are wanted\n");
+	else if (format)
+		status = diff(&values, format, argv + operand) ? 1 : 0;
+	filter_options_deinit(&values.filter);
+	return status;
+}
+
+const struct command_spec command_diff = {
+	.name = "diff",
+	.usage = "[options] BEFORE AFTER",
+	.summary = "compare two recordings: the functions whose share changed most",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.run = run_diff,
+};
