@@ -21,7 +21,7 @@ CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools*/*/bpftool /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
-	-Wpointer-arith -Wno-unused-parameter -Wno-sign-compare
+	-Wpointer-arith -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 comma := ,
 SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
 CFLAGS ?= -O2 -g

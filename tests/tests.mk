@@ -14,7 +14,12 @@ FUZZ_SECONDS ?= 60
 
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcore.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -lcmocka -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(filter %.o,$^) $(B)/libcore.a $(CORE_LIBS) -lcmocka -o $@
+
+# What of the commands can be tested without running them.
+CLI_TESTED := options view_options filter_options
+
+$(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
 # What is inlined into what, as a compiler tells it: in both versions of DWARF;
 # in a file of its own beside the program, to be found; packed; and only symbols.

@@ -9,6 +9,7 @@
 #include "cli/filter_options.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
+#include "cli/view_options.h"
 #include "sink/frame_diff.h"
 
 #define ROWS_DEFAULT 30
@@ -20,6 +21,7 @@ struct diff_options {
 	bool strip_hex;
 	uint32_t rows;
 	struct filter_options filter;
+	struct view_options view;
 };
 
 static const struct option_spec options[] = {
@@ -33,7 +35,6 @@ static const struct option_spec options[] = {
 	 "folded: scale the counts before to the total after", 0, 0},
 	{'x', "strip-hex", OPTION_FLAG, offsetof(struct diff_options, strip_hex), NULL,
 	 "take names that differ only in numbers like 0x7f00 for one", 0, 0},
-	FILTER_OPTIONS(struct diff_options, filter),
 };
 
 /* All of a run, from its recordings to its output. */
@@ -117,7 +118,7 @@ static int diff(const struct diff_options *values, const struct format *format, 
 	int err = 0;
 
 	for (int side = 0; side < DIFF_SIDES && !err; side++)
-		err = replay_open(&run.sides[side], paths[side], &filter);
+		err = replay_open(&run.sides[side], paths[side], &filter, &values->view);
 	if (!err)
 		err = outputs_add_file(&outputs, values->output, &run.out);
 	if (!err)
@@ -134,22 +135,17 @@ static int run_diff(const struct command_spec *spec, int argc, char **argv)
 {
 	struct diff_options values = {.rows = ROWS_DEFAULT};
 	const struct format *format;
-	int operand, status = EXIT_USAGE;
+	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
-	switch (options_parse(spec, argc, argv, &values, &operand)) {
-	case OPTIONS_HELP:
-		return 0;
-	case OPTIONS_BAD:
-		return EXIT_USAGE;
-	case OPTIONS_OK:
-		break;
-	}
-	format = choose_format(&values);
-	if (argc - operand != 2)
+	if (status == OPTIONS_OK && argc - operand != 2) {
 		fprintf(stderr, "jitbpf diff: two recordings are wanted\n");
-	else if (format)
-		status = diff(&values, format, argv + operand) ? 1 : 0;
-	filter_options_deinit(&values.filter);
+		status = EXIT_USAGE;
+	}
+	if (status == OPTIONS_OK) {
+		format = choose_format(&values);
+		status = !format ? EXIT_USAGE : diff(&values, format, argv + operand) ? 1 : 0;
+	}
+	options_release(spec, &values);
 	return status;
 }
 
@@ -159,5 +155,7 @@ const struct command_spec command_diff = {
 	.summary = "compare two recordings: the functions whose share changed most",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
+	.shared = {{&filter_option_table, offsetof(struct diff_options, filter)},
+		   {&view_option_table, offsetof(struct diff_options, view)}},
 	.run = run_diff,
 };

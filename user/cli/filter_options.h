@@ -12,45 +12,8 @@ struct filter_options {
 	string_list comms;
 };
 
-/* Their rows in a command's table, whose values are a `type` with these as `member`. */
-#define FILTER_OPTIONS(type, member)                                                               \
-	{0,                                                                                        \
-	 "from",                                                                                   \
-	 OPTION_SECONDS,                                                                           \
-	 offsetof(type, member.from_ns),                                                           \
-	 "SEC",                                                                                    \
-	 "only samples from so long after the start",                                              \
-	 0,                                                                                        \
-	 UINT64_MAX},                                                                              \
-		{0,                                                                                \
-		 "to",                                                                             \
-		 OPTION_SECONDS,                                                                   \
-		 offsetof(type, member.to_ns),                                                     \
-		 "SEC",                                                                            \
-		 "only samples before that",                                                       \
-		 1,                                                                                \
-		 UINT64_MAX},                                                                      \
-		{0,                                                                                \
-		 "pid",                                                                            \
-		 OPTION_PIDS,                                                                      \
-		 offsetof(type, member.pids),                                                      \
-		 "PID[,PID...]",                                                                   \
-		 "only samples of these processes",                                                \
-		 0,                                                                                \
-		 0},                                                                               \
-		{0,                                                                                \
-		 "thread",                                                                         \
-		 OPTION_PIDS,                                                                      \
-		 offsetof(type, member.tids),                                                      \
-		 "TID[,TID...]",                                                                   \
-		 "only samples of these threads",                                                  \
-		 0,                                                                                \
-		 0},                                                                               \
-	{                                                                                          \
-		0, "comm", OPTION_STRINGS, offsetof(type, member.comms), "NAME",                   \
-			"only processes and threads of this name (may be given several times)", 0, \
-			0                                                                          \
-	}
+/* Their values are a struct filter_options. */
+extern const struct option_table filter_option_table;
 
 /* What they ask for; borrows from options. */
 static inline struct sample_filter filter_options_filter(const struct filter_options *options)
@@ -65,13 +28,6 @@ static inline struct sample_filter filter_options_filter(const struct filter_opt
 		.comms = options->comms.data,
 		.comm_count = options->comms.size,
 	};
-}
-
-static inline void filter_options_deinit(struct filter_options *options)
-{
-	vec_deinit(&options->pids);
-	vec_deinit(&options->tids);
-	vec_deinit(&options->comms);
 }
 
 #endif

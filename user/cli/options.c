@@ -11,35 +11,73 @@
 
 #define HELP_COLUMN 30
 
+/*
+ * Option number i of a command, its own ones first, and where its value lies;
+ * NULL behind the last.
+ */
+static const struct option_spec *option_at(const struct command_spec *spec, size_t i, void *values,
+					   void **ret_value)
+{
+	struct option_table table = {spec->options, spec->option_count};
+	size_t offset = 0;
+
+	for (size_t next = 0; i >= table.count; next++) {
+		if (next == OPTION_TABLES_MAX || !spec->shared[next].table)
+			return NULL;
+		i -= table.count;
+		table = *spec->shared[next].table;
+		offset = spec->shared[next].offset;
+	}
+	*ret_value = (char *)values + offset + table.options[i].offset;
+	return &table.options[i];
+}
+
+/* "a, b or c"; of a set "a, b, c". */
+static void print_choices(FILE *out, const struct option_spec *option)
+{
+	for (size_t i = 0; option->choices[i]; i++) {
+		bool last = !option->choices[i + 1] && option->type == OPTION_CHOICE;
+
+		fprintf(out, "%s%s", !i ? "" : last ? " or " : ", ", option->choices[i]);
+	}
+}
+
 static void print_help(const struct command_spec *spec)
 {
+	const struct option_spec *option;
+	void *value;
+
 	printf("usage: jitbpf %s %s\n\n%s\n\noptions:\n", spec->name, spec->usage, spec->summary);
-	for (size_t i = 0; i < spec->option_count; i++) {
-		const struct option_spec *option = &spec->options[i];
+	for (size_t i = 0; (option = option_at(spec, i, NULL, &value)); i++) {
 		char left[128];
 		int size;
 
 		size = snprintf(
-			left, sizeof(left), "  %c%c%s%s%s%s%s", option->short_name ? '-' : ' ',
+			left, sizeof(left), "  %c%c%s--%s%s%s", option->short_name ? '-' : ' ',
 			option->short_name ? option->short_name : ' ',
-			option->short_name && option->long_name ? ", " : "  ",
-			option->long_name ? "--" : "", option->long_name ? option->long_name : "",
+			option->short_name ? ", " : "  ", option->long_name,
 			option->argument ? " " : "", option->argument ? option->argument : "");
-		printf("%s%*s%s\n", left, size < HELP_COLUMN ? HELP_COLUMN - size : 1, "",
+		printf("%s%*s%s", left, size < HELP_COLUMN ? HELP_COLUMN - size : 1, "",
 		       option->help);
+		if (option->choices) {
+			printf(": ");
+			print_choices(stdout, option);
+		}
+		putchar('\n');
 	}
 	printf("  -h, --help%*sshow this\n", HELP_COLUMN - 12, "");
 }
 
 static const struct option_spec *find_option(const struct command_spec *spec, char short_name,
-					     const char *long_name, size_t long_bytes)
+					     const char *long_name, size_t long_bytes, void *values,
+					     void **ret_value)
 {
-	for (size_t i = 0; i < spec->option_count; i++) {
-		const struct option_spec *option = &spec->options[i];
+	const struct option_spec *option;
 
+	for (size_t i = 0; (option = option_at(spec, i, values, ret_value)); i++) {
 		if (short_name && option->short_name == short_name)
 			return option;
-		if (long_name && option->long_name && strlen(option->long_name) == long_bytes &&
+		if (long_name && strlen(option->long_name) == long_bytes &&
 		    !memcmp(option->long_name, long_name, long_bytes))
 			return option;
 	}
@@ -102,9 +140,44 @@ static bool parse_pids(const char *text, pid_list *ret)
 	return !*text;
 }
 
-static bool set_value(const struct option_spec *option, const char *text, void *values)
+static bool find_choice(const struct option_spec *option, const char *name, size_t bytes,
+			uint32_t *ret)
 {
-	void *value = (char *)values + option->offset;
+	for (uint32_t i = 0; option->choices[i]; i++) {
+		if (strlen(option->choices[i]) == bytes &&
+		    !memcmp(option->choices[i], name, bytes)) {
+			*ret = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool parse_set(const struct option_spec *option, const char *text, uint32_t *value)
+{
+	bool relative = *text == '+' || *text == '-';
+	uint32_t set = relative ? *value ?: option->empty_set : 0, choice;
+
+	for (bool more = true; more; text++) {
+		bool removes = relative && *text == '-';
+		const char *end;
+
+		if (relative && *text != '+' && *text != '-')
+			return false;
+		text += relative;
+		end = strchrnul(text, ',');
+		if (!find_choice(option, text, (size_t)(end - text), &choice))
+			return false;
+		set = removes ? set & ~(1u << choice) : set | 1u << choice;
+		more = *end;
+		text = end;
+	}
+	*value = set;
+	return set != 0;
+}
+
+static bool set_value(const struct option_spec *option, const char *text, void *value)
+{
 	const char *end;
 	uint64_t number = 0;
 
@@ -119,6 +192,10 @@ static bool set_value(const struct option_spec *option, const char *text, void *
 		return !vec_push((string_list *)value, text);
 	case OPTION_PIDS:
 		return parse_pids(text, value);
+	case OPTION_CHOICE:
+		return find_choice(option, text, strlen(text), value);
+	case OPTION_SET:
+		return parse_set(option, text, value);
 	case OPTION_NUMBER:
 		if (!parse_whole(text, &end, &number) || *end)
 			return false;
@@ -148,6 +225,45 @@ static enum options_result bad(const struct command_spec *spec, const char *what
 	return OPTIONS_BAD;
 }
 
+/* What would have been right. */
+static void print_wanted(const struct option_spec *option)
+{
+	switch (option->type) {
+	case OPTION_NUMBER:
+		fprintf(stderr, "a number from %" PRIu64 " to %" PRIu64, option->min, option->max);
+		break;
+	case OPTION_SIZE:
+		fprintf(stderr, "a size from %" PRIu64 " to %" PRIu64 " bytes, as 64K or 16M",
+			option->min, option->max);
+		break;
+	case OPTION_SECONDS:
+		fprintf(stderr, "seconds, as 10 or 0.5");
+		break;
+	case OPTION_PIDS:
+		fprintf(stderr, "numbers above 0, with commas between them");
+		break;
+	case OPTION_SET:
+		fprintf(stderr, "some of ");
+		print_choices(stderr, option);
+		break;
+	case OPTION_CHOICE:
+		print_choices(stderr, option);
+		break;
+	default:
+		fprintf(stderr, "a value");
+	}
+}
+
+static enum options_result bad_value(const struct command_spec *spec,
+				     const struct option_spec *option, const char *text)
+{
+	fprintf(stderr, "jitbpf %s: bad value '%s' for --%s: wanted is ", spec->name, text,
+		option->long_name);
+	print_wanted(option);
+	fprintf(stderr, "\n");
+	return OPTIONS_BAD;
+}
+
 enum options_result options_parse(const struct command_spec *spec, int argc, char **argv,
 				  void *values, int *ret_operand)
 {
@@ -156,6 +272,7 @@ enum options_result options_parse(const struct command_spec *spec, int argc, cha
 	for (at = 1; at < argc; at++) {
 		const char *arg = argv[at], *text = NULL, *equals = NULL;
 		const struct option_spec *option;
+		void *value;
 
 		if (arg[0] != '-' || !arg[1])
 			break;
@@ -169,10 +286,11 @@ enum options_result options_parse(const struct command_spec *spec, int argc, cha
 		}
 		if (arg[1] == '-') {
 			equals = strchrnul(arg, '=');
-			option = find_option(spec, 0, arg + 2, (size_t)(equals - arg) - 2);
+			option = find_option(spec, 0, arg + 2, (size_t)(equals - arg) - 2, values,
+					     &value);
 			text = *equals ? equals + 1 : NULL;
 		} else {
-			option = find_option(spec, arg[1], NULL, 0);
+			option = find_option(spec, arg[1], NULL, 0, values, &value);
 			text = arg[2] ? arg + 2 : NULL; /* -F99 */
 		}
 		if (!option || (option->type == OPTION_FLAG && text))
@@ -182,9 +300,22 @@ enum options_result options_parse(const struct command_spec *spec, int argc, cha
 				return bad(spec, "an argument is missing after", arg);
 			text = argv[++at];
 		}
-		if (!set_value(option, text, values))
-			return bad(spec, "bad value", text);
+		if (!set_value(option, text, value))
+			return bad_value(spec, option, text);
 	}
 	*ret_operand = at;
 	return OPTIONS_OK;
+}
+
+void options_release(const struct command_spec *spec, void *values)
+{
+	const struct option_spec *option;
+	void *value;
+
+	for (size_t i = 0; (option = option_at(spec, i, values, &value)); i++) {
+		if (option->type == OPTION_STRINGS)
+			vec_deinit((string_list *)value);
+		else if (option->type == OPTION_PIDS)
+			vec_deinit((pid_list *)value);
+	}
 }

@@ -19,19 +19,34 @@ enum option_type {
 	OPTION_STRING,	/* const char * */
 	OPTION_STRINGS, /* string_list, one more each time */
 	OPTION_PIDS,	/* pid_list, comma-separated */
+	OPTION_CHOICE,	/* uint32_t: which of the choices */
+	/*
+	 * uint32_t, a bit for each choice: of those listed, comma-separated; or, where each
+	 * begins with '+' or '-', of what was set before, with and without those.
+	 */
+	OPTION_SET,
 };
 
 typedef VEC(const char *) string_list;
 typedef VEC(uint32_t) pid_list;
 
 struct option_spec {
-	char short_name;       /* 0: none */
-	const char *long_name; /* NULL: none */
+	char short_name; /* 0: none */
+	const char *long_name;
 	enum option_type type;
 	size_t offset;	      /* of the value in the command's options */
 	const char *argument; /* its name in the help; NULL for a flag */
 	const char *help;
-	uint64_t min, max; /* of a NUMBER, SECONDS or SIZE */
+	uint64_t min, max;	    /* of a NUMBER, SECONDS or SIZE */
+	const char *const *choices; /* of a CHOICE or SET: names, and a NULL */
+	uint32_t empty_set;	    /* of a SET: what it is while its value is 0 */
+};
+
+#define OPTION_TABLES_MAX 2 /* that a command shares */
+
+struct option_table {
+	const struct option_spec *options;
+	size_t count;
 };
 
 struct command_spec {
@@ -40,20 +55,31 @@ struct command_spec {
 	const char *summary;
 	const struct option_spec *options;
 	size_t option_count;
+	/* Those that other commands have too, and where in the command's options their values are.
+	 */
+	struct shared_options {
+		const struct option_table *table; /* NULL: no more */
+		size_t offset;
+	} shared[OPTION_TABLES_MAX];
 	int (*run)(const struct command_spec *spec, int argc, char **argv); /* exit status */
 };
 
+/* But for OPTIONS_OK, the status to exit with. */
 enum options_result {
-	OPTIONS_OK,
-	OPTIONS_HELP, /* help was printed */
-	OPTIONS_BAD,  /* what is wrong was printed */
+	OPTIONS_OK = -1,
+	OPTIONS_HELP = 0, /* help was printed */
+	OPTIONS_BAD = 2,  /* what is wrong was printed */
 };
 
 /*
  * Parse argv[1..] into values, which holds the defaults. Options end at the first
  * operand or behind "--"; *ret_operand is the index of the first operand.
+ * Whatever it returns, options_release() is due.
  */
 enum options_result options_parse(const struct command_spec *spec, int argc, char **argv,
 				  void *values, int *ret_operand);
+
+/* Free the lists in values. */
+void options_release(const struct command_spec *spec, void *values);
 
 #endif

@@ -22,6 +22,7 @@
 #include "cli/commands.h"
 #include "cli/outputs.h"
 #include "cli/status_line.h"
+#include "cli/view_options.h"
 
 struct record_options {
 	uint32_t freq_hz;
@@ -35,6 +36,7 @@ struct record_options {
 	uint64_t sample_ring_bytes;
 	const char *shim;
 	bool no_env;
+	struct view_options view;
 	char **command; /* NULL: none */
 	struct rlimit open_files;
 };
@@ -172,12 +174,16 @@ static int build_stages(struct recording *run)
 	err = symbolizer_create(&files, &run->symbolizer);
 	if (err)
 		return err;
+	if (run->options->view.no_demangle)
+		symbolizer_set_no_demangle(run->symbolizer);
 	live_source_init_kernel_source(run->live, &kernel);
 	symbolizer_set_kernel_source(run->symbolizer, &kernel);
 	err = symbol_worker_create(run->symbolizer, &run->worker, &run->symbols);
 	if (err)
 		return err;
-	err = pipeline_create(&(struct pipeline_options){.symbols = &run->symbols}, &run->pipeline);
+	err = pipeline_create(
+		&(struct pipeline_options){.symbols = &run->symbols, .view = &run->options->view},
+		&run->pipeline);
 	err = err ?: outputs_attach(&run->outputs, run->pipeline);
 	if (!err && !run->options->quiet)
 		err = pipeline_add_sink(run->pipeline, &sink_summary, stderr);
@@ -422,27 +428,12 @@ static int record(const struct record_options *values)
 	return status;
 }
 
-static int run_record(const struct command_spec *spec, int argc, char **argv)
+/* Can it be done? Returns OPTIONS_OK, or the status to exit with. */
+static int check(const struct record_options *values)
 {
-	struct record_options values = {
-		.freq_hz = 99,
-		.code_ring_bytes = 16u << 20,
-		.sample_ring_bytes = 2u << 20,
-	};
 	char missing[256];
-	int operand, status;
 
-	switch (options_parse(spec, argc, argv, &values, &operand)) {
-	case OPTIONS_HELP:
-		return 0;
-	case OPTIONS_BAD:
-		return EXIT_USAGE;
-	case OPTIONS_OK:
-		break;
-	}
-	if (operand < argc)
-		values.command = argv + operand;
-	if (values.pids.size && (values.command || values.system_wide)) {
+	if (values->pids.size && (values->command || values->system_wide)) {
 		fprintf(stderr, "jitbpf record: -p goes neither with -a nor with a command\n");
 		return EXIT_USAGE;
 	}
@@ -450,13 +441,30 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 		fprintf(stderr, "jitbpf: %s\n", missing);
 		return EXIT_UNSUPPORTED;
 	}
-	/* A few for each CPU, and the files that code comes from. */
-	getrlimit(RLIMIT_NOFILE, &values.open_files);
-	setrlimit(RLIMIT_NOFILE,
-		  &(struct rlimit){values.open_files.rlim_max, values.open_files.rlim_max});
-	status = record(&values);
-	vec_deinit(&values.pids);
-	vec_deinit(&values.outputs);
+	return OPTIONS_OK;
+}
+
+static int run_record(const struct command_spec *spec, int argc, char **argv)
+{
+	struct record_options values = {
+		.freq_hz = 99,
+		.code_ring_bytes = 16u << 20,
+		.sample_ring_bytes = 2u << 20,
+	};
+	int operand, status = options_parse(spec, argc, argv, &values, &operand);
+
+	if (status == OPTIONS_OK && operand < argc)
+		values.command = argv + operand;
+	if (status == OPTIONS_OK)
+		status = check(&values);
+	if (status == OPTIONS_OK) {
+		/* A few for each CPU, and the files that code comes from. */
+		getrlimit(RLIMIT_NOFILE, &values.open_files);
+		setrlimit(RLIMIT_NOFILE,
+			  &(struct rlimit){values.open_files.rlim_max, values.open_files.rlim_max});
+		status = record(&values);
+	}
+	options_release(spec, &values);
 	return status;
 }
 
@@ -466,5 +474,6 @@ const struct command_spec command_record = {
 	.summary = "profile a command, processes or the whole system",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
+	.shared = {{&view_option_table, FIELD(view)}},
 	.run = run_record,
 };

@@ -33,7 +33,8 @@ static void say(const struct replay *replay, int err, const struct recording_err
 		fprintf(stderr, "jitbpf: %s: %s\n", replay->path, strerror(-err));
 }
 
-int replay_open(struct replay *replay, const char *path, const struct sample_filter *filter)
+int replay_open(struct replay *replay, const char *path, const struct sample_filter *filter,
+		const struct view_options *view)
 {
 	struct symbol_service symbols;
 	struct file_source source;
@@ -47,8 +48,11 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 		err = symbolizer_create(&source, &replay->symbolizer);
 	}
 	if (!err) {
-		const struct pipeline_options options = {.symbols = &symbols, .filter = filter};
+		const struct pipeline_options options = {
+			.symbols = &symbols, .filter = filter, .view = view};
 
+		if (view && view->no_demangle)
+			symbolizer_set_no_demangle(replay->symbolizer);
 		symbolize_now_init(&replay->now, replay->symbolizer, &symbols);
 		err = pipeline_create(&options, &replay->pipeline);
 	}

@@ -8,12 +8,14 @@
 #include "cli/filter_options.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
+#include "cli/view_options.h"
 
 struct report_options {
 	const char *format;
 	bool json;
 	const char *output;
 	struct filter_options filter;
+	struct view_options view;
 };
 
 static const struct option_spec options[] = {
@@ -25,7 +27,6 @@ static const struct option_spec options[] = {
 	 0, 0},
 	{'o', "output", OPTION_STRING, offsetof(struct report_options, output), "FILE",
 	 "write there instead of to standard output", 0, 0},
-	FILTER_OPTIONS(struct report_options, filter),
 };
 
 /* What precedes damage in the recording is reported all the same. */
@@ -54,7 +55,7 @@ static int report(const struct report_options *values, const char *path)
 		name = "json";
 	else if (!name && !values->output)
 		name = "summary";
-	err = replay_open(&replay, path, &filter);
+	err = replay_open(&replay, path, &filter, &values->view);
 	if (!err)
 		err = outputs_add(&outputs, values->output, name);
 	if (!err)
@@ -67,22 +68,15 @@ static int report(const struct report_options *values, const char *path)
 static int run(const struct command_spec *spec, int argc, char **argv)
 {
 	struct report_options values = {0};
-	int operand, status;
+	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
-	switch (options_parse(spec, argc, argv, &values, &operand)) {
-	case OPTIONS_HELP:
-		return 0;
-	case OPTIONS_BAD:
-		return EXIT_USAGE;
-	case OPTIONS_OK:
-		break;
-	}
-	if (argc - operand != 1) {
+	if (status == OPTIONS_OK && argc - operand != 1) {
 		fprintf(stderr, "jitbpf report: one recording is wanted\n");
-		return EXIT_USAGE;
+		status = EXIT_USAGE;
 	}
-	status = report(&values, argv[operand]) ? 1 : 0;
-	filter_options_deinit(&values.filter);
+	if (status == OPTIONS_OK)
+		status = report(&values, argv[operand]) ? 1 : 0;
+	options_release(spec, &values);
 	return status;
 }
 
@@ -92,5 +86,7 @@ const struct command_spec command_report = {
 	.summary = "show a recording: as a flame graph, folded stacks, a script or a summary",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
+	.shared = {{&filter_option_table, offsetof(struct report_options, filter)},
+		   {&view_option_table, offsetof(struct report_options, view)}},
 	.run = run,
 };

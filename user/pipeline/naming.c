@@ -68,7 +68,7 @@ int pipeline_request_names(struct pipeline *p)
 /* "Class::method", demangled where the engine gave a mangled name. */
 static int jit_name(struct pipeline *p, const struct code_region *region, uint32_t *ret)
 {
-	AUTO_FREE char *demangled = demangle(region->name);
+	AUTO_FREE char *demangled = p->view.options.no_demangle ? NULL : demangle(region->name);
 	AUTO_FREE char *joined = NULL;
 	const char *name = demangled ?: region->name;
 

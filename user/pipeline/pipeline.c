@@ -51,6 +51,10 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 		.profile = &p->profile,
 		.ledger = &p->ledger,
 	};
+	if (options->view)
+		p->view.options = *options->view;
+	if (p->view.options.by == VIEW_BY_TID)
+		p->view.threads = &p->threads;
 	*ret = TAKE_PTR(p);
 	return 0;
 }
@@ -68,6 +72,7 @@ void pipeline_destroy(struct pipeline *p)
 	vec_deinit(&p->ledger.processes);
 	free(p->stack_cache);
 	profile_deinit(&p->profile);
+	thread_counts_deinit(&p->threads);
 	location_table_deinit(&p->locations);
 	recorded_frames_destroy(p->recorded);
 	frame_table_destroy(p->frames);

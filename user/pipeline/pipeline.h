@@ -30,6 +30,8 @@ struct pipeline_options {
 	const struct symbol_service *symbols;
 	/* NULL: all samples. Copied; what it borrows outlives the pipeline. */
 	const struct sample_filter *filter;
+	/* NULL: everything is shown. Copied. */
+	const struct view_options *view;
 };
 
 /* Figures for a status line. */

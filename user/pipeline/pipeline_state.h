@@ -10,6 +10,7 @@
 #include "pipeline/sample_filter.h"
 #include "profile/ledger.h"
 #include "profile/profile.h"
+#include "sink/thread_counts.h"
 #include "state/process_table.h"
 #include "symbolize/frame_table.h"
 #include "symbolize/recorded_frames.h"
@@ -66,6 +67,7 @@ struct pipeline {
 	struct recorded_frames *recorded;
 	bool has_recorded; /* the source brought names: nobody else is asked */
 	struct profile profile;
+	struct thread_counts threads; /* where the view wants them */
 	struct ledger ledger;
 	VEC(struct pipeline_sink) sinks;
 

@@ -17,6 +17,12 @@ static struct stack_cache_slot *cache_slot(struct pipeline *p, uint64_t hash)
 	return &p->stack_cache[hash & (STACK_CACHE_SLOTS - 1)];
 }
 
+/* How many of a stack's kernel frames the view leaves out: all or none. */
+static uint32_t hidden_frames(const struct pipeline *p, uint32_t kernel_frames)
+{
+	return p->view.options.kernel == VIEW_KERNEL_HIDDEN ? kernel_frames : 0;
+}
+
 /* Locate the stack and enter it into the profile; fills *slot, which the cache may keep. */
 static int locate_sample(struct pipeline *p, const struct process *process,
 			 const struct raw_stack *stack, uint64_t time_ns,
@@ -24,6 +30,7 @@ static int locate_sample(struct pipeline *p, const struct process *process,
 {
 	struct located_stack *located = &p->located;
 	int err = locate_stack(&p->locations, p->kernel_code, process, stack, time_ns, located);
+	uint32_t hidden = hidden_frames(p, located->kernel_frames);
 
 	if (err)
 		return err;
@@ -33,8 +40,9 @@ static int locate_sample(struct pipeline *p, const struct process *process,
 	slot->user_end = (uint8_t)located->user_end;
 	slot->code_unknown = located->code_unknown;
 	slot->comm = process->comm;
-	return profile_node_of(&p->profile, process->number, process->comm, located->locations,
-			       located->kernel_frames + located->user_frames, &slot->node);
+	return profile_node_of(&p->profile, process->number, process->comm,
+			       located->locations + hidden,
+			       located->kernel_frames + located->user_frames - hidden, &slot->node);
 }
 
 static enum sample_fate fate_of(const struct stack_cache_slot *slot)
@@ -67,17 +75,18 @@ static int count_sample(struct pipeline *p, const struct process *process,
 static int feed_sinks(struct pipeline *p, const struct jitbpf_sample *sample,
 		      const struct stack_cache_slot *slot)
 {
+	uint32_t hidden = hidden_frames(p, slot->kernel_frames);
 	struct sink_sample out = {
 		.time_ns = sample->h.time_ns,
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.cpu = sample->cpu,
 		.node = slot->node,
-		.ips = (const uint64_t *)sample->ips,
-		.kernel_frames = slot->kernel_frames,
+		.ips = (const uint64_t *)sample->ips + hidden,
+		.kernel_frames = slot->kernel_frames - hidden,
 		.user_frames = slot->user_frames,
 	};
-	bool wanted = false;
+	bool wanted = p->view.threads;
 	int err;
 
 	vec_for_each (sink, &p->sinks)
@@ -85,6 +94,10 @@ static int feed_sinks(struct pipeline *p, const struct jitbpf_sample *sample,
 	if (!wanted)
 		return 0;
 	err = string_pool_add(p->strings, sample->comm, sizeof(sample->comm), &out.comm);
+	if (err)
+		return err;
+	if (p->view.threads)
+		err = thread_counts_add(&p->threads, &out);
 	if (err)
 		return err;
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)

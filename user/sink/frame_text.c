@@ -38,7 +38,8 @@ uint32_t frame_text_count(const struct view *view, uint32_t location)
 {
 	uint32_t count;
 
-	return frame_table_get(view->frames, location, &count) ? count : 1;
+	return frame_table_get(view->frames, location, &count) && !view->options.no_inline ? count
+											   : 1;
 }
 
 void frame_text_get(const struct view *view, uint32_t location, uint32_t index,
@@ -55,6 +56,8 @@ void frame_text_get(const struct view *view, uint32_t location, uint32_t index,
 		.file = "",
 		.kind = stand_in->kind,
 	};
+	if (frames && view->options.no_inline)
+		index += count - 1; /* the function's own */
 	if (!frames || index >= count)
 		return;
 	name = string_pool_get(view->strings, frames[index].name);

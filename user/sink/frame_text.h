@@ -23,7 +23,10 @@ struct frame_text {
 	bool named; /* name is the code's own: symbol_offset means something */
 };
 
-/* How many frames a location has: at least 1, also where nothing is known of it. */
+/*
+ * How many frames a location has: at least 1, also where nothing is known of it.
+ * Just 1, the outermost, where the view leaves inlined frames out.
+ */
 uint32_t frame_text_count(const struct view *view, uint32_t location);
 
 /* Frame number `index` of a location, 0 being the innermost. */

@@ -5,20 +5,28 @@
 
 #include "base/hash.h"
 #include "base/scope.h"
+#include "base/sort_keys.h"
+#include "profile/ledger.h"
+#include "sink/thread_counts.h"
 
 /* What is needed only while the tree is being made. */
 struct builder {
 	struct frame_tree *tree;
 	const struct view *view;
 	const struct frame_labels *labels;
-	uint64_t *totals; /* by profile node */
-	uint32_t *places; /* by profile node: its innermost frame's node */
-	uint32_t *first;  /* by location: index into label_numbers + 1, 0: not asked yet */
+	/* Of the samples at hand, those of all or of one thread: */
+	VEC(uint32_t) nodes;		     /* profile nodes that may have any, parents first */
+	uint64_t *self, *totals;	     /* by profile node */
+	const struct sampled_thread *thread; /* NULL: of all */
+	uint32_t *places;		     /* by profile node: its innermost frame's node */
+	uint32_t *first; /* by location: index into label_numbers + 1, 0: not asked yet */
 	VEC(uint32_t) label_numbers; /* of the frames of a location, innermost first */
 };
 
 static void builder_deinit(struct builder *b)
 {
+	vec_deinit(&b->nodes);
+	free(b->self);
 	free(b->totals);
 	free(b->places);
 	free(b->first);
@@ -114,6 +122,27 @@ static int place_frames(struct builder *b, uint32_t location, uint64_t samples, 
 	return 0;
 }
 
+/* What a process is shown as, or the thread at hand. */
+static int label_of_root(struct builder *b, const struct profile_node *root, uint32_t *ret)
+{
+	const struct view *view = b->view;
+	const struct frame_labels *labels = b->labels;
+	AUTO_FREE char *name = NULL;
+	int size = 0;
+
+	if (b->thread)
+		size = asprintf(&name, "%s-%u/%u", frame_text_comm(view, b->thread->comm),
+				b->thread->pid, b->thread->tid);
+	else if (view->options.by == VIEW_BY_PID && root->location < view->ledger->processes.size)
+		size = asprintf(&name, "%s-%u", frame_text_comm(view, root->comm),
+				view->ledger->processes.data[root->location].pid);
+	if (size < 0) {
+		name = NULL;
+		return -ENOMEM;
+	}
+	return labels->process(labels->context, name ?: frame_text_comm(view, root->comm), ret);
+}
+
 static int place(struct builder *b, uint32_t number)
 {
 	const struct profile_node *node = &b->view->profile->nodes.data[number];
@@ -121,51 +150,110 @@ static int place(struct builder *b, uint32_t number)
 	uint32_t at = 0, label;
 
 	if (node->parent == PROFILE_NODE_NONE) {
-		const char *comm = frame_text_comm(b->view, node->comm);
-
-		if (b->labels->process(b->labels->context, comm, &label) ||
-		    child(b->tree, 0, label, &at))
+		if (label_of_root(b, node, &label) || child(b->tree, 0, label, &at))
 			return -ENOMEM;
 		b->tree->nodes.data[0].total += samples;
 		b->tree->nodes.data[at].total += samples;
 	} else if (place_frames(b, node->location, samples, b->places[node->parent], &at)) {
 		return -ENOMEM;
 	}
-	b->tree->nodes.data[at].self += node->self;
+	b->tree->nodes.data[at].self += b->self[number];
 	b->places[number] = at;
 	return 0;
+}
+
+/* Put the samples at hand into the tree; then none are. */
+static int place_samples(struct builder *b)
+{
+	const struct profile_node *nodes = b->view->profile->nodes.data;
+	int err = 0;
+
+	for (size_t i = b->nodes.size; i--;) {
+		uint32_t number = b->nodes.data[i], parent = nodes[number].parent;
+
+		b->totals[number] += b->self[number];
+		if (parent != PROFILE_NODE_NONE)
+			b->totals[parent] += b->totals[number];
+	}
+	vec_for_each (number, &b->nodes) {
+		if (!err && b->totals[*number])
+			err = place(b, *number);
+	}
+	vec_for_each (number, &b->nodes)
+		b->self[*number] = b->totals[*number] = 0;
+	b->nodes.size = 0;
+	return err;
+}
+
+static int place_all(struct builder *b)
+{
+	const struct profile *profile = b->view->profile;
+
+	if (vec_reserve(&b->nodes, profile->nodes.size))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->nodes.size; i++) {
+		b->self[i] = profile->nodes.data[i].self;
+		b->nodes.data[b->nodes.size++] = i;
+	}
+	return place_samples(b);
+}
+
+static int compare_numbers(const void *a_, const void *b_)
+{
+	uint32_t a = *(const uint32_t *)a_, b = *(const uint32_t *)b_;
+
+	return (a > b) - (a < b);
+}
+
+/* Each thread by itself: only the nodes on its own stacks are looked at. */
+static int place_threads(struct builder *b, const struct thread_counts *counts)
+{
+	const struct profile *profile = b->view->profile;
+	AUTO_FREE uint32_t *met = calloc(profile->nodes.size + 1, sizeof(*met));
+	AUTO_FREE struct sort_key *keys = calloc(counts->counts.size + 1, sizeof(*keys));
+	int err = met && keys ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < counts->counts.size; i++)
+		keys[i] = (struct sort_key){.key = counts->counts.data[i].thread, .item = i};
+	err = err ?: sort_keys(keys, counts->counts.size);
+	for (size_t i = 0; !err && i < counts->counts.size; i++) {
+		const struct thread_count *count = &counts->counts.data[keys[i].item];
+		uint32_t node = count->node;
+
+		b->self[node] += count->samples;
+		for (; !err && node != PROFILE_NODE_NONE && met[node] != count->thread + 1;
+		     node = profile->nodes.data[node].parent) {
+			met[node] = count->thread + 1;
+			err = vec_push(&b->nodes, node);
+		}
+		if (err || (i + 1 < counts->counts.size && keys[i + 1].key == keys[i].key))
+			continue;
+		qsort(b->nodes.data, b->nodes.size, sizeof(*b->nodes.data), compare_numbers);
+		b->thread = &counts->threads.data[count->thread];
+		err = place_samples(b);
+	}
+	return err;
 }
 
 int frame_tree_build(struct frame_tree *tree, const struct view *view,
 		     const struct frame_labels *labels)
 {
-	const struct profile *profile = view->profile;
-	size_t count = profile->nodes.size;
+	size_t count = view->profile->nodes.size;
 	CLEANUP(builder_deinit)
 	struct builder b = {
 		.tree = tree,
 		.view = view,
 		.labels = labels,
+		.self = calloc(count + 1, sizeof(*b.self)),
 		.totals = calloc(count + 1, sizeof(*b.totals)),
 		.places = calloc(count + 1, sizeof(*b.places)),
 		.first = calloc(view->locations->locations.size + 1, sizeof(*b.first)),
 	};
 	uint32_t all;
 
-	if (!b.totals || !b.places || !b.first || child(tree, FRAME_TREE_NONE, 0, &all))
+	if (!b.self || !b.totals || !b.places || !b.first || child(tree, FRAME_TREE_NONE, 0, &all))
 		return -ENOMEM;
-	for (size_t i = count; i--;) {
-		const struct profile_node *node = &profile->nodes.data[i];
-
-		b.totals[i] += node->self;
-		if (node->parent != PROFILE_NODE_NONE)
-			b.totals[node->parent] += b.totals[i];
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (b.totals[i] && place(&b, (uint32_t)i))
-			return -ENOMEM;
-	}
-	return 0;
+	return view->threads ? place_threads(&b, view->threads) : place_all(&b);
 }
 
 void frame_tree_deinit(struct frame_tree *tree)

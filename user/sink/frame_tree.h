@@ -2,7 +2,8 @@
 /*
  * A profile as people look at it: a tree of frames instead of locations, in
  * which what is shown alike under the same parent is one node. Node 0 is
- * everything; its children are the processes, by name.
+ * everything; its children are the processes or threads, as the view's options
+ * have them.
  */
 #ifndef JITBPF_SINK_FRAME_TREE_H
 #define JITBPF_SINK_FRAME_TREE_H
@@ -22,7 +23,7 @@ struct frame_tree_node {
 	uint64_t self, total;		    /* samples */
 	/*
 	 * Where most of its samples are: a location and which of its frames.
-	 * FRAME_TREE_NONE: nowhere, it is a process.
+	 * FRAME_TREE_NONE: nowhere, it is a process or thread.
 	 */
 	uint32_t location, frame;
 	uint64_t location_samples;
@@ -36,12 +37,12 @@ struct frame_tree {
 
 /*
  * Says what frames and processes are shown as: numbers of its own, the same for
- * what is to be one node. Asked once per location and process name. Each returns
- * 0 and sets *ret, or -ENOMEM.
+ * what is to be one node. Asked once per location and process or thread. Each
+ * returns 0 and sets *ret, or -ENOMEM; strings are good during the call only.
  */
 struct frame_labels {
 	int (*frame)(void *context, const struct frame_text *frame, uint32_t *ret);
-	int (*process)(void *context, const char *comm, uint32_t *ret);
+	int (*process)(void *context, const char *name, uint32_t *ret);
 	void *context;
 };
 

@@ -3,7 +3,7 @@
  * One paragraph a sample, as `perf script --ns
  * -F comm,pid,tid,cpu,time,event,ip,sym,symoff,dso` writes it, so that whatever
  * reads that reads this: stackcollapse-perf.pl, the Firefox Profiler, hotspot's
- * and speedscope's importers.
+ * and speedscope's importers. Other fields make other lines, as they do there.
  *
  * Names are not known before the end, so samples are kept until then: 32 bytes
  * each, and their addresses in a tree that they share.
@@ -21,6 +21,9 @@
 
 #define NS_PER_SECOND 1000000000ull
 #define WRITE_BYTES   (64u << 10)
+#define STACK_FIELDS                                                                               \
+	(1u << SCRIPT_IP | 1u << SCRIPT_SYM | 1u << SCRIPT_SYMOFF | 1u << SCRIPT_DSO |             \
+	 1u << SCRIPT_SRCLINE)
 
 struct kept_sample {
 	uint64_t time_ns;
@@ -76,24 +79,53 @@ static int script_sample(struct sink *sink, const struct view *view,
 	return vec_push(&sink->samples, kept);
 }
 
+static uint32_t fields_of(const struct view *view)
+{
+	return view->options.fields ?: SCRIPT_FIELDS_DEFAULT;
+}
+
+static bool has(const struct view *view, enum script_field field)
+{
+	return fields_of(view) & 1u << field;
+}
+
 /*
- * The header line. Importers split it at white space from the left, and
- * stackcollapse-perf.pl wants a name of two characters that begins with none:
+ * A thread's name. Importers split the line at white space from the left,
+ * and stackcollapse-perf.pl wants a name of two characters that begins with none:
  * where there is less, '?' and a second space keep the line whole.
  */
-static void put_header(struct text *text, const struct view *view, const struct kept_sample *s)
+static void put_comm(struct text *text, const char *comm)
 {
-	const char *comm = frame_text_comm(view, s->comm);
 	bool blank = *comm == ' ';
 
 	if (blank)
 		text_put_string(text, "?");
 	text_put_name(text, comm + blank, 0, 0);
-	text_printf(text, "%s %5u/%-5u [%03u] %5llu.%09llu: ", comm[1] ? "" : " ", s->pid, s->tid,
-		    s->cpu, (unsigned long long)(s->time_ns / NS_PER_SECOND),
-		    (unsigned long long)(s->time_ns % NS_PER_SECOND));
-	text_put_name(text, *view->info->event ? view->info->event : "[unknown]", ' ', '_');
-	text_put_string(text, ": \n");
+	text_put_string(text, comm[1] ? " " : "  ");
+}
+
+static void put_header(struct text *text, const struct view *view, const struct kept_sample *s)
+{
+	size_t begin = text->bytes.size;
+
+	if (has(view, SCRIPT_COMM))
+		put_comm(text, frame_text_comm(view, s->comm));
+	if (has(view, SCRIPT_PID) && has(view, SCRIPT_TID))
+		text_printf(text, "%5u/%-5u ", s->pid, s->tid);
+	else if (has(view, SCRIPT_PID) || has(view, SCRIPT_TID))
+		text_printf(text, "%5u ", has(view, SCRIPT_PID) ? s->pid : s->tid);
+	if (has(view, SCRIPT_CPU))
+		text_printf(text, "[%03u] ", s->cpu);
+	if (has(view, SCRIPT_TIME))
+		text_printf(text,
+			    "%5llu.%09llu: ", (unsigned long long)(s->time_ns / NS_PER_SECOND),
+			    (unsigned long long)(s->time_ns % NS_PER_SECOND));
+	if (has(view, SCRIPT_EVENT)) {
+		text_put_name(text, *view->info->event ? view->info->event : "[unknown]", ' ', '_');
+		text_put_string(text, ": ");
+	}
+	if (text->bytes.size > begin)
+		text_put_string(text, "\n");
 }
 
 /*
@@ -144,35 +176,52 @@ static void put_hex(struct text *text, uint64_t value, int width)
 	text_put(text, p, (size_t)(digits + sizeof(digits) - p));
 }
 
-/* The module in parentheses. */
-static void put_module(struct text *text, const struct frame_text *frame)
+/*
+ * One frame of a location. As perf has it, what was inlined stands at the offset
+ * in the function that it was inlined into, and is in no file.
+ */
+static void put_frame(struct text *text, const struct view *view, const struct frame_text *frame,
+		      uint64_t ip, const uint64_t *offset)
 {
-	if (frame->inlined)
-		text_put_string(text, "inlined");
-	else
+	text_put_string(text, "\t");
+	if (has(view, SCRIPT_IP)) {
+		put_hex(text, ip, 16);
+		text_put_string(text, " ");
+	}
+	if (has(view, SCRIPT_SYM) || has(view, SCRIPT_SYMOFF)) {
+		text_put_name(text, frame->name, 0, 0);
+		if (has(view, SCRIPT_SYMOFF) && frame->named && offset) {
+			text_put_string(text, "+0x");
+			put_hex(text, *offset, 0);
+		}
+		text_put_string(text, " ");
+	}
+	if (has(view, SCRIPT_DSO) && !frame->inlined) {
+		text_put_string(text, "(");
 		text_put_name(text, frame->module, 0, 0);
+		text_put_string(text, ")");
+	}
+	if (has(view, SCRIPT_SRCLINE) && *frame->file) {
+		text_put_string(text, "\n  ");
+		text_put_name(text, frame->file, 0, 0);
+		text_printf(text, ":%u ", frame->line);
+	}
+	if (frame->inlined)
+		text_put_string(text, "(inlined)");
+	text_put_string(text, "\n");
 }
 
 static void put_frames(struct text *text, const struct view *view, uint32_t location, uint64_t ip)
 {
-	uint64_t behind = behind_location(frame_text_location(view, location), ip);
 	uint32_t count = frame_text_count(view, location);
+	struct frame_text function, frame;
+	uint64_t offset;
 
+	frame_text_get(view, location, count - 1, &function);
+	offset = function.symbol_offset + behind_location(frame_text_location(view, location), ip);
 	for (uint32_t i = 0; i < count; i++) {
-		struct frame_text frame;
-
 		frame_text_get(view, location, i, &frame);
-		text_put_string(text, "\t");
-		put_hex(text, ip, 16);
-		text_put_string(text, " ");
-		text_put_name(text, frame.name, 0, 0);
-		if (frame.named) {
-			text_put_string(text, "+0x");
-			put_hex(text, frame.symbol_offset + behind, 0);
-		}
-		text_put_string(text, " (");
-		put_module(text, &frame);
-		text_put_string(text, ")\n");
+		put_frame(text, view, &frame, ip, function.named ? &offset : NULL);
 	}
 }
 
@@ -183,6 +232,8 @@ static void put_sample(struct text *text, const struct sink *sink, const struct 
 	uint32_t node = sample->node, ip = sample->ips;
 
 	put_header(text, view, sample);
+	if (!(fields_of(view) & STACK_FIELDS))
+		return;
 	while (ip != IP_TREE_NONE && node < profile->nodes.size &&
 	       profile->nodes.data[node].parent != PROFILE_NODE_NONE) {
 		put_frames(text, view, profile->nodes.data[node].location,

@@ -12,10 +12,12 @@
 #include "base/string_pool.h"
 #include "locate/location.h"
 #include "profile/profile.h"
+#include "sink/view_options.h"
 #include "state/module_table.h"
 #include "symbolize/frame_table.h"
 
 struct ledger;
+struct thread_counts;
 
 /* What was recorded. Strings are never NULL. */
 struct run_info {
@@ -39,6 +41,12 @@ struct view {
 	const struct frame_table *frames; /* complete in finish() */
 	const struct profile *profile;
 	const struct ledger *ledger;
+	/*
+	 * Samples by thread, where options.by is VIEW_BY_TID; else NULL. Nodes, here
+	 * and in sink_sample, are without kernel frames where those are hidden.
+	 */
+	const struct thread_counts *threads;
+	struct view_options options;
 };
 
 /* One sample, in order of time. Borrowed, valid during the call. */

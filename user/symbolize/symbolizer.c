@@ -12,6 +12,7 @@ _Static_assert(SYMBOL_FRAMES_MAX == DEBUG_FRAMES_MAX, "each of the one is one of
 struct symbolizer {
 	struct known_files files;
 	struct kernel_source kernel;
+	bool no_demangle;
 	char *names[SYMBOL_FRAMES_MAX]; /* those of the last call that had to be made */
 	char kernel_words[KERNEL_WORDS_BYTES];
 };
@@ -40,6 +41,11 @@ void symbolizer_destroy(struct symbolizer *symbolizer)
 void symbolizer_set_kernel_source(struct symbolizer *symbolizer, const struct kernel_source *source)
 {
 	symbolizer->kernel = *source;
+}
+
+void symbolizer_set_no_demangle(struct symbolizer *symbolizer)
+{
+	symbolizer->no_demangle = true;
 }
 
 struct symbolizer_counts symbolizer_counts(const struct symbolizer *symbolizer)
@@ -103,7 +109,8 @@ static int fill_frames(struct symbolizer *symbolizer, const struct known_file *f
 		if (i + 1 == count)
 			symbol = symbol_file_find(file->symbols, address, &frames[i].symbol_offset);
 		name = symbol ?: name;
-		err = set_name(symbolizer, i, name, demangle(name), &frames[i]);
+		err = set_name(symbolizer, i, name, symbolizer->no_demangle ? NULL : demangle(name),
+			       &frames[i]);
 	}
 	return err;
 }

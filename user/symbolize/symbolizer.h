@@ -26,7 +26,7 @@ struct kernel_source {
 
 /* One name that was found. Borrowed from the symbolizer: good until its next call. */
 struct symbol_frame {
-	const char *name;   /* demangled; never NULL, "" where there is none */
+	const char *name; /* demangled, unless told otherwise; never NULL, "" where there is none */
 	const char *module; /* path, "[kernel.kallsyms]" or "[mod]" */
 	const char *file;   /* NULL: not known */
 	uint32_t line;	    /* of the code; in what others are inlined into, of that call */
@@ -50,6 +50,9 @@ void symbolizer_destroy(struct symbolizer *symbolizer);
  */
 void symbolizer_set_kernel_source(struct symbolizer *symbolizer,
 				  const struct kernel_source *source);
+
+/* Names as they were linked, from now on. */
+void symbolizer_set_no_demangle(struct symbolizer *symbolizer);
 
 /*
  * How much memory the symbols of files may take, SYMBOLIZER_BYTES_MAX where

@@ -269,6 +269,34 @@ static void test_names_of_processes(void **state)
 	assert_string_equal(run->seen[3].comm, "thread");
 }
 
+/* Kernel frames that are left out take no sample with them, and change no fate. */
+static void test_hidden_kernel_frames(void **state)
+{
+	const struct view_options view = {.kernel = VIEW_KERNEL_HIDDEN, .by = VIEW_BY_TID};
+	const uint64_t ips[] = {0xffffffff81000010, 0xffffffff81000021, LIB};
+	struct made_run run;
+	struct jitbpf_sample *sample;
+	const struct ledger *ledger;
+
+	made_run_begin(&run, &(struct pipeline_options){.view = &view});
+	make_mapping(&run, 5, MADE_PID, LIB, "/lib/x.so");
+	for (uint16_t user = 0; user < 2; user++) {
+		sample = make_sample_of(&run, 10 + user, MADE_PID, MADE_START, ips, 2 + user);
+		sample->kernel_frames = 2;
+		sample->user_frames = user;
+		sample->user_end = user ? JITBPF_END_ROOT : JITBPF_END_NONE;
+	}
+	ledger = made_finish(&run, 100);
+	assert_int_equal(ledger->fate[FATE_RESOLVED], 2);
+	assert_int_equal(run.seen[0].kind, 0); /* the process's own */
+	assert_int_equal(run.seen[1].kind, LOCATION_NATIVE);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(run.seen[i].kernel_frames, 0);
+	assert_int_equal(pipeline_view(run.pipeline)->locations->locations.size, 3);
+	assert_int_equal(pipeline_view(run.pipeline)->threads->counts.size, 2);
+	made_run_end(&run);
+}
+
 /* Nothing at all is a profile too. */
 static void test_no_samples(void **state)
 {
@@ -293,6 +321,7 @@ int main(void)
 		TEST(test_throttling),
 		TEST(test_names_of_processes),
 		TEST(test_no_samples),
+		cmocka_unit_test(test_hidden_kernel_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

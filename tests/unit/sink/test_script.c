@@ -44,7 +44,7 @@ static void the_layout_is_that_of_perf_script(void **state)
 	assert_string_equal(text, "my prog 10070/10071 [001]  1872.709945337: cpu-clock: \n"
 				  "\tffffffff81000010 do_syscall_64+0x10 ([kernel.kallsyms])\n"
 				  "\t    7fb8a0001234 getppid+0x10 (/usr/lib/libc.so.6)\n"
-				  "\t    5593c46011b9 inner+0x11 (inlined)\n"
+				  "\t    5593c46011b9 inner+0x21 (inlined)\n"
 				  "\t    5593c46011b9 main+0x21 (/my prog)\n"
 				  "\n");
 }

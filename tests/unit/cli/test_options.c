@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "cli/filter_options.h"
+#include "cli/view_options.h"
+
+struct values {
+	bool flag;
+	uint32_t number;
+	uint64_t size, ns;
+	const char *text;
+	string_list texts;
+	pid_list pids;
+	struct filter_options filter;
+	struct view_options view;
+};
+
+#define FIELD(name) offsetof(struct values, name)
+
+static const struct option_spec options[] = {
+	{'x', "flag", OPTION_FLAG, FIELD(flag), NULL, "a flag"},
+	{'n', "number", OPTION_NUMBER, FIELD(number), "N", "a number", 1, 9},
+	{0, "size", OPTION_SIZE, FIELD(size), "SIZE", "a size", 1, 1u << 30},
+	{0, "seconds", OPTION_SECONDS, FIELD(ns), "SEC", "seconds", 0, UINT64_MAX},
+	{0, "text", OPTION_STRING, FIELD(text), "TEXT", "a text"},
+	{'t', "texts", OPTION_STRINGS, FIELD(texts), "TEXT", "texts"},
+	{'p', "pids", OPTION_PIDS, FIELD(pids), "PID", "numbers"},
+};
+
+static const struct command_spec spec = {
+	.name = "test",
+	.usage = "[options]",
+	.summary = "for a test",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.shared = {{&filter_option_table, FIELD(filter)}, {&view_option_table, FIELD(view)}},
+};
+
+#define ARGS_MAX 16
+
+/* Parse arguments that have spaces between them. The rest's index goes to *ret_operand. */
+static int parse(const char *line, struct values *values, int *ret_operand)
+{
+	static char copy[256];
+	char *argv[ARGS_MAX] = {"test"};
+	int argc = 1;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	for (char *arg = strtok(copy, " "); arg && argc < ARGS_MAX; arg = strtok(NULL, " "))
+		argv[argc++] = arg;
+	*values = (struct values){0};
+	return options_parse(&spec, argc, argv, values, ret_operand);
+}
+
+static void values_of_all_types(void **state)
+{
+	struct values v;
+	int operand;
+
+	assert_int_equal(
+		parse("-x -n9 --size=2M --seconds 0.5 -t a --texts=b -p 1,22", &v, &operand),
+		OPTIONS_OK);
+	assert_true(v.flag);
+	assert_int_equal(v.number, 9);
+	assert_int_equal(v.size, 2 << 20);
+	assert_int_equal(v.ns, 500000000);
+	assert_int_equal(v.texts.size, 2);
+	assert_string_equal(v.texts.data[1], "b");
+	assert_int_equal(v.pids.size, 2);
+	assert_int_equal(v.pids.data[1], 22);
+	options_release(&spec, &v);
+	assert_int_equal(parse("--text t -- -x", &v, &operand), OPTIONS_OK);
+	assert_int_equal(operand, 4);
+	assert_false(v.flag);
+	options_release(&spec, &v);
+}
+
+static void shared_options_stand_where_the_command_has_them(void **state)
+{
+	struct values v;
+	int operand;
+
+	assert_int_equal(parse("--by=tid --kernel no --no-inline operand", &v, &operand),
+			 OPTIONS_OK);
+	assert_int_equal(v.view.by, VIEW_BY_TID);
+	assert_int_equal(v.view.kernel, VIEW_KERNEL_HIDDEN);
+	assert_true(v.view.no_inline);
+	assert_false(v.view.no_demangle);
+	assert_int_equal(operand, 5);
+	assert_int_equal(parse("--to 2 --thread 5 --kernel=yes --by comm", &v, &operand),
+			 OPTIONS_OK);
+	assert_int_equal(v.view.kernel, VIEW_KERNEL_SHOWN);
+	assert_int_equal(v.view.by, VIEW_BY_COMM);
+	assert_int_equal(v.filter.to_ns, 2000000000);
+	assert_int_equal(v.filter.tids.data[0], 5);
+	options_release(&spec, &v);
+}
+
+static void sets_are_lists_or_changes(void **state)
+{
+	static const struct {
+		const char *line;
+		uint32_t fields;
+	} rows[] = {
+		{"--fields pid,comm", 1u << SCRIPT_PID | 1u << SCRIPT_COMM},
+		{"--fields=+srcline", SCRIPT_FIELDS_DEFAULT | 1u << SCRIPT_SRCLINE},
+		{"--fields -cpu,+srcline,-srcline", SCRIPT_FIELDS_DEFAULT & ~(1u << SCRIPT_CPU)},
+		{"--fields ip --fields +sym", 1u << SCRIPT_IP | 1u << SCRIPT_SYM},
+	};
+	struct values v;
+	int operand;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(parse(rows[i].line, &v, &operand), OPTIONS_OK);
+		assert_int_equal(v.view.fields, rows[i].fields);
+	}
+}
+
+static void what_is_wrong_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"-n 0",
+		"-n 10",
+		"-n 1x",
+		"-n",
+		"--size 2T",
+		"--size 0",
+		"--seconds -1",
+		"--seconds nan",
+		"-p 1,",
+		"-p 0",
+		"-p 99999999999",
+		"--flag=1",
+		"--nothing",
+		"-z",
+		"--by",
+		"--by co",
+		"--by comma",
+		"--by=",
+		"--fields=",
+		"--fields ip,",
+		"--fields ,ip",
+		"--fields ip,+sym",
+		"--fields +sym,ip",
+		"--fields +",
+		"--fields i",
+		/* nothing is left */
+		"--fields ip --fields -ip",
+		"--kernel maybe",
+	};
+	struct values v;
+	int operand;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		if (parse(lines[i], &v, &operand) != OPTIONS_BAD)
+			fail_msg("'%s' is taken", lines[i]);
+		options_release(&spec, &v);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_of_all_types),
+		cmocka_unit_test(shared_options_stand_where_the_command_has_them),
+		cmocka_unit_test(sets_are_lists_or_changes),
+		cmocka_unit_test(what_is_wrong_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/filter_options.h"
+
+#include "base/scope.h"
+
+#define FIELD(name) offsetof(struct filter_options, name)
+
+static const struct option_spec options[] = {
+	{0, "from", OPTION_SECONDS, FIELD(from_ns), "SEC",
+	 "only samples from so long after the start", 0, UINT64_MAX},
+	{0, "to", OPTION_SECONDS, FIELD(to_ns), "SEC", "only samples before that", 1, UINT64_MAX},
+	{0, "pid", OPTION_PIDS, FIELD(pids), "PID[,PID...]", "only samples of these processes"},
+	{0, "thread", OPTION_PIDS, FIELD(tids), "TID[,TID...]", "only samples of these threads"},
+	{0, "comm", OPTION_STRINGS, FIELD(comms), "NAME",
+	 "only processes and threads of this name (may be given several times)"},
+};
+
+const struct option_table filter_option_table = {options, ARRAY_SIZE(options)};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/view_options.h"
+
+#include <stddef.h>
+
+/* As an answer to "are they shown?" */
+const char *const view_kernel_names[] = {
+	[VIEW_KERNEL_SHOWN] = "yes",
+	[VIEW_KERNEL_HIDDEN] = "no",
+	NULL,
+};
+
+const char *const view_by_names[] = {
+	[VIEW_BY_COMM] = "comm",
+	[VIEW_BY_PID] = "pid",
+	[VIEW_BY_TID] = "tid",
+	NULL,
+};
+
+const char *const script_field_names[] = {
+	[SCRIPT_COMM] = "comm", [SCRIPT_PID] = "pid",	      [SCRIPT_TID] = "tid",
+	[SCRIPT_CPU] = "cpu",	[SCRIPT_TIME] = "time",	      [SCRIPT_EVENT] = "event",
+	[SCRIPT_IP] = "ip",	[SCRIPT_SYM] = "sym",	      [SCRIPT_SYMOFF] = "symoff",
+	[SCRIPT_DSO] = "dso",	[SCRIPT_SRCLINE] = "srcline", [SCRIPT_FIELD_COUNT] = NULL,
+};
