@@ -16,7 +16,10 @@
 	X(JIT_UNREADABLE, "jit_unreadable", "JIT records lost: memory could not be read")          \
 	X(JIT_BAD_SIZE, "jit_bad_size", "JIT records lost: impossible size")                       \
 	X(SIDEBAND_LOST, "sideband_lost", "process events lost: no room")                          \
-	X(AGENT_NO_MEMORY, "agent_no_memory", "records lost: out of memory")
+	X(AGENT_NO_MEMORY, "agent_no_memory", "records lost: out of memory")                       \
+	X(FILES_UNANSWERED, "files_unanswered", "mapped files that did not answer in time")        \
+	X(FILES_OVER_BUDGET, "files_over_budget", "mapped files over the budget, not looked at")   \
+	X(MAPPINGS_OVER_BUDGET, "mappings_over_budget", "mappings of files over the budget")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -240,6 +240,7 @@ static void complete_ledger(struct pipeline *p)
 			p->ledger.throttled_ns += end_ns - *since;
 		*since = 0;
 	}
+	p->ledger.counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = p->modules.over_budget;
 	for (uint32_t i = 0; i < p->ledger.processes.size; i++) {
 		struct ledger_process *row = &p->ledger.processes.data[i];
 		struct process *process = p->processes.processes.data[i];

@@ -71,6 +71,29 @@ static struct module *module_of(const struct jitbpf_mapping *mapping, uint32_t n
 	return module;
 }
 
+/* The one that stands for all for which there is no room. */
+static int add_to_rest(struct module_table *table, const struct module **ret)
+{
+	static const struct {
+		struct jitbpf_mapping mapping;
+		char path[sizeof(MODULE_REST_PATH)];
+	} nothing = {.path = MODULE_REST_PATH};
+	struct module *rest;
+
+	if (!table->rest) {
+		if (vec_reserve(&table->modules, table->modules.size + 1))
+			return -ENOMEM;
+		rest = module_of(&nothing.mapping, (uint32_t)table->modules.size);
+		if (!rest)
+			return -ENOMEM;
+		table->modules.data[table->modules.size++] = rest;
+		table->rest = rest;
+	}
+	table->over_budget++;
+	*ret = table->rest;
+	return 0;
+}
+
 int module_table_add(struct module_table *table, const struct jitbpf_mapping *mapping,
 		     const struct module **ret)
 {
@@ -82,9 +105,10 @@ int module_table_add(struct module_table *table, const struct jitbpf_mapping *ma
 		*ret = table->modules.data[number];
 		return 0;
 	}
-	/* The two highest numbers mean something else: none, and anonymous memory. */
-	if (table->modules.size >= UINT32_MAX - 1 ||
-	    vec_reserve(&table->modules, table->modules.size + 1))
+	if (table->rest || table->modules.size == MODULES_MAX ||
+	    table->path_bytes + path_bytes(mapping) > MODULE_PATHS_MAX)
+		return add_to_rest(table, ret);
+	if (vec_reserve(&table->modules, table->modules.size + 1))
 		return -ENOMEM;
 	number = (uint32_t)table->modules.size;
 	module = module_of(mapping, number);
@@ -95,6 +119,7 @@ int module_table_add(struct module_table *table, const struct jitbpf_mapping *ma
 		return -ENOMEM;
 	}
 	table->modules.data[table->modules.size++] = module;
+	table->path_bytes += path_bytes(mapping);
 	*ret = module;
 	return 0;
 }

@@ -23,17 +23,24 @@ struct module {
 	const char *path; /* as that process sees it; "[vdso]" and the like too */
 };
 
-#define MODULE_PATH_MAX 4096 /* with its NUL; what is longer is cut */
+#define MODULE_PATH_MAX	 4096	     /* with its NUL; what is longer is cut */
+#define MODULES_MAX	 65536	     /* and one that stands for all that are more */
+#define MODULE_PATHS_MAX (16u << 20) /* bytes of all paths; what is more likewise */
+#define MODULE_REST_PATH "[too many files]"
 
 /* Zero-initialized is empty. */
 struct module_table {
 	VEC(struct module *) modules; /* by number */
 	struct index_map index;
+	uint64_t path_bytes;
+	const struct module *rest; /* NULL: there were not too many */
+	uint64_t over_budget;	   /* mappings of those that were */
 };
 
 /*
  * The module of a mapping that has a file (or is "[vdso]"), added where it is
- * new. Returns 0 and sets *ret (owned by the table), or -ENOMEM.
+ * new. Once there are too many, new ones are all the same module, with no file.
+ * Returns 0 and sets *ret (owned by the table), or -ENOMEM.
  */
 int module_table_add(struct module_table *table, const struct jitbpf_mapping *mapping,
 		     const struct module **ret);

@@ -96,6 +96,51 @@ static void test_get(void **state)
 	module_table_deinit(&table);
 }
 
+/* New files and those that are known, once there are too many. */
+static void check_rest(struct module_table *table, const struct module *known,
+		       const struct jitbpf_mapping *again)
+{
+	struct made_mapping made;
+	const struct module *rest;
+
+	assert_null(table->rest);
+	rest = add(table, made_mapping(&made, "/lib/new.so", 1, "new"));
+	assert_string_equal(rest->path, MODULE_REST_PATH);
+	assert_int_equal(rest->inode, 0);
+	assert_int_equal(rest->build_id_bytes, 0);
+	assert_ptr_equal(module_table_get(table, rest->number), rest);
+	assert_ptr_equal(add(table, made_mapping(&made, "/lib/other.so", 2, "")), rest);
+	assert_ptr_equal(add(table, again), known);
+	assert_int_equal(table->over_budget, 2);
+	module_table_deinit(table);
+}
+
+static void test_too_many(void **state)
+{
+	struct module_table table = {0};
+	struct made_mapping made;
+	const struct module *last = NULL;
+
+	for (unsigned i = 0; i < MODULES_MAX; i++)
+		last = add(&table, made_mapping(&made, "/lib/a.so", i + 1, ""));
+	check_rest(&table, last, &made.mapping);
+}
+
+static void test_too_long_paths(void **state)
+{
+	struct module_table table = {0};
+	struct made_mapping made;
+	const struct module *last = NULL;
+
+	made_mapping(&made, "", 0, "");
+	memset(made.path, 'p', MODULE_PATH_MAX - 1);
+	for (unsigned i = 0; i < MODULE_PATHS_MAX / (MODULE_PATH_MAX - 1); i++) {
+		made.mapping.inode++;
+		last = add(&table, &made.mapping);
+	}
+	check_rest(&table, last, &made.mapping);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +148,8 @@ int main(void)
 		cmocka_unit_test(test_file_is_identity),
 		cmocka_unit_test(test_long_path_is_cut),
 		cmocka_unit_test(test_get),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_too_long_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
