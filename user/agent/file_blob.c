@@ -2,16 +2,13 @@
 #include "agent/file_blob.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/scope.h"
 
-/* Open for reading what path_fd, which does not open anything yet, stands for. */
-static int open_if_regular(int path_fd)
+int file_open_again(int path_fd)
 {
 	char self[64];
 	struct stat st;
@@ -30,18 +27,7 @@ int file_open_regular(const char *path)
 {
 	AUTO_CLOSE int fd = open(path, O_PATH | O_CLOEXEC);
 
-	return fd < 0 ? -errno : open_if_regular(fd);
-}
-
-int file_open_regular_in(int root_fd, const char *path)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	AUTO_CLOSE int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : open_if_regular(fd);
+	return fd < 0 ? -errno : file_open_again(fd);
 }
 
 static int read_at(void *context, uint64_t offset, void *buf, size_t size_bytes)

@@ -13,10 +13,10 @@
 int file_open_regular(const char *path);
 
 /*
- * The same for a path as a process sees it, whose root is open as root_fd: no
- * link leads out of there.
+ * Open for reading what path_fd, which only stands for it (O_PATH), means, if that
+ * is a regular file. path_fd stays the caller's. Returns as above.
  */
-int file_open_regular_in(int root_fd, const char *path);
+int file_open_again(int path_fd);
 
 /* Takes over fd, which closing the blob closes. Returns 0 or negative errno (fd untouched). */
 int file_blob_init(struct blob *ret, int fd);

@@ -5,38 +5,44 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#include "agent/file_blob.h"
+#include "agent/debuginfod.h"
+#include "agent/file_reader.h"
 #include "base/hash.h"
 #include "base/index_map.h"
 #include "base/scope.h"
 #include "base/vec.h"
-#include "decode/elf_file.h"
 
-#define FILES_OPEN_MAX 512 /* kept open; more are opened again by path */
-#define MAX_PROC_PATH  (4096 + 64)
+#define FILES_KEPT_MAX 4096 /* what is more is found again by its path */
+
+/* The event loop's patience, and the symbol worker's. */
+static const struct file_patience meeting_patience = {.answer_ms = 500, .place_ms = 2000};
+static const struct file_patience reading_patience = {.answer_ms = 3000, .place_ms = 15000};
+
+#define SERVERS_PLACE_MS 120000 /* what all debug info from servers may take */
 
 struct stored_file {
 	uint32_t dev_major, dev_minor;
 	uint64_t inode;
 	char *path;
-	int fd; /* -1: not kept */
-	uint8_t build_id[JITBPF_BUILD_ID_MAX];
-	uint32_t build_id_bytes;
+	struct found_file found; /* fd -1: not kept */
 };
 
 struct file_store {
-	pthread_mutex_t lock;
-	bool live;
+	pthread_mutex_t lock; /* of the files */
+	struct file_store_options options;
+	struct file_helpers helpers;
+	struct file_reader *meeting, *reading;
 	VEC(struct stored_file) files;
 	struct index_map index;
-	uint32_t open_count;
+	uint64_t path_bytes;
+	uint32_t kept, kept_max;
+	struct file_store_counts counts;
 };
 
 struct file_key {
@@ -61,15 +67,43 @@ static bool key_equal(const void *items, uint32_t item, const void *key_)
 	       file->dev_minor == key->dev_minor && !strcmp(file->path, key->path);
 }
 
-int file_store_create(bool live, struct file_store **ret)
+/* Half of what we may open: the rest is for the rings, and for what is being read. */
+static uint32_t descriptors_to_keep(void)
 {
-	struct file_store *store = calloc(1, sizeof(*store));
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return 0;
+	return limit.rlim_cur / 2 < FILES_KEPT_MAX ? (uint32_t)(limit.rlim_cur / 2)
+						   : FILES_KEPT_MAX;
+}
+
+DEFINE_CLEANUP(struct file_store *, file_store_destroy);
+
+int file_store_create(const struct file_store_options *options, struct file_store **ret)
+{
+	CLEANUP(file_store_destroyp) struct file_store *store = calloc(1, sizeof(*store));
+	int err;
 
 	if (!store)
 		return -ENOMEM;
 	pthread_mutex_init(&store->lock, NULL);
-	store->live = live;
-	*ret = store;
+	store->options = *options;
+	store->options.debuginfod = options->debuginfod && debuginfod_wanted();
+	store->kept_max = descriptors_to_keep();
+	store->helpers.socket = -1;
+	err = file_helpers_start(&store->helpers);
+	err = err ?: file_reader_create(&store->helpers, meeting_patience, &store->meeting);
+	err = err ?: file_reader_create(&store->helpers, reading_patience, &store->reading);
+	if (err)
+		return err;
+	/* A second more than the library's own limit, which tells why. */
+	file_reader_set_servers(store->reading,
+				(struct file_patience){
+					.answer_ms = (debuginfod_maxtime_s() + 1) * 1000,
+					.place_ms = SERVERS_PLACE_MS,
+				});
+	*ret = TAKE_PTR(store);
 	return 0;
 }
 
@@ -79,75 +113,61 @@ void file_store_destroy(struct file_store *store)
 		return;
 	vec_for_each (file, &store->files) {
 		free(file->path);
-		if (file->fd >= 0)
-			close(file->fd);
+		if (file->found.fd >= 0)
+			close(file->found.fd);
 	}
 	vec_deinit(&store->files);
 	index_map_deinit(&store->index);
+	file_reader_destroy(store->meeting);
+	file_reader_destroy(store->reading);
+	file_helpers_stop(&store->helpers);
 	pthread_mutex_destroy(&store->lock);
 	free(store);
 }
 
-/* Device numbers of overlay and btrfs files differ between stat() and mappings; inodes do not. */
-static int open_if_inode(const char *path, uint64_t inode)
+static struct file_place place_of_device(uint32_t major, uint32_t minor)
 {
-	int fd = *path == '/' ? file_open_regular(path) : -ENOENT;
-	struct stat st;
-
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) || st.st_ino != inode) {
-		close(fd);
-		return -ESTALE;
-	}
-	return fd;
+	return (struct file_place){.kind = FILE_PLACE_DEVICE, .a = major, .b = minor};
 }
 
-/*
- * The file behind a mapping: by its path in the process's mount namespace, by
- * the mapping itself (deleted, replaced), or by its path in ours (the process
- * is gone already).
- */
-static int open_mapped(const struct jitbpf_mapping *mapping)
+static bool set_path(struct file_request *request, const char *path)
 {
-	char path[MAX_PROC_PATH];
-	int fd;
+	size_t length = strlen(path);
 
-	snprintf(path, sizeof(path), "/proc/%u/root%s", mapping->pid, mapping->path);
-	fd = open_if_inode(path, mapping->inode);
-	if (fd >= 0)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", mapping->pid, mapping->address,
-		 mapping->address + mapping->size_bytes);
-	fd = open_if_inode(path, mapping->inode);
-	if (fd >= 0)
-		return fd;
-	return open_if_inode(mapping->path, mapping->inode);
+	if (length >= sizeof(request->path))
+		return false;
+	memcpy(request->path, path, length + 1);
+	return true;
 }
 
-static uint32_t read_build_id(int fd, uint8_t ret[JITBPF_BUILD_ID_MAX])
+static int find_mapped(struct file_store *store, const struct jitbpf_mapping *mapping,
+		       struct found_file *ret)
 {
-	struct elf_file elf;
-	struct blob blob;
-	uint32_t size = 0;
+	struct file_request request = {
+		.kind = FILE_FIND_MAPPED,
+		.pid = mapping->pid,
+		.inode = mapping->inode,
+		.address = mapping->address,
+		.size_bytes = mapping->size_bytes,
+	};
 
-	if (file_blob_init(&blob, fd))
-		return 0;
-	if (!elf_file_init(&elf, &blob)) {
-		size = elf_file_build_id(&elf, ret);
-		elf_file_deinit(&elf);
-	}
-	return size; /* the blob is not closed: fd is the caller's */
+	if (!set_path(&request, mapping->path))
+		return -ENAMETOOLONG;
+	return file_reader_find(store->meeting,
+				place_of_device(mapping->dev_major, mapping->dev_minor), &request,
+				ret);
 }
 
-static int add_file(struct file_store *store, const struct file_key *key, uint64_t hash, int fd,
-		    uint32_t *ret)
+/* Takes found->fd over, or closes it. */
+static int add_file(struct file_store *store, const struct file_key *key, uint64_t hash,
+		    struct found_file *found)
 {
+	AUTO_CLOSE int fd = TAKE_FD(found->fd);
 	struct stored_file file = {
 		.dev_major = key->dev_major,
 		.dev_minor = key->dev_minor,
 		.inode = key->inode,
-		.fd = -1,
+		.found = *found,
 	};
 	uint32_t number = (uint32_t)store->files.size;
 
@@ -157,46 +177,51 @@ static int add_file(struct file_store *store, const struct file_key *key, uint64
 		free(file.path);
 		return -ENOMEM;
 	}
-	if (fd >= 0)
-		file.build_id_bytes = read_build_id(fd, file.build_id);
-	if (fd >= 0 && store->open_count < FILES_OPEN_MAX) {
-		file.fd = fd;
-		store->open_count++;
-	} else if (fd >= 0) {
-		close(fd);
+	if (fd >= 0 && store->kept < store->kept_max) {
+		file.found.fd = TAKE_FD(fd);
+		store->kept++;
 	}
+	store->path_bytes += strlen(file.path) + 1;
 	store->files.data[store->files.size++] = file;
-	*ret = number;
 	return 0;
 }
 
+/* Only this thread adds files, so that it may look at them without the lock. */
 uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *mapping,
 			 uint8_t ret[JITBPF_BUILD_ID_MAX])
 {
 	struct file_key key = {mapping->dev_major, mapping->dev_minor, mapping->inode,
 			       mapping->path};
 	uint64_t hash = key_hash(&key);
-	uint32_t number, size = 0;
-	int fd;
+	uint32_t number = index_map_find(&store->index, hash, key_equal, store->files.data, &key);
+	struct found_file found = {.fd = -1};
+	int err;
 
-	pthread_mutex_lock(&store->lock);
-	number = index_map_find(&store->index, hash, key_equal, store->files.data, &key);
-	if (number == INDEX_MAP_NONE) {
-		fd = open_mapped(mapping);
-		if (add_file(store, &key, hash, fd, &number) && fd >= 0)
-			close(fd);
-	}
 	if (number != INDEX_MAP_NONE) {
-		const struct stored_file *file = &store->files.data[number];
-
-		size = file->build_id_bytes;
-		memcpy(ret, file->build_id, sizeof(file->build_id));
+		found = store->files.data[number].found;
+		memcpy(ret, found.build_id, sizeof(found.build_id));
+		return found.build_id_bytes;
 	}
+	if (store->files.size == STORED_FILES_MAX || store->path_bytes >= STORED_FILES_PATH_MAX) {
+		store->counts.over_budget++;
+		return 0;
+	}
+	err = find_mapped(store, mapping, &found);
+	store->counts.unanswered += err == -ETIMEDOUT;
+	memcpy(ret, found.build_id, sizeof(found.build_id));
+	pthread_mutex_lock(&store->lock);
+	add_file(store, &key, hash, &found); /* without memory for it, it is met again */
 	pthread_mutex_unlock(&store->lock);
-	return size;
+	return found.build_id_bytes;
 }
 
-static int open_kept(struct file_store *store, const struct module *module)
+struct file_store_counts file_store_counts(const struct file_store *store)
+{
+	return store->counts;
+}
+
+/* The descriptor kept of a module's file, made our own. */
+static int find_kept(struct file_store *store, const struct module *module, struct found_file *ret)
 {
 	struct file_key key = {module->dev_major, module->dev_minor, module->inode, module->path};
 	uint32_t number;
@@ -204,31 +229,54 @@ static int open_kept(struct file_store *store, const struct module *module)
 
 	pthread_mutex_lock(&store->lock);
 	number = index_map_find(&store->index, key_hash(&key), key_equal, store->files.data, &key);
-	if (number != INDEX_MAP_NONE && store->files.data[number].fd >= 0) {
-		fd = fcntl(store->files.data[number].fd, F_DUPFD_CLOEXEC, 0);
+	if (number != INDEX_MAP_NONE && store->files.data[number].found.fd >= 0) {
+		*ret = store->files.data[number].found;
+		fd = ret->fd = fcntl(ret->fd, F_DUPFD_CLOEXEC, 0);
 		fd = fd < 0 ? -errno : fd;
 	}
 	pthread_mutex_unlock(&store->lock);
-	return fd;
+	return fd < 0 ? fd : 0;
 }
 
-/* The file at a module's path, if it is the one that was mapped. */
-static int open_same(const struct module *module)
+static bool is_same(const struct module *module, const struct found_file *found)
 {
-	uint8_t build_id[JITBPF_BUILD_ID_MAX];
-	int fd;
+	return found->build_id_bytes == module->build_id_bytes &&
+	       !memcmp(found->build_id, module->build_id, module->build_id_bytes);
+}
 
-	if (!module->build_id_bytes)
-		return open_if_inode(module->path, module->inode);
-	fd = file_open_regular(module->path);
-	if (fd < 0)
-		return fd;
-	if (read_build_id(fd, build_id) != module->build_id_bytes ||
-	    memcmp(build_id, module->build_id, module->build_id_bytes)) {
-		close(fd);
+/*
+ * The file at a module's path, if it is the one that was mapped: as the process
+ * sees it while it lives, by inode, or as we do; by build ID where it is known.
+ */
+static int find_same(struct file_store *store, const struct module *module, struct found_file *ret)
+{
+	struct file_place place = place_of_device(module->dev_major, module->dev_minor);
+	struct file_request request = {
+		.kind = FILE_FIND_MAPPED,
+		.pid = module->pid,
+		.inode = module->inode,
+	};
+	struct found_file found;
+	int err = -ENOENT;
+
+	if (!set_path(&request, module->path))
+		return -ENAMETOOLONG;
+	if (store->options.live)
+		err = file_reader_find(store->reading, place, &request, &found);
+	if (err && err != -ETIMEDOUT) {
+		request.kind = FILE_FIND_PATH;
+		request.pid = 0;
+		request.inode = module->build_id_bytes ? 0 : module->inode;
+		err = file_reader_find(store->reading, place, &request, &found);
+	}
+	if (err)
+		return err;
+	if (module->build_id_bytes && !is_same(module, &found)) {
+		close(found.fd);
 		return -ESTALE;
 	}
-	return fd;
+	*ret = found;
+	return 0;
 }
 
 /* The vDSO is in no file; all processes of one kernel have the same. */
@@ -243,22 +291,32 @@ static int open_vdso(struct blob *ret)
 	return 0;
 }
 
+/* As a blob; takes found->fd over, or closes it. */
+static int open_found(struct file_store *store, struct file_place place, struct found_file *found,
+		      struct blob *ret)
+{
+	int err = file_reader_blob(store->reading, place, found, ret);
+
+	if (err)
+		close(found->fd);
+	return err;
+}
+
 static int open_module(void *context, const struct module *module, struct blob *ret)
 {
 	struct file_store *store = context;
-	int fd, err;
+	struct found_file found;
+	int err;
 
 	if (!strncmp(module->path, "[vdso", 5))
-		return store->live ? open_vdso(ret) : -ENOENT;
-	fd = open_kept(store, module);
-	if (fd < 0)
-		fd = open_same(module);
-	if (fd < 0)
-		return fd;
-	err = file_blob_init(ret, fd);
+		return store->options.live ? open_vdso(ret) : -ENOENT;
+	err = find_kept(store, module, &found);
 	if (err)
-		close(fd);
-	return err;
+		err = find_same(store, module, &found);
+	if (err)
+		return err;
+	return open_found(store, place_of_device(module->dev_major, module->dev_minor), &found,
+			  ret);
 }
 
 /*
@@ -270,28 +328,37 @@ static int open_debug(void *context, const struct module *module, const char *pa
 		      struct blob *ret)
 {
 	struct file_store *store = context;
-	AUTO_CLOSE int root = -1;
-	AUTO_CLOSE int fd = -1;
-	char root_path[64];
+	struct file_request request = {.kind = FILE_FIND_PATH, .pid = ours ? 0 : module->pid};
+	struct file_place place = {.kind = FILE_PLACE_ROOT, .a = request.pid};
+	struct found_file found;
 	int err;
 
-	if (ours) {
-		fd = file_open_regular(path);
-	} else {
-		if (!store->live || !module->pid)
-			return -ENOENT;
-		snprintf(root_path, sizeof(root_path), "/proc/%u/root", module->pid);
-		root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (root < 0)
-			return -errno;
-		fd = file_open_regular_in(root, path);
-	}
-	if (fd < 0)
-		return fd;
-	err = file_blob_init(ret, fd);
-	if (!err)
-		TAKE_FD(fd);
-	return err;
+	if (!ours && (!store->options.live || !module->pid))
+		return -ENOENT;
+	if (!set_path(&request, path))
+		return -ENAMETOOLONG;
+	err = file_reader_find(store->reading, place, &request, &found);
+	return err ?: open_found(store, place, &found, ret);
+}
+
+static int fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
+		       struct blob *ret)
+{
+	struct file_store *store = context;
+	struct file_request request = {
+		.kind = FILE_FIND_SERVED,
+		.build_id_bytes = build_id_bytes,
+	};
+	struct file_place servers = {.kind = FILE_PLACE_SERVERS};
+	struct found_file found;
+	int err;
+
+	if (!store->options.debuginfod)
+		return -ENOENT;
+	memcpy(request.build_id, build_id, build_id_bytes);
+	err = file_reader_find(store->reading, servers, &request, &found);
+	/* What is in the cache by now lies on a disk of ours. */
+	return err ?: open_found(store, (struct file_place){.kind = FILE_PLACE_ROOT}, &found, ret);
 }
 
 void file_store_source(struct file_store *store, struct file_source *ret)
@@ -299,6 +366,17 @@ void file_store_source(struct file_store *store, struct file_source *ret)
 	*ret = (struct file_source){
 		.open_module = open_module,
 		.open_debug = open_debug,
+		.fetch_debug = fetch_debug,
 		.context = store,
 	};
+}
+
+const char *file_store_given_up(const struct file_store *store, uint32_t number)
+{
+	uint32_t met = 0;
+
+	while (file_reader_given_up(store->meeting, met))
+		met++;
+	return number < met ? file_reader_given_up(store->meeting, number)
+			    : file_reader_given_up(store->reading, number - met);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files behind mappings, opened when first met: processes end, containers
- * go, files are replaced, but an open descriptor stays. Used by the event loop
- * and the symbol worker; locks by itself.
+ * The files behind mappings, found when first met: processes end, containers go,
+ * files are replaced, but a descriptor stays. Nothing here waits for a file longer
+ * than a moment: helper processes (file_helper.h) touch them. Used by two threads,
+ * one that meets files (the event loop) and one that reads them (the symbol
+ * worker); locks by itself.
  */
 #ifndef JITBPF_AGENT_FILE_STORE_H
 #define JITBPF_AGENT_FILE_STORE_H
@@ -13,23 +15,46 @@
 #include "symbolize/symbolizer.h"
 #include "uapi/record.h"
 
+#define STORED_FILES_MAX      65536
+#define STORED_FILES_PATH_MAX (16u << 20) /* bytes of all their paths */
+
 struct file_store; /* see file_store.c */
 
-/* live: files are of this machine and now, so the vDSO is ours. */
-int file_store_create(bool live, struct file_store **ret);
+struct file_store_options {
+	bool live;	 /* files are of this machine and now, so the vDSO is ours */
+	bool debuginfod; /* ask the servers of $DEBUGINFOD_URLS, where there are any */
+};
+
+struct file_store_counts {
+	uint64_t unanswered;  /* files met that had no build ID in time */
+	uint64_t over_budget; /* files met that were too many: known by their path only */
+};
+
+/* Forks the helpers: call it while there is one thread. Returns 0 or negative errno. */
+int file_store_create(const struct file_store_options *options, struct file_store **ret);
 void file_store_destroy(struct file_store *store);
 
 /*
  * See the file of a mapping (inode not 0). Returns the size of its build ID,
- * put into ret, or 0 where it has none or cannot be had.
+ * put into ret, or 0 where it has none, cannot be had, or does not answer. What it
+ * says of a file never changes. One thread's.
  */
 uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *mapping,
 			 uint8_t ret[JITBPF_BUILD_ID_MAX]);
 
+/* Of that thread too. */
+struct file_store_counts file_store_counts(const struct file_store *store);
+
 /*
- * As the symbolizer's source: the descriptor kept, else the path, if the file
- * there is the same (by build ID, or else by inode). *ret borrows store.
+ * As the symbolizer's source, one thread's: the descriptor kept, else the path, if
+ * the file there is the same (by build ID, or else by inode). *ret borrows store.
  */
 void file_store_source(struct file_store *store, struct file_source *ret);
+
+/*
+ * Where we gave up waiting, by number: a file that did not answer, or "a debuginfod
+ * server". NULL: there are no more. Ask when neither thread uses the store any more.
+ */
+const char *file_store_given_up(const struct file_store *store, uint32_t number);
 
 #endif

@@ -139,6 +139,7 @@ static uint64_t sum_counter(const struct live_source *live, uint32_t which)
 
 static int send_counters(struct live_source *live, struct drain_taker *taker)
 {
+	struct file_store_counts files = file_store_counts(live->files);
 	struct {
 		struct jitbpf_counters head;
 		uint64_t values[JITBPF_COUNTER_MAX];
@@ -151,6 +152,8 @@ static int send_counters(struct live_source *live, struct drain_taker *taker)
 	for (uint32_t i = 0; i < JITBPF_COUNTER_MAX; i++)
 		out.values[i] = sum_counter(live, i);
 	out.values[JITBPF_COUNT_SIDEBAND_LOST] += live->sideband_lost;
+	out.values[JITBPF_COUNT_FILES_UNANSWERED] += files.unanswered;
+	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
 	return taker->take(taker->context, &out.head.h);
 }
 

@@ -23,6 +23,7 @@
 #include "cli/outputs.h"
 #include "cli/status_line.h"
 #include "cli/view_options.h"
+#include "sink/text.h"
 
 struct record_options {
 	uint32_t freq_hz;
@@ -35,6 +36,7 @@ struct record_options {
 	uint64_t code_ring_bytes;
 	uint64_t sample_ring_bytes;
 	const char *shim;
+	bool no_debuginfod;
 	bool no_env;
 	struct view_options view;
 	char **command; /* NULL: none */
@@ -67,6 +69,8 @@ static const struct option_spec options[] = {
 	 "the libjitbpf.so to use (the one beside this program)", 0, 0},
 	{0, "no-env", OPTION_FLAG, FIELD(no_env), NULL,
 	 "leave the command's environment alone (else it is that of 'jitbpf env')", 0, 0},
+	{0, "no-debuginfod", OPTION_FLAG, FIELD(no_debuginfod), NULL,
+	 "ask no server for debug info, whatever $DEBUGINFOD_URLS says", 0, 0},
 	{'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "no summary at the end", 0, 0},
 };
 
@@ -340,6 +344,20 @@ static int record_until_told(struct recording *run)
 	return 0;
 }
 
+/* Where names may be missing because nobody could wait for a file any longer. */
+static void say_given_up(const struct recording *run)
+{
+	CLEANUP(text_deinit) struct text text = {0};
+	const char *what;
+
+	for (uint32_t i = 0; (what = file_store_given_up(run->files, i)); i++) {
+		text_put_string(&text, "jitbpf: no answer in time from ");
+		text_put_name(&text, what, 0, 0);
+		text_put_string(&text, ": names may be missing\n");
+	}
+	text_write(&text, stderr);
+}
+
 /* What is left in the rings, names, files. */
 static int finish(struct recording *run)
 {
@@ -354,6 +372,7 @@ static int finish(struct recording *run)
 	err = pipeline_finish(run->pipeline);
 	if (err)
 		return complain(err, "naming");
+	say_given_up(run);
 	err = pipeline_recorder_error(run->pipeline);
 	if (!err && run->recorder)
 		err = recorder_finish(run->recorder, pipeline_view(run->pipeline),
@@ -365,6 +384,10 @@ static int finish(struct recording *run)
 
 static int record_all(struct recording *run)
 {
+	const struct file_store_options files = {
+		.live = true,
+		.debuginfod = !run->options->no_debuginfod,
+	};
 	int err;
 
 	err = find_shim(run);
@@ -373,7 +396,7 @@ static int record_all(struct recording *run)
 		return err;
 	/* Not before: whoever opens a FIFO waits for its reader, and may be sick of it. */
 	err = stop_signals_init(&run->signals);
-	err = err ?: file_store_create(true, &run->files);
+	err = err ?: file_store_create(&files, &run->files);
 	if (err)
 		return complain(err, "starting");
 	err = open_live(run);

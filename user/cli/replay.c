@@ -34,15 +34,16 @@ static void say(const struct replay *replay, int err, const struct recording_err
 }
 
 int replay_open(struct replay *replay, const char *path, const struct sample_filter *filter,
-		const struct view_options *view)
+		const struct view_options *view, bool debuginfod)
 {
+	const struct file_store_options files = {.debuginfod = debuginfod};
 	struct symbol_service symbols;
 	struct file_source source;
 	int err;
 
 	*replay = (struct replay){.path = path};
 	err = open_recording(path, &replay->blob);
-	err = err ?: file_store_create(false, &replay->files);
+	err = err ?: file_store_create(&files, &replay->files);
 	if (!err) {
 		file_store_source(replay->files, &source);
 		err = symbolizer_create(&source, &replay->symbolizer);

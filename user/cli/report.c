@@ -16,6 +16,7 @@ struct report_options {
 	const char *output;
 	struct filter_options filter;
 	struct view_options view;
+	bool no_debuginfod;
 };
 
 static const struct option_spec options[] = {
@@ -27,6 +28,8 @@ static const struct option_spec options[] = {
 	 0, 0},
 	{'o', "output", OPTION_STRING, offsetof(struct report_options, output), "FILE",
 	 "write there instead of to standard output", 0, 0},
+	{0, "no-debuginfod", OPTION_FLAG, offsetof(struct report_options, no_debuginfod), NULL,
+	 "ask no server for debug info, whatever $DEBUGINFOD_URLS says"},
 };
 
 /* What precedes damage in the recording is reported all the same. */
@@ -55,7 +58,7 @@ static int report(const struct report_options *values, const char *path)
 		name = "json";
 	else if (!name && !values->output)
 		name = "summary";
-	err = replay_open(&replay, path, &filter, &values->view);
+	err = replay_open(&replay, path, &filter, &values->view, !values->no_debuginfod);
 	if (!err)
 		err = outputs_add(&outputs, values->output, name);
 	if (!err)

@@ -54,6 +54,24 @@ static int try_path(const struct file_source *source, const struct module *modul
 	return -ENOENT;
 }
 
+/* From somewhere else; never for a file of which only a checksum is known. */
+static int try_fetch(const struct file_source *source, const struct wanted *wanted,
+		     struct blob *ret)
+{
+	CLEANUP(blob_close) struct blob blob = {0};
+	int err;
+
+	if (!source->fetch_debug || !wanted->build_id_bytes)
+		return -ENOENT;
+	err = source->fetch_debug(source->context, wanted->build_id, wanted->build_id_bytes, &blob);
+	err = err ?: check_file(wanted, &blob);
+	if (err)
+		return err == -ENOMEM ? err : -ENOENT;
+	*ret = blob;
+	blob = (struct blob){0};
+	return 0;
+}
+
 /* "/usr/lib/debug/.build-id/xx/yyyy.debug" */
 static bool build_id_path(const uint8_t *id, uint32_t id_bytes, char path[DEBUG_SEARCH_PATH_MAX])
 {
@@ -87,12 +105,27 @@ static int search_linked(const struct file_source *source, const struct module *
 	return err;
 }
 
+static int search_files(const struct file_source *source, const struct module *module,
+			const struct elf_file *elf, struct wanted *wanted, struct debug_search *ret)
+{
+	struct debug_link link;
+	int err = -ENOENT;
+
+	if (build_id_path(wanted->build_id, wanted->build_id_bytes, ret->path))
+		err = try_path(source, module, wanted, ret->path, &ret->blob);
+	if (err != -ENOENT || debug_link_read(elf, &link))
+		return err;
+	wanted->link = &link;
+	err = search_linked(source, module, wanted, ret);
+	wanted->link = NULL;
+	return err;
+}
+
 int debug_search_file(const struct file_source *source, const struct module *module,
 		      const struct blob *blob, struct debug_search *ret)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
 	struct wanted wanted = {0};
-	struct debug_link link;
 	int err;
 
 	if (!source->open_debug)
@@ -101,13 +134,27 @@ int debug_search_file(const struct file_source *source, const struct module *mod
 	if (err)
 		return err;
 	wanted.build_id_bytes = elf_file_build_id(&elf, wanted.build_id);
-	err = -ENOENT;
-	if (build_id_path(wanted.build_id, wanted.build_id_bytes, ret->path))
-		err = try_path(source, module, &wanted, ret->path, &ret->blob);
-	if (err != -ENOENT || debug_link_read(&elf, &link))
+	err = search_files(source, module, &elf, &wanted, ret);
+	if (err != -ENOENT)
 		return err;
-	wanted.link = &link;
-	return search_linked(source, module, &wanted, ret);
+	*ret->path = 0;
+	return try_fetch(source, &wanted, &ret->blob);
+}
+
+/* Where .gnu_debugaltlink of the file at path says that it is. */
+static int search_alternate_link(const struct file_source *source, const struct module *module,
+				 const struct wanted *wanted, const char *link, const char *path,
+				 struct blob *ret)
+{
+	const char *slash = strrchr(path, '/');
+	char tried[DEBUG_SEARCH_PATH_MAX];
+
+	if (*link == '/')
+		return try_path(source, module, wanted, link, ret);
+	if (!slash || snprintf(tried, sizeof(tried), "%.*s/%s", (int)(slash - path), path, link) >=
+			      (int)sizeof(tried))
+		return -ENOENT;
+	return try_path(source, module, wanted, tried, ret);
 }
 
 int debug_search_alternate(const struct file_source *source, const struct module *module,
@@ -117,7 +164,6 @@ int debug_search_alternate(const struct file_source *source, const struct module
 	AUTO_FREE struct debug_alt_link *link = malloc(sizeof(*link));
 	char tried[DEBUG_SEARCH_PATH_MAX];
 	struct wanted wanted = {0};
-	const char *slash = strrchr(path, '/');
 	int err;
 
 	if (!link)
@@ -128,12 +174,7 @@ int debug_search_alternate(const struct file_source *source, const struct module
 	wanted.build_id_bytes = link->build_id_bytes;
 	build_id_path(wanted.build_id, wanted.build_id_bytes, tried);
 	err = try_path(source, module, &wanted, tried, ret);
-	if (err != -ENOENT)
-		return err;
-	if (*link->path == '/')
-		return try_path(source, module, &wanted, link->path, ret);
-	if (!slash || snprintf(tried, sizeof(tried), "%.*s/%s", (int)(slash - path), path,
-			       link->path) >= (int)sizeof(tried))
-		return -ENOENT;
-	return try_path(source, module, &wanted, tried, ret);
+	if (err == -ENOENT)
+		err = search_alternate_link(source, module, &wanted, link->path, path, ret);
+	return err == -ENOENT ? try_fetch(source, &wanted, ret) : err;
 }

@@ -26,7 +26,8 @@ static inline void debug_search_deinit(struct debug_search *search)
  * The debug file of a module, whose own file is blob. Looked for are, as the
  * module's process sees them and then as we do: /usr/lib/debug/.build-id/xx/yy.debug,
  * and by .gnu_debuglink the module's folder, .debug in it, and the same folder
- * under /usr/lib/debug. The caller deinits *ret.
+ * under /usr/lib/debug; and at last the source is asked to fetch it from elsewhere,
+ * which leaves *ret without a path. The caller deinits *ret.
  * Returns 0, -ENOENT, -ENOEXEC (blob is no ELF file), or -ENOMEM.
  */
 int debug_search_file(const struct file_source *source, const struct module *module,

@@ -23,6 +23,12 @@ struct file_source {
 	 */
 	int (*open_debug)(void *context, const struct module *module, const char *path, bool ours,
 			  struct blob *ret);
+	/*
+	 * Get the debug info of a build ID from elsewhere, such as a server. Who
+	 * calls checks whether it is the right one, and closes *ret. May be NULL.
+	 */
+	int (*fetch_debug)(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
+			   struct blob *ret);
 	void *context;
 };
 

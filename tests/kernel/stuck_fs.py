@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A FUSE file system of a few files that stops answering when it is told to."""
+
+import ctypes
+import os
+import select
+import stat
+import struct
+import threading
+
+LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE = 1, 2, 3, 14, 15, 17, 18
+FLUSH, INIT, OPENDIR, RELEASEDIR, INTERRUPT, BATCH_FORGET = 25, 26, 27, 29, 36, 42
+NAMES = {"lookup": LOOKUP, "open": OPEN, "read": READ, "flush": FLUSH}
+ENOENT, ENOSYS = 2, 38
+KEEP_CACHE = 2
+MNT_DETACH = 2
+ROOT = 1
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class StuckFilesystem:
+    """files: name -> bytes. hang(): from then on such requests of other processes get no answer."""
+
+    def __init__(self, folder, files):
+        self.folder = folder
+        self.files = [(name.encode(), content) for name, content in files.items()]
+        self.silent, self.spared, self.hung = set(), None, []
+        self.wake = os.pipe()
+        self.fuse = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
+        options = f"fd={self.fuse},rootmode=40000,user_id=0,group_id=0,allow_other"
+        if libc.mount(b"stuck", folder.encode(), b"fuse", 0, options.encode()):
+            raise OSError(ctypes.get_errno(), "mount")
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def hang(self, what, but_for):
+        """Requests of a kind ("read", ...) of processes other than but_for."""
+        self.spared = but_for
+        self.silent.add(NAMES[what])
+
+    def close(self):
+        """Whoever hangs is let go with an error, and the file system unmounted."""
+        os.write(self.wake[1], b"x")
+        self.thread.join()
+        for fd in (self.fuse, *self.wake):
+            os.close(fd)
+        libc.umount2(self.folder.encode(), MNT_DETACH)
+
+    def _serve(self):
+        while True:
+            ready, _, _ = select.select([self.fuse, self.wake[0]], [], [])
+            if self.wake[0] in ready:
+                return
+            request = os.read(self.fuse, 1 << 18)
+            _size, opcode, unique, node, _uid, _gid, pid = struct.unpack_from("<IIQQIII", request)
+            if opcode in (FORGET, BATCH_FORGET, INTERRUPT):
+                continue
+            if opcode in self.silent and pid != self.spared:
+                self.hung.append(pid)
+                continue
+            error, body = self._answer(opcode, node, request[40:])
+            try:
+                os.write(self.fuse, struct.pack("<IiQ", 16 + len(body), -error, unique) + body)
+            except OSError:
+                pass  # who asked has gone
+
+    def _attributes(self, node):
+        size = 0 if node == ROOT else len(self.files[node - 2][1])
+        mode = stat.S_IFDIR | 0o755 if node == ROOT else stat.S_IFREG | 0o755
+        return struct.pack("<6Q10I", node, size, (size + 511) // 512, 0, 0, 0,
+                           0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
+
+    def _answer(self, opcode, node, body):
+        if opcode == INIT:
+            return 0, struct.pack("<IIIIHHIIHHI28x", 7, 31, 1 << 17, 0, 16, 12, 1 << 17, 1, 0, 0, 0)
+        if opcode == LOOKUP:
+            name = body[:-1]
+            for number, (known, _content) in enumerate(self.files):
+                if known == name:
+                    return 0, struct.pack("<4Q2I", number + 2, 0, 0, 0, 0, 0) + \
+                        self._attributes(number + 2)
+            return ENOENT, b""
+        if opcode == GETATTR:
+            return 0, struct.pack("<QII", 0, 0, 0) + self._attributes(node)
+        if opcode in (OPEN, OPENDIR):
+            return 0, struct.pack("<QII", 0, KEEP_CACHE, 0)
+        if opcode == READ:
+            _handle, offset, size = struct.unpack_from("<QQI", body)
+            return 0, self.files[node - 2][1][offset:offset + size]
+        if opcode in (RELEASE, RELEASEDIR, FLUSH):
+            return 0, b""
+        return ENOSYS, b""
