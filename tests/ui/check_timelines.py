@@ -92,6 +92,26 @@ def check_firefox_references(shared, counts):
         check(type(offset) is int and 0 <= offset <= i, "firefox: a caller stands before those it calls")
 
 
+FORMATS = {"string": str, "bytes": int, "integer": int, "unique-string": int}
+
+
+def check_firefox_markers(profile, thread):
+    """Each marker is in its time, and has data of a kind that the schema tells of."""
+    schemas = {s["name"]: {f["key"]: f["format"] for f in s["fields"]} for s in profile["meta"]["markerSchema"]}
+    strings, categories = len(profile["shared"]["stringArray"]), len(profile["meta"]["categories"])
+    markers = thread["markers"]
+    columns = [markers[key] for key in ("data", "name", "startTime", "endTime", "phase", "category")]
+    check(all(len(column) == markers["length"] for column in columns), "firefox: columns of markers")
+    for data, name, start, end, phase, category in zip(*columns):
+        check(is_count(name, strings) and is_count(category, categories), f"firefox: marker {data}")
+        check(start >= 0 and (end is None if phase == 0 else phase == 1 and end >= start), f"firefox: time of {data}")
+        for key, value in data.items():
+            wanted = "string" if key == "type" else schemas[data["type"]][key]
+            check(type(value) is FORMATS[wanted], f"firefox: {key} of marker {data}")
+            check(wanted != "unique-string" or is_count(value, strings), f"firefox: {key} of marker {data}")
+    return markers["length"]
+
+
 def firefox_threads(path):
     """{(pid, tid): [(time in ms, stack)]}"""
     with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -105,17 +125,20 @@ def firefox_threads(path):
     stacks = [()] * counts["stackTable"]
     for i, offset in enumerate(shared["stackTable"]["prefixOffset"]):
         stacks[i] = (stacks[i - offset] if offset else ()) + (names[shared["stackTable"]["frame"][i]],)
-    out = {}
+    out, seen = {}, set()
     for thread in profile["threads"]:
         samples = thread["samples"]
-        check(len(samples["stack"]) == len(samples["time"]) == len(samples["threadCPUDelta"]) == samples["length"] > 0,
+        check(len(samples["stack"]) == len(samples["time"]) == len(samples["threadCPUDelta"]) == samples["length"],
               "firefox: columns of samples")
+        check(check_firefox_markers(profile, thread) or samples["length"], "firefox: a thread of which there is nothing")
         check(samples["time"] == sorted(samples["time"]), "firefox: samples in order of time")
         check(thread["isMainThread"] == (thread["pid"].split(".")[0] == str(thread["tid"])), "firefox: the main thread")
         key = thread["pid"], thread["tid"]
-        check(key not in out, f"firefox: thread {key} is there twice")
-        out[key] = [(time, () if stack is None else stacks[stack])
-                    for time, stack in zip(samples["time"], samples["stack"])]
+        check(key not in seen, f"firefox: thread {key} is there twice")
+        seen.add(key)
+        if samples["length"]:
+            out[key] = [(time, () if stack is None else stacks[stack])
+                        for time, stack in zip(samples["time"], samples["stack"])]
     check(set(range(counts["stackTable"])) >= {s for t in profile["threads"] for s in t["samples"]["stack"] if s is not None},
           "firefox: a stack that is none")
     return out

@@ -75,6 +75,7 @@ static void add_counts(struct jit_counts *jit, const struct code_counts *before,
 int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit)
 {
 	struct ledger_process *row;
+	const struct code_counts *after;
 	struct code_counts before;
 	struct process *process;
 	struct jit_event event;
@@ -109,6 +110,7 @@ int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit)
 		row->jit.time_corrected++;
 	before = *code_map_counts(process->code);
 	err = code_map_apply(process->code, &event, pipeline_jit_time(jit));
-	add_counts(&row->jit, &before, code_map_counts(process->code));
-	return err;
+	after = code_map_counts(process->code);
+	add_counts(&row->jit, &before, after);
+	return err ?: pipeline_feed_code(p, process, jit, &event, after->loads - before.loads);
 }

@@ -4,7 +4,7 @@
 
 #include "base/scope.h"
 #include "pipeline/pipeline_state.h"
-#include "symbolize/demangle.h"
+#include "symbolize/method_name.h"
 
 static int intern(struct pipeline *p, const char *s, uint32_t *ret)
 {
@@ -65,21 +65,13 @@ int pipeline_request_names(struct pipeline *p)
 	return symbols->collect(symbols->context, false, take_symbols, p);
 }
 
-/* "Class::method", demangled where the engine gave a mangled name. */
 static int jit_name(struct pipeline *p, const struct code_region *region, uint32_t *ret)
 {
-	AUTO_FREE char *demangled = p->view.options.no_demangle ? NULL : demangle(region->name);
-	AUTO_FREE char *joined = NULL;
-	const char *name = demangled ?: region->name;
+	AUTO_FREE char *name = NULL;
+	int err =
+		method_name(region->class_name, region->name, !p->view.options.no_demangle, &name);
 
-	if (*region->class_name && *name) {
-		if (asprintf(&joined, "%s::%s", region->class_name, name) < 0) {
-			joined = NULL;
-			return -ENOMEM;
-		}
-		name = joined;
-	}
-	return intern(p, name, ret);
+	return err ?: intern(p, name, ret);
 }
 
 static int name_jit(struct pipeline *p, uint32_t number, const struct location *location)

@@ -92,6 +92,10 @@ int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit);
 /* When a JIT event happened, which is before its record was made. */
 uint64_t pipeline_jit_time(const struct jitbpf_jit *jit);
 
+/* code_feed.c: tell the sinks of a JIT event that was applied, and entered so many regions. */
+int pipeline_feed_code(struct pipeline *p, const struct process *process,
+		       const struct jitbpf_jit *jit, const struct jit_event *event, uint64_t loads);
+
 /* event_intake.c: the rarer kinds of records. */
 int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_symbol *symbol);
 int pipeline_take_throttle(struct pipeline *p, const struct jitbpf_throttle *throttle);

@@ -46,6 +46,15 @@ bool sample_filter_passes(const struct sample_filter *filter, const struct jitbp
 	       passes_comm(filter, process_comm, sample->comm);
 }
 
+bool sample_filter_passes_event(const struct sample_filter *filter, uint32_t pid, uint32_t tid,
+				uint64_t time_ns, const char *process_comm, uint64_t start_ns)
+{
+	return passes_time(filter, time_ns, start_ns) &&
+	       has_number(filter->pids, filter->pid_count, pid) &&
+	       has_number(filter->tids, filter->tid_count, tid) &&
+	       passes_comm(filter, process_comm, process_comm);
+}
+
 bool sample_filter_passes_lost(const struct sample_filter *filter, uint32_t pid,
 			       const char *process_comm)
 {

@@ -33,6 +33,10 @@ bool sample_filter_is_set(const struct sample_filter *filter);
 bool sample_filter_passes(const struct sample_filter *filter, const struct jitbpf_sample *sample,
 			  const char *process_comm, uint64_t start_ns);
 
+/* The same for what a thread, whose name is not known, did at time_ns. */
+bool sample_filter_passes_event(const struct sample_filter *filter, uint32_t pid, uint32_t tid,
+				uint64_t time_ns, const char *process_comm, uint64_t start_ns);
+
 /* The same for losses, of which no time and no thread is known: a filter by either stops them. */
 bool sample_filter_passes_lost(const struct sample_filter *filter, uint32_t pid,
 			       const char *process_comm);

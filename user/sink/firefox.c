@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "sink/firefox_markers.h"
 #include "sink/firefox_tables.h"
 #include "sink/frame_text.h"
 #include "sink/gzip.h"
@@ -24,14 +25,17 @@
 struct writer {
 	const struct view *view;
 	const struct timeline *timeline;
+	const struct code_markers *markers;
 	struct json json;
 	struct firefox_tables tables;
+	struct firefox_marker_strings marker_strings;
 	uint64_t period_ns; /* 0: the samples' rate is not known */
 };
 
 static void writer_deinit(struct writer *w)
 {
 	firefox_tables_deinit(&w->tables);
+	firefox_marker_strings_deinit(&w->marker_strings);
 }
 
 static void write_categories(struct json *json)
@@ -72,20 +76,38 @@ static void write_extra_entry(struct json *json, const char *label, uint64_t val
 	json_end(json, '}');
 }
 
-/* The ledger, among what the Profiler tells of a profile. */
-static void write_extra(struct json *json, const struct ledger *ledger)
+static void begin_extra(struct json *json, const char *label)
 {
-	json_key(json, "extra");
-	json_begin(json, '[');
 	json_begin(json, '{');
-	json_member_string(json, "label", "Samples");
+	json_member_string(json, "label", label);
 	json_key(json, "entries");
 	json_begin(json, '[');
+}
+
+static void end_extra(struct json *json)
+{
+	json_end(json, ']');
+	json_end(json, '}');
+}
+
+/* The ledger, and what there are markers of, among what the Profiler tells of a profile. */
+static void write_extra(struct writer *w)
+{
+	const struct ledger *ledger = w->view->ledger;
+	struct json *json = &w->json;
+
+	json_key(json, "extra");
+	json_begin(json, '[');
+	begin_extra(json, "Samples");
 	write_extra_entry(json, "taken", ledger_taken(ledger));
 	for (int i = 0; i < FATE_COUNT; i++)
 		write_extra_entry(json, ledger_fates[i].words, ledger->fate[i]);
-	json_end(json, ']');
-	json_end(json, '}');
+	end_extra(json);
+	begin_extra(json, "JIT code");
+	write_extra_entry(json, "markers", w->markers->markers.size);
+	write_extra_entry(json, "too many to keep", w->markers->left_out);
+	write_extra_entry(json, "from before the start", w->markers->earlier);
+	end_extra(json);
 	json_end(json, ']');
 }
 
@@ -129,11 +151,9 @@ static void write_meta(struct writer *w)
 	json_member_literal(json, "usesOnlyOneStackType", "true");
 	json_member_literal(json, "sourceCodeIsNotOnSearchfox", "true");
 	write_categories(json);
-	json_key(json, "markerSchema");
-	json_begin(json, '[');
-	json_end(json, ']');
+	firefox_markers_write_schema(json);
 	write_units(json);
-	write_extra(json, w->view->ledger);
+	write_extra(w);
 	json_end(json, '}');
 }
 
@@ -246,22 +266,6 @@ static void write_samples(struct writer *w, const struct timeline_thread *thread
 	json_end(json, '}');
 }
 
-static void write_no_markers(struct json *json)
-{
-	static const char *const columns[] = {"data",	 "name",  "startTime",
-					      "endTime", "phase", "category"};
-
-	json_key(json, "markers");
-	json_begin(json, '{');
-	json_member_number(json, "length", 0);
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
-		json_key(json, columns[i]);
-		json_begin(json, '[');
-		json_end(json, ']');
-	}
-	json_end(json, '}');
-}
-
 static void write_thread(struct writer *w, const struct timeline_thread *thread)
 {
 	struct json *json = &w->json;
@@ -282,7 +286,8 @@ static void write_thread(struct writer *w, const struct timeline_thread *thread)
 	json_begin(json, '[');
 	json_end(json, ']');
 	write_samples(w, thread);
-	write_no_markers(json);
+	firefox_markers_write(json, w->markers, thread->number, &w->marker_strings,
+			      w->view->info->start_ns);
 	json_end(json, '}');
 }
 
@@ -310,12 +315,14 @@ static int firefox_finish(struct sink *sink, const struct view *view)
 	struct writer w = {
 		.view = view,
 		.timeline = timeline,
+		.markers = timeline_sink_markers(sink),
 		.period_ns = view->info->freq_hz ? NS_PER_SECOND / view->info->freq_hz : 0,
 	};
 	struct gzip *gzip;
 	int err = timeline_sort(timeline);
 
 	err = err ?: firefox_tables_build(&w.tables, view, timeline);
+	err = err ?: firefox_marker_strings_build(&w.marker_strings, w.markers, &w.tables);
 	err = err ?: gzip_open(timeline_sink_stream(sink), &gzip);
 	if (err)
 		return err;
@@ -329,6 +336,7 @@ const struct sink_ops sink_firefox = {
 	.extension = ".json.gz",
 	.create = timeline_sink_create,
 	.sample = timeline_sink_sample,
+	.code = timeline_sink_code,
 	.finish = firefox_finish,
 	.destroy = timeline_sink_destroy,
 };

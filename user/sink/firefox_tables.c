@@ -10,7 +10,7 @@
 /* Where the kernel's image and modules begin: offsets from it are exact in JavaScript. */
 #define KERNEL_START 0xffffffff80000000ull
 
-static int add_string(struct firefox_tables *tables, const char *s, uint32_t *ret)
+int firefox_tables_string(struct firefox_tables *tables, const char *s, uint32_t *ret)
 {
 	int err = string_pool_add(tables->strings, s, strlen(s), ret);
 
@@ -24,7 +24,7 @@ static int add_name(struct firefox_tables *tables, struct row_table *table, cons
 		    uint32_t *ret)
 {
 	uint32_t number;
-	int err = add_string(tables, name, &number);
+	int err = firefox_tables_string(tables, name, &number);
 
 	return err ?: row_table_add(table, &number, ret);
 }
@@ -41,7 +41,7 @@ static int add_lib(struct firefox_tables *tables, const struct location *locatio
 		module = module_table_get(modules, (uint32_t)location->owner);
 	if (module)
 		lib.module = module->number;
-	err = add_string(tables, module ? module->path : module_name, &lib.path);
+	err = firefox_tables_string(tables, module ? module->path : module_name, &lib.path);
 	return err ?: row_table_add(&tables->libs, &lib, ret);
 }
 
@@ -99,14 +99,14 @@ static int add_symbol(struct firefox_tables *tables, uint32_t number, struct fir
 	if (err || !outermost.named || !symbol_address(location, &outermost, &symbol.address))
 		return err;
 	symbol.lib = row->lib;
-	err = add_string(tables, outermost.name, &symbol.name);
+	err = firefox_tables_string(tables, outermost.name, &symbol.name);
 	return err ?: row_table_add(&tables->symbols, &symbol, &row->symbol);
 }
 
 static int add_func(struct firefox_tables *tables, const struct frame_text *frame, uint32_t *ret)
 {
 	struct firefox_func func = {.source = ROW_NONE};
-	int err = add_string(tables, frame->name, &func.name);
+	int err = firefox_tables_string(tables, frame->name, &func.name);
 
 	err = err ?: add_name(tables, &tables->resources, frame->module, &func.resource);
 	if (!err && *frame->file)

@@ -69,6 +69,9 @@ struct firefox_tables {
 int firefox_tables_build(struct firefox_tables *tables, const struct view *view,
 			 const struct timeline *timeline);
 
+/* The number of a string in the profile's table, added where it is new. Returns 0 or -ENOMEM. */
+int firefox_tables_string(struct firefox_tables *tables, const char *s, uint32_t *ret);
+
 /* Write all but the libs: the profile's member "shared". */
 void firefox_tables_write(const struct firefox_tables *tables, struct json *json);
 

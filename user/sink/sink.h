@@ -6,6 +6,7 @@
 #ifndef JITBPF_SINK_SINK_H
 #define JITBPF_SINK_SINK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -61,6 +62,18 @@ struct sink_sample {
 	const struct jitbpf_user_regs *regs; /* NULL: none */
 };
 
+/* JIT code that came, or that its engine said is gone. Borrowed, valid during the call. */
+struct sink_code {
+	uint64_t time_ns;
+	uint32_t process; /* number, as in the profile */
+	uint32_t pid, tid;
+	uint32_t comm;		      /* the process's: number in the string pool */
+	uint32_t method_id;	      /* 0: none was said */
+	uint64_t address, size_bytes; /* of what is gone: as far as it was said */
+	bool gone;
+	const struct code_region *region; /* NULL: gone, or overwritten as soon as it came */
+};
+
 struct sink; /* each format's own */
 
 struct sink_ops {
@@ -70,6 +83,8 @@ struct sink_ops {
 	int (*create)(FILE *out, struct sink **ret);
 	/* Take a sample. NULL: not interested. Returns 0 or -ENOMEM. */
 	int (*sample)(struct sink *sink, const struct view *view, const struct sink_sample *sample);
+	/* Take a change of JIT code, in order of time with samples. NULL: not interested. */
+	int (*code)(struct sink *sink, const struct view *view, const struct sink_code *code);
 	/* Write everything. Returns 0, or negative errno (out's error too). */
 	int (*finish)(struct sink *sink, const struct view *view);
 	void (*destroy)(struct sink *sink);

@@ -72,6 +72,19 @@ int timeline_add(struct timeline *timeline, const struct view *view,
 	return 0;
 }
 
+int timeline_thread_of(struct timeline *timeline, const struct sink_code *code, uint32_t *ret)
+{
+	const struct timeline_thread key = {
+		.process = code->process,
+		.pid = code->pid,
+		.tid = code->tid,
+		.comm = code->comm,
+		.process_comm = code->comm,
+	};
+
+	return find_thread(timeline, &key, ret);
+}
+
 static int compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);

@@ -44,6 +44,12 @@ int timeline_add(struct timeline *timeline, const struct view *view,
 		 const struct sink_sample *sample);
 
 /*
+ * The number of a thread that has done something else, even where no sample of it
+ * comes: its name is its process's until one does. Returns 0 and sets *ret, or -ENOMEM.
+ */
+int timeline_thread_of(struct timeline *timeline, const struct sink_code *code, uint32_t *ret);
+
+/*
  * Put the samples of each thread together, and the threads in order: by pid,
  * processes that shared one by age, the main thread first, then by tid. To be
  * called once, after the last sample. Returns 0 or -ENOMEM.

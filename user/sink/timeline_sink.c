@@ -7,6 +7,7 @@
 struct sink {
 	FILE *out;
 	struct timeline timeline;
+	struct code_markers markers;
 };
 
 int timeline_sink_create(FILE *out, struct sink **ret)
@@ -26,11 +27,26 @@ int timeline_sink_sample(struct sink *sink, const struct view *view,
 	return timeline_add(&sink->timeline, view, sample);
 }
 
+/* Engines that were there before us tell of what they have: that is no event of this time. */
+int timeline_sink_code(struct sink *sink, const struct view *view, const struct sink_code *code)
+{
+	uint32_t thread;
+	int err;
+
+	if (code->time_ns < view->info->start_ns) {
+		sink->markers.earlier++;
+		return 0;
+	}
+	err = timeline_thread_of(&sink->timeline, code, &thread);
+	return err ?: code_markers_add(&sink->markers, view, thread, code);
+}
+
 void timeline_sink_destroy(struct sink *sink)
 {
 	if (!sink)
 		return;
 	timeline_deinit(&sink->timeline);
+	code_markers_deinit(&sink->markers);
 	free(sink);
 }
 
@@ -42,4 +58,9 @@ FILE *timeline_sink_stream(struct sink *sink)
 struct timeline *timeline_sink_timeline(struct sink *sink)
 {
 	return &sink->timeline;
+}
+
+const struct code_markers *timeline_sink_markers(const struct sink *sink)
+{
+	return &sink->markers;
 }

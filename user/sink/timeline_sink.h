@@ -5,18 +5,21 @@
 
 #include <stdio.h>
 
+#include "sink/code_markers.h"
 #include "sink/sink.h"
 #include "sink/timeline.h"
 
-/* create(), sample() and destroy() of such a sink. */
+/* create(), sample(), code() and destroy() of such a sink. */
 int timeline_sink_create(FILE *out, struct sink **ret);
 int timeline_sink_sample(struct sink *sink, const struct view *view,
 			 const struct sink_sample *sample);
+int timeline_sink_code(struct sink *sink, const struct view *view, const struct sink_code *code);
 void timeline_sink_destroy(struct sink *sink);
 
 FILE *timeline_sink_stream(struct sink *sink);
 
-/* What it has kept. Owned by the sink. */
+/* What it has kept. Owned by the sink; markers are by the numbers of the timeline's threads. */
 struct timeline *timeline_sink_timeline(struct sink *sink);
+const struct code_markers *timeline_sink_markers(const struct sink *sink);
 
 #endif

@@ -3,6 +3,7 @@
 #include "made_view.h"
 
 #include "base/scope.h"
+#include "sink/code_markers.h"
 
 /* What the Profiler reads, to be freed. */
 static char *firefox_of(struct made_view *m, const struct sink_sample *samples, size_t count)
@@ -85,6 +86,95 @@ static void threads_are_over_time(void **state)
 	assert_has(text, "\"samples\":{\"length\":3,\"weight\":null,\"weightType\":\"samples\","
 			 "\"stack\":[0,null,0],\"time\":[1.5,2.000001,2.000001],"
 			 "\"threadCPUDelta\":[1000000,1000000,1000000]}");
+}
+
+/* The profile of one sample, to be freed, and of JIT code that comes and goes. */
+static char *firefox_with_code(struct made_view *m, const struct sink_sample *sample,
+			       const struct sink_code *code, size_t count)
+{
+	char *packed = NULL, *text;
+	size_t packed_bytes = 0, bytes;
+	FILE *out = open_memstream(&packed, &packed_bytes);
+	struct sink *sink;
+
+	assert_non_null(out);
+	assert_int_equal(sink_firefox.create(out, &sink), 0);
+	assert_int_equal(sink_firefox.sample(sink, &m->view, sample), 0);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(sink_firefox.code(sink, &m->view, &code[i]), 0);
+	assert_int_equal(sink_firefox.finish(sink, &m->view), 0);
+	sink_firefox.destroy(sink);
+	fclose(out);
+	text = (char *)gunzip(packed, packed_bytes, &bytes);
+	free(packed);
+	return text;
+}
+
+static void code_is_on_the_time_line_of_its_thread(void **state)
+{
+	static const struct code_region method = {
+		.name = "run", .class_name = "App", .source = "a.js", .module = ""};
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_init(&m);
+	const struct sink_sample sample = {
+		.time_ns = 1001000000,
+		.pid = 7,
+		.tid = 7,
+		.comm = made_string(&m, "p"),
+		.node = made_stack(&m, 0, "p", 1, 0, NULL),
+	};
+	const struct sink_code code[] = {
+		{.time_ns = 999999999, .pid = 7, .tid = 7, .region = &method},
+		{.time_ns = 1000500000,
+		 .pid = 7,
+		 .tid = 7,
+		 .method_id = 3,
+		 .address = 0x7f0000001000,
+		 .size_bytes = 64,
+		 .region = &method},
+		{.time_ns = 1002000000,
+		 .pid = 7,
+		 .tid = 9,
+		 .comm = sample.comm,
+		 .method_id = 3,
+		 .gone = true},
+	};
+	AUTO_FREE char *text = firefox_with_code(&m, &sample, code, 3);
+	assert_has(text, "\"markers\":{\"length\":1,\"data\":[{\"type\":\"JITLoad\",\"method\":4,"
+			 "\"source\":5,\"address\":\"0x7f0000001000\",\"size\":64,\"id\":3}],"
+			 "\"name\":[1],\"startTime\":[0.5],\"endTime\":[null],\"phase\":[0],"
+			 "\"category\":[3]}");
+	assert_has(text,
+		   "[\"\",\"JIT load\",\"JIT unload\",\"JIT left out\",\"App::run\",\"a.js\"]");
+	/* A thread without samples has its process's name. */
+	assert_has(text, "{\"name\":\"p\",\"processName\":\"p\",\"processType\":\"default\","
+			 "\"isMainThread\":false,\"pid\":\"7\",\"tid\":9,");
+	assert_has(text, "\"markers\":{\"length\":1,\"data\":[{\"type\":\"JITUnload\",\"id\":3}],"
+			 "\"name\":[2],\"startTime\":[2],");
+	assert_has(text, "{\"label\":\"markers\",\"format\":\"integer\",\"value\":2}");
+	assert_has(text,
+		   "{\"label\":\"from before the start\",\"format\":\"integer\",\"value\":1}");
+}
+
+static void a_storm_ends_in_one_marker(void **state)
+{
+	static const struct code_region method = {
+		.name = "run", .class_name = "", .source = "", .module = ""};
+	CLEANUP(made_deinit) struct made_view m;
+	AUTO_FREE struct sink_code *code = calloc(CODE_MARKERS_MAX + 20, sizeof(*code));
+
+	assert_non_null(code);
+	made_init(&m);
+	for (size_t i = 0; i < CODE_MARKERS_MAX + 20; i++)
+		code[i] = (struct sink_code){.time_ns = 1000000000 + i * 1000, .region = &method};
+	const struct sink_sample sample = {.node = made_stack(&m, 0, "p", 1, 0, NULL)};
+	AUTO_FREE char *text = firefox_with_code(&m, &sample, code, CODE_MARKERS_MAX + 20);
+	assert_has(text, "\"markers\":{\"length\":100001,");
+	assert_has(text, "{\"type\":\"JITLeftOut\",\"count\":20}],\"name\":");
+	assert_has(text, ",99.999,100],\"endTime\":");
+	assert_has(text, "null,100.019],\"phase\":");
+	assert_has(text, ",0,0,1],\"category\":");
 }
 
 /* jit (inlined in a method) < main < outer: frames by kind, with their symbols. */
@@ -226,6 +316,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_are_over_time),
+		cmocka_unit_test(code_is_on_the_time_line_of_its_thread),
+		cmocka_unit_test(a_storm_ends_in_one_marker),
 		cmocka_unit_test(frames_have_categories_and_symbols),
 		cmocka_unit_test(addresses_that_cannot_be_said_are_none),
 		cmocka_unit_test(samples_of_an_unknown_rate_have_no_cpu_time),

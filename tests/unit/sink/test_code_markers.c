@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "made_view.h"
+
+#include "base/scope.h"
+#include "sink/code_markers.h"
+
+static struct sink_code code_at(uint64_t time_ns, const struct code_region *region)
+{
+	return (struct sink_code){
+		.time_ns = time_ns,
+		.method_id = 7,
+		.address = 0x1000,
+		.size_bytes = 16,
+		.gone = !region,
+		.region = region,
+	};
+}
+
+static void add(struct code_markers *markers, uint32_t thread, uint64_t time_ns,
+		const struct code_region *region)
+{
+	const struct sink_code code = code_at(time_ns, region);
+	const struct view view = {0};
+
+	assert_int_equal(code_markers_add(markers, &view, thread, &code), 0);
+}
+
+static const struct code_region method = {
+	.name = "run", .class_name = "App", .source = "App.java", .module = "app"};
+
+static void a_thread_has_its_own_in_order(void **state)
+{
+	CLEANUP(code_markers_deinit) struct code_markers markers = {0};
+	struct code_thread thread;
+	const struct code_marker *first, *second;
+
+	add(&markers, 3, 10, &method);
+	add(&markers, 0, 20, &method);
+	add(&markers, 3, 30, NULL);
+	thread = code_markers_thread(&markers, 3);
+	first = &markers.markers.data[thread.first];
+	second = &markers.markers.data[first->next];
+	assert_int_equal(first->time_ns, 10);
+	assert_false(first->gone);
+	assert_string_equal(string_pool_get(markers.strings, first->name), "App::run");
+	assert_string_equal(string_pool_get(markers.strings, first->module), "app");
+	assert_string_equal(string_pool_get(markers.strings, first->source), "App.java");
+	assert_int_equal(second->time_ns, 30);
+	assert_true(second->gone);
+	assert_int_equal(second->name, 0);
+	assert_int_equal(second->next, CODE_MARKER_NONE);
+	assert_int_equal(code_markers_thread(&markers, 1).first, CODE_MARKER_NONE);
+	assert_int_equal(code_markers_thread(&markers, 99).first, CODE_MARKER_NONE);
+}
+
+static void a_storm_is_counted(void **state)
+{
+	CLEANUP(code_markers_deinit) struct code_markers markers = {0};
+	struct code_thread thread;
+
+	for (uint64_t i = 0; i < CODE_MARKERS_MAX + 10; i++)
+		add(&markers, i & 1, i, &method);
+	assert_int_equal(markers.markers.size, CODE_MARKERS_MAX);
+	assert_int_equal(markers.left_out, 10);
+	thread = code_markers_thread(&markers, 1);
+	assert_int_equal(thread.left_out, 5);
+	assert_int_equal(thread.left_from_ns, CODE_MARKERS_MAX + 1);
+	assert_int_equal(thread.left_to_ns, CODE_MARKERS_MAX + 9);
+}
+
+static void names_have_a_budget(void **state)
+{
+	CLEANUP(code_markers_deinit) struct code_markers markers = {0};
+	AUTO_FREE char *name = malloc((1 << 20) + 1);
+
+	assert_non_null(name);
+	memset(name, 'x', 1 << 20);
+	name[1 << 20] = 0;
+	for (uint32_t i = 0; i < 20; i++) {
+		const struct code_region named = {
+			.name = name, .class_name = "", .source = "", .module = ""};
+
+		name[0] = (char)('a' + i);
+		add(&markers, 0, i, &named);
+		add(&markers, 0, i, &named); /* the same name takes nothing */
+	}
+	assert_int_equal(markers.markers.size, 2 * (CODE_MARKER_NAMES_MAX >> 20) - 1);
+	assert_int_equal(markers.left_out, 40 - markers.markers.size);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_has_its_own_in_order),
+		cmocka_unit_test(a_storm_is_counted),
+		cmocka_unit_test(names_have_a_budget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

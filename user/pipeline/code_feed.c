@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pipeline/pipeline_state.h"
+
+/* What the code map has of a load just applied, unless something newer stands there already. */
+static const struct code_region *find_loaded(const struct process *process,
+					     const struct sink_code *code)
+{
+	const struct code_region *region =
+		code_map_find(process->code, code->address, code->time_ns);
+
+	if (!region || region->address != code->address || region->loaded_ns != code->time_ns)
+		return NULL;
+	return region;
+}
+
+int pipeline_feed_code(struct pipeline *p, const struct process *process,
+		       const struct jitbpf_jit *jit, const struct jit_event *event, uint64_t loads)
+{
+	struct sink_code code = {
+		.time_ns = pipeline_jit_time(jit),
+		.process = process->number,
+		.pid = process->pid,
+		.tid = jit->tid,
+		.comm = process->comm,
+		.method_id = event->header.method_id,
+		.address = event->header.address,
+		.size_bytes = event->header.code_bytes,
+		.gone = event->header.event == JIT_EVENT_UNLOAD,
+	};
+	bool wanted = false;
+	int err = 0;
+
+	vec_for_each (sink, &p->sinks)
+		wanted |= sink->ops->code != NULL;
+	if (!wanted || !(loads || code.gone) ||
+	    !sample_filter_passes_event(&p->filter, code.pid, code.tid, code.time_ns,
+					string_pool_get(p->strings, process->comm),
+					p->info.start_ns))
+		return 0;
+	if (loads)
+		code.region = find_loaded(process, &code);
+	vec_for_each (sink, &p->sinks) {
+		if (sink->ops->code && !err)
+			err = sink->ops->code(sink->sink, &p->view, &code);
+	}
+	return err;
+}
