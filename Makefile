@@ -6,6 +6,7 @@
 #   make bench    measurements, as ratios
 #   make core     only the core library: needs no clang, bpftool, libbpf
 #   make unit     build and run the unit tests of the core
+#   make page     build user/sink/flamegraph.html from user/sink/page/ (needs node and npm)
 #   make format   let clang-format have its way;  make lint  ask it and clang-tidy
 #
 #   V=1  show the commands    SAN=1  with ASan and UBSan, in build/san
@@ -57,9 +58,29 @@ $(B)/jitbpf: $(HOST_OBJ) $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) $(HOST_LIBS) -o $@
 
-# --- the page: its template goes into the program as it is -------------------
+# --- the page: committed as built, goes into the program as it is -------------
 
-$(B)/user/sink/html.o: user/sink/flamegraph.html
+$(B)/user/sink/page_data.o: user/sink/flamegraph.html
+
+PAGE := user/sink/page
+PAGE_TOOLS := $(PAGE)/node_modules/.package-lock.json
+
+$(PAGE_TOOLS): $(PAGE)/package-lock.json
+	$(call say,NPM,$<)
+	$(Q)cd $(PAGE) && npm ci --silent --ignore-scripts && touch node_modules/.package-lock.json
+
+page: $(PAGE_TOOLS)
+	$(Q)node $(PAGE)/build.mjs
+
+# Types are right, and what is committed is what its sources make.
+page-check: $(PAGE_TOOLS)
+	$(call say,TSC,$(PAGE))
+	$(Q)cd $(PAGE) && node_modules/.bin/tsc
+	$(Q)mkdir -p $(B)
+	$(Q)node $(PAGE)/build.mjs $(B)/flamegraph.html
+	$(Q)cmp $(B)/flamegraph.html user/sink/flamegraph.html || { echo "run: make page"; exit 1; }
+
+.PHONY: page page-check
 
 # --- the shim: no dependency but libc, exports only the API -----------------
 
@@ -131,7 +152,7 @@ format-check:
 	$(call say,FORMAT,$(words $(SOURCES)) files)
 	$(Q)clang-format --dry-run -Werror $(SOURCES)
 
-lint: format-check
+lint: format-check page-check
 	$(call say,TIDY,core)
 	$(Q)clang-tidy --quiet $(CORE_SRC) -- -std=gnu11 -D_GNU_SOURCE $(INCLUDES) 2>/dev/null
 

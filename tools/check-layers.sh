@@ -26,7 +26,8 @@ for stage in $core; do
 		bad=1
 	fi
 done
-for file in $(git ls-files -co --exclude-standard '*.c' '*.h' '*.sh' '*.mk' Makefile '*.py' '*.html'); do
+for file in $(git ls-files -co --exclude-standard '*.c' '*.h' '*.sh' '*.mk' Makefile '*.py' '*.html' \
+	'*.ts' '*.css' '*.mjs'); do
 	head -3 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause' || {
 		echo "$file: no SPDX line"; bad=1; }
 done

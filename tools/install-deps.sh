@@ -12,7 +12,8 @@ case $purpose in
 build) ;;
 demo) packages="$packages php-cli g++ libdnnl-dev" ;;
 check) packages="$packages php-cli g++ libdnnl-dev libcmocka-dev clang-format clang-tidy git
-	python3 binutils xz-utils dwz chromium" ;;
+	python3 binutils xz-utils dwz chromium"
+	command -v npm >/dev/null || packages="$packages nodejs npm" ;;
 *) echo "usage: $0 build|demo|check" >&2; exit 2 ;;
 esac
 

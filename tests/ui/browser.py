@@ -18,7 +18,8 @@ FLAGS = (
     "--disable-default-apps --remote-debugging-pipe"
 ).split()
 
-KEYS = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "/": 191}
+KEYS = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40,
+        "Backspace": 8, "/": 191}
 
 
 class Browser:
@@ -124,6 +125,18 @@ class Browser:
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
         for kind in ("mousePressed", "mouseReleased") if click else ():
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def wheel(self, x, y, dx=0, dy=0, ctrl=False):
+        self.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=dx, deltaY=dy, modifiers=2 * ctrl)
+
+    def drag(self, x, y, dx, dy, steps=8):
+        def send(kind, step, **more):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x + dx * step / steps, y=y + dy * step / steps,
+                      button="left", **more)
+        send("mousePressed", 0, clickCount=1)
+        for step in range(1, steps + 1):
+            send("mouseMoved", step, buttons=1)
+        send("mouseReleased", steps, clickCount=1)
 
     def key(self, key):
         text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")

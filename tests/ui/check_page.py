@@ -4,17 +4,18 @@
 Opens flame graph pages in a real browser and uses them as people do:
 check_page.py EMPTY.html SMALL.html LARGE.html [FOLDER for screenshots]
 """
-import json
 import os
 import re
 import sys
 
 from browser import Browser
+from page_data import PageData, visible
 
 DRAWN = "Number(document.documentElement.dataset.drawn)"
-DETAIL = "document.getElementById('detail').textContent"
-MATCHED = "document.getElementById('matched').textContent"
 TIP = "document.getElementById('tip')"
+CANVAS = ("(() => { const b = document.querySelector('canvas').getBoundingClientRect();"
+          "return [b.left, b.top, b.width, b.height]; })()")
+TABLE = "[...document.querySelectorAll('#table tbody tr')].map(r => [...r.children].map(c => c.textContent))"
 ROW = 19
 
 
@@ -23,176 +24,342 @@ def check(condition, what):
         sys.exit("check_page: not so: " + what)
 
 
-def data_of(path):
-    """The page's data, read by a JSON parser that is not ours."""
-    page = open(path, encoding="utf-8").read()
-    return json.loads(re.search(r'<script type="application/json" id="profile">(.*?)</script>', page, re.S)[1])
-
-
-def tree_of(data):
-    """(depth, name, left, total) of each node, worked out apart from the page's script."""
-    nodes, names = data["nodes"], [data["strings"][i] for i in data["labels"]["name"]]
-    count = len(nodes["depth"])
-    total, left, path, parent = list(nodes["self"]), [0] * count, [], [-1] * count
-    for i, depth in enumerate(nodes["depth"]):
-        del path[depth:]
-        parent[i] = path[-1] if path else -1
-        path.append(i)
-    for i in range(count - 1, 0, -1):
-        total[parent[i]] += total[i]
-    filled = [0] * count
-    for i in range(1, count):
-        left[i] = filled[i] = filled[parent[i]]
-        filled[parent[i]] += total[i]
-    return [(nodes["depth"][i], names[nodes["label"][i]], left[i], total[i]) for i in range(count)]
-
-
-def matched_samples(tree, pattern):
-    samples, until = 0, 0
-    for _, name, left, total in tree:
-        if left >= until and re.search(pattern, name, re.I):
-            samples, until = samples + total, left + total
-    return samples
+def text(identity):
+    return f"document.getElementById('{identity}').textContent"
 
 
 class Page:
-    def __init__(self, browser, path):
-        self.browser, self.tree = browser, tree_of(data_of(path))
-        self.open(path)
+    def __init__(self, browser, path, **options):
+        self.browser, self.path, self.data = browser, path, PageData(path, **options)
+        self.open()
 
-    def open(self, path, fragment=""):
-        self.browser.open("file://" + os.path.abspath(path) + fragment)
+    def open(self, fragment=""):
+        self.browser.open("file://" + os.path.abspath(self.path) + fragment)
         self.browser.wait_for("document.documentElement.dataset.ready")
+        self.settle()
 
     def settle(self):
         """Until what was asked for is drawn, and nothing moves any more."""
         self.browser.evaluate("new Promise(done => setTimeout(() => requestAnimationFrame(done), 350))")
 
-    def point(self, node):
-        """Where a node is while nothing is zoomed."""
-        depth, _, left, total = self.tree[node]
-        box = self.browser.evaluate("(() => { const b = document.querySelector('canvas').getBoundingClientRect();"
-                                    "return [b.left, b.top, b.width]; })()")
-        whole = self.tree[0][3]
-        return box[0] + (left + total / 2) / whole * box[2], box[1] + (depth + .5) * ROW
+    def say(self, expression):
+        return self.browser.evaluate(expression)
+
+    def detail(self):
+        return self.say(text("detail"))
+
+    def press(self, *keys):
+        for key in keys:
+            self.browser.key(key)
+        self.settle()
+
+    def click(self, identity):
+        self.say(f"document.getElementById('{identity}').click()")
+        self.settle()
+
+    def point(self, depth, left, width):
+        """Where something is while nothing is zoomed and the roots are on top."""
+        x, y, wide, _ = self.say(CANVAS)
+        return x + (left + width / 2) / self.data.total * wide, y + (depth + .5) * ROW
+
+    def point_of(self, node):
+        return self.point(node.depth, node.left, node.total)
+
+    def can_reset(self):
+        return not self.say("document.getElementById('reset').disabled")
+
+    def some_node(self):
+        """One that a mouse hits easily."""
+        whole = self.data.total
+        return next(n for n in self.data.nodes if n.depth == 4 and whole * .02 < n.total < whole * .5)
 
 
-def check_search(page, browser):
-    browser.key("/")
-    browser.type("OrderBook")
+def check_ledger(page):
+    samples = page.data.runs[0]["samples"]
+    check(page.data.total == samples["taken"] - samples["lost"], "the graph has all samples that were delivered")
+    check(f"{samples['taken']:,} samples taken" in page.say(text("ledger")), "the ledger is shown")
+    page.browser.mouse(*page.point_of(page.data.nodes[0]))
+    check(f"{page.data.total:,} samples, 100.0 %" in page.detail(), f"the root has all of them: {page.detail()}")
+
+
+def check_search(page):
+    page.press("/")
+    page.browser.type("OrderBook")
     page.settle()
-    samples = matched_samples(page.tree, "OrderBook")
-    text = browser.evaluate(MATCHED)
-    check(f"{samples:,} samples" in text, f"search says {text!r}, there are {samples:,}")
-    check(re.match(r"matched \d+\.\d+ %", text), "a share of the samples stands with it")
-    browser.evaluate("document.getElementById('search').select()")
-    browser.type("((")
-    check("not a regular expression" in browser.evaluate(MATCHED), "a bad expression is said to be one")
-    browser.key("Escape")
+    samples, said = page.data.matched("OrderBook"), page.say(text("matched"))
+    check(f"{samples:,} samples" in said, f"search says {said!r}, there are {samples:,}")
+    check(re.match(r"matched \d+\.\d+ %", said), "a share of the samples stands with it")
+    check("search=OrderBook" in page.say("location.hash"), "the address keeps it")
+    page.say("document.getElementById('search').select()")
+    page.browser.type("((")
+    check("not a regular expression" in page.say(text("matched")), "a bad expression is said to be one")
+    page.press("Escape")
+    check(page.say(text("matched")) == "", "Escape ends the search")
+    check(page.say("document.activeElement.id") == "graph", "and leads back to the graph")
+
+
+def check_fills(page, node):
+    """A node is as wide as the page."""
+    left, top, width, _ = page.say(CANVAS)
+    for across in (left + 3, left + width - 3):
+        page.browser.mouse(across, top + (node.depth + .5) * ROW)
+        check(page.detail().startswith(node.name), "it is zoomed to " + node.name)
+
+
+def check_zoom(page):
+    node = page.some_node()
+    x, y = page.point_of(node)
+    page.browser.mouse(x, y)
+    tip = page.say(TIP + ".textContent")
+    check(tip.startswith(node.name) and f"{node.total:,} sample" in tip and f"self {node.self:,}" in tip,
+          f"the tip names {node.name!r}: {tip!r}")
+    page.browser.mouse(x, y, click=True)
     page.settle()
-    check(browser.evaluate(MATCHED) == "", "Escape ends the search")
-
-
-def check_zoom(page, browser):
-    node = next(i for i, (depth, _, _, total) in enumerate(page.tree)
-                if depth == 4 and page.tree[0][3] * .02 < total < page.tree[0][3] * .5)
-    depth, name, _, total = page.tree[node]
-    x, y = page.point(node)
-    browser.mouse(x, y)
-    tip = browser.evaluate(TIP + ".textContent")
-    check(tip.startswith(name) and f"{total:,} sample" in tip, f"the tip names {name!r}: {tip!r}")
-    browser.mouse(x, y, click=True)
+    check_fills(page, node)
+    check(page.can_reset(), "there is a way back")
+    fragment = page.say("location.hash")
+    page.open(fragment)
+    check_fills(page, node)
+    page.click("reset")
+    page.browser.mouse(x, y)
+    check(page.detail().startswith(node.name) and not page.can_reset(), "reset shows everything again")
+    page.say("history.back()")
     page.settle()
-    left, top, width = browser.evaluate("(() => { const b = document.querySelector('canvas').getBoundingClientRect();"
-                                        "return [b.left, b.top, b.width]; })()")
-    for across in (left + 3, left + width - 3):  # it is as wide as the page now
-        browser.mouse(across, top + (depth + .5) * ROW)
-        check(browser.evaluate(DETAIL).startswith(name), "a click zooms to " + name)
-    check(not browser.evaluate("document.getElementById('reset').disabled"), "there is a way back")
-    browser.evaluate("document.getElementById('reset').click()")
-    page.settle()
-    browser.mouse(x, y)
-    check(browser.evaluate(DETAIL).startswith(name), "reset shows everything again")
-    browser.mouse(1, 1)
+    check_fills(page, node)
+    page.press("Escape")
+    check(page.say("location.hash") == "", "the address is that of the whole again")
+    page.browser.mouse(1, 1)
 
 
-def check_keys(page, browser):
-    browser.evaluate("document.getElementById('graph').focus()")
+def check_moving(page):
+    """Wheel and drag look at other parts without zooming into a frame."""
+    left, top, width, _ = page.say(CANVAS)
+    node = page.data.nodes[0]
+    page.browser.wheel(left + width / 2, top + 60, dy=-300, ctrl=True)
+    check(page.can_reset(), "Ctrl and the wheel zoom")
+    first = [n for n in node.children if n.total][0]
+    page.browser.mouse(left + 2, top + 1.5 * ROW)
+    check(page.detail().startswith(first.name), "what is in view now: the middle")
+    page.browser.drag(left + 300, top + 60, -700, 0)
+    page.browser.drag(left + 900, top + 60, -700, 0)
+    page.browser.mouse(left + width - 3, top + 1.5 * ROW)
+    last = [n for n in node.children if n.total][-1]
+    check(page.detail().startswith(last.name) or page.detail() == "", f"dragging moves on: {page.detail()!r}")
+    check(page.say("location.hash") == "", "to drag is not to click")
+    page.press("Escape")
+    check(not page.can_reset(), "Escape shows everything again")
+
+
+def check_keys(page):
+    page.say("document.getElementById('graph').focus()")
     names = []
-    for key in ("Escape", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowRight"):
-        browser.key(key)
-        names.append(browser.evaluate(DETAIL).split(" · ")[0])
-    processes = [name for depth, name, _, _ in page.tree if depth == 1]
+    for key in ["Escape"] + ["ArrowUp"] * 6 + ["ArrowDown", "ArrowLeft", "ArrowRight"]:
+        page.browser.key(key)
+        names.append(page.detail().split(" · ")[0])
+    processes = [n for n in page.data.nodes[0].children if n.total]
+    biggest = max(processes, key=lambda n: n.total)
     check(names[6] == "all", f"up leads to the root: {names}")
-    check(names[7] in processes and names[8] in processes and names[7] != names[8],
-          f"down and right lead to processes: {names}")
-    browser.key("Enter")
+    check(names[7] == biggest.name, f"down leads to the widest: {names}")
+    check(names[9] in [n.name for n in processes] and page.say(text("status")).startswith(names[9]),
+          f"right leads to its neighbour, and is said: {names}")
+    page.press("Enter")
+    check(page.can_reset() and "zoom=" in page.say("location.hash"), "Enter zooms")
+    page.press("ArrowDown", "Enter", "Backspace")
+    check(page.can_reset(), "Backspace goes back one step")
+    page.press("Backspace")
+    check(not page.can_reset(), "and another")
+    page.press("+")
+    check(page.can_reset(), "+ goes closer")
+    page.press("-", "-")
+    check(not page.can_reset(), "- goes away")
+    page.press("?")
+    check(page.say("document.getElementById('help').open"), "? tells the keys")
+    page.press("t")
+    check(not page.say("location.hash.includes('table')"), "what is typed there goes nowhere else")
+    page.press("Escape")
+    check(not page.say("document.getElementById('help').open"), "Escape ends that")
+
+
+def check_flipped(page):
+    page.press("f")
+    left, top, width, height = page.say(CANVAS)
+    page.browser.mouse(left + width / 2, top + height - ROW / 2)
+    check(page.detail().startswith("all"), f"the root is at the bottom: {page.detail()!r}")
+    page.browser.mouse(1, 1)
+    page.press("f")
+    check("flipped" not in page.say("location.hash"), "and on top again")
+
+
+def check_callers(page):
+    data = page.data
+    expected = data.callers()
+    page.press("i")
+    top = sorted((label for label, *more in expected if not more), key=lambda label: (-expected[label,], label))
+    left = 0
+    for label in top[:3]:
+        page.browser.mouse(*page.point(1, left, expected[label,]))
+        said = page.detail()
+        check(said.startswith(visible(data.names[label])) and f"{expected[label,]:,} sample" in said,
+              f"leaves come first: {data.names[label]} {expected[label,]}: {said!r}")
+        pairs = sorted((pair for pair in expected if len(pair) == 2 and pair[0] == label),
+                       key=lambda pair: (-expected[pair], pair))
+        if expected[pairs[0]] > data.total / 400:
+            page.browser.mouse(*page.point(2, left, expected[pairs[0]]))
+            said = page.detail()
+            check(said.startswith(visible(data.names[pairs[0][1]])) and f"{expected[pairs[0]]:,} sample" in said,
+                  f"then their callers: {said!r}")
+        left += expected[label,]
+    page.browser.mouse(*page.point(1, 0, expected[top[0],]), click=True)
     page.settle()
-    check(not browser.evaluate("document.getElementById('reset').disabled"), "Enter zooms")
-    browser.key("Escape")
+    fragment = page.say("location.hash")
+    check("callers" in fragment and "zoom=" in fragment, "the address keeps both")
+    page.open(fragment)
+    x, y, wide, _ = page.say(CANVAS)
+    page.browser.mouse(x + wide - 3, y + 1.5 * ROW)
+    check(page.detail().startswith(visible(data.names[top[0]])), "a link leads back to it")
+    page.press("Escape", "i")
+    check(page.say("location.hash") == "", "and back to the stacks")
+
+
+def choose(page, key):
+    page.say(f"(() => {{ const s = document.getElementById('threads'); s.value = '{key}';"
+             "s.dispatchEvent(new Event('change')); })()")
     page.settle()
-    check(browser.evaluate("document.getElementById('reset').disabled"), "Escape goes back")
 
 
-def check_names(page, browser):
-    check(browser.evaluate("document.images.length") == 0, "no name has become an element")
-    check("owned" not in browser.evaluate("document.title"), "no name has run as script")
-    check("</title><img src=x" in browser.evaluate("document.title"), "the command is shown as it is")
-    browser.evaluate("document.getElementById('more').open = true")
-    check("\u202e" not in browser.evaluate("document.body.innerText"), "no name turns the page's direction")
-    check("</script><script>alert(1)</script>" in browser.evaluate("document.getElementById('tables').textContent"),
-          "names of processes are shown as they are")
-    for node, (depth, name, _, total) in enumerate(page.tree):
-        if depth == 2 and "<img src=x" in name:
-            browser.evaluate("document.getElementById('more').open = false")
-            page.settle()
-            browser.mouse(*page.point(node))
-            check(name in browser.evaluate(TIP + ".textContent"), "a frame's name is shown as it is")
-            check(browser.evaluate(TIP + ".querySelector('img')") is None, "and is text only")
-            break
-    else:
-        sys.exit("check_page: the page lacks the name that is to be tried")
+def check_threads(page):
+    data = page.data
+    options = page.say("[...document.getElementById('threads').options].map(o => o.value)")
+    pids = {thread.split(".")[0] for thread in data.threads}
+    check(set(options) >= pids | {""}, f"all processes are there to choose: {options}")
+    check(set(options) - pids - {""} <= set(data.threads) and len(options) > len(pids) + 3, "and their threads")
+    busiest = max(data.by_thread, key=data.by_thread.get)
+    for key in (busiest, busiest.split(".")[0]):
+        wanted = {t for t in data.threads if t == key or t.split(".")[0] == key}
+        only = PageData(page.path, threads=wanted)
+        page.open()
+        choose(page, key)
+        page.browser.mouse(*page.point_of(data.nodes[0]))
+        check(f"{only.total:,} samples, 100.0 %" in page.detail(), f"{key} has {only.total}: {page.detail()!r}")
+        page.open(page.say("location.hash") + "&search=HashMap")
+        check(f"{only.matched('HashMap'):,} samples" in page.say(text("matched")), "search counts the chosen ones")
+        page.open(f"#threads={key}&table=1")
+        check_table_rows(page, only)
+    page.open()
 
 
-def check_small(path, browser, shots):
-    browser.screen(1400, 900)
-    page = Page(browser, path)
-    check(browser.evaluate(DRAWN) > 100, "frames are drawn")
-    check_search(page, browser)
-    check_zoom(page, browser)
-    check_keys(page, browser)
-    check_names(page, browser)
-    page.open(path, "#search=OrderBook")
-    check("matched" in browser.evaluate(MATCHED), "a link can hold a search")
+def check_table_rows(page, data, under=None):
+    rows = page.say(TABLE)
+    wanted = data.functions(under)
+    top = sorted(wanted, key=lambda label: (-wanted[label][0], label))[:len(rows)]
+    for row, label in zip(rows, top):
+        own, total = wanted[label]
+        check([row[1], row[3]] == [f"{own:,}", f"{total:,}"], f"the table has {row}, there are {own} and {total}")
+    check(len(rows) == min(200, len(wanted)), "as many rows as there are functions, up to a page of them")
+    whole = under.total if under else data.total
+    check(f"{len(wanted):,} functions, of {whole:,} samples" in page.say("document.querySelector('caption').textContent"),
+          "the caption says of what")
+
+
+def check_table(page):
+    page.press("t")
+    check(page.say("document.getElementById('graph').hidden"), "the table takes the graph's place")
+    check(page.say("document.activeElement.id") == "table", "and the focus")
+    check_table_rows(page, page.data)
+    check(page.say("document.querySelectorAll('#table th[scope=col]').length") == 7 and
+          page.say("document.querySelectorAll('#table tbody th[scope=row]').length") == 200, "its headings are headings")
+    check(page.say("document.querySelector('[aria-sort]').textContent").startswith("Self"), "sorted by self")
+    page.say("document.querySelectorAll('#table thead button')[3].click()")
+    totals = [int(row[3].replace(",", "")) for row in page.say(TABLE)]
+    check(totals == sorted(totals, reverse=True) and totals[0] > 0, "a heading sorts")
+    page.say("document.querySelectorAll('#table thead button')[3].click()")
+    check(page.say("document.querySelector('th[aria-sort]').ariaSort") == "ascending", "and turns the order")
+    totals = [int(row[3].replace(",", "")) for row in page.say(TABLE)]
+    check(totals == sorted(totals), "really")
+    page.say("document.querySelector('#table .more').click()")
+    check(page.say(TABLE + ".length") == 400, "more can be had")
+    check(page.say("document.activeElement.closest('tbody') !== null"), "the focus goes to them")
+    name = page.say("document.querySelector('#table tbody button').textContent")
+    page.say("document.querySelector('#table tbody button').click()")
+    page.settle()
+    check(not page.say("document.getElementById('graph').hidden"), "a function leads back to the graph")
+    check(f"{page.data.matched('^' + re.escape(name) + '$'):,} sample" in page.say(text("matched")), "and is marked there")
+    node = page.some_node()
+    page.open("#table=1&zoom=" + ".".join(str(n.label) for n in node.path[1:]))
+    check_table_rows(page, page.data, node)
+    page.open("#table=1&search=HashMap")
+    rows = page.say(TABLE)
+    check(rows and all("hashmap" in row[0].lower() for row in rows), "a search leaves what matches")
+    page.open()
+
+
+def check_names(page):
+    check(page.say("document.images.length") == 0, "no name has become an element")
+    check("owned" not in page.say("document.title"), "no name has run as script")
+    check("</title><img src=x" in page.say("document.title"), "the command is shown as it is")
+    page.say("document.querySelector('details').open = true")
+    for fragment in ("", "#table=1"):
+        page.open(fragment)
+        page.say("document.querySelector('details').open = true")
+        check("\u202e" not in page.say("document.body.innerText"), "no name turns the page's direction")
+        check("</script><script>alert(1)</script>" in page.say("document.body.innerText"), "names are shown as they are")
+        check(page.say("document.images.length") == 0, "no name has become an element")
+    page.open()
+    node = next(n for n in page.data.nodes if n.depth == 2 and "<img src=x" in n.name)
+    page.browser.mouse(*page.point_of(node))
+    check(node.name in page.say(TIP + ".textContent"), "a frame's name is shown as it is")
+    check(page.say(TIP + ".querySelector('img')") is None, "and is text only")
+
+
+def check_layout(page, shots):
+    browser = page.browser
     for name, size in (("wide", (1400, 900)), ("narrow", (400, 800))):
         for dark in (False, True):
-            browser.screen(*size, dark=dark, ratio=2 if size[0] < 600 else 1, touch=size[0] < 600)
-            page.open(path)
-            page.settle()
-            check(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name}: nothing sticks out")
-            check(browser.evaluate("document.querySelector('canvas').width") ==
-                  browser.evaluate("Math.round(document.getElementById('graph').clientWidth * devicePixelRatio)"),
-                  f"{name}: the canvas has the screen's own pixels")
-            if shots:
-                browser.screenshot(os.path.join(shots, f"{name}-{'dark' if dark else 'light'}.png"))
+            for view in ("", "#table=1", "#callers=1"):
+                browser.screen(*size, dark=dark, ratio=2 if size[0] < 600 else 1, touch=size[0] < 600)
+                page.open(view)
+                check(page.say("document.documentElement.scrollWidth <= innerWidth"), f"{name} {view}: nothing sticks out")
+                check(view == "#table=1" or page.say("document.querySelector('canvas').width") ==
+                      page.say("Math.round(document.getElementById('graph').clientWidth * devicePixelRatio)"),
+                      f"{name}: the canvas has the screen's own pixels")
+                if shots:
+                    browser.screenshot(os.path.join(
+                        shots, f"{name}-{'dark' if dark else 'light'}{view.strip('#=1') and '-'}{view.strip('#=1')}.png"))
+    browser.screen(1400, 900)
+    page.open()
+
+
+def check_small(page, shots):
+    check(page.say(DRAWN) > 100, "frames are drawn")
+    for one in (check_ledger, check_search, check_zoom, check_moving, check_keys, check_flipped, check_callers,
+                check_threads, check_table, check_names):
+        one(page)
+    page.open("#search=OrderBook")
+    check("matched" in page.say(text("matched")), "a link can hold a search")
+    page.open("#zoom=9.9.x.1e9&threads=no&search=%E0%A4%A")
+    check(page.say(DRAWN) >= 0 and not page.say("document.documentElement.dataset.error"), "a broken link breaks nothing")
+    page.open()
+    check_layout(page, shots)
 
 
 def main():
-    empty, small, large = pages = sys.argv[1:4]
+    empty, small, large = paths = sys.argv[1:4]
     shots = sys.argv[4] if len(sys.argv) > 4 else None
     with Browser() as browser:
         browser.screen(1400, 900)
-        Page(browser, empty)
-        check("0 samples taken" in browser.evaluate("document.body.innerText"), "a page without samples says so")
-        check_small(small, browser, shots)
-        browser.screen(1400, 900)
+        page = Page(browser, empty)
+        check("0 samples taken" in page.say("document.body.innerText"), "a page without samples says so")
+        page.press("i", "t")
+        check("0 functions" in page.say(text("table")), "in each of its views")
+        check_small(Page(browser, small), shots)
         page = Page(browser, large)
-        check(browser.evaluate("Number(document.documentElement.dataset.ready)") == len(page.tree) >= 50000,
+        check(page.say("Number(document.documentElement.dataset.ready)") == len(page.data.nodes) >= 50000,
               "a large page shows all its nodes")
-        check(100 < browser.evaluate(DRAWN) < 20000, "and draws those that can be seen")
-        check_search(page, browser)
-        check_zoom(page, browser)
-        own = ["about:blank"] + ["file://" + os.path.abspath(page) for page in pages]
+        check(100 < page.say(DRAWN) < 20000, "and draws those that can be seen")
+        check_search(page)
+        check_zoom(page)
+        check_callers(page)
+        own = ["about:blank"] + ["file://" + os.path.abspath(path) for path in paths]
         outside = [url for url in browser.requests if url.split("#")[0] not in own]
         check(not outside, f"the page asks for nothing: {outside}")
         check(not browser.problems, f"no complaint of the browser: {browser.problems}")

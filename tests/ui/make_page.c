@@ -130,6 +130,7 @@ static void make_ledger(struct made_view *m)
 	vec_for_each (node, &m->profile.nodes)
 		taken += node->self;
 	made_full_ledger(m);
+	taken -= ledger_taken(&m->ledger) - m->ledger.fate[FATE_LOST];
 	m->ledger.fate[FATE_RESOLVED] += taken;
 	m->ledger.processes.data[m->ledger.processes.size - 2].fate[FATE_RESOLVED] += taken;
 }

@@ -18,7 +18,6 @@ struct builder {
 	VEC(uint32_t) nodes;		     /* profile nodes that may have any, parents first */
 	uint64_t *self, *totals;	     /* by profile node */
 	const struct sampled_thread *thread; /* NULL: of all */
-	uint32_t *places;		     /* by profile node: its innermost frame's node */
 	uint32_t *first; /* by location: index into label_numbers + 1, 0: not asked yet */
 	VEC(uint32_t) label_numbers; /* of the frames of a location, innermost first */
 };
@@ -28,7 +27,6 @@ static void builder_deinit(struct builder *b)
 	vec_deinit(&b->nodes);
 	free(b->self);
 	free(b->totals);
-	free(b->places);
 	free(b->first);
 	vec_deinit(&b->label_numbers);
 }
@@ -154,11 +152,11 @@ static int place(struct builder *b, uint32_t number)
 			return -ENOMEM;
 		b->tree->nodes.data[0].total += samples;
 		b->tree->nodes.data[at].total += samples;
-	} else if (place_frames(b, node->location, samples, b->places[node->parent], &at)) {
+	} else if (place_frames(b, node->location, samples, b->tree->places[node->parent], &at)) {
 		return -ENOMEM;
 	}
 	b->tree->nodes.data[at].self += b->self[number];
-	b->places[number] = at;
+	b->tree->places[number] = at;
 	return 0;
 }
 
@@ -246,12 +244,13 @@ int frame_tree_build(struct frame_tree *tree, const struct view *view,
 		.labels = labels,
 		.self = calloc(count + 1, sizeof(*b.self)),
 		.totals = calloc(count + 1, sizeof(*b.totals)),
-		.places = calloc(count + 1, sizeof(*b.places)),
 		.first = calloc(view->locations->locations.size + 1, sizeof(*b.first)),
 	};
 	uint32_t all;
 
-	if (!b.self || !b.totals || !b.places || !b.first || child(tree, FRAME_TREE_NONE, 0, &all))
+	tree->places = calloc(count + 1, sizeof(*tree->places));
+	if (!b.self || !b.totals || !tree->places || !b.first ||
+	    child(tree, FRAME_TREE_NONE, 0, &all))
 		return -ENOMEM;
 	return view->threads ? place_threads(&b, view->threads) : place_all(&b);
 }
@@ -260,4 +259,5 @@ void frame_tree_deinit(struct frame_tree *tree)
 {
 	vec_deinit(&tree->nodes);
 	index_map_deinit(&tree->index);
+	free(tree->places);
 }

@@ -33,6 +33,8 @@ struct frame_tree_node {
 struct frame_tree {
 	VEC(struct frame_tree_node) nodes;
 	struct index_map index;
+	/* By node of the profile: where its innermost frame is; 0 where it has no samples. */
+	uint32_t *places;
 };
 
 /*

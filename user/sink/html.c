@@ -1,305 +1,108 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The flame graph page: the template flamegraph.html, with the profile put into
- * it as JSON. The page asks for nothing from anywhere.
+ * The flame graph page of one profile: the tree of frames, and its samples by
+ * thread.
  */
 #include "sink/sink.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "base/hash.h"
 #include "base/scope.h"
 #include "sink/frame_tree.h"
-#include "sink/json.h"
-#include "sink/out.h"
-#include "sink/summary_json.h"
+#include "sink/page_data.h"
+#include "sink/thread_counts.h"
 
-/* Relative to the root of the repository, where the compiler runs. */
-__asm__(".section .rodata, \"a\", @progbits\n"
-	"jitbpf_page: .incbin \"user/sink/flamegraph.html\"\n"
-	".byte 0\n"
-	".previous\n");
-
-extern const char jitbpf_page[] __attribute__((visibility("hidden")));
-
-#define DATA_MARK "@PROFILE@" /* where in the template the data go; stands there once */
-
-/* Kinds as the page knows them, and a bit for inlined ones. */
-enum page_kind {
-	PAGE_UNKNOWN,
-	PAGE_KERNEL,
-	PAGE_NATIVE,
-	PAGE_JIT,
-	PAGE_INTERPRETED,
-	PAGE_PROCESS,
-	PAGE_INLINED = 8,
+struct sink {
+	FILE *out;
+	struct thread_counts counts;
 };
 
-struct page_label {
-	uint32_t name, module; /* strings */
-	uint32_t kind;
-};
-
-/* A line of a source file; number 0 is none. */
-struct page_source {
-	uint32_t file; /* string */
-	uint32_t line;
-};
-
-/* Everything that nodes refer to, by number in order of appearance. */
-struct page {
-	const struct view *view;
-	struct string_pool *strings;
-	VEC(struct page_label) labels;
-	struct index_map label_index;
-	VEC(struct page_source) sources;
-	struct index_map source_index;
-	struct frame_tree tree;
-	VEC(uint32_t) order; /* tree nodes as the page has them: each before its children */
-	VEC(uint32_t) depths;
-	VEC(uint32_t) node_sources;
-	uint32_t string_count;
-};
-
-static void page_deinit(struct page *page)
+static int html_create(FILE *out, struct sink **ret)
 {
-	string_pool_destroy(page->strings);
-	vec_deinit(&page->labels);
-	index_map_deinit(&page->label_index);
-	vec_deinit(&page->sources);
-	index_map_deinit(&page->source_index);
-	frame_tree_deinit(&page->tree);
-	vec_deinit(&page->order);
-	vec_deinit(&page->depths);
-	vec_deinit(&page->node_sources);
-}
+	struct sink *sink = calloc(1, sizeof(*sink));
 
-static int add_string(struct page *page, const char *s, uint32_t *ret)
-{
-	int err = string_pool_add(page->strings, s, strlen(s), ret);
-
-	if (!err && *ret >= page->string_count)
-		page->string_count = *ret + 1;
-	return err;
-}
-
-static bool label_equal(const void *items, uint32_t item, const void *key)
-{
-	return !memcmp((const struct page_label *)items + item, key, sizeof(struct page_label));
-}
-
-static int add_label(struct page *page, const char *name, const char *module, uint32_t kind,
-		     uint32_t *ret)
-{
-	struct page_label label = {.kind = kind};
-	uint64_t hash;
-
-	if (add_string(page, name, &label.name) || add_string(page, module, &label.module))
+	if (!sink)
 		return -ENOMEM;
-	hash = hash_bytes(&label, sizeof(label), 0);
-	*ret = index_map_find(&page->label_index, hash, label_equal, page->labels.data, &label);
-	if (*ret != INDEX_MAP_NONE)
-		return 0;
-	*ret = (uint32_t)page->labels.size;
-	if (vec_push(&page->labels, label))
-		return -ENOMEM;
-	return index_map_insert(&page->label_index, hash, *ret);
+	sink->out = out;
+	*ret = sink;
+	return 0;
 }
 
-static uint32_t page_kind(const struct frame_text *frame)
+static void html_destroy(struct sink *sink)
 {
-	static const uint32_t kinds[] = {
-		[FRAME_KIND_UNKNOWN] = PAGE_UNKNOWN,	     [FRAME_KIND_KERNEL] = PAGE_KERNEL,
-		[FRAME_KIND_NATIVE] = PAGE_NATIVE,	     [FRAME_KIND_JIT] = PAGE_JIT,
-		[FRAME_KIND_INTERPRETED] = PAGE_INTERPRETED,
-	};
-	uint32_t kind = (size_t)frame->kind < ARRAY_SIZE(kinds) ? kinds[frame->kind] : PAGE_UNKNOWN;
+	thread_counts_deinit(&sink->counts);
+	free(sink);
+}
 
-	return kind | (frame->inlined ? PAGE_INLINED : 0);
+static int html_sample(struct sink *sink, const struct view *view, const struct sink_sample *sample)
+{
+	return thread_counts_add(&sink->counts, sample);
 }
 
 static int label_frame(void *context, const struct frame_text *frame, uint32_t *ret)
 {
-	return add_label(context, frame->name, frame->module, page_kind(frame), ret);
+	return page_data_label(context, frame->name, frame->module,
+			       page_data_kind(frame->kind, frame->inlined), ret);
 }
 
 static int label_process(void *context, const char *comm, uint32_t *ret)
 {
-	return add_label(context, comm, "", PAGE_PROCESS, ret);
+	return page_data_label(context, comm, "", PAGE_PROCESS, ret);
 }
 
-static bool source_equal(const void *items, uint32_t item, const void *key)
+/* A node shows the source line where it has most of its samples. */
+static int add_node(struct page_data *page, const struct view *view,
+		    const struct frame_tree_node *node)
 {
-	return !memcmp((const struct page_source *)items + item, key, sizeof(struct page_source));
-}
-
-/* The source line where a node has most of its samples, 0 where none is known. */
-static int source_of(struct page *page, const struct frame_tree_node *node, uint32_t *ret)
-{
-	struct page_source source = {0};
+	struct page_node out = {.parent = node->parent, .label = node->label};
 	struct frame_text frame = {.file = ""};
-	uint64_t hash;
 
 	if (node->location != FRAME_TREE_NONE)
-		frame_text_get(page->view, node->location, node->frame, &frame);
-	source.line = *frame.file ? frame.line : 0;
-	if (add_string(page, frame.file, &source.file))
+		frame_text_get(view, node->location, node->frame, &frame);
+	if (page_data_source(page, frame.file, frame.line, &out.source))
 		return -ENOMEM;
-	hash = hash_bytes(&source, sizeof(source), 0);
-	*ret = index_map_find(&page->source_index, hash, source_equal, page->sources.data, &source);
-	if (*ret != INDEX_MAP_NONE)
-		return 0;
-	*ret = (uint32_t)page->sources.size;
-	if (vec_push(&page->sources, source))
-		return -ENOMEM;
-	return index_map_insert(&page->source_index, hash, *ret);
+	return vec_push(&page->nodes, out);
 }
 
-/* Siblings by name, module and kind, backwards: the last is taken first. */
-static int compare_siblings(const void *a, const void *b, void *context)
+static int add_samples(struct page_data *page, const struct view *view,
+		       const struct thread_counts *counts, const struct frame_tree *tree)
 {
-	const struct page *page = context;
-	const struct frame_tree_node *nodes = page->tree.nodes.data;
-	const struct page_label *la = &page->labels.data[nodes[*(const uint32_t *)a].label];
-	const struct page_label *lb = &page->labels.data[nodes[*(const uint32_t *)b].label];
-	int order = strcmp(string_pool_get(page->strings, lb->name),
-			   string_pool_get(page->strings, la->name));
+	vec_for_each (thread, &counts->threads) {
+		const char *comm = frame_text_comm(view, thread->comm);
 
-	if (!order)
-		order = strcmp(string_pool_get(page->strings, lb->module),
-			       string_pool_get(page->strings, la->module));
-	return order ? order : (int)lb->kind - (int)la->kind;
-}
-
-/*
- * Fill order and depths: each node, then its children with all below them.
- * order is that of names, so that it does not depend on what was sampled first.
- */
-static int put_in_order(struct page *page)
-{
-	const struct frame_tree_node *nodes = page->tree.nodes.data;
-	AUTO_FREE uint32_t *waiting = calloc(page->tree.nodes.size, sizeof(*waiting));
-	AUTO_FREE uint32_t *depths = calloc(page->tree.nodes.size, sizeof(*depths));
-	size_t size = 0;
-
-	if (!waiting || !depths)
-		return -ENOMEM;
-	waiting[size++] = 0;
-	while (size) {
-		uint32_t number = waiting[--size];
-		size_t first = size;
-
-		if (vec_push(&page->order, number) || vec_push(&page->depths, depths[number]))
+		if (page_data_thread(page, thread->pid, thread->tid, comm))
 			return -ENOMEM;
-		for (uint32_t i = nodes[number].first_child; i != FRAME_TREE_NONE;
-		     i = nodes[i].next_sibling) {
-			depths[i] = depths[number] + 1;
-			waiting[size++] = i;
-		}
-		qsort_r(waiting + first, size - first, sizeof(*waiting), compare_siblings, page);
+	}
+	vec_for_each (count, &counts->counts) {
+		struct page_count out = {.node = tree->places[count->node],
+					 .group = count->thread,
+					 .samples = count->samples};
+
+		if (vec_push(&page->counts, out))
+			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int page_make(struct page *page)
-{
-	const struct frame_labels labels = {label_frame, label_process, page};
-	uint32_t number;
-	int err = string_pool_create(&page->strings);
-
-	if (!err)
-		err = add_label(page, "all", "", PAGE_PROCESS, &number); /* node 0's */
-	if (!err)
-		err = vec_push(&page->sources, (struct page_source){0});
-	if (!err)
-		err = index_map_insert(
-			&page->source_index,
-			hash_bytes(page->sources.data, sizeof(*page->sources.data), 0), 0);
-	if (!err)
-		err = frame_tree_build(&page->tree, page->view, &labels);
-	if (!err)
-		err = put_in_order(page);
-	for (size_t i = 0; !err && i < page->order.size; i++) {
-		err = source_of(page, &page->tree.nodes.data[page->order.data[i]], &number);
-		if (!err)
-			err = vec_push(&page->node_sources, number);
-	}
-	return err;
-}
-
-/* One array of numbers: `expression` for each `item` of a vec. */
-#define WRITE_COLUMN(json, key, vec, item, expression)                                             \
-	do {                                                                                       \
-		json_key(json, key);                                                               \
-		json_begin(json, '[');                                                             \
-		vec_for_each (item, vec)                                                           \
-			json_number(json, expression);                                             \
-		json_end(json, ']');                                                               \
-	} while (0)
-
-static void write_tables(struct json *json, const struct page *page)
-{
-	json_key(json, "strings");
-	json_begin(json, '[');
-	for (uint32_t i = 0; i < page->string_count; i++)
-		json_string(json, string_pool_get(page->strings, i));
-	json_end(json, ']');
-
-	json_key(json, "labels");
-	json_begin(json, '{');
-	WRITE_COLUMN(json, "name", &page->labels, label, label->name);
-	WRITE_COLUMN(json, "module", &page->labels, label, label->module);
-	WRITE_COLUMN(json, "kind", &page->labels, label, label->kind);
-	json_end(json, '}');
-
-	json_key(json, "sources");
-	json_begin(json, '{');
-	WRITE_COLUMN(json, "file", &page->sources, source, source->file);
-	WRITE_COLUMN(json, "line", &page->sources, source, source->line);
-	json_end(json, '}');
-}
-
-static void write_nodes(struct json *json, const struct page *page)
-{
-	const struct frame_tree_node *nodes = page->tree.nodes.data;
-
-	json_key(json, "nodes");
-	json_begin(json, '{');
-	WRITE_COLUMN(json, "depth", &page->depths, depth, *depth);
-	WRITE_COLUMN(json, "label", &page->order, number, nodes[*number].label);
-	WRITE_COLUMN(json, "self", &page->order, number, nodes[*number].self);
-	WRITE_COLUMN(json, "source", &page->node_sources, source, *source);
-	json_end(json, '}');
-}
-
 static int html_finish(struct sink *sink, const struct view *view)
 {
-	CLEANUP(page_deinit) struct page page = {.view = view};
-	FILE *out = out_stream(sink);
-	struct json json = json_of(out, false);
-	const char *mark = strstr(jitbpf_page, DATA_MARK);
-	int err = mark ? page_make(&page) : -EINVAL;
+	CLEANUP(page_data_deinit) struct page_data page;
+	CLEANUP(frame_tree_deinit) struct frame_tree tree = {0};
+	const struct frame_labels labels = {label_frame, label_process, &page};
+	int err = page_data_init(&page);
 
-	if (err)
-		return err;
-	fwrite(jitbpf_page, 1, (size_t)(mark - jitbpf_page), out);
-	json_begin(&json, '{');
-	json_key(&json, "summary");
-	err = summary_json_write(&json, view);
-	if (err)
-		return err;
-	write_tables(&json, &page);
-	write_nodes(&json, &page);
-	json_end(&json, '}');
-	fputs(mark + strlen(DATA_MARK), out);
-	return out_flush(out);
+	err = err ?: frame_tree_build(&tree, view, &labels);
+	for (size_t i = 0; !err && i < tree.nodes.size; i++)
+		err = add_node(&page, view, &tree.nodes.data[i]);
+	err = err ?: add_samples(&page, view, &sink->counts, &tree);
+	return err ?: page_data_write(&page, sink->out, &view, 1);
 }
 
 const struct sink_ops sink_html = {
 	.name = "html",
 	.extension = ".html",
-	.create = out_create,
+	.create = html_create,
+	.sample = html_sample,
 	.finish = html_finish,
-	.destroy = out_destroy,
+	.destroy = html_destroy,
 };

@@ -1,26 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "made_ledger.h"
+#include "page_reader.h"
 
 #include "base/scope.h"
 
-/* What stands between the script element's tags: to be freed. */
-static char *data_of(const char *page)
+/* The data from "strings" on: the summary before it has its own test. */
+static const char *strings_of(const char *data)
 {
-	static const char begin[] = "<script type=\"application/json\" id=\"profile\">";
-	const char *data = strstr(page, begin);
+	const char *strings = strstr(data, "\"strings\":");
 
-	assert_non_null(data);
-	data += strlen(begin);
-	return strndup(data, strcspn(data, "<"));
+	assert_non_null(strings);
+	return strings;
 }
 
-/* The data from "strings" on: the summary before it has its own test. */
-static const char *tables_of(const char *data)
+/* The page of a profile all of whose samples were taken in one thread of process 100. */
+static char *page_of(struct made_view *m)
 {
-	const char *tables = strstr(data, "\"strings\":");
+	struct sink_sample samples[64];
+	size_t count = 0, size;
 
-	assert_non_null(tables);
-	return tables;
+	for (uint32_t i = 0; i < m->profile.nodes.size; i++)
+		for (uint64_t k = 0; k < m->profile.nodes.data[i].self; k++) {
+			assert_true(count < ARRAY_SIZE(samples));
+			samples[count++] = (struct sink_sample){.pid = 100,
+								.tid = 101,
+								.comm = made_string(m, "worker"),
+								.node = i};
+		}
+	return made_output_of(m, &sink_html, samples, count, &size);
 }
 
 static void the_tree_is_in_order_of_names(void **state)
@@ -42,17 +49,53 @@ static void the_tree_is_in_order_of_names(void **state)
 	made_stack(&m, 0, "p", 3, STACK(b));
 	made_stack(&m, 0, "p", 2, STACK(jit, b));
 	made_stack(&m, 0, "p", 1, STACK(a));
-	AUTO_FREE char *page = made_output(&m, &sink_html);
-	AUTO_FREE char *data = data_of(page);
+	AUTO_FREE char *page = page_of(&m);
+	AUTO_FREE char *data = page_data_of(page);
 	/* all > p > a, b > outer > inner */
-	assert_string_equal(
-		tables_of(data),
+	static const char strings[] =
 		"\"strings\":[\"\",\"all\",\"p\",\"b\",\"/bin/p\",\"inner\",\"[jit]\",\"outer\",\"eng\","
-		"\"a\",\"[kernel.kallsyms]\",\"x.js\"],"
-		"\"labels\":{\"name\":[1,2,3,5,7,9],\"module\":[0,0,4,6,8,10],\"kind\":[5,5,2,11,3,1]},"
-		"\"sources\":{\"file\":[0,11],\"line\":[0,7]},"
-		"\"nodes\":{\"depth\":[0,1,2,2,3,4],\"label\":[0,1,5,2,4,3],\"self\":[0,0,1,3,0,2],"
-		"\"source\":[0,0,0,0,0,1]}}");
+		"\"a\",\"[kernel.kallsyms]\",\"x.js\",\"worker\"],";
+	assert_memory_equal(strings_of(data), strings, strlen(strings));
+	page_expect(data, "labels", "name", "1 2 3 5 7 9");
+	page_expect(data, "labels", "module", "0 0 4 6 8 10");
+	page_expect(data, "labels", "kind", "5 5 2 11 3 1");
+	page_expect(data, "sources", "file", "0 11");
+	page_expect(data, "sources", "line", "0 7");
+	page_expect(data, "nodes", "up", "0 0 0 1 0 0");
+	page_expect(data, "nodes", "label", "0 1 5 2 4 3");
+	page_expect(data, "nodes", "source", "0 0 0 0 0 1");
+	page_expect(data, "counts", "step", "2 1 2");
+	page_expect(data, "counts", "samples", "1 3 2");
+}
+
+/* A process's threads are told apart, also where their frames are the same. */
+static void samples_are_counted_by_thread(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	struct sink_sample samples[5];
+	size_t size;
+
+	made_init(&m);
+	uint32_t a =
+		made_stack(&m, 0, "p", 3, STACK(made_named(&m, LOCATION_NATIVE, 1, "f", "/a")));
+	uint32_t b =
+		made_stack(&m, 0, "p", 2, STACK(made_named(&m, LOCATION_NATIVE, 2, "f", "/a")));
+	const struct sink_sample made[] = {{.node = a, .pid = 100, .tid = 102},
+					   {.node = a, .pid = 100, .tid = 101},
+					   {.node = a, .pid = 100, .tid = 102},
+					   {.node = b, .pid = 100, .tid = 102},
+					   {.node = b, .pid = 300, .tid = 300}};
+	memcpy(samples, made, sizeof(made));
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
+		samples[i].comm = made_string(&m, i == 1 ? "main" : "helper");
+	AUTO_FREE char *page = made_output_of(&m, &sink_html, samples, 5, &size);
+	AUTO_FREE char *data = page_data_of(page);
+	page_expect(data, "threads", "pid", "100 100 300");
+	page_expect(data, "threads", "tid", "102 101 300");
+	page_expect(data, "nodes", "up", "0 0 0"); /* all > p > f */
+	page_expect(data, "counts", "step", "2 0 0 0");
+	page_expect(data, "counts", "group", "0 0 1 2");
+	page_expect(data, "counts", "samples", "2 1 1 1");
 }
 
 static void frames_merge_by_name_module_and_kind(void **state)
@@ -65,9 +108,12 @@ static void frames_merge_by_name_module_and_kind(void **state)
 	made_stack(&m, 0, "p", 4, STACK(made_named(&m, LOCATION_NATIVE, 3, "f", "/b")));
 	made_stack(&m, 0, "p", 8, STACK(made_named(&m, LOCATION_JIT, 4, "f", "/b")));
 	made_stack(&m, 0, "p", 0, STACK(made_named(&m, LOCATION_JIT, 5, "unseen", "/b")));
-	AUTO_FREE char *page = made_output(&m, &sink_html);
-	AUTO_FREE char *data = data_of(page);
-	assert_non_null(strstr(data, "\"self\":[0,0,3,4,8]"));
+	AUTO_FREE char *page = page_of(&m);
+	AUTO_FREE char *data = page_data_of(page);
+	page_expect(data, "nodes", "up", "0 0 0 1 1");
+	page_expect(data, "counts", "step",
+		    "2 0 1 1"); /* two nodes of the profile, one of the page */
+	page_expect(data, "counts", "samples", "1 2 4 8");
 	assert_null(strstr(data, "unseen"));
 }
 
@@ -87,9 +133,9 @@ static void a_node_shows_its_hottest_line(void **state)
 		assert_int_equal(frame_table_set(m.frames, location, &frame, 1), 0);
 		made_stack(&m, 0, "p", samples[i], STACK(location));
 	}
-	AUTO_FREE char *page = made_output(&m, &sink_html);
-	AUTO_FREE char *data = data_of(page);
-	assert_non_null(strstr(data, "\"line\":[0,11]},"));
+	AUTO_FREE char *page = page_of(&m);
+	AUTO_FREE char *data = page_data_of(page);
+	page_expect(data, "sources", "line", "0 11");
 }
 
 static void no_name_gets_out_of_the_data(void **state)
@@ -106,14 +152,14 @@ static void no_name_gets_out_of_the_data(void **state)
 		made_stack(&m, 0, name, 1, STACK(made_named(&m, LOCATION_NATIVE, i, name, name)));
 		made_process(&m, i, name, 1, 0, 0, 0);
 	}
-	AUTO_FREE char *page = made_output(&m, &sink_html);
-	AUTO_FREE char *empty_page = made_output(&empty, &sink_html);
+	AUTO_FREE char *page = page_of(&m);
+	AUTO_FREE char *empty_page = page_of(&empty);
 	for (char *c = page; *c; c++)
 		brackets += *c == '<';
 	for (char *c = empty_page; *c; c++)
 		empty_brackets += *c == '<';
 	assert_int_equal(brackets, empty_brackets);
-	AUTO_FREE char *data = data_of(page);
+	AUTO_FREE char *data = page_data_of(page);
 	assert_int_equal(data[strlen(data) - 1], '}');
 	for (char *c = data; *c; c++)
 		assert_true((uint8_t)*c >= 0x20);
@@ -124,13 +170,14 @@ static void the_page_asks_for_nothing(void **state)
 	CLEANUP(made_deinit) struct made_view m;
 
 	made_init(&m);
-	AUTO_FREE char *page = made_output(&m, &sink_html);
+	AUTO_FREE char *page = page_of(&m);
 	assert_non_null(strstr(page, "default-src 'none'"));
 	assert_null(strstr(page, "://"));
 	assert_null(strstr(page, " src="));
 	assert_null(strstr(page, "url("));
 	assert_null(strstr(page, "@import"));
 	assert_null(strstr(page, "innerHTML"));
+	assert_null(strstr(page, "insertAdjacentHTML"));
 	assert_null(strstr(page, "@PROFILE@"));
 	assert_non_null(strstr(page, "</html>\n"));
 }
@@ -139,6 +186,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_tree_is_in_order_of_names),
+		cmocka_unit_test(samples_are_counted_by_thread),
 		cmocka_unit_test(frames_merge_by_name_module_and_kind),
 		cmocka_unit_test(a_node_shows_its_hottest_line),
 		cmocka_unit_test(no_name_gets_out_of_the_data),

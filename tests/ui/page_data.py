@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+The data of a flame graph page, read and worked out apart from the page's own
+script: what the checks of the page compare with.
+"""
+import base64
+import collections
+import json
+import re
+import unicodedata
+
+PROCESS = 5
+
+
+def visible(name):
+    """As the page spells it: nothing in it does anything but stand there."""
+    return "".join(f"\\u{{{ord(c):x}}}" if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") else c for c in name)
+
+
+def numbers(table, key):
+    """LEB128 in base64."""
+    out, value, shift = [], 0, 0
+    for byte in base64.b64decode(table[key], validate=True):
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            out.append(value)
+            value = shift = 0
+    assert shift == 0 and len(out) == table["rows"], key
+    return out
+
+
+class Node:
+    def __init__(self, depth, label, name, parent):
+        self.depth, self.label, self.name, self.parent = depth, label, name, parent
+        self.self, self.left, self.total, self.children = 0, 0, 0, []
+
+    @property
+    def path(self):
+        return self.parent.path + [self] if self.parent else [self]
+
+
+class PageData:
+    """threads: keys "PID.TID" whose samples count; None: all. side: of a difference."""
+
+    def __init__(self, path, threads=None, side=None):
+        page = open(path, encoding="utf-8").read()
+        data = json.loads(re.search(r'<script type="application/json" id="profile">(.*?)</script>', page, re.S)[1])
+        self.runs, strings = data["runs"], data["strings"]
+        self.names = [strings[i] for i in numbers(data["labels"], "name")]
+        self.kinds = numbers(data["labels"], "kind")
+        self.threads = [f"{pid}.{tid}" for pid, tid in zip(numbers(data["threads"], "pid"),
+                                                           numbers(data["threads"], "tid"))]
+        self.nodes = self.read_nodes(data["nodes"])
+        self.by_thread = collections.Counter()
+        at = 0
+        for step, group, samples in zip(*(numbers(data["counts"], key) for key in ("step", "group", "samples"))):
+            at += step
+            thread = self.threads[group] if self.threads else None
+            self.by_thread[thread] += samples
+            if (threads is None or thread in threads) and (side is None or side == group):
+                self.nodes[at].self += samples
+        self.lay_out()
+
+    def read_nodes(self, table):
+        nodes, depth = [], 0
+        for up, label in zip(numbers(table, "up"), numbers(table, "label")):
+            depth = depth + 1 - up if nodes else 0
+            parent = nodes[-1].path[depth - 1] if depth else None
+            nodes.append(Node(depth, label, self.names[label], parent))
+            if parent:
+                parent.children.append(nodes[-1])
+        return nodes
+
+    def lay_out(self):
+        for node in reversed(self.nodes):
+            node.total += node.self
+            if node.parent:
+                node.parent.total += node.total
+        for node in self.nodes:
+            left = node.left
+            for child in node.children:
+                child.left = left
+                left += child.total
+
+    @property
+    def total(self):
+        return self.nodes[0].total
+
+    def matched(self, pattern):
+        samples, until = 0, 0
+        for node in self.nodes:
+            if node.left >= until and node.total and re.search(pattern, node.name, re.I):
+                samples, until = samples + node.total, node.left + node.total
+        return samples
+
+    def functions(self, under=None):
+        """{label: [self, total]}, of what is not a process; a stack counts once in a total."""
+        out = collections.defaultdict(lambda: [0, 0])
+        for node in self.nodes:
+            if node.self and (under is None or under in node.path):
+                path = node.path[under.depth if under else 0:]
+                if self.kinds[node.label] != PROCESS:
+                    out[node.label][0] += node.self
+                for label in {n.label for n in path if self.kinds[n.label] != PROCESS}:
+                    out[label][1] += node.self
+        return out
+
+    def callers(self):
+        """{(label of the leaf, of its caller, ...): samples}, two levels deep."""
+        out = collections.Counter()
+        for node in self.nodes[1:]:
+            if node.self:
+                out[(node.label,)] += node.self
+                if node.depth > 1:
+                    out[(node.label, node.parent.label)] += node.self
+        return out

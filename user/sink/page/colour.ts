@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Colours of frames: by kind, or in a difference by change.
+
+import { INLINED, KINDS } from './data';
+
+type Hsl = [number, number, number];
+interface Palette { kinds: Record<string, Hsl>; step: number; ink: string; page: string; strip: string;
+	grown: Hsl; shrunk: Hsl; same: number }
+
+// Kinds were found by search: to people who lack one kind of cone, any two are still at least 18 (CIE76) apart,
+// and names have a contrast of 5. Each has three shades, so that neighbours can be told apart. Red and blue are
+// told apart by everybody, and so are their strengths.
+const LIGHT: Palette = {
+	kinds: { unknown: [0, 0, 68], kernel: [34, 85, 70], native: [211, 90, 80], JIT: [152, 52, 43],
+		interpreted: [58, 78, 62], inlined: [309, 40, 62], process: [215, 12, 90] },
+	step: 2.5, ink: '#16181a', page: '#ffffff', strip: '#e4e6e9', grown: [10, 88, 64], shrunk: [212, 82, 66], same: 92,
+};
+const DARK: Palette = {
+	kinds: { unknown: [0, 0, 41], kernel: [15, 68, 28], native: [218, 67, 44], JIT: [150, 78, 26],
+		interpreted: [46, 84, 27], inlined: [304, 44, 32], process: [215, 10, 22] },
+	step: 1.5, ink: '#f4f5f6', page: '#121416', strip: '#2b2f33', grown: [8, 72, 40], shrunk: [214, 72, 46], same: 24,
+};
+
+export const dark = matchMedia('(prefers-color-scheme: dark)');
+export const palette = () => dark.matches ? DARK : LIGHT;
+export const LEGEND = ['kernel', 'native', 'JIT', 'inlined', 'interpreted', 'unknown'];
+export const colourKey = (kind: number) => kind & INLINED ? 'inlined' : KINDS[kind & 7];
+
+export function kindColour(key: string, shade: number): string {
+	const { kinds, step } = palette(), [h, s, l] = kinds[key];
+	return `hsl(${h} ${s}% ${l + (shade - 1) * step}%)`;
+}
+
+export function shadeOf(name: string): number {
+	let hash = 0;
+	for (let i = 0; i < name.length; i++)
+		hash = (Math.imul(hash, 31) + name.charCodeAt(i)) >>> 0;
+	return hash % 3;
+}
+
+/** From -1, gone, to 1, come: the root makes small changes visible. */
+export function changeColour(change: number): string {
+	const { grown, shrunk, same } = palette(), [h, s, l] = change > 0 ? grown : shrunk;
+	const strength = Math.round(8 * Math.sqrt(Math.min(1, Math.abs(change)))) / 8;
+	return `hsl(${h} ${s * strength}% ${same + (l - same) * strength}%)`;
+}

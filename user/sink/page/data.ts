@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The profile as it stands in the page (user/sink/page_data.h), read into typed arrays.
+
+export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
+	cut: Record<string, number> }
+
+export interface Process { pid: number; comm: string; samples: Samples; jit: Record<string, number> }
+
+/** What was recorded, and its ledger: as `report --json` has it. */
+export interface Run {
+	run: { command: string; event: string; freq_hz: number; cpus: number; host: string; kernel: string;
+		wall_clock_ns: number; duration_ns: number };
+	samples: Samples;
+	jit: Record<string, number>;
+	throttled: { intervals: number; ns: number };
+	malformed_records: number;
+	counters: Record<string, number>;
+	processes: Process[];
+}
+
+export interface Profile {
+	runs: Run[];                    // two: a difference
+	strings: string[];
+	labels: { rows: number; name: Uint32Array; module: Uint32Array; kind: Uint32Array };
+	sources: { file: Uint32Array; line: Uint32Array };
+	threads: { rows: number; pid: Uint32Array; tid: Uint32Array; comm: Uint32Array };
+	nodes: { rows: number; depth: Uint32Array; label: Uint32Array; source: Uint32Array }; // in preorder
+	counts: { rows: number; node: Uint32Array; group: Uint32Array; samples: Float64Array };
+}
+
+export const KINDS = ['unknown', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
+export const PROCESS = 5;
+export const INLINED = 8;
+
+type Table = { rows: number } & Record<string, string>;
+
+/** LEB128 in base64. */
+function column<T extends Uint32Array | Float64Array>(table: Table, key: string, into: T): T {
+	const bytes = atob(table[key]);
+	for (let at = 0, row = 0; row < into.length; row++) {
+		let byte = bytes.charCodeAt(at++), value = byte & 0x7f;
+		for (let scale = 0x80; byte & 0x80; scale *= 0x80) {
+			byte = bytes.charCodeAt(at++);
+			value += (byte & 0x7f) * scale;
+		}
+		into[row] = value;
+	}
+	return into;
+}
+
+const integers = (table: Table, key: string) => column(table, key, new Uint32Array(table.rows));
+
+/** A node stands one level below the one before it, less what goes up. */
+function depths(up: Uint32Array): Uint32Array {
+	for (let i = 1; i < up.length; i++)
+		up[i] = up[i - 1] + 1 - up[i];
+	return up;
+}
+
+function sums(steps: Uint32Array): Uint32Array {
+	for (let i = 1; i < steps.length; i++)
+		steps[i] += steps[i - 1];
+	return steps;
+}
+
+export function readProfile(text: string): Profile {
+	const { runs, strings, labels, sources, threads, nodes, counts } = JSON.parse(text);
+	return {
+		runs,
+		strings,
+		labels: { rows: labels.rows, name: integers(labels, 'name'), module: integers(labels, 'module'),
+			kind: integers(labels, 'kind') },
+		sources: { file: integers(sources, 'file'), line: integers(sources, 'line') },
+		threads: { rows: threads.rows, pid: integers(threads, 'pid'), tid: integers(threads, 'tid'),
+			comm: integers(threads, 'comm') },
+		nodes: { rows: nodes.rows, depth: depths(integers(nodes, 'up')), label: integers(nodes, 'label'),
+			source: integers(nodes, 'source') },
+		counts: { rows: counts.rows, node: sums(integers(counts, 'step')), group: integers(counts, 'group'),
+			samples: column(counts, 'samples', new Float64Array(counts.rows)) },
+	};
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The picture: what of a tree is in view, drawn on a canvas that is as large as what can be seen of it.
+
+import { palette } from './colour';
+import type { Names } from './names';
+import { follow, type Tree } from './tree';
+
+export const ROW = 19;
+const GAP = 1, PAD = 4, NARROWEST = .5, NAMED = 22, MOVE_MS = 180;
+const FONT = '12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
+const still = matchMedia('(prefers-reduced-motion: reduce)');
+
+export class Graph {
+	tree!: Tree;
+	focus = 0;                      // what is zoomed into
+	selected = -1;
+	hovered = -1;
+	from = 0;                       // in view, in the tree's units
+	to = 1;
+	flipped = false;
+	matching: Uint8Array | null = null;     // by label
+	fillOf: (node: number) => string = () => '';
+	drawn = 0;
+
+	private readonly canvas: HTMLCanvasElement;
+	private readonly pen: CanvasRenderingContext2D;
+	private width = 0;
+	private height = 0;
+	private rows = 0;               // of what is in view
+	private letter = 7;
+	private frame = 0;
+	private scrolled = 0;           // while drawing: asking the box each time is slow
+	private turn = 0;               // of the latest movement: older ones stop
+
+	constructor(readonly box: HTMLElement, private readonly room: HTMLElement, private readonly names: Names) {
+		this.canvas = box.querySelector('canvas')!;
+		this.pen = this.canvas.getContext('2d', { alpha: false })!;
+		box.addEventListener('scroll', () => this.redraw());
+	}
+
+	/** Show a tree, zoomed into where a path leads, without moving there. */
+	show(tree: Tree, path: number[]): void {
+		this.tree = tree;
+		this.focus = follow(tree, path);
+		this.selected = this.hovered = -1;
+		[this.from, this.to] = this.span(this.focus);
+		this.turn++;
+		this.makeRoom();
+		this.reveal(this.focus);
+		this.redraw();
+	}
+
+	/** Zoom into a node of the tree that is shown. */
+	zoom(node: number): void {
+		this.focus = node;
+		this.makeRoom();
+		this.reveal(node);
+		this.moveTo(...this.span(node));
+	}
+
+	get isWhole(): boolean {
+		return this.focus === 0 && this.from === 0 && this.to === this.span(0)[1];
+	}
+
+	span(node: number): [number, number] {
+		const { left, width } = this.tree;
+		return [left[node], left[node] + (width[node] || 1)];
+	}
+
+	/** Put another part in view: as wide as before where it would stick out. */
+	look(from: number, to: number): void {
+		const whole = this.span(0)[1], wide = Math.min(whole, Math.max(to - from, whole * 1e-9));
+		this.turn++;
+		this.from = Math.max(0, Math.min(from, whole - wide));
+		this.to = this.from + wide;
+		this.redraw();
+	}
+
+	/** Closer (factor below 1) or further away, around a place on the screen. */
+	scale(factor: number, x = this.width / 2): void {
+		const at = this.from + (this.to - this.from) * x / this.width;
+		this.look(at - (at - this.from) * factor, at + (this.to - at) * factor);
+	}
+
+	pan(pixels: number): void {
+		const units = pixels * (this.to - this.from) / this.width;
+		this.look(this.from + units, this.to + units);
+	}
+
+	fit(): void {
+		const ratio = devicePixelRatio || 1, { canvas, pen } = this;
+		this.width = this.box.clientWidth;
+		this.height = this.box.clientHeight;
+		canvas.width = Math.round(this.width * ratio);
+		canvas.height = Math.round(this.height * ratio);
+		canvas.style.width = this.width + 'px';
+		canvas.style.height = this.height + 'px';
+		pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+		pen.font = FONT;
+		pen.textBaseline = 'middle';
+		pen.direction = 'ltr';
+		this.letter = pen.measureText('0').width;
+		this.makeRoom();
+	}
+
+	/** The page scrolls over as many rows as what is in view is deep. */
+	makeRoom(): void {
+		const { tree, focus } = this, least = this.span(focus)[1] - this.span(focus)[0];
+		let deepest = tree.depth[focus];
+		for (let i = focus; i < tree.end[focus];)
+			if (tree.width[i] * this.width < NARROWEST * least) {
+				i = tree.end[i];
+			} else {
+				deepest = Math.max(deepest, tree.depth[i]);
+				i++;
+			}
+		const before = this.rows;
+		this.rows = Math.max(this.height, (deepest + 2) * ROW);
+		this.room.style.height = this.rows - this.height + 'px';
+		if (this.flipped && this.rows !== before)
+			this.box.scrollTop = this.rows - this.height;
+	}
+
+	private top(depth: number): number {
+		return (this.flipped ? this.rows - (depth + 1) * ROW : depth * ROW) - this.scrolled;
+	}
+
+	reveal(node: number): void {
+		this.scrolled = this.box.scrollTop;
+		const y = this.top(this.tree.depth[node]);
+		if (y < 0 || y + ROW > this.height)
+			this.box.scrollTop += y - this.height / 3;
+	}
+
+	nodeAt(x: number, y: number): number {
+		const { tree } = this, at = this.from + x * (this.to - this.from) / this.width;
+		const fromTop = y + this.box.scrollTop, row = Math.floor((this.flipped ? this.rows - fromTop : fromTop) / ROW);
+		for (let i = 0; i < tree.count;)
+			if (at < tree.left[i] || at >= tree.left[i] + tree.width[i])
+				i = tree.end[i];
+			else if (tree.depth[i] === row)
+				return i;
+			else
+				i++;
+		return -1;
+	}
+
+	/** The neighbour in a direction that is wide enough to be seen, or the node itself. */
+	neighbour(node: number, key: string): number {
+		const { parent, end, width } = this.tree, units = (this.to - this.from) / this.width;
+		if (key === (this.flipped ? 'ArrowDown' : 'ArrowUp'))
+			return Math.max(0, parent[node]);
+		let best = node, first = node ? parent[node] + 1 : 1, until = node ? end[parent[node]] : 1;
+		if (key === 'ArrowUp' || key === 'ArrowDown') {
+			for (let i = node + 1; i < end[node]; i = end[i])
+				best = width[i] > 0 && (best === node || width[i] > width[best]) ? i : best;
+			return best;
+		}
+		for (; first < until; first = end[first]) {
+			if (key === 'ArrowLeft' && first === node)
+				break;
+			if (width[first] < units || (key === 'ArrowRight' && first <= node))
+				continue;
+			best = first;
+			if (key === 'ArrowRight')
+				break;
+		}
+		return best;
+	}
+
+	redraw(): void {
+		this.frame ||= requestAnimationFrame(() => this.draw());
+	}
+
+	draw(): void {
+		const { tree, pen, width, height, from, to } = this, scale = width / (to - from);
+		const strips: number[] = [];    // by depth: how far those too narrow for a frame have been shown
+		cancelAnimationFrame(this.frame);
+		this.scrolled = this.box.scrollTop;
+		this.frame = this.drawn = 0;
+		pen.fillStyle = palette().page;
+		pen.fillRect(0, 0, width, height);
+		for (let i = 0; i < tree.count;) {
+			const x = (tree.left[i] - from) * scale, w = tree.width[i] * scale, depth = tree.depth[i];
+			const y = this.top(depth), inView = x + w > 0 && x < width && y > -ROW && y < height;
+			if (w < NARROWEST && inView && x >= (strips[depth] ?? 0)) {
+				strips[depth] = Math.floor(x) + 1;
+				pen.fillStyle = palette().strip;
+				pen.fillRect(Math.floor(x), y, 1, ROW - GAP);
+			}
+			if (w < NARROWEST || x + w <= 0 || x >= width || (!this.flipped && y > height)) {
+				i = tree.end[i];        // and all that stands on it
+				continue;
+			}
+			if (inView)
+				this.drawFrame(i, x, w, y);
+			i++;
+		}
+		if (!tree.width[0]) {
+			pen.fillStyle = palette().ink;
+			pen.fillText('No samples.', 2 * PAD, ROW);
+		}
+		document.documentElement.dataset.drawn = String(this.drawn);
+	}
+
+	private drawFrame(i: number, x: number, w: number, y: number): void {
+		const { pen, tree, matching, focus } = this, x0 = Math.max(-2, x), x1 = Math.min(this.width + 2, x + w);
+		const wide = Math.max(NARROWEST, x1 - x0 - (x1 - x0 > 3 ? GAP : 0)), matches = matching?.[tree.label[i]];
+		const faded = matching && !matches ? .3 : i < focus && tree.end[i] > focus ? .6 : 1;
+
+		this.drawn++;
+		pen.globalAlpha = faded;
+		pen.fillStyle = this.fillOf(i);
+		pen.fillRect(x0, y, wide, ROW - GAP);
+		if (w > NAMED) {
+			pen.fillStyle = palette().ink;
+			this.drawName(this.names.name(tree.label[i]), Math.max(0, x0), Math.min(this.width, x1), y);
+		}
+		pen.globalAlpha = 1;
+		if (i === this.selected || i === this.hovered || (matches && w > 3)) {
+			pen.strokeStyle = palette().ink;
+			pen.lineWidth = i === this.selected ? 2 : matches ? 1.5 : 1;
+			pen.strokeRect(x0 + 1, y + 1, Math.max(1, wide - 2), ROW - GAP - 2);
+		}
+	}
+
+	private drawName(name: string, x: number, end: number, y: number): void {
+		const room = Math.floor((end - x - 2 * PAD) / this.letter);
+		if (room < 2)
+			return;
+		const text = name.length <= room ? name : name.slice(0, room - 1) + '…';
+		// The limit is for letters that are wider than the font's own.
+		this.pen.fillText(text, x + PAD, y + ROW / 2, end - x - 2 * PAD);
+	}
+
+	private moveTo(from: number, to: number): void {
+		const startFrom = this.from, startTo = this.to, start = performance.now(), mine = ++this.turn;
+		const step = (now: number) => {
+			const t = still.matches ? 1 : Math.min(1, Math.max(0, (now - start) / MOVE_MS)), eased = 1 - (1 - t) ** 3;
+			if (mine !== this.turn)
+				return;
+			this.from = t === 1 ? from : startFrom + (from - startFrom) * eased;
+			this.to = t === 1 ? to : startTo + (to - startTo) * eased;
+			this.draw();
+			if (t < 1)
+				requestAnimationFrame(step);
+		};
+		requestAnimationFrame(step);
+	}
+}

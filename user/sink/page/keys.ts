@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Everything that the mouse can do, from the keyboard.
+
+import type { Graph } from './graph';
+
+export interface KeyActions {
+	select(node: number): void;
+	zoom(node: number): void;
+	moved(): void;
+	escape(): void;
+	search(): void;
+	help(): void;
+	toggle(what: 'callers' | 'table' | 'flipped' | 'absolute'): void;
+}
+
+/** On the graph itself. */
+function graphKey(graph: Graph, actions: KeyActions, event: KeyboardEvent): boolean {
+	const { key } = event;
+	if (event.shiftKey && (key === 'ArrowLeft' || key === 'ArrowRight')) {
+		graph.pan((key === 'ArrowLeft' ? -1 : 1) * graph.box.clientWidth / 8);
+		actions.moved();
+	} else if (key.startsWith('Arrow')) {
+		actions.select(graph.selected < 0 ? graph.focus : graph.neighbour(graph.selected, key));
+	} else if (key === 'Home') {
+		actions.select(graph.focus);
+	} else if ((key === 'Enter' || key === ' ') && graph.selected >= 0) {
+		actions.zoom(graph.selected);
+	} else if (key === '+' || key === '=' || key === '-') {
+		graph.scale(key === '-' ? 1.4 : 1 / 1.4);
+		actions.moved();
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/** Anywhere but in a field. */
+function pageKey(graph: Graph, actions: KeyActions, key: string): boolean {
+	const toggles = { i: 'callers', t: 'table', f: 'flipped', n: 'absolute' } as const;
+	if (key in toggles)
+		actions.toggle(toggles[key as keyof typeof toggles]);
+	else if (key === 'Backspace')
+		actions.zoom(Math.max(0, graph.tree.parent[graph.focus]));
+	else if (key === '/')
+		actions.search();
+	else if (key === '?')
+		actions.help();
+	else
+		return false;
+	return true;
+}
+
+export function listenToKeys(graph: Graph, actions: KeyActions): void {
+	document.addEventListener('keydown', event => {
+		const { target, key } = event;
+		if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]'))
+			return;
+		const field = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
+		if (key === 'Escape')
+			actions.escape();
+		else if (field || !((target === graph.box && graphKey(graph, actions, event)) || pageKey(graph, actions, key)))
+			return;
+		event.preventDefault();
+	});
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What was recorded, and where every sample went: of each run.
+
+import type { Run } from './data';
+import { byId, bytes, element, number, percent, plural, swatch, visible } from './text';
+
+const FATES = { resolved: 'resolved', code_unknown: 'code unknown at that time', stack_cut: 'stack cut', lost: 'lost' };
+const FATE_KEYS = Object.keys(FATES) as (keyof typeof FATES)[];
+const CUTS: Record<string, string> = { none: 'no user stack', root: 'at the root', bad_frame: 'bad frame pointer',
+	unreadable: 'stack not readable', depth: 'too deep', compat: '32-bit code' };
+const ROWS = 200;
+
+const words = (key: string) => key.replaceAll('_', ' ');
+const titleOf = ({ run }: Run) => visible(run.command) || 'the whole system';
+const why = (text: string) => element('span', text, 'why');
+
+function factsOf({ run }: Run): string {
+	const when = new Date(run.wall_clock_ns / 1e6);
+	return [
+		(run.duration_ns / 1e9).toFixed(1) + ' s',
+		`${visible(run.event)} at ${number(run.freq_hz)} Hz`,
+		plural(run.cpus, 'CPU'),
+		visible(run.host),
+		run.kernel && 'Linux ' + visible(run.kernel),
+		run.wall_clock_ns ? when.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' }) : '',
+	].filter(Boolean).join(' · ');
+}
+
+function fatesOf({ samples, jit, throttled }: Run): HTMLElement[] {
+	const bar = element('div', '', 'bar'), fates = element('div', '', 'fates');
+	const line = (...parts: (Node | string)[]) => fates.append(element('span', '', '', ...parts));
+
+	bar.ariaHidden = 'true';
+	line(element('b', number(samples.taken)), samples.taken === 1 ? ' sample taken' : ' samples taken');
+	for (const fate of FATE_KEYS) {
+		const part = element('i');
+		part.style.cssText = `flex: ${samples[fate]} 0 0; background: var(--${fate})`;
+		bar.append(part);
+		const reasons = Object.entries(samples.cut).filter(([, n]) => n)
+			.map(([key, n]) => `${number(n)} ${CUTS[key] ?? words(key)}`);
+		line(swatch(`var(--${fate})`), element('b', number(samples[fate])), ` ${FATES[fate]} `,
+			why(percent(samples[fate], samples.taken) +
+				(fate === 'stack_cut' && reasons.length ? `: ${reasons.join(', ')}` : '')));
+	}
+	line(element('b', number(jit.methods)), ' JIT methods ',
+		why(`${bytes(jit.code_bytes)}, ${plural(jit.unloads, 'unload')}`));
+	if (throttled.intervals)
+		line(element('b', (throttled.ns / 1e9).toFixed(3) + ' s'), ' throttled ',
+			why('in ' + plural(throttled.intervals, 'interval')));
+	return [bar, fates];
+}
+
+function table(headings: string[], rows: string[][]): HTMLElement {
+	const heading = headings.map(text => Object.assign(element('th', text), { scope: 'col' }));
+	return element('div', '', 'scroll', element('table', '', '',
+		element('thead', '', '', element('tr', '', '', ...heading)),
+		element('tbody', '', '', ...rows.map(cells =>
+			element('tr', '', '', ...cells.map(cell => element('td', cell)))))));
+}
+
+function tablesOf({ processes, counters, jit, malformed_records }: Run): HTMLElement {
+	const rows = processes.slice(0, ROWS).map(p => [String(p.pid), visible(p.comm), number(p.samples.taken),
+		...FATE_KEYS.map(fate => number(p.samples[fate])), number(p.jit.methods), bytes(p.jit.code_bytes)]);
+	if (processes.length > ROWS)
+		rows.push(['', `and ${number(processes.length - ROWS)} more`]);
+	const counts = Object.entries({ ...counters, malformed_records })
+		.concat(Object.entries(jit).map(([key, value]) => ['JIT ' + key, value])).filter(([, value]) => value)
+		.map(([key, value]) => [number(value), words(key)]);
+	return element('details', '', '', element('summary', 'Processes and counters'), element('div', '', 'tables',
+		table(['PID', 'Process', 'Samples', 'Resolved', 'Code unknown', 'Stack cut', 'Lost', 'JIT methods', 'JIT code'], rows),
+		table(['Count', 'Of'], counts)));
+}
+
+export function showLedger(runs: Run[]): void {
+	const difference = runs.length > 1;
+	const title = difference && titleOf(runs[0]) !== titleOf(runs[1]) ? `${titleOf(runs[0])} → ${titleOf(runs[1])}`
+		: titleOf(runs[0]);
+	document.title = `${title} – jitbpf ${difference ? 'difference' : 'flame graph'}`;
+	byId('title').textContent = title;
+	byId('facts').textContent = difference ? 'Difference of two recordings' : factsOf(runs[0]);
+	runs.forEach((run, side) => {
+		const name = element('b', side ? 'After' : 'Before');
+		byId('ledger').append(element('div', '', '',
+			...(difference ? [element('div', '', '', name, why(` ${factsOf(run)}`))] : []),
+			...fatesOf(run), tablesOf(run)));
+	});
+}

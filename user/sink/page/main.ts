@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What the page is made of, and what follows from what: state -> weights -> tree -> picture and table.
+
+import { callersOf } from './callers';
+import { LEGEND, changeColour, colourKey, dark, kindColour, shadeOf } from './colour';
+import { readProfile } from './data';
+import { Graph } from './graph';
+import { listenToKeys } from './keys';
+import { showLedger } from './ledger';
+import { Names } from './names';
+import { listenToPointer } from './pointer';
+import { matchLabels, matchedSamples } from './search';
+import { fragmentOf, readState, type State } from './state';
+import { FunctionTable } from './table';
+import { byId, element, percent, plural, swatch } from './text';
+import { chosenThreads, fillThreads } from './threads';
+import { Tip } from './tip';
+import { follow, layOut, pathTo, treeOf, weigh, type Tree } from './tree';
+
+const root = document.documentElement;
+addEventListener('error', event => {
+	root.dataset.error = event.message;
+	byId('problem').textContent = 'This page has a fault: ' + event.message;
+	byId('problem').hidden = false;
+});
+
+const profile = readProfile(byId('profile').textContent!);
+byId('profile').remove();
+const difference = profile.runs.length > 1;
+const names = new Names(profile);
+const base = treeOf(profile.nodes.label, profile.nodes.source, profile.nodes.depth, profile.runs.length);
+const graph = new Graph(byId('graph'), byId('room'), names);
+const table = new FunctionTable(byId('table'), names, showInGraph);
+const tip = new Tip(names);
+const search = byId<HTMLInputElement>('search');
+let state: State = readState('');
+let scales: number[] = [1];
+let largest = 1;        // change of a frame, among all
+
+const say = (text: string) => { byId('status').textContent = text; };
+
+// ---- from the state to what is seen --------------------------------------------------------------
+
+function reweigh(): void {
+	weigh(base, profile, chosenThreads(profile, state.threads));
+	if (difference)
+		scales = base.total.map(total => state.absolute ? 1 : total[0] ? 1 / total[0] : 0);
+	layOut(base, scales);
+}
+
+const changeOf = (tree: Tree, i: number) => tree.total[1][i] * scales[1] - tree.total[0][i] * scales[0];
+
+function colours(tree: Tree): (i: number) => string {
+	if (difference) {
+		largest = 0;
+		for (let i = state.absolute ? 0 : 1; i < tree.count; i++)
+			largest = Math.max(largest, Math.abs(changeOf(tree, i)));
+		return i => changeColour(largest ? changeOf(tree, i) / largest : 0);
+	}
+	const fills: string[] = [];     // by label
+	return i => {
+		const label = tree.label[i];
+		return fills[label] ??= kindColour(colourKey(names.kind(label)), shadeOf(names.raw(label)));
+	};
+}
+
+function showTree(): void {
+	let tree = base;
+	if (state.callers) {
+		tree = callersOf(base, scales, state.zoom);
+		layOut(tree, scales);
+	}
+	graph.flipped = state.flipped;
+	graph.fillOf = colours(tree);
+	graph.show(tree, state.zoom);
+}
+
+function showLegend(): void {
+	if (difference) {
+		const ramp = [-1, -.6, -.3, -.1, 0, .1, .3, .6, 1].map(change => {
+			const part = element('i');
+			part.style.background = changeColour(change);
+			return part;
+		});
+		byId('legend').replaceChildren(element('span', '', '', 'shrunk ', element('span', '', 'ramp', ...ramp), ' grown'));
+		return;
+	}
+	const samples: Record<string, number> = {}, self = base.self[0];
+	for (let i = 0; i < base.count; i++)
+		if (self[i]) {
+			const key = colourKey(names.kind(base.label[i]));
+			samples[key] = (samples[key] ?? 0) + self[i];
+		}
+	byId('legend').title = 'Share of the samples whose innermost frame is of the kind';
+	byId('legend').replaceChildren(...LEGEND.filter(key => samples[key] || key !== 'interpreted').map(key =>
+		element('span', '', '', swatch(kindColour(key, 1)), `${key} ${percent(samples[key] ?? 0, base.total[0][0])}`)));
+}
+
+function showMatches(): void {
+	let matching: Uint8Array | null;
+	try {
+		matching = matchLabels(state.search, names, profile.labels.rows);
+	} catch {
+		search.ariaInvalid = 'true';
+		byId('matched').textContent = 'not a regular expression';
+		return;
+	}
+	search.ariaInvalid = 'false';
+	graph.matching = matching;
+	byId('matched').textContent = !matching ? '' : 'matched ' + matchedSamples(base, matching).map((samples, side) =>
+		`${percent(samples, base.total[side][0])}, ${plural(samples, 'sample')}`).join(' → ');
+	graph.redraw();
+}
+
+function showTable(): void {
+	if (state.table)
+		table.show(base, state.callers ? 0 : follow(base, state.zoom), graph.matching);
+}
+
+function showControls(): void {
+	const pressed = (id: string, on: boolean) => { byId(id).ariaPressed = String(on); };
+	pressed('graph-view', !state.callers && !state.table);
+	pressed('callers-view', state.callers && !state.table);
+	pressed('table-view', state.table);
+	pressed('flip', state.flipped);
+	pressed('absolute', state.absolute);
+	byId('graph').hidden = state.table;
+	byId('table').hidden = !state.table;
+	byId<HTMLSelectElement>('threads').value = state.threads;
+	if (search.value !== state.search)
+		search.value = state.search;
+	showReset();
+}
+
+const showReset = () => { byId<HTMLButtonElement>('reset').disabled = graph.isWhole; };
+
+/** Change the state, and all that follows from it. */
+function change(part: Partial<State>, history: 'push' | 'replace' | 'keep' = 'push'): void {
+	const changed = (...keys: (keyof State)[]) => keys.some(key => key in part && String(part[key]) !== String(old[key]));
+	const old = state;
+	state = { ...state, ...part };
+	tip.hide();
+	byId('graph').hidden = state.table;
+	if (changed('threads', 'absolute'))
+		reweigh();
+	if (changed('threads', 'absolute', 'callers', 'flipped') || (state.callers && changed('zoom')))
+		showTree();
+	else if (changed('zoom'))
+		graph.zoom(follow(base, state.zoom));
+	if (changed('threads'))
+		showLegend();
+	if (changed('threads', 'search'))
+		showMatches();
+	if (changed('threads', 'absolute', 'zoom', 'search', 'table', 'callers'))
+		showTable();
+	showControls();
+	if (history !== 'keep' && fragmentOf(state) !== location.hash)
+		window.history[history === 'push' ? 'pushState' : 'replaceState'](null, '', fragmentOf(state) || '#');
+}
+
+// ---- from hands to the state ---------------------------------------------------------------------
+
+const linesOf = (node: number) => tip.lines(graph.tree, node, graph.focus, state.callers);
+
+function hover(node: number, x: number, y: number): void {
+	if (node !== graph.hovered) {
+		graph.hovered = node;
+		tip.describe(node >= 0 ? linesOf(node) : graph.selected >= 0 ? linesOf(graph.selected) : []);
+		graph.box.style.cursor = node >= 0 ? 'pointer' : '';
+		graph.redraw();
+	}
+	if (node >= 0)
+		tip.show(linesOf(node), x, y);
+	else
+		tip.hide();
+}
+
+function select(node: number): void {
+	graph.selected = node;
+	graph.reveal(node);
+	graph.redraw();
+	tip.describe(linesOf(node));
+	say(linesOf(node).join(', '));
+}
+
+function zoom(node: number): void {
+	const path = pathTo(graph.tree, node), same = String(path) === String(state.zoom);
+	change({ zoom: path });
+	if (same)       // moved away meanwhile
+		graph.zoom(graph.focus);
+	graph.selected = graph.focus;
+	tip.describe(linesOf(graph.focus));
+	say('Zoomed to ' + linesOf(graph.focus).join(', '));
+	byId<HTMLButtonElement>('reset').disabled = graph.focus === 0;
+}
+
+function reset(): void {
+	change({ zoom: [] });
+	graph.zoom(0);
+	byId<HTMLButtonElement>('reset').disabled = true;
+	say('Everything is shown');
+}
+
+function showInGraph(label: number): void {
+	const exact = '^' + names.raw(label).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&') + '$';
+	change({ table: false, search: exact });
+	graph.box.focus();
+	say(byId('matched').textContent!);
+}
+
+function toggle(what: 'callers' | 'table' | 'flipped' | 'absolute'): void {
+	if (what === 'absolute' && !difference)
+		return;
+	// The two trees have no places in common.
+	change(what === 'callers' ? { callers: !state.callers, table: false, zoom: [] } : { [what]: !state[what] });
+	if (what === 'table' && state.table) {
+		byId('table').focus();
+		say(document.querySelector('#table caption')!.textContent!);
+	} else if (what === 'table') {
+		graph.box.focus();
+	}
+}
+
+function escape(): void {
+	const typing = document.activeElement === search;
+	if (state.search)
+		change({ search: '' }, 'replace');
+	else if (!graph.isWhole)
+		reset();
+	if (typing)
+		(state.table ? byId('table') : graph.box).focus();
+	tip.hide();
+}
+
+function listen(): void {
+	listenToPointer(graph, { hover, click: zoom, moved: showReset });
+	listenToKeys(graph, { select, zoom, moved: showReset, escape, toggle,
+		search: () => search.focus(), help: () => byId<HTMLDialogElement>('help').showModal() });
+	byId('graph-view').addEventListener('click', () =>
+		change({ callers: false, table: false, zoom: state.callers ? [] : state.zoom }));
+	byId('callers-view').addEventListener('click', () =>
+		change({ callers: true, table: false, zoom: state.callers ? state.zoom : [] }));
+	byId('table-view').addEventListener('click', () => state.table || toggle('table'));
+	byId('absolute').addEventListener('click', () => toggle('absolute'));
+	byId('flip').addEventListener('click', () => toggle('flipped'));
+	byId('reset').addEventListener('click', reset);
+	byId('help-button').addEventListener('click', () => byId<HTMLDialogElement>('help').showModal());
+	search.addEventListener('input', () => change({ search: search.value }, 'replace'));
+	byId('threads').addEventListener('change', () => change({ threads: byId<HTMLSelectElement>('threads').value }));
+	graph.box.addEventListener('scroll', () => tip.hide());
+	for (const moved of ['popstate', 'hashchange'])
+		addEventListener(moved, () => change(readState(location.hash), 'keep'));
+	dark.addEventListener('change', () => { graph.fillOf = colours(graph.tree); showLegend(); graph.redraw(); });
+	new ResizeObserver(() => { if (!state.table) { graph.fit(); graph.draw(); } }).observe(graph.box);
+}
+
+function start(): void {
+	state = readState(location.hash);
+	byId('absolute').hidden = !difference;
+	byId('threads').hidden = difference;
+	showLedger(profile.runs);
+	if (!difference)
+		fillThreads(byId<HTMLSelectElement>('threads'), profile);
+	reweigh();
+	showLegend();
+	graph.tree = base;
+	graph.fit();
+	showTree();
+	showMatches();
+	showTable();
+	showControls();
+	listen();
+	graph.draw();
+	root.dataset.ready = String(base.count);
+	// Once it has been seen: what bench measures.
+	requestAnimationFrame(() => setTimeout(() => performance.mark('shown')));
+}
+
+start();

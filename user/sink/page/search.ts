@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Which functions match, and how many samples have one of them on their stack.
+
+import type { Names } from './names';
+import type { Tree } from './tree';
+
+/** By label: does it match? null: nothing is searched for. Throws SyntaxError. */
+export function matchLabels(text: string, names: Names, labels: number): Uint8Array | null {
+	if (!text)
+		return null;
+	const pattern = new RegExp(text, 'i');
+	return Uint8Array.from({ length: labels }, (_, label) => Number(pattern.test(names.raw(label))));
+}
+
+/** Samples of each side; one counts once, however many of its frames match. */
+export function matchedSamples(tree: Tree, matching: Uint8Array): number[] {
+	return tree.total.map(total => {
+		let samples = 0;
+		for (let i = 0; i < tree.count;) {
+			const matches = matching[tree.label[i]];
+			samples += matches ? total[i] : 0;
+			i = matches ? tree.end[i] : i + 1;
+		}
+		return samples;
+	});
+}

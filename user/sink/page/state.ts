@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What the page shows, as its address keeps it: a link or a reload leads back to it.
+
+export interface State {
+	callers: boolean;       // inverted
+	table: boolean;
+	flipped: boolean;       // roots at the bottom
+	absolute: boolean;      // of a difference: numbers, not shares
+	threads: string;        // "" all, "PID" or "PID.TID"
+	zoom: number[];         // labels from the root on
+	search: string;
+}
+
+export function readState(fragment: string): State {
+	const fields = new URLSearchParams(fragment.replace(/^#/, ''));
+	return {
+		callers: fields.has('callers'),
+		table: fields.has('table'),
+		flipped: fields.has('flipped'),
+		absolute: fields.has('absolute'),
+		threads: fields.get('threads') ?? '',
+		zoom: (fields.get('zoom') ?? '').split('.').filter(Boolean).map(Number).filter(Number.isInteger),
+		search: fields.get('search') ?? '',
+	};
+}
+
+/** As location.hash has it: empty where nothing is special. */
+export function fragmentOf(state: State): string {
+	const fields = new URLSearchParams();
+	for (const key of ['callers', 'table', 'flipped', 'absolute'] as const)
+		if (state[key])
+			fields.set(key, '1');
+	if (state.threads)
+		fields.set('threads', state.threads);
+	if (state.zoom.length)
+		fields.set('zoom', state.zoom.join('.'));
+	if (state.search)
+		fields.set('search', state.search);
+	return fields.size ? '#' + fields : '';
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// All functions in a table: for those who rather read, or have it read to them.
+
+import { PROCESS } from './data';
+import type { Names } from './names';
+import { element, number, percent, plural, signed } from './text';
+import type { Tree } from './tree';
+
+const STEP = 200;               // rows at a time
+
+interface Row { label: number; self: number[]; total: number[] }
+
+interface Column {
+	heading: string;
+	title?: string;
+	value: (row: Row) => number | string;
+	text: (row: Row) => string;
+	className?: string;
+}
+
+/** Functions below a node; recursion counts once in a total. */
+function rowsOf(tree: Tree, under: number, names: Names): Row[] {
+	const rows = new Map<number, Row>(), open: number[] = [], opened = new Uint32Array(names.labels);
+	for (let i = under; i < tree.end[under]; i++) {
+		for (; open.length && tree.depth[i] <= tree.depth[open[open.length - 1]]; open.pop())
+			opened[tree.label[open[open.length - 1]]]--;
+		open.push(i);
+		const label = tree.label[i], outermost = !opened[label]++;
+		if (names.kind(label) === PROCESS || !tree.total.some(total => total[i]))
+			continue;
+		let row = rows.get(label);
+		if (!row)
+			rows.set(label, row = { label, self: tree.self.map(() => 0), total: tree.self.map(() => 0) });
+		for (let side = 0; side < tree.self.length; side++) {
+			row.self[side] += tree.self[side][i];
+			row.total[side] += outermost ? tree.total[side][i] : 0;
+		}
+	}
+	return [...rows.values()];
+}
+
+export class FunctionTable {
+	private sorted = 1;             // column
+	private downward = true;
+	private limit = STEP;
+	private rows: Row[] = [];
+	private whole: number[] = [];
+	private matching: Uint8Array | null = null;
+
+	constructor(private readonly box: HTMLElement, private readonly names: Names, private readonly choose: (label: number) => void) {}
+
+	show(tree: Tree, under: number, matching: Uint8Array | null): void {
+		this.rows = rowsOf(tree, under, this.names);
+		this.whole = tree.total.map(total => total[under]);
+		this.matching = matching;
+		this.limit = STEP;
+		this.render();
+	}
+
+	private counts(heading: string, of: 'self' | 'total'): Column[] {
+		const share = (row: Row, side: number) => this.whole[side] ? row[of][side] / this.whole[side] : 0;
+		const sides = this.whole.length > 1 ? [' before', ' after'] : [''];
+		const columns = sides.flatMap((side, n): Column[] => [
+			{ heading: heading + side, value: row => row[of][n], text: row => number(row[of][n]) },
+			{ heading: '%', title: `Share of the samples${side}: ${heading.toLowerCase()}`, value: row => share(row, n),
+				text: row => percent(row[of][n], this.whole[n]) },
+		]);
+		if (sides.length > 1) {
+			const change = (row: Row) => share(row, 1) - share(row, 0);
+			columns.push({ heading: 'Change', title: `Change of the share: ${heading.toLowerCase()}`,
+				value: row => Math.abs(change(row)),
+				text: row => signed(change(row), percent(Math.abs(change(row)), 1)) });
+		}
+		return columns;
+	}
+
+	private columns(): Column[] {
+		const { names } = this;
+		return [
+			{ heading: 'Function', value: row => names.name(row.label), text: row => names.name(row.label), className: 'name' },
+			...this.counts('Self', 'self'), ...this.counts('Total', 'total'),
+			{ heading: 'Kind', value: row => names.kindWords(row.label), text: row => names.kindWords(row.label), className: 'text' },
+			{ heading: 'Module', value: row => names.module(row.label), text: row => names.module(row.label), className: 'text' },
+		];
+	}
+
+	private sort(rows: Row[], { value }: Column): void {
+		const sign = this.downward ? -1 : 1;
+		rows.sort((a, b) => {
+			const va = value(a), vb = value(b);
+			return (va < vb ? -sign : va > vb ? sign : 0) || a.label - b.label;
+		});
+	}
+
+	private heading(column: Column, index: number): HTMLElement {
+		const button = element('button', column.heading + (index === this.sorted ? this.downward ? ' ▾' : ' ▴' : ''));
+		const th = element('th', '', column.className, button);
+		th.scope = 'col';
+		button.title = column.title ?? `Sort by ${column.heading.toLowerCase()}`;
+		if (index === this.sorted)
+			th.ariaSort = this.downward ? 'descending' : 'ascending';
+		button.addEventListener('click', () => {
+			this.downward = index === this.sorted ? !this.downward : typeof column.value(this.rows[0] ?? { label: 0, self: [0, 0], total: [0, 0] }) === 'number';
+			this.sorted = index;
+			this.render();
+			this.box.querySelectorAll<HTMLElement>('thead button')[index].focus();
+		});
+		return th;
+	}
+
+	private row(row: Row, columns: Column[]): HTMLElement {
+		const button = element('button', columns[0].text(row)), th = element('th', '', 'name', button);
+		th.scope = 'row';
+		button.title = `${columns[0].text(row)}: show in the flame graph`;
+		button.addEventListener('click', () => this.choose(row.label));
+		return element('tr', '', '', th, ...columns.slice(1).map(column => {
+			const text = column.text(row), changes = column.heading === 'Change' && /[1-9]/.test(text);
+			return element('td', text, changes ? text.startsWith('+') ? 'grown' : 'shrunk' : column.className);
+		}));
+	}
+
+	private render(): void {
+		const { matching } = this, columns = this.columns();
+		const rows = matching ? this.rows.filter(row => matching[row.label]) : this.rows;
+		this.sort(rows, columns[this.sorted]);
+		const shown = rows.slice(0, this.limit);
+		const caption = element('caption', `${plural(rows.length, 'function')}${matching ? ' that match' : ''}, ` +
+			`of ${this.whole.map(n => plural(n, 'sample')).join(' before and ')}${this.whole.length > 1 ? ' after' : ''}`);
+		const table = element('table', '', '', caption,
+			element('thead', '', '', element('tr', '', '', ...columns.map((c, i) => this.heading(c, i)))),
+			element('tbody', '', '', ...shown.map(row => this.row(row, columns))));
+		this.box.replaceChildren(table);
+		if (shown.length < rows.length) {
+			const more = element('button', `Show ${number(Math.min(STEP, rows.length - shown.length))} more`, 'more');
+			more.addEventListener('click', () => {
+				this.limit += STEP;
+				this.render();
+				this.box.querySelectorAll<HTMLElement>('tbody button')[this.limit - STEP].focus();
+			});
+			this.box.append(more);
+		}
+	}
+}

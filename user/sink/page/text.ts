@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Numbers and names as people read them, and elements that hold nothing but text.
+
+/** Names come from the profiled programs: what cannot be seen, or turns the direction of the text, is spelled out. */
+export const visible = (s: string) => s.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+	c => '\\u{' + c.codePointAt(0)!.toString(16) + '}');
+
+export const number = (n: number) => n.toLocaleString('en-US');
+
+/** Small shares, and what is all but everything, get the digits that tell them from 0 and 100. */
+export function percent(part: number, whole: number): string {
+	const p = whole ? 100 * part / whole : 0;
+	return p.toFixed(p > 99.95 && p < 100 ? 3 : p && p < 1 ? 2 : 1) + ' %';
+}
+
+export const signed = (n: number, text: string) => (n > 0 ? '+' : n < 0 ? '\u2212' : '\u00b1') + text;
+
+export const plural = (n: number, word: string) => `${number(n)} ${word}${n === 1 ? '' : 's'}`;
+
+export function bytes(n: number): string {
+	const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+	let unit = 0;
+	for (; n >= 1000 && unit < 4; unit++)
+		n /= 1000;
+	return `${n.toFixed(unit ? 1 : 0)} ${units[unit]}`;
+}
+
+export const byId = <T extends HTMLElement = HTMLElement>(id: string) => document.getElementById(id) as T;
+
+export function element<K extends keyof HTMLElementTagNameMap>(tag: K, text = '', className = '',
+	...children: (Node | string)[]): HTMLElementTagNameMap[K] {
+	const e = document.createElement(tag);
+	e.textContent = text;
+	if (className)
+		e.className = className;
+	e.append(...children);
+	return e;
+}
+
+export function swatch(colour: string): HTMLElement {
+	const e = element('span', '', 'swatch');
+	e.style.background = colour;
+	return e;
+}

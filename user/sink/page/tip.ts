@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What is said of a frame: in the line below the graph, beside the pointer, and to screen readers.
+
+import type { Names } from './names';
+import { byId, element, number, percent, plural, signed } from './text';
+import type { Tree } from './tree';
+
+export class Tip {
+	private readonly detail = byId('detail');
+	private readonly box = byId('tip');
+
+	constructor(private readonly names: Names) {}
+
+	/** The lines that say how many samples a frame has. */
+	private counts(tree: Tree, node: number, focus: number, callers: boolean): string[] {
+		if (tree.total.length > 1)
+			return this.change(tree, node, callers);
+		const total = tree.total[0], self = tree.self[0];
+		return [`${plural(total[node], 'sample')}, ${percent(total[node], total[0])}` +
+			(focus && total[focus] ? `, ${percent(total[node], total[focus])} of what is in view` : '') +
+			(callers ? '' : ` · self ${number(self[node])}, ${percent(self[node], total[0])}`)];
+	}
+
+	private change(tree: Tree, node: number, callers: boolean): string[] {
+		const line = (what: string, [before, after]: Float64Array[]) => {
+			const [wholeBefore, wholeAfter] = tree.total.map(total => total[0]);
+			const points = 100 * ((wholeAfter && after[node] / wholeAfter) - (wholeBefore && before[node] / wholeBefore));
+			const more = after[node] - before[node];
+			return `${what}before ${number(before[node])}, ${percent(before[node], wholeBefore)}` +
+				` · after ${number(after[node])}, ${percent(after[node], wholeAfter)}` +
+				` · ${signed(points, Math.abs(points).toFixed(2))} points, ${signed(more, number(Math.abs(more)))}`;
+		};
+		return [line('', tree.total), ...(callers ? [] : [line('self: ', tree.self)])];
+	}
+
+	lines(tree: Tree, node: number, focus: number, callers: boolean): string[] {
+		const label = tree.label[node];
+		return [this.names.name(label), this.names.kindLine(label), this.names.source(tree.source[node]),
+			...this.counts(tree, node, focus, callers)].filter(Boolean);
+	}
+
+	describe(lines: string[]): void {
+		this.detail.textContent = lines.join(' · ');
+	}
+
+	show([name, ...lines]: string[], x: number, y: number): void {
+		const { box } = this;
+		box.replaceChildren(element('strong', name), ...lines.map(line => element('div', line)));
+		box.hidden = false;
+		box.style.left = Math.max(8, Math.min(x + 14, innerWidth - box.offsetWidth - 8)) + 'px';
+		box.style.top = (y + 20 + box.offsetHeight < innerHeight ? y + 20 : Math.max(8, y - 12 - box.offsetHeight)) + 'px';
+	}
+
+	hide(): void {
+		this.box.hidden = true;
+	}
+}
