@@ -5,6 +5,7 @@
 #include "base/scope.h"
 #include "pipeline/pipeline_state.h"
 #include "symbolize/method_name.h"
+#include "symbolize/shown_name.h"
 
 static int intern(struct pipeline *p, const char *s, uint32_t *ret)
 {
@@ -12,7 +13,7 @@ static int intern(struct pipeline *p, const char *s, uint32_t *ret)
 		*ret = 0;
 		return 0;
 	}
-	return string_pool_add(p->strings, s, strlen(s), ret);
+	return shown_name_add(p->strings, s, strlen(s), ret);
 }
 
 /* What a symbolizer found, put into the frame table. */

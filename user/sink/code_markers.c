@@ -6,17 +6,18 @@
 
 #include "base/scope.h"
 #include "symbolize/method_name.h"
+#include "symbolize/shown_name.h"
 
 static const struct code_thread nothing = {.first = CODE_MARKER_NONE, .last = CODE_MARKER_NONE};
 
 /* New strings count against the budget, whatever they are. */
 static int keep(struct code_markers *markers, const char *s, uint32_t *ret)
 {
-	int err = string_pool_add(markers->strings, s, strlen(s), ret);
+	int err = shown_name_add(markers->strings, s, strlen(s), ret);
 
 	if (!err && *ret >= markers->string_count) {
 		markers->string_count = *ret + 1;
-		markers->name_bytes += strlen(s);
+		markers->name_bytes += strlen(string_pool_get(markers->strings, *ret));
 	}
 	return err;
 }

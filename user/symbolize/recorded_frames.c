@@ -8,6 +8,7 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/index_map.h"
+#include "symbolize/shown_name.h"
 
 /* What a location is, whatever its number in this run. */
 struct key {
@@ -145,9 +146,9 @@ static int frame_of(struct string_pool *strings, const struct jitbpf_frame_entry
 		.flags = fixed->flags & FRAME_INLINED,
 	};
 
-	if (string_pool_add(strings, texts[0], fixed->name_bytes, &frame.name) ||
-	    string_pool_add(strings, texts[1], fixed->file_bytes, &frame.file) ||
-	    string_pool_add(strings, texts[2], fixed->module_bytes, &frame.module))
+	if (shown_name_add(strings, texts[0], fixed->name_bytes, &frame.name) ||
+	    shown_name_add(strings, texts[1], fixed->file_bytes, &frame.file) ||
+	    shown_name_add(strings, texts[2], fixed->module_bytes, &frame.module))
 		return -ENOMEM;
 	*ret = frame;
 	return 0;

@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "sink/code_markers.h"
+#include "symbolize/shown_name.h"
 
 static struct sink_code code_at(uint64_t time_ns, const struct code_region *region)
 {
@@ -71,21 +72,21 @@ static void a_storm_is_counted(void **state)
 static void names_have_a_budget(void **state)
 {
 	CLEANUP(code_markers_deinit) struct code_markers markers = {0};
-	AUTO_FREE char *name = malloc((1 << 20) + 1);
+	const uint32_t fits = CODE_MARKER_NAMES_MAX / SHOWN_NAME_MAX;
+	AUTO_FREE char *name = calloc(1, (1 << 20) + 1);
 
 	assert_non_null(name);
 	memset(name, 'x', 1 << 20);
-	name[1 << 20] = 0;
-	for (uint32_t i = 0; i < 20; i++) {
+	for (uint32_t i = 0; i < fits + 10; i++) {
 		const struct code_region named = {
 			.name = name, .class_name = "", .source = "", .module = ""};
 
-		name[0] = (char)('a' + i);
+		name[i] = 'y'; /* another one */
 		add(&markers, 0, i, &named);
 		add(&markers, 0, i, &named); /* the same name takes nothing */
 	}
-	assert_int_equal(markers.markers.size, 2 * (CODE_MARKER_NAMES_MAX >> 20) - 1);
-	assert_int_equal(markers.left_out, 40 - markers.markers.size);
+	assert_int_equal(markers.markers.size, 2 * fits - 1);
+	assert_int_equal(markers.left_out, 2 * (fits + 10) - markers.markers.size);
 }
 
 int main(void)
