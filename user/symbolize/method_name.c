@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "symbolize/demangle.h"
+#include "symbolize/engine_name.h"
 
 int method_name(const char *class_name, const char *name, bool readable, char **ret)
 {
-	AUTO_FREE char *demangled = readable ? demangle(name) : NULL;
+	AUTO_FREE char *demangled = readable ? engine_name(name) : NULL;
 	char *whole;
 
 	if (demangled)
