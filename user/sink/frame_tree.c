@@ -17,6 +17,7 @@ struct builder {
 	/* Of the samples at hand, those of all or of one thread: */
 	VEC(uint32_t) nodes;		     /* profile nodes that may have any, parents first */
 	uint64_t *self, *totals;	     /* by profile node */
+	uint32_t *places;		     /* by profile node: its innermost frame's */
 	const struct sampled_thread *thread; /* NULL: of all */
 	uint32_t *first; /* by location: index into label_numbers + 1, 0: not asked yet */
 	VEC(uint32_t) label_numbers; /* of the frames of a location, innermost first */
@@ -27,6 +28,7 @@ static void builder_deinit(struct builder *b)
 	vec_deinit(&b->nodes);
 	free(b->self);
 	free(b->totals);
+	free(b->places);
 	free(b->first);
 	vec_deinit(&b->label_numbers);
 }
@@ -152,11 +154,11 @@ static int place(struct builder *b, uint32_t number)
 			return -ENOMEM;
 		b->tree->nodes.data[0].total += samples;
 		b->tree->nodes.data[at].total += samples;
-	} else if (place_frames(b, node->location, samples, b->tree->places[node->parent], &at)) {
+	} else if (place_frames(b, node->location, samples, b->places[node->parent], &at)) {
 		return -ENOMEM;
 	}
 	b->tree->nodes.data[at].self += b->self[number];
-	b->tree->places[number] = at;
+	b->places[number] = at;
 	return 0;
 }
 
@@ -186,6 +188,7 @@ static int place_samples(struct builder *b)
 static int place_all(struct builder *b)
 {
 	const struct profile *profile = b->view->profile;
+	int err;
 
 	if (vec_reserve(&b->nodes, profile->nodes.size))
 		return -ENOMEM;
@@ -193,7 +196,10 @@ static int place_all(struct builder *b)
 		b->self[i] = profile->nodes.data[i].self;
 		b->nodes.data[b->nodes.size++] = i;
 	}
-	return place_samples(b);
+	err = place_samples(b);
+	if (!err)
+		b->tree->places = TAKE_PTR(b->places);
+	return err;
 }
 
 static int compare_numbers(const void *a_, const void *b_)
@@ -209,8 +215,11 @@ static int place_threads(struct builder *b, const struct thread_counts *counts)
 	const struct profile *profile = b->view->profile;
 	AUTO_FREE uint32_t *met = calloc(profile->nodes.size + 1, sizeof(*met));
 	AUTO_FREE struct sort_key *keys = calloc(counts->counts.size + 1, sizeof(*keys));
-	int err = met && keys ? 0 : -ENOMEM;
+	size_t first = 0; /* of the thread's keys */
+	int err;
 
+	b->tree->places = calloc(counts->counts.size + 1, sizeof(*b->tree->places));
+	err = met && keys && b->tree->places ? 0 : -ENOMEM;
 	for (uint32_t i = 0; !err && i < counts->counts.size; i++)
 		keys[i] = (struct sort_key){.key = counts->counts.data[i].thread, .item = i};
 	err = err ?: sort_keys(keys, counts->counts.size);
@@ -229,6 +238,9 @@ static int place_threads(struct builder *b, const struct thread_counts *counts)
 		qsort(b->nodes.data, b->nodes.size, sizeof(*b->nodes.data), compare_numbers);
 		b->thread = &counts->threads.data[count->thread];
 		err = place_samples(b);
+		for (; first <= i; first++)
+			b->tree->places[keys[first].item] =
+				b->places[counts->counts.data[keys[first].item].node];
 	}
 	return err;
 }
@@ -244,13 +256,12 @@ int frame_tree_build(struct frame_tree *tree, const struct view *view,
 		.labels = labels,
 		.self = calloc(count + 1, sizeof(*b.self)),
 		.totals = calloc(count + 1, sizeof(*b.totals)),
+		.places = calloc(count + 1, sizeof(*b.places)),
 		.first = calloc(view->locations->locations.size + 1, sizeof(*b.first)),
 	};
 	uint32_t all;
 
-	tree->places = calloc(count + 1, sizeof(*tree->places));
-	if (!b.self || !b.totals || !tree->places || !b.first ||
-	    child(tree, FRAME_TREE_NONE, 0, &all))
+	if (!b.self || !b.totals || !b.places || !b.first || child(tree, FRAME_TREE_NONE, 0, &all))
 		return -ENOMEM;
 	return view->threads ? place_threads(&b, view->threads) : place_all(&b);
 }

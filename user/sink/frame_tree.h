@@ -33,7 +33,10 @@ struct frame_tree_node {
 struct frame_tree {
 	VEC(struct frame_tree_node) nodes;
 	struct index_map index;
-	/* By node of the profile: where its innermost frame is; 0 where it has no samples. */
+	/*
+	 * Nodes at which samples are: by node of the profile, or, where the view has
+	 * threads, by count of theirs. 0 where there are no samples.
+	 */
 	uint32_t *places;
 };
 

@@ -36,7 +36,7 @@ static void html_destroy(struct sink *sink)
 
 static int html_sample(struct sink *sink, const struct view *view, const struct sink_sample *sample)
 {
-	return thread_counts_add(&sink->counts, sample);
+	return view->threads ? 0 : thread_counts_add(&sink->counts, sample);
 }
 
 static int label_frame(void *context, const struct frame_text *frame, uint32_t *ret)
@@ -64,9 +64,12 @@ static int add_node(struct page_data *page, const struct view *view,
 	return vec_push(&page->nodes, out);
 }
 
+/* Where the view has threads of its own, the tree has a part for each of them. */
 static int add_samples(struct page_data *page, const struct view *view,
-		       const struct thread_counts *counts, const struct frame_tree *tree)
+		       const struct thread_counts *own, const struct frame_tree *tree)
 {
+	const struct thread_counts *counts = view->threads ?: own;
+
 	vec_for_each (thread, &counts->threads) {
 		const char *comm = frame_text_comm(view, thread->comm);
 
@@ -74,7 +77,8 @@ static int add_samples(struct page_data *page, const struct view *view,
 			return -ENOMEM;
 	}
 	vec_for_each (count, &counts->counts) {
-		struct page_count out = {.node = tree->places[count->node],
+		size_t place = view->threads ? (size_t)(count - counts->counts.data) : count->node;
+		struct page_count out = {.node = tree->places[place],
 					 .group = count->thread,
 					 .samples = count->samples};
 
