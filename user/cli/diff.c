@@ -26,7 +26,7 @@ struct diff_options {
 
 static const struct option_spec options[] = {
 	{'f', "format", OPTION_STRING, offsetof(struct diff_options, format), "FORMAT",
-	 "table or folded (default: by the ending of -o, else table)", 0, 0},
+	 "table, folded or html (default: by the ending of -o, else table)", 0, 0},
 	{'o', "output", OPTION_STRING, offsetof(struct diff_options, output), "FILE",
 	 "write there instead of to standard output", 0, 0},
 	{0, "rows", OPTION_NUMBER, offsetof(struct diff_options, rows), "N",
@@ -45,11 +45,21 @@ struct run {
 	FILE *out;
 };
 
+static const struct view *view_of(const struct run *run, enum frame_diff_side side)
+{
+	return pipeline_view(run->sides[side].pipeline);
+}
+
 static int write_table(struct run *run)
 {
-	return frame_diff_write_table(
-		run->out, run->diff, pipeline_view(run->sides[DIFF_BEFORE].pipeline),
-		pipeline_view(run->sides[DIFF_AFTER].pipeline), run->options->rows);
+	return frame_diff_write_table(run->out, run->diff, view_of(run, DIFF_BEFORE),
+				      view_of(run, DIFF_AFTER), run->options->rows);
+}
+
+static int write_html(struct run *run)
+{
+	return frame_diff_write_html(run->out, run->diff, view_of(run, DIFF_BEFORE),
+				     view_of(run, DIFF_AFTER));
 }
 
 static int write_folded(struct run *run)
@@ -63,6 +73,7 @@ static const struct format {
 } formats[] = {
 	{"table", ".txt", write_table},
 	{"folded", ".folded", write_folded},
+	{"html", ".html", write_html},
 };
 
 /* That called options->format, else by the ending of -o; NULL, having said so, where there is none.
@@ -92,17 +103,14 @@ static const struct format *choose_format(const struct diff_options *values)
 
 static int make(struct run *run, const struct format *format)
 {
-	const struct view *views[DIFF_SIDES];
 	int err = 0;
 
-	for (int side = 0; side < DIFF_SIDES && !err; side++) {
+	for (int side = 0; side < DIFF_SIDES && !err; side++)
 		err = replay_run(&run->sides[side]);
-		views[side] = pipeline_view(run->sides[side].pipeline);
-	}
 	if (err)
 		return err;
-	err = frame_diff_create(views[DIFF_BEFORE], views[DIFF_AFTER], run->options->strip_hex,
-				&run->diff);
+	err = frame_diff_create(view_of(run, DIFF_BEFORE), view_of(run, DIFF_AFTER),
+				run->options->strip_hex, &run->diff);
 	err = err ?: format->write(run);
 	if (err == -ENOMEM)
 		fprintf(stderr, "jitbpf: out of memory\n");
@@ -118,8 +126,7 @@ static int diff(const struct diff_options *values, const struct format *format, 
 	int err = 0;
 
 	for (int side = 0; side < DIFF_SIDES && !err; side++)
-		err = replay_open(&run.sides[side], paths[side], &filter, &values->view,
-				  false);
+		err = replay_open(&run.sides[side], paths[side], &filter, &values->view, false);
 	if (!err)
 		err = outputs_add_file(&outputs, values->output, &run.out);
 	if (!err)
