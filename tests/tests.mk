@@ -17,7 +17,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcore.a
 	$(Q)$(CC) $(ALL_CFLAGS) $(filter %.o,$^) $(B)/libcore.a $(CORE_LIBS) -lcmocka -o $@
 
 # What of the commands can be tested without running them.
-CLI_TESTED := options view_options filter_options
+CLI_TESTED := options view_options filter_options output_file
 
 $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 

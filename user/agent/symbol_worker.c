@@ -6,8 +6,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/scope.h"
+
+#define PROGRESS_MS 100
 
 /* Frames of a location, with strings of their own in the same allocation. */
 struct symbol_answer {
@@ -27,6 +30,7 @@ struct symbol_worker {
 	struct symbol_answer *answers;
 	struct symbol_answer **answers_end;
 	bool busy;
+	struct naming_progress progress;
 	bool stop;
 	int error;
 };
@@ -140,6 +144,34 @@ static int request(void *context, uint32_t location, const struct location *what
 	return err;
 }
 
+/* Until the worker has answered all, or cannot. Tells now and then where it is. */
+static void wait_for_answers(struct symbol_worker *worker)
+{
+	const struct naming_progress *progress = &worker->progress;
+	size_t before = worker->busy ? worker->begun - 1 : worker->begun;
+
+	while (!worker->error && (worker->busy || worker->begun < worker->requests.size)) {
+		size_t all = worker->requests.size, at = worker->busy ? worker->begun - 1 : 0;
+		const struct module *module =
+			worker->busy ? worker->requests.data[at].module : NULL;
+		struct timespec until;
+
+		if (worker->busy && progress->show) {
+			pthread_mutex_unlock(&worker->lock);
+			progress->show(progress->context, at - before, all - before,
+				       module ? module->path : NULL);
+			pthread_mutex_lock(&worker->lock);
+			if (!worker->busy && worker->begun == worker->requests.size)
+				break;
+		}
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += PROGRESS_MS * 1000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&worker->answered, &worker->lock, &until);
+	}
+}
+
 static int collect(void *context, bool wait, symbol_taker_fn take, void *take_context)
 {
 	struct symbol_worker *worker = context;
@@ -150,8 +182,8 @@ static int collect(void *context, bool wait, symbol_taker_fn take, void *take_co
 	/* A round's requests wake the worker once. */
 	if (worker->begun < worker->requests.size)
 		pthread_cond_signal(&worker->asked);
-	while (wait && !worker->error && (worker->busy || worker->begun < worker->requests.size))
-		pthread_cond_wait(&worker->answered, &worker->lock);
+	if (wait)
+		wait_for_answers(worker);
 	answer = worker->answers;
 	worker->answers = NULL;
 	worker->answers_end = &worker->answers;
@@ -194,6 +226,12 @@ int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **r
 		.context = worker,
 	};
 	return 0;
+}
+
+void symbol_worker_set_progress(struct symbol_worker *worker,
+				const struct naming_progress *progress)
+{
+	worker->progress = *progress;
 }
 
 void symbol_worker_destroy(struct symbol_worker *worker)

@@ -17,6 +17,10 @@ struct symbol_worker; /* see symbol_worker.c */
 int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **ret,
 			 struct symbol_service *ret_service);
 
+/* Who is told how naming gets on: several times a second. Before the first collect(). */
+void symbol_worker_set_progress(struct symbol_worker *worker,
+				const struct naming_progress *progress);
+
 /* Stops after the request at hand. */
 void symbol_worker_destroy(struct symbol_worker *worker);
 

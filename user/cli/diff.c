@@ -131,6 +131,8 @@ static int diff(const struct diff_options *values, const struct format *format, 
 		err = outputs_add_file(&outputs, values->output, &run.out);
 	if (!err)
 		err = make(&run, format);
+	if (!err)
+		outputs_keep(&outputs);
 	err = outputs_close(&outputs) ?: err;
 	damaged = run.sides[DIFF_BEFORE].damaged || run.sides[DIFF_AFTER].damaged;
 	frame_diff_destroy(run.diff);

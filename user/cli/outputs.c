@@ -2,19 +2,18 @@
 #include "cli/outputs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "cli/output_file.h"
 
 #define BUFFER_BYTES (1u << 20)
 
 /* Under a FILE, which by itself does not remember why it could not write. */
 struct output_stream {
-	int fd;
+	struct output_file file;
 	int error; /* the first */
 	bool said;
 };
@@ -24,8 +23,10 @@ static ssize_t stream_write(void *stream_, const char *bytes, size_t size_bytes)
 	struct output_stream *stream = stream_;
 	size_t done = 0;
 
+	if (!stream->error)
+		stream->error = output_file_begin(&stream->file);
 	while (done < size_bytes && !stream->error) {
-		ssize_t put = write(stream->fd, bytes + done, size_bytes - done);
+		ssize_t put = write(stream->file.fd, bytes + done, size_bytes - done);
 
 		if (put >= 0)
 			done += (size_t)put;
@@ -39,8 +40,9 @@ static ssize_t stream_write(void *stream_, const char *bytes, size_t size_bytes)
 static int stream_close(void *stream_)
 {
 	struct output_stream *stream = stream_;
+	int fd = stream->file.fd;
 
-	if (stream->fd != STDOUT_FILENO && close(stream->fd) && !stream->error)
+	if (fd != STDOUT_FILENO && close(fd) && !stream->error)
 		stream->error = -errno;
 	return stream->error;
 }
@@ -52,50 +54,26 @@ static bool ends_with(const char *s, const char *end)
 	return size >= end_size && !strcmp(s + size - end_size, end);
 }
 
-/* What root writes for somebody is theirs. */
-static void give_to_invoking_user(int fd)
+/* Open a file that no other output is. */
+static int open_file(const struct outputs *outputs, const char *path, struct output_file *ret)
 {
-	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	int err = output_file_open(path, ret);
 
-	if (geteuid() || !uid || !gid)
-		return;
-	if (fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)))
-		return; /* it stays root's: no harm */
-}
-
-/* The file behind another output already? */
-static bool is_taken(const struct outputs *outputs, const struct stat *st)
-{
-	struct stat other;
-
+	if (err)
+		return err;
 	vec_for_each (output, &outputs->files) {
-		if (!fstat(output->stream->fd, &other) && other.st_dev == st->st_dev &&
-		    other.st_ino == st->st_ino)
-			return true;
+		if (output_file_same(&output->stream->file, ret))
+			err = -EBUSY;
 	}
-	return false;
+	if (err) {
+		close(ret->fd);
+		output_file_deinit(ret);
+	}
+	return err;
 }
 
-/* Open a file, emptied; a device or a FIFO as it is. */
-static int open_file(const struct outputs *outputs, const char *path)
-{
-	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st))
-		return -errno;
-	if (S_ISREG(st.st_mode)) {
-		if (is_taken(outputs, &st))
-			return -EBUSY;
-		if (ftruncate(fd, 0))
-			return -errno;
-		give_to_invoking_user(fd);
-	}
-	return TAKE_FD(fd);
-}
-
-/* The FILE over output->stream, whose descriptor it takes over; on failure too. */
-static int open_stream(struct output *output, int fd)
+/* The FILE over output->stream, which takes file over; on failure too. */
+static int open_stream(struct output *output, struct output_file *file)
 {
 	static const cookie_io_functions_t functions = {
 		.write = stream_write,
@@ -104,12 +82,13 @@ static int open_stream(struct output *output, int fd)
 	AUTO_FREE struct output_stream *stream = calloc(1, sizeof(*stream));
 
 	if (stream) {
-		stream->fd = fd;
+		stream->file = *file;
 		output->file = fopencookie(stream, "w", functions);
 	}
 	if (!output->file) {
-		if (fd != STDOUT_FILENO)
-			close(fd);
+		if (file->fd != STDOUT_FILENO)
+			close(file->fd);
+		output_file_deinit(file);
 		return -ENOMEM;
 	}
 	setvbuf(output->file, NULL, _IOFBF, BUFFER_BYTES);
@@ -126,7 +105,8 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 		output->sink = sink_by_name(name);
 	else if (output->path && !recording)
 		output->sink = sink_by_path(output->path);
-	if (output->sink || (recording && !outputs->no_recordings))
+	output->recording = recording && !outputs->no_recordings;
+	if (output->sink || output->recording)
 		return 0;
 	fprintf(stderr, "jitbpf: unknown format '%s': wanted is one of %s\n", name ?: output->path,
 		name ? "firefox, folded, html, pprof, script, speedscope, summary"
@@ -139,12 +119,12 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 /* Open what output names, and add it. */
 static int open_output(struct outputs *outputs, struct output output)
 {
-	int err = vec_reserve(&outputs->files, outputs->files.size + 1), fd = STDOUT_FILENO;
+	struct output_file file = {.fd = STDOUT_FILENO};
+	int err = vec_reserve(&outputs->files, outputs->files.size + 1);
 
 	if (!err && output.path)
-		err = fd = open_file(outputs, output.path);
-	if (err >= 0)
-		err = open_stream(&output, fd);
+		err = open_file(outputs, output.path, &file);
+	err = err ?: open_stream(&output, &file);
 	if (err) {
 		fprintf(stderr, "jitbpf: %s: %s\n", output.path ?: "standard output",
 			err == -EBUSY ? "given twice" : strerror(-err));
@@ -153,17 +133,26 @@ static int open_output(struct outputs *outputs, struct output output)
 	return vec_push(&outputs->files, output);
 }
 
+/* Opened again it would be written from its beginning, over what the shell put there. */
+static bool is_standard_output(const char *path)
+{
+	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
+}
+
 int outputs_add(struct outputs *outputs, const char *path, const char *name)
 {
 	struct output output = {.path = path};
 	int err = choose_format(outputs, &output, name);
 
+	if (path && is_standard_output(path))
+		output.path = NULL;
 	return err ?: open_output(outputs, output);
 }
 
 int outputs_add_file(struct outputs *outputs, const char *path, FILE **ret)
 {
-	int err = open_output(outputs, (struct output){.path = path});
+	bool standard = path && is_standard_output(path);
+	int err = open_output(outputs, (struct output){.path = standard ? NULL : path});
 
 	if (!err)
 		*ret = outputs->files.data[outputs->files.size - 1].file;
@@ -187,7 +176,7 @@ int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline)
 FILE *outputs_recording(const struct outputs *outputs)
 {
 	vec_for_each (output, &outputs->files) {
-		if (!output->sink)
+		if (output->recording)
 			return output->file;
 	}
 	return NULL;
@@ -215,15 +204,60 @@ int outputs_check(const struct outputs *outputs)
 	return first;
 }
 
+int outputs_begin_recording(struct outputs *outputs)
+{
+	vec_for_each (output, &outputs->files) {
+		struct output_stream *stream = output->stream;
+
+		if (output->recording && !stream->error)
+			stream->error = output_file_publish(&stream->file);
+		if (output->recording)
+			return outputs_check(outputs);
+	}
+	return 0;
+}
+
+int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct status_line *status)
+{
+	int first = 0, err;
+
+	vec_for_each (output, &outputs->files) {
+		if (!output->sink)
+			continue;
+		if (output->path)
+			status_line_say(status, "writing %s", output->path);
+		err = pipeline_write(pipeline, output->file);
+		output->whole = !err;
+		status_line_clear(status);
+		if (err && !output->stream->error)
+			fprintf(stderr, "jitbpf: writing %s: %s\n",
+				output->path ?: "standard output", strerror(-err));
+		first = first ?: err;
+	}
+	return first;
+}
+
+void outputs_keep(struct outputs *outputs)
+{
+	vec_for_each (output, &outputs->files)
+		output->whole = true;
+}
+
 int outputs_close(struct outputs *outputs)
 {
 	int first = 0;
 
 	vec_for_each (output, &outputs->files) {
+		struct output_stream *stream = output->stream;
+
+		fflush(output->file);
+		if (output->whole && !stream->error)
+			stream->error = output_file_publish(&stream->file);
 		fclose(output->file);
 		say_error(output);
-		first = first ?: output->stream->error;
-		free(output->stream);
+		first = first ?: stream->error;
+		output_file_deinit(&stream->file);
+		free(stream);
 	}
 	vec_deinit(&outputs->files);
 	return first;

@@ -113,7 +113,7 @@ static int open_outputs(struct recording *run)
 	if (err)
 		return err;
 	vec_for_each (output, &run->outputs.files)
-		recordings += !output->sink;
+		recordings += output->recording;
 	if (recordings > 1) {
 		fprintf(stderr, "jitbpf: one recording at a time\n");
 		return -EINVAL;
@@ -170,6 +170,7 @@ static int set_info(struct recording *run)
 /* Behind the live source, which knows the kernel's names. */
 static int build_stages(struct recording *run)
 {
+	struct naming_progress naming;
 	struct kernel_source kernel;
 	struct file_source files;
 	int err;
@@ -185,6 +186,8 @@ static int build_stages(struct recording *run)
 	err = symbol_worker_create(run->symbolizer, &run->worker, &run->symbols);
 	if (err)
 		return err;
+	status_line_init_naming(&run->status, &naming);
+	symbol_worker_set_progress(run->worker, &naming);
 	err = pipeline_create(
 		&(struct pipeline_options){.symbols = &run->symbols, .view = &run->options->view},
 		&run->pipeline);
@@ -299,7 +302,8 @@ static int start(struct recording *run)
 		run->command_failed = true;
 		return complain(err, run->options->command[0]);
 	}
-	return 0;
+	/* Until now it could have failed, and what was there before would have stayed. */
+	return outputs_begin_recording(&run->outputs);
 }
 
 static int record_until_told(struct recording *run)
@@ -314,7 +318,7 @@ static int record_until_told(struct recording *run)
 
 	if (run->options->duration_ns)
 		end_ns = start_ns + run->options->duration_ns;
-	status_line_init(&run->status, start_ns);
+	status_line_init(&run->status);
 	while ((now_ns = clock_now_ns()) < end_ns) {
 		uint64_t left_ms = (end_ns - now_ns + 999999) / 1000000;
 
@@ -333,11 +337,11 @@ static int record_until_told(struct recording *run)
 			break;
 		if (process_watch_ended(&run->watch))
 			break;
-		if (status_line_due(&run->status, now_ns)) {
+		if (status_line_due(&run->status)) {
 			struct pipeline_progress progress = pipeline_progress(run->pipeline);
 
-			status_line_write(&run->status, now_ns, &progress,
-					  live_source_lost(run->live));
+			status_line_say_progress(&run->status, &progress,
+						 live_source_lost(run->live));
 		}
 	}
 	status_line_clear(&run->status);
@@ -370,6 +374,7 @@ static int finish(struct recording *run)
 	if (state < 0)
 		return state;
 	err = pipeline_finish(run->pipeline);
+	status_line_clear(&run->status);
 	if (err)
 		return complain(err, "naming");
 	say_given_up(run);
@@ -379,7 +384,10 @@ static int finish(struct recording *run)
 				      pipeline_modules(run->pipeline));
 	if (err && !outputs_check(&run->outputs))
 		complain(err, "writing the recording");
-	return pipeline_write(run->pipeline) ?: err;
+	err = outputs_write(&run->outputs, run->pipeline, &run->status) ?: err;
+	if (!run->options->quiet)
+		err = pipeline_write(run->pipeline, stderr) ?: err;
+	return err;
 }
 
 static int record_all(struct recording *run)

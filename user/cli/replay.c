@@ -42,6 +42,7 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 	int err;
 
 	*replay = (struct replay){.path = path};
+	status_line_init(&replay->status);
 	err = open_recording(path, &replay->blob);
 	err = err ?: file_store_create(&files, &replay->files);
 	if (!err) {
@@ -55,6 +56,7 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 		if (view && view->no_demangle)
 			symbolizer_set_no_demangle(replay->symbolizer);
 		symbolize_now_init(&replay->now, replay->symbolizer, &symbols);
+		status_line_init_naming(&replay->status, &replay->now.progress);
 		err = pipeline_create(&options, &replay->pipeline);
 	}
 	if (err)
@@ -72,14 +74,20 @@ int replay_run(struct replay *replay)
 
 	if (!err) {
 		replay_source_init(&played, reader, &source);
-		do
+		do {
 			state = pipeline_round(replay->pipeline, &source, NULL);
-		while (state > 0);
+			if (status_line_due(&replay->status))
+				status_line_say(&replay->status, "reading %s: %" PRIu64 " samples",
+						replay->path,
+						pipeline_progress(replay->pipeline).samples);
+		} while (state > 0);
 		recording_reader_close(reader);
+		status_line_clear(&replay->status);
 		if (state < 0)
 			say(replay, state, &played.error);
 		replay->damaged = state < 0;
 		err = pipeline_finish(replay->pipeline);
+		status_line_clear(&replay->status);
 	}
 	if (err)
 		say(replay, err, &error);

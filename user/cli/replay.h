@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/blob.h"
+#include "cli/status_line.h"
 #include "pipeline/pipeline.h"
 #include "symbolize/symbolizer.h"
 
@@ -19,7 +20,8 @@ struct replay {
 	struct symbolizer *symbolizer;
 	struct symbolize_now now;
 	struct pipeline *pipeline; /* sinks may be added before replay_run() */
-	bool damaged;		   /* what precedes the damage is there all the same */
+	struct status_line status;
+	bool damaged; /* what precedes the damage is there all the same */
 };
 
 /*

@@ -33,24 +33,19 @@ static const struct option_spec options[] = {
 };
 
 /* What precedes damage in the recording is reported all the same. */
-static int show(struct replay *replay, const struct outputs *outputs)
+static int show(struct replay *replay, struct outputs *outputs)
 {
 	int err = outputs_attach(outputs, replay->pipeline);
 
 	err = err ?: replay_run(replay);
-	if (err)
-		return err;
-	err = pipeline_write(replay->pipeline);
-	if (err == -ENOMEM)
-		fprintf(stderr, "jitbpf: out of memory\n");
-	return err;
+	return err ?: outputs_write(outputs, replay->pipeline, &replay->status);
 }
 
 static int report(const struct report_options *values, const char *path)
 {
 	const struct sample_filter filter = filter_options_filter(&values->filter);
 	struct outputs outputs = {.no_recordings = true};
-	struct replay replay;
+	struct replay replay = {0};
 	const char *name = values->format;
 	int err;
 

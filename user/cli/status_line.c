@@ -2,41 +2,103 @@
 #include "cli/status_line.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "agent/clock.h"
+#include "base/scope.h"
+#include "base/utf8.h"
+#include "sink/text.h"
 
 #define INTERVAL_NS 250000000u
 
-void status_line_init(struct status_line *line, uint64_t now_ns)
+void status_line_init(struct status_line *line)
 {
 	*line = (struct status_line){
 		.shown = isatty(STDERR_FILENO),
-		.start_ns = now_ns,
+		.start_ns = clock_now_ns(),
 	};
+	line->last_ns = line->start_ns; /* what is over soon shows nothing */
 }
 
-bool status_line_due(const struct status_line *line, uint64_t now_ns)
+bool status_line_due(const struct status_line *line)
 {
-	return line->shown && now_ns - line->last_ns >= INTERVAL_NS;
+	return line->shown && clock_now_ns() - line->last_ns >= INTERVAL_NS;
 }
 
-void status_line_write(struct status_line *line, uint64_t now_ns,
-		       const struct pipeline_progress *progress, uint64_t lost)
+static uint32_t terminal_columns(void)
+{
+	struct winsize size;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
+}
+
+/* A line that is wrapped could not be written over. */
+static void cut(char *s, uint32_t columns)
+{
+	for (uint32_t bytes; *s; s += bytes) {
+		if (!--columns) {
+			*s = 0;
+			break;
+		}
+		utf8_next(s, &bytes);
+	}
+}
+
+void status_line_say(struct status_line *line, const char *format, ...)
+{
+	CLEANUP(text_deinit) struct text text = {0};
+	char said[1024];
+	va_list args;
+
+	if (!line->shown)
+		return;
+	va_start(args, format);
+	vsnprintf(said, sizeof(said), format, args);
+	va_end(args);
+	cut(said, terminal_columns());
+	text_put_string(&text, "\r\033[K");
+	text_put_name(&text, said, 0, 0);
+	text_write(&text, stderr);
+	fflush(stderr);
+	line->last_ns = clock_now_ns();
+	line->written = true;
+}
+
+void status_line_say_progress(struct status_line *line, const struct pipeline_progress *progress,
+			      uint64_t lost)
 {
 	uint64_t samples = progress->samples;
-	double unknown = samples ? 100.0 * (double)progress->code_unknown / (double)samples : 0;
 
-	line->last_ns = now_ns;
-	fprintf(stderr,
-		"\r\033[K%.1f s  %" PRIu64 " samples  %" PRIu64 " JIT methods  %" PRIu64
-		" lost  %.1f%% unresolved",
-		(double)(now_ns - line->start_ns) / 1e9, samples, progress->jit_methods, lost,
-		unknown);
-	fflush(stderr);
+	status_line_say(line,
+			"%.1f s  %" PRIu64 " samples  %" PRIu64 " JIT methods  %" PRIu64
+			" lost  %.1f%% unresolved",
+			(double)(clock_now_ns() - line->start_ns) / 1e9, samples,
+			progress->jit_methods, lost,
+			samples ? 100.0 * (double)progress->code_unknown / (double)samples : 0);
 }
 
-void status_line_clear(const struct status_line *line)
+static void show_naming(void *line_, uint64_t done, uint64_t all, const char *path)
 {
-	if (line->shown)
+	struct status_line *line = line_;
+
+	if (!line->shown || (path == line->path && !status_line_due(line)))
+		return;
+	line->path = path;
+	status_line_say(line, "naming %" PRIu64 " of %" PRIu64 "%s%s", done + 1, all,
+			path ? "  " : "", path ?: "");
+}
+
+void status_line_init_naming(struct status_line *line, struct naming_progress *ret)
+{
+	*ret = (struct naming_progress){.show = show_naming, .context = line};
+}
+
+void status_line_clear(struct status_line *line)
+{
+	if (line->written)
 		fprintf(stderr, "\r\033[K");
+	line->written = false;
 }

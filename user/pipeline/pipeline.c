@@ -110,7 +110,7 @@ int pipeline_set_info(struct pipeline *p, const struct run_info *info)
 
 int pipeline_add_sink(struct pipeline *p, const struct sink_ops *ops, FILE *out)
 {
-	struct pipeline_sink added = {.ops = ops};
+	struct pipeline_sink added = {.ops = ops, .out = out};
 	int err = vec_reserve(&p->sinks, p->sinks.size + 1);
 
 	err = err ?: ops->create(out, &added.sink);
@@ -270,16 +270,13 @@ int pipeline_finish(struct pipeline *p)
 	return pipeline_complete_names(p);
 }
 
-int pipeline_write(struct pipeline *p)
+int pipeline_write(struct pipeline *p, FILE *out)
 {
-	int first = 0;
-
 	vec_for_each (sink, &p->sinks) {
-		int err = sink->ops->finish(sink->sink, &p->view);
-
-		first = first ?: err;
+		if (sink->out == out)
+			return sink->ops->finish(sink->sink, &p->view);
 	}
-	return first;
+	return -EINVAL;
 }
 
 struct pipeline_progress pipeline_progress(const struct pipeline *p)

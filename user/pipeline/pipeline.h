@@ -48,7 +48,8 @@ void pipeline_destroy(struct pipeline *pipeline);
 /* What is recorded: copied. A recording's own INFO record replaces it. Returns 0 or -ENOMEM. */
 int pipeline_set_info(struct pipeline *pipeline, const struct run_info *info);
 
-/* Add an output, before the first round. Borrows out until destroy. Returns 0 or -ENOMEM. */
+/* Add an output, one for each out, before the first round. Borrows out until destroy. Returns 0 or
+ * -ENOMEM. */
 int pipeline_add_sink(struct pipeline *pipeline, const struct sink_ops *ops, FILE *out);
 
 /*
@@ -70,8 +71,8 @@ int pipeline_recorder_error(const struct pipeline *pipeline);
  */
 int pipeline_finish(struct pipeline *pipeline);
 
-/* Write all sinks. Returns 0, or the first sink's error (the others are still written). */
-int pipeline_write(struct pipeline *pipeline);
+/* Write the sink that was added with out. Returns 0 or its error. */
+int pipeline_write(struct pipeline *pipeline, FILE *out);
 
 struct pipeline_progress pipeline_progress(const struct pipeline *pipeline);
 const struct view *pipeline_view(const struct pipeline *pipeline);

@@ -20,6 +20,7 @@
 struct pipeline_sink {
 	const struct sink_ops *ops;
 	struct sink *sink;
+	FILE *out;
 };
 
 /* A stack that was located, good while nothing has changed in its process. */

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 
+#include "base/scope.h"
+#include "base/sort_keys.h"
+
 int symbolizer_location(struct symbolizer *symbolizer, enum location_kind kind, uint64_t offset,
 			const struct module *module, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
 			uint32_t *ret_count)
@@ -31,25 +34,44 @@ static int now_request(void *context, uint32_t location, const struct location *
 	return vec_push(&now->requests, request);
 }
 
+/* File by file, so that each is read once, however little of them can be kept. */
+static int sort_requests(const struct symbolize_now *now, struct sort_key *keys)
+{
+	for (uint32_t i = 0; i < now->requests.size; i++) {
+		const struct module *module = now->requests.data[i].module;
+
+		keys[i] = (struct sort_key){.key = module ? module->number + 1ull : 0, .item = i};
+	}
+	return sort_keys(keys, now->requests.size);
+}
+
 static int now_collect(void *context, bool wait, symbol_taker_fn take, void *take_context)
 {
 	struct symbolize_now *now = context;
+	const struct naming_progress *progress = &now->progress;
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	AUTO_FREE struct sort_key *keys = NULL;
+	size_t all = wait ? now->requests.size : 0;
 	uint32_t count;
 	int err;
 
-	if (!wait)
+	if (!all)
 		return 0;
-	vec_for_each (request, &now->requests) {
-		err = symbolizer_location(now->symbolizer, request->kind, request->offset,
-					  request->module, frames, &count);
-		if (!err)
-			err = take(take_context, request->location, frames, count);
-		if (err)
-			return err;
+	keys = calloc(all, sizeof(*keys));
+	err = keys ? sort_requests(now, keys) : -ENOMEM;
+	for (size_t i = 0; i < all && !err; i++) {
+		const struct symbol_request *request = &now->requests.data[keys[i].item];
+		const struct module *module = request->module;
+
+		if (progress->show)
+			progress->show(progress->context, i, all, module ? module->path : NULL);
+		err = symbolizer_location(now->symbolizer, request->kind, request->offset, module,
+					  frames, &count);
+		err = err ?: take(take_context, request->location, frames, count);
 	}
-	now->requests.size = 0;
-	return 0;
+	if (!err)
+		now->requests.size = 0;
+	return err;
 }
 
 void symbolize_now_init(struct symbolize_now *now, struct symbolizer *symbolizer,

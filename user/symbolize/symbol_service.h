@@ -18,6 +18,13 @@
 typedef int (*symbol_taker_fn)(void *context, uint32_t location, const struct symbol_frame *frames,
 			       uint32_t count);
 
+/* Who is told how collect() gets on while it waits, on its thread. Zero-initialized: nobody. */
+struct naming_progress {
+	/* path: the file that the location at hand is in, NULL: the kernel. May be late. */
+	void (*show)(void *context, uint64_t done, uint64_t all, const char *path);
+	void *context;
+};
+
 struct symbol_service {
 	/*
 	 * Ask for a KERNEL or NATIVE location, once; work on it begins with the next
@@ -53,6 +60,7 @@ struct symbol_request {
  */
 struct symbolize_now {
 	struct symbolizer *symbolizer; /* borrowed */
+	struct naming_progress progress;
 	VEC(struct symbol_request) requests;
 };
 

@@ -305,7 +305,7 @@ static void test_no_samples(void **state)
 
 	assert_int_equal(ledger_taken(ledger), 0);
 	assert_sums(ledger);
-	assert_int_equal(pipeline_write(run->pipeline), 0);
+	assert_int_equal(pipeline_write(run->pipeline, (FILE *)run), 0);
 }
 
 int main(void)

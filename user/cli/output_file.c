@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+
+#define TEMPORARY_NAMES 100 /* that are tried */
+
+/* Names of open files rather than of files: what they stand for is not to be replaced. */
+static bool names_open_file(const char *path)
+{
+	return !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/fd/", 8) ||
+	       !strncmp(path, "/dev/std", 8);
+}
+
+/* May another file take the place of this one? */
+static bool is_replaceable(const char *path)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, 0, STATX_TYPE, &st))
+		/* It is to be new; but not where a link says. */
+		return errno == ENOENT &&
+		       statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &st);
+	return S_ISREG(st.stx_mode) && !(st.stx_attributes & STATX_ATTR_MOUNT_ROOT) &&
+	       !names_open_file(path) && !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
+}
+
+/* The path without links; its last part need not exist. NULL: its folder does not. */
+static char *resolve(const char *path)
+{
+	AUTO_FREE char *whole = realpath(path, NULL), *folder = NULL, *resolved = NULL;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *target;
+
+	if (whole || !*name)
+		return TAKE_PTR(whole);
+	folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	resolved = folder ? realpath(folder, NULL) : NULL;
+	if (!resolved || asprintf(&target, "%s/%s", resolved, name) < 0)
+		return NULL;
+	return target;
+}
+
+/* The next name beside target that nobody is likely to have. NULL: no memory. */
+static char *temporary_name(const char *target, int number)
+{
+	char *name;
+
+	return asprintf(&name, "%s.tmp-%d-%d", target, getpid(), number) < 0 ? NULL : name;
+}
+
+/* Create it under a passing name: for file systems that know no files without one. */
+static int create_named(struct output_file *file)
+{
+	for (int i = 0; i < TEMPORARY_NAMES; i++) {
+		AUTO_FREE char *name = temporary_name(file->target, i);
+
+		if (!name)
+			return -ENOMEM;
+		file->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (file->fd >= 0) {
+			file->temporary = TAKE_PTR(name);
+			return 0;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+/* A file without a name vanishes with us, however we end. */
+static int create(struct output_file *file)
+{
+	AUTO_FREE char *folder = strdup(file->target);
+
+	if (!folder)
+		return -ENOMEM;
+	*strrchr(folder, '/') = 0;
+	file->fd = open(*folder ? folder : "/", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+	return file->fd >= 0 ? 0 : create_named(file);
+}
+
+/* What root writes for somebody is theirs. */
+static void give_to_invoking_user(int fd)
+{
+	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+
+	if (geteuid() || !uid || !gid)
+		return;
+	if (fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)))
+		return; /* it stays root's: no harm */
+}
+
+/* It is to be whose the one before was, and as open to others. */
+static void inherit(const struct output_file *file)
+{
+	struct stat st;
+
+	if (stat(file->target, &st))
+		return;
+	if (fchown(file->fd, st.st_uid, st.st_gid))
+		st.st_mode &= 0700; /* not to a group that it was not meant for */
+	fchmod(file->fd, st.st_mode & 0777);
+}
+
+int output_file_open(const char *path, struct output_file *ret)
+{
+	struct output_file file = {.fd = -1};
+	struct stat st;
+
+	if (is_replaceable(path))
+		file.target = resolve(path);
+	if (file.target && !create(&file)) {
+		inherit(&file);
+	} else {
+		free(file.target);
+		file.target = NULL;
+		file.fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+		if (file.fd < 0)
+			return -errno;
+		file.stale = !fstat(file.fd, &st) && S_ISREG(st.st_mode);
+	}
+	if (file.target || file.stale)
+		give_to_invoking_user(file.fd);
+	*ret = file;
+	return 0;
+}
+
+bool output_file_same(const struct output_file *a, const struct output_file *b)
+{
+	struct stat in_a, in_b;
+
+	if (a->target || b->target)
+		return a->target && b->target && !strcmp(a->target, b->target);
+	return a->stale && b->stale && !fstat(a->fd, &in_a) && !fstat(b->fd, &in_b) &&
+	       in_a.st_dev == in_b.st_dev && in_a.st_ino == in_b.st_ino;
+}
+
+int output_file_begin(struct output_file *file)
+{
+	if (file->stale && ftruncate(file->fd, 0))
+		return -errno;
+	file->stale = false;
+	return 0;
+}
+
+/* Give it a passing name, since only what has one can take another's place. */
+static int name(struct output_file *file)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
+	for (int i = 0; i < TEMPORARY_NAMES; i++) {
+		AUTO_FREE char *name = temporary_name(file->target, i);
+
+		if (!name)
+			return -ENOMEM;
+		if (!linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW)) {
+			file->temporary = TAKE_PTR(name);
+			return 0;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+int output_file_publish(struct output_file *file)
+{
+	int err;
+
+	if (!file->target)
+		return output_file_begin(file);
+	err = file->temporary ? 0 : name(file);
+	if (!err && rename(file->temporary, file->target))
+		err = -errno;
+	if (err)
+		return err;
+	free(file->temporary);
+	free(file->target);
+	file->temporary = file->target = NULL;
+	return 0;
+}
+
+void output_file_deinit(struct output_file *file)
+{
+	if (file->temporary)
+		unlink(file->temporary);
+	free(file->temporary);
+	free(file->target);
+	file->temporary = file->target = NULL;
+}
