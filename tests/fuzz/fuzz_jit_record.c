@@ -66,7 +66,7 @@ static void take_part(struct fuzzed *fuzzed, uint32_t tid, const void *part, siz
 		time_ns = event.header.time_ns;
 		if (fuzzed->newest_ns < time_ns)
 			fuzzed->newest_ns = time_ns;
-		require(!code_map_apply(fuzzed->code, &event, time_ns));
+		require(!code_map_apply(fuzzed->code, &event, event.header.caller, time_ns));
 		read_region(fuzzed, event.header.address, time_ns);
 		read_region(fuzzed, event.header.address + event.header.code_bytes / 2,
 			    fuzzed->newest_ns);

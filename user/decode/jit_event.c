@@ -54,6 +54,11 @@ static int take_lines(struct cursor *c, size_t size_bytes, struct jit_event *eve
 	return 0;
 }
 
+static int take_number(struct cursor *c, size_t size_bytes, uint32_t *number)
+{
+	return size_bytes == sizeof(*number) ? cursor_read(c, number, sizeof(*number)) : -EBADMSG;
+}
+
 static int take_field(struct cursor *c, struct jit_event *event)
 {
 	struct jitbpf_jit_field field;
@@ -73,9 +78,11 @@ static int take_field(struct cursor *c, struct jit_event *event)
 	case JITBPF_JIT_LINES:
 		return take_lines(c, field.size_bytes, event);
 	case JITBPF_JIT_ARCH:
-		if (field.size_bytes != sizeof(event->arch))
-			return -EBADMSG;
-		return cursor_read(c, &event->arch, sizeof(event->arch));
+		return take_number(c, field.size_bytes, &event->arch);
+	case JITBPF_JIT_SEGMENT:
+		return take_number(c, field.size_bytes, &event->segment);
+	case JITBPF_JIT_FORMAT:
+		return take_string(c, field.size_bytes, &event->format, &event->unknown_fields);
 	default:
 		event->unknown_fields++;
 		return cursor_skip(c, field.size_bytes);

@@ -15,6 +15,11 @@ enum jit_event_kind {
 	JIT_EVENT_SHUTDOWN = 2,
 	JIT_EVENT_LOAD = 13,
 	JIT_EVENT_UNLOAD = 14,
+	JIT_EVENT_UPDATE = 15,
+	JIT_EVENT_INLINE_LOAD = 16,
+	JIT_EVENT_UPDATE_V2 = 17,
+	JIT_EVENT_ENTER_NIDS = 19,
+	JIT_EVENT_LEAVE_NIDS = 20,
 	JIT_EVENT_LOAD_V2 = 21,
 	JIT_EVENT_LOAD_V3 = 22,
 };
@@ -30,9 +35,11 @@ struct jit_event {
 	struct jit_string class_name;
 	struct jit_string source;
 	struct jit_string module;
-	const void *lines; /* line_count times struct jitbpf_jit_line, may be unaligned */
+	struct jit_string format; /* of the data that an UPDATE_V2 tells of */
+	const void *lines;	  /* line_count times struct jitbpf_jit_line, may be unaligned */
 	size_t line_count;
 	uint32_t arch;
+	uint32_t segment; /* what an UPDATE_V2 says that there is: the JIT API's segment type */
 	uint32_t unknown_fields;
 };
 

@@ -66,10 +66,37 @@ static void add_counts(struct jit_counts *jit, const struct code_counts *before,
 	jit->methods += after->loads - before->loads;
 	jit->code_bytes += after->code_bytes - before->code_bytes;
 	jit->unloads += after->unloads - before->unloads;
+	jit->inlines += after->inlines - before->inlines;
+	jit->updates += after->updates - before->updates;
+	jit->other_events += after->nothing_to_us - before->nothing_to_us;
+	jit->in_gap += after->in_gap - before->in_gap;
+	jit->inline_no_parent += after->inline_no_parent - before->inline_no_parent;
+	jit->inline_outside += after->inline_outside - before->inline_outside;
+	jit->inline_overlap += after->inline_overlap - before->inline_overlap;
+	jit->update_refused += after->update_unknown - before->update_unknown +
+			       after->segment_overlap - before->segment_overlap;
 	jit->invalid += after->invalid - before->invalid;
 	jit->over_budget += after->over_budget - before->over_budget;
 	jit->not_understood += after->not_understood - before->not_understood +
 			       after->unknown_fields - before->unknown_fields;
+}
+
+/*
+ * Which engine called: the file that its call lies in. A record is made within
+ * the call, so that the file was mapped then; the time of the event can be before we came.
+ */
+static uint64_t engine_of(const struct process *process, uint64_t caller, uint64_t hit_ns)
+{
+	const struct mapping *mapping;
+	struct space_entry mapped;
+
+	if (!process->mappings || (!space_map_find(process->mappings, caller, hit_ns, &mapped) &&
+				   !space_map_find(process->mappings, caller, UINT64_MAX, &mapped)))
+		return caller & ~CODE_ENGINE_KNOWN;
+	mapping = (const struct mapping *)mapped.value;
+	if (mapping->module == MAPPING_ANON)
+		return caller & ~CODE_ENGINE_KNOWN;
+	return CODE_ENGINE_KNOWN | mapping->module;
 }
 
 int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit)
@@ -109,7 +136,9 @@ int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit)
 	if (!is_believed(event.header.time_ns, jit->h.time_ns))
 		row->jit.time_corrected++;
 	before = *code_map_counts(process->code);
-	err = code_map_apply(process->code, &event, pipeline_jit_time(jit));
+	err = code_map_apply(process->code, &event,
+			     engine_of(process, event.header.caller, jit->h.time_ns),
+			     pipeline_jit_time(jit));
 	after = code_map_counts(process->code);
 	add_counts(&row->jit, &before, after);
 	return err ?: pipeline_feed_code(p, process, jit, &event, after->loads - before.loads);

@@ -66,25 +66,50 @@ int pipeline_request_names(struct pipeline *p)
 	return symbols->collect(symbols->context, false, take_symbols, p);
 }
 
-static int jit_name(struct pipeline *p, const struct code_region *region, uint32_t *ret)
+static int jit_name(struct pipeline *p, const struct code_frame *code, uint32_t *ret)
 {
 	AUTO_FREE char *name = NULL;
-	int err =
-		method_name(region->class_name, region->name, !p->view.options.no_demangle, &name);
+	int err = method_name(code->class_name, code->name, !p->view.options.no_demangle, &name);
 
 	return err ?: intern(p, name, ret);
+}
+
+/* Methods for 32-bit code are a module of their own beside the native ones of that name. */
+static int jit_module(struct pipeline *p, const struct code_region *region, uint32_t *ret)
+{
+	AUTO_FREE char *split = NULL;
+	const char *module = *region->module ? region->module : "[jit]";
+
+	if (region->arch == 1) {
+		if (asprintf(&split, "%s (32-bit)", module) < 0) {
+			split = NULL;
+			return -ENOMEM;
+		}
+		module = split;
+	}
+	return intern(p, module, ret);
 }
 
 static int name_jit(struct pipeline *p, uint32_t number, const struct location *location)
 {
 	const struct code_region *region = (const struct code_region *)location->code;
-	struct frame frame = {.symbol_offset = location->offset, .kind = FRAME_KIND_JIT};
-	int err;
+	struct code_frame codes[CODE_FRAMES_MAX];
+	struct frame frames[CODE_FRAMES_MAX];
+	uint32_t module, count = code_region_frames(region, location->offset, codes);
+	int err = jit_module(p, region, &module);
 
-	err = jit_name(p, region, &frame.name);
-	err = err ?: intern(p, *region->module ? region->module : "[jit]", &frame.module);
-	err = err ?: intern(p, region->source, &frame.file);
-	return err ?: frame_table_set(p->frames, number, &frame, 1);
+	for (uint32_t i = 0; i < count && !err; i++) {
+		frames[i] = (struct frame){
+			.module = module,
+			.line = codes[i].line,
+			.symbol_offset = codes[i].offset,
+			.kind = FRAME_KIND_JIT,
+			.flags = codes[i].inlined ? FRAME_INLINED : 0,
+		};
+		err = jit_name(p, &codes[i], &frames[i].name);
+		err = err ?: intern(p, codes[i].source, &frames[i].file);
+	}
+	return err ?: frame_table_set(p->frames, number, frames, count);
 }
 
 static int name_kernel_code(struct pipeline *p, uint32_t number, const struct location *location)

@@ -41,6 +41,7 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 		return err;
 	process_table_init(&p->processes, p->strings, &p->modules,
 			   options->budget ?: &code_budget_default);
+	p->processes.line_rules = options->line_rules;
 	p->info = (struct run_info){.event = "", .command = "", .host = "", .kernel = ""};
 	p->view = (struct view){
 		.info = &p->info,
@@ -230,6 +231,14 @@ int pipeline_recorder_error(const struct pipeline *p)
 	return p->recorder_error;
 }
 
+static void add_jit_counts(struct jit_counts *all, const struct jit_counts *one)
+{
+	_Static_assert(sizeof(*one) % sizeof(uint64_t) == 0, "nothing but counts");
+
+	for (size_t i = 0; i < sizeof(*one) / sizeof(uint64_t); i++)
+		((uint64_t *)all)[i] += ((const uint64_t *)one)[i];
+}
+
 /* Fold what is known only at the end into the ledger. */
 static void complete_ledger(struct pipeline *p)
 {
@@ -251,16 +260,7 @@ static void complete_ledger(struct pipeline *p)
 		row->comm = process->comm;
 		if (i < p->sequences.size)
 			jit->sequence_gaps = sequence_span_gaps(&p->sequences.data[i]);
-		all->methods += jit->methods;
-		all->code_bytes += jit->code_bytes;
-		all->unloads += jit->unloads;
-		all->incomplete += jit->incomplete;
-		all->malformed += jit->malformed;
-		all->invalid += jit->invalid;
-		all->over_budget += jit->over_budget;
-		all->not_understood += jit->not_understood;
-		all->sequence_gaps += jit->sequence_gaps;
-		all->time_corrected += jit->time_corrected;
+		add_jit_counts(all, jit);
 	}
 }
 

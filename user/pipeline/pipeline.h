@@ -22,6 +22,8 @@ struct pipeline; /* see pipeline_state.h */
 struct pipeline_options {
 	/* NULL: the default budget of a process. */
 	const struct code_budget *budget;
+	/* How to read line tables of JIT code. Borrowed; NULL: all are guessed at. */
+	const struct code_line_rules *line_rules;
 	/*
 	 * Names native and kernel locations, unless the source's records bring the
 	 * names along. NULL: they stay without. Used until pipeline_finish(); it is

@@ -151,6 +151,11 @@ static void put_jit(struct text *text, const struct ledger *ledger)
 		put_number(text, ledger->jit.unloads, 0);
 		text_put_string(text, ledger->jit.unloads == 1 ? " unload" : " unloads");
 	}
+	if (ledger->jit.inlines) {
+		text_put_string(text, ", ");
+		put_number(text, ledger->jit.inlines, 0);
+		text_put_string(text, " inlined");
+	}
 	text_put_string(text, "\n");
 }
 

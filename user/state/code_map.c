@@ -3,12 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/scope.h"
-#include "base/vec.h"
-#include "state/code_region.h"
-#include "state/cow_tree.h"
+#include "state/code_map_state.h"
+#include "state/code_methods.h"
 
 #define HIT_KEEP 4096 /* room for regions that one event hits, kept for the next */
 
@@ -16,50 +14,14 @@ const struct code_budget code_budget_default = {
 	.methods = 4u << 20,
 	.name_bytes = 1u << 30,
 	.lines = 64u << 20,
-};
-
-struct code_map {
-	struct code_budget budget;
-	uint64_t *next_number;
-	struct code_usage *usage;
-	struct space_map *space;
-	/*
-	 * The regions in force by method id, in the order in which they came:
-	 * a tree as well, so that a fork shares it. See key_of().
-	 */
-	struct cow_tree methods;
-	uint64_t newest_ns; /* of all loads */
-	struct code_counts counts;
-	VEC(struct space_key) hit; /* within code_map_apply(): regions that may end */
+	.inlines = 4u << 20,
+	.waiting = 64u << 10,
+	.depth = CODE_FRAMES_MAX - 1,
 };
 
 DEFINE_CLEANUP(struct code_map *, code_map_destroy);
 
-static void record_put(struct code_record *record)
-{
-	space_value_put(&record->region.value);
-}
-
-DEFINE_CLEANUP(struct code_record *, record_put);
-
-/*
- * How many regions of its id an unload looks at, the latest ones. Parts of one
- * function are a handful; one id on a million regions is no reason to be slow.
- */
-#define UNLOAD_REGIONS_MAX 4096
-
-/* Where the regions of a method id stand in the index: 2^32 keys, the last never used. */
-static uint64_t key_of(uint32_t method_id, uint32_t sequence)
-{
-	return (uint64_t)method_id << 32 | sequence;
-}
-
-static const struct code_record *record_of(const struct space_value *value)
-{
-	return (const struct code_record *)value;
-}
-
-static int create(const struct code_budget *budget, uint64_t *next_number, struct code_map **ret)
+static int map_alloc(const struct code_budget *budget, uint64_t *next_number, struct code_map **ret)
 {
 	struct code_map *map = calloc(1, sizeof(*map));
 
@@ -71,7 +33,10 @@ static int create(const struct code_budget *budget, uint64_t *next_number, struc
 		return -ENOMEM;
 	}
 	map->budget = *budget;
+	if (map->budget.depth >= CODE_FRAMES_MAX)
+		map->budget.depth = CODE_FRAMES_MAX - 1;
 	map->next_number = next_number;
+	map->own_number = *next_number;
 	*ret = map;
 	return 0;
 }
@@ -79,7 +44,7 @@ static int create(const struct code_budget *budget, uint64_t *next_number, struc
 int code_map_create(const struct code_budget *budget, uint64_t *next_number, struct code_map **ret)
 {
 	CLEANUP(code_map_destroyp) struct code_map *map = NULL;
-	int err = create(budget, next_number, &map);
+	int err = map_alloc(budget, next_number, &map);
 
 	if (!err)
 		err = space_map_create(SPACE_END_WHOLE, &map->space);
@@ -95,18 +60,22 @@ void code_map_destroy(struct code_map *map)
 		return;
 	space_map_destroy(map->space);
 	cow_tree_deinit(&map->methods);
+	cow_tree_deinit(&map->waiting);
+	code_map_forget_gaps(map, UINT64_MAX);
+	vec_deinit(&map->gaps);
 	vec_deinit(&map->hit);
 	code_usage_put(map->usage);
 	free(map);
 }
 
-static int hit_push(struct code_map *map, const struct space_entry *entry)
+void code_map_set_line_rules(struct code_map *map, const struct code_line_rules *rules)
 {
-	return vec_push(&map->hit, ((struct space_key){entry->start, entry->value}));
+	map->line_rules = rules;
 }
 
-/* Gather the regions in force that [start, end) overlaps. */
-static int gather_overlapped(struct code_map *map, uint64_t start, uint64_t end)
+/* --- what ends, what is entered -------------------------------------------------- */
+
+int code_map_gather(struct code_map *map, uint64_t start, uint64_t end)
 {
 	struct space_entry entry;
 	uint64_t at = start;
@@ -114,7 +83,7 @@ static int gather_overlapped(struct code_map *map, uint64_t start, uint64_t end)
 
 	map->hit.size = 0;
 	while (!err && at < end && space_map_next(map->space, at, &entry) && entry.start < end) {
-		err = hit_push(map, &entry);
+		err = vec_push(&map->hit, ((struct space_key){entry.start, entry.value}));
 		at = entry.end;
 	}
 	return err;
@@ -138,7 +107,7 @@ static void unindex_ended(struct code_map *map)
 
 		if (is_in_force(map, hit->start, hit->value))
 			continue;
-		removed = cow_tree_remove(&map->methods, record_of(hit->value)->method_key);
+		removed = cow_tree_remove(&map->methods, code_record_of(hit->value)->method_key);
 		space_value_put(removed.value);
 	}
 	map->hit.size = 0;
@@ -146,187 +115,208 @@ static void unindex_ended(struct code_map *map)
 		vec_deinit(&map->hit);
 }
 
-/* A key behind those of the same method; false where there is none left. */
-static bool next_key(const struct code_map *map, uint32_t method_id, uint64_t *ret)
+int code_map_end_gathered(struct code_map *map, uint64_t time_ns, size_t *ret_ended)
 {
-	const struct cow_item *last = cow_tree_last(&map->methods, key_of(method_id, UINT32_MAX));
-	uint64_t key = key_of(method_id, 0);
-
-	if (last && last->start >= key)
-		key = last->start + 1;
-	*ret = key;
-	return key < key_of(method_id, UINT32_MAX);
-}
-
-/* What a load that is not kept overwrote has ended nonetheless. */
-static int refuse(struct code_map *map, uint64_t time_ns)
-{
-	size_t ended;
 	int err = cow_tree_reserve(&map->methods, map->hit.size, 0);
 
 	if (!err)
-		err = space_map_end_each(map->space, map->hit.data, map->hit.size, time_ns, &ended);
-	if (err)
-		return err;
-	unindex_ended(map);
-	map->counts.over_budget++;
-	return 0;
+		err = space_map_end_each(map->space, map->hit.data, map->hit.size, time_ns,
+					 ret_ended);
+	if (!err)
+		unindex_ended(map);
+	return err;
 }
 
-static int apply_load(struct code_map *map, const struct jit_event *event, uint64_t time_ns)
+int code_map_enter(struct code_map *map, struct code_record *record, uint64_t time_ns)
 {
-	CLEANUP(record_putp) struct code_record *record = NULL;
-	uint64_t start = event->header.address, size_bytes = event->header.code_bytes;
-	struct cow_item item;
-	uint64_t key;
-	int err;
+	struct code_region *region = &record->region;
+	struct cow_item item = {.start = record->method_key,
+				.end = record->method_key + 1,
+				.from_ns = time_ns,
+				.value = &region->value};
+	int err = cow_tree_reserve(&map->methods, map->hit.size, 1);
 
-	if (!start || !size_bytes || start + size_bytes < start || !event->header.method_id) {
-		map->counts.invalid++;
-		return 0;
-	}
-	err = gather_overlapped(map, start, start + size_bytes);
+	if (!err)
+		err = space_map_insert(map->space, region->address,
+				       region->address + region->size_bytes, time_ns,
+				       &region->value);
 	if (err)
 		return err;
-	if (!next_key(map, event->header.method_id, &key))
-		return refuse(map, time_ns);
-	err = code_record_create(event, time_ns, &map->budget, map->usage, &record);
-	if (err == -EDQUOT)
-		return refuse(map, time_ns);
-	if (!err)
-		err = cow_tree_reserve(&map->methods, map->hit.size, 1);
-	if (!err)
-		err = space_map_insert(map->space, start, start + size_bytes, time_ns,
-				       &record->region.value);
-	if (err)
-		return err;
-
-	record->region.number = (*map->next_number)++;
-	record->method_key = key;
+	region->number = (*map->next_number)++;
 	unindex_ended(map);
 	/* One that came too late to be in force is only history. */
-	if (is_in_force(map, start, &record->region.value)) {
-		item = (struct cow_item){.start = key,
-					 .end = key + 1,
-					 .from_ns = time_ns,
-					 .value = space_value_get(&record->region.value)};
+	if (is_in_force(map, region->address, &region->value)) {
+		space_value_get(item.value);
 		cow_tree_insert(&map->methods, &item);
 	}
 	if (map->newest_ns < time_ns)
 		map->newest_ns = time_ns;
-	map->counts.loads++;
-	map->counts.code_bytes += size_bytes;
 	return 0;
 }
 
-/* The region of a method id that came last before the one at key, or NULL. */
-static const struct cow_item *method_before(const struct code_map *map, uint32_t method_id,
-					    uint64_t key)
-{
-	const struct cow_item *item = NULL;
+/* --- loads ------------------------------------------------------------------------ */
 
-	if (key > key_of(method_id, 0))
-		item = cow_tree_last(&map->methods, key - 1);
-	return item && item->start >= key_of(method_id, 0) ? item : NULL;
+/* A key behind those of the same method id; false where there is none left. */
+static bool next_key(const struct code_map *map, uint32_t method_id, uint64_t *ret)
+{
+	const struct cow_item *last = code_method_last(map, method_id);
+
+	*ret = last ? last->start + 1 : code_method_key(method_id, 0);
+	return *ret < code_method_key(method_id, UINT32_MAX);
 }
 
-/* Which caller's regions of a method id an unload means: see code_map_apply(). */
-static bool choose_caller(const struct code_map *map, const struct jit_event *event,
-			  uint64_t time_ns, uint64_t *ret)
+/* A region of the method that a load is of, but for those that it overwrites; or NULL. */
+static struct code_record *part_of(const struct code_map *map, const struct jit_event *event,
+				   uint64_t engine, uint64_t time_ns)
 {
+	uint64_t start = event->header.address, end = start + event->header.code_bytes;
 	uint32_t id = event->header.method_id;
-	const struct cow_item *item = method_before(map, id, key_of(id, UINT32_MAX));
-	bool any = false;
+	const struct cow_item *item = code_method_last(map, id);
 
-	for (size_t left = UNLOAD_REGIONS_MAX; item && left; left--) {
-		uint64_t caller = record_of(item->value)->region.caller;
+	for (size_t left = CODE_METHOD_REGIONS_MAX; item && left; left--) {
+		struct code_record *record = code_record_of(item->value);
+		const struct code_region *region = &record->region;
+		bool overlaps =
+			region->address < end && start < region->address + region->size_bytes;
 
-		if (item->from_ns <= time_ns) {
-			if (!any || caller == event->header.caller)
-				*ret = caller;
-			if (caller == event->header.caller)
-				return true;
-			any = true;
-		}
-		item = method_before(map, id, item->start);
+		if (region->engine == engine && !overlaps && region->loaded_ns <= time_ns)
+			return record;
+		item = code_method_before(map, id, item->start);
 	}
-	return any;
+	return NULL;
 }
 
-static int gather_method(struct code_map *map, const struct jit_event *event, uint64_t time_ns)
-{
-	uint32_t id = event->header.method_id;
-	const struct cow_item *item = method_before(map, id, key_of(id, UINT32_MAX));
-	uint64_t caller = 0;
-	int err = 0;
-
-	map->hit.size = 0;
-	if (!choose_caller(map, event, time_ns, &caller))
-		return 0;
-	for (size_t left = UNLOAD_REGIONS_MAX; !err && item && left; left--) {
-		const struct code_region *region = &record_of(item->value)->region;
-
-		if (region->caller == caller)
-			err = vec_push(&map->hit,
-				       ((struct space_key){region->address, item->value}));
-		item = method_before(map, id, item->start);
-	}
-	return err;
-}
-
-static int gather_starting_in(struct code_map *map, uint64_t start, uint64_t size_bytes)
-{
-	uint64_t end = start + (size_bytes ? size_bytes : 1);
-	int err = gather_overlapped(map, start, end > start ? end : UINT64_MAX);
-
-	if (!err && map->hit.size && map->hit.data[0].start < start) {
-		map->hit.size--;
-		memmove(map->hit.data, map->hit.data + 1, map->hit.size * sizeof(*map->hit.data));
-	}
-	return err;
-}
-
-static int apply_unload(struct code_map *map, const struct jit_event *event, uint64_t time_ns)
+/* What a load that is not kept overwrote has ended nonetheless. */
+static int refuse(struct code_map *map, uint64_t time_ns, uint64_t *count)
 {
 	size_t ended;
+	int err = code_map_end_gathered(map, time_ns, &ended);
+
+	if (!err)
+		(*count)++;
+	return err;
+}
+
+static int apply_load(struct code_map *map, const struct jit_event *event, uint64_t engine,
+		      uint64_t time_ns)
+{
+	CLEANUP(code_record_putp) struct code_record *record = NULL;
+	uint64_t start = event->header.address, size_bytes = event->header.code_bytes;
+	uint64_t key;
 	int err;
 
-	if (event->header.method_id)
-		err = gather_method(map, event, time_ns);
-	else
-		err = gather_starting_in(map, event->header.address, event->header.code_bytes);
-	if (!err)
-		err = cow_tree_reserve(&map->methods, map->hit.size, 0);
-	if (!err)
-		err = space_map_end_each(map->space, map->hit.data, map->hit.size, time_ns, &ended);
+	if (code_range_is_invalid(start, size_bytes) || !event->header.method_id) {
+		map->counts.invalid++;
+		return 0;
+	}
+	err = code_map_gather(map, start, start + size_bytes);
 	if (err)
 		return err;
-	unindex_ended(map);
-	if (ended)
-		map->counts.unloads++;
-	else
-		map->counts.unload_unknown++;
+	if (code_map_is_in_gap(map, time_ns, event->header.sequence))
+		return refuse(map, time_ns, &map->counts.in_gap);
+	if (!next_key(map, event->header.method_id, &key))
+		return refuse(map, time_ns, &map->counts.over_budget);
+	err = code_record_create(event, part_of(map, event, engine, time_ns), map->line_rules,
+				 &map->budget, map->usage, &record);
+	if (err == -EDQUOT)
+		return refuse(map, time_ns, &map->counts.over_budget);
+	if (err)
+		return err;
+	record->region.loaded_ns = time_ns;
+	record->region.engine = engine;
+	record->method_key = key;
+	err = code_map_enter(map, record, time_ns);
+	if (err)
+		return err;
+	map->counts.loads++;
+	map->counts.code_bytes += size_bytes;
+	code_map_settle(map, start, start + size_bytes, time_ns, true);
 	return 0;
 }
 
-int code_map_apply(struct code_map *map, const struct jit_event *event, uint64_t time_ns)
+/* --- changes to a region ------------------------------------------------------------ */
+
+int code_change_begin(struct code_map *map, const struct space_entry *entry, uint64_t time_ns,
+		      bool as_new, struct code_change *ret)
 {
+	struct code_record *record = code_record_of(entry->value);
+	struct code_change change = {.record = record};
 	int err = 0;
 
+	change.time_ns = time_ns > entry->from_ns ? time_ns : entry->from_ns;
+	/* The space map and the index hold it. */
+	change.is_new =
+		as_new || record->region.value.refs > 2 || record->region.number < map->own_number;
+	if (change.is_new)
+		err = code_record_copy(record, &map->budget, map->usage, &change.record);
+	if (err)
+		return err;
+	if (!change.record->region.layout)
+		err = code_layout_create(&change.record->region.layout);
+	if (err) {
+		code_change_cancel(&change);
+		return err;
+	}
+	*ret = change;
+	return 0;
+}
+
+int code_change_enter(struct code_map *map, struct code_change *change)
+{
+	const struct code_region *region = &change->record->region;
+	int err;
+
+	if (!change->is_new)
+		return 0;
+	err = code_map_gather(map, region->address, region->address + region->size_bytes);
+	if (!err)
+		err = code_map_enter(map, change->record, change->time_ns);
+	if (!err)
+		code_change_cancel(change); /* the map holds it now */
+	return err;
+}
+
+void code_change_cancel(struct code_change *change)
+{
+	if (change->is_new)
+		code_record_put(change->record);
+	change->is_new = false;
+}
+
+/* --- events ------------------------------------------------------------------------- */
+
+static int apply_event(struct code_map *map, const struct jit_event *event, uint64_t engine,
+		       uint64_t time_ns)
+{
 	switch (event->header.event) {
 	case JIT_EVENT_LOAD:
 	case JIT_EVENT_LOAD_V2:
 	case JIT_EVENT_LOAD_V3:
-		err = apply_load(map, event, time_ns);
-		break;
+		return apply_load(map, event, engine, time_ns);
 	case JIT_EVENT_UNLOAD:
-		err = apply_unload(map, event, time_ns);
-		break;
+		return code_map_unload(map, event, engine, time_ns);
+	case JIT_EVENT_INLINE_LOAD:
+		return code_map_inline(map, event, engine, time_ns);
+	case JIT_EVENT_UPDATE:
+	case JIT_EVENT_UPDATE_V2:
+		return code_map_update(map, event, engine, time_ns);
 	case JIT_EVENT_SHUTDOWN:
+		break;
+	case JIT_EVENT_ENTER_NIDS:
+	case JIT_EVENT_LEAVE_NIDS:
+		map->counts.nothing_to_us++;
 		break;
 	default:
 		map->counts.not_understood++;
 	}
+	return 0;
+}
+
+int code_map_apply(struct code_map *map, const struct jit_event *event, uint64_t engine,
+		   uint64_t time_ns)
+{
+	int err = apply_event(map, event, engine, time_ns);
+
 	if (!err)
 		map->counts.unknown_fields += event->unknown_fields;
 	return err;
@@ -335,11 +325,13 @@ int code_map_apply(struct code_map *map, const struct jit_event *event, uint64_t
 const struct code_region *code_map_find(const struct code_map *map, uint64_t address,
 					uint64_t time_ns)
 {
+	const struct code_region *region;
 	struct space_entry entry;
 
 	if (!space_map_find(map->space, address, time_ns, &entry))
 		return NULL;
-	return &record_of(entry.value)->region;
+	region = &code_record_of(entry.value)->region;
+	return code_layout_is_data(region->layout, address) ? NULL : region;
 }
 
 int code_map_clear(struct code_map *map, uint64_t time_ns)
@@ -349,7 +341,7 @@ int code_map_clear(struct code_map *map, uint64_t time_ns)
 	/* Nearly always all of it ends: then there is no need to look at each region. */
 	map->hit.size = 0;
 	if (map->newest_ns > time_ns)
-		err = gather_overlapped(map, 0, UINT64_MAX);
+		err = code_map_gather(map, 0, UINT64_MAX);
 	if (!err)
 		err = cow_tree_reserve(&map->methods, map->hit.size, 0);
 	if (!err)
@@ -359,13 +351,15 @@ int code_map_clear(struct code_map *map, uint64_t time_ns)
 	if (map->newest_ns <= time_ns)
 		cow_tree_deinit(&map->methods);
 	unindex_ended(map);
+	cow_tree_deinit(&map->waiting);
+	code_map_forget_gaps(map, UINT64_MAX);
 	return 0;
 }
 
 int code_map_clone(struct code_map *map, struct code_map **ret)
 {
 	CLEANUP(code_map_destroyp) struct code_map *clone = NULL;
-	int err = create(&map->budget, map->next_number, &clone);
+	int err = map_alloc(&map->budget, map->next_number, &clone);
 
 	if (!err)
 		err = space_map_clone(map->space, &clone->space);
@@ -373,6 +367,8 @@ int code_map_clone(struct code_map *map, struct code_map **ret)
 		return err;
 	clone->methods = cow_tree_clone(&map->methods);
 	clone->newest_ns = map->newest_ns;
+	clone->line_rules = map->line_rules;
+	map->own_number = *map->next_number;
 	*ret = TAKE_PTR(clone);
 	return 0;
 }
@@ -380,6 +376,8 @@ int code_map_clone(struct code_map *map, struct code_map **ret)
 void code_map_forget(struct code_map *map, uint64_t time_ns)
 {
 	space_map_forget(map->space, time_ns);
+	code_map_forget_waiting(map, time_ns);
+	code_map_forget_gaps(map, time_ns);
 }
 
 uint64_t code_map_generation(const struct code_map *map)

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The JIT code of one process (a code space): which method's code stood at an
- * address at a time. Fed with JIT API events in order of time.
+ * address at a time, with what was inlined there and the lines of it. Fed with
+ * JIT API events in order of time.
  *
- * A region is what one load reported. A new region ends what it overlaps; older
- * samples still resolve to what stood then. Region numbers come from one
- * counter for all code maps of a run and are never reused.
+ * A region is what one load reported. A new region ends what it overlaps, with
+ * all that was inlined there; older samples still resolve to what stood then.
+ * Region numbers come from one counter for all code maps of a run and are never
+ * reused. What is said of a region later (inlined methods, updates) changes no
+ * region that somebody holds: from then on a new version of it, with a number of
+ * its own, stands there.
  *
- * Several regions may have one method id at a time: parts of one function, or
- * methods of two engines in one process, each of which counts its own ids.
+ * A method is (engine, method id): each engine in a process counts its own ids. It
+ * may have several regions (a split function); while it has one, name, class and
+ * module are those of its first report, and so is the source where a later one
+ * does not give another. With its last region it ends: the same id is then
+ * another method.
  *
  * Strings are as the engine gave them, to their first NUL: any bytes at all.
  */
@@ -19,22 +26,52 @@
 #include <stdint.h>
 
 #include "decode/jit_event.h"
+#include "state/code_lines.h"
 #include "state/space_map.h"
+
+/*
+ * Which engine an event is of: the DSO that called. Numbers with CODE_ENGINE_KNOWN
+ * are the caller's to choose, and are never taken for each other; any other
+ * number stands for a call site whose DSO is not known, and can be any engine's.
+ */
+#define CODE_ENGINE_KNOWN (1ull << 63)
 
 struct code_region {
 	struct space_value value;
 	uint64_t number;
 	uint64_t address, size_bytes;
 	uint64_t loaded_ns;
-	uint64_t caller; /* return address of NotifyEvent: stands for the calling DSO */
+	uint64_t sequence; /* of the load */
+	uint64_t engine;
 	uint32_t method_id;
+	uint32_t arch;	  /* 0: native, 1: 32-bit, 2: 64-bit */
 	const char *name; /* "" where the engine gave none; so are the next three */
 	const char *class_name;
 	const char *source;
 	const char *module;
-	const struct jitbpf_jit_line *lines;
+	const struct jitbpf_jit_line *lines; /* settled: see code_lines.h */
 	uint32_t line_count;
+	struct code_layout *layout; /* NULL: nothing is inlined, nothing was updated */
 };
+
+/* One level of what stands at a place of a region. All are of the region's module. */
+struct code_frame {
+	const char *name, *class_name, *source;
+	uint64_t offset; /* from where the (inlined) method begins */
+	uint32_t line;	 /* there; 0: not known */
+	bool inlined;	 /* into the next one */
+};
+
+#define CODE_FRAMES_MAX 128
+
+/*
+ * What stands at an offset in a region, innermost first; the last is the region's
+ * own method. The line of each is its own table's at that place: in what others
+ * are inlined into, that is the line of the call. Returns 1..CODE_FRAMES_MAX.
+ * Borrowed from the region.
+ */
+uint32_t code_region_frames(const struct code_region *region, uint64_t offset,
+			    struct code_frame frames[CODE_FRAMES_MAX]);
 
 /*
  * Limits of one process, on what is in memory: in force, in history, or held by
@@ -42,9 +79,12 @@ struct code_region {
  * fork inherits is its parent's.
  */
 struct code_budget {
-	uint64_t methods;    /* regions */
+	uint64_t methods;    /* regions, and versions of them */
 	uint64_t name_bytes; /* of all strings */
 	uint64_t lines;	     /* entries of all line tables */
+	uint64_t inlines;    /* inlined ranges, and ranges that were updated */
+	uint64_t waiting;    /* inlined ranges that came before their parents */
+	uint32_t depth;	     /* of inlining, below CODE_FRAMES_MAX */
 };
 
 extern const struct code_budget code_budget_default;
@@ -55,52 +95,77 @@ struct code_counts {
 	uint64_t code_bytes; /* their sizes added up */
 	uint64_t unloads;    /* events that ended at least one region */
 	uint64_t unload_unknown;
-	uint64_t invalid;	 /* no address, size 0, wrapping range, no id: kept out */
-	uint64_t over_budget;	 /* kept out, but what it overwrote has ended */
-	uint64_t not_understood; /* events of other kinds */
+	uint64_t inlines;	   /* inlined ranges entered */
+	uint64_t inline_no_parent; /* their parent is not there, or not yet */
+	uint64_t inline_outside;   /* not inside their parent: kept out */
+	uint64_t inline_overlap;   /* in the way of another one of their parent: kept out */
+	uint64_t updates;
+	uint64_t update_unknown;  /* of code that is not there */
+	uint64_t segment_overlap; /* segments across the border of an earlier one: ignored */
+	uint64_t in_gap;	  /* loads, inlined ranges that are over: see code_map_gap() */
+	uint64_t invalid;	  /* no address, size 0, wrapping range, no id: kept out */
+	uint64_t over_budget;	  /* kept out, but what it overwrote has ended */
+	uint64_t nothing_to_us;	  /* events that say nothing of code */
+	uint64_t not_understood;  /* events of other kinds */
 	uint64_t unknown_fields;
 };
 
-struct code_map; /* see code_map.c */
+struct code_map; /* see code_map_state.h */
 
 /* next_number is shared by all code maps and outlives them. Returns 0 or -ENOMEM. */
 int code_map_create(const struct code_budget *budget, uint64_t *next_number, struct code_map **ret);
 void code_map_destroy(struct code_map *map); /* NULL is allowed */
 
+/* How to read the line tables of loads to come, clones' too. Borrowed; NULL: all are guessed at. */
+void code_map_set_line_rules(struct code_map *map, const struct code_line_rules *rules);
+
 /*
- * Apply one event that happened at time_ns. What is invalid, over budget or not
- * understood is counted and is no error; a shutdown says nothing (engines go on
- * after it) and is passed over. Copies what it keeps.
+ * Apply one event of an engine that happened at time_ns. What is invalid, over
+ * budget or not understood is counted and is no error; a shutdown says nothing
+ * (engines go on after it) and is passed over. Copies what it keeps.
  *
- * An unload with an id ends the regions of that id. Where several callers loaded
- * it, only those of the unload's own caller; failing that, those of the caller
- * that loaded last. (An engine may load and unload from different call sites:
- * callers will be told apart by their DSO once the agent says which that is.)
- * An unload without an id ends all regions that begin in its range of addresses.
+ * Unload: with an id it ends the engine's regions of that id; where the engine
+ * has none and it or another that has some is not known, the latest one's of
+ * those. Without an id it ends all regions that begin in its range of addresses.
  * Neither touches what is newer than time_ns.
+ *
+ * Inlined method: stands in the region or inlined method of its parent's id that
+ * is the innermost at its place, beside others of that parent. Where there is none
+ * (yet), it waits for it until code_map_forget() of its time.
+ *
+ * Update: inlined methods and lines in its range are forgotten. Update of version 2:
+ * its range is code, or data: where no code is. A segment inside an earlier one, or
+ * around it, counts; one across its border does not. Where no budget is left for an
+ * update, the region that it is of ends.
  *
  * Returns 0 or -ENOMEM; on failure the map is unchanged.
  */
-int code_map_apply(struct code_map *map, const struct jit_event *event, uint64_t time_ns);
+int code_map_apply(struct code_map *map, const struct jit_event *event, uint64_t engine,
+		   uint64_t time_ns);
 
 /*
  * Events of [from_ns, to_ns] are missing for good; live holds the sequence numbers
  * of what was in force at to_ns, ascending. What is in force at from_ns and not among
  * them ends at from_ns; what is loaded within that time and not among them ends what it
- * overlaps, but is not entered. Called before the events of that time are applied;
- * live is copied. Returns 0 or -ENOMEM.
+ * overlaps, but is not entered. Both goes for inlined methods as well. Called before
+ * the events of that time are applied; live is copied. Returns 0 or -ENOMEM.
  */
 int code_map_gap(struct code_map *map, uint64_t from_ns, uint64_t to_ns, const uint64_t *live,
 		 size_t live_count);
 
-/* What stood there then, or NULL. Borrowed: get a reference to keep it. */
+/* What code stood there then, or NULL. Borrowed: get a reference to keep it. */
 const struct code_region *code_map_find(const struct code_map *map, uint64_t address,
 					uint64_t time_ns);
 
 int code_map_clear(struct code_map *map, uint64_t time_ns);	       /* exec */
 int code_map_clone(struct code_map *map, struct code_map **ret);       /* fork */
 void code_map_forget(struct code_map *map, uint64_t time_ns);	       /* drop old history */
-uint64_t code_map_generation(const struct code_map *map);	       /* see space_map.h */
 const struct code_counts *code_map_counts(const struct code_map *map); /* borrowed */
+
+/*
+ * Counts every change to what a look-up can answer, but for inlined methods that are
+ * added to a region which nobody holds. See space_map.h.
+ */
+uint64_t code_map_generation(const struct code_map *map);
 
 #endif

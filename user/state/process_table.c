@@ -153,6 +153,8 @@ static int make(struct process_table *table, uint32_t pid, uint64_t start_ns, ui
 	else
 		err = code_map_create(&table->budget, &table->next_region, &process->code);
 	if (!err)
+		code_map_set_line_rules(process->code, table->line_rules);
+	if (!err)
 		err = add(table, process);
 	if (err)
 		return err;

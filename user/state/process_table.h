@@ -55,6 +55,8 @@ struct process_table {
 	struct string_pool *strings;	 /* borrowed */
 	struct module_table *modules;	 /* borrowed */
 	struct code_budget budget;
+	const struct code_line_rules
+		*line_rules; /* borrowed, or NULL; set before the first record */
 	uint64_t next_region;
 };
 

@@ -47,7 +47,7 @@ static void load(struct fixture *f, uint64_t time_ns, uint64_t address, uint64_t
 					     .address = address,
 					     .code_bytes = size_bytes}};
 
-	assert_int_equal(code_map_apply(f->process->code, &event, time_ns), 0);
+	assert_int_equal(code_map_apply(f->process->code, &event, event.header.caller, time_ns), 0);
 }
 
 static void exec(struct fixture *f, uint64_t time_ns)

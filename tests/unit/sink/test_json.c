@@ -130,7 +130,9 @@ static void decimals_are_exact(void **state)
 }
 
 #define NO_JIT                                                                                     \
-	"\"jit\":{\"methods\":0,\"code_bytes\":0,\"unloads\":0,\"incomplete\":0,\"malformed\":0,"  \
+	"\"jit\":{\"methods\":0,\"code_bytes\":0,\"unloads\":0,\"inlines\":0,\"updates\":0,"       \
+	"\"other_events\":0,\"inline_no_parent\":0,\"inline_outside\":0,"                          \
+	"\"inline_overlap\":0,\"update_refused\":0,\"in_gap\":0,\"incomplete\":0,\"malformed\":0," \
 	"\"invalid\":0,\"over_budget\":0,\"not_understood\":0,\"sequence_gaps\":0,"                \
 	"\"time_corrected\":0}"
 

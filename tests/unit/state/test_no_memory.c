@@ -35,7 +35,14 @@ static bool allocation_fails(void)
 #include "state/space_history.c"
 #include "state/space_pieces.c"
 #include "state/space_map.c"
+#include "state/cow_range.c"
+#include "state/code_lines.c"
+#include "state/code_layout.c"
 #include "state/code_region.c"
+#include "state/code_inlines.c"
+#include "state/code_update.c"
+#include "state/code_unload.c"
+#include "state/code_gap.c"
 #include "state/code_map.c"
 
 #define UNITS 40
@@ -168,11 +175,14 @@ struct code_answers {
 	uint64_t generation, next_number;
 	struct code_counts counts;
 	struct code_usage usage;
-	size_t methods;
+	size_t methods, waiting;
+	uint64_t frames[UNITS];
 };
 
 static void ask_code(const struct code_map *map, uint64_t now_ns, struct code_answers *ret)
 {
+	struct code_frame frames[CODE_FRAMES_MAX];
+
 	memset(ret, 0, sizeof(*ret));
 	for (uint64_t unit = 0; unit < UNITS; unit++) {
 		for (size_t i = 0; i < 2; i++) {
@@ -180,6 +190,9 @@ static void ask_code(const struct code_map *map, uint64_t now_ns, struct code_an
 				code_map_find(map, unit, now_ns - (i && now_ns ? 1 : 0));
 
 			ret->number[unit][i] = region ? region->number + 1 : 0;
+			if (region && !i)
+				ret->frames[unit] =
+					code_region_frames(region, unit - region->address, frames);
 		}
 	}
 	ret->generation = code_map_generation(map);
@@ -187,11 +200,12 @@ static void ask_code(const struct code_map *map, uint64_t now_ns, struct code_an
 	ret->counts = *code_map_counts(map);
 	ret->usage = *map->usage;
 	ret->methods = map->methods.size;
+	ret->waiting = map->waiting.size;
 }
 
 static int apply_code(struct code_map *map, const struct jit_event *event, uint64_t time_ns)
 {
-	return event->header.event ? code_map_apply(map, event, time_ns)
+	return event->header.event ? code_map_apply(map, event, event->header.caller, time_ns)
 				   : code_map_clear(map, time_ns);
 }
 
@@ -218,10 +232,16 @@ static size_t apply_code_starved(struct code_map *map, const struct jit_event *e
 
 static void test_code_map(void **state)
 {
-	/* Clear, unload, and mostly load. */
-	static const uint16_t kinds[] = {0,  14, 14, 14, 13, 13, 13, 13,
-					 13, 13, 13, 13, 13, 13, 13, 13};
-	struct code_budget budget = {.methods = 20, .name_bytes = 1000, .lines = 100};
+	/* Clear, unload, update, inline, and mostly load. */
+	static const uint16_t kinds[] = {0,  14, 14, 15, 17, 16, 16, 16,
+					 16, 16, 16, 13, 13, 13, 13, 13};
+	static const struct jitbpf_jit_line unsorted[] = {{4, 2}, {2, 1}};
+	struct code_budget budget = {.methods = 60,
+				     .name_bytes = 2000,
+				     .lines = 200,
+				     .inlines = 60,
+				     .waiting = 20,
+				     .depth = 3};
 	struct dice dice = {4};
 	size_t failures = 0;
 
@@ -234,10 +254,14 @@ static void test_code_map(void **state)
 			struct jit_event event = {
 				.header = {.event = kinds[dice_roll(&dice, 16)],
 					   .method_id = (uint32_t)dice_roll(&dice, 5),
+					   .parent_id = (uint32_t)dice_roll(&dice, 5),
 					   .caller = dice_roll(&dice, 2),
 					   .address = dice_roll(&dice, UNITS),
 					   .code_bytes = dice_roll(&dice, 8)},
 				.name = {.bytes = "name", .size_bytes = 4},
+				.lines = unsorted,
+				.line_count = dice_roll(&dice, 3),
+				.segment = 1 + (uint32_t)dice_roll(&dice, 2),
 			};
 
 			clone = NULL;

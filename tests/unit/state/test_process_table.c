@@ -114,7 +114,7 @@ static void load(struct process *process, uint32_t id, uint64_t address, uint64_
 					     .address = address,
 					     .code_bytes = 16}};
 
-	assert_int_equal(code_map_apply(process->code, &event, time_ns), 0);
+	assert_int_equal(code_map_apply(process->code, &event, event.header.caller, time_ns), 0);
 }
 
 static const char *name_of(struct fixture *f, const struct process *process)
