@@ -175,11 +175,18 @@ static ssize_t converse(struct file_reader *reader, const struct file_request *r
 	return got;
 }
 
+/* A server that the library, or a mount that the kernel, has waited for long enough. */
+static bool is_timeout(int err)
+{
+	return err == -ETIME || err == -ETIMEDOUT;
+}
+
 /* Ask, wait, and charge for it. The reply is in the reader; fd is sent along. */
 static int ask(struct file_reader *reader, struct file_place place,
 	       const struct file_request *request, int fd, int *ret_fd)
 {
 	uint64_t left_ms = time_left_ms(reader, place), began_ns = clock_now_ns();
+	bool answered;
 	ssize_t got;
 	int err;
 
@@ -195,7 +202,8 @@ static int ask(struct file_reader *reader, struct file_place place,
 		close(reader->socket);
 		reader->socket = -1;
 	}
-	err = charge(reader, place, (clock_now_ns() - began_ns) / 1000000, got >= 0, request, fd);
+	answered = got >= 0 && !is_timeout(reader->reply.err);
+	err = charge(reader, place, (clock_now_ns() - began_ns) / 1000000, answered, request, fd);
 	if (got < 0)
 		return (int)got;
 	return err ?: reader->reply.err;

@@ -43,6 +43,7 @@ struct file_store {
 	uint64_t path_bytes;
 	uint32_t kept, kept_max;
 	struct file_store_counts counts;
+	int debuginfod_error;
 };
 
 struct file_key {
@@ -353,10 +354,12 @@ static int fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id
 	struct found_file found;
 	int err;
 
-	if (!store->options.debuginfod)
+	if (!store->options.debuginfod || store->debuginfod_error)
 		return -ENOENT;
 	memcpy(request.build_id, build_id, build_id_bytes);
 	err = file_reader_find(store->reading, servers, &request, &found);
+	if (err == -ENOSYS || err == -EPERM)
+		store->debuginfod_error = err;
 	/* What is in the cache by now lies on a disk of ours. */
 	return err ?: open_found(store, (struct file_place){.kind = FILE_PLACE_ROOT}, &found, ret);
 }
@@ -379,4 +382,9 @@ const char *file_store_given_up(const struct file_store *store, uint32_t number)
 		met++;
 	return number < met ? file_reader_given_up(store->meeting, number)
 			    : file_reader_given_up(store->reading, number - met);
+}
+
+int file_store_debuginfod_error(const struct file_store *store)
+{
+	return store->debuginfod_error;
 }

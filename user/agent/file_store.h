@@ -57,4 +57,10 @@ void file_store_source(struct file_store *store, struct file_source *ret);
  */
 const char *file_store_given_up(const struct file_store *store, uint32_t number);
 
+/*
+ * Why no server was asked, though there are some: -ENOSYS (no libdebuginfod), -EPERM
+ * (its cache would be another user's), or 0. Ask likewise.
+ */
+int file_store_debuginfod_error(const struct file_store *store);
+
 #endif

@@ -20,10 +20,10 @@
 #include "agent/symbol_worker.h"
 #include "base/scope.h"
 #include "cli/commands.h"
+#include "cli/file_trouble.h"
 #include "cli/outputs.h"
 #include "cli/status_line.h"
 #include "cli/view_options.h"
-#include "sink/text.h"
 
 struct record_options {
 	uint32_t freq_hz;
@@ -348,20 +348,6 @@ static int record_until_told(struct recording *run)
 	return 0;
 }
 
-/* Where names may be missing because nobody could wait for a file any longer. */
-static void say_given_up(const struct recording *run)
-{
-	CLEANUP(text_deinit) struct text text = {0};
-	const char *what;
-
-	for (uint32_t i = 0; (what = file_store_given_up(run->files, i)); i++) {
-		text_put_string(&text, "jitbpf: no answer in time from ");
-		text_put_name(&text, what, 0, 0);
-		text_put_string(&text, ": names may be missing\n");
-	}
-	text_write(&text, stderr);
-}
-
 /* What is left in the rings, names, files. */
 static int finish(struct recording *run)
 {
@@ -377,7 +363,7 @@ static int finish(struct recording *run)
 	status_line_clear(&run->status);
 	if (err)
 		return complain(err, "naming");
-	say_given_up(run);
+	file_trouble_say(run->files);
 	err = pipeline_recorder_error(run->pipeline);
 	if (!err && run->recorder)
 		err = recorder_finish(run->recorder, pipeline_view(run->pipeline),

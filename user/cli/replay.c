@@ -8,6 +8,7 @@
 
 #include "agent/file_blob.h"
 #include "agent/file_store.h"
+#include "cli/file_trouble.h"
 #include "pipeline/replay_source.h"
 
 static int open_recording(const char *path, struct blob *ret)
@@ -88,6 +89,7 @@ int replay_run(struct replay *replay)
 		replay->damaged = state < 0;
 		err = pipeline_finish(replay->pipeline);
 		status_line_clear(&replay->status);
+		file_trouble_say(replay->files);
 	}
 	if (err)
 		say(replay, err, &error);

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Debug info from a debuginfod server: a good one, and all the others. All are on 127.0.0.1."""
+
+import http.server
+import os
+import re
+import shutil
+import subprocess
+import threading
+import unittest
+
+from harness import KernelTest
+
+PROGRAM = """
+volatile unsigned long count;
+static __attribute__((noinline)) void busy_by_debug_info(unsigned long turns)
+{
+	while (turns--)
+		count++; /* LINE */
+}
+int main(void) { busy_by_debug_info(%d); }
+"""
+LINE = 1 + PROGRAM[:PROGRAM.index("LINE")].count("\n")
+MB = 1 << 20
+ROOT_CACHE = "/var/cache/jitbpf"
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """answer(handler) for each request; asked: the paths that were asked for."""
+
+    daemon_threads = True
+
+    def __init__(self, answer):
+        self.asked, self.sent, self.ended = [], 0, threading.Event()
+        server = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                server.asked.append(self.path)
+                try:
+                    answer(server, self)
+                except (BrokenPipeError, ConnectionResetError):
+                    pass
+
+            def log_message(self, *args):
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+    def stop(self):
+        self.ended.set()
+        self.shutdown()
+        self.server_close()
+
+
+def sending(path):
+    def answer(_server, handler):
+        with open(path, "rb") as file:
+            body = file.read()
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+    return answer
+
+
+def not_found(_server, handler):
+    handler.send_error(404)
+
+
+def silent(server, _handler):
+    server.ended.wait()
+
+
+def endless(server, handler):
+    """Gigabytes, whose size nobody is told."""
+    handler.send_response(200)
+    handler.end_headers()
+    while not server.ended.is_set():
+        handler.wfile.write(bytes(MB))
+        server.sent += MB
+
+
+class Debuginfod(KernelTest):
+    def setUp(self):
+        super().setUp()
+        self.program, self.debug = self.make(150_000_000)
+        self.cache = os.path.join(self.folder, "cache")
+
+    def make(self, turns):
+        source, program = (os.path.join(self.folder, f"busy{turns}{end}") for end in (".c", ""))
+        with open(source, "w", encoding="ascii") as file:
+            file.write(PROGRAM % turns)
+        for command in (["cc", "-O1", "-g", "-fno-omit-frame-pointer", "-Wl,--build-id",
+                         "-o", program, source],
+                        ["objcopy", "--only-keep-debug", program, program + ".debug"],
+                        ["strip", program]):
+            subprocess.run(command, check=True)
+        return program, program + ".debug"
+
+    def serve(self, answer):
+        server = Server(answer)
+        self.addCleanup(server.stop)
+        return server
+
+    def run_with(self, urls, options=(), **variables):
+        """Records with these servers; returns the run and whether its frames have names."""
+        env = {key: value for key, value in os.environ.items() if not key.startswith("DEBUGINFOD")}
+        env.update(DEBUGINFOD_CACHE_PATH=self.cache, **variables)
+        if urls:
+            env["DEBUGINFOD_URLS"] = urls
+        run = self.record([self.program], ["-F", "999", *options],
+                          env=env)
+        self.check_ledger(run)
+        text = run.report("-f", "script", "--fields", "+srcline").stdout.decode()
+        self.assertIn(self.program, text)
+        named = "busy_by_debug_info" in text
+        self.assertEqual(re.search(rf"{self.program}\.c:{LINE}\b", text) is not None, named)
+        return run, named
+
+    def test_right(self):
+        server = self.serve(sending(self.debug))
+        run, named = self.run_with(server.url())
+        self.assertTrue(named)
+        self.assertTrue(server.asked)
+        for path in server.asked:
+            self.assertRegex(path, "^/buildid/[0-9a-f]{40}/debuginfo$")
+        self.assertNotIn("no answer", run.stderr)
+        asked = len(server.asked)
+        self.assertTrue(self.run_with(server.url())[1])
+        self.assertEqual(len(server.asked), asked, "what is in the cache is not asked for")
+
+    def test_not_wanted(self):
+        server = self.serve(sending(self.debug))
+        self.assertFalse(self.run_with(server.url(), ["--no-debuginfod"])[1])
+        self.assertFalse(self.run_with(None)[1])
+        self.assertFalse(self.run_with("")[1])
+        self.assertEqual(server.asked, [])
+
+    def test_not_found(self):
+        server = self.serve(not_found)
+        run, named = self.run_with(server.url())
+        self.assertFalse(named)
+        self.assertTrue(server.asked)
+        self.assertNotIn("no answer", run.stderr)
+
+    def test_of_another_build(self):
+        server = self.serve(sending(self.make(150_000_001)[1]))
+        self.assertFalse(self.run_with(server.url())[1])
+        self.assertTrue(server.asked)
+
+    def test_silent(self):
+        """One that never answers is asked once."""
+        server = self.serve(silent)
+        run, named = self.run_with(server.url(), DEBUGINFOD_TIMEOUT="1", DEBUGINFOD_MAXTIME="2")
+        self.assertFalse(named)
+        self.assertEqual(len(set(server.asked)), 1)
+        self.assertLess(len(server.asked), 5)
+        self.assertIn("no answer in time from a debuginfod server", run.stderr)
+
+    def test_endless(self):
+        server = self.serve(endless)
+        _run, named = self.run_with(server.url(), DEBUGINFOD_MAXSIZE=str(8 * MB))
+        self.assertFalse(named)
+        self.assertTrue(server.asked)
+        self.assertLess(server.sent, len(server.asked) * 32 * MB)
+        sizes = [os.path.getsize(os.path.join(folder, name))
+                 for folder, _folders, names in os.walk(self.cache) for name in names]
+        self.assertTrue(all(size <= 8 * MB for size in sizes), sizes)
+
+    def test_home_of_another_user(self):
+        """What sudo leaves of the environment does not make root write into a user's home."""
+        home = os.path.join(self.folder, "home")
+        os.mkdir(home)
+        os.chown(home, 12345, 12345)
+        self.cache = ""
+        before = set(os.listdir(ROOT_CACHE)) if os.path.isdir(ROOT_CACHE) else set()
+        self.assertTrue(self.run_with(self.serve(sending(self.debug)).url(), HOME=home,
+                                      XDG_CACHE_HOME="")[1])
+        self.assertEqual(os.listdir(home), [])
+        added = set(os.listdir(ROOT_CACHE)) - before
+        self.assertTrue(added)
+        for name in added:
+            shutil.rmtree(os.path.join(ROOT_CACHE, name), True)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/file_trouble.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/scope.h"
+#include "sink/text.h"
+
+void file_trouble_say(const struct file_store *files)
+{
+	CLEANUP(text_deinit) struct text text = {0};
+	const char *what;
+
+	for (uint32_t i = 0; (what = file_store_given_up(files, i)); i++) {
+		text_put_string(&text, "jitbpf: no answer in time from ");
+		text_put_name(&text, what, 0, 0);
+		text_put_string(&text, ": names may be missing\n");
+	}
+	if (file_store_debuginfod_error(files) == -ENOSYS)
+		text_put_string(&text, "jitbpf: $DEBUGINFOD_URLS is set, but libdebuginfod.so.1 "
+				       "is not installed\n");
+	else if (file_store_debuginfod_error(files) == -EPERM)
+		text_put_string(&text, "jitbpf: debuginfod: the cache would be another user's: "
+				       "set DEBUGINFOD_CACHE_PATH\n");
+	text_write(&text, stderr);
+}
