@@ -19,7 +19,10 @@
 	X(AGENT_NO_MEMORY, "agent_no_memory", "records lost: out of memory")                       \
 	X(FILES_UNANSWERED, "files_unanswered", "mapped files that did not answer in time")        \
 	X(FILES_OVER_BUDGET, "files_over_budget", "mapped files over the budget, not looked at")   \
-	X(MAPPINGS_OVER_BUDGET, "mappings_over_budget", "mappings of files over the budget")
+	X(MAPPINGS_OVER_BUDGET, "mappings_over_budget", "mappings of files over the budget")       \
+	X(DEBUG_REFUSED, "debug_refused", "files whose debug info is damaged or over the limits")  \
+	X(DEBUG_DROPPED, "debug_dropped", "times debug info was dropped to make room")             \
+	X(NAMES_LEFT_OUT, "names_left_out", "recorded names left out: over the budget")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -31,6 +31,7 @@ struct symbol_worker {
 	struct symbol_answer **answers_end;
 	bool busy;
 	struct naming_progress progress;
+	struct symbolizer_counts counts; /* as of the last answer */
 	bool stop;
 	int error;
 };
@@ -101,6 +102,7 @@ static void *work(void *worker_)
 	while (!worker->stop) {
 		struct symbol_answer *answer = NULL;
 		struct symbol_request request;
+		struct symbolizer_counts counted;
 		int err;
 
 		if (worker->begun == worker->requests.size) {
@@ -112,8 +114,10 @@ static void *work(void *worker_)
 		worker->busy = true;
 		pthread_mutex_unlock(&worker->lock);
 		err = answer_request(worker, &request, &answer);
+		counted = symbolizer_counts(worker->symbolizer);
 		pthread_mutex_lock(&worker->lock);
 		worker->busy = false;
+		worker->counts = counted;
 		worker->error = worker->error ?: err;
 		if (answer) {
 			*worker->answers_end = answer;
@@ -197,6 +201,17 @@ static int collect(void *context, bool wait, symbol_taker_fn take, void *take_co
 	return err;
 }
 
+static struct symbolizer_counts counts(void *context)
+{
+	struct symbol_worker *worker = context;
+	struct symbolizer_counts counted;
+
+	pthread_mutex_lock(&worker->lock);
+	counted = worker->counts;
+	pthread_mutex_unlock(&worker->lock);
+	return counted;
+}
+
 int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **ret,
 			 struct symbol_service *ret_service)
 {
@@ -223,6 +238,7 @@ int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **r
 	*ret_service = (struct symbol_service){
 		.request = request,
 		.collect = collect,
+		.counts = counts,
 		.context = worker,
 	};
 	return 0;

@@ -163,13 +163,27 @@ static int name_location(struct pipeline *p, uint32_t number)
 	return name_default(p, number, location);
 }
 
+static void count_trouble(struct pipeline *p, bool asked)
+{
+	uint64_t *counters = p->ledger.counters;
+	struct symbolizer_counts counts = {0};
+
+	if (asked && p->symbols.counts)
+		counts = p->symbols.counts(p->symbols.context);
+	counters[JITBPF_COUNT_DEBUG_REFUSED] += counts.debug_refused;
+	counters[JITBPF_COUNT_DEBUG_DROPPED] += counts.debug_dropped;
+	counters[JITBPF_COUNT_NAMES_LEFT_OUT] += recorded_frames_left_out(p->recorded);
+}
+
 int pipeline_complete_names(struct pipeline *p)
 {
 	uint32_t count = (uint32_t)p->locations.locations.size, known;
 	int err = pipeline_request_names(p);
+	bool asked = p->has_symbols && !p->has_recorded;
 
-	if (!err && p->has_symbols && !p->has_recorded)
+	if (!err && asked)
 		err = p->symbols.collect(p->symbols.context, true, take_symbols, p);
+	count_trouble(p, asked);
 	for (uint32_t i = 0; i < count && !err; i++) {
 		if (!frame_table_get(p->frames, i, &known))
 			err = name_location(p, i);

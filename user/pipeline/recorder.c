@@ -12,6 +12,7 @@
 #include "decode/stack_store.h"
 #include "pipeline/chunk_writer.h"
 #include "pipeline/frames_chunk.h"
+#include "profile/ledger.h"
 #include "uapi/recording.h"
 
 struct recorder {
@@ -204,6 +205,32 @@ void recorder_destroy(struct recorder *recorder)
 	free(recorder);
 }
 
+/* What was counted since the source's own record of counters: it is added to that. */
+static void put_naming_counters(struct recorder *recorder, const struct ledger *ledger)
+{
+	static const enum jitbpf_counter late[] = {JITBPF_COUNT_DEBUG_REFUSED,
+						   JITBPF_COUNT_DEBUG_DROPPED};
+	struct {
+		struct jitbpf_counters fixed;
+		uint64_t values[JITBPF_COUNTER_MAX];
+	} record = {
+		.fixed.h =
+			{
+				.size_bytes = sizeof(record),
+				.type = JITBPF_COUNTERS,
+				.time_ns = recorder->round_ns,
+			},
+	};
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(late); i++) {
+		record.values[late[i]] = ledger->counters[late[i]];
+		any |= record.values[late[i]] != 0;
+	}
+	if (any)
+		chunk_put(&recorder->writer, &record, sizeof(record));
+}
+
 int recorder_finish(struct recorder *recorder, const struct view *view,
 		    const struct module_table *modules)
 {
@@ -223,6 +250,7 @@ int recorder_finish(struct recorder *recorder, const struct view *view,
 		if (frames && (module || location->kind == LOCATION_KERNEL))
 			frames_chunk_put(writer, location, module, view->strings, frames, count);
 	}
+	put_naming_counters(recorder, view->ledger);
 	recorder_end_round(recorder, recorder->round_ns);
 	return chunk_put_end(writer, recorder->round_ns);
 }

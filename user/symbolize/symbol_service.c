@@ -74,6 +74,11 @@ static int now_collect(void *context, bool wait, symbol_taker_fn take, void *tak
 	return err;
 }
 
+static struct symbolizer_counts now_counts(void *context)
+{
+	return symbolizer_counts(((struct symbolize_now *)context)->symbolizer);
+}
+
 void symbolize_now_init(struct symbolize_now *now, struct symbolizer *symbolizer,
 			struct symbol_service *ret_service)
 {
@@ -81,6 +86,7 @@ void symbolize_now_init(struct symbolize_now *now, struct symbolizer *symbolizer
 	*ret_service = (struct symbol_service){
 		.request = now_request,
 		.collect = now_collect,
+		.counts = now_counts,
 		.context = now,
 	};
 }

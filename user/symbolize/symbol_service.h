@@ -38,6 +38,8 @@ struct symbol_service {
 	 * was asked for. Returns 0, or the first error of the service or the taker.
 	 */
 	int (*collect)(void *context, bool wait, symbol_taker_fn take, void *take_context);
+	/* What became of the files so far. May be NULL. */
+	struct symbolizer_counts (*counts)(void *context);
 	void *context;
 };
 

@@ -13,6 +13,7 @@
 
 #include "base/scope.h"
 #include "pipeline/recorder.h"
+#include "profile/ledger.h"
 #include "uapi/jit_record.h"
 #include "uapi/loss.h"
 #include "uapi/recording.h"
@@ -236,7 +237,9 @@ static inline void small_recording_init(struct small_recording *small)
 static inline void small_recording_write(const struct small_recording *small, char **ret_bytes,
 					 size_t *ret_size)
 {
+	const struct ledger ledger = {0};
 	struct view view = {
+		.ledger = &ledger,
 		.info = &small->info,
 		.strings = small->strings,
 		.locations = &small->locations,

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "pipeline/pipeline_state.h"
+#include "pipeline/replay_source.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define SECOND 1000000000ull
@@ -297,6 +298,62 @@ static void test_hidden_kernel_frames(void **state)
 	made_run_end(&run);
 }
 
+static int no_request(void *context, uint32_t location, const struct location *what,
+		      const struct module *module)
+{
+	return 0;
+}
+
+static int no_answers(void *context, bool wait, symbol_taker_fn take, void *take_context)
+{
+	return 0;
+}
+
+static struct symbolizer_counts some_counts(void *context)
+{
+	return (struct symbolizer_counts){.debug_refused = 2, .debug_dropped = 300};
+}
+
+/* What naming had to leave is in the ledger, and through the recording in a later report's. */
+static void test_trouble_of_naming(void **state)
+{
+	const struct symbol_service symbols = {no_request, no_answers, some_counts, NULL};
+	const struct run_info info = {.event = "", .command = "", .host = "", .kernel = ""};
+	struct made_run *replayed = *state;
+	CLEANUP(made_run_end) struct made_run run;
+	struct recording_error error;
+	struct recording_reader *reader;
+	struct replay_source played;
+	struct recorder *recorder;
+	AUTO_FREE char *bytes = NULL;
+	const struct ledger *ledger;
+	struct blob blob;
+	size_t size;
+	FILE *out = open_memstream(&bytes, &size);
+
+	made_run_begin(&run, &(struct pipeline_options){.symbols = &symbols});
+	assert_int_equal(recorder_create(out, &info, &recorder), 0);
+	ledger = made_finish(&run, 100);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_DEBUG_REFUSED], 2);
+	assert_int_equal(recorder_finish(recorder, pipeline_view(run.pipeline),
+					 pipeline_modules(run.pipeline)),
+			 0);
+	recorder_destroy(recorder);
+	fclose(out);
+
+	blob = blob_of_memory(bytes, size);
+	assert_int_equal(recording_reader_open(&blob, &reader, &error), 0);
+	replay_source_init(&played, reader, &replayed->source);
+	while (pipeline_round(replayed->pipeline, &replayed->source, NULL) > 0)
+		;
+	recording_reader_close(reader);
+	assert_int_equal(pipeline_finish(replayed->pipeline), 0);
+	ledger = pipeline_view(replayed->pipeline)->ledger;
+	assert_int_equal(ledger->counters[JITBPF_COUNT_DEBUG_REFUSED], 2);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_DEBUG_DROPPED], 300);
+	assert_int_equal(ledger->malformed_records, 0);
+}
+
 /* Nothing at all is a profile too. */
 static void test_no_samples(void **state)
 {
@@ -321,6 +378,7 @@ int main(void)
 		TEST(test_throttling),
 		TEST(test_names_of_processes),
 		TEST(test_no_samples),
+		TEST(test_trouble_of_naming),
 		cmocka_unit_test(test_hidden_kernel_frames),
 	};
 

@@ -288,7 +288,9 @@ static void test_failing_file(void **state)
 {
 	struct fixture *f = *state;
 	FILE *out = fopen("/dev/full", "w");
+	const struct ledger ledger = {0};
 	struct view view = {
+		.ledger = &ledger,
 		.strings = f->small.strings,
 		.locations = &f->small.locations,
 		.frames = f->small.frames,
@@ -340,7 +342,9 @@ static void test_long_text(void **state)
 	struct fixture *f = *state;
 	struct run_info info = f->small.info;
 	char *text = calloc(1, 200001), *bytes;
-	struct view view = {.strings = f->small.strings, .frames = f->small.frames};
+	const struct ledger ledger = {0};
+	struct view view = {
+		.strings = f->small.strings, .frames = f->small.frames, .ledger = &ledger};
 	struct location location = {.kind = LOCATION_KERNEL, .offset = 1};
 	struct location_table locations = {0};
 	struct outcome outcome;

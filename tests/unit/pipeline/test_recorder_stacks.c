@@ -14,6 +14,7 @@
 
 #include "decode/recording_reader.h"
 #include "pipeline/recorder.h"
+#include "profile/ledger.h"
 
 #define FRAMES	     (2 * JITBPF_FRAMES_MAX)
 #define SAMPLE_BYTES (sizeof(struct jitbpf_sample) + FRAMES * sizeof(__u64))
@@ -45,7 +46,8 @@ static void write_recording(char **ret_bytes, size_t *ret_size)
 {
 	struct run_info info = {.event = "", .command = "", .host = "", .kernel = ""};
 	struct location_table locations = {0};
-	struct view view = {.info = &info, .locations = &locations};
+	const struct ledger ledger = {0};
+	struct view view = {.info = &info, .locations = &locations, .ledger = &ledger};
 	FILE *out = open_memstream(ret_bytes, ret_size);
 	struct sample_buffer buffer;
 	struct recorder *recorder;
