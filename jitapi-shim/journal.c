@@ -4,15 +4,18 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "jitapi-shim/journal_compaction.h"
 #include "jitapi-shim/journal_file.h"
 #include "jitapi-shim/process_state.h"
 
 #define PAGE_BYTES 4096u
 #define BACK_BYTES (128u << 10) /* backed at a time: some 500 events, some 20 us */
+
+/* Smaller logs are not worth it. */
+#define COMPACT_BYTES (1u << 20)
 
 /*
  * Whose journal this memory last wrote to, and the number of its next event. A
@@ -29,25 +32,35 @@ static uint64_t align_up(uint64_t bytes, uint64_t to)
 	return (bytes + to - 1) & ~(to - 1);
 }
 
-static int journal_make(struct journal *journal, uint64_t now_ns)
+static uint64_t at_least(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * The next compaction is due when the log has doubled, or is full; where what
+ * is live nearly fills it, not before an eighth of it has come anew.
+ */
+static void schedule_compaction(struct journal *journal)
+{
+	uint64_t doubled = at_least(journal->used_bytes, COMPACT_BYTES);
+	uint64_t full = at_least(journal->capacity - journal->used_bytes, journal->capacity / 8);
+
+	journal->since_bytes = 0;
+	journal->due_bytes = doubled < full ? doubled : full;
+}
+
+static bool journal_make(struct journal *journal, uint64_t now_ns)
 {
 	uint64_t capacity = journal_file_capacity();
 	struct jitbpf_journal_header *header;
-	void *map;
-	int err;
 
 	/* A child that cannot be told from its parent would write to its parent's. */
 	if (!capacity || !process_begins_anew_on_fork())
-		return -EOPNOTSUPP;
-	err = journal_file_create(capacity, &map);
-	if (err)
-		return err;
-	err = journal_file_back(map, 0, PAGE_BYTES);
-	if (err) {
-		munmap(map, capacity);
-		return err;
-	}
-	header = map;
+		return false;
+	header = journal_file_create(capacity);
+	if (!header)
+		return false;
 	memcpy(header->magic, JITBPF_JOURNAL_MAGIC, sizeof(header->magic));
 	header->version = JITBPF_JOURNAL_VERSION;
 	header->data_offset = PAGE_BYTES;
@@ -62,16 +75,37 @@ static int journal_make(struct journal *journal, uint64_t now_ns)
 	journal->capacity = capacity;
 	journal->backed_bytes = PAGE_BYTES;
 	journal->used_bytes = PAGE_BYTES;
+	schedule_compaction(journal);
 	atomic_store_explicit(&journal->header, header, memory_order_release);
-	return 0;
+	return true;
+}
+
+static void compact_if_due(struct journal *journal, uint64_t size_bytes)
+{
+	uint64_t needed;
+
+	journal->since_bytes += size_bytes;
+	if (journal->since_bytes <= journal->due_bytes)
+		return;
+	journal_compact(journal); /* failing that, the log grows, and then it is full */
+	schedule_compaction(journal);
+
+	/* What a burst has needed is not held for ever. */
+	needed = align_up(journal->used_bytes + journal->due_bytes, BACK_BYTES);
+	if (journal->backed_bytes <= needed)
+		return;
+	journal_file_release(journal->header, needed, journal->backed_bytes);
+	journal->backed_bytes = needed;
 }
 
 /* Room for size_bytes more, with memory behind it. Returns 0 or negative errno. */
 static int journal_room(struct journal *journal, uint64_t size_bytes)
 {
-	uint64_t end = journal->used_bytes + size_bytes, to;
+	uint64_t end, to;
 	int err;
 
+	compact_if_due(journal, size_bytes);
+	end = journal->used_bytes + size_bytes;
 	if (end > journal->capacity)
 		return -ENOSPC;
 	if (end <= journal->backed_bytes)
@@ -105,6 +139,7 @@ static int journal_write(struct journal *journal, const struct record *record)
 	entry->header.part_count = 1;
 	record_copy_fields(record, entry + 1);
 	journal->used_bytes += size_bytes;
+	journal->entry_count++;
 	__atomic_store_n(&entry->commit, JITBPF_JOURNAL_COMMITTED, __ATOMIC_RELEASE);
 	__atomic_store_n(&header->used_bytes, journal->used_bytes, __ATOMIC_RELEASE);
 	return 0;
@@ -140,7 +175,7 @@ static void append(struct journal *journal, struct record *record)
 	bool first = !journal->header;
 	uint64_t sequence, early;
 
-	if (first && journal_make(journal, record->header.time_ns))
+	if (first && !journal_make(journal, record->header.time_ns))
 		atomic_store(&journal->off, true);
 	sequence = process_next_sequence();
 	record->header.sequence = sequence;

@@ -27,6 +27,9 @@ struct journal {
 	uint64_t capacity;
 	uint64_t backed_bytes; /* so many from the start have memory behind them */
 	uint64_t used_bytes;
+	uint32_t entry_count;
+	/* Written or refused since the last compaction; so many make the next one due. */
+	uint64_t since_bytes, due_bytes;
 	_Atomic uint64_t left_out; /* before there was a header to count them in */
 };
 

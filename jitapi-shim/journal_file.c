@@ -68,39 +68,49 @@ static int open_out_of_the_way(void)
 	if (fd < 0 && errno == EINVAL) /* before 6.3 */
 		fd = memfd(0);
 	if (fd < 0)
-		return -errno;
+		return -1;
 	moved = fcntl(fd, F_DUPFD_CLOEXEC, FD_MIN);
 	if (moved < 0 && fd > STDERR_FILENO)
 		return fd;
 	close(fd);
-	return moved < 0 ? -EMFILE : moved;
-}
-
-int journal_file_create(uint64_t capacity, void **ret)
-{
-	int fd = open_out_of_the_way(), err;
-	void *map;
-
-	if (fd < 0)
-		return fd;
-	if (ftruncate(fd, (off_t)capacity) ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
-		goto fail;
-	map = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (map == MAP_FAILED)
-		goto fail;
-	madvise(map, capacity, MADV_DONTDUMP); /* a crash of the engine's need not be larger */
-	*ret = map;
-	return 0;
-fail:
-	err = -errno;
-	close(fd);
-	return err;
+	return moved;
 }
 
 int journal_file_back(void *map, uint64_t from, uint64_t to)
 {
 	return madvise((char *)map + from, to - from, MADV_POPULATE_WRITE) ? -errno : 0;
+}
+
+/* Returns the mapping, or NULL. */
+static void *map_sealed(int fd, uint64_t capacity)
+{
+	void *map;
+
+	if (ftruncate(fd, (off_t)capacity) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return NULL;
+	map = mmap(NULL, capacity, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (map == MAP_FAILED)
+		return NULL;
+	if (journal_file_back(map, 0, PAGE_BYTES)) {
+		munmap(map, capacity);
+		return NULL;
+	}
+	madvise(map, capacity, MADV_DONTDUMP); /* a crash of the engine's need not be larger */
+	return map;
+}
+
+void *journal_file_create(uint64_t capacity)
+{
+	int fd = open_out_of_the_way();
+	void *map;
+
+	if (fd < 0)
+		return NULL;
+	map = map_sealed(fd, capacity);
+	if (!map)
+		close(fd);
+	return map;
 }
 
 void journal_file_release(void *map, uint64_t from, uint64_t to)

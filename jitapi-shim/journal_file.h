@@ -9,11 +9,11 @@
 uint64_t journal_file_capacity(void);
 
 /*
- * Make one of that capacity and map it, all zeros. Its descriptor stays open for
- * readers; we never use it again, since an engine may close or reuse it.
- * Returns 0 and the mapping, or negative errno.
+ * Make one of that capacity and map it, all zeros, with memory behind its first
+ * page. Its descriptor stays open for readers; we never use it again, since an
+ * engine may close or reuse it. Returns the mapping, or NULL.
  */
-int journal_file_create(uint64_t capacity, void **ret);
+void *journal_file_create(uint64_t capacity);
 
 /*
  * Have memory behind [from, to), page-aligned. A page that cannot be had is an

@@ -4,7 +4,12 @@
 
 SHIM_TEST_SRC := $(sort $(wildcard tests/shim/test_*.c))
 SHIM_TEST_BIN := $(SHIM_TEST_SRC:%.c=$(B)/%)
-SHIM_TEST_OBJ := $(addprefix $(B)/tests/shim/,record_expect.o shim_fixture.o usdt_site.o)
+SHIM_TEST_OBJ := $(addprefix $(B)/tests/shim/,journal_model.o record_expect.o shim_fixture.o \
+	usdt_site.o)
+
+# What compacts the journal is tested by itself, too.
+SHIM_TEST_OBJ += $(addprefix $(B)/jitapi-shim/,caller_group.o log_events.o log_liveness.o \
+	range_marks.o)
 
 $(SHIM_TEST_BIN): $(B)/%: $(B)/%.o $(SHIM_TEST_OBJ)
 	$(call say,LINK,$@)

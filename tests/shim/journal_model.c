@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/shim/journal_model.h"
+
+static uint64_t end_of(const struct jitbpf_jit_header *event)
+{
+	return event->address + event->code_bytes;
+}
+
+static bool overlap(const struct jitbpf_jit_header *a, const struct jitbpf_jit_header *b)
+{
+	return a->address < end_of(b) && b->address < end_of(a);
+}
+
+static bool contains(const struct jitbpf_jit_header *outer, const struct jitbpf_jit_header *inner)
+{
+	return outer->address <= inner->address && end_of(inner) <= end_of(outer);
+}
+
+static bool is_inlined(const struct model_region *region)
+{
+	return region->event.event == 16;
+}
+
+static bool begins_in(const struct jitbpf_jit_header *event, const struct jitbpf_jit_header *outer)
+{
+	return outer->address <= event->address && event->address < end_of(outer);
+}
+
+/* With a load goes what is inlined into it. */
+static void end_region(struct model *model, size_t number)
+{
+	model->regions[number].live = false;
+	for (size_t i = 0; i < model->count; i++) {
+		if (model->regions[i].host == number)
+			model->regions[i].live = false;
+	}
+}
+
+static uint64_t name_of(const struct model *model, const struct jitbpf_jit_header *event,
+			uint32_t engine)
+{
+	for (size_t i = 0; i < model->count; i++) {
+		const struct model_region *region = &model->regions[i];
+
+		if (region->live && !is_inlined(region) && region->engine == engine &&
+		    region->event.method_id == event->method_id)
+			return region->named_by;
+	}
+	return event->sequence;
+}
+
+static void add(struct model *model, const struct jitbpf_jit_header *event, uint32_t engine)
+{
+	assert_true(model->count < MODEL_MAX);
+	model->regions[model->count] = (struct model_region){
+		.event = *event,
+		.engine = engine,
+		.live = true,
+		.host = MODEL_NOBODY,
+		.named_by = event->event == 16 ? 0 : name_of(model, event, engine),
+	};
+	model->count++;
+}
+
+static bool is_parent(const struct model *model, size_t number, const struct model_region *inlined)
+{
+	const struct model_region *region = &model->regions[number];
+
+	return region->live && region != inlined && region->engine == inlined->engine &&
+	       region->event.method_id == inlined->event.parent_id &&
+	       (!is_inlined(region) || region->host != MODEL_NOBODY) &&
+	       begins_in(&inlined->event, &region->event);
+}
+
+/* Give one that waits its host, where one of its parents is there. */
+static bool find_host(struct model *model, struct model_region *inlined)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < model->count; i++) {
+		const struct model_region *region = &model->regions[i];
+
+		if (!is_parent(model, i, inlined))
+			continue;
+		any = true;
+		if (contains(&region->event, &inlined->event)) {
+			inlined->host = is_inlined(region) ? region->host : (uint32_t)i;
+			return true;
+		}
+	}
+	if (any)
+		inlined->live = false;
+	return any;
+}
+
+static void find_hosts(struct model *model)
+{
+	for (bool again = true; again;) {
+		again = false;
+		for (size_t i = 0; i < model->count; i++) {
+			struct model_region *region = &model->regions[i];
+
+			if (region->live && is_inlined(region) && region->host == MODEL_NOBODY)
+				again |= find_host(model, region);
+		}
+	}
+}
+
+static void load(struct model *model, const struct jitbpf_jit_header *event, uint32_t engine)
+{
+	for (size_t i = 0; i < model->count; i++) {
+		struct model_region *region = &model->regions[i];
+
+		if (region->live && !is_inlined(region) && overlap(&region->event, event))
+			end_region(model, i);
+	}
+	add(model, event, engine);
+}
+
+static void unload(struct model *model, const struct jitbpf_jit_header *event, uint32_t engine)
+{
+	for (size_t i = 0; i < model->count; i++) {
+		struct model_region *region = &model->regions[i];
+
+		if (!region->live || is_inlined(region))
+			continue;
+		if (event->method_id ? region->event.method_id == event->method_id &&
+					       region->engine == engine
+				     : region->event.address >= event->address &&
+					       region->event.address < end_of(event))
+			end_region(model, i);
+	}
+}
+
+static void change(struct model *model, const struct jitbpf_jit_header *event)
+{
+	for (size_t i = 0; i < model->count; i++) {
+		struct model_region *region = &model->regions[i];
+
+		if (region->live && !is_inlined(region) && begins_in(event, &region->event))
+			region->changes[region->change_count++ % MODEL_CHANGES] = event->sequence;
+	}
+}
+
+void model_apply(struct model *model, const struct jitbpf_jit_header *event, uint32_t engine)
+{
+	bool range = event->address && event->code_bytes && end_of(event) > event->address;
+
+	switch (event->event) {
+	case 13:
+	case 21:
+	case 22:
+		if (range && event->method_id)
+			load(model, event, engine);
+		break;
+	case 16:
+		if (range && event->method_id)
+			add(model, event, engine);
+		break;
+	case 14:
+		if (range || event->method_id)
+			unload(model, event, engine);
+		break;
+	case 15:
+	case 17:
+		if (range)
+			change(model, event);
+		break;
+	}
+	find_hosts(model);
+}
+
+static const struct model_region *live_at(const struct model *model, uint64_t sequence)
+{
+	for (size_t i = 0; i < model->count; i++) {
+		if (model->regions[i].live && model->regions[i].event.sequence == sequence)
+			return &model->regions[i];
+	}
+	return NULL;
+}
+
+/* Hosts are compared by what they are, not by where they stand in the model. */
+static uint64_t host_sequence(const struct model *model, const struct model_region *region)
+{
+	return region->host == MODEL_NOBODY ? UINT64_MAX
+					    : model->regions[region->host].event.sequence;
+}
+
+bool model_equal(const struct model *a, const struct model *b)
+{
+	if (model_live(a) != model_live(b))
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct model_region *x = &a->regions[i], *y;
+
+		if (!x->live)
+			continue;
+		y = live_at(b, x->event.sequence);
+		if (!y || x->named_by != y->named_by || x->change_count != y->change_count ||
+		    host_sequence(a, x) != host_sequence(b, y))
+			return false;
+		for (size_t c = 0; c < MODEL_CHANGES; c++) {
+			if (x->changes[c] != y->changes[c])
+				return false;
+		}
+	}
+	return true;
+}
+
+void model_forget(struct model *model, uint64_t time_ns)
+{
+	for (size_t i = 0; i < model->count; i++) {
+		struct model_region *region = &model->regions[i];
+
+		if (is_inlined(region) && region->host == MODEL_NOBODY &&
+		    region->event.time_ns < time_ns)
+			region->live = false;
+	}
+}
+
+size_t model_live(const struct model *model)
+{
+	size_t live = 0;
+
+	for (size_t i = 0; i < model->count; i++)
+		live += model->regions[i].live;
+	return live;
+}

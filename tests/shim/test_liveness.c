@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which entries a compaction may drop: random logs, replayed whole and without
+ * what it would drop, must leave the same; and by rules, what it must drop.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "jitapi-shim/log_liveness.h"
+#include "tests/shim/journal_model.h"
+#include "uapi/jit_journal.h"
+
+#define ENTRIES_MAX 200
+#define RUNS	    20000
+#define EVENT_NS    200000000ull   /* between two events */
+#define WAIT_NS	    10000000000ull /* that an inlined one may wait for its parent */
+
+struct log {
+	struct jitbpf_journal_entry entries[ENTRIES_MAX];
+	uint32_t count;
+};
+
+#define IN_NO_FILE 3
+
+/*
+ * Two call sites of one engine, here; one of another, somewhere in libc; and one
+ * that may be any engine's.
+ */
+static uint64_t caller_of(uint32_t site)
+{
+	switch (site) {
+	case 0:
+		return (uintptr_t)caller_of;
+	case 1:
+		return (uintptr_t)model_apply;
+	case IN_NO_FILE:
+		return 0x1000;
+	}
+	return (uintptr_t)stdout;
+}
+
+static uint32_t engine_of(uint64_t caller)
+{
+	return caller == caller_of(2);
+}
+
+static void put(struct log *log, struct jitbpf_jit_header header)
+{
+	struct jitbpf_journal_entry *entry = &log->entries[log->count];
+
+	assert_true(log->count < ENTRIES_MAX);
+	if (!header.caller)
+		header.caller = caller_of(0);
+	header.sequence = log->count++;
+	header.time_ns = header.sequence * EVENT_NS;
+	header.size_bytes = sizeof(header);
+	*entry = (struct jitbpf_journal_entry){
+		.size_bytes = sizeof(*entry),
+		.commit = JITBPF_JOURNAL_COMMITTED,
+		.header = header,
+	};
+}
+
+static void load(struct log *log, uint32_t id, uint64_t address, uint64_t size)
+{
+	put(log, (struct jitbpf_jit_header){
+			 .event = 13, .method_id = id, .address = address, .code_bytes = size});
+}
+
+static void inlined(struct log *log, uint32_t id, uint32_t parent, uint64_t address, uint64_t size)
+{
+	put(log, (struct jitbpf_jit_header){.event = 16,
+					    .method_id = id,
+					    .parent_id = parent,
+					    .address = address,
+					    .code_bytes = size});
+}
+
+static void unload(struct log *log, uint32_t id, uint32_t site)
+{
+	put(log,
+	    (struct jitbpf_jit_header){.event = 14, .method_id = id, .caller = caller_of(site)});
+}
+
+static void judge(const struct log *log, bool *ret_stays)
+{
+	struct scratch scratch;
+
+	assert_int_equal(scratch_init(&scratch, log_liveness_bytes(log->count)), 0);
+	memcpy(ret_stays, log_liveness_judge(log->entries, log->count, &scratch), log->count);
+	scratch_deinit(&scratch);
+}
+
+/* expected: 'k' keeps, '-' drops, one letter an entry. */
+static void expect(const struct log *log, const char *expected)
+{
+	bool stays[ENTRIES_MAX];
+	char got[ENTRIES_MAX + 1] = "";
+
+	judge(log, stays);
+	for (uint32_t i = 0; i < log->count; i++)
+		got[i] = stays[i] ? 'k' : '-';
+	assert_string_equal(got, expected);
+}
+
+static void test_overwritten(void **state)
+{
+	struct log log = {0};
+
+	load(&log, 1, 0x1000, 0x100);
+	load(&log, 2, 0x1200, 0x100);
+	load(&log, 3, 0x10ff, 0x102); /* both, by a byte */
+	load(&log, 4, 0x1300, 0x100);
+	expect(&log, "--kk");
+}
+
+static void test_unloaded(void **state)
+{
+	struct log log = {0};
+
+	load(&log, 1, 0x1000, 0x100);
+	load(&log, 2, 0x2000, 0x100);
+	unload(&log, 1, 1); /* from another place in the same engine */
+	load(&log, 1, 0x3000, 0x100);
+	expect(&log, "-k-k");
+}
+
+static void test_unloaded_by_another_engine(void **state)
+{
+	struct log log = {0};
+
+	load(&log, 1, 0x1000, 0x100);
+	unload(&log, 1, 2);
+	expect(&log, "kk"); /* the unload does no harm */
+	load(&log, 2, 0x1000, 0x100);
+	expect(&log, "--k");
+}
+
+static void test_unloaded_by_range(void **state)
+{
+	struct log log = {0};
+
+	load(&log, 1, 0x1000, 0x100);
+	load(&log, 2, 0x2000, 0x100);
+	put(&log, (struct jitbpf_jit_header){.event = 14, .address = 0x1000, .code_bytes = 0x100});
+	put(&log, (struct jitbpf_jit_header){.event = 14, .address = 0x1fff, .code_bytes = 2});
+	expect(&log, "----");
+	load(&log, 3, 0x3000, 0x100);
+	put(&log, (struct jitbpf_jit_header){.event = 14, .address = 0x3001, .code_bytes = 0x100});
+	expect(&log, "----kk"); /* who knows whether the last one meant it */
+}
+
+/* The first part of a function names the second: it stays, and so does what ended it. */
+static void test_first_of_its_method(void **state)
+{
+	struct log log = {0};
+
+	load(&log, 1, 0x1000, 0x100);
+	load(&log, 1, 0x2000, 0x100);
+	load(&log, 2, 0x1000, 0x100);
+	load(&log, 3, 0x1000, 0x100);
+	expect(&log, "kkkk");
+	unload(&log, 1, 0);
+	expect(&log, "---k-");
+}
+
+static void test_unloaded_by_who_knows_which_engine(void **state)
+{
+	struct log log = {0};
+
+	load(&log, 1, 0x1000, 0x100);
+	load(&log, 2, 0x2000, 0x100);
+	unload(&log, 1, IN_NO_FILE);
+	expect(&log, "kkk");
+	load(&log, 3, 0x1000, 0x2000);
+	expect(&log, "k-kk");
+}
+
+static void test_waits_for_its_parent_for_a_while(void **state)
+{
+	struct log log = {0};
+
+	inlined(&log, 2, 1, 0x1010, 0x40);
+	while (log.count < 51)
+		load(&log, 3, 0x3000, 0x100);
+	expect(&log, "k-------------------------------------------------k");
+	load(&log, 3, 0x3000, 0x100);
+	expect(&log, "---------------------------------------------------k");
+}
+
+static void test_inlined(void **state)
+{
+	struct log log = {0};
+
+	inlined(&log, 3, 2, 0x1020, 0x10); /* children first */
+	inlined(&log, 2, 1, 0x1010, 0x40);
+	load(&log, 1, 0x1000, 0x100);
+	inlined(&log, 4, 1, 0x1080, 0x10);
+	expect(&log, "kkkk");
+	load(&log, 9, 0x10f0, 0x100);
+	expect(&log, "----k");
+}
+
+static void test_changes(void **state)
+{
+	struct log log = {0};
+
+	load(&log, 1, 0x1000, 0x100);
+	put(&log, (struct jitbpf_jit_header){
+			  .event = 15, .method_id = 1, .address = 0x1010, .code_bytes = 16});
+	put(&log, (struct jitbpf_jit_header){.event = 17, .address = 0x10ff, .code_bytes = 16});
+	put(&log, (struct jitbpf_jit_header){.event = 17, .address = 0x1100, .code_bytes = 16});
+	put(&log, (struct jitbpf_jit_header){.event = 2});
+	put(&log, (struct jitbpf_jit_header){.event = 19, .method_id = 1});
+	expect(&log, "kkk---");
+	unload(&log, 1, 0);
+	expect(&log, "-------");
+}
+
+static void test_what_cannot_be(void **state)
+{
+	struct log log = {0};
+
+	load(&log, 1, 0, 0x100);
+	load(&log, 1, 0x1000, 0);
+	load(&log, 0, 0x1000, 0x100);
+	load(&log, 1, UINT64_MAX - 0x10, 0x100);
+	load(&log, 1, 0x10, UINT64_MAX);
+	load(&log, 1, UINT64_MAX - 0x10, 0x10);
+	expect(&log, "-----k");
+}
+
+static uint32_t pick(uint32_t count)
+{
+	return (uint32_t)random() % count;
+}
+
+static void put_random(struct log *log)
+{
+	static const uint16_t events[] = {13, 13, 13, 21, 22, 16, 16, 16, 14, 14, 15, 17, 2, 19};
+	struct jitbpf_jit_header header = {
+		.event = events[pick(ARRAY_SIZE(events))],
+		.caller = caller_of(pick(3)),
+		.method_id = pick(6),
+		.parent_id = pick(6),
+		.address = 0x10000 + pick(24) * 8,
+		.code_bytes = pick(6) * 8,
+	};
+
+	if (header.event == 14 && pick(3))
+		header.method_id = 0;
+	if (header.event == 16)
+		header.code_bytes = pick(3) * 8;
+	put(log, header);
+}
+
+static void replay(struct model *model, const struct jitbpf_jit_header *event)
+{
+	model_apply(model, event, engine_of(event->caller));
+}
+
+static void expire(struct model *model, uint32_t count)
+{
+	uint64_t newest_ns = (count - 1) * EVENT_NS;
+
+	if (newest_ns > WAIT_NS)
+		model_forget(model, newest_ns - WAIT_NS);
+}
+
+static void test_random_logs_mean_the_same_without(void **state)
+{
+	AUTO_FREE struct model *whole = malloc(sizeof(*whole));
+	AUTO_FREE struct model *compact = malloc(sizeof(*compact));
+	size_t dropped = 0, inlined_live = 0;
+
+	assert_true(whole && compact);
+	for (unsigned int seed = 0; seed < RUNS; seed++) {
+		struct log log = {0};
+		bool stays[ENTRIES_MAX];
+		uint32_t count;
+
+		srandom(seed);
+		count = 1 + pick(pick(4) ? 30 : ENTRIES_MAX);
+		while (log.count < count)
+			put_random(&log);
+		judge(&log, stays);
+		whole->count = compact->count = 0;
+		for (uint32_t i = 0; i < log.count; i++) {
+			replay(whole, &log.entries[i].header);
+			if (stays[i])
+				replay(compact, &log.entries[i].header);
+			dropped += !stays[i];
+		}
+		expire(whole, log.count);
+		expire(compact, log.count);
+		if (!model_equal(whole, compact))
+			fail_msg("seed %u, %u entries", seed, count);
+		for (size_t i = 0; i < whole->count; i++)
+			inlined_live +=
+				whole->regions[i].live && whole->regions[i].host != MODEL_NOBODY;
+	}
+	print_message("dropped %zu, inlined %zu\n", dropped, inlined_live);
+	assert_true(dropped > RUNS && inlined_live > RUNS / 10); /* it was worth it */
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_overwritten),
+		cmocka_unit_test(test_unloaded),
+		cmocka_unit_test(test_unloaded_by_another_engine),
+		cmocka_unit_test(test_unloaded_by_range),
+		cmocka_unit_test(test_first_of_its_method),
+		cmocka_unit_test(test_unloaded_by_who_knows_which_engine),
+		cmocka_unit_test(test_waits_for_its_parent_for_a_while),
+		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_what_cannot_be),
+		cmocka_unit_test(test_random_logs_mean_the_same_without),
+	};
+
+	return cmocka_run_group_tests_name("shim: liveness", tests, NULL, NULL);
+}
