@@ -144,6 +144,10 @@ int outputs_add(struct outputs *outputs, const char *path, const char *name)
 	struct output output = {.path = path};
 	int err = choose_format(outputs, &output, name);
 
+	if (!err && output.recording && outputs_recording(outputs)) {
+		fprintf(stderr, "jitbpf: one recording at a time\n");
+		err = -EINVAL;
+	}
 	if (path && is_standard_output(path))
 		output.path = NULL;
 	return err ?: open_output(outputs, output);

@@ -10,11 +10,8 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
-#include "agent/command.h"
 #include "agent/file_store.h"
 #include "agent/live_source.h"
-#include "agent/process_watch.h"
-#include "agent/process_scan.h"
 #include "agent/requirements.h"
 #include "agent/stop_signals.h"
 #include "agent/symbol_worker.h"
@@ -23,13 +20,13 @@
 #include "cli/file_trouble.h"
 #include "cli/outputs.h"
 #include "cli/status_line.h"
+#include "cli/subject.h"
 #include "cli/view_options.h"
 
 struct record_options {
 	uint32_t freq_hz;
 	uint64_t duration_ns; /* 0: until it is stopped */
-	pid_list pids;
-	bool system_wide;
+	struct subject_options subject;
 	string_list outputs;
 	bool user_regs;
 	bool quiet;
@@ -39,8 +36,7 @@ struct record_options {
 	bool no_debuginfod;
 	bool no_env;
 	struct view_options view;
-	char **command; /* NULL: none */
-	struct rlimit open_files;
+	struct rlimit open_files; /* the limit before we raised it */
 };
 
 #define FIELD(name) offsetof(struct record_options, name)
@@ -50,9 +46,9 @@ static const struct option_spec options[] = {
 	 1000000},
 	{'d', "duration", OPTION_SECONDS, FIELD(duration_ns), "SEC", "stop after so long", 1,
 	 UINT64_MAX},
-	{'p', "pid", OPTION_PIDS, FIELD(pids), "PID[,PID...]",
+	{'p', "pid", OPTION_PIDS, FIELD(subject.pids), "PID[,PID...]",
 	 "profile these processes and the children they will have, until they end", 0, 0},
-	{'a', "all", OPTION_FLAG, FIELD(system_wide), NULL,
+	{'a', "all", OPTION_FLAG, FIELD(subject.system_wide), NULL,
 	 "profile the whole system, also where a command is given", 0, 0},
 	{'o', "output", OPTION_STRINGS, FIELD(outputs), "FILE",
 	 ".jitbpf, .folded, .html, .json.gz (Firefox Profiler), .pb.gz (pprof), "
@@ -87,11 +83,8 @@ struct recording {
 	struct source source;
 	struct outputs outputs;
 	struct recorder *recorder;
-	struct process_watch watch; /* of -p */
-	struct command command;
-	bool has_command;
-	bool command_failed; /* it could not even be run */
-	bool unsupported;    /* by this machine, or for this user */
+	struct subject subject;
+	bool unsupported; /* by this machine, or for this user */
 	struct stop_signals signals;
 	struct status_line status;
 };
@@ -104,46 +97,18 @@ static int complain(int err, const char *what)
 
 static int open_outputs(struct recording *run)
 {
-	int err = 0, recordings = 0;
+	int err = 0;
 
 	vec_for_each (path, &run->options->outputs)
 		err = err ?: outputs_add(&run->outputs, *path, NULL);
 	if (!run->options->outputs.size)
 		err = outputs_add(&run->outputs, "profile" RECORDING_EXTENSION, NULL);
-	if (err)
-		return err;
-	vec_for_each (output, &run->outputs.files)
-		recordings += output->recording;
-	if (recordings > 1) {
-		fprintf(stderr, "jitbpf: one recording at a time\n");
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/* What is recorded, as one line: the command, or the processes, or "". NULL: no memory. */
-static char *subject_line(const struct record_options *values)
-{
-	char *line = NULL;
-	size_t size;
-	FILE *text = open_memstream(&line, &size);
-
-	if (!text)
-		return NULL;
-	for (char **arg = values->command; arg && *arg; arg++)
-		fprintf(text, "%s%s", arg == values->command ? "" : " ", *arg);
-	vec_for_each (pid, &values->pids)
-		fprintf(text, "%s%u", pid == values->pids.data ? "process " : ", ", *pid);
-	if (fclose(text)) {
-		free(line);
-		return NULL;
-	}
-	return line;
+	return err;
 }
 
 static int set_info(struct recording *run)
 {
-	AUTO_FREE char *command = subject_line(run->options);
+	AUTO_FREE char *command = subject_line(&run->options->subject);
 	struct utsname machine;
 	struct run_info info = {
 		.start_ns = clock_now_ns(),
@@ -213,30 +178,12 @@ static int find_shim(struct recording *run)
 	return err;
 }
 
-static int track(struct recording *run, uint32_t pid)
-{
-	uint32_t leader = process_scan_leader(pid);
-	int err;
-
-	if (!leader)
-		fprintf(stderr, "jitbpf: there is no process %u\n", pid);
-	else if (leader != pid)
-		fprintf(stderr, "jitbpf: %u is a thread of process %u: give that one\n", pid,
-			leader);
-	if (leader != pid)
-		return -ESRCH;
-	err = process_watch_add(&run->watch, pid);
-	err = err ?: live_source_track(run->live, pid);
-	return err ? complain(err, "following a process") : 0;
-}
-
 static int open_live(struct recording *run)
 {
 	const struct record_options *options_ = run->options;
 	struct live_options live = {
 		.freq_hz = options_->freq_hz,
-		.only_tracked =
-			!options_->system_wide && (options_->command || options_->pids.size),
+		.only_tracked = subject_is_some(&options_->subject),
 		.user_regs = options_->user_regs,
 		.code_ring_bytes = options_->code_ring_bytes,
 		.sample_ring_bytes = options_->sample_ring_bytes,
@@ -250,28 +197,18 @@ static int open_live(struct recording *run)
 		return err;
 	}
 	live_source_init_source(run->live, &run->source);
-	vec_for_each (pid, &options_->pids)
-		err = err ?: track(run, *pid);
-	return err;
+	return subject_follow_processes(&run->subject, run->live);
 }
 
 static int prepare_command(struct recording *run)
 {
-	struct command_environment environment = {
+	const struct command_environment environment = {
 		.shim_path = run->options->no_env ? NULL : run->site.path,
 		.open_files = run->options->open_files,
 		.on_pipe = run->signals.before_pipe,
 	};
-	int err;
 
-	if (!run->options->command)
-		return 0;
-	err = command_init(&run->command, run->options->command, &environment);
-	if (err)
-		return complain(err, "starting the command");
-	run->has_command = true;
-	err = live_source_track(run->live, (uint32_t)run->command.pid);
-	return err ? complain(err, "following the command") : 0;
+	return subject_prepare_command(&run->subject, &environment, run->live);
 }
 
 /* Drain once. Returns an enum source_state, or negative errno, which has been said. */
@@ -297,11 +234,9 @@ static int start(struct recording *run)
 		fprintf(stderr, "jitbpf: %s\n", failure.what);
 		return err;
 	}
-	err = run->has_command ? command_go(&run->command) : 0;
-	if (err) {
-		run->command_failed = true;
-		return complain(err, run->options->command[0]);
-	}
+	err = subject_go(&run->subject);
+	if (err)
+		return err;
 	/* Until now it could have failed, and what was there before would have stayed. */
 	return outputs_begin_recording(&run->outputs);
 }
@@ -312,7 +247,7 @@ static int record_until_told(struct recording *run)
 	struct pollfd waiting[] = {
 		{.fd = run->signals.fd, .events = POLLIN},
 		{.fd = live_source_fd(run->live), .events = POLLIN},
-		{.fd = run->has_command ? run->command.pidfd : -1, .events = POLLIN},
+		{.fd = subject_fd(&run->subject), .events = POLLIN},
 	};
 	int state;
 
@@ -331,11 +266,7 @@ static int record_until_told(struct recording *run)
 			status_line_clear(&run->status);
 			outputs_check(&run->outputs);
 		}
-		if (waiting[0].revents)
-			break;
-		if (run->has_command && command_ended(&run->command, false))
-			break;
-		if (process_watch_ended(&run->watch))
+		if (waiting[0].revents || subject_ended(&run->subject))
 			break;
 		if (status_line_due(&run->status)) {
 			struct pipeline_progress progress = pipeline_progress(run->pipeline);
@@ -419,13 +350,16 @@ static void release(struct recording *run)
 	symbolizer_destroy(run->symbolizer);
 	live_source_destroy(run->live);
 	file_store_destroy(run->files);
-	process_watch_deinit(&run->watch);
 }
 
-/* The command's own status where it ended by itself. */
+/* Returns the status to exit with. */
 static int record(const struct record_options *values)
 {
-	struct recording run = {.options = values, .signals.fd = -1};
+	struct recording run = {
+		.options = values,
+		.subject.options = &values->subject,
+		.signals.fd = -1,
+	};
 	int err = record_all(&run), status = err ? 1 : 0;
 
 	if (run.unsupported)
@@ -434,13 +368,7 @@ static int record(const struct record_options *values)
 	err = outputs_close(&run.outputs);
 	if (err)
 		status = 1;
-	if (run.has_command) {
-		if (run.command_failed)
-			command_ended(&run.command, true);
-		if ((!status || run.command_failed) && !run.command.pid)
-			status = command_exit_status(&run.command);
-		command_deinit(&run.command);
-	}
+	status = subject_end(&run.subject, status);
 	release(&run);
 	return status;
 }
@@ -450,7 +378,7 @@ static int check(const struct record_options *values)
 {
 	char missing[256];
 
-	if (values->pids.size && (values->command || values->system_wide)) {
+	if (values->subject.pids.size && (values->subject.command || values->subject.system_wide)) {
 		fprintf(stderr, "jitbpf record: -p goes neither with -a nor with a command\n");
 		return EXIT_USAGE;
 	}
@@ -471,7 +399,7 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && operand < argc)
-		values.command = argv + operand;
+		values.subject.command = argv + operand;
 	if (status == OPTIONS_OK)
 		status = check(&values);
 	if (status == OPTIONS_OK) {
