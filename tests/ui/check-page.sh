@@ -35,3 +35,6 @@ echo "folded: ok"
 "$program" html 5000 | cmp - "$made/small.html"
 "$program" html 100000 >"$made/large.html"
 PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_page.py "$made/empty.html" "$made/small.html" "$made/large.html" ${2:-}
+
+"$program" diff 5000 >"$made/diff.html"
+PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_diff.py "$made/diff.html" ${2:-}

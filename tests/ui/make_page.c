@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "sink/frame_diff.h"
 #include "tests/unit/sink/made_ledger.h"
 
 struct random {
@@ -166,32 +167,67 @@ static int give_samples(struct made_view *m, const struct sink_ops *ops, struct 
 	return 0;
 }
 
-int main(int argc, char **argv)
+/* Names and places are the same whatever the seed: only what was sampled differs. */
+static void make_profile(struct made_view *m, struct places *places, uint64_t seed, size_t nodes)
 {
 	struct random random = {.state = 42};
-	AUTO_FREE struct places *places = calloc(1, sizeof(*places));
-	const struct sink_ops *ops = argc == 3 ? sink_by_name(argv[1]) : NULL;
-	size_t nodes = argc == 3 ? strtoul(argv[2], NULL, 10) : 0; /* 0: nothing was sampled */
+
+	made_init(m);
+	m->info.command = "engine --script='</title><img src=x onerror=alert(1)>' \"orders.js\"";
+	if (!nodes)
+		return;
+	make_places(m, &random, places);
+	make_nasty(m);
+	random.state = seed;
+	make_samples(m, &random, places, nodes);
+	make_ledger(m);
+}
+
+static int write_output(const struct sink_ops *ops, struct places *places, size_t nodes)
+{
 	struct made_view m;
 	struct sink *sink;
 	int err;
 
-	if (!ops || !places) {
-		fprintf(stderr, "usage: make_page FORMAT NODES\n");
+	make_profile(&m, places, 42, nodes);
+	err = ops->create(stdout, &sink);
+	if (!err) {
+		err = give_samples(&m, ops, sink) ?: ops->finish(sink, &m.view);
+		ops->destroy(sink);
+	}
+	made_deinit(&m);
+	return err;
+}
+
+static int write_difference(struct places *places, size_t nodes)
+{
+	struct made_view before, after;
+	struct frame_diff *diff;
+	int err;
+
+	make_profile(&before, places, 42, nodes);
+	make_profile(&after, places, 7, nodes + nodes / 2);
+	err = frame_diff_create(&before.view, &after.view, false, &diff);
+	if (!err) {
+		err = frame_diff_write_html(stdout, diff, &before.view, &after.view);
+		frame_diff_destroy(diff);
+	}
+	made_deinit(&before);
+	made_deinit(&after);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	AUTO_FREE struct places *places = calloc(1, sizeof(*places));
+	const char *format = argc == 3 ? argv[1] : "";
+	const struct sink_ops *ops = sink_by_name(format);
+	size_t nodes = argc == 3 ? strtoul(argv[2], NULL, 10) : 0; /* 0: nothing was sampled */
+	bool difference = !strcmp(format, "diff");
+
+	if (!(ops || difference) || !places) {
+		fprintf(stderr, "usage: make_page FORMAT|diff NODES\n");
 		return 2;
 	}
-	made_init(&m);
-	m.info.command = "engine --script='</title><img src=x onerror=alert(1)>' \"orders.js\"";
-	if (nodes) {
-		make_places(&m, &random, places);
-		make_nasty(&m);
-		make_samples(&m, &random, places, nodes);
-		make_ledger(&m);
-	}
-	if (ops->create(stdout, &sink))
-		return 1;
-	err = give_samples(&m, ops, sink) ?: ops->finish(sink, &m.view);
-	ops->destroy(sink);
-	made_deinit(&m);
-	return err ? 1 : 0;
+	return (ops ? write_output(ops, places, nodes) : write_difference(places, nodes)) ? 1 : 0;
 }

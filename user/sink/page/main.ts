@@ -30,7 +30,7 @@ const difference = profile.runs.length > 1;
 const names = new Names(profile);
 const base = treeOf(profile.nodes.label, profile.nodes.source, profile.nodes.depth, profile.runs.length);
 const graph = new Graph(byId('graph'), byId('room'), names);
-const table = new FunctionTable(byId('table'), names, showInGraph);
+const table = new FunctionTable(byId('table'), names, difference, showInGraph);
 const tip = new Tip(names);
 const search = byId<HTMLInputElement>('search');
 let state: State = readState('');
@@ -53,7 +53,7 @@ const changeOf = (tree: Tree, i: number) => tree.total[1][i] * scales[1] - tree.
 function colours(tree: Tree): (i: number) => string {
 	if (difference) {
 		largest = 0;
-		for (let i = state.absolute ? 0 : 1; i < tree.count; i++)
+		for (let i = 1; i < tree.count; i++)
 			largest = Math.max(largest, Math.abs(changeOf(tree, i)));
 		return i => changeColour(largest ? changeOf(tree, i) / largest : 0);
 	}
@@ -114,7 +114,7 @@ function showMatches(): void {
 
 function showTable(): void {
 	if (state.table)
-		table.show(base, state.callers ? 0 : follow(base, state.zoom), graph.matching);
+		table.show(base, state.callers ? 0 : follow(base, state.zoom), graph.matching, state.absolute);
 }
 
 function showControls(): void {

@@ -16,6 +16,7 @@ interface Column {
 	value: (row: Row) => number | string;
 	text: (row: Row) => string;
 	className?: string;
+	words?: boolean;        // not numbers: sorted upwards at first
 }
 
 /** Functions below a node; recursion counts once in a total. */
@@ -40,16 +41,21 @@ function rowsOf(tree: Tree, under: number, names: Names): Row[] {
 }
 
 export class FunctionTable {
-	private sorted = 1;             // column
+	private sorted: number;         // column
 	private downward = true;
 	private limit = STEP;
 	private rows: Row[] = [];
 	private whole: number[] = [];
 	private matching: Uint8Array | null = null;
+	private absolute = false;       // changes of numbers, not of shares
 
-	constructor(private readonly box: HTMLElement, private readonly names: Names, private readonly choose: (label: number) => void) {}
+	constructor(private readonly box: HTMLElement, private readonly names: Names, difference: boolean,
+		private readonly choose: (label: number) => void) {
+		this.sorted = difference ? 5 : 1;       // change, or number, of self
+	}
 
-	show(tree: Tree, under: number, matching: Uint8Array | null): void {
+	show(tree: Tree, under: number, matching: Uint8Array | null, absolute: boolean): void {
+		this.absolute = absolute;
 		this.rows = rowsOf(tree, under, this.names);
 		this.whole = tree.total.map(total => total[under]);
 		this.matching = matching;
@@ -65,22 +71,32 @@ export class FunctionTable {
 			{ heading: '%', title: `Share of the samples${side}: ${heading.toLowerCase()}`, value: row => share(row, n),
 				text: row => percent(row[of][n], this.whole[n]) },
 		]);
-		if (sides.length > 1) {
-			const change = (row: Row) => share(row, 1) - share(row, 0);
-			columns.push({ heading: 'Change', title: `Change of the share: ${heading.toLowerCase()}`,
-				value: row => Math.abs(change(row)),
-				text: row => signed(change(row), percent(Math.abs(change(row)), 1)) });
-		}
+		if (sides.length > 1)
+			columns.push(this.change(heading, row => this.absolute ? row[of][1] - row[of][0]
+				: 100 * (share(row, 1) - share(row, 0))));
 		return columns;
+	}
+
+	private change(heading: string, change: (row: Row) => number): Column {
+		return {
+			heading: this.absolute ? 'Change' : 'Points',
+			title: `Change of ${heading.toLowerCase()}${this.absolute ? '' : ', as a share of all samples'}`,
+			value: row => Math.abs(change(row)),
+			text: row => signed(change(row), this.absolute ? number(Math.abs(change(row))) : Math.abs(change(row)).toFixed(2)),
+			className: 'change',
+		};
 	}
 
 	private columns(): Column[] {
 		const { names } = this;
 		return [
-			{ heading: 'Function', value: row => names.name(row.label), text: row => names.name(row.label), className: 'name' },
+			{ heading: 'Function', value: row => names.name(row.label), text: row => names.name(row.label), className: 'name',
+				words: true },
 			...this.counts('Self', 'self'), ...this.counts('Total', 'total'),
-			{ heading: 'Kind', value: row => names.kindWords(row.label), text: row => names.kindWords(row.label), className: 'text' },
-			{ heading: 'Module', value: row => names.module(row.label), text: row => names.module(row.label), className: 'text' },
+			{ heading: 'Kind', value: row => names.kindWords(row.label), text: row => names.kindWords(row.label),
+				className: 'text', words: true },
+			{ heading: 'Module', value: row => names.module(row.label), text: row => names.module(row.label),
+				className: 'text', words: true },
 		];
 	}
 
@@ -100,7 +116,7 @@ export class FunctionTable {
 		if (index === this.sorted)
 			th.ariaSort = this.downward ? 'descending' : 'ascending';
 		button.addEventListener('click', () => {
-			this.downward = index === this.sorted ? !this.downward : typeof column.value(this.rows[0] ?? { label: 0, self: [0, 0], total: [0, 0] }) === 'number';
+			this.downward = index === this.sorted ? !this.downward : !column.words;
 			this.sorted = index;
 			this.render();
 			this.box.querySelectorAll<HTMLElement>('thead button')[index].focus();
@@ -114,7 +130,7 @@ export class FunctionTable {
 		button.title = `${columns[0].text(row)}: show in the flame graph`;
 		button.addEventListener('click', () => this.choose(row.label));
 		return element('tr', '', '', th, ...columns.slice(1).map(column => {
-			const text = column.text(row), changes = column.heading === 'Change' && /[1-9]/.test(text);
+			const text = column.text(row), changes = column.className === 'change' && /[1-9]/.test(text);
 			return element('td', text, changes ? text.startsWith('+') ? 'grown' : 'shrunk' : column.className);
 		}));
 	}
