@@ -53,9 +53,22 @@ $(INLINING)-shared: $(INLINING)-4
 
 INLINING_ALL := $(addprefix $(INLINING)-,4 5 stripped packed mini shared)
 
-.SECONDARY: $(INLINING_ALL)
+# Calls through procedure linkage tables of each kind.
+PLT := $(B)/tests/unit/symbolize/plt
+PLT_FLAGS_lazy := -fcf-protection=none -Wl,-z,lazy
+PLT_FLAGS_now := -fcf-protection=none -Wl,-z,now
+PLT_FLAGS_ibt := -fcf-protection -Wl,-z,ibtplt,-z,lazy
+PLT_FLAGS_static := -static
+PLT_ALL := $(addprefix $(PLT)-,lazy now ibt static)
 
-unit: $(UNIT_BIN) $(INLINING_ALL)
+$(PLT)-%: tests/unit/symbolize/plt.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -O1 -fno-builtin $(PLT_FLAGS_$*) -o $@ $< -lm
+
+.SECONDARY: $(INLINING_ALL) $(PLT_ALL)
+
+unit: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL)
 	$(Q)for t in $(UNIT_BIN); do $$t || exit 1; done
 
 $(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/replay.o $(B)/libcore.a

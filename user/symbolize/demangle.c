@@ -4,6 +4,7 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@
  */
 #define BACK_REFERENCES_MAX   24
 #define UNSTOPPABLE_BYTES_MAX 1024
+
+#define PLT_SUFFIX "@plt"
 
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
 
@@ -104,7 +107,7 @@ static char *demangle_d(const char *name)
 	return text;
 }
 
-char *demangle(const char *name)
+static char *demangle_whole(const char *name)
 {
 	char *text;
 
@@ -121,4 +124,27 @@ char *demangle(const char *name)
 		text = demangle_rust(name);
 		return text ? text : print(cplus_demangle_v3_callback, name, true);
 	}
+}
+
+/* An entry of a procedure linkage table is called after the function that it leads to. */
+static char *demangle_plt(const char *name, size_t length)
+{
+	char *function = strndup(name, length), *joined = NULL;
+	char *text = function ? demangle_whole(function) : NULL;
+
+	if (text && asprintf(&joined, "%s" PLT_SUFFIX, text) < 0)
+		joined = NULL;
+	free(function);
+	free(text);
+	return joined;
+}
+
+char *demangle(const char *name)
+{
+	size_t length = strnlen(name, DEMANGLE_INPUT_MAX + 1), suffix = strlen(PLT_SUFFIX);
+
+	if (length > suffix && length <= DEMANGLE_INPUT_MAX &&
+	    !strcmp(name + length - suffix, PLT_SUFFIX))
+		return demangle_plt(name, length - suffix);
+	return demangle_whole(name);
 }

@@ -9,7 +9,8 @@
 /*
  * The readable form of a name, with parameters, as "c++filt -i" writes it. Returns
  * a string of the caller's (free()), or NULL where the name is to be shown as it
- * is: it is not mangled, it is too long or unfolds too far, or memory ran out.
+ * is: it is not mangled, it is too long or unfolds too far, or memory ran out. A
+ * mangled name with "@plt" behind it keeps that.
  * Any thread.
  */
 char *demangle(const char *name);

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "decode/debug_link.h"
 #include "decode/elf_file.h"
+#include "symbolize/plt_map.h"
 #include "symbolize/symbol_map.h"
 
 struct symbol_file {
@@ -14,6 +15,7 @@ struct symbol_file {
 	char *strings[2];    /* of the tables that were read */
 	size_t strings_bytes;
 	struct symbol_map map;
+	struct plt_map plt;
 };
 
 DEFINE_CLEANUP(struct symbol_file *, symbol_file_destroy);
@@ -143,6 +145,7 @@ int symbol_file_create(const struct blob *blob, const struct blob *debug, struct
 	err = elf_file_init(&file->elf, blob);
 	err = err ?: gather_best(&gathered, debug);
 	err = err ?: symbol_map_init(&file->map, gathered.spans.data, gathered.spans.size);
+	err = err ?: plt_map_init(&file->plt, &file->elf, &file->map);
 	if (err)
 		return err;
 	file->elf.blob = NULL;
@@ -158,6 +161,7 @@ void symbol_file_destroy(struct symbol_file *file)
 		return;
 	elf_file_deinit(&file->elf);
 	symbol_map_deinit(&file->map);
+	plt_map_deinit(&file->plt);
 	free(file->strings[0]);
 	free(file->strings[1]);
 	free(file);
@@ -170,7 +174,9 @@ bool symbol_file_address(const struct symbol_file *file, uint64_t file_offset, u
 
 const char *symbol_file_find(const struct symbol_file *file, uint64_t address, uint64_t *ret_offset)
 {
-	return symbol_map_find(&file->map, address, ret_offset);
+	const char *name = symbol_map_find(&file->plt.map, address, ret_offset);
+
+	return name ? name : symbol_map_find(&file->map, address, ret_offset);
 }
 
 uint64_t symbol_file_text_start(const struct symbol_file *file)
@@ -187,7 +193,10 @@ uint64_t symbol_file_text_start(const struct symbol_file *file)
 
 size_t symbol_file_bytes(const struct symbol_file *file)
 {
-	return sizeof(*file) + file->strings_bytes + file->map.count * sizeof(*file->map.ranges) +
+	size_t ranges = file->map.count + file->plt.map.count;
+
+	return sizeof(*file) + file->strings_bytes + file->plt.names_bytes +
+	       ranges * sizeof(*file->map.ranges) +
 	       file->elf.segments.capacity * sizeof(*file->elf.segments.data);
 }
 

@@ -15,7 +15,8 @@ struct symbol_file; /* see symbol_file.c */
  * Read the symbols of a file: of its .symtab, which names static functions too;
  * else of that of debug, the file with its debug info (NULL: there is none);
  * else of .gnu_debugdata and .dynsym. A file without any of them, or with damaged
- * ones only, has no symbols, which is no error. The blobs are only needed during
+ * ones only, has no symbols, which is no error. Entries of its procedure linkage
+ * table are called "function@plt". The blobs are only needed during
  * the call. Returns 0, -ENOEXEC, -EBADMSG, -ENOMEM or the blob's error.
  */
 int symbol_file_create(const struct blob *blob, const struct blob *debug, struct symbol_file **ret);

@@ -13,13 +13,18 @@
 #include "base/blob.h"
 #include "base/scope.h"
 
-static inline void inlining_path(const char *variant, char path[4096])
+static inline void beside_self(const char *program, const char *variant, char path[4096])
 {
 	char self[3000];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	self[length > 0 ? length : 0] = '\0';
-	snprintf(path, 4096, "%s/inlining-%s", dirname(self), variant);
+	snprintf(path, 4096, "%s/%s-%s", dirname(self), program, variant);
+}
+
+static inline void inlining_path(const char *variant, char path[4096])
+{
+	beside_self("inlining", variant, path);
 }
 
 /* A whole file. free() it; NULL: there is none. */

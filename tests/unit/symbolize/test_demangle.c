@@ -29,6 +29,8 @@ static void demangles_each_language(void **state)
 	assert_demangled("_ZNSt6vectorIiSaIiEE9push_backERKi",
 			 "std::vector<int, std::allocator<int> >::push_back(int const&)");
 	assert_demangled("_ZNK3fooILb1EE3barEv.cold", "foo<true>::bar() const [clone .cold]");
+	assert_demangled("_Z3fooi@plt", "foo(int)@plt");
+	assert_demangled("_RNvCskwGfYPst2Cb_3foo3bar@plt", "foo::bar@plt");
 	assert_demangled("_Z3fooi.part.0", "foo(int) [clone .part.0]");
 	assert_demangled("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
 			 "core::fmt::Formatter::pad");
@@ -45,9 +47,9 @@ static void demangles_each_language(void **state)
 static void leaves_other_names_alone(void **state)
 {
 	static const char *const names[] = {
-		"",	 "_",	   "__",       "_Z",	   "_R",      "_D",    "_G",
-		"main",	 "Zfoo",   "_Zfoo",    "_GLOBAL_", "_ZN3foo", "_Z3fo", "_RNvC",
-		"_Dfoo", "_start", "__Z3fooi", "\xff\xfe", "_\xff",
+		"",	  "_",	   "__",       "_Z",	   "_R",       "_D",	"_G",	"main",
+		"Zfoo",	  "_Zfoo", "_GLOBAL_", "_ZN3foo",  "_Z3fo",    "_RNvC", "@plt", "puts@plt",
+		"_Z@plt", "_Dfoo", "_start",   "__Z3fooi", "\xff\xfe", "_\xff",
 	};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)

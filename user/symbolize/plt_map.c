@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "symbolize/plt_map.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/vec.h"
+#include "decode/elf_plt.h"
+
+#define SUFFIX "@plt"
+
+/* Names move while they become more: spans hold their offsets until all are there. */
+struct plt_names {
+	VEC(char) text;
+	VEC(struct symbol_span) spans;
+	VEC(size_t) offsets; /* of the spans' names */
+};
+
+static void plt_names_deinit(struct plt_names *names)
+{
+	vec_deinit(&names->text);
+	vec_deinit(&names->spans);
+	vec_deinit(&names->offsets);
+}
+
+/* The function that an entry leads to; in room where no one knows its name. */
+static const char *function_of(const struct elf_plt_entry *entry, const struct symbol_map *symbols,
+			       char room[32])
+{
+	uint64_t offset;
+	const char *name = entry->name;
+
+	if (!name) {
+		name = symbol_map_find(symbols, entry->resolver, &offset);
+		if (name && !offset)
+			return name;
+		snprintf(room, 32, "*ABS*+0x%" PRIx64, entry->resolver);
+		name = room;
+	}
+	return name;
+}
+
+static int add_entry(struct plt_names *names, const struct elf_plt_entry *entry,
+		     const struct symbol_map *symbols)
+{
+	char room[32];
+	const char *name = function_of(entry, symbols, room);
+	size_t length = strnlen(name, PLT_NAME_BYTES_MAX), offset = names->text.size;
+	struct symbol_span span = {
+		.start = entry->address,
+		.end = entry->address + entry->size_bytes,
+		.sized = true,
+		.scope = SYMBOL_GLOBAL,
+	};
+
+	if (span.end < span.start || offset + length > PLT_NAMES_BYTES_MAX)
+		return 0;
+	if (vec_reserve(&names->text, offset + length + sizeof(SUFFIX)) ||
+	    vec_push(&names->spans, span) || vec_push(&names->offsets, offset))
+		return -ENOMEM;
+	memcpy(names->text.data + offset, name, length);
+	memcpy(names->text.data + offset + length, SUFFIX, sizeof(SUFFIX));
+	names->text.size += length + sizeof(SUFFIX);
+	return 0;
+}
+
+int plt_map_init(struct plt_map *ret, const struct elf_file *elf, const struct symbol_map *symbols)
+{
+	CLEANUP(plt_names_deinit) struct plt_names names = {0};
+	CLEANUP(elf_plt_deinit) struct elf_plt plt = {0};
+	struct symbol_map map;
+	int err = elf_file_plt(elf, &plt);
+
+	if (err == -ENOMEM)
+		return err;
+	vec_for_each (entry, &plt.entries) {
+		err = add_entry(&names, entry, symbols);
+		if (err)
+			return err;
+	}
+	for (size_t i = 0; i < names.spans.size; i++)
+		names.spans.data[i].name = names.text.data + names.offsets.data[i];
+	err = symbol_map_init(&map, names.spans.data, names.spans.size);
+	if (err)
+		return err;
+	*ret = (struct plt_map){
+		.map = map,
+		.names = TAKE_PTR(names.text.data),
+		.names_bytes = names.text.capacity,
+	};
+	return 0;
+}
+
+void plt_map_deinit(struct plt_map *plt)
+{
+	symbol_map_deinit(&plt->map);
+	free(plt->names);
+	*plt = (struct plt_map){0};
+}
