@@ -114,6 +114,12 @@ static void make_samples(struct made_view *m, struct random *random, const struc
 
 static void make_nasty(struct made_view *m)
 {
+	static char endless[100001];
+
+	memset(endless, 'x', sizeof(endless) - 1);
+	made_stack(m, 9, "nasty <b>names</b>", 60,
+		   STACK(made_named(m, LOCATION_NATIVE, 0xffff, endless, "/bin/long")));
+	made_process(m, 999, endless, 60, 0, 0, 0);
 	for (uint32_t i = 0; i < MADE_NASTY_COUNT; i++) {
 		const char *name = made_nasty_names[i];
 

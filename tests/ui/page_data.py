@@ -14,6 +14,8 @@ PROCESS = 5
 
 def visible(name):
     """As the page spells it: nothing in it does anything but stand there."""
+    if len(name) > 4000:
+        name = f"{name[:4000]}… ({len(name):,} characters)"
     return "".join(f"\\u{{{ord(c):x}}}" if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") else c for c in name)
 
 

@@ -60,7 +60,7 @@ function colours(tree: Tree): (i: number) => string {
 	const fills: string[] = [];     // by label
 	return i => {
 		const label = tree.label[i];
-		return fills[label] ??= kindColour(colourKey(names.kind(label)), shadeOf(names.raw(label)));
+		return fills[label] ??= kindColour(colourKey(names.kind(label)), shadeOf(names.name(label)));
 	};
 }
 

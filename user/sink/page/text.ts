@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Numbers and names as people read them, and elements that hold nothing but text.
 
-/** Names come from the profiled programs: what cannot be seen, or turns the direction of the text, is spelled out. */
-export const visible = (s: string) => s.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu,
-	c => '\\u{' + c.codePointAt(0)!.toString(16) + '}');
+const LONGEST = 4000;
+
+/**
+ * Names come from the profiled programs: what cannot be seen, or turns the direction of the text, is spelled out, and
+ * what nobody would read to its end is cut.
+ */
+export function visible(s: string): string {
+	const cut = s.length > LONGEST ? `${s.slice(0, LONGEST)}… (${number(s.length)} characters)` : s;
+	return cut.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, c => '\\u{' + c.codePointAt(0)!.toString(16) + '}');
+}
 
 export const number = (n: number) => n.toLocaleString('en-US');
 

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+The page of a recording holds the stacks that folded stacks have, and as many samples
+as its ledger says: check_counts.py JITBPF RECORDING...
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from page_data import PageData
+
+
+def stacks_of(data):
+    out = collections.Counter()
+    for node in data.nodes:
+        if node.self:
+            out[";".join(n.name for n in node.path[1:])] += node.self
+    return out
+
+
+def folded_of(text):
+    out = collections.Counter()
+    for line in text.splitlines():
+        stack, samples = line.rsplit(" ", 1)
+        out[re.sub(r"_\[[ijk]\](?=;|$)", "", stack)] += int(samples)
+    return out
+
+
+def main():
+    program = sys.argv[1]
+    for recording in sys.argv[2:]:
+        for options in ([], ["--by", "tid"], ["--no-inline", "--kernel=no"]):
+            def report(form):
+                return subprocess.run([program, "report", "-f", form, *options, recording], check=True,
+                                      stdout=subprocess.PIPE, encoding="utf-8").stdout
+            with tempfile.NamedTemporaryFile("w", encoding="utf-8") as page:
+                page.write(report("html"))
+                page.flush()
+                data = PageData(page.name)
+            samples = data.runs[0]["samples"]
+            where = f"check_counts: {os.path.basename(recording)} {' '.join(options)}: "
+            if data.total != samples["taken"] - samples["lost"] or not data.total:
+                sys.exit(f"{where}{data.total} samples on the page, {samples} in the ledger")
+            if stacks_of(data) != folded_of(report("folded")):
+                sys.exit(where + "page and folded stacks differ")
+    print("page and folded: ok")
+
+
+if __name__ == "__main__":
+    main()
