@@ -41,15 +41,17 @@ static inline uint32_t utf8_next(const char *s, uint32_t *ret_bytes)
 }
 
 /*
- * Whether a code point does something other than stand there: control
- * characters (C0, DEL, C1), line and paragraph separators, and the marks that
- * turn the direction of text, with which a name can pose as another.
+ * Whether a code point does something other than stand there to be seen: control
+ * characters (C0, DEL, C1), line and paragraph separators, marks that turn the
+ * direction of text, and what takes no room; with these a name can pose as another.
  */
 static inline bool utf8_is_control(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
-	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c ||
+	       code == 0x180e || (code >= 0x200b && code <= 0x200f) ||
+	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
+	       code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) ||
+	       (code >= 0xe0000 && code <= 0xe0fff);
 }
 
 #endif

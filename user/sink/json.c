@@ -56,6 +56,25 @@ static bool needs_escape(uint32_t code)
 	       utf8_is_control(code);
 }
 
+static void put_unit(struct json *json, uint32_t unit)
+{
+	static const char digits[] = "0123456789abcdef";
+	char escape[] = "\\u0000";
+
+	for (int i = 5; i > 1; i--, unit >>= 4)
+		escape[i] = digits[unit & 15];
+	fwrite_unlocked(escape, 1, sizeof(escape) - 1, json->out);
+}
+
+static void put_escaped(struct json *json, uint32_t code)
+{
+	if (code >= 0x10000) { /* in JSON, two units of UTF-16 */
+		put_unit(json, 0xd800 + ((code - 0x10000) >> 10));
+		code = 0xdc00 + (code & 0x3ff);
+	}
+	put_unit(json, code);
+}
+
 static void put_quoted(struct json *json, const char *s)
 {
 	putc_unlocked('"', json->out);
@@ -64,8 +83,8 @@ static void put_quoted(struct json *json, const char *s)
 
 		if (code == UTF8_INVALID)
 			put(json, "\xef\xbf\xbd");
-		else if (needs_escape(code)) /* all of them are below U+10000 */
-			fprintf(json->out, "\\u%04x", code);
+		else if (needs_escape(code))
+			put_escaped(json, code);
 		else
 			fwrite_unlocked(s, 1, bytes, json->out);
 		s += bytes;

@@ -14,6 +14,7 @@
 #define PROCESSES_SHOWN 20
 #define COMM_COLUMNS	16
 #define LABEL_COLUMNS	28
+#define RUN_COLUMNS	1000 /* of what is recorded: a command can be long */
 
 /* 1234567 as "1,234,567", right-aligned. */
 static void put_number(struct text *text, uint64_t value, int columns)
@@ -57,20 +58,20 @@ static void put_run(struct text *text, const struct run_info *info)
 	text_printf(text, "%.1f s", (double)info->duration_ns / 1e9);
 	if (*info->event) {
 		text_put_string(text, " of ");
-		text_put_name(text, info->event, 0, 0);
+		text_put_name_cut(text, info->event, RUN_COLUMNS);
 	}
 	text_printf(text, " at %u Hz, %u CPU%s", info->freq_hz, info->cpus,
 		    info->cpus == 1 ? "" : "s");
 	if (*info->host) {
 		text_put_string(text, ", ");
-		text_put_name(text, info->host, 0, 0);
+		text_put_name_cut(text, info->host, RUN_COLUMNS);
 	}
 	if (*info->kernel) {
 		text_put_string(text, ", Linux ");
-		text_put_name(text, info->kernel, 0, 0);
+		text_put_name_cut(text, info->kernel, RUN_COLUMNS);
 	}
 	text_put_string(text, "\n");
-	text_put_name(text, *info->command ? info->command : "the whole system", 0, 0);
+	text_put_name_cut(text, *info->command ? info->command : "the whole system", RUN_COLUMNS);
 	text_put_string(text, "\n\n");
 }
 

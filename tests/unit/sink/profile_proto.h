@@ -83,7 +83,8 @@ static uint64_t pb_number(struct pb_bytes message, uint32_t number)
 }
 
 /* Its member `index` of those that have a length; at is NULL where there are not so many. */
-static struct pb_bytes pb_inner(struct pb_bytes message, uint32_t number, size_t index)
+__attribute__((unused)) static struct pb_bytes pb_inner(struct pb_bytes message, uint32_t number,
+							size_t index)
 {
 	struct pb_field field;
 

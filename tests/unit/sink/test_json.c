@@ -31,6 +31,7 @@ static void strings_are_escaped(void **state)
 	check_string("\x01\n\x7f", "\"\\u0001\\u000a\\u007f\"");
 	check_string("</script><!--&", "\"\\u003c/script\\u003e\\u003c!--\\u0026\"");
 	check_string("\xe2\x80\xa8\xe2\x80\xae\xc2\x85", "\"\\u2028\\u202e\\u0085\"");
+	check_string("\xc2\xad\xf3\xa0\x81\x81", "\"\\u00ad\\udb40\\udc41\"");
 }
 
 /* One U+FFFD for each byte that belongs to nothing. */

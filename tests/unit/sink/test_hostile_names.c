@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every string that an output shows is somebody's who may mean harm. Whatever
+ * they are, an output has the form that it has with plain ones: JSON and protobuf
+ * stay what they are, and text has the same lines, with nothing in them that a
+ * terminal obeys or that turns the direction of text.
+ */
+#include "made_ledger.h"
+#include "json_check.h"
+#include "profile_proto.h"
+
+#include "base/scope.h"
+#include "sink/frame_diff.h"
+
+#define LARGE (1u << 20)
+
+static const struct sink_ops *const all_sinks[] = {
+	&sink_firefox, &sink_folded,	 &sink_html,	&sink_pprof,
+	&sink_script,  &sink_speedscope, &sink_summary, &sink_summary_json,
+};
+
+/* --- a view in which everything is called the same ------------------------------- */
+
+struct named_view {
+	struct made_view m;
+	struct sink_sample sample;
+	struct code_region region;
+	struct sink_code code;
+	uint64_t ips[3];
+};
+
+static void named_deinit(struct named_view *n)
+{
+	made_deinit(&n->m);
+}
+
+static uint64_t named_module(struct made_view *m, const char *path)
+{
+	AUTO_FREE struct jitbpf_mapping *mapping = calloc(1, sizeof(*mapping) + strlen(path) + 1);
+	const struct module *module;
+
+	assert_non_null(mapping);
+	mapping->h.size_bytes = (uint32_t)(sizeof(*mapping) + strlen(path) + 1);
+	mapping->inode = 1;
+	strcpy(mapping->path, path);
+	assert_int_equal(module_table_add(&m->modules, mapping, &module), 0);
+	return module->number;
+}
+
+static uint32_t named_location(struct made_view *m, enum location_kind kind, uint64_t owner,
+			       enum frame_kind frame_kind, const char *name)
+{
+	uint32_t location = made_location(m, kind, owner, 0x20);
+	struct frame frames[2];
+
+	for (int i = 0; i < 2; i++) {
+		frames[i] = made_frame(m, frame_kind, name, name);
+		frames[i].file = made_string(m, name);
+		frames[i].line = 3;
+	}
+	frames[0].flags = FRAME_INLINED;
+	assert_int_equal(frame_table_set(m->frames, location, frames, 2), 0);
+	return location;
+}
+
+static void named_init(struct named_view *n, const char *name)
+{
+	struct made_view *m = &n->m;
+	uint32_t kernel, jit, native;
+
+	*n = (struct named_view){0};
+	made_init(m);
+	m->info.event = m->info.command = m->info.host = m->info.kernel = name;
+	kernel = named_location(m, LOCATION_KERNEL, 0, FRAME_KIND_KERNEL, name);
+	jit = named_location(m, LOCATION_JIT, 1, FRAME_KIND_JIT, name);
+	native = named_location(m, LOCATION_NATIVE, named_module(m, name), FRAME_KIND_NATIVE, name);
+	made_process(m, 7, name, 1, 0, 0, 0);
+	n->sample = (struct sink_sample){
+		.time_ns = m->info.start_ns + 5,
+		.pid = 7,
+		.tid = 7,
+		.comm = made_string(m, name),
+		.node = made_stack(m, 0, name, 1, STACK(kernel, jit, native)),
+		.ips = n->ips,
+		.kernel_frames = 1,
+		.user_frames = 2,
+	};
+	n->region = (struct code_region){
+		.name = name, .class_name = name, .source = name, .module = name};
+	n->code = (struct sink_code){
+		.time_ns = m->info.start_ns + 4,
+		.pid = 7,
+		.tid = 7,
+		.comm = n->sample.comm,
+		.region = &n->region,
+	};
+}
+
+/* --- outputs ----------------------------------------------------------------------- */
+
+struct output {
+	char *text; /* unpacked, with a NUL behind it */
+	size_t size;
+};
+
+static bool ends_with(const char *s, const char *end)
+{
+	return strlen(s) >= strlen(end) && !strcmp(s + strlen(s) - strlen(end), end);
+}
+
+static struct output output_of(struct named_view *n, const struct sink_ops *ops)
+{
+	struct output output = {0};
+	FILE *out = open_memstream(&output.text, &output.size);
+	struct sink *sink;
+
+	assert_non_null(out);
+	assert_int_equal(ops->create(out, &sink), 0);
+	if (ops->code)
+		assert_int_equal(ops->code(sink, &n->m.view, &n->code), 0);
+	if (ops->sample)
+		assert_int_equal(ops->sample(sink, &n->m.view, &n->sample), 0);
+	assert_int_equal(ops->finish(sink, &n->m.view), 0);
+	ops->destroy(sink);
+	fclose(out);
+	return output;
+}
+
+enum diff_format { DIFF_TABLE, DIFF_FOLDED, DIFF_HTML, DIFF_FORMATS };
+
+static struct output diff_of(struct named_view *n, enum diff_format format)
+{
+	struct output output = {0};
+	FILE *out = open_memstream(&output.text, &output.size);
+	const struct view *view = &n->m.view;
+	struct frame_diff *diff;
+	int err;
+
+	assert_non_null(out);
+	assert_int_equal(frame_diff_create(view, view, true, &diff), 0);
+	if (format == DIFF_TABLE)
+		err = frame_diff_write_table(out, diff, view, view, 0);
+	else if (format == DIFF_FOLDED)
+		err = frame_diff_write_folded(out, diff, true);
+	else
+		err = frame_diff_write_html(out, diff, view, view);
+	assert_int_equal(err, 0);
+	frame_diff_destroy(diff);
+	fclose(out);
+	return output;
+}
+
+static size_t count_of(const char *text, char c)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == c;
+	return count;
+}
+
+/* --- what must hold ------------------------------------------------------------------ */
+
+/* UTF-8 in lines, in which nothing but tabs and, if they may be, direction marks is no text. */
+static void check_lines(const struct output *output, const struct output *plain)
+{
+	uint32_t bytes;
+
+	assert_int_equal(strlen(output->text), output->size);
+	assert_int_equal(count_of(output->text, '\n'), count_of(plain->text, '\n'));
+	assert_int_equal(count_of(output->text, '\t'), count_of(plain->text, '\t'));
+	for (const char *at = output->text; *at; at += bytes) {
+		uint32_t code = utf8_next(at, &bytes);
+
+		assert_int_not_equal(code, UTF8_INVALID);
+		assert_true(code == '\n' || code == '\t' || !utf8_is_control(code));
+	}
+}
+
+/* Lines, and no mark-up more or less than there is with plain names. */
+static void check_page(const struct output *output, const struct output *plain)
+{
+	check_lines(output, plain);
+	assert_int_equal(count_of(output->text, '<'), count_of(plain->text, '<'));
+	assert_int_equal(count_of(output->text, '>'), count_of(plain->text, '>'));
+}
+
+static void check_json(struct output *output, bool packed)
+{
+	AUTO_FREE char *unpacked = NULL;
+	const char *text = output->text;
+	size_t size;
+
+	if (packed)
+		text = unpacked = (char *)gunzip(output->text, output->size, &size);
+	json_check(text);
+}
+
+static void check_protobuf(const struct output *output)
+{
+	struct profile_proto p = pp_read(output->text, output->size);
+
+	assert_int_equal(pb_count(p.all, PP_SAMPLE), 1);
+	assert_int_equal(pb_count(p.all, PP_LOCATION), 3);
+	pp_deinit(&p);
+}
+
+/* What outputs are with plain names. */
+struct plain_outputs {
+	struct output sinks[ARRAY_SIZE(all_sinks)];
+	struct output diffs[DIFF_FORMATS];
+};
+
+static int make_plain(void **state)
+{
+	struct plain_outputs *plain = calloc(1, sizeof(*plain));
+	CLEANUP(named_deinit) struct named_view n;
+
+	assert_non_null(plain);
+	named_init(&n, "plain");
+	for (size_t i = 0; i < ARRAY_SIZE(all_sinks); i++)
+		plain->sinks[i] = output_of(&n, all_sinks[i]);
+	for (int i = 0; i < DIFF_FORMATS; i++)
+		plain->diffs[i] = diff_of(&n, i);
+	*state = plain;
+	return 0;
+}
+
+static int free_plain(void **state)
+{
+	struct plain_outputs *plain = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all_sinks); i++)
+		free(plain->sinks[i].text);
+	for (int i = 0; i < DIFF_FORMATS; i++)
+		free(plain->diffs[i].text);
+	free(plain);
+	return 0;
+}
+
+static void check_sink(struct named_view *n, const struct output *plain, const struct sink_ops *ops,
+		       size_t name_bytes)
+{
+	struct output output = output_of(n, ops);
+
+	/* A string is written some times, and a byte of it as no more than six. */
+	assert_true(output.size <= plain->size + 40 * 6 * name_bytes);
+	if (ops == &sink_pprof)
+		check_protobuf(&output);
+	else if (ops == &sink_html)
+		check_page(&output, plain);
+	else if (ops == &sink_folded || ops == &sink_script || ops == &sink_summary)
+		check_lines(&output, plain);
+	else
+		check_json(&output, ends_with(ops->extension, ".gz"));
+	free(output.text);
+}
+
+static void check_name(const struct plain_outputs *plain, const char *name)
+{
+	CLEANUP(named_deinit) struct named_view n;
+
+	named_init(&n, name);
+	for (size_t i = 0; i < ARRAY_SIZE(all_sinks); i++)
+		check_sink(&n, &plain->sinks[i], all_sinks[i], strlen(name));
+	for (int i = 0; i < DIFF_FORMATS; i++) {
+		struct output output = diff_of(&n, i);
+
+		(i == DIFF_HTML ? check_page : check_lines)(&output, &plain->diffs[i]);
+		free(output.text);
+	}
+}
+
+/* --- names ----------------------------------------------------------------------------- */
+
+static void names_that_break_what_does_not_look_out(void **state)
+{
+	for (size_t i = 0; i < MADE_NASTY_COUNT; i++)
+		check_name(*state, made_nasty_names[i]);
+}
+
+static void put_utf8(uint32_t code, char character[4])
+{
+	int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+
+	character[0] = (char)(0xff00 >> (more + 1) | code >> 6 * more);
+	for (int i = 1; i <= more; i++)
+		character[i] = (char)(0x80 | (code >> 6 * (more - i) & 63));
+}
+
+static void every_byte_and_every_control_character(void **state)
+{
+	char name[8];
+
+	for (int byte = 1; byte < 256; byte++) {
+		snprintf(name, sizeof(name), "a%cb", byte);
+		check_name(*state, name);
+	}
+	for (uint32_t code = 0x80; code < 0xe1000; code += code < 0x10000 ? 1 : 0x80) {
+		char character[5] = {0};
+		uint32_t bytes;
+
+		if (!utf8_is_control(code))
+			continue;
+		put_utf8(code, character);
+		assert_int_equal(utf8_next(character, &bytes), code);
+		snprintf(name, sizeof(name), "a%sb", character);
+		check_name(*state, name);
+	}
+}
+
+static void a_name_of_a_megabyte(void **state)
+{
+	static const char part[] = "x\"\\</script>\xff\x1b[2J\xe2\x80\xae;\n/0x";
+	AUTO_FREE char *name = malloc(LARGE + 1);
+
+	assert_non_null(name);
+	for (size_t at = 0; at < LARGE; at++)
+		name[at] = part[at % (sizeof(part) - 1)];
+	name[LARGE] = 0;
+	check_name(*state, name);
+}
+
+static void junk(void **state)
+{
+	uint64_t random = 42;
+	char name[4097];
+
+	for (int round = 0; round < 20; round++) {
+		for (size_t i = 0; i + 1 < sizeof(name); i++) {
+			random = random * 6364136223846793005ull + 1442695040888963407ull;
+			name[i] = (char)(1 + (random >> 33) % 255);
+		}
+		name[sizeof(name) - 1] = 0;
+		check_name(*state, name);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_that_break_what_does_not_look_out),
+		cmocka_unit_test(every_byte_and_every_control_character),
+		cmocka_unit_test(a_name_of_a_megabyte),
+		cmocka_unit_test(junk),
+	};
+
+	return cmocka_run_group_tests(tests, make_plain, free_plain);
+}
