@@ -45,45 +45,47 @@ static bool equal(const void *items, uint32_t item, const void *key)
 	       !strncmp(module->path, mapping->path, length) && !module->path[length];
 }
 
-/* In one piece with its path. NULL where there is no memory. */
-static struct module *module_of(const struct jitbpf_mapping *mapping, uint32_t number)
+/* In one piece with its path; all else is 0. NULL where there is no memory. */
+static struct module *module_create(const char *path, size_t path_length, size_t number)
 {
-	size_t length = path_bytes(mapping);
-	struct module *module = malloc(sizeof(*module) + length + 1);
-	char *path;
+	struct module *module = calloc(1, sizeof(*module) + path_length + 1);
+	char *copy;
 
 	if (!module)
 		return NULL;
-	path = (char *)(module + 1);
-	memcpy(path, mapping->path, length);
-	path[length] = 0;
-	*module = (struct module){
-		.number = number,
-		.build_id_bytes = build_id_bytes(mapping),
-		.dev_major = mapping->dev_major,
-		.dev_minor = mapping->dev_minor,
-		.inode = mapping->inode,
-		.inode_generation = mapping->inode_generation,
-		.pid = mapping->pid,
-		.path = path,
-	};
+	copy = (char *)(module + 1);
+	memcpy(copy, path, path_length);
+	module->number = (uint32_t)number;
+	module->path = copy;
+	return module;
+}
+
+static struct module *module_of(const struct jitbpf_mapping *mapping, size_t number)
+{
+	struct module *module = module_create(mapping->path, path_bytes(mapping), number);
+
+	if (!module)
+		return NULL;
+	module->build_id_bytes = build_id_bytes(mapping);
 	memcpy(module->build_id, mapping->build_id, module->build_id_bytes);
+	module->dev_major = mapping->dev_major;
+	module->dev_minor = mapping->dev_minor;
+	module->inode = mapping->inode;
+	module->inode_generation = mapping->inode_generation;
+	module->pid = mapping->pid;
 	return module;
 }
 
 /* The one that stands for all for which there is no room. */
 static int add_to_rest(struct module_table *table, const struct module **ret)
 {
-	static const struct {
-		struct jitbpf_mapping mapping;
-		char path[sizeof(MODULE_REST_PATH)];
-	} nothing = {.path = MODULE_REST_PATH};
 	struct module *rest;
 
 	if (!table->rest) {
 		if (vec_reserve(&table->modules, table->modules.size + 1))
 			return -ENOMEM;
-		rest = module_of(&nothing.mapping, (uint32_t)table->modules.size);
+		rest = module_create(MODULE_REST_PATH, strlen(MODULE_REST_PATH),
+				     table->modules.size);
 		if (!rest)
 			return -ENOMEM;
 		table->modules.data[table->modules.size++] = rest;
