@@ -27,6 +27,30 @@ class Report(harness.KernelTest):
         samples = self.check_ledger(run)["samples"]
         self.assertEqual(samples["taken"] - samples["lost"], len(run.script()))
 
+    def test_views(self):
+        """The same options give the same bytes, in every format; the recording holds all."""
+        options = ["--no-inline", "--kernel=no", "--by=tid", "--no-demangle",
+                   "--fields=+srcline,-cpu"]
+        formats = {**FORMATS, ".pb.gz": "pprof", ".json.gz": "firefox",
+                   ".speedscope.json": "speedscope"}
+        run = self.record(["sh", "-c", "dd if=/dev/zero of=/dev/null bs=1M count=8000 "
+                           f"status=none & {harness.ENGINE} hot --seconds 1; wait"],
+                          ["-F", "499", *options], endings=(".jitbpf", *formats))
+        for ending, name in formats.items():
+            done = run.report("-f", name, *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout, open(run.path(ending), "rb").read(), name)
+        self.assertEqual(run.report("-f", "summary").stdout.decode(errors="replace"), run.stderr)
+        plain = run.report("-f", "folded").stdout.decode(errors="replace")
+        shown = open(run.path(".folded"), encoding="utf-8", errors="replace").read()
+        for mark in ("_[k]", "_[i]"):
+            self.assertIn(mark, plain)
+            self.assertNotIn(mark, shown)
+        self.assertRegex(shown, r"(?m)^dd-(\d+)/\1;")
+        counts = [sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines())
+                  for text in (plain, shown)]
+        self.assertEqual(counts[0], counts[1])
+
     def test_on_another_machine(self):
         """Without root, and in a root with none of the files: the same bytes."""
         run = self.record(harness.php("tracing", 1), ["-F", "499"],
