@@ -324,6 +324,29 @@ static void debug_info_of_another_build_is_refused(void **state)
 	assert_int_equal(symbolizer_counts(fixture->symbolizer).with_debug, 0);
 }
 
+static uint32_t count_linked_names(struct fixture *fixture)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	uint32_t count = 0;
+
+	for (uint64_t address = fixture->text; address < fixture->text_end; address += 16) {
+		uint32_t last = frames_at(fixture, address, frames) - 1;
+
+		count += !strncmp(frames[last].name, "_Z", 2);
+	}
+	return count;
+}
+
+static void names_can_be_had_as_they_were_linked(void **state)
+{
+	struct fixture *fixture = *state;
+
+	begin(fixture, "5");
+	assert_int_equal(count_linked_names(fixture), 0);
+	symbolizer_set_no_demangle(fixture->symbolizer);
+	assert_true(count_linked_names(fixture) > 10);
+}
+
 static void symbols_come_from_mini_debug_info(void **state)
 {
 	struct fixture *fixture = *state;
@@ -354,6 +377,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(debug_info_of_another_build_is_refused, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(symbols_come_from_mini_debug_info, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_can_be_had_as_they_were_linked, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
