@@ -40,7 +40,7 @@ static void writer_deinit(struct writer *w)
 
 static void write_categories(struct json *json)
 {
-	/* The page's colours (flamegraph.html), as far as the Profiler has them. */
+	/* The page's colours (page/colour.ts), as far as the Profiler has them. */
 	static const struct {
 		const char *name, *color;
 	} categories[FIREFOX_CATEGORY_COUNT] = {
