@@ -268,6 +268,10 @@ def check_table(page):
     check_table_rows(page, page.data)
     check(page.say("document.querySelectorAll('#table th[scope=col]').length") == 7 and
           page.say("document.querySelectorAll('#table tbody th[scope=row]').length") == 200, "its headings are headings")
+    tree = page.browser.call("Accessibility.getFullAXTree")["nodes"]
+    roles = [(node["role"]["value"], node.get("name", {}).get("value")) for node in tree if not node["ignored"]]
+    check(("columnheader", "Self ▾") in roles and ("rowheader", "line\\u{a}break") in roles and
+          any(role == "table" and "functions, of" in name for role, name in roles), "and a screen reader is told so")
     check(page.say("document.querySelector('[aria-sort]').textContent").startswith("Self"), "sorted by self")
     page.say("document.querySelectorAll('#table thead button')[3].click()")
     totals = [int(row[3].replace(",", "")) for row in page.say(TABLE)]
