@@ -9,6 +9,7 @@
 
 #include "jitapi-shim/journal_compaction.h"
 #include "jitapi-shim/journal_file.h"
+#include "jitapi-shim/payload.h"
 #include "jitapi-shim/process_state.h"
 
 #define PAGE_BYTES 4096u
@@ -32,22 +33,43 @@ static uint64_t align_up(uint64_t bytes, uint64_t to)
 	return (bytes + to - 1) & ~(to - 1);
 }
 
+static uint64_t entry_bytes(uint64_t event_bytes)
+{
+	return align_up(offsetof(struct jitbpf_journal_entry, header) + event_bytes, 8);
+}
+
 static uint64_t at_least(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
 /*
+ * How far the log may grow for an event. The last eighth is for bare headers: what
+ * was overwritten must not seem to live on, be there no room for the new one's
+ * name. And half of that is for unloads, which make room.
+ */
+static uint64_t room_for(const struct journal *journal, const struct record *record)
+{
+	uint64_t part = journal->capacity / 16;
+
+	if (record->field_count)
+		return journal->capacity - 2 * part;
+	return record->header.event == JITAPI_UNLOAD ? journal->capacity : journal->capacity - part;
+}
+
+/*
  * The next compaction is due when the log has doubled, or is full; where what
- * is live nearly fills it, not before an eighth of it has come anew.
+ * is live nearly fills it, not before a sixteenth of it has come anew.
  */
 static void schedule_compaction(struct journal *journal)
 {
 	uint64_t doubled = at_least(journal->used_bytes, COMPACT_BYTES);
-	uint64_t full = at_least(journal->capacity - journal->used_bytes, journal->capacity / 8);
+	uint64_t part = journal->capacity / 16, room = journal->capacity - 2 * part, left = part;
 
+	if (room > journal->used_bytes)
+		left = at_least(room - journal->used_bytes, part);
 	journal->since_bytes = 0;
-	journal->due_bytes = doubled < full ? doubled : full;
+	journal->due_bytes = doubled < left ? doubled : left;
 }
 
 static bool journal_make(struct journal *journal, uint64_t now_ns)
@@ -89,6 +111,7 @@ static void compact_if_due(struct journal *journal, uint64_t size_bytes)
 		return;
 	journal_compact(journal); /* failing that, the log grows, and then it is full */
 	schedule_compaction(journal);
+	journal->since_bytes = size_bytes;
 
 	/* What a burst has needed is not held for ever. */
 	needed = align_up(journal->used_bytes + journal->due_bytes, BACK_BYTES);
@@ -98,16 +121,12 @@ static void compact_if_due(struct journal *journal, uint64_t size_bytes)
 	journal->backed_bytes = needed;
 }
 
-/* Room for size_bytes more, with memory behind it. Returns 0 or negative errno. */
-static int journal_room(struct journal *journal, uint64_t size_bytes)
+/* Memory behind size_bytes more, which the log has room for. Returns 0 or negative errno. */
+static int journal_back(struct journal *journal, uint64_t size_bytes)
 {
-	uint64_t end, to;
+	uint64_t end = journal->used_bytes + size_bytes, to;
 	int err;
 
-	compact_if_due(journal, size_bytes);
-	end = journal->used_bytes + size_bytes;
-	if (end > journal->capacity)
-		return -ENOSPC;
 	if (end <= journal->backed_bytes)
 		return 0;
 	to = align_up(end, BACK_BYTES);
@@ -120,15 +139,17 @@ static int journal_room(struct journal *journal, uint64_t size_bytes)
 }
 
 /* An entry is whole before it is committed, and committed before it is counted. */
-static int journal_write(struct journal *journal, const struct record *record)
+static int entry_write(struct journal *journal, const struct record *record)
 {
 	uint64_t event_bytes = sizeof(record->header) + record_field_bytes(record);
-	uint64_t size_bytes =
-		align_up(offsetof(struct jitbpf_journal_entry, header) + event_bytes, 8);
+	uint64_t size_bytes = entry_bytes(event_bytes);
 	struct jitbpf_journal_header *header = journal->header;
 	struct jitbpf_journal_entry *entry;
-	int err = journal_room(journal, size_bytes);
+	int err;
 
+	if (journal->used_bytes + size_bytes > room_for(journal, record))
+		return -ENOSPC;
+	err = journal_back(journal, size_bytes);
 	if (err)
 		return err;
 	entry = (void *)((char *)header + journal->used_bytes);
@@ -143,6 +164,23 @@ static int journal_write(struct journal *journal, const struct record *record)
 	__atomic_store_n(&entry->commit, JITBPF_JOURNAL_COMMITTED, __ATOMIC_RELEASE);
 	__atomic_store_n(&header->used_bytes, journal->used_bytes, __ATOMIC_RELEASE);
 	return 0;
+}
+
+/* Returns 0, or negative errno where the record is not in the log as it is. */
+static int journal_write(struct journal *journal, const struct record *record)
+{
+	struct record bare;
+	int err;
+
+	compact_if_due(journal, entry_bytes(sizeof(record->header) + record_field_bytes(record)));
+	err = entry_write(journal, record);
+	if (!err || !record->field_count)
+		return err;
+	bare.header = record->header;
+	bare.header.flags |= JITBPF_JIT_TRUNCATED;
+	bare.field_count = 0;
+	entry_write(journal, &bare);
+	return err;
 }
 
 /* By whoever has not got the lock, too. */

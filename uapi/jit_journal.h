@@ -4,8 +4,8 @@
  * itself in a memfd named JITBPF_JOURNAL_NAME, for a reader that comes late or
  * has lost records. It is a log: entries stand in the order of their sequence
  * numbers, and applying them in that order gives what is live. When it grows, the shim
- * compacts it: entries that say nothing of what is live any more are dropped, the
- * others keep their order and their numbers.
+ * compacts it: entries that say nothing of what is live any more are dropped (but
+ * some may be left that do not), the others keep their order and their numbers.
  *
  * The header page, then entries, each 8-byte aligned, from data_offset up to
  * used_bytes. An entry counts when its commit word is JITBPF_JOURNAL_COMMITTED; one that is
@@ -33,12 +33,17 @@
 struct jitbpf_journal_header {
 	char magic[8];
 	__u32 version;
-	__u32 data_offset;	  /* of the first entry */
-	__u64 capacity;		  /* of the whole file */
-	__u64 used_bytes;	  /* where the next entry goes; grows only, but for a compaction */
-	__u64 generation;	  /* see above */
-	__u64 next_sequence;	  /* of the process: all below have been numbered */
-	__u64 left_out;		  /* events that found no room, or came inside another's append */
+	__u32 data_offset;   /* of the first entry */
+	__u64 capacity;	     /* of the whole file */
+	__u64 used_bytes;    /* where the next entry goes; grows only, but for a compaction */
+	__u64 generation;    /* see above */
+	__u64 next_sequence; /* of the process: all below have been numbered */
+	/*
+	 * Events that found no room, or came inside another's append. Where there is
+	 * room for no more, an event's header is there, marked JITBPF_JIT_TRUNCATED:
+	 * what stood at its address is over.
+	 */
+	__u64 left_out;
 	__u64 left_out_last;	  /* the sequence number of the last of them */
 	__u64 epoch_ns;		  /* CLOCK_MONOTONIC when this journal was made */
 	__u32 pid;		  /* of the writer, as it sees itself */

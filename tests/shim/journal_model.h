@@ -12,7 +12,7 @@
 
 #include "uapi/jit_record.h"
 
-#define MODEL_MAX     1024 /* events */
+#define MODEL_MAX     2048 /* events */
 #define MODEL_NOBODY  UINT32_MAX
 #define MODEL_CHANGES 16
 

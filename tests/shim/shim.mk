@@ -4,7 +4,7 @@
 
 SHIM_TEST_SRC := $(sort $(wildcard tests/shim/test_*.c))
 SHIM_TEST_BIN := $(SHIM_TEST_SRC:%.c=$(B)/%)
-SHIM_TEST_OBJ := $(addprefix $(B)/tests/shim/,journal_model.o record_expect.o shim_fixture.o \
+SHIM_TEST_OBJ := $(addprefix $(B)/tests/shim/,journal_copy.o journal_model.o record_expect.o shim_fixture.o \
 	usdt_site.o)
 
 # What compacts the journal is tested by itself, too.
