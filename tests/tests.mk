@@ -39,6 +39,10 @@ $(INLINING)-packed: $(INLINING)-4
 	$(call say,PACK,$@)
 	$(Q)objcopy --compress-debug-sections=zlib $< $@
 
+$(INLINING)-packed-gnu: $(INLINING)-4
+	$(call say,PACK,$@)
+	$(Q)objcopy --compress-debug-sections=zlib-gnu $< $@
+
 $(INLINING)-mini: $(INLINING)-5
 	$(call say,PACK,$@)
 	$(Q)objcopy --strip-debug $< $@.symbols
@@ -51,7 +55,7 @@ $(INLINING)-shared: $(INLINING)-4
 	$(Q)cp $< $@ && cp $< $@.other
 	$(Q)dwz -m $@.common -M /usr/lib/debug/.dwz/inlining.debug $@ $@.other
 
-INLINING_ALL := $(addprefix $(INLINING)-,4 5 stripped packed mini shared)
+INLINING_ALL := $(addprefix $(INLINING)-,4 5 stripped packed packed-gnu mini shared)
 
 # Calls through procedure linkage tables of each kind.
 PLT := $(B)/tests/unit/symbolize/plt

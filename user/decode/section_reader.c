@@ -2,101 +2,49 @@
 #include "decode/section_reader.h"
 
 #include <elf.h>
-#include <zlib.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "base/scope.h"
+#define WINDOW_BYTES (8u << 10)
+#define STRING_FIRST 256
 
-#define WINDOW_BYTES	  (8u << 10)
-#define INPUT_BYTES	  (64u << 10)
-#define INFLATE_RATIO_MAX 1032 /* deflate cannot do more */
-#define STRING_FIRST	  256
-
-/* Fill to, whole, from the compressed bytes in [offset, end) of the blob. */
-static int inflate_blob(const struct blob *blob, uint64_t offset, uint64_t end, uint8_t *to,
-			uint64_t size_bytes)
+const struct elf_section *section_find(const struct elf_file *elf, const char *name,
+				       bool *ret_legacy)
 {
-	AUTO_FREE uint8_t *input = malloc(INPUT_BYTES);
-	z_stream stream = {0};
-	uint64_t filled = 0;
-	int status = Z_OK, err = 0;
+	const struct elf_section *section = elf_file_section(elf, name);
+	char legacy[64];
 
-	if (!input || inflateInit(&stream) != Z_OK)
-		return -ENOMEM;
-	while (status == Z_OK && filled < size_bytes) {
-		uint64_t room = size_bytes - filled;
-
-		if (!stream.avail_in) {
-			uint64_t left = end - offset;
-
-			stream.avail_in = left < INPUT_BYTES ? left : INPUT_BYTES;
-			stream.next_in = input;
-			err = stream.avail_in ? blob_read(blob, offset, input, stream.avail_in)
-					      : -EBADMSG;
-			if (err)
-				break;
-			offset += stream.avail_in;
-		}
-		stream.avail_out = room < INT32_MAX ? room : INT32_MAX;
-		stream.next_out = to + filled;
-		room = stream.avail_out;
-		status = inflate(&stream, Z_NO_FLUSH);
-		filled += room - stream.avail_out;
+	*ret_legacy = false;
+	if (!section && !strncmp(name, ".debug_", 7)) {
+		snprintf(legacy, sizeof(legacy), ".z%s", name + 1);
+		section = elf_file_section(elf, legacy);
+		*ret_legacy = section;
 	}
-	inflateEnd(&stream);
-	if (err)
-		return err;
-	return filled == size_bytes ? 0 : -EBADMSG;
-}
-
-static int inflate_section(struct section_reader *reader, const struct elf_section *section)
-{
-	AUTO_FREE uint8_t *inflated = NULL;
-	uint64_t begin = section->file_offset;
-	Elf64_Chdr header;
-	int err;
-
-	if (section->size_bytes < sizeof(header))
-		return -EBADMSG;
-	err = blob_read(reader->blob, begin, &header, sizeof(header));
-	if (err)
-		return err;
-	if (header.ch_type != ELFCOMPRESS_ZLIB)
-		return -ENOTSUP;
-	if (header.ch_size / INFLATE_RATIO_MAX > section->size_bytes)
-		return -EBADMSG;
-	if (header.ch_size > reader->budget->inflate_bytes)
-		return -E2BIG;
-	inflated = malloc(header.ch_size ? header.ch_size : 1);
-	if (!inflated)
-		return -ENOMEM;
-	err = inflate_blob(reader->blob, begin + sizeof(header), begin + section->size_bytes,
-			   inflated, header.ch_size);
-	if (err)
-		return err;
-	reader->budget->inflate_bytes -= header.ch_size;
-	reader->size_bytes = header.ch_size;
-	reader->inflated = TAKE_PTR(inflated);
-	return 0;
+	return section && section->type != SHT_NOBITS ? section : NULL;
 }
 
 int section_reader_init(struct section_reader *ret, const struct elf_file *elf, const char *name,
 			struct section_budget *budget)
 {
-	const struct elf_section *section = elf_file_section(elf, name);
 	struct section_reader reader = {.blob = elf->blob, .budget = budget};
+	const struct elf_section *section;
+	bool legacy;
 	int err;
 
-	if (!section || section->type == SHT_NOBITS)
+	section = section_find(elf, name, &legacy);
+	if (!section)
 		return -ENOENT;
 	if (section->file_offset > elf->blob->size_bytes ||
 	    section->size_bytes > elf->blob->size_bytes - section->file_offset)
 		return -EBADMSG;
 	reader.file_offset = section->file_offset;
 	reader.size_bytes = section->size_bytes;
-	if (section->flags & SHF_COMPRESSED) {
-		err = inflate_section(&reader, section);
+	if (legacy || section->flags & SHF_COMPRESSED) {
+		err = inflated_section_create(elf->blob, section, legacy, &budget->inflate_bytes,
+					      &reader.inflated);
 		if (err)
 			return err;
+		reader.size_bytes = inflated_section_size(reader.inflated);
 	}
 	*ret = reader;
 	return 0;
@@ -105,7 +53,7 @@ int section_reader_init(struct section_reader *ret, const struct elf_file *elf, 
 void section_reader_deinit(struct section_reader *reader)
 {
 	if (!reader->shares)
-		free(reader->inflated);
+		inflated_section_destroy(reader->inflated);
 	free(reader->window);
 	*reader = (struct section_reader){0};
 }
@@ -140,7 +88,10 @@ static int window_fill(struct section_reader *reader, uint64_t offset, uint64_t 
 		reader->window_capacity = size_bytes;
 	}
 	reader->window_bytes = 0;
-	err = blob_read(reader->blob, reader->file_offset + offset, reader->window, size_bytes);
+	err = reader->inflated ? inflated_section_read(reader->inflated, offset, reader->window,
+						       size_bytes, &reader->budget->work_bytes)
+			       : blob_read(reader->blob, reader->file_offset + offset,
+					   reader->window, size_bytes);
 	if (err)
 		return err;
 	reader->window_offset = offset;
@@ -160,10 +111,6 @@ int section_view(struct section_reader *reader, uint64_t offset, uint64_t wanted
 	if (wanted > reader->budget->work_bytes)
 		return -E2BIG;
 	reader->budget->work_bytes -= wanted;
-	if (reader->inflated) {
-		*ret = cursor_of(reader->inflated + offset, wanted);
-		return 0;
-	}
 	if (offset < reader->window_offset ||
 	    offset - reader->window_offset > reader->window_bytes ||
 	    wanted > reader->window_bytes - (offset - reader->window_offset)) {
@@ -198,5 +145,5 @@ int section_string(struct section_reader *reader, uint64_t offset, size_t max, c
 size_t section_reader_bytes(const struct section_reader *reader)
 {
 	return reader->window_capacity +
-	       (reader->inflated && !reader->shares ? reader->size_bytes : 0);
+	       (reader->inflated && !reader->shares ? inflated_section_bytes(reader->inflated) : 0);
 }

@@ -2,7 +2,7 @@
 /*
  * The contents of one ELF section, a window at a time: debug sections are
  * hundreds of megabytes, of which little is ever asked for. Compressed ones
- * cannot be read so, and are inflated whole, within a budget.
+ * (SHF_COMPRESSED, or ".zdebug_*") are read the same way, see inflated_section.h.
  */
 #ifndef JITBPF_DECODE_SECTION_READER_H
 #define JITBPF_DECODE_SECTION_READER_H
@@ -13,20 +13,21 @@
 
 #include "base/cursor.h"
 #include "decode/elf_file.h"
+#include "decode/inflated_section.h"
 
 /* What reading may cost, of all readers that share it. */
 struct section_budget {
 	uint64_t work_bytes;	/* that are still to be looked at */
-	uint64_t inflate_bytes; /* that are still to be inflated */
+	uint64_t inflate_bytes; /* that may still be held inflated whole */
 };
 
 /* Zero-initialized: a section that is not there. */
 struct section_reader {
 	const struct blob *blob; /* borrowed */
 	uint64_t file_offset;
-	uint64_t size_bytes; /* of the contents, inflated */
-	uint8_t *inflated;   /* NULL: they stand in the file */
-	bool shares;	     /* inflated is another reader's */
+	uint64_t size_bytes;		   /* of the contents, inflated */
+	struct inflated_section *inflated; /* NULL: they stand in the file as they are */
+	bool shares;			   /* inflated is another reader's */
 	uint8_t *window;
 	uint64_t window_offset;
 	size_t window_bytes, window_capacity;
@@ -34,9 +35,16 @@ struct section_reader {
 };
 
 /*
+ * The section of that name that has contents, or NULL. A debug section may go by
+ * another name where it is compressed the old way: *ret_legacy tells.
+ */
+const struct elf_section *section_find(const struct elf_file *elf, const char *name,
+				       bool *ret_legacy);
+
+/*
  * The section of that name; elf's blob and budget outlive *ret. Returns 0,
  * -ENOENT, -EBADMSG (it lies, or is not whole), -E2BIG (over the budget),
- * -ENOTSUP (compressed in another way than zlib's), -ENOMEM or the blob's
+ * -ENOTSUP (compressed in another way than zlib's or zstd's), -ENOMEM or the blob's
  * error; on failure *ret is unchanged. The caller deinits *ret.
  */
 int section_reader_init(struct section_reader *ret, const struct elf_file *elf, const char *name,

@@ -15,7 +15,7 @@
 
 #define DEBUG_FRAMES_MAX	64
 #define DEBUG_FILE_BYTES_MAX	4096	     /* a longer path of a source is none */
-#define DEBUG_INFO_INFLATED_MAX (256u << 20) /* of the compressed sections of one file */
+#define DEBUG_INFO_INFLATED_MAX (128u << 20) /* of one file's sections that zstd compressed */
 #define DEBUG_INFO_UNITS_MAX	(32u << 20)  /* memory of one file's units; the last one stays */
 #define DEBUG_INFO_WORK_MAX	(4ull << 30) /* bytes of one file that are ever looked at */
 

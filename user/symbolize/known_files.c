@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbolize/known_files.h"
 
-#include <elf.h>
-
 #include "base/hash.h"
 #include "base/scope.h"
-#include "decode/elf_file.h"
+#include "decode/section_reader.h"
 #include "symbolize/debug_search.h"
 
 void known_files_init(struct known_files *files, const struct file_source *source,
@@ -125,12 +123,9 @@ void known_files_set_budget(struct known_files *files, uint64_t symbol_bytes_max
 static bool has_debug_info(const struct blob *blob)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
-	const struct elf_section *section;
+	bool legacy;
 
-	if (elf_file_init(&elf, blob))
-		return false;
-	section = elf_file_section(&elf, ".debug_info");
-	return section && section->type != SHT_NOBITS;
+	return !elf_file_init(&elf, blob) && section_find(&elf, ".debug_info", &legacy);
 }
 
 static int read_symbols(struct known_files *files, struct known_file *file, const struct blob *blob,
