@@ -13,8 +13,13 @@ enum dwarf_unit_type {
 };
 
 enum dwarf_tag {
+	DWARF_TAG_CLASS_TYPE = 0x02,
+	DWARF_TAG_STRUCTURE_TYPE = 0x13,
+	DWARF_TAG_UNION_TYPE = 0x17,
 	DWARF_TAG_INLINED_SUBROUTINE = 0x1d,
 	DWARF_TAG_SUBPROGRAM = 0x2e,
+	DWARF_TAG_INTERFACE_TYPE = 0x38,
+	DWARF_TAG_NAMESPACE = 0x39,
 };
 
 enum dwarf_attribute_name {
@@ -22,6 +27,7 @@ enum dwarf_attribute_name {
 	DWARF_AT_STMT_LIST = 0x10,
 	DWARF_AT_LOW_PC = 0x11,
 	DWARF_AT_HIGH_PC = 0x12,
+	DWARF_AT_LANGUAGE = 0x13,
 	DWARF_AT_COMP_DIR = 0x1b,
 	DWARF_AT_ABSTRACT_ORIGIN = 0x31,
 	DWARF_AT_SPECIFICATION = 0x47,
@@ -32,7 +38,12 @@ enum dwarf_attribute_name {
 	DWARF_AT_STR_OFFSETS_BASE = 0x72,
 	DWARF_AT_ADDR_BASE = 0x73,
 	DWARF_AT_RNGLISTS_BASE = 0x74,
+	DWARF_AT_DWO_NAME = 0x76,
 	DWARF_AT_MIPS_LINKAGE_NAME = 0x2007,
+	DWARF_AT_GNU_DWO_NAME = 0x2130,
+	DWARF_AT_GNU_DWO_ID = 0x2131,
+	DWARF_AT_GNU_RANGES_BASE = 0x2132,
+	DWARF_AT_GNU_ADDR_BASE = 0x2133,
 };
 
 enum dwarf_form {
@@ -79,8 +90,28 @@ enum dwarf_form {
 	DWARF_FORM_ADDRX2 = 0x2a,
 	DWARF_FORM_ADDRX3 = 0x2b,
 	DWARF_FORM_ADDRX4 = 0x2c,
+	DWARF_FORM_GNU_ADDR_INDEX = 0x1f01,
+	DWARF_FORM_GNU_STR_INDEX = 0x1f02,
 	DWARF_FORM_GNU_REF_ALT = 0x1f20,
 	DWARF_FORM_GNU_STRP_ALT = 0x1f21,
+};
+
+/* Languages without scopes that names could stand in. */
+enum dwarf_language {
+	DWARF_LANG_C89 = 0x01,
+	DWARF_LANG_C = 0x02,
+	DWARF_LANG_C99 = 0x0c,
+	DWARF_LANG_C11 = 0x1d,
+	DWARF_LANG_C17 = 0x2c,
+	DWARF_LANG_MIPS_ASSEMBLER = 0x8001,
+};
+
+/* Columns of a package's index. */
+enum dwarf_package_section {
+	DWARF_SECT_INFO = 1,
+	DWARF_SECT_ABBREV = 3,
+	DWARF_SECT_STR_OFFSETS = 6,
+	DWARF_SECT_RNGLISTS = 8, /* since DWARF 5 */
 };
 
 enum dwarf_range_entry {

@@ -39,11 +39,21 @@ static enum dwarf_slot slot_of_attribute(uint64_t name)
 	case DWARF_AT_COMP_DIR:
 		return DWARF_SLOT_COMP_DIR;
 	case DWARF_AT_ADDR_BASE:
+	case DWARF_AT_GNU_ADDR_BASE:
 		return DWARF_SLOT_ADDR_BASE;
 	case DWARF_AT_STR_OFFSETS_BASE:
 		return DWARF_SLOT_STR_OFFSETS_BASE;
 	case DWARF_AT_RNGLISTS_BASE:
 		return DWARF_SLOT_RNGLISTS_BASE;
+	case DWARF_AT_GNU_RANGES_BASE:
+		return DWARF_SLOT_RANGES_BASE;
+	case DWARF_AT_LANGUAGE:
+		return DWARF_SLOT_LANGUAGE;
+	case DWARF_AT_DWO_NAME:
+	case DWARF_AT_GNU_DWO_NAME:
+		return DWARF_SLOT_DWO_NAME;
+	case DWARF_AT_GNU_DWO_ID:
+		return DWARF_SLOT_DWO_ID;
 	default:
 		return DWARF_SLOTS;
 	}
@@ -84,6 +94,25 @@ static uint32_t form_bytes(uint64_t form)
 	}
 }
 
+static bool is_offset(uint64_t form)
+{
+	return form == DWARF_FORM_STRP || form == DWARF_FORM_LINE_STRP ||
+	       form == DWARF_FORM_SEC_OFFSET || form == DWARF_FORM_STRP_SUP ||
+	       form == DWARF_FORM_GNU_STRP_ALT || form == DWARF_FORM_GNU_REF_ALT;
+}
+
+static void add_size(struct dwarf_abbrev *abbrev, uint64_t form)
+{
+	uint32_t size_bytes = form_bytes(form);
+
+	if (is_offset(form))
+		abbrev->offsets++;
+	else if (size_bytes == DWARF_SIZE_VARIES)
+		abbrev->fixed_bytes = DWARF_SIZE_VARIES;
+	else if (abbrev->fixed_bytes != DWARF_SIZE_VARIES)
+		abbrev->fixed_bytes += size_bytes;
+}
+
 static int attributes_parse(struct cursor *c, struct dwarf_abbrevs *abbrevs,
 			    struct dwarf_abbrev *abbrev)
 {
@@ -91,7 +120,6 @@ static int attributes_parse(struct cursor *c, struct dwarf_abbrevs *abbrevs,
 	for (;;) {
 		struct dwarf_attribute attribute = {0};
 		uint64_t name, form;
-		uint32_t size_bytes;
 
 		if (dwarf_read_uleb(c, &name) || dwarf_read_uleb(c, &form))
 			return -EBADMSG;
@@ -104,11 +132,7 @@ static int attributes_parse(struct cursor *c, struct dwarf_abbrevs *abbrevs,
 		if (vec_push(&abbrevs->attributes, attribute))
 			return -ENOMEM;
 		abbrev->count++;
-		size_bytes = form_bytes(form);
-		if (size_bytes == DWARF_SIZE_VARIES)
-			abbrev->fixed_bytes = DWARF_SIZE_VARIES;
-		else if (abbrev->fixed_bytes != DWARF_SIZE_VARIES)
-			abbrev->fixed_bytes += size_bytes;
+		add_size(abbrev, form);
 	}
 }
 
@@ -211,9 +235,13 @@ static int values_read(struct dwarf_walk *walk, const struct dwarf_abbrev *abbre
 		       struct dwarf_die *die)
 {
 	if (!keep && abbrev->fixed_bytes != DWARF_SIZE_VARIES)
-		return cursor_skip(&walk->c, abbrev->fixed_bytes);
-	if (abbrev->count > walk->budget->work_bytes)
+		return cursor_skip(&walk->c,
+				   abbrev->fixed_bytes +
+					   (uint64_t)abbrev->offsets * walk->unit->offset_bytes);
+	if (abbrev->count > walk->budget->work_bytes) {
+		walk->budget->spent = true;
 		return -E2BIG;
+	}
 	walk->budget->work_bytes -= abbrev->count;
 	if (keep)
 		memset(die->values, 0, sizeof(die->values));

@@ -24,6 +24,10 @@ enum dwarf_slot {
 	DWARF_SLOT_ADDR_BASE,
 	DWARF_SLOT_STR_OFFSETS_BASE,
 	DWARF_SLOT_RNGLISTS_BASE,
+	DWARF_SLOT_RANGES_BASE,
+	DWARF_SLOT_LANGUAGE,
+	DWARF_SLOT_DWO_NAME,
+	DWARF_SLOT_DWO_ID,
 	DWARF_SLOTS, /* also: has none */
 };
 
@@ -36,7 +40,8 @@ struct dwarf_attribute {
 struct dwarf_abbrev {
 	uint64_t code;
 	uint32_t first, count; /* its attributes */
-	uint32_t fixed_bytes;  /* that they take, or DWARF_SIZE_VARIES */
+	uint32_t fixed_bytes;  /* that they take, or DWARF_SIZE_VARIES; and with them */
+	uint32_t offsets;      /* so many of the unit's offset_bytes */
 	uint16_t tag;
 	bool children;
 };

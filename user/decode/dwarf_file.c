@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "decode/dwarf_file.h"
 
+#include <stdio.h>
+
 #include "base/scope.h"
 #include "decode/dwarf_constants.h"
 #include "decode/dwarf_data.h"
@@ -10,19 +12,24 @@
 #define ADDRESS_BYTES	8
 
 int dwarf_file_init(struct dwarf_file *ret, const struct elf_file *elf,
-		    struct section_budget *budget)
+		    struct section_budget *budget, struct dwarf_file *skeletons)
 {
 	static const char *const names[] = {
 		[DWARF_INFO] = ".debug_info",	      [DWARF_ABBREV] = ".debug_abbrev",
 		[DWARF_LINE] = ".debug_line",	      [DWARF_LINE_STR] = ".debug_line_str",
 		[DWARF_STR] = ".debug_str",	      [DWARF_STR_OFFSETS] = ".debug_str_offsets",
 		[DWARF_ADDR] = ".debug_addr",	      [DWARF_RANGES] = ".debug_ranges",
-		[DWARF_RNGLISTS] = ".debug_rnglists",
+		[DWARF_RNGLISTS] = ".debug_rnglists", [DWARF_CU_INDEX] = ".debug_cu_index",
 	};
-	CLEANUP(dwarf_file_deinit) struct dwarf_file file = {0};
+	CLEANUP(dwarf_file_deinit) struct dwarf_file file = {.skeletons = skeletons};
+	char name[32];
 
 	for (unsigned i = 0; i < ARRAY_SIZE(names); i++) {
-		int err = section_reader_init(&file.sections[i], elf, names[i], budget);
+		int err;
+
+		snprintf(name, sizeof(name), "%s%s", names[i],
+			 skeletons && i != DWARF_CU_INDEX ? ".dwo" : "");
+		err = section_reader_init(&file.sections[i], elf, name, budget);
 
 		if (err == -ENOMEM || (err && i <= DWARF_ABBREV))
 			return err;
@@ -51,7 +58,6 @@ size_t dwarf_file_bytes(const struct dwarf_file *file)
 /* What comes behind the version; the order is another since DWARF 5. */
 static int unit_header_rest(struct cursor *c, struct dwarf_unit *unit, uint8_t *ret_address_bytes)
 {
-	uint64_t skipped = 0;
 	int err = 0;
 
 	unit->type = DWARF_UNIT_COMPILE;
@@ -63,10 +69,20 @@ static int unit_header_rest(struct cursor *c, struct dwarf_unit *unit, uint8_t *
 	if (unit->version < 5)
 		err = err ?: dwarf_read_u8(c, ret_address_bytes);
 	if (unit->type == DWARF_UNIT_SKELETON || unit->type == DWARF_UNIT_SPLIT_COMPILE)
-		skipped = 8;
+		err = err ?: dwarf_read_uint(c, 8, &unit->dwo_id);
 	else if (unit->type == DWARF_UNIT_TYPE || unit->type == DWARF_UNIT_SPLIT_TYPE)
-		skipped = 8 + unit->offset_bytes;
-	return err ?: cursor_skip(c, skipped);
+		err = err ?: cursor_skip(c, 8 + unit->offset_bytes);
+	return err;
+}
+
+/* The bases that hold where a unit does not say others: behind the first header. */
+static void unit_default_bases(struct dwarf_unit *unit)
+{
+	bool wide = unit->offset_bytes == 8;
+
+	unit->addr_base = wide ? 16 : 8;
+	unit->str_offsets_base = wide ? 16 : 8;
+	unit->rnglists_base = wide ? 20 : 12;
 }
 
 int dwarf_unit_read(struct dwarf_file *file, uint64_t offset, struct dwarf_unit *ret)
@@ -94,18 +110,9 @@ int dwarf_unit_read(struct dwarf_file *file, uint64_t offset, struct dwarf_unit 
 	unit.dies = offset + cursor_offset(&c);
 	if (err || address_bytes != ADDRESS_BYTES || unit.dies > unit.end)
 		return -ENOTSUP;
+	unit_default_bases(&unit);
 	*ret = unit;
 	return 0;
-}
-
-/* The bases that hold where a unit does not say others: behind the first header. */
-static void unit_default_bases(struct dwarf_unit *unit)
-{
-	bool wide = unit->offset_bytes == 8;
-
-	unit->addr_base = wide ? 16 : 8;
-	unit->str_offsets_base = wide ? 16 : 8;
-	unit->rnglists_base = wide ? 20 : 12;
 }
 
 static void unit_take_root(struct dwarf_unit *unit, const struct dwarf_die *root)
@@ -118,6 +125,12 @@ static void unit_take_root(struct dwarf_unit *unit, const struct dwarf_die *root
 		unit->str_offsets_base = values[DWARF_SLOT_STR_OFFSETS_BASE].u;
 	if (values[DWARF_SLOT_RNGLISTS_BASE].class)
 		unit->rnglists_base = values[DWARF_SLOT_RNGLISTS_BASE].u;
+	unit->split_ranges_base = values[DWARF_SLOT_RANGES_BASE].u;
+	if (values[DWARF_SLOT_DWO_ID].class == DWARF_NUMBER)
+		unit->dwo_id = values[DWARF_SLOT_DWO_ID].u;
+	if (values[DWARF_SLOT_LANGUAGE].class == DWARF_NUMBER)
+		unit->language = (uint16_t)values[DWARF_SLOT_LANGUAGE].u;
+	unit->dwo_name = values[DWARF_SLOT_DWO_NAME];
 	unit->line_program = values[DWARF_SLOT_STMT_LIST];
 	unit->comp_dir = values[DWARF_SLOT_COMP_DIR];
 	unit->low_pc = values[DWARF_SLOT_LOW_PC];
@@ -133,7 +146,6 @@ int dwarf_unit_root(struct dwarf_file *file, struct dwarf_unit *unit)
 	uint64_t code;
 	int err;
 
-	unit_default_bases(unit);
 	if (unit->dies == unit->end)
 		return 0;
 	err = section_view(&file->sections[DWARF_INFO], unit->dies, 16, &c);
@@ -233,6 +245,7 @@ int dwarf_value_read(struct cursor *c, uint64_t form, int64_t implicit,
 	case DWARF_FORM_ADDR:
 		return number(c, ADDRESS_BYTES, DWARF_ADDRESS, ret);
 	case DWARF_FORM_ADDRX:
+	case DWARF_FORM_GNU_ADDR_INDEX:
 		return index_of_address(c, 0, ret);
 	case DWARF_FORM_ADDRX1:
 	case DWARF_FORM_ADDRX2:
@@ -287,6 +300,7 @@ int dwarf_value_read(struct cursor *c, uint64_t form, int64_t implicit,
 	case DWARF_FORM_GNU_STRP_ALT:
 		return number(c, offset_bytes, DWARF_ALT_STRING, ret);
 	case DWARF_FORM_STRX:
+	case DWARF_FORM_GNU_STR_INDEX:
 		return index_of_string(c, 0, ret);
 	case DWARF_FORM_STRX1:
 	case DWARF_FORM_STRX2:
@@ -367,6 +381,6 @@ int dwarf_address(struct dwarf_file *file, const struct dwarf_unit *unit, struct
 	}
 	if (value.class != DWARF_ADDRESS_INDEX)
 		return -ENOENT;
-	return table_entry(&file->sections[DWARF_ADDR], unit->addr_base, value.u, ADDRESS_BYTES,
-			   ret);
+	return table_entry(&(file->skeletons ?: file)->sections[DWARF_ADDR], unit->addr_base,
+			   value.u, ADDRESS_BYTES, ret);
 }

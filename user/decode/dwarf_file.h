@@ -24,6 +24,7 @@ enum dwarf_section {
 	DWARF_ADDR,
 	DWARF_RANGES,
 	DWARF_RNGLISTS,
+	DWARF_CU_INDEX,	  /* of a package of split units */
 	DWARF_INFO_AGAIN, /* .debug_info through another window, to follow references */
 	DWARF_SECTIONS,
 };
@@ -31,16 +32,19 @@ enum dwarf_section {
 struct dwarf_file {
 	struct section_reader sections[DWARF_SECTIONS];
 	struct dwarf_file *alternate; /* borrowed; NULL: not to be had */
+	/* Of a file of split units: the one that has their addresses. Borrowed; NULL: is none. */
+	struct dwarf_file *skeletons;
 };
 
 /*
  * elf's blob and budget outlive *ret; elf need not. A section that cannot be
  * read counts as missing, but for the first two: then there is nothing.
  * Returns 0, -ENOENT, or section_reader_init()'s error; on failure *ret is
- * unchanged. The caller deinits *ret.
+ * unchanged. The caller deinits *ret. skeletons: NULL, or what the units in elf
+ * (a .dwo file or a package of them) were split off, which outlives *ret.
  */
 int dwarf_file_init(struct dwarf_file *ret, const struct elf_file *elf,
-		    struct section_budget *budget);
+		    struct section_budget *budget, struct dwarf_file *skeletons);
 void dwarf_file_deinit(struct dwarf_file *file);
 
 /* Memory that it takes. */
@@ -79,7 +83,12 @@ struct dwarf_unit {
 	uint8_t offset_bytes;
 	/* From its first DIE, by dwarf_unit_root(). */
 	uint64_t addr_base, str_offsets_base, rnglists_base;
+	uint64_t ranges_base;	    /* of the lists that are given by offset */
+	uint64_t split_ranges_base; /* the same in the unit that a skeleton stands for */
 	uint64_t base_address;
+	uint64_t dwo_id;	     /* what makes a skeleton and its split unit a pair */
+	struct dwarf_value dwo_name; /* where that is; there is none: this is no skeleton */
+	uint16_t language;	     /* enum dwarf_language; 0: not known */
 	struct dwarf_value line_program, comp_dir, low_pc, high_pc, ranges;
 };
 
@@ -90,10 +99,7 @@ struct dwarf_unit {
  */
 int dwarf_unit_read(struct dwarf_file *file, uint64_t offset, struct dwarf_unit *ret);
 
-/*
- * Fill in what its first DIE says, or set *ret_empty. Returns 0, -EBADMSG,
- * -ENOMEM or section_view()'s error.
- */
+/* Fill in what its first DIE says. Returns 0, -EBADMSG, -ENOMEM or section_view()'s error. */
 int dwarf_unit_root(struct dwarf_file *file, struct dwarf_unit *unit);
 
 /*

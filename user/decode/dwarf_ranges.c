@@ -92,8 +92,10 @@ static int entry_since_5(struct list *list, struct cursor *c)
 static int list_read(struct list *list, uint64_t offset, uint64_t *left)
 {
 	bool before_5 = list->unit->version < 5;
-	struct section_reader *reader =
-		&list->file->sections[before_5 ? DWARF_RANGES : DWARF_RNGLISTS];
+	/* Of split units, only the lists of DWARF 5 were split off too. */
+	struct dwarf_file *skeletons = list->file->skeletons ?: list->file;
+	struct section_reader *reader = before_5 ? &skeletons->sections[DWARF_RANGES]
+						 : &list->file->sections[DWARF_RNGLISTS];
 	uint64_t wanted = LIST_FIRST_BYTES;
 
 	while (!list->ended) {
@@ -172,7 +174,7 @@ int dwarf_ranges_read(struct dwarf_file *file, const struct dwarf_unit *unit,
 		return err ?: list_read(&list, offset, left);
 	case DWARF_OFFSET:
 	case DWARF_NUMBER: /* before DWARF 4 */
-		return list_read(&list, offset, left);
+		return list_read(&list, unit->ranges_base + offset, left);
 	default:
 		return contiguous_read(file, unit, low_pc, high_pc, to);
 	}

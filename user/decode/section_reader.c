@@ -92,6 +92,7 @@ static int window_fill(struct section_reader *reader, uint64_t offset, uint64_t 
 						       size_bytes, &reader->budget->work_bytes)
 			       : blob_read(reader->blob, reader->file_offset + offset,
 					   reader->window, size_bytes);
+	reader->budget->spent |= err == -E2BIG;
 	if (err)
 		return err;
 	reader->window_offset = offset;
@@ -108,8 +109,10 @@ int section_view(struct section_reader *reader, uint64_t offset, uint64_t wanted
 		return -EBADMSG;
 	if (wanted > reader->size_bytes - offset)
 		wanted = reader->size_bytes - offset;
-	if (wanted > reader->budget->work_bytes)
+	if (wanted > reader->budget->work_bytes) {
+		reader->budget->spent = true;
 		return -E2BIG;
+	}
 	reader->budget->work_bytes -= wanted;
 	if (offset < reader->window_offset ||
 	    offset - reader->window_offset > reader->window_bytes ||

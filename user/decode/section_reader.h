@@ -19,6 +19,7 @@
 struct section_budget {
 	uint64_t work_bytes;	/* that are still to be looked at */
 	uint64_t inflate_bytes; /* that may still be held inflated whole */
+	bool spent;		/* something was refused for want of work_bytes */
 };
 
 /* Zero-initialized: a section that is not there. */

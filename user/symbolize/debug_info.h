@@ -12,12 +12,10 @@
 
 #include "base/blob.h"
 #include "base/scope.h"
+#include "symbolize/file_source.h"
 
-#define DEBUG_FRAMES_MAX	64
-#define DEBUG_FILE_BYTES_MAX	4096	     /* a longer path of a source is none */
-#define DEBUG_INFO_INFLATED_MAX (128u << 20) /* of one file's sections that zstd compressed */
-#define DEBUG_INFO_UNITS_MAX	(32u << 20)  /* memory of one file's units; the last one stays */
-#define DEBUG_INFO_WORK_MAX	(4ull << 30) /* bytes of one file that are ever looked at */
+#define DEBUG_FRAMES_MAX     64
+#define DEBUG_FILE_BYTES_MAX 4096 /* a longer path of a source is none */
 
 struct debug_info; /* see debug_info.c */
 
@@ -32,8 +30,8 @@ struct debug_frame {
  * Index the debug sections of a file. Takes blob over in any case, and closes it.
  * text_start is where the code of the module begins: lower addresses are those
  * of functions that the linker dropped.
- * Returns 0, -ENOENT (it has none), -ENOEXEC, -EBADMSG, -E2BIG (over the limits
- * above), -ENOTSUP, -ENOMEM or the blob's error.
+ * Returns 0, -ENOENT (it has none), -ENOEXEC, -EBADMSG, -E2BIG (over the
+ * limits of debug_units.h), -ENOTSUP, -ENOMEM or the blob's error.
  */
 int debug_info_create(struct blob *blob, uint64_t text_start, struct debug_info **ret);
 void debug_info_destroy(struct debug_info *info);
@@ -44,6 +42,20 @@ DEFINE_CLEANUP(struct debug_info *, debug_info_destroy);
  * in common. Taken over; NULL: it is not to be had.
  */
 void debug_info_set_alternate(struct debug_info *info, struct debug_info *alternate);
+
+/*
+ * Where units that were split off are to be looked for (.dwo, .dwp): source is
+ * copied, its context and module outlive info; path is where info was opened. Until
+ * it is said, none are. Returns 0 or -ENOMEM.
+ */
+int debug_info_set_splits(struct debug_info *info, const struct file_source *source,
+			  const struct module *module, const char *path);
+
+/* Split units that were asked for and not found, so far. */
+uint64_t debug_info_splits_missing(const struct debug_info *info);
+
+/* Whether some of it was not read, since that is all the work that a file may cost. */
+bool debug_info_exhausted(const struct debug_info *info);
 
 /*
  * The frames at an address (as the file counts them), innermost first; the last

@@ -1,110 +1,84 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbolize/debug_unit.h"
 
-#include <string.h>
-
 #include "base/scope.h"
 #include "base/sort_keys.h"
 #include "decode/dwarf_constants.h"
+#include "symbolize/die_nesting.h"
 
 #define OVERLAPS_MAX 16 /* how many functions that begin before an address are looked at */
 
 DEFINE_CLEANUP(struct debug_unit *, debug_unit_destroy);
 
-int debug_unit_create(struct dwarf_file *file, uint64_t offset, struct debug_unit **ret)
+/* Where its DIEs are: with the skeleton, unless they were split off and are to be had. */
+static int find_dies(struct debug_unit *unit, struct debug_splits *splits)
+{
+	int err;
+
+	unit->header = unit->skeleton;
+	unit->file = unit->skeleton_file;
+	if (!dwarf_unit_is_skeleton(&unit->skeleton))
+		return 0;
+	err = debug_splits_find(splits, unit->skeleton_file, &unit->skeleton, &unit->split,
+				&unit->file, &unit->header);
+	return err == -ENOENT ? 0 : err;
+}
+
+int debug_unit_create(struct dwarf_file *file, uint64_t offset, struct debug_splits *splits,
+		      struct debug_unit **ret)
 {
 	CLEANUP(debug_unit_destroyp) struct debug_unit *unit = calloc(1, sizeof(*unit));
 	int err;
 
 	if (!unit)
 		return -ENOMEM;
-	err = dwarf_unit_read(file, offset, &unit->header);
-	err = err ?: dwarf_unit_root(file, &unit->header);
-	err = err ?: dwarf_abbrevs_read(file, unit->header.abbrev_offset, 0, &unit->abbrevs);
+	unit->skeleton_file = file;
+	err = dwarf_unit_read(file, offset, &unit->skeleton);
+	err = err ?: dwarf_unit_root(file, &unit->skeleton);
+	err = err ?: find_dies(unit, splits);
+	err = err ?: dwarf_abbrevs_read(unit->file, unit->header.abbrev_offset, 0, &unit->abbrevs);
 	if (err)
 		return err;
-	unit->bytes = sizeof(*unit) + dwarf_abbrevs_bytes(&unit->abbrevs);
 	*ret = TAKE_PTR(unit);
 	return 0;
 }
-
-static void inlines_destroy(struct debug_inlines *inlines)
-{
-	if (!inlines)
-		return;
-	vec_deinit(&inlines->scopes);
-	vec_deinit(&inlines->ranges.ranges);
-	free(inlines);
-}
-
-DEFINE_CLEANUP(struct debug_inlines *, inlines_destroy);
 
 void debug_unit_destroy(struct debug_unit *unit)
 {
 	if (!unit)
 		return;
 	vec_for_each (function, &unit->functions)
-		inlines_destroy(function->inlines);
+		debug_inlines_destroy(function->inlines);
 	vec_deinit(&unit->functions);
 	vec_deinit(&unit->ranges);
 	dwarf_abbrevs_deinit(&unit->abbrevs);
 	dwarf_lines_deinit(&unit->lines);
+	debug_scopes_deinit(&unit->scopes);
+	debug_split_destroy(unit->split);
 	free(unit);
 }
 
-/* A walk that knows which of the DIEs with an item (a function, a scope) are open. */
-struct open_item {
-	uint32_t item;
-	uint32_t depth;
-};
-
-struct nesting {
-	uint32_t depth;
-	VEC(struct open_item) open;
-};
-
-static void nesting_deinit(struct nesting *nesting)
+size_t debug_unit_bytes(const struct debug_unit *unit)
 {
-	vec_deinit(&nesting->open);
-}
-
-/* A DIE was read. item: the number of what it is, or UINT32_MAX. */
-static int nesting_enter(struct nesting *nesting, const struct dwarf_die *die, uint32_t item)
-{
-	struct open_item open = {item, nesting->depth};
-
-	if (!die->children)
-		return 0;
-	nesting->depth++;
-	return item == UINT32_MAX ? 0 : vec_push(&nesting->open, open);
-}
-
-/* Siblings ended: false where they never began. *ret is the item that is closed by it. */
-static bool nesting_leave(struct nesting *nesting, uint32_t *ret)
-{
-	*ret = UINT32_MAX;
-	if (!nesting->depth)
-		return false;
-	nesting->depth--;
-	if (nesting->open.size &&
-	    nesting->open.data[nesting->open.size - 1].depth == nesting->depth)
-		*ret = nesting->open.data[--nesting->open.size].item;
-	return true;
+	return sizeof(*unit) + dwarf_abbrevs_bytes(&unit->abbrevs) +
+	       unit->functions.capacity * sizeof(*unit->functions.data) +
+	       unit->ranges.capacity * sizeof(*unit->ranges.data) + unit->inlines_bytes +
+	       dwarf_lines_bytes(&unit->lines) + debug_scopes_bytes(&unit->scopes) +
+	       (unit->split ? sizeof(*unit->split) + dwarf_file_bytes(&unit->split->file) : 0);
 }
 
 struct scan {
-	struct dwarf_file *file;
 	struct debug_unit *unit;
 	uint64_t text_start;
 	uint64_t ranges_left;
 	struct dwarf_ranges ranges; /* of the function at hand */
-	struct nesting nesting;
+	struct die_nesting nesting;
 };
 
 static void scan_deinit(struct scan *scan)
 {
 	vec_deinit(&scan->ranges.ranges);
-	nesting_deinit(&scan->nesting);
+	die_nesting_deinit(&scan->nesting);
 }
 
 /* A function that has code becomes an item. */
@@ -117,7 +91,7 @@ static int scan_function(struct scan *scan, const struct dwarf_die *die, uint32_
 	int err;
 
 	scan->ranges.ranges.size = 0;
-	err = dwarf_ranges_read(scan->file, &unit->header, die->values[DWARF_SLOT_LOW_PC],
+	err = dwarf_ranges_read(unit->file, &unit->header, die->values[DWARF_SLOT_LOW_PC],
 				die->values[DWARF_SLOT_HIGH_PC], die->values[DWARF_SLOT_RANGES],
 				&scan->ranges_left, &scan->ranges);
 	if (err == -ENOMEM)
@@ -143,7 +117,7 @@ static int scan_run(struct scan *scan)
 		.unit = &unit->header,
 		.abbrevs = &unit->abbrevs,
 		.base = unit->header.dies,
-		.budget = scan->file->sections[DWARF_INFO].budget,
+		.budget = unit->file->sections[DWARF_INFO].budget,
 	};
 	uint64_t size_bytes = unit->header.end - unit->header.dies;
 	struct dwarf_die die;
@@ -152,23 +126,23 @@ static int scan_run(struct scan *scan)
 
 	if (size_bytes > DEBUG_UNIT_BYTES_MAX)
 		return -E2BIG;
-	err = section_view(&scan->file->sections[DWARF_INFO], unit->header.dies, size_bytes,
+	err = section_view(&unit->file->sections[DWARF_INFO], unit->header.dies, size_bytes,
 			   &walk.c);
 	while (!err && cursor_left(&walk.c)) {
-		item = UINT32_MAX;
+		item = DIE_NO_ITEM;
 		err = dwarf_walk_next(&walk, false, &die);
 		if (err)
 			break;
 		if (!die.tag) {
-			if (!nesting_leave(&scan->nesting, &item))
+			if (!die_nesting_leave(&scan->nesting, &item))
 				break;
-			if (item != UINT32_MAX)
+			if (item != DIE_NO_ITEM)
 				unit->functions.data[item].end = walk.base + cursor_offset(&walk.c);
 			continue;
 		}
 		if (die.tag == DWARF_TAG_SUBPROGRAM)
 			err = scan_function(scan, &die, &item);
-		err = err ?: nesting_enter(&scan->nesting, &die, item);
+		err = err ?: die_nesting_enter(&scan->nesting, &die, item);
 	}
 	return err;
 }
@@ -199,11 +173,10 @@ static int sort_ranges(struct debug_unit *unit)
 	return 0;
 }
 
-int debug_unit_scan(struct dwarf_file *file, struct debug_unit *unit, uint64_t text_start)
+int debug_unit_scan(struct debug_unit *unit, uint64_t text_start)
 {
 	CLEANUP(scan_deinit)
 	struct scan scan = {
-		.file = file,
 		.unit = unit,
 		.text_start = text_start,
 		.ranges_left = DEBUG_UNIT_RANGES_MAX,
@@ -216,17 +189,14 @@ int debug_unit_scan(struct dwarf_file *file, struct debug_unit *unit, uint64_t t
 	if (err != -ENOMEM)
 		err = sort_ranges(unit);
 	if (!err)
-		err = dwarf_lines_read(file, &unit->header, &unit->lines);
+		err = dwarf_lines_read(unit->skeleton_file, &unit->skeleton, &unit->lines);
 	if (err == -ENOMEM)
 		return err;
 	unit->scanned = true;
-	unit->bytes += unit->functions.capacity * sizeof(*unit->functions.data) +
-		       unit->ranges.capacity * sizeof(*unit->ranges.data) +
-		       dwarf_lines_bytes(&unit->lines);
 	return 0;
 }
 
-static struct debug_function *find_function(struct debug_unit *unit, uint64_t address)
+struct debug_function *debug_unit_function(struct debug_unit *unit, uint64_t address)
 {
 	const struct debug_function_range *ranges = unit->ranges.data;
 	size_t low = 0, high = unit->ranges.size;
@@ -244,162 +214,4 @@ static struct debug_function *find_function(struct debug_unit *unit, uint64_t ad
 			return &unit->functions.data[ranges[i - 1].function];
 	}
 	return NULL;
-}
-
-static uint32_t call_number(struct dwarf_value value)
-{
-	return value.class == DWARF_NUMBER && value.u < UINT32_MAX ? (uint32_t)value.u : 0;
-}
-
-static int scope_add(struct dwarf_file *file, const struct dwarf_unit *unit,
-		     const struct dwarf_die *die, uint64_t *ranges_left,
-		     struct debug_inlines *inlines)
-{
-	struct debug_scope scope = {
-		.die = die->offset,
-		.next = (uint32_t)inlines->scopes.size + 1,
-		.first_range = (uint32_t)inlines->ranges.ranges.size,
-		.call_file = call_number(die->values[DWARF_SLOT_CALL_FILE]),
-		.call_line = call_number(die->values[DWARF_SLOT_CALL_LINE]),
-	};
-	int err;
-
-	if (inlines->scopes.size >= DEBUG_UNIT_SCOPES_MAX)
-		return -E2BIG;
-	/* What is another function, inside of this one, holds nothing of it. */
-	if (die->tag == DWARF_TAG_INLINED_SUBROUTINE || !inlines->scopes.size) {
-		err = dwarf_ranges_read(
-			file, unit, die->values[DWARF_SLOT_LOW_PC], die->values[DWARF_SLOT_HIGH_PC],
-			die->values[DWARF_SLOT_RANGES], ranges_left, &inlines->ranges);
-		if (err)
-			return err;
-	}
-	scope.range_count = (uint32_t)inlines->ranges.ranges.size - scope.first_range;
-	return vec_push(&inlines->scopes, scope);
-}
-
-static int inlines_walk(struct dwarf_file *file, const struct debug_unit *unit,
-			struct dwarf_walk *walk, struct debug_inlines *inlines)
-{
-	CLEANUP(nesting_deinit) struct nesting nesting = {0};
-	uint64_t ranges_left = DEBUG_UNIT_RANGES_MAX;
-	struct dwarf_die die;
-	uint32_t item;
-	int err;
-
-	do {
-		item = UINT32_MAX;
-		err = dwarf_walk_next(walk, false, &die);
-		if (err)
-			return err;
-		if (!die.tag) {
-			if (!nesting_leave(&nesting, &item))
-				return -EBADMSG;
-			if (item != UINT32_MAX)
-				inlines->scopes.data[item].next = (uint32_t)inlines->scopes.size;
-			continue;
-		}
-		if (die.tag == DWARF_TAG_SUBPROGRAM || die.tag == DWARF_TAG_INLINED_SUBROUTINE) {
-			item = (uint32_t)inlines->scopes.size;
-			err = scope_add(file, &unit->header, &die, &ranges_left, inlines);
-		}
-		err = err ?: nesting_enter(&nesting, &die, item);
-		if (err)
-			return err;
-	} while (nesting.depth);
-	return 0;
-}
-
-static int inlines_read(struct dwarf_file *file, struct debug_unit *unit,
-			struct debug_function *function)
-{
-	CLEANUP(inlines_destroyp) struct debug_inlines *inlines = calloc(1, sizeof(*inlines));
-	struct dwarf_walk walk = {
-		.unit = &unit->header,
-		.abbrevs = &unit->abbrevs,
-		.base = function->die,
-		.budget = file->sections[DWARF_INFO].budget,
-	};
-	int err;
-
-	if (!inlines)
-		return -ENOMEM;
-	err = section_view(&file->sections[DWARF_INFO], function->die,
-			   function->end - function->die, &walk.c);
-	err = err ?: inlines_walk(file, unit, &walk, inlines);
-	if (err)
-		return err;
-	unit->bytes += sizeof(*inlines) + inlines->scopes.capacity * sizeof(*inlines->scopes.data) +
-		       inlines->ranges.ranges.capacity * sizeof(*inlines->ranges.ranges.data);
-	function->inlines = TAKE_PTR(inlines);
-	return 0;
-}
-
-static bool scope_holds(const struct debug_inlines *inlines, const struct debug_scope *scope,
-			uint64_t address)
-{
-	for (uint32_t i = 0; i < scope->range_count; i++) {
-		const struct dwarf_range *range =
-			&inlines->ranges.ranges.data[scope->first_range + i];
-
-		if (address >= range->start && address < range->end)
-			return true;
-	}
-	return false;
-}
-
-/* Down from the function, which comes first; where there is no room, what is next to it goes. */
-static void chain_gather(const struct debug_inlines *inlines, uint64_t address,
-			 struct debug_chain *chain)
-{
-	const struct debug_scope *scopes = inlines->scopes.data;
-	uint32_t i = 1, end = scopes[0].next;
-
-	*chain = (struct debug_chain){.scopes = {&scopes[0]}, .count = 1};
-	while (i < end) {
-		if (!scope_holds(inlines, &scopes[i], address)) {
-			i = scopes[i].next;
-			continue;
-		}
-		if (chain->count == DEBUG_CHAIN_MAX) {
-			chain->count--;
-			chain->cut = true;
-			memmove(chain->scopes + 1, chain->scopes + 2,
-				(chain->count - 1) * sizeof(*chain->scopes));
-		}
-		chain->scopes[chain->count++] = &scopes[i];
-		end = scopes[i].next;
-		i++;
-	}
-}
-
-static void chain_reverse(struct debug_chain *chain)
-{
-	for (uint32_t i = 0, j = chain->count - 1; i < j; i++, j--) {
-		const struct debug_scope *swapped = chain->scopes[i];
-
-		chain->scopes[i] = chain->scopes[j];
-		chain->scopes[j] = swapped;
-	}
-}
-
-int debug_unit_chain(struct dwarf_file *file, struct debug_unit *unit, uint64_t address,
-		     struct debug_chain *ret)
-{
-	struct debug_function *function = find_function(unit, address);
-	int err;
-
-	if (!function)
-		return -ENOENT;
-	if (!function->inlines && !function->damaged) {
-		err = inlines_read(file, unit, function);
-		if (err == -ENOMEM)
-			return err;
-		function->damaged = err;
-	}
-	if (function->damaged)
-		return -EBADMSG;
-	chain_gather(function->inlines, address, ret);
-	chain_reverse(ret);
-	return 0;
 }

@@ -10,6 +10,8 @@
 #include "decode/dwarf_die.h"
 #include "decode/dwarf_lines.h"
 #include "decode/dwarf_ranges.h"
+#include "symbolize/debug_scopes.h"
+#include "symbolize/debug_split.h"
 
 #define DEBUG_UNIT_BYTES_MAX (64u << 20) /* of one unit in .debug_info */
 #define DEBUG_UNIT_RANGES_MAX                                                                      \
@@ -43,28 +45,42 @@ struct debug_function_range {
 };
 
 struct debug_unit {
-	struct dwarf_unit header;
+	struct dwarf_unit header; /* with what its DIEs mean */
+	struct dwarf_file *file;  /* where those are; borrowed, or split's */
+	/* What has its addresses and lines: the same, unless the DIEs were split off. */
+	struct dwarf_unit skeleton;
+	struct dwarf_file *skeleton_file;
+	struct debug_split *split; /* NULL: it has no file of its own */
 	struct dwarf_abbrevs abbrevs;
 	struct dwarf_lines lines;
 	VEC(struct debug_function) functions;
 	VEC(struct debug_function_range) ranges; /* by start */
 	bool scanned;
-	size_t bytes; /* of memory */
+	struct debug_scopes scopes;
+	size_t inlines_bytes; /* memory of its functions' inlines */
 };
 
 /*
- * The unit with its abbreviations, enough to read its DIEs. Returns 0,
- * -EBADMSG, -E2BIG, -ENOMEM or the blob's error.
+ * The unit with its abbreviations, enough to read its DIEs: those of the split unit,
+ * where this is a skeleton and it can be found. Returns 0, -EBADMSG, -E2BIG, -ENOMEM
+ * or the blob's error.
  */
-int debug_unit_create(struct dwarf_file *file, uint64_t offset, struct debug_unit **ret);
+int debug_unit_create(struct dwarf_file *file, uint64_t offset, struct debug_splits *splits,
+		      struct debug_unit **ret);
 void debug_unit_destroy(struct debug_unit *unit);
+
+/* Memory that it takes. */
+size_t debug_unit_bytes(const struct debug_unit *unit);
 
 /*
  * Find its functions and read its lines, once. Functions that begin before
  * text_start are those that the linker dropped. Of a unit that is damaged,
  * what came before counts. Returns 0, or -ENOMEM.
  */
-int debug_unit_scan(struct dwarf_file *file, struct debug_unit *unit, uint64_t text_start);
+int debug_unit_scan(struct debug_unit *unit, uint64_t text_start);
+
+/* The function at an address, in a unit that was scanned; or NULL. */
+struct debug_function *debug_unit_function(struct debug_unit *unit, uint64_t address);
 
 #define DEBUG_CHAIN_MAX 64
 
@@ -79,7 +95,9 @@ struct debug_chain {
  * Returns 0, -ENOENT (in no function), -EBADMSG (in one that is damaged) or
  * -ENOMEM; on failure *ret is unchanged.
  */
-int debug_unit_chain(struct dwarf_file *file, struct debug_unit *unit, uint64_t address,
-		     struct debug_chain *ret);
+int debug_unit_chain(struct debug_unit *unit, uint64_t address, struct debug_chain *ret);
+
+/* Of no more use; NULL: nothing. */
+void debug_inlines_destroy(struct debug_inlines *inlines);
 
 #endif

@@ -70,6 +70,7 @@ static void drop_debug(struct known_files *files, struct known_file *file)
 	debug_info_destroy(file->debug);
 	file->debug = NULL;
 	file->debug_bytes = 0;
+	file->splits_missing = 0;
 	files->counts.debug_dropped++;
 }
 
@@ -111,6 +112,13 @@ void known_files_settle(struct known_files *files, struct known_file *file)
 	files->debug_bytes -= file->debug_bytes;
 	file->debug_bytes = debug_info_bytes(file->debug);
 	files->debug_bytes += file->debug_bytes;
+	files->counts.splits_missing +=
+		debug_info_splits_missing(file->debug) - file->splits_missing;
+	file->splits_missing = debug_info_splits_missing(file->debug);
+	if (debug_info_exhausted(file->debug) && !file->debug_exhausted) {
+		file->debug_exhausted = true;
+		files->counts.debug_exhausted++;
+	}
 	make_room_of_debug(files, file);
 }
 
@@ -176,6 +184,11 @@ static int read_debug(struct known_files *files, const struct module *module,
 		return err == -ENOMEM ? err : 0;
 	}
 	debug_info_set_alternate(file->debug, TAKE_PTR(alternate));
+	err = debug_info_set_splits(file->debug, &files->source, module, found->path);
+	if (err) {
+		debug_info_destroy(TAKE_PTR(file->debug));
+		return err;
+	}
 	files->counts.with_debug += !again;
 	files->debug_open++;
 	return 0;
