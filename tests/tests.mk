@@ -55,7 +55,21 @@ $(INLINING)-shared: $(INLINING)-4
 	$(Q)cp $< $@ && cp $< $@.other
 	$(Q)dwz -m $@.common -M /usr/lib/debug/.dwz/inlining.debug $@ $@.other
 
-INLINING_ALL := $(addprefix $(INLINING)-,4 5 stripped packed packed-gnu mini shared)
+# Its DIEs in a file of their own; and that in a package.
+$(INLINING)-split-%: tests/unit/symbolize/inlining.cpp
+	$(call say,SPLIT,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -g -gdwarf-$* -gsplit-dwarf -c -o $@.o $<
+	$(Q)$(CXX) -Wl,--build-id -o $@ $@.o
+	$(Q)llvm-dwp -o $@.dwp $@.dwo
+
+$(INLINING)-scopes-%: tests/unit/symbolize/scopes.cpp
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -g -gdwarf-$* -o $@ $<
+
+INLINING_ALL := $(addprefix $(INLINING)-,4 5 stripped packed packed-gnu mini shared \
+	split-4 split-5 scopes-4 scopes-5)
 
 # Calls through procedure linkage tables of each kind.
 PLT := $(B)/tests/unit/symbolize/plt
@@ -112,7 +126,7 @@ kernel-test: $(KERNEL_NEEDS)
 check:
 	$(Q)tools/install-deps.sh check
 	$(Q)$(MAKE) --no-print-directory format-check layers page-check
-	$(Q)$(MAKE) --no-print-directory all unit golden shim-test
+	$(Q)$(MAKE) --no-print-directory all unit golden shim-test symbols-test
 	$(Q)$(MAKE) --no-print-directory SAN=1 unit replay
 	$(Q)$(MAKE) --no-print-directory ui-test
 	$(Q)$(MAKE) --no-print-directory kernel-test
@@ -126,6 +140,7 @@ layers: $(B)/bpf/jitbpf.skel.h
 .PHONY: replay kernel-test golden layers unit check
 .PRECIOUS: $(B)/tests/%.o
 
+include tests/symbols/symbols.mk
 include tests/shim/shim.mk
 include tests/engine/engine.mk
 include tests/ui/ui.mk

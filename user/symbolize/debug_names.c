@@ -150,8 +150,11 @@ static int scopes_gather(struct place at, struct scope_place scopes[DEPTH_MAX], 
 	return err;
 }
 
-static const char *name_of_nameless(uint16_t tag)
+/* callable: the function that stands right in it is "operator()". */
+static const char *name_of_nameless(uint16_t tag, bool callable)
 {
+	if (callable && tag != DWARF_TAG_NAMESPACE)
+		return "{lambda}";
 	switch (tag) {
 	case DWARF_TAG_NAMESPACE:
 		return "(anonymous namespace)";
@@ -166,14 +169,14 @@ static const char *name_of_nameless(uint16_t tag)
 	}
 }
 
-static int append_scopes(struct place declaration, struct dwarf_path *to)
+static int append_scopes(struct place declaration, bool callable, struct dwarf_path *to)
 {
 	struct scope_place scopes[DEPTH_MAX];
 	uint32_t count;
 	int err = scopes_gather(declaration, scopes, &count);
 
 	while (!err && count--) {
-		const char *nameless = name_of_nameless(scopes[count].tag);
+		const char *nameless = name_of_nameless(scopes[count].tag, callable && !count);
 		size_t begin = to->text.size;
 		bool linked;
 
@@ -190,17 +193,19 @@ int debug_name_find(struct debug_units *units, struct debug_unit *unit, uint64_t
 {
 	struct place at = {units, unit, offset}, declaration;
 	size_t begin = to->text.size;
-	bool linked;
+	bool linked, callable;
 	int err;
 
 	err = name_on_the_way(&at, true, to, &linked);
 	if (err || to->text.size == begin)
 		return err;
 	if (!linked && has_scopes(&at.unit->header)) {
+		callable = to->text.size - begin >= 10 &&
+			   !memcmp(to->text.data + begin, "operator()", 10);
 		to->text.size = begin;
 		declaration = at;
 		at = (struct place){units, unit, offset};
-		err = append_scopes(declaration, to);
+		err = append_scopes(declaration, callable, to);
 		err = err ?: name_on_the_way(&at, false, to, &linked);
 	}
 	err = err ?: append(to, "", 1);

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# symbols-test: our frames at 10,000 addresses of real programs, against
+# llvm-symbolizer's. C++ by two compilers, as one program (LTO), split (.dwo,
+# packages), compressed; Rust with both manglings; Debian's libc.
+
+RUSTC ?= rustc
+SYMBOLS := $(B)/tests/symbols
+WORDS := tests/symbols/words.cpp tests/symbols/count.cpp
+WORDS_FLAGS := -std=c++17 -O2 -g -I.
+
+$(SYMBOLS)/symbolize: $(SYMBOLS)/symbolize.o $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
+
+$(SYMBOLS)/gcc-5: $(WORDS) tests/symbols/words.h
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(WORDS_FLAGS) -gdwarf-5 $(WORDS) -o $@
+
+$(SYMBOLS)/gcc-4-lto: $(WORDS) tests/symbols/words.h
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(WORDS_FLAGS) -gdwarf-4 -flto -flto-partition=one $(WORDS) -o $@
+
+$(SYMBOLS)/gcc-5-packed: $(SYMBOLS)/gcc-5
+	$(call say,PACK,$@)
+	$(Q)objcopy --compress-debug-sections=zlib $< $@
+
+# The .dwo files of the package are gone, so that it is the package that is read.
+$(SYMBOLS)/gcc-5-split: $(WORDS) tests/symbols/words.h
+	$(call say,SPLIT,$@)
+	$(Q)rm -rf $@.parts && mkdir -p $@.parts
+	$(Q)for f in $(WORDS); do $(CXX) $(WORDS_FLAGS) -gdwarf-5 -gsplit-dwarf -c $$f \
+		-o $@.parts/$$(basename $$f .cpp).o || exit 1; done
+	$(Q)$(CXX) $@.parts/*.o -o $@
+	$(Q)llvm-dwp $@.parts/*.dwo -o $@.dwp && rm $@.parts/*.dwo
+
+$(SYMBOLS)/clang-4-split: $(WORDS) tests/symbols/words.h
+	$(call say,SPLIT,$@)
+	$(Q)rm -rf $@.parts && mkdir -p $@.parts
+	$(Q)for f in $(WORDS); do $(CLANG)++ $(WORDS_FLAGS) -gdwarf-4 -gsplit-dwarf -c $$f \
+		-o $@.parts/$$(basename $$f .cpp).o || exit 1; done
+	$(Q)$(CLANG)++ $@.parts/*.o -o $@
+
+# Mangled as is usual (so far like C++), and Rust's own way.
+$(SYMBOLS)/rust-v0: RUSTC_FLAGS := -C symbol-mangling-version=v0
+$(SYMBOLS)/rust-usual $(SYMBOLS)/rust-v0: tests/symbols/words.rs
+	$(call say,RUSTC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)MAKEFLAGS= $(RUSTC) --edition 2021 -O -g $(RUSTC_FLAGS) $< -o $@
+
+SYMBOLS_ALL := $(addprefix $(SYMBOLS)/,gcc-5 gcc-4-lto gcc-5-packed gcc-5-split clang-4-split \
+	rust-usual rust-v0)
+
+symbols-test: $(SYMBOLS)/symbolize $(SYMBOLS_ALL)
+	$(Q)for f in $(SYMBOLS_ALL); do tests/symbols/compare.py $(SYMBOLS)/symbolize $$f || exit 1; done
+	$(Q)tests/symbols/compare.py $(SYMBOLS)/symbolize --libc
+
+.PHONY: symbols-test
