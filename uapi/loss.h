@@ -22,6 +22,7 @@
 	X(MAPPINGS_OVER_BUDGET, "mappings_over_budget", "mappings of files over the budget")       \
 	X(DEBUG_REFUSED, "debug_refused", "files whose debug info is damaged or over the limits")  \
 	X(DEBUG_DROPPED, "debug_dropped", "times debug info was dropped to make room")             \
+	X(SPLITS_MISSING, "debug_splits_missing", "units of debug info not found (.dwo, .dwp)")    \
 	X(NAMES_LEFT_OUT, "names_left_out", "recorded names left out: over the budget")
 
 enum jitbpf_counter {

@@ -172,6 +172,7 @@ static void count_trouble(struct pipeline *p, bool asked)
 		counts = p->symbols.counts(p->symbols.context);
 	counters[JITBPF_COUNT_DEBUG_REFUSED] += counts.debug_refused;
 	counters[JITBPF_COUNT_DEBUG_DROPPED] += counts.debug_dropped;
+	counters[JITBPF_COUNT_SPLITS_MISSING] += counts.splits_missing;
 	counters[JITBPF_COUNT_NAMES_LEFT_OUT] += recorded_frames_left_out(p->recorded);
 }
 

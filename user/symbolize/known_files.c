@@ -117,7 +117,7 @@ void known_files_settle(struct known_files *files, struct known_file *file)
 	file->splits_missing = debug_info_splits_missing(file->debug);
 	if (debug_info_exhausted(file->debug) && !file->debug_exhausted) {
 		file->debug_exhausted = true;
-		files->counts.debug_exhausted++;
+		files->counts.debug_refused++;
 	}
 	make_room_of_debug(files, file);
 }

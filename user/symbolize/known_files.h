@@ -21,18 +21,16 @@
 
 /* What became of the files that were asked for. */
 struct symbolizer_counts {
-	uint64_t files;		  /* modules that were met */
-	uint64_t without_file;	  /* of them: could not be opened */
-	uint64_t refused;	  /* of them: could be opened but not read as ELF */
-	uint64_t without_names;	  /* of them: were read, and have no function symbols */
-	uint64_t dropped;	  /* times that a file's symbols made room for others */
-	uint64_t with_debug;	  /* of the files: have debug info, their own or found elsewhere */
-	uint64_t debug_refused;	  /* of the files: have some that is damaged or over the limits */
-	uint64_t debug_exhausted; /* of the files: some was not read, since that is all one may cost
-				   */
-	uint64_t debug_dropped;	  /* times that a file's debug info made room for others */
-	uint64_t splits_missing;  /* units of debug info that were split off (.dwo) and not found */
-	uint64_t kernel_unnamed;  /* addresses that the kernel had no name for */
+	uint64_t files;		 /* modules that were met */
+	uint64_t without_file;	 /* of them: could not be opened */
+	uint64_t refused;	 /* of them: could be opened but not read as ELF */
+	uint64_t without_names;	 /* of them: were read, and have no function symbols */
+	uint64_t dropped;	 /* times that a file's symbols made room for others */
+	uint64_t with_debug;	 /* of the files: have debug info, their own or found elsewhere */
+	uint64_t debug_refused;	 /* of the files: have some that is damaged or over the limits */
+	uint64_t debug_dropped;	 /* times that a file's debug info made room for others */
+	uint64_t splits_missing; /* units of debug info that were split off (.dwo) and not found */
+	uint64_t kernel_unnamed; /* addresses that the kernel had no name for */
 };
 
 struct known_file {
