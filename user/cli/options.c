@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
+
 #define HELP_COLUMN 30
+#define HELP_END    90
 
 /*
  * Option number i of a command, its own ones first, and where its value lies;
@@ -42,30 +45,62 @@ static void print_choices(FILE *out, const struct option_spec *option)
 	}
 }
 
+/* Words in the right column, on as many lines as they need. */
+static void print_column(const char *words)
+{
+	size_t at = HELP_COLUMN;
+
+	while (*words) {
+		size_t bytes = strcspn(words, " ");
+
+		if (at > HELP_COLUMN && at + 1 + bytes > HELP_END) {
+			printf("\n%*s", HELP_COLUMN, "");
+			at = HELP_COLUMN;
+		} else if (at > HELP_COLUMN) {
+			putchar(' ');
+			at++;
+		}
+		printf("%.*s", (int)bytes, words);
+		at += bytes;
+		words += bytes;
+		words += strspn(words, " ");
+	}
+	putchar('\n');
+}
+
+static void print_option(const struct option_spec *option)
+{
+	AUTO_FREE char *words = NULL;
+	size_t size;
+	FILE *text = open_memstream(&words, &size);
+	int left = printf("  %c%c%s--%s%s%s", option->short_name ? '-' : ' ',
+			  option->short_name ? option->short_name : ' ',
+			  option->short_name ? ", " : "  ", option->long_name,
+			  option->argument ? " " : "", option->argument ? option->argument : "");
+
+	if (left < HELP_COLUMN)
+		printf("%*s", HELP_COLUMN - left, "");
+	else
+		printf("\n%*s", HELP_COLUMN, "");
+	if (!text)
+		return;
+	fprintf(text, "%s%s", option->help, option->choices ? ": " : "");
+	if (option->choices)
+		print_choices(text, option);
+	if (!fclose(text))
+		print_column(words);
+}
+
 static void print_help(const struct command_spec *spec)
 {
+	static const struct option_spec help = {'h', "help", OPTION_FLAG, .help = "show this"};
 	const struct option_spec *option;
 	void *value;
 
 	printf("usage: jitbpf %s %s\n\n%s\n\noptions:\n", spec->name, spec->usage, spec->summary);
-	for (size_t i = 0; (option = option_at(spec, i, NULL, &value)); i++) {
-		char left[128];
-		int size;
-
-		size = snprintf(
-			left, sizeof(left), "  %c%c%s--%s%s%s", option->short_name ? '-' : ' ',
-			option->short_name ? option->short_name : ' ',
-			option->short_name ? ", " : "  ", option->long_name,
-			option->argument ? " " : "", option->argument ? option->argument : "");
-		printf("%s%*s%s", left, size < HELP_COLUMN ? HELP_COLUMN - size : 1, "",
-		       option->help);
-		if (option->choices) {
-			printf(": ");
-			print_choices(stdout, option);
-		}
-		putchar('\n');
-	}
-	printf("  -h, --help%*sshow this\n", HELP_COLUMN - 12, "");
+	for (size_t i = 0; (option = option_at(spec, i, NULL, &value)); i++)
+		print_option(option);
+	print_option(&help);
 }
 
 static const struct option_spec *find_option(const struct command_spec *spec, char short_name,

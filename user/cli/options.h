@@ -42,7 +42,7 @@ struct option_spec {
 	uint32_t empty_set;	    /* of a SET: what it is while its value is 0 */
 };
 
-#define OPTION_TABLES_MAX 2 /* that a command shares */
+#define OPTION_TABLES_MAX 3 /* that a command shares */
 
 struct option_table {
 	const struct option_spec *options;

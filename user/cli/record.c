@@ -419,6 +419,6 @@ const struct command_spec command_record = {
 	.summary = "profile a command, processes or the whole system",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = {{&view_option_table, FIELD(view)}},
+	.shared = {{&view_option_table, FIELD(view)}, {&script_option_table, FIELD(view)}},
 	.run = run_record,
 };

@@ -85,6 +85,7 @@ const struct command_spec command_report = {
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = {{&filter_option_table, offsetof(struct report_options, filter)},
-		   {&view_option_table, offsetof(struct report_options, view)}},
+		   {&view_option_table, offsetof(struct report_options, view)},
+		   {&script_option_table, offsetof(struct report_options, view)}},
 	.run = run,
 };

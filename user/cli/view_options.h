@@ -6,7 +6,8 @@
 #include "cli/options.h"
 #include "sink/view_options.h"
 
-/* Their values are a struct view_options. */
+/* The values of both are one struct view_options; the second is for commands that write scripts. */
 extern const struct option_table view_option_table;
+extern const struct option_table script_option_table;
 
 #endif

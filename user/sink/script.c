@@ -176,6 +176,13 @@ static void put_hex(struct text *text, uint64_t value, int width)
 	text_put(text, p, (size_t)(digits + sizeof(digits) - p));
 }
 
+/* A space, where something stands in the line already. */
+static void put_gap(struct text *text, size_t line)
+{
+	if (text->bytes.size > line)
+		text_put_string(text, " ");
+}
+
 /*
  * One frame of a location. As perf has it, what was inlined stands at the offset
  * in the function that it was inlined into, and is in no file.
@@ -183,20 +190,22 @@ static void put_hex(struct text *text, uint64_t value, int width)
 static void put_frame(struct text *text, const struct view *view, const struct frame_text *frame,
 		      uint64_t ip, const uint64_t *offset)
 {
+	size_t line;
+
 	text_put_string(text, "\t");
-	if (has(view, SCRIPT_IP)) {
+	line = text->bytes.size;
+	if (has(view, SCRIPT_IP))
 		put_hex(text, ip, 16);
-		text_put_string(text, " ");
-	}
 	if (has(view, SCRIPT_SYM) || has(view, SCRIPT_SYMOFF)) {
+		put_gap(text, line);
 		text_put_name(text, frame->name, 0, 0);
 		if (has(view, SCRIPT_SYMOFF) && frame->named && offset) {
 			text_put_string(text, "+0x");
 			put_hex(text, *offset, 0);
 		}
-		text_put_string(text, " ");
 	}
 	if (has(view, SCRIPT_DSO) && !frame->inlined) {
+		put_gap(text, line);
 		text_put_string(text, "(");
 		text_put_name(text, frame->module, 0, 0);
 		text_put_string(text, ")");
@@ -204,10 +213,12 @@ static void put_frame(struct text *text, const struct view *view, const struct f
 	if (has(view, SCRIPT_SRCLINE) && *frame->file) {
 		text_put_string(text, "\n  ");
 		text_put_name(text, frame->file, 0, 0);
-		text_printf(text, ":%u ", frame->line);
+		text_printf(text, ":%u", frame->line);
 	}
-	if (frame->inlined)
+	if (frame->inlined) {
+		put_gap(text, line);
 		text_put_string(text, "(inlined)");
+	}
 	text_put_string(text, "\n");
 }
 

@@ -42,7 +42,9 @@ static const struct command_spec spec = {
 	.summary = "for a test",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
-	.shared = {{&filter_option_table, FIELD(filter)}, {&view_option_table, FIELD(view)}},
+	.shared = {{&filter_option_table, FIELD(filter)},
+		   {&view_option_table, FIELD(view)},
+		   {&script_option_table, FIELD(view)}},
 };
 
 #define ARGS_MAX 16

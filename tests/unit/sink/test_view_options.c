@@ -144,11 +144,11 @@ static void fields_are_those_asked_for(void **state)
 		{1u << SCRIPT_COMM | 1u << SCRIPT_TID, "worker    11 \n"},
 		{1u << SCRIPT_PID | 1u << SCRIPT_TID | 1u << SCRIPT_CPU, "   10/11    [000] \n"},
 		{1u << SCRIPT_TIME | 1u << SCRIPT_EVENT, "    0.000000000: cpu-clock: \n"},
-		{1u << SCRIPT_SYM, "\tinlined (inlined)\n\taround \n\n"},
+		{1u << SCRIPT_SYM, "\tinlined (inlined)\n\taround\n\n"},
 		{1u << SCRIPT_IP | 1u << SCRIPT_DSO,
 		 "\t            1020 (inlined)\n\t            1020 (/bin/php)\n\n"},
 		{1u << SCRIPT_PID | 1u << SCRIPT_SYM | 1u << SCRIPT_SYMOFF | 1u << SCRIPT_SRCLINE,
-		 "   10 \n\tinlined+0x10 \n  inner.c:3 (inlined)\n\taround+0x10 \n  outer.c:70 \n\n"},
+		 "   10 \n\tinlined+0x10\n  inner.c:3 (inlined)\n\taround+0x10\n  outer.c:70\n\n"},
 	};
 
 	made_threads_init(&t);
