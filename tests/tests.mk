@@ -21,6 +21,9 @@ CLI_TESTED := options view_options filter_options output_file
 
 $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
+# The rules of the JIT API, which other tests send through the kernel.
+$(B)/tests/unit/state/test_code_rules: $(B)/tests/conformance/rules.o
+
 # What is inlined into what, as a compiler tells it: in both versions of DWARF;
 # in a file of its own beside the program, to be found; packed; and only symbols.
 INLINING := $(B)/tests/unit/symbolize/inlining

@@ -17,6 +17,7 @@ enum step {
 	STEP_EXEC = 0xfe,
 	STEP_FORGET = 0xfd,
 	STEP_EXIT = 0xfc,
+	STEP_GAP = 0xfb, /* its bytes: the numbers of what lives, 8 bytes each */
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
@@ -29,7 +30,8 @@ struct fuzzed {
 	volatile uint64_t sink;
 };
 
-static const struct code_budget small_budget = {.methods = 64, .name_bytes = 4096, .lines = 256};
+static const struct code_budget small_budget = {
+	.methods = 64, .name_bytes = 4096, .lines = 256, .inlines = 64, .waiting = 8, .depth = 6};
 
 static void require(bool condition)
 {
@@ -41,12 +43,21 @@ static void require(bool condition)
 static void read_region(struct fuzzed *fuzzed, uint64_t address, uint64_t time_ns)
 {
 	const struct code_region *region = code_map_find(fuzzed->code, address, time_ns);
+	struct code_frame frames[CODE_FRAMES_MAX];
+	uint32_t count;
 
 	if (!region)
 		return;
 	require(address >= region->address && address - region->address < region->size_bytes);
 	fuzzed->sink += strlen(region->name) + strlen(region->class_name) + strlen(region->source) +
 			strlen(region->module);
+	count = code_region_frames(region, address - region->address, frames);
+	require(count >= 1 && count <= small_budget.depth + 1);
+	for (uint32_t i = 0; i < count; i++) {
+		require(frames[i].inlined == (i + 1 < count));
+		fuzzed->sink += strlen(frames[i].name) + strlen(frames[i].class_name) +
+				strlen(frames[i].source) + frames[i].line;
+	}
 	for (uint32_t i = 0; i < region->line_count; i++)
 		fuzzed->sink += region->lines[i].offset + region->lines[i].line;
 }
@@ -76,6 +87,20 @@ static void take_part(struct fuzzed *fuzzed, uint32_t tid, const void *part, siz
 	free(exact);
 }
 
+static void take_gap(struct fuzzed *fuzzed, const void *numbers, size_t size_bytes)
+{
+	uint64_t live[64], last = 0;
+	size_t count = size_bytes / sizeof(*live);
+
+	count = count < 64 ? count : 64;
+	memcpy(live, numbers, count * sizeof(*live));
+	for (size_t i = 0; i < count; i++) {
+		live[i] = live[i] > last ? live[i] : last;
+		last = live[i];
+	}
+	require(!code_map_gap(fuzzed->code, fuzzed->newest_ns, fuzzed->newest_ns + 5, live, count));
+}
+
 static void take_step(struct fuzzed *fuzzed, uint8_t tid, const void *part, size_t part_bytes)
 {
 	struct code_map *clone;
@@ -91,6 +116,9 @@ static void take_step(struct fuzzed *fuzzed, uint8_t tid, const void *part, size
 		break;
 	case STEP_FORGET:
 		code_map_forget(fuzzed->code, fuzzed->newest_ns);
+		break;
+	case STEP_GAP:
+		take_gap(fuzzed, part, part_bytes);
 		break;
 	case STEP_EXIT:
 		jit_assembly_flush(&fuzzed->assembly);

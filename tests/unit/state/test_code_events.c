@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the code map counts, refuses and forgets; lost events; sizes. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "tests/unit/state/code_text.h"
+
+#define ENGINE CODE_ENGINE_KNOWN
+
+struct fixture {
+	struct code_map *map;
+	const struct code_counts *counts;
+	uint64_t next_number, sequence;
+};
+
+static void begin(struct fixture *f, const struct code_budget *budget)
+{
+	*f = (struct fixture){.next_number = 0};
+	assert_int_equal(code_map_create(budget, &f->next_number, &f->map), 0);
+	f->counts = code_map_counts(f->map);
+}
+
+static void apply(struct fixture *f, uint16_t kind, uint32_t id, uint32_t parent_id, uint64_t at,
+		  uint64_t size_bytes, uint64_t time_ns)
+{
+	struct jit_event event = {
+		.header = {.event = kind,
+			   .sequence = f->sequence++,
+			   .method_id = id,
+			   .parent_id = parent_id,
+			   .address = at,
+			   .code_bytes = size_bytes},
+		.name = {(const char[]){(char)('a' + id % 26)}, 1},
+	};
+
+	assert_int_equal(code_map_apply(f->map, &event, ENGINE, time_ns), 0);
+}
+
+static void load(struct fixture *f, uint32_t id, uint64_t at, uint64_t size_bytes, uint64_t time_ns)
+{
+	apply(f, JIT_EVENT_LOAD, id, 0, at, size_bytes, time_ns);
+}
+
+static void inlined(struct fixture *f, uint32_t id, uint32_t parent_id, uint64_t at,
+		    uint64_t size_bytes, uint64_t time_ns)
+{
+	apply(f, JIT_EVENT_INLINE_LOAD, id, parent_id, at, size_bytes, time_ns);
+}
+
+static void segment(struct fixture *f, uint32_t type, uint64_t at, uint64_t size_bytes)
+{
+	struct jit_event event = {
+		.header = {.event = JIT_EVENT_UPDATE_V2, .address = at, .code_bytes = size_bytes},
+		.segment = type,
+	};
+
+	assert_int_equal(code_map_apply(f->map, &event, ENGINE, 50), 0);
+}
+
+static void assert_at(const struct fixture *f, uint64_t address, uint64_t time_ns, const char *want)
+{
+	const struct code_region *region = code_map_find(f->map, address, time_ns);
+	char text[CODE_TEXT_BYTES] = "nothing";
+
+	if (region)
+		code_text(region, address, text);
+	assert_string_equal(text, want ?: "nothing");
+}
+
+static void test_counts_by_kind(void **state)
+{
+	struct fixture f;
+
+	begin(&f, &code_budget_default);
+	load(&f, 1, 0x100, 0x40, 1);
+	inlined(&f, 2, 1, 0x110, 0x10, 2);
+	inlined(&f, 3, 1, 0x118, 0x10, 2); /* overlaps */
+	inlined(&f, 3, 2, 0x118, 0x10, 2); /* leaves its parent */
+	inlined(&f, 3, 9, 0x118, 4, 2);	   /* no parent */
+	inlined(&f, 3, 1, 0x118, 0, 2);	   /* empty */
+	inlined(&f, 0, 1, 0x118, 4, 2);	   /* no id */
+	inlined(&f, 3, 1, UINT64_MAX - 1, 4, 2);
+	inlined(&f, 3, 1, UINT64_MAX - 9, 4, 2); /* nowhere, and nowhere to wait */
+	assert_int_equal(f.counts->inlines, 1);
+	assert_int_equal(f.counts->inline_overlap, 1);
+	assert_int_equal(f.counts->inline_outside, 1);
+	assert_int_equal(f.counts->inline_no_parent, 2);
+	assert_int_equal(f.counts->invalid, 3);
+	apply(&f, JIT_EVENT_UPDATE, 1, 0, 0x100, 4, 3);
+	apply(&f, JIT_EVENT_UPDATE, 2, 0, 0x100, 4, 3); /* not its region */
+	apply(&f, JIT_EVENT_UPDATE, 1, 0, 0x140, 4, 3); /* no region */
+	apply(&f, JIT_EVENT_UPDATE, 1, 0, 0x100, 0, 3); /* empty */
+	segment(&f, 1, 0x100, 0x10);
+	segment(&f, 2, 0x108, 0x10); /* across */
+	segment(&f, 3, 0x100, 0x10); /* as it was */
+	segment(&f, 5, 0x100, 0x10); /* no such type */
+	assert_int_equal(f.counts->updates, 3);
+	assert_int_equal(f.counts->update_unknown, 2);
+	assert_int_equal(f.counts->segment_overlap, 1);
+	assert_int_equal(f.counts->invalid, 5);
+	apply(&f, JIT_EVENT_ENTER_NIDS, 0, 0, 0, 0, 4);
+	apply(&f, JIT_EVENT_LEAVE_NIDS, 0, 0, 0, 0, 4);
+	apply(&f, 18, 0, 0, 0, 0, 4);
+	assert_int_equal(f.counts->nothing_to_us, 2);
+	assert_int_equal(f.counts->not_understood, 1);
+	assert_at(&f, 0x110, 4, "c < b");
+	code_map_destroy(f.map);
+}
+
+/* What waits counts as without a parent just until it has one. */
+static void test_waiting(void **state)
+{
+	struct code_budget budget = code_budget_default;
+	struct fixture f;
+
+	budget.waiting = 2;
+	begin(&f, &budget);
+	inlined(&f, 2, 1, 0x110, 4, 1);
+	inlined(&f, 3, 1, 0x114, 4, 10);
+	inlined(&f, 4, 1, 0x118, 4, 10);
+	assert_int_equal(f.counts->over_budget, 1);
+	assert_int_equal(f.counts->inline_no_parent, 2);
+	code_map_forget(f.map, 5);
+	load(&f, 1, 0x100, 0x40, 11);
+	assert_int_equal(f.counts->inline_no_parent, 1);
+	assert_int_equal(f.counts->inlines, 1);
+	assert_at(&f, 0x110, 11, "b");
+	assert_at(&f, 0x114, 11, "d < b");
+	/* There is room again. Those that no load is a parent of are given up in the end. */
+	inlined(&f, 2, 9, 0x200, 4, 12);
+	for (uint64_t i = 0; i < 20; i++)
+		load(&f, 8, 0x200, 0x10, 13 + i);
+	load(&f, 9, 0x200, 0x10, 40);
+	assert_at(&f, 0x200, 40, "j");
+	assert_int_equal(f.counts->inline_no_parent, 2);
+	code_map_destroy(f.map);
+}
+
+static void test_budget_of_inlines(void **state)
+{
+	struct code_budget budget = code_budget_default;
+	struct fixture f;
+
+	budget.inlines = 3;
+	budget.depth = 2;
+	begin(&f, &budget);
+	load(&f, 1, 0x100, 0x40, 1);
+	inlined(&f, 2, 1, 0x110, 0x20, 2);
+	inlined(&f, 3, 2, 0x110, 0x10, 2);
+	inlined(&f, 4, 3, 0x110, 0x8, 2); /* too deep */
+	assert_int_equal(f.counts->over_budget, 1);
+	assert_at(&f, 0x110, 2, "d < c < b");
+	inlined(&f, 5, 1, 0x130, 0x8, 2);
+	assert_int_equal(f.counts->over_budget, 1);
+	inlined(&f, 6, 1, 0x138, 0x8, 2);
+	assert_int_equal(f.counts->over_budget, 2);
+	assert_at(&f, 0x138, 2, "b");
+	/* No budget for an update: nothing is known from then on. */
+	apply(&f, JIT_EVENT_UPDATE, 1, 0, 0x110, 4, 10);
+	assert_int_equal(f.counts->over_budget, 3);
+	assert_at(&f, 0x110, 9, "d < c < b");
+	assert_at(&f, 0x110, 10, NULL);
+	assert_at(&f, 0x100, 10, NULL);
+	code_map_forget(f.map, 20);
+	load(&f, 1, 0x100, 0x40, 21);
+	inlined(&f, 2, 1, 0x110, 0x20, 22);
+	assert_at(&f, 0x110, 22, "c < b");
+	code_map_destroy(f.map);
+}
+
+static void test_deepest(void **state)
+{
+	struct code_frame frames[CODE_FRAMES_MAX];
+	struct fixture f;
+
+	begin(&f, &code_budget_default);
+	load(&f, 1, 0x1000, 0x400, 1);
+	for (uint32_t i = 0; i < 2 * CODE_FRAMES_MAX; i++)
+		inlined(&f, i + 2, i + 1, 0x1000, 0x400 - i, 2);
+	assert_int_equal(code_region_frames(code_map_find(f.map, 0x1000, 2), 0, frames),
+			 CODE_FRAMES_MAX);
+	assert_int_equal(f.counts->inlines, CODE_FRAMES_MAX - 1);
+	/* The first one too deep is refused; the others have no parent. */
+	assert_int_equal(f.counts->over_budget, 1);
+	assert_int_equal(f.counts->inline_no_parent, CODE_FRAMES_MAX);
+	code_map_destroy(f.map);
+}
+
+/* 10,000 inlined methods, the innermost first, then their parents, then the region. */
+static void test_many(void **state)
+{
+	const uint32_t count = 10000;
+	struct fixture f;
+
+	begin(&f, &code_budget_default);
+	for (uint32_t i = 0; i < count; i += 2)
+		inlined(&f, 3, 2, 0x10000 + 8 * i, 8, 1);
+	for (uint32_t i = 0; i < count; i += 2)
+		inlined(&f, 2, 1, 0x10000 + 8 * i, 16, 1);
+	assert_int_equal(f.counts->inline_no_parent, count);
+	load(&f, 1, 0x10000, 8 * count, 2);
+	assert_int_equal(f.counts->inline_no_parent, 0);
+	assert_int_equal(f.counts->inlines, count);
+	for (uint32_t i = 0; i < count; i += 2) {
+		assert_at(&f, 0x10000 + 8 * i, 2, "d < c < b");
+		assert_at(&f, 0x10000 + 8 * i + 8, 2, "c < b");
+	}
+	code_map_destroy(f.map);
+}
+
+static void test_gap(void **state)
+{
+	/* 0, 2, 4 and 6 lived on. */
+	static const uint64_t live[] = {0, 2, 4, 6};
+	struct fixture f;
+
+	begin(&f, &code_budget_default);
+	load(&f, 1, 0x100, 0x40, 1);	/* 0 */
+	inlined(&f, 2, 1, 0x100, 8, 1); /* 1: ended */
+	inlined(&f, 3, 1, 0x108, 8, 1); /* 2 */
+	inlined(&f, 4, 2, 0x100, 4, 1); /* 3: ended */
+	load(&f, 5, 0x200, 0x40, 1);	/* 4 */
+	load(&f, 6, 0x300, 0x40, 1);	/* 5: ended */
+	assert_int_equal(code_map_gap(f.map, 10, 20, live, 4), 0);
+	assert_at(&f, 0x300, 9, "g");
+	assert_at(&f, 0x300, 10, NULL);
+	assert_at(&f, 0x200, 10, "f");
+	assert_at(&f, 0x100, 9, "e < c < b");
+	assert_at(&f, 0x100, 10, "b");
+	assert_at(&f, 0x108, 10, "d < b");
+	load(&f, 7, 0x400, 0x40, 10);	 /* 6 */
+	load(&f, 8, 0x500, 0x40, 10);	 /* 7: ended */
+	load(&f, 9, 0x400, 0x10, 20);	 /* 8: ended, and has ended 6 */
+	inlined(&f, 9, 5, 0x200, 8, 20); /* 9: ended */
+	assert_int_equal(f.counts->in_gap, 3);
+	assert_at(&f, 0x400, 19, "h");
+	assert_at(&f, 0x400, 20, NULL);
+	assert_at(&f, 0x500, 20, NULL);
+	assert_at(&f, 0x200, 20, "f");
+	/* Behind it all is believed again. */
+	load(&f, 10, 0x500, 0x40, 21);
+	assert_at(&f, 0x500, 21, "k");
+	/* All of it was lost, and nothing lived on. */
+	assert_int_equal(code_map_gap(f.map, 30, 30, NULL, 0), 0);
+	assert_at(&f, 0x200, 29, "f");
+	assert_at(&f, 0x200, 30, NULL);
+	code_map_forget(f.map, 31);
+	load(&f, 11, 0x500, 0x40, 30);
+	assert_at(&f, 0x500, 31, "l");
+	code_map_destroy(f.map);
+}
+
+/* An engine is known by its DSO; a call from nowhere can be anybody's. */
+static void test_engines_not_known(void **state)
+{
+	struct jit_event event = {.header = {.event = JIT_EVENT_UNLOAD, .method_id = 1}};
+	struct fixture f;
+
+	begin(&f, &code_budget_default);
+	load(&f, 1, 0x100, 0x40, 1);
+	assert_int_equal(code_map_apply(f.map, &event, ENGINE | 1, 2), 0);
+	assert_at(&f, 0x100, 2, "b");
+	assert_int_equal(f.counts->unload_unknown, 1);
+	assert_int_equal(code_map_apply(f.map, &event, 0x4711, 3), 0);
+	assert_at(&f, 0x100, 3, NULL);
+	code_map_destroy(f.map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts_by_kind),
+		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_budget_of_inlines),
+		cmocka_unit_test(test_deepest),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_engines_not_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
