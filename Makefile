@@ -140,8 +140,12 @@ demo:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/demo.sh $(B)
 
-bench: all $(B)/tests/engine/jit-engine
+bench: all $(B)/tests/engine/jit-engine $(B)/tests/bench/publish_cost
 	$(Q)tests/bench/run $(B)
+
+$(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/tests/engine/jit_client.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ -ldl -o $@
 
 SOURCES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 

@@ -117,6 +117,7 @@ void log_events_read(struct log_events *log, const void *entries, uint32_t entry
 		     struct scratch *scratch)
 {
 	struct caller_groups *groups = scratch_take(scratch, sizeof(*groups));
+	uint32_t near = 0;
 	uint64_t newest_ns;
 
 	log->count = entry_count;
@@ -143,7 +144,9 @@ void log_events_read(struct log_events *log, const void *entries, uint32_t entry
 		};
 		if (!has_range(event->kind))
 			continue;
-		event->from = range_marks_cell(&log->marks, header->address);
-		event->to = range_marks_cell(&log->marks, header->address + header->code_bytes);
+		/* Engines allocate upwards, more often than not. */
+		event->from = range_marks_cell(&log->marks, header->address, near);
+		event->to = near = range_marks_cell(
+			&log->marks, header->address + header->code_bytes, event->from);
 	}
 }

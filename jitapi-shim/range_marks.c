@@ -65,10 +65,14 @@ void range_marks_clear(struct range_marks *marks)
 	memset(marks->nodes, 0, 2ull * marks->end_count * sizeof(*marks->nodes));
 }
 
-uint32_t range_marks_cell(const struct range_marks *marks, uint64_t address)
+uint32_t range_marks_cell(const struct range_marks *marks, uint64_t address, uint32_t near)
 {
 	uint32_t low = 0, high = marks->end_count;
 
+	for (uint32_t cell = near; cell < high && cell - near < 2; cell++) {
+		if (marks->ends[cell] == address)
+			return cell;
+	}
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 

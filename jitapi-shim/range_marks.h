@@ -30,8 +30,8 @@ void range_marks_init(struct range_marks *marks, uint64_t *starts_and_ends, uint
 		      struct scratch *scratch);
 void range_marks_clear(struct range_marks *marks);
 
-/* The cell that begins at an end of one of the ranges. */
-uint32_t range_marks_cell(const struct range_marks *marks, uint64_t address);
+/* The cell that begins at an end of one of the ranges; found at once at near, or behind it. */
+uint32_t range_marks_cell(const struct range_marks *marks, uint64_t address, uint32_t near);
 
 /* Mark cells [from, to). number: greater than all before. */
 void range_marks_set(struct range_marks *marks, uint32_t from, uint32_t to, uint32_t number);
