@@ -12,6 +12,7 @@
  *   unload-range addr size       a whole load with id 0
  *   raw event                    NULL for a payload
  *   lines offset:line ...        the line table of the next load
+ *   engine 1|2                   who sends what follows: this program, or a library
  *   code addr generation         write a function, as storm does
  *   run addr milliseconds        call it for that long
  *   sleep milliseconds
@@ -35,6 +36,8 @@
 struct script {
 	struct engine *engine;
 	VEC(struct jitapi_line) lines;
+	/* How the second engine sends; NULL: the first one does. */
+	jit_second_fn second;
 	char *words[WORDS_MAX]; /* of this line */
 	size_t word_count;
 	unsigned int answer; /* of the line's event, where it was sent */
@@ -93,7 +96,12 @@ static const char *script_string(const struct script *script, size_t word)
 
 static void script_send(struct script *script, unsigned int event, void *payload)
 {
-	script->answer = jit_client_notify(&script->engine->client, event, payload);
+	const struct jit_client *client = &script->engine->client;
+
+	if (script->second && client->mode == JIT_SAMPLING_ON)
+		script->answer = script->second(client->notify, event, payload);
+	else
+		script->answer = jit_client_notify(client, event, payload);
 	script->sent = true;
 }
 
@@ -246,6 +254,16 @@ static int do_lines(struct script *script)
 	return 0;
 }
 
+static int do_engine(struct script *script)
+{
+	uint64_t number;
+
+	if (script_number(script, 1, &number) || number < 1 || number > 2)
+		return -EINVAL;
+	script->second = number == 2 ? jit_client_second() : NULL;
+	return number == 2 && !script->second ? -ENOENT : 0;
+}
+
 static int do_code(struct script *script)
 {
 	const struct options *options = &script->engine->options;
@@ -292,7 +310,7 @@ static const struct command {
 	{"unload", 2, 2, do_unload}, {"unload-range", 3, 3, do_unload_range},
 	{"raw", 2, 2, do_raw},	     {"lines", 2, WORDS_MAX, do_lines},
 	{"code", 3, 3, do_code},     {"run", 3, 3, do_run},
-	{"sleep", 2, 2, do_sleep},
+	{"sleep", 2, 2, do_sleep},   {"engine", 2, 2, do_engine},
 };
 
 /* Split the line in place. */

@@ -7,6 +7,12 @@ ENGINE_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/engine/*.c)) tests
 # Every function keeps its frame, to the root: none may end in a jump to another.
 $(ENGINE_OBJ): ALL_CFLAGS += -fno-optimize-sibling-calls
 
-$(B)/tests/engine/jit-engine: $(ENGINE_OBJ)
+# A second engine in the process, for events that two of them send.
+$(B)/tests/engine/libsecond-engine.so: tests/engine/second/notify.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -fPIC -shared -fno-optimize-sibling-calls $< -o $@
+
+$(B)/tests/engine/jit-engine: $(ENGINE_OBJ) | $(B)/tests/engine/libsecond-engine.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ -lpthread -ldl -o $@

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 bool jit_client_open(struct jit_client *client)
 {
@@ -28,4 +30,25 @@ bool jit_client_open(struct jit_client *client)
 	}
 	client->mode = initialize();
 	return client->mode == JIT_SAMPLING_ON;
+}
+
+jit_second_fn jit_client_second(void)
+{
+	static const char name[] = "libsecond-engine.so";
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof(name));
+	jit_second_fn second = NULL;
+	void *library;
+
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	if (n <= 0)
+		return NULL;
+	memcpy(path + n, name, sizeof(name));
+	library = dlopen(path, RTLD_NOW);
+	if (library)
+		*(void **)&second = dlsym(library, "second_engine_notify");
+	if (!second)
+		fprintf(stderr, "jit-engine: %s\n", dlerror());
+	return second;
 }

@@ -18,6 +18,13 @@ struct jit_client {
  */
 bool jit_client_open(struct jit_client *client);
 
+/* Sends an event as another engine in the process would: from a library of its own. */
+typedef unsigned int (*jit_second_fn)(unsigned int (*notify)(unsigned int event, void *data),
+				      unsigned int event, void *data);
+
+/* The second engine, from libsecond-engine.so beside the program; NULL: it is not there. */
+jit_second_fn jit_client_second(void);
+
 /* Send an event where a collector listens. Returns its answer, 0 where none does. */
 static inline unsigned int jit_client_notify(const struct jit_client *client, unsigned int event,
 					     void *data)
