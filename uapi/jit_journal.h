@@ -17,7 +17,8 @@
  *
  * A forked child inherits the mapping and must not write to it: it makes a
  * journal of its own with its first event. Whoever reads it takes what the
- * ancestor wrote before the fork from the inherited one.
+ * ancestor wrote before the fork from the inherited one. What has died in the
+ * ancestor since may be gone from it: of that nothing is known in the child.
  */
 #ifndef JITBPF_UAPI_JIT_JOURNAL_H
 #define JITBPF_UAPI_JIT_JOURNAL_H
