@@ -7,7 +7,7 @@ import os
 import sys
 
 from browser import Browser
-from check_page import ROW, TABLE, Page, check, text
+from check_page import CANVAS, ROW, TABLE, Page, check, text
 from page_data import PageData
 
 
@@ -23,11 +23,11 @@ class Sides:
     def points(self, before, after):
         return 100 * (after.total / self.after.total - before.total / self.before.total)
 
-    def middle(self, before, after, absolute):
-        """As a part of the width."""
+    def place(self, before, after, absolute, across=.5):
+        """A place on the frame, as a part of the width: 0 is its left end, 1 its right one."""
         scales = (1, 1) if absolute else (1 / self.before.total, 1 / self.after.total)
         whole = self.before.total * scales[0] + self.after.total * scales[1]
-        return ((before.left + before.total / 2) * scales[0] + (after.left + after.total / 2) * scales[1]) / whole
+        return sum((node.left + node.total * across) * scale for node, scale in zip((before, after), scales)) / whole
 
     def extremes(self, absolute):
         """The pairs of nodes that shrank and grew most."""
@@ -37,9 +37,8 @@ class Sides:
 
 
 def hover(page, sides, pair, absolute):
-    left, top, width, _ = page.say("(() => { const b = document.querySelector('canvas').getBoundingClientRect();"
-                                   "return [b.left, b.top, b.width, b.height]; })()")
-    x, depth = left + sides.middle(*pair, absolute) * width, pair[0].depth
+    left, top, width, _ = page.say(CANVAS)
+    x, depth = left + sides.place(*pair, absolute) * width, pair[0].depth
     page.browser.mouse(x, top + (depth + .5) * ROW)
     red, _, blue = page.say(
         "(() => { const c = document.querySelector('canvas'), r = c.width / c.clientWidth;"
@@ -61,6 +60,14 @@ def check_frames(page, sides, absolute):
         check(f"{signed(sides.points(*pair), '.2f')} points, {signed(more, ',')}" in said, f"and what it makes: {said!r}")
         change = more if absolute else sides.points(*pair)
         check(change and redness * change > 0, f"red where it grew, blue where it shrank: {redness} for {change}")
+
+
+def check_widths(page, sides, absolute):
+    left, top, width, _ = page.say(CANVAS)
+    for pair in (pair for pair in sides.pairs() if pair[0].depth == 1):
+        for across, inward in ((0, 2), (1, -2)):
+            page.browser.mouse(left + sides.place(*pair, absolute, across) * width + inward, top + 1.5 * ROW)
+            check(page.detail().startswith(pair[0].name), f"{pair[0].name} is as wide as its share: {page.detail()!r}")
 
 
 def check_table(page, sides):
@@ -93,10 +100,12 @@ def check_difference(page, shots):
         check(f"{run['samples']['taken']:,} samples taken" in page.say(text("ledger")), "both ledgers are shown")
     check(page.say("document.getElementById('threads').hidden"), "there are no threads to choose")
     check_frames(page, sides, absolute=False)
+    check_widths(page, sides, absolute=False)
     page.browser.mouse(1, 1)
     page.press("n")
     check("absolute" in page.say("location.hash"), "n asks for numbers")
     check_frames(page, sides, absolute=True)
+    check_widths(page, sides, absolute=True)
     page.open("#search=HashMap")
     said = page.say(text("matched"))
     check(all(f"{side.matched('HashMap'):,} samples" in said for side in (sides.before, sides.after)),

@@ -71,7 +71,8 @@ class Page:
     def some_node(self):
         """One that a mouse hits easily."""
         whole = self.data.total
-        return next(n for n in self.data.nodes if n.depth == 4 and whole * .02 < n.total < whole * .5)
+        return next(n for n in self.data.nodes if n.depth > 4 and whole * .02 < n.total < whole * .5 and
+                    len(n.source) > len("src/app/Main.java:9999"))
 
 
 def check_ledger(page):
@@ -113,6 +114,7 @@ def check_zoom(page):
     tip = page.say(TIP + ".textContent")
     check(tip.startswith(node.name) and f"{node.total:,} sample" in tip and f"self {node.self:,}" in tip,
           f"the tip names {node.name!r}: {tip!r}")
+    check("src/app/Main.java:" in node.source and node.source in tip and "JIT" in tip, f"and where it is: {tip!r}")
     page.browser.mouse(x, y, click=True)
     page.settle()
     check_fills(page, node)
@@ -182,9 +184,12 @@ def check_keys(page):
 
 def check_flipped(page):
     page.press("f")
-    left, top, width, height = page.say(CANVAS)
-    page.browser.mouse(left + width / 2, top + height - ROW / 2)
-    check(page.detail().startswith("all"), f"the root is at the bottom: {page.detail()!r}")
+    for size in ((1400, 900), (1400, 700), (1400, 900)):
+        page.browser.screen(*size)
+        page.settle()
+        left, top, width, height = page.say(CANVAS)
+        page.browser.mouse(left + width / 2, top + height - ROW / 2)
+        check(page.detail().startswith("all"), f"the root is at the bottom at {size}: {page.detail()!r}")
     page.browser.mouse(1, 1)
     page.press("f")
     check("flipped" not in page.say("location.hash"), "and on top again")
@@ -217,8 +222,14 @@ def check_callers(page):
     x, y, wide, _ = page.say(CANVAS)
     page.browser.mouse(x + wide - 3, y + 1.5 * ROW)
     check(page.detail().startswith(visible(data.names[top[0]])), "a link leads back to it")
-    page.press("Escape", "i")
-    check(page.say("location.hash") == "", "and back to the stacks")
+    # A stack of few samples, from its leaf to the first process: far narrower than what is expanded unasked.
+    node = min((n for n in data.nodes if n.self and n.depth > 9 and n.path[1] is data.nodes[1]), key=lambda n: n.self)
+    page.open("#callers=1&zoom=" + ".".join(str(n.label) for n in reversed(node.path[1:])))
+    page.say("document.getElementById('graph').focus()")
+    page.press("Home")
+    check(page.say(text("status")).startswith(f"{visible(data.nodes[1].name)}, process, {node.self:,} sample"),
+          f"a link leads to the very end of a stack: {page.say(text('status'))!r}")
+    page.open()
 
 
 def choose(page, key):
@@ -345,6 +356,8 @@ def check_small(page, shots):
     check("matched" in page.say(text("matched")), "a link can hold a search")
     page.open("#zoom=9.9.x.1e9&threads=no&search=%E0%A4%A")
     check(page.say(DRAWN) >= 0 and not page.say("document.documentElement.dataset.error"), "a broken link breaks nothing")
+    page.browser.mouse(*page.point_of(page.data.nodes[0]))
+    check(f"{page.data.total:,} samples" in page.detail(), "a thread that is not there leaves all")
     page.open()
     check_layout(page, shots)
 

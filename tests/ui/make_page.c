@@ -46,7 +46,7 @@ static void make_method(struct made_view *m, struct random *random, uint32_t i, 
 		frames[k] = made_frame(m, FRAME_KIND_JIT, name, i % 3 ? "" : "engine.so");
 		frames[k].flags = k + 1 < count ? FRAME_INLINED : 0;
 		frames[k].file = made_string(m, "src/app/Main.java");
-		frames[k].line = 1 + random_below(random, 900);
+		frames[k].line = 1 + random_below(random, 90000);
 	}
 	assert_int_equal(frame_table_set(m->frames, *ret, frames, count), 0);
 }

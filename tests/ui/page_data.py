@@ -35,6 +35,7 @@ def numbers(table, key):
 class Node:
     def __init__(self, depth, label, name, parent):
         self.depth, self.label, self.name, self.parent = depth, label, name, parent
+        self.source = ""
         self.self, self.left, self.total, self.children = 0, 0, 0, []
 
     @property
@@ -54,6 +55,9 @@ class PageData:
         self.threads = [f"{pid}.{tid}" for pid, tid in zip(numbers(data["threads"], "pid"),
                                                            numbers(data["threads"], "tid"))]
         self.nodes = self.read_nodes(data["nodes"])
+        files, lines = numbers(data["sources"], "file"), numbers(data["sources"], "line")
+        for node, source in zip(self.nodes, numbers(data["nodes"], "source")):
+            node.source = strings[files[source]] and f"{strings[files[source]]}:{lines[source]}"
         self.by_thread = collections.Counter()
         at = 0
         for step, group, samples in zip(*(numbers(data["counts"], key) for key in ("step", "group", "samples"))):

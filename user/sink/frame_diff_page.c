@@ -7,48 +7,30 @@
 
 _Static_assert(DIFF_BEFORE == 0 && DIFF_AFTER == 1 && DIFF_SIDES == 2, "the page's groups");
 
-/* The page's number of each of the diff's labels, and of its source line. */
-struct numbers {
-	uint32_t *labels, *sources;
-};
-
-static void numbers_deinit(struct numbers *numbers)
+/* Fill what the nodes of each of the diff's labels have in common. */
+static int add_labels(struct page_data *page, const struct frame_diff_label *labels, uint32_t count,
+		      struct page_node *ret)
 {
-	free(numbers->labels);
-	free(numbers->sources);
-}
-
-static int add_labels(struct page_data *page, const struct frame_diff *diff,
-		      struct numbers *numbers)
-{
-	uint32_t count;
-	const struct frame_diff_label *labels = frame_diff_labels(diff, &count);
-
-	numbers->labels = calloc(count + 1, sizeof(*numbers->labels));
-	numbers->sources = calloc(count + 1, sizeof(*numbers->sources));
-	if (!numbers->labels || !numbers->sources)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct frame_diff_label *label = &labels[i];
 		uint32_t kind =
 			*label->module ? page_data_kind(label->kind, label->inlined) : PAGE_PROCESS;
 
-		if (page_data_label(page, label->name, label->module, kind, &numbers->labels[i]) ||
-		    page_data_source(page, label->file, label->line, &numbers->sources[i]))
+		if (page_data_label(page, label->name, label->module, kind, &ret[i].label) ||
+		    page_data_source(page, label->file, label->line, &ret[i].source))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
 static int add_node(struct page_data *page, const struct frame_diff_node *node, uint32_t number,
-		    const struct numbers *numbers)
+		    const struct page_node *by_label)
 {
-	struct page_node out = {
-		.parent = node->parent,
-		.label = number ? numbers->labels[node->label] : 0, /* node 0 is everything */
-		.source = number ? numbers->sources[node->label] : 0,
-	};
+	struct page_node out = {0}; /* node 0 is everything */
 
+	if (number)
+		out = by_label[node->label];
+	out.parent = node->parent;
 	for (uint32_t side = 0; side < DIFF_SIDES; side++) {
 		struct page_count count = {number, side, node->self[side]};
 
@@ -62,14 +44,17 @@ int frame_diff_write_html(FILE *out, const struct frame_diff *diff, const struct
 			  const struct view *after)
 {
 	CLEANUP(page_data_deinit) struct page_data page;
-	CLEANUP(numbers_deinit) struct numbers numbers = {0};
 	const struct view *const views[DIFF_SIDES] = {before, after};
-	uint32_t count;
-	const struct frame_diff_node *nodes = frame_diff_nodes(diff, &count);
+	uint32_t node_count, label_count;
+	const struct frame_diff_node *nodes = frame_diff_nodes(diff, &node_count);
+	const struct frame_diff_label *labels = frame_diff_labels(diff, &label_count);
+	AUTO_FREE struct page_node *by_label = calloc(label_count + (size_t)1, sizeof(*by_label));
 	int err = page_data_init(&page);
 
-	err = err ?: add_labels(&page, diff, &numbers);
-	for (uint32_t i = 0; !err && i < count; i++)
-		err = add_node(&page, &nodes[i], i, &numbers);
+	if (!err && !by_label)
+		err = -ENOMEM;
+	err = err ?: add_labels(&page, labels, label_count, by_label);
+	for (uint32_t i = 0; !err && i < node_count; i++)
+		err = add_node(&page, &nodes[i], i, by_label);
 	return err ?: page_data_write(&page, out, views, DIFF_SIDES);
 }

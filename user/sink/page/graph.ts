@@ -6,7 +6,7 @@ import type { Names } from './names';
 import { follow, type Tree } from './tree';
 
 export const ROW = 19;
-const GAP = 1, PAD = 4, NARROWEST = .5, NAMED = 22, MOVE_MS = 180;
+const GAP = 1, PAD = 4, NARROWEST = .5, NAMED = 22, OUTLINED = 8, MOVE_MS = 180;
 const FONT = '12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 
@@ -26,16 +26,22 @@ export class Graph {
 	private readonly pen: CanvasRenderingContext2D;
 	private width = 0;
 	private height = 0;
-	private rows = 0;               // of what is in view
+	private rows = 0;               // height of all that can be scrolled to
+	private hidden = 0;             // of that, what is not in view
+	private fromBottom = 0;         // of that, what is below
 	private letter = 7;
 	private frame = 0;
-	private scrolled = 0;           // while drawing: asking the box each time is slow
+	private scrolled = 0;           // as it was last drawn: asking the box for each frame is slow
 	private turn = 0;               // of the latest movement: older ones stop
 
 	constructor(readonly box: HTMLElement, private readonly room: HTMLElement, private readonly names: Names) {
 		this.canvas = box.querySelector('canvas')!;
 		this.pen = this.canvas.getContext('2d', { alpha: false })!;
-		box.addEventListener('scroll', () => this.redraw());
+		box.addEventListener('scroll', () => {
+			if (box.clientHeight === this.height)   // else it is being resized, and not by hand
+				this.fromBottom = this.hidden - box.scrollTop;
+			this.redraw();
+		});
 	}
 
 	/** Show a tree, zoomed into where a path leads, without moving there. */
@@ -114,11 +120,11 @@ export class Graph {
 				deepest = Math.max(deepest, tree.depth[i]);
 				i++;
 			}
-		const before = this.rows;
 		this.rows = Math.max(this.height, (deepest + 2) * ROW);
-		this.room.style.height = this.rows - this.height + 'px';
-		if (this.flipped && this.rows !== before)
-			this.box.scrollTop = this.rows - this.height;
+		this.hidden = this.rows - this.height;
+		this.room.style.height = this.hidden + 'px';
+		if (this.flipped)       // what is in view stays where it is
+			this.box.scrollTop = this.hidden - this.fromBottom;
 	}
 
 	private top(depth: number): number {
@@ -217,7 +223,7 @@ export class Graph {
 			this.drawName(this.names.name(tree.label[i]), Math.max(0, x0), Math.min(this.width, x1), y);
 		}
 		pen.globalAlpha = 1;
-		if (i === this.selected || i === this.hovered || (matches && w > 3)) {
+		if (i === this.selected || i === this.hovered || (matches && w > OUTLINED)) {
 			pen.strokeStyle = palette().ink;
 			pen.lineWidth = i === this.selected ? 2 : matches ? 1.5 : 1;
 			pen.strokeRect(x0 + 1, y + 1, Math.max(1, wide - 2), ROW - GAP - 2);

@@ -158,6 +158,12 @@ function change(part: Partial<State>, history: 'push' | 'replace' | 'keep' = 'pu
 		window.history[history === 'push' ? 'pushState' : 'replaceState'](null, '', fragmentOf(state) || '#');
 }
 
+/** What the address asks for, as far as this profile has it. */
+function linked(): State {
+	const wanted = readState(location.hash), { options } = byId<HTMLSelectElement>('threads');
+	return { ...wanted, threads: [...options].some(o => o.value === wanted.threads) ? wanted.threads : '' };
+}
+
 // ---- from hands to the state ---------------------------------------------------------------------
 
 const linesOf = (node: number) => tip.lines(graph.tree, node, graph.focus, state.callers);
@@ -249,18 +255,18 @@ function listen(): void {
 	byId('threads').addEventListener('change', () => change({ threads: byId<HTMLSelectElement>('threads').value }));
 	graph.box.addEventListener('scroll', () => tip.hide());
 	for (const moved of ['popstate', 'hashchange'])
-		addEventListener(moved, () => change(readState(location.hash), 'keep'));
+		addEventListener(moved, () => change(linked(), 'keep'));
 	dark.addEventListener('change', () => { graph.fillOf = colours(graph.tree); showLegend(); graph.redraw(); });
 	new ResizeObserver(() => { if (!state.table) { graph.fit(); graph.draw(); } }).observe(graph.box);
 }
 
 function start(): void {
-	state = readState(location.hash);
 	byId('absolute').hidden = !difference;
 	byId('threads').hidden = difference;
 	showLedger(profile.runs);
 	if (!difference)
 		fillThreads(byId<HTMLSelectElement>('threads'), profile);
+	state = linked();
 	reweigh();
 	showLegend();
 	graph.tree = base;
