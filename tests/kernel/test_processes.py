@@ -124,7 +124,7 @@ class Endings(harness.KernelTest):
         self.addCleanup(os.kill, int(process.stdout.readline()), signal.SIGKILL)
         process.send_signal(signal.SIGINT)
         for _ in range(100):
-            if os.path.getsize(self.path("out.html")):
+            if os.path.exists(self.path("out.html")):
                 break
             time.sleep(0.1)
         self.assertGreater(os.path.getsize(self.path("out.html")), 0)

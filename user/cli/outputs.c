@@ -208,17 +208,15 @@ int outputs_check(const struct outputs *outputs)
 	return first;
 }
 
-int outputs_begin_recording(struct outputs *outputs)
+void outputs_begin_recording(struct outputs *outputs)
 {
 	vec_for_each (output, &outputs->files) {
 		struct output_stream *stream = output->stream;
 
 		if (output->recording && !stream->error)
 			stream->error = output_file_publish(&stream->file);
-		if (output->recording)
-			return outputs_check(outputs);
 	}
-	return 0;
+	outputs_check(outputs);
 }
 
 int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct status_line *status)

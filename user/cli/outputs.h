@@ -52,8 +52,11 @@ int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline);
 /* The file of the recording, or NULL where none was asked for. */
 FILE *outputs_recording(const struct outputs *outputs);
 
-/* The recording, if there is one, takes its place from now on. Says itself what is wrong. */
-int outputs_begin_recording(struct outputs *outputs);
+/*
+ * The recording, if there is one, takes its place from now on. Says itself what
+ * is wrong; that is an error of writing, which leaves the other outputs whole.
+ */
+void outputs_begin_recording(struct outputs *outputs);
 
 /*
  * Write all that have a sink. Says itself what is wrong, and keeps the others.
