@@ -126,7 +126,8 @@ static int diff(const struct diff_options *values, const struct format *format, 
 	int err = 0;
 
 	for (int side = 0; side < DIFF_SIDES && !err; side++)
-		err = replay_open(&run.sides[side], paths[side], &filter, &values->view, false);
+		err = replay_open(&run.sides[side], paths[side], &filter, &values->view, NULL,
+				  false);
 	if (!err)
 		err = outputs_add_file(&outputs, values->output, &run.out);
 	if (!err)

@@ -18,6 +18,7 @@
 #include "base/scope.h"
 #include "cli/commands.h"
 #include "cli/file_trouble.h"
+#include "cli/line_rules.h"
 #include "cli/outputs.h"
 #include "cli/status_line.h"
 #include "cli/subject.h"
@@ -36,6 +37,8 @@ struct record_options {
 	bool no_debuginfod;
 	bool no_env;
 	struct view_options view;
+	string_list line_offsets;
+	struct code_line_rules line_rules;
 	struct rlimit open_files; /* the limit before we raised it */
 };
 
@@ -67,6 +70,7 @@ static const struct option_spec options[] = {
 	 "leave the command's environment alone (else it is that of 'jitbpf env')", 0, 0},
 	{0, "no-debuginfod", OPTION_FLAG, FIELD(no_debuginfod), NULL,
 	 "ask no server for debug info, whatever $DEBUGINFOD_URLS says", 0, 0},
+	LINE_RULES_OPTION(FIELD(line_offsets)),
 	{'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "no summary at the end", 0, 0},
 };
 
@@ -153,9 +157,10 @@ static int build_stages(struct recording *run)
 		return err;
 	status_line_init_naming(&run->status, &naming);
 	symbol_worker_set_progress(run->worker, &naming);
-	err = pipeline_create(
-		&(struct pipeline_options){.symbols = &run->symbols, .view = &run->options->view},
-		&run->pipeline);
+	err = pipeline_create(&(struct pipeline_options){.symbols = &run->symbols,
+							 .view = &run->options->view,
+							 .line_rules = &run->options->line_rules},
+			      &run->pipeline);
 	err = err ?: outputs_attach(&run->outputs, run->pipeline);
 	if (!err && !run->options->quiet)
 		err = pipeline_add_sink(run->pipeline, &sink_summary, stderr);
@@ -403,6 +408,8 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 		values.subject.command = argv + operand;
 	if (status == OPTIONS_OK)
 		status = check(&values);
+	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))
+		status = OPTIONS_BAD;
 	if (status == OPTIONS_OK) {
 		/* A few for each CPU, and the files that code comes from. */
 		getrlimit(RLIMIT_NOFILE, &values.open_files);
@@ -410,6 +417,7 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 			  &(struct rlimit){values.open_files.rlim_max, values.open_files.rlim_max});
 		status = record(&values);
 	}
+	line_rules_deinit(&values.line_rules);
 	options_release(spec, &values);
 	return status;
 }

@@ -25,13 +25,14 @@ struct replay {
 };
 
 /*
- * Open a recording. path and what filter borrows outlive the replay; view is
- * copied, NULL shows everything. debuginfod: servers may be asked for what the
+ * Open a recording. path, line_rules and what filter borrows outlive the replay;
+ * view is copied, NULL shows everything. debuginfod: servers may be asked for what the
  * recording has no names for. Says itself what is wrong. Returns 0 or negative
  * errno; replay_close() is due in both cases.
  */
 int replay_open(struct replay *replay, const char *path, const struct sample_filter *filter,
-		const struct view_options *view, bool debuginfod);
+		const struct view_options *view, const struct code_line_rules *line_rules,
+		bool debuginfod);
 
 /*
  * Run all of it through the pipeline and finish that: its view is complete then.

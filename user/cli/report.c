@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "cli/commands.h"
 #include "cli/filter_options.h"
+#include "cli/line_rules.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
 #include "cli/view_options.h"
@@ -17,6 +18,8 @@ struct report_options {
 	struct filter_options filter;
 	struct view_options view;
 	bool no_debuginfod;
+	string_list line_offsets;
+	struct code_line_rules line_rules;
 };
 
 static const struct option_spec options[] = {
@@ -30,6 +33,7 @@ static const struct option_spec options[] = {
 	 "write there instead of to standard output", 0, 0},
 	{0, "no-debuginfod", OPTION_FLAG, offsetof(struct report_options, no_debuginfod), NULL,
 	 "ask no server for debug info, whatever $DEBUGINFOD_URLS says"},
+	LINE_RULES_OPTION(offsetof(struct report_options, line_offsets)),
 };
 
 /* What precedes damage in the recording is reported all the same. */
@@ -53,7 +57,8 @@ static int report(const struct report_options *values, const char *path)
 		name = "json";
 	else if (!name && !values->output)
 		name = "summary";
-	err = replay_open(&replay, path, &filter, &values->view, !values->no_debuginfod);
+	err = replay_open(&replay, path, &filter, &values->view, &values->line_rules,
+			  !values->no_debuginfod);
 	if (!err)
 		err = outputs_add(&outputs, values->output, name);
 	if (!err)
@@ -72,8 +77,11 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 		fprintf(stderr, "jitbpf report: one recording is wanted\n");
 		status = EXIT_USAGE;
 	}
+	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))
+		status = EXIT_USAGE;
 	if (status == OPTIONS_OK)
 		status = report(&values, argv[operand]) ? 1 : 0;
+	line_rules_deinit(&values.line_rules);
 	options_release(spec, &values);
 	return status;
 }
