@@ -163,6 +163,51 @@ static void test_what_cannot_be(void **state)
 	assert_string_equal(run->seen[0].name, "good");
 }
 
+static struct jitbpf_jit_header *make_method_1(struct made_run *run, uint64_t time_ns,
+					       uint64_t caller, uint64_t address, const char *name)
+{
+	struct jitbpf_jit_header *header = make_load(run, time_ns, time_ns, name);
+
+	header->method_id = 1;
+	header->caller = caller;
+	header->address = address;
+	return header;
+}
+
+/* An engine is the file that its calls come from, wherever in it they are. */
+static void test_engines(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_mapping(run, 1, MADE_PID, 0x10000, "/a.so");
+	make_mapping(run, 1, MADE_PID, 0x20000, "/b.so");
+	make_method_1(run, 10, 0x10010, MADE_CODE, "of a");
+	make_method_1(run, 11, 0x20010, MADE_CODE + 0x1000, "of b");
+	make_method_1(run, 12, 0x10020, MADE_CODE + 0x2000, "of a, again");
+	make_sample(run, 20, MADE_CODE + 0x1000);
+	make_sample(run, 21, MADE_CODE + 0x2000);
+	make_method_1(run, 30, 0x10030, 0, "")->event = JIT_EVENT_UNLOAD;
+	make_sample(run, 40, MADE_CODE);
+	make_sample(run, 41, MADE_CODE + 0x1000);
+	make_sample(run, 42, MADE_CODE + 0x2000);
+	/* A file of which nobody knows is none of these; a call from nowhere can be. */
+	make_mapping(run, 50, MADE_PID, 0x30000, "/c.so");
+	make_method_1(run, 51, 0x30000, 0, "")->event = JIT_EVENT_UNLOAD;
+	make_sample(run, 60, MADE_CODE + 0x1000);
+	make_method_1(run, 61, 0x90000, 0, "")->event = JIT_EVENT_UNLOAD;
+	make_sample(run, 70, MADE_CODE + 0x1000);
+	ledger = made_finish(run, 100);
+	assert_string_equal(run->seen[0].name, "of b");
+	assert_string_equal(run->seen[1].name, "of a"); /* one method's second region */
+	assert_string_equal(run->seen[2].name, "");
+	assert_string_equal(run->seen[3].name, "of b");
+	assert_string_equal(run->seen[4].name, "");
+	assert_string_equal(run->seen[5].name, "of b");
+	assert_string_equal(run->seen[6].name, "");
+	assert_int_equal(ledger->jit.unloads, 2);
+}
+
 /* Past its budget a process gets no more names; what stood there before has ended. */
 static void test_budget(void **state)
 {
@@ -196,6 +241,7 @@ int main(void)
 		TEST(test_sequence_gaps_by_process),
 		TEST(test_half_a_record),
 		TEST(test_what_cannot_be),
+		TEST(test_engines),
 		TEST(test_budget),
 	};
 
