@@ -47,17 +47,23 @@ static int keep(struct frame_diff *diff, const char *s, uint32_t *ret)
 static int keep_stripped(struct frame_diff *diff, const char *name, uint32_t *ret)
 {
 	struct text *text = &diff->scratch;
-	const char *hex;
+	const char *plain = name; /* what has been looked at, and is put in one go */
 
 	text->bytes.size = 0;
-	while ((hex = strstr(name, "0x"))) {
-		size_t digits = strspn(hex + 2, "0123456789abcdefABCDEF");
+	while (*name) {
+		bool prefix = name[0] == '0' && name[1] == 'x';
+		size_t digits = prefix ? strspn(name + 2, "0123456789abcdefABCDEF") : 0;
 
-		text_put(text, name, (size_t)(hex - name) + 2);
-		text_put_string(text, digits ? "..." : "");
-		name = hex + 2 + digits;
+		if (!digits) {
+			name++;
+			continue;
+		}
+		text_put(text, plain, (size_t)(name + 2 - plain));
+		text_put_string(text, "...");
+		name += 2 + digits;
+		plain = name;
 	}
-	text_put_string(text, name);
+	text_put(text, plain, (size_t)(name - plain));
 	if (text->failed)
 		return -ENOMEM;
 	return string_pool_add(diff->strings, text->bytes.data, text->bytes.size, ret);

@@ -10,6 +10,8 @@
 
 void text_put(struct text *text, const char *bytes, size_t size_bytes)
 {
+	if (!size_bytes)
+		return; /* there may be no memory to put nothing into */
 	if (vec_reserve(&text->bytes, text->bytes.size + size_bytes)) {
 		text->failed = true;
 		return;
