@@ -7,6 +7,8 @@ $(B)/tests/ui/make_page: $(B)/tests/ui/make_page.o $(B)/libcore.a
 
 ui-test: $(B)/tests/ui/make_page $(B)/jitbpf
 	$(Q)tests/ui/check-timelines.sh $(B)
+	$(Q)PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_counts.py $(B)/jitbpf \
+		tests/golden/php.jitbpf tests/golden/storm.jitbpf
 	$(Q)tests/ui/check-page.sh $(B)
 
 .PHONY: ui-test
