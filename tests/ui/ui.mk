@@ -7,7 +7,7 @@ $(B)/tests/ui/make_page: $(B)/tests/ui/make_page.o $(B)/libcore.a
 
 ui-test: $(B)/tests/ui/make_page $(B)/jitbpf
 	$(Q)tests/ui/check-timelines.sh $(B)
-	$(Q)PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_counts.py $(B)/jitbpf \
+	$(Q)PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_ledger.py $(B)/jitbpf \
 		tests/golden/php.jitbpf tests/golden/storm.jitbpf
 	$(Q)tests/ui/check-page.sh $(B)
 
