@@ -210,13 +210,11 @@ static void put_naming_counters(struct recorder *recorder, const struct ledger *
 {
 	static const enum jitbpf_counter late[] = {JITBPF_COUNT_DEBUG_REFUSED,
 						   JITBPF_COUNT_DEBUG_DROPPED};
-	struct {
-		struct jitbpf_counters fixed;
-		uint64_t values[JITBPF_COUNTER_MAX];
-	} record = {
-		.fixed.h =
+	uint64_t values[JITBPF_COUNTER_MAX] = {0};
+	struct jitbpf_counters counters = {
+		.h =
 			{
-				.size_bytes = sizeof(record),
+				.size_bytes = sizeof(counters) + sizeof(values),
 				.type = JITBPF_COUNTERS,
 				.time_ns = recorder->round_ns,
 			},
@@ -224,11 +222,13 @@ static void put_naming_counters(struct recorder *recorder, const struct ledger *
 	bool any = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(late); i++) {
-		record.values[late[i]] = ledger->counters[late[i]];
-		any |= record.values[late[i]] != 0;
+		values[late[i]] = ledger->counters[late[i]];
+		any |= values[late[i]] != 0;
 	}
-	if (any)
-		chunk_put(&recorder->writer, &record, sizeof(record));
+	if (!any)
+		return;
+	chunk_put(&recorder->writer, &counters, sizeof(counters));
+	chunk_put(&recorder->writer, values, sizeof(values));
 }
 
 int recorder_finish(struct recorder *recorder, const struct view *view,

@@ -19,6 +19,8 @@ struct builder {
 	uint64_t *self, *totals;	     /* by profile node */
 	uint32_t *places;		     /* by profile node: its innermost frame's */
 	const struct sampled_thread *thread; /* NULL: of all */
+	struct sort_key *counts;	     /* by thread: items are numbers of counts */
+	uint32_t *met;			     /* by profile node: the thread it is met in, + 1 */
 	uint32_t *first; /* by location: index into label_numbers + 1, 0: not asked yet */
 	VEC(uint32_t) label_numbers; /* of the frames of a location, innermost first */
 };
@@ -29,6 +31,8 @@ static void builder_deinit(struct builder *b)
 	free(b->self);
 	free(b->totals);
 	free(b->places);
+	free(b->counts);
+	free(b->met);
 	free(b->first);
 	vec_deinit(&b->label_numbers);
 }
@@ -213,11 +217,13 @@ static int compare_numbers(const void *a_, const void *b_)
 static int place_threads(struct builder *b, const struct thread_counts *counts)
 {
 	const struct profile *profile = b->view->profile;
-	AUTO_FREE uint32_t *met = calloc(profile->nodes.size + 1, sizeof(*met));
-	AUTO_FREE struct sort_key *keys = calloc(counts->counts.size + 1, sizeof(*keys));
+	struct sort_key *keys = calloc(counts->counts.size + 1, sizeof(*keys));
+	uint32_t *met = calloc(profile->nodes.size + 1, sizeof(*met));
 	size_t first = 0; /* of the thread's keys */
 	int err;
 
+	b->counts = keys;
+	b->met = met;
 	b->tree->places = calloc(counts->counts.size + 1, sizeof(*b->tree->places));
 	err = met && keys && b->tree->places ? 0 : -ENOMEM;
 	for (uint32_t i = 0; !err && i < counts->counts.size; i++)
@@ -235,7 +241,9 @@ static int place_threads(struct builder *b, const struct thread_counts *counts)
 		}
 		if (err || (i + 1 < counts->counts.size && keys[i + 1].key == keys[i].key))
 			continue;
-		qsort(b->nodes.data, b->nodes.size, sizeof(*b->nodes.data), compare_numbers);
+		if (b->nodes.size)
+			qsort(b->nodes.data, b->nodes.size, sizeof(*b->nodes.data),
+			      compare_numbers);
 		b->thread = &counts->threads.data[count->thread];
 		err = place_samples(b);
 		for (; first <= i; first++)
