@@ -7,7 +7,7 @@
 #include "base/scope.h"
 #include "base/sort_keys.h"
 
-#define RELOCATIONS_AT_ONCE 1024
+#define RELOCATIONS_AT_ONCE 512
 
 /* One that jumps through a word of the global offset table. */
 struct slot {
@@ -152,21 +152,18 @@ static void apply(struct search *search, const Elf64_Rela *relocation)
 static int apply_relocations(struct search *search, const char *name)
 {
 	const struct elf_section *section = elf_file_section(search->elf, name);
-	AUTO_FREE Elf64_Rela *some = NULL;
+	Elf64_Rela some[RELOCATIONS_AT_ONCE];
 	uint64_t offset, left;
-	int err;
 
-	if (!section || section->type != SHT_RELA || !search->unknown)
+	if (!section || section->type != SHT_RELA)
 		return 0;
 	if (section->size_bytes > ELF_TABLE_BYTES_MAX)
 		return -E2BIG;
-	some = calloc(RELOCATIONS_AT_ONCE, sizeof(*some));
-	if (!some)
-		return -ENOMEM;
 	offset = section->file_offset;
 	left = section->size_bytes / sizeof(*some);
 	while (left && search->unknown) {
 		size_t count = left < RELOCATIONS_AT_ONCE ? left : RELOCATIONS_AT_ONCE;
+		int err;
 
 		err = blob_read(search->elf->blob, offset, some, count * sizeof(*some));
 		if (err)
