@@ -73,10 +73,16 @@ struct jitbpf_user_regs {
 
 /*
  * flags: read from the process's journal (uapi/jit_journal.h) instead of a hit. It
- * is whole, in one part that may exceed JITBPF_JIT_PART_MAX, h.time_ns is when it
- * was read, and it may also have come by the probe: the sequence number tells.
+ * is whole, in one part that may exceed JITBPF_JIT_PART_MAX; h.time_ns is when it
+ * was read, and the event's own time lies between what was asked for and that. It
+ * may also have come by the probe: the sequence number tells. tid is the process's
+ * where it is not known; start_ns is 0 where LATE.
  */
 #define JITBPF_JIT_FROM_JOURNAL 1u
+#define JITBPF_JIT_LATE		2u /* from before we came, with FROM_JOURNAL */
+
+/* The sequence number of an event of a forebear, which counted by itself, before the fork. */
+#define JITBPF_JIT_INHERITED (~(__u64)0)
 
 /* One hit of the shim's probe. h.time_ns is the hit's, the event's is within. */
 struct jitbpf_jit {
@@ -90,24 +96,28 @@ struct jitbpf_jit {
 };
 
 /*
- * A process's journal was read; the JIT records that were wanted of it stand before
- * this in the same round. Events from_ns to to_ns had been lost, or with
- * JITBPF_JOURNAL_LATE were before we came. Where events are missing nonetheless (the journal had
- * dropped them when it was read, or could not be read), what is live at to_ns is
- * all that is known of that time.
+ * A process's journal was read. The JIT records that were wanted of it stand in the
+ * same round; those of JITBPF_JOURNAL_LATE come after it, and can take several rounds.
+ *
+ * Without LATE, events of from_ns to to_ns had been lost. Where JITBPF_JOURNAL_COMPLETE
+ * is not set, not all of them were there: live has the numbers of those events that
+ * stand in it and say what is live at to_ns; all that is not among them may have ended
+ * from from_ns on.
  */
 #define JITBPF_JOURNAL_LATE	  1u /* flags: not a loss; the process ran before us */
 #define JITBPF_JOURNAL_UNREADABLE 2u /* flags: none, or it makes no sense; live is empty */
+#define JITBPF_JOURNAL_COMPLETE	  4u /* flags: nothing is missing; live is empty */
 
 struct jitbpf_journal {
-	struct jitbpf_record h; /* time_ns: from_ns, or the process's program where LATE */
+	struct jitbpf_record h; /* time_ns: from_ns */
 	__u32 pid;
 	__u32 reserved;
-	__u64 start_ns;
+	__u64 start_ns; /* 0 where LATE */
 	__u64 from_ns, to_ns;
 	__u64 first_sequence; /* the lowest that may have been lost */
 	__u64 next_sequence;  /* all below were numbered when it was read */
-	__u64 live[];	      /* sequence numbers of what is live at to_ns, ascending */
+	__u64 left_out;	      /* events that the journal had no room for, so far */
+	__u64 live[];	      /* sequence numbers, ascending */
 };
 
 /* An executable mapping, from mmap2 side-band or the start-up scan. */
@@ -190,7 +200,7 @@ _Static_assert(sizeof(struct jitbpf_record) == 16, "ABI");
 _Static_assert(sizeof(struct jitbpf_sample) == 64, "ABI");
 _Static_assert(sizeof(struct jitbpf_user_regs) == 144, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit) == 40, "ABI");
-_Static_assert(sizeof(struct jitbpf_journal) == 64, "ABI");
+_Static_assert(sizeof(struct jitbpf_journal) == 72, "ABI");
 _Static_assert(sizeof(struct jitbpf_mapping) == 112, "ABI");
 _Static_assert(sizeof(struct jitbpf_comm) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_task) == 32, "ABI");

@@ -45,6 +45,7 @@ static void take_sample(struct fuzzed *fuzzed, const struct jitbpf_sample *sampl
 static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
 {
 	const struct jitbpf_counters *counters = (const struct jitbpf_counters *)record;
+	const struct jitbpf_journal *journal = (const struct jitbpf_journal *)record;
 	const struct jitbpf_jit *jit = (const struct jitbpf_jit *)record;
 	int err = 0;
 
@@ -55,6 +56,10 @@ static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
 	case JITBPF_JIT:
 		for (uint32_t i = 0; i < jit->data_bytes; i++)
 			fuzzed->sink += jit->data[i];
+		break;
+	case JITBPF_JOURNAL:
+		for (size_t i = 0; i < (record->size_bytes - sizeof(*journal)) / 8; i++)
+			fuzzed->sink += journal->live[i];
 		break;
 	case JITBPF_MAPPING:
 		err = process_table_map(&fuzzed->table, (const struct jitbpf_mapping *)record);

@@ -40,6 +40,17 @@ static bool mapping_is_whole(const struct jitbpf_mapping *mapping)
 	       string_ends(&mapping->h, offsetof(struct jitbpf_mapping, path));
 }
 
+static bool journal_is_whole(const struct jitbpf_journal *journal)
+{
+	size_t live_bytes = journal->h.size_bytes - sizeof(*journal);
+
+	for (size_t i = 1; i < live_bytes / sizeof(journal->live[0]); i++) {
+		if (journal->live[i - 1] >= journal->live[i])
+			return false;
+	}
+	return live_bytes % sizeof(journal->live[0]) == 0 && journal->from_ns <= journal->to_ns;
+}
+
 /* The least that a record of a type has; 0 where the type is not known. */
 static size_t least_bytes(uint16_t type)
 {
@@ -63,6 +74,8 @@ static size_t least_bytes(uint16_t type)
 		return sizeof(struct jitbpf_lost_samples);
 	case JITBPF_COUNTERS:
 		return sizeof(struct jitbpf_counters);
+	case JITBPF_JOURNAL:
+		return sizeof(struct jitbpf_journal);
 	default:
 		return 0;
 	}
@@ -85,6 +98,8 @@ static bool is_whole(const struct jitbpf_record *record)
 		return string_ends(record, offsetof(struct jitbpf_kernel_symbol, name));
 	case JITBPF_COUNTERS:
 		return (record->size_bytes - sizeof(*record)) % sizeof(uint64_t) == 0;
+	case JITBPF_JOURNAL:
+		return journal_is_whole((const struct jitbpf_journal *)record);
 	default:
 		return true;
 	}

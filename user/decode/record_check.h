@@ -15,7 +15,8 @@
  * known type, lies within them, is as large as its type and its own counts
  * want, and that its strings end inside it. Then also: a sample has at most
  * JITBPF_FRAMES_MAX frames of each kind and an end that is known; the range of a
- * mapping is neither empty nor wraps, and its build ID fits; counters are whole.
+ * mapping is neither empty nor wraps, and its build ID fits; counters are whole; the
+ * times and the numbers of a journal ascend.
  * Returns 0; -EBADMSG; or -ENOTSUP where the type is not one of uapi/record.h
  * but the size fits (such a record may be skipped).
  */

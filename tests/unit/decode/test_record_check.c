@@ -45,7 +45,7 @@ static void test_fixed_sizes(void **state)
 	} fixed[] = {
 		{JITBPF_SAMPLE, 64},   {JITBPF_JIT, 40},	  {JITBPF_COMM, 48},
 		{JITBPF_FORK, 32},     {JITBPF_EXIT, 32},	  {JITBPF_THROTTLE, 24},
-		{JITBPF_COUNTERS, 16}, {JITBPF_LOST_SAMPLES, 40},
+		{JITBPF_COUNTERS, 16}, {JITBPF_LOST_SAMPLES, 40}, {JITBPF_JOURNAL, 72},
 	};
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
@@ -151,6 +151,32 @@ static void test_counters(void **state)
 	assert_int_equal(check(record, sizeof(words)), -EBADMSG);
 }
 
+static void test_journal(void **state)
+{
+	uint64_t words[12] = {0};
+	struct jitbpf_journal *journal = (struct jitbpf_journal *)words;
+
+	journal->h.type = JITBPF_JOURNAL;
+	journal->h.size_bytes = 72 + 24;
+	journal->live[0] = 3;
+	journal->live[1] = 4;
+	journal->live[2] = 9;
+	assert_int_equal(check(journal, 96), 0);
+	journal->live[1] = 3;
+	assert_int_equal(check(journal, 96), -EBADMSG);
+	journal->live[1] = 9;
+	assert_int_equal(check(journal, 96), -EBADMSG);
+	journal->h.size_bytes = 72 + 8;
+	assert_int_equal(check(journal, 96), 0);
+	journal->h.size_bytes = 72 + 9;
+	assert_int_equal(check(journal, 96), -EBADMSG);
+	journal->h.size_bytes = 72;
+	journal->from_ns = 1;
+	assert_int_equal(check(journal, 96), -EBADMSG);
+	journal->to_ns = 1;
+	assert_int_equal(check(journal, 96), 0);
+}
+
 static void test_unknown_type(void **state)
 {
 	uint64_t words[8] = {0};
@@ -168,10 +194,10 @@ static void test_unknown_type(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixed_sizes),  cmocka_unit_test(test_sample),
-		cmocka_unit_test(test_jit),	     cmocka_unit_test(test_mapping),
-		cmocka_unit_test(test_strings),	     cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_unknown_type),
+		cmocka_unit_test(test_fixed_sizes), cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_jit),	    cmocka_unit_test(test_mapping),
+		cmocka_unit_test(test_strings),	    cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_journal),	    cmocka_unit_test(test_unknown_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
