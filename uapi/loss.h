@@ -23,7 +23,8 @@
 	X(DEBUG_REFUSED, "debug_refused", "files whose debug info is damaged or over the limits")  \
 	X(DEBUG_DROPPED, "debug_dropped", "times debug info was dropped to make room")             \
 	X(SPLITS_MISSING, "debug_splits_missing", "units of debug info not found (.dwo, .dwp)")    \
-	X(NAMES_LEFT_OUT, "names_left_out", "recorded names left out: over the budget")
+	X(NAMES_LEFT_OUT, "names_left_out", "recorded names left out: over the budget")            \
+	X(JIT_LOSS_UNNOTED, "jit_loss_unnoted", "JIT records lost: of whom could not be noted")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -17,46 +17,77 @@ uint64_t pipeline_jit_time(const struct jitbpf_jit *jit)
 {
 	struct jitbpf_jit_header header;
 
-	if (jit_part_decode(jit->data, jit->data_bytes, &header) ||
-	    !is_believed(header.time_ns, jit->h.time_ns))
+	if (jit_part_decode(jit->data, jit->data_bytes, &header))
+		return jit->h.time_ns;
+	/* Whoever read it has seen to it that the time can be. */
+	if (jit->h.flags & JITBPF_JIT_FROM_JOURNAL)
+		return header.time_ns < jit->h.time_ns ? header.time_ns : jit->h.time_ns;
+	if (!is_believed(header.time_ns, jit->h.time_ns))
 		return jit->h.time_ns;
 	return header.time_ns;
 }
 
-uint64_t sequence_span_gaps(const struct sequence_span *span)
+/* Those of the program that the process runs now. NULL: no memory. */
+static struct jit_sequences *sequences_of(struct pipeline *p, const struct process *process)
 {
-	uint64_t steps = span->last - span->first;
+	struct jit_sequences *sequences;
 
-	return span->gaps + (span->count && steps >= span->count ? steps - span->count + 1 : 0);
+	while (p->sequences.size <= process->number) {
+		if (vec_push(&p->sequences, (struct jit_sequences){0}))
+			return NULL;
+	}
+	sequences = &p->sequences.data[process->number];
+	jit_sequences_begin(sequences, process->program_ns);
+	return sequences;
 }
 
-/* A record counts as come when its first part has. */
-static int note_sequence(struct pipeline *p, const struct process *process,
-			 const struct jitbpf_jit *jit)
+/* Returns 1 if an event is to be applied, 0 if it has come the other way already, or -ENOMEM. */
+static int note_event(struct pipeline *p, const struct process *process,
+		      const struct jitbpf_jit *jit, uint64_t sequence)
+{
+	struct jit_sequences *sequences;
+
+	if (jit->h.time_ns < process->program_ns || sequence == JITBPF_JIT_INHERITED)
+		return 1;
+	sequences = sequences_of(p, process);
+	if (!sequences)
+		return -ENOMEM;
+	return jit_sequences_add(sequences, sequence, jit->h.flags & JITBPF_JIT_FROM_JOURNAL);
+}
+
+/* A record from a journal is whole, and not the next one of its thread. */
+static int take_whole(const struct jitbpf_jit *jit, struct jit_event *ret)
 {
 	struct jitbpf_jit_header header;
-	struct sequence_span *span;
+	int err = jit_part_decode(jit->data, jit->data_bytes, &header);
 
-	if (jit_part_decode(jit->data, jit->data_bytes, &header) || header.part ||
-	    jit->h.time_ns < process->program_ns)
-		return 0;
-	while (p->sequences.size <= process->number) {
-		int err = vec_push(&p->sequences, ((struct sequence_span){.first = UINT64_MAX}));
+	if (err)
+		return err;
+	if (header.part_count != 1)
+		return -EBADMSG;
+	return jit_fields_decode(&header, jit->data + sizeof(header),
+				 header.size_bytes - sizeof(header), ret);
+}
 
-		if (err)
-			return err;
+/* The event that a record completes, if it does. */
+static int take_part(struct process *process, struct jit_counts *counts,
+		     const struct jitbpf_jit *jit, struct jit_event *ret, bool *ret_complete)
+{
+	uint64_t given_up = process->jit_assembly.over_budget;
+	int err;
+
+	if (jit->h.flags & JITBPF_JIT_FROM_JOURNAL) {
+		err = take_whole(jit, ret);
+		*ret_complete = !err;
+	} else {
+		err = jit_assembly_add(&process->jit_assembly, jit->tid, jit->data, jit->data_bytes,
+				       ret, ret_complete);
 	}
-	span = &p->sequences.data[process->number];
-	/* A program that we saw begin counts from 0. */
-	if (span->program_ns != process->program_ns)
-		*span = (struct sequence_span){
-			.program_ns = process->program_ns,
-			.gaps = sequence_span_gaps(span),
-		};
-	/* Threads overtake each other between number and probe: order means nothing. */
-	span->first = header.sequence < span->first ? header.sequence : span->first;
-	span->last = header.sequence > span->last ? header.sequence : span->last;
-	span->count++;
+	counts->over_budget += process->jit_assembly.over_budget - given_up;
+	if (err != -EBADMSG)
+		return err;
+	counts->malformed++;
+	*ret_complete = false;
 	return 0;
 }
 
@@ -99,14 +130,30 @@ static uint64_t engine_of(const struct process *process, uint64_t caller, uint64
 	return CODE_ENGINE_KNOWN | mapping->module;
 }
 
+static int apply(struct pipeline *p, const struct process *process, struct jit_counts *counts,
+		 const struct jitbpf_jit *jit, const struct jit_event *event)
+{
+	struct code_counts before = *code_map_counts(process->code);
+	const struct code_counts *after = code_map_counts(process->code);
+	int err = code_map_apply(process->code, event,
+				 engine_of(process, event->header.caller, jit->h.time_ns),
+				 pipeline_jit_time(jit));
+
+	add_counts(counts, &before, after);
+	if (jit->h.flags & JITBPF_JIT_LATE)
+		counts->late += after->loads - before.loads;
+	else if (jit->h.flags & JITBPF_JIT_FROM_JOURNAL)
+		counts->recovered++;
+	else if (!is_believed(event->header.time_ns, jit->h.time_ns))
+		counts->time_corrected++;
+	return err ?: pipeline_feed_code(p, process, jit, event, after->loads - before.loads);
+}
+
 int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit)
 {
 	struct ledger_process *row;
-	const struct code_counts *after;
-	struct code_counts before;
 	struct process *process;
 	struct jit_event event;
-	uint64_t given_up;
 	bool complete;
 	int err;
 
@@ -116,30 +163,48 @@ int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit)
 	row = pipeline_ledger_row(p, process);
 	if (!row)
 		return -ENOMEM;
-	err = note_sequence(p, process, jit);
-	if (err)
-		return err;
-	given_up = process->jit_assembly.over_budget;
-	err = jit_assembly_add(&process->jit_assembly, jit->tid, jit->data, jit->data_bytes, &event,
-			       &complete);
-	row->jit.over_budget += process->jit_assembly.over_budget - given_up;
-	if (err == -EBADMSG) {
-		row->jit.malformed++;
-		return 0;
-	}
+	err = take_part(process, &row->jit, jit, &event, &complete);
 	if (err || !complete)
+		return err;
+	err = note_event(p, process, jit, event.header.sequence);
+	if (err <= 0)
 		return err;
 	if (!process->code) {
 		row->jit.invalid++;
 		return 0;
 	}
-	if (!is_believed(event.header.time_ns, jit->h.time_ns))
-		row->jit.time_corrected++;
-	before = *code_map_counts(process->code);
-	err = code_map_apply(process->code, &event,
-			     engine_of(process, event.header.caller, jit->h.time_ns),
-			     pipeline_jit_time(jit));
-	after = code_map_counts(process->code);
-	add_counts(&row->jit, &before, after);
-	return err ?: pipeline_feed_code(p, process, jit, &event, after->loads - before.loads);
+	return apply(p, process, &row->jit, jit, &event);
+}
+
+/*
+ * What a journal did not have although it was lost can have ended any code of that
+ * time that the journal does not vouch for.
+ */
+int pipeline_take_journal(struct pipeline *p, const struct jitbpf_journal *journal)
+{
+	size_t live = (journal->h.size_bytes - sizeof(*journal)) / sizeof(journal->live[0]);
+	struct jit_sequences *sequences;
+	struct ledger_process *row;
+	struct process *process;
+	int err;
+
+	err = process_table_at(&p->processes, journal->pid, journal->start_ns, journal->to_ns,
+			       &process);
+	if (err)
+		return err;
+	row = pipeline_ledger_row(p, process);
+	sequences = sequences_of(p, process);
+	if (!row || !sequences)
+		return -ENOMEM;
+	row->jit.left_out = journal->left_out;
+	if (journal->h.flags & JITBPF_JOURNAL_UNREADABLE)
+		row->jit.unreadable++;
+	if (journal->h.flags & JITBPF_JOURNAL_LATE) {
+		sequence_set_count_from(&sequences->come, journal->next_sequence);
+		return 0;
+	}
+	if (!process->code || journal->h.flags & JITBPF_JOURNAL_COMPLETE)
+		return 0;
+	return code_map_gap(process->code, journal->from_ns, journal->to_ns,
+			    (const uint64_t *)journal->live, live);
 }

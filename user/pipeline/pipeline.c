@@ -68,6 +68,8 @@ void pipeline_destroy(struct pipeline *p)
 		sink->ops->destroy(sink->sink);
 	vec_deinit(&p->sinks);
 	round_buffer_deinit(&p->round);
+	vec_for_each (sequences, &p->sequences)
+		jit_sequences_deinit(sequences);
 	vec_deinit(&p->sequences);
 	vec_deinit(&p->throttled_since);
 	vec_deinit(&p->ledger.processes);
@@ -143,6 +145,8 @@ static int take_record(void *context, const struct jitbpf_record *record)
 		return pipeline_take_sample(p, (const struct jitbpf_sample *)record);
 	case JITBPF_JIT:
 		return pipeline_take_jit(p, (const struct jitbpf_jit *)record);
+	case JITBPF_JOURNAL:
+		return pipeline_take_journal(p, (const struct jitbpf_journal *)record);
 	case JITBPF_MAPPING:
 		return process_table_map(&p->processes, (const struct jitbpf_mapping *)record);
 	case JITBPF_COMM:
@@ -259,7 +263,7 @@ static void complete_ledger(struct pipeline *p)
 		jit->incomplete = process->jit_assembly.incomplete;
 		row->comm = process->comm;
 		if (i < p->sequences.size)
-			jit->sequence_gaps = sequence_span_gaps(&p->sequences.data[i]);
+			jit->sequence_gaps = jit_sequences_gaps(&p->sequences.data[i]);
 		add_jit_counts(all, jit);
 	}
 }

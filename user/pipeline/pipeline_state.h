@@ -6,6 +6,7 @@
 #include "base/round_buffer.h"
 #include "base/string_pool.h"
 #include "locate/locate.h"
+#include "pipeline/jit_sequences.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/sample_filter.h"
 #include "profile/ledger.h"
@@ -41,16 +42,6 @@ struct stack_cache_slot {
 
 #define STACK_CACHE_SLOTS 16384 /* a power of two */
 
-/* Which sequence numbers of a process's JIT records have come. */
-struct sequence_span {
-	uint64_t program_ns; /* process.program_ns of the program that this is about */
-	uint64_t first, last, count;
-	uint64_t gaps; /* of the programs before it */
-};
-
-/* How many numbers are missing, of all programs. */
-uint64_t sequence_span_gaps(const struct sequence_span *span);
-
 struct pipeline {
 	struct symbol_service symbols;
 	bool has_symbols;
@@ -78,7 +69,7 @@ struct pipeline {
 	struct located_stack located;
 	struct stack_cache_slot *stack_cache;
 	uint64_t changed_ns; /* the latest time at which anything but a sample happened */
-	VEC(struct sequence_span) sequences; /* by process number */
+	VEC(struct jit_sequences) sequences; /* by process number */
 	VEC(uint64_t) throttled_since;	     /* by CPU; 0: is not */
 	uint32_t requested;		     /* locations below it have been asked for */
 };
@@ -89,6 +80,7 @@ struct ledger_process *pipeline_ledger_row(struct pipeline *p, const struct proc
 /* sample_intake.c, jit_intake.c: apply one record. Return 0 or negative errno. */
 int pipeline_take_sample(struct pipeline *p, const struct jitbpf_sample *sample);
 int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit);
+int pipeline_take_journal(struct pipeline *p, const struct jitbpf_journal *journal);
 
 /* When a JIT event happened, which is before its record was made. */
 uint64_t pipeline_jit_time(const struct jitbpf_jit *jit);

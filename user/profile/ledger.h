@@ -29,17 +29,21 @@ struct jit_counts {
 	uint64_t inlines;      /* inlined ranges */
 	uint64_t updates;      /* of parts of methods */
 	uint64_t other_events; /* known, and about something else than code */
+	uint64_t late;	       /* of methods: known from a journal, from before we came */
+	uint64_t recovered;    /* events that were lost on the way, and found in a journal */
 	uint64_t inline_no_parent;
 	uint64_t inline_outside;
 	uint64_t inline_overlap;
 	uint64_t update_refused; /* of no known code, or across a segment's border */
 	uint64_t in_gap;	 /* among lost records, and over when those ended */
-	uint64_t incomplete;	 /* records of which a part was missing */
+	uint64_t incomplete;	 /* records of which a part was missing, on their way */
 	uint64_t malformed;	 /* impossible lengths and the like */
 	uint64_t invalid;	 /* size 0, wrapping range; of a process that is long gone */
 	uint64_t over_budget;
 	uint64_t not_understood; /* events and fields of other kinds */
-	uint64_t sequence_gaps;	 /* records that the sequence numbers say are missing */
+	uint64_t sequence_gaps;	 /* events that the sequence numbers say are missing, for good */
+	uint64_t left_out;	 /* events that journals had no room for */
+	uint64_t unreadable;	 /* times that a journal was wanted and could not be read */
 	uint64_t time_corrected; /* load times after the hit or long before: the hit's taken */
 };
 

@@ -37,6 +37,8 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 	JIT_ROW(inlines, "inlined ranges"),
 	JIT_ROW(updates, "updates of parts of methods"),
 	JIT_ROW(other_events, "events about something else than code"),
+	JIT_ROW(late, "methods from before we came"),
+	JIT_ROW(recovered, "events recovered from journals"),
 	JIT_ROW(inline_no_parent, "inlined ranges without a parent there"),
 	JIT_ROW(inline_outside, "inlined ranges that leave their parent"),
 	JIT_ROW(inline_overlap, "inlined ranges that overlap others"),
@@ -48,6 +50,8 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 	JIT_ROW(over_budget, "kept out: over the process's budget"),
 	JIT_ROW(not_understood, "events and fields of other kinds"),
 	JIT_ROW(sequence_gaps, "missing by the sequence numbers"),
+	JIT_ROW(left_out, "events that journals had no room for"),
+	JIT_ROW(unreadable, "journals that could not be read"),
 	JIT_ROW(time_corrected, "load times corrected"),
 };
 

@@ -157,6 +157,16 @@ static void put_jit(struct text *text, const struct ledger *ledger)
 		put_number(text, ledger->jit.inlines, 0);
 		text_put_string(text, " inlined");
 	}
+	if (ledger->jit.late) {
+		text_put_string(text, ", ");
+		put_number(text, ledger->jit.late, 0);
+		text_put_string(text, " from before we came");
+	}
+	if (ledger->jit.recovered) {
+		text_put_string(text, ", ");
+		put_number(text, ledger->jit.recovered, 0);
+		text_put_string(text, " recovered");
+	}
 	text_put_string(text, "\n");
 }
 

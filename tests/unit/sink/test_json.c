@@ -132,10 +132,11 @@ static void decimals_are_exact(void **state)
 
 #define NO_JIT                                                                                     \
 	"\"jit\":{\"methods\":0,\"code_bytes\":0,\"unloads\":0,\"inlines\":0,\"updates\":0,"       \
-	"\"other_events\":0,\"inline_no_parent\":0,\"inline_outside\":0,"                          \
+	"\"other_events\":0,\"late\":0,\"recovered\":0,\"inline_no_parent\":0,"                    \
+	"\"inline_outside\":0,"                                                                    \
 	"\"inline_overlap\":0,\"update_refused\":0,\"in_gap\":0,\"incomplete\":0,\"malformed\":0," \
 	"\"invalid\":0,\"over_budget\":0,\"not_understood\":0,\"sequence_gaps\":0,"                \
-	"\"time_corrected\":0}"
+	"\"left_out\":0,\"unreadable\":0,\"time_corrected\":0}"
 
 /* Without the white space that stands between. */
 static void squeeze(char *text)
@@ -176,7 +177,7 @@ static void the_summary_is_an_object(void **state)
 		"\"jit_bad_size\":0,\"sideband_lost\":0,\"agent_no_memory\":0,"
 		"\"files_unanswered\":0,\"files_over_budget\":0,"
 		"\"mappings_over_budget\":0,\"debug_refused\":0,\"debug_dropped\":0,"
-		"\"debug_splits_missing\":0,\"names_left_out\":0},"
+		"\"debug_splits_missing\":0,\"names_left_out\":0,\"jit_loss_unnoted\":0},"
 		"\"processes\":[{\"pid\":42,\"comm\":\"a\\u003cb\",\"samples\":{\"taken\":8,"
 		"\"resolved\":5,\"code_unknown\":1,\"stack_cut\":2,\"lost\":0,"
 		"\"cut\":{\"none\":0,\"root\":0,\"bad_frame\":2,\"unreadable\":0,\"depth\":0,"

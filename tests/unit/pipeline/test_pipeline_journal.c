@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* JIT events that were read from a journal: what came both ways, what is missing, what was before.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pipeline/pipeline_state.h"
+#include "tests/unit/pipeline/made_run.h"
+
+static int setup(void **state)
+{
+	struct made_run *run = malloc(sizeof(*run));
+
+	made_require(run);
+	made_run_begin(run, &(struct pipeline_options){0});
+	*state = run;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	made_run_end(*state);
+	free(*state);
+	return 0;
+}
+
+/* A load that happened at event_ns and was read from the journal at read_ns. */
+static struct jitbpf_jit_header *make_read(struct made_run *run, uint64_t event_ns,
+					   uint64_t read_ns, uint64_t sequence, const char *name,
+					   uint16_t flags)
+{
+	struct jitbpf_jit_header *header = make_load(run, read_ns, sequence, name);
+
+	run->records[run->record_count - 1]->flags = JITBPF_JIT_FROM_JOURNAL | flags;
+	header->time_ns = event_ns;
+	header->method_id = (uint32_t)(event_ns * 100 + sequence % 100);
+	return header;
+}
+
+static struct jitbpf_journal *make_journal(struct made_run *run, uint16_t flags, uint64_t from_ns,
+					   uint64_t to_ns, uint64_t next_sequence,
+					   const uint64_t *live, size_t live_count)
+{
+	struct jitbpf_journal *journal = make_record(
+		run, JITBPF_JOURNAL, sizeof(*journal) + live_count * sizeof(*live), from_ns);
+
+	journal->h.flags = flags;
+	journal->pid = MADE_PID;
+	journal->start_ns = MADE_START;
+	journal->from_ns = from_ns;
+	journal->to_ns = to_ns;
+	journal->next_sequence = next_sequence;
+	if (live_count)
+		memcpy(journal->live, live, live_count * sizeof(*live));
+	return journal;
+}
+
+/* What was lost takes its place in time, though it came last; what came already does not count. */
+static void test_recovered_in_its_place(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_load(run, 100, 0, "first");
+	make_load(run, 300, 2, "third");
+	make_sample(run, 150, MADE_CODE);
+	make_sample(run, 250, MADE_CODE);
+	make_sample(run, 350, MADE_CODE);
+	make_read(run, 200, 400, 1, "second", 0);
+	make_read(run, 300, 400, 2, "third again", 0);
+	make_journal(run, JITBPF_JOURNAL_COMPLETE, 199, 400, 3, NULL, 0);
+	made_round(run, 400);
+	ledger = made_finish(run, 500);
+	assert_string_equal(run->seen[0].name, "first");
+	assert_string_equal(run->seen[1].name, "second");
+	assert_string_equal(run->seen[2].name, "third");
+	assert_int_equal(ledger->jit.recovered, 1);
+	assert_int_equal(ledger->jit.methods, 3);
+	assert_int_equal(ledger->jit.sequence_gaps, 0);
+	assert_int_equal(ledger->jit.time_corrected, 0);
+}
+
+/* An event that was read before its record came through the ring: applied once. */
+static void test_read_before_it_came(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_read(run, 100, 200, 0, "a", 0);
+	make_read(run, 101, 200, 1, "b", 0);
+	made_round(run, 200);
+	make_load(run, 100, 0, "a by the probe");
+	make_load(run, 300, 2, "c");
+	ledger = made_finish(run, 400);
+	assert_int_equal(ledger->jit.methods, 3);
+	assert_int_equal(ledger->jit.recovered, 2);
+	assert_int_equal(ledger->jit.sequence_gaps, 0);
+}
+
+/* One of two parts was lost: the journal has the whole. */
+static void test_part_lost(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_load(run, 100, 0, "half")->part_count = 2;
+	make_read(run, 100, 200, 0, "whole", 0);
+	make_load(run, 300, 1, "next")->address = MADE_CODE + 0x1000;
+	make_sample(run, 310, MADE_CODE);
+	ledger = made_finish(run, 400);
+	assert_string_equal(run->seen[0].name, "whole");
+	assert_int_equal(ledger->jit.sequence_gaps, 0);
+	assert_int_equal(ledger->jit.incomplete, 1);
+}
+
+/* A time from after the reading counts as the reading's. */
+static void test_time_is_clamped(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_read(run, 999, 200, 0, "a", 0);
+	make_sample(run, 199, MADE_CODE);
+	make_sample(run, 201, MADE_CODE);
+	ledger = made_finish(run, 300);
+	assert_string_equal(run->seen[0].name, "");
+	assert_string_equal(run->seen[1].name, "a");
+	assert_int_equal(ledger->jit.recovered, 1);
+}
+
+/* What ran before we came: no number below counts as missing, from there on each does. */
+static void test_late(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_journal(run, JITBPF_JOURNAL_LATE, 50, 60, 12, NULL, 0)->start_ns = 0;
+	make_read(run, 50, 60, 3, "early", JITBPF_JIT_LATE);
+	make_read(run, 50, 60, 9, "later", JITBPF_JIT_LATE)->address = MADE_CODE + 0x1000;
+	make_load(run, 70, 14, "new")->address = MADE_CODE + 0x2000;
+	make_sample(run, 61, MADE_CODE);
+	make_sample(run, 71, MADE_CODE + 0x1000);
+	ledger = made_finish(run, 100);
+	assert_string_equal(run->seen[0].name, "early");
+	assert_string_equal(run->seen[1].name, "later");
+	assert_int_equal(ledger->jit.late, 2);
+	assert_int_equal(ledger->jit.recovered, 0);
+	assert_int_equal(ledger->jit.methods, 3);
+	assert_int_equal(ledger->jit.sequence_gaps, 2); /* 12 and 13 */
+}
+
+/* A forebear's number is its own: it hides no number of this process. */
+static void test_inherited(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_read(run, 50, 60, JITBPF_JIT_INHERITED, "parent's", JITBPF_JIT_LATE);
+	make_read(run, 51, 60, JITBPF_JIT_INHERITED, "other", JITBPF_JIT_LATE)->address += 0x1000;
+	make_load(run, 70, 0, "own")->address = MADE_CODE + 0x2000;
+	make_sample(run, 71, MADE_CODE + 0x1000);
+	ledger = made_finish(run, 100);
+	assert_string_equal(run->seen[0].name, "other");
+	assert_int_equal(ledger->jit.late, 2);
+	assert_int_equal(ledger->jit.methods, 3);
+	assert_int_equal(ledger->jit.sequence_gaps, 0);
+}
+
+/* Where the journal no longer had them, what it does not vouch for has ended. */
+static void test_gap(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+	uint64_t live[] = {1};
+
+	make_load(run, 100, 0, "overwritten perhaps");
+	make_load(run, 101, 1, "stands")->address += 0x1000;
+	make_journal(run, 0, 200, 300, 4, live, 1)->left_out = 5;
+	make_load(run, 310, 4, "after")->address += 0x2000;
+	make_sample(run, 150, MADE_CODE);
+	make_sample(run, 250, MADE_CODE);
+	make_sample(run, 251, MADE_CODE + 0x1000);
+	make_sample(run, 350, MADE_CODE + 0x2000);
+	ledger = made_finish(run, 400);
+	assert_string_equal(run->seen[0].name, "overwritten perhaps");
+	assert_string_equal(run->seen[1].name, "");
+	assert_string_equal(run->seen[2].name, "stands");
+	assert_string_equal(run->seen[3].name, "after");
+	assert_int_equal(ledger->jit.sequence_gaps, 2);
+	assert_int_equal(ledger->jit.left_out, 5);
+	assert_int_equal(ledger->jit.unreadable, 0);
+}
+
+static void test_unreadable(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_load(run, 100, 0, "a");
+	make_journal(run, JITBPF_JOURNAL_UNREADABLE, 200, 300, 0, NULL, 0);
+	make_sample(run, 250, MADE_CODE);
+	ledger = made_finish(run, 400);
+	assert_string_equal(run->seen[0].name, "");
+	assert_int_equal(ledger->jit.unreadable, 1);
+}
+
+/* What a journal holds is as little believed as anything else. */
+static void test_malformed(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_read(run, 100, 200, 0, "of parts", 0)->part_count = 2;
+	make_read(run, 101, 200, 1, "of no version", 0)->version = 9;
+	make_read(run, 102, 200, 2, "too long", 0)->size_bytes++;
+	make_read(run, 103, 200, 3, "good", 0);
+	ledger = made_finish(run, 300);
+	assert_int_equal(ledger->jit.malformed, 3);
+	assert_int_equal(ledger->jit.methods, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(test_recovered_in_its_place),
+		TEST(test_read_before_it_came),
+		TEST(test_part_lost),
+		TEST(test_time_is_clamped),
+		TEST(test_late),
+		TEST(test_inherited),
+		TEST(test_gap),
+		TEST(test_unreadable),
+		TEST(test_malformed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
