@@ -22,6 +22,20 @@ struct tracked_map tracked SEC(".maps");
 
 struct code_ring_map code_ring SEC(".maps");
 
+/* From where on a process's journal has to be read: user space takes it out, then reads. */
+struct jit_loss {
+	__u64 start_ns;
+	__u64 first_ns;
+	__u64 first_sequence;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LOST_PIDS_MAX);
+	__type(key, __u32);
+	__type(value, struct jit_loss);
+} jit_losses SEC(".maps");
+
 __u64 self_test_hits = 0;
 
 /*
@@ -68,6 +82,47 @@ DEFINE_EMIT(256);
 DEFINE_EMIT(1024);
 DEFINE_EMIT(4096);
 
+/*
+ * Whoever finds an entry that is being taken out writes to nobody's, or to another's,
+ * which then is read from too early on: its own event is in the journal already, and
+ * that is not read before the entry is out.
+ */
+static __always_inline void note_loss(const struct jitbpf_jit *head, __u64 sequence)
+{
+	struct jit_loss loss = {
+		.start_ns = head->start_ns,
+		.first_ns = bpf_ktime_get_ns(),
+		.first_sequence = sequence,
+	};
+	struct jit_loss *known = bpf_map_lookup_elem(&jit_losses, &head->pid);
+
+	if (!known) {
+		if (!bpf_map_update_elem(&jit_losses, &head->pid, &loss, BPF_NOEXIST))
+			return;
+		known = bpf_map_lookup_elem(&jit_losses, &head->pid);
+	}
+	if (!known) {
+		count(JITBPF_COUNT_JIT_LOSS_UNNOTED);
+	} else if (known->start_ns != loss.start_ns) {
+		*known = loss; /* a pid that is used again */
+	} else if (sequence < known->first_sequence) {
+		known->first_sequence = sequence;
+	}
+}
+
+static __always_inline bool emit(const struct jitbpf_jit *head, const void *from, __u64 size)
+{
+	if (size < sizeof(struct jitbpf_jit_header) || size > JITBPF_JIT_PART_MAX) {
+		count(JITBPF_COUNT_JIT_BAD_SIZE);
+		return false;
+	}
+	if (size <= 256)
+		return emit_256(head, from, size);
+	if (size <= 1024)
+		return emit_1024(head, from, size);
+	return emit_4096(head, from, size);
+}
+
 SEC("uprobe")
 int jit_event(struct context_regs *regs)
 {
@@ -80,21 +135,13 @@ int jit_event(struct context_regs *regs)
 	if (!is_tracked(head.pid))
 		return 0;
 	count(JITBPF_COUNT_JIT_HITS);
-	if (size < sizeof(struct jitbpf_jit_header) || size > JITBPF_JIT_PART_MAX) {
-		count(JITBPF_COUNT_JIT_BAD_SIZE);
-		return 0;
-	}
 	head.h.size_bytes = sizeof(head) + size;
 	head.h.time_ns = bpf_ktime_get_ns();
 	head.tid = current_tid_in_our_space(task);
 	head.start_ns = task->group_leader->start_boottime;
 	head.data_bytes = size;
-	if (size <= 256)
-		emit_256(&head, from, size);
-	else if (size <= 1024)
-		emit_1024(&head, from, size);
-	else
-		emit_4096(&head, from, size);
+	if (!emit(&head, from, size))
+		note_loss(&head, regs->dx);
 	return 0;
 }
 

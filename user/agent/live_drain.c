@@ -53,6 +53,8 @@ static int take_code_record(void *context, const void *bytes, size_t size_bytes)
 	const struct jitbpf_task *exit = bytes;
 	struct live_source *live = code->live;
 
+	if (exit->h.type == JITBPF_EXIT)
+		journal_recovery_exited(&live->recovery, exit->pid);
 	if (exit->h.type == JITBPF_EXIT && live->bpf->rodata->only_tracked) {
 		struct exited_process exited = {.pid = exit->pid, .time_ns = exit->h.time_ns};
 
@@ -191,6 +193,35 @@ static int send_lost_samples(struct live_source *live, struct drain_taker *taker
 }
 
 /*
+ * What was lost on its way through the code ring. A loss is taken out before the
+ * journal is read: what is lost meanwhile stands in it already. As struct jit_loss of
+ * bpf/jit.bpf.c.
+ */
+static int recover_lost(struct live_source *live, struct drain_taker *taker)
+{
+	int fd = bpf_map__fd(live->bpf->maps.jit_losses), err = 0;
+	struct {
+		uint64_t start_ns, first_ns, first_sequence;
+	} lost;
+	uint32_t pid, left = bpf_map__max_entries(live->bpf->maps.jit_losses);
+
+	while (!err && left-- && !bpf_map_get_next_key(fd, NULL, &pid)) {
+		if (bpf_map_lookup_and_delete_elem(fd, &pid, &lost))
+			break;
+		err = journal_recovery_read(&live->recovery,
+					    &(struct journal_loss){
+						    .pid = pid,
+						    .start_ns = lost.start_ns,
+						    .first_ns = lost.first_ns,
+						    .first_sequence = lost.first_sequence,
+					    },
+					    taker->take, taker->context);
+	}
+	journal_recovery_close_exited(&live->recovery);
+	return err;
+}
+
+/*
  * First samples, then code: every load that a sample could have run was in the
  * code ring before it. A record there that a preempted process has reserved and
  * not yet committed hides all behind it; until it is through, the round stays
@@ -217,6 +248,7 @@ static int drain_rings(struct live_source *live, struct drain_taker *taker)
 	if (ring_consumed(&live->code_ring) < live->code_target)
 		return SOURCE_OPEN;
 	err = drain_sideband(live, taker);
+	err = err ?: recover_lost(live, taker);
 	live->round_open = false;
 	untrack_exited(live);
 	return err ?: SOURCE_ROUND;
@@ -238,18 +270,47 @@ static bool is_profiled(void *context, uint32_t pid)
 	return !process_filter_add(&live->tracked, pid, clock_now_ns());
 }
 
+/*
+ * What was there before us: first processes and their mappings, then what their
+ * journals tell, in rounds of bounded size, all as of when we came. What comes
+ * meanwhile is taken out of the code ring, and waits in the round for its time.
+ */
+static int drain_past(struct live_source *live, struct drain_taker *taker, uint64_t *ret_time_ns)
+{
+	struct process_scan scan = {
+		.files = live->files,
+		.came_ns = live->came_ns,
+		.wanted = is_profiled,
+		.wanted_context = live,
+		.take = taker->take,
+		.take_context = taker->context,
+		.ret_journals = &live->late.pids,
+	};
+	struct code_taker code = {.live = live, .taker = taker};
+	int more, err;
+
+	if (!live->scanned) {
+		more = process_scan(&scan) ?: 1;
+		live->scanned = true;
+	} else {
+		more = journal_late_read(&live->late, live->came_ns, taker->take, taker->context);
+	}
+	if (more < 0)
+		return more;
+	err = ring_drain(&live->code_ring, take_code_record, &code);
+	live->ready = !more;
+	*ret_time_ns = live->came_ns;
+	return err ?: SOURCE_ROUND;
+}
+
 static int drain(void *context, record_taker_fn take, void *take_context, uint64_t *ret_time_ns)
 {
 	struct live_source *live = context;
 	struct drain_taker taker = {.take = take, .context = take_context};
 	int state, err;
 
-	if (!live->scanned) {
-		err = process_scan(live->files, is_profiled, live, take, take_context);
-		if (err)
-			return err;
-		live->scanned = true;
-	}
+	if (!live->ready)
+		return drain_past(live, &taker, ret_time_ns);
 	state = drain_rings(live, &taker);
 	if (state < 0)
 		return state;
@@ -259,6 +320,11 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 	err = send_lost_samples(live, &taker);
 	err = err ?: send_counters(live, &taker);
 	return err ?: SOURCE_END;
+}
+
+bool live_source_ready(const struct live_source *live)
+{
+	return live->ready;
 }
 
 uint64_t live_source_lost(const struct live_source *live)

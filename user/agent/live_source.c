@@ -127,6 +127,19 @@ static int attach_following(struct live_source *live)
 	return err;
 }
 
+static int attach_probe(struct live_source *live)
+{
+	struct bpf_link *link;
+	int err;
+
+	live->chosen = *live->site;
+	err = probe_site_choose(&live->chosen, live->bpf->progs.self_test,
+				(const uint64_t *)&live->bpf->bss->self_test_hits,
+				live->self_test_links);
+	err = err ?: probe_site_attach(&live->chosen, live->bpf->progs.jit_event, &link);
+	return err ?: keep_link(live, link);
+}
+
 DEFINE_CLEANUP(struct live_source *, live_source_destroy);
 
 int live_source_create(const struct live_options *options, const struct probe_site *site,
@@ -141,6 +154,8 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	if (!live)
 		return fail(failure, -ENOMEM, "starting");
 	live->epoll_fd = -1;
+	journal_late_init(&live->late);
+	journal_recovery_init(&live->recovery);
 	live->site = site;
 	live->files = files;
 	live->code_ring_bytes = ring_size(options->code_ring_bytes);
@@ -157,6 +172,10 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = attach_following(live);
 	if (err)
 		return fail(failure, err, "following forks and exits");
+	live->came_ns = clock_now_ns();
+	err = attach_probe(live);
+	if (err)
+		return fail(failure, err, "attaching to the probe of libjitbpf.so");
 	*ret = TAKE_PTR(live);
 	return 0;
 }
@@ -183,6 +202,8 @@ void live_source_destroy(struct live_source *live)
 	cpu_events_close(&live->events);
 	process_filter_deinit(&live->tracked);
 	vec_deinit(&live->exited);
+	journal_late_deinit(&live->late);
+	journal_recovery_deinit(&live->recovery);
 	round_buffer_deinit(&live->sideband);
 	jitbpf_bpf__destroy(live->bpf);
 	free(live);
@@ -199,19 +220,6 @@ void live_source_init_kernel_source(struct live_source *live, struct kernel_sour
 		.words_bytes = sizeof(bpf->bss->kernel_name),
 	};
 	kernel_names_source(&live->kernel_names, ret);
-}
-
-static int attach_probe(struct live_source *live)
-{
-	struct bpf_link *link;
-	int err;
-
-	live->chosen = *live->site;
-	err = probe_site_choose(&live->chosen, live->bpf->progs.self_test,
-				(const uint64_t *)&live->bpf->bss->self_test_hits,
-				live->self_test_links);
-	err = err ?: probe_site_attach(&live->chosen, live->bpf->progs.jit_event, &link);
-	return err ?: keep_link(live, link);
 }
 
 int live_source_track(struct live_source *live, uint32_t pid)
@@ -243,9 +251,6 @@ int live_source_start(struct live_source *live, struct live_failure *failure)
 	int err;
 
 	*failure = (struct live_failure){0};
-	err = attach_probe(live);
-	if (err)
-		return fail(failure, err, "attaching to the probe of libjitbpf.so");
 	vec_for_each (event, &live->events.cpus) {
 		/* libbpf enables the event with this. */
 		err = attach_sampling(live, event);

@@ -3,9 +3,9 @@
  * The live kernel as a source: BPF programs and their rings, the perf events'
  * side-band, and the scan of what was there before.
  *
- * Order of use: create, track (where only some processes count), start, drain
- * until told to stop, stop, drain until SOURCE_END, destroy. Write outputs
- * before destroy: detaching probes takes the kernel a while.
+ * Order of use: create, track (where only some processes count), drain until
+ * live_source_ready(), start, drain until told to stop, stop, drain until SOURCE_END, destroy.
+ * Write outputs before destroy: detaching probes takes the kernel a while.
  */
 #ifndef JITBPF_AGENT_LIVE_SOURCE_H
 #define JITBPF_AGENT_LIVE_SOURCE_H
@@ -38,7 +38,7 @@ struct live_failure {
 };
 
 /*
- * Load the programs and open the events; nothing is sampled yet. Borrows files
+ * Load the programs, open the events, attach the probe; nothing is sampled yet. Borrows files
  * and site. Returns 0, or negative errno with *failure set.
  */
 int live_source_create(const struct live_options *options, const struct probe_site *site,
@@ -52,7 +52,10 @@ void live_source_destroy(struct live_source *live);
  */
 int live_source_track(struct live_source *live, uint32_t pid);
 
-/* Attach everything; from now on samples are taken. Returns 0, or negative errno with *failure. */
+/* Has all that was there before been handed over? */
+bool live_source_ready(const struct live_source *live);
+
+/* From now on samples are taken. Returns 0, or negative errno with *failure. */
 int live_source_start(struct live_source *live, struct live_failure *failure);
 
 /* Take no more samples. The next drain hands over what is left, and the totals. */

@@ -4,6 +4,8 @@
 #define JITBPF_AGENT_LIVE_STATE_H
 
 #include "agent/cpu_events.h"
+#include "agent/journal_late.h"
+#include "agent/journal_recovery.h"
 #include "agent/kernel_names.h"
 #include "agent/live_source.h"
 #include "state/process_filter.h"
@@ -37,12 +39,16 @@ struct live_source {
 	int epoll_fd;
 	struct process_filter tracked;	   /* where only_tracked: as the programs' own set */
 	VEC(struct exited_process) exited; /* of them: still in the programs' set */
-	struct round_buffer sideband;	   /* of the drain at hand, until it is filtered */
+	struct journal_late late;
+	struct journal_recovery recovery;
+	struct round_buffer sideband; /* of the drain at hand, until it is filtered */
 	uint64_t sideband_lost;
+	uint64_t came_ns;     /* before the probe was attached: what is older was before us */
 	uint64_t round_ns;    /* when the round at hand began */
 	uint64_t code_target; /* the code ring must have been read up to here to end it */
 	bool round_open;
-	bool scanned; /* what was there before has been handed over */
+	bool scanned; /* what was there before has been handed over, but for journals */
+	bool ready;   /* and journals too */
 	bool stopped; /* no more samples will come */
 };
 

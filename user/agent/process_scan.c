@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,68 +12,44 @@
 
 #include "agent/clock.h"
 #include "agent/mapping_record.h"
+#include "agent/process_text.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "decode/proc_maps.h"
-
-typedef VEC(char) text_buffer;
+#include "uapi/jit_journal.h"
 
 struct scanner {
-	struct file_store *files;
-	bool (*wanted)(void *context, uint32_t pid);
-	void *wanted_context;
-	record_taker_fn take;
-	void *take_context;
-	text_buffer text;
+	const struct process_scan *scan;
+	process_text text;
+	uint64_t time_ns;   /* of the records of the process at hand */
 	VEC(uint32_t) done; /* pids, in the order of the folder: ascending */
 };
 
-static int read_text(text_buffer *text, const char *path)
-{
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got;
-
-	if (fd < 0)
-		return -errno;
-	text->size = 0;
-	do {
-		if (vec_reserve(text, text->size + 16384))
-			return -ENOMEM;
-		got = read(fd, text->data + text->size, text->capacity - text->size);
-		if (got < 0)
-			return -errno;
-		text->size += (size_t)got;
-	} while (got);
-	return 0;
-}
-
+/* Where it was there before we came, the time is when we did; else it is now. */
 static int scan_comm(struct scanner *scanner, uint32_t pid)
 {
 	struct jitbpf_comm out = {
-		.h = {.size_bytes = sizeof(out), .type = JITBPF_COMM, .time_ns = clock_now_ns()},
+		.h = {.size_bytes = sizeof(out), .type = JITBPF_COMM},
 		.pid = pid,
 		.tid = pid,
 	};
-	char path[64];
-	size_t size;
-	int err;
+	struct process_stat stat;
+	int err = process_stat_read(&scanner->text, pid, &stat);
 
-	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	err = read_text(&scanner->text, path);
 	if (err)
-		return err == -ENOMEM ? err : 0;
-	size = scanner->text.size;
-	if (size && scanner->text.data[size - 1] == '\n')
-		size--;
-	memcpy(out.comm, scanner->text.data, size < 15 ? size : 15);
-	return scanner->take(scanner->take_context, &out.h);
+		return err;
+	scanner->time_ns = scanner->scan->came_ns;
+	if (process_ticks_ns(stat.start_ticks) > scanner->time_ns)
+		scanner->time_ns = clock_now_ns();
+	out.h.time_ns = scanner->time_ns;
+	memcpy(out.comm, stat.comm, stat.comm_bytes < 15 ? stat.comm_bytes : 15);
+	return scanner->scan->take(scanner->scan->take_context, &out.h);
 }
 
-static int scan_mapping(struct scanner *scanner, uint32_t pid, uint64_t time_ns,
-			const struct proc_map *map)
+static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc_map *map)
 {
 	struct jitbpf_mapping fields = {
-		.h.time_ns = time_ns,
+		.h.time_ns = scanner->time_ns,
 		.pid = pid,
 		.tid = pid,
 		.address = map->start,
@@ -91,61 +66,43 @@ static int scan_mapping(struct scanner *scanner, uint32_t pid, uint64_t time_ns,
 
 	if (map->path_bytes)
 		proc_map_path(map, path, sizeof(path));
-	mapping_record_fill(&out, &fields, path, strlen(path), scanner->files);
-	return scanner->take(scanner->take_context, &out.record.h);
+	mapping_record_fill(&out, &fields, path, strlen(path), scanner->scan->files);
+	return scanner->scan->take(scanner->scan->take_context, &out.record.h);
 }
 
-/*
- * The text of a process's maps. A first thread that has ended has none any more,
- * but those that go on do; kernel threads never have any.
- */
-static int read_maps(struct scanner *scanner, uint32_t pid)
+static bool is_journal(const struct proc_map *map)
 {
-	char path[64 + 256];
-	struct dirent *entry;
-	DIR *tasks;
-	int err;
+	static const char path[] = "/memfd:" JITBPF_JOURNAL_NAME;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	err = read_text(&scanner->text, path);
-	if (err || scanner->text.size)
-		return err;
-	snprintf(path, sizeof(path), "/proc/%u/task", pid);
-	tasks = opendir(path);
-	while (!err && !scanner->text.size && tasks && (entry = readdir(tasks))) {
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%u/task/%s/maps", pid, entry->d_name);
-		if (read_text(&scanner->text, path) == -ENOMEM)
-			err = -ENOMEM;
-	}
-	if (tasks)
-		closedir(tasks);
-	return err;
+	return map->path_bytes == sizeof(path) - 1 && !memcmp(map->path, path, sizeof(path) - 1);
 }
 
 static int scan_process(struct scanner *scanner, uint32_t pid)
 {
-	uint64_t time_ns = clock_now_ns();
+	bool has_journal = false;
 	struct proc_map map;
 	struct cursor text;
 	int err, more;
 
 	err = scan_comm(scanner, pid);
+	if (err == -ENOENT || err == -ESRCH)
+		return 0; /* it has ended */
 	if (err)
 		return err;
-	err = read_maps(scanner, pid);
+	err = process_text_read_maps(&scanner->text, pid);
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	text = cursor_of(scanner->text.data, scanner->text.size);
-	while ((more = proc_maps_next(&text, &map))) {
-		if (more < 0 || !(map.protection & PROT_EXEC))
+	while (!err && (more = proc_maps_next(&text, &map))) {
+		if (more < 0)
 			continue;
-		err = scan_mapping(scanner, pid, time_ns, &map);
-		if (err)
-			return err;
+		if (map.protection & PROT_EXEC)
+			err = scan_mapping(scanner, pid, &map);
+		has_journal |= is_journal(&map);
 	}
-	return 0;
+	if (!err && has_journal && scanner->time_ns == scanner->scan->came_ns)
+		err = vec_push(scanner->scan->ret_journals, pid);
+	return err;
 }
 
 static int compare_pids(const void *a, const void *b)
@@ -171,7 +128,7 @@ static int scan_new(struct scanner *scanner, DIR *proc)
 		pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 		if (known && bsearch(&pid, scanner->done.data, known, sizeof(pid), compare_pids))
 			continue;
-		if (!scanner->wanted(scanner->wanted_context, pid))
+		if (!scanner->scan->wanted(scanner->scan->wanted_context, pid))
 			continue;
 		err = scan_process(scanner, pid);
 		err = err ?: vec_push(&scanner->done, pid);
@@ -197,16 +154,9 @@ uint32_t process_scan_leader(uint32_t tid)
 	return 0;
 }
 
-int process_scan(struct file_store *files, bool (*wanted)(void *context, uint32_t pid),
-		 void *wanted_context, record_taker_fn take, void *take_context)
+int process_scan(const struct process_scan *scan)
 {
-	struct scanner scanner = {
-		.files = files,
-		.wanted = wanted,
-		.wanted_context = wanted_context,
-		.take = take,
-		.take_context = take_context,
-	};
+	struct scanner scanner = {.scan = scan};
 	DIR *proc = opendir("/proc");
 	int found;
 

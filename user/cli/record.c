@@ -229,10 +229,11 @@ static int start(struct recording *run)
 	struct live_failure failure;
 	int err;
 
-	/* The first round scans what is there already. */
-	err = round_once(run);
-	if (err < 0)
-		return err;
+	while (!live_source_ready(run->live)) {
+		err = round_once(run);
+		if (err < 0)
+			return err;
+	}
 	err = live_source_start(run->live, &failure);
 	if (err) {
 		run->unsupported = failure.unsupported;
