@@ -53,9 +53,10 @@ class Storm(harness.KernelTest):
         self.assertGreater(summary["samples"]["lost"], 0)
         self.assertGreater(summary["counters"]["jit_ring_full"], 0)
         jit, counters = summary["jit"], summary["counters"]
-        self.assertEqual(jit["methods"] + counters["jit_ring_full"], counters["jit_hits"])
-        # What was lost at the very end leaves no gap.
-        self.assertGreater(jit["sequence_gaps"], 0)
+        # The journal goes with its process: what was lost at its very end can be missing.
+        self.assertLessEqual(jit["methods"], counters["jit_hits"])
+        self.assertGreater(jit["recovered"], 0)
+        self.assertGreaterEqual(jit["methods"] + counters["jit_ring_full"], counters["jit_hits"])
         self.assertLessEqual(jit["sequence_gaps"], counters["jit_ring_full"])
 
 
