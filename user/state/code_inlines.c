@@ -7,8 +7,14 @@
 
 #include "state/code_map_state.h"
 
-/* Loads around a waiting one that turn out not to be its parent, before it is given up. */
-#define TRIES_MAX 8
+/*
+ * How often a waiting one is looked at before it is given up: at each of its
+ * ancestors, and at a few regions around it that turn out to be none.
+ */
+#define TRIES_MAX     256
+#define TRIES_OF_LOAD 32
+
+_Static_assert(TRIES_MAX > CODE_FRAMES_MAX + 2 * TRIES_OF_LOAD, "the deepest find their parents");
 
 /* Where they wait: the key is their address and a number, for several may begin at one. */
 #define WAITING_BITS	    16
@@ -173,7 +179,7 @@ static void stop_waiting(struct code_map *map, uint64_t key)
 
 /* One pass over those that wait in [start, end). Returns whether one has found its place. */
 static bool settle_once(struct code_map *map, uint64_t start, uint64_t end, uint64_t time_ns,
-			bool count_try)
+			uint32_t tries)
 {
 	uint64_t at = waiting_key(start), limit = waiting_key(end);
 	uint64_t before = map->counts.inlines;
@@ -186,7 +192,9 @@ static bool settle_once(struct code_map *map, uint64_t start, uint64_t end, uint
 		at = item->start + 1;
 		if (!result)
 			map->counts.inline_no_parent--;
-		if (!result || (result > 0 && count_try && ++inlined->tries >= TRIES_MAX))
+		if (result > 0)
+			inlined->tries += tries;
+		if (!result || inlined->tries >= TRIES_MAX)
 			stop_waiting(map, at - 1);
 	}
 	return map->counts.inlines != before;
@@ -195,9 +203,11 @@ static bool settle_once(struct code_map *map, uint64_t start, uint64_t end, uint
 void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_t time_ns,
 		     bool is_load)
 {
+	uint32_t tries = is_load ? TRIES_OF_LOAD : 1;
+
 	/* Each pass but the last gives a level its place: they are as many as levels at most. */
-	while (map->waiting.size && settle_once(map, start, end, time_ns, is_load))
-		is_load = false;
+	while (map->waiting.size && settle_once(map, start, end, time_ns, tries))
+		tries = 1;
 }
 
 void code_map_forget_waiting(struct code_map *map, uint64_t time_ns)

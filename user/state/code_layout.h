@@ -21,7 +21,7 @@ struct code_inline {
 	uint64_t engine;
 	uint32_t method_id, parent_id;
 	uint32_t depth; /* 1: inlined into the region's method */
-	uint32_t tries; /* loads that were no parent of it, while it waits */
+	uint32_t tries; /* to find it a parent, while it waits */
 	uint64_t name_bytes;
 	const char *name, *class_name, *source;
 	struct jitbpf_jit_line *lines; /* settled once it has its place */

@@ -173,7 +173,7 @@ static struct code_record *part_of(const struct code_map *map, const struct jit_
 	uint32_t id = event->header.method_id;
 	const struct cow_item *item = code_method_last(map, id);
 
-	for (size_t left = CODE_METHOD_REGIONS_MAX; item && left; left--) {
+	for (size_t left = CODE_METHOD_PARTS_MAX; item && left; left--) {
 		struct code_record *record = code_record_of(item->value);
 		const struct code_region *region = &record->region;
 		bool overlaps =

@@ -13,7 +13,8 @@
  * How many regions of an id are looked at, the latest ones. Parts of one
  * function are a handful; one id on a million regions is no reason to be slow.
  */
-#define CODE_METHOD_REGIONS_MAX 4096
+#define CODE_METHOD_REGIONS_MAX 4096 /* by an unload */
+#define CODE_METHOD_PARTS_MAX	64   /* by a load, for the part before it */
 
 /* Where the regions of a method id stand in the index: 2^32 keys, the last never used. */
 static inline uint64_t code_method_key(uint32_t method_id, uint32_t count)

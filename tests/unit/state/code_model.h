@@ -16,7 +16,7 @@
 
 #define MODEL_UNITS   48  /* addresses 1 to this */
 #define MODEL_REGIONS 400 /* and inlined methods, each */
-#define MODEL_TRIES   8
+#define MODEL_TRIES   256
 #define MODEL_LIVE    (4 * MODEL_REGIONS)
 
 /* An event, and what became of it. Names are made of its number. */
@@ -127,8 +127,8 @@ static inline void model_settle(struct code_model *model, uint64_t start, uint64
 					continue;
 				placed = model_place(model, inlined);
 				again |= placed > 0;
-				inlined->waits =
-					placed < 0 && !(load && ++inlined->tries >= MODEL_TRIES);
+				inlined->tries += load ? 32 : 1;
+				inlined->waits = placed < 0 && inlined->tries < MODEL_TRIES;
 			}
 		}
 	}
