@@ -140,8 +140,9 @@ demo:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/demo.sh $(B)
 
-bench: all $(B)/tests/engine/jit-engine $(B)/tests/bench/publish_cost
+bench: all $(B)/tests/engine/jit-engine $(B)/tests/bench/publish_cost $(B)/tests/symbols/symbolize
 	$(Q)tests/bench/run $(B)
+	$(Q)tests/bench/naming.py $(B)
 
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/tests/engine/jit_client.o
 	$(call say,LINK,$@)

@@ -46,20 +46,37 @@ static void check_links(const struct elf_file *elf)
 		free(inflated);
 }
 
+static int open_same(void *blob, const struct module *module, const char *path, bool ours,
+		     struct blob *ret)
+{
+	*ret = *(const struct blob *)blob;
+	return 0;
+}
+
+/* Its own alternate, .dwo file and package: references go back and forth. */
+static void set_others(struct debug_info *info, struct blob *blob)
+{
+	static const struct module module = {.path = "/fuzz"};
+	struct file_source source = {.open_debug = open_same, .context = blob};
+	struct debug_info *alternate;
+	struct blob again = *blob;
+
+	CHECK(!debug_info_set_splits(info, &source, &module, "/fuzz"));
+	if (!debug_info_create(&again, 1, &alternate))
+		debug_info_set_alternate(info, alternate);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	struct blob blob = blob_of_memory(data, size_bytes), again = blob;
-	struct debug_info *info, *alternate;
+	struct debug_info *info;
 	struct elf_file elf;
 
 	if (elf_file_init(&elf, &blob))
 		return 0;
 	check_links(&elf);
 	if (!debug_info_create(&again, 1, &info)) {
-		again = blob;
-		/* Its own alternate: references go back and forth. */
-		if (!debug_info_create(&again, 1, &alternate))
-			debug_info_set_alternate(info, alternate);
+		set_others(info, &blob);
 		vec_for_each (segment, &elf.segments) {
 			uint64_t step = segment->memory_bytes / 48 + 1;
 

@@ -5,9 +5,9 @@
 #include <endian.h>
 #include <string.h>
 #include <zlib.h>
-#include <zstd.h>
 
 #include "base/scope.h"
+#include "decode/zstd_inflate.h"
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
@@ -16,13 +16,12 @@
 #define INPUT_BYTES	 (16u << 10)
 #define DICTIONARY_BYTES (32u << 10) /* as far back as deflate refers */
 #define BLOCK_BYTES	 (64u << 10)
-#define BLOCKS_KEPT	 8
+#define BLOCKS_KEPT	 16
 #define SPAN_BYTES	 (256u << 10) /* between points, at least */
 #define POINTS_MAX	 256
 #define DEFLATE_RATIO	 1032 /* it cannot do more */
 #define ZLIB_HEADER	 2
 #define RAW_DEFLATE	 (-15)
-#define ZSTD_WINDOW_LOG	 26 /* memory of its decoder: as far back as "zstd -19 --long" refers */
 
 /* From here on it can be inflated. */
 struct point {
@@ -90,39 +89,6 @@ static int packing_read(const struct blob *blob, const struct elf_section *secti
 	return 0;
 }
 
-/* Inflate all of it, a piece of the input at a time. */
-static int zstd_inflate(struct inflated_section *inflated)
-{
-	ZSTD_DCtx *context = ZSTD_createDCtx();
-	ZSTD_outBuffer out = {inflated->whole, inflated->size_bytes, 0};
-	ZSTD_inBuffer in = {inflated->input, 0, 0};
-	uint64_t at = inflated->begin;
-	int err = context ? 0 : -ENOMEM;
-
-	if (context)
-		ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
-	while (!err && out.pos < out.size) {
-		size_t status, before = out.pos;
-
-		if (in.pos == in.size) {
-			uint64_t left = inflated->end - at;
-
-			in.pos = 0;
-			in.size = left < INPUT_BYTES ? left : INPUT_BYTES;
-			err = in.size ? blob_read(inflated->blob, at, inflated->input, in.size)
-				      : -EBADMSG;
-			if (err)
-				break;
-			at += in.size;
-		}
-		status = ZSTD_decompressStream(context, &out, &in);
-		if (ZSTD_isError(status) || (out.pos == before && in.pos < in.size))
-			err = -EBADMSG;
-	}
-	ZSTD_freeDCtx(context);
-	return err;
-}
-
 static int zstd_init(struct inflated_section *inflated, uint64_t *whole_bytes)
 {
 	int err;
@@ -133,7 +99,8 @@ static int zstd_init(struct inflated_section *inflated, uint64_t *whole_bytes)
 	inflated->whole = malloc(inflated->size_bytes ? inflated->size_bytes : 1);
 	if (!inflated->whole)
 		return -ENOMEM;
-	err = zstd_inflate(inflated);
+	err = zstd_inflate(inflated->blob, inflated->begin, inflated->end, inflated->whole,
+			   inflated->size_bytes);
 	if (!err)
 		*whole_bytes -= inflated->size_bytes;
 	return err;

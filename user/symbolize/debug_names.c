@@ -51,6 +51,8 @@ static int follow(struct place *at, const struct dwarf_die *die)
 
 static int append(struct dwarf_path *to, const char *s, size_t size_bytes)
 {
+	if (!size_bytes)
+		return 0;
 	if (vec_reserve(&to->text, to->text.size + size_bytes))
 		return -ENOMEM;
 	memcpy(to->text.data + to->text.size, s, size_bytes);

@@ -98,11 +98,31 @@ static void scopes_without_end_end(void **state)
 	assert_string_equal(frames[0].name, "n::n::n::n::n::n::n::n::n::n::n::n::n::n::n::n::f");
 }
 
+static void an_empty_name_is_none(void **state)
+{
+	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
+	CLEANUP(image_deinit) struct debug_image image;
+	struct debug_frame frames[DEBUG_FRAMES_MAX];
+	struct blob blob;
+	uint32_t count = 0;
+
+	image_begin(&image);
+	image_function(&image, "");
+	PUT(&image.sections[IMAGE_INFO], 0, 0);
+	image_finish(&image);
+	blob = blob_of_memory(image.file.v.data, image.file.v.size);
+	assert_int_equal(debug_info_create(&blob, 1, &info), 0);
+	assert_int_equal(debug_info_frames(info, DEBUG_TEXT, frames, &count), 0);
+	assert_int_equal(count, 1);
+	assert_string_equal(frames[0].name, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_stand_in_their_scopes),
 		cmocka_unit_test(scopes_without_end_end),
+		cmocka_unit_test(an_empty_name_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
