@@ -117,7 +117,8 @@ static uint64_t tick_ns(void)
 
 uint64_t process_ticks_ns(uint64_t ticks)
 {
-	uint64_t asleep_ns = clock_read_ns(CLOCK_BOOTTIME) - clock_now_ns();
+	uint64_t now_ns = clock_now_ns(); /* first: the difference is not below 0 */
+	uint64_t asleep_ns = clock_read_ns(CLOCK_BOOTTIME) - now_ns;
 
 	return ticks * tick_ns() > asleep_ns ? ticks * tick_ns() - asleep_ns : 0;
 }

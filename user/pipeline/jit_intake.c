@@ -183,6 +183,7 @@ int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit)
 int pipeline_take_journal(struct pipeline *p, const struct jitbpf_journal *journal)
 {
 	size_t live = (journal->h.size_bytes - sizeof(*journal)) / sizeof(journal->live[0]);
+	uint64_t round_ns = p->info.start_ns + p->info.duration_ns, from_ns;
 	struct jit_sequences *sequences;
 	struct ledger_process *row;
 	struct process *process;
@@ -205,6 +206,9 @@ int pipeline_take_journal(struct pipeline *p, const struct jitbpf_journal *journ
 	}
 	if (!process->code || journal->h.flags & JITBPF_JOURNAL_COMPLETE)
 		return 0;
-	return code_map_gap(process->code, journal->from_ns, journal->to_ns,
+	/* What was worked off in rounds before came before the loss, and has to end as well. */
+	from_ns = journal->from_ns > round_ns ? journal->from_ns : round_ns;
+	return code_map_gap(process->code, from_ns,
+			    journal->to_ns > from_ns ? journal->to_ns : from_ns,
 			    (const uint64_t *)journal->live, live);
 }

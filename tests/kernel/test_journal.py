@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The journals of JIT events: a profiler that comes late, one that loses records, and lies."""
+
+import collections
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+import recording
+from test_storm import TAG
+
+FORGER = os.path.join(harness.ROOT, "tests/workloads/forger.py")
+FORKING = os.path.join(harness.ROOT, "tests/workloads/forking.py")
+ENVIRONMENT = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM}
+
+
+class Journal(harness.KernelTest):
+    def start(self, command, seconds=1.5):
+        process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        time.sleep(seconds)
+        self.assertIsNone(process.poll())
+        return process
+
+    def attach(self, *pids, options=("-F", "499", "-d", "1.5")):
+        return self.record(options=[*options, "-p", ",".join(str(pid) for pid in pids)])
+
+    def jit(self, run):
+        return run.summary()["jit"]
+
+    def leaves(self, run, pid):
+        """How often each name stands at the leaf of a process's samples."""
+        return collections.Counter(
+            leaf.name for leaf in (harness.leaf_jit(s) for s in run.script() if s.pid == pid)
+            if leaf)
+
+
+class Late(Journal):
+    def test_php(self):
+        """Nothing is compiled any more when we come; all of it has its name."""
+        process = self.start(harness.php("tracing", 20), 3)
+        run = self.attach(process.pid)
+        jit = self.jit(run)
+        self.check_ledger(run)
+        self.assertGreater(jit["late"], 20)
+        self.assertEqual(jit["sequence_gaps"], 0)
+        names = self.leaves(run, process.pid)
+        self.assertGreater(sum(n for name, n in names.items() if name.startswith("TRACE-")),
+                           0.5 * sum(names.values()))
+        self.assertEqual(run.summary()["samples"]["code_unknown"], 0)
+
+    def test_engine(self):
+        process = self.start([harness.ENGINE, "hot", "--seconds", "20", "--name", "was_there"])
+        run = self.attach(process.pid)
+        self.assertEqual(self.jit(run)["late"], 1)
+        names = self.leaves(run, process.pid)
+        self.assertGreater(names["was_there"], 0.9 * sum(names.values()))
+
+    def test_in_the_middle_of_a_storm(self):
+        """Whatever came by the probe, from the journal, or both ways: applied once, in order."""
+        process = self.start([harness.ENGINE, "storm", "--rate", "20000", "--slots", "16",
+                              "--seconds", "6"])
+        run = self.attach(process.pid, options=("-F", "999", "--user-regs", "-d", "2"))
+        right = wrong = 0
+        named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
+        for sample in run.samples():
+            leaf = named[sample.tid, sample.time]
+            if not sample.regs or not leaf or not leaf.name.startswith("gen_") or \
+                    sample.regs[recording.R15] >> 32 != TAG:
+                continue
+            truth = f"gen_{sample.regs[recording.R15] & 0xFFFFFFFF}"
+            right, wrong = right + (leaf.name == truth), wrong + (leaf.name != truth)
+        self.assertGreater(right, 300)
+        self.assertEqual(wrong, 0)
+        self.assertEqual(self.jit(run)["sequence_gaps"], 0)
+
+    def test_forks(self):
+        """A child has what it inherited, and what came after is its own."""
+        process = self.start([sys.executable, FORKING])
+        parent, child = (int(pid) for pid in process.stdout.readline().split())
+        self.addCleanup(os.kill, child, signal.SIGKILL)
+        grandchild = int(open(f"/proc/{child}/task/{child}/children", encoding="ascii")
+                         .read().split()[0])
+        self.addCleanup(os.kill, grandchild, signal.SIGKILL)
+        run = self.attach(parent, child, grandchild)
+        own = {parent: "of_the_parent", child: "of_the_child", grandchild: "of_the_child"}
+        for pid, name in own.items():
+            names = self.leaves(run, pid)
+            jit = {n: count for n, count in names.items()
+                   if n in ("inherited", "replaced", *own.values())}
+            self.assertEqual(set(jit), {"inherited", name}, names)
+            self.assertGreater(sum(jit.values()), 0.8 * sum(names.values()))
+
+    def test_profiler_killed_and_started_anew(self):
+        process = self.start([harness.ENGINE, "hot", "--seconds", "20", "--name", "goes_on"])
+        first = subprocess.Popen([harness.JITBPF, "record", "-q", "-p", str(process.pid), "-o",
+                                  os.path.join(self.folder, "killed.jitbpf")])
+        time.sleep(1)
+        first.kill()
+        first.wait()
+        names = self.leaves(self.attach(process.pid), process.pid)
+        self.assertGreater(names["goes_on"], 0.9 * sum(names.values()))
+
+
+class Lost(Journal):
+    def storm(self, ring, *options, environment=None):
+        """Samples with the right name, none, and a wrong one."""
+        run = self.record([harness.ENGINE, "storm", "--slots", "16", "--seconds", "3", *options],
+                          ["-F", "999", "--user-regs", "--code-ring", ring],
+                          env={**os.environ, **(environment or {})})
+        named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
+        arena = [int(x, 16) for x in run.stdout.decode().split("arena ")[1].split()[:2]]
+        counts = collections.Counter()
+        for sample in run.samples():
+            if not sample.regs or not arena[0] <= sample.ip < arena[1] or \
+                    sample.regs[recording.R15] >> 32 != TAG:
+                continue
+            name = named[sample.tid, sample.time].name
+            if name == f"gen_{sample.regs[recording.R15] & 0xFFFFFFFF}":
+                counts["right"] += 1
+            else:
+                counts["wrong" if name.startswith("gen_") else "unknown"] += 1
+        self.check_ledger(run)
+        with open(run.path(".txt"), "rb") as live:
+            self.assertEqual(live.read(), run.report("-f", "script").stdout)
+        return run, counts
+
+    def test_all_is_recovered(self):
+        run, counts = self.storm("16K", "--rate", "20000")
+        summary = run.summary()
+        self.assertGreater(summary["counters"]["jit_ring_full"], 0)
+        self.assertGreater(summary["jit"]["recovered"], 0)
+        self.assertEqual(counts["wrong"], 0)
+        self.assertGreater(counts["right"], 500)
+
+    def test_two_threads(self):
+        run, counts = self.storm("32K", "--rate", "40000", "--threads", "2")
+        self.assertGreater(self.jit(run)["recovered"], 0)
+        self.assertEqual(counts["wrong"], 0)
+        self.assertGreater(counts["right"], 500)
+
+    def test_journal_that_drops(self):
+        """What is dead is dropped from a small journal all the time: the truth, or unknown."""
+        run, counts = self.storm("4K", "--rate", "20000", environment={"JITBPF_JOURNAL_MB": "1"})
+        self.assertGreater(self.jit(run)["recovered"], 0)
+        self.assertEqual(counts["wrong"], 0)
+
+    def test_no_journal(self):
+        """Nothing can be recovered: the truth, or unknown."""
+        run, counts = self.storm("4K", "--rate", "20000", environment={"JITBPF_JOURNAL_MB": "0"})
+        jit = self.jit(run)
+        self.assertEqual(jit["recovered"], 0)
+        self.assertGreater(jit["unreadable"], 0)
+        self.assertGreater(jit["sequence_gaps"], 0)
+        self.assertEqual(counts["wrong"], 0)
+
+
+class Lies(Journal):
+    def check_beside(self, *lies):
+        """An engine beside a process that lies is profiled as if it were alone."""
+        forger = self.start([sys.executable, FORGER, *lies])
+        forger.stdout.readline()
+        engine = self.start([harness.ENGINE, "hot", "--seconds", "20", "--name", "honest"], 0.5)
+        run = self.attach(forger.pid, engine.pid)
+        self.check_ledger(run)
+        names = self.leaves(run, engine.pid)
+        self.assertGreater(sum(names.values()), 20)
+        self.assertGreater(names["honest"], 0.9 * sum(names.values()))
+        return self.jit(run)
+
+    def test_that_cannot_be_read(self):
+        for lie in ("unsealed", "sizes", "header", "used", "order", "odd"):
+            with self.subTest(lie):
+                self.assertEqual(self.check_beside(lie)["unreadable"], 1)
+
+    def test_that_moves(self):
+        """A piece that did not move while it was read counts, so that it may be had."""
+        self.assertLessEqual(self.check_beside("moving")["unreadable"], 1)
+
+    def test_of_a_gigabyte(self):
+        self.assertEqual(self.check_beside("huge")["late"], 1)
+
+
+if __name__ == "__main__":
+    harness.unittest.main()
