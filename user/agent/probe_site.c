@@ -4,9 +4,12 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/file_blob.h"
@@ -123,6 +126,35 @@ static uint64_t run_site(const uint8_t *code, volatile const uint64_t *hits)
 	return *hits - before;
 }
 
+static void end_at_fault(int signal)
+{
+	_exit(1);
+}
+
+/*
+ * Can a child run what its parent has? The call that some kernels put in place of
+ * a nop leads to a page which they do not give to children: those die of it.
+ */
+static bool works_after_fork(const uint8_t *code, volatile const uint64_t *hits)
+{
+	struct sigaction at_fault = {.sa_handler = end_at_fault};
+	int status;
+	pid_t child = fork();
+
+	if (child < 0)
+		return false;
+	if (child == 0) {
+		sigaction(SIGSEGV, &at_fault, NULL);
+		run_site(code, hits);
+		_exit(0);
+	}
+	while (waitpid(child, &status, 0) < 0) {
+		if (errno != EINTR)
+			return false;
+	}
+	return status == 0;
+}
+
 /*
  * Does the place fire each time, besides the places tried before it, which stay
  * attached? And is it cheap: a newer kernel has replaced the nop by a call after
@@ -139,7 +171,9 @@ static bool works(const struct probe_site *site, uint32_t place, const uint8_t *
 		return false;
 	if (run_site(code, hits) != others + SELF_TEST_RUNS)
 		return false;
-	return !place || *(volatile const uint8_t *)(code + place) != 0xcc;
+	if (!place)
+		return true;
+	return *(volatile const uint8_t *)(code + place) != 0xcc && works_after_fork(code, hits);
 }
 
 int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,

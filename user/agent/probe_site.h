@@ -3,7 +3,8 @@
  * Where to attach to the shim's probe. The site offers three places: +0, which
  * every kernel can use, and +1 and +6, which newer ones make several times
  * cheaper. Which of them works here is found out, not assumed: an attach can
- * succeed and never fire, and on some kernels the newer places are slower.
+ * succeed and never fire, on some kernels the newer places are slower, and on some
+ * (6.18) they kill a forked child that comes to a site which its parent has run.
  */
 #ifndef JITBPF_AGENT_PROBE_SITE_H
 #define JITBPF_AGENT_PROBE_SITE_H
@@ -30,9 +31,9 @@ int probe_site_find(const char *path, struct probe_site *ret);
 
 /*
  * Choose the place by attaching self_test, which counts in *hits, to this very
- * process and running the site. Returns 0 with site->place set, or -ENOTSUP
- * where none fires. Leaves links in keep, to be destroyed at the end: detaching
- * takes the kernel longer than all the rest.
+ * process and running the site, here and in a child. Returns 0 with site->place
+ * set, or -ENOTSUP where none fires. Leaves links in keep, to be destroyed at the
+ * end: detaching takes the kernel longer than all the rest.
  */
 int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
 		      volatile const uint64_t *hits, struct bpf_link *keep[3]);
