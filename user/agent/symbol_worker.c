@@ -184,8 +184,11 @@ static int collect(void *context, bool wait, symbol_taker_fn take, void *take_co
 
 	pthread_mutex_lock(&worker->lock);
 	/* A round's requests wake the worker once. */
-	if (worker->begun < worker->requests.size)
+	if (worker->begun < worker->requests.size) {
+		symbol_requests_sort(&worker->requests.data[worker->begun],
+				     worker->requests.size - worker->begun);
 		pthread_cond_signal(&worker->asked);
+	}
 	if (wait)
 		wait_for_answers(worker);
 	answer = worker->answers;

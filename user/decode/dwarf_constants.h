@@ -23,6 +23,7 @@ enum dwarf_tag {
 };
 
 enum dwarf_attribute_name {
+	DWARF_AT_SIBLING = 0x01,
 	DWARF_AT_NAME = 0x03,
 	DWARF_AT_STMT_LIST = 0x10,
 	DWARF_AT_LOW_PC = 0x11,

@@ -47,6 +47,8 @@ static enum dwarf_slot slot_of_attribute(uint64_t name)
 		return DWARF_SLOT_RNGLISTS_BASE;
 	case DWARF_AT_GNU_RANGES_BASE:
 		return DWARF_SLOT_RANGES_BASE;
+	case DWARF_AT_SIBLING:
+		return DWARF_SLOT_SIBLING;
 	case DWARF_AT_LANGUAGE:
 		return DWARF_SLOT_LANGUAGE;
 	case DWARF_AT_DWO_NAME:

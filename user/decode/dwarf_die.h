@@ -28,6 +28,7 @@ enum dwarf_slot {
 	DWARF_SLOT_LANGUAGE,
 	DWARF_SLOT_DWO_NAME,
 	DWARF_SLOT_DWO_ID,
+	DWARF_SLOT_SIBLING,
 	DWARF_SLOTS, /* also: has none */
 };
 

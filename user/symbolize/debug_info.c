@@ -147,6 +147,10 @@ static int unit_frames(struct debug_info *info, struct debug_unit *unit, uint64_
 	struct debug_chain chain = {.count = 0};
 	int err = debug_unit_chain(unit, address, &chain);
 
+	if (err == -ENOENT) {
+		err = debug_unit_scan_inside(unit, info->units.index.text_start);
+		err = err ?: debug_unit_chain(unit, address, &chain);
+	}
 	if (err == -ENOMEM)
 		return err;
 	/* Code without a function, as assembly is, may have lines all the same. */

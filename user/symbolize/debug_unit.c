@@ -70,6 +70,7 @@ size_t debug_unit_bytes(const struct debug_unit *unit)
 struct scan {
 	struct debug_unit *unit;
 	uint64_t text_start;
+	bool whole;
 	uint64_t ranges_left;
 	struct dwarf_ranges ranges; /* of the function at hand */
 	struct die_nesting nesting;
@@ -110,6 +111,40 @@ static int scan_function(struct scan *scan, const struct dwarf_die *die, uint32_
 	return vec_push(&unit->functions, function);
 }
 
+/*
+ * What is inside a function is nearly all of a unit, and seldom holds other
+ * functions: most compilers say where it ends. *ret_skipped is set where that is believed.
+ */
+static int skip_inside(struct dwarf_walk *walk, struct dwarf_die *die, bool *ret_skipped)
+{
+	const struct dwarf_value *sibling = &die->values[DWARF_SLOT_SIBLING];
+	uint64_t at = walk->base + cursor_offset(&walk->c);
+
+	if (!die->children || sibling->class != DWARF_REFERENCE || sibling->u <= at)
+		return 0;
+	die->children = false;
+	*ret_skipped = true;
+	return cursor_skip(&walk->c, sibling->u - at);
+}
+
+/* A function's DIE, with what is inside of it, where that can be passed over. */
+static int scan_subprogram(struct scan *scan, struct dwarf_walk *walk, struct dwarf_die *die)
+{
+	struct debug_unit *unit = scan->unit;
+	uint32_t item = DIE_NO_ITEM;
+	bool skipped = false;
+	int err = scan_function(scan, die, &item);
+
+	if (!err && !scan->whole)
+		err = skip_inside(walk, die, &skipped);
+	if (err)
+		return err;
+	unit->skipped |= skipped;
+	if (skipped && item != DIE_NO_ITEM)
+		unit->functions.data[item].end = walk->base + cursor_offset(&walk->c);
+	return die_nesting_enter(&scan->nesting, die, item);
+}
+
 static int scan_run(struct scan *scan)
 {
 	struct debug_unit *unit = scan->unit;
@@ -129,7 +164,6 @@ static int scan_run(struct scan *scan)
 	err = section_view(&unit->file->sections[DWARF_INFO], unit->header.dies, size_bytes,
 			   &walk.c);
 	while (!err && cursor_left(&walk.c)) {
-		item = DIE_NO_ITEM;
 		err = dwarf_walk_next(&walk, false, &die);
 		if (err)
 			break;
@@ -141,8 +175,9 @@ static int scan_run(struct scan *scan)
 			continue;
 		}
 		if (die.tag == DWARF_TAG_SUBPROGRAM)
-			err = scan_function(scan, &die, &item);
-		err = err ?: die_nesting_enter(&scan->nesting, &die, item);
+			err = scan_subprogram(scan, &walk, &die);
+		else
+			err = die_nesting_enter(&scan->nesting, &die, DIE_NO_ITEM);
 	}
 	return err;
 }
@@ -173,27 +208,53 @@ static int sort_ranges(struct debug_unit *unit)
 	return 0;
 }
 
-int debug_unit_scan(struct debug_unit *unit, uint64_t text_start)
+static int scan_functions(struct debug_unit *unit, uint64_t text_start, bool whole)
 {
 	CLEANUP(scan_deinit)
 	struct scan scan = {
 		.unit = unit,
 		.text_start = text_start,
+		.whole = whole,
 		.ranges_left = DEBUG_UNIT_RANGES_MAX,
 	};
+	int err = scan_run(&scan);
+
+	return err == -ENOMEM ? err : sort_ranges(unit);
+}
+
+static void forget_functions(struct debug_unit *unit)
+{
+	vec_for_each (function, &unit->functions)
+		debug_inlines_destroy(function->inlines);
+	unit->functions.size = unit->ranges.size = 0;
+	unit->inlines_bytes = 0;
+}
+
+int debug_unit_scan(struct debug_unit *unit, uint64_t text_start)
+{
 	int err;
 
 	if (unit->scanned)
 		return 0;
-	err = scan_run(&scan);
-	if (err != -ENOMEM)
-		err = sort_ranges(unit);
+	err = scan_functions(unit, text_start, false);
 	if (!err)
 		err = dwarf_lines_read(unit->skeleton_file, &unit->skeleton, &unit->lines);
 	if (err == -ENOMEM)
 		return err;
 	unit->scanned = true;
 	return 0;
+}
+
+int debug_unit_scan_inside(struct debug_unit *unit, uint64_t text_start)
+{
+	int err;
+
+	if (!unit->skipped)
+		return -ENOENT;
+	forget_functions(unit);
+	err = scan_functions(unit, text_start, true);
+	unit->skipped = err == -ENOMEM;
+	return err;
 }
 
 struct debug_function *debug_unit_function(struct debug_unit *unit, uint64_t address)

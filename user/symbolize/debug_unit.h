@@ -56,6 +56,7 @@ struct debug_unit {
 	VEC(struct debug_function) functions;
 	VEC(struct debug_function_range) ranges; /* by start */
 	bool scanned;
+	bool skipped; /* what is inside of functions was not looked at for others */
 	struct debug_scopes scopes;
 	size_t inlines_bytes; /* memory of its functions' inlines */
 };
@@ -78,6 +79,12 @@ size_t debug_unit_bytes(const struct debug_unit *unit);
  * what came before counts. Returns 0, or -ENOMEM.
  */
 int debug_unit_scan(struct debug_unit *unit, uint64_t text_start);
+
+/*
+ * Look for functions inside of others too, which are few: where an address is in none
+ * of those found so far. Returns 0, -ENOENT (that was done already) or -ENOMEM.
+ */
+int debug_unit_scan_inside(struct debug_unit *unit, uint64_t text_start);
 
 /* The function at an address, in a unit that was scanned; or NULL. */
 struct debug_function *debug_unit_function(struct debug_unit *unit, uint64_t address);

@@ -2,9 +2,7 @@
 #include "symbolize/symbol_service.h"
 
 #include <errno.h>
-
-#include "base/scope.h"
-#include "base/sort_keys.h"
+#include <stdlib.h>
 
 int symbolizer_location(struct symbolizer *symbolizer, enum location_kind kind, uint64_t offset,
 			const struct module *module, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
@@ -34,15 +32,25 @@ static int now_request(void *context, uint32_t location, const struct location *
 	return vec_push(&now->requests, request);
 }
 
-/* File by file, so that each is read once, however little of them can be kept. */
-static int sort_requests(const struct symbolize_now *now, struct sort_key *keys)
+static uint32_t module_number(const struct symbol_request *request)
 {
-	for (uint32_t i = 0; i < now->requests.size; i++) {
-		const struct module *module = now->requests.data[i].module;
+	return request->module ? request->module->number + 1 : 0;
+}
 
-		keys[i] = (struct sort_key){.key = module ? module->number + 1ull : 0, .item = i};
-	}
-	return sort_keys(keys, now->requests.size);
+static int compare_requests(const void *a_, const void *b_)
+{
+	const struct symbol_request *a = a_, *b = b_;
+	uint32_t module_a = module_number(a), module_b = module_number(b);
+
+	if (module_a != module_b)
+		return module_a < module_b ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+void symbol_requests_sort(struct symbol_request *requests, size_t count)
+{
+	if (count)
+		qsort(requests, count, sizeof(*requests), compare_requests);
 }
 
 static int now_collect(void *context, bool wait, symbol_taker_fn take, void *take_context)
@@ -50,17 +58,15 @@ static int now_collect(void *context, bool wait, symbol_taker_fn take, void *tak
 	struct symbolize_now *now = context;
 	const struct naming_progress *progress = &now->progress;
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
-	AUTO_FREE struct sort_key *keys = NULL;
-	size_t all = wait ? now->requests.size : 0;
+	size_t all = now->requests.size;
 	uint32_t count;
-	int err;
+	int err = 0;
 
-	if (!all)
+	if (!wait)
 		return 0;
-	keys = calloc(all, sizeof(*keys));
-	err = keys ? sort_requests(now, keys) : -ENOMEM;
+	symbol_requests_sort(now->requests.data, all);
 	for (size_t i = 0; i < all && !err; i++) {
-		const struct symbol_request *request = &now->requests.data[keys[i].item];
+		const struct symbol_request *request = &now->requests.data[i];
 		const struct module *module = request->module;
 
 		if (progress->show)

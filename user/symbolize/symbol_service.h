@@ -56,6 +56,9 @@ struct symbol_request {
 	const struct module *module;
 };
 
+/* File by file, and through each in one direction: what is read once is not read again. */
+void symbol_requests_sort(struct symbol_request *requests, size_t count);
+
 /*
  * A service that symbolizes on the caller's thread, when collect() waits: in a
  * replay the names may yet come with the recording, and then nobody is asked.
