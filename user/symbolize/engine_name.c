@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbolize/engine_name.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,22 +10,19 @@
 #include "base/scope.h"
 #include "symbolize/demangle.h"
 
-struct spelling {
-	const char *made;  /* by numba's mangler */
+/* Of arrays, what they nearly always are goes without saying. */
+static const struct spelling {
+	const char *made;
 	const char *meant; /* not longer */
+} spellings[] = {
+	{", mutable, aligned>", ">"},
+	{", readonly, aligned>", ", readonly>"},
 };
 
-/*
- * The mangler writes other characters in hexadecimal, but "_" as it is, so that
- * the way back is open only for words: "conv_2d" is no "conv-". Of arrays, what
- * they nearly always are goes without saying.
- */
-static const struct spelling spellings[] = {
-	{"_3clocals_3e", "<locals>"},	  {"_3clambda_3e", "<lambda>"},
-	{"_3clistcomp_3e", "<listcomp>"}, {"_3cdictcomp_3e", "<dictcomp>"},
-	{"_3csetcomp_3e", "<setcomp>"},	  {"_3cgenexpr_3e", "<genexpr>"},
-	{", mutable, aligned>", ">"},	  {", readonly, aligned>", ", readonly>"},
-};
+/* What stands in pairs in names: "<locals>", "DictType[int64,int64]". */
+static const char openers[] = "<[(", closers[] = ">])";
+
+#define PAIRS (sizeof(openers) - 1)
 
 static bool begins_with(const char *s, const char *prefix)
 {
@@ -40,19 +38,54 @@ static bool is_numba(const char *text)
 	       strstr(text, ", mutable, aligned>");
 }
 
-/* Rewrite in place, without the tags that only tell one compilation from another. */
+/* The character that "_3c" at text stands for, or 0: none, or none that a mangler writes so. */
+static char spelled_out(const char *text)
+{
+	char digits[3] = {text[0] == '_' ? text[1] : 0, text[0] == '_' && text[1] ? text[2] : 0};
+	int c;
+
+	if (strspn(digits, "0123456789abcdef") != 2)
+		return 0;
+	c = (int)strtol(digits, NULL, 16);
+	return c >= ' ' && c < 0x7f && !isalnum(c) && c != '_' ? (char)c : 0;
+}
+
+/* Where in text each of the closers is spelled out last. */
+static void find_last_closers(const char *text, const char *ret[PAIRS])
+{
+	for (; *text; text++) {
+		char c = spelled_out(text);
+		const char *closer = c ? strchr(closers, c) : NULL;
+
+		if (closer)
+			ret[closer - closers] = text;
+	}
+}
+
+/*
+ * Rewrite in place, without the tags that only tell one compilation from another.
+ *
+ * The mangler writes other characters in hexadecimal, but "_" as it is, so that the
+ * way back is open only between brackets, which names have in pairs: "conv_2d" is no
+ * "conv-".
+ */
 static void respell(char *text)
 {
+	const char *last_closers[PAIRS] = {NULL};
 	char *out = text;
+	int depth = 0;
 
+	find_last_closers(text, last_closers);
 	while (*text) {
-		size_t skip = 0, i;
+		char c = spelled_out(text);
+		const char *opener = c ? strchr(openers, c) : NULL;
+		size_t skip = 0;
 
 		if (begins_with(text, "[abi:") && strchr(text, ']')) {
 			text = strchr(text, ']') + 1;
 			continue;
 		}
-		for (i = 0; i < ARRAY_SIZE(spellings) && !skip; i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(spellings) && !skip; i++) {
 			const struct spelling *spelling = &spellings[i];
 
 			if (!begins_with(text, spelling->made))
@@ -60,6 +93,13 @@ static void respell(char *text)
 			skip = strlen(spelling->made);
 			memcpy(out, spelling->meant, strlen(spelling->meant));
 			out += strlen(spelling->meant);
+		}
+		if (opener && text < last_closers[opener - openers])
+			depth++;
+		if (!skip && c && depth) {
+			*out++ = c;
+			skip = 3;
+			depth -= strchr(closers, c) != NULL;
 		}
 		if (!skip)
 			*out++ = *text;

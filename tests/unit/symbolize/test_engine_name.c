@@ -32,6 +32,15 @@ static const struct {
 	 "__main__::conv_2d(Array<float, 2, A, readonly>)"},
 	{"_ZN8__main__3oddE5ArrayIfLi2E1A7mutable10nonalignedE",
 	 "__main__::odd(Array<float, 2, A, mutable, nonaligned>)"},
+	{"_ZN13_3cdynamic_3e4ctor" TAGS, "<dynamic>::ctor"},
+	{"_ZN8__main__2dd" TAGS "42DictType_5bint64_2cint64_5d_3civ_3dNone_3e5TupleIxdE",
+	 "__main__::dd(DictType[int64,int64]<iv=None>, Tuple<long long, double>)"},
+	{"_ZN5numba4impl" TAGS "xN38BoundFunction_28_28_3cclass_20_27numba5types53"
+	 "Integer_27_3e_2c_20_27__hash___27_29_20for_20int64_29E",
+	 "numba::impl(long long, BoundFunction((<class 'numba::types::"
+	 "Integer'>, '__hash__') for int64))"},
+	{"_ZN8__main__13conv_2d_28_2d" TAGS "x", "__main__::conv_2d_28_2d(long long)"},
+	{"_ZN8__main__8_3e_2d_3" TAGS "x", "__main__::_3e_2d_3(long long)"},
 	/* Other engines' and compilers'. */
 	{"_Z3addii", "add(int, int)"},
 	{"_ZN3foo3barB5cxx11Ev", "foo::bar[abi:cxx11]()"},
