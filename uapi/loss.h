@@ -24,7 +24,10 @@
 	X(DEBUG_DROPPED, "debug_dropped", "times debug info was dropped to make room")             \
 	X(SPLITS_MISSING, "debug_splits_missing", "units of debug info not found (.dwo, .dwp)")    \
 	X(NAMES_LEFT_OUT, "names_left_out", "recorded names left out: over the budget")            \
-	X(JIT_LOSS_UNNOTED, "jit_loss_unnoted", "JIT records lost: of whom could not be noted")
+	X(JIT_LOSS_UNNOTED, "jit_loss_unnoted", "JIT records lost: of whom could not be noted")    \
+	X(SHIM_COPIES, "shim_copies", "copies of the shim attached to")                            \
+	X(SHIMS_REFUSED, "shims_refused", "files of the shim's name that are no copies of it")     \
+	X(SHIMS_OVER_BUDGET, "shims_over_budget", "mappings of more such files, not looked at")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

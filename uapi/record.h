@@ -76,7 +76,7 @@ struct jitbpf_user_regs {
  * is whole, in one part that may exceed JITBPF_JIT_PART_MAX; h.time_ns is when it
  * was read, and the event's own time lies between what was asked for and that. It
  * may also have come by the probe: the sequence number tells. tid is the process's
- * where it is not known; start_ns is 0 where LATE.
+ * where it is not known; start_ns is 0 where that is not known, as with LATE.
  */
 #define JITBPF_JIT_FROM_JOURNAL 1u
 #define JITBPF_JIT_LATE		2u /* from before we came, with FROM_JOURNAL */
@@ -112,7 +112,7 @@ struct jitbpf_journal {
 	struct jitbpf_record h; /* time_ns: from_ns */
 	__u32 pid;
 	__u32 reserved;
-	__u64 start_ns; /* 0 where LATE */
+	__u64 start_ns; /* 0 where not known, as with LATE */
 	__u64 from_ns, to_ns;
 	__u64 first_sequence; /* the lowest that may have been lost */
 	__u64 next_sequence;  /* all below were numbered when it was read */

@@ -216,6 +216,29 @@ uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *
 	return found.build_id_bytes;
 }
 
+int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping *mapping,
+			   int *ret_fd, struct blob *ret)
+{
+	struct found_file found;
+	int err = find_mapped(store, mapping, &found), fd;
+
+	if (err)
+		return err;
+	fd = fcntl(found.fd, F_DUPFD_CLOEXEC, 0);
+	err = fd < 0 ? -errno
+		     : file_reader_blob(store->meeting,
+					place_of_device(mapping->dev_major, mapping->dev_minor),
+					&found, ret);
+	if (err) {
+		close(found.fd);
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
 struct file_store_counts file_store_counts(const struct file_store *store)
 {
 	return store->counts;

@@ -42,6 +42,14 @@ void file_store_destroy(struct file_store *store);
 uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *mapping,
 			 uint8_t ret[JITBPF_BUILD_ID_MAX]);
 
+/*
+ * The file of a mapping, whatever has become of its path: *ret_fd, the caller's, stands
+ * for it (O_PATH), *ret reads it, until the store is gone. Of that thread too.
+ * Returns 0 or negative errno: -ETIMEDOUT where it does not answer.
+ */
+int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping *mapping,
+			   int *ret_fd, struct blob *ret);
+
 /* Of that thread too. */
 struct file_store_counts file_store_counts(const struct file_store *store);
 

@@ -17,6 +17,8 @@
 #define SEQUENCE_SLACK 256
 #define TIME_SLACK_NS  1000000u
 
+#define START_ANY UINT64_MAX
+
 #define LIVE_MAX                                                                                   \
 	(1u << 20) /* numbers in a JOURNAL record; JITBPF_CHUNK_MAX holds twice as many            \
 		    */
@@ -74,16 +76,15 @@ void journal_recovery_close_exited(struct journal_recovery *recovery)
 	}
 }
 
-/* Open the journal that a process writes. Returns 0 or negative errno. */
+/*
+ * Open the journal that a process writes, which began at start_ticks, or whenever.
+ * Returns 0 or negative errno.
+ */
 static int open_own(struct journal_recovery *recovery, uint32_t pid, uint64_t start_ticks,
 		    struct journal_process **ret)
 {
 	struct journal_process *oldest = recovery->processes.data,
-			       added = {
-				       .pid = pid,
-				       .start_ticks = start_ticks,
-				       .reader.fd = -1,
-			       };
+			       added = {.pid = pid, .reader.fd = -1};
 	struct journal_files files;
 	struct journal_file *own;
 	uint64_t most;
@@ -92,7 +93,8 @@ static int open_own(struct journal_recovery *recovery, uint32_t pid, uint64_t st
 	if (err)
 		return err;
 	own = files.count ? &files.files[files.count - 1] : NULL;
-	if (own && own->own && files.start_ticks == start_ticks) {
+	if (own && own->own && (start_ticks == START_ANY || files.start_ticks == start_ticks)) {
+		added.start_ticks = files.start_ticks;
 		added.reader.fd = own->fd;
 		added.reader.size_bytes = own->size_bytes;
 		own->fd = -1;
@@ -121,10 +123,11 @@ static int open_own(struct journal_recovery *recovery, uint32_t pid, uint64_t st
 static int process_of(struct journal_recovery *recovery, const struct journal_loss *loss,
 		      struct journal_process **ret)
 {
-	uint64_t ticks = process_ticks_of(loss->start_ns);
+	uint64_t ticks = loss->start_ns ? process_ticks_of(loss->start_ns) : START_ANY;
 
 	vec_for_each (process, &recovery->processes) {
-		if (process->pid == loss->pid && process->start_ticks == ticks) {
+		if (process->pid == loss->pid &&
+		    (ticks == START_ANY ? !process->exited : process->start_ticks == ticks)) {
 			*ret = process;
 			return 0;
 		}
@@ -265,8 +268,9 @@ static bool is_unreadable(int err)
 	return err == -EBADMSG || err == -EBUSY || err == -EDQUOT || err == -ENOTSUP;
 }
 
-int journal_recovery_read(struct journal_recovery *recovery, const struct journal_loss *loss,
-			  record_taker_fn take, void *take_context)
+/* unsure: without a journal, nothing was lost. */
+static int recover(struct journal_recovery *recovery, const struct journal_loss *loss, bool unsure,
+		   record_taker_fn take, void *take_context)
 {
 	uint64_t now_ns = clock_now_ns();
 	struct pass pass = {
@@ -288,6 +292,8 @@ int journal_recovery_read(struct journal_recovery *recovery, const struct journa
 
 	recovery->live.size = 0;
 	err = read_journal(&pass);
+	if (!pass.process && unsure)
+		return err == -ENOMEM ? err : 0;
 	if (!pass.process && err != -ENOMEM)
 		err = -EBADMSG; /* there is none, or nobody is there any more */
 	if (err && !is_unreadable(err))
@@ -297,4 +303,18 @@ int journal_recovery_read(struct journal_recovery *recovery, const struct journa
 	return send_journal(&pass, err		     ? JITBPF_JOURNAL_UNREADABLE
 				   : pass.gap_end_ns ? 0
 						     : JITBPF_JOURNAL_COMPLETE);
+}
+
+int journal_recovery_read(struct journal_recovery *recovery, const struct journal_loss *loss,
+			  record_taker_fn take, void *take_context)
+{
+	return recover(recovery, loss, false, take, take_context);
+}
+
+int journal_recovery_read_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns,
+				record_taker_fn take, void *take_context)
+{
+	struct journal_loss loss = {.pid = pid, .first_ns = from_ns};
+
+	return recover(recovery, &loss, true, take, take_context);
 }

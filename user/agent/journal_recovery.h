@@ -52,6 +52,14 @@ int journal_recovery_read(struct journal_recovery *recovery, const struct journa
 			  record_taker_fn take, void *take_context);
 
 /*
+ * Hand over all that stands in a process's own journal, which it may have told nobody
+ * else; from_ns: it did so from then on. Without a journal it has told nothing.
+ * Returns as above.
+ */
+int journal_recovery_read_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns,
+				record_taker_fn take, void *take_context);
+
+/*
  * A process has ended: its journal, which would take up memory for as long as it is
  * open, is closed with the next journal_recovery_close_exited().
  */

@@ -64,6 +64,17 @@ static int take_code_record(void *context, const void *bytes, size_t size_bytes)
 	return take_ring_record(code->taker, bytes, size_bytes);
 }
 
+/* All that is handed over passes here: copies of the shim are met by mappings. */
+static int watch_mappings(void *context, const struct jitbpf_record *record)
+{
+	struct code_taker *watch = context;
+	int err = 0;
+
+	if (record->type == JITBPF_MAPPING)
+		err = shim_copies_see(&watch->live->copies, (const struct jitbpf_mapping *)record);
+	return err ?: watch->taker->take(watch->taker->context, record);
+}
+
 /*
  * A process that has exited is still taking itself apart, on a newer kernel with
  * all its memory. After a while the programs need not look out for it any more,
@@ -156,6 +167,9 @@ static int send_counters(struct live_source *live, struct drain_taker *taker)
 	out.values[JITBPF_COUNT_SIDEBAND_LOST] += live->sideband_lost;
 	out.values[JITBPF_COUNT_FILES_UNANSWERED] += files.unanswered;
 	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
+	out.values[JITBPF_COUNT_SHIM_COPIES] += live->copies.attached;
+	out.values[JITBPF_COUNT_SHIMS_REFUSED] += live->copies.refused;
+	out.values[JITBPF_COUNT_SHIMS_OVER_BUDGET] += live->copies.over_budget;
 	return taker->take(taker->context, &out.head.h);
 }
 
@@ -193,35 +207,6 @@ static int send_lost_samples(struct live_source *live, struct drain_taker *taker
 }
 
 /*
- * What was lost on its way through the code ring. A loss is taken out before the
- * journal is read: what is lost meanwhile stands in it already. As struct jit_loss of
- * bpf/jit.bpf.c.
- */
-static int recover_lost(struct live_source *live, struct drain_taker *taker)
-{
-	int fd = bpf_map__fd(live->bpf->maps.jit_losses), err = 0;
-	struct {
-		uint64_t start_ns, first_ns, first_sequence;
-	} lost;
-	uint32_t pid, left = bpf_map__max_entries(live->bpf->maps.jit_losses);
-
-	while (!err && left-- && !bpf_map_get_next_key(fd, NULL, &pid)) {
-		if (bpf_map_lookup_and_delete_elem(fd, &pid, &lost))
-			break;
-		err = journal_recovery_read(&live->recovery,
-					    &(struct journal_loss){
-						    .pid = pid,
-						    .start_ns = lost.start_ns,
-						    .first_ns = lost.first_ns,
-						    .first_sequence = lost.first_sequence,
-					    },
-					    taker->take, taker->context);
-	}
-	journal_recovery_close_exited(&live->recovery);
-	return err;
-}
-
-/*
  * First samples, then code: every load that a sample could have run was in the
  * code ring before it. A record there that a preempted process has reserved and
  * not yet committed hides all behind it; until it is through, the round stays
@@ -248,7 +233,7 @@ static int drain_rings(struct live_source *live, struct drain_taker *taker)
 	if (ring_consumed(&live->code_ring) < live->code_target)
 		return SOURCE_OPEN;
 	err = drain_sideband(live, taker);
-	err = err ?: recover_lost(live, taker);
+	err = err ?: live_recover(live, taker->take, taker->context);
 	live->round_open = false;
 	untrack_exited(live);
 	return err ?: SOURCE_ROUND;
@@ -290,8 +275,10 @@ static int drain_past(struct live_source *live, struct drain_taker *taker, uint6
 	int more, err;
 
 	if (!live->scanned) {
+		live->copies.unheard = SHIM_UNHEARD_NEW;
 		more = process_scan(&scan) ?: 1;
 		live->scanned = true;
+		live->copies.unheard = SHIM_UNHEARD_ALL;
 	} else {
 		more = journal_late_read(&live->late, live->came_ns, taker->take, taker->context);
 	}
@@ -306,7 +293,9 @@ static int drain_past(struct live_source *live, struct drain_taker *taker, uint6
 static int drain(void *context, record_taker_fn take, void *take_context, uint64_t *ret_time_ns)
 {
 	struct live_source *live = context;
-	struct drain_taker taker = {.take = take, .context = take_context};
+	struct drain_taker outer = {.take = take, .context = take_context};
+	struct code_taker watch = {.live = live, .taker = &outer};
+	struct drain_taker taker = {.take = watch_mappings, .context = &watch};
 	int state, err;
 
 	if (!live->ready)

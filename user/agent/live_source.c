@@ -137,6 +137,11 @@ static int attach_probe(struct live_source *live)
 				(const uint64_t *)&live->bpf->bss->self_test_hits,
 				live->self_test_links);
 	err = err ?: probe_site_attach(&live->chosen, live->bpf->progs.jit_event, &link);
+	live->copies = (struct shim_copies){
+		.site = &live->chosen,
+		.program = live->bpf->progs.jit_event,
+		.files = live->files,
+	};
 	return err ?: keep_link(live, link);
 }
 
@@ -187,6 +192,7 @@ void live_source_destroy(struct live_source *live)
 	vec_for_each (link, &live->links)
 		bpf_link__destroy(*link);
 	vec_deinit(&live->links);
+	shim_copies_deinit(&live->copies);
 	for (size_t i = 0; i < ARRAY_SIZE(live->self_test_links); i++)
 		bpf_link__destroy(live->self_test_links[i]);
 	vec_for_each (ring, &live->sample_rings) {

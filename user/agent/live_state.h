@@ -8,6 +8,7 @@
 #include "agent/journal_recovery.h"
 #include "agent/kernel_names.h"
 #include "agent/live_source.h"
+#include "agent/shim_copies.h"
 #include "state/process_filter.h"
 #include "agent/ring.h"
 #include "base/round_buffer.h"
@@ -39,6 +40,7 @@ struct live_source {
 	int epoll_fd;
 	struct process_filter tracked;	   /* where only_tracked: as the programs' own set */
 	VEC(struct exited_process) exited; /* of them: still in the programs' set */
+	struct shim_copies copies;
 	struct journal_late late;
 	struct journal_recovery recovery;
 	struct round_buffer sideband; /* of the drain at hand, until it is filtered */
@@ -51,5 +53,11 @@ struct live_source {
 	bool ready;   /* and journals too */
 	bool stopped; /* no more samples will come */
 };
+
+/*
+ * live_recovery.c: hand over the JIT events that were lost on their way, and those that
+ * happened before a copy of the shim was attached. Returns 0 or negative errno.
+ */
+int live_recover(struct live_source *live, record_taker_fn take, void *take_context);
 
 #endif

@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "agent/file_blob.h"
+#include "agent/process_text.h"
 #include "base/scope.h"
 #include "decode/elf_file.h"
+#include "decode/proc_maps.h"
 
 #define SITE_BYTES     17
 #define SELF_TEST_RUNS 4
@@ -26,34 +28,47 @@ static const uint8_t site_code[SITE_BYTES] = {
 	0xc3,					     /* ret */
 };
 
+int probe_site_read(const struct blob *blob, struct probe_site *ret)
+{
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	uint8_t code[SITE_BYTES];
+	struct elf_probe probe;
+	int err;
+
+	err = elf_file_init(&elf, blob);
+	err = err ?: elf_file_probe(&elf, "jitbpf", "event", &probe);
+	err = err ?: blob_read(blob, probe.offset, code, sizeof(code));
+	if (err == -ENOENT || err == -EBADMSG)
+		return -ENOEXEC;
+	if (err)
+		return err;
+	if (memcmp(code, site_code, sizeof(code)) != 0 || !probe.semaphore_offset)
+		return -ENOEXEC;
+	*ret = (struct probe_site){
+		.offset = probe.offset,
+		.semaphore_offset = probe.semaphore_offset,
+	};
+	return 0;
+}
+
 static int read_site(const char *path, struct probe_site *ret)
 {
-	struct probe_site site = {0};
-	struct elf_probe probe;
-	struct elf_file elf;
-	struct blob blob;
-	int fd, err;
+	CLEANUP(blob_close) struct blob blob = {0};
+	AUTO_CLOSE int fd = file_open_regular(path);
+	struct probe_site site;
+	int err;
 
-	fd = file_open_regular(path);
 	if (fd < 0)
 		return fd;
 	err = file_blob_init(&blob, fd);
-	if (err) {
-		close(fd);
-		return err;
-	}
-	err = elf_file_init(&elf, &blob);
-	if (!err) {
-		err = elf_file_probe(&elf, "jitbpf", "event", &probe);
-		elf_file_deinit(&elf);
-	}
-	blob_close(&blob);
 	if (err)
-		return err == -ENOMEM ? err : -ENOEXEC;
+		return err;
+	TAKE_FD(fd); /* closed with the blob */
+	err = probe_site_read(&blob, &site);
+	if (err)
+		return err;
 	if (!realpath(path, site.path))
 		return -errno;
-	site.offset = probe.offset;
-	site.semaphore_offset = probe.semaphore_offset;
 	*ret = site;
 	return 0;
 }
@@ -113,6 +128,26 @@ static int map_site(const struct probe_site *site, void **ret_map, size_t *ret_b
 	*ret_map = map;
 	*ret_bytes = bytes;
 	return 0;
+}
+
+/* Which file a mapping of ours maps, by the kernel's own words. */
+static int find_mapped(const void *map, struct mapped_file *ret)
+{
+	CLEANUP(process_text_deinit) process_text text = {0};
+	int err = process_text_read_maps(&text, (uint32_t)getpid()), more;
+	struct proc_map line;
+	struct cursor maps;
+
+	if (err)
+		return err;
+	maps = cursor_of(text.data, text.size);
+	while ((more = proc_maps_next(&maps, &line))) {
+		if (more < 0 || line.start > (uintptr_t)map || line.end <= (uintptr_t)map)
+			continue;
+		*ret = (struct mapped_file){line.dev_major, line.dev_minor, line.inode};
+		return 0;
+	}
+	return -ENOENT;
 }
 
 /* Run the site a few times. Returns how often it fired, whoever is attached where in it. */
@@ -189,6 +224,11 @@ int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
 	err = map_site(site, &map, &map_bytes);
 	if (err)
 		return err;
+	err = find_mapped(map, &site->file);
+	if (err) {
+		munmap(map, map_bytes);
+		return err;
+	}
 	code = (const uint8_t *)map + map_bytes - SITE_BYTES;
 	/* Whoever else is attached shows as a breakpoint or a call in place of a nop. */
 	ours = code[SITE_BYTES - 1] == site_code[SITE_BYTES - 1];

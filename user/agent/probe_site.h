@@ -12,14 +12,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct blob;
 struct bpf_link;
 struct bpf_program;
+
+/* A file, as mappings of it show it: on some file systems stat() says something else. */
+struct mapped_file {
+	uint32_t dev_major, dev_minor;
+	uint64_t inode; /* 0: not known */
+};
 
 struct probe_site {
 	char path[4096]; /* of the shim */
 	uint64_t offset; /* of the site in the file */
 	uint64_t semaphore_offset;
-	uint32_t place; /* chosen: 0, 1 or 6 bytes into the site */
+	uint32_t place;		 /* chosen: 0, 1 or 6 bytes into the site */
+	struct mapped_file file; /* likewise found by probe_site_choose() */
 };
 
 /*
@@ -28,6 +36,13 @@ struct probe_site {
  * or negative errno.
  */
 int probe_site_find(const char *path, struct probe_site *ret);
+
+/*
+ * The site in a file that may be a copy of the shim: nobody vouches for it, so that
+ * its code is compared with what it has to be. Path, place and file are left
+ * to the caller. Returns as above, or the blob's error; on failure *ret is unchanged.
+ */
+int probe_site_read(const struct blob *blob, struct probe_site *ret);
 
 /*
  * Choose the place by attaching self_test, which counts in *hits, to this very

@@ -191,7 +191,7 @@ static void put_trouble(struct text *text, const struct ledger *ledger)
 		put_row(text, "records that could not be read", ledger->malformed_records);
 	for (int i = 0; i < JITBPF_COUNTER_MAX; i++) {
 		if (i != JITBPF_COUNT_SAMPLES_TAKEN && i != JITBPF_COUNT_JIT_HITS &&
-		    ledger->counters[i])
+		    i != JITBPF_COUNT_SHIM_COPIES && ledger->counters[i])
 			put_row(text, ledger_counters[i].words, ledger->counters[i]);
 	}
 	if (!ledger->filtered && counted && counted != taken)
