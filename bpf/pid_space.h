@@ -40,6 +40,20 @@ static __always_inline __u32 pid_in_our_space(struct task_struct *task)
 	return 0;
 }
 
+/* Its number in the innermost namespace that it is in: as it sees itself. */
+static __always_inline __u32 pid_in_own_space(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+	struct upid upid;
+
+	if (bpf_probe_read_kernel(&upid, sizeof(upid),
+				  (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+					  (__u64)level * bpf_core_type_size(struct upid)))
+		return 0;
+	return upid.nr;
+}
+
 static __always_inline __u32 current_pid_in_our_space(struct task_struct *task)
 {
 	if (!pidns_inum)

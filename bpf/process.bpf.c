@@ -10,21 +10,54 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Children of a tracked process are tracked; a pid that is used again by others is not. */
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(track_fork, struct task_struct *parent, struct task_struct *child)
+static __always_inline void track(struct task_struct *parent, __u32 child_pid)
 {
-	__u32 parent_pid, child_pid, lives = TRACKED_LIVES;
+	__u32 parent_pid = pid_in_our_space(parent->group_leader), lives = TRACKED_LIVES;
 
-	if (child->pid != child->tgid)
-		return 0; /* a thread */
-	parent_pid = pid_in_our_space(parent->group_leader);
-	child_pid = pid_in_our_space(child);
-	if (!child_pid)
-		return 0;
 	if (!parent_pid || !bpf_map_lookup_elem(&tracked, &parent_pid))
 		bpf_map_delete_elem(&tracked, &child_pid);
 	else if (bpf_map_update_elem(&tracked, &child_pid, &lives, BPF_ANY))
 		count(JITBPF_COUNT_SIDEBAND_LOST);
+}
+
+/* Where a process sees itself under another number, say so: nobody else knows it for sure. */
+static __always_inline void tell_inner_pid(struct task_struct *task, __u32 pid)
+{
+	__u32 inner_pid = pid_in_own_space(task);
+	struct jitbpf_inner_pid *out;
+
+	if (inner_pid == pid || !inner_pid)
+		return;
+	out = bpf_ringbuf_reserve(&code_ring, sizeof(*out), 0);
+	if (!out) {
+		count(JITBPF_COUNT_SIDEBAND_LOST);
+		return;
+	}
+	*out = (struct jitbpf_inner_pid){
+		.h = {.size_bytes = sizeof(*out),
+		      .type = JITBPF_INNER_PID,
+		      .time_ns = bpf_ktime_get_ns()},
+		.pid = pid,
+		.inner_pid = inner_pid,
+		.start_ns = BPF_CORE_READ(task, start_boottime),
+	};
+	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 child_pid;
+
+	if (child->pid != child->tgid)
+		return 0; /* a thread */
+	child_pid = pid_in_our_space(child);
+	if (!child_pid)
+		return 0;
+	if (only_tracked)
+		track(parent, child_pid);
+	if (is_tracked(child_pid))
+		tell_inner_pid(child, child_pid);
 	return 0;
 }
 

@@ -29,6 +29,7 @@ enum jitbpf_record_type {
 	JITBPF_LOST_SAMPLES = 9,
 	JITBPF_COUNTERS = 10,
 	JITBPF_JOURNAL = 11,
+	JITBPF_INNER_PID = 12,
 	/* 100 and up: in recordings only, uapi/recording.h */
 };
 
@@ -173,6 +174,14 @@ struct jitbpf_kernel_symbol {
 	char name[]; /* NUL-terminated within h.size_bytes */
 };
 
+/* A process that sees itself under another pid than we do: it is in a container. */
+struct jitbpf_inner_pid {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 inner_pid; /* in its own pid namespace */
+	__u64 start_ns;	 /* 0 where not known */
+};
+
 #define JITBPF_THROTTLE_END 1u /* flags: sampling on this CPU goes on again */
 
 struct jitbpf_throttle {
@@ -205,6 +214,7 @@ _Static_assert(sizeof(struct jitbpf_mapping) == 112, "ABI");
 _Static_assert(sizeof(struct jitbpf_comm) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_task) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_kernel_symbol) == 32, "ABI");
+_Static_assert(sizeof(struct jitbpf_inner_pid) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_throttle) == 24, "ABI");
 _Static_assert(sizeof(struct jitbpf_lost_samples) == 40, "ABI");
 _Static_assert(sizeof(struct jitbpf_counters) == 16, "ABI");

@@ -67,6 +67,10 @@ static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
 	case JITBPF_COMM:
 		err = process_table_comm(&fuzzed->table, (const struct jitbpf_comm *)record);
 		break;
+	case JITBPF_INNER_PID:
+		err = process_table_inner_pid(&fuzzed->table,
+					      (const struct jitbpf_inner_pid *)record);
+		break;
 	case JITBPF_FORK:
 		err = process_table_fork(&fuzzed->table, (const struct jitbpf_task *)record);
 		break;

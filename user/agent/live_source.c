@@ -58,7 +58,6 @@ static int load_programs(struct live_source *live, const struct live_options *op
 	err = bpf_map__set_max_entries(bpf->maps.code_ring, (uint32_t)live->code_ring_bytes);
 	if (err)
 		return err;
-	bpf_program__set_autoload(bpf->progs.track_fork, options->only_tracked);
 	return jitbpf_bpf__load(bpf);
 }
 
@@ -122,9 +121,7 @@ static int attach_following(struct live_source *live)
 {
 	int err = keep_link(live, bpf_program__attach(live->bpf->progs.process_exit));
 
-	if (!err && live->bpf->rodata->only_tracked)
-		err = keep_link(live, bpf_program__attach(live->bpf->progs.track_fork));
-	return err;
+	return err ?: keep_link(live, bpf_program__attach(live->bpf->progs.process_fork));
 }
 
 static int attach_probe(struct live_source *live)

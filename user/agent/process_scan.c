@@ -46,6 +46,24 @@ static int scan_comm(struct scanner *scanner, uint32_t pid)
 	return scanner->scan->take(scanner->scan->take_context, &out.h);
 }
 
+/* Where it sees itself under another pid. */
+static int scan_inner_pid(struct scanner *scanner, uint32_t pid)
+{
+	struct jitbpf_inner_pid out = {
+		.h = {.size_bytes = sizeof(out),
+		      .type = JITBPF_INNER_PID,
+		      .time_ns = scanner->time_ns},
+		.pid = pid,
+	};
+	uint32_t inner_pid;
+	int err = process_inner_pid(&scanner->text, pid, &inner_pid);
+
+	if (err || inner_pid == pid)
+		return err == -ENOMEM ? err : 0;
+	out.inner_pid = inner_pid;
+	return scanner->scan->take(scanner->scan->take_context, &out.h);
+}
+
 static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc_map *map)
 {
 	struct jitbpf_mapping fields = {
@@ -87,6 +105,9 @@ static int scan_process(struct scanner *scanner, uint32_t pid)
 	err = scan_comm(scanner, pid);
 	if (err == -ENOENT || err == -ESRCH)
 		return 0; /* it has ended */
+	if (err)
+		return err;
+	err = scan_inner_pid(scanner, pid);
 	if (err)
 		return err;
 	err = process_text_read_maps(&scanner->text, pid);

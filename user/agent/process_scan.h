@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What was there before we came: names and executable mappings of all
- * processes, from /proc, as COMM and MAPPING records. Begin it when the
+ * What was there before we came: names, inner pids and executable mappings of all
+ * processes, from /proc, as COMM, INNER_PID and MAPPING records. Begin it when the
  * side-band is already on, so that nothing falls between the two. What was there before
  * we came has that time, so that what the side-band tells of the scan's own time applies to it.
  */

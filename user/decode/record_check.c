@@ -66,6 +66,8 @@ static size_t least_bytes(uint16_t type)
 	case JITBPF_FORK:
 	case JITBPF_EXIT:
 		return sizeof(struct jitbpf_task);
+	case JITBPF_INNER_PID:
+		return sizeof(struct jitbpf_inner_pid);
 	case JITBPF_KERNEL_SYMBOL:
 		return sizeof(struct jitbpf_kernel_symbol);
 	case JITBPF_THROTTLE:

@@ -155,6 +155,9 @@ static int take_record(void *context, const struct jitbpf_record *record)
 		return process_table_fork(&p->processes, (const struct jitbpf_task *)record);
 	case JITBPF_EXIT:
 		return process_table_exit(&p->processes, (const struct jitbpf_task *)record);
+	case JITBPF_INNER_PID:
+		return process_table_inner_pid(&p->processes,
+					       (const struct jitbpf_inner_pid *)record);
 	case JITBPF_KERNEL_SYMBOL:
 		return pipeline_take_kernel_symbol(p, (const struct jitbpf_kernel_symbol *)record);
 	case JITBPF_THROTTLE:
@@ -262,6 +265,7 @@ static void complete_ledger(struct pipeline *p)
 		jit_assembly_flush(&process->jit_assembly);
 		jit->incomplete = process->jit_assembly.incomplete;
 		row->comm = process->comm;
+		row->inner_pid = process->inner_pid;
 		if (i < p->sequences.size)
 			jit->sequence_gaps = jit_sequences_gaps(&p->sequences.data[i]);
 		add_jit_counts(all, jit);

@@ -49,7 +49,8 @@ struct jit_counts {
 
 struct ledger_process {
 	uint32_t pid;
-	uint32_t comm; /* number in the string pool: the last name */
+	uint32_t inner_pid; /* as the process sees itself; 0: the same, as far as we know */
+	uint32_t comm;	    /* number in the string pool: the last name */
 	uint64_t fate[FATE_COUNT];
 	uint64_t cut[JITBPF_END_COUNT]; /* FATE_STACK_CUT by reason: enum jitbpf_stack_end */
 	struct jit_counts jit;

@@ -13,6 +13,7 @@
 
 #define PROCESSES_SHOWN 20
 #define COMM_COLUMNS	16
+#define INSIDE_COLUMNS	11 /* of the pid that a process sees itself under, where some do */
 #define LABEL_COLUMNS	28
 #define RUN_COLUMNS	1000 /* of what is recorded: a command can be long */
 
@@ -209,9 +210,13 @@ static void put_comm(struct text *text, const char *comm)
 }
 
 static void put_process(struct text *text, const struct view *view,
-			const struct ledger_process *process)
+			const struct ledger_process *process, int inside_columns)
 {
-	text_printf(text, "%10u  ", process->pid);
+	char inside[16] = "";
+
+	if (process->inner_pid)
+		snprintf(inside, sizeof(inside), " (%u)", process->inner_pid);
+	text_printf(text, "%10u%-*s  ", process->pid, inside_columns, inside);
 	put_comm(text, frame_text_comm(view, process->comm));
 	put_number(text, ledger_process_taken(process), 11);
 	for (int i = 0; i < FATE_COUNT; i++)
@@ -225,14 +230,19 @@ static void put_processes(struct text *text, const struct view *view,
 			  const struct ledger_ranking *ranking)
 {
 	size_t count = ranking->processes.size;
+	int inside_columns = 0;
 
 	if (!count)
 		return;
-	text_printf(text, "\n%10s  %-*s%11s%11s%11s%11s%11s%11s%11s\n", "PID", COMM_COLUMNS,
-		    "PROCESS", "SAMPLES", "RESOLVED", "UNKNOWN", "CUT", "LOST", "JIT METH.",
-		    "JIT CODE");
+	for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++) {
+		if (ranking->processes.data[i]->inner_pid)
+			inside_columns = INSIDE_COLUMNS;
+	}
+	text_printf(text, "\n%10s%-*s  %-*s%11s%11s%11s%11s%11s%11s%11s\n", "PID", inside_columns,
+		    inside_columns ? " (INSIDE)" : "", COMM_COLUMNS, "PROCESS", "SAMPLES",
+		    "RESOLVED", "UNKNOWN", "CUT", "LOST", "JIT METH.", "JIT CODE");
 	for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++)
-		put_process(text, view, ranking->processes.data[i]);
+		put_process(text, view, ranking->processes.data[i], inside_columns);
 	if (count > PROCESSES_SHOWN)
 		text_printf(text, "%10s  and %zu more\n", "", count - PROCESSES_SHOWN);
 }

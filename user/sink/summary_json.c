@@ -87,6 +87,8 @@ int summary_json_write(struct json *json, const struct view *view)
 
 		json_begin(json, '{');
 		json_member_number(json, "pid", process->pid);
+		if (process->inner_pid)
+			json_member_number(json, "pid_inside", process->inner_pid);
 		json_member_string(json, "comm", frame_text_comm(view, process->comm));
 		write_samples(json, ledger_process_taken(process), process->fate, process->cut);
 		write_jit(json, &process->jit);

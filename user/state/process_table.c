@@ -306,6 +306,17 @@ int process_table_exit(struct process_table *table, const struct jitbpf_task *re
 	return 0;
 }
 
+int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record)
+{
+	struct process *process;
+	int err =
+		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
+
+	if (!err)
+		process->inner_pid = record->inner_pid;
+	return err;
+}
+
 static void retire(struct process *process)
 {
 	space_map_destroy(process->mappings);

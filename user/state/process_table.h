@@ -33,6 +33,7 @@ struct mapping {
 struct process {
 	uint32_t number;
 	uint32_t pid;
+	uint32_t inner_pid;	  /* as it sees itself; 0: as pid, as far as we know */
 	uint64_t start_ns;	  /* leader's, CLOCK_BOOTTIME; 0 while not known */
 	uint64_t from_ns;	  /* when we first knew of it */
 	uint64_t exit_ns;	  /* UINT64_MAX: lives */
@@ -85,6 +86,7 @@ int process_table_map(struct process_table *table, const struct jitbpf_mapping *
 int process_table_comm(struct process_table *table, const struct jitbpf_comm *record);
 int process_table_fork(struct process_table *table, const struct jitbpf_task *record);
 int process_table_exit(struct process_table *table, const struct jitbpf_task *record);
+int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record);
 
 /*
  * Drop the history older than time_ns of all processes, and retire those that

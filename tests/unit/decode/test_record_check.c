@@ -43,9 +43,10 @@ static void test_fixed_sizes(void **state)
 		uint16_t type;
 		size_t size_bytes;
 	} fixed[] = {
-		{JITBPF_SAMPLE, 64},   {JITBPF_JIT, 40},	  {JITBPF_COMM, 48},
-		{JITBPF_FORK, 32},     {JITBPF_EXIT, 32},	  {JITBPF_THROTTLE, 24},
-		{JITBPF_COUNTERS, 16}, {JITBPF_LOST_SAMPLES, 40}, {JITBPF_JOURNAL, 72},
+		{JITBPF_SAMPLE, 64},	{JITBPF_JIT, 40},	   {JITBPF_COMM, 48},
+		{JITBPF_FORK, 32},	{JITBPF_EXIT, 32},	   {JITBPF_THROTTLE, 24},
+		{JITBPF_COUNTERS, 16},	{JITBPF_LOST_SAMPLES, 40}, {JITBPF_JOURNAL, 72},
+		{JITBPF_INNER_PID, 32},
 	};
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {

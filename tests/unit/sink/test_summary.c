@@ -76,6 +76,24 @@ static void a_process_with_code_and_no_samples_is_shown(void **state)
 	assert_non_null(strstr(text, "        77  quiet"));
 }
 
+/* With a column of its own, only where some process has another pid inside. */
+static void the_pid_inside_a_container_stands_beside(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_init(&m);
+	made_process(&m, 4711, "outside", 2, 0, 0, 0);
+	made_process(&m, 4712, "inside", 1, 0, 0, 0);
+	m.ledger.processes.data[1].inner_pid = 7;
+	AUTO_FREE char *text = made_output(&m, &sink_summary);
+	assert_non_null(strstr(text, "\n       PID (INSIDE)    PROCESS "));
+	assert_non_null(strstr(text, "\n      4711             outside "));
+	assert_non_null(strstr(text, "\n      4712 (7)         inside "));
+	AUTO_FREE char *json = made_output(&m, &sink_summary_json);
+	assert_non_null(strstr(json, "\"pid\": 4712,\n\t\t\t\"pid_inside\": 7,"));
+	assert_non_null(strstr(json, "\"pid\": 4711,\n\t\t\t\"comm\""));
+}
+
 static void no_name_reaches_the_terminal_raw(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
@@ -114,6 +132,7 @@ int main(void)
 		cmocka_unit_test(a_clean_run_is_short),
 		cmocka_unit_test(twenty_processes_and_how_many_more),
 		cmocka_unit_test(a_process_with_code_and_no_samples_is_shown),
+		cmocka_unit_test(the_pid_inside_a_container_stands_beside),
 		cmocka_unit_test(no_name_reaches_the_terminal_raw),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};

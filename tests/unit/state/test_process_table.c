@@ -154,6 +154,24 @@ static void test_start_is_learned(void **state)
 }
 
 /* A start that is known decides, also against one that is not. */
+/* It is the process's own, whoever has the pid before or after, or is its parent. */
+static void test_inner_pid(void **state)
+{
+	struct fixture *f = *state;
+	struct jitbpf_inner_pid record = {
+		.h.time_ns = 2 * SECOND, .pid = 7, .inner_pid = 1, .start_ns = 2 * SECOND};
+	struct process *first = at(f, 7, SECOND, SECOND), *second, *child;
+
+	exit_(f, 7, 7, SECOND + 1);
+	assert_int_equal(process_table_inner_pid(&f->table, &record), 0);
+	second = at(f, 7, 2 * SECOND, 2 * SECOND);
+	fork_(f, 8, 7, 3 * SECOND);
+	child = at(f, 8, 0, 3 * SECOND);
+	assert_int_equal(first->inner_pid, 0);
+	assert_int_equal(second->inner_pid, 1);
+	assert_int_equal(child->inner_pid, 0);
+}
+
 static void test_known_start_wins(void **state)
 {
 	struct fixture *f = *state;
@@ -399,12 +417,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_start_tells_apart),	TEST(test_start_is_learned),
-		TEST(test_known_start_wins),	TEST(test_older_stranger),
-		TEST(test_exit_and_grace),	TEST(test_exit_gives_up_parts),
-		TEST(test_fork_inherits),	TEST(test_fork_of_a_used_pid),
-		TEST(test_exec_begins_anew),	TEST(test_full_name),
-		TEST(test_modules_of_mappings), TEST(test_forget_retires),
-		TEST(test_many_generations),
+		TEST(test_inner_pid),		TEST(test_known_start_wins),
+		TEST(test_older_stranger),	TEST(test_exit_and_grace),
+		TEST(test_exit_gives_up_parts), TEST(test_fork_inherits),
+		TEST(test_fork_of_a_used_pid),	TEST(test_exec_begins_anew),
+		TEST(test_full_name),		TEST(test_modules_of_mappings),
+		TEST(test_forget_retires),	TEST(test_many_generations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
