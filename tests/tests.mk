@@ -117,7 +117,8 @@ $(B)/tests/workloads/%: tests/workloads/%.cpp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -o $@ $< -ldnnl
 
-KERNEL_NEEDS = all $(B)/tests/workloads/onednn $(B)/tests/engine/jit-engine
+KERNEL_NEEDS = all $(B)/tests/workloads/onednn $(B)/tests/engine/jit-engine \
+	$(B)/tests/engine/conformance-client
 
 # One file: make kernel-test TESTS=test_storm.py
 kernel-test: $(KERNEL_NEEDS)
@@ -146,4 +147,5 @@ layers: $(B)/bpf/jitbpf.skel.h
 include tests/symbols/symbols.mk
 include tests/shim/shim.mk
 include tests/engine/engine.mk
+include tests/conformance/conformance.mk
 include tests/ui/ui.mk

@@ -38,9 +38,13 @@
 	{                                                                                          \
 		.kind = kind_                                                                      \
 	}
-#define LINES(count_, ...) .line_count = count_, .lines = {__VA_ARGS__}
-#define CODE		   1
-#define DATA		   2
+#define LINES(count_, ...)                                                                         \
+	.line_count = count_, .lines = (const struct jitbpf_jit_line[count_])                      \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+#define CODE 1
+#define DATA 2
 
 const struct rule rules[] = {
 	/* --- overwriting, unloading ------------------------------------------------------ */

@@ -15,7 +15,6 @@
 
 #define RULE_EVENTS_MAX	 12
 #define RULE_QUERIES_MAX 12
-#define RULE_LINES_MAX	 6
 
 /* One call of NotifyEvent. Strings may be NULL. */
 struct rule_event {
@@ -25,7 +24,7 @@ struct rule_event {
 	uint64_t at, size_bytes; /* at: from the beginning of the memory for code */
 	const char *name, *class_name, *source, *module;
 	uint32_t arch, segment;
-	struct jitbpf_jit_line lines[RULE_LINES_MAX];
+	const struct jitbpf_jit_line *lines;
 	size_t line_count;
 };
 

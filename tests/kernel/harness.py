@@ -16,6 +16,7 @@ BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 JITBPF = os.path.join(BUILD, "jitbpf")
 SHIM = os.path.join(BUILD, "libjitbpf.so")
 ENGINE = os.path.join(BUILD, "tests/engine/jit-engine")
+CONFORMANCE = os.path.join(BUILD, "tests/engine/conformance-client")
 ONEDNN = os.path.join(BUILD, "tests/workloads/onednn")
 PHP_SCRIPT = os.path.join(ROOT, "tests/workloads/numbers.php")
 

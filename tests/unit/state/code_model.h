@@ -184,11 +184,25 @@ static inline void model_load(struct code_model *model, const struct model_event
 	model_settle(model, event->start, event->end, true);
 }
 
+static inline void model_unload_range(struct code_model *model, const struct model_event *event)
+{
+	for (size_t i = 0; i < model->region_count; i++) {
+		struct model_region *region = &model->regions[i];
+
+		if (region->event.start >= event->start && region->event.start < event->end)
+			region->lives = false;
+	}
+}
+
 static inline void model_unload(struct code_model *model, const struct model_event *event)
 {
 	uint64_t engine = 0;
 	bool any = false, own = false;
 
+	if (!event->id) {
+		model_unload_range(model, event);
+		return;
+	}
 	for (size_t i = 0; i < model->region_count; i++) {
 		const struct model_region *region = &model->regions[i];
 

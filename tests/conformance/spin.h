@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Code that stays at one address for a while, so that samples find it there and nowhere else. */
+#ifndef JITBPF_TESTS_CONFORMANCE_SPIN_H
+#define JITBPF_TESTS_CONFORMANCE_SPIN_H
+
+#include <stdint.h>
+
+#define SPIN_ROOM 16 /* bytes around an address that are written to */
+
+/* Run a single instruction at an address, for so much CPU time. */
+void spin_at(uint8_t *at, uint64_t cpu_ns);
+
+/* Wait in a function of ours that was called there: its return address is at + 1. */
+void spin_called_from(uint8_t *at, uint64_t cpu_ns);
+
+#endif
