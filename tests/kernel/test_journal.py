@@ -10,10 +10,16 @@ import time
 
 import harness
 import recording
+from stuck_fs import StuckFilesystem
 from test_storm import TAG
 
 FORGER = os.path.join(harness.ROOT, "tests/workloads/forger.py")
 FORKING = os.path.join(harness.ROOT, "tests/workloads/forking.py")
+MAPPER = """
+import mmap, os, sys, time
+mapped = mmap.mmap(os.open(sys.argv[1], os.O_RDONLY), 4096, mmap.MAP_SHARED, mmap.PROT_READ)
+time.sleep(60)
+"""
 ENVIRONMENT = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM}
 
 
@@ -181,6 +187,22 @@ class Lies(Journal):
     def test_that_moves(self):
         """A piece that did not move while it was read counts, so that it may be had."""
         self.assertLessEqual(self.check_beside("moving")["unreadable"], 1)
+
+    def test_that_does_not_answer(self):
+        """A file of that name in a file system that hangs whoever opens it is left alone."""
+        name = "memfd:jitbpf-journal"
+        mount = os.path.join(self.folder, "mnt")
+        os.mkdir(mount)
+        files = StuckFilesystem(mount, {name: bytes(8192)})
+        self.addCleanup(files.close)
+        mapper = self.start([sys.executable, "-c", MAPPER, os.path.join(mount, name)], 0.5)
+        files.detach()  # now its path begins there
+        with open(f"/proc/{mapper.pid}/maps", encoding="ascii") as maps:
+            self.assertIn(f" /{name}\n", maps.read())
+        files.hang("open", mapper.pid)
+        run = self.attach(mapper.pid)
+        self.assertEqual(self.jit(run)["unreadable"], 1)
+        self.assertEqual(files.hung, [])
 
     def test_of_a_gigabyte(self):
         self.assertEqual(self.check_beside("huge")["late"], 1)

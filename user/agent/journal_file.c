@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,14 +37,36 @@ static int check(int fd, struct journal_file *ret)
 	return err;
 }
 
+static bool device_of(int fd, struct statx *ret)
+{
+	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, ret);
+}
+
+/*
+ * Any file can have the name, also one of a file system that never answers: what
+ * path_fd stands for is not touched before it is known to lie where all memfds do.
+ */
+static bool is_memfd(int path_fd)
+{
+	AUTO_CLOSE int known = memfd_create("jitbpf", MFD_CLOEXEC);
+	struct statx ours, theirs;
+
+	return known >= 0 && device_of(known, &ours) && device_of(path_fd, &theirs) &&
+	       ours.stx_dev_major == theirs.stx_dev_major &&
+	       ours.stx_dev_minor == theirs.stx_dev_minor;
+}
+
 static void open_mapped(struct journal_files *files, uint32_t pid, const struct proc_map *map)
 {
-	AUTO_CLOSE int fd = -1;
+	AUTO_CLOSE int path_fd = -1, fd = -1;
 	char path[96];
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
 		 map->end);
-	fd = file_open_regular(path);
+	path_fd = open(path, O_PATH | O_CLOEXEC);
+	if (path_fd < 0 || !is_memfd(path_fd))
+		return;
+	fd = file_open_again(path_fd);
 	if (fd < 0 || check(fd, &files->files[files->count]))
 		return;
 	TAKE_FD(fd);
