@@ -21,6 +21,9 @@ CLI_TESTED := options view_options filter_options output_file
 
 $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
+# The reader of journals needs no more of the agent than itself.
+$(B)/tests/unit/agent/test_journal_reader: $(B)/user/agent/journal_reader.o
+
 # The rules of the JIT API, which other tests send through the kernel.
 $(B)/tests/unit/state/test_code_rules: $(B)/tests/conformance/rules.o
 

@@ -97,20 +97,24 @@ int journal_reader_read(struct journal_reader *reader, struct journal_budget *co
 			journal_room *room, uint64_t most_bytes, const struct journal_taker *taker)
 {
 	size_t piece_bytes = PIECE_BYTES, restarts = 0, used;
-	uint64_t done_bytes = 0;
+	uint64_t done_bytes = 0, end = 0;
 	int err = 0;
 
 	while (done_bytes < most_bytes) {
 		uint64_t left;
 
 		err = read_header_at_rest(reader, budgets);
-		if (!err && (!reader->offset || reader->generation != reader->header.generation))
+		if (!err && (!reader->offset || reader->generation != reader->header.generation)) {
 			err = restarts++ < RESTARTS_MAX ? begin_anew(reader, taker) : -EBUSY;
+			end = 0;
+		}
 		if (err)
 			return err;
-		if (reader->header.used_bytes < reader->offset)
+		if (!end)
+			end = reader->header.used_bytes; /* it may grow as fast as we read */
+		if (reader->header.used_bytes < end || end < reader->offset)
 			return -EBADMSG; /* it only grows, but for a compaction */
-		left = reader->header.used_bytes - reader->offset;
+		left = end - reader->offset;
 		if (!left)
 			return 0;
 		piece_bytes = left < piece_bytes ? left : piece_bytes;

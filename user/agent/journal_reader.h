@@ -32,7 +32,8 @@ struct journal_taker {
 typedef VEC(uint8_t) journal_room;
 
 /*
- * Hand over entries until about most_bytes of the journal have been gone through.
+ * Hand over entries until about most_bytes of the journal have been gone through, or all
+ * that stood there when it was called; what comes meanwhile is for another call.
  * A compaction meanwhile makes it begin anew, so that entries come again.
  * Returns 1 if there is more, 0 at the end; -EBADMSG: it makes no sense; -EBUSY: it does
  * not come to rest; -EDQUOT: a budget is used up; -ENOMEM; or the taker's error.
