@@ -95,7 +95,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	size_t left = size_bytes;
 
 	require(!string_pool_create(&fuzzed.strings));
-	process_table_init(&fuzzed.table, fuzzed.strings, &fuzzed.modules, &code_budget_default);
+	process_table_init(&fuzzed.table, fuzzed.strings, &fuzzed.modules, &code_budget_default,
+			   NULL);
 	while (left) {
 		struct jitbpf_record *exact = malloc(left);
 		size_t used = 0;

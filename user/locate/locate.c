@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "state/process_code.h"
+
 static int locate_kernel(struct location_table *table, const struct space_map *kernel_code,
 			 uint64_t address, uint64_t time_ns, uint32_t *ret)
 {
@@ -35,26 +37,26 @@ static struct location user_location(const struct process *process, uint64_t add
 				     uint64_t time_ns)
 {
 	struct location location = {.kind = LOCATION_UNKNOWN, .offset = address};
-	const struct code_region *region = NULL;
-	const struct mapping *mapping;
+	const struct mapping *mapping = NULL;
+	const struct code_region *region;
+	struct code_place place;
 	struct space_entry mapped;
-	bool is_mapped;
 
 	if (!process->mappings)
 		return location;
-	is_mapped = space_map_find(process->mappings, address, time_ns, &mapped);
-	if (process->code)
-		region = code_map_find(process->code, address, time_ns);
-	if (region && !(is_mapped && replaced_by_file(region, &mapped))) {
+	if (space_map_find(process->mappings, address, time_ns, &mapped))
+		mapping = (const struct mapping *)mapped.value;
+	region = process_code_find(process, mapping, address, time_ns, &place);
+	if (region &&
+	    !(mapping && place.code == process->code && replaced_by_file(region, &mapped))) {
 		location.kind = LOCATION_JIT;
 		location.owner = region->number;
-		location.offset = address - region->address;
+		location.offset = place.address - region->address;
 		location.code = &region->value;
 		return location;
 	}
-	if (!is_mapped)
+	if (!mapping)
 		return location;
-	mapping = (const struct mapping *)mapped.value;
 	if (mapping->module == MAPPING_ANON) {
 		location.kind = LOCATION_ANON;
 		return location;

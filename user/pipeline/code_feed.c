@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pipeline/pipeline_state.h"
+#include "state/process_code.h"
 
 /* What the code map has of a load just applied, unless something newer stands there already. */
-static const struct code_region *find_loaded(const struct process *process,
+static const struct code_region *find_loaded(const struct process *process, uint64_t hit_ns,
 					     const struct sink_code *code)
 {
+	const struct mapping *mapping = process_mapping_told(process, code->address, hit_ns);
+	struct code_place place;
 	const struct code_region *region =
-		code_map_find(process->code, code->address, code->time_ns);
+		process_code_find(process, mapping, code->address, code->time_ns, &place);
 
-	if (!region || region->address != code->address || region->loaded_ns != code->time_ns)
+	if (!region || region->address != place.address || region->loaded_ns != code->time_ns)
 		return NULL;
 	return region;
 }
@@ -38,7 +41,7 @@ int pipeline_feed_code(struct pipeline *p, const struct process *process,
 					p->info.start_ns))
 		return 0;
 	if (loads)
-		code.region = find_loaded(process, &code);
+		code.region = find_loaded(process, jit->h.time_ns, &code);
 	vec_for_each (sink, &p->sinks) {
 		if (sink->ops->code && !err)
 			err = sink->ops->code(sink->sink, &p->view, &code);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pipeline/pipeline_state.h"
+#include "state/process_code.h"
 
 /* A load time further before its hit than this is not believed. */
 #define LOAD_TIME_SLACK_NS 10000000000ull
@@ -112,32 +113,24 @@ static void add_counts(struct jit_counts *jit, const struct code_counts *before,
 			       after->unknown_fields - before->unknown_fields;
 }
 
-/*
- * Which engine called: the file that its call lies in. A record is made within
- * the call, so that the file was mapped then; the time of the event can be before we came.
- */
+/* Which engine called: the file that its call lies in. */
 static uint64_t engine_of(const struct process *process, uint64_t caller, uint64_t hit_ns)
 {
-	const struct mapping *mapping;
-	struct space_entry mapped;
+	const struct mapping *mapping = process_mapping_told(process, caller, hit_ns);
 
-	if (!process->mappings || (!space_map_find(process->mappings, caller, hit_ns, &mapped) &&
-				   !space_map_find(process->mappings, caller, UINT64_MAX, &mapped)))
-		return caller & ~CODE_ENGINE_KNOWN;
-	mapping = (const struct mapping *)mapped.value;
-	if (mapping->module == MAPPING_ANON)
+	if (!mapping || mapping->module == MAPPING_ANON)
 		return caller & ~CODE_ENGINE_KNOWN;
 	return CODE_ENGINE_KNOWN | mapping->module;
 }
 
-static int apply(struct pipeline *p, const struct process *process, struct jit_counts *counts,
+static int apply(struct pipeline *p, struct process *process, struct jit_counts *counts,
 		 const struct jitbpf_jit *jit, const struct jit_event *event)
 {
 	struct code_counts before = *code_map_counts(process->code);
 	const struct code_counts *after = code_map_counts(process->code);
-	int err = code_map_apply(process->code, event,
-				 engine_of(process, event->header.caller, jit->h.time_ns),
-				 pipeline_jit_time(jit));
+	int err = process_code_apply(process, event,
+				     engine_of(process, event->header.caller, jit->h.time_ns),
+				     jit->h.time_ns, pipeline_jit_time(jit));
 
 	add_counts(counts, &before, after);
 	if (jit->h.flags & JITBPF_JIT_LATE)
@@ -208,7 +201,7 @@ int pipeline_take_journal(struct pipeline *p, const struct jitbpf_journal *journ
 		return 0;
 	/* What was worked off in rounds before came before the loss, and has to end as well. */
 	from_ns = journal->from_ns > round_ns ? journal->from_ns : round_ns;
-	return code_map_gap(process->code, from_ns,
-			    journal->to_ns > from_ns ? journal->to_ns : from_ns,
-			    (const uint64_t *)journal->live, live);
+	return process_code_gap(process, from_ns,
+				journal->to_ns > from_ns ? journal->to_ns : from_ns,
+				(const uint64_t *)journal->live, live);
 }

@@ -40,8 +40,7 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 	if (err)
 		return err;
 	process_table_init(&p->processes, p->strings, &p->modules,
-			   options->budget ?: &code_budget_default);
-	p->processes.line_rules = options->line_rules;
+			   options->budget ?: &code_budget_default, options->line_rules);
 	p->info = (struct run_info){.event = "", .command = "", .host = "", .kernel = ""};
 	p->view = (struct view){
 		.info = &p->info,

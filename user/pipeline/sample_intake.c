@@ -9,7 +9,7 @@
 static uint64_t generation(const struct pipeline *p, const struct process *process)
 {
 	return space_map_generation(p->kernel_code) + space_map_generation(process->mappings) +
-	       code_map_generation(process->code);
+	       code_map_generation(process->code) + p->processes.shared.generation;
 }
 
 static struct stack_cache_slot *cache_slot(struct pipeline *p, uint64_t hash)

@@ -47,8 +47,8 @@ static int add_lib(struct firefox_tables *tables, const struct location *locatio
 
 /*
  * Where the symbol at a location begins: in the file as an offset, in the kernel
- * behind its start, JIT code at its address, which is an identity at least. False
- * where it cannot be said.
+ * behind its start, JIT code at its address (in memory that is shared, there), which is an
+ * identity at least. False where it cannot be said.
  */
 static bool symbol_address(const struct location *location, const struct frame_text *outermost,
 			   uint64_t *ret)

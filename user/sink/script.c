@@ -130,8 +130,8 @@ static void put_header(struct text *text, const struct view *view, const struct 
 
 /*
  * How far an address stands behind the location that it was looked up at: 1 for
- * a return address, 0 for a pc. Files are mapped in whole pages, so that the
- * low bits of an address and of its offset in the file tell it too.
+ * a return address, 0 for a pc. Files and shared memory are mapped in whole pages, so
+ * that the low bits of an address and of its offset there tell it too.
  */
 static uint64_t behind_location(const struct location *location, uint64_t ip)
 {
@@ -153,8 +153,9 @@ static uint64_t behind_location(const struct location *location, uint64_t ip)
 		break;
 	case LOCATION_JIT:
 		if (location->code)
-			distance = ip - ((const struct code_region *)location->code)->address -
-				   location->offset;
+			distance = (ip - ((const struct code_region *)location->code)->address -
+				    location->offset) &
+				   0xfff;
 		break;
 	case LOCATION_ANON:
 	case LOCATION_UNKNOWN:

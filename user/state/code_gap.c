@@ -21,10 +21,17 @@ static bool lives(const struct code_gap *gap, uint64_t sequence)
 	return low < gap->live_count && gap->live[low] == sequence;
 }
 
-bool code_map_is_in_gap(const struct code_map *map, uint64_t time_ns, uint64_t sequence)
+static bool is_about(const struct code_gap *gap, uint64_t engine)
+{
+	return !gap->engine || code_engine_same_process(gap->engine, engine);
+}
+
+bool code_map_is_in_gap(const struct code_map *map, uint64_t engine, uint64_t time_ns,
+			uint64_t sequence)
 {
 	vec_for_each (gap, &map->gaps) {
-		if (gap->from_ns <= time_ns && time_ns <= gap->to_ns && !lives(gap, sequence))
+		if (gap->from_ns <= time_ns && time_ns <= gap->to_ns && is_about(gap, engine) &&
+		    !lives(gap, sequence))
 			return true;
 	}
 	return false;
@@ -69,7 +76,7 @@ static int sift(void *context, const struct space_entry *entry)
 	struct sifting *sifting = context;
 	const struct code_region *region = &code_record_of(entry->value)->region;
 
-	if (entry->from_ns > sifting->gap->from_ns)
+	if (entry->from_ns > sifting->gap->from_ns || !is_about(sifting->gap, region->engine))
 		return 0;
 	if (!lives(sifting->gap, region->sequence))
 		return vec_push(&sifting->map->hit,
@@ -136,10 +143,15 @@ static int apply_gap(struct code_map *map, const struct code_gap *gap)
 	return err;
 }
 
-int code_map_gap(struct code_map *map, uint64_t from_ns, uint64_t to_ns, const uint64_t *live,
-		 size_t live_count)
+int code_map_gap_of(struct code_map *map, uint64_t engine, uint64_t from_ns, uint64_t to_ns,
+		    const uint64_t *live, size_t live_count)
 {
-	struct code_gap gap = {.from_ns = from_ns, .to_ns = to_ns, .live_count = live_count};
+	struct code_gap gap = {
+		.from_ns = from_ns,
+		.to_ns = to_ns,
+		.engine = engine,
+		.live_count = live_count,
+	};
 	int err = vec_reserve(&map->gaps, map->gaps.size + 1);
 
 	if (err)
@@ -157,4 +169,10 @@ int code_map_gap(struct code_map *map, uint64_t from_ns, uint64_t to_ns, const u
 	}
 	map->gaps.data[map->gaps.size++] = gap;
 	return 0;
+}
+
+int code_map_gap(struct code_map *map, uint64_t from_ns, uint64_t to_ns, const uint64_t *live,
+		 size_t live_count)
+{
+	return code_map_gap_of(map, 0, from_ns, to_ns, live, live_count);
 }

@@ -239,7 +239,7 @@ int code_map_inline(struct code_map *map, const struct jit_event *event, uint64_
 		map->counts.invalid++;
 		return 0;
 	}
-	if (code_map_is_in_gap(map, time_ns, event->header.sequence)) {
+	if (code_map_is_in_gap(map, engine, time_ns, event->header.sequence)) {
 		map->counts.in_gap++;
 		return 0;
 	}

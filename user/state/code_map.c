@@ -212,7 +212,7 @@ static int apply_load(struct code_map *map, const struct jit_event *event, uint6
 	err = code_map_gather(map, start, start + size_bytes);
 	if (err)
 		return err;
-	if (code_map_is_in_gap(map, time_ns, event->header.sequence))
+	if (code_map_is_in_gap(map, engine, time_ns, event->header.sequence))
 		return refuse(map, time_ns, &map->counts.in_gap);
 	if (!next_key(map, event->header.method_id, &key))
 		return refuse(map, time_ns, &map->counts.over_budget);

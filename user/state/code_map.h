@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The JIT code of one process (a code space): which method's code stood at an
- * address at a time, with what was inlined there and the lines of it. Fed with
- * JIT API events in order of time.
+ * The JIT code of one process, or of memory that processes share (a code space):
+ * which method's code stood at an address at a time, with what was inlined there and
+ * the lines of it. Fed with JIT API events in order of time.
  *
  * A region is what one load reported. A new region ends what it overlaps, with
  * all that was inlined there; older samples still resolve to what stood then.
@@ -36,10 +36,26 @@
  */
 #define CODE_ENGINE_KNOWN (1ull << 63)
 
+/*
+ * An engine of one of several processes that report to the same map, each of which
+ * counts its own ids from its fork on: below KNOWN, 31 bits for the process, and 32 for
+ * the DSO in it.
+ */
+static inline uint64_t code_engine_of(uint32_t process, uint32_t dso)
+{
+	return CODE_ENGINE_KNOWN | (uint64_t)(process & 0x7fffffff) << 32 | dso;
+}
+
+/* Whether two of such engines are of the same process. */
+static inline bool code_engine_same_process(uint64_t a, uint64_t b)
+{
+	return a >> 32 == b >> 32;
+}
+
 struct code_region {
 	struct space_value value;
 	uint64_t number;
-	uint64_t address, size_bytes;
+	uint64_t address, size_bytes; /* in shared memory: see state/shared_code.h */
 	uint64_t loaded_ns;
 	uint64_t sequence; /* of the load */
 	uint64_t engine;
@@ -152,6 +168,23 @@ int code_map_apply(struct code_map *map, const struct jit_event *event, uint64_t
  */
 int code_map_gap(struct code_map *map, uint64_t from_ns, uint64_t to_ns, const uint64_t *live,
 		 size_t live_count);
+
+/*
+ * The same two for a map that several processes report to: what one of them says takes
+ * of its own budget and counts as its own, which are those of its own map. A gap is in the
+ * events of the process that the engine is of: what others reported stays.
+ */
+int code_map_apply_for(struct code_map *map, struct code_map *own, const struct jit_event *event,
+		       uint64_t engine, uint64_t time_ns);
+int code_map_gap_for(struct code_map *map, struct code_map *own, uint64_t engine, uint64_t from_ns,
+		     uint64_t to_ns, const uint64_t *live, size_t live_count);
+
+/* Whether an unload of that id would end something of just that engine. */
+bool code_map_has_method(const struct code_map *map, uint32_t method_id, uint64_t engine,
+			 uint64_t time_ns);
+
+/* Whether code of another process than that of the engine is in force in [start, end). */
+bool code_map_has_others(const struct code_map *map, uint64_t start, uint64_t end, uint64_t engine);
 
 /* What code stood there then, or NULL. Borrowed: get a reference to keep it. */
 const struct code_region *code_map_find(const struct code_map *map, uint64_t address,

@@ -12,7 +12,8 @@
 /* Events that are missing, and what lived on behind them. */
 struct code_gap {
 	uint64_t from_ns, to_ns;
-	uint64_t *live; /* ascending */
+	uint64_t engine; /* only those of its process; 0: all */
+	uint64_t *live;	 /* ascending */
 	size_t live_count;
 };
 
@@ -99,8 +100,13 @@ void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_
 /* Drop those that have waited since before time_ns. */
 void code_map_forget_waiting(struct code_map *map, uint64_t time_ns);
 
-/* code_gap.c: is an event of that time and number over, and was its end not told? */
-bool code_map_is_in_gap(const struct code_map *map, uint64_t time_ns, uint64_t sequence);
+/* code_gap.c: what code_map_gap() does, for the engines of one process; 0: all. */
+int code_map_gap_of(struct code_map *map, uint64_t engine, uint64_t from_ns, uint64_t to_ns,
+		    const uint64_t *live, size_t live_count);
+
+/* Is an event of that time and number over, and was its end not told? */
+bool code_map_is_in_gap(const struct code_map *map, uint64_t engine, uint64_t time_ns,
+			uint64_t sequence);
 void code_map_forget_gaps(struct code_map *map, uint64_t time_ns);
 
 #endif

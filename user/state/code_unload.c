@@ -30,6 +30,14 @@ static bool choose_engine(const struct code_map *map, uint32_t id, uint64_t engi
 	return any;
 }
 
+bool code_map_has_method(const struct code_map *map, uint32_t method_id, uint64_t engine,
+			 uint64_t time_ns)
+{
+	uint64_t chosen;
+
+	return choose_engine(map, method_id, engine, time_ns, &chosen) && chosen == engine;
+}
+
 static int gather_method(struct code_map *map, uint32_t id, uint64_t engine, uint64_t time_ns)
 {
 	const struct cow_item *item = code_method_last(map, id);

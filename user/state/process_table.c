@@ -8,8 +8,15 @@
 #include "base/hash.h"
 #include "base/scope.h"
 
+static void drop_reported(struct process *process)
+{
+	while (process->reported_count)
+		shared_code_put(process->reported[--process->reported_count]);
+}
+
 static void process_free(struct process *process)
 {
+	drop_reported(process);
 	space_map_destroy(process->mappings);
 	code_map_destroy(process->code);
 	jit_assembly_deinit(&process->jit_assembly);
@@ -19,9 +26,18 @@ static void process_free(struct process *process)
 DEFINE_CLEANUP(struct process *, process_free);
 
 void process_table_init(struct process_table *table, struct string_pool *strings,
-			struct module_table *modules, const struct code_budget *budget)
+			struct module_table *modules, const struct code_budget *budget,
+			const struct code_line_rules *line_rules)
 {
-	*table = (struct process_table){.strings = strings, .modules = modules, .budget = *budget};
+	*table = (struct process_table){
+		.strings = strings,
+		.modules = modules,
+		.shared.budget = &table->budget,
+		.shared.line_rules = line_rules,
+		.shared.next_region = &table->next_region,
+		.budget = *budget,
+		.line_rules = line_rules,
+	};
 }
 
 void process_table_deinit(struct process_table *table)
@@ -31,6 +47,7 @@ void process_table_deinit(struct process_table *table)
 	vec_deinit(&table->processes);
 	vec_deinit(&table->active);
 	index_map_deinit(&table->index);
+	shared_code_table_deinit(&table->shared);
 }
 
 static uint64_t hash_of(uint32_t pid)
@@ -207,12 +224,14 @@ static bool has_file(const struct jitbpf_mapping *record)
 
 static void mapping_free(struct space_value *value)
 {
+	shared_code_put(((struct mapping *)value)->shared);
 	free(value);
 }
 
 int process_table_map(struct process_table *table, const struct jitbpf_mapping *record)
 {
 	const struct module *module = NULL;
+	struct shared_code *shared;
 	struct process *process;
 	struct mapping *mapping;
 	int err =
@@ -225,11 +244,17 @@ int process_table_map(struct process_table *table, const struct jitbpf_mapping *
 	mapping = malloc(sizeof(*mapping));
 	if (!mapping)
 		return -ENOMEM;
+	err = shared_code_table_get(&table->shared, record, &shared);
+	if (err) {
+		free(mapping);
+		return err;
+	}
 	*mapping = (struct mapping){
 		.value = {.refs = 1, .free = mapping_free},
 		.address = record->address,
 		.file_offset = record->file_offset,
 		.module = module ? module->number : MAPPING_ANON,
+		.shared = shared,
 	};
 	err = space_map_insert(process->mappings, record->address,
 			       record->address + record->size_bytes, record->h.time_ns,
@@ -244,6 +269,7 @@ static int begin_program(struct process *process, uint64_t time_ns)
 	int err;
 
 	process->program_ns = time_ns;
+	drop_reported(process);
 	if (!process->mappings)
 		return 0;
 	err = space_map_clear(process->mappings, time_ns);
@@ -323,6 +349,7 @@ static void retire(struct process *process)
 	code_map_destroy(process->code);
 	process->mappings = NULL;
 	process->code = NULL;
+	drop_reported(process);
 	jit_assembly_flush(&process->jit_assembly);
 }
 
@@ -339,4 +366,5 @@ void process_table_forget(struct process_table *table, uint64_t time_ns)
 		space_map_forget(process->mappings, time_ns);
 		code_map_forget(process->code, time_ns);
 	}
+	shared_code_table_forget(&table->shared, time_ns);
 }

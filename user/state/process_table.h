@@ -17,18 +17,23 @@
 #include "decode/jit_assembly.h"
 #include "state/code_map.h"
 #include "state/module_table.h"
+#include "state/shared_code.h"
 #include "state/space_map.h"
 #include "uapi/record.h"
 
 /* Value of a process's mappings. */
 struct mapping {
 	struct space_value value;
-	uint64_t address;     /* where it began when it was mapped */
-	uint64_t file_offset; /* of that address */
-	uint32_t module;      /* number, or MAPPING_ANON */
+	uint64_t address;	    /* where it began when it was mapped */
+	uint64_t file_offset;	    /* of that address */
+	uint32_t module;	    /* number, or MAPPING_ANON */
+	struct shared_code *shared; /* NULL: the memory is the process's own; held */
 };
 
 #define MAPPING_ANON UINT32_MAX
+
+/* Objects shared with others in which a process may report code; more is its own. */
+#define PROCESS_REPORTED_MAX 8
 
 struct process {
 	uint32_t number;
@@ -44,6 +49,8 @@ struct process {
 	struct code_map *code;
 	struct jit_assembly jit_assembly; /* parts of JIT records not yet whole */
 	uint64_t program_ns;		  /* when it began its program (exec); 0: before we came */
+	struct shared_code *reported[PROCESS_REPORTED_MAX]; /* its program has; held */
+	uint32_t reported_count;
 };
 
 /* A process still takes records that long after its exit; then it is retired. */
@@ -55,15 +62,19 @@ struct process_table {
 	struct index_map index;		 /* by pid: the latest */
 	struct string_pool *strings;	 /* borrowed */
 	struct module_table *modules;	 /* borrowed */
+	struct shared_code_table shared;
 	struct code_budget budget;
-	const struct code_line_rules
-		*line_rules; /* borrowed, or NULL; set before the first record */
+	const struct code_line_rules *line_rules; /* borrowed, or NULL */
 	uint64_t next_region;
 };
 
-/* strings and modules outlive the table. */
+/*
+ * strings, modules and line_rules (or NULL) outlive the table, which stays where it is
+ * until it is deinitialized.
+ */
 void process_table_init(struct process_table *table, struct string_pool *strings,
-			struct module_table *modules, const struct code_budget *budget);
+			struct module_table *modules, const struct code_budget *budget,
+			const struct code_line_rules *line_rules);
 void process_table_deinit(struct process_table *table);
 
 /*

@@ -68,7 +68,7 @@ static int setup(void **state)
 
 	assert_non_null(f);
 	assert_int_equal(string_pool_create(&f->strings), 0);
-	process_table_init(&f->processes, f->strings, &f->modules, &code_budget_default);
+	process_table_init(&f->processes, f->strings, &f->modules, &code_budget_default, NULL);
 	assert_int_equal(process_table_at(&f->processes, PID, 7, 0, &f->process), 0);
 	assert_int_equal(space_map_create(SPACE_END_WHOLE, &f->kernel_code), 0);
 	map(f, 1, LIB, "/lib/x.so", 9);

@@ -23,7 +23,7 @@ static int set_up(void **state)
 
 	if (!f || string_pool_create(&f->strings))
 		return -1;
-	process_table_init(&f->table, f->strings, &f->modules, &code_budget_default);
+	process_table_init(&f->table, f->strings, &f->modules, &code_budget_default, NULL);
 	*state = f;
 	return 0;
 }

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Workers that run each other's code in memory that they share. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <linux/mman.h>
+
+#include "pipeline/pipeline_state.h"
+#include "tests/unit/pipeline/made_run.h"
+
+#define WORKER 101
+
+static int setup(void **state)
+{
+	struct made_run *run = malloc(sizeof(*run));
+
+	made_require(run);
+	made_run_begin(run, &(struct pipeline_options){0});
+	*state = run;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	made_run_end(*state);
+	free(*state);
+	return 0;
+}
+
+static void share(struct made_run *run, uint64_t time_ns, uint32_t pid, uint64_t address)
+{
+	struct jitbpf_mapping *mapping =
+		make_mapping(run, time_ns, pid, address, "/dev/zero (deleted)");
+
+	mapping->map_flags = MAP_SHARED;
+}
+
+static void sample(struct made_run *run, uint64_t time_ns, uint32_t pid, uint64_t ip)
+{
+	make_sample_of(run, time_ns, pid, 0, &ip, 1);
+}
+
+/* A stack that has been located is looked at anew, once another process has changed what it runs.
+ */
+static void test_worker_runs_what_another_compiled(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	share(run, 10, MADE_PID, MADE_CODE);
+	make_task(run, JITBPF_FORK, 20, WORKER, MADE_PID);
+	for (uint64_t time_ns = 21; time_ns < 24; time_ns++)
+		sample(run, time_ns, WORKER, MADE_CODE + 4);
+	make_load(run, 30, 0, "first");
+	for (uint64_t time_ns = 31; time_ns < 34; time_ns++)
+		sample(run, time_ns, WORKER, MADE_CODE + 4);
+	make_jit_of(run, 40, WORKER, 0, 0, "second");
+	sample(run, 41, MADE_PID, MADE_CODE + 4);
+	sample(run, 42, WORKER, MADE_CODE + 4);
+	ledger = made_finish(run, 50);
+	assert_int_equal(run->seen[2].kind, LOCATION_ANON);
+	assert_string_equal(run->seen[3].name, "first");
+	assert_string_equal(run->seen[5].name, "first");
+	assert_string_equal(run->seen[6].name, "second");
+	assert_string_equal(run->seen[7].name, "second");
+	assert_int_equal(run->seen[7].offset, 4);
+	assert_int_equal(ledger->jit.methods, 2);
+	assert_int_equal(ledger->processes.data[0].jit.methods, 1);
+	assert_int_equal(ledger->processes.data[1].jit.methods, 1);
+}
+
+/* The same file mapped by processes that have nothing else in common, at other addresses. */
+static void test_strangers(void **state)
+{
+	struct made_run *run = *state;
+
+	share(run, 10, MADE_PID, MADE_CODE);
+	share(run, 10, WORKER, 0x900000);
+	make_load(run, 20, 0, "theirs");
+	sample(run, 30, WORKER, 0x900010);
+	sample(run, 31, WORKER, MADE_CODE);
+	made_finish(run, 50);
+	assert_string_equal(run->seen[0].name, "theirs");
+	assert_int_equal(run->seen[0].offset, 0x10);
+	assert_int_equal(run->seen[1].kind, LOCATION_UNKNOWN);
+}
+
+/* What a process was taught by a journal of before us counts for those who share it as well. */
+static void test_late(void **state)
+{
+	struct made_run *run = *state;
+	struct jitbpf_jit_header *header;
+
+	share(run, 10, MADE_PID, MADE_CODE);
+	share(run, 10, WORKER, MADE_CODE);
+	header = make_load(run, 20, 5, "late");
+	header->time_ns = 10;
+	run->records[run->record_count - 1]->flags = JITBPF_JIT_FROM_JOURNAL | JITBPF_JIT_LATE;
+	sample(run, 11, WORKER, MADE_CODE);
+	assert_int_equal(made_finish(run, 50)->jit.late, 1);
+	assert_string_equal(run->seen[0].name, "late");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(test_worker_runs_what_another_compiled),
+		TEST(test_strangers),
+		TEST(test_late),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

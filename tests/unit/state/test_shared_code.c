@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/scope.h"
+#include "tests/unit/state/shared_fixture.h"
+
+#define A 10 /* pids */
+#define B 11
+#define C 12
+
+static int set_up(void **state)
+{
+	*state = fixture_create(&code_budget_default);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	fixture_destroy(*state);
+	return 0;
+}
+
+/* Wherever a process has the object, and whichever part of it. */
+static void test_by_object_and_offset(void **state)
+{
+	struct fixture *f = *state;
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	map_shared(f, B, 0x50000, 0, 7, 1);
+	map_shared(f, C, 0x90000, 0x800, 7, 1);
+	load(f, A, 1, 0x10000, "at 0", 5); /* an offset as good as any */
+	load(f, B, 1, 0x50900, "at 900", 6);
+	assert_string_equal(runs(f, A, 0x10000, 9), "at 0");
+	assert_string_equal(runs(f, B, 0x5000f, 9), "at 0");
+	assert_string_equal(runs(f, B, 0x50010, 9), "");
+	assert_string_equal(runs(f, A, 0x10900, 9), "at 900");
+	assert_string_equal(runs(f, C, 0x90100, 9), "at 900");
+	assert_string_equal(runs(f, C, 0x90000, 9), "");
+	assert_string_equal(runs(f, B, 0x50000, 4), ""); /* not yet */
+	assert_string_equal(runs(f, B, 0x10000, 9), "");
+}
+
+static void test_what_is_not_shared(void **state)
+{
+	static const struct {
+		const char *path;
+		uint32_t flags, device;
+		uint64_t inode;
+		const char *seen;
+	} cases[] = {
+		{ZERO, MAP_SHARED, 1, 7, "code"},
+		{"/memfd:jit (deleted)", MAP_SHARED, 1, 7, "code"},
+		{"/dev/shm/jit", MAP_SHARED, 1, 7, "code"},
+		{ZERO, MAP_PRIVATE, 1, 7, ""},
+		{ZERO, MAP_SHARED, 2, 7, ""},
+		{ZERO, MAP_SHARED, 1, 8, ""},
+		{"//anon", MAP_SHARED, 1, 0, ""},
+		{"/SYSV00000000 (deleted)", MAP_SHARED, 1, 7, ""},
+	};
+	struct fixture *f = *state;
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	load(f, A, 1, 0x10000, "code", 5);
+	for (uint32_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		map_as(f, 100 + i, 0x10000, 0, cases[i].path, cases[i].flags, cases[i].device,
+		       cases[i].inode, 6);
+		assert_string_equal(runs(f, 100 + i, 0x10000, 9), cases[i].seen);
+		/* Its own code is known to itself, be that shared or not. */
+		load(f, 100 + i, 1, 0x10100, "own", 7);
+		assert_string_equal(runs(f, 100 + i, 0x10100, 9), "own");
+		assert_string_equal(runs(f, A, 0x10100, 9), *cases[i].seen ? "own" : "");
+		unload(f, 100 + i, 1, 8);
+	}
+}
+
+/* Each worker counts on from where the fork left its counter. */
+static void test_ids_of_workers(void **state)
+{
+	struct fixture *f = *state;
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	load(f, A, 1, 0x10000, "parent's 1", 2);
+	fork_to(f, B, A, 3);
+	fork_to(f, C, A, 3);
+	load(f, A, 2, 0x10100, "A's 2", 4);
+	load(f, B, 2, 0x10200, "B's 2", 5);
+	load(f, C, 2, 0x10300, "", 6); /* not a part of either */
+	for (uint32_t pid = A; pid <= C; pid++) {
+		assert_string_equal(runs(f, pid, 0x10000, 9), "parent's 1");
+		assert_string_equal(runs(f, pid, 0x10100, 9), "A's 2");
+		assert_string_equal(runs(f, pid, 0x10200, 9), "B's 2");
+		assert_string_equal(runs(f, pid, 0x10300, 9), "");
+	}
+	unload(f, B, 2, 10);
+	assert_string_equal(runs(f, A, 0x10200, 9), "B's 2");
+	assert_string_equal(runs(f, A, 0x10200, 10), "");
+	assert_string_equal(runs(f, C, 0x10100, 10), "A's 2");
+	/* But what lies over other code has taken its place, whoever says so. */
+	load(f, C, 9, 0x10108, "over it", 11);
+	assert_string_equal(runs(f, A, 0x10100, 11), "");
+	assert_string_equal(runs(f, B, 0x10108, 11), "over it");
+	assert_int_equal(code_map_counts(process_of(f, A)->code)->loads, 2);
+	assert_int_equal(code_map_counts(process_of(f, C)->code)->loads, 2);
+	assert_int_equal(code_map_counts(process_of(f, B)->code)->unloads, 1);
+}
+
+/* A call site whose DSO is not known is still one of that process. */
+static void test_engine_not_known(void **state)
+{
+	struct fixture *f = *state;
+	struct jit_event event = {
+		.header = {.event = JIT_EVENT_UNLOAD, .method_id = 1},
+	};
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	map_shared(f, B, 0x10000, 0, 7, 1);
+	load(f, A, 1, 0x10000, "A's", 2);
+	assert_int_equal(process_code_apply(process_of(f, B), &event, 0x4242, 3, 3), 0);
+	assert_string_equal(runs(f, A, 0x10000, 9), "A's");
+	assert_int_equal(code_map_counts(process_of(f, B)->code)->unload_unknown, 1);
+}
+
+/* Of a method with code in memory of both kinds, all ends. */
+static void test_unload_everywhere(void **state)
+{
+	struct fixture *f = *state;
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	map_shared(f, A, 0x20000, 0, 8, 1);
+	map_as(f, A, 0x30000, 0, "//anon", MAP_PRIVATE, 0, 0, 1);
+	for (uint64_t at = 0x10000; at <= 0x30000; at += 0x10000)
+		load(f, A, 1, at, "part", 2);
+	unload(f, A, 1, 3);
+	for (uint64_t at = 0x10000; at <= 0x30000; at += 0x10000) {
+		assert_string_equal(runs(f, A, at, 2), "part");
+		assert_string_equal(runs(f, A, at, 3), "");
+	}
+	unload(f, A, 1, 4);
+	assert_int_equal(code_map_counts(process_of(f, A)->code)->unload_unknown, 1);
+}
+
+/* Another object, or the process's own memory, in the same place. */
+static void test_mapped_over(void **state)
+{
+	struct fixture *f = *state;
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	load(f, A, 1, 0x10000, "in 7", 2);
+	map_shared(f, A, 0x10000, 0, 8, 3);
+	assert_string_equal(runs(f, A, 0x10000, 2), "in 7");
+	assert_string_equal(runs(f, A, 0x10000, 3), "");
+	load(f, A, 2, 0x10000, "in 8", 4);
+	map_as(f, A, 0x10000, 0, "//anon", MAP_PRIVATE, 0, 0, 5);
+	assert_string_equal(runs(f, A, 0x10000, 5), "");
+	load(f, A, 3, 0x10000, "own", 6);
+	map_shared(f, A, 0x10000, 0, 7, 7);
+	assert_string_equal(runs(f, A, 0x10000, 4), "in 8");
+	assert_string_equal(runs(f, A, 0x10000, 6), "own");
+	assert_string_equal(runs(f, A, 0x10000, 7), "in 7");
+}
+
+static void test_exec(void **state)
+{
+	struct fixture *f = *state;
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	fork_to(f, B, A, 1);
+	load(f, B, 1, 0x10000, "B's", 2);
+	exec_of(f, B, 3);
+	assert_string_equal(runs(f, B, 0x10000, 2), "B's");
+	assert_string_equal(runs(f, B, 0x10000, 3), "");
+	assert_string_equal(runs(f, A, 0x10000, 4), "B's"); /* it still stands there */
+	assert_int_equal(process_of(f, B)->reported_count, 0);
+	/* Its new program's method 1 is another. */
+	unload(f, B, 1, 5);
+	assert_string_equal(runs(f, A, 0x10000, 5), "B's");
+}
+
+/* The code goes with the last one that has it mapped, once nobody asks for it any more. */
+static void test_end_of_an_object(void **state)
+{
+	const uint64_t later = 10 * PROCESS_GRACE_NS;
+	struct fixture *f = *state;
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	fork_to(f, B, A, 2);
+	load(f, A, 1, 0x10000, "code", 3);
+	exit_of(f, A, 4);
+	process_table_forget(&f->table, later);
+	assert_string_equal(runs(f, B, 0x10000, later), "code");
+	assert_int_equal(f->table.shared.all.size, 1);
+	exit_of(f, B, later + 1);
+	process_table_forget(&f->table, later + PROCESS_GRACE_NS);
+	assert_int_equal(f->table.shared.all.size, 1);
+	process_table_forget(&f->table, 2 * later);
+	assert_int_equal(f->table.shared.all.size, 0);
+	assert_null(f->table.shared.with_code);
+	/* The inode of another object now. */
+	map_shared(f, C, 0x10000, 0, 7, 2 * later);
+	assert_string_equal(runs(f, C, 0x10000, 2 * later), "");
+}
+
+/* History goes, what stands stays. */
+static void test_forget(void **state)
+{
+	struct fixture *f = *state;
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	load(f, A, 1, 0x10000, "old", 2);
+	load(f, A, 2, 0x10000, "new", 10);
+	assert_string_equal(runs(f, A, 0x10000, 5), "old");
+	process_table_forget(&f->table, 11);
+	assert_string_equal(runs(f, A, 0x10000, 5), "");
+	assert_string_equal(runs(f, A, 0x10000, 12), "new");
+}
+
+/* What one process has no room for is no other one's loss. */
+static void test_budgets(void **state)
+{
+	struct code_budget budget = code_budget_default;
+	struct fixture *f;
+
+	budget.methods = 2;
+	f = fixture_create(&budget);
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	map_shared(f, B, 0x10000, 0, 7, 1);
+	map_as(f, A, 0x20000, 0, "//anon", MAP_PRIVATE, 0, 0, 1);
+	for (uint32_t i = 0; i < 5; i++)
+		load(f, A, 1 + i, 0x10000 + i * 0x20, "A's", 2 + i);
+	load(f, A, 9, 0x20000, "A's", 8); /* all its memory is one budget */
+	load(f, B, 1, 0x10200, "B's", 8);
+	assert_int_equal(code_map_counts(process_of(f, A)->code)->loads, 2);
+	assert_int_equal(code_map_counts(process_of(f, A)->code)->over_budget, 4);
+	assert_string_equal(runs(f, A, 0x20000, 9), "");
+	assert_string_equal(runs(f, A, 0x10200, 9), "B's");
+	assert_int_equal(code_map_counts(process_of(f, B)->code)->over_budget, 0);
+	fixture_destroy(f);
+	(void)state;
+}
+
+/* Past so many objects, what a process reports is known to itself and its children. */
+static void test_too_many_objects(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t past = 0x100000 + PROCESS_REPORTED_MAX * 0x1000;
+
+	for (uint64_t i = 0; i <= PROCESS_REPORTED_MAX; i++) {
+		map_shared(f, A, 0x100000 + i * 0x1000, 0, 7 + i, 1);
+		map_shared(f, B, 0x100000 + i * 0x1000, 0, 7 + i, 1);
+		load(f, A, 1 + (uint32_t)i, 0x100000 + i * 0x1000, "code", 2);
+	}
+	fork_to(f, C, A, 3);
+	assert_string_equal(runs(f, B, past - 0x1000, 9), "code");
+	assert_string_equal(runs(f, A, past, 9), "code");
+	assert_string_equal(runs(f, B, past, 9), "");
+	assert_string_equal(runs(f, C, past, 9), "code");
+	unload(f, A, 1 + PROCESS_REPORTED_MAX, 10);
+	assert_string_equal(runs(f, A, past, 11), "");
+}
+
+/* Objects that come and go take each other's numbers. */
+static void test_many_objects(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t time_ns = 1;
+
+	for (uint32_t i = 0; i < 3000; i++) {
+		uint32_t pid = 100 + i;
+
+		map_shared(f, pid, 0x10000, 0, 50 + i % 40, ++time_ns);
+		if (i % 3)
+			load(f, pid, 1, 0x10000, "code", ++time_ns);
+		if (i >= 7) {
+			exit_of(f, pid - 7, ++time_ns);
+			process_table_forget(&f->table, time_ns + PROCESS_GRACE_NS);
+		}
+		assert_string_equal(runs(f, pid, 0x10000, time_ns), i % 3 ? "code" : "");
+	}
+	assert_int_equal(f->table.shared.all.size, 7);
+	for (uint32_t i = 0; i < 7; i++)
+		assert_int_equal(f->table.shared.all.data[i]->number, i);
+}
+
+/* Events of one process are missing: what others said still holds. */
+static void test_gap(void **state)
+{
+	static const uint64_t live[] = {3};
+	struct fixture *f = *state;
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	map_shared(f, B, 0x10000, 0, 7, 1);
+	load(f, A, 1, 0x10000, "gone", 2);
+	load(f, A, 2, 0x10100, "lives", 3);
+	load(f, B, 1, 0x10200, "B's", 4);
+	assert_int_equal(process_code_gap(process_of(f, A), 10, 20, live, 1), 0);
+	load(f, A, 3, 0x10300, "over by 20", 15);
+	load(f, B, 3, 0x10400, "B's too", 15);
+	load(f, A, 4, 0x10500, "after", 21);
+	assert_string_equal(runs(f, B, 0x10000, 9), "gone");
+	assert_string_equal(runs(f, B, 0x10000, 10), "");
+	assert_string_equal(runs(f, B, 0x10100, 30), "lives");
+	assert_string_equal(runs(f, B, 0x10200, 30), "B's");
+	assert_string_equal(runs(f, B, 0x10300, 30), "");
+	assert_string_equal(runs(f, A, 0x10400, 30), "B's too");
+	assert_string_equal(runs(f, B, 0x10500, 30), "after");
+	assert_int_equal(code_map_counts(process_of(f, A)->code)->in_gap, 1);
+}
+
+/* What a child inherited is as it was at the fork; those who go on know better. */
+static void test_inherited(void **state)
+{
+	struct fixture *f = *state;
+	struct jitbpf_jit_header inherited = {
+		.event = JIT_EVENT_LOAD,
+		.sequence = JITBPF_JIT_INHERITED,
+		.method_id = 1,
+		.address = 0x10008,
+		.code_bytes = 16,
+	};
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	map_shared(f, B, 0x10000, 0, 7, 1);
+	load(f, A, 5, 0x10010, "now", 2);
+	send_event(f, B, inherited, "at the fork", 2);
+	assert_string_equal(runs(f, B, 0x10008, 9), "");
+	assert_string_equal(runs(f, B, 0x10010, 9), "now");
+	inherited.address = 0x10100;
+	send_event(f, B, inherited, "only B tells", 2);
+	assert_string_equal(runs(f, A, 0x10100, 9), "only B tells");
+}
+
+/* What it is told of later stands in the same object: inlined methods, updates. */
+static void test_other_events(void **state)
+{
+	struct fixture *f = *state;
+	const struct code_region *region;
+	struct code_frame frames[CODE_FRAMES_MAX];
+	struct code_place place;
+
+	map_shared(f, A, 0x10000, 0x3000, 7, 1);
+	load(f, A, 1, 0x10000, "outer", 2);
+	send_event(f, A,
+		   (struct jitbpf_jit_header){.event = JIT_EVENT_INLINE_LOAD,
+					      .method_id = 2,
+					      .parent_id = 1,
+					      .address = 0x10004,
+					      .code_bytes = 4},
+		   "inner", 3);
+	region = process_code_find(process_of(f, A),
+				   process_mapping_told(process_of(f, A), 0x10005, 3), 0x10005, 4,
+				   &place);
+	assert_non_null(region);
+	assert_int_equal(code_region_frames(region, place.address - region->address, frames), 2);
+	assert_string_equal(frames[0].name, "inner");
+	assert_int_equal(frames[0].offset, 1);
+	assert_int_equal(frames[1].offset, 5);
+	send_event(f, A,
+		   (struct jitbpf_jit_header){
+			   .event = JIT_EVENT_UNLOAD, .address = 0x10000, .code_bytes = 16},
+		   "", 5);
+	assert_string_equal(runs(f, A, 0x10000, 5), "");
+}
+
+static void test_generation(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t before;
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	before = f->table.shared.generation;
+	load(f, A, 1, 0x10000, "a", 2);
+	assert_true(f->table.shared.generation > before);
+	before = f->table.shared.generation;
+	unload(f, A, 1, 3);
+	assert_true(f->table.shared.generation > before);
+	before = f->table.shared.generation;
+	unload(f, A, 1, 4);
+	assert_true(f->table.shared.generation == before);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_by_object_and_offset),
+		TEST(test_what_is_not_shared),
+		TEST(test_ids_of_workers),
+		TEST(test_engine_not_known),
+		TEST(test_unload_everywhere),
+		TEST(test_mapped_over),
+		TEST(test_exec),
+		TEST(test_end_of_an_object),
+		TEST(test_forget),
+		cmocka_unit_test(test_budgets),
+		TEST(test_too_many_objects),
+		TEST(test_many_objects),
+		TEST(test_gap),
+		TEST(test_inherited),
+		TEST(test_other_events),
+		TEST(test_generation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
