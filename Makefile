@@ -3,6 +3,7 @@
 #   make          build/jitbpf and build/libjitbpf.so
 #   make demo     install what is missing, build, record a real JIT engine, draw flamegraph.html
 #   make check    install what is missing, run every check and test
+#   make check-engines   large published engines (130 MB to load): numba, wasmtime, OpenVINO
 #   make bench    measurements, as ratios
 #   make core     only the core library: needs no clang, bpftool, libbpf
 #   make unit     build and run the unit tests of the core

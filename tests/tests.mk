@@ -151,4 +151,5 @@ include tests/symbols/symbols.mk
 include tests/shim/shim.mk
 include tests/engine/engine.mk
 include tests/conformance/conformance.mk
+include tests/engines/engines.mk
 include tests/ui/ui.mk

@@ -95,11 +95,10 @@ def leaf_jit(sample):
     return None
 
 
-def main():
+def main(folder=os.path.dirname(os.path.abspath(__file__))):
     if os.geteuid() != 0:
         sys.exit("the kernel tests need root")
-    suite = unittest.defaultTestLoader.discover(os.path.dirname(os.path.abspath(__file__)),
-                                                pattern=os.environ.get("TESTS", "test_*.py"))
+    suite = unittest.defaultTestLoader.discover(folder, os.environ.get("TESTS", "test_*.py"))
     result = unittest.TextTestRunner(verbosity=2, stream=sys.stdout).run(suite)
     failed = len(result.failures) + len(result.errors) + len(result.skipped)
     print(f"{result.testsRun - failed} passed, {failed} failed")
@@ -107,4 +106,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

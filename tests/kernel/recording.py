@@ -6,10 +6,14 @@ import re
 import struct
 
 RECORD = struct.Struct("<IHHQ")
-SAMPLE_REF, STACK = 102, 101
+JIT, SAMPLE_REF, STACK = 2, 102, 101
 USER_REGS = 1
 R15 = 17
 
+JIT_HEADER = struct.Struct("<IHHQQHHIQIIQQII")
+JIT_NAME = 1
+
+JitEvent = collections.namedtuple("JitEvent", "pid sequence time event caller id start end name")
 Sample = collections.namedtuple("Sample", "time pid tid cpu ip regs")
 ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time frames")
 Frame = collections.namedtuple("Frame", "address name offset module inlined")
@@ -41,6 +45,25 @@ def samples(path):
             if flags & USER_REGS:
                 regs = struct.unpack_from("<18Q", data, at + 56)
             out.append(Sample(time, pid, tid, cpu, stacks[stack], regs))
+    return out
+
+
+def jit_events(path):
+    """The events of the JIT API in a recording, of each its first part."""
+    data, out = open(path, "rb").read(), []
+    for at, _size, kind, _flags, _time in chunks(data):
+        if kind != JIT:
+            continue
+        pid, _tid, _start, used = struct.unpack_from("<IIQI", data, at + 16)
+        at, end = at + 40, at + 40 + used
+        (_, _, event, sequence, time, part, _, _, caller, method, _, address, code, _, _) = \
+            JIT_HEADER.unpack_from(data, at)
+        if part:
+            continue
+        field, size = struct.unpack_from("<II", data, at + 72) if used > 80 else (0, 0)
+        name = data[at + 80:min(end, at + 80 + size)].decode() if field == JIT_NAME else ""
+        out.append(JitEvent(pid, sequence, time, event, caller, method, address, address + code,
+                            name))
     return out
 
 

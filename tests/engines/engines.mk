@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Engines too large for `make check`, as they are published: 130 MB to load, 515 MB
+# on disk, in a folder of their own that is kept until requirements.txt changes.
+
+ENGINES := build/engines-venv
+ENGINES_PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
+
+$(ENGINES)/installed: tests/engines/requirements.txt
+	$(call say,PIP,$<)
+	$(Q)$(ENGINES_PYTHON) -m venv --clear $(ENGINES)
+	$(Q)$(ENGINES)/bin/pip install --quiet --disable-pip-version-check --only-binary=:all: \
+		--require-hashes -r $<
+	$(Q)touch $@
+
+# One file: make check-engines TESTS=test_numba.py
+check-engines: all $(ENGINES)/installed
+	$(Q)$(ENGINES)/bin/python3 --version
+	$(Q)grep -oE '^[a-z-]+==[0-9.]+' tests/engines/requirements.txt
+	$(Q)BUILD=$(B) TESTS=$(or $(TESTS),test_*.py) PYTHONDONTWRITEBYTECODE=1 \
+		python3 tests/kernel/harness.py tests/engines
+
+.PHONY: check-engines

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""wasmtime: modules where others stood before, two engines, one of which ends before the other."""
+
+import re
+import unittest
+
+import harness
+import published
+import recording
+
+LOAD, UNLOAD, SHUTDOWN = 13, 14, 2
+PHASES = 8
+
+
+class Wasmtime(harness.KernelTest):
+    def setUp(self):
+        super().setUp()
+        self.run_ = self.record(published.command("wasmtime_engines.py", 4, PHASES),
+                                ["-F", "999"])
+        self.phases = [tuple(map(int, line.split())) for line in self.run_.stdout.splitlines()]
+
+    def check_events(self):
+        """It does what the test is for."""
+        events = recording.jit_events(self.run_.path(".jitbpf"))
+        kinds = [event.event for event in events]
+        self.assertNotIn(UNLOAD, kinds)
+        self.assertIn(LOAD, kinds[kinds.index(SHUTDOWN):])
+        loads = [event for event in events if event.event == LOAD]
+        self.assertTrue(any(a.end == b.start for a, b in zip(loads, loads[1:])))
+        by_start = {}
+        for load in loads:
+            by_start.setdefault(load.start, set()).add(load.name)
+        self.assertTrue(any({f"spin_{number}" for number in range(3, 6)} <= names
+                            for names in by_start.values()))
+
+    def test_phases(self):
+        self.check_events()
+        self.assertEqual(len(self.phases), PHASES)
+        seen = dict.fromkeys(range(1, PHASES + 1), 0)
+        for sample in self.run_.script():
+            frames = published.user_frames(sample)
+            jit = [frame.name for frame in frames if frame.module == "[jit]"]
+            numbers = {int(number) for name in jit
+                       for number in re.findall(r"wasmtime::(?:spin|outer)_(\d+)$", name)}
+            current = {number for number, began, ended in self.phases
+                       if began <= sample.time < ended}
+            self.assertLessEqual(numbers, current, sample)
+            if jit and frames[0].module == "[jit]" and current:
+                # All the way out to where wasmtime's own code called it.
+                (number,) = current
+                self.assertEqual(jit, [f"wasmtime::spin_{number}", f"wasmtime::outer_{number}",
+                                       "wasmtime::wasm[0]::array_to_wasm_trampoline[1]"], sample)
+                seen[number] += 1
+        self.assertGreater(min(seen.values()), 100, seen)
+        self.assertEqual(self.check_ledger(self.run_)["samples"]["lost"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

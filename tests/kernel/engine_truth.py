@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What an engine says itself of when it put which code where, for the tests to compare with."""
+
+import bisect
+import collections
+import glob
+import os
+import re
+import struct
+
+DUMP_MAGIC, CODE_LOAD = 0x4A695444, 0
+PREFIX = struct.Struct("<IIQ")     # id, size, time
+LOAD = struct.Struct("<IIQQQQ")    # pid, tid, vma, address, code size, code index
+
+Load = collections.namedtuple("Load", "time start end name")
+
+
+def jitdump(path):
+    """The loads of a jitdump, in its order."""
+    data = open(path, "rb").read()
+    magic, _version, at = struct.unpack_from("<III", data)
+    assert magic == DUMP_MAGIC
+    out = []
+    while at + PREFIX.size <= len(data):
+        kind, size, time = PREFIX.unpack_from(data, at)
+        if size < PREFIX.size or at + size > len(data):
+            break  # the engine was stopped while it wrote
+        if kind == CODE_LOAD:
+            _pid, _tid, _vma, start, code, _index = LOAD.unpack_from(data, at + PREFIX.size)
+            name = at + PREFIX.size + LOAD.size
+            out.append(Load(time, start, start + code, data[name:data.index(0, name)].decode()))
+        at += size
+    return out
+
+
+def onednn_environment(folder):
+    """To have oneDNN, on its own or inside of others, write a jitdump beside what it does anyway."""
+    names = ("DNNL_JIT_PROFILE", "ONEDNN_JIT_PROFILE")
+    return {**os.environ, "JITDUMPDIR": folder, **{name: "5" for name in names}}
+
+
+def onednn_loads(folder):
+    """The loads that it wrote, under their names without their numbers, which it adds there."""
+    (path,) = glob.glob(os.path.join(folder, ".debug/jit/*/jit-*.dump"))
+    return [load._replace(name=re.sub(r"\.\d+$", "", load.name)) for load in jitdump(path)]
+
+
+class Truth:
+    """What stood at an address at a time: of the loads that cover it, the newest."""
+
+    def __init__(self, loads):
+        self.loads = sorted(loads)
+        self.times = [load.time for load in self.loads]
+
+    def at(self, address, time):
+        for load in reversed(self.loads[:bisect.bisect_right(self.times, time)]):
+            if load.start <= address < load.end:
+                return load
+        return None
+
+    def names_by_address(self):
+        """{address: names} of what was loaded there, one after another."""
+        out = collections.defaultdict(set)
+        for load in self.loads:
+            out[load.start].add(load.name)
+        return out
+
+    def compare(self, samples):
+        """(frames that are named, offset included, as they should be; those that are not)."""
+        right, wrong = collections.Counter(), []
+        for sample in samples:
+            user = [frame for frame in sample.frames if frame.address < 1 << 63]
+            for depth, frame in enumerate(user):
+                load = self.at(frame.address - (depth > 0), sample.time)
+                shown = frame.module == "[jit]"
+                if not load and not shown:
+                    continue
+                if load and shown and (frame.name, frame.address - int(frame.offset, 16)) == \
+                        (load.name, load.start):
+                    right[frame.name] += 1
+                else:
+                    wrong.append((sample, frame, load))
+        return right, wrong
