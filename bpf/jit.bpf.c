@@ -140,6 +140,7 @@ int jit_event(struct context_regs *regs)
 	head.tid = current_tid_in_our_space(task);
 	head.start_ns = task->group_leader->start_boottime;
 	head.data_bytes = size;
+	head.copy = bpf_get_attach_cookie(regs);
 	if (!emit(&head, from, size))
 		note_loss(&head, regs->dx);
 	return 0;

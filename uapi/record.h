@@ -92,7 +92,7 @@ struct jitbpf_jit {
 	__u32 tid;
 	__u64 start_ns;
 	__u32 data_bytes;
-	__u32 reserved;
+	__u32 copy;  /* which copy of the shim it came by: the agent's business alone */
 	__u8 data[]; /* one part: struct jitbpf_jit_header and what follows */
 };
 

@@ -46,6 +46,14 @@ static int take_ring_record(void *context, const void *bytes, size_t size_bytes)
 	return taker->take(taker->context, record);
 }
 
+static bool is_repeated(struct live_source *live, const void *bytes, size_t size_bytes)
+{
+	const struct jitbpf_jit *jit = bytes;
+
+	return size_bytes >= sizeof(*jit) && jit->data_bytes <= size_bytes - sizeof(*jit) &&
+	       shim_copies_repeats(&live->copies, jit);
+}
+
 /* What comes through the code ring: JIT records, and exits, which we take note of. */
 static int take_code_record(void *context, const void *bytes, size_t size_bytes)
 {
@@ -53,6 +61,8 @@ static int take_code_record(void *context, const void *bytes, size_t size_bytes)
 	const struct jitbpf_task *exit = bytes;
 	struct live_source *live = code->live;
 
+	if (exit->h.type == JITBPF_JIT && is_repeated(live, bytes, size_bytes))
+		return 0;
 	if (exit->h.type == JITBPF_EXIT)
 		journal_recovery_exited(&live->recovery, exit->pid);
 	if (exit->h.type == JITBPF_EXIT && live->bpf->rodata->only_tracked) {

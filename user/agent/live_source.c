@@ -133,7 +133,7 @@ static int attach_probe(struct live_source *live)
 	err = probe_site_choose(&live->chosen, live->bpf->progs.self_test,
 				(const uint64_t *)&live->bpf->bss->self_test_hits,
 				live->self_test_links);
-	err = err ?: probe_site_attach(&live->chosen, live->bpf->progs.jit_event, &link);
+	err = err ?: probe_site_attach(&live->chosen, live->bpf->progs.jit_event, 0, &link);
 	live->copies = (struct shim_copies){
 		.site = &live->chosen,
 		.program = live->bpf->progs.jit_event,

@@ -98,9 +98,10 @@ int probe_site_find(const char *path, struct probe_site *ret)
 }
 
 static int attach_at(const struct probe_site *site, uint32_t place, struct bpf_program *program,
-		     pid_t pid, struct bpf_link **ret)
+		     pid_t pid, uint64_t cookie, struct bpf_link **ret)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore_offset);
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore_offset,
+		    .bpf_cookie = cookie);
 	struct bpf_link *link;
 
 	link = bpf_program__attach_uprobe_opts(program, pid, site->path, site->offset + place,
@@ -202,7 +203,7 @@ static bool works(const struct probe_site *site, uint32_t place, const uint8_t *
 {
 	uint64_t others = run_site(code, hits);
 
-	if (attach_at(site, place, self_test, getpid(), keep))
+	if (attach_at(site, place, self_test, getpid(), 0, keep))
 		return false;
 	if (run_site(code, hits) != others + SELF_TEST_RUNS)
 		return false;
@@ -241,8 +242,8 @@ int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
 	return found ? 0 : -ENOTSUP;
 }
 
-int probe_site_attach(const struct probe_site *site, struct bpf_program *program,
+int probe_site_attach(const struct probe_site *site, struct bpf_program *program, uint64_t cookie,
 		      struct bpf_link **ret)
 {
-	return attach_at(site, site->place, program, -1, ret);
+	return attach_at(site, site->place, program, -1, cookie, ret);
 }

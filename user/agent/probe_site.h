@@ -53,8 +53,11 @@ int probe_site_read(const struct blob *blob, struct probe_site *ret);
 int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
 		      volatile const uint64_t *hits, struct bpf_link *keep[3]);
 
-/* Attach program to the site in every process. Returns 0 or negative errno. */
-int probe_site_attach(const struct probe_site *site, struct bpf_program *program,
+/*
+ * Attach program, which gets cookie with each hit, to the site in every process.
+ * Returns 0 or negative errno.
+ */
+int probe_site_attach(const struct probe_site *site, struct bpf_program *program, uint64_t cookie,
 		      struct bpf_link **ret);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/scope.h"
 
 /* Ours, and the name that some engines look for by themselves. */
@@ -58,7 +59,7 @@ static int attach(const struct shim_copies *copies, const struct jitbpf_mapping 
 		return err;
 	snprintf(site.path, sizeof(site.path), "/proc/self/fd/%d", fd);
 	site.place = copies->site->place;
-	return probe_site_attach(&site, copies->program, ret);
+	return probe_site_attach(&site, copies->program, copies->attached + 1, ret);
 }
 
 /* The process has ended meanwhile, or has another file there: the next one may tell. */
@@ -101,6 +102,24 @@ enum shim_unheard shim_copies_unheard(const struct shim_copies *copies,
 	const struct shim_copy *copy = find(copies, &file);
 
 	return copy ? copy->unheard : SHIM_UNHEARD_NONE;
+}
+
+bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *jit)
+{
+	struct shim_hit hit = {.pid = jit->pid, .tid = jit->tid, .copy = jit->copy};
+
+	if (!copies->attached)
+		return false;
+	hit.hash = hash_bytes(jit->data, jit->data_bytes, 0);
+	for (size_t i = 0; i < SHIM_HITS_KEPT; i++) {
+		const struct shim_hit *before = &copies->hits[i];
+
+		if (before->tid == hit.tid && before->pid == hit.pid && before->hash == hit.hash &&
+		    before->copy != hit.copy)
+			return true;
+	}
+	copies->hits[copies->next_hit++ % SHIM_HITS_KEPT] = hit;
+	return false;
 }
 
 void shim_copies_heard(struct shim_copies *copies)

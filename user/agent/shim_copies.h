@@ -34,6 +34,15 @@ struct shim_copy {
 	enum shim_unheard unheard;
 };
 
+/* A hit of the probe, to be told from another. */
+struct shim_hit {
+	uint32_t pid, tid;
+	uint32_t copy;
+	uint64_t hash; /* of its data */
+};
+
+#define SHIM_HITS_KEPT 64
+
 struct shim_copies {
 	/* Borrowed. The caller sets these, and `unheard`, which new ones get. */
 	const struct probe_site *site; /* with its place chosen */
@@ -42,6 +51,8 @@ struct shim_copies {
 	enum shim_unheard unheard;
 
 	VEC(struct shim_copy) known;
+	struct shim_hit hits[SHIM_HITS_KEPT]; /* the latest, in a circle */
+	uint32_t next_hit;
 	uint64_t attached, refused, over_budget;
 	bool some_unheard;
 };
@@ -55,6 +66,14 @@ int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *map
 /* What has not been heard through the file that a mapping maps. */
 enum shim_unheard shim_copies_unheard(const struct shim_copies *copies,
 				      const struct jitbpf_mapping *mapping);
+
+/*
+ * Whether a record is of the same hit as one before. One inode can be seen as several files
+ * (overlays with a lower folder in common, as those of containers that are made from one
+ * image), whose probes then all fire: of a thread's equal records by different copies, the
+ * first counts.
+ */
+bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *jit);
 
 /* From now on all is heard. */
 void shim_copies_heard(struct shim_copies *copies);

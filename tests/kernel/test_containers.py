@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Copies of the shim: in containers, deleted, replaced, and what only has the name."""
+
+import collections
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+
+FORKING = os.path.join(harness.ROOT, "tests/workloads/forking.py")
+SITE = bytes.fromhex("90 0f1f440000 662e0f1f840000000000 c3")
+MAP_ALL = """
+import mmap, sys, time
+for path in sys.argv[1:]:
+    with open(path, "rb") as file:
+        mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+time.sleep(0.5)
+"""
+
+
+def libraries(program):
+    """The files that a program needs to start."""
+    told = subprocess.run(["ldd", program], capture_output=True, check=True, text=True).stdout
+    return re.findall(r"(/\S+) \(0x", told)
+
+
+class Containers(harness.KernelTest):
+    def setUp(self):
+        super().setUp()
+        self.shim = os.path.join(self.folder, "libjitbpf.so")
+        shutil.copy(harness.SHIM, self.shim)
+
+    def make_root(self, name="root"):
+        """A root file system with the engine, what it needs, and a shim of its own."""
+        root = os.path.join(self.folder, name)
+        for file in libraries(harness.ENGINE):
+            os.makedirs(root + os.path.dirname(file), exist_ok=True)
+            shutil.copy(file, root + file)
+        os.makedirs(os.path.join(root, "proc"))
+        shutil.copy(harness.ENGINE, os.path.join(root, "jit-engine"))
+        shutil.copy(harness.SHIM, os.path.join(root, "libjitbpf.so"))
+        return root
+
+    def record_with(self, shim, command, options=("-F", "499")):
+        return self.record(command, ["--no-env", *options],
+                           env={**os.environ, "INTEL_JIT_PROFILER64": shim})
+
+    def start(self, shim, command):
+        process = subprocess.Popen(command, env={**os.environ, "INTEL_JIT_PROFILER64": shim},
+                                   stdout=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        time.sleep(1)
+        self.assertIsNone(process.poll())
+        return process
+
+    def attach(self, *pids):
+        return self.record(options=["-F", "499", "-d", "1.5", "-p", ",".join(map(str, pids))])
+
+    def share(self, run, name, comm="jit-engine"):
+        """Of a process's samples, those whose leaf has a name."""
+        leaves = [leaf.name for leaf in
+                  (harness.leaf_jit(s) for s in run.script() if s.comm == comm) if leaf]
+        self.assertGreater(len(leaves), 100)
+        return leaves.count(name) / len(leaves)
+
+    def process_of(self, run, comm="jit-engine"):
+        return next(p for p in run.summary()["processes"] if p["comm"] == comm)
+
+    def copies(self, run):
+        counters = run.summary()["counters"]
+        return counters["shim_copies"], counters["shims_refused"], counters["shims_over_budget"]
+
+    def test_from_its_start(self):
+        """The only load comes before anybody can have attached: it is in the journal."""
+        run = self.record_with("/libjitbpf.so", [
+            "unshare", "-m", "-p", "-f", "chroot", self.make_root(), "/jit-engine", "hot",
+            "--seconds", "2", "--name", "in_container"])
+        self.check_ledger(run)
+        self.assertGreater(self.share(run, "in_container"), 0.9)
+        self.assertEqual(self.copies(run), (1, 0, 0))
+        process = self.process_of(run)
+        self.assertEqual(process["pid_inside"], 1)
+        self.assertNotEqual(process["pid"], 1)
+        self.assertEqual(process["jit"]["sequence_gaps"], 0)
+        self.assertRegex(run.stderr, rf"\n +{process['pid']} \(1\) +jit-engine ")
+        self.assertEqual(run.report("-f", "summary").stdout.decode(), run.stderr)
+
+    def test_late(self):
+        outer = self.start("/libjitbpf.so", [
+            "unshare", "-m", "-p", "-f", "--kill-child", "chroot", self.make_root(), "/jit-engine",
+            "hot", "--seconds", "20", "--name", "in_container"])
+        with open(f"/proc/{outer.pid}/task/{outer.pid}/children", encoding="ascii") as children:
+            run = self.attach(int(children.read()))
+        self.assertGreater(self.share(run, "in_container"), 0.95)
+        self.assertEqual(self.copies(run), (1, 0, 0))
+        self.assertEqual(self.process_of(run)["pid_inside"], 1)
+        self.assertEqual(run.summary()["jit"]["late"], 1)
+
+    def test_two_from_one_image(self):
+        """Two overlays of one folder: two files to see, one inode. Nothing counts twice."""
+        lower = self.make_root("lower")
+        command = []
+        for name in ("one", "two"):
+            merged, upper, work = (os.path.join(self.folder, name, part)
+                                   for part in ("merged", "upper", "work"))
+            for folder in (merged, upper, work):
+                os.makedirs(folder)
+            subprocess.run(["mount", "-t", "tmpfs", "none", os.path.join(self.folder, name)],
+                           check=True)
+            self.addCleanup(subprocess.run, ["umount", os.path.join(self.folder, name)], check=True)
+            for folder in (merged, upper, work):
+                os.makedirs(folder)
+            subprocess.run(["mount", "-t", "overlay", "none", merged, "-o",
+                            f"lowerdir={lower},upperdir={upper},workdir={work}"], check=True)
+            self.addCleanup(subprocess.run, ["umount", merged], check=True)
+            command.append(f"unshare -p -f chroot {merged} /jit-engine loads --rate 500 "
+                           "--seconds 2 &")
+        run = self.record_with("/libjitbpf.so", ["sh", "-c", " ".join([*command, "wait"])])
+        loads = [int(n) for n in re.findall(rb"loads (\d+)", run.stdout)]
+        engines = [p for p in run.summary()["processes"] if p["comm"] == "jit-engine"]
+        self.assertEqual(sorted(p["jit"]["methods"] for p in engines), sorted(loads))
+        self.assertEqual([p["pid_inside"] for p in engines], [1, 1])
+        self.assertEqual(run.summary()["jit"]["sequence_gaps"], 0)
+        self.assertIn(self.copies(run), ((1, 0, 0), (2, 0, 0)))
+
+    def test_same_inode(self):
+        """Bound to another place in another mount namespace it is no copy."""
+        place = os.path.join(self.folder, "place")
+        os.mkdir(place)
+        run = self.record_with(
+            os.path.join(place, "libjitbpf.so"),
+            ["unshare", "-m", "sh", "-c", f"mount --bind {harness.BUILD} {place} && exec "
+             f"{harness.ENGINE} hot --seconds 1 --name bound"])
+        self.assertGreater(self.share(run, "bound"), 0.9)
+        self.assertEqual(self.copies(run), (0, 0, 0))
+        self.assertEqual(run.summary()["jit"]["recovered"], 0)
+
+    def test_php(self):
+        run = self.record_with(self.shim, ["unshare", "-m", "-p", "-f", "--mount-proc",
+                                           *harness.php("tracing", 3)])
+        names = collections.Counter(
+            leaf.name.split("$")[0] for leaf in
+            (harness.leaf_jit(s) for s in run.script() if s.comm == "php") if leaf)
+        self.assertGreater(sum(n for name, n in names.items() if name.startswith("TRACE-")),
+                           0.4 * sum(names.values()), names)
+        jit = run.summary()["jit"]
+        self.assertEqual((jit["sequence_gaps"], jit["unreadable"]), (0, 0))
+
+    def test_children_forked_at_once(self):
+        """They map the copy without having mapped it."""
+        process = subprocess.Popen(
+            [harness.JITBPF, "record", "--no-env", "-q", "-F", "499", "-d", "3", "-o",
+             os.path.join(self.folder, "out.jitbpf"), "-o", os.path.join(self.folder, "out.txt"),
+             "--", sys.executable, FORKING],
+            env={**os.environ, "INTEL_JIT_PROFILER64": self.shim}, stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        parent, child = (int(pid) for pid in process.stdout.readline().split())
+        time.sleep(1)
+        with open(f"/proc/{child}/task/{child}/children", encoding="ascii") as children:
+            pids = [parent, child, *map(int, children.read().split())]
+        self.assertEqual(process.wait(timeout=30) in (0, 128 + signal.SIGTERM), True)
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        run = harness.Run(self.folder, 0, b"", "")
+        for pid in pids:
+            leaves = collections.Counter(
+                leaf.name for leaf in (harness.leaf_jit(s) for s in run.script() if s.pid == pid)
+                if leaf)
+            known = sum(leaves[name] for name in ("inherited", "replaced", "of_the_parent",
+                                                  "of_the_child"))
+            self.assertGreater(known, 0.7 * sum(leaves.values()), (pid, leaves))
+
+    def test_deleted(self):
+        process = self.start(self.shim, [harness.ENGINE, "storm", "--rate", "500", "--seconds",
+                                         "20"])
+        os.unlink(self.shim)
+        run = self.attach(process.pid)
+        jit = self.check_ledger(run)["jit"]
+        self.assertEqual(self.copies(run), (1, 0, 0))
+        self.assertGreater(jit["methods"], jit["late"] + 400)
+        self.assertEqual((jit["sequence_gaps"], run.summary()["samples"]["code_unknown"]), (0, 0))
+
+    def test_replaced(self):
+        """Whoever has the old file goes on with it; who comes later has the new one."""
+        engine = f"{harness.ENGINE} storm --rate 500 --seconds"
+        run = self.record_with(self.shim, [
+            "sh", "-c", f"{engine} 3 & sleep 1; cp {harness.SHIM} {self.shim}.new; "
+            f"mv {self.shim}.new {self.shim}; {engine} 1; wait"])
+        self.assertEqual(self.copies(run), (2, 0, 0))
+        methods = sorted(p["jit"]["methods"] for p in run.summary()["processes"]
+                         if p["comm"] == "jit-engine")
+        self.assertEqual(methods, sorted(int(n) for n in re.findall(rb"loads (\d+)", run.stdout)))
+        self.assertEqual(run.summary()["jit"]["sequence_gaps"], 0)
+
+    def test_that_only_has_the_name(self):
+        """No probe; its code is another one; damaged; no regular file can be mapped anyway."""
+        with open(harness.SHIM, "rb") as file:
+            shim = file.read()
+        self.assertEqual(shim.count(SITE), 1)
+        made = {
+            "libjitbpf-nothing.so": b"x" * 8192,
+            "libJitPI.so": shim.replace(SITE, SITE[:1] + b"\x90" * 15 + SITE[-1:]),
+            "libjitbpf.so.cut": shim[:4096],
+        }
+        paths = [os.path.join(self.folder, name) for name in made]
+        for path, content in zip(paths, made.values()):
+            with open(path, "wb") as file:
+                file.write(content)
+        run = self.record_with(self.shim, [
+            "sh", "-c", f"{sys.executable} -c '{MAP_ALL}' {' '.join(paths)}; "
+            f"{harness.ENGINE} hot --seconds 1 --name honest"])
+        self.assertEqual(self.copies(run), (1, 3, 0))
+        self.assertGreater(self.share(run, "honest"), 0.9)
+        self.assertIn("files of the shim's name that are no copies of it", run.stderr)
+
+    def test_more_than_are_attached(self):
+        paths = [os.path.join(self.folder, f"libjitbpf-{i}.so") for i in range(70)]
+        for path in paths:
+            shutil.copy(harness.SHIM, path)
+        run = self.record([sys.executable, "-c", MAP_ALL, *paths], ["-F", "499"])
+        self.assertEqual(self.copies(run), (64, 0, 6))
+        self.assertIn("mappings of more such files", run.stderr)
