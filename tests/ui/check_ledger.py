@@ -75,7 +75,7 @@ def delivered(jitbpf, path, *filters):
     samples = json.loads(run(jitbpf, "report", "--json", *filters, path))["samples"]
     fates = sum(samples[key] for key in ("resolved", "code_unknown", "stack_cut", "lost"))
     check(samples["taken"] == fates, f"{path} {filters}: the fates add up to {fates} of {samples['taken']}")
-    check(b" %d\n" % samples["taken"] in run(jitbpf, "report", "-f", "summary", *filters, path),
+    check(f" {samples['taken']:,}\n".encode() in run(jitbpf, "report", "-f", "summary", *filters, path),
           f"{path} {filters}: the summary says how many were taken")
     return samples["taken"] - samples["lost"]
 
