@@ -17,10 +17,14 @@ check) packages="$packages php-cli g++ libdnnl-dev libcmocka-dev clang-format cl
 *) echo "usage: $0 build|demo|check" >&2; exit 2 ;;
 esac
 
+# Since Debian 13 and Ubuntu 24.04 libraries with a time in their interface have "t64" in their name.
+is_installed() {
+	dpkg-query -W -f '${Status}\n' "$1" "${1}t64" 2>/dev/null | grep -q 'ok installed'
+}
+
 missing=""
 for package in $packages; do
-	dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
-		missing="$missing $package"
+	is_installed "$package" || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
 
@@ -38,6 +42,8 @@ available=""
 for package in $missing; do
 	if [ -n "$(apt-cache madison "$package" 2>/dev/null)" ]; then
 		available="$available $package"
+	elif [ -n "$(apt-cache madison "${package}t64" 2>/dev/null)" ]; then
+		available="$available ${package}t64"
 	elif [ "$package" = bpftool ]; then
 		available="$available linux-tools-generic"
 	else
