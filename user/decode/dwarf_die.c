@@ -12,6 +12,8 @@
 #define DIE_FIRST_BYTES	    256
 #define DIE_BYTES_MAX	    (1u << 20)
 
+_Static_assert(DWARF_SLOTS < 32, "a bit for each slot, and none for what has no slot");
+
 static enum dwarf_slot slot_of_attribute(uint64_t name)
 {
 	switch (name) {
@@ -61,10 +63,17 @@ static enum dwarf_slot slot_of_attribute(uint64_t name)
 	}
 }
 
-/* What a form takes wherever it stands, or DWARF_SIZE_VARIES. */
-static uint32_t form_bytes(uint64_t form)
+/* What a form takes wherever it stands, DWARF_BYTES_OFFSET or DWARF_BYTES_VARY. */
+static uint16_t form_bytes(uint64_t form)
 {
 	switch (form) {
+	case DWARF_FORM_STRP:
+	case DWARF_FORM_LINE_STRP:
+	case DWARF_FORM_SEC_OFFSET:
+	case DWARF_FORM_STRP_SUP:
+	case DWARF_FORM_GNU_STRP_ALT:
+	case DWARF_FORM_GNU_REF_ALT:
+		return DWARF_BYTES_OFFSET;
 	case DWARF_FORM_FLAG_PRESENT:
 	case DWARF_FORM_IMPLICIT_CONST:
 		return 0;
@@ -92,27 +101,18 @@ static uint32_t form_bytes(uint64_t form)
 	case DWARF_FORM_DATA16:
 		return 16;
 	default:
-		return DWARF_SIZE_VARIES;
+		return DWARF_BYTES_VARY;
 	}
 }
 
-static bool is_offset(uint64_t form)
+static void add_size(struct dwarf_abbrev *abbrev, uint16_t bytes)
 {
-	return form == DWARF_FORM_STRP || form == DWARF_FORM_LINE_STRP ||
-	       form == DWARF_FORM_SEC_OFFSET || form == DWARF_FORM_STRP_SUP ||
-	       form == DWARF_FORM_GNU_STRP_ALT || form == DWARF_FORM_GNU_REF_ALT;
-}
-
-static void add_size(struct dwarf_abbrev *abbrev, uint64_t form)
-{
-	uint32_t size_bytes = form_bytes(form);
-
-	if (is_offset(form))
+	if (bytes == DWARF_BYTES_OFFSET)
 		abbrev->offsets++;
-	else if (size_bytes == DWARF_SIZE_VARIES)
+	else if (bytes == DWARF_BYTES_VARY)
 		abbrev->fixed_bytes = DWARF_SIZE_VARIES;
 	else if (abbrev->fixed_bytes != DWARF_SIZE_VARIES)
-		abbrev->fixed_bytes += size_bytes;
+		abbrev->fixed_bytes += bytes;
 }
 
 static int attributes_parse(struct cursor *c, struct dwarf_abbrevs *abbrevs,
@@ -131,10 +131,11 @@ static int attributes_parse(struct cursor *c, struct dwarf_abbrevs *abbrevs,
 			return -EBADMSG;
 		attribute.form = form < UINT32_MAX ? (uint32_t)form : UINT32_MAX;
 		attribute.slot = slot_of_attribute(name);
+		attribute.bytes = form_bytes(form);
 		if (vec_push(&abbrevs->attributes, attribute))
 			return -ENOMEM;
 		abbrev->count++;
-		add_size(abbrev, form);
+		add_size(abbrev, attribute.bytes);
 	}
 }
 
@@ -233,10 +234,52 @@ const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrev
 	return low < abbrevs->abbrevs.size && all[low].code == code ? &all[low] : NULL;
 }
 
-static int values_read(struct dwarf_walk *walk, const struct dwarf_abbrev *abbrev, bool keep,
+bool dwarf_tag_is_type(uint16_t tag)
+{
+	return tag == DWARF_TAG_CLASS_TYPE || tag == DWARF_TAG_STRUCTURE_TYPE ||
+	       tag == DWARF_TAG_UNION_TYPE || tag == DWARF_TAG_INTERFACE_TYPE;
+}
+
+/* Bits of the slots that are set of DIEs with a tag. */
+static uint32_t kept_slots(enum dwarf_keep keep, uint16_t tag)
+{
+	const uint32_t code =
+		1u << DWARF_SLOT_LOW_PC | 1u << DWARF_SLOT_HIGH_PC | 1u << DWARF_SLOT_RANGES;
+	const uint32_t call = 1u << DWARF_SLOT_CALL_FILE | 1u << DWARF_SLOT_CALL_LINE;
+
+	switch (keep) {
+	case DWARF_KEEP_NONE:
+		return 0;
+	case DWARF_KEEP_FUNCTIONS:
+		return (tag == DWARF_TAG_SUBPROGRAM ? code : 0) |
+		       (tag == DWARF_TAG_SUBPROGRAM || dwarf_tag_is_type(tag)
+				? 1u << DWARF_SLOT_SIBLING
+				: 0);
+	case DWARF_KEEP_CALLS:
+		return tag == DWARF_TAG_SUBPROGRAM || tag == DWARF_TAG_INLINED_SUBROUTINE
+			       ? code | call
+			       : 0;
+	default:
+		return (1u << DWARF_SLOTS) - 1;
+	}
+}
+
+static int value_pass(struct dwarf_walk *walk, const struct dwarf_attribute *attribute)
+{
+	struct dwarf_value ignored;
+
+	if (attribute->bytes == DWARF_BYTES_VARY)
+		return dwarf_value_read(&walk->c, attribute->form, attribute->implicit, walk->unit,
+					walk->base, &ignored);
+	return cursor_skip(&walk->c, attribute->bytes == DWARF_BYTES_OFFSET
+					     ? walk->unit->offset_bytes
+					     : attribute->bytes);
+}
+
+static int values_read(struct dwarf_walk *walk, const struct dwarf_abbrev *abbrev, uint32_t slots,
 		       struct dwarf_die *die)
 {
-	if (!keep && abbrev->fixed_bytes != DWARF_SIZE_VARIES)
+	if (!slots && abbrev->fixed_bytes != DWARF_SIZE_VARIES)
 		return cursor_skip(&walk->c,
 				   abbrev->fixed_bytes +
 					   (uint64_t)abbrev->offsets * walk->unit->offset_bytes);
@@ -245,24 +288,26 @@ static int values_read(struct dwarf_walk *walk, const struct dwarf_abbrev *abbre
 		return -E2BIG;
 	}
 	walk->budget->work_bytes -= abbrev->count;
-	if (keep)
-		memset(die->values, 0, sizeof(die->values));
+	for (uint32_t i = 0; slots >> i; i++) {
+		if (slots >> i & 1)
+			die->values[i] = (struct dwarf_value){0};
+	}
 	for (uint32_t i = 0; i < abbrev->count; i++) {
 		const struct dwarf_attribute *attribute =
 			&walk->abbrevs->attributes.data[abbrev->first + i];
-		struct dwarf_value value;
-		int err = dwarf_value_read(&walk->c, attribute->form, attribute->implicit,
-					   walk->unit, walk->base, &value);
+		int err = slots >> attribute->slot & 1
+				  ? dwarf_value_read(&walk->c, attribute->form, attribute->implicit,
+						     walk->unit, walk->base,
+						     &die->values[attribute->slot])
+				  : value_pass(walk, attribute);
 
 		if (err)
 			return err;
-		if (keep && attribute->slot < DWARF_SLOTS)
-			die->values[attribute->slot] = value;
 	}
 	return 0;
 }
 
-int dwarf_walk_next(struct dwarf_walk *walk, bool all, struct dwarf_die *ret)
+int dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_die *ret)
 {
 	const struct dwarf_abbrev *abbrev;
 	uint64_t code;
@@ -280,16 +325,14 @@ int dwarf_walk_next(struct dwarf_walk *walk, bool all, struct dwarf_die *ret)
 		return -EBADMSG;
 	ret->tag = abbrev->tag;
 	ret->children = abbrev->children;
-	return values_read(walk, abbrev,
-			   all || abbrev->tag == DWARF_TAG_SUBPROGRAM ||
-				   abbrev->tag == DWARF_TAG_INLINED_SUBROUTINE,
-			   ret);
+	return values_read(walk, abbrev, kept_slots(walk->keep, abbrev->tag), ret);
 }
 
 int dwarf_die_at(struct dwarf_file *file, const struct dwarf_unit *unit,
 		 const struct dwarf_abbrevs *abbrevs, uint64_t offset, struct dwarf_die *ret)
 {
 	struct dwarf_walk walk = {
+		.keep = DWARF_KEEP_ALL,
 		.unit = unit,
 		.abbrevs = abbrevs,
 		.base = offset,
@@ -302,8 +345,11 @@ int dwarf_die_at(struct dwarf_file *file, const struct dwarf_unit *unit,
 		return -EBADMSG;
 	for (uint64_t wanted = DIE_FIRST_BYTES;; wanted *= 16) {
 		wanted = wanted < left ? wanted : left;
-		err = section_view(&file->sections[DWARF_INFO_AGAIN], offset, wanted, &walk.c);
-		err = err ?: dwarf_walk_next(&walk, true, ret);
+		err = 0;
+		if (!section_view_held(&file->sections[DWARF_INFO], offset, wanted, &walk.c))
+			err = section_view(&file->sections[DWARF_INFO_AGAIN], offset, wanted,
+					   &walk.c);
+		err = err ?: dwarf_walk_next(&walk, ret);
 		if (err != -EBADMSG || wanted == left || wanted > DIE_BYTES_MAX)
 			break;
 	}

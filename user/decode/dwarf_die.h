@@ -35,8 +35,12 @@ enum dwarf_slot {
 struct dwarf_attribute {
 	int64_t implicit;
 	uint32_t form;
-	uint32_t slot; /* enum dwarf_slot */
+	uint16_t slot;	/* enum dwarf_slot */
+	uint16_t bytes; /* that it takes, DWARF_BYTES_OFFSET or DWARF_BYTES_VARY */
 };
+
+#define DWARF_BYTES_OFFSET 0xfffe /* the unit's offset_bytes */
+#define DWARF_BYTES_VARY   0xffff
 
 struct dwarf_abbrev {
 	uint64_t code;
@@ -69,6 +73,9 @@ size_t dwarf_abbrevs_bytes(const struct dwarf_abbrevs *abbrevs);
 /* NULL where there is no such code. */
 const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code);
 
+/* Whether DIEs with a tag are types that have members. */
+bool dwarf_tag_is_type(uint16_t tag);
+
 struct dwarf_die {
 	uint64_t offset;
 	uint16_t tag; /* 0: not one, but the end of its siblings */
@@ -76,8 +83,17 @@ struct dwarf_die {
 	struct dwarf_value values[DWARF_SLOTS]; /* class DWARF_NONE: not there */
 };
 
+/* Which values a walk sets: all others are passed over, which costs much less. */
+enum dwarf_keep {
+	DWARF_KEEP_NONE,
+	DWARF_KEEP_FUNCTIONS, /* of DWARF_TAG_SUBPROGRAM: its code; its sibling, and a type's */
+	DWARF_KEEP_CALLS,     /* of DWARF_TAG_INLINED_SUBROUTINE too: its code, and the call */
+	DWARF_KEEP_ALL,
+};
+
 /* Walks the DIEs of a unit in a cursor. */
 struct dwarf_walk {
+	enum dwarf_keep keep;
 	const struct dwarf_unit *unit;
 	const struct dwarf_abbrevs *abbrevs;
 	struct cursor c;
@@ -86,12 +102,10 @@ struct dwarf_walk {
 };
 
 /*
- * The next DIE. Of tags other than DWARF_TAG_SUBPROGRAM and
- * DWARF_TAG_INLINED_SUBROUTINE no values are set, unless all is true.
- * Returns 0, -EBADMSG (the end is damage too: ask cursor_left() before) or
+ * The next DIE. Returns 0, -EBADMSG (the end is damage too: ask cursor_left() before) or
  * -E2BIG (the budget's work is spent).
  */
-int dwarf_walk_next(struct dwarf_walk *walk, bool all, struct dwarf_die *ret);
+int dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_die *ret);
 
 /*
  * The one DIE at an offset inside a unit, which is not the end of its siblings.

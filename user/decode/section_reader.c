@@ -100,6 +100,17 @@ static int window_fill(struct section_reader *reader, uint64_t offset, uint64_t 
 	return 0;
 }
 
+bool section_view_held(const struct section_reader *reader, uint64_t offset, uint64_t wanted,
+		       struct cursor *ret)
+{
+	if (offset < reader->window_offset ||
+	    offset - reader->window_offset > reader->window_bytes ||
+	    wanted > reader->window_bytes - (offset - reader->window_offset))
+		return false;
+	*ret = cursor_of(reader->window + (offset - reader->window_offset), wanted);
+	return true;
+}
+
 int section_view(struct section_reader *reader, uint64_t offset, uint64_t wanted,
 		 struct cursor *ret)
 {
@@ -114,15 +125,12 @@ int section_view(struct section_reader *reader, uint64_t offset, uint64_t wanted
 		return -E2BIG;
 	}
 	reader->budget->work_bytes -= wanted;
-	if (offset < reader->window_offset ||
-	    offset - reader->window_offset > reader->window_bytes ||
-	    wanted > reader->window_bytes - (offset - reader->window_offset)) {
-		err = window_fill(reader, offset, wanted);
-		if (err)
-			return err;
-	}
-	*ret = cursor_of(reader->window + (offset - reader->window_offset), wanted);
-	return 0;
+	if (section_view_held(reader, offset, wanted, ret))
+		return 0;
+	err = window_fill(reader, offset, wanted);
+	if (!err)
+		*ret = cursor_of(reader->window, wanted);
+	return err;
 }
 
 int section_string(struct section_reader *reader, uint64_t offset, size_t max, const char **ret)

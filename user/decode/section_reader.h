@@ -65,6 +65,13 @@ int section_view(struct section_reader *reader, uint64_t offset, uint64_t wanted
 		 struct cursor *ret);
 
 /*
+ * The same, of what the last view has read anyway: moves nothing, so that what was
+ * borrowed stays. False where that does not hold all of wanted.
+ */
+bool section_view_held(const struct section_reader *reader, uint64_t offset, uint64_t wanted,
+		       struct cursor *ret);
+
+/*
  * The NUL-terminated string at offset, of at most max characters; -EBADMSG for
  * one that is longer or has no end. Borrowed until the reader's next view.
  */

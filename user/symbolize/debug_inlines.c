@@ -61,7 +61,7 @@ static int inlines_walk(const struct debug_unit *unit, struct dwarf_walk *walk,
 
 	do {
 		item = DIE_NO_ITEM;
-		err = dwarf_walk_next(walk, false, &die);
+		err = dwarf_walk_next(walk, &die);
 		if (err)
 			return err;
 		if (!die.tag) {
@@ -86,6 +86,7 @@ static int inlines_read(struct debug_unit *unit, struct debug_function *function
 {
 	CLEANUP(debug_inlines_destroyp) struct debug_inlines *inlines = calloc(1, sizeof(*inlines));
 	struct dwarf_walk walk = {
+		.keep = DWARF_KEEP_CALLS,
 		.unit = &unit->header,
 		.abbrevs = &unit->abbrevs,
 		.base = function->die,

@@ -50,7 +50,7 @@ static int walk_unit(struct debug_scopes *scopes, struct dwarf_walk *walk,
 	int err = 0;
 
 	while (!err && cursor_left(&walk->c)) {
-		err = dwarf_walk_next(walk, false, &die);
+		err = dwarf_walk_next(walk, &die);
 		if (err)
 			return err;
 		if (die.tag) {
@@ -70,6 +70,7 @@ int debug_scopes_read(struct debug_scopes *scopes, struct dwarf_file *file,
 {
 	CLEANUP(die_nesting_deinit) struct die_nesting nesting = {0};
 	struct dwarf_walk walk = {
+		.keep = DWARF_KEEP_NONE,
 		.unit = unit,
 		.abbrevs = abbrevs,
 		.base = unit->dies,

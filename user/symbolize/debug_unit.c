@@ -112,8 +112,9 @@ static int scan_function(struct scan *scan, const struct dwarf_die *die, uint32_
 }
 
 /*
- * What is inside a function is nearly all of a unit, and seldom holds other
- * functions: most compilers say where it ends. *ret_skipped is set where that is believed.
+ * What is inside of functions and types is nearly all of a unit, and seldom holds
+ * functions that have code: most compilers say where it ends. *ret_skipped is set
+ * where that is believed.
  */
 static int skip_inside(struct dwarf_walk *walk, struct dwarf_die *die, bool *ret_skipped)
 {
@@ -127,13 +128,13 @@ static int skip_inside(struct dwarf_walk *walk, struct dwarf_die *die, bool *ret
 	return cursor_skip(&walk->c, sibling->u - at);
 }
 
-/* A function's DIE, with what is inside of it, where that can be passed over. */
-static int scan_subprogram(struct scan *scan, struct dwarf_walk *walk, struct dwarf_die *die)
+/* A function's or a type's DIE, with what is inside of it, where that can be passed over. */
+static int scan_die(struct scan *scan, struct dwarf_walk *walk, struct dwarf_die *die)
 {
 	struct debug_unit *unit = scan->unit;
 	uint32_t item = DIE_NO_ITEM;
 	bool skipped = false;
-	int err = scan_function(scan, die, &item);
+	int err = die->tag == DWARF_TAG_SUBPROGRAM ? scan_function(scan, die, &item) : 0;
 
 	if (!err && !scan->whole)
 		err = skip_inside(walk, die, &skipped);
@@ -149,6 +150,7 @@ static int scan_run(struct scan *scan)
 {
 	struct debug_unit *unit = scan->unit;
 	struct dwarf_walk walk = {
+		.keep = DWARF_KEEP_FUNCTIONS,
 		.unit = &unit->header,
 		.abbrevs = &unit->abbrevs,
 		.base = unit->header.dies,
@@ -164,7 +166,7 @@ static int scan_run(struct scan *scan)
 	err = section_view(&unit->file->sections[DWARF_INFO], unit->header.dies, size_bytes,
 			   &walk.c);
 	while (!err && cursor_left(&walk.c)) {
-		err = dwarf_walk_next(&walk, false, &die);
+		err = dwarf_walk_next(&walk, &die);
 		if (err)
 			break;
 		if (!die.tag) {
@@ -174,8 +176,8 @@ static int scan_run(struct scan *scan)
 				unit->functions.data[item].end = walk.base + cursor_offset(&walk.c);
 			continue;
 		}
-		if (die.tag == DWARF_TAG_SUBPROGRAM)
-			err = scan_subprogram(scan, &walk, &die);
+		if (die.tag == DWARF_TAG_SUBPROGRAM || dwarf_tag_is_type(die.tag))
+			err = scan_die(scan, &walk, &die);
 		else
 			err = die_nesting_enter(&scan->nesting, &die, DIE_NO_ITEM);
 	}
