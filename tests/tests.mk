@@ -118,10 +118,10 @@ fuzz: $(FUZZ_BIN)
 $(B)/tests/workloads/%: tests/workloads/%.cpp
 	$(call say,CXX,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -O2 -g -o $@ $< -ldnnl
+	$(Q)$(CXX) -O2 -g -Itests/workloads/include -o $@ $< -ldnnl -ldl
 
-KERNEL_NEEDS = all $(B)/tests/workloads/onednn $(B)/tests/engine/jit-engine \
-	$(B)/tests/engine/conformance-client
+KERNEL_NEEDS = all $(addprefix $(B)/tests/workloads/,onednn xbyak) \
+	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client
 
 # One file: make kernel-test TESTS=test_storm.py
 kernel-test: $(KERNEL_NEEDS)

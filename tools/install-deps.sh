@@ -11,8 +11,8 @@ packages="gcc make libc6-dev clang libbpf-dev libelf-dev libiberty-dev zlib1g-de
 case $purpose in
 build) ;;
 demo) packages="$packages php-cli g++ libdnnl-dev" ;;
-check) packages="$packages php-cli g++ libdnnl-dev libcmocka-dev clang-format clang-tidy git
-	python3 binutils xz-utils dwz llvm rustc libc6-dbg chromium libdebuginfod1"
+check) packages="$packages php-cli g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
+	clang-format clang-tidy git python3 binutils xz-utils dwz llvm rustc libc6-dbg chromium libdebuginfod1"
 	command -v npm >/dev/null || packages="$packages nodejs npm" ;;
 *) echo "usage: $0 build|demo|check" >&2; exit 2 ;;
 esac

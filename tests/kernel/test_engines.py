@@ -35,27 +35,6 @@ class Php(harness.KernelTest):
         self.check_mode("function")
 
 
-class OneDnn(harness.KernelTest):
-    def test_kernels_without_cache(self):
-        run = self.record([harness.ONEDNN, "3", "3"], ["-F", "999"],
-                          env={**os.environ, "OMP_NUM_THREADS": "1"})
-        threads, unknown, named = set(), 0, 0
-        for sample in run.script():
-            frame = harness.leaf_jit(sample)
-            if frame and frame.module == "[jit]":
-                self.assertNotEqual(frame.name, "[unknown]")
-                threads.add(sample.tid)
-                named += 1
-            elif frame and frame.name == "//anon":
-                unknown += 1
-        self.assertGreater(named, 200)
-        self.assertGreaterEqual(len(threads), 3)
-        self.assertLessEqual(unknown, 0.001 * (named + unknown))
-        summary = self.check_ledger(run)
-        self.assertGreater(summary["jit"]["methods"], 20)
-        self.assertEqual(summary["samples"]["lost"], 0)
-
-
 class SystemWide(harness.KernelTest):
     def test_two_engines_at_once(self):
         """The whole system for 10 s, both engines started (and compiling) while it records."""

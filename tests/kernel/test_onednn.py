@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""oneDNN, on its own, beside another engine, inside PyTorch: against what it says itself."""
+
+import collections
+import os
+import shlex
+import subprocess
+import unittest
+
+import engine_truth
+import harness
+import recording
+
+XBYAK = os.path.join(harness.BUILD, "tests/workloads/xbyak")
+CONVOLUTIONS = os.path.join(harness.ROOT, "tests/workloads/convolutions.py")
+PYTHON = "/usr/bin/python3"  # the distribution's, which has its torch
+
+
+class OneDnn(harness.KernelTest):
+    def setUp(self):
+        super().setUp()
+        self.env = {**engine_truth.onednn_environment(self.folder), "OMP_NUM_THREADS": "1"}
+
+    def compare(self, run, more_loads=()):
+        """The samples, whose frames are all as they should be, and what they should be."""
+        loads = engine_truth.onednn_loads(self.folder)
+        truth = engine_truth.Truth([*loads, *more_loads])
+        samples = run.script()
+        right, wrong = truth.compare(samples)
+        self.assertEqual(wrong, [])
+        self.assertGreater(sum(right.values()), 200)
+        summary = self.check_ledger(run)
+        self.assertEqual(summary["jit"]["methods"], len(truth.loads))
+        self.assertEqual((summary["jit"]["unloads"], summary["samples"]["lost"]), (0, 0))
+        return samples, truth, right
+
+
+class Alone(OneDnn):
+    def test_kernels_without_cache(self):
+        run = self.record([harness.ONEDNN, "3", "3"], ["-F", "999"], env=self.env)
+        samples, truth, _right = self.compare(run)
+        self.assertGreater(len(truth.loads), 2 * len(truth.names_by_address()))
+        threads = {s.tid for s in samples if any(f.module == "[jit]" for f in s.frames)}
+        self.assertGreaterEqual(len(threads), 3)
+
+
+class BesideXbyak(OneDnn):
+    def test_same_ids(self):
+        run = self.record([XBYAK, "3"], ["-F", "999"], env=self.env)
+        theirs = []
+        for line in run.stdout.decode().splitlines():
+            time, start, end, name = line.split()
+            theirs.append(engine_truth.Load(int(time), int(start, 16), int(end, 16), name))
+        _samples, _truth, right = self.compare(run, theirs)
+        xbyak = sum(count for name, count in right.items() if name.startswith("xbyak_"))
+        self.assertGreater(xbyak, 200)
+        self.assertGreater(sum(right.values()) - xbyak, 200)
+        names = collections.defaultdict(set)
+        for event in recording.jit_events(run.path(".jitbpf")):
+            names[event.id].add(event.name.startswith("xbyak_"))
+        self.assertGreater(sum(len(engines) == 2 for engines in names.values()), 100,
+                           "the ids are to be the same")
+
+
+class PyTorchLate(OneDnn):
+    def test_kernels_made_before(self):
+        publish = f'eval "$({shlex.quote(harness.JITBPF)} env)"; exec "$@"'
+        torch = subprocess.Popen(["sh", "-c", publish, "sh", PYTHON, CONVOLUTIONS, "60"],
+                                 env=self.env, stdout=subprocess.PIPE, text=True)
+        with torch:
+            try:
+                self.assertEqual(torch.stdout.readline(), "ready\n")
+                run = self.record(options=["-p", str(torch.pid), "-F", "999", "-d", "3"])
+            finally:
+                torch.kill()
+        samples, truth, right = self.compare(run)
+        self.assertGreater(len(right), 1)
+        self.assertEqual(run.summary()["jit"]["late"], len(truth.loads))
+        threads = {s.tid for s in samples if any(f.module == "[jit]" for f in s.frames)}
+        self.assertGreaterEqual(len(threads), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

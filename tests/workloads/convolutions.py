@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""convolutions.py SECONDS: PyTorch on three threads, with kernels that oneDNN makes at the start.
+
+Says "ready" when they are all made.
+"""
+
+import sys
+import time
+
+import torch
+
+torch.set_num_threads(3)
+layers = [torch.nn.Conv2d(channels, 32, 3, padding=1) for channels in (8, 16, 32)]
+images = [torch.randn(8, layer.in_channels, 32, 32) for layer in layers]
+
+
+def run():
+    for layer, image in zip(layers, images):
+        layer(image)
+
+
+with torch.no_grad():
+    run()
+    print("ready", flush=True)
+    end = time.monotonic() + float(sys.argv[1])
+    while time.monotonic() < end:
+        run()

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Two engines in one process, each with ids from 1: functions that xbyak makes, again
+ * and again at the same addresses under new names, and kernels of oneDNN. Both make
+ * about as many, so that what has the same ids is there at the same time.
+ *
+ *   xbyak SECONDS
+ *
+ * Tells of each function of xbyak, before it runs first: when (CLOCK_MONOTONIC, ns),
+ * from where to where, and its name.
+ */
+#define XBYAK_USE_VTUNE
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include <dnnl.hpp>
+#include <xbyak/xbyak.h>
+#include <xbyak/xbyak_util.h>
+
+using namespace dnnl;
+
+static const int count = 400;  /* functions at a time */
+static const int rounds = 100; /* with them */
+static const size_t function_bytes = 256;
+
+static unsigned long long now_ns()
+{
+	timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* Functions that count down their argument, in one buffer, that can be written anew. */
+class Counters : Xbyak::CodeGenerator
+{
+      public:
+	Counters() : CodeGenerator(count * function_bytes)
+	{
+		profiler.init(Xbyak::util::Profiler::VTune);
+	}
+
+	void write(int generation)
+	{
+		reset();
+		for (int i = 0; i < count; i++) {
+			size_t start = getSize();
+			char name[64];
+
+			/* Not where the one before stood: what is old reaches into two. */
+			nop((generation + i) % 3 * 16 + 1, false);
+			align(16, false);
+			Xbyak::Label again;
+			L(again);
+			sub(rdi, 1);
+			jnz(again);
+			ret();
+			snprintf(name, sizeof(name), "xbyak_%d_%d", generation, i);
+			functions[i] = getCode() + start;
+			profiler.set(name, functions[i], getSize() - start);
+			printf("%llu %p %p %s\n", now_ns(), functions[i], getCurr(), name);
+		}
+		fflush(stdout);
+	}
+
+	void run(int number)
+	{
+		reinterpret_cast<void (*)(unsigned long)>(
+			reinterpret_cast<uintptr_t>(functions[number % count]))(3000000);
+	}
+
+      private:
+	Xbyak::util::Profiler profiler;
+	const uint8_t *functions[count];
+};
+
+/* Always new kernels: its cache is off. */
+static void multiply(const engine &eng, stream &s, memory::dim size)
+{
+	memory::desc desc({size, size}, memory::data_type::f32, memory::format_tag::ab);
+#if DNNL_VERSION_MAJOR >= 3
+	matmul primitive(matmul::primitive_desc(eng, desc, desc, desc));
+#else
+	matmul primitive(matmul::primitive_desc(matmul::desc(desc, desc, desc), eng));
+#endif
+	memory a(desc, eng), b(desc, eng), c(desc, eng);
+
+	for (int i = 0; i < 400; i++)
+		primitive.execute(s, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}});
+	s.wait();
+}
+
+int main(int argc, char **argv)
+{
+	auto end = std::chrono::steady_clock::now() +
+		   std::chrono::duration<double>(argc > 1 ? atof(argv[1]) : 3);
+	engine eng(engine::kind::cpu, 0);
+	stream s(eng);
+	Counters counters;
+
+	set_primitive_cache_capacity(0);
+	for (int i = 0; std::chrono::steady_clock::now() < end; i++) {
+		if (i % rounds == 0)
+			counters.write(i / rounds);
+		counters.run(i * 7);
+		multiply(eng, s, 64 + i % 4 * 16);
+	}
+	return 0;
+}
