@@ -57,7 +57,7 @@ class Lives(harness.KernelTest):
     def test_process_met_without_its_first_thread(self):
         with subprocess.Popen([sys.executable, "-c", LEADER_EXITS]) as process:
             time.sleep(1)
-            run = self.record(options=["-F", "199", "-d", "2", "-p", str(process.pid)])
+            run = self.record(options=["-F", "999", "-d", "2", "-p", str(process.pid)])
         samples = run.script()
         self.assertGreater(len(samples), 100)
         self.assertLess(sum(map(is_unknown, samples)), 0.01 * len(samples))

@@ -142,20 +142,45 @@ int symbolizer_native(struct symbolizer *symbolizer, const struct module *module
 	return 0;
 }
 
-int symbolizer_kernel(struct symbolizer *symbolizer, uint64_t address,
-		      struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count)
+/* The kernel's words for an address, in symbolizer->kernel_words. */
+static int kernel_symbol_at(struct symbolizer *symbolizer, uint64_t address,
+			    struct kernel_symbol *ret)
 {
-	struct symbol_frame frame = {.name = "", .module = "[kernel.kallsyms]"};
 	const struct kernel_source *kernel = &symbolizer->kernel;
-	struct kernel_symbol symbol;
 	int err = -ENOENT;
 
 	if (kernel->words)
 		err = kernel->words(kernel->context, address, symbolizer->kernel_words,
 				    sizeof(symbolizer->kernel_words));
+	if (!err && !kernel_symbol_parse(symbolizer->kernel_words, ret))
+		err = -ENOENT;
+	return err;
+}
+
+/* The padding in front of a function: nothing in there is ever called from. */
+static bool is_padding(const struct kernel_symbol *symbol)
+{
+	return !strncmp(symbol->name, "__pfx_", 6);
+}
+
+int symbolizer_kernel(struct symbolizer *symbolizer, uint64_t address,
+		      struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count)
+{
+	struct symbol_frame frame = {.name = "", .module = "[kernel.kallsyms]"};
+	struct kernel_symbol symbol;
+	int err = kernel_symbol_at(symbolizer, address, &symbol);
+
+	/*
+	 * One less than an address that is not where a call returns to, but where an
+	 * interrupt came: on the first byte of a function.
+	 */
+	if (!err && is_padding(&symbol)) {
+		err = kernel_symbol_at(symbolizer, address + 1, &symbol);
+		symbol.offset--;
+	}
 	if (err == -ENOMEM)
 		return err;
-	if (!err && kernel_symbol_parse(symbolizer->kernel_words, &symbol)) {
+	if (!err) {
 		frame.name = symbol.name;
 		frame.symbol_offset = symbol.offset;
 		if (symbol.module)

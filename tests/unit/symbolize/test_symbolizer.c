@@ -49,7 +49,7 @@ static int open_module(void *context, const struct module *module, struct blob *
 	return 0;
 }
 
-/* A kernel of two functions. */
+/* A kernel of three functions, one behind its padding. */
 static int kernel_words(void *context, uint64_t address, char *buf, size_t buf_bytes)
 {
 	assert_ptr_equal(context, &files);
@@ -58,6 +58,10 @@ static int kernel_words(void *context, uint64_t address, char *buf, size_t buf_b
 		return files.kernel_error;
 	if (address - 0xffffffff81000000 < 0x100)
 		snprintf(buf, buf_bytes, "_Z3fooi+0x%" PRIx64 "/0x100", address & 0xff);
+	else if (address - 0xffffffff82000000 < 0x40)
+		snprintf(buf, buf_bytes, "%s+0x%" PRIx64 "/0x10",
+			 address & 0x30 ? "padded" : "__pfx_padded",
+			 address & 0x30 ? (address & 0x3f) - 0x10 : address & 0xf);
 	else if (address - 0xffffffffc0000000 < 0x10)
 		snprintf(buf, buf_bytes, "f+0x%" PRIx64 "/0x10 [mod]", address & 0xf);
 	else
@@ -245,6 +249,14 @@ static void kernel_names_have_their_module(void **state)
 	assert_int_equal(files.kernel_asked, 4);
 }
 
+static void an_interrupt_on_a_first_byte_is_of_that_function(void **state)
+{
+	symbolizer_set_kernel_source(symbolizer, &kernel);
+	assert_kernel(0xffffffff8200000f, "padded", "[kernel.kallsyms]", UINT64_MAX);
+	assert_kernel(0xffffffff82000010, "padded", "[kernel.kallsyms]", 0);
+	assert_kernel(0xffffffff82000023, "padded", "[kernel.kallsyms]", 0x13);
+}
+
 static void a_kernel_that_does_not_answer_has_no_names(void **state)
 {
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
@@ -297,6 +309,7 @@ int main(void)
 		TEST(tables_over_the_budget_are_dropped_and_read_again),
 		TEST(the_one_unused_for_longest_goes_first),
 		TEST(kernel_names_have_their_module),
+		TEST(an_interrupt_on_a_first_byte_is_of_that_function),
 		TEST(a_kernel_that_does_not_answer_has_no_names),
 		TEST(endless_names_are_cut),
 	};
