@@ -7,7 +7,7 @@
 
 /*
  * Fill to, of size_bytes, from the bytes [begin, end) of a blob. Returns 0, -EBADMSG
- * (damaged, too little, or refers further back than "zstd -19" does), -ENOMEM or
+ * (damaged, too little, far too much, or refers further back than "zstd -19" does), -ENOMEM or
  * the blob's error.
  */
 int zstd_inflate(const struct blob *blob, uint64_t begin, uint64_t end, uint8_t *to,

@@ -176,6 +176,31 @@ static void zstd_is_read_anywhere_within_its_limit(void **state)
 	assert_reads_anywhere(packed);
 }
 
+static int read_header_alone(void *file, uint64_t offset, void *buf, size_t size_bytes)
+{
+	assert_true(offset + size_bytes <= sizeof(Elf64_Chdr));
+	memcpy(buf, (uint8_t *)file + offset, size_bytes);
+	return 0;
+}
+
+static void zstd_that_is_mostly_to_be_skipped_is_refused(void **state)
+{
+	struct packed *packed = *state;
+	uint64_t whole_bytes = CONTENT_BYTES;
+
+	pack(packed, ZSTD, 3);
+	packed->section = (struct elf_section){.size_bytes = 1ull << 40};
+	packed->blob = (struct blob){
+		.size_bytes = packed->section.size_bytes,
+		.read = read_header_alone,
+		.context = packed->file,
+	};
+	assert_int_equal(inflated_section_create(&packed->blob, &packed->section, false,
+						 &whole_bytes, &packed->inflated),
+			 -EBADMSG);
+	assert_int_equal(whole_bytes, CONTENT_BYTES);
+}
+
 static void the_old_header_is_read(void **state)
 {
 	struct packed *packed = *state;
@@ -282,6 +307,7 @@ int main(void)
 		TEST(deflate_is_read_anywhere_in_little_memory),
 		TEST(far_reads_are_near_a_point),
 		TEST(zstd_is_read_anywhere_within_its_limit),
+		TEST(zstd_that_is_mostly_to_be_skipped_is_refused),
 		TEST(the_old_header_is_read),
 		TEST(work_has_an_end),
 		TEST(sizes_that_lie_are_refused),
