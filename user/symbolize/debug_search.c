@@ -14,7 +14,18 @@ struct wanted {
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint32_t build_id_bytes;       /* 0: go by the checksum */
 	const struct debug_link *link; /* NULL: there is no checksum */
+	struct debug_checks *checks;
 };
+
+static int check_sum(const struct wanted *wanted, const struct blob *blob)
+{
+	if (blob->size_bytes > wanted->checks->left_bytes) {
+		wanted->checks->refused++;
+		return -E2BIG;
+	}
+	wanted->checks->left_bytes -= blob->size_bytes;
+	return debug_link_check(wanted->link, blob);
+}
 
 static int check_file(const struct wanted *wanted, const struct blob *blob)
 {
@@ -31,7 +42,7 @@ static int check_file(const struct wanted *wanted, const struct blob *blob)
 				       !memcmp(build_id, wanted->build_id, size_bytes)
 			       ? 0
 			       : -ESTALE;
-	return wanted->link ? debug_link_check(wanted->link, blob) : -ESTALE;
+	return wanted->link ? check_sum(wanted, blob) : -ESTALE;
 }
 
 static int try_path(const struct file_source *source, const struct module *module,
@@ -122,10 +133,11 @@ static int search_files(const struct file_source *source, const struct module *m
 }
 
 int debug_search_file(const struct file_source *source, const struct module *module,
-		      const struct blob *blob, struct debug_search *ret)
+		      const struct blob *blob, struct debug_checks *checks,
+		      struct debug_search *ret)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
-	struct wanted wanted = {0};
+	struct wanted wanted = {.checks = checks};
 	int err;
 
 	if (!source->open_debug)

@@ -11,6 +11,12 @@
 
 #define DEBUG_SEARCH_PATH_MAX 4096
 
+/* What may be read to check files by their sum, which takes the whole of each. */
+struct debug_checks {
+	uint64_t left_bytes;
+	uint64_t refused; /* files that would have taken more */
+};
+
 /* Its blob zero-initialized: nothing found. */
 struct debug_search {
 	struct blob blob;
@@ -27,11 +33,12 @@ static inline void debug_search_deinit(struct debug_search *search)
  * module's process sees them and then as we do: /usr/lib/debug/.build-id/xx/yy.debug,
  * and by .gnu_debuglink the module's folder, .debug in it, and the same folder
  * under /usr/lib/debug; and at last the source is asked to fetch it from elsewhere,
- * which leaves *ret without a path. The caller deinits *ret.
- * Returns 0, -ENOENT, -ENOEXEC (blob is no ELF file), or -ENOMEM.
+ * which leaves *ret without a path. What is checked is taken off checks. The caller
+ * deinits *ret. Returns 0, -ENOENT, -ENOEXEC (blob is no ELF file), or -ENOMEM.
  */
 int debug_search_file(const struct file_source *source, const struct module *module,
-		      const struct blob *blob, struct debug_search *ret);
+		      const struct blob *blob, struct debug_checks *checks,
+		      struct debug_search *ret);
 
 /*
  * The file that .gnu_debugaltlink of a debug file (found at path) means. The

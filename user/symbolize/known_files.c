@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "base/scope.h"
 #include "decode/section_reader.h"
-#include "symbolize/debug_search.h"
 
 void known_files_init(struct known_files *files, const struct file_source *source,
 		      uint64_t symbol_bytes_max)
@@ -13,6 +12,7 @@ void known_files_init(struct known_files *files, const struct file_source *sourc
 		.source = *source,
 		.symbol_bytes_max = symbol_bytes_max,
 		.debug_bytes_max = DEBUG_INFO_BYTES_MAX,
+		.checks = {.left_bytes = DEBUG_CHECKED_MAX},
 	};
 }
 
@@ -209,9 +209,11 @@ static int file_read(struct known_files *files, const struct module *module,
 		return err;
 	}
 	if (!has_debug_info(&blob)) {
-		err = debug_search_file(&files->source, module, &blob, &found);
+		files->checks.refused = 0;
+		err = debug_search_file(&files->source, module, &blob, &files->checks, &found);
 		if (err == -ENOMEM)
 			return err;
+		files->counts.debug_refused += err && files->checks.refused;
 		file->without_debug = err;
 	}
 	if (!file->symbols)

@@ -13,11 +13,13 @@
 #include "base/index_map.h"
 #include "base/vec.h"
 #include "symbolize/debug_info.h"
+#include "symbolize/debug_search.h"
 #include "symbolize/file_source.h"
 #include "symbolize/symbol_file.h"
 
 #define DEBUG_INFO_BYTES_MAX (128u << 20) /* of all files */
 #define DEBUG_INFO_OPEN_MAX  128	  /* files that are kept open */
+#define DEBUG_CHECKED_MAX    (4ull << 30) /* bytes read to check files by their sum */
 
 /* What became of the files that were asked for. */
 struct symbolizer_counts {
@@ -54,6 +56,7 @@ struct known_files {
 	uint64_t symbol_bytes, symbol_bytes_max;
 	uint64_t debug_bytes, debug_bytes_max;
 	uint32_t debug_open;
+	struct debug_checks checks;
 	struct symbolizer_counts counts;
 };
 

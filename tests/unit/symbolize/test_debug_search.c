@@ -64,10 +64,11 @@ static int search(struct fixture *fixture, const uint8_t **ret_found)
 	};
 	const struct module module = {.path = "/nowhere/program"};
 	struct debug_search found = {.blob = {0}};
+	struct debug_checks checks = {0};
 	int err;
 
 	file_open("stripped", &fixture->program);
-	err = debug_search_file(&source, &module, &fixture->program.blob, &found);
+	err = debug_search_file(&source, &module, &fixture->program.blob, &checks, &found);
 	*ret_found = found.blob.context;
 	debug_search_deinit(&found);
 	free(fixture->program.bytes);
@@ -113,30 +114,63 @@ static void nothing_fetched_is_nothing_found(void **state)
 	assert_int_equal(fixture.fetched, 1);
 }
 
+/* The program and its debug file, told by its checksum alone. */
+static void open_without_build_id(struct fixture *fixture)
+{
+	uint8_t *note;
+
+	file_open("stripped", &fixture->program);
+	note = memmem(fixture->program.bytes, fixture->program.blob.size_bytes,
+		      "\x14\0\0\0\x03\0\0\0GNU", 12);
+	assert_non_null(note);
+	note[4] = 99; /* of another kind */
+}
+
 /* By its checksum alone a file is not asked for: anybody can make one that fits. */
 static void without_build_id_nobody_is_asked(void **state)
 {
 	struct fixture fixture = {0};
-	const uint8_t *found;
 	const struct file_source source = {
 		.open_debug = open_debug,
 		.fetch_debug = fetch_debug,
 		.context = &fixture,
 	};
 	const struct module module = {.path = "/nowhere/program"};
-	struct debug_search search_ = {.blob = {0}};
-	uint8_t *note;
+	struct debug_search found = {.blob = {0}};
+	struct debug_checks checks = {.left_bytes = UINT64_MAX};
 
-	file_open("stripped", &fixture.program);
-	note = memmem(fixture.program.bytes, fixture.program.blob.size_bytes,
-		      "\x14\0\0\0\x03\0\0\0GNU", 12);
-	assert_non_null(note);
-	note[4] = 99; /* of another kind */
-	assert_int_equal(debug_search_file(&source, &module, &fixture.program.blob, &search_),
-			 -ENOENT);
-	found = search_.blob.context;
-	assert_null(found);
+	open_without_build_id(&fixture);
+	assert_int_equal(
+		debug_search_file(&source, &module, &fixture.program.blob, &checks, &found),
+		-ENOENT);
+	assert_null(found.blob.context);
 	assert_int_equal(fixture.fetched, 0);
+	free(fixture.program.bytes);
+}
+
+/* Of a file of terabytes the sum would be made for hours. */
+static void checking_has_an_end(void **state)
+{
+	struct fixture fixture = {0};
+	const struct file_source source = {.open_debug = open_debug, .context = &fixture};
+	const struct module module = {.path = "/nowhere/program"};
+	struct debug_search found = {.blob = {0}};
+	struct debug_checks checks;
+
+	open_without_build_id(&fixture);
+	file_open("stripped.debug", &fixture.local);
+	checks = (struct debug_checks){.left_bytes = fixture.local.blob.size_bytes - 1};
+	assert_int_equal(
+		debug_search_file(&source, &module, &fixture.program.blob, &checks, &found),
+		-ENOENT);
+	assert_true(checks.refused);
+	checks = (struct debug_checks){.left_bytes = fixture.local.blob.size_bytes};
+	assert_int_equal(
+		debug_search_file(&source, &module, &fixture.program.blob, &checks, &found), 0);
+	assert_ptr_equal(found.blob.context, fixture.local.bytes);
+	assert_int_equal(checks.left_bytes, 0);
+	assert_int_equal(checks.refused, 0);
+	free(fixture.local.bytes);
 	free(fixture.program.bytes);
 }
 
@@ -147,6 +181,7 @@ int main(void)
 		cmocka_unit_test(fetched_of_another_build_is_refused),
 		cmocka_unit_test(nothing_fetched_is_nothing_found),
 		cmocka_unit_test(without_build_id_nobody_is_asked),
+		cmocka_unit_test(checking_has_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
