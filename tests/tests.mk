@@ -21,8 +21,10 @@ CLI_TESTED := options view_options filter_options output_file
 
 $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
-# The reader of journals needs no more of the agent than itself.
-$(B)/tests/unit/agent/test_journal_reader: $(B)/user/agent/journal_reader.o
+# What of the agent can be tested without a kernel's help.
+AGENT_TESTED := journal_reader file_service file_blob fd_message debuginfod
+
+$(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
 
 # The rules of the JIT API, which other tests send through the kernel.
 $(B)/tests/unit/state/test_code_rules: $(B)/tests/conformance/rules.o

@@ -29,7 +29,8 @@ static int check_found(int fd, uint64_t inode)
 		return -errno;
 	if (fstat(fd, &st))
 		err = -errno;
-	else if (!S_ISREG(st.st_mode))
+	/* Made up as it is read, as in /proc, it says that it is empty; and reading can consume. */
+	else if (!S_ISREG(st.st_mode) || !st.st_size)
 		err = -EACCES;
 	/* Devices of overlay and btrfs files differ between stat() and mappings; inodes do not. */
 	else if (inode && st.st_ino != inode)
