@@ -71,14 +71,22 @@ static int find_dead(void *context, const struct cow_item *item)
 	return !all_live(context, (const struct code_inline *)item->value);
 }
 
+/* The sequence number of what a fork inherited is its parent's, and says nothing here. */
+static bool region_lives(const struct sifting *sifting, const struct code_record *record)
+{
+	return record->origin > sifting->map->first_number &&
+	       lives(sifting->gap, record->region.sequence);
+}
+
 static int sift(void *context, const struct space_entry *entry)
 {
 	struct sifting *sifting = context;
-	const struct code_region *region = &code_record_of(entry->value)->region;
+	const struct code_record *record = code_record_of(entry->value);
+	const struct code_region *region = &record->region;
 
 	if (entry->from_ns > sifting->gap->from_ns || !is_about(sifting->gap, region->engine))
 		return 0;
-	if (!lives(sifting->gap, region->sequence))
+	if (!region_lives(sifting, record))
 		return vec_push(&sifting->map->hit,
 				((struct space_key){entry->start, entry->value}));
 	if (region->layout &&

@@ -36,7 +36,7 @@ static int map_alloc(const struct code_budget *budget, uint64_t *next_number, st
 	if (map->budget.depth >= CODE_FRAMES_MAX)
 		map->budget.depth = CODE_FRAMES_MAX - 1;
 	map->next_number = next_number;
-	map->own_number = *next_number;
+	map->own_number = map->first_number = *next_number;
 	*ret = map;
 	return 0;
 }
@@ -143,6 +143,8 @@ int code_map_enter(struct code_map *map, struct code_record *record, uint64_t ti
 	if (err)
 		return err;
 	region->number = (*map->next_number)++;
+	if (!record->origin)
+		record->origin = region->number + 1;
 	unindex_ended(map);
 	/* One that came too late to be in force is only history. */
 	if (is_in_force(map, region->address, &region->value)) {

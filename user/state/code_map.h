@@ -161,10 +161,11 @@ int code_map_apply(struct code_map *map, const struct jit_event *event, uint64_t
 
 /*
  * Events of [from_ns, to_ns] are missing for good; live holds the sequence numbers
- * of what was in force at to_ns, ascending. What is in force at from_ns and not among
- * them ends at from_ns; what is loaded within that time and not among them ends what it
- * overlaps, but is not entered. Both goes for inlined methods as well. Called before
- * the events of that time are applied; live is copied. Returns 0 or -ENOMEM.
+ * of what was in force at to_ns, ascending: of this process, so that what a fork
+ * inherited is not among them. What is in force at from_ns and not among them ends at from_ns; what
+ * is loaded within that time and not among them ends what it overlaps, but is not entered. Both
+ * goes for inlined methods as well. Called before the events of that time are applied; live is
+ * copied. Returns 0 or -ENOMEM.
  */
 int code_map_gap(struct code_map *map, uint64_t from_ns, uint64_t to_ns, const uint64_t *live,
 		 size_t live_count);

@@ -21,7 +21,8 @@ struct code_map {
 	struct code_budget budget;
 	const struct code_line_rules *line_rules; /* borrowed, or NULL */
 	uint64_t *next_number;
-	uint64_t own_number; /* records below it may be in other maps' trees as well */
+	uint64_t first_number; /* what came with lower ones was inherited */
+	uint64_t own_number;   /* records below it may be in other maps' trees as well */
 	struct code_usage *usage;
 	struct space_map *space;
 	/*

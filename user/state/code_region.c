@@ -170,6 +170,7 @@ int code_record_copy(struct code_record *record, const struct code_budget *budge
 	copy->region.value.refs = 1;
 	copy->region.layout = NULL;
 	copy->method_key = record->method_key;
+	copy->origin = record->origin;
 	err = code_layout_copy(record->region.layout, &copy->region.layout);
 	if (err)
 		return err;

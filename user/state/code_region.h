@@ -20,6 +20,7 @@ struct code_record {
 	struct code_usage *usage;
 	struct code_record *lender; /* whose strings and lines are used; NULL: none; held */
 	uint64_t method_key;	    /* in the code map's index of methods */
+	uint64_t origin;	    /* number of its first version, + 1; 0: not entered yet */
 	uint32_t own_name_bytes, own_lines;
 };
 

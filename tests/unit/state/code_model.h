@@ -42,6 +42,7 @@ struct model_region {
 	uint32_t source;	/* number of the event that gave the source; 0: none */
 	uint32_t method_source; /* the same of the method */
 	bool lives;
+	bool inherited; /* its sequence number is that of another process */
 	const struct model_inline *inner[MODEL_UNITS + 1];
 	bool replaced[MODEL_UNITS + 1];
 	uint32_t segment[MODEL_UNITS + 2]; /* number of the event; 0: none */
@@ -289,7 +290,7 @@ static inline void model_gap(struct code_model *model, uint64_t from_ns, uint64_
 	for (size_t i = 0; i < model->region_count; i++) {
 		struct model_region *region = &model->regions[i];
 
-		region->lives = region->lives && live[region->event.sequence];
+		region->lives = region->lives && !region->inherited && live[region->event.sequence];
 		for (uint64_t unit = 1; unit <= MODEL_UNITS; unit++) {
 			const struct model_inline *at = region->inner[unit];
 

@@ -150,6 +150,8 @@ static void step_fork(struct trial *trial, size_t which, size_t other)
 	/* It inherits neither what waits nor what is missing. */
 	trial->models[other].inline_count = 0;
 	trial->models[other].has_gap = false;
+	for (size_t i = 0; i < trial->models[other].region_count; i++)
+		trial->models[other].regions[i].inherited = true;
 	trial->pasts[other].from_ns = trial->now_ns;
 }
 
