@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/journal_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -56,6 +57,44 @@ static bool is_memfd(int path_fd)
 	       ours.stx_dev_minor == theirs.stx_dev_minor;
 }
 
+static bool is_link_to_journal(const char *path)
+{
+	static const char wanted[] = "/memfd:" JITBPF_JOURNAL_NAME " (deleted)";
+	char link[sizeof(wanted)];
+
+	return readlink(path, link, sizeof(link)) == sizeof(wanted) - 1 &&
+	       !memcmp(link, wanted, sizeof(wanted) - 1);
+}
+
+/*
+ * Through the descriptor that the process itself has, where we may not follow map_files:
+ * whoever may not profile can look at processes of his own. As O_PATH, or -1.
+ */
+static int find_descriptor(uint32_t pid, uint64_t inode)
+{
+	char path[64 + 256];
+	struct dirent *entry;
+	int found = -1;
+	DIR *fds;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+	fds = opendir(path);
+	while (found < 0 && fds && (entry = readdir(fds))) {
+		AUTO_CLOSE int fd = -1;
+		struct stat st;
+
+		snprintf(path, sizeof(path), "/proc/%u/fd/%s", pid, entry->d_name);
+		if (!is_link_to_journal(path))
+			continue;
+		fd = open(path, O_PATH | O_CLOEXEC);
+		if (fd >= 0 && is_memfd(fd) && !fstat(fd, &st) && st.st_ino == inode)
+			found = TAKE_FD(fd);
+	}
+	if (fds)
+		closedir(fds);
+	return found;
+}
+
 static void open_mapped(struct journal_files *files, uint32_t pid, const struct proc_map *map)
 {
 	AUTO_CLOSE int path_fd = -1, fd = -1;
@@ -64,6 +103,8 @@ static void open_mapped(struct journal_files *files, uint32_t pid, const struct 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
 		 map->end);
 	path_fd = open(path, O_PATH | O_CLOEXEC);
+	if (path_fd < 0 && errno == EPERM)
+		path_fd = find_descriptor(pid, map->inode);
 	if (path_fd < 0 || !is_memfd(path_fd))
 		return;
 	fd = file_open_again(path_fd);

@@ -9,8 +9,7 @@
 #include "base/hash.h"
 #include "base/scope.h"
 
-/* Ours, and the name that some engines look for by themselves. */
-static bool has_name(const char *path)
+bool shim_has_name(const char *path)
 {
 	static const char *const names[] = {"libjitbpf", "libJitPI"};
 	const char *slash = strrchr(path, '/');
@@ -73,7 +72,7 @@ int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *map
 	struct shim_copy copy = {.file = file_of(mapping)};
 	int err;
 
-	if (!mapping->inode || !has_name(mapping->path) ||
+	if (!mapping->inode || !shim_has_name(mapping->path) ||
 	    is_same(&copy.file, &copies->site->file) || find(copies, &copy.file))
 		return 0;
 	if (copies->attached >= SHIM_COPIES_MAX || copies->refused >= SHIM_REFUSED_MAX) {

@@ -21,6 +21,9 @@
 #define SHIM_COPIES_MAX	 64   /* attached: each is slow to attach and slower to detach */
 #define SHIM_REFUSED_MAX 1024 /* files remembered that only have the name */
 
+/* Whether a file can be one by its path: ours, or what some engines look for by themselves. */
+bool shim_has_name(const char *path);
+
 /* Whose events before a copy was attached nobody has heard: to be read from their journals. */
 enum shim_unheard {
 	SHIM_UNHEARD_NONE,

@@ -10,6 +10,7 @@
 
 extern const struct command_spec command_diff;
 extern const struct command_spec command_env;
+extern const struct command_spec command_list;
 extern const struct command_spec command_record;
 extern const struct command_spec command_report;
 

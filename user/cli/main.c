@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 
 static const struct command_spec *const commands[] = {&command_record, &command_report,
-						      &command_diff, &command_env};
+						      &command_diff, &command_list, &command_env};
 
 static void usage(FILE *out)
 {

@@ -17,38 +17,6 @@
 #define LABEL_COLUMNS	28
 #define RUN_COLUMNS	1000 /* of what is recorded: a command can be long */
 
-/* 1234567 as "1,234,567", right-aligned. */
-static void put_number(struct text *text, uint64_t value, int columns)
-{
-	char s[32], *p = s + sizeof(s);
-	int digits = 0;
-
-	*--p = 0;
-	do {
-		if (digits && digits % 3 == 0)
-			*--p = ',';
-		*--p = (char)('0' + value % 10);
-		value /= 10;
-		digits++;
-	} while (value);
-	text_printf(text, "%*s", columns, p);
-}
-
-static void put_bytes(struct text *text, uint64_t bytes, int columns)
-{
-	static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
-	double value = (double)bytes;
-	size_t unit = 0;
-	char s[32];
-
-	while (value >= 1000 && unit + 1 < ARRAY_SIZE(units)) {
-		value /= 1000;
-		unit++;
-	}
-	snprintf(s, sizeof(s), unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-	text_printf(text, "%*s", columns, s);
-}
-
 static double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -86,7 +54,7 @@ static void put_reasons(struct text *text, const struct ledger_word *words, cons
 		if (!counts[i])
 			continue;
 		text_put_string(text, before);
-		put_number(text, counts[i], 0);
+		text_put_number(text, counts[i], 0);
 		text_printf(text, " %s", words[i].words);
 		before = ", ";
 	}
@@ -116,11 +84,11 @@ static void put_fates(struct text *text, const struct ledger *ledger)
 	uint64_t taken = ledger_taken(ledger);
 
 	text_printf(text, "%-*s", LABEL_COLUMNS, "samples taken");
-	put_number(text, taken, 14);
+	text_put_number(text, taken, 14);
 	text_put_string(text, "\n");
 	for (int i = 0; i < FATE_COUNT; i++) {
 		text_printf(text, "  %-*s", LABEL_COLUMNS - 2, ledger_fates[i].words);
-		put_number(text, ledger->fate[i], 14);
+		text_put_number(text, ledger->fate[i], 14);
 		text_printf(text, "  %5.1f %%", percent(ledger->fate[i], taken));
 		if (i == FATE_STACK_CUT)
 			put_reasons(text, ledger_cuts, ledger->cut, JITBPF_END_COUNT);
@@ -131,41 +99,41 @@ static void put_fates(struct text *text, const struct ledger *ledger)
 	if (ledger->throttles || ledger->throttled_ns) {
 		text_printf(text, "%-*s%12.3f s  in ", LABEL_COLUMNS, "throttled",
 			    (double)ledger->throttled_ns / 1e9);
-		put_number(text, ledger->throttles, 0);
+		text_put_number(text, ledger->throttles, 0);
 		text_put_string(text, ledger->throttles == 1 ? " interval\n" : " intervals\n");
 	}
 }
 
 static void put_row(struct text *text, const char *words, uint64_t value)
 {
-	put_number(text, value, 14);
+	text_put_number(text, value, 14);
 	text_printf(text, "  %s\n", words);
 }
 
 static void put_jit(struct text *text, const struct ledger *ledger)
 {
 	text_printf(text, "%-*s", LABEL_COLUMNS, "JIT methods");
-	put_number(text, ledger->jit.methods, 14);
+	text_put_number(text, ledger->jit.methods, 14);
 	if (ledger->jit.methods || ledger->jit.unloads) {
 		text_put_string(text, "  ");
-		put_bytes(text, ledger->jit.code_bytes, 0);
+		text_put_bytes(text, ledger->jit.code_bytes, 0);
 		text_put_string(text, " of code, ");
-		put_number(text, ledger->jit.unloads, 0);
+		text_put_number(text, ledger->jit.unloads, 0);
 		text_put_string(text, ledger->jit.unloads == 1 ? " unload" : " unloads");
 	}
 	if (ledger->jit.inlines) {
 		text_put_string(text, ", ");
-		put_number(text, ledger->jit.inlines, 0);
+		text_put_number(text, ledger->jit.inlines, 0);
 		text_put_string(text, " inlined");
 	}
 	if (ledger->jit.late) {
 		text_put_string(text, ", ");
-		put_number(text, ledger->jit.late, 0);
+		text_put_number(text, ledger->jit.late, 0);
 		text_put_string(text, " from before we came");
 	}
 	if (ledger->jit.recovered) {
 		text_put_string(text, ", ");
-		put_number(text, ledger->jit.recovered, 0);
+		text_put_number(text, ledger->jit.recovered, 0);
 		text_put_string(text, " recovered");
 	}
 	text_put_string(text, "\n");
@@ -218,11 +186,11 @@ static void put_process(struct text *text, const struct view *view,
 		snprintf(inside, sizeof(inside), " (%u)", process->inner_pid);
 	text_printf(text, "%10u%-*s  ", process->pid, inside_columns, inside);
 	put_comm(text, frame_text_comm(view, process->comm));
-	put_number(text, ledger_process_taken(process), 11);
+	text_put_number(text, ledger_process_taken(process), 11);
 	for (int i = 0; i < FATE_COUNT; i++)
-		put_number(text, process->fate[i], 11);
-	put_number(text, process->jit.methods, 11);
-	put_bytes(text, process->jit.code_bytes, 11);
+		text_put_number(text, process->fate[i], 11);
+	text_put_number(text, process->jit.methods, 11);
+	text_put_bytes(text, process->jit.code_bytes, 11);
 	text_put_string(text, "\n");
 }
 

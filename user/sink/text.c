@@ -61,6 +61,37 @@ void text_printf(struct text *text, const char *format, ...)
 	text_put(text, large, (size_t)size);
 }
 
+void text_put_number(struct text *text, uint64_t value, int columns)
+{
+	char s[32], *p = s + sizeof(s);
+	int digits = 0;
+
+	*--p = 0;
+	do {
+		if (digits && digits % 3 == 0)
+			*--p = ',';
+		*--p = (char)('0' + value % 10);
+		value /= 10;
+		digits++;
+	} while (value);
+	text_printf(text, "%*s", columns, p);
+}
+
+void text_put_bytes(struct text *text, uint64_t bytes, int columns)
+{
+	static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+	char s[32];
+
+	while (value >= 1000 && unit + 1 < ARRAY_SIZE(units)) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(s, sizeof(s), unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	text_printf(text, "%*s", columns, s);
+}
+
 void text_put_name(struct text *text, const char *name, char forbidden, char instead)
 {
 	const char *plain = name; /* what has been looked at, and is put in one go */

@@ -24,6 +24,10 @@ void text_put_string(struct text *text, const char *s);
 void text_put_decimal(struct text *text, uint64_t value);
 __attribute__((format(printf, 2, 3))) void text_printf(struct text *text, const char *format, ...);
 
+/* 1234567 as "1,234,567", and 1234567 bytes as "1.2 MB": right-aligned in so many columns. */
+void text_put_number(struct text *text, uint64_t value, int columns);
+void text_put_bytes(struct text *text, uint64_t bytes, int columns);
+
 /*
  * A name from who knows where, made harmless to lines and terminals: control
  * characters, marks that turn the direction of text and bytes that are not

@@ -336,6 +336,26 @@ const struct code_region *code_map_find(const struct code_map *map, uint64_t add
 	return code_layout_is_data(region->layout, address) ? NULL : region;
 }
 
+struct region_visit {
+	int (*fn)(void *context, const struct code_region *region);
+	void *context;
+};
+
+static int visit_region(void *context, const struct space_entry *entry)
+{
+	const struct region_visit *visit = context;
+
+	return visit->fn(visit->context, &code_record_of(entry->value)->region);
+}
+
+int code_map_for_each(const struct code_map *map,
+		      int (*fn)(void *context, const struct code_region *region), void *context)
+{
+	struct region_visit visit = {.fn = fn, .context = context};
+
+	return space_map_for_each(map->space, visit_region, &visit);
+}
+
 int code_map_clear(struct code_map *map, uint64_t time_ns)
 {
 	int err = 0;

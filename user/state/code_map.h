@@ -191,6 +191,10 @@ bool code_map_has_others(const struct code_map *map, uint64_t start, uint64_t en
 const struct code_region *code_map_find(const struct code_map *map, uint64_t address,
 					uint64_t time_ns);
 
+/* Call fn for each region in force, by address. Stops at and returns the first non-zero. */
+int code_map_for_each(const struct code_map *map,
+		      int (*fn)(void *context, const struct code_region *region), void *context);
+
 int code_map_clear(struct code_map *map, uint64_t time_ns);	       /* exec */
 int code_map_clone(struct code_map *map, struct code_map **ret);       /* fork */
 void code_map_forget(struct code_map *map, uint64_t time_ns);	       /* drop old history */

@@ -256,6 +256,33 @@ static void test_budget(void **state)
 	code_map_destroy(map);
 }
 
+static int add_name(void *context, const struct code_region *region)
+{
+	strcat(context, region->name);
+	return !strcmp(region->name, "c") ? 7 : 0;
+}
+
+/* What is live now, by address, until it is enough. */
+static void test_each_in_force(void **state)
+{
+	uint64_t next_number = 0;
+	struct code_map *map = create(NULL, &next_number);
+	char names[16] = "";
+
+	apply(map, load(1, 0x3000, 16, "b"), 10);
+	apply(map, load(2, 0x1000, 16, "dead"), 11);
+	apply(map, load(3, 0x2000, 16, "unloaded"), 12);
+	apply(map, unload(3, 0, 0), 13);
+	apply(map, load(4, 0x1008, 16, "a"), 14);
+	assert_int_equal(code_map_for_each(map, add_name, names), 0);
+	assert_string_equal(names, "ab");
+	apply(map, load(5, 0x2000, 16, "c"), 15);
+	*names = 0;
+	assert_int_equal(code_map_for_each(map, add_name, names), 7);
+	assert_string_equal(names, "ac");
+	code_map_destroy(map);
+}
+
 /* A region that somebody holds outlives its map, and counts while it does. */
 static void test_held_region(void **state)
 {
@@ -472,6 +499,7 @@ int main(void)
 		cmocka_unit_test(test_unload_by_address),
 		cmocka_unit_test(test_kept_out),
 		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_each_in_force),
 		cmocka_unit_test(test_held_region),
 		cmocka_unit_test(test_fork_and_exec),
 		cmocka_unit_test(test_model),

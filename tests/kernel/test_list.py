@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""jitbpf list: who has JIT code, and how it is published."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+import harness
+
+ENVIRONMENT = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM}
+NOBODY = 65534
+
+# Executable memory of so many bytes; files that tools of old look for.
+GENERATED = """
+import ctypes, mmap, os, sys, time
+memory = mmap.mmap(-1, int(sys.argv[1]), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,
+                   mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+for path in sys.argv[2:]:
+    path = path.replace("PID", str(os.getpid()))
+    with open(path, "w+b") as file:
+        file.write(bytes(4096))
+        file.flush()
+        if path.endswith(".dump"):
+            dump = mmap.mmap(file.fileno(), 4096, mmap.MAP_PRIVATE,
+                             mmap.PROT_READ | mmap.PROT_EXEC)
+print(flush=True)
+time.sleep(60)
+"""
+
+
+class List(harness.KernelTest):
+    def start(self, command, wait=True, **kwargs):
+        process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, **kwargs)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        if wait:
+            process.stdout.readline()
+        return process
+
+    def list(self, *args, status=0, **kwargs):
+        done = subprocess.run([harness.JITBPF, "list", *args], capture_output=True, check=False,
+                              **kwargs)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout.decode(), done.stderr.decode()
+
+    def rows(self, pid, **kwargs):
+        return json.loads(self.list("--json", "-p", str(pid), **kwargs)[0])["engines"]
+
+    def wait_for(self, condition):
+        for _ in range(100):
+            value = condition()
+            if value:
+                return value
+            time.sleep(0.1)
+        self.fail("it does not happen")
+
+    def test_engine(self):
+        """What is live, and not what was."""
+        process = self.start([harness.ENGINE, "storm", "--slots", "16", "--rate", "2000",
+                              "--seconds", "60"], wait=False)
+        row = self.wait_for(lambda: [r for r in self.rows(process.pid)
+                                     if r.get("methods") == 16])[0]
+        self.assertEqual(row, {"pid": process.pid, "comm": "jit-engine", "publishes": "journal",
+                               "engine": "jit-engine", "methods": 16, "code_bytes": 16 * 64})
+
+    def test_php_and_onednn(self):
+        php = self.start(harness.php("tracing", 60), wait=False)
+        onednn = self.start([harness.ONEDNN, "60"], wait=False)
+        row = self.wait_for(lambda: [r for r in self.rows(php.pid) if r.get("methods", 0) > 20])[0]
+        self.assertEqual((row["engine"], row["publishes"]), ("opcache.so", "journal"))
+        row = self.wait_for(lambda: [r for r in self.rows(onednn.pid) if r.get("methods")])[0]
+        self.assertRegex(row["engine"], r"^libdnnl\.so")
+        table = self.list()[0]
+        self.assertRegex(table, rf"\n +{php.pid} +php +opcache.so +\d+ +[\d.]+ KB  shim, with a journal")
+        self.assertRegex(table, rf"\n +{onednn.pid} +onednn +libdnnl")
+
+    def test_without_journal(self):
+        process = subprocess.Popen([harness.ENGINE, "hot", "--seconds", "60"],
+                                   env={**ENVIRONMENT, "JITBPF_JOURNAL_MB": "0"},
+                                   stdout=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        rows = self.wait_for(lambda: self.rows(process.pid))
+        self.assertEqual([(r["publishes"], "methods" in r) for r in rows], [("shim", False)])
+
+    def test_container(self):
+        outer = self.start(["unshare", "-p", "-f", "--kill-child", harness.ENGINE, "hot",
+                            "--seconds", "60"], wait=False)
+        children = f"/proc/{outer.pid}/task/{outer.pid}/children"
+        inner = int(self.wait_for(lambda: open(children, encoding="ascii").read()))
+        row = self.wait_for(lambda: [r for r in self.rows(inner) if r.get("methods")])[0]
+        self.assertEqual((row["pid_inside"], row["methods"]), (1, 1))
+        self.assertRegex(self.list()[0], rf"\n +{inner} \(1\) +jit-engine ")
+
+    def test_that_publish_otherwise(self):
+        files = ["/tmp/perf-PID.map", os.path.join(self.folder, "jit-PID.dump")]
+        process = self.start([sys.executable, "-c", GENERATED, str(1 << 20), *files])
+        self.addCleanup(os.unlink, f"/tmp/perf-{process.pid}.map")
+        self.assertEqual([r["publishes"] for r in self.rows(process.pid)],
+                         ["jitdump", "perf_map"])
+
+    def test_perf_map_of_somebody_else(self):
+        """Another user's file, a link, and one from before the process."""
+        process = self.start([sys.executable, "-c", GENERATED, str(1 << 20)])
+        path = f"/tmp/perf-{process.pid}.map"
+        self.addCleanup(os.unlink, path)
+        with open(path, "wb") as file:
+            os.fchown(file.fileno(), NOBODY, NOBODY)
+        self.assertEqual([r["publishes"] for r in self.rows(process.pid)], ["nothing"])
+        os.chown(path, 0, 0)
+        self.assertEqual([r["publishes"] for r in self.rows(process.pid)], ["perf_map"])
+        os.utime(path, (1, 1))
+        self.assertEqual([r["publishes"] for r in self.rows(process.pid)], ["nothing"])
+        os.unlink(path)
+        os.symlink("/etc/hostname", path)
+        self.assertEqual([r["publishes"] for r in self.rows(process.pid)], ["nothing"])
+
+    def test_that_publish_nothing(self):
+        process = self.start([sys.executable, "-c", GENERATED, str(1 << 20)])
+        small = self.start([sys.executable, "-c", GENERATED, "4096"])
+        row = self.rows(process.pid)[0]
+        self.assertEqual(row["publishes"], "nothing")
+        self.assertGreaterEqual(row["executable_bytes"], 1 << 20)
+        self.assertEqual(self.rows(small.pid), [])
+        self.assertIn("jitbpf env", self.list("-p", str(process.pid))[1])
+        self.assertIn("no JIT code", self.list("-p", str(small.pid))[1])
+
+    def test_without_root(self):
+        """One's own processes are seen, journals too; the others are counted."""
+        os.chmod(self.folder, 0o755)
+        for file in (harness.ENGINE, harness.SHIM, harness.JITBPF):
+            shutil.copy(file, self.folder)
+        engine, shim, jitbpf = (os.path.join(self.folder, os.path.basename(file))
+                                for file in (harness.ENGINE, harness.SHIM, harness.JITBPF))
+        process = subprocess.Popen([engine, "hot", "--seconds", "60"], user=NOBODY, group=NOBODY,
+                                   env={**os.environ, "INTEL_JIT_PROFILER64": shim},
+                                   stdout=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        row = self.wait_for(lambda: [r for r in self.rows(process.pid) if r.get("methods")])[0]
+        seen = json.loads(subprocess.run([jitbpf, "list", "--json"], user=NOBODY, group=NOBODY,
+                                         extra_groups=[], capture_output=True, check=True).stdout)
+        self.assertIn(row, seen["engines"])
+        self.assertGreater(seen["processes_hidden"], 0)
+
+    def test_names(self):
+        """A process chooses its name: the terminal gets no control characters of it."""
+        program = "import ctypes; ctypes.CDLL(None).prctl(15, b'a\\x1b[2J\\nb')\n" + GENERATED
+        process = self.start([sys.executable, "-c", program, str(1 << 20)])
+        self.assertEqual(self.rows(process.pid)[0]["comm"], "a\x1b[2J\nb")
+        self.assertNotIn("\x1b", self.list("-p", str(process.pid))[0])
+
+    def test_wrong_calls(self):
+        self.assertIn("there is no process", self.list("-p", "4194304", status=1)[1])
+        self.assertIn("given with -p", self.list("1", status=2)[1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/engine_code.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "agent/journal_file.h"
+#include "agent/journal_reader.h"
+#include "base/scope.h"
+#include "state/code_map.h"
+
+#define TRIES_MAX 4 /* a compaction in between makes one begin anew */
+
+static const struct journal_budget budget = {
+	.bytes = {.level = 2 * JIT_JOURNAL_BYTES_MAX},
+	.wait_ns = {.level = 200000000u},
+};
+
+struct pass {
+	const struct engine_maps *maps;
+	const struct journal_file *file;
+	struct code_map *map;
+	uint64_t now; /* entries are in order; their times need not be */
+	bool begun;
+	struct engine_code *code;
+};
+
+void engine_code_deinit(struct engine_code *code)
+{
+	vec_deinit(&code->engines);
+}
+
+static int begin(void *context)
+{
+	struct pass *pass = context;
+
+	if (pass->begun)
+		return -EAGAIN; /* what was applied may have been dropped, with what ended it */
+	pass->begun = true;
+	return 0;
+}
+
+static int apply(void *context, const struct jit_journal_entry *entry)
+{
+	const struct jitbpf_jit_header *header = &entry->header;
+	struct pass *pass = context;
+	struct jit_event event;
+	uint32_t file;
+
+	if (header->sequence >= pass->file->end_sequence || header->time_ns >= pass->file->end_ns)
+		return 0;
+	if (jit_fields_decode(header, (const uint8_t *)entry->data + sizeof(*header),
+			      header->size_bytes - sizeof(*header), &event))
+		return 0;
+	file = engine_maps_file_at(pass->maps, header->caller);
+	return code_map_apply(pass->map, &event,
+			      file == UINT32_MAX ? header->caller & ~CODE_ENGINE_KNOWN
+						 : CODE_ENGINE_KNOWN | file,
+			      ++pass->now);
+}
+
+static int count_region(void *context, const struct code_region *region)
+{
+	struct pass *pass = context;
+	struct engine_count one = {
+		.file = region->engine & CODE_ENGINE_KNOWN ? (uint32_t)region->engine : UINT32_MAX,
+		.methods = 1,
+		.bytes = region->size_bytes,
+	};
+
+	vec_for_each (engine, &pass->code->engines) {
+		if (engine->file == one.file) {
+			engine->methods++;
+			engine->bytes += one.bytes;
+			return 0;
+		}
+	}
+	return vec_push(&pass->code->engines, one);
+}
+
+/* Apply all that one file says. Takes its descriptor. */
+static int read_file(struct pass *pass, struct journal_file *file, journal_room *room)
+{
+	struct journal_reader reader = {.fd = file->fd, .size_bytes = file->size_bytes};
+	struct journal_taker taker = {.begin = begin, .entry = apply, .context = pass};
+	struct journal_budget one = budget, all = budget;
+	struct journal_budget *const budgets[2] = {&one, &all};
+	int err;
+
+	file->fd = -1;
+	pass->file = file;
+	pass->begun = false;
+	err = journal_reader_read(&reader, budgets, room, UINT64_MAX, &taker);
+	journal_reader_close(&reader);
+	return err;
+}
+
+/* Returns 0, -EAGAIN, or another negative errno. */
+static int read_all(uint32_t pid, const struct engine_maps *maps, struct engine_code *code)
+{
+	CLEANUP(journal_files_close) struct journal_files files = {0};
+	struct pass pass = {.maps = maps, .code = code};
+	journal_room room = {0};
+	uint64_t number = 0;
+	int err = journal_files_open(pid, &files);
+
+	code->journal = !err && files.count;
+	err = err ?: code_map_create(&code_budget_default, &number, &pass.map);
+	for (size_t i = 0; i < files.count && !err; i++)
+		err = read_file(&pass, &files.files[i], &room);
+	err = err ?: code_map_for_each(pass.map, count_region, &pass);
+	code_map_destroy(pass.map);
+	vec_deinit(&room);
+	return err;
+}
+
+int engine_code_read(uint32_t pid, const struct engine_maps *maps, struct engine_code *ret)
+{
+	CLEANUP(engine_code_deinit) struct engine_code code = {0};
+	int err = -EAGAIN;
+
+	for (int i = 0; i < TRIES_MAX && err == -EAGAIN; i++)
+		err = read_all(pid, maps, &code);
+	if (err == -EAGAIN || err == -EBADMSG || err == -EBUSY || err == -EDQUOT ||
+	    err == -ENOTSUP) {
+		code.unreadable = true;
+		code.engines.size = 0;
+		err = 0;
+	}
+	if (err)
+		return err;
+	*ret = code;
+	code = (struct engine_code){0};
+	return 0;
+}
