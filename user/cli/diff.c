@@ -154,6 +154,8 @@ static int run_diff(const struct command_spec *spec, int argc, char **argv)
 	}
 	if (status == OPTIONS_OK) {
 		format = choose_format(&values);
+		if (format && !filter_options_check(&values.filter))
+			format = NULL;
 		status = !format ? EXIT_USAGE : diff(&values, format, argv + operand) ? 1 : 0;
 	}
 	options_release(spec, &values);

@@ -137,7 +137,10 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	err = print_as(values.format, site.path);
 	if (err)
 		return EXIT_USAGE;
-	return fflush(stdout) || ferror(stdout) ? 1 : 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	fprintf(stderr, "jitbpf: env: writing standard output: %s\n", strerror(errno));
+	return 1;
 }
 
 const struct command_spec command_env = {

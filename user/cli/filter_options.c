@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/filter_options.h"
 
+#include <stdio.h>
+
 #include "base/scope.h"
 
 #define FIELD(name) offsetof(struct filter_options, name)
@@ -14,5 +16,13 @@ static const struct option_spec options[] = {
 	{0, "comm", OPTION_STRINGS, FIELD(comms), "NAME",
 	 "only processes and threads of this name (may be given several times)"},
 };
+
+bool filter_options_check(const struct filter_options *values)
+{
+	if (!values->to_ns || values->from_ns < values->to_ns)
+		return true;
+	fprintf(stderr, "jitbpf: no time lies between --from and --to\n");
+	return false;
+}
 
 const struct option_table filter_option_table = {options, ARRAY_SIZE(options)};

@@ -15,6 +15,9 @@ struct filter_options {
 /* Their values are a struct filter_options. */
 extern const struct option_table filter_option_table;
 
+/* Is there a time that they leave? Says itself where there is none. */
+bool filter_options_check(const struct filter_options *values);
+
 /* What they ask for; borrows from options. */
 static inline struct sample_filter filter_options_filter(const struct filter_options *options)
 {

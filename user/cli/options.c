@@ -302,15 +302,19 @@ static enum options_result bad_value(const struct command_spec *spec,
 enum options_result options_parse(const struct command_spec *spec, int argc, char **argv,
 				  void *values, int *ret_operand)
 {
-	int at;
+	int at, operands = 0;
 
 	for (at = 1; at < argc; at++) {
 		const char *arg = argv[at], *text = NULL, *equals = NULL;
 		const struct option_spec *option;
 		void *value;
 
-		if (arg[0] != '-' || !arg[1])
-			break;
+		if (arg[0] != '-' || !arg[1]) {
+			if (spec->takes_command)
+				break;
+			argv[1 + operands++] = argv[at]; /* where there were options */
+			continue;
+		}
 		if (!strcmp(arg, "--")) {
 			at++;
 			break;
@@ -338,7 +342,8 @@ enum options_result options_parse(const struct command_spec *spec, int argc, cha
 		if (!set_value(option, text, value))
 			return bad_value(spec, option, text);
 	}
-	*ret_operand = at;
+	*ret_operand = at - operands;
+	memmove(&argv[*ret_operand], &argv[1], (size_t)operands * sizeof(*argv));
 	return OPTIONS_OK;
 }
 

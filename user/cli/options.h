@@ -6,6 +6,7 @@
 #ifndef JITBPF_CLI_OPTIONS_H
 #define JITBPF_CLI_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -61,6 +62,7 @@ struct command_spec {
 		const struct option_table *table; /* NULL: no more */
 		size_t offset;
 	} shared[OPTION_TABLES_MAX];
+	bool takes_command; /* its operands: an option behind the first one is that command's */
 	int (*run)(const struct command_spec *spec, int argc, char **argv); /* exit status */
 };
 
@@ -72,8 +74,9 @@ enum options_result {
 };
 
 /*
- * Parse argv[1..] into values, which holds the defaults. Options end at the first
- * operand or behind "--"; *ret_operand is the index of the first operand.
+ * Parse argv[1..] into values, which holds the defaults. Options end behind "--", or at
+ * the first operand of a command that takes another; else operands may stand between
+ * them, and are moved behind them. *ret_operand is the index of the first operand.
  * Whatever it returns, options_release() is due.
  */
 enum options_result options_parse(const struct command_spec *spec, int argc, char **argv,

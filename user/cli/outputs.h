@@ -36,7 +36,7 @@ struct outputs {
  * The format is that called name, or, where that is NULL, follows the ending of
  * path. Says itself what is wrong; then
  * nothing that was there before is touched.
- * Returns 0 or negative errno.
+ * Returns 0 or negative errno: -EINVAL where there is no such format, or one too many.
  */
 int outputs_add(struct outputs *outputs, const char *path, const char *name);
 

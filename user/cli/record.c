@@ -89,6 +89,7 @@ struct recording {
 	struct recorder *recorder;
 	struct subject subject;
 	bool unsupported; /* by this machine, or for this user */
+	bool misused;	  /* it was called wrongly */
 	struct stop_signals signals;
 	struct status_line status;
 };
@@ -107,6 +108,7 @@ static int open_outputs(struct recording *run)
 		err = err ?: outputs_add(&run->outputs, *path, NULL);
 	if (!run->options->outputs.size)
 		err = outputs_add(&run->outputs, "profile" RECORDING_EXTENSION, NULL);
+	run->misused = err == -EINVAL;
 	return err;
 }
 
@@ -171,7 +173,7 @@ static int find_shim(struct recording *run)
 {
 	int err = probe_site_find(run->options->shim, &run->site);
 
-	if (err == -ENOENT)
+	if (err == -ENOENT && !run->options->shim)
 		fprintf(stderr,
 			"jitbpf: libjitbpf.so is not beside this program: build it, or say where "
 			"it is with --shim\n");
@@ -371,6 +373,8 @@ static int record(const struct record_options *values)
 
 	if (run.unsupported)
 		status = EXIT_UNSUPPORTED;
+	if (run.misused)
+		status = EXIT_USAGE;
 	stop_signals_release(&run.signals); /* the command may take its time to end */
 	err = outputs_close(&run.outputs);
 	if (err)
@@ -430,5 +434,6 @@ const struct command_spec command_record = {
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = {{&view_option_table, FIELD(view)}, {&script_option_table, FIELD(view)}},
+	.takes_command = true,
 	.run = run_record,
 };

@@ -2,6 +2,7 @@
 /* jitbpf report: a recording through the same stages. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/scope.h"
 #include "cli/commands.h"
@@ -45,12 +46,14 @@ static int show(struct replay *replay, struct outputs *outputs)
 	return err ?: outputs_write(outputs, replay->pipeline, &replay->status);
 }
 
+/* Returns the status to exit with. */
 static int report(const struct report_options *values, const char *path)
 {
 	const struct sample_filter filter = filter_options_filter(&values->filter);
 	struct outputs outputs = {.no_recordings = true};
 	struct replay replay = {0};
 	const char *name = values->format;
+	bool misused = false;
 	int err;
 
 	if (values->json)
@@ -59,13 +62,26 @@ static int report(const struct report_options *values, const char *path)
 		name = "summary";
 	err = replay_open(&replay, path, &filter, &values->view, &values->line_rules,
 			  !values->no_debuginfod);
-	if (!err)
+	if (!err) {
 		err = outputs_add(&outputs, values->output, name);
+		misused = err == -EINVAL;
+	}
 	if (!err)
 		err = show(&replay, &outputs);
 	err = outputs_close(&outputs) ?: err;
 	replay_close(&replay);
-	return err || replay.damaged ? -EIO : 0;
+	return misused ? EXIT_USAGE : err || replay.damaged;
+}
+
+/* Do the options make sense together? Says itself what does not. */
+static bool check(const struct report_options *values)
+{
+	if (values->json && values->format && strcmp(values->format, "summary")) {
+		fprintf(stderr, "jitbpf report: --json is for the summary, not for -f %s\n",
+			values->format);
+		return false;
+	}
+	return filter_options_check(&values->filter);
 }
 
 static int run(const struct command_spec *spec, int argc, char **argv)
@@ -80,7 +96,7 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))
 		status = EXIT_USAGE;
 	if (status == OPTIONS_OK)
-		status = report(&values, argv[operand]) ? 1 : 0;
+		status = check(&values) ? report(&values, argv[operand]) : EXIT_USAGE;
 	line_rules_deinit(&values.line_rules);
 	options_release(spec, &values);
 	return status;

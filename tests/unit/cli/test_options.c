@@ -49,18 +49,25 @@ static const struct command_spec spec = {
 
 #define ARGS_MAX 16
 
+static char rest[256]; /* the operands, with spaces between them */
+
 /* Parse arguments that have spaces between them. The rest's index goes to *ret_operand. */
 static int parse(const char *line, struct values *values, int *ret_operand)
 {
 	static char copy[256];
 	char *argv[ARGS_MAX] = {"test"};
-	int argc = 1;
+	int argc = 1, result;
 
 	snprintf(copy, sizeof(copy), "%s", line);
 	for (char *arg = strtok(copy, " "); arg && argc < ARGS_MAX; arg = strtok(NULL, " "))
 		argv[argc++] = arg;
 	*values = (struct values){0};
-	return options_parse(&spec, argc, argv, values, ret_operand);
+	result = options_parse(&spec, argc, argv, values, ret_operand);
+	*rest = 0;
+	for (int i = *ret_operand; result == OPTIONS_OK && i < argc; i++)
+		snprintf(rest + strlen(rest), sizeof(rest) - strlen(rest), "%s%s", *rest ? " " : "",
+			 argv[i]);
+	return result;
 }
 
 static void values_of_all_types(void **state)
@@ -84,6 +91,42 @@ static void values_of_all_types(void **state)
 	assert_int_equal(operand, 4);
 	assert_false(v.flag);
 	options_release(&spec, &v);
+}
+
+static void operands_may_stand_anywhere(void **state)
+{
+	static const struct {
+		const char *line, *operands;
+		bool flag;
+	} rows[] = {
+		{"a -x b -n 3 c", "a b c", true},
+		{"a b", "a b", false},
+		{"-x a", "a", true},
+		{"a -x -- -n b", "a -n b", true},
+		{"a -- -x", "a -x", false},
+		{"- -x -", "- -", true},
+	};
+	const struct command_spec of_another = {
+		.name = "test",
+		.options = options,
+		.option_count = ARRAY_SIZE(options),
+		.takes_command = true,
+	};
+	char *argv[] = {"test", "-x", "a", "-n", "b"};
+	struct values v = {0};
+	int operand;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(parse(rows[i].line, &v, &operand), OPTIONS_OK);
+		assert_string_equal(rest, rows[i].operands);
+		assert_int_equal(v.flag, rows[i].flag);
+	}
+	assert_int_equal(parse("a -n", &v, &operand), OPTIONS_BAD);
+	v = (struct values){0};
+	assert_int_equal(options_parse(&of_another, ARRAY_SIZE(argv), argv, &v, &operand),
+			 OPTIONS_OK);
+	assert_int_equal(operand, 2);
+	assert_string_equal(argv[3], "-n");
 }
 
 static void shared_options_stand_where_the_command_has_them(void **state)
@@ -125,6 +168,19 @@ static void sets_are_lists_or_changes(void **state)
 		assert_int_equal(parse(rows[i].line, &v, &operand), OPTIONS_OK);
 		assert_int_equal(v.view.fields, rows[i].fields);
 	}
+}
+
+static void a_time_that_is_none_is_refused(void **state)
+{
+	struct values v;
+	int operand;
+
+	assert_int_equal(parse("--from 1 --to 2", &v, &operand), OPTIONS_OK);
+	assert_true(filter_options_check(&v.filter));
+	assert_int_equal(parse("--from 1", &v, &operand), OPTIONS_OK);
+	assert_true(filter_options_check(&v.filter));
+	assert_int_equal(parse("--from 2 --to 2", &v, &operand), OPTIONS_OK);
+	assert_false(filter_options_check(&v.filter));
 }
 
 static void what_is_wrong_is_refused(void **state)
@@ -173,6 +229,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_of_all_types),
+		cmocka_unit_test(operands_may_stand_anywhere),
+		cmocka_unit_test(a_time_that_is_none_is_refused),
 		cmocka_unit_test(shared_options_stand_where_the_command_has_them),
 		cmocka_unit_test(sets_are_lists_or_changes),
 		cmocka_unit_test(what_is_wrong_is_refused),
