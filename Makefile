@@ -154,9 +154,12 @@ SOURCES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 format:
 	$(Q)clang-format -i $(SOURCES)
 
+# Each version lays some lines out in its own way: that of the floor decides.
 format-check:
 	$(call say,FORMAT,$(words $(SOURCES)) files)
-	$(Q)clang-format --dry-run -Werror $(SOURCES)
+	$(Q)if clang-format --version | grep -q 'version 14\.'; then \
+		clang-format --dry-run -Werror $(SOURCES); \
+	else echo "not checked: clang-format 14 decides, this is another"; fi
 
 lint: format-check page-check
 	$(call say,TIDY,core)
