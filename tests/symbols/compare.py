@@ -66,6 +66,11 @@ def aliases_of(paths):
     return addresses
 
 
+def same_place(our, their):
+    """Old LLVMs put a unit's folder before itself, where it is relative: "./libio/./libio/x.c"."""
+    return our == their or our == (re.sub(r"^(\./.+)/\1/", r"\1/", their[0]), their[1])
+
+
 class Judge:
     def __init__(self, paths):
         self.aliases = aliases_of(paths)
@@ -78,7 +83,8 @@ class Judge:
     def same(self, our, their):
         if our[-1][0] == "??" and their == [("??", "??", 0)]:
             return True  # padding, which only the line table claims
-        if [frame[1:] for frame in our] != [frame[1:] for frame in their]:
+        if len(our) != len(their) or \
+                not all(same_place(a[1:], b[1:]) for a, b in zip(our, their)):
             return False
         # Where the linker has no name we show the scopes of the source; LLVM does not.
         return self.same_symbol(our[-1][0], their[-1][0]) and \

@@ -18,6 +18,13 @@ $(SYMBOLS)/gcc-5: $(WORDS) tests/symbols/words.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(WORDS_FLAGS) -gdwarf-5 $(WORDS) -o $@
 
+# As distributions build: the folder is not told, and the source is in it.
+$(SYMBOLS)/gcc-5-relative: $(WORDS) tests/symbols/words.h
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)cd tests/symbols && $(CXX) $(WORDS_FLAGS) -I../.. -gdwarf-5 \
+		-fdebug-prefix-map=$(CURDIR)/tests/symbols=./words $(notdir $(WORDS)) -o $(abspath $@)
+
 $(SYMBOLS)/gcc-4-lto: $(WORDS) tests/symbols/words.h
 	$(call say,CXX,$@)
 	$(Q)mkdir -p $(@D)
@@ -50,8 +57,8 @@ $(SYMBOLS)/rust-usual $(SYMBOLS)/rust-v0: tests/symbols/words.rs
 	$(Q)mkdir -p $(@D)
 	$(Q)MAKEFLAGS= $(RUSTC) --edition 2021 -O -g $(RUSTC_FLAGS) $< -o $@
 
-SYMBOLS_ALL := $(addprefix $(SYMBOLS)/,gcc-5 gcc-4-lto gcc-5-packed gcc-5-split clang-4-split \
-	rust-usual rust-v0)
+SYMBOLS_ALL := $(addprefix $(SYMBOLS)/,gcc-5 gcc-5-relative gcc-4-lto gcc-5-packed gcc-5-split \
+	clang-4-split rust-usual rust-v0)
 
 symbols-test: $(SYMBOLS)/symbolize $(SYMBOLS_ALL)
 	$(Q)for f in $(SYMBOLS_ALL); do tests/symbols/compare.py $(SYMBOLS)/symbolize $$f || exit 1; done

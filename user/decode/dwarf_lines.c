@@ -137,7 +137,7 @@ int dwarf_lines_path(struct dwarf_file *file, const struct dwarf_unit *unit,
 	struct dwarf_value directory = {0};
 	size_t begin = to->text.size;
 	uint64_t index;
-	int err;
+	int err = 0;
 
 	if (file_index >= lines->files.size)
 		return -ENOENT;
@@ -145,7 +145,9 @@ int dwarf_lines_path(struct dwarf_file *file, const struct dwarf_unit *unit,
 	index = lines->version < 5 ? named->directory - 1 : named->directory;
 	if (index < lines->directories.size)
 		directory = lines->directories.data[index];
-	err = path_add_value(file, unit, unit->comp_dir, begin, to);
+	/* Since DWARF 5 the first directory is the unit's, however it is written. */
+	if (lines->version < 5 || index || !directory.class)
+		err = path_add_value(file, unit, unit->comp_dir, begin, to);
 	err = err ?: path_add_value(file, unit, directory, begin, to);
 	err = err ?: path_add_value(file, unit, named->name, begin, to);
 	if (!err && to->text.size == begin)
