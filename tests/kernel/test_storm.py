@@ -28,9 +28,9 @@ def generations(run):
 
 
 class Storm(harness.KernelTest):
-    def check_rate(self, rate):
+    def check_rate(self, rate, *options):
         run = self.record([harness.ENGINE, "storm", "--rate", str(rate), "--slots", "16",
-                           "--seconds", "4"], ["-F", "999", "--user-regs"])
+                           "--seconds", "4"], ["-F", "999", "--user-regs", *options])
         right, wrong = generations(run)
         self.assertGreater(right, 500)
         self.assertLessEqual(wrong, 0.001 * (right + wrong))
@@ -44,6 +44,10 @@ class Storm(harness.KernelTest):
 
     def test_10000_a_second(self):
         self.check_rate(10000)
+
+    def test_rings_come_round(self):
+        """Rings that are filled many times over, so that records lie at both of their ends."""
+        self.check_rate(1000, "--code-ring", "64K", "--sample-ring", "64K")
 
     def test_lost_is_counted(self):
         """With rings far too small, what is lost is counted and the sums still hold."""

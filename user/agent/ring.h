@@ -13,8 +13,10 @@ struct ring {
 	int fd;		     /* of the map; borrowed */
 	void *consumer_page; /* we write our position here */
 	const void *producer_page;
-	const uint8_t *data; /* twice in a row, so that a record never wraps */
+	const uint8_t *data;
 	size_t size_bytes;
+	uint8_t *wrapped; /* a record that lies at both ends, in one piece */
+	size_t wrapped_bytes;
 };
 
 /* Map the ring of map fd, which has size_bytes. Returns 0 or negative errno. */
@@ -25,14 +27,14 @@ void ring_deinit(struct ring *ring);
 uint64_t ring_reserved(const struct ring *ring);
 uint64_t ring_consumed(const struct ring *ring);
 
-/* Takes one record, borrowed. Returns 0 or negative errno. */
+/* Takes one record, borrowed until it returns; 8-aligned. Returns 0 or negative errno. */
 typedef int (*ring_taker_fn)(void *context, const void *record, size_t size_bytes);
 
 /*
  * Hand over the records that had been reserved when this began, up to the first
  * that is not yet committed: what comes meanwhile waits for the next call, so
- * that no producer, however busy, can keep it from ending. Returns 0, or the
- * taker's error (the record counts as read).
+ * that no producer, however busy, can keep it from ending. Returns 0, -ENOMEM or
+ * the taker's error (the record counts as read).
  */
 int ring_drain(struct ring *ring, ring_taker_fn take, void *context);
 
