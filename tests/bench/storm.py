@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Storms of loads: what is lost on its way, what of that the journal brings back; and memory."""
+
+import mmap
+import re
+import struct
+import subprocess
+import time
+
+import measure
+
+ROUNDS = 3
+# Record size: loads a second, seconds, addresses that they go to one after another.
+STORMS = {200: (500_000, 2, 10_000), 4096: (100_000, 1, 1_000)}
+RINGS = ("16M", "256K")
+METHODS = 100_000
+FILL_RATE = 25_000  # all of them, once, in the four seconds until it is looked at
+PEAK_SECONDS = 3
+
+CHUNK = struct.Struct("<IHH")
+JIT, JIT_SEQUENCE_AT = 2, 48
+
+
+def sequence_numbers(path):
+    """Those of the loads in a recording."""
+    numbers = set()
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        (at,) = struct.unpack_from("<I", data, 12)
+        while at < len(data):
+            size, kind, _flags = CHUNK.unpack_from(data, at)
+            if kind == JIT:
+                numbers.update(struct.unpack_from("<Q", data, at + JIT_SEQUENCE_AT))
+            at += size
+    return numbers
+
+
+def storm(bench, record_bytes, ring):
+    """(loads made, lost on their way, brought back, not known of those that stand at the end)."""
+    rate, seconds, slots = STORMS[record_bytes]
+    recording = bench.path("storm.jitbpf")
+    done = subprocess.run(
+        [bench.jitbpf, "record", "-q", "-F", "1", "--code-ring", ring, "-o", recording, "--",
+         bench.engine, "loads", "--bytes", str(record_bytes), "--rate", str(rate),
+         "--seconds", str(seconds), "--slots", str(slots)],
+        check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=bench.publishing())
+    made = int(re.search(rb"loads (\d+)", done.stdout)[1])
+    summary = bench.summary(recording)
+    known = sequence_numbers(recording)
+    unknown = sum(number not in known for number in range(max(0, made - slots), made))
+    return made, summary["counters"]["jit_ring_full"], summary["jit"]["recovered"], unknown
+
+
+def peak_mb(bench, rate):
+    """The profiler's, attached to a process with so many loads a second.
+
+    Not from wait4(): that counts what we had in memory ourselves when we started it, too.
+    """
+    command = [bench.engine, "loads", "--rate", str(rate), "--seconds", "60", "--slots",
+               str(METHODS)]
+    with measure.busy(command, 1, env=bench.publishing()) as (engine,):
+        time.sleep(measure.START_SECONDS)
+        recorder = measure.start([bench.jitbpf, "record", "-q", "-F", "1", "-o",
+                                  bench.path("peak.jitbpf"), "-p", str(engine.pid)])
+        time.sleep(measure.START_SECONDS + PEAK_SECONDS)
+        with open(f"/proc/{recorder.pid}/status", encoding="ascii") as status:
+            peak = int(re.search(r"VmHWM:\s+(\d+) kB", status.read())[1])
+        measure.interrupt(recorder)
+        measure.finish(recorder)
+    return peak / 1024
+
+
+def report(bench, table):
+    for record_bytes, (rate, seconds, slots) in STORMS.items():
+        table.heading(f"{rate * seconds:,} loads of {record_bytes} bytes in {seconds} s, "
+                      f"{slots:,} live")
+        for ring in RINGS:
+            made, lost, recovered, unknown = zip(*(storm(bench, record_bytes, ring)
+                                                   for _ in range(ROUNDS)))
+            table.add(f"code ring of {ring}: loads made", made, "", 0)
+            table.add("  lost on their way", lost, "", 0)
+            table.add("  brought back by the journal", recovered, "", 0)
+            table.add("  live at the end, and not known", unknown, "", 0, aim="0")
+    table.heading(f"Peak memory of the profiler, {METHODS:,} live methods against few")
+    few, many = ([peak_mb(bench, rate) for _ in range(ROUNDS)] for rate in (1, FILL_RATE))
+    table.add("few", few, "MB", 1)
+    table.add(f"{METHODS:,}", many, "MB", 1)
+    table.add("  bytes a method", [(b - a) * 2**20 / METHODS for a, b in zip(few, many)], "", 0)
