@@ -3,6 +3,7 @@
 
 import os
 import resource
+import signal
 import subprocess
 import tempfile
 import time
@@ -87,10 +88,10 @@ class StuckFiles(KernelTest):
         self.assertNotIn("no answer", run.stderr)
         self.assertEqual(run.summary()["counters"]["files_unanswered"], 0)
 
-    def check_hang(self, what):
+    def check_hang(self, what, **kwargs):
         busy = self.start()
         self.files.hang(what, busy.pid)
-        run = self.record(options=["-F", "499", "-p", str(busy.pid), "-d", "1"])
+        run = self.record(options=["-F", "499", "-p", str(busy.pid), "-d", "1"], **kwargs)
         self.check_named_by_file(run, busy.pid, False)
         self.assertTrue(self.files.hung, "nobody was kept waiting: the test shows nothing")
         said = run.stderr.count("jitbpf: no answer in time from " + self.program)
@@ -105,6 +106,10 @@ class StuckFiles(KernelTest):
 
     def test_hanging_open(self):
         self.check_hang("open")
+
+    def test_ends_where_alarms_were_ignored(self):
+        """A helper that hangs is left behind after a second, whatever jitbpf inherited."""
+        self.check_hang("open", preexec_fn=lambda: signal.signal(signal.SIGALRM, signal.SIG_IGN))
 
     def test_hanging_read(self):
         self.check_hang("read")

@@ -78,6 +78,7 @@ int file_helpers_start(struct file_helpers *ret)
 			_exit(1);
 		signal(SIGTERM, SIG_IGN);
 		signal(SIGCHLD, SIG_IGN);
+		signal(SIGALRM, SIG_DFL); /* it ends us, whoever started us ignored it */
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		let_go(theirs);
