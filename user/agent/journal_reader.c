@@ -7,7 +7,7 @@
 
 #define PIECE_BYTES  (256u << 10)
 #define WAIT_NS	     500000u /* at a time, for a compaction to end */
-#define RESTARTS_MAX 16	     /* in one call */
+#define RESTARTS_MAX 64	     /* in one call */
 
 static int spend(struct journal_budget *const budgets[2], size_t which, uint64_t amount)
 {

@@ -17,6 +17,9 @@
 #define SEQUENCE_SLACK 256
 #define TIME_SLACK_NS  1000000u
 
+/* What a burst may write, and be read again: 100,000 events of 4 KB. */
+#define STORM_BYTES (512 * MB)
+
 #define START_ANY UINT64_MAX
 
 #define LIVE_MAX                                                                                   \
@@ -102,7 +105,7 @@ static int open_own(struct journal_recovery *recovery, uint32_t pid, uint64_t st
 	journal_files_close(&files);
 	if (added.reader.fd < 0)
 		return -ENOENT;
-	most = 2 * added.reader.size_bytes + 64 * MB;
+	most = 2 * added.reader.size_bytes + STORM_BYTES;
 	added.budget = (struct journal_budget){
 		.bytes = {most, most, 64 * MB},
 		.wait_ns = {200000000u, 200000000u, 20000000u},
