@@ -62,20 +62,34 @@ static int apply(void *context, const struct jit_journal_entry *entry)
 static int count_region(void *context, const struct code_region *region)
 {
 	struct pass *pass = context;
-	struct engine_count one = {
-		.file = region->engine & CODE_ENGINE_KNOWN ? (uint32_t)region->engine : UINT32_MAX,
-		.methods = 1,
-		.bytes = region->size_bytes,
-	};
+	bool known = region->engine & CODE_ENGINE_KNOWN;
+	struct engine_count *engine =
+		&pass->code->engines
+			 .data[known ? (uint32_t)region->engine : pass->maps->files.size];
 
-	vec_for_each (engine, &pass->code->engines) {
-		if (engine->file == one.file) {
-			engine->methods++;
-			engine->bytes += one.bytes;
-			return 0;
-		}
+	engine->methods++;
+	engine->bytes += region->size_bytes;
+	return 0;
+}
+
+/* One for each file, and one for the unknown; then those that have any are kept. */
+static int count_engines(struct pass *pass)
+{
+	struct engine_code *code = pass->code;
+	uint32_t files = (uint32_t)pass->maps->files.size;
+	size_t kept = 0;
+
+	if (vec_reserve(&code->engines, files + 1))
+		return -ENOMEM;
+	for (uint32_t i = 0; i <= files; i++)
+		code->engines.data[i] = (struct engine_count){.file = i < files ? i : UINT32_MAX};
+	code_map_for_each(pass->map, count_region, pass);
+	for (uint32_t i = 0; i <= files; i++) {
+		if (code->engines.data[i].methods)
+			code->engines.data[kept++] = code->engines.data[i];
 	}
-	return vec_push(&pass->code->engines, one);
+	code->engines.size = kept;
+	return 0;
 }
 
 /* Apply all that one file says. Takes its descriptor. */
@@ -108,7 +122,7 @@ static int read_all(uint32_t pid, const struct engine_maps *maps, struct engine_
 	err = err ?: code_map_create(&code_budget_default, &number, &pass.map);
 	for (size_t i = 0; i < files.count && !err; i++)
 		err = read_file(&pass, &files.files[i], &room);
-	err = err ?: code_map_for_each(pass.map, count_region, &pass);
+	err = err ?: count_engines(&pass);
 	code_map_destroy(pass.map);
 	vec_deinit(&room);
 	return err;

@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include "agent/shim_copies.h"
+#include "base/hash.h"
 #include "base/scope.h"
 #include "decode/proc_maps.h"
 
 void engine_maps_deinit(struct engine_maps *maps)
 {
 	vec_deinit(&maps->files);
+	index_map_deinit(&maps->index);
 }
 
 static bool begins_with(const struct proc_map *map, const char *prefix)
@@ -49,6 +51,13 @@ static bool is_program(uint32_t pid, const struct proc_map *map)
 	       !memcmp(link, map->path, map->path_bytes);
 }
 
+static bool is_same(const void *items, uint32_t item, const void *key)
+{
+	const struct engine_mapping *a = (const struct engine_mapping *)items + item, *b = key;
+
+	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
+}
+
 static int add_file(struct engine_maps *maps, const struct proc_map *map, const char *jitdump,
 		    struct string_pool *strings)
 {
@@ -59,8 +68,10 @@ static int add_file(struct engine_maps *maps, const struct proc_map *map, const 
 		.dev_major = map->dev_major,
 		.dev_minor = map->dev_minor,
 	};
+	uint64_t hash = hash_mix(file.inode, (uint64_t)file.dev_major << 32 | file.dev_minor);
 	char path[PATH_MAX];
 	const char *name;
+	uint32_t number;
 	int err;
 
 	proc_map_path(map, path, sizeof(path));
@@ -68,6 +79,14 @@ static int add_file(struct engine_maps *maps, const struct proc_map *map, const 
 	maps->shim |= shim_has_name(path);
 	maps->jitdump |= !strcmp(name, jitdump);
 	err = string_pool_add(strings, name, strlen(name), &file.name);
+	if (err)
+		return err;
+	number = (uint32_t)maps->files.size;
+	file.first = index_map_find(&maps->index, hash, is_same, maps->files.data, &file);
+	if (file.first == INDEX_MAP_NONE) {
+		file.first = number;
+		err = index_map_insert(&maps->index, hash, number);
+	}
 	return err ?: vec_push(&maps->files, file);
 }
 
@@ -101,18 +120,17 @@ int engine_maps_read(process_text *text, uint32_t pid, uint32_t inner_pid,
 
 uint32_t engine_maps_file_at(const struct engine_maps *maps, uint64_t address)
 {
-	const struct engine_mapping *found = NULL;
+	size_t low = 0, high = maps->files.size;
 
-	vec_for_each (file, &maps->files) {
-		if (file->start <= address && address < file->end)
-			found = file;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (maps->files.data[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	if (!found)
+	if (low == maps->files.size || maps->files.data[low].start > address)
 		return UINT32_MAX;
-	vec_for_each (file, &maps->files) {
-		if (file->inode == found->inode && file->dev_major == found->dev_major &&
-		    file->dev_minor == found->dev_minor)
-			return (uint32_t)(file - maps->files.data);
-	}
-	return UINT32_MAX;
+	return maps->files.data[low].first;
 }

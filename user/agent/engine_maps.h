@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "agent/process_text.h"
+#include "base/index_map.h"
 #include "base/string_pool.h"
 #include "base/vec.h"
 
@@ -14,11 +15,13 @@ struct engine_mapping {
 	uint64_t start, end;
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
-	uint32_t name; /* number in the pool: the file's, without its folder */
+	uint32_t first; /* number of the first mapping of that file */
+	uint32_t name;	/* number in the pool: the file's, without its folder */
 };
 
 struct engine_maps {
 	VEC(struct engine_mapping) files; /* by address */
+	struct index_map index;		  /* of those that are first, by inode */
 	uint64_t generated_bytes;	  /* executable memory behind which there is no file */
 	bool shim;			  /* a file of its name is mapped */
 	bool jitdump;			  /* jit-PID.dump is */

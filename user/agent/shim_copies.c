@@ -75,7 +75,7 @@ int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *map
 	if (!mapping->inode || !shim_has_name(mapping->path) ||
 	    is_same(&copy.file, &copies->site->file) || find(copies, &copy.file))
 		return 0;
-	if (copies->attached >= SHIM_COPIES_MAX || copies->refused >= SHIM_REFUSED_MAX) {
+	if (copies->attached >= SHIM_COPIES_MAX) {
 		copies->over_budget++;
 		return 0;
 	}
@@ -84,9 +84,9 @@ int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *map
 	err = attach(copies, mapping, &copy.link);
 	if (err == -ENOMEM || is_gone(err))
 		return err == -ENOMEM ? err : 0;
-	if (err) {
-		copies->refused++;
-	} else {
+	if (err && copies->refused++ >= SHIM_REFUSED_MAX)
+		return 0; /* it is judged again; others are none the worse for it */
+	if (!err) {
 		copies->attached++;
 		copy.unheard = copies->unheard;
 		copies->some_unheard = true;
