@@ -11,6 +11,7 @@ import sys
 import time
 
 import harness
+from stuck_fs import StuckFilesystem
 
 FORKING = os.path.join(harness.ROOT, "tests/workloads/forking.py")
 SITE = bytes.fromhex("90 0f1f440000 662e0f1f840000000000 c3")
@@ -229,3 +230,26 @@ class Containers(harness.KernelTest):
         run = self.record([sys.executable, "-c", MAP_ALL, *paths], ["-F", "499"])
         self.assertEqual(self.copies(run), (64, 0, 6))
         self.assertIn("mappings of more such files", run.stderr)
+
+    def check_stuck(self, what):
+        """A copy whose file system does not answer: it is not waited for."""
+        mount = os.path.join(self.folder, "mnt")
+        os.mkdir(mount)
+        with open(harness.SHIM, "rb") as file:
+            files = StuckFilesystem(mount, {"libjitbpf.so": file.read()})
+        self.addCleanup(files.close)
+        process = self.start(os.path.join(mount, "libjitbpf.so"),
+                             [harness.ENGINE, "hot", "--seconds", "30", "--name", "in_journal"])
+        files.hang(what, process.pid)
+        run = self.attach(process.pid)
+        self.check_ledger(run)
+        self.assertTrue(files.hung, "nobody was kept waiting: the test shows nothing")
+        self.assertIn("no answer in time from", run.stderr)
+        self.assertEqual(self.copies(run), (0, 1, 0))
+        self.assertGreater(self.share(run, "in_journal"), 0.9)
+
+    def test_lookup_that_hangs(self):
+        self.check_stuck("lookup")
+
+    def test_open_that_hangs(self):
+        self.check_stuck("open")

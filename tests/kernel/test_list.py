@@ -68,6 +68,15 @@ class List(harness.KernelTest):
         self.assertEqual(row, {"pid": process.pid, "comm": "jit-engine", "publishes": "journal",
                                "engine": "jit-engine", "methods": 16, "code_bytes": 16 * 64})
 
+    def test_while_the_journal_is_compacted(self):
+        """All the time, since it publishes as fast as it can: no count of what was dropped."""
+        process = self.start([harness.ENGINE, "loads", "--slots", "1000", "--rate", "0",
+                              "--seconds", "60"], wait=False)
+        self.wait_for(lambda: [r for r in self.rows(process.pid) if r.get("methods") == 1000])
+        for _ in range(20):
+            self.assertEqual([(r["publishes"], r.get("methods")) for r in self.rows(process.pid)],
+                             [("journal", 1000)])
+
     def test_php_and_onednn(self):
         php = self.start(harness.php("tracing", 60), wait=False)
         onednn = self.start([harness.ONEDNN, "60"], wait=False)

@@ -9,8 +9,6 @@
 #include "base/scope.h"
 #include "state/code_map.h"
 
-#define TRIES_MAX 4 /* a compaction in between makes one begin anew */
-
 static const struct journal_budget budget = {
 	.bytes = {.level = 2 * JIT_JOURNAL_BYTES_MAX},
 	.wait_ns = {.level = 200000000u},
@@ -20,8 +18,9 @@ struct pass {
 	const struct engine_maps *maps;
 	const struct journal_file *file;
 	struct code_map *map;
-	uint64_t now; /* entries are in order; their times need not be */
-	bool begun;
+	uint64_t now;	 /* entries are in order; their times need not be */
+	uint64_t number; /* of regions */
+	uint32_t begun;	 /* times, with the file at hand */
 	struct engine_code *code;
 };
 
@@ -34,10 +33,13 @@ static int begin(void *context)
 {
 	struct pass *pass = context;
 
-	if (pass->begun)
-		return -EAGAIN; /* what was applied may have been dropped, with what ended it */
-	pass->begun = true;
-	return 0;
+	if (!pass->begun++)
+		return 0;
+	/* What was applied may have been dropped since, with what ended it; what was
+	 * inherited does not count beside a journal that drops. */
+	code_map_destroy(pass->map);
+	pass->map = NULL;
+	return code_map_create(&code_budget_default, &pass->number, &pass->map);
 }
 
 static int apply(void *context, const struct jit_journal_entry *entry)
@@ -103,23 +105,21 @@ static int read_file(struct pass *pass, struct journal_file *file, journal_room 
 
 	file->fd = -1;
 	pass->file = file;
-	pass->begun = false;
+	pass->begun = 0;
 	err = journal_reader_read(&reader, budgets, room, UINT64_MAX, &taker);
 	journal_reader_close(&reader);
 	return err;
 }
 
-/* Returns 0, -EAGAIN, or another negative errno. */
 static int read_all(uint32_t pid, const struct engine_maps *maps, struct engine_code *code)
 {
 	CLEANUP(journal_files_close) struct journal_files files = {0};
 	struct pass pass = {.maps = maps, .code = code};
 	journal_room room = {0};
-	uint64_t number = 0;
 	int err = journal_files_open(pid, &files);
 
 	code->journal = !err && files.count;
-	err = err ?: code_map_create(&code_budget_default, &number, &pass.map);
+	err = err ?: code_map_create(&code_budget_default, &pass.number, &pass.map);
 	for (size_t i = 0; i < files.count && !err; i++)
 		err = read_file(&pass, &files.files[i], &room);
 	err = err ?: count_engines(&pass);
@@ -131,12 +131,9 @@ static int read_all(uint32_t pid, const struct engine_maps *maps, struct engine_
 int engine_code_read(uint32_t pid, const struct engine_maps *maps, struct engine_code *ret)
 {
 	CLEANUP(engine_code_deinit) struct engine_code code = {0};
-	int err = -EAGAIN;
+	int err = read_all(pid, maps, &code);
 
-	for (int i = 0; i < TRIES_MAX && err == -EAGAIN; i++)
-		err = read_all(pid, maps, &code);
-	if (err == -EAGAIN || err == -EBADMSG || err == -EBUSY || err == -EDQUOT ||
-	    err == -ENOTSUP) {
+	if (err == -EBADMSG || err == -EBUSY || err == -EDQUOT || err == -ENOTSUP) {
 		code.unreadable = true;
 		code.engines.size = 0;
 		err = 0;
