@@ -114,12 +114,14 @@ class Containers(harness.KernelTest):
                 os.makedirs(folder)
             subprocess.run(["mount", "-t", "tmpfs", "none", os.path.join(self.folder, name)],
                            check=True)
-            self.addCleanup(subprocess.run, ["umount", os.path.join(self.folder, name)], check=True)
+            # Lazily: what an attach holds of them goes a moment after it.
+            self.addCleanup(subprocess.run, ["umount", "-l", os.path.join(self.folder, name)],
+                            check=True)
             for folder in (merged, upper, work):
                 os.makedirs(folder)
             subprocess.run(["mount", "-t", "overlay", "none", merged, "-o",
                             f"lowerdir={lower},upperdir={upper},workdir={work}"], check=True)
-            self.addCleanup(subprocess.run, ["umount", merged], check=True)
+            self.addCleanup(subprocess.run, ["umount", "-l", merged], check=True)
             command.append(f"unshare -p -f chroot {merged} /jit-engine loads --rate 500 "
                            "--seconds 2 &")
         run = self.record_with("/libjitbpf.so", ["sh", "-c", " ".join([*command, "wait"])])
