@@ -4,7 +4,7 @@
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
 	cut: Record<string, number> }
 
-export interface Process { pid: number; comm: string; samples: Samples; jit: Record<string, number> }
+export interface Process { pid: number; pid_inside?: number; comm: string; samples: Samples; jit: Record<string, number> }
 
 /** What was recorded, and its ledger: as `report --json` has it. */
 export interface Run {

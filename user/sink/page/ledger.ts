@@ -59,7 +59,7 @@ function table(headings: string[], rows: string[][]): HTMLElement {
 }
 
 function tablesOf({ processes, counters, jit, malformed_records }: Run): HTMLElement {
-	const rows = processes.slice(0, ROWS).map(p => [String(p.pid), visible(p.comm), number(p.samples.taken),
+	const rows = processes.slice(0, ROWS).map(p => [p.pid + (p.pid_inside ? ` (${p.pid_inside})` : ''), visible(p.comm), number(p.samples.taken),
 		...FATE_KEYS.map(fate => number(p.samples[fate])), number(p.jit.methods), bytes(p.jit.code_bytes)]);
 	if (processes.length > ROWS)
 		rows.push(['', `and ${number(processes.length - ROWS)} more`]);
