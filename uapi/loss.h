@@ -27,7 +27,8 @@
 	X(JIT_LOSS_UNNOTED, "jit_loss_unnoted", "JIT records lost: of whom could not be noted")    \
 	X(SHIM_COPIES, "shim_copies", "copies of the shim attached to")                            \
 	X(SHIMS_REFUSED, "shims_refused", "files of the shim's name that are no copies of it")     \
-	X(SHIMS_OVER_BUDGET, "shims_over_budget", "mappings of more such files, not looked at")
+	X(SHIMS_OVER_BUDGET, "shims_over_budget", "mappings of more such files, not looked at")    \
+	X(MAPS_CUT, "maps_cut", "processes with more mappings than were read when we came")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

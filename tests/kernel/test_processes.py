@@ -29,6 +29,24 @@ threading.Thread(target=lambda: os.execv(sys.argv[1], sys.argv[1:])).start()
 threading.Event().wait()
 """
 
+# 5,000 mappings of a file whose path is nearly 4 KB long: 20 MB of /proc/PID/maps.
+MANY_MAPPINGS = """
+import ctypes, os, sys, time
+os.chdir(sys.argv[1])
+for _ in range(15):
+    os.mkdir("d" * 250)
+    os.chdir("d" * 250)
+file = os.open("f", os.O_RDWR | os.O_CREAT)
+os.ftruncate(file, 10000 * 4096)
+mmap = ctypes.CDLL(None).mmap
+mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+for page in range(0, 10000, 2):
+    mmap(None, 4096, 5, 1, file, page * 4096)
+print("mapped", flush=True)
+while True:
+    sum(range(100000))
+"""
+
 # Its end is work: so many pages have to be given back one by one.
 LARGE = """
 import mmap, os
@@ -186,6 +204,17 @@ class Endings(harness.KernelTest):
         self.assertEqual((process.returncode, stdout), (0, b"65534\n65534\n"))
         self.assertIn(b"cannot read " + shim.encode(), stderr)
         self.assertEqual(os.stat(self.path("out.folded")).st_uid, 65534)
+
+    def test_more_mappings_than_are_read(self):
+        process = subprocess.Popen([sys.executable, "-c", MANY_MAPPINGS, self.folder],
+                                   stdout=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), b"mapped\n")
+        run = self.record(options=["-F", "499", "-p", str(process.pid), "-d", "1"])
+        self.assertEqual(self.check_ledger(run)["counters"]["maps_cut"], 1)
+        self.assertIn("1  processes with more mappings than were read", run.stderr)
 
     def test_status_of_the_command(self):
         for command, status in ((["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137),

@@ -177,6 +177,7 @@ static int send_counters(struct live_source *live, struct drain_taker *taker)
 	out.values[JITBPF_COUNT_SIDEBAND_LOST] += live->sideband_lost;
 	out.values[JITBPF_COUNT_FILES_UNANSWERED] += files.unanswered;
 	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
+	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut;
 	out.values[JITBPF_COUNT_SHIM_COPIES] += live->copies.attached;
 	out.values[JITBPF_COUNT_SHIMS_REFUSED] += live->copies.refused;
 	out.values[JITBPF_COUNT_SHIMS_OVER_BUDGET] += live->copies.over_budget;
@@ -279,6 +280,7 @@ static int drain_past(struct live_source *live, struct drain_taker *taker, uint6
 		.wanted_context = live,
 		.take = taker->take,
 		.take_context = taker->context,
+		.ret_cut = &live->maps_cut,
 		.ret_journals = &live->late.pids,
 	};
 	struct code_taker code = {.live = live, .taker = taker};

@@ -72,6 +72,7 @@ static int recover_unheard(struct live_source *live, record_taker_fn take, void 
 {
 	struct unheard unheard = {.live = live};
 	pid_vec ignored = {0};
+	uint64_t cut = 0; /* was counted when we came */
 	struct process_scan scan = {
 		.files = live->files,
 		.came_ns = live->came_ns,
@@ -79,6 +80,7 @@ static int recover_unheard(struct live_source *live, record_taker_fn take, void 
 		.wanted_context = live,
 		.take = note_unheard,
 		.take_context = &unheard,
+		.ret_cut = &cut,
 		.ret_journals = &ignored,
 	};
 	int err;

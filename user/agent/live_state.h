@@ -45,6 +45,7 @@ struct live_source {
 	struct journal_recovery recovery;
 	struct round_buffer sideband; /* of the drain at hand, until it is filtered */
 	uint64_t sideband_lost;
+	uint64_t maps_cut;    /* processes whose mappings were not all read */
 	uint64_t came_ns;     /* before the probe was attached: what is older was before us */
 	uint64_t round_ns;    /* when the round at hand began */
 	uint64_t code_target; /* the code ring must have been read up to here to end it */

@@ -113,6 +113,7 @@ static int scan_process(struct scanner *scanner, uint32_t pid)
 	err = process_text_read_maps(&scanner->text, pid);
 	if (err)
 		return err == -ENOMEM ? err : 0;
+	*scanner->scan->ret_cut += process_text_is_cut(&scanner->text);
 	text = cursor_of(scanner->text.data, scanner->text.size);
 	while (!err && (more = proc_maps_next(&text, &map))) {
 		if (more < 0)

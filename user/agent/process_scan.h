@@ -24,6 +24,7 @@ struct process_scan {
 	void *wanted_context;
 	record_taker_fn take;
 	void *take_context;
+	uint64_t *ret_cut; /* counts those with too many mappings: the rest of them is missing */
 	pid_vec *ret_journals; /* gets those of before us that map a journal of JIT events */
 };
 

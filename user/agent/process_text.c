@@ -33,7 +33,7 @@ int process_text_read(process_text *text, uint32_t pid, const char *name)
 		if (got < 0)
 			return -errno;
 		text->size += (size_t)got;
-	} while (got);
+	} while (got && !process_text_is_cut(text));
 	return 0;
 }
 

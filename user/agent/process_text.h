@@ -3,19 +3,32 @@
 #ifndef JITBPF_AGENT_PROCESS_TEXT_H
 #define JITBPF_AGENT_PROCESS_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/vec.h"
 
+/* Of mappings some 100,000; but anybody can have mappings whose paths are 4 KB each. */
+#define PROCESS_TEXT_MAX (16u << 20)
+
 typedef VEC(char) process_text; /* not NUL-terminated */
+
+/* Has only a part been read? */
+static inline bool process_text_is_cut(const process_text *text)
+{
+	return text->size >= PROCESS_TEXT_MAX;
+}
 
 static inline void process_text_deinit(process_text *text)
 {
 	vec_deinit(text);
 }
 
-/* Read /proc/PID/name whole, in place of what text held. Returns 0, -ENOMEM, or -errno. */
+/*
+ * Read /proc/PID/name in place of what text held: whole, or until it has reached
+ * PROCESS_TEXT_MAX. Returns 0, -ENOMEM, or -errno.
+ */
 int process_text_read(process_text *text, uint32_t pid, const char *name);
 
 /*
