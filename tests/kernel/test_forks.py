@@ -1,22 +1,192 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""An engine that forks: the children live, and what they tell is known."""
+"""Engines that fork: whose code it is that a process runs, in its own memory and in shared."""
 
+import collections
 import os
+import signal
+import socket
+import subprocess
 import sys
+import threading
+import time
 import unittest
+import urllib.request
 
 import harness
 
-FORKS = os.path.join(harness.ROOT, "tests/workloads/forks.py")
+WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
+FORKS = os.path.join(WORKLOADS, "forks.py")
+FORKING = os.path.join(WORKLOADS, "forking.py")
+SPACES = os.path.join(WORKLOADS, "spaces.py")
+SERVER = ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit_buffer_size=64M",
+          "-d", "opcache.jit=tracing", "-d", "opcache.jit_debug=128"]
 
 
-class Forks(harness.KernelTest):
+def leaves(run, key):
+    """How often each name stands at the user leaf of the samples, by key(sample)."""
+    out = collections.defaultdict(collections.Counter)
+    for sample in run.script():
+        leaf = harness.leaf_jit(sample)
+        if leaf:
+            out[key(sample)][leaf.name] += 1
+    return out
+
+
+class ForksTest(harness.KernelTest):
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def aside(self, command):
+        """With its output in a file: a pipe would be waited for until the last process ends."""
+        return ["sh", "-c", 'exec "$@" >"$0" 2>&1', self.path("said"), *command]
+
+
+class Forks(ForksTest):
     def test_child_goes_on(self):
         """The parent has run the probe before: what the kernel made of it there goes to the child."""
         run = self.record([sys.executable, FORKS, "20"], ["-F", "99"])
         summary = self.check_ledger(run)
         methods = sorted(p["jit"]["methods"] for p in summary["processes"])
         self.assertEqual([count for count in methods if count], [20, 40])
+
+    def test_code_of_before_and_after(self):
+        """Other code at the same address, under the same id: each process runs its own."""
+        run = self.record(self.aside([sys.executable, FORKING]), ["-F", "499", "-d", "3"])
+        with open(self.path("said"), encoding="ascii") as said:
+            parent, child = (int(pid) for pid in said.read().split())
+        by_pid = leaves(run, lambda sample: sample.pid)
+        for pid in by_pid:
+            if pid != parent:
+                os.kill(pid, signal.SIGKILL)
+        ours = ("inherited", "replaced", "of_the_parent", "of_the_child")
+        for pid, names in by_pid.items():
+            own = "of_the_parent" if pid == parent else "of_the_child"
+            jit = {name: count for name, count in names.items() if name in ours}
+            self.assertEqual(set(jit) - {"replaced"} if pid == parent else set(jit),
+                             {"inherited", own}, names)
+        self.assertIn(child, by_pid)
+        self.assertEqual(len(by_pid), 3)
+        self.check_ledger(run)
+
+    def test_exec(self):
+        """What the old program had there is nothing to the new one."""
+        run = self.record([sys.executable, SPACES, "exec"], ["-F", "499"])
+        names = leaves(run, lambda sample: sample.comm)
+        self.assertGreater(names["told"]["told"], 30)
+        self.assertGreater(names["silent"]["//anon"], 30)
+        self.assertEqual(names["silent"]["told"], 0)
+
+    def test_pid_used_again(self):
+        """Within a moment, in a namespace of pids where nobody else takes them."""
+        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", harness.JITBPF,
+                               "record", "-F", "499", "-o", self.path("out.jitbpf"),
+                               "-o", self.path("out.txt"), "--", sys.executable, SPACES, "pid"],
+                              capture_output=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run = harness.Run(self.folder, 0, b"", "")
+        samples = run.script()
+        self.assertLessEqual({sample.pid for sample in samples if sample.comm == "silent"},
+                             {sample.pid for sample in samples if sample.comm == "told"})
+        names = leaves(run, lambda sample: sample.comm)
+        self.assertGreater(names["told"]["told"], 30)
+        self.assertGreater(names["silent"]["//anon"], 30)
+        self.assertEqual(names["silent"]["told"], 0)
+
+    def test_shared_memory(self):
+        """At other addresses, under equal ids, told of by either: known to both until it ends."""
+        run = self.record([sys.executable, SPACES, "shared"], ["-F", "999"])
+        names = leaves(run, lambda sample: sample.comm)
+        for comm in ("both_0", "both_1"):
+            self.assertGreater(names[comm]["of_0"], 30)
+            self.assertGreater(names[comm]["of_1"], 30)
+            self.assertEqual(names[comm]["//anon"], 0)
+        self.assertGreater(names["ended"]["of_1"], 20)
+        self.assertGreater(names["ended"]["//anon"], 20)
+        self.assertEqual(names["ended"]["of_0"], 0)
+        jit = self.check_ledger(run)["jit"]
+        self.assertEqual((jit["methods"], jit["unloads"]), (2, 1))
+
+
+class Workers(ForksTest):
+    """PHP's server: one process compiles, all run what it made."""
+
+    def setUp(self):
+        super().setUp()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.command = [*SERVER, "-S", f"127.0.0.1:{self.port}",
+                        os.path.join(WORKLOADS, "page.php")]
+        self.environment = {**os.environ, "PHP_CLI_SERVER_WORKERS": "3"}
+        self.served = collections.Counter()
+        self.addCleanup(self.kill_workers)
+
+    def kill_workers(self):
+        """They outlive the process that was started."""
+        for pid in self.served:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def get(self):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=10) as page:
+                self.served[int(page.read().split()[0])] += 1
+        except OSError:
+            time.sleep(0.05)  # it has not begun, or has ended
+
+    def load(self, seconds):
+        def work():
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                self.get()
+
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    def check(self, run):
+        compiled = {p["pid"]: p["jit"]["methods"] for p in run.summary()["processes"]}
+        names = leaves(run, lambda sample: sample.pid)
+        traces = {}
+        for pid in self.served:
+            if sum(names[pid].values()) < 50:
+                continue
+            traces[pid] = {n for n in names[pid] if n.startswith("TRACE-")}
+            named = sum(names[pid][n] for n in traces[pid])
+            self.assertGreater(named, 0.5 * sum(names[pid].values()), names[pid])
+            self.assertLessEqual(names[pid]["//anon"], 0.001 * named, names[pid])
+        self.assertGreaterEqual(len(traces), 2)
+        # Traces are numbered in the shared memory: a number stands for one trace.
+        self.assertTrue(set.intersection(*traces.values()), traces)
+        self.assertGreater(sum(compiled.get(pid, 0) for pid in self.served), 0)
+        self.check_ledger(run)
+
+    def test_from_the_start(self):
+        threads = self.load(6)
+        run = self.record(self.aside(self.command), ["-F", "499", "-d", "5"], env=self.environment)
+        for thread in threads:
+            thread.join()
+        self.check(run)
+
+    def test_late(self):
+        """All is compiled when we come; a worker that never told of anything has no journal."""
+        server = subprocess.Popen(self.command, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL,
+                                  env={**self.environment, "INTEL_JIT_PROFILER64": harness.SHIM})
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        for thread in self.load(2):
+            thread.join()
+        threads = self.load(5)
+        run = self.record(options=["-F", "499", "-d", "3", "-p",
+                                   ",".join(str(pid) for pid in {server.pid, *self.served})])
+        for thread in threads:
+            thread.join()
+        self.assertGreater(run.summary()["jit"]["late"], 0)
+        self.check(run)
 
 
 if __name__ == "__main__":

@@ -95,10 +95,10 @@ static void begin_file(struct journal_late *late)
 static int begin_process(struct journal_late *late, uint64_t came_ns, record_taker_fn take,
 			 void *take_context)
 {
-	while (late->pids.size) {
+	while (late->next_pid < late->pids.size) {
 		int err;
 
-		late->pid = late->pids.data[--late->pids.size];
+		late->pid = late->pids.data[late->next_pid++];
 		err = journal_files_open(late->pid, &late->files);
 		if (err == -ENOMEM)
 			return err;
@@ -166,5 +166,5 @@ int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_
 	} else if (!more) {
 		end_process(late);
 	}
-	return more < 0 ? more : late->begun || late->pids.size;
+	return more < 0 ? more : late->begun || late->next_pid < late->pids.size;
 }

@@ -17,8 +17,13 @@
 
 /* The caller fills pids in, and calls journal_late_deinit(). */
 struct journal_late {
-	pid_vec pids; /* still to be read; the last one first */
-	bool begun;   /* with the process below */
+	/*
+	 * In the order in which they are read: in memory that they share, what a child says
+	 * stands over what its parent does, which will mostly have come first.
+	 */
+	pid_vec pids;
+	size_t next_pid; /* the first of them that is still to be read */
+	bool begun;	 /* with the process below */
 	uint32_t pid;
 	struct journal_files files;
 	size_t file; /* of them, the one being read */
