@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/jit_event.h"
 #include "decode/record_check.h"
-#include "state/process_table.h"
+#include "state/process_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -27,26 +28,59 @@ static void require(bool condition)
 
 static void take_sample(struct fuzzed *fuzzed, const struct jitbpf_sample *sample)
 {
+	const struct code_region *region;
+	const struct mapping *mapping;
 	struct process *process;
-	struct space_entry entry;
+	struct code_place place;
 
 	require(!process_table_at(&fuzzed->table, sample->pid, sample->start_ns, sample->h.time_ns,
 				  &process));
 	require(process->pid == sample->pid && sample->user_end < JITBPF_END_COUNT);
 	for (uint32_t i = 0; i < sample->kernel_frames + sample->user_frames; i++) {
 		fuzzed->sink += sample->ips[i];
-		if (process->mappings &&
-		    space_map_find(process->mappings, sample->ips[i], sample->h.time_ns, &entry))
-			fuzzed->sink += ((const struct mapping *)entry.value)->module;
+		mapping = process_mapping_told(process, sample->ips[i], sample->h.time_ns);
+		if (mapping)
+			fuzzed->sink += mapping->module;
+		region = process_code_find(process, mapping, sample->ips[i], sample->h.time_ns,
+					   &place);
+		if (region)
+			require(place.address - region->address < region->size_bytes);
 	}
 	fuzzed->sink += strlen(sample->comm);
+}
+
+/* One in one part; putting parts together is another target's. */
+static void take_jit(struct fuzzed *fuzzed, const struct jitbpf_jit *jit)
+{
+	struct jitbpf_jit_header header;
+	struct process *process;
+	struct jit_event event;
+
+	require(!process_table_at(&fuzzed->table, jit->pid, jit->start_ns, jit->h.time_ns,
+				  &process));
+	if (!process->code || jit_part_decode(jit->data, jit->data_bytes, &header) ||
+	    jit_fields_decode(&header, jit->data + sizeof(header),
+			      header.size_bytes - sizeof(header), &event))
+		return;
+	require(!process_code_apply(process, &event, CODE_ENGINE_KNOWN | header.caller,
+				    jit->h.time_ns, header.time_ns));
+}
+
+static void take_journal(struct fuzzed *fuzzed, const struct jitbpf_journal *journal)
+{
+	struct process *process;
+
+	require(!process_table_at(&fuzzed->table, journal->pid, journal->start_ns, journal->to_ns,
+				  &process));
+	if (process->code)
+		require(!process_code_gap(process, journal->from_ns, journal->to_ns,
+					  (const uint64_t *)journal->live,
+					  (journal->h.size_bytes - sizeof(*journal)) / 8));
 }
 
 static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
 {
 	const struct jitbpf_counters *counters = (const struct jitbpf_counters *)record;
-	const struct jitbpf_journal *journal = (const struct jitbpf_journal *)record;
-	const struct jitbpf_jit *jit = (const struct jitbpf_jit *)record;
 	int err = 0;
 
 	switch (record->type) {
@@ -54,12 +88,10 @@ static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
 		take_sample(fuzzed, (const struct jitbpf_sample *)record);
 		break;
 	case JITBPF_JIT:
-		for (uint32_t i = 0; i < jit->data_bytes; i++)
-			fuzzed->sink += jit->data[i];
+		take_jit(fuzzed, (const struct jitbpf_jit *)record);
 		break;
 	case JITBPF_JOURNAL:
-		for (size_t i = 0; i < (record->size_bytes - sizeof(*journal)) / 8; i++)
-			fuzzed->sink += journal->live[i];
+		take_journal(fuzzed, (const struct jitbpf_journal *)record);
 		break;
 	case JITBPF_MAPPING:
 		err = process_table_map(&fuzzed->table, (const struct jitbpf_mapping *)record);

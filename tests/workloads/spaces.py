@@ -10,6 +10,7 @@ What runs when is told by the name of the process."""
 import ctypes
 import mmap
 import os
+import socket
 import sys
 import time
 
@@ -51,9 +52,10 @@ class Jit:
         self.shim.NotifyEvent(UNLOAD, ctypes.byref(ctypes.c_uint32(number)))
 
     def run(self, seconds, *slots):
+        """For that much time of a CPU, however many others want it."""
         functions = [ctypes.CFUNCTYPE(None)(self.base + slot * SLOT) for slot in slots]
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        end = time.process_time() + seconds
+        while time.process_time() < end:
             for function in functions:
                 function()
 
@@ -98,20 +100,36 @@ def with_same_pid():
     sys.exit("no pid was to be had twice")
 
 
-def sharing(fd, other, number):
-    """The other one's code is in the other slot, and neither waits for more than a moment."""
+def sharing(fd, number, meet):
+    """One of two; the other one's code is in the other slot."""
     jit = Jit(PLACE + number * 0x100000, mmap.MAP_SHARED, fd)
     jit.write(number)
     jit.tell(1, f"of_{number}", number)
-    time.sleep(0.5)
+    meet()
     phase(f"both_{number}")
-    jit.run(1, 0, 1)
-    if other:
-        time.sleep(0.5)
+    jit.run(0.5, 0, 1)
+    meet()
+    if number == 0:
+        jit.unload(1)
+    meet()
+    if number == 1:
         phase("ended")
         jit.run(0.5, 0, 1)
-    else:
-        jit.unload(1)
+
+
+def in_two(work):
+    """work(0, meet) in this process, work(1, meet) in a child; meet() waits for the other."""
+    ours, theirs = socket.socketpair()
+    child = os.fork()
+    end = ours if child else theirs
+
+    def meet():
+        end.sendall(b"x")
+        end.recv(1)
+
+    work(int(not child), meet)
+    if child:
+        os.waitpid(child, 0)
 
 
 def main():
@@ -126,10 +144,7 @@ def main():
     elif mode == "shared":
         fd = os.memfd_create("jit")
         os.ftruncate(fd, 4096)
-        child = os.fork()
-        sharing(fd, not child, int(not child))
-        if child:
-            os.waitpid(child, 0)
+        in_two(lambda number, meet: sharing(fd, number, meet))
 
 
 main()
