@@ -187,7 +187,7 @@ class Endings(harness.KernelTest):
         run = self.record(["true"])
         before = open(run.path(".jitbpf"), "rb").read()
         done = run.report("-o", run.path(".jitbpf"))
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn(b"unknown format", done.stderr)
         self.assertEqual(open(run.path(".jitbpf"), "rb").read(), before)
 
