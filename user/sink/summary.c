@@ -17,6 +17,8 @@
 #define LABEL_COLUMNS	28
 #define RUN_COLUMNS	1000 /* of what is recorded: a command can be long */
 
+#define UNPUBLISHED_SHARE 10 /* such a part of all samples is worth a word */
+
 static double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -139,15 +141,31 @@ static void put_jit(struct text *text, const struct ledger *ledger)
 	text_put_string(text, "\n");
 }
 
+/* Of processes of which no JIT code is known at all: their engines may only need to be asked. */
+static uint64_t samples_unpublished(const struct ledger *ledger)
+{
+	uint64_t samples = 0;
+
+	vec_for_each (process, &ledger->processes) {
+		if (!process->jit.methods)
+			samples += process->fate[FATE_CODE_UNKNOWN];
+	}
+	return samples;
+}
+
 /* What should be 0, where it is not: JIT records, unreadable records, counters. */
 static void put_trouble(struct text *text, const struct ledger *ledger)
 {
 	uint64_t taken = ledger_taken(ledger);
 	uint64_t counted = ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN];
+	uint64_t unpublished = samples_unpublished(ledger);
 	size_t heading;
 
 	text_put_string(text, "to look into\n");
 	heading = text->bytes.size;
+	if (unpublished && unpublished >= taken / UNPUBLISHED_SHARE)
+		put_row(text, "samples in code that nobody published: see 'jitbpf env'",
+			unpublished);
 	for (int i = LEDGER_JIT_TROUBLE; i < LEDGER_JIT_COUNT; i++) {
 		uint64_t value = ledger_jit_value(&ledger->jit, i);
 		char words[80];

@@ -76,6 +76,24 @@ static void a_process_with_code_and_no_samples_is_shown(void **state)
 	assert_non_null(strstr(text, "        77  quiet"));
 }
 
+static void unpublished_code_is_worth_a_word_where_it_is_much(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	const char *words = "            10  samples in code that nobody published";
+
+	made_init(&m);
+	made_process(&m, 1, "silent", 90, 10, 0, 0);
+	AUTO_FREE char *much = made_output(&m, &sink_summary);
+	assert_non_null(strstr(much, words));
+	made_process(&m, 2, "other", 10, 0, 0, 0);
+	AUTO_FREE char *little = made_output(&m, &sink_summary);
+	assert_null(strstr(little, "nobody published"));
+	made_process(&m, 3, "speaks", 0, 100, 0, 0);
+	m.ledger.processes.data[2].jit.methods = 1;
+	AUTO_FREE char *spoken = made_output(&m, &sink_summary);
+	assert_null(strstr(spoken, "nobody published"));
+}
+
 /* With a column of its own, only where some process has another pid inside. */
 static void the_pid_inside_a_container_stands_beside(void **state)
 {
@@ -132,6 +150,7 @@ int main(void)
 		cmocka_unit_test(a_clean_run_is_short),
 		cmocka_unit_test(twenty_processes_and_how_many_more),
 		cmocka_unit_test(a_process_with_code_and_no_samples_is_shown),
+		cmocka_unit_test(unpublished_code_is_worth_a_word_where_it_is_much),
 		cmocka_unit_test(the_pid_inside_a_container_stands_beside),
 		cmocka_unit_test(no_name_reaches_the_terminal_raw),
 		cmocka_unit_test(a_full_disk_is_an_error),
