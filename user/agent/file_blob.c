@@ -67,3 +67,13 @@ int file_blob_init(struct blob *ret, int fd)
 	};
 	return 0;
 }
+
+int file_blob_open(struct blob *ret, int path_fd)
+{
+	AUTO_CLOSE int fd = file_open_again(path_fd);
+	int err = fd < 0 ? fd : file_blob_init(ret, fd);
+
+	if (!err)
+		TAKE_FD(fd);
+	return err;
+}

@@ -21,4 +21,7 @@ int file_open_again(int path_fd);
 /* Takes over fd, which closing the blob closes. Returns 0 or negative errno (fd untouched). */
 int file_blob_init(struct blob *ret, int fd);
 
+/* Of what path_fd stands for: see file_open_again(). Returns 0 or negative errno. */
+int file_blob_open(struct blob *ret, int path_fd);
+
 #endif

@@ -99,7 +99,7 @@ static int find(const struct file_request *request, struct file_reply *reply, in
 {
 	CLEANUP(blob_close) struct blob blob = {0};
 	AUTO_CLOSE int path_fd = -1;
-	int fd;
+	int err;
 
 	if (request->kind == FILE_FIND_SERVED)
 		path_fd = debuginfod_find(request->build_id, request->build_id_bytes);
@@ -111,13 +111,9 @@ static int find(const struct file_request *request, struct file_reply *reply, in
 		path_fd = find_ours(request->path, request->inode);
 	if (path_fd < 0)
 		return path_fd;
-	fd = file_open_again(path_fd);
-	if (fd < 0)
-		return fd;
-	if (file_blob_init(&blob, fd)) {
-		close(fd);
-		return -EIO;
-	}
+	err = file_blob_open(&blob, path_fd);
+	if (err)
+		return err;
 	reply->size_bytes = blob.size_bytes;
 	reply->build_id_bytes = read_build_id(&blob, reply->build_id);
 	*ret_fd = TAKE_FD(path_fd);
@@ -128,18 +124,12 @@ static int find(const struct file_request *request, struct file_reply *reply, in
 static int read_piece(const struct file_request *request, int path_fd, struct file_reply *reply)
 {
 	CLEANUP(blob_close) struct blob blob = {0};
-	int fd, err;
+	int err;
 
 	if (path_fd < 0 || request->size_bytes > sizeof(reply->bytes))
 		return -EINVAL;
-	fd = file_open_again(path_fd);
-	if (fd < 0)
-		return fd;
-	if (file_blob_init(&blob, fd)) {
-		close(fd);
-		return -EIO;
-	}
-	err = blob_read(&blob, request->offset, reply->bytes, request->size_bytes);
+	err = file_blob_open(&blob, path_fd);
+	err = err ?: blob_read(&blob, request->offset, reply->bytes, request->size_bytes);
 	if (!err)
 		reply->size_bytes = request->size_bytes;
 	return err;
