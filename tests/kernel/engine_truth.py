@@ -34,7 +34,7 @@ def jitdump(path):
 
 
 def onednn_environment(folder):
-    """To have oneDNN, on its own or inside of others, write a jitdump beside what it does anyway."""
+    """To have oneDNN, alone or inside of others, write a jitdump beside what it does anyway."""
     names = ("DNNL_JIT_PROFILE", "ONEDNN_JIT_PROFILE")
     return {**os.environ, "JITDUMPDIR": folder, **{name: "5" for name in names}}
 
