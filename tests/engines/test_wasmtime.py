@@ -36,21 +36,23 @@ class Wasmtime(harness.KernelTest):
     def test_phases(self):
         self.check_events()
         self.assertEqual(len(self.phases), PHASES)
-        seen = dict.fromkeys(range(1, PHASES + 1), 0)
+        seen, whole = dict.fromkeys(range(1, PHASES + 1), 0), 0
         for sample in self.run_.script():
-            frames = published.user_frames(sample)
-            jit = [frame.name for frame in frames if frame.module == "[jit]"]
+            jit = [frame.name for frame in published.user_frames(sample)
+                   if frame.module == "[jit]"]
             numbers = {int(number) for name in jit
                        for number in re.findall(r"wasmtime::(?:spin|outer)_(\d+)$", name)}
             current = {number for number, began, ended in self.phases
                        if began <= sample.time < ended}
             self.assertLessEqual(numbers, current, sample)
-            if jit and frames[0].module == "[jit]" and current:
-                # All the way out to where wasmtime's own code called it.
+            if jit and current:
+                # All the way out to where wasmtime's own code called it, but for the few
+                # instructions at which a function has no frame yet, or no more.
                 (number,) = current
-                self.assertEqual(jit, [f"wasmtime::spin_{number}", f"wasmtime::outer_{number}",
-                                       "wasmtime::wasm[0]::array_to_wasm_trampoline[1]"], sample)
                 seen[number] += 1
+                whole += jit == [f"wasmtime::spin_{number}", f"wasmtime::outer_{number}",
+                                 "wasmtime::wasm[0]::array_to_wasm_trampoline[1]"]
+        self.assertGreater(whole, 0.95 * sum(seen.values()))
         self.assertGreater(min(seen.values()), 20, seen)
         self.assertEqual(self.check_ledger(self.run_)["samples"]["lost"], 0)
 
