@@ -2,6 +2,7 @@
 /* jitbpf record: the live kernel through the stages. */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,9 @@
 #include "cli/status_line.h"
 #include "cli/subject.h"
 #include "cli/view_options.h"
+
+/* From here on memory goes back to the system at once: symbols are read in large, brief pieces. */
+#define LARGE_PIECE_BYTES (256 << 10)
 
 struct record_options {
 	uint32_t freq_hz;
@@ -420,6 +424,7 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 		getrlimit(RLIMIT_NOFILE, &values.open_files);
 		setrlimit(RLIMIT_NOFILE,
 			  &(struct rlimit){values.open_files.rlim_max, values.open_files.rlim_max});
+		mallopt(M_MMAP_THRESHOLD, LARGE_PIECE_BYTES);
 		status = record(&values);
 	}
 	line_rules_deinit(&values.line_rules);
