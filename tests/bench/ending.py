@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""From the end of recording to the folded file: 100,000 samples, 9,000 JIT methods."""
+"""From the end of recording to the page: 100,000 samples, 9,000 JIT methods, and much debug info."""
 
+import contextlib
 import ctypes
 import os
 import select
@@ -8,13 +9,15 @@ import subprocess
 import time
 
 import measure
+import words_library
 
 ROUNDS = 3
+TRIES = 4
 SAMPLES = 100_000
 METHODS = 9_000
 FREQ = 9999
 SLOT_BYTES = 64
-IN_CLOSE_WRITE = 0x8
+IN_MOVED_TO = 0x80
 
 # Root first, joined by semicolons, and counted: the least that a stackcollapse must do.
 COLLAPSE = r"""
@@ -25,15 +28,14 @@ END { for (s in count) print s, count[s] }
 """
 
 
-class Closed:
-    """Tells when a file has been written and closed."""
+class Placed:
+    """Tells when a file has taken its place: outputs do once they are whole."""
 
     def __init__(self, path):
-        with open(path, "wb"):
-            pass
         libc = ctypes.CDLL(None, use_errno=True)
         self.fd = libc.inotify_init1(os.O_CLOEXEC)
-        if self.fd < 0 or libc.inotify_add_watch(self.fd, path.encode(), IN_CLOSE_WRITE) < 0:
+        folder = os.path.dirname(path).encode()
+        if self.fd < 0 or libc.inotify_add_watch(self.fd, folder, IN_MOVED_TO) < 0:
             raise OSError(ctypes.get_errno(), "inotify")
 
     def wait(self, seconds):
@@ -46,27 +48,28 @@ class Closed:
 
 def load(bench):
     """Makes METHODS methods while it is sampled, and runs each of them again and again."""
-    threads = os.cpu_count()
-    seconds = SAMPLES / threads / FREQ
+    cpus = os.cpu_count()
+    threads = max(1, cpus - 1)  # one CPU is left to what has debug info
+    seconds = SAMPLES / cpus / FREQ
     command = [bench.engine, "storm", "--threads", str(threads), "--seconds", "3600",
                "--slots", str(METHODS // threads),
                "--code-bytes", str(SLOT_BYTES), "--rate", str(round(METHODS / seconds))]
     return command, seconds
 
 
-def jitbpf(bench):
+def jitbpf(bench, words):
     """(seconds to the file, seconds to the exit, samples, methods)."""
-    path = bench.path("end.folded")
+    path = bench.path("end.html")
     command, seconds = load(bench)
-    closed = Closed(path)
+    placed = Placed(path)
     process = measure.start([bench.jitbpf, "record", "-a", "-F", str(FREQ), "-o", path],
                             stderr=subprocess.PIPE)
     time.sleep(measure.START_SECONDS)
-    with measure.busy(command, 1, env=bench.publishing()):
+    with measure.busy(words, 1), measure.busy(command, 1, env=bench.publishing()):
         time.sleep(seconds)
         began = time.monotonic()
         measure.interrupt(process)
-    done = closed.wait(60)
+    done = placed.wait(60)
     summary = process.stderr.read().decode()
     measure.finish(process)
     exited = time.monotonic()
@@ -84,11 +87,11 @@ def write_perf_map(engine):
     return path
 
 
-def perf(bench):
+def perf(bench, words):
     """Seconds that perf script and the collapsing take, once perf record is through."""
     data = bench.path("perf.data")
     command, seconds = load(bench)
-    with measure.busy(command, 1, stdout=subprocess.PIPE) as engines:
+    with measure.busy(words, 1), measure.busy(command, 1, stdout=subprocess.PIPE) as engines:
         names = write_perf_map(engines[0])
         measure.run(["perf", "record", "-g", "-q", "-a", "-F", str(FREQ), "-o", data, "--",
                      "sleep", str(seconds)])
@@ -104,14 +107,23 @@ def perf(bench):
         os.unlink(names)
 
 
+def perf_again(bench, words):
+    """perf script gives up where BPF programs of others came and went while it recorded."""
+    for _ in range(TRIES):
+        with contextlib.suppress(RuntimeError):
+            return perf(bench, words)
+    return perf(bench, words)
+
+
 def report(bench, table):
+    words = words_library.make(bench.scratch)
     ours, theirs = [], []
     for _ in range(ROUNDS):
-        ours.append(jitbpf(bench))
-        theirs.append(perf(bench))
+        ours.append(jitbpf(bench, words))
+        theirs.append(perf_again(bench, words))
     done, exited, samples, methods = zip(*ours)
-    table.heading(f"From the end of recording to the folded file, {FREQ} Hz, whole system")
-    table.add("perf script + collapsing", theirs, "s", 2)
+    table.heading(f"From the end of recording to the page, {FREQ} Hz, whole system")
+    table.add("perf script + collapsing, no inlines", theirs, "s", 2)
     table.add("jitbpf: signal to file", done, "s", 3, aim="0.2")
     table.add("  by perf", measure.ratio_of(done, theirs), "x perf", 4)
     table.add("jitbpf: signal to exit (probes detached)", exited, "s", 3)
