@@ -19,7 +19,7 @@ static void require(bool condition)
 static uint64_t read_entry(const struct jit_journal_entry *entry, const uint8_t *begin,
 			   const uint8_t *end)
 {
-	const uint8_t *fields = (const uint8_t *)entry->data + sizeof(entry->header);
+	const uint8_t *fields;
 	struct jit_event event;
 	uint64_t sum = 0;
 
@@ -27,6 +27,7 @@ static uint64_t read_entry(const struct jit_journal_entry *entry, const uint8_t 
 		return 0;
 	require((const uint8_t *)entry->data >= begin &&
 		(const uint8_t *)entry->data + entry->header.size_bytes <= end);
+	fields = (const uint8_t *)entry->data + sizeof(entry->header);
 	if (jit_fields_decode(&entry->header, fields,
 			      entry->header.size_bytes - sizeof(entry->header), &event))
 		return 0;
