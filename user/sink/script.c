@@ -214,7 +214,8 @@ static void put_frame(struct text *text, const struct view *view, const struct f
 	if (has(view, SCRIPT_SRCLINE) && *frame->file) {
 		text_put_string(text, "\n  ");
 		text_put_name(text, frame->file, 0, 0);
-		text_printf(text, ":%u", frame->line);
+		if (frame->line)
+			text_printf(text, ":%u", frame->line);
 	}
 	if (frame->inlined) {
 		put_gap(text, line);
