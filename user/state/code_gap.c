@@ -26,12 +26,17 @@ static bool is_about(const struct code_gap *gap, uint64_t engine)
 	return !gap->engine || code_engine_same_process(gap->engine, engine);
 }
 
+bool code_gap_ends(const struct code_gap *gap, uint64_t engine, uint64_t sequence)
+{
+	return is_about(gap, engine) && !lives(gap, sequence);
+}
+
 bool code_map_is_in_gap(const struct code_map *map, uint64_t engine, uint64_t time_ns,
 			uint64_t sequence)
 {
 	vec_for_each (gap, &map->gaps) {
-		if (gap->from_ns <= time_ns && time_ns <= gap->to_ns && is_about(gap, engine) &&
-		    !lives(gap, sequence))
+		if (gap->from_ns <= time_ns && time_ns <= gap->to_ns &&
+		    code_gap_ends(gap, engine, sequence))
 			return true;
 	}
 	return false;
@@ -175,6 +180,7 @@ int code_map_gap_of(struct code_map *map, uint64_t engine, uint64_t from_ns, uin
 		free(gap.live);
 		return err;
 	}
+	code_map_sift_waiting(map, &gap);
 	map->gaps.data[map->gaps.size++] = gap;
 	return 0;
 }

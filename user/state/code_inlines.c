@@ -227,6 +227,20 @@ void code_map_forget_waiting(struct code_map *map, uint64_t time_ns)
 	map->waiting_since_ns = oldest_ns;
 }
 
+void code_map_sift_waiting(struct code_map *map, const struct code_gap *gap)
+{
+	const struct cow_item *item;
+
+	for (uint64_t at = 0; (item = cow_tree_next(&map->waiting, at));) {
+		const struct code_inline *inlined = (const struct code_inline *)item->value;
+
+		at = item->start + 1;
+		if (item->from_ns <= gap->to_ns &&
+		    code_gap_ends(gap, inlined->engine, inlined->sequence))
+			stop_waiting(map, at - 1);
+	}
+}
+
 int code_map_inline(struct code_map *map, const struct jit_event *event, uint64_t engine,
 		    uint64_t time_ns)
 {

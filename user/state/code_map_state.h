@@ -101,9 +101,15 @@ void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_
 /* Drop those that have waited since before time_ns. */
 void code_map_forget_waiting(struct code_map *map, uint64_t time_ns);
 
+/* Drop those that a gap ends: they may have found a parent, and gone with it. */
+void code_map_sift_waiting(struct code_map *map, const struct code_gap *gap);
+
 /* code_gap.c: what code_map_gap() does, for the engines of one process; 0: all. */
 int code_map_gap_of(struct code_map *map, uint64_t engine, uint64_t from_ns, uint64_t to_ns,
 		    const uint64_t *live, size_t live_count);
+
+/* code_gap.c: has what an event of before the gap's end said ended with it? */
+bool code_gap_ends(const struct code_gap *gap, uint64_t engine, uint64_t sequence);
 
 /* Is an event of that time and number over, and was its end not told? */
 bool code_map_is_in_gap(const struct code_map *map, uint64_t engine, uint64_t time_ns,

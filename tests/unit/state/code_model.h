@@ -287,6 +287,9 @@ static inline void model_gap(struct code_model *model, uint64_t from_ns, uint64_
 	model->gap_from_ns = from_ns;
 	model->gap_to_ns = to_ns;
 	memcpy(model->live, live, sizeof(model->live));
+	/* One that waits may have found a parent, and gone with it. */
+	for (size_t i = 0; i < model->inline_count; i++)
+		model->inlines[i]->waits &= live[model->inlines[i]->event.sequence];
 	for (size_t i = 0; i < model->region_count; i++) {
 		struct model_region *region = &model->regions[i];
 
@@ -310,6 +313,19 @@ static inline uint32_t model_line(const struct model_event *event, uint64_t addr
 	return event->number * 2 + (address - event->start >= (event->end - event->start + 1) / 2);
 }
 
+/* The region alone, with a name and a source. */
+static inline void model_put_region(const struct model_region *region, uint64_t address,
+				    uint32_t named_by, uint32_t source, FILE *out)
+{
+	fprintf(out, "m%u", named_by);
+	if (source || !region->replaced[address])
+		fprintf(out, "@");
+	if (source)
+		fprintf(out, "s%u", source);
+	if (!region->replaced[address])
+		fprintf(out, ":%u", model_line(&region->event, address));
+}
+
 /* As code_text() has it; false where there is nothing. */
 static inline bool model_text(struct code_model *model, uint64_t address,
 			      char text[CODE_TEXT_BYTES])
@@ -322,13 +338,7 @@ static inline bool model_text(struct code_model *model, uint64_t address,
 	out = fmemopen(text, CODE_TEXT_BYTES, "w");
 	for (const struct model_inline *at = region->inner[address]; at; at = at->parent)
 		fprintf(out, "i%u@:%u < ", at->event.number, model_line(&at->event, address));
-	fprintf(out, "m%u", region->named_by);
-	if (region->source || !region->replaced[address])
-		fprintf(out, "@");
-	if (region->source)
-		fprintf(out, "s%u", region->source);
-	if (!region->replaced[address])
-		fprintf(out, ":%u", model_line(&region->event, address));
+	model_put_region(region, address, region->named_by, region->source, out);
 	fclose(out);
 	return true;
 }

@@ -17,6 +17,7 @@ static inline void code_text(const struct code_region *region, uint64_t address,
 	uint32_t count = code_region_frames(region, address - region->address, frames);
 	FILE *out = fmemopen(text, CODE_TEXT_BYTES, "w");
 
+	*text = 0; /* which it does not write where nothing else is written */
 	for (uint32_t i = 0; i < count; i++) {
 		const struct code_frame *frame = &frames[i];
 
