@@ -100,6 +100,7 @@ static int open_own(struct journal_recovery *recovery, uint32_t pid, uint64_t st
 		added.start_ticks = files.start_ticks;
 		added.reader.fd = own->fd;
 		added.reader.size_bytes = own->size_bytes;
+		added.epoch_ns = own->header.epoch_ns;
 		own->fd = -1;
 	}
 	journal_files_close(&files);
@@ -155,6 +156,15 @@ static void set_range(struct pass *pass)
 	if (pass->from_sequence < process->had_to)
 		process->reader.offset = 0; /* it lies behind us */
 	process->had_from = process->had_to = pass->from_sequence;
+}
+
+/* None of its events is from before its first one: it may not have been there yet. */
+static void set_begin(struct pass *pass)
+{
+	uint64_t epoch_ns = pass->process->epoch_ns;
+
+	if (epoch_ns > pass->origin.least_ns && epoch_ns <= pass->loss->first_ns)
+		pass->origin.least_ns = epoch_ns;
 }
 
 static int take_lost(void *context, const struct jit_journal_entry *entry)
@@ -219,6 +229,7 @@ static int read_journal(struct pass *pass)
 	journal_budget_fill(budgets[0], pass->origin.most_ns);
 	journal_budget_fill(budgets[1], pass->origin.most_ns);
 	set_range(pass);
+	set_begin(pass);
 	err = journal_reader_read(&pass->process->reader, budgets, &recovery->room, UINT64_MAX,
 				  &taker);
 	if (err)

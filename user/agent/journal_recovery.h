@@ -23,6 +23,7 @@ struct journal_process {
 	uint32_t pid;
 	uint64_t start_ticks;
 	struct journal_reader reader;
+	uint64_t epoch_ns; /* when it made its journal, with its first event */
 	struct journal_budget budget;
 	/* All its events from the one number to below the other have been handed over. */
 	uint64_t had_from, had_to;

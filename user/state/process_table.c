@@ -302,6 +302,23 @@ int process_table_comm(struct process_table *table, const struct jitbpf_comm *re
 	return 0;
 }
 
+/* What nobody has told of yet it has from its parent. */
+static int inherit_mappings(struct process *child, const struct process *parent)
+{
+	struct space_map *mappings;
+	struct space_entry any;
+	int err;
+
+	if (!parent->mappings || !child->mappings || space_map_next(child->mappings, 0, &any))
+		return 0;
+	err = space_map_clone(parent->mappings, &mappings);
+	if (err)
+		return err;
+	space_map_destroy(child->mappings);
+	child->mappings = mappings;
+	return 0;
+}
+
 int process_table_fork(struct process_table *table, const struct jitbpf_task *record)
 {
 	struct process *parent, *child = latest_of(table, record->pid);
@@ -309,14 +326,14 @@ int process_table_fork(struct process_table *table, const struct jitbpf_task *re
 
 	if (record->pid == record->parent_pid)
 		return 0;
-	/* Met before its FORK came: a record was late, not a pid used again. */
-	if (child && child->exit_ns == UINT64_MAX && child->from_ns > record->h.time_ns) {
-		child->from_ns = record->h.time_ns;
-		return 0;
-	}
 	err = process_table_at(table, record->parent_pid, 0, record->h.time_ns, &parent);
 	if (err)
 		return err;
+	/* Met before its FORK came: a record was late, not a pid used again. */
+	if (child && child->exit_ns == UINT64_MAX && child->from_ns > record->h.time_ns) {
+		child->from_ns = record->h.time_ns;
+		return inherit_mappings(child, parent);
+	}
 	return make(table, record->pid, 0, record->h.time_ns, parent, &child);
 }
 

@@ -208,6 +208,20 @@ static void test_unreadable(void **state)
 	assert_int_equal(ledger->jit.unreadable, 1);
 }
 
+/* What was lost can begin before its process does: that is still its parent's child. */
+static void test_before_fork(void **state)
+{
+	struct made_run *run = *state;
+	uint64_t ip = 0x7000;
+
+	make_mapping(run, 50, 7, 0x7000, "/lib");
+	make_task(run, JITBPF_FORK, 100, MADE_PID, 7);
+	make_journal(run, JITBPF_JOURNAL_UNREADABLE, 99, 200, 0, NULL, 0);
+	make_sample(run, 150, ip);
+	made_finish(run, 300);
+	assert_int_equal(run->seen[0].kind, LOCATION_NATIVE);
+}
+
 /* What a journal holds is as little believed as anything else. */
 static void test_malformed(void **state)
 {
@@ -235,6 +249,7 @@ int main(void)
 		TEST(test_inherited),
 		TEST(test_gap),
 		TEST(test_unreadable),
+		TEST(test_before_fork),
 		TEST(test_malformed),
 	};
 
