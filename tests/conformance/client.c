@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * conformance-client rules CPU_MS             the rules of rules.c
- * conformance-client random SEED COUNT CPU_MS so many runs of random events
+ * conformance-client rules CPU_MS                    the rules of rules.c
+ * conformance-client random SEED COUNT BURST CPU_MS  so many runs of random events, BURST
+ *                                                    of them at a time
+ * conformance-client threads COUNT CPU_MS            so many use the collector at once
+ * conformance-client steady SEED CPU_MS              random events, and then the same code
+ *                                                    for ever; tells when it begins with that
  *
  * Sends events as an engine does, and in between runs code at the addresses that
  * a rule asks about. Tells when it did so, and what samples of that time are to
@@ -13,6 +17,7 @@
  * address. frames are - where no code is known. Each rule runs in a process of
  * its own, so that none sees another's code.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +32,11 @@
 #include "tests/conformance/spin.h"
 
 #define CODE_BYTES	 0x2000
-#define RANDOM_STEPS	 12
-#define RANDOM_QUERIES	 2 /* after each */
+#define RANDOM_BURSTS	 6
+#define RANDOM_QUERIES	 3 /* after each */
+#define RANDOM_BURST_MAX 40
+#define STEADY_EVENTS	 120
+#define THREADS_MAX	 64
 #define NS_PER_MS	 1000000ull
 #define CHILDREN_AT_ONCE 2
 
@@ -103,36 +111,117 @@ static int run_rule(const struct client *client, const struct rule *rule)
 	return 0;
 }
 
-static int run_random(const struct client *client, uint64_t seed)
+static int send_random(const struct client *client, struct random_events *events, uint64_t count)
+{
+	int err = 0;
+
+	while (count-- && !err)
+		err = send_event(client, random_events_next(events));
+	return err;
+}
+
+static void ask_unit(const struct client *client, struct random_events *events, uint64_t seed,
+		     uint64_t unit)
+{
+	char about[64], text[CODE_TEXT_BYTES];
+	bool known = random_events_text(events, unit, text);
+
+	snprintf(about, sizeof(about), "seed %llu, event %u, unit %llu", (unsigned long long)seed,
+		 events->model.number, (unsigned long long)unit);
+	ask(client, RANDOM_EVENTS_BASE + unit, known ? text : NULL, about);
+}
+
+static int run_random(const struct client *client, uint64_t seed, uint64_t burst)
 {
 	struct random_events *events = random_events_create(seed);
-	char about[64], text[CODE_TEXT_BYTES];
 	int err = events ? 0 : -1;
 
-	for (int step = 0; step < RANDOM_STEPS && !err; step++) {
-		events->no_waiting = true;
-		err = send_event(client, random_events_next(events));
-		snprintf(about, sizeof(about), "seed %llu, event %u", (unsigned long long)seed,
-			 events->model.number);
-		for (int i = 0; i < RANDOM_QUERIES && !err; i++) {
-			uint64_t unit = 1 + dice_roll(&events->dice, MODEL_UNITS);
-			bool known = random_events_text(events, unit, text);
-
-			ask(client, RANDOM_EVENTS_BASE + unit, known ? text : NULL, about);
-		}
+	for (int i = 0; i < RANDOM_BURSTS && !err; i++) {
+		err = send_random(client, events, burst);
+		for (int q = 0; q < RANDOM_QUERIES && !err; q++)
+			ask_unit(client, events, seed, 1 + dice_roll(&events->dice, MODEL_UNITS));
 	}
 	random_events_destroy(events);
 	return err;
 }
 
+static int run_steady(const struct client *client, uint64_t seed)
+{
+	struct random_events *events = random_events_create(seed);
+	int err = events ? send_random(client, events, STEADY_EVENTS) : -1;
+
+	if (!err)
+		puts("steady");
+	for (uint64_t i = 0; !err && !ferror(stdout); i++)
+		ask_unit(client, events, seed, 1 + i % MODEL_UNITS);
+	random_events_destroy(events);
+	return err;
+}
+
+/* --- threads -------------------------------------------------------------------------- */
+
+struct thread {
+	pthread_t id;
+	struct client own; /* payloads in memory of its own */
+	pthread_barrier_t *barrier;
+	uint32_t number;
+	int err;
+};
+
+static void *run_thread(void *context)
+{
+	struct thread *thread = context;
+	uint64_t at = 0x100 + thread->number * 0x40;
+	char name[16];
+	struct rule_event event = {
+		.kind = JIT_EVENT_LOAD,
+		.id = thread->number + 1,
+		.at = at,
+		.size_bytes = 0x40,
+		.name = name,
+	};
+
+	snprintf(name, sizeof(name), "t%u", thread->number);
+	pthread_barrier_wait(thread->barrier);
+	thread->err = send_event(&thread->own, &event);
+	ask(&thread->own, at + 0x10, name, name);
+	return NULL;
+}
+
+static int run_threads(const struct client *client, uint64_t count)
+{
+	struct thread threads[THREADS_MAX] = {0};
+	struct jit_client engine = {.notify = client->sender.notify};
+	pthread_barrier_t barrier;
+	int err = 0;
+
+	if (!count || count > THREADS_MAX || pthread_barrier_init(&barrier, NULL, (unsigned)count))
+		return -1;
+	for (uint32_t i = 0; i < count; i++) {
+		struct thread *thread = &threads[i];
+
+		*thread = (struct thread){.own = *client, .barrier = &barrier, .number = i};
+		if (payload_sender_init(&thread->own.sender, &engine, NULL, client->sender.base) ||
+		    pthread_create(&thread->id, NULL, run_thread, thread))
+			return -1;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		pthread_join(threads[i].id, NULL);
+		err |= threads[i].err;
+	}
+	return err;
+}
+
+/* --- runs ----------------------------------------------------------------------------- */
+
 /* One run, in a process of its own. */
-static int child(const struct rule *rule, uint64_t seed, uint64_t cpu_ns)
+static int child(const struct rule *rule, uint64_t seed, uint64_t burst, uint64_t cpu_ns)
 {
 	struct client client;
 	int err = client_init(&client, cpu_ns);
 
 	if (!err)
-		err = rule ? run_rule(&client, rule) : run_random(&client, seed);
+		err = rule ? run_rule(&client, rule) : run_random(&client, seed, burst);
 	if (fflush(stdout))
 		err = -1;
 	return err ? 1 : 0;
@@ -145,22 +234,11 @@ static int wait_for_one(void)
 	return wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 
-int main(int argc, char **argv)
+static int run_children(const struct rule *rule, uint64_t seed, uint64_t count, uint64_t burst,
+			uint64_t cpu_ns)
 {
-	bool of_rules = argc == 3 && strcmp(argv[1], "rules") == 0;
-	uint64_t seed = 0, count = rule_count, cpu_ns;
 	int failed = 0;
 
-	if (!of_rules && (argc != 5 || strcmp(argv[1], "random") != 0)) {
-		fprintf(stderr, "usage: %s rules CPU_MS | random SEED COUNT CPU_MS\n", argv[0]);
-		return 2;
-	}
-	setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* processes share it, line by line */
-	cpu_ns = strtoull(argv[argc - 1], NULL, 10) * NS_PER_MS;
-	if (!of_rules) {
-		seed = strtoull(argv[2], NULL, 10);
-		count = strtoull(argv[3], NULL, 10);
-	}
 	for (uint64_t i = 0; i < count; i++) {
 		pid_t pid;
 
@@ -170,9 +248,37 @@ int main(int argc, char **argv)
 		if (pid < 0)
 			return 1;
 		if (!pid)
-			_exit(child(of_rules ? &rules[i] : NULL, seed + i, cpu_ns));
+			_exit(child(rule ? &rule[i] : NULL, seed + i, burst, cpu_ns));
 	}
 	for (uint64_t i = 0; i < CHILDREN_AT_ONCE && i < count; i++)
 		failed |= wait_for_one();
 	return failed;
+}
+
+static uint64_t number(const char *text)
+{
+	return strtoull(text, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 2 ? argv[1] : "";
+	uint64_t cpu_ns = number(argv[argc - 1]) * NS_PER_MS;
+	struct client client;
+
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* processes share it, line by line */
+	if (argc == 3 && strcmp(mode, "rules") == 0)
+		return run_children(rules, 0, rule_count, 0, cpu_ns);
+	if (argc == 6 && strcmp(mode, "random") == 0 && number(argv[4]) <= RANDOM_BURST_MAX)
+		return run_children(NULL, number(argv[2]), number(argv[3]), number(argv[4]),
+				    cpu_ns);
+	if (argc == 4 && strcmp(mode, "threads") == 0)
+		return client_init(&client, cpu_ns) || run_threads(&client, number(argv[2]));
+	if (argc == 4 && strcmp(mode, "steady") == 0)
+		return client_init(&client, cpu_ns) || run_steady(&client, number(argv[2]));
+	fprintf(stderr,
+		"usage: %s rules CPU_MS | random SEED COUNT BURST CPU_MS | "
+		"threads COUNT CPU_MS | steady SEED CPU_MS\n",
+		argv[0]);
+	return 2;
 }

@@ -10,4 +10,23 @@ $(CONFORMANCE_OBJ): ALL_CFLAGS += -fno-optimize-sibling-calls
 
 $(B)/tests/engine/conformance-client: $(CONFORMANCE_OBJ) | $(B)/tests/engine/libsecond-engine.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $^ -ldl -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $^ -ldl -lpthread -o $@
+
+# Random events through the shim, its journal and the pipeline, without a kernel.
+
+RANDOM_MODEL := $(B)/tests/engine/random-model
+RANDOM_MODEL_OBJ := $(addprefix $(B)/tests/,conformance/own_journal.o conformance/payload.o \
+	conformance/random_events.o conformance/shim_run.o conformance/shim_source.o \
+	conformance/shim_truth.o conformance/test_random_model.o engine/jit_client.o \
+	shim/shim_fixture.o shim/usdt_site.o) \
+	$(addprefix $(B)/user/agent/,journal_late.o journal_reader.o \
+	journal_record.o journal_recovery.o process_text.o)
+
+$(RANDOM_MODEL): $(RANDOM_MODEL_OBJ) $(B)/libcore.a | $(B)/tests/engine/libsecond-engine.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -lcmocka -ldl -o $@
+
+random-model: $(RANDOM_MODEL) $(B)/libjitbpf.so
+	$(Q)JITBPF_SHIM=$(abspath $(B))/libjitbpf.so timeout 300 $(RANDOM_MODEL)
+
+.PHONY: random-model

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #define LINES_MAX 1000 /* with so many an event takes several parts */
+#define WAIT_MAX  3    /* events, until the parent comes */
 
 struct random_events *random_events_create(uint64_t seed)
 {
@@ -62,33 +63,51 @@ static struct model_event random_model_event(struct random_events *events)
 	return event;
 }
 
-/* Returns whether the event is to be sent. */
-static bool apply(struct random_events *events, const struct model_event *event)
+/* What has waited for its parent for so long that this is next. NULL: nothing has. */
+static const struct model_event *overdue(const struct random_events *events)
 {
-	struct model_inline *inlined;
+	for (size_t i = 0; i < events->model.inline_count; i++) {
+		const struct model_inline *inlined = events->model.inlines[i];
 
+		if (inlined->waits && events->model.number - inlined->event.number >= WAIT_MAX)
+			return &inlined->event;
+	}
+	return NULL;
+}
+
+static struct model_event parent_of(struct random_events *events, const struct model_event *child)
+{
+	uint64_t before = roll(events, 8);
+
+	return (struct model_event){
+		.kind = JIT_EVENT_LOAD,
+		.engine = child->engine,
+		.id = child->parent_id,
+		.start = child->start > before ? child->start - before : 1,
+		.end = child->end + roll(events, 8),
+		.has_source = roll(events, 2),
+		.number = ++events->model.number,
+	};
+}
+
+static void apply(struct random_events *events, const struct model_event *event)
+{
 	switch (event->kind) {
 	case JIT_EVENT_LOAD:
 	case JIT_EVENT_LOAD_V2:
 	case JIT_EVENT_LOAD_V3:
 		model_load(&events->model, event);
-		return true;
+		break;
 	case JIT_EVENT_INLINE_LOAD:
-		inlined = &events->inlines[events->inline_count++];
-		model_inline(&events->model, event, inlined);
-		if (!inlined->waits || !events->no_waiting)
-			return true;
-		inlined->waits = false;
-		return false;
+		model_inline(&events->model, event, &events->inlines[events->inline_count++]);
+		break;
 	case JIT_EVENT_UNLOAD:
 		model_unload(&events->model, event);
-		return true;
+		break;
 	case JIT_EVENT_UPDATE:
 	case JIT_EVENT_UPDATE_V2:
 		model_update(&events->model, event);
-		return true;
-	default:
-		return true;
+		break;
 	}
 }
 
@@ -106,12 +125,11 @@ static size_t make_lines(struct random_events *events, const struct model_event 
 
 const struct rule_event *random_events_next(struct random_events *events)
 {
-	struct model_event event;
+	const struct model_event *child = overdue(events);
+	struct model_event event = child ? parent_of(events, child) : random_model_event(events);
 	bool load, bare;
 
-	do
-		event = random_model_event(events);
-	while (!apply(events, &event));
+	apply(events, &event);
 	load = event.kind != JIT_EVENT_INLINE_LOAD;
 	bare = event.kind == JIT_EVENT_UNLOAD && event.id && roll(events, 2);
 	snprintf(events->name, sizeof(events->name), "%c%u", load ? 'm' : 'i', event.number);
@@ -135,4 +153,20 @@ const struct rule_event *random_events_next(struct random_events *events)
 bool random_events_text(struct random_events *events, uint64_t unit, char text[CODE_TEXT_BYTES])
 {
 	return model_text(&events->model, unit, text);
+}
+
+void random_events_names(struct random_events *events, uint64_t unit, char text[CODE_TEXT_BYTES])
+{
+	const struct model_region *region = code_model_at(&events->model, unit);
+	FILE *out = fmemopen(text, CODE_TEXT_BYTES, "w");
+
+	for (size_t i = 0; region && i < events->model.region_count; i++) {
+		const struct model_event *event = &events->model.regions[i].event;
+
+		if (event->engine == region->event.engine && event->id == region->event.id &&
+		    event->number >= region->named_by && event->number <= region->event.number)
+			fprintf(out, "|m%u", event->number);
+	}
+	fputs("||", out);
+	fclose(out);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Random events in a few addresses, by few ids, from two engines, and what stands
- * where after each: a model of the code map that is plainly right.
+ * where after each: a model of the code map that is plainly right. What is inlined
+ * can come before its parent, but that follows soon: how long one waits is no rule.
  */
 #ifndef JITBPF_TESTS_CONFORMANCE_RANDOM_EVENTS_H
 #define JITBPF_TESTS_CONFORMANCE_RANDOM_EVENTS_H
@@ -18,8 +19,6 @@
 
 struct random_events {
 	struct dice dice;
-	/* None that waits for its parent: how long one does is not the model's to say. */
-	bool no_waiting;
 	struct code_model model;
 	struct model_inline inlines[RANDOM_EVENTS_MAX];
 	size_t inline_count;
@@ -37,5 +36,12 @@ const struct rule_event *random_events_next(struct random_events *events);
 
 /* What stands at a unit now, as rules.h has it; false: no code is known there. */
 bool random_events_text(struct random_events *events, uint64_t unit, char text[CODE_TEXT_BYTES]);
+
+/*
+ * All names that the region there can have for somebody who lost events: that of the
+ * report of its method that came first of those that they know, or none. "|" before and
+ * behind each.
+ */
+void random_events_names(struct random_events *events, uint64_t unit, char text[CODE_TEXT_BYTES]);
 
 #endif

@@ -10,6 +10,10 @@ import collections
 import gzip
 import json
 import os
+import signal
+import subprocess
+import threading
+import time
 import unittest
 
 import harness
@@ -17,6 +21,8 @@ import recording
 
 Query = collections.namedtuple("Query", "how pid address begin end frames about")
 KERNEL = 1 << 63
+TAG = 0x6A697400  # in r15 while a generation of the storm runs: tests/engine/code.h
+ENDINGS = (".jitbpf", ".txt", ".json.gz")
 START = "startTimeAsClockMonotonicNanosecondsSinceBoot"
 
 
@@ -25,9 +31,9 @@ def rule_count():
         return rules.read().count('\n\t{"')
 
 
-def queries(run):
+def queries(stdout):
     out = []
-    for line in run.stdout.decode().splitlines():
+    for line in stdout.decode().splitlines():
         how, pid, address, begin, end, frames, about = line.split("\t")
         out.append(Query(how, int(pid), int(address, 16), int(begin), int(end), frames, about))
     return out
@@ -113,10 +119,9 @@ class Conformance(harness.KernelTest):
             self.assertEqual(list(answers), [query.frames],
                              f"{query.about}: {query.how} {query.address:#x}: {answers}")
 
-    def check_client(self, *args):
-        run = self.record([harness.CONFORMANCE, *args], ["-F", "999"],
-                          endings=(".jitbpf", ".txt", ".json.gz"))
-        asked = queries(run)
+    def check_client(self, *args, options=()):
+        run = self.record([harness.CONFORMANCE, *args], ["-F", "999", *options], endings=ENDINGS)
+        asked = queries(run.stdout)
         self.check_answers(asked, Places(run.path(".txt"), run.path(".json.gz")))
         for form, name in (("script", "again.txt"), ("firefox", "again.json.gz")):
             done = run.report("-f", form, "-o", os.path.join(self.folder, name))
@@ -134,8 +139,118 @@ class Conformance(harness.KernelTest):
         self.assertEqual(summary["jit"]["not_understood"], 1)
 
     def test_random(self):
-        asked, _summary = self.check_client("random", "1", "25", "8")
+        asked, summary = self.check_client("random", "1", "20", "1", "8")
         self.assertGreater(len({query.about for query in asked}), 250)
+        self.assertEqual(summary["jit"]["recovered"], 0)
+
+    def test_random_lossy(self):
+        """Most of each burst finds no room in the ring, and is read from the journal."""
+        _asked, summary = self.check_client("random", "100", "12", "40", "8",
+                                            options=("--code-ring", "4K"))
+        self.assertGreater(summary["counters"]["jit_ring_full"], 500)
+        self.assertGreater(summary["jit"]["recovered"], 500)
+        self.assertEqual(summary["jit"]["unreadable"], 0)
+
+    def test_threads(self):
+        """16 threads use the collector for the first time at once."""
+        for _ in range(3):
+            asked, summary = self.check_client("threads", "16", "8")
+            self.assertEqual(len({query.about for query in asked}), 16)
+            self.assertEqual(summary["jit"]["methods"], 16)
+
+
+class Drain(threading.Thread):
+    """Takes what a client tells while it runs."""
+
+    def __init__(self, client):
+        super().__init__()
+        self.client, self.told = client, b""
+        self.start()
+
+    def run(self):
+        self.told = self.client.stdout.read()
+
+    def finish(self):
+        self.client.kill()
+        self.join()
+        return queries(self.told.rpartition(b"\n")[0])
+
+
+class Steady(harness.KernelTest):
+    """A process that ran before us, whose code stays as it is."""
+
+    def start(self, seed):
+        env = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM}
+        client = subprocess.Popen([harness.CONFORMANCE, "steady", str(seed), "8"], env=env,
+                                  stdout=subprocess.PIPE)
+        self.addCleanup(client.wait)
+        self.addCleanup(client.stdout.close)
+        self.addCleanup(client.kill)
+        self.assertEqual(client.stdout.readline(), b"steady\n")
+        return client
+
+    def check_samples(self, run, asked):
+        places = Places(run.path(".txt"), run.path(".json.gz"))
+        answered = set()
+        for query in asked:
+            answers = places.answers(query)
+            self.assertLessEqual(set(answers), {query.frames},
+                                 f"{query.about}: {query.how} {query.address:#x}: {answers}")
+            if answers:
+                answered.add((query.how, query.address))
+        self.assertGreater(len(answered), 60)
+
+    def record_late(self, client):
+        return self.record(options=["-F", "999", "-p", str(client.pid), "-d", "3"],
+                           endings=ENDINGS)
+
+    def test_late(self):
+        for seed in range(3):
+            client = self.start(seed)
+            reader = Drain(client)
+            run = self.record_late(client)
+            self.check_samples(run, reader.finish())
+            summary = self.check_ledger(run)
+            self.assertGreater(summary["jit"]["late"], 0)
+            self.assertEqual(summary["jit"]["sequence_gaps"], 0)
+
+    def test_profiler_killed(self):
+        """What was attached is taken away with it, and the one after it sees the same."""
+        client = self.start(7)
+        reader = Drain(client)
+        runs = []
+        for _ in range(2):
+            killed = subprocess.Popen([harness.JITBPF, "record", "-q", "-p", str(client.pid), "-o",
+                                       os.path.join(self.folder, "killed.jitbpf")])
+            time.sleep(1)
+            killed.kill()
+            self.assertEqual(killed.wait(), -signal.SIGKILL)
+            runs.append(self.record_late(client).summary()["jit"])
+        self.check_samples(self.record_late(client), reader.finish())
+        self.assertEqual(runs[0]["methods"], runs[1]["methods"])
+        self.assertGreater(runs[0]["late"], 0)
+
+
+class Killed(harness.KernelTest):
+    def test_writers(self):
+        """Processes that are killed while they write their journals, and these are read."""
+        script = ('for i in 1 2 3 4 5 6; do "$0" storm --rate 40000 --slots 16 --seconds 30 & '
+                  'sleep 0.4; kill -9 $!; wait $!; done 2>/dev/null; true')
+        run = self.record(["bash", "-c", script, harness.ENGINE],
+                          ["-F", "999", "--user-regs", "--code-ring", "64K"])
+        named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
+        right = 0
+        for sample in run.samples():
+            frame = named[sample.tid, sample.time]
+            if sample.regs and sample.regs[recording.R15] >> 32 == TAG and frame and \
+                    frame.module in ("[jit]", "//anon"):
+                generation = f"gen_{sample.regs[recording.R15] & 0xFFFFFFFF}"
+                self.assertIn(frame.name, (generation, "//anon"))
+                right += frame.name == generation
+        self.assertGreater(right, 300)
+        jit = self.check_ledger(run)["jit"]
+        self.assertGreater(jit["recovered"], 0)
+        self.assertEqual(jit["malformed"], 0)
 
 
 if __name__ == "__main__":

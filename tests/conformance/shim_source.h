@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A source whose records come from the shim in this process: in the order and with
+ * the races of the live one, but for the kernel.
+ */
+#ifndef JITBPF_TESTS_CONFORMANCE_SHIM_SOURCE_H
+#define JITBPF_TESTS_CONFORMANCE_SHIM_SOURCE_H
+
+#include "agent/journal_late.h"
+#include "agent/journal_recovery.h"
+#include "pipeline/pipeline.h"
+#include "tests/conformance/shim_run.h"
+#include "tests/conformance/shim_truth.h"
+#include "tests/unit/state/space_model.h"
+
+struct shim_source_options {
+	struct dice dice;
+	bool loses;
+	struct shim_truth *truth;
+	/* Called while a drain is going on: the engine goes on, too. 0 or negative errno. */
+	int (*meanwhile)(void *context);
+	void *meanwhile_context;
+};
+
+struct shim_source {
+	struct shim_source_options options;
+	struct source source;
+	struct pipeline *pipeline;
+	uint32_t pid;
+	uint64_t start_ns, came_ns;
+	bool has_journal, scanned, ready, stopped;
+	VEC(struct jitbpf_record *) queue; /* owned */
+	int failed;			   /* in a hit, where nobody can be told */
+	uint32_t losing;		   /* so many hits more will be lost */
+	bool has_loss;
+	struct journal_loss loss;
+	struct journal_late late;
+	struct journal_recovery recovery;
+	struct shim_run_counts counts;
+	/* While it drains: where records go. */
+	record_taker_fn take;
+	void *take_context;
+};
+
+/* Listens to the shim from now on: one at a time. Returns 0 or negative errno. */
+int shim_source_init(struct shim_source *source, const struct shim_source_options *options);
+void shim_source_deinit(struct shim_source *source);
+
+/* The profiler has come; then the probe is attached. */
+void shim_source_come(struct shim_source *source, uint64_t now_ns, bool has_journal);
+
+/* A user stack in the shim's process. Returns 0 or -ENOMEM. */
+int shim_source_sample(struct shim_source *source, uint64_t time_ns, const uint64_t *ips,
+		       uint16_t count);
+
+/* Drain once, and work off. Returns an enum source_state or negative errno. */
+int shim_source_round(struct shim_source *source);
+
+/* All samples have been compared. Sets what of *ret it knows. Returns 0 or negative errno. */
+int shim_source_finish(struct shim_source *source, struct shim_run_counts *ret);
+
+#endif

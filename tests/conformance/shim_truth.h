@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What samples were to say, and a sink that compares it with what they say. */
+#ifndef JITBPF_TESTS_CONFORMANCE_SHIM_TRUTH_H
+#define JITBPF_TESTS_CONFORMANCE_SHIM_TRUTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "sink/sink.h"
+#include "tests/unit/state/code_text.h"
+
+#define SHIM_PLACES	2
+#define SHIM_TEXT_BYTES 1024
+
+/* A sample: at a pc, and behind it return addresses. */
+struct shim_query {
+	uint64_t time_ns;
+	size_t event; /* the latest */
+	bool known[SHIM_PLACES];
+	char text[SHIM_PLACES][SHIM_TEXT_BYTES];
+	char names[SHIM_PLACES][SHIM_TEXT_BYTES]; /* random_events_names() */
+};
+
+/*
+ * A time in which what is known may be unknown, but nothing else: all of a place, or
+ * some levels that are inlined there, or the name of the region and its source and line.
+ * The name may also be that of a later report of the same method. One without end: for
+ * good, some events are nowhere; then what is inlined may have been in what they told of.
+ */
+struct shim_doubt {
+	uint64_t from_ns, to_ns;
+};
+
+struct shim_truth {
+	VEC(struct shim_query) queries; /* in order of time */
+	VEC(struct shim_doubt) doubts;
+	size_t answered;
+	uint64_t right, named, unknown, partial, wrong;
+	char says[3 * SHIM_TEXT_BYTES]; /* of the first wrong one */
+};
+
+void shim_truth_deinit(struct shim_truth *truth);
+
+/* Either returns 0 or -ENOMEM. */
+int shim_truth_add(struct shim_truth *truth, const struct shim_query *query);
+int shim_truth_doubt(struct shim_truth *truth, uint64_t from_ns, uint64_t to_ns);
+
+/* Its "file" is the truth. */
+extern const struct sink_ops shim_truth_sink;
+
+#endif
