@@ -141,9 +141,8 @@ demo:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/demo.sh $(B)
 
-bench: all $(B)/tests/engine/jit-engine $(B)/tests/bench/publish_cost $(B)/tests/symbols/symbolize
+bench: all $(B)/tests/engine/jit-engine $(B)/tests/bench/publish_cost
 	$(Q)tests/bench/run $(B)
-	$(Q)tests/bench/naming.py $(B)
 
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/tests/engine/jit_client.o
 	$(call say,LINK,$@)

@@ -40,6 +40,13 @@ class Bench:
                                          stdout=subprocess.PIPE).stdout)
 
 
+def make(bench, *programs):
+    """Make programs of the build folder, by their paths in it."""
+    build = os.path.relpath(bench.build, ROOT)
+    subprocess.run(["make", "--no-print-directory", "-s", "-C", ROOT, f"B={build}",
+                    *(f"{build}/{program}" for program in programs)], check=True)
+
+
 def php(*arguments):
     return ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit_buffer_size=64M",
             "-d", "opcache.jit=tracing", "-d", "opcache.jit_debug=128", PHP_SCRIPT,

@@ -51,9 +51,7 @@ def frames(browser, what):
 
 def report(bench, table):
     make_page = os.path.join(bench.build, "tests/ui/make_page")
-    build = os.path.relpath(bench.build, measure.ROOT)
-    subprocess.run(["make", "--no-print-directory", "-s", "-C", measure.ROOT, f"B={build}",
-                    f"{build}/tests/ui/make_page"], check=True)
+    measure.make(bench, "tests/ui/make_page")
     table.heading("The page in headless Chromium, without a GPU, 1400 x 900")
     if not shutil.which("chromium"):
         table.note("there is no chromium")
