@@ -42,6 +42,15 @@ bool code_map_is_in_gap(const struct code_map *map, uint64_t engine, uint64_t ti
 	return false;
 }
 
+bool code_map_lacks_parents(const struct code_map *map, uint64_t engine)
+{
+	vec_for_each (gap, &map->gaps) {
+		if (!gap->live_count && is_about(gap, engine))
+			return true;
+	}
+	return false;
+}
+
 void code_map_forget_gaps(struct code_map *map, uint64_t time_ns)
 {
 	size_t kept = 0;

@@ -149,7 +149,8 @@ static int wait_for_parent(struct code_map *map, struct code_inline *inlined, ui
 	struct cow_item item = {.from_ns = time_ns, .value = &inlined->value};
 	int err;
 
-	if (!inlined->parent_id || inlined->address >= WAITING_ADDRESS_MAX) {
+	if (!inlined->parent_id || inlined->address >= WAITING_ADDRESS_MAX ||
+	    code_map_lacks_parents(map, inlined->engine)) {
 		map->counts.inline_no_parent++;
 		return 0;
 	}

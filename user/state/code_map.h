@@ -147,7 +147,8 @@ void code_map_set_line_rules(struct code_map *map, const struct code_line_rules 
  *
  * Inlined method: stands in the region or inlined method of its parent's id that
  * is the innermost at its place, beside others of that parent. Where there is none
- * (yet), it waits for it until code_map_forget() of its time.
+ * (yet), it waits for it until code_map_forget() of its time; not at all behind a gap of
+ * which nothing is known to have lived on, until that is forgotten.
  *
  * Update: inlined methods and lines in its range are forgotten. Update of version 2:
  * its range is code, or data: where no code is. A segment inside an earlier one, or

@@ -114,6 +114,12 @@ bool code_gap_ends(const struct code_gap *gap, uint64_t engine, uint64_t sequenc
 /* Is an event of that time and number over, and was its end not told? */
 bool code_map_is_in_gap(const struct code_map *map, uint64_t engine, uint64_t time_ns,
 			uint64_t sequence);
+
+/*
+ * Whether the parent of what is inlined may have been lost a while ago, and nobody knows:
+ * to wait for it could be to take a later one of that id for it.
+ */
+bool code_map_lacks_parents(const struct code_map *map, uint64_t engine);
 void code_map_forget_gaps(struct code_map *map, uint64_t time_ns);
 
 #endif
