@@ -77,14 +77,14 @@ static const struct model_event *overdue(const struct random_events *events)
 
 static struct model_event parent_of(struct random_events *events, const struct model_event *child)
 {
-	uint64_t before = roll(events, 8);
+	uint64_t before = roll(events, 8), end = child->end + roll(events, 8);
 
 	return (struct model_event){
 		.kind = JIT_EVENT_LOAD,
 		.engine = child->engine,
 		.id = child->parent_id,
 		.start = child->start > before ? child->start - before : 1,
-		.end = child->end + roll(events, 8),
+		.end = end <= MODEL_UNITS + 1 ? end : MODEL_UNITS + 1,
 		.has_source = roll(events, 2),
 		.number = ++events->model.number,
 	};

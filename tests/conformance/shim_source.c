@@ -93,28 +93,33 @@ int shim_source_sample(struct shim_source *source, uint64_t time_ns, const uint6
 
 /* --- what the agent does ---------------------------------------------------------------- */
 
-/* Look at what goes to the pipeline: it tells where there may be doubt. */
+/* What a journal does not tell may be unknown, and that for as long. */
+static int note_doubt(struct shim_source *source, const struct jitbpf_journal *journal)
+{
+	struct shim_doubt doubt = {.from_ns = journal->from_ns, .to_ns = journal->to_ns};
+	bool late = journal->h.flags & JITBPF_JOURNAL_LATE;
+	bool unreadable = journal->h.flags & JITBPF_JOURNAL_UNREADABLE;
+
+	if (!late && journal->h.flags & JITBPF_JOURNAL_COMPLETE && !journal->left_out)
+		return 0;
+	source->counts.unreadable += unreadable;
+	source->counts.gaps += !late && !(journal->h.flags & JITBPF_JOURNAL_COMPLETE);
+	if (late)
+		doubt.to_ns = clock_now_ns(); /* what has died since we came */
+	if (unreadable || journal->left_out)
+		doubt.to_ns = UINT64_MAX;
+	doubt.left_out = journal->left_out;
+	return shim_truth_doubt(source->options.truth, &doubt);
+}
+
+/* Look at what goes to the pipeline. */
 static int take(void *context, const struct jitbpf_record *record)
 {
-	const struct jitbpf_journal *journal = (const struct jitbpf_journal *)record;
 	struct shim_source *source = context;
-	bool unreadable = record->flags & JITBPF_JOURNAL_UNREADABLE;
 	int err = 0;
 
-	if (record->type == JITBPF_JOURNAL) {
-		/* What it never had, or had no room for, stays unknown. */
-		if (unreadable || journal->left_out)
-			err = shim_truth_doubt(source->options.truth, journal->from_ns, UINT64_MAX);
-		else if (record->flags & JITBPF_JOURNAL_LATE) /* what has died since we came */
-			err = shim_truth_doubt(source->options.truth, journal->from_ns,
-					       clock_now_ns());
-		else if (!(record->flags & JITBPF_JOURNAL_COMPLETE))
-			err = shim_truth_doubt(source->options.truth, journal->from_ns,
-					       journal->to_ns);
-		source->counts.unreadable += unreadable;
-		source->counts.gaps +=
-			!(record->flags & (JITBPF_JOURNAL_LATE | JITBPF_JOURNAL_COMPLETE));
-	}
+	if (record->type == JITBPF_JOURNAL)
+		err = note_doubt(source, (const struct jitbpf_journal *)record);
 	return err ?: source->take(source->take_context, record);
 }
 

@@ -26,11 +26,12 @@ struct shim_query {
 /*
  * A time in which what is known may be unknown, but nothing else: all of a place, or
  * some levels that are inlined there, or the name of the region and its source and line.
- * The name may also be that of a later report of the same method. One without end: for
- * good, some events are nowhere; then what is inlined may have been in what they told of.
+ * The name may also be that of a later report of the same method. Where a journal had no
+ * room, what is inlined may also have been in a region that it left out.
  */
 struct shim_doubt {
 	uint64_t from_ns, to_ns;
+	bool left_out;
 };
 
 struct shim_truth {
@@ -45,7 +46,7 @@ void shim_truth_deinit(struct shim_truth *truth);
 
 /* Either returns 0 or -ENOMEM. */
 int shim_truth_add(struct shim_truth *truth, const struct shim_query *query);
-int shim_truth_doubt(struct shim_truth *truth, uint64_t from_ns, uint64_t to_ns);
+int shim_truth_doubt(struct shim_truth *truth, const struct shim_doubt *doubt);
 
 /* Its "file" is the truth. */
 extern const struct sink_ops shim_truth_sink;
