@@ -48,7 +48,7 @@ void frame_text_get(const struct view *view, uint32_t location, uint32_t index,
 	const struct stand_in *stand_in = stand_in_of(view, location);
 	uint32_t count;
 	const struct frame *frames = frame_table_get(view->frames, location, &count);
-	const char *name, *module;
+	const char *name, *module, *file;
 
 	*ret = (struct frame_text){
 		.name = stand_in->name,
@@ -62,6 +62,9 @@ void frame_text_get(const struct view *view, uint32_t location, uint32_t index,
 		return;
 	name = string_pool_get(view->strings, frames[index].name);
 	module = string_pool_get(view->strings, frames[index].module);
+	file = string_pool_get(view->strings, frames[index].stand_in);
+	if (*file)
+		ret->name = file;
 	if (*name) {
 		ret->name = name;
 		ret->named = true;

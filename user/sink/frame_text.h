@@ -13,7 +13,7 @@
 
 /* Strings are never NULL and borrowed from the view. They are as hostile as ever. */
 struct frame_text {
-	const char *name;   /* never empty: "//anon" or "[unknown]" stand in */
+	const char *name;   /* never empty: "[libx.so]", "//anon" or "[unknown]" stand in */
 	const char *module; /* never empty: "[jit]", "//anon", "[unknown]", ... stand in */
 	const char *file;   /* "": not known */
 	uint32_t line;	    /* 0: not known */

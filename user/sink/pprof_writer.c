@@ -88,27 +88,10 @@ static bool equal_function(const void *items, uint32_t item, const void *key_)
 	return function->name == key->name && function->file == key->file;
 }
 
-/*
- * Modules are not shown by pprof, which makes one of all that has no name. It
- * shows a location of which it knows only the mapping by the file's name in
- * brackets, but others pass over such a location: so that is its name here.
- */
-static uint32_t name_of(struct pprof_writer *w, const struct frame_text *frame)
-{
-	const char *slash = strrchr(frame->module, '/');
-
-	if (frame->named || !slash || !slash[1] || frame->kind != FRAME_KIND_NATIVE)
-		return pprof_string_of(w, frame->name);
-	text_put_string(&w->scratch, "[");
-	text_put_name(&w->scratch, slash + 1, 0, 0);
-	text_put_string(&w->scratch, "]");
-	return pprof_string_of_scratch(w);
-}
-
 /* What a frame's function is called in the file. */
 static uint64_t function_of(struct pprof_writer *w, const struct frame_text *frame)
 {
-	struct pprof_function key = {.name = name_of(w, frame)};
+	struct pprof_function key = {.name = pprof_string_of(w, frame->name)};
 	uint32_t function;
 	uint64_t hash;
 

@@ -199,7 +199,11 @@ static void put_frame(struct text *text, const struct view *view, const struct f
 		put_hex(text, ip, 16);
 	if (has(view, SCRIPT_SYM) || has(view, SCRIPT_SYMOFF)) {
 		put_gap(text, line);
-		text_put_name(text, frame->name, 0, 0);
+		/* As perf has it, whose readers make "[libx.so]" of it themselves. */
+		text_put_name(text,
+			      frame->named || frame->kind != FRAME_KIND_NATIVE ? frame->name
+									       : "[unknown]",
+			      0, 0);
 		if (has(view, SCRIPT_SYMOFF) && frame->named && offset) {
 			text_put_string(text, "+0x");
 			put_hex(text, *offset, 0);

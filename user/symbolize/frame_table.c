@@ -42,6 +42,25 @@ struct string_pool *frame_table_strings(const struct frame_table *table)
 	return table->strings;
 }
 
+/* Native code without a name is shown by its file: the next best thing to know. */
+static int add_stand_in(struct frame_table *table, struct frame *frame)
+{
+	const char *path = string_pool_get(table->strings, frame->module);
+	const char *slash = strrchr(path, '/'), *file = slash && slash[1] ? slash + 1 : path;
+	AUTO_FREE char *text = NULL;
+
+	frame->stand_in = 0;
+	if (frame->name || frame->kind != FRAME_KIND_NATIVE || !*file)
+		return 0;
+	if (*file == '[') /* "[vdso]" */
+		return string_pool_add(table->strings, file, strlen(file), &frame->stand_in);
+	if (asprintf(&text, "[%s]", file) < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	return string_pool_add(table->strings, text, strlen(text), &frame->stand_in);
+}
+
 int frame_table_set(struct frame_table *table, uint32_t location, const struct frame *frames,
 		    uint32_t count)
 {
@@ -60,6 +79,10 @@ int frame_table_set(struct frame_table *table, uint32_t location, const struct f
 		table->runs.size = runs;
 	}
 	memcpy(table->frames.data + first, frames, count * sizeof(*frames));
+	for (uint32_t i = 0; i < count; i++) {
+		if (add_stand_in(table, &table->frames.data[first + i]))
+			return -ENOMEM;
+	}
 	table->frames.size += count;
 	table->runs.data[location] = (struct frame_run){(uint32_t)first, count};
 	return 0;

@@ -32,6 +32,9 @@ struct frame {
 	uint64_t symbol_offset; /* of the location's offset, from the symbol's start */
 	uint16_t kind;		/* enum frame_kind */
 	uint16_t flags;
+	/* What the table says for native code without a name: "[libx.so]". Not the caller's to set.
+	 */
+	uint32_t stand_in;
 };
 
 struct frame_table; /* see frame_table.c */
