@@ -2,6 +2,7 @@
 """Reads a recording and a script independently of jitbpf, for the tests' checks."""
 
 import collections
+import os
 import re
 import struct
 
@@ -17,6 +18,13 @@ JitEvent = collections.namedtuple("JitEvent", "pid sequence time event caller id
 Sample = collections.namedtuple("Sample", "time pid tid cpu ip regs")
 ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time frames")
 Frame = collections.namedtuple("Frame", "address name offset module inlined")
+
+
+def shown_name(frame):
+    """What all formats but the script show: native code without a name by its file."""
+    if frame.name == "[unknown]" and "/" in frame.module:
+        return f"[{os.path.basename(frame.module)}]"
+    return frame.name
 
 
 def chunks(data):

@@ -6,6 +6,7 @@ import gzip
 import unittest
 
 import harness
+import recording
 
 SAMPLE, MAPPING, LOCATION, FUNCTION, STRING = 2, 3, 4, 5, 6
 
@@ -82,15 +83,12 @@ class Pprof(harness.KernelTest):
         """Stacks and threads are those of the script."""
         expected, found = collections.Counter(), collections.Counter()
         for sample in run.script():
-            names = tuple("" if frame.name == "[unknown]" else frame.name
-                          for frame in sample.frames)
+            names = tuple(map(recording.shown_name, sample.frames))
             expected[sample.pid, sample.tid, sample.comm, names] += 1
         period, = profile.top[12]
         for sample in profile.samples:
             labels = profile.labels(sample)
-            # What has no name of its own has its file's, in brackets.
-            names = tuple("" if name.startswith("[") else name
-                          for number in varints(b"".join(sample[1]))
+            names = tuple(name for number in varints(b"".join(sample[1]))
                           for name in profile.names(profile.locations[number]))
             count, cpu_ns = varints(sample[2][0])
             self.assertEqual(cpu_ns, count * period)
