@@ -94,6 +94,7 @@ struct elf_symbols {
 	VEC(struct elf_symbol) symbols; /* of code, in the order of the table */
 	char *strings;
 	size_t strings_bytes;
+	uint64_t strings_offset; /* where they stand in the file */
 };
 
 /*

@@ -31,8 +31,8 @@ static int table_check(const struct elf_file *elf, const struct elf_section *tab
  * from all of them at once: a cut for each symbol would let many symbols that
  * share one endless name cost their product.
  */
-static int strings_read(const struct elf_file *elf, const struct elf_section *symbols, char **ret,
-			size_t *ret_bytes)
+static int strings_read(const struct elf_file *elf, const struct elf_section *symbols,
+			struct elf_symbols *ret)
 {
 	const struct elf_section *table;
 	AUTO_FREE char *strings = NULL;
@@ -57,8 +57,9 @@ static int strings_read(const struct elf_file *elf, const struct elf_section *sy
 	*end = '\0';
 	for (at = strings; (at = memchr(at, '@', (size_t)(end - at))); at++)
 		*at = '\0';
-	*ret = TAKE_PTR(strings);
-	*ret_bytes = table->size_bytes;
+	ret->strings = TAKE_PTR(strings);
+	ret->strings_bytes = table->size_bytes;
+	ret->strings_offset = table->file_offset;
 	return 0;
 }
 
@@ -146,7 +147,7 @@ int elf_file_symbols(const struct elf_file *elf, bool dynamic, struct elf_symbol
 		return err;
 	if (table->size_bytes / sizeof(Elf64_Sym) > ELF_SYMBOLS_MAX)
 		return -E2BIG;
-	err = strings_read(elf, table, &symbols.strings, &symbols.strings_bytes);
+	err = strings_read(elf, table, &symbols);
 	if (!err)
 		err = symbols_read(elf, table, &symbols);
 	if (err)

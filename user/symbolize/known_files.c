@@ -57,9 +57,11 @@ static int file_of_module(struct known_files *files, uint32_t module, struct kno
 
 static void drop_symbols(struct known_files *files, struct known_file *file)
 {
-	files->symbol_bytes -= symbol_file_bytes(file->symbols);
+	files->symbol_bytes -= file->symbol_bytes;
+	files->symbol_open -= symbol_file_open(file->symbols);
 	symbol_file_destroy(file->symbols);
 	file->symbols = NULL;
+	file->symbol_bytes = 0;
 	files->counts.dropped++;
 }
 
@@ -76,7 +78,8 @@ static void drop_debug(struct known_files *files, struct known_file *file)
 
 static void make_room_of_symbols(struct known_files *files, const struct known_file *but)
 {
-	while (files->symbol_bytes > files->symbol_bytes_max) {
+	while (files->symbol_bytes > files->symbol_bytes_max ||
+	       files->symbol_open > SYMBOL_OPEN_MAX) {
 		struct known_file *oldest = NULL;
 
 		vec_for_each (file, &files->files) {
@@ -105,10 +108,16 @@ static void make_room_of_debug(struct known_files *files, const struct known_fil
 	}
 }
 
-void known_files_settle(struct known_files *files, struct known_file *file)
+static void settle_symbols(struct known_files *files, struct known_file *file)
 {
-	if (!file->debug)
-		return;
+	files->symbol_bytes -= file->symbol_bytes;
+	file->symbol_bytes = symbol_file_bytes(file->symbols);
+	files->symbol_bytes += file->symbol_bytes;
+	make_room_of_symbols(files, file);
+}
+
+static void settle_debug(struct known_files *files, struct known_file *file)
+{
 	files->debug_bytes -= file->debug_bytes;
 	file->debug_bytes = debug_info_bytes(file->debug);
 	files->debug_bytes += file->debug_bytes;
@@ -120,6 +129,14 @@ void known_files_settle(struct known_files *files, struct known_file *file)
 		files->counts.debug_refused++;
 	}
 	make_room_of_debug(files, file);
+}
+
+void known_files_settle(struct known_files *files, struct known_file *file)
+{
+	if (file->symbols)
+		settle_symbols(files, file);
+	if (file->debug)
+		settle_debug(files, file);
 }
 
 void known_files_set_budget(struct known_files *files, uint64_t symbol_bytes_max)
@@ -136,8 +153,8 @@ static bool has_debug_info(const struct blob *blob)
 	return !elf_file_init(&elf, blob) && section_find(&elf, ".debug_info", &legacy);
 }
 
-static int read_symbols(struct known_files *files, struct known_file *file, const struct blob *blob,
-			const struct blob *debug)
+static int read_symbols(struct known_files *files, struct known_file *file, struct blob *blob,
+			struct blob *debug)
 {
 	int err = symbol_file_create(blob, debug, &file->symbols);
 
@@ -149,8 +166,8 @@ static int read_symbols(struct known_files *files, struct known_file *file, cons
 	if (!file->counted && !symbol_file_count(file->symbols))
 		files->counts.without_names++;
 	file->counted = true;
-	files->symbol_bytes += symbol_file_bytes(file->symbols);
-	make_room_of_symbols(files, file);
+	files->symbol_open += symbol_file_open(file->symbols);
+	settle_symbols(files, file);
 	return 0;
 }
 

@@ -19,6 +19,7 @@
 
 #define DEBUG_INFO_BYTES_MAX (128u << 20) /* of all files */
 #define DEBUG_INFO_OPEN_MAX  128	  /* files that are kept open */
+#define SYMBOL_OPEN_MAX	     128	  /* the same for names of symbols */
 #define DEBUG_CHECKED_MAX    (4ull << 30) /* bytes read to check files by their sum */
 
 /* What became of the files that were asked for. */
@@ -43,7 +44,8 @@ struct known_file {
 	uint64_t used; /* the last time that it was */
 	struct symbol_file *symbols;
 	struct debug_info *debug;
-	size_t debug_bytes; /* when it was last accounted; as the next two */
+	size_t symbol_bytes; /* when it was last accounted; as the next three */
+	size_t debug_bytes;
 	uint64_t splits_missing;
 	bool debug_exhausted;
 };
@@ -54,6 +56,7 @@ struct known_files {
 	struct index_map index; /* by module number */
 	uint64_t uses;
 	uint64_t symbol_bytes, symbol_bytes_max;
+	uint32_t symbol_open;
 	uint64_t debug_bytes, debug_bytes_max;
 	uint32_t debug_open;
 	struct debug_checks checks;

@@ -11,46 +11,46 @@
 
 #define SUFFIX "@plt"
 
-/* Names move while they become more: spans hold their offsets until all are there. */
+/* Names move while they become more: spans hold only their offsets until all are there. */
 struct plt_names {
 	VEC(char) text;
 	VEC(struct symbol_span) spans;
-	VEC(size_t) offsets; /* of the spans' names */
+	const struct symbol_map *symbols;
+	struct symbol_names *symbol_names;
 };
 
 static void plt_names_deinit(struct plt_names *names)
 {
 	vec_deinit(&names->text);
 	vec_deinit(&names->spans);
-	vec_deinit(&names->offsets);
 }
 
 /* The function that an entry leads to; in room where no one knows its name. */
-static const char *function_of(const struct elf_plt_entry *entry, const struct symbol_map *symbols,
+static const char *function_of(const struct elf_plt_entry *entry, const struct plt_names *names,
 			       char room[32])
 {
-	uint64_t offset;
 	const char *name = entry->name;
+	uint64_t offset;
+	uint32_t id;
 
+	if (!name && symbol_map_find(names->symbols, entry->resolver, &id, &offset) && !offset)
+		name = symbol_names_get(names->symbol_names, id);
 	if (!name) {
-		name = symbol_map_find(symbols, entry->resolver, &offset);
-		if (name && !offset)
-			return name;
 		snprintf(room, 32, "*ABS*+0x%" PRIx64, entry->resolver);
 		name = room;
 	}
 	return name;
 }
 
-static int add_entry(struct plt_names *names, const struct elf_plt_entry *entry,
-		     const struct symbol_map *symbols)
+static int add_entry(struct plt_names *names, const struct elf_plt_entry *entry)
 {
 	char room[32];
-	const char *name = function_of(entry, symbols, room);
+	const char *name = function_of(entry, names, room);
 	size_t length = strnlen(name, PLT_NAME_BYTES_MAX), offset = names->text.size;
 	struct symbol_span span = {
 		.start = entry->address,
 		.end = entry->address + entry->size_bytes,
+		.id = (uint32_t)offset,
 		.sized = true,
 		.scope = SYMBOL_GLOBAL,
 	};
@@ -58,7 +58,7 @@ static int add_entry(struct plt_names *names, const struct elf_plt_entry *entry,
 	if (span.end < span.start || offset + length > PLT_NAMES_BYTES_MAX)
 		return 0;
 	if (vec_reserve(&names->text, offset + length + sizeof(SUFFIX)) ||
-	    vec_push(&names->spans, span) || vec_push(&names->offsets, offset))
+	    vec_push(&names->spans, span))
 		return -ENOMEM;
 	memcpy(names->text.data + offset, name, length);
 	memcpy(names->text.data + offset + length, SUFFIX, sizeof(SUFFIX));
@@ -66,9 +66,11 @@ static int add_entry(struct plt_names *names, const struct elf_plt_entry *entry,
 	return 0;
 }
 
-int plt_map_init(struct plt_map *ret, const struct elf_file *elf, const struct symbol_map *symbols)
+int plt_map_init(struct plt_map *ret, const struct elf_file *elf, const struct symbol_map *symbols,
+		 struct symbol_names *symbol_names)
 {
-	CLEANUP(plt_names_deinit) struct plt_names names = {0};
+	CLEANUP(plt_names_deinit)
+	struct plt_names names = {.symbols = symbols, .symbol_names = symbol_names};
 	CLEANUP(elf_plt_deinit) struct elf_plt plt = {0};
 	struct symbol_map map;
 	int err = elf_file_plt(elf, &plt);
@@ -76,12 +78,12 @@ int plt_map_init(struct plt_map *ret, const struct elf_file *elf, const struct s
 	if (err == -ENOMEM)
 		return err;
 	vec_for_each (entry, &plt.entries) {
-		err = add_entry(&names, entry, symbols);
+		err = add_entry(&names, entry);
 		if (err)
 			return err;
 	}
-	for (size_t i = 0; i < names.spans.size; i++)
-		names.spans.data[i].name = names.text.data + names.offsets.data[i];
+	vec_for_each (span, &names.spans)
+		span->name = names.text.data + span->id;
 	err = symbol_map_init(&map, names.spans.data, names.spans.size);
 	if (err)
 		return err;

@@ -9,12 +9,12 @@
 #include "decode/elf_file.h"
 #include "symbolize/plt_map.h"
 #include "symbolize/symbol_map.h"
+#include "symbolize/symbol_names.h"
 
 struct symbol_file {
 	struct elf_file elf; /* for its segments; its blob is gone */
-	char *strings[2];    /* of the tables that were read */
-	size_t strings_bytes;
-	struct symbol_map map;
+	struct symbol_names names;
+	struct symbol_map map; /* ids are numbers of names */
 	struct plt_map plt;
 };
 
@@ -52,11 +52,11 @@ static struct symbol_span span_of_symbol(const struct elf_file *elf,
 	return span;
 }
 
-/* Spans of the tables that were read, and the strings that they are in. */
+/* Spans of the tables that were read, and where the file's names of each come from. */
 struct gathered {
 	struct symbol_file *file;
 	VEC(struct symbol_span) spans;
-	size_t tables;
+	struct blob *blobs[SYMBOL_NAMES_TABLES]; /* NULL: from nowhere but memory */
 };
 
 static void gathered_deinit(struct gathered *gathered)
@@ -65,24 +65,30 @@ static void gathered_deinit(struct gathered *gathered)
 }
 
 /* Add those of one table. Where there is none, or a damaged one, -ENOENT. */
-static int gather(struct gathered *gathered, const struct elf_file *elf, bool dynamic,
-		  bool complete)
+static int gather(struct gathered *gathered, const struct elf_file *elf, struct blob *blob,
+		  bool dynamic, bool complete)
 {
 	CLEANUP(elf_symbols_deinit) struct elf_symbols symbols = {0};
-	struct symbol_file *file = gathered->file;
+	struct symbol_names *names = &gathered->file->names;
+	const char *strings;
+	uint32_t base;
 	int err = elf_file_symbols(elf, dynamic, &symbols);
 
 	if (err == -EBADMSG || err == -E2BIG)
 		return -ENOENT;
 	if (!err)
 		err = vec_reserve(&gathered->spans, gathered->spans.size + symbols.symbols.size);
+	strings = symbols.strings;
+	err = err ?: symbol_names_add(names, &symbols, &base);
 	if (err)
 		return err;
-	vec_for_each (symbol, &symbols.symbols)
-		gathered->spans.data[gathered->spans.size++] =
-			span_of_symbol(elf, symbol, complete);
-	file->strings[gathered->tables++] = TAKE_PTR(symbols.strings);
-	file->strings_bytes += symbols.strings_bytes;
+	gathered->blobs[names->count - 1] = blob;
+	vec_for_each (symbol, &symbols.symbols) {
+		struct symbol_span span = span_of_symbol(elf, symbol, complete);
+
+		span.id = base + (uint32_t)(symbol->name - strings);
+		gathered->spans.data[gathered->spans.size++] = span;
+	}
 	return 0;
 }
 
@@ -102,10 +108,10 @@ static int gather_mini_debug(struct gathered *gathered)
 	err = elf_file_init(&elf, &blob);
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;
-	return gather(gathered, &elf, false, false);
+	return gather(gathered, &elf, NULL, false, false);
 }
 
-static int gather_debug(struct gathered *gathered, const struct blob *debug)
+static int gather_debug(struct gathered *gathered, struct blob *debug)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
 	int err;
@@ -115,13 +121,13 @@ static int gather_debug(struct gathered *gathered, const struct blob *debug)
 	err = elf_file_init(&elf, debug);
 	if (err)
 		return err == -ENOMEM ? err : -ENOENT;
-	return gather(gathered, &elf, false, true);
+	return gather(gathered, &elf, debug, false, true);
 }
 
 /* From the best source that there is. */
-static int gather_best(struct gathered *gathered, const struct blob *debug)
+static int gather_best(struct gathered *gathered, struct blob *blob, struct blob *debug)
 {
-	int err = gather(gathered, &gathered->file->elf, false, true);
+	int err = gather(gathered, &gathered->file->elf, blob, false, true);
 
 	if (err == -ENOENT)
 		err = gather_debug(gathered, debug);
@@ -130,11 +136,25 @@ static int gather_best(struct gathered *gathered, const struct blob *debug)
 	err = gather_mini_debug(gathered);
 	if (err && err != -ENOENT)
 		return err;
-	err = gather(gathered, &gathered->file->elf, true, false);
+	err = gather(gathered, &gathered->file->elf, blob, true, false);
 	return err == -ENOENT ? 0 : err;
 }
 
-int symbol_file_create(const struct blob *blob, const struct blob *debug, struct symbol_file **ret)
+/* What only comparing the symbols took. */
+static int let_go(struct gathered *gathered)
+{
+	struct symbol_names *names = &gathered->file->names;
+	int err = 0;
+
+	vec_deinit(&gathered->spans);
+	for (uint32_t i = 0; i < names->count && !err; i++) {
+		if (gathered->blobs[i])
+			err = symbol_names_let_go(names, i, gathered->blobs[i]);
+	}
+	return err;
+}
+
+int symbol_file_create(struct blob *blob, struct blob *debug, struct symbol_file **ret)
 {
 	CLEANUP(symbol_file_destroyp) struct symbol_file *file = calloc(1, sizeof(*file));
 	CLEANUP(gathered_deinit) struct gathered gathered = {.file = file};
@@ -143,9 +163,10 @@ int symbol_file_create(const struct blob *blob, const struct blob *debug, struct
 	if (!file)
 		return -ENOMEM;
 	err = elf_file_init(&file->elf, blob);
-	err = err ?: gather_best(&gathered, debug);
+	err = err ?: gather_best(&gathered, blob, debug);
 	err = err ?: symbol_map_init(&file->map, gathered.spans.data, gathered.spans.size);
-	err = err ?: plt_map_init(&file->plt, &file->elf, &file->map);
+	err = err ?: let_go(&gathered);
+	err = err ?: plt_map_init(&file->plt, &file->elf, &file->map, &file->names);
 	if (err)
 		return err;
 	file->elf.blob = NULL;
@@ -162,8 +183,7 @@ void symbol_file_destroy(struct symbol_file *file)
 	elf_file_deinit(&file->elf);
 	symbol_map_deinit(&file->map);
 	plt_map_deinit(&file->plt);
-	free(file->strings[0]);
-	free(file->strings[1]);
+	symbol_names_deinit(&file->names);
 	free(file);
 }
 
@@ -172,11 +192,19 @@ bool symbol_file_address(const struct symbol_file *file, uint64_t file_offset, u
 	return elf_file_address(&file->elf, file_offset, ret);
 }
 
-const char *symbol_file_find(const struct symbol_file *file, uint64_t address, uint64_t *ret_offset)
+const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_t *ret_offset)
 {
-	const char *name = symbol_map_find(&file->plt.map, address, ret_offset);
+	const char *name = NULL;
+	uint64_t offset;
+	uint32_t id;
 
-	return name ? name : symbol_map_find(&file->map, address, ret_offset);
+	if (symbol_map_find(&file->plt.map, address, &id, &offset))
+		name = file->plt.names + id;
+	else if (symbol_map_find(&file->map, address, &id, &offset))
+		name = symbol_names_get(&file->names, id);
+	if (name)
+		*ret_offset = offset;
+	return name;
 }
 
 uint64_t symbol_file_text_start(const struct symbol_file *file)
@@ -195,9 +223,14 @@ size_t symbol_file_bytes(const struct symbol_file *file)
 {
 	size_t ranges = file->map.count + file->plt.map.count;
 
-	return sizeof(*file) + file->strings_bytes + file->plt.names_bytes +
+	return sizeof(*file) + symbol_names_bytes(&file->names) + file->plt.names_bytes +
 	       ranges * sizeof(*file->map.ranges) +
 	       file->elf.segments.capacity * sizeof(*file->elf.segments.data);
+}
+
+bool symbol_file_open(const struct symbol_file *file)
+{
+	return symbol_names_open(&file->names);
 }
 
 size_t symbol_file_count(const struct symbol_file *file)

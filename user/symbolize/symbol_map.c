@@ -17,6 +17,7 @@ struct open_symbol {
 	uint64_t end;
 	uint32_t span;
 	uint32_t weight;
+	uint32_t first; /* number of the range at its start */
 };
 
 /*
@@ -49,15 +50,17 @@ static uint32_t symbol_weight(const struct symbol_span *span)
 /* From start on, the open symbol on top shows. */
 static int sweep_show(struct sweep *sweep, uint64_t start)
 {
-	uint32_t span = sweep->open.size ? sweep->open.data[sweep->open.size - 1].span : NONE;
-	struct symbol_range range = {.start = start};
+	const struct open_symbol *top =
+		sweep->open.size ? &sweep->open.data[sweep->open.size - 1] : NULL;
+	struct symbol_range range = {.start = start, .id = NONE};
+	uint32_t span = top ? top->span : NONE;
 
 	if (span == sweep->shown)
 		return 0;
 	sweep->shown = span;
-	if (span != NONE) {
-		range.symbol_start = sweep->spans[span].start;
-		range.name = sweep->spans[span].name;
+	if (top) {
+		range.id = sweep->spans[span].id;
+		range.first = top->first;
 	}
 	return vec_push(&sweep->ranges, range);
 }
@@ -156,8 +159,11 @@ static int aliases_open(struct sweep *sweep)
 	}
 	if (vec_reserve(&sweep->open, sweep->open.size + kept))
 		return -ENOMEM;
-	while (kept)
-		sweep->open.data[sweep->open.size++] = aliases[--kept];
+	while (kept) {
+		/* The best of them shows from here on: that range is the next. */
+		aliases[--kept].first = (uint32_t)sweep->ranges.size;
+		sweep->open.data[sweep->open.size++] = aliases[kept];
+	}
 	return 0;
 }
 
@@ -199,7 +205,7 @@ int symbol_map_init(struct symbol_map *ret, const struct symbol_span *spans, siz
 	struct symbol_range *fitted;
 	int err;
 
-	if (count >= NONE)
+	if (count >= NONE / 2)
 		return -E2BIG;
 	if (!keys)
 		return -ENOMEM;
@@ -225,7 +231,8 @@ void symbol_map_deinit(struct symbol_map *map)
 	*map = (struct symbol_map){0};
 }
 
-const char *symbol_map_find(const struct symbol_map *map, uint64_t address, uint64_t *ret_offset)
+bool symbol_map_find(const struct symbol_map *map, uint64_t address, uint32_t *ret_id,
+		     uint64_t *ret_offset)
 {
 	size_t low = 0, high = map->count;
 
@@ -237,8 +244,9 @@ const char *symbol_map_find(const struct symbol_map *map, uint64_t address, uint
 		else
 			high = middle;
 	}
-	if (!low || !map->ranges[low - 1].name)
-		return NULL;
-	*ret_offset = address - map->ranges[low - 1].symbol_start;
-	return map->ranges[low - 1].name;
+	if (!low || map->ranges[low - 1].id == NONE)
+		return false;
+	*ret_id = map->ranges[low - 1].id;
+	*ret_offset = address - map->ranges[map->ranges[low - 1].first].start;
+	return true;
 }

@@ -20,7 +20,8 @@ enum symbol_scope {
 struct symbol_span {
 	uint64_t start;
 	uint64_t end;	  /* unsized: it reaches to the next symbol, and never past this */
-	const char *name; /* borrowed, as long as the map lives */
+	const char *name; /* borrowed, until the map is made */
+	uint32_t id;	  /* of the name, below UINT32_MAX: what a look-up says */
 	bool sized;
 	uint8_t scope; /* enum symbol_scope */
 };
@@ -28,8 +29,8 @@ struct symbol_span {
 /* Address ranges in order; each reaches to the next one's start. */
 struct symbol_range {
 	uint64_t start;
-	uint64_t symbol_start;
-	const char *name; /* NULL: nobody's */
+	uint32_t id;	/* UINT32_MAX: nobody's */
+	uint32_t first; /* number of the range where its symbol starts */
 };
 
 /* Zero-initialized is empty. */
@@ -48,13 +49,14 @@ struct symbol_map {
  * widest at its address. A span with end == start names nothing but ends the unsized symbol before
  * it.
  *
- * Returns 0, -E2BIG (more than 2^32 - 1 symbols) or -ENOMEM; on failure *ret is
+ * Returns 0, -E2BIG (more than 2^31 - 1 symbols) or -ENOMEM; on failure *ret is
  * unchanged. The caller deinits *ret.
  */
 int symbol_map_init(struct symbol_map *ret, const struct symbol_span *spans, size_t count);
 void symbol_map_deinit(struct symbol_map *map);
 
-/* The name of the symbol that holds address, and how far in that is; or NULL. */
-const char *symbol_map_find(const struct symbol_map *map, uint64_t address, uint64_t *ret_offset);
+/* The id of the symbol that holds address, and how far in that is. False: there is none. */
+bool symbol_map_find(const struct symbol_map *map, uint64_t address, uint32_t *ret_id,
+		     uint64_t *ret_offset);
 
 #endif

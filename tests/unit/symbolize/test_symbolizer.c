@@ -222,7 +222,7 @@ static void the_one_unused_for_longest_goes_first(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		image_symbol(&files.images[i], SECTION_SYMBOLS, "f", TEXT, 0x10, FUNC);
 	/* Room for two: each takes its strings, a few ranges and segments. */
-	symbolizer_set_budget(symbolizer, 1200);
+	symbolizer_set_budget(symbolizer, 1600);
 	assert_native(0, IMAGE_TEXT, "f", 0);
 	assert_native(1, IMAGE_TEXT, "f", 0);
 	assert_int_equal(symbolizer_counts(symbolizer).dropped, 0);
