@@ -240,6 +240,11 @@ bool dwarf_tag_is_type(uint16_t tag)
 	       tag == DWARF_TAG_UNION_TYPE || tag == DWARF_TAG_INTERFACE_TYPE;
 }
 
+bool dwarf_tag_is_scope(uint16_t tag)
+{
+	return tag == DWARF_TAG_NAMESPACE || tag == DWARF_TAG_SUBPROGRAM || dwarf_tag_is_type(tag);
+}
+
 /* Bits of the slots that are set of DIEs with a tag. */
 static uint32_t kept_slots(enum dwarf_keep keep, uint16_t tag)
 {
@@ -248,8 +253,8 @@ static uint32_t kept_slots(enum dwarf_keep keep, uint16_t tag)
 	const uint32_t call = 1u << DWARF_SLOT_CALL_FILE | 1u << DWARF_SLOT_CALL_LINE;
 
 	switch (keep) {
-	case DWARF_KEEP_NONE:
-		return 0;
+	case DWARF_KEEP_SCOPES:
+		return dwarf_tag_is_scope(tag) ? 1u << DWARF_SLOT_SIBLING : 0;
 	case DWARF_KEEP_FUNCTIONS:
 		return (tag == DWARF_TAG_SUBPROGRAM ? code : 0) |
 		       (tag == DWARF_TAG_SUBPROGRAM || dwarf_tag_is_type(tag)
@@ -326,6 +331,22 @@ int dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_die *ret)
 	ret->tag = abbrev->tag;
 	ret->children = abbrev->children;
 	return values_read(walk, abbrev, kept_slots(walk->keep, abbrev->tag), ret);
+}
+
+int dwarf_walk_pass(struct dwarf_walk *walk, struct dwarf_die *die, bool *ret_passed)
+{
+	const struct dwarf_value *sibling = &die->values[DWARF_SLOT_SIBLING];
+	uint64_t at = walk->base + cursor_offset(&walk->c);
+	int err;
+
+	if (!die->children || sibling->class != DWARF_REFERENCE || sibling->u <= at)
+		return 0;
+	err = cursor_skip(&walk->c, sibling->u - at);
+	if (err)
+		return err;
+	die->children = false;
+	*ret_passed = true;
+	return 0;
 }
 
 int dwarf_die_at(struct dwarf_file *file, const struct dwarf_unit *unit,

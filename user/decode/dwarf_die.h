@@ -73,8 +73,9 @@ size_t dwarf_abbrevs_bytes(const struct dwarf_abbrevs *abbrevs);
 /* NULL where there is no such code. */
 const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code);
 
-/* Whether DIEs with a tag are types that have members. */
+/* Whether DIEs with a tag are types that have members; or are scopes of names. */
 bool dwarf_tag_is_type(uint16_t tag);
+bool dwarf_tag_is_scope(uint16_t tag);
 
 struct dwarf_die {
 	uint64_t offset;
@@ -85,7 +86,7 @@ struct dwarf_die {
 
 /* Which values a walk sets: all others are passed over, which costs much less. */
 enum dwarf_keep {
-	DWARF_KEEP_NONE,
+	DWARF_KEEP_SCOPES,    /* of dwarf_tag_is_scope(): its sibling */
 	DWARF_KEEP_FUNCTIONS, /* of DWARF_TAG_SUBPROGRAM: its code; its sibling, and a type's */
 	DWARF_KEEP_CALLS,     /* of DWARF_TAG_INLINED_SUBROUTINE too: its code, and the call */
 	DWARF_KEEP_ALL,
@@ -106,6 +107,12 @@ struct dwarf_walk {
  * -E2BIG (the budget's work is spent).
  */
 int dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_die *ret);
+
+/*
+ * Pass over what is inside of the DIE that was read last, where its sibling was kept and is
+ * believed: *ret_passed is set then, and it counts as one without children. Returns 0 or -EBADMSG.
+ */
+int dwarf_walk_pass(struct dwarf_walk *walk, struct dwarf_die *die, bool *ret_passed);
 
 /*
  * The one DIE at an offset inside a unit, which is not the end of its siblings.

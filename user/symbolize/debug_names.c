@@ -133,23 +133,22 @@ static int scopes_gather(struct place at, struct scope_place scopes[DEPTH_MAX], 
 	int err = 0;
 
 	while (count < DEPTH_MAX && !err && has_scopes(&at.unit->header)) {
-		const struct debug_enclosure *around;
+		struct debug_enclosure around;
 		bool linked;
 
-		err = debug_scopes_read(&at.unit->scopes, at.unit->file, &at.unit->header,
-					&at.unit->abbrevs);
-		around = err ? NULL : debug_scopes_around(&at.unit->scopes, at.offset);
-		if (!around)
+		err = debug_scopes_find(&at.unit->scopes, at.unit->file, &at.unit->header,
+					&at.unit->abbrevs, at.offset, &around);
+		if (err)
 			break;
-		at.offset = around->die;
-		scopes[count++] = (struct scope_place){at, around->tag};
+		at.offset = around.die;
+		scopes[count++] = (struct scope_place){at, around.tag};
 		/* It may be declared elsewhere, and stand in more there. */
 		err = name_on_the_way(&at, false, &ignored, &linked);
 		ignored.text.size = 0;
 	}
 	vec_deinit(&ignored.text);
 	*ret_count = count;
-	return err;
+	return err == -ENOMEM ? err : 0;
 }
 
 /* callable: the function that stands right in it is "operator()". */

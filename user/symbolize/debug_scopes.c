@@ -2,109 +2,120 @@
 #include "symbolize/debug_scopes.h"
 
 #include "base/scope.h"
-#include "decode/dwarf_constants.h"
 #include "symbolize/debug_unit.h"
 #include "symbolize/die_nesting.h"
 
-static bool is_scope(const struct dwarf_die *die)
+/* A walk over what is inside of one enclosure. */
+struct look {
+	struct debug_scopes *scopes;
+	uint32_t into;
+	struct dwarf_walk walk;
+	struct die_nesting nesting;
+};
+
+static void look_deinit(struct look *look)
 {
-	switch (die->tag) {
-	case DWARF_TAG_CLASS_TYPE:
-	case DWARF_TAG_STRUCTURE_TYPE:
-	case DWARF_TAG_UNION_TYPE:
-	case DWARF_TAG_INTERFACE_TYPE:
-	case DWARF_TAG_NAMESPACE:
-	case DWARF_TAG_SUBPROGRAM:
-		return die->children;
-	default:
-		return false;
-	}
+	die_nesting_deinit(&look->nesting);
 }
 
-static int add(struct debug_scopes *scopes, const struct dwarf_die *die,
-	       const struct dwarf_unit *unit, struct die_nesting *nesting)
+/* A DIE inside, passed over where that can be; *ret is its number if it is a scope. */
+static int add(struct look *look, struct dwarf_die *die, uint32_t *ret)
 {
+	struct debug_scopes *scopes = look->scopes;
 	struct debug_enclosure added = {
 		.die = die->offset,
-		.end = unit->end,
-		.parent = die_nesting_item(nesting),
+		.end = scopes->enclosures.data[look->into].end,
+		.parent = die_nesting_item(&look->nesting),
 		.tag = die->tag,
 	};
-	uint32_t item = DIE_NO_ITEM;
+	uint32_t number = (uint32_t)scopes->enclosures.size;
+	int err;
 
-	if (is_scope(die)) {
-		item = (uint32_t)scopes->enclosures.size;
-		if (item >= DEBUG_SCOPES_MAX)
-			return -E2BIG;
-		if (vec_push(&scopes->enclosures, added))
-			return -ENOMEM;
-	}
-	return die_nesting_enter(nesting, die, item);
+	if (!die->children || !dwarf_tag_is_scope(die->tag))
+		return 0;
+	if (number >= DEBUG_SCOPES_MAX)
+		return -E2BIG;
+	err = dwarf_walk_pass(&look->walk, die, &added.passed);
+	if (err)
+		return err;
+	if (added.passed)
+		added.end = look->walk.base + cursor_offset(&look->walk.c);
+	*ret = number;
+	return vec_push(&scopes->enclosures, added);
 }
 
-static int walk_unit(struct debug_scopes *scopes, struct dwarf_walk *walk,
-		     struct die_nesting *nesting)
+static int look_walk(struct look *look)
 {
+	struct dwarf_walk *walk = &look->walk;
 	struct dwarf_die die;
 	uint32_t item;
-	int err = 0;
+	/* The first is what is looked into. */
+	int err = dwarf_walk_next(walk, &die);
 
-	while (!err && cursor_left(&walk->c)) {
+	err = err ?: die_nesting_enter(&look->nesting, &die, DIE_NO_ITEM);
+	while (!err && look->nesting.depth && cursor_left(&walk->c)) {
+		item = DIE_NO_ITEM;
 		err = dwarf_walk_next(walk, &die);
 		if (err)
-			return err;
+			break;
 		if (die.tag) {
-			err = add(scopes, &die, walk->unit, nesting);
+			err = add(look, &die, &item);
+			err = err ?: die_nesting_enter(&look->nesting, &die, item);
 			continue;
 		}
-		if (!die_nesting_leave(nesting, &item))
-			break;
+		die_nesting_leave(&look->nesting, &item);
 		if (item != DIE_NO_ITEM)
-			scopes->enclosures.data[item].end = walk->base + cursor_offset(&walk->c);
+			look->scopes->enclosures.data[item].end =
+				walk->base + cursor_offset(&walk->c);
 	}
 	return err;
 }
 
-int debug_scopes_read(struct debug_scopes *scopes, struct dwarf_file *file,
-		      const struct dwarf_unit *unit, const struct dwarf_abbrevs *abbrevs)
+static int look_into(struct debug_scopes *scopes, uint32_t number, struct dwarf_file *file,
+		     const struct dwarf_unit *unit, const struct dwarf_abbrevs *abbrevs)
 {
-	CLEANUP(die_nesting_deinit) struct die_nesting nesting = {0};
-	struct dwarf_walk walk = {
-		.keep = DWARF_KEEP_NONE,
-		.unit = unit,
-		.abbrevs = abbrevs,
-		.base = unit->dies,
-		.budget = file->sections[DWARF_INFO].budget,
+	struct debug_enclosure *into = &scopes->enclosures.data[number];
+	uint64_t size_bytes = into->end - into->die;
+	struct section_reader *info = &file->sections[DWARF_INFO];
+	CLEANUP(look_deinit)
+	struct look look = {
+		.scopes = scopes,
+		.into = number,
+		.walk =
+			{
+				.keep = DWARF_KEEP_SCOPES,
+				.unit = unit,
+				.abbrevs = abbrevs,
+				.base = into->die,
+				.budget = info->budget,
+			},
 	};
-	int err = 0;
+	int err = size_bytes <= DEBUG_UNIT_BYTES_MAX ? 0 : -E2BIG;
 
-	if (scopes->read)
-		return 0;
-	scopes->enclosures.size = 0;
-	if (unit->end - unit->dies <= DEBUG_UNIT_BYTES_MAX)
-		err = section_view(&file->sections[DWARF_INFO], unit->dies, unit->end - unit->dies,
-				   &walk.c);
-	err = err ?: walk_unit(scopes, &walk, &nesting);
-	if (err == -ENOMEM)
+	if (!section_view_held(info, into->die, size_bytes, &look.walk.c))
+		info = &file->sections[DWARF_INFO_AGAIN];
+	into->first = (uint32_t)scopes->enclosures.size;
+	err = err ?: section_view(info, into->die, size_bytes, &look.walk.c);
+	err = err ?: look_walk(&look);
+	into = &scopes->enclosures.data[number];
+	if (err == -ENOMEM) {
+		scopes->enclosures.size = into->first;
 		return err;
-	scopes->read = true;
+	}
+	into->count = (uint32_t)scopes->enclosures.size - into->first;
+	into->passed = false;
 	return 0;
 }
 
-void debug_scopes_deinit(struct debug_scopes *scopes)
-{
-	vec_deinit(&scopes->enclosures);
-}
-
-const struct debug_enclosure *debug_scopes_around(const struct debug_scopes *scopes,
-						  uint64_t offset)
+/* The innermost around an offset of what was found in one look, or DEBUG_SCOPE_NONE. */
+static uint32_t innermost(const struct debug_scopes *scopes, uint32_t number, uint64_t offset)
 {
 	const struct debug_enclosure *all = scopes->enclosures.data;
-	size_t low = 0, high = scopes->enclosures.size;
+	uint32_t first = all[number].first, low = first, high = first + all[number].count;
 	uint32_t at;
 
 	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+		uint32_t middle = low + (high - low) / 2;
 
 		if (all[middle].die < offset)
 			low = middle + 1;
@@ -112,11 +123,43 @@ const struct debug_enclosure *debug_scopes_around(const struct debug_scopes *sco
 			high = middle;
 	}
 	/* A parent comes before what is in it. */
-	for (at = (uint32_t)low - 1; at != DEBUG_SCOPE_NONE; at = all[at].parent) {
-		if (offset < all[at].end)
-			return &all[at];
+	at = low > first ? low - 1 : DEBUG_SCOPE_NONE;
+	while (at != DEBUG_SCOPE_NONE && offset >= all[at].end)
+		at = all[at].parent;
+	return at;
+}
+
+int debug_scopes_find(struct debug_scopes *scopes, struct dwarf_file *file,
+		      const struct dwarf_unit *unit, const struct dwarf_abbrevs *abbrevs,
+		      uint64_t offset, struct debug_enclosure *ret)
+{
+	struct debug_enclosure root = {.die = unit->dies, .end = unit->end, .passed = true};
+	uint32_t around = 0, next;
+	int err;
+
+	if (!scopes->enclosures.size && vec_push(&scopes->enclosures, root))
+		return -ENOMEM;
+	/* Each is inside of the one before. */
+	for (;;) {
+		if (scopes->enclosures.data[around].passed) {
+			err = look_into(scopes, around, file, unit, abbrevs);
+			if (err)
+				return err;
+		}
+		next = innermost(scopes, around, offset);
+		if (next == DEBUG_SCOPE_NONE)
+			break;
+		around = next;
 	}
-	return NULL;
+	if (!around)
+		return -ENOENT;
+	*ret = scopes->enclosures.data[around];
+	return 0;
+}
+
+void debug_scopes_deinit(struct debug_scopes *scopes)
+{
+	vec_deinit(&scopes->enclosures);
 }
 
 size_t debug_scopes_bytes(const struct debug_scopes *scopes)

@@ -112,23 +112,9 @@ static int scan_function(struct scan *scan, const struct dwarf_die *die, uint32_
 }
 
 /*
- * What is inside of functions and types is nearly all of a unit, and seldom holds
- * functions that have code: most compilers say where it ends. *ret_skipped is set
- * where that is believed.
+ * A function's or a type's DIE. What is inside of them is nearly all of a unit, and seldom
+ * holds functions that have code: it is passed over.
  */
-static int skip_inside(struct dwarf_walk *walk, struct dwarf_die *die, bool *ret_skipped)
-{
-	const struct dwarf_value *sibling = &die->values[DWARF_SLOT_SIBLING];
-	uint64_t at = walk->base + cursor_offset(&walk->c);
-
-	if (!die->children || sibling->class != DWARF_REFERENCE || sibling->u <= at)
-		return 0;
-	die->children = false;
-	*ret_skipped = true;
-	return cursor_skip(&walk->c, sibling->u - at);
-}
-
-/* A function's or a type's DIE, with what is inside of it, where that can be passed over. */
 static int scan_die(struct scan *scan, struct dwarf_walk *walk, struct dwarf_die *die)
 {
 	struct debug_unit *unit = scan->unit;
@@ -137,7 +123,7 @@ static int scan_die(struct scan *scan, struct dwarf_walk *walk, struct dwarf_die
 	int err = die->tag == DWARF_TAG_SUBPROGRAM ? scan_function(scan, die, &item) : 0;
 
 	if (!err && !scan->whole)
-		err = skip_inside(walk, die, &skipped);
+		err = dwarf_walk_pass(walk, die, &skipped);
 	if (err)
 		return err;
 	unit->skipped |= skipped;
