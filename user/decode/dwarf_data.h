@@ -27,6 +27,12 @@ static inline int dwarf_read_uleb(struct cursor *c, uint64_t *ret)
 	const uint8_t *at = c->at;
 	uint64_t value = 0;
 
+	/* Most are small. */
+	if (at < c->end && *at < 0x80) {
+		*ret = *at;
+		c->at++;
+		return 0;
+	}
 	for (unsigned shift = 0; at < c->end && shift < 64; shift += 7) {
 		uint8_t byte = *at++;
 

@@ -135,6 +135,7 @@ static int attributes_parse(struct cursor *c, struct dwarf_abbrevs *abbrevs,
 		if (vec_push(&abbrevs->attributes, attribute))
 			return -ENOMEM;
 		abbrev->count++;
+		abbrev->slots |= 1u << attribute.slot;
 		add_size(abbrev, attribute.bytes);
 	}
 }
@@ -173,6 +174,18 @@ static int compare_codes(const void *a_, const void *b_)
 	return a->code < b->code ? -1 : 1;
 }
 
+/* As compilers write them. */
+static bool is_sorted(const struct dwarf_abbrevs *abbrevs)
+{
+	const struct dwarf_abbrev *all = abbrevs->abbrevs.data;
+
+	for (size_t i = 1; i < abbrevs->abbrevs.size; i++) {
+		if (all[i - 1].code > all[i].code)
+			return false;
+	}
+	return true;
+}
+
 int dwarf_abbrevs_read(struct dwarf_file *file, uint64_t offset, uint64_t until_code,
 		       struct dwarf_abbrevs *ret)
 {
@@ -195,7 +208,7 @@ int dwarf_abbrevs_read(struct dwarf_file *file, uint64_t offset, uint64_t until_
 	}
 	if (err)
 		return err;
-	if (abbrevs.abbrevs.size)
+	if (!is_sorted(&abbrevs))
 		qsort(abbrevs.abbrevs.data, abbrevs.abbrevs.size, sizeof(*abbrevs.abbrevs.data),
 		      compare_codes);
 	*ret = abbrevs;
@@ -269,22 +282,45 @@ static uint32_t kept_slots(enum dwarf_keep keep, uint16_t tag)
 	}
 }
 
-static int value_pass(struct dwarf_walk *walk, const struct dwarf_attribute *attribute)
+/* What has a size of its own waits in *passed, and is passed over at once with what follows. */
+static int value_pass(struct dwarf_walk *walk, const struct dwarf_attribute *attribute,
+		      size_t *passed)
 {
 	struct dwarf_value ignored;
+	int err;
 
-	if (attribute->bytes == DWARF_BYTES_VARY)
-		return dwarf_value_read(&walk->c, attribute->form, attribute->implicit, walk->unit,
-					walk->base, &ignored);
-	return cursor_skip(&walk->c, attribute->bytes == DWARF_BYTES_OFFSET
-					     ? walk->unit->offset_bytes
-					     : attribute->bytes);
+	if (attribute->bytes == DWARF_BYTES_VARY) {
+		err = cursor_skip(&walk->c, *passed);
+		*passed = 0;
+		return err
+			       ?: dwarf_value_read(&walk->c, attribute->form, attribute->implicit,
+						   walk->unit, walk->base, &ignored);
+	}
+	*passed += attribute->bytes == DWARF_BYTES_OFFSET ? walk->unit->offset_bytes
+							  : attribute->bytes;
+	return 0;
+}
+
+static int value_keep(struct dwarf_walk *walk, const struct dwarf_attribute *attribute,
+		      size_t *passed, struct dwarf_value *ret)
+{
+	int err = cursor_skip(&walk->c, *passed);
+
+	*passed = 0;
+	return err
+		       ?: dwarf_value_read(&walk->c, attribute->form, attribute->implicit,
+					   walk->unit, walk->base, ret);
 }
 
 static int values_read(struct dwarf_walk *walk, const struct dwarf_abbrev *abbrev, uint32_t slots,
 		       struct dwarf_die *die)
 {
-	if (!slots && abbrev->fixed_bytes != DWARF_SIZE_VARIES)
+	size_t passed = 0;
+	int err = 0;
+
+	for (uint32_t left = slots; left; left &= left - 1)
+		die->values[__builtin_ctz(left)] = (struct dwarf_value){0};
+	if (!(slots & abbrev->slots) && abbrev->fixed_bytes != DWARF_SIZE_VARIES)
 		return cursor_skip(&walk->c,
 				   abbrev->fixed_bytes +
 					   (uint64_t)abbrev->offsets * walk->unit->offset_bytes);
@@ -293,23 +329,16 @@ static int values_read(struct dwarf_walk *walk, const struct dwarf_abbrev *abbre
 		return -E2BIG;
 	}
 	walk->budget->work_bytes -= abbrev->count;
-	for (uint32_t i = 0; slots >> i; i++) {
-		if (slots >> i & 1)
-			die->values[i] = (struct dwarf_value){0};
-	}
-	for (uint32_t i = 0; i < abbrev->count; i++) {
+	for (uint32_t i = 0; i < abbrev->count && !err; i++) {
 		const struct dwarf_attribute *attribute =
 			&walk->abbrevs->attributes.data[abbrev->first + i];
-		int err = slots >> attribute->slot & 1
-				  ? dwarf_value_read(&walk->c, attribute->form, attribute->implicit,
-						     walk->unit, walk->base,
-						     &die->values[attribute->slot])
-				  : value_pass(walk, attribute);
 
-		if (err)
-			return err;
+		if (slots >> attribute->slot & 1)
+			err = value_keep(walk, attribute, &passed, &die->values[attribute->slot]);
+		else
+			err = value_pass(walk, attribute, &passed);
 	}
-	return 0;
+	return err ?: cursor_skip(&walk->c, passed);
 }
 
 int dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_die *ret)

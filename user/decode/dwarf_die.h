@@ -47,6 +47,7 @@ struct dwarf_abbrev {
 	uint32_t first, count; /* its attributes */
 	uint32_t fixed_bytes;  /* that they take, or DWARF_SIZE_VARIES; and with them */
 	uint32_t offsets;      /* so many of the unit's offset_bytes */
+	uint32_t slots;	       /* a bit for each that it has */
 	uint16_t tag;
 	bool children;
 };
