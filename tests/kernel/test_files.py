@@ -2,6 +2,7 @@
 """Files that do not answer, and files that are hard to find: no sample is lost over them."""
 
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -116,6 +117,69 @@ class StuckFiles(KernelTest):
 
     def test_hanging_close(self):
         self.check_hang("flush")
+
+
+class StrayDebugInfo(KernelTest):
+    """A program that says its debug info were where nobody answers, and one that is honest."""
+
+    def setUp(self):
+        super().setUp()
+        self.stuck = os.path.join(self.folder, "stuck")
+        os.mkdir(self.stuck)
+        self.files = StuckFilesystem(self.stuck, {"some.debug": b"none"})
+        self.addCleanup(self.files.close)
+        self.files.hang("lookup", None)
+
+    def build(self, name):
+        path = os.path.join(self.folder, name)
+        source = PROGRAM.replace("__attribute__", "static __attribute__") \
+                        .replace("busy_in_stuck_file", f"busy_{name}")
+        subprocess.run(["cc", "-x", "c", "-O1", "-g", "-static", "-Wl,--build-id", "-o", path, "-"],
+                       input=source.encode(), check=True)
+        return path
+
+    def install_debug_info(self, program):
+        """To where it belongs; it is all that the program's name is in."""
+        notes = subprocess.run(["readelf", "-n", program], check=True, text=True,
+                               stdout=subprocess.PIPE).stdout
+        build_id = re.search("Build ID: ([0-9a-f]+)", notes)[1]
+        path = f"/usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        subprocess.run(["objcopy", "--only-keep-debug", program, path], check=True)
+        self.addCleanup(os.unlink, path)
+        subprocess.run(["strip", program], check=True)
+
+    def check_others_are_named(self, stray):
+        honest = self.build("honest")
+        self.install_debug_info(honest)
+        # As the honest one sees it there is no debug info: we are asked for ours.
+        script = f"{stray} & sleep 1; " \
+                 f"unshare --mount sh -c 'mount -t tmpfs none /usr/lib/debug; exec {honest}' & " \
+                 "sleep 1; kill $(jobs -p)"
+        run = self.record(["bash", "-c", script], ["-F", "999"])
+        self.check_ledger(run)
+        with open(run.path(".txt"), encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        self.assertIn(stray, text)
+        self.assertTrue(self.files.hung, "nobody was kept waiting: the test shows nothing")
+        self.assertIn("jitbpf: no answer in time from", run.stderr)
+        self.assertTrue("busy_honest" in text, "what is in /usr/lib/debug was given up too")
+
+    def check_stray(self, before):
+        stray = self.build("stray")
+        section = os.path.join(self.folder, "section")
+        with open(section, "wb") as file:
+            file.write(f"{before}{self.stuck}/some.debug".encode() + bytes(1) + bytes(range(20)))
+        subprocess.run(["objcopy", "--add-section", f".gnu_debugaltlink={section}", stray],
+                       check=True)
+        self.check_others_are_named(stray)
+
+    def test_elsewhere(self):
+        self.check_stray("")
+
+    def test_by_climbing(self):
+        """Where it begins does not matter."""
+        self.check_stray("/usr/lib/debug/../../..")
 
 
 class FoundFiles(KernelTest):

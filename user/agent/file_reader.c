@@ -77,8 +77,7 @@ const char *file_reader_given_up(const struct file_reader *reader, uint32_t numb
 static struct place_account *account_of(struct file_reader *reader, struct file_place place)
 {
 	vec_for_each (account, &reader->accounts) {
-		if (account->place.kind == place.kind && account->place.a == place.a &&
-		    account->place.b == place.b)
+		if (file_place_equal(account->place, place))
 			return account;
 	}
 	return NULL;

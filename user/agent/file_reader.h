@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "agent/file_helper.h"
+#include "agent/file_place.h"
 #include "base/blob.h"
 
 /* Once so many places have been given up, all are. */
@@ -18,17 +19,6 @@
 struct file_patience {
 	uint32_t answer_ms; /* for one answer */
 	uint32_t place_ms;  /* for all slow answers of one place */
-};
-
-enum file_place_kind {
-	FILE_PLACE_DEVICE, /* a: major number, b: minor */
-	FILE_PLACE_ROOT,   /* a: the process whose root it is; 0: ours */
-	FILE_PLACE_SERVERS,
-};
-
-struct file_place {
-	enum file_place_kind kind;
-	uint32_t a, b;
 };
 
 /* A file that was found. The owner closes fd, which costs nothing. */

@@ -126,11 +126,6 @@ void file_store_destroy(struct file_store *store)
 	free(store);
 }
 
-static struct file_place place_of_device(uint32_t major, uint32_t minor)
-{
-	return (struct file_place){.kind = FILE_PLACE_DEVICE, .a = major, .b = minor};
-}
-
 static bool set_path(struct file_request *request, const char *path)
 {
 	size_t length = strlen(path);
@@ -155,8 +150,8 @@ static int find_mapped(struct file_store *store, const struct jitbpf_mapping *ma
 	if (!set_path(&request, mapping->path))
 		return -ENAMETOOLONG;
 	return file_reader_find(store->meeting,
-				place_of_device(mapping->dev_major, mapping->dev_minor), &request,
-				ret);
+				file_place_of_device(mapping->dev_major, mapping->dev_minor),
+				&request, ret);
 }
 
 /* Takes found->fd over, or closes it. */
@@ -226,9 +221,10 @@ int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping
 		return err;
 	fd = fcntl(found.fd, F_DUPFD_CLOEXEC, 0);
 	err = fd < 0 ? -errno
-		     : file_reader_blob(store->meeting,
-					place_of_device(mapping->dev_major, mapping->dev_minor),
-					&found, ret);
+		     : file_reader_blob(
+			       store->meeting,
+			       file_place_of_device(mapping->dev_major, mapping->dev_minor), &found,
+			       ret);
 	if (err) {
 		close(found.fd);
 		if (fd >= 0)
@@ -274,7 +270,7 @@ static bool is_same(const struct module *module, const struct found_file *found)
  */
 static int find_same(struct file_store *store, const struct module *module, struct found_file *ret)
 {
-	struct file_place place = place_of_device(module->dev_major, module->dev_minor);
+	struct file_place place = file_place_of_device(module->dev_major, module->dev_minor);
 	struct file_request request = {
 		.kind = FILE_FIND_MAPPED,
 		.pid = module->pid,
@@ -339,7 +335,7 @@ static int open_module(void *context, const struct module *module, struct blob *
 		err = find_same(store, module, &found);
 	if (err)
 		return err;
-	return open_found(store, place_of_device(module->dev_major, module->dev_minor), &found,
+	return open_found(store, file_place_of_device(module->dev_major, module->dev_minor), &found,
 			  ret);
 }
 
@@ -353,7 +349,7 @@ static int open_debug(void *context, const struct module *module, const char *pa
 {
 	struct file_store *store = context;
 	struct file_request request = {.kind = FILE_FIND_PATH, .pid = ours ? 0 : module->pid};
-	struct file_place place = {.kind = FILE_PLACE_ROOT, .a = request.pid};
+	struct file_place place = file_place_of_debug(request.pid, path);
 	struct found_file found;
 	int err;
 
