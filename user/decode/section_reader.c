@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define WINDOW_BYTES (8u << 10)
+#define WHOLE_BYTES  (1u << 20) /* of a section that is read at once */
+#define KEPT_BYTES   (2u << 20) /* of a window, for the next one */
 #define STRING_FIRST 256
 
 const struct elf_section *section_find(const struct elf_file *elf, const char *name,
@@ -68,26 +70,38 @@ struct section_reader section_reader_again(const struct section_reader *of)
 	return reader;
 }
 
-/* Read the window anew, larger than asked for: what comes next is near. */
+static int window_reserve(struct section_reader *reader, uint64_t size_bytes)
+{
+	reader->window_bytes = 0;
+	/* One that was needed once for something huge is not kept. */
+	if (size_bytes <= reader->window_capacity &&
+	    (reader->window_capacity <= KEPT_BYTES || reader->window_capacity / 4 <= size_bytes))
+		return 0;
+	free(reader->window);
+	reader->window_capacity = 0;
+	reader->window = malloc(size_bytes);
+	if (!reader->window)
+		return -ENOMEM;
+	reader->window_capacity = size_bytes;
+	return 0;
+}
+
+/* Read the window anew, larger than asked for: what comes next is near, in a small section. */
 static int window_fill(struct section_reader *reader, uint64_t offset, uint64_t wanted)
 {
-	uint64_t left = reader->size_bytes - offset;
 	uint64_t size_bytes = wanted > WINDOW_BYTES ? wanted : WINDOW_BYTES;
 	int err;
 
-	if (size_bytes > left)
-		size_bytes = left;
-	/* A window that was needed once for something huge is not kept. */
-	if (size_bytes > reader->window_capacity ||
-	    reader->window_capacity / 4 > size_bytes + WINDOW_BYTES) {
-		free(reader->window);
-		reader->window_capacity = reader->window_bytes = 0;
-		reader->window = malloc(size_bytes);
-		if (!reader->window)
-			return -ENOMEM;
-		reader->window_capacity = size_bytes;
+	/* Of what is packed, the part before damage is still good. */
+	if (!reader->inflated && reader->size_bytes <= WHOLE_BYTES) {
+		offset = 0;
+		size_bytes = reader->size_bytes;
+	} else if (size_bytes > reader->size_bytes - offset) {
+		size_bytes = reader->size_bytes - offset;
 	}
-	reader->window_bytes = 0;
+	err = window_reserve(reader, size_bytes);
+	if (err)
+		return err;
 	err = reader->inflated ? inflated_section_read(reader->inflated, offset, reader->window,
 						       size_bytes, &reader->budget->work_bytes)
 			       : blob_read(reader->blob, reader->file_offset + offset,
@@ -129,7 +143,7 @@ int section_view(struct section_reader *reader, uint64_t offset, uint64_t wanted
 		return 0;
 	err = window_fill(reader, offset, wanted);
 	if (!err)
-		*ret = cursor_of(reader->window, wanted);
+		*ret = cursor_of(reader->window + (offset - reader->window_offset), wanted);
 	return err;
 }
 
