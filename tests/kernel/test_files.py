@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Files that do not answer, and files that are hard to find: no sample is lost over them."""
 
+import contextlib
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
 import unittest
 
-from harness import KernelTest
+from harness import JITBPF, KernelTest
 from stuck_fs import StuckFilesystem
 
 PROGRAM = """
@@ -117,6 +119,95 @@ class StuckFiles(KernelTest):
 
     def test_hanging_close(self):
         self.check_hang("flush")
+
+
+class DirectFiles(KernelTest):
+    """Who reads a file: we do where that cannot hang, and a helper process otherwise."""
+
+    def setUp(self):
+        super().setUp()
+        self.program = os.path.join(self.folder, "busy")
+        subprocess.run(["cc", "-x", "c", "-O1", "-static", "-o", self.program, "-"],
+                       input=PROGRAM.encode(), check=True)
+
+    def mount(self, name, *options):
+        """A folder with a file system mounted on it."""
+        folder = os.path.join(self.folder, name)
+        os.makedirs(folder)
+        subprocess.run(["mount", *options, folder], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", folder], check=True)
+        return folder
+
+    def is_direct(self, program):
+        """Whether jitbpf keeps a running program open for reading, or only what stands for it."""
+        busy = subprocess.Popen([program])
+        self.addCleanup(busy.wait)
+        self.addCleanup(busy.kill)
+        path = os.path.join(self.folder, "out.jitbpf")
+        with subprocess.Popen([JITBPF, "record", "-p", str(busy.pid), "-o", path],
+                              stderr=subprocess.DEVNULL) as recorder:
+            try:
+                flags = self.flags_of(recorder, program)
+            finally:
+                recorder.send_signal(signal.SIGINT)
+        self.assertEqual(recorder.returncode, 0)
+        self.assertEqual(flags & os.O_ACCMODE, os.O_RDONLY)
+        return not flags & os.O_PATH
+
+    def flags_of(self, recorder, program):
+        """How the recorder has the program open, once it has met it."""
+        folder = f"/proc/{recorder.pid}/"
+        for _ in range(1000):
+            for fd in os.listdir(folder + "fd"):
+                with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                    if os.readlink(f"{folder}fd/{fd}") == program:
+                        with open(f"{folder}fdinfo/{fd}", encoding="ascii") as info:
+                            return int(re.search(r"flags:\s*(\d+)", info.read())[1], 8)
+            time.sleep(0.01)
+        raise AssertionError("the program was never met")
+
+    def test_memory(self):
+        self.assertTrue(self.is_direct(shutil.copy(self.program, self.mount(
+            "memory", "-t", "tmpfs", "none"))))
+
+    def test_fuse(self):
+        folder = os.path.join(self.folder, "fuse")
+        os.mkdir(folder)
+        with open(self.program, "rb") as file:
+            files = StuckFilesystem(folder, {"busy": file.read()})
+        self.addCleanup(files.close)
+        self.assertFalse(self.is_direct(os.path.join(folder, "busy")))
+
+    def test_overlay(self):
+        """It does not tell what it lies on, even if that is memory."""
+        memory = self.mount("memory", "-t", "tmpfs", "none")
+        lowest, lower = (os.path.join(memory, name) for name in ("lowest", "lower"))
+        os.mkdir(lowest)
+        os.mkdir(lower)
+        shutil.copy(self.program, lower)
+        folder = self.mount("overlay", "-t", "overlay", "none", "-o", f"lowerdir={lower}:{lowest}")
+        self.assertFalse(self.is_direct(os.path.join(folder, "busy")))
+
+    def test_loop_device(self):
+        """Its file may be of a file system that hangs."""
+        image = os.path.join(self.folder, "image")
+        with open(image, "wb") as file:
+            file.truncate(16 << 20)
+        subprocess.run(["mkfs.ext4", "-q", image], check=True)
+        folder = self.mount("loop", "-o", "loop", image)
+        self.assertFalse(self.is_direct(shutil.copy(self.program, folder)))
+
+    def test_disk(self):
+        """Wherever the folder for temporary files is."""
+        kind = subprocess.run(["stat", "-f", "-c", "%T", self.program], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout.strip()
+        device = os.stat(self.program).st_dev
+        disk = os.path.realpath(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")
+        parts = os.path.join(disk, "slaves")
+        on_disk = os.path.exists(disk) and ("/virtual/" not in disk or
+                                            (os.path.exists(parts) and bool(os.listdir(parts))))
+        self.assertEqual(self.is_direct(self.program),
+                         kind == "tmpfs" or (kind in ("ext2/ext3", "xfs") and on_disk))
 
 
 class StrayDebugInfo(KernelTest):

@@ -5,9 +5,10 @@
  * reach of SIGKILL: our own process could not even end then, were it only one of
  * its threads. A helper process that hangs is left behind.
  *
- * A helper holds nothing between two requests: any other can answer the next. It
- * is asked through a descriptor that only stands for a file (O_PATH): to keep or
- * to close one is harmless.
+ * A helper holds nothing between two requests: any other can answer the next. What
+ * it hands back is a descriptor that only stands for a file (O_PATH): to keep or to
+ * close one is harmless, and to read it a helper is asked. A file that can keep nobody
+ * waiting (file_direct.h) is handed back open for reading.
  */
 #ifndef JITBPF_AGENT_FILE_HELPER_H
 #define JITBPF_AGENT_FILE_HELPER_H
@@ -22,11 +23,11 @@
 #define FILE_HELPERS_MAX 32	     /* in all; those that hang count */
 
 enum file_request_kind {
-	/* Look for a file, and hand back what stands for it, with its build ID and size. */
+	/* Look for a file, and hand back its descriptor, with its build ID and size. */
 	FILE_FIND_MAPPED, /* behind a mapping of process pid */
 	FILE_FIND_PATH,	  /* at path: of process pid's root, or of ours where that is 0 */
 	FILE_FIND_SERVED, /* the debug info of a build ID, from a debuginfod server */
-	/* Read a piece of the file that the descriptor sent along stands for. */
+	/* Read a piece of the file whose descriptor is sent along. */
 	FILE_READ,
 };
 
@@ -44,7 +45,8 @@ struct file_request {
 };
 
 struct file_reply {
-	int32_t err; /* 0 or negative errno */
+	int32_t err;	 /* 0 or negative errno */
+	uint32_t direct; /* FIND: 1: the descriptor is open for reading; 0: O_PATH */
 	uint32_t build_id_bytes;
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint64_t size_bytes;	       /* FIND: of the file; READ: of what follows */

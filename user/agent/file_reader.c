@@ -12,6 +12,7 @@
 
 #include "agent/clock.h"
 #include "agent/fd_message.h"
+#include "agent/file_blob.h"
 #include "base/scope.h"
 #include "base/vec.h"
 
@@ -220,6 +221,7 @@ int file_reader_find(struct file_reader *reader, struct file_place place,
 		return -EIO; /* no descriptor was free */
 	*ret = (struct found_file){
 		.fd = TAKE_FD(fd),
+		.direct = reader->reply.direct,
 		.size_bytes = reader->reply.size_bytes,
 		.build_id_bytes = reader->reply.build_id_bytes,
 	};
@@ -308,8 +310,11 @@ static void close_file(void *context)
 int file_reader_blob(struct file_reader *reader, struct file_place place, struct found_file *found,
 		     struct blob *ret)
 {
-	struct read_file *file = malloc(sizeof(*file));
+	struct read_file *file;
 
+	if (found->direct)
+		return file_blob_init(ret, found->fd);
+	file = malloc(sizeof(*file));
 	if (!file)
 		return -ENOMEM;
 	file->reader = reader;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One thread's way to files, through a helper process (file_helper.h), and never
- * longer than its patience lasts. Time is charged to places, such as a device or a
- * process's root: one whose time is used up is given up, and not asked again.
+ * One thread's way to files, through a helper process (file_helper.h) where they may
+ * keep it waiting, and never longer than its patience lasts. Time is charged to places, such as a
+ * device or a process's root: one whose time is used up is given up, and not asked again.
  */
 #ifndef JITBPF_AGENT_FILE_READER_H
 #define JITBPF_AGENT_FILE_READER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/file_helper.h"
@@ -23,7 +24,8 @@ struct file_patience {
 
 /* A file that was found. The owner closes fd, which costs nothing. */
 struct found_file {
-	int fd; /* O_PATH: stands for it */
+	int fd; /* O_PATH: stands for it; where it is direct, open for reading */
+	bool direct;
 	uint64_t size_bytes;
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint32_t build_id_bytes; /* 0: none */
@@ -45,7 +47,7 @@ int file_reader_find(struct file_reader *reader, struct file_place place,
 
 /*
  * A file that was found as a blob, which takes over found->fd; the reader outlives
- * it. Returns 0 or -ENOMEM (found untouched).
+ * it. One that is direct asks nobody. Returns 0 or negative errno (found untouched).
  */
 int file_reader_blob(struct file_reader *reader, struct file_place place, struct found_file *found,
 		     struct blob *ret);

@@ -15,6 +15,7 @@
 #include "agent/debuginfod.h"
 #include "agent/fd_message.h"
 #include "agent/file_blob.h"
+#include "agent/file_direct.h"
 #include "agent/file_helper.h"
 #include "base/scope.h"
 #include "decode/elf_file.h"
@@ -97,8 +98,9 @@ static uint32_t read_build_id(const struct blob *blob, uint8_t ret[JITBPF_BUILD_
 
 static int find(const struct file_request *request, struct file_reply *reply, int *ret_fd)
 {
-	CLEANUP(blob_close) struct blob blob = {0};
 	AUTO_CLOSE int path_fd = -1;
+	AUTO_CLOSE int fd = -1; /* the blob's too, which is not closed therefore */
+	struct blob blob;
 	int err;
 
 	if (request->kind == FILE_FIND_SERVED)
@@ -111,12 +113,16 @@ static int find(const struct file_request *request, struct file_reply *reply, in
 		path_fd = find_ours(request->path, request->inode);
 	if (path_fd < 0)
 		return path_fd;
-	err = file_blob_open(&blob, path_fd);
+	fd = file_open_again(path_fd);
+	if (fd < 0)
+		return fd;
+	err = file_blob_init(&blob, fd);
 	if (err)
 		return err;
 	reply->size_bytes = blob.size_bytes;
 	reply->build_id_bytes = read_build_id(&blob, reply->build_id);
-	*ret_fd = TAKE_FD(path_fd);
+	reply->direct = file_is_direct(fd);
+	*ret_fd = reply->direct ? TAKE_FD(fd) : TAKE_FD(path_fd);
 	return 0;
 }
 

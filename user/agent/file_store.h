@@ -44,7 +44,7 @@ uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *
 
 /*
  * The file of a mapping, whatever has become of its path: *ret_fd, the caller's, stands
- * for it (O_PATH), *ret reads it, until the store is gone. Of that thread too.
+ * for it (O_PATH at least), *ret reads it, until the store is gone. Of that thread too.
  * Returns 0 or negative errno: -ETIMEDOUT where it does not answer.
  */
 int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping *mapping,

@@ -6,13 +6,17 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/fd_message.h"
+#include "agent/file_direct.h"
 #include "agent/file_helper.h"
 #include "agent/file_service.h"
 #include "base/scope.h"
@@ -125,6 +129,27 @@ static void test_that_is_another(void **state)
 	close(fd);
 }
 
+/* Memory's file systems answer by themselves; no helper is needed to read from them. */
+static void test_that_is_direct(void **state)
+{
+	struct helper *helper = *state;
+	AUTO_CLOSE int memory = memfd_create("memory", MFD_CLOEXEC);
+	AUTO_CLOSE int made_up = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = -1;
+	char path[64], bytes[3];
+
+	assert_int_equal(write(memory, CONTENT, sizeof(CONTENT)), sizeof(CONTENT));
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", getpid(), memory);
+	assert_int_equal(find(helper, path, 0, &fd), 0);
+	assert_int_equal(helper->reply.direct, 1);
+	assert_int_equal(pread(fd, bytes, sizeof(bytes), 3), sizeof(bytes));
+	assert_memory_equal(bytes, "ELF", sizeof(bytes));
+	assert_int_equal(write(fd, bytes, 1), -1);
+	assert_int_equal(read_piece(helper, fd, 3, 3), 0);
+	assert_true(made_up >= 0);
+	assert_false(file_is_direct(made_up));
+}
+
 /* Folders, devices, pipes, and what the kernel makes up: to read kmsg takes it from others. */
 static void test_that_is_no_file(void **state)
 {
@@ -145,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_finds_and_reads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_is_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_that_is_direct, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_is_no_file, setup, teardown),
 	};
 
