@@ -16,7 +16,7 @@
 #define INPUT_BYTES	 (16u << 10)
 #define DICTIONARY_BYTES (32u << 10) /* as far back as deflate refers */
 #define BLOCK_BYTES	 (64u << 10)
-#define BLOCKS_KEPT	 16
+#define BLOCKS_KEPT	 64
 #define SPAN_BYTES	 (256u << 10) /* between points, at least */
 #define POINTS_MAX	 256
 #define DEFLATE_RATIO	 1032 /* it cannot do more */

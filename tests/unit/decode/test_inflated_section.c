@@ -14,8 +14,8 @@
 #include "base/scope.h"
 #include "decode/inflated_section.h"
 
-#define CONTENT_BYTES (5u << 20)
-#define ZSTD	      2 /* ELFCOMPRESS_ZSTD */
+#define CONTENT_BYTES (12u << 20) /* three times what is kept of it */
+#define ZSTD	      2		  /* ELFCOMPRESS_ZSTD */
 
 struct packed {
 	uint8_t *content;
