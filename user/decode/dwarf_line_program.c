@@ -287,8 +287,6 @@ static int standard(struct program *p, struct cursor *c, struct registers *r, ui
 	switch (opcode) {
 	case DWARF_LNS_EXTENDED:
 		return extended(p, c, r);
-	case DWARF_LNS_COPY:
-		return row_add(p, r);
 	case DWARF_LNS_ADVANCE_PC:
 		err = dwarf_read_uleb(c, &number);
 		r->address += number * p->instruction_bytes;
@@ -321,13 +319,15 @@ static int opcodes_run(struct program *p)
 
 	while (cursor_left(&c) && !err) {
 		dwarf_read_u8(&c, &opcode);
-		if (opcode < p->opcode_base) {
+		if (opcode >= p->opcode_base) {
+			opcode -= p->opcode_base;
+			r.address += (uint64_t)(opcode / p->line_range) * p->instruction_bytes;
+			r.line = (uint32_t)(r.line +
+					    (uint64_t)(p->line_base + opcode % p->line_range));
+		} else if (opcode != DWARF_LNS_COPY) {
 			err = standard(p, &c, &r, opcode);
 			continue;
 		}
-		opcode -= p->opcode_base;
-		r.address += (uint64_t)(opcode / p->line_range) * p->instruction_bytes;
-		r.line = (uint32_t)(r.line + (uint64_t)(p->line_base + opcode % p->line_range));
 		err = row_add(p, &r);
 	}
 	/* Rows whose sequence has no end say nothing of where they end. */
