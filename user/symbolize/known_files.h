@@ -17,7 +17,7 @@
 #include "symbolize/file_source.h"
 #include "symbolize/symbol_file.h"
 
-#define DEBUG_INFO_BYTES_MAX (128u << 20) /* of all files */
+#define DEBUG_INFO_BYTES_MAX (32u << 20)  /* of all files */
 #define DEBUG_INFO_OPEN_MAX  128	  /* files that are kept open */
 #define SYMBOL_OPEN_MAX	     128	  /* the same for names of symbols */
 #define DEBUG_CHECKED_MAX    (4ull << 30) /* bytes read to check files by their sum */
