@@ -2,12 +2,114 @@
 /*
  * Steps of the stack unwinder. Compiles for BPF and for user space alike: the
  * includer provides `unwind_read(dst, size, address)`, which copies stack
- * memory and returns 0 or not.
+ * memory and returns 0 or not. Which row holds at a place, each finds in its own way.
  */
 #ifndef JITBPF_BPF_UNWIND_H
 #define JITBPF_BPF_UNWIND_H
 
 #include "uapi/record.h"
+#include "uapi/unwind.h"
+
+/* Where a walk is: the registers of a frame, as far as they are followed. */
+struct unwind_state {
+	__u64 ip, sp, bp;
+	__u32 is_caller; /* ip is a return address: it is the code before it that tells */
+	__u32 guessed;	 /* some frame so far was found by UNWIND_FRAME_POINTER */
+};
+
+#define UNWIND_STEPPED 0 /* s is the caller's; else an enum jitbpf_stack_end */
+
+/* Where in a signal frame the interrupted registers lie, from rsp: the kernel's struct ucontext. */
+#define UNWIND_SIGNAL_BP 120
+#define UNWIND_SIGNAL_SP 160
+#define UNWIND_SIGNAL_IP 168
+
+/* What ips says of a frame: see struct jitbpf_sample. */
+static inline __attribute__((always_inline)) __u64 unwind_frame_ip(const struct unwind_state *s)
+{
+	return s->ip + !s->is_caller;
+}
+
+static inline __attribute__((always_inline)) int unwind_signal(struct unwind_state *s)
+{
+	__u64 ip, sp, bp;
+
+	if (unwind_read(&ip, sizeof(ip), s->sp + UNWIND_SIGNAL_IP) ||
+	    unwind_read(&sp, sizeof(sp), s->sp + UNWIND_SIGNAL_SP) ||
+	    unwind_read(&bp, sizeof(bp), s->sp + UNWIND_SIGNAL_BP))
+		return JITBPF_END_UNREADABLE;
+	/* The handler may run on a stack of its own, so that sp can go either way. */
+	s->ip = ip;
+	s->sp = sp;
+	s->bp = bp;
+	s->is_caller = 0;
+	return ip ? UNWIND_STEPPED : JITBPF_END_ROOT;
+}
+
+/*
+ * From a frame to its caller by the row that holds at s->ip - s->is_caller. Returns
+ * UNWIND_STEPPED; or how the walk ends, with s as it was: JITBPF_END_NO_RULE also
+ * where the row says UNWIND_NOT_MADE.
+ */
+static inline __attribute__((always_inline)) int unwind_step(struct unwind_state *s,
+							     struct unwind_row row)
+{
+	__s64 offset = row.cfa & ~UNWIND_RULE_MASK;
+	__u32 guessed = s->guessed;
+	__u64 cfa, ip, bp = s->bp, bp_base;
+
+	switch (row.cfa & UNWIND_RULE_MASK) {
+	case UNWIND_CFA_RSP:
+		cfa = s->sp + offset;
+		break;
+	case UNWIND_CFA_RBP:
+		cfa = s->bp + offset;
+		break;
+	case UNWIND_CFA_SAVED:
+		if (unwind_read(&cfa, sizeof(cfa), s->bp + offset))
+			return JITBPF_END_UNREADABLE;
+		break;
+	case UNWIND_COMMAND:
+		switch (offset / 8) {
+		case UNWIND_ROOT:
+			return JITBPF_END_ROOT;
+		case UNWIND_SIGNAL:
+			return unwind_signal(s);
+		case UNWIND_PLT:
+			cfa = s->sp + 8 + ((s->ip & 15) >= 11 ? 8 : 0);
+			break;
+		case UNWIND_FRAME_POINTER:
+			if (!s->bp)
+				return JITBPF_END_ROOT;
+			cfa = s->bp + 16;
+			row.rbp = -2;
+			guessed = 1;
+			break;
+		default:
+			return JITBPF_END_NO_RULE;
+		}
+		break;
+	default:
+		return JITBPF_END_NO_RULE;
+	}
+	/* Each frame lies above the one before: no walk goes round in circles. */
+	if (cfa <= s->sp || cfa & 7)
+		return JITBPF_END_BAD_FRAME;
+	bp_base = (row.cfa & UNWIND_RULE_MASK) == UNWIND_CFA_SAVED ? s->bp : cfa;
+	if (unwind_read(&ip, sizeof(ip), cfa - 8))
+		return JITBPF_END_UNREADABLE;
+	if (row.rbp != UNWIND_RBP_KEPT &&
+	    unwind_read(&bp, sizeof(bp), bp_base + (__s64)row.rbp * 8))
+		return JITBPF_END_UNREADABLE;
+	if (!ip)
+		return JITBPF_END_ROOT;
+	s->ip = ip;
+	s->sp = cfa;
+	s->bp = bp;
+	s->is_caller = 1;
+	s->guessed = guessed;
+	return UNWIND_STEPPED;
+}
 
 /*
  * As a loop, the walk takes the verifier half a second at each start, all

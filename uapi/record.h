@@ -48,10 +48,15 @@ enum jitbpf_stack_end {
 	JITBPF_END_UNREADABLE = 3, /* stack memory could not be read */
 	JITBPF_END_DEPTH = 4,	   /* more frames than JITBPF_FRAMES_MAX */
 	JITBPF_END_COMPAT = 5,	   /* 32-bit code, not walked */
+	JITBPF_END_NO_RULE = 6,	   /* at code of which it is not known how to go on */
+	JITBPF_END_COPY = 7,	   /* the copy of the stack ended */
+	JITBPF_END_NO_ROOM = 8,	   /* at NO_RULE, and no room for a copy of the stack */
 	JITBPF_END_COUNT
 };
 
-#define JITBPF_SAMPLE_USER_REGS 1u /* flags: struct jitbpf_user_regs behind the frames */
+#define JITBPF_SAMPLE_USER_REGS	     1u /* flags: struct jitbpf_user_regs behind the frames */
+#define JITBPF_SAMPLE_STACK_COPY     2u /* flags: struct jitbpf_stack_copy behind that */
+#define JITBPF_SAMPLE_FRAME_POINTERS 4u /* flags: some caller was found by UNWIND_FRAME_POINTER */
 
 struct jitbpf_sample {
 	struct jitbpf_record h;
@@ -64,12 +69,33 @@ struct jitbpf_sample {
 	__u32 user_end; /* enum jitbpf_stack_end */
 	__u32 reserved;
 	char comm[JITBPF_COMM_MAX]; /* the thread's, NUL-padded */
-	__u64 ips[];		    /* kernel frames, then user frames, each leaf first */
+	/*
+	 * Kernel frames, then user frames, each leaf first. Callers are return addresses;
+	 * that of code which a signal interrupted is one more than where it was.
+	 */
+	__u64 ips[];
 };
 
 struct jitbpf_user_regs {
 	__u64 ax, bx, cx, dx, si, di, bp, sp, ip, flags;
 	__u64 r8, r9, r10, r11, r12, r13, r14, r15;
+};
+
+#define JITBPF_STACK_COPY_MAX (16u << 10)
+
+/*
+ * A stack that the kernel could not finish (JITBPF_END_NO_RULE): the registers of the last
+ * frame in ips, and the stack from its sp on. In the live source's records only: the pipeline
+ * finishes the stack, and records the sample without this.
+ */
+struct jitbpf_stack_copy {
+	__u64 ip; /* where in the code it is: not one less nor one more */
+	__u64 sp, bp;
+	__u64 stack_top;      /* mm->start_stack: of the main thread, and of this program */
+	__u64 thread_pointer; /* fs base */
+	__u32 size_bytes;     /* of data */
+	__u32 is_caller;      /* ip is a return address */
+	__u8 data[];
 };
 
 /*
@@ -208,6 +234,7 @@ struct jitbpf_counters {
 _Static_assert(sizeof(struct jitbpf_record) == 16, "ABI");
 _Static_assert(sizeof(struct jitbpf_sample) == 64, "ABI");
 _Static_assert(sizeof(struct jitbpf_user_regs) == 144, "ABI");
+_Static_assert(sizeof(struct jitbpf_stack_copy) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit) == 40, "ABI");
 _Static_assert(sizeof(struct jitbpf_journal) == 72, "ABI");
 _Static_assert(sizeof(struct jitbpf_mapping) == 112, "ABI");

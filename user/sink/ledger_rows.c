@@ -17,6 +17,9 @@ const struct ledger_word ledger_cuts[JITBPF_END_COUNT] = {
 	[JITBPF_END_UNREADABLE] = {"unreadable", "stack not readable"},
 	[JITBPF_END_DEPTH] = {"depth", "too deep"},
 	[JITBPF_END_COMPAT] = {"compat", "32-bit code"},
+	[JITBPF_END_NO_RULE] = {"no_rule", "no unwind rule"},
+	[JITBPF_END_COPY] = {"copy", "longer than its copy"},
+	[JITBPF_END_NO_ROOM] = {"no_room", "no room for a copy"},
 };
 
 const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Unwind rows of machine code that nobody describes: its instructions are followed from its
+ * entry along all ways that they can take, with what each does to rsp and rbp. Where ways
+ * join they must agree, else the rows there say UNWIND_UNKNOWN. That gives exact rows for
+ * what compilers make, prologues and epilogues too.
+ */
+#ifndef JITBPF_DECODE_CODE_UNWIND_H
+#define JITBPF_DECODE_CODE_UNWIND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decode/unwind_rows.h"
+
+#define CODE_UNWIND_BYTES_MAX (16u << 20) /* of one region */
+
+/* The frame that code finds at its entry, as a row: UNWIND_CFA_RSP or UNWIND_CFA_RBP. */
+struct code_entry {
+	int32_t cfa;
+	int16_t rbp;
+};
+
+/* Code that is called: rsp points to the return address. */
+extern const struct code_entry code_entry_called;
+
+struct code_unwind_counts {
+	uint32_t instructions; /* that were reached */
+	uint32_t known_bytes;  /* of them, those whose rows say something */
+};
+
+/*
+ * The rows of code_bytes at address (which its relative jumps need), entered at its beginning as
+ * `entry` says. Where code is not reached that way, what is found by following it from
+ * behind an unconditional jump is tried, with the frame of the body before it; what
+ * cannot be known has UNWIND_UNKNOWN. Added to *ret, which is empty; the first row is at 0.
+ * Work is linear in the code's size. Returns 0, -EINVAL (empty or too large) or -ENOMEM.
+ */
+int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
+		const struct code_entry *entry, struct unwind_rows *ret,
+		struct code_unwind_counts *ret_counts);
+
+#endif
