@@ -2,19 +2,18 @@
 #include "agent/symbol_worker.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "agent/work_thread.h"
 #include "base/scope.h"
 
-#define PROGRESS_MS 100
+#define PROGRESS_NS 100000000
 
 /* Frames of a location, with strings of their own in the same allocation. */
 struct symbol_answer {
-	struct symbol_answer *next;
+	struct work_result result;
+	struct symbolizer_counts counts; /* with it */
 	uint32_t location;
 	uint32_t count;
 	struct symbol_frame frames[];
@@ -22,18 +21,9 @@ struct symbol_answer {
 
 struct symbol_worker {
 	struct symbolizer *symbolizer;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t asked, answered;
-	VEC(struct symbol_request) requests; /* not yet begun, from `begun` on */
-	size_t begun;
-	struct symbol_answer *answers;
-	struct symbol_answer **answers_end;
-	bool busy;
+	struct work_thread thread;
 	struct naming_progress progress;
-	struct symbolizer_counts counts; /* as of the last answer */
-	bool stop;
-	int error;
+	struct symbolizer_counts counts; /* with the last answer taken */
 };
 
 static size_t string_bytes(const char *s)
@@ -66,7 +56,7 @@ static struct symbol_answer *make_answer(uint32_t location, const struct symbol_
 	answer = malloc(bytes);
 	if (!answer)
 		return NULL;
-	answer->next = NULL;
+	answer->result.next = NULL;
 	answer->location = location;
 	answer->count = count;
 	at = (char *)&answer->frames[count];
@@ -79,10 +69,12 @@ static struct symbol_answer *make_answer(uint32_t location, const struct symbol_
 	return answer;
 }
 
-static int answer_request(struct symbol_worker *worker, const struct symbol_request *request,
-			  struct symbol_answer **ret)
+static int answer_request(void *worker_, const void *request_, struct work_result **ret)
 {
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	const struct symbol_request *request = request_;
+	struct symbol_worker *worker = worker_;
+	struct symbol_answer *answer;
 	uint32_t count;
 	int err;
 
@@ -90,160 +82,107 @@ static int answer_request(struct symbol_worker *worker, const struct symbol_requ
 				  request->module, frames, &count);
 	if (err)
 		return err;
-	*ret = make_answer(request->location, frames, count);
-	return *ret ? 0 : -ENOMEM;
+	answer = make_answer(request->location, frames, count);
+	if (!answer)
+		return -ENOMEM;
+	answer->counts = symbolizer_counts(worker->symbolizer);
+	*ret = &answer->result;
+	return 0;
 }
 
-static void *work(void *worker_)
+static void sort_requests(void *requests, size_t count)
 {
-	struct symbol_worker *worker = worker_;
+	symbol_requests_sort(requests, count);
+}
 
-	pthread_mutex_lock(&worker->lock);
-	while (!worker->stop) {
-		struct symbol_answer *answer = NULL;
-		struct symbol_request request;
-		struct symbolizer_counts counted;
-		int err;
-
-		if (worker->begun == worker->requests.size) {
-			worker->requests.size = worker->begun = 0;
-			pthread_cond_wait(&worker->asked, &worker->lock);
-			continue;
-		}
-		request = worker->requests.data[worker->begun++];
-		worker->busy = true;
-		pthread_mutex_unlock(&worker->lock);
-		err = answer_request(worker, &request, &answer);
-		counted = symbolizer_counts(worker->symbolizer);
-		pthread_mutex_lock(&worker->lock);
-		worker->busy = false;
-		worker->counts = counted;
-		worker->error = worker->error ?: err;
-		if (answer) {
-			*worker->answers_end = answer;
-			worker->answers_end = &answer->next;
-		}
-		if (worker->begun == worker->requests.size)
-			pthread_cond_signal(&worker->answered);
-	}
-	pthread_mutex_unlock(&worker->lock);
-	return NULL;
+static void drop_answer(struct work_result *answer)
+{
+	free(answer);
 }
 
 static int request(void *context, uint32_t location, const struct location *what,
 		   const struct module *module)
 {
 	struct symbol_worker *worker = context;
-	struct symbol_request added = {
-		.location = location,
-		.kind = what->kind,
-		.offset = what->offset,
-		.module = module,
-	};
-	int err;
 
-	pthread_mutex_lock(&worker->lock);
-	err = vec_push(&worker->requests, added);
-	pthread_mutex_unlock(&worker->lock);
-	return err;
+	return work_thread_add(&worker->thread, &(struct symbol_request){
+							.location = location,
+							.kind = what->kind,
+							.offset = what->offset,
+							.module = module,
+						});
 }
 
 /* Until the worker has answered all, or cannot. Tells now and then where it is. */
 static void wait_for_answers(struct symbol_worker *worker)
 {
-	const struct naming_progress *progress = &worker->progress;
-	size_t before = worker->busy ? worker->begun - 1 : worker->begun;
+	size_t before = work_thread_progress(&worker->thread).done;
 
-	while (!worker->error && (worker->busy || worker->begun < worker->requests.size)) {
-		size_t all = worker->requests.size, at = worker->busy ? worker->begun - 1 : 0;
-		const struct module *module =
-			worker->busy ? worker->requests.data[at].module : NULL;
-		struct timespec until;
+	do {
+		struct work_progress at = work_thread_progress(&worker->thread);
+		const struct symbol_request *request = at.request;
 
-		if (worker->busy && progress->show) {
-			pthread_mutex_unlock(&worker->lock);
-			progress->show(progress->context, at - before, all - before,
-				       module ? module->path : NULL);
-			pthread_mutex_lock(&worker->lock);
-			if (!worker->busy && worker->begun == worker->requests.size)
-				break;
-		}
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += PROGRESS_MS * 1000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&worker->answered, &worker->lock, &until);
-	}
+		if (request && worker->progress.show)
+			worker->progress.show(worker->progress.context, at.done - before,
+					      at.all - before,
+					      request->module ? request->module->path : NULL);
+	} while (!work_thread_wait(&worker->thread, PROGRESS_NS));
 }
 
 static int collect(void *context, bool wait, symbol_taker_fn take, void *take_context)
 {
 	struct symbol_worker *worker = context;
-	struct symbol_answer *answer, *next;
+	struct work_result *result, *next;
 	int err;
 
-	pthread_mutex_lock(&worker->lock);
-	/* A round's requests wake the worker once. */
-	if (worker->begun < worker->requests.size) {
-		symbol_requests_sort(&worker->requests.data[worker->begun],
-				     worker->requests.size - worker->begun);
-		pthread_cond_signal(&worker->asked);
-	}
+	work_thread_go(&worker->thread); /* once for all of a round's requests */
 	if (wait)
 		wait_for_answers(worker);
-	answer = worker->answers;
-	worker->answers = NULL;
-	worker->answers_end = &worker->answers;
-	err = worker->error;
-	pthread_mutex_unlock(&worker->lock);
-	for (; answer; answer = next) {
-		next = answer->next;
+	err = work_thread_take(&worker->thread, &result);
+	for (; result; result = next) {
+		const struct symbol_answer *answer = (const struct symbol_answer *)result;
+
+		next = result->next;
+		worker->counts = answer->counts;
 		err = err ?: take(take_context, answer->location, answer->frames, answer->count);
-		free(answer);
+		free(result);
 	}
 	return err;
 }
 
 static struct symbolizer_counts counts(void *context)
 {
-	struct symbol_worker *worker = context;
-	struct symbolizer_counts counted;
+	const struct symbol_worker *worker = context;
 
-	pthread_mutex_lock(&worker->lock);
-	counted = worker->counts;
-	pthread_mutex_unlock(&worker->lock);
-	return counted;
+	return worker->counts;
 }
 
 int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **ret,
 			 struct symbol_service *ret_service)
 {
-	struct symbol_worker *worker = calloc(1, sizeof(*worker));
-	sigset_t all, before;
+	AUTO_FREE struct symbol_worker *worker = calloc(1, sizeof(*worker));
 	int err;
 
 	if (!worker)
 		return -ENOMEM;
 	worker->symbolizer = symbolizer;
-	worker->answers_end = &worker->answers;
-	pthread_mutex_init(&worker->lock, NULL);
-	pthread_cond_init(&worker->asked, NULL);
-	pthread_cond_init(&worker->answered, NULL);
-	sigfillset(&all); /* signals belong to the event loop */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&worker->thread, NULL, work, worker);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (err) {
-		free(worker);
-		return -err;
-	}
-	*ret = worker;
+	err = work_thread_start(&worker->thread,
+				&(struct work_kind){
+					.request_bytes = sizeof(struct symbol_request),
+					.make = answer_request,
+					.sort = sort_requests,
+					.drop = drop_answer,
+					.context = worker,
+				});
+	if (err)
+		return err;
 	*ret_service = (struct symbol_service){
 		.request = request,
 		.collect = collect,
 		.counts = counts,
 		.context = worker,
 	};
+	*ret = TAKE_PTR(worker);
 	return 0;
 }
 
@@ -255,22 +194,8 @@ void symbol_worker_set_progress(struct symbol_worker *worker,
 
 void symbol_worker_destroy(struct symbol_worker *worker)
 {
-	struct symbol_answer *next;
-
 	if (!worker)
 		return;
-	pthread_mutex_lock(&worker->lock);
-	worker->stop = true;
-	pthread_cond_signal(&worker->asked);
-	pthread_mutex_unlock(&worker->lock);
-	pthread_join(worker->thread, NULL);
-	for (struct symbol_answer *answer = worker->answers; answer; answer = next) {
-		next = answer->next;
-		free(answer);
-	}
-	vec_deinit(&worker->requests);
-	pthread_cond_destroy(&worker->asked);
-	pthread_cond_destroy(&worker->answered);
-	pthread_mutex_destroy(&worker->lock);
+	work_thread_stop(&worker->thread);
 	free(worker);
 }
