@@ -4,19 +4,21 @@
 
 #include <bpf/bpf_core_read.h>
 
-#define unwind_read(dst, size, address) bpf_probe_read_user((dst), (size), (void *)(address))
-
 #include "bpf/pid_space.h"
-#include "bpf/unwind.h"
+#include "bpf/unwind_walk.h"
 #include "uapi/record.h"
 
 #define USER_MODE	 3 /* privilege level in cs */
 #define USER_CS_32	 0x23
 #define KERNEL_STACK_MAX (JITBPF_FRAMES_MAX * sizeof(__u64))
+#define REGS_WORDS	 (sizeof(struct jitbpf_user_regs) / sizeof(__u64))
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile bool want_user_regs = false;
+
+/* Walk by tables, with a copy of the stack where they lack something; else by frame pointers. */
+const volatile bool walk_tables = false;
 const volatile __u32 sample_wake_bytes = 256u << 10;
 
 /* One ring a CPU: in an NMI a shared one's lock is only tried, and samples would be dropped. */
@@ -32,14 +34,20 @@ struct {
 	__array(values, struct sample_ring);
 } sample_rings SEC(".maps");
 
+#define COPY_PIECE	  4096 /* what can be read of a stack ends at a page's end */
+#define ABOVE_STACK_LIMIT 128  /* of the stack's outermost frame */
+
 /*
- * Where a sample is put together; the frames are packed, so its size is exact.
+ * Where a sample is put together; the parts are packed, so its size is exact.
  * An interrupt does not nest into itself, so that one a CPU is enough.
  */
 struct sample_scratch {
 	struct jitbpf_sample head;
 	__u64 ips[2 * JITBPF_FRAMES_MAX + 2];
 	struct jitbpf_user_regs regs_room;
+	struct jitbpf_stack_copy copy_room;
+	__u8 stack_room[JITBPF_STACK_COPY_MAX + COPY_PIECE];
+	struct user_walk walk; /* not part of it */
 };
 
 struct {
@@ -78,31 +86,60 @@ static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
 	__sync_fetch_and_add(lost ?: &lost_elsewhere, 1);
 }
 
-/* The user-mode part of a sample: frames behind those of the kernel. */
-static __always_inline void walk_user(struct sample_scratch *s, struct task_struct *task,
-				      struct pt_regs *user, __u32 at)
+/* Walk on, writing callers to ips from `at` on. Global as walk_frame() is. */
+__noinline int walk_callers(struct sample_scratch *s, __u32 at)
 {
-	__u64 stack_top = task->mm->start_stack, thread_pointer = task->thread.fsbase;
-	enum jitbpf_stack_end end;
-	__u32 frames = 0;
-	__u64 top = 0;
+	__u64 to;
+	int end;
 
-	/* Read here: behind the walk, the verifier would check the reads once for each of its
-	 * exits. */
-	asm volatile("" : "+r"(stack_top), "+r"(thread_pointer));
-	asm volatile("" : "+r"(at));
-	if (at > JITBPF_FRAMES_MAX)
-		return;
-	s->ips[at] = user->ip;
-	if (user->cs == USER_CS_32) {
-		s->head.user_end = JITBPF_END_COMPAT;
-	} else {
-		end = unwind_frame_pointers(user->sp, user->bp, &s->ips[at + 1],
-					    JITBPF_FRAMES_MAX - 1, &frames, &top);
-		s->head.user_end =
-			unwind_judge_end(end, frames, user->sp, top, stack_top, thread_pointer);
+	if (!s)
+		return JITBPF_END_NO_RULE;
+	for (__u32 i = s->walk.callers; i < JITBPF_FRAMES_MAX; i++) {
+		end = walk_frame(&s->walk);
+		if (end)
+			return end;
+		to = at + i;
+		asm volatile("" : "+r"(to));
+		if (i == JITBPF_FRAMES_MAX - 1 || to >= 2 * JITBPF_FRAMES_MAX)
+			break;
+		s->ips[to] = unwind_frame_ip(&s->walk.state);
 	}
-	s->head.user_frames = frames + 1;
+	s->walk.callers = JITBPF_FRAMES_MAX - 1;
+	return JITBPF_END_DEPTH;
+}
+
+/*
+ * The user-mode part of a sample: frames behind those of the kernel. Returns whether the stack
+ * is to be copied from where the walk stopped.
+ */
+static __always_inline bool walk_user(struct sample_scratch *s, struct task_struct *task,
+				      struct pt_regs *user, __u32 at, bool copies)
+{
+	struct user_walk *w = &s->walk;
+	int end;
+
+	if (at > JITBPF_FRAMES_MAX)
+		return false;
+	s->ips[at] = user->ip;
+	begin_walk(w, s->head.pid, user, task);
+	if (user->cs == USER_CS_32) {
+		end = JITBPF_END_COMPAT;
+	} else {
+		w->by_frame_pointers = !walk_tables;
+		end = walk_callers(s, at + 1);
+		if (walk_tables && w->not_made && !copies) {
+			/* A guess is better than nothing. */
+			w->by_frame_pointers = true;
+			end = walk_callers(s, at + 1);
+			if (end != JITBPF_END_ROOT && end != JITBPF_END_DEPTH)
+				end = JITBPF_END_NO_ROOM;
+		}
+	}
+	s->head.user_end = end;
+	s->head.user_frames = w->callers + 1;
+	if (w->state.guessed)
+		s->head.h.flags |= JITBPF_SAMPLE_FRAME_POINTERS;
+	return end == JITBPF_END_NO_RULE && w->not_made;
 }
 
 static __always_inline void copy_regs(struct jitbpf_user_regs *to, const struct pt_regs *from)
@@ -127,10 +164,59 @@ static __always_inline void copy_regs(struct jitbpf_user_regs *to, const struct 
 	to->r15 = from->r15;
 }
 
-static __always_inline void output(struct sample_scratch *s, __u64 size)
+/* How much of the stack can be of use: what lies above sp, as far as that is known. */
+static __always_inline __u64 wanted_bytes(const struct user_walk *w)
 {
-	__u32 cpu = s->head.cpu;
-	void *ring = bpf_map_lookup_elem(&sample_rings, &cpu);
+	__u64 limit = unwind_stack_limit(w->state.sp, w->stack_top, w->thread_pointer);
+	__u64 above = limit - w->state.sp + ABOVE_STACK_LIMIT;
+
+	return limit && above < JITBPF_STACK_COPY_MAX ? above : JITBPF_STACK_COPY_MAX;
+}
+
+/*
+ * Put a copy of the stack, from where the walk stopped, at ips[at]. The stack may end before
+ * what is wanted: it is read page by page. Returns how many words it takes.
+ */
+__noinline int copy_stack(struct sample_scratch *s, __u32 at)
+{
+	struct jitbpf_stack_copy *copy;
+	__u64 sp, size = 0, piece, wanted;
+
+	if (!s || at > 2 * JITBPF_FRAMES_MAX + REGS_WORDS)
+		return 0;
+	copy = (struct jitbpf_stack_copy *)&s->ips[at];
+	sp = s->walk.state.sp;
+	wanted = wanted_bytes(&s->walk);
+	for (__u32 i = 0; i <= JITBPF_STACK_COPY_MAX / COPY_PIECE && size < wanted; i++) {
+		piece = COPY_PIECE - ((sp + size) & (COPY_PIECE - 1));
+		if (piece > wanted - size)
+			piece = wanted - size;
+		asm volatile("" : "+r"(piece), "+r"(size));
+		if (size > JITBPF_STACK_COPY_MAX || piece > COPY_PIECE ||
+		    bpf_probe_read_user(copy->data + size, piece, (void *)(sp + size)))
+			break;
+		size += piece;
+	}
+	size &= ~7ull;
+	copy->ip = s->walk.state.ip;
+	copy->sp = sp;
+	copy->bp = s->walk.state.bp;
+	copy->stack_top = s->walk.stack_top;
+	copy->thread_pointer = s->walk.thread_pointer;
+	copy->size_bytes = size;
+	copy->is_caller = s->walk.state.is_caller;
+	return (sizeof(*copy) + size) / sizeof(__u64);
+}
+
+/* Copies are many times larger than samples: those come first. */
+static __always_inline bool has_room_for_copy(void *ring)
+{
+	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <
+			       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
+}
+
+static __always_inline void output(struct sample_scratch *s, void *ring, __u64 size)
+{
 	__u64 flags = BPF_RB_NO_WAKEUP;
 
 	s->head.h.size_bytes = size;
@@ -141,8 +227,40 @@ static __always_inline void output(struct sample_scratch *s, __u64 size)
 	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= sample_wake_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
 	asm volatile("" : "+r"(size));
-	if (size > sizeof(*s) || bpf_ringbuf_output(ring, s, size, flags))
+	if (size > offsetof(struct sample_scratch, walk) ||
+	    bpf_ringbuf_output(ring, s, size, flags))
 		lose(&s->head, JITBPF_COUNT_SAMPLES_RING_FULL);
+}
+
+static __always_inline void fill_head(struct jitbpf_sample *head, struct task_struct *task,
+				      __u32 pid)
+{
+	head->h.type = JITBPF_SAMPLE;
+	head->h.flags = 0;
+	head->h.time_ns = bpf_ktime_get_ns();
+	head->pid = pid;
+	head->tid = current_tid_in_our_space(task);
+	head->start_ns = task->group_leader->start_boottime;
+	head->cpu = bpf_get_smp_processor_id();
+	head->kernel_frames = 0;
+	head->user_frames = 0;
+	head->user_end = JITBPF_END_NONE;
+	head->reserved = 0;
+	bpf_get_current_comm(head->comm, sizeof(head->comm));
+}
+
+static __always_inline void walk_kernel(struct sample_scratch *s, struct bpf_perf_event_data *ctx)
+{
+	long bytes;
+
+	if (ctx->regs.cs & USER_MODE)
+		return;
+	bytes = bpf_get_stack(ctx, s->ips, KERNEL_STACK_MAX, 0);
+	if (bytes <= 0) { /* the leaf at least is known */
+		s->ips[0] = ctx->regs.ip;
+		bytes = sizeof(__u64);
+	}
+	s->head.kernel_frames = (__u32)bytes / sizeof(__u64);
 }
 
 SEC("perf_event")
@@ -151,8 +269,9 @@ int sample(struct bpf_perf_event_data *ctx)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct sample_scratch *s;
 	struct pt_regs *user;
-	__u32 zero = 0, pid, frames;
-	long kernel_bytes = 0;
+	__u32 zero = 0, pid, cpu, words;
+	bool copy = false;
+	void *ring;
 
 	pid = current_pid_in_our_space(task);
 	if (!is_tracked(pid))
@@ -161,40 +280,28 @@ int sample(struct bpf_perf_event_data *ctx)
 	s = bpf_map_lookup_elem(&scratch_map, &zero);
 	if (!s)
 		return 0; /* cannot be: the map has one element */
-	s->head.h.type = JITBPF_SAMPLE;
-	s->head.h.flags = 0;
-	s->head.h.time_ns = bpf_ktime_get_ns();
-	s->head.pid = pid;
-	s->head.tid = current_tid_in_our_space(task);
-	s->head.start_ns = task->group_leader->start_boottime;
-	s->head.cpu = bpf_get_smp_processor_id();
-	s->head.user_frames = 0;
-	s->head.user_end = JITBPF_END_NONE;
-	s->head.reserved = 0;
-	bpf_get_current_comm(s->head.comm, sizeof(s->head.comm));
-
-	if (!(ctx->regs.cs & USER_MODE)) {
-		kernel_bytes = bpf_get_stack(ctx, s->ips, KERNEL_STACK_MAX, 0);
-		if (kernel_bytes <= 0) { /* the leaf at least is known */
-			s->ips[0] = ctx->regs.ip;
-			kernel_bytes = sizeof(__u64);
-		}
-	}
-	frames = (__u32)kernel_bytes / sizeof(__u64);
-	s->head.kernel_frames = frames;
+	fill_head(&s->head, task, pid);
+	cpu = s->head.cpu;
+	ring = bpf_map_lookup_elem(&sample_rings, &cpu);
+	walk_kernel(s, ctx);
+	words = s->head.kernel_frames;
 
 	/* The kernel's helpers of a process (io_uring) share its memory, but never were in user
 	 * mode. */
 	user = (struct pt_regs *)bpf_task_pt_regs(task);
 	if (!(task->flags & PF_KTHREAD) && task->mm && user->ip)
-		walk_user(s, task, user, frames);
+		copy = walk_user(s, task, user, words, has_room_for_copy(ring));
 
-	frames += s->head.user_frames;
-	if (want_user_regs && s->head.user_frames && frames <= 2 * JITBPF_FRAMES_MAX) {
-		copy_regs((struct jitbpf_user_regs *)&s->ips[frames], user);
+	words += s->head.user_frames;
+	if (want_user_regs && s->head.user_frames && words <= 2 * JITBPF_FRAMES_MAX) {
+		copy_regs((struct jitbpf_user_regs *)&s->ips[words], user);
 		s->head.h.flags |= JITBPF_SAMPLE_USER_REGS;
-		frames += sizeof(struct jitbpf_user_regs) / sizeof(__u64);
+		words += REGS_WORDS;
 	}
-	output(s, sizeof(s->head) + (__u64)frames * sizeof(__u64));
+	if (walk_tables && copy) {
+		s->head.h.flags |= JITBPF_SAMPLE_STACK_COPY;
+		words += copy_stack(s, words);
+	}
+	output(s, ring, sizeof(s->head) + (__u64)words * sizeof(__u64));
 	return 0;
 }

@@ -38,12 +38,14 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
 	    unwind_read(&sp, sizeof(sp), s->sp + UNWIND_SIGNAL_SP) ||
 	    unwind_read(&bp, sizeof(bp), s->sp + UNWIND_SIGNAL_BP))
 		return JITBPF_END_UNREADABLE;
+	if (!ip)
+		return JITBPF_END_ROOT;
 	/* The handler may run on a stack of its own, so that sp can go either way. */
 	s->ip = ip;
 	s->sp = sp;
 	s->bp = bp;
 	s->is_caller = 0;
-	return ip ? UNWIND_STEPPED : JITBPF_END_ROOT;
+	return UNWIND_STEPPED;
 }
 
 /*
@@ -70,7 +72,7 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 			return JITBPF_END_UNREADABLE;
 		break;
 	case UNWIND_COMMAND:
-		switch (offset / 8) {
+		switch (row.cfa >> 3) {
 		case UNWIND_ROOT:
 			return JITBPF_END_ROOT;
 		case UNWIND_SIGNAL:
@@ -81,6 +83,8 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 		case UNWIND_FRAME_POINTER:
 			if (!s->bp)
 				return JITBPF_END_ROOT;
+			if (s->bp < s->sp)
+				return JITBPF_END_BAD_FRAME;
 			cfa = s->bp + 16;
 			row.rbp = -2;
 			guessed = 1;
@@ -111,97 +115,61 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 	return UNWIND_STEPPED;
 }
 
-/*
- * As a loop, the walk takes the verifier half a second at each start, all
- * unrolled a twentieth of that.
- */
-#ifdef __bpf__
-#define UNWIND_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNWIND_UNROLL
-#endif
-
-/*
- * Walk a chain of frame pointers from the frame at bp, and write return
- * addresses to ips, *ret_count of them (at most max). Each frame lies above the
- * one before; sp is where the stack ends: a frame below it is not one.
- * *ret_top is the address behind the outermost frame found, sp if there is none.
- *
- * JITBPF_END_ROOT means that the chain ended by itself, with a zero. Code that
- * uses the frame pointer for something else can look the same: see
- * unwind_judge_end().
- */
-static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_frame_pointers(
-	__u64 sp, __u64 bp, __u64 *ips, __u32 max, __u32 *ret_count, __u64 *ret_top)
-{
-	struct {
-		__u64 bp, return_address;
-	} frame;
-	enum jitbpf_stack_end end = JITBPF_END_DEPTH;
-	__u64 top = sp;
-	__u32 i;
-
-	UNWIND_UNROLL
-	for (i = 0; i < max; i++) {
-		if (!bp) {
-			end = JITBPF_END_ROOT;
-			break;
-		}
-		if (bp < top || bp & 7) {
-			end = JITBPF_END_BAD_FRAME;
-			break;
-		}
-		if (unwind_read(&frame, sizeof(frame), bp)) {
-			end = JITBPF_END_UNREADABLE;
-			break;
-		}
-		if (!frame.return_address) {
-			end = JITBPF_END_ROOT;
-			break;
-		}
-		ips[i] = frame.return_address;
-		top = bp + sizeof(frame);
-		bp = frame.bp;
-	}
-	*ret_count = i;
-	*ret_top = top;
-	return end;
-}
-
 /* libc's own frames between the first function of a program or thread and the top of its stack. */
 #define UNWIND_MAIN_TOP_BYTES	512
 #define UNWIND_THREAD_TOP_BYTES 3072 /* glibc's static TLS, about 1,900, lies there too */
 #define UNWIND_STACK_BYTES_MAX	(1ull << 30)
 
 /*
- * Did a walk that ended as `end` at `top` reach the root? Where the stack that
- * sp points into is one whose top is known, the distance tells: the stack of the
- * main thread (stack_top, where the kernel put its arguments), or that of a
- * thread of libc (thread_pointer, its control block, which lies at the top of
- * its stack). libc's frames there are built without frame pointers, so that the
- * chain's own end says nothing; and a stack without a single caller is no proof. On any other stack
- * (coroutines) the chain's own end is all there is.
+ * The top of the stack that sp points into, 0 where it is not known: that of the main thread
+ * (stack_top, where the kernel put its arguments), or that of a thread of libc
+ * (thread_pointer, its control block, which lies at the top of its stack).
+ */
+static inline __attribute__((always_inline)) __u64 unwind_stack_limit(__u64 sp, __u64 stack_top,
+								      __u64 thread_pointer)
+{
+	if (sp <= stack_top && stack_top - sp < UNWIND_STACK_BYTES_MAX)
+		return stack_top;
+	if (sp <= thread_pointer && thread_pointer - sp < UNWIND_STACK_BYTES_MAX)
+		return thread_pointer;
+	return 0;
+}
+
+/*
+ * Did a walk that ended as `end` at `top` reach the root? Where the top of the stack is known,
+ * the distance tells: libc's frames there are built without frame pointers, so that the
+ * chain's own end says nothing; and a stack without a single caller is no proof. On any other
+ * stack (coroutines) the chain's own end is all there is.
  */
 static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_end(
 	enum jitbpf_stack_end end, __u32 callers, __u64 sp, __u64 top, __u64 stack_top,
 	__u64 thread_pointer)
 {
-	__u64 limit, room;
+	__u64 limit = unwind_stack_limit(sp, stack_top, thread_pointer);
+	__u64 room = limit == stack_top ? UNWIND_MAIN_TOP_BYTES : UNWIND_THREAD_TOP_BYTES;
 
-	if (end == JITBPF_END_DEPTH)
+	if (end == JITBPF_END_DEPTH || !limit)
 		return end;
-	if (sp <= stack_top && stack_top - sp < UNWIND_STACK_BYTES_MAX) {
-		limit = stack_top;
-		room = UNWIND_MAIN_TOP_BYTES;
-	} else if (sp <= thread_pointer && thread_pointer - sp < UNWIND_STACK_BYTES_MAX) {
-		limit = thread_pointer;
-		room = UNWIND_THREAD_TOP_BYTES;
-	} else {
-		return end;
-	}
 	if (top <= limit && limit - top <= room)
 		return callers ? JITBPF_END_ROOT : end;
 	return end == JITBPF_END_ROOT ? JITBPF_END_BAD_FRAME : end;
+}
+
+/*
+ * How a walk ended of which unwind_step(s, row) said `end`, after so many callers. An outermost
+ * frame that says so is believed; one that was only guessed is judged by where it is.
+ */
+static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_end(
+	const struct unwind_state *s, struct unwind_row row, enum jitbpf_stack_end end,
+	__u32 callers, __u64 stack_top, __u64 thread_pointer)
+{
+	__u32 is_guess = row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER);
+
+	if (row.cfa == UNWIND_CFA_COMMAND(UNWIND_ROOT))
+		return end;
+	if (!is_guess && end != JITBPF_END_ROOT)
+		return end;
+	return unwind_judge_end(end, callers, s->sp, s->sp, stack_top, thread_pointer);
 }
 
 #endif

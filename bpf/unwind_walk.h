@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The walk of a user stack by the tables in maps; bpf/unwind.h has its steps. Where a
+ * table lacks something the walk stops, to be finished by user space.
+ */
+#ifndef JITBPF_BPF_UNWIND_WALK_H
+#define JITBPF_BPF_UNWIND_WALK_H
+
+#include "bpf/unwind_maps.h"
+
+#define unwind_read(dst, size, address) bpf_probe_read_user((dst), (size), (void *)(address))
+
+#include "bpf/unwind.h"
+
+/* As many halvings as find one of UNWIND_PROCESS_MAPPINGS_MAX, or of UNWIND_PAGE_ROWS_MAX. */
+#define MAPPING_SEARCH_STEPS 13
+#define ROW_SEARCH_STEPS     14
+
+struct unwind_pages_map unwind_pages SEC(".maps");
+struct unwind_processes_map unwind_processes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_MAPPINGS_MAX);
+	__type(key, __u32);
+	__type(value, struct unwind_mapping);
+} unwind_mappings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, UNWIND_ROWS_MAX);
+	__type(key, __u32);
+	__type(value, struct unwind_row);
+} unwind_rows SEC(".maps");
+
+struct user_walk {
+	struct unwind_state state;
+	__u64 stack_top, thread_pointer;
+	struct unwind_mapping mapping; /* of the frame before: often of the next one too */
+	__u32 first, count;	       /* the process's mappings; count 0: not published */
+	__u32 callers;		       /* found so far */
+	__u16 by_frame_pointers;       /* not by tables */
+	__u16 not_made;		       /* it stopped because a table lacks something */
+};
+
+static __always_inline bool find_mapping(struct user_walk *w, __u64 pc)
+{
+	__u32 low = w->first, high = low + w->count, middle;
+	struct unwind_mapping *mapping;
+
+	if (pc >= w->mapping.start && pc < w->mapping.end)
+		return true;
+	for (__u32 i = 0; i < MAPPING_SEARCH_STEPS && low < high; i++) {
+		middle = low + (high - low) / 2;
+		mapping = bpf_map_lookup_elem(&unwind_mappings, &middle);
+		if (!mapping)
+			return false;
+		if (pc < mapping->start) {
+			high = middle;
+		} else if (pc >= mapping->end) {
+			low = middle + 1;
+		} else {
+			w->mapping = *mapping;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What the tables say of a place; UNWIND_NOT_MADE where they say nothing. */
+static __always_inline struct unwind_row find_row(struct user_walk *w, __u64 pc)
+{
+	struct unwind_row *row, none = {.cfa = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE)};
+	__u32 low, high, middle, in_page;
+	struct unwind_page_key key;
+	struct unwind_page *page;
+
+	if (!find_mapping(w, pc))
+		return none;
+	pc = pc - w->mapping.start + w->mapping.offset;
+	key.owner = w->mapping.owner;
+	key.page = pc >> UNWIND_PAGE_SHIFT;
+	page = bpf_map_lookup_elem(&unwind_pages, &key);
+	if (!page)
+		return none;
+	in_page = pc & (UNWIND_PAGE_BYTES - 1);
+	low = page->first;
+	high = low + page->count;
+	for (__u32 i = 0; i < ROW_SEARCH_STEPS && high - low > 1; i++) {
+		middle = low + (high - low) / 2;
+		row = bpf_map_lookup_elem(&unwind_rows, &middle);
+		if (!row)
+			return none;
+		if (row->pc <= in_page)
+			low = middle;
+		else
+			high = middle;
+	}
+	row = bpf_map_lookup_elem(&unwind_rows, &low);
+	return row ? *row : none;
+}
+
+/*
+ * One step. Global, so that the verifier looks at it once, whatever calls it: as part of
+ * a loop, or unrolled, it takes seconds, or is refused.
+ */
+__noinline int walk_frame(struct user_walk *w)
+{
+	struct unwind_row row = {.cfa = UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER)};
+	struct unwind_state state;
+	int end;
+
+	if (!w)
+		return JITBPF_END_NO_RULE;
+	state = w->state;
+	if (!w->by_frame_pointers)
+		row = find_row(w, state.ip - state.is_caller);
+	end = unwind_step(&state, row);
+	if (end) {
+		w->not_made = row.cfa == UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
+		return unwind_end(&state, row, end, w->callers, w->stack_top, w->thread_pointer);
+	}
+	w->state = state;
+	w->callers++;
+	return UNWIND_STEPPED;
+}
+
+static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const struct pt_regs *user,
+				       struct task_struct *task)
+{
+	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &pid);
+
+	w->state = (struct unwind_state){.ip = user->ip, .sp = user->sp, .bp = user->bp};
+	w->stack_top = task->mm->start_stack;
+	w->thread_pointer = task->thread.fsbase;
+	w->mapping.start = w->mapping.end = 0;
+	w->callers = 0;
+	w->by_frame_pointers = false;
+	w->not_made = false;
+	w->first = w->count = 0;
+	if (process && process->stack_top == w->stack_top) {
+		w->first = process->first;
+		w->count = process->count;
+	}
+}
+
+#endif
