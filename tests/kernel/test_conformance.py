@@ -234,10 +234,12 @@ class Steady(harness.KernelTest):
 class Killed(harness.KernelTest):
     def test_writers(self):
         """Processes that are killed while they write their journals, and these are read."""
-        script = ('for i in 1 2 3 4 5 6; do "$0" storm --rate 40000 --slots 16 --seconds 30 & '
+        # Always behind its rate, so that it loads all slots at once: many times what the ring holds.
+        script = ('for i in 1 2 3 4 5 6; do "$0" storm --rate 10000000 --slots 256 '
+                  '--iterations 1000000 --seconds 30 & '
                   'sleep 0.4; kill -9 $!; wait $!; done 2>/dev/null; true')
         run = self.record(["bash", "-c", script, harness.ENGINE],
-                          ["-F", "999", "--user-regs", "--code-ring", "64K"])
+                          ["-F", "999", "--user-regs", "--code-ring", "4K"])
         named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
         right = 0
         for sample in run.samples():
@@ -248,9 +250,10 @@ class Killed(harness.KernelTest):
                 self.assertIn(frame.name, (generation, "//anon"))
                 right += frame.name == generation
         self.assertGreater(right, 300)
-        jit = self.check_ledger(run)["jit"]
-        self.assertGreater(jit["recovered"], 0)
-        self.assertEqual(jit["malformed"], 0)
+        summary = self.check_ledger(run)
+        self.assertGreater(summary["counters"]["jit_ring_full"], 1000)
+        self.assertGreater(summary["jit"]["recovered"], 1000)
+        self.assertEqual(summary["jit"]["malformed"], 0)
 
 
 if __name__ == "__main__":
