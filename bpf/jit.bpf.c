@@ -6,6 +6,7 @@
 #include "bpf/maps.h"
 
 #include "bpf/pid_space.h"
+#include "bpf/unwind_maps.h"
 #include "uapi/jit_record.h"
 #include "uapi/record.h"
 
@@ -19,6 +20,8 @@ const volatile __u32 code_wake_bytes = 2u << 20;
 
 struct counters_map counters SEC(".maps");
 struct tracked_map tracked SEC(".maps");
+struct unwind_pages_map unwind_pages SEC(".maps");
+struct unwind_processes_map unwind_processes SEC(".maps");
 
 struct code_ring_map code_ring SEC(".maps");
 
@@ -123,6 +126,48 @@ static __always_inline bool emit(const struct jitbpf_jit *head, const void *from
 	return emit_4096(head, from, size);
 }
 
+/* The JIT API's numbers of what changes code: as user/decode/jit_event.h. */
+enum code_event {
+	CODE_LOAD = 13,
+	CODE_UNLOAD = 14,
+	CODE_LOAD_V2 = 21,
+	CODE_LOAD_V3 = 22,
+};
+
+#define WITHDRAWN_PAGES_MAX 64 /* 4 MB; user space sees to what is larger, at its round */
+
+static __always_inline bool changes_code(const struct jitbpf_jit_header *event)
+{
+	return (event->event == CODE_LOAD || event->event == CODE_LOAD_V2 ||
+		event->event == CODE_LOAD_V3 || event->event == CODE_UNLOAD) &&
+	       event->code_bytes && !event->part;
+}
+
+/*
+ * What was published of how to unwind the code there holds no longer: no stack shall be
+ * walked by it, not even until user space has read the event.
+ */
+static __always_inline void withdraw_code(__u32 pid, const void *from, __u64 size)
+{
+	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &pid);
+	struct jitbpf_jit_header event;
+	struct unwind_page_key key;
+	__u64 page, last;
+
+	if (!process)
+		return;
+	key.owner = process->code_owner;
+	if (size < sizeof(event) || bpf_probe_read_user(&event, sizeof(event), from) ||
+	    !changes_code(&event))
+		return;
+	page = event.address >> UNWIND_PAGE_SHIFT;
+	last = (event.address + event.code_bytes - 1) >> UNWIND_PAGE_SHIFT;
+	for (__u32 i = 0; i < WITHDRAWN_PAGES_MAX && page <= last; i++, page++) {
+		key.page = page;
+		bpf_map_delete_elem(&unwind_pages, &key);
+	}
+}
+
 SEC("uprobe")
 int jit_event(struct context_regs *regs)
 {
@@ -141,6 +186,7 @@ int jit_event(struct context_regs *regs)
 	head.start_ns = task->group_leader->start_boottime;
 	head.data_bytes = size;
 	head.copy = bpf_get_attach_cookie(regs);
+	withdraw_code(head.pid, from, size);
 	if (!emit(&head, from, size))
 		note_loss(&head, regs->dx);
 	return 0;

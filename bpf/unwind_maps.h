@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The tables that user space fills (uapi/unwind.h). Those that sample.bpf.c alone
- * reads are in bpf/unwind_walk.h; these two are defined there too.
+ * Those of the tables that user space fills (uapi/unwind.h) which several programs share;
+ * defined once, in jit.bpf.c. bpf/unwind_walk.h has the others.
  */
 #ifndef JITBPF_BPF_UNWIND_MAPS_H
 #define JITBPF_BPF_UNWIND_MAPS_H

@@ -16,9 +16,6 @@
 #define MAPPING_SEARCH_STEPS 13
 #define ROW_SEARCH_STEPS     14
 
-struct unwind_pages_map unwind_pages SEC(".maps");
-struct unwind_processes_map unwind_processes SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
