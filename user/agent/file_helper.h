@@ -29,6 +29,8 @@ enum file_request_kind {
 	FILE_FIND_SERVED, /* the debug info of a build ID, from a debuginfod server */
 	/* Read a piece of the file whose descriptor is sent along. */
 	FILE_READ,
+	/* Read memory of process pid, which may be a file's, or a process may answer for it. */
+	FILE_READ_MEMORY,
 };
 
 /* Fields that a kind does not name are 0. */
@@ -36,8 +38,8 @@ struct file_request {
 	uint32_t kind; /* enum file_request_kind */
 	uint32_t pid;
 	uint64_t inode;	     /* FIND: it must have that one; 0: whichever. FIND_MAPPED: not 0 */
-	uint64_t address;    /* FIND_MAPPED */
-	uint64_t size_bytes; /* FIND_MAPPED: of the mapping; READ: up to FILE_PIECE_MAX */
+	uint64_t address;    /* FIND_MAPPED, READ_MEMORY */
+	uint64_t size_bytes; /* FIND_MAPPED: of the mapping; READs: up to FILE_PIECE_MAX */
 	uint64_t offset;     /* READ */
 	uint8_t build_id[JITBPF_BUILD_ID_MAX]; /* FIND_SERVED */
 	uint32_t build_id_bytes;
@@ -49,7 +51,7 @@ struct file_reply {
 	uint32_t direct; /* FIND: 1: the descriptor is open for reading; 0: O_PATH */
 	uint32_t build_id_bytes;
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
-	uint64_t size_bytes;	       /* FIND: of the file; READ: of what follows */
+	uint64_t size_bytes;	       /* FIND: of the file; READs: of what follows */
 	uint8_t bytes[FILE_PIECE_MAX]; /* sent only as far as it is filled */
 };
 

@@ -10,6 +10,7 @@ enum file_place_kind {
 	FILE_PLACE_DEVICE, /* a: major number, b: minor */
 	FILE_PLACE_ROOT,   /* a: the process whose root it is; 0: ours, but for its trees */
 	FILE_PLACE_TREE,   /* a, b: of our root, by the hash of its name */
+	FILE_PLACE_MEMORY, /* a: the process whose memory it is */
 	FILE_PLACE_SERVERS,
 };
 

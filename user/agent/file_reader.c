@@ -106,11 +106,14 @@ static uint64_t time_left_ms(struct file_reader *reader, struct file_place place
 /* What was asked for, by name. */
 static char *subject_of(const struct file_request *request, int fd)
 {
-	char link[64], path[FILE_PATH_MAX];
+	char link[64], path[FILE_PATH_MAX], *memory;
 	ssize_t length;
 
 	if (request->kind == FILE_FIND_SERVED)
 		return strdup("a debuginfod server");
+	if (request->kind == FILE_READ_MEMORY)
+		return asprintf(&memory, "the memory of process %u", request->pid) < 0 ? NULL
+										       : memory;
 	if (request->kind != FILE_READ)
 		return strdup(request->path);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
@@ -328,5 +331,32 @@ int file_reader_blob(struct file_reader *reader, struct file_place place, struct
 		.close = close_file,
 		.context = file,
 	};
+	return 0;
+}
+
+int file_reader_memory(struct file_reader *reader, uint32_t pid, uint64_t address, void *buf,
+		       size_t size_bytes, size_t *ret_bytes)
+{
+	struct file_place place = {.kind = FILE_PLACE_MEMORY, .a = pid};
+	size_t done = 0, piece, got;
+	int err;
+
+	do {
+		struct file_request request = {.kind = FILE_READ_MEMORY, .pid = pid};
+		AUTO_CLOSE int none = -1;
+
+		piece = size_bytes - done < FILE_PIECE_MAX ? size_bytes - done : FILE_PIECE_MAX;
+		request.address = address + done;
+		request.size_bytes = piece;
+		err = ask(reader, place, &request, -1, &none);
+		got = err ? 0 : reader->reply.size_bytes;
+		if (got > piece)
+			return -EIO;
+		memcpy((uint8_t *)buf + done, reader->reply.bytes, got);
+		done += got;
+	} while (got == piece && done < size_bytes);
+	if (!done)
+		return err ?: -EFAULT;
+	*ret_bytes = done;
 	return 0;
 }

@@ -52,6 +52,13 @@ int file_reader_find(struct file_reader *reader, struct file_place place,
 int file_reader_blob(struct file_reader *reader, struct file_place place, struct found_file *found,
 		     struct blob *ret);
 
+/*
+ * Copy what process pid has at address, as far as it can be read: *ret_bytes, not 0.
+ * Returns 0 or negative errno.
+ */
+int file_reader_memory(struct file_reader *reader, uint32_t pid, uint64_t address, void *buf,
+		       size_t size_bytes, size_t *ret_bytes);
+
 /* Have other patience with the debuginfod servers. */
 void file_reader_set_servers(struct file_reader *reader, struct file_patience patience);
 

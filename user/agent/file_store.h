@@ -2,9 +2,9 @@
 /*
  * The files behind mappings, found when first met: processes end, containers go,
  * files are replaced, but a descriptor stays. Nothing here waits for a file longer
- * than a moment: helper processes (file_helper.h) touch them. Used by two threads,
- * one that meets files (the event loop) and one that reads them (the symbol
- * worker); locks by itself.
+ * than a moment: helper processes (file_helper.h) touch them. Used by three threads,
+ * one that meets files (the event loop) and two that read them (the symbol worker and the
+ * unwind worker); locks by itself.
  */
 #ifndef JITBPF_AGENT_FILE_STORE_H
 #define JITBPF_AGENT_FILE_STORE_H
@@ -12,11 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/memory_source.h"
 #include "symbolize/symbolizer.h"
 #include "uapi/record.h"
-
-#define STORED_FILES_MAX      65536
-#define STORED_FILES_PATH_MAX (16u << 20) /* bytes of all their paths */
 
 struct file_store; /* see file_store.c */
 
@@ -59,9 +57,13 @@ struct file_store_counts file_store_counts(const struct file_store *store);
  */
 void file_store_source(struct file_store *store, struct file_source *ret);
 
+/* As the unwind worker's sources, likewise: of modules alone, and of processes' memory. */
+void file_store_unwind_source(struct file_store *store, struct file_source *ret);
+void file_store_memory_source(struct file_store *store, struct memory_source *ret);
+
 /*
  * Where we gave up waiting, by number: a file that did not answer, or "a debuginfod
- * server". NULL: there are no more. Ask when neither thread uses the store any more.
+ * server". NULL: there are no more. Ask when no thread uses the store any more.
  */
 const char *file_store_given_up(const struct file_store *store, uint32_t number);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -150,6 +151,45 @@ static void test_that_is_direct(void **state)
 	assert_false(file_is_direct(made_up));
 }
 
+static int read_memory(struct helper *helper, const void *address, uint64_t size_bytes)
+{
+	struct file_request request = {
+		.kind = FILE_READ_MEMORY,
+		.pid = (uint32_t)getpid(),
+		.address = (uint64_t)address,
+		.size_bytes = size_bytes,
+	};
+	int none, err = ask(helper, &request, -1, &none);
+
+	assert_int_equal(none, -1);
+	return err;
+}
+
+/* A process's memory is read up to its end, and nothing of what is not there. */
+static void test_memory(void **state)
+{
+	struct helper *helper = *state;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *memory =
+		mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* where Yama would refuse it */
+	assert_true(memory != MAP_FAILED);
+	memset(memory, 'm', 2 * page);
+	assert_int_equal(munmap(memory + 2 * page, page), 0);
+	assert_int_equal(read_memory(helper, memory + 5, page), 0);
+	assert_int_equal(helper->reply.size_bytes, page);
+	assert_memory_equal(helper->reply.bytes, memory + 5, page);
+	assert_int_equal(read_memory(helper, memory + page + 1, 2 * page), 0);
+	assert_int_equal(helper->reply.size_bytes, page - 1);
+	assert_memory_equal(helper->reply.bytes, memory + page + 1, page - 1);
+	assert_int_equal(read_memory(helper, memory + 2 * page, 1), -EFAULT);
+	assert_int_equal(helper->reply.size_bytes, 0);
+	assert_int_equal(read_memory(helper, memory, 0), -EFAULT);
+	assert_int_equal(read_memory(helper, memory, FILE_PIECE_MAX + 1), -EINVAL);
+	munmap(memory, 2 * page);
+}
+
 /* Folders, devices, pipes, and what the kernel makes up: to read kmsg takes it from others. */
 static void test_that_is_no_file(void **state)
 {
@@ -171,6 +211,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_finds_and_reads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_is_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_is_direct, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_is_no_file, setup, teardown),
 	};
 
