@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "state/process_code.h"
+#include "locate/code_site.h"
 
 static int locate_kernel(struct location_table *table, const struct space_map *kernel_code,
 			 uint64_t address, uint64_t time_ns, uint32_t *ret)
@@ -22,48 +22,18 @@ static int locate_kernel(struct location_table *table, const struct space_map *k
 	return location_table_add(table, &location, ret);
 }
 
-/*
- * JIT code lies in memory of its own, so a file mapped there since the load has
- * taken its place: the kernel tells of new mappings, but not of those that go.
- */
-static bool replaced_by_file(const struct code_region *region, const struct space_entry *mapped)
-{
-	const struct mapping *mapping = (const struct mapping *)mapped->value;
-
-	return mapping->module != MAPPING_ANON && mapped->from_ns > region->loaded_ns;
-}
-
 static struct location user_location(const struct process *process, uint64_t address,
 				     uint64_t time_ns)
 {
-	struct location location = {.kind = LOCATION_UNKNOWN, .offset = address};
-	const struct mapping *mapping = NULL;
-	const struct code_region *region;
-	struct code_place place;
-	struct space_entry mapped;
+	struct code_site site = code_site_at(process, address, time_ns);
+	struct location location = {.kind = site.kind, .offset = site.offset};
 
-	if (!process->mappings)
-		return location;
-	if (space_map_find(process->mappings, address, time_ns, &mapped))
-		mapping = (const struct mapping *)mapped.value;
-	region = process_code_find(process, mapping, address, time_ns, &place);
-	if (region &&
-	    !(mapping && place.code == process->code && replaced_by_file(region, &mapped))) {
-		location.kind = LOCATION_JIT;
-		location.owner = region->number;
-		location.offset = place.address - region->address;
-		location.code = &region->value;
-		return location;
+	if (site.kind == LOCATION_JIT) {
+		location.owner = site.region->number;
+		location.code = &site.region->value;
+	} else if (site.kind == LOCATION_NATIVE) {
+		location.owner = site.module;
 	}
-	if (!mapping)
-		return location;
-	if (mapping->module == MAPPING_ANON) {
-		location.kind = LOCATION_ANON;
-		return location;
-	}
-	location.kind = LOCATION_NATIVE;
-	location.owner = mapping->module;
-	location.offset = address - mapping->address + mapping->file_offset;
 	return location;
 }
 

@@ -336,6 +336,15 @@ const struct code_region *code_map_find(const struct code_map *map, uint64_t add
 	return code_layout_is_data(region->layout, address) ? NULL : region;
 }
 
+const struct code_region *code_map_next(const struct code_map *map, uint64_t address)
+{
+	struct space_entry entry;
+
+	if (!space_map_next(map->space, address, &entry))
+		return NULL;
+	return &code_record_of(entry.value)->region;
+}
+
 struct region_visit {
 	int (*fn)(void *context, const struct code_region *region);
 	void *context;

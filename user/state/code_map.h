@@ -192,6 +192,12 @@ bool code_map_has_others(const struct code_map *map, uint64_t start, uint64_t en
 const struct code_region *code_map_find(const struct code_map *map, uint64_t address,
 					uint64_t time_ns);
 
+/*
+ * The region in force of the lowest address that ends above address: the one that covers
+ * it, or the first behind. NULL if none. Borrowed.
+ */
+const struct code_region *code_map_next(const struct code_map *map, uint64_t address);
+
 /* Call fn for each region in force, by address. Stops at and returns the first non-zero. */
 int code_map_for_each(const struct code_map *map,
 		      int (*fn)(void *context, const struct code_region *region), void *context);

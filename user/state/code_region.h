@@ -29,6 +29,12 @@ static inline struct code_record *code_record_of(const struct space_value *value
 	return (struct code_record *)value;
 }
 
+/* The same for all versions of a region, and for nothing else: they share their code. Not 0. */
+static inline uint64_t code_region_origin(const struct code_region *region)
+{
+	return code_record_of(&region->value)->origin;
+}
+
 static inline void code_record_put(struct code_record *record)
 {
 	space_value_put(&record->region.value);
