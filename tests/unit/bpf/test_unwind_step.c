@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <limits.h>
+#include <string.h>
+
+#define BASE  0x7ffe00001000ull /* of the stack in these tests */
+#define WORDS 64
+
+static uint64_t stack[WORDS];
+
+static int read_stack(void *to, size_t size, uint64_t address)
+{
+	if (address < BASE || address - BASE > sizeof(stack) - size)
+		return -1;
+	memcpy(to, (const char *)stack + (address - BASE), size);
+	return 0;
+}
+
+#define unwind_read(dst, size, address) read_stack(dst, size, address)
+
+#include "bpf/unwind.h"
+
+static uint64_t at(int word)
+{
+	return BASE + 8 * (uint64_t)word;
+}
+
+/* Each word says where it stands. */
+static int setup(void **state)
+{
+	for (int i = 0; i < WORDS; i++)
+		stack[i] = 0x1000 + (uint64_t)i;
+	return 0;
+}
+
+static const struct unwind_state leaf = {.ip = 0x401234, .sp = BASE, .bp = BASE + 8 * 20};
+
+static struct unwind_row made_row(int32_t cfa, int rbp)
+{
+	return (struct unwind_row){.cfa = cfa, .rbp = (int16_t)rbp};
+}
+
+static struct unwind_row command_row(int command)
+{
+	return made_row(UNWIND_CFA_COMMAND(command), UNWIND_RBP_KEPT);
+}
+
+static void assert_steps(struct unwind_state from, struct unwind_row row, uint64_t ip, uint64_t sp,
+			 uint64_t bp)
+{
+	struct unwind_state s = from;
+
+	assert_int_equal(unwind_step(&s, row), UNWIND_STEPPED);
+	assert_int_equal(s.ip, ip);
+	assert_int_equal(s.sp, sp);
+	assert_int_equal(s.bp, bp);
+}
+
+/* A walk that ends leaves the frame where it ended. */
+static void assert_ends(struct unwind_state from, struct unwind_row row, enum jitbpf_stack_end end)
+{
+	struct unwind_state s = from;
+
+	assert_int_equal(unwind_step(&s, row), end);
+	assert_memory_equal(&s, &from, sizeof(s));
+}
+
+static void test_cfa_by_rsp(void **state)
+{
+	assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8), UNWIND_RBP_KEPT), 0x1000, at(1),
+		     leaf.bp);
+	assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 48), -2), 0x1005, at(6), 0x1004);
+	assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 48), -6), 0x1005, at(6), 0x1000);
+	assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 48), 0), 0x1005, at(6), 0x1006);
+}
+
+static void test_cfa_by_rbp(void **state)
+{
+	struct unwind_state s = leaf;
+
+	assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RBP, 16), -2), 0x1015, at(22), 0x1014);
+	assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RBP, -16), UNWIND_RBP_KEPT), 0x1011,
+		     at(18), leaf.bp);
+	assert_int_equal(unwind_step(&s, made_row(UNWIND_CFA(UNWIND_CFA_RBP, 16), -2)),
+			 UNWIND_STEPPED);
+	assert_int_equal(s.is_caller, 1);
+	assert_int_equal(s.guessed, 0);
+}
+
+/* A realigned stack: the CFA stands in the frame, and so does rbp. */
+static void test_cfa_saved(void **state)
+{
+	stack[19] = at(40);
+	stack[20] = 0x77;
+	assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_SAVED, -8), 0), 0x1027, at(40), 0x77);
+	assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_SAVED, -8), UNWIND_RBP_KEPT), 0x1027,
+		     at(40), leaf.bp);
+	stack[19] = at(40) + 4;
+	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_SAVED, -8), 0), JITBPF_END_BAD_FRAME);
+	stack[19] = leaf.sp;
+	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_SAVED, -8), 0), JITBPF_END_BAD_FRAME);
+	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_SAVED, 8 * WORDS), 0),
+		    JITBPF_END_UNREADABLE);
+}
+
+/* The first instructions of an entry have pushed nothing yet. */
+static void test_plt(void **state)
+{
+	struct unwind_state s = leaf;
+
+	s.ip = 0x40102a;
+	assert_steps(s, command_row(UNWIND_PLT), 0x1000, at(1), leaf.bp);
+	s.ip = 0x40102b;
+	assert_steps(s, command_row(UNWIND_PLT), 0x1001, at(2), leaf.bp);
+	s.ip = 0x401030;
+	assert_steps(s, command_row(UNWIND_PLT), 0x1000, at(1), leaf.bp);
+}
+
+static void made_signal_frame(int word, uint64_t ip, uint64_t sp, uint64_t bp)
+{
+	stack[word + UNWIND_SIGNAL_BP / 8] = bp;
+	stack[word + UNWIND_SIGNAL_SP / 8] = sp;
+	stack[word + UNWIND_SIGNAL_IP / 8] = ip;
+}
+
+/* What was interrupted is no caller; it may be on a stack below the handler's. */
+static void test_signal(void **state)
+{
+	struct unwind_state s = leaf;
+
+	s.is_caller = 1;
+	made_signal_frame(0, 0x405678, 0x600010, 0x600040);
+	assert_int_equal(unwind_step(&s, command_row(UNWIND_SIGNAL)), UNWIND_STEPPED);
+	assert_int_equal(s.ip, 0x405678);
+	assert_int_equal(s.sp, 0x600010);
+	assert_int_equal(s.bp, 0x600040);
+	assert_int_equal(s.is_caller, 0);
+	assert_int_equal(unwind_frame_ip(&s), 0x405679);
+	s.is_caller = 1;
+	assert_int_equal(unwind_frame_ip(&s), 0x405678);
+}
+
+static void test_signal_frames_that_lie(void **state)
+{
+	struct unwind_state s = leaf;
+
+	made_signal_frame(0, 0, 0x600010, 0x600040);
+	assert_ends(leaf, command_row(UNWIND_SIGNAL), JITBPF_END_ROOT);
+	s.sp = at(WORDS) - UNWIND_SIGNAL_IP;
+	assert_ends(s, command_row(UNWIND_SIGNAL), JITBPF_END_UNREADABLE);
+	s.sp = BASE - UNWIND_SIGNAL_SP - 8;
+	assert_ends(s, command_row(UNWIND_SIGNAL), JITBPF_END_UNREADABLE);
+	s.sp = UINT64_MAX - 8;
+	assert_ends(s, command_row(UNWIND_SIGNAL), JITBPF_END_UNREADABLE);
+}
+
+static void test_rules_that_end_a_walk(void **state)
+{
+	assert_ends(leaf, command_row(UNWIND_ROOT), JITBPF_END_ROOT);
+	assert_ends(leaf, command_row(UNWIND_NOT_MADE), JITBPF_END_NO_RULE);
+	assert_ends(leaf, command_row(UNWIND_UNKNOWN), JITBPF_END_NO_RULE);
+	for (int command = UNWIND_FRAME_POINTER + 1; command < 100; command++)
+		assert_ends(leaf, command_row(command), JITBPF_END_NO_RULE);
+	assert_ends(leaf, command_row(-1), JITBPF_END_NO_RULE);
+	for (int rule = UNWIND_CFA_SAVED + 1; rule < UNWIND_COMMAND; rule++)
+		assert_ends(leaf, made_row(UNWIND_CFA(rule, 16), UNWIND_RBP_KEPT),
+			    JITBPF_END_NO_RULE);
+}
+
+static void test_frame_pointers(void **state)
+{
+	struct unwind_state s = leaf;
+
+	stack[20] = at(30);
+	assert_int_equal(unwind_step(&s, command_row(UNWIND_FRAME_POINTER)), UNWIND_STEPPED);
+	assert_int_equal(s.ip, 0x1015);
+	assert_int_equal(s.sp, at(22));
+	assert_int_equal(s.bp, at(30));
+	assert_int_equal(s.guessed, 1);
+	/* What was guessed once stays a guess. */
+	assert_int_equal(unwind_step(&s, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8), UNWIND_RBP_KEPT)),
+			 UNWIND_STEPPED);
+	assert_int_equal(s.guessed, 1);
+}
+
+static void test_frame_pointers_that_point_elsewhere(void **state)
+{
+	struct unwind_row row = command_row(UNWIND_FRAME_POINTER);
+	struct unwind_state s = leaf;
+
+	s.bp = 0;
+	assert_ends(s, row, JITBPF_END_ROOT);
+	s.sp = at(10);
+	for (int word = 0; word < 10; word++) {
+		s.bp = at(word);
+		assert_ends(s, row, JITBPF_END_BAD_FRAME);
+	}
+	s.bp = at(10);
+	assert_steps(s, row, 0x100b, at(12), 0x100a);
+	s.bp = at(12) + 4;
+	assert_ends(s, row, JITBPF_END_BAD_FRAME);
+	s.bp = at(WORDS - 1);
+	assert_ends(s, row, JITBPF_END_UNREADABLE);
+	s.bp = UINT64_MAX - 7;
+	assert_ends(s, row, JITBPF_END_BAD_FRAME);
+	s.bp = UINT64_MAX - 23;
+	assert_ends(s, row, JITBPF_END_UNREADABLE);
+}
+
+/* A frame that points to itself, or to one below, is met once. */
+static void test_no_way_round_in_circles(void **state)
+{
+	struct unwind_state s = leaf;
+
+	stack[20] = at(20);
+	assert_int_equal(unwind_step(&s, command_row(UNWIND_FRAME_POINTER)), UNWIND_STEPPED);
+	assert_ends(s, command_row(UNWIND_FRAME_POINTER), JITBPF_END_BAD_FRAME);
+	assert_ends(s, made_row(UNWIND_CFA(UNWIND_CFA_RBP, 16), -2), JITBPF_END_BAD_FRAME);
+}
+
+static void test_rows_that_lead_nowhere(void **state)
+{
+	static const int32_t offsets[] = {0, -8, INT32_MIN, 4, 12};
+	static const int32_t far[] = {8 * (WORDS + 1), INT32_MAX & ~UNWIND_RULE_MASK};
+	struct unwind_state s = leaf;
+
+	for (size_t i = 0; i < 3; i++)
+		assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, offsets[i]), -2),
+			    JITBPF_END_BAD_FRAME);
+	for (size_t i = 0; i < 2; i++)
+		assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, far[i]), UNWIND_RBP_KEPT),
+			    JITBPF_END_UNREADABLE);
+	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RBP, INT32_MIN), -2),
+		    JITBPF_END_BAD_FRAME);
+	/* The return address can be read, rbp cannot: on either side. */
+	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8), -2), JITBPF_END_UNREADABLE);
+	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8), 0x7ffe), JITBPF_END_UNREADABLE);
+	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8), INT16_MIN),
+		    JITBPF_END_UNREADABLE);
+	/* Behind the end of all addresses. */
+	s.sp = UINT64_MAX - 15;
+	assert_ends(s, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 16), UNWIND_RBP_KEPT),
+		    JITBPF_END_BAD_FRAME);
+	s.sp = BASE + 4;
+	assert_ends(s, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8), UNWIND_RBP_KEPT),
+		    JITBPF_END_BAD_FRAME);
+}
+
+static void test_no_return_address(void **state)
+{
+	stack[5] = 0;
+	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 48), -2), JITBPF_END_ROOT);
+}
+
+#define STACK_TOP      0x7fff00000000ull
+#define THREAD_POINTER 0x7f0000800000ull
+
+static void test_limits(void **state)
+{
+	assert_int_equal(unwind_stack_limit(STACK_TOP - 100, STACK_TOP, THREAD_POINTER), STACK_TOP);
+	assert_int_equal(unwind_stack_limit(STACK_TOP, STACK_TOP, THREAD_POINTER), STACK_TOP);
+	assert_int_equal(unwind_stack_limit(STACK_TOP + 1, STACK_TOP, THREAD_POINTER), 0);
+	assert_int_equal(unwind_stack_limit(THREAD_POINTER - 100, STACK_TOP, THREAD_POINTER),
+			 THREAD_POINTER);
+	assert_int_equal(unwind_stack_limit(THREAD_POINTER + 1, STACK_TOP, THREAD_POINTER), 0);
+	assert_int_equal(unwind_stack_limit(THREAD_POINTER - UNWIND_STACK_BYTES_MAX, STACK_TOP,
+					    THREAD_POINTER),
+			 0);
+	assert_int_equal(unwind_stack_limit(0, 0, 0), 0);
+}
+
+/* How a walk ended by `row` as `end`, that far below the top of the main thread's stack. */
+static enum jitbpf_stack_end judged(int command, enum jitbpf_stack_end end, uint64_t below,
+				    uint32_t callers)
+{
+	struct unwind_state s = {.sp = STACK_TOP - below};
+
+	return unwind_end(&s, command_row(command), end, callers, STACK_TOP, THREAD_POINTER);
+}
+
+static void test_guesses_are_judged_by_where_they_end(void **state)
+{
+	int guess = UNWIND_FRAME_POINTER;
+
+	assert_int_equal(judged(guess, JITBPF_END_ROOT, 100, 3), JITBPF_END_ROOT);
+	assert_int_equal(judged(guess, JITBPF_END_BAD_FRAME, 100, 3), JITBPF_END_ROOT);
+	assert_int_equal(judged(guess, JITBPF_END_UNREADABLE, 100, 3), JITBPF_END_ROOT);
+	assert_int_equal(judged(guess, JITBPF_END_ROOT, UNWIND_MAIN_TOP_BYTES + 8, 3),
+			 JITBPF_END_BAD_FRAME);
+	assert_int_equal(judged(guess, JITBPF_END_UNREADABLE, 5000, 3), JITBPF_END_UNREADABLE);
+	/* Without a caller nothing is proved. */
+	assert_int_equal(judged(guess, JITBPF_END_BAD_FRAME, 100, 0), JITBPF_END_BAD_FRAME);
+	/* On a stack of which nothing is known, the chain's end is all there is. */
+	assert_int_equal(judged(guess, JITBPF_END_ROOT, 2 * UNWIND_STACK_BYTES_MAX, 3),
+			 JITBPF_END_ROOT);
+}
+
+static void test_threads_have_a_larger_top(void **state)
+{
+	struct unwind_state s = {.sp = THREAD_POINTER - 2000};
+	struct unwind_row guess = command_row(UNWIND_FRAME_POINTER);
+
+	assert_int_equal(unwind_end(&s, guess, JITBPF_END_BAD_FRAME, 2, STACK_TOP, THREAD_POINTER),
+			 JITBPF_END_ROOT);
+	s.sp = THREAD_POINTER - UNWIND_THREAD_TOP_BYTES - 8;
+	assert_int_equal(unwind_end(&s, guess, JITBPF_END_BAD_FRAME, 2, STACK_TOP, THREAD_POINTER),
+			 JITBPF_END_BAD_FRAME);
+}
+
+/* What tables say is believed, but for an end that they do not tell of. */
+static void test_rules_are_believed(void **state)
+{
+	struct unwind_state s = {.sp = STACK_TOP - 5000};
+	struct unwind_row row = made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8), UNWIND_RBP_KEPT);
+
+	assert_int_equal(judged(UNWIND_ROOT, JITBPF_END_ROOT, 5000, 3), JITBPF_END_ROOT);
+	assert_int_equal(judged(UNWIND_ROOT, JITBPF_END_ROOT, 100, 0), JITBPF_END_ROOT);
+	assert_int_equal(judged(UNWIND_NOT_MADE, JITBPF_END_NO_RULE, 100, 3), JITBPF_END_NO_RULE);
+	assert_int_equal(judged(UNWIND_UNKNOWN, JITBPF_END_NO_RULE, 100, 3), JITBPF_END_NO_RULE);
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_UNREADABLE, 3, STACK_TOP, 0),
+			 JITBPF_END_UNREADABLE);
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_ROOT, 3, STACK_TOP, 0),
+			 JITBPF_END_BAD_FRAME);
+	s.sp = STACK_TOP - 100;
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_ROOT, 3, STACK_TOP, 0), JITBPF_END_ROOT);
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_BAD_FRAME, 3, STACK_TOP, 0),
+			 JITBPF_END_BAD_FRAME);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_cfa_by_rsp, setup),
+		cmocka_unit_test_setup(test_cfa_by_rbp, setup),
+		cmocka_unit_test_setup(test_cfa_saved, setup),
+		cmocka_unit_test_setup(test_plt, setup),
+		cmocka_unit_test_setup(test_signal, setup),
+		cmocka_unit_test_setup(test_signal_frames_that_lie, setup),
+		cmocka_unit_test_setup(test_rules_that_end_a_walk, setup),
+		cmocka_unit_test_setup(test_frame_pointers, setup),
+		cmocka_unit_test_setup(test_frame_pointers_that_point_elsewhere, setup),
+		cmocka_unit_test_setup(test_no_way_round_in_circles, setup),
+		cmocka_unit_test_setup(test_rows_that_lead_nowhere, setup),
+		cmocka_unit_test_setup(test_no_return_address, setup),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_guesses_are_judged_by_where_they_end),
+		cmocka_unit_test(test_threads_have_a_larger_top),
+		cmocka_unit_test(test_rules_are_believed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
