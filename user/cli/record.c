@@ -1,50 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* jitbpf record: the live kernel through the stages. */
-#include <errno.h>
-#include <inttypes.h>
 #include <malloc.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 #include "agent/clock.h"
-#include "agent/file_store.h"
-#include "agent/live_source.h"
 #include "agent/requirements.h"
-#include "agent/stop_signals.h"
-#include "agent/symbol_worker.h"
 #include "base/scope.h"
 #include "cli/commands.h"
 #include "cli/file_trouble.h"
 #include "cli/line_rules.h"
-#include "cli/outputs.h"
-#include "cli/status_line.h"
-#include "cli/subject.h"
+#include "cli/record_setup.h"
 #include "cli/view_options.h"
 
 /* From here on memory goes back to the system at once: symbols are read in large, brief pieces. */
 #define LARGE_PIECE_BYTES (256 << 10)
-
-struct record_options {
-	uint32_t freq_hz;
-	uint64_t duration_ns; /* 0: until it is stopped */
-	struct subject_options subject;
-	string_list outputs;
-	bool user_regs;
-	bool quiet;
-	uint64_t code_ring_bytes;
-	uint64_t sample_ring_bytes;
-	const char *shim;
-	bool no_debuginfod;
-	bool no_env;
-	struct view_options view;
-	string_list line_offsets;
-	struct code_line_rules line_rules;
-	struct rlimit open_files; /* the limit before we raised it */
-};
 
 #define FIELD(name) offsetof(struct record_options, name)
 
@@ -78,156 +49,12 @@ static const struct option_spec options[] = {
 	{'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "no summary at the end", 0, 0},
 };
 
-/* All that a recording holds while it runs. */
-struct recording {
-	const struct record_options *options;
-	struct probe_site site;
-	struct file_store *files;
-	struct symbolizer *symbolizer;
-	struct symbol_worker *worker;
-	struct symbol_service symbols;
-	struct pipeline *pipeline;
-	struct live_source *live;
-	struct source source;
-	struct outputs outputs;
-	struct recorder *recorder;
-	struct subject subject;
-	bool unsupported; /* by this machine, or for this user */
-	bool misused;	  /* it was called wrongly */
-	struct stop_signals signals;
-	struct status_line status;
-};
-
-static int complain(int err, const char *what)
-{
-	fprintf(stderr, "jitbpf: %s: %s\n", what, strerror(-err));
-	return err;
-}
-
-static int open_outputs(struct recording *run)
-{
-	int err = 0;
-
-	vec_for_each (path, &run->options->outputs)
-		err = err ?: outputs_add(&run->outputs, *path, NULL);
-	if (!run->options->outputs.size)
-		err = outputs_add(&run->outputs, "profile" RECORDING_EXTENSION, NULL);
-	run->misused = err == -EINVAL;
-	return err;
-}
-
-static int set_info(struct recording *run)
-{
-	AUTO_FREE char *command = subject_line(&run->options->subject);
-	struct utsname machine;
-	struct run_info info = {
-		.start_ns = clock_now_ns(),
-		.wall_clock_ns = clock_read_ns(CLOCK_REALTIME),
-		.freq_hz = run->options->freq_hz,
-		.cpus = live_source_cpus(run->live),
-		.event = live_source_event(run->live),
-		.command = command,
-		.host = machine.nodename,
-		.kernel = machine.release,
-	};
-	FILE *recording = outputs_recording(&run->outputs);
-	int err;
-
-	if (!command)
-		return -ENOMEM;
-	uname(&machine);
-	err = pipeline_set_info(run->pipeline, &info);
-	if (!err && recording)
-		err = recorder_create(recording, &info, &run->recorder);
-	return err;
-}
-
-/* Behind the live source, which knows the kernel's names. */
-static int build_stages(struct recording *run)
-{
-	struct naming_progress naming;
-	struct kernel_source kernel;
-	struct file_source files;
-	int err;
-
-	file_store_source(run->files, &files);
-	err = symbolizer_create(&files, &run->symbolizer);
-	if (err)
-		return err;
-	if (run->options->view.no_demangle)
-		symbolizer_set_no_demangle(run->symbolizer);
-	live_source_init_kernel_source(run->live, &kernel);
-	symbolizer_set_kernel_source(run->symbolizer, &kernel);
-	err = symbol_worker_create(run->symbolizer, &run->worker, &run->symbols);
-	if (err)
-		return err;
-	status_line_init_naming(&run->status, &naming);
-	symbol_worker_set_progress(run->worker, &naming);
-	err = pipeline_create(&(struct pipeline_options){.symbols = &run->symbols,
-							 .view = &run->options->view,
-							 .line_rules = &run->options->line_rules},
-			      &run->pipeline);
-	err = err ?: outputs_attach(&run->outputs, run->pipeline);
-	if (!err && !run->options->quiet)
-		err = pipeline_add_sink(run->pipeline, &sink_summary, stderr);
-	return err;
-}
-
-static int find_shim(struct recording *run)
-{
-	int err = probe_site_find(run->options->shim, &run->site);
-
-	if (err == -ENOENT && !run->options->shim)
-		fprintf(stderr,
-			"jitbpf: libjitbpf.so is not beside this program: build it, or say where "
-			"it is with --shim\n");
-	else if (err == -ENOEXEC)
-		fprintf(stderr, "jitbpf: %s: has no jitbpf:event probe\n",
-			run->options->shim ?: "libjitbpf.so");
-	else if (err)
-		complain(err, run->options->shim ?: "libjitbpf.so");
-	return err;
-}
-
-static int open_live(struct recording *run)
-{
-	const struct record_options *options_ = run->options;
-	struct live_options live = {
-		.freq_hz = options_->freq_hz,
-		.only_tracked = subject_is_some(&options_->subject),
-		.user_regs = options_->user_regs,
-		.code_ring_bytes = options_->code_ring_bytes,
-		.sample_ring_bytes = options_->sample_ring_bytes,
-	};
-	struct live_failure failure;
-	int err = live_source_create(&live, &run->site, run->files, &run->live, &failure);
-
-	if (err) {
-		run->unsupported = failure.unsupported;
-		fprintf(stderr, "jitbpf: %s\n", failure.what);
-		return err;
-	}
-	live_source_init_source(run->live, &run->source);
-	return subject_follow_processes(&run->subject, run->live);
-}
-
-static int prepare_command(struct recording *run)
-{
-	const struct command_environment environment = {
-		.shim_path = run->options->no_env ? NULL : run->site.path,
-		.open_files = run->options->open_files,
-		.on_pipe = run->signals.before_pipe,
-	};
-
-	return subject_prepare_command(&run->subject, &environment, run->live);
-}
-
 /* Drain once. Returns an enum source_state, or negative errno, which has been said. */
 static int round_once(struct recording *run)
 {
 	int state = pipeline_round(run->pipeline, &run->source, run->recorder);
 
-	return state < 0 ? complain(state, "recording") : state;
+	return state < 0 ? record_complain(state, "recording") : state;
 }
 
 static int start(struct recording *run)
@@ -306,14 +133,14 @@ static int finish(struct recording *run)
 	err = pipeline_finish(run->pipeline);
 	status_line_clear(&run->status);
 	if (err)
-		return complain(err, "naming");
+		return record_complain(err, "naming");
 	file_trouble_say(run->files);
 	err = pipeline_recorder_error(run->pipeline);
 	if (!err && run->recorder)
 		err = recorder_finish(run->recorder, pipeline_view(run->pipeline),
 				      pipeline_modules(run->pipeline));
 	if (err && !outputs_check(&run->outputs))
-		complain(err, "writing the recording");
+		record_complain(err, "writing the recording");
 	err = outputs_write(&run->outputs, run->pipeline, &run->status) ?: err;
 	if (!run->options->quiet)
 		err = pipeline_write(run->pipeline, stderr) ?: err;
@@ -322,47 +149,11 @@ static int finish(struct recording *run)
 
 static int record_all(struct recording *run)
 {
-	const struct file_store_options files = {
-		.live = true,
-		.debuginfod = !run->options->no_debuginfod,
-	};
-	int err;
+	int err = record_set_up(run);
 
-	err = find_shim(run);
-	err = err ?: open_outputs(run);
-	if (err)
-		return err;
-	/* Not before: whoever opens a FIFO waits for its reader, and may be sick of it. */
-	err = stop_signals_init(&run->signals);
-	err = err ?: file_store_create(&files, &run->files);
-	if (err)
-		return complain(err, "starting");
-	err = open_live(run);
-	if (err)
-		return err;
-	err = build_stages(run);
-	if (err)
-		return complain(err, "starting");
-	err = prepare_command(run);
-	if (err)
-		return err;
-	err = set_info(run);
-	if (err)
-		return complain(err, "writing the recording");
-	err = start(run);
+	err = err ?: start(run);
 	err = err ?: record_until_told(run);
 	return err ?: finish(run);
-}
-
-static void release(struct recording *run)
-{
-	recorder_destroy(run->recorder);
-	/* It may be looking at a module of the pipeline's, or asking the live source's program. */
-	symbol_worker_destroy(run->worker);
-	pipeline_destroy(run->pipeline);
-	symbolizer_destroy(run->symbolizer);
-	live_source_destroy(run->live);
-	file_store_destroy(run->files);
 }
 
 /* Returns the status to exit with. */
@@ -384,7 +175,7 @@ static int record(const struct record_options *values)
 	if (err)
 		status = 1;
 	status = subject_end(&run.subject, status);
-	release(&run);
+	record_release(&run);
 	return status;
 }
 

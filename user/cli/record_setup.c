@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/record_setup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "agent/clock.h"
+#include "base/scope.h"
+
+int record_complain(int err, const char *what)
+{
+	fprintf(stderr, "jitbpf: %s: %s\n", what, strerror(-err));
+	return err;
+}
+
+static int open_outputs(struct recording *run)
+{
+	int err = 0;
+
+	vec_for_each (path, &run->options->outputs)
+		err = err ?: outputs_add(&run->outputs, *path, NULL);
+	if (!run->options->outputs.size)
+		err = outputs_add(&run->outputs, "profile" RECORDING_EXTENSION, NULL);
+	run->misused = err == -EINVAL;
+	return err;
+}
+
+static int set_info(struct recording *run)
+{
+	AUTO_FREE char *command = subject_line(&run->options->subject);
+	struct utsname machine;
+	struct run_info info = {
+		.start_ns = clock_now_ns(),
+		.wall_clock_ns = clock_read_ns(CLOCK_REALTIME),
+		.freq_hz = run->options->freq_hz,
+		.cpus = live_source_cpus(run->live),
+		.event = live_source_event(run->live),
+		.command = command,
+		.host = machine.nodename,
+		.kernel = machine.release,
+	};
+	FILE *recording = outputs_recording(&run->outputs);
+	int err;
+
+	if (!command)
+		return -ENOMEM;
+	uname(&machine);
+	err = pipeline_set_info(run->pipeline, &info);
+	if (!err && recording)
+		err = recorder_create(recording, &info, &run->recorder);
+	return err;
+}
+
+/* Behind the live source, which knows the kernel's names. */
+static int build_stages(struct recording *run)
+{
+	struct naming_progress naming;
+	struct kernel_source kernel;
+	struct file_source files;
+	int err;
+
+	file_store_source(run->files, &files);
+	err = symbolizer_create(&files, &run->symbolizer);
+	if (err)
+		return err;
+	if (run->options->view.no_demangle)
+		symbolizer_set_no_demangle(run->symbolizer);
+	live_source_init_kernel_source(run->live, &kernel);
+	symbolizer_set_kernel_source(run->symbolizer, &kernel);
+	err = symbol_worker_create(run->symbolizer, &run->worker, &run->symbols);
+	if (err)
+		return err;
+	status_line_init_naming(&run->status, &naming);
+	symbol_worker_set_progress(run->worker, &naming);
+	err = pipeline_create(&(struct pipeline_options){.symbols = &run->symbols,
+							 .view = &run->options->view,
+							 .line_rules = &run->options->line_rules},
+			      &run->pipeline);
+	err = err ?: outputs_attach(&run->outputs, run->pipeline);
+	if (!err && !run->options->quiet)
+		err = pipeline_add_sink(run->pipeline, &sink_summary, stderr);
+	return err;
+}
+
+static int find_shim(struct recording *run)
+{
+	int err = probe_site_find(run->options->shim, &run->site);
+
+	if (err == -ENOENT && !run->options->shim)
+		fprintf(stderr,
+			"jitbpf: libjitbpf.so is not beside this program: build it, or say where "
+			"it is with --shim\n");
+	else if (err == -ENOEXEC)
+		fprintf(stderr, "jitbpf: %s: has no jitbpf:event probe\n",
+			run->options->shim ?: "libjitbpf.so");
+	else if (err)
+		record_complain(err, run->options->shim ?: "libjitbpf.so");
+	return err;
+}
+
+static int open_live(struct recording *run)
+{
+	const struct record_options *options_ = run->options;
+	struct live_options live = {
+		.freq_hz = options_->freq_hz,
+		.only_tracked = subject_is_some(&options_->subject),
+		.user_regs = options_->user_regs,
+		.code_ring_bytes = options_->code_ring_bytes,
+		.sample_ring_bytes = options_->sample_ring_bytes,
+	};
+	struct live_failure failure;
+	int err = live_source_create(&live, &run->site, run->files, &run->live, &failure);
+
+	if (err) {
+		run->unsupported = failure.unsupported;
+		fprintf(stderr, "jitbpf: %s\n", failure.what);
+		return err;
+	}
+	live_source_init_source(run->live, &run->source);
+	return subject_follow_processes(&run->subject, run->live);
+}
+
+static int prepare_command(struct recording *run)
+{
+	const struct command_environment environment = {
+		.shim_path = run->options->no_env ? NULL : run->site.path,
+		.open_files = run->options->open_files,
+		.on_pipe = run->signals.before_pipe,
+	};
+
+	return subject_prepare_command(&run->subject, &environment, run->live);
+}
+
+int record_set_up(struct recording *run)
+{
+	const struct file_store_options files = {
+		.live = true,
+		.debuginfod = !run->options->no_debuginfod,
+	};
+	int err;
+
+	err = find_shim(run);
+	err = err ?: open_outputs(run);
+	if (err)
+		return err;
+	/* Not before: whoever opens a FIFO waits for its reader, and may be sick of it. */
+	err = stop_signals_init(&run->signals);
+	err = err ?: file_store_create(&files, &run->files);
+	if (err)
+		return record_complain(err, "starting");
+	err = open_live(run);
+	if (err)
+		return err;
+	err = build_stages(run);
+	if (err)
+		return record_complain(err, "starting");
+	err = prepare_command(run);
+	if (err)
+		return err;
+	err = set_info(run);
+	return err ? record_complain(err, "writing the recording") : 0;
+}
+
+void record_release(struct recording *run)
+{
+	recorder_destroy(run->recorder);
+	/* It may be looking at a module of the pipeline's, or asking the live source's program. */
+	symbol_worker_destroy(run->worker);
+	pipeline_destroy(run->pipeline);
+	symbolizer_destroy(run->symbolizer);
+	live_source_destroy(run->live);
+	file_store_destroy(run->files);
+}
