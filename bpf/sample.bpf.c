@@ -108,12 +108,19 @@ __noinline int walk_callers(struct sample_scratch *s, __u32 at)
 	return JITBPF_END_DEPTH;
 }
 
+/* Copies are many times larger than samples: those come first. */
+static __always_inline bool has_room_for_copy(void *ring)
+{
+	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <
+			       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
+}
+
 /*
  * The user-mode part of a sample: frames behind those of the kernel. Returns whether the stack
  * is to be copied from where the walk stopped.
  */
 static __always_inline bool walk_user(struct sample_scratch *s, struct task_struct *task,
-				      struct pt_regs *user, __u32 at, bool copies)
+				      struct pt_regs *user, __u32 at, void *ring)
 {
 	struct user_walk *w = &s->walk;
 	int end;
@@ -127,7 +134,7 @@ static __always_inline bool walk_user(struct sample_scratch *s, struct task_stru
 	} else {
 		w->by_frame_pointers = !walk_tables;
 		end = walk_callers(s, at + 1);
-		if (walk_tables && w->not_made && !copies) {
+		if (walk_tables && w->not_made && !has_room_for_copy(ring)) {
 			/* A guess is better than nothing. */
 			w->by_frame_pointers = true;
 			end = walk_callers(s, at + 1);
@@ -208,13 +215,6 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 	return (sizeof(*copy) + size) / sizeof(__u64);
 }
 
-/* Copies are many times larger than samples: those come first. */
-static __always_inline bool has_room_for_copy(void *ring)
-{
-	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <
-			       bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2;
-}
-
 static __always_inline void output(struct sample_scratch *s, void *ring, __u64 size)
 {
 	__u64 flags = BPF_RB_NO_WAKEUP;
@@ -290,7 +290,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	 * mode. */
 	user = (struct pt_regs *)bpf_task_pt_regs(task);
 	if (!(task->flags & PF_KTHREAD) && task->mm && user->ip)
-		copy = walk_user(s, task, user, words, has_room_for_copy(ring));
+		copy = walk_user(s, task, user, words, ring);
 
 	words += s->head.user_frames;
 	if (want_user_regs && s->head.user_frames && words <= 2 * JITBPF_FRAMES_MAX) {
