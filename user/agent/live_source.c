@@ -171,6 +171,9 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = make_rings(live);
 	if (err)
 		return fail(failure, err, "making the rings");
+	err = unwind_maps_init(&live->unwind_maps, live->bpf);
+	if (err)
+		return fail(failure, err, "mapping the unwind tables");
 	err = attach_following(live);
 	if (err)
 		return fail(failure, err, "following forks and exits");
@@ -208,6 +211,7 @@ void live_source_destroy(struct live_source *live)
 	journal_late_deinit(&live->late);
 	journal_recovery_deinit(&live->recovery);
 	round_buffer_deinit(&live->sideband);
+	unwind_maps_deinit(&live->unwind_maps);
 	jitbpf_bpf__destroy(live->bpf);
 	free(live);
 }
@@ -223,6 +227,11 @@ void live_source_init_kernel_source(struct live_source *live, struct kernel_sour
 		.words_bytes = sizeof(bpf->bss->kernel_name),
 	};
 	kernel_names_source(&live->kernel_names, ret);
+}
+
+void live_source_init_unwind_feed(struct live_source *live, struct unwind_feed *ret)
+{
+	unwind_maps_init_feed(&live->unwind_maps, ret);
 }
 
 int live_source_track(struct live_source *live, uint32_t pid)

@@ -16,6 +16,7 @@
 
 #include "agent/file_store.h"
 #include "agent/probe_site.h"
+#include "locate/unwind_feed.h"
 #include "pipeline/source.h"
 #include "symbolize/symbolizer.h"
 
@@ -76,5 +77,8 @@ void live_source_init_source(struct live_source *live, struct source *ret);
 
 /* The kernel's names, for one thread at a time, whichever. *ret borrows live. */
 void live_source_init_kernel_source(struct live_source *live, struct kernel_source *ret);
+
+/* The tables by which the programs walk stacks. *ret borrows live. */
+void live_source_init_unwind_feed(struct live_source *live, struct unwind_feed *ret);
 
 #endif

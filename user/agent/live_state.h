@@ -11,6 +11,7 @@
 #include "agent/shim_copies.h"
 #include "state/process_filter.h"
 #include "agent/ring.h"
+#include "agent/unwind_maps.h"
 #include "base/round_buffer.h"
 #include "jitbpf.skel.h"
 
@@ -37,6 +38,7 @@ struct live_source {
 	struct bpf_link *self_test_links[3];
 	struct probe_site chosen;
 	struct kernel_names kernel_names;
+	struct unwind_maps unwind_maps;
 	int epoll_fd;
 	struct process_filter tracked;	   /* where only_tracked: as the programs' own set */
 	VEC(struct exited_process) exited; /* of them: still in the programs' set */

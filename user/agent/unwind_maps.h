@@ -6,19 +6,20 @@
 #include "jitbpf.skel.h"
 #include "locate/unwind_feed.h"
 
+/* Zero-initialized is empty. */
 struct unwind_maps {
 	int pages_fd, processes_fd;
 	struct unwind_row *rows;
 	struct unwind_mapping *mappings;
-	size_t rows_bytes, mappings_bytes;
+	uint32_t row_count, mapping_count;
+	size_t rows_bytes, mappings_bytes; /* as mapped */
 };
 
-/*
- * Map the arrays of a loaded skeleton, which outlives *ret; the source of what is published
- * is *ret_feed, which borrows ret. Returns 0 or negative errno.
- */
-int unwind_maps_init(struct unwind_maps *ret, const struct jitbpf_bpf *bpf,
-		     struct unwind_feed *ret_feed);
-void unwind_maps_deinit(struct unwind_maps *maps); /* zero-initialized is allowed */
+/* Map the arrays of a loaded skeleton, which outlives *ret. Returns 0 or negative errno. */
+int unwind_maps_init(struct unwind_maps *ret, const struct jitbpf_bpf *bpf);
+void unwind_maps_deinit(struct unwind_maps *maps);
+
+/* *ret borrows maps. */
+void unwind_maps_init_feed(struct unwind_maps *maps, struct unwind_feed *ret);
 
 #endif
