@@ -150,4 +150,73 @@ enum dwarf_line_content {
 	DWARF_LNCT_DIRECTORY_INDEX = 2,
 };
 
+/* Instructions of call frame information; the upper two bits alone where they are not 0. */
+enum dwarf_cfa {
+	DWARF_CFA_HIGH = 0xc0,
+	DWARF_CFA_ADVANCE_LOC = 0x40, /* | delta */
+	DWARF_CFA_OFFSET = 0x80,      /* | register */
+	DWARF_CFA_RESTORE = 0xc0,     /* | register */
+	DWARF_CFA_NOP = 0x00,
+	DWARF_CFA_SET_LOC = 0x01,
+	DWARF_CFA_ADVANCE_LOC1 = 0x02,
+	DWARF_CFA_ADVANCE_LOC2 = 0x03,
+	DWARF_CFA_ADVANCE_LOC4 = 0x04,
+	DWARF_CFA_OFFSET_EXTENDED = 0x05,
+	DWARF_CFA_RESTORE_EXTENDED = 0x06,
+	DWARF_CFA_UNDEFINED = 0x07,
+	DWARF_CFA_SAME_VALUE = 0x08,
+	DWARF_CFA_REGISTER = 0x09,
+	DWARF_CFA_REMEMBER_STATE = 0x0a,
+	DWARF_CFA_RESTORE_STATE = 0x0b,
+	DWARF_CFA_DEF_CFA = 0x0c,
+	DWARF_CFA_DEF_CFA_REGISTER = 0x0d,
+	DWARF_CFA_DEF_CFA_OFFSET = 0x0e,
+	DWARF_CFA_DEF_CFA_EXPRESSION = 0x0f,
+	DWARF_CFA_EXPRESSION = 0x10,
+	DWARF_CFA_OFFSET_EXTENDED_SF = 0x11,
+	DWARF_CFA_DEF_CFA_SF = 0x12,
+	DWARF_CFA_DEF_CFA_OFFSET_SF = 0x13,
+	DWARF_CFA_VAL_OFFSET = 0x14,
+	DWARF_CFA_VAL_OFFSET_SF = 0x15,
+	DWARF_CFA_VAL_EXPRESSION = 0x16,
+	DWARF_CFA_GNU_ARGS_SIZE = 0x2e,
+	DWARF_CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+};
+
+enum dwarf_operation {
+	DWARF_OP_DEREF = 0x06,
+	DWARF_OP_AND = 0x1a,
+	DWARF_OP_PLUS = 0x22,
+	DWARF_OP_SHL = 0x24,
+	DWARF_OP_GE = 0x2a,
+	DWARF_OP_LIT0 = 0x30,  /* + the number, up to 31 */
+	DWARF_OP_BREG0 = 0x70, /* + the register, up to 31 */
+};
+
+/* How a pointer in .eh_frame and .eh_frame_hdr is written: its format, and what it counts from. */
+enum dwarf_eh_pointer {
+	DWARF_EH_PE_ABSPTR = 0x00,
+	DWARF_EH_PE_ULEB128 = 0x01,
+	DWARF_EH_PE_UDATA2 = 0x02,
+	DWARF_EH_PE_UDATA4 = 0x03,
+	DWARF_EH_PE_UDATA8 = 0x04,
+	DWARF_EH_PE_SLEB128 = 0x09,
+	DWARF_EH_PE_SDATA2 = 0x0a,
+	DWARF_EH_PE_SDATA4 = 0x0b,
+	DWARF_EH_PE_SDATA8 = 0x0c,
+	DWARF_EH_PE_FORMAT = 0x0f,
+	DWARF_EH_PE_PCREL = 0x10,
+	DWARF_EH_PE_DATAREL = 0x30,
+	DWARF_EH_PE_BASE = 0x70,
+	DWARF_EH_PE_INDIRECT = 0x80,
+	DWARF_EH_PE_OMIT = 0xff,
+};
+
+/* As the x86-64 ABI numbers them. */
+enum dwarf_register {
+	DWARF_REGISTER_RBP = 6,
+	DWARF_REGISTER_RSP = 7,
+	DWARF_REGISTER_RA = 16, /* rip */
+};
+
 #endif

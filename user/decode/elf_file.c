@@ -109,14 +109,17 @@ static int segment_add(struct elf_file *elf, const Elf64_Phdr *header)
 
 	if (header->p_type == PT_NOTE)
 		return vec_push(&elf->notes, area);
-	if (header->p_type != PT_LOAD)
+	if (header->p_type != PT_LOAD && header->p_type != PT_GNU_EH_FRAME)
 		return 0;
 	/* One that wraps holds nothing that could be asked for. */
 	if (segment.file_bytes > UINT64_MAX - segment.file_offset ||
 	    segment.file_bytes > UINT64_MAX - segment.address ||
 	    segment.memory_bytes > UINT64_MAX - segment.address)
 		return 0;
-	return vec_push(&elf->segments, segment);
+	if (header->p_type == PT_LOAD)
+		return vec_push(&elf->segments, segment);
+	elf->frame_header = segment;
+	return 0;
 }
 
 static int segments_read(struct elf_file *elf, const Elf64_Ehdr *header, uint64_t count)

@@ -42,6 +42,7 @@ struct elf_file {
 	uint16_t machine;	 /* EM_X86_64 */
 	uint64_t entry;
 	VEC(struct elf_segment) segments; /* PT_LOAD only; their ranges do not wrap */
+	struct elf_segment frame_header;  /* PT_GNU_EH_FRAME; file_bytes 0: none */
 	VEC(struct elf_note_area) notes;
 	VEC(struct elf_section) sections; /* empty where there are none, or not in the file */
 	uint32_t section_names;		  /* index of .shstrtab, 0: none */

@@ -93,7 +93,7 @@ static int window_fill(struct section_reader *reader, uint64_t offset, uint64_t 
 	int err;
 
 	/* Of what is packed, the part before damage is still good. */
-	if (!reader->inflated && reader->size_bytes <= WHOLE_BYTES) {
+	if (!reader->inflated && !reader->sparing && reader->size_bytes <= WHOLE_BYTES) {
 		offset = 0;
 		size_bytes = reader->size_bytes;
 	} else if (size_bytes > reader->size_bytes - offset) {

@@ -29,6 +29,7 @@ struct section_reader {
 	uint64_t size_bytes;		   /* of the contents, inflated */
 	struct inflated_section *inflated; /* NULL: they stand in the file as they are */
 	bool shares;			   /* inflated is another reader's */
+	bool sparing;			   /* of a small section too, only a window is kept */
 	uint8_t *window;
 	uint64_t window_offset;
 	size_t window_bytes, window_capacity;
