@@ -26,6 +26,25 @@ static void require(bool condition)
 		abort();
 }
 
+/* What stands behind the frames, as far as flags say that it is there. */
+static void read_behind(struct fuzzed *fuzzed, const struct jitbpf_sample *sample)
+{
+	const uint64_t *behind =
+		(const uint64_t *)sample->ips + sample->kernel_frames + sample->user_frames;
+	const struct jitbpf_stack_copy *copy;
+
+	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS) {
+		fuzzed->sink += ((const struct jitbpf_user_regs *)behind)->r15;
+		behind += sizeof(struct jitbpf_user_regs) / sizeof(*behind);
+	}
+	if (!(sample->h.flags & JITBPF_SAMPLE_STACK_COPY))
+		return;
+	copy = (const struct jitbpf_stack_copy *)behind;
+	require(copy->size_bytes <= JITBPF_STACK_COPY_MAX && copy->is_caller <= 1);
+	for (uint32_t i = 0; i < copy->size_bytes; i++)
+		fuzzed->sink += copy->data[i];
+}
+
 static void take_sample(struct fuzzed *fuzzed, const struct jitbpf_sample *sample)
 {
 	const struct code_region *region;
@@ -46,6 +65,7 @@ static void take_sample(struct fuzzed *fuzzed, const struct jitbpf_sample *sampl
 		if (region)
 			require(place.address - region->address < region->size_bytes);
 	}
+	read_behind(fuzzed, sample);
 	fuzzed->sink += strlen(sample->comm);
 }
 

@@ -19,6 +19,18 @@ static bool comm_ends(const char comm[JITBPF_COMM_MAX])
 	return memchr(comm, 0, JITBPF_COMM_MAX);
 }
 
+/* The walk ended at a frame, for want of a rule, and this is how to go on. */
+static bool copy_is_whole(const struct jitbpf_sample *sample, size_t offset)
+{
+	const struct jitbpf_stack_copy *copy = (const void *)((const char *)sample + offset);
+
+	if (sample->h.size_bytes < offset + sizeof(*copy) || !sample->user_frames ||
+	    sample->user_end != JITBPF_END_NO_RULE)
+		return false;
+	return copy->is_caller <= 1 && copy->size_bytes <= JITBPF_STACK_COPY_MAX &&
+	       copy->size_bytes <= sample->h.size_bytes - offset - sizeof(*copy);
+}
+
 static bool sample_is_whole(const struct jitbpf_sample *sample)
 {
 	size_t wanted = sizeof(*sample);
@@ -29,6 +41,8 @@ static bool sample_is_whole(const struct jitbpf_sample *sample)
 	wanted += ((size_t)sample->kernel_frames + sample->user_frames) * sizeof(sample->ips[0]);
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		wanted += sizeof(struct jitbpf_user_regs);
+	if (sample->h.flags & JITBPF_SAMPLE_STACK_COPY)
+		return copy_is_whole(sample, wanted);
 	return sample->h.size_bytes >= wanted;
 }
 

@@ -86,6 +86,49 @@ static void test_sample(void **state)
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
 }
 
+static void test_stack_copy(void **state)
+{
+	static uint64_t words[8 + 2 + 18 + 6 + JITBPF_STACK_COPY_MAX / 8 + 1];
+	struct jitbpf_sample *sample = (struct jitbpf_sample *)words;
+	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&sample->ips[2];
+
+	sample->h.type = JITBPF_SAMPLE;
+	sample->h.flags = JITBPF_SAMPLE_STACK_COPY;
+	sample->kernel_frames = sample->user_frames = 1;
+	sample->user_end = JITBPF_END_NO_RULE;
+	assert_least(&sample->h, 64 + 2 * 8 + 48);
+	copy->is_caller = 1;
+	copy->size_bytes = 21;
+	assert_least(&sample->h, 64 + 2 * 8 + 48 + 21);
+	sample->h.size_bytes = sizeof(words);
+	copy->is_caller = 2;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+	copy->is_caller = 0;
+	copy->size_bytes = JITBPF_STACK_COPY_MAX + 1;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+	copy->size_bytes = UINT32_MAX;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+	copy->size_bytes = JITBPF_STACK_COPY_MAX;
+	assert_int_equal(check(sample, sizeof(words)), 0);
+	for (uint32_t end = 0; end < JITBPF_END_COUNT; end++) {
+		sample->user_end = end;
+		assert_int_equal(check(sample, sizeof(words)),
+				 end == JITBPF_END_NO_RULE ? 0 : -EBADMSG);
+	}
+	sample->user_end = JITBPF_END_NO_RULE;
+	sample->kernel_frames = 2;
+	sample->user_frames = 0;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+
+	/* It stands behind the registers, where there are some. */
+	sample->h.flags |= JITBPF_SAMPLE_USER_REGS;
+	sample->kernel_frames = sample->user_frames = 1;
+	copy = (struct jitbpf_stack_copy *)&sample->ips[2 + 18];
+	memset(copy, 0, sizeof(*copy));
+	copy->size_bytes = 21;
+	assert_least(&sample->h, 64 + 2 * 8 + 144 + 48 + 21);
+}
+
 static void test_jit(void **state)
 {
 	uint64_t words[16] = {0};
@@ -195,10 +238,11 @@ static void test_unknown_type(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixed_sizes), cmocka_unit_test(test_sample),
-		cmocka_unit_test(test_jit),	    cmocka_unit_test(test_mapping),
-		cmocka_unit_test(test_strings),	    cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_journal),	    cmocka_unit_test(test_unknown_type),
+		cmocka_unit_test(test_fixed_sizes),  cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_stack_copy),   cmocka_unit_test(test_jit),
+		cmocka_unit_test(test_mapping),	     cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_counters),     cmocka_unit_test(test_journal),
+		cmocka_unit_test(test_unknown_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
