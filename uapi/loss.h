@@ -28,7 +28,11 @@
 	X(SHIM_COPIES, "shim_copies", "copies of the shim attached to")                            \
 	X(SHIMS_REFUSED, "shims_refused", "files of the shim's name that are no copies of it")     \
 	X(SHIMS_OVER_BUDGET, "shims_over_budget", "mappings of more such files, not looked at")    \
-	X(MAPS_CUT, "maps_cut", "processes with more mappings than were read when we came")
+	X(MAPS_CUT, "maps_cut", "processes with more mappings than were read when we came")        \
+	X(STACKS_FINISHED, "stacks_finished", "stacks finished outside the kernel")                \
+	X(STACKS_LATE, "stacks_late", "stacks for which unwind rules came too late")               \
+	X(UNWIND_CODE_UNREAD, "unwind_code_unread", "JIT regions whose code was not read in time") \
+	X(UNWIND_EVICTED, "unwind_evicted", "pages of unwind rules that made room for others")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -55,7 +55,7 @@ static enum sample_fate fate_of(const struct stack_cache_slot *slot)
 }
 
 static int count_sample(struct pipeline *p, const struct process *process,
-			const struct stack_cache_slot *slot)
+			const struct jitbpf_sample *sample, const struct stack_cache_slot *slot)
 {
 	struct ledger_process *row = pipeline_ledger_row(p, process);
 	enum sample_fate fate = fate_of(slot);
@@ -67,6 +67,10 @@ static int count_sample(struct pipeline *p, const struct process *process,
 	if (fate == FATE_STACK_CUT) {
 		row->cut[slot->user_end]++;
 		p->ledger.cut[slot->user_end]++;
+	}
+	if (sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS) {
+		row->frame_pointers++;
+		p->ledger.frame_pointers++;
 	}
 	profile_count(&p->profile, slot->node);
 	return 0;
@@ -174,6 +178,6 @@ int pipeline_take_sample(struct pipeline *p, const struct jitbpf_sample *sample)
 				  p->info.start_ns))
 		return 0;
 	err = located_sample(p, process, &stack, sample->h.time_ns, &located);
-	err = err ?: count_sample(p, process, &located);
+	err = err ?: count_sample(p, process, sample, &located);
 	return err ?: feed_sinks(p, sample, &located);
 }

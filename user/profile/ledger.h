@@ -53,6 +53,7 @@ struct ledger_process {
 	uint32_t comm;	    /* number in the string pool: the last name */
 	uint64_t fate[FATE_COUNT];
 	uint64_t cut[JITBPF_END_COUNT]; /* FATE_STACK_CUT by reason: enum jitbpf_stack_end */
+	uint64_t frame_pointers;	/* of all fates: some caller was found by a frame pointer */
 	struct jit_counts jit;
 };
 
@@ -60,6 +61,7 @@ struct ledger {
 	VEC(struct ledger_process) processes; /* by process number; those without any count too */
 	uint64_t fate[FATE_COUNT];
 	uint64_t cut[JITBPF_END_COUNT];
+	uint64_t frame_pointers;
 	struct jit_counts jit;
 	bool filtered;		    /* of some samples only: counters are of all */
 	uint64_t malformed_records; /* records of the source that could not be read */

@@ -98,6 +98,11 @@ static void put_fates(struct text *text, const struct ledger *ledger)
 			put_losses(text, ledger);
 		text_put_string(text, "\n");
 	}
+	if (ledger->frame_pointers) {
+		text_printf(text, "%-*s", LABEL_COLUMNS, "frame pointers assumed");
+		text_put_number(text, ledger->frame_pointers, 14);
+		text_printf(text, "  %5.1f %%\n", percent(ledger->frame_pointers, taken));
+	}
 	if (ledger->throttles || ledger->throttled_ns) {
 		text_printf(text, "%-*s%12.3f s  in ", LABEL_COLUMNS, "throttled",
 			    (double)ledger->throttled_ns / 1e9);
@@ -153,6 +158,12 @@ static uint64_t samples_unpublished(const struct ledger *ledger)
 	return samples;
 }
 
+static bool is_no_trouble(enum jitbpf_counter counter)
+{
+	return counter == JITBPF_COUNT_SAMPLES_TAKEN || counter == JITBPF_COUNT_JIT_HITS ||
+	       counter == JITBPF_COUNT_SHIM_COPIES || counter == JITBPF_COUNT_STACKS_FINISHED;
+}
+
 /* What should be 0, where it is not: JIT records, unreadable records, counters. */
 static void put_trouble(struct text *text, const struct ledger *ledger)
 {
@@ -177,8 +188,7 @@ static void put_trouble(struct text *text, const struct ledger *ledger)
 	if (ledger->malformed_records)
 		put_row(text, "records that could not be read", ledger->malformed_records);
 	for (int i = 0; i < JITBPF_COUNTER_MAX; i++) {
-		if (i != JITBPF_COUNT_SAMPLES_TAKEN && i != JITBPF_COUNT_JIT_HITS &&
-		    i != JITBPF_COUNT_SHIM_COPIES && ledger->counters[i])
+		if (!is_no_trouble(i) && ledger->counters[i])
 			put_row(text, ledger_counters[i].words, ledger->counters[i]);
 	}
 	if (!ledger->filtered && counted && counted != taken)

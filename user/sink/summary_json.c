@@ -27,9 +27,12 @@ static void write_run(struct json *json, const struct run_info *info)
 	json_end(json, '}');
 }
 
-/* taken = resolved + code_unknown + stack_cut + lost, and stack_cut = what cut adds up to. */
+/*
+ * taken = resolved + code_unknown + stack_cut + lost, and stack_cut = what cut adds up to;
+ * frame_pointers are among all but the lost.
+ */
 static void write_samples(struct json *json, uint64_t taken, const uint64_t fate[FATE_COUNT],
-			  const uint64_t cut[JITBPF_END_COUNT])
+			  const uint64_t cut[JITBPF_END_COUNT], uint64_t frame_pointers)
 {
 	json_key(json, "samples");
 	json_begin(json, '{');
@@ -41,6 +44,7 @@ static void write_samples(struct json *json, uint64_t taken, const uint64_t fate
 	for (int i = 0; i < JITBPF_END_COUNT; i++)
 		json_member_number(json, ledger_cuts[i].key, cut[i]);
 	json_end(json, '}');
+	json_member_number(json, "frame_pointers", frame_pointers);
 	json_end(json, '}');
 }
 
@@ -55,7 +59,8 @@ static void write_jit(struct json *json, const struct jit_counts *counts)
 
 static void write_totals(struct json *json, const struct ledger *ledger)
 {
-	write_samples(json, ledger_taken(ledger), ledger->fate, ledger->cut);
+	write_samples(json, ledger_taken(ledger), ledger->fate, ledger->cut,
+		      ledger->frame_pointers);
 	write_jit(json, &ledger->jit);
 	json_key(json, "throttled");
 	json_begin(json, '{');
@@ -90,7 +95,8 @@ int summary_json_write(struct json *json, const struct view *view)
 		if (process->inner_pid)
 			json_member_number(json, "pid_inside", process->inner_pid);
 		json_member_string(json, "comm", frame_text_comm(view, process->comm));
-		write_samples(json, ledger_process_taken(process), process->fate, process->cut);
+		write_samples(json, ledger_process_taken(process), process->fate, process->cut,
+			      process->frame_pointers);
 		write_jit(json, &process->jit);
 		json_end(json, '}');
 	}

@@ -42,6 +42,8 @@ MADE void made_full_ledger(struct made_view *m)
 	ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN] = 1240;
 	ledger->counters[JITBPF_COUNT_SAMPLES_RING_FULL] = 1;
 	ledger->counters[JITBPF_COUNT_JIT_HITS] = 9001;
+	ledger->counters[JITBPF_COUNT_STACKS_FINISHED] = 100;
+	ledger->frame_pointers = 124;
 }
 
 #endif

@@ -160,6 +160,7 @@ static void the_summary_is_an_object(void **state)
 	made_process(&m, 42, "a<b", 5, 1, 2, 0);
 	m.ledger.throttles = 1;
 	m.ledger.throttled_ns = 77;
+	m.ledger.frame_pointers = m.ledger.processes.data[0].frame_pointers = 3;
 	m.ledger.counters[JITBPF_COUNT_SAMPLES_TAKEN] = 8;
 	AUTO_FREE char *text = made_output(&m, &sink_summary_json);
 	squeeze(text);
@@ -171,7 +172,8 @@ static void the_summary_is_an_object(void **state)
 		"\"duration_ns\":2500000000},"
 		"\"samples\":{\"taken\":8,\"resolved\":5,\"code_unknown\":1,\"stack_cut\":2,\"lost\":0,"
 		"\"cut\":{\"none\":0,\"root\":0,\"bad_frame\":2,\"unreadable\":0,\"depth\":0,"
-		"\"compat\":0}}," NO_JIT ",\"throttled\":{\"intervals\":1,\"ns\":77},"
+		"\"compat\":0,\"no_rule\":0,\"copy\":0,\"no_room\":0},"
+		"\"frame_pointers\":3}," NO_JIT ",\"throttled\":{\"intervals\":1,\"ns\":77},"
 		"\"malformed_records\":0,\"counters\":{\"samples_taken\":8,\"samples_ring_full\":0,"
 		"\"samples_no_scratch\":0,\"jit_hits\":0,\"jit_ring_full\":0,\"jit_unreadable\":0,"
 		"\"jit_bad_size\":0,\"sideband_lost\":0,\"agent_no_memory\":0,"
@@ -179,11 +181,13 @@ static void the_summary_is_an_object(void **state)
 		"\"mappings_over_budget\":0,\"debug_refused\":0,\"debug_dropped\":0,"
 		"\"debug_splits_missing\":0,\"names_left_out\":0,\"jit_loss_unnoted\":0,"
 		"\"shim_copies\":0,\"shims_refused\":0,\"shims_over_budget\":0,"
-		"\"maps_cut\":0},"
+		"\"maps_cut\":0,\"stacks_finished\":0,\"stacks_late\":0,"
+		"\"unwind_code_unread\":0,\"unwind_evicted\":0},"
 		"\"processes\":[{\"pid\":42,\"comm\":\"a\\u003cb\",\"samples\":{\"taken\":8,"
 		"\"resolved\":5,\"code_unknown\":1,\"stack_cut\":2,\"lost\":0,"
 		"\"cut\":{\"none\":0,\"root\":0,\"bad_frame\":2,\"unreadable\":0,\"depth\":0,"
-		"\"compat\":0}}," NO_JIT "}]}");
+		"\"compat\":0,\"no_rule\":0,\"copy\":0,\"no_room\":0},"
+		"\"frame_pointers\":3}," NO_JIT "}]}");
 }
 
 static void processes_go_by_samples_then_pid(void **state)

@@ -20,6 +20,7 @@ static void every_sample_is_accounted_for(void **state)
 		"  code unknown at that time              3    0.2 %\n"
 		"  stack cut                             31    2.5 %  (21 bad frame pointer, 10 too deep)\n"
 		"  lost                                   1    0.1 %  (1 sample ring full)\n"
+		"frame pointers assumed                 124   10.0 %\n"
 		"throttled                          0.500 s  in 3 intervals\n"
 		"JIT methods                          9,000  1.2 MB of code, 1 unload\n"
 		"to look into\n"

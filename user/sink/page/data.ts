@@ -2,7 +2,7 @@
 // The profile as it stands in the page (user/sink/page_data.h), read into typed arrays.
 
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
-	cut: Record<string, number> }
+	cut: Record<string, number>; frame_pointers: number }
 
 export interface Process { pid: number; pid_inside?: number; comm: string; samples: Samples; jit: Record<string, number> }
 

@@ -7,7 +7,8 @@ import { byId, bytes, element, number, percent, plural, swatch, visible } from '
 const FATES = { resolved: 'resolved', code_unknown: 'code unknown at that time', stack_cut: 'stack cut', lost: 'lost' };
 const FATE_KEYS = Object.keys(FATES) as (keyof typeof FATES)[];
 const CUTS: Record<string, string> = { none: 'no user stack', root: 'at the root', bad_frame: 'bad frame pointer',
-	unreadable: 'stack not readable', depth: 'too deep', compat: '32-bit code' };
+	unreadable: 'stack not readable', depth: 'too deep', compat: '32-bit code',
+	no_rule: 'no unwind rule', copy: 'longer than its copy', no_room: 'no room for a copy' };
 const ROWS = 200;
 
 const words = (key: string) => key.replaceAll('_', ' ');
@@ -44,6 +45,9 @@ function fatesOf({ samples, jit, throttled }: Run): HTMLElement[] {
 	}
 	line(element('b', number(jit.methods)), ' JIT methods ',
 		why(`${bytes(jit.code_bytes)}, ${plural(jit.unloads, 'unload')}`));
+	if (samples.frame_pointers)
+		line(element('b', number(samples.frame_pointers)), ' with frame pointers assumed ',
+			why(percent(samples.frame_pointers, samples.taken)));
 	if (throttled.intervals)
 		line(element('b', (throttled.ns / 1e9).toFixed(3) + ' s'), ' throttled ',
 			why('in ' + plural(throttled.intervals, 'interval')));
