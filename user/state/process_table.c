@@ -77,8 +77,8 @@ static bool can_be(const struct process *process, uint64_t start_ns, uint64_t ti
 	       time_ns - process->exit_ns <= PROCESS_GRACE_NS;
 }
 
-static struct process *find(const struct process_table *table, uint32_t pid, uint64_t start_ns,
-			    uint64_t time_ns)
+struct process *process_table_find(const struct process_table *table, uint32_t pid,
+				   uint64_t start_ns, uint64_t time_ns)
 {
 	struct process *latest = latest_of(table, pid), *process;
 
@@ -182,7 +182,7 @@ static int make(struct process_table *table, uint32_t pid, uint64_t start_ns, ui
 int process_table_at(struct process_table *table, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
 		     struct process **ret)
 {
-	struct process *process = find(table, pid, start_ns, time_ns);
+	struct process *process = process_table_find(table, pid, start_ns, time_ns);
 
 	if (!process)
 		return make(table, pid, start_ns, time_ns, NULL, ret);
@@ -343,7 +343,7 @@ int process_table_exit(struct process_table *table, const struct jitbpf_task *re
 
 	if (record->tid != record->pid)
 		return 0;
-	process = find(table, record->pid, 0, record->h.time_ns);
+	process = process_table_find(table, record->pid, 0, record->h.time_ns);
 	if (process)
 		end(process, record->h.time_ns);
 	return 0;

@@ -85,6 +85,10 @@ void process_table_deinit(struct process_table *table);
 int process_table_at(struct process_table *table, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
 		     struct process **ret);
 
+/* The same without making or learning anything: NULL where it is not known. */
+struct process *process_table_find(const struct process_table *table, uint32_t pid,
+				   uint64_t start_ns, uint64_t time_ns);
+
 /*
  * Apply one side-band record (already checked: decode/record_check.h). A FORK
  * gives the child what the parent has mapped and loaded by then; a COMM with the
