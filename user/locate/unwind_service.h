@@ -16,7 +16,7 @@ struct unwind_request {
 	const struct module *module; /* stays until the service has ended */
 	uint32_t page;
 	/* Of a region: its code is read from the process's memory. */
-	uint64_t region; /* its number */
+	uint64_t region; /* what tells it from all others */
 	uint32_t pid;
 	uint64_t address, size_bytes; /* as the process sees it */
 	const struct module *engine;  /* whose code it is, or NULL; stays too */

@@ -29,9 +29,13 @@ struct unwinder_counts {
 	uint64_t file_pages, code_regions; /* of which rows were made */
 	uint64_t code_unread;		   /* regions whose code could not be read in time */
 	uint64_t evicted;		   /* pages that made room for others */
+	uint64_t mappings_left_out;	   /* of processes that have too many */
 };
 
-/* What they point to outlives the unwinder; modules is where owners' numbers are from. */
+/*
+ * What they point to outlives the unwinder, but for the processes: those that it was told of
+ * stay until the last call but unwinder_destroy(). modules is where owners' numbers are from.
+ */
 int unwinder_create(const struct unwind_service *service, const struct unwind_feed *feed,
 		    const struct module_table *modules, struct unwinder **ret);
 void unwinder_destroy(struct unwinder *unwinder); /* NULL is allowed */
@@ -46,18 +50,19 @@ struct finished_stack {
 
 /*
  * Go on with the walk of a sample that has a copy of its stack. What the kernel
- * lacked is published, if the process is still there. Returns 0 with *ret set;
- * 1 where rows are wanted that have been asked for: try again after
+ * lacked is published, if the process is still there. Returns 0 with *ret set, to all of
+ * the user stack; 1 where rows are wanted that have been asked for: try again after
  * unwinder_collect(), or with last true, which takes what is there; -EINVAL
- * (no copy), or -ENOMEM.
+ * (no copy), or -ENOMEM. *ret is undefined unless it returns 0.
  */
 int unwinder_finish(struct unwinder *unwinder, const struct process *process,
 		    const struct jitbpf_sample *sample, bool last, struct finished_stack *ret);
 
 /*
  * Take in the rows that have been made, waiting for those asked for at most wait_ns. known_ns:
- * all that happened before it has been applied to the processes.
- * Returns how many came, or negative errno.
+ * all that happened before it has been applied to the processes; rows of JIT code count once
+ * that is later than its code was read. Returns how many can be used that could not
+ * before, or negative errno.
  */
 int unwinder_collect(struct unwinder *unwinder, uint64_t wait_ns, uint64_t known_ns);
 
@@ -67,12 +72,16 @@ int unwinder_collect(struct unwinder *unwinder, uint64_t wait_ns, uint64_t known
  */
 void unwinder_process_changed(struct unwinder *unwinder, const struct process *process);
 
-/* JIT code of a process came or went in [address, address + size_bytes): its rows are withdrawn. */
+/*
+ * JIT code of a process came or went in [address, address + size_bytes), which may be all there
+ * is: its rows are withdrawn. After the change has been applied. What other processes see of it in
+ * memory that they share is withdrawn at unwinder_publish().
+ */
 void unwinder_code_changed(struct unwinder *unwinder, const struct process *process,
 			   uint64_t address, uint64_t size_bytes);
 
-/* At the end of a round: publish what has changed. Returns 0 or -ENOMEM. */
-int unwinder_publish(struct unwinder *unwinder);
+/* At the end of a round: publish what has changed. known_ns as above. Returns 0 or -ENOMEM. */
+int unwinder_publish(struct unwinder *unwinder, uint64_t known_ns);
 
 struct unwinder_counts unwinder_counts(const struct unwinder *unwinder);
 
