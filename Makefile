@@ -35,7 +35,7 @@ CORE_SRC := $(sort $(foreach s,$(CORE_STAGES),$(wildcard user/$(s)/*.c)))
 HOST_SRC := $(sort $(wildcard user/agent/*.c user/cli/*.c))
 CORE_OBJ := $(CORE_SRC:%.c=$(B)/%.o)
 HOST_OBJ := $(HOST_SRC:%.c=$(B)/%.o)
-CORE_LIBS := -liberty -lz -llzma -lzstd
+CORE_LIBS := -lZydis -liberty -lz -llzma -lzstd
 HOST_LIBS := -lbpf -lelf -lz -lpthread
 
 .DELETE_ON_ERROR:

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Machine code that may be anything; its first byte says with which frame it is entered. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "decode/code_unwind.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			abort();                                                                   \
+	} while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct code_entry inside[] = {
+		{UNWIND_CFA(UNWIND_CFA_RSP, 112), -2},
+		{UNWIND_CFA(UNWIND_CFA_RBP, 16), -2},
+	};
+	struct unwind_rows rows = {0};
+	struct code_unwind_counts counts;
+	const struct code_entry *entry;
+
+	if (size < 2)
+		return 0;
+	entry = data[0] < 2 ? &inside[data[0]] : &code_entry_called;
+	CHECK(!code_unwind(data + 1, size - 1, 0x400000, entry, &rows, &counts));
+	CHECK(rows.rows.size && rows.rows.data[0].offset == 0);
+	vec_for_each (row, &rows.rows) {
+		uint32_t rule = row->cfa & UNWIND_RULE_MASK;
+
+		CHECK(row->offset < size - 1);
+		CHECK(rule <= UNWIND_CFA_SAVED || row->cfa == UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
+		CHECK(row == rows.rows.data || row[-1].offset < row->offset);
+		CHECK(row == rows.rows.data || row[-1].cfa != row->cfa || row[-1].rbp != row->rbp);
+	}
+	CHECK(counts.instructions <= size - 1);
+	unwind_rows_deinit(&rows);
+	return 0;
+}
