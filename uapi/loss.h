@@ -32,7 +32,8 @@
 	X(STACKS_FINISHED, "stacks_finished", "stacks finished outside the kernel")                \
 	X(STACKS_LATE, "stacks_late", "stacks for which unwind rules came too late")               \
 	X(UNWIND_CODE_UNREAD, "unwind_code_unread", "JIT regions whose code was not read in time") \
-	X(UNWIND_EVICTED, "unwind_evicted", "pages of unwind rules that made room for others")
+	X(UNWIND_EVICTED, "unwind_evicted", "pages of unwind rules that made room for others")     \
+	X(UNWIND_MAPPINGS_LEFT_OUT, "unwind_mappings_left_out", "mappings too many to unwind by")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,
