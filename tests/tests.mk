@@ -23,7 +23,7 @@ $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
 # What of the agent can be tested without a kernel's help.
 AGENT_TESTED := journal_reader file_service file_blob file_direct file_place fd_message debuginfod \
-	file_helper file_reader file_store kept_files work_thread
+	file_helper file_reader file_store kept_files unwind_code unwind_worker work_thread
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Makes unwind rows on a thread of its own: of files by their call frame information, of
- * JIT code by what its machine code does, read from the process's memory.
+ * JIT code by what its machine code does, read from the process's memory. Regions come
+ * first: their code may not be there for long.
  */
 #ifndef JITBPF_AGENT_UNWIND_WORKER_H
 #define JITBPF_AGENT_UNWIND_WORKER_H
 
+#include "agent/memory_source.h"
 #include "locate/unwind_service.h"
 #include "symbolize/file_source.h"
 
@@ -15,11 +17,11 @@
 struct unwind_worker; /* see unwind_worker.c */
 
 /*
- * Start it. files is copied, and the worker's alone until destroy. Returns 0 with *ret and
- * *ret_service set, or negative errno.
+ * Start it. files and memory are copied, and the worker's alone until destroy. Returns 0 with
+ * *ret and *ret_service set, or negative errno.
  */
-int unwind_worker_create(const struct file_source *files, struct unwind_worker **ret,
-			 struct unwind_service *ret_service);
+int unwind_worker_create(const struct file_source *files, const struct memory_source *memory,
+			 struct unwind_worker **ret, struct unwind_service *ret_service);
 
 /* Stops after the request at hand. NULL is allowed. */
 void unwind_worker_destroy(struct unwind_worker *worker);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/unwind_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/clock.h"
+#include "base/scope.h"
+
+int unwind_code_make(const struct memory_source *memory, const struct unwind_request *region,
+		     const struct code_entry *entry, struct unwind_rows *ret, uint64_t *ret_read_ns)
+{
+	size_t wanted = region->size_bytes < CODE_UNWIND_BYTES_MAX ? region->size_bytes
+								   : CODE_UNWIND_BYTES_MAX;
+	AUTO_FREE uint8_t *code = malloc(wanted);
+	struct code_unwind_counts counts;
+	size_t bytes;
+	int err;
+
+	if (!wanted)
+		return -EINVAL;
+	if (!code)
+		return -ENOMEM;
+	err = memory->read(memory->context, region->pid, region->address, code, wanted, &bytes);
+	*ret_read_ns = clock_now_ns();
+	err = err ?: code_unwind(code, bytes, region->address, entry, ret, &counts);
+	if (!err && bytes < region->size_bytes)
+		err = unwind_rows_add(ret, (uint32_t)bytes, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN),
+				      UNWIND_RBP_KEPT);
+	return err;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/unwind_worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/unwind_code.h"
+#include "agent/work_thread.h"
+#include "base/scope.h"
+#include "decode/unwind_file.h"
+
+/* One that cannot be read is kept too, so as not to be tried again for each of its pages. */
+struct open_file {
+	const struct module *module;
+	struct blob blob;
+	struct unwind_file *file; /* NULL: error says why */
+	int error;
+};
+
+struct unwind_worker {
+	struct file_source files;
+	struct memory_source memory;
+	struct work_thread thread;
+	/* Of the thread: the one used last comes first. */
+	struct open_file *open[UNWIND_FILES_OPEN_MAX];
+	uint32_t open_count;
+};
+
+struct made_rows {
+	struct work_result result;
+	struct unwind_answer answer;
+};
+
+static void close_file(struct open_file *file)
+{
+	unwind_file_destroy(file->file);
+	blob_close(&file->blob);
+	free(file);
+}
+
+static void close_last(struct unwind_worker *worker)
+{
+	close_file(worker->open[--worker->open_count]);
+}
+
+/* In memory; the one at hand may be as large as it likes. */
+static void close_what_is_too_much(struct unwind_worker *worker)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < worker->open_count; i++)
+		bytes += worker->open[i]->file ? unwind_file_bytes(worker->open[i]->file) : 0;
+	while (bytes > UNWIND_FILES_BYTES_MAX && worker->open_count > 1) {
+		const struct open_file *last = worker->open[worker->open_count - 1];
+
+		bytes -= last->file ? unwind_file_bytes(last->file) : 0;
+		close_last(worker);
+	}
+}
+
+static struct open_file *open_file(struct unwind_worker *worker, const struct module *module)
+{
+	struct open_file *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->module = module;
+	file->error = worker->files.open_module(worker->files.context, module, &file->blob);
+	file->error = file->error ?: unwind_file_create(&file->blob, &file->file);
+	if (file->error)
+		blob_close(&file->blob);
+	return file;
+}
+
+/* NULL: no memory. */
+static struct open_file *file_of(struct unwind_worker *worker, const struct module *module)
+{
+	struct open_file *file;
+	uint32_t at = 0;
+
+	while (at < worker->open_count && worker->open[at]->module != module)
+		at++;
+	file = at < worker->open_count ? worker->open[at] : open_file(worker, module);
+	if (!file)
+		return NULL;
+	if (at == UNWIND_FILES_OPEN_MAX) {
+		close_last(worker);
+		at--;
+	}
+	worker->open_count += at == worker->open_count;
+	memmove(&worker->open[1], &worker->open[0], at * sizeof(worker->open[0]));
+	worker->open[0] = file;
+	return file;
+}
+
+static int make_page(struct unwind_worker *worker, const struct unwind_request *request,
+		     struct unwind_rows *ret)
+{
+	const struct open_file *file = file_of(worker, request->module);
+	int err;
+
+	if (!file)
+		return -ENOMEM;
+	err = file->error ?: unwind_file_page(file->file, request->page, ret);
+	close_what_is_too_much(worker);
+	return err;
+}
+
+/* How code of an engine is entered that does not call it: by engine, here, once there is one. */
+static const struct code_entry *entry_of(const struct unwind_request *request)
+{
+	return &code_entry_called;
+}
+
+static int make_rows(void *worker_, const void *request_, struct work_result **ret)
+{
+	const struct unwind_request *request = request_;
+	struct unwind_worker *worker = worker_;
+	struct made_rows *made = calloc(1, sizeof(*made));
+	struct unwind_answer *answer;
+
+	if (!made)
+		return -ENOMEM;
+	answer = &made->answer;
+	answer->request = *request;
+	if (request->module)
+		answer->error = make_page(worker, request, &answer->rows);
+	else
+		answer->error = unwind_code_make(&worker->memory, request, entry_of(request),
+						 &answer->rows, &answer->read_ns);
+	if (answer->error)
+		unwind_rows_deinit(&answer->rows); /* the beginning of them */
+	*ret = &made->result;
+	return 0;
+}
+
+static void drop_rows(struct work_result *result)
+{
+	struct made_rows *made = (struct made_rows *)result;
+
+	unwind_rows_deinit(&made->answer.rows);
+	free(made);
+}
+
+/* Regions as they came, before pages, file by file. */
+static int in_order(const void *a, const void *b)
+{
+	const struct unwind_request *x = a, *y = b;
+
+	if (!x->module || !y->module) {
+		if (x->module || y->module)
+			return x->module ? 1 : -1;
+		return (x->region > y->region) - (x->region < y->region);
+	}
+	if (x->module != y->module)
+		return x->module->number < y->module->number ? -1 : 1;
+	return (x->page > y->page) - (x->page < y->page);
+}
+
+static void sort_requests(void *requests, size_t count)
+{
+	qsort(requests, count, sizeof(struct unwind_request), in_order);
+}
+
+static int request(void *context, const struct unwind_request *request)
+{
+	struct unwind_worker *worker = context;
+
+	return work_thread_add(&worker->thread, request);
+}
+
+static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *take_context)
+{
+	struct unwind_worker *worker = context;
+	struct work_result *result, *next;
+	int err;
+
+	work_thread_go(&worker->thread); /* once for all of a round's requests */
+	work_thread_wait(&worker->thread, wait_ns);
+	err = work_thread_take(&worker->thread, &result);
+	for (; result; result = next) {
+		next = result->next;
+		err = err ?: take(take_context, &((struct made_rows *)result)->answer);
+		drop_rows(result);
+	}
+	return err;
+}
+
+int unwind_worker_create(const struct file_source *files, const struct memory_source *memory,
+			 struct unwind_worker **ret, struct unwind_service *ret_service)
+{
+	AUTO_FREE struct unwind_worker *worker = calloc(1, sizeof(*worker));
+	struct work_kind kind = {
+		.request_bytes = sizeof(struct unwind_request),
+		.make = make_rows,
+		.sort = sort_requests,
+		.drop = drop_rows,
+		.context = worker,
+	};
+	int err;
+
+	if (!worker)
+		return -ENOMEM;
+	worker->files = *files;
+	worker->memory = *memory;
+	err = work_thread_start(&worker->thread, &kind);
+	if (err)
+		return err;
+	*ret_service = (struct unwind_service){
+		.request = request,
+		.collect = collect,
+		.context = worker,
+	};
+	*ret = TAKE_PTR(worker);
+	return 0;
+}
+
+void unwind_worker_destroy(struct unwind_worker *worker)
+{
+	if (!worker)
+		return;
+	work_thread_stop(&worker->thread);
+	while (worker->open_count)
+		close_last(worker);
+	free(worker);
+}
