@@ -48,6 +48,31 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
 	return UNWIND_STEPPED;
 }
 
+#define UNWIND_SAVED_WORDS 8 /* where a function pushes registers: below its return address */
+
+/*
+ * Read the return address, and rbp where it is saved. In BPF a read takes longer than all else
+ * of a step, and what it reads hardly matters: where both are close together, there is one.
+ */
+static inline __attribute__((always_inline)) int unwind_saved(__u64 sp, __u64 cfa, __u64 bp_base,
+							      int rbp, __u64 *ret_ip, __u64 *ret_bp)
+{
+	__u64 saved[UNWIND_SAVED_WORDS];
+
+	if (rbp < 0 && rbp >= -UNWIND_SAVED_WORDS && bp_base == cfa && cfa - sp >= sizeof(saved)) {
+		if (unwind_read(saved, sizeof(saved), cfa - sizeof(saved)))
+			return -1;
+		*ret_ip = saved[UNWIND_SAVED_WORDS - 1];
+		*ret_bp = saved[(UNWIND_SAVED_WORDS + rbp) & (UNWIND_SAVED_WORDS - 1)];
+		return 0;
+	}
+	if (unwind_read(ret_ip, sizeof(*ret_ip), cfa - 8))
+		return -1;
+	return rbp == UNWIND_RBP_KEPT
+		       ? 0
+		       : unwind_read(ret_bp, sizeof(*ret_bp), bp_base + (__s64)rbp * 8);
+}
+
 /*
  * From a frame to its caller by the row that holds at s->ip - s->is_caller. Returns
  * UNWIND_STEPPED; or how the walk ends, with s as it was: JITBPF_END_NO_RULE also
@@ -100,10 +125,7 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 	if (cfa <= s->sp || cfa & 7)
 		return JITBPF_END_BAD_FRAME;
 	bp_base = (row.cfa & UNWIND_RULE_MASK) == UNWIND_CFA_SAVED ? s->bp : cfa;
-	if (unwind_read(&ip, sizeof(ip), cfa - 8))
-		return JITBPF_END_UNREADABLE;
-	if (row.rbp != UNWIND_RBP_KEPT &&
-	    unwind_read(&bp, sizeof(bp), bp_base + (__s64)row.rbp * 8))
+	if (unwind_saved(s->sp, cfa, bp_base, row.rbp, &ip, &bp))
 		return JITBPF_END_UNREADABLE;
 	if (!ip)
 		return JITBPF_END_ROOT;

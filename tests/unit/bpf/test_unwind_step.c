@@ -80,6 +80,17 @@ static void test_cfa_by_rsp(void **state)
 	assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 48), 0), 0x1005, at(6), 0x1006);
 }
 
+/* However large the frame is, and wherever in it rbp is saved. */
+static void test_rbp_anywhere_in_a_frame(void **state)
+{
+	for (int words = 1; words < 20; words++) {
+		for (int rbp = -words; rbp < 20; rbp++)
+			assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8 * words), rbp),
+				     0x1000 + (uint64_t)words - 1, at(words),
+				     0x1000 + (uint64_t)(words + rbp));
+	}
+}
+
 static void test_cfa_by_rbp(void **state)
 {
 	struct unwind_state s = leaf;
@@ -337,6 +348,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_cfa_by_rsp, setup),
+		cmocka_unit_test_setup(test_rbp_anywhere_in_a_frame, setup),
 		cmocka_unit_test_setup(test_cfa_by_rbp, setup),
 		cmocka_unit_test_setup(test_cfa_saved, setup),
 		cmocka_unit_test_setup(test_plt, setup),
