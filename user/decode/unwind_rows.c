@@ -29,8 +29,7 @@ int unwind_rows_add(struct unwind_rows *rows, uint32_t offset, int32_t cfa, int1
 	return 0;
 }
 
-/* How many rows begin at or before offset. */
-static size_t rows_until(const struct unwind_rows *rows, uint32_t offset)
+size_t unwind_rows_behind(const struct unwind_rows *rows, uint32_t offset)
 {
 	size_t low = 0, high = rows->rows.size;
 
@@ -59,13 +58,13 @@ static struct unwind_row row_of(const struct unwind_rows *rows, size_t count)
 
 struct unwind_row unwind_rows_at(const struct unwind_rows *rows, uint32_t offset)
 {
-	return row_of(rows, rows_until(rows, offset));
+	return row_of(rows, unwind_rows_behind(rows, offset));
 }
 
 uint32_t unwind_rows_page(const struct unwind_rows *rows, uint32_t offset, struct unwind_row *ret,
 			  uint32_t max)
 {
-	size_t next = rows_until(rows, offset);
+	size_t next = unwind_rows_behind(rows, offset);
 	uint32_t count = 0;
 
 	ret[count++] = row_of(rows, next);

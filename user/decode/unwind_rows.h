@@ -7,6 +7,7 @@
 #ifndef JITBPF_DECODE_UNWIND_ROWS_H
 #define JITBPF_DECODE_UNWIND_ROWS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/vec.h"
@@ -33,6 +34,9 @@ int unwind_rows_add(struct unwind_rows *rows, uint32_t offset, int32_t cfa, int1
 
 /* The row that holds at offset; UNWIND_NOT_MADE's where that is before the first. pc is 0. */
 struct unwind_row unwind_rows_at(const struct unwind_rows *rows, uint32_t offset);
+
+/* The number of the first row behind offset. */
+size_t unwind_rows_behind(const struct unwind_rows *rows, uint32_t offset);
 
 /*
  * Cut out what holds in [offset, offset + UNWIND_PAGE_BYTES), as the rows of a page, of which

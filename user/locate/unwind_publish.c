@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+
+#include "locate/code_page.h"
+#include "locate/mapping_list.h"
+#include "locate/unwinder_state.h"
+
+/* Pages of a range that are looked up one by one; where there are more, all of the process go. */
+#define CHANGED_PAGES_MAX 256
+
+static struct unwind_page_slot *code_slot(const struct unwinder *u, const struct process *process,
+					  uint64_t address)
+{
+	return unwind_pages_find(&u->pages, unwind_page_key(unwind_code_owner(process), address));
+}
+
+/* Whether the kernel walks on at an address by what is published. */
+static bool is_made(const struct unwinder *u, const struct unwind_page_slot *slot, uint64_t address)
+{
+	return slot && slot->published &&
+	       unwind_pages_row(&u->pages, slot, (uint16_t)address).cfa !=
+		       UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
+}
+
+void unwind_want_page(struct unwinder *u, const struct process *process, uint64_t address)
+{
+	if (address >= USER_ADDRESS_END || is_made(u, code_slot(u, process, address), address))
+		return;
+	for (uint32_t i = 0; i < u->wanted_count; i++) {
+		if (u->wanted[i].process == process &&
+		    u->wanted[i].address >> UNWIND_PAGE_SHIFT == address >> UNWIND_PAGE_SHIFT)
+			return;
+	}
+	if (u->wanted_count < WANTED_PAGES_MAX)
+		u->wanted[u->wanted_count++] =
+			(struct wanted_page){.process = process, .address = address};
+}
+
+void unwinder_process_changed(struct unwinder *u, const struct process *process)
+{
+	struct unwind_subject *subject = unwind_processes_find(&u->processes, process);
+
+	if (!subject)
+		return;
+	if (!unwind_subject_is_current(subject) || unwind_processes_mark(&u->processes, subject))
+		unwind_processes_drop(&u->processes, subject);
+}
+
+/* Code where a file's was: the mapping is to be published as memory. */
+static bool takes_files_place(const struct unwinder *u, const struct unwind_subject *subject,
+			      uint64_t address)
+{
+	const struct unwind_mapping *mapping =
+		unwind_processes_mapping(&u->processes, subject, address);
+
+	return mapping && !(mapping->owner & UNWIND_OWNER_CODE);
+}
+
+void unwinder_code_changed(struct unwinder *u, const struct process *process, uint64_t address,
+			   uint64_t size_bytes)
+{
+	struct unwind_subject *subject = unwind_processes_find(&u->processes, process);
+	uint64_t page = address >> UNWIND_PAGE_SHIFT;
+	uint64_t last = (address + size_bytes - !!size_bytes) >> UNWIND_PAGE_SHIFT;
+
+	if (!subject)
+		return;
+	if (takes_files_place(u, subject, address))
+		unwinder_process_changed(u, process);
+	if (!subject->pages)
+		return;
+	if (last < page || last - page >= CHANGED_PAGES_MAX) {
+		unwind_processes_drop_code(&u->processes, subject);
+		return;
+	}
+	for (; page <= last && subject->pages; page++) {
+		struct unwind_page_slot *slot = code_slot(u, process, page << UNWIND_PAGE_SHIFT);
+
+		if (slot)
+			unwind_pages_drop(&u->pages, slot);
+	}
+}
+
+static int publish_page(struct unwinder *u, struct unwind_subject *subject, uint64_t start)
+{
+	struct unwind_page_key key = unwind_page_key(unwind_code_owner(subject->process), start);
+	struct unwind_page_slot *slot;
+	uint32_t count;
+	int err;
+
+	u->page_rows.rows.size = 0;
+	err = code_page_rows(&u->regions, subject->process, start, &u->page_rows);
+	if (err)
+		return err;
+	count = unwind_rows_page(&u->page_rows, 0, u->room,
+				 unwind_pages_rows_max(&u->pages, key.owner));
+	slot = unwind_pages_put(&u->pages, key, u->room, count);
+	if (!slot)
+		return -ENOMEM;
+	unwind_processes_add_code(&u->processes, subject, slot);
+	return 0;
+}
+
+/* The kernel finds pages of memory alone, and only of processes that it has. */
+static int publish_wanted(struct unwinder *u, const struct wanted_page *wanted)
+{
+	uint64_t start = wanted->address & ~(uint64_t)(UNWIND_PAGE_BYTES - 1);
+	struct unwind_subject *subject = unwind_processes_find(&u->processes, wanted->process);
+	const struct unwind_mapping *mapping;
+
+	if (!subject || is_made(u, code_slot(u, wanted->process, wanted->address), wanted->address))
+		return 0;
+	mapping = unwind_processes_mapping(&u->processes, subject, wanted->address);
+	if (!mapping || !(mapping->owner & UNWIND_OWNER_CODE))
+		return 0;
+	return publish_page(u, subject, start);
+}
+
+int unwinder_publish(struct unwinder *u, uint64_t known_ns)
+{
+	int err = 0;
+
+	if (known_ns > u->known_ns)
+		u->known_ns = known_ns;
+	unwind_processes_publish(&u->processes);
+	for (uint32_t i = 0; i < u->wanted_count && !err; i++)
+		err = publish_wanted(u, &u->wanted[i]);
+	u->wanted_count = 0;
+	u->round++;
+	return err;
+}
