@@ -54,12 +54,14 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
  * Read the return address, and rbp where it is saved. In BPF a read takes longer than all else
  * of a step, and what it reads hardly matters: where both are close together, there is one.
  */
-static inline __attribute__((always_inline)) int unwind_saved(__u64 sp, __u64 cfa, __u64 bp_base,
-							      int rbp, __u64 *ret_ip, __u64 *ret_bp)
+static inline __attribute__((always_inline)) int unwind_saved(struct unwind_state *s, __u64 cfa,
+							      __u64 bp_base, int rbp, __u64 *ret_ip,
+							      __u64 *ret_bp)
 {
 	__u64 saved[UNWIND_SAVED_WORDS];
 
-	if (rbp < 0 && rbp >= -UNWIND_SAVED_WORDS && bp_base == cfa && cfa - sp >= sizeof(saved)) {
+	if (rbp < 0 && rbp >= -UNWIND_SAVED_WORDS && bp_base == cfa &&
+	    cfa - s->sp >= sizeof(saved)) {
 		if (unwind_read(saved, sizeof(saved), cfa - sizeof(saved)))
 			return -1;
 		*ret_ip = saved[UNWIND_SAVED_WORDS - 1];
@@ -125,7 +127,7 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 	if (cfa <= s->sp || cfa & 7)
 		return JITBPF_END_BAD_FRAME;
 	bp_base = (row.cfa & UNWIND_RULE_MASK) == UNWIND_CFA_SAVED ? s->bp : cfa;
-	if (unwind_saved(s->sp, cfa, bp_base, row.rbp, &ip, &bp))
+	if (unwind_saved(s, cfa, bp_base, row.rbp, &ip, &bp))
 		return JITBPF_END_UNREADABLE;
 	if (!ip)
 		return JITBPF_END_ROOT;
