@@ -139,6 +139,7 @@ static int apply(struct pipeline *p, struct process *process, struct jit_counts 
 		counts->recovered++;
 	else if (!is_believed(event->header.time_ns, jit->h.time_ns))
 		counts->time_corrected++;
+	pipeline_unwind_code_changed(p, process, event);
 	return err ?: pipeline_feed_code(p, process, jit, event, after->loads - before.loads);
 }
 
@@ -201,7 +202,9 @@ int pipeline_take_journal(struct pipeline *p, const struct jitbpf_journal *journ
 		return 0;
 	/* What was worked off in rounds before came before the loss, and has to end as well. */
 	from_ns = journal->from_ns > round_ns ? journal->from_ns : round_ns;
-	return process_code_gap(process, from_ns,
-				journal->to_ns > from_ns ? journal->to_ns : from_ns,
-				(const uint64_t *)journal->live, live);
+	err = process_code_gap(process, from_ns,
+			       journal->to_ns > from_ns ? journal->to_ns : from_ns,
+			       (const uint64_t *)journal->live, live);
+	pipeline_unwind_code_lost(p, process);
+	return err;
 }

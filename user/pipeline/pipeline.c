@@ -39,6 +39,11 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 	err = err ?: recorded_frames_create(p->strings, &p->recorded);
 	if (err)
 		return err;
+	if (options->unwind_service)
+		err = unwinder_create(options->unwind_service, options->unwind_feed, &p->modules,
+				      &p->unwind.unwinder);
+	if (err)
+		return err;
 	process_table_init(&p->processes, p->strings, &p->modules,
 			   options->budget ?: &code_budget_default, options->line_rules);
 	p->info = (struct run_info){.event = "", .command = "", .host = "", .kernel = ""};
@@ -71,6 +76,7 @@ void pipeline_destroy(struct pipeline *p)
 		jit_sequences_deinit(sequences);
 	vec_deinit(&p->sequences);
 	vec_deinit(&p->throttled_since);
+	pipeline_deinit_unwinding(p);
 	vec_deinit(&p->ledger.processes);
 	free(p->stack_cache);
 	profile_deinit(&p->profile);
@@ -133,10 +139,39 @@ struct ledger_process *pipeline_ledger_row(struct pipeline *p, const struct proc
 	return row;
 }
 
+static int take_process_event(struct pipeline *p, const struct jitbpf_record *record)
+{
+	int err;
+
+	switch (record->type) {
+	case JITBPF_MAPPING:
+		err = process_table_map(&p->processes, (const struct jitbpf_mapping *)record);
+		break;
+	case JITBPF_COMM:
+		err = process_table_comm(&p->processes, (const struct jitbpf_comm *)record);
+		break;
+	case JITBPF_FORK:
+		err = process_table_fork(&p->processes, (const struct jitbpf_task *)record);
+		break;
+	default:
+		err = process_table_exit(&p->processes, (const struct jitbpf_task *)record);
+	}
+	if (!err)
+		pipeline_unwind_process_changed(p, record);
+	return err;
+}
+
+static bool is_unfinished(const struct jitbpf_record *record)
+{
+	return record->type == JITBPF_SAMPLE && record->flags & JITBPF_SAMPLE_STACK_COPY;
+}
+
 static int take_record(void *context, const struct jitbpf_record *record)
 {
 	struct pipeline *p = context;
 
+	if (is_unfinished(record))
+		return pipeline_take_unfinished(p, (const struct jitbpf_sample *)record);
 	if (record->type != JITBPF_SAMPLE && record->time_ns > p->changed_ns)
 		p->changed_ns = record->time_ns;
 	switch (record->type) {
@@ -147,13 +182,10 @@ static int take_record(void *context, const struct jitbpf_record *record)
 	case JITBPF_JOURNAL:
 		return pipeline_take_journal(p, (const struct jitbpf_journal *)record);
 	case JITBPF_MAPPING:
-		return process_table_map(&p->processes, (const struct jitbpf_mapping *)record);
 	case JITBPF_COMM:
-		return process_table_comm(&p->processes, (const struct jitbpf_comm *)record);
 	case JITBPF_FORK:
-		return process_table_fork(&p->processes, (const struct jitbpf_task *)record);
 	case JITBPF_EXIT:
-		return process_table_exit(&p->processes, (const struct jitbpf_task *)record);
+		return take_process_event(p, record);
 	case JITBPF_INNER_PID:
 		return process_table_inner_pid(&p->processes,
 					       (const struct jitbpf_inner_pid *)record);
@@ -171,7 +203,23 @@ static int take_record(void *context, const struct jitbpf_record *record)
 	}
 }
 
-/* The source's taker: the tee to the recorder, and the way into the round. */
+void pipeline_record(struct pipeline *p, const struct jitbpf_record *record)
+{
+	if (p->recorder && !p->recorder_error)
+		p->recorder_error = recorder_write(p->recorder, record);
+}
+
+int pipeline_enter(struct pipeline *p, const struct jitbpf_record *record)
+{
+	uint64_t time_ns = record->time_ns;
+
+	if (record->type == JITBPF_JIT)
+		time_ns = pipeline_jit_time((const struct jitbpf_jit *)record);
+	pipeline_record(p, record);
+	return round_buffer_add(&p->round, time_ns, record);
+}
+
+/* The source's taker. */
 static int take_from_source(void *context, const struct jitbpf_record *record)
 {
 	struct pipeline *p = context;
@@ -190,46 +238,65 @@ static int take_from_source(void *context, const struct jitbpf_record *record)
 		p->ledger.malformed_records++;
 		return 0;
 	}
-	if (p->recorder && !p->recorder_error)
-		p->recorder_error = recorder_write(p->recorder, record);
-	if (record->type == JITBPF_JIT)
-		return round_buffer_add(
-			&p->round, pipeline_jit_time((const struct jitbpf_jit *)record), record);
-	return round_buffer_add(&p->round, record->time_ns, record);
+	if (is_unfinished(record))
+		return pipeline_enter_unfinished(p, (const struct jitbpf_sample *)record);
+	return pipeline_enter(p, record);
 }
 
 /*
- * Apply what happened up to time_ns, when the drain began; at the end of all,
- * everything. What is later came only from the sources that were drained last,
- * and has to wait for what the others have of that time.
+ * Apply what happened up to time_ns, when the drain began. What is later came only from the
+ * sources that were drained last, and has to wait for what the others have of that time.
  */
 static int work_off_round(struct pipeline *p, uint64_t time_ns, bool last)
 {
-	int err = round_buffer_drain(&p->round, last ? UINT64_MAX : time_ns, take_record, p);
+	uint64_t before_ns = p->info.start_ns + p->info.duration_ns;
+	int err = round_buffer_drain(&p->round, time_ns, take_record, p);
 
 	if (time_ns > p->info.start_ns)
 		p->info.duration_ns = time_ns - p->info.start_ns;
-	if (time_ns > HISTORY_NS) {
-		process_table_forget(&p->processes, time_ns - HISTORY_NS);
-		space_map_forget(p->kernel_code, time_ns - HISTORY_NS);
+	err = err ?: pipeline_finish_stacks(p, time_ns, last);
+	/*
+	 * Samples of this round that were finished just now come in with the next one, which has
+	 * to know what they need, however long this one was. A replay cannot tell that some wait.
+	 */
+	if (before_ns > HISTORY_NS) {
+		process_table_forget(&p->processes, before_ns - HISTORY_NS);
+		space_map_forget(p->kernel_code, before_ns - HISTORY_NS);
 	}
+	return err ?: pipeline_request_names(p);
+}
+
+/* After the last round: what has waited for a next one. */
+static int work_off_rest(struct pipeline *p)
+{
+	int err;
+
+	p->unwind.ending = true;
+	err = round_buffer_drain(&p->round, UINT64_MAX, take_record, p);
 	return err ?: pipeline_request_names(p);
 }
 
 int pipeline_round(struct pipeline *p, const struct source *source, struct recorder *recorder)
 {
 	uint64_t time_ns = p->info.start_ns + p->info.duration_ns;
-	int state, err;
+	int state, err = 0;
 
 	p->recorder = recorder;
 	state = source->drain(source->context, take_from_source, p, &time_ns);
+	if (state != SOURCE_OPEN) {
+		if (recorder && !p->recorder_error)
+			p->recorder_error = recorder_end_round(recorder, time_ns);
+		err = work_off_round(p, time_ns, state <= 0);
+		if (!err && state <= 0)
+			err = work_off_rest(p);
+	}
 	p->recorder = NULL;
-	if (state == SOURCE_OPEN)
-		return state;
-	if (recorder && !p->recorder_error)
-		p->recorder_error = recorder_end_round(recorder, time_ns);
-	err = work_off_round(p, time_ns, state <= 0);
 	return state < 0 ? state : (err ?: state);
+}
+
+bool pipeline_waits(const struct pipeline *p)
+{
+	return p->unwind.held.size;
 }
 
 int pipeline_recorder_error(const struct pipeline *p)
@@ -256,6 +323,7 @@ static void complete_ledger(struct pipeline *p)
 		*since = 0;
 	}
 	p->ledger.counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = p->modules.over_budget;
+	pipeline_count_unwinding(p);
 	for (uint32_t i = 0; i < p->ledger.processes.size; i++) {
 		struct ledger_process *row = &p->ledger.processes.data[i];
 		struct process *process = p->processes.processes.data[i];

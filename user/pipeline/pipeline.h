@@ -8,9 +8,12 @@
 #ifndef JITBPF_PIPELINE_PIPELINE_H
 #define JITBPF_PIPELINE_PIPELINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "locate/unwind_feed.h"
+#include "locate/unwind_service.h"
 #include "pipeline/recorder.h"
 #include "pipeline/sample_filter.h"
 #include "pipeline/source.h"
@@ -30,6 +33,13 @@ struct pipeline_options {
 	 * given modules that are the pipeline's, so that it ends before that does.
 	 */
 	const struct symbol_service *symbols;
+	/*
+	 * Rows for stacks that the source could not finish, and what the kernel is given of them.
+	 * Copied; both NULL: such stacks stay cut. Neither is used by pipeline_destroy(), and the
+	 * service ends before that, as it is given modules as well.
+	 */
+	const struct unwind_service *unwind_service;
+	const struct unwind_feed *unwind_feed;
 	/* NULL: all samples. Copied; what it borrows outlives the pipeline. */
 	const struct sample_filter *filter;
 	/* NULL: everything is shown. Copied. */
@@ -59,12 +69,18 @@ int pipeline_add_sink(struct pipeline *pipeline, const struct sink_ops *ops, FIL
  * the drain began; what is later waits for the next round, or the source's end.
  * Every record goes to recorder too, unless it is NULL; the recorder's own
  * failure does not stop the pipeline and is returned by pipeline_recorder_error().
+ * Samples whose stacks are not whole wait for unwind rows, each for a second at most; all is
+ * at an end with the source's end. Finished, they come in as of the next round, and so go to its
+ * recorder.
  * Returns an enum source_state or negative errno. What precedes an error of the
  * source has been worked off.
  */
 int pipeline_round(struct pipeline *pipeline, const struct source *source,
 		   struct recorder *recorder);
 int pipeline_recorder_error(const struct pipeline *pipeline);
+
+/* Are there stacks that wait for unwind rows? Then the next round should come soon. */
+bool pipeline_waits(const struct pipeline *pipeline);
 
 /*
  * No more rounds: have every location named, complete the ledger. After it,

@@ -6,6 +6,7 @@
 #include "base/round_buffer.h"
 #include "base/string_pool.h"
 #include "locate/locate.h"
+#include "locate/unwinder.h"
 #include "pipeline/jit_sequences.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/sample_filter.h"
@@ -40,6 +41,14 @@ struct stack_cache_slot {
 	bool used;
 };
 
+/* Samples whose stacks the kernel could not finish. */
+struct unwind_intake {
+	struct unwinder *unwinder;	  /* NULL: they stay as they are */
+	VEC(struct jitbpf_sample *) held; /* in the order of their turns */
+	size_t held_bytes;
+	bool ending; /* nothing is held any more: there is no round to wait for */
+};
+
 #define STACK_CACHE_SLOTS 16384 /* a power of two */
 
 struct pipeline {
@@ -64,6 +73,7 @@ struct pipeline {
 	VEC(struct pipeline_sink) sinks;
 
 	struct round_buffer round;
+	struct unwind_intake unwind;
 	struct recorder *recorder; /* during a round */
 	int recorder_error;
 	struct located_stack located;
@@ -73,6 +83,15 @@ struct pipeline {
 	VEC(uint64_t) throttled_since;	     /* by CPU; 0: is not */
 	uint32_t requested;		     /* locations below it have been asked for */
 };
+
+/*
+ * A record comes in, from the source or from unwind_intake.c: it is recorded, and waits for its
+ * turn. Returns 0 or -ENOMEM.
+ */
+int pipeline_enter(struct pipeline *p, const struct jitbpf_record *record);
+
+/* Only the tee: a failure of the recorder stays its own. */
+void pipeline_record(struct pipeline *p, const struct jitbpf_record *record);
 
 /* The ledger's row of a process. NULL: no memory. */
 struct ledger_process *pipeline_ledger_row(struct pipeline *p, const struct process *process);
@@ -88,6 +107,26 @@ uint64_t pipeline_jit_time(const struct jitbpf_jit *jit);
 /* code_feed.c: tell the sinks of a JIT event that was applied, and entered so many regions. */
 int pipeline_feed_code(struct pipeline *p, const struct process *process,
 		       const struct jitbpf_jit *jit, const struct jit_event *event, uint64_t loads);
+
+/*
+ * unwind_intake.c: a sample with a copy of its stack has come from the source; its turn has come;
+ * at the end of a round (the last one: of all), finish what can be (all). Return 0 or negative
+ * errno.
+ */
+int pipeline_enter_unfinished(struct pipeline *p, const struct jitbpf_sample *sample);
+int pipeline_take_unfinished(struct pipeline *p, const struct jitbpf_sample *sample);
+int pipeline_finish_stacks(struct pipeline *p, uint64_t time_ns, bool last);
+void pipeline_count_unwinding(struct pipeline *p);
+void pipeline_deinit_unwinding(struct pipeline *p);
+
+/*
+ * unwind_changes.c: what the kernel has of a process may be wrong: a record has been applied to it,
+ * or a JIT event, or what is missing of those.
+ */
+void pipeline_unwind_process_changed(struct pipeline *p, const struct jitbpf_record *record);
+void pipeline_unwind_code_changed(struct pipeline *p, const struct process *process,
+				  const struct jit_event *event);
+void pipeline_unwind_code_lost(struct pipeline *p, const struct process *process);
 
 /* event_intake.c: the rarer kinds of records. */
 int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_symbol *symbol);

@@ -133,6 +133,8 @@ int recorder_write(struct recorder *recorder, const struct jitbpf_record *record
 	if (record->type >= JITBPF_CHUNK_INFO || record->size_bytes < sizeof(*record) ||
 	    record->size_bytes > JITBPF_CHUNK_MAX)
 		return -EINVAL;
+	if (record->type == JITBPF_SAMPLE && record->flags & JITBPF_SAMPLE_STACK_COPY)
+		return -EINVAL;
 	if (record->type == JITBPF_SAMPLE && record->size_bytes >= sizeof(struct jitbpf_sample) &&
 	    is_plain((const struct jitbpf_sample *)record))
 		return write_sample(recorder, (const struct jitbpf_sample *)record);
@@ -206,10 +208,13 @@ void recorder_destroy(struct recorder *recorder)
 }
 
 /* What was counted since the source's own record of counters: it is added to that. */
-static void put_naming_counters(struct recorder *recorder, const struct ledger *ledger)
+static void put_late_counters(struct recorder *recorder, const struct ledger *ledger)
 {
-	static const enum jitbpf_counter late[] = {JITBPF_COUNT_DEBUG_REFUSED,
-						   JITBPF_COUNT_DEBUG_DROPPED};
+	static const enum jitbpf_counter late[] = {
+		JITBPF_COUNT_DEBUG_REFUSED,	      JITBPF_COUNT_DEBUG_DROPPED,
+		JITBPF_COUNT_STACKS_FINISHED,	      JITBPF_COUNT_STACKS_LATE,
+		JITBPF_COUNT_UNWIND_CODE_UNREAD,      JITBPF_COUNT_UNWIND_EVICTED,
+		JITBPF_COUNT_UNWIND_MAPPINGS_LEFT_OUT};
 	uint64_t values[JITBPF_COUNTER_MAX] = {0};
 	struct jitbpf_counters counters = {
 		.h =
@@ -250,7 +255,7 @@ int recorder_finish(struct recorder *recorder, const struct view *view,
 		if (frames && (module || location->kind == LOCATION_KERNEL))
 			frames_chunk_put(writer, location, module, view->strings, frames, count);
 	}
-	put_naming_counters(recorder, view->ledger);
+	put_late_counters(recorder, view->ledger);
 	recorder_end_round(recorder, recorder->round_ns);
 	return chunk_put_end(writer, recorder->round_ns);
 }

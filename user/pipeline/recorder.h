@@ -27,7 +27,8 @@ void recorder_destroy(struct recorder *recorder);
 /*
  * Write one record of uapi/record.h (already checked: decode/record_check.h).
  * Returns 0 or negative errno; -EINVAL, which ends nothing, where it is of a type
- * that only recordings have, or larger than a chunk can be.
+ * that only recordings have, or larger than a chunk can be, or a sample with a copy of its
+ * stack: that is a process's memory, which nobody asked to have in a file.
  */
 int recorder_write(struct recorder *recorder, const struct jitbpf_record *record);
 

@@ -242,6 +242,7 @@ static void test_long_gone(void **state)
 	make_task(run, JITBPF_EXIT, 20, MADE_PID, 1);
 	made_round(run, 30);
 	made_round(run, 30 * SECOND);
+	made_round(run, 30 * SECOND + 1); /* the one before could have had samples of its time */
 	make_sample(run, 31 * SECOND, MADE_CODE);
 	make_load(run, 31 * SECOND, 1, "nobody's");
 	ledger = made_finish(run, 32 * SECOND);

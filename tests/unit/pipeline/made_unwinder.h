@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * In place of locate/unwinder.h, for one program: stacks are finished when the test says so, and
+ * it is noted what the pipeline tells. A finished stack is the sample's own and then the words of
+ * its copy; a sample is told by its time.
+ */
+#ifndef JITBPF_TESTS_UNIT_PIPELINE_MADE_UNWINDER_H
+#define JITBPF_TESTS_UNIT_PIPELINE_MADE_UNWINDER_H
+
+#include "locate/unwinder.h"
+#include "tests/unit/pipeline/made_run.h"
+
+#define MADE_CHANGES_MAX 128
+
+/* A call of unwinder_process_changed(), of which size_bytes is 0, or unwinder_code_changed(). */
+struct made_change {
+	uint32_t pid;
+	uint64_t address, size_bytes;
+};
+
+struct unwinder {
+	bool (*is_ready)(uint64_t time_ns); /* of a sample */
+	int came;			    /* what unwinder_collect() returns */
+	int error;			    /* of unwinder_finish() */
+	bool guesses;
+	uint32_t collected, published, last;
+	uint64_t waited_ns, known_ns;
+	struct unwinder_counts counts;
+	struct made_change changes[MADE_CHANGES_MAX];
+	size_t change_count;
+};
+
+/* The only one. */
+static struct unwinder made_unwinder;
+
+static const struct unwind_service made_service;
+static const struct unwind_feed made_feed;
+static const struct pipeline_options made_unwinding = {
+	.unwind_service = &made_service,
+	.unwind_feed = &made_feed,
+};
+
+int unwinder_create(const struct unwind_service *service, const struct unwind_feed *feed,
+		    const struct module_table *modules, struct unwinder **ret)
+{
+	made_require(service == &made_service && feed == &made_feed && modules);
+	*ret = &made_unwinder;
+	return 0;
+}
+
+void unwinder_destroy(struct unwinder *unwinder)
+{
+}
+
+int unwinder_finish(struct unwinder *unwinder, const struct process *process,
+		    const struct jitbpf_sample *sample, bool last, struct finished_stack *ret)
+{
+	const uint64_t *frames = (const uint64_t *)sample->ips + sample->kernel_frames;
+	const uint64_t *behind = frames + sample->user_frames;
+	const struct jitbpf_stack_copy *copy;
+	bool ready = unwinder->is_ready(sample->h.time_ns);
+	uint32_t words;
+
+	made_require(process && sample->h.flags & JITBPF_SAMPLE_STACK_COPY);
+	if (unwinder->error)
+		return unwinder->error;
+	unwinder->last += last;
+	if (!ready && !last)
+		return 1;
+	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
+		behind += sizeof(struct jitbpf_user_regs) / sizeof(*behind);
+	copy = (const struct jitbpf_stack_copy *)behind;
+	*ret = (struct finished_stack){.count = sample->user_frames, .end = JITBPF_END_NO_RULE};
+	memcpy(ret->ips, frames, ret->count * sizeof(*frames));
+	unwinder->counts.finished++;
+	if (!ready)
+		return 0;
+	words = copy->size_bytes / sizeof(uint64_t);
+	if (words > JITBPF_FRAMES_MAX - ret->count)
+		words = JITBPF_FRAMES_MAX - ret->count;
+	memcpy(ret->ips + ret->count, copy->data, words * sizeof(uint64_t));
+	ret->count += words;
+	ret->end = JITBPF_END_ROOT;
+	ret->guessed = unwinder->guesses;
+	return 0;
+}
+
+int unwinder_collect(struct unwinder *unwinder, uint64_t wait_ns, uint64_t known_ns)
+{
+	made_require(known_ns >= unwinder->known_ns);
+	unwinder->collected++;
+	unwinder->waited_ns += wait_ns;
+	unwinder->known_ns = known_ns;
+	return unwinder->came;
+}
+
+static inline void made_note(struct unwinder *unwinder, struct made_change change)
+{
+	if (unwinder->change_count < MADE_CHANGES_MAX)
+		unwinder->changes[unwinder->change_count] = change;
+	unwinder->change_count++;
+}
+
+void unwinder_process_changed(struct unwinder *unwinder, const struct process *process)
+{
+	made_note(unwinder, (struct made_change){.pid = process->pid});
+}
+
+void unwinder_code_changed(struct unwinder *unwinder, const struct process *process,
+			   uint64_t address, uint64_t size_bytes)
+{
+	made_require(size_bytes && size_bytes <= UINT64_MAX - address);
+	made_note(unwinder, (struct made_change){process->pid, address, size_bytes});
+}
+
+int unwinder_publish(struct unwinder *unwinder, uint64_t known_ns)
+{
+	made_require(known_ns == unwinder->known_ns);
+	unwinder->published++;
+	return 0;
+}
+
+struct unwinder_counts unwinder_counts(const struct unwinder *unwinder)
+{
+	return unwinder->counts;
+}
+
+/* A sample with a copy of its stack, behind leaf: at the copy's words the callers are. */
+static inline struct jitbpf_sample *make_unfinished(struct made_run *run, uint64_t time_ns,
+						    uint64_t leaf, const uint64_t *callers,
+						    size_t count, uint16_t flags)
+{
+	size_t regs_bytes = flags & JITBPF_SAMPLE_USER_REGS ? sizeof(struct jitbpf_user_regs) : 0;
+	size_t copy_bytes = count * sizeof(*callers);
+	struct jitbpf_sample *sample;
+	struct jitbpf_stack_copy *copy;
+
+	sample = make_record(
+		run, JITBPF_SAMPLE,
+		sizeof(*sample) + sizeof(leaf) + regs_bytes + sizeof(*copy) + copy_bytes, time_ns);
+	sample->h.flags = flags | JITBPF_SAMPLE_STACK_COPY;
+	sample->pid = sample->tid = MADE_PID;
+	sample->start_ns = MADE_START;
+	sample->user_frames = 1;
+	sample->user_end = JITBPF_END_NO_RULE;
+	strcpy(sample->comm, "thread");
+	sample->ips[0] = leaf;
+	copy = (void *)((uint8_t *)&sample->ips[1] + regs_bytes);
+	copy->size_bytes = (uint32_t)copy_bytes;
+	memcpy(copy->data, callers, copy_bytes);
+	return sample;
+}
+
+#endif

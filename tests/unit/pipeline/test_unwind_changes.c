@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the pipeline tells the unwinder of processes and their code. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/pipeline/made_unwinder.h"
+
+#define CHILD 101
+#define LIB   0x700000
+
+static bool is_ready(uint64_t time_ns)
+{
+	return true;
+}
+
+static int setup(void **state)
+{
+	struct made_run *run = malloc(sizeof(*run));
+
+	made_require(run);
+	made_unwinder = (struct unwinder){.is_ready = is_ready};
+	made_run_begin(run, &made_unwinding);
+	*state = run;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	made_run_end(*state);
+	free(*state);
+	return 0;
+}
+
+/* These are the changes that were told of since the last time, in this order. */
+static void assert_told(const struct made_change *changes, size_t count)
+{
+	assert_int_equal(made_unwinder.change_count, count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(made_unwinder.changes[i].pid, changes[i].pid);
+		assert_int_equal(made_unwinder.changes[i].address, changes[i].address);
+		assert_int_equal(made_unwinder.changes[i].size_bytes, changes[i].size_bytes);
+	}
+	made_unwinder.change_count = 0;
+}
+
+#define ASSERT_TOLD(...)                                                                           \
+	assert_told((struct made_change[]){__VA_ARGS__},                                           \
+		    ARRAY_SIZE(((struct made_change[]){__VA_ARGS__})))
+
+static void test_processes(void **state)
+{
+	struct made_run *run = *state;
+
+	make_mapping(run, 1, MADE_PID, LIB, "/lib/x.so");
+	make_comm(run, 2, MADE_PID, "renamed", false);
+	made_round(run, 10);
+	ASSERT_TOLD({MADE_PID});
+	make_comm(run, 11, MADE_PID, "program", true);
+	made_round(run, 20);
+	ASSERT_TOLD({MADE_PID});
+	make_task(run, JITBPF_FORK, 21, CHILD, MADE_PID);
+	made_round(run, 30);
+	ASSERT_TOLD({CHILD});
+	/* It is the pid that is published: the process that had it before goes first. */
+	make_task(run, JITBPF_FORK, 31, CHILD, MADE_PID);
+	made_round(run, 40);
+	ASSERT_TOLD({CHILD}, {CHILD});
+	make_task(run, JITBPF_EXIT, 41, CHILD, 0);
+	made_round(run, 50);
+	ASSERT_TOLD({CHILD});
+}
+
+/* Threads come and go, and change nothing. */
+static void test_threads(void **state)
+{
+	struct made_run *run = *state;
+
+	make_task(run, JITBPF_FORK, 1, MADE_PID, MADE_PID);
+	make_task(run, JITBPF_EXIT, 2, MADE_PID, 0);
+	((struct jitbpf_task *)run->records[1])->tid++;
+	make_comm(run, 3, MADE_PID, "thread", false);
+	make_sample(run, 4, LIB);
+	made_round(run, 10);
+	assert_int_equal(made_unwinder.change_count, 0);
+}
+
+static void test_code(void **state)
+{
+	struct made_run *run = *state;
+	struct jitbpf_jit_header *jit;
+
+	make_load(run, 1, 0, "a")->code_bytes = 0x40;
+	made_round(run, 10);
+	ASSERT_TOLD({MADE_PID, MADE_CODE, 0x40});
+	make_load(run, 11, 1, "inlined")->event = JIT_EVENT_INLINE_LOAD;
+	make_load(run, 12, 2, "nowhere")->address = 0;
+	made_round(run, 20);
+	assert_int_equal(made_unwinder.change_count, 0);
+	jit = make_load(run, 21, 3, "a");
+	jit->event = JIT_EVENT_UNLOAD;
+	jit->code_bytes = 0;
+	jit = make_load(run, 22, 4, "to the end and beyond");
+	jit->address = UINT64_MAX - 0x10;
+	made_round(run, 30);
+	ASSERT_TOLD({MADE_PID, MADE_CODE, 1}, {MADE_PID, UINT64_MAX - 0x10, 0x10});
+}
+
+/* What a journal did not have can have been anywhere. */
+static void test_code_that_was_lost(void **state)
+{
+	struct made_run *run = *state;
+	struct jitbpf_journal *journal;
+
+	make_load(run, 1, 0, "a");
+	made_round(run, 10);
+	made_unwinder.change_count = 0;
+	journal = make_record(run, JITBPF_JOURNAL, sizeof(*journal), 11);
+	journal->pid = MADE_PID;
+	journal->start_ns = MADE_START;
+	journal->from_ns = 11;
+	journal->to_ns = 12;
+	made_round(run, 20);
+	ASSERT_TOLD({MADE_PID, 0, UINT64_MAX});
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(test_processes),
+		TEST(test_threads),
+		TEST(test_code),
+		TEST(test_code_that_was_lost),
+
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Stacks that the source could not finish: held, finished, and counted as any other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pipeline/pipeline_state.h"
+#include "tests/unit/pipeline/made_unwinder.h"
+
+#define SECOND 1000000000ull
+#define LIB    0x700000 /* where a file is mapped */
+
+static uint64_t ready_until; /* stacks of samples before it */
+
+static bool is_ready(uint64_t time_ns)
+{
+	return time_ns < ready_until;
+}
+
+static int setup(void **state)
+{
+	struct made_run *run = malloc(sizeof(*run));
+
+	made_require(run);
+	ready_until = UINT64_MAX;
+	made_unwinder = (struct unwinder){.is_ready = is_ready};
+	made_run_begin(run, &made_unwinding);
+	make_mapping(run, 1, MADE_PID, LIB, "/lib/x.so");
+	*state = run;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	made_run_end(*state);
+	free(*state);
+	return 0;
+}
+
+/* One with two callers. */
+static struct jitbpf_sample *make_one(struct made_run *run, uint64_t time_ns, uint64_t leaf)
+{
+	const uint64_t callers[] = {LIB + 0x100, LIB + 0x200};
+
+	return make_unfinished(run, time_ns, leaf, callers, ARRAY_SIZE(callers), 0);
+}
+
+static void test_finished_comes_in_with_the_next_round(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	made_unwinder.guesses = true;
+	make_one(run, 10, LIB);
+	make_sample(run, 20, LIB);
+	made_round(run, 100);
+	assert_int_equal(run->seen_count, 1);
+	assert_int_equal(run->seen[0].time_ns, 20);
+	assert_false(pipeline_waits(run->pipeline));
+	assert_int_equal(made_unwinder.known_ns, 100);
+	made_round(run, 200);
+	assert_int_equal(run->seen_count, 2);
+	assert_int_equal(run->seen[1].time_ns, 10);
+	assert_int_equal(run->seen[1].user_frames, 3);
+	assert_int_equal(made_unwinder.published, 2);
+	ledger = made_finish(run, 300);
+	assert_int_equal(ledger->fate[FATE_RESOLVED], 2);
+	assert_int_equal(ledger->frame_pointers, 1);
+	assert_int_equal(ledger->processes.data[0].frame_pointers, 1);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_FINISHED], 1);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 0);
+}
+
+/* However long it has waited: what stood there at its own time. */
+static void test_what_stood_there_at_its_time(void **state)
+{
+	struct made_run *run = *state;
+
+	ready_until = 0;
+	make_mapping(run, 2, MADE_PID, MADE_CODE, "//anon");
+	make_load(run, 20, 0, "first");
+	make_one(run, 30, MADE_CODE + 8);
+	make_load(run, 40, 1, "second");
+	made_round(run, 100);
+	make_sample(run, 110, MADE_CODE + 8);
+	make_one(run, 120, MADE_CODE + 8);
+	made_round(run, 200);
+	assert_true(pipeline_waits(run->pipeline));
+	assert_int_equal(run->seen_count, 1);
+	ready_until = UINT64_MAX;
+	make_task(run, JITBPF_EXIT, 210, MADE_PID, 0);
+	made_round(run, 300);
+	made_round(run, 400);
+	assert_int_equal(run->seen_count, 3);
+	assert_int_equal(run->seen[1].time_ns, 30);
+	assert_string_equal(run->seen[1].name, "first");
+	assert_int_equal(run->seen[2].time_ns, 120);
+	assert_string_equal(run->seen[2].name, "second");
+	assert_int_equal(run->seen[2].user_frames, 3);
+	assert_int_equal(made_unwinder.last, 0);
+}
+
+/* A round that took long, as when the machine was asleep. */
+static void test_what_stood_there_in_a_long_round(void **state)
+{
+	struct made_run *run = *state;
+
+	make_mapping(run, 2, MADE_PID, MADE_CODE, "//anon");
+	made_round(run, 10);
+	make_load(run, 20, 0, "first");
+	make_one(run, 30, MADE_CODE + 8);
+	make_load(run, 40, 1, "second");
+	made_round(run, 5 * SECOND);
+	made_round(run, 5 * SECOND + 1);
+	assert_int_equal(run->seen_count, 1);
+	assert_string_equal(run->seen[0].name, "first");
+}
+
+/* All else of the sample stays as it was. */
+static void test_registers_stay(void **state)
+{
+	const uint64_t caller = LIB + 0x100;
+	struct made_run *run = *state;
+	const struct jitbpf_sample *sample;
+	struct jitbpf_user_regs regs = {.ax = 7, .r15 = 8};
+	struct jitbpf_sample *made = make_unfinished(
+		run, 10, LIB, &caller, 1, JITBPF_SAMPLE_USER_REGS | JITBPF_SAMPLE_FRAME_POINTERS);
+
+	memcpy(&made->ips[1], &regs, sizeof(regs));
+	made->cpu = 3;
+	made_round(run, 100);
+	/* As it waits for the next round. */
+	sample = (const struct jitbpf_sample *)run->pipeline->round.bytes.data;
+	assert_int_equal(run->pipeline->round.entries.size, 1);
+	assert_int_equal(sample->h.flags, JITBPF_SAMPLE_USER_REGS | JITBPF_SAMPLE_FRAME_POINTERS);
+	assert_int_equal(sample->h.size_bytes, sizeof(*sample) + 2 * 8 + sizeof(regs));
+	assert_int_equal(sample->user_frames, 2);
+	assert_int_equal(sample->user_end, JITBPF_END_ROOT);
+	assert_int_equal(sample->cpu, 3);
+	assert_int_equal(sample->ips[0], LIB);
+	assert_int_equal(sample->ips[1], caller);
+	assert_memory_equal(&sample->ips[2], &regs, sizeof(regs));
+}
+
+static void test_kernel_frames_stay(void **state)
+{
+	struct made_run *run = *state;
+	struct jitbpf_sample *sample = make_one(run, 10, 0xffffffff81000000);
+
+	/* One more frame: what was the user's leaf is the kernel's. */
+	sample->h.size_bytes += 8;
+	sample = realloc(sample, sample->h.size_bytes);
+	made_require(sample);
+	run->records[run->record_count - 1] = &sample->h;
+	memmove(&sample->ips[2], &sample->ips[1], sizeof(struct jitbpf_stack_copy) + 16);
+	sample->ips[1] = LIB;
+	sample->kernel_frames = 1;
+	made_round(run, 100);
+	made_round(run, 200);
+	assert_int_equal(run->seen_count, 1);
+	assert_int_equal(run->seen[0].kernel_frames, 1);
+	assert_int_equal(run->seen[0].user_frames, 3);
+	assert_int_equal(run->seen[0].kind, LOCATION_KERNEL);
+}
+
+/* Waiting is bounded, in a round and in all. */
+static void test_given_up_after_a_second(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	ready_until = 0;
+	make_one(run, 10, LIB);
+	make_one(run, SECOND / 2, LIB);
+	made_round(run, SECOND);
+	assert_int_equal(made_unwinder.waited_ns, 1000000); /* nothing came: it is enough */
+	made_unwinder.came = 1;
+	made_round(run, SECOND + 10);
+	assert_int_equal(made_unwinder.waited_ns, 11000000);
+	assert_int_equal(made_unwinder.last, 0);
+	made_round(run, SECOND + 11);
+	assert_int_equal(made_unwinder.last, 1);
+	assert_true(pipeline_waits(run->pipeline));
+	made_round(run, 2 * SECOND);
+	assert_int_equal(made_unwinder.last, 2);
+	assert_false(pipeline_waits(run->pipeline));
+	ledger = made_finish(run, 3 * SECOND);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 2);
+	assert_int_equal(ledger->cut[JITBPF_END_NO_RULE], 2);
+	assert_int_equal(ledger_taken(ledger), 2);
+}
+
+static const struct sink_ops deaf_sink = {.destroy = made_sink_destroy};
+
+/* More than there is room for: the oldest go on with what there is. */
+static void test_budget(void **state)
+{
+	static const uint64_t callers[JITBPF_STACK_COPY_MAX / 8];
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+	uint64_t time_ns = 10, count = 0;
+
+	ready_until = 0;
+	for (int round = 0; round < 6; round++) {
+		for (int i = 0; i < 200; i++, count++)
+			make_unfinished(run, time_ns++, LIB, callers, ARRAY_SIZE(callers), 0);
+		made_round(run, time_ns++);
+		assert_true(run->pipeline->unwind.held_bytes <= 16 << 20);
+	}
+	assert_true(made_unwinder.last > 150 && made_unwinder.last < 250);
+	for (size_t i = 0; i < run->seen_count; i++)
+		assert_int_equal(run->seen[i].time_ns, 10 + i);
+	run->seen_count = 0; /* the rest are more than it keeps */
+	vec_for_each (sink, &run->pipeline->sinks)
+		sink->ops = &deaf_sink;
+	ledger = made_finish(run, time_ns);
+	assert_int_equal(ledger_taken(ledger), count);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], made_unwinder.last);
+}
+
+/* At the end nothing waits for ever; and what is later than the last drain has its turn too. */
+static void test_end(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	ready_until = 20;
+	make_one(run, 10, LIB);
+	make_one(run, 30, LIB);
+	make_sample(run, 110, LIB);
+	make_one(run, 120, LIB);
+	make_sample(run, 130, LIB);
+	ledger = made_finish(run, 100);
+	assert_int_equal(run->seen_count, 5);
+	for (size_t i = 1; i < run->seen_count; i++)
+		assert_true(run->seen[i - 1].time_ns < run->seen[i].time_ns);
+	assert_int_equal(run->seen[0].user_frames, 3);
+	assert_int_equal(made_unwinder.waited_ns, 2 * SECOND);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 2);
+	assert_int_equal(ledger->fate[FATE_RESOLVED], 3);
+	assert_int_equal(ledger->cut[JITBPF_END_NO_RULE], 2);
+}
+
+/* So does a source that fails. */
+static void test_source_fails(void **state)
+{
+	struct made_run *run = *state;
+
+	make_one(run, 10, LIB);
+	assert_int_equal(made_drained(run, -EIO, 100), -EIO);
+	assert_int_equal(run->seen_count, 1);
+}
+
+/* A process of which nothing is known: its stack stays as it is. */
+static void test_process_not_known(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_one(run, 10, LIB)->pid = 5;
+	made_round(run, 100);
+	assert_null(process_table_find(&run->pipeline->processes, 5, 0, 100));
+	ledger = made_finish(run, 200);
+	assert_int_equal(run->seen_count, 1);
+	assert_int_equal(run->seen[0].user_frames, 1);
+	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
+}
+
+static void test_errors(void **state)
+{
+	struct made_run *run = *state;
+
+	make_one(run, 10, LIB);
+	made_unwinder.came = -EIO;
+	assert_int_equal(made_drained(run, SOURCE_ROUND, 100), -EIO);
+	made_unwinder.came = 0;
+	made_unwinder.error = -ENOMEM;
+	assert_int_equal(made_drained(run, SOURCE_ROUND, 200), -ENOMEM);
+	assert_true(pipeline_waits(run->pipeline)); /* and is released all the same */
+}
+
+/* A recording that has such a sample was not made by us. */
+static void test_nobody_to_finish_it(void **state)
+{
+	CLEANUP(made_run_end) struct made_run run;
+	const struct ledger *ledger;
+
+	made_run_begin(&run, &(struct pipeline_options){0});
+	make_mapping(&run, 1, MADE_PID, LIB, "/lib/x.so");
+	make_one(&run, 10, LIB);
+	made_round(&run, 100);
+	assert_int_equal(run.seen_count, 1);
+	ledger = made_finish(&run, 200);
+	assert_int_equal(ledger->cut[JITBPF_END_NO_RULE], 1);
+	assert_int_equal(ledger->malformed_records, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(test_finished_comes_in_with_the_next_round),
+		TEST(test_what_stood_there_at_its_time),
+		TEST(test_what_stood_there_in_a_long_round),
+		TEST(test_registers_stay),
+		TEST(test_kernel_frames_stay),
+		TEST(test_given_up_after_a_second),
+		TEST(test_budget),
+		TEST(test_end),
+		TEST(test_source_fails),
+		TEST(test_process_not_known),
+		TEST(test_errors),
+		TEST(test_nobody_to_finish_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
