@@ -4,9 +4,6 @@
 #include "locate/code_site.h"
 #include "state/code_region.h"
 
-/* Stretches of a page that are looked at; what is behind them has not been made. */
-#define STRETCHES_MAX 4096
-
 static int add_command(struct unwind_rows *rows, uint64_t offset, enum unwind_command command)
 {
 	return unwind_rows_add(rows, (uint32_t)offset, UNWIND_CFA_COMMAND(command),
@@ -48,12 +45,12 @@ static int add_region(const struct unwind_regions *regions, const struct code_si
 }
 
 int code_page_rows(const struct unwind_regions *regions, const struct process *process,
-		   uint64_t start, struct unwind_rows *ret)
+		   uint64_t start, uint32_t *budget, struct unwind_rows *ret)
 {
 	uint64_t at = start, end, page_end = start + UNWIND_PAGE_BYTES;
 	int err = 0;
 
-	for (int i = 0; !err && at < page_end && i < STRETCHES_MAX; i++, at = end) {
+	for (; !err && at < page_end && *budget; --*budget, at = end) {
 		struct code_site site = code_site_now(process, at, &end);
 
 		if (end > page_end)

@@ -8,9 +8,11 @@
 /*
  * What is known now of [start, start + UNWIND_PAGE_BYTES) of a process, added to *ret, which is
  * empty: the rows of regions; UNWIND_NOT_MADE where those are not known, and where a file's code
- * stands; UNWIND_FRAME_POINTER where nobody told of code. Returns 0 or -ENOMEM.
+ * stands; UNWIND_FRAME_POINTER where nobody told of code. *budget is how many stretches of
+ * different things may be looked at: what is behind them has not been made either. Returns 0 or
+ * -ENOMEM.
  */
 int code_page_rows(const struct unwind_regions *regions, const struct process *process,
-		   uint64_t start, struct unwind_rows *ret);
+		   uint64_t start, uint32_t *budget, struct unwind_rows *ret);
 
 #endif

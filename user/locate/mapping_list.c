@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "locate/mapping_list.h"
 
+#include <errno.h>
+
 #include "locate/code_site.h"
 #include "state/process_code.h"
 
@@ -8,6 +10,7 @@ struct filling {
 	struct mapping_list *list;
 	const struct process *process;
 	const struct module_table *modules;
+	uint32_t *budget;
 };
 
 static bool holds_code(const struct process *process, const struct space_entry *entry)
@@ -47,6 +50,9 @@ static int fill(void *context, const struct space_entry *entry)
 	struct filling *filling = context;
 	struct unwind_mapping out = {.start = entry->start, .end = entry->end};
 
+	if (!*filling->budget)
+		return -EDQUOT;
+	--*filling->budget;
 	if (entry->end > USER_ADDRESS_END)
 		return 0;
 	if (holds_code(filling->process, entry)) {
@@ -65,29 +71,43 @@ static int fill(void *context, const struct space_entry *entry)
 	return 0;
 }
 
-void mapping_list_fill(struct mapping_list *list, const struct process *process,
-		       const struct module_table *modules)
+int mapping_list_fill(struct mapping_list *list, const struct process *process,
+		      const struct module_table *modules, uint32_t *budget)
 {
-	struct filling filling = {.list = list, .process = process, .modules = modules};
+	struct filling filling = {
+		.list = list, .process = process, .modules = modules, .budget = budget};
 
-	if (process->mappings)
-		space_map_for_each(process->mappings, fill, &filling);
+	return process->mappings ? space_map_for_each(process->mappings, fill, &filling) : 0;
 }
+
+struct summing {
+	uint64_t sum;
+	uint32_t *budget;
+};
 
 static int add_generation(void *context, const struct space_entry *entry)
 {
 	const struct mapping *mapping = (const struct mapping *)entry->value;
+	struct summing *summing = context;
 
-	if (mapping->shared && mapping->shared->code)
-		*(uint64_t *)context += code_map_generation(mapping->shared->code);
+	if (!*summing->budget)
+		return -EDQUOT;
+	--*summing->budget;
+	if (mapping->shared)
+		summing->sum +=
+			1 +
+			(mapping->shared->code ? code_map_generation(mapping->shared->code) : 0);
 	return 0;
 }
 
-uint64_t process_shared_generation(const struct process *process)
+int process_shared_generation(const struct process *process, uint32_t *budget, uint64_t *ret)
 {
-	uint64_t sum = 0;
+	struct summing summing = {.budget = budget};
+	int err = 0;
 
 	if (process->mappings)
-		space_map_for_each(process->mappings, add_generation, &sum);
-	return sum;
+		err = space_map_for_each(process->mappings, add_generation, &summing);
+	if (!err)
+		*ret = summing.sum;
+	return err;
 }

@@ -38,12 +38,16 @@ static inline uint32_t unwind_code_owner(const struct process *process)
 
 /*
  * Add what a process has mapped now. What holds code that was told of, or can, is memory
- * (UNWIND_OWNER_CODE), even where a file is behind it.
+ * (UNWIND_OWNER_CODE), even where a file is behind it. *budget is how many mappings may be
+ * looked at. Returns 0; or -EDQUOT, with *list undefined.
  */
-void mapping_list_fill(struct mapping_list *list, const struct process *process,
-		       const struct module_table *modules);
+int mapping_list_fill(struct mapping_list *list, const struct process *process,
+		      const struct module_table *modules, uint32_t *budget);
 
-/* Sums up all that what stands in memory which the process shares depends on; 0: nothing. */
-uint64_t process_shared_generation(const struct process *process);
+/*
+ * Sum up all that what stands in memory which the process shares depends on; 0: it shares none.
+ * Returns 0 or -EDQUOT, as above.
+ */
+int process_shared_generation(const struct process *process, uint32_t *budget, uint64_t *ret);
 
 #endif

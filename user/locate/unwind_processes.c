@@ -12,6 +12,9 @@
 #define PUBLISHED_MAX (UNWIND_PROCESSES_MAX / 4 * 3)
 #define SUBJECTS_MAX  (UNWIND_PROCESSES_MAX / 8 * 7)
 
+/* Mappings that are looked at in a round, however many there are. */
+#define ROUND_MAPPINGS_MAX (1u << 15)
+
 int unwind_processes_init(struct unwind_processes *processes, const struct unwind_feed *feed,
 			  const struct module_table *modules, struct unwind_pages *pages)
 {
@@ -68,14 +71,6 @@ void unwind_processes_drop_code(struct unwind_processes *processes, struct unwin
 		unwind_pages_drop(processes->pages, subject->pages);
 }
 
-static void withdraw(struct unwind_processes *processes, struct unwind_subject *subject)
-{
-	if (subject->published)
-		processes->feed->withdraw_process(processes->feed->context, subject->pid);
-	subject->published = false;
-	subject->count = 0;
-}
-
 static void leave_sharing(struct unwind_subject *subject)
 {
 	if (!subject->link)
@@ -84,6 +79,7 @@ static void leave_sharing(struct unwind_subject *subject)
 	if (subject->next)
 		subject->next->link = subject->link;
 	subject->link = NULL;
+	subject->shared_generation = 0;
 }
 
 void unwind_processes_add_code(struct unwind_processes *processes, struct unwind_subject *subject,
@@ -92,7 +88,9 @@ void unwind_processes_add_code(struct unwind_processes *processes, struct unwind
 	unwind_pages_link(slot, &subject->pages);
 	if (subject->link)
 		return;
-	subject->shared_generation = process_shared_generation(subject->process);
+	if (process_shared_generation(subject->process, &processes->budget,
+				      &subject->shared_generation))
+		unwind_processes_drop_code(processes, subject);
 	if (!subject->shared_generation)
 		return;
 	subject->next = processes->sharing;
@@ -107,7 +105,8 @@ static void forget(struct unwind_processes *processes, struct unwind_subject *su
 {
 	uint32_t number = (uint32_t)(subject - processes->subjects);
 
-	withdraw(processes, subject);
+	if (subject->published)
+		processes->feed->withdraw_process(processes->feed->context, subject->pid);
 	unwind_processes_drop_code(processes, subject);
 	leave_sharing(subject);
 	index_map_remove(&processes->index, hash_of(subject->pid), number);
@@ -196,45 +195,46 @@ const struct unwind_mapping *unwind_processes_mapping(const struct unwind_proces
 }
 
 static bool is_published(const struct unwind_processes *processes,
-			 const struct unwind_subject *subject, uint32_t count)
+			 const struct unwind_subject *subject, const struct unwind_process *as,
+			 uint32_t count)
 {
-	return subject->published && subject->count == count &&
+	return subject->published && subject->published_top == as->stack_top &&
+	       subject->count == count &&
 	       !memcmp(processes->feed->mappings + subject->first, processes->room,
 		       count * sizeof(*processes->room));
 }
 
-/* Its span is dropped where others have to give way for it, but never its own subject. */
-static void publish(struct unwind_processes *processes, struct unwind_subject *subject)
+/* False: there is nothing, or no way, to publish it. */
+static bool publish(struct unwind_processes *processes, struct unwind_subject *subject)
 {
 	uint32_t most = unwind_arena_most(&processes->mappings);
-	struct unwind_process process = {.stack_top = subject->stack_top};
+	struct unwind_process process = {.stack_top = subject->stack_top,
+					 .code_owner = unwind_code_owner(subject->process)};
 	struct mapping_list list = {
 		.mappings = processes->room,
 		.max = most < UNWIND_PROCESS_MAPPINGS_MAX ? most : UNWIND_PROCESS_MAPPINGS_MAX,
 	};
 
-	process.code_owner = unwind_code_owner(subject->process);
-	mapping_list_fill(&list, subject->process, processes->modules);
+	if (mapping_list_fill(&list, subject->process, processes->modules, &processes->budget) ||
+	    !list.count)
+		return false;
+	if (is_published(processes, subject, &process, list.count))
+		return true;
 	processes->left_out += list.left_out;
-	if (is_published(processes, subject, list.count))
-		return;
 	if (subject->count)
 		unwind_arena_give_back(&processes->mappings, subject->span);
-	subject->count = 0;
-	if (!list.count) {
-		withdraw(processes, subject);
-		return;
-	}
+	subject->count = list.count;
 	subject->span = unwind_arena_take(&processes->mappings, list.count,
 					  (uint32_t)(subject - processes->subjects), evict,
 					  processes, &subject->first);
-	subject->count = list.count;
 	memcpy(processes->feed->mappings + subject->first, processes->room,
 	       list.count * sizeof(*processes->room));
 	process.first = subject->first;
 	process.count = subject->count;
+	subject->published_top = process.stack_top;
 	subject->published =
 		!processes->feed->publish_process(processes->feed->context, subject->pid, &process);
+	return subject->published;
 }
 
 bool unwind_subject_is_current(const struct unwind_subject *subject)
@@ -251,18 +251,20 @@ static void check_shared(struct unwind_processes *processes)
 	struct unwind_subject *next;
 
 	for (struct unwind_subject *subject = processes->sharing; subject; subject = next) {
-		uint64_t generation = process_shared_generation(subject->process);
+		uint64_t generation;
 
 		next = subject->next;
-		if (generation == subject->shared_generation)
+		if (!process_shared_generation(subject->process, &processes->budget, &generation) &&
+		    generation == subject->shared_generation)
 			continue;
 		unwind_processes_drop_code(processes, subject);
-		subject->shared_generation = generation;
+		leave_sharing(subject);
 	}
 }
 
 void unwind_processes_publish(struct unwind_processes *processes)
 {
+	processes->budget = ROUND_MAPPINGS_MAX;
 	check_shared(processes);
 	vec_for_each (number, &processes->stale) {
 		struct unwind_subject *subject = &processes->subjects[*number];
@@ -270,9 +272,8 @@ void unwind_processes_publish(struct unwind_processes *processes)
 		if (!subject->process || !subject->stale)
 			continue; /* dropped since */
 		subject->stale = false;
-		if (unwind_subject_is_current(subject) && subject->stack_top)
-			publish(processes, subject);
-		if (!subject->published)
+		if (!unwind_subject_is_current(subject) || !subject->stack_top ||
+		    !publish(processes, subject))
 			unwind_processes_drop(processes, subject);
 	}
 	processes->stale.size = 0;

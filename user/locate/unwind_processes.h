@@ -25,9 +25,10 @@ struct unwind_subject {
 	const struct process *process; /* NULL: a slot without one */
 	uint32_t pid;
 	struct unwind_quota quota;
-	uint64_t program_ns;   /* as the process's, and that of its stack_top */
-	uint64_t stack_top;    /* 0: not known */
-	uint32_t first, count; /* its mappings in their array; 0: none */
+	uint64_t program_ns;	/* as the process's, and that of its stack_top */
+	uint64_t stack_top;	/* 0: not known */
+	uint64_t published_top; /* what that was then */
+	uint32_t first, count;	/* its mappings in their array; 0: none */
 	uint64_t span;
 	bool published;		    /* the feed took it */
 	bool stale;		    /* is to be published at the end of the round */
@@ -46,6 +47,7 @@ struct unwind_processes {
 	struct unwind_arena mappings;
 	VEC(uint32_t) stale;
 	struct unwind_subject *sharing;
+	uint32_t budget;	     /* of this round: mappings that may still be looked at */
 	struct unwind_mapping *room; /* for UNWIND_PROCESS_MAPPINGS_MAX */
 	uint64_t left_out;	     /* mappings that were too many */
 };

@@ -8,6 +8,9 @@
 /* Pages of a range that are looked up one by one; where there are more, all of the process go. */
 #define CHANGED_PAGES_MAX 256
 
+/* Stretches of code that are put into pages in a round: see code_page_rows(). */
+#define ROUND_STRETCHES_MAX 16384
+
 static struct unwind_page_slot *code_slot(const struct unwinder *u, const struct process *process,
 					  uint64_t address)
 {
@@ -61,9 +64,9 @@ void unwinder_code_changed(struct unwinder *u, const struct process *process, ui
 {
 	struct unwind_subject *subject = unwind_processes_find(&u->processes, process);
 	uint64_t page = address >> UNWIND_PAGE_SHIFT;
-	uint64_t last = (address + size_bytes - !!size_bytes) >> UNWIND_PAGE_SHIFT;
+	uint64_t last = (address + size_bytes - 1) >> UNWIND_PAGE_SHIFT;
 
-	if (!subject)
+	if (!subject || !size_bytes)
 		return;
 	if (takes_files_place(u, subject, address))
 		unwinder_process_changed(u, process);
@@ -89,7 +92,7 @@ static int publish_page(struct unwinder *u, struct unwind_subject *subject, uint
 	int err;
 
 	u->page_rows.rows.size = 0;
-	err = code_page_rows(&u->regions, subject->process, start, &u->page_rows);
+	err = code_page_rows(&u->regions, subject->process, start, &u->stretches, &u->page_rows);
 	if (err)
 		return err;
 	count = unwind_rows_page(&u->page_rows, 0, u->room,
@@ -123,7 +126,8 @@ int unwinder_publish(struct unwinder *u, uint64_t known_ns)
 	if (known_ns > u->known_ns)
 		u->known_ns = known_ns;
 	unwind_processes_publish(&u->processes);
-	for (uint32_t i = 0; i < u->wanted_count && !err; i++)
+	u->stretches = ROUND_STRETCHES_MAX;
+	for (uint32_t i = 0; i < u->wanted_count && u->stretches && !err; i++)
 		err = publish_wanted(u, &u->wanted[i]);
 	u->wanted_count = 0;
 	u->round++;

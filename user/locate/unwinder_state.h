@@ -32,6 +32,7 @@ struct unwinder {
 	struct unwind_quota quota_of_rest;	     /* of processes that have ended */
 	struct wanted_page wanted[WANTED_PAGES_MAX]; /* pages of code */
 	uint32_t wanted_count;
+	uint32_t stretches; /* of code that may still be looked at for them in this round */
 	struct unwind_rows page_rows; /* within building a page */
 	struct unwind_row *room;      /* for UNWIND_PAGE_ROWS_MAX */
 	uint64_t finished, file_pages;
