@@ -2,7 +2,8 @@
 /*
  * Steps of the stack unwinder. Compiles for BPF and for user space alike: the
  * includer provides `unwind_read(dst, size, address)`, which copies stack
- * memory and returns 0 or not. Which row holds at a place, each finds in its own way.
+ * memory and returns 0 or not; `s` is the walk's state there. Which row holds at a
+ * place, each finds in its own way; the kernel by bpf/unwind_search.h.
  */
 #ifndef JITBPF_BPF_UNWIND_H
 #define JITBPF_BPF_UNWIND_H

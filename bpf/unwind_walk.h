@@ -12,10 +12,6 @@
 
 #include "bpf/unwind.h"
 
-/* As many halvings as find one of UNWIND_PROCESS_MAPPINGS_MAX, or of UNWIND_PAGE_ROWS_MAX. */
-#define MAPPING_SEARCH_STEPS 13
-#define ROW_SEARCH_STEPS     14
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -42,61 +38,26 @@ struct user_walk {
 	__u16 not_made;		       /* it stopped because a table lacks something */
 };
 
-static __always_inline bool find_mapping(struct user_walk *w, __u64 pc)
-{
-	__u32 low = w->first, high = low + w->count, middle;
-	struct unwind_mapping *mapping;
+#define unwind_mapping_at(index) bpf_map_lookup_elem(&unwind_mappings, &(index))
+#define unwind_row_at(index)	 bpf_map_lookup_elem(&unwind_rows, &(index))
 
-	if (pc >= w->mapping.start && pc < w->mapping.end)
-		return true;
-	for (__u32 i = 0; i < MAPPING_SEARCH_STEPS && low < high; i++) {
-		middle = low + (high - low) / 2;
-		mapping = bpf_map_lookup_elem(&unwind_mappings, &middle);
-		if (!mapping)
-			return false;
-		if (pc < mapping->start) {
-			high = middle;
-		} else if (pc >= mapping->end) {
-			low = middle + 1;
-		} else {
-			w->mapping = *mapping;
-			return true;
-		}
-	}
-	return false;
-}
+#include "bpf/unwind_search.h"
 
 /* What the tables say of a place; UNWIND_NOT_MADE where they say nothing. */
 static __always_inline struct unwind_row find_row(struct user_walk *w, __u64 pc)
 {
-	struct unwind_row *row, none = {.cfa = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE)};
-	__u32 low, high, middle, in_page;
+	struct unwind_row none = {.cfa = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE)};
 	struct unwind_page_key key;
 	struct unwind_page *page;
 
-	if (!find_mapping(w, pc))
+	if ((pc < w->mapping.start || pc >= w->mapping.end) &&
+	    !unwind_find_mapping(w->first, w->count, pc, &w->mapping))
 		return none;
 	pc = pc - w->mapping.start + w->mapping.offset;
 	key.owner = w->mapping.owner;
 	key.page = pc >> UNWIND_PAGE_SHIFT;
 	page = bpf_map_lookup_elem(&unwind_pages, &key);
-	if (!page)
-		return none;
-	in_page = pc & (UNWIND_PAGE_BYTES - 1);
-	low = page->first;
-	high = low + page->count;
-	for (__u32 i = 0; i < ROW_SEARCH_STEPS && high - low > 1; i++) {
-		middle = low + (high - low) / 2;
-		row = bpf_map_lookup_elem(&unwind_rows, &middle);
-		if (!row)
-			return none;
-		if (row->pc <= in_page)
-			low = middle;
-		else
-			high = middle;
-	}
-	row = bpf_map_lookup_elem(&unwind_rows, &low);
-	return row ? *row : none;
+	return page ? unwind_find_row(*page, pc & (UNWIND_PAGE_BYTES - 1)) : none;
 }
 
 /*

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Searches in the tables of uapi/unwind.h. Compiles for BPF and for user space alike: the
+ * includer provides `unwind_mapping_at(index)` and `unwind_row_at(index)`, pointers into
+ * the arrays, or NULL. Whatever stands there, a search ends, within the arrays.
+ */
+#ifndef JITBPF_BPF_UNWIND_SEARCH_H
+#define JITBPF_BPF_UNWIND_SEARCH_H
+
+#include "uapi/unwind.h"
+
+/* As many halvings as find one of UNWIND_PROCESS_MAPPINGS_MAX, or of UNWIND_PAGE_ROWS_MAX. */
+#define UNWIND_MAPPING_STEPS 13
+#define UNWIND_ROW_STEPS     14
+
+/* Find the one of count mappings, from the first on, that holds the address. Returns 1 or 0. */
+static inline __attribute__((always_inline)) int unwind_find_mapping(__u32 first, __u32 count,
+								     __u64 address,
+								     struct unwind_mapping *ret)
+{
+	__u32 low = first, high = first + count, middle;
+	const struct unwind_mapping *mapping;
+
+	for (int i = 0; i < UNWIND_MAPPING_STEPS && low < high; i++) {
+		middle = low + (high - low) / 2;
+		mapping = unwind_mapping_at(middle);
+		if (!mapping)
+			return 0;
+		if (address < mapping->start) {
+			high = middle;
+		} else if (address >= mapping->end) {
+			low = middle + 1;
+		} else {
+			*ret = *mapping;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* The row of a page that holds at an offset in it: the last one from there or before. */
+static inline __attribute__((always_inline)) struct unwind_row unwind_find_row(
+	struct unwind_page page, __u32 offset)
+{
+	const struct unwind_row none = {.cfa = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE)};
+	__u32 low = page.first, high = page.first + page.count, middle;
+	const struct unwind_row *row;
+
+	for (int i = 0; i < UNWIND_ROW_STEPS && high - low > 1; i++) {
+		middle = low + (high - low) / 2;
+		row = unwind_row_at(middle);
+		if (!row)
+			return none;
+		if (row->pc <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	row = unwind_row_at(low);
+	return row ? *row : none;
+}
+
+#endif

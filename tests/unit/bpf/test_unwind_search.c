@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "uapi/unwind.h"
+
+#define MAPPINGS (UNWIND_PROCESS_MAPPINGS_MAX + 16)
+#define ROWS	 (UNWIND_PAGE_ROWS_MAX + 16)
+
+static struct unwind_mapping mappings[MAPPINGS];
+static struct unwind_row rows[ROWS];
+
+#define unwind_mapping_at(index) ((index) < MAPPINGS ? &mappings[index] : NULL)
+#define unwind_row_at(index)	 ((index) < ROWS ? &rows[index] : NULL)
+
+#include "bpf/unwind_search.h"
+
+/* The i-th mapping is [100 i + 10, 100 i + 60), whoever's it is. */
+static int setup(void **state)
+{
+	for (uint32_t i = 0; i < MAPPINGS; i++)
+		mappings[i] = (struct unwind_mapping){
+			.start = 100 * (uint64_t)i + 10, .end = 100 * (uint64_t)i + 60, .owner = i};
+	for (uint32_t i = 0; i < ROWS; i++)
+		rows[i] = (struct unwind_row){.pc = (uint16_t)(3 * i), .cfa = (int32_t)(8 * i)};
+	return 0;
+}
+
+static void assert_mapped(uint32_t first, uint32_t count, uint64_t address, uint32_t owner)
+{
+	struct unwind_mapping found = {0};
+
+	assert_int_equal(unwind_find_mapping(first, count, address, &found), 1);
+	assert_int_equal(found.owner, owner);
+}
+
+static void assert_unmapped(uint32_t first, uint32_t count, uint64_t address)
+{
+	struct unwind_mapping found = {.owner = 77}, before = found;
+
+	assert_int_equal(unwind_find_mapping(first, count, address, &found), 0);
+	assert_memory_equal(&found, &before, sizeof(found));
+}
+
+/* Each is found by its first and last byte, among as many as there can be. */
+static void test_mappings_are_found(void **state)
+{
+	static const uint32_t counts[] = {
+		1, 2, 3, 4, 5, 64, 1000, 4095, UNWIND_PROCESS_MAPPINGS_MAX};
+
+	for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+		for (uint32_t i = 5; i < 5 + counts[c]; i++) {
+			assert_mapped(5, counts[c], 100 * (uint64_t)i + 10, i);
+			assert_mapped(5, counts[c], 100 * (uint64_t)i + 59, i);
+			assert_unmapped(5, counts[c], 100 * (uint64_t)i + 9);
+			assert_unmapped(5, counts[c], 100 * (uint64_t)i + 60);
+		}
+	}
+}
+
+/* What stands beside them in the array is another process's. */
+static void test_mappings_of_others(void **state)
+{
+	assert_unmapped(5, 3, 100 * 4 + 30);
+	assert_unmapped(5, 3, 100 * 8 + 30);
+	assert_unmapped(5, 0, 100 * 5 + 30);
+	assert_unmapped(5, 3, 0);
+	assert_unmapped(5, 3, UINT64_MAX);
+}
+
+/* An entry that is read while it is taken away from under us. */
+static void test_mappings_that_make_no_sense(void **state)
+{
+	assert_unmapped(MAPPINGS, 3, 30);
+	assert_unmapped(MAPPINGS - 1, UINT32_MAX, 30);
+	assert_unmapped(UINT32_MAX, UINT32_MAX, 30);
+	assert_unmapped(0, UINT32_MAX, 100 * 7 + 30);
+}
+
+static int32_t row_at(uint32_t first, uint32_t count, uint32_t offset)
+{
+	return unwind_find_row((struct unwind_page){first, count}, offset).cfa;
+}
+
+static void test_rows_hold_up_to_the_next(void **state)
+{
+	static const uint32_t counts[] = {1, 2, 3, 4, 5, 100, 4095, UNWIND_PAGE_ROWS_MAX};
+
+	for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+		for (uint32_t offset = 0; offset < UNWIND_PAGE_BYTES; offset++) {
+			uint32_t i = offset / 3 < counts[c] ? offset / 3 : counts[c] - 1;
+
+			assert_int_equal(row_at(0, counts[c], offset), 8 * i);
+		}
+	}
+	assert_int_equal(row_at(10, 4, 3 * 11 + 2), 8 * 11);
+	assert_int_equal(row_at(10, 4, UNWIND_PAGE_BYTES - 1), 8 * 13);
+}
+
+static void test_rows_that_make_no_sense(void **state)
+{
+	int32_t not_made = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
+
+	assert_int_equal(row_at(ROWS, 1, 0), not_made);
+	assert_int_equal(row_at(ROWS - 1, UINT32_MAX, 5), not_made);
+	assert_int_equal(row_at(UINT32_MAX, 1, 5), not_made);
+	assert_int_equal(row_at(UINT32_MAX, UINT32_MAX, 5), not_made);
+	/* No rows at all, or a first one that comes later: what stands there. */
+	assert_int_equal(row_at(7, 0, 5), 8 * 7);
+	assert_int_equal(row_at(7, 2, 0), 8 * 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mappings_are_found),
+		cmocka_unit_test(test_mappings_of_others),
+		cmocka_unit_test(test_mappings_that_make_no_sense),
+		cmocka_unit_test(test_rows_hold_up_to_the_next),
+		cmocka_unit_test(test_rows_that_make_no_sense),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
