@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct code_entry inside[] = {
-		{UNWIND_CFA(UNWIND_CFA_RSP, 112), -2},
+		{UNWIND_CFA(UNWIND_CFA_RSP, 112), -2, true},
 		{UNWIND_CFA(UNWIND_CFA_RBP, 16), -2},
 	};
 	struct unwind_rows rows = {0};

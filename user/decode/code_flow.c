@@ -29,8 +29,8 @@ int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_byt
 	err = err ?: code_frames_init(&flow.frames);
 	if (err)
 		return err;
-	flow.sites = calloc(code_bytes, sizeof(*flow.sites));
-	if (!flow.sites) {
+	flow.points = calloc(code_bytes, sizeof(*flow.points));
+	if (!flow.points) {
 		code_flow_deinit(&flow);
 		return -ENOMEM;
 	}
@@ -41,7 +41,7 @@ int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_byt
 void code_flow_deinit(struct code_flow *flow)
 {
 	code_frames_deinit(&flow->frames);
-	free(flow->sites);
+	free(flow->points);
 	vec_deinit(&flow->leads);
 	vec_deinit(&flow->leads_behind_calls);
 	vec_deinit(&flow->on_trial);
@@ -72,77 +72,77 @@ static int meet(struct code_flow *flow, uint16_t a, uint16_t b, uint16_t *ret)
 
 static int arrive_first(struct code_flow *flow, const struct stretch *s)
 {
-	struct code_site *site = &flow->sites[s->at];
+	struct code_point *point = &flow->points[s->at];
 
 	if (flow->trial) {
 		if (vec_push(&flow->on_trial, s->at))
 			return -ENOMEM;
-		site->flags |= CODE_SITE_ON_TRIAL;
+		point->flags |= CODE_POINT_ON_TRIAL;
 	}
 	if (s->behind_call)
-		site->flags |= CODE_SITE_BEHIND_CALL;
-	site->frame = s->frame;
+		point->flags |= CODE_POINT_BEHIND_CALL;
+	point->frame = s->frame;
 	return 1;
 }
 
 /* The two ways lead to the same place with frames of which nothing is common. */
 static int disagree(struct code_flow *flow, struct stretch *s, uint16_t met)
 {
-	struct code_site *site = &flow->sites[s->at];
+	struct code_point *point = &flow->points[s->at];
 
 	if (s->behind_call) {
-		site->flags |= CODE_SITE_NO_RETURN;
+		point->flags |= CODE_POINT_NO_RETURN;
 		return 0;
 	}
-	if (site->flags & CODE_SITE_BEHIND_CALL) {
-		site->flags |= CODE_SITE_NO_RETURN;
-		site->flags &= ~CODE_SITE_BEHIND_CALL;
+	if (point->flags & CODE_POINT_BEHIND_CALL) {
+		point->flags |= CODE_POINT_NO_RETURN;
+		point->flags &= ~CODE_POINT_BEHIND_CALL;
 		flow->again = true;
-		site->frame = s->frame;
+		point->frame = s->frame;
 		return 1;
 	}
 	flow->refuted = true;
-	site->frame = s->frame = met;
+	point->frame = s->frame = met;
 	return 1;
 }
 
 /* Come to an instruction. Returns 1 to go on from it, 0 where that has been done, or -ENOMEM. */
 static int arrive(struct code_flow *flow, struct stretch *s)
 {
-	struct code_site *site = &flow->sites[s->at];
+	struct code_point *point = &flow->points[s->at];
 	struct unwind_row there, here = frame_of(flow, s->frame)->row;
 	uint16_t met;
 	int err;
 
-	if (s->behind_call && site->flags & CODE_SITE_NO_RETURN)
+	if (s->behind_call && point->flags & CODE_POINT_NO_RETURN)
 		return 0;
-	if (!site->frame)
+	if (!point->frame)
 		return arrive_first(flow, s);
-	there = frame_of(flow, site->frame)->row;
-	if (flow->trial && !(site->flags & CODE_SITE_ON_TRIAL)) {
+	there = frame_of(flow, point->frame)->row;
+	if (flow->trial && !(point->flags & CODE_POINT_ON_TRIAL)) {
 		if (same_row(there, here) && known(here))
 			flow->confirmations++;
 		else if (s->behind_call)
-			site->flags |= CODE_SITE_NO_RETURN;
+			point->flags |= CODE_POINT_NO_RETURN;
 		else
 			flow->refuted = true;
 		return 0;
 	}
-	if (site->frame == s->frame) {
+	if (point->frame == s->frame) {
 		if (!s->behind_call)
-			site->flags &= ~CODE_SITE_BEHIND_CALL;
+			point->flags &= ~CODE_POINT_BEHIND_CALL;
 		return 0;
 	}
-	err = meet(flow, site->frame, s->frame, &met);
+	err = meet(flow, point->frame, s->frame, &met);
 	if (err)
 		return err;
 	if (known(there) && known(here) && !known(frame_of(flow, met)->row))
 		return disagree(flow, s, met);
 	if (!s->behind_call)
-		site->flags &= ~CODE_SITE_BEHIND_CALL;
-	if (met == site->frame)
+		point->flags &= ~CODE_POINT_BEHIND_CALL;
+	if (met == point->frame)
 		return 0;
-	site->frame = s->frame = met;
+	point->frame = s->frame = met;
 	return 1;
 }
 
@@ -179,10 +179,16 @@ static void jump_indirect(struct code_flow *flow, uint16_t frame)
 		flow->confirmations++;
 }
 
+static void note_end(const struct code_flow *flow, uint16_t frame, struct code_value *rsp)
+{
+	if (!flow->trial && rsp->base == CODE_NOTHING)
+		*rsp = frame_of(flow, frame)->frame.registers[CODE_RSP];
+}
+
 /* Where an instruction leads to. Returns 1 to go straight on, 0 to stop, or -ENOMEM. */
 static int go_on(struct code_flow *flow, struct stretch *s, const struct code_step *step)
 {
-	struct code_site *site = &flow->sites[s->at];
+	struct code_point *point = &flow->points[s->at];
 	uint32_t next = s->at + step->length;
 	int err;
 
@@ -196,17 +202,19 @@ static int go_on(struct code_flow *flow, struct stretch *s, const struct code_st
 	case CODE_JUMP:
 		return jump(flow, step->target, s->frame);
 	case CODE_CALL:
-		site->flags |= CODE_SITE_CALL;
+		point->flags |= CODE_POINT_CALL;
 		if (step->target == flow->address + next)
 			break;
 		if (next < flow->code_bytes)
 			return add_lead(&flow->leads_behind_calls, next, s->frame, true);
 		return 0;
 	case CODE_INDIRECT:
-		site->flags |= CODE_SITE_INDIRECT;
+		point->flags |= CODE_POINT_INDIRECT;
 		jump_indirect(flow, s->frame);
+		note_end(flow, s->frame, &flow->at_indirect);
 		return 0;
 	case CODE_RETURN:
+		note_end(flow, s->frame, &flow->at_return);
 		if (can_return(flow, s->frame))
 			flow->confirmations++;
 		else
@@ -239,7 +247,7 @@ static int follow(struct code_flow *flow, struct code_lead lead)
 			flow->refuted = true;
 			break;
 		}
-		flow->sites[s.at].length = step.length;
+		flow->points[s.at].length = step.length;
 		if (step.changes && code_frames_add(&flow->frames, &step.after, &s.frame))
 			return -ENOMEM;
 		go = go_on(flow, &s, &step);
@@ -264,9 +272,9 @@ static int follow_all(struct code_flow *flow)
 }
 
 /* Nothing was reached; but of calls that do not return it stays known. */
-static void forget(struct code_site *site)
+static void forget(struct code_point *point)
 {
-	*site = (struct code_site){.flags = site->flags & CODE_SITE_NO_RETURN};
+	*point = (struct code_point){.flags = point->flags & CODE_POINT_NO_RETURN};
 }
 
 int code_flow_enter(struct code_flow *flow, uint16_t frame)
@@ -275,7 +283,7 @@ int code_flow_enter(struct code_flow *flow, uint16_t frame)
 
 	for (uint32_t round = 0; !err && round < ROUNDS_MAX; round++) {
 		for (uint32_t i = 0; flow->again && i < flow->code_bytes; i++)
-			forget(&flow->sites[i]);
+			forget(&flow->points[i]);
 		flow->again = false;
 		err = add_lead(&flow->leads, 0, frame, false);
 		err = err ?: follow_all(flow);
@@ -288,7 +296,7 @@ int code_flow_enter(struct code_flow *flow, uint16_t frame)
 static void forget_trial(struct code_flow *flow)
 {
 	vec_for_each (at, &flow->on_trial)
-		forget(&flow->sites[*at]);
+		forget(&flow->points[*at]);
 	flow->on_trial.size = 0;
 }
 
@@ -297,9 +305,9 @@ static uint32_t stretch_end(const struct code_flow *flow, uint32_t offset)
 {
 	uint32_t at = offset;
 
-	while (at < flow->code_bytes && flow->sites[at].flags & CODE_SITE_ON_TRIAL &&
-	       flow->sites[at].length)
-		at += flow->sites[at].length;
+	while (at < flow->code_bytes && flow->points[at].flags & CODE_POINT_ON_TRIAL &&
+	       flow->points[at].length)
+		at += flow->points[at].length;
 	return at;
 }
 
@@ -325,7 +333,7 @@ int code_flow_try(struct code_flow *flow, uint32_t offset, uint16_t frame, uint3
 	*ret_end = stretch_end(flow, offset);
 	if (taken) {
 		vec_for_each (at, &flow->on_trial)
-			flow->sites[*at].flags &= ~CODE_SITE_ON_TRIAL;
+			flow->points[*at].flags &= ~CODE_POINT_ON_TRIAL;
 		flow->on_trial.size = 0;
 	} else {
 		forget_trial(flow);

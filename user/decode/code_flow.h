@@ -10,16 +10,16 @@
 
 #include "decode/code_step.h"
 
-enum code_site_flag {
-	CODE_SITE_INDIRECT = 1, /* a jump to nobody knows where */
-	CODE_SITE_CALL = 2,
-	CODE_SITE_BEHIND_CALL = 4, /* reached from the call before it, and in no other way */
-	CODE_SITE_NO_RETURN = 8,   /* the call before it does not return */
-	CODE_SITE_ON_TRIAL = 16,
+enum code_point_flag {
+	CODE_POINT_INDIRECT = 1, /* a jump to nobody knows where */
+	CODE_POINT_CALL = 2,
+	CODE_POINT_BEHIND_CALL = 4, /* reached from the call before it, and in no other way */
+	CODE_POINT_NO_RETURN = 8,   /* the call before it does not return */
+	CODE_POINT_ON_TRIAL = 16,
 };
 
 /* A byte of the code: where an instruction that was reached begins. */
-struct code_site {
+struct code_point {
 	uint16_t frame; /* number of the frame there; 0: not reached */
 	uint8_t length;
 	uint8_t flags;
@@ -39,15 +39,17 @@ struct code_flow {
 	uint64_t address;
 	struct code_decoder decoder;
 	struct code_frames frames;
-	struct code_site *sites; /* of each byte */
+	struct code_point *points; /* of each byte */
 	/* Where to go on; behind calls last of all, since they might not return. */
 	code_leads leads, leads_behind_calls;
-	VEC(uint32_t) on_trial; /* sites, of the trial under way */
+	VEC(uint32_t) on_trial; /* points, of the trial under way */
 	bool trial, refuted;
 	uint16_t trial_frame; /* with which it began */
 	uint32_t confirmations;
 	/* A call was found not to return when what is behind it had been followed already. */
 	bool again;
+	/* rsp at the first return, and at the first jump through a register, but for trials. */
+	struct code_value at_return, at_indirect;
 	uint64_t instructions_left; /* that may still be looked at */
 };
 
@@ -59,7 +61,7 @@ void code_flow_deinit(struct code_flow *flow);
 /*
  * Follow the code from its beginning, where it finds the frame of this number. Where ways join
  * and disagree nothing is known from there on. Returns 0, -E2BIG (too many instructions to
- * look at: what sites say is of no use) or -ENOMEM.
+ * look at: what points say is of no use) or -ENOMEM.
  */
 int code_flow_enter(struct code_flow *flow, uint16_t frame);
 

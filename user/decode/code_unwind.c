@@ -61,9 +61,9 @@ static void find_after(const struct code_flow *flow, uint32_t at, struct guesses
 {
 	if (at < guesses->after_at)
 		return;
-	while (at < flow->code_bytes && !flow->sites[at].frame)
+	while (at < flow->code_bytes && !flow->points[at].frame)
 		at++;
-	guesses->after = at < flow->code_bytes ? flow->sites[at].frame : 0;
+	guesses->after = at < flow->code_bytes ? flow->points[at].frame : 0;
 	guesses->after_at = at;
 }
 
@@ -74,19 +74,19 @@ static int try_gaps(struct code_flow *flow, struct guesses *guesses)
 	int err = 0;
 
 	while (!err && at < flow->code_bytes) {
-		const struct code_site *site = &flow->sites[at];
+		const struct code_point *point = &flow->points[at];
 
-		if (!site->frame) {
+		if (!point->frame) {
 			find_after(flow, at, guesses);
 			err = try_all(flow, guesses, &at);
 			continue;
 		}
-		if (site->flags & CODE_SITE_INDIRECT &&
-		    !code_frame_can_return(&code_frames_get(&flow->frames, site->frame)->frame))
-			guesses->behind_indirect = site->frame;
-		if (site->flags & CODE_SITE_CALL)
-			guesses->at_call = site->frame;
-		at += site->length ? site->length : 1;
+		if (point->flags & CODE_POINT_INDIRECT &&
+		    !code_frame_can_return(&code_frames_get(&flow->frames, point->frame)->frame))
+			guesses->behind_indirect = point->frame;
+		if (point->flags & CODE_POINT_CALL)
+			guesses->at_call = point->frame;
+		at += point->length ? point->length : 1;
 	}
 	return err;
 }
@@ -100,27 +100,62 @@ static int add_rows(const struct code_flow *flow, struct unwind_rows *ret,
 	int err = 0;
 
 	for (uint32_t at = 0; !err && at < flow->code_bytes; at++) {
-		const struct code_site *site = &flow->sites[at];
+		const struct code_point *point = &flow->points[at];
 		struct unwind_row row = unknown;
 
-		if (!site->frame && at < end)
+		if (!point->frame && at < end)
 			continue;
-		if (site->frame) {
-			row = code_frames_get(&flow->frames, site->frame)->row;
+		if (point->frame) {
+			row = code_frames_get(&flow->frames, point->frame)->row;
 			ret_counts->instructions++;
 			if (row.cfa != unknown.cfa)
-				ret_counts->known_bytes += site->length;
-			end = at + site->length;
+				ret_counts->known_bytes += point->length;
+			end = at + point->length;
 		}
 		err = unwind_rows_add(ret, at, row.cfa, row.rbp);
 	}
 	return err;
 }
 
-/* Rows of code that is too entangled to be followed to its ends: none of it is known. */
-static int add_unknown(struct unwind_rows *ret)
+/* Follow all of it, entered as said, and try what is left. */
+static int follow(struct code_flow *flow, const struct code_entry *entry)
 {
-	return unwind_rows_add(ret, 0, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);
+	struct code_frame frame, called;
+	struct guesses guesses = {0};
+	int err;
+
+	code_frame_init(&frame, entry);
+	code_frame_init(&called, &code_entry_called);
+	err = code_frames_add(&flow->frames, &frame, &guesses.entry);
+	err = err ?: code_frames_add(&flow->frames, &called, &guesses.called);
+	err = err ?: code_flow_enter(flow, guesses.entry);
+	if (err)
+		return err;
+	err = try_gaps(flow, &guesses);
+	/* Trials that there was no time for leave their places unknown. */
+	return err == -E2BIG ? 0 : err;
+}
+
+/*
+ * How code of an engine's inside is really entered, by its ends: a return finds its address,
+ * and who jumps to the interpreter leaves it the frame that it had. False: as was said.
+ */
+static bool correct(const struct code_flow *flow, struct code_entry *entry)
+{
+	int32_t cfa = entry->cfa & ~UNWIND_RULE_MASK, corrected = cfa;
+
+	if (!entry->inside || (entry->cfa & UNWIND_RULE_MASK) != UNWIND_CFA_RSP)
+		return false;
+	if (flow->at_return.base == CODE_CFA)
+		corrected = cfa + flow->at_return.offset + 8;
+	else if (flow->at_indirect.base == CODE_CFA)
+		corrected = cfa + flow->at_indirect.offset + cfa;
+	if (corrected == cfa || corrected < 8 || corrected % 8)
+		return false;
+	entry->cfa = UNWIND_CFA(UNWIND_CFA_RSP, corrected);
+	if (flow->at_return.base == CODE_CFA)
+		entry->rbp = UNWIND_RBP_KEPT;
+	return true;
 }
 
 int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
@@ -129,27 +164,23 @@ int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
 {
 	CLEANUP(code_flow_deinit) struct code_flow flow = {0};
 	struct code_unwind_counts counts = {0};
-	struct guesses guesses = {0};
-	struct code_frame frame, called;
+	struct code_entry corrected = *entry;
 	int err;
 
 	if (!code_bytes || code_bytes > CODE_UNWIND_BYTES_MAX)
 		return -EINVAL;
 	err = code_flow_init(&flow, code, (uint32_t)code_bytes, address);
-	if (err)
-		return err;
-	code_frame_init(&frame, entry);
-	code_frame_init(&called, &code_entry_called);
-	err = code_frames_add(&flow.frames, &frame, &guesses.entry);
-	err = err ?: code_frames_add(&flow.frames, &called, &guesses.called);
-	err = err ?: code_flow_enter(&flow, guesses.entry);
-	if (err == -E2BIG) {
-		err = add_unknown(ret);
-	} else {
-		err = err ?: try_gaps(&flow, &guesses);
-		/* Trials that there was no time for leave their places unknown. */
-		err = err && err != -E2BIG ? err : add_rows(&flow, ret, &counts);
+	err = err ?: follow(&flow, entry);
+	if (!err && correct(&flow, &corrected)) {
+		code_flow_deinit(&flow);
+		flow = (struct code_flow){0};
+		err = code_flow_init(&flow, code, (uint32_t)code_bytes, address);
+		err = err ?: follow(&flow, &corrected);
 	}
+	if (err == -E2BIG) /* too entangled to be followed to its ends: none of it is known */
+		err = unwind_rows_add(ret, 0, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);
+	else
+		err = err ?: add_rows(&flow, ret, &counts);
 	if (!err)
 		*ret_counts = counts;
 	return err;

@@ -8,6 +8,7 @@
 #ifndef JITBPF_DECODE_CODE_UNWIND_H
 #define JITBPF_DECODE_CODE_UNWIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,10 +16,17 @@
 
 #define CODE_UNWIND_BYTES_MAX (16u << 20) /* of one region */
 
-/* The frame that code finds at its entry, as a row: UNWIND_CFA_RSP or UNWIND_CFA_RBP. */
+/*
+ * The frame that code finds at its entry, as a row: UNWIND_CFA_RSP or UNWIND_CFA_RBP.
+ *
+ * inside: code of an engine whose interpreter jumps to it, and is jumped back to, with the frame
+ * of its own function, this one. Such code has helpers that are called, or that find
+ * more on the stack; where its ends do not fit the frame, it is taken for one of them.
+ */
 struct code_entry {
 	int32_t cfa;
 	int16_t rbp;
+	bool inside;
 };
 
 /* Code that is called: rsp points to the return address. */

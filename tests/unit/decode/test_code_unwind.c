@@ -173,14 +173,24 @@ static void test_another_stack(void **state)
 
 /* Jumped to with a frame that is there already. */
 CODE(inside, "push %rax\n pop %rax\n jmp *%rcx");
+CODE(inside_loop, "dec %eax\n jne inside_loop_begin\n jmp inside_loop_begin+4096");
+CODE(inside_more, "sub $0x18,%rsp\n call inside_more_begin+4096\n add $0x20,%rsp\n jmp *(%r15)");
+CODE(inside_helper, "sub $8,%rsp\n call inside_helper_begin+4096\n add $8,%rsp\n ret");
 
 static void test_inside_a_frame(void **state)
 {
-	struct code_entry entry = {.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 112), .rbp = -6};
+	struct code_entry entry = {UNWIND_CFA(UNWIND_CFA_RSP, 112), -6, true};
 
 	check_entry(inside_begin, inside_end, &entry,
 		    "0: rsp+112 rbp-48\n1: rsp+120 rbp-48\n2: rsp+112 rbp-48\n");
-	entry = (struct code_entry){.cfa = UNWIND_CFA(UNWIND_CFA_RBP, 16), .rbp = -2};
+	check_entry(inside_loop_begin, inside_loop_end, &entry, "0: rsp+112 rbp-48\n");
+	/* It finds 8 bytes more on the stack, since it leaves with so much less. */
+	check_entry(inside_more_begin, inside_more_end, &entry,
+		    "0: rsp+120 rbp-48\n4: rsp+144 rbp-48\n13: rsp+112 rbp-48\n");
+	/* It is called, since it returns. */
+	check_entry(inside_helper_begin, inside_helper_end, &entry,
+		    "0: rsp+8\n4: rsp+16\n13: rsp+8\n");
+	entry = (struct code_entry){UNWIND_CFA(UNWIND_CFA_RBP, 16), -2, true};
 	check_entry(inside_begin, inside_end, &entry, "0: rbp+16 rbp-16\n");
 }
 
