@@ -51,6 +51,7 @@ static int load_programs(struct live_source *live, const struct live_options *op
 	bpf->rodata->pidns_inum = pidns_inum;
 	bpf->rodata->only_tracked = options->only_tracked;
 	bpf->rodata->want_user_regs = options->user_regs;
+	bpf->rodata->walk_tables = true;
 	bpf->rodata->code_wake_bytes =
 		(uint32_t)(live->code_ring_bytes / 8 < 2u << 20 ? live->code_ring_bytes / 8
 								: 2u << 20);

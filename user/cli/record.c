@@ -17,6 +17,8 @@
 /* From here on memory goes back to the system at once: symbols are read in large, brief pieces. */
 #define LARGE_PIECE_BYTES (256 << 10)
 
+#define ROWS_ROUND_MS 5 /* while stacks wait for unwind rows */
+
 #define FIELD(name) offsetof(struct record_options, name)
 
 static const struct option_spec options[] = {
@@ -96,9 +98,9 @@ static int record_until_told(struct recording *run)
 	status_line_init(&run->status);
 	while ((now_ns = clock_now_ns()) < end_ns) {
 		uint64_t left_ms = (end_ns - now_ns + 999999) / 1000000;
+		int wait_ms = pipeline_waits(run->pipeline) ? ROWS_ROUND_MS : LIVE_ROUND_MS;
 
-		poll(waiting, ARRAY_SIZE(waiting),
-		     left_ms < LIVE_ROUND_MS ? (int)left_ms : LIVE_ROUND_MS);
+		poll(waiting, ARRAY_SIZE(waiting), left_ms < wait_ms ? (int)left_ms : wait_ms);
 		state = round_once(run);
 		if (state < 0)
 			return state;

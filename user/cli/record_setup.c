@@ -53,6 +53,17 @@ static int set_info(struct recording *run)
 	return err;
 }
 
+static int build_unwinding(struct recording *run)
+{
+	struct memory_source memory;
+	struct file_source files;
+
+	file_store_unwind_source(run->files, &files);
+	file_store_memory_source(run->files, &memory);
+	live_source_init_unwind_feed(run->live, &run->unwind_feed);
+	return unwind_worker_create(&files, &memory, &run->unwind_worker, &run->unwind_service);
+}
+
 /* Behind the live source, which knows the kernel's names. */
 static int build_stages(struct recording *run)
 {
@@ -74,7 +85,12 @@ static int build_stages(struct recording *run)
 		return err;
 	status_line_init_naming(&run->status, &naming);
 	symbol_worker_set_progress(run->worker, &naming);
+	err = build_unwinding(run);
+	if (err)
+		return err;
 	err = pipeline_create(&(struct pipeline_options){.symbols = &run->symbols,
+							 .unwind_service = &run->unwind_service,
+							 .unwind_feed = &run->unwind_feed,
 							 .view = &run->options->view,
 							 .line_rules = &run->options->line_rules},
 			      &run->pipeline);
@@ -166,8 +182,9 @@ int record_set_up(struct recording *run)
 void record_release(struct recording *run)
 {
 	recorder_destroy(run->recorder);
-	/* It may be looking at a module of the pipeline's, or asking the live source's program. */
+	/* They may be looking at modules of the pipeline, or asking the live source's program. */
 	symbol_worker_destroy(run->worker);
+	unwind_worker_destroy(run->unwind_worker);
 	pipeline_destroy(run->pipeline);
 	symbolizer_destroy(run->symbolizer);
 	live_source_destroy(run->live);

@@ -11,6 +11,7 @@
 #include "agent/live_source.h"
 #include "agent/stop_signals.h"
 #include "agent/symbol_worker.h"
+#include "agent/unwind_worker.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/status_line.h"
@@ -43,6 +44,9 @@ struct recording {
 	struct symbolizer *symbolizer;
 	struct symbol_worker *worker;
 	struct symbol_service symbols;
+	struct unwind_worker *unwind_worker;
+	struct unwind_service unwind_service;
+	struct unwind_feed unwind_feed;
 	struct pipeline *pipeline;
 	struct live_source *live;
 	struct source source;
