@@ -296,7 +296,8 @@ int pipeline_round(struct pipeline *p, const struct source *source, struct recor
 
 bool pipeline_waits(const struct pipeline *p)
 {
-	return p->unwind.held.size;
+	return p->unwind.held.size ||
+	       p->info.start_ns + p->info.duration_ns < p->unwind.soon_until_ns;
 }
 
 int pipeline_recorder_error(const struct pipeline *p)

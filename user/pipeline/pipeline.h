@@ -79,7 +79,7 @@ int pipeline_round(struct pipeline *pipeline, const struct source *source,
 		   struct recorder *recorder);
 int pipeline_recorder_error(const struct pipeline *pipeline);
 
-/* Are there stacks that wait for unwind rows? Then the next round should come soon. */
+/* Do stacks wait for unwind rows, or did some just now? Then the next round should come soon. */
 bool pipeline_waits(const struct pipeline *pipeline);
 
 /*

@@ -46,7 +46,8 @@ struct unwind_intake {
 	struct unwinder *unwinder;	  /* NULL: they stay as they are */
 	VEC(struct jitbpf_sample *) held; /* in the order of their turns */
 	size_t held_bytes;
-	bool ending; /* nothing is held any more: there is no round to wait for */
+	uint64_t soon_until_ns; /* there was one just now, and others may follow */
+	bool ending;		/* nothing is held any more: there is no round to wait for */
 };
 
 #define STACK_CACHE_SLOTS 16384 /* a power of two */

@@ -22,6 +22,12 @@
 #define ROUND_WAITS   10
 #define ROUND_WAIT_NS 1000000ull
 
+/*
+ * Where one wants JIT code, others will, and it has to be read before it is gone: of kernels that
+ * live for milliseconds, rounds that come soon read twice as many.
+ */
+#define SOON_NS 200000000ull
+
 /* At the end, when nobody else waits. */
 #define END_WAITS   200
 #define END_WAIT_NS 10000000ull
@@ -112,6 +118,7 @@ static int hold(struct unwind_intake *unwind, const struct jitbpf_sample *sample
 		return -ENOMEM;
 	memcpy(copy, sample, size_bytes);
 	unwind->held_bytes += size_bytes;
+	unwind->soon_until_ns = sample->h.time_ns + SOON_NS;
 	return vec_push(&unwind->held, copy);
 }
 

@@ -59,7 +59,6 @@ static void test_finished_comes_in_with_the_next_round(void **state)
 	made_round(run, 100);
 	assert_int_equal(run->seen_count, 1);
 	assert_int_equal(run->seen[0].time_ns, 20);
-	assert_false(pipeline_waits(run->pipeline));
 	assert_int_equal(made_unwinder.known_ns, 100);
 	made_round(run, 200);
 	assert_int_equal(run->seen_count, 2);
@@ -117,6 +116,27 @@ static void test_what_stood_there_in_a_long_round(void **state)
 	made_round(run, 5 * SECOND + 1);
 	assert_int_equal(run->seen_count, 1);
 	assert_string_equal(run->seen[0].name, "first");
+}
+
+/* Rounds come soon while one waits, and for a while after. */
+static void test_rounds_come_soon(void **state)
+{
+	struct made_run *run = *state;
+
+	make_sample(run, 2, LIB);
+	made_round(run, 3);
+	assert_false(pipeline_waits(run->pipeline));
+	make_one(run, 10, LIB);
+	made_round(run, 100);
+	assert_true(pipeline_waits(run->pipeline));
+	made_round(run, SECOND / 5);
+	assert_true(pipeline_waits(run->pipeline));
+	made_round(run, SECOND / 5 + 10);
+	assert_false(pipeline_waits(run->pipeline));
+	ready_until = 0;
+	make_one(run, SECOND, LIB);
+	made_round(run, SECOND + SECOND / 2);
+	assert_true(pipeline_waits(run->pipeline));
 }
 
 /* All else of the sample stays as it was. */
@@ -305,6 +325,7 @@ int main(void)
 		TEST(test_finished_comes_in_with_the_next_round),
 		TEST(test_what_stood_there_at_its_time),
 		TEST(test_what_stood_there_in_a_long_round),
+		TEST(test_rounds_come_soon),
 		TEST(test_registers_stay),
 		TEST(test_kernel_frames_stay),
 		TEST(test_given_up_after_a_second),
