@@ -136,11 +136,387 @@ static void test_code(void **state)
 	assert_kernel_knows(w, LIB, 0);
 }
 
+/* Finish what the kernel left, in a round that knows all that happened. */
+static void finish(struct world *w, uint64_t ip, uint64_t bp)
+{
+	struct world_sample made;
+
+	assert_true(world_sample(w, PID, NOW, ip, bp, &made));
+	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
+}
+
+/* A file that cannot be had says nothing of frames: they are guessed at. */
+static void test_file_is_gone(void **state)
+{
+	uint64_t ips[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
+	struct world *w = *state;
+	uint64_t bp;
+
+	world_map(w, &(struct world_mapping){PID, 2, LIB + 0x200000, 0x1000, 0, 3, "/lib/gone.so"});
+	call(w, ips[2], 1);
+	call(w, ips[1], 0);
+	bp = world_push(w, 0xb0);
+	world_push_many(w, 3);
+	finish(w, LIB + 0x200000, bp);
+	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_true(w->finished.guessed);
+	assert_kernel_knows(w, LIB + 0x200000, bp);
+}
+
+/* A rule that nobody can tell cuts the stack, where it is. */
+static void test_unknown_rule(void **state)
+{
+	uint64_t ips[] = {LIB + 1, MAIN + 0x210, START + 0x10};
+	struct world *w = *state;
+
+	call(w, ips[2], 1);
+	call(w, ips[1], 1);
+	finish(w, LIB, world_sp(w));
+	assert_stack(w, JITBPF_END_NO_RULE, ips, 2);
+	assert_false(w->finished.guessed);
+}
+
+/* Each file's pages are asked for once, whoever maps it, and only those that stacks met. */
+static void test_pages_are_shared(void **state)
+{
+	struct world *w = *state;
+	struct world_sample made;
+
+	world_map(w, &(struct world_mapping){PID + 1, 1, LIB * 2 / 3, 0x100000, 0, 2, "/lib/x.so"});
+	call(w, START + 0x10, 1);
+	finish(w, LIB + 0x31000, 0);
+	assert_int_equal(w->requests.size, 2);
+	w->used = 0;
+	call(w, 0, 1);
+	world_sample(w, PID + 1, NOW, LIB * 2 / 3 + 0x31000, 0, &made);
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_int_equal(w->requests.size, 2);
+	assert_int_equal(w->finished.count, 1);
+}
+
+/* What stood there when the sample was taken counts, not what stands there now. */
+static void test_time(void **state)
+{
+	uint64_t ips[] = {CODE + 0x11, MAIN + 0x5010, START + 0x10};
+	struct world *w = *state;
+	struct world_sample made;
+
+	world_load(w, PID, NOW - 9, CODE, 0x100);
+	call(w, ips[2], 1);
+	call(w, ips[1], 2);
+	world_sample(w, PID, NOW, CODE + 0x10, 0, &made);
+	assert_int_equal(world_finish(w, &made, NOW, false), 1);
+	world_load(w, PID, NOW + 3 * MS, CODE, 0x100);
+	assert_int_equal(world_finish(w, &made, NOW + 4 * MS, false), 0);
+	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
+	/* And the kernel, which is at the new one, has none of the old one's rows. */
+	assert_true(world_sample(w, PID, NOW + 4 * MS, CODE + 0x10, 0, &made));
+}
+
+/* Other code was told of before it could be known whose code was read. */
+static void test_code_changes_while_it_is_read(void **state)
+{
+	uint64_t ips[] = {CODE + 0x11, MAIN + 0x5010, START + 0x10};
+	struct world *w = *state;
+	struct world_sample made;
+	uint64_t bp;
+
+	world_load(w, PID, NOW - 9, CODE, 0x100);
+	call(w, ips[2], 1);
+	call(w, ips[1], 0);
+	bp = world_push(w, 0);
+	world_push_many(w, 5); /* not what the rows say */
+	world_sample(w, PID, NOW, CODE + 0x10, bp, &made);
+	assert_int_equal(world_finish(w, &made, NOW, false), 1);
+	world_load(w, PID, NOW + MS / 2, CODE, 0x100);
+	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
+	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_true(w->finished.guessed);
+	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 1);
+	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 0);
+}
+
+/* Nobody can read what has gone: it is not asked for. */
+static void test_code_has_gone(void **state)
+{
+	struct world *w = *state;
+	struct world_sample made;
+
+	world_load(w, PID, NOW - 9, CODE, 0x100);
+	call(w, START + 0x10, 2);
+	world_sample(w, PID, NOW, CODE + 0x10, 0, &made);
+	world_load(w, PID, NOW + 1, CODE, 0x100);
+	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
+	assert_int_equal(w->requests.size, 0);
+	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 1);
+}
+
+/* What is inlined makes a new version of a region, and the same code: it is not read again. */
+static void test_versions(void **state)
+{
+	struct jit_event inlined = {.header = {.event = JIT_EVENT_INLINE_LOAD,
+					       .method_id = 77,
+					       .parent_id = 10,
+					       .address = CODE + 0x10,
+					       .code_bytes = 0x10}};
+	struct world *w = *state;
+	struct process *process = world_process(w, PID);
+	const struct code_region *before, *after;
+
+	world_load(w, PID, 10, CODE, 0x100);
+	call(w, START + 0x10, 2);
+	finish(w, CODE + 0x10, 0);
+	assert_int_equal(w->requests.size, 2);
+	before = code_map_find(process->code, CODE, NOW);
+	space_value_get((struct space_value *)&before->value);
+	assert_int_equal(process_code_apply(process, &inlined, CODE_ENGINE_KNOWN, NOW + 1, NOW + 1),
+			 0);
+	unwinder_code_changed(w->unwinder, process, CODE, 0x100);
+	after = code_map_find(process->code, CODE, NOW + 1);
+	assert_ptr_not_equal(after, before);
+	space_value_put((struct space_value *)&before->value);
+	finish(w, CODE + 0x10, 0);
+	assert_int_equal(w->finished.end, JITBPF_END_ROOT);
+	assert_int_equal(w->requests.size, 2);
+}
+
+/* Memory that can hold code of which nobody told: a guess, which the kernel makes too. */
+static void test_anonymous_memory(void **state)
+{
+	uint64_t ips[] = {CODE + 0x90001, MAIN + 0x5010, START + 0x10};
+	struct world *w = *state;
+	uint64_t bp;
+
+	call(w, ips[2], 1);
+	call(w, ips[1], 0);
+	bp = world_push(w, 0);
+	finish(w, CODE + 0x90000, bp);
+	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_true(w->finished.guessed);
+	assert_kernel_knows(w, CODE + 0x90000, bp);
+}
+
+/* A caller where nothing is mapped is none. */
+static void test_caller_nowhere(void **state)
+{
+	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
+	struct world *w = *state;
+	struct world_sample made;
+
+	world_push_many(w, 300);
+	call(w, 0x123456, 1);
+	call(w, ips[1], 1);
+	finish(w, LIB, 0);
+	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 2);
+	/* The kernel cannot know, and takes it for one that it has not been told of. */
+	assert_true(world_sample(w, PID, NOW, LIB, 0, &made));
+	assert_int_equal(made.sample.user_frames, 3);
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 2);
+}
+
+/* But near the top of the stack, the one before it was the outermost. */
+static void test_nowhere_at_the_top(void **state)
+{
+	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
+	struct world *w = *state;
+
+	call(w, 0x123456, 1);
+	call(w, ips[1], 1);
+	finish(w, LIB, 0);
+	assert_stack(w, JITBPF_END_ROOT, ips, 2);
+}
+
+static void test_zero_return_address(void **state)
+{
+	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
+	struct world *w = *state;
+	struct world_sample made;
+
+	call(w, 0, 1);
+	call(w, ips[1], 1);
+	finish(w, LIB, 0);
+	assert_stack(w, JITBPF_END_ROOT, ips, 2);
+	w->used = 0;
+	world_push_many(w, 300); /* far from the top it is no root, to the kernel neither */
+	call(w, 0, 1);
+	call(w, ips[1], 1);
+	assert_false(world_sample(w, PID, NOW, LIB, 0, &made));
+	assert_int_equal(made.sample.user_end, JITBPF_END_BAD_FRAME);
+	assert_int_equal(made.sample.user_frames, 2);
+}
+
+/* The leaf is where the CPU was, even where nothing is known to be. */
+static void test_leaf_nowhere(void **state)
+{
+	uint64_t ips[] = {0x123457, MAIN + 0x5010, START + 0x10};
+	struct world *w = *state;
+	uint64_t bp;
+
+	call(w, ips[2], 1);
+	call(w, ips[1], 0);
+	bp = world_push(w, 0);
+	finish(w, 0x123456, bp);
+	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_true(w->finished.guessed);
+}
+
+static void test_depth(void **state)
+{
+	struct world *w = *state;
+
+	call(w, START + 0x10, 1);
+	for (int i = 0; i < 200; i++)
+		call(w, MAIN + 0x5010, 1);
+	finish(w, LIB, 0);
+	assert_int_equal(w->finished.end, JITBPF_END_DEPTH);
+	assert_int_equal(w->finished.count, JITBPF_FRAMES_MAX);
+	assert_kernel_knows(w, LIB, 0);
+}
+
+/* The copy is shorter than the stack; and what lies below it was never part of it. */
+static void test_ends_of_the_copy(void **state)
+{
+	uint64_t ips[] = {CODE + 1, MAIN + 0x5010};
+	struct world *w = *state;
+	struct jitbpf_stack_copy *copy;
+	struct world_sample made;
+	uint64_t bp;
+
+	world_push_many(w, 1000);
+	call(w, START + 0x10, 1);
+	call(w, ips[1], 0);
+	bp = world_push(w, 0);
+	world_sample(w, PID, NOW, CODE, bp, &made);
+	copy = (struct jitbpf_stack_copy *)((uint8_t *)&made + sizeof(made.sample) + 8);
+	copy->size_bytes = 24;
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_stack(w, JITBPF_END_COPY, ips, 2);
+	copy->bp = WORLD_STACK;
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 1);
+	copy->bp = 0x7fffffffffff00ull;
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_stack(w, JITBPF_END_UNREADABLE, ips, 1);
+}
+
+/* With last, what is not there is done without. */
+static void test_last(void **state)
+{
+	uint64_t ips[] = {CODE + 1, LIB + 0x5010};
+	struct world *w = *state;
+	struct world_sample made;
+	uint64_t bp;
+
+	world_load(w, PID, 10, CODE, 0x100);
+	call(w, START + 0x10, 1);
+	call(w, ips[1], 0);
+	bp = world_push(w, 0);
+	world_sample(w, PID, NOW, CODE, bp, &made);
+	w->silent = true;
+	assert_int_equal(world_finish(w, &made, NOW, false), 1);
+	assert_int_equal(world_finish(w, &made, NOW, true), 0);
+	assert_stack(w, JITBPF_END_NO_RULE, ips, 2);
+	assert_true(w->finished.guessed);
+}
+
+static void test_not_a_copy(void **state)
+{
+	struct world *w = *state;
+	struct process *process = world_process(w, PID);
+	struct world_sample made;
+	struct jitbpf_sample good;
+
+	call(w, START + 0x10, 1);
+	world_sample(w, PID, NOW, LIB, 0, &made);
+	good = made.sample;
+#define assert_refused(change)                                                                     \
+	do {                                                                                       \
+		made.sample = good;                                                                \
+		change;                                                                            \
+		assert_int_equal(                                                                  \
+			unwinder_finish(w->unwinder, process, &made.sample, false, &w->finished),  \
+			-EINVAL);                                                                  \
+	} while (0)
+	assert_refused(made.sample.h.flags = 0);
+	assert_refused(made.sample.user_frames = 0);
+	assert_refused(made.sample.h.size_bytes--);
+	assert_refused(made.sample.h.flags |= JITBPF_SAMPLE_USER_REGS);
+	assert_refused(made.sample.user_frames = JITBPF_FRAMES_MAX + 1);
+}
+
+/* A process asks for so much in a round, no more; in the next one it goes on. */
+static void test_quota(void **state)
+{
+	struct world *w = *state;
+	struct process *process = world_process(w, PID);
+	struct world_sample made;
+	size_t asked;
+
+	w->silent = true;
+	for (uint64_t i = 0; i < 1000; i++)
+		world_load(w, PID, 10 + i, CODE + i * 16, 16);
+	call(w, START + 0x10, 2);
+	for (uint64_t i = 0; i < 1000; i++) {
+		world_sample(w, PID, NOW, CODE + i * 16, 0, &made);
+		assert_int_equal(
+			unwinder_finish(w->unwinder, process, &made.sample, false, &w->finished),
+			1);
+	}
+	asked = w->requests.size;
+	assert_true(asked > 0 && asked < 1000);
+	assert_int_equal(world_finish(w, &made, NOW, false), 1);
+	assert_int_equal(w->requests.size, asked);
+	assert_int_equal(world_finish(w, &made, NOW, false), 1);
+	assert_int_equal(w->requests.size, asked + 1);
+}
+
+/* The process has ended: its stacks are finished all the same, nothing is published of it. */
+static void test_after_exit(void **state)
+{
+	struct jitbpf_task task = {.h.time_ns = NOW, .pid = PID, .tid = PID};
+	uint64_t ips[] = {LIB + 1, START + 0x10};
+	struct world *w = *state;
+	struct world_sample made;
+
+	call(w, ips[1], 1);
+	world_sample(w, PID, NOW - 1, LIB, 0, &made);
+	assert_int_equal(process_table_exit(&w->processes, &task), 0);
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_stack(w, JITBPF_END_ROOT, ips, 2);
+	assert_int_equal(w->published.size, 0);
+	/* Nothing is known of it any more. */
+	process_table_forget(&w->processes, NOW + 100 * PROCESS_GRACE_NS);
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_int_equal(w->finished.count, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_files, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_code, setup, teardown),
+		TEST(test_files),
+		TEST(test_code),
+		TEST(test_file_is_gone),
+		TEST(test_unknown_rule),
+		TEST(test_pages_are_shared),
+		TEST(test_time),
+		TEST(test_code_changes_while_it_is_read),
+		TEST(test_code_has_gone),
+		TEST(test_versions),
+		TEST(test_anonymous_memory),
+		TEST(test_caller_nowhere),
+		TEST(test_nowhere_at_the_top),
+		TEST(test_zero_return_address),
+		TEST(test_leaf_nowhere),
+		TEST(test_depth),
+		TEST(test_ends_of_the_copy),
+		TEST(test_last),
+		TEST(test_not_a_copy),
+		TEST(test_quota),
+		TEST(test_after_exit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
