@@ -128,6 +128,9 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 	if (cfa <= s->sp || cfa & 7)
 		return JITBPF_END_BAD_FRAME;
 	bp_base = (row.cfa & UNWIND_RULE_MASK) == UNWIND_CFA_SAVED ? s->bp : cfa;
+	/* Popped again: compilers do not say so, since the value still stands there below rsp. */
+	if (row.rbp != UNWIND_RBP_KEPT && bp_base + (__s64)row.rbp * 8 < s->sp)
+		row.rbp = UNWIND_RBP_KEPT;
 	if (unwind_saved(s, cfa, bp_base, row.rbp, &ip, &bp))
 		return JITBPF_END_UNREADABLE;
 	if (!ip)

@@ -25,7 +25,8 @@ static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint6
 	if (address < walk->copy->sp || offset > UNWIND_STACK_BYTES_MAX)
 		return -EFAULT; /* no part of this stack */
 	if (offset > walk->copy->size_bytes || size_bytes > walk->copy->size_bytes - offset) {
-		walk->beyond_copy = true;
+		/* Where it is shorter than it may be, that is all of the stack that there was. */
+		walk->beyond_copy = walk->copy->size_bytes > JITBPF_STACK_COPY_MAX - sizeof(__u64);
 		return -EFAULT;
 	}
 	memcpy(dst, walk->copy->data + offset, size_bytes);

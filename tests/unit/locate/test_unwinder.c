@@ -375,7 +375,7 @@ static void test_depth(void **state)
 	assert_kernel_knows(w, LIB, 0);
 }
 
-/* The copy is shorter than the stack; and what lies below it was never part of it. */
+/* The stack ends, or it is longer than its copy; and what lies below it was never part of it. */
 static void test_ends_of_the_copy(void **state)
 {
 	uint64_t ips[] = {CODE + 1, MAIN + 0x5010};
@@ -392,7 +392,12 @@ static void test_ends_of_the_copy(void **state)
 	copy = (struct jitbpf_stack_copy *)((uint8_t *)&made + sizeof(made.sample) + 8);
 	copy->size_bytes = 24;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
-	assert_stack(w, JITBPF_END_COPY, ips, 2);
+	assert_stack(w, JITBPF_END_UNREADABLE, ips, 2);
+	copy->size_bytes = JITBPF_STACK_COPY_MAX;
+	copy->bp = copy->sp + JITBPF_STACK_COPY_MAX;
+	made.sample.h.size_bytes = sizeof(made.sample) + 8 + sizeof(*copy) + copy->size_bytes;
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_stack(w, JITBPF_END_COPY, ips, 1);
 	copy->bp = WORLD_STACK;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
 	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 1);
