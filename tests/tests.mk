@@ -27,6 +27,9 @@ AGENT_TESTED := journal_reader file_service file_blob file_direct file_place fd_
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
 
+# What it looks for by its name in the program's own file.
+$(B)/tests/unit/agent/test_unwind_worker: CFLAGS += -rdynamic
+
 # The rules of the JIT API, which other tests send through the kernel.
 $(B)/tests/unit/state/test_code_rules: $(B)/tests/conformance/rules.o
 

@@ -8,7 +8,7 @@
 #include "agent/unwind_code.h"
 #include "agent/work_thread.h"
 #include "base/scope.h"
-#include "decode/unwind_file.h"
+#include "decode/engine_unwind.h"
 
 /* One that cannot be read is kept too, so as not to be tried again for each of its pages. */
 struct open_file {
@@ -16,6 +16,9 @@ struct open_file {
 	struct blob blob;
 	struct unwind_file *file; /* NULL: error says why */
 	int error;
+	/* How code of its engine is entered, once it was asked for. */
+	struct code_entry entry;
+	bool entry_known;
 };
 
 struct unwind_worker {
@@ -107,10 +110,33 @@ static int make_page(struct unwind_worker *worker, const struct unwind_request *
 	return err;
 }
 
-/* How code of an engine is entered that does not call it: by engine, here, once there is one. */
-static const struct code_entry *entry_of(const struct unwind_request *request)
+/* How a region's code is entered. Returns 0 or -ENOMEM. */
+static int entry_of(struct unwind_worker *worker, const struct unwind_request *request,
+		    struct code_entry *ret)
 {
-	return &code_entry_called;
+	struct open_file *file = request->host ? file_of(worker, request->host) : NULL;
+
+	if (request->host && !file)
+		return -ENOMEM;
+	if (file && !file->entry_known) {
+		file->entry = code_entry_called;
+		if (file->file)
+			engine_unwind_entry(file->file, &file->entry);
+		file->entry_known = true;
+		close_what_is_too_much(worker);
+	}
+	*ret = file ? file->entry : code_entry_called;
+	return 0;
+}
+
+static int make_region(struct unwind_worker *worker, const struct unwind_request *request,
+		       struct unwind_answer *ret)
+{
+	struct code_entry entry;
+	int err = entry_of(worker, request, &entry);
+
+	return err ?: unwind_code_make(&worker->memory, request, &entry, &ret->rows,
+				       &ret->read_ns);
 }
 
 static int make_rows(void *worker_, const void *request_, struct work_result **ret)
@@ -127,8 +153,7 @@ static int make_rows(void *worker_, const void *request_, struct work_result **r
 	if (request->module)
 		answer->error = make_page(worker, request, &answer->rows);
 	else
-		answer->error = unwind_code_make(&worker->memory, request, entry_of(request),
-						 &answer->rows, &answer->read_ns);
+		answer->error = make_region(worker, request, answer);
 	if (answer->error)
 		unwind_rows_deinit(&answer->rows); /* the beginning of them */
 	*ret = &made->result;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 
+#include "locate/engine_host.h"
 #include "locate/mapping_list.h"
 #include "locate/unwinder_state.h"
 #include "state/code_region.h"
@@ -110,7 +111,9 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	if (!may_ask(account))
 		return UNWIND_RULE_WAITS;
 	if (region->engine & CODE_ENGINE_KNOWN)
-		request.engine = module_table_get(u->modules, (uint32_t)region->engine);
+		request.host =
+			engine_host(process, u->modules,
+				    module_table_get(u->modules, (uint32_t)region->engine));
 	err = unwind_regions_ask(&u->regions, request.region, process, request.address);
 	if (err)
 		return err == -EBUSY ? UNWIND_RULE_WAITS : err;

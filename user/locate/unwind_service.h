@@ -19,7 +19,7 @@ struct unwind_request {
 	uint64_t region; /* what tells it from all others */
 	uint32_t pid;
 	uint64_t address, size_bytes; /* as the process sees it */
-	const struct module *engine;  /* whose code it is, or NULL; stays too */
+	const struct module *host; /* that may run it in its own frames (engine_host.h), or NULL */
 };
 
 struct unwind_answer {

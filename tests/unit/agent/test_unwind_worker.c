@@ -21,6 +21,17 @@
 #define CODE_ADDRESS  0x7f0000001000ull
 #define CODE_PID      77
 
+/* Stands for an interpreter's loop: most of it has a frame of 104 bytes, and its caller's rbp. */
+__asm__(".pushsection .text\n .globl execute_ex\n .type execute_ex, @function\n execute_ex:\n"
+	".cfi_startproc\n push %rbp\n .cfi_def_cfa_offset 16\n .cfi_offset rbp, -16\n"
+	"sub $88, %rsp\n .cfi_def_cfa_offset 104\n .skip 64, 0x90\n add $88, %rsp\n"
+	".cfi_def_cfa_offset 16\n pop %rbp\n .cfi_def_cfa_offset 8\n ret\n .cfi_endproc\n"
+	".size execute_ex, . - execute_ex\n .popsection");
+
+/* Elsewhere in memory: nop; jmp *(r15) */
+#define INSIDE_ADDRESS (CODE_ADDRESS + 0x100000)
+static const uint8_t inside[] = {0x90, 0x41, 0xff, 0x27};
+
 /* push rbp; mov rbp, rsp; nop; pop rbp; ret */
 static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0x90, 0x5d, 0xc3};
 
@@ -72,6 +83,11 @@ static int read_memory(void *context, uint32_t pid, uint64_t address, void *buf,
 
 	if (pid != CODE_PID)
 		return -ESRCH;
+	if (address == INSIDE_ADDRESS && size_bytes == sizeof(inside)) {
+		*ret_bytes = sizeof(inside);
+		memcpy(buf, inside, sizeof(inside));
+		return 0;
+	}
 	if (from >= made->code_bytes)
 		return -EFAULT;
 	*ret_bytes = size_bytes < made->code_bytes - from ? size_bytes : made->code_bytes - from;
@@ -260,6 +276,46 @@ static void test_code_cut(void **state)
 	}
 }
 
+static void ask_inside(struct rows_made *made, const struct module *host)
+{
+	struct unwind_request request = {
+		.region = 6,
+		.pid = CODE_PID,
+		.address = INSIDE_ADDRESS,
+		.size_bytes = sizeof(inside),
+		.host = host,
+	};
+
+	assert_int_equal(made->service.request(made->service.context, &request), 0);
+}
+
+/* Code that may run in an interpreter's frame does if there is one. */
+static void test_code_with_host(void **state)
+{
+	static const struct unwind_row rows[] = {
+		{.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 104), .rbp = -2},
+		{.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 104), .rbp = -2},
+		{.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 8), .rbp = UNWIND_RBP_KEPT},
+		{.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 8), .rbp = UNWIND_RBP_KEPT},
+	};
+	struct rows_made *made = *state;
+
+	ask_inside(made, &made->modules[0]);
+	collect_all(made, 1);
+	ask_inside(made, &made->modules[0]);
+	collect_all(made, 2);
+	ask_inside(made, &made->modules[MODULE_BAD]);
+	collect_all(made, 3);
+	ask_inside(made, NULL);
+	collect_all(made, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(made->answers.data[i].error, 0);
+		assert_int_equal(row_at(&made->answers.data[i], 1).cfa, rows[i].cfa);
+		assert_int_equal(row_at(&made->answers.data[i], 1).rbp, rows[i].rbp);
+	}
+	assert_int_equal(made->opened[0], 1);
+}
+
 /* Their code may not be there for long. */
 static void test_code_comes_first(void **state)
 {
@@ -291,6 +347,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_cut, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_code_with_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_comes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_takes, setup, teardown),
 	};

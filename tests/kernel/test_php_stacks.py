@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""PHP's JIT code runs in a frame of its interpreter: stacks go through it to the program's start."""
+
+import collections
+import os
+import subprocess
+import time
+import unittest
+
+import harness
+
+JIT = ("TRACE-", "JIT$", "jit$")
+
+
+class PhpStacks(harness.KernelTest):
+    def check(self, run):
+        seen = collections.Counter()
+        for stack, count in run.folded().items():
+            frames = stack.split(";")
+            jit = next((i for i, name in enumerate(frames) if name.startswith(JIT)), None)
+            if jit is None:
+                continue
+            whole = "_start" in frames[:jit] and "zend_execute_scripts" in frames[:jit]
+            seen["whole" if whole else stack] += count
+        self.assertGreater(seen["whole"], 100)
+        self.assertEqual(len(seen), 1, seen)
+
+    def test_tracing(self):
+        self.check(self.record(harness.php("tracing", 3), ["-F", "499"], (".jitbpf", ".folded")))
+
+    def test_function(self):
+        self.check(self.record(harness.php("function", 3), ["-F", "499"], (".jitbpf", ".folded")))
+
+    def test_late(self):
+        """All was compiled before we came: its engine is known by its journal."""
+        engine = subprocess.Popen(harness.php("tracing", 60), stdout=subprocess.DEVNULL,
+                                  env={**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM})
+        self.addCleanup(engine.wait)
+        self.addCleanup(engine.kill)
+        time.sleep(2)
+        self.check(self.record((), ["-F", "499", "-d", "3", "-p", str(engine.pid)],
+                               (".jitbpf", ".folded")))
+
+
+if __name__ == "__main__":
+    unittest.main()
