@@ -7,8 +7,8 @@ import re
 import struct
 
 RECORD = struct.Struct("<IHHQ")
-JIT, SAMPLE_REF, STACK = 2, 102, 101
-USER_REGS = 1
+SAMPLE, JIT, SAMPLE_REF, STACK = 1, 2, 102, 101
+USER_REGS, STACK_COPY = 1, 2
 R15 = 17
 
 JIT_HEADER = struct.Struct("<IHHQQHHIQIIQQII")

@@ -27,6 +27,30 @@ class Report(harness.KernelTest):
         samples = self.check_ledger(run)["samples"]
         self.assertEqual(samples["taken"] - samples["lost"], len(run.script()))
 
+    def test_equals_record_where_stacks_were_finished(self):
+        """What the kernel could not walk is whole in the recording, and no copy of a stack is."""
+        program = ("import json, re, time\n"
+                   "end = time.monotonic() + 1\n"
+                   "while time.monotonic() < end:\n"
+                   "    json.loads(json.dumps(['a' * 9] * 999)), re.sub('a+', 'b', 'aaab' * 99)\n")
+        run = self.record(["sh", "-c", "for i in 1 2 3 4 5; do ls -lR /etc >/dev/null; done; "
+                           'exec python3 -c "$0"', program], ["-F", "999", "--user-regs"],
+                          endings=(".jitbpf", *FORMATS))
+        for ending, name in FORMATS.items():
+            done = run.report("-f", name)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout, open(run.path(ending), "rb").read(), name)
+        self.assertEqual(run.report("-f", "summary").stdout.decode(errors="replace"), run.stderr)
+        self.assertGreater(self.check_ledger(run)["counters"]["stacks_finished"], 0)
+        data = open(run.path(".jitbpf"), "rb").read()
+        found = [(kind, flags) for _, _, kind, flags, _ in recording.chunks(data)
+                 if kind in (recording.SAMPLE, recording.SAMPLE_REF)]
+        self.assertEqual(len(found), len(run.script()))
+        self.assertEqual({kind for kind, _ in found}, {recording.SAMPLE_REF})
+        self.assertFalse(any(flags & recording.STACK_COPY for _, flags in found))
+        with_regs = sum(flags & recording.USER_REGS for _, flags in found)
+        self.assertGreater(with_regs, len(found) / 2)  # not those that are about to end
+
     def test_views(self):
         """The same options give the same bytes, in every format; the recording holds all."""
         options = ["--no-inline", "--kernel=no", "--by=tid", "--no-demangle",
