@@ -139,7 +139,7 @@ kernel-test: $(KERNEL_NEEDS)
 check:
 	$(Q)tools/install-deps.sh check
 	$(Q)$(MAKE) --no-print-directory format-check layers page-check
-	$(Q)$(MAKE) --no-print-directory all unit golden shim-test random-model symbols-test
+	$(Q)$(MAKE) --no-print-directory all unit golden shim-test random-model symbols-test frames-test
 	$(Q)$(MAKE) --no-print-directory SAN=1 unit replay
 	$(Q)$(MAKE) --no-print-directory ui-test
 	$(Q)$(MAKE) --no-print-directory kernel-test
@@ -154,6 +154,7 @@ layers: $(B)/bpf/jitbpf.skel.h
 .PRECIOUS: $(B)/tests/%.o
 
 include tests/symbols/symbols.mk
+include tests/frames/frames.mk
 include tests/shim/shim.mk
 include tests/engine/engine.mk
 include tests/conformance/conformance.mk

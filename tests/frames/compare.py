@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""compare.py ROWS FILE...: our unwind rows of all code of ELF files, against what readelf
+makes of their call frame information. What expressions are there, llvm-dwarfdump tells."""
+import re
+import subprocess
+import sys
+
+ENTRY = re.compile(r"^([0-9a-f]{8,}) [0-9a-f]{8,} [0-9a-f]{8,} (CIE|FDE)"
+                   r"(?: cie=([0-9a-f]+) pc=([0-9a-f]+)\.\.\.?([0-9a-f]+))?")
+SECTION = re.compile(r"^(?:Contents of the )?\.z?(eh|debug)_frame (?:section|contents)")
+EXPRESSION = re.compile(r"^  DW_CFA_(def_cfa_expression|expression|val_expression): (.*)$")
+REGISTER = re.compile(r"^(RSP|RBP)([+-]\d+)?$")
+SAVED_CFA = re.compile(r"^DW_OP_breg6 RBP([+-]\d+), DW_OP_deref$")
+AT_RBP = re.compile(r"^\[DW_OP_breg6 RBP([+-]\d+)\]$")
+AT_RSP = re.compile(r"^\[DW_OP_breg7 RSP([+-]\d+)\]$")
+AT_CFA = re.compile(r"^\[CFA([+-]\d+)\]$")
+PLT = ("DW_OP_breg7 RSP+8, DW_OP_breg16 RIP+0, DW_OP_lit15, DW_OP_and, DW_OP_lit11, DW_OP_ge, "
+       "DW_OP_lit3, DW_OP_shl, DW_OP_plus")
+GUESS, UNKNOWN = "frame-pointer", "unknown"
+
+
+def fits(offset):
+    return offset % 8 == 0 and -(1 << 30) <= offset <= 1 << 30
+
+
+def is_signal(cfa, of):
+    return (cfa == "DW_OP_breg7 RSP+160, DW_OP_deref" and of["RIP"] == "[DW_OP_breg7 RSP+168]"
+            and of.get("RBP") == "[DW_OP_breg7 RSP+120]")
+
+
+def rule(cfa, of):
+    """What we say where that is the CFA, and `of` is said of registers."""
+    ra, rbp = of.get("RIP"), of.get("RBP", "same")
+    if ra == "undefined":
+        return "root"
+    if ra and is_signal(cfa, of):
+        return "signal"
+    if ra != "[CFA-8]" or of.get("RSP", "same") not in ("same", "CFA", "CFA+0"):
+        return UNKNOWN
+    if cfa == PLT:
+        return "plt" if rbp == "same" else UNKNOWN
+    register, saved = REGISTER.match(cfa), SAVED_CFA.match(cfa)
+    if register:
+        base, offset = register[1], int(register[2] or 0)
+        said = "%s%+d" % (base.lower(), offset)
+    elif saved:
+        base, offset = None, int(saved[1])
+        said = "*(rbp%+d)" % offset
+    else:
+        return UNKNOWN
+    if not fits(offset):
+        return UNKNOWN
+    if rbp == "same":
+        return said
+    at_cfa, at_rbp, at_rsp = AT_CFA.match(rbp), AT_RBP.match(rbp), AT_RSP.match(rbp)
+    if base and at_cfa:
+        place, of_what = int(at_cfa[1]), "cfa"
+    elif base == "RBP" and at_rbp:
+        place, of_what = int(at_rbp[1]) - offset, "cfa"
+    elif base == "RSP" and at_rsp:
+        place, of_what = int(at_rsp[1]) - offset, "cfa"
+    elif not base and at_rbp:
+        place, of_what = int(at_rbp[1]), "rbp"
+    else:
+        return UNKNOWN
+    if place % 8 or not -(1 << 18) <= place < (1 << 18) - 8:
+        return UNKNOWN
+    return "%s %s%+d" % (said, of_what, place)
+
+
+def expressions(path):
+    """By section, FDE or CIE, and register: the expressions that its program has."""
+    found, entry, section = {}, None, None
+    dump = subprocess.Popen(["llvm-dwarfdump", "--eh-frame", path], stdout=subprocess.PIPE,
+                            text=True, errors="replace")
+    for line in dump.stdout:
+        if match := ENTRY.match(line):
+            entry = int(match[1], 16)
+        elif match := SECTION.match(line):
+            section = match[1]
+        elif match := EXPRESSION.match(line):
+            register, text = ("CFA", match[2]) if match[1] == "def_cfa_expression" else \
+                match[2].split(" ", 1)
+            found.setdefault((section, entry, register), set()).add(
+                "(a value)" if match[1] == "val_expression" else text)
+    if dump.wait():
+        sys.exit(f"llvm-dwarfdump fails on {path}")
+    return found
+
+
+class Dump:
+    """The functions of each section of a file: (start, end, [(address, rule)])."""
+
+    def __init__(self, path):
+        self.path = path
+        self.texts = None
+        self.common = {}
+        self.rules = {}
+        self.sections = {"eh": [], "debug": []}
+        self.read()
+
+    def expression(self, section, entry, register):
+        """The text of one; where there are several, one that nobody knows."""
+        if self.texts is None:
+            self.texts = expressions(self.path)
+        texts = self.texts.get((section, entry, register), ())
+        return next(iter(texts)) if len(texts) == 1 else "(several)"
+
+    def rule_of(self, section, entry, values):
+        """values: what readelf prints in a row, by column."""
+        cfa = values["CFA"]
+        if "exp" in values.values():
+            cfa = self.expression(section, entry, "CFA") if cfa == "exp" else cfa.upper()
+        else:
+            cfa = cfa.upper()
+        of = {}
+        for column, register in (("rbp", "RBP"), ("rsp", "RSP"), ("ra", "RIP")):
+            value = values.get(column, "s")
+            if value == "exp":
+                of[register] = "[%s]" % self.expression(section, entry, register)
+            elif value[0] == "c":
+                of[register] = "[CFA%s]" % value[1:]
+            elif value == "v+0":
+                of[register] = "CFA"
+            elif value == "u":
+                of[register] = "undefined" if column == "ra" else "same"
+            else:
+                of[register] = "same" if value == "s" else "(other)"
+        return rule(cfa, of)
+
+    def read(self):
+        dump = subprocess.Popen(["readelf", "--debug-dump=frames-interp,no-follow-links", self.path],
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        section, entry, cie, columns, rows = "eh", None, None, (), None
+        for line in dump.stdout:
+            words = re.sub(r" \(\w+\)", "", line).split()
+            if not words:
+                continue
+            if match := SECTION.match(line):
+                section = match[1]
+            elif match := ENTRY.match(line):
+                entry, cie, rows = int(match[1], 16), match[3], []
+                if match[2] == "CIE":
+                    self.common[section, entry] = rows
+                else:
+                    start, end = int(match[4], 16), int(match[5], 16)
+                    of_cie = self.common.get((section, int(cie, 16)), ())
+                    rows += [(start, said) for _, said in of_cie[-1:]]
+                    self.sections[section].append((start, end, rows))
+            elif words[0] == "LOC":
+                columns = words[1:]
+            elif len(words) == len(columns) + 1 and re.fullmatch("[0-9a-f]{16}", words[0]):
+                key = (section, entry, *words[1:]) if "exp" in line else tuple(words[1:] + columns)
+                if key not in self.rules:
+                    self.rules[key] = self.rule_of(section, entry, dict(zip(columns, words[1:])))
+                rows.append((int(words[0], 16), self.rules[key]))
+        if dump.wait():
+            sys.exit(f"readelf fails on {self.path}")
+
+
+def dumped(path):
+    sections = Dump(path).sections
+    return [sorted(sections[name], key=lambda function: function[0]) for name in ("eh", "debug")]
+
+
+def code(path):
+    """Executable segments: (start, end) by address."""
+    text = subprocess.run(["readelf", "-lW", path], check=True, capture_output=True,
+                          text=True).stdout
+    found = re.findall(r"^  LOAD +\S+ (\S+) \S+ (\S+) \S+ (..E)", text, re.M)
+    return [(int(at, 16), int(at, 16) + int(size, 16)) for at, size, _ in found]
+
+
+def fill(gap, sections, add):
+    """Say what the sections do of [start, end): the first, and the next where that is silent."""
+    start, end = gap
+    if not sections:
+        add(start, GUESS)
+        return
+    at = start
+    functions = sections[0]
+    for i, (low, high, rows) in enumerate(functions):
+        if i + 1 < len(functions):
+            high = min(high, functions[i + 1][0])
+        low, high = max(low, at), min(high, end)
+        if low >= high:
+            continue
+        if low > at:
+            fill((at, low), sections[1:], add)
+        held = [row for row in rows if row[0] <= low][-1:]
+        for address, said in held + [row for row in rows if low < row[0] < high]:
+            add(max(address, low), said)
+        at = high
+    if at < end:
+        fill((at, end), sections[1:], add)
+
+
+def expected(path):
+    rows, sections = [], dumped(path)
+
+    def add(address, said):
+        if not rows or rows[-1][1] != said:
+            rows.append((address, said))
+    for segment in code(path):
+        rows.append((segment[0], None))
+        fill(segment, sections, add)
+        rows = [row for row in rows if row[1]]
+    return rows
+
+
+def ours(program, path):
+    run = subprocess.run([program, path], check=True, capture_output=True, text=True)
+    rows = []
+    for line in run.stdout.splitlines():
+        address, said = line.split(" ", 1)
+        if not rows or rows[-1][1] != said:
+            rows.append((int(address, 16), said))
+    return rows, run.stderr.strip()
+
+
+def shares(path, rows):
+    """Bytes of code by what is said of them."""
+    ends = [row[0] for row in rows[1:]] + [max(end for _, end in code(path))]
+    total = {}
+    for (address, said), end in zip(rows, ends):
+        total[said] = total.get(said, 0) + max(end - address, 0)
+    return total
+
+
+def compare(program, path):
+    rows, figures = ours(program, path)
+    theirs = expected(path)
+    wrong = sorted(set(rows) ^ set(theirs))
+    total = shares(path, rows)
+    size = sum(total.values())
+    print("%s: %d rows, %d differ; unknown %.2f%%, guessed %.2f%%; %s" % (
+        path, len(rows), len(wrong), 100 * total.get(UNKNOWN, 0) / size,
+        100 * total.get(GUESS, 0) / size, figures))
+    for address, said in wrong[:10]:
+        print("  %x: %s %s" % (address, "ours:" if (address, said) in set(rows) else "theirs:", said))
+    return not wrong and len(rows) > 1
+
+
+def main():
+    results = [compare(sys.argv[1], path) for path in sys.argv[2:]]
+    return 0 if results and all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

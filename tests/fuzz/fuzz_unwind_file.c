@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Unwind rows of a file: whatever it says, pages are whole and in order. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "decode/elf_file.h"
+#include "decode/unwind_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+#define PAGES_OF_SEGMENT 4
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			abort();                                                                   \
+	} while (0)
+
+static void check_row(struct unwind_row row)
+{
+	int32_t rule = row.cfa & UNWIND_RULE_MASK, offset = row.cfa & ~UNWIND_RULE_MASK;
+
+	if (rule == UNWIND_COMMAND)
+		CHECK(offset / 8 > UNWIND_NOT_MADE && offset / 8 <= UNWIND_FRAME_POINTER);
+	else
+		CHECK(rule <= UNWIND_CFA_SAVED && offset >= -(1 << 30) && offset <= 1 << 30);
+}
+
+static void check_page(struct unwind_file *file, uint32_t page)
+{
+	struct unwind_rows rows = {0};
+	struct unwind_row packed[16];
+
+	CHECK(!unwind_file_page(file, page, &rows));
+	CHECK(rows.rows.size && rows.rows.data[0].offset == 0);
+	for (size_t i = 0; i < rows.rows.size; i++) {
+		const struct unwind_wide_row *row = &rows.rows.data[i];
+
+		CHECK(row->offset < UNWIND_PAGE_BYTES);
+		CHECK(!i || row->offset > row[-1].offset);
+		CHECK(!i || row->cfa != row[-1].cfa || row->rbp != row[-1].rbp);
+		check_row(unwind_rows_at(&rows, row->offset));
+	}
+	CHECK(unwind_rows_page(&rows, 0, packed, 16) >= 1);
+	unwind_rows_deinit(&rows);
+}
+
+static void check_segments(struct unwind_file *file, const struct blob *blob)
+{
+	struct elf_file elf;
+	uint32_t checked = 0;
+
+	CHECK(!elf_file_init(&elf, blob));
+	vec_for_each (segment, &elf.segments) {
+		uint64_t page = segment->file_offset >> UNWIND_PAGE_SHIFT;
+
+		if (!segment->executable || ++checked > PAGES_OF_SEGMENT)
+			continue;
+		for (uint32_t i = 0; i < PAGES_OF_SEGMENT; i++)
+			check_page(file, (uint32_t)(page + i));
+	}
+	elf_file_deinit(&elf);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
+{
+	struct blob blob = blob_of_memory(data, size_bytes);
+	struct unwind_file *file;
+	struct unwind_row row;
+
+	if (unwind_file_create(&blob, &file))
+		return 0;
+	check_segments(file, &blob);
+	check_page(file, 0);
+	if (!unwind_file_body_row(file, "body", &row))
+		check_row(row);
+	CHECK(unwind_file_bytes(file));
+	unwind_file_destroy(file);
+	return 0;
+}
