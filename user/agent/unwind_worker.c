@@ -135,8 +135,7 @@ static int make_region(struct unwind_worker *worker, const struct unwind_request
 	struct code_entry entry;
 	int err = entry_of(worker, request, &entry);
 
-	return err ?: unwind_code_make(&worker->memory, request, &entry, &ret->rows,
-				       &ret->read_ns);
+	return err ?: unwind_code_make(&worker->memory, request, &entry, &ret->rows, &ret->read_ns);
 }
 
 static int make_rows(void *worker_, const void *request_, struct work_result **ret)
