@@ -43,48 +43,6 @@ FRAMES_ALL := $(addprefix $(FRAMES)/,realigned-gcc realigned-clang odd static de
 FRAMES_LIBRARY = $(or $(shell /sbin/ldconfig -p | sed -n 's,.*\t$(1) .*x86-64.*=> ,,p' | head -n 1),$(1))
 FRAMES_FILES ?= $(FRAMES_ALL) /usr/bin/php $(foreach l,$(FRAMES_LIBRARIES),$(call FRAMES_LIBRARY,$(l)))
 
-frames-test: our unwind rows of all code of real programs, against what readelf makes of
-# their call frame information. FRAMES_FILES=... names others.
-
-FRAMES := $(B)/tests/frames
-FRAMES_SRC := $(filter user/base/% user/decode/elf% user/decode/frame% user/decode/call_frame% \
-	user/decode/section% user/decode/inflated% user/decode/zstd% user/decode/unwind%,$(CORE_SRC))
-FRAMES_LIBRARIES := libc.so.6 ld-linux-x86-64.so.2 libstdc++.so.6 libcrypto.so.3
-
-$(FRAMES)/rows: $(FRAMES)/rows.o $(B)/libcore.a
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
-
-$(FRAMES)/realigned-gcc $(FRAMES)/realigned-clang: tests/frames/realigned.cpp
-	$(call say,CXX,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(if $(findstring clang,$@),$(CLANG)++,$(CXX)) -O2 -mavx2 $< -o $@
-
-$(FRAMES)/odd: tests/frames/odd.S
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $< -o $@
-
-# Without .eh_frame_hdr; then with .debug_frame instead, also compressed.
-$(FRAMES)/static: tests/symbols/count.cpp
-	$(call say,CXX,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(WORDS_FLAGS) -static $(WORDS) -o $@
-
-$(FRAMES)/debug: tests/frames/rows.c $(FRAMES_SRC)
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -O2 -g -D_GNU_SOURCE $(INCLUDES) -fno-asynchronous-unwind-tables $^ -lz -lzstd -o $@
-
-$(FRAMES)/debug-packed: $(FRAMES)/debug
-	$(call say,PACK,$@)
-	$(Q)objcopy --compress-debug-sections=zlib $< $@
-
-FRAMES_ALL := $(addprefix $(FRAMES)/,realigned-gcc realigned-clang odd static debug debug-packed) \
-	$(SYMBOLS)/rust-usual
-FRAMES_FILES ?= $(FRAMES_ALL) /usr/bin/php $(foreach l,$(FRAMES_LIBRARIES),$(shell /sbin/ldconfig -p | \
-	sed -n 's,.*\t$(l) .*x86-64.*=> ,,p' | head -n 1))
-
 frames-test: $(FRAMES)/rows $(FRAMES_ALL)
 	$(Q)tests/frames/compare.py $(FRAMES)/rows $(FRAMES_FILES)
 
