@@ -38,7 +38,8 @@ static inline __attribute__((always_inline)) int unwind_find_mapping(__u32 first
 	return 0;
 }
 
-/* The row of a page that holds at an offset in it: the last one from there or before. */
+/* The row of a page that holds at an offset in it: the last one from there or before. None has a
+ * page that is only reserved. */
 static inline __attribute__((always_inline)) struct unwind_row unwind_find_row(
 	struct unwind_page page, __u32 offset)
 {
@@ -56,7 +57,7 @@ static inline __attribute__((always_inline)) struct unwind_row unwind_find_row(
 		else
 			high = middle;
 	}
-	row = unwind_row_at(low);
+	row = page.count ? unwind_row_at(low) : (void *)0;
 	return row ? *row : none;
 }
 

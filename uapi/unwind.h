@@ -63,10 +63,14 @@ struct unwind_page_key {
 	__u32 page; /* offset >> UNWIND_PAGE_SHIFT */
 };
 
-/* Its rows in the array, ascending; the first has pc 0. */
+/*
+ * Its rows in the array, ascending; the first has pc 0. A page of code is reserved before its
+ * rows are made, and only what is still reserved then gets them: the programs take it away when
+ * code in it changes, of which user space may not know yet.
+ */
 struct unwind_page {
 	__u32 first;
-	__u32 count; /* at least 1 */
+	__u32 count; /* 0: reserved */
 };
 
 /* An executable mapping: [start, end) holds what the owner has from offset on. */

@@ -14,6 +14,13 @@ static int publish_page(void *context, struct unwind_page_key key, struct unwind
 	return bpf_map_update_elem(maps->pages_fd, &key, &page, BPF_ANY) ? -errno : 0;
 }
 
+static int replace_page(void *context, struct unwind_page_key key, struct unwind_page page)
+{
+	const struct unwind_maps *maps = context;
+
+	return bpf_map_update_elem(maps->pages_fd, &key, &page, BPF_EXIST) ? -errno : 0;
+}
+
 static int publish_process(void *context, uint32_t pid, const struct unwind_process *process)
 {
 	const struct unwind_maps *maps = context;
@@ -79,6 +86,7 @@ void unwind_maps_init_feed(struct unwind_maps *maps, struct unwind_feed *ret)
 		.row_count = maps->row_count,
 		.mapping_count = maps->mapping_count,
 		.publish_page = publish_page,
+		.replace_page = replace_page,
 		.publish_process = publish_process,
 		.withdraw_page = withdraw_page,
 		.withdraw_process = withdraw_process,

@@ -19,6 +19,8 @@ struct unwind_feed {
 	/* What they name stands in the arrays. Return 0, or negative errno: then it is not
 	 * published. */
 	int (*publish_page)(void *context, struct unwind_page_key key, struct unwind_page page);
+	/* Only where there is one: else -ENOENT, it has been taken away since. */
+	int (*replace_page)(void *context, struct unwind_page_key key, struct unwind_page page);
 	int (*publish_process)(void *context, uint32_t pid, const struct unwind_process *process);
 	/* Done when they return: no walk that begins later meets it. No-ops where it is not there.
 	 */

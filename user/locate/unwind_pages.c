@@ -125,10 +125,44 @@ void unwind_pages_publish(struct unwind_pages *pages, struct unwind_page_slot *s
 	slot->published = !pages->feed->publish_page(pages->feed->context, slot->key, slot->page);
 }
 
+static void place(struct unwind_pages *pages, struct unwind_page_slot *slot,
+		  const struct unwind_row *rows, uint32_t count)
+{
+	slot->span =
+		unwind_arena_take(arena_of(pages, slot->key.owner), count,
+				  (uint32_t)(slot - pages->slots), evict, pages, &slot->page.first);
+	slot->page.count = count;
+	memcpy(pages->feed->rows + slot->page.first, rows, count * sizeof(*rows));
+}
+
+struct unwind_page_slot *unwind_pages_reserve(struct unwind_pages *pages,
+					      struct unwind_page_key key)
+{
+	struct unwind_page_slot *slot = unwind_pages_find(pages, key);
+
+	if (slot)
+		unwind_pages_drop(pages, slot);
+	if (unwind_pages_ask(pages, key))
+		return NULL;
+	slot = unwind_pages_find(pages, key);
+	unwind_pages_publish(pages, slot);
+	if (slot->published)
+		return slot;
+	unwind_pages_drop(pages, slot);
+	return NULL;
+}
+
+void unwind_pages_fill(struct unwind_pages *pages, struct unwind_page_slot *slot,
+		       const struct unwind_row *rows, uint32_t count)
+{
+	place(pages, slot, rows, count);
+	if (pages->feed->replace_page(pages->feed->context, slot->key, slot->page))
+		unwind_pages_drop(pages, slot);
+}
+
 struct unwind_page_slot *unwind_pages_put(struct unwind_pages *pages, struct unwind_page_key key,
 					  const struct unwind_row *rows, uint32_t count)
 {
-	struct unwind_arena *arena = arena_of(pages, key.owner);
 	struct unwind_page_slot *slot = unwind_pages_find(pages, key);
 
 	if (slot && slot->page.count) {
@@ -138,10 +172,7 @@ struct unwind_page_slot *unwind_pages_put(struct unwind_pages *pages, struct unw
 	if (!slot && unwind_pages_ask(pages, key))
 		return NULL;
 	slot = slot ?: unwind_pages_find(pages, key);
-	slot->span = unwind_arena_take(arena, count, (uint32_t)(slot - pages->slots), evict, pages,
-				       &slot->page.first);
-	slot->page.count = count;
-	memcpy(pages->feed->rows + slot->page.first, rows, count * sizeof(*rows));
+	place(pages, slot, rows, count);
 	unwind_pages_publish(pages, slot);
 	return slot;
 }

@@ -18,7 +18,7 @@
 
 struct unwind_page_slot {
 	struct unwind_page_key key;
-	struct unwind_page page; /* count 0: its rows have been asked for */
+	struct unwind_page page; /* count 0: its rows have been asked for, or it is reserved */
 	uint64_t span;
 	bool published;			       /* the feed took it */
 	struct unwind_page_slot *next, **link; /* of the owner's list, where it is in one */
@@ -49,8 +49,21 @@ int unwind_pages_ask(struct unwind_pages *pages, struct unwind_page_key key);
 uint32_t unwind_pages_rows_max(const struct unwind_pages *pages, uint32_t owner);
 
 /*
- * Keep and publish the rows of a page, 1..unwind_pages_rows_max() of them, which take the place
- * of those it had; others are evicted for them. Returns the slot, NULL where there is no memory.
+ * Reserve a page of code: whatever is known of it from now on, rows that are made later are
+ * published only if nothing has changed there meanwhile. What it had is withdrawn. Returns the
+ * slot, in no list, or NULL where there is no room.
+ */
+struct unwind_page_slot *unwind_pages_reserve(struct unwind_pages *pages,
+					      struct unwind_page_key key);
+
+/* Publish the rows of a page that is reserved; where that holds no longer, it is dropped. */
+void unwind_pages_fill(struct unwind_pages *pages, struct unwind_page_slot *slot,
+		       const struct unwind_row *rows, uint32_t count);
+
+/*
+ * Keep and publish the rows of a file's page, 1..unwind_pages_rows_max() of them, which take the
+ * place of those it had; others are evicted for them. Returns the slot, NULL where there is no
+ * memory.
  */
 struct unwind_page_slot *unwind_pages_put(struct unwind_pages *pages, struct unwind_page_key key,
 					  const struct unwind_row *rows, uint32_t count);

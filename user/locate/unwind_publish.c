@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
+#include <string.h>
 
 #include "locate/code_page.h"
 #include "locate/mapping_list.h"
@@ -20,23 +21,25 @@ static struct unwind_page_slot *code_slot(const struct unwinder *u, const struct
 /* Whether the kernel walks on at an address by what is published. */
 static bool is_made(const struct unwinder *u, const struct unwind_page_slot *slot, uint64_t address)
 {
-	return slot && slot->published &&
+	return slot && slot->published && slot->page.count &&
 	       unwind_pages_row(&u->pages, slot, (uint16_t)address).cfa !=
 		       UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
 }
 
 void unwind_want_page(struct unwinder *u, const struct process *process, uint64_t address)
 {
+	struct unwind_page_key key;
+
 	if (address >= USER_ADDRESS_END || is_made(u, code_slot(u, process, address), address))
 		return;
+	key = unwind_page_key(unwind_code_owner(process), address);
 	for (uint32_t i = 0; i < u->wanted_count; i++) {
-		if (u->wanted[i].process == process &&
-		    u->wanted[i].address >> UNWIND_PAGE_SHIFT == address >> UNWIND_PAGE_SHIFT)
+		if (!memcmp(&u->wanted[i].key, &key, sizeof(key)))
 			return;
 	}
 	if (u->wanted_count < WANTED_PAGES_MAX)
 		u->wanted[u->wanted_count++] =
-			(struct wanted_page){.process = process, .address = address};
+			(struct wanted_page){.process = process, .address = address, .key = key};
 }
 
 void unwinder_process_changed(struct unwinder *u, const struct process *process)
@@ -84,39 +87,57 @@ void unwinder_code_changed(struct unwinder *u, const struct process *process, ui
 	}
 }
 
-static int publish_page(struct unwinder *u, struct unwind_subject *subject, uint64_t start)
+/* By all that is known now, which is all from before it was reserved and more. */
+static int fill_page(struct unwinder *u, struct wanted_page *wanted)
 {
-	struct unwind_page_key key = unwind_page_key(unwind_code_owner(subject->process), start);
-	struct unwind_page_slot *slot;
+	uint64_t start = (uint64_t)wanted->key.page << UNWIND_PAGE_SHIFT;
+	struct unwind_page_slot *slot = unwind_pages_find(&u->pages, wanted->key);
 	uint32_t count;
 	int err;
 
+	wanted->reserved = false;
+	if (!slot || slot->page.count)
+		return 0; /* its code has changed, or its process has */
 	u->page_rows.rows.size = 0;
-	err = code_page_rows(&u->regions, subject->process, start, &u->stretches, &u->page_rows);
+	err = code_page_rows(&u->regions, wanted->process, start, &u->stretches, &u->page_rows);
 	if (err)
 		return err;
 	count = unwind_rows_page(&u->page_rows, 0, u->room,
-				 unwind_pages_rows_max(&u->pages, key.owner));
-	slot = unwind_pages_put(&u->pages, key, u->room, count);
-	if (!slot)
-		return -ENOMEM;
-	unwind_processes_add_code(&u->processes, subject, slot);
+				 unwind_pages_rows_max(&u->pages, wanted->key.owner));
+	unwind_pages_fill(&u->pages, slot, u->room, count);
 	return 0;
 }
 
 /* The kernel finds pages of memory alone, and only of processes that it has. */
-static int publish_wanted(struct unwinder *u, const struct wanted_page *wanted)
+static void reserve_page(struct unwinder *u, struct wanted_page *wanted)
 {
-	uint64_t start = wanted->address & ~(uint64_t)(UNWIND_PAGE_BYTES - 1);
 	struct unwind_subject *subject = unwind_processes_find(&u->processes, wanted->process);
 	const struct unwind_mapping *mapping;
+	struct unwind_page_slot *slot;
 
-	if (!subject || is_made(u, code_slot(u, wanted->process, wanted->address), wanted->address))
-		return 0;
+	if (!subject || !subject->published ||
+	    is_made(u, code_slot(u, wanted->process, wanted->address), wanted->address))
+		return;
 	mapping = unwind_processes_mapping(&u->processes, subject, wanted->address);
 	if (!mapping || !(mapping->owner & UNWIND_OWNER_CODE))
-		return 0;
-	return publish_page(u, subject, start);
+		return;
+	slot = unwind_pages_reserve(&u->pages, wanted->key);
+	if (!slot)
+		return;
+	unwind_processes_add_code(&u->processes, subject, slot);
+	wanted->reserved = true;
+}
+
+/* They get their rows in the next round. */
+static void keep_reserved(struct unwinder *u)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < u->wanted_count; i++) {
+		if (u->wanted[i].reserved)
+			u->wanted[kept++] = u->wanted[i];
+	}
+	u->wanted_count = kept;
 }
 
 int unwinder_publish(struct unwinder *u, uint64_t known_ns)
@@ -127,9 +148,13 @@ int unwinder_publish(struct unwinder *u, uint64_t known_ns)
 		u->known_ns = known_ns;
 	unwind_processes_publish(&u->processes);
 	u->stretches = ROUND_STRETCHES_MAX;
-	for (uint32_t i = 0; i < u->wanted_count && u->stretches && !err; i++)
-		err = publish_wanted(u, &u->wanted[i]);
-	u->wanted_count = 0;
+	for (uint32_t i = 0; i < u->wanted_count && u->stretches && !err; i++) {
+		if (u->wanted[i].reserved)
+			err = fill_page(u, &u->wanted[i]);
+		else
+			reserve_page(u, &u->wanted[i]);
+	}
+	keep_reserved(u);
 	u->round++;
 	return err;
 }

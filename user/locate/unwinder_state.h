@@ -12,8 +12,10 @@
 #define UNWIND_RULE_WAITS 1 /* for rows that have been asked for, or will be */
 
 struct wanted_page {
-	const struct process *process;
-	uint64_t address; /* in it */
+	const struct process *process; /* where it is reserved: as long as its slot is there */
+	uint64_t address;	       /* in it */
+	struct unwind_page_key key;
+	bool reserved; /* in the round before */
 };
 
 #define WANTED_PAGES_MAX 64 /* in a round */

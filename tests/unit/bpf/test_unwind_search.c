@@ -101,6 +101,12 @@ static void test_rows_hold_up_to_the_next(void **state)
 	assert_int_equal(row_at(10, 4, UNWIND_PAGE_BYTES - 1), 8 * 13);
 }
 
+static void test_reserved_page(void **state)
+{
+	assert_int_equal(row_at(0, 0, 5), UNWIND_CFA_COMMAND(UNWIND_NOT_MADE));
+	assert_int_equal(row_at(7, 0, 5), UNWIND_CFA_COMMAND(UNWIND_NOT_MADE));
+}
+
 static void test_rows_that_make_no_sense(void **state)
 {
 	int32_t not_made = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
@@ -109,8 +115,7 @@ static void test_rows_that_make_no_sense(void **state)
 	assert_int_equal(row_at(ROWS - 1, UINT32_MAX, 5), not_made);
 	assert_int_equal(row_at(UINT32_MAX, 1, 5), not_made);
 	assert_int_equal(row_at(UINT32_MAX, UINT32_MAX, 5), not_made);
-	/* No rows at all, or a first one that comes later: what stands there. */
-	assert_int_equal(row_at(7, 0, 5), 8 * 7);
+	/* A first one that comes later. */
 	assert_int_equal(row_at(7, 2, 0), 8 * 7);
 }
 
@@ -121,6 +126,7 @@ int main(void)
 		cmocka_unit_test(test_mappings_of_others),
 		cmocka_unit_test(test_mappings_that_make_no_sense),
 		cmocka_unit_test(test_rows_hold_up_to_the_next),
+		cmocka_unit_test(test_reserved_page),
 		cmocka_unit_test(test_rows_that_make_no_sense),
 	};
 

@@ -258,6 +258,37 @@ static void test_code_changes(void **state)
 	assert_int_equal(w->pages.size, 0);
 }
 
+/*
+ * The kernel's programs take a page away when its code changes, which is known here only a round
+ * later: rows from before are not published, at first nor when others join them.
+ */
+static void test_code_that_changes_unseen(void **state)
+{
+	struct unwind_page_key key = {UNWIND_OWNER_CODE, CODE >> UNWIND_PAGE_SHIFT};
+	struct world *w = *state;
+	struct world_sample made;
+
+	world_load(w, PID, 10, CODE, 0x100);
+	world_load(w, PID, 11, CODE + 0x100, 0x100);
+	key.owner |= world_process(w, PID)->number;
+	world_push_many(w, 8);
+	for (int i = 0; i < 2; i++) {
+		uint64_t address = CODE + 0x100 * (uint64_t)i;
+
+		assert_true(world_sample(w, PID, NOW, address, 0, &made));
+		assert_int_equal(world_collect_all(w, &made, NOW + 2 * MS, false), 0);
+		assert_int_equal(unwinder_publish(w->unwinder, NOW), 0);
+		assert_non_null(world_page(w, key));
+		assert_false(kernel_knows(w, PID, address));
+		world_withdraw_page(w, key);
+		assert_int_equal(unwinder_publish(w->unwinder, NOW + 1), 0);
+		assert_null(world_page(w, key));
+		/* Unchanged, it is published. */
+		sample(w, PID, NOW + 2, address);
+		assert_true(kernel_knows(w, PID, address));
+	}
+}
+
 #define SHARED_CODE 0x600000ull
 
 /* What one compiles in memory that both share, the other's pages are made anew for. */
@@ -410,6 +441,7 @@ int main(void)
 		TEST(test_code_in_a_files_place),
 		TEST(test_page_of_code),
 		TEST(test_code_changes),
+		TEST(test_code_that_changes_unseen),
 		TEST(test_shared_memory),
 		TEST(test_feed_refuses),
 		TEST(test_eviction),

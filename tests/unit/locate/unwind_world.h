@@ -99,9 +99,11 @@ static inline int world_publish_page(void *context, struct unwind_page_key key,
 	struct world *w = context;
 	struct world_page *old = world_page(w, key);
 
-	assert_true(page.count && page.first < w->row_count &&
-		    page.count <= w->row_count - page.first);
-	assert_int_equal(w->rows[page.first].pc, 0);
+	assert_true(page.first < w->row_count && page.count <= w->row_count - page.first);
+	/* Only pages of code are reserved, and begin with that. */
+	assert_true(page.count ? old || !(key.owner & UNWIND_OWNER_CODE)
+			       : key.owner & UNWIND_OWNER_CODE);
+	assert_true(!page.count || !w->rows[page.first].pc);
 	for (uint32_t i = 1; i < page.count; i++)
 		assert_true(w->rows[page.first + i].pc > w->rows[page.first + i - 1].pc);
 	if (w->feed_refuses)
@@ -111,6 +113,12 @@ static inline int world_publish_page(void *context, struct unwind_page_key key,
 	else
 		assert_int_equal(vec_push(&w->pages, ((struct world_page){key, page})), 0);
 	return 0;
+}
+
+static inline int world_replace_page(void *context, struct unwind_page_key key,
+				     struct unwind_page page)
+{
+	return world_page(context, key) ? world_publish_page(context, key, page) : -ENOENT;
 }
 
 static inline void world_withdraw_page(void *context, struct unwind_page_key key)
@@ -255,6 +263,7 @@ static inline struct world *world_create(uint32_t row_count, uint32_t mapping_co
 		.row_count = row_count,
 		.mapping_count = mapping_count,
 		.publish_page = world_publish_page,
+		.replace_page = world_replace_page,
 		.publish_process = world_publish_process,
 		.withdraw_page = world_withdraw_page,
 		.withdraw_process = world_withdraw_process,
@@ -396,9 +405,9 @@ static inline bool world_sample(struct world *w, uint32_t pid, uint64_t time_ns,
 	return true;
 }
 
-/* One round: what has been asked for comes, until the stack is whole. Returns as finish() does. */
-static inline int world_finish(struct world *w, const struct world_sample *made, uint64_t known_ns,
-			       bool last)
+/* What has been asked for comes, until the stack is whole. Returns as finish() does. */
+static inline int world_collect_all(struct world *w, const struct world_sample *made,
+				    uint64_t known_ns, bool last)
 {
 	struct process *process = world_process(w, made->sample.pid);
 	int err;
@@ -406,8 +415,17 @@ static inline int world_finish(struct world *w, const struct world_sample *made,
 	for (;;) {
 		err = unwinder_finish(w->unwinder, process, &made->sample, last, &w->finished);
 		if (err != 1 || unwinder_collect(w->unwinder, 0, known_ns) <= 0)
-			break;
+			return err;
 	}
+}
+
+/* A round, and one in which pages of code that were reserved get their rows. */
+static inline int world_finish(struct world *w, const struct world_sample *made, uint64_t known_ns,
+			       bool last)
+{
+	int err = world_collect_all(w, made, known_ns, last);
+
+	assert_int_equal(unwinder_publish(w->unwinder, known_ns), 0);
 	assert_int_equal(unwinder_publish(w->unwinder, known_ns), 0);
 	return err;
 }
