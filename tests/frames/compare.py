@@ -209,6 +209,27 @@ def expected(path):
     return rows
 
 
+def signal_returns(path):
+    """Where code does nothing but rt_sigreturn(), which is no matter of its description."""
+    with open(path, "rb") as file:
+        data = file.read()
+    text = subprocess.run(["readelf", "-lW", path], check=True, capture_output=True,
+                          text=True).stdout
+    code = re.compile(rb"(?:\x48\xc7\xc0|\xb8)\x0f\0\0\0\x0f\x05")
+    for offset, address, size in re.findall(r"^  LOAD +(\S+) (\S+) \S+ (\S+) \S+ ..E", text, re.M):
+        start, move = int(offset, 16), int(address, 16) - int(offset, 16)
+        for found in code.finditer(data, start, start + int(size, 16)):
+            yield found.start() + move - 1, found.end() + move
+
+
+def overlay(rows, start, end, said):
+    """The rows with [start, end) said."""
+    behind = [row for row in rows if row[0] <= end][-1][1]
+    new = [row for row in rows if row[0] < start] + [(start, said), (end, behind)] + \
+        [row for row in rows if row[0] > end]
+    return [row for i, row in enumerate(new) if not i or row[1] != new[i - 1][1]]
+
+
 def ours(program, path):
     run = subprocess.run([program, path], check=True, capture_output=True, text=True)
     rows = []
@@ -231,6 +252,8 @@ def shares(path, rows):
 def compare(program, path):
     rows, figures = ours(program, path)
     theirs = expected(path)
+    for start, end in signal_returns(path):
+        theirs = overlay(theirs, start, end, "signal")
     wrong = sorted(set(rows) ^ set(theirs))
     total = shares(path, rows)
     size = sum(total.values())

@@ -5,7 +5,8 @@
 
 FRAMES := $(B)/tests/frames
 FRAMES_SRC := $(filter user/base/% user/decode/elf% user/decode/frame% user/decode/call_frame% \
-	user/decode/section% user/decode/inflated% user/decode/zstd% user/decode/unwind%,$(CORE_SRC))
+	user/decode/section% user/decode/inflated% user/decode/zstd% user/decode/unwind% \
+	user/decode/signal%,$(CORE_SRC))
 FRAMES_LIBRARIES := libc.so.6 ld-linux-x86-64.so.2 libstdc++.so.6 libcrypto.so.3
 
 $(FRAMES)/rows: $(FRAMES)/rows.o $(B)/libcore.a

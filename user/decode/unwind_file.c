@@ -8,6 +8,7 @@
 #include "base/sort_keys.h"
 #include "decode/elf_file.h"
 #include "decode/frame_table.h"
+#include "decode/signal_return.h"
 
 #define WORK_BYTES     (4u << 20) /* looked at for one page */
 #define INFLATE_BYTES  (64u << 20)
@@ -219,63 +220,85 @@ static int rows_by_tables(struct unwind_file *file, uint32_t table,
 	return err ? err : walk_gap(&walk, window->end);
 }
 
+static int rows_add_command(struct unwind_rows *rows, uint32_t offset, enum unwind_command command)
+{
+	return unwind_rows_add(rows, offset, UNWIND_CFA_COMMAND(command), UNWIND_RBP_KEPT);
+}
+
 static void rows_drop(struct unwind_rows *rows, uint32_t offset)
 {
 	while (rows->rows.size && rows->rows.data[rows->rows.size - 1].offset >= offset)
 		rows->rows.size--;
 }
 
-/* Rows of all of the window, which is at most a page. */
+/* Rows of all of the window. */
 static int rows_add(struct unwind_file *file, const struct frame_window *window)
 {
+	uint32_t offset = window->offset;
 	int err;
 
-	file->budget.work_bytes = WORK_BYTES;
+	if (window->start >= window->end)
+		return 0;
 	err = rows_by_tables(file, 0, window);
 	if (err == -EBADMSG) {
 		err = frame_table_make_index(&file->tables[0]);
 		if (err)
 			return err;
-		rows_drop(window->rows, window->offset);
+		rows_drop(window->rows, offset);
 		file->budget.work_bytes = WORK_BYTES;
 		err = rows_by_tables(file, 0, window);
 	}
 	if (err != -E2BIG)
 		return err;
 	/* What was to come behind the last row is missing. */
-	return unwind_rows_add(window->rows,
-			       window->rows->rows.data[window->rows->rows.size - 1].offset,
-			       UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);
+	if (window->rows->rows.size)
+		offset = window->rows->rows.data[window->rows->rows.size - 1].offset;
+	return rows_add_command(window->rows, offset > window->offset ? offset : window->offset,
+				UNWIND_UNKNOWN);
 }
 
-static int rows_add_guess(struct unwind_rows *rows, uint32_t offset)
+/* The part of the page that [*start, end) of the file is, up to where signal handlers return to. */
+static int page_part_add(struct unwind_file *file, const struct code_range *range,
+			 uint64_t page_start, uint64_t *start, uint64_t end,
+			 struct unwind_rows *rows)
 {
-	return unwind_rows_add(rows, offset, UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER),
-			       UNWIND_RBP_KEPT);
+	struct frame_window window = {.rows = rows};
+	uint64_t signal_start, signal_end, part_end;
+	int err;
+
+	err = signal_return_find(file->blob, *start, end, &signal_start, &signal_end);
+	if (err)
+		return err;
+	part_end = signal_start > *start ? signal_start : *start;
+	window.start = range->address + (*start - range->file_offset);
+	window.end = window.start + (part_end - *start);
+	window.offset = (uint32_t)(*start - page_start);
+	err = rows_add(file, &window);
+	if (!err && signal_start < end)
+		err = rows_add_command(rows, (uint32_t)(part_end - page_start), UNWIND_SIGNAL);
+	*start = signal_end;
+	return err;
 }
 
 int unwind_file_page(struct unwind_file *file, uint32_t page, struct unwind_rows *ret)
 {
 	uint64_t page_start = (uint64_t)page << UNWIND_PAGE_SHIFT;
 	uint64_t page_end = page_start + UNWIND_PAGE_BYTES;
-	int err = rows_add_guess(ret, 0);
+	int err = rows_add_command(ret, 0, UNWIND_FRAME_POINTER);
 
+	file->budget.work_bytes = WORK_BYTES;
 	vec_for_each (range, &file->ranges) {
 		uint64_t start = range->file_offset, end = start + range->size_bytes;
-		struct frame_window window = {.rows = ret};
 
-		if (err)
-			break;
 		start = start > page_start ? start : page_start;
 		end = end < page_end ? end : page_end;
 		if (start >= end)
 			continue;
-		window.start = range->address + (start - range->file_offset);
-		window.end = window.start + (end - start);
-		window.offset = (uint32_t)(start - page_start);
-		err = rows_add(file, &window);
+		while (!err && start < end)
+			err = page_part_add(file, range, page_start, &start, end, ret);
 		if (!err && end < page_end)
-			err = rows_add_guess(ret, (uint32_t)(end - page_start));
+			err = rows_add_command(ret, (uint32_t)(end - page_start),
+					       UNWIND_FRAME_POINTER);
 	}
 	return err;
 }
@@ -316,6 +339,7 @@ int unwind_file_body_row(struct unwind_file *file, const char *symbol, struct un
 	uint64_t bytes = 0, most = 0;
 	int err;
 
+	file->budget.work_bytes = WORK_BYTES;
 	err = symbol_find(file, symbol, &window);
 	if (!err)
 		err = rows_add(file, &window);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind rows of an ELF file, by its .eh_frame, or else .debug_frame: made a page at a time,
- * of just those functions that lie in it. .eh_frame_hdr finds them; where there is none, or it
- * does not fit the rest, all of the section is gone through once for an index.
+ * Unwind rows of an ELF file, by its .eh_frame, and .debug_frame where that says nothing: made
+ * a page at a time, of just those functions that lie in it. .eh_frame_hdr finds them; where
+ * there is none, or it does not fit the rest, all of the section is gone through once for an
+ * index. What signal handlers return to is known by its instructions.
  *
  * Pages are of file offsets, so that nobody else has to know the file's addresses.
  */
@@ -28,8 +29,8 @@ void unwind_file_destroy(struct unwind_file *file); /* NULL is allowed */
 /*
  * The rows of [page << UNWIND_PAGE_SHIFT, + UNWIND_PAGE_BYTES) of the file, offsets from there;
  * the first is at 0. Added to *ret, which is empty. Code of which nothing is said has
- * UNWIND_FRAME_POINTER, rules that rows cannot express or that make no sense UNWIND_UNKNOWN.
- * Work is bounded whatever the file says. Returns 0, -ENOMEM or the blob's error.
+ * UNWIND_FRAME_POINTER, rules that rows cannot express or that make no sense UNWIND_UNKNOWN;
+ * so has all behind what may be looked at for one page. Returns 0, -ENOMEM or the blob's error.
  */
 int unwind_file_page(struct unwind_file *file, uint32_t page, struct unwind_rows *ret);
 

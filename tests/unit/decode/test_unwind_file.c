@@ -493,6 +493,25 @@ static void test_segments(void **state)
 	assert_page(image, 2, "0:guess");
 }
 
+/* What signal handlers return to, whatever is said of it: over the end of a page, and twice. */
+static void test_signal_return(void **state)
+{
+	static const uint8_t code[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	memcpy(image->bytes + 0xf060, code, sizeof(code));
+	memcpy(image->bytes + 0xf067, code, sizeof(code));
+	memcpy(image->bytes + 0xfffc, code, sizeof(code));
+	memcpy(image->bytes + TEXT_END + 0x10, code, sizeof(code));
+	assert_page(image, 0,
+		    "0:guess f010:8 f011:16 f030:guess f040:8 f041:16 f05f:signal f06e:16 "
+		    "f140:guess fff0:8 fff1:16 fffb:signal");
+	assert_page(image, 1, "0:signal 3:16 f0:guess");
+	assert_page(image, 2, PAGE_2);
+}
+
 /* Rows that would cost too much are unknown from where the work ended. */
 static void test_budget(void **state)
 {
@@ -517,7 +536,7 @@ static void test_budget(void **state)
 	memcpy(bytes, image->bytes, FRAMES);
 	((Elf64_Ehdr *)bytes)->e_shoff = 0;
 	image->blob = blob_of_memory(bytes, FRAMES + size);
-	assert_page(image, 0, "0:unknown");
+	assert_page(image, 0, "0:guess f000:unknown");
 	unwind_file_destroy(image->file);
 	image->file = NULL;
 	free(bytes);
@@ -629,15 +648,25 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_header),	TEST(test_header_without_sections),
-		TEST(test_index),	TEST(test_header_without_table),
-		TEST(test_header_lies), TEST(test_header_refused),
-		TEST(test_overlap),	TEST(test_outside),
-		TEST(test_damage),	TEST(test_debug_frame),
-		TEST(test_both),	TEST(test_nothing),
-		TEST(test_segments),	TEST(test_budget),
-		TEST(test_blob_errors), TEST(test_not_elf),
-		TEST(test_body_row),	TEST(test_body_row_without_symbols),
+		TEST(test_header),
+		TEST(test_header_without_sections),
+		TEST(test_index),
+		TEST(test_header_without_table),
+		TEST(test_header_lies),
+		TEST(test_header_refused),
+		TEST(test_overlap),
+		TEST(test_outside),
+		TEST(test_damage),
+		TEST(test_debug_frame),
+		TEST(test_both),
+		TEST(test_nothing),
+		TEST(test_segments),
+		TEST(test_signal_return),
+		TEST(test_budget),
+		TEST(test_blob_errors),
+		TEST(test_not_elf),
+		TEST(test_body_row),
+		TEST(test_body_row_without_symbols),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
