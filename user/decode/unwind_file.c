@@ -257,6 +257,18 @@ static int rows_add(struct unwind_file *file, const struct frame_window *window)
 				UNWIND_UNKNOWN);
 }
 
+/* As signal_return_find(), while there is some of the budget left. */
+static int signals_find(struct unwind_file *file, uint64_t start, uint64_t end, uint64_t *ret_start,
+			uint64_t *ret_end)
+{
+	if (file->budget.work_bytes < UNWIND_PAGE_BYTES) {
+		*ret_start = *ret_end = end;
+		return 0;
+	}
+	file->budget.work_bytes -= UNWIND_PAGE_BYTES;
+	return signal_return_find(file->blob, start, end, ret_start, ret_end);
+}
+
 /* The part of the page that [*start, end) of the file is, up to where signal handlers return to. */
 static int page_part_add(struct unwind_file *file, const struct code_range *range,
 			 uint64_t page_start, uint64_t *start, uint64_t end,
@@ -266,7 +278,7 @@ static int page_part_add(struct unwind_file *file, const struct code_range *rang
 	uint64_t signal_start, signal_end, part_end;
 	int err;
 
-	err = signal_return_find(file->blob, *start, end, &signal_start, &signal_end);
+	err = signals_find(file, *start, end, &signal_start, &signal_end);
 	if (err)
 		return err;
 	part_end = signal_start > *start ? signal_start : *start;

@@ -512,6 +512,23 @@ static void test_signal_return(void **state)
 	assert_page(image, 2, PAGE_2);
 }
 
+/* So many of them that it is no program: they are not all looked for. */
+static void test_signal_returns_bounded(void **state)
+{
+	static const uint8_t code[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
+	struct image *image = *state;
+	size_t signals = 0;
+
+	for (size_t at = TEXT; at + 16 <= 0x10000; at += 16)
+		memcpy(image->bytes + at, code, sizeof(code));
+	assert_int_equal(unwind_file_create(&image->blob, &image->file), 0);
+	assert_int_equal(unwind_file_page(image->file, 0, &rows), 0);
+	vec_for_each (row, &rows.rows)
+		signals += row->cfa == UNWIND_CFA_COMMAND(UNWIND_SIGNAL);
+	assert_in_range(signals, 1, 64);
+}
+
 /* Rows that would cost too much are unknown from where the work ended. */
 static void test_budget(void **state)
 {
@@ -662,6 +679,7 @@ int main(void)
 		TEST(test_nothing),
 		TEST(test_segments),
 		TEST(test_signal_return),
+		TEST(test_signal_returns_bounded),
 		TEST(test_budget),
 		TEST(test_blob_errors),
 		TEST(test_not_elf),
