@@ -12,7 +12,7 @@ import measure
 ROUNDS = 3
 # Record size: loads a second, seconds, addresses that they go to one after another.
 STORMS = {200: (500_000, 2, 10_000), 4096: (100_000, 1, 1_000)}
-RINGS = ("16M", "256K")
+RINGS = ("8M", "256K")
 METHODS = 100_000
 FILL_RATE = 25_000  # all of them, once, in the four seconds until it is looked at
 PEAK_SECONDS = 3

@@ -2,7 +2,8 @@
 /*
  * A growing array of any type:  struct { T *data; size_t size, capacity; }.
  * Zero-initialized is empty. vec_reserve() and vec_push() return 0 or -ENOMEM,
- * and on failure the array is unchanged. The owner calls vec_deinit().
+ * and on failure the array is unchanged. vec_fit() is for one that grows no more.
+ * The owner calls vec_deinit().
  */
 #ifndef JITBPF_BASE_VEC_H
 #define JITBPF_BASE_VEC_H
@@ -54,6 +55,17 @@ static inline int vec_grow_(void **data, size_t *capacity, size_t wanted, size_t
 			(v)->data[(v)->size++] = (item);                                           \
 		vec_push_err_;                                                                     \
 	})
+
+/* Give back the room that is not used. Never fails: where there is no other place, it stays. */
+#define vec_fit(v)                                                                                 \
+	do {                                                                                       \
+		void *vec_fit_ =                                                                   \
+			(v)->size ? reallocarray((v)->data, (v)->size, sizeof(*(v)->data)) : NULL; \
+		if (vec_fit_) {                                                                    \
+			(v)->data = vec_fit_;                                                      \
+			(v)->capacity = (v)->size;                                                 \
+		}                                                                                  \
+	} while (0)
 
 /* An empty one may have no data, to which not even 0 can be added: hence the first condition. */
 #define vec_for_each(item, v)                                                                      \

@@ -38,7 +38,7 @@ static const struct option_spec options[] = {
 	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,
 	 "record the user registers with every sample", 0, 0},
 	{0, "code-ring", OPTION_SIZE, FIELD(code_ring_bytes), "SIZE",
-	 "room for JIT records on their way (16M)", 4096, 1u << 30},
+	 "room for JIT records on their way (8M)", 4096, 1u << 30},
 	{0, "sample-ring", OPTION_SIZE, FIELD(sample_ring_bytes), "SIZE",
 	 "room for samples on their way, of each CPU (2M)", 4096, 1u << 30},
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
@@ -121,6 +121,13 @@ static int record_until_told(struct recording *run)
 	return 0;
 }
 
+/* The names are there: what finding them took makes room for what writing them takes. */
+static void end_naming(struct recording *run)
+{
+	symbol_worker_destroy(TAKE_PTR(run->worker));
+	symbolizer_destroy(TAKE_PTR(run->symbolizer));
+}
+
 /* What is left in the rings, names, files. */
 static int finish(struct recording *run)
 {
@@ -136,6 +143,7 @@ static int finish(struct recording *run)
 	status_line_clear(&run->status);
 	if (err)
 		return record_complain(err, "naming");
+	end_naming(run);
 	file_trouble_say(run->files);
 	err = pipeline_recorder_error(run->pipeline);
 	if (!err && run->recorder)
@@ -143,6 +151,7 @@ static int finish(struct recording *run)
 				      pipeline_modules(run->pipeline));
 	if (err && !outputs_check(&run->outputs))
 		record_complain(err, "writing the recording");
+	recorder_destroy(TAKE_PTR(run->recorder));
 	err = outputs_write(&run->outputs, run->pipeline, &run->status) ?: err;
 	if (!run->options->quiet)
 		err = pipeline_write(run->pipeline, stderr) ?: err;
@@ -201,7 +210,7 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 {
 	struct record_options values = {
 		.freq_hz = 99,
-		.code_ring_bytes = 16u << 20,
+		.code_ring_bytes = 8u << 20,
 		.sample_ring_bytes = 2u << 20,
 	};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);

@@ -211,6 +211,8 @@ int dwarf_abbrevs_read(struct dwarf_file *file, uint64_t offset, uint64_t until_
 	if (!is_sorted(&abbrevs))
 		qsort(abbrevs.abbrevs.data, abbrevs.abbrevs.size, sizeof(*abbrevs.abbrevs.data),
 		      compare_codes);
+	vec_fit(&abbrevs.abbrevs);
+	vec_fit(&abbrevs.attributes);
 	*ret = abbrevs;
 	abbrevs = (struct dwarf_abbrevs){0};
 	return 0;

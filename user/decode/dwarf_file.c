@@ -46,6 +46,12 @@ void dwarf_file_deinit(struct dwarf_file *file)
 		section_reader_deinit(&file->sections[i]);
 }
 
+void dwarf_file_drop_cache(struct dwarf_file *file)
+{
+	for (unsigned i = 0; i < DWARF_SECTIONS; i++)
+		section_reader_drop_cache(&file->sections[i]);
+}
+
 size_t dwarf_file_bytes(const struct dwarf_file *file)
 {
 	size_t size_bytes = 0;

@@ -47,6 +47,9 @@ int dwarf_file_init(struct dwarf_file *ret, const struct elf_file *elf,
 		    struct section_budget *budget, struct dwarf_file *skeletons);
 void dwarf_file_deinit(struct dwarf_file *file);
 
+/* Let go of what was read of its sections: it will be again where it is asked for. */
+void dwarf_file_drop_cache(struct dwarf_file *file);
+
 /* Memory that it takes. */
 size_t dwarf_file_bytes(const struct dwarf_file *file);
 

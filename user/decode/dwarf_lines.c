@@ -41,6 +41,10 @@ int dwarf_lines_read(struct dwarf_file *file, const struct dwarf_unit *unit,
 	err = err ?: sort_sequences(&lines);
 	if (err)
 		return err;
+	vec_fit(&lines.rows);
+	vec_fit(&lines.sequences);
+	vec_fit(&lines.directories);
+	vec_fit(&lines.files);
 	*ret = lines;
 	lines = (struct dwarf_lines){0};
 	return 0;

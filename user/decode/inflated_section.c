@@ -16,7 +16,7 @@
 #define INPUT_BYTES	 (16u << 10)
 #define DICTIONARY_BYTES (32u << 10) /* as far back as deflate refers */
 #define BLOCK_BYTES	 (64u << 10)
-#define BLOCKS_KEPT	 64
+#define BLOCKS_KEPT	 32
 #define SPAN_BYTES	 (256u << 10) /* between points, at least */
 #define POINTS_MAX	 256
 #define DEFLATE_RATIO	 1032 /* it cannot do more */
@@ -165,6 +165,14 @@ void inflated_section_destroy(struct inflated_section *inflated)
 		inflateEnd(&inflated->stream);
 	free(inflated->whole);
 	free(inflated);
+}
+
+void inflated_section_drop_cache(struct inflated_section *inflated)
+{
+	for (unsigned i = 0; i < BLOCKS_KEPT; i++) {
+		free(inflated->blocks[i].bytes);
+		inflated->blocks[i] = (struct block){0};
+	}
 }
 
 uint64_t inflated_section_size(const struct inflated_section *inflated)

@@ -33,6 +33,9 @@ uint64_t inflated_section_size(const struct inflated_section *inflated);
 int inflated_section_read(struct inflated_section *inflated, uint64_t offset, void *buf,
 			  size_t size_bytes, uint64_t *work_bytes);
 
+/* Let go of what was inflated: it will be again where it is asked for. */
+void inflated_section_drop_cache(struct inflated_section *inflated);
+
 /* Memory that it takes. */
 size_t inflated_section_bytes(const struct inflated_section *inflated);
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scope.h"
+
 #define WINDOW_BYTES (8u << 10)
 #define WHOLE_BYTES  (1u << 20) /* of a section that is read at once */
 #define KEPT_BYTES   (2u << 20) /* of a window, for the next one */
@@ -165,6 +167,14 @@ int section_string(struct section_reader *reader, uint64_t offset, size_t max, c
 			return -EBADMSG;
 		wanted *= 8;
 	}
+}
+
+void section_reader_drop_cache(struct section_reader *reader)
+{
+	free(TAKE_PTR(reader->window));
+	reader->window_bytes = reader->window_capacity = 0;
+	if (reader->inflated && !reader->shares)
+		inflated_section_drop_cache(reader->inflated);
 }
 
 size_t section_reader_bytes(const struct section_reader *reader)

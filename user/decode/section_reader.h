@@ -78,6 +78,9 @@ bool section_view_held(const struct section_reader *reader, uint64_t offset, uin
  */
 int section_string(struct section_reader *reader, uint64_t offset, size_t max, const char **ret);
 
+/* Let go of what was read: it will be again where it is asked for. What was borrowed is no more. */
+void section_reader_drop_cache(struct section_reader *reader);
+
 /* Memory that it takes. */
 size_t section_reader_bytes(const struct section_reader *reader);
 

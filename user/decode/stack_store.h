@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The stacks of a recording that are in force, by number (uapi/recording.h). The
- * recorder and the reader keep the same ones, so that JITBPF_STACKS_MAX bounds
- * the memory of both. Zero-initialized is empty. The owner calls
- * stack_store_deinit().
+ * recorder and the reader keep the same ones, within JITBPF_STACKS_MAX. Zero-initialized is empty.
+ * The owner calls stack_store_deinit().
  */
 #ifndef JITBPF_DECODE_STACK_STORE_H
 #define JITBPF_DECODE_STACK_STORE_H

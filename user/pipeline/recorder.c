@@ -58,13 +58,13 @@ static int put_stack(struct recorder *recorder, const struct stack *stack, uint3
 static int add_stack(struct recorder *recorder, const struct stack *stack, uint64_t hash,
 		     uint32_t *ret)
 {
-	int err = stack_store_add(&recorder->stacks, stack);
+	int err;
 
-	if (err == -ENOSPC) {
+	if (recorder->stacks.chunks_bytes > RECORDER_STACKS_BYTES) {
 		stack_store_clear(&recorder->stacks);
 		index_map_deinit(&recorder->index);
-		err = stack_store_add(&recorder->stacks, stack);
 	}
+	err = stack_store_add(&recorder->stacks, stack);
 	if (err)
 		return err;
 	*ret = (uint32_t)recorder->stacks.firsts.size - 1;

@@ -15,6 +15,15 @@
 #include "sink/sink.h"
 #include "state/module_table.h"
 #include "uapi/record.h"
+#include "uapi/recording.h"
+
+/*
+ * Of the stacks that are remembered so as not to be written again. Far less than readers
+ * allow for: those that come again mostly do so soon.
+ */
+#define RECORDER_STACKS_BYTES (2u << 20)
+
+_Static_assert(RECORDER_STACKS_BYTES + JITBPF_CHUNK_MAX <= JITBPF_STACKS_MAX, "and one more");
 
 struct recorder; /* see recorder.c */
 

@@ -80,6 +80,14 @@ uint64_t debug_info_splits_missing(const struct debug_info *info)
 	return info->units.splits.missing;
 }
 
+void debug_info_drop_cache(struct debug_info *info)
+{
+	debug_units_drop_cache(&info->units);
+	vec_deinit(&info->strings.text);
+	if (info->alternate)
+		debug_info_drop_cache(info->alternate);
+}
+
 size_t debug_info_bytes(const struct debug_info *info)
 {
 	return sizeof(*info) + debug_units_bytes(&info->units) + info->strings.text.capacity +

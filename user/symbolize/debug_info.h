@@ -66,6 +66,12 @@ bool debug_info_exhausted(const struct debug_info *info);
 int debug_info_frames(struct debug_info *info, uint64_t address,
 		      struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count);
 
+/*
+ * Let go of what is only held so that the next look-up need not read it again. The last
+ * call's strings are no more good then.
+ */
+void debug_info_drop_cache(struct debug_info *info);
+
 /* Memory that it takes at present, its alternate's too. */
 size_t debug_info_bytes(const struct debug_info *info);
 

@@ -101,6 +101,8 @@ static int inlines_read(struct debug_unit *unit, struct debug_function *function
 	err = err ?: inlines_walk(unit, &walk, inlines);
 	if (err)
 		return err;
+	vec_fit(&inlines->scopes);
+	vec_fit(&inlines->ranges.ranges);
 	unit->inlines_bytes +=
 		sizeof(*inlines) + inlines->scopes.capacity * sizeof(*inlines->scopes.data) +
 		inlines->ranges.ranges.capacity * sizeof(*inlines->ranges.ranges.data);

@@ -207,6 +207,7 @@ static int scan_functions(struct debug_unit *unit, uint64_t text_start, bool who
 	};
 	int err = scan_run(&scan);
 
+	vec_fit(&unit->functions);
 	return err == -ENOMEM ? err : sort_ranges(unit);
 }
 

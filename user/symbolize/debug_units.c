@@ -27,6 +27,21 @@ void debug_units_deinit(struct debug_units *units)
 	dwarf_file_deinit(&units->file);
 }
 
+void debug_units_drop_cache(struct debug_units *units)
+{
+	dwarf_file_drop_cache(&units->file);
+	if (units->splits.package)
+		dwarf_file_drop_cache(&units->splits.package->file);
+	units->bytes = 0;
+	vec_for_each (number, &units->read) {
+		struct debug_unit *unit = units->index.units.data[*number].unit;
+
+		if (unit->split)
+			dwarf_file_drop_cache(&unit->split->file);
+		units->bytes += debug_unit_bytes(unit);
+	}
+}
+
 size_t debug_units_bytes(const struct debug_units *units)
 {
 	const struct debug_split *package = units->splits.package;

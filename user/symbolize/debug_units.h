@@ -8,7 +8,7 @@
 
 #define DEBUG_INFO_INFLATED_MAX (128u << 20) /* of one file's sections that zstd compressed */
 #define DEBUG_INFO_WORK_MAX	(4ull << 30) /* bytes of one file that are ever looked at */
-#define DEBUG_UNITS_BYTES_MAX	(32u << 20)  /* memory of one file's units; the last one stays */
+#define DEBUG_UNITS_BYTES_MAX	(8u << 20)   /* memory of one file's units; the last one stays */
 #define DEBUG_SPLITS_OPEN_MAX	32	     /* .dwo files of one file that are kept open */
 
 struct debug_units {
@@ -46,6 +46,9 @@ int debug_units_read(struct debug_units *units, struct debug_index_unit *entry,
 
 /* The unit that an offset of .debug_info is in. Returns as debug_units_read(), or -ENOENT. */
 int debug_units_at(struct debug_units *units, uint64_t offset, struct debug_unit **ret);
+
+/* Keep what was made of the sections that were read, and let go of what they say. */
+void debug_units_drop_cache(struct debug_units *units);
 
 /* Memory that it takes. */
 size_t debug_units_bytes(const struct debug_units *units);

@@ -72,6 +72,7 @@ static void drop_debug(struct known_files *files, struct known_file *file)
 	debug_info_destroy(file->debug);
 	file->debug = NULL;
 	file->debug_bytes = 0;
+	file->debug_cached = false;
 	file->splits_missing = 0;
 	files->counts.debug_dropped++;
 }
@@ -92,19 +93,43 @@ static void make_room_of_symbols(struct known_files *files, const struct known_f
 	}
 }
 
+static void drop_debug_cache(struct known_files *files, struct known_file *file)
+{
+	debug_info_drop_cache(file->debug);
+	file->debug_cached = false;
+	files->debug_bytes -= file->debug_bytes;
+	file->debug_bytes = debug_info_bytes(file->debug);
+	files->debug_bytes += file->debug_bytes;
+}
+
+/* When it was used last; what took work to make counts as used later than what did not. */
+static uint64_t debug_age(const struct known_file *file)
+{
+	return file->debug_cached ? file->used : file->used + DEBUG_WORTH_USES;
+}
+
+static struct known_file *oldest_debug(struct known_files *files, const struct known_file *but)
+{
+	struct known_file *oldest = NULL;
+
+	vec_for_each (file, &files->files) {
+		if (file->debug && file != but && (!oldest || debug_age(file) < debug_age(oldest)))
+			oldest = file;
+	}
+	return oldest;
+}
+
 static void make_room_of_debug(struct known_files *files, const struct known_file *but)
 {
-	while (files->debug_bytes > files->debug_bytes_max ||
-	       files->debug_open > DEBUG_INFO_OPEN_MAX) {
-		struct known_file *oldest = NULL;
+	struct known_file *oldest;
 
-		vec_for_each (file, &files->files) {
-			if (file->debug && file != but && (!oldest || file->used < oldest->used))
-				oldest = file;
-		}
-		if (!oldest)
-			return;
-		drop_debug(files, oldest);
+	while ((files->debug_bytes > files->debug_bytes_max ||
+		files->debug_open > DEBUG_INFO_OPEN_MAX) &&
+	       (oldest = oldest_debug(files, but))) {
+		if (oldest->debug_cached)
+			drop_debug_cache(files, oldest);
+		else
+			drop_debug(files, oldest);
 	}
 }
 
@@ -120,6 +145,7 @@ static void settle_debug(struct known_files *files, struct known_file *file)
 {
 	files->debug_bytes -= file->debug_bytes;
 	file->debug_bytes = debug_info_bytes(file->debug);
+	file->debug_cached = true;
 	files->debug_bytes += file->debug_bytes;
 	files->counts.splits_missing +=
 		debug_info_splits_missing(file->debug) - file->splits_missing;

@@ -17,9 +17,10 @@
 #include "symbolize/file_source.h"
 #include "symbolize/symbol_file.h"
 
-#define DEBUG_INFO_BYTES_MAX (32u << 20)  /* of all files */
-#define DEBUG_INFO_OPEN_MAX  128	  /* files that are kept open */
-#define SYMBOL_OPEN_MAX	     128	  /* the same for names of symbols */
+#define DEBUG_INFO_BYTES_MAX (16u << 20) /* of all files */
+#define DEBUG_INFO_OPEN_MAX  128	 /* files that are kept open */
+#define DEBUG_WORTH_USES     256 /* look-ups: so much longer is it kept than what was read for it */
+#define SYMBOL_OPEN_MAX	     128 /* the same for names of symbols */
 #define DEBUG_CHECKED_MAX    (4ull << 30) /* bytes read to check files by their sum */
 
 /* What became of the files that were asked for. */
@@ -44,6 +45,7 @@ struct known_file {
 	uint64_t used; /* the last time that it was */
 	struct symbol_file *symbols;
 	struct debug_info *debug;
+	bool debug_cached;   /* it may hold what is easily read again */
 	size_t symbol_bytes; /* when it was last accounted; as the next three */
 	size_t debug_bytes;
 	uint64_t splits_missing;

@@ -87,6 +87,7 @@ int plt_map_init(struct plt_map *ret, const struct elf_file *elf, const struct s
 	err = symbol_map_init(&map, names.spans.data, names.spans.size);
 	if (err)
 		return err;
+	vec_fit(&names.text);
 	*ret = (struct plt_map){
 		.map = map,
 		.names = TAKE_PTR(names.text.data),

@@ -202,7 +202,6 @@ int symbol_map_init(struct symbol_map *ret, const struct symbol_span *spans, siz
 {
 	CLEANUP(sweep_deinit) struct sweep sweep = {.spans = spans, .count = count, .shown = NONE};
 	AUTO_FREE struct sort_key *keys = calloc(count ? count : 1, sizeof(*keys));
-	struct symbol_range *fitted;
 	int err;
 
 	if (count >= NONE / 2)
@@ -218,10 +217,11 @@ int symbol_map_init(struct symbol_map *ret, const struct symbol_span *spans, siz
 	err = sweep_run(&sweep);
 	if (err)
 		return err;
-	*ret = (struct symbol_map){.count = sweep.ranges.size};
-	fitted = realloc(sweep.ranges.data, (ret->count ? ret->count : 1) * sizeof(*fitted));
-	ret->ranges = fitted ? fitted : sweep.ranges.data;
-	sweep.ranges.data = NULL;
+	vec_fit(&sweep.ranges);
+	*ret = (struct symbol_map){
+		.ranges = TAKE_PTR(sweep.ranges.data),
+		.count = sweep.ranges.size,
+	};
 	return 0;
 }
 

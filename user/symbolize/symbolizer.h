@@ -36,7 +36,7 @@ struct symbol_frame {
 
 #define SYMBOL_FRAMES_MAX     64
 #define SYMBOL_NAME_BYTES_MAX (16u << 10) /* a longer name is cut there */
-#define SYMBOLIZER_BYTES_MAX  (256u << 20)
+#define SYMBOLIZER_BYTES_MAX  (12u << 20)
 
 struct symbolizer; /* see symbolizer.c */
 
