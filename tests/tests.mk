@@ -139,7 +139,7 @@ kernel-test: $(KERNEL_NEEDS)
 check:
 	$(Q)tools/install-deps.sh check
 	$(Q)$(MAKE) --no-print-directory format-check layers page-check
-	$(Q)$(MAKE) --no-print-directory all unit golden shim-test random-model symbols-test frames-test
+	$(Q)$(MAKE) --no-print-directory all unit golden shim-test random-model symbols-test frames-test code-test
 	$(Q)$(MAKE) --no-print-directory SAN=1 unit replay
 	$(Q)$(MAKE) --no-print-directory ui-test
 	$(Q)$(MAKE) --no-print-directory kernel-test

@@ -48,3 +48,33 @@ frames-test: $(FRAMES)/rows $(FRAMES_ALL)
 	$(Q)tests/frames/compare.py $(FRAMES)/rows $(FRAMES_FILES)
 
 .PHONY: frames-test
+
+# code-test: the rows that are made of machine code alone, against call frame information.
+
+SHAPES_FLAGS := -fPIC -shared -fno-stack-protector
+SHAPES_FLAGS_plain := -O0
+SHAPES_FLAGS_some := -O1
+SHAPES_FLAGS_usual := -O2
+SHAPES_FLAGS_all := -O3 -mavx2
+SHAPES_FLAGS_short := -Os
+SHAPES_FLAGS_pointer := -O2 -fno-omit-frame-pointer
+SHAPES_FLAGS_careful := -O2 -fstack-clash-protection -fstack-protector-strong -fcf-protection
+SHAPES_KINDS := plain some usual all short pointer careful
+SHAPES := $(foreach c,gcc clang,$(SHAPES_KINDS:%=$(FRAMES)/shapes-$(c)-%.so))
+
+$(SHAPES): tests/frames/shapes.cpp
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(if $(findstring clang,$@),$(CLANG)++,$(CXX)) $(SHAPES_FLAGS) \
+		$(SHAPES_FLAGS_$(lastword $(subst -, ,$(basename $@)))) -o $@ $<
+
+$(FRAMES)/code_rows: $(FRAMES)/code_rows.o $(B)/user/agent/file_blob.o $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
+
+CODE_FILES ?= $(SHAPES) /usr/bin/php $(foreach l,$(FRAMES_LIBRARIES),$(call FRAMES_LIBRARY,$(l)))
+
+code-test: $(FRAMES)/code_rows $(SHAPES)
+	$(Q)$(FRAMES)/code_rows $(CODE_FILES)
+
+.PHONY: code-test

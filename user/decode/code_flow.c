@@ -13,6 +13,7 @@ struct stretch {
 	uint32_t at;
 	uint16_t frame;
 	bool behind_call; /* nothing but padding since */
+	uint8_t compared; /* with rsp, by the instruction before; CODE_REGISTERS: none */
 };
 
 int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_bytes,
@@ -158,6 +159,13 @@ static bool can_return(const struct code_flow *flow, uint16_t frame)
 	return code_frame_can_return(&frame_of(flow, frame)->frame);
 }
 
+/* Whether rsp and rbp say what they did when the trial began. */
+static bool as_begun(const struct code_flow *flow, uint16_t frame)
+{
+	return flow->trial_frame &&
+	       same_row(frame_of(flow, frame)->row, frame_of(flow, flow->trial_frame)->row);
+}
+
 /* A jump inside the code is a way to go; one that leaves it may be a call and a return in one. */
 static int jump(struct code_flow *flow, uint64_t target, uint16_t frame)
 {
@@ -165,7 +173,7 @@ static int jump(struct code_flow *flow, uint64_t target, uint16_t frame)
 
 	if (offset < flow->code_bytes)
 		return add_lead(&flow->leads, (uint32_t)offset, frame, false);
-	if (frame != flow->trial_frame && can_return(flow, frame))
+	if (!as_begun(flow, frame) && can_return(flow, frame))
 		flow->confirmations++;
 	return 0;
 }
@@ -175,7 +183,7 @@ static void jump_indirect(struct code_flow *flow, uint16_t frame)
 	bool out = can_return(flow, frame);
 
 	/* To where the trial began, if it began behind such a jump; or out of the function. */
-	if (out == (frame != flow->trial_frame))
+	if (out != as_begun(flow, frame))
 		flow->confirmations++;
 }
 
@@ -183,6 +191,21 @@ static void note_end(const struct code_flow *flow, uint16_t frame, struct code_v
 {
 	if (!flow->trial && rsp->base == CODE_NOTHING)
 		*rsp = frame_of(flow, frame)->frame.registers[CODE_RSP];
+}
+
+/* Behind a branch that is taken where rsp is not equal to a register, it is. */
+static int take_comparison(struct code_flow *flow, struct stretch *s, const struct code_step *step)
+{
+	struct code_frame equal = frame_of(flow, s->frame)->frame;
+	struct code_value value;
+
+	if (s->compared == CODE_REGISTERS || !step->on_if_equal)
+		return 0;
+	value = equal.registers[s->compared];
+	if (value.base != CODE_CFA)
+		return 0;
+	code_frame_set(&equal, CODE_RSP, value);
+	return code_frames_add(&flow->frames, &equal, &s->frame);
 }
 
 /* Where an instruction leads to. Returns 1 to go straight on, 0 to stop, or -ENOMEM. */
@@ -196,6 +219,7 @@ static int go_on(struct code_flow *flow, struct stretch *s, const struct code_st
 	switch (step->way) {
 	case CODE_BRANCH:
 		err = jump(flow, step->target, s->frame);
+		err = err ?: take_comparison(flow, s, step);
 		if (err)
 			return err;
 		break;
@@ -225,13 +249,14 @@ static int go_on(struct code_flow *flow, struct stretch *s, const struct code_st
 	default:
 		break;
 	}
+	s->compared = step->compared;
 	s->at = next;
 	return next < flow->code_bytes;
 }
 
 static int follow(struct code_flow *flow, struct code_lead lead)
 {
-	struct stretch s = {lead.offset, lead.frame, lead.behind_call};
+	struct stretch s = {lead.offset, lead.frame, lead.behind_call, CODE_REGISTERS};
 	struct code_step step;
 	int go = 1;
 

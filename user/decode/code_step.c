@@ -265,6 +265,22 @@ static void call(struct code_frame *frame, uint64_t target, uint64_t next)
 		code_frame_called(frame);
 }
 
+/* A loop that touches each page of a new frame ends with such a comparison. */
+static uint8_t compared_with_rsp(const struct decoded *d)
+{
+	const ZydisDecodedOperand *a = &d->operands[0], *b = &d->operands[1];
+
+	if (d->instruction->mnemonic != ZYDIS_MNEMONIC_CMP ||
+	    a->type != ZYDIS_OPERAND_TYPE_REGISTER || b->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+	    a->size != 64)
+		return CODE_REGISTERS;
+	if (a->reg.value == ZYDIS_REGISTER_RSP)
+		return (uint8_t)register_number(b->reg.value);
+	if (b->reg.value == ZYDIS_REGISTER_RSP)
+		return (uint8_t)register_number(a->reg.value);
+	return CODE_REGISTERS;
+}
+
 static void apply(struct code_frame *frame, const struct decoded *d)
 {
 	uint32_t word = d->instruction->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE ? 2 : 8;
@@ -331,6 +347,8 @@ bool code_step(const struct code_decoder *decoder, const uint8_t *code, size_t l
 	ret->target = instruction.raw.imm[0].is_relative
 			      ? next + (uint64_t)instruction.raw.imm[0].value.s
 			      : 0;
+	ret->compared = CODE_REGISTERS;
+	ret->on_if_equal = instruction.mnemonic == ZYDIS_MNEMONIC_JNZ;
 	ret->changes = may_change(&instruction, &context, frame);
 	if (!ret->changes)
 		return true;
@@ -342,6 +360,7 @@ bool code_step(const struct code_decoder *decoder, const uint8_t *code, size_t l
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder->zydis, &context, &instruction,
 						     d.operands, instruction.operand_count)))
 		return false;
+	ret->compared = compared_with_rsp(&d);
 	apply(&ret->after, &d);
 	ret->changes = memcmp(&ret->after, &frame->frame, sizeof(ret->after)) != 0;
 	return true;

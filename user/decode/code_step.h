@@ -22,6 +22,8 @@ struct code_step {
 	enum code_way way;
 	uint8_t length;
 	uint64_t target;	 /* of a branch or jump, an address; of a direct call; else 0 */
+	uint8_t compared;	 /* the register that it compares with rsp; CODE_REGISTERS: none */
+	bool on_if_equal;	 /* of a branch: it goes on where what was compared is equal */
 	bool changes;		 /* the frame */
 	struct code_frame after; /* set where it changes */
 };

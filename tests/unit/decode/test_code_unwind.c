@@ -109,6 +109,16 @@ static void test_copy_of_rsp(void **state)
 	CHECK(copied, "0: rsp+8\n1: rsp+16\n7: unknown\n15: rsp+16\n16: rsp+8\n");
 }
 
+/* A large frame, each page of which is touched in a loop first. */
+CODE(touched, "push %rbx\n lea -0x9000(%rsp),%r11\n 1: sub $0x1000,%rsp\n orq $0,(%rsp)\n"
+	      "cmp %r11,%rsp\n jne 1b\n sub $0x10,%rsp\n add $0x9010,%rsp\n pop %rbx\n ret");
+
+static void test_touched(void **state)
+{
+	CHECK(touched, "0: rsp+8\n1: rsp+16\n9: unknown\n26: rsp+36880\n30: rsp+36896\n"
+		       "37: rsp+16\n38: rsp+8\n");
+}
+
 CODE(odd, "push %rdx\n pushw %ax\n popw %ax\n pushfq\n popfq\n call 1f\n 1: pop %rax\n"
 	  "xchg %rax,%rbp\n xchg %rbp,%rax\n enter $32,$0\n leave\n pop %rdx\n ret");
 
@@ -240,14 +250,23 @@ static void test_many_frames(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frame_pointer), cmocka_unit_test(test_no_frame_pointer),
-		cmocka_unit_test(test_stored_rbp),    cmocka_unit_test(test_realigned),
-		cmocka_unit_test(test_variable),      cmocka_unit_test(test_copy_of_rsp),
-		cmocka_unit_test(test_odd),	      cmocka_unit_test(test_two_ends),
-		cmocka_unit_test(test_cases),	      cmocka_unit_test(test_no_return),
-		cmocka_unit_test(test_disagreement),  cmocka_unit_test(test_partial_agreement),
-		cmocka_unit_test(test_another_stack), cmocka_unit_test(test_inside_a_frame),
-		cmocka_unit_test(test_overlapping),   cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_frame_pointer),
+		cmocka_unit_test(test_no_frame_pointer),
+		cmocka_unit_test(test_stored_rbp),
+		cmocka_unit_test(test_realigned),
+		cmocka_unit_test(test_variable),
+		cmocka_unit_test(test_copy_of_rsp),
+		cmocka_unit_test(test_touched),
+		cmocka_unit_test(test_odd),
+		cmocka_unit_test(test_two_ends),
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_no_return),
+		cmocka_unit_test(test_disagreement),
+		cmocka_unit_test(test_partial_agreement),
+		cmocka_unit_test(test_another_stack),
+		cmocka_unit_test(test_inside_a_frame),
+		cmocka_unit_test(test_overlapping),
+		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_many_frames),
 	};
 
