@@ -14,7 +14,6 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, UNWIND_MAPPINGS_MAX);
 	__type(key, __u32);
 	__type(value, struct unwind_mapping);
@@ -22,7 +21,6 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, UNWIND_ROWS_MAX);
 	__type(key, __u32);
 	__type(value, struct unwind_row);

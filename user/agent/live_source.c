@@ -174,7 +174,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 		return fail(failure, err, "making the rings");
 	err = unwind_maps_init(&live->unwind_maps, live->bpf);
 	if (err)
-		return fail(failure, err, "mapping the unwind tables");
+		return fail(failure, err, "making the unwind tables");
 	err = attach_following(live);
 	if (err)
 		return fail(failure, err, "following forks and exits");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What flows back: the tables by which the kernel's programs walk stacks themselves. Rows and
- * mappings stand in arrays that both see; what is published says where. Implemented by
- * the agent over BPF maps, and by tests over memory.
+ * mappings are put into arrays, and what is published says where; the programs see them as
+ * they were then. Implemented by the agent over BPF maps, and by tests over memory.
  */
 #ifndef JITBPF_LOCATE_UNWIND_FEED_H
 #define JITBPF_LOCATE_UNWIND_FEED_H
