@@ -99,6 +99,11 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 		if (unwind_read(&cfa, sizeof(cfa), s->bp + offset))
 			return JITBPF_END_UNREADABLE;
 		break;
+	case UNWIND_CFA_SAVED_RSP:
+		if (unwind_read(&cfa, sizeof(cfa), s->sp + offset))
+			return JITBPF_END_UNREADABLE;
+		cfa += 8;
+		break;
 	case UNWIND_COMMAND:
 		switch (row.cfa >> 3) {
 		case UNWIND_ROOT:

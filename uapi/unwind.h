@@ -16,10 +16,11 @@
 /* In the low bits of a row's cfa, which is a multiple of 8 without them. CFA: see the x86-64 ABI.
  */
 enum unwind_rule {
-	UNWIND_CFA_RSP = 0,   /* the CFA is rsp + offset */
-	UNWIND_CFA_RBP = 1,   /* the CFA is rbp + offset */
-	UNWIND_CFA_SAVED = 2, /* the CFA stands at rbp + offset; and rbp's place is from rbp */
-	UNWIND_COMMAND = 7,   /* offset / 8 is an enum unwind_command */
+	UNWIND_CFA_RSP = 0,	  /* the CFA is rsp + offset */
+	UNWIND_CFA_RBP = 1,	  /* the CFA is rbp + offset */
+	UNWIND_CFA_SAVED = 2,	  /* the CFA stands at rbp + offset; and rbp's place is from rbp */
+	UNWIND_CFA_SAVED_RSP = 3, /* the CFA is 8 + what stands at rsp + offset */
+	UNWIND_COMMAND = 7,	  /* offset / 8 is an enum unwind_command */
 };
 
 enum unwind_command {

@@ -9,9 +9,10 @@ import sys
 ENTRY = re.compile(r"^([0-9a-f]{8,}) [0-9a-f]{8,} [0-9a-f]{8,} (CIE|FDE)"
                    r"(?: cie=([0-9a-f]+) pc=([0-9a-f]+)\.\.\.?([0-9a-f]+))?")
 SECTION = re.compile(r"^(?:Contents of the )?\.z?(eh|debug)_frame (?:section|contents)")
-EXPRESSION = re.compile(r"^  DW_CFA_(def_cfa_expression|expression|val_expression): (.*)$")
+INSTRUCTION = re.compile(r"^  DW_CFA_(\w+):(?: (.*))?$")
 REGISTER = re.compile(r"^(RSP|RBP)([+-]\d+)?$")
 SAVED_CFA = re.compile(r"^DW_OP_breg6 RBP([+-]\d+), DW_OP_deref$")
+SAVED_RSP = re.compile(r"^DW_OP_breg7 RSP([+-]\d+), DW_OP_deref, DW_OP_plus_uconst 0x8$")
 AT_RBP = re.compile(r"^\[DW_OP_breg6 RBP([+-]\d+)\]$")
 AT_RSP = re.compile(r"^\[DW_OP_breg7 RSP([+-]\d+)\]$")
 AT_CFA = re.compile(r"^\[CFA([+-]\d+)\]$")
@@ -40,13 +41,16 @@ def rule(cfa, of):
         return UNKNOWN
     if cfa == PLT:
         return "plt" if rbp == "same" else UNKNOWN
-    register, saved = REGISTER.match(cfa), SAVED_CFA.match(cfa)
+    register, saved, saved_rsp = (at.match(cfa) for at in (REGISTER, SAVED_CFA, SAVED_RSP))
     if register:
         base, offset = register[1], int(register[2] or 0)
         said = "%s%+d" % (base.lower(), offset)
     elif saved:
         base, offset = None, int(saved[1])
         said = "*(rbp%+d)" % offset
+    elif saved_rsp:
+        base, offset = "memory", int(saved_rsp[1])
+        said = "*(rsp%+d)+8" % offset
     else:
         return UNKNOWN
     if not fits(offset):
@@ -70,20 +74,31 @@ def rule(cfa, of):
 
 
 def expressions(path):
-    """By section, FDE or CIE, and register: the expressions that its program has."""
-    found, entry, section = {}, None, None
+    """By section, FDE and register: the expressions that its program has, and from where on."""
+    found, section, key = {}, None, None
+    at, texts, remembered = 0, {}, []
     dump = subprocess.Popen(["llvm-dwarfdump", "--eh-frame", path], stdout=subprocess.PIPE,
                             text=True, errors="replace")
     for line in dump.stdout:
-        if match := ENTRY.match(line):
-            entry = int(match[1], 16)
-        elif match := SECTION.match(line):
+        if match := SECTION.match(line):
             section = match[1]
-        elif match := EXPRESSION.match(line):
-            register, text = ("CFA", match[2]) if match[1] == "def_cfa_expression" else \
-                match[2].split(" ", 1)
-            found.setdefault((section, entry, register), set()).add(
-                "(a value)" if match[1] == "val_expression" else text)
+        elif match := ENTRY.match(line):
+            key, texts, remembered = (section, int(match[1], 16)), {}, []
+            at = int(match[4] or "0", 16)
+        elif match := INSTRUCTION.match(line):
+            name, operands = match[1], match[2]
+            if name.startswith("advance_loc"):
+                at += int(operands)
+            elif name == "remember_state":
+                remembered.append(dict(texts))
+            elif name == "restore_state":
+                texts = remembered.pop()
+            elif name == "def_cfa_expression":
+                texts["CFA"] = operands
+            elif name == "expression":
+                register, text = operands.split(" ", 1)
+                texts[register] = text
+            found.setdefault(key, []).append((at, dict(texts)))
     if dump.wait():
         sys.exit(f"llvm-dwarfdump fails on {path}")
     return found
@@ -100,25 +115,23 @@ class Dump:
         self.sections = {"eh": [], "debug": []}
         self.read()
 
-    def expression(self, section, entry, register):
-        """The text of one; where there are several, one that nobody knows."""
+    def expression(self, key, address, register):
+        """The text of the one that holds at the address."""
         if self.texts is None:
             self.texts = expressions(self.path)
-        texts = self.texts.get((section, entry, register), ())
-        return next(iter(texts)) if len(texts) == 1 else "(several)"
+        held = [texts for at, texts in self.texts.get(key, ()) if at <= address]
+        return held[-1].get(register, "(none)") if held else "(none)"
 
-    def rule_of(self, section, entry, values):
+    def rule_of(self, key, address, values):
         """values: what readelf prints in a row, by column."""
-        cfa = values["CFA"]
-        if "exp" in values.values():
-            cfa = self.expression(section, entry, "CFA") if cfa == "exp" else cfa.upper()
-        else:
-            cfa = cfa.upper()
+        cfa = values["CFA"].upper()
+        if cfa == "EXP":
+            cfa = self.expression(key, address, "CFA")
         of = {}
         for column, register in (("rbp", "RBP"), ("rsp", "RSP"), ("ra", "RIP")):
             value = values.get(column, "s")
             if value == "exp":
-                of[register] = "[%s]" % self.expression(section, entry, register)
+                of[register] = "[%s]" % self.expression(key, address, register)
             elif value[0] == "c":
                 of[register] = "[CFA%s]" % value[1:]
             elif value == "v+0":
@@ -151,10 +164,11 @@ class Dump:
             elif words[0] == "LOC":
                 columns = words[1:]
             elif len(words) == len(columns) + 1 and re.fullmatch("[0-9a-f]{16}", words[0]):
-                key = (section, entry, *words[1:]) if "exp" in line else tuple(words[1:] + columns)
+                address, values = int(words[0], 16), dict(zip(columns, words[1:]))
+                key = (line if "exp" in line else tuple(words[1:] + columns))
                 if key not in self.rules:
-                    self.rules[key] = self.rule_of(section, entry, dict(zip(columns, words[1:])))
-                rows.append((int(words[0], 16), self.rules[key]))
+                    self.rules[key] = self.rule_of((section, entry), address, values)
+                rows.append((address, self.rules[key]))
         if dump.wait():
             sys.exit(f"readelf fails on {self.path}")
 

@@ -47,7 +47,7 @@ static void write_row(uint64_t address, const struct unwind_wide_row *row)
 {
 	static const char *const commands[] = {"not-made", "unknown", "root",
 					       "plt",	   "signal",  "frame-pointer"};
-	static const char *const cfa[] = {"rsp%+d", "rbp%+d", "*(rbp%+d)"};
+	static const char *const cfa[] = {"rsp%+d", "rbp%+d", "*(rbp%+d)", "*(rsp%+d)+8"};
 	int offset = row->cfa & ~UNWIND_RULE_MASK, rule = row->cfa & UNWIND_RULE_MASK;
 
 	printf("%" PRIx64 " ", address);

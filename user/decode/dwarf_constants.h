@@ -187,6 +187,7 @@ enum dwarf_operation {
 	DWARF_OP_DEREF = 0x06,
 	DWARF_OP_AND = 0x1a,
 	DWARF_OP_PLUS = 0x22,
+	DWARF_OP_PLUS_UCONST = 0x23,
 	DWARF_OP_SHL = 0x24,
 	DWARF_OP_GE = 0x2a,
 	DWARF_OP_LIT0 = 0x30,  /* + the number, up to 31 */

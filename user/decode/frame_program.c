@@ -102,7 +102,7 @@ static struct frame_place place_in_frame(const struct run *run, enum frame_place
 
 /*
  * What an expression leaves: rsp + 8 + ((rip & 15) >= 11) * 8 in procedure linkage tables;
- * a register and an offset, or what stands there.
+ * a register and an offset, or what stands there, or 8 more (as OpenSSL's assembly has it).
  */
 static struct frame_place place_of_expression(struct cursor c)
 {
@@ -119,6 +119,7 @@ static struct frame_place place_of_expression(struct cursor c)
 		DWARF_OP_SHL,
 		DWARF_OP_PLUS,
 	};
+	static const uint8_t plus_8[] = {DWARF_OP_DEREF, DWARF_OP_PLUS_UCONST, 8};
 	struct frame_place place = {.kind = FRAME_OTHER};
 	uint8_t operation;
 	int64_t offset;
@@ -132,6 +133,8 @@ static struct frame_place place_of_expression(struct cursor c)
 		return place_at(FRAME_VALUE, operation - DWARF_OP_BREG0, offset);
 	if (cursor_left(&c) == 1 && *c.at == DWARF_OP_DEREF)
 		return place_at(FRAME_MEMORY, operation - DWARF_OP_BREG0, offset);
+	if (cursor_left(&c) == sizeof(plus_8) && !memcmp(c.at, plus_8, sizeof(plus_8)))
+		return place_at(FRAME_SAVED_RSP, operation - DWARF_OP_BREG0, offset);
 	return place;
 }
 

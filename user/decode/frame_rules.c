@@ -47,6 +47,8 @@ static bool cfa_of_rules(const struct frame_place *cfa, int32_t *ret)
 		rule = UNWIND_CFA_RBP;
 	else if (cfa->kind == FRAME_MEMORY && cfa->base == DWARF_REGISTER_RBP)
 		rule = UNWIND_CFA_SAVED;
+	else if (cfa->kind == FRAME_SAVED_RSP && cfa->base == DWARF_REGISTER_RSP)
+		rule = UNWIND_CFA_SAVED_RSP;
 	else
 		return false;
 	if (cfa->offset % 8 || cfa->offset < -OFFSET_MAX || cfa->offset > OFFSET_MAX)
@@ -70,7 +72,7 @@ static bool rbp_of_rules(const struct frame_rules *rules, int16_t *ret)
 	/* A row counts from the CFA; or from rbp, where the CFA stands in memory. */
 	if (cfa->kind == FRAME_VALUE && rbp->base == cfa->base)
 		offset -= (uint64_t)cfa->offset;
-	else if (rbp->base != (cfa->kind == FRAME_VALUE ? FRAME_BASE_CFA : DWARF_REGISTER_RBP))
+	else if (rbp->base != (cfa->kind == FRAME_MEMORY ? DWARF_REGISTER_RBP : FRAME_BASE_CFA))
 		return false;
 	words = (int64_t)offset / 8;
 	if (offset % 8 || words < INT16_MIN || words >= UNWIND_RBP_KEPT)

@@ -15,6 +15,7 @@ enum frame_place_kind {
 	FRAME_UNDEFINED, /* there is none */
 	FRAME_VALUE,	 /* it is base + offset */
 	FRAME_MEMORY,	 /* it stands at base + offset */
+	FRAME_SAVED_RSP, /* it is 8 + what stands there: rsp as it was behind the return address */
 	FRAME_PLT,	 /* as linkers say it of procedure linkage tables: UNWIND_PLT */
 	FRAME_OTHER,
 };

@@ -116,6 +116,22 @@ static void test_cfa_by_rbp(void **state)
 	assert_int_equal(s.guessed, 0);
 }
 
+/* The same by hand: rsp stands in the frame as it was at the function's entry. */
+static void test_cfa_by_saved_rsp(void **state)
+{
+	int32_t cfa = UNWIND_CFA(UNWIND_CFA_SAVED_RSP, 40);
+
+	stack[5] = at(30);
+	assert_steps(leaf, made_row(cfa, UNWIND_RBP_KEPT), 0x101e, at(31), leaf.bp);
+	assert_steps(leaf, made_row(cfa, -2), 0x101e, at(31), 0x101d);
+	stack[5] = at(-1);
+	assert_ends(leaf, made_row(cfa, -2), JITBPF_END_BAD_FRAME);
+	stack[5] = at(30) + 4;
+	assert_ends(leaf, made_row(cfa, -2), JITBPF_END_BAD_FRAME);
+	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_SAVED_RSP, 8 * WORDS), -2),
+		    JITBPF_END_UNREADABLE);
+}
+
 /* A realigned stack: the CFA stands in the frame, and so does rbp. */
 static void test_cfa_saved(void **state)
 {
@@ -191,7 +207,7 @@ static void test_rules_that_end_a_walk(void **state)
 	for (int command = UNWIND_FRAME_POINTER + 1; command < 100; command++)
 		assert_ends(leaf, command_row(command), JITBPF_END_NO_RULE);
 	assert_ends(leaf, command_row(-1), JITBPF_END_NO_RULE);
-	for (int rule = UNWIND_CFA_SAVED + 1; rule < UNWIND_COMMAND; rule++)
+	for (int rule = UNWIND_CFA_SAVED_RSP + 1; rule < UNWIND_COMMAND; rule++)
 		assert_ends(leaf, made_row(UNWIND_CFA(rule, 16), UNWIND_RBP_KEPT),
 			    JITBPF_END_NO_RULE);
 }
@@ -361,6 +377,7 @@ int main(void)
 		cmocka_unit_test_setup(test_rbp_that_was_popped, setup),
 		cmocka_unit_test_setup(test_cfa_by_rbp, setup),
 		cmocka_unit_test_setup(test_cfa_saved, setup),
+		cmocka_unit_test_setup(test_cfa_by_saved_rsp, setup),
 		cmocka_unit_test_setup(test_plt, setup),
 		cmocka_unit_test_setup(test_signal, setup),
 		cmocka_unit_test_setup(test_signal_frames_that_lie, setup),

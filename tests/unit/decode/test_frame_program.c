@@ -45,7 +45,7 @@ static struct frame_program program_of(const uint8_t *code, size_t size_bytes)
 
 static void row_text(const struct unwind_wide_row *row, char *ret, size_t size_bytes)
 {
-	static const char *const rules[] = {"rsp%+d", "rbp%+d", "*rbp%+d"};
+	static const char *const rules[] = {"rsp%+d", "rbp%+d", "*rbp%+d", "*rsp%+d"};
 	static const char *const commands[] = {"not-made", "unknown", "root",
 					       "plt",	   "signal",  "frame-pointer"};
 	int rule = row->cfa & UNWIND_RULE_MASK, offset = row->cfa & ~UNWIND_RULE_MASK;
@@ -195,6 +195,26 @@ static void test_realigned(void **state)
 	assert_says("0:unknown", OFFSET(RBP), 2, DWARF_CFA_DEF_CFA_EXPRESSION, 3, BREG(RBP), 0x78,
 		    DWARF_OP_DEREF);
 	assert_says("0:unknown", DWARF_CFA_DEF_CFA_EXPRESSION, 3, BREG(RSP), 8, DWARF_OP_DEREF);
+}
+
+/* A function that aligns its stack, of OpenSSL: its caller's rsp is in rax, then in memory. */
+static void test_realigned_by_hand(void **state)
+{
+	assert_says("0:rsp+8 3:unknown 10:*rsp+40,-2 20:rsp+8,-2", ADVANCE(3),
+		    DWARF_CFA_DEF_CFA_REGISTER, 0, OFFSET(RBP), 2, ADVANCE(13),
+		    DWARF_CFA_DEF_CFA_EXPRESSION, 5, BREG(RSP), 40, DWARF_OP_DEREF,
+		    DWARF_OP_PLUS_UCONST, 8, ADVANCE(16), DWARF_CFA_DEF_CFA, RSP, 8);
+	assert_says("0:*rsp+40", DWARF_CFA_DEF_CFA_EXPRESSION, 5, BREG(RSP), 40, DWARF_OP_DEREF,
+		    DWARF_OP_PLUS_UCONST, 8);
+	assert_says("0:unknown", DWARF_CFA_DEF_CFA_EXPRESSION, 5, BREG(RSP), 40, DWARF_OP_DEREF,
+		    DWARF_OP_PLUS_UCONST, 16);
+	assert_says("0:unknown", DWARF_CFA_DEF_CFA_EXPRESSION, 5, BREG(RBP), 40, DWARF_OP_DEREF,
+		    DWARF_OP_PLUS_UCONST, 8);
+	assert_says("0:unknown", DWARF_CFA_EXPRESSION, RBP, 2, BREG(RBP), 0,
+		    DWARF_CFA_DEF_CFA_EXPRESSION, 5, BREG(RSP), 40, DWARF_OP_DEREF,
+		    DWARF_OP_PLUS_UCONST, 8);
+	assert_says("0:unknown", DWARF_CFA_EXPRESSION, RBP, 5, BREG(RSP), 40, DWARF_OP_DEREF,
+		    DWARF_OP_PLUS_UCONST, 8);
 }
 
 #define PLT_EXPRESSION(threshold)                                                                  \
@@ -380,6 +400,7 @@ int main(void)
 		cmocka_unit_test(test_rbp),
 		cmocka_unit_test(test_rbp_by_expression),
 		cmocka_unit_test(test_realigned),
+		cmocka_unit_test(test_realigned_by_hand),
 		cmocka_unit_test(test_plt),
 		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_return_address),
