@@ -14,7 +14,7 @@
 
 #include "decode/unwind_rows.h"
 
-#define CODE_UNWIND_BYTES_MAX (16u << 20) /* of one region */
+#define CODE_UNWIND_BYTES_MAX (4u << 20) /* of one region: a second's work at the worst */
 
 /*
  * The frame that code finds at its entry, as a row: UNWIND_CFA_RSP or UNWIND_CFA_RBP.
