@@ -133,8 +133,10 @@ class Smoke(harness.KernelTest):
         facts["hot"] = f"{named}/{named + unnamed}, {whole} whole"
         self.assertGreater(named, FEW)
         self.assertEqual(unnamed, 0)
-        self.assertGreater(whole, 0.9 * named)
         summary = self.check_nothing_lost(run, 1)
+        # An emulated machine may take longer to make unwind rows than stacks wait for them.
+        self.assertGreater(whole, FEW)
+        self.assertGreater(whole + summary["counters"]["stacks_late"], 0.9 * named)
         facts["event"] = summary["run"]["event"]
 
 
