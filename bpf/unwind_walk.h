@@ -14,6 +14,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, UNWIND_MAPPINGS_MAX);
 	__type(key, __u32);
 	__type(value, struct unwind_mapping);
@@ -21,6 +22,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, UNWIND_ROWS_MAX);
 	__type(key, __u32);
 	__type(value, struct unwind_row);

@@ -5,30 +5,48 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
-#include "base/scope.h"
+#define IS_IN_PIECES(bytes) ((bytes) % (UNWIND_ARRAY_PIECES * 4096ull) == 0)
 
-/* Copy count elements, of which the first is number `first`, into one of the programs' arrays. */
-static int fill(int array_fd, uint32_t first, uint32_t count, const void *elements)
+_Static_assert(IS_IN_PIECES(UNWIND_ROWS_MAX * sizeof(struct unwind_row)), "whole pages each");
+_Static_assert(IS_IN_PIECES(UNWIND_MAPPINGS_MAX * sizeof(struct unwind_mapping)), "likewise");
+
+/* A piece of the programs' array; NULL: errno says why not. */
+static uint8_t *piece_of(struct unwind_array *array, size_t number)
 {
-	LIBBPF_OPTS(bpf_map_batch_opts, options);
-	AUTO_FREE uint32_t *numbers = NULL;
-	uint32_t filled = count;
+	void *piece = array->pieces[number];
 
-	if (!count)
-		return 0;
-	numbers = reallocarray(NULL, count, sizeof(*numbers));
-	if (!numbers)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		numbers[i] = first + i;
-	return bpf_map_update_batch(array_fd, numbers, elements, &filled, &options) ? -errno : 0;
+	if (piece)
+		return piece;
+	piece = mmap(NULL, array->piece_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, array->fd,
+		     (off_t)(number * array->piece_bytes));
+	return piece == MAP_FAILED ? NULL : (array->pieces[number] = piece);
 }
 
-static int put_page(const struct unwind_maps *maps, struct unwind_page_key key,
-		    struct unwind_page page, uint64_t flags)
+/* Copy what the programs shall see of our array. */
+static int show(struct unwind_array *array, uint32_t first, uint32_t count)
 {
-	int err = fill(maps->rows_fd, page.first, page.count, maps->rows + page.first);
+	size_t at = first * array->element_bytes, end = at + count * array->element_bytes;
+
+	while (at < end) {
+		size_t offset = at % array->piece_bytes, bytes = array->piece_bytes - offset;
+		uint8_t *piece = piece_of(array, at / array->piece_bytes);
+
+		if (!piece)
+			return -errno;
+		bytes = bytes < end - at ? bytes : end - at;
+		memcpy(piece + offset, array->ours + at, bytes);
+		at += bytes;
+	}
+	return 0;
+}
+
+static int put_page(struct unwind_maps *maps, struct unwind_page_key key, struct unwind_page page,
+		    uint64_t flags)
+{
+	int err = show(&maps->rows, page.first, page.count);
 
 	if (err)
 		return err;
@@ -47,9 +65,8 @@ static int replace_page(void *context, struct unwind_page_key key, struct unwind
 
 static int publish_process(void *context, uint32_t pid, const struct unwind_process *process)
 {
-	const struct unwind_maps *maps = context;
-	int err = fill(maps->mappings_fd, process->first, process->count,
-		       maps->mappings + process->first);
+	struct unwind_maps *maps = context;
+	int err = show(&maps->mappings, process->first, process->count);
 
 	if (err)
 		return err;
@@ -70,35 +87,49 @@ static void withdraw_process(void *context, uint32_t pid)
 	bpf_map_delete_elem(maps->processes_fd, &pid);
 }
 
+static int array_init(struct unwind_array *ret, const struct bpf_map *map)
+{
+	*ret = (struct unwind_array){
+		.fd = bpf_map__fd(map),
+		.count = bpf_map__max_entries(map),
+		.element_bytes = bpf_map__value_size(map),
+	};
+	ret->piece_bytes = ret->count * ret->element_bytes / UNWIND_ARRAY_PIECES;
+	/* Memory of this size is the system's own, and there once it is touched. */
+	ret->ours = calloc(ret->count, ret->element_bytes);
+	return ret->ours ? 0 : -ENOMEM;
+}
+
+static void array_deinit(struct unwind_array *array)
+{
+	for (size_t i = 0; i < UNWIND_ARRAY_PIECES; i++) {
+		if (array->pieces[i])
+			munmap(array->pieces[i], array->piece_bytes);
+	}
+	free(array->ours);
+	*array = (struct unwind_array){0};
+}
+
 int unwind_maps_init(struct unwind_maps *ret, const struct jitbpf_bpf *bpf)
 {
-	struct unwind_maps maps = {
-		.rows_fd = bpf_map__fd(bpf->maps.unwind_rows),
-		.mappings_fd = bpf_map__fd(bpf->maps.unwind_mappings),
-		.pages_fd = bpf_map__fd(bpf->maps.unwind_pages),
-		.processes_fd = bpf_map__fd(bpf->maps.unwind_processes),
-		.row_count = bpf_map__max_entries(bpf->maps.unwind_rows),
-		.mapping_count = bpf_map__max_entries(bpf->maps.unwind_mappings),
-	};
+	int err;
 
-	/* Large enough for the system's own pages, which are there once they are touched. */
-	maps.rows = calloc(maps.row_count, sizeof(*maps.rows));
-	maps.mappings = calloc(maps.mapping_count, sizeof(*maps.mappings));
-	if (!maps.rows || !maps.mappings) {
-		unwind_maps_deinit(&maps);
-		return -ENOMEM;
-	}
-	*ret = maps;
-	return 0;
+	ret->pages_fd = bpf_map__fd(bpf->maps.unwind_pages);
+	ret->processes_fd = bpf_map__fd(bpf->maps.unwind_processes);
+	err = array_init(&ret->rows, bpf->maps.unwind_rows);
+	err = err ?: array_init(&ret->mappings, bpf->maps.unwind_mappings);
+	if (err)
+		unwind_maps_deinit(ret);
+	return err;
 }
 
 void unwind_maps_init_feed(struct unwind_maps *maps, struct unwind_feed *ret)
 {
 	*ret = (struct unwind_feed){
-		.rows = maps->rows,
-		.mappings = maps->mappings,
-		.row_count = maps->row_count,
-		.mapping_count = maps->mapping_count,
+		.rows = (struct unwind_row *)maps->rows.ours,
+		.mappings = (struct unwind_mapping *)maps->mappings.ours,
+		.row_count = maps->rows.count,
+		.mapping_count = maps->mappings.count,
 		.publish_page = publish_page,
 		.replace_page = replace_page,
 		.publish_process = publish_process,
@@ -110,7 +141,6 @@ void unwind_maps_init_feed(struct unwind_maps *maps, struct unwind_feed *ret)
 
 void unwind_maps_deinit(struct unwind_maps *maps)
 {
-	free(maps->rows);
-	free(maps->mappings);
-	*maps = (struct unwind_maps){0};
+	array_deinit(&maps->rows);
+	array_deinit(&maps->mappings);
 }

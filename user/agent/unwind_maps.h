@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unwind feed of record: BPF maps. The feed's arrays are our own memory, of which just
- * what is published is copied into the programs' arrays: to have those mapped would count all
- * of them as resident, and a recording uses a small part.
+ * The unwind feed of record: BPF maps. The feed's arrays are our own memory, of which
+ * what is published is copied into the programs' arrays. Those count as resident where they are
+ * mapped, touched or not, so that is done piece by piece: a recording uses a small part.
  */
 #ifndef JITBPF_AGENT_UNWIND_MAPS_H
 #define JITBPF_AGENT_UNWIND_MAPS_H
@@ -10,12 +10,20 @@
 #include "jitbpf.skel.h"
 #include "locate/unwind_feed.h"
 
+#define UNWIND_ARRAY_PIECES 64
+
+struct unwind_array {
+	int fd; /* the skeleton's */
+	uint32_t count;
+	size_t element_bytes, piece_bytes;
+	uint8_t *ours;
+	uint8_t *pieces[UNWIND_ARRAY_PIECES]; /* of the programs'; NULL: not mapped yet */
+};
+
 /* Zero-initialized is empty. */
 struct unwind_maps {
-	int rows_fd, mappings_fd, pages_fd, processes_fd; /* the skeleton's */
-	struct unwind_row *rows;
-	struct unwind_mapping *mappings;
-	uint32_t row_count, mapping_count;
+	int pages_fd, processes_fd;
+	struct unwind_array rows, mappings;
 };
 
 /* Of a loaded skeleton, which outlives *ret. Returns 0 or -ENOMEM. */
