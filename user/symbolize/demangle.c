@@ -10,12 +10,9 @@
 
 #include "base/vec.h"
 
-/*
- * Back references in a name whose printing cannot be given up halfway: with
- * that many, it grows to 3^(24/3) times its length at most.
- */
-#define BACK_REFERENCES_MAX   24
+/* A name whose printing cannot be given up halfway: its length, and what it may unfold to. */
 #define UNSTOPPABLE_BYTES_MAX 1024
+#define UNFOLDED_BYTES_MAX    (8u << 20)
 
 #define PLT_SUFFIX "@plt"
 
@@ -66,15 +63,16 @@ static char *print(demangler_fn demangler, const char *name, bool stoppable)
 	return out.text.data;
 }
 
-static bool few_back_references(const char *name, char mark)
+/* Each back reference makes it longer by the cube root of 3 at most, of all taken together. */
+static bool unfolds_to_little(const char *name, char mark)
 {
-	unsigned count = 0;
+	size_t unfolded = strlen(name);
 
-	if (strlen(name) > UNSTOPPABLE_BYTES_MAX)
+	if (unfolded > UNSTOPPABLE_BYTES_MAX)
 		return false;
-	for (; (name = strchr(name, mark)); name++)
-		count++;
-	return count <= BACK_REFERENCES_MAX;
+	for (; unfolded <= UNFOLDED_BYTES_MAX && (name = strchr(name, mark)); name++)
+		unfolded += unfolded * 4 / 9 + 1;
+	return unfolded <= UNFOLDED_BYTES_MAX;
 }
 
 /* Identifiers beyond ASCII ("u" and a length) are decoded on the heap. */
@@ -91,14 +89,14 @@ static char *demangle_rust(const char *name)
 {
 	bool stoppable = !rust_needs_heap(name);
 
-	if (!stoppable && !few_back_references(name, 'B'))
+	if (!stoppable && !unfolds_to_little(name, 'B'))
 		return NULL;
 	return print(rust_demangle_callback, name, stoppable);
 }
 
 static char *demangle_d(const char *name)
 {
-	char *text = few_back_references(name, 'Q') ? dlang_demangle(name, OPTIONS) : NULL;
+	char *text = unfolds_to_little(name, 'Q') ? dlang_demangle(name, OPTIONS) : NULL;
 
 	if (text && strlen(text) > DEMANGLE_OUTPUT_MAX) {
 		free(text);

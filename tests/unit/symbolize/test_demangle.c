@@ -146,7 +146,7 @@ static void d_names_that_could_unfold_are_not_tried(void **state)
 	char name[1024] = "_D1a1bF";
 
 	assert_demangled("_D1a1bFS1cQdZv", "a.b(c, c)");
-	for (unsigned i = 0; i < 30; i++)
+	for (unsigned i = 0; i < 36; i++)
 		strcat(name, "HiQb");
 	strcat(name, "Zv");
 	assert_demangled(name, NULL);
