@@ -190,15 +190,12 @@ struct unwind_row unwind_pages_row(const struct unwind_pages *pages,
 				   const struct unwind_page_slot *slot, uint16_t pc)
 {
 	const struct unwind_row *rows = pages->feed->rows + slot->page.first;
-	uint32_t low = 0, high = slot->page.count;
+	uint32_t low = 0, count = slot->page.count, half;
 
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rows[middle].pc <= pc)
-			low = middle;
-		else
-			high = middle;
+	/* Halved without a branch: which half it is cannot be foretold. */
+	for (; count > 1; count -= half) {
+		half = count / 2;
+		low += rows[low + half].pc <= pc ? half : 0;
 	}
 	return rows[low];
 }
