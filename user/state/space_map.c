@@ -12,7 +12,8 @@ struct space_map {
 	enum space_overlap overlap;
 	struct cow_tree tree; /* in force */
 	struct space_history history;
-	uint64_t cleared_ns; /* what is older than that has ended then at the latest */
+	uint64_t lowest, highest; /* nothing was ever there outside [lowest, highest) */
+	uint64_t cleared_ns;	  /* what is older than that has ended then at the latest */
 	uint64_t generation;
 	uint64_t newest_ns; /* of all changes */
 	uint64_t recent_ns; /* what that was when `changes` began to count */
@@ -38,6 +39,7 @@ int space_map_create(enum space_overlap overlap, struct space_map **ret)
 	if (!map)
 		return -ENOMEM;
 	map->overlap = overlap;
+	map->lowest = UINT64_MAX;
 	*ret = map;
 	return 0;
 }
@@ -203,6 +205,8 @@ int space_map_insert(struct space_map *map, uint64_t start, uint64_t end, uint64
 		else
 			retire(map, &item, piece->to_ns);
 	}
+	map->lowest = start < map->lowest ? start : map->lowest;
+	map->highest = end > map->highest ? end : map->highest;
 	changed(map, survey.time_ns, survey.older + map->pieces.parts.size);
 	return 0;
 }
@@ -302,9 +306,13 @@ int space_map_clear(struct space_map *map, uint64_t time_ns)
 bool space_map_find(const struct space_map *map, uint64_t address, uint64_t time_ns,
 		    struct space_entry *ret)
 {
-	const struct cow_item *item = cow_tree_next(&map->tree, address);
+	const struct cow_item *item;
 	const struct space_entry *entry;
 
+	/* Most frames are no JIT code: not all that has ended lately is to be looked through. */
+	if (address < map->lowest || address >= map->highest)
+		return false;
+	item = cow_tree_next(&map->tree, address);
 	if (item && item->start <= address && item->from_ns <= time_ns) {
 		*ret = entry_of(item);
 		return true;
@@ -332,6 +340,8 @@ int space_map_clone(struct space_map *map, struct space_map **ret)
 	if (err)
 		return err;
 	clone->tree = cow_tree_clone(&map->tree);
+	clone->lowest = map->lowest;
+	clone->highest = map->highest;
 	clone->cleared_ns = map->cleared_ns;
 	clone->generation = map->generation;
 	clone->newest_ns = map->newest_ns;
