@@ -123,9 +123,7 @@ static int arrive(struct code_flow *flow, struct stretch *s)
 	if (flow->trial && !(point->flags & CODE_POINT_ON_TRIAL)) {
 		if (same_row(there, here) && known(here))
 			flow->confirmations++;
-		else if (s->behind_call)
-			point->flags |= CODE_POINT_NO_RETURN;
-		else
+		else if (!s->behind_call) /* a call that does not return contradicts nothing */
 			flow->refuted = true;
 		return 0;
 	}

@@ -91,7 +91,8 @@ static bool may_change(const ZydisDecodedInstruction *instruction,
 	case ZYDIS_CATEGORY_PUSH:
 	case ZYDIS_CATEGORY_POP:
 		return true;
-	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_COND_BR: /* some count in rcx */
+		return frame->watch_all;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 	case ZYDIS_CATEGORY_NOP:
 	case ZYDIS_CATEGORY_WIDENOP:

@@ -109,6 +109,24 @@ static void test_copy_of_rsp(void **state)
 	CHECK(copied, "0: rsp+8\n1: rsp+16\n7: unknown\n15: rsp+16\n16: rsp+8\n");
 }
 
+/* What writes the register that has the copy: VEX's third operand, a loop's count, a part of it. */
+CODE(lost_vex, "push %r12\n mov %rsp,%r12\n sub %rdi,%rsp\n blsr %rax,%r12\n mov %r12,%rsp\n nop");
+CODE(lost_count, "mov %rsp,%rcx\n sub %rdi,%rsp\n 1: loop 1b\n mov %rcx,%rsp\n nop");
+CODE(lost_part, "mov %rsp,%rbx\n sub %rdi,%rsp\n mov $1,%bh\n mov %rbx,%rsp\n nop");
+CODE(lost_call, "mov %rsp,%r11\n sub %rdi,%rsp\n call 1f+4096\n 1: mov %r11,%rsp\n nop");
+CODE(lost_implied, "mov %rsp,%rbx\n sub %rdi,%rsp\n cpuid\n mov %rbx,%rsp\n nop");
+CODE(not_lost, "mov %rsp,%rbx\n sub %rdi,%rsp\n vaddps %ymm3,%ymm3,%ymm3\n mov %rbx,%rsp\n nop");
+
+static void test_copy_lost(void **state)
+{
+	CHECK(lost_vex, "0: rsp+8\n2: rsp+16\n8: unknown\n");
+	CHECK(lost_count, "0: rsp+8\n6: unknown\n");
+	CHECK(lost_part, "0: rsp+8\n6: unknown\n");
+	CHECK(lost_call, "0: rsp+8\n6: unknown\n");
+	CHECK(lost_implied, "0: rsp+8\n6: unknown\n");
+	CHECK(not_lost, "0: rsp+8\n6: unknown\n13: rsp+8\n");
+}
+
 /* A large frame, each page of which is touched in a loop first. */
 CODE(touched, "push %rbx\n lea -0x9000(%rsp),%r11\n 1: sub $0x1000,%rsp\n orq $0,(%rsp)\n"
 	      "cmp %r11,%rsp\n jne 1b\n sub $0x10,%rsp\n add $0x9010,%rsp\n pop %rbx\n ret");
@@ -250,23 +268,15 @@ static void test_many_frames(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frame_pointer),
-		cmocka_unit_test(test_no_frame_pointer),
-		cmocka_unit_test(test_stored_rbp),
-		cmocka_unit_test(test_realigned),
-		cmocka_unit_test(test_variable),
-		cmocka_unit_test(test_copy_of_rsp),
-		cmocka_unit_test(test_touched),
-		cmocka_unit_test(test_odd),
-		cmocka_unit_test(test_two_ends),
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_no_return),
-		cmocka_unit_test(test_disagreement),
-		cmocka_unit_test(test_partial_agreement),
-		cmocka_unit_test(test_another_stack),
-		cmocka_unit_test(test_inside_a_frame),
-		cmocka_unit_test(test_overlapping),
-		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_frame_pointer), cmocka_unit_test(test_no_frame_pointer),
+		cmocka_unit_test(test_stored_rbp),    cmocka_unit_test(test_realigned),
+		cmocka_unit_test(test_variable),      cmocka_unit_test(test_copy_of_rsp),
+		cmocka_unit_test(test_copy_lost),     cmocka_unit_test(test_touched),
+		cmocka_unit_test(test_odd),	      cmocka_unit_test(test_two_ends),
+		cmocka_unit_test(test_cases),	      cmocka_unit_test(test_no_return),
+		cmocka_unit_test(test_disagreement),  cmocka_unit_test(test_partial_agreement),
+		cmocka_unit_test(test_another_stack), cmocka_unit_test(test_inside_a_frame),
+		cmocka_unit_test(test_overlapping),   cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_many_frames),
 	};
 
