@@ -37,13 +37,14 @@ static struct location user_location(const struct process *process, uint64_t add
 	return location;
 }
 
-/* Is it an address of the program that the process ran before, and not of this one? */
-static bool is_of_old_program(const struct process *process, uint64_t address)
+/* Is it an address of the program that the process ran before, and not of the one at time_ns? */
+static bool is_of_old_program(const struct process *process, uint64_t address, uint64_t time_ns)
 {
+	uint64_t program_ns = process_program_at(process, time_ns);
 	struct space_entry mapped;
 
-	return process->mappings && process->program_ns &&
-	       space_map_find(process->mappings, address, process->program_ns - 1, &mapped);
+	return process->mappings && program_ns &&
+	       space_map_find(process->mappings, address, program_ns - 1, &mapped);
 }
 
 int locate_stack(struct location_table *table, const struct space_map *kernel_code,
@@ -70,7 +71,7 @@ int locate_stack(struct location_table *table, const struct space_map *kernel_co
 		struct location location = user_location(process, address, time_ns);
 
 		if (location.kind == LOCATION_UNKNOWN && i == 0 && stack->kernel_frames &&
-		    is_of_old_program(process, address)) {
+		    is_of_old_program(process, address, time_ns)) {
 			ret->user_frames = 0;
 			ret->user_end = JITBPF_END_NONE;
 			break;

@@ -24,7 +24,7 @@ static uint32_t hidden_frames(const struct pipeline *p, uint32_t kernel_frames)
 }
 
 /* Locate the stack and enter it into the profile; fills *slot, which the cache may keep. */
-static int locate_sample(struct pipeline *p, const struct process *process,
+static int locate_sample(struct pipeline *p, const struct process *process, uint32_t comm,
 			 const struct raw_stack *stack, uint64_t time_ns,
 			 struct stack_cache_slot *slot)
 {
@@ -39,9 +39,8 @@ static int locate_sample(struct pipeline *p, const struct process *process,
 	slot->user_frames = (uint16_t)located->user_frames;
 	slot->user_end = (uint8_t)located->user_end;
 	slot->code_unknown = located->code_unknown;
-	slot->comm = process->comm;
-	return profile_node_of(&p->profile, process->number, process->comm,
-			       located->locations + hidden,
+	slot->comm = comm;
+	return profile_node_of(&p->profile, process->number, comm, located->locations + hidden,
 			       located->kernel_frames + located->user_frames - hidden, &slot->node);
 }
 
@@ -118,7 +117,7 @@ static int feed_sinks(struct pipeline *p, const struct jitbpf_sample *sample,
 }
 
 /* Where the stack was located before and nothing has changed since; else locate it. */
-static int located_sample(struct pipeline *p, const struct process *process,
+static int located_sample(struct pipeline *p, const struct process *process, uint32_t comm,
 			  const struct raw_stack *stack, uint64_t time_ns,
 			  struct stack_cache_slot *ret)
 {
@@ -128,7 +127,7 @@ static int located_sample(struct pipeline *p, const struct process *process,
 	int err;
 
 	if (!process->mappings || !process->code)
-		return locate_sample(p, process, stack, time_ns, ret);
+		return locate_sample(p, process, comm, stack, time_ns, ret);
 	hash = hash_bytes(stack->ips, frames * sizeof(uint64_t),
 			  hash_mix(process->number, stack->user_end) ^ stack->kernel_frames);
 	slot = cache_slot(p, hash);
@@ -136,12 +135,12 @@ static int located_sample(struct pipeline *p, const struct process *process,
 	/* The profiled process can make hashes collide: then at least the shapes must agree. */
 	if (slot->used && slot->hash == hash && slot->process == process->number &&
 	    slot->kernel_frames == stack->kernel_frames &&
-	    slot->raw_user_frames == stack->user_frames && slot->comm == process->comm &&
+	    slot->raw_user_frames == stack->user_frames && slot->comm == comm &&
 	    slot->generation == now && slot->time_ns <= time_ns) {
 		*ret = *slot;
 		return 0;
 	}
-	err = locate_sample(p, process, stack, time_ns, ret);
+	err = locate_sample(p, process, comm, stack, time_ns, ret);
 	if (err)
 		return err;
 	ret->hash = hash;
@@ -155,6 +154,21 @@ static int located_sample(struct pipeline *p, const struct process *process,
 	return 0;
 }
 
+/* The process's name at the sample's time; one that nobody has told of yet has its thread's. */
+static int comm_of(struct pipeline *p, struct process *process, const struct jitbpf_sample *sample,
+		   uint32_t *ret)
+{
+	int err;
+
+	*ret = process_comm_at(process, sample->h.time_ns);
+	if (*ret)
+		return 0;
+	err = string_pool_add(p->strings, sample->comm, sizeof(sample->comm), ret);
+	if (!err && !process->comm)
+		process->comm = *ret;
+	return err;
+}
+
 int pipeline_take_sample(struct pipeline *p, const struct jitbpf_sample *sample)
 {
 	struct raw_stack stack = {
@@ -165,19 +179,18 @@ int pipeline_take_sample(struct pipeline *p, const struct jitbpf_sample *sample)
 	};
 	struct stack_cache_slot located = {0};
 	struct process *process;
+	uint32_t comm;
 	int err;
 
 	err = process_table_at(&p->processes, sample->pid, sample->start_ns, sample->h.time_ns,
 			       &process);
-	if (!err && !process->comm)
-		err = string_pool_add(p->strings, sample->comm, sizeof(sample->comm),
-				      &process->comm);
+	err = err ?: comm_of(p, process, sample, &comm);
 	if (err)
 		return err;
-	if (!sample_filter_passes(&p->filter, sample, string_pool_get(p->strings, process->comm),
+	if (!sample_filter_passes(&p->filter, sample, string_pool_get(p->strings, comm),
 				  p->info.start_ns))
 		return 0;
-	err = located_sample(p, process, &stack, sample->h.time_ns, &located);
+	err = located_sample(p, process, comm, &stack, sample->h.time_ns, &located);
 	err = err ?: count_sample(p, process, sample, &located);
 	return err ?: feed_sinks(p, sample, &located);
 }

@@ -20,6 +20,7 @@ static void process_free(struct process *process)
 	space_map_destroy(process->mappings);
 	code_map_destroy(process->code);
 	jit_assembly_deinit(&process->jit_assembly);
+	process_past_deinit(&process->past);
 	free(process);
 }
 
@@ -294,6 +295,12 @@ int process_table_comm(struct process_table *table, const struct jitbpf_comm *re
 	if (!err)
 		err = process_table_at(table, record->pid, record->start_ns, record->h.time_ns,
 				       &process);
+	if (!err)
+		err = process_past_add(&process->past, (struct process_was){
+							       .until_ns = record->h.time_ns,
+							       .program_ns = process->program_ns,
+							       .comm = process->comm,
+						       });
 	if (!err && exec)
 		err = begin_program(process, record->h.time_ns);
 	if (err)
@@ -368,6 +375,7 @@ static void retire(struct process *process)
 	process->code = NULL;
 	drop_reported(process);
 	jit_assembly_flush(&process->jit_assembly);
+	process_past_deinit(&process->past);
 }
 
 void process_table_forget(struct process_table *table, uint64_t time_ns)
@@ -382,6 +390,7 @@ void process_table_forget(struct process_table *table, uint64_t time_ns)
 		}
 		space_map_forget(process->mappings, time_ns);
 		code_map_forget(process->code, time_ns);
+		process_past_forget(&process->past, time_ns);
 	}
 	shared_code_table_forget(&table->shared, time_ns);
 }

@@ -17,6 +17,7 @@
 #include "decode/jit_assembly.h"
 #include "state/code_map.h"
 #include "state/module_table.h"
+#include "state/process_past.h"
 #include "state/shared_code.h"
 #include "state/space_map.h"
 #include "uapi/record.h"
@@ -49,9 +50,25 @@ struct process {
 	struct code_map *code;
 	struct jit_assembly jit_assembly; /* parts of JIT records not yet whole */
 	uint64_t program_ns;		  /* when it began its program (exec); 0: before we came */
+	struct process_past past;	  /* of comm and program_ns */
 	struct shared_code *reported[PROCESS_REPORTED_MAX]; /* its program has; held */
 	uint32_t reported_count;
 };
+
+/* The same at a time, as far as history is kept. */
+static inline uint32_t process_comm_at(const struct process *process, uint64_t time_ns)
+{
+	const struct process_was *was = process_past_at(&process->past, time_ns);
+
+	return was ? was->comm : process->comm;
+}
+
+static inline uint64_t process_program_at(const struct process *process, uint64_t time_ns)
+{
+	const struct process_was *was = process_past_at(&process->past, time_ns);
+
+	return was ? was->program_ns : process->program_ns;
+}
 
 /* A process still takes records that long after its exit; then it is retired. */
 #define PROCESS_GRACE_NS 2000000000ull

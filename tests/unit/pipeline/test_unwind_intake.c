@@ -48,6 +48,21 @@ static struct jitbpf_sample *make_one(struct made_run *run, uint64_t time_ns, ui
 	return make_unfinished(run, time_ns, leaf, callers, ARRAY_SIZE(callers), 0);
 }
 
+/* The same with a frame in the kernel. */
+static void make_unfinished_in_kernel(struct made_run *run, uint64_t time_ns, uint64_t leaf)
+{
+	struct jitbpf_sample *sample = make_one(run, time_ns, leaf);
+
+	sample->h.size_bytes += sizeof(leaf);
+	sample = realloc(sample, sample->h.size_bytes);
+	made_require(sample);
+	run->records[run->record_count - 1] = &sample->h;
+	memmove(&sample->ips[1], &sample->ips[0],
+		sample->h.size_bytes - sizeof(*sample) - sizeof(leaf));
+	sample->ips[0] = 0xffffffff81000000;
+	sample->kernel_frames = 1;
+}
+
 static void test_finished_comes_in_with_the_next_round(void **state)
 {
 	struct made_run *run = *state;
@@ -100,6 +115,31 @@ static void test_what_stood_there_at_its_time(void **state)
 	assert_string_equal(run->seen[2].name, "second");
 	assert_int_equal(run->seen[2].user_frames, 3);
 	assert_int_equal(made_unwinder.last, 0);
+}
+
+/* A shell's child is what it is to become within milliseconds. */
+static void test_what_it_was_at_its_time(void **state)
+{
+	struct made_run *run = *state;
+
+	make_comm(run, 5, MADE_PID, "sh", false);
+	make_one(run, 10, LIB);
+	make_comm(run, 20, MADE_PID, "env", true);
+	/* While the kernel begins a program, the registers are of the one before. */
+	make_unfinished_in_kernel(run, 25, LIB + 8);
+	make_comm(run, 40, MADE_PID, "python", true);
+	make_mapping(run, 50, MADE_PID, 2 * LIB, "/bin/python");
+	make_one(run, 60, 2 * LIB);
+	made_round(run, 100);
+	made_round(run, 200);
+	assert_int_equal(run->seen_count, 3);
+	assert_string_equal(run->seen[0].comm, "sh");
+	assert_int_equal(run->seen[0].kind, LOCATION_NATIVE);
+	assert_string_equal(run->seen[1].comm, "env");
+	assert_int_equal(run->seen[1].kind, LOCATION_KERNEL);
+	assert_int_equal(run->seen[1].user_frames, 0);
+	assert_string_equal(run->seen[2].comm, "python");
+	assert_int_equal(made_finish(run, 300)->fate[FATE_CODE_UNKNOWN], 0);
 }
 
 /* A round that took long, as when the machine was asleep. */
@@ -168,16 +208,8 @@ static void test_registers_stay(void **state)
 static void test_kernel_frames_stay(void **state)
 {
 	struct made_run *run = *state;
-	struct jitbpf_sample *sample = make_one(run, 10, 0xffffffff81000000);
 
-	/* One more frame: what was the user's leaf is the kernel's. */
-	sample->h.size_bytes += 8;
-	sample = realloc(sample, sample->h.size_bytes);
-	made_require(sample);
-	run->records[run->record_count - 1] = &sample->h;
-	memmove(&sample->ips[2], &sample->ips[1], sizeof(struct jitbpf_stack_copy) + 16);
-	sample->ips[1] = LIB;
-	sample->kernel_frames = 1;
+	make_unfinished_in_kernel(run, 10, LIB);
 	made_round(run, 100);
 	made_round(run, 200);
 	assert_int_equal(run->seen_count, 1);
@@ -325,6 +357,7 @@ int main(void)
 		TEST(test_finished_comes_in_with_the_next_round),
 		TEST(test_what_stood_there_at_its_time),
 		TEST(test_what_stood_there_in_a_long_round),
+		TEST(test_what_it_was_at_its_time),
 		TEST(test_rounds_come_soon),
 		TEST(test_registers_stay),
 		TEST(test_kernel_frames_stay),

@@ -307,6 +307,57 @@ static void test_exec_begins_anew(void **state)
 	assert_non_null(code_map_find(process->code, 0x9000, 19));
 }
 
+static void assert_name_at(struct fixture *f, const struct process *process, uint64_t time_ns,
+			   const char *name)
+{
+	assert_string_equal(string_pool_get(f->strings, process_comm_at(process, time_ns)), name);
+}
+
+static void test_what_it_was_called(void **state)
+{
+	struct fixture *f = *state;
+	struct process *process = at(f, 5, 0, 10), *child;
+
+	comm(f, 5, 5, "sh", 0, 10);
+	comm(f, 5, 5, "env", JITBPF_COMM_EXEC, 20);
+	comm(f, 5, 5, "python", JITBPF_COMM_EXEC, 30);
+	comm(f, 5, 5, "late", 0, 25); /* is the name from now on all the same */
+	fork_(f, 6, 5, 40);
+	assert_name_at(f, process, 9, "");
+	assert_name_at(f, process, 10, "sh");
+	assert_name_at(f, process, 19, "sh");
+	assert_name_at(f, process, 20, "env");
+	assert_name_at(f, process, 29, "env");
+	assert_name_at(f, process, 30, "late");
+	assert_int_equal(process_program_at(process, 19), 0);
+	assert_int_equal(process_program_at(process, 29), 20);
+	assert_int_equal(process_program_at(process, 30), 30);
+	child = at(f, 6, 0, 41);
+	assert_name_at(f, child, 41, "late");
+	assert_name_at(f, child, 5, "late"); /* it was not there yet */
+	process_table_forget(&f->table, 20);
+	assert_name_at(f, process, 19, "env");
+	process_table_forget(&f->table, 30);
+	assert_int_equal(process->past.changes.size, 0);
+	assert_name_at(f, process, 9, "late");
+}
+
+static void test_called_many_names(void **state)
+{
+	struct fixture *f = *state;
+	struct process *process = at(f, 5, 0, 10);
+	char name[12];
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "name %u", i % 1000);
+		comm(f, 5, 5, name, 0, 100 + i);
+	}
+	assert_int_equal(process->past.changes.size, PROCESS_PAST_MAX);
+	assert_name_at(f, process, 1099, "name 999");
+	assert_name_at(f, process, 1100 - PROCESS_PAST_MAX, "name 936");
+	assert_name_at(f, process, 5, "name 935"); /* the oldest that is known */
+}
+
 /* A name of 16 bytes has no NUL: what is checked elsewhere does no harm here. */
 static void test_full_name(void **state)
 {
@@ -422,7 +473,8 @@ int main(void)
 		TEST(test_exit_gives_up_parts), TEST(test_fork_inherits),
 		TEST(test_fork_of_a_used_pid),	TEST(test_exec_begins_anew),
 		TEST(test_full_name),		TEST(test_modules_of_mappings),
-		TEST(test_forget_retires),	TEST(test_many_generations),
+		TEST(test_forget_retires),	TEST(test_what_it_was_called),
+		TEST(test_called_many_names),	TEST(test_many_generations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
