@@ -10,6 +10,7 @@
 
 #include "agent/shim_copies.h"
 #include "base/hash.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "decode/proc_maps.h"
 
@@ -75,7 +76,7 @@ static int add_file(struct engine_maps *maps, const struct proc_map *map, const 
 	int err;
 
 	proc_map_path(map, path, sizeof(path));
-	name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	name = path_file(path);
 	maps->shim |= shim_has_name(path);
 	maps->jitdump |= !strcmp(name, jitdump);
 	err = string_pool_add(strings, name, strlen(name), &file.name);

@@ -114,10 +114,16 @@ static void open_mapped(struct journal_files *files, uint32_t pid, const struct 
 	files->count++;
 }
 
+bool journal_file_is_mapped(const struct proc_map *map)
+{
+	static const char path[] = "/memfd:" JITBPF_JOURNAL_NAME;
+
+	return map->path_bytes == sizeof(path) - 1 && !memcmp(map->path, path, sizeof(path) - 1);
+}
+
 /* Each file once, whatever number of times it is mapped. */
 static int open_all(struct journal_files *files, process_text *text, uint32_t pid)
 {
-	static const char path[] = "/memfd:" JITBPF_JOURNAL_NAME;
 	uint64_t seen[JOURNAL_FILES_MAX];
 	size_t seen_count = 0, i;
 	struct proc_map map;
@@ -128,8 +134,7 @@ static int open_all(struct journal_files *files, process_text *text, uint32_t pi
 		return err;
 	maps = cursor_of(text->data, text->size);
 	while ((more = proc_maps_next(&maps, &map)) && seen_count < JOURNAL_FILES_MAX) {
-		if (more < 0 || map.path_bytes != sizeof(path) - 1 ||
-		    memcmp(map.path, path, sizeof(path) - 1))
+		if (more < 0 || !journal_file_is_mapped(&map))
 			continue;
 		for (i = 0; i < seen_count && seen[i] != map.inode;)
 			i++;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "decode/proc_maps.h"
 #include "uapi/jit_journal.h"
 
 #define JOURNAL_FILES_MAX 16 /* of one process; a fork adds one */
@@ -31,6 +32,9 @@ struct journal_files {
 	size_t count;
 	uint64_t start_ticks; /* the process's: as process_stat has them */
 };
+
+/* Whether a mapping is of a journal, by its name. */
+bool journal_file_is_mapped(const struct proc_map *map);
 
 /*
  * Open the journals of a process. Where one has dropped entries, what its process

@@ -128,12 +128,6 @@ static void end_process(struct journal_late *late)
 	late->begun = false;
 }
 
-/* An error that is the journal's, and not ours or the taker's. */
-static bool is_unreadable(int err)
-{
-	return err == -EBADMSG || err == -EBUSY || err == -EDQUOT || err == -ENOTSUP;
-}
-
 int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_fn take,
 		      void *take_context)
 {
@@ -156,7 +150,7 @@ int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_
 		.take_context = take_context,
 	};
 	more = journal_reader_read(&late->reader, budgets, &late->room, SLICE_BYTES, &taker);
-	if (is_unreadable(more)) {
+	if (journal_is_unreadable(more)) {
 		/* What was read is not the whole: what was overwritten since could stand in it. */
 		more = send_journal(late, JITBPF_JOURNAL_UNREADABLE, clock_now_ns(), take,
 				    take_context);

@@ -6,6 +6,8 @@
 #ifndef JITBPF_AGENT_JOURNAL_READER_H
 #define JITBPF_AGENT_JOURNAL_READER_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/journal_budget.h"
@@ -42,5 +44,11 @@ int journal_reader_read(struct journal_reader *reader, struct journal_budget *co
 			journal_room *room, uint64_t most_bytes, const struct journal_taker *taker);
 
 void journal_reader_close(struct journal_reader *reader);
+
+/* Whether an error of opening or reading a journal is its own, and not ours or the taker's. */
+static inline bool journal_is_unreadable(int err)
+{
+	return err == -EBADMSG || err == -EBUSY || err == -EDQUOT || err == -ENOTSUP;
+}
 
 #endif

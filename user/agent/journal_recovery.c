@@ -276,12 +276,6 @@ static int send_journal(struct pass *pass, uint16_t flags)
 				 (const struct jitbpf_record *)recovery->record.data);
 }
 
-/* An error that is the journal's, and not ours or the taker's. */
-static bool is_unreadable(int err)
-{
-	return err == -EBADMSG || err == -EBUSY || err == -EDQUOT || err == -ENOTSUP;
-}
-
 /* unsure: without a journal, nothing was lost. */
 static int recover(struct journal_recovery *recovery, const struct journal_loss *loss, bool unsure,
 		   record_taker_fn take, void *take_context)
@@ -310,7 +304,7 @@ static int recover(struct journal_recovery *recovery, const struct journal_loss 
 		return err == -ENOMEM ? err : 0;
 	if (!pass.process && err != -ENOMEM)
 		err = -EBADMSG; /* there is none, or nobody is there any more */
-	if (err && !is_unreadable(err))
+	if (err && !journal_is_unreadable(err))
 		return err;
 	if (err)
 		recovery->live.size = 0;

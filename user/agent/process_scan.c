@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
+#include "agent/journal_file.h"
 #include "agent/mapping_record.h"
 #include "agent/process_text.h"
 #include "base/scope.h"
 #include "base/vec.h"
 #include "decode/proc_maps.h"
-#include "uapi/jit_journal.h"
 
 struct scanner {
 	const struct process_scan *scan;
@@ -88,13 +88,6 @@ static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc
 	return scanner->scan->take(scanner->scan->take_context, &out.record.h);
 }
 
-static bool is_journal(const struct proc_map *map)
-{
-	static const char path[] = "/memfd:" JITBPF_JOURNAL_NAME;
-
-	return map->path_bytes == sizeof(path) - 1 && !memcmp(map->path, path, sizeof(path) - 1);
-}
-
 static int scan_process(struct scanner *scanner, uint32_t pid)
 {
 	bool has_journal = false;
@@ -120,7 +113,7 @@ static int scan_process(struct scanner *scanner, uint32_t pid)
 			continue;
 		if (map.protection & PROT_EXEC)
 			err = scan_mapping(scanner, pid, &map);
-		has_journal |= is_journal(&map);
+		has_journal |= journal_file_is_mapped(&map);
 	}
 	if (!err && has_journal && scanner->time_ns == scanner->scan->came_ns)
 		err = vec_push(scanner->scan->ret_journals, pid);

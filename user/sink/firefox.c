@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/scope.h"
 #include "sink/firefox_markers.h"
 #include "sink/firefox_tables.h"
@@ -199,7 +200,7 @@ static void write_libs(struct writer *w)
 	for (uint32_t i = 0; i < w->tables.libs.count; i++) {
 		const struct firefox_lib *lib = row_table_get(&w->tables.libs, i);
 		const char *path = string_pool_get(w->tables.strings, lib->path);
-		const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+		const char *name = path_file(path);
 
 		json_begin(json, '{');
 		json_member_string(json, "arch", "x86_64");

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/path.h"
 #include "base/scope.h"
 #include "sink/frame_diff_tree.h"
 #include "sink/row_table.h"
@@ -71,7 +72,6 @@ static int keep_stripped(struct frame_diff *diff, const char *name, uint32_t *re
 
 static int add_label(struct frame_diff *diff, const struct frame_text *frame, uint32_t *ret)
 {
-	const char *slash = strrchr(frame->module, '/');
 	struct label_key key = {.kind = 2 * (uint32_t)frame->kind + frame->inlined};
 	struct frame_diff_label label = {
 		.line = frame->line,
@@ -82,7 +82,7 @@ static int add_label(struct frame_diff *diff, const struct frame_text *frame, ui
 	int err;
 
 	err = (diff->strip_hex ? keep_stripped : keep)(diff, frame->name, &key.name);
-	err = err ?: keep(diff, slash ? slash + 1 : frame->module, &key.module);
+	err = err ?: keep(diff, path_file(frame->module), &key.module);
 	err = err ?: keep(diff, frame->module, &module);
 	err = err ?: keep(diff, frame->file, &file);
 	err = err ?: vec_reserve(&diff->labels, diff->labels.size + 1);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/path.h"
 #include "profile/ledger.h"
 #include "sink/frame_diff.h"
 #include "sink/out.h"
@@ -153,7 +154,6 @@ static void put_shares(struct table *table, const uint64_t *counts)
 static void put_function(struct table *table, const struct function *function)
 {
 	const struct frame_diff_label *label = function->label;
-	const char *slash = strrchr(label->module, '/');
 	struct text *text = &table->text;
 
 	put_shares(table, function->self);
@@ -162,10 +162,7 @@ static void put_function(struct table *table, const struct function *function)
 	text_put_string(text, "  ");
 	text_put_name_cut(text, label->name, NAME_COLUMNS);
 	text_put_string(text, label->inlined ? " (inlined, " : " (");
-	text_put_name_cut(text,
-			  !*label->module ? "no stack"
-			  : slash	  ? slash + 1
-					  : label->module,
+	text_put_name_cut(text, *label->module ? path_file(label->module) : "no stack",
 			  MODULE_COLUMNS);
 	text_put_string(text, ")\n");
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/path.h"
 #include "base/scope.h"
 
 /* The frames of a location: a run in the one array of frames. */
@@ -46,7 +47,7 @@ struct string_pool *frame_table_strings(const struct frame_table *table)
 static int add_stand_in(struct frame_table *table, struct frame *frame)
 {
 	const char *path = string_pool_get(table->strings, frame->module);
-	const char *slash = strrchr(path, '/'), *file = slash && slash[1] ? slash + 1 : path;
+	const char *file = *path_file(path) ? path_file(path) : path;
 	AUTO_FREE char *text = NULL;
 
 	frame->stand_in = 0;
