@@ -12,6 +12,8 @@
 #
 #   V=1  show the commands    SAN=1  with ASan and UBSan, in build/san
 
+VERSION := 0.1.0
+
 V ?= 0
 SAN ?= 0
 Q := $(if $(filter 1,$(V)),,@)
@@ -54,6 +56,9 @@ $(B)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(INCLUDES) -c $< -o $@
+
+$(B)/user/cli/main.o: INCLUDES += -DJITBPF_VERSION='"$(VERSION)"'
+$(B)/user/cli/main.o: Makefile
 
 $(B)/jitbpf: $(HOST_OBJ) $(B)/libcore.a
 	$(call say,LINK,$@)

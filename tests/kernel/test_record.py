@@ -27,6 +27,10 @@ class Report(harness.KernelTest):
         samples = self.check_ledger(run)["samples"]
         self.assertEqual(samples["taken"] - samples["lost"], len(run.script()))
 
+    def test_version(self):
+        done = subprocess.run([harness.JITBPF, "--version"], check=True, stdout=subprocess.PIPE)
+        self.assertRegex(done.stdout, rb"\Ajitbpf \d+\.\d+\.\d+\n\Z")
+
     def test_equals_record_where_stacks_were_finished(self):
         """What the kernel could not walk is whole in the recording, and no copy of a stack is."""
         program = ("import json, re, time\n"

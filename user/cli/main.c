@@ -16,7 +16,8 @@ static void usage(FILE *out)
 	fprintf(out, "usage: jitbpf COMMAND ...\n\ncommands:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-10s%s\n", commands[i]->name, commands[i]->summary);
-	fprintf(out, "\n'jitbpf COMMAND --help' tells more.\n");
+	fprintf(out,
+		"\n'jitbpf COMMAND --help' tells more, 'jitbpf --version' which one this is.\n");
 }
 
 /* Where one of them is closed, a file of ours would be taken for it. */
@@ -39,6 +40,10 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		usage(stdout);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("jitbpf " JITBPF_VERSION "\n");
 		return 0;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
