@@ -121,7 +121,6 @@ static int compare_function(struct comparison *c, const struct elf_symbol *symbo
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows made = {0};
 	AUTO_FREE uint8_t *code = malloc(symbol->size_bytes + 1);
-	struct code_unwind_counts counts;
 	struct unwind_row said;
 	uint64_t offset;
 	int err;
@@ -135,8 +134,7 @@ static int compare_function(struct comparison *c, const struct elf_symbol *symbo
 	err = row_said(c, offset, &said);
 	if (err || said.cfa != code_entry_called.cfa || said.rbp != code_entry_called.rbp)
 		return err;
-	err = code_unwind(code, symbol->size_bytes, symbol->address, &code_entry_called, &made,
-			  &counts);
+	err = code_unwind(code, symbol->size_bytes, symbol->address, &code_entry_called, &made);
 	c->functions++;
 	return err ?: compare_rows(c, symbol, offset, code, &made);
 }

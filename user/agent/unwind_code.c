@@ -13,7 +13,6 @@ int unwind_code_make(const struct memory_source *memory, const struct unwind_req
 	size_t wanted = region->size_bytes < CODE_UNWIND_BYTES_MAX ? region->size_bytes
 								   : CODE_UNWIND_BYTES_MAX;
 	AUTO_FREE uint8_t *code = malloc(wanted);
-	struct code_unwind_counts counts;
 	size_t bytes;
 	int err;
 
@@ -23,7 +22,7 @@ int unwind_code_make(const struct memory_source *memory, const struct unwind_req
 		return -ENOMEM;
 	err = memory->read(memory->context, region->pid, region->address, code, wanted, &bytes);
 	*ret_read_ns = clock_now_ns();
-	err = err ?: code_unwind(code, bytes, region->address, entry, ret, &counts);
+	err = err ?: code_unwind(code, bytes, region->address, entry, ret);
 	if (!err && bytes < region->size_bytes)
 		err = unwind_rows_add(ret, (uint32_t)bytes, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN),
 				      UNWIND_RBP_KEPT);

@@ -323,6 +323,19 @@ static void forget_trial(struct code_flow *flow)
 	flow->on_trial.size = 0;
 }
 
+/* Of a trial that was taken all stays, of another nothing. */
+static void end_trial(struct code_flow *flow, bool taken)
+{
+	vec_for_each (at, &flow->on_trial) {
+		if (taken)
+			flow->points[*at].flags &= ~CODE_POINT_ON_TRIAL;
+		else
+			flow->points[*at] = (struct code_point){0};
+	}
+	flow->on_trial.size = 0;
+	flow->trial = false;
+}
+
 /* Where the stretch from offset on first leads somewhere else. */
 static uint32_t stretch_end(const struct code_flow *flow, uint32_t offset)
 {
@@ -354,14 +367,7 @@ int code_flow_try(struct code_flow *flow, uint32_t offset, uint16_t frame, uint3
 		forget_trial(flow);
 	}
 	*ret_end = stretch_end(flow, offset);
-	if (taken) {
-		vec_for_each (at, &flow->on_trial)
-			flow->points[*at].flags &= ~CODE_POINT_ON_TRIAL;
-		flow->on_trial.size = 0;
-	} else {
-		forget_trial(flow);
-	}
-	flow->trial = false;
+	end_trial(flow, taken);
 	*ret_taken = taken;
 	return err;
 }

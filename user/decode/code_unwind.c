@@ -91,8 +91,7 @@ static int try_gaps(struct code_flow *flow, struct guesses *guesses)
 	return err;
 }
 
-static int add_rows(const struct code_flow *flow, struct unwind_rows *ret,
-		    struct code_unwind_counts *ret_counts)
+static int add_rows(const struct code_flow *flow, struct unwind_rows *ret)
 {
 	const struct unwind_row unknown = {.cfa = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN),
 					   .rbp = UNWIND_RBP_KEPT};
@@ -107,9 +106,6 @@ static int add_rows(const struct code_flow *flow, struct unwind_rows *ret,
 			continue;
 		if (point->frame) {
 			row = code_frames_get(&flow->frames, point->frame)->row;
-			ret_counts->instructions++;
-			if (row.cfa != unknown.cfa)
-				ret_counts->known_bytes += point->length;
 			end = at + point->length;
 		}
 		err = unwind_rows_add(ret, at, row.cfa, row.rbp);
@@ -159,11 +155,9 @@ static bool correct(const struct code_flow *flow, struct code_entry *entry)
 }
 
 int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
-		const struct code_entry *entry, struct unwind_rows *ret,
-		struct code_unwind_counts *ret_counts)
+		const struct code_entry *entry, struct unwind_rows *ret)
 {
 	CLEANUP(code_flow_deinit) struct code_flow flow = {0};
-	struct code_unwind_counts counts = {0};
 	struct code_entry corrected = *entry;
 	int err;
 
@@ -180,8 +174,6 @@ int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
 	if (err == -E2BIG) /* too entangled to be followed to its ends: none of it is known */
 		err = unwind_rows_add(ret, 0, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);
 	else
-		err = err ?: add_rows(&flow, ret, &counts);
-	if (!err)
-		*ret_counts = counts;
+		err = err ?: add_rows(&flow, ret);
 	return err;
 }

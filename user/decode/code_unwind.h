@@ -32,20 +32,15 @@ struct code_entry {
 /* Code that is called: rsp points to the return address. */
 extern const struct code_entry code_entry_called;
 
-struct code_unwind_counts {
-	uint32_t instructions; /* that were reached */
-	uint32_t known_bytes;  /* of them, those whose rows say something */
-};
-
 /*
  * The rows of code_bytes at address (which its relative jumps need), entered at its beginning as
- * `entry` says. Where code is not reached that way, what is found by following it from
- * behind an unconditional jump is tried, with the frame of the body before it; what
- * cannot be known has UNWIND_UNKNOWN. Added to *ret, which is empty; the first row is at 0.
- * Work is linear in the code's size. Returns 0, -EINVAL (empty or too large) or -ENOMEM.
+ * `entry` says. Code that is not reached that way (cases of a switch, handlers of exceptions) is
+ * tried with frames that are likely there, and has the one that what follows bears out, or
+ * at least does not contradict; what cannot be known has UNWIND_UNKNOWN. Added to *ret, which is
+ * empty; the first row is at 0. Work is linear in the code's size. Returns 0, -EINVAL (empty or too
+ * large) or -ENOMEM.
  */
 int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
-		const struct code_entry *entry, struct unwind_rows *ret,
-		struct code_unwind_counts *ret_counts);
+		const struct code_entry *entry, struct unwind_rows *ret);
 
 #endif
