@@ -50,7 +50,10 @@ struct view {
 	struct view_options options;
 };
 
-/* One sample, in order of time. Borrowed, valid during the call. */
+/*
+ * One sample. They come in order of time, but for those whose stacks had to be finished first.
+ * Borrowed, valid during the call.
+ */
 struct sink_sample {
 	uint64_t time_ns;
 	uint32_t pid, tid, cpu;
@@ -83,7 +86,7 @@ struct sink_ops {
 	int (*create)(FILE *out, struct sink **ret);
 	/* Take a sample. NULL: not interested. Returns 0 or -ENOMEM. */
 	int (*sample)(struct sink *sink, const struct view *view, const struct sink_sample *sample);
-	/* Take a change of JIT code, in order of time with samples. NULL: not interested. */
+	/* Take a change of JIT code, in order of time. NULL: not interested. */
 	int (*code)(struct sink *sink, const struct view *view, const struct sink_code *code);
 	/* Write everything. Returns 0, or negative errno (out's error too). */
 	int (*finish)(struct sink *sink, const struct view *view);

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/scope.h"
+#include "base/sort_keys.h"
 
 /* The process of a node; parents stand before their children. */
 static int process_of(struct timeline *timeline, const struct profile *profile, uint32_t node,
@@ -101,17 +102,49 @@ static int compare_threads(const void *a_, const void *b_)
 	return order ?: compare(a->tid, b->tid);
 }
 
+/* Samples whose stacks had to be finished first came later than others. */
+static int sort_by_time(struct timeline *timeline)
+{
+	struct timeline_sample *samples = timeline->samples.data;
+	AUTO_FREE struct sort_key *keys = NULL;
+	size_t count = timeline->samples.size, i;
+	int err;
+
+	for (i = 1; i < count && samples[i - 1].time_ns <= samples[i].time_ns;)
+		i++;
+	if (i >= count)
+		return 0;
+	keys = calloc(count, sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		keys[i] = (struct sort_key){
+			.key = samples[i].time_ns,
+			.item = samples[i].node,
+			.weight = samples[i].thread,
+		};
+	err = sort_keys(keys, count);
+	for (i = 0; i < count && !err; i++)
+		samples[i] = (struct timeline_sample){
+			.time_ns = keys[i].key,
+			.node = keys[i].item,
+			.thread = keys[i].weight,
+		};
+	return err;
+}
+
 int timeline_sort(struct timeline *timeline)
 {
+	int err = sort_by_time(timeline);
 	struct timeline_thread *threads = timeline->threads.data;
 	struct timeline_sample *sorted =
 		calloc(timeline->samples.size + 1, sizeof(*timeline->samples.data));
 	AUTO_FREE uint64_t *ends = calloc(timeline->threads.size + 1, sizeof(*ends));
 	uint64_t first = 0;
 
-	if (!sorted || !ends) {
+	if (err || !sorted || !ends) {
 		free(sorted);
-		return -ENOMEM;
+		return err ?: -ENOMEM;
 	}
 	if (threads)
 		qsort(threads, timeline->threads.size, sizeof(*threads), compare_threads);

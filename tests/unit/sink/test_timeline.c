@@ -63,6 +63,31 @@ static void threads_are_put_in_order(void **state)
 	assert_int_equal(timeline.threads.data[3].process_comm, made_string(&m, "c"));
 }
 
+/* Those that had to wait come behind others that are newer. */
+static void samples_are_put_in_order_of_time(void **state)
+{
+	CLEANUP(timeline_deinit) struct timeline timeline = {0};
+	CLEANUP(made_deinit) struct made_view m;
+	static const uint64_t times[] = {10, 14, 12, 13, 11, 15};
+	uint32_t nodes[2];
+
+	made_init(&m);
+	nodes[0] = made_stack(&m, 0, "a", 1, 0, NULL);
+	nodes[1] = made_stack(&m, 0, "a", 1, STACK(made_named(&m, LOCATION_NATIVE, 1, "f", "")));
+	for (size_t i = 0; i < 6; i++)
+		add(&timeline, &m, times[i], 50, times[i] == 13 ? 51 : 50, "a",
+		    nodes[times[i] & 1]);
+	assert_int_equal(timeline_sort(&timeline), 0);
+	check_thread(&timeline, 0, "50", 50, 0, 5);
+	check_thread(&timeline, 1, "50", 51, 5, 1);
+	for (size_t i = 0; i < 6; i++) {
+		static const uint64_t sorted[] = {10, 11, 12, 14, 15, 13};
+
+		assert_int_equal(timeline.samples.data[i].time_ns, sorted[i]);
+		assert_int_equal(timeline.samples.data[i].node, nodes[sorted[i] & 1]);
+	}
+}
+
 static void nothing_is_sorted_too(void **state)
 {
 	CLEANUP(timeline_deinit) struct timeline timeline = {0};
@@ -152,6 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(threads_are_put_in_order),
+		cmocka_unit_test(samples_are_put_in_order_of_time),
 		cmocka_unit_test(nothing_is_sorted_too),
 		cmocka_unit_test(a_node_that_is_none_is_refused),
 		cmocka_unit_test(rows_are_kept_once),
