@@ -205,7 +205,8 @@ static bool is_published(const struct unwind_processes *processes,
 }
 
 /* False: there is nothing, or no way, to publish it. */
-static bool publish(struct unwind_processes *processes, struct unwind_subject *subject)
+static bool publish(struct unwind_processes *processes, struct unwind_subject *subject,
+		    uint64_t known_ns)
 {
 	uint32_t most = unwind_arena_most(&processes->mappings);
 	struct unwind_process process = {.stack_top = subject->stack_top,
@@ -215,8 +216,12 @@ static bool publish(struct unwind_processes *processes, struct unwind_subject *s
 		.max = most < UNWIND_PROCESS_MAPPINGS_MAX ? most : UNWIND_PROCESS_MAPPINGS_MAX,
 	};
 
-	if (mapping_list_fill(&list, subject->process, processes->modules, &processes->budget) ||
-	    !list.count)
+	if (mapping_list_fill(&list, subject->process, processes->modules, &processes->budget))
+		return false;
+	unsettled_note(&subject->unsettled, processes->feed->mappings + subject->first,
+		       subject->count, &list, known_ns);
+	unsettled_take_out(&subject->unsettled, &list);
+	if (!list.count)
 		return false;
 	if (is_published(processes, subject, &process, list.count))
 		return true;
@@ -262,7 +267,7 @@ static void check_shared(struct unwind_processes *processes)
 	}
 }
 
-void unwind_processes_publish(struct unwind_processes *processes)
+void unwind_processes_publish(struct unwind_processes *processes, uint64_t known_ns)
 {
 	processes->budget = ROUND_MAPPINGS_MAX;
 	check_shared(processes);
@@ -273,7 +278,7 @@ void unwind_processes_publish(struct unwind_processes *processes)
 			continue; /* dropped since */
 		subject->stale = false;
 		if (!unwind_subject_is_current(subject) || !subject->stack_top ||
-		    !publish(processes, subject))
+		    !publish(processes, subject, known_ns))
 			unwind_processes_drop(processes, subject);
 	}
 	processes->stale.size = 0;

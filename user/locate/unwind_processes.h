@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "locate/unsettled.h"
 #include "locate/unwind_pages.h"
 #include "state/process_table.h"
 
@@ -32,6 +33,7 @@ struct unwind_subject {
 	uint64_t span;
 	bool published;		    /* the feed took it */
 	bool stale;		    /* is to be published at the end of the round */
+	struct unsettled unsettled; /* what is not published for now */
 	uint64_t shared_generation; /* of what its code in memory that others share depends on */
 	struct unwind_page_slot *pages;	     /* of its code */
 	struct unwind_subject *next, **link; /* of those that have code in such memory */
@@ -89,7 +91,7 @@ const struct unwind_mapping *unwind_processes_mapping(const struct unwind_proces
 						      const struct unwind_subject *subject,
 						      uint64_t address);
 
-/* At the end of a round: publish what has been marked. */
-void unwind_processes_publish(struct unwind_processes *processes);
+/* At the end of a round, when all is known up to known_ns: publish what has been marked. */
+void unwind_processes_publish(struct unwind_processes *processes, uint64_t known_ns);
 
 #endif

@@ -146,7 +146,7 @@ int unwinder_publish(struct unwinder *u, uint64_t known_ns)
 
 	if (known_ns > u->known_ns)
 		u->known_ns = known_ns;
-	unwind_processes_publish(&u->processes);
+	unwind_processes_publish(&u->processes, u->known_ns);
 	u->stretches = ROUND_STRETCHES_MAX;
 	for (uint32_t i = 0; i < u->wanted_count && u->stretches && !err; i++) {
 		if (u->wanted[i].reserved)

@@ -50,8 +50,10 @@ void unwinder_destroy(struct unwinder *u)
 static int bring_up_to_date(struct unwinder *u, struct unwind_subject *subject,
 			    const struct jitbpf_sample *sample, uint64_t stack_top)
 {
+	bool has_settled = unsettled_forget(&subject->unsettled, u->known_ns);
+
 	if (sample->h.time_ns < subject->program_ns ||
-	    (subject->published && subject->stack_top == stack_top))
+	    (subject->published && subject->stack_top == stack_top && !has_settled))
 		return 0;
 	subject->stack_top = stack_top;
 	return unwind_processes_mark(&u->processes, subject);

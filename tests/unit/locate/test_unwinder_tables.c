@@ -10,7 +10,7 @@
 #include <linux/mman.h>
 
 #include "base/scope.h"
-#include "locate/mapping_list.h"
+#include "locate/unsettled.h"
 #include "tests/unit/locate/unwind_world.h"
 
 #define PID  100
@@ -111,8 +111,34 @@ static void test_mapped_later(void **state)
 	assert_int_equal(unwinder_publish(w->unwinder, NOW), 0);
 	assert_false(kernel_knows(w, PID, LIB + 800));
 	assert_true(kernel_knows(w, PID, LIB + 0x1800));
-	assert_true(sample(w, PID, NOW, LIB + 800));
-	assert_true(kernel_knows(w, PID, LIB + 800));
+}
+
+/*
+ * Where a file has taken another one's place, that may happen again before it can be published:
+ * the kernel is told nothing there for a while, and user space knows what stood there when.
+ */
+static void test_replaced(void **state)
+{
+	struct world *w = *state;
+	const uint64_t settled = NOW + 2 * MS + UNSETTLED_NS;
+
+	world_map(w, &(struct world_mapping){PID, 1, LIB - 0x8000, 0x1000, 0, 3, "/y.so"});
+	world_map(w, &(struct world_mapping){PID, 1, LIB - 0x4000, 0x1000, 0, 4, "/z.so"});
+	sample(w, PID, NOW, LIB - 0x8000 + 800);
+	assert_true(kernel_knows(w, PID, LIB - 0x8000 + 800));
+	world_map(w, &(struct world_mapping){PID, NOW, LIB - 0x8000, 0x1000, 0, 4, "/z.so"});
+	assert_int_equal(unwinder_publish(w->unwinder, NOW), 0);
+	assert_true(sample(w, PID, NOW - 1, LIB - 0x8000 + 800));
+	assert_true(sample(w, PID, NOW, LIB - 0x8000 + 800));
+	assert_int_equal(w->requests.size, 2);
+	assert_false(kernel_knows(w, PID, LIB - 0x8000 + 800));
+	assert_true(kernel_knows(w, PID, LIB - 0x4000 + 800));
+	assert_int_equal(unwinder_publish(w->unwinder, settled - 1), 0);
+	assert_true(sample(w, PID, NOW, LIB - 0x8000 + 800));
+	assert_false(kernel_knows(w, PID, LIB - 0x8000 + 800));
+	assert_int_equal(unwinder_publish(w->unwinder, settled), 0);
+	assert_true(sample(w, PID, NOW, LIB - 0x8000 + 800));
+	assert_true(kernel_knows(w, PID, LIB - 0x8000 + 800));
 }
 
 /* The same again is not published again. */
@@ -434,6 +460,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_mappings),
 		TEST(test_mapped_later),
+		TEST(test_replaced),
 		TEST(test_mapped_the_same),
 		TEST(test_exec),
 		TEST(test_fork_and_exit),
