@@ -98,10 +98,8 @@ class StuckFiles(KernelTest):
         self.check_named_by_file(run, busy.pid, False)
         self.assertTrue(self.files.hung, "nobody was kept waiting: the test shows nothing")
         said = run.stderr.count("jitbpf: no answer in time from " + self.program)
-        if what == "read":  # what somebody else has read before is in the page cache
-            self.assertIn(said, (1, 2))
-        else:
-            self.assertEqual(said, 2)  # by who meets files, and by who reads them
+        self.assertEqual(said, 1)  # whoever waited: who meets files, names or unwinds
+        if what != "read":  # what somebody else has read before is in the page cache
             self.assertGreaterEqual(run.summary()["counters"]["files_unanswered"], 1)
 
     def test_hanging_lookup(self):

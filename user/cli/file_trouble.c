@@ -3,9 +3,20 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/scope.h"
 #include "sink/text.h"
+
+/* Each thread gives up for itself, often what another has given up before. */
+static bool is_said(const struct file_store *files, uint32_t number, const char *what)
+{
+	for (uint32_t i = 0; i < number; i++) {
+		if (!strcmp(file_store_given_up(files, i), what))
+			return true;
+	}
+	return false;
+}
 
 void file_trouble_say(const struct file_store *files)
 {
@@ -13,6 +24,8 @@ void file_trouble_say(const struct file_store *files)
 	const char *what;
 
 	for (uint32_t i = 0; (what = file_store_given_up(files, i)); i++) {
+		if (is_said(files, i, what))
+			continue;
 		text_put_string(&text, "jitbpf: no answer in time from ");
 		text_put_name(&text, what, 0, 0);
 		text_put_string(&text, ": names may be missing\n");
