@@ -14,6 +14,12 @@ const struct code_entry code_entry_called = {
 
 #define GUESSES_MAX 5
 
+/*
+ * Code that is not to be entered any more may still be running, with a jump put over its
+ * beginning (HotSpot): the rest of an instruction behind it is passed over by the byte.
+ */
+#define PATCHED_BYTES 64
+
 /* Frames that code which nothing is known to lead to may have. */
 struct guesses {
 	uint16_t behind_indirect; /* of the nearest jump before it that could lead to it */
@@ -52,7 +58,7 @@ static int try_all(struct code_flow *flow, const struct guesses *guesses, uint32
 	for (uint32_t i = 0; !err && !taken && i < likely; i++)
 		err = code_flow_try(flow, *at, frames[i], 0, &taken, &end);
 	if (!taken)
-		*at = end > *at ? end : *at + 1;
+		*at = end > *at && *at >= PATCHED_BYTES ? end : *at + 1;
 	return err;
 }
 

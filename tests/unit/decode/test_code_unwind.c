@@ -165,6 +165,16 @@ static void test_cases(void **state)
 		     "25: rsp+24 rbp-16\n26: rsp+16 rbp-16\n27: rsp+8\n28: rsp+32 rbp-16\n");
 }
 
+/* A jump was put over "mov %eax,-0x14000(%rsp)": two bytes are left of that. */
+CODE(patched, "cmp %rax,%r10\n jne 1f+4096\n 1: jmp 1b+8192\n .byte 0xfe, 0xff\n push %rbp\n"
+	      "sub $0x100,%rsp\n call 1b+4096\n add $0x100,%rsp\n pop %rbp\n ret");
+
+static void test_patched(void **state)
+{
+	CHECK(patched, "0: rsp+8\n14: unknown\n16: rsp+8\n17: rsp+16 rbp-16\n24: rsp+272 rbp-16\n"
+		       "36: rsp+16 rbp-16\n37: rsp+8\n");
+}
+
 /* The call of abort() does not return; what follows it has another frame. */
 CODE(no_return, "test %edi,%edi\n jne 1f\n sub $8,%rsp\n call 1f+4096\n 1: push %rbx\n pop %rbx\n"
 		"ret");
@@ -272,7 +282,7 @@ int main(void)
 		cmocka_unit_test(test_disagreement),  cmocka_unit_test(test_partial_agreement),
 		cmocka_unit_test(test_another_stack), cmocka_unit_test(test_inside_a_frame),
 		cmocka_unit_test(test_overlapping),   cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_many_frames),
+		cmocka_unit_test(test_patched),	      cmocka_unit_test(test_many_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
