@@ -4,6 +4,9 @@
  * entry along all ways that they can take, with what each does to rsp and rbp. Where ways
  * join they must agree, else the rows there say UNWIND_UNKNOWN. That gives exact rows for
  * what compilers make, prologues and epilogues too.
+ *
+ * It is for regions of one function, as engines report them: in several, what stands behind
+ * a call that does not return would be taken for more of the function before it.
  */
 #ifndef JITBPF_DECODE_CODE_UNWIND_H
 #define JITBPF_DECODE_CODE_UNWIND_H
