@@ -24,7 +24,7 @@ int chunk_put(struct chunk_writer *writer, const void *bytes, size_t size_bytes)
 	return 0;
 }
 
-static int flush(struct chunk_writer *writer)
+int chunk_flush(struct chunk_writer *writer)
 {
 	if (writer->error)
 		return writer->error;
@@ -47,7 +47,7 @@ int chunk_put_round(struct chunk_writer *writer, uint64_t time_ns)
 	chunk.crc = writer->crc;
 	chunk_put(writer, &chunk.crc, sizeof(chunk.crc));
 	writer->crc = 0;
-	return flush(writer);
+	return writer->error;
 }
 
 int chunk_put_end(struct chunk_writer *writer, uint64_t time_ns)
@@ -59,5 +59,5 @@ int chunk_put_end(struct chunk_writer *writer, uint64_t time_ns)
 	};
 
 	chunk_put(writer, &end, sizeof(end));
-	return flush(writer);
+	return chunk_flush(writer);
 }

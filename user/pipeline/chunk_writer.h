@@ -21,7 +21,9 @@ struct chunk_writer {
 /* Put bytes. Returns 0, or the first error. */
 int chunk_put(struct chunk_writer *writer, const void *bytes, size_t size_bytes);
 
-/* Put the ROUND chunk that ends all since the one before, and flush. */
+int chunk_flush(struct chunk_writer *writer);
+
+/* Put the ROUND chunk that ends all since the one before. */
 int chunk_put_round(struct chunk_writer *writer, uint64_t time_ns);
 
 /* Put the END chunk, and flush. */

@@ -13,6 +13,9 @@
 /* How long samples may come after what they need has been superseded. */
 #define HISTORY_NS 2000000000ull
 
+/* Forgetting goes through all processes, and rounds can be short. */
+#define FORGET_STEP_NS 50000000ull
+
 DEFINE_CLEANUP(struct pipeline *, pipeline_destroy);
 
 int pipeline_create(const struct pipeline_options *options, struct pipeline **ret)
@@ -259,7 +262,8 @@ static int work_off_round(struct pipeline *p, uint64_t time_ns, bool last)
 	 * Samples of this round that were finished just now come in with the next one, which has
 	 * to know what they need, however long this one was. A replay cannot tell that some wait.
 	 */
-	if (before_ns > HISTORY_NS) {
+	if (before_ns > HISTORY_NS && before_ns >= p->forget_ns) {
+		p->forget_ns = before_ns + FORGET_STEP_NS;
 		process_table_forget(&p->processes, before_ns - HISTORY_NS);
 		space_map_forget(p->kernel_code, before_ns - HISTORY_NS);
 	}

@@ -79,6 +79,7 @@ struct pipeline {
 	int recorder_error;
 	struct located_stack located;
 	struct stack_cache_slot *stack_cache;
+	uint64_t forget_ns;  /* history is gone through again from then on */
 	uint64_t changed_ns; /* the latest time at which anything but a sample happened */
 	VEC(struct jit_sequences) sequences; /* by process number */
 	VEC(uint64_t) throttled_since;	     /* by CPU; 0: is not */

@@ -20,6 +20,7 @@ struct recorder {
 	struct stack_store stacks; /* those in force: what has been written of them */
 	struct index_map index;	   /* of stacks */
 	uint64_t round_ns;	   /* time of the last round */
+	uint64_t flush_ns;	   /* the next one from then on is flushed */
 };
 
 /* --- samples ---------------------------------------------------------------- */
@@ -143,8 +144,13 @@ int recorder_write(struct recorder *recorder, const struct jitbpf_record *record
 
 int recorder_end_round(struct recorder *recorder, uint64_t time_ns)
 {
+	int err = chunk_put_round(&recorder->writer, time_ns);
+
 	recorder->round_ns = time_ns;
-	return chunk_put_round(&recorder->writer, time_ns);
+	if (err || time_ns < recorder->flush_ns)
+		return err;
+	recorder->flush_ns = time_ns + RECORDER_FLUSH_NS;
+	return chunk_flush(&recorder->writer);
 }
 
 /* --- beginning and end ------------------------------------------------------ */

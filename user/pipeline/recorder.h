@@ -25,6 +25,8 @@
 
 _Static_assert(RECORDER_STACKS_BYTES + JITBPF_CHUNK_MAX <= JITBPF_STACKS_MAX, "and one more");
 
+#define RECORDER_FLUSH_NS 50000000ull
+
 struct recorder; /* see recorder.c */
 
 /* Write the file header and what info says. Borrows out. Returns 0 or negative errno. */
@@ -42,8 +44,9 @@ void recorder_destroy(struct recorder *recorder);
 int recorder_write(struct recorder *recorder, const struct jitbpf_record *record);
 
 /*
- * End a round whose drain began at time_ns, and flush out, so that a run that
- * is killed leaves all its rounds. Returns 0 or negative errno.
+ * End a round whose drain began at time_ns. out is flushed where that was
+ * RECORDER_FLUSH_NS ago, so that a run that is killed leaves all its rounds but
+ * the latest. Returns 0 or negative errno.
  */
 int recorder_end_round(struct recorder *recorder, uint64_t time_ns);
 
