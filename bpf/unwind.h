@@ -189,19 +189,19 @@ static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_
 }
 
 /*
- * How a walk ended of which unwind_step(s, row) said `end`, after so many callers. An outermost
- * frame that says so is believed; one that was only guessed is judged by where it is.
+ * How a walk by tables ended of which unwind_step(s, row) said `end`, after so many callers. An
+ * outermost frame that says so is believed; one that only has no caller is judged by where it
+ * is. A guess that failed is no root, however near the top: libc's own frames there have rules.
+ * Nor is code that has no file: something has called it.
  */
 static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_end(
 	const struct unwind_state *s, struct unwind_row row, enum jitbpf_stack_end end,
-	__u32 callers, __u64 stack_top, __u64 thread_pointer)
+	__u32 callers, __u64 stack_top, __u64 thread_pointer, __u32 has_file)
 {
-	__u32 is_guess = row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER);
-
-	if (row.cfa == UNWIND_CFA_COMMAND(UNWIND_ROOT))
+	if (end != JITBPF_END_ROOT || row.cfa == UNWIND_CFA_COMMAND(UNWIND_ROOT))
 		return end;
-	if (!is_guess && end != JITBPF_END_ROOT)
-		return end;
+	if (!has_file)
+		return JITBPF_END_BAD_FRAME;
 	return unwind_judge_end(end, callers, s->sp, s->sp, stack_top, thread_pointer);
 }
 

@@ -78,7 +78,11 @@ __noinline int walk_frame(struct user_walk *w)
 	end = unwind_step(&state, row);
 	if (end) {
 		w->not_made = row.cfa == UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
-		return unwind_end(&state, row, end, w->callers, w->stack_top, w->thread_pointer);
+		if (w->by_frame_pointers)
+			return unwind_judge_end(end, w->callers, state.sp, state.sp, w->stack_top,
+						w->thread_pointer);
+		return unwind_end(&state, row, end, w->callers, w->stack_top, w->thread_pointer,
+				  !(w->mapping.owner & UNWIND_OWNER_CODE));
 	}
 	w->state = state;
 	w->callers++;

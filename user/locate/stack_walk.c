@@ -55,13 +55,6 @@ static uint64_t address_of(const struct unwind_state *state)
 	return state->ip - !!state->is_caller;
 }
 
-static enum jitbpf_stack_end judged(const struct walk *walk, const struct finished_stack *stack,
-				    enum jitbpf_stack_end end)
-{
-	return unwind_judge_end(end, stack->count - 1, walk->state.sp, walk->state.sp,
-				walk->copy->stack_top, walk->copy->thread_pointer);
-}
-
 /*
  * Take up a caller: what stands where it calls. False where nothing does, so that it is no frame
  * and the one before was the last.
@@ -91,7 +84,7 @@ static int step(const struct unwind_account *account, struct walk *walk,
 	if (end == UNWIND_STEPPED)
 		return end;
 	end = unwind_end(&walk->state, row, end, stack->count - 1, copy->stack_top,
-			 copy->thread_pointer);
+			 copy->thread_pointer, site->kind == LOCATION_NATIVE);
 	return end == JITBPF_END_UNREADABLE && walk->beyond_copy ? JITBPF_END_COPY : end;
 }
 
@@ -107,7 +100,7 @@ static int walk_on(const struct unwind_account *account, struct walk *walk, stru
 		if (stack->count == JITBPF_FRAMES_MAX)
 			return JITBPF_END_DEPTH;
 		if (!take_up(account, walk, time_ns, &site))
-			return judged(walk, stack, JITBPF_END_BAD_FRAME);
+			return JITBPF_END_BAD_FRAME;
 		stack->ips[stack->count++] = unwind_frame_ip(&walk->state);
 	}
 }
@@ -131,7 +124,7 @@ int stack_walk(const struct unwind_account *account, const struct jitbpf_sample 
 	/* The leaf is where the CPU was, whatever stands there. */
 	if (!take_up(account, &walk, sample->h.time_ns, &site) && ret->count > 1) {
 		ret->count--;
-		end = judged(&walk, ret, JITBPF_END_BAD_FRAME);
+		end = JITBPF_END_BAD_FRAME;
 	} else {
 		end = walk_on(account, &walk, site, sample->h.time_ns, last, ret);
 	}

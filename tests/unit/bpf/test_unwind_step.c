@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdbool.h>
 
 #include <limits.h>
 #include <string.h>
@@ -317,35 +318,43 @@ static enum jitbpf_stack_end judged(int command, enum jitbpf_stack_end end, uint
 {
 	struct unwind_state s = {.sp = STACK_TOP - below};
 
-	return unwind_end(&s, command_row(command), end, callers, STACK_TOP, THREAD_POINTER);
+	return unwind_end(&s, command_row(command), end, callers, STACK_TOP, THREAD_POINTER, true);
 }
 
 static void test_guesses_are_judged_by_where_they_end(void **state)
 {
+	struct unwind_state s = {.sp = STACK_TOP - 100};
 	int guess = UNWIND_FRAME_POINTER;
 
 	assert_int_equal(judged(guess, JITBPF_END_ROOT, 100, 3), JITBPF_END_ROOT);
-	assert_int_equal(judged(guess, JITBPF_END_BAD_FRAME, 100, 3), JITBPF_END_ROOT);
-	assert_int_equal(judged(guess, JITBPF_END_UNREADABLE, 100, 3), JITBPF_END_ROOT);
+	assert_int_equal(judged(guess, JITBPF_END_BAD_FRAME, 100, 3), JITBPF_END_BAD_FRAME);
+	assert_int_equal(judged(guess, JITBPF_END_UNREADABLE, 100, 3), JITBPF_END_UNREADABLE);
 	assert_int_equal(judged(guess, JITBPF_END_ROOT, UNWIND_MAIN_TOP_BYTES + 8, 3),
 			 JITBPF_END_BAD_FRAME);
 	assert_int_equal(judged(guess, JITBPF_END_UNREADABLE, 5000, 3), JITBPF_END_UNREADABLE);
 	/* Without a caller nothing is proved. */
 	assert_int_equal(judged(guess, JITBPF_END_BAD_FRAME, 100, 0), JITBPF_END_BAD_FRAME);
+	/* Code without a file is no outermost frame. */
+	assert_int_equal(unwind_end(&s, command_row(guess), JITBPF_END_ROOT, 3, STACK_TOP,
+				    THREAD_POINTER, false),
+			 JITBPF_END_BAD_FRAME);
 	/* On a stack of which nothing is known, the chain's end is all there is. */
 	assert_int_equal(judged(guess, JITBPF_END_ROOT, 2 * UNWIND_STACK_BYTES_MAX, 3),
 			 JITBPF_END_ROOT);
 }
 
-static void test_threads_have_a_larger_top(void **state)
+/* Of a walk by frame pointers alone, which libc's own frames do not have. */
+static enum jitbpf_stack_end judged_chain(uint64_t sp)
 {
-	struct unwind_state s = {.sp = THREAD_POINTER - 2000};
-	struct unwind_row guess = command_row(UNWIND_FRAME_POINTER);
+	return unwind_judge_end(JITBPF_END_BAD_FRAME, 2, sp, sp, STACK_TOP, THREAD_POINTER);
+}
 
-	assert_int_equal(unwind_end(&s, guess, JITBPF_END_BAD_FRAME, 2, STACK_TOP, THREAD_POINTER),
-			 JITBPF_END_ROOT);
-	s.sp = THREAD_POINTER - UNWIND_THREAD_TOP_BYTES - 8;
-	assert_int_equal(unwind_end(&s, guess, JITBPF_END_BAD_FRAME, 2, STACK_TOP, THREAD_POINTER),
+static void test_chains_are_judged_by_where_they_end(void **state)
+{
+	assert_int_equal(judged_chain(STACK_TOP - 100), JITBPF_END_ROOT);
+	assert_int_equal(judged_chain(STACK_TOP - UNWIND_MAIN_TOP_BYTES - 8), JITBPF_END_BAD_FRAME);
+	assert_int_equal(judged_chain(THREAD_POINTER - 2000), JITBPF_END_ROOT);
+	assert_int_equal(judged_chain(THREAD_POINTER - UNWIND_THREAD_TOP_BYTES - 8),
 			 JITBPF_END_BAD_FRAME);
 }
 
@@ -359,13 +368,14 @@ static void test_rules_are_believed(void **state)
 	assert_int_equal(judged(UNWIND_ROOT, JITBPF_END_ROOT, 100, 0), JITBPF_END_ROOT);
 	assert_int_equal(judged(UNWIND_NOT_MADE, JITBPF_END_NO_RULE, 100, 3), JITBPF_END_NO_RULE);
 	assert_int_equal(judged(UNWIND_UNKNOWN, JITBPF_END_NO_RULE, 100, 3), JITBPF_END_NO_RULE);
-	assert_int_equal(unwind_end(&s, row, JITBPF_END_UNREADABLE, 3, STACK_TOP, 0),
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_UNREADABLE, 3, STACK_TOP, 0, true),
 			 JITBPF_END_UNREADABLE);
-	assert_int_equal(unwind_end(&s, row, JITBPF_END_ROOT, 3, STACK_TOP, 0),
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_ROOT, 3, STACK_TOP, 0, true),
 			 JITBPF_END_BAD_FRAME);
 	s.sp = STACK_TOP - 100;
-	assert_int_equal(unwind_end(&s, row, JITBPF_END_ROOT, 3, STACK_TOP, 0), JITBPF_END_ROOT);
-	assert_int_equal(unwind_end(&s, row, JITBPF_END_BAD_FRAME, 3, STACK_TOP, 0),
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_ROOT, 3, STACK_TOP, 0, true),
+			 JITBPF_END_ROOT);
+	assert_int_equal(unwind_end(&s, row, JITBPF_END_BAD_FRAME, 3, STACK_TOP, 0, true),
 			 JITBPF_END_BAD_FRAME);
 }
 
@@ -389,7 +399,7 @@ int main(void)
 		cmocka_unit_test_setup(test_no_return_address, setup),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_guesses_are_judged_by_where_they_end),
-		cmocka_unit_test(test_threads_have_a_larger_top),
+		cmocka_unit_test(test_chains_are_judged_by_where_they_end),
 		cmocka_unit_test(test_rules_are_believed),
 	};
 

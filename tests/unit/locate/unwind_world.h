@@ -247,7 +247,7 @@ static inline enum jitbpf_stack_end world_kernel_walk(struct world *w, uint32_t 
 				       s->ip - s->is_caller);
 		end = unwind_step(s, row);
 		if (end)
-			return unwind_end(s, row, end, count - 1, stack_top, 0);
+			return unwind_end(s, row, end, count - 1, stack_top, 0, true);
 		if (count == JITBPF_FRAMES_MAX)
 			return JITBPF_END_DEPTH;
 	}
