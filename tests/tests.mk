@@ -127,7 +127,7 @@ $(B)/tests/workloads/%: tests/workloads/%.cpp
 	$(Q)$(CXX) -O2 -g -Itests/workloads/include -o $@ $< -ldnnl -ldl
 
 KERNEL_NEEDS = all $(addprefix $(B)/tests/workloads/,onednn xbyak) \
-	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client
+	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client $(STACKS_ALL)
 
 # One file: make kernel-test TESTS=test_storm.py
 kernel-test: $(KERNEL_NEEDS)
@@ -157,6 +157,7 @@ include tests/symbols/symbols.mk
 include tests/frames/frames.mk
 include tests/shim/shim.mk
 include tests/engine/engine.mk
+include tests/stacks/stacks.mk
 include tests/conformance/conformance.mk
 include tests/engines/engines.mk
 include tests/ui/ui.mk

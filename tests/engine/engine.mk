@@ -7,6 +7,9 @@ ENGINE_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/engine/*.c)) tests
 # Every function keeps its frame, to the root: none may end in a jump to another.
 $(ENGINE_OBJ): ALL_CFLAGS += -fno-optimize-sibling-calls
 
+# Its C code is to have no frame pointers, as the code that it makes.
+$(B)/tests/engine/frames.o: ALL_CFLAGS += -fomit-frame-pointer
+
 # A second engine in the process, for events that two of them send.
 $(B)/tests/engine/libsecond-engine.so: tests/engine/second/notify.c
 	$(call say,LINK,$@)

@@ -9,8 +9,8 @@ static const struct mode {
 	const char *name;
 	int (*run)(struct engine *engine);
 } modes[] = {
-	{"storm", storm_mode}, {"hot", hot_mode},	  {"loads", loads_mode},
-	{"api", api_mode},     {"hostile", hostile_mode},
+	{"storm", storm_mode}, {"hot", hot_mode}, {"frames", frames_mode},
+	{"loads", loads_mode}, {"api", api_mode}, {"hostile", hostile_mode},
 };
 
 static const struct mode *mode_find(const char *name)

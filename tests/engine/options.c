@@ -42,6 +42,7 @@ void options_help(void)
 	     "jit-engine MODE [OPTION...]\n"
 	     "  storm    rewrite functions at the same addresses, each under a new name, and run them\n"
 	     "  hot      run one function\n"
+	     "  frames   as storm, three functions deep, each with a frame of another form and size\n"
 	     "  loads    send loads, run nothing; tell what one costs\n"
 	     "  api      send the events of a script, one a line (see api_script.c)\n"
 	     "  hostile  send what no engine should, and run one honest function\n");

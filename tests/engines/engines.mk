@@ -13,8 +13,19 @@ $(ENGINES)/installed: tests/engines/requirements.txt
 		--require-hashes -r $<
 	$(Q)touch $@
 
+GO ?= go
+
+# With its table of unwinding, which is compressed; and without.
+GO_STACKS := $(B)/tests/stacks/gochain $(B)/tests/stacks/gochain-frame-pointers
+
+$(B)/tests/stacks/gochain-frame-pointers: GO_LDFLAGS := -w
+$(GO_STACKS): tests/stacks/gochain.go
+	$(call say,GO,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(GO) build -ldflags='$(GO_LDFLAGS)' -o $@ $<
+
 # One file: make check-engines TESTS=test_numba.py
-check-engines: all $(ENGINES)/installed
+check-engines: all $(ENGINES)/installed $(GO_STACKS)
 	$(Q)$(ENGINES)/bin/python3 --version
 	$(Q)grep -oE '^[a-z-]+==[0-9.]+' tests/engines/requirements.txt
 	$(Q)BUILD=$(B) TESTS=$(or $(TESTS),test_*.py) PYTHONDONTWRITEBYTECODE=1 \

@@ -8,14 +8,17 @@ import struct
 
 RECORD = struct.Struct("<IHHQ")
 SAMPLE, JIT, SAMPLE_REF, STACK = 1, 2, 102, 101
-USER_REGS, STACK_COPY = 1, 2
+USER_REGS, STACK_COPY, FRAME_POINTERS = 1, 2, 4
+STACK_FRESH = 1
 R15 = 17
 
 JIT_HEADER = struct.Struct("<IHHQQHHIQIIQQII")
 JIT_NAME = 1
 
 JitEvent = collections.namedtuple("JitEvent", "pid sequence time event caller id start end name")
-Sample = collections.namedtuple("Sample", "time pid tid cpu ip regs")
+# ip is the innermost of the user frames; end is how their walk ended, by enum jitbpf_stack_end.
+Sample = collections.namedtuple("Sample", "time pid tid cpu ip regs user_frames end guessed")
+END_ROOT, END_BAD_FRAME, END_DEPTH = 1, 2, 4
 ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time frames")
 Frame = collections.namedtuple("Frame", "address name offset module inlined")
 
@@ -39,20 +42,23 @@ def chunks(data):
 
 
 def samples(path):
-    """The samples of a recording: leaf user address and registers."""
+    """The samples of a recording."""
     data = open(path, "rb").read()
     stacks, out = [], []
     for at, _size, kind, flags, time in chunks(data):
         if kind == STACK:
-            kernel, user, _end = struct.unpack_from("<HHI", data, at + 16)
+            if flags & STACK_FRESH:
+                stacks.clear()
+            kernel, user, end = struct.unpack_from("<HHI", data, at + 16)
             ips = struct.unpack_from(f"<{kernel + user}Q", data, at + 24)
-            stacks.append(ips[kernel] if user else 0)
+            stacks.append((ips[kernel] if user else 0, user, end))
         elif kind == SAMPLE_REF:
             pid, tid, _start, cpu, stack = struct.unpack_from("<IIQII", data, at + 16)
             regs = None
             if flags & USER_REGS:
                 regs = struct.unpack_from("<18Q", data, at + 56)
-            out.append(Sample(time, pid, tid, cpu, stacks[stack], regs))
+            out.append(Sample(time, pid, tid, cpu, stacks[stack][0], regs, *stacks[stack][1:],
+                              bool(flags & FRAME_POINTERS)))
     return out
 
 

@@ -4,7 +4,7 @@
  * shapes. With its primitive cache off, kernels are made anew all the time, many
  * on the same few addresses, and never reported as unloaded.
  *
- *   onednn SECONDS [THREADS]
+ *   onednn SECONDS [THREADS [PRIMITIVES IN THE CACHE]]
  */
 #include <chrono>
 #include <cstdio>
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 			   std::chrono::duration<double>(seconds));
 	std::vector<std::thread> threads;
 
-	set_primitive_cache_capacity(0);
+	set_primitive_cache_capacity(argc > 3 ? atoi(argv[3]) : 0);
 	for (int i = 0; i < count; i++)
 		threads.emplace_back(work, i, end);
 	for (auto &thread : threads)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Stacks without frame pointers: of programs whose true stacks are known (tests/stacks)."""
+
+import functools
+import os
+import unittest
+
+import harness
+import recording
+import stack_truth
+
+STACKS = os.path.join(harness.BUILD, "tests/stacks")
+SOURCES = os.path.join(harness.ROOT, "tests/stacks")
+SECONDS = 1.2
+WHOLE = 0.99
+FATES = {"root": "whole", "depth": "deep", "cut": "cut"}  # by what a program says
+TAG = 0x6A697400  # in r15 while a generation of the engine runs: tests/engine/code.h
+
+# Programs by their sources.
+PROGRAMS = {
+    "chain.c": ["chain", "chain-static", "chain-static-pie", "chain-no-header", "chain-debug-frame",
+                "chain-frame-pointers", "chain-nothing"],
+    "calls.c": ["calls-lazy", "calls-ibt", "calls-now"],
+    **{f"{name}.c": [name] for name in ("deep", "frames", "thin", "signals", "kernel", "threads",
+                                        "contexts", "respawn", "reload", "liar")},
+    **{f"{name}.cpp": [name] for name in ("std_thread", "exceptions")},
+    "rust.rs": ["rust"],
+}
+
+# Where that is not what their sources say.
+ENDS = {"chain-nothing": "cut"}
+
+# Where fewer can be whole. A system call that begins a thread or a program has no table, or no
+# stack any more; and libc has none for what a context of its own returns to.
+FEWER = {"threads": 0.95, "std_thread": 0.95, "respawn": 0.95, "contexts": 0.3}
+
+
+def program(source, name):
+    return stack_truth.program(os.path.join(SOURCES, source), ENDS.get(name))
+
+
+@functools.lru_cache
+def engine_program(generation):
+    """jit-engine's frames mode: in its generation a stack is that one's alone."""
+    begin = "_start system main /^(frames_mode|workers_run|thread_main|frames_work)$/+"
+    jit = " ".join(f"/^{name}_{generation}$/" for name in ("outer", "middle"))
+    lines = [f"{begin} frames_call {jit} frames_callback /^leaf_{generation}$/",
+             "_start system main /^(?!frames_call|outer_|middle_|leaf_)/+"]
+    return stack_truth.Program(lines)
+
+
+class Programs(harness.KernelTest):
+    """All of them in one recording, two at a time."""
+
+    def test_stacks_are_the_true_ones(self):
+        programs = {name: program(source, name) for source, names in PROGRAMS.items()
+                    for name in names}
+        run_each = f'printf "%s\\n" "$@" | xargs -P 2 -I @ timeout {SECONDS} @; true'
+        run = self.record(["sh", "-c", run_each, "sh",
+                           *(os.path.join(STACKS, name) for name in programs)], ["-F", "999", "--no-inline"])
+        summary = self.check_ledger(run)
+        self.assertEqual(summary["samples"]["lost"], 0)
+        again = run.report("-f", "script", "--no-inline")
+        self.assertEqual(again.stdout, open(run.path(".txt"), "rb").read())
+        for name, verdict in stack_truth.verdicts(run, programs).items():
+            with self.subTest(name):
+                self.check(verdict, FATES[programs[verdict.name].end])
+
+    def check(self, verdict, expected):
+        self.assertGreater(verdict.total, 50, verdict)
+        self.assertEqual(verdict.counts["wrong"], 0, verdict)
+        self.assertGreater(verdict.share(expected), FEWER.get(verdict.name, WHOLE), verdict)
+
+
+class Jit(harness.KernelTest):
+    """Code made at run time, with frames of all forms, which takes the place of other such code."""
+
+    def check_frames(self, rate, slots):
+        run = self.record([harness.ENGINE, "frames", "--rate", str(rate), "--slots", str(slots),
+                           "--code-bytes", "384", "--seconds", "2"],
+                          ["-F", "999", "--user-regs", "--no-inline"])
+        verdict = stack_truth.Verdict(f"{rate} a second at {slots} places")
+        samples = {(s.tid, s.time): s for s in run.samples()}
+        for shown in run.script():
+            sample, frames = samples[shown.tid, shown.time], stack_truth.user_frames(shown)
+            if shown.comm == "jit-engine" and frames:
+                r15 = sample.regs[recording.R15]
+                generation = r15 & 0xFFFFFFFF if r15 >> 32 == TAG else r"\d+"
+                verdict.add(engine_program(generation).judge(frames, sample), frames,
+                            stack_truth.end_of(frames, sample))
+        self.assertGreater(verdict.total, 300, verdict)
+        self.assertEqual(verdict.counts["wrong"], 0, verdict)
+        self.assertEqual(self.check_ledger(run)["samples"]["lost"], 0)
+        return verdict
+
+    def test_each_at_a_place_of_its_own(self):
+        self.assertGreater(self.check_frames(20, 64).share("whole"), WHOLE)
+
+    def test_replaced_now_and_then(self):
+        self.check_frames(20, 1)
+
+    def test_replaced_all_the_time(self):
+        self.check_frames(10000, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Stacks of real engines, which have no frame pointers, down to their roots."""
+
+import os
+import unittest
+
+import harness
+import recording
+import stack_truth
+
+WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
+PYTHON = "/usr/bin/python3"  # the distribution's, without frame pointers, which has its torch
+WHOLE = 0.99
+FATES = {recording.END_ROOT: "whole", recording.END_DEPTH: "deep"}
+
+
+def is_jit(frame):
+    return frame.module == "[jit]"
+
+
+class Engine(harness.KernelTest):
+    def whole_stacks(self, run, comm, minimum=WHOLE):
+        """The frames of whole stacks, outermost first, of which there are to be so many."""
+        ends = {(s.tid, s.time): s.end for s in run.samples()}
+        verdict, whole = stack_truth.Verdict(comm), []
+        for sample in run.script():
+            frames = stack_truth.user_frames(sample)
+            if sample.comm != comm or not frames:
+                continue
+            end = ends[sample.tid, sample.time]
+            verdict.add(FATES.get(end, "cut"), frames, end)
+            if end == recording.END_ROOT:
+                whole.append(frames[::-1])
+        self.assertGreater(verdict.total, 300, verdict)
+        self.assertGreater(verdict.share("whole") + verdict.share("deep"), minimum, verdict)
+        for frames in whole:
+            self.check_root(frames)
+        self.check_ledger(run)
+        return whole
+
+    def check_root(self, frames):
+        """Where programs and threads begin; and all of it is code of somebody's."""
+        text = ";".join(frame.name for frame in frames)
+        root = frames[0]
+        self.assertTrue(root.name in ("_start", "clone3", "__clone3") or
+                        root.module.startswith("/usr/lib") and "/ld-" in root.module, text)
+        for frame in frames:
+            self.assertNotIn(frame.module, ("//anon", "[unknown]", ""), text)
+
+
+class Python(Engine):
+    def test_interpreter_that_calls_itself(self):
+        depth = 4
+        run = self.record([PYTHON, os.path.join(WORKLOADS, "recursion.py"), "2", str(depth)],
+                          ["-F", "999", "--no-inline"])
+        deepest = 0
+        # At first, while its stacks are copied, they are longer than the copies.
+        for frames in self.whole_stacks(run, "python3", 0.95):
+            names = [frame.name for frame in frames]
+            levels = names.count("_PyEval_EvalFrameDefault")
+            self.assertLessEqual(levels, depth + 1, names)
+            self.assertEqual(names.count("sorted") + names.count("PyList_Sort"), 0)
+            deepest += levels == depth + 1
+        self.assertGreater(deepest, 300)
+
+
+class OneDnn(Engine):
+    def test_kernels_under_those_who_call_them(self):
+        run = self.record([harness.ONEDNN, "3", "3", "200"], ["-F", "999", "--no-inline"],
+                          env={**os.environ, "OMP_NUM_THREADS": "1"})
+        kernels = 0
+        for frames in self.whole_stacks(run, "onednn"):
+            if not is_jit(frames[-1]):
+                continue
+            names = [frame.name for frame in frames]
+            self.assertEqual(frames[0].name.strip("_"), "clone3", names)
+            self.assertTrue(any(name.startswith("work(") for name in names), names)
+            self.assertTrue(any(name.startswith("dnnl_primitive_execute") for name in names), names)
+            kernels += 1
+        self.assertGreater(kernels, 300)
+
+
+class PyTorch(Engine):
+    def test_kernels_under_operators_under_python(self):
+        """oneDNN's kernels, what calls them, and on the main thread the script's interpreter."""
+        run = self.record([PYTHON, os.path.join(WORKLOADS, "convolutions.py"), "4"],
+                          ["-F", "999", "--no-inline"])
+        kernels = {"_start": 0, "clone3": 0}
+        for frames in self.whole_stacks(run, "python3", 0.98):
+            if not is_jit(frames[-1]):
+                continue
+            names = [frame.name for frame in frames]
+            text = ";".join(names)
+            root = names[0].strip("_") if "clone" in names[0] else names[0]
+            kernels[root] += 1
+            modules = [os.path.basename(frame.module) for frame in frames]
+            self.assertTrue(any(name.startswith("libdnnl.so") for name in modules), text)
+            self.assertTrue(any(name.startswith("libgomp.so") for name in modules), text)
+            if root == "_start":
+                self.assertRegex(text, "Py_RunMain.*_PyEval_EvalFrameDefault.*at::.*dnnl::impl::")
+        self.assertGreater(min(kernels.values()), 100, kernels)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The library of calls.c. */
+void empty(void);
+
+void empty(void)
+{
+	__asm__ volatile("");
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Stack pointers and frame pointers that lie: what is found behind them is no caller, but for
+ * a frame that names itself as its own.
+ *
+ * stack: ? lies_null
+ * stack: ? lies_unreadable
+ * stack: ? lies_truncated
+ * stack: ? lies_non_canonical
+ * stack: ? lies_kernel
+ * stack: ? lies_odd
+ * stack: ? lies_itself lies_itself
+ * stack: _start system main lie system
+ * stack: _start system main system
+ * end: cut
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/stacks/stacks.h"
+
+#define PAGE 4096
+
+/* All registers that a rule can start from, then round and round. */
+#define LIE(name, rules)                                                                           \
+	void name(uint64_t sp, uint64_t bp);                                                       \
+	__asm__(".text\n"                                                                          \
+		".type " #name ", @function\n" #name ":\n" rules "	mov %rdi, %rsp\n"               \
+		"	mov %rsi, %rbp\n"                                                                \
+		"1:	pause\n"                                                                       \
+		"	jmp 1b\n"                                                                        \
+		".cfi_endproc\n"                                                                   \
+		".size " #name ", . - " #name "\n")
+
+#define BY_RSP ".cfi_startproc\n"
+#define BY_RBP ".cfi_startproc\n.cfi_def_cfa 6, 16\n.cfi_offset 6, -16\n"
+
+LIE(lies_null, BY_RSP);
+LIE(lies_unreadable, BY_RSP);
+LIE(lies_truncated, BY_RSP);
+LIE(lies_non_canonical, BY_RSP);
+LIE(lies_kernel, BY_RBP);
+LIE(lies_odd, BY_RBP);
+LIE(lies_itself, BY_RBP);
+
+/* A page that is mapped, of a file that does not reach there. */
+static char *truncated_page(void)
+{
+	int fd = memfd_create("truncated", 0);
+	char *page = ftruncate(fd, 2 * PAGE)
+			     ? NULL
+			     : mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return ftruncate(fd, PAGE) ? NULL : page + PAGE;
+}
+
+FUNCTION void lie(int number)
+{
+	char *page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *self = aligned_alloc(16, PAGE);
+
+	/* A frame whose caller's frame is itself, above the stack pointer. */
+	self[2] = (uintptr_t)&self[2];
+	self[3] = (uintptr_t)lies_itself + 1;
+	switch (number) {
+	case 0:
+		lies_null(0, 0);
+		break;
+	case 1:
+		lies_unreadable((uintptr_t)page, (uintptr_t)page);
+		break;
+	case 2:
+		lies_truncated((uintptr_t)truncated_page(), 0);
+		break;
+	case 3:
+		lies_non_canonical(0x8000000000000000, 0x8000000000000000);
+		break;
+	case 4:
+		lies_kernel(0xffff888000000000, 0xffffffff81000000);
+		break;
+	case 5:
+		lies_odd((uintptr_t)self + 1, (uintptr_t)self + 3);
+		break;
+	default:
+		lies_itself((uintptr_t)self, (uintptr_t)&self[2]);
+	}
+}
+
+int main(void)
+{
+	int number = 0;
+
+	/* One process each, all at once. */
+	while (number < 6 && fork())
+		number++;
+	lie(number);
+}

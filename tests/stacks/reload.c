@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Libraries that take each other's place: they have the same size and layout, and their
+ * functions, at the same addresses, frames of different sizes.
+ *
+ * stack: _start system main uses first_outer first_inner leaf
+ * stack: _start system main uses second_outer second_inner leaf
+ * stack: _start system main uses system
+ * stack: _start system main uses system
+ * /^(_init|_fini|__do_global_dtors_aux|frame_dummy|register_tm_clones|deregister_tm_clones)$/+
+ * system
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/stacks/stacks.h"
+
+#define TURNS 10000000 /* some 10 ms */
+
+FUNCTION int leaf(int x)
+{
+	turn(TURNS);
+	return x;
+}
+
+FUNCTION int uses(const char *path, const char *name)
+{
+	void *library = dlopen(path, RTLD_NOW);
+	int (*outer)(int (*call)(int x)) = library ? dlsym(library, name) : NULL;
+
+	if (!outer)
+		abort();
+	return outer(leaf) + dlclose(library);
+}
+
+int main(int argc, char **argv)
+{
+	char first[4096], second[4096];
+
+	snprintf(first, sizeof(first), "%s-first.so", argv[0]);
+	snprintf(second, sizeof(second), "%s-second.so", argv[0]);
+	for (;;) {
+		uses(first, "first_outer");
+		uses(second, "second_outer");
+	}
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Programs whose true stacks are known (tests/stacks/stacks.h), as compilers make them
+# without frame pointers; and one of them in all the ways that unwind tables can be there or not.
+
+STACKS := $(B)/tests/stacks
+STACKS_FLAGS := -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -I. -Wall -Werror
+
+STACKS_OF_C := chain deep frames thin signals kernel threads contexts respawn reload liar
+STACKS_OF_CXX := std_thread exceptions
+STACKS_CHAINS := static static-pie no-header stripped debug-frame frame-pointers nothing
+STACKS_CALLS := lazy ibt now
+
+STACKS_ALL := $(addprefix $(STACKS)/,$(STACKS_OF_C) $(STACKS_OF_CXX) rust \
+	$(STACKS_CHAINS:%=chain-%) $(STACKS_CALLS:%=calls-%) libempty.so \
+	reload-first.so reload-second.so)
+
+STACKS_NO_TABLES := -fno-asynchronous-unwind-tables -fno-unwind-tables
+STACKS_FLAGS_chain-static := -static
+STACKS_FLAGS_chain-static-pie := -static-pie
+STACKS_FLAGS_chain-no-header := -Wl,--no-eh-frame-hdr
+STACKS_FLAGS_chain-stripped := -rdynamic -s
+STACKS_FLAGS_chain-debug-frame := $(STACKS_NO_TABLES) -g
+# Where a guess is right: not at a function's first and last instructions.
+STACKS_FLAGS_chain-frame-pointers := $(STACKS_NO_TABLES) -fno-omit-frame-pointer -DTURNS=3000000 \
+	-DLEAF_HAS_FRAME
+STACKS_FLAGS_chain-nothing := $(STACKS_NO_TABLES)
+STACKS_FLAGS_calls-lazy := -fcf-protection=none -Wl,-z,lazy
+STACKS_FLAGS_calls-ibt := -fcf-protection -Wl,-z,ibtplt,-z,lazy
+STACKS_FLAGS_calls-now := -Wl,-z,now
+
+$(addprefix $(STACKS)/,$(STACKS_OF_C)): $(STACKS)/%: tests/stacks/%.c tests/stacks/stacks.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(STACKS_FLAGS) $< -o $@ -lpthread -ldl
+
+$(addprefix $(STACKS)/,$(STACKS_OF_CXX)): $(STACKS)/%: tests/stacks/%.cpp tests/stacks/stacks.h
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 $(STACKS_FLAGS) $< -o $@ -lpthread
+
+$(STACKS_CHAINS:%=$(STACKS)/chain-%): tests/stacks/chain.c tests/stacks/stacks.h tests/stacks/stacks.mk
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(STACKS_FLAGS) $(STACKS_FLAGS_$(@F)) $< -o $@
+
+$(STACKS_CALLS:%=$(STACKS)/calls-%): tests/stacks/calls.c tests/stacks/stacks.h | $(STACKS)/libempty.so
+	$(call say,CC,$@)
+	$(Q)$(CC) -std=gnu11 $(STACKS_FLAGS) $(STACKS_FLAGS_$(@F)) $< -o $@ -L$(STACKS) -lempty \
+		-Wl,-rpath,'$$ORIGIN'
+
+$(STACKS)/libempty.so: tests/stacks/empty.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(STACKS_FLAGS) -fPIC -shared $< -o $@
+
+# Large enough frames that the instructions have the same sizes.
+STACKS_FLAGS_reload-first.so := -DNAME=first -DROOM=20
+STACKS_FLAGS_reload-second.so := -DNAME=second -DROOM=40
+
+$(STACKS)/reload-%.so: tests/stacks/reloaded.c tests/stacks/stacks.h
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(STACKS_FLAGS) $(STACKS_FLAGS_$(@F)) -fPIC -shared $< -o $@
+
+$(STACKS)/rust: tests/stacks/rust.rs
+	$(call say,RUSTC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)MAKEFLAGS= $(RUSTC) --edition 2021 -O -C force-frame-pointers=no $< -o $@
+
+stacks: $(STACKS_ALL)
+
+.PHONY: stacks
