@@ -41,6 +41,9 @@ struct {
 
 __u64 self_test_hits = 0;
 
+/* Goes up behind each change of jit_losses, which is large, and mostly empty. */
+__u64 losses_noted = 0;
+
 /*
  * One function per size class: a ring reservation needs a constant size. The
  * copy goes straight into the ring, with no scratch in between: uprobe programs
@@ -101,7 +104,7 @@ static __always_inline void note_loss(const struct jitbpf_jit *head, __u64 seque
 
 	if (!known) {
 		if (!bpf_map_update_elem(&jit_losses, &head->pid, &loss, BPF_NOEXIST))
-			return;
+			goto noted;
 		known = bpf_map_lookup_elem(&jit_losses, &head->pid);
 	}
 	if (!known) {
@@ -111,6 +114,8 @@ static __always_inline void note_loss(const struct jitbpf_jit *head, __u64 seque
 	} else if (sequence < known->first_sequence) {
 		known->first_sequence = sequence;
 	}
+noted:
+	__sync_fetch_and_add(&losses_noted, 1);
 }
 
 static __always_inline bool emit(const struct jitbpf_jit *head, const void *from, __u64 size)

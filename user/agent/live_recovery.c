@@ -13,12 +13,17 @@
  */
 static int recover_lost(struct live_source *live, record_taker_fn take, void *take_context)
 {
+	uint64_t noted =
+		__atomic_load_n((const uint64_t *)&live->bpf->bss->losses_noted, __ATOMIC_ACQUIRE);
 	int fd = bpf_map__fd(live->bpf->maps.jit_losses), err = 0;
 	struct {
 		uint64_t start_ns, first_ns, first_sequence;
 	} lost;
 	uint32_t pid, left = bpf_map__max_entries(live->bpf->maps.jit_losses);
 
+	if (noted == live->losses_noted)
+		left = 0;
+	live->losses_noted = noted;
 	while (!err && left-- && !bpf_map_get_next_key(fd, NULL, &pid)) {
 		if (bpf_map_lookup_and_delete_elem(fd, &pid, &lost))
 			break;

@@ -45,6 +45,7 @@ struct live_source {
 	struct shim_copies copies;
 	struct journal_late late;
 	struct journal_recovery recovery;
+	uint64_t losses_noted;	      /* by the programs, as of the last round */
 	struct round_buffer sideband; /* of the drain at hand, until it is filtered */
 	uint64_t sideband_lost;
 	uint64_t maps_cut;    /* processes whose mappings were not all read */
