@@ -13,6 +13,7 @@ STACKS = os.path.join(harness.BUILD, "tests/stacks")
 SOURCES = os.path.join(harness.ROOT, "tests/stacks")
 SECONDS = 1.2
 WHOLE = 0.99
+COLD = 8  # samples that may want more at first than there is, however few there are in all
 FATES = {"root": "whole", "depth": "deep", "cut": "cut"}  # by what a program says
 TAG = 0x6A697400  # in r15 while a generation of the engine runs: tests/engine/code.h
 
@@ -30,9 +31,10 @@ PROGRAMS = {
 # Where that is not what their sources say.
 ENDS = {"chain-nothing": "cut"}
 
-# Where fewer can be whole. A system call that begins a thread or a program has no table, or no
-# stack any more; and libc has none for what a context of its own returns to.
-FEWER = {"threads": 0.95, "std_thread": 0.95, "respawn": 0.95, "contexts": 0.3}
+# Where fewer can be whole. Frames larger than a copy wait for the kernel's tables; a system call
+# that begins a thread or a program has no table, or no stack any more; and libc has none for what
+# a context of its own returns to.
+FEWER = {"frames": 0.95, "threads": 0.95, "std_thread": 0.95, "respawn": 0.95, "contexts": 0.3}
 
 
 def program(source, name):
@@ -69,7 +71,12 @@ class Programs(harness.KernelTest):
     def check(self, verdict, expected):
         self.assertGreater(verdict.total, 50, verdict)
         self.assertEqual(verdict.counts["wrong"], 0, verdict)
-        self.assertGreater(verdict.share(expected), FEWER.get(verdict.name, WHOLE), verdict)
+        right = verdict.counts[expected]
+        if expected == "deep":
+            right += verdict.counts["whole"]
+        few = (1 - FEWER.get(verdict.name, WHOLE)) * verdict.total
+        self.assertLessEqual(verdict.total - right, max(few, COLD), verdict)
+        self.assertGreater(right, COLD, verdict)
 
 
 class Jit(harness.KernelTest):
@@ -88,13 +95,15 @@ class Jit(harness.KernelTest):
                 generation = r15 & 0xFFFFFFFF if r15 >> 32 == TAG else r"\d+"
                 verdict.add(engine_program(generation).judge(frames, sample), frames,
                             stack_truth.end_of(frames, sample))
-        self.assertGreater(verdict.total, 300, verdict)
+        self.assertGreater(verdict.total, 50, verdict)
         self.assertEqual(verdict.counts["wrong"], 0, verdict)
         self.assertEqual(self.check_ledger(run)["samples"]["lost"], 0)
         return verdict
 
     def test_each_at_a_place_of_its_own(self):
-        self.assertGreater(self.check_frames(20, 64).share("whole"), WHOLE)
+        verdict = self.check_frames(20, 64)
+        self.assertLessEqual(verdict.total - verdict.counts["whole"],
+                             max((1 - WHOLE) * verdict.total, COLD), verdict)
 
     def test_replaced_now_and_then(self):
         self.check_frames(20, 1)
