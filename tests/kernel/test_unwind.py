@@ -19,8 +19,8 @@ TAG = 0x6A697400  # in r15 while a generation of the engine runs: tests/engine/c
 
 # Programs by their sources.
 PROGRAMS = {
-    "chain.c": ["chain", "chain-static", "chain-static-pie", "chain-no-header", "chain-debug-frame",
-                "chain-frame-pointers", "chain-nothing"],
+    "chain.c": ["chain", "chain-static", "chain-static-pie", "chain-no-header", "chain-stripped",
+                "chain-debug-frame", "chain-frame-pointers", "chain-nothing"],
     "calls.c": ["calls-lazy", "calls-ibt", "calls-now"],
     **{f"{name}.c": [name] for name in ("deep", "frames", "thin", "signals", "kernel", "threads",
                                         "contexts", "respawn", "reload", "liar")},
