@@ -2,7 +2,7 @@
 //! Rust, down to where it begins.
 //!
 //! stack: _start system main /std::|core::/+ rust::main rust::outer /rust::middle/ rust::inner
-//! stack: _start system main /std::|core::/+ system
+//! stack: _start system main /^(?!rust::)/+
 
 use std::hint::black_box;
 
