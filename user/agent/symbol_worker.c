@@ -90,7 +90,7 @@ static int answer_request(void *worker_, const void *request_, struct work_resul
 	return 0;
 }
 
-static void sort_requests(void *requests, size_t count)
+static void sort_requests(void *context, void *requests, size_t count)
 {
 	symbol_requests_sort(requests, count);
 }

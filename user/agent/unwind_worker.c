@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/clock.h"
 #include "agent/unwind_code.h"
 #include "agent/work_thread.h"
 #include "base/scope.h"
@@ -21,10 +22,27 @@ struct open_file {
 	bool entry_known;
 };
 
+/* Time on the thread is shared out by process, so that none takes all of it. */
+#define SPENT_SLOTS 1024
+
+/*
+ * What a byte of a region takes at the worst, and a page of a file by the same measure: a
+ * small region comes before it, a large one can wait.
+ */
+#define REGION_BYTE_NS	250
+#define PAGE_COST_BYTES (64u << 10)
+
+struct queued {
+	struct unwind_request request;
+	uint64_t cost_ns; /* its own, and what its process has spent; as it was sorted last */
+};
+
 struct unwind_worker {
 	struct file_source files;
 	struct memory_source memory;
 	struct work_thread thread;
+	/* Since there was nothing to do, by pid: those that share a slot share it. */
+	uint64_t spent_ns[SPENT_SLOTS];
 	/* Of the thread: the one used last comes first. */
 	struct open_file *open[UNWIND_FILES_OPEN_MAX];
 	uint32_t open_count;
@@ -33,6 +51,7 @@ struct unwind_worker {
 struct made_rows {
 	struct work_result result;
 	struct unwind_answer answer;
+	uint64_t spent_ns;
 };
 
 static void close_file(struct open_file *file)
@@ -138,10 +157,11 @@ static int make_region(struct unwind_worker *worker, const struct unwind_request
 	return err ?: unwind_code_make(&worker->memory, request, &entry, &ret->rows, &ret->read_ns);
 }
 
-static int make_rows(void *worker_, const void *request_, struct work_result **ret)
+static int make_rows(void *worker_, const void *queued_, struct work_result **ret)
 {
-	const struct unwind_request *request = request_;
+	const struct unwind_request *request = &((const struct queued *)queued_)->request;
 	struct unwind_worker *worker = worker_;
+	uint64_t begin_ns = clock_now_ns();
 	struct made_rows *made = calloc(1, sizeof(*made));
 	struct unwind_answer *answer;
 
@@ -155,6 +175,7 @@ static int make_rows(void *worker_, const void *request_, struct work_result **r
 		answer->error = make_region(worker, request, answer);
 	if (answer->error)
 		unwind_rows_deinit(&answer->rows); /* the beginning of them */
+	made->spent_ns = clock_now_ns() - begin_ns;
 	*ret = &made->result;
 	return 0;
 }
@@ -167,11 +188,14 @@ static void drop_rows(struct work_result *result)
 	free(made);
 }
 
-/* Regions as they came, before pages, file by file. */
+/* Of the same cost, regions as they came, before pages, file by file. */
 static int in_order(const void *a, const void *b)
 {
-	const struct unwind_request *x = a, *y = b;
+	const struct queued *first = a, *second = b;
+	const struct unwind_request *x = &first->request, *y = &second->request;
 
+	if (first->cost_ns != second->cost_ns)
+		return first->cost_ns < second->cost_ns ? -1 : 1;
 	if (!x->module || !y->module) {
 		if (x->module || y->module)
 			return x->module ? 1 : -1;
@@ -182,32 +206,56 @@ static int in_order(const void *a, const void *b)
 	return (x->page > y->page) - (x->page < y->page);
 }
 
-static void sort_requests(void *requests, size_t count)
+static uint64_t *spent_by(struct unwind_worker *worker, const struct unwind_request *request)
 {
-	qsort(requests, count, sizeof(struct unwind_request), in_order);
+	return &worker->spent_ns[request->pid % SPENT_SLOTS];
+}
+
+static uint64_t cost_of(const struct unwind_request *request)
+{
+	uint64_t bytes = request->module ? PAGE_COST_BYTES : request->size_bytes;
+
+	return REGION_BYTE_NS * (bytes < CODE_UNWIND_BYTES_MAX ? bytes : CODE_UNWIND_BYTES_MAX);
+}
+
+static void sort_requests(void *worker, void *requests, size_t count)
+{
+	struct queued *queued = requests;
+
+	for (size_t i = 0; i < count; i++)
+		queued[i].cost_ns =
+			*spent_by(worker, &queued[i].request) + cost_of(&queued[i].request);
+	qsort(requests, count, sizeof(*queued), in_order);
 }
 
 static int request(void *context, const struct unwind_request *request)
 {
 	struct unwind_worker *worker = context;
+	struct queued queued = {.request = *request};
 
-	return work_thread_add(&worker->thread, request);
+	return work_thread_add(&worker->thread, &queued);
 }
 
 static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *take_context)
 {
 	struct unwind_worker *worker = context;
 	struct work_result *result, *next;
+	bool idle;
 	int err;
 
 	work_thread_go(&worker->thread); /* once for all of a round's requests */
-	work_thread_wait(&worker->thread, wait_ns);
+	idle = work_thread_wait(&worker->thread, wait_ns);
 	err = work_thread_take(&worker->thread, &result);
 	for (; result; result = next) {
+		const struct made_rows *made = (const struct made_rows *)result;
+
 		next = result->next;
-		err = err ?: take(take_context, &((struct made_rows *)result)->answer);
+		*spent_by(worker, &made->answer.request) += made->spent_ns;
+		err = err ?: take(take_context, &made->answer);
 		drop_rows(result);
 	}
+	if (idle)
+		memset(worker->spent_ns, 0, sizeof(worker->spent_ns));
 	return err;
 }
 
@@ -216,7 +264,7 @@ int unwind_worker_create(const struct file_source *files, const struct memory_so
 {
 	AUTO_FREE struct unwind_worker *worker = calloc(1, sizeof(*worker));
 	struct work_kind kind = {
-		.request_bytes = sizeof(struct unwind_request),
+		.request_bytes = sizeof(struct queued),
 		.make = make_rows,
 		.sort = sort_requests,
 		.drop = drop_rows,

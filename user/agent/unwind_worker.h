@@ -2,7 +2,8 @@
 /*
  * Makes unwind rows on a thread of its own: of files by their call frame information, of
  * JIT code by what its machine code does, read from the process's memory. Regions come
- * first: their code may not be there for long.
+ * first, unless they are large: their code may not be there for long. But first of all come those
+ * of processes that have taken least of the thread's time.
  */
 #ifndef JITBPF_AGENT_UNWIND_WORKER_H
 #define JITBPF_AGENT_UNWIND_WORKER_H

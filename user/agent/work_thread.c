@@ -132,7 +132,8 @@ void work_thread_go(struct work_thread *thread)
 {
 	pthread_mutex_lock(&thread->lock);
 	if (thread->begun < thread->count) {
-		thread->kind.sort(request_at(thread, thread->begun), thread->count - thread->begun);
+		thread->kind.sort(thread->kind.context, request_at(thread, thread->begun),
+				  thread->count - thread->begun);
 		pthread_cond_signal(&thread->asked);
 	}
 	pthread_mutex_unlock(&thread->lock);

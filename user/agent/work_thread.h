@@ -25,7 +25,7 @@ struct work_kind {
 	/* On the thread: make what is asked for. Returns 0 with *ret, or negative errno. */
 	int (*make)(void *context, const void *request, struct work_result **ret);
 	/* Put requests that have not been begun into the order to do them in. */
-	void (*sort)(void *requests, size_t count);
+	void (*sort)(void *context, void *requests, size_t count);
 	/* Release a result that nobody took. */
 	void (*drop)(struct work_result *result);
 	void *context;

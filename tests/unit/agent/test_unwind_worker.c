@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@
 #define MODULE_NO_ELF 2
 #define CODE_ADDRESS  0x7f0000001000ull
 #define CODE_PID      77
+#define SLOW_PID      100 /* whose memory is read when the test says so */
 
 /* Stands for an interpreter's loop: most of it has a frame of 104 bytes, and its caller's rbp. */
 __asm__(".pushsection .text\n .globl execute_ex\n .type execute_ex, @function\n execute_ex:\n"
@@ -41,6 +43,7 @@ struct rows_made {
 	struct module modules[MODULES];
 	uint32_t opened[MODULES], open;
 	uint64_t code_bytes; /* of those that can be read */
+	sem_t slow_begun, read_slow;
 	VEC(struct unwind_answer) answers;
 };
 
@@ -78,11 +81,15 @@ static int open_module(void *context, const struct module *module, struct blob *
 static int read_memory(void *context, uint32_t pid, uint64_t address, void *buf, size_t size_bytes,
 		       size_t *ret_bytes)
 {
-	const struct rows_made *made = context;
+	struct rows_made *made = context;
 	uint64_t from = address - CODE_ADDRESS;
 
-	if (pid != CODE_PID)
+	if (pid == SLOW_PID) {
+		sem_post(&made->slow_begun);
+		sem_wait(&made->read_slow);
+	} else if (pid != CODE_PID) {
 		return -ESRCH;
+	}
 	if (address == INSIDE_ADDRESS && size_bytes == sizeof(inside)) {
 		*ret_bytes = sizeof(inside);
 		memcpy(buf, inside, sizeof(inside));
@@ -105,6 +112,8 @@ static int setup(void **state)
 	for (uint32_t i = 0; i < MODULES; i++)
 		made->modules[i] = (struct module){.number = i, .path = "/some/file"};
 	made->code_bytes = sizeof(code);
+	sem_init(&made->slow_begun, 0, 0);
+	sem_init(&made->read_slow, 0, 0);
 	made_of_blob = made;
 	*state = made;
 	return unwind_worker_create(&files, &memory, &made->worker, &made->service);
@@ -119,6 +128,8 @@ static int teardown(void **state)
 	vec_for_each (answer, &made->answers)
 		unwind_rows_deinit(&answer->rows);
 	vec_deinit(&made->answers);
+	sem_destroy(&made->slow_begun);
+	sem_destroy(&made->read_slow);
 	free(made);
 	return 0;
 }
@@ -328,6 +339,42 @@ static void test_code_comes_first(void **state)
 	assert_non_null(made->answers.data[1].request.module);
 }
 
+/* Unless there is much of it. */
+static void test_large_code_comes_later(void **state)
+{
+	struct rows_made *made = *state;
+
+	ask_region(made, CODE_PID, 1 << 20);
+	ask_page(made, MODULE_BAD, 0);
+	collect_all(made, 2);
+	assert_non_null(made->answers.data[0].request.module);
+	assert_null(made->answers.data[1].request.module);
+}
+
+/* Who has much to ask for does not keep others waiting. */
+static void test_processes_take_turns(void **state)
+{
+	struct rows_made *made = *state;
+
+	for (int i = 0; i < 4; i++)
+		ask_region(made, SLOW_PID, 64 << 10);
+	sem_post(&made->read_slow);
+	while (!made->answers.size)
+		assert_int_equal(made->service.collect(made->service.context, 1000000, take, made),
+				 0);
+	sem_wait(&made->slow_begun);
+	sem_wait(&made->slow_begun);
+	/* The second is at hand, the others have been there for longer than this. */
+	ask_page(made, MODULE_BAD, 0);
+	assert_int_equal(made->service.collect(made->service.context, 0, take, made), 0);
+	assert_int_equal(made->answers.size, 1);
+	for (int i = 0; i < 3; i++)
+		sem_post(&made->read_slow);
+	collect_all(made, 5);
+	assert_int_equal(made->answers.data[1].request.pid, SLOW_PID);
+	assert_non_null(made->answers.data[2].request.module);
+}
+
 static void test_nobody_takes(void **state)
 {
 	struct rows_made *made = *state;
@@ -349,6 +396,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_code_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_with_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_comes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_large_code_comes_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_processes_take_turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nobody_takes, setup, teardown),
 	};
 

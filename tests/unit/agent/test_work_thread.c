@@ -53,7 +53,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void sort(void *requests, size_t count)
+static void sort(void *context, void *requests, size_t count)
 {
 	qsort(requests, count, sizeof(uint32_t), ascending);
 }
