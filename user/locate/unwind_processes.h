@@ -16,16 +16,9 @@
 #include "locate/unwind_pages.h"
 #include "state/process_table.h"
 
-/* How often rows were asked for, in the last round in which they were. */
-struct unwind_quota {
-	uint64_t round;
-	uint32_t asked;
-};
-
 struct unwind_subject {
 	const struct process *process; /* NULL: a slot without one */
 	uint32_t pid;
-	struct unwind_quota quota;
 	uint64_t program_ns;	/* as the process's, and that of its stack_top */
 	uint64_t stack_top;	/* 0: not known */
 	uint64_t published_top; /* what that was then */

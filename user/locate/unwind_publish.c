@@ -155,6 +155,5 @@ int unwinder_publish(struct unwinder *u, uint64_t known_ns)
 			reserve_page(u, &u->wanted[i]);
 	}
 	keep_reserved(u);
-	u->round++;
 	return err;
 }

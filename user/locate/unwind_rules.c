@@ -7,7 +7,7 @@
 #include "state/code_region.h"
 
 #define OUTSTANDING_MAX 1024 /* requests that the service has not answered */
-#define ASKED_MAX	256  /* in a round, on account of one process */
+#define ASKED_MAX	64   /* of those, on account of one process */
 
 const struct unwind_row unwind_frame_pointer_row = {
 	.cfa = UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER),
@@ -19,27 +19,22 @@ static const struct unwind_row row_not_made = {
 	.rbp = UNWIND_RBP_KEPT,
 };
 
-/* Whether something may be asked for; then it is counted. */
 static bool may_ask(const struct unwind_account *account)
 {
-	struct unwinder *u = account->unwinder;
-	struct unwind_quota *quota =
-		account->subject ? &account->subject->quota : &u->quota_of_rest;
+	const struct unwinder *u = account->unwinder;
 
-	if (quota->round != u->round)
-		*quota = (struct unwind_quota){.round = u->round};
-	if (u->outstanding >= OUTSTANDING_MAX || quota->asked >= ASKED_MAX)
-		return false;
-	quota->asked++;
-	return true;
+	return u->outstanding < OUTSTANDING_MAX &&
+	       u->asked[account->process->pid % UNWIND_ASKED_SLOTS] < ASKED_MAX;
 }
 
 static int ask(struct unwinder *u, const struct unwind_request *request)
 {
 	int err = u->service.request(u->service.context, request);
 
-	if (!err)
+	if (!err) {
 		u->outstanding++;
+		u->asked[request->pid % UNWIND_ASKED_SLOTS]++;
+	}
 	return err;
 }
 

@@ -21,7 +21,6 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_fe
 	u->service = *service;
 	u->feed = *feed;
 	u->modules = modules;
-	u->round = 1;
 	u->room = calloc(UNWIND_PAGE_ROWS_MAX, sizeof(*u->room));
 	if (!u->room)
 		return -ENOMEM;
@@ -64,13 +63,14 @@ int unwinder_finish(struct unwinder *u, const struct process *process,
 {
 	struct unwind_account account = {.unwinder = u, .process = process};
 	const struct jitbpf_stack_copy *copy = stack_copy_of(sample);
+	struct unwind_subject *subject;
 	int err;
 
 	if (!copy)
 		return -EINVAL;
-	err = unwind_processes_add(&u->processes, process, &account.subject);
+	err = unwind_processes_add(&u->processes, process, &subject);
 	if (!err)
-		err = bring_up_to_date(u, account.subject, sample, copy->stack_top);
+		err = bring_up_to_date(u, subject, sample, copy->stack_top);
 	if (err && err != -ENOENT)
 		return err;
 	err = stack_walk(&account, sample, copy, last, ret);
@@ -107,8 +107,8 @@ static int take_answer(void *context, const struct unwind_answer *answer)
 	struct collecting *collecting = context;
 	struct unwinder *u = collecting->unwinder;
 
-	if (u->outstanding)
-		u->outstanding--;
+	u->outstanding--;
+	u->asked[answer->request.pid % UNWIND_ASKED_SLOTS]--;
 	collecting->came += answer->request.module || answer->error;
 	return answer->request.module ? take_page(u, answer)
 				      : unwind_regions_take(&u->regions, answer);

@@ -18,7 +18,8 @@ struct wanted_page {
 	bool reserved; /* in the round before */
 };
 
-#define WANTED_PAGES_MAX 64 /* in a round */
+#define WANTED_PAGES_MAX   64 /* in a round */
+#define UNWIND_ASKED_SLOTS 1024
 
 struct unwinder {
 	struct unwind_service service;
@@ -28,10 +29,9 @@ struct unwinder {
 	struct unwind_processes processes;
 	struct unwind_regions regions;
 
-	uint32_t outstanding; /* requests */
-	uint64_t round;	      /* counts unwinder_publish() */
+	uint32_t outstanding;		    /* requests */
+	uint16_t asked[UNWIND_ASKED_SLOTS]; /* of those, by pid: some processes share one */
 	uint64_t known_ns;
-	struct unwind_quota quota_of_rest;	     /* of processes that have ended */
 	struct wanted_page wanted[WANTED_PAGES_MAX]; /* pages of code */
 	uint32_t wanted_count;
 	uint32_t stretches; /* of code that may still be looked at for them in this round */
@@ -42,11 +42,10 @@ struct unwinder {
 
 extern const struct unwind_row unwind_frame_pointer_row;
 
-/* On whose account rows are asked for: subject is NULL where the process has ended. */
+/* On whose account rows are asked for. */
 struct unwind_account {
 	struct unwinder *unwinder;
 	const struct process *process;
-	struct unwind_subject *subject;
 };
 
 /*
