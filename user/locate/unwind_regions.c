@@ -165,12 +165,13 @@ int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answ
 	return 0;
 }
 
+/* Of a process that has ended nothing stands, and another one may have its number. */
 static bool stood_there(const struct unwind_region *region, uint64_t time_ns)
 {
 	struct code_site site = code_site_at(region->process, region->address, time_ns);
 
-	return site.kind == LOCATION_JIT && !site.offset &&
-	       code_region_origin(site.region) == region->origin;
+	return region->read_ns <= region->process->exit_ns && site.kind == LOCATION_JIT &&
+	       !site.offset && code_region_origin(site.region) == region->origin;
 }
 
 uint32_t unwind_regions_settle(struct unwind_regions *regions, uint64_t known_ns)

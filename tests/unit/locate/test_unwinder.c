@@ -480,6 +480,25 @@ static void test_quota(void **state)
 	assert_int_equal(w->requests.size, asked + 1);
 }
 
+/* What was read from a pid after its process had ended may be another's. */
+static void test_code_read_after_exit(void **state)
+{
+	struct jitbpf_task task = {.h.time_ns = NOW + MS / 2, .pid = PID, .tid = PID};
+	struct world *w = *state;
+	struct world_sample made;
+
+	w->read_ns = NOW + MS;
+	world_load(w, PID, NOW - 9, CODE, 0x100);
+	call(w, START + 0x10, 2);
+	world_sample(w, PID, NOW, CODE + 0x10, 0, &made);
+	assert_int_equal(world_finish(w, &made, NOW, false), 1);
+	assert_int_equal(process_table_exit(&w->processes, &task), 0);
+	unwinder_process_changed(w->unwinder, world_process(w, PID));
+	assert_int_equal(world_finish(w, &made, NOW + 4 * MS, false), 0);
+	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 1);
+	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 0);
+}
+
 /* The process has ended: its stacks are finished all the same, nothing is published of it. */
 static void test_after_exit(void **state)
 {
