@@ -18,6 +18,9 @@ const volatile bool only_tracked = false;
 /* Wake the reader when this much waits; else it comes by itself (agent/live_source.h). */
 const volatile __u32 code_wake_bytes = 2u << 20;
 
+/* Machine code is copied too while less than this waits; 0: never. */
+const volatile __u32 copy_code_below = 0;
+
 struct counters_map counters SEC(".maps");
 struct tracked_map tracked SEC(".maps");
 struct unwind_pages_map unwind_pages SEC(".maps");
@@ -47,33 +50,30 @@ __u64 losses_noted = 0;
 /*
  * One function per size class: a ring reservation needs a constant size. The
  * copy goes straight into the ring, with no scratch in between: uprobe programs
- * can be preempted, and would share it.
+ * can be preempted, and would share it. They return 0, or what loss it is.
  */
-#define DEFINE_EMIT(class)                                                                         \
-	struct jit_slot_##class                                                                    \
+#define DEFINE_EMIT(kind, class, flags)                                                            \
+	struct kind##_slot_##class                                                                 \
 	{                                                                                          \
-		struct jitbpf_jit head;                                                            \
+		struct jitbpf_##kind head;                                                         \
 		__u8 data[class];                                                                  \
 	};                                                                                         \
-	static __always_inline bool emit_##class(const struct jitbpf_jit *head, const void *from,  \
-						 __u64 size)                                       \
+	static __always_inline int emit_##kind##_##class(const struct jitbpf_##kind *head,         \
+							 const void *from, __u64 size)             \
 	{                                                                                          \
-		struct jit_slot_##class *slot;                                                     \
+		struct kind##_slot_##class *slot;                                                  \
                                                                                                    \
 		slot = bpf_ringbuf_reserve(&code_ring, sizeof(*slot), 0);                          \
-		if (!slot) {                                                                       \
-			count(JITBPF_COUNT_JIT_RING_FULL);                                         \
-			return false;                                                              \
-		}                                                                                  \
+		if (!slot)                                                                         \
+			return JITBPF_COUNT_JIT_RING_FULL;                                         \
 		__builtin_memcpy(&slot->head, head, sizeof(slot->head));                           \
 		asm volatile("" : "+r"(size));                                                     \
 		if (size > class || bpf_probe_read_user(slot->data, size, from)) {                 \
 			bpf_ringbuf_discard(slot, BPF_RB_NO_WAKEUP);                               \
-			count(JITBPF_COUNT_JIT_UNREADABLE);                                        \
-			return false;                                                              \
+			return JITBPF_COUNT_JIT_UNREADABLE;                                        \
 		}                                                                                  \
-		bpf_ringbuf_submit(slot, wake_flag());                                             \
-		return true;                                                                       \
+		bpf_ringbuf_submit(slot, flags);                                                   \
+		return 0;                                                                          \
 	}                                                                                          \
 	struct emit_semicolon
 
@@ -84,9 +84,13 @@ static __always_inline __u64 wake_flag(void)
 		       : BPF_RB_NO_WAKEUP;
 }
 
-DEFINE_EMIT(256);
-DEFINE_EMIT(1024);
-DEFINE_EMIT(4096);
+DEFINE_EMIT(jit, 256, wake_flag());
+DEFINE_EMIT(jit, 1024, wake_flag());
+DEFINE_EMIT(jit, 4096, wake_flag());
+/* The event before it has woken whom it should. */
+DEFINE_EMIT(code, 256, BPF_RB_NO_WAKEUP);
+DEFINE_EMIT(code, 1024, BPF_RB_NO_WAKEUP);
+DEFINE_EMIT(code, 4096, BPF_RB_NO_WAKEUP);
 
 /*
  * Whoever finds an entry that is being taken out writes to nobody's, or to another's,
@@ -118,17 +122,15 @@ noted:
 	__sync_fetch_and_add(&losses_noted, 1);
 }
 
-static __always_inline bool emit(const struct jitbpf_jit *head, const void *from, __u64 size)
+static __always_inline int emit(const struct jitbpf_jit *head, const void *from, __u64 size)
 {
-	if (size < sizeof(struct jitbpf_jit_header) || size > JITBPF_JIT_PART_MAX) {
-		count(JITBPF_COUNT_JIT_BAD_SIZE);
-		return false;
-	}
+	if (size < sizeof(struct jitbpf_jit_header) || size > JITBPF_JIT_PART_MAX)
+		return JITBPF_COUNT_JIT_BAD_SIZE;
 	if (size <= 256)
-		return emit_256(head, from, size);
+		return emit_jit_256(head, from, size);
 	if (size <= 1024)
-		return emit_1024(head, from, size);
-	return emit_4096(head, from, size);
+		return emit_jit_1024(head, from, size);
+	return emit_jit_4096(head, from, size);
 }
 
 /* The JIT API's numbers of what changes code: as user/decode/jit_event.h. */
@@ -141,35 +143,82 @@ enum code_event {
 
 #define WITHDRAWN_PAGES_MAX 64 /* 4 MB; user space sees to what is larger, at its round */
 
-static __always_inline bool changes_code(const struct jitbpf_jit_header *event)
+static __always_inline bool loads_code(const struct jitbpf_jit_header *event)
 {
 	return (event->event == CODE_LOAD || event->event == CODE_LOAD_V2 ||
-		event->event == CODE_LOAD_V3 || event->event == CODE_UNLOAD) &&
-	       event->code_bytes && !event->part;
+		event->event == CODE_LOAD_V3) &&
+	       event->code_bytes;
+}
+
+static __always_inline bool changes_code(const struct jitbpf_jit_header *event)
+{
+	return loads_code(event) || (event->event == CODE_UNLOAD && event->code_bytes);
 }
 
 /*
  * What was published of how to unwind the code there holds no longer: no stack shall be
  * walked by it, not even until user space has read the event.
  */
-static __always_inline void withdraw_code(__u32 pid, const void *from, __u64 size)
+static __always_inline void withdraw_code(const struct unwind_process *process,
+					  const struct jitbpf_jit_header *event)
 {
-	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &pid);
-	struct jitbpf_jit_header event;
-	struct unwind_page_key key;
-	__u64 page, last;
+	struct unwind_page_key key = {.owner = process->code_owner};
+	__u64 page = event->address >> UNWIND_PAGE_SHIFT;
+	__u64 last = (event->address + event->code_bytes - 1) >> UNWIND_PAGE_SHIFT;
 
-	if (!process)
-		return;
-	key.owner = process->code_owner;
-	if (size < sizeof(event) || bpf_probe_read_user(&event, sizeof(event), from) ||
-	    !changes_code(&event))
-		return;
-	page = event.address >> UNWIND_PAGE_SHIFT;
-	last = (event.address + event.code_bytes - 1) >> UNWIND_PAGE_SHIFT;
 	for (__u32 i = 0; i < WITHDRAWN_PAGES_MAX && page <= last; i++, page++) {
 		key.page = page;
 		bpf_map_delete_elem(&unwind_pages, &key);
+	}
+}
+
+#define CODE_PIECE_MAX 4096
+
+/*
+ * Copy the piece of a code that the head begins with, and set it to the next one. Returns 0
+ * where there may be one. Global, so that the verifier looks at it once.
+ */
+__noinline int copy_code_piece(struct jitbpf_code *head)
+{
+	const void *from;
+	__u64 size;
+	int loss;
+
+	if (!head || head->offset >= head->size_bytes || head->offset >= JITBPF_CODE_COPY_MAX ||
+	    bpf_ringbuf_query(&code_ring, BPF_RB_AVAIL_DATA) >= copy_code_below)
+		return 1;
+	from = (const void *)(head->address + head->offset);
+	size = head->size_bytes - head->offset;
+	if (size > CODE_PIECE_MAX)
+		size = CODE_PIECE_MAX;
+	head->h.size_bytes = sizeof(*head) + size;
+	if (size <= 256)
+		loss = emit_code_256(head, from, size);
+	else if (size <= 1024)
+		loss = emit_code_1024(head, from, size);
+	else
+		loss = emit_code_4096(head, from, size);
+	head->offset += size;
+	return loss;
+}
+
+/* Where there is no room for it, it is no loss: user space reads it when a stack wants it. */
+static __always_inline void copy_code(const struct jitbpf_jit *jit,
+				      const struct jitbpf_jit_header *event)
+{
+	struct jitbpf_code head = {
+		.h.type = JITBPF_CODE,
+		.h.time_ns = jit->h.time_ns,
+		.pid = jit->pid,
+		.start_ns = jit->start_ns,
+		.sequence = event->sequence,
+		.address = event->address,
+		.size_bytes = event->code_bytes,
+	};
+
+	for (__u32 i = 0; i < JITBPF_CODE_COPY_MAX / CODE_PIECE_MAX; i++) {
+		if (copy_code_piece(&head))
+			return;
 	}
 }
 
@@ -179,7 +228,10 @@ int jit_event(struct context_regs *regs)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct jitbpf_jit head = {.h.type = JITBPF_JIT};
 	const void *from = (const void *)regs->di;
+	struct jitbpf_jit_header event = {};
+	struct unwind_process *process;
 	__u64 size = regs->si;
+	int loss;
 
 	head.pid = current_pid_in_our_space(task);
 	if (!is_tracked(head.pid))
@@ -191,9 +243,18 @@ int jit_event(struct context_regs *regs)
 	head.start_ns = task->group_leader->start_boottime;
 	head.data_bytes = size;
 	head.copy = bpf_get_attach_cookie(regs);
-	withdraw_code(head.pid, from, size);
-	if (!emit(&head, from, size))
+	process = bpf_map_lookup_elem(&unwind_processes, &head.pid);
+	if ((process || copy_code_below) && size >= sizeof(event))
+		bpf_probe_read_user(&event, sizeof(event), from); /* or zeros */
+	if (process && changes_code(&event) && !event.part)
+		withdraw_code(process, &event);
+	loss = emit(&head, from, size);
+	if (loss) {
+		count(loss);
 		note_loss(&head, regs->dx);
+	} else if (copy_code_below && loads_code(&event) && event.part + 1 == event.part_count) {
+		copy_code(&head, &event);
+	}
 	return 0;
 }
 

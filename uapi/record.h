@@ -30,6 +30,7 @@ enum jitbpf_record_type {
 	JITBPF_COUNTERS = 10,
 	JITBPF_JOURNAL = 11,
 	JITBPF_INNER_PID = 12,
+	JITBPF_CODE = 13,
 	/* 100 and up: in recordings only, uapi/recording.h */
 };
 
@@ -120,6 +121,23 @@ struct jitbpf_jit {
 	__u32 data_bytes;
 	__u32 copy;  /* which copy of the shim it came by: the agent's business alone */
 	__u8 data[]; /* one part: struct jitbpf_jit_header and what follows */
+};
+
+#define JITBPF_CODE_COPY_MAX (32u << 10) /* of one load's code */
+
+/*
+ * Machine code as it stood when it was told of: behind the JIT record of its load, in pieces, as
+ * many as there was room for. In the live source's records only, as copies of stacks are.
+ */
+struct jitbpf_code {
+	struct jitbpf_record h; /* time_ns: of the load's hit */
+	__u32 pid;
+	__u32 offset; /* of data, in the code */
+	__u64 start_ns;
+	__u64 sequence; /* of the load */
+	__u64 address;
+	__u64 size_bytes; /* of all of the code */
+	__u8 data[];
 };
 
 /*
@@ -236,6 +254,7 @@ _Static_assert(sizeof(struct jitbpf_sample) == 64, "ABI");
 _Static_assert(sizeof(struct jitbpf_user_regs) == 144, "ABI");
 _Static_assert(sizeof(struct jitbpf_stack_copy) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit) == 40, "ABI");
+_Static_assert(sizeof(struct jitbpf_code) == 56, "ABI");
 _Static_assert(sizeof(struct jitbpf_journal) == 72, "ABI");
 _Static_assert(sizeof(struct jitbpf_mapping) == 112, "ABI");
 _Static_assert(sizeof(struct jitbpf_comm) == 48, "ABI");

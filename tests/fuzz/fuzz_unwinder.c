@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "decode/record_check.h"
 #include "locate/unwinder.h"
 #include "state/process_code.h"
 
@@ -34,6 +35,7 @@ enum step {
 	STEP_PUBLISH,
 	STEP_ALL_CODE,
 	STEP_WITHDRAWN, /* by the programs */
+	STEP_COPY,	/* of code */
 	STEP_COUNT
 };
 
@@ -210,6 +212,8 @@ static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *
 		uint8_t rows = byte(f);
 		uint32_t offset = 0;
 
+		for (uint32_t i = 0; i < answer.request.copy_bytes; i++)
+			require(!answer.request.copy[i]);
 		answer.read_ns = f->now_ns;
 		answer.error = rows == 0xff ? -EIO : 0;
 		for (uint32_t i = 0; i < rows; i++, offset += 1 + byte(f) * 16u)
@@ -296,6 +300,26 @@ static void tell_of_code(struct fuzzed *f, uint8_t kind)
 		return;
 	require(!process_code_apply(process, &event, CODE_ENGINE_KNOWN, f->now_ns, f->now_ns));
 	unwinder_code_changed(f->unwinder, process, event.header.address, event.header.code_bytes);
+}
+
+static void copy_code(struct fuzzed *f)
+{
+	struct {
+		struct jitbpf_code code;
+		uint8_t data[256];
+	} made = {.code = {.h = {.type = JITBPF_CODE, .time_ns = f->now_ns}}};
+	struct process *process = process_of(f);
+	struct jitbpf_code *exact;
+
+	made.code.h.size_bytes = (uint32_t)sizeof(made.code) + byte(f);
+	made.code.address = address_of(f);
+	made.code.size_bytes = byte(f) * 32ull;
+	made.code.offset = byte(f) * 32u;
+	if (record_check(&made, sizeof(made)))
+		return;
+	exact = copy_of(&made, made.code.h.size_bytes);
+	unwinder_code_copied(f->unwinder, process, exact);
+	free(exact);
 }
 
 static void change_process(struct fuzzed *f, enum step step)
@@ -395,6 +419,9 @@ static void take_step(struct fuzzed *f)
 	case STEP_WITHDRAWN:
 		if (f->pages.size && f->pages.data[0].key.owner & UNWIND_OWNER_CODE)
 			withdraw_page(f, f->pages.data[0].key);
+		break;
+	case STEP_COPY:
+		copy_code(f);
 	}
 	check_published(f);
 }

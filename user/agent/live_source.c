@@ -55,6 +55,8 @@ static int load_programs(struct live_source *live, const struct live_options *op
 	bpf->rodata->code_wake_bytes =
 		(uint32_t)(live->code_ring_bytes / 8 < 2u << 20 ? live->code_ring_bytes / 8
 								: 2u << 20);
+	/* It never takes what events need. */
+	bpf->rodata->copy_code_below = (uint32_t)(live->code_ring_bytes / 4);
 	bpf->rodata->sample_wake_bytes = (uint32_t)(live->sample_ring_bytes / 4);
 	err = bpf_map__set_max_entries(bpf->maps.code_ring, (uint32_t)live->code_ring_bytes);
 	if (err)

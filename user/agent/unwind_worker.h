@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Makes unwind rows on a thread of its own: of files by their call frame information, of
- * JIT code by what its machine code does, read from the process's memory. Regions come
- * first, unless they are large: their code may not be there for long. But first of all come those
- * of processes that have taken least of the thread's time.
+ * JIT code by what its machine code does, copied or read from the process's memory. Regions
+ * come first, unless they are large: their code may not be there for long. But first of all come
+ * those of processes that have taken least of the thread's time.
  */
 #ifndef JITBPF_AGENT_UNWIND_WORKER_H
 #define JITBPF_AGENT_UNWIND_WORKER_H

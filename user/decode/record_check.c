@@ -65,6 +65,17 @@ static bool journal_is_whole(const struct jitbpf_journal *journal)
 	return live_bytes % sizeof(journal->live[0]) == 0 && journal->from_ns <= journal->to_ns;
 }
 
+/* A piece that lies in the code, and in what is copied of one. */
+static bool code_is_whole(const struct jitbpf_code *code)
+{
+	size_t data_bytes = code->h.size_bytes - sizeof(*code);
+
+	return data_bytes && data_bytes <= JITBPF_CODE_COPY_MAX &&
+	       code->offset <= JITBPF_CODE_COPY_MAX - data_bytes &&
+	       code->size_bytes >= code->offset + data_bytes &&
+	       code->size_bytes <= UINT64_MAX - code->address;
+}
+
 /* The least that a record of a type has; 0 where the type is not known. */
 static size_t least_bytes(uint16_t type)
 {
@@ -73,6 +84,8 @@ static size_t least_bytes(uint16_t type)
 		return sizeof(struct jitbpf_sample);
 	case JITBPF_JIT:
 		return sizeof(struct jitbpf_jit);
+	case JITBPF_CODE:
+		return sizeof(struct jitbpf_code);
 	case JITBPF_MAPPING:
 		return sizeof(struct jitbpf_mapping);
 	case JITBPF_COMM:
@@ -106,6 +119,8 @@ static bool is_whole(const struct jitbpf_record *record)
 	case JITBPF_JIT:
 		return ((const struct jitbpf_jit *)record)->data_bytes <=
 		       record->size_bytes - sizeof(struct jitbpf_jit);
+	case JITBPF_CODE:
+		return code_is_whole((const struct jitbpf_code *)record);
 	case JITBPF_MAPPING:
 		return mapping_is_whole((const struct jitbpf_mapping *)record);
 	case JITBPF_COMM:

@@ -15,7 +15,8 @@
  * known type, lies within them, is as large as its type and its own counts
  * want, and that its strings end inside it. Then also: a sample has at most
  * JITBPF_FRAMES_MAX frames of each kind and an end that is known, and with a copy of
- * its stack, a frame to go on from and JITBPF_END_NO_RULE; the range of a
+ * its stack, a frame to go on from and JITBPF_END_NO_RULE; a piece of code is not
+ * empty, and in what is copied of its code, which does not wrap; the range of a
  * mapping is neither empty nor wraps, and its build ID fits; counters are whole; the
  * times and the numbers of a journal ascend.
  * Returns 0; -EBADMSG; or -ENOTSUP where the type is not one of uapi/record.h

@@ -25,8 +25,10 @@ int unwind_regions_init(struct unwind_regions *regions)
 
 void unwind_regions_deinit(struct unwind_regions *regions)
 {
-	for (uint64_t i = regions->oldest; i < regions->newest; i++)
+	for (uint64_t i = regions->oldest; i < regions->newest; i++) {
 		unwind_rows_deinit(&regions->slots[i % REGIONS_MAX].rows);
+		free(regions->slots[i % REGIONS_MAX].copy);
+	}
 	free(regions->slots);
 	index_map_deinit(&regions->index);
 	vec_deinit(&regions->read);
@@ -106,8 +108,27 @@ int unwind_regions_ask(struct unwind_regions *regions, uint64_t origin,
 	return 0;
 }
 
+const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t origin, uint8_t *copy)
+{
+	find(regions, origin)->copy = copy;
+	return copy;
+}
+
+static void drop_copy(struct unwind_region *region)
+{
+	free(region->copy);
+	region->copy = NULL;
+}
+
+static void settle_known(struct unwind_regions *regions, struct unwind_region *region)
+{
+	region->state = UNWIND_REGION_KNOWN;
+	regions->known++;
+}
+
 static void settle_unread(struct unwind_regions *regions, struct unwind_region *region)
 {
+	drop_copy(region);
 	regions->row_count -= region->rows.rows.size;
 	unwind_rows_deinit(&region->rows);
 	region->state = UNWIND_REGION_UNREAD;
@@ -156,10 +177,15 @@ int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answ
 		settle_unread(regions, region);
 		return err;
 	}
-	region->state = UNWIND_REGION_READ;
-	region->read_ns = answer->read_ns;
 	regions->row_count += region->rows.rows.size;
-	regions->read.data[regions->read.size++] = (uint32_t)(region - regions->slots);
+	if (region->copy) {
+		drop_copy(region);
+		settle_known(regions, region);
+	} else {
+		region->state = UNWIND_REGION_READ;
+		region->read_ns = answer->read_ns;
+		regions->read.data[regions->read.size++] = (uint32_t)(region - regions->slots);
+	}
 	while (regions->row_count > ROWS_MAX && forget_oldest(regions))
 		;
 	return 0;
@@ -187,8 +213,7 @@ uint32_t unwind_regions_settle(struct unwind_regions *regions, uint64_t known_ns
 			continue;
 		}
 		if (stood_there(region, region->read_ns + TOLD_AFTER_NS)) {
-			region->state = UNWIND_REGION_KNOWN;
-			regions->known++;
+			settle_known(regions, region);
 		} else {
 			settle_unread(regions, region);
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Unwind rows of JIT code, by region: all versions of one have the same (code_region_origin()).
- * Its code was read from a process that runs on meanwhile, so rows count only once it is
- * known that the region still stood there then.
+ * Where its code was not copied when it was told of, but read later from a process that runs on
+ * meanwhile, rows count only once it is known that the region still stood there then.
  *
  * Memory is bounded: what was asked for longest ago is forgotten.
  */
@@ -30,6 +30,7 @@ struct unwind_region {
 	const struct process *process; /* whose memory is read */
 	uint64_t address;	       /* of its beginning there */
 	uint64_t read_ns;
+	uint8_t *copy; /* of its code, while it is asked for; NULL: it is read */
 	struct unwind_rows rows;
 };
 
@@ -56,6 +57,13 @@ const struct unwind_region *unwind_regions_find(const struct unwind_regions *reg
  */
 int unwind_regions_ask(struct unwind_regions *regions, uint64_t origin,
 		       const struct process *process, uint64_t address);
+
+/*
+ * It need not be read: copy, which is the table's from now on, is what stood there. Returns it;
+ * it stays until the answer has been taken.
+ */
+const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t origin,
+				     uint8_t *copy);
 
 /*
  * Take in what came of it, or that the code cannot be had (error); an answer that nobody waits

@@ -79,7 +79,7 @@ static int rule_of_file(const struct unwind_account *account, const struct code_
 	return 0;
 }
 
-/* Its code can be read while it stands there, no longer. */
+/* Where it was not copied, its code can be read while it stands there, no longer. */
 static bool stands_there(const struct process *process, const struct code_region *region,
 			 uint64_t address)
 {
@@ -87,6 +87,18 @@ static bool stands_there(const struct process *process, const struct code_region
 
 	return process->exit_ns == UINT64_MAX && site.kind == LOCATION_JIT &&
 	       code_region_origin(site.region) == code_region_origin(region);
+}
+
+/*
+ * What was copied of it, and enough: where there is more, that can be read while it stands
+ * there. NULL: nothing.
+ */
+static const struct code_copy *copy_of(const struct unwinder *u, const struct code_region *region,
+				       bool stands)
+{
+	const struct code_copy *copy = code_copies_find(&u->copies, code_region_origin(region));
+
+	return copy && (copy->size_bytes == region->size_bytes || !stands) ? copy : NULL;
 }
 
 static int ask_region(const struct unwind_account *account, const struct code_site *site,
@@ -101,6 +113,8 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 		.address = address - site->offset,
 		.size_bytes = region->size_bytes,
 	};
+	const struct code_copy *copy;
+	bool stands;
 	int err;
 
 	if (!may_ask(account))
@@ -111,7 +125,13 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	err = unwind_regions_ask(&u->regions, request.region, process, request.address);
 	if (err)
 		return err == -EBUSY ? UNWIND_RULE_WAITS : err;
-	if (!stands_there(process, region, address)) {
+	stands = stands_there(process, region, address);
+	copy = copy_of(u, region, stands);
+	if (copy) {
+		request.copy_bytes = copy->size_bytes;
+		request.copy = unwind_regions_copied(&u->regions, request.region,
+						     code_copies_take(&u->copies, copy));
+	} else if (!stands) {
 		unwind_regions_refuse(&u->regions, request.region);
 		return 0;
 	}

@@ -15,7 +15,12 @@
 struct unwind_request {
 	const struct module *module; /* stays until the service has ended */
 	uint32_t page;
-	/* Of a region: its code is read from the process's memory. */
+	/*
+	 * Of a region: its code is read from the process's memory, where there is no copy of it.
+	 * That may be of its beginning only, and stays until the answer, or the service has ended.
+	 */
+	const uint8_t *copy; /* NULL: none */
+	uint32_t copy_bytes;
 	uint64_t region; /* what tells it from all others */
 	uint32_t pid;
 	uint64_t address, size_bytes; /* as the process sees it */
@@ -26,7 +31,7 @@ struct unwind_answer {
 	struct unwind_request request;
 	/* 0; else there are no rows, and will be none. */
 	int error;
-	/* When a region's code had been read: right if the region was in force then. */
+	/* When a region's code had been read: right if the region was in force then. 0: copied. */
 	uint64_t read_ns;
 	struct unwind_rows rows; /* from the page's or region's beginning */
 };

@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "locate/stack_walk.h"
 #include "locate/unwinder_state.h"
+#include "state/code_region.h"
 
 DEFINE_CLEANUP(struct unwinder *, unwinder_destroy);
 
@@ -27,6 +28,7 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_fe
 	err = unwind_pages_init(&u->pages, &u->feed);
 	err = err ?: unwind_processes_init(&u->processes, &u->feed, modules, &u->pages);
 	err = err ?: unwind_regions_init(&u->regions);
+	err = err ?: code_copies_init(&u->copies);
 	if (err)
 		return err;
 	*ret = TAKE_PTR(u);
@@ -37,6 +39,7 @@ void unwinder_destroy(struct unwinder *u)
 {
 	if (!u)
 		return;
+	code_copies_deinit(&u->copies);
 	unwind_regions_deinit(&u->regions);
 	unwind_processes_deinit(&u->processes);
 	unwind_pages_deinit(&u->pages);
@@ -79,6 +82,17 @@ int unwinder_finish(struct unwinder *u, const struct process *process,
 	return err;
 }
 
+void unwinder_code_copied(struct unwinder *u, const struct process *process,
+			  const struct jitbpf_code *code)
+{
+	struct code_site site = code_site_at(process, code->address, code->h.time_ns);
+
+	/* It may not be in force: invalid, over a budget, or another one is there already. */
+	if (site.kind == LOCATION_JIT && !site.offset && site.region->sequence == code->sequence &&
+	    site.region->size_bytes == code->size_bytes)
+		code_copies_add(&u->copies, code_region_origin(site.region), code);
+}
+
 static int take_page(struct unwinder *u, const struct unwind_answer *answer)
 {
 	struct unwind_page_key key = {.owner = answer->request.module->number,
@@ -109,7 +123,7 @@ static int take_answer(void *context, const struct unwind_answer *answer)
 
 	u->outstanding--;
 	u->asked[answer->request.pid % UNWIND_ASKED_SLOTS]--;
-	collecting->came += answer->request.module || answer->error;
+	collecting->came += answer->request.module || answer->request.copy || answer->error;
 	return answer->request.module ? take_page(u, answer)
 				      : unwind_regions_take(&u->regions, answer);
 }

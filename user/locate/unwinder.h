@@ -7,7 +7,8 @@
  *
  * A frame's rule is that of what stood at its address at the sample's time:
  * a file's call frame information; of JIT code, what its machine code does, as long as that
- * was read while the region was in force; for what is neither, the frame pointer.
+ * was copied with its load, or read while the region was in force; for what is neither, the
+ * frame pointer.
  *
  * Single-threaded.
  */
@@ -79,6 +80,13 @@ void unwinder_process_changed(struct unwinder *unwinder, const struct process *p
  */
 void unwinder_code_changed(struct unwinder *unwinder, const struct process *process,
 			   uint64_t address, uint64_t size_bytes);
+
+/*
+ * A piece of JIT code as it stood at its load, which has been applied. What is kept of them is
+ * bounded.
+ */
+void unwinder_code_copied(struct unwinder *unwinder, const struct process *process,
+			  const struct jitbpf_code *code);
 
 /* At the end of a round: publish what has changed. known_ns as above. Returns 0 or -ENOMEM. */
 int unwinder_publish(struct unwinder *unwinder, uint64_t known_ns);

@@ -3,6 +3,7 @@
 #ifndef JITBPF_LOCATE_UNWINDER_STATE_H
 #define JITBPF_LOCATE_UNWINDER_STATE_H
 
+#include "locate/code_copies.h"
 #include "locate/code_site.h"
 #include "locate/unwind_pages.h"
 #include "locate/unwind_processes.h"
@@ -28,6 +29,7 @@ struct unwinder {
 	struct unwind_pages pages;
 	struct unwind_processes processes;
 	struct unwind_regions regions;
+	struct code_copies copies;
 
 	uint32_t outstanding;		    /* requests */
 	uint16_t asked[UNWIND_ASKED_SLOTS]; /* of those, by pid: some processes share one */

@@ -175,6 +175,10 @@ static int take_record(void *context, const struct jitbpf_record *record)
 
 	if (is_unfinished(record))
 		return pipeline_take_unfinished(p, (const struct jitbpf_sample *)record);
+	if (record->type == JITBPF_CODE) {
+		pipeline_unwind_code_copied(p, (const struct jitbpf_code *)record);
+		return 0;
+	}
 	if (record->type != JITBPF_SAMPLE && record->time_ns > p->changed_ns)
 		p->changed_ns = record->time_ns;
 	switch (record->type) {
@@ -243,6 +247,9 @@ static int take_from_source(void *context, const struct jitbpf_record *record)
 	}
 	if (is_unfinished(record))
 		return pipeline_enter_unfinished(p, (const struct jitbpf_sample *)record);
+	if (record->type == JITBPF_CODE) /* recorded is what it was good for */
+		return p->unwind.unwinder ? round_buffer_add(&p->round, record->time_ns, record)
+					  : 0;
 	return pipeline_enter(p, record);
 }
 

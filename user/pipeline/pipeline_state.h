@@ -130,6 +130,9 @@ void pipeline_unwind_code_changed(struct pipeline *p, const struct process *proc
 				  const struct jit_event *event);
 void pipeline_unwind_code_lost(struct pipeline *p, const struct process *process);
 
+/* unwind_changes.c: what stood there, for the unwinder alone. */
+void pipeline_unwind_code_copied(struct pipeline *p, const struct jitbpf_code *code);
+
 /* event_intake.c: the rarer kinds of records. */
 int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_symbol *symbol);
 int pipeline_take_throttle(struct pipeline *p, const struct jitbpf_throttle *throttle);

@@ -57,3 +57,12 @@ void pipeline_unwind_code_lost(struct pipeline *p, const struct process *process
 	if (p->unwind.unwinder)
 		unwinder_code_changed(p->unwind.unwinder, process, 0, UINT64_MAX);
 }
+
+void pipeline_unwind_code_copied(struct pipeline *p, const struct jitbpf_code *code)
+{
+	const struct process *process =
+		process_table_find(&p->processes, code->pid, code->start_ns, code->h.time_ns);
+
+	if (process)
+		unwinder_code_copied(p->unwind.unwinder, process, code);
+}

@@ -258,6 +258,30 @@ static void test_code(void **state)
 	assert_int_equal(row_at(answer, 6).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 8));
 }
 
+/* Nobody's memory is read where there is a copy; where that is cut, nothing is said of the rest. */
+static void test_code_copied(void **state)
+{
+	struct unwind_request request = {
+		.region = 7,
+		.pid = CODE_PID + 1,
+		.address = CODE_ADDRESS,
+		.size_bytes = sizeof(code),
+		.copy = code,
+		.copy_bytes = sizeof(code) - 1,
+	};
+	struct rows_made *made = *state;
+	const struct unwind_answer *answer;
+
+	assert_int_equal(made->service.request(made->service.context, &request), 0);
+	collect_all(made, 1);
+	answer = &made->answers.data[0];
+	assert_int_equal(answer->error, 0);
+	assert_int_equal(answer->read_ns, 0);
+	assert_ptr_equal(answer->request.copy, code);
+	assert_int_equal(row_at(answer, 1).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 16));
+	assert_int_equal(row_at(answer, 6).cfa, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
+}
+
 /* Of the rest, nothing is said; and nothing of what is gone. */
 static void test_code_cut(void **state)
 {
@@ -393,6 +417,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bad_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_code_copied, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_with_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_comes_first, setup, teardown),

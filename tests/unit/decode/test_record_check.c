@@ -86,6 +86,37 @@ static void test_sample(void **state)
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
 }
 
+static void test_code(void **state)
+{
+	static uint64_t words[(sizeof(struct jitbpf_code) + JITBPF_CODE_COPY_MAX) / 8 + 1];
+	struct jitbpf_code *code = (struct jitbpf_code *)words;
+
+	code->h.type = JITBPF_CODE;
+	code->size_bytes = 100;
+	assert_least(&code->h, 56 + 1);
+	code->h.size_bytes = 56 + 40;
+	code->offset = 60;
+	assert_int_equal(check(code, sizeof(words)), 0);
+	code->offset = 61;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+	code->offset = UINT32_MAX - 39;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+	code->size_bytes = UINT64_MAX;
+	code->offset = JITBPF_CODE_COPY_MAX - 40;
+	assert_int_equal(check(code, sizeof(words)), 0);
+	code->offset++;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+	code->offset = 0;
+	code->h.size_bytes = 56 + JITBPF_CODE_COPY_MAX;
+	assert_int_equal(check(code, sizeof(words)), 0);
+	code->address = 1;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+	code->size_bytes--;
+	assert_int_equal(check(code, sizeof(words)), 0);
+	code->h.size_bytes++;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+}
+
 static void test_stack_copy(void **state)
 {
 	static uint64_t words[8 + 2 + 18 + 6 + JITBPF_STACK_COPY_MAX / 8 + 1];
@@ -238,11 +269,11 @@ static void test_unknown_type(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixed_sizes),  cmocka_unit_test(test_sample),
-		cmocka_unit_test(test_stack_copy),   cmocka_unit_test(test_jit),
-		cmocka_unit_test(test_mapping),	     cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_counters),     cmocka_unit_test(test_journal),
-		cmocka_unit_test(test_unknown_type),
+		cmocka_unit_test(test_fixed_sizes), cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_code),	    cmocka_unit_test(test_stack_copy),
+		cmocka_unit_test(test_jit),	    cmocka_unit_test(test_mapping),
+		cmocka_unit_test(test_strings),	    cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_journal),	    cmocka_unit_test(test_unknown_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

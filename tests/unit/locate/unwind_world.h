@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/record_check.h"
 #include "locate/unwinder.h"
 #include "state/process_code.h"
 #include "tests/unit/state/made_mapping.h"
@@ -325,6 +326,27 @@ static inline void world_map(struct world *w, const struct world_mapping *what)
 	assert_int_equal(process_table_map(&w->processes, &made->mapping), 0);
 	unwinder_process_changed(w->unwinder, world_process(w, what->pid));
 	free(made);
+}
+
+/* A piece of the code of the load that world_load() made there, all of which are number 0. */
+static inline void world_copy(struct world *w, uint32_t pid, uint64_t time_ns, uint64_t address,
+			      uint64_t size_bytes, uint32_t offset, uint32_t piece_bytes)
+{
+	struct jitbpf_code *code = calloc(1, sizeof(*code) + piece_bytes);
+
+	assert_non_null(code);
+	code->h.size_bytes = (uint32_t)sizeof(*code) + piece_bytes;
+	code->h.type = JITBPF_CODE;
+	code->h.time_ns = time_ns;
+	code->pid = pid;
+	code->offset = offset;
+	code->address = address;
+	code->size_bytes = size_bytes;
+	for (uint32_t i = 0; i < piece_bytes; i++)
+		code->data[i] = (uint8_t)(offset + i);
+	assert_int_equal(record_check(code, code->h.size_bytes), 0);
+	unwinder_code_copied(w->unwinder, world_process(w, pid), code);
+	free(code);
 }
 
 static inline void world_load(struct world *w, uint32_t pid, uint64_t time_ns, uint64_t address,

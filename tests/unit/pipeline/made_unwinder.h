@@ -24,7 +24,7 @@ struct unwinder {
 	int error;			    /* of unwinder_finish() */
 	bool guesses;
 	uint32_t collected, published, last;
-	uint64_t waited_ns, known_ns;
+	uint64_t waited_ns, known_ns, copied_bytes;
 	struct unwinder_counts counts;
 	struct made_change changes[MADE_CHANGES_MAX];
 	size_t change_count;
@@ -111,6 +111,16 @@ void unwinder_code_changed(struct unwinder *unwinder, const struct process *proc
 {
 	made_require(size_bytes && size_bytes <= UINT64_MAX - address);
 	made_note(unwinder, (struct made_change){process->pid, address, size_bytes});
+}
+
+void unwinder_code_copied(struct unwinder *unwinder, const struct process *process,
+			  const struct jitbpf_code *code)
+{
+	/* Behind its load. */
+	made_require(unwinder->change_count &&
+		     unwinder->changes[unwinder->change_count - 1].address == code->address);
+	made_require(process->pid == code->pid);
+	unwinder->copied_bytes += code->h.size_bytes - sizeof(*code);
 }
 
 int unwinder_publish(struct unwinder *unwinder, uint64_t known_ns)

@@ -109,6 +109,35 @@ static void test_code(void **state)
 	ASSERT_TOLD({MADE_PID, MADE_CODE, 1}, {MADE_PID, UINT64_MAX - 0x10, 0x10});
 }
 
+static struct jitbpf_code *make_copy(struct made_run *run, uint64_t time_ns, size_t bytes)
+{
+	struct jitbpf_code *code = make_record(run, JITBPF_CODE, sizeof(*code) + bytes, time_ns);
+
+	code->pid = MADE_PID;
+	code->start_ns = MADE_START;
+	code->address = MADE_CODE;
+	code->size_bytes = 0x40;
+	return code;
+}
+
+/* What is copied of code comes behind its load, however it is handed over. */
+static void test_code_that_was_copied(void **state)
+{
+	struct made_run *run = *state;
+
+	make_copy(run, 2, 0x40);
+	make_load(run, 1, 0, "a")->code_bytes = 0x40;
+	make_copy(run, 12, 0x20); /* of the next round */
+	make_copy(run, 3, 0x10)->pid = 4711;
+	make_copy(run, 3, 0x10)->size_bytes = 0xf;
+	made_round(run, 10);
+	assert_int_equal(made_unwinder.copied_bytes, 0x40);
+	make_load(run, 11, 1, "b")->code_bytes = 0x40;
+	made_round(run, 20);
+	assert_int_equal(made_unwinder.copied_bytes, 0x60);
+	assert_int_equal(made_finish(run, 30)->malformed_records, 1);
+}
+
 /* What a journal did not have can have been anywhere. */
 static void test_code_that_was_lost(void **state)
 {
@@ -134,6 +163,7 @@ int main(void)
 		TEST(test_processes),
 		TEST(test_threads),
 		TEST(test_code),
+		TEST(test_code_that_was_copied),
 		TEST(test_code_that_was_lost),
 
 	};
