@@ -56,6 +56,17 @@ class Alone(OneDnn):
         self.assertGreater(len(truth.loads), 2 * len(truth.names_by_address()))
         threads = {s.tid for s in samples if any(f.module == "[jit]" for f in s.frames)}
         self.assertGreaterEqual(len(threads), 3)
+        self.check_code_was_copied(run)
+
+    def check_code_was_copied(self, run):
+        """Kernels are gone within milliseconds; what is copied of them is not recorded."""
+        summary = run.summary()
+        self.assertLess(summary["counters"]["unwind_code_unread"],
+                        0.01 * summary["jit"]["methods"])
+        self.assertLess(summary["samples"]["stack_cut"], 0.02 * summary["samples"]["taken"])
+        with open(run.path(".jitbpf"), "rb") as file:
+            kinds = {kind for _at, _size, kind, _flags, _time in recording.chunks(file.read())}
+        self.assertNotIn(recording.CODE, kinds)
 
 
 class BesideXbyak(OneDnn):

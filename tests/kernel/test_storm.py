@@ -49,6 +49,15 @@ class Storm(harness.KernelTest):
         """Rings that are filled many times over, so that records lie at both of their ends."""
         self.check_rate(1000, "--code-ring", "64K", "--sample-ring", "64K")
 
+    def test_copies_of_code_lose_nothing(self):
+        """Many times what the ring holds is told of as code: events come first."""
+        run = self.record([harness.ENGINE, "loads", "--rate", "20000", "--seconds", "2",
+                           "--code-bytes", "65536"], ["-F", "99", "--code-ring", "1M"])
+        summary = self.check_ledger(run)
+        self.assertEqual(summary["counters"]["jit_ring_full"], 0)
+        self.assertEqual(summary["jit"]["methods"], summary["counters"]["jit_hits"])
+        self.assertGreater(summary["jit"]["methods"], 1000)
+
     def test_lost_is_counted(self):
         """With rings far too small, what is lost is counted and the sums still hold."""
         run = self.record([harness.ENGINE, "storm", "--rate", "20000", "--seconds", "2"],
