@@ -237,9 +237,11 @@ static bool publish(struct unwind_processes *processes, struct unwind_subject *s
 	process.first = subject->first;
 	process.count = subject->count;
 	subject->published_top = process.stack_top;
-	subject->published =
-		!processes->feed->publish_process(processes->feed->context, subject->pid, &process);
-	return subject->published;
+	/* What the feed had before it has still: whoever drops it withdraws that. */
+	if (processes->feed->publish_process(processes->feed->context, subject->pid, &process))
+		return false;
+	subject->published = true;
+	return true;
 }
 
 bool unwind_subject_is_current(const struct unwind_subject *subject)

@@ -363,6 +363,20 @@ static void test_feed_refuses(void **state)
 	assert_true(kernel_knows(w, PID, CODE));
 }
 
+/* What had been published before is over then: its mappings' room is others' from now on. */
+static void test_feed_refuses_the_next(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(sample(w, PID, NOW, LIB + 800));
+	assert_int_equal(w->published.size, 1);
+	w->feed_refuses = true;
+	world_map(w, &(struct world_mapping){PID, NOW, LIB + (1ull << 32), 0x1000, 0, 77,
+					     "/lib/other.so"});
+	assert_int_equal(unwinder_publish(w->unwinder, NOW), 0);
+	assert_int_equal(w->published.size, 0);
+}
+
 /*
  * More pages than there is room for: the oldest give way, and whatever is published has its own
  * rows. What is about to be overwritten has been withdrawn for a while.
@@ -471,6 +485,7 @@ int main(void)
 		TEST(test_code_that_changes_unseen),
 		TEST(test_shared_memory),
 		TEST(test_feed_refuses),
+		TEST(test_feed_refuses_the_next),
 		TEST(test_eviction),
 		TEST(test_code_leaves_files_alone),
 		TEST(test_many_processes),
