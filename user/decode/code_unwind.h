@@ -17,7 +17,7 @@
 
 #include "decode/unwind_rows.h"
 
-#define CODE_UNWIND_BYTES_MAX (4u << 20) /* of one region: a second's work at the worst */
+#define CODE_UNWIND_BYTES_MAX (1u << 20) /* of one region: a quarter of a second at the worst */
 
 /*
  * The frame that code finds at its entry, as a row: UNWIND_CFA_RSP or UNWIND_CFA_RBP.
