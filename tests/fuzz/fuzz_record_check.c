@@ -86,6 +86,17 @@ static void take_jit(struct fuzzed *fuzzed, const struct jitbpf_jit *jit)
 				    jit->h.time_ns, header.time_ns));
 }
 
+/* All of a copy is less than its budget, and in its code. */
+static void take_code(struct fuzzed *fuzzed, const struct jitbpf_code *code)
+{
+	size_t data_bytes = code->h.size_bytes - sizeof(*code);
+
+	require(data_bytes && code->offset + data_bytes <= JITBPF_CODE_COPY_MAX &&
+		code->offset + data_bytes <= code->size_bytes);
+	for (size_t i = 0; i < data_bytes; i++)
+		fuzzed->sink += code->data[i];
+}
+
 static void take_journal(struct fuzzed *fuzzed, const struct jitbpf_journal *journal)
 {
 	struct process *process;
@@ -109,6 +120,9 @@ static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
 		break;
 	case JITBPF_JIT:
 		take_jit(fuzzed, (const struct jitbpf_jit *)record);
+		break;
+	case JITBPF_CODE:
+		take_code(fuzzed, (const struct jitbpf_code *)record);
 		break;
 	case JITBPF_JOURNAL:
 		take_journal(fuzzed, (const struct jitbpf_journal *)record);
