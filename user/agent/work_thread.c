@@ -45,11 +45,12 @@ static void *work(void *thread_)
 
 	pthread_mutex_lock(&thread->lock);
 	while (!thread->stop) {
-		if (thread->begun < thread->count) {
+		if (thread->begun < thread->told) {
 			do_next(thread, request);
 			continue;
 		}
-		thread->count = thread->begun = 0;
+		if (thread->begun == thread->count)
+			thread->count = thread->told = thread->begun = 0;
 		pthread_cond_wait(&thread->asked, &thread->lock);
 	}
 	pthread_mutex_unlock(&thread->lock);
@@ -134,6 +135,7 @@ void work_thread_go(struct work_thread *thread)
 	if (thread->begun < thread->count) {
 		thread->kind.sort(thread->kind.context, request_at(thread, thread->begun),
 				  thread->count - thread->begun);
+		thread->told = thread->count;
 		pthread_cond_signal(&thread->asked);
 	}
 	pthread_mutex_unlock(&thread->lock);

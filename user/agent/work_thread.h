@@ -37,8 +37,8 @@ struct work_thread {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t asked, done;
-	VEC(uint8_t) requests; /* not done from number `begun` on, and the one before if busy */
-	size_t begun, count;
+	VEC(uint8_t) requests;	   /* not done from number `begun` on, and the one before if busy */
+	size_t begun, told, count; /* one after the other: what it was told of is in order */
 	struct work_result *results, **results_end;
 	bool started, busy, stop;
 	int error;
