@@ -144,6 +144,8 @@ static __always_inline bool walk_user(struct sample_scratch *s, struct task_stru
 	}
 	s->head.user_end = end;
 	s->head.user_frames = w->callers + 1;
+	if (w->count)
+		s->head.mappings_age_ns = mappings_age_ns(w, s->head.h.time_ns);
 	if (w->state.guessed)
 		s->head.h.flags |= JITBPF_SAMPLE_FRAME_POINTERS;
 	return end == JITBPF_END_NO_RULE && w->not_made;
@@ -245,7 +247,7 @@ static __always_inline void fill_head(struct jitbpf_sample *head, struct task_st
 	head->kernel_frames = 0;
 	head->user_frames = 0;
 	head->user_end = JITBPF_END_NONE;
-	head->reserved = 0;
+	head->mappings_age_ns = 0;
 	bpf_get_current_comm(head->comm, sizeof(head->comm));
 }
 

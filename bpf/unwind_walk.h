@@ -33,6 +33,7 @@ struct user_walk {
 	__u64 stack_top, thread_pointer;
 	struct unwind_mapping mapping; /* of the frame before: often of the next one too */
 	__u32 first, count;	       /* the process's mappings; count 0: not published */
+	__u64 known_ns;		       /* all of them from before */
 	__u32 callers;		       /* found so far */
 	__u16 by_frame_pointers;       /* not by tables */
 	__u16 not_made;		       /* it stopped because a table lacks something */
@@ -105,7 +106,16 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 	if (process && process->stack_top == w->stack_top) {
 		w->first = process->first;
 		w->count = process->count;
+		w->known_ns = process->known_ns;
 	}
+}
+
+/* Of those that are so old that it cannot be said, none is missing. */
+static __always_inline __u32 mappings_age_ns(const struct user_walk *w, __u64 time_ns)
+{
+	__u64 age_ns = time_ns > w->known_ns ? time_ns - w->known_ns : 1;
+
+	return age_ns < (__u32)-1 ? age_ns : (__u32)-1;
 }
 
 #endif

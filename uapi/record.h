@@ -68,7 +68,11 @@ struct jitbpf_sample {
 	__u16 kernel_frames;
 	__u16 user_frames;
 	__u32 user_end; /* enum jitbpf_stack_end */
-	__u32 reserved;
+	/*
+	 * Of how long before the mappings were, by which the kernel found callers; 0: by none. In
+	 * the live source's records only: the pipeline knows what has been mapped since.
+	 */
+	__u32 mappings_age_ns;
 	char comm[JITBPF_COMM_MAX]; /* the thread's, NUL-padded */
 	/*
 	 * Kernel frames, then user frames, each leaf first. Callers are return addresses;

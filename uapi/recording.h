@@ -65,7 +65,7 @@ struct jitbpf_stack_chunk {
 	__u64 ips[];
 };
 
-/* A struct jitbpf_sample without its frames. flags are the sample's. Its reserved is 0. */
+/* A struct jitbpf_sample without its frames. flags are the sample's. Its mappings_age_ns is 0. */
 struct jitbpf_sample_ref_chunk {
 	struct jitbpf_record h;
 	__u32 pid;

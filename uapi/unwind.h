@@ -89,6 +89,7 @@ struct unwind_mapping {
  */
 struct unwind_process {
 	__u64 stack_top;
+	__u64 known_ns; /* they are those from before it */
 	__u32 first;
 	__u32 count;
 	__u32 code_owner; /* UNWIND_OWNER_CODE | its number */
@@ -99,6 +100,6 @@ _Static_assert(sizeof(struct unwind_row) == 8, "ABI");
 _Static_assert(sizeof(struct unwind_page_key) == 8, "ABI");
 _Static_assert(sizeof(struct unwind_page) == 8, "ABI");
 _Static_assert(sizeof(struct unwind_mapping) == 32, "ABI");
-_Static_assert(sizeof(struct unwind_process) == 24, "ABI");
+_Static_assert(sizeof(struct unwind_process) == 32, "ABI");
 
 #endif

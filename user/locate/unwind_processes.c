@@ -204,12 +204,26 @@ static bool is_published(const struct unwind_processes *processes,
 		       count * sizeof(*processes->room));
 }
 
+static void put_mappings(struct unwind_processes *processes, struct unwind_subject *subject,
+			 uint32_t count)
+{
+	if (subject->count)
+		unwind_arena_give_back(&processes->mappings, subject->span);
+	subject->count = count;
+	subject->span = unwind_arena_take(&processes->mappings, count,
+					  (uint32_t)(subject - processes->subjects), evict,
+					  processes, &subject->first);
+	memcpy(processes->feed->mappings + subject->first, processes->room,
+	       count * sizeof(*processes->room));
+}
+
 /* False: there is nothing, or no way, to publish it. */
 static bool publish(struct unwind_processes *processes, struct unwind_subject *subject,
 		    uint64_t known_ns)
 {
 	uint32_t most = unwind_arena_most(&processes->mappings);
 	struct unwind_process process = {.stack_top = subject->stack_top,
+					 .known_ns = known_ns,
 					 .code_owner = unwind_code_owner(subject->process)};
 	struct mapping_list list = {
 		.mappings = processes->room,
@@ -223,17 +237,10 @@ static bool publish(struct unwind_processes *processes, struct unwind_subject *s
 	unsettled_take_out(&subject->unsettled, &list);
 	if (!list.count)
 		return false;
-	if (is_published(processes, subject, &process, list.count))
-		return true;
-	processes->left_out += list.left_out;
-	if (subject->count)
-		unwind_arena_give_back(&processes->mappings, subject->span);
-	subject->count = list.count;
-	subject->span = unwind_arena_take(&processes->mappings, list.count,
-					  (uint32_t)(subject - processes->subjects), evict,
-					  processes, &subject->first);
-	memcpy(processes->feed->mappings + subject->first, processes->room,
-	       list.count * sizeof(*processes->room));
+	if (!is_published(processes, subject, &process, list.count)) {
+		processes->left_out += list.left_out;
+		put_mappings(processes, subject, list.count);
+	}
 	process.first = subject->first;
 	process.count = subject->count;
 	subject->published_top = process.stack_top;

@@ -84,7 +84,7 @@ const struct unwind_mapping *unwind_processes_mapping(const struct unwind_proces
 						      const struct unwind_subject *subject,
 						      uint64_t address);
 
-/* At the end of a round, when all is known up to known_ns: publish what has been marked. */
+/* At the end of a round: publish what has been marked, as all that happened before known_ns. */
 void unwind_processes_publish(struct unwind_processes *processes, uint64_t known_ns);
 
 #endif

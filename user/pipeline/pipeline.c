@@ -164,9 +164,13 @@ static int take_process_event(struct pipeline *p, const struct jitbpf_record *re
 	return err;
 }
 
+/* It is recorded when its stack is what it will be. */
 static bool is_unfinished(const struct jitbpf_record *record)
 {
-	return record->type == JITBPF_SAMPLE && record->flags & JITBPF_SAMPLE_STACK_COPY;
+	const struct jitbpf_sample *sample = (const struct jitbpf_sample *)record;
+
+	return record->type == JITBPF_SAMPLE &&
+	       (record->flags & JITBPF_SAMPLE_STACK_COPY || sample->mappings_age_ns);
 }
 
 static int take_record(void *context, const struct jitbpf_record *record)
@@ -262,6 +266,9 @@ static int work_off_round(struct pipeline *p, uint64_t time_ns, bool last)
 	uint64_t before_ns = p->info.start_ns + p->info.duration_ns;
 	int err = round_buffer_drain(&p->round, time_ns, take_record, p);
 
+	/* Samples that the kernel walked by tables have been recorded at their turn. */
+	if (p->recorder && !p->recorder_error)
+		p->recorder_error = recorder_end_round(p->recorder, time_ns);
 	if (time_ns > p->info.start_ns)
 		p->info.duration_ns = time_ns - p->info.start_ns;
 	err = err ?: pipeline_finish_stacks(p, time_ns, last);
@@ -295,8 +302,6 @@ int pipeline_round(struct pipeline *p, const struct source *source, struct recor
 	p->recorder = recorder;
 	state = source->drain(source->context, take_from_source, p, &time_ns);
 	if (state != SOURCE_OPEN) {
-		if (recorder && !p->recorder_error)
-			p->recorder_error = recorder_end_round(recorder, time_ns);
 		err = work_off_round(p, time_ns, state <= 0);
 		if (!err && state <= 0)
 			err = work_off_rest(p);

@@ -92,7 +92,7 @@ static bool is_plain(const struct jitbpf_sample *sample)
 		sample->h.flags & JITBPF_SAMPLE_USER_REGS ? sizeof(struct jitbpf_user_regs) : 0;
 
 	return sample->kernel_frames <= JITBPF_FRAMES_MAX &&
-	       sample->user_frames <= JITBPF_FRAMES_MAX && !sample->reserved &&
+	       sample->user_frames <= JITBPF_FRAMES_MAX && !sample->mappings_age_ns &&
 	       sample->h.size_bytes == sizeof(*sample) + frames * sizeof(__u64) + regs_bytes;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "locate/walked_stack.h"
 #include "pipeline/pipeline_state.h"
 
 /* Less than history is kept, so that what stood at its addresses is still known. */
@@ -39,10 +40,21 @@ union finished_sample {
 		      sizeof(struct jitbpf_user_regs)];
 };
 
-static struct finished_stack stack_as_it_is(const struct jitbpf_sample *sample)
+static bool has_copy(const struct jitbpf_sample *sample)
+{
+	return sample->h.flags & JITBPF_SAMPLE_STACK_COPY;
+}
+
+/* As far as the kernel can have been right. */
+static struct finished_stack stack_as_it_is(const struct process *process,
+					    const struct jitbpf_sample *sample)
 {
 	struct finished_stack stack = {.count = sample->user_frames, .end = sample->user_end};
 
+	if (process)
+		stack.count = walked_stack_sound(process, sample);
+	if (stack.count < sample->user_frames)
+		stack.end = JITBPF_END_NO_RULE;
 	memcpy(stack.ips, sample->ips + sample->kernel_frames, stack.count * sizeof(stack.ips[0]));
 	return stack;
 }
@@ -59,6 +71,7 @@ static void make_finished(const struct jitbpf_sample *sample, const struct finis
 	ret->sample = *sample;
 	ret->sample.user_frames = (uint16_t)stack->count;
 	ret->sample.user_end = stack->end;
+	ret->sample.mappings_age_ns = 0;
 	ret->sample.h.flags &= ~JITBPF_SAMPLE_STACK_COPY;
 	if (stack->guessed)
 		ret->sample.h.flags |= JITBPF_SAMPLE_FRAME_POINTERS;
@@ -78,13 +91,11 @@ static int finish(struct pipeline *p, const struct jitbpf_sample *sample, bool l
 {
 	const struct process *process =
 		process_table_find(&p->processes, sample->pid, sample->start_ns, sample->h.time_ns);
-	struct finished_stack stack;
+	struct finished_stack stack = stack_as_it_is(process, sample);
 	int err = 0;
 
-	if (process)
+	if (process && stack.count == sample->user_frames && has_copy(sample))
 		err = unwinder_finish(p->unwind.unwinder, process, sample, false, &stack);
-	else
-		stack = stack_as_it_is(sample);
 	if (err == 1 && last) {
 		p->ledger.counters[JITBPF_COUNT_STACKS_LATE]++;
 		err = unwinder_finish(p->unwind.unwinder, process, sample, true, &stack);
@@ -101,7 +112,7 @@ int pipeline_enter_unfinished(struct pipeline *p, const struct jitbpf_sample *sa
 
 	if (p->unwind.unwinder)
 		return round_buffer_add(&p->round, sample->h.time_ns, &sample->h);
-	stack = stack_as_it_is(sample);
+	stack = stack_as_it_is(NULL, sample);
 	make_finished(sample, &stack, &finished);
 	return pipeline_enter(p, &finished.sample.h);
 }
@@ -127,9 +138,9 @@ int pipeline_take_unfinished(struct pipeline *p, const struct jitbpf_sample *sam
 	union finished_sample finished;
 	int err;
 
-	if (!p->unwind.ending)
+	if (!p->unwind.ending && has_copy(sample))
 		return hold(&p->unwind, sample);
-	/* There is no later round for it to come in: this is its place. */
+	/* There is no later round for it to come in, or none that is needed: this is its place. */
 	err = finish(p, sample, true, &finished);
 	if (err)
 		return err;

@@ -260,6 +260,8 @@ int process_table_map(struct process_table *table, const struct jitbpf_mapping *
 	err = space_map_insert(process->mappings, record->address,
 			       record->address + record->size_bytes, record->h.time_ns,
 			       &mapping->value);
+	if (record->h.time_ns > process->mapped_ns)
+		process->mapped_ns = record->h.time_ns;
 	space_value_put(&mapping->value);
 	return err;
 }

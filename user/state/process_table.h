@@ -49,6 +49,7 @@ struct process {
 	struct space_map *mappings;
 	struct code_map *code;
 	struct jit_assembly jit_assembly; /* parts of JIT records not yet whole */
+	uint64_t mapped_ns;		  /* when it last mapped something */
 	uint64_t program_ns;		  /* when it began its program (exec); 0: before we came */
 	struct process_past past;	  /* of comm and program_ns */
 	struct shared_code *reported[PROCESS_REPORTED_MAX]; /* its program has; held */

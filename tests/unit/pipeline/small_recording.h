@@ -227,7 +227,8 @@ static inline void small_recording_init(struct small_recording *small)
 	small_add_sample(small, 0, 0, 0, false);
 	small_add_sample(small, 0, JITBPF_FRAMES_MAX, 2, true)->user_end = JITBPF_END_DEPTH;
 	small_add_sample(small, 3, 2, 1, false)->user_end = JITBPF_END_BAD_FRAME;
-	small_add_sample(small, 3, 2, 1, false)->reserved = 1; /* no room for it in a reference */
+	small_add_sample(small, 3, 2, 1, false)->mappings_age_ns =
+		1; /* no room for it in a reference */
 	small_add_others(small);
 	small_add_round(small);
 	small_add_names(small, with_build_id, without);

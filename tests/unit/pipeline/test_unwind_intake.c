@@ -179,6 +179,29 @@ static void test_rounds_come_soon(void **state)
 	assert_true(pipeline_waits(run->pipeline));
 }
 
+/* The kernel walked by mappings of 50 ns before; what it found by one that had gone is cut off. */
+static void test_mappings_that_had_changed(void **state)
+{
+	const uint64_t ips[] = {MADE_CODE + 8, LIB + 8, MADE_CODE + 0x100, LIB + 0x100};
+	struct made_run *run = *state;
+
+	make_mapping(run, 2, MADE_PID, MADE_CODE, "/lib/z.so")->inode = 11;
+	for (uint64_t time_ns = 100; time_ns <= 300; time_ns += 100)
+		make_sample_of(run, time_ns, MADE_PID, MADE_START, ips, ARRAY_SIZE(ips))
+			->mappings_age_ns = 50;
+	make_one(run, 201, LIB)->mappings_age_ns = 50;
+	make_mapping(run, 180, MADE_PID, LIB, "/lib/y.so")->inode = 10;
+	make_mapping(run, 280, MADE_PID, LIB, "/lib/y.so")->inode = 10; /* its protection */
+	made_round(run, 400);
+	made_round(run, 500);
+	assert_int_equal(run->seen_count, 4);
+	assert_int_equal(run->seen[0].user_frames, 4);
+	assert_int_equal(run->seen[1].user_frames, 2);
+	assert_int_equal(run->seen[2].user_frames, 4);
+	assert_int_equal(run->seen[3].user_frames, 3); /* from its copy: as mapped at its time */
+	assert_int_equal(made_finish(run, 600)->cut[JITBPF_END_NO_RULE], 1);
+}
+
 /* All else of the sample stays as it was. */
 static void test_registers_stay(void **state)
 {
@@ -359,6 +382,7 @@ int main(void)
 		TEST(test_what_stood_there_in_a_long_round),
 		TEST(test_what_it_was_at_its_time),
 		TEST(test_rounds_come_soon),
+		TEST(test_mappings_that_had_changed),
 		TEST(test_registers_stay),
 		TEST(test_kernel_frames_stay),
 		TEST(test_given_up_after_a_second),

@@ -108,7 +108,10 @@ static void make_random_sample(struct made_run *run, uint64_t time_ns)
 		sample = make_unfinished(run, time_ns, random_address(), callers, random_below(4),
 					 0);
 	else
-		sample = make_sample(run, time_ns, random_address());
+		sample = make_sample_of(run, time_ns, MADE_PID, MADE_START, callers,
+					1 + (uint16_t)random_below(ARRAY_SIZE(callers)));
+	if (random_below(2))
+		sample->mappings_age_ns = 1 + (uint32_t)random_below(SECOND / 4);
 	made_samples++;
 	sample->pid = pid;
 	sample->tid = pid + (uint32_t)random_below(2);
