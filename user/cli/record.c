@@ -17,7 +17,7 @@
 /* From here on memory goes back to the system at once: symbols are read in large, brief pieces. */
 #define LARGE_PIECE_BYTES (256 << 10)
 
-#define ROWS_ROUND_MS 2 /* while stacks wait for unwind rows */
+#define ROWS_ROUND_MS 10 /* while stacks wait for unwind rows */
 
 #define FIELD(name) offsetof(struct record_options, name)
 
