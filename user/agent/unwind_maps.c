@@ -13,16 +13,31 @@
 _Static_assert(IS_IN_PIECES(UNWIND_ROWS_MAX * sizeof(struct unwind_row)), "whole pages each");
 _Static_assert(IS_IN_PIECES(UNWIND_MAPPINGS_MAX * sizeof(struct unwind_mapping)), "likewise");
 
-/* A piece of the programs' array; NULL: errno says why not. */
+static void piece_unmap(const struct unwind_array *array, struct unwind_piece *piece)
+{
+	if (piece->bytes)
+		munmap(piece->bytes, array->piece_bytes);
+	piece->bytes = NULL;
+}
+
+/* A piece of the programs' array, mapped until others are; NULL: errno says why not. */
 static uint8_t *piece_of(struct unwind_array *array, size_t number)
 {
-	void *piece = array->pieces[number];
+	struct unwind_piece *piece;
+	void *bytes;
 
-	if (piece)
-		return piece;
-	piece = mmap(NULL, array->piece_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, array->fd,
+	for (piece = array->pieces; piece < array->pieces + UNWIND_PIECES_MAPPED; piece++) {
+		if (piece->bytes && piece->number == number)
+			return piece->bytes;
+	}
+	bytes = mmap(NULL, array->piece_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, array->fd,
 		     (off_t)(number * array->piece_bytes));
-	return piece == MAP_FAILED ? NULL : (array->pieces[number] = piece);
+	if (bytes == MAP_FAILED)
+		return NULL;
+	piece = &array->pieces[array->oldest++ % UNWIND_PIECES_MAPPED];
+	piece_unmap(array, piece);
+	*piece = (struct unwind_piece){.number = number, .bytes = bytes};
+	return bytes;
 }
 
 /* Copy what the programs shall see of our array. */
@@ -102,10 +117,8 @@ static int array_init(struct unwind_array *ret, const struct bpf_map *map)
 
 static void array_deinit(struct unwind_array *array)
 {
-	for (size_t i = 0; i < UNWIND_ARRAY_PIECES; i++) {
-		if (array->pieces[i])
-			munmap(array->pieces[i], array->piece_bytes);
-	}
+	for (uint32_t i = 0; i < UNWIND_PIECES_MAPPED; i++)
+		piece_unmap(array, &array->pieces[i]);
 	free(array->ours);
 	*array = (struct unwind_array){0};
 }

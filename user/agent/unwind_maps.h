@@ -10,14 +10,20 @@
 #include "jitbpf.skel.h"
 #include "locate/unwind_feed.h"
 
-#define UNWIND_ARRAY_PIECES 64
+#define UNWIND_ARRAY_PIECES  64
+#define UNWIND_PIECES_MAPPED 8 /* at a time: all that is mapped counts as ours */
 
 struct unwind_array {
 	int fd; /* the skeleton's */
 	uint32_t count;
 	size_t element_bytes, piece_bytes;
 	uint8_t *ours;
-	uint8_t *pieces[UNWIND_ARRAY_PIECES]; /* of the programs'; NULL: not mapped yet */
+	/* Of the programs'. New rows stand behind the ones before: a piece is used for a while. */
+	struct unwind_piece {
+		size_t number;
+		uint8_t *bytes; /* NULL: none */
+	} pieces[UNWIND_PIECES_MAPPED];
+	uint32_t oldest; /* of them */
 };
 
 /* Zero-initialized is empty. */
