@@ -127,7 +127,7 @@ $(B)/tests/workloads/%: tests/workloads/%.cpp
 	$(Q)$(CXX) -O2 -g -Itests/workloads/include -o $@ $< -ldnnl -ldl
 
 KERNEL_NEEDS = all $(addprefix $(B)/tests/workloads/,onednn xbyak) \
-	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client $(STACKS_ALL)
+	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client
 
 # One file: make kernel-test TESTS=test_storm.py
 kernel-test: $(KERNEL_NEEDS)
