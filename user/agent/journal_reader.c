@@ -5,9 +5,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PIECE_BYTES  (256u << 10)
-#define WAIT_NS	     500000u /* at a time, for a compaction to end */
-#define RESTARTS_MAX 64	     /* in one call */
+#define PIECE_BYTES	 (256u << 10)
+#define WAIT_NS		 500000u /* at a time, for a compaction to end */
+#define HEADER_TRIES_MAX 4
+#define RESTARTS_MAX	 64 /* in one call */
 
 static int spend(struct journal_budget *const budgets[2], size_t which, uint64_t amount)
 {
@@ -21,13 +22,18 @@ static int spend(struct journal_budget *const budgets[2], size_t which, uint64_t
 	return 0;
 }
 
+/* While a compaction changes it as we read, it can make no sense, but not again and again. */
 static int read_header(struct journal_reader *reader)
 {
 	struct jitbpf_journal_header bytes;
+	int err = -EBADMSG;
 
-	if (pread(reader->fd, &bytes, sizeof(bytes), 0) != sizeof(bytes))
-		return -EBADMSG;
-	return jit_journal_header_decode(&bytes, reader->size_bytes, &reader->header);
+	for (int i = 0; i < HEADER_TRIES_MAX && err == -EBADMSG; i++) {
+		if (pread(reader->fd, &bytes, sizeof(bytes), 0) != sizeof(bytes))
+			return -EBADMSG;
+		err = jit_journal_header_decode(&bytes, reader->size_bytes, &reader->header);
+	}
+	return err;
 }
 
 /* The header between two compactions. */
@@ -112,8 +118,13 @@ int journal_reader_read(struct journal_reader *reader, struct journal_budget *co
 			return err;
 		if (!end)
 			end = reader->header.used_bytes; /* it may grow as fast as we read */
-		if (reader->header.used_bytes < end || end < reader->offset)
-			return -EBADMSG; /* it only grows, but for a compaction */
+		if (reader->header.used_bytes < end || end < reader->offset) {
+			/* It only grows, unless a compaction began as that was read. */
+			err = read_header(reader);
+			if (err || reader->header.generation == reader->generation)
+				return err ?: -EBADMSG;
+			continue;
+		}
 		left = end - reader->offset;
 		if (!left)
 			return 0;
