@@ -14,6 +14,9 @@ static const struct journal_budget budget = {
 	.wait_ns = {.level = 200000000u},
 };
 
+/* A journal that is compacted more often than it can be read through has its quieter moments. */
+#define TRIES_MAX 8
+
 struct pass {
 	const struct engine_maps *maps;
 	const struct journal_file *file;
@@ -131,8 +134,13 @@ static int read_all(uint32_t pid, const struct engine_maps *maps, struct engine_
 int engine_code_read(uint32_t pid, const struct engine_maps *maps, struct engine_code *ret)
 {
 	CLEANUP(engine_code_deinit) struct engine_code code = {0};
-	int err = read_all(pid, maps, &code);
+	int err = -EBUSY;
 
+	for (int i = 0; i < TRIES_MAX && err == -EBUSY; i++) {
+		engine_code_deinit(&code);
+		code = (struct engine_code){0};
+		err = read_all(pid, maps, &code);
+	}
 	if (err == -EBADMSG || err == -EBUSY || err == -EDQUOT || err == -ENOTSUP) {
 		code.unreadable = true;
 		code.engines.size = 0;
