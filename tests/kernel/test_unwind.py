@@ -31,11 +31,11 @@ PROGRAMS = {
 # Where that is not what their sources say.
 ENDS = {"chain-nothing": "cut"}
 
-# Where fewer can be whole. Frames larger than a copy wait for the kernel's tables; a system call
+# Where fewer can be whole. What a library has just taken the place of is cut; frames larger than a copy wait for the kernel's tables; a system call
 # that begins a thread or a program has no table, or no stack any more; libc has none for what a
 # context of its own returns to; and tables are wrong just before an exception is caught.
 FEWER = {"frames": 0.95, "exceptions": 0.95, "threads": 0.95, "std_thread": 0.95,
-         "respawn": 0.95, "contexts": 0.3}
+         "respawn": 0.95, "reload": 0.95, "contexts": 0.3}
 
 
 def program(source, name):
