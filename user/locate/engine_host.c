@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/path.h"
+
 /* Of a process: PHP's program is among the first, and its library for servers not far behind. */
 #define MAPPINGS_MAX 4096
 
@@ -13,13 +15,6 @@ struct search {
 	uint32_t left;
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool begins_with(const char *text, const char *beginning)
 {
 	return !strncmp(text, beginning, strlen(beginning));
@@ -28,7 +23,7 @@ static bool begins_with(const char *text, const char *beginning)
 /* php8.2, php-fpm, frankenphp; libphp.so and mod_php.so in servers; but not phpiredis.so. */
 static bool is_php(const char *path)
 {
-	const char *name = base_name(path);
+	const char *name = path_file(path);
 
 	if (begins_with(name, "libphp") || begins_with(name, "mod_php"))
 		return true;
@@ -56,7 +51,7 @@ const struct module *engine_host(const struct process *process, const struct mod
 
 	if (!engine || is_php(engine->path))
 		return engine;
-	if (!begins_with(base_name(engine->path), "opcache.so") || !process->mappings)
+	if (!begins_with(path_file(engine->path), "opcache.so") || !process->mappings)
 		return NULL;
 	space_map_for_each(process->mappings, look_at, &search);
 	return search.found;
