@@ -7,7 +7,7 @@
 #   make bench    measurements, as ratios
 #   make core     only the core library: needs no clang, bpftool, libbpf
 #   make unit     build and run the unit tests of the core
-#   make page     build user/sink/flamegraph.html from user/sink/page/ (needs node and npm)
+#   make page     build user/sink/page/flamegraph.html from user/sink/page/ (needs node and npm)
 #   make format   let clang-format have its way;  make lint  ask it and clang-tidy
 #
 #   V=1  show the commands    SAN=1  with ASan and UBSan, in build/san
@@ -32,9 +32,9 @@ CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -fno-omit-frame-pointer -MMD -MP
 INCLUDES := -I. -Iuser
 
-CORE_STAGES := base decode state locate profile symbolize sink pipeline
-CORE_SRC := $(sort $(foreach s,$(CORE_STAGES),$(wildcard user/$(s)/*.c)))
-HOST_SRC := $(sort $(wildcard user/agent/*.c user/cli/*.c))
+CORE_STAGES := base decode state locate unwind profile symbolize sink pipeline
+CORE_SRC := $(sort $(shell find $(CORE_STAGES:%=user/%) -name '*.c' -not -path '*/node_modules/*'))
+HOST_SRC := $(sort $(shell find user/agent user/cli -name '*.c'))
 CORE_OBJ := $(CORE_SRC:%.c=$(B)/%.o)
 HOST_OBJ := $(HOST_SRC:%.c=$(B)/%.o)
 CORE_LIBS := -lZydis -liberty -lz -llzma -lzstd
@@ -66,7 +66,7 @@ $(B)/jitbpf: $(HOST_OBJ) $(B)/libcore.a
 
 # --- the page: committed as built, goes into the program as it is -------------
 
-$(B)/user/sink/page_data.o: user/sink/flamegraph.html
+$(B)/user/sink/format/page_data.o: user/sink/page/flamegraph.html
 
 PAGE := user/sink/page
 PAGE_TOOLS := $(PAGE)/node_modules/.package-lock.json
@@ -84,7 +84,7 @@ page-check: $(PAGE_TOOLS)
 	$(Q)cd $(PAGE) && node_modules/.bin/tsc
 	$(Q)mkdir -p $(B)
 	$(Q)node $(PAGE)/build.mjs $(B)/flamegraph.html
-	$(Q)cmp $(B)/flamegraph.html user/sink/flamegraph.html || { echo "run: make page"; exit 1; }
+	$(Q)cmp $(B)/flamegraph.html user/sink/page/flamegraph.html || { echo "run: make page"; exit 1; }
 
 .PHONY: page page-check
 
@@ -106,7 +106,7 @@ $(B)/libjitbpf.so: $(SHIM_OBJ) $(B)/php/jitbpf.ini
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SHIM_LDFLAGS) $(SHIM_OBJ) -o $@
 
-# Beside the shim: what engines read besides (user/agent/engine_env.c).
+# Beside the shim: what engines read besides (user/agent/launch/engine_env.c).
 $(B)/php/jitbpf.ini: jitapi-shim/php/jitbpf.ini
 	$(Q)mkdir -p $(@D) && cp $< $@
 

@@ -15,7 +15,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile __u32 pidns_inum = 0;
 const volatile bool only_tracked = false;
 
-/* Wake the reader when this much waits; else it comes by itself (agent/live_source.h). */
+/* Wake the reader when this much waits; else it comes by itself (agent/kernel/live_source.h). */
 const volatile __u32 code_wake_bytes = 2u << 20;
 
 /* Machine code is copied too while less than this waits; 0: never. */
@@ -133,7 +133,7 @@ static __always_inline int emit(const struct jitbpf_jit *head, const void *from,
 	return emit_jit_4096(head, from, size);
 }
 
-/* The JIT API's numbers of what changes code: as user/decode/jit_event.h. */
+/* The JIT API's numbers of what changes code: as user/decode/record/jit_event.h. */
 enum code_event {
 	CODE_LOAD = 13,
 	CODE_UNLOAD = 14,

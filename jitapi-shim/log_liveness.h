@@ -12,7 +12,7 @@
  * - where it ended one that stays, or changes or unloads what may be one.
  * When in doubt an entry stays: one too many does no harm.
  *
- * The rules are those of the code map (user/state/code_map.h).
+ * The rules are those of the code map (user/state/code/code_map.h).
  */
 #ifndef JITBPF_SHIM_LOG_LIVENESS_H
 #define JITBPF_SHIM_LOG_LIVENESS_H

@@ -22,16 +22,18 @@ CLI_TESTED := options view_options filter_options output_file
 $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
 # What of the agent can be tested without a kernel's help.
-AGENT_TESTED := journal_reader file_service file_blob file_direct file_place fd_message debuginfod \
-	file_helper file_reader file_store kept_files unwind_code unwind_worker work_thread
+AGENT_TESTED := publisher/journal_reader \
+	$(addprefix files/,file_service file_blob file_direct file_place fd_message debuginfod file_helper \
+	file_reader file_store kept_files) \
+	$(addprefix workers/,unwind_code unwind_worker work_thread)
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
 
 # What it looks for by its name in the program's own file.
-$(B)/tests/unit/agent/test_unwind_worker: CFLAGS += -rdynamic
+$(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic
 
 # The rules of the JIT API, which other tests send through the kernel.
-$(B)/tests/unit/state/test_code_rules: $(B)/tests/conformance/rules.o
+$(B)/tests/unit/state/code/test_code_rules: $(B)/tests/conformance/rules.o
 
 # What is inlined into what, as a compiler tells it: in both versions of DWARF;
 # in a file of its own beside the program, to be found; packed; and only symbols.

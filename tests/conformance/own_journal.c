@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Instead of agent/journal_file.c: what another process maps can be opened by root
+ * Instead of agent/publisher/journal_file.c: what another process maps can be opened by root
  * alone, and the only journal that is asked for here is that of this very process.
  */
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/journal_file.h"
-#include "agent/process_text.h"
-#include "decode/jit_journal.h"
+#include "agent/publisher/journal_file.h"
+#include "agent/kernel/process_text.h"
+#include "decode/record/jit_journal.h"
 
 #define FD_MAX 256
 

@@ -6,7 +6,7 @@
  * moment are compared with the model's answer.
  *
  * What the kernel and its side of the agent do stands here: the ring that loses
- * records, the note of a loss (bpf/jit.bpf.c), the drains (user/agent/live_drain.c).
+ * records, the note of a loss (bpf/jit.bpf.c), the drains (user/agent/kernel/live_drain.c).
  */
 #ifndef JITBPF_TESTS_CONFORMANCE_SHIM_RUN_H
 #define JITBPF_TESTS_CONFORMANCE_SHIM_RUN_H

@@ -9,10 +9,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "agent/clock.h"
-#include "agent/process_text.h"
+#include "agent/kernel/clock.h"
+#include "agent/kernel/process_text.h"
 #include "base/scope.h"
-#include "decode/proc_maps.h"
+#include "decode/record/proc_maps.h"
 #include "profile/ledger.h"
 
 #define LOSS_ODDS 25 /* one of so many hits begins a loss */

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/file_blob.h"
+#include "agent/files/file_blob.h"
 #include "base/scope.h"
-#include "decode/code_step.h"
-#include "decode/elf_file.h"
-#include "decode/unwind_file.h"
+#include "decode/x86/code_step.h"
+#include "decode/elf/elf_file.h"
+#include "decode/cfi/unwind_file.h"
 
 #define FUNCTION_BYTES_MAX (1u << 20)
 #define COMPARED_BYTES_MIN 1000

@@ -4,9 +4,7 @@
 # their call frame information. FRAMES_FILES=... names others.
 
 FRAMES := $(B)/tests/frames
-FRAMES_SRC := $(filter user/base/% user/decode/elf% user/decode/frame% user/decode/call_frame% \
-	user/decode/section% user/decode/inflated% user/decode/zstd% user/decode/unwind% \
-	user/decode/signal%,$(CORE_SRC))
+FRAMES_SRC := $(filter user/base/% user/decode/elf/% user/decode/cfi/%,$(CORE_SRC))
 FRAMES_LIBRARIES := libc.so.6 ld-linux-x86-64.so.2 libstdc++.so.6 libcrypto.so.3
 
 $(FRAMES)/rows: $(FRAMES)/rows.o $(B)/libcore.a
@@ -68,7 +66,7 @@ $(SHAPES): tests/frames/shapes.cpp
 	$(Q)$(if $(findstring clang,$@),$(CLANG)++,$(CXX)) $(SHAPES_FLAGS) \
 		$(SHAPES_FLAGS_$(lastword $(subst -, ,$(basename $@)))) -o $@ $<
 
-$(FRAMES)/code_rows: $(FRAMES)/code_rows.o $(B)/user/agent/file_blob.o $(B)/libcore.a
+$(FRAMES)/code_rows: $(FRAMES)/code_rows.o $(B)/user/agent/files/file_blob.o $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
 

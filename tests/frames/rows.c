@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/scope.h"
-#include "decode/elf_file.h"
-#include "decode/unwind_file.h"
+#include "decode/elf/elf_file.h"
+#include "decode/cfi/unwind_file.h"
 
 static int file_read(void *fd, uint64_t offset, void *buf, size_t size_bytes)
 {

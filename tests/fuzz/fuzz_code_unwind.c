@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "decode/code_unwind.h"
+#include "decode/x86/code_unwind.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/debug_link.h"
-#include "symbolize/debug_info.h"
+#include "decode/elf/debug_link.h"
+#include "symbolize/debug/debug_info.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/elf_file.h"
+#include "decode/elf/elf_file.h"
 #include "symbolize/symbolizer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);

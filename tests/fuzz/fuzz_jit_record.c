@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "base/cursor.h"
-#include "decode/jit_assembly.h"
-#include "state/code_map.h"
+#include "decode/record/jit_assembly.h"
+#include "state/code/code_map.h"
 
 enum step {
 	STEP_FORK = 0xff,

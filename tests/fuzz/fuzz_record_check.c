@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/jit_event.h"
-#include "decode/record_check.h"
-#include "state/process_code.h"
+#include "decode/record/jit_event.h"
+#include "decode/record/record_check.h"
+#include "state/process/process_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "decode/record_check.h"
-#include "decode/recording_reader.h"
+#include "decode/record/record_check.h"
+#include "decode/record/recording_reader.h"
 #include "symbolize/recorded_frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "decode/elf_file.h"
-#include "decode/unwind_file.h"
+#include "decode/elf/elf_file.h"
+#include "decode/cfi/unwind_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/cursor.h"
-#include "decode/record_check.h"
-#include "locate/unwinder.h"
-#include "state/process_code.h"
+#include "decode/record/record_check.h"
+#include "unwind/unwinder.h"
+#include "state/process/process_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "decode/elf_file.h"
+#include "decode/elf/elf_file.h"
 #include "symbolize/symbolizer.h"
 
 static int file_read(void *fd, uint64_t offset, void *buf, size_t size_bytes)

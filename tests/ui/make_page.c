@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "sink/frame_diff.h"
+#include "sink/diff/frame_diff.h"
 #include "tests/unit/sink/made_ledger.h"
 
 struct random {

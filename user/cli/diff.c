@@ -10,7 +10,7 @@
 #include "cli/outputs.h"
 #include "cli/replay.h"
 #include "cli/view_options.h"
-#include "sink/frame_diff.h"
+#include "sink/diff/frame_diff.h"
 
 #define ROWS_DEFAULT 30
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/engine_env.h"
-#include "agent/probe_site.h"
+#include "agent/launch/engine_env.h"
+#include "agent/publisher/probe_site.h"
 #include "base/scope.h"
 #include "cli/commands.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "sink/text.h"
+#include "sink/write/text.h"
 
 /* Each thread gives up for itself, often what another has given up before. */
 static bool is_said(const struct file_store *files, uint32_t number, const char *what)

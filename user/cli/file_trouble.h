@@ -3,7 +3,7 @@
 #ifndef JITBPF_CLI_FILE_TROUBLE_H
 #define JITBPF_CLI_FILE_TROUBLE_H
 
-#include "agent/file_store.h"
+#include "agent/files/file_store.h"
 
 /* Say it on standard error, a line each. When no thread uses the store any more. */
 void file_trouble_say(const struct file_store *files);

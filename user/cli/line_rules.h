@@ -5,7 +5,7 @@
 #define JITBPF_CLI_LINE_RULES_H
 
 #include "cli/options.h"
-#include "state/code_lines.h"
+#include "state/code/code_lines.h"
 
 #define LINE_RULES_OPTION(at)                                                                      \
 	{                                                                                          \

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/engine_list.h"
-#include "agent/process_scan.h"
+#include "agent/publisher/engine_list.h"
+#include "agent/kernel/process_scan.h"
 #include "base/scope.h"
 #include "cli/commands.h"
-#include "sink/json.h"
-#include "sink/out.h"
-#include "sink/text.h"
+#include "sink/write/json.h"
+#include "sink/write/out.h"
+#include "sink/write/text.h"
 
 #define COMM_COLUMNS   16
 #define ENGINE_COLUMNS 24

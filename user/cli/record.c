@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "agent/clock.h"
-#include "agent/requirements.h"
+#include "agent/kernel/clock.h"
+#include "agent/launch/requirements.h"
 #include "base/scope.h"
 #include "cli/commands.h"
 #include "cli/file_trouble.h"
@@ -26,9 +26,9 @@ static const struct option_spec options[] = {
 	 1000000},
 	{'d', "duration", OPTION_SECONDS, FIELD(duration_ns), "SEC", "stop after so long", 1,
 	 UINT64_MAX},
-	{'p', "pid", OPTION_PIDS, FIELD(subject.pids), "PID[,PID...]",
+	{'p', "pid", OPTION_PIDS, FIELD(target.pids), "PID[,PID...]",
 	 "profile these processes and the children they will have, until they end", 0, 0},
-	{'a', "all", OPTION_FLAG, FIELD(subject.system_wide), NULL,
+	{'a', "all", OPTION_FLAG, FIELD(target.system_wide), NULL,
 	 "profile the whole system, also where a command is given", 0, 0},
 	{'o', "output", OPTION_STRINGS, FIELD(outputs), "FILE",
 	 ".jitbpf, .folded, .html, .json.gz (Firefox Profiler), .pb.gz (pprof), "
@@ -75,7 +75,7 @@ static int start(struct recording *run)
 		fprintf(stderr, "jitbpf: %s\n", failure.what);
 		return err;
 	}
-	err = subject_go(&run->subject);
+	err = target_go(&run->target);
 	if (err)
 		return err;
 	/* Until now it could have failed, and what was there before would have stayed. */
@@ -89,7 +89,7 @@ static int record_until_told(struct recording *run)
 	struct pollfd waiting[] = {
 		{.fd = run->signals.fd, .events = POLLIN},
 		{.fd = live_source_fd(run->live), .events = POLLIN},
-		{.fd = subject_fd(&run->subject), .events = POLLIN},
+		{.fd = target_fd(&run->target), .events = POLLIN},
 	};
 	int state;
 
@@ -108,7 +108,7 @@ static int record_until_told(struct recording *run)
 			status_line_clear(&run->status);
 			outputs_check(&run->outputs);
 		}
-		if (waiting[0].revents || subject_ended(&run->subject))
+		if (waiting[0].revents || target_ended(&run->target))
 			break;
 		if (status_line_due(&run->status)) {
 			struct pipeline_progress progress = pipeline_progress(run->pipeline);
@@ -172,7 +172,7 @@ static int record(const struct record_options *values)
 {
 	struct recording run = {
 		.options = values,
-		.subject.options = &values->subject,
+		.target.options = &values->target,
 		.signals.fd = -1,
 	};
 	int err = record_all(&run), status = err ? 1 : 0;
@@ -185,7 +185,7 @@ static int record(const struct record_options *values)
 	err = outputs_close(&run.outputs);
 	if (err)
 		status = 1;
-	status = subject_end(&run.subject, status);
+	status = target_end(&run.target, status);
 	record_release(&run);
 	return status;
 }
@@ -195,7 +195,7 @@ static int check(const struct record_options *values)
 {
 	char missing[256];
 
-	if (values->subject.pids.size && (values->subject.command || values->subject.system_wide)) {
+	if (values->target.pids.size && (values->target.command || values->target.system_wide)) {
 		fprintf(stderr, "jitbpf record: -p goes neither with -a nor with a command\n");
 		return EXIT_USAGE;
 	}
@@ -216,7 +216,7 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && operand < argc)
-		values.subject.command = argv + operand;
+		values.target.command = argv + operand;
 	if (status == OPTIONS_OK)
 		status = check(&values);
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))

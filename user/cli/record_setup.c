@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "agent/clock.h"
+#include "agent/kernel/clock.h"
 #include "base/scope.h"
 
 int record_complain(int err, const char *what)
@@ -29,7 +29,7 @@ static int open_outputs(struct recording *run)
 
 static int set_info(struct recording *run)
 {
-	AUTO_FREE char *command = subject_line(&run->options->subject);
+	AUTO_FREE char *command = target_line(&run->options->target);
 	struct utsname machine;
 	struct run_info info = {
 		.start_ns = clock_now_ns(),
@@ -121,7 +121,7 @@ static int open_live(struct recording *run)
 	const struct record_options *options_ = run->options;
 	struct live_options live = {
 		.freq_hz = options_->freq_hz,
-		.only_tracked = subject_is_some(&options_->subject),
+		.only_tracked = target_is_some(&options_->target),
 		.user_regs = options_->user_regs,
 		.code_ring_bytes = options_->code_ring_bytes,
 		.sample_ring_bytes = options_->sample_ring_bytes,
@@ -135,7 +135,7 @@ static int open_live(struct recording *run)
 		return err;
 	}
 	live_source_init_source(run->live, &run->source);
-	return subject_follow_processes(&run->subject, run->live);
+	return target_follow_processes(&run->target, run->live);
 }
 
 static int prepare_command(struct recording *run)
@@ -146,7 +146,7 @@ static int prepare_command(struct recording *run)
 		.on_pipe = run->signals.before_pipe,
 	};
 
-	return subject_prepare_command(&run->subject, &environment, run->live);
+	return target_prepare_command(&run->target, &environment, run->live);
 }
 
 int record_set_up(struct recording *run)

@@ -7,21 +7,21 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "agent/file_store.h"
-#include "agent/live_source.h"
-#include "agent/stop_signals.h"
-#include "agent/symbol_worker.h"
-#include "agent/unwind_worker.h"
+#include "agent/files/file_store.h"
+#include "agent/kernel/live_source.h"
+#include "agent/launch/stop_signals.h"
+#include "agent/workers/symbol_worker.h"
+#include "agent/workers/unwind_worker.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/status_line.h"
-#include "cli/subject.h"
+#include "cli/target.h"
 #include "pipeline/pipeline.h"
 
 struct record_options {
 	uint32_t freq_hz;
 	uint64_t duration_ns; /* 0: until it is stopped */
-	struct subject_options subject;
+	struct target_options target;
 	string_list outputs;
 	bool user_regs;
 	bool quiet;
@@ -52,7 +52,7 @@ struct recording {
 	struct source source;
 	struct outputs outputs;
 	struct recorder *recorder;
-	struct subject subject;
+	struct target target;
 	bool unsupported; /* by this machine, or for this user */
 	bool misused;	  /* it was called wrongly */
 	struct stop_signals signals;

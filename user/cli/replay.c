@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/file_blob.h"
-#include "agent/file_store.h"
+#include "agent/files/file_blob.h"
+#include "agent/files/file_store.h"
 #include "cli/file_trouble.h"
 #include "pipeline/replay_source.h"
 

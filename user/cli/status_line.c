@@ -7,10 +7,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "agent/clock.h"
+#include "agent/kernel/clock.h"
 #include "base/scope.h"
 #include "base/utf8.h"
-#include "sink/text.h"
+#include "sink/write/text.h"
 
 #define INTERVAL_NS 250000000u
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "locate/code_site.h"
 
-#include "state/process_code.h"
+#include "state/process/process_code.h"
 
 /*
  * JIT code lies in memory of its own, so a file mapped there since the load has

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "locate/location.h"
-#include "state/process_table.h"
+#include "state/process/process_table.h"
 
 struct code_site {
 	enum location_kind kind; /* LOCATION_NATIVE, _JIT, _ANON or _UNKNOWN */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "locate/location.h"
-#include "state/process_table.h"
+#include "state/process/process_table.h"
 #include "uapi/record.h"
 
 /* Frames of one sample, borrowed: kernel leaf first, then user leaf first. */

@@ -10,7 +10,7 @@
 
 #include "base/index_map.h"
 #include "base/vec.h"
-#include "state/code_map.h"
+#include "state/code/code_map.h"
 
 enum location_kind {
 	LOCATION_KERNEL = 1,	  /* owner 0, offset: address in the kernel image or a module */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pipeline/pipeline_state.h"
-#include "state/process_code.h"
+#include "state/process/process_code.h"
 
 /* What the code map has of a load just applied, unless something newer stands there already. */
 static const struct code_region *find_loaded(const struct process *process, uint64_t hit_ns,

@@ -8,7 +8,7 @@
 #include "base/string_pool.h"
 #include "locate/location.h"
 #include "pipeline/chunk_writer.h"
-#include "state/module_table.h"
+#include "state/process/module_table.h"
 #include "symbolize/frame_table.h"
 
 /* Of one location; the symbolizer gives no more. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pipeline/pipeline_state.h"
-#include "state/process_code.h"
+#include "state/process/process_code.h"
 
 /* A load time further before its hit than this is not believed. */
 #define LOAD_TIME_SLACK_NS 10000000000ull

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "state/sequence_set.h"
+#include "state/process/sequence_set.h"
 
 /* Zero-initialized: of a program that ran before we came. */
 struct jit_sequences {

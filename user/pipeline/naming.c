@@ -4,8 +4,8 @@
 
 #include "base/scope.h"
 #include "pipeline/pipeline_state.h"
-#include "symbolize/method_name.h"
-#include "symbolize/shown_name.h"
+#include "symbolize/name/method_name.h"
+#include "symbolize/name/shown_name.h"
 
 static int intern(struct pipeline *p, const char *s, uint32_t *ret)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "decode/record_check.h"
+#include "decode/record/record_check.h"
 #include "pipeline/pipeline_state.h"
 #include "uapi/recording.h"
 

@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "locate/unwind_feed.h"
-#include "locate/unwind_service.h"
+#include "unwind/unwind_feed.h"
+#include "unwind/unwind_service.h"
 #include "pipeline/recorder.h"
 #include "pipeline/sample_filter.h"
 #include "pipeline/source.h"

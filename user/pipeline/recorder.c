@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/index_map.h"
 #include "base/scope.h"
-#include "decode/stack_store.h"
+#include "decode/record/stack_store.h"
 #include "pipeline/chunk_writer.h"
 #include "pipeline/frames_chunk.h"
 #include "profile/ledger.h"

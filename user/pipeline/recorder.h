@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "sink/sink.h"
-#include "state/module_table.h"
+#include "state/process/module_table.h"
 #include "uapi/record.h"
 #include "uapi/recording.h"
 
@@ -36,7 +36,7 @@ int recorder_create(FILE *out, const struct run_info *info, struct recorder **re
 void recorder_destroy(struct recorder *recorder);
 
 /*
- * Write one record of uapi/record.h (already checked: decode/record_check.h).
+ * Write one record of uapi/record.h (already checked: decode/record/record_check.h).
  * Returns 0 or negative errno; -EINVAL, which ends nothing, where it is of a type
  * that only recordings have, or larger than a chunk can be, or a sample with a copy of its
  * stack: that is a process's memory, which nobody asked to have in a file.

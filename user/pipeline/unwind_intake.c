@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "locate/walked_stack.h"
+#include "unwind/walked_stack.h"
 #include "pipeline/pipeline_state.h"
 
 /* Less than history is kept, so that what stood at its addresses is still known. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "symbolize/method_name.h"
-#include "symbolize/shown_name.h"
+#include "symbolize/name/method_name.h"
+#include "symbolize/name/shown_name.h"
 
 static const struct code_thread nothing = {.first = CODE_MARKER_NONE, .last = CODE_MARKER_NONE};
 

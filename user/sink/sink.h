@@ -14,7 +14,7 @@
 #include "locate/location.h"
 #include "profile/profile.h"
 #include "sink/view_options.h"
-#include "state/module_table.h"
+#include "state/process/module_table.h"
 #include "symbolize/frame_table.h"
 
 struct ledger;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "sink/row_table.h"
+#include "sink/write/row_table.h"
 #include "sink/timeline.h"
 
 struct stack_row {

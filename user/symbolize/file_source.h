@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/blob.h"
-#include "state/module_table.h"
+#include "state/process/module_table.h"
 
 /* Implemented by the agent, and by tests over memory. */
 struct file_source {

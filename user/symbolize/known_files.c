@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "base/scope.h"
-#include "decode/section_reader.h"
+#include "decode/elf/section_reader.h"
 
 void known_files_init(struct known_files *files, const struct file_source *source,
 		      uint64_t symbol_bytes_max)

@@ -12,8 +12,8 @@
 
 #include "base/index_map.h"
 #include "base/vec.h"
-#include "symbolize/debug_info.h"
-#include "symbolize/debug_search.h"
+#include "symbolize/debug/debug_info.h"
+#include "symbolize/debug/debug_search.h"
 #include "symbolize/file_source.h"
 #include "symbolize/symbol_file.h"
 

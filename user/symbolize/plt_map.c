@@ -7,7 +7,7 @@
 
 #include "base/scope.h"
 #include "base/vec.h"
-#include "decode/elf_plt.h"
+#include "decode/elf/elf_plt.h"
 
 #define SUFFIX "@plt"
 

@@ -3,7 +3,7 @@
 #ifndef JITBPF_SYMBOLIZE_PLT_MAP_H
 #define JITBPF_SYMBOLIZE_PLT_MAP_H
 
-#include "decode/elf_file.h"
+#include "decode/elf/elf_file.h"
 #include "symbolize/symbol_map.h"
 #include "symbolize/symbol_names.h"
 

@@ -8,7 +8,7 @@
 #include "base/cursor.h"
 #include "base/hash.h"
 #include "base/index_map.h"
-#include "symbolize/shown_name.h"
+#include "symbolize/name/shown_name.h"
 
 /* What a location is, whatever its number in this run. */
 struct key {

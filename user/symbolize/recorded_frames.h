@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "state/module_table.h"
+#include "state/process/module_table.h"
 #include "symbolize/frame_table.h"
 #include "uapi/recording.h"
 

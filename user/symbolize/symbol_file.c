@@ -5,8 +5,8 @@
 
 #include "base/scope.h"
 #include "base/vec.h"
-#include "decode/debug_link.h"
-#include "decode/elf_file.h"
+#include "decode/elf/debug_link.h"
+#include "decode/elf/elf_file.h"
 #include "symbolize/plt_map.h"
 #include "symbolize/symbol_map.h"
 #include "symbolize/symbol_names.h"

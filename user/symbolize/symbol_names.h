@@ -12,7 +12,7 @@
 
 #include "base/blob.h"
 #include "base/vec.h"
-#include "decode/elf_file.h"
+#include "decode/elf/elf_file.h"
 
 #define SYMBOL_NAMES_TABLES	2
 #define SYMBOL_NAMES_HELD_BYTES (64u << 10)  /* a table of at most that many stays in memory */

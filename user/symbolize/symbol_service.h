@@ -2,7 +2,7 @@
 /*
  * Symbolizing as a service: requests for locations in, their frames out, at
  * once or by and by. In record a worker thread stands behind it
- * (agent/symbol_worker.h), in report the caller itself (symbolize_now.h).
+ * (agent/workers/symbol_worker.h), in report the caller itself (symbolize_now.h).
  */
 #ifndef JITBPF_SYMBOLIZE_SYMBOL_SERVICE_H
 #define JITBPF_SYMBOLIZE_SYMBOL_SERVICE_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "locate/location.h"
-#include "state/module_table.h"
+#include "state/process/module_table.h"
 #include "symbolize/symbolizer.h"
 
 /* Takes the frames of a location; frames are borrowed. Returns 0 or negative errno. */

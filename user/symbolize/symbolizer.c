@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "symbolize/demangle.h"
+#include "symbolize/name/demangle.h"
 #include "symbolize/kernel_symbol.h"
 
 _Static_assert(SYMBOL_FRAMES_MAX == DEBUG_FRAMES_MAX, "each of the one is one of the other");

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "state/module_table.h"
+#include "state/process/module_table.h"
 #include "symbolize/file_source.h"
 #include "symbolize/known_files.h"
 

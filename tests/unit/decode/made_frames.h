@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "decode/dwarf_constants.h"
+#include "decode/dwarf/dwarf_constants.h"
 
 #define FRAMES_BYTES_MAX 0x4000
 

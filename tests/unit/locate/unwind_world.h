@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decode/record_check.h"
-#include "locate/unwinder.h"
-#include "state/process_code.h"
+#include "decode/record/record_check.h"
+#include "unwind/unwinder.h"
+#include "state/process/process_code.h"
 #include "tests/unit/state/made_mapping.h"
 
 #define WORLD_STACK_WORDS 2048

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * In place of locate/unwinder.h, for one program: stacks are finished when the test says so, and
+ * In place of unwind/unwinder.h, for one program: stacks are finished when the test says so, and
  * it is noted what the pipeline tells. A finished stack is the sample's own and then the words of
  * its copy; a sample is told by its time.
  */
 #ifndef JITBPF_TESTS_UNIT_PIPELINE_MADE_UNWINDER_H
 #define JITBPF_TESTS_UNIT_PIPELINE_MADE_UNWINDER_H
 
-#include "locate/unwinder.h"
+#include "unwind/unwinder.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define MADE_CHANGES_MAX 128

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "decode/recording_reader.h"
+#include "decode/record/recording_reader.h"
 #include "pipeline/recorder.h"
 #include "profile/ledger.h"
 

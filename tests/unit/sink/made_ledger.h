@@ -3,7 +3,7 @@
 #ifndef TESTS_MADE_LEDGER_H
 #define TESTS_MADE_LEDGER_H
 
-#include "made_view.h"
+#include "tests/unit/sink/made_view.h"
 
 MADE void made_process(struct made_view *m, uint32_t pid, const char *comm, uint64_t resolved,
 		       uint64_t unknown, uint64_t cut, uint64_t lost)

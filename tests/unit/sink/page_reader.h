@@ -3,7 +3,7 @@
 #ifndef TESTS_PAGE_READER_H
 #define TESTS_PAGE_READER_H
 
-#include "made_view.h"
+#include "tests/unit/sink/made_view.h"
 
 /* What stands between the script element's tags: to be freed. */
 MADE char *page_data_of(const char *page)

@@ -6,7 +6,7 @@
 #ifndef TESTS_PROFILE_PROTO_H
 #define TESTS_PROFILE_PROTO_H
 
-#include "gunzip.h"
+#include "tests/unit/sink/gunzip.h"
 
 #include <stdbool.h>
 #include <stdint.h>

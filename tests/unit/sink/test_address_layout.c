@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "made_view.h"
+#include "tests/unit/sink/made_view.h"
 
 #include "base/scope.h"
 #include "sink/address_layout.h"

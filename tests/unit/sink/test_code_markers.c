@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "made_view.h"
+#include "tests/unit/sink/made_view.h"
 
 #include "base/scope.h"
 #include "sink/code_markers.h"
-#include "symbolize/shown_name.h"
+#include "symbolize/name/shown_name.h"
 
 static struct sink_code code_at(uint64_t time_ns, const struct code_region *region)
 {

@@ -5,12 +5,12 @@
  * stay what they are, and text has the same lines, with nothing in them that a
  * terminal obeys or that turns the direction of text.
  */
-#include "made_ledger.h"
-#include "json_check.h"
-#include "profile_proto.h"
+#include "tests/unit/sink/made_ledger.h"
+#include "tests/unit/sink/json_check.h"
+#include "tests/unit/sink/profile_proto.h"
 
 #include "base/scope.h"
-#include "sink/frame_diff.h"
+#include "sink/diff/frame_diff.h"
 
 #define LARGE (1u << 20)
 

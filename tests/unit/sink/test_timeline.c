@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "made_view.h"
+#include "tests/unit/sink/made_view.h"
 
 #include "base/scope.h"
-#include "sink/row_table.h"
+#include "sink/write/row_table.h"
 #include "sink/stack_table.h"
 #include "sink/timeline.h"
 

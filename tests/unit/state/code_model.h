@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "state/code_map.h"
+#include "state/code/code_map.h"
 #include "tests/unit/state/code_text.h"
 
 #define MODEL_UNITS   48  /* addresses 1 to this */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "state/code_map.h"
+#include "state/code/code_map.h"
 
 #define CODE_TEXT_BYTES 1024
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/process_code.h"
+#include "state/process/process_code.h"
 #include "tests/unit/state/made_mapping.h"
 
 #define ZERO   "/dev/zero (deleted)"

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "decode/elf_file.h"
+#include "decode/elf/elf_file.h"
 #include "symbolize/symbolizer.h"
 #include "tests/unit/symbolize/inlining_files.h"
 

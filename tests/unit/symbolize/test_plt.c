@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 
-#include "decode/elf_plt.h"
+#include "decode/elf/elf_plt.h"
 #include "symbolize/symbol_file.h"
 #include "tests/unit/symbolize/inlining_files.h"
 

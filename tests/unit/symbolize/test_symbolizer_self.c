@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
-#include "decode/elf_file.h"
+#include "decode/elf/elf_file.h"
 #include "symbolize/symbolizer.h"
 
 static const struct module self = {.number = 7, .path = "/proc/self/exe"};

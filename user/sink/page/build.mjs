@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { buildSync } from 'esbuild';
 
 const here = name => new URL(name, import.meta.url).pathname;
-const output = process.argv[2] ?? here('../flamegraph.html');
+const output = process.argv[2] ?? here('flamegraph.html');
 
 function bundle(entry, options) {
 	const result = buildSync({

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The profile as it stands in the page (user/sink/page_data.h), read into typed arrays.
+// The profile as it stands in the page (user/sink/format/page_data.h), read into typed arrays.
 
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
 	cut: Record<string, number>; frame_pointers: number }

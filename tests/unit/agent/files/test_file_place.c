@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "agent/files/file_place.h"
+#include "base/scope.h"
+
+static bool same(const char *a, const char *b)
+{
+	return file_place_equal(file_place_of_debug(0, a), file_place_of_debug(0, b));
+}
+
+static bool is_of_root(const char *path)
+{
+	return file_place_of_debug(0, path).kind == FILE_PLACE_ROOT;
+}
+
+static void test_debug_folder(void **state)
+{
+	static const char *const in[] = {
+		"/usr/lib/debug/.build-id/12/34.debug",
+		"/usr/lib/debug/usr/bin/../../.dwz/common",
+		"/usr/lib/debug/a/../b",
+		"/usr/lib/debug//a/./..",
+		"/usr/lib/debug/..a/...",
+	};
+	static const char *const out[] = {
+		"/usr/lib/debug/../x",
+		"/usr/lib/debug/a/../../debug/x",
+		"/usr/lib/debug/./.././../../mnt/x",
+		"/usr/lib/debug//../../../mnt/x",
+		"/usr/lib/debugger/x",
+		"/usr/lib/debug",
+		"/mnt/../usr/lib/debug/x",
+		"//usr/lib/debug/x",
+		"",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(in); i++)
+		assert_true(is_of_root(in[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(out); i++)
+		assert_false(is_of_root(out[i]));
+}
+
+static void test_trees(void **state)
+{
+	assert_true(same("/home/a/x", "/home/a/y/z"));
+	assert_true(same("/home/a/x", "//home/.//a/./x"));
+	assert_false(same("/home/a/x", "/home/b/x"));
+	assert_false(same("/home/a/x", "/srv/a/x"));
+	assert_false(same("/a/bc/x", "/ab/c/x"));
+	/* Whatever a path that climbs begins with is not charged for where it leads. */
+	assert_false(same("/usr/bin/../../mnt/x", "/usr/bin/x"));
+	assert_true(same("/usr/bin/../../mnt/x", "/home/a/link/../x"));
+	assert_true(same("/usr/lib/debug/../../../mnt/x", "/home/a/link/.."));
+}
+
+static void test_of_processes(void **state)
+{
+	struct file_place place = file_place_of_debug(7, "/mnt/x");
+
+	assert_true(file_place_equal(place, file_place_of_debug(7, "/usr/lib/debug/x")));
+	assert_false(file_place_equal(place, file_place_of_debug(8, "/mnt/x")));
+	assert_false(file_place_equal(place, file_place_of_debug(0, "/usr/lib/debug/x")));
+	assert_false(file_place_equal(file_place_of_device(7, 0), place));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_debug_folder),
+		cmocka_unit_test(test_trees),
+		cmocka_unit_test(test_of_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

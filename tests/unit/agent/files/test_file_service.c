@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/files/fd_message.h"
+#include "agent/files/file_direct.h"
+#include "agent/files/file_helper.h"
+#include "agent/files/file_service.h"
+#include "base/scope.h"
+
+#define CONTENT "no ELF file, but a regular one"
+
+struct helper {
+	pid_t pid;
+	int socket;
+	char path[32];
+	struct file_reply reply;
+};
+
+static int setup(void **state)
+{
+	struct helper *helper = calloc(1, sizeof(*helper));
+	int sockets[2], file;
+
+	assert_non_null(helper);
+	strcpy(helper->path, "/tmp/jitbpf-unit-XXXXXX");
+	file = mkstemp(helper->path);
+	assert_int_equal(write(file, CONTENT, sizeof(CONTENT)), sizeof(CONTENT));
+	close(file);
+	assert_int_equal(fd_message_pair(sockets), 0);
+	helper->pid = fork();
+	if (!helper->pid) {
+		close(sockets[0]);
+		file_service_run(sockets[1]);
+		_exit(0);
+	}
+	close(sockets[1]);
+	helper->socket = sockets[0];
+	*state = helper;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct helper *helper = *state;
+	int status;
+
+	close(helper->socket);
+	assert_int_equal(waitpid(helper->pid, &status, 0), helper->pid);
+	assert_int_equal(status, 0);
+	unlink(helper->path);
+	free(helper);
+	return 0;
+}
+
+/* Returns what it answers; *ret_fd, if any, is what it hands back. */
+static int ask(struct helper *helper, const struct file_request *request, int fd, int *ret_fd)
+{
+	size_t bytes = offsetof(struct file_request, path) + strlen(request->path) + 1;
+	ssize_t got;
+
+	assert_int_equal(fd_message_send(helper->socket, request, bytes, fd), 0);
+	got = fd_message_receive(helper->socket, &helper->reply, sizeof(helper->reply), ret_fd);
+	assert_true(got >= (ssize_t)offsetof(struct file_reply, bytes));
+	return helper->reply.err;
+}
+
+static int find(struct helper *helper, const char *path, uint64_t inode, int *ret_fd)
+{
+	struct file_request request = {.kind = FILE_FIND_PATH, .inode = inode};
+
+	strcpy(request.path, path);
+	return ask(helper, &request, -1, ret_fd);
+}
+
+static int read_piece(struct helper *helper, int fd, uint64_t offset, uint64_t size_bytes)
+{
+	struct file_request request = {
+		.kind = FILE_READ,
+		.offset = offset,
+		.size_bytes = size_bytes,
+	};
+	int none, err = ask(helper, &request, fd, &none);
+
+	assert_int_equal(none, -1);
+	return err;
+}
+
+static void test_finds_and_reads(void **state)
+{
+	struct helper *helper = *state;
+	AUTO_CLOSE int fd = -1;
+
+	assert_int_equal(find(helper, helper->path, 0, &fd), 0);
+	assert_true(fd >= 0);
+	assert_int_equal(helper->reply.size_bytes, sizeof(CONTENT));
+	assert_int_equal(helper->reply.build_id_bytes, 0);
+	assert_int_equal(read_piece(helper, fd, 3, 3), 0);
+	assert_int_equal(helper->reply.size_bytes, 3);
+	assert_memory_equal(helper->reply.bytes, "ELF", 3);
+	assert_int_equal(read_piece(helper, fd, 3, sizeof(CONTENT)), -EBADMSG);
+	assert_int_equal(read_piece(helper, fd, 0, FILE_PIECE_MAX + 1), -EINVAL);
+	assert_int_equal(read_piece(helper, -1, 0, 1), -EINVAL);
+}
+
+static void test_that_is_another(void **state)
+{
+	struct helper *helper = *state;
+	struct stat st;
+	int fd;
+
+	assert_int_equal(stat(helper->path, &st), 0);
+	assert_int_equal(find(helper, helper->path, st.st_ino + 1, &fd), -ESTALE);
+	assert_int_equal(fd, -1);
+	assert_int_equal(find(helper, helper->path, st.st_ino, &fd), 0);
+	close(fd);
+}
+
+/* Memory's file systems answer by themselves; no helper is needed to read from them. */
+static void test_that_is_direct(void **state)
+{
+	struct helper *helper = *state;
+	AUTO_CLOSE int memory = memfd_create("memory", MFD_CLOEXEC);
+	AUTO_CLOSE int made_up = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = -1;
+	char path[64], bytes[3];
+
+	assert_int_equal(write(memory, CONTENT, sizeof(CONTENT)), sizeof(CONTENT));
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", getpid(), memory);
+	assert_int_equal(find(helper, path, 0, &fd), 0);
+	assert_int_equal(helper->reply.direct, 1);
+	assert_int_equal(pread(fd, bytes, sizeof(bytes), 3), sizeof(bytes));
+	assert_memory_equal(bytes, "ELF", sizeof(bytes));
+	assert_int_equal(write(fd, bytes, 1), -1);
+	assert_int_equal(read_piece(helper, fd, 3, 3), 0);
+	assert_true(made_up >= 0);
+	assert_false(file_is_direct(made_up));
+}
+
+static int read_memory(struct helper *helper, const void *address, uint64_t size_bytes)
+{
+	struct file_request request = {
+		.kind = FILE_READ_MEMORY,
+		.pid = (uint32_t)getpid(),
+		.address = (uint64_t)address,
+		.size_bytes = size_bytes,
+	};
+	int none, err = ask(helper, &request, -1, &none);
+
+	assert_int_equal(none, -1);
+	return err;
+}
+
+/* A process's memory is read up to its end, and nothing of what is not there. */
+static void test_memory(void **state)
+{
+	struct helper *helper = *state;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *memory =
+		mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* where Yama would refuse it */
+	assert_true(memory != MAP_FAILED);
+	memset(memory, 'm', 2 * page);
+	assert_int_equal(munmap(memory + 2 * page, page), 0);
+	assert_int_equal(read_memory(helper, memory + 5, page), 0);
+	assert_int_equal(helper->reply.size_bytes, page);
+	assert_memory_equal(helper->reply.bytes, memory + 5, page);
+	assert_int_equal(read_memory(helper, memory + page + 1, 2 * page), 0);
+	assert_int_equal(helper->reply.size_bytes, page - 1);
+	assert_memory_equal(helper->reply.bytes, memory + page + 1, page - 1);
+	assert_int_equal(read_memory(helper, memory + 2 * page, 1), -EFAULT);
+	assert_int_equal(helper->reply.size_bytes, 0);
+	assert_int_equal(read_memory(helper, memory, 0), -EFAULT);
+	assert_int_equal(read_memory(helper, memory, FILE_PIECE_MAX + 1), -EINVAL);
+	munmap(memory, 2 * page);
+}
+
+/* Folders, devices, pipes, and what the kernel makes up: to read kmsg takes it from others. */
+static void test_that_is_no_file(void **state)
+{
+	static const char *const paths[] = {"/", "/dev/null", "/proc/kmsg", "/proc/self/mem"};
+	struct helper *helper = *state;
+	int fd;
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		assert_int_equal(find(helper, paths[i], 0, &fd), -EACCES);
+		assert_int_equal(fd, -1);
+	}
+	assert_int_equal(find(helper, "/nowhere/at/all", 0, &fd), -ENOENT);
+	assert_int_equal(find(helper, "relative", 0, &fd), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_finds_and_reads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_that_is_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_that_is_direct, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_that_is_no_file, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "agent/files/file_store.h"
+#include "base/scope.h"
+
+#define CONTENT "no ELF file, but a regular one"
+
+struct stored {
+	struct file_store *store;
+	char path[32];
+	struct module module;
+};
+
+static int setup(void **state)
+{
+	struct file_store_options options = {.live = true};
+	struct stored *stored = calloc(1, sizeof(*stored));
+	struct stat st;
+	int fd;
+
+	strcpy(stored->path, "/tmp/jitbpf-unit-XXXXXX");
+	fd = mkstemp(stored->path);
+	assert_int_equal(write(fd, CONTENT, sizeof(CONTENT)), sizeof(CONTENT));
+	assert_int_equal(fstat(fd, &st), 0);
+	close(fd);
+	stored->module = (struct module){
+		.dev_major = major(st.st_dev),
+		.dev_minor = minor(st.st_dev),
+		.inode = st.st_ino,
+		.pid = (uint32_t)getpid(),
+		.path = stored->path,
+	};
+	*state = stored;
+	return file_store_create(&options, &stored->store);
+}
+
+static int teardown(void **state)
+{
+	struct stored *stored = *state;
+
+	file_store_destroy(stored->store);
+	unlink(stored->path);
+	free(stored);
+	return 0;
+}
+
+static void meet(struct stored *stored)
+{
+	size_t bytes = sizeof(struct jitbpf_mapping) + sizeof(stored->path);
+	AUTO_FREE struct jitbpf_mapping *mapping = calloc(1, bytes);
+	uint8_t build_id[JITBPF_BUILD_ID_MAX];
+
+	mapping->pid = stored->module.pid;
+	mapping->dev_major = stored->module.dev_major;
+	mapping->dev_minor = stored->module.dev_minor;
+	mapping->inode = stored->module.inode;
+	strcpy(mapping->path, stored->path);
+	assert_int_equal(file_store_meet(stored->store, mapping, build_id), 0);
+}
+
+static void check_opens(const struct file_source *source, const struct module *module)
+{
+	CLEANUP(blob_close) struct blob blob = {0};
+	char bytes[sizeof(CONTENT)];
+
+	assert_int_equal(source->open_module(source->context, module, &blob), 0);
+	assert_int_equal(blob.size_bytes, sizeof(CONTENT));
+	assert_int_equal(blob_read(&blob, 0, bytes, sizeof(bytes)), 0);
+	assert_string_equal(bytes, CONTENT);
+}
+
+static void *open_often(void *stored_)
+{
+	struct stored *stored = stored_;
+	struct file_source source;
+
+	file_store_unwind_source(stored->store, &source);
+	for (unsigned i = 0; i < 200; i++)
+		check_opens(&source, &stored->module);
+	return NULL;
+}
+
+/* A file that was met stays, also without its name; each thread has its own way to it. */
+static void test_threads(void **state)
+{
+	struct stored *stored = *state;
+	struct file_source naming;
+	pthread_t unwinding;
+
+	file_store_source(stored->store, &naming);
+	check_opens(&naming, &stored->module);
+	meet(stored);
+	assert_int_equal(unlink(stored->path), 0);
+	assert_int_equal(pthread_create(&unwinding, NULL, open_often, stored), 0);
+	for (unsigned i = 0; i < 200; i++)
+		check_opens(&naming, &stored->module);
+	assert_int_equal(pthread_join(unwinding, NULL), 0);
+	assert_null(file_store_given_up(stored->store, 0));
+}
+
+static void test_vdso(void **state)
+{
+	CLEANUP(blob_close) struct blob blob = {0};
+	struct module vdso = {.path = "[vdso]"};
+	struct stored *stored = *state;
+	struct file_source source;
+	char magic[4];
+
+	file_store_unwind_source(stored->store, &source);
+	assert_int_equal(source.open_module(source.context, &vdso, &blob), 0);
+	assert_int_equal(blob_read(&blob, 0, magic, sizeof(magic)), 0);
+	assert_memory_equal(magic, "\177ELF", sizeof(magic));
+}
+
+/* In pieces, and up to where it ends. */
+static void test_memory(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = 200 * page, got;
+	uint8_t *memory = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	AUTO_FREE uint8_t *copy = malloc(bytes + page);
+	struct stored *stored = *state;
+	struct memory_source source;
+	uint32_t pid = (uint32_t)getpid();
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* where Yama would refuse it */
+	assert_true(memory != MAP_FAILED);
+	for (size_t i = 0; i < bytes; i++)
+		memory[i] = (uint8_t)(i * 7 + i / 251);
+	assert_int_equal(munmap(memory + bytes, page), 0);
+	file_store_memory_source(stored->store, &source);
+	assert_int_equal(source.read(source.context, pid, (uint64_t)memory, copy, bytes, &got), 0);
+	assert_int_equal(got, bytes);
+	assert_memory_equal(copy, memory, bytes);
+	assert_int_equal(
+		source.read(source.context, pid, (uint64_t)memory + 9, copy, bytes + page, &got),
+		0);
+	assert_int_equal(got, bytes - 9);
+	assert_memory_equal(copy, memory + 9, bytes - 9);
+	munmap(memory, bytes);
+	assert_int_equal(source.read(source.context, pid, (uint64_t)memory, copy, bytes, &got),
+			 -EFAULT);
+	assert_int_equal(source.read(source.context, 0x7ffffffe, 0, copy, 1, &got), -ESRCH);
+	assert_null(file_store_given_up(stored->store, 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/kernel/clock.h"
+#include "agent/files/file_blob.h"
+#include "agent/workers/unwind_worker.h"
+#include "base/scope.h"
+
+#define FOR_EVER_NS   600000000000ull
+#define MODULES	      (UNWIND_FILES_OPEN_MAX + 6)
+#define MODULE_BAD    1 /* one that cannot be opened */
+#define MODULE_NO_ELF 2
+#define CODE_ADDRESS  0x7f0000001000ull
+#define CODE_PID      77
+#define SLOW_PID      100 /* whose memory is read when the test says so */
+
+/* Stands for an interpreter's loop: most of it has a frame of 104 bytes, and its caller's rbp. */
+__asm__(".pushsection .text\n .globl execute_ex\n .type execute_ex, @function\n execute_ex:\n"
+	".cfi_startproc\n push %rbp\n .cfi_def_cfa_offset 16\n .cfi_offset rbp, -16\n"
+	"sub $88, %rsp\n .cfi_def_cfa_offset 104\n .skip 64, 0x90\n add $88, %rsp\n"
+	".cfi_def_cfa_offset 16\n pop %rbp\n .cfi_def_cfa_offset 8\n ret\n .cfi_endproc\n"
+	".size execute_ex, . - execute_ex\n .popsection");
+
+/* Elsewhere in memory: nop; jmp *(r15) */
+#define INSIDE_ADDRESS (CODE_ADDRESS + 0x100000)
+static const uint8_t inside[] = {0x90, 0x41, 0xff, 0x27};
+
+/* push rbp; mov rbp, rsp; nop; pop rbp; ret */
+static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0x90, 0x5d, 0xc3};
+
+struct rows_made {
+	struct unwind_worker *worker;
+	struct unwind_service service;
+	struct module modules[MODULES];
+	uint32_t opened[MODULES], open;
+	uint64_t code_bytes; /* of those that can be read */
+	sem_t slow_begun, read_slow;
+	VEC(struct unwind_answer) answers;
+};
+
+static struct rows_made *made_of_blob; /* a blob's context is its file */
+
+static int read_bad(void *context, uint64_t offset, void *buf, size_t size_bytes)
+{
+	memset(buf, 0, size_bytes);
+	return 0;
+}
+
+static void count_closed(void *context)
+{
+	made_of_blob->open--;
+}
+
+static int open_module(void *context, const struct module *module, struct blob *ret)
+{
+	struct rows_made *made = context;
+	int fd;
+
+	made->opened[module->number]++;
+	if (module->number == MODULE_BAD)
+		return -EIO;
+	if (module->number >= MODULE_NO_ELF) {
+		made->open++;
+		*ret = (struct blob){.size_bytes = 4096, .read = read_bad, .close = count_closed};
+		return 0;
+	}
+	fd = file_open_regular("/proc/self/exe");
+	assert_true(fd >= 0);
+	return file_blob_init(ret, fd);
+}
+
+static int read_memory(void *context, uint32_t pid, uint64_t address, void *buf, size_t size_bytes,
+		       size_t *ret_bytes)
+{
+	struct rows_made *made = context;
+	uint64_t from = address - CODE_ADDRESS;
+
+	if (pid == SLOW_PID) {
+		sem_post(&made->slow_begun);
+		sem_wait(&made->read_slow);
+	} else if (pid != CODE_PID) {
+		return -ESRCH;
+	}
+	if (address == INSIDE_ADDRESS && size_bytes == sizeof(inside)) {
+		*ret_bytes = sizeof(inside);
+		memcpy(buf, inside, sizeof(inside));
+		return 0;
+	}
+	if (from >= made->code_bytes)
+		return -EFAULT;
+	*ret_bytes = size_bytes < made->code_bytes - from ? size_bytes : made->code_bytes - from;
+	memset(buf, 0x90, *ret_bytes);
+	memcpy(buf, code, *ret_bytes < sizeof(code) ? *ret_bytes : sizeof(code));
+	return 0;
+}
+
+static int setup(void **state)
+{
+	struct rows_made *made = calloc(1, sizeof(*made));
+	struct file_source files = {.open_module = open_module, .context = made};
+	struct memory_source memory = {.read = read_memory, .context = made};
+
+	for (uint32_t i = 0; i < MODULES; i++)
+		made->modules[i] = (struct module){.number = i, .path = "/some/file"};
+	made->code_bytes = sizeof(code);
+	sem_init(&made->slow_begun, 0, 0);
+	sem_init(&made->read_slow, 0, 0);
+	made_of_blob = made;
+	*state = made;
+	return unwind_worker_create(&files, &memory, &made->worker, &made->service);
+}
+
+static int teardown(void **state)
+{
+	struct rows_made *made = *state;
+
+	unwind_worker_destroy(made->worker);
+	assert_int_equal(made->open, 0);
+	vec_for_each (answer, &made->answers)
+		unwind_rows_deinit(&answer->rows);
+	vec_deinit(&made->answers);
+	sem_destroy(&made->slow_begun);
+	sem_destroy(&made->read_slow);
+	free(made);
+	return 0;
+}
+
+static void ask_page(struct rows_made *made, uint32_t module, uint32_t page)
+{
+	struct unwind_request request = {.module = &made->modules[module], .page = page};
+
+	assert_int_equal(made->service.request(made->service.context, &request), 0);
+}
+
+static void ask_region(struct rows_made *made, uint32_t pid, uint64_t size_bytes)
+{
+	struct unwind_request request = {
+		.region = 5,
+		.pid = pid,
+		.address = CODE_ADDRESS,
+		.size_bytes = size_bytes,
+	};
+
+	assert_int_equal(made->service.request(made->service.context, &request), 0);
+}
+
+/* Keeps a copy. */
+static int take(void *made_, const struct unwind_answer *answer)
+{
+	struct rows_made *made = made_;
+	struct unwind_answer copy = *answer;
+
+	memset(&copy.rows, 0, sizeof(copy.rows));
+	vec_for_each (row, &answer->rows.rows)
+		assert_int_equal(unwind_rows_add(&copy.rows, row->offset, row->cfa, row->rbp), 0);
+	return vec_push(&made->answers, copy);
+}
+
+static void collect_all(struct rows_made *made, size_t count)
+{
+	assert_int_equal(made->service.collect(made->service.context, FOR_EVER_NS, take, made), 0);
+	assert_int_equal(made->answers.size, count);
+}
+
+#define PAGES 8
+
+/* The program's own functions, by what its compiler says of them. */
+static void test_pages(void **state)
+{
+	struct rows_made *made = *state;
+	size_t rows = 0;
+
+	for (uint32_t i = 0; i < PAGES; i++)
+		ask_page(made, 0, PAGES - 1 - i);
+	collect_all(made, PAGES);
+	for (uint32_t i = 0; i < PAGES; i++) {
+		const struct unwind_answer *answer = &made->answers.data[i];
+
+		assert_ptr_equal(answer->request.module, &made->modules[0]);
+		assert_int_equal(answer->request.page, i);
+		assert_int_equal(answer->error, 0);
+		assert_true(answer->rows.rows.size > 0);
+		assert_int_equal(answer->rows.rows.data[0].offset, 0);
+		rows += answer->rows.rows.size;
+	}
+	assert_true(rows > 10 * PAGES);
+	ask_page(made, 0, PAGES);
+	collect_all(made, PAGES + 1);
+	assert_int_equal(made->opened[0], 1);
+}
+
+/* What cannot be read is tried once, whatever is wanted of it. */
+static void test_bad_files(void **state)
+{
+	struct rows_made *made = *state;
+
+	for (uint32_t i = 0; i < 10; i++) {
+		ask_page(made, MODULE_BAD, i);
+		ask_page(made, MODULE_NO_ELF, i);
+	}
+	collect_all(made, 20);
+	vec_for_each (answer, &made->answers) {
+		assert_int_equal(answer->error,
+				 answer->request.module->number == MODULE_BAD ? -EIO : -ENOEXEC);
+		assert_int_equal(answer->rows.rows.size, 0);
+	}
+	assert_int_equal(made->opened[MODULE_BAD], 1);
+	assert_int_equal(made->opened[MODULE_NO_ELF], 1);
+	assert_int_equal(made->open, 0);
+}
+
+/* Those that were not used for longest are closed. */
+static void test_many_files(void **state)
+{
+	struct rows_made *made = *state;
+
+	for (uint32_t i = 0; i < MODULES; i++)
+		ask_page(made, i, 0);
+	collect_all(made, MODULES);
+	ask_page(made, MODULES - 1, 1);
+	ask_page(made, 0, 1);
+	collect_all(made, MODULES + 2);
+	assert_int_equal(made->opened[MODULES - 1], 1);
+	assert_int_equal(made->opened[0], 2);
+}
+
+static struct unwind_row row_at(const struct unwind_answer *answer, uint32_t offset)
+{
+	return unwind_rows_at(&answer->rows, offset);
+}
+
+static void test_code(void **state)
+{
+	uint64_t before_ns = clock_now_ns();
+	struct rows_made *made = *state;
+	const struct unwind_answer *answer;
+
+	ask_region(made, CODE_PID, sizeof(code));
+	collect_all(made, 1);
+	answer = &made->answers.data[0];
+	assert_int_equal(answer->error, 0);
+	assert_int_equal(answer->request.region, 5);
+	assert_null(answer->request.module);
+	assert_true(answer->read_ns >= before_ns && answer->read_ns <= clock_now_ns());
+	assert_int_equal(row_at(answer, 0).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 8));
+	assert_int_equal(row_at(answer, 0).rbp, UNWIND_RBP_KEPT);
+	assert_int_equal(row_at(answer, 1).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 16));
+	assert_int_equal(row_at(answer, 1).rbp, -2);
+	assert_int_equal(row_at(answer, 6).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 8));
+}
+
+/* Nobody's memory is read where there is a copy; where that is cut, nothing is said of the rest. */
+static void test_code_copied(void **state)
+{
+	struct unwind_request request = {
+		.region = 7,
+		.pid = CODE_PID + 1,
+		.address = CODE_ADDRESS,
+		.size_bytes = sizeof(code),
+		.copy = code,
+		.copy_bytes = sizeof(code) - 1,
+	};
+	struct rows_made *made = *state;
+	const struct unwind_answer *answer;
+
+	assert_int_equal(made->service.request(made->service.context, &request), 0);
+	collect_all(made, 1);
+	answer = &made->answers.data[0];
+	assert_int_equal(answer->error, 0);
+	assert_int_equal(answer->read_ns, 0);
+	assert_ptr_equal(answer->request.copy, code);
+	assert_int_equal(row_at(answer, 1).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 16));
+	assert_int_equal(row_at(answer, 6).cfa, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
+}
+
+/* Of the rest, nothing is said; and nothing of what is gone. */
+static void test_code_cut(void **state)
+{
+	struct rows_made *made = *state;
+	const struct unwind_answer *answers;
+
+	made->code_bytes = 5;
+	ask_region(made, CODE_PID, 1ull << 40);
+	ask_region(made, CODE_PID, 0);
+	ask_region(made, CODE_PID + 1, 5);
+	collect_all(made, 3);
+	answers = made->answers.data;
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct unwind_answer *answer = &answers[i];
+
+		if (answer->request.pid != CODE_PID) {
+			assert_int_equal(answer->error, -ESRCH);
+		} else if (!answer->request.size_bytes) {
+			assert_int_equal(answer->error, -EINVAL);
+		} else {
+			assert_int_equal(answer->error, 0);
+			assert_int_equal(row_at(answer, 1).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 16));
+			assert_int_equal(row_at(answer, 5).cfa, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
+			assert_int_equal(row_at(answer, UINT32_MAX).cfa,
+					 UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
+		}
+	}
+}
+
+static void ask_inside(struct rows_made *made, const struct module *host)
+{
+	struct unwind_request request = {
+		.region = 6,
+		.pid = CODE_PID,
+		.address = INSIDE_ADDRESS,
+		.size_bytes = sizeof(inside),
+		.host = host,
+	};
+
+	assert_int_equal(made->service.request(made->service.context, &request), 0);
+}
+
+/* Code that may run in an interpreter's frame does if there is one. */
+static void test_code_with_host(void **state)
+{
+	static const struct unwind_row rows[] = {
+		{.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 104), .rbp = -2},
+		{.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 104), .rbp = -2},
+		{.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 8), .rbp = UNWIND_RBP_KEPT},
+		{.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 8), .rbp = UNWIND_RBP_KEPT},
+	};
+	struct rows_made *made = *state;
+
+	ask_inside(made, &made->modules[0]);
+	collect_all(made, 1);
+	ask_inside(made, &made->modules[0]);
+	collect_all(made, 2);
+	ask_inside(made, &made->modules[MODULE_BAD]);
+	collect_all(made, 3);
+	ask_inside(made, NULL);
+	collect_all(made, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(made->answers.data[i].error, 0);
+		assert_int_equal(row_at(&made->answers.data[i], 1).cfa, rows[i].cfa);
+		assert_int_equal(row_at(&made->answers.data[i], 1).rbp, rows[i].rbp);
+	}
+	assert_int_equal(made->opened[0], 1);
+}
+
+/* Their code may not be there for long. */
+static void test_code_comes_first(void **state)
+{
+	struct rows_made *made = *state;
+
+	ask_page(made, MODULE_BAD, 0);
+	ask_region(made, CODE_PID, sizeof(code));
+	collect_all(made, 2);
+	assert_null(made->answers.data[0].request.module);
+	assert_non_null(made->answers.data[1].request.module);
+}
+
+/* Unless there is much of it. */
+static void test_large_code_comes_later(void **state)
+{
+	struct rows_made *made = *state;
+
+	ask_region(made, CODE_PID, 1 << 20);
+	ask_page(made, MODULE_BAD, 0);
+	collect_all(made, 2);
+	assert_non_null(made->answers.data[0].request.module);
+	assert_null(made->answers.data[1].request.module);
+}
+
+/* Who has much to ask for does not keep others waiting. */
+static void test_processes_take_turns(void **state)
+{
+	struct rows_made *made = *state;
+
+	for (int i = 0; i < 4; i++)
+		ask_region(made, SLOW_PID, 64 << 10);
+	sem_post(&made->read_slow);
+	while (!made->answers.size)
+		assert_int_equal(made->service.collect(made->service.context, 1000000, take, made),
+				 0);
+	sem_wait(&made->slow_begun);
+	sem_wait(&made->slow_begun);
+	/* The second is at hand, the others have been there for longer than this. */
+	ask_page(made, MODULE_BAD, 0);
+	assert_int_equal(made->service.collect(made->service.context, 0, take, made), 0);
+	assert_int_equal(made->answers.size, 1);
+	for (int i = 0; i < 3; i++)
+		sem_post(&made->read_slow);
+	collect_all(made, 5);
+	assert_int_equal(made->answers.data[1].request.pid, SLOW_PID);
+	assert_non_null(made->answers.data[2].request.module);
+}
+
+static void test_nobody_takes(void **state)
+{
+	struct rows_made *made = *state;
+
+	for (uint32_t i = 0; i < 20; i++) {
+		ask_page(made, 0, i);
+		ask_region(made, CODE_PID, sizeof(code));
+	}
+	assert_int_equal(made->service.collect(made->service.context, 0, take, made), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bad_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_code, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_code_copied, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_code_cut, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_code_with_host, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_code_comes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_large_code_comes_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_processes_take_turns, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nobody_takes, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdlib.h>
+
+#include "agent/workers/work_thread.h"
+#include "base/scope.h"
+
+#define FOR_EVER_NS 600000000000ull
+#define FAILS	    1000 /* a request that does */
+#define WAITS	    2000 /* one that takes until it is told */
+
+struct squared {
+	struct work_result result;
+	uint32_t of, square;
+};
+
+struct squares {
+	struct work_thread thread;
+	sem_t begun, told;
+};
+
+static uint32_t dropped; /* by release of what nobody took, which has no context */
+
+static int square(void *context, const void *request, struct work_result **ret)
+{
+	struct squares *squares = context;
+	struct squared *squared;
+	uint32_t of = *(const uint32_t *)request;
+
+	if (of == FAILS)
+		return -EIO;
+	if (of == WAITS) {
+		sem_post(&squares->begun);
+		sem_wait(&squares->told);
+	}
+	squared = calloc(1, sizeof(*squared));
+	*squared = (struct squared){.of = of, .square = of * of};
+	*ret = &squared->result;
+	return 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort(void *context, void *requests, size_t count)
+{
+	qsort(requests, count, sizeof(uint32_t), ascending);
+}
+
+static void drop(struct work_result *result)
+{
+	dropped++;
+	free(result);
+}
+
+static int setup(void **state)
+{
+	struct squares *squares = calloc(1, sizeof(*squares));
+	struct work_kind kind = {
+		.request_bytes = sizeof(uint32_t),
+		.make = square,
+		.sort = sort,
+		.drop = drop,
+		.context = squares,
+	};
+
+	sem_init(&squares->begun, 0, 0);
+	sem_init(&squares->told, 0, 0);
+	dropped = 0;
+	*state = squares;
+	return work_thread_start(&squares->thread, &kind);
+}
+
+static int teardown(void **state)
+{
+	struct squares *squares = *state;
+
+	work_thread_stop(&squares->thread);
+	work_thread_stop(&squares->thread); /* once is enough, and twice no harm */
+	sem_destroy(&squares->begun);
+	sem_destroy(&squares->told);
+	free(squares);
+	return 0;
+}
+
+static void add(struct squares *squares, uint32_t of)
+{
+	assert_int_equal(work_thread_add(&squares->thread, &of), 0);
+}
+
+/* The next of *results, of which it is rid then. */
+static void expect(struct work_result **results, uint32_t of)
+{
+	struct squared *squared = (struct squared *)*results;
+
+	assert_non_null(squared);
+	assert_int_equal(squared->of, of);
+	assert_int_equal(squared->square, of * of);
+	*results = squared->result.next;
+	free(squared);
+}
+
+static void test_in_their_order(void **state)
+{
+	struct squares *squares = *state;
+	struct work_result *results;
+
+	for (uint32_t i = 0; i < 1000; i++)
+		add(squares, 999 - i);
+	work_thread_go(&squares->thread);
+	assert_true(work_thread_wait(&squares->thread, FOR_EVER_NS));
+	assert_int_equal(work_thread_take(&squares->thread, &results), 0);
+	for (uint32_t i = 0; i < 1000; i++)
+		expect(&results, i);
+	assert_null(results);
+	assert_true(work_thread_wait(&squares->thread, 0));
+	assert_int_equal(work_thread_take(&squares->thread, &results), 0);
+	assert_null(results);
+}
+
+/* What is asked for meanwhile is put into order behind it. */
+static void test_while_one_is_done(void **state)
+{
+	struct squares *squares = *state;
+	struct work_result *results;
+	struct work_progress progress;
+
+	add(squares, WAITS);
+	work_thread_go(&squares->thread);
+	sem_wait(&squares->begun);
+	for (uint32_t i = 0; i < 500; i++)
+		add(squares, 500 - i);
+	work_thread_go(&squares->thread);
+	assert_false(work_thread_wait(&squares->thread, 1));
+	progress = work_thread_progress(&squares->thread);
+	assert_int_equal(progress.done, 0);
+	assert_int_equal(progress.all, 501);
+	assert_int_equal(*(const uint32_t *)progress.request, WAITS);
+	assert_int_equal(work_thread_take(&squares->thread, &results), 0);
+	assert_null(results);
+	sem_post(&squares->told);
+	assert_true(work_thread_wait(&squares->thread, FOR_EVER_NS));
+	assert_null(work_thread_progress(&squares->thread).request);
+	assert_int_equal(work_thread_take(&squares->thread, &results), 0);
+	expect(&results, WAITS);
+	for (uint32_t i = 1; i <= 500; i++)
+		expect(&results, i);
+	assert_null(results);
+}
+
+/* The error stays, and so does what is made in spite of it. */
+static void test_that_fails(void **state)
+{
+	struct squares *squares = *state;
+	struct work_result *results;
+
+	add(squares, 1);
+	add(squares, FAILS);
+	work_thread_go(&squares->thread);
+	assert_true(work_thread_wait(&squares->thread, FOR_EVER_NS));
+	assert_int_equal(work_thread_take(&squares->thread, &results), -EIO);
+	expect(&results, 1);
+	assert_null(results);
+	add(squares, 2);
+	work_thread_go(&squares->thread);
+	assert_true(work_thread_wait(&squares->thread, FOR_EVER_NS));
+	assert_int_equal(work_thread_take(&squares->thread, &results), -EIO);
+	while (results)
+		expect(&results, 2);
+}
+
+static void test_that_nobody_takes(void **state)
+{
+	struct squares *squares = *state;
+
+	add(squares, 1);
+	add(squares, 2);
+	work_thread_go(&squares->thread);
+	assert_true(work_thread_wait(&squares->thread, FOR_EVER_NS));
+	work_thread_stop(&squares->thread);
+	assert_int_equal(dropped, 2);
+}
+
+static void test_too_large(void **state)
+{
+	struct work_kind kind = {.request_bytes = WORK_REQUEST_BYTES_MAX + 1};
+	struct work_thread thread = {0};
+
+	assert_int_equal(work_thread_start(&thread, &kind), -EINVAL);
+	work_thread_stop(&thread);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_in_their_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_while_one_is_done, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_that_fails, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_that_nobody_takes, setup, teardown),
+		cmocka_unit_test(test_too_large),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/cfi/signal_return.h"
+
+#define BYTES (80u << 10) /* several pieces of what is read at once */
+
+static const uint8_t by_rax[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+static const uint8_t by_eax[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+
+static int setup(void **state)
+{
+	*state = malloc(BYTES);
+	assert_non_null(*state);
+	memset(*state, 0x0f, BYTES);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static void assert_found(const uint8_t *bytes, uint64_t offset, uint64_t end, uint64_t start,
+			 uint64_t stop)
+{
+	struct blob blob = blob_of_memory(bytes, BYTES);
+	uint64_t found_start, found_end;
+
+	assert_int_equal(signal_return_find(&blob, offset, end, &found_start, &found_end), 0);
+	assert_int_equal(found_start, start);
+	assert_int_equal(found_end, stop);
+}
+
+static void test_nothing(void **state)
+{
+	assert_found(*state, 0, BYTES, BYTES, BYTES);
+	assert_found(*state, 100, 100, 100, 100);
+	assert_found(*state, BYTES, 2 * BYTES, 2 * BYTES, 2 * BYTES);
+	assert_found(*state, 0, UINT64_MAX, UINT64_MAX, UINT64_MAX);
+}
+
+static void test_forms(void **state)
+{
+	uint8_t *bytes = *state;
+
+	memcpy(bytes + 1000, by_rax, sizeof(by_rax));
+	memcpy(bytes + 2000, by_eax, sizeof(by_eax));
+	assert_found(bytes, 0, BYTES, 999, 1009);
+	assert_found(bytes, 1009, BYTES, 1999, 2007);
+	assert_found(bytes, 2007, BYTES, BYTES, BYTES);
+	/* Another system call; into another register. */
+	bytes[1003]++;
+	bytes[2000]++;
+	assert_found(bytes, 0, BYTES, BYTES, BYTES);
+}
+
+/* A byte of it is enough, at either end. */
+static void test_ends(void **state)
+{
+	uint8_t *bytes = *state;
+
+	memcpy(bytes + 1000, by_rax, sizeof(by_rax));
+	assert_found(bytes, 1008, BYTES, 999, 1009);
+	assert_found(bytes, 0, 1000, 999, 1009);
+	assert_found(bytes, 0, 999, 999, 999);
+}
+
+/* Wherever it lies to the pieces of the file that are read, and at the file's own ends. */
+static void test_places(void **state)
+{
+	uint8_t *bytes = *state;
+
+	for (uint64_t at = (16 << 10) - 20; at < (16 << 10) + 20; at++) {
+		memset(bytes, 0x0f, BYTES);
+		memcpy(bytes + at, by_rax, sizeof(by_rax));
+		assert_found(bytes, 0, BYTES, at - 1, at + 9);
+		assert_found(bytes, 16 << 10, BYTES, at + 9 > 16 << 10 ? at - 1 : BYTES,
+			     at + 9 > 16 << 10 ? at + 9 : BYTES);
+	}
+	memset(bytes, 0x0f, BYTES);
+	memcpy(bytes, by_eax, sizeof(by_eax));
+	memcpy(bytes + BYTES - sizeof(by_eax), by_eax, sizeof(by_eax));
+	assert_found(bytes, 0, BYTES, 0, 7);
+	assert_found(bytes, 7, BYTES, BYTES - 8, BYTES);
+	/* The beginning is cut. */
+	memcpy(bytes, by_eax + 1, sizeof(by_eax) - 1);
+	assert_found(bytes, 0, 1000, 1000, 1000);
+}
+
+static int read_fails(void *context, uint64_t offset, void *buf, size_t size_bytes)
+{
+	return -EIO;
+}
+
+static void test_blob_error(void **state)
+{
+	struct blob blob = {.size_bytes = 100, .read = read_fails};
+	uint64_t start, end;
+
+	assert_int_equal(signal_return_find(&blob, 0, 100, &start, &end), -EIO);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_nothing), TEST(test_forms),	   TEST(test_ends),
+		TEST(test_places),  TEST(test_blob_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

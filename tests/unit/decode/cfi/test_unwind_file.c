@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Rows of files, a page at a time: by .eh_frame_hdr, by an index, by .debug_frame. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "decode/cfi/unwind_file.h"
+#include "tests/unit/decode/made_frames.h"
+
+/* Where parts stand in the file; all is loaded ADDRESS higher, which is no multiple of a page. */
+#define ADDRESS	      0x401000
+#define TEXT	      0xf000
+#define TEXT_END      0x21000
+#define HEADER	      0x22000
+#define FRAMES	      0x23000
+#define DEBUG	      0x28000
+#define SYMBOLS	      0x2d000
+#define STRINGS	      0x2d800
+#define SECTION_NAMES 0x2e000
+#define SECTIONS      0x2e800
+#define IMAGE_BYTES   0x2f000
+
+#define CODE(offset) (ADDRESS + (offset)) /* the address of a file offset */
+
+enum { SEGMENT_TEXT, SEGMENT_FRAMES, SEGMENT_HEADER, SEGMENT_COUNT };
+enum {
+	SECTION_FRAMES = 1,
+	SECTION_DEBUG,
+	SECTION_SYMBOLS,
+	SECTION_STRINGS,
+	SECTION_NAMED,
+	SECTION_COUNT
+};
+
+struct image {
+	uint8_t bytes[IMAGE_BYTES];
+	struct made_frames frames, debug;
+	size_t cie, debug_cie;
+	struct made_frames header;
+	struct blob blob;
+	int fails_after; /* reads, with EIO; -1: never */
+	struct unwind_file *file;
+};
+
+static Elf64_Phdr *segment(struct image *image, unsigned number)
+{
+	return (Elf64_Phdr *)(image->bytes + sizeof(Elf64_Ehdr)) + number;
+}
+
+static Elf64_Shdr *section(struct image *image, unsigned number)
+{
+	return (Elf64_Shdr *)(image->bytes + SECTIONS) + number;
+}
+
+static uint32_t name_add(struct image *image, const char *name)
+{
+	Elf64_Shdr *names = section(image, SECTION_NAMED);
+	uint32_t at = (uint32_t)names->sh_size;
+
+	memcpy(image->bytes + SECTION_NAMES + at, name, strlen(name) + 1);
+	names->sh_size += strlen(name) + 1;
+	return at;
+}
+
+static int image_read(void *context, uint64_t offset, void *buf, size_t size_bytes)
+{
+	struct image *image = context;
+
+	if (!image->fails_after)
+		return -EIO;
+	image->fails_after -= image->fails_after > 0;
+	memcpy(buf, image->bytes + offset, size_bytes);
+	return 0;
+}
+
+static void headers_init(struct image *image)
+{
+	Elf64_Ehdr *header = (Elf64_Ehdr *)image->bytes;
+
+	*header = (Elf64_Ehdr){
+		.e_type = ET_DYN,
+		.e_machine = EM_X86_64,
+		.e_phoff = sizeof(*header),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = SEGMENT_COUNT,
+		.e_shoff = SECTIONS,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = SECTION_COUNT,
+		.e_shstrndx = SECTION_NAMED,
+	};
+	memcpy(header->e_ident, ELFMAG, SELFMAG);
+	header->e_ident[EI_CLASS] = ELFCLASS64;
+	header->e_ident[EI_DATA] = ELFDATA2LSB;
+	header->e_ident[EI_VERSION] = EV_CURRENT;
+	*segment(image, SEGMENT_TEXT) = (Elf64_Phdr){.p_type = PT_LOAD,
+						     .p_flags = PF_R | PF_X,
+						     .p_offset = TEXT,
+						     .p_vaddr = CODE(TEXT),
+						     .p_filesz = TEXT_END - TEXT,
+						     .p_memsz = TEXT_END - TEXT};
+	*segment(image, SEGMENT_FRAMES) = (Elf64_Phdr){.p_type = PT_LOAD,
+						       .p_flags = PF_R,
+						       .p_offset = HEADER,
+						       .p_vaddr = CODE(HEADER),
+						       .p_filesz = DEBUG - HEADER,
+						       .p_memsz = DEBUG - HEADER};
+	*section(image, SECTION_NAMED) =
+		(Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = SECTION_NAMES, .sh_size = 1};
+}
+
+static int setup(void **state)
+{
+	struct image *image = calloc(1, sizeof(*image));
+
+	assert_non_null(image);
+	headers_init(image);
+	image->fails_after = -1;
+	image->blob = (struct blob){IMAGE_BYTES, image_read, NULL, image};
+	image->frames.address = CODE(FRAMES);
+	image->cie = frames_cie(&image->frames, FRAMES_USUAL);
+	image->debug.is_debug = true;
+	image->debug_cie = frames_cie(&image->debug, 0);
+	*state = image;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct image *image = *state;
+
+	unwind_file_destroy(image->file);
+	free(image);
+	return 0;
+}
+
+static void section_place(struct image *image, unsigned number, const char *name, Elf64_Shdr values,
+			  const struct made_frames *frames)
+{
+	values.sh_name = name_add(image, name);
+	values.sh_size = frames->size;
+	*section(image, number) = values;
+	memcpy(image->bytes + values.sh_offset, frames->bytes, frames->size);
+}
+
+/* Put .eh_frame where it is loaded, with a section of its name. */
+static void place_frames(struct image *image)
+{
+	section_place(
+		image, SECTION_FRAMES, ".eh_frame",
+		(Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = FRAMES, .sh_addr = CODE(FRAMES)},
+		&image->frames);
+}
+
+static void place_debug(struct image *image)
+{
+	section_place(image, SECTION_DEBUG, ".debug_frame",
+		      (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = DEBUG}, &image->debug);
+}
+
+/* Begin .eh_frame_hdr, with a table of `count` in this encoding. */
+static void header_begin(struct image *image, uint8_t encoding, uint32_t count)
+{
+	struct made_frames *header = &image->header;
+
+	*header = (struct made_frames){.address = CODE(HEADER)};
+	frames_uint(header, 1, 1);
+	frames_uint(header, FRAMES_USUAL, 1);
+	frames_uint(header, DWARF_EH_PE_UDATA4, 1);
+	frames_uint(header, encoding, 1);
+	frames_pointer(header, FRAMES_USUAL, CODE(FRAMES));
+	frames_uint(header, count, 4);
+}
+
+#define TABLE_USUAL (DWARF_EH_PE_DATAREL | DWARF_EH_PE_SDATA4)
+
+static void header_add(struct image *image, uint8_t encoding, uint64_t start, size_t fde)
+{
+	uint64_t base = (encoding & DWARF_EH_PE_BASE) == DWARF_EH_PE_DATAREL ? CODE(HEADER) : 0;
+
+	frames_pointer(&image->header, encoding, start - base);
+	frames_pointer(&image->header, encoding, CODE(FRAMES) + fde - base);
+}
+
+static void place_header(struct image *image)
+{
+	*segment(image, SEGMENT_HEADER) = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME,
+						       .p_offset = HEADER,
+						       .p_vaddr = CODE(HEADER),
+						       .p_filesz = image->header.size,
+						       .p_memsz = image->header.size};
+	memcpy(image->bytes + HEADER, image->header.bytes, image->header.size);
+}
+
+static const char *row_text(const struct unwind_row *row)
+{
+	static const char *const commands[] = {"not-made", "unknown", "root",
+					       "plt",	   "signal",  "guess"};
+	static char text[32];
+	int offset = row->cfa & ~UNWIND_RULE_MASK;
+
+	if ((row->cfa & UNWIND_RULE_MASK) == UNWIND_COMMAND)
+		return commands[offset / 8];
+	snprintf(text, sizeof(text), "%d", offset);
+	return text;
+}
+
+/* Rows of a page as "OFFSET:CFA ...", of which all are from rsp. */
+static void assert_page(struct image *image, uint32_t page, const char *expected)
+{
+	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
+	char text[1024] = "";
+
+	if (!image->file)
+		assert_int_equal(unwind_file_create(&image->blob, &image->file), 0);
+	assert_int_equal(unwind_file_page(image->file, page, &rows), 0);
+	vec_for_each (row, &rows.rows) {
+		struct unwind_row held = unwind_rows_at(&rows, row->offset);
+		size_t length = strlen(text);
+
+		snprintf(text + length, sizeof(text) - length, "%s%x:%s", length ? " " : "",
+			 row->offset, row_text(&held));
+	}
+	assert_string_equal(text, expected);
+}
+
+/* Functions in the first page, over its end, in the second; and one at the end of the text. */
+#define FUNCTIONS 4
+static const struct function {
+	uint64_t offset, size_bytes;
+} functions[FUNCTIONS] = {
+	{0xf010, 0x20},
+	{0xf040, 0x100},
+	{0xfff0, 0x100},
+	{0x20f00, 0x100},
+};
+
+#define PAGE_0 "0:guess f010:8 f011:16 f030:guess f040:8 f041:16 f140:guess fff0:8 fff1:16"
+#define PAGE_1 "0:16 f0:guess"
+#define PAGE_2 "0:guess f00:8 f01:16 1000:guess"
+
+static void add_functions(struct image *image, size_t fdes[FUNCTIONS])
+{
+	/* In another order than that of addresses. */
+	for (int i = FUNCTIONS - 1; i >= 0; i--)
+		fdes[i] = frames_fde(&image->frames, image->cie, CODE(functions[i].offset),
+				     functions[i].size_bytes);
+	place_frames(image);
+}
+
+static void assert_pages(struct image *image)
+{
+	assert_page(image, 0, PAGE_0);
+	assert_page(image, 1, PAGE_1);
+	assert_page(image, 2, PAGE_2);
+	assert_page(image, 3, "0:guess");
+	assert_page(image, UINT32_MAX, "0:guess");
+}
+
+static void test_header(void **state)
+{
+	static const uint8_t encodings[] = {
+		TABLE_USUAL,	    DWARF_EH_PE_DATAREL | DWARF_EH_PE_SDATA8,
+		DWARF_EH_PE_ABSPTR, DWARF_EH_PE_UDATA4,
+		FRAMES_USUAL,
+	};
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	for (size_t i = 0; i < ARRAY_SIZE(encodings); i++) {
+		header_begin(image, encodings[i], FUNCTIONS);
+		for (size_t f = 0; f < FUNCTIONS; f++)
+			header_add(image, encodings[i], CODE(functions[f].offset), fdes[f]);
+		place_header(image);
+		assert_pages(image);
+		/* No index has been made. */
+		assert_true(unwind_file_bytes(image->file) < 40000);
+		unwind_file_destroy(image->file);
+		image->file = NULL;
+	}
+}
+
+/* Without sections, .eh_frame ends where it says so, or what is loaded there does. */
+static void test_header_without_sections(void **state)
+{
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	header_begin(image, TABLE_USUAL, FUNCTIONS);
+	for (size_t f = 0; f < FUNCTIONS; f++)
+		header_add(image, TABLE_USUAL, CODE(functions[f].offset), fdes[f]);
+	place_header(image);
+	((Elf64_Ehdr *)image->bytes)->e_shoff = 0;
+	assert_pages(image);
+}
+
+static void test_index(void **state)
+{
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	assert_pages(image);
+}
+
+/* The header says where .eh_frame is, but has no table, or none that can be true. */
+static void test_header_without_table(void **state)
+{
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	((Elf64_Ehdr *)image->bytes)->e_shoff = 0;
+	for (int i = 0; i < 5; i++) {
+		header_begin(image, i == 1 ? DWARF_EH_PE_ULEB128 : TABLE_USUAL,
+			     i == 2 ? UINT32_MAX : FUNCTIONS);
+		for (size_t f = 0; f < FUNCTIONS; f++)
+			header_add(image, TABLE_USUAL, CODE(functions[f].offset), fdes[f]);
+		if (i == 0)
+			image->header.bytes[2] = DWARF_EH_PE_OMIT;
+		if (i == 3)
+			image->header.bytes[3] = DWARF_EH_PE_OMIT;
+		if (i == 4)
+			image->header.size -= 1; /* its table is cut */
+		place_header(image);
+		assert_pages(image);
+		unwind_file_destroy(image->file);
+		image->file = NULL;
+	}
+}
+
+/* Tables that lie: all of the section is gone through instead. */
+static void test_header_lies(void **state)
+{
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	for (int i = 0; i < 5; i++) {
+		uint64_t starts[FUNCTIONS];
+		size_t where[FUNCTIONS];
+
+		for (size_t f = 0; f < FUNCTIONS; f++) {
+			starts[f] = CODE(functions[f].offset);
+			where[f] = fdes[f];
+		}
+		if (i == 0)
+			starts[0] = CODE(0xf060); /* not ascending, nor what the FDE says */
+		if (i == 1)
+			where[0] = fdes[1];
+		if (i == 2)
+			where[0] = image->cie;
+		if (i == 3)
+			where[0] = 0x7fffff00;
+		if (i == 4)
+			where[0] = fdes[0] + 1;
+		header_begin(image, TABLE_USUAL, FUNCTIONS);
+		for (size_t f = 0; f < FUNCTIONS; f++)
+			header_add(image, TABLE_USUAL, starts[f], where[f]);
+		place_header(image);
+		assert_pages(image);
+		unwind_file_destroy(image->file);
+		image->file = NULL;
+	}
+}
+
+/* A header that leads nowhere: the section is found by its name. */
+static void test_header_refused(void **state)
+{
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	for (int i = 0; i < 4; i++) {
+		header_begin(image, TABLE_USUAL, 0);
+		if (i == 0)
+			image->header.bytes[0] = 2;
+		if (i == 1)
+			image->header.bytes[1] = DWARF_EH_PE_INDIRECT | FRAMES_USUAL;
+		if (i == 2)
+			memset(image->header.bytes + 4, 0x7f, 4);
+		if (i == 3)
+			image->header.size = 3;
+		place_header(image);
+		assert_pages(image);
+		unwind_file_destroy(image->file);
+		image->file = NULL;
+	}
+}
+
+/* Functions that overlap: the one that starts last holds. */
+static void test_overlap(void **state)
+{
+	struct image *image = *state;
+
+	frames_fde(&image->frames, image->cie, CODE(0xf000), 0x100);
+	frames_fde(&image->frames, image->cie, CODE(0xf080), 0x10);
+	frames_fde(&image->frames, image->cie, CODE(0xf200), 0x10);
+	frames_fde(&image->frames, image->cie, CODE(0xf200), 0x20);
+	place_frames(image);
+	assert_page(image, 0,
+		    "0:guess f000:8 f001:16 f080:8 f081:16 f090:guess f200:8 f201:16 f220:guess");
+}
+
+/* Nothing is asked of where no code is: what linkers left of functions that they dropped. */
+static void test_outside(void **state)
+{
+	struct image *image = *state;
+
+	frames_fde(&image->frames, image->cie, 0, 0x10);
+	frames_fde(&image->frames, image->cie, CODE(TEXT) - 8, 0x10);
+	frames_fde(&image->frames, image->cie, CODE(0xf100), 0);
+	frames_fde(&image->frames, image->cie, CODE(TEXT_END), 0x10);
+	place_frames(image);
+	assert_page(image, 0, "0:guess");
+	assert_page(image, 2, "0:guess");
+}
+
+/* A damaged entry costs itself; one whose size lies, all behind it. */
+static void test_damage(void **state)
+{
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	memset(image->bytes + FRAMES + fdes[1] + 4, 0xee, 4);
+	assert_page(image, 0, "0:guess f010:8 f011:16 f030:guess fff0:8 fff1:16");
+	unwind_file_destroy(image->file);
+	image->file = NULL;
+	memset(image->bytes + FRAMES + fdes[1], 0xee, 4);
+	assert_page(image, 0, "0:guess fff0:8 fff1:16");
+}
+
+static void test_debug_frame(void **state)
+{
+	struct image *image = *state;
+
+	frames_fde(&image->debug, image->debug_cie, CODE(0xf040), 0x10);
+	place_debug(image);
+	assert_page(image, 0, "0:guess f040:8 f041:16 f050:guess");
+}
+
+/* Where both are, .eh_frame is believed, and the other for what it does not know. */
+static void test_both(void **state)
+{
+	struct image *image = *state;
+
+	frames_fde(&image->frames, image->cie, CODE(0xf100), 0x100);
+	frames_fde(&image->debug, image->debug_cie, CODE(0xf0f0), 0x120);
+	frames_fde(&image->debug, image->debug_cie, CODE(0xf400), 0x10);
+	place_frames(image);
+	place_debug(image);
+	assert_page(image, 0,
+		    "0:guess f0f0:8 f0f1:16 f100:8 f101:16 f210:guess f400:8 f401:16 f410:guess");
+}
+
+static void test_nothing(void **state)
+{
+	struct image *image = *state;
+
+	assert_page(image, 0, "0:guess");
+	assert_page(image, 1, "0:guess");
+}
+
+static void test_segments(void **state)
+{
+	struct image *image = *state;
+	Elf64_Phdr *other = segment(image, SEGMENT_HEADER);
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	/* The second half of the text is loaded elsewhere, out of order; bytes that both have are
+	   the first one's. */
+	*other = *segment(image, SEGMENT_TEXT);
+	segment(image, SEGMENT_TEXT)->p_offset = 0x10000;
+	segment(image, SEGMENT_TEXT)->p_vaddr = CODE(0x10000);
+	segment(image, SEGMENT_TEXT)->p_filesz = TEXT_END - 0x10000;
+	other->p_filesz = 0x1010;
+	assert_pages(image);
+	unwind_file_destroy(image->file);
+	image->file = NULL;
+	segment(image, SEGMENT_TEXT)->p_vaddr = CODE(0x20000);
+	assert_page(image, 0, PAGE_0);
+	assert_page(image, 1, "0:16 10:guess f00:8 f01:16 1000:guess");
+	assert_page(image, 2, "0:guess");
+}
+
+/* What signal handlers return to, whatever is said of it: over the end of a page, and twice. */
+static void test_signal_return(void **state)
+{
+	static const uint8_t code[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	memcpy(image->bytes + 0xf060, code, sizeof(code));
+	memcpy(image->bytes + 0xf067, code, sizeof(code));
+	memcpy(image->bytes + 0xfffc, code, sizeof(code));
+	memcpy(image->bytes + TEXT_END + 0x10, code, sizeof(code));
+	assert_page(image, 0,
+		    "0:guess f010:8 f011:16 f030:guess f040:8 f041:16 f05f:signal f06e:16 "
+		    "f140:guess fff0:8 fff1:16 fffb:signal");
+	assert_page(image, 1, "0:signal 3:16 f0:guess");
+	assert_page(image, 2, PAGE_2);
+}
+
+/* So many of them that it is no program: they are not all looked for. */
+static void test_signal_returns_bounded(void **state)
+{
+	static const uint8_t code[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
+	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
+	struct image *image = *state;
+	size_t signals = 0;
+
+	for (size_t at = TEXT; at + 16 <= 0x10000; at += 16)
+		memcpy(image->bytes + at, code, sizeof(code));
+	assert_int_equal(unwind_file_create(&image->blob, &image->file), 0);
+	assert_int_equal(unwind_file_page(image->file, 0, &rows), 0);
+	vec_for_each (row, &rows.rows)
+		signals += row->cfa == UNWIND_CFA_COMMAND(UNWIND_SIGNAL);
+	assert_in_range(signals, 1, 64);
+}
+
+/* Rows that would cost too much are unknown from where the work ended. */
+static void test_budget(void **state)
+{
+	struct image *image = *state;
+	uint64_t size = 5 << 20;
+	uint8_t *bytes = calloc(1, FRAMES + size);
+	size_t fdes[FUNCTIONS];
+	uint32_t length;
+
+	/* A function with a program of 5 MB, which does not fit the image. */
+	add_functions(image, fdes);
+	memcpy(bytes, image->bytes, FRAMES + image->frames.size);
+	((Elf64_Ehdr *)bytes)->e_shoff = 0;
+	length = (uint32_t)(size - fdes[0] - 4);
+	memcpy(bytes + FRAMES + fdes[0], &length, 4);
+	memcpy(image->bytes, bytes, HEADER);
+	header_begin(image, TABLE_USUAL, 2);
+	header_add(image, TABLE_USUAL, CODE(functions[0].offset), fdes[0]);
+	header_add(image, TABLE_USUAL, CODE(functions[1].offset), fdes[1]);
+	place_header(image);
+	segment(image, SEGMENT_FRAMES)->p_filesz = FRAMES - HEADER + size;
+	memcpy(bytes, image->bytes, FRAMES);
+	((Elf64_Ehdr *)bytes)->e_shoff = 0;
+	image->blob = blob_of_memory(bytes, FRAMES + size);
+	assert_page(image, 0, "0:guess f000:unknown");
+	unwind_file_destroy(image->file);
+	image->file = NULL;
+	free(bytes);
+}
+
+static void test_blob_errors(void **state)
+{
+	struct image *image = *state;
+	size_t fdes[FUNCTIONS];
+
+	add_functions(image, fdes);
+	header_begin(image, TABLE_USUAL, FUNCTIONS);
+	for (size_t f = 0; f < FUNCTIONS; f++)
+		header_add(image, TABLE_USUAL, CODE(functions[f].offset), fdes[f]);
+	place_header(image);
+	for (int reads = 0;; reads++) {
+		CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
+		int err;
+
+		assert_true(reads < 100);
+		image->fails_after = reads;
+		err = unwind_file_create(&image->blob, &image->file);
+		if (!err)
+			err = unwind_file_page(image->file, 0, &rows);
+		unwind_file_destroy(image->file);
+		image->file = NULL;
+		if (!err && reads > 4)
+			break;
+		assert_true(err == -EIO || !err);
+	}
+}
+
+static void test_not_elf(void **state)
+{
+	struct image *image = *state;
+
+	image->bytes[0] = 0;
+	assert_int_equal(unwind_file_create(&image->blob, &image->file), -ENOEXEC);
+	assert_null(image->file);
+	unwind_file_destroy(NULL);
+}
+
+static void add_symbol(struct image *image, const char *name, uint64_t offset, uint64_t size_bytes)
+{
+	Elf64_Shdr *symbols = section(image, SECTION_SYMBOLS);
+	Elf64_Shdr *strings = section(image, SECTION_STRINGS);
+	Elf64_Sym symbol = {.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			    .st_shndx = SECTION_FRAMES,
+			    .st_value = CODE(offset),
+			    .st_size = size_bytes};
+
+	if (!symbols->sh_size) {
+		*symbols = (Elf64_Shdr){.sh_type = SHT_DYNSYM,
+					.sh_offset = SYMBOLS,
+					.sh_size = sizeof(symbol),
+					.sh_link = SECTION_STRINGS,
+					.sh_entsize = sizeof(symbol)};
+		*strings = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = STRINGS, .sh_size = 1};
+	}
+	symbol.st_name = (uint32_t)strings->sh_size;
+	memcpy(image->bytes + STRINGS + strings->sh_size, name, strlen(name) + 1);
+	strings->sh_size += strlen(name) + 1;
+	memcpy(image->bytes + SYMBOLS + symbols->sh_size, &symbol, sizeof(symbol));
+	symbols->sh_size += sizeof(symbol);
+}
+
+static void test_body_row(void **state)
+{
+	/* 8 for 4 bytes, 64 for 16, 8 for 8, 64 for 12, 32 for the last 24. */
+	static const uint8_t code[] = {
+		DWARF_CFA_ADVANCE_LOC | 4,  DWARF_CFA_DEF_CFA_OFFSET, 64,
+		DWARF_CFA_ADVANCE_LOC | 16, DWARF_CFA_DEF_CFA_OFFSET, 8,
+		DWARF_CFA_ADVANCE_LOC | 8,  DWARF_CFA_DEF_CFA_OFFSET, 64,
+		DWARF_CFA_ADVANCE_LOC | 12, DWARF_CFA_DEF_CFA_OFFSET, 32,
+	};
+	struct image *image = *state;
+	struct unwind_row row;
+	size_t at = frames_fde_begin(&image->frames, image->cie, FRAMES_USUAL, CODE(0xffe0), 64);
+
+	frames_add(&image->frames, code, sizeof(code));
+	frames_end(&image->frames, at);
+	place_frames(image);
+	add_symbol(image, "empty", 0xffe0, 0);
+	add_symbol(image, "huge", 0xffe0, 1ull << 40);
+	add_symbol(image, "body", 0xffe0, 64);
+	add_symbol(image, "bodyguard", 0xf000, 64);
+	assert_int_equal(unwind_file_create(&image->blob, &image->file), 0);
+	assert_int_equal(unwind_file_body_row(image->file, "body", &row), 0);
+	assert_int_equal(row.cfa, UNWIND_CFA(UNWIND_CFA_RSP, 64));
+	assert_int_equal(row.rbp, UNWIND_RBP_KEPT);
+	assert_int_equal(row.pc, 0);
+	assert_int_equal(unwind_file_body_row(image->file, "bodyguard", &row), 0);
+	assert_int_equal(row.cfa, UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER));
+	assert_int_equal(unwind_file_body_row(image->file, "bod", &row), -ENOENT);
+	assert_int_equal(unwind_file_body_row(image->file, "empty", &row), -ENOENT);
+	assert_int_equal(unwind_file_body_row(image->file, "huge", &row), -ENOENT);
+}
+
+static void test_body_row_without_symbols(void **state)
+{
+	struct image *image = *state;
+	struct unwind_row row;
+
+	assert_int_equal(unwind_file_create(&image->blob, &image->file), 0);
+	assert_int_equal(unwind_file_body_row(image->file, "body", &row), -ENOENT);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_header),
+		TEST(test_header_without_sections),
+		TEST(test_index),
+		TEST(test_header_without_table),
+		TEST(test_header_lies),
+		TEST(test_header_refused),
+		TEST(test_overlap),
+		TEST(test_outside),
+		TEST(test_damage),
+		TEST(test_debug_frame),
+		TEST(test_both),
+		TEST(test_nothing),
+		TEST(test_segments),
+		TEST(test_signal_return),
+		TEST(test_signal_returns_bounded),
+		TEST(test_budget),
+		TEST(test_blob_errors),
+		TEST(test_not_elf),
+		TEST(test_body_row),
+		TEST(test_body_row_without_symbols),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

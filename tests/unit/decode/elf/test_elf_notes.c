@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "decode/elf/elf_file.h"
+#include "tests/unit/decode/elf_image.h"
+
+#define ID "0123456789abcdefghij"
+
+static struct elf_image image;
+static struct blob blob;
+static struct elf_file elf;
+static uint8_t id[JITBPF_BUILD_ID_MAX];
+static struct elf_probe probe;
+
+static int setup(void **state)
+{
+	image_init(&image);
+	blob = image_blob(&image);
+	elf = (struct elf_file){0};
+	memset(id, 0xee, sizeof(id));
+	probe = (struct elf_probe){42, 42};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	elf_file_deinit(&elf);
+	return 0;
+}
+
+static void open_image(void)
+{
+	elf_file_deinit(&elf);
+	assert_int_equal(elf_file_init(&elf, &blob), 0);
+}
+
+static uint32_t build_id(void)
+{
+	open_image();
+	return elf_file_build_id(&elf, id);
+}
+
+static Elf64_Nhdr *first_note(void)
+{
+	return (Elf64_Nhdr *)(image.bytes + IMAGE_BUILD_ID);
+}
+
+static void no_section(enum image_section number)
+{
+	image_section(&image, number)->sh_type = SHT_PROGBITS;
+}
+
+static void no_note_segment(void)
+{
+	image_segment(&image, 2)->p_type = PT_NULL;
+}
+
+static void build_id_is_found_in_segments_and_sections(void **state)
+{
+	assert_int_equal(build_id(), 20);
+	assert_memory_equal(id, ID, 20);
+	no_section(SECTION_BUILD_ID);
+	assert_int_equal(build_id(), 20);
+	image_init(&image);
+	no_note_segment();
+	assert_int_equal(build_id(), 20);
+	no_section(SECTION_BUILD_ID);
+	memset(id, 0xee, sizeof(id));
+	assert_int_equal(build_id(), 0);
+	assert_int_equal(id[0], 0xee);
+}
+
+static void build_id_stands_behind_other_notes(void **state)
+{
+	no_note_segment();
+	image_section(&image, SECTION_BUILD_ID)->sh_size = 0;
+	image_note(&image, SECTION_BUILD_ID, "", 7, "abc", 3);
+	image_note(&image, SECTION_BUILD_ID, ELF_NOTE_GNU, NT_GNU_ABI_TAG, "abcd", 4);
+	image_note(&image, SECTION_BUILD_ID, "GNV", NT_GNU_BUILD_ID, "abcd", 4);
+	image_note(&image, SECTION_BUILD_ID, ELF_NOTE_GNU, NT_GNU_BUILD_ID, "abcdefgh", 8);
+	assert_int_equal(build_id(), 8);
+	assert_memory_equal(id, "abcdefgh", 8);
+}
+
+static void notes_may_be_aligned_to_8(void **state)
+{
+	no_note_segment();
+	image_section(&image, SECTION_BUILD_ID)->sh_size = 0;
+	image_section(&image, SECTION_BUILD_ID)->sh_addralign = 8;
+	image_note(&image, SECTION_BUILD_ID, "GN", 5, "abcdefghi", 9);
+	image_note(&image, SECTION_BUILD_ID, ELF_NOTE_GNU, NT_GNU_BUILD_ID, ID, 20);
+	assert_int_equal(build_id(), 20);
+	assert_memory_equal(id, ID, 20);
+	/* Read as if aligned to 4, the second would begin too early. */
+	image_section(&image, SECTION_BUILD_ID)->sh_addralign = 4;
+	assert_int_equal(build_id(), 0);
+}
+
+static void last_note_needs_no_padding(void **state)
+{
+	first_note()->n_descsz = 3;
+	image_segment(&image, 2)->p_filesz = 16 + 3;
+	assert_int_equal(build_id(), 3);
+	assert_memory_equal(id, ID, 3);
+}
+
+static void build_id_of_unlikely_size_is_none(void **state)
+{
+	no_section(SECTION_BUILD_ID);
+	first_note()->n_descsz = 21;
+	image_segment(&image, 2)->p_filesz = 16 + 24;
+	assert_int_equal(build_id(), 0);
+	first_note()->n_descsz = 0;
+	assert_int_equal(build_id(), 0);
+}
+
+static void notes_that_lie_end_the_search(void **state)
+{
+	static const uint32_t sizes[] = {UINT32_MAX, UINT32_MAX - 2, 0x80000000, 25};
+
+	no_section(SECTION_BUILD_ID);
+	for (unsigned i = 0; i < 4; i++) {
+		first_note()->n_namesz = sizes[i];
+		first_note()->n_descsz = 20;
+		assert_int_equal(build_id(), 0);
+		first_note()->n_namesz = 4;
+		first_note()->n_descsz = sizes[i];
+		assert_int_equal(build_id(), 0);
+	}
+	first_note()->n_descsz = 20;
+	image_segment(&image, 2)->p_filesz = 11;
+	assert_int_equal(build_id(), 0);
+	image_segment(&image, 2)->p_filesz = UINT64_MAX;
+	assert_int_equal(build_id(), 0);
+	image_segment(&image, 2)->p_filesz = 0x24;
+	image_segment(&image, 2)->p_offset = UINT64_MAX - 4;
+	assert_int_equal(build_id(), 0);
+}
+
+static int find_probe(const char *provider, const char *name)
+{
+	open_image();
+	return elf_file_probe(&elf, provider, name, &probe);
+}
+
+static void probe_is_converted_to_offsets(void **state)
+{
+	image_probe(&image, IMAGE_TEXT_ADDRESS + 0x10, 0x601000, 0, "jitbpf", "other");
+	image_probe(&image, IMAGE_TEXT_ADDRESS + 0x40, 0x601000, IMAGE_DATA_ADDRESS + 6, "jitbpf",
+		    "event");
+	image_probe(&image, IMAGE_TEXT_ADDRESS + 0x80, 0x601000, 0, "jitbpf", "event");
+	assert_int_equal(find_probe("jitbpf", "event"), 0);
+	assert_int_equal(probe.offset, IMAGE_TEXT + 0x40);
+	assert_int_equal(probe.semaphore_offset, IMAGE_DATA + 6);
+	assert_int_equal(find_probe("jitbpf", "other"), 0);
+	assert_int_equal(probe.offset, IMAGE_TEXT + 0x10);
+	assert_int_equal(probe.semaphore_offset, 0);
+	assert_int_equal(find_probe("jitbpf", "even"), -ENOENT);
+	assert_int_equal(find_probe("other", "event"), -ENOENT);
+}
+
+static void probe_follows_prelink(void **state)
+{
+	uint64_t moved = 0x7000000;
+
+	image_probe(&image, IMAGE_TEXT_ADDRESS + 0x40 + moved, 0x601000 + moved,
+		    IMAGE_DATA_ADDRESS + 6 + moved, "jitbpf", "event");
+	assert_int_equal(find_probe("jitbpf", "event"), 0);
+	assert_int_equal(probe.offset, IMAGE_TEXT + 0x40);
+	assert_int_equal(probe.semaphore_offset, IMAGE_DATA + 6);
+	/* Without the section nobody knows that anything moved. */
+	image_section(&image, SECTION_BASE)->sh_name = 0;
+	assert_int_equal(find_probe("jitbpf", "event"), -EBADMSG);
+}
+
+static void probe_outside_of_the_file_is_refused(void **state)
+{
+	probe.offset = 42;
+	image_probe(&image, 0x1234, 0x601000, 0, "a", "site");
+	image_probe(&image, IMAGE_TEXT_ADDRESS, 0x601000, IMAGE_DATA_ADDRESS + 0x180, "a", "bss");
+	image_probe(&image, UINT64_MAX, 1, UINT64_MAX, "a", "wraps");
+	assert_int_equal(find_probe("a", "site"), -EBADMSG);
+	assert_int_equal(find_probe("a", "bss"), -EBADMSG);
+	assert_int_equal(find_probe("a", "wraps"), -EBADMSG);
+	assert_int_equal(probe.offset, 42);
+}
+
+static void probe_notes_that_lie_are_passed_over(void **state)
+{
+	uint64_t addresses[3] = {IMAGE_TEXT_ADDRESS, 0x601000, 0};
+	char desc[40];
+
+	image_note(&image, SECTION_PROBES, "stapsdt", 3, addresses, 23);
+	image_note(&image, SECTION_PROBES, "stapsdt", 3, addresses, 24);
+	memcpy(desc, addresses, 24);
+	memcpy(desc + 24, "a\0event", 7); /* the NUL is not in it */
+	image_note(&image, SECTION_PROBES, "stapsdt", 3, desc, 31);
+	image_note(&image, SECTION_PROBES, "stapsdt", 4, desc, 32);
+	image_note(&image, SECTION_PROBES, "stapsd", 3, desc, 32);
+	assert_int_equal(find_probe("a", "event"), -ENOENT);
+	desc[31] = '\0';
+	image_note(&image, SECTION_PROBES, "stapsdt", 3, desc, 32);
+	assert_int_equal(find_probe("a", "event"), 0);
+	no_section(SECTION_PROBES);
+	assert_int_equal(find_probe("a", "event"), -ENOENT);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(build_id_is_found_in_segments_and_sections),
+		TEST(build_id_stands_behind_other_notes),
+		TEST(notes_may_be_aligned_to_8),
+		TEST(last_note_needs_no_padding),
+		TEST(build_id_of_unlikely_size_is_none),
+		TEST(notes_that_lie_end_the_search),
+		TEST(probe_is_converted_to_offsets),
+		TEST(probe_follows_prelink),
+		TEST(probe_outside_of_the_file_is_refused),
+		TEST(probe_notes_that_lie_are_passed_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

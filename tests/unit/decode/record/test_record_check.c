@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/record/record_check.h"
+
+/* Check a copy that is exactly as large as it says, so that a read past the end is seen. */
+static int check(const void *record, size_t available_bytes)
+{
+	void *exact = malloc(available_bytes ? available_bytes : 1);
+	int err;
+
+	assert_non_null(exact);
+	memcpy(exact, record, available_bytes);
+	err = record_check(exact, available_bytes);
+	free(exact);
+	return err;
+}
+
+/* A record of that size is whole, and of none below it. */
+static void assert_least(struct jitbpf_record *record, size_t size_bytes)
+{
+	for (size_t size = 0; size < size_bytes; size++) {
+		record->size_bytes = (uint32_t)size;
+		assert_int_equal(check(record, size_bytes), -EBADMSG);
+	}
+	record->size_bytes = (uint32_t)size_bytes;
+	assert_int_equal(check(record, size_bytes), 0);
+	for (size_t available = 0; available < size_bytes; available++)
+		assert_int_equal(check(record, available), -EBADMSG);
+}
+
+static void test_fixed_sizes(void **state)
+{
+	static const struct {
+		uint16_t type;
+		size_t size_bytes;
+	} fixed[] = {
+		{JITBPF_SAMPLE, 64},	{JITBPF_JIT, 40},	   {JITBPF_COMM, 48},
+		{JITBPF_FORK, 32},	{JITBPF_EXIT, 32},	   {JITBPF_THROTTLE, 24},
+		{JITBPF_COUNTERS, 16},	{JITBPF_LOST_SAMPLES, 40}, {JITBPF_JOURNAL, 72},
+		{JITBPF_INNER_PID, 32},
+	};
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		uint64_t words[64] = {0};
+		struct jitbpf_record *record = (struct jitbpf_record *)words;
+
+		record->type = fixed[i].type;
+		assert_least(record, fixed[i].size_bytes);
+	}
+}
+
+static void test_sample(void **state)
+{
+	uint64_t words[8 + 254 + 18 + 1] = {0};
+	struct jitbpf_sample *sample = (struct jitbpf_sample *)words;
+
+	sample->h.type = JITBPF_SAMPLE;
+	sample->kernel_frames = 3;
+	sample->user_frames = 2;
+	assert_least(&sample->h, 64 + 5 * 8);
+	sample->h.flags = JITBPF_SAMPLE_USER_REGS;
+	assert_least(&sample->h, 64 + 5 * 8 + 144);
+	sample->kernel_frames = sample->user_frames = JITBPF_FRAMES_MAX;
+	assert_least(&sample->h, 64 + 254 * 8 + 144);
+	sample->h.size_bytes = sizeof(words);
+	sample->kernel_frames = JITBPF_FRAMES_MAX + 1;
+	sample->user_frames = 0;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+	sample->kernel_frames = 0;
+	sample->user_frames = UINT16_MAX;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+	sample->user_frames = 0;
+	sample->user_end = JITBPF_END_COUNT;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+	sample->user_end = 0;
+	memset(sample->comm, 'x', sizeof(sample->comm));
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+}
+
+static void test_code(void **state)
+{
+	static uint64_t words[(sizeof(struct jitbpf_code) + JITBPF_CODE_COPY_MAX) / 8 + 1];
+	struct jitbpf_code *code = (struct jitbpf_code *)words;
+
+	code->h.type = JITBPF_CODE;
+	code->size_bytes = 100;
+	assert_least(&code->h, 56 + 1);
+	code->h.size_bytes = 56 + 40;
+	code->offset = 60;
+	assert_int_equal(check(code, sizeof(words)), 0);
+	code->offset = 61;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+	code->offset = UINT32_MAX - 39;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+	code->size_bytes = UINT64_MAX;
+	code->offset = JITBPF_CODE_COPY_MAX - 40;
+	assert_int_equal(check(code, sizeof(words)), 0);
+	code->offset++;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+	code->offset = 0;
+	code->h.size_bytes = 56 + JITBPF_CODE_COPY_MAX;
+	assert_int_equal(check(code, sizeof(words)), 0);
+	code->address = 1;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+	code->size_bytes--;
+	assert_int_equal(check(code, sizeof(words)), 0);
+	code->h.size_bytes++;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+}
+
+static void test_stack_copy(void **state)
+{
+	static uint64_t words[8 + 2 + 18 + 6 + JITBPF_STACK_COPY_MAX / 8 + 1];
+	struct jitbpf_sample *sample = (struct jitbpf_sample *)words;
+	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&sample->ips[2];
+
+	sample->h.type = JITBPF_SAMPLE;
+	sample->h.flags = JITBPF_SAMPLE_STACK_COPY;
+	sample->kernel_frames = sample->user_frames = 1;
+	sample->user_end = JITBPF_END_NO_RULE;
+	assert_least(&sample->h, 64 + 2 * 8 + 48);
+	copy->is_caller = 1;
+	copy->size_bytes = 21;
+	assert_least(&sample->h, 64 + 2 * 8 + 48 + 21);
+	sample->h.size_bytes = sizeof(words);
+	copy->is_caller = 2;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+	copy->is_caller = 0;
+	copy->size_bytes = JITBPF_STACK_COPY_MAX + 1;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+	copy->size_bytes = UINT32_MAX;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+	copy->size_bytes = JITBPF_STACK_COPY_MAX;
+	assert_int_equal(check(sample, sizeof(words)), 0);
+	for (uint32_t end = 0; end < JITBPF_END_COUNT; end++) {
+		sample->user_end = end;
+		assert_int_equal(check(sample, sizeof(words)),
+				 end == JITBPF_END_NO_RULE ? 0 : -EBADMSG);
+	}
+	sample->user_end = JITBPF_END_NO_RULE;
+	sample->kernel_frames = 2;
+	sample->user_frames = 0;
+	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
+
+	/* It stands behind the registers, where there are some. */
+	sample->h.flags |= JITBPF_SAMPLE_USER_REGS;
+	sample->kernel_frames = sample->user_frames = 1;
+	copy = (struct jitbpf_stack_copy *)&sample->ips[2 + 18];
+	memset(copy, 0, sizeof(*copy));
+	copy->size_bytes = 21;
+	assert_least(&sample->h, 64 + 2 * 8 + 144 + 48 + 21);
+}
+
+static void test_jit(void **state)
+{
+	uint64_t words[16] = {0};
+	struct jitbpf_jit *jit = (struct jitbpf_jit *)words;
+
+	jit->h.type = JITBPF_JIT;
+	jit->data_bytes = 77;
+	assert_least(&jit->h, 40 + 77);
+	jit->data_bytes = UINT32_MAX;
+	assert_int_equal(check(jit, 117), -EBADMSG);
+}
+
+static void test_mapping(void **state)
+{
+	uint64_t words[16] = {0};
+	struct jitbpf_mapping *mapping = (struct jitbpf_mapping *)words;
+
+	mapping->h.type = JITBPF_MAPPING;
+	mapping->address = 0x1000;
+	mapping->size_bytes = 0x1000;
+	memcpy(mapping->path, "/bin/x", 7);
+	assert_least(&mapping->h, 112 + 7);
+	mapping->build_id_bytes = JITBPF_BUILD_ID_MAX;
+	assert_int_equal(check(mapping, 119), 0);
+	mapping->build_id_bytes++;
+	assert_int_equal(check(mapping, 119), -EBADMSG);
+	mapping->build_id_bytes = 0;
+	mapping->size_bytes = 0;
+	assert_int_equal(check(mapping, 119), -EBADMSG);
+	mapping->size_bytes = UINT64_MAX;
+	assert_int_equal(check(mapping, 119), -EBADMSG);
+	mapping->size_bytes = 0x1000;
+	mapping->path[6] = 'y';
+	assert_int_equal(check(mapping, 119), -EBADMSG);
+}
+
+static void test_strings(void **state)
+{
+	uint64_t words[8] = {0};
+	struct jitbpf_comm *comm = (struct jitbpf_comm *)words;
+	struct jitbpf_kernel_symbol *symbol = (struct jitbpf_kernel_symbol *)words;
+
+	comm->h.type = JITBPF_COMM;
+	comm->h.size_bytes = sizeof(*comm);
+	memset(comm->comm, 'x', sizeof(comm->comm) - 1);
+	assert_int_equal(check(comm, sizeof(*comm)), 0);
+	comm->comm[15] = 'x';
+	assert_int_equal(check(comm, sizeof(*comm)), -EBADMSG);
+	memset(words, 0, sizeof(words));
+	symbol->h.type = JITBPF_KERNEL_SYMBOL;
+	memcpy(symbol->name, "bpf_prog", 9);
+	assert_least(&symbol->h, 32 + 9);
+}
+
+static void test_counters(void **state)
+{
+	uint64_t words[8] = {0};
+	struct jitbpf_record *record = (struct jitbpf_record *)words;
+
+	record->type = JITBPF_COUNTERS;
+	record->size_bytes = 40;
+	assert_int_equal(check(record, sizeof(words)), 0);
+	record->size_bytes = 41;
+	assert_int_equal(check(record, sizeof(words)), -EBADMSG);
+}
+
+static void test_journal(void **state)
+{
+	uint64_t words[12] = {0};
+	struct jitbpf_journal *journal = (struct jitbpf_journal *)words;
+
+	journal->h.type = JITBPF_JOURNAL;
+	journal->h.size_bytes = 72 + 24;
+	journal->live[0] = 3;
+	journal->live[1] = 4;
+	journal->live[2] = 9;
+	assert_int_equal(check(journal, 96), 0);
+	journal->live[1] = 3;
+	assert_int_equal(check(journal, 96), -EBADMSG);
+	journal->live[1] = 9;
+	assert_int_equal(check(journal, 96), -EBADMSG);
+	journal->h.size_bytes = 72 + 8;
+	assert_int_equal(check(journal, 96), 0);
+	journal->h.size_bytes = 72 + 9;
+	assert_int_equal(check(journal, 96), -EBADMSG);
+	journal->h.size_bytes = 72;
+	journal->from_ns = 1;
+	assert_int_equal(check(journal, 96), -EBADMSG);
+	journal->to_ns = 1;
+	assert_int_equal(check(journal, 96), 0);
+}
+
+static void test_unknown_type(void **state)
+{
+	uint64_t words[8] = {0};
+	struct jitbpf_record *record = (struct jitbpf_record *)words;
+
+	record->type = 77;
+	record->size_bytes = 16;
+	assert_int_equal(check(record, 16), -ENOTSUP);
+	record->size_bytes = 17;
+	assert_int_equal(check(record, 16), -EBADMSG);
+	record->size_bytes = 15;
+	assert_int_equal(check(record, 16), -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fixed_sizes), cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_code),	    cmocka_unit_test(test_stack_copy),
+		cmocka_unit_test(test_jit),	    cmocka_unit_test(test_mapping),
+		cmocka_unit_test(test_strings),	    cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_journal),	    cmocka_unit_test(test_unknown_type),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "decode/x86/code_unwind.h"
+
+/* Code, as the assembler makes it; never run. */
+#define CODE(name, text)                                                                           \
+	extern const uint8_t name##_begin[], name##_end[];                                         \
+	__asm__(".pushsection .rodata\n" #name "_begin:\n" text "\n" #name "_end:\n.popsection")
+
+#define TEXT_BYTES 4096
+
+static void row_text(struct unwind_wide_row row, char *ret, size_t size_bytes)
+{
+	static const char *const bases[] = {"rsp%+d", "rbp%+d", "[rbp%+d]"};
+	uint32_t rule = row.cfa & UNWIND_RULE_MASK;
+	int length = snprintf(ret, size_bytes, "%u: ", row.offset);
+
+	if (rule < ARRAY_SIZE(bases))
+		length += snprintf(ret + length, size_bytes - length, bases[rule],
+				   row.cfa & ~UNWIND_RULE_MASK);
+	else
+		length += snprintf(ret + length, size_bytes - length, "unknown");
+	if (row.rbp != UNWIND_RBP_KEPT)
+		length += snprintf(ret + length, size_bytes - length, " rbp%+d", row.rbp * 8);
+	snprintf(ret + length, size_bytes - length, "\n");
+}
+
+static void check_entry(const uint8_t *begin, const uint8_t *end, const struct code_entry *entry,
+			const char *expected)
+{
+	struct unwind_rows rows = {0};
+	char text[TEXT_BYTES] = "", line[128];
+
+	assert_int_equal(code_unwind(begin, end - begin, 0x7f0000001000, entry, &rows), 0);
+	vec_for_each (row, &rows.rows) {
+		row_text(*row, line, sizeof(line));
+		assert_true(strlen(text) + strlen(line) < sizeof(text));
+		strcat(text, line);
+	}
+	unwind_rows_deinit(&rows);
+	assert_string_equal(text, expected);
+}
+
+#define CHECK(name, expected) check_entry(name##_begin, name##_end, &code_entry_called, expected)
+
+CODE(frame_pointer, "push %rbp\n mov %rsp,%rbp\n push %rbx\n sub $24,%rsp\n call 1f+4096\n"
+		    "1: mov -8(%rbp),%rbx\n leave\n ret");
+
+static void test_frame_pointer(void **state)
+{
+	CHECK(frame_pointer, "0: rsp+8\n1: rsp+16 rbp-16\n4: rbp+16 rbp-16\n19: rsp+8\n");
+}
+
+CODE(no_frame_pointer, "push %r12\n push %rbp\n push %rbx\n sub $0x90,%rsp\n xor %ebp,%ebp\n"
+		       "add $0x90,%rsp\n pop %rbx\n pop %rbp\n pop %r12\n ret");
+
+static void test_no_frame_pointer(void **state)
+{
+	CHECK(no_frame_pointer, "0: rsp+8\n2: rsp+16\n3: rsp+24 rbp-24\n4: rsp+32 rbp-24\n"
+				"11: rsp+176 rbp-24\n20: rsp+32 rbp-24\n21: rsp+24 rbp-24\n"
+				"22: rsp+16\n24: rsp+8\n");
+}
+
+/* As HotSpot's C2 does: no push, and rbp is an ordinary register. */
+CODE(stored, "sub $24,%rsp\n mov %rbp,16(%rsp)\n mov %rdi,%rbp\n mov 16(%rsp),%rbp\n"
+	     "add $24,%rsp\n ret");
+
+static void test_stored_rbp(void **state)
+{
+	CHECK(stored, "0: rsp+8\n4: rsp+32\n9: rsp+32 rbp-16\n17: rsp+32\n21: rsp+8\n");
+}
+
+/* gcc's, for a frame aligned to more than 16 bytes in a function that needs its arguments. */
+CODE(realigned, "lea 8(%rsp),%r10\n and $-32,%rsp\n push -8(%r10)\n push %rbp\n mov %rsp,%rbp\n"
+		"push %r10\n sub $40,%rsp\n mov %rdi,%rax\n mov -8(%rbp),%r10\n leave\n"
+		"lea -8(%r10),%rsp\n ret");
+
+static void test_realigned(void **state)
+{
+	CHECK(realigned, "0: rsp+8\n9: unknown\n19: [rbp-8] rbp+0\n31: unknown\n35: rsp+8\n");
+}
+
+/* A local array of variable size, and one that is aligned. */
+CODE(variable, "push %rbp\n mov %rsp,%rbp\n push %rbx\n sub %rdi,%rsp\n and $-64,%rsp\n"
+	       "mov %rsp,%rbx\n push %rax\n lea -8(%rbp),%rsp\n pop %rbx\n pop %rbp\n ret");
+
+static void test_variable(void **state)
+{
+	CHECK(variable, "0: rsp+8\n1: rsp+16 rbp-16\n4: rbp+16 rbp-16\n22: rsp+8\n");
+}
+
+CODE(copied, "push %rbx\n mov %rsp,%rbx\n sub %rdi,%rsp\n call 1f+4096\n 1: mov %rbx,%rsp\n"
+	     "pop %rbx\n ret");
+
+static void test_copy_of_rsp(void **state)
+{
+	CHECK(copied, "0: rsp+8\n1: rsp+16\n7: unknown\n15: rsp+16\n16: rsp+8\n");
+}
+
+/* What writes the register that has the copy: VEX's third operand, a loop's count, a part of it. */
+CODE(lost_vex, "push %r12\n mov %rsp,%r12\n sub %rdi,%rsp\n blsr %rax,%r12\n mov %r12,%rsp\n nop");
+CODE(lost_count, "mov %rsp,%rcx\n sub %rdi,%rsp\n 1: loop 1b\n mov %rcx,%rsp\n nop");
+CODE(lost_part, "mov %rsp,%rbx\n sub %rdi,%rsp\n mov $1,%bh\n mov %rbx,%rsp\n nop");
+CODE(lost_call, "mov %rsp,%r11\n sub %rdi,%rsp\n call 1f+4096\n 1: mov %r11,%rsp\n nop");
+CODE(lost_implied, "mov %rsp,%rbx\n sub %rdi,%rsp\n cpuid\n mov %rbx,%rsp\n nop");
+CODE(not_lost, "mov %rsp,%rbx\n sub %rdi,%rsp\n vaddps %ymm3,%ymm3,%ymm3\n mov %rbx,%rsp\n nop");
+
+static void test_copy_lost(void **state)
+{
+	CHECK(lost_vex, "0: rsp+8\n2: rsp+16\n8: unknown\n");
+	CHECK(lost_count, "0: rsp+8\n6: unknown\n");
+	CHECK(lost_part, "0: rsp+8\n6: unknown\n");
+	CHECK(lost_call, "0: rsp+8\n6: unknown\n");
+	CHECK(lost_implied, "0: rsp+8\n6: unknown\n");
+	CHECK(not_lost, "0: rsp+8\n6: unknown\n13: rsp+8\n");
+}
+
+/* A large frame, each page of which is touched in a loop first. */
+CODE(touched, "push %rbx\n lea -0x9000(%rsp),%r11\n 1: sub $0x1000,%rsp\n orq $0,(%rsp)\n"
+	      "cmp %r11,%rsp\n jne 1b\n sub $0x10,%rsp\n add $0x9010,%rsp\n pop %rbx\n ret");
+
+static void test_touched(void **state)
+{
+	CHECK(touched, "0: rsp+8\n1: rsp+16\n9: unknown\n26: rsp+36880\n30: rsp+36896\n"
+		       "37: rsp+16\n38: rsp+8\n");
+}
+
+CODE(odd, "push %rdx\n pushw %ax\n popw %ax\n pushfq\n popfq\n call 1f\n 1: pop %rax\n"
+	  "xchg %rax,%rbp\n xchg %rbp,%rax\n enter $32,$0\n leave\n pop %rdx\n ret");
+
+static void test_odd(void **state)
+{
+	CHECK(odd, "0: rsp+8\n1: rsp+16\n3: unknown\n5: rsp+16\n6: rsp+24\n7: rsp+16\n"
+		   "12: rsp+24\n13: rsp+16\n21: rbp+24 rbp-24\n22: rsp+16\n23: rsp+8\n");
+}
+
+/* What is behind the first return is reached by the jump only. */
+CODE(two_ends, "test %edi,%edi\n je 1f\n push %rbx\n pop %rbx\n ret\n 1: sub $24,%rsp\n"
+	       "add $24,%rsp\n jmp 1b+4096");
+
+static void test_two_ends(void **state)
+{
+	CHECK(two_ends, "0: rsp+8\n5: rsp+16\n6: rsp+8\n11: rsp+32\n15: rsp+8\n");
+}
+
+/* A switch: its cases are found since their ends fit. */
+CODE(cases, "push %rbp\n push %rbx\n sub $8,%rsp\n jmp *(%rdi,%rsi,8)\n"
+	    "mov $1,%eax\n jmp 1f\n mov $2,%eax\n 1: add $8,%rsp\n pop %rbx\n pop %rbp\n ret\n"
+	    "mov $3,%eax\n jmp 1b");
+
+static void test_cases(void **state)
+{
+	CHECK(cases, "0: rsp+8\n1: rsp+16 rbp-16\n2: rsp+24 rbp-16\n6: rsp+32 rbp-16\n"
+		     "25: rsp+24 rbp-16\n26: rsp+16 rbp-16\n27: rsp+8\n28: rsp+32 rbp-16\n");
+}
+
+/* A jump was put over "mov %eax,-0x14000(%rsp)": two bytes are left of that. */
+CODE(patched, "cmp %rax,%r10\n jne 1f+4096\n 1: jmp 1b+8192\n .byte 0xfe, 0xff\n push %rbp\n"
+	      "sub $0x100,%rsp\n call 1b+4096\n add $0x100,%rsp\n pop %rbp\n ret");
+
+static void test_patched(void **state)
+{
+	CHECK(patched, "0: rsp+8\n14: unknown\n16: rsp+8\n17: rsp+16 rbp-16\n24: rsp+272 rbp-16\n"
+		       "36: rsp+16 rbp-16\n37: rsp+8\n");
+}
+
+/* The call of abort() does not return; what follows it has another frame. */
+CODE(no_return, "test %edi,%edi\n jne 1f\n sub $8,%rsp\n call 1f+4096\n 1: push %rbx\n pop %rbx\n"
+		"ret");
+
+static void test_no_return(void **state)
+{
+	CHECK(no_return, "0: rsp+8\n8: rsp+16\n13: rsp+8\n14: rsp+16\n15: rsp+8\n");
+}
+
+/* Two ways to one place, with rsp here and there. */
+CODE(disagree, "test %edi,%edi\n je 1f\n push %rbx\n 1: nop\n nop\n ret");
+
+static void test_disagreement(void **state)
+{
+	CHECK(disagree, "0: rsp+8\n5: unknown\n");
+}
+
+/* Only what is known of rbp differs, or what is known of rsp where rbp tells. */
+CODE(partly, "push %rbp\n mov %rsp,%rbp\n test %edi,%edi\n je 1f\n push %rbx\n 1: nop\n leave\n"
+	     "ret");
+
+static void test_partial_agreement(void **state)
+{
+	CHECK(partly, "0: rsp+8\n1: rsp+16 rbp-16\n4: rbp+16 rbp-16\n11: rsp+8\n");
+}
+
+CODE(switched, "push %rbx\n mov %rdi,%rsp\n nop\n mov (%rdi),%rsp\n ret");
+
+static void test_another_stack(void **state)
+{
+	CHECK(switched, "0: rsp+8\n1: rsp+16\n4: unknown\n");
+}
+
+/* Jumped to with a frame that is there already. */
+CODE(inside, "push %rax\n pop %rax\n jmp *%rcx");
+CODE(inside_loop, "dec %eax\n jne inside_loop_begin\n jmp inside_loop_begin+4096");
+CODE(inside_more, "sub $0x18,%rsp\n call inside_more_begin+4096\n add $0x20,%rsp\n jmp *(%r15)");
+CODE(inside_helper, "sub $8,%rsp\n call inside_helper_begin+4096\n add $8,%rsp\n ret");
+
+static void test_inside_a_frame(void **state)
+{
+	struct code_entry entry = {UNWIND_CFA(UNWIND_CFA_RSP, 112), -6, true};
+
+	check_entry(inside_begin, inside_end, &entry,
+		    "0: rsp+112 rbp-48\n1: rsp+120 rbp-48\n2: rsp+112 rbp-48\n");
+	check_entry(inside_loop_begin, inside_loop_end, &entry, "0: rsp+112 rbp-48\n");
+	/* It finds 8 bytes more on the stack, since it leaves with so much less. */
+	check_entry(inside_more_begin, inside_more_end, &entry,
+		    "0: rsp+120 rbp-48\n4: rsp+144 rbp-48\n13: rsp+112 rbp-48\n");
+	/* It is called, since it returns. */
+	check_entry(inside_helper_begin, inside_helper_end, &entry,
+		    "0: rsp+8\n4: rsp+16\n13: rsp+8\n");
+	entry = (struct code_entry){UNWIND_CFA(UNWIND_CFA_RBP, 16), -2, true};
+	check_entry(inside_begin, inside_end, &entry, "0: rbp+16 rbp-16\n");
+}
+
+/* A jump into the middle of an instruction, of which the rest is others. */
+CODE(overlapping, "push %rbx\n jmp 1f+1\n 1: .byte 0x3d, 0x5b, 0xc3, 0x90, 0x90\n ret");
+
+static void test_overlapping(void **state)
+{
+	CHECK(overlapping, "0: rsp+8\n1: rsp+16\n3: rsp+8\n4: rsp+16\n5: rsp+8\n"
+			   "6: unknown\n8: rsp+8\n");
+}
+
+static void test_bounds(void **state)
+{
+	static const uint8_t cut[] = {0x53, 0x48, 0x8b};
+	struct unwind_rows rows = {0};
+
+	assert_int_equal(code_unwind(cut, 0, 0, &code_entry_called, &rows), -EINVAL);
+	assert_int_equal(code_unwind(cut, CODE_UNWIND_BYTES_MAX + 1, 0, &code_entry_called, &rows),
+			 -EINVAL);
+	assert_int_equal(rows.rows.size, 0);
+	check_entry(cut, cut + sizeof(cut), &code_entry_called,
+		    "0: rsp+8\n1: rsp+16\n2: unknown\n");
+}
+
+/* A frame for each byte of a large region: past a limit nothing is known, and memory is bounded. */
+static void test_many_frames(void **state)
+{
+	size_t size_bytes = 1 << 20;
+	AUTO_FREE uint8_t *code = malloc(size_bytes);
+	struct unwind_rows rows = {0};
+
+	assert_non_null(code);
+	memset(code, 0x50, size_bytes);
+	assert_int_equal(code_unwind(code, size_bytes, 0, &code_entry_called, &rows), 0);
+	assert_in_range(rows.rows.size, 1000, 20000);
+	assert_int_equal(unwind_rows_at(&rows, 1000).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 8008));
+	assert_int_equal(unwind_rows_at(&rows, size_bytes - 1).cfa,
+			 UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
+	unwind_rows_deinit(&rows);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_frame_pointer), cmocka_unit_test(test_no_frame_pointer),
+		cmocka_unit_test(test_stored_rbp),    cmocka_unit_test(test_realigned),
+		cmocka_unit_test(test_variable),      cmocka_unit_test(test_copy_of_rsp),
+		cmocka_unit_test(test_copy_lost),     cmocka_unit_test(test_touched),
+		cmocka_unit_test(test_odd),	      cmocka_unit_test(test_two_ends),
+		cmocka_unit_test(test_cases),	      cmocka_unit_test(test_no_return),
+		cmocka_unit_test(test_disagreement),  cmocka_unit_test(test_partial_agreement),
+		cmocka_unit_test(test_another_stack), cmocka_unit_test(test_inside_a_frame),
+		cmocka_unit_test(test_overlapping),   cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_patched),	      cmocka_unit_test(test_many_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "tests/unit/sink/made_view.h"
+
+#include "base/scope.h"
+#include "sink/diff/frame_diff.h"
+
+/* Two views, to be filled, and their difference. */
+struct made_diff {
+	struct made_view sides[DIFF_SIDES];
+	struct frame_diff *diff;
+};
+
+static void diff_init(struct made_diff *d)
+{
+	made_init(&d->sides[DIFF_BEFORE]);
+	made_init(&d->sides[DIFF_AFTER]);
+	d->diff = NULL;
+}
+
+static void diff_deinit(struct made_diff *d)
+{
+	frame_diff_destroy(d->diff);
+	made_deinit(&d->sides[DIFF_BEFORE]);
+	made_deinit(&d->sides[DIFF_AFTER]);
+}
+
+static void diff_make(struct made_diff *d, bool strip_hex)
+{
+	assert_int_equal(frame_diff_create(&d->sides[DIFF_BEFORE].view, &d->sides[DIFF_AFTER].view,
+					   strip_hex, &d->diff),
+			 0);
+}
+
+static char *folded_of(struct made_diff *d, bool normalize)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_int_equal(frame_diff_write_folded(out, d->diff, normalize), 0);
+	fclose(out);
+	return text;
+}
+
+static char *table_of(struct made_diff *d, uint32_t rows)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_int_equal(frame_diff_write_table(out, d->diff, &d->sides[DIFF_BEFORE].view,
+						&d->sides[DIFF_AFTER].view, rows),
+			 0);
+	fclose(out);
+	return text;
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("%s\nis not in\n%s", part, text);
+}
+
+/*
+ * main calls f and g; g is gone after, h is new, and all else has other numbers,
+ * another folder and another line.
+ */
+static void make_change(struct made_diff *d)
+{
+	struct made_view *before = &d->sides[DIFF_BEFORE], *after = &d->sides[DIFF_AFTER];
+	uint32_t main_, f, g, h;
+	struct frame frame;
+
+	main_ = made_named(before, LOCATION_NATIVE, 1, "main", "/old/bin/p");
+	f = made_named(before, LOCATION_NATIVE, 2, "f", "/old/bin/p");
+	g = made_named(before, LOCATION_JIT, 3, "g", "[jit]");
+	made_stack(before, 4, "p", 60, STACK(f, main_));
+	made_stack(before, 4, "p", 30, STACK(g, main_));
+	made_stack(before, 4, "p", 10, STACK(main_));
+
+	made_string(after, "something else");
+	h = made_named(after, LOCATION_KERNEL, 9, "h", "[kernel.kallsyms]");
+	f = made_location(after, LOCATION_NATIVE, 0, 8);
+	frame = made_frame(after, FRAME_KIND_NATIVE, "f", "/new/bin/p");
+	frame.file = made_string(after, "f.c");
+	frame.line = 77;
+	assert_int_equal(frame_table_set(after->frames, f, &frame, 1), 0);
+	main_ = made_named(after, LOCATION_NATIVE, 7, "main", "/new/bin/p");
+	made_stack(after, 0, "p", 20, STACK(h, f, main_));
+	made_stack(after, 0, "p", 180, STACK(f, main_));
+}
+
+static void what_is_shown_alike_is_one_node(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t parent;
+		uint64_t before, after, total_before, total_after;
+	} expected[] = {
+		{"all", FRAME_TREE_NONE, 0, 0, 100, 200},
+		{"p", 0, 0, 0, 100, 200},
+		{"main", 1, 10, 0, 100, 200},
+		{"f", 2, 60, 180, 60, 200},
+		{"h", 3, 0, 20, 0, 20},
+		{"g", 2, 30, 0, 30, 0},
+	};
+	CLEANUP(diff_deinit) struct made_diff d;
+	const struct frame_diff_label *labels;
+	const struct frame_diff_node *nodes;
+	uint32_t count, label_count;
+
+	diff_init(&d);
+	make_change(&d);
+	diff_make(&d, false);
+	nodes = frame_diff_nodes(d.diff, &count);
+	labels = frame_diff_labels(d.diff, &label_count);
+	assert_int_equal(count, ARRAY_SIZE(expected));
+	assert_int_equal(label_count, ARRAY_SIZE(expected));
+	for (uint32_t i = 0; i < count; i++) {
+		assert_true(nodes[i].label < label_count);
+		assert_string_equal(labels[nodes[i].label].name, expected[i].name);
+		assert_int_equal(nodes[i].parent, expected[i].parent);
+		assert_int_equal(nodes[i].self[DIFF_BEFORE], expected[i].before);
+		assert_int_equal(nodes[i].self[DIFF_AFTER], expected[i].after);
+		assert_int_equal(nodes[i].total[DIFF_BEFORE], expected[i].total_before);
+		assert_int_equal(nodes[i].total[DIFF_AFTER], expected[i].total_after);
+	}
+	/* Of what both have, it is said where it is now. */
+	assert_string_equal(labels[nodes[3].label].module, "/new/bin/p");
+	assert_string_equal(labels[nodes[3].label].file, "f.c");
+	assert_int_equal(labels[nodes[3].label].line, 77);
+	assert_int_equal(labels[nodes[5].label].kind, FRAME_KIND_JIT);
+	assert_string_equal(labels[nodes[1].label].module, "");
+}
+
+static void folded_has_a_line_for_each_stack_of_either(void **state)
+{
+	CLEANUP(diff_deinit) struct made_diff d;
+
+	diff_init(&d);
+	make_change(&d);
+	diff_make(&d, false);
+	AUTO_FREE char *text = folded_of(&d, false);
+	assert_string_equal(text, "p;main 10 0\n"
+				  "p;main;f 60 180\n"
+				  "p;main;f;h_[k] 0 20\n"
+				  "p;main;g_[j] 30 0\n");
+	AUTO_FREE char *normalized = folded_of(&d, true);
+	assert_string_equal(normalized, "p;main 20 0\n"
+					"p;main;f 120 180\n"
+					"p;main;f;h_[k] 0 20\n"
+					"p;main;g_[j] 60 0\n");
+}
+
+/* Of different modules or kinds, but with the same text: their stacks go on together. */
+static void folded_has_no_line_twice(void **state)
+{
+	CLEANUP(diff_deinit) struct made_diff d;
+	struct made_view *m;
+	uint32_t leaf;
+
+	diff_init(&d);
+	m = &d.sides[DIFF_BEFORE];
+	leaf = made_named(m, LOCATION_NATIVE, 9, "leaf", "/a");
+	made_stack(m, 0, "p", 1, STACK(made_named(m, LOCATION_NATIVE, 1, "f", "/a")));
+	made_stack(m, 0, "p", 2, STACK(made_named(m, LOCATION_NATIVE, 2, "f", "/b")));
+	made_stack(m, 0, "p", 3, STACK(leaf, made_named(m, LOCATION_NATIVE, 3, "f", "/c")));
+	made_stack(m, 0, "p", 4, STACK(leaf, made_named(m, LOCATION_UNKNOWN, 4, "f", "/d")));
+	diff_make(&d, false);
+	AUTO_FREE char *text = folded_of(&d, true);
+	assert_string_equal(text, "p;f 3 0\np;f;leaf 7 0\n");
+}
+
+static void table_shows_what_changed_most_first(void **state)
+{
+	CLEANUP(diff_deinit) struct made_diff d;
+	const char *at;
+
+	diff_init(&d);
+	make_change(&d);
+	d.sides[DIFF_AFTER].info.freq_hz = 999;
+	d.sides[DIFF_AFTER].ledger.fate[FATE_LOST] = 5;
+	diff_make(&d, false);
+	AUTO_FREE char *text = table_of(&d, 0);
+	assert_has(text, "before  100 samples in 2.5 s of cpu-clock at 99 Hz: engine --fast\n");
+	assert_has(text, "after   200 samples in 2.5 s of cpu-clock at 999 Hz, 5 more lost: ");
+	assert_has(text, "sampled differently");
+	at = strstr(text, "FUNCTION\n");
+	assert_non_null(at);
+	assert_string_equal(
+		at,
+		"FUNCTION\n"
+		"  60.00%   90.00%   +30.00     60.00%  100.00%   +40.00   f (p)\n"
+		"  30.00%    0.00%   -30.00     30.00%    0.00%   -30.00   g ([jit])\n"
+		"   0.00%   10.00%   +10.00      0.00%   10.00%   +10.00   h ([kernel.kallsyms])\n"
+		"  10.00%    0.00%   -10.00    100.00%  100.00%    +0.00~  main (p)\n");
+	AUTO_FREE char *two = table_of(&d, 2);
+	assert_has(two, "g ([jit])\nand 2 more\n");
+	assert_null(strstr(two, "h (["));
+}
+
+/* f calls itself: its stacks are counted once. A few samples may be chance. */
+static void recursion_counts_once(void **state)
+{
+	CLEANUP(diff_deinit) struct made_diff d;
+
+	diff_init(&d);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct made_view *m = &d.sides[side];
+		uint32_t f = made_named(m, LOCATION_NATIVE, 1, "f", "/p");
+		uint32_t g = made_named(m, LOCATION_NATIVE, 2, "g", "/p");
+
+		made_stack(m, 0, "p", 5, STACK(f, g, f, f));
+		made_stack(m, 0, "p", 4 + side, STACK(f));
+		made_stack(m, 0, "p", 1 - side, 0, NULL);
+	}
+	diff_make(&d, false);
+	AUTO_FREE char *text = table_of(&d, 0);
+	assert_has(text, "  90.00%  100.00%   +10.00~    90.00%  100.00%   +10.00~  f (p)\n");
+	assert_has(text, "   0.00%    0.00%    +0.00~    50.00%   50.00%    +0.00~  g (p)\n");
+	assert_has(text,
+		   "  10.00%    0.00%   -10.00~   100.00%  100.00%    +0.00~  p (no stack)\n");
+	assert_null(strstr(text, "sampled differently"));
+}
+
+static void addresses_in_names_can_be_left_out(void **state)
+{
+	CLEANUP(diff_deinit) struct made_diff d;
+
+	diff_init(&d);
+	for (int side = 0; side < DIFF_SIDES; side++) {
+		struct made_view *m = &d.sides[side];
+		const char *name = side ? "stub_0xbeef_0x1(0x)" : "stub_0xDEAD9_0x2f(0x)";
+
+		made_stack(m, 0, "p", 1, STACK(made_named(m, LOCATION_JIT, 1, name, "[jit]")));
+	}
+	diff_make(&d, true);
+	AUTO_FREE char *text = folded_of(&d, false);
+	assert_string_equal(text, "p;stub_0x..._0x...(0x)_[j] 1 1\n");
+	frame_diff_destroy(d.diff);
+	diff_make(&d, false);
+	AUTO_FREE char *whole = folded_of(&d, false);
+	assert_string_equal(whole, "p;stub_0xDEAD9_0x2f(0x)_[j] 1 0\n"
+				   "p;stub_0xbeef_0x1(0x)_[j] 0 1\n");
+}
+
+static void nothing_can_be_compared_with_something(void **state)
+{
+	CLEANUP(diff_deinit) struct made_diff d;
+	struct made_view *after;
+
+	diff_init(&d);
+	diff_make(&d, false);
+	AUTO_FREE char *none = folded_of(&d, true);
+	assert_string_equal(none, "");
+	AUTO_FREE char *empty = table_of(&d, 10);
+	assert_has(empty, "before  0 samples in");
+
+	frame_diff_destroy(d.diff);
+	after = &d.sides[DIFF_AFTER];
+	made_stack(after, 0, "p", 3, STACK(made_named(after, LOCATION_NATIVE, 1, "f", "/p")));
+	diff_make(&d, false);
+	AUTO_FREE char *text = folded_of(&d, true);
+	assert_string_equal(text, "p;f 0 3\n");
+	AUTO_FREE char *table = table_of(&d, 10);
+	assert_has(table, "   0.00%  100.00%  +100.00      0.00%  100.00%  +100.00   f (p)\n");
+}
+
+/* A chain of frames as deep as they come, and one name in all of it. */
+static void a_deep_stack_is_no_trouble(void **state)
+{
+	CLEANUP(diff_deinit) struct made_diff d;
+	AUTO_FREE uint32_t *stack = calloc(20000, sizeof(*stack));
+	size_t frames = 0;
+
+	assert_non_null(stack);
+	diff_init(&d);
+	for (uint32_t i = 0; i < 20000; i++)
+		stack[i] = made_named(&d.sides[DIFF_AFTER], LOCATION_NATIVE, i, "f", "/p");
+	made_stack(&d.sides[DIFF_AFTER], 0, "p", 1, 20000, stack);
+	diff_make(&d, false);
+	AUTO_FREE char *text = folded_of(&d, false);
+	for (char *c = text; *c; c++)
+		frames += *c == ';';
+	assert_int_equal(frames, 20000);
+	AUTO_FREE char *table = table_of(&d, 10);
+	assert_has(table, "100.00%  +100.00   f (p)\n");
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	CLEANUP(diff_deinit) struct made_diff d;
+	FILE *out;
+	int err;
+
+	diff_init(&d);
+	make_change(&d);
+	diff_make(&d, false);
+	out = fopen("/dev/full", "w");
+	assert_non_null(out);
+	err = frame_diff_write_folded(out, d.diff, false);
+	assert_true(err == -ENOSPC || err == -EIO);
+	err = frame_diff_write_table(out, d.diff, &d.sides[0].view, &d.sides[1].view, 0);
+	assert_true(err == -ENOSPC || err == -EIO);
+	fclose(out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_shown_alike_is_one_node),
+		cmocka_unit_test(folded_has_a_line_for_each_stack_of_either),
+		cmocka_unit_test(folded_has_no_line_twice),
+		cmocka_unit_test(table_shows_what_changed_most_first),
+		cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(addresses_in_names_can_be_left_out),
+		cmocka_unit_test(nothing_can_be_compared_with_something),
+		cmocka_unit_test(a_deep_stack_is_no_trouble),
+		cmocka_unit_test(a_full_disk_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "tests/unit/sink/made_ledger.h"
+#include "tests/unit/sink/page_reader.h"
+
+#include "base/scope.h"
+#include "sink/thread_counts.h"
+
+/* The data from "strings" on: the summary before it has its own test. */
+static const char *strings_of(const char *data)
+{
+	const char *strings = strstr(data, "\"strings\":");
+
+	assert_non_null(strings);
+	return strings;
+}
+
+/* The page of a profile all of whose samples were taken in one thread of process 100. */
+static char *page_of(struct made_view *m)
+{
+	struct sink_sample samples[64];
+	size_t count = 0, size;
+
+	for (uint32_t i = 0; i < m->profile.nodes.size; i++)
+		for (uint64_t k = 0; k < m->profile.nodes.data[i].self; k++) {
+			assert_true(count < ARRAY_SIZE(samples));
+			samples[count++] = (struct sink_sample){.pid = 100,
+								.tid = 101,
+								.comm = made_string(m, "worker"),
+								.node = i};
+		}
+	return made_output_of(m, &sink_html, samples, count, &size);
+}
+
+static void the_tree_is_in_order_of_names(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	struct frame frames[2];
+	uint32_t b, a, jit;
+
+	made_init(&m);
+	b = made_named(&m, LOCATION_NATIVE, 1, "b", "/bin/p");
+	a = made_named(&m, LOCATION_KERNEL, 2, "a", "[kernel.kallsyms]");
+	jit = made_location(&m, LOCATION_JIT, 1, 4);
+	frames[0] = made_frame(&m, FRAME_KIND_JIT, "inner", "");
+	frames[0].flags = FRAME_INLINED;
+	frames[0].file = made_string(&m, "x.js");
+	frames[0].line = 7;
+	frames[1] = made_frame(&m, FRAME_KIND_JIT, "outer", "eng");
+	assert_int_equal(frame_table_set(m.frames, jit, frames, 2), 0);
+	made_stack(&m, 0, "p", 3, STACK(b));
+	made_stack(&m, 0, "p", 2, STACK(jit, b));
+	made_stack(&m, 0, "p", 1, STACK(a));
+	AUTO_FREE char *page = page_of(&m);
+	AUTO_FREE char *data = page_data_of(page);
+	/* all > p > a, b > outer > inner */
+	static const char strings[] =
+		"\"strings\":[\"\",\"all\",\"p\",\"b\",\"/bin/p\",\"inner\",\"[jit]\",\"outer\",\"eng\","
+		"\"a\",\"[kernel.kallsyms]\",\"x.js\",\"worker\"],";
+	assert_memory_equal(strings_of(data), strings, strlen(strings));
+	page_expect(data, "labels", "name", "1 2 3 5 7 9");
+	page_expect(data, "labels", "module", "0 0 4 6 8 10");
+	page_expect(data, "labels", "kind", "5 5 2 11 3 1");
+	page_expect(data, "sources", "file", "0 11");
+	page_expect(data, "sources", "line", "0 7");
+	page_expect(data, "nodes", "up", "0 0 0 1 0 0");
+	page_expect(data, "nodes", "label", "0 1 5 2 4 3");
+	page_expect(data, "nodes", "source", "0 0 0 0 0 1");
+	page_expect(data, "counts", "step", "2 1 2");
+	page_expect(data, "counts", "samples", "1 3 2");
+}
+
+/* A process's threads are told apart, also where their frames are the same. */
+static void samples_are_counted_by_thread(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	struct sink_sample samples[5];
+	size_t size;
+
+	made_init(&m);
+	uint32_t a =
+		made_stack(&m, 0, "p", 3, STACK(made_named(&m, LOCATION_NATIVE, 1, "f", "/a")));
+	uint32_t b =
+		made_stack(&m, 0, "p", 2, STACK(made_named(&m, LOCATION_NATIVE, 2, "f", "/a")));
+	const struct sink_sample made[] = {{.node = a, .pid = 100, .tid = 102},
+					   {.node = a, .pid = 100, .tid = 101},
+					   {.node = a, .pid = 100, .tid = 102},
+					   {.node = b, .pid = 100, .tid = 102},
+					   {.node = b, .pid = 300, .tid = 300}};
+	memcpy(samples, made, sizeof(made));
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
+		samples[i].comm = made_string(&m, i == 1 ? "main" : "helper");
+	AUTO_FREE char *page = made_output_of(&m, &sink_html, samples, 5, &size);
+	AUTO_FREE char *data = page_data_of(page);
+	page_expect(data, "threads", "pid", "100 100 300");
+	page_expect(data, "threads", "tid", "102 101 300");
+	page_expect(data, "nodes", "up", "0 0 0"); /* all > p > f */
+	page_expect(data, "counts", "step", "2 0 0 0");
+	page_expect(data, "counts", "group", "0 0 1 2");
+	page_expect(data, "counts", "samples", "2 1 1 1");
+}
+
+/* Where the view has each thread by itself, each has a part of the tree, with its own samples. */
+static void threads_that_stand_apart_have_their_samples(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	struct thread_counts counts = {0};
+	struct sink_sample sample = {.pid = 10};
+	size_t size;
+
+	made_init(&m);
+	sample.node =
+		made_stack(&m, 0, "p", 3, STACK(made_named(&m, LOCATION_NATIVE, 1, "f", "/a")));
+	sample.comm = made_string(&m, "p");
+	for (int i = 0; i < 3; i++) {
+		sample.tid = i ? 10 : 11;
+		assert_int_equal(thread_counts_add(&counts, &sample), 0);
+	}
+	m.view.threads = &counts;
+	m.view.options.by = VIEW_BY_TID;
+	AUTO_FREE char *page = made_output_of(&m, &sink_html, &sample, 1, &size);
+	AUTO_FREE char *data = page_data_of(page);
+	page_expect(data, "threads", "tid", "11 10");
+	page_expect(data, "nodes", "up", "0 0 0 2 0"); /* all > p-10/10 > f, p-10/11 > f */
+	page_expect(data, "counts", "step", "2 2");
+	page_expect(data, "counts", "group", "1 0");
+	page_expect(data, "counts", "samples", "2 1");
+	thread_counts_deinit(&counts);
+}
+
+static void frames_merge_by_name_module_and_kind(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_init(&m);
+	made_stack(&m, 0, "p", 1, STACK(made_named(&m, LOCATION_NATIVE, 1, "f", "/a")));
+	made_stack(&m, 1, "p", 2, STACK(made_named(&m, LOCATION_NATIVE, 2, "f", "/a")));
+	made_stack(&m, 0, "p", 4, STACK(made_named(&m, LOCATION_NATIVE, 3, "f", "/b")));
+	made_stack(&m, 0, "p", 8, STACK(made_named(&m, LOCATION_JIT, 4, "f", "/b")));
+	made_stack(&m, 0, "p", 0, STACK(made_named(&m, LOCATION_JIT, 5, "unseen", "/b")));
+	AUTO_FREE char *page = page_of(&m);
+	AUTO_FREE char *data = page_data_of(page);
+	page_expect(data, "nodes", "up", "0 0 0 1 1");
+	page_expect(data, "counts", "step",
+		    "2 0 1 1"); /* two nodes of the profile, one of the page */
+	page_expect(data, "counts", "samples", "1 2 4 8");
+	assert_null(strstr(data, "unseen"));
+}
+
+/* A node stands for many places: it shows the line where most of its samples are. */
+static void a_node_shows_its_hottest_line(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	static const uint64_t samples[] = {3, 9, 5};
+
+	made_init(&m);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t location = made_location(&m, LOCATION_NATIVE, 0, i);
+		struct frame frame = made_frame(&m, FRAME_KIND_NATIVE, "f", "/a");
+
+		frame.file = made_string(&m, "f.c");
+		frame.line = 10 + i;
+		assert_int_equal(frame_table_set(m.frames, location, &frame, 1), 0);
+		made_stack(&m, 0, "p", samples[i], STACK(location));
+	}
+	AUTO_FREE char *page = page_of(&m);
+	AUTO_FREE char *data = page_data_of(page);
+	page_expect(data, "sources", "line", "0 11");
+}
+
+static void no_name_gets_out_of_the_data(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m, empty;
+	uint32_t brackets = 0, empty_brackets = 0;
+
+	made_init(&m);
+	made_init(&empty);
+	m.info.command = m.info.host = "</script><script>alert(1)</script>";
+	for (uint32_t i = 0; i < MADE_NASTY_COUNT; i++) {
+		const char *name = made_nasty_names[i];
+
+		made_stack(&m, 0, name, 1, STACK(made_named(&m, LOCATION_NATIVE, i, name, name)));
+		made_process(&m, i, name, 1, 0, 0, 0);
+	}
+	AUTO_FREE char *page = page_of(&m);
+	AUTO_FREE char *empty_page = page_of(&empty);
+	for (char *c = page; *c; c++)
+		brackets += *c == '<';
+	for (char *c = empty_page; *c; c++)
+		empty_brackets += *c == '<';
+	assert_int_equal(brackets, empty_brackets);
+	AUTO_FREE char *data = page_data_of(page);
+	assert_int_equal(data[strlen(data) - 1], '}');
+	for (char *c = data; *c; c++)
+		assert_true((uint8_t)*c >= 0x20);
+}
+
+static void the_page_asks_for_nothing(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_init(&m);
+	AUTO_FREE char *page = page_of(&m);
+	assert_non_null(strstr(page, "default-src 'none'"));
+	assert_null(strstr(page, "://"));
+	assert_null(strstr(page, " src="));
+	assert_null(strstr(page, "url("));
+	assert_null(strstr(page, "@import"));
+	assert_null(strstr(page, "innerHTML"));
+	assert_null(strstr(page, "insertAdjacentHTML"));
+	assert_null(strstr(page, "@PROFILE@"));
+	assert_non_null(strstr(page, "</html>\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_tree_is_in_order_of_names),
+		cmocka_unit_test(samples_are_counted_by_thread),
+		cmocka_unit_test(threads_that_stand_apart_have_their_samples),
+		cmocka_unit_test(frames_merge_by_name_module_and_kind),
+		cmocka_unit_test(a_node_shows_its_hottest_line),
+		cmocka_unit_test(no_name_gets_out_of_the_data),
+		cmocka_unit_test(the_page_asks_for_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

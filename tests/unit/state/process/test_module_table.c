@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "state/process/module_table.h"
+#include "tests/unit/state/made_mapping.h"
+
+static const struct module *add(struct module_table *table, const struct jitbpf_mapping *mapping)
+{
+	const struct module *module = NULL;
+
+	assert_int_equal(module_table_add(table, mapping, &module), 0);
+	return module;
+}
+
+static void test_build_id_is_identity(void **state)
+{
+	struct module_table table = {0};
+	struct made_mapping made;
+	const struct module *a = add(&table, made_mapping(&made, "/lib/a.so", 5, "same"));
+	const struct module *b = add(&table, made_mapping(&made, "/mnt/copy.so", 6, "same"));
+	const struct module *c = add(&table, made_mapping(&made, "/lib/a.so", 5, "samf"));
+	const struct module *d = add(&table, made_mapping(&made, "/lib/a.so", 5, "sam"));
+
+	assert_ptr_equal(a, b);
+	assert_ptr_not_equal(a, c);
+	assert_ptr_not_equal(a, d);
+	assert_string_equal(a->path, "/lib/a.so");
+	assert_int_equal(a->build_id_bytes, 4);
+	assert_memory_equal(a->build_id, "same", 4);
+	assert_int_equal(a->inode, 5);
+	assert_int_equal(a->pid, 100);
+	assert_int_equal(d->number, 2);
+	module_table_deinit(&table);
+}
+
+/* Without one, each of device, inode, generation and path tells files apart. */
+static void test_file_is_identity(void **state)
+{
+	struct module_table table = {0};
+	struct made_mapping made;
+	const struct module *first = add(&table, made_mapping(&made, "/lib/a.so", 5, ""));
+	uint64_t *inode[] = {(uint64_t *)&made.mapping.inode,
+			     (uint64_t *)&made.mapping.inode_generation};
+	uint32_t *dev[] = {&made.mapping.dev_major, &made.mapping.dev_minor};
+
+	assert_ptr_equal(add(&table, &made.mapping), first);
+	for (size_t i = 0; i < 2; i++) {
+		made_mapping(&made, "/lib/a.so", 5, "");
+		++*inode[i];
+		assert_ptr_not_equal(add(&table, &made.mapping), first);
+		made_mapping(&made, "/lib/a.so", 5, "");
+		++*dev[i];
+		assert_ptr_not_equal(add(&table, &made.mapping), first);
+	}
+	assert_ptr_not_equal(add(&table, made_mapping(&made, "/lib/a.s", 5, "")), first);
+	assert_ptr_not_equal(add(&table, made_mapping(&made, "/lib/a.so.1", 5, "")), first);
+	assert_ptr_equal(add(&table, made_mapping(&made, "/lib/a.so", 5, "")), first);
+	assert_int_equal(table.modules.size, 7);
+	module_table_deinit(&table);
+}
+
+static void test_long_path_is_cut(void **state)
+{
+	struct module_table table = {0};
+	struct made_mapping made;
+	const struct module *a, *b;
+
+	made_mapping(&made, "", 5, "");
+	memset(made.path, 'p', 8000);
+	a = add(&table, &made.mapping);
+	assert_int_equal(strlen(a->path), MODULE_PATH_MAX - 1);
+	made.path[7000] = 'q';
+	b = add(&table, &made.mapping);
+	assert_ptr_equal(a, b);
+	module_table_deinit(&table);
+}
+
+static void test_get(void **state)
+{
+	struct module_table table = {0};
+	struct made_mapping made;
+	char path[32];
+
+	assert_null(module_table_get(&table, 0));
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(path, sizeof(path), "/lib/%u.so", i);
+		assert_int_equal(add(&table, made_mapping(&made, path, i + 1, ""))->number, i);
+	}
+	assert_string_equal(module_table_get(&table, 777)->path, "/lib/777.so");
+	assert_null(module_table_get(&table, 1000));
+	assert_null(module_table_get(&table, UINT32_MAX));
+	module_table_deinit(&table);
+}
+
+/* New files and those that are known, once there are too many. */
+static void check_rest(struct module_table *table, const struct module *known,
+		       const struct jitbpf_mapping *again)
+{
+	struct made_mapping made;
+	const struct module *rest;
+
+	assert_null(table->rest);
+	rest = add(table, made_mapping(&made, "/lib/new.so", 1, "new"));
+	assert_string_equal(rest->path, MODULE_REST_PATH);
+	assert_int_equal(rest->inode, 0);
+	assert_int_equal(rest->build_id_bytes, 0);
+	assert_ptr_equal(module_table_get(table, rest->number), rest);
+	assert_ptr_equal(add(table, made_mapping(&made, "/lib/other.so", 2, "")), rest);
+	assert_ptr_equal(add(table, again), known);
+	assert_int_equal(table->over_budget, 2);
+	module_table_deinit(table);
+}
+
+static void test_too_many(void **state)
+{
+	struct module_table table = {0};
+	struct made_mapping made;
+	const struct module *last = NULL;
+
+	for (unsigned i = 0; i < MODULES_MAX; i++)
+		last = add(&table, made_mapping(&made, "/lib/a.so", i + 1, ""));
+	check_rest(&table, last, &made.mapping);
+}
+
+static void test_too_long_paths(void **state)
+{
+	struct module_table table = {0};
+	struct made_mapping made;
+	const struct module *last = NULL;
+
+	made_mapping(&made, "", 0, "");
+	memset(made.path, 'p', MODULE_PATH_MAX - 1);
+	for (unsigned i = 0; i < MODULE_PATHS_MAX / (MODULE_PATH_MAX - 1); i++) {
+		made.mapping.inode++;
+		last = add(&table, &made.mapping);
+	}
+	check_rest(&table, last, &made.mapping);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_build_id_is_identity),
+		cmocka_unit_test(test_file_is_identity),
+		cmocka_unit_test(test_long_path_is_cut),
+		cmocka_unit_test(test_get),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_too_long_paths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

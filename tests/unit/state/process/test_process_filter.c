@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "state/process/process_filter.h"
+
+static int fork_at(struct process_filter *filter, uint32_t parent, uint32_t child, uint64_t time_ns)
+{
+	struct jitbpf_task task = {
+		.h = {.size_bytes = sizeof(task), .type = JITBPF_FORK, .time_ns = time_ns},
+		.pid = child,
+		.tid = child,
+		.parent_pid = parent,
+		.parent_tid = parent,
+	};
+
+	return process_filter_take(filter, &task.h);
+}
+
+static int comm_of(struct process_filter *filter, uint32_t pid)
+{
+	struct jitbpf_comm comm = {
+		.h = {.size_bytes = sizeof(comm), .type = JITBPF_COMM},
+		.pid = pid,
+		.tid = pid,
+	};
+
+	return process_filter_take(filter, &comm.h);
+}
+
+static void test_follows_forks(void **state)
+{
+	struct process_filter filter = {0};
+	struct jitbpf_record symbol = {.size_bytes = 32, .type = JITBPF_KERNEL_SYMBOL};
+
+	assert_int_equal(process_filter_add(&filter, 10, 100), 0);
+	assert_int_equal(fork_at(&filter, 1, 10, 90), 0); /* how it came to be itself */
+	assert_int_equal(comm_of(&filter, 10), 1);
+	assert_int_equal(comm_of(&filter, 11), 0);
+	assert_int_equal(fork_at(&filter, 10, 11, 110), 1);
+	assert_int_equal(fork_at(&filter, 11, 12, 120), 1);
+	assert_int_equal(fork_at(&filter, 2, 13, 120), 0);
+	assert_int_equal(fork_at(&filter, 12, 12, 130), 1); /* a thread */
+	assert_int_equal(comm_of(&filter, 12), 1);
+	assert_int_equal(comm_of(&filter, 13), 0);
+	assert_int_equal(process_filter_take(&filter, &symbol), 1);
+	process_filter_deinit(&filter);
+}
+
+static void test_pid_used_again(void **state)
+{
+	struct process_filter filter = {0};
+
+	assert_int_equal(process_filter_add(&filter, 10, 100), 0);
+	assert_int_equal(fork_at(&filter, 10, 11, 110), 1);
+	assert_int_equal(fork_at(&filter, 2, 11, 500), 0); /* somebody else's now */
+	assert_int_equal(comm_of(&filter, 11), 0);
+	assert_int_equal(fork_at(&filter, 10, 11, 600), 1); /* and ours again */
+	assert_int_equal(comm_of(&filter, 11), 1);
+	process_filter_deinit(&filter);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_follows_forks),
+		cmocka_unit_test(test_pid_used_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

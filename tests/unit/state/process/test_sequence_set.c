@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "state/process/sequence_set.h"
+
+static void assert_runs(const struct sequence_set *set, size_t count, uint64_t missing)
+{
+	assert_int_equal(set->runs.size, count);
+	assert_int_equal(sequence_set_missing(set), missing);
+}
+
+static void test_order_means_nothing(void **state)
+{
+	struct sequence_set set = {0};
+
+	assert_int_equal(sequence_set_add(&set, 7), 1);
+	assert_int_equal(sequence_set_add(&set, 9), 1);
+	assert_runs(&set, 2, 1);
+	assert_false(sequence_set_has(&set, 8));
+	assert_int_equal(sequence_set_add(&set, 8), 1);
+	assert_runs(&set, 1, 0);
+	assert_int_equal(sequence_set_add(&set, 8), 0);
+	assert_int_equal(sequence_set_add(&set, 6), 1);
+	assert_true(sequence_set_has(&set, 6) && sequence_set_has(&set, 9));
+	assert_false(sequence_set_has(&set, 5) || sequence_set_has(&set, 10));
+	assert_runs(&set, 1, 0);
+	sequence_set_deinit(&set);
+}
+
+/* Where counting begins decides what is missing below the first. */
+static void test_count_from(void **state)
+{
+	struct sequence_set set = {0};
+
+	sequence_set_count_from(&set, 0);
+	assert_runs(&set, 0, 0);
+	sequence_set_add(&set, 3);
+	assert_runs(&set, 1, 3);
+	sequence_set_add(&set, 9);
+	assert_runs(&set, 2, 8);
+	sequence_set_count_from(&set, 6);
+	assert_runs(&set, 2, 3);
+	sequence_set_count_from(&set, 9);
+	assert_runs(&set, 2, 0);
+	sequence_set_deinit(&set);
+}
+
+static void test_ends_of_the_count(void **state)
+{
+	struct sequence_set set = {0};
+
+	sequence_set_add(&set, UINT64_MAX);
+	assert_false(sequence_set_has(&set, 0));
+	sequence_set_add(&set, 0);
+	assert_runs(&set, 2, UINT64_MAX - 1);
+	assert_int_equal(sequence_set_add(&set, UINT64_MAX), 0);
+	assert_int_equal(sequence_set_add(&set, UINT64_MAX - 1), 1);
+	assert_int_equal(sequence_set_add(&set, 1), 1);
+	assert_runs(&set, 2, UINT64_MAX - 3);
+	sequence_set_deinit(&set);
+}
+
+/* Numbers sent to cost memory cost no more than the limit, and stay counted. */
+static void test_limit(void **state)
+{
+	struct sequence_set set = {0};
+
+	for (uint64_t i = 0; i < 10 * SEQUENCE_RUNS_MAX; i++) {
+		assert_int_equal(sequence_set_add(&set, 3 * i), 1);
+		assert_true(set.runs.size <= SEQUENCE_RUNS_MAX);
+	}
+	assert_int_equal(sequence_set_missing(&set), 2 * (10 * SEQUENCE_RUNS_MAX - 1));
+	assert_true(set.runs.capacity <= 2 * SEQUENCE_RUNS_MAX);
+	sequence_set_deinit(&set);
+}
+
+/* Against an array of flags. */
+static void test_random(void **state)
+{
+	enum { NUMBERS = 512 };
+
+	for (unsigned seed = 1; seed <= 200; seed++) {
+		struct sequence_set set = {0};
+		bool came[NUMBERS] = {false};
+		uint64_t missing = 0;
+		int highest = -1;
+
+		srand(seed);
+		sequence_set_count_from(&set, 0);
+		for (int i = 0; i < 400; i++) {
+			int number = rand() % NUMBERS;
+
+			assert_int_equal(sequence_set_add(&set, (uint64_t)number), !came[number]);
+			came[number] = true;
+			highest = number > highest ? number : highest;
+		}
+		for (int i = 0; i < NUMBERS; i++) {
+			assert_int_equal(sequence_set_has(&set, (uint64_t)i), came[i]);
+			missing += i < highest && !came[i];
+		}
+		assert_int_equal(sequence_set_missing(&set), missing);
+		sequence_set_deinit(&set);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order_means_nothing),
+		cmocka_unit_test(test_count_from),
+		cmocka_unit_test(test_ends_of_the_count),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

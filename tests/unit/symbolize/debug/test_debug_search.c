@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Debug info that a source fetches from elsewhere, and whether it is believed. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "symbolize/debug/debug_search.h"
+#include "tests/unit/symbolize/inlining_files.h"
+
+struct file {
+	uint8_t *bytes;
+	struct blob blob;
+};
+
+struct fixture {
+	struct file program, served, local; /* local: without bytes, there is none */
+	unsigned fetched;
+};
+
+static void file_open(const char *variant, struct file *ret)
+{
+	size_t size_bytes = 0;
+	char path[4096];
+
+	inlining_path(variant, path);
+	ret->bytes = file_bytes(path, &size_bytes);
+	assert_non_null(ret->bytes);
+	ret->blob = blob_of_memory(ret->bytes, size_bytes);
+}
+
+static int open_debug(void *context, const struct module *module, const char *path, bool ours,
+		      struct blob *ret)
+{
+	const struct fixture *fixture = context;
+
+	if (!fixture->local.bytes)
+		return -ENOENT;
+	*ret = fixture->local.blob;
+	return 0;
+}
+
+static int fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
+		       struct blob *ret)
+{
+	struct fixture *fixture = context;
+
+	assert_int_equal(build_id_bytes, 20);
+	fixture->fetched++;
+	if (!fixture->served.bytes)
+		return -ETIMEDOUT;
+	*ret = fixture->served.blob;
+	return 0;
+}
+
+/* Returns what the search does; *ret_found is where it found it. */
+static int search(struct fixture *fixture, const uint8_t **ret_found)
+{
+	const struct file_source source = {
+		.open_debug = open_debug,
+		.fetch_debug = fetch_debug,
+		.context = fixture,
+	};
+	const struct module module = {.path = "/nowhere/program"};
+	struct debug_search found = {.blob = {0}};
+	struct debug_checks checks = {0};
+	int err;
+
+	file_open("stripped", &fixture->program);
+	err = debug_search_file(&source, &module, &fixture->program.blob, &checks, &found);
+	*ret_found = found.blob.context;
+	debug_search_deinit(&found);
+	free(fixture->program.bytes);
+	return err;
+}
+
+static void fetched_is_the_last_resort(void **state)
+{
+	struct fixture fixture = {0};
+	const uint8_t *found;
+
+	file_open("stripped.debug", &fixture.served);
+	assert_int_equal(search(&fixture, &found), 0);
+	assert_ptr_equal(found, fixture.served.bytes);
+	assert_int_equal(fixture.fetched, 1);
+	file_open("stripped.debug", &fixture.local);
+	assert_int_equal(search(&fixture, &found), 0);
+	assert_ptr_equal(found, fixture.local.bytes);
+	assert_int_equal(fixture.fetched, 1);
+	free(fixture.local.bytes);
+	free(fixture.served.bytes);
+}
+
+static void fetched_of_another_build_is_refused(void **state)
+{
+	struct fixture fixture = {0};
+	const uint8_t *found;
+
+	file_open("4", &fixture.served);
+	assert_int_equal(search(&fixture, &found), -ENOENT);
+	assert_null(found);
+	assert_int_equal(fixture.fetched, 1);
+	free(fixture.served.bytes);
+}
+
+static void nothing_fetched_is_nothing_found(void **state)
+{
+	struct fixture fixture = {0};
+	const uint8_t *found;
+
+	assert_int_equal(search(&fixture, &found), -ENOENT);
+	assert_null(found);
+	assert_int_equal(fixture.fetched, 1);
+}
+
+/* The program and its debug file, told by its checksum alone. */
+static void open_without_build_id(struct fixture *fixture)
+{
+	uint8_t *note;
+
+	file_open("stripped", &fixture->program);
+	note = memmem(fixture->program.bytes, fixture->program.blob.size_bytes,
+		      "\x14\0\0\0\x03\0\0\0GNU", 12);
+	assert_non_null(note);
+	note[4] = 99; /* of another kind */
+}
+
+/* By its checksum alone a file is not asked for: anybody can make one that fits. */
+static void without_build_id_nobody_is_asked(void **state)
+{
+	struct fixture fixture = {0};
+	const struct file_source source = {
+		.open_debug = open_debug,
+		.fetch_debug = fetch_debug,
+		.context = &fixture,
+	};
+	const struct module module = {.path = "/nowhere/program"};
+	struct debug_search found = {.blob = {0}};
+	struct debug_checks checks = {.left_bytes = UINT64_MAX};
+
+	open_without_build_id(&fixture);
+	assert_int_equal(
+		debug_search_file(&source, &module, &fixture.program.blob, &checks, &found),
+		-ENOENT);
+	assert_null(found.blob.context);
+	assert_int_equal(fixture.fetched, 0);
+	free(fixture.program.bytes);
+}
+
+/* Of a file of terabytes the sum would be made for hours. */
+static void checking_has_an_end(void **state)
+{
+	struct fixture fixture = {0};
+	const struct file_source source = {.open_debug = open_debug, .context = &fixture};
+	const struct module module = {.path = "/nowhere/program"};
+	struct debug_search found = {.blob = {0}};
+	struct debug_checks checks;
+
+	open_without_build_id(&fixture);
+	file_open("stripped.debug", &fixture.local);
+	checks = (struct debug_checks){.left_bytes = fixture.local.blob.size_bytes - 1};
+	assert_int_equal(
+		debug_search_file(&source, &module, &fixture.program.blob, &checks, &found),
+		-ENOENT);
+	assert_true(checks.refused);
+	checks = (struct debug_checks){.left_bytes = fixture.local.blob.size_bytes};
+	assert_int_equal(
+		debug_search_file(&source, &module, &fixture.program.blob, &checks, &found), 0);
+	assert_ptr_equal(found.blob.context, fixture.local.bytes);
+	assert_int_equal(checks.left_bytes, 0);
+	assert_int_equal(checks.refused, 0);
+	free(fixture.local.bytes);
+	free(fixture.program.bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fetched_is_the_last_resort),
+		cmocka_unit_test(fetched_of_another_build_is_refused),
+		cmocka_unit_test(nothing_fetched_is_nothing_found),
+		cmocka_unit_test(without_build_id_nobody_is_asked),
+		cmocka_unit_test(checking_has_an_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "unwind/engine_host.h"
+#include "tests/unit/state/made_mapping.h"
+
+#define PID 100
+
+struct world {
+	struct string_pool *strings;
+	struct module_table modules;
+	struct process_table processes;
+	struct process *process;
+	uint64_t mapped;
+};
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	assert_int_equal(string_pool_create(&w->strings), 0);
+	process_table_init(&w->processes, w->strings, &w->modules, &code_budget_default, NULL);
+	assert_int_equal(process_table_at(&w->processes, PID, 7, 0, &w->process), 0);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	process_table_deinit(&w->processes);
+	module_table_deinit(&w->modules);
+	string_pool_destroy(w->strings);
+	free(w);
+	return 0;
+}
+
+/* Maps a file behind those before; its number is the count of them. */
+static const struct module *map(struct world *w, const char *path)
+{
+	struct made_mapping *made = malloc(sizeof(*made));
+
+	assert_non_null(made);
+	made_mapping(made, path, ++w->mapped, "");
+	made->mapping.address = w->mapped << 20;
+	assert_int_equal(process_table_map(&w->processes, &made->mapping), 0);
+	free(made);
+	return module_table_get(&w->modules, w->modules.modules.size - 1);
+}
+
+static const struct module *host(struct world *w, const struct module *engine)
+{
+	return engine_host(w->process, &w->modules, engine);
+}
+
+static void test_program(void **state)
+{
+	struct world *w = *state;
+	const struct module *program = map(w, "/usr/bin/php8.2"), *engine;
+
+	map(w, "/usr/lib/x86_64-linux-gnu/libc.so.6");
+	engine = map(w, "/usr/lib/php/20220829/opcache.so");
+	assert_ptr_equal(host(w, engine), program);
+}
+
+static void test_server(void **state)
+{
+	struct world *w = *state;
+	const struct module *library, *engine;
+
+	map(w, "/usr/sbin/apache2");
+	engine = map(w, "/usr/lib/php/20220829/opcache.so");
+	map(w, "/usr/lib/php/20220829/phpiredis.so");
+	assert_null(host(w, engine));
+	library = map(w, "/usr/lib/apache2/modules/libphp8.2.so");
+	assert_ptr_equal(host(w, engine), library);
+}
+
+/* From 8.5 on opcache is a part of PHP. */
+static void test_built_in(void **state)
+{
+	struct world *w = *state;
+	const struct module *program = map(w, "/usr/sbin/php-fpm");
+
+	assert_ptr_equal(host(w, program), program);
+}
+
+static void test_others(void **state)
+{
+	struct world *w = *state;
+	const struct module *engine;
+
+	map(w, "/usr/bin/php8.2");
+	engine = map(w, "/usr/lib/x86_64-linux-gnu/libdnnl.so.2");
+	assert_null(host(w, engine));
+	assert_null(host(w, NULL));
+}
+
+/* Only so many mappings are looked at. */
+static void test_far_away(void **state)
+{
+	struct world *w = *state;
+	const struct module *engine = map(w, "/opt/opcache.so");
+
+	for (uint32_t i = 0; i < 4096; i++)
+		map(w, "/lib/x.so");
+	map(w, "/usr/bin/php8.2");
+	assert_null(host(w, engine));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_program, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_server, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_built_in, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_far_away, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Code that was copied when it was told of: nobody has to read it, even when it is gone. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "unwind/code_copies.h"
+#include "tests/unit/locate/unwind_world.h"
+
+#define PID  100
+#define CODE 0x500000ull
+#define SIZE 0x100ull
+#define MAIN 0x400000ull /* a file of nothing but outermost frames */
+#define NOW  1000000000ull
+
+/* A return address and two words, no frame pointer. */
+static int answer(struct world *w, const struct unwind_request *request, struct unwind_rows *ret)
+{
+	if (request->module)
+		return unwind_rows_add(ret, 0, UNWIND_CFA_COMMAND(UNWIND_ROOT), UNWIND_RBP_KEPT);
+	for (uint32_t i = 0; i < request->copy_bytes; i++)
+		assert_int_equal(request->copy[i], (uint8_t)i);
+	return unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 24), UNWIND_RBP_KEPT);
+}
+
+static int setup(void **state)
+{
+	struct world *w = world_create(1u << 16, 1u << 10);
+
+	w->answer = answer;
+	w->read_ns = NOW;
+	world_map(w, &(struct world_mapping){PID, 1, MAIN, 0x1000, 0, 1, "/bin/main"});
+	world_map(w, &(struct world_mapping){PID, 1, CODE, 0x10000000, 0, 0, "//anon"});
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	world_destroy(*state);
+	return 0;
+}
+
+/* Of a stack with its leaf and one caller in the code: whether it is whole, and not guessed. */
+static bool walks(struct world *w, uint64_t time_ns, uint64_t known_ns)
+{
+	struct world_sample made;
+
+	w->used = 0;
+	world_push(w, MAIN + 0x11);
+	world_push_many(w, 2);
+	world_push(w, CODE + 0x21);
+	world_push_many(w, 2);
+	world_sample(w, PID, time_ns, CODE + 0x10, 0, &made);
+	return world_finish(w, &made, known_ns, false) == 0 && w->finished.count == 3 &&
+	       w->finished.end == JITBPF_END_ROOT && !w->finished.guessed;
+}
+
+/* So many regions were asked for, the last one with so many bytes of its code, or to be read. */
+static void assert_asked(const struct world *w, size_t count, uint32_t copy_bytes)
+{
+	const struct unwind_request *last = NULL;
+	size_t regions = 0;
+
+	vec_for_each (request, &w->requests) {
+		if (request->module)
+			continue;
+		regions++;
+		last = request;
+	}
+	assert_int_equal(regions, count);
+	if (!last)
+		return;
+	assert_int_equal(last->copy_bytes, copy_bytes);
+	assert_int_equal(!!last->copy, !!copy_bytes);
+}
+
+/* No need to wait until it is known what stood there. */
+static void test_known_at_once(void **state)
+{
+	struct world *w = *state;
+	struct world_sample made;
+
+	world_load(w, PID, NOW - 9, CODE, SIZE);
+	world_copy(w, PID, NOW - 8, CODE, SIZE, 0, SIZE);
+	assert_true(walks(w, NOW, NOW));
+	assert_asked(w, 1, SIZE);
+	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
+	/* And the kernel knows it too. */
+	assert_false(world_sample(w, PID, NOW + 1, CODE + 0x10, 0, &made));
+	assert_int_equal(made.sample.user_frames, 3);
+}
+
+/* The region is over before a stack wants it: each has its own copy. */
+static void test_replaced(void **state)
+{
+	struct world *w = *state;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		world_load(w, PID, NOW + i * 10, CODE, SIZE + i);
+		world_copy(w, PID, NOW + i * 10, CODE, SIZE + i, 0, SIZE + i);
+	}
+	assert_true(walks(w, NOW + 5, NOW + 30));
+	assert_asked(w, 1, SIZE);
+	assert_true(walks(w, NOW + 15, NOW + 30));
+	assert_asked(w, 2, SIZE + 1);
+	assert_true(walks(w, NOW + 25, NOW + 30));
+	assert_asked(w, 3, SIZE + 2);
+	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 0);
+}
+
+/* Of the beginning alone there is a copy: that is read which stands there still. */
+static void test_cut(void **state)
+{
+	struct world *w = *state;
+
+	world_load(w, PID, NOW, CODE, SIZE);
+	world_copy(w, PID, NOW, CODE, SIZE, 0, SIZE / 2);
+	world_load(w, PID, NOW + 10, CODE, SIZE);
+	world_copy(w, PID, NOW + 10, CODE, SIZE, 0, SIZE / 2);
+	assert_true(walks(w, NOW + 5, NOW + 20));
+	assert_asked(w, 1, SIZE / 2);
+	(void)walks(w, NOW + 15, NOW + 20);
+	assert_asked(w, 2, 0);
+}
+
+/* Pieces that do not continue what is there are nothing. */
+static void test_pieces(void **state)
+{
+	struct world *w = *state;
+
+	world_load(w, PID, NOW, CODE, SIZE);
+	world_copy(w, PID, NOW, CODE, SIZE, 0x40, 0x40);
+	world_copy(w, PID, NOW, CODE, SIZE, 0, 0x40);
+	world_copy(w, PID, NOW, CODE, SIZE, 0, 0x40);
+	world_copy(w, PID, NOW, CODE, SIZE, 0x80, 0x80);
+	world_copy(w, PID, NOW, CODE, SIZE, 0x40, 0x40);
+	world_copy(w, PID, NOW, CODE, SIZE, 0xc0, 0x40);
+	world_load(w, PID, NOW + 10, CODE, SIZE);
+	assert_true(walks(w, NOW + 5, NOW + 20));
+	assert_asked(w, 1, 0x80);
+}
+
+/* Others' code is no copy of a region; nor is what was told of when it was over. */
+static void test_lies(void **state)
+{
+	struct world *w = *state;
+
+	world_load(w, PID, NOW, CODE, SIZE);
+	world_copy(w, PID, NOW, CODE + 0x10, SIZE, 0, 0x10);
+	world_copy(w, PID, NOW, CODE, SIZE - 1, 0, 0x10);
+	world_copy(w, PID, NOW, CODE, SIZE + 1, 0, 0x10);
+	world_copy(w, PID, NOW - 1, CODE, SIZE, 0, 0x10);
+	world_copy(w, PID, NOW, 0x10, SIZE, 0, 0x10);
+	world_load(w, PID, NOW + 10, CODE, SIZE + 0x10);
+	world_copy(w, PID, NOW + 10, CODE, SIZE, 0, 0x10);
+	assert_false(walks(w, NOW + 5, NOW + 20));
+	assert_asked(w, 0, 0);
+	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 1);
+}
+
+/* One whose rows are on their way is the table's until they come, or it ends. */
+static void test_ends_while_it_is_asked_for(void **state)
+{
+	struct world *w = *state;
+
+	world_load(w, PID, NOW, CODE, SIZE);
+	world_copy(w, PID, NOW, CODE, SIZE, 0, SIZE);
+	w->silent = true;
+	assert_false(walks(w, NOW + 5, NOW + 20));
+	assert_asked(w, 1, SIZE);
+	assert_int_equal(w->requests.data[0].copy[SIZE - 1], (uint8_t)(SIZE - 1));
+}
+
+static struct jitbpf_code *piece_of(uint64_t size_bytes, uint32_t offset, uint32_t piece_bytes)
+{
+	struct jitbpf_code *piece = calloc(1, sizeof(*piece) + piece_bytes);
+
+	assert_non_null(piece);
+	piece->h.size_bytes = (uint32_t)sizeof(*piece) + piece_bytes;
+	piece->offset = offset;
+	piece->size_bytes = size_bytes;
+	return piece;
+}
+
+/* Bytes are bounded, and so are copies, however small: the first go first. */
+static void test_bounds(void **state)
+{
+	static const struct {
+		uint32_t size_bytes, kept;
+	} bounds[] = {
+		{1, CODE_COPIES_MAX},
+		{4096, CODE_COPIES_BYTES_MAX / 4096},
+		{UINT32_MAX, CODE_COPIES_BYTES_MAX / JITBPF_CODE_COPY_MAX},
+	};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct jitbpf_code *piece = piece_of(bounds[i].size_bytes, 0, 1);
+		uint64_t last = bounds[i].kept + 100;
+		struct code_copies copies;
+
+		assert_int_equal(code_copies_init(&copies), 0);
+		for (uint64_t origin = 1; origin <= last; origin++)
+			code_copies_add(&copies, origin, piece);
+		assert_null(code_copies_find(&copies, last - bounds[i].kept));
+		for (uint64_t origin = last - bounds[i].kept + 1; origin <= last; origin++)
+			assert_int_equal(code_copies_find(&copies, origin)->size_bytes, 1);
+		code_copies_deinit(&copies);
+		free(piece);
+	}
+}
+
+/* What was taken out leaves no bytes behind. */
+static void test_taken(void **state)
+{
+	struct jitbpf_code *first = piece_of(2, 0, 1), *second = piece_of(2, 1, 1);
+	struct code_copies copies;
+
+	assert_int_equal(code_copies_init(&copies), 0);
+	for (uint64_t origin = 1; origin <= 3ull * CODE_COPIES_MAX; origin++) {
+		code_copies_add(&copies, origin, first);
+		code_copies_add(&copies, origin, second);
+		code_copies_add(&copies, origin, second);
+		assert_int_equal(code_copies_find(&copies, origin)->size_bytes, 2);
+		free(code_copies_take(&copies, code_copies_find(&copies, origin)));
+		assert_null(code_copies_find(&copies, origin));
+		assert_int_equal(copies.bytes, 0);
+	}
+	code_copies_deinit(&copies);
+	free(first);
+	free(second);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_known_at_once),
+		TEST(test_replaced),
+		TEST(test_cut),
+		TEST(test_pieces),
+		TEST(test_lies),
+		TEST(test_ends_while_it_is_asked_for),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the kernel found by mappings that were not those of the sample's time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "unwind/walked_stack.h"
+#include "tests/unit/state/made_mapping.h"
+
+#define PID    100
+#define MAIN   0x400000
+#define LIB    0x700000
+#define FRAMES 4
+
+struct fixture {
+	struct string_pool *strings;
+	struct module_table modules;
+	struct process_table processes;
+	struct process *process;
+};
+
+static void map(struct fixture *f, uint64_t time_ns, uint64_t address, const char *path,
+		uint64_t file_offset)
+{
+	static struct made_mapping made;
+
+	made_mapping(&made, path, *path == '/' && path[1] != '/' ? (uint64_t)path[5] : 0, "");
+	made.mapping.h.time_ns = time_ns;
+	made.mapping.address = address;
+	made.mapping.file_offset = file_offset;
+	assert_int_equal(process_table_map(&f->processes, &made.mapping), 0);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	assert_int_equal(string_pool_create(&f->strings), 0);
+	process_table_init(&f->processes, f->strings, &f->modules, &code_budget_default, NULL);
+	assert_int_equal(process_table_at(&f->processes, PID, 7, 0, &f->process), 0);
+	map(f, 1, MAIN, "/bin/m", 0);
+	map(f, 1, LIB, "/lib/x.so", 0x2000);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	process_table_deinit(&f->processes);
+	module_table_deinit(&f->modules);
+	string_pool_destroy(f->strings);
+	free(f);
+	return 0;
+}
+
+/* Of a stack whose second frame from the leaf is in the library, and the outermost. */
+static uint32_t sound(struct fixture *f, uint64_t time_ns, uint32_t age_ns)
+{
+	AUTO_FREE struct jitbpf_sample *sample =
+		calloc(1, sizeof(*sample) + (1 + FRAMES) * sizeof(uint64_t));
+	const uint64_t ips[1 + FRAMES] = {~0ull, MAIN, LIB + 1, MAIN + 1, LIB + 0x10};
+
+	assert_non_null(sample);
+	sample->h.time_ns = time_ns;
+	sample->kernel_frames = 1;
+	sample->user_frames = FRAMES;
+	sample->mappings_age_ns = age_ns;
+	memcpy(sample->ips, ips, sizeof(ips));
+	return walked_stack_sound(f->process, sample);
+}
+
+static void test_nothing_has_changed(void **state)
+{
+	assert_int_equal(sound(*state, 1000, 10), FRAMES);
+	assert_int_equal(sound(*state, 1000, 0), FRAMES);
+}
+
+static void test_another_file_took_its_place(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 500, LIB, "/lib/y.so", 0x2000);
+	assert_int_equal(sound(f, 499, 100), FRAMES);
+	assert_int_equal(sound(f, 500, 1), 2);
+	assert_int_equal(sound(f, 600, 100), 2);
+	assert_int_equal(sound(f, 600, 99), FRAMES);
+	assert_int_equal(sound(f, 600, 0), FRAMES);
+}
+
+static void test_another_part_of_the_file(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 500, LIB, "/lib/x.so", 0x3000);
+	assert_int_equal(sound(f, 600, 200), 2);
+}
+
+static void test_memory_took_its_place(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 500, LIB, "//anon", 0);
+	assert_int_equal(sound(f, 600, 200), 2);
+	map(f, 700, LIB, "//anon", 0);
+	assert_int_equal(sound(f, 750, 100), FRAMES);
+}
+
+/* The same again: its protection has changed, or it was taken away and put back. */
+static void test_the_same(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 500, LIB, "/lib/x.so", 0x2000);
+	assert_int_equal(sound(f, 600, 200), FRAMES);
+}
+
+static void test_new_where_nothing_was(void **state)
+{
+	struct fixture *f = *state;
+
+	map(f, 500, LIB + 0x1000, "/lib/y.so", 0);
+	assert_int_equal(sound(f, 600, 200), FRAMES);
+	map(f, 500, MAIN - 0x1000, "/lib/y.so", 0);
+	assert_int_equal(sound(f, 600, 200), FRAMES);
+}
+
+/* No mapping is known at all, so that there can be no rule. */
+static void test_nothing_there(void **state)
+{
+	struct fixture *f = *state;
+	struct jitbpf_comm exec = {
+		.h = {.time_ns = 500, .flags = JITBPF_COMM_EXEC}, .pid = PID, .tid = PID};
+
+	assert_int_equal(process_table_comm(&f->processes, &exec), 0);
+	map(f, 501, MAIN, "/bin/m", 0);
+	assert_int_equal(sound(f, 600, 200), 2);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_nothing_has_changed),
+		TEST(test_another_file_took_its_place),
+		TEST(test_another_part_of_the_file),
+		TEST(test_memory_took_its_place),
+		TEST(test_the_same),
+		TEST(test_new_where_nothing_was),
+		TEST(test_nothing_there),
+	};
+#undef TEST
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

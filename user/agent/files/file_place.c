@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/files/file_place.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+#define DEBUG_FOLDER "/usr/lib/debug/"
+#define TREE_DEPTH   2
+
+struct path_part {
+	const char *start;
+	size_t length;
+};
+
+/* The next part of a path that is more than "" or "."; length 0: there is none. */
+static struct path_part next_part(const char **path)
+{
+	struct path_part part;
+
+	do {
+		*path += strspn(*path, "/");
+		part = (struct path_part){.start = *path, .length = strcspn(*path, "/")};
+		*path += part.length;
+	} while (part.length == 1 && *part.start == '.');
+	return part;
+}
+
+static bool climbs(struct path_part part)
+{
+	return part.length == 2 && !memcmp(part.start, "..", 2);
+}
+
+/* Links that lie in there are root's own: they may lead out of it, the path may not. */
+static bool is_in_debug_folder(const char *path)
+{
+	struct path_part part;
+	int64_t depth = 0;
+
+	if (strncmp(path, DEBUG_FOLDER, sizeof(DEBUG_FOLDER) - 1))
+		return false;
+	path += sizeof(DEBUG_FOLDER) - 1;
+	while (depth >= 0 && (part = next_part(&path)).length)
+		depth += climbs(part) ? -1 : 1;
+	return depth >= 0;
+}
+
+static uint64_t tree_hash(const char *path)
+{
+	struct path_part part;
+	uint64_t hash = 0;
+
+	for (unsigned depth = 0; (part = next_part(&path)).length; depth++) {
+		if (climbs(part))
+			return 0; /* of what, depends on links */
+		if (depth < TREE_DEPTH)
+			hash = hash_bytes(part.start, part.length, hash);
+	}
+	return hash;
+}
+
+struct file_place file_place_of_debug(uint32_t pid, const char *path)
+{
+	uint64_t hash;
+
+	if (pid || is_in_debug_folder(path))
+		return (struct file_place){.kind = FILE_PLACE_ROOT, .a = pid};
+	hash = tree_hash(path);
+	return (struct file_place){
+		.kind = FILE_PLACE_TREE,
+		.a = (uint32_t)(hash >> 32),
+		.b = (uint32_t)hash,
+	};
+}

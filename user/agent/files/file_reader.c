@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/files/file_reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/kernel/clock.h"
+#include "agent/files/fd_message.h"
+#include "agent/files/file_blob.h"
+#include "base/scope.h"
+#include "base/vec.h"
+
+#define QUICK_MS     10 /* such an answer is not charged */
+#define PAGE_BYTES   4096
+#define WINDOW_BYTES (16u << 10) /* of a blob: what is read at least */
+
+struct place_account {
+	struct file_place place;
+	uint64_t spent_ms;
+	char *given_up; /* what was asked for then; NULL: it has not been */
+};
+
+struct file_reader {
+	const struct file_helpers *helpers;
+	struct file_patience patience, servers;
+	int socket; /* to a helper; -1: none */
+	VEC(struct place_account) accounts;
+	uint32_t given_up[FILE_PLACES_GIVEN_UP_MAX]; /* accounts */
+	uint32_t given_up_count;
+	struct file_reply reply;
+};
+
+int file_reader_create(const struct file_helpers *helpers, struct file_patience patience,
+		       struct file_reader **ret)
+{
+	struct file_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return -ENOMEM;
+	reader->helpers = helpers;
+	reader->patience = reader->servers = patience;
+	reader->socket = -1;
+	*ret = reader;
+	return 0;
+}
+
+void file_reader_destroy(struct file_reader *reader)
+{
+	if (!reader)
+		return;
+	if (reader->socket >= 0)
+		close(reader->socket);
+	vec_for_each (account, &reader->accounts)
+		free(account->given_up);
+	vec_deinit(&reader->accounts);
+	free(reader);
+}
+
+void file_reader_set_servers(struct file_reader *reader, struct file_patience patience)
+{
+	reader->servers = patience;
+}
+
+const char *file_reader_given_up(const struct file_reader *reader, uint32_t number)
+{
+	if (number >= reader->given_up_count)
+		return NULL;
+	return reader->accounts.data[reader->given_up[number]].given_up;
+}
+
+/* Few places are ever slow, and only those have an account. */
+static struct place_account *account_of(struct file_reader *reader, struct file_place place)
+{
+	vec_for_each (account, &reader->accounts) {
+		if (file_place_equal(account->place, place))
+			return account;
+	}
+	return NULL;
+}
+
+static const struct file_patience *patience_with(const struct file_reader *reader,
+						 struct file_place place)
+{
+	return place.kind == FILE_PLACE_SERVERS ? &reader->servers : &reader->patience;
+}
+
+/* How long to wait for an answer; 0: not at all. */
+static uint64_t time_left_ms(struct file_reader *reader, struct file_place place)
+{
+	const struct file_patience *patience = patience_with(reader, place);
+	const struct place_account *account = account_of(reader, place);
+	uint64_t left_ms = patience->place_ms;
+
+	if (reader->given_up_count == FILE_PLACES_GIVEN_UP_MAX || (account && account->given_up))
+		return 0;
+	left_ms -= account ? account->spent_ms : 0;
+	return left_ms < patience->answer_ms ? left_ms : patience->answer_ms;
+}
+
+/* What was asked for, by name. */
+static char *subject_of(const struct file_request *request, int fd)
+{
+	char link[64], path[FILE_PATH_MAX], *memory;
+	ssize_t length;
+
+	if (request->kind == FILE_FIND_SERVED)
+		return strdup("a debuginfod server");
+	if (request->kind == FILE_READ_MEMORY)
+		return asprintf(&memory, "the memory of process %u", request->pid) < 0 ? NULL
+										       : memory;
+	if (request->kind != FILE_READ)
+		return strdup(request->path);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, sizeof(path)); /* asks no file system */
+	return length < 0 ? strdup("a file") : strndup(path, (size_t)length);
+}
+
+/* Charge a place, and give it up where that used up its time, or where there was no answer. */
+static int charge(struct file_reader *reader, struct file_place place, uint64_t spent_ms,
+		  bool answered, const struct file_request *request, int fd)
+{
+	struct place_account *account = account_of(reader, place);
+
+	if (answered && spent_ms < QUICK_MS)
+		return 0;
+	if (!account) {
+		if (vec_push(&reader->accounts, (struct place_account){.place = place}))
+			return -ENOMEM;
+		account = &reader->accounts.data[reader->accounts.size - 1];
+	}
+	account->spent_ms += spent_ms;
+	if (answered && account->spent_ms < patience_with(reader, place)->place_ms)
+		return 0;
+	account->given_up = subject_of(request, fd);
+	if (!account->given_up)
+		return -ENOMEM;
+	reader->given_up[reader->given_up_count++] = (uint32_t)(account - reader->accounts.data);
+	return 0;
+}
+
+static int wait_for_answer(int socket, uint64_t until_ns)
+{
+	struct pollfd waiting = {.fd = socket, .events = POLLIN};
+	uint64_t now_ns;
+
+	while ((now_ns = clock_now_ns()) < until_ns) {
+		int ready = poll(&waiting, 1, (int)((until_ns - now_ns + 999999) / 1000000));
+
+		if (ready > 0)
+			return 0;
+		if (ready < 0 && errno != EINTR)
+			return -errno;
+	}
+	return -ETIMEDOUT;
+}
+
+/* The reply's size, or negative errno where this helper is of no use any more. */
+static ssize_t converse(struct file_reader *reader, const struct file_request *request, int fd,
+			uint64_t until_ns, int *ret_fd)
+{
+	size_t bytes = offsetof(struct file_request, path) + strlen(request->path) + 1;
+	ssize_t got;
+	int err;
+
+	err = fd_message_send(reader->socket, request, bytes, fd);
+	err = err ?: wait_for_answer(reader->socket, until_ns);
+	if (err)
+		return err;
+	got = fd_message_receive(reader->socket, &reader->reply, sizeof(reader->reply), ret_fd);
+	if (got < (ssize_t)offsetof(struct file_reply, bytes))
+		return got < 0 ? got : -EPIPE; /* it has ended */
+	return got;
+}
+
+/* A server that the library, or a mount that the kernel, has waited for long enough. */
+static bool is_timeout(int err)
+{
+	return err == -ETIME || err == -ETIMEDOUT;
+}
+
+/* Ask, wait, and charge for it. The reply is in the reader; fd is sent along. */
+static int ask(struct file_reader *reader, struct file_place place,
+	       const struct file_request *request, int fd, int *ret_fd)
+{
+	uint64_t left_ms = time_left_ms(reader, place), began_ns = clock_now_ns();
+	bool answered;
+	ssize_t got;
+	int err;
+
+	*ret_fd = -1;
+	if (!left_ms)
+		return -ETIMEDOUT;
+	if (reader->socket < 0)
+		reader->socket = file_helpers_connect(reader->helpers);
+	if (reader->socket < 0)
+		return reader->socket;
+	got = converse(reader, request, fd, began_ns + left_ms * 1000000, ret_fd);
+	if (got < 0) {
+		close(reader->socket);
+		reader->socket = -1;
+	}
+	answered = got >= 0 && !is_timeout(reader->reply.err);
+	err = charge(reader, place, (clock_now_ns() - began_ns) / 1000000, answered, request, fd);
+	if (got < 0)
+		return (int)got;
+	return err ?: reader->reply.err;
+}
+
+int file_reader_find(struct file_reader *reader, struct file_place place,
+		     const struct file_request *request, struct found_file *ret)
+{
+	AUTO_CLOSE int fd = -1;
+	int err = ask(reader, place, request, -1, &fd);
+
+	if (err)
+		return err;
+	if (fd < 0)
+		return -EIO; /* no descriptor was free */
+	*ret = (struct found_file){
+		.fd = TAKE_FD(fd),
+		.direct = reader->reply.direct,
+		.size_bytes = reader->reply.size_bytes,
+		.build_id_bytes = reader->reply.build_id_bytes,
+	};
+	memcpy(ret->build_id, reader->reply.build_id, sizeof(ret->build_id));
+	return 0;
+}
+
+/* What a blob needs to be read. */
+struct read_file {
+	struct file_reader *reader;
+	struct file_place place;
+	int fd;
+	uint64_t size_bytes;
+	uint64_t window_offset;
+	uint32_t window_bytes;
+	uint8_t window[WINDOW_BYTES];
+};
+
+static int read_piece(struct read_file *file, uint64_t offset, void *buf, size_t size_bytes)
+{
+	struct file_request request = {
+		.kind = FILE_READ,
+		.offset = offset,
+		.size_bytes = size_bytes,
+	};
+	AUTO_CLOSE int none = -1;
+	int err = ask(file->reader, file->place, &request, file->fd, &none);
+
+	if (err)
+		return err;
+	if (file->reader->reply.size_bytes != size_bytes)
+		return -EIO;
+	memcpy(buf, file->reader->reply.bytes, size_bytes);
+	return 0;
+}
+
+/* Headers are read in small bits, which lie close to each other. */
+static int read_through_window(struct read_file *file, uint64_t offset, void *buf,
+			       size_t size_bytes)
+{
+	if (offset < file->window_offset ||
+	    offset + size_bytes > file->window_offset + file->window_bytes) {
+		uint64_t start = offset - offset % PAGE_BYTES, left = file->size_bytes - start;
+		uint32_t bytes = left < WINDOW_BYTES ? (uint32_t)left : WINDOW_BYTES;
+		int err;
+
+		file->window_bytes = 0;
+		err = read_piece(file, start, file->window, bytes);
+		if (err)
+			return err;
+		file->window_offset = start;
+		file->window_bytes = bytes;
+	}
+	memcpy(buf, file->window + (offset - file->window_offset), size_bytes);
+	return 0;
+}
+
+static int read_at(void *context, uint64_t offset, void *buf, size_t size_bytes)
+{
+	struct read_file *file = context;
+	uint8_t *to = buf;
+
+	if (size_bytes <= WINDOW_BYTES / 2)
+		return read_through_window(file, offset, buf, size_bytes);
+	while (size_bytes) {
+		size_t piece = size_bytes < FILE_PIECE_MAX ? size_bytes : FILE_PIECE_MAX;
+		int err = read_piece(file, offset, to, piece);
+
+		if (err)
+			return err;
+		to += piece;
+		offset += piece;
+		size_bytes -= piece;
+	}
+	return 0;
+}
+
+static void close_file(void *context)
+{
+	struct read_file *file = context;
+
+	close(file->fd);
+	free(file);
+}
+
+int file_reader_blob(struct file_reader *reader, struct file_place place, struct found_file *found,
+		     struct blob *ret)
+{
+	struct read_file *file;
+
+	if (found->direct)
+		return file_blob_init(ret, found->fd);
+	file = malloc(sizeof(*file));
+	if (!file)
+		return -ENOMEM;
+	file->reader = reader;
+	file->place = place;
+	file->fd = TAKE_FD(found->fd);
+	file->size_bytes = found->size_bytes;
+	file->window_offset = file->window_bytes = 0;
+	*ret = (struct blob){
+		.size_bytes = file->size_bytes,
+		.read = read_at,
+		.close = close_file,
+		.context = file,
+	};
+	return 0;
+}
+
+int file_reader_memory(struct file_reader *reader, uint32_t pid, uint64_t address, void *buf,
+		       size_t size_bytes, size_t *ret_bytes)
+{
+	struct file_place place = {.kind = FILE_PLACE_MEMORY, .a = pid};
+	size_t done = 0, piece, got;
+	int err;
+
+	do {
+		struct file_request request = {.kind = FILE_READ_MEMORY, .pid = pid};
+		AUTO_CLOSE int none = -1;
+
+		piece = size_bytes - done < FILE_PIECE_MAX ? size_bytes - done : FILE_PIECE_MAX;
+		request.address = address + done;
+		request.size_bytes = piece;
+		err = ask(reader, place, &request, -1, &none);
+		got = err ? 0 : reader->reply.size_bytes;
+		if (got > piece)
+			return -EIO;
+		memcpy((uint8_t *)buf + done, reader->reply.bytes, got);
+		done += got;
+	} while (got == piece && done < size_bytes);
+	if (!done)
+		return err ?: -EFAULT;
+	*ret_bytes = done;
+	return 0;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/files/file_store.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "agent/files/debuginfod.h"
+#include "agent/files/file_reader.h"
+#include "agent/files/kept_files.h"
+#include "base/scope.h"
+
+/* The event loop's patience, and the workers'. */
+static const struct file_patience meeting_patience = {.answer_ms = 500, .place_ms = 2000};
+static const struct file_patience reading_patience = {.answer_ms = 3000, .place_ms = 15000};
+static const struct file_patience unwinding_patience = {.answer_ms = 1000, .place_ms = 5000};
+
+#define SERVERS_PLACE_MS 120000 /* what all debug info from servers may take */
+
+struct file_store;
+
+/* A thread's own way to files. */
+struct file_user {
+	struct file_store *store;
+	struct file_reader *reader;
+};
+
+struct file_store {
+	struct file_store_options options;
+	struct file_helpers helpers;
+	struct file_reader *meeting;
+	struct file_user naming, unwinding;
+	/* Of the unwinding thread too: whose memory hangs shall cost memory, not files. */
+	struct file_reader *memory;
+	struct kept_files files;
+	struct file_store_counts counts;
+	int debuginfod_error; /* of the naming thread */
+};
+
+DEFINE_CLEANUP(struct file_store *, file_store_destroy);
+
+int file_store_create(const struct file_store_options *options, struct file_store **ret)
+{
+	CLEANUP(file_store_destroyp) struct file_store *store = calloc(1, sizeof(*store));
+	int err;
+
+	if (!store)
+		return -ENOMEM;
+	store->options = *options;
+	store->options.debuginfod = options->debuginfod && debuginfod_wanted();
+	kept_files_init(&store->files);
+	store->helpers.socket = -1;
+	store->naming.store = store->unwinding.store = store;
+	err = file_helpers_start(&store->helpers);
+	err = err ?: file_reader_create(&store->helpers, meeting_patience, &store->meeting);
+	err = err ?: file_reader_create(&store->helpers, reading_patience, &store->naming.reader);
+	err = err
+		      ?: file_reader_create(&store->helpers, unwinding_patience,
+					    &store->unwinding.reader);
+	err = err ?: file_reader_create(&store->helpers, unwinding_patience, &store->memory);
+	if (err)
+		return err;
+	/* A second more than the library's own limit, which tells why. */
+	file_reader_set_servers(store->naming.reader,
+				(struct file_patience){
+					.answer_ms = (debuginfod_maxtime_s() + 1) * 1000,
+					.place_ms = SERVERS_PLACE_MS,
+				});
+	*ret = TAKE_PTR(store);
+	return 0;
+}
+
+void file_store_destroy(struct file_store *store)
+{
+	if (!store)
+		return;
+	kept_files_deinit(&store->files);
+	file_reader_destroy(store->meeting);
+	file_reader_destroy(store->naming.reader);
+	file_reader_destroy(store->unwinding.reader);
+	file_reader_destroy(store->memory);
+	file_helpers_stop(&store->helpers);
+	free(store);
+}
+
+static bool set_path(struct file_request *request, const char *path)
+{
+	size_t length = strlen(path);
+
+	if (length >= sizeof(request->path))
+		return false;
+	memcpy(request->path, path, length + 1);
+	return true;
+}
+
+static int find_mapped(struct file_store *store, const struct jitbpf_mapping *mapping,
+		       struct found_file *ret)
+{
+	struct file_request request = {
+		.kind = FILE_FIND_MAPPED,
+		.pid = mapping->pid,
+		.inode = mapping->inode,
+		.address = mapping->address,
+		.size_bytes = mapping->size_bytes,
+	};
+
+	if (!set_path(&request, mapping->path))
+		return -ENAMETOOLONG;
+	return file_reader_find(store->meeting,
+				file_place_of_device(mapping->dev_major, mapping->dev_minor),
+				&request, ret);
+}
+
+uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *mapping,
+			 uint8_t ret[JITBPF_BUILD_ID_MAX])
+{
+	struct file_key key = {mapping->dev_major, mapping->dev_minor, mapping->inode,
+			       mapping->path};
+	const struct found_file *known = kept_files_find(&store->files, &key);
+	struct found_file found = {.fd = -1};
+	int err;
+
+	if (known) {
+		memcpy(ret, known->build_id, sizeof(known->build_id));
+		return known->build_id_bytes;
+	}
+	if (kept_files_full(&store->files)) {
+		store->counts.over_budget++;
+		return 0;
+	}
+	err = find_mapped(store, mapping, &found);
+	store->counts.unanswered += err == -ETIMEDOUT;
+	memcpy(ret, found.build_id, sizeof(found.build_id));
+	kept_files_add(&store->files, &key, &found); /* without memory for it, it is met again */
+	return found.build_id_bytes;
+}
+
+int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping *mapping,
+			   int *ret_fd, struct blob *ret)
+{
+	struct found_file found;
+	int err = find_mapped(store, mapping, &found), fd;
+
+	if (err)
+		return err;
+	fd = fcntl(found.fd, F_DUPFD_CLOEXEC, 0);
+	err = fd < 0 ? -errno
+		     : file_reader_blob(
+			       store->meeting,
+			       file_place_of_device(mapping->dev_major, mapping->dev_minor), &found,
+			       ret);
+	if (err) {
+		close(found.fd);
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+struct file_store_counts file_store_counts(const struct file_store *store)
+{
+	return store->counts;
+}
+
+static bool is_same(const struct module *module, const struct found_file *found)
+{
+	return found->build_id_bytes == module->build_id_bytes &&
+	       !memcmp(found->build_id, module->build_id, module->build_id_bytes);
+}
+
+/*
+ * The file at a module's path, if it is the one that was mapped: as the process
+ * sees it while it lives, by inode, or as we do; by build ID where it is known.
+ */
+static int find_same(const struct file_user *user, const struct module *module,
+		     struct found_file *ret)
+{
+	struct file_place place = file_place_of_device(module->dev_major, module->dev_minor);
+	struct file_request request = {
+		.kind = FILE_FIND_MAPPED,
+		.pid = module->pid,
+		.inode = module->inode,
+	};
+	struct found_file found;
+	int err = -ENOENT;
+
+	if (!set_path(&request, module->path))
+		return -ENAMETOOLONG;
+	if (user->store->options.live)
+		err = file_reader_find(user->reader, place, &request, &found);
+	if (err && err != -ETIMEDOUT) {
+		request.kind = FILE_FIND_PATH;
+		request.pid = 0;
+		request.inode = module->build_id_bytes ? 0 : module->inode;
+		err = file_reader_find(user->reader, place, &request, &found);
+	}
+	if (err)
+		return err;
+	if (module->build_id_bytes && !is_same(module, &found)) {
+		close(found.fd);
+		return -ESTALE;
+	}
+	*ret = found;
+	return 0;
+}
+
+/* The vDSO is in no file; all processes of one kernel have the same. */
+static int open_vdso(struct blob *ret)
+{
+	const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
+
+	if (!vdso)
+		return -ENOENT;
+	/* The section headers are the last thing in it. */
+	*ret = blob_of_memory(vdso, vdso->e_shoff + (size_t)vdso->e_shnum * vdso->e_shentsize);
+	return 0;
+}
+
+/* As a blob; takes found->fd over, or closes it. */
+static int open_found(const struct file_user *user, struct file_place place,
+		      struct found_file *found, struct blob *ret)
+{
+	int err = file_reader_blob(user->reader, place, found, ret);
+
+	if (err)
+		close(found->fd);
+	return err;
+}
+
+static int open_module(void *context, const struct module *module, struct blob *ret)
+{
+	const struct file_user *user = context;
+	struct file_key key = {module->dev_major, module->dev_minor, module->inode, module->path};
+	struct found_file found;
+	int err;
+
+	if (!strncmp(module->path, "[vdso", 5))
+		return user->store->options.live ? open_vdso(ret) : -ENOENT;
+	err = kept_files_open(&user->store->files, &key, &found);
+	if (err)
+		err = find_same(user, module, &found);
+	if (err)
+		return err;
+	return open_found(user, file_place_of_device(module->dev_major, module->dev_minor), &found,
+			  ret);
+}
+
+/*
+ * A file of debug info. It is not told from others here: nobody knows its inode.
+ * As the process sees it, if it still lives and is what it was then; a process
+ * that took over its number shows another file, which the symbolizer refuses.
+ */
+static int open_debug(void *context, const struct module *module, const char *path, bool ours,
+		      struct blob *ret)
+{
+	const struct file_user *user = context;
+	struct file_request request = {.kind = FILE_FIND_PATH, .pid = ours ? 0 : module->pid};
+	struct file_place place = file_place_of_debug(request.pid, path);
+	struct found_file found;
+	int err;
+
+	if (!ours && (!user->store->options.live || !module->pid))
+		return -ENOENT;
+	if (!set_path(&request, path))
+		return -ENAMETOOLONG;
+	err = file_reader_find(user->reader, place, &request, &found);
+	return err ?: open_found(user, place, &found, ret);
+}
+
+static int fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
+		       struct blob *ret)
+{
+	const struct file_user *user = context;
+	struct file_store *store = user->store;
+	struct file_request request = {
+		.kind = FILE_FIND_SERVED,
+		.build_id_bytes = build_id_bytes,
+	};
+	struct file_place servers = {.kind = FILE_PLACE_SERVERS};
+	struct found_file found;
+	int err;
+
+	if (!store->options.debuginfod || store->debuginfod_error)
+		return -ENOENT;
+	memcpy(request.build_id, build_id, build_id_bytes);
+	err = file_reader_find(user->reader, servers, &request, &found);
+	if (err == -ENOSYS || err == -EPERM)
+		store->debuginfod_error = err;
+	/* What is in the cache by now lies on a disk of ours. */
+	return err ?: open_found(user, (struct file_place){.kind = FILE_PLACE_ROOT}, &found, ret);
+}
+
+void file_store_source(struct file_store *store, struct file_source *ret)
+{
+	*ret = (struct file_source){
+		.open_module = open_module,
+		.open_debug = open_debug,
+		.fetch_debug = fetch_debug,
+		.context = &store->naming,
+	};
+}
+
+void file_store_unwind_source(struct file_store *store, struct file_source *ret)
+{
+	*ret = (struct file_source){.open_module = open_module, .context = &store->unwinding};
+}
+
+static int read_memory(void *context, uint32_t pid, uint64_t address, void *buf, size_t size_bytes,
+		       size_t *ret_bytes)
+{
+	struct file_store *store = context;
+
+	return file_reader_memory(store->memory, pid, address, buf, size_bytes, ret_bytes);
+}
+
+void file_store_memory_source(struct file_store *store, struct memory_source *ret)
+{
+	*ret = (struct memory_source){.read = read_memory, .context = store};
+}
+
+const char *file_store_given_up(const struct file_store *store, uint32_t number)
+{
+	const struct file_reader *readers[] = {store->meeting, store->naming.reader,
+					       store->unwinding.reader, store->memory};
+
+	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
+		uint32_t count = 0;
+
+		while (file_reader_given_up(readers[i], count))
+			count++;
+		if (number < count)
+			return file_reader_given_up(readers[i], number);
+		number -= count;
+	}
+	return NULL;
+}
+
+int file_store_debuginfod_error(const struct file_store *store)
+{
+	return store->debuginfod_error;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/kernel/live_source.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "agent/kernel/clock.h"
+#include "agent/kernel/live_state.h"
+#include "agent/kernel/pid_namespace.h"
+#include "base/scope.h"
+
+static size_t ring_size(size_t wanted)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+
+	while (size < wanted && size < 1u << 30)
+		size *= 2;
+	return size;
+}
+
+static int fail(struct live_failure *failure, int err, const char *what)
+{
+	failure->unsupported = err == -EPERM || err == -EACCES;
+	snprintf(failure->what, sizeof(failure->what), "%s: %s%s", what, strerror(-err),
+		 failure->unsupported
+			 ? " (root of the machine itself is needed: in a container, run it with "
+			   "--privileged; a kernel in lockdown refuses everybody)"
+			 : "");
+	return err;
+}
+
+static int load_programs(struct live_source *live, const struct live_options *options)
+{
+	uint32_t pidns_inum;
+	struct jitbpf_bpf *bpf;
+	int err;
+
+	live->bpf = bpf = jitbpf_bpf__open();
+	if (!bpf)
+		return -errno;
+	err = pid_namespace_own(&pidns_inum);
+	if (err)
+		return err;
+	bpf->rodata->pidns_inum = pidns_inum;
+	bpf->rodata->only_tracked = options->only_tracked;
+	bpf->rodata->want_user_regs = options->user_regs;
+	bpf->rodata->walk_tables = true;
+	bpf->rodata->code_wake_bytes =
+		(uint32_t)(live->code_ring_bytes / 8 < 2u << 20 ? live->code_ring_bytes / 8
+								: 2u << 20);
+	/* It never takes what events need. */
+	bpf->rodata->copy_code_below = (uint32_t)(live->code_ring_bytes / 4);
+	bpf->rodata->sample_wake_bytes = (uint32_t)(live->sample_ring_bytes / 4);
+	err = bpf_map__set_max_entries(bpf->maps.code_ring, (uint32_t)live->code_ring_bytes);
+	if (err)
+		return err;
+	return jitbpf_bpf__load(bpf);
+}
+
+static int watch(struct live_source *live, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	return epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static int make_sample_ring(struct live_source *live, uint32_t cpu)
+{
+	AUTO_CLOSE int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "sample_ring", 0, 0,
+					   (uint32_t)live->sample_ring_bytes, NULL);
+	struct ring ring;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	if (bpf_map_update_elem(bpf_map__fd(live->bpf->maps.sample_rings), &cpu, &fd, BPF_ANY))
+		return -errno;
+	err = watch(live, fd);
+	err = err ?: ring_init(&ring, fd, live->sample_ring_bytes);
+	if (err)
+		return err;
+	err = vec_push(&live->sample_rings, ring);
+	if (err)
+		ring_deinit(&ring);
+	else
+		TAKE_FD(fd); /* closed with the ring */
+	return err;
+}
+
+static int make_rings(struct live_source *live)
+{
+	int fd = bpf_map__fd(live->bpf->maps.code_ring), err;
+
+	live->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (live->epoll_fd < 0)
+		return -errno;
+	err = ring_init(&live->code_ring, fd, live->code_ring_bytes);
+	err = err ?: watch(live, fd);
+	vec_for_each (event, &live->events.cpus) {
+		err = err ?: watch(live, event->sideband_fd);
+		err = err ?: make_sample_ring(live, event->cpu);
+	}
+	return err;
+}
+
+static int keep_link(struct live_source *live, struct bpf_link *link)
+{
+	int err = link ? vec_push(&live->links, link) : -errno;
+
+	if (err && link)
+		bpf_link__destroy(link);
+	return err;
+}
+
+/* From before the scan on, so that no fork and no exit is missed. */
+static int attach_following(struct live_source *live)
+{
+	int err = keep_link(live, bpf_program__attach(live->bpf->progs.process_exit));
+
+	return err ?: keep_link(live, bpf_program__attach(live->bpf->progs.process_fork));
+}
+
+static int attach_probe(struct live_source *live)
+{
+	struct bpf_link *link;
+	int err;
+
+	live->chosen = *live->site;
+	err = probe_site_choose(&live->chosen, live->bpf->progs.self_test,
+				(const uint64_t *)&live->bpf->bss->self_test_hits,
+				live->self_test_links);
+	err = err ?: probe_site_attach(&live->chosen, live->bpf->progs.jit_event, 0, &link);
+	live->copies = (struct shim_copies){
+		.site = &live->chosen,
+		.program = live->bpf->progs.jit_event,
+		.files = live->files,
+	};
+	return err ?: keep_link(live, link);
+}
+
+DEFINE_CLEANUP(struct live_source *, live_source_destroy);
+
+int live_source_create(const struct live_options *options, const struct probe_site *site,
+		       struct file_store *files, struct live_source **ret,
+		       struct live_failure *failure)
+{
+	CLEANUP(live_source_destroyp) struct live_source *live = calloc(1, sizeof(*live));
+	const char *what;
+	int err;
+
+	*failure = (struct live_failure){0};
+	if (!live)
+		return fail(failure, -ENOMEM, "starting");
+	live->epoll_fd = -1;
+	journal_late_init(&live->late);
+	journal_recovery_init(&live->recovery);
+	live->site = site;
+	live->files = files;
+	live->code_ring_bytes = ring_size(options->code_ring_bytes);
+	live->sample_ring_bytes = ring_size(options->sample_ring_bytes);
+	err = cpu_events_open(&live->events, options->freq_hz, &what);
+	if (err)
+		return fail(failure, err, what);
+	err = load_programs(live, options);
+	if (err)
+		return fail(failure, err, "loading the BPF programs");
+	err = make_rings(live);
+	if (err)
+		return fail(failure, err, "making the rings");
+	err = unwind_maps_init(&live->unwind_maps, live->bpf);
+	if (err)
+		return fail(failure, err, "making the unwind tables");
+	err = attach_following(live);
+	if (err)
+		return fail(failure, err, "following forks and exits");
+	live->came_ns = clock_now_ns();
+	err = attach_probe(live);
+	if (err)
+		return fail(failure, err, "attaching to the probe of libjitbpf.so");
+	*ret = TAKE_PTR(live);
+	return 0;
+}
+
+void live_source_destroy(struct live_source *live)
+{
+	if (!live)
+		return;
+	vec_for_each (link, &live->links)
+		bpf_link__destroy(*link);
+	vec_deinit(&live->links);
+	shim_copies_deinit(&live->copies);
+	for (size_t i = 0; i < ARRAY_SIZE(live->self_test_links); i++)
+		bpf_link__destroy(live->self_test_links[i]);
+	vec_for_each (ring, &live->sample_rings) {
+		int fd = ring->fd;
+
+		ring_deinit(ring);
+		close(fd);
+	}
+	vec_deinit(&live->sample_rings);
+	ring_deinit(&live->code_ring);
+	if (live->epoll_fd >= 0)
+		close(live->epoll_fd);
+	cpu_events_close(&live->events);
+	process_filter_deinit(&live->tracked);
+	vec_deinit(&live->exited);
+	journal_late_deinit(&live->late);
+	journal_recovery_deinit(&live->recovery);
+	round_buffer_deinit(&live->sideband);
+	unwind_maps_deinit(&live->unwind_maps);
+	jitbpf_bpf__destroy(live->bpf);
+	free(live);
+}
+
+void live_source_init_kernel_source(struct live_source *live, struct kernel_source *ret)
+{
+	struct jitbpf_bpf *bpf = live->bpf;
+
+	live->kernel_names = (struct kernel_names){
+		.program_fd = bpf_program__fd(bpf->progs.name_kernel_address),
+		.address = (uint64_t *)&bpf->bss->kernel_name_address,
+		.words = bpf->bss->kernel_name,
+		.words_bytes = sizeof(bpf->bss->kernel_name),
+	};
+	kernel_names_source(&live->kernel_names, ret);
+}
+
+void live_source_init_unwind_feed(struct live_source *live, struct unwind_feed *ret)
+{
+	unwind_maps_init_feed(&live->unwind_maps, ret);
+}
+
+int live_source_track(struct live_source *live, uint32_t pid)
+{
+	uint32_t lives = TRACKED_LIVES;
+
+	if (!live->bpf->rodata->only_tracked)
+		return 0;
+	if (bpf_map_update_elem(bpf_map__fd(live->bpf->maps.tracked), &pid, &lives, BPF_ANY))
+		return -errno;
+	return process_filter_add(&live->tracked, pid, clock_now_ns());
+}
+
+static int attach_sampling(struct live_source *live, const struct cpu_event *event)
+{
+	/* The link closes what it is given; we want to stop the event before that. */
+	int fd = fcntl(event->sample_fd, F_DUPFD_CLOEXEC, 0), err;
+
+	if (fd < 0)
+		return -errno;
+	err = keep_link(live, bpf_program__attach_perf_event(live->bpf->progs.sample, fd));
+	if (err)
+		close(fd);
+	return err;
+}
+
+int live_source_start(struct live_source *live, struct live_failure *failure)
+{
+	int err;
+
+	*failure = (struct live_failure){0};
+	vec_for_each (event, &live->events.cpus) {
+		/* libbpf enables the event with this. */
+		err = attach_sampling(live, event);
+		if (err)
+			return fail(failure, err, "attaching to the sampling event");
+	}
+	return 0;
+}
+
+void live_source_stop(struct live_source *live)
+{
+	cpu_events_stop_sampling(&live->events);
+	live->stopped = true;
+}
+
+int live_source_fd(const struct live_source *live)
+{
+	return live->epoll_fd;
+}
+
+const char *live_source_event(const struct live_source *live)
+{
+	return live->events.name;
+}
+
+uint32_t live_source_cpus(const struct live_source *live)
+{
+	return (uint32_t)live->events.cpus.size;
+}

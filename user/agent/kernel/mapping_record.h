@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Makes a MAPPING record, with the build ID of the file behind it. */
+#ifndef JITBPF_AGENT_KERNEL_MAPPING_RECORD_H
+#define JITBPF_AGENT_KERNEL_MAPPING_RECORD_H
+
+#include "agent/files/file_store.h"
+#include "uapi/record.h"
+
+#define MAPPING_PATH_MAX 4096
+
+struct mapping_record {
+	union {
+		struct jitbpf_mapping record;
+		char room[sizeof(struct jitbpf_mapping) + MAPPING_PATH_MAX];
+	};
+};
+
+/* fields holds all but h.size_bytes, h.type and the build ID. Cannot fail. */
+void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping *fields,
+			 const char *path, size_t path_bytes, struct file_store *files);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/kernel/process_scan.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agent/kernel/clock.h"
+#include "agent/publisher/journal_file.h"
+#include "agent/kernel/mapping_record.h"
+#include "agent/kernel/process_text.h"
+#include "base/scope.h"
+#include "base/vec.h"
+#include "decode/record/proc_maps.h"
+
+struct scanner {
+	const struct process_scan *scan;
+	process_text text;
+	uint64_t time_ns;   /* of the records of the process at hand */
+	VEC(uint32_t) done; /* pids, in the order of the folder: ascending */
+};
+
+/* Where it was there before we came, the time is when we did; else it is now. */
+static int scan_comm(struct scanner *scanner, uint32_t pid)
+{
+	struct jitbpf_comm out = {
+		.h = {.size_bytes = sizeof(out), .type = JITBPF_COMM},
+		.pid = pid,
+		.tid = pid,
+	};
+	struct process_stat stat;
+	int err = process_stat_read(&scanner->text, pid, &stat);
+
+	if (err)
+		return err;
+	scanner->time_ns = scanner->scan->came_ns;
+	if (process_ticks_ns(stat.start_ticks) > scanner->time_ns)
+		scanner->time_ns = clock_now_ns();
+	out.h.time_ns = scanner->time_ns;
+	memcpy(out.comm, stat.comm, stat.comm_bytes < 15 ? stat.comm_bytes : 15);
+	return scanner->scan->take(scanner->scan->take_context, &out.h);
+}
+
+/* Where it sees itself under another pid. */
+static int scan_inner_pid(struct scanner *scanner, uint32_t pid)
+{
+	struct jitbpf_inner_pid out = {
+		.h = {.size_bytes = sizeof(out),
+		      .type = JITBPF_INNER_PID,
+		      .time_ns = scanner->time_ns},
+		.pid = pid,
+	};
+	uint32_t inner_pid;
+	int err = process_inner_pid(&scanner->text, pid, &inner_pid);
+
+	if (err || inner_pid == pid)
+		return err == -ENOMEM ? err : 0;
+	out.inner_pid = inner_pid;
+	return scanner->scan->take(scanner->scan->take_context, &out.h);
+}
+
+static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc_map *map)
+{
+	struct jitbpf_mapping fields = {
+		.h.time_ns = scanner->time_ns,
+		.pid = pid,
+		.tid = pid,
+		.address = map->start,
+		.size_bytes = map->end - map->start,
+		.file_offset = map->file_offset,
+		.inode = map->inode,
+		.dev_major = map->dev_major,
+		.dev_minor = map->dev_minor,
+		.protection = map->protection,
+		.map_flags = map->map_flags,
+	};
+	char path[MAPPING_PATH_MAX] = "//anon";
+	struct mapping_record out;
+
+	if (map->path_bytes)
+		proc_map_path(map, path, sizeof(path));
+	mapping_record_fill(&out, &fields, path, strlen(path), scanner->scan->files);
+	return scanner->scan->take(scanner->scan->take_context, &out.record.h);
+}
+
+static int scan_process(struct scanner *scanner, uint32_t pid)
+{
+	bool has_journal = false;
+	struct proc_map map;
+	struct cursor text;
+	int err, more;
+
+	err = scan_comm(scanner, pid);
+	if (err == -ENOENT || err == -ESRCH)
+		return 0; /* it has ended */
+	if (err)
+		return err;
+	err = scan_inner_pid(scanner, pid);
+	if (err)
+		return err;
+	err = process_text_read_maps(&scanner->text, pid);
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	*scanner->scan->ret_cut += process_text_is_cut(&scanner->text);
+	text = cursor_of(scanner->text.data, scanner->text.size);
+	while (!err && (more = proc_maps_next(&text, &map))) {
+		if (more < 0)
+			continue;
+		if (map.protection & PROT_EXEC)
+			err = scan_mapping(scanner, pid, &map);
+		has_journal |= journal_file_is_mapped(&map);
+	}
+	if (!err && has_journal && scanner->time_ns == scanner->scan->came_ns)
+		err = vec_push(scanner->scan->ret_journals, pid);
+	return err;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Scan the processes that have not been. Returns how many, or negative errno. */
+static int scan_new(struct scanner *scanner, DIR *proc)
+{
+	size_t known = scanner->done.size;
+	struct dirent *entry;
+	int err;
+
+	rewinddir(proc);
+	while ((entry = readdir(proc))) {
+		uint32_t pid;
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+		if (known && bsearch(&pid, scanner->done.data, known, sizeof(pid), compare_pids))
+			continue;
+		if (!scanner->scan->wanted(scanner->scan->wanted_context, pid))
+			continue;
+		err = scan_process(scanner, pid);
+		err = err ?: vec_push(&scanner->done, pid);
+		if (err)
+			return err;
+	}
+	qsort(scanner->done.data, scanner->done.size, sizeof(uint32_t), compare_pids);
+	return (int)(scanner->done.size - known);
+}
+
+uint32_t process_scan_leader(uint32_t tid)
+{
+	char path[64], line[128];
+	AUTO_FCLOSE FILE *status = NULL;
+	uint32_t pid;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	status = fopen(path, "re");
+	while (status && fgets(line, sizeof(line), status)) {
+		if (sscanf(line, "Tgid: %u", &pid) == 1)
+			return pid;
+	}
+	return 0;
+}
+
+int process_scan(const struct process_scan *scan)
+{
+	struct scanner scanner = {.scan = scan};
+	DIR *proc = opendir("/proc");
+	int found;
+
+	if (!proc)
+		return -errno;
+	/* A child of a process not yet scanned, forked while we scan, has nothing to inherit. */
+	for (int round = 0; round < 4; round++) {
+		found = scan_new(&scanner, proc);
+		if (found <= 0)
+			break;
+	}
+	closedir(proc);
+	vec_deinit(&scanner.text);
+	vec_deinit(&scanner.done);
+	return found < 0 ? found : 0;
+}

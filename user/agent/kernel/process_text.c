@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/kernel/process_text.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/kernel/clock.h"
+#include "base/scope.h"
+
+#define START_FIELD 22 /* of /proc/PID/stat, from 1 */
+
+int process_text_read(process_text *text, uint32_t pid, const char *name)
+{
+	AUTO_CLOSE int fd = -1;
+	char path[64 + 256];
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	text->size = 0;
+	do {
+		if (vec_reserve(text, text->size + 16384))
+			return -ENOMEM;
+		got = read(fd, text->data + text->size, text->capacity - text->size);
+		if (got < 0)
+			return -errno;
+		text->size += (size_t)got;
+	} while (got && !process_text_is_cut(text));
+	return 0;
+}
+
+int process_text_read_maps(process_text *text, uint32_t pid)
+{
+	int err = process_text_read(text, pid, "maps");
+	char path[64 + 256];
+	struct dirent *entry;
+	DIR *tasks;
+
+	if (err || text->size)
+		return err;
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	tasks = opendir(path);
+	while (!err && !text->size && tasks && (entry = readdir(tasks))) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "task/%s/maps", entry->d_name);
+		if (process_text_read(text, pid, path) == -ENOMEM)
+			err = -ENOMEM;
+	}
+	if (tasks)
+		closedir(tasks);
+	return err;
+}
+
+/* As a string; the kernel's own texts hold no NUL. */
+static int read_string(process_text *text, uint32_t pid, const char *name)
+{
+	int err = process_text_read(text, pid, name);
+
+	return err ?: vec_push(text, '\0');
+}
+
+int process_inner_pid(process_text *text, uint32_t pid, uint32_t *ret)
+{
+	int err = read_string(text, pid, "status");
+	const char *line = err ? NULL : strstr(text->data, "\nNSpid:");
+	const char *last = NULL;
+
+	if (err)
+		return err;
+	/* One for each namespace, its own last. */
+	for (line = line ? line + strlen("\nNSpid:") : NULL; line && *line == '\t';) {
+		last = ++line;
+		line += strspn(line, "0123456789");
+	}
+	if (!last)
+		return -ESRCH;
+	*ret = (uint32_t)strtoul(last, NULL, 10);
+	return 0;
+}
+
+int process_stat_read(process_text *text, uint32_t pid, struct process_stat *ret)
+{
+	int err = read_string(text, pid, "stat");
+	const char *comm = err ? NULL : strchr(text->data, '(');
+	const char *end = comm ? strrchr(comm, ')') : NULL; /* the name can hold others */
+	const char *at = end;
+
+	if (err)
+		return err;
+	for (int field = 2; at && field < START_FIELD; field++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	if (!at)
+		return -ESRCH;
+	*ret = (struct process_stat){
+		.comm = comm + 1,
+		.comm_bytes = (size_t)(end - comm - 1),
+		.start_ticks = strtoull(at, NULL, 10),
+	};
+	return 0;
+}
+
+static uint64_t tick_ns(void)
+{
+	return 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+uint64_t process_ticks_ns(uint64_t ticks)
+{
+	uint64_t now_ns = clock_now_ns(); /* first: the difference is not below 0 */
+	uint64_t asleep_ns = clock_read_ns(CLOCK_BOOTTIME) - now_ns;
+
+	return ticks * tick_ns() > asleep_ns ? ticks * tick_ns() - asleep_ns : 0;
+}
+
+uint64_t process_ticks_of(uint64_t boot_ns)
+{
+	return boot_ns / tick_ns();
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/launch/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/launch/engine_env.h"
+#include "base/scope.h"
+
+/* Become the user who called sudo. */
+static int drop_to_invoking_user(void)
+{
+	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
+	struct passwd *user;
+	uid_t uid;
+	gid_t gid;
+
+	if (geteuid() != 0 || !uid_text || !gid_text)
+		return 0;
+	uid = (uid_t)strtoul(uid_text, NULL, 10);
+	gid = (gid_t)strtoul(gid_text, NULL, 10);
+	if (!uid)
+		return 0;
+	user = getpwuid(uid);
+	if (user ? initgroups(user->pw_name, gid) : setgroups(0, NULL))
+		return -errno;
+	if (setgid(gid) || setuid(uid))
+		return -errno;
+	if (user) {
+		setenv("HOME", user->pw_dir, 1);
+		setenv("USER", user->pw_name, 1);
+		setenv("LOGNAME", user->pw_name, 1);
+	}
+	return 0;
+}
+
+static void __attribute__((noreturn))
+run(int go_fd, int fail_fd, char *const argv[], const struct command_environment *environment)
+{
+	sigset_t none;
+	char go;
+	int err;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, environment->on_pipe);
+	if (read(go_fd, &go, 1) != 1)
+		_exit(127); /* jitbpf gave up */
+	if (environment->shim_path)
+		engine_env_apply(environment->shim_path);
+	setrlimit(RLIMIT_NOFILE, &environment->open_files);
+	err = drop_to_invoking_user();
+	if (!err) {
+		if (environment->shim_path && access(environment->shim_path, R_OK))
+			dprintf(STDERR_FILENO,
+				"jitbpf: the command cannot read %s: its JIT code will have no "
+				"names (install it where everybody can)\n",
+				environment->shim_path);
+		execvp(argv[0], argv);
+		err = -errno;
+	}
+	/* As a shell has it: 127 where there is no such thing, 126 where it cannot be run. */
+	if (write(fail_fd, &err, sizeof(err)) != sizeof(err))
+		_exit(126);
+	_exit(err == -ENOENT ? 127 : 126);
+}
+
+int command_init(struct command *command, char *const argv[],
+		 const struct command_environment *environment)
+{
+	int go[2], fail[2];
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(fail, O_CLOEXEC)) {
+		close(go[0]);
+		close(go[1]);
+		return -errno;
+	}
+	pid = fork();
+	if (!pid) {
+		close(go[1]);
+		run(go[0], fail[1], argv, environment);
+	}
+	close(go[0]);
+	close(fail[1]);
+	if (pid < 0) {
+		int err = -errno;
+
+		close(go[1]);
+		close(fail[0]);
+		return err;
+	}
+	*command = (struct command){
+		.pid = pid,
+		.go_fd = go[1],
+		.fail_fd = fail[0],
+		.pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
+	};
+	return 0;
+}
+
+int command_go(struct command *command)
+{
+	int err = 0;
+
+	if (write(command->go_fd, "g", 1) != 1)
+		return -errno;
+	/* Ends without a word when exec has closed the other side. */
+	if (read(command->fail_fd, &err, sizeof(err)) != sizeof(err))
+		return 0;
+	return err;
+}
+
+bool command_ended(struct command *command, bool wait)
+{
+	pid_t got;
+
+	if (!command->pid)
+		return true;
+	do
+		got = waitpid(command->pid, &command->status, wait ? 0 : WNOHANG);
+	while (got < 0 && errno == EINTR);
+	if (got == command->pid)
+		command->pid = 0;
+	return !command->pid;
+}
+
+int command_exit_status(const struct command *command)
+{
+	return WIFSIGNALED(command->status) ? 128 + WTERMSIG(command->status)
+					    : WEXITSTATUS(command->status);
+}
+
+void command_deinit(struct command *command)
+{
+	if (command->pid) {
+		kill(command->pid, SIGTERM);
+		close(command->go_fd); /* it may still wait for it */
+		command->go_fd = -1;
+		command_ended(command, true);
+	}
+	scope_close(&command->go_fd);
+	scope_close(&command->fail_fd);
+	scope_close(&command->pidfd);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/launch/requirements.h"
+
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* What libbpf has to say is said by those who call it, in words for people. */
+static int log_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return getenv("JITBPF_DEBUG") ? vfprintf(stderr, format, args) : 0;
+}
+
+/*
+ * Asked by the youngest helper that we call, not by version: distributions give
+ * old kernels newer BPF. Where the question itself fails, loading will say more.
+ */
+static bool kernel_too_old(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 0;
+}
+
+/* Or of another pid namespace, where other processes have the numbers of ours. */
+static bool proc_is_missing(void)
+{
+	char self[32];
+	ssize_t size = readlink("/proc/self", self, sizeof(self) - 1);
+
+	if (size < 0)
+		return true;
+	self[size] = 0;
+	return strtol(self, NULL, 10) != getpid();
+}
+
+bool requirements_missing(char *words, size_t words_bytes)
+{
+	libbpf_set_print(log_nothing);
+	if (geteuid() != 0) {
+		snprintf(words, words_bytes,
+			 "recording needs root, to load BPF programs and open perf events: run it "
+			 "with sudo");
+		return true;
+	}
+	if (proc_is_missing()) {
+		snprintf(words, words_bytes,
+			 "/proc is not that of this pid namespace: mount it (mount -t proc proc "
+			 "/proc; unshare has --mount-proc)");
+		return true;
+	}
+	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
+		snprintf(words, words_bytes,
+			 "this kernel has no BTF (/sys/kernel/btf/vmlinux): use one built with "
+			 "CONFIG_DEBUG_INFO_BTF=y, as those of the distributions are");
+		return true;
+	}
+	if (kernel_too_old()) {
+		struct utsname machine;
+
+		uname(&machine);
+		snprintf(words, words_bytes,
+			 "this kernel is too old: Linux 5.15 is needed, this is %s",
+			 machine.release);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/publisher/engine_code.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "agent/publisher/journal_file.h"
+#include "agent/publisher/journal_reader.h"
+#include "base/scope.h"
+#include "state/code/code_map.h"
+
+static const struct journal_budget budget = {
+	.bytes = {.level = 2 * JIT_JOURNAL_BYTES_MAX},
+	.wait_ns = {.level = 200000000u},
+};
+
+/* A journal that is compacted more often than it can be read through has its quieter moments. */
+#define TRIES_MAX 8
+
+struct pass {
+	const struct engine_maps *maps;
+	const struct journal_file *file;
+	struct code_map *map;
+	uint64_t now;	 /* entries are in order; their times need not be */
+	uint64_t number; /* of regions */
+	uint32_t begun;	 /* times, with the file at hand */
+	struct engine_code *code;
+};
+
+void engine_code_deinit(struct engine_code *code)
+{
+	vec_deinit(&code->engines);
+}
+
+static int begin(void *context)
+{
+	struct pass *pass = context;
+
+	if (!pass->begun++)
+		return 0;
+	/* What was applied may have been dropped since, with what ended it; what was
+	 * inherited does not count beside a journal that drops. */
+	code_map_destroy(pass->map);
+	pass->map = NULL;
+	return code_map_create(&code_budget_default, &pass->number, &pass->map);
+}
+
+static int apply(void *context, const struct jit_journal_entry *entry)
+{
+	const struct jitbpf_jit_header *header = &entry->header;
+	struct pass *pass = context;
+	struct jit_event event;
+	uint32_t file;
+
+	if (header->sequence >= pass->file->end_sequence || header->time_ns >= pass->file->end_ns)
+		return 0;
+	if (jit_fields_decode(header, (const uint8_t *)entry->data + sizeof(*header),
+			      header->size_bytes - sizeof(*header), &event))
+		return 0;
+	file = engine_maps_file_at(pass->maps, header->caller);
+	return code_map_apply(pass->map, &event,
+			      file == UINT32_MAX ? header->caller & ~CODE_ENGINE_KNOWN
+						 : CODE_ENGINE_KNOWN | file,
+			      ++pass->now);
+}
+
+static int count_region(void *context, const struct code_region *region)
+{
+	struct pass *pass = context;
+	bool known = region->engine & CODE_ENGINE_KNOWN;
+	struct engine_count *engine =
+		&pass->code->engines
+			 .data[known ? (uint32_t)region->engine : pass->maps->files.size];
+
+	engine->methods++;
+	engine->bytes += region->size_bytes;
+	return 0;
+}
+
+/* One for each file, and one for the unknown; then those that have any are kept. */
+static int count_engines(struct pass *pass)
+{
+	struct engine_code *code = pass->code;
+	uint32_t files = (uint32_t)pass->maps->files.size;
+	size_t kept = 0;
+
+	if (vec_reserve(&code->engines, files + 1))
+		return -ENOMEM;
+	for (uint32_t i = 0; i <= files; i++)
+		code->engines.data[i] = (struct engine_count){.file = i < files ? i : UINT32_MAX};
+	code_map_for_each(pass->map, count_region, pass);
+	for (uint32_t i = 0; i <= files; i++) {
+		if (code->engines.data[i].methods)
+			code->engines.data[kept++] = code->engines.data[i];
+	}
+	code->engines.size = kept;
+	return 0;
+}
+
+/* Apply all that one file says. Takes its descriptor. */
+static int read_file(struct pass *pass, struct journal_file *file, journal_room *room)
+{
+	struct journal_reader reader = {.fd = file->fd, .size_bytes = file->size_bytes};
+	struct journal_taker taker = {.begin = begin, .entry = apply, .context = pass};
+	struct journal_budget one = budget, all = budget;
+	struct journal_budget *const budgets[2] = {&one, &all};
+	int err;
+
+	file->fd = -1;
+	pass->file = file;
+	pass->begun = 0;
+	err = journal_reader_read(&reader, budgets, room, UINT64_MAX, &taker);
+	journal_reader_close(&reader);
+	return err;
+}
+
+static int read_all(uint32_t pid, const struct engine_maps *maps, struct engine_code *code)
+{
+	CLEANUP(journal_files_close) struct journal_files files = {0};
+	struct pass pass = {.maps = maps, .code = code};
+	journal_room room = {0};
+	int err = journal_files_open(pid, &files);
+
+	code->journal = !err && files.count;
+	err = err ?: code_map_create(&code_budget_default, &pass.number, &pass.map);
+	for (size_t i = 0; i < files.count && !err; i++)
+		err = read_file(&pass, &files.files[i], &room);
+	err = err ?: count_engines(&pass);
+	code_map_destroy(pass.map);
+	vec_deinit(&room);
+	return err;
+}
+
+int engine_code_read(uint32_t pid, const struct engine_maps *maps, struct engine_code *ret)
+{
+	CLEANUP(engine_code_deinit) struct engine_code code = {0};
+	int err = -EBUSY;
+
+	for (int i = 0; i < TRIES_MAX && err == -EBUSY; i++) {
+		engine_code_deinit(&code);
+		code = (struct engine_code){0};
+		err = read_all(pid, maps, &code);
+	}
+	if (err == -EBADMSG || err == -EBUSY || err == -EDQUOT || err == -ENOTSUP) {
+		code.unreadable = true;
+		code.engines.size = 0;
+		err = 0;
+	}
+	if (err)
+		return err;
+	*ret = code;
+	code = (struct engine_code){0};
+	return 0;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/publisher/engine_list.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/kernel/clock.h"
+#include "agent/publisher/engine_code.h"
+#include "agent/publisher/engine_maps.h"
+#include "agent/kernel/process_text.h"
+#include "base/scope.h"
+
+#define MAP_TIME_SLACK_NS 1000000000ll /* of the clock that files have their times from */
+
+int engine_list_init(struct engine_list *ret)
+{
+	struct engine_list list = {0};
+	int err = string_pool_create(&list.strings);
+
+	if (!err)
+		*ret = list;
+	return err;
+}
+
+void engine_list_deinit(struct engine_list *list)
+{
+	vec_deinit(&list->rows);
+	string_pool_destroy(list->strings);
+}
+
+/* Whose files are a process's own. */
+static int read_owner(process_text *text, uint32_t pid, uid_t *ret)
+{
+	int err = process_text_read(text, pid, "status");
+	const char *line;
+	unsigned int effective;
+
+	err = err ?: vec_push(text, '\0');
+	if (err)
+		return err;
+	line = strstr(text->data, "\nUid:");
+	if (!line || sscanf(line, "\nUid: %*u %u", &effective) != 1)
+		return -ESRCH;
+	*ret = effective;
+	return 0;
+}
+
+/* CLOCK_REALTIME when a process began. */
+static int64_t began_ns(const struct process_stat *stat)
+{
+	uint64_t before_ns = clock_now_ns() - process_ticks_ns(stat->start_ticks);
+
+	return (int64_t)(clock_read_ns(CLOCK_REALTIME) - before_ns);
+}
+
+/*
+ * Anybody can put a file there: it counts if it is the process's own and not older
+ * than it, seen from its own root, and no link is on the way. It is not opened.
+ */
+static bool has_perf_map(process_text *text, uint32_t pid, uint32_t inner_pid)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
+	};
+	AUTO_CLOSE int root = -1, fd = -1;
+	struct process_stat stat_;
+	char path[64];
+	struct stat st;
+	uid_t owner;
+
+	snprintf(path, sizeof(path), "/proc/%u/root", pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return false;
+	snprintf(path, sizeof(path), "tmp/perf-%u.map", inner_pid);
+	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || read_owner(text, pid, &owner) ||
+	    process_stat_read(text, pid, &stat_))
+		return false;
+	return st.st_uid == owner && st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec >=
+					     began_ns(&stat_) - MAP_TIME_SLACK_NS;
+}
+
+static int add_row(struct engine_list *list, const struct engine_row *process,
+		   enum engine_publishes publishes, const struct engine_count *count,
+		   const struct engine_maps *maps)
+{
+	struct engine_row row = *process;
+
+	row.publishes = publishes;
+	if (count) {
+		row.methods = count->methods;
+		row.bytes = count->bytes;
+		if (count->file != UINT32_MAX)
+			row.engine = maps->files.data[count->file].name;
+	}
+	return vec_push(&list->rows, row);
+}
+
+static int add_shim(struct engine_list *list, const struct engine_row *process,
+		    const struct engine_maps *maps)
+{
+	CLEANUP(engine_code_deinit) struct engine_code code = {0};
+	int err = engine_code_read(process->pid, maps, &code);
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	if (!code.journal)
+		return maps->shim ? add_row(list, process, ENGINE_SHIM, NULL, maps) : 0;
+	if (code.unreadable || !code.engines.size)
+		return add_row(list, process, code.unreadable ? ENGINE_UNREADABLE : ENGINE_JOURNAL,
+			       NULL, maps);
+	vec_for_each (engine, &code.engines)
+		err = err ?: add_row(list, process, ENGINE_JOURNAL, engine, maps);
+	return err;
+}
+
+static int add_ways(struct engine_list *list, process_text *text, const struct engine_row *process,
+		    const struct engine_maps *maps)
+{
+	struct engine_count generated = {.file = UINT32_MAX, .bytes = maps->generated_bytes};
+	size_t before = list->rows.size;
+	int err = add_shim(list, process, maps);
+
+	if (!err && maps->jitdump)
+		err = add_row(list, process, ENGINE_JITDUMP, NULL, maps);
+	if (!err && has_perf_map(text, process->pid, process->inner_pid))
+		err = add_row(list, process, ENGINE_PERF_MAP, NULL, maps);
+	if (!err && list->rows.size == before && maps->generated_bytes > ENGINE_GENERATED_BYTES_MIN)
+		err = add_row(list, process, ENGINE_NOTHING, &generated, maps);
+	return err;
+}
+
+int engine_list_add(struct engine_list *list, uint32_t pid)
+{
+	CLEANUP(process_text_deinit) process_text text = {0};
+	CLEANUP(engine_maps_deinit) struct engine_maps maps = {0};
+	struct engine_row process = {.pid = pid};
+	struct process_stat stat;
+	int err = process_stat_read(&text, pid, &stat);
+
+	err = err ?: string_pool_add(list->strings, stat.comm, stat.comm_bytes, &process.comm);
+	err = err ?: process_inner_pid(&text, pid, &process.inner_pid);
+	err = err ?: engine_maps_read(&text, pid, process.inner_pid, list->strings, &maps);
+	if (err == -EACCES || err == -EPERM)
+		list->hidden++;
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	return add_ways(list, &text, &process, &maps);
+}
+
+static int compare(const void *a_, const void *b_)
+{
+	const struct engine_row *a = a_, *b = b_;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->publishes != b->publishes)
+		return a->publishes < b->publishes ? -1 : 1;
+	return a->bytes > b->bytes ? -1 : a->bytes < b->bytes;
+}
+
+int engine_list_add_all(struct engine_list *list)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int err = 0;
+
+	if (!proc)
+		return -errno;
+	while (!err && (entry = readdir(proc))) {
+		if (isdigit((unsigned char)entry->d_name[0]))
+			err = engine_list_add(list, (uint32_t)strtoul(entry->d_name, NULL, 10));
+	}
+	closedir(proc);
+	if (!err && list->rows.size)
+		qsort(list->rows.data, list->rows.size, sizeof(*list->rows.data), compare);
+	return err;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/publisher/engine_maps.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agent/publisher/shim_copies.h"
+#include "base/hash.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "decode/record/proc_maps.h"
+
+void engine_maps_deinit(struct engine_maps *maps)
+{
+	vec_deinit(&maps->files);
+	index_map_deinit(&maps->index);
+}
+
+static bool begins_with(const struct proc_map *map, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return map->path_bytes >= length && !memcmp(map->path, prefix, length);
+}
+
+/* Memory that engines put their code into, private or shared. */
+static bool is_generated(const struct proc_map *map)
+{
+	static const char *const memory[] = {"[anon",	"[heap]", "[stack]",
+					     "/memfd:", "/SYSV",  "/dev/zero"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(memory); i++) {
+		if (begins_with(map, memory[i]))
+			return true;
+	}
+	return !map->path_bytes;
+}
+
+/* A program can be started from such memory too: then it is a file like any other. */
+static bool is_program(uint32_t pid, const struct proc_map *map)
+{
+	char path[64], link[PATH_MAX];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	length = readlink(path, link, sizeof(link));
+	return map->path_bytes && length >= (ssize_t)map->path_bytes &&
+	       !memcmp(link, map->path, map->path_bytes);
+}
+
+static bool is_same(const void *items, uint32_t item, const void *key)
+{
+	const struct engine_mapping *a = (const struct engine_mapping *)items + item, *b = key;
+
+	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
+}
+
+static int add_file(struct engine_maps *maps, const struct proc_map *map, const char *jitdump,
+		    struct string_pool *strings)
+{
+	struct engine_mapping file = {
+		.start = map->start,
+		.end = map->end,
+		.inode = map->inode,
+		.dev_major = map->dev_major,
+		.dev_minor = map->dev_minor,
+	};
+	uint64_t hash = hash_mix(file.inode, (uint64_t)file.dev_major << 32 | file.dev_minor);
+	char path[PATH_MAX];
+	const char *name;
+	uint32_t number;
+	int err;
+
+	proc_map_path(map, path, sizeof(path));
+	name = path_file(path);
+	maps->shim |= shim_has_name(path);
+	maps->jitdump |= !strcmp(name, jitdump);
+	err = string_pool_add(strings, name, strlen(name), &file.name);
+	if (err)
+		return err;
+	number = (uint32_t)maps->files.size;
+	file.first = index_map_find(&maps->index, hash, is_same, maps->files.data, &file);
+	if (file.first == INDEX_MAP_NONE) {
+		file.first = number;
+		err = index_map_insert(&maps->index, hash, number);
+	}
+	return err ?: vec_push(&maps->files, file);
+}
+
+int engine_maps_read(process_text *text, uint32_t pid, uint32_t inner_pid,
+		     struct string_pool *strings, struct engine_maps *ret)
+{
+	CLEANUP(engine_maps_deinit) struct engine_maps maps = {0};
+	int err = process_text_read_maps(text, pid), more;
+	struct proc_map map;
+	struct cursor lines;
+	char jitdump[32];
+
+	if (err)
+		return err;
+	snprintf(jitdump, sizeof(jitdump), "jit-%u.dump", inner_pid);
+	lines = cursor_of(text->data, text->size);
+	while ((more = proc_maps_next(&lines, &map))) {
+		if (more < 0 || !(map.protection & PROT_EXEC))
+			continue;
+		if (is_generated(&map) && !is_program(pid, &map))
+			maps.generated_bytes += map.end - map.start;
+		else if (map.inode)
+			err = add_file(&maps, &map, jitdump, strings);
+		if (err)
+			return err;
+	}
+	*ret = maps;
+	maps = (struct engine_maps){0};
+	return 0;
+}
+
+uint32_t engine_maps_file_at(const struct engine_maps *maps, uint64_t address)
+{
+	size_t low = 0, high = maps->files.size;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (maps->files.data[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == maps->files.size || maps->files.data[low].start > address)
+		return UINT32_MAX;
+	return maps->files.data[low].first;
+}

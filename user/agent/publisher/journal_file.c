@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/publisher/journal_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/files/file_blob.h"
+#include "agent/kernel/process_text.h"
+#include "base/scope.h"
+#include "decode/record/jit_journal.h"
+#include "decode/record/proc_maps.h"
+
+/* Check a descriptor, and read the header behind it. Sets *ret, but for its owner. */
+static int check(int fd, struct journal_file *ret)
+{
+	struct jitbpf_journal_header bytes;
+	struct stat st;
+	int seals = fcntl(fd, F_GET_SEALS), err;
+
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &st))
+		return -EBADMSG;
+	if (pread(fd, &bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return -EBADMSG;
+	*ret = (struct journal_file){
+		.fd = fd,
+		.size_bytes = (uint64_t)st.st_size,
+		.end_sequence = UINT64_MAX,
+		.end_ns = UINT64_MAX,
+	};
+	err = jit_journal_header_decode(&bytes, ret->size_bytes, &ret->header);
+	return err;
+}
+
+static bool device_of(int fd, struct statx *ret)
+{
+	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, ret);
+}
+
+/*
+ * Any file can have the name, also one of a file system that never answers: what
+ * path_fd stands for is not touched before it is known to lie where all memfds do.
+ */
+static bool is_memfd(int path_fd)
+{
+	AUTO_CLOSE int known = memfd_create("jitbpf", MFD_CLOEXEC);
+	struct statx ours, theirs;
+
+	return known >= 0 && device_of(known, &ours) && device_of(path_fd, &theirs) &&
+	       ours.stx_dev_major == theirs.stx_dev_major &&
+	       ours.stx_dev_minor == theirs.stx_dev_minor;
+}
+
+static bool is_link_to_journal(const char *path)
+{
+	static const char wanted[] = "/memfd:" JITBPF_JOURNAL_NAME " (deleted)";
+	char link[sizeof(wanted)];
+
+	return readlink(path, link, sizeof(link)) == sizeof(wanted) - 1 &&
+	       !memcmp(link, wanted, sizeof(wanted) - 1);
+}
+
+/*
+ * Through the descriptor that the process itself has, where we may not follow map_files:
+ * whoever may not profile can look at processes of his own. As O_PATH, or -1.
+ */
+static int find_descriptor(uint32_t pid, uint64_t inode)
+{
+	char path[64 + 256];
+	struct dirent *entry;
+	int found = -1;
+	DIR *fds;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+	fds = opendir(path);
+	while (found < 0 && fds && (entry = readdir(fds))) {
+		AUTO_CLOSE int fd = -1;
+		struct stat st;
+
+		snprintf(path, sizeof(path), "/proc/%u/fd/%s", pid, entry->d_name);
+		if (!is_link_to_journal(path))
+			continue;
+		fd = open(path, O_PATH | O_CLOEXEC);
+		if (fd >= 0 && is_memfd(fd) && !fstat(fd, &st) && st.st_ino == inode)
+			found = TAKE_FD(fd);
+	}
+	if (fds)
+		closedir(fds);
+	return found;
+}
+
+static void open_mapped(struct journal_files *files, uint32_t pid, const struct proc_map *map)
+{
+	AUTO_CLOSE int path_fd = -1, fd = -1;
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
+		 map->end);
+	path_fd = open(path, O_PATH | O_CLOEXEC);
+	if (path_fd < 0 && errno == EPERM)
+		path_fd = find_descriptor(pid, map->inode);
+	if (path_fd < 0 || !is_memfd(path_fd))
+		return;
+	fd = file_open_again(path_fd);
+	if (fd < 0 || check(fd, &files->files[files->count]))
+		return;
+	TAKE_FD(fd);
+	files->count++;
+}
+
+bool journal_file_is_mapped(const struct proc_map *map)
+{
+	static const char path[] = "/memfd:" JITBPF_JOURNAL_NAME;
+
+	return map->path_bytes == sizeof(path) - 1 && !memcmp(map->path, path, sizeof(path) - 1);
+}
+
+/* Each file once, whatever number of times it is mapped. */
+static int open_all(struct journal_files *files, process_text *text, uint32_t pid)
+{
+	uint64_t seen[JOURNAL_FILES_MAX];
+	size_t seen_count = 0, i;
+	struct proc_map map;
+	struct cursor maps;
+	int err = process_text_read_maps(text, pid), more;
+
+	if (err)
+		return err;
+	maps = cursor_of(text->data, text->size);
+	while ((more = proc_maps_next(&maps, &map)) && seen_count < JOURNAL_FILES_MAX) {
+		if (more < 0 || !journal_file_is_mapped(&map))
+			continue;
+		for (i = 0; i < seen_count && seen[i] != map.inode;)
+			i++;
+		if (i < seen_count)
+			continue;
+		seen[seen_count++] = map.inode;
+		open_mapped(files, pid, &map);
+	}
+	return 0;
+}
+
+/* The newest that such a process (0: any) made in [from_ns, before_ns); count: there is none. */
+static size_t newest_of(const struct journal_files *files, uint32_t inner_pid, uint64_t from_ns,
+			uint64_t before_ns)
+{
+	size_t newest = files->count;
+
+	for (size_t i = 0; i < files->count; i++) {
+		const struct jitbpf_journal_header *header = &files->files[i].header;
+
+		if ((inner_pid && header->pid != inner_pid) || header->epoch_ns < from_ns ||
+		    header->epoch_ns >= before_ns)
+			continue;
+		if (newest == files->count ||
+		    header->epoch_ns > files->files[newest].header.epoch_ns)
+			newest = i;
+	}
+	return newest;
+}
+
+static bool has_dropped(const struct jitbpf_journal_header *header)
+{
+	return header->compactions || header->left_out;
+}
+
+/* Keep those on the way from the process to its forebears, the oldest first. */
+static void keep_line(struct journal_files *files, uint32_t inner_pid, uint64_t start_ns)
+{
+	struct journal_files line = {.start_ticks = files->start_ticks};
+	size_t at = newest_of(files, inner_pid, start_ns, UINT64_MAX);
+	uint64_t end_sequence = UINT64_MAX, end_ns = UINT64_MAX;
+	bool own = at < files->count;
+
+	/* One that has had no event yet has what its nearest forebear had. */
+	if (!own) {
+		at = newest_of(files, 0, 0, start_ns);
+		end_ns = start_ns;
+	}
+	while (at < files->count) {
+		struct journal_file *file = &files->files[at];
+		const struct jitbpf_journal_header *header = &file->header;
+
+		line.files[line.count] = *file;
+		line.files[line.count].end_sequence = end_sequence;
+		line.files[line.count].end_ns = end_ns;
+		line.files[line.count].own = own && !line.count;
+		line.count++;
+		file->fd = -1;
+		if (!header->inherited_pid || has_dropped(header))
+			break;
+		end_sequence = header->inherited_sequence;
+		end_ns = UINT64_MAX;
+		at = newest_of(files, header->inherited_pid, 0, header->epoch_ns);
+	}
+	journal_files_close(files);
+	for (size_t i = 0; i < line.count / 2; i++) {
+		struct journal_file file = line.files[i];
+
+		line.files[i] = line.files[line.count - 1 - i];
+		line.files[line.count - 1 - i] = file;
+	}
+	*files = line;
+}
+
+int journal_files_open(uint32_t pid, struct journal_files *ret)
+{
+	CLEANUP(process_text_deinit) process_text text = {0};
+	struct journal_files files = {0};
+	struct process_stat stat;
+	uint32_t inner_pid;
+	int err;
+
+	err = process_inner_pid(&text, pid, &inner_pid);
+	err = err ?: process_stat_read(&text, pid, &stat);
+	err = err ?: open_all(&files, &text, pid);
+	if (err) {
+		journal_files_close(&files);
+		return err;
+	}
+	files.start_ticks = stat.start_ticks;
+	keep_line(&files, inner_pid, process_ticks_ns(stat.start_ticks));
+	*ret = files;
+	return 0;
+}
+
+void journal_files_close(struct journal_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		if (files->files[i].fd >= 0)
+			close(files->files[i].fd);
+	}
+	files->count = 0;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/publisher/journal_late.h"
+
+#include <errno.h>
+
+#include "agent/kernel/clock.h"
+#include "agent/publisher/journal_record.h"
+#include "uapi/record.h"
+
+#define SLICE_BYTES (4u << 20)
+
+/* Once at the start of a run: a whole journal of each, and not much of waiting. */
+static const struct journal_budget one = {
+	.bytes = {.level = JIT_JOURNAL_BYTES_MAX + (64u << 20)},
+	.wait_ns = {.level = 200000000u},
+};
+
+static const struct journal_budget all = {
+	.bytes = {.level = 4 * JIT_JOURNAL_BYTES_MAX},
+	.wait_ns = {.level = 1000000000u},
+};
+
+struct slice {
+	struct journal_late *late;
+	const struct journal_file *file;
+	struct journal_origin origin;
+};
+
+void journal_late_init(struct journal_late *late)
+{
+	*late = (struct journal_late){.budget_of_all = all, .reader.fd = -1};
+}
+
+void journal_late_deinit(struct journal_late *late)
+{
+	journal_reader_close(&late->reader);
+	journal_files_close(&late->files);
+	vec_deinit(&late->pids);
+	vec_deinit(&late->room);
+	vec_deinit(&late->record);
+}
+
+static int take_entry(void *context, const struct jit_journal_entry *entry)
+{
+	struct slice *slice = context;
+	struct journal_late *late = slice->late;
+	uint64_t sequence = entry->header.sequence;
+
+	if (sequence < late->from_sequence || sequence < late->had_to ||
+	    sequence >= slice->file->end_sequence || entry->header.time_ns >= slice->file->end_ns)
+		return 0;
+	late->had_to = sequence + 1;
+	return journal_record_send(&slice->origin, entry, &late->record);
+}
+
+static int send_journal(const struct journal_late *late, uint16_t flags, uint64_t time_ns,
+			record_taker_fn take, void *take_context)
+{
+	struct jitbpf_journal out = {
+		.h =
+			{
+				.size_bytes = sizeof(out),
+				.type = JITBPF_JOURNAL,
+				.flags = flags,
+				.time_ns = time_ns,
+			},
+		.pid = late->pid,
+		.from_ns = time_ns,
+		.to_ns = time_ns,
+	};
+
+	for (size_t i = 0; i < late->files.count; i++) {
+		const struct journal_file *file = &late->files.files[i];
+
+		out.left_out += file->header.left_out;
+		if (file->own)
+			out.next_sequence = file->header.next_sequence;
+	}
+	return take(take_context, &out.h);
+}
+
+/* Turn to the next file of the process; the reader owns its descriptor. */
+static void begin_file(struct journal_late *late)
+{
+	struct journal_file *file = &late->files.files[late->file];
+
+	journal_reader_close(&late->reader);
+	late->reader = (struct journal_reader){.fd = file->fd, .size_bytes = file->size_bytes};
+	file->fd = -1;
+	late->from_sequence = file->header.left_out ? file->header.left_out_last + 1 : 0;
+	late->had_to = 0;
+}
+
+/* Turn to the next process that has journals. Returns 1; 0: there is none; or negative errno. */
+static int begin_process(struct journal_late *late, uint64_t came_ns, record_taker_fn take,
+			 void *take_context)
+{
+	while (late->next_pid < late->pids.size) {
+		int err;
+
+		late->pid = late->pids.data[late->next_pid++];
+		err = journal_files_open(late->pid, &late->files);
+		if (err == -ENOMEM)
+			return err;
+		if (err)
+			continue; /* it has ended */
+		err = send_journal(late,
+				   JITBPF_JOURNAL_LATE |
+					   (late->files.count ? 0 : JITBPF_JOURNAL_UNREADABLE),
+				   came_ns, take, take_context);
+		if (err)
+			return err;
+		if (!late->files.count)
+			continue;
+		late->begun = true;
+		late->file = 0;
+		late->budget = one;
+		begin_file(late);
+		return 1;
+	}
+	return 0;
+}
+
+static void end_process(struct journal_late *late)
+{
+	journal_reader_close(&late->reader);
+	journal_files_close(&late->files);
+	late->begun = false;
+}
+
+int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_fn take,
+		      void *take_context)
+{
+	struct slice slice = {.late = late};
+	struct journal_taker taker = {.entry = take_entry, .context = &slice};
+	struct journal_budget *const budgets[2] = {&late->budget, &late->budget_of_all};
+	int more = late->begun ? 1 : begin_process(late, came_ns, take, take_context);
+
+	if (more <= 0)
+		return more;
+	slice.file = &late->files.files[late->file];
+	slice.origin = (struct journal_origin){
+		.pid = late->pid,
+		.flags = JITBPF_JIT_LATE,
+		.inherited = !slice.file->own,
+		.least_ns = came_ns,
+		.most_ns = clock_now_ns(),
+		.beyond_is_least = true, /* of another time namespace: their order is all we know */
+		.take = take,
+		.take_context = take_context,
+	};
+	more = journal_reader_read(&late->reader, budgets, &late->room, SLICE_BYTES, &taker);
+	if (journal_is_unreadable(more)) {
+		/* What was read is not the whole: what was overwritten since could stand in it. */
+		more = send_journal(late, JITBPF_JOURNAL_UNREADABLE, clock_now_ns(), take,
+				    take_context);
+		end_process(late);
+	} else if (!more && ++late->file < late->files.count) {
+		begin_file(late);
+	} else if (!more) {
+		end_process(late);
+	}
+	return more < 0 ? more : late->begun || late->next_pid < late->pids.size;
+}

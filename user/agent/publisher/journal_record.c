@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/publisher/journal_record.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "agent/kernel/clock.h"
+#include "uapi/record.h"
+
+static uint64_t time_of(struct journal_origin *origin, uint64_t event_ns)
+{
+	if (event_ns > origin->most_ns)
+		origin->most_ns = clock_now_ns();
+	if (event_ns > origin->most_ns)
+		return origin->beyond_is_least ? origin->least_ns : origin->most_ns;
+	return event_ns < origin->least_ns ? origin->least_ns : event_ns;
+}
+
+int journal_record_send(struct journal_origin *origin, const struct jit_journal_entry *entry,
+			journal_room *room)
+{
+	struct jitbpf_jit_header header = entry->header;
+	struct jitbpf_jit head = {
+		.h =
+			{
+				.size_bytes = (uint32_t)sizeof(head) + header.size_bytes,
+				.type = JITBPF_JIT,
+				.flags = JITBPF_JIT_FROM_JOURNAL | origin->flags,
+			},
+		.pid = origin->pid,
+		.tid = origin->pid,
+		.start_ns = origin->start_ns,
+		.data_bytes = header.size_bytes,
+	};
+	uint8_t *to;
+
+	if (vec_reserve(room, head.h.size_bytes))
+		return -ENOMEM;
+	header.time_ns = time_of(origin, header.time_ns);
+	head.h.time_ns = origin->most_ns;
+	if (origin->inherited)
+		header.sequence = JITBPF_JIT_INHERITED;
+	to = room->data;
+	memcpy(to, &head, sizeof(head));
+	memcpy(to + sizeof(head), entry->data, header.size_bytes);
+	memcpy(to + sizeof(head), &header, sizeof(header));
+	return origin->take(origin->take_context, (const struct jitbpf_record *)to);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/publisher/probe_site.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/files/file_blob.h"
+#include "agent/kernel/process_text.h"
+#include "base/scope.h"
+#include "decode/elf/elf_file.h"
+#include "decode/record/proc_maps.h"
+
+#define SITE_BYTES     17
+#define SELF_TEST_RUNS 4
+
+static const uint8_t site_code[SITE_BYTES] = {
+	0x90,					     /* nop1 */
+	0x0f, 0x1f, 0x44, 0x00, 0x00,		     /* nop5 */
+	0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0, /* nop10 */
+	0xc3,					     /* ret */
+};
+
+int probe_site_read(const struct blob *blob, struct probe_site *ret)
+{
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	uint8_t code[SITE_BYTES];
+	struct elf_probe probe;
+	int err;
+
+	err = elf_file_init(&elf, blob);
+	err = err ?: elf_file_probe(&elf, "jitbpf", "event", &probe);
+	err = err ?: blob_read(blob, probe.offset, code, sizeof(code));
+	if (err == -ENOENT || err == -EBADMSG)
+		return -ENOEXEC;
+	if (err)
+		return err;
+	if (memcmp(code, site_code, sizeof(code)) != 0 || !probe.semaphore_offset)
+		return -ENOEXEC;
+	*ret = (struct probe_site){
+		.offset = probe.offset,
+		.semaphore_offset = probe.semaphore_offset,
+	};
+	return 0;
+}
+
+static int read_site(const char *path, struct probe_site *ret)
+{
+	CLEANUP(blob_close) struct blob blob = {0};
+	AUTO_CLOSE int fd = file_open_regular(path);
+	struct probe_site site;
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = file_blob_init(&blob, fd);
+	if (err)
+		return err;
+	TAKE_FD(fd); /* closed with the blob */
+	err = probe_site_read(&blob, &site);
+	if (err)
+		return err;
+	if (!realpath(path, site.path))
+		return -errno;
+	*ret = site;
+	return 0;
+}
+
+int probe_site_find(const char *path, struct probe_site *ret)
+{
+	static const char *const beside[] = {"libjitbpf.so", "../lib/libjitbpf.so",
+					     "../lib/jitbpf/libjitbpf.so"};
+	char self[PATH_MAX], candidate[PATH_MAX + 64];
+	ssize_t size;
+	int err;
+
+	if (path)
+		return read_site(path, ret);
+	size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (size < 0)
+		return -errno;
+	self[size] = 0;
+	*(strrchr(self, '/') + 1) = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(beside); i++) {
+		snprintf(candidate, sizeof(candidate), "%s%s", self, beside[i]);
+		err = read_site(candidate, ret);
+		if (err != -ENOENT)
+			return err;
+	}
+	return -ENOENT;
+}
+
+static int attach_at(const struct probe_site *site, uint32_t place, struct bpf_program *program,
+		     pid_t pid, uint64_t cookie, struct bpf_link **ret)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore_offset,
+		    .bpf_cookie = cookie);
+	struct bpf_link *link;
+
+	link = bpf_program__attach_uprobe_opts(program, pid, site->path, site->offset + place,
+					       &opts);
+	if (!link)
+		return -errno;
+	*ret = link;
+	return 0;
+}
+
+/* Our own mapping of the site, to run it without loading the shim. */
+static int map_site(const struct probe_site *site, void **ret_map, size_t *ret_bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t from = site->offset & ~(uint64_t)(page - 1);
+	AUTO_CLOSE int fd = file_open_regular(site->path);
+	size_t bytes = (size_t)(site->offset - from) + SITE_BYTES;
+	void *map;
+
+	if (fd < 0)
+		return fd;
+	map = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)from);
+	if (map == MAP_FAILED)
+		return -errno;
+	*ret_map = map;
+	*ret_bytes = bytes;
+	return 0;
+}
+
+/* Which file a mapping of ours maps, by the kernel's own words. */
+static int find_mapped(const void *map, struct mapped_file *ret)
+{
+	CLEANUP(process_text_deinit) process_text text = {0};
+	int err = process_text_read_maps(&text, (uint32_t)getpid()), more;
+	struct proc_map line;
+	struct cursor maps;
+
+	if (err)
+		return err;
+	maps = cursor_of(text.data, text.size);
+	while ((more = proc_maps_next(&maps, &line))) {
+		if (more < 0 || line.start > (uintptr_t)map || line.end <= (uintptr_t)map)
+			continue;
+		*ret = (struct mapped_file){line.dev_major, line.dev_minor, line.inode};
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* Run the site a few times. Returns how often it fired, whoever is attached where in it. */
+static uint64_t run_site(const uint8_t *code, volatile const uint64_t *hits)
+{
+	void (*run)(const void *, uint64_t, uint64_t, uint32_t) = (void *)code;
+	uint64_t before = *hits;
+
+	for (int i = 0; i < SELF_TEST_RUNS; i++)
+		run(NULL, 0, 0, 0);
+	return *hits - before;
+}
+
+static void end_at_fault(int signal)
+{
+	_exit(1);
+}
+
+/*
+ * Can a child run what its parent has? The call that some kernels put in place of
+ * a nop leads to a page which they do not give to children: those die of it.
+ */
+static bool works_after_fork(const uint8_t *code, volatile const uint64_t *hits)
+{
+	struct sigaction at_fault = {.sa_handler = end_at_fault};
+	int status;
+	pid_t child = fork();
+
+	if (child < 0)
+		return false;
+	if (child == 0) {
+		sigaction(SIGSEGV, &at_fault, NULL);
+		run_site(code, hits);
+		_exit(0);
+	}
+	while (waitpid(child, &status, 0) < 0) {
+		if (errno != EINTR)
+			return false;
+	}
+	return status == 0;
+}
+
+/*
+ * Does the place fire each time, besides the places tried before it, which stay
+ * attached? And is it cheap: a newer kernel has replaced the nop by a call after
+ * the first hit, an older one leaves a breakpoint, which on anything but a
+ * one-byte nop costs a single step too.
+ */
+static bool works(const struct probe_site *site, uint32_t place, const uint8_t *code,
+		  struct bpf_program *self_test, volatile const uint64_t *hits,
+		  struct bpf_link **keep)
+{
+	uint64_t others = run_site(code, hits);
+
+	if (attach_at(site, place, self_test, getpid(), 0, keep))
+		return false;
+	if (run_site(code, hits) != others + SELF_TEST_RUNS)
+		return false;
+	if (!place)
+		return true;
+	return *(volatile const uint8_t *)(code + place) != 0xcc && works_after_fork(code, hits);
+}
+
+int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
+		      volatile const uint64_t *hits, struct bpf_link *keep[3])
+{
+	static const uint32_t places[] = {6, 1, 0};
+	const uint8_t *code;
+	size_t map_bytes = 0;
+	bool ours, found = false;
+	void *map = NULL;
+	int err;
+
+	err = map_site(site, &map, &map_bytes);
+	if (err)
+		return err;
+	err = find_mapped(map, &site->file);
+	if (err) {
+		munmap(map, map_bytes);
+		return err;
+	}
+	code = (const uint8_t *)map + map_bytes - SITE_BYTES;
+	/* Whoever else is attached shows as a breakpoint or a call in place of a nop. */
+	ours = code[SITE_BYTES - 1] == site_code[SITE_BYTES - 1];
+	for (size_t i = 0; i < ARRAY_SIZE(places) && ours && !found; i++) {
+		found = works(site, places[i], code, self_test, hits, &keep[i]);
+		if (found)
+			site->place = places[i];
+	}
+	munmap(map, map_bytes);
+	return found ? 0 : -ENOTSUP;
+}
+
+int probe_site_attach(const struct probe_site *site, struct bpf_program *program, uint64_t cookie,
+		      struct bpf_link **ret)
+{
+	return attach_at(site, site->place, program, -1, cookie, ret);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/workers/symbol_worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/workers/work_thread.h"
+#include "base/scope.h"
+
+#define PROGRESS_NS 100000000
+
+/* Frames of a location, with strings of their own in the same allocation. */
+struct symbol_answer {
+	struct work_result result;
+	struct symbolizer_counts counts; /* with it */
+	uint32_t location;
+	uint32_t count;
+	struct symbol_frame frames[];
+};
+
+struct symbol_worker {
+	struct symbolizer *symbolizer;
+	struct work_thread thread;
+	struct naming_progress progress;
+	struct symbolizer_counts counts; /* with the last answer taken */
+};
+
+static size_t string_bytes(const char *s)
+{
+	return s ? strlen(s) + 1 : 0;
+}
+
+static const char *copy_string(char **at, const char *s)
+{
+	size_t size_bytes = string_bytes(s);
+	char *copy = *at;
+
+	if (!s)
+		return NULL;
+	memcpy(copy, s, size_bytes);
+	*at += size_bytes;
+	return copy;
+}
+
+static struct symbol_answer *make_answer(uint32_t location, const struct symbol_frame *frames,
+					 uint32_t count)
+{
+	size_t bytes = sizeof(struct symbol_answer) + count * sizeof(*frames);
+	struct symbol_answer *answer;
+	char *at;
+
+	for (uint32_t i = 0; i < count; i++)
+		bytes += string_bytes(frames[i].name) + string_bytes(frames[i].module) +
+			 string_bytes(frames[i].file);
+	answer = malloc(bytes);
+	if (!answer)
+		return NULL;
+	answer->result.next = NULL;
+	answer->location = location;
+	answer->count = count;
+	at = (char *)&answer->frames[count];
+	for (uint32_t i = 0; i < count; i++) {
+		answer->frames[i] = frames[i];
+		answer->frames[i].name = copy_string(&at, frames[i].name);
+		answer->frames[i].module = copy_string(&at, frames[i].module);
+		answer->frames[i].file = copy_string(&at, frames[i].file);
+	}
+	return answer;
+}
+
+static int answer_request(void *worker_, const void *request_, struct work_result **ret)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	const struct symbol_request *request = request_;
+	struct symbol_worker *worker = worker_;
+	struct symbol_answer *answer;
+	uint32_t count;
+	int err;
+
+	err = symbolizer_location(worker->symbolizer, request->kind, request->offset,
+				  request->module, frames, &count);
+	if (err)
+		return err;
+	answer = make_answer(request->location, frames, count);
+	if (!answer)
+		return -ENOMEM;
+	answer->counts = symbolizer_counts(worker->symbolizer);
+	*ret = &answer->result;
+	return 0;
+}
+
+static void sort_requests(void *context, void *requests, size_t count)
+{
+	symbol_requests_sort(requests, count);
+}
+
+static void drop_answer(struct work_result *answer)
+{
+	free(answer);
+}
+
+static int request(void *context, uint32_t location, const struct location *what,
+		   const struct module *module)
+{
+	struct symbol_worker *worker = context;
+
+	return work_thread_add(&worker->thread, &(struct symbol_request){
+							.location = location,
+							.kind = what->kind,
+							.offset = what->offset,
+							.module = module,
+						});
+}
+
+/* Until the worker has answered all, or cannot. Tells now and then where it is. */
+static void wait_for_answers(struct symbol_worker *worker)
+{
+	size_t before = work_thread_progress(&worker->thread).done;
+
+	do {
+		struct work_progress at = work_thread_progress(&worker->thread);
+		const struct symbol_request *request = at.request;
+
+		if (request && worker->progress.show)
+			worker->progress.show(worker->progress.context, at.done - before,
+					      at.all - before,
+					      request->module ? request->module->path : NULL);
+	} while (!work_thread_wait(&worker->thread, PROGRESS_NS));
+}
+
+static int collect(void *context, bool wait, symbol_taker_fn take, void *take_context)
+{
+	struct symbol_worker *worker = context;
+	struct work_result *result, *next;
+	int err;
+
+	work_thread_go(&worker->thread); /* once for all of a round's requests */
+	if (wait)
+		wait_for_answers(worker);
+	err = work_thread_take(&worker->thread, &result);
+	for (; result; result = next) {
+		const struct symbol_answer *answer = (const struct symbol_answer *)result;
+
+		next = result->next;
+		worker->counts = answer->counts;
+		err = err ?: take(take_context, answer->location, answer->frames, answer->count);
+		free(result);
+	}
+	return err;
+}
+
+static struct symbolizer_counts counts(void *context)
+{
+	const struct symbol_worker *worker = context;
+
+	return worker->counts;
+}
+
+int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **ret,
+			 struct symbol_service *ret_service)
+{
+	AUTO_FREE struct symbol_worker *worker = calloc(1, sizeof(*worker));
+	int err;
+
+	if (!worker)
+		return -ENOMEM;
+	worker->symbolizer = symbolizer;
+	err = work_thread_start(&worker->thread,
+				&(struct work_kind){
+					.request_bytes = sizeof(struct symbol_request),
+					.make = answer_request,
+					.sort = sort_requests,
+					.drop = drop_answer,
+					.context = worker,
+				});
+	if (err)
+		return err;
+	*ret_service = (struct symbol_service){
+		.request = request,
+		.collect = collect,
+		.counts = counts,
+		.context = worker,
+	};
+	*ret = TAKE_PTR(worker);
+	return 0;
+}
+
+void symbol_worker_set_progress(struct symbol_worker *worker,
+				const struct naming_progress *progress)
+{
+	worker->progress = *progress;
+}
+
+void symbol_worker_destroy(struct symbol_worker *worker)
+{
+	if (!worker)
+		return;
+	work_thread_stop(&worker->thread);
+	free(worker);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/workers/unwind_worker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/kernel/clock.h"
+#include "agent/workers/unwind_code.h"
+#include "agent/workers/work_thread.h"
+#include "base/scope.h"
+#include "decode/x86/engine_unwind.h"
+
+/* One that cannot be read is kept too, so as not to be tried again for each of its pages. */
+struct open_file {
+	const struct module *module;
+	struct blob blob;
+	struct unwind_file *file; /* NULL: error says why */
+	int error;
+	/* How code of its engine is entered, once it was asked for. */
+	struct code_entry entry;
+	bool entry_known;
+};
+
+/* Time on the thread is shared out by process, so that none takes all of it. */
+#define SPENT_SLOTS 1024
+
+/*
+ * What a byte of a region takes at the worst, and a page of a file by the same measure: a
+ * small region comes before it, a large one can wait.
+ */
+#define REGION_BYTE_NS	250
+#define PAGE_COST_BYTES (64u << 10)
+
+struct queued {
+	struct unwind_request request;
+	uint64_t cost_ns; /* its own, and what its process has spent; as it was sorted last */
+};
+
+struct unwind_worker {
+	struct file_source files;
+	struct memory_source memory;
+	struct work_thread thread;
+	/* Since there was nothing to do, by pid: those that share a slot share it. */
+	uint64_t spent_ns[SPENT_SLOTS];
+	/* Of the thread: the one used last comes first. */
+	struct open_file *open[UNWIND_FILES_OPEN_MAX];
+	uint32_t open_count;
+};
+
+struct made_rows {
+	struct work_result result;
+	struct unwind_answer answer;
+	uint64_t spent_ns;
+};
+
+static void close_file(struct open_file *file)
+{
+	unwind_file_destroy(file->file);
+	blob_close(&file->blob);
+	free(file);
+}
+
+static void close_last(struct unwind_worker *worker)
+{
+	close_file(worker->open[--worker->open_count]);
+}
+
+/* In memory; the one at hand may be as large as it likes. */
+static void close_what_is_too_much(struct unwind_worker *worker)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < worker->open_count; i++)
+		bytes += worker->open[i]->file ? unwind_file_bytes(worker->open[i]->file) : 0;
+	while (bytes > UNWIND_FILES_BYTES_MAX && worker->open_count > 1) {
+		const struct open_file *last = worker->open[worker->open_count - 1];
+
+		bytes -= last->file ? unwind_file_bytes(last->file) : 0;
+		close_last(worker);
+	}
+}
+
+static struct open_file *open_file(struct unwind_worker *worker, const struct module *module)
+{
+	struct open_file *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->module = module;
+	file->error = worker->files.open_module(worker->files.context, module, &file->blob);
+	file->error = file->error ?: unwind_file_create(&file->blob, &file->file);
+	if (file->error)
+		blob_close(&file->blob);
+	return file;
+}
+
+/* NULL: no memory. */
+static struct open_file *file_of(struct unwind_worker *worker, const struct module *module)
+{
+	struct open_file *file;
+	uint32_t at = 0;
+
+	while (at < worker->open_count && worker->open[at]->module != module)
+		at++;
+	file = at < worker->open_count ? worker->open[at] : open_file(worker, module);
+	if (!file)
+		return NULL;
+	if (at == UNWIND_FILES_OPEN_MAX) {
+		close_last(worker);
+		at--;
+	}
+	worker->open_count += at == worker->open_count;
+	memmove(&worker->open[1], &worker->open[0], at * sizeof(worker->open[0]));
+	worker->open[0] = file;
+	return file;
+}
+
+static int make_page(struct unwind_worker *worker, const struct unwind_request *request,
+		     struct unwind_rows *ret)
+{
+	const struct open_file *file = file_of(worker, request->module);
+	int err;
+
+	if (!file)
+		return -ENOMEM;
+	err = file->error ?: unwind_file_page(file->file, request->page, ret);
+	close_what_is_too_much(worker);
+	return err;
+}
+
+/* How a region's code is entered. Returns 0 or -ENOMEM. */
+static int entry_of(struct unwind_worker *worker, const struct unwind_request *request,
+		    struct code_entry *ret)
+{
+	struct open_file *file = request->host ? file_of(worker, request->host) : NULL;
+
+	if (request->host && !file)
+		return -ENOMEM;
+	if (file && !file->entry_known) {
+		file->entry = code_entry_called;
+		if (file->file)
+			engine_unwind_entry(file->file, &file->entry);
+		file->entry_known = true;
+		close_what_is_too_much(worker);
+	}
+	*ret = file ? file->entry : code_entry_called;
+	return 0;
+}
+
+static int make_region(struct unwind_worker *worker, const struct unwind_request *request,
+		       struct unwind_answer *ret)
+{
+	struct code_entry entry;
+	int err = entry_of(worker, request, &entry);
+
+	return err ?: unwind_code_make(&worker->memory, request, &entry, &ret->rows, &ret->read_ns);
+}
+
+static int make_rows(void *worker_, const void *queued_, struct work_result **ret)
+{
+	const struct unwind_request *request = &((const struct queued *)queued_)->request;
+	struct unwind_worker *worker = worker_;
+	uint64_t begin_ns = clock_now_ns();
+	struct made_rows *made = calloc(1, sizeof(*made));
+	struct unwind_answer *answer;
+
+	if (!made)
+		return -ENOMEM;
+	answer = &made->answer;
+	answer->request = *request;
+	if (request->module)
+		answer->error = make_page(worker, request, &answer->rows);
+	else
+		answer->error = make_region(worker, request, answer);
+	if (answer->error)
+		unwind_rows_deinit(&answer->rows); /* the beginning of them */
+	made->spent_ns = clock_now_ns() - begin_ns;
+	*ret = &made->result;
+	return 0;
+}
+
+static void drop_rows(struct work_result *result)
+{
+	struct made_rows *made = (struct made_rows *)result;
+
+	unwind_rows_deinit(&made->answer.rows);
+	free(made);
+}
+
+/* Of the same cost, regions as they came, before pages, file by file. */
+static int in_order(const void *a, const void *b)
+{
+	const struct queued *first = a, *second = b;
+	const struct unwind_request *x = &first->request, *y = &second->request;
+
+	if (first->cost_ns != second->cost_ns)
+		return first->cost_ns < second->cost_ns ? -1 : 1;
+	if (!x->module || !y->module) {
+		if (x->module || y->module)
+			return x->module ? 1 : -1;
+		return (x->region > y->region) - (x->region < y->region);
+	}
+	if (x->module != y->module)
+		return x->module->number < y->module->number ? -1 : 1;
+	return (x->page > y->page) - (x->page < y->page);
+}
+
+static uint64_t *spent_by(struct unwind_worker *worker, const struct unwind_request *request)
+{
+	return &worker->spent_ns[request->pid % SPENT_SLOTS];
+}
+
+static uint64_t cost_of(const struct unwind_request *request)
+{
+	uint64_t bytes = request->module ? PAGE_COST_BYTES : request->size_bytes;
+
+	return REGION_BYTE_NS * (bytes < CODE_UNWIND_BYTES_MAX ? bytes : CODE_UNWIND_BYTES_MAX);
+}
+
+static void sort_requests(void *worker, void *requests, size_t count)
+{
+	struct queued *queued = requests;
+
+	for (size_t i = 0; i < count; i++)
+		queued[i].cost_ns =
+			*spent_by(worker, &queued[i].request) + cost_of(&queued[i].request);
+	qsort(requests, count, sizeof(*queued), in_order);
+}
+
+static int request(void *context, const struct unwind_request *request)
+{
+	struct unwind_worker *worker = context;
+	struct queued queued = {.request = *request};
+
+	return work_thread_add(&worker->thread, &queued);
+}
+
+static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *take_context)
+{
+	struct unwind_worker *worker = context;
+	struct work_result *result, *next;
+	bool idle;
+	int err;
+
+	work_thread_go(&worker->thread); /* once for all of a round's requests */
+	idle = work_thread_wait(&worker->thread, wait_ns);
+	err = work_thread_take(&worker->thread, &result);
+	for (; result; result = next) {
+		const struct made_rows *made = (const struct made_rows *)result;
+
+		next = result->next;
+		*spent_by(worker, &made->answer.request) += made->spent_ns;
+		err = err ?: take(take_context, &made->answer);
+		drop_rows(result);
+	}
+	if (idle)
+		memset(worker->spent_ns, 0, sizeof(worker->spent_ns));
+	return err;
+}
+
+int unwind_worker_create(const struct file_source *files, const struct memory_source *memory,
+			 struct unwind_worker **ret, struct unwind_service *ret_service)
+{
+	AUTO_FREE struct unwind_worker *worker = calloc(1, sizeof(*worker));
+	struct work_kind kind = {
+		.request_bytes = sizeof(struct queued),
+		.make = make_rows,
+		.sort = sort_requests,
+		.drop = drop_rows,
+		.context = worker,
+	};
+	int err;
+
+	if (!worker)
+		return -ENOMEM;
+	worker->files = *files;
+	worker->memory = *memory;
+	err = work_thread_start(&worker->thread, &kind);
+	if (err)
+		return err;
+	*ret_service = (struct unwind_service){
+		.request = request,
+		.collect = collect,
+		.context = worker,
+	};
+	*ret = TAKE_PTR(worker);
+	return 0;
+}
+
+void unwind_worker_destroy(struct unwind_worker *worker)
+{
+	if (!worker)
+		return;
+	work_thread_stop(&worker->thread);
+	while (worker->open_count)
+		close_last(worker);
+	free(worker);
+}

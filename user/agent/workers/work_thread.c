@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/workers/work_thread.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "agent/kernel/clock.h"
+
+static void *request_at(const struct work_thread *thread, size_t number)
+{
+	return thread->requests.data + number * thread->kind.request_bytes;
+}
+
+static bool has_ended(const struct work_thread *thread)
+{
+	return thread->error || (!thread->busy && thread->begun == thread->count);
+}
+
+/* Requests may move while one is being done: hence the copy. */
+static void do_next(struct work_thread *thread, void *request)
+{
+	struct work_result *result = NULL;
+	int err;
+
+	memcpy(request, request_at(thread, thread->begun++), thread->kind.request_bytes);
+	thread->busy = true;
+	pthread_mutex_unlock(&thread->lock);
+	err = thread->kind.make(thread->kind.context, request, &result);
+	pthread_mutex_lock(&thread->lock);
+	thread->busy = false;
+	thread->error = thread->error ?: err;
+	if (result) {
+		*thread->results_end = result;
+		thread->results_end = &result->next;
+	}
+	if (has_ended(thread))
+		pthread_cond_signal(&thread->done);
+}
+
+static void *work(void *thread_)
+{
+	struct work_thread *thread = thread_;
+	_Alignas(max_align_t) uint8_t request[WORK_REQUEST_BYTES_MAX];
+
+	pthread_mutex_lock(&thread->lock);
+	while (!thread->stop) {
+		if (thread->begun < thread->told) {
+			do_next(thread, request);
+			continue;
+		}
+		if (thread->begun == thread->count)
+			thread->count = thread->told = thread->begun = 0;
+		pthread_cond_wait(&thread->asked, &thread->lock);
+	}
+	pthread_mutex_unlock(&thread->lock);
+	return NULL;
+}
+
+static void init_condition(pthread_cond_t *condition)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+static void release(struct work_thread *thread)
+{
+	vec_deinit(&thread->requests);
+	pthread_cond_destroy(&thread->asked);
+	pthread_cond_destroy(&thread->done);
+	pthread_mutex_destroy(&thread->lock);
+	thread->started = false;
+}
+
+int work_thread_start(struct work_thread *ret, const struct work_kind *kind)
+{
+	sigset_t all, before;
+	int err;
+
+	if (kind->request_bytes > WORK_REQUEST_BYTES_MAX)
+		return -EINVAL;
+	*ret = (struct work_thread){.kind = *kind};
+	ret->results_end = &ret->results;
+	pthread_mutex_init(&ret->lock, NULL);
+	init_condition(&ret->asked);
+	init_condition(&ret->done);
+	sigfillset(&all); /* signals belong to the event loop */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&ret->thread, NULL, work, ret);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (err)
+		release(ret);
+	ret->started = !err;
+	return -err;
+}
+
+void work_thread_stop(struct work_thread *thread)
+{
+	struct work_result *next;
+
+	if (!thread->started)
+		return;
+	pthread_mutex_lock(&thread->lock);
+	thread->stop = true;
+	pthread_cond_signal(&thread->asked);
+	pthread_mutex_unlock(&thread->lock);
+	pthread_join(thread->thread, NULL);
+	for (struct work_result *result = thread->results; result; result = next) {
+		next = result->next;
+		thread->kind.drop(result);
+	}
+	release(thread);
+}
+
+int work_thread_add(struct work_thread *thread, const void *request)
+{
+	size_t bytes = thread->kind.request_bytes;
+	int err;
+
+	pthread_mutex_lock(&thread->lock);
+	err = vec_reserve(&thread->requests, (thread->count + 1) * bytes);
+	if (!err)
+		memcpy(request_at(thread, thread->count++), request, bytes);
+	pthread_mutex_unlock(&thread->lock);
+	return err;
+}
+
+void work_thread_go(struct work_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	if (thread->begun < thread->count) {
+		thread->kind.sort(thread->kind.context, request_at(thread, thread->begun),
+				  thread->count - thread->begun);
+		thread->told = thread->count;
+		pthread_cond_signal(&thread->asked);
+	}
+	pthread_mutex_unlock(&thread->lock);
+}
+
+bool work_thread_wait(struct work_thread *thread, uint64_t wait_ns)
+{
+	uint64_t until_ns = clock_now_ns() + wait_ns;
+	struct timespec until = {
+		.tv_sec = (time_t)(until_ns / 1000000000),
+		.tv_nsec = (long)(until_ns % 1000000000),
+	};
+	bool ended;
+
+	pthread_mutex_lock(&thread->lock);
+	while (!has_ended(thread) &&
+	       pthread_cond_timedwait(&thread->done, &thread->lock, &until) != ETIMEDOUT)
+		;
+	ended = has_ended(thread);
+	pthread_mutex_unlock(&thread->lock);
+	return ended;
+}
+
+struct work_progress work_thread_progress(struct work_thread *thread)
+{
+	struct work_progress progress;
+
+	pthread_mutex_lock(&thread->lock);
+	progress = (struct work_progress){
+		.done = thread->begun - thread->busy,
+		.all = thread->count,
+		.request = thread->busy ? request_at(thread, thread->begun - 1) : NULL,
+	};
+	pthread_mutex_unlock(&thread->lock);
+	return progress;
+}
+
+int work_thread_take(struct work_thread *thread, struct work_result **ret)
+{
+	int err;
+
+	pthread_mutex_lock(&thread->lock);
+	*ret = thread->results;
+	thread->results = NULL;
+	thread->results_end = &thread->results;
+	err = thread->error;
+	pthread_mutex_unlock(&thread->lock);
+	return err;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/target.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/kernel/process_scan.h"
+
+static int complain(int err, const char *what)
+{
+	fprintf(stderr, "jitbpf: %s: %s\n", what, strerror(-err));
+	return err;
+}
+
+bool target_is_some(const struct target_options *options)
+{
+	return !options->system_wide && (options->command || options->pids.size);
+}
+
+char *target_line(const struct target_options *options)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *text = open_memstream(&line, &size);
+
+	if (!text)
+		return NULL;
+	for (char **arg = options->command; arg && *arg; arg++)
+		fprintf(text, "%s%s", arg == options->command ? "" : " ", *arg);
+	vec_for_each (pid, &options->pids)
+		fprintf(text, "%s%u", pid == options->pids.data ? "process " : ", ", *pid);
+	if (fclose(text)) {
+		free(line);
+		return NULL;
+	}
+	return line;
+}
+
+static int follow(struct target *target, uint32_t pid, struct live_source *live)
+{
+	uint32_t leader = process_scan_leader(pid);
+	int err;
+
+	if (!leader)
+		fprintf(stderr, "jitbpf: there is no process %u\n", pid);
+	else if (leader != pid)
+		fprintf(stderr, "jitbpf: %u is a thread of process %u: give that one\n", pid,
+			leader);
+	if (leader != pid)
+		return -ESRCH;
+	err = process_watch_add(&target->watch, pid);
+	err = err ?: live_source_track(live, pid);
+	return err ? complain(err, "following a process") : 0;
+}
+
+int target_follow_processes(struct target *target, struct live_source *live)
+{
+	int err = 0;
+
+	vec_for_each (pid, &target->options->pids)
+		err = err ?: follow(target, *pid, live);
+	return err;
+}
+
+int target_prepare_command(struct target *target, const struct command_environment *environment,
+			   struct live_source *live)
+{
+	int err;
+
+	if (!target->options->command)
+		return 0;
+	err = command_init(&target->command, target->options->command, environment);
+	if (err)
+		return complain(err, "starting the command");
+	target->has_command = true;
+	err = live_source_track(live, (uint32_t)target->command.pid);
+	return err ? complain(err, "following the command") : 0;
+}
+
+int target_go(struct target *target)
+{
+	int err = target->has_command ? command_go(&target->command) : 0;
+
+	if (!err)
+		return 0;
+	target->command_failed = true;
+	return complain(err, target->options->command[0]);
+}
+
+int target_fd(const struct target *target)
+{
+	return target->has_command ? target->command.pidfd : -1;
+}
+
+bool target_ended(struct target *target)
+{
+	return (target->has_command && command_ended(&target->command, false)) ||
+	       process_watch_ended(&target->watch);
+}
+
+int target_end(struct target *target, int status)
+{
+	if (target->has_command) {
+		if (target->command_failed)
+			command_ended(&target->command, true);
+		if ((!status || target->command_failed) && !target->command.pid)
+			status = command_exit_status(&target->command);
+		command_deinit(&target->command);
+	}
+	process_watch_deinit(&target->watch);
+	return status;
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "decode/cfi/unwind_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "base/scope.h"
+#include "base/sort_keys.h"
+#include "decode/elf/elf_file.h"
+#include "decode/cfi/fde_table.h"
+#include "decode/cfi/signal_return.h"
+
+#define WORK_BYTES     (4u << 20) /* looked at for one page */
+#define INFLATE_BYTES  (64u << 20)
+#define BODY_BYTES_MAX (16u << 20)
+
+/* Code in the file, and where it is mapped. */
+struct code_range {
+	uint64_t file_offset, size_bytes;
+	uint64_t address;
+};
+
+struct unwind_file {
+	const struct blob *blob;       /* borrowed */
+	VEC(struct code_range) ranges; /* ascending by offset, and apart */
+	struct section_budget budget;
+	struct fde_table tables[2]; /* what the first does not know, the second may */
+	uint32_t table_count;
+};
+
+DEFINE_CLEANUP(struct unwind_file *, unwind_file_destroy);
+
+/* --- opening -------------------------------------------------------------------- */
+
+static int ranges_read(struct unwind_file *file, const struct elf_file *elf)
+{
+	AUTO_FREE struct sort_key *keys = calloc(elf->segments.size + 1, sizeof(*keys));
+	size_t count = 0;
+	uint64_t end = 0;
+	int err;
+
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < elf->segments.size; i++) {
+		if (elf->segments.data[i].executable)
+			keys[count++] = (struct sort_key){elf->segments.data[i].file_offset, i};
+	}
+	err = sort_keys(keys, count);
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct elf_segment *segment = &elf->segments.data[keys[i].item];
+		uint64_t skipped = end > segment->file_offset ? end - segment->file_offset : 0;
+		struct code_range range = {
+			.file_offset = segment->file_offset + skipped,
+			.size_bytes = segment->file_bytes - skipped,
+			.address = segment->address + skipped,
+		};
+
+		if (skipped >= segment->file_bytes)
+			continue;
+		end = range.file_offset + range.size_bytes;
+		err = vec_push(&file->ranges, range);
+	}
+	return err;
+}
+
+static int tables_read(struct unwind_file *file, const struct elf_file *elf)
+{
+	struct fde_table *table = file->tables;
+	uint64_t low = UINT64_MAX, high = 0;
+	int err;
+
+	vec_for_each (range, &file->ranges) {
+		if (range->address < low)
+			low = range->address;
+		if (range->address + range->size_bytes > high)
+			high = range->address + range->size_bytes;
+	}
+	err = fde_table_init_eh(table, elf, low, high, &file->budget);
+	if (!err)
+		table = &file->tables[++file->table_count];
+	if (!err || err == -ENOENT)
+		err = fde_table_init_debug(table, elf, low, high, &file->budget);
+	if (!err)
+		file->table_count++;
+	return err == -ENOENT || err == -ENOTSUP || err == -EBADMSG ? 0 : err;
+}
+
+int unwind_file_create(const struct blob *blob, struct unwind_file **ret)
+{
+	CLEANUP(unwind_file_destroyp) struct unwind_file *file = calloc(1, sizeof(*file));
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	int err;
+
+	if (!file)
+		return -ENOMEM;
+	file->blob = blob;
+	file->budget.inflate_bytes = INFLATE_BYTES;
+	err = elf_file_init(&elf, blob);
+	if (!err)
+		err = ranges_read(file, &elf);
+	if (!err)
+		err = tables_read(file, &elf);
+	if (err)
+		return err;
+	*ret = TAKE_PTR(file);
+	return 0;
+}
+
+void unwind_file_destroy(struct unwind_file *file)
+{
+	if (!file)
+		return;
+	for (uint32_t i = 0; i < ARRAY_SIZE(file->tables); i++)
+		fde_table_deinit(&file->tables[i]);
+	vec_deinit(&file->ranges);
+	free(file);
+}
+
+size_t unwind_file_bytes(const struct unwind_file *file)
+{
+	size_t bytes = sizeof(*file) + file->ranges.capacity * sizeof(*file->ranges.data);
+
+	for (uint32_t i = 0; i < file->table_count; i++)
+		bytes += fde_table_bytes(&file->tables[i]);
+	return bytes;
+}
+
+/* --- rows ------------------------------------------------------------------------ */
+
+static struct frame_window window_part(const struct frame_window *of, uint64_t start, uint64_t end)
+{
+	return (struct frame_window){
+		.start = start,
+		.end = end,
+		.offset = of->offset + (uint32_t)(start - of->start),
+		.rows = of->rows,
+	};
+}
+
+/* Going through the functions that a table knows. */
+struct walk {
+	struct unwind_file *file;
+	uint32_t table; /* its index */
+	const struct frame_window *window;
+	uint64_t at; /* rows are there up to here */
+};
+
+static int rows_by_tables(struct unwind_file *file, uint32_t table,
+			  const struct frame_window *window);
+
+/* Up to end, of which this table says nothing. */
+static int walk_gap(struct walk *walk, uint64_t end)
+{
+	struct frame_window part;
+
+	if (end <= walk->at)
+		return 0;
+	part = window_part(walk->window, walk->at, end);
+	walk->at = end;
+	return rows_by_tables(walk->file, walk->table + 1, &part);
+}
+
+/* A function, and what is before it; -EBADMSG: not what the table says. */
+static int walk_function(struct walk *walk, const struct fde_table_entry *entry, uint64_t limit)
+{
+	struct fde_table *table = &walk->file->tables[walk->table];
+	struct frame_window part;
+	struct call_frame frame;
+	uint64_t end, ignored;
+	int err;
+
+	err = call_frame_read(&table->section, entry->fde, &frame, &ignored);
+	if (err == -ENOENT || (!err && frame.start != entry->start))
+		err = -EBADMSG;
+	if (err)
+		return err;
+	end = frame.end < limit ? frame.end : limit;
+	if (end > walk->window->end)
+		end = walk->window->end;
+	if (end <= walk->at || end <= frame.start)
+		return 0;
+	err = walk_gap(walk, frame.start);
+	if (err)
+		return err;
+	part = window_part(walk->window, walk->at, end);
+	walk->at = end;
+	return call_frame_rows(&frame, &part);
+}
+
+/*
+ * Rows of all of the window by this table, and where it has gaps by the next one. -EBADMSG:
+ * the table lies, which only a header does.
+ */
+static int rows_by_tables(struct unwind_file *file, uint32_t table,
+			  const struct frame_window *window)
+{
+	struct walk walk = {.file = file, .table = table, .window = window, .at = window->start};
+	struct fde_table *t = &file->tables[table];
+	struct fde_table_entry entry, next;
+	uint64_t i = 0;
+	int err;
+
+	if (table == file->table_count)
+		return frame_window_add(window, window->start,
+					UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER), UNWIND_RBP_KEPT);
+	err = fde_table_find(t, window->start, &i);
+	if (!err && i < t->count)
+		err = fde_table_at(t, i, &entry);
+	for (; !err && i < t->count && entry.start < window->end; i++, entry = next) {
+		next.start = UINT64_MAX;
+		if (i + 1 < t->count)
+			err = fde_table_at(t, i + 1, &next);
+		if (!err && next.start < entry.start)
+			err = -EBADMSG;
+		if (!err)
+			err = walk_function(&walk, &entry, next.start);
+		if (err == -EBADMSG && !fde_table_has_header(t))
+			err = 0;
+	}
+	return err ? err : walk_gap(&walk, window->end);
+}
+
+static int rows_add_command(struct unwind_rows *rows, uint32_t offset, enum unwind_command command)
+{
+	return unwind_rows_add(rows, offset, UNWIND_CFA_COMMAND(command), UNWIND_RBP_KEPT);
+}
+
+static void rows_drop(struct unwind_rows *rows, uint32_t offset)
+{
+	while (rows->rows.size && rows->rows.data[rows->rows.size - 1].offset >= offset)
+		rows->rows.size--;
+}
+
+/* Rows of all of the window. */
+static int rows_add(struct unwind_file *file, const struct frame_window *window)
+{
+	uint32_t offset = window->offset;
+	int err;
+
+	if (window->start >= window->end)
+		return 0;
+	err = rows_by_tables(file, 0, window);
+	if (err == -EBADMSG) {
+		err = fde_table_make_index(&file->tables[0]);
+		if (err)
+			return err;
+		rows_drop(window->rows, offset);
+		file->budget.work_bytes = WORK_BYTES;
+		err = rows_by_tables(file, 0, window);
+	}
+	if (err != -E2BIG)
+		return err;
+	/* What was to come behind the last row is missing. */
+	if (window->rows->rows.size)
+		offset = window->rows->rows.data[window->rows->rows.size - 1].offset;
+	return rows_add_command(window->rows, offset > window->offset ? offset : window->offset,
+				UNWIND_UNKNOWN);
+}
+
+/* As signal_return_find(), while there is some of the budget left. */
+static int signals_find(struct unwind_file *file, uint64_t start, uint64_t end, uint64_t *ret_start,
+			uint64_t *ret_end)
+{
+	if (file->budget.work_bytes < UNWIND_PAGE_BYTES) {
+		*ret_start = *ret_end = end;
+		return 0;
+	}
+	file->budget.work_bytes -= UNWIND_PAGE_BYTES;
+	return signal_return_find(file->blob, start, end, ret_start, ret_end);
+}
+
+/* The part of the page that [*start, end) of the file is, up to where signal handlers return to. */
+static int page_part_add(struct unwind_file *file, const struct code_range *range,
+			 uint64_t page_start, uint64_t *start, uint64_t end,
+			 struct unwind_rows *rows)
+{
+	struct frame_window window = {.rows = rows};
+	uint64_t signal_start, signal_end, part_end;
+	int err;
+
+	err = signals_find(file, *start, end, &signal_start, &signal_end);
+	if (err)
+		return err;
+	part_end = signal_start > *start ? signal_start : *start;
+	window.start = range->address + (*start - range->file_offset);
+	window.end = window.start + (part_end - *start);
+	window.offset = (uint32_t)(*start - page_start);
+	err = rows_add(file, &window);
+	if (!err && signal_start < end)
+		err = rows_add_command(rows, (uint32_t)(part_end - page_start), UNWIND_SIGNAL);
+	*start = signal_end;
+	return err;
+}
+
+int unwind_file_page(struct unwind_file *file, uint32_t page, struct unwind_rows *ret)
+{
+	uint64_t page_start = (uint64_t)page << UNWIND_PAGE_SHIFT;
+	uint64_t page_end = page_start + UNWIND_PAGE_BYTES;
+	int err = rows_add_command(ret, 0, UNWIND_FRAME_POINTER);
+
+	file->budget.work_bytes = WORK_BYTES;
+	vec_for_each (range, &file->ranges) {
+		uint64_t start = range->file_offset, end = start + range->size_bytes;
+
+		start = start > page_start ? start : page_start;
+		end = end < page_end ? end : page_end;
+		if (start >= end)
+			continue;
+		while (!err && start < end)
+			err = page_part_add(file, range, page_start, &start, end, ret);
+		if (!err && end < page_end)
+			err = rows_add_command(ret, (uint32_t)(end - page_start),
+					       UNWIND_FRAME_POINTER);
+	}
+	return err;
+}
+
+/* --- the row of a function's body ------------------------------------------------- */
+
+static int symbol_find(const struct unwind_file *file, const char *name, struct frame_window *ret)
+{
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	CLEANUP(elf_symbols_deinit) struct elf_symbols symbols = {0};
+	int err;
+
+	err = elf_file_init(&elf, file->blob);
+	if (!err)
+		err = elf_file_symbols(&elf, true, &symbols);
+	if (err)
+		return err;
+	vec_for_each (symbol, &symbols.symbols) {
+		if (strcmp(symbol->name, name))
+			continue;
+		ret->start = symbol->address;
+		ret->end = symbol->address + symbol->size_bytes;
+		return symbol->size_bytes && symbol->size_bytes <= BODY_BYTES_MAX ? 0 : -ENOENT;
+	}
+	return -ENOENT;
+}
+
+static struct unwind_row row_of_key(uint64_t key)
+{
+	return (struct unwind_row){.cfa = (int32_t)(key >> 16), .rbp = (int16_t)key};
+}
+
+int unwind_file_body_row(struct unwind_file *file, const char *symbol, struct unwind_row *ret)
+{
+	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
+	struct frame_window window = {.rows = &rows};
+	AUTO_FREE struct sort_key *keys = NULL;
+	uint64_t bytes = 0, most = 0;
+	int err;
+
+	file->budget.work_bytes = WORK_BYTES;
+	err = symbol_find(file, symbol, &window);
+	if (!err)
+		err = rows_add(file, &window);
+	if (err)
+		return err;
+	keys = calloc(rows.rows.size, sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows.rows.size; i++) {
+		const struct unwind_wide_row *row = &rows.rows.data[i];
+		uint32_t end = i + 1 < rows.rows.size ? row[1].offset
+						      : (uint32_t)(window.end - window.start);
+
+		keys[i].key = (uint64_t)(uint32_t)row->cfa << 16 | (uint16_t)row->rbp;
+		keys[i].weight = end - row->offset;
+	}
+	err = sort_keys(keys, rows.rows.size);
+	if (err)
+		return err;
+	for (size_t i = 0; i < rows.rows.size; i++) {
+		bytes = i && keys[i].key == keys[i - 1].key ? bytes + keys[i].weight
+							    : keys[i].weight;
+		if (bytes > most) {
+			most = bytes;
+			*ret = row_of_key(keys[i].key);
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "decode/dwarf/dwarf_die.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+#include "decode/dwarf/dwarf_constants.h"
+#include "decode/dwarf/dwarf_data.h"
+
+#define ABBREVS_FIRST_BYTES 1024
+#define ABBREVS_BYTES_MAX   (4u << 20) /* of one table */
+#define DIE_FIRST_BYTES	    256
+#define DIE_BYTES_MAX	    (1u << 20)
+
+_Static_assert(DWARF_SLOTS < 32, "a bit for each slot, and none for what has no slot");
+
+static enum dwarf_slot slot_of_attribute(uint64_t name)
+{
+	switch (name) {
+	case DWARF_AT_NAME:
+		return DWARF_SLOT_NAME;
+	case DWARF_AT_LINKAGE_NAME:
+	case DWARF_AT_MIPS_LINKAGE_NAME:
+		return DWARF_SLOT_LINKAGE_NAME;
+	case DWARF_AT_ABSTRACT_ORIGIN:
+		return DWARF_SLOT_ABSTRACT_ORIGIN;
+	case DWARF_AT_SPECIFICATION:
+		return DWARF_SLOT_SPECIFICATION;
+	case DWARF_AT_LOW_PC:
+		return DWARF_SLOT_LOW_PC;
+	case DWARF_AT_HIGH_PC:
+		return DWARF_SLOT_HIGH_PC;
+	case DWARF_AT_RANGES:
+		return DWARF_SLOT_RANGES;
+	case DWARF_AT_CALL_FILE:
+		return DWARF_SLOT_CALL_FILE;
+	case DWARF_AT_CALL_LINE:
+		return DWARF_SLOT_CALL_LINE;
+	case DWARF_AT_STMT_LIST:
+		return DWARF_SLOT_STMT_LIST;
+	case DWARF_AT_COMP_DIR:
+		return DWARF_SLOT_COMP_DIR;
+	case DWARF_AT_ADDR_BASE:
+	case DWARF_AT_GNU_ADDR_BASE:
+		return DWARF_SLOT_ADDR_BASE;
+	case DWARF_AT_STR_OFFSETS_BASE:
+		return DWARF_SLOT_STR_OFFSETS_BASE;
+	case DWARF_AT_RNGLISTS_BASE:
+		return DWARF_SLOT_RNGLISTS_BASE;
+	case DWARF_AT_GNU_RANGES_BASE:
+		return DWARF_SLOT_RANGES_BASE;
+	case DWARF_AT_SIBLING:
+		return DWARF_SLOT_SIBLING;
+	case DWARF_AT_LANGUAGE:
+		return DWARF_SLOT_LANGUAGE;
+	case DWARF_AT_DWO_NAME:
+	case DWARF_AT_GNU_DWO_NAME:
+		return DWARF_SLOT_DWO_NAME;
+	case DWARF_AT_GNU_DWO_ID:
+		return DWARF_SLOT_DWO_ID;
+	default:
+		return DWARF_SLOTS;
+	}
+}
+
+/* What a form takes wherever it stands, DWARF_BYTES_OFFSET or DWARF_BYTES_VARY. */
+static uint16_t form_bytes(uint64_t form)
+{
+	switch (form) {
+	case DWARF_FORM_STRP:
+	case DWARF_FORM_LINE_STRP:
+	case DWARF_FORM_SEC_OFFSET:
+	case DWARF_FORM_STRP_SUP:
+	case DWARF_FORM_GNU_STRP_ALT:
+	case DWARF_FORM_GNU_REF_ALT:
+		return DWARF_BYTES_OFFSET;
+	case DWARF_FORM_FLAG_PRESENT:
+	case DWARF_FORM_IMPLICIT_CONST:
+		return 0;
+	case DWARF_FORM_DATA1:
+	case DWARF_FORM_REF1:
+	case DWARF_FORM_FLAG:
+	case DWARF_FORM_STRX1:
+	case DWARF_FORM_ADDRX1:
+		return 1;
+	case DWARF_FORM_DATA2:
+	case DWARF_FORM_REF2:
+	case DWARF_FORM_STRX2:
+	case DWARF_FORM_ADDRX2:
+		return 2;
+	case DWARF_FORM_DATA4:
+	case DWARF_FORM_REF4:
+	case DWARF_FORM_STRX4:
+	case DWARF_FORM_ADDRX4:
+		return 4;
+	case DWARF_FORM_DATA8:
+	case DWARF_FORM_REF8:
+	case DWARF_FORM_REF_SIG8:
+	case DWARF_FORM_ADDR:
+		return 8;
+	case DWARF_FORM_DATA16:
+		return 16;
+	default:
+		return DWARF_BYTES_VARY;
+	}
+}
+
+static void add_size(struct dwarf_abbrev *abbrev, uint16_t bytes)
+{
+	if (bytes == DWARF_BYTES_OFFSET)
+		abbrev->offsets++;
+	else if (bytes == DWARF_BYTES_VARY)
+		abbrev->fixed_bytes = DWARF_SIZE_VARIES;
+	else if (abbrev->fixed_bytes != DWARF_SIZE_VARIES)
+		abbrev->fixed_bytes += bytes;
+}
+
+static int attributes_parse(struct cursor *c, struct dwarf_abbrevs *abbrevs,
+			    struct dwarf_abbrev *abbrev)
+{
+	abbrev->first = (uint32_t)abbrevs->attributes.size;
+	for (;;) {
+		struct dwarf_attribute attribute = {0};
+		uint64_t name, form;
+
+		if (dwarf_read_uleb(c, &name) || dwarf_read_uleb(c, &form))
+			return -EBADMSG;
+		if (!name && !form)
+			return 0;
+		if (form == DWARF_FORM_IMPLICIT_CONST && dwarf_read_sleb(c, &attribute.implicit))
+			return -EBADMSG;
+		attribute.form = form < UINT32_MAX ? (uint32_t)form : UINT32_MAX;
+		attribute.slot = slot_of_attribute(name);
+		attribute.bytes = form_bytes(form);
+		if (vec_push(&abbrevs->attributes, attribute))
+			return -ENOMEM;
+		abbrev->count++;
+		abbrev->slots |= 1u << attribute.slot;
+		add_size(abbrev, attribute.bytes);
+	}
+}
+
+static int abbrevs_parse(struct cursor *c, uint64_t until_code, struct dwarf_abbrevs *abbrevs)
+{
+	struct dwarf_abbrev abbrev = {0};
+	uint8_t children;
+	uint64_t tag;
+	int err;
+
+	do {
+		abbrev = (struct dwarf_abbrev){0};
+		if (dwarf_read_uleb(c, &abbrev.code))
+			return -EBADMSG;
+		if (!abbrev.code)
+			return 0;
+		if (dwarf_read_uleb(c, &tag) || dwarf_read_u8(c, &children))
+			return -EBADMSG;
+		abbrev.tag = tag < UINT16_MAX ? tag : UINT16_MAX;
+		abbrev.children = children;
+		err = attributes_parse(c, abbrevs, &abbrev);
+		if (!err)
+			err = vec_push(&abbrevs->abbrevs, abbrev);
+	} while (!err && abbrev.code != until_code);
+	return err;
+}
+
+static int compare_codes(const void *a_, const void *b_)
+{
+	const struct dwarf_abbrev *a = a_, *b = b_;
+
+	/* By place where codes are equal, so that which one is found is no accident. */
+	if (a->code == b->code)
+		return a->first < b->first ? -1 : a->first > b->first;
+	return a->code < b->code ? -1 : 1;
+}
+
+/* As compilers write them. */
+static bool is_sorted(const struct dwarf_abbrevs *abbrevs)
+{
+	const struct dwarf_abbrev *all = abbrevs->abbrevs.data;
+
+	for (size_t i = 1; i < abbrevs->abbrevs.size; i++) {
+		if (all[i - 1].code > all[i].code)
+			return false;
+	}
+	return true;
+}
+
+int dwarf_abbrevs_read(struct dwarf_file *file, uint64_t offset, uint64_t until_code,
+		       struct dwarf_abbrevs *ret)
+{
+	CLEANUP(dwarf_abbrevs_deinit) struct dwarf_abbrevs abbrevs = {0};
+	uint64_t wanted = ABBREVS_FIRST_BYTES;
+	struct cursor c;
+	int err;
+
+	/* How long a table is shows only at its end. */
+	for (;; wanted *= 8) {
+		abbrevs.abbrevs.size = abbrevs.attributes.size = 0;
+		err = section_view(&file->sections[DWARF_ABBREV], offset, wanted, &c);
+		if (err)
+			return err;
+		err = abbrevs_parse(&c, until_code, &abbrevs);
+		if (err != -EBADMSG || (size_t)(c.end - c.begin) < wanted)
+			break;
+		if (wanted > ABBREVS_BYTES_MAX)
+			return -E2BIG;
+	}
+	if (err)
+		return err;
+	if (!is_sorted(&abbrevs))
+		qsort(abbrevs.abbrevs.data, abbrevs.abbrevs.size, sizeof(*abbrevs.abbrevs.data),
+		      compare_codes);
+	vec_fit(&abbrevs.abbrevs);
+	vec_fit(&abbrevs.attributes);
+	*ret = abbrevs;
+	abbrevs = (struct dwarf_abbrevs){0};
+	return 0;
+}
+
+void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs)
+{
+	vec_deinit(&abbrevs->abbrevs);
+	vec_deinit(&abbrevs->attributes);
+}
+
+size_t dwarf_abbrevs_bytes(const struct dwarf_abbrevs *abbrevs)
+{
+	return abbrevs->abbrevs.capacity * sizeof(*abbrevs->abbrevs.data) +
+	       abbrevs->attributes.capacity * sizeof(*abbrevs->attributes.data);
+}
+
+const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code)
+{
+	const struct dwarf_abbrev *all = abbrevs->abbrevs.data;
+	size_t low = 0, high = abbrevs->abbrevs.size;
+
+	/* Compilers count from 1. */
+	if (code - 1 < high && all[code - 1].code == code)
+		return &all[code - 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (all[middle].code < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < abbrevs->abbrevs.size && all[low].code == code ? &all[low] : NULL;
+}
+
+bool dwarf_tag_is_type(uint16_t tag)
+{
+	return tag == DWARF_TAG_CLASS_TYPE || tag == DWARF_TAG_STRUCTURE_TYPE ||
+	       tag == DWARF_TAG_UNION_TYPE || tag == DWARF_TAG_INTERFACE_TYPE;
+}
+
+bool dwarf_tag_is_scope(uint16_t tag)
+{
+	return tag == DWARF_TAG_NAMESPACE || tag == DWARF_TAG_SUBPROGRAM || dwarf_tag_is_type(tag);
+}
+
+/* Bits of the slots that are set of DIEs with a tag. */
+static uint32_t kept_slots(enum dwarf_keep keep, uint16_t tag)
+{
+	const uint32_t code =
+		1u << DWARF_SLOT_LOW_PC | 1u << DWARF_SLOT_HIGH_PC | 1u << DWARF_SLOT_RANGES;
+	const uint32_t call = 1u << DWARF_SLOT_CALL_FILE | 1u << DWARF_SLOT_CALL_LINE;
+
+	switch (keep) {
+	case DWARF_KEEP_SCOPES:
+		return dwarf_tag_is_scope(tag) ? 1u << DWARF_SLOT_SIBLING : 0;
+	case DWARF_KEEP_FUNCTIONS:
+		return (tag == DWARF_TAG_SUBPROGRAM ? code : 0) |
+		       (tag == DWARF_TAG_SUBPROGRAM || dwarf_tag_is_type(tag)
+				? 1u << DWARF_SLOT_SIBLING
+				: 0);
+	case DWARF_KEEP_CALLS:
+		return tag == DWARF_TAG_SUBPROGRAM || tag == DWARF_TAG_INLINED_SUBROUTINE
+			       ? code | call
+			       : 0;
+	default:
+		return (1u << DWARF_SLOTS) - 1;
+	}
+}
+
+/* What has a size of its own waits in *passed, and is passed over at once with what follows. */
+static int value_pass(struct dwarf_walk *walk, const struct dwarf_attribute *attribute,
+		      size_t *passed)
+{
+	struct dwarf_value ignored;
+	int err;
+
+	if (attribute->bytes == DWARF_BYTES_VARY) {
+		err = cursor_skip(&walk->c, *passed);
+		*passed = 0;
+		return err
+			       ?: dwarf_value_read(&walk->c, attribute->form, attribute->implicit,
+						   walk->unit, walk->base, &ignored);
+	}
+	*passed += attribute->bytes == DWARF_BYTES_OFFSET ? walk->unit->offset_bytes
+							  : attribute->bytes;
+	return 0;
+}
+
+static int value_keep(struct dwarf_walk *walk, const struct dwarf_attribute *attribute,
+		      size_t *passed, struct dwarf_value *ret)
+{
+	int err = cursor_skip(&walk->c, *passed);
+
+	*passed = 0;
+	return err
+		       ?: dwarf_value_read(&walk->c, attribute->form, attribute->implicit,
+					   walk->unit, walk->base, ret);
+}
+
+static int values_read(struct dwarf_walk *walk, const struct dwarf_abbrev *abbrev, uint32_t slots,
+		       struct dwarf_die *die)
+{
+	size_t passed = 0;
+	int err = 0;
+
+	for (uint32_t left = slots; left; left &= left - 1)
+		die->values[__builtin_ctz(left)] = (struct dwarf_value){0};
+	if (!(slots & abbrev->slots) && abbrev->fixed_bytes != DWARF_SIZE_VARIES)
+		return cursor_skip(&walk->c,
+				   abbrev->fixed_bytes +
+					   (uint64_t)abbrev->offsets * walk->unit->offset_bytes);
+	if (abbrev->count > walk->budget->work_bytes) {
+		walk->budget->spent = true;
+		return -E2BIG;
+	}
+	walk->budget->work_bytes -= abbrev->count;
+	for (uint32_t i = 0; i < abbrev->count && !err; i++) {
+		const struct dwarf_attribute *attribute =
+			&walk->abbrevs->attributes.data[abbrev->first + i];
+
+		if (slots >> attribute->slot & 1)
+			err = value_keep(walk, attribute, &passed, &die->values[attribute->slot]);
+		else
+			err = value_pass(walk, attribute, &passed);
+	}
+	return err ?: cursor_skip(&walk->c, passed);
+}
+
+int dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_die *ret)
+{
+	const struct dwarf_abbrev *abbrev;
+	uint64_t code;
+
+	ret->offset = walk->base + cursor_offset(&walk->c);
+	if (dwarf_read_uleb(&walk->c, &code))
+		return -EBADMSG;
+	if (!code) {
+		ret->tag = 0;
+		ret->children = false;
+		return 0;
+	}
+	abbrev = dwarf_abbrevs_find(walk->abbrevs, code);
+	if (!abbrev)
+		return -EBADMSG;
+	ret->tag = abbrev->tag;
+	ret->children = abbrev->children;
+	return values_read(walk, abbrev, kept_slots(walk->keep, abbrev->tag), ret);
+}
+
+int dwarf_walk_pass(struct dwarf_walk *walk, struct dwarf_die *die, bool *ret_passed)
+{
+	const struct dwarf_value *sibling = &die->values[DWARF_SLOT_SIBLING];
+	uint64_t at = walk->base + cursor_offset(&walk->c);
+	int err;
+
+	if (!die->children || sibling->class != DWARF_REFERENCE || sibling->u <= at)
+		return 0;
+	err = cursor_skip(&walk->c, sibling->u - at);
+	if (err)
+		return err;
+	die->children = false;
+	*ret_passed = true;
+	return 0;
+}
+
+int dwarf_die_at(struct dwarf_file *file, const struct dwarf_unit *unit,
+		 const struct dwarf_abbrevs *abbrevs, uint64_t offset, struct dwarf_die *ret)
+{
+	struct dwarf_walk walk = {
+		.keep = DWARF_KEEP_ALL,
+		.unit = unit,
+		.abbrevs = abbrevs,
+		.base = offset,
+		.budget = file->sections[DWARF_INFO].budget,
+	};
+	uint64_t left = unit->end - offset;
+	int err;
+
+	if (offset < unit->dies || offset >= unit->end)
+		return -EBADMSG;
+	for (uint64_t wanted = DIE_FIRST_BYTES;; wanted *= 16) {
+		wanted = wanted < left ? wanted : left;
+		err = 0;
+		if (!section_view_held(&file->sections[DWARF_INFO], offset, wanted, &walk.c))
+			err = section_view(&file->sections[DWARF_INFO_AGAIN], offset, wanted,
+					   &walk.c);
+		err = err ?: dwarf_walk_next(&walk, ret);
+		if (err != -EBADMSG || wanted == left || wanted > DIE_BYTES_MAX)
+			break;
+	}
+	if (!err && !ret->tag)
+		return -EBADMSG;
+	return err;
+}

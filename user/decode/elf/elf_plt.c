@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "decode/elf/elf_plt.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/sort_keys.h"
+
+#define RELOCATIONS_AT_ONCE 512
+
+/* One that jumps through a word of the global offset table. */
+struct slot {
+	uint64_t address, word;
+	uint32_t size_bytes;
+	uint32_t symbol;   /* number in .dynsym; 0: none */
+	uint64_t resolver; /* where there is none */
+	bool known;
+};
+
+struct search {
+	const struct elf_file *elf;
+	VEC(struct slot) slots;
+	VEC(struct sort_key) by_word;
+	size_t unknown; /* slots of which no relocation was seen yet */
+};
+
+static void search_deinit(struct search *search)
+{
+	vec_deinit(&search->slots);
+	vec_deinit(&search->by_word);
+}
+
+/* The contents of a section, whole. Owned by the caller. */
+static int section_read(const struct elf_file *elf, const struct elf_section *section,
+			uint64_t max_bytes, uint8_t **ret)
+{
+	AUTO_FREE uint8_t *bytes = NULL;
+	int err;
+
+	if (section->size_bytes > max_bytes)
+		return -E2BIG;
+	if (section->file_offset > elf->blob->size_bytes ||
+	    section->size_bytes > elf->blob->size_bytes - section->file_offset)
+		return -EBADMSG;
+	bytes = malloc(section->size_bytes + 1);
+	if (!bytes)
+		return -ENOMEM;
+	err = blob_read(elf->blob, section->file_offset, bytes, section->size_bytes);
+	if (err)
+		return err;
+	bytes[section->size_bytes] = 0;
+	*ret = TAKE_PTR(bytes);
+	return 0;
+}
+
+/* "jmp *word(%rip)", perhaps behind endbr64 and a bnd prefix. */
+static bool decode_jump(const uint8_t *code, size_t size_bytes, uint64_t address, uint64_t *ret)
+{
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	size_t at = 0;
+	int32_t distance;
+
+	if (size_bytes >= sizeof(endbr64) && !memcmp(code, endbr64, sizeof(endbr64)))
+		at += sizeof(endbr64);
+	if (at < size_bytes && code[at] == 0xf2)
+		at++;
+	if (size_bytes - at < 6 || code[at] != 0xff || code[at + 1] != 0x25)
+		return false;
+	memcpy(&distance, code + at + 2, sizeof(distance));
+	*ret = address + at + 6 + (uint64_t)(int64_t)distance;
+	return true;
+}
+
+/* What does not say how large its entries are has them as close as they can lie. */
+static uint32_t entry_step(const struct elf_section *section)
+{
+	if (section->entry_bytes >= 8 && section->entry_bytes <= 64)
+		return (uint32_t)section->entry_bytes;
+	return section->alignment == 8 ? 8 : 16;
+}
+
+static int add_slots(struct search *search, const char *name)
+{
+	const struct elf_section *section = elf_file_section(search->elf, name);
+	AUTO_FREE uint8_t *code = NULL;
+	uint32_t step;
+	int err;
+
+	if (!section || section->type != SHT_PROGBITS)
+		return 0;
+	err = section_read(search->elf, section, ELF_PLT_BYTES_MAX, &code);
+	if (err)
+		return err;
+	step = entry_step(section);
+	for (uint64_t at = 0; at < section->size_bytes; at += step) {
+		uint64_t left = section->size_bytes - at;
+		struct slot slot = {
+			.address = section->address + at,
+			.size_bytes = left < step ? (uint32_t)left : step,
+		};
+
+		if (decode_jump(code + at, slot.size_bytes, slot.address, &slot.word) &&
+		    vec_push(&search->slots, slot))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int sort_slots(struct search *search)
+{
+	if (vec_reserve(&search->by_word, search->slots.size))
+		return -ENOMEM;
+	for (size_t i = 0; i < search->slots.size; i++)
+		search->by_word.data[i] =
+			(struct sort_key){search->slots.data[i].word, (uint32_t)i, 0};
+	search->by_word.size = search->unknown = search->slots.size;
+	return sort_keys(search->by_word.data, search->by_word.size);
+}
+
+/* A relocation of a word tells of all that jump through it. */
+static void apply(struct search *search, const Elf64_Rela *relocation)
+{
+	uint32_t type = ELF64_R_TYPE(relocation->r_info);
+	size_t low = 0, high = search->by_word.size;
+
+	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT && type != R_X86_64_IRELATIVE)
+		return;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (search->by_word.data[middle].key < relocation->r_offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < search->by_word.size && search->by_word.data[low].key == relocation->r_offset;
+	     low++) {
+		struct slot *slot = &search->slots.data[search->by_word.data[low].item];
+
+		if (slot->known)
+			return; /* and so are the others */
+		slot->known = true;
+		search->unknown--;
+		if (type == R_X86_64_IRELATIVE)
+			slot->resolver = (uint64_t)relocation->r_addend;
+		else
+			slot->symbol = (uint32_t)ELF64_R_SYM(relocation->r_info);
+	}
+}
+
+static int apply_relocations(struct search *search, const char *name)
+{
+	const struct elf_section *section = elf_file_section(search->elf, name);
+	Elf64_Rela some[RELOCATIONS_AT_ONCE];
+	uint64_t offset, left;
+
+	if (!section || section->type != SHT_RELA)
+		return 0;
+	if (section->size_bytes > ELF_TABLE_BYTES_MAX)
+		return -E2BIG;
+	offset = section->file_offset;
+	left = section->size_bytes / sizeof(*some);
+	while (left && search->unknown) {
+		size_t count = left < RELOCATIONS_AT_ONCE ? left : RELOCATIONS_AT_ONCE;
+		int err;
+
+		err = blob_read(search->elf->blob, offset, some, count * sizeof(*some));
+		if (err)
+			return err;
+		for (size_t i = 0; i < count; i++)
+			apply(search, &some[i]);
+		offset += count * sizeof(*some);
+		left -= count;
+	}
+	return 0;
+}
+
+/* .dynsym and its strings. */
+struct symbol_names {
+	uint8_t *symbols;
+	uint64_t count;
+	char *strings;
+	uint64_t strings_bytes;
+};
+
+static void symbol_names_deinit(struct symbol_names *names)
+{
+	free(names->symbols);
+	free(names->strings);
+}
+
+static int symbol_names_read(const struct elf_file *elf, struct symbol_names *ret)
+{
+	const struct elf_section *table = elf_file_section(elf, ".dynsym"), *strings;
+	uint8_t *text = NULL;
+	int err;
+
+	if (!table)
+		return 0; /* all of them are the file's own */
+	if (table->type != SHT_DYNSYM || table->link >= elf->sections.size)
+		return -EBADMSG;
+	strings = &elf->sections.data[table->link];
+	err = section_read(elf, table, ELF_TABLE_BYTES_MAX, &ret->symbols);
+	err = err ?: section_read(elf, strings, ELF_TABLE_BYTES_MAX, &text);
+	if (err)
+		return err;
+	ret->count = table->size_bytes / sizeof(Elf64_Sym);
+	ret->strings = (char *)text;
+	ret->strings_bytes = strings->size_bytes;
+	return 0;
+}
+
+static const char *symbol_name(const struct symbol_names *names, uint32_t number)
+{
+	Elf64_Sym symbol;
+
+	if (number >= names->count)
+		return NULL;
+	memcpy(&symbol, names->symbols + number * sizeof(symbol), sizeof(symbol));
+	if (symbol.st_name >= names->strings_bytes || !names->strings[symbol.st_name])
+		return NULL;
+	return names->strings + symbol.st_name;
+}
+
+static int name_slots(const struct search *search, struct elf_plt *ret)
+{
+	CLEANUP(symbol_names_deinit) struct symbol_names names = {0};
+	int err = symbol_names_read(search->elf, &names);
+
+	if (err)
+		return err;
+	if (vec_reserve(&ret->entries, search->slots.size))
+		return -ENOMEM;
+	vec_for_each (slot, &search->slots) {
+		struct elf_plt_entry entry = {
+			.address = slot->address,
+			.size_bytes = slot->size_bytes,
+			.name = slot->symbol ? symbol_name(&names, slot->symbol) : NULL,
+			.resolver = slot->resolver,
+		};
+
+		if (slot->known && (entry.name || entry.resolver))
+			ret->entries.data[ret->entries.size++] = entry;
+	}
+	ret->strings = TAKE_PTR(names.strings);
+	return 0;
+}
+
+int elf_file_plt(const struct elf_file *elf, struct elf_plt *ret)
+{
+	CLEANUP(search_deinit) struct search search = {.elf = elf};
+	struct elf_plt plt = {0};
+	int err;
+
+	err = add_slots(&search, ".plt");
+	err = err ?: add_slots(&search, ".plt.sec");
+	err = err ?: add_slots(&search, ".plt.got");
+	err = err ?: sort_slots(&search);
+	err = err ?: apply_relocations(&search, ".rela.plt");
+	err = err ?: apply_relocations(&search, ".rela.dyn");
+	if (!err && search.slots.size)
+		err = name_slots(&search, &plt);
+	if (err) {
+		elf_plt_deinit(&plt);
+		return err;
+	}
+	*ret = plt;
+	return 0;
+}
+
+void elf_plt_deinit(struct elf_plt *plt)
+{
+	vec_deinit(&plt->entries);
+	free(plt->strings);
+	*plt = (struct elf_plt){0};
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One JIT API event, decoded from the records of the shim's probe. Strings
+ * point into the bytes that were decoded and are not NUL-terminated.
+ */
+#ifndef JITBPF_DECODE_RECORD_JIT_EVENT_H
+#define JITBPF_DECODE_RECORD_JIT_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uapi/jit_record.h"
+
+enum jit_event_kind {
+	JIT_EVENT_SHUTDOWN = 2,
+	JIT_EVENT_LOAD = 13,
+	JIT_EVENT_UNLOAD = 14,
+	JIT_EVENT_UPDATE = 15,
+	JIT_EVENT_INLINE_LOAD = 16,
+	JIT_EVENT_UPDATE_V2 = 17,
+	JIT_EVENT_ENTER_NIDS = 19,
+	JIT_EVENT_LEAVE_NIDS = 20,
+	JIT_EVENT_LOAD_V2 = 21,
+	JIT_EVENT_LOAD_V3 = 22,
+};
+
+struct jit_string {
+	const char *bytes; /* NULL: the event did not carry it */
+	size_t size_bytes;
+};
+
+struct jit_event {
+	struct jitbpf_jit_header header;
+	struct jit_string name;
+	struct jit_string class_name;
+	struct jit_string source;
+	struct jit_string module;
+	struct jit_string format; /* of the data that an UPDATE_V2 tells of */
+	const void *lines;	  /* line_count times struct jitbpf_jit_line, may be unaligned */
+	size_t line_count;
+	uint32_t arch;
+	uint32_t segment; /* what an UPDATE_V2 says that there is: the JIT API's segment type */
+	uint32_t unknown_fields;
+};
+
+/*
+ * Read and check the header of one part: size_bytes inside the bytes given, a
+ * version that is known, part < part_count.
+ * Returns 0, or -EBADMSG with *ret unchanged.
+ */
+int jit_part_decode(const void *bytes, size_t size_bytes, struct jitbpf_jit_header *ret);
+
+/*
+ * Decode the field stream behind a (first) part's header, already put
+ * together. Borrows fields: *ret points into them. Of a string or table that
+ * comes twice the first counts, the others are unknown fields.
+ * Returns 0, or -EBADMSG (a field runs past the end, or has a size that its
+ * type cannot have) with *ret unchanged.
+ */
+int jit_fields_decode(const struct jitbpf_jit_header *header, const void *fields, size_t size_bytes,
+		      struct jit_event *ret);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "decode/record/record_check.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Whether a string that begins at offset ends inside the record. */
+static bool string_ends(const struct jitbpf_record *record, size_t offset)
+{
+	return record->size_bytes > offset &&
+	       memchr((const char *)record + offset, 0, record->size_bytes - offset);
+}
+
+static bool comm_ends(const char comm[JITBPF_COMM_MAX])
+{
+	return memchr(comm, 0, JITBPF_COMM_MAX);
+}
+
+/* The walk ended at a frame, for want of a rule, and this is how to go on. */
+static bool copy_is_whole(const struct jitbpf_sample *sample, size_t offset)
+{
+	const struct jitbpf_stack_copy *copy = (const void *)((const char *)sample + offset);
+
+	if (sample->h.size_bytes < offset + sizeof(*copy) || !sample->user_frames ||
+	    sample->user_end != JITBPF_END_NO_RULE)
+		return false;
+	return copy->is_caller <= 1 && copy->size_bytes <= JITBPF_STACK_COPY_MAX &&
+	       copy->size_bytes <= sample->h.size_bytes - offset - sizeof(*copy);
+}
+
+static bool sample_is_whole(const struct jitbpf_sample *sample)
+{
+	size_t wanted = sizeof(*sample);
+
+	if (sample->kernel_frames > JITBPF_FRAMES_MAX || sample->user_frames > JITBPF_FRAMES_MAX ||
+	    sample->user_end >= JITBPF_END_COUNT || !comm_ends(sample->comm))
+		return false;
+	wanted += ((size_t)sample->kernel_frames + sample->user_frames) * sizeof(sample->ips[0]);
+	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
+		wanted += sizeof(struct jitbpf_user_regs);
+	if (sample->h.flags & JITBPF_SAMPLE_STACK_COPY)
+		return copy_is_whole(sample, wanted);
+	return sample->h.size_bytes >= wanted;
+}
+
+static bool mapping_is_whole(const struct jitbpf_mapping *mapping)
+{
+	uint64_t end = mapping->address + mapping->size_bytes;
+
+	return end > mapping->address && mapping->build_id_bytes <= JITBPF_BUILD_ID_MAX &&
+	       string_ends(&mapping->h, offsetof(struct jitbpf_mapping, path));
+}
+
+static bool journal_is_whole(const struct jitbpf_journal *journal)
+{
+	size_t live_bytes = journal->h.size_bytes - sizeof(*journal);
+
+	for (size_t i = 1; i < live_bytes / sizeof(journal->live[0]); i++) {
+		if (journal->live[i - 1] >= journal->live[i])
+			return false;
+	}
+	return live_bytes % sizeof(journal->live[0]) == 0 && journal->from_ns <= journal->to_ns;
+}
+
+/* A piece that lies in the code, and in what is copied of one. */
+static bool code_is_whole(const struct jitbpf_code *code)
+{
+	size_t data_bytes = code->h.size_bytes - sizeof(*code);
+
+	return data_bytes && data_bytes <= JITBPF_CODE_COPY_MAX &&
+	       code->offset <= JITBPF_CODE_COPY_MAX - data_bytes &&
+	       code->size_bytes >= code->offset + data_bytes &&
+	       code->size_bytes <= UINT64_MAX - code->address;
+}
+
+/* The least that a record of a type has; 0 where the type is not known. */
+static size_t least_bytes(uint16_t type)
+{
+	switch (type) {
+	case JITBPF_SAMPLE:
+		return sizeof(struct jitbpf_sample);
+	case JITBPF_JIT:
+		return sizeof(struct jitbpf_jit);
+	case JITBPF_CODE:
+		return sizeof(struct jitbpf_code);
+	case JITBPF_MAPPING:
+		return sizeof(struct jitbpf_mapping);
+	case JITBPF_COMM:
+		return sizeof(struct jitbpf_comm);
+	case JITBPF_FORK:
+	case JITBPF_EXIT:
+		return sizeof(struct jitbpf_task);
+	case JITBPF_INNER_PID:
+		return sizeof(struct jitbpf_inner_pid);
+	case JITBPF_KERNEL_SYMBOL:
+		return sizeof(struct jitbpf_kernel_symbol);
+	case JITBPF_THROTTLE:
+		return sizeof(struct jitbpf_throttle);
+	case JITBPF_LOST_SAMPLES:
+		return sizeof(struct jitbpf_lost_samples);
+	case JITBPF_COUNTERS:
+		return sizeof(struct jitbpf_counters);
+	case JITBPF_JOURNAL:
+		return sizeof(struct jitbpf_journal);
+	default:
+		return 0;
+	}
+}
+
+/* What a record's own counts and strings want, its fixed part being there. */
+static bool is_whole(const struct jitbpf_record *record)
+{
+	switch (record->type) {
+	case JITBPF_SAMPLE:
+		return sample_is_whole((const struct jitbpf_sample *)record);
+	case JITBPF_JIT:
+		return ((const struct jitbpf_jit *)record)->data_bytes <=
+		       record->size_bytes - sizeof(struct jitbpf_jit);
+	case JITBPF_CODE:
+		return code_is_whole((const struct jitbpf_code *)record);
+	case JITBPF_MAPPING:
+		return mapping_is_whole((const struct jitbpf_mapping *)record);
+	case JITBPF_COMM:
+		return comm_ends(((const struct jitbpf_comm *)record)->comm);
+	case JITBPF_KERNEL_SYMBOL:
+		return string_ends(record, offsetof(struct jitbpf_kernel_symbol, name));
+	case JITBPF_COUNTERS:
+		return (record->size_bytes - sizeof(*record)) % sizeof(uint64_t) == 0;
+	case JITBPF_JOURNAL:
+		return journal_is_whole((const struct jitbpf_journal *)record);
+	default:
+		return true;
+	}
+}
+
+int record_check(const void *bytes, size_t available_bytes)
+{
+	const struct jitbpf_record *record = bytes;
+	size_t least;
+
+	if (available_bytes < sizeof(*record) || record->size_bytes < sizeof(*record) ||
+	    record->size_bytes > available_bytes)
+		return -EBADMSG;
+	least = least_bytes(record->type);
+	if (!least)
+		return -ENOTSUP;
+	return record->size_bytes >= least && is_whole(record) ? 0 : -EBADMSG;
+}

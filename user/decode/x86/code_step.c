@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "decode/x86/code_step.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* An instruction with its operands. */
+struct decoded {
+	const ZydisDecodedInstruction *instruction;
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+static const struct code_value nothing;
+
+int code_decoder_init(struct code_decoder *ret)
+{
+	return ZYAN_SUCCESS(ZydisDecoderInit(&ret->zydis, ZYDIS_MACHINE_MODE_LONG_64,
+					     ZYDIS_STACK_WIDTH_64))
+		       ? 0
+		       : -EINVAL;
+}
+
+static enum code_way way_of(const ZydisDecodedInstruction *instruction)
+{
+	bool relative = instruction->raw.imm[0].is_relative;
+
+	switch (instruction->mnemonic) {
+	case ZYDIS_MNEMONIC_UD0:
+	case ZYDIS_MNEMONIC_UD1:
+	case ZYDIS_MNEMONIC_UD2:
+	case ZYDIS_MNEMONIC_HLT:
+	case ZYDIS_MNEMONIC_INT3:
+		return CODE_TRAP;
+	case ZYDIS_MNEMONIC_RET:
+		return CODE_RETURN;
+	case ZYDIS_MNEMONIC_XABORT:
+		return CODE_ON;
+	default:
+		break;
+	}
+	switch (instruction->meta.category) {
+	case ZYDIS_CATEGORY_CALL:
+		return CODE_CALL;
+	case ZYDIS_CATEGORY_COND_BR:
+		return relative ? CODE_BRANCH : CODE_ON;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+		return relative ? CODE_JUMP : CODE_INDIRECT;
+	case ZYDIS_CATEGORY_NOP:
+	case ZYDIS_CATEGORY_WIDENOP:
+		return CODE_PADDING;
+	case ZYDIS_CATEGORY_RET: /* from an interrupt, or far */
+	case ZYDIS_CATEGORY_SYSRET:
+		return CODE_TRAP;
+	default:
+		return CODE_ON;
+	}
+}
+
+/* Registers, of any kind, that the instruction names as more than a part of an address. */
+static uint32_t named(const ZydisDecodedInstruction *instruction,
+		      const ZydisDecoderContext *context)
+{
+	uint32_t b = (uint32_t)(context->vector_unified.B & 1) << 3;
+	uint32_t mask;
+
+	if (!(instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM))
+		return 1u << ((instruction->opcode & 7) | b);
+	mask = 1u << (instruction->raw.modrm.reg | (context->vector_unified.R & 1) << 3);
+	if (instruction->raw.modrm.mod == 3)
+		mask |= 1u << (instruction->raw.modrm.rm | b);
+	if (instruction->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+		mask |= 1u << (context->vector_unified.vvvv & 15);
+	return mask;
+}
+
+/* The register from which an address is reckoned. */
+static uint32_t base_of(const ZydisDecodedInstruction *instruction,
+			const ZydisDecoderContext *context)
+{
+	uint32_t base = instruction->raw.modrm.rm == 4 ? instruction->raw.sib.base
+						       : instruction->raw.modrm.rm;
+
+	return 1u << (base | (context->vector_unified.B & 1) << 3);
+}
+
+/* Most instructions leave alone what is known of the frame; the few others are looked into. */
+static bool may_change(const ZydisDecodedInstruction *instruction,
+		       const ZydisDecoderContext *context, const struct frame_state_entry *frame)
+{
+	switch (instruction->meta.category) {
+	case ZYDIS_CATEGORY_PUSH:
+	case ZYDIS_CATEGORY_POP:
+		return true;
+	case ZYDIS_CATEGORY_COND_BR: /* some count in rcx */
+		return frame->watch_all;
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_NOP:
+	case ZYDIS_CATEGORY_WIDENOP:
+		return false;
+	default:
+		break;
+	}
+	switch (instruction->mnemonic) {
+	case ZYDIS_MNEMONIC_ENTER:
+	case ZYDIS_MNEMONIC_LEAVE:
+	case ZYDIS_MNEMONIC_CALL:
+		return true;
+	case ZYDIS_MNEMONIC_LEA:
+		if (base_of(instruction, context) & frame->watched)
+			return true;
+		/* fall through */
+	default:
+		return frame->watch_all || named(instruction, context) & frame->watched;
+	}
+}
+
+/* The number of a general register, whatever part of it; -1 for others. */
+static int register_number(ZydisRegister name)
+{
+	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
+
+	return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15
+		       ? (int)(whole - ZYDIS_REGISTER_RAX)
+		       : -1;
+}
+
+/* What an operand is worth as an address: 64-bit registers alone. */
+static struct code_value register_value(const struct frame_state *frame, ZydisRegister name)
+{
+	return name >= ZYDIS_REGISTER_RAX && name <= ZYDIS_REGISTER_R15
+		       ? frame->registers[name - ZYDIS_REGISTER_RAX]
+		       : nothing;
+}
+
+static struct code_value memory_address(const struct frame_state *frame,
+					const ZydisDecodedOperandMem *memory)
+{
+	if (memory->index != ZYDIS_REGISTER_NONE || memory->segment == ZYDIS_REGISTER_FS ||
+	    memory->segment == ZYDIS_REGISTER_GS)
+		return nothing;
+	return code_value_add(register_value(frame, memory->base), memory->disp.value);
+}
+
+static struct code_value operand_value(const struct frame_state *frame,
+				       const ZydisDecodedOperand *operand)
+{
+	if (operand->size != 64)
+		return nothing;
+	if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
+		return register_value(frame, operand->reg.value);
+	if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY)
+		return frame_state_load(frame, memory_address(frame, &operand->mem));
+	return nothing;
+}
+
+static void set_operand(struct frame_state *frame, const ZydisDecodedOperand *operand,
+			struct code_value value)
+{
+	int reg;
+
+	if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+		reg = register_number(operand->reg.value);
+		if (reg >= 0)
+			frame_state_set(frame, (uint32_t)reg,
+					operand->size == 64 ? value : nothing);
+	} else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->size == 64) {
+		frame_state_store(frame, memory_address(frame, &operand->mem), value);
+	}
+}
+
+/* Whatever is written, by an instruction of which nothing more is to be known. */
+static void overwrite(struct frame_state *frame, const struct decoded *d)
+{
+	for (uint32_t i = 0; i < d->instruction->operand_count; i++) {
+		const ZydisDecodedOperand *operand = &d->operands[i];
+
+		if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+		    operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
+			set_operand(frame, operand, nothing);
+	}
+}
+
+static void add(struct frame_state *frame, const struct decoded *d, int sign)
+{
+	const ZydisDecodedOperand *by = &d->operands[1];
+
+	if (d->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
+		return;
+	if (by->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		set_operand(frame, &d->operands[0],
+			    code_value_add(operand_value(frame, &d->operands[0]),
+					   sign * by->imm.value.s));
+	else
+		overwrite(frame, d);
+}
+
+/* Rounding rsp down begins a new frame, of which the distance to the CFA is not known. */
+static void round_down(struct frame_state *frame, const struct decoded *d)
+{
+	const ZydisDecodedOperand *to = &d->operands[1];
+
+	if (d->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+	    d->operands[0].reg.value != ZYDIS_REGISTER_RSP ||
+	    frame->registers[CODE_RSP].base == CODE_NOTHING ||
+	    to->type != ZYDIS_OPERAND_TYPE_IMMEDIATE || to->imm.value.s >= 0) {
+		overwrite(frame, d);
+		return;
+	}
+	for (uint32_t i = 0; i < CODE_REGISTERS; i++) {
+		if (frame->registers[i].base == CODE_ALIGNED)
+			frame->registers[i] = nothing;
+	}
+	if (frame->rbp_at.base == CODE_ALIGNED)
+		frame->rbp_at = nothing;
+	frame->cfa_at = nothing;
+	frame->registers[CODE_RSP] = (struct code_value){CODE_ALIGNED, 0};
+}
+
+static void leave(struct frame_state *frame)
+{
+	frame_state_set(frame, CODE_RSP, frame->registers[CODE_RBP]);
+	frame->registers[CODE_RBP] = frame_state_pop(frame, 8);
+}
+
+static void enter(struct frame_state *frame, const struct decoded *d)
+{
+	frame_state_push(frame, frame->registers[CODE_RBP], 8);
+	frame->registers[CODE_RBP] = frame->registers[CODE_RSP];
+	if (d->operands[1].imm.value.u & 31) /* copies other frames' pointers: nobody does */
+		frame_state_set(frame, CODE_RSP, nothing);
+	else
+		frame_state_set(frame, CODE_RSP,
+				code_value_add(frame->registers[CODE_RSP],
+					       -(int64_t)d->operands[0].imm.value.u));
+}
+
+/* A restored rbp is as it was: its place may be used for something else. */
+static void move(struct frame_state *frame, const struct decoded *d)
+{
+	struct code_value value = operand_value(frame, &d->operands[1]);
+
+	set_operand(frame, &d->operands[0], value);
+	if (value.base == CODE_CALLER_RBP && d->operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	    frame->registers[CODE_RBP].base == CODE_CALLER_RBP)
+		frame->rbp_at = nothing;
+}
+
+static void exchange(struct frame_state *frame, const struct decoded *d)
+{
+	struct code_value first = operand_value(frame, &d->operands[0]);
+
+	if (d->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+	    d->operands[1].type != ZYDIS_OPERAND_TYPE_REGISTER) {
+		overwrite(frame, d);
+		return;
+	}
+	set_operand(frame, &d->operands[0], operand_value(frame, &d->operands[1]));
+	set_operand(frame, &d->operands[1], first);
+}
+
+/* Direct calls of the next instruction only want to know where they are. */
+static void call(struct frame_state *frame, uint64_t target, uint64_t next)
+{
+	if (target == next)
+		frame_state_push(frame, nothing, 8);
+	else
+		frame_state_called(frame);
+}
+
+/* A loop that touches each page of a new frame ends with such a comparison. */
+static uint8_t compared_with_rsp(const struct decoded *d)
+{
+	const ZydisDecodedOperand *a = &d->operands[0], *b = &d->operands[1];
+
+	if (d->instruction->mnemonic != ZYDIS_MNEMONIC_CMP ||
+	    a->type != ZYDIS_OPERAND_TYPE_REGISTER || b->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+	    a->size != 64)
+		return CODE_REGISTERS;
+	if (a->reg.value == ZYDIS_REGISTER_RSP)
+		return (uint8_t)register_number(b->reg.value);
+	if (b->reg.value == ZYDIS_REGISTER_RSP)
+		return (uint8_t)register_number(a->reg.value);
+	return CODE_REGISTERS;
+}
+
+static void apply(struct frame_state *frame, const struct decoded *d)
+{
+	uint32_t word = d->instruction->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE ? 2 : 8;
+
+	switch (d->instruction->mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH:
+		frame_state_push(frame, operand_value(frame, &d->operands[0]), word);
+		break;
+	case ZYDIS_MNEMONIC_PUSHF:
+	case ZYDIS_MNEMONIC_PUSHFQ:
+		frame_state_push(frame, nothing, word);
+		break;
+	case ZYDIS_MNEMONIC_POP:
+		set_operand(frame, &d->operands[0], frame_state_pop(frame, word));
+		break;
+	case ZYDIS_MNEMONIC_POPF:
+	case ZYDIS_MNEMONIC_POPFQ:
+		frame_state_pop(frame, word);
+		break;
+	case ZYDIS_MNEMONIC_LEAVE:
+		leave(frame);
+		break;
+	case ZYDIS_MNEMONIC_ENTER:
+		enter(frame, d);
+		break;
+	case ZYDIS_MNEMONIC_ADD:
+		add(frame, d, 1);
+		break;
+	case ZYDIS_MNEMONIC_SUB:
+		add(frame, d, -1);
+		break;
+	case ZYDIS_MNEMONIC_LEA:
+		set_operand(frame, &d->operands[0], memory_address(frame, &d->operands[1].mem));
+		break;
+	case ZYDIS_MNEMONIC_MOV:
+		move(frame, d);
+		break;
+	case ZYDIS_MNEMONIC_AND:
+		round_down(frame, d);
+		break;
+	case ZYDIS_MNEMONIC_XCHG:
+		exchange(frame, d);
+		break;
+	default:
+		overwrite(frame, d);
+		break;
+	}
+}
+
+bool code_step(const struct code_decoder *decoder, const uint8_t *code, size_t left_bytes,
+	       uint64_t address, const struct frame_state_entry *frame, struct code_step *ret)
+{
+	ZydisDecoderContext context;
+	ZydisDecodedInstruction instruction;
+	struct decoded d = {.instruction = &instruction};
+	uint64_t next;
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder->zydis, &context, code, left_bytes,
+							&instruction)))
+		return false;
+	next = address + instruction.length;
+	ret->way = way_of(&instruction);
+	ret->length = instruction.length;
+	ret->target = instruction.raw.imm[0].is_relative
+			      ? next + (uint64_t)instruction.raw.imm[0].value.s
+			      : 0;
+	ret->compared = CODE_REGISTERS;
+	ret->on_if_equal = instruction.mnemonic == ZYDIS_MNEMONIC_JNZ;
+	ret->changes = may_change(&instruction, &context, frame);
+	if (!ret->changes)
+		return true;
+	ret->after = frame->frame;
+	if (ret->way == CODE_CALL) {
+		call(&ret->after, ret->target, next);
+		return true;
+	}
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder->zydis, &context, &instruction,
+						     d.operands, instruction.operand_count)))
+		return false;
+	ret->compared = compared_with_rsp(&d);
+	apply(&ret->after, &d);
+	ret->changes = memcmp(&ret->after, &frame->frame, sizeof(ret->after)) != 0;
+	return true;
+}

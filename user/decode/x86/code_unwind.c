@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "decode/x86/code_unwind.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "decode/x86/code_flow.h"
+
+const struct code_entry code_entry_called = {
+	.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 8),
+	.rbp = UNWIND_RBP_KEPT,
+};
+
+#define GUESSES_MAX 5
+
+/*
+ * Code that is not to be entered any more may still be running, with a jump put over its
+ * beginning (HotSpot): the rest of an instruction behind it is passed over by the byte.
+ */
+#define PATCHED_BYTES 64
+
+/* Frames that code which nothing is known to lead to may have. */
+struct guesses {
+	uint16_t behind_indirect; /* of the nearest jump before it that could lead to it */
+	uint16_t at_call;	  /* of the nearest call before it: where functions are whole */
+	uint16_t after;		  /* of the next place that was reached: padding leads there */
+	uint32_t after_at;
+	uint16_t entry, called;
+};
+
+static void guess(uint16_t frames[GUESSES_MAX], uint32_t *count, uint16_t frame)
+{
+	for (uint32_t i = 0; i < *count; i++) {
+		if (frames[i] == frame)
+			return;
+	}
+	if (frame > CODE_FRAME_UNKNOWN)
+		frames[(*count)++] = frame;
+}
+
+/* Try what begins at *at with all guesses; sets *at behind it where none is right. */
+static int try_all(struct code_flow *flow, const struct guesses *guesses, uint32_t *at)
+{
+	uint16_t frames[GUESSES_MAX];
+	uint32_t count = 0, likely, end = *at;
+	bool taken = false;
+	int err = 0;
+
+	guess(frames, &count, guesses->behind_indirect);
+	guess(frames, &count, guesses->at_call);
+	likely = count;
+	guess(frames, &count, guesses->after);
+	guess(frames, &count, guesses->called);
+	guess(frames, &count, guesses->entry);
+	for (uint32_t i = 0; !err && !taken && i < count; i++)
+		err = code_flow_try(flow, *at, frames[i], 1, &taken, &end);
+	for (uint32_t i = 0; !err && !taken && i < likely; i++)
+		err = code_flow_try(flow, *at, frames[i], 0, &taken, &end);
+	if (!taken)
+		*at = end > *at && *at >= PATCHED_BYTES ? end : *at + 1;
+	return err;
+}
+
+/* The next place after `at` that was reached. */
+static void find_after(const struct code_flow *flow, uint32_t at, struct guesses *guesses)
+{
+	if (at < guesses->after_at)
+		return;
+	while (at < flow->code_bytes && !flow->points[at].frame)
+		at++;
+	guesses->after = at < flow->code_bytes ? flow->points[at].frame : 0;
+	guesses->after_at = at;
+}
+
+/* Go through the code for places that were not reached. */
+static int try_gaps(struct code_flow *flow, struct guesses *guesses)
+{
+	uint32_t at = 0;
+	int err = 0;
+
+	while (!err && at < flow->code_bytes) {
+		const struct code_point *point = &flow->points[at];
+
+		if (!point->frame) {
+			find_after(flow, at, guesses);
+			err = try_all(flow, guesses, &at);
+			continue;
+		}
+		if (point->flags & CODE_POINT_INDIRECT &&
+		    !frame_state_can_return(&code_frames_get(&flow->frames, point->frame)->frame))
+			guesses->behind_indirect = point->frame;
+		if (point->flags & CODE_POINT_CALL)
+			guesses->at_call = point->frame;
+		at += point->length ? point->length : 1;
+	}
+	return err;
+}
+
+static int add_rows(const struct code_flow *flow, struct unwind_rows *ret)
+{
+	const struct unwind_row unknown = {.cfa = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN),
+					   .rbp = UNWIND_RBP_KEPT};
+	uint32_t end = 0;
+	int err = 0;
+
+	for (uint32_t at = 0; !err && at < flow->code_bytes; at++) {
+		const struct code_point *point = &flow->points[at];
+		struct unwind_row row = unknown;
+
+		if (!point->frame && at < end)
+			continue;
+		if (point->frame) {
+			row = code_frames_get(&flow->frames, point->frame)->row;
+			end = at + point->length;
+		}
+		err = unwind_rows_add(ret, at, row.cfa, row.rbp);
+	}
+	return err;
+}
+
+/* Follow all of it, entered as said, and try what is left. */
+static int follow(struct code_flow *flow, const struct code_entry *entry)
+{
+	struct frame_state frame, called;
+	struct guesses guesses = {0};
+	int err;
+
+	frame_state_init(&frame, entry);
+	frame_state_init(&called, &code_entry_called);
+	err = code_frames_add(&flow->frames, &frame, &guesses.entry);
+	err = err ?: code_frames_add(&flow->frames, &called, &guesses.called);
+	err = err ?: code_flow_enter(flow, guesses.entry);
+	if (err)
+		return err;
+	err = try_gaps(flow, &guesses);
+	/* Trials that there was no time for leave their places unknown. */
+	return err == -E2BIG ? 0 : err;
+}
+
+/*
+ * How code of an engine's inside is really entered, by its ends: a return finds its address,
+ * and who jumps to the interpreter leaves it the frame that it had. False: as was said.
+ */
+static bool correct(const struct code_flow *flow, struct code_entry *entry)
+{
+	int32_t cfa = entry->cfa & ~UNWIND_RULE_MASK, corrected = cfa;
+
+	if (!entry->inside || (entry->cfa & UNWIND_RULE_MASK) != UNWIND_CFA_RSP)
+		return false;
+	if (flow->at_return.base == CODE_CFA)
+		corrected = cfa + flow->at_return.offset + 8;
+	else if (flow->at_indirect.base == CODE_CFA)
+		corrected = cfa + flow->at_indirect.offset + cfa;
+	if (corrected == cfa || corrected < 8 || corrected % 8)
+		return false;
+	entry->cfa = UNWIND_CFA(UNWIND_CFA_RSP, corrected);
+	if (flow->at_return.base == CODE_CFA)
+		entry->rbp = UNWIND_RBP_KEPT;
+	return true;
+}
+
+int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
+		const struct code_entry *entry, struct unwind_rows *ret)
+{
+	CLEANUP(code_flow_deinit) struct code_flow flow = {0};
+	struct code_entry corrected = *entry;
+	int err;
+
+	if (!code_bytes || code_bytes > CODE_UNWIND_BYTES_MAX)
+		return -EINVAL;
+	err = code_flow_init(&flow, code, (uint32_t)code_bytes, address);
+	err = err ?: follow(&flow, entry);
+	if (!err && correct(&flow, &corrected)) {
+		code_flow_deinit(&flow);
+		flow = (struct code_flow){0};
+		err = code_flow_init(&flow, code, (uint32_t)code_bytes, address);
+		err = err ?: follow(&flow, &corrected);
+	}
+	if (err == -E2BIG) /* too entangled to be followed to its ends: none of it is known */
+		err = unwind_rows_add(ret, 0, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);
+	else
+		err = err ?: add_rows(&flow, ret);
+	return err;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The flame graph page of a difference: its groups are the two sides. */
+#include "sink/diff/frame_diff.h"
+
+#include "base/scope.h"
+#include "sink/format/page_data.h"
+
+_Static_assert(DIFF_BEFORE == 0 && DIFF_AFTER == 1 && DIFF_SIDES == 2, "the page's groups");
+
+/* Fill what the nodes of each of the diff's labels have in common. */
+static int add_labels(struct page_data *page, const struct frame_diff_label *labels, uint32_t count,
+		      struct page_node *ret)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct frame_diff_label *label = &labels[i];
+		uint32_t kind =
+			*label->module ? page_data_kind(label->kind, label->inlined) : PAGE_PROCESS;
+
+		if (page_data_label(page, label->name, label->module, kind, &ret[i].label) ||
+		    page_data_source(page, label->file, label->line, &ret[i].source))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_node(struct page_data *page, const struct frame_diff_node *node, uint32_t number,
+		    const struct page_node *by_label)
+{
+	struct page_node out = {0}; /* node 0 is everything */
+
+	if (number)
+		out = by_label[node->label];
+	out.parent = node->parent;
+	for (uint32_t side = 0; side < DIFF_SIDES; side++) {
+		struct page_count count = {number, side, node->self[side]};
+
+		if (count.samples && vec_push(&page->counts, count))
+			return -ENOMEM;
+	}
+	return vec_push(&page->nodes, out);
+}
+
+int frame_diff_write_html(FILE *out, const struct frame_diff *diff, const struct view *before,
+			  const struct view *after)
+{
+	CLEANUP(page_data_deinit) struct page_data page;
+	const struct view *const views[DIFF_SIDES] = {before, after};
+	uint32_t node_count, label_count;
+	const struct frame_diff_node *nodes = frame_diff_nodes(diff, &node_count);
+	const struct frame_diff_label *labels = frame_diff_labels(diff, &label_count);
+	AUTO_FREE struct page_node *by_label = calloc(label_count + (size_t)1, sizeof(*by_label));
+	int err = page_data_init(&page);
+
+	if (!err && !by_label)
+		err = -ENOMEM;
+	err = err ?: add_labels(&page, labels, label_count, by_label);
+	for (uint32_t i = 0; !err && i < node_count; i++)
+		err = add_node(&page, &nodes[i], i, by_label);
+	return err ?: page_data_write(&page, out, views, DIFF_SIDES);
+}

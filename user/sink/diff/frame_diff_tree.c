@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/diff/frame_diff_tree.h"
+
+#include "base/hash.h"
+#include "base/scope.h"
+
+static bool equal(const void *items, uint32_t item, const void *key_)
+{
+	const struct frame_diff_node *node = (const struct frame_diff_node *)items + item;
+	const struct frame_diff_node *key = key_;
+
+	return node->parent == key->parent && node->label == key->label;
+}
+
+int frame_diff_tree_add(struct frame_diff_tree *tree, const struct frame_diff_node *node,
+			uint32_t *ret)
+{
+	uint64_t hash = hash_mix(node->parent, node->label);
+	uint32_t number = index_map_find(&tree->index, hash, equal, tree->nodes.data, node);
+
+	if (number == INDEX_MAP_NONE) {
+		if (tree->nodes.size >= FRAME_TREE_NONE - 1 ||
+		    vec_reserve(&tree->nodes, tree->nodes.size + 1))
+			return -ENOMEM;
+		number = (uint32_t)tree->nodes.size;
+		if (index_map_insert(&tree->index, hash, number))
+			return -ENOMEM;
+		tree->nodes.data[tree->nodes.size++] = *node;
+	} else {
+		for (int side = 0; side < DIFF_SIDES; side++) {
+			tree->nodes.data[number].self[side] += node->self[side];
+			tree->nodes.data[number].total[side] += node->total[side];
+		}
+	}
+	*ret = number;
+	return 0;
+}
+
+/* What a walk needs to know of a node. */
+struct step {
+	uint32_t rank;	 /* of its label */
+	uint32_t number; /* in the order in which nodes were added */
+	uint32_t parent; /* in the order of the walk */
+};
+
+/* Backwards: the last is taken first. */
+static int compare_steps(const void *a_, const void *b_)
+{
+	const struct step *a = a_, *b = b_;
+
+	return (a->rank < b->rank) - (a->rank > b->rank);
+}
+
+/* What is needed only while the nodes are put in order. */
+struct walk {
+	uint32_t *first_child, *next_sibling; /* by number */
+	VEC(struct step) waiting;
+};
+
+static void walk_deinit(struct walk *walk)
+{
+	free(walk->first_child);
+	free(walk->next_sibling);
+	vec_deinit(&walk->waiting);
+}
+
+static int push_children(struct walk *walk, const struct frame_diff_tree *tree, uint32_t number,
+			 uint32_t parent, const uint32_t *ranks)
+{
+	size_t first = walk->waiting.size;
+
+	for (uint32_t i = walk->first_child[number]; i; i = walk->next_sibling[i]) {
+		struct step step = {ranks[tree->nodes.data[i].label], i, parent};
+
+		if (vec_push(&walk->waiting, step))
+			return -ENOMEM;
+	}
+	if (walk->waiting.size > first)
+		qsort(walk->waiting.data + first, walk->waiting.size - first,
+		      sizeof(*walk->waiting.data), compare_steps);
+	return 0;
+}
+
+int frame_diff_tree_order(struct frame_diff_tree *tree, const uint32_t *ranks)
+{
+	size_t count = tree->nodes.size;
+	struct frame_diff_node *nodes = tree->nodes.data;
+	AUTO_FREE struct frame_diff_node *ordered = calloc(count + 1, sizeof(*ordered));
+	CLEANUP(walk_deinit)
+	struct walk walk = {
+		.first_child = calloc(count + 1, sizeof(*walk.first_child)),
+		.next_sibling = calloc(count + 1, sizeof(*walk.next_sibling)),
+	};
+	uint32_t at = 0;
+
+	if (!ordered || !walk.first_child || !walk.next_sibling ||
+	    (count && vec_push(&walk.waiting, ((struct step){.parent = FRAME_TREE_NONE}))))
+		return -ENOMEM;
+	for (uint32_t i = 1; i < count; i++) {
+		walk.next_sibling[i] = walk.first_child[nodes[i].parent];
+		walk.first_child[nodes[i].parent] = i;
+	}
+	while (walk.waiting.size) {
+		struct step step = walk.waiting.data[--walk.waiting.size];
+
+		ordered[at] = nodes[step.number];
+		ordered[at].parent = step.parent;
+		if (push_children(&walk, tree, step.number, at++, ranks))
+			return -ENOMEM;
+	}
+	free(nodes);
+	tree->nodes.data = TAKE_PTR(ordered);
+	tree->nodes.capacity = count + 1;
+	return 0;
+}
+
+void frame_diff_tree_deinit(struct frame_diff_tree *tree)
+{
+	vec_deinit(&tree->nodes);
+	index_map_deinit(&tree->index);
+}

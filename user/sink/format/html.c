@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The flame graph page of one profile: the tree of frames, and its samples by
+ * thread.
+ */
+#include "sink/sink.h"
+
+#include <errno.h>
+
+#include "base/scope.h"
+#include "sink/frame_tree.h"
+#include "sink/format/page_data.h"
+#include "sink/thread_counts.h"
+
+struct sink {
+	FILE *out;
+	struct thread_counts counts;
+};
+
+static int html_create(FILE *out, struct sink **ret)
+{
+	struct sink *sink = calloc(1, sizeof(*sink));
+
+	if (!sink)
+		return -ENOMEM;
+	sink->out = out;
+	*ret = sink;
+	return 0;
+}
+
+static void html_destroy(struct sink *sink)
+{
+	thread_counts_deinit(&sink->counts);
+	free(sink);
+}
+
+static int html_sample(struct sink *sink, const struct view *view, const struct sink_sample *sample)
+{
+	return view->threads ? 0 : thread_counts_add(&sink->counts, sample);
+}
+
+static int label_frame(void *context, const struct frame_text *frame, uint32_t *ret)
+{
+	return page_data_label(context, frame->name, frame->module,
+			       page_data_kind(frame->kind, frame->inlined), ret);
+}
+
+static int label_process(void *context, const char *comm, uint32_t *ret)
+{
+	return page_data_label(context, comm, "", PAGE_PROCESS, ret);
+}
+
+/* A node shows the source line where it has most of its samples. */
+static int add_node(struct page_data *page, const struct view *view,
+		    const struct frame_tree_node *node)
+{
+	struct page_node out = {.parent = node->parent, .label = node->label};
+	struct frame_text frame = {.file = ""};
+
+	if (node->location != FRAME_TREE_NONE)
+		frame_text_get(view, node->location, node->frame, &frame);
+	if (page_data_source(page, frame.file, frame.line, &out.source))
+		return -ENOMEM;
+	return vec_push(&page->nodes, out);
+}
+
+/* Where the view has threads of its own, the tree has a part for each of them. */
+static int add_samples(struct page_data *page, const struct view *view,
+		       const struct thread_counts *own, const struct frame_tree *tree)
+{
+	const struct thread_counts *counts = view->threads ?: own;
+
+	vec_for_each (thread, &counts->threads) {
+		const char *comm = frame_text_comm(view, thread->comm);
+
+		if (page_data_thread(page, thread->pid, thread->tid, comm))
+			return -ENOMEM;
+	}
+	vec_for_each (count, &counts->counts) {
+		size_t place = view->threads ? (size_t)(count - counts->counts.data) : count->node;
+		struct page_count out = {.node = tree->places[place],
+					 .group = count->thread,
+					 .samples = count->samples};
+
+		if (vec_push(&page->counts, out))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int html_finish(struct sink *sink, const struct view *view)
+{
+	CLEANUP(page_data_deinit) struct page_data page;
+	CLEANUP(frame_tree_deinit) struct frame_tree tree = {0};
+	const struct frame_labels labels = {label_frame, label_process, &page};
+	int err = page_data_init(&page);
+
+	err = err ?: frame_tree_build(&tree, view, &labels);
+	for (size_t i = 0; !err && i < tree.nodes.size; i++)
+		err = add_node(&page, view, &tree.nodes.data[i]);
+	err = err ?: add_samples(&page, view, &sink->counts, &tree);
+	return err ?: page_data_write(&page, sink->out, &view, 1);
+}
+
+const struct sink_ops sink_html = {
+	.name = "html",
+	.extension = ".html",
+	.create = html_create,
+	.sample = html_sample,
+	.finish = html_finish,
+	.destroy = html_destroy,
+};

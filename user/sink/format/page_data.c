@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/format/page_data.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/sort_keys.h"
+#include "sink/write/out.h"
+#include "sink/format/page_column.h"
+#include "sink/format/summary_json.h"
+
+/* Built from user/sink/page/; relative to the repository's root, where the compiler runs. */
+__asm__(".section .rodata, \"a\", @progbits\n"
+	"jitbpf_page: .incbin \"user/sink/page/flamegraph.html\"\n"
+	".byte 0\n"
+	".previous\n");
+
+extern const char jitbpf_page[] __attribute__((visibility("hidden")));
+
+#define DATA_MARK "@PROFILE@" /* where in the page the data go; stands there once */
+
+int page_data_init(struct page_data *page)
+{
+	uint32_t number;
+
+	*page = (struct page_data){
+		.labels.row_bytes = sizeof(struct page_label),
+		.sources.row_bytes = sizeof(struct page_source),
+	};
+	if (string_pool_create(&page->strings))
+		return -ENOMEM;
+	page->string_count = 1; /* the empty one */
+	if (page_data_label(page, "all", "", PAGE_PROCESS, &number))
+		return -ENOMEM;
+	return page_data_source(page, "", 0, &number);
+}
+
+void page_data_deinit(struct page_data *page)
+{
+	string_pool_destroy(page->strings);
+	row_table_deinit(&page->labels);
+	row_table_deinit(&page->sources);
+	vec_deinit(&page->nodes);
+	vec_deinit(&page->counts);
+	vec_deinit(&page->threads);
+}
+
+static int add_string(struct page_data *page, const char *s, uint32_t *ret)
+{
+	int err = string_pool_add(page->strings, s, strlen(s), ret);
+
+	if (!err && *ret >= page->string_count)
+		page->string_count = *ret + 1;
+	return err;
+}
+
+int page_data_label(struct page_data *page, const char *name, const char *module, uint32_t kind,
+		    uint32_t *ret)
+{
+	struct page_label label = {.kind = kind};
+
+	if (add_string(page, name, &label.name) || add_string(page, module, &label.module))
+		return -ENOMEM;
+	return row_table_add(&page->labels, &label, ret);
+}
+
+int page_data_source(struct page_data *page, const char *file, uint32_t line, uint32_t *ret)
+{
+	struct page_source source = {.line = *file ? line : 0};
+
+	if (add_string(page, file, &source.file))
+		return -ENOMEM;
+	return row_table_add(&page->sources, &source, ret);
+}
+
+int page_data_thread(struct page_data *page, uint32_t pid, uint32_t tid, const char *comm)
+{
+	struct page_thread thread = {.pid = pid, .tid = tid};
+
+	if (add_string(page, comm, &thread.comm))
+		return -ENOMEM;
+	return vec_push(&page->threads, thread);
+}
+
+uint32_t page_data_kind(enum frame_kind kind, bool inlined)
+{
+	static const uint32_t kinds[] = {
+		[FRAME_KIND_UNKNOWN] = PAGE_UNKNOWN,	     [FRAME_KIND_KERNEL] = PAGE_KERNEL,
+		[FRAME_KIND_NATIVE] = PAGE_NATIVE,	     [FRAME_KIND_JIT] = PAGE_JIT,
+		[FRAME_KIND_INTERPRETED] = PAGE_INTERPRETED,
+	};
+
+	return ((size_t)kind < ARRAY_SIZE(kinds) ? kinds[kind] : PAGE_UNKNOWN) |
+	       (inlined ? PAGE_INLINED : 0);
+}
+
+/* What is known only while the page is being written. */
+struct writer {
+	const struct page_data *page;
+	struct json json;
+	struct page_column column;
+	uint32_t *ranks;  /* by label: its place in the order of names */
+	uint32_t *order;  /* nodes as the page has them: each before all below it */
+	uint32_t *depths; /* by node */
+	uint32_t *places; /* by node: its place in the order */
+};
+
+static void writer_deinit(struct writer *w)
+{
+	page_column_deinit(&w->column);
+	free(w->ranks);
+	free(w->order);
+	free(w->depths);
+	free(w->places);
+}
+
+static const struct page_label *label_at(const struct page_data *page, uint32_t number)
+{
+	return row_table_get(&page->labels, number);
+}
+
+/* By name, module and kind: no two labels are the same. */
+static int compare_labels(const void *a, const void *b, void *context)
+{
+	const struct page_data *page = context;
+	const struct page_label *la = label_at(page, *(const uint32_t *)a);
+	const struct page_label *lb = label_at(page, *(const uint32_t *)b);
+	int order = strcmp(string_pool_get(page->strings, la->name),
+			   string_pool_get(page->strings, lb->name));
+
+	if (!order)
+		order = strcmp(string_pool_get(page->strings, la->module),
+			       string_pool_get(page->strings, lb->module));
+	return order ? order : (int)la->kind - (int)lb->kind;
+}
+
+static int rank_labels(struct writer *w)
+{
+	uint32_t count = w->page->labels.count;
+	AUTO_FREE uint32_t *sorted = calloc(count, sizeof(*sorted));
+
+	w->ranks = calloc(count, sizeof(*w->ranks));
+	if (!sorted || !w->ranks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = i;
+	qsort_r(sorted, count, sizeof(*sorted), compare_labels, (void *)w->page);
+	for (uint32_t i = 0; i < count; i++)
+		w->ranks[sorted[i]] = i;
+	return 0;
+}
+
+/* Nodes by parent, and those of one parent by name. */
+static int sort_siblings(const struct writer *w, struct sort_key *keys)
+{
+	const struct page_node *nodes = w->page->nodes.data;
+
+	for (uint32_t i = 0; i < w->page->nodes.size; i++)
+		keys[i] = (struct sort_key){
+			.key = (uint64_t)(nodes[i].parent + 1) << 32 | w->ranks[nodes[i].label],
+			.item = i,
+		};
+	return sort_keys(keys, w->page->nodes.size);
+}
+
+/* Fill order, depths and places: each node, then its children with all below them. */
+static int put_in_order(struct writer *w)
+{
+	const struct page_node *nodes = w->page->nodes.data;
+	size_t count = w->page->nodes.size, size = 0;
+	AUTO_FREE struct sort_key *keys = calloc(count + 1, sizeof(*keys));
+	AUTO_FREE uint32_t *ends = calloc(count + 1, sizeof(*ends)); /* by parent, in keys */
+	AUTO_FREE uint32_t *waiting = calloc(count + 1, sizeof(*waiting));
+
+	w->order = calloc(count + 1, sizeof(*w->order));
+	w->depths = calloc(count + 1, sizeof(*w->depths));
+	w->places = calloc(count + 1, sizeof(*w->places));
+	if (!keys || !ends || !waiting || !w->order || !w->depths || !w->places)
+		return -ENOMEM;
+	if (sort_siblings(w, keys))
+		return -ENOMEM;
+	for (uint32_t i = 1; i < count; i++)
+		ends[nodes[keys[i].item].parent] = i + 1;
+	for (uint32_t i = 1; i < count; i++)
+		w->depths[i] = w->depths[nodes[i].parent] + 1;
+	if (count)
+		waiting[size++] = 0;
+	for (uint32_t place = 0; size; place++) {
+		uint32_t node = waiting[--size];
+
+		w->order[place] = node;
+		w->places[node] = place;
+		/* Backwards: the last is taken first. */
+		for (uint32_t i = ends[node]; i > 1 && nodes[keys[i - 1].item].parent == node; i--)
+			waiting[size++] = keys[i - 1].item;
+	}
+	return 0;
+}
+
+/* One column: `expression` for i in [0, count). */
+#define WRITE_COLUMN(w, key, count, expression)                                                    \
+	({                                                                                         \
+		for (uint32_t i = 0; i < (count); i++)                                             \
+			page_column_put(&(w)->column, (expression));                               \
+		page_column_write(&(w)->column, &(w)->json, key);                                  \
+	})
+
+static void begin_table(struct writer *w, const char *key, uint64_t rows)
+{
+	json_key(&w->json, key);
+	json_begin(&w->json, '{');
+	json_member_number(&w->json, "rows", rows);
+}
+
+static int write_labels(struct writer *w)
+{
+	const struct page_label *labels = row_table_get(&w->page->labels, 0);
+	uint32_t count = w->page->labels.count;
+	int err;
+
+	begin_table(w, "labels", count);
+	err = WRITE_COLUMN(w, "name", count, labels[i].name) ?:
+	      WRITE_COLUMN(w, "module", count, labels[i].module) ?:
+	      WRITE_COLUMN(w, "kind", count, labels[i].kind);
+	json_end(&w->json, '}');
+	return err;
+}
+
+static int write_sources(struct writer *w)
+{
+	const struct page_source *sources = row_table_get(&w->page->sources, 0);
+	uint32_t count = w->page->sources.count;
+	int err;
+
+	begin_table(w, "sources", count);
+	err = WRITE_COLUMN(w, "file", count, sources[i].file)
+		      ?: WRITE_COLUMN(w, "line", count, sources[i].line);
+	json_end(&w->json, '}');
+	return err;
+}
+
+static int write_threads(struct writer *w)
+{
+	const struct page_thread *threads = w->page->threads.data;
+	size_t count = w->page->threads.size;
+	int err;
+
+	begin_table(w, "threads", count);
+	err = WRITE_COLUMN(w, "pid", count, threads[i].pid) ?:
+	      WRITE_COLUMN(w, "tid", count, threads[i].tid) ?:
+	      WRITE_COLUMN(w, "comm", count, threads[i].comm);
+	json_end(&w->json, '}');
+	return err;
+}
+
+/* "up" is how many levels up from the node before this one's parent is: mostly 0. */
+static int write_nodes(struct writer *w)
+{
+	const struct page_node *nodes = w->page->nodes.data;
+	size_t count = w->page->nodes.size;
+	const uint32_t *order = w->order, *depths = w->depths;
+	int err;
+
+	begin_table(w, "nodes", count);
+	err = WRITE_COLUMN(w, "up", count, i ? depths[order[i - 1]] + 1 - depths[order[i]] : 0) ?:
+	      WRITE_COLUMN(w, "label", count, nodes[order[i]].label) ?:
+	      WRITE_COLUMN(w, "source", count, nodes[order[i]].source);
+	json_end(&w->json, '}');
+	return err;
+}
+
+/* Nodes as steps from the one before. */
+static int write_counts(struct writer *w)
+{
+	const struct page_count *counts = w->page->counts.data;
+	size_t count = w->page->counts.size;
+	AUTO_FREE struct sort_key *keys = calloc(count + 1, sizeof(*keys));
+	int err;
+
+	if (!keys)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		keys[i] = (struct sort_key){
+			.key = (uint64_t)w->places[counts[i].node] << 32 | counts[i].group,
+			.item = i,
+		};
+	if (sort_keys(keys, count))
+		return -ENOMEM;
+	begin_table(w, "counts", count);
+	err = WRITE_COLUMN(w, "step", count,
+			   (keys[i].key >> 32) - (i ? keys[i - 1].key >> 32 : 0)) ?:
+	      WRITE_COLUMN(w, "group", count, (uint32_t)keys[i].key) ?:
+	      WRITE_COLUMN(w, "samples", count, counts[keys[i].item].samples);
+	json_end(&w->json, '}');
+	return err;
+}
+
+static int write_data(struct writer *w, const struct view *const views[], uint32_t view_count)
+{
+	struct json *json = &w->json;
+	int err = 0;
+
+	json_begin(json, '{');
+	json_key(json, "runs");
+	json_begin(json, '[');
+	for (uint32_t i = 0; !err && i < view_count; i++)
+		err = summary_json_write(json, views[i]);
+	json_end(json, ']');
+	json_key(json, "strings");
+	json_begin(json, '[');
+	for (uint32_t i = 0; i < w->page->string_count; i++)
+		json_string(json, string_pool_get(w->page->strings, i));
+	json_end(json, ']');
+	err = err ?: write_labels(w) ?: write_sources(w) ?: write_threads(w);
+	err = err ?: write_nodes(w) ?: write_counts(w);
+	json_end(json, '}');
+	return err;
+}
+
+int page_data_write(const struct page_data *page, FILE *out, const struct view *const views[],
+		    uint32_t view_count)
+{
+	CLEANUP(writer_deinit)
+	struct writer w = {.page = page, .json = json_of(out, false)};
+	const char *mark = strstr(jitbpf_page, DATA_MARK);
+	int err = mark ? rank_labels(&w) : -EINVAL;
+
+	err = err ?: put_in_order(&w);
+	if (err)
+		return err;
+	fwrite(jitbpf_page, 1, (size_t)(mark - jitbpf_page), out);
+	err = write_data(&w, views, view_count);
+	if (err)
+		return err;
+	fputs(mark + strlen(DATA_MARK), out);
+	return out_flush(out);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the flame graph page (user/sink/page/) shows: a tree of nodes with labels
+ * and source lines, and samples counted by node and group. A group is a thread,
+ * or in a difference a side of it. Filled in any order that has parents before
+ * their children; written in order of names, so that the same profile gives the
+ * same page whatever was sampled first.
+ */
+#ifndef JITBPF_SINK_FORMAT_PAGE_DATA_H
+#define JITBPF_SINK_FORMAT_PAGE_DATA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/vec.h"
+#include "sink/write/row_table.h"
+#include "sink/sink.h"
+
+#define PAGE_NONE UINT32_MAX
+
+/* Kinds as the page knows them (data.ts), and a bit for inlined ones. */
+enum page_kind {
+	PAGE_UNKNOWN,
+	PAGE_KERNEL,
+	PAGE_NATIVE,
+	PAGE_JIT,
+	PAGE_INTERPRETED,
+	PAGE_PROCESS,
+	PAGE_INLINED = 8,
+};
+
+struct page_label {
+	uint32_t name, module; /* strings */
+	uint32_t kind;
+};
+
+struct page_source {
+	uint32_t file; /* string; 0: not known */
+	uint32_t line;
+};
+
+struct page_thread {
+	uint32_t pid, tid;
+	uint32_t comm; /* string */
+};
+
+struct page_node {
+	uint32_t parent; /* of node 0, which is everything: PAGE_NONE */
+	uint32_t label, source;
+};
+
+struct page_count {
+	uint32_t node, group;
+	uint64_t samples;
+};
+
+struct page_data {
+	struct string_pool *strings;
+	uint32_t string_count;
+	struct row_table labels;  /* of struct page_label; number 0 is "all" */
+	struct row_table sources; /* of struct page_source; number 0 is none */
+	VEC(struct page_node) nodes;
+	VEC(struct page_count) counts; /* several of one node and group add up */
+	VEC(struct page_thread) threads;
+};
+
+/* Each returns 0 or -ENOMEM. After any page_data_init(), page_data_deinit() is due. */
+int page_data_init(struct page_data *page);
+int page_data_label(struct page_data *page, const char *name, const char *module, uint32_t kind,
+		    uint32_t *ret);
+int page_data_source(struct page_data *page, const char *file, uint32_t line, uint32_t *ret);
+int page_data_thread(struct page_data *page, uint32_t pid, uint32_t tid, const char *comm);
+
+void page_data_deinit(struct page_data *page);
+
+uint32_t page_data_kind(enum frame_kind kind, bool inlined);
+
+/*
+ * Write the page. One view: its threads are the groups. Two: a difference, and
+ * the groups are 0 (before) and 1 (after). Returns 0, -ENOMEM or out's error.
+ */
+int page_data_write(const struct page_data *page, FILE *out, const struct view *const views[],
+		    uint32_t view_count);
+
+#endif

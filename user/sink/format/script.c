@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One paragraph a sample, as `perf script --ns
+ * -F comm,pid,tid,cpu,time,event,ip,sym,symoff,dso` writes it, so that whatever
+ * reads that reads this: stackcollapse-perf.pl, the Firefox Profiler, hotspot's
+ * and speedscope's importers. Other fields make other lines, as they do there.
+ *
+ * Names are not known before the end, so samples are kept until then: 32 bytes
+ * each, and their addresses in a tree that they share.
+ */
+#include "sink/sink.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "sink/frame_text.h"
+#include "sink/ip_tree.h"
+#include "sink/write/out.h"
+#include "sink/write/text.h"
+
+#define NS_PER_SECOND 1000000000ull
+#define WRITE_BYTES   (64u << 10)
+#define STACK_FIELDS                                                                               \
+	(1u << SCRIPT_IP | 1u << SCRIPT_SYM | 1u << SCRIPT_SYMOFF | 1u << SCRIPT_DSO |             \
+	 1u << SCRIPT_SRCLINE)
+
+struct kept_sample {
+	uint64_t time_ns;
+	uint32_t pid, tid, cpu;
+	uint32_t comm;
+	uint32_t node;
+	uint32_t ips; /* node of the ip tree: one to one with the path from `node` */
+};
+
+_Static_assert(sizeof(struct kept_sample) == 32, "there are millions of them");
+
+struct sink {
+	FILE *out;
+	VEC(struct kept_sample) samples;
+	struct ip_tree ips;
+};
+
+static int script_create(FILE *out, struct sink **ret)
+{
+	struct sink *sink = calloc(1, sizeof(*sink));
+
+	if (!sink)
+		return -ENOMEM;
+	sink->out = out;
+	*ret = sink;
+	return 0;
+}
+
+static void script_destroy(struct sink *sink)
+{
+	if (!sink)
+		return;
+	vec_deinit(&sink->samples);
+	ip_tree_deinit(&sink->ips);
+	free(sink);
+}
+
+static int script_sample(struct sink *sink, const struct view *view,
+			 const struct sink_sample *sample)
+{
+	struct kept_sample kept = {
+		.time_ns = sample->time_ns,
+		.pid = sample->pid,
+		.tid = sample->tid,
+		.cpu = sample->cpu,
+		.comm = sample->comm,
+		.node = sample->node,
+	};
+
+	if (ip_tree_add(&sink->ips, sample->ips, sample->kernel_frames + sample->user_frames,
+			&kept.ips))
+		return -ENOMEM;
+	return vec_push(&sink->samples, kept);
+}
+
+static uint32_t fields_of(const struct view *view)
+{
+	return view->options.fields ?: SCRIPT_FIELDS_DEFAULT;
+}
+
+static bool has(const struct view *view, enum script_field field)
+{
+	return fields_of(view) & 1u << field;
+}
+
+/*
+ * A thread's name. Importers split the line at white space from the left,
+ * and stackcollapse-perf.pl wants a name of two characters that begins with none:
+ * where there is less, '?' and a second space keep the line whole.
+ */
+static void put_comm(struct text *text, const char *comm)
+{
+	bool blank = *comm == ' ';
+
+	if (blank)
+		text_put_string(text, "?");
+	text_put_name(text, comm + blank, 0, 0);
+	text_put_string(text, comm[1] ? " " : "  ");
+}
+
+static void put_header(struct text *text, const struct view *view, const struct kept_sample *s)
+{
+	size_t begin = text->bytes.size;
+
+	if (has(view, SCRIPT_COMM))
+		put_comm(text, frame_text_comm(view, s->comm));
+	if (has(view, SCRIPT_PID) && has(view, SCRIPT_TID))
+		text_printf(text, "%5u/%-5u ", s->pid, s->tid);
+	else if (has(view, SCRIPT_PID) || has(view, SCRIPT_TID))
+		text_printf(text, "%5u ", has(view, SCRIPT_PID) ? s->pid : s->tid);
+	if (has(view, SCRIPT_CPU))
+		text_printf(text, "[%03u] ", s->cpu);
+	if (has(view, SCRIPT_TIME))
+		text_printf(text,
+			    "%5llu.%09llu: ", (unsigned long long)(s->time_ns / NS_PER_SECOND),
+			    (unsigned long long)(s->time_ns % NS_PER_SECOND));
+	if (has(view, SCRIPT_EVENT)) {
+		text_put_name(text, *view->info->event ? view->info->event : "[unknown]", ' ', '_');
+		text_put_string(text, ": ");
+	}
+	if (text->bytes.size > begin)
+		text_put_string(text, "\n");
+}
+
+/*
+ * How far an address stands behind the location that it was looked up at: 1 for
+ * a return address, 0 for a pc. Files and shared memory are mapped in whole pages, so
+ * that the low bits of an address and of its offset there tell it too.
+ */
+static uint64_t behind_location(const struct location *location, uint64_t ip)
+{
+	uint64_t distance = 0;
+
+	if (!location)
+		return 0;
+	switch (location->kind) {
+	case LOCATION_KERNEL:
+		distance = ip - location->offset;
+		break;
+	case LOCATION_KERNEL_CODE:
+		if (location->code)
+			distance = ip - ((const struct kernel_code *)location->code)->address -
+				   location->offset;
+		break;
+	case LOCATION_NATIVE:
+		distance = (ip - location->offset) & 0xfff;
+		break;
+	case LOCATION_JIT:
+		if (location->code)
+			distance = (ip - ((const struct code_region *)location->code)->address -
+				    location->offset) &
+				   0xfff;
+		break;
+	case LOCATION_ANON:
+	case LOCATION_UNKNOWN:
+		break;
+	}
+	return distance == 1;
+}
+
+static void put_hex(struct text *text, uint64_t value, int width)
+{
+	char digits[16], *p = digits + sizeof(digits);
+
+	do {
+		*--p = "0123456789abcdef"[value % 16];
+		value /= 16;
+	} while (value);
+	while (digits + sizeof(digits) - p < width)
+		*--p = ' ';
+	text_put(text, p, (size_t)(digits + sizeof(digits) - p));
+}
+
+/* A space, where something stands in the line already. */
+static void put_gap(struct text *text, size_t line)
+{
+	if (text->bytes.size > line)
+		text_put_string(text, " ");
+}
+
+/*
+ * One frame of a location. As perf has it, what was inlined stands at the offset
+ * in the function that it was inlined into, and is in no file.
+ */
+static void put_frame(struct text *text, const struct view *view, const struct frame_text *frame,
+		      uint64_t ip, const uint64_t *offset)
+{
+	size_t line;
+
+	text_put_string(text, "\t");
+	line = text->bytes.size;
+	if (has(view, SCRIPT_IP))
+		put_hex(text, ip, 16);
+	if (has(view, SCRIPT_SYM) || has(view, SCRIPT_SYMOFF)) {
+		put_gap(text, line);
+		/* As perf has it, whose readers make "[libx.so]" of it themselves. */
+		text_put_name(text,
+			      frame->named || frame->kind != FRAME_KIND_NATIVE ? frame->name
+									       : "[unknown]",
+			      0, 0);
+		if (has(view, SCRIPT_SYMOFF) && frame->named && offset) {
+			text_put_string(text, "+0x");
+			put_hex(text, *offset, 0);
+		}
+	}
+	if (has(view, SCRIPT_DSO) && !frame->inlined) {
+		put_gap(text, line);
+		text_put_string(text, "(");
+		text_put_name(text, frame->module, 0, 0);
+		text_put_string(text, ")");
+	}
+	if (has(view, SCRIPT_SRCLINE) && *frame->file) {
+		text_put_string(text, "\n  ");
+		text_put_name(text, frame->file, 0, 0);
+		if (frame->line)
+			text_printf(text, ":%u", frame->line);
+	}
+	if (frame->inlined) {
+		put_gap(text, line);
+		text_put_string(text, "(inlined)");
+	}
+	text_put_string(text, "\n");
+}
+
+static void put_frames(struct text *text, const struct view *view, uint32_t location, uint64_t ip)
+{
+	uint32_t count = frame_text_count(view, location);
+	struct frame_text function, frame;
+	uint64_t offset;
+
+	frame_text_get(view, location, count - 1, &function);
+	offset = function.symbol_offset + behind_location(frame_text_location(view, location), ip);
+	for (uint32_t i = 0; i < count; i++) {
+		frame_text_get(view, location, i, &frame);
+		put_frame(text, view, &frame, ip, function.named ? &offset : NULL);
+	}
+}
+
+static void put_sample(struct text *text, const struct sink *sink, const struct view *view,
+		       const struct kept_sample *sample)
+{
+	const struct profile *profile = view->profile;
+	uint32_t node = sample->node, ip = sample->ips;
+
+	put_header(text, view, sample);
+	if (!(fields_of(view) & STACK_FIELDS))
+		return;
+	while (ip != IP_TREE_NONE && node < profile->nodes.size &&
+	       profile->nodes.data[node].parent != PROFILE_NODE_NONE) {
+		put_frames(text, view, profile->nodes.data[node].location,
+			   sink->ips.nodes.data[ip].ip);
+		node = profile->nodes.data[node].parent;
+		ip = sink->ips.nodes.data[ip].parent;
+	}
+	text_put_string(text, "\n");
+}
+
+static int script_finish(struct sink *sink, const struct view *view)
+{
+	CLEANUP(text_deinit) struct text text = {0};
+	int err = 0;
+
+	vec_for_each (sample, &sink->samples) {
+		put_sample(&text, sink, view, sample);
+		if (text.bytes.size >= WRITE_BYTES)
+			err = text_write(&text, sink->out);
+		if (err)
+			return err;
+	}
+	err = text_write(&text, sink->out);
+	return err ? err : out_flush(sink->out);
+}
+
+const struct sink_ops sink_script = {
+	.name = "script",
+	.extension = ".txt",
+	.create = script_create,
+	.sample = script_sample,
+	.finish = script_finish,
+	.destroy = script_destroy,
+};

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * speedscope's own format (https://www.speedscope.app/file-format-schema.json):
+ * one sampled profile a thread, frames in one table that they share. Frames are
+ * functions, so that those sampled at several lines are one in its tables: they
+ * have a file, and no line. A sample weighs what it stands for, in nanoseconds of
+ * CPU time; samples of one stack in a row are one that weighs as much as all.
+ */
+#include "sink/sink.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "sink/frame_text.h"
+#include "sink/write/json.h"
+#include "sink/write/out.h"
+#include "sink/stack_table.h"
+#include "sink/write/text.h"
+#include "sink/timeline_sink.h"
+
+#define SCHEMA	      "https://www.speedscope.app/file-format-schema.json"
+#define NS_PER_SECOND 1000000000ull
+
+struct speedscope_frame {
+	uint32_t name, file; /* strings */
+};
+
+/* What is needed only while it is written. */
+struct writer {
+	const struct view *view;
+	struct timeline *timeline;
+	struct json json;
+	struct string_pool *strings;
+	struct row_table frames; /* of struct speedscope_frame */
+	struct stack_table stacks;
+	VEC(uint32_t) stack; /* frames of the one being written, innermost first */
+	struct text name;
+	uint64_t period_ns; /* 0: the samples' rate is not known, they are just counted */
+};
+
+static void writer_deinit(struct writer *w)
+{
+	string_pool_destroy(w->strings);
+	row_table_deinit(&w->frames);
+	stack_table_deinit(&w->stacks);
+	vec_deinit(&w->stack);
+	text_deinit(&w->name);
+}
+
+static int number_frame(void *context, uint32_t location, uint32_t index, uint32_t *ret)
+{
+	struct writer *w = context;
+	struct speedscope_frame row;
+	struct frame_text frame;
+	const char *file;
+	int err;
+
+	frame_text_get(w->view, location, index, &frame);
+	file = *frame.file ? frame.file : frame.module;
+	err = string_pool_add(w->strings, frame.name, strlen(frame.name), &row.name);
+	err = err ?: string_pool_add(w->strings, file, strlen(file), &row.file);
+	return err ?: row_table_add(&w->frames, &row, ret);
+}
+
+static void write_frames(struct writer *w)
+{
+	struct json *json = &w->json;
+
+	json_key(json, "shared");
+	json_begin(json, '{');
+	json_key(json, "frames");
+	json_begin(json, '[');
+	for (uint32_t i = 0; i < w->frames.count; i++) {
+		const struct speedscope_frame *frame = row_table_get(&w->frames, i);
+
+		json_begin(json, '{');
+		json_member_string(json, "name", string_pool_get(w->strings, frame->name));
+		json_member_string(json, "file", string_pool_get(w->strings, frame->file));
+		json_end(json, '}');
+	}
+	json_end(json, ']');
+	json_end(json, '}');
+}
+
+/* "process: thread 12/13", without what says nothing new. */
+static int write_name(struct writer *w, const struct timeline_thread *thread)
+{
+	char pid[TIMELINE_PID_BYTES];
+
+	w->name.bytes.size = 0;
+	if (thread->process_comm != thread->comm) {
+		text_put_string(&w->name, frame_text_comm(w->view, thread->process_comm));
+		text_put_string(&w->name, ": ");
+	}
+	text_put_string(&w->name, frame_text_comm(w->view, thread->comm));
+	text_printf(&w->name, " %s/%u", timeline_pid(thread, pid), thread->tid);
+	text_put(&w->name, "", 1);
+	if (w->name.failed)
+		return -ENOMEM;
+	json_member_string(&w->json, "name", w->name.bytes.data);
+	return 0;
+}
+
+static int write_stack(struct writer *w, uint32_t stack)
+{
+	w->stack.size = 0;
+	while (stack != ROW_NONE) {
+		const struct stack_row *row = stack_table_row(&w->stacks, stack);
+
+		if (vec_push(&w->stack, row->frame))
+			return -ENOMEM;
+		stack = row->caller;
+	}
+	json_begin(&w->json, '[');
+	for (size_t i = w->stack.size; i--;)
+		json_number(&w->json, w->stack.data[i]);
+	json_end(&w->json, ']');
+	return 0;
+}
+
+/* How many of `left` samples, which begin at `samples`, have the same stack in a row. */
+static uint64_t run_length(const struct writer *w, const struct timeline_sample *samples,
+			   uint64_t left)
+{
+	const uint32_t *of_node = w->stacks.of_node;
+	uint64_t length = 1;
+
+	while (length < left && of_node[samples[length].node] == of_node[samples[0].node])
+		length++;
+	return length;
+}
+
+static int write_profile(struct writer *w, const struct timeline_thread *thread)
+{
+	const struct timeline_sample *samples = w->timeline->samples.data + thread->first;
+	uint64_t weight = w->period_ns ?: 1, length;
+	struct json *json = &w->json;
+
+	json_begin(json, '{');
+	json_member_string(json, "type", "sampled");
+	if (write_name(w, thread))
+		return -ENOMEM;
+	json_member_string(json, "unit", w->period_ns ? "nanoseconds" : "none");
+	json_member_number(json, "startValue", 0);
+	json_member_number(json, "endValue", thread->count * weight);
+	json_key(json, "samples");
+	json_begin(json, '[');
+	for (uint64_t i = 0; i < thread->count; i += length) {
+		length = run_length(w, samples + i, thread->count - i);
+		if (write_stack(w, w->stacks.of_node[samples[i].node]))
+			return -ENOMEM;
+	}
+	json_end(json, ']');
+	json_key(json, "weights");
+	json_begin(json, '[');
+	for (uint64_t i = 0; i < thread->count; i += length) {
+		length = run_length(w, samples + i, thread->count - i);
+		json_number(json, length * weight);
+	}
+	json_end(json, ']');
+	json_end(json, '}');
+	return 0;
+}
+
+/* The thread with the most samples: the one to show first. */
+static uint64_t busiest(const struct timeline *timeline)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < timeline->threads.size; i++) {
+		if (timeline->threads.data[i].count > timeline->threads.data[most].count)
+			most = i;
+	}
+	return most;
+}
+
+static int write_file(struct writer *w)
+{
+	const struct run_info *info = w->view->info;
+	struct json *json = &w->json;
+
+	json_begin(json, '{');
+	json_member_string(json, "$schema", SCHEMA);
+	json_member_string(json, "exporter", "jitbpf");
+	json_member_string(json, "name", *info->command ? info->command : info->host);
+	json_member_number(json, "activeProfileIndex", busiest(w->timeline));
+	write_frames(w);
+	json_key(json, "profiles");
+	json_begin(json, '[');
+	vec_for_each (thread, &w->timeline->threads) {
+		if (write_profile(w, thread))
+			return -ENOMEM;
+	}
+	json_end(json, ']');
+	json_end(json, '}');
+	return 0;
+}
+
+static int speedscope_finish(struct sink *sink, const struct view *view)
+{
+	FILE *out = timeline_sink_stream(sink);
+	CLEANUP(writer_deinit)
+	struct writer w = {
+		.view = view,
+		.timeline = timeline_sink_timeline(sink),
+		.json = json_of(out, false),
+		.frames.row_bytes = sizeof(struct speedscope_frame),
+		.period_ns = view->info->freq_hz ? NS_PER_SECOND / view->info->freq_hz : 0,
+	};
+	int err = string_pool_create(&w.strings);
+
+	err = err ?: timeline_sort(w.timeline);
+	err = err ?: stack_table_build(&w.stacks, view, w.timeline, number_frame, &w);
+	err = err ?: write_file(&w);
+	return err ?: out_flush(out);
+}
+
+const struct sink_ops sink_speedscope = {
+	.name = "speedscope",
+	.extension = ".speedscope.json",
+	.create = timeline_sink_create,
+	.sample = timeline_sink_sample,
+	.finish = speedscope_finish,
+	.destroy = timeline_sink_destroy,
+};

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The ledger for people: where every sample went, in few lines. */
+#include "sink/sink.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "sink/frame_text.h"
+#include "sink/ledger_rows.h"
+#include "sink/write/out.h"
+#include "sink/write/text.h"
+
+#define PROCESSES_SHOWN 20
+#define COMM_COLUMNS	16
+#define INSIDE_COLUMNS	11 /* of the pid that a process sees itself under, where some do */
+#define LABEL_COLUMNS	28
+#define RUN_COLUMNS	1000 /* of what is recorded: a command can be long */
+
+#define UNPUBLISHED_SHARE 10 /* such a part of all samples is worth a word */
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void put_run(struct text *text, const struct run_info *info)
+{
+	text_printf(text, "%.1f s", (double)info->duration_ns / 1e9);
+	if (*info->event) {
+		text_put_string(text, " of ");
+		text_put_name_cut(text, info->event, RUN_COLUMNS);
+	}
+	text_printf(text, " at %u Hz, %u CPU%s", info->freq_hz, info->cpus,
+		    info->cpus == 1 ? "" : "s");
+	if (*info->host) {
+		text_put_string(text, ", ");
+		text_put_name_cut(text, info->host, RUN_COLUMNS);
+	}
+	if (*info->kernel) {
+		text_put_string(text, ", Linux ");
+		text_put_name_cut(text, info->kernel, RUN_COLUMNS);
+	}
+	text_put_string(text, "\n");
+	text_put_name_cut(text, *info->command ? info->command : "the whole system", RUN_COLUMNS);
+	text_put_string(text, "\n\n");
+}
+
+/* " (20 bad frame pointer, 3 too deep)" of those that are not 0; nothing if all are. */
+static void put_reasons(struct text *text, const struct ledger_word *words, const uint64_t *counts,
+			int count)
+{
+	const char *before = "  (";
+
+	for (int i = 0; i < count; i++) {
+		if (!counts[i])
+			continue;
+		text_put_string(text, before);
+		text_put_number(text, counts[i], 0);
+		text_printf(text, " %s", words[i].words);
+		before = ", ";
+	}
+	if (*before == ',')
+		text_put_string(text, ")");
+}
+
+/* Where samples get lost. */
+static void put_losses(struct text *text, const struct ledger *ledger)
+{
+	static const struct ledger_word words[] = {
+		{"", "sample ring full"},
+		{"", "no scratch space"},
+		{"", "out of memory"},
+	};
+	const uint64_t counts[ARRAY_SIZE(words)] = {
+		ledger->counters[JITBPF_COUNT_SAMPLES_RING_FULL],
+		ledger->counters[JITBPF_COUNT_SAMPLES_NO_SCRATCH],
+		ledger->counters[JITBPF_COUNT_AGENT_NO_MEMORY],
+	};
+
+	put_reasons(text, words, counts, ARRAY_SIZE(words));
+}
+
+static void put_fates(struct text *text, const struct ledger *ledger)
+{
+	uint64_t taken = ledger_taken(ledger);
+
+	text_printf(text, "%-*s", LABEL_COLUMNS, "samples taken");
+	text_put_number(text, taken, 14);
+	text_put_string(text, "\n");
+	for (int i = 0; i < FATE_COUNT; i++) {
+		text_printf(text, "  %-*s", LABEL_COLUMNS - 2, ledger_fates[i].words);
+		text_put_number(text, ledger->fate[i], 14);
+		text_printf(text, "  %5.1f %%", percent(ledger->fate[i], taken));
+		if (i == FATE_STACK_CUT)
+			put_reasons(text, ledger_cuts, ledger->cut, JITBPF_END_COUNT);
+		if (i == FATE_LOST && ledger->fate[i])
+			put_losses(text, ledger);
+		text_put_string(text, "\n");
+	}
+	if (ledger->frame_pointers) {
+		text_printf(text, "%-*s", LABEL_COLUMNS, "frame pointers assumed");
+		text_put_number(text, ledger->frame_pointers, 14);
+		text_printf(text, "  %5.1f %%\n", percent(ledger->frame_pointers, taken));
+	}
+	if (ledger->throttles || ledger->throttled_ns) {
+		text_printf(text, "%-*s%12.3f s  in ", LABEL_COLUMNS, "throttled",
+			    (double)ledger->throttled_ns / 1e9);
+		text_put_number(text, ledger->throttles, 0);
+		text_put_string(text, ledger->throttles == 1 ? " interval\n" : " intervals\n");
+	}
+}
+
+static void put_row(struct text *text, const char *words, uint64_t value)
+{
+	text_put_number(text, value, 14);
+	text_printf(text, "  %s\n", words);
+}
+
+static void put_jit(struct text *text, const struct ledger *ledger)
+{
+	text_printf(text, "%-*s", LABEL_COLUMNS, "JIT methods");
+	text_put_number(text, ledger->jit.methods, 14);
+	if (ledger->jit.methods || ledger->jit.unloads) {
+		text_put_string(text, "  ");
+		text_put_bytes(text, ledger->jit.code_bytes, 0);
+		text_put_string(text, " of code, ");
+		text_put_number(text, ledger->jit.unloads, 0);
+		text_put_string(text, ledger->jit.unloads == 1 ? " unload" : " unloads");
+	}
+	if (ledger->jit.inlines) {
+		text_put_string(text, ", ");
+		text_put_number(text, ledger->jit.inlines, 0);
+		text_put_string(text, " inlined");
+	}
+	if (ledger->jit.late) {
+		text_put_string(text, ", ");
+		text_put_number(text, ledger->jit.late, 0);
+		text_put_string(text, " from before we came");
+	}
+	if (ledger->jit.recovered) {
+		text_put_string(text, ", ");
+		text_put_number(text, ledger->jit.recovered, 0);
+		text_put_string(text, " recovered");
+	}
+	text_put_string(text, "\n");
+}
+
+/* Of processes of which no JIT code is known at all: their engines may only need to be asked. */
+static uint64_t samples_unpublished(const struct ledger *ledger)
+{
+	uint64_t samples = 0;
+
+	vec_for_each (process, &ledger->processes) {
+		if (!process->jit.methods)
+			samples += process->fate[FATE_CODE_UNKNOWN];
+	}
+	return samples;
+}
+
+static bool is_no_trouble(enum jitbpf_counter counter)
+{
+	return counter == JITBPF_COUNT_SAMPLES_TAKEN || counter == JITBPF_COUNT_JIT_HITS ||
+	       counter == JITBPF_COUNT_SHIM_COPIES || counter == JITBPF_COUNT_STACKS_FINISHED;
+}
+
+/* What should be 0, where it is not: JIT records, unreadable records, counters. */
+static void put_trouble(struct text *text, const struct ledger *ledger)
+{
+	uint64_t taken = ledger_taken(ledger);
+	uint64_t counted = ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN];
+	uint64_t unpublished = samples_unpublished(ledger);
+	size_t heading;
+
+	text_put_string(text, "to look into\n");
+	heading = text->bytes.size;
+	if (unpublished && unpublished >= taken / UNPUBLISHED_SHARE)
+		put_row(text, "samples in code that nobody published: see 'jitbpf env'",
+			unpublished);
+	for (int i = LEDGER_JIT_TROUBLE; i < LEDGER_JIT_COUNT; i++) {
+		uint64_t value = ledger_jit_value(&ledger->jit, i);
+		char words[80];
+
+		snprintf(words, sizeof(words), "JIT: %s", ledger_jit[i].word.words);
+		if (value)
+			put_row(text, words, value);
+	}
+	if (ledger->malformed_records)
+		put_row(text, "records that could not be read", ledger->malformed_records);
+	for (int i = 0; i < JITBPF_COUNTER_MAX; i++) {
+		if (!is_no_trouble(i) && ledger->counters[i])
+			put_row(text, ledger_counters[i].words, ledger->counters[i]);
+	}
+	if (!ledger->filtered && counted && counted != taken)
+		put_row(text, "samples by the kernel's own count", counted);
+	if (text->bytes.size == heading)
+		text->bytes.size -= strlen("to look into\n");
+}
+
+/* A name in a column: cut to it, and padded by what it takes on the screen. */
+static void put_comm(struct text *text, const char *comm)
+{
+	uint32_t columns = text_put_name_cut(text, comm, COMM_COLUMNS);
+
+	text_printf(text, "%*s", (int)(COMM_COLUMNS - columns), "");
+}
+
+static void put_process(struct text *text, const struct view *view,
+			const struct ledger_process *process, int inside_columns)
+{
+	char inside[16] = "";
+
+	if (process->inner_pid)
+		snprintf(inside, sizeof(inside), " (%u)", process->inner_pid);
+	text_printf(text, "%10u%-*s  ", process->pid, inside_columns, inside);
+	put_comm(text, frame_text_comm(view, process->comm));
+	text_put_number(text, ledger_process_taken(process), 11);
+	for (int i = 0; i < FATE_COUNT; i++)
+		text_put_number(text, process->fate[i], 11);
+	text_put_number(text, process->jit.methods, 11);
+	text_put_bytes(text, process->jit.code_bytes, 11);
+	text_put_string(text, "\n");
+}
+
+static void put_processes(struct text *text, const struct view *view,
+			  const struct ledger_ranking *ranking)
+{
+	size_t count = ranking->processes.size;
+	int inside_columns = 0;
+
+	if (!count)
+		return;
+	for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++) {
+		if (ranking->processes.data[i]->inner_pid)
+			inside_columns = INSIDE_COLUMNS;
+	}
+	text_printf(text, "\n%10s%-*s  %-*s%11s%11s%11s%11s%11s%11s%11s\n", "PID", inside_columns,
+		    inside_columns ? " (INSIDE)" : "", COMM_COLUMNS, "PROCESS", "SAMPLES",
+		    "RESOLVED", "UNKNOWN", "CUT", "LOST", "JIT METH.", "JIT CODE");
+	for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++)
+		put_process(text, view, ranking->processes.data[i], inside_columns);
+	if (count > PROCESSES_SHOWN)
+		text_printf(text, "%10s  and %zu more\n", "", count - PROCESSES_SHOWN);
+}
+
+static int summary_finish(struct sink *sink, const struct view *view)
+{
+	CLEANUP(ledger_ranking_deinit) struct ledger_ranking ranking = {0};
+	CLEANUP(text_deinit) struct text text = {0};
+	int err;
+
+	if (ledger_rank(view->ledger, &ranking))
+		return -ENOMEM;
+	put_run(&text, view->info);
+	put_fates(&text, view->ledger);
+	put_jit(&text, view->ledger);
+	put_trouble(&text, view->ledger);
+	put_processes(&text, view, &ranking);
+	err = text_write(&text, out_stream(sink));
+	return err ? err : out_flush(out_stream(sink));
+}
+
+const struct sink_ops sink_summary = {
+	.name = "summary",
+	.extension = ".summary",
+	.create = out_create,
+	.finish = summary_finish,
+	.destroy = out_destroy,
+};

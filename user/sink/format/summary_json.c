@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/format/summary_json.h"
+
+#include <errno.h>
+
+#include "base/scope.h"
+#include "sink/frame_text.h"
+#include "sink/ledger_rows.h"
+#include "sink/write/out.h"
+
+/* Grows when members change their meaning or go; new ones may come at any time. */
+#define SUMMARY_VERSION 1
+
+static void write_run(struct json *json, const struct run_info *info)
+{
+	json_key(json, "run");
+	json_begin(json, '{');
+	json_member_string(json, "command", info->command);
+	json_member_string(json, "event", info->event);
+	json_member_number(json, "freq_hz", info->freq_hz);
+	json_member_number(json, "cpus", info->cpus);
+	json_member_string(json, "host", info->host);
+	json_member_string(json, "kernel", info->kernel);
+	json_member_number(json, "start_ns", info->start_ns);
+	json_member_number(json, "wall_clock_ns", info->wall_clock_ns);
+	json_member_number(json, "duration_ns", info->duration_ns);
+	json_end(json, '}');
+}
+
+/*
+ * taken = resolved + code_unknown + stack_cut + lost, and stack_cut = what cut adds up to;
+ * frame_pointers are among all but the lost.
+ */
+static void write_samples(struct json *json, uint64_t taken, const uint64_t fate[FATE_COUNT],
+			  const uint64_t cut[JITBPF_END_COUNT], uint64_t frame_pointers)
+{
+	json_key(json, "samples");
+	json_begin(json, '{');
+	json_member_number(json, "taken", taken);
+	for (int i = 0; i < FATE_COUNT; i++)
+		json_member_number(json, ledger_fates[i].key, fate[i]);
+	json_key(json, "cut");
+	json_begin(json, '{');
+	for (int i = 0; i < JITBPF_END_COUNT; i++)
+		json_member_number(json, ledger_cuts[i].key, cut[i]);
+	json_end(json, '}');
+	json_member_number(json, "frame_pointers", frame_pointers);
+	json_end(json, '}');
+}
+
+static void write_jit(struct json *json, const struct jit_counts *counts)
+{
+	json_key(json, "jit");
+	json_begin(json, '{');
+	for (int i = 0; i < LEDGER_JIT_COUNT; i++)
+		json_member_number(json, ledger_jit[i].word.key, ledger_jit_value(counts, i));
+	json_end(json, '}');
+}
+
+static void write_totals(struct json *json, const struct ledger *ledger)
+{
+	write_samples(json, ledger_taken(ledger), ledger->fate, ledger->cut,
+		      ledger->frame_pointers);
+	write_jit(json, &ledger->jit);
+	json_key(json, "throttled");
+	json_begin(json, '{');
+	json_member_number(json, "intervals", ledger->throttles);
+	json_member_number(json, "ns", ledger->throttled_ns);
+	json_end(json, '}');
+	json_member_number(json, "malformed_records", ledger->malformed_records);
+	json_key(json, "counters");
+	json_begin(json, '{');
+	for (int i = 0; i < JITBPF_COUNTER_MAX; i++)
+		json_member_number(json, ledger_counters[i].key, ledger->counters[i]);
+	json_end(json, '}');
+}
+
+int summary_json_write(struct json *json, const struct view *view)
+{
+	CLEANUP(ledger_ranking_deinit) struct ledger_ranking ranking = {0};
+
+	if (ledger_rank(view->ledger, &ranking))
+		return -ENOMEM;
+	json_begin(json, '{');
+	json_member_number(json, "version", SUMMARY_VERSION);
+	write_run(json, view->info);
+	write_totals(json, view->ledger);
+	json_key(json, "processes");
+	json_begin(json, '[');
+	vec_for_each (item, &ranking.processes) {
+		const struct ledger_process *process = *item;
+
+		json_begin(json, '{');
+		json_member_number(json, "pid", process->pid);
+		if (process->inner_pid)
+			json_member_number(json, "pid_inside", process->inner_pid);
+		json_member_string(json, "comm", frame_text_comm(view, process->comm));
+		write_samples(json, ledger_process_taken(process), process->fate, process->cut,
+			      process->frame_pointers);
+		write_jit(json, &process->jit);
+		json_end(json, '}');
+	}
+	json_end(json, ']');
+	json_end(json, '}');
+	return 0;
+}
+
+static int summary_json_finish(struct sink *sink, const struct view *view)
+{
+	struct json json = json_of(out_stream(sink), true);
+	int err = summary_json_write(&json, view);
+
+	return err ? err : out_flush(out_stream(sink));
+}
+
+const struct sink_ops sink_summary_json = {
+	.name = "json",
+	.extension = ".summary.json",
+	.create = out_create,
+	.finish = summary_json_finish,
+	.destroy = out_destroy,
+};

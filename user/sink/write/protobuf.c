@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/write/protobuf.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define VARINT_BYTES_MAX 10
+
+enum wire_type {
+	WIRE_VARINT = 0,
+	WIRE_BYTES = 2,
+};
+
+static size_t encode_varint(uint64_t value, uint8_t bytes[VARINT_BYTES_MAX])
+{
+	size_t size = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		bytes[size++] = (uint8_t)(value | 0x80);
+	bytes[size++] = (uint8_t)value;
+	return size;
+}
+
+static void put_raw(struct protobuf *protobuf, const void *bytes, size_t size_bytes)
+{
+	if (vec_reserve(&protobuf->bytes, protobuf->bytes.size + size_bytes)) {
+		protobuf->failed = true;
+		return;
+	}
+	if (size_bytes)
+		memcpy(protobuf->bytes.data + protobuf->bytes.size, bytes, size_bytes);
+	protobuf->bytes.size += size_bytes;
+}
+
+void protobuf_put_packed(struct protobuf *protobuf, uint64_t value)
+{
+	uint8_t bytes[VARINT_BYTES_MAX];
+
+	put_raw(protobuf, bytes, encode_varint(value, bytes));
+}
+
+static void put_tag(struct protobuf *protobuf, uint32_t field, enum wire_type type)
+{
+	protobuf_put_packed(protobuf, (uint64_t)field << 3 | type);
+}
+
+void protobuf_put(struct protobuf *protobuf, uint32_t field, uint64_t value)
+{
+	put_tag(protobuf, field, WIRE_VARINT);
+	protobuf_put_packed(protobuf, value);
+}
+
+void protobuf_put_nonzero(struct protobuf *protobuf, uint32_t field, uint64_t value)
+{
+	if (value)
+		protobuf_put(protobuf, field, value);
+}
+
+void protobuf_put_bytes(struct protobuf *protobuf, uint32_t field, const void *bytes,
+			size_t size_bytes)
+{
+	put_tag(protobuf, field, WIRE_BYTES);
+	protobuf_put_packed(protobuf, size_bytes);
+	put_raw(protobuf, bytes, size_bytes);
+}
+
+size_t protobuf_begin(struct protobuf *protobuf, uint32_t field)
+{
+	put_tag(protobuf, field, WIRE_BYTES);
+	return protobuf->bytes.size;
+}
+
+/* The length stands before what it is the length of: that makes room once it is known. */
+void protobuf_end(struct protobuf *protobuf, size_t begin)
+{
+	uint8_t length[VARINT_BYTES_MAX];
+	size_t body_bytes, length_bytes;
+
+	if (protobuf->failed)
+		return;
+	body_bytes = protobuf->bytes.size - begin;
+	length_bytes = encode_varint(body_bytes, length);
+	put_raw(protobuf, length, length_bytes);
+	if (protobuf->failed)
+		return;
+	memmove(protobuf->bytes.data + begin + length_bytes, protobuf->bytes.data + begin,
+		body_bytes);
+	memcpy(protobuf->bytes.data + begin, length, length_bytes);
+}
+
+int protobuf_write(struct protobuf *protobuf, FILE *out)
+{
+	size_t size = protobuf->bytes.size;
+
+	protobuf->bytes.size = 0;
+	if (protobuf->failed)
+		return -ENOMEM;
+	errno = 0;
+	if (size && fwrite(protobuf->bytes.data, 1, size, out) != size)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+void protobuf_deinit(struct protobuf *protobuf)
+{
+	vec_deinit(&protobuf->bytes);
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "state/process/process_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/scope.h"
+
+static void drop_reported(struct process *process)
+{
+	while (process->reported_count)
+		shared_code_put(process->reported[--process->reported_count]);
+}
+
+static void process_free(struct process *process)
+{
+	drop_reported(process);
+	space_map_destroy(process->mappings);
+	code_map_destroy(process->code);
+	jit_assembly_deinit(&process->jit_assembly);
+	process_past_deinit(&process->past);
+	free(process);
+}
+
+DEFINE_CLEANUP(struct process *, process_free);
+
+void process_table_init(struct process_table *table, struct string_pool *strings,
+			struct module_table *modules, const struct code_budget *budget,
+			const struct code_line_rules *line_rules)
+{
+	*table = (struct process_table){
+		.strings = strings,
+		.modules = modules,
+		.shared.budget = &table->budget,
+		.shared.line_rules = line_rules,
+		.shared.next_region = &table->next_region,
+		.budget = *budget,
+		.line_rules = line_rules,
+	};
+}
+
+void process_table_deinit(struct process_table *table)
+{
+	vec_for_each (process, &table->processes)
+		process_free(*process);
+	vec_deinit(&table->processes);
+	vec_deinit(&table->active);
+	index_map_deinit(&table->index);
+	shared_code_table_deinit(&table->shared);
+}
+
+static uint64_t hash_of(uint32_t pid)
+{
+	return hash_mix(pid, 1);
+}
+
+static bool equal(const void *items, uint32_t item, const void *key)
+{
+	return ((struct process *const *)items)[item]->pid == *(const uint32_t *)key;
+}
+
+static struct process *latest_of(const struct process_table *table, uint32_t pid)
+{
+	uint32_t number =
+		index_map_find(&table->index, hash_of(pid), equal, table->processes.data, &pid);
+
+	return number == INDEX_MAP_NONE ? NULL : table->processes.data[number];
+}
+
+/* Whether it can be the one that a record of that start and time means. */
+static bool can_be(const struct process *process, uint64_t start_ns, uint64_t time_ns)
+{
+	if (start_ns && process->start_ns)
+		return start_ns == process->start_ns;
+	return process->exit_ns == UINT64_MAX || time_ns <= process->exit_ns ||
+	       time_ns - process->exit_ns <= PROCESS_GRACE_NS;
+}
+
+struct process *process_table_find(const struct process_table *table, uint32_t pid,
+				   uint64_t start_ns, uint64_t time_ns)
+{
+	struct process *latest = latest_of(table, pid), *process;
+
+	for (process = latest; process && start_ns; process = process->previous) {
+		if (process->start_ns == start_ns)
+			return process;
+	}
+	for (process = latest; process; process = process->previous) {
+		const struct process *previous = process->previous;
+
+		/* First known later than that: the one before, if that lived then. */
+		if (time_ns < process->from_ns && previous && can_be(previous, start_ns, time_ns))
+			continue;
+		if (can_be(process, start_ns, time_ns))
+			return process;
+	}
+	return NULL;
+}
+
+static void end(struct process *process, uint64_t time_ns)
+{
+	if (process->exit_ns != UINT64_MAX)
+		return;
+	process->exit_ns = time_ns > process->from_ns ? time_ns : process->from_ns;
+	jit_assembly_flush(&process->jit_assembly);
+}
+
+/* Whether a has its pid after b. */
+static bool is_later(const struct process *a, const struct process *b)
+{
+	if (a->start_ns && b->start_ns && a->start_ns != b->start_ns)
+		return a->start_ns > b->start_ns;
+	return a->from_ns >= b->from_ns;
+}
+
+/* Add a process to those of its pid. Takes it over, but on failure. */
+static int add(struct process_table *table, struct process *process)
+{
+	struct process *latest = latest_of(table, process->pid), *next = latest;
+	uint32_t number = (uint32_t)table->processes.size;
+
+	if (table->processes.size >= UINT32_MAX - 1 ||
+	    vec_reserve(&table->processes, table->processes.size + 1) ||
+	    vec_reserve(&table->active, table->active.size + 1))
+		return -ENOMEM;
+	process->number = number;
+	if (!latest || is_later(process, latest)) {
+		if (index_map_insert(&table->index, hash_of(process->pid), number))
+			return -ENOMEM;
+		if (latest) {
+			index_map_remove(&table->index, hash_of(process->pid), latest->number);
+			end(latest, process->from_ns);
+		}
+		process->previous = latest;
+	} else {
+		while (next->previous && !is_later(process, next->previous))
+			next = next->previous;
+		process->previous = next->previous;
+		next->previous = process;
+		end(process, next->from_ns);
+	}
+	table->processes.data[table->processes.size++] = process;
+	table->active.data[table->active.size++] = process;
+	return 0;
+}
+
+/* Make a process with what its parent, if it has one, has mapped and loaded now. */
+static int make(struct process_table *table, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
+		const struct process *parent, struct process **ret)
+{
+	CLEANUP(process_freep) struct process *process = calloc(1, sizeof(*process));
+	int err;
+
+	if (!process)
+		return -ENOMEM;
+	process->pid = pid;
+	process->start_ns = start_ns;
+	process->from_ns = time_ns;
+	process->exit_ns = UINT64_MAX;
+	process->comm = parent ? parent->comm : 0;
+	if (parent && parent->mappings)
+		err = space_map_clone(parent->mappings, &process->mappings);
+	else
+		err = space_map_create(SPACE_CUT, &process->mappings);
+	if (err)
+		return err;
+	if (parent && parent->code)
+		err = code_map_clone(parent->code, &process->code);
+	else
+		err = code_map_create(&table->budget, &table->next_region, &process->code);
+	if (!err)
+		code_map_set_line_rules(process->code, table->line_rules);
+	if (!err)
+		err = add(table, process);
+	if (err)
+		return err;
+	*ret = TAKE_PTR(process);
+	return 0;
+}
+
+int process_table_at(struct process_table *table, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
+		     struct process **ret)
+{
+	struct process *process = process_table_find(table, pid, start_ns, time_ns);
+
+	if (!process)
+		return make(table, pid, start_ns, time_ns, NULL, ret);
+	if (!process->start_ns)
+		process->start_ns = start_ns;
+	*ret = process;
+	return 0;
+}
+
+static bool begins_with(const char *path, const char *prefix)
+{
+	return !strncmp(path, prefix, strlen(prefix));
+}
+
+/*
+ * Whether there is something to find names in, or at least a name for the
+ * whole: the kernel's own pages are "[uprobes]" and the like. Shared memory has an inode too,
+ * and a name that looks like a path: what engines put their code into. A build
+ * ID tells a program that was started from a memfd.
+ */
+static bool has_file(const struct jitbpf_mapping *record)
+{
+	static const char *const kernel_pages[] = {"[vdso", "[vsyscall", "[uprobes"};
+	static const char *const memory[] = {"/dev/zero", "/SYSV",
+					     "/memfd:", "anon_inode:", "//anon"};
+
+	if (record->build_id_bytes)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(kernel_pages); i++) {
+		if (begins_with(record->path, kernel_pages[i]))
+			return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(memory); i++) {
+		if (begins_with(record->path, memory[i]))
+			return false;
+	}
+	return record->inode;
+}
+
+static void mapping_free(struct space_value *value)
+{
+	shared_code_put(((struct mapping *)value)->shared);
+	free(value);
+}
+
+int process_table_map(struct process_table *table, const struct jitbpf_mapping *record)
+{
+	const struct module *module = NULL;
+	struct shared_code *shared;
+	struct process *process;
+	struct mapping *mapping;
+	int err =
+		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
+
+	if (!err && has_file(record))
+		err = module_table_add(table->modules, record, &module);
+	if (err || !process->mappings)
+		return err;
+	mapping = malloc(sizeof(*mapping));
+	if (!mapping)
+		return -ENOMEM;
+	err = shared_code_table_get(&table->shared, record, &shared);
+	if (err) {
+		free(mapping);
+		return err;
+	}
+	*mapping = (struct mapping){
+		.value = {.refs = 1, .free = mapping_free},
+		.address = record->address,
+		.file_offset = record->file_offset,
+		.module = module ? module->number : MAPPING_ANON,
+		.shared = shared,
+	};
+	err = space_map_insert(process->mappings, record->address,
+			       record->address + record->size_bytes, record->h.time_ns,
+			       &mapping->value);
+	if (record->h.time_ns > process->mapped_ns)
+		process->mapped_ns = record->h.time_ns;
+	space_value_put(&mapping->value);
+	return err;
+}
+
+/* The process has begun a new program: nothing of the old one is there any more. */
+static int begin_program(struct process *process, uint64_t time_ns)
+{
+	int err;
+
+	process->program_ns = time_ns;
+	drop_reported(process);
+	if (!process->mappings)
+		return 0;
+	err = space_map_clear(process->mappings, time_ns);
+	if (!err)
+		err = code_map_clear(process->code, time_ns);
+	if (err)
+		return err;
+	jit_assembly_flush(&process->jit_assembly);
+	return 0;
+}
+
+int process_table_comm(struct process_table *table, const struct jitbpf_comm *record)
+{
+	bool exec = record->h.flags & JITBPF_COMM_EXEC;
+	struct process *process;
+	uint32_t comm;
+	int err;
+
+	if (record->tid != record->pid && !exec)
+		return 0;
+	err = string_pool_add(table->strings, record->comm, sizeof(record->comm), &comm);
+	if (!err)
+		err = process_table_at(table, record->pid, record->start_ns, record->h.time_ns,
+				       &process);
+	if (!err)
+		err = process_past_add(&process->past, (struct process_was){
+							       .until_ns = record->h.time_ns,
+							       .program_ns = process->program_ns,
+							       .comm = process->comm,
+						       });
+	if (!err && exec)
+		err = begin_program(process, record->h.time_ns);
+	if (err)
+		return err;
+	process->comm = comm;
+	return 0;
+}
+
+/* What nobody has told of yet it has from its parent. */
+static int inherit_mappings(struct process *child, const struct process *parent)
+{
+	struct space_map *mappings;
+	struct space_entry any;
+	int err;
+
+	if (!parent->mappings || !child->mappings || space_map_next(child->mappings, 0, &any))
+		return 0;
+	err = space_map_clone(parent->mappings, &mappings);
+	if (err)
+		return err;
+	space_map_destroy(child->mappings);
+	child->mappings = mappings;
+	return 0;
+}
+
+int process_table_fork(struct process_table *table, const struct jitbpf_task *record)
+{
+	struct process *parent, *child = latest_of(table, record->pid);
+	int err;
+
+	if (record->pid == record->parent_pid)
+		return 0;
+	err = process_table_at(table, record->parent_pid, 0, record->h.time_ns, &parent);
+	if (err)
+		return err;
+	/* Met before its FORK came: a record was late, not a pid used again. */
+	if (child && child->exit_ns == UINT64_MAX && child->from_ns > record->h.time_ns) {
+		child->from_ns = record->h.time_ns;
+		return inherit_mappings(child, parent);
+	}
+	return make(table, record->pid, 0, record->h.time_ns, parent, &child);
+}
+
+int process_table_exit(struct process_table *table, const struct jitbpf_task *record)
+{
+	struct process *process;
+
+	if (record->tid != record->pid)
+		return 0;
+	process = process_table_find(table, record->pid, 0, record->h.time_ns);
+	if (process)
+		end(process, record->h.time_ns);
+	return 0;
+}
+
+int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record)
+{
+	struct process *process;
+	int err =
+		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
+
+	if (!err)
+		process->inner_pid = record->inner_pid;
+	return err;
+}
+
+static void retire(struct process *process)
+{
+	space_map_destroy(process->mappings);
+	code_map_destroy(process->code);
+	process->mappings = NULL;
+	process->code = NULL;
+	drop_reported(process);
+	jit_assembly_flush(&process->jit_assembly);
+	process_past_deinit(&process->past);
+}
+
+void process_table_forget(struct process_table *table, uint64_t time_ns)
+{
+	for (size_t i = table->active.size; i--;) {
+		struct process *process = table->active.data[i];
+
+		if (process->exit_ns < time_ns && time_ns - process->exit_ns >= PROCESS_GRACE_NS) {
+			retire(process);
+			table->active.data[i] = table->active.data[--table->active.size];
+			continue;
+		}
+		space_map_forget(process->mappings, time_ns);
+		code_map_forget(process->code, time_ns);
+		process_past_forget(&process->past, time_ns);
+	}
+	shared_code_table_forget(&table->shared, time_ns);
+}

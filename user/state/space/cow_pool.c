@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "state/space/cow_pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define CELLS_MIN 16   /* most processes map little, and load nothing */
+#define CELLS_MAX 4096 /* of a block */
+
+struct cow_pool *cow_pool_create(void)
+{
+	struct cow_pool *pool = calloc(1, sizeof(*pool));
+
+	if (pool)
+		pool->refs = 1;
+	return pool;
+}
+
+void cow_pool_put(struct cow_pool *pool)
+{
+	if (!pool || --pool->refs)
+		return;
+	vec_for_each (block, &pool->blocks)
+		free(*block);
+	vec_deinit(&pool->blocks);
+	free(pool);
+}
+
+/* Each block is as large as all before it, to a limit. */
+static size_t next_block(const struct cow_pool *pool)
+{
+	if (pool->cells < CELLS_MIN)
+		return CELLS_MIN;
+	return pool->cells < CELLS_MAX ? pool->cells : CELLS_MAX;
+}
+
+static int add_block(struct cow_pool *pool)
+{
+	size_t cells = next_block(pool);
+	unsigned char *block;
+
+	if (vec_reserve(&pool->blocks, pool->blocks.size + 1))
+		return -ENOMEM;
+	block = aligned_alloc(COW_CELL_BYTES, cells * COW_CELL_BYTES);
+	if (!block)
+		return -ENOMEM;
+	pool->blocks.data[pool->blocks.size++] = block;
+	pool->cells += cells;
+	/* Handed out in the order in which they lie. */
+	for (size_t i = cells; i--;)
+		cow_pool_give(pool, block + i * COW_CELL_BYTES);
+	return 0;
+}
+
+int cow_pool_reserve(struct cow_pool *pool, size_t count)
+{
+	while (pool->free_count < count) {
+		if (add_block(pool))
+			return -ENOMEM;
+	}
+	return 0;
+}

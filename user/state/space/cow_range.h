@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A copy-on-write tree as a map of ranges, in which what is put cuts what was there. */
+#ifndef JITBPF_STATE_SPACE_COW_RANGE_H
+#define JITBPF_STATE_SPACE_COW_RANGE_H
+
+#include <stdint.h>
+
+#include "state/space/cow_tree.h"
+
+/* The item that covers address, or NULL. */
+static inline const struct cow_item *cow_range_at(const struct cow_tree *tree, uint64_t address)
+{
+	const struct cow_item *item = cow_tree_next(tree, address);
+
+	return item && item->start <= address ? item : NULL;
+}
+
+/* Have memory for one cow_range_clear() or cow_range_put() of [start, end). 0 or -ENOMEM. */
+int cow_range_reserve(struct cow_tree *tree, uint64_t start, uint64_t end);
+
+/* Nothing lies in [start, end) any more. */
+void cow_range_clear(struct cow_tree *tree, uint64_t start, uint64_t end);
+
+/* Only value lies in [start, end), of which the tree takes a reference. */
+void cow_range_put(struct cow_tree *tree, uint64_t start, uint64_t end, struct space_value *value);
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "state/space/space_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "state/space/cow_tree.h"
+#include "state/space/space_pieces.h"
+
+struct space_map {
+	enum space_overlap overlap;
+	struct cow_tree tree; /* in force */
+	struct space_history history;
+	uint64_t lowest, highest; /* nothing was ever there outside [lowest, highest) */
+	uint64_t cleared_ns;	  /* what is older than that has ended then at the latest */
+	uint64_t generation;
+	uint64_t newest_ns; /* of all changes */
+	uint64_t recent_ns; /* what that was when `changes` began to count */
+	uint64_t limit_ns;  /* what recent_ns was before */
+	size_t changes;
+	struct space_pieces pieces; /* within space_map_insert(): what is being inserted */
+};
+
+DEFINE_CLEANUP(struct space_map *, space_map_destroy);
+
+/* What inserting a range at a time meets. */
+struct survey {
+	uint64_t start, end;
+	uint64_t time_ns;
+	size_t older; /* entries in force to end */
+	size_t newer; /* entries in force that stay */
+};
+
+int space_map_create(enum space_overlap overlap, struct space_map **ret)
+{
+	struct space_map *map = calloc(1, sizeof(*map));
+
+	if (!map)
+		return -ENOMEM;
+	map->overlap = overlap;
+	map->lowest = UINT64_MAX;
+	*ret = map;
+	return 0;
+}
+
+void space_map_destroy(struct space_map *map)
+{
+	if (!map)
+		return;
+	cow_tree_deinit(&map->tree);
+	space_history_deinit(&map->history);
+	vec_deinit(&map->pieces.parts);
+	free(map);
+}
+
+static struct space_entry entry_of(const struct cow_item *item)
+{
+	return (struct space_entry){.start = item->start,
+				    .end = item->end,
+				    .from_ns = item->from_ns,
+				    .to_ns = UINT64_MAX,
+				    .value = item->value};
+}
+
+/* The time that a change counts as of: see SPACE_LATE_MAX. Never is no time. */
+static uint64_t within_reach(const struct space_map *map, uint64_t time_ns)
+{
+	if (time_ns == UINT64_MAX)
+		time_ns--;
+	return time_ns > map->limit_ns ? time_ns : map->limit_ns;
+}
+
+/* Account for entries that began or ended at time_ns: what is newer than limit_ns stays few. */
+static void changed(struct space_map *map, uint64_t time_ns, size_t entries)
+{
+	map->generation++;
+	map->changes += entries;
+	if (map->newest_ns < time_ns)
+		map->newest_ns = time_ns;
+	if (map->changes < SPACE_LATE_MAX)
+		return;
+	map->limit_ns = map->changes < 2 * SPACE_LATE_MAX ? map->recent_ns : map->newest_ns;
+	map->recent_ns = map->newest_ns;
+	map->changes = 0;
+}
+
+static void survey_range(const struct space_map *map, struct survey *survey)
+{
+	const struct cow_item *item = cow_tree_next(&map->tree, survey->start);
+
+	while (item && item->start < survey->end) {
+		if (item->from_ns > survey->time_ns)
+			survey->newer++;
+		else
+			survey->older++;
+		item = item->end < survey->end ? cow_tree_next(&map->tree, item->end) : NULL;
+	}
+}
+
+/* How long which part of the inserted range is in force: usually all of it, to this day. */
+static int pieces_plan(struct space_map *map, const struct survey *survey)
+{
+	const struct cow_item *item;
+	uint64_t to_ns = survey->time_ns < map->cleared_ns ? map->cleared_ns : UINT64_MAX;
+	size_t left = survey->newer;
+	int err = space_pieces_begin(&map->pieces, survey->start, survey->end, to_ns);
+
+	for (item = left ? cow_tree_next(&map->tree, survey->start) : NULL; left && !err;
+	     item = cow_tree_next(&map->tree, item->end)) {
+		if (item->from_ns > survey->time_ns) {
+			err = space_pieces_yield(&map->pieces, map->overlap, item->start, item->end,
+						 item->from_ns);
+			left--;
+		}
+	}
+	for (size_t i = space_history_size(&map->history); i-- && !err;) {
+		const struct space_entry *entry = space_history_at(&map->history, i);
+
+		if (entry->to_ns <= survey->time_ns)
+			break;
+		if (entry->from_ns > survey->time_ns && entry->start < survey->end &&
+		    entry->end > survey->start)
+			err = space_pieces_yield(&map->pieces, map->overlap, entry->start,
+						 entry->end, entry->from_ns);
+	}
+	return err;
+}
+
+/* Move an item to the history; one that was never in force for a moment just goes. */
+static void retire(struct space_map *map, const struct cow_item *item, uint64_t to_ns)
+{
+	struct space_entry entry = entry_of(item);
+
+	entry.to_ns = to_ns;
+	if (item->from_ns < to_ns)
+		space_history_add(&map->history, &entry);
+	else
+		space_value_put(item->value);
+}
+
+static void keep_part(struct space_map *map, const struct cow_item *item, uint64_t start,
+		      uint64_t end)
+{
+	struct cow_item part = *item;
+
+	if (start >= end)
+		return;
+	part.start = start;
+	part.end = end;
+	space_value_get(part.value);
+	cow_tree_insert(&map->tree, &part);
+}
+
+static void end_older(struct space_map *map, const struct survey *survey)
+{
+	uint64_t at = survey->start;
+
+	for (size_t left = survey->older; left;) {
+		const struct cow_item *next = cow_tree_next(&map->tree, at);
+		struct cow_item item = *next;
+
+		at = item.end;
+		if (item.from_ns > survey->time_ns)
+			continue;
+		left--;
+		item = cow_tree_remove(&map->tree, item.start);
+		if (map->overlap == SPACE_CUT) {
+			keep_part(map, &item, item.start, survey->start);
+			keep_part(map, &item, survey->end, item.end);
+			item.start = item.start > survey->start ? item.start : survey->start;
+			item.end = item.end < survey->end ? item.end : survey->end;
+		}
+		retire(map, &item, survey->time_ns);
+	}
+}
+
+int space_map_insert(struct space_map *map, uint64_t start, uint64_t end, uint64_t time_ns,
+		     struct space_value *value)
+{
+	struct survey survey = {.start = start, .end = end, .time_ns = within_reach(map, time_ns)};
+	int err;
+
+	if (start >= end)
+		return -EINVAL;
+	survey_range(map, &survey);
+	err = pieces_plan(map, &survey);
+	/* Two more: what a cut leaves at either side. */
+	if (!err)
+		err = cow_tree_reserve(&map->tree, survey.older, map->pieces.parts.size + 2);
+	if (!err)
+		err = space_history_reserve(&map->history, survey.older + map->pieces.parts.size);
+	if (err)
+		return err;
+
+	end_older(map, &survey);
+	vec_for_each (piece, &map->pieces.parts) {
+		struct cow_item item = {.start = piece->start,
+					.end = piece->end,
+					.from_ns = survey.time_ns,
+					.value = space_value_get(value)};
+
+		if (piece->to_ns == UINT64_MAX)
+			cow_tree_insert(&map->tree, &item);
+		else
+			retire(map, &item, piece->to_ns);
+	}
+	map->lowest = start < map->lowest ? start : map->lowest;
+	map->highest = end > map->highest ? end : map->highest;
+	changed(map, survey.time_ns, survey.older + map->pieces.parts.size);
+	return 0;
+}
+
+static bool in_force(const struct space_map *map, const struct space_key *key, uint64_t time_ns)
+{
+	const struct cow_item *item = cow_tree_next(&map->tree, key->start);
+
+	return item && item->start == key->start && item->value == key->value &&
+	       item->from_ns <= time_ns;
+}
+
+int space_map_end_each(struct space_map *map, const struct space_key *keys, size_t count,
+		       uint64_t time_ns, size_t *ret_ended)
+{
+	size_t found = 0, ended = 0;
+
+	time_ns = within_reach(map, time_ns);
+	for (size_t i = 0; i < count; i++)
+		found += in_force(map, &keys[i], time_ns);
+	if (cow_tree_reserve(&map->tree, found, 0) || space_history_reserve(&map->history, found))
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct cow_item item;
+
+		if (!in_force(map, &keys[i], time_ns))
+			continue;
+		item = cow_tree_remove(&map->tree, keys[i].start);
+		retire(map, &item, time_ns);
+		ended++;
+	}
+	if (ended)
+		changed(map, time_ns, ended);
+	*ret_ended = ended;
+	return 0;
+}
+
+int space_map_end(struct space_map *map, uint64_t start, const struct space_value *value,
+		  uint64_t time_ns)
+{
+	struct space_key key = {.start = start, .value = value};
+	size_t ended;
+	int err = space_map_end_each(map, &key, 1, time_ns, &ended);
+
+	return err ? err : (int)ended;
+}
+
+/* Of a map that is being cleared: what goes, and what is too new to go. */
+struct clearing {
+	struct space_map *map;
+	struct cow_tree kept;
+	uint64_t time_ns;
+};
+
+static int clearing_keep(void *context, const struct cow_item *item)
+{
+	struct clearing *clearing = context;
+
+	if (item->from_ns <= clearing->time_ns)
+		return 0;
+	if (cow_tree_reserve(&clearing->kept, 0, 1))
+		return -ENOMEM;
+	space_value_get(item->value);
+	cow_tree_insert(&clearing->kept, item);
+	return 0;
+}
+
+static int clearing_retire(void *context, const struct cow_item *item)
+{
+	struct clearing *clearing = context;
+
+	if (item->from_ns > clearing->time_ns)
+		return 0;
+	space_value_get(item->value);
+	retire(clearing->map, item, clearing->time_ns);
+	return 0;
+}
+
+int space_map_clear(struct space_map *map, uint64_t time_ns)
+{
+	struct clearing clearing = {.map = map, .time_ns = within_reach(map, time_ns)};
+
+	if (space_history_reserve(&map->history, map->tree.size) ||
+	    cow_tree_for_each(&map->tree, clearing_keep, &clearing)) {
+		cow_tree_deinit(&clearing.kept);
+		return -ENOMEM;
+	}
+	cow_tree_for_each(&map->tree, clearing_retire, &clearing);
+	if (map->cleared_ns < clearing.time_ns)
+		map->cleared_ns = clearing.time_ns;
+	changed(map, clearing.time_ns, map->tree.size - clearing.kept.size);
+	cow_tree_deinit(&map->tree);
+	map->tree = clearing.kept;
+	return 0;
+}
+
+bool space_map_find(const struct space_map *map, uint64_t address, uint64_t time_ns,
+		    struct space_entry *ret)
+{
+	const struct cow_item *item;
+	const struct space_entry *entry;
+
+	/* Most frames are no JIT code: not all that has ended lately is to be looked through. */
+	if (address < map->lowest || address >= map->highest)
+		return false;
+	item = cow_tree_next(&map->tree, address);
+	if (item && item->start <= address && item->from_ns <= time_ns) {
+		*ret = entry_of(item);
+		return true;
+	}
+	entry = space_history_find(&map->history, address, time_ns);
+	if (entry)
+		*ret = *entry;
+	return entry;
+}
+
+bool space_map_next(const struct space_map *map, uint64_t address, struct space_entry *ret)
+{
+	const struct cow_item *item = cow_tree_next(&map->tree, address);
+
+	if (item)
+		*ret = entry_of(item);
+	return item;
+}
+
+int space_map_clone(struct space_map *map, struct space_map **ret)
+{
+	CLEANUP(space_map_destroyp) struct space_map *clone = NULL;
+	int err = space_map_create(map->overlap, &clone);
+
+	if (err)
+		return err;
+	clone->tree = cow_tree_clone(&map->tree);
+	clone->lowest = map->lowest;
+	clone->highest = map->highest;
+	clone->cleared_ns = map->cleared_ns;
+	clone->generation = map->generation;
+	clone->newest_ns = map->newest_ns;
+	clone->recent_ns = map->recent_ns;
+	clone->limit_ns = map->limit_ns;
+	clone->changes = map->changes;
+	*ret = TAKE_PTR(clone);
+	return 0;
+}
+
+void space_map_forget(struct space_map *map, uint64_t time_ns)
+{
+	space_history_forget(&map->history, time_ns);
+}
+
+uint64_t space_map_generation(const struct space_map *map)
+{
+	return map->generation;
+}
+
+size_t space_map_size(const struct space_map *map)
+{
+	return map->tree.size;
+}
+
+size_t space_map_history(const struct space_map *map)
+{
+	return space_history_size(&map->history);
+}
+
+struct visit {
+	int (*fn)(void *context, const struct space_entry *entry);
+	void *context;
+};
+
+static int visit_item(void *context, const struct cow_item *item)
+{
+	const struct visit *visit = context;
+	struct space_entry entry = entry_of(item);
+
+	return visit->fn(visit->context, &entry);
+}
+
+int space_map_for_each(const struct space_map *map,
+		       int (*fn)(void *context, const struct space_entry *entry), void *context)
+{
+	struct visit visit = {.fn = fn, .context = context};
+
+	return cow_tree_for_each(&map->tree, visit_item, &visit);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/stack_walk.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct unwind_state;
+static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint64_t address);
+
+#define unwind_read(dst, size, address) read_copy(s, dst, size, address)
+
+#include "bpf/unwind.h"
+
+struct walk {
+	struct unwind_state state; /* first: unwind_read() has only this */
+	const struct jitbpf_stack_copy *copy;
+	bool beyond_copy; /* more was wanted */
+};
+
+static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint64_t address)
+{
+	struct walk *walk = (struct walk *)s;
+	uint64_t offset = address - walk->copy->sp;
+
+	if (address < walk->copy->sp || offset > UNWIND_STACK_BYTES_MAX)
+		return -EFAULT; /* no part of this stack */
+	if (offset > walk->copy->size_bytes || size_bytes > walk->copy->size_bytes - offset) {
+		/* Where it is shorter than it may be, that is all of the stack that there was. */
+		walk->beyond_copy = walk->copy->size_bytes > JITBPF_STACK_COPY_MAX - sizeof(__u64);
+		return -EFAULT;
+	}
+	memcpy(dst, walk->copy->data + offset, size_bytes);
+	return 0;
+}
+
+const struct jitbpf_stack_copy *stack_copy_of(const struct jitbpf_sample *sample)
+{
+	uint64_t offset =
+		sizeof(*sample) +
+		((uint64_t)sample->kernel_frames + sample->user_frames) * sizeof(sample->ips[0]);
+	const struct jitbpf_stack_copy *copy;
+
+	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
+		offset += sizeof(struct jitbpf_user_regs);
+	if (!(sample->h.flags & JITBPF_SAMPLE_STACK_COPY) || !sample->user_frames ||
+	    sample->user_frames > JITBPF_FRAMES_MAX ||
+	    sample->h.size_bytes < offset + sizeof(*copy))
+		return NULL;
+	copy = (const struct jitbpf_stack_copy *)((const uint8_t *)sample + offset);
+	return copy->size_bytes <= sample->h.size_bytes - offset - sizeof(*copy) ? copy : NULL;
+}
+
+static uint64_t address_of(const struct unwind_state *state)
+{
+	return state->ip - !!state->is_caller;
+}
+
+/*
+ * Take up a caller: what stands where it calls. False where nothing does, so that it is no frame
+ * and the one before was the last.
+ */
+static bool take_up(const struct unwind_account *account, const struct walk *walk, uint64_t time_ns,
+		    struct code_site *ret)
+{
+	*ret = code_site_at(account->process, address_of(&walk->state), time_ns);
+	return ret->kind != LOCATION_UNKNOWN;
+}
+
+/* From the frame at hand to its caller. UNWIND_STEPPED, or how it ended; negative: see
+ * stack_walk(). */
+static int step(const struct unwind_account *account, struct walk *walk,
+		const struct code_site *site, bool last, const struct finished_stack *stack)
+{
+	const struct jitbpf_stack_copy *copy = walk->copy;
+	uint64_t address = address_of(&walk->state);
+	struct unwind_row row;
+	int end, err = unwind_rule_at(account, site, address, &row);
+
+	if (err < 0 || (err && !last))
+		return err < 0 ? err : -EAGAIN;
+	if (site->kind == LOCATION_JIT || site->kind == LOCATION_ANON)
+		unwind_want_page(account->unwinder, account->process, address);
+	end = unwind_step(&walk->state, row);
+	if (end == UNWIND_STEPPED)
+		return end;
+	end = unwind_end(&walk->state, row, end, stack->count - 1, copy->stack_top,
+			 copy->thread_pointer, site->kind == LOCATION_NATIVE);
+	return end == JITBPF_END_UNREADABLE && walk->beyond_copy ? JITBPF_END_COPY : end;
+}
+
+static int walk_on(const struct unwind_account *account, struct walk *walk, struct code_site site,
+		   uint64_t time_ns, bool last, struct finished_stack *stack)
+{
+	int end;
+
+	for (;;) {
+		end = step(account, walk, &site, last, stack);
+		if (end != UNWIND_STEPPED)
+			return end;
+		if (stack->count == JITBPF_FRAMES_MAX)
+			return JITBPF_END_DEPTH;
+		if (!take_up(account, walk, time_ns, &site))
+			return JITBPF_END_BAD_FRAME;
+		stack->ips[stack->count++] = unwind_frame_ip(&walk->state);
+	}
+}
+
+int stack_walk(const struct unwind_account *account, const struct jitbpf_sample *sample,
+	       const struct jitbpf_stack_copy *copy, bool last, struct finished_stack *ret)
+{
+	struct walk walk = {.copy = copy};
+	struct code_site site;
+	int end;
+
+	walk.state = (struct unwind_state){
+		.ip = copy->ip,
+		.sp = copy->sp,
+		.bp = copy->bp,
+		.is_caller = copy->is_caller,
+		.guessed = sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS,
+	};
+	ret->count = sample->user_frames;
+	memcpy(ret->ips, sample->ips + sample->kernel_frames, ret->count * sizeof(ret->ips[0]));
+	/* The leaf is where the CPU was, whatever stands there. */
+	if (!take_up(account, &walk, sample->h.time_ns, &site) && ret->count > 1) {
+		ret->count--;
+		end = JITBPF_END_BAD_FRAME;
+	} else {
+		end = walk_on(account, &walk, site, sample->h.time_ns, last, ret);
+	}
+	if (end < 0)
+		return end == -EAGAIN ? UNWIND_RULE_WAITS : end;
+	ret->end = end;
+	ret->guessed = walk.state.guessed;
+	return 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/unwind_pages.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* Together less than UNWIND_PAGES_MAX: the feed has room for all. */
+#define FILE_PAGES_MAX (UNWIND_PAGES_MAX / 4 * 3)
+#define CODE_PAGES_MAX (UNWIND_PAGES_MAX / 8)
+#define SLOTS_MAX      (FILE_PAGES_MAX + CODE_PAGES_MAX + UNWIND_PAGES_MAX / 16)
+
+int unwind_pages_init(struct unwind_pages *pages, const struct unwind_feed *feed)
+{
+	uint32_t for_files = feed->row_count / 4 * 3;
+	int err;
+
+	*pages = (struct unwind_pages){.feed = feed};
+	pages->slots = calloc(SLOTS_MAX, sizeof(*pages->slots));
+	if (!pages->slots)
+		return -ENOMEM;
+	err = unwind_arena_init(&pages->files, 0, for_files, FILE_PAGES_MAX);
+	return err
+		       ?: unwind_arena_init(&pages->code, for_files, feed->row_count - for_files,
+					    CODE_PAGES_MAX);
+}
+
+void unwind_pages_deinit(struct unwind_pages *pages)
+{
+	unwind_arena_deinit(&pages->files);
+	unwind_arena_deinit(&pages->code);
+	index_map_deinit(&pages->index);
+	free(pages->slots);
+}
+
+static uint64_t hash_of(struct unwind_page_key key)
+{
+	return hash_mix(key.owner, key.page);
+}
+
+static bool equal(const void *items, uint32_t item, const void *key)
+{
+	return !memcmp(&((const struct unwind_page_slot *)items)[item].key, key,
+		       sizeof(struct unwind_page_key));
+}
+
+struct unwind_page_slot *unwind_pages_find(const struct unwind_pages *pages,
+					   struct unwind_page_key key)
+{
+	uint32_t number = index_map_find(&pages->index, hash_of(key), equal, pages->slots, &key);
+
+	return number == INDEX_MAP_NONE ? NULL : &pages->slots[number];
+}
+
+static struct unwind_arena *arena_of(struct unwind_pages *pages, uint32_t owner)
+{
+	return owner & UNWIND_OWNER_CODE ? &pages->code : &pages->files;
+}
+
+uint32_t unwind_pages_rows_max(const struct unwind_pages *pages, uint32_t owner)
+{
+	uint32_t most = unwind_arena_most(arena_of((struct unwind_pages *)pages, owner));
+
+	return most < UNWIND_PAGE_ROWS_MAX ? most : UNWIND_PAGE_ROWS_MAX;
+}
+
+int unwind_pages_ask(struct unwind_pages *pages, struct unwind_page_key key)
+{
+	struct unwind_page_slot *slot;
+	uint32_t number;
+
+	if (pages->vacant)
+		number = pages->vacant - 1;
+	else if (pages->used < SLOTS_MAX)
+		number = pages->used;
+	else
+		return -EBUSY;
+	if (index_map_insert(&pages->index, hash_of(key), number))
+		return -ENOMEM;
+	slot = &pages->slots[number];
+	if (pages->vacant)
+		pages->vacant = slot->page.first;
+	else
+		pages->used++;
+	*slot = (struct unwind_page_slot){.key = key};
+	return 0;
+}
+
+/* Not its room, which may be in somebody else's hands already. */
+static void forget(struct unwind_pages *pages, struct unwind_page_slot *slot)
+{
+	uint32_t number = (uint32_t)(slot - pages->slots);
+
+	if (slot->published)
+		pages->feed->withdraw_page(pages->feed->context, slot->key);
+	if (slot->link) {
+		*slot->link = slot->next;
+		if (slot->next)
+			slot->next->link = slot->link;
+	}
+	index_map_remove(&pages->index, hash_of(slot->key), number);
+	*slot = (struct unwind_page_slot){.page.first = pages->vacant};
+	pages->vacant = number + 1;
+}
+
+void unwind_pages_drop(struct unwind_pages *pages, struct unwind_page_slot *slot)
+{
+	if (slot->page.count)
+		unwind_arena_give_back(arena_of(pages, slot->key.owner), slot->span);
+	forget(pages, slot);
+}
+
+static void evict(void *context, uint32_t holder)
+{
+	struct unwind_pages *pages = context;
+
+	pages->evicted++;
+	forget(pages, &pages->slots[holder]);
+}
+
+void unwind_pages_publish(struct unwind_pages *pages, struct unwind_page_slot *slot)
+{
+	slot->published = !pages->feed->publish_page(pages->feed->context, slot->key, slot->page);
+}
+
+static void place(struct unwind_pages *pages, struct unwind_page_slot *slot,
+		  const struct unwind_row *rows, uint32_t count)
+{
+	slot->span =
+		unwind_arena_take(arena_of(pages, slot->key.owner), count,
+				  (uint32_t)(slot - pages->slots), evict, pages, &slot->page.first);
+	slot->page.count = count;
+	memcpy(pages->feed->rows + slot->page.first, rows, count * sizeof(*rows));
+}
+
+struct unwind_page_slot *unwind_pages_reserve(struct unwind_pages *pages,
+					      struct unwind_page_key key)
+{
+	struct unwind_page_slot *slot = unwind_pages_find(pages, key);
+
+	if (slot)
+		unwind_pages_drop(pages, slot);
+	if (unwind_pages_ask(pages, key))
+		return NULL;
+	slot = unwind_pages_find(pages, key);
+	unwind_pages_publish(pages, slot);
+	if (slot->published)
+		return slot;
+	unwind_pages_drop(pages, slot);
+	return NULL;
+}
+
+void unwind_pages_fill(struct unwind_pages *pages, struct unwind_page_slot *slot,
+		       const struct unwind_row *rows, uint32_t count)
+{
+	place(pages, slot, rows, count);
+	if (pages->feed->replace_page(pages->feed->context, slot->key, slot->page))
+		unwind_pages_drop(pages, slot);
+}
+
+struct unwind_page_slot *unwind_pages_put(struct unwind_pages *pages, struct unwind_page_key key,
+					  const struct unwind_row *rows, uint32_t count)
+{
+	struct unwind_page_slot *slot = unwind_pages_find(pages, key);
+
+	if (slot && slot->page.count) {
+		unwind_pages_drop(pages, slot);
+		slot = NULL;
+	}
+	if (!slot && unwind_pages_ask(pages, key))
+		return NULL;
+	slot = slot ?: unwind_pages_find(pages, key);
+	place(pages, slot, rows, count);
+	unwind_pages_publish(pages, slot);
+	return slot;
+}
+
+void unwind_pages_link(struct unwind_page_slot *slot, struct unwind_page_slot **list)
+{
+	slot->next = *list;
+	if (slot->next)
+		slot->next->link = &slot->next;
+	slot->link = list;
+	*list = slot;
+}
+
+struct unwind_row unwind_pages_row(const struct unwind_pages *pages,
+				   const struct unwind_page_slot *slot, uint16_t pc)
+{
+	const struct unwind_row *rows = pages->feed->rows + slot->page.first;
+	uint32_t low = 0, count = slot->page.count, half;
+
+	/* Halved without a branch: which half it is cannot be foretold. */
+	for (; count > 1; count -= half) {
+		half = count / 2;
+		low += rows[low + half].pc <= pc ? half : 0;
+	}
+	return rows[low];
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "unwind/code_page.h"
+#include "unwind/mapping_list.h"
+#include "unwind/unwinder_state.h"
+
+/* Pages of a range that are looked up one by one; where there are more, all of the process go. */
+#define CHANGED_PAGES_MAX 256
+
+/* Stretches of code that are put into pages in a round: see code_page_rows(). */
+#define ROUND_STRETCHES_MAX 16384
+
+static struct unwind_page_slot *code_slot(const struct unwinder *u, const struct process *process,
+					  uint64_t address)
+{
+	return unwind_pages_find(&u->pages, unwind_page_key(unwind_code_owner(process), address));
+}
+
+/* Whether the kernel walks on at an address by what is published. */
+static bool is_made(const struct unwinder *u, const struct unwind_page_slot *slot, uint64_t address)
+{
+	return slot && slot->published && slot->page.count &&
+	       unwind_pages_row(&u->pages, slot, (uint16_t)address).cfa !=
+		       UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
+}
+
+void unwind_want_page(struct unwinder *u, const struct process *process, uint64_t address)
+{
+	struct unwind_page_key key;
+
+	if (address >= USER_ADDRESS_END || is_made(u, code_slot(u, process, address), address))
+		return;
+	key = unwind_page_key(unwind_code_owner(process), address);
+	for (uint32_t i = 0; i < u->wanted_count; i++) {
+		if (!memcmp(&u->wanted[i].key, &key, sizeof(key)))
+			return;
+	}
+	if (u->wanted_count < WANTED_PAGES_MAX)
+		u->wanted[u->wanted_count++] =
+			(struct wanted_page){.process = process, .address = address, .key = key};
+}
+
+void unwinder_process_changed(struct unwinder *u, const struct process *process)
+{
+	struct unwind_subject *subject = unwind_processes_find(&u->processes, process);
+
+	if (!subject)
+		return;
+	if (!unwind_subject_is_current(subject) || unwind_processes_mark(&u->processes, subject))
+		unwind_processes_drop(&u->processes, subject);
+}
+
+/* Code where a file's was: the mapping is to be published as memory. */
+static bool takes_files_place(const struct unwinder *u, const struct unwind_subject *subject,
+			      uint64_t address)
+{
+	const struct unwind_mapping *mapping =
+		unwind_processes_mapping(&u->processes, subject, address);
+
+	return mapping && !(mapping->owner & UNWIND_OWNER_CODE);
+}
+
+void unwinder_code_changed(struct unwinder *u, const struct process *process, uint64_t address,
+			   uint64_t size_bytes)
+{
+	struct unwind_subject *subject = unwind_processes_find(&u->processes, process);
+	uint64_t page = address >> UNWIND_PAGE_SHIFT;
+	uint64_t last = (address + size_bytes - 1) >> UNWIND_PAGE_SHIFT;
+
+	if (!subject || !size_bytes)
+		return;
+	if (takes_files_place(u, subject, address))
+		unwinder_process_changed(u, process);
+	if (!subject->pages)
+		return;
+	if (last < page || last - page >= CHANGED_PAGES_MAX) {
+		unwind_processes_drop_code(&u->processes, subject);
+		return;
+	}
+	for (; page <= last && subject->pages; page++) {
+		struct unwind_page_slot *slot = code_slot(u, process, page << UNWIND_PAGE_SHIFT);
+
+		if (slot)
+			unwind_pages_drop(&u->pages, slot);
+	}
+}
+
+/* By all that is known now, which is all from before it was reserved and more. */
+static int fill_page(struct unwinder *u, struct wanted_page *wanted)
+{
+	uint64_t start = (uint64_t)wanted->key.page << UNWIND_PAGE_SHIFT;
+	struct unwind_page_slot *slot = unwind_pages_find(&u->pages, wanted->key);
+	uint32_t count;
+	int err;
+
+	wanted->reserved = false;
+	if (!slot || slot->page.count)
+		return 0; /* its code has changed, or its process has */
+	u->page_rows.rows.size = 0;
+	err = code_page_rows(&u->regions, wanted->process, start, &u->stretches, &u->page_rows);
+	if (err)
+		return err;
+	count = unwind_rows_page(&u->page_rows, 0, u->room,
+				 unwind_pages_rows_max(&u->pages, wanted->key.owner));
+	unwind_pages_fill(&u->pages, slot, u->room, count);
+	return 0;
+}
+
+/* The kernel finds pages of memory alone, and only of processes that it has. */
+static void reserve_page(struct unwinder *u, struct wanted_page *wanted)
+{
+	struct unwind_subject *subject = unwind_processes_find(&u->processes, wanted->process);
+	const struct unwind_mapping *mapping;
+	struct unwind_page_slot *slot;
+
+	if (!subject || !subject->published ||
+	    is_made(u, code_slot(u, wanted->process, wanted->address), wanted->address))
+		return;
+	mapping = unwind_processes_mapping(&u->processes, subject, wanted->address);
+	if (!mapping || !(mapping->owner & UNWIND_OWNER_CODE))
+		return;
+	slot = unwind_pages_reserve(&u->pages, wanted->key);
+	if (!slot)
+		return;
+	unwind_processes_add_code(&u->processes, subject, slot);
+	wanted->reserved = true;
+}
+
+/* They get their rows in the next round. */
+static void keep_reserved(struct unwinder *u)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < u->wanted_count; i++) {
+		if (u->wanted[i].reserved)
+			u->wanted[kept++] = u->wanted[i];
+	}
+	u->wanted_count = kept;
+}
+
+int unwinder_publish(struct unwinder *u, uint64_t known_ns)
+{
+	int err = 0;
+
+	if (known_ns > u->known_ns)
+		u->known_ns = known_ns;
+	unwind_processes_publish(&u->processes, u->known_ns);
+	u->stretches = ROUND_STRETCHES_MAX;
+	for (uint32_t i = 0; i < u->wanted_count && u->stretches && !err; i++) {
+		if (u->wanted[i].reserved)
+			err = fill_page(u, &u->wanted[i]);
+		else
+			reserve_page(u, &u->wanted[i]);
+	}
+	keep_reserved(u);
+	return err;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+
+#include "unwind/engine_host.h"
+#include "unwind/mapping_list.h"
+#include "unwind/unwinder_state.h"
+#include "state/code/code_region.h"
+
+#define OUTSTANDING_MAX 1024 /* requests that the service has not answered */
+#define ASKED_MAX	64   /* of those, on account of one process */
+
+const struct unwind_row unwind_frame_pointer_row = {
+	.cfa = UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER),
+	.rbp = UNWIND_RBP_KEPT,
+};
+
+static const struct unwind_row row_not_made = {
+	.cfa = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE),
+	.rbp = UNWIND_RBP_KEPT,
+};
+
+static bool may_ask(const struct unwind_account *account)
+{
+	const struct unwinder *u = account->unwinder;
+
+	return u->outstanding < OUTSTANDING_MAX &&
+	       u->asked[account->process->pid % UNWIND_ASKED_SLOTS] < ASKED_MAX;
+}
+
+static int ask(struct unwinder *u, const struct unwind_request *request)
+{
+	int err = u->service.request(u->service.context, request);
+
+	if (!err) {
+		u->outstanding++;
+		u->asked[request->pid % UNWIND_ASKED_SLOTS]++;
+	}
+	return err;
+}
+
+static int ask_page(const struct unwind_account *account, const struct module *module,
+		    struct unwind_page_key key)
+{
+	struct unwind_request request = {
+		.module = module, .page = key.page, .pid = account->process->pid};
+	struct unwinder *u = account->unwinder;
+	int err;
+
+	if (!may_ask(account))
+		return UNWIND_RULE_WAITS;
+	err = unwind_pages_ask(&u->pages, key);
+	if (err)
+		return err == -EBUSY ? UNWIND_RULE_WAITS : err;
+	err = ask(u, &request);
+	if (err)
+		unwind_pages_drop(&u->pages, unwind_pages_find(&u->pages, key));
+	return err ?: UNWIND_RULE_WAITS;
+}
+
+static int rule_of_file(const struct unwind_account *account, const struct code_site *site,
+			struct unwind_row *ret)
+{
+	struct unwinder *u = account->unwinder;
+	const struct module *module = module_table_get(u->modules, site->module);
+	struct unwind_page_key key = unwind_page_key(site->module, site->offset);
+	struct unwind_page_slot *slot;
+
+	*ret = unwind_frame_pointer_row;
+	if (!module || module == u->modules->rest || !unwind_offset_fits(site->offset))
+		return 0;
+	slot = unwind_pages_find(&u->pages, key);
+	if (!slot || !slot->page.count) {
+		*ret = row_not_made;
+		return slot ? UNWIND_RULE_WAITS : ask_page(account, module, key);
+	}
+	if (!slot->published)
+		unwind_pages_publish(&u->pages, slot);
+	*ret = unwind_pages_row(&u->pages, slot, (uint16_t)site->offset);
+	return 0;
+}
+
+/* Where it was not copied, its code can be read while it stands there, no longer. */
+static bool stands_there(const struct process *process, const struct code_region *region,
+			 uint64_t address)
+{
+	struct code_site site = code_site_at(process, address, UINT64_MAX);
+
+	return process->exit_ns == UINT64_MAX && site.kind == LOCATION_JIT &&
+	       code_region_origin(site.region) == code_region_origin(region);
+}
+
+/*
+ * What was copied of it, and enough: where there is more, that can be read while it stands
+ * there. NULL: nothing.
+ */
+static const struct code_copy *copy_of(const struct unwinder *u, const struct code_region *region,
+				       bool stands)
+{
+	const struct code_copy *copy = code_copies_find(&u->copies, code_region_origin(region));
+
+	return copy && (copy->size_bytes == region->size_bytes || !stands) ? copy : NULL;
+}
+
+static int ask_region(const struct unwind_account *account, const struct code_site *site,
+		      uint64_t address)
+{
+	const struct process *process = account->process;
+	const struct code_region *region = site->region;
+	struct unwinder *u = account->unwinder;
+	struct unwind_request request = {
+		.region = code_region_origin(region),
+		.pid = process->pid,
+		.address = address - site->offset,
+		.size_bytes = region->size_bytes,
+	};
+	const struct code_copy *copy;
+	bool stands;
+	int err;
+
+	if (!may_ask(account))
+		return UNWIND_RULE_WAITS;
+	if (region->engine & CODE_ENGINE_KNOWN)
+		request.host = engine_host(process, u->modules,
+					   module_table_get(u->modules, (uint32_t)region->engine));
+	err = unwind_regions_ask(&u->regions, request.region, process, request.address);
+	if (err)
+		return err == -EBUSY ? UNWIND_RULE_WAITS : err;
+	stands = stands_there(process, region, address);
+	copy = copy_of(u, region, stands);
+	if (copy) {
+		request.copy_bytes = copy->size_bytes;
+		request.copy = unwind_regions_copied(&u->regions, request.region,
+						     code_copies_take(&u->copies, copy));
+	} else if (!stands) {
+		unwind_regions_refuse(&u->regions, request.region);
+		return 0;
+	}
+	err = ask(u, &request);
+	if (err)
+		unwind_regions_refuse(&u->regions, request.region);
+	return err ?: UNWIND_RULE_WAITS;
+}
+
+static int rule_of_code(const struct unwind_account *account, const struct code_site *site,
+			uint64_t address, struct unwind_row *ret)
+{
+	const struct unwind_region *region =
+		unwind_regions_find(&account->unwinder->regions, code_region_origin(site->region));
+
+	*ret = unwind_frame_pointer_row;
+	if (!region)
+		return ask_region(account, site, address);
+	if (region->state == UNWIND_REGION_UNREAD || site->offset > UINT32_MAX)
+		return 0;
+	if (region->state != UNWIND_REGION_KNOWN)
+		return UNWIND_RULE_WAITS;
+	*ret = unwind_rows_at(&region->rows, (uint32_t)site->offset);
+	return 0;
+}
+
+int unwind_rule_at(const struct unwind_account *account, const struct code_site *site,
+		   uint64_t address, struct unwind_row *ret)
+{
+	switch (site->kind) {
+	case LOCATION_NATIVE:
+		return rule_of_file(account, site, ret);
+	case LOCATION_JIT:
+		return rule_of_code(account, site, address, ret);
+	default:
+		*ret = unwind_frame_pointer_row;
+		return 0;
+	}
+}

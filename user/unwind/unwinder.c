@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/unwinder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "unwind/stack_walk.h"
+#include "unwind/unwinder_state.h"
+#include "state/code/code_region.h"
+
+DEFINE_CLEANUP(struct unwinder *, unwinder_destroy);
+
+int unwinder_create(const struct unwind_service *service, const struct unwind_feed *feed,
+		    const struct module_table *modules, struct unwinder **ret)
+{
+	CLEANUP(unwinder_destroyp) struct unwinder *u = calloc(1, sizeof(*u));
+	int err;
+
+	if (!u)
+		return -ENOMEM;
+	u->service = *service;
+	u->feed = *feed;
+	u->modules = modules;
+	u->room = calloc(UNWIND_PAGE_ROWS_MAX, sizeof(*u->room));
+	if (!u->room)
+		return -ENOMEM;
+	err = unwind_pages_init(&u->pages, &u->feed);
+	err = err ?: unwind_processes_init(&u->processes, &u->feed, modules, &u->pages);
+	err = err ?: unwind_regions_init(&u->regions);
+	err = err ?: code_copies_init(&u->copies);
+	if (err)
+		return err;
+	*ret = TAKE_PTR(u);
+	return 0;
+}
+
+void unwinder_destroy(struct unwinder *u)
+{
+	if (!u)
+		return;
+	code_copies_deinit(&u->copies);
+	unwind_regions_deinit(&u->regions);
+	unwind_processes_deinit(&u->processes);
+	unwind_pages_deinit(&u->pages);
+	unwind_rows_deinit(&u->page_rows);
+	free(u->room);
+	free(u);
+}
+
+/* What the kernel has of the process is to be of the program that the sample was taken in. */
+static int bring_up_to_date(struct unwinder *u, struct unwind_subject *subject,
+			    const struct jitbpf_sample *sample, uint64_t stack_top)
+{
+	bool has_settled = replaced_mappings_forget(&subject->replaced_mappings, u->known_ns);
+
+	if (sample->h.time_ns < subject->program_ns ||
+	    (subject->published && subject->stack_top == stack_top && !has_settled))
+		return 0;
+	subject->stack_top = stack_top;
+	return unwind_processes_mark(&u->processes, subject);
+}
+
+int unwinder_finish(struct unwinder *u, const struct process *process,
+		    const struct jitbpf_sample *sample, bool last, struct finished_stack *ret)
+{
+	struct unwind_account account = {.unwinder = u, .process = process};
+	const struct jitbpf_stack_copy *copy = stack_copy_of(sample);
+	struct unwind_subject *subject;
+	int err;
+
+	if (!copy)
+		return -EINVAL;
+	err = unwind_processes_add(&u->processes, process, &subject);
+	if (!err)
+		err = bring_up_to_date(u, subject, sample, copy->stack_top);
+	if (err && err != -ENOENT)
+		return err;
+	err = stack_walk(&account, sample, copy, last, ret);
+	if (!err)
+		u->finished++;
+	return err;
+}
+
+void unwinder_code_copied(struct unwinder *u, const struct process *process,
+			  const struct jitbpf_code *code)
+{
+	struct code_site site = code_site_at(process, code->address, code->h.time_ns);
+
+	/* It may not be in force: invalid, over a budget, or another one is there already. */
+	if (site.kind == LOCATION_JIT && !site.offset && site.region->sequence == code->sequence &&
+	    site.region->size_bytes == code->size_bytes)
+		code_copies_add(&u->copies, code_region_origin(site.region), code);
+}
+
+static int take_page(struct unwinder *u, const struct unwind_answer *answer)
+{
+	struct unwind_page_key key = {.owner = answer->request.module->number,
+				      .page = answer->request.page};
+	struct unwind_page_slot *slot = unwind_pages_find(&u->pages, key);
+	uint32_t count = 1;
+
+	if (!slot || slot->page.count)
+		return 0;
+	/* Of a file that cannot be had nobody says anything. */
+	u->room[0] = unwind_frame_pointer_row;
+	if (!answer->error)
+		count = unwind_rows_page(&answer->rows, 0, u->room,
+					 unwind_pages_rows_max(&u->pages, key.owner));
+	u->file_pages++;
+	return unwind_pages_put(&u->pages, key, u->room, count) ? 0 : -ENOMEM;
+}
+
+struct collecting {
+	struct unwinder *unwinder;
+	uint32_t came;
+};
+
+static int take_answer(void *context, const struct unwind_answer *answer)
+{
+	struct collecting *collecting = context;
+	struct unwinder *u = collecting->unwinder;
+
+	u->outstanding--;
+	u->asked[answer->request.pid % UNWIND_ASKED_SLOTS]--;
+	collecting->came += answer->request.module || answer->request.copy || answer->error;
+	return answer->request.module ? take_page(u, answer)
+				      : unwind_regions_take(&u->regions, answer);
+}
+
+int unwinder_collect(struct unwinder *u, uint64_t wait_ns, uint64_t known_ns)
+{
+	struct collecting collecting = {.unwinder = u};
+	int err = u->service.collect(u->service.context, wait_ns, take_answer, &collecting);
+
+	if (known_ns > u->known_ns)
+		u->known_ns = known_ns;
+	collecting.came += unwind_regions_settle(&u->regions, u->known_ns);
+	return err ?: (int)collecting.came;
+}
+
+struct unwinder_counts unwinder_counts(const struct unwinder *u)
+{
+	return (struct unwinder_counts){
+		.finished = u->finished,
+		.file_pages = u->file_pages,
+		.code_regions = u->regions.known,
+		.code_unread = u->regions.unread,
+		.evicted = u->pages.evicted,
+		.mappings_left_out = u->processes.left_out,
+	};
+}

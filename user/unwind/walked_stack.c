@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "unwind/walked_stack.h"
+
+static bool is_same(const struct space_entry *a, const struct space_entry *b)
+{
+	const struct mapping *x = (const struct mapping *)a->value;
+	const struct mapping *y = (const struct mapping *)b->value;
+
+	return x == y || (x->module == y->module && x->shared == y->shared &&
+			  (x->module == MAPPING_ANON ||
+			   x->address - x->file_offset == y->address - y->file_offset));
+}
+
+/* A change of protection is told of as a new mapping of the same: that does no harm. */
+static bool was_there(const struct process *process, uint64_t address, uint64_t time_ns,
+		      uint64_t known_ns)
+{
+	struct space_entry is, was;
+
+	if (!space_map_find(process->mappings, address, time_ns, &is))
+		return false;
+	return is.from_ns < known_ns ||
+	       (space_map_find(process->mappings, address, known_ns - 1, &was) &&
+		is_same(&is, &was));
+}
+
+uint32_t walked_stack_sound(const struct process *process, const struct jitbpf_sample *sample)
+{
+	const __u64 *ips = sample->ips + sample->kernel_frames;
+	uint64_t time_ns = sample->h.time_ns, known_ns = time_ns - sample->mappings_age_ns;
+
+	if (!sample->mappings_age_ns || !process->mappings || process->mapped_ns < known_ns)
+		return sample->user_frames;
+	/* By the last one's rules nobody has been found. */
+	for (uint32_t i = 0; i + 1 < sample->user_frames; i++) {
+		if (!was_there(process, ips[i] - !!i, time_ns, known_ns))
+			return i + 1;
+	}
+	return sample->user_frames;
+}
