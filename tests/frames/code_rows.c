@@ -95,7 +95,7 @@ static void judge(struct comparison *c, uint32_t bytes, uint64_t address, struct
 static int compare_rows(struct comparison *c, const struct elf_symbol *symbol, uint64_t offset,
 			const uint8_t *code, const struct unwind_rows *made)
 {
-	const struct code_frame_entry *nothing = code_frames_get(&c->frames, CODE_FRAME_UNKNOWN);
+	const struct frame_state_entry *nothing = code_frames_get(&c->frames, CODE_FRAME_UNKNOWN);
 	struct unwind_row said;
 	struct code_step step;
 	uint32_t at = 0;
