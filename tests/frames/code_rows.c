@@ -25,7 +25,7 @@ struct comparison {
 	struct elf_file elf;
 	struct unwind_file *file;
 	struct code_decoder decoder;
-	struct code_frames frames;
+	struct frame_states frames;
 	struct unwind_rows page_rows;
 	uint64_t page; /* which they are of */
 	uint64_t functions, bytes, same, unknown, wrong;
@@ -40,12 +40,12 @@ static int comparison_init(struct comparison *c, const char *path)
 	err = err ?: elf_file_init(&c->elf, &c->blob);
 	err = err ?: unwind_file_create(&c->blob, &c->file);
 	err = err ?: code_decoder_init(&c->decoder);
-	return err ?: code_frames_init(&c->frames);
+	return err ?: frame_states_init(&c->frames);
 }
 
 static void comparison_deinit(struct comparison *c)
 {
-	code_frames_deinit(&c->frames);
+	frame_states_deinit(&c->frames);
 	unwind_rows_deinit(&c->page_rows);
 	unwind_file_destroy(c->file);
 	elf_file_deinit(&c->elf);
@@ -95,7 +95,7 @@ static void judge(struct comparison *c, uint32_t bytes, uint64_t address, struct
 static int compare_rows(struct comparison *c, const struct elf_symbol *symbol, uint64_t offset,
 			const uint8_t *code, const struct unwind_rows *made)
 {
-	const struct frame_state_entry *nothing = code_frames_get(&c->frames, CODE_FRAME_UNKNOWN);
+	const struct frame_state_entry *nothing = frame_states_get(&c->frames, FRAME_STATE_UNKNOWN);
 	struct unwind_row said;
 	struct code_step step;
 	uint32_t at = 0;

@@ -43,7 +43,7 @@ static void require(bool condition)
 static void read_region(struct fuzzed *fuzzed, uint64_t address, uint64_t time_ns)
 {
 	const struct code_region *region = code_map_find(fuzzed->code, address, time_ns);
-	struct code_frame frames[CODE_FRAMES_MAX];
+	struct code_level levels[CODE_LEVELS_MAX];
 	uint32_t count;
 
 	if (!region)
@@ -51,12 +51,12 @@ static void read_region(struct fuzzed *fuzzed, uint64_t address, uint64_t time_n
 	require(address >= region->address && address - region->address < region->size_bytes);
 	fuzzed->sink += strlen(region->name) + strlen(region->class_name) + strlen(region->source) +
 			strlen(region->module);
-	count = code_region_frames(region, address - region->address, frames);
+	count = code_region_levels(region, address - region->address, levels);
 	require(count >= 1 && count <= small_budget.depth + 1);
 	for (uint32_t i = 0; i < count; i++) {
-		require(frames[i].inlined == (i + 1 < count));
-		fuzzed->sink += strlen(frames[i].name) + strlen(frames[i].class_name) +
-				strlen(frames[i].source) + frames[i].line;
+		require(levels[i].inlined == (i + 1 < count));
+		fuzzed->sink += strlen(levels[i].name) + strlen(levels[i].class_name) +
+				strlen(levels[i].source) + levels[i].line;
 	}
 	for (uint32_t i = 0; i < region->line_count; i++)
 		fuzzed->sink += region->lines[i].offset + region->lines[i].line;

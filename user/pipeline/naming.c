@@ -66,10 +66,10 @@ int pipeline_request_names(struct pipeline *p)
 	return symbols->collect(symbols->context, false, take_symbols, p);
 }
 
-static int jit_name(struct pipeline *p, const struct code_frame *code, uint32_t *ret)
+static int jit_name(struct pipeline *p, const struct code_level *level, uint32_t *ret)
 {
 	AUTO_FREE char *name = NULL;
-	int err = method_name(code->class_name, code->name, !p->view.options.no_demangle, &name);
+	int err = method_name(level->class_name, level->name, !p->view.options.no_demangle, &name);
 
 	return err ?: intern(p, name, ret);
 }
@@ -93,21 +93,21 @@ static int jit_module(struct pipeline *p, const struct code_region *region, uint
 static int name_jit(struct pipeline *p, uint32_t number, const struct location *location)
 {
 	const struct code_region *region = (const struct code_region *)location->code;
-	struct code_frame codes[CODE_FRAMES_MAX];
-	struct frame frames[CODE_FRAMES_MAX];
-	uint32_t module, count = code_region_frames(region, location->offset, codes);
+	struct code_level levels[CODE_LEVELS_MAX];
+	struct frame frames[CODE_LEVELS_MAX];
+	uint32_t module, count = code_region_levels(region, location->offset, levels);
 	int err = jit_module(p, region, &module);
 
 	for (uint32_t i = 0; i < count && !err; i++) {
 		frames[i] = (struct frame){
 			.module = module,
-			.line = codes[i].line,
-			.symbol_offset = codes[i].offset,
+			.line = levels[i].line,
+			.symbol_offset = levels[i].offset,
 			.kind = FRAME_KIND_JIT,
-			.flags = codes[i].inlined ? FRAME_INLINED : 0,
+			.flags = levels[i].inlined ? FRAME_INLINED : 0,
 		};
-		err = jit_name(p, &codes[i], &frames[i].name);
-		err = err ?: intern(p, codes[i].source, &frames[i].file);
+		err = jit_name(p, &levels[i], &frames[i].name);
+		err = err ?: intern(p, levels[i].source, &frames[i].file);
 	}
 	return err ?: frame_table_set(p->frames, number, frames, count);
 }

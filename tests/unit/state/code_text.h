@@ -13,21 +13,21 @@
 static inline void code_text(const struct code_region *region, uint64_t address,
 			     char text[CODE_TEXT_BYTES])
 {
-	struct code_frame frames[CODE_FRAMES_MAX];
-	uint32_t count = code_region_frames(region, address - region->address, frames);
+	struct code_level levels[CODE_LEVELS_MAX];
+	uint32_t count = code_region_levels(region, address - region->address, levels);
 	FILE *out = fmemopen(text, CODE_TEXT_BYTES, "w");
 
 	*text = 0; /* which it does not write where nothing else is written */
 	for (uint32_t i = 0; i < count; i++) {
-		const struct code_frame *frame = &frames[i];
+		const struct code_level *level = &levels[i];
 
-		fprintf(out, "%s%s%s%s", i ? " < " : "", frame->class_name,
-			*frame->class_name ? "::" : "", frame->name);
-		if (*frame->source || frame->line)
-			fprintf(out, "@%s", frame->source);
-		if (frame->line)
-			fprintf(out, ":%u", frame->line);
-		if (frame->inlined != (i + 1 < count))
+		fprintf(out, "%s%s%s%s", i ? " < " : "", level->class_name,
+			*level->class_name ? "::" : "", level->name);
+		if (*level->source || level->line)
+			fprintf(out, "@%s", level->source);
+		if (level->line)
+			fprintf(out, ":%u", level->line);
+		if (level->inlined != (i + 1 < count))
 			fprintf(out, " (inlined: wrong)");
 	}
 	if (*region->module)

@@ -13,7 +13,7 @@ struct stretch {
 	uint32_t at;
 	uint16_t frame;
 	bool behind_call; /* nothing but padding since */
-	uint8_t compared; /* with rsp, by the instruction before; CODE_REGISTERS: none */
+	uint8_t compared; /* with rsp, by the instruction before; FRAME_REGISTERS: none */
 };
 
 int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_bytes,
@@ -27,7 +27,7 @@ int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_byt
 	};
 	int err = code_decoder_init(&flow.decoder);
 
-	err = err ?: code_frames_init(&flow.frames);
+	err = err ?: frame_states_init(&flow.frames);
 	if (err)
 		return err;
 	flow.points = calloc(code_bytes, sizeof(*flow.points));
@@ -41,7 +41,7 @@ int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_byt
 
 void code_flow_deinit(struct code_flow *flow)
 {
-	code_frames_deinit(&flow->frames);
+	frame_states_deinit(&flow->frames);
 	free(flow->points);
 	vec_deinit(&flow->leads);
 	vec_deinit(&flow->leads_behind_calls);
@@ -50,7 +50,7 @@ void code_flow_deinit(struct code_flow *flow)
 
 static const struct frame_state_entry *frame_of(const struct code_flow *flow, uint16_t number)
 {
-	return code_frames_get(&flow->frames, number);
+	return frame_states_get(&flow->frames, number);
 }
 
 static bool known(struct unwind_row row)
@@ -68,7 +68,7 @@ static int meet(struct code_flow *flow, uint16_t a, uint16_t b, uint16_t *ret)
 	struct frame_state met;
 
 	frame_state_meet(&frame_of(flow, a)->frame, &frame_of(flow, b)->frame, &met);
-	return code_frames_add(&flow->frames, &met, ret);
+	return frame_states_add(&flow->frames, &met, ret);
 }
 
 static int arrive_first(struct code_flow *flow, const struct stretch *s)
@@ -185,25 +185,25 @@ static void jump_indirect(struct code_flow *flow, uint16_t frame)
 		flow->confirmations++;
 }
 
-static void note_end(const struct code_flow *flow, uint16_t frame, struct code_value *rsp)
+static void note_end(const struct code_flow *flow, uint16_t frame, struct frame_value *rsp)
 {
-	if (!flow->trial && rsp->base == CODE_NOTHING)
-		*rsp = frame_of(flow, frame)->frame.registers[CODE_RSP];
+	if (!flow->trial && rsp->base == FRAME_NOTHING)
+		*rsp = frame_of(flow, frame)->frame.registers[FRAME_RSP];
 }
 
 /* Behind a branch that is taken where rsp is not equal to a register, it is. */
 static int take_comparison(struct code_flow *flow, struct stretch *s, const struct code_step *step)
 {
 	struct frame_state equal = frame_of(flow, s->frame)->frame;
-	struct code_value value;
+	struct frame_value value;
 
-	if (s->compared == CODE_REGISTERS || !step->on_if_equal)
+	if (s->compared == FRAME_REGISTERS || !step->on_if_equal)
 		return 0;
 	value = equal.registers[s->compared];
-	if (value.base != CODE_CFA)
+	if (value.base != FRAME_CFA)
 		return 0;
-	frame_state_set(&equal, CODE_RSP, value);
-	return code_frames_add(&flow->frames, &equal, &s->frame);
+	frame_state_set(&equal, FRAME_RSP, value);
+	return frame_states_add(&flow->frames, &equal, &s->frame);
 }
 
 /* Where an instruction leads to. Returns 1 to go straight on, 0 to stop, or -ENOMEM. */
@@ -254,7 +254,7 @@ static int go_on(struct code_flow *flow, struct stretch *s, const struct code_st
 
 static int follow(struct code_flow *flow, struct code_lead lead)
 {
-	struct stretch s = {lead.offset, lead.frame, lead.behind_call, CODE_REGISTERS};
+	struct stretch s = {lead.offset, lead.frame, lead.behind_call, FRAME_REGISTERS};
 	struct code_step step;
 	int go = 1;
 
@@ -271,7 +271,7 @@ static int follow(struct code_flow *flow, struct code_lead lead)
 			break;
 		}
 		flow->points[s.at].length = step.length;
-		if (step.changes && code_frames_add(&flow->frames, &step.after, &s.frame))
+		if (step.changes && frame_states_add(&flow->frames, &step.after, &s.frame))
 			return -ENOMEM;
 		go = go_on(flow, &s, &step);
 	}

@@ -38,7 +38,7 @@ struct code_flow {
 	uint32_t code_bytes;
 	uint64_t address;
 	struct code_decoder decoder;
-	struct code_frames frames;
+	struct frame_states frames;
 	struct code_point *points; /* of each byte */
 	/* Where to go on; behind calls last of all, since they might not return. */
 	code_leads leads, leads_behind_calls;
@@ -49,7 +49,7 @@ struct code_flow {
 	/* A call was found not to return when what is behind it had been followed already. */
 	bool again;
 	/* rsp at the first return, and at the first jump through a register, but for trials. */
-	struct code_value at_return, at_indirect;
+	struct frame_value at_return, at_indirect;
 	uint64_t instructions_left; /* that may still be looked at */
 };
 

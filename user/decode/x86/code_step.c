@@ -10,7 +10,7 @@ struct decoded {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-static const struct code_value nothing;
+static const struct frame_value nothing;
 
 int code_decoder_init(struct code_decoder *ret)
 {
@@ -125,24 +125,24 @@ static int register_number(ZydisRegister name)
 }
 
 /* What an operand is worth as an address: 64-bit registers alone. */
-static struct code_value register_value(const struct frame_state *frame, ZydisRegister name)
+static struct frame_value register_value(const struct frame_state *frame, ZydisRegister name)
 {
 	return name >= ZYDIS_REGISTER_RAX && name <= ZYDIS_REGISTER_R15
 		       ? frame->registers[name - ZYDIS_REGISTER_RAX]
 		       : nothing;
 }
 
-static struct code_value memory_address(const struct frame_state *frame,
-					const ZydisDecodedOperandMem *memory)
+static struct frame_value memory_address(const struct frame_state *frame,
+					 const ZydisDecodedOperandMem *memory)
 {
 	if (memory->index != ZYDIS_REGISTER_NONE || memory->segment == ZYDIS_REGISTER_FS ||
 	    memory->segment == ZYDIS_REGISTER_GS)
 		return nothing;
-	return code_value_add(register_value(frame, memory->base), memory->disp.value);
+	return frame_value_add(register_value(frame, memory->base), memory->disp.value);
 }
 
-static struct code_value operand_value(const struct frame_state *frame,
-				       const ZydisDecodedOperand *operand)
+static struct frame_value operand_value(const struct frame_state *frame,
+					const ZydisDecodedOperand *operand)
 {
 	if (operand->size != 64)
 		return nothing;
@@ -154,7 +154,7 @@ static struct code_value operand_value(const struct frame_state *frame,
 }
 
 static void set_operand(struct frame_state *frame, const ZydisDecodedOperand *operand,
-			struct code_value value)
+			struct frame_value value)
 {
 	int reg;
 
@@ -188,8 +188,8 @@ static void add(struct frame_state *frame, const struct decoded *d, int sign)
 		return;
 	if (by->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		set_operand(frame, &d->operands[0],
-			    code_value_add(operand_value(frame, &d->operands[0]),
-					   sign * by->imm.value.s));
+			    frame_value_add(operand_value(frame, &d->operands[0]),
+					    sign * by->imm.value.s));
 	else
 		overwrite(frame, d);
 }
@@ -201,53 +201,53 @@ static void round_down(struct frame_state *frame, const struct decoded *d)
 
 	if (d->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
 	    d->operands[0].reg.value != ZYDIS_REGISTER_RSP ||
-	    frame->registers[CODE_RSP].base == CODE_NOTHING ||
+	    frame->registers[FRAME_RSP].base == FRAME_NOTHING ||
 	    to->type != ZYDIS_OPERAND_TYPE_IMMEDIATE || to->imm.value.s >= 0) {
 		overwrite(frame, d);
 		return;
 	}
-	for (uint32_t i = 0; i < CODE_REGISTERS; i++) {
-		if (frame->registers[i].base == CODE_ALIGNED)
+	for (uint32_t i = 0; i < FRAME_REGISTERS; i++) {
+		if (frame->registers[i].base == FRAME_ALIGNED)
 			frame->registers[i] = nothing;
 	}
-	if (frame->rbp_at.base == CODE_ALIGNED)
+	if (frame->rbp_at.base == FRAME_ALIGNED)
 		frame->rbp_at = nothing;
 	frame->cfa_at = nothing;
-	frame->registers[CODE_RSP] = (struct code_value){CODE_ALIGNED, 0};
+	frame->registers[FRAME_RSP] = (struct frame_value){FRAME_ALIGNED, 0};
 }
 
 static void leave(struct frame_state *frame)
 {
-	frame_state_set(frame, CODE_RSP, frame->registers[CODE_RBP]);
-	frame->registers[CODE_RBP] = frame_state_pop(frame, 8);
+	frame_state_set(frame, FRAME_RSP, frame->registers[FRAME_RBP]);
+	frame->registers[FRAME_RBP] = frame_state_pop(frame, 8);
 }
 
 static void enter(struct frame_state *frame, const struct decoded *d)
 {
-	frame_state_push(frame, frame->registers[CODE_RBP], 8);
-	frame->registers[CODE_RBP] = frame->registers[CODE_RSP];
+	frame_state_push(frame, frame->registers[FRAME_RBP], 8);
+	frame->registers[FRAME_RBP] = frame->registers[FRAME_RSP];
 	if (d->operands[1].imm.value.u & 31) /* copies other frames' pointers: nobody does */
-		frame_state_set(frame, CODE_RSP, nothing);
+		frame_state_set(frame, FRAME_RSP, nothing);
 	else
-		frame_state_set(frame, CODE_RSP,
-				code_value_add(frame->registers[CODE_RSP],
-					       -(int64_t)d->operands[0].imm.value.u));
+		frame_state_set(frame, FRAME_RSP,
+				frame_value_add(frame->registers[FRAME_RSP],
+						-(int64_t)d->operands[0].imm.value.u));
 }
 
 /* A restored rbp is as it was: its place may be used for something else. */
 static void move(struct frame_state *frame, const struct decoded *d)
 {
-	struct code_value value = operand_value(frame, &d->operands[1]);
+	struct frame_value value = operand_value(frame, &d->operands[1]);
 
 	set_operand(frame, &d->operands[0], value);
-	if (value.base == CODE_CALLER_RBP && d->operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-	    frame->registers[CODE_RBP].base == CODE_CALLER_RBP)
+	if (value.base == FRAME_CALLER_RBP && d->operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	    frame->registers[FRAME_RBP].base == FRAME_CALLER_RBP)
 		frame->rbp_at = nothing;
 }
 
 static void exchange(struct frame_state *frame, const struct decoded *d)
 {
-	struct code_value first = operand_value(frame, &d->operands[0]);
+	struct frame_value first = operand_value(frame, &d->operands[0]);
 
 	if (d->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
 	    d->operands[1].type != ZYDIS_OPERAND_TYPE_REGISTER) {
@@ -275,12 +275,12 @@ static uint8_t compared_with_rsp(const struct decoded *d)
 	if (d->instruction->mnemonic != ZYDIS_MNEMONIC_CMP ||
 	    a->type != ZYDIS_OPERAND_TYPE_REGISTER || b->type != ZYDIS_OPERAND_TYPE_REGISTER ||
 	    a->size != 64)
-		return CODE_REGISTERS;
+		return FRAME_REGISTERS;
 	if (a->reg.value == ZYDIS_REGISTER_RSP)
 		return (uint8_t)register_number(b->reg.value);
 	if (b->reg.value == ZYDIS_REGISTER_RSP)
 		return (uint8_t)register_number(a->reg.value);
-	return CODE_REGISTERS;
+	return FRAME_REGISTERS;
 }
 
 static void apply(struct frame_state *frame, const struct decoded *d)
@@ -349,7 +349,7 @@ bool code_step(const struct code_decoder *decoder, const uint8_t *code, size_t l
 	ret->target = instruction.raw.imm[0].is_relative
 			      ? next + (uint64_t)instruction.raw.imm[0].value.s
 			      : 0;
-	ret->compared = CODE_REGISTERS;
+	ret->compared = FRAME_REGISTERS;
 	ret->on_if_equal = instruction.mnemonic == ZYDIS_MNEMONIC_JNZ;
 	ret->changes = may_change(&instruction, &context, frame);
 	if (!ret->changes)

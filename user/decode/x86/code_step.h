@@ -21,10 +21,10 @@ enum code_way {
 struct code_step {
 	enum code_way way;
 	uint8_t length;
-	uint64_t target;	  /* of a branch or jump, an address; of a direct call; else 0 */
-	uint8_t compared;	  /* the register that it compares with rsp; CODE_REGISTERS: none */
-	bool on_if_equal;	  /* of a branch: it goes on where what was compared is equal */
-	bool changes;		  /* the frame */
+	uint64_t target;  /* of a branch or jump, an address; of a direct call; else 0 */
+	uint8_t compared; /* the register that it compares with rsp; FRAME_REGISTERS: none */
+	bool on_if_equal; /* of a branch: it goes on where what was compared is equal */
+	bool changes;	  /* the frame */
 	struct frame_state after; /* set where it changes */
 };
 

@@ -35,7 +35,7 @@ static void guess(uint16_t frames[GUESSES_MAX], uint32_t *count, uint16_t frame)
 		if (frames[i] == frame)
 			return;
 	}
-	if (frame > CODE_FRAME_UNKNOWN)
+	if (frame > FRAME_STATE_UNKNOWN)
 		frames[(*count)++] = frame;
 }
 
@@ -88,7 +88,7 @@ static int try_gaps(struct code_flow *flow, struct guesses *guesses)
 			continue;
 		}
 		if (point->flags & CODE_POINT_INDIRECT &&
-		    !frame_state_can_return(&code_frames_get(&flow->frames, point->frame)->frame))
+		    !frame_state_can_return(&frame_states_get(&flow->frames, point->frame)->frame))
 			guesses->behind_indirect = point->frame;
 		if (point->flags & CODE_POINT_CALL)
 			guesses->at_call = point->frame;
@@ -111,7 +111,7 @@ static int add_rows(const struct code_flow *flow, struct unwind_rows *ret)
 		if (!point->frame && at < end)
 			continue;
 		if (point->frame) {
-			row = code_frames_get(&flow->frames, point->frame)->row;
+			row = frame_states_get(&flow->frames, point->frame)->row;
 			end = at + point->length;
 		}
 		err = unwind_rows_add(ret, at, row.cfa, row.rbp);
@@ -128,8 +128,8 @@ static int follow(struct code_flow *flow, const struct code_entry *entry)
 
 	frame_state_init(&frame, entry);
 	frame_state_init(&called, &code_entry_called);
-	err = code_frames_add(&flow->frames, &frame, &guesses.entry);
-	err = err ?: code_frames_add(&flow->frames, &called, &guesses.called);
+	err = frame_states_add(&flow->frames, &frame, &guesses.entry);
+	err = err ?: frame_states_add(&flow->frames, &called, &guesses.called);
 	err = err ?: code_flow_enter(flow, guesses.entry);
 	if (err)
 		return err;
@@ -148,14 +148,14 @@ static bool correct(const struct code_flow *flow, struct code_entry *entry)
 
 	if (!entry->inside || (entry->cfa & UNWIND_RULE_MASK) != UNWIND_CFA_RSP)
 		return false;
-	if (flow->at_return.base == CODE_CFA)
+	if (flow->at_return.base == FRAME_CFA)
 		corrected = cfa + flow->at_return.offset + 8;
-	else if (flow->at_indirect.base == CODE_CFA)
+	else if (flow->at_indirect.base == FRAME_CFA)
 		corrected = cfa + flow->at_indirect.offset + cfa;
 	if (corrected == cfa || corrected < 8 || corrected % 8)
 		return false;
 	entry->cfa = UNWIND_CFA(UNWIND_CFA_RSP, corrected);
-	if (flow->at_return.base == CODE_CFA)
+	if (flow->at_return.base == FRAME_CFA)
 		entry->rbp = UNWIND_RBP_KEPT;
 	return true;
 }

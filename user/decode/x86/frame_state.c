@@ -14,19 +14,19 @@
 /* Those that instructions write without naming them: rax, rcx, rdx, rbx, rsi, rdi, r11. */
 #define IMPLICIT 0x08cfu
 
-static const struct code_value nothing;
+static const struct frame_value nothing;
 
-static bool is_address(struct code_value value)
+static bool is_address(struct frame_value value)
 {
-	return value.base == CODE_CFA || value.base == CODE_ALIGNED;
+	return value.base == FRAME_CFA || value.base == FRAME_ALIGNED;
 }
 
-bool code_value_equal(struct code_value a, struct code_value b)
+bool frame_value_equal(struct frame_value a, struct frame_value b)
 {
 	return a.base == b.base && a.offset == b.offset;
 }
 
-struct code_value code_value_add(struct code_value value, int64_t distance)
+struct frame_value frame_value_add(struct frame_value value, int64_t distance)
 {
 	int64_t offset;
 
@@ -41,32 +41,32 @@ struct code_value code_value_add(struct code_value value, int64_t distance)
 
 void frame_state_init(struct frame_state *ret, const struct code_entry *entry)
 {
-	struct code_value cfa = {CODE_CFA, 0};
+	struct frame_value cfa = {FRAME_CFA, 0};
 	int32_t offset = entry->cfa & ~UNWIND_RULE_MASK;
 
 	*ret = (struct frame_state){0};
 	if (entry->rbp == UNWIND_RBP_KEPT)
-		ret->registers[CODE_RBP] = (struct code_value){CODE_CALLER_RBP, 0};
+		ret->registers[FRAME_RBP] = (struct frame_value){FRAME_CALLER_RBP, 0};
 	else
-		ret->rbp_at = code_value_add(cfa, 8 * entry->rbp);
+		ret->rbp_at = frame_value_add(cfa, 8 * entry->rbp);
 	if ((entry->cfa & UNWIND_RULE_MASK) == UNWIND_CFA_RSP)
-		ret->registers[CODE_RSP] = code_value_add(cfa, -(int64_t)offset);
+		ret->registers[FRAME_RSP] = frame_value_add(cfa, -(int64_t)offset);
 	else if ((entry->cfa & UNWIND_RULE_MASK) == UNWIND_CFA_RBP)
-		ret->registers[CODE_RBP] = code_value_add(cfa, -(int64_t)offset);
+		ret->registers[FRAME_RBP] = frame_value_add(cfa, -(int64_t)offset);
 }
 
 /* What lies below rsp may be overwritten at any time. */
-static void drop_below(struct code_value *place, struct code_value rsp)
+static void drop_below(struct frame_value *place, struct frame_value rsp)
 {
 	if (place->base == rsp.base && place->offset < rsp.offset)
 		*place = nothing;
 }
 
-static void set_rsp(struct frame_state *frame, struct code_value value)
+static void set_rsp(struct frame_state *frame, struct frame_value value)
 {
-	struct code_value before = frame->registers[CODE_RSP];
+	struct frame_value before = frame->registers[FRAME_RSP];
 
-	frame->registers[CODE_RSP] = value;
+	frame->registers[FRAME_RSP] = value;
 	/* Lowered, it leaves alone what was stored below it, as leaf functions do. */
 	if (before.base == value.base && value.offset <= before.offset)
 		return;
@@ -74,70 +74,71 @@ static void set_rsp(struct frame_state *frame, struct code_value value)
 	drop_below(&frame->cfa_at, value);
 }
 
-void frame_state_set(struct frame_state *frame, uint32_t reg, struct code_value value)
+void frame_state_set(struct frame_state *frame, uint32_t reg, struct frame_value value)
 {
-	if (reg == CODE_RSP)
+	if (reg == FRAME_RSP)
 		set_rsp(frame, is_address(value) ? value : nothing);
 	else
 		frame->registers[reg] = value;
 }
 
-void frame_state_store(struct frame_state *frame, struct code_value place, struct code_value value)
+void frame_state_store(struct frame_state *frame, struct frame_value place,
+		       struct frame_value value)
 {
 	if (!is_address(place))
 		return;
-	if (value.base == CODE_CALLER_RBP) {
+	if (value.base == FRAME_CALLER_RBP) {
 		/* The first place is the one from which it will be restored. */
-		if (frame->rbp_at.base == CODE_NOTHING)
+		if (frame->rbp_at.base == FRAME_NOTHING)
 			frame->rbp_at = place;
-	} else if (code_value_equal(place, frame->rbp_at)) {
+	} else if (frame_value_equal(place, frame->rbp_at)) {
 		frame->rbp_at = nothing;
 	}
-	if (place.base == CODE_ALIGNED && value.base == CODE_CFA && !value.offset)
+	if (place.base == FRAME_ALIGNED && value.base == FRAME_CFA && !value.offset)
 		frame->cfa_at = place;
-	else if (code_value_equal(place, frame->cfa_at))
+	else if (frame_value_equal(place, frame->cfa_at))
 		frame->cfa_at = nothing;
 }
 
-struct code_value frame_state_load(const struct frame_state *frame, struct code_value place)
+struct frame_value frame_state_load(const struct frame_state *frame, struct frame_value place)
 {
 	if (!is_address(place))
 		return nothing;
-	if (code_value_equal(place, frame->rbp_at))
-		return (struct code_value){CODE_CALLER_RBP, 0};
-	if (code_value_equal(place, frame->cfa_at))
-		return (struct code_value){CODE_CFA, 0};
+	if (frame_value_equal(place, frame->rbp_at))
+		return (struct frame_value){FRAME_CALLER_RBP, 0};
+	if (frame_value_equal(place, frame->cfa_at))
+		return (struct frame_value){FRAME_CFA, 0};
 	return nothing;
 }
 
-void frame_state_push(struct frame_state *frame, struct code_value value, uint32_t size_bytes)
+void frame_state_push(struct frame_state *frame, struct frame_value value, uint32_t size_bytes)
 {
-	struct code_value rsp = code_value_add(frame->registers[CODE_RSP], -(int64_t)size_bytes);
+	struct frame_value rsp = frame_value_add(frame->registers[FRAME_RSP], -(int64_t)size_bytes);
 
 	set_rsp(frame, rsp);
 	frame_state_store(frame, rsp, size_bytes == 8 ? value : nothing);
 }
 
-struct code_value frame_state_pop(struct frame_state *frame, uint32_t size_bytes)
+struct frame_value frame_state_pop(struct frame_state *frame, uint32_t size_bytes)
 {
-	struct code_value rsp = frame->registers[CODE_RSP];
-	struct code_value value = size_bytes == 8 ? frame_state_load(frame, rsp) : nothing;
+	struct frame_value rsp = frame->registers[FRAME_RSP];
+	struct frame_value value = size_bytes == 8 ? frame_state_load(frame, rsp) : nothing;
 
-	set_rsp(frame, code_value_add(rsp, size_bytes));
+	set_rsp(frame, frame_value_add(rsp, size_bytes));
 	return value;
 }
 
 void frame_state_called(struct frame_state *frame)
 {
-	for (uint32_t i = 0; i < CODE_REGISTERS; i++) {
+	for (uint32_t i = 0; i < FRAME_REGISTERS; i++) {
 		if (CALL_CLOBBERED & 1u << i)
 			frame->registers[i] = nothing;
 	}
 }
 
-static void meet(struct code_value *value, struct code_value other)
+static void meet(struct frame_value *value, struct frame_value other)
 {
-	if (!code_value_equal(*value, other))
+	if (!frame_value_equal(*value, other))
 		*value = nothing;
 }
 
@@ -146,7 +147,7 @@ void frame_state_meet(const struct frame_state *a, const struct frame_state *b,
 {
 	struct frame_state met = *a;
 
-	for (uint32_t i = 0; i < CODE_REGISTERS; i++)
+	for (uint32_t i = 0; i < FRAME_REGISTERS; i++)
 		meet(&met.registers[i], b->registers[i]);
 	meet(&met.rbp_at, b->rbp_at);
 	meet(&met.cfa_at, b->cfa_at);
@@ -154,7 +155,7 @@ void frame_state_meet(const struct frame_state *a, const struct frame_state *b,
 }
 
 /* Where the caller's rbp is, from base. */
-static int16_t rbp_place(const struct frame_state *frame, struct code_value base)
+static int16_t rbp_place(const struct frame_state *frame, struct frame_value base)
 {
 	int32_t words = (frame->rbp_at.offset - base.offset) / 8;
 
@@ -166,19 +167,19 @@ static int16_t rbp_place(const struct frame_state *frame, struct code_value base
 
 struct unwind_row frame_state_row(const struct frame_state *frame)
 {
-	struct code_value rsp = frame->registers[CODE_RSP], rbp = frame->registers[CODE_RBP];
-	struct code_value cfa = {CODE_CFA, 0};
+	struct frame_value rsp = frame->registers[FRAME_RSP], rbp = frame->registers[FRAME_RBP];
+	struct frame_value cfa = {FRAME_CFA, 0};
 	struct unwind_row row = {.rbp = rbp_place(frame, cfa)};
 
 	/* A frame pointer points to the caller's; rsp is better than any other use of rbp. */
-	bool by_rbp = rbp.base == CODE_CFA && rbp.offset % 8 == 0;
-	bool by_rsp = rsp.base == CODE_CFA && rsp.offset % 8 == 0 && rsp.offset <= -8;
+	bool by_rbp = rbp.base == FRAME_CFA && rbp.offset % 8 == 0;
+	bool by_rsp = rsp.base == FRAME_CFA && rsp.offset % 8 == 0 && rsp.offset <= -8;
 
-	if (by_rbp && (!by_rsp || code_value_equal(rbp, frame->rbp_at))) {
+	if (by_rbp && (!by_rsp || frame_value_equal(rbp, frame->rbp_at))) {
 		row.cfa = UNWIND_CFA(UNWIND_CFA_RBP, -rbp.offset);
 	} else if (by_rsp) {
 		row.cfa = UNWIND_CFA(UNWIND_CFA_RSP, -rsp.offset);
-	} else if (rbp.base == CODE_ALIGNED && frame->cfa_at.base == CODE_ALIGNED &&
+	} else if (rbp.base == FRAME_ALIGNED && frame->cfa_at.base == FRAME_ALIGNED &&
 		   (frame->cfa_at.offset - rbp.offset) % 8 == 0) {
 		row.cfa = UNWIND_CFA(UNWIND_CFA_SAVED, frame->cfa_at.offset - rbp.offset);
 		row.rbp = rbp_place(frame, rbp);
@@ -191,10 +192,10 @@ struct unwind_row frame_state_row(const struct frame_state *frame)
 
 bool frame_state_can_return(const struct frame_state *frame)
 {
-	struct code_value rsp = frame->registers[CODE_RSP];
+	struct frame_value rsp = frame->registers[FRAME_RSP];
 
-	return rsp.base == CODE_CFA && rsp.offset == -8 &&
-	       frame->registers[CODE_RBP].base == CODE_CALLER_RBP;
+	return rsp.base == FRAME_CFA && rsp.offset == -8 &&
+	       frame->registers[FRAME_RBP].base == FRAME_CALLER_RBP;
 }
 
 static bool frame_equal(const void *items, uint32_t item, const void *key)
@@ -209,26 +210,26 @@ static struct frame_state_entry entry_of(const struct frame_state *frame)
 	struct frame_state_entry entry = {
 		.frame = *frame,
 		.row = frame_state_row(frame),
-		.watched = 1u << CODE_RSP | 1u << CODE_RBP,
+		.watched = 1u << FRAME_RSP | 1u << FRAME_RBP,
 	};
 
-	for (uint32_t i = 0; i < CODE_REGISTERS; i++) {
-		if (frame->registers[i].base != CODE_NOTHING)
+	for (uint32_t i = 0; i < FRAME_REGISTERS; i++) {
+		if (frame->registers[i].base != FRAME_NOTHING)
 			entry.watched |= 1u << i;
 	}
 	/* A loaded CFA is of use in a register that holds nothing yet. */
-	entry.watch_all = entry.watched & IMPLICIT || frame->cfa_at.base != CODE_NOTHING;
+	entry.watch_all = entry.watched & IMPLICIT || frame->cfa_at.base != FRAME_NOTHING;
 	return entry;
 }
 
-int code_frames_add(struct code_frames *frames, const struct frame_state *frame, uint16_t *ret)
+int frame_states_add(struct frame_states *frames, const struct frame_state *frame, uint16_t *ret)
 {
 	uint64_t hash = hash_bytes(frame, sizeof(*frame), 0);
 	uint32_t number =
 		index_map_find(&frames->index, hash, frame_equal, frames->entries.data, frame);
 
-	if (number == INDEX_MAP_NONE && frames->entries.size >= CODE_FRAMES_MAX)
-		number = CODE_FRAME_UNKNOWN;
+	if (number == INDEX_MAP_NONE && frames->entries.size >= FRAME_STATES_MAX)
+		number = FRAME_STATE_UNKNOWN;
 	if (number == INDEX_MAP_NONE) {
 		number = (uint32_t)frames->entries.size;
 		if (vec_push(&frames->entries, entry_of(frame)) ||
@@ -239,23 +240,23 @@ int code_frames_add(struct code_frames *frames, const struct frame_state *frame,
 	return 0;
 }
 
-int code_frames_init(struct code_frames *ret)
+int frame_states_init(struct frame_states *ret)
 {
-	struct code_frames frames = {0};
+	struct frame_states frames = {0};
 	struct frame_state unknown = {0};
 	uint16_t number;
 	int err = vec_push(&frames.entries, (struct frame_state_entry){0});
 
-	err = err ?: code_frames_add(&frames, &unknown, &number);
+	err = err ?: frame_states_add(&frames, &unknown, &number);
 	if (err) {
-		code_frames_deinit(&frames);
+		frame_states_deinit(&frames);
 		return err;
 	}
 	*ret = frames;
 	return 0;
 }
 
-void code_frames_deinit(struct code_frames *frames)
+void frame_states_deinit(struct frame_states *frames)
 {
 	vec_deinit(&frames->entries);
 	index_map_deinit(&frames->index);

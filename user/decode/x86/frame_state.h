@@ -13,43 +13,44 @@
 #include "base/vec.h"
 #include "decode/x86/code_unwind.h"
 
-enum code_base {
-	CODE_NOTHING,	 /* not known; offset is 0 */
-	CODE_CFA,	 /* the CFA + offset */
-	CODE_ALIGNED,	 /* rsp as it was after rounding down + offset: unknown from the CFA */
-	CODE_CALLER_RBP, /* what rbp was when the function was called; offset is 0 */
+enum frame_base {
+	FRAME_NOTHING,	  /* not known; offset is 0 */
+	FRAME_CFA,	  /* the CFA + offset */
+	FRAME_ALIGNED,	  /* rsp as it was after rounding down + offset: unknown from the CFA */
+	FRAME_CALLER_RBP, /* what rbp was when the function was called; offset is 0 */
 };
 
-struct code_value {
-	uint32_t base; /* enum code_base */
+struct frame_value {
+	uint32_t base; /* enum frame_base */
 	int32_t offset;
 };
 
-#define CODE_REGISTERS 16 /* by their numbers in instructions */
-#define CODE_RBX       3
-#define CODE_RSP       4
-#define CODE_RBP       5
+#define FRAME_REGISTERS 16 /* by their numbers in instructions */
+#define FRAME_RBX	3
+#define FRAME_RSP	4
+#define FRAME_RBP	5
 
 struct frame_state {
-	struct code_value registers[CODE_REGISTERS];
-	struct code_value rbp_at; /* the place of the caller's rbp */
-	struct code_value cfa_at; /* the place of the CFA itself, where rsp was rounded down */
+	struct frame_value registers[FRAME_REGISTERS];
+	struct frame_value rbp_at; /* the place of the caller's rbp */
+	struct frame_value cfa_at; /* the place of the CFA itself, where rsp was rounded down */
 };
 
 void frame_state_init(struct frame_state *ret, const struct code_entry *entry);
 
-struct code_value code_value_add(struct code_value value, int64_t distance);
-bool code_value_equal(struct code_value a, struct code_value b);
+struct frame_value frame_value_add(struct frame_value value, int64_t distance);
+bool frame_value_equal(struct frame_value a, struct frame_value b);
 
 /* Write a register, with what that means for the stack if it is rsp. */
-void frame_state_set(struct frame_state *frame, uint32_t reg, struct code_value value);
+void frame_state_set(struct frame_state *frame, uint32_t reg, struct frame_value value);
 
 /* Store 8 bytes, and load them. place may be nothing. */
-void frame_state_store(struct frame_state *frame, struct code_value place, struct code_value value);
-struct code_value frame_state_load(const struct frame_state *frame, struct code_value place);
+void frame_state_store(struct frame_state *frame, struct frame_value place,
+		       struct frame_value value);
+struct frame_value frame_state_load(const struct frame_state *frame, struct frame_value place);
 
-void frame_state_push(struct frame_state *frame, struct code_value value, uint32_t size_bytes);
-struct code_value frame_state_pop(struct frame_state *frame, uint32_t size_bytes);
+void frame_state_push(struct frame_state *frame, struct frame_value value, uint32_t size_bytes);
+struct frame_value frame_state_pop(struct frame_state *frame, uint32_t size_bytes);
 
 /* After a call: what callees may change is not known any more. */
 void frame_state_called(struct frame_state *frame);
@@ -65,7 +66,7 @@ struct unwind_row frame_state_row(const struct frame_state *frame);
 bool frame_state_can_return(const struct frame_state *frame);
 
 /* Frames kept once, known by number; 0 is none. */
-struct code_frames {
+struct frame_states {
 	VEC(struct frame_state_entry) entries; /* number 0 is unused */
 	struct index_map index;
 };
@@ -77,21 +78,21 @@ struct frame_state_entry {
 	bool watch_all;	  /* instructions may change it without naming a register */
 };
 
-#define CODE_FRAMES_MAX 0x4000
+#define FRAME_STATES_MAX 0x4000
 
 /* Number 1 is the frame of which nothing is known. Returns 0 or -ENOMEM. */
-#define CODE_FRAME_UNKNOWN 1
-int code_frames_init(struct code_frames *ret);
-void code_frames_deinit(struct code_frames *frames);
+#define FRAME_STATE_UNKNOWN 1
+int frame_states_init(struct frame_states *ret);
+void frame_states_deinit(struct frame_states *frames);
 
 /*
- * The number of a frame; past the limit, CODE_FRAME_UNKNOWN for new ones.
+ * The number of a frame; past the limit, FRAME_STATE_UNKNOWN for new ones.
  * Pointers to entries do not outlive it. Returns 0 or -ENOMEM.
  */
-int code_frames_add(struct code_frames *frames, const struct frame_state *frame, uint16_t *ret);
+int frame_states_add(struct frame_states *frames, const struct frame_state *frame, uint16_t *ret);
 
-static inline const struct frame_state_entry *code_frames_get(const struct code_frames *frames,
-							      uint16_t number)
+static inline const struct frame_state_entry *frame_states_get(const struct frame_states *frames,
+							       uint16_t number)
 {
 	return &frames->entries.data[number];
 }

@@ -14,7 +14,7 @@
 #define TRIES_MAX     256
 #define TRIES_OF_LOAD 32
 
-_Static_assert(TRIES_MAX > CODE_FRAMES_MAX + 2 * TRIES_OF_LOAD, "the deepest find their parents");
+_Static_assert(TRIES_MAX > CODE_LEVELS_MAX + 2 * TRIES_OF_LOAD, "the deepest find their parents");
 
 /* Where they wait: the key is their address and a number, for several may begin at one. */
 #define WAITING_BITS	    16

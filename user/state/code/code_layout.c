@@ -153,8 +153,8 @@ bool code_layout_is_data(const struct code_layout *layout, uint64_t address)
 	return item && ((const struct code_mark *)item->value)->is_data;
 }
 
-uint32_t code_region_frames(const struct code_region *region, uint64_t offset,
-			    struct code_frame frames[CODE_FRAMES_MAX])
+uint32_t code_region_levels(const struct code_region *region, uint64_t offset,
+			    struct code_level levels[CODE_LEVELS_MAX])
 {
 	const struct code_layout *layout = region->layout;
 	uint64_t address = region->address + offset;
@@ -162,9 +162,9 @@ uint32_t code_region_frames(const struct code_region *region, uint64_t offset,
 	const struct code_inline *at;
 	uint32_t count = 0;
 
-	for (at = code_layout_inlined(layout, address); at && count < CODE_FRAMES_MAX - 1;
+	for (at = code_layout_inlined(layout, address); at && count < CODE_LEVELS_MAX - 1;
 	     at = at->parent) {
-		frames[count++] = (struct code_frame){
+		levels[count++] = (struct code_level){
 			.name = at->name,
 			.class_name = at->class_name,
 			.source = at->source,
@@ -173,7 +173,7 @@ uint32_t code_region_frames(const struct code_region *region, uint64_t offset,
 			.inlined = true,
 		};
 	}
-	frames[count++] = (struct code_frame){
+	levels[count++] = (struct code_level){
 		.name = region->name,
 		.class_name = region->class_name,
 		.source = region->source,

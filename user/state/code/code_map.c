@@ -16,7 +16,7 @@ const struct code_budget code_budget_default = {
 	.lines = 64u << 20,
 	.inlines = 4u << 20,
 	.waiting = 64u << 10,
-	.depth = CODE_FRAMES_MAX - 1,
+	.depth = CODE_LEVELS_MAX - 1,
 };
 
 DEFINE_CLEANUP(struct code_map *, code_map_destroy);
@@ -33,8 +33,8 @@ static int map_alloc(const struct code_budget *budget, uint64_t *next_number, st
 		return -ENOMEM;
 	}
 	map->budget = *budget;
-	if (map->budget.depth >= CODE_FRAMES_MAX)
-		map->budget.depth = CODE_FRAMES_MAX - 1;
+	if (map->budget.depth >= CODE_LEVELS_MAX)
+		map->budget.depth = CODE_LEVELS_MAX - 1;
 	map->next_number = next_number;
 	map->own_number = map->first_number = *next_number;
 	*ret = map;

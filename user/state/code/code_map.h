@@ -70,24 +70,23 @@ struct code_region {
 	struct code_layout *layout; /* NULL: nothing is inlined, nothing was updated */
 };
 
-/* One level of what stands at a place of a region. All are of the region's module. */
-struct code_frame {
-	const char *name, *class_name, *source;
-	uint64_t offset; /* from where the (inlined) method begins */
-	uint32_t line;	 /* there; 0: not known */
-	bool inlined;	 /* into the next one */
+/* One level of inlining at an offset of a region. Strings are borrowed from the region. */
+struct code_level {
+	const char *name, *class_name, *source; /* "" if unknown */
+	uint64_t offset;			/* from the start of the (inlined) method's range */
+	uint32_t line;				/* at that offset; 0 if unknown */
+	bool inlined;				/* into the next level */
 };
 
-#define CODE_FRAMES_MAX 128
+#define CODE_LEVELS_MAX 128
 
 /*
- * What stands at an offset in a region, innermost first; the last is the region's
- * own method. The line of each is its own table's at that place: in what others
- * are inlined into, that is the line of the call. Returns 1..CODE_FRAMES_MAX.
- * Borrowed from the region.
+ * Writes the inlining levels at an offset of a region, innermost first; the last level
+ * is the region's own method. Each line comes from the level's own line table, so an
+ * outer level has the line of the call. Returns the count, 1..CODE_LEVELS_MAX.
  */
-uint32_t code_region_frames(const struct code_region *region, uint64_t offset,
-			    struct code_frame frames[CODE_FRAMES_MAX]);
+uint32_t code_region_levels(const struct code_region *region, uint64_t offset,
+			    struct code_level levels[CODE_LEVELS_MAX]);
 
 /*
  * Limits of one process, on what is in memory: in force, in history, or held by
@@ -100,7 +99,7 @@ struct code_budget {
 	uint64_t lines;	     /* entries of all line tables */
 	uint64_t inlines;    /* inlined ranges, and ranges that were updated */
 	uint64_t waiting;    /* inlined ranges that came before their parents */
-	uint32_t depth;	     /* of inlining, below CODE_FRAMES_MAX */
+	uint32_t depth;	     /* of inlining, below CODE_LEVELS_MAX */
 };
 
 extern const struct code_budget code_budget_default;

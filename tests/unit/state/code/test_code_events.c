@@ -175,19 +175,19 @@ static void test_budget_of_inlines(void **state)
 
 static void test_deepest(void **state)
 {
-	struct code_frame frames[CODE_FRAMES_MAX];
+	struct code_level levels[CODE_LEVELS_MAX];
 	struct fixture f;
 
 	begin(&f, &code_budget_default);
 	load(&f, 1, 0x1000, 0x400, 1);
-	for (uint32_t i = 0; i < 2 * CODE_FRAMES_MAX; i++)
+	for (uint32_t i = 0; i < 2 * CODE_LEVELS_MAX; i++)
 		inlined(&f, i + 2, i + 1, 0x1000, 0x400 - i, 2);
-	assert_int_equal(code_region_frames(code_map_find(f.map, 0x1000, 2), 0, frames),
-			 CODE_FRAMES_MAX);
-	assert_int_equal(f.counts->inlines, CODE_FRAMES_MAX - 1);
+	assert_int_equal(code_region_levels(code_map_find(f.map, 0x1000, 2), 0, levels),
+			 CODE_LEVELS_MAX);
+	assert_int_equal(f.counts->inlines, CODE_LEVELS_MAX - 1);
 	/* The first one too deep is refused; the others have no parent. */
 	assert_int_equal(f.counts->over_budget, 1);
-	assert_int_equal(f.counts->inline_no_parent, CODE_FRAMES_MAX);
+	assert_int_equal(f.counts->inline_no_parent, CODE_LEVELS_MAX);
 	code_map_destroy(f.map);
 }
 

@@ -176,12 +176,12 @@ struct code_answers {
 	struct code_counts counts;
 	struct code_usage usage;
 	size_t methods, waiting;
-	uint64_t frames[UNITS];
+	uint64_t levels[UNITS];
 };
 
 static void ask_code(const struct code_map *map, uint64_t now_ns, struct code_answers *ret)
 {
-	struct code_frame frames[CODE_FRAMES_MAX];
+	struct code_level levels[CODE_LEVELS_MAX];
 
 	memset(ret, 0, sizeof(*ret));
 	for (uint64_t unit = 0; unit < UNITS; unit++) {
@@ -191,8 +191,8 @@ static void ask_code(const struct code_map *map, uint64_t now_ns, struct code_an
 
 			ret->number[unit][i] = region ? region->number + 1 : 0;
 			if (region && !i)
-				ret->frames[unit] =
-					code_region_frames(region, unit - region->address, frames);
+				ret->levels[unit] =
+					code_region_levels(region, unit - region->address, levels);
 		}
 	}
 	ret->generation = code_map_generation(map);

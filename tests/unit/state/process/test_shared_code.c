@@ -339,7 +339,7 @@ static void test_other_events(void **state)
 {
 	struct fixture *f = *state;
 	const struct code_region *region;
-	struct code_frame frames[CODE_FRAMES_MAX];
+	struct code_level levels[CODE_LEVELS_MAX];
 	struct code_place place;
 
 	map_shared(f, A, 0x10000, 0x3000, 7, 1);
@@ -355,10 +355,10 @@ static void test_other_events(void **state)
 				   process_mapping_told(process_of(f, A), 0x10005, 3), 0x10005, 4,
 				   &place);
 	assert_non_null(region);
-	assert_int_equal(code_region_frames(region, place.address - region->address, frames), 2);
-	assert_string_equal(frames[0].name, "inner");
-	assert_int_equal(frames[0].offset, 1);
-	assert_int_equal(frames[1].offset, 5);
+	assert_int_equal(code_region_levels(region, place.address - region->address, levels), 2);
+	assert_string_equal(levels[0].name, "inner");
+	assert_int_equal(levels[0].offset, 1);
+	assert_int_equal(levels[1].offset, 5);
 	send_event(f, A,
 		   (struct jitbpf_jit_header){
 			   .event = JIT_EVENT_UNLOAD, .address = 0x10000, .code_bytes = 16},
