@@ -37,7 +37,7 @@ $(B)/tests/unit/state/code/test_code_rules: $(B)/tests/conformance/rules.o
 
 # What is inlined into what, as a compiler tells it: in both versions of DWARF;
 # in a file of its own beside the program, to be found; packed; and only symbols.
-INLINING := $(B)/tests/unit/symbolize/inlining
+INLINING := $(B)/tests/unit/symbolize/debug/inlining
 
 $(INLINING)-%: tests/unit/symbolize/inlining.cpp
 	$(call say,CXX,$@)

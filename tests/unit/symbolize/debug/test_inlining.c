@@ -72,7 +72,7 @@ static void debug_info_is_found_by_build_id(void **state)
 static void debug_info_is_found_by_its_link(void **state)
 {
 	static const char *const places[] = {"/.debug/inlining-stripped.debug",
-					     "/symbolize/inlining-stripped.debug"};
+					     "/debug/inlining-stripped.debug"};
 	struct fixture *fixture = *state;
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 
