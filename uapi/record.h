@@ -31,7 +31,9 @@ enum jitbpf_record_type {
 	JITBPF_JOURNAL = 11,
 	JITBPF_INNER_PID = 12,
 	JITBPF_CODE = 13,
-	/* 100 and up: in recordings only, uapi/recording.h */
+	JITBPF_CODE_EVENT = 14,	  /* uapi/code_event.h */
+	JITBPF_CODE_REFUSED = 15, /* uapi/code_event.h */
+				  /* 100 and up: in recordings only, uapi/recording.h */
 };
 
 struct jitbpf_record {

@@ -2,6 +2,7 @@
 #include "decode/record/jit_event.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "base/cursor.h"
 
@@ -21,7 +22,7 @@ int jit_part_decode(const void *bytes, size_t size_bytes, struct jitbpf_jit_head
 }
 
 /* Set a string, but for one that stands there already. */
-static int take_string(struct cursor *c, size_t size_bytes, struct jit_string *string,
+static int take_string(struct cursor *c, size_t size_bytes, struct code_string *string,
 		       uint32_t *unknown)
 {
 	const void *bytes;
@@ -32,7 +33,7 @@ static int take_string(struct cursor *c, size_t size_bytes, struct jit_string *s
 	if (string->bytes)
 		(*unknown)++;
 	else
-		*string = (struct jit_string){.bytes = bytes, .size_bytes = size_bytes};
+		*string = (struct code_string){.bytes = bytes, .size_bytes = size_bytes};
 	return 0;
 }
 
@@ -104,3 +105,87 @@ int jit_fields_decode(const struct jitbpf_jit_header *header, const void *fields
 	*ret = event;
 	return 0;
 }
+
+/* --- conversion -------------------------------------------------------------------- */
+
+/* A probe's hit takes far less; an older time is of another time namespace, or a lie. */
+#define REPORT_DELAY_MAX_NS 10000000000ull
+
+/* The neutral kind of an event of the JIT API. */
+static enum jitbpf_code_event_kind kind_of(uint16_t event)
+{
+	switch (event) {
+	case JIT_EVENT_LOAD:
+	case JIT_EVENT_LOAD_V2:
+	case JIT_EVENT_LOAD_V3:
+		return JITBPF_CODE_LOAD;
+	case JIT_EVENT_UNLOAD:
+		return JITBPF_CODE_UNLOAD;
+	case JIT_EVENT_INLINE_LOAD:
+		return JITBPF_CODE_INLINE;
+	case JIT_EVENT_UPDATE:
+	case JIT_EVENT_UPDATE_V2:
+		return JITBPF_CODE_UPDATE;
+	case JIT_EVENT_SHUTDOWN:
+		return JITBPF_CODE_CLOSE;
+	case JIT_EVENT_ENTER_NIDS:
+	case JIT_EVENT_LEAVE_NIDS:
+		return JITBPF_CODE_NOTHING;
+	default:
+		return JITBPF_CODE_UNKNOWN;
+	}
+}
+
+/* The reader of a journal has checked that the time is possible; a later one is cut. */
+static void set_times(struct code_event *event, uint64_t time_ns, uint64_t reported_ns)
+{
+	bool recovered = event->flags & JITBPF_EVENT_RECOVERED;
+
+	event->reported_ns = event->time_ns = reported_ns;
+	if (time_ns <= reported_ns && (recovered || reported_ns - time_ns <= REPORT_DELAY_MAX_NS))
+		event->time_ns = time_ns;
+	else if (!recovered)
+		event->flags |= JITBPF_EVENT_TIME_CORRECTED;
+}
+
+void jit_event_convert(const struct jit_event *jit, const struct jitbpf_jit *record,
+		       struct code_event *ret)
+{
+	const struct jitbpf_jit_header *header = &jit->header;
+	struct code_event event = {
+		.origin = {.publisher = JITBPF_PUBLISHER_SHIM,
+			   .engine = header->caller,
+			   .sequence = header->sequence},
+		.pid = record->pid,
+		.tid = record->tid,
+		.start_ns = record->start_ns,
+		.kind = (uint16_t)kind_of(header->event),
+		.arch = jit->arch,
+		.segment = jit->segment,
+		.unknown_fields = jit->unknown_fields,
+		.method_id = header->method_id,
+		.parent_id = header->parent_id,
+		.address = header->address,
+		.size_bytes = header->code_bytes,
+		.name = jit->name,
+		.class_name = jit->class_name,
+		.source = jit->source,
+		.module = jit->module,
+		.lines = jit->lines,
+		.line_count = jit->line_count,
+	};
+
+	if (header->event == JIT_EVENT_UPDATE_V2)
+		event.flags |= JITBPF_EVENT_SEGMENT;
+	if (record->h.flags & JITBPF_JIT_FROM_JOURNAL)
+		event.flags |= JITBPF_EVENT_RECOVERED;
+	if (record->h.flags & JITBPF_JIT_LATE)
+		event.flags |= JITBPF_EVENT_BEFORE_RUN;
+	set_times(&event, header->time_ns, record->h.time_ns);
+	*ret = event;
+}
+
+_Static_assert(sizeof(struct jitbpf_jit_line) == sizeof(struct jitbpf_code_line) &&
+		       offsetof(struct jitbpf_jit_line, line) ==
+			       offsetof(struct jitbpf_code_line, line),
+	       "line tables are passed on as they are");

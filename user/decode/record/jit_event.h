@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "decode/record/code_event.h"
 #include "uapi/jit_record.h"
+#include "uapi/record.h"
 
 enum jit_event_kind {
 	JIT_EVENT_SHUTDOWN = 2,
@@ -24,19 +26,14 @@ enum jit_event_kind {
 	JIT_EVENT_LOAD_V3 = 22,
 };
 
-struct jit_string {
-	const char *bytes; /* NULL: the event did not carry it */
-	size_t size_bytes;
-};
-
 struct jit_event {
 	struct jitbpf_jit_header header;
-	struct jit_string name;
-	struct jit_string class_name;
-	struct jit_string source;
-	struct jit_string module;
-	struct jit_string format; /* of the data that an UPDATE_V2 tells of */
-	const void *lines;	  /* line_count times struct jitbpf_jit_line, may be unaligned */
+	struct code_string name;
+	struct code_string class_name;
+	struct code_string source;
+	struct code_string module;
+	struct code_string format; /* of the data that an UPDATE_V2 tells of */
+	const void *lines;	   /* line_count times struct jitbpf_jit_line, may be unaligned */
 	size_t line_count;
 	uint32_t arch;
 	uint32_t segment; /* what an UPDATE_V2 says that there is: the JIT API's segment type */
@@ -59,5 +56,14 @@ int jit_part_decode(const void *bytes, size_t size_bytes, struct jitbpf_jit_head
  */
 int jit_fields_decode(const struct jitbpf_jit_header *header, const void *fields, size_t size_bytes,
 		      struct jit_event *ret);
+
+/*
+ * The code event that an event means, which completed with the given record of it:
+ * h.time_ns is when it was reported. The event's own time counts as time_ns, unless the
+ * shim cannot have taken it (it lies after the hit, or long before it). Borrows the event's
+ * strings and lines.
+ */
+void jit_event_convert(const struct jit_event *event, const struct jitbpf_jit *record,
+		       struct code_event *ret);
 
 #endif

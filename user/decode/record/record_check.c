@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "decode/record/code_event.h"
+
 /* Whether a string that begins at offset ends inside the record. */
 static bool string_ends(const struct jitbpf_record *record, size_t offset)
 {
@@ -76,6 +78,14 @@ static bool code_is_whole(const struct jitbpf_code *code)
 	       code->size_bytes <= UINT64_MAX - code->address;
 }
 
+/* A publisher that only a newer version knows is no reason to refuse the record. */
+static bool code_event_is_whole(const struct jitbpf_code_event *record)
+{
+	struct code_event ignored;
+
+	return code_event_decode(record, record->h.size_bytes, &ignored) != -EBADMSG;
+}
+
 /* The least that a record of a type has; 0 where the type is not known. */
 static size_t least_bytes(uint16_t type)
 {
@@ -105,6 +115,10 @@ static size_t least_bytes(uint16_t type)
 		return sizeof(struct jitbpf_counters);
 	case JITBPF_JOURNAL:
 		return sizeof(struct jitbpf_journal);
+	case JITBPF_CODE_EVENT:
+		return sizeof(struct jitbpf_code_event);
+	case JITBPF_CODE_REFUSED:
+		return sizeof(struct jitbpf_code_refused);
 	default:
 		return 0;
 	}
@@ -131,6 +145,8 @@ static bool is_whole(const struct jitbpf_record *record)
 		return (record->size_bytes - sizeof(*record)) % sizeof(uint64_t) == 0;
 	case JITBPF_JOURNAL:
 		return journal_is_whole((const struct jitbpf_journal *)record);
+	case JITBPF_CODE_EVENT:
+		return code_event_is_whole((const struct jitbpf_code_event *)record);
 	default:
 		return true;
 	}

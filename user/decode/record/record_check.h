@@ -18,7 +18,8 @@
  * its stack, a frame to go on from and JITBPF_END_NO_RULE; a piece of code is not
  * empty, and in what is copied of its code, which does not wrap; the range of a
  * mapping is neither empty nor wraps, and its build ID fits; counters are whole; the
- * times and the numbers of a journal ascend.
+ * times and the numbers of a journal ascend; a code event can be decoded
+ * (decode/record/code_event.h), or its publisher is unknown.
  * Returns 0; -EBADMSG; or -ENOTSUP where the type is not one of uapi/record.h
  * but the size fits (such a record may be skipped).
  */

@@ -31,14 +31,14 @@ bool code_usage_fits(const struct code_usage *usage, const struct code_budget *b
 	       lines < UINT32_MAX;
 }
 
-size_t code_string_bytes(const struct jit_string *string)
+size_t code_string_bytes(const struct code_string *string)
 {
 	size_t length = string->bytes ? strnlen(string->bytes, string->size_bytes) : 0;
 
 	return length ? length + 1 : 0;
 }
 
-const char *code_string_put(const struct jit_string *string, char **at)
+const char *code_string_put(const struct code_string *string, char **at)
 {
 	size_t bytes = code_string_bytes(string);
 	char *copy = *at;

@@ -51,10 +51,10 @@ bool code_usage_fits(const struct code_usage *usage, const struct code_budget *b
 		     uint64_t name_bytes, uint64_t lines);
 
 /* What a string takes: its bytes and a NUL, or nothing where it is empty. */
-size_t code_string_bytes(const struct jit_string *string);
+size_t code_string_bytes(const struct code_string *string);
 
 /* Copy a string to *at, and move that behind it. Returns the copy, "" where it is empty. */
-const char *code_string_put(const struct jit_string *string, char **at);
+const char *code_string_put(const struct code_string *string, char **at);
 
 /*
  * Make the record of a load, counted in usage until it is freed. first is a

@@ -24,7 +24,7 @@ static int decode(const struct made_jit *made, size_t size_bytes, struct jit_eve
 	return err;
 }
 
-static void assert_string(const struct jit_string *string, const char *want)
+static void assert_string(const struct code_string *string, const char *want)
 {
 	assert_non_null(string->bytes);
 	assert_int_equal(string->size_bytes, strlen(want));

@@ -11,9 +11,9 @@
 #include "state/code/code_map.h"
 #include "tests/unit/state/space_model.h"
 
-static struct jit_string string_of(const char *s)
+static struct code_string string_of(const char *s)
 {
-	return (struct jit_string){.bytes = s, .size_bytes = strlen(s)};
+	return (struct code_string){.bytes = s, .size_bytes = strlen(s)};
 }
 
 static struct jit_event load(uint32_t id, uint64_t address, uint64_t size_bytes, const char *name)
@@ -74,7 +74,7 @@ static void test_region_keeps_all(void **state)
 	event.header.event = JIT_EVENT_LOAD_V2;
 	event.header.caller = 0xabc;
 	event.header.sequence = 99;
-	event.class_name = (struct jit_string){.bytes = "cut\0off", .size_bytes = 7};
+	event.class_name = (struct code_string){.bytes = "cut\0off", .size_bytes = 7};
 	event.module = string_of("\xff\x1b[31m\n");
 	event.lines = unaligned + 1;
 	event.line_count = 2;

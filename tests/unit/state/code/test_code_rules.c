@@ -11,9 +11,9 @@
 
 #define BASE 0x7f0000000000ull
 
-static struct jit_string string_of(const char *s)
+static struct code_string string_of(const char *s)
 {
-	return (struct jit_string){.bytes = s, .size_bytes = s ? strlen(s) : 0};
+	return (struct code_string){.bytes = s, .size_bytes = s ? strlen(s) : 0};
 }
 
 /* An event happens at its number. */

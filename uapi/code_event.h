@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Events about JIT code in a form that does not depend on who reported them. A
+ * publisher (the shim, a jitdump file) is decoded once; everything behind that
+ * decoder, and a recording, knows these records only.
+ *
+ * Record types JITBPF_CODE_EVENT and JITBPF_CODE_REFUSED of uapi/record.h.
+ * Strings and lines come from an untrusted process: every reader checks them.
+ * Little-endian, no padding. Enums only grow; unknown parts are skipped and counted.
+ */
+#ifndef JITBPF_UAPI_CODE_EVENT_H
+#define JITBPF_UAPI_CODE_EVENT_H
+
+#include "uapi/record.h"
+
+enum jitbpf_publisher {
+	JITBPF_PUBLISHER_SHIM = 0,     /* the JIT API, through jitapi-shim */
+	JITBPF_PUBLISHER_JITDUMP = 1,  /* a jit-PID.dump file */
+	JITBPF_PUBLISHER_PERF_MAP = 2, /* /tmp/perf-PID.map */
+	JITBPF_PUBLISHER_COUNT
+};
+
+enum jitbpf_code_event_kind {
+	JITBPF_CODE_UNKNOWN = 0, /* the publisher's decoder does not understand the event */
+	JITBPF_CODE_NOTHING = 1, /* the decoder understands it; it is not about code */
+	JITBPF_CODE_CLOSE = 2,	 /* the publisher announces its end; code stays where it is */
+	JITBPF_CODE_LOAD = 3,	 /* [address, + code_bytes) holds a method from time_ns on */
+	/*
+	 * The regions of method_id end. With method_id 0, the regions that begin in
+	 * [address, + code_bytes) end.
+	 */
+	JITBPF_CODE_UNLOAD = 4,
+	JITBPF_CODE_MOVE = 5, /* the region at old_address continues at address */
+	/* method_id is inlined into parent_id in [address, + code_bytes). */
+	JITBPF_CODE_INLINE = 6,
+	JITBPF_CODE_UPDATE = 7, /* the content of [address, + code_bytes) is replaced */
+	JITBPF_CODE_LINES = 8,	/* a line table (and source) for the region at address */
+};
+
+/* jitbpf_record.flags of a CODE_EVENT */
+#define JITBPF_EVENT_RECOVERED	    1u	/* read from the process's log; may also come live */
+#define JITBPF_EVENT_BEFORE_RUN	    2u	/* with RECOVERED: from before the profiler ran */
+#define JITBPF_EVENT_LATE	    4u	/* LOAD: the code may run since since_ns */
+#define JITBPF_EVENT_TIME_CORRECTED 8u	/* the publisher's time was impossible, and replaced */
+#define JITBPF_EVENT_LINE_STARTS    16u /* line offsets are range starts; else to be guessed */
+#define JITBPF_EVENT_SEGMENT	    32u /* UPDATE: segment says what the range holds */
+
+/* jitbpf_code_event.segment, with JITBPF_EVENT_SEGMENT */
+enum jitbpf_segment {
+	JITBPF_SEGMENT_UNKNOWN = 0,
+	JITBPF_SEGMENT_CODE = 1,
+	JITBPF_SEGMENT_DATA = 2,
+	JITBPF_SEGMENT_KEEP = 3, /* as it was */
+	JITBPF_SEGMENT_EOF = 4,	 /* the last one */
+	JITBPF_SEGMENT_COUNT
+};
+
+#define JITBPF_CODE_EVENT_MAX (10u << 20) /* bytes of one record */
+
+/*
+ * One event. Behind the fixed part: parts, each a struct jitbpf_code_part and its
+ * bytes, without padding, up to h.size_bytes.
+ *
+ * The origin of an event is (publisher, engine, sequence): sequence numbers count the
+ * events of one engine of a publisher in one process. Event times ascend per
+ * origin by and large only; time_ns <= reported_ns and since_ns <= time_ns.
+ */
+struct jitbpf_code_event {
+	struct jitbpf_record h; /* time_ns: when the event happened */
+	__u32 pid;
+	__u32 tid;	   /* the reporting thread; the pid where it is not known */
+	__u64 start_ns;	   /* process start, CLOCK_BOOTTIME; 0 where it is not known */
+	__u64 reported_ns; /* when the publisher reported it, with the process alive */
+	__u64 since_ns;	   /* with LATE: the earliest time at which the code may have run */
+	/*
+	 * SHIM: return address of the engine's call, which tells its DSO. JITDUMP,
+	 * PERF_MAP: number of the file, unique in the process.
+	 */
+	__u64 engine;
+	__u64 sequence;	 /* SHIM: one count per process; JITBPF_JIT_INHERITED is possible */
+	__u64 method_id; /* the publisher's; 0: none */
+	__u64 parent_id; /* INLINE */
+	__u64 address;
+	__u64 old_address; /* MOVE */
+	__u64 code_bytes;
+	__u16 publisher;      /* enum jitbpf_publisher */
+	__u16 kind;	      /* enum jitbpf_code_event_kind */
+	__u32 arch;	      /* 0: native, 1: 32-bit, 2: 64-bit */
+	__u32 segment;	      /* enum jitbpf_segment */
+	__u32 unknown_fields; /* fields that the publisher's decoder skipped */
+	__u8 parts[];
+};
+
+enum jitbpf_code_part_type {
+	JITBPF_CODE_PART_NAME = 1, /* bytes without NUL; so are the next three */
+	JITBPF_CODE_PART_CLASS = 2,
+	JITBPF_CODE_PART_SOURCE = 3, /* source file */
+	JITBPF_CODE_PART_MODULE = 4,
+	JITBPF_CODE_PART_LINES = 5, /* struct jitbpf_code_line[] of the source file */
+};
+
+struct jitbpf_code_part {
+	__u32 type; /* enum jitbpf_code_part_type */
+	__u32 size_bytes;
+};
+
+/* Offsets count from the address of the event. */
+struct jitbpf_code_line {
+	__u32 offset;
+	__u32 line; /* 0: none */
+};
+
+/* Counts of what a publisher sent and its reader refused, since the last such record. */
+struct jitbpf_code_refused {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u16 publisher;
+	__u16 reserved;
+	__u64 start_ns;	   /* 0 where it is not known */
+	__u64 malformed;   /* could not be decoded */
+	__u64 incomplete;  /* a part was missing */
+	__u64 over_budget; /* larger, or more at once, than a process may send */
+	__u64 unreadable;  /* times that a log or file could not be read */
+};
+
+_Static_assert(sizeof(struct jitbpf_code_event) == 120, "ABI");
+_Static_assert(sizeof(struct jitbpf_code_part) == 8, "ABI");
+_Static_assert(sizeof(struct jitbpf_code_line) == 8, "ABI");
+_Static_assert(sizeof(struct jitbpf_code_refused) == 64, "ABI");
+
+#endif

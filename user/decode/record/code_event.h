@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A code event (uapi/code_event.h) as a value: what publishers' decoders produce,
+ * records carry, and the code map applies.
+ */
+#ifndef JITBPF_DECODE_RECORD_CODE_EVENT_H
+#define JITBPF_DECODE_RECORD_CODE_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uapi/code_event.h"
+
+struct code_string {
+	const char *bytes; /* not NUL-terminated; NULL: the event carries none */
+	size_t size_bytes;
+};
+
+/*
+ * Where an event comes from. In a record, engine is as uapi/code_event.h has it;
+ * state/process/process_code.h resolves it to the code map's number for the engine.
+ */
+struct code_origin {
+	enum jitbpf_publisher publisher;
+	uint64_t engine;
+	uint64_t sequence;
+};
+
+/* Strings and lines are borrowed. Fields as in struct jitbpf_code_event. */
+struct code_event {
+	struct code_origin origin;
+	uint32_t pid, tid;
+	uint64_t start_ns;
+	uint64_t time_ns, reported_ns, since_ns;
+	uint16_t kind;	/* enum jitbpf_code_event_kind */
+	uint16_t flags; /* JITBPF_EVENT_* */
+	uint32_t arch;
+	uint32_t segment;
+	uint32_t unknown_fields;
+	uint64_t method_id, parent_id;
+	uint64_t address, old_address, size_bytes;
+	struct code_string name, class_name, source, module;
+	const void *lines; /* line_count times struct jitbpf_code_line, may be unaligned */
+	size_t line_count;
+};
+
+/*
+ * Bytes of the record of an event; 0 if it would exceed JITBPF_CODE_EVENT_MAX.
+ * Empty strings and tables take no room.
+ */
+size_t code_event_record_bytes(const struct code_event *event);
+
+/* Write the record of an event to ret, which has room for code_event_record_bytes(). */
+void code_event_encode(const struct code_event *event, struct jitbpf_code_event *ret);
+
+/*
+ * Decode a record. *ret borrows from it. Of a part that comes twice the first
+ * counts; the second, and parts of unknown types, are added to unknown_fields.
+ * Returns 0; -EBADMSG (not h.size_bytes long, a part runs past the end, a size that
+ * its type cannot have, times that do not ascend); or -ENOTSUP (a publisher of a newer
+ * version). *ret is unchanged on failure.
+ */
+int code_event_decode(const struct jitbpf_code_event *record, size_t available_bytes,
+		      struct code_event *ret);
+
+#endif
