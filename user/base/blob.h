@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A file's contents, read piece by piece through whoever opened it. The core
- * does no I/O of its own: the agent gives it blobs over file descriptors, tests
- * give it blobs over memory. Reads never map the file, so that one which shrinks
- * under the reader's eyes costs an error and not a SIGBUS.
+ * A blob: the bytes of a file, read on demand through a callback. The core does
+ * no I/O of its own: the agent supplies blobs over file descriptors, tests
+ * supply blobs over memory. A blob never maps the file, so a file that is
+ * truncated during a read causes an error and not a SIGBUS.
  */
 #ifndef JITBPF_BASE_BLOB_H
 #define JITBPF_BASE_BLOB_H
@@ -14,13 +14,13 @@
 
 struct blob {
 	uint64_t size_bytes;
-	/* Fill buf from [offset, offset + size_bytes), whole. Returns 0 or negative errno. */
+	/* Read all of [offset, offset + size_bytes) into buf. Returns 0 or a negative errno. */
 	int (*read)(void *context, uint64_t offset, void *buf, size_t size_bytes);
 	void (*close)(void *context); /* may be NULL */
 	void *context;
 };
 
-/* Bounds-checked read: -EBADMSG where the range is not inside the blob. */
+/* Read with a bounds check. Returns -EBADMSG if the range is not inside the blob. */
 static inline int blob_read(const struct blob *blob, uint64_t offset, void *buf, size_t size_bytes)
 {
 	if (offset > blob->size_bytes || size_bytes > blob->size_bytes - offset)
@@ -35,13 +35,13 @@ static inline void blob_close(struct blob *blob)
 	*blob = (struct blob){0};
 }
 
-/* A blob over memory, which it borrows. */
 static inline int blob_memory_read_(void *context, uint64_t offset, void *buf, size_t size_bytes)
 {
 	memcpy(buf, (const uint8_t *)context + offset, size_bytes);
 	return 0;
 }
 
+/* Returns a blob over memory. The memory is borrowed and must outlive the blob. */
 static inline struct blob blob_of_memory(const void *bytes, size_t size_bytes)
 {
 	return (struct blob){

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A bounds-checked reader of untrusted bytes. Every read either yields a value
- * that lies wholly inside the buffer or returns -EBADMSG and moves nothing;
- * cursor_offset() then tells where the value would have begun. Little-endian.
- * Borrows the bytes.
+ * A bounds-checked reader of untrusted little-endian bytes. Each read function
+ * returns 0, or -EBADMSG if the value does not lie wholly inside the buffer. A
+ * failed read does not advance the cursor, so cursor_offset() then names the
+ * offset of the bad value. The buffer is borrowed.
  */
 #ifndef JITBPF_BASE_CURSOR_H
 #define JITBPF_BASE_CURSOR_H
@@ -36,7 +36,6 @@ static inline size_t cursor_offset(const struct cursor *c)
 	return (size_t)(c->at - c->begin);
 }
 
-/* Copy size_bytes into dst. */
 static inline int cursor_read(struct cursor *c, void *dst, size_t size_bytes)
 {
 	if (cursor_left(c) < size_bytes)
@@ -46,7 +45,7 @@ static inline int cursor_read(struct cursor *c, void *dst, size_t size_bytes)
 	return 0;
 }
 
-/* Point at the next size_bytes, which may be unaligned, and step over them. */
+/* Set *ret to the next size_bytes (possibly unaligned) and advance past them. */
 static inline int cursor_take(struct cursor *c, size_t size_bytes, const void **ret)
 {
 	if (cursor_left(c) < size_bytes)
@@ -63,7 +62,7 @@ static inline int cursor_skip(struct cursor *c, size_t size_bytes)
 	return cursor_take(c, size_bytes, &ignored);
 }
 
-/* A NUL-terminated string; *ret points into the buffer. */
+/* Read a NUL-terminated string. *ret points into the buffer. */
 static inline int cursor_string(struct cursor *c, const char **ret)
 {
 	const uint8_t *nul = memchr(c->at, 0, cursor_left(c));

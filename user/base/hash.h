@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Hashing of bytes and words; not against an adversary who knows the seed. */
+/* Hash functions for words and byte strings. Not collision-resistant against an attacker. */
 #ifndef JITBPF_BASE_HASH_H
 #define JITBPF_BASE_HASH_H
 

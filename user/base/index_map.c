@@ -69,7 +69,10 @@ void index_map_remove(struct index_map *map, uint64_t hash, uint32_t item)
 			return;
 	}
 	map->size--;
-	/* Move back what the hole would hide: whatever hashes at or before it. */
+	/*
+	 * Shift back entries that the hole would make unreachable: those whose
+	 * home is at or before it.
+	 */
 	for (i = (hole + 1) & mask; map->slots[i].item; i = (i + 1) & mask) {
 		uint32_t home = map->slots[i].hash & mask;
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The file that a path is of, which points into it: all of it where it has no slash. */
+/* Returns the last component of a path, as a pointer into it; all of a path without a slash. */
 static inline const char *path_file(const char *path)
 {
 	const char *slash = strrchr(path, '/');

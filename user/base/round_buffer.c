@@ -38,8 +38,8 @@ static const struct jitbpf_record *record_of(const struct round_buffer *buffer,
 	return (const struct jitbpf_record *)(buffer->bytes.data + entry->offset);
 }
 
-/* Put what is later than until_ns aside. Returns how many entries, the first ones, are not. */
-static size_t put_aside(struct round_buffer *buffer, uint64_t until_ns)
+/* Copy entries later than until_ns into `later`. Returns the number of entries to deliver now. */
+static size_t split_later(struct round_buffer *buffer, uint64_t until_ns)
 {
 	size_t now = buffer->entries.size, bytes = 0;
 
@@ -58,7 +58,7 @@ static size_t put_aside(struct round_buffer *buffer, uint64_t until_ns)
 	return now;
 }
 
-/* What was put aside is all that is left. */
+/* Drop the delivered entries, so that only the records in `later` are left. */
 static void keep_later(struct round_buffer *buffer, size_t from)
 {
 	round_bytes handed_over = buffer->bytes;
@@ -81,7 +81,7 @@ int round_buffer_drain(struct round_buffer *buffer, uint64_t until_ns,
 	if (!buffer->entries.size)
 		return 0;
 	qsort(buffer->entries.data, buffer->entries.size, sizeof(*buffer->entries.data), compare);
-	count = put_aside(buffer, until_ns);
+	count = split_later(buffer, until_ns);
 	for (size_t i = 0; i < count && !err; i++)
 		err = take(context, record_of(buffer, &buffer->entries.data[i]));
 	if (err)

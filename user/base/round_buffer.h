@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Records kept until all up to some time are there, then gone through in order
- * of time; at one time, in the order in which they came. Zero-initialized is empty.
+ * A buffer that orders records by time. Records are added in any order and
+ * delivered once all records up to some time have arrived. Records of equal
+ * time keep their order of arrival. A zero-initialized buffer is empty.
  */
 #ifndef JITBPF_BASE_ROUND_BUFFER_H
 #define JITBPF_BASE_ROUND_BUFFER_H
@@ -16,22 +17,23 @@ typedef VEC(uint8_t) round_bytes;
 struct round_buffer {
 	round_bytes bytes;
 	VEC(struct round_entry) entries;
-	round_bytes later; /* within round_buffer_drain(): the bytes of what stays */
+	round_bytes later; /* scratch of round_buffer_drain(): records later than until_ns */
 };
 
 struct round_entry {
 	uint64_t time_ns;
-	uint64_t offset; /* of its bytes */
+	uint64_t offset; /* of the record in `bytes` */
 };
 
-/* Copy a whole record, to be handed over as of time_ns. Returns 0 or -ENOMEM. */
+/* Add a copy of a record, to be delivered at time_ns. Returns 0 or -ENOMEM. */
 int round_buffer_add(struct round_buffer *buffer, uint64_t time_ns,
 		     const struct jitbpf_record *record);
 
 /*
- * Hand over all that is not later than until_ns, in order, 8-byte aligned. What
- * is later stays for another time; but where there is no memory to put it aside,
- * it is handed over too. Returns 0, or take's first error: then all is dropped.
+ * Deliver all records up to and including until_ns, in order of time, each
+ * 8-byte aligned. Later records stay in the buffer; if there is no memory to
+ * move them, they are delivered as well. Returns 0 or the first error of
+ * take(), in which case the buffer is emptied.
  */
 int round_buffer_drain(struct round_buffer *buffer, uint64_t until_ns,
 		       int (*take)(void *context, const struct jitbpf_record *record),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Scope guards: a variable marked with one of these is released when it goes
- * out of scope. TAKE_PTR() and TAKE_FD() hand ownership on.
+ * Scope guards: a variable marked with CLEANUP() or an AUTO_ macro is released
+ * when it leaves its scope. TAKE_PTR() and TAKE_FD() transfer ownership out of
+ * it.
  */
 #ifndef JITBPF_BASE_SCOPE_H
 #define JITBPF_BASE_SCOPE_H
@@ -12,7 +13,7 @@
 
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
-/* Define fn##p(), which releases through a pointer to the variable. */
+/* Define fn##p(), for CLEANUP(), to call fn() on a variable that is not NULL. */
 #define DEFINE_CLEANUP(type, fn)                                                                   \
 	static inline void fn##p(type *p)                                                          \
 	{                                                                                          \

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One opened file for several who read it: closed when the last of them closes his blob. */
+/* Blobs that share one open file. The file is closed with the last of its blobs. */
 #ifndef JITBPF_BASE_SHARED_BLOB_H
 #define JITBPF_BASE_SHARED_BLOB_H
 
 #include "base/blob.h"
 
 /*
- * A second blob of the same contents. *blob stays what it was for who reads and
- * closes it; the caller closes both, in any order, on one thread at a time.
- * Returns 0 or -ENOMEM; on failure both are unchanged.
+ * Set *ret to a second blob of the same contents. The first call wraps *blob in
+ * a reference count. The caller closes both blobs, in any order. The count is
+ * not atomic: blobs of one file are used by one thread at a time. Returns 0 or
+ * -ENOMEM; on failure both are unchanged.
  */
 int blob_share(struct blob *blob, struct blob *ret);
 

@@ -10,7 +10,10 @@
 #define DIGIT_BITS 11
 #define DIGITS	   (1u << DIGIT_BITS)
 
-/* Tells whether keys are in order, and which of their bits are not all the same. */
+/*
+ * Set *ret_differing to the bits in which at least two keys differ: only their
+ * digits need a pass.
+ */
 static bool is_sorted(const struct sort_key *keys, size_t count, uint64_t *ret_differing)
 {
 	uint64_t differing = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sorting by a number: item numbers put in the order of their keys. */
+/* A stable radix sort of items by 64-bit keys. */
 #ifndef JITBPF_BASE_SORT_KEYS_H
 #define JITBPF_BASE_SORT_KEYS_H
 
@@ -9,12 +9,13 @@
 struct sort_key {
 	uint64_t key;
 	uint32_t item;
-	uint32_t weight; /* carried along */
+	uint32_t weight; /* payload, not compared */
 };
 
 /*
- * Sort by key; equal keys keep their order. Linear in count, and cheap where
- * they are in order already. Returns 0 or -ENOMEM (keys unchanged).
+ * Sort by key; items with equal keys keep their order. Takes time linear in
+ * count, and a single pass if the keys are already in order. Returns 0, or
+ * -ENOMEM with the keys unchanged.
  */
 int sort_keys(struct sort_key *keys, size_t count);
 

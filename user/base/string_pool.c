@@ -14,7 +14,7 @@
 struct string_pool {
 	VEC(const char *) strings;
 	VEC(char *) blocks;
-	size_t block_left; /* of the last block */
+	size_t block_left; /* unused bytes of the last block of BLOCK_BYTES */
 	char *block_at;
 	struct index_map index;
 };
@@ -59,7 +59,7 @@ void string_pool_destroy(struct string_pool *pool)
 	free(pool);
 }
 
-/* Room for size_bytes; a string larger than a quarter block gets one of its own. */
+/* Allocate size_bytes. A string larger than a quarter of a block gets a block of its own. */
 static char *allocate(struct string_pool *pool, size_t size_bytes)
 {
 	size_t block_bytes = size_bytes > BLOCK_BYTES / 4 ? size_bytes : BLOCK_BYTES;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Strings kept once, known by number. Number 0 is the empty string. A string
- * stays where it is until the pool is gone.
+ * A pool that stores each distinct string once and gives it a number. Number 0
+ * is the empty string. Strings do not move until the pool is destroyed.
  */
 #ifndef JITBPF_BASE_STRING_POOL_H
 #define JITBPF_BASE_STRING_POOL_H
@@ -16,12 +16,13 @@ int string_pool_create(struct string_pool **ret);
 void string_pool_destroy(struct string_pool *pool);
 
 /*
- * Number of the string of size_bytes at s (which needs no NUL; one inside ends
- * it). Returns 0 and sets *ret, or -ENOMEM.
+ * Find or add a string. s holds up to size_bytes and needs no NUL; the string
+ * ends at the first NUL if there is one. Returns 0 and sets *ret to the
+ * string's number, or -ENOMEM.
  */
 int string_pool_add(struct string_pool *pool, const char *s, size_t size_bytes, uint32_t *ret);
 
-/* The NUL-terminated string of a number that the pool gave; "" for any other. */
+/* Returns the NUL-terminated string of a number, or "" for an unknown number. */
 const char *string_pool_get(const struct string_pool *pool, uint32_t number);
 
 #endif

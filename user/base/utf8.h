@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * UTF-8 that nobody vouches for, one code point at a time.
- */
+/* Decoding of untrusted UTF-8, one code point at a time. */
 #ifndef JITBPF_BASE_UTF8_H
 #define JITBPF_BASE_UTF8_H
 
@@ -11,10 +9,11 @@
 #define UTF8_INVALID UINT32_MAX
 
 /*
- * The code point at s, a NUL-terminated string that has not ended. Sets
- * *ret_bytes to what it takes: 1 to 4. A byte that begins no well-formed
- * sequence (overlong, surrogate, above U+10FFFF, cut) is UTF8_INVALID and takes
- * 1, so that a caller always gets on. Never reads past the NUL.
+ * Return the code point at s, a NUL-terminated string that is not empty. Sets
+ * *ret_bytes to the length of the sequence, 1 to 4. Returns UTF8_INVALID and a
+ * length of 1 for a byte that begins no well-formed sequence (overlong,
+ * surrogate, above U+10FFFF, truncated), so a caller always advances. Never
+ * reads past the NUL.
  */
 static inline uint32_t utf8_next(const char *s, uint32_t *ret_bytes)
 {
@@ -30,7 +29,7 @@ static inline uint32_t utf8_next(const char *s, uint32_t *ret_bytes)
 		return UTF8_INVALID;
 	code = p[0] & (0x3f >> more);
 	for (uint32_t i = 1; i <= more; i++) {
-		if ((p[i] & 0xc0) != 0x80) /* the NUL too */
+		if ((p[i] & 0xc0) != 0x80) /* a NUL fails here too */
 			return UTF8_INVALID;
 		code = code << 6 | (p[i] & 0x3f);
 	}
@@ -41,9 +40,9 @@ static inline uint32_t utf8_next(const char *s, uint32_t *ret_bytes)
 }
 
 /*
- * Whether a code point does something other than stand there to be seen: control
- * characters (C0, DEL, C1), line and paragraph separators, marks that turn the
- * direction of text, and what takes no room; with these a name can pose as another.
+ * Return true if a code point can disguise a name: control characters (C0, DEL,
+ * C1), line and paragraph separators, bidirectional controls, and invisible
+ * characters.
  */
 static inline bool utf8_is_control(uint32_t code)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A growing array of any type:  struct { T *data; size_t size, capacity; }.
- * Zero-initialized is empty. vec_reserve() and vec_push() return 0 or -ENOMEM,
- * and on failure the array is unchanged. vec_fit() is for one that grows no more.
- * The owner calls vec_deinit().
+ * A growing array of any type: struct { T *data; size_t size, capacity; }. A
+ * zero-initialized array is empty. vec_reserve() and vec_push() return 0 or
+ * -ENOMEM; on failure the array is unchanged. The owner calls vec_deinit().
  */
 #ifndef JITBPF_BASE_VEC_H
 #define JITBPF_BASE_VEC_H
@@ -56,7 +55,7 @@ static inline int vec_grow_(void **data, size_t *capacity, size_t wanted, size_t
 		vec_push_err_;                                                                     \
 	})
 
-/* Give back the room that is not used. Never fails: where there is no other place, it stays. */
+/* Release unused capacity. If reallocation fails, the array keeps its capacity. */
 #define vec_fit(v)                                                                                 \
 	do {                                                                                       \
 		void *vec_fit_ =                                                                   \
@@ -67,7 +66,7 @@ static inline int vec_grow_(void **data, size_t *capacity, size_t wanted, size_t
 		}                                                                                  \
 	} while (0)
 
-/* An empty one may have no data, to which not even 0 can be added: hence the first condition. */
+/* The condition on `item` is for empty arrays without data: adding 0 to NULL is undefined in C. */
 #define vec_for_each(item, v)                                                                      \
 	for (__typeof__((v)->data + 0) item = (v)->data; item && item < (v)->data + (v)->size;     \
 	     item++)
