@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The numbers of the DWARF 5 standard, and of GNU's extensions, that are read here. */
+/* Constants of the DWARF 5 standard and of GNU's extensions, as far as they are used. */
 #ifndef JITBPF_DECODE_DWARF_DWARF_CONSTANTS_H
 #define JITBPF_DECODE_DWARF_DWARF_CONSTANTS_H
 
@@ -97,7 +97,7 @@ enum dwarf_form {
 	DWARF_FORM_GNU_STRP_ALT = 0x1f21,
 };
 
-/* Languages without scopes that names could stand in. */
+/* Languages without named scopes. */
 enum dwarf_language {
 	DWARF_LANG_C89 = 0x01,
 	DWARF_LANG_C = 0x02,
@@ -107,7 +107,7 @@ enum dwarf_language {
 	DWARF_LANG_MIPS_ASSEMBLER = 0x8001,
 };
 
-/* Columns of a package's index. */
+/* Columns of a package index. */
 enum dwarf_package_section {
 	DWARF_SECT_INFO = 1,
 	DWARF_SECT_ABBREV = 3,
@@ -150,7 +150,7 @@ enum dwarf_line_content {
 	DWARF_LNCT_DIRECTORY_INDEX = 2,
 };
 
-/* Instructions of call frame information; the upper two bits alone where they are not 0. */
+/* Call frame instructions. If the upper two bits are not 0, the lower six are an operand. */
 enum dwarf_cfa {
 	DWARF_CFA_HIGH = 0xc0,
 	DWARF_CFA_ADVANCE_LOC = 0x40, /* | delta */
@@ -194,7 +194,7 @@ enum dwarf_operation {
 	DWARF_OP_BREG0 = 0x70, /* + the register, up to 31 */
 };
 
-/* How a pointer in .eh_frame and .eh_frame_hdr is written: its format, and what it counts from. */
+/* Pointer encodings of .eh_frame and .eh_frame_hdr: a format and a base. */
 enum dwarf_eh_pointer {
 	DWARF_EH_PE_ABSPTR = 0x00,
 	DWARF_EH_PE_ULEB128 = 0x01,
@@ -213,7 +213,7 @@ enum dwarf_eh_pointer {
 	DWARF_EH_PE_OMIT = 0xff,
 };
 
-/* As the x86-64 ABI numbers them. */
+/* Register numbers of the x86-64 ABI. */
 enum dwarf_register {
 	DWARF_REGISTER_RBP = 6,
 	DWARF_REGISTER_RSP = 7,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The numbers of DWARF, read from a cursor: 0 or -EBADMSG, as those of the cursor itself. */
+/* Integers of DWARF, read from a cursor. The functions return 0, or -EBADMSG as the cursor does. */
 #ifndef JITBPF_DECODE_DWARF_DWARF_DATA_H
 #define JITBPF_DECODE_DWARF_DWARF_DATA_H
 
 #include "base/cursor.h"
 
-/* An unsigned number of 1 to 8 bytes. */
+/* Read an unsigned little-endian integer of 1 to 8 bytes. */
 static inline int dwarf_read_uint(struct cursor *c, size_t size_bytes, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -21,13 +21,13 @@ static inline int dwarf_read_u8(struct cursor *c, uint8_t *ret)
 	return cursor_read(c, ret, 1);
 }
 
-/* ULEB128. Bits past the 64th are lost, and nothing longer than 64 bits can say is one. */
+/* Read a ULEB128. Bits above the 64th are dropped; an encoding longer than 10 bytes is -EBADMSG. */
 static inline int dwarf_read_uleb(struct cursor *c, uint64_t *ret)
 {
 	const uint8_t *at = c->at;
 	uint64_t value = 0;
 
-	/* Most are small. */
+	/* Fast path: most values take one byte. */
 	if (at < c->end && *at < 0x80) {
 		*ret = *at;
 		c->at++;
@@ -67,8 +67,8 @@ static inline int dwarf_read_sleb(struct cursor *c, int64_t *ret)
 }
 
 /*
- * The length that a unit, a line program or a list begins with; *ret_offset_bytes
- * is 4, or 8 where it says so (64-bit DWARF).
+ * Read the initial length of a unit, a line program or a list.
+ * *ret_offset_bytes is 4 for 32-bit DWARF and 8 for 64-bit DWARF.
  */
 static inline int dwarf_read_length(struct cursor *c, uint64_t *ret, uint8_t *ret_offset_bytes)
 {

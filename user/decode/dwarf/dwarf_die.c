@@ -8,7 +8,7 @@
 #include "decode/dwarf/dwarf_data.h"
 
 #define ABBREVS_FIRST_BYTES 1024
-#define ABBREVS_BYTES_MAX   (4u << 20) /* of one table */
+#define ABBREVS_BYTES_MAX   (4u << 20) /* limit of one table */
 #define DIE_FIRST_BYTES	    256
 #define DIE_BYTES_MAX	    (1u << 20)
 
@@ -63,7 +63,7 @@ static enum dwarf_slot slot_of_attribute(uint64_t name)
 	}
 }
 
-/* What a form takes wherever it stands, DWARF_BYTES_OFFSET or DWARF_BYTES_VARY. */
+/* Size of a form's value in bytes, DWARF_BYTES_OFFSET or DWARF_BYTES_VARY. */
 static uint16_t form_bytes(uint64_t form)
 {
 	switch (form) {
@@ -168,13 +168,16 @@ static int compare_codes(const void *a_, const void *b_)
 {
 	const struct dwarf_abbrev *a = a_, *b = b_;
 
-	/* By place where codes are equal, so that which one is found is no accident. */
+	/*
+	 * Duplicate codes are sorted by position, so that the result of a
+	 * search is deterministic.
+	 */
 	if (a->code == b->code)
 		return a->first < b->first ? -1 : a->first > b->first;
 	return a->code < b->code ? -1 : 1;
 }
 
-/* As compilers write them. */
+/* Compilers write abbreviations in order of their codes. */
 static bool is_sorted(const struct dwarf_abbrevs *abbrevs)
 {
 	const struct dwarf_abbrev *all = abbrevs->abbrevs.data;
@@ -194,7 +197,10 @@ int dwarf_abbrevs_read(struct dwarf_file *file, uint64_t offset, uint64_t until_
 	struct cursor c;
 	int err;
 
-	/* How long a table is shows only at its end. */
+	/*
+	 * The length of a table is known only at its end, so the view grows
+	 * until the table fits.
+	 */
 	for (;; wanted *= 8) {
 		abbrevs.abbrevs.size = abbrevs.attributes.size = 0;
 		err = section_view(&file->sections[DWARF_ABBREV], offset, wanted, &c);
@@ -235,7 +241,7 @@ const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrev
 	const struct dwarf_abbrev *all = abbrevs->abbrevs.data;
 	size_t low = 0, high = abbrevs->abbrevs.size;
 
-	/* Compilers count from 1. */
+	/* Fast path: compilers number abbreviations from 1 without gaps. */
 	if (code - 1 < high && all[code - 1].code == code)
 		return &all[code - 1];
 	while (low < high) {
@@ -260,7 +266,7 @@ bool dwarf_tag_is_scope(uint16_t tag)
 	return tag == DWARF_TAG_NAMESPACE || tag == DWARF_TAG_SUBPROGRAM || dwarf_tag_is_type(tag);
 }
 
-/* Bits of the slots that are set of DIEs with a tag. */
+/* Returns the bit set of slots to decode for DIEs of a tag. */
 static uint32_t kept_slots(enum dwarf_keep keep, uint16_t tag)
 {
 	const uint32_t code =
@@ -284,7 +290,10 @@ static uint32_t kept_slots(enum dwarf_keep keep, uint16_t tag)
 	}
 }
 
-/* What has a size of its own waits in *passed, and is passed over at once with what follows. */
+/*
+ * Skip a value. Sizes that are known in advance are summed in *passed, so that
+ * one skip covers several values.
+ */
 static int value_pass(struct dwarf_walk *walk, const struct dwarf_attribute *attribute,
 		      size_t *passed)
 {

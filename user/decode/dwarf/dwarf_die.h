@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Debugging information entries, one after the other, and the abbreviations
- * that say how they are laid out. Only the attributes with a slot are kept.
+ * Debugging information entries (DIEs) in sequence, and the abbreviations that
+ * define their layout. Only attributes with a slot below are decoded.
  */
 #ifndef JITBPF_DECODE_DWARF_DWARF_DIE_H
 #define JITBPF_DECODE_DWARF_DWARF_DIE_H
@@ -29,25 +29,25 @@ enum dwarf_slot {
 	DWARF_SLOT_DWO_NAME,
 	DWARF_SLOT_DWO_ID,
 	DWARF_SLOT_SIBLING,
-	DWARF_SLOTS, /* also: has none */
+	DWARF_SLOTS, /* number of slots; also the slot of an attribute without one */
 };
 
 struct dwarf_attribute {
 	int64_t implicit;
 	uint32_t form;
 	uint16_t slot;	/* enum dwarf_slot */
-	uint16_t bytes; /* that it takes, DWARF_BYTES_OFFSET or DWARF_BYTES_VARY */
+	uint16_t bytes; /* size of the value, DWARF_BYTES_OFFSET or DWARF_BYTES_VARY */
 };
 
-#define DWARF_BYTES_OFFSET 0xfffe /* the unit's offset_bytes */
+#define DWARF_BYTES_OFFSET 0xfffe /* 4 or 8, the unit's offset_bytes */
 #define DWARF_BYTES_VARY   0xffff
 
 struct dwarf_abbrev {
 	uint64_t code;
-	uint32_t first, count; /* its attributes */
-	uint32_t fixed_bytes;  /* that they take, or DWARF_SIZE_VARIES; and with them */
-	uint32_t offsets;      /* so many of the unit's offset_bytes */
-	uint32_t slots;	       /* a bit for each that it has */
+	uint32_t first, count; /* range in dwarf_abbrevs.attributes */
+	uint32_t fixed_bytes;  /* size of the values, or DWARF_SIZE_VARIES */
+	uint32_t offsets; /* number of values that add the unit's offset_bytes to fixed_bytes */
+	uint32_t slots;	  /* bit set of the slots present */
 	uint16_t tag;
 	bool children;
 };
@@ -56,14 +56,15 @@ struct dwarf_abbrev {
 
 /* Zero-initialized is empty. */
 struct dwarf_abbrevs {
-	VEC(struct dwarf_abbrev) abbrevs; /* by code */
+	VEC(struct dwarf_abbrev) abbrevs; /* sorted by code */
 	VEC(struct dwarf_attribute) attributes;
 };
 
 /*
- * Read the table at an offset of .debug_abbrev: whole, or until it has a code
- * (0: whole). Returns 0, -EBADMSG, -E2BIG, -ENOMEM or section_view()'s error;
- * on failure *ret is unchanged. The caller deinits *ret.
+ * Read the abbreviation table at an offset of .debug_abbrev, up to the entry of
+ * until_code, or whole if until_code is 0. Returns 0, -EBADMSG, -E2BIG, -ENOMEM
+ * or section_view()'s error; on failure *ret is unchanged. The caller calls
+ * dwarf_abbrevs_deinit().
  */
 int dwarf_abbrevs_read(struct dwarf_file *file, uint64_t offset, uint64_t until_code,
 		       struct dwarf_abbrevs *ret);
@@ -71,53 +72,54 @@ void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs);
 
 size_t dwarf_abbrevs_bytes(const struct dwarf_abbrevs *abbrevs);
 
-/* NULL where there is no such code. */
+/* Returns the abbreviation of a code, or NULL. */
 const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code);
 
-/* Whether DIEs with a tag are types that have members; or are scopes of names. */
+/* Returns true if DIEs of a tag are types with members, or namespaces and such types. */
 bool dwarf_tag_is_type(uint16_t tag);
 bool dwarf_tag_is_scope(uint16_t tag);
 
 struct dwarf_die {
 	uint64_t offset;
-	uint16_t tag; /* 0: not one, but the end of its siblings */
+	uint16_t tag; /* 0: a null entry, which ends a list of siblings */
 	bool children;
-	struct dwarf_value values[DWARF_SLOTS]; /* class DWARF_NONE: not there */
+	struct dwarf_value values[DWARF_SLOTS]; /* absent values have class DWARF_NONE */
 };
 
-/* Which values a walk sets: all others are passed over, which costs much less. */
+/* Selects the values that a walk decodes. Skipping the others is much faster. */
 enum dwarf_keep {
-	DWARF_KEEP_SCOPES,    /* of dwarf_tag_is_scope(): its sibling */
-	DWARF_KEEP_FUNCTIONS, /* of DWARF_TAG_SUBPROGRAM: its code; its sibling, and a type's */
-	DWARF_KEEP_CALLS,     /* of DWARF_TAG_INLINED_SUBROUTINE too: its code, and the call */
+	DWARF_KEEP_SCOPES,    /* of dwarf_tag_is_scope() DIEs: sibling */
+	DWARF_KEEP_FUNCTIONS, /* of subprograms: addresses, sibling; of types: sibling */
+	DWARF_KEEP_CALLS,     /* of subprograms and inlined subroutines: addresses and call site */
 	DWARF_KEEP_ALL,
 };
 
-/* Walks the DIEs of a unit in a cursor. */
+/* A walk over the DIEs of a unit. */
 struct dwarf_walk {
 	enum dwarf_keep keep;
 	const struct dwarf_unit *unit;
 	const struct dwarf_abbrevs *abbrevs;
 	struct cursor c;
-	uint64_t base;		       /* offset in .debug_info at which c begins */
-	struct section_budget *budget; /* attributes that take no bytes cost work too */
+	uint64_t base;		       /* offset of c.begin in .debug_info */
+	struct section_budget *budget; /* charged for each attribute, also those without bytes */
 };
 
 /*
- * The next DIE. Returns 0, -EBADMSG (the end is damage too: ask cursor_left() before) or
- * -E2BIG (the budget's work is spent).
+ * Read the next DIE. Returns 0, -EBADMSG (also at the end of c: check
+ * cursor_left() first) or -E2BIG (the work budget is spent).
  */
 int dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_die *ret);
 
 /*
- * Pass over what is inside of the DIE that was read last, where its sibling was kept and is
- * believed: *ret_passed is set then, and it counts as one without children. Returns 0 or -EBADMSG.
+ * Skip the children of the DIE that was read last, if its sibling value was
+ * decoded and is plausible. In that case sets *ret_passed and clears
+ * die->children. Returns 0 or -EBADMSG.
  */
 int dwarf_walk_pass(struct dwarf_walk *walk, struct dwarf_die *die, bool *ret_passed);
 
 /*
- * The one DIE at an offset inside a unit, which is not the end of its siblings.
- * Returns 0, -EBADMSG, or section_view()'s error.
+ * Read the DIE at an offset inside a unit. A null entry is -EBADMSG. Returns 0,
+ * -EBADMSG, or section_view()'s error.
  */
 int dwarf_die_at(struct dwarf_file *file, const struct dwarf_unit *unit,
 		 const struct dwarf_abbrevs *abbrevs, uint64_t offset, struct dwarf_die *ret);

@@ -61,7 +61,7 @@ size_t dwarf_file_bytes(const struct dwarf_file *file)
 	return size_bytes;
 }
 
-/* What comes behind the version; the order is another since DWARF 5. */
+/* Read the header fields after the version. DWARF 5 changed their order. */
 static int unit_header_rest(struct cursor *c, struct dwarf_unit *unit, uint8_t *ret_address_bytes)
 {
 	int err = 0;
@@ -81,7 +81,7 @@ static int unit_header_rest(struct cursor *c, struct dwarf_unit *unit, uint8_t *
 	return err;
 }
 
-/* The bases that hold where a unit does not say others: behind the first header. */
+/* Defaults of the base attributes: the offset after the header of the section's first table. */
 static void unit_default_bases(struct dwarf_unit *unit)
 {
 	bool wide = unit->offset_bytes == 8;
@@ -163,7 +163,7 @@ int dwarf_unit_root(struct dwarf_file *file, struct dwarf_unit *unit)
 	if (err)
 		return err;
 	unit_take_root(unit, &root);
-	/* Where there are ranges, it need be no address of the unit's: it is their base. */
+	/* With DW_AT_ranges, low_pc is the base of the list and may be absent. */
 	err = dwarf_address(file, unit, unit->low_pc, &unit->base_address);
 	return err == -ENOENT ? 0 : err;
 }
@@ -187,7 +187,7 @@ static int number(struct cursor *c, size_t size_bytes, enum dwarf_class class,
 	return dwarf_read_uint(c, size_bytes, &ret->u);
 }
 
-/* size_bytes 0: ULEB128. */
+/* Read a reference; size_bytes 0 means ULEB128. */
 static int reference(struct cursor *c, size_t size_bytes, const struct dwarf_unit *unit,
 		     struct dwarf_value *ret)
 {
@@ -198,12 +198,12 @@ static int reference(struct cursor *c, size_t size_bytes, const struct dwarf_uni
 	if (err)
 		return err;
 	if (ret->u >= unit->end - unit->offset)
-		ret->class = DWARF_NONE; /* to nowhere: as if it were not there */
+		ret->class = DWARF_NONE; /* outside the unit: treated as absent */
 	ret->u += unit->offset;
 	return 0;
 }
 
-/* Skip a block, whose length has so many bytes; 0: ULEB128. */
+/* Skip a block. Its length field has length_bytes; 0 means ULEB128. */
 static int block(struct cursor *c, size_t length_bytes)
 {
 	uint64_t length;
@@ -242,7 +242,7 @@ int dwarf_value_read(struct cursor *c, uint64_t form, int64_t implicit,
 	size_t offset_bytes = unit->offset_bytes;
 
 	*ret = (struct dwarf_value){0};
-	/* Each step takes a byte, so that it ends. */
+	/* The loop ends because each step consumes a byte. */
 	while (form == DWARF_FORM_INDIRECT) {
 		if (dwarf_read_uleb(c, &form) || form == DWARF_FORM_IMPLICIT_CONST)
 			return -EBADMSG;
@@ -333,11 +333,11 @@ int dwarf_value_read(struct cursor *c, uint64_t form, int64_t implicit,
 	case DWARF_FORM_EXPRLOC:
 		return block(c, 0);
 	default:
-		return -EBADMSG; /* how long it is nobody knows */
+		return -EBADMSG; /* unknown form, of unknown size */
 	}
 }
 
-/* The entry `index` of a table of offsets or addresses that begins at base. */
+/* Read entry `index` of a table of offsets or addresses at base. */
 static int table_entry(struct section_reader *reader, uint64_t base, uint64_t index,
 		       size_t entry_bytes, uint64_t *ret)
 {

@@ -11,23 +11,23 @@
 struct program {
 	struct dwarf_lines *lines;
 	struct cursor c;
-	uint64_t base;	       /* offset in .debug_line at which c begins */
-	struct cursor opcodes; /* what comes behind the header */
+	uint64_t base;	       /* offset of c.begin in .debug_line */
+	struct cursor opcodes; /* the program after its header */
 	uint8_t instruction_bytes, opcode_base, line_range;
 	int8_t line_base;
-	uint8_t operands[256]; /* of the standard opcodes */
+	uint8_t operands[256]; /* operand counts of the standard opcodes */
 };
 
-/* The registers of the machine that the standard describes, as far as they matter here. */
+/* The registers of the standard's state machine that are used here. */
 struct registers {
 	uint64_t address;
 	uint64_t file;
 	uint64_t line;
-	size_t first;	/* row of the sequence */
-	bool goes_back; /* the sequence lies */
+	size_t first;	/* index of the sequence's first row */
+	bool goes_back; /* addresses decrease: the sequence is invalid */
 };
 
-/* A NUL-terminated string inside the program; *ret_empty ends a table of them. */
+/* Read a NUL-terminated string of the program. *ret_empty is set for an empty one. */
 static int string_read(struct program *p, struct dwarf_value *ret, bool *ret_empty)
 {
 	const char *s;
@@ -40,7 +40,7 @@ static int string_read(struct program *p, struct dwarf_value *ret, bool *ret_emp
 	return 0;
 }
 
-/* The directory, the time and the size that follow a file's name. */
+/* Read the directory, the time and the size after a file name. */
 static int file_rest_read(struct program *p, struct dwarf_line_file *file)
 {
 	uint64_t ignored;
@@ -90,7 +90,10 @@ struct entry_format {
 static int entry_read(struct program *p, const struct entry_format *formats, uint8_t count,
 		      struct dwarf_line_file *ret)
 {
-	/* Strings are the only values whose class depends on where they stand. */
+	/*
+	 * A stand-in: the header belongs to no unit. An inline string is in
+	 * .debug_line here, not in .debug_info.
+	 */
 	struct dwarf_unit unit = {.version = 5, .offset_bytes = p->lines->offset_bytes};
 
 	*ret = (struct dwarf_line_file){0};
@@ -110,7 +113,7 @@ static int entry_read(struct program *p, const struct entry_format *formats, uin
 	return 0;
 }
 
-/* A table of DWARF 5: how its entries look, then the entries. */
+/* Read a DWARF 5 table: a description of its entries, then the entries. */
 static int table_since_5(struct program *p, bool directories)
 {
 	struct entry_format formats[FORMATS_MAX];
@@ -148,7 +151,7 @@ static int instruction_sizes_read(struct program *p)
 
 	if (p->lines->version >= 4)
 		err = err ?: dwarf_read_u8(&p->c, &ignored); /* operations per instruction */
-	err = err ?: dwarf_read_u8(&p->c, &ignored);	     /* is_stmt at first */
+	err = err ?: dwarf_read_u8(&p->c, &ignored);	     /* initial is_stmt */
 	err = err ?: dwarf_read_u8(&p->c, (uint8_t *)&p->line_base);
 	err = err ?: dwarf_read_u8(&p->c, &p->line_range);
 	err = err ?: dwarf_read_u8(&p->c, &p->opcode_base);
@@ -189,7 +192,7 @@ static int header_read(struct program *p)
 	return err ?: table_since_5(p, false);
 }
 
-/* What differs from the row before in nothing but its address adds nothing. */
+/* Add a row, unless it differs from the last row only in its address. */
 static int row_add(struct program *p, struct registers *r)
 {
 	struct dwarf_lines *lines = p->lines;
@@ -251,7 +254,7 @@ static int extended(struct program *p, struct cursor *c, struct registers *r)
 		return -EBADMSG;
 	inner = cursor_of(operation, length);
 	if (dwarf_read_u8(&inner, &opcode))
-		return 0; /* an empty one */
+		return 0; /* an empty operation */
 	switch (opcode) {
 	case DWARF_LNE_END_SEQUENCE:
 		return sequence_end(p, r);
@@ -330,7 +333,7 @@ static int opcodes_run(struct program *p)
 		}
 		err = row_add(p, &r);
 	}
-	/* Rows whose sequence has no end say nothing of where they end. */
+	/* Drop rows of a sequence without an end: their last address is unknown. */
 	p->lines->rows.size = r.first;
 	return err;
 }

@@ -7,7 +7,7 @@
 #include "base/sort_keys.h"
 #include "decode/dwarf/dwarf_line_program.h"
 
-/* Put the sequences in order; of those that begin at one address the last in the program wins. */
+/* Sort the sequences by start. A search finds the last of several with equal starts. */
 static int sort_sequences(struct dwarf_lines *lines)
 {
 	size_t count = lines->sequences.size;
@@ -97,7 +97,7 @@ const struct dwarf_row *dwarf_lines_find(const struct dwarf_lines *lines, uint64
 	return &lines->rows.data[low];
 }
 
-/* Append a string and a slash, unless there is one; nothing for an empty string. */
+/* Append a string and a trailing slash. Appends nothing for an empty string. */
 static int path_add(struct dwarf_path *path, const char *s)
 {
 	size_t length = strlen(s);
@@ -113,7 +113,7 @@ static int path_add(struct dwarf_path *path, const char *s)
 	return 0;
 }
 
-/* A part that may be missing, before the parts that follow unless it is absolute. */
+/* Append a part of a path. An absolute part replaces the parts before it. */
 static int path_add_value(struct dwarf_file *file, const struct dwarf_unit *unit,
 			  struct dwarf_value value, size_t begin, struct dwarf_path *path)
 {
@@ -123,7 +123,7 @@ static int path_add_value(struct dwarf_file *file, const struct dwarf_unit *unit
 	if (value.class == DWARF_NONE)
 		return 0;
 	err = dwarf_string(file, unit, value, &s);
-	if (err == -ENOENT) /* in another file */
+	if (err == -ENOENT) /* in another file, which is unavailable */
 		return 0;
 	if (err)
 		return err;
@@ -135,7 +135,7 @@ static int path_add_value(struct dwarf_file *file, const struct dwarf_unit *unit
 int dwarf_lines_path(struct dwarf_file *file, const struct dwarf_unit *unit,
 		     const struct dwarf_lines *lines, uint64_t number, struct dwarf_path *to)
 {
-	/* Until DWARF 4, files are counted from 1, and directory 0 is the unit's. */
+	/* Before DWARF 5, files are numbered from 1, and directory 0 is the unit's. */
 	uint64_t file_index = lines->version < 5 ? number - 1 : number;
 	const struct dwarf_line_file *named;
 	struct dwarf_value directory = {0};
@@ -149,7 +149,7 @@ int dwarf_lines_path(struct dwarf_file *file, const struct dwarf_unit *unit,
 	index = lines->version < 5 ? named->directory - 1 : named->directory;
 	if (index < lines->directories.size)
 		directory = lines->directories.data[index];
-	/* Since DWARF 5 the first directory is the unit's, however it is written. */
+	/* In DWARF 5, directory 0 is the unit's directory itself. */
 	if (lines->version < 5 || index || !directory.class)
 		err = path_add_value(file, unit, unit->comp_dir, begin, to);
 	err = err ?: path_add_value(file, unit, directory, begin, to);
@@ -159,7 +159,7 @@ int dwarf_lines_path(struct dwarf_file *file, const struct dwarf_unit *unit,
 	if (err)
 		to->text.size = begin;
 	else
-		to->text.data[to->text.size - 1] = '\0'; /* over the last slash */
+		to->text.data[to->text.size - 1] = '\0'; /* replaces the trailing slash */
 	return err;
 }
 

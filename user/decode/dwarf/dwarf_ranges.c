@@ -7,7 +7,7 @@
 #define LIST_FIRST_BYTES 128
 #define LIST_VIEW_BYTES	 4096
 
-/* A list, an entry after the other. */
+/* State of reading one range list. */
 struct list {
 	struct dwarf_file *file;
 	const struct dwarf_unit *unit;
@@ -23,7 +23,7 @@ static int list_add(struct list *list, uint64_t start, uint64_t end)
 	return start < end ? vec_push(&list->to->ranges, range) : 0;
 }
 
-/* .debug_ranges, until DWARF 4. */
+/* Read an entry of .debug_ranges (DWARF 2 to 4). */
 static int entry_before_5(struct list *list, struct cursor *c)
 {
 	uint64_t start, end;
@@ -39,7 +39,7 @@ static int entry_before_5(struct list *list, struct cursor *c)
 	return 0;
 }
 
-/* An operand that is an index in .debug_addr. */
+/* Read an operand that is an index into .debug_addr. */
 static int read_indexed(struct list *list, struct cursor *c, uint64_t *ret)
 {
 	struct dwarf_value value = {.class = DWARF_ADDRESS_INDEX};
@@ -92,7 +92,10 @@ static int entry_since_5(struct list *list, struct cursor *c)
 static int list_read(struct list *list, uint64_t offset, uint64_t *left)
 {
 	bool before_5 = list->unit->version < 5;
-	/* Of split units, only the lists of DWARF 5 were split off too. */
+	/*
+	 * Only DWARF 5 moves range lists to the .dwo file; .debug_ranges stays
+	 * with the skeletons.
+	 */
 	struct dwarf_file *skeletons = list->file->skeletons ?: list->file;
 	struct section_reader *reader = before_5 ? &skeletons->sections[DWARF_RANGES]
 						 : &list->file->sections[DWARF_RNGLISTS];
@@ -112,7 +115,10 @@ static int list_read(struct list *list, uint64_t offset, uint64_t *left)
 			entry = c;
 			err = before_5 ? entry_before_5(list, &c) : entry_since_5(list, &c);
 		}
-		/* An entry that the view cut is read again, as the first of the next one. */
+		/*
+		 * An entry that the end of the view truncates is read again at
+		 * the start of the next view.
+		 */
 		if (err && (err != -EBADMSG || !cursor_offset(&entry)))
 			return err;
 		offset += cursor_offset(&entry);
@@ -121,7 +127,7 @@ static int list_read(struct list *list, uint64_t offset, uint64_t *left)
 	return 0;
 }
 
-/* Where the list of an index begins: the unit's table has offsets from itself. */
+/* Resolve an index to a list's offset, by the unit's table of offsets relative to its base. */
 static int offset_of_index(struct dwarf_file *file, const struct dwarf_unit *unit, uint64_t index,
 			   uint64_t *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which addresses a DIE or a unit says it covers. */
+/* The address ranges of a DIE or a unit. */
 #ifndef JITBPF_DECODE_DWARF_DWARF_RANGES_H
 #define JITBPF_DECODE_DWARF_DWARF_RANGES_H
 
@@ -15,11 +15,11 @@ struct dwarf_ranges {
 };
 
 /*
- * Append the ranges that the attributes low_pc, high_pc and ranges mean; those
- * that are empty or wrap are left out. Of a list that is damaged, the part
- * before is appended. *left is how many entries may still be read, and goes down.
- * Returns 0, -EBADMSG, -E2BIG (*left or the file's budget is spent), -ENOMEM, or
- * the blob's error.
+ * Append the ranges that the attributes low_pc, high_pc and ranges describe.
+ * Empty and wrapping ranges are skipped. *left limits the number of list
+ * entries; each entry decrements it. Entries before an error stay appended.
+ * Returns 0, -EBADMSG, -E2BIG (*left or the file's budget is spent), -ENOMEM,
+ * or the blob's error.
  */
 int dwarf_ranges_read(struct dwarf_file *file, const struct dwarf_unit *unit,
 		      struct dwarf_value low_pc, struct dwarf_value high_pc,

@@ -4,12 +4,12 @@
 #include "decode/dwarf/dwarf_constants.h"
 #include "decode/dwarf/dwarf_data.h"
 
-#define UNITS_MAX    4096 /* of a .dwo file, most of them of types */
+#define UNITS_MAX    4096 /* limit of a .dwo file; most of its units are type units */
 #define COLUMNS_MAX  16
 #define PROBES_MAX   4096
 #define HEADER_BYTES 16
 
-/* Where the sections of one unit begin in those of the package. All 0: it has them to itself. */
+/* Offsets of one unit's contributions to the package's sections. All 0 for a .dwo file. */
 struct parts {
 	uint64_t info, abbrev, str_offsets, rnglists;
 };
@@ -25,7 +25,10 @@ static int package_read(struct section_reader *index, struct package *ret)
 	struct cursor c;
 	int err = section_view(index, 0, HEADER_BYTES, &c);
 
-	/* GNU's version 2 has 4 bytes, that of DWARF 5 has 2 and padding. */
+	/*
+	 * GNU's version 2 is a 4-byte field; DWARF 5 has 2 bytes and padding,
+	 * which read the same.
+	 */
 	err = err ?: dwarf_read_uint(&c, 4, &version);
 	err = err ?: dwarf_read_uint(&c, 4, &columns);
 	err = err ?: dwarf_read_uint(&c, 4, &units);
@@ -48,7 +51,7 @@ static int package_uint(const struct package *package, uint64_t offset, size_t s
 	return err ?: dwarf_read_uint(&c, size_bytes, ret);
 }
 
-/* The hash table: ids, then rows, counted from 1. */
+/* Look up an id in the hash table: an array of ids, then one of row numbers counted from 1. */
 static int package_row(const struct package *package, uint64_t id, uint64_t *ret)
 {
 	uint32_t mask = package->slots - 1, slot = id & mask, step = (id >> 32 & mask) | 1;
@@ -76,7 +79,7 @@ static int package_row(const struct package *package, uint64_t id, uint64_t *ret
 
 static int package_parts(const struct package *package, uint64_t row, struct parts *ret)
 {
-	/* Which section a column is of; then a row of offsets for each unit. */
+	/* The first row names the section of each column; a row of offsets per unit follows. */
 	uint64_t columns = HEADER_BYTES + 12ull * package->slots;
 	uint64_t offsets = columns + 4ull * package->columns * (row + 1);
 	struct parts parts = {0};
@@ -101,7 +104,7 @@ static int package_parts(const struct package *package, uint64_t row, struct par
 	return 0;
 }
 
-/* The unit at parts->info, with what only the skeleton has. */
+/* Read the unit at parts->info, and add the attributes that only the skeleton has. */
 static int unit_read(struct dwarf_file *file, const struct dwarf_unit *skeleton,
 		     const struct parts *parts, struct dwarf_unit *ret)
 {
@@ -113,7 +116,7 @@ static int unit_read(struct dwarf_file *file, const struct dwarf_unit *skeleton,
 	ret->addr_base = skeleton->addr_base;
 	ret->base_address = skeleton->base_address;
 	ret->rnglists_base += parts->rnglists;
-	/* GNU's tables of strings have no header, and its lists stayed with the skeleton. */
+	/* GNU's string offsets have no header, and its range lists are in the skeleton's file. */
 	if (ret->version >= 5) {
 		ret->str_offsets_base += parts->str_offsets;
 		ret->ranges_base = parts->rnglists;
@@ -129,7 +132,7 @@ static bool is_pair(const struct dwarf_unit *skeleton, const struct dwarf_unit *
 	return unit->type != DWARF_UNIT_SPLIT_TYPE && unit->dwo_id == skeleton->dwo_id;
 }
 
-/* A file without an index: one after the other. */
+/* Search a .dwo file, which has no index, unit by unit. */
 static int find_among(struct dwarf_file *file, const struct dwarf_unit *skeleton,
 		      struct dwarf_unit *ret)
 {

@@ -10,7 +10,7 @@
 
 #define READ_BYTES (64u << 10)
 
-/* The section's bytes, at most sizeof(buf) of them. */
+/* Read a section of at most sizeof(buf) bytes; larger ones are -EBADMSG. */
 static int section_read(const struct elf_file *elf, const char *name, uint8_t buf[DEBUG_LINK_MAX],
 			struct cursor *ret)
 {
@@ -41,7 +41,7 @@ int debug_link_read(const struct elf_file *elf, struct debug_link *ret)
 	err = err ?: cursor_read(&c, &link.crc, sizeof(link.crc));
 	if (err)
 		return err;
-	/* One with a slash would be a way out of the folders where it is looked for. */
+	/* A name with a slash could leave the directories that are searched for it. */
 	if (!*name || strlen(name) >= sizeof(link.name) || strchr(name, '/'))
 		return -EBADMSG;
 	strcpy(link.name, name);
@@ -89,7 +89,7 @@ int debug_alt_link_read(const struct elf_file *elf, struct debug_alt_link *ret)
 
 struct inflation {
 	const struct blob *blob;
-	uint64_t offset, end; /* of what is still to be read */
+	uint64_t offset, end; /* of the unread input */
 	lzma_stream stream;
 	uint8_t *input;
 	struct {
@@ -124,7 +124,7 @@ static int inflation_feed(struct inflation *inflation)
 	return 0;
 }
 
-/* Inflate a piece more. Sets *ret_end behind the last. */
+/* Decompress the next piece. Sets *ret_end after the last one. */
 static int inflation_step(struct inflation *inflation, bool *ret_end)
 {
 	size_t before = inflation->output.size;

@@ -26,8 +26,8 @@ static int header_read(const struct blob *blob, bool relocatable, Elf64_Ehdr *re
 }
 
 /*
- * The counts as they are meant: those too large for the header stand in the
- * first section.
+ * The effective header counts. Counts too large for the ELF header are stored
+ * in the first section header.
  */
 struct header_counts {
 	uint64_t segments, sections;
@@ -70,7 +70,7 @@ static int header_counts_read(const struct blob *blob, const Elf64_Ehdr *header,
 	return 0;
 }
 
-/* Read a table of `count` entries whole. *ret is the caller's; NULL for none. */
+/* Read a table of `count` entries. *ret is owned by the caller, and NULL if count is 0. */
 static int headers_read(const struct blob *blob, uint64_t offset, uint64_t count,
 			size_t entry_bytes, void **ret)
 {
@@ -111,7 +111,7 @@ static int segment_add(struct elf_file *elf, const Elf64_Phdr *header)
 		return vec_push(&elf->notes, area);
 	if (header->p_type != PT_LOAD && header->p_type != PT_GNU_EH_FRAME)
 		return 0;
-	/* One that wraps holds nothing that could be asked for. */
+	/* A segment that wraps contains no usable address. */
 	if (segment.file_bytes > UINT64_MAX - segment.file_offset ||
 	    segment.file_bytes > UINT64_MAX - segment.address ||
 	    segment.memory_bytes > UINT64_MAX - segment.address)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What stands in the notes of an ELF file: its build ID and its probes. */
+/* The notes of an ELF file: build ID and SystemTap probes. */
 #include "decode/elf/elf_file.h"
 
 #include <elf.h>
@@ -12,20 +12,20 @@
 
 struct elf_note {
 	uint32_t type;
-	const char *owner; /* owner_bytes, the NUL included */
+	const char *owner; /* owner_bytes long, including the NUL */
 	uint32_t owner_bytes;
 	const void *desc;
 	uint32_t desc_bytes;
 };
 
-/* A search through notes: match() returns 0 to go on, 1 when found, or an error. */
+/* A search through notes. match() returns 0 to continue, 1 to stop, or a negative errno. */
 struct note_search {
 	int (*match)(const struct elf_file *elf, const struct elf_note *note, void *context);
 	void *context;
 	uint64_t budget_bytes;
 };
 
-/* Step to the next multiple of alignment; the last note need not be padded. */
+/* Skip to the next multiple of alignment. The last note may lack its padding. */
 static void cursor_align(struct cursor *c, size_t alignment)
 {
 	size_t padding = -cursor_offset(c) & (alignment - 1);
@@ -61,7 +61,7 @@ static bool note_is(const struct elf_note *note, const char *owner, uint32_t typ
 	       !memcmp(note->owner, owner, note->owner_bytes);
 }
 
-/* An area that cannot be read as notes ends where it stops making sense. */
+/* Search one area. Malformed notes end the area without an error. */
 static int area_search(const struct elf_file *elf, const struct elf_note_area *area,
 		       struct note_search *search)
 {
@@ -163,8 +163,8 @@ struct probe_addresses {
 };
 
 /*
- * prelink moves code but leaves the notes: how far, shows in where it put
- * .stapsdt.base and where the note believes it to be.
+ * prelink moves code but does not update the notes. The displacement is the
+ * difference between the address of .stapsdt.base and the address in the note.
  */
 static int probe_locate(const struct elf_file *elf, const struct probe_addresses *addresses,
 			struct elf_probe *ret)
@@ -206,7 +206,7 @@ int elf_file_probe(const struct elf_file *elf, const char *provider, const char 
 {
 	struct probe_search probe = {.provider = provider, .name = name};
 	struct note_search search = {probe_match, &probe, ELF_NOTES_BYTES_MAX};
-	/* The notes of probes are not loaded, so no segment has them. */
+	/* Probe notes are not loaded, so they are in no PT_NOTE segment. */
 	int err = sections_search(elf, &search);
 
 	if (err < 0)

@@ -9,12 +9,12 @@
 
 #define RELOCATIONS_AT_ONCE 512
 
-/* One that jumps through a word of the global offset table. */
+/* A PLT stub that jumps through a word of the global offset table. */
 struct slot {
 	uint64_t address, word;
 	uint32_t size_bytes;
-	uint32_t symbol;   /* number in .dynsym; 0: none */
-	uint64_t resolver; /* where there is none */
+	uint32_t symbol;   /* index in .dynsym; 0 if there is none */
+	uint64_t resolver; /* for an IRELATIVE relocation */
 	bool known;
 };
 
@@ -22,7 +22,7 @@ struct search {
 	const struct elf_file *elf;
 	VEC(struct slot) slots;
 	VEC(struct sort_key) by_word;
-	size_t unknown; /* slots of which no relocation was seen yet */
+	size_t unknown; /* slots without a relocation so far */
 };
 
 static void search_deinit(struct search *search)
@@ -31,7 +31,7 @@ static void search_deinit(struct search *search)
 	vec_deinit(&search->by_word);
 }
 
-/* The contents of a section, whole. Owned by the caller. */
+/* Read a whole section. *ret is owned by the caller. */
 static int section_read(const struct elf_file *elf, const struct elf_section *section,
 			uint64_t max_bytes, uint8_t **ret)
 {
@@ -54,7 +54,7 @@ static int section_read(const struct elf_file *elf, const struct elf_section *se
 	return 0;
 }
 
-/* "jmp *word(%rip)", perhaps behind endbr64 and a bnd prefix. */
+/* Decode "jmp *word(%rip)", optionally preceded by endbr64 and a bnd prefix. */
 static bool decode_jump(const uint8_t *code, size_t size_bytes, uint64_t address, uint64_t *ret)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -72,7 +72,7 @@ static bool decode_jump(const uint8_t *code, size_t size_bytes, uint64_t address
 	return true;
 }
 
-/* What does not say how large its entries are has them as close as they can lie. */
+/* A section without an entry size has entries as close as its alignment allows. */
 static uint32_t entry_step(const struct elf_section *section)
 {
 	if (section->entry_bytes >= 8 && section->entry_bytes <= 64)
@@ -118,7 +118,7 @@ static int sort_slots(struct search *search)
 	return sort_keys(search->by_word.data, search->by_word.size);
 }
 
-/* A relocation of a word tells of all that jump through it. */
+/* A relocation of a word applies to all slots that jump through the word. */
 static void apply(struct search *search, const Elf64_Rela *relocation)
 {
 	uint32_t type = ELF64_R_TYPE(relocation->r_info);
@@ -139,7 +139,7 @@ static void apply(struct search *search, const Elf64_Rela *relocation)
 		struct slot *slot = &search->slots.data[search->by_word.data[low].item];
 
 		if (slot->known)
-			return; /* and so are the others */
+			return; /* the other slots of this word are known too */
 		slot->known = true;
 		search->unknown--;
 		if (type == R_X86_64_IRELATIVE)
@@ -176,7 +176,7 @@ static int apply_relocations(struct search *search, const char *name)
 	return 0;
 }
 
-/* .dynsym and its strings. */
+/* Symbols of .dynsym and their strings. */
 struct symbol_names {
 	uint8_t *symbols;
 	uint64_t count;
@@ -197,7 +197,7 @@ static int symbol_names_read(const struct elf_file *elf, struct symbol_names *re
 	int err;
 
 	if (!table)
-		return 0; /* all of them are the file's own */
+		return 0; /* Without .dynsym, all entries are of the file itself. */
 	if (table->type != SHT_DYNSYM || table->link >= elf->sections.size)
 		return -EBADMSG;
 	strings = &elf->sections.data[table->link];

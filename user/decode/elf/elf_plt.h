@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The procedure linkage table: short jumps through which a file calls functions of
- * others. No symbol says what they are; the relocation does of the word that each
- * of them jumps through.
+ * The procedure linkage table (PLT): stubs through which a file calls functions
+ * of other files. PLT entries have no symbols. Their names come from the
+ * relocations of the GOT words that the stubs jump through.
  */
 #ifndef JITBPF_DECODE_ELF_ELF_PLT_H
 #define JITBPF_DECODE_ELF_ELF_PLT_H
@@ -11,25 +11,27 @@
 
 #include "decode/elf/elf_file.h"
 
-#define ELF_PLT_BYTES_MAX (4u << 20) /* of one of its sections */
+#define ELF_PLT_BYTES_MAX (4u << 20) /* limit of one PLT section */
 
 struct elf_plt_entry {
 	uint64_t address;
 	uint32_t size_bytes;
-	const char *name;  /* in the strings; NULL: the file chooses one of its own functions */
-	uint64_t resolver; /* address of what does, where there is no name */
+	/* in elf_plt.strings; NULL for an IRELATIVE entry, whose target a resolver chooses */
+	const char *name;
+	uint64_t resolver; /* address of that resolver, if name is NULL */
 };
 
 /* Owned by the caller. */
 struct elf_plt {
-	VEC(struct elf_plt_entry) entries; /* in no order */
+	VEC(struct elf_plt_entry) entries; /* unsorted */
 	char *strings;
 };
 
 /*
- * The entries of .plt, .plt.sec and .plt.got. Those that lie are left out. Returns
- * 0, also where there are none, -EBADMSG, -E2BIG (over a limit), -ENOMEM or the
- * blob's error; on failure *ret is unchanged. The caller deinits *ret.
+ * Read the entries of .plt, .plt.sec and .plt.got. Invalid entries are skipped.
+ * Returns 0 (also if there are no entries), -EBADMSG, -E2BIG (over a limit),
+ * -ENOMEM or the blob's error; on failure *ret is unchanged. The caller calls
+ * elf_plt_deinit().
  */
 int elf_file_plt(const struct elf_file *elf, struct elf_plt *ret);
 void elf_plt_deinit(struct elf_plt *plt);

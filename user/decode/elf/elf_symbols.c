@@ -27,9 +27,9 @@ static int table_check(const struct elf_file *elf, const struct elf_section *tab
 }
 
 /*
- * The strings of a symbol table, with a NUL behind the last. "@VERSION" is cut
- * from all of them at once: a cut for each symbol would let many symbols that
- * share one endless name cost their product.
+ * Read the strings of a symbol table and append a NUL. "@VERSION" is cut in one
+ * pass over all strings: a cut for each symbol would be quadratic for many
+ * symbols that share one long name.
  */
 static int strings_read(const struct elf_file *elf, const struct elf_section *symbols,
 			struct elf_symbols *ret)

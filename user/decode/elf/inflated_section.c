@@ -14,25 +14,25 @@
 #endif
 
 #define INPUT_BYTES	 (16u << 10)
-#define DICTIONARY_BYTES (32u << 10) /* as far back as deflate refers */
+#define DICTIONARY_BYTES (32u << 10) /* window size of deflate */
 #define BLOCK_BYTES	 (64u << 10)
 #define BLOCKS_KEPT	 32
-#define SPAN_BYTES	 (256u << 10) /* between points, at least */
+#define SPAN_BYTES	 (256u << 10) /* minimum distance of restart points */
 #define POINTS_MAX	 256
-#define DEFLATE_RATIO	 1032 /* it cannot do more */
+#define DEFLATE_RATIO	 1032 /* highest possible compression ratio */
 #define ZLIB_HEADER	 2
 #define RAW_DEFLATE	 (-15)
 
-/* From here on it can be inflated. */
+/* A restart point: a boundary between deflate blocks, with the state to resume there. */
 struct point {
-	uint64_t out, in; /* offsets: in the contents, and in the file of what is not yet read */
-	uint8_t bits;	  /* of the byte before, that are not yet used */
+	uint64_t out, in; /* out: offset in the contents; in: file offset of the next input byte */
+	uint8_t bits;	  /* number of bits of the byte at in - 1 that are not consumed yet */
 	uint8_t *dictionary;
 	uint32_t dictionary_bytes;
 };
 
 struct block {
-	uint64_t number; /* + 1; 0: nothing */
+	uint64_t number; /* block number + 1; 0 if the slot is empty */
 	uint64_t used;
 	uint8_t *bytes;
 };
@@ -40,12 +40,13 @@ struct block {
 struct inflated_section {
 	const struct blob *blob;
 	uint64_t size_bytes;
-	uint64_t begin, end; /* of the packed bytes, in the file */
-	uint8_t *whole;	     /* zstd's */
+	uint64_t begin, end; /* file range of the compressed bytes */
+	uint8_t *whole;	     /* the contents, for zstd only */
 	z_stream stream;
-	bool inflating;	  /* stream is to be ended */
-	bool broken;	  /* stream is of no use until it goes back to a point */
-	uint64_t out, in; /* where the stream is; in: behind what it was given */
+	bool inflating; /* the stream needs inflateEnd() */
+	bool broken;	/* the stream must be reset to a restart point before use */
+	/* Stream position. out: in the contents; in: file offset after the input buffer. */
+	uint64_t out, in;
 	VEC(struct point) points;
 	struct block blocks[BLOCKS_KEPT];
 	uint64_t uses;
@@ -95,7 +96,7 @@ static int zstd_init(struct inflated_section *inflated, uint64_t *whole_bytes)
 
 	if (inflated->size_bytes > *whole_bytes)
 		return -E2BIG;
-	/* Not yet touched, memory costs nothing: a size that lies fails before it does. */
+	/* malloc() does not touch pages, so a false size fails before it costs memory. */
 	inflated->whole = malloc(inflated->size_bytes ? inflated->size_bytes : 1);
 	if (!inflated->whole)
 		return -ENOMEM;
@@ -118,7 +119,7 @@ static int zlib_init(struct inflated_section *inflated)
 	err = blob_read(inflated->blob, inflated->begin, header, sizeof(header));
 	if (err)
 		return err;
-	/* Deflate, and no dictionary that somebody else has. */
+	/* The header must specify deflate without a preset dictionary. */
 	if ((header[0] & 15) != Z_DEFLATED || header[1] & 0x20 || (header[0] << 8 | header[1]) % 31)
 		return -EBADMSG;
 	if (inflateInit2(&inflated->stream, RAW_DEFLATE) != Z_OK)
@@ -182,7 +183,7 @@ uint64_t inflated_section_size(const struct inflated_section *inflated)
 
 size_t inflated_section_bytes(const struct inflated_section *inflated)
 {
-	/* Half a dictionary for the stream's own state, which is about that. */
+	/* The internal state of the stream is about half the size of a dictionary. */
 	size_t size_bytes = sizeof(*inflated) + DICTIONARY_BYTES * 3 / 2;
 
 	if (inflated->whole)
@@ -194,7 +195,7 @@ size_t inflated_section_bytes(const struct inflated_section *inflated)
 	return size_bytes;
 }
 
-/* The stream stands between two blocks of deflate's: remember the place, if none is near. */
+/* Add a restart point at the current deflate block boundary, unless one is near. */
 static int point_add(struct inflated_section *inflated)
 {
 	const struct point *last = &inflated->points.data[inflated->points.size - 1];
@@ -224,7 +225,7 @@ static int point_add(struct inflated_section *inflated)
 	return 0;
 }
 
-/* Input is work as well: blocks of deflate may be empty. */
+/* Input is charged as work too: deflate blocks may be empty. */
 static int stream_feed(struct inflated_section *inflated, uint64_t *work_bytes)
 {
 	uint64_t left = inflated->end - inflated->in;
@@ -247,7 +248,6 @@ static int stream_feed(struct inflated_section *inflated, uint64_t *work_bytes)
 	return 0;
 }
 
-/* Inflate the next size_bytes. */
 static int stream_read(struct inflated_section *inflated, uint8_t *to, size_t size_bytes,
 		       uint64_t *work_bytes)
 {
@@ -270,7 +270,7 @@ static int stream_read(struct inflated_section *inflated, uint8_t *to, size_t si
 			return -EBADMSG;
 		if (status != Z_OK && status != Z_STREAM_END)
 			return status == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
-		/* Behind a block, and it was not the last. */
+		/* End of a deflate block that is not the last. */
 		err = (stream->data_type & 192) == 128 ? point_add(inflated) : 0;
 		if (err)
 			return err;
@@ -303,7 +303,7 @@ static int stream_go_to(struct inflated_section *inflated, const struct point *p
 	return 0;
 }
 
-/* Bring the stream to an offset, by what is nearest before it. scratch: a block, to throw away. */
+/* Move the stream to an offset, from the nearest restart point. scratch has BLOCK_BYTES. */
 static int stream_seek(struct inflated_section *inflated, uint64_t offset, uint8_t *scratch,
 		       uint64_t *work_bytes)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The contents of a compressed section, read anywhere. Deflate can only be read
- * from its start: so while it is, points are kept from which it can go on, and
- * of what was inflated only the blocks used last. zstd keeps no such points
- * apart: that is inflated whole, within a limit.
+ * Random access to the contents of a compressed section. For zlib, the reader
+ * records restart points on the first pass and keeps a small cache of inflated
+ * blocks. zstd has no restart points, so a zstd section is decompressed as a
+ * whole, within a limit.
  */
 #ifndef JITBPF_DECODE_ELF_INFLATED_SECTION_H
 #define JITBPF_DECODE_ELF_INFLATED_SECTION_H
@@ -14,29 +14,32 @@
 struct inflated_section; /* see inflated_section.c */
 
 /*
- * section is of that kind: SHF_COMPRESSED, or with legacy true ".zdebug_*". blob
- * outlives *ret. Where it has to be held whole, that is taken off *whole_bytes.
- * Returns 0, -EBADMSG (it lies), -E2BIG (*whole_bytes are not enough), -ENOTSUP
- * (another compression), -ENOMEM or the blob's error; on failure *ret is unchanged.
+ * Open a compressed section: SHF_COMPRESSED, or ".zdebug_*" if legacy is true.
+ * blob must outlive *ret. A zstd section deducts its size from *whole_bytes.
+ * Returns 0, -EBADMSG (invalid header or data), -E2BIG (*whole_bytes is too
+ * small), -ENOTSUP (unknown compression), -ENOMEM or the blob's error; on
+ * failure *ret is unchanged.
  */
 int inflated_section_create(const struct blob *blob, const struct elf_section *section, bool legacy,
 			    uint64_t *whole_bytes, struct inflated_section **ret);
 void inflated_section_destroy(struct inflated_section *inflated);
 
+/* Size of the inflated contents in bytes. */
 uint64_t inflated_section_size(const struct inflated_section *inflated);
 
 /*
- * Read size_bytes from offset on, which lie inside. What is inflated to get there
- * is taken off *work_bytes. Returns 0, -EBADMSG, -E2BIG (*work_bytes are not
- * enough), -ENOMEM or the blob's error.
+ * Read the inflated range [offset, offset + size_bytes). The bytes that have to
+ * be read and inflated on the way are deducted from *work_bytes. Returns 0,
+ * -EBADMSG (damaged data, or the range is outside the section), -E2BIG
+ * (*work_bytes is too small), -ENOMEM or the blob's error.
  */
 int inflated_section_read(struct inflated_section *inflated, uint64_t offset, void *buf,
 			  size_t size_bytes, uint64_t *work_bytes);
 
-/* Let go of what was inflated: it will be again where it is asked for. */
+/* Free the cached blocks. A later read inflates them again. */
 void inflated_section_drop_cache(struct inflated_section *inflated);
 
-/* Memory that it takes. */
+/* Memory in use, in bytes. */
 size_t inflated_section_bytes(const struct inflated_section *inflated);
 
 #endif

@@ -8,8 +8,8 @@
 #include "base/scope.h"
 
 #define WINDOW_BYTES (8u << 10)
-#define WHOLE_BYTES  (1u << 20) /* of a section that is read at once */
-#define KEPT_BYTES   (2u << 20) /* of a window, for the next one */
+#define WHOLE_BYTES  (1u << 20) /* sections up to this size are read at once */
+#define KEPT_BYTES   (2u << 20) /* larger windows are freed as soon as they are not needed */
 #define STRING_FIRST 256
 
 const struct elf_section *section_find(const struct elf_file *elf, const char *name,
@@ -75,7 +75,7 @@ struct section_reader section_reader_again(const struct section_reader *of)
 static int window_reserve(struct section_reader *reader, uint64_t size_bytes)
 {
 	reader->window_bytes = 0;
-	/* One that was needed once for something huge is not kept. */
+	/* A window that was large for a single view is not kept. */
 	if (size_bytes <= reader->window_capacity &&
 	    (reader->window_capacity <= KEPT_BYTES || reader->window_capacity / 4 <= size_bytes))
 		return 0;
@@ -88,13 +88,13 @@ static int window_reserve(struct section_reader *reader, uint64_t size_bytes)
 	return 0;
 }
 
-/* Read the window anew, larger than asked for: what comes next is near, in a small section. */
+/* Fill the window with more than requested: nearby bytes are likely to be read next. */
 static int window_fill(struct section_reader *reader, uint64_t offset, uint64_t wanted)
 {
 	uint64_t size_bytes = wanted > WINDOW_BYTES ? wanted : WINDOW_BYTES;
 	int err;
 
-	/* Of what is packed, the part before damage is still good. */
+	/* A compressed section is never read whole: its contents before a damage stay readable. */
 	if (!reader->inflated && !reader->sparing && reader->size_bytes <= WHOLE_BYTES) {
 		offset = 0;
 		size_bytes = reader->size_bytes;

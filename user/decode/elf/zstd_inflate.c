@@ -7,7 +7,7 @@
 #include "base/scope.h"
 
 #define INPUT_BYTES	(16u << 10)
-#define ZSTD_WINDOW_LOG 26 /* as far back as may be referred to, which is the decoder's memory */
+#define ZSTD_WINDOW_LOG 26 /* limit of the zstd window, which bounds the decoder's memory */
 
 int zstd_inflate(const struct blob *blob, uint64_t begin, uint64_t end, uint8_t *to,
 		 uint64_t size_bytes)
@@ -19,7 +19,7 @@ int zstd_inflate(const struct blob *blob, uint64_t begin, uint64_t end, uint8_t 
 	uint64_t at = begin;
 	int err = context && input ? 0 : -ENOMEM;
 
-	/* Frames to be skipped, in a file with holes, would be terabytes of nothing. */
+	/* Skippable frames in a sparse file could make the input terabytes long. */
 	if (!err && (end - begin) / 2 > size_bytes + INPUT_BYTES)
 		err = -EBADMSG;
 	if (context)
