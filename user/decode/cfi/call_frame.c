@@ -5,20 +5,20 @@
 #include "decode/dwarf/dwarf_data.h"
 #include "decode/cfi/eh_pointer.h"
 
-#define ENTRY_HEAD_BYTES   20 /* the longest length, and the longest CIE pointer */
+#define ENTRY_HEAD_BYTES   20 /* longest length and longest CIE pointer */
 #define AUGMENTATION_MAX   15
 #define ADDRESS_BYTES	   8
 #define EH_CIE_ID	   0
 #define DEBUG_CIE_ID	   UINT32_MAX
 #define DEBUG_CIE_ID_64BIT UINT64_MAX
 
-/* An entry; the cursor stands behind what tells its kind. */
+/* An entry. The content cursor is after the CIE id or pointer. */
 struct entry {
 	struct cursor content; /* borrowed */
-	uint64_t address;      /* of the content's begin */
+	uint64_t address;      /* of content.begin */
 	uint64_t next;
 	bool is_cie;
-	uint64_t cie_offset; /* of an FDE */
+	uint64_t cie_offset; /* offset of an FDE's CIE */
 };
 
 void call_frame_section_init(struct call_frame_section *ret, struct section_reader *reader,
@@ -45,7 +45,7 @@ size_t call_frame_section_bytes(const struct call_frame_section *section)
 	return section_reader_bytes(&section->entries) + section_reader_bytes(&section->cies);
 }
 
-/* What follows the length, at `id_offset`, tells CIEs and FDEs apart. */
+/* Decode the field after the length, which tells a CIE from an FDE. */
 static int entry_identify(const struct call_frame_section *section, struct entry *entry,
 			  uint64_t id_offset, uint8_t offset_bytes)
 {
@@ -64,7 +64,7 @@ static int entry_identify(const struct call_frame_section *section, struct entry
 	return 0;
 }
 
-/* -ENOENT: the section ends here. ret->next is set where the entry's size makes sense. */
+/* Read an entry. Sets ret->next if its size is valid. Returns -ENOENT at the end of the section. */
 static int entry_read(const struct call_frame_section *section, struct section_reader *reader,
 		      uint64_t offset, struct entry *ret)
 {
@@ -94,7 +94,7 @@ static int entry_read(const struct call_frame_section *section, struct section_r
 	return err ? err : entry_identify(section, ret, offset, offset_bytes);
 }
 
-/* The letters of a CIE's augmentation that say something of FDEs. */
+/* Decode the augmentation data that matter for FDEs. */
 static int augmentation_read(const char *letters, struct cursor *data, struct call_frame_cie *cie)
 {
 	uint8_t encoding;
@@ -115,11 +115,11 @@ static int augmentation_read(const char *letters, struct cursor *data, struct ca
 			    eh_length_read(data, encoding, &ignored))
 				return -EBADMSG;
 			break;
-		case 'S': /* a signal's frame: is seen by its rules */
+		case 'S': /* signal frame: recognised by its rules instead */
 		case 'B':
 			break;
 		default:
-			/* It may have data, so that none behind it can be read. */
+			/* Unknown data of unknown size: no later letter can be decoded. */
 			cie->is_opaque = true;
 			return strchr(letters, 'R') ? -EBADMSG : 0;
 		}
@@ -135,7 +135,7 @@ static int cie_augmentation(struct cursor *c, const char *letters, struct call_f
 
 	if (!*letters)
 		return 0;
-	/* Without a size, not even what follows can be found. */
+	/* Without 'z' the augmentation data have no size, so the rest cannot be found. */
 	if (*letters != 'z' || dwarf_read_uleb(c, &size_bytes) ||
 	    cursor_take(c, size_bytes, &bytes))
 		return -EBADMSG;
@@ -156,7 +156,7 @@ static int cie_parse(struct entry *entry, struct call_frame_cie *cie)
 		return -EBADMSG;
 	if (version != 1 && version != 3 && version != 4)
 		return -EBADMSG;
-	/* Of addresses, of segment selectors. */
+	/* address size and segment selector size */
 	if (version == 4 && (cursor_read(c, sizes, 2) || sizes[0] != ADDRESS_BYTES || sizes[1]))
 		return -EBADMSG;
 	if (dwarf_read_uleb(c, &program->code_factor) || dwarf_read_sleb(c, &program->data_factor))

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Pointers as .eh_frame and .eh_frame_hdr write them: see enum dwarf_eh_pointer. */
+/* Encoded pointers of .eh_frame and .eh_frame_hdr, see enum dwarf_eh_pointer. */
 #ifndef JITBPF_DECODE_CFI_EH_POINTER_H
 #define JITBPF_DECODE_CFI_EH_POINTER_H
 
 #include "base/cursor.h"
 
-/* What pointers count from. */
+/* Base addresses of relative pointers. */
 struct eh_pointer_base {
-	uint64_t here;	      /* the address of the cursor's begin */
-	const uint64_t *data; /* what data-relative means here; NULL: nothing */
+	uint64_t here;	      /* address of the cursor's first byte */
+	const uint64_t *data; /* base of data-relative pointers; NULL if there is none */
 };
 
 /*
- * The next pointer. Returns 0 or -EBADMSG: cut, an encoding that is not known, or one that
- * only the process could follow (indirect); nothing is moved then.
+ * Read an encoded pointer. Returns 0, or -EBADMSG if it is truncated, its
+ * encoding is unknown, or it is indirect, which only the process could follow.
+ * On failure the cursor does not move.
  */
 int eh_pointer_read(struct cursor *c, uint8_t encoding, const struct eh_pointer_base *base,
 		    uint64_t *ret);
 
-/* Only what is written, from nothing: how long a function is. */
+/* Read a length in the format of an encoding, without its base. */
 int eh_length_read(struct cursor *c, uint8_t encoding, uint64_t *ret);
 
-/* Of one in this encoding; 0: it varies, or is not known. */
+/* Returns the size of a pointer in this encoding; 0 if it varies or is unknown. */
 size_t eh_pointer_bytes(uint8_t encoding);
 
 #endif

@@ -7,7 +7,7 @@
 #include "decode/dwarf/dwarf_data.h"
 #include "decode/cfi/eh_pointer.h"
 
-#define HEADER_BYTES_MAX   32 /* before its table */
+#define HEADER_BYTES_MAX   32 /* limit of the header before its table */
 #define HEADER_VERSION	   1
 #define INDEX_WORK_BYTES   (64u << 20)
 #define INFLATE_WORK_BYTES (256u << 20)
@@ -19,10 +19,10 @@ bool fde_table_has_header(const struct fde_table *table)
 
 /* --- .eh_frame_hdr ------------------------------------------------------------- */
 
-/* What stands in it before its table. */
+/* Header fields of .eh_frame_hdr. */
 struct header {
-	uint64_t eh_frame; /* address */
-	uint64_t count;	   /* 0: it has no table */
+	uint64_t eh_frame; /* address of .eh_frame */
+	uint64_t count;	   /* entries; 0 if there is no table */
 	uint64_t table_offset;
 	uint8_t encoding;
 };
@@ -30,7 +30,7 @@ struct header {
 static int header_parse(struct cursor *c, uint64_t address, struct header *ret)
 {
 	struct eh_pointer_base base = {.here = address, .data = &address};
-	uint8_t encodings[4]; /* version, .eh_frame's address, count, table */
+	uint8_t encodings[4]; /* formats of version, .eh_frame address, count, table */
 	struct header header = {0};
 
 	if (cursor_read(c, encodings, sizeof(encodings)) || encodings[0] != HEADER_VERSION ||
@@ -70,7 +70,7 @@ static int header_entry(struct fde_table *table, uint64_t i, struct fde_table_en
 
 /* --- the index ------------------------------------------------------------------ */
 
-/* -EBADMSG: it is none that could be asked for. */
+/* Returns -EBADMSG for a function outside [low, high) or with an empty or wrapping range. */
 static int index_key(const struct fde_table *table, const struct call_frame *frame, uint64_t fde,
 		     struct sort_key *ret)
 {
@@ -169,7 +169,7 @@ int fde_table_find(struct fde_table *table, uint64_t address, uint64_t *ret)
 	return 0;
 }
 
-/* Up to the end of what the program loads there, or of the section, where it says so. */
+/* Open .eh_frame up to the end of its section, or of its segment if no section matches. */
 static int eh_frame_open(const struct elf_file *elf, uint64_t address,
 			 struct section_budget *budget, struct section_reader *ret)
 {
@@ -195,7 +195,7 @@ static int eh_frame_open(const struct elf_file *elf, uint64_t address,
 	return -ENOENT;
 }
 
-/* The section, and its table if there is one that can be true. */
+/* Open .eh_frame, and the table of .eh_frame_hdr if its fields are consistent. */
 static int header_open(struct fde_table *table, const struct elf_file *elf,
 		       struct section_budget *budget)
 {

@@ -11,13 +11,15 @@
 
 struct run {
 	const struct frame_program *program;
-	const struct frame_rules *initial; /* NULL: these are they */
+	/* rules for DW_CFA_restore; NULL in the program of a CIE */
+	const struct frame_rules *initial;
 	struct cursor code;
 	uint64_t location;
 	struct frame_rules rules;
 	struct frame_rules remembered[REMEMBERED_MAX];
 	uint32_t remembered_count;
-	const struct frame_window *window; /* NULL: it has no locations */
+	/* NULL in the program of a CIE, which has no locations */
+	const struct frame_window *window;
 };
 
 int frame_window_add(const struct frame_window *window, uint64_t address, int32_t cfa, int16_t rbp)
@@ -30,7 +32,6 @@ int frame_window_add(const struct frame_window *window, uint64_t address, int32_
 			       cfa, rbp);
 }
 
-/* Write down what holds at the location. */
 static int run_add_row(const struct run *run)
 {
 	struct unwind_row row = frame_rules_row(&run->rules);
@@ -89,7 +90,7 @@ static struct frame_place place_at(enum frame_place_kind kind, uint64_t base, in
 	};
 }
 
-/* In the CFA's frame, `factored` data factors away; wraps as it likes, rows are checked. */
+/* A place relative to the CFA, in data factors. Overflow is harmless: frame_rules_row() checks. */
 static struct frame_place place_in_frame(const struct run *run, enum frame_place_kind kind,
 					 uint64_t factored)
 {
@@ -101,8 +102,9 @@ static struct frame_place place_in_frame(const struct run *run, enum frame_place
 }
 
 /*
- * What an expression leaves: rsp + 8 + ((rip & 15) >= 11) * 8 in procedure linkage tables;
- * a register and an offset, or what stands there, or 8 more (as OpenSSL's assembly has it).
+ * Match the DWARF expressions that occur in practice. The PLT expression is rsp
+ * + 8 + ((rip & 15) >= 11) * 8. The others are register + offset, the value
+ * stored there, or (in OpenSSL's assembly) that value + 8.
  */
 static struct frame_place place_of_expression(struct cursor c)
 {
@@ -149,7 +151,7 @@ static int expression_read(struct run *run, struct frame_place *ret)
 	return 0;
 }
 
-/* An offset as it stands, or signed and in data factors. */
+/* Read an offset: unsigned and unfactored, or signed and in data factors. */
 static int offset_read(struct run *run, bool factored, uint64_t *ret)
 {
 	int64_t number;
@@ -192,7 +194,7 @@ static int cfa_define(struct run *run, uint8_t operation)
 	return 0;
 }
 
-/* Of the register `number`, whatever else is said of it. */
+/* Set the rule of a register by an instruction. */
 static int register_define(struct run *run, uint8_t operation, uint64_t number)
 {
 	struct frame_place place = {.kind = FRAME_OTHER};
@@ -232,7 +234,10 @@ static int register_define(struct run *run, uint8_t operation, uint64_t number)
 	default: /* DWARF_CFA_EXPRESSION, DWARF_CFA_VAL_EXPRESSION */
 		if (expression_read(run, &place))
 			return -EBADMSG;
-		/* It leaves the place of the first, the value of the other. */
+		/*
+		 * DW_CFA_expression computes the address of the saved value,
+		 * the other the value itself.
+		 */
 		if (operation == DWARF_CFA_EXPRESSION)
 			place.kind = place.kind == FRAME_VALUE ? FRAME_MEMORY : FRAME_OTHER;
 	}
@@ -256,7 +261,7 @@ static int state_restore(struct run *run)
 	return 0;
 }
 
-/* Where the next location is, in the operand or in the instruction itself. */
+/* Read the next location from the operand or from the instruction's low bits. */
 static int location_read(struct run *run, uint8_t operation, uint64_t *ret)
 {
 	struct eh_pointer_base base = {.here = run->program->code_address};
@@ -277,7 +282,7 @@ static int location_read(struct run *run, uint8_t operation, uint64_t *ret)
 	return 0;
 }
 
-/* The rules hold up to the next location. */
+/* Add a row for the rules in effect, and move to the next location. */
 static int location_advance(struct run *run, uint8_t operation)
 {
 	uint64_t next;
@@ -349,7 +354,7 @@ int frame_program_rules(const struct frame_program *program, struct frame_rules 
 	struct run run = {
 		.program = program,
 		.code = program->code,
-		/* The ABI's: what is not said of a register, it keeps. */
+		/* Default by the ABI: a register without a rule keeps its value. */
 		.rules = {.cfa = {.kind = FRAME_OTHER}, .ra = {.kind = FRAME_OTHER}},
 	};
 

@@ -25,7 +25,7 @@ static bool place_saved(const struct frame_place *place, int greg_offset)
 	return place_is(place, FRAME_MEMORY, DWARF_REGISTER_RSP, greg_offset);
 }
 
-/* The kernel's frame of a signal, as the C library says it of what its handlers return to. */
+/* Match the rules that glibc gives for its signal trampoline: offsets into struct ucontext. */
 static bool rules_of_signal(const struct frame_rules *rules)
 {
 	return place_saved(&rules->ra, offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP])) &&
@@ -69,7 +69,7 @@ static bool rbp_of_rules(const struct frame_rules *rules, int16_t *ret)
 	}
 	if (rbp->kind != FRAME_MEMORY || cfa->kind == FRAME_PLT)
 		return false;
-	/* A row counts from the CFA; or from rbp, where the CFA stands in memory. */
+	/* A row's rbp is relative to the CFA, or to rbp if the CFA is stored in memory. */
 	if (cfa->kind == FRAME_VALUE && rbp->base == cfa->base)
 		offset -= (uint64_t)cfa->offset;
 	else if (rbp->base != (cfa->kind == FRAME_MEMORY ? DWARF_REGISTER_RBP : FRAME_BASE_CFA))

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What call frame information says at one address of where the caller's registers are; of
- * those that unwind rows hold: rsp, rbp, the return address.
- */
+/* Call frame rules at one address: how to recover the caller's rsp, rbp and return address. */
 #ifndef JITBPF_DECODE_CFI_FRAME_RULES_H
 #define JITBPF_DECODE_CFI_FRAME_RULES_H
 
@@ -11,16 +8,17 @@
 #include <stdint.h>
 
 enum frame_place_kind {
-	FRAME_SAME,	 /* it is what it is in the frame itself; of rsp: the CFA */
-	FRAME_UNDEFINED, /* there is none */
-	FRAME_VALUE,	 /* it is base + offset */
-	FRAME_MEMORY,	 /* it stands at base + offset */
-	FRAME_SAVED_RSP, /* it is 8 + what stands there: rsp as it was behind the return address */
-	FRAME_PLT,	 /* as linkers say it of procedure linkage tables: UNWIND_PLT */
+	FRAME_SAME,	 /* the register keeps its value; rsp: the CFA */
+	FRAME_UNDEFINED, /* the caller has no value, as in the outermost frame */
+	FRAME_VALUE,	 /* the value is base + offset */
+	FRAME_MEMORY,	 /* the value is stored at base + offset */
+	FRAME_SAVED_RSP, /* 8 + the value stored at base + offset */
+	FRAME_PLT,	 /* the expression that linkers write for PLTs: UNWIND_PLT */
+
 	FRAME_OTHER,
 };
 
-#define FRAME_BASE_CFA	 255 /* else a register's number in DWARF */
+#define FRAME_BASE_CFA	 255 /* any other base is a DWARF register number */
 #define FRAME_BASE_OTHER 254
 
 struct frame_place {
@@ -33,7 +31,7 @@ struct frame_rules {
 	struct frame_place cfa, rsp, rbp, ra;
 };
 
-/* As a row, whose pc is 0; what that cannot hold is UNWIND_UNKNOWN. */
+/* Convert rules to a row with pc 0. Rules that a row cannot express become UNWIND_UNKNOWN. */
 struct unwind_row frame_rules_row(const struct frame_rules *rules);
 
 #endif

@@ -5,15 +5,15 @@
 #include <string.h>
 
 #define PIECE_BYTES  (16u << 10)
-#define MARGIN_BYTES 16 /* more than the code has */
+#define MARGIN_BYTES 16 /* more than the size of a trampoline */
 
-/* Short, so that it is searched for fast; rare, as code goes. */
+/* The search is for the short and rare syscall; the bytes before it are compared after. */
 static const uint8_t syscall_code[] = {0x0f, 0x05};
 
-/* A part of the file, with what is around it. */
+/* A piece of the file with a margin on both sides. */
 struct piece {
 	uint8_t bytes[MARGIN_BYTES + PIECE_BYTES + MARGIN_BYTES];
-	uint64_t offset; /* of the bytes */
+	uint64_t offset; /* file offset of bytes[0] */
 	size_t size_bytes;
 };
 
@@ -28,10 +28,10 @@ static int piece_read(const struct blob *blob, uint64_t offset, struct piece *re
 	return blob_read(blob, ret->offset, ret->bytes, ret->size_bytes);
 }
 
-/* Where the code begins that ends with the syscall at `at`; NULL: it is for something else. */
+/* Returns the start of the trampoline whose syscall is at `at`; NULL for other code. */
 static const uint8_t *code_begin(const struct piece *piece, const uint8_t *at)
 {
-	/* mov $SYS_rt_sigreturn to rax, or to eax, which clears the rest. */
+	/* mov $SYS_rt_sigreturn to rax or to eax */
 	static const uint8_t long_mov[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0};
 	static const uint8_t short_mov[] = {0xb8, 0x0f, 0, 0, 0};
 	size_t before = (size_t)(at - piece->bytes);

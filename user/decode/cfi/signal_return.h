@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The code that signal handlers return to. It does nothing but call the kernel, for which rsp
- * points to the signal's frame; call frame information says so in glibc, is not there in
- * musl, and wrong in Go. So it is found by its instructions.
+ * Detection of signal trampolines, the code that signal handlers return to. It
+ * only calls rt_sigreturn, and rsp points to the signal frame. Call frame
+ * information describes the trampoline in glibc, is missing in musl, and is
+ * wrong in Go. So the instructions themselves are matched.
  */
 #ifndef JITBPF_DECODE_CFI_SIGNAL_RETURN_H
 #define JITBPF_DECODE_CFI_SIGNAL_RETURN_H
@@ -12,9 +13,10 @@
 #include "base/blob.h"
 
 /*
- * The first such code of which a byte is in [offset, end) of the file, as a range of file
- * offsets: with the byte before it, since a handler's return address is looked up in what
- * would have been the call. Both are `end` where there is none. Returns 0 or the blob's error.
+ * Find the first trampoline that overlaps [offset, end) of the file, as a range
+ * of file offsets. The range includes the byte before the trampoline, since a
+ * return address is looked up at address - 1. Sets both outputs to `end` if
+ * there is none. Returns 0 or the blob's error.
  */
 int signal_return_find(const struct blob *blob, uint64_t offset, uint64_t end, uint64_t *ret_start,
 		       uint64_t *ret_end);

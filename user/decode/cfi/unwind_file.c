@@ -10,11 +10,11 @@
 #include "decode/cfi/fde_table.h"
 #include "decode/cfi/signal_return.h"
 
-#define WORK_BYTES     (4u << 20) /* looked at for one page */
+#define WORK_BYTES     (4u << 20) /* work budget of one page */
 #define INFLATE_BYTES  (64u << 20)
 #define BODY_BYTES_MAX (16u << 20)
 
-/* Code in the file, and where it is mapped. */
+/* Executable bytes of the file and their address. */
 struct code_range {
 	uint64_t file_offset, size_bytes;
 	uint64_t address;
@@ -22,9 +22,10 @@ struct code_range {
 
 struct unwind_file {
 	const struct blob *blob;       /* borrowed */
-	VEC(struct code_range) ranges; /* ascending by offset, and apart */
+	VEC(struct code_range) ranges; /* sorted by file offset, disjoint */
 	struct section_budget budget;
-	struct fde_table tables[2]; /* what the first does not know, the second may */
+	/* .eh_frame and .debug_frame; the second fills gaps of the first */
+	struct fde_table tables[2];
 	uint32_t table_count;
 };
 
@@ -137,18 +138,18 @@ static struct frame_window window_part(const struct frame_window *of, uint64_t s
 	};
 }
 
-/* Going through the functions that a table knows. */
+/* A walk over the functions of one table. */
 struct walk {
 	struct unwind_file *file;
-	uint32_t table; /* its index */
+	uint32_t table; /* index in unwind_file.tables */
 	const struct frame_window *window;
-	uint64_t at; /* rows are there up to here */
+	uint64_t at; /* rows are complete up to this address */
 };
 
 static int rows_by_tables(struct unwind_file *file, uint32_t table,
 			  const struct frame_window *window);
 
-/* Up to end, of which this table says nothing. */
+/* Fill the gap up to `end` from the next table. */
 static int walk_gap(struct walk *walk, uint64_t end)
 {
 	struct frame_window part;
@@ -160,7 +161,7 @@ static int walk_gap(struct walk *walk, uint64_t end)
 	return rows_by_tables(walk->file, walk->table + 1, &part);
 }
 
-/* A function, and what is before it; -EBADMSG: not what the table says. */
+/* Add the rows of a function and of the gap before it. -EBADMSG: the FDE contradicts the table. */
 static int walk_function(struct walk *walk, const struct fde_table_entry *entry, uint64_t limit)
 {
 	struct fde_table *table = &walk->file->tables[walk->table];
@@ -188,8 +189,8 @@ static int walk_function(struct walk *walk, const struct fde_table_entry *entry,
 }
 
 /*
- * Rows of all of the window by this table, and where it has gaps by the next one. -EBADMSG:
- * the table lies, which only a header does.
+ * Add rows for all of the window: from this table, and in its gaps from the
+ * next one. Returns -EBADMSG only if the table is an invalid .eh_frame_hdr.
  */
 static int rows_by_tables(struct unwind_file *file, uint32_t table,
 			  const struct frame_window *window)
@@ -231,7 +232,7 @@ static void rows_drop(struct unwind_rows *rows, uint32_t offset)
 		rows->rows.size--;
 }
 
-/* Rows of all of the window. */
+/* Add rows for all of the window. */
 static int rows_add(struct unwind_file *file, const struct frame_window *window)
 {
 	uint32_t offset = window->offset;
@@ -250,14 +251,14 @@ static int rows_add(struct unwind_file *file, const struct frame_window *window)
 	}
 	if (err != -E2BIG)
 		return err;
-	/* What was to come behind the last row is missing. */
+	/* The budget is spent: code after the last row is unknown. */
 	if (window->rows->rows.size)
 		offset = window->rows->rows.data[window->rows->rows.size - 1].offset;
 	return rows_add_command(window->rows, offset > window->offset ? offset : window->offset,
 				UNWIND_UNKNOWN);
 }
 
-/* As signal_return_find(), while there is some of the budget left. */
+/* Call signal_return_find() if the budget allows. */
 static int signals_find(struct unwind_file *file, uint64_t start, uint64_t end, uint64_t *ret_start,
 			uint64_t *ret_end)
 {
@@ -269,7 +270,10 @@ static int signals_find(struct unwind_file *file, uint64_t start, uint64_t end, 
 	return signal_return_find(file->blob, start, end, ret_start, ret_end);
 }
 
-/* The part of the page that [*start, end) of the file is, up to where signal handlers return to. */
+/*
+ * Add the rows of file range [*start, end) up to the end of the next signal
+ * trampoline. Sets *start to the end of the trampoline.
+ */
 static int page_part_add(struct unwind_file *file, const struct code_range *range,
 			 uint64_t page_start, uint64_t *start, uint64_t end,
 			 struct unwind_rows *rows)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind rows of an ELF file, by its .eh_frame, and .debug_frame where that says nothing: made
- * a page at a time, of just those functions that lie in it. .eh_frame_hdr finds them; where
- * there is none, or it does not fit the rest, all of the section is gone through once for an
- * index. What signal handlers return to is known by its instructions.
+ * Unwind rows of an ELF file, made for one page of UNWIND_PAGE_BYTES at a time.
+ * Rows come from .eh_frame, and from .debug_frame for code that .eh_frame does
+ * not cover. Functions are found by .eh_frame_hdr; if that is missing or
+ * invalid, the whole section is indexed once. Signal trampolines are detected
+ * by their instructions.
  *
- * Pages are of file offsets, so that nobody else has to know the file's addresses.
+ * Pages are numbered by file offset, so callers need not know the file's
+ * addresses.
  */
 #ifndef JITBPF_DECODE_CFI_UNWIND_FILE_H
 #define JITBPF_DECODE_CFI_UNWIND_FILE_H
@@ -19,28 +21,30 @@
 struct unwind_file; /* see unwind_file.c */
 
 /*
- * Read what is needed to find functions. blob outlives *ret. A file without call
- * frame information is none the worse: see unwind_file_page(). Returns 0, -ENOEXEC,
- * -EBADMSG, -E2BIG, -ENOMEM or the blob's error.
+ * Open a file. blob must outlive *ret. A file without call frame information is
+ * not an error, see unwind_file_page(). Returns 0, -ENOEXEC, -EBADMSG, -E2BIG,
+ * -ENOMEM or the blob's error.
  */
 int unwind_file_create(const struct blob *blob, struct unwind_file **ret);
 void unwind_file_destroy(struct unwind_file *file); /* NULL is allowed */
 
 /*
- * The rows of [page << UNWIND_PAGE_SHIFT, + UNWIND_PAGE_BYTES) of the file, offsets from there;
- * the first is at 0. Added to *ret, which is empty. Code of which nothing is said has
- * UNWIND_FRAME_POINTER, rules that rows cannot express or that make no sense UNWIND_UNKNOWN;
- * so has all behind what may be looked at for one page. Returns 0, -ENOMEM or the blob's error.
+ * Add the rows of one page to *ret, which must be empty. Row offsets are
+ * relative to the start of the page; the first row is at 0. Code without call
+ * frame information gets UNWIND_FRAME_POINTER. Rules that are invalid or that
+ * rows cannot express get UNWIND_UNKNOWN, and so does all code after the work
+ * budget of the page is spent. Returns 0, -ENOMEM or the blob's error.
  */
 int unwind_file_page(struct unwind_file *file, uint32_t page, struct unwind_rows *ret);
 
 /*
- * The row that holds in most of the dynamic symbol's code: the frame of a function's
- * body. Returns 0, -ENOENT, -ENOMEM, -EBADMSG or the blob's error.
+ * Find the row that covers most bytes of a dynamic symbol's code, which is the
+ * frame of the function's body. Returns 0, -ENOENT, -ENOMEM, -EBADMSG or the
+ * blob's error.
  */
 int unwind_file_body_row(struct unwind_file *file, const char *symbol, struct unwind_row *ret);
 
-/* Memory that it takes. */
+/* Memory in use, in bytes. */
 size_t unwind_file_bytes(const struct unwind_file *file);
 
 #endif

@@ -44,7 +44,7 @@ size_t unwind_rows_behind(const struct unwind_rows *rows, uint32_t offset)
 	return low;
 }
 
-/* What the first `count` rows say of all behind them. */
+/* Returns the row that holds after the first `count` rows. */
 static struct unwind_row row_of(const struct unwind_rows *rows, size_t count)
 {
 	const struct unwind_wide_row *row;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind rows of a range of code, as decoders make them: of a file's call frame information
- * (decode/cfi/unwind_file.h), or of machine code (decode/x86/code_unwind.h). Rows are ascending by
- * offset, no two at one offset; each holds up to the next one.
+ * Unwind rows of a range of code, as the decoders produce them: from call frame
+ * information (decode/cfi/unwind_file.h) or from machine code
+ * (decode/x86/code_unwind.h). Rows are sorted by offset, with distinct offsets.
+ * A row holds up to the next row.
  */
 #ifndef JITBPF_DECODE_CFI_UNWIND_ROWS_H
 #define JITBPF_DECODE_CFI_UNWIND_ROWS_H
@@ -14,8 +15,8 @@
 #include "uapi/unwind.h"
 
 struct unwind_wide_row {
-	uint32_t offset; /* from the beginning of the range */
-	int32_t cfa;	 /* as struct unwind_row */
+	uint32_t offset; /* relative to the start of the range */
+	int32_t cfa;	 /* as in struct unwind_row */
 	int16_t rbp;
 	uint16_t reserved;
 };
@@ -26,22 +27,22 @@ struct unwind_rows {
 };
 
 /*
- * What holds from offset on: takes the place of a row at the same offset, and is left out
- * where it says the same as the one before. Offsets come in ascending order, -EINVAL
- * otherwise. Returns 0 or -ENOMEM.
+ * Append a row that holds from offset on. It replaces a row at the same offset,
+ * and is dropped if it equals the row before. Returns 0, -EINVAL if offset is
+ * lower than the last one, or -ENOMEM.
  */
 int unwind_rows_add(struct unwind_rows *rows, uint32_t offset, int32_t cfa, int16_t rbp);
 
-/* The row that holds at offset; UNWIND_NOT_MADE's where that is before the first. pc is 0. */
+/* Returns the row at offset, with pc 0; UNWIND_NOT_MADE before the first row. */
 struct unwind_row unwind_rows_at(const struct unwind_rows *rows, uint32_t offset);
 
-/* The number of the first row behind offset. */
+/* Returns the index of the first row after offset. */
 size_t unwind_rows_behind(const struct unwind_rows *rows, uint32_t offset);
 
 /*
- * Cut out what holds in [offset, offset + UNWIND_PAGE_BYTES), as the rows of a page, of which
- * the first has pc 0. Where there are more than max, the last one says UNWIND_UNKNOWN.
- * Returns how many there are: 1..max. max is at least 1.
+ * Copy the rows of [offset, offset + UNWIND_PAGE_BYTES) to ret, at most max >=
+ * 1 of them. The first row has pc 0. If there are more than max, the last row
+ * is UNWIND_UNKNOWN. Returns the number of rows, at least 1.
  */
 uint32_t unwind_rows_page(const struct unwind_rows *rows, uint32_t offset, struct unwind_row *ret,
 			  uint32_t max);

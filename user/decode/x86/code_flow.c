@@ -5,15 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How often what follows calls that do not return is found out one after the other. */
+/* Limit of restarts: each one follows the discovery of calls that do not return. */
 #define ROUNDS_MAX 8
 
-/* A straight stretch under way. */
+/* A run of straight-line code that is being followed. */
 struct stretch {
 	uint32_t at;
 	uint16_t frame;
-	bool behind_call; /* nothing but padding since */
-	uint8_t compared; /* with rsp, by the instruction before; FRAME_REGISTERS: none */
+	bool behind_call; /* only padding since the call */
+	/* register that the previous instruction compared with rsp; FRAME_REGISTERS if none */
+	uint8_t compared;
 };
 
 int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_bytes,
@@ -86,7 +87,11 @@ static int arrive_first(struct code_flow *flow, const struct stretch *s)
 	return 1;
 }
 
-/* The two ways lead to the same place with frames of which nothing is common. */
+/*
+ * Two paths join with incompatible frames. If one of them comes from a call,
+ * that call does not return. Otherwise a trial is refuted, and the frame is
+ * unknown.
+ */
 static int disagree(struct code_flow *flow, struct stretch *s, uint16_t met)
 {
 	struct code_point *point = &flow->points[s->at];
@@ -107,7 +112,7 @@ static int disagree(struct code_flow *flow, struct stretch *s, uint16_t met)
 	return 1;
 }
 
-/* Come to an instruction. Returns 1 to go on from it, 0 where that has been done, or -ENOMEM. */
+/* Arrive at an instruction. Returns 1 to decode it, 0 if that was done before, or -ENOMEM. */
 static int arrive(struct code_flow *flow, struct stretch *s)
 {
 	struct code_point *point = &flow->points[s->at];
@@ -123,7 +128,8 @@ static int arrive(struct code_flow *flow, struct stretch *s)
 	if (flow->trial && !(point->flags & CODE_POINT_ON_TRIAL)) {
 		if (same_row(there, here) && known(here))
 			flow->confirmations++;
-		else if (!s->behind_call) /* a call that does not return contradicts nothing */
+		/* a mismatch after a call may mean that the call does not return */
+		else if (!s->behind_call)
 			flow->refuted = true;
 		return 0;
 	}
@@ -157,14 +163,14 @@ static bool can_return(const struct code_flow *flow, uint16_t frame)
 	return frame_state_can_return(&frame_of(flow, frame)->frame);
 }
 
-/* Whether rsp and rbp say what they did when the trial began. */
+/* Returns true if the frame has the same row as at the start of the trial. */
 static bool as_begun(const struct code_flow *flow, uint16_t frame)
 {
 	return flow->trial_frame &&
 	       same_row(frame_of(flow, frame)->row, frame_of(flow, flow->trial_frame)->row);
 }
 
-/* A jump inside the code is a way to go; one that leaves it may be a call and a return in one. */
+/* A direct jump. A jump out of the code is a tail call if the frame allows a return. */
 static int jump(struct code_flow *flow, uint64_t target, uint16_t frame)
 {
 	uint64_t offset = target - flow->address;
@@ -180,7 +186,11 @@ static void jump_indirect(struct code_flow *flow, uint16_t frame)
 {
 	bool out = can_return(flow, frame);
 
-	/* To where the trial began, if it began behind such a jump; or out of the function. */
+	/*
+	 * An indirect jump confirms a trial in two cases: a dispatch with the
+	 * frame that the trial started with, or a tail call out of the
+	 * function.
+	 */
 	if (out != as_begun(flow, frame))
 		flow->confirmations++;
 }
@@ -191,7 +201,7 @@ static void note_end(const struct code_flow *flow, uint16_t frame, struct frame_
 		*rsp = frame_of(flow, frame)->frame.registers[FRAME_RSP];
 }
 
-/* Behind a branch that is taken where rsp is not equal to a register, it is. */
+/* After "branch if rsp is not equal to a register", rsp has the value of that register. */
 static int take_comparison(struct code_flow *flow, struct stretch *s, const struct code_step *step)
 {
 	struct frame_state equal = frame_of(flow, s->frame)->frame;
@@ -206,7 +216,7 @@ static int take_comparison(struct code_flow *flow, struct stretch *s, const stru
 	return frame_states_add(&flow->frames, &equal, &s->frame);
 }
 
-/* Where an instruction leads to. Returns 1 to go straight on, 0 to stop, or -ENOMEM. */
+/* Continue after an instruction. Returns 1 to fall through, 0 to stop, or -ENOMEM. */
 static int go_on(struct code_flow *flow, struct stretch *s, const struct code_step *step)
 {
 	struct code_point *point = &flow->points[s->at];
@@ -278,7 +288,7 @@ static int follow(struct code_flow *flow, struct code_lead lead)
 	return go < 0 ? go : 0;
 }
 
-/* Until there is nowhere left to go, or a trial has failed. */
+/* Process the worklists until they are empty or a trial is refuted. */
 static int follow_all(struct code_flow *flow)
 {
 	int err = 0;
@@ -294,7 +304,7 @@ static int follow_all(struct code_flow *flow)
 	return err;
 }
 
-/* Nothing was reached; but of calls that do not return it stays known. */
+/* Reset a point, except that its call does not return. */
 static void forget(struct code_point *point)
 {
 	*point = (struct code_point){.flags = point->flags & CODE_POINT_NO_RETURN};
@@ -323,7 +333,7 @@ static void forget_trial(struct code_flow *flow)
 	flow->on_trial.size = 0;
 }
 
-/* Of a trial that was taken all stays, of another nothing. */
+/* Keep the points of an accepted trial, and reset those of a refuted one. */
 static void end_trial(struct code_flow *flow, bool taken)
 {
 	vec_for_each (at, &flow->on_trial) {
@@ -336,7 +346,7 @@ static void end_trial(struct code_flow *flow, bool taken)
 	flow->trial = false;
 }
 
-/* Where the stretch from offset on first leads somewhere else. */
+/* Returns the end of the straight-line code from offset on. */
 static uint32_t stretch_end(const struct code_flow *flow, uint32_t offset)
 {
 	uint32_t at = offset;

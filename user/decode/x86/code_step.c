@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* An instruction with its operands. */
 struct decoded {
 	const ZydisDecodedInstruction *instruction;
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
@@ -48,7 +47,7 @@ static enum code_way way_of(const ZydisDecodedInstruction *instruction)
 	case ZYDIS_CATEGORY_NOP:
 	case ZYDIS_CATEGORY_WIDENOP:
 		return CODE_PADDING;
-	case ZYDIS_CATEGORY_RET: /* from an interrupt, or far */
+	case ZYDIS_CATEGORY_RET: /* IRET and far returns */
 	case ZYDIS_CATEGORY_SYSRET:
 		return CODE_TRAP;
 	default:
@@ -56,7 +55,7 @@ static enum code_way way_of(const ZydisDecodedInstruction *instruction)
 	}
 }
 
-/* Registers, of any kind, that the instruction names as more than a part of an address. */
+/* Returns the set of register numbers that the instruction names, except in addresses. */
 static uint32_t named(const ZydisDecodedInstruction *instruction,
 		      const ZydisDecoderContext *context)
 {
@@ -73,7 +72,7 @@ static uint32_t named(const ZydisDecodedInstruction *instruction,
 	return mask;
 }
 
-/* The register from which an address is reckoned. */
+/* Returns the base register of a memory operand, as a bit. */
 static uint32_t base_of(const ZydisDecodedInstruction *instruction,
 			const ZydisDecoderContext *context)
 {
@@ -83,7 +82,7 @@ static uint32_t base_of(const ZydisDecodedInstruction *instruction,
 	return 1u << (base | (context->vector_unified.B & 1) << 3);
 }
 
-/* Most instructions leave alone what is known of the frame; the few others are looked into. */
+/* Fast filter: returns false for instructions that cannot change the frame state. */
 static bool may_change(const ZydisDecodedInstruction *instruction,
 		       const ZydisDecoderContext *context, const struct frame_state_entry *frame)
 {
@@ -91,7 +90,7 @@ static bool may_change(const ZydisDecodedInstruction *instruction,
 	case ZYDIS_CATEGORY_PUSH:
 	case ZYDIS_CATEGORY_POP:
 		return true;
-	case ZYDIS_CATEGORY_COND_BR: /* some count in rcx */
+	case ZYDIS_CATEGORY_COND_BR: /* some branches count in rcx */
 		return frame->watch_all;
 	case ZYDIS_CATEGORY_UNCOND_BR:
 	case ZYDIS_CATEGORY_NOP:
@@ -108,13 +107,13 @@ static bool may_change(const ZydisDecodedInstruction *instruction,
 	case ZYDIS_MNEMONIC_LEA:
 		if (base_of(instruction, context) & frame->watched)
 			return true;
-		/* fall through */
+	/* fall through */
 	default:
 		return frame->watch_all || named(instruction, context) & frame->watched;
 	}
 }
 
-/* The number of a general register, whatever part of it; -1 for others. */
+/* Returns the number of the general register that contains `name`, or -1. */
 static int register_number(ZydisRegister name)
 {
 	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
@@ -124,7 +123,7 @@ static int register_number(ZydisRegister name)
 		       : -1;
 }
 
-/* What an operand is worth as an address: 64-bit registers alone. */
+/* Returns the value of a 64-bit register; parts of a register hold no address. */
 static struct frame_value register_value(const struct frame_state *frame, ZydisRegister name)
 {
 	return name >= ZYDIS_REGISTER_RAX && name <= ZYDIS_REGISTER_R15
@@ -168,7 +167,7 @@ static void set_operand(struct frame_state *frame, const ZydisDecodedOperand *op
 	}
 }
 
-/* Whatever is written, by an instruction of which nothing more is to be known. */
+/* The written registers of any other instruction become unknown. */
 static void overwrite(struct frame_state *frame, const struct decoded *d)
 {
 	for (uint32_t i = 0; i < d->instruction->operand_count; i++) {
@@ -194,7 +193,7 @@ static void add(struct frame_state *frame, const struct decoded *d, int sign)
 		overwrite(frame, d);
 }
 
-/* Rounding rsp down begins a new frame, of which the distance to the CFA is not known. */
+/* Aligning rsp starts a new base: its distance to the CFA is unknown. */
 static void round_down(struct frame_state *frame, const struct decoded *d)
 {
 	const ZydisDecodedOperand *to = &d->operands[1];
@@ -226,7 +225,7 @@ static void enter(struct frame_state *frame, const struct decoded *d)
 {
 	frame_state_push(frame, frame->registers[FRAME_RBP], 8);
 	frame->registers[FRAME_RBP] = frame->registers[FRAME_RSP];
-	if (d->operands[1].imm.value.u & 31) /* copies other frames' pointers: nobody does */
+	if (d->operands[1].imm.value.u & 31) /* nested frames, which no compiler uses */
 		frame_state_set(frame, FRAME_RSP, nothing);
 	else
 		frame_state_set(frame, FRAME_RSP,
@@ -234,7 +233,7 @@ static void enter(struct frame_state *frame, const struct decoded *d)
 						-(int64_t)d->operands[0].imm.value.u));
 }
 
-/* A restored rbp is as it was: its place may be used for something else. */
+/* After a restore of rbp, the slot of the saved rbp may be reused. */
 static void move(struct frame_state *frame, const struct decoded *d)
 {
 	struct frame_value value = operand_value(frame, &d->operands[1]);
@@ -258,7 +257,7 @@ static void exchange(struct frame_state *frame, const struct decoded *d)
 	set_operand(frame, &d->operands[1], first);
 }
 
-/* Direct calls of the next instruction only want to know where they are. */
+/* A direct call of the next instruction only pushes the address (a position-independent idiom). */
 static void call(struct frame_state *frame, uint64_t target, uint64_t next)
 {
 	if (target == next)
@@ -267,7 +266,7 @@ static void call(struct frame_state *frame, uint64_t target, uint64_t next)
 		frame_state_called(frame);
 }
 
-/* A loop that touches each page of a new frame ends with such a comparison. */
+/* Stack probe loops end with a comparison of rsp. */
 static uint8_t compared_with_rsp(const struct decoded *d)
 {
 	const ZydisDecodedOperand *a = &d->operands[0], *b = &d->operands[1];

@@ -15,16 +15,17 @@ const struct code_entry code_entry_called = {
 #define GUESSES_MAX 5
 
 /*
- * Code that is not to be entered any more may still be running, with a jump put over its
- * beginning (HotSpot): the rest of an instruction behind it is passed over by the byte.
+ * HotSpot patches a jump over the start of a method that must not be entered
+ * any more, while the code after it may still run. The rest of a partly
+ * overwritten instruction there is skipped byte by byte.
  */
 #define PATCHED_BYTES 64
 
-/* Frames that code which nothing is known to lead to may have. */
+/* Candidate frames of code that was not reached. */
 struct guesses {
-	uint16_t behind_indirect; /* of the nearest jump before it that could lead to it */
-	uint16_t at_call;	  /* of the nearest call before it: where functions are whole */
-	uint16_t after;		  /* of the next place that was reached: padding leads there */
+	uint16_t behind_indirect; /* of the nearest indirect jump before the code */
+	uint16_t at_call; /* of the nearest call before the code: the frame of a function's body */
+	uint16_t after;	  /* of the next reached instruction: padding may fall through to it */
 	uint32_t after_at;
 	uint16_t entry, called;
 };
@@ -39,7 +40,7 @@ static void guess(uint16_t frames[GUESSES_MAX], uint32_t *count, uint16_t frame)
 		frames[(*count)++] = frame;
 }
 
-/* Try what begins at *at with all guesses; sets *at behind it where none is right. */
+/* Try the guesses at *at. If all fail, advance *at past the code that cannot be placed. */
 static int try_all(struct code_flow *flow, const struct guesses *guesses, uint32_t *at)
 {
 	uint16_t frames[GUESSES_MAX];
@@ -62,7 +63,7 @@ static int try_all(struct code_flow *flow, const struct guesses *guesses, uint32
 	return err;
 }
 
-/* The next place after `at` that was reached. */
+/* Find the next reached instruction after `at`. */
 static void find_after(const struct code_flow *flow, uint32_t at, struct guesses *guesses)
 {
 	if (at < guesses->after_at)
@@ -73,7 +74,7 @@ static void find_after(const struct code_flow *flow, uint32_t at, struct guesses
 	guesses->after_at = at;
 }
 
-/* Go through the code for places that were not reached. */
+/* Run trials at all places that were not reached. */
 static int try_gaps(struct code_flow *flow, struct guesses *guesses)
 {
 	uint32_t at = 0;
@@ -119,7 +120,7 @@ static int add_rows(const struct code_flow *flow, struct unwind_rows *ret)
 	return err;
 }
 
-/* Follow all of it, entered as said, and try what is left. */
+/* Follow the code from its entry, and then run trials for the rest. */
 static int follow(struct code_flow *flow, const struct code_entry *entry)
 {
 	struct frame_state frame, called;
@@ -134,13 +135,14 @@ static int follow(struct code_flow *flow, const struct code_entry *entry)
 	if (err)
 		return err;
 	err = try_gaps(flow, &guesses);
-	/* Trials that there was no time for leave their places unknown. */
+	/* If trials run out of budget, the rest stays unknown. */
 	return err == -E2BIG ? 0 : err;
 }
 
 /*
- * How code of an engine's inside is really entered, by its ends: a return finds its address,
- * and who jumps to the interpreter leaves it the frame that it had. False: as was said.
+ * Correct the entry of interpreter code by its ends. A return must find its
+ * address, and a jump back to the interpreter must leave the frame as it was at
+ * the entry. Returns false if the entry fits.
  */
 static bool correct(const struct code_flow *flow, struct code_entry *entry)
 {
@@ -177,7 +179,7 @@ int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
 		err = code_flow_init(&flow, code, (uint32_t)code_bytes, address);
 		err = err ?: follow(&flow, &corrected);
 	}
-	if (err == -E2BIG) /* too entangled to be followed to its ends: none of it is known */
+	if (err == -E2BIG) /* The code is too complex for the budget. */
 		err = unwind_rows_add(ret, 0, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);
 	else
 		err = err ?: add_rows(&flow, ret);

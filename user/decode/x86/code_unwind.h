@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind rows of machine code that nobody describes: its instructions are followed from its
- * entry along all ways that they can take, with what each does to rsp and rbp. Where ways
- * join they must agree, else the rows there say UNWIND_UNKNOWN. That gives exact rows for
- * what compilers make, prologues and epilogues too.
+ * Unwind rows of machine code without call frame information. The code is
+ * followed from its entry along all paths, with the effect of each instruction
+ * on rsp and rbp. Where joining paths disagree, rows are UNWIND_UNKNOWN.
+ * Compiler-generated code gets exact rows, including prologues and epilogues.
  *
- * It is for regions of one function, as engines report them: in several, what stands behind
- * a call that does not return would be taken for more of the function before it.
+ * The code must be one function, as engines report it. With several functions,
+ * code after a call that does not return would be taken for a part of the
+ * caller.
  */
 #ifndef JITBPF_DECODE_X86_CODE_UNWIND_H
 #define JITBPF_DECODE_X86_CODE_UNWIND_H
@@ -17,14 +18,16 @@
 
 #include "decode/cfi/unwind_rows.h"
 
-#define CODE_UNWIND_BYTES_MAX (1u << 20) /* of one region: a quarter of a second at the worst */
+#define CODE_UNWIND_BYTES_MAX (1u << 20) /* limit of one region; 0.25 s at worst */
 
 /*
- * The frame that code finds at its entry, as a row: UNWIND_CFA_RSP or UNWIND_CFA_RBP.
+ * The frame at the entry of code, as a row with UNWIND_CFA_RSP or
+ * UNWIND_CFA_RBP.
  *
- * inside: code of an engine whose interpreter jumps to it, and is jumped back to, with the frame
- * of its own function, this one. Such code has helpers that are called, or that find
- * more on the stack; where its ends do not fit the frame, it is taken for one of them.
+ * inside: the engine's interpreter jumps to the code, and the code jumps back,
+ * all in the frame of the interpreter's function, which this entry describes.
+ * Some of such code is helpers that are called or have more on the stack. If
+ * the returns and jumps do not fit the frame, the entry is corrected.
  */
 struct code_entry {
 	int32_t cfa;
@@ -32,16 +35,17 @@ struct code_entry {
 	bool inside;
 };
 
-/* Code that is called: rsp points to the return address. */
+/* The entry of a called function: rsp points to the return address. */
 extern const struct code_entry code_entry_called;
 
 /*
- * The rows of code_bytes at address (which its relative jumps need), entered at its beginning as
- * `entry` says. Code that is not reached that way (cases of a switch, handlers of exceptions) is
- * tried with frames that are likely there, and has the one that what follows bears out, or
- * at least does not contradict; what cannot be known has UNWIND_UNKNOWN. Added to *ret, which is
- * empty; the first row is at 0. Work is linear in the code's size. Returns 0, -EINVAL (empty or too
- * large) or -ENOMEM.
+ * Add the rows of code_bytes of code to *ret, which must be empty. `address` is
+ * where the code runs; `entry` describes the frame at its first byte. The first
+ * row is at offset 0. Code that is not reached from the entry (switch cases,
+ * exception handlers) is tried with likely frames; the frame that fits the
+ * following code is used. Rows that cannot be determined are UNWIND_UNKNOWN.
+ * Work is linear in the code size. Returns 0, -EINVAL (empty or too large) or
+ * -ENOMEM.
  */
 int code_unwind(const uint8_t *code, size_t code_bytes, uint64_t address,
 		const struct code_entry *entry, struct unwind_rows *ret);

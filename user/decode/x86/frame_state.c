@@ -5,13 +5,13 @@
 
 #include "base/hash.h"
 
-/* Farther than any stack reaches: what code says beyond is no address in its frame. */
+/* Larger than any stack: greater distances are not stack addresses. */
 #define DISTANCE_MAX (1 << 28)
 
 /* Registers that a callee may change: rax, rcx, rdx, rsi, rdi, r8 to r11. */
 #define CALL_CLOBBERED 0x0fc7u
 
-/* Those that instructions write without naming them: rax, rcx, rdx, rbx, rsi, rdi, r11. */
+/* Registers that instructions can write without naming them: rax rcx rdx rbx rsi rdi r11. */
 #define IMPLICIT 0x08cfu
 
 static const struct frame_value nothing;
@@ -55,7 +55,7 @@ void frame_state_init(struct frame_state *ret, const struct code_entry *entry)
 		ret->registers[FRAME_RBP] = frame_value_add(cfa, -(int64_t)offset);
 }
 
-/* What lies below rsp may be overwritten at any time. */
+/* Memory below rsp can be overwritten at any time. */
 static void drop_below(struct frame_value *place, struct frame_value rsp)
 {
 	if (place->base == rsp.base && place->offset < rsp.offset)
@@ -67,7 +67,7 @@ static void set_rsp(struct frame_state *frame, struct frame_value value)
 	struct frame_value before = frame->registers[FRAME_RSP];
 
 	frame->registers[FRAME_RSP] = value;
-	/* Lowered, it leaves alone what was stored below it, as leaf functions do. */
+	/* A lower rsp keeps slots below it: leaf functions store into the red zone. */
 	if (before.base == value.base && value.offset <= before.offset)
 		return;
 	drop_below(&frame->rbp_at, value);
@@ -88,7 +88,7 @@ void frame_state_store(struct frame_state *frame, struct frame_value place,
 	if (!is_address(place))
 		return;
 	if (value.base == FRAME_CALLER_RBP) {
-		/* The first place is the one from which it will be restored. */
+		/* The first slot is the one from which rbp is restored. */
 		if (frame->rbp_at.base == FRAME_NOTHING)
 			frame->rbp_at = place;
 	} else if (frame_value_equal(place, frame->rbp_at)) {
@@ -154,7 +154,7 @@ void frame_state_meet(const struct frame_state *a, const struct frame_state *b,
 	*ret = met;
 }
 
-/* Where the caller's rbp is, from base. */
+/* Returns the slot of the caller's rbp relative to base, in words; UNWIND_RBP_KEPT if unknown. */
 static int16_t rbp_place(const struct frame_state *frame, struct frame_value base)
 {
 	int32_t words = (frame->rbp_at.offset - base.offset) / 8;
@@ -171,7 +171,7 @@ struct unwind_row frame_state_row(const struct frame_state *frame)
 	struct frame_value cfa = {FRAME_CFA, 0};
 	struct unwind_row row = {.rbp = rbp_place(frame, cfa)};
 
-	/* A frame pointer points to the caller's; rsp is better than any other use of rbp. */
+	/* Prefer rbp if it points to the saved rbp (a frame pointer); otherwise prefer rsp. */
 	bool by_rbp = rbp.base == FRAME_CFA && rbp.offset % 8 == 0;
 	bool by_rsp = rsp.base == FRAME_CFA && rsp.offset % 8 == 0 && rsp.offset <= -8;
 
@@ -217,7 +217,7 @@ static struct frame_state_entry entry_of(const struct frame_state *frame)
 		if (frame->registers[i].base != FRAME_NOTHING)
 			entry.watched |= 1u << i;
 	}
-	/* A loaded CFA is of use in a register that holds nothing yet. */
+	/* With a saved CFA, any register may be loaded with a known value. */
 	entry.watch_all = entry.watched & IMPLICIT || frame->cfa_at.base != FRAME_NOTHING;
 	return entry;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is known of a frame at one place in its code: which registers hold an address in it,
- * or what the caller's rbp was, and where in it that and the CFA were stored.
+ * The abstract state of a frame at one instruction: registers that hold a stack
+ * address or the caller's rbp, and the stack slots of the caller's rbp and the
+ * CFA.
  */
 #ifndef JITBPF_DECODE_X86_FRAME_STATE_H
 #define JITBPF_DECODE_X86_FRAME_STATE_H
@@ -14,10 +15,10 @@
 #include "decode/x86/code_unwind.h"
 
 enum frame_base {
-	FRAME_NOTHING,	  /* not known; offset is 0 */
+	FRAME_NOTHING,	  /* unknown; offset is 0 */
 	FRAME_CFA,	  /* the CFA + offset */
-	FRAME_ALIGNED,	  /* rsp as it was after rounding down + offset: unknown from the CFA */
-	FRAME_CALLER_RBP, /* what rbp was when the function was called; offset is 0 */
+	FRAME_ALIGNED,	  /* rsp after its alignment + offset; its distance to the CFA is unknown */
+	FRAME_CALLER_RBP, /* rbp at the entry of the function; offset is 0 */
 };
 
 struct frame_value {
@@ -25,15 +26,15 @@ struct frame_value {
 	int32_t offset;
 };
 
-#define FRAME_REGISTERS 16 /* by their numbers in instructions */
+#define FRAME_REGISTERS 16 /* indexed by their encoding in instructions */
 #define FRAME_RBX	3
 #define FRAME_RSP	4
 #define FRAME_RBP	5
 
 struct frame_state {
 	struct frame_value registers[FRAME_REGISTERS];
-	struct frame_value rbp_at; /* the place of the caller's rbp */
-	struct frame_value cfa_at; /* the place of the CFA itself, where rsp was rounded down */
+	struct frame_value rbp_at; /* address of the saved caller's rbp */
+	struct frame_value cfa_at; /* address of the saved CFA, in a function that aligns rsp */
 };
 
 void frame_state_init(struct frame_state *ret, const struct code_entry *entry);
@@ -41,10 +42,10 @@ void frame_state_init(struct frame_state *ret, const struct code_entry *entry);
 struct frame_value frame_value_add(struct frame_value value, int64_t distance);
 bool frame_value_equal(struct frame_value a, struct frame_value b);
 
-/* Write a register, with what that means for the stack if it is rsp. */
+/* Set a register. Changing rsp also invalidates saved values below the new rsp. */
 void frame_state_set(struct frame_state *frame, uint32_t reg, struct frame_value value);
 
-/* Store 8 bytes, and load them. place may be nothing. */
+/* Effect of an 8-byte store or load. place may be FRAME_NOTHING. */
 void frame_state_store(struct frame_state *frame, struct frame_value place,
 		       struct frame_value value);
 struct frame_value frame_state_load(const struct frame_state *frame, struct frame_value place);
@@ -52,42 +53,43 @@ struct frame_value frame_state_load(const struct frame_state *frame, struct fram
 void frame_state_push(struct frame_state *frame, struct frame_value value, uint32_t size_bytes);
 struct frame_value frame_state_pop(struct frame_state *frame, uint32_t size_bytes);
 
-/* After a call: what callees may change is not known any more. */
+/* Effect of a call: the registers that a callee may change become unknown. */
 void frame_state_called(struct frame_state *frame);
 
-/* What holds on either of two ways. */
+/* Join two states: values that differ become unknown. */
 void frame_state_meet(const struct frame_state *a, const struct frame_state *b,
 		      struct frame_state *ret);
 
-/* The row that says it: UNWIND_UNKNOWN's where none can. */
+/* Returns the row that expresses the state, or an UNWIND_UNKNOWN row. */
 struct unwind_row frame_state_row(const struct frame_state *frame);
 
-/* Does a return find its address, and the caller its rbp? */
+/* Returns true if rsp points to the return address and rbp has the caller's value. */
 bool frame_state_can_return(const struct frame_state *frame);
 
-/* Frames kept once, known by number; 0 is none. */
+/* Distinct frame states, known by number. */
 struct frame_states {
-	VEC(struct frame_state_entry) entries; /* number 0 is unused */
+	VEC(struct frame_state_entry) entries; /* entry 0 is unused */
 	struct index_map index;
 };
 
 struct frame_state_entry {
 	struct frame_state frame;
 	struct unwind_row row;
-	uint32_t watched; /* registers that hold something; and rsp, rbp always */
-	bool watch_all;	  /* instructions may change it without naming a register */
+	uint32_t watched; /* registers with a known value, and always rsp and rbp */
+	bool watch_all; /* the state may change by an instruction that names no watched register */
 };
 
 #define FRAME_STATES_MAX 0x4000
 
-/* Number 1 is the frame of which nothing is known. Returns 0 or -ENOMEM. */
+/* Number of the state with nothing known. frame_states_init() returns 0 or -ENOMEM. */
 #define FRAME_STATE_UNKNOWN 1
 int frame_states_init(struct frame_states *ret);
 void frame_states_deinit(struct frame_states *frames);
 
 /*
- * The number of a frame; past the limit, FRAME_STATE_UNKNOWN for new ones.
- * Pointers to entries do not outlive it. Returns 0 or -ENOMEM.
+ * Find or add a state and set *ret to its number; a new state beyond
+ * FRAME_STATES_MAX becomes FRAME_STATE_UNKNOWN. Invalidates pointers to
+ * entries. Returns 0 or -ENOMEM.
  */
 int frame_states_add(struct frame_states *frames, const struct frame_state *frame, uint16_t *ret);
 
