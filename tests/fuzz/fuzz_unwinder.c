@@ -97,7 +97,7 @@ static uint64_t word(struct fuzzed *f)
 	return value;
 }
 
-/* --- the feed ---------------------------------------------------------------- */
+/* --- the tables -------------------------------------------------------------- */
 
 static struct shadow_page *page_of(struct fuzzed *f, struct unwind_page_key key)
 {
@@ -445,7 +445,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	struct fuzzed *f = calloc(1, sizeof(*f));
 	struct unwind_service service = {.request = request, .collect = collect, .context = f};
-	struct unwind_feed feed = {
+	struct unwind_tables tables = {
 		.row_count = ROW_COUNT,
 		.mapping_count = MAPPING_COUNT,
 		.publish_page = publish_page,
@@ -459,11 +459,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	require(f);
 	f->input = cursor_of(data, size_bytes);
 	f->now_ns = 1000000000;
-	feed.rows = f->rows;
-	feed.mappings = f->mappings;
+	tables.rows = f->rows;
+	tables.mappings = f->mappings;
 	require(!string_pool_create(&f->strings));
 	process_table_init(&f->processes, f->strings, &f->modules, &small_budget, NULL);
-	require(!unwinder_create(&service, &feed, &f->modules, &f->unwinder));
+	require(!unwinder_create(&service, &tables, &f->modules, &f->unwinder));
 	map_all(f);
 	while (cursor_left(&f->input))
 		take_step(f);

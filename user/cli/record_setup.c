@@ -60,7 +60,7 @@ static int build_unwinding(struct recording *run)
 
 	file_store_unwind_source(run->files, &files);
 	file_store_memory_source(run->files, &memory);
-	live_source_init_unwind_feed(run->live, &run->unwind_feed);
+	live_source_init_unwind_tables(run->live, &run->unwind_tables);
 	return unwind_worker_create(&files, &memory, &run->unwind_worker, &run->unwind_service);
 }
 
@@ -90,7 +90,7 @@ static int build_stages(struct recording *run)
 		return err;
 	err = pipeline_create(&(struct pipeline_options){.symbols = &run->symbols,
 							 .unwind_service = &run->unwind_service,
-							 .unwind_feed = &run->unwind_feed,
+							 .unwind_tables = &run->unwind_tables,
 							 .view = &run->options->view,
 							 .line_rules = &run->options->line_rules},
 			      &run->pipeline);

@@ -46,7 +46,7 @@ struct recording {
 	struct symbol_service symbols;
 	struct unwind_worker *unwind_worker;
 	struct unwind_service unwind_service;
-	struct unwind_feed unwind_feed;
+	struct unwind_tables unwind_tables;
 	struct pipeline *pipeline;
 	struct live_source *live;
 	struct source source;

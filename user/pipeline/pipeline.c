@@ -43,7 +43,7 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 	if (err)
 		return err;
 	if (options->unwind_service)
-		err = unwinder_create(options->unwind_service, options->unwind_feed, &p->modules,
+		err = unwinder_create(options->unwind_service, options->unwind_tables, &p->modules,
 				      &p->unwind.unwinder);
 	if (err)
 		return err;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "unwind/unwind_feed.h"
+#include "unwind/unwind_tables.h"
 #include "unwind/unwind_service.h"
 #include "pipeline/recorder.h"
 #include "pipeline/sample_filter.h"
@@ -39,7 +39,7 @@ struct pipeline_options {
 	 * service ends before that, as it is given modules as well.
 	 */
 	const struct unwind_service *unwind_service;
-	const struct unwind_feed *unwind_feed;
+	const struct unwind_tables *unwind_tables;
 	/* NULL: all samples. Copied; what it borrows outlives the pipeline. */
 	const struct sample_filter *filter;
 	/* NULL: everything is shown. Copied. */

@@ -7,23 +7,23 @@
 
 #include "base/hash.h"
 
-/* Together less than UNWIND_PAGES_MAX: the feed has room for all. */
+/* Together less than UNWIND_PAGES_MAX, the size of the kernel's table. */
 #define FILE_PAGES_MAX (UNWIND_PAGES_MAX / 4 * 3)
 #define CODE_PAGES_MAX (UNWIND_PAGES_MAX / 8)
 #define SLOTS_MAX      (FILE_PAGES_MAX + CODE_PAGES_MAX + UNWIND_PAGES_MAX / 16)
 
-int unwind_pages_init(struct unwind_pages *pages, const struct unwind_feed *feed)
+int unwind_pages_init(struct unwind_pages *pages, const struct unwind_tables *tables)
 {
-	uint32_t for_files = feed->row_count / 4 * 3;
+	uint32_t for_files = tables->row_count / 4 * 3;
 	int err;
 
-	*pages = (struct unwind_pages){.feed = feed};
+	*pages = (struct unwind_pages){.tables = tables};
 	pages->slots = calloc(SLOTS_MAX, sizeof(*pages->slots));
 	if (!pages->slots)
 		return -ENOMEM;
 	err = unwind_arena_init(&pages->files, 0, for_files, FILE_PAGES_MAX);
 	return err
-		       ?: unwind_arena_init(&pages->code, for_files, feed->row_count - for_files,
+		       ?: unwind_arena_init(&pages->code, for_files, tables->row_count - for_files,
 					    CODE_PAGES_MAX);
 }
 
@@ -88,13 +88,13 @@ int unwind_pages_ask(struct unwind_pages *pages, struct unwind_page_key key)
 	return 0;
 }
 
-/* Not its room, which may be in somebody else's hands already. */
+/* Leaves slot->span alone: after an eviction the arena has given it away already. */
 static void forget(struct unwind_pages *pages, struct unwind_page_slot *slot)
 {
 	uint32_t number = (uint32_t)(slot - pages->slots);
 
 	if (slot->published)
-		pages->feed->withdraw_page(pages->feed->context, slot->key);
+		pages->tables->withdraw_page(pages->tables->context, slot->key);
 	if (slot->link) {
 		*slot->link = slot->next;
 		if (slot->next)
@@ -122,7 +122,8 @@ static void evict(void *context, uint32_t holder)
 
 void unwind_pages_publish(struct unwind_pages *pages, struct unwind_page_slot *slot)
 {
-	slot->published = !pages->feed->publish_page(pages->feed->context, slot->key, slot->page);
+	slot->published =
+		!pages->tables->publish_page(pages->tables->context, slot->key, slot->page);
 }
 
 static void place(struct unwind_pages *pages, struct unwind_page_slot *slot,
@@ -132,7 +133,7 @@ static void place(struct unwind_pages *pages, struct unwind_page_slot *slot,
 		unwind_arena_take(arena_of(pages, slot->key.owner), count,
 				  (uint32_t)(slot - pages->slots), evict, pages, &slot->page.first);
 	slot->page.count = count;
-	memcpy(pages->feed->rows + slot->page.first, rows, count * sizeof(*rows));
+	memcpy(pages->tables->rows + slot->page.first, rows, count * sizeof(*rows));
 }
 
 struct unwind_page_slot *unwind_pages_reserve(struct unwind_pages *pages,
@@ -156,7 +157,7 @@ void unwind_pages_fill(struct unwind_pages *pages, struct unwind_page_slot *slot
 		       const struct unwind_row *rows, uint32_t count)
 {
 	place(pages, slot, rows, count);
-	if (pages->feed->replace_page(pages->feed->context, slot->key, slot->page))
+	if (pages->tables->replace_page(pages->tables->context, slot->key, slot->page))
 		unwind_pages_drop(pages, slot);
 }
 
@@ -189,7 +190,7 @@ void unwind_pages_link(struct unwind_page_slot *slot, struct unwind_page_slot **
 struct unwind_row unwind_pages_row(const struct unwind_pages *pages,
 				   const struct unwind_page_slot *slot, uint16_t pc)
 {
-	const struct unwind_row *rows = pages->feed->rows + slot->page.first;
+	const struct unwind_row *rows = pages->tables->rows + slot->page.first;
 	uint32_t low = 0, count = slot->page.count, half;
 
 	/* Halved without a branch: which half it is cannot be foretold. */

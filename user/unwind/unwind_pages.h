@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind rows by pages of code, in the array that the kernel's programs walk by: what stands
- * here is published. Files have most of the array, the code of processes the rest, so that
- * code that comes and goes leaves files alone.
+ * Unwind rows by page of code (64 KB), kept in the row array of struct unwind_tables and
+ * published from there. Three quarters of the array hold rows of files, the rest holds rows of
+ * JIT code, so that short-lived code never evicts a file's rows.
  *
- * All memory is bounded, and taken as it is used.
+ * Memory is bounded, and allocated when it is first used. Single-threaded.
  */
 #ifndef JITBPF_UNWIND_UNWIND_PAGES_H
 #define JITBPF_UNWIND_UNWIND_PAGES_H
@@ -14,71 +14,70 @@
 
 #include "base/index_map.h"
 #include "unwind/unwind_arena.h"
-#include "unwind/unwind_feed.h"
+#include "unwind/unwind_tables.h"
 
 struct unwind_page_slot {
 	struct unwind_page_key key;
-	struct unwind_page page; /* count 0: its rows have been asked for, or it is reserved */
-	uint64_t span;
-	bool published;			       /* the feed took it */
-	struct unwind_page_slot *next, **link; /* of the owner's list, where it is in one */
+	struct unwind_page page; /* count 0: the rows are requested, or the page is reserved */
+	uint64_t span;		 /* of the rows, in the arena */
+	bool published;
+	struct unwind_page_slot *next, **link; /* the owner's list; link NULL: in no list */
 };
 
 struct unwind_pages {
-	const struct unwind_feed *feed; /* borrowed */
+	const struct unwind_tables *tables; /* borrowed */
 	struct unwind_page_slot *slots;
-	uint32_t used;	 /* slots that ever were */
-	uint32_t vacant; /* one that is free again, + 1; the others behind it */
+	uint32_t used;	 /* slots[used] and later were never used */
+	uint32_t vacant; /* head of the free list, as slot number + 1; 0: empty */
 	struct index_map index;
 	struct unwind_arena files, code;
-	uint64_t evicted;
+	uint64_t evicted; /* pages dropped to make room for others */
 };
 
 /* Returns 0 or -ENOMEM. */
-int unwind_pages_init(struct unwind_pages *pages, const struct unwind_feed *feed);
+int unwind_pages_init(struct unwind_pages *pages, const struct unwind_tables *tables);
 void unwind_pages_deinit(struct unwind_pages *pages); /* zero-initialized is allowed */
 
-/* NULL where neither rows of it are there nor asked for. Good until the next change. */
+/* NULL if the page has neither rows nor a request. Valid until the next change. */
 struct unwind_page_slot *unwind_pages_find(const struct unwind_pages *pages,
 					   struct unwind_page_key key);
 
-/* Note that rows have been asked for; it is not there yet. Returns 0, -EBUSY or -ENOMEM. */
+/* Add a slot for a page whose rows are requested. Returns 0, -EBUSY (no slot free), -ENOMEM. */
 int unwind_pages_ask(struct unwind_pages *pages, struct unwind_page_key key);
 
-/* The most rows that a page of the owner can have. */
+/* The largest number of rows that a page of this owner can have. */
 uint32_t unwind_pages_rows_max(const struct unwind_pages *pages, uint32_t owner);
 
 /*
- * Reserve a page of code: whatever is known of it from now on, rows that are made later are
- * published only if nothing has changed there meanwhile. What it had is withdrawn. Returns the
- * slot, in no list, or NULL where there is no room.
+ * Publish an empty page of code, and withdraw its rows. A BPF program that sees code change in
+ * the page removes it, so that unwind_pages_fill() publishes rows only if nothing changed since.
+ * Returns the slot, in no list, or NULL if there is no room.
  */
 struct unwind_page_slot *unwind_pages_reserve(struct unwind_pages *pages,
 					      struct unwind_page_key key);
 
-/* Publish the rows of a page that is reserved; where that holds no longer, it is dropped. */
+/* Publish rows for a reserved page. If a BPF program has removed it, the slot is dropped. */
 void unwind_pages_fill(struct unwind_pages *pages, struct unwind_page_slot *slot,
 		       const struct unwind_row *rows, uint32_t count);
 
 /*
- * Keep and publish the rows of a file's page, 1..unwind_pages_rows_max() of them, which take the
- * place of those it had; others are evicted for them. Returns the slot, NULL where there is no
- * memory.
+ * Store and publish 1..unwind_pages_rows_max() rows of a file's page. They replace the page's
+ * old rows, and may evict other pages. Returns the slot, or NULL if memory is short.
  */
 struct unwind_page_slot *unwind_pages_put(struct unwind_pages *pages, struct unwind_page_key key,
 					  const struct unwind_row *rows, uint32_t count);
 
-/* Enter a slot that is in no list into one, which it leaves when it is dropped. */
+/* Add a slot that is in no list to *list. unwind_pages_drop() removes it. */
 void unwind_pages_link(struct unwind_page_slot *slot, struct unwind_page_slot **list);
 
-/* Publish what the feed did not take. */
+/* Try again to publish a page; failure leaves slot->published false. */
 void unwind_pages_publish(struct unwind_pages *pages, struct unwind_page_slot *slot);
 
-/* The row that holds in a page that has rows. */
+/* The row for pc, an offset in the page. The page has rows. */
 struct unwind_row unwind_pages_row(const struct unwind_pages *pages,
 				   const struct unwind_page_slot *slot, uint16_t pc);
 
-/* Withdraw a page, or what was asked for. */
+/* Withdraw a page or cancel its request, and free the slot. */
 void unwind_pages_drop(struct unwind_pages *pages, struct unwind_page_slot *slot);
 
 #endif

@@ -8,26 +8,26 @@
 #include "base/hash.h"
 #include "unwind/mapping_list.h"
 
-/* Less than UNWIND_PROCESSES_MAX: those that are published, and those of one round. */
+/* Both less than UNWIND_PROCESSES_MAX, the size of the kernel's table. */
 #define PUBLISHED_MAX (UNWIND_PROCESSES_MAX / 4 * 3)
-#define SUBJECTS_MAX  (UNWIND_PROCESSES_MAX / 8 * 7)
+#define SLOTS_MAX     (UNWIND_PROCESSES_MAX / 8 * 7)
 
-/* Mappings that are looked at in a round, however many there are. */
+/* Bounds the time of a round, however many mappings processes have. */
 #define ROUND_MAPPINGS_MAX (1u << 15)
 
-int unwind_processes_init(struct unwind_processes *processes, const struct unwind_feed *feed,
+int unwind_processes_init(struct unwind_processes *processes, const struct unwind_tables *tables,
 			  const struct module_table *modules, struct unwind_pages *pages)
 {
 	*processes = (struct unwind_processes){
-		.feed = feed,
+		.tables = tables,
 		.modules = modules,
 		.pages = pages,
-		.subjects = calloc(SUBJECTS_MAX, sizeof(*processes->subjects)),
+		.slots = calloc(SLOTS_MAX, sizeof(*processes->slots)),
 		.room = calloc(UNWIND_PROCESS_MAPPINGS_MAX, sizeof(*processes->room)),
 	};
-	if (!processes->subjects || !processes->room)
+	if (!processes->slots || !processes->room)
 		return -ENOMEM;
-	return unwind_arena_init(&processes->mappings, 0, feed->mapping_count, PUBLISHED_MAX);
+	return unwind_arena_init(&processes->mappings, 0, tables->mapping_count, PUBLISHED_MAX);
 }
 
 void unwind_processes_deinit(struct unwind_processes *processes)
@@ -35,7 +35,7 @@ void unwind_processes_deinit(struct unwind_processes *processes)
 	unwind_arena_deinit(&processes->mappings);
 	index_map_deinit(&processes->index);
 	vec_deinit(&processes->stale);
-	free(processes->subjects);
+	free(processes->slots);
 	free(processes->room);
 }
 
@@ -46,140 +46,140 @@ static uint64_t hash_of(uint32_t pid)
 
 static bool equal(const void *items, uint32_t item, const void *key)
 {
-	return ((const struct unwind_subject *)items)[item].pid == *(const uint32_t *)key;
+	return ((const struct walked_process *)items)[item].pid == *(const uint32_t *)key;
 }
 
-static struct unwind_subject *find_pid(const struct unwind_processes *processes, uint32_t pid)
+static struct walked_process *find_pid(const struct unwind_processes *processes, uint32_t pid)
 {
 	uint32_t number =
-		index_map_find(&processes->index, hash_of(pid), equal, processes->subjects, &pid);
+		index_map_find(&processes->index, hash_of(pid), equal, processes->slots, &pid);
 
-	return number == INDEX_MAP_NONE ? NULL : &processes->subjects[number];
+	return number == INDEX_MAP_NONE ? NULL : &processes->slots[number];
 }
 
-struct unwind_subject *unwind_processes_find(const struct unwind_processes *processes,
+struct walked_process *unwind_processes_find(const struct unwind_processes *processes,
 					     const struct process *process)
 {
-	struct unwind_subject *subject = find_pid(processes, process->pid);
+	struct walked_process *walked = find_pid(processes, process->pid);
 
-	return subject && subject->process == process ? subject : NULL;
+	return walked && walked->process == process ? walked : NULL;
 }
 
-void unwind_processes_drop_code(struct unwind_processes *processes, struct unwind_subject *subject)
+void unwind_processes_drop_code(struct unwind_processes *processes, struct walked_process *walked)
 {
-	while (subject->pages)
-		unwind_pages_drop(processes->pages, subject->pages);
+	while (walked->pages)
+		unwind_pages_drop(processes->pages, walked->pages);
 }
 
-static void leave_sharing(struct unwind_subject *subject)
+static void leave_sharing(struct walked_process *walked)
 {
-	if (!subject->link)
+	if (!walked->link)
 		return;
-	*subject->link = subject->next;
-	if (subject->next)
-		subject->next->link = subject->link;
-	subject->link = NULL;
-	subject->shared_generation = 0;
+	*walked->link = walked->next;
+	if (walked->next)
+		walked->next->link = walked->link;
+	walked->link = NULL;
+	walked->shared_generation = 0;
 }
 
-void unwind_processes_add_code(struct unwind_processes *processes, struct unwind_subject *subject,
+void unwind_processes_add_code(struct unwind_processes *processes, struct walked_process *walked,
 			       struct unwind_page_slot *slot)
 {
-	unwind_pages_link(slot, &subject->pages);
-	if (subject->link)
+	unwind_pages_link(slot, &walked->pages);
+	if (walked->link)
 		return;
-	if (process_shared_generation(subject->process, &processes->budget,
-				      &subject->shared_generation))
-		unwind_processes_drop_code(processes, subject);
-	if (!subject->shared_generation)
+	if (process_shared_generation(walked->process, &processes->budget,
+				      &walked->shared_generation))
+		unwind_processes_drop_code(processes, walked);
+	if (!walked->shared_generation)
 		return;
-	subject->next = processes->sharing;
-	if (subject->next)
-		subject->next->link = &subject->next;
-	subject->link = &processes->sharing;
-	processes->sharing = subject;
+	walked->next = processes->sharing;
+	if (walked->next)
+		walked->next->link = &walked->next;
+	walked->link = &processes->sharing;
+	processes->sharing = walked;
 }
 
 /* Not its room, which may be in somebody else's hands already. */
-static void forget(struct unwind_processes *processes, struct unwind_subject *subject)
+static void forget(struct unwind_processes *processes, struct walked_process *walked)
 {
-	uint32_t number = (uint32_t)(subject - processes->subjects);
+	uint32_t number = (uint32_t)(walked - processes->slots);
 
-	if (subject->published)
-		processes->feed->withdraw_process(processes->feed->context, subject->pid);
-	unwind_processes_drop_code(processes, subject);
-	leave_sharing(subject);
-	index_map_remove(&processes->index, hash_of(subject->pid), number);
-	*subject = (struct unwind_subject){.first = processes->vacant};
+	if (walked->published)
+		processes->tables->withdraw_process(processes->tables->context, walked->pid);
+	unwind_processes_drop_code(processes, walked);
+	leave_sharing(walked);
+	index_map_remove(&processes->index, hash_of(walked->pid), number);
+	*walked = (struct walked_process){.first = processes->vacant};
 	processes->vacant = number + 1;
 }
 
-void unwind_processes_drop(struct unwind_processes *processes, struct unwind_subject *subject)
+void unwind_processes_drop(struct unwind_processes *processes, struct walked_process *walked)
 {
-	if (subject->count)
-		unwind_arena_give_back(&processes->mappings, subject->span);
-	forget(processes, subject);
+	if (walked->count)
+		unwind_arena_give_back(&processes->mappings, walked->span);
+	forget(processes, walked);
 }
 
 static void evict(void *context, uint32_t holder)
 {
 	struct unwind_processes *processes = context;
 
-	forget(processes, &processes->subjects[holder]);
+	forget(processes, &processes->slots[holder]);
 }
 
 int unwind_processes_add(struct unwind_processes *processes, const struct process *process,
-			 struct unwind_subject **ret)
+			 struct walked_process **ret)
 {
-	struct unwind_subject *subject = find_pid(processes, process->pid);
+	struct walked_process *walked = find_pid(processes, process->pid);
 	uint32_t number;
 
-	if (subject && subject->process == process) {
-		*ret = subject;
+	if (walked && walked->process == process) {
+		*ret = walked;
 		return 0;
 	}
 	if (process->exit_ns != UINT64_MAX || !process->mappings ||
 	    process->number >= UNWIND_OWNER_CODE)
 		return -ENOENT;
-	if (subject)
-		unwind_processes_drop(processes, subject);
+	if (walked)
+		unwind_processes_drop(processes, walked);
 	if (processes->vacant)
 		number = processes->vacant - 1;
-	else if (processes->used < SUBJECTS_MAX)
+	else if (processes->used < SLOTS_MAX)
 		number = processes->used;
 	else
 		return -ENOENT;
 	if (index_map_insert(&processes->index, hash_of(process->pid), number))
 		return -ENOMEM;
-	subject = &processes->subjects[number];
+	walked = &processes->slots[number];
 	if (processes->vacant)
-		processes->vacant = subject->first;
+		processes->vacant = walked->first;
 	else
 		processes->used++;
-	*subject = (struct unwind_subject){
+	*walked = (struct walked_process){
 		.process = process, .pid = process->pid, .program_ns = process->program_ns};
-	*ret = subject;
-	return unwind_processes_mark(processes, subject);
+	*ret = walked;
+	return unwind_processes_mark(processes, walked);
 }
 
-int unwind_processes_mark(struct unwind_processes *processes, struct unwind_subject *subject)
+int unwind_processes_mark(struct unwind_processes *processes, struct walked_process *walked)
 {
 	int err;
 
-	if (subject->stale)
+	if (walked->stale)
 		return 0;
-	err = vec_push(&processes->stale, (uint32_t)(subject - processes->subjects));
+	err = vec_push(&processes->stale, (uint32_t)(walked - processes->slots));
 	if (!err)
-		subject->stale = true;
+		walked->stale = true;
 	return err;
 }
 
 const struct unwind_mapping *unwind_processes_mapping(const struct unwind_processes *processes,
-						      const struct unwind_subject *subject,
+						      const struct walked_process *walked,
 						      uint64_t address)
 {
-	const struct unwind_mapping *mappings = processes->feed->mappings + subject->first;
-	uint32_t low = 0, high = subject->count;
+	const struct unwind_mapping *mappings = processes->tables->mappings + walked->first;
+	uint32_t low = 0, high = walked->count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -195,85 +195,85 @@ const struct unwind_mapping *unwind_processes_mapping(const struct unwind_proces
 }
 
 static bool is_published(const struct unwind_processes *processes,
-			 const struct unwind_subject *subject, const struct unwind_process *as,
+			 const struct walked_process *walked, const struct unwind_process *as,
 			 uint32_t count)
 {
-	return subject->published && subject->published_top == as->stack_top &&
-	       subject->count == count &&
-	       !memcmp(processes->feed->mappings + subject->first, processes->room,
+	return walked->published && walked->published_top == as->stack_top &&
+	       walked->count == count &&
+	       !memcmp(processes->tables->mappings + walked->first, processes->room,
 		       count * sizeof(*processes->room));
 }
 
-static void put_mappings(struct unwind_processes *processes, struct unwind_subject *subject,
+static void put_mappings(struct unwind_processes *processes, struct walked_process *walked,
 			 uint32_t count)
 {
-	if (subject->count)
-		unwind_arena_give_back(&processes->mappings, subject->span);
-	subject->count = count;
-	subject->span = unwind_arena_take(&processes->mappings, count,
-					  (uint32_t)(subject - processes->subjects), evict,
-					  processes, &subject->first);
-	memcpy(processes->feed->mappings + subject->first, processes->room,
+	if (walked->count)
+		unwind_arena_give_back(&processes->mappings, walked->span);
+	walked->count = count;
+	walked->span = unwind_arena_take(&processes->mappings, count,
+					 (uint32_t)(walked - processes->slots), evict, processes,
+					 &walked->first);
+	memcpy(processes->tables->mappings + walked->first, processes->room,
 	       count * sizeof(*processes->room));
 }
 
-/* False: there is nothing, or no way, to publish it. */
-static bool publish(struct unwind_processes *processes, struct unwind_subject *subject,
+/* Returns false if there is nothing to publish, or publishing failed. */
+static bool publish(struct unwind_processes *processes, struct walked_process *walked,
 		    uint64_t known_ns)
 {
 	uint32_t most = unwind_arena_most(&processes->mappings);
-	struct unwind_process process = {.stack_top = subject->stack_top,
+	struct unwind_process process = {.stack_top = walked->stack_top,
 					 .known_ns = known_ns,
-					 .code_owner = unwind_code_owner(subject->process)};
+					 .code_owner = unwind_code_owner(walked->process)};
 	struct mapping_list list = {
 		.mappings = processes->room,
 		.max = most < UNWIND_PROCESS_MAPPINGS_MAX ? most : UNWIND_PROCESS_MAPPINGS_MAX,
 	};
 
-	if (mapping_list_fill(&list, subject->process, processes->modules, &processes->budget))
+	if (mapping_list_fill(&list, walked->process, processes->modules, &processes->budget))
 		return false;
-	replaced_mappings_note(&subject->replaced_mappings,
-			       processes->feed->mappings + subject->first, subject->count, &list,
+	replaced_mappings_note(&walked->replaced_mappings,
+			       processes->tables->mappings + walked->first, walked->count, &list,
 			       known_ns);
-	replaced_mappings_exclude(&subject->replaced_mappings, &list);
+	replaced_mappings_exclude(&walked->replaced_mappings, &list);
 	if (!list.count)
 		return false;
-	if (!is_published(processes, subject, &process, list.count)) {
+	if (!is_published(processes, walked, &process, list.count)) {
 		processes->left_out += list.left_out;
-		put_mappings(processes, subject, list.count);
+		put_mappings(processes, walked, list.count);
 	}
-	process.first = subject->first;
-	process.count = subject->count;
-	subject->published_top = process.stack_top;
-	/* What the feed had before it has still: whoever drops it withdraws that. */
-	if (processes->feed->publish_process(processes->feed->context, subject->pid, &process))
+	process.first = walked->first;
+	process.count = walked->count;
+	walked->published_top = process.stack_top;
+	/* On failure an older entry is still published; unwind_processes_drop() withdraws it. */
+	if (processes->tables->publish_process(processes->tables->context, walked->pid, &process))
 		return false;
-	subject->published = true;
+	walked->published = true;
 	return true;
 }
 
-bool unwind_subject_is_current(const struct unwind_subject *subject)
+bool walked_process_is_current(const struct walked_process *walked)
 {
-	const struct process *process = subject->process;
+	const struct process *process = walked->process;
 
 	return process->exit_ns == UINT64_MAX && process->mappings &&
-	       process->program_ns == subject->program_ns;
+	       process->program_ns == walked->program_ns;
 }
 
-/* What is published of memory that others changed too is made anew. */
+/* Drop published code in shared memory that another process has changed since. */
 static void check_shared(struct unwind_processes *processes)
 {
-	struct unwind_subject *next;
+	struct walked_process *next;
 
-	for (struct unwind_subject *subject = processes->sharing; subject; subject = next) {
+	for (struct walked_process *walked = processes->sharing; walked; walked = next) {
 		uint64_t generation;
 
-		next = subject->next;
-		if (!process_shared_generation(subject->process, &processes->budget, &generation) &&
-		    generation == subject->shared_generation)
+		next = walked->next;
+		if (!process_shared_generation(walked->process, &processes->budget, &generation) &&
+		    generation == walked->shared_generation)
 			continue;
-		unwind_processes_drop_code(processes, subject);
-		leave_sharing(subject);
+		unwind_processes_drop_code(processes, walked);
+		leave_sharing(walked);
 	}
 }
 
@@ -282,14 +282,14 @@ void unwind_processes_publish(struct unwind_processes *processes, uint64_t known
 	processes->budget = ROUND_MAPPINGS_MAX;
 	check_shared(processes);
 	vec_for_each (number, &processes->stale) {
-		struct unwind_subject *subject = &processes->subjects[*number];
+		struct walked_process *walked = &processes->slots[*number];
 
-		if (!subject->process || !subject->stale)
+		if (!walked->process || !walked->stale)
 			continue; /* dropped since */
-		subject->stale = false;
-		if (!unwind_subject_is_current(subject) || !subject->stack_top ||
-		    !publish(processes, subject, known_ns))
-			unwind_processes_drop(processes, subject);
+		walked->stale = false;
+		if (!walked_process_is_current(walked) || !walked->stack_top ||
+		    !publish(processes, walked, known_ns))
+			unwind_processes_drop(processes, walked);
 	}
 	processes->stale.size = 0;
 }

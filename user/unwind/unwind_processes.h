@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The processes whose stacks the kernel's programs can walk: their executable mappings are
- * published, and pages of their code. One per pid. A process that has begun another program, or has
- * ended, is not the one that was published any more.
+ * The processes whose stacks the kernel's BPF programs can walk. For each, the executable
+ * mappings are published, and a list holds the published pages of its JIT code. There is one
+ * entry per pid; it is dropped when the process ends or executes another program.
  *
- * All memory is bounded, and taken as it is used.
+ * Memory is bounded, and allocated when it is first used. Single-threaded.
  */
 #ifndef JITBPF_UNWIND_UNWIND_PROCESSES_H
 #define JITBPF_UNWIND_UNWIND_PROCESSES_H
@@ -16,75 +16,76 @@
 #include "unwind/unwind_pages.h"
 #include "state/process/process_table.h"
 
-struct unwind_subject {
-	const struct process *process; /* NULL: a slot without one */
+struct walked_process {
+	const struct process *process; /* NULL: the slot is free */
 	uint32_t pid;
-	uint64_t program_ns;	/* as the process's, and that of its stack_top */
-	uint64_t stack_top;	/* 0: not known */
-	uint64_t published_top; /* what that was then */
-	uint32_t first, count;	/* its mappings in their array; 0: none */
-	uint64_t span;
-	bool published;				    /* the feed took it */
-	bool stale;				    /* is to be published at the end of the round */
-	struct replaced_mappings replaced_mappings; /* what is not published for now */
-	uint64_t shared_generation; /* of what its code in memory that others share depends on */
-	struct unwind_page_slot *pages;	     /* of its code */
-	struct unwind_subject *next, **link; /* of those that have code in such memory */
+	uint64_t program_ns;	/* process->program_ns when the entry was made */
+	uint64_t stack_top;	/* of that program; 0: unknown */
+	uint64_t published_top; /* the stack_top that was published */
+	uint32_t first, count;	/* the range in the mapping array; count 0: none */
+	uint64_t span;		/* of that range, in the arena */
+	bool published;
+	bool stale;				    /* in unwind_processes.stale */
+	struct replaced_mappings replaced_mappings; /* excluded from publishing for now */
+	/* State of the shared memory that its JIT code is in; 0: all of its code is private. */
+	uint64_t shared_generation;
+	struct unwind_page_slot *pages;	     /* published pages of its JIT code */
+	struct walked_process *next, **link; /* in unwind_processes.sharing */
 };
 
 struct unwind_processes {
-	const struct unwind_feed *feed; /* borrowed, as the next two */
+	const struct unwind_tables *tables; /* borrowed, as the next two */
 	const struct module_table *modules;
 	struct unwind_pages *pages;
-	struct unwind_subject *subjects;
+	struct walked_process *slots;
 	uint32_t used, vacant; /* as in struct unwind_pages */
 	struct index_map index;
 	struct unwind_arena mappings;
-	VEC(uint32_t) stale;
-	struct unwind_subject *sharing;
-	uint32_t budget;	     /* of this round: mappings that may still be looked at */
-	struct unwind_mapping *room; /* for UNWIND_PROCESS_MAPPINGS_MAX */
-	uint64_t left_out;	     /* mappings that were too many */
+	VEC(uint32_t) stale;		/* slots to publish again at the end of the round */
+	struct walked_process *sharing; /* list of processes with JIT code in shared memory */
+	uint32_t budget;		/* mappings that may still be read in this round */
+	struct unwind_mapping *room;	/* scratch space, UNWIND_PROCESS_MAPPINGS_MAX */
+	uint64_t left_out;		/* mappings that did not fit */
 };
 
 /* Returns 0 or -ENOMEM. */
-int unwind_processes_init(struct unwind_processes *processes, const struct unwind_feed *feed,
+int unwind_processes_init(struct unwind_processes *processes, const struct unwind_tables *tables,
 			  const struct module_table *modules, struct unwind_pages *pages);
 void unwind_processes_deinit(struct unwind_processes *processes); /* zero-initialized is allowed */
 
-/* NULL where there is none. */
-struct unwind_subject *unwind_processes_find(const struct unwind_processes *processes,
+/* NULL if there is none. */
+struct walked_process *unwind_processes_find(const struct unwind_processes *processes,
 					     const struct process *process);
 
 /*
- * The same, made where it is new. Returns 0; -ENOENT where it has ended, or there are too many
- * for this round; or -ENOMEM.
+ * Find the entry of a process, or create it and mark it stale. Returns 0; -ENOENT if the process
+ * has ended, or this round has no slot left; or -ENOMEM.
  */
 int unwind_processes_add(struct unwind_processes *processes, const struct process *process,
-			 struct unwind_subject **ret);
+			 struct walked_process **ret);
 
-/* What is published of its mappings shall be made anew at the end of the round. 0 or -ENOMEM. */
-int unwind_processes_mark(struct unwind_processes *processes, struct unwind_subject *subject);
+/* Publish the mappings again at the end of the round. Returns 0 or -ENOMEM. */
+int unwind_processes_mark(struct unwind_processes *processes, struct walked_process *walked);
 
-/* Withdraw all that is published of it. */
-void unwind_processes_drop(struct unwind_processes *processes, struct unwind_subject *subject);
+/* Withdraw the mappings and pages of a process, and free its slot. */
+void unwind_processes_drop(struct unwind_processes *processes, struct walked_process *walked);
 
-/* Whether it is still the process, in the same program, that it was made for. */
-bool unwind_subject_is_current(const struct unwind_subject *subject);
+/* Returns true if the process still runs the program that the entry was made for. */
+bool walked_process_is_current(const struct walked_process *walked);
 
-/* A page of its code that has just been put. */
-void unwind_processes_add_code(struct unwind_processes *processes, struct unwind_subject *subject,
+/* Add a page of the process's JIT code, from unwind_pages_reserve(), to its list. */
+void unwind_processes_add_code(struct unwind_processes *processes, struct walked_process *walked,
 			       struct unwind_page_slot *slot);
 
-/* Withdraw the pages of its code. */
-void unwind_processes_drop_code(struct unwind_processes *processes, struct unwind_subject *subject);
+/* Withdraw the pages of the process's JIT code. */
+void unwind_processes_drop_code(struct unwind_processes *processes, struct walked_process *walked);
 
 /* The published mapping at an address, NULL if none. */
 const struct unwind_mapping *unwind_processes_mapping(const struct unwind_processes *processes,
-						      const struct unwind_subject *subject,
+						      const struct walked_process *walked,
 						      uint64_t address);
 
-/* At the end of a round: publish what has been marked, as all that happened before known_ns. */
+/* At the end of a round, publish the stale processes. All events before known_ns are applied. */
 void unwind_processes_publish(struct unwind_processes *processes, uint64_t known_ns);
 
 #endif

@@ -44,20 +44,20 @@ void unwind_want_page(struct unwinder *u, const struct process *process, uint64_
 
 void unwinder_process_changed(struct unwinder *u, const struct process *process)
 {
-	struct unwind_subject *subject = unwind_processes_find(&u->processes, process);
+	struct walked_process *walked = unwind_processes_find(&u->processes, process);
 
-	if (!subject)
+	if (!walked)
 		return;
-	if (!unwind_subject_is_current(subject) || unwind_processes_mark(&u->processes, subject))
-		unwind_processes_drop(&u->processes, subject);
+	if (!walked_process_is_current(walked) || unwind_processes_mark(&u->processes, walked))
+		unwind_processes_drop(&u->processes, walked);
 }
 
 /* Code where a file's was: the mapping is to be published as memory. */
-static bool takes_files_place(const struct unwinder *u, const struct unwind_subject *subject,
+static bool takes_files_place(const struct unwinder *u, const struct walked_process *walked,
 			      uint64_t address)
 {
 	const struct unwind_mapping *mapping =
-		unwind_processes_mapping(&u->processes, subject, address);
+		unwind_processes_mapping(&u->processes, walked, address);
 
 	return mapping && !(mapping->owner & UNWIND_OWNER_CODE);
 }
@@ -65,21 +65,21 @@ static bool takes_files_place(const struct unwinder *u, const struct unwind_subj
 void unwinder_code_changed(struct unwinder *u, const struct process *process, uint64_t address,
 			   uint64_t size_bytes)
 {
-	struct unwind_subject *subject = unwind_processes_find(&u->processes, process);
+	struct walked_process *walked = unwind_processes_find(&u->processes, process);
 	uint64_t page = address >> UNWIND_PAGE_SHIFT;
 	uint64_t last = (address + size_bytes - 1) >> UNWIND_PAGE_SHIFT;
 
-	if (!subject || !size_bytes)
+	if (!walked || !size_bytes)
 		return;
-	if (takes_files_place(u, subject, address))
+	if (takes_files_place(u, walked, address))
 		unwinder_process_changed(u, process);
-	if (!subject->pages)
+	if (!walked->pages)
 		return;
 	if (last < page || last - page >= CHANGED_PAGES_MAX) {
-		unwind_processes_drop_code(&u->processes, subject);
+		unwind_processes_drop_code(&u->processes, walked);
 		return;
 	}
-	for (; page <= last && subject->pages; page++) {
+	for (; page <= last && walked->pages; page++) {
 		struct unwind_page_slot *slot = code_slot(u, process, page << UNWIND_PAGE_SHIFT);
 
 		if (slot)
@@ -111,20 +111,20 @@ static int fill_page(struct unwinder *u, struct wanted_page *wanted)
 /* The kernel finds pages of memory alone, and only of processes that it has. */
 static void reserve_page(struct unwinder *u, struct wanted_page *wanted)
 {
-	struct unwind_subject *subject = unwind_processes_find(&u->processes, wanted->process);
+	struct walked_process *walked = unwind_processes_find(&u->processes, wanted->process);
 	const struct unwind_mapping *mapping;
 	struct unwind_page_slot *slot;
 
-	if (!subject || !subject->published ||
+	if (!walked || !walked->published ||
 	    is_made(u, code_slot(u, wanted->process, wanted->address), wanted->address))
 		return;
-	mapping = unwind_processes_mapping(&u->processes, subject, wanted->address);
+	mapping = unwind_processes_mapping(&u->processes, walked, wanted->address);
 	if (!mapping || !(mapping->owner & UNWIND_OWNER_CODE))
 		return;
 	slot = unwind_pages_reserve(&u->pages, wanted->key);
 	if (!slot)
 		return;
-	unwind_processes_add_code(&u->processes, subject, slot);
+	unwind_processes_add_code(&u->processes, walked, slot);
 	wanted->reserved = true;
 }
 

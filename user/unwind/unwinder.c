@@ -11,7 +11,7 @@
 
 DEFINE_CLEANUP(struct unwinder *, unwinder_destroy);
 
-int unwinder_create(const struct unwind_service *service, const struct unwind_feed *feed,
+int unwinder_create(const struct unwind_service *service, const struct unwind_tables *tables,
 		    const struct module_table *modules, struct unwinder **ret)
 {
 	CLEANUP(unwinder_destroyp) struct unwinder *u = calloc(1, sizeof(*u));
@@ -20,13 +20,13 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_fe
 	if (!u)
 		return -ENOMEM;
 	u->service = *service;
-	u->feed = *feed;
+	u->tables = *tables;
 	u->modules = modules;
 	u->room = calloc(UNWIND_PAGE_ROWS_MAX, sizeof(*u->room));
 	if (!u->room)
 		return -ENOMEM;
-	err = unwind_pages_init(&u->pages, &u->feed);
-	err = err ?: unwind_processes_init(&u->processes, &u->feed, modules, &u->pages);
+	err = unwind_pages_init(&u->pages, &u->tables);
+	err = err ?: unwind_processes_init(&u->processes, &u->tables, modules, &u->pages);
 	err = err ?: unwind_regions_init(&u->regions);
 	err = err ?: code_copies_init(&u->copies);
 	if (err)
@@ -49,16 +49,16 @@ void unwinder_destroy(struct unwinder *u)
 }
 
 /* What the kernel has of the process is to be of the program that the sample was taken in. */
-static int bring_up_to_date(struct unwinder *u, struct unwind_subject *subject,
+static int bring_up_to_date(struct unwinder *u, struct walked_process *walked,
 			    const struct jitbpf_sample *sample, uint64_t stack_top)
 {
-	bool has_settled = replaced_mappings_forget(&subject->replaced_mappings, u->known_ns);
+	bool has_settled = replaced_mappings_forget(&walked->replaced_mappings, u->known_ns);
 
-	if (sample->h.time_ns < subject->program_ns ||
-	    (subject->published && subject->stack_top == stack_top && !has_settled))
+	if (sample->h.time_ns < walked->program_ns ||
+	    (walked->published && walked->stack_top == stack_top && !has_settled))
 		return 0;
-	subject->stack_top = stack_top;
-	return unwind_processes_mark(&u->processes, subject);
+	walked->stack_top = stack_top;
+	return unwind_processes_mark(&u->processes, walked);
 }
 
 int unwinder_finish(struct unwinder *u, const struct process *process,
@@ -66,14 +66,14 @@ int unwinder_finish(struct unwinder *u, const struct process *process,
 {
 	struct unwind_account account = {.unwinder = u, .process = process};
 	const struct jitbpf_stack_copy *copy = stack_copy_of(sample);
-	struct unwind_subject *subject;
+	struct walked_process *walked;
 	int err;
 
 	if (!copy)
 		return -EINVAL;
-	err = unwind_processes_add(&u->processes, process, &subject);
+	err = unwind_processes_add(&u->processes, process, &walked);
 	if (!err)
-		err = bring_up_to_date(u, subject, sample, copy->stack_top);
+		err = bring_up_to_date(u, walked, sample, copy->stack_top);
 	if (err && err != -ENOENT)
 		return err;
 	err = stack_walk(&account, sample, copy, last, ret);

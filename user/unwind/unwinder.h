@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finishes the stacks that the kernel could not walk to their end, from the copies that came
- * with them, and gives the kernel what it lacked (unwind/unwind_feed.h), so that the next one
- * needs no copy. Rows are made on demand (unwind/unwind_service.h): a stack that wants some
- * that are not there waits for them.
+ * Completes stacks that the kernel could not walk to their end, from the copy of the stack that
+ * came with the sample. It also publishes the missing rows and mappings to the kernel
+ * (unwind/unwind_tables.h), so that the next walk needs no copy. Rows are made on demand by
+ * struct unwind_service; a stack waits until its rows are made.
  *
- * A frame's rule is that of what stood at its address at the sample's time:
- * a file's call frame information; of JIT code, what its machine code does, as long as that
- * was copied with its load, or read while the region was in force; for what is neither, the
- * frame pointer.
+ * The rule for a frame depends on the code at its address at the sample's time. A file's code has
+ * call frame information. JIT code is analysed, if it was copied at its load or read while the
+ * region was in force. Any other code is walked by frame pointer.
  *
  * Single-threaded.
  */
@@ -18,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "unwind/unwind_feed.h"
+#include "unwind/unwind_tables.h"
 #include "unwind/unwind_service.h"
 #include "state/process/process_table.h"
 #include "uapi/record.h"
@@ -37,7 +36,7 @@ struct unwinder_counts {
  * What they point to outlives the unwinder, but for the processes: those that it was told of
  * stay until the last call but unwinder_destroy(). modules is where owners' numbers are from.
  */
-int unwinder_create(const struct unwind_service *service, const struct unwind_feed *feed,
+int unwinder_create(const struct unwind_service *service, const struct unwind_tables *tables,
 		    const struct module_table *modules, struct unwinder **ret);
 void unwinder_destroy(struct unwinder *unwinder); /* NULL is allowed */
 

@@ -24,7 +24,7 @@ struct wanted_page {
 
 struct unwinder {
 	struct unwind_service service;
-	struct unwind_feed feed;
+	struct unwind_tables tables;
 	const struct module_table *modules;
 	struct unwind_pages pages;
 	struct unwind_processes processes;

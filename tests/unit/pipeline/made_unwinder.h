@@ -34,16 +34,16 @@ struct unwinder {
 static struct unwinder made_unwinder;
 
 static const struct unwind_service made_service;
-static const struct unwind_feed made_feed;
+static const struct unwind_tables made_tables;
 static const struct pipeline_options made_unwinding = {
 	.unwind_service = &made_service,
-	.unwind_feed = &made_feed,
+	.unwind_tables = &made_tables,
 };
 
-int unwinder_create(const struct unwind_service *service, const struct unwind_feed *feed,
+int unwinder_create(const struct unwind_service *service, const struct unwind_tables *tables,
 		    const struct module_table *modules, struct unwinder **ret)
 {
-	made_require(service == &made_service && feed == &made_feed && modules);
+	made_require(service == &made_service && tables == &made_tables && modules);
 	*ret = &made_unwinder;
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/scope.h"
-#include "tests/unit/locate/unwind_world.h"
+#include "tests/unit/unwind/unwind_world.h"
 
 #define PID   100
 #define MAIN  0x400000ull /* "/bin/main", its file's offset 0x2000 and on */

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "unwind/code_copies.h"
-#include "tests/unit/locate/unwind_world.h"
+#include "tests/unit/unwind/unwind_world.h"
 
 #define PID  100
 #define CODE 0x500000ull

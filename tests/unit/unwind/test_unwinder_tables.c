@@ -11,7 +11,7 @@
 
 #include "base/scope.h"
 #include "unwind/replaced_mappings.h"
-#include "tests/unit/locate/unwind_world.h"
+#include "tests/unit/unwind/unwind_world.h"
 
 #define PID  100
 #define LIB  0x7f0000000000ull
@@ -345,7 +345,7 @@ static void test_shared_memory(void **state)
 	assert_false(kernel_knows(w, PID + 1, SHARED_CODE + 0x100000));
 }
 
-/* Where the feed takes nothing, stacks are finished nonetheless, and it is asked again. */
+/* If publishing fails, stacks are still finished, and publishing is tried again. */
 static void test_feed_refuses(void **state)
 {
 	struct world *w = *state;

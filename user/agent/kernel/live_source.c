@@ -232,9 +232,9 @@ void live_source_init_kernel_source(struct live_source *live, struct kernel_sour
 	kernel_names_source(&live->kernel_names, ret);
 }
 
-void live_source_init_unwind_feed(struct live_source *live, struct unwind_feed *ret)
+void live_source_init_unwind_tables(struct live_source *live, struct unwind_tables *ret)
 {
-	unwind_maps_init_feed(&live->unwind_maps, ret);
+	unwind_maps_init_tables(&live->unwind_maps, ret);
 }
 
 int live_source_track(struct live_source *live, uint32_t pid)

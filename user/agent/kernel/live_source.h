@@ -16,7 +16,7 @@
 
 #include "agent/files/file_store.h"
 #include "agent/publisher/probe_site.h"
-#include "unwind/unwind_feed.h"
+#include "unwind/unwind_tables.h"
 #include "pipeline/source.h"
 #include "symbolize/symbolizer.h"
 
@@ -79,6 +79,6 @@ void live_source_init_source(struct live_source *live, struct source *ret);
 void live_source_init_kernel_source(struct live_source *live, struct kernel_source *ret);
 
 /* The tables by which the programs walk stacks. *ret borrows live. */
-void live_source_init_unwind_feed(struct live_source *live, struct unwind_feed *ret);
+void live_source_init_unwind_tables(struct live_source *live, struct unwind_tables *ret);
 
 #endif

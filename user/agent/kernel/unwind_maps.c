@@ -136,9 +136,9 @@ int unwind_maps_init(struct unwind_maps *ret, const struct jitbpf_bpf *bpf)
 	return err;
 }
 
-void unwind_maps_init_feed(struct unwind_maps *maps, struct unwind_feed *ret)
+void unwind_maps_init_tables(struct unwind_maps *maps, struct unwind_tables *ret)
 {
-	*ret = (struct unwind_feed){
+	*ret = (struct unwind_tables){
 		.rows = (struct unwind_row *)maps->rows.ours,
 		.mappings = (struct unwind_mapping *)maps->mappings.ours,
 		.row_count = maps->rows.count,

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unwind feed of record: BPF maps. The feed's arrays are our own memory, of which
- * what is published is copied into the programs' arrays. Those count as resident where they are
- * mapped, touched or not, so that is done piece by piece: a recording uses a small part.
+ * struct unwind_tables over BPF maps, for `record`. The unwinder writes into arrays in our own
+ * memory; publishing copies a range of them into the BPF arrays. The BPF arrays are mapped piece
+ * by piece, since a mapped array counts as resident memory whether it is touched or not.
  */
 #ifndef JITBPF_AGENT_KERNEL_UNWIND_MAPS_H
 #define JITBPF_AGENT_KERNEL_UNWIND_MAPS_H
 
 #include "jitbpf.skel.h"
-#include "unwind/unwind_feed.h"
+#include "unwind/unwind_tables.h"
 
 #define UNWIND_ARRAY_PIECES  64
-#define UNWIND_PIECES_MAPPED 8 /* at a time: all that is mapped counts as ours */
+#define UNWIND_PIECES_MAPPED 8 /* at a time */
 
 struct unwind_array {
 	int fd; /* the skeleton's */
 	uint32_t count;
 	size_t element_bytes, piece_bytes;
 	uint8_t *ours;
-	/* Of the programs'. New rows stand behind the ones before: a piece is used for a while. */
+	/* Mapped pieces of the BPF array. New rows follow older ones, so a piece is used for long.
+	 */
 	struct unwind_piece {
 		size_t number;
 		uint8_t *bytes; /* NULL: none */
 	} pieces[UNWIND_PIECES_MAPPED];
-	uint32_t oldest; /* of them */
+	uint32_t oldest; /* of the pieces: the next to be unmapped */
 };
 
 /* Zero-initialized is empty. */
@@ -32,11 +33,11 @@ struct unwind_maps {
 	struct unwind_array rows, mappings;
 };
 
-/* Of a loaded skeleton, which outlives *ret. Returns 0 or -ENOMEM. */
+/* The skeleton is loaded and outlives *ret. Returns 0 or -ENOMEM. */
 int unwind_maps_init(struct unwind_maps *ret, const struct jitbpf_bpf *bpf);
 void unwind_maps_deinit(struct unwind_maps *maps);
 
 /* *ret borrows maps. */
-void unwind_maps_init_feed(struct unwind_maps *maps, struct unwind_feed *ret);
+void unwind_maps_init_tables(struct unwind_maps *maps, struct unwind_tables *ret);
 
 #endif

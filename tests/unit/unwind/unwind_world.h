@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A world to unwind in: processes, a service that answers what the test says, a feed over memory,
+ * A world to unwind in: processes, a service that answers what the test says, tables in memory,
  * and the kernel's part: a walker that knows nothing but what has been published, and finds
  * its way as the BPF programs do.
  */
@@ -35,7 +35,7 @@ struct world {
 	struct process_table processes;
 	struct unwinder *unwinder;
 
-	/* The feed. */
+	/* The tables. */
 	struct unwind_row *rows;
 	struct unwind_mapping *mappings;
 	uint32_t row_count, mapping_count;
@@ -74,7 +74,7 @@ static inline int world_read(void *dst, size_t size_bytes, uint64_t address)
 
 #include "bpf/unwind.h"
 
-/* --- the feed ---------------------------------------------------------------- */
+/* --- the tables -------------------------------------------------------------- */
 
 static inline struct world_page *world_page(struct world *w, struct unwind_page_key key)
 {
@@ -260,7 +260,7 @@ static inline struct world *world_create(uint32_t row_count, uint32_t mapping_co
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct unwind_service service = {world_request, world_collect, w};
-	struct unwind_feed feed = {
+	struct unwind_tables tables = {
 		.row_count = row_count,
 		.mapping_count = mapping_count,
 		.publish_page = world_publish_page,
@@ -274,11 +274,11 @@ static inline struct world *world_create(uint32_t row_count, uint32_t mapping_co
 	assert_non_null(w);
 	w->row_count = row_count;
 	w->mapping_count = mapping_count;
-	feed.rows = w->rows = calloc(row_count, sizeof(*w->rows));
-	feed.mappings = w->mappings = calloc(mapping_count, sizeof(*w->mappings));
+	tables.rows = w->rows = calloc(row_count, sizeof(*w->rows));
+	tables.mappings = w->mappings = calloc(mapping_count, sizeof(*w->mappings));
 	assert_int_equal(string_pool_create(&w->strings), 0);
 	process_table_init(&w->processes, w->strings, &w->modules, &code_budget_default, NULL);
-	assert_int_equal(unwinder_create(&service, &feed, &w->modules, &w->unwinder), 0);
+	assert_int_equal(unwinder_create(&service, &tables, &w->modules, &w->unwinder), 0);
 	return w;
 }
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The tables by which the kernel's BPF programs walk stacks (uapi/unwind.h): two arrays that the
+ * unwinder fills, and functions that publish ranges of them. The programs see a range as it was
+ * when it was published. The agent implements it over BPF maps, tests over plain memory.
+ */
+#ifndef JITBPF_UNWIND_UNWIND_TABLES_H
+#define JITBPF_UNWIND_UNWIND_TABLES_H
+
+#include <stdint.h>
+
+#include "uapi/unwind.h"
+
+struct unwind_tables {
+	struct unwind_row *rows;	 /* row_count of them */
+	struct unwind_mapping *mappings; /* mapping_count of them */
+	uint32_t row_count, mapping_count;
+
+	/*
+	 * Publish a page or a process, whose rows or mappings are already in the arrays.
+	 * Return 0, or negative errno: then nothing new is published.
+	 */
+	int (*publish_page)(void *context, struct unwind_page_key key, struct unwind_page page);
+	/* Replaces a published page; -ENOENT if a BPF program has removed it since. */
+	int (*replace_page)(void *context, struct unwind_page_key key, struct unwind_page page);
+	int (*publish_process)(void *context, uint32_t pid, const struct unwind_process *process);
+	/* A walk that begins after the return does not use the entry. A missing entry is fine. */
+	void (*withdraw_page)(void *context, struct unwind_page_key key);
+	void (*withdraw_process)(void *context, uint32_t pid);
+	void *context;
+};
+
+#endif
