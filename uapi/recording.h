@@ -11,6 +11,10 @@
  * beginning of the file, up to its own field crc. Right behind the last ROUND
  * stands END, and nothing stands behind that: a file without END was cut.
  *
+ * Version 1 holds a source's records as they came: a reader puts each round into order of time.
+ * Version 2 holds finished records in the order in which they were applied: by time within a
+ * round, but for samples whose stacks were completed later, which keep their own time.
+ *
  * Chunks of unknown types are skipped, and enums and headers may grow, within
  * one version; a version that is greater than a reader's is not for it.
  * Little-endian.
@@ -21,7 +25,7 @@
 #include "uapi/record.h"
 
 #define JITBPF_RECORDING_MAGIC	 "JITBPF\r\n"
-#define JITBPF_RECORDING_VERSION 1
+#define JITBPF_RECORDING_VERSION 2
 #define JITBPF_CHUNK_MAX	 (16u << 20) /* no chunk is larger */
 #define JITBPF_STACKS_MAX	 (64u << 20) /* bytes of STACK chunks that are in force at once */
 #define JITBPF_TEXT_MAX		 0xffffu     /* of one string in INFO and FRAMES; the rest is cut */

@@ -4,7 +4,7 @@
 #define JITBPF_CLI_FILTER_OPTIONS_H
 
 #include "cli/options.h"
-#include "pipeline/sample_filter.h"
+#include "pipeline/analysis/sample_filter.h"
 
 struct filter_options {
 	uint64_t from_ns, to_ns;

@@ -111,7 +111,7 @@ static int record_until_told(struct recording *run)
 		if (waiting[0].revents || target_ended(&run->target))
 			break;
 		if (status_line_due(&run->status)) {
-			struct pipeline_progress progress = pipeline_progress(run->pipeline);
+			struct analysis_progress progress = pipeline_progress(run->pipeline);
 
 			status_line_say_progress(&run->status, &progress,
 						 live_source_lost(run->live));

@@ -88,12 +88,18 @@ static int build_stages(struct recording *run)
 	err = build_unwinding(run);
 	if (err)
 		return err;
-	err = pipeline_create(&(struct pipeline_options){.symbols = &run->symbols,
-							 .unwind_service = &run->unwind_service,
-							 .unwind_tables = &run->unwind_tables,
-							 .view = &run->options->view,
-							 .line_rules = &run->options->line_rules},
-			      &run->pipeline);
+	err = pipeline_create(
+		&(struct pipeline_options){
+			.analysis =
+				{
+					.symbols = &run->symbols,
+					.view = &run->options->view,
+					.line_rules = &run->options->line_rules,
+				},
+			.unwind_service = &run->unwind_service,
+			.unwind_tables = &run->unwind_tables,
+		},
+		&run->pipeline);
 	err = err ?: outputs_attach(&run->outputs, run->pipeline);
 	if (!err && !run->options->quiet)
 		err = pipeline_add_sink(run->pipeline, &sink_summary, stderr);

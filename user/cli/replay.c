@@ -9,7 +9,7 @@
 #include "agent/files/file_blob.h"
 #include "agent/files/file_store.h"
 #include "cli/file_trouble.h"
-#include "pipeline/replay_source.h"
+#include "pipeline/record/replay_source.h"
 
 static int open_recording(const char *path, struct blob *ret)
 {
@@ -52,10 +52,10 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 		err = symbolizer_create(&source, &replay->symbolizer);
 	}
 	if (!err) {
-		const struct pipeline_options options = {.symbols = &symbols,
-							 .filter = filter,
-							 .view = view,
-							 .line_rules = line_rules};
+		const struct pipeline_options options = {.analysis = {.symbols = &symbols,
+								      .filter = filter,
+								      .view = view,
+								      .line_rules = line_rules}};
 
 		if (view && view->no_demangle)
 			symbolizer_set_no_demangle(replay->symbolizer);

@@ -67,7 +67,7 @@ void status_line_say(struct status_line *line, const char *format, ...)
 	line->written = true;
 }
 
-void status_line_say_progress(struct status_line *line, const struct pipeline_progress *progress,
+void status_line_say_progress(struct status_line *line, const struct analysis_progress *progress,
 			      uint64_t lost)
 {
 	uint64_t samples = progress->samples;

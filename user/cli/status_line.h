@@ -29,7 +29,7 @@ __attribute__((format(printf, 2, 3))) void status_line_say(struct status_line *l
 							   const char *format, ...);
 
 /* How a recording goes. */
-void status_line_say_progress(struct status_line *line, const struct pipeline_progress *progress,
+void status_line_say_progress(struct status_line *line, const struct analysis_progress *progress,
 			      uint64_t lost);
 
 /* How naming goes: due or not, whenever it comes to another file. *ret borrows line. */

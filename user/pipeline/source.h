@@ -7,6 +7,7 @@
 #ifndef JITBPF_PIPELINE_SOURCE_H
 #define JITBPF_PIPELINE_SOURCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "uapi/record.h"
@@ -29,6 +30,7 @@ struct source {
 	int (*drain)(void *context, record_taker_fn take, void *take_context,
 		     uint64_t *ret_time_ns);
 	void *context;
+	bool finished; /* its records are finished (pipeline/finished_records.h), and in order */
 };
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "pipeline/recorder.h"
+#include "pipeline/record/recorder.h"
 #include "profile/ledger.h"
 #include "uapi/jit_record.h"
 #include "uapi/loss.h"

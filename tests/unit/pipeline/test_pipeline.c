@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "pipeline/pipeline_state.h"
-#include "pipeline/replay_source.h"
+#include "pipeline/analysis/analysis_state.h"
+#include "pipeline/record/replay_source.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define SECOND 1000000000ull
@@ -279,7 +279,7 @@ static void test_hidden_kernel_frames(void **state)
 	struct jitbpf_sample *sample;
 	const struct ledger *ledger;
 
-	made_run_begin(&run, &(struct pipeline_options){.view = &view});
+	made_run_begin(&run, &(struct pipeline_options){.analysis.view = &view});
 	make_mapping(&run, 5, MADE_PID, LIB, "/lib/x.so");
 	for (uint16_t user = 0; user < 2; user++) {
 		sample = make_sample_of(&run, 10 + user, MADE_PID, MADE_START, ips, 2 + user);
@@ -331,7 +331,7 @@ static void test_trouble_of_naming(void **state)
 	size_t size;
 	FILE *out = open_memstream(&bytes, &size);
 
-	made_run_begin(&run, &(struct pipeline_options){.symbols = &symbols});
+	made_run_begin(&run, &(struct pipeline_options){.analysis.symbols = &symbols});
 	assert_int_equal(recorder_create(out, &info, &recorder), 0);
 	ledger = made_finish(&run, 100);
 	assert_int_equal(ledger->counters[JITBPF_COUNT_DEBUG_REFUSED], 2);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/pipeline_state.h"
+#include "pipeline/analysis/analysis_state.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define SECOND 1000000000ull
@@ -216,7 +216,7 @@ static void test_budget(void **state)
 	const struct ledger *ledger;
 
 	made_require(run);
-	made_run_begin(run, &(struct pipeline_options){.budget = &budget});
+	made_run_begin(run, &(struct pipeline_options){.analysis.budget = &budget});
 	make_load(run, 10, 0, "one");
 	make_load(run, 11, 1, "two")->address += 0x1000;
 	make_load(run, 12, 2, "three");

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/pipeline_state.h"
+#include "pipeline/analysis/analysis_state.h"
 #include "tests/unit/pipeline/made_run.h"
 
 static int setup(void **state)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/pipeline_state.h"
+#include "pipeline/analysis/analysis_state.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define SECOND 1000000000ull

@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "decode/record/recording_reader.h"
 #include "pipeline/pipeline_state.h"
-#include "pipeline/replay_source.h"
+#include "pipeline/record/replay_source.h"
 #include "tests/unit/pipeline/made_unwinder.h"
 
 #define SECOND 1000000000ull

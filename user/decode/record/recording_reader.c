@@ -27,6 +27,7 @@ struct recording_reader {
 
 	VEC(uint64_t) record; /* what was given out last; words, to be aligned */
 	struct stack_store stacks;
+	uint32_t version;
 	bool has_info;
 	uint64_t skipped;
 	int result; /* 1: goes on; else what is returned from now on */
@@ -349,6 +350,7 @@ static int check_file_header(struct recording_reader *reader)
 		return bad(reader, 0, "a damaged file header");
 	if (header.header_bytes > size_bytes)
 		return bad(reader, 0, "the recording was cut");
+	reader->version = header.version;
 	reader->at = reader->round_end = header.header_bytes;
 	return 0;
 }
@@ -387,4 +389,9 @@ void recording_reader_close(struct recording_reader *reader)
 uint64_t recording_reader_skipped(const struct recording_reader *reader)
 {
 	return reader->skipped;
+}
+
+uint32_t recording_reader_version(const struct recording_reader *reader)
+{
+	return reader->version;
 }

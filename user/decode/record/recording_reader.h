@@ -44,6 +44,12 @@ void recording_reader_close(struct recording_reader *reader);
 int recording_reader_next(struct recording_reader *reader, const struct jitbpf_record **ret,
 			  struct recording_error *error);
 
+/*
+ * The file's version: 1 holds the source's records as they came, 2 holds finished records in
+ * emission order (uapi/recording.h).
+ */
+uint32_t recording_reader_version(const struct recording_reader *reader);
+
 /* Chunks of types that are not known, skipped so far. */
 uint64_t recording_reader_skipped(const struct recording_reader *reader);
 

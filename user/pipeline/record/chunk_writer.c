@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pipeline/chunk_writer.h"
+#include "pipeline/record/chunk_writer.h"
 
 #include <errno.h>
 #include <zlib.h>

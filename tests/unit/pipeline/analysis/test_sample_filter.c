@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/sample_filter.h"
+#include "pipeline/analysis/sample_filter.h"
 
 #define START 1000
 

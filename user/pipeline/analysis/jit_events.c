@@ -1,56 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pipeline/pipeline_state.h"
+#include "pipeline/analysis/analysis_state.h"
+#include "pipeline/jit_time.h"
 #include "state/process/process_code.h"
 
-/* A load time further before its hit than this is not believed. */
-#define LOAD_TIME_SLACK_NS 10000000000ull
-
-/*
- * The shim takes its own time before it makes the record. It counts unless it
- * cannot be: another time namespace, or a lie.
- */
-static bool is_believed(uint64_t event_ns, uint64_t hit_ns)
-{
-	return event_ns <= hit_ns && hit_ns - event_ns <= LOAD_TIME_SLACK_NS;
-}
-
-uint64_t pipeline_jit_time(const struct jitbpf_jit *jit)
-{
-	struct jitbpf_jit_header header;
-
-	if (jit_part_decode(jit->data, jit->data_bytes, &header))
-		return jit->h.time_ns;
-	/* Whoever read it has seen to it that the time can be. */
-	if (jit->h.flags & JITBPF_JIT_FROM_JOURNAL)
-		return header.time_ns < jit->h.time_ns ? header.time_ns : jit->h.time_ns;
-	if (!is_believed(header.time_ns, jit->h.time_ns))
-		return jit->h.time_ns;
-	return header.time_ns;
-}
-
 /* Those of the program that the process runs now. NULL: no memory. */
-static struct jit_sequences *sequences_of(struct pipeline *p, const struct process *process)
+static struct jit_sequences *sequences_of(struct analysis *a, const struct process *process)
 {
 	struct jit_sequences *sequences;
 
-	while (p->sequences.size <= process->number) {
-		if (vec_push(&p->sequences, (struct jit_sequences){0}))
+	while (a->sequences.size <= process->number) {
+		if (vec_push(&a->sequences, (struct jit_sequences){0}))
 			return NULL;
 	}
-	sequences = &p->sequences.data[process->number];
+	sequences = &a->sequences.data[process->number];
 	jit_sequences_begin(sequences, process->program_ns);
 	return sequences;
 }
 
 /* Returns 1 if an event is to be applied, 0 if it has come the other way already, or -ENOMEM. */
-static int note_event(struct pipeline *p, const struct process *process,
+static int note_event(struct analysis *a, const struct process *process,
 		      const struct jitbpf_jit *jit, uint64_t sequence)
 {
 	struct jit_sequences *sequences;
 
 	if (jit->h.time_ns < process->program_ns || sequence == JITBPF_JIT_INHERITED)
 		return 1;
-	sequences = sequences_of(p, process);
+	sequences = sequences_of(a, process);
 	if (!sequences)
 		return -ENOMEM;
 	return jit_sequences_add(sequences, sequence, jit->h.flags & JITBPF_JIT_FROM_JOURNAL);
@@ -123,27 +98,26 @@ static uint64_t engine_of(const struct process *process, uint64_t caller, uint64
 	return CODE_ENGINE_KNOWN | mapping->module;
 }
 
-static int apply(struct pipeline *p, struct process *process, struct jit_counts *counts,
+static int apply(struct analysis *a, struct process *process, struct jit_counts *counts,
 		 const struct jitbpf_jit *jit, const struct jit_event *event)
 {
 	struct code_counts before = *code_map_counts(process->code);
 	const struct code_counts *after = code_map_counts(process->code);
 	int err = process_code_apply(process, event,
 				     engine_of(process, event->header.caller, jit->h.time_ns),
-				     jit->h.time_ns, pipeline_jit_time(jit));
+				     jit->h.time_ns, jit_time(jit));
 
 	add_counts(counts, &before, after);
 	if (jit->h.flags & JITBPF_JIT_LATE)
 		counts->late += after->loads - before.loads;
 	else if (jit->h.flags & JITBPF_JIT_FROM_JOURNAL)
 		counts->recovered++;
-	else if (!is_believed(event->header.time_ns, jit->h.time_ns))
+	else if (!jit_time_is_plausible(event->header.time_ns, jit->h.time_ns))
 		counts->time_corrected++;
-	pipeline_unwind_code_changed(p, process, event);
-	return err ?: pipeline_feed_code(p, process, jit, event, after->loads - before.loads);
+	return err ?: analysis_code_changed(a, process, jit, event, after->loads - before.loads);
 }
 
-int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit)
+int analysis_take_jit(struct analysis *a, const struct jitbpf_jit *jit)
 {
 	struct ledger_process *row;
 	struct process *process;
@@ -151,44 +125,44 @@ int pipeline_take_jit(struct pipeline *p, const struct jitbpf_jit *jit)
 	bool complete;
 	int err;
 
-	err = process_table_at(&p->processes, jit->pid, jit->start_ns, jit->h.time_ns, &process);
+	err = process_table_at(&a->processes, jit->pid, jit->start_ns, jit->h.time_ns, &process);
 	if (err)
 		return err;
-	row = pipeline_ledger_row(p, process);
+	row = analysis_ledger_row(a, process);
 	if (!row)
 		return -ENOMEM;
 	err = take_part(process, &row->jit, jit, &event, &complete);
 	if (err || !complete)
 		return err;
-	err = note_event(p, process, jit, event.header.sequence);
+	err = note_event(a, process, jit, event.header.sequence);
 	if (err <= 0)
 		return err;
 	if (!process->code) {
 		row->jit.invalid++;
 		return 0;
 	}
-	return apply(p, process, &row->jit, jit, &event);
+	return apply(a, process, &row->jit, jit, &event);
 }
 
 /*
  * What a journal did not have although it was lost can have ended any code of that
  * time that the journal does not vouch for.
  */
-int pipeline_take_journal(struct pipeline *p, const struct jitbpf_journal *journal)
+int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journal)
 {
 	size_t live = (journal->h.size_bytes - sizeof(*journal)) / sizeof(journal->live[0]);
-	uint64_t round_ns = p->info.start_ns + p->info.duration_ns, from_ns;
+	uint64_t round_ns = a->info.start_ns + a->info.duration_ns, from_ns;
 	struct jit_sequences *sequences;
 	struct ledger_process *row;
 	struct process *process;
 	int err;
 
-	err = process_table_at(&p->processes, journal->pid, journal->start_ns, journal->to_ns,
+	err = process_table_at(&a->processes, journal->pid, journal->start_ns, journal->to_ns,
 			       &process);
 	if (err)
 		return err;
-	row = pipeline_ledger_row(p, process);
-	sequences = sequences_of(p, process);
+	row = analysis_ledger_row(a, process);
+	sequences = sequences_of(a, process);
 	if (!row || !sequences)
 		return -ENOMEM;
 	row->jit.left_out = journal->left_out;
@@ -202,9 +176,7 @@ int pipeline_take_journal(struct pipeline *p, const struct jitbpf_journal *journ
 		return 0;
 	/* What was worked off in rounds before came before the loss, and has to end as well. */
 	from_ns = journal->from_ns > round_ns ? journal->from_ns : round_ns;
-	err = process_code_gap(process, from_ns,
-			       journal->to_ns > from_ns ? journal->to_ns : from_ns,
-			       (const uint64_t *)journal->live, live);
-	pipeline_unwind_code_lost(p, process);
-	return err;
+	return process_code_gap(process, from_ns,
+				journal->to_ns > from_ns ? journal->to_ns : from_ns,
+				(const uint64_t *)journal->live, live);
 }

@@ -6,8 +6,8 @@
  * Once a call has failed, the file ends there: all later calls return the same
  * error and write nothing. What stands before the last whole round can be read.
  */
-#ifndef JITBPF_PIPELINE_RECORDER_H
-#define JITBPF_PIPELINE_RECORDER_H
+#ifndef JITBPF_PIPELINE_RECORD_RECORDER_H
+#define JITBPF_PIPELINE_RECORD_RECORDER_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * Puts the bytes of a recording out, and keeps their checksum. The first error
  * stays: from then on nothing is written.
  */
-#ifndef JITBPF_PIPELINE_CHUNK_WRITER_H
-#define JITBPF_PIPELINE_CHUNK_WRITER_H
+#ifndef JITBPF_PIPELINE_RECORD_CHUNK_WRITER_H
+#define JITBPF_PIPELINE_RECORD_CHUNK_WRITER_H
 
 #include <stddef.h>
 #include <stdint.h>

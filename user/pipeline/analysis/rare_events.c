@@ -5,7 +5,7 @@
 
 #include "base/cursor.h"
 #include "base/scope.h"
-#include "pipeline/pipeline_state.h"
+#include "pipeline/analysis/analysis_state.h"
 #include "uapi/recording.h"
 
 static void kernel_code_free(struct space_value *value)
@@ -13,7 +13,7 @@ static void kernel_code_free(struct space_value *value)
 	free(value);
 }
 
-int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_symbol *symbol)
+int analysis_take_kernel_symbol(struct analysis *a, const struct jitbpf_kernel_symbol *symbol)
 {
 	size_t name_bytes = strlen(symbol->name) + 1;
 	struct kernel_code *code;
@@ -21,16 +21,16 @@ int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_s
 	int err;
 
 	if (symbol->h.flags & JITBPF_KERNEL_SYMBOL_GONE) {
-		if (!space_map_find(p->kernel_code, symbol->address, symbol->h.time_ns, &entry) ||
+		if (!space_map_find(a->kernel_code, symbol->address, symbol->h.time_ns, &entry) ||
 		    entry.start != symbol->address)
 			return 0; /* it was there before we came: the kernel knew it */
-		err = space_map_end(p->kernel_code, entry.start, entry.value, symbol->h.time_ns);
+		err = space_map_end(a->kernel_code, entry.start, entry.value, symbol->h.time_ns);
 		return err < 0 ? err : 0;
 	}
 	if (!symbol->size_bytes)
 		return 0; /* a program that is interpreted */
 	if (symbol->address + symbol->size_bytes < symbol->address) {
-		p->ledger.malformed_records++;
+		a->ledger.malformed_records++;
 		return 0;
 	}
 	code = malloc(sizeof(*code) + name_bytes);
@@ -38,72 +38,72 @@ int pipeline_take_kernel_symbol(struct pipeline *p, const struct jitbpf_kernel_s
 		return -ENOMEM;
 	*code = (struct kernel_code){
 		.value = {.refs = 1, .free = kernel_code_free},
-		.number = p->kernel_code_count++,
+		.number = a->kernel_code_count++,
 		.address = symbol->address,
 	};
 	memcpy(code->name, symbol->name, name_bytes);
-	err = space_map_insert(p->kernel_code, symbol->address,
+	err = space_map_insert(a->kernel_code, symbol->address,
 			       symbol->address + symbol->size_bytes, symbol->h.time_ns,
 			       &code->value);
 	space_value_put(&code->value);
 	return err;
 }
 
-int pipeline_take_throttle(struct pipeline *p, const struct jitbpf_throttle *throttle)
+int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *throttle)
 {
 	uint64_t *since;
 
 	if (throttle->cpu >= 65536) {
-		p->ledger.malformed_records++;
+		a->ledger.malformed_records++;
 		return 0;
 	}
-	while (p->throttled_since.size <= throttle->cpu) {
-		int err = vec_push(&p->throttled_since, (uint64_t)0);
+	while (a->throttled_since.size <= throttle->cpu) {
+		int err = vec_push(&a->throttled_since, (uint64_t)0);
 
 		if (err)
 			return err;
 	}
-	since = &p->throttled_since.data[throttle->cpu];
+	since = &a->throttled_since.data[throttle->cpu];
 	if (!(throttle->h.flags & JITBPF_THROTTLE_END)) {
-		p->ledger.throttles++;
+		a->ledger.throttles++;
 		*since = throttle->h.time_ns;
 	} else if (*since) {
 		if (throttle->h.time_ns > *since)
-			p->ledger.throttled_ns += throttle->h.time_ns - *since;
+			a->ledger.throttled_ns += throttle->h.time_ns - *since;
 		*since = 0;
 	}
 	return 0;
 }
 
-int pipeline_take_lost(struct pipeline *p, const struct jitbpf_lost_samples *lost)
+int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *lost)
 {
 	struct ledger_process *row;
 	struct process *process;
-	int err = process_table_at(&p->processes, lost->pid, lost->start_ns, lost->h.time_ns,
+	int err = process_table_at(&a->processes, lost->pid, lost->start_ns, lost->h.time_ns,
 				   &process);
 
 	if (err)
 		return err;
-	if (!sample_filter_passes_lost(&p->filter, lost->pid,
-				       string_pool_get(p->strings, process->comm)))
+	if (!sample_filter_passes_lost(&a->filter, lost->pid,
+				       string_pool_get(a->strings, process->comm)))
 		return 0;
-	row = pipeline_ledger_row(p, process);
+	row = analysis_ledger_row(a, process);
 	if (!row)
 		return -ENOMEM;
 	row->fate[FATE_LOST] += lost->count;
-	p->ledger.fate[FATE_LOST] += lost->count;
+	a->ledger.fate[FATE_LOST] += lost->count;
 	return 0;
 }
 
-void pipeline_take_counters(struct pipeline *p, const struct jitbpf_counters *counters)
+void analysis_take_counters(struct analysis *a, const struct jitbpf_counters *counters)
 {
 	size_t count = (counters->h.size_bytes - sizeof(*counters)) / sizeof(uint64_t);
 
 	for (size_t i = 0; i < count && i < JITBPF_COUNTER_MAX; i++)
-		p->ledger.counters[i] += counters->values[i];
+		a->ledger.counters[i] += counters->values[i];
 }
 
-int pipeline_take_info(struct pipeline *p, const struct jitbpf_info_chunk *chunk)
+int analysis_take_info(struct analysis *a, const struct jitbpf_info_chunk *chunk)
 {
 	const char *strings[4] = {"", "", "", ""};
 	struct cursor text = cursor_of(
@@ -113,7 +113,7 @@ int pipeline_take_info(struct pipeline *p, const struct jitbpf_info_chunk *chunk
 		if (cursor_string(&text, &strings[i]))
 			break;
 	}
-	return pipeline_set_info(p, &(struct run_info){
+	return analysis_set_info(a, &(struct run_info){
 					    .start_ns = chunk->h.time_ns,
 					    .wall_clock_ns = chunk->wall_clock_ns,
 					    .freq_hz = chunk->freq_hz,

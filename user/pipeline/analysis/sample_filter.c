@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pipeline/sample_filter.h"
+#include "pipeline/analysis/sample_filter.h"
 
 #include <string.h>
 

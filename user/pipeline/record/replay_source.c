@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pipeline/replay_source.h"
+#include "pipeline/record/replay_source.h"
 
 static int drain(void *context, record_taker_fn take, void *take_context, uint64_t *ret_time_ns)
 {
@@ -25,5 +25,9 @@ void replay_source_init(struct replay_source *replay, struct recording_reader *r
 			struct source *ret)
 {
 	*replay = (struct replay_source){.reader = reader};
-	*ret = (struct source){.drain = drain, .context = replay};
+	*ret = (struct source){
+		.drain = drain,
+		.context = replay,
+		.finished = recording_reader_version(reader) >= 2,
+	};
 }

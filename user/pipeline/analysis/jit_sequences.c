@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pipeline/jit_sequences.h"
+#include "pipeline/analysis/jit_sequences.h"
 
 void jit_sequences_begin(struct jit_sequences *sequences, uint64_t program_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pipeline/recorder.h"
+#include "pipeline/record/recorder.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -10,8 +10,8 @@
 #include "base/index_map.h"
 #include "base/scope.h"
 #include "decode/record/stack_store.h"
-#include "pipeline/chunk_writer.h"
-#include "pipeline/frames_chunk.h"
+#include "pipeline/record/chunk_writer.h"
+#include "pipeline/record/frames_chunk.h"
 #include "profile/ledger.h"
 #include "uapi/recording.h"
 
@@ -217,10 +217,9 @@ void recorder_destroy(struct recorder *recorder)
 static void put_late_counters(struct recorder *recorder, const struct ledger *ledger)
 {
 	static const enum jitbpf_counter late[] = {
-		JITBPF_COUNT_DEBUG_REFUSED,	      JITBPF_COUNT_DEBUG_DROPPED,
-		JITBPF_COUNT_STACKS_FINISHED,	      JITBPF_COUNT_STACKS_LATE,
-		JITBPF_COUNT_UNWIND_CODE_UNREAD,      JITBPF_COUNT_UNWIND_EVICTED,
-		JITBPF_COUNT_UNWIND_MAPPINGS_LEFT_OUT};
+		JITBPF_COUNT_DEBUG_REFUSED,
+		JITBPF_COUNT_DEBUG_DROPPED,
+	};
 	uint64_t values[JITBPF_COUNTER_MAX] = {0};
 	struct jitbpf_counters counters = {
 		.h =

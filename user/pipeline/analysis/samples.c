@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "base/hash.h"
-#include "pipeline/pipeline_state.h"
+#include "pipeline/analysis/analysis_state.h"
 
 /*
  * Sums up everything a look-up in this process depends on. Each part only ever
  * grows, so the sum stays the same just while all of them do.
  */
-static uint64_t generation(const struct pipeline *p, const struct process *process)
+static uint64_t generation(const struct analysis *a, const struct process *process)
 {
-	return space_map_generation(p->kernel_code) + space_map_generation(process->mappings) +
-	       code_map_generation(process->code) + p->processes.shared.generation;
+	return space_map_generation(a->kernel_code) + space_map_generation(process->mappings) +
+	       code_map_generation(process->code) + a->processes.shared.generation;
 }
 
-static struct stack_cache_slot *cache_slot(struct pipeline *p, uint64_t hash)
+static struct stack_cache_slot *cache_slot(struct analysis *a, uint64_t hash)
 {
-	return &p->stack_cache[hash & (STACK_CACHE_SLOTS - 1)];
+	return &a->stack_cache[hash & (STACK_CACHE_SLOTS - 1)];
 }
 
 /* How many of a stack's kernel frames the view leaves out: all or none. */
-static uint32_t hidden_frames(const struct pipeline *p, uint32_t kernel_frames)
+static uint32_t hidden_frames(const struct analysis *a, uint32_t kernel_frames)
 {
-	return p->view.options.kernel == VIEW_KERNEL_HIDDEN ? kernel_frames : 0;
+	return a->view.options.kernel == VIEW_KERNEL_HIDDEN ? kernel_frames : 0;
 }
 
 /* Locate the stack and enter it into the profile; fills *slot, which the cache may keep. */
-static int locate_sample(struct pipeline *p, const struct process *process, uint32_t comm,
+static int locate_sample(struct analysis *a, const struct process *process, uint32_t comm,
 			 const struct raw_stack *stack, uint64_t time_ns,
 			 struct stack_cache_slot *slot)
 {
-	struct located_stack *located = &p->located;
-	int err = locate_stack(&p->locations, p->kernel_code, process, stack, time_ns, located);
-	uint32_t hidden = hidden_frames(p, located->kernel_frames);
+	struct located_stack *located = &a->located;
+	int err = locate_stack(&a->locations, a->kernel_code, process, stack, time_ns, located);
+	uint32_t hidden = hidden_frames(a, located->kernel_frames);
 
 	if (err)
 		return err;
@@ -40,7 +40,7 @@ static int locate_sample(struct pipeline *p, const struct process *process, uint
 	slot->user_end = (uint8_t)located->user_end;
 	slot->code_unknown = located->code_unknown;
 	slot->comm = comm;
-	return profile_node_of(&p->profile, process->number, comm, located->locations + hidden,
+	return profile_node_of(&a->profile, process->number, comm, located->locations + hidden,
 			       located->kernel_frames + located->user_frames - hidden, &slot->node);
 }
 
@@ -53,32 +53,32 @@ static enum sample_fate fate_of(const struct stack_cache_slot *slot)
 	return FATE_RESOLVED;
 }
 
-static int count_sample(struct pipeline *p, const struct process *process,
+static int count_sample(struct analysis *a, const struct process *process,
 			const struct jitbpf_sample *sample, const struct stack_cache_slot *slot)
 {
-	struct ledger_process *row = pipeline_ledger_row(p, process);
+	struct ledger_process *row = analysis_ledger_row(a, process);
 	enum sample_fate fate = fate_of(slot);
 
 	if (!row)
 		return -ENOMEM;
 	row->fate[fate]++;
-	p->ledger.fate[fate]++;
+	a->ledger.fate[fate]++;
 	if (fate == FATE_STACK_CUT) {
 		row->cut[slot->user_end]++;
-		p->ledger.cut[slot->user_end]++;
+		a->ledger.cut[slot->user_end]++;
 	}
 	if (sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS) {
 		row->frame_pointers++;
-		p->ledger.frame_pointers++;
+		a->ledger.frame_pointers++;
 	}
-	profile_count(&p->profile, slot->node);
+	profile_count(&a->profile, slot->node);
 	return 0;
 }
 
-static int feed_sinks(struct pipeline *p, const struct jitbpf_sample *sample,
+static int feed_sinks(struct analysis *a, const struct jitbpf_sample *sample,
 		      const struct stack_cache_slot *slot)
 {
-	uint32_t hidden = hidden_frames(p, slot->kernel_frames);
+	uint32_t hidden = hidden_frames(a, slot->kernel_frames);
 	struct sink_sample out = {
 		.time_ns = sample->h.time_ns,
 		.pid = sample->pid,
@@ -89,27 +89,27 @@ static int feed_sinks(struct pipeline *p, const struct jitbpf_sample *sample,
 		.kernel_frames = slot->kernel_frames - hidden,
 		.user_frames = slot->user_frames,
 	};
-	bool wanted = p->view.threads;
+	bool wanted = a->view.threads;
 	int err;
 
-	vec_for_each (sink, &p->sinks)
+	vec_for_each (sink, &a->sinks)
 		wanted |= sink->ops->sample != NULL;
 	if (!wanted)
 		return 0;
-	err = string_pool_add(p->strings, sample->comm, sizeof(sample->comm), &out.comm);
+	err = string_pool_add(a->strings, sample->comm, sizeof(sample->comm), &out.comm);
 	if (err)
 		return err;
-	if (p->view.threads)
-		err = thread_counts_add(&p->threads, &out);
+	if (a->view.threads)
+		err = thread_counts_add(&a->threads, &out);
 	if (err)
 		return err;
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		out.regs = (const struct jitbpf_user_regs *)(sample->ips + sample->kernel_frames +
 							     sample->user_frames);
-	vec_for_each (sink, &p->sinks) {
+	vec_for_each (sink, &a->sinks) {
 		if (!sink->ops->sample)
 			continue;
-		err = sink->ops->sample(sink->sink, &p->view, &out);
+		err = sink->ops->sample(sink->sink, &a->view, &out);
 		if (err)
 			return err;
 	}
@@ -117,7 +117,7 @@ static int feed_sinks(struct pipeline *p, const struct jitbpf_sample *sample,
 }
 
 /* Where the stack was located before and nothing has changed since; else locate it. */
-static int located_sample(struct pipeline *p, const struct process *process, uint32_t comm,
+static int located_sample(struct analysis *a, const struct process *process, uint32_t comm,
 			  const struct raw_stack *stack, uint64_t time_ns,
 			  struct stack_cache_slot *ret)
 {
@@ -127,11 +127,11 @@ static int located_sample(struct pipeline *p, const struct process *process, uin
 	int err;
 
 	if (!process->mappings || !process->code)
-		return locate_sample(p, process, comm, stack, time_ns, ret);
+		return locate_sample(a, process, comm, stack, time_ns, ret);
 	hash = hash_bytes(stack->ips, frames * sizeof(uint64_t),
 			  hash_mix(process->number, stack->user_end) ^ stack->kernel_frames);
-	slot = cache_slot(p, hash);
-	now = generation(p, process);
+	slot = cache_slot(a, hash);
+	now = generation(a, process);
 	/* The profiled process can make hashes collide: then at least the shapes must agree. */
 	if (slot->used && slot->hash == hash && slot->process == process->number &&
 	    slot->kernel_frames == stack->kernel_frames &&
@@ -140,7 +140,7 @@ static int located_sample(struct pipeline *p, const struct process *process, uin
 		*ret = *slot;
 		return 0;
 	}
-	err = locate_sample(p, process, comm, stack, time_ns, ret);
+	err = locate_sample(a, process, comm, stack, time_ns, ret);
 	if (err)
 		return err;
 	ret->hash = hash;
@@ -149,13 +149,13 @@ static int located_sample(struct pipeline *p, const struct process *process, uin
 	ret->time_ns = time_ns;
 	ret->used = true;
 	/* What stood before the last change says nothing about later samples. */
-	if (time_ns >= p->changed_ns)
+	if (time_ns >= a->changed_ns)
 		*slot = *ret;
 	return 0;
 }
 
 /* The process's name at the sample's time; one that nobody has told of yet has its thread's. */
-static int comm_of(struct pipeline *p, struct process *process, const struct jitbpf_sample *sample,
+static int comm_of(struct analysis *a, struct process *process, const struct jitbpf_sample *sample,
 		   uint32_t *ret)
 {
 	int err;
@@ -163,13 +163,13 @@ static int comm_of(struct pipeline *p, struct process *process, const struct jit
 	*ret = process_comm_at(process, sample->h.time_ns);
 	if (*ret)
 		return 0;
-	err = string_pool_add(p->strings, sample->comm, sizeof(sample->comm), ret);
+	err = string_pool_add(a->strings, sample->comm, sizeof(sample->comm), ret);
 	if (!err && !process->comm)
 		process->comm = *ret;
 	return err;
 }
 
-int pipeline_take_sample(struct pipeline *p, const struct jitbpf_sample *sample)
+int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 {
 	struct raw_stack stack = {
 		.ips = (const uint64_t *)sample->ips,
@@ -182,15 +182,15 @@ int pipeline_take_sample(struct pipeline *p, const struct jitbpf_sample *sample)
 	uint32_t comm;
 	int err;
 
-	err = process_table_at(&p->processes, sample->pid, sample->start_ns, sample->h.time_ns,
+	err = process_table_at(&a->processes, sample->pid, sample->start_ns, sample->h.time_ns,
 			       &process);
-	err = err ?: comm_of(p, process, sample, &comm);
+	err = err ?: comm_of(a, process, sample, &comm);
 	if (err)
 		return err;
-	if (!sample_filter_passes(&p->filter, sample, string_pool_get(p->strings, comm),
-				  p->info.start_ns))
+	if (!sample_filter_passes(&a->filter, sample, string_pool_get(a->strings, comm),
+				  a->info.start_ns))
 		return 0;
-	err = located_sample(p, process, comm, &stack, sample->h.time_ns, &located);
-	err = err ?: count_sample(p, process, sample, &located);
-	return err ?: feed_sinks(p, sample, &located);
+	err = located_sample(a, process, comm, &stack, sample->h.time_ns, &located);
+	err = err ?: count_sample(a, process, sample, &located);
+	return err ?: feed_sinks(a, sample, &located);
 }

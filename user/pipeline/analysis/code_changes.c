@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pipeline/pipeline_state.h"
+#include "pipeline/analysis/analysis_state.h"
+#include "pipeline/jit_time.h"
 #include "state/process/process_code.h"
 
 /* What the code map has of a load just applied, unless something newer stands there already. */
@@ -16,11 +17,12 @@ static const struct code_region *find_loaded(const struct process *process, uint
 	return region;
 }
 
-int pipeline_feed_code(struct pipeline *p, const struct process *process,
-		       const struct jitbpf_jit *jit, const struct jit_event *event, uint64_t loads)
+int analysis_code_changed(struct analysis *a, const struct process *process,
+			  const struct jitbpf_jit *jit, const struct jit_event *event,
+			  uint64_t loads)
 {
 	struct sink_code code = {
-		.time_ns = pipeline_jit_time(jit),
+		.time_ns = jit_time(jit),
 		.process = process->number,
 		.pid = process->pid,
 		.tid = jit->tid,
@@ -33,18 +35,18 @@ int pipeline_feed_code(struct pipeline *p, const struct process *process,
 	bool wanted = false;
 	int err = 0;
 
-	vec_for_each (sink, &p->sinks)
+	vec_for_each (sink, &a->sinks)
 		wanted |= sink->ops->code != NULL;
 	if (!wanted || !(loads || code.gone) ||
-	    !sample_filter_passes_event(&p->filter, code.pid, code.tid, code.time_ns,
-					string_pool_get(p->strings, process->comm),
-					p->info.start_ns))
+	    !sample_filter_passes_event(&a->filter, code.pid, code.tid, code.time_ns,
+					string_pool_get(a->strings, process->comm),
+					a->info.start_ns))
 		return 0;
 	if (loads)
 		code.region = find_loaded(process, jit->h.time_ns, &code);
-	vec_for_each (sink, &p->sinks) {
+	vec_for_each (sink, &a->sinks) {
 		if (sink->ops->code && !err)
-			err = sink->ops->code(sink->sink, &p->view, &code);
+			err = sink->ops->code(sink->sink, &a->view, &code);
 	}
 	return err;
 }

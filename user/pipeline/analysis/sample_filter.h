@@ -3,8 +3,8 @@
  * Which samples a view is about, where not all. Those left out are neither
  * counted nor shown: the ledger is that of the samples asked for.
  */
-#ifndef JITBPF_PIPELINE_SAMPLE_FILTER_H
-#define JITBPF_PIPELINE_SAMPLE_FILTER_H
+#ifndef JITBPF_PIPELINE_ANALYSIS_SAMPLE_FILTER_H
+#define JITBPF_PIPELINE_ANALYSIS_SAMPLE_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

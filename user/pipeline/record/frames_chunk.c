@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "pipeline/frames_chunk.h"
+#include "pipeline/record/frames_chunk.h"
 
 #include <string.h>
 

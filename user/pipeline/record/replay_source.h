@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A recording as a source. */
-#ifndef JITBPF_PIPELINE_REPLAY_SOURCE_H
-#define JITBPF_PIPELINE_REPLAY_SOURCE_H
+#ifndef JITBPF_PIPELINE_RECORD_REPLAY_SOURCE_H
+#define JITBPF_PIPELINE_RECORD_REPLAY_SOURCE_H
 
 #include "decode/record/recording_reader.h"
 #include "pipeline/source.h"

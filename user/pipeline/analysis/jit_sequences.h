@@ -3,8 +3,8 @@
  * Which of a process's JIT events have come, by their sequence numbers: an event can
  * come by the probe and from the journal, in any order, and is to be applied once.
  */
-#ifndef JITBPF_PIPELINE_JIT_SEQUENCES_H
-#define JITBPF_PIPELINE_JIT_SEQUENCES_H
+#ifndef JITBPF_PIPELINE_ANALYSIS_JIT_SEQUENCES_H
+#define JITBPF_PIPELINE_ANALYSIS_JIT_SEQUENCES_H
 
 #include <stdbool.h>
 #include <stdint.h>

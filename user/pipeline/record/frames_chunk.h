@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Writes a FRAMES chunk (uapi/recording.h), which symbolize/recorded_frames.h reads. */
-#ifndef JITBPF_PIPELINE_FRAMES_CHUNK_H
-#define JITBPF_PIPELINE_FRAMES_CHUNK_H
+#ifndef JITBPF_PIPELINE_RECORD_FRAMES_CHUNK_H
+#define JITBPF_PIPELINE_RECORD_FRAMES_CHUNK_H
 
 #include <stdint.h>
 
 #include "base/string_pool.h"
 #include "locate/location.h"
-#include "pipeline/chunk_writer.h"
+#include "pipeline/record/chunk_writer.h"
 #include "state/process/module_table.h"
 #include "symbolize/frame_table.h"
 

@@ -13,7 +13,7 @@
 #include <zlib.h>
 
 #include "decode/record/recording_reader.h"
-#include "pipeline/recorder.h"
+#include "pipeline/record/recorder.h"
 #include "profile/ledger.h"
 
 #define FRAMES	     (2 * JITBPF_FRAMES_MAX)

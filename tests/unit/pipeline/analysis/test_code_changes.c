@@ -54,7 +54,7 @@ static const struct sink_ops noting = {
 static void begin(struct made_run *run, struct notes *notes, const struct sample_filter *filter)
 {
 	*notes = (struct notes){0};
-	made_run_begin(run, &(struct pipeline_options){.filter = filter});
+	made_run_begin(run, &(struct pipeline_options){.analysis.filter = filter});
 	made_require(!pipeline_add_sink(run->pipeline, &noting, (FILE *)notes));
 }
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The border between intake and what consumes its records: recorder and analysis.
+ *
+ * A finished record is final. It passes record_check(), a sample's stack is complete
+ * (no JITBPF_SAMPLE_STACK_COPY, no mappings_age_ns), and there is no JITBPF_CODE record. Records
+ * come in emission order: by time within a round, but for a deferred sample, which keeps its own
+ * time and comes at the end of the round in which its stack was completed. A recording of version
+ * 2 holds exactly this stream, and its replay enters here.
+ */
+#ifndef JITBPF_PIPELINE_FINISHED_RECORDS_H
+#define JITBPF_PIPELINE_FINISHED_RECORDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "uapi/record.h"
+
+struct record_consumer {
+	/*
+	 * Take one finished record, or an INFO or FRAMES chunk of a recording. The record is
+	 * borrowed and 8-byte aligned. Returns 0 or negative errno, which ends the round.
+	 */
+	int (*take)(void *context, const struct jitbpf_record *record);
+	/*
+	 * A round is complete: all records up to time_ns have come, but for deferred samples and
+	 * for losses that are reported later. Returns 0 or negative errno.
+	 */
+	int (*end_round)(void *context, uint64_t time_ns);
+	void *context;
+};
+
+/* Returns true if the record is a sample whose stack intake has to complete. */
+static inline bool record_is_unfinished(const struct jitbpf_record *record)
+{
+	const struct jitbpf_sample *sample = (const struct jitbpf_sample *)record;
+
+	return record->type == JITBPF_SAMPLE &&
+	       (record->flags & JITBPF_SAMPLE_STACK_COPY || sample->mappings_age_ns);
+}
+
+#endif

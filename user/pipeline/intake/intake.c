@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pipeline/intake/intake.h"
+
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "decode/record/record_check.h"
+#include "pipeline/intake/intake_state.h"
+#include "pipeline/jit_time.h"
+#include "uapi/loss.h"
+#include "uapi/recording.h"
+
+DEFINE_CLEANUP(struct intake *, intake_destroy);
+
+int intake_create(const struct intake_options *options, const struct record_consumer *consumer,
+		  struct intake **ret)
+{
+	CLEANUP(intake_destroyp) struct intake *intake = calloc(1, sizeof(*intake));
+	int err = 0;
+
+	if (!intake)
+		return -ENOMEM;
+	intake->consumer = *consumer;
+	intake->processes = options->processes;
+	if (options->unwind_service)
+		err = unwinder_create(options->unwind_service, options->unwind_tables,
+				      options->modules, &intake->unwinder);
+	if (err)
+		return err;
+	*ret = TAKE_PTR(intake);
+	return 0;
+}
+
+void intake_destroy(struct intake *intake)
+{
+	if (!intake)
+		return;
+	round_buffer_deinit(&intake->round);
+	vec_for_each (sample, &intake->deferred)
+		free(*sample);
+	vec_deinit(&intake->deferred);
+	unwinder_destroy(intake->unwinder);
+	free(intake);
+}
+
+int intake_emit(struct intake *intake, const struct jitbpf_record *record)
+{
+	int err = intake->consumer.take(intake->consumer.context, record);
+
+	if (!err && intake->unwinder)
+		intake_unwind_changed(intake, record);
+	return err;
+}
+
+/* The source's taker: the one place where live records are validated. */
+static int take_from_source(void *context, const struct jitbpf_record *record)
+{
+	struct intake *intake = context;
+	uint64_t time_ns = record->time_ns;
+
+	/* A recording's own chunks have no place in time. */
+	if (record->type == JITBPF_CHUNK_INFO || record->type == JITBPF_CHUNK_FRAMES)
+		return intake->consumer.take(intake->consumer.context, record);
+	if (record_check(record, record->size_bytes)) {
+		intake->malformed++;
+		return 0;
+	}
+	if (record->type == JITBPF_CODE && !intake->unwinder)
+		return 0;
+	if (record->type == JITBPF_JIT)
+		time_ns = jit_time((const struct jitbpf_jit *)record);
+	return round_buffer_add(&intake->round, time_ns, record);
+}
+
+/* A record's turn has come, in order of time. */
+static int take_in_order(void *context, const struct jitbpf_record *record)
+{
+	struct intake *intake = context;
+
+	if (record_is_unfinished(record))
+		return intake_take_unfinished(intake, (const struct jitbpf_sample *)record);
+	if (record->type == JITBPF_CODE) {
+		intake_unwind_code_copied(intake, (const struct jitbpf_code *)record);
+		return 0;
+	}
+	return intake_emit(intake, record);
+}
+
+/* Emit the unwinder's counters as the source does its own: both are added up. */
+static int emit_counters(struct intake *intake)
+{
+	struct {
+		struct jitbpf_counters head;
+		uint64_t values[JITBPF_COUNTER_MAX];
+	} out = {.head.h = {
+			 .size_bytes = sizeof(out),
+			 .type = JITBPF_COUNTERS,
+			 .time_ns = intake->round_ns,
+		 }};
+	struct unwinder_counts counts;
+
+	if (!intake->unwinder)
+		return 0;
+	counts = unwinder_counts(intake->unwinder);
+	out.values[JITBPF_COUNT_STACKS_FINISHED] = counts.finished;
+	out.values[JITBPF_COUNT_STACKS_LATE] = intake->stacks_late;
+	out.values[JITBPF_COUNT_UNWIND_CODE_UNREAD] = counts.code_unread;
+	out.values[JITBPF_COUNT_UNWIND_EVICTED] = counts.evicted;
+	out.values[JITBPF_COUNT_UNWIND_MAPPINGS_LEFT_OUT] = counts.mappings_left_out;
+	return intake->consumer.take(intake->consumer.context, &out.head.h);
+}
+
+/* There is no later round: emit what waits for one. */
+static int emit_rest(struct intake *intake)
+{
+	int err;
+
+	intake->ending = true;
+	err = round_buffer_drain(&intake->round, UINT64_MAX, take_in_order, intake);
+	return err ?: emit_counters(intake);
+}
+
+/*
+ * Records later than time_ns, when the drain began, have come only from the sources that were
+ * drained last. They wait for what the other sources have of that time.
+ */
+static int end_round(struct intake *intake, uint64_t time_ns, bool last)
+{
+	int err = round_buffer_drain(&intake->round, time_ns, take_in_order, intake), end_err;
+
+	intake->round_ns = time_ns;
+	err = err ?: intake_complete_stacks(intake, time_ns, last);
+	if (!err && last)
+		err = emit_rest(intake);
+	/* The consumer's round ends after an error too: what it has is whole. */
+	end_err = intake->consumer.end_round(intake->consumer.context, time_ns);
+	return err ?: end_err;
+}
+
+int intake_round(struct intake *intake, const struct source *source)
+{
+	uint64_t time_ns = intake->round_ns;
+	int state = source->drain(source->context, take_from_source, intake, &time_ns), err = 0;
+
+	if (state != SOURCE_OPEN)
+		err = end_round(intake, time_ns, state <= 0);
+	return state < 0 ? state : (err ?: state);
+}
+
+bool intake_waits(const struct intake *intake)
+{
+	return intake->deferred.size || intake->round_ns < intake->soon_until_ns;
+}
+
+uint64_t intake_malformed(const struct intake *intake)
+{
+	return intake->malformed;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Intake turns a source's records into finished records (pipeline/finished_records.h): validates
+ * each once, puts each round into order of time, and completes the stacks that the kernel could
+ * not walk to their end.
+ *
+ * A sample that is complete passes directly. One with a copy of its stack is deferred while unwind
+ * rows are made, for at most INTAKE_DEFER_NS. The unwinder reads the consumer's state, which
+ * intake never changes: the consumer has applied every record emitted before.
+ *
+ * Single-threaded.
+ */
+#ifndef JITBPF_PIPELINE_INTAKE_INTAKE_H
+#define JITBPF_PIPELINE_INTAKE_INTAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pipeline/finished_records.h"
+#include "pipeline/source.h"
+#include "state/process/process_table.h"
+#include "unwind/unwind_tables.h"
+#include "unwind/unwind_service.h"
+
+/* Half of the history that the state keeps, so that it still knows the sample's addresses. */
+#define INTAKE_DEFER_NS 1000000000ull
+
+struct intake; /* see intake_state.h */
+
+struct intake_options {
+	/* The consumer's state, and the modules that its mappings name. Borrowed. */
+	const struct process_table *processes;
+	const struct module_table *modules;
+	/*
+	 * Makes unwind rows, and publishes them to the kernel. Copied; both NULL: an incomplete
+	 * stack stays cut. intake_destroy() uses neither. The service ends before modules do.
+	 */
+	const struct unwind_service *unwind_service;
+	const struct unwind_tables *unwind_tables;
+};
+
+/* Copies *consumer. Returns 0 or -ENOMEM. */
+int intake_create(const struct intake_options *options, const struct record_consumer *consumer,
+		  struct intake **ret);
+void intake_destroy(struct intake *intake); /* NULL is allowed */
+
+/*
+ * Drain the source once. Where that ends a round, emit the records up to the time at which the
+ * drain began, and end the consumer's round. Later records wait for the next round, or for the
+ * source's end, at which everything is emitted and the unwinder's counters follow as a COUNTERS
+ * record. After an error of the source, the records before it are emitted as at its end.
+ *
+ * Returns an enum source_state, or negative errno of the source, the consumer or the unwinder.
+ */
+int intake_round(struct intake *intake, const struct source *source);
+
+/* Returns true while samples are deferred and shortly after: the next round should come soon. */
+bool intake_waits(const struct intake *intake);
+
+/* Records that the source handed over and that fail record_check(). */
+uint64_t intake_malformed(const struct intake *intake);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What intake owns; shared by its files only. */
+#ifndef JITBPF_PIPELINE_INTAKE_INTAKE_STATE_H
+#define JITBPF_PIPELINE_INTAKE_INTAKE_STATE_H
+
+#include "base/round_buffer.h"
+#include "base/vec.h"
+#include "pipeline/intake/intake.h"
+#include "unwind/unwinder.h"
+
+struct intake {
+	struct record_consumer consumer;
+	const struct process_table *processes; /* the consumer's */
+	struct round_buffer round;
+	uint64_t round_ns; /* time of the last round */
+	uint64_t malformed;
+
+	struct unwinder *unwinder;	      /* NULL: incomplete stacks stay cut */
+	VEC(struct jitbpf_sample *) deferred; /* in order of time, each allocated */
+	size_t deferred_bytes;
+	uint64_t soon_until_ns; /* rounds should come soon until then */
+	uint64_t stacks_late;	/* samples whose rows did not come in time */
+	bool ending;		/* there is no later round: nothing is deferred */
+};
+
+/* intake.c: hand a finished record to the consumer, then tell the unwinder what it changed. */
+int intake_emit(struct intake *intake, const struct jitbpf_record *record);
+
+/*
+ * stacks.c: an incomplete sample's turn has come, in order of time: defer it, or emit it as
+ * complete as it can be. Returns 0 or negative errno.
+ */
+int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample);
+
+/*
+ * stacks.c: at the end of a round, complete and emit deferred samples. All records up to time_ns
+ * have been applied. last: the source has ended, and none stays. Returns 0 or negative errno.
+ */
+int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last);
+
+/* unwind_changes.c: a record has been applied; invalidate what the kernel has of it. */
+void intake_unwind_changed(struct intake *intake, const struct jitbpf_record *record);
+
+/* unwind_changes.c: give the unwinder a copy of JIT code. */
+void intake_unwind_code_copied(struct intake *intake, const struct jitbpf_code *code);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Stacks that the kernel could not walk to their end. In its turn such a sample is deferred, and
+ * changes no state until its stack is complete.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/intake/intake_state.h"
+#include "unwind/walked_stack.h"
+
+/* Deferred from one round to the next. Within a round there are as many more as the rings hold. */
+#define DEFERRED_BYTES_MAX (16u << 20)
+
+/*
+ * How long a round waits for rows, while the source's rings fill. One stack can need rows several
+ * times.
+ */
+#define ROUND_WAITS   10
+#define ROUND_WAIT_NS 1000000ull
+
+/*
+ * A sample that needs rows of JIT code is followed by others, and their code has to be read before
+ * it is gone: with short rounds, twice as many kernels that live for milliseconds are read.
+ */
+#define SOON_NS 200000000ull
+
+/* At the source's end no ring fills. */
+#define END_WAITS   200
+#define END_WAIT_NS 10000000ull
+
+/* A sample without a copy of its stack. */
+union finished_sample {
+	struct jitbpf_sample sample;
+	uint8_t bytes[sizeof(struct jitbpf_sample) + 2 * JITBPF_FRAMES_MAX * sizeof(__u64) +
+		      sizeof(struct jitbpf_user_regs)];
+};
+
+static bool has_copy(const struct jitbpf_sample *sample)
+{
+	return sample->h.flags & JITBPF_SAMPLE_STACK_COPY;
+}
+
+/* The part of the kernel's walk that used the mappings of the sample's own time. */
+static struct finished_stack sound_stack(const struct process *process,
+					 const struct jitbpf_sample *sample)
+{
+	struct finished_stack stack = {.count = sample->user_frames, .end = sample->user_end};
+
+	if (process)
+		stack.count = walked_stack_sound(process, sample);
+	if (stack.count < sample->user_frames)
+		stack.end = JITBPF_END_NO_RULE;
+	memcpy(stack.ips, sample->ips + sample->kernel_frames, stack.count * sizeof(stack.ips[0]));
+	return stack;
+}
+
+static void make_finished(const struct jitbpf_sample *sample, const struct finished_stack *stack,
+			  union finished_sample *ret)
+{
+	const uint64_t *regs =
+		(const uint64_t *)sample->ips + sample->kernel_frames + sample->user_frames;
+	size_t kernel_bytes = sample->kernel_frames * sizeof(sample->ips[0]);
+	size_t user_bytes = stack->count * sizeof(stack->ips[0]), regs_bytes = 0;
+	uint8_t *ips = (uint8_t *)ret->sample.ips;
+
+	ret->sample = *sample;
+	ret->sample.user_frames = (uint16_t)stack->count;
+	ret->sample.user_end = stack->end;
+	ret->sample.mappings_age_ns = 0;
+	ret->sample.h.flags &= ~JITBPF_SAMPLE_STACK_COPY;
+	if (stack->guessed)
+		ret->sample.h.flags |= JITBPF_SAMPLE_FRAME_POINTERS;
+	memcpy(ips, sample->ips, kernel_bytes);
+	memcpy(ips + kernel_bytes, stack->ips, user_bytes);
+	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS) {
+		regs_bytes = sizeof(struct jitbpf_user_regs);
+		memcpy(ips + kernel_bytes + user_bytes, regs, regs_bytes);
+	}
+	ret->sample.h.size_bytes =
+		(uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes + regs_bytes);
+}
+
+/* Returns 0 with *ret set, 1 if the sample has to wait for rows, or negative errno. */
+static int complete(struct intake *intake, const struct jitbpf_sample *sample, bool last,
+		    union finished_sample *ret)
+{
+	const struct process *process = process_table_find(intake->processes, sample->pid,
+							   sample->start_ns, sample->h.time_ns);
+	struct finished_stack stack = sound_stack(process, sample);
+	int err = 0;
+
+	if (intake->unwinder && process && stack.count == sample->user_frames && has_copy(sample))
+		err = unwinder_finish(intake->unwinder, process, sample, false, &stack);
+	if (err == 1 && last) {
+		intake->stacks_late++;
+		err = unwinder_finish(intake->unwinder, process, sample, true, &stack);
+	}
+	if (!err)
+		make_finished(sample, &stack, ret);
+	return err;
+}
+
+static int defer(struct intake *intake, const struct jitbpf_sample *sample)
+{
+	size_t size_bytes = sample->h.size_bytes;
+	struct jitbpf_sample *copy;
+
+	if (vec_reserve(&intake->deferred, intake->deferred.size + 1))
+		return -ENOMEM;
+	copy = malloc(size_bytes);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, sample, size_bytes);
+	intake->deferred_bytes += size_bytes;
+	intake->soon_until_ns = sample->h.time_ns + SOON_NS;
+	return vec_push(&intake->deferred, copy);
+}
+
+int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample)
+{
+	union finished_sample finished;
+	int err;
+
+	if (intake->unwinder && !intake->ending && has_copy(sample))
+		return defer(intake, sample);
+	err = complete(intake, sample, true, &finished);
+	return err ?: intake_emit(intake, &finished.sample.h);
+}
+
+/*
+ * Complete and emit the samples whose rows are there. Those taken before older_ns, and the first
+ * ones while all are more than room_bytes, are completed with the rows that there are.
+ */
+static int try_deferred(struct intake *intake, uint64_t older_ns, size_t room_bytes)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < intake->deferred.size; i++) {
+		struct jitbpf_sample *sample = intake->deferred.data[i];
+		bool last = sample->h.time_ns < older_ns || intake->deferred_bytes > room_bytes;
+		union finished_sample finished;
+		int waits = err ?: complete(intake, sample, last, &finished);
+
+		if (!waits)
+			waits = intake_emit(intake, &finished.sample.h);
+		if (waits < 0)
+			err = waits;
+		if (waits) {
+			intake->deferred.data[kept++] = sample;
+			continue;
+		}
+		intake->deferred_bytes -= sample->h.size_bytes;
+		free(sample);
+	}
+	intake->deferred.size = kept;
+	return err;
+}
+
+int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last)
+{
+	const uint64_t wait_ns = last ? END_WAIT_NS : ROUND_WAIT_NS;
+	const int waits = last ? END_WAITS : ROUND_WAITS;
+	uint64_t older_ns = time_ns > INTAKE_DEFER_NS ? time_ns - INTAKE_DEFER_NS : 0;
+	int err, came;
+
+	if (!intake->unwinder)
+		return 0;
+	came = unwinder_collect(intake->unwinder, 0, time_ns);
+	err = came < 0 ? came : try_deferred(intake, 0, SIZE_MAX);
+	for (int i = 0; i < waits && !err && intake->deferred.size; i++) {
+		came = unwinder_collect(intake->unwinder, wait_ns, time_ns);
+		if (came > 0)
+			err = try_deferred(intake, 0, SIZE_MAX);
+		else if (came < 0)
+			err = came;
+		else if (!last)
+			break;
+	}
+	err = err ?: try_deferred(intake, last ? UINT64_MAX : older_ns, DEFERRED_BYTES_MAX);
+	return err ?: unwinder_publish(intake->unwinder, time_ns);
+}
