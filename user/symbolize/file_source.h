@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where the symbolizer's files come from. */
+/* Access to files for the symbolizer. */
 #ifndef JITBPF_SYMBOLIZE_FILE_SOURCE_H
 #define JITBPF_SYMBOLIZE_FILE_SOURCE_H
 
@@ -9,23 +9,23 @@
 #include "base/blob.h"
 #include "state/process/module_table.h"
 
-/* Implemented by the agent, and by tests over memory. */
+/* Implemented by the agent, and by tests over memory. The caller closes each *ret. */
 struct file_source {
 	/*
-	 * Open the file behind a module. The caller closes *ret. Returns 0, or
-	 * negative errno where it cannot be had or is known to be another file.
+	 * Open the file of a module. Returns 0, or a negative errno if it is
+	 * unavailable or is known to be a different file.
 	 */
 	int (*open_module)(void *context, const struct module *module, struct blob *ret);
 	/*
-	 * Open a file that may hold debug info of a module, by its absolute path:
-	 * as the module's process sees it, or with ours true as we do. Who
-	 * calls checks whether it is the right one, and closes *ret. May be NULL.
+	 * Open a possible debug file of a module by its absolute path, in the
+	 * mount namespace of the module's process, or in our own if ours is
+	 * true. The caller checks its identity. May be NULL.
 	 */
 	int (*open_debug)(void *context, const struct module *module, const char *path, bool ours,
 			  struct blob *ret);
 	/*
-	 * Get the debug info of a build ID from elsewhere, such as a server. Who
-	 * calls checks whether it is the right one, and closes *ret. May be NULL.
+	 * Get the debug info of a build ID from another place, such as a
+	 * server. The caller checks its identity. May be NULL.
 	 */
 	int (*fetch_debug)(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
 			   struct blob *ret);

@@ -6,16 +6,16 @@
 #include "base/path.h"
 #include "base/scope.h"
 
-/* The frames of a location: a run in the one array of frames. */
+/* The frames of a location: a run in frame_table.frames. */
 struct frame_run {
 	uint32_t first;
-	uint32_t count; /* 0: not known */
+	uint32_t count; /* 0 if unknown */
 };
 
 struct frame_table {
 	struct string_pool *strings; /* borrowed */
 	VEC(struct frame) frames;
-	VEC(struct frame_run) runs; /* by location */
+	VEC(struct frame_run) runs; /* indexed by location */
 };
 
 int frame_table_create(struct string_pool *strings, struct frame_table **ret)
@@ -43,7 +43,7 @@ struct string_pool *frame_table_strings(const struct frame_table *table)
 	return table->strings;
 }
 
-/* Native code without a name is shown by its file: the next best thing to know. */
+/* Set the display text of native code without a name: its file. */
 static int add_stand_in(struct frame_table *table, struct frame *frame)
 {
 	const char *path = string_pool_get(table->strings, frame->module);

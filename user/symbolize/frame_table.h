@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The names of locations: for each location its frames, innermost first. Filled
- * by whoever knows (code map, symbolizer, recording), read by the sinks.
+ * The frames of locations: for each location an array of frames, innermost
+ * first. The code map, the symbolizer or a recording fill the table; the sinks
+ * read it.
  */
 #ifndef JITBPF_SYMBOLIZE_FRAME_TABLE_H
 #define JITBPF_SYMBOLIZE_FRAME_TABLE_H
@@ -21,41 +22,41 @@ enum frame_kind {
 	FRAME_KIND_INTERPRETED,
 };
 
-#define FRAME_INLINED 1u /* flags: inlined into the next frame of the location */
+#define FRAME_INLINED 1u /* flag: inlined into the next frame of the location */
 
-/* Strings are numbers in the table's pool; 0 (the empty string): not known. */
+/* Strings are numbers in the table's pool; 0 (the empty string) if unknown. */
 struct frame {
-	uint32_t name;	 /* demangled, as people read it */
+	uint32_t name;	 /* demangled */
 	uint32_t module; /* path, "[kernel.kallsyms]", "[mod]", "[jit]" or the engine's, "//anon" */
 	uint32_t file;
-	uint32_t line;		/* 0: not known */
-	uint64_t symbol_offset; /* of the location's offset, from the symbol's start */
+	uint32_t line;		/* 0 if unknown */
+	uint64_t symbol_offset; /* distance of the location from the symbol's start, in bytes */
 	uint16_t kind;		/* enum frame_kind */
 	uint16_t flags;
-	/* What the table says for native code without a name: "[libx.so]". Not the caller's to set.
-	 */
+	/* Display text for native code without a name: "[libx.so]". Set by the table. */
 	uint32_t stand_in;
 };
 
 struct frame_table; /* see frame_table.c */
 
-/* strings outlives the table. Returns 0 or -ENOMEM. */
+/* strings is borrowed and must outlive the table. Returns 0 or -ENOMEM. */
 int frame_table_create(struct string_pool *strings, struct frame_table **ret);
 void frame_table_destroy(struct frame_table *table);
 
-/* The pool in which the strings of the frames are. */
+/* Returns the pool that holds the strings of the frames. */
 struct string_pool *frame_table_strings(const struct frame_table *table);
 
 /*
- * Set the frames of a location, once. Copies.
- * Returns 0, -EINVAL (count 0), -EEXIST (it has frames; they stay) or -ENOMEM.
+ * Set the frames of a location once; they are copied. Returns 0, -EINVAL (count
+ * is 0), -EEXIST (the location has frames already, which are kept) or -ENOMEM.
  */
 int frame_table_set(struct frame_table *table, uint32_t location, const struct frame *frames,
 		    uint32_t count);
 
 /*
- * The frames of a location and their number; NULL and 0 while they are not
- * known. Borrowed until the next set.
+ * Returns the frames of a location and sets *ret_count to their number. Returns
+ * NULL and sets 0 if they are not known yet. Borrowed until the next
+ * frame_table_set().
  */
 const struct frame *frame_table_get(const struct frame_table *table, uint32_t location,
 				    uint32_t *ret_count);

@@ -11,7 +11,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "0x" and digits. Returns what stands behind them, or NULL where they are no number. */
+/* Parse "0x" and digits. Returns the position after them, or NULL if there is no number. */
 static const char *hex_number(const char *at, uint64_t *ret)
 {
 	uint64_t number = 0;
@@ -29,7 +29,7 @@ static const char *hex_number(const char *at, uint64_t *ret)
 	return at;
 }
 
-/* " [module]", all the rest; or nothing, which is the kernel itself. */
+/* Parse " [module]" at the end; without it *ret is NULL, for the kernel itself. */
 static bool module_read(const char *at, const char **ret)
 {
 	size_t size_bytes = strlen(at);
@@ -44,7 +44,10 @@ static bool module_read(const char *at, const char **ret)
 	return true;
 }
 
-/* What kallsyms puts into "[bpf]". The kernel's functions have such names too, less the numbers. */
+/*
+ * Returns true for names of BPF programs, which kallsyms puts into "[bpf]".
+ * Kernel functions have similar names, without the digits.
+ */
 static bool is_of_bpf(const char *name)
 {
 	static const char program[] = "bpf_prog_", trampoline[] = "bpf_trampoline_";
@@ -63,7 +66,7 @@ static bool is_of_bpf(const char *name)
 bool kernel_symbol_parse(char *words, struct kernel_symbol *ret)
 {
 	struct kernel_symbol symbol = {.name = words};
-	char *plus = strchr(words, '+'); /* in no name of the kernel's */
+	char *plus = strchr(words, '+'); /* no kernel symbol contains '+' */
 	const char *at;
 	uint64_t size_bytes;
 
@@ -77,7 +80,7 @@ bool kernel_symbol_parse(char *words, struct kernel_symbol *ret)
 		return false;
 	*plus = '\0';
 	if (!symbol.module && is_of_bpf(symbol.name))
-		symbol.module = "[bpf]"; /* %pS leaves it out */
+		symbol.module = "[bpf]"; /* %pS omits it */
 	*ret = symbol;
 	return true;
 }

@@ -33,7 +33,7 @@ static bool file_is_of_module(const void *files_, uint32_t item, const void *mod
 	return files[item].module == *(const uint32_t *)module;
 }
 
-/* Borrowed until the next file is added. */
+/* Find or add the file of a module number. Borrowed until the next file is added. */
 static int file_of_module(struct known_files *files, uint32_t module, struct known_file **ret)
 {
 	uint64_t hash = hash_mix(module, 0);
@@ -102,7 +102,7 @@ static void drop_debug_cache(struct known_files *files, struct known_file *file)
 	files->debug_bytes += file->debug_bytes;
 }
 
-/* When it was used last; what took work to make counts as used later than what did not. */
+/* Age for eviction. Parsed data, which cost work, count as used DEBUG_WORTH_USES later. */
 static uint64_t debug_age(const struct known_file *file)
 {
 	return file->debug_cached ? file->used : file->used + DEBUG_WORTH_USES;
@@ -197,7 +197,7 @@ static int read_symbols(struct known_files *files, struct known_file *file, stru
 	return 0;
 }
 
-/* What dwz has put into a file of its own. Without it, some names are missing. */
+/* Open dwz's common file. Without it, some names are missing, which is no error. */
 static int read_alternate(struct known_files *files, const struct module *module,
 			  const struct debug_search *found, struct debug_info **ret)
 {
@@ -209,7 +209,7 @@ static int read_alternate(struct known_files *files, const struct module *module
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Takes found's blob over. */
+/* Open the debug info of a file. Takes over the blob of found. */
 static int read_debug(struct known_files *files, const struct module *module,
 		      struct known_file *file, struct debug_search *found)
 {
@@ -237,7 +237,7 @@ static int read_debug(struct known_files *files, const struct module *module,
 	return 0;
 }
 
-/* Read what of a file is not held, for the first time or once more. */
+/* Read the parts of a file that are not in memory. */
 static int file_read(struct known_files *files, const struct module *module,
 		     struct known_file *file)
 {

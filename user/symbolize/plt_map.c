@@ -11,7 +11,7 @@
 
 #define SUFFIX "@plt"
 
-/* Names move while they become more: spans hold only their offsets until all are there. */
+/* Names under construction. The text moves as it grows, so spans hold offsets in `id` at first. */
 struct plt_names {
 	VEC(char) text;
 	VEC(struct symbol_span) spans;
@@ -25,7 +25,7 @@ static void plt_names_deinit(struct plt_names *names)
 	vec_deinit(&names->spans);
 }
 
-/* The function that an entry leads to; in room where no one knows its name. */
+/* Returns the name of an entry's function; room is used if no name is known. */
 static const char *function_of(const struct elf_plt_entry *entry, const struct plt_names *names,
 			       char room[32])
 {

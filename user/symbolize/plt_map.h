@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The entries of a file's procedure linkage table, each as "function@plt". */
+/* Names of a file's PLT entries: "function@plt". */
 #ifndef JITBPF_SYMBOLIZE_PLT_MAP_H
 #define JITBPF_SYMBOLIZE_PLT_MAP_H
 
@@ -7,8 +7,8 @@
 #include "symbolize/symbol_map.h"
 #include "symbolize/symbol_names.h"
 
-#define PLT_NAME_BYTES_MAX  (4u << 10)	/* a longer name is cut there */
-#define PLT_NAMES_BYTES_MAX (32u << 20) /* of all names; entries beyond have none */
+#define PLT_NAME_BYTES_MAX  (4u << 10)	/* longer names are truncated */
+#define PLT_NAMES_BYTES_MAX (32u << 20) /* limit of all names; entries beyond it have none */
 
 /* Zero-initialized is empty. */
 struct plt_map {
@@ -18,10 +18,10 @@ struct plt_map {
 };
 
 /*
- * Read it; a damaged one has no entries. An entry behind which the file chooses one
- * of its own functions is called as the chooser is among symbols (whose ids are numbers of
- * names), else "*ABS*+0x1234@plt". Returns 0 or -ENOMEM; then *ret is unchanged. The
- * caller deinits *ret.
+ * Read the PLT of a file; a damaged one yields no entries. An IRELATIVE entry
+ * is named after its resolver, which is looked up in symbols (whose ids are
+ * numbers of names), or else "*ABS*+0x1234@plt". Returns 0, or -ENOMEM with
+ * *ret unchanged. The caller calls plt_map_deinit().
  */
 int plt_map_init(struct plt_map *ret, const struct elf_file *elf, const struct symbol_map *symbols,
 		 struct symbol_names *names);

@@ -10,10 +10,10 @@
 #include "base/index_map.h"
 #include "symbolize/name/shown_name.h"
 
-/* What a location is, whatever its number in this run. */
+/* The identity of a location. */
 struct key {
 	uint64_t offset;
-	uint64_t inode; /* this and the device: where the identity is a path */
+	uint64_t inode; /* used, with the device, only if the identity is a path */
 	uint32_t dev_major, dev_minor;
 	uint16_t kind;
 	uint16_t build_id_bytes;
@@ -22,8 +22,8 @@ struct key {
 };
 
 struct entry {
-	struct key key;	       /* its identity lies in identities, at: */
-	size_t identity_at;    /* its pointer is not used */
+	struct key key;	       /* key.identity is not used */
+	size_t identity_at;    /* offset of the identity in recorded_frames.identities */
 	uint32_t first, count; /* frames */
 };
 
@@ -86,7 +86,7 @@ void recorded_frames_destroy(struct recorded_frames *recorded)
 	free(recorded);
 }
 
-/* Read what stands before the frames. Leaves *c at them. */
+/* Read the part before the frames. *c is then at the first frame. */
 static int read_key(struct cursor *c, struct key *ret, uint16_t *ret_count)
 {
 	struct jitbpf_frames_chunk chunk;
@@ -112,7 +112,7 @@ static int read_key(struct cursor *c, struct key *ret, uint16_t *ret_count)
 	return 0;
 }
 
-/* Read one frame's fixed part, and point at its strings: name, file, module. */
+/* Read the fixed part of a frame, and point at its three strings: name, file, module. */
 static int read_entry(struct cursor *c, struct jitbpf_frame_entry *ret, const void *ret_texts[3])
 {
 	if (cursor_read(c, ret, sizeof(*ret)) || cursor_take(c, ret->name_bytes, &ret_texts[0]) ||
@@ -122,7 +122,7 @@ static int read_entry(struct cursor *c, struct jitbpf_frame_entry *ret, const vo
 	return 0;
 }
 
-/* Whether the frames fill the chunk, no less and no more. */
+/* Returns 0 if the frames fill the chunk exactly, or -EBADMSG. */
 static int check_frames(struct cursor c, uint16_t count)
 {
 	struct jitbpf_frame_entry fixed;
@@ -141,7 +141,7 @@ static int frame_of(struct string_pool *strings, const struct jitbpf_frame_entry
 	struct frame frame = {
 		.line = fixed->line,
 		.symbol_offset = fixed->symbol_offset,
-		/* Of a later jitbpf: what it means is not known here. */
+		/* A newer version may have written an unknown kind. */
 		.kind = fixed->kind <= FRAME_KIND_INTERPRETED ? fixed->kind : FRAME_KIND_UNKNOWN,
 		.flags = fixed->flags & FRAME_INLINED,
 	};
@@ -154,7 +154,7 @@ static int frame_of(struct string_pool *strings, const struct jitbpf_frame_entry
 	return 0;
 }
 
-/* Take frames that have been checked. */
+/* Copy frames that check_frames() accepted. */
 static int take_frames(struct recorded_frames *recorded, struct cursor c, uint16_t count)
 {
 	struct jitbpf_frame_entry fixed;
@@ -173,7 +173,7 @@ static int take_frames(struct recorded_frames *recorded, struct cursor c, uint16
 	return 0;
 }
 
-/* Enter a location that is not there yet; on failure only strings may be left behind. */
+/* Add a new location. On failure, only strings may remain in the pool. */
 static int add_entry(struct recorded_frames *recorded, const struct key *key, uint64_t hash,
 		     const struct cursor *frames, uint16_t count)
 {
@@ -213,7 +213,7 @@ int recorded_frames_add(struct recorded_frames *recorded, const struct jitbpf_fr
 
 	if (read_key(&c, &key, &count) || check_frames(c, count))
 		return -EBADMSG;
-	/* In bytes of chunks: what is kept of one is smaller, but for the pool's own. */
+	/* The budget counts chunk sizes: the copies are smaller, except for the strings. */
 	if ((key.kind != LOCATION_KERNEL && key.kind != LOCATION_NATIVE) ||
 	    chunk->h.size_bytes > RECORDED_FRAMES_BYTES_MAX - recorded->taken_bytes) {
 		recorded->left_out++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The names that a recording carries: from FRAMES chunks to the frames of a
- * location, looked up by what the location is (module identity and offset, or
- * kernel address), not by its number.
+ * The frames stored in a recording's FRAMES chunks. Frames are found by the
+ * identity of a location (module identity and offset, or kernel address), not
+ * by its number, which differs from run to run.
  */
 #ifndef JITBPF_SYMBOLIZE_RECORDED_FRAMES_H
 #define JITBPF_SYMBOLIZE_RECORDED_FRAMES_H
@@ -13,34 +13,32 @@
 #include "symbolize/frame_table.h"
 #include "uapi/recording.h"
 
-#define RECORDED_FRAMES_BYTES_MAX (256u << 20) /* of all chunks that are taken */
+#define RECORDED_FRAMES_BYTES_MAX (256u << 20) /* limit of all chunks that are kept */
 
 struct recorded_frames; /* see recorded_frames.c */
 
-/*
- * strings outlives it, and is the pool of the frame table to be filled.
- * Returns 0 or -ENOMEM.
- */
+/* strings is borrowed; it must be the pool of the frame table to fill. Returns 0 or -ENOMEM. */
 int recorded_frames_create(struct string_pool *strings, struct recorded_frames **ret);
 void recorded_frames_destroy(struct recorded_frames *recorded);
 
 /*
- * Take a FRAMES chunk. Where a location has frames already, they stay. Copies.
- * Returns 0, -EBADMSG (its parts do not fit into it; nothing is taken) or
- * -ENOMEM. A chunk that is over the budget, or of a kind of locations that is
- * not known, is left out and counted, which is no error.
+ * Add a FRAMES chunk; it is copied. Frames of a known location are kept.
+ * Returns 0, -EBADMSG (inconsistent sizes; nothing is added) or -ENOMEM. A
+ * chunk over the budget or with an unknown kind of location is skipped and
+ * counted, without an error.
  */
 int recorded_frames_add(struct recorded_frames *recorded, const struct jitbpf_frames_chunk *chunk);
 
 /*
- * Frames of a location; module is that of a NATIVE one, else NULL. NULL, with
- * *ret_count 0, where the recording has none. Borrowed until the next add.
+ * Returns the frames of a location and sets *ret_count to their number; NULL
+ * and 0 if the recording has none. module is the module of a NATIVE location,
+ * else NULL. The result is borrowed until the next recorded_frames_add().
  */
 const struct frame *recorded_frames_find(const struct recorded_frames *recorded,
 					 const struct location *location,
 					 const struct module *module, uint32_t *ret_count);
 
-/* Chunks left out so far. */
+/* Returns the number of skipped chunks. */
 uint64_t recorded_frames_left_out(const struct recorded_frames *recorded);
 
 #endif

@@ -12,9 +12,9 @@
 #include "symbolize/symbol_names.h"
 
 struct symbol_file {
-	struct elf_file elf; /* for its segments; its blob is gone */
+	struct elf_file elf; /* its blob is not valid after symbol_file_create() */
 	struct symbol_names names;
-	struct symbol_map map; /* ids are numbers of names */
+	struct symbol_map map; /* ids are numbers in `names` */
 	struct plt_map plt;
 };
 
@@ -28,8 +28,9 @@ static uint8_t scope_of_bind(uint8_t bind)
 }
 
 /*
- * complete: the table has all functions. What stands behind an unsized symbol of
- * a table that has only those exported is anybody's.
+ * Convert a symbol. complete: the table has all functions. Code after an
+ * unsized symbol of a table with exported functions only may belong to any
+ * function.
  */
 static struct symbol_span span_of_symbol(const struct elf_file *elf,
 					 const struct elf_symbol *symbol, bool complete)
@@ -42,7 +43,7 @@ static struct symbol_span span_of_symbol(const struct elf_file *elf,
 		.scope = scope_of_bind(symbol->bind),
 	};
 
-	/* One of which not even the section is known reaches nowhere. */
+	/* Without a known section, an unsized symbol is empty. */
 	if (!span.sized && symbol->section && complete) {
 		const struct elf_section *section = &elf->sections.data[symbol->section];
 
@@ -52,11 +53,11 @@ static struct symbol_span span_of_symbol(const struct elf_file *elf,
 	return span;
 }
 
-/* Spans of the tables that were read, and where the file's names of each come from. */
+/* Symbols collected from the tables, and the files of their names. */
 struct gathered {
 	struct symbol_file *file;
 	VEC(struct symbol_span) spans;
-	struct blob *blobs[SYMBOL_NAMES_TABLES]; /* NULL: from nowhere but memory */
+	struct blob *blobs[SYMBOL_NAMES_TABLES]; /* NULL if the names exist in memory only */
 };
 
 static void gathered_deinit(struct gathered *gathered)
@@ -64,7 +65,7 @@ static void gathered_deinit(struct gathered *gathered)
 	vec_deinit(&gathered->spans);
 }
 
-/* Add those of one table. Where there is none, or a damaged one, -ENOENT. */
+/* Add the symbols of one table. Returns -ENOENT if the table is missing or damaged. */
 static int gather(struct gathered *gathered, const struct elf_file *elf, struct blob *blob,
 		  bool dynamic, bool complete)
 {
@@ -92,7 +93,7 @@ static int gather(struct gathered *gathered, const struct elf_file *elf, struct 
 	return 0;
 }
 
-/* Those that a program stripped but for them carries along, packed, beside its dynamic ones. */
+/* Add the symbols of .gnu_debugdata, which a stripped program has besides .dynsym. */
 static int gather_mini_debug(struct gathered *gathered)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
@@ -124,7 +125,7 @@ static int gather_debug(struct gathered *gathered, struct blob *debug)
 	return gather(gathered, &elf, debug, false, true);
 }
 
-/* From the best source that there is. */
+/* Collect symbols from the best source available. */
 static int gather_best(struct gathered *gathered, struct blob *blob, struct blob *debug)
 {
 	int err = gather(gathered, &gathered->file->elf, blob, false, true);
@@ -140,7 +141,7 @@ static int gather_best(struct gathered *gathered, struct blob *blob, struct blob
 	return err == -ENOENT ? 0 : err;
 }
 
-/* What only comparing the symbols took. */
+/* Free what only building the map needs. */
 static int let_go(struct gathered *gathered)
 {
 	struct symbol_names *names = &gathered->file->names;
@@ -215,7 +216,7 @@ uint64_t symbol_file_text_start(const struct symbol_file *file)
 		if (segment->executable && segment->address < start)
 			start = segment->address;
 	}
-	/* At 0 are the headers, and what the linker dropped. */
+	/* Address 0 has the ELF headers; the linker also places discarded functions at 0. */
 	return start ? start : 1;
 }
 

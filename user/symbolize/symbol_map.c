@@ -9,32 +9,32 @@
 
 #define NONE UINT32_MAX
 
-/* How much of names is looked at to choose between them; they have no bound. */
+/* Limit for comparing names, whose length is not bounded. */
 #define NAME_COMPARED_MAX 1023
 
-/* A symbol that is open at the address where the sweep stands. */
+/* A symbol that contains the current address of the sweep. */
 struct open_symbol {
 	uint64_t end;
 	uint32_t span;
 	uint32_t weight;
-	uint32_t first; /* number of the range at its start */
+	uint32_t first; /* index of the range at its start */
 };
 
 /*
- * A sweep over the addresses where something begins or ends. The open symbols
- * are a stack, the latest start on top: it is the innermost there.
+ * A sweep over all start and end addresses. The open symbols are a stack
+ * ordered by start, so the top is the innermost symbol.
  */
 struct sweep {
 	const struct symbol_span *spans;
-	const struct sort_key *keys; /* by start */
+	const struct sort_key *keys; /* sorted by start */
 	size_t count;
 	VEC(struct open_symbol) open;
-	VEC(struct open_symbol) aliases; /* those that begin at one address */
+	VEC(struct open_symbol) aliases; /* symbols that start at the current address */
 	VEC(struct symbol_range) ranges;
-	uint32_t shown; /* span of the last range */
+	uint32_t shown; /* span of the last range in `ranges` */
 };
 
-/* The order of preference in one number, the better the larger. */
+/* Returns the preference for a name as a number; larger is better. */
 static uint32_t symbol_weight(const struct symbol_span *span)
 {
 	uint32_t length = (uint32_t)strnlen(span->name, NAME_COMPARED_MAX);
@@ -47,7 +47,7 @@ static uint32_t symbol_weight(const struct symbol_span *span)
 	       (NAME_COMPARED_MAX - length);
 }
 
-/* From start on, the open symbol on top shows. */
+/* Begin a range at start for the symbol on top of the stack. */
 static int sweep_show(struct sweep *sweep, uint64_t start)
 {
 	const struct open_symbol *top =
@@ -65,7 +65,7 @@ static int sweep_show(struct sweep *sweep, uint64_t start)
 	return vec_push(&sweep->ranges, range);
 }
 
-/* Close what ends at or before address, each at its end. */
+/* Close symbols that end at or before address, in order of their ends. */
 static int sweep_close(struct sweep *sweep, uint64_t address)
 {
 	while (sweep->open.size) {
@@ -74,10 +74,10 @@ static int sweep_close(struct sweep *sweep, uint64_t address)
 
 		if (end > address)
 			return 0;
-		/* Below may lie others that ended earlier, hidden by it. */
+		/* Symbols further down may have ended earlier, hidden by this one. */
 		while (sweep->open.size && sweep->open.data[sweep->open.size - 1].end <= end)
 			sweep->open.size--;
-		/* What shows at address itself depends on what begins there. */
+		/* The range at address itself depends on symbols that start there. */
 		if (end == address)
 			return 0;
 		err = sweep_show(sweep, end);
@@ -88,8 +88,9 @@ static int sweep_close(struct sweep *sweep, uint64_t address)
 }
 
 /*
- * Where the unsized symbols among keys[first..after) end: with the widest sized
- * one there; at once, inside of another symbol; else where the next one begins.
+ * Returns the end of the unsized symbols among keys[first..after). It is the
+ * end of the largest sized symbol there, or else the start of the next symbol.
+ * Inside another symbol it is the start itself.
  */
 static uint64_t unsized_end(const struct sweep *sweep, size_t first, size_t after)
 {
@@ -106,7 +107,7 @@ static uint64_t unsized_end(const struct sweep *sweep, size_t first, size_t afte
 	return after < sweep->count ? sweep->keys[after].key : UINT64_MAX;
 }
 
-/* Heavier first, then wider. Names decide only between those equal in both. */
+/* Order by weight, then by size, descending. Names decide only between equals. */
 static int compare_aliases(const void *a_, const void *b_)
 {
 	const struct open_symbol *a = a_, *b = b_;
@@ -139,8 +140,8 @@ static int aliases_gather(struct sweep *sweep, size_t first, size_t after)
 }
 
 /*
- * Open the aliases that show somewhere: the best, and of the others those that
- * reach further than all that are better. The best comes to lie on top.
+ * Open the aliases that will be visible: the best one, and each other that
+ * extends further than all better ones. The best one goes on top.
  */
 static int aliases_open(struct sweep *sweep)
 {
@@ -160,7 +161,7 @@ static int aliases_open(struct sweep *sweep)
 	if (vec_reserve(&sweep->open, sweep->open.size + kept))
 		return -ENOMEM;
 	while (kept) {
-		/* The best of them shows from here on: that range is the next. */
+		/* The range that sweep_show() adds next is the first of the best one. */
 		aliases[--kept].first = (uint32_t)sweep->ranges.size;
 		sweep->open.data[sweep->open.size++] = aliases[kept];
 	}

@@ -47,7 +47,7 @@ void symbol_names_deinit(struct symbol_names *names)
 	*names = (struct symbol_names){0};
 }
 
-/* As much of it as is needed to see its end, into names->room. */
+/* Read a name into the buffer, in growing steps until its end is found. */
 static const char *name_read(struct symbol_names *names, const struct name_table *table,
 			     uint32_t offset)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Symbolizing as a service: requests for locations in, their frames out, at
- * once or by and by. In record a worker thread stands behind it
- * (agent/workers/symbol_worker.h), in report the caller itself (symbolize_now.h).
+ * Asynchronous symbolization: requests for locations in, frames out. `record`
+ * runs it on a worker thread (agent/workers/symbol_worker.h), `report` on the
+ * calling thread (struct symbolize_now).
  */
 #ifndef JITBPF_SYMBOLIZE_SYMBOL_SERVICE_H
 #define JITBPF_SYMBOLIZE_SYMBOL_SERVICE_H
@@ -14,41 +14,42 @@
 #include "state/process/module_table.h"
 #include "symbolize/symbolizer.h"
 
-/* Takes the frames of a location; frames are borrowed. Returns 0 or negative errno. */
+/* Receives the frames of a location. frames is borrowed. Returns 0 or a negative errno. */
 typedef int (*symbol_taker_fn)(void *context, uint32_t location, const struct symbol_frame *frames,
 			       uint32_t count);
 
-/* Who is told how collect() gets on while it waits, on its thread. Zero-initialized: nobody. */
+/* Reports the progress of a waiting collect(), on its thread. Zero-initialized: no reports. */
 struct naming_progress {
-	/* path: the file that the location at hand is in, NULL: the kernel. May be late. */
+	/* path: file of the current location, NULL for the kernel. May lag behind. */
 	void (*show)(void *context, uint64_t done, uint64_t all, const char *path);
 	void *context;
 };
 
 struct symbol_service {
 	/*
-	 * Ask for a KERNEL or NATIVE location, once; work on it begins with the next
-	 * collect(), at the latest. module is that of a NATIVE
-	 * one, and stays until the service has ended. Returns 0 or -ENOMEM.
+	 * Request the frames of a KERNEL or NATIVE location, once per location.
+	 * Work starts with the next collect() at the latest. module is that of
+	 * a NATIVE location and must outlive the service. Returns 0 or -ENOMEM.
 	 */
 	int (*request)(void *context, uint32_t location, const struct location *what,
 		       const struct module *module);
 	/*
-	 * Hand over what has been found since the last call; with wait, all that
-	 * was asked for. Returns 0, or the first error of the service or the taker.
+	 * Deliver the results since the last call to take(); if wait is true,
+	 * all requested results. Returns 0, or the first error of the service
+	 * or of take().
 	 */
 	int (*collect)(void *context, bool wait, symbol_taker_fn take, void *take_context);
-	/* What became of the files so far. May be NULL. */
+	/* Counts so far. May be NULL. */
 	struct symbolizer_counts (*counts)(void *context);
 	void *context;
 };
 
-/* The frames of one location by what it is: the step that both services share. */
+/* Symbolize one location by its kind. Returns 0 or -ENOMEM. */
 int symbolizer_location(struct symbolizer *symbolizer, enum location_kind kind, uint64_t offset,
 			const struct module *module, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
 			uint32_t *ret_count);
 
-/* One request, as a service keeps it. */
+/* A queued request. */
 struct symbol_request {
 	uint32_t location;
 	enum location_kind kind;
@@ -56,12 +57,12 @@ struct symbol_request {
 	const struct module *module;
 };
 
-/* File by file, and through each in one direction: what is read once is not read again. */
+/* Sort by module and offset, so that data which are read once serve all their requests. */
 void symbol_requests_sort(struct symbol_request *requests, size_t count);
 
 /*
- * A service that symbolizes on the caller's thread, when collect() waits: in a
- * replay the names may yet come with the recording, and then nobody is asked.
+ * A service on the calling thread. It works only in collect() with wait set,
+ * since a replay may still find the names in its recording.
  */
 struct symbolize_now {
 	struct symbolizer *symbolizer; /* borrowed */

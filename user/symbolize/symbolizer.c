@@ -13,7 +13,7 @@ struct symbolizer {
 	struct known_files files;
 	struct kernel_source kernel;
 	bool no_demangle;
-	char *names[SYMBOL_FRAMES_MAX]; /* those of the last call that had to be made */
+	char *names[SYMBOL_FRAMES_MAX]; /* strings of the last call that had to be allocated */
 	char kernel_words[KERNEL_WORDS_BYTES];
 };
 
@@ -58,7 +58,9 @@ void symbolizer_set_budget(struct symbolizer *symbolizer, uint64_t size_bytes)
 	known_files_set_budget(&symbolizer->files, size_bytes);
 }
 
-/* The name of frame number i: as it is, cut where it is too long, or what was made of it (taken).
+/*
+ * Set the name of frame i: the demangled string, which is taken over, or else
+ * `name`, truncated if too long.
  */
 static int set_name(struct symbolizer *symbolizer, uint32_t i, const char *name, char *demangled,
 		    struct symbol_frame *frame)
@@ -74,7 +76,7 @@ static int set_name(struct symbolizer *symbolizer, uint32_t i, const char *name,
 	return 0;
 }
 
-/* Frames as the debug info has them; at least one, which may know nothing. */
+/* Get the frames of the debug info; at least one, which may be empty. */
 static int debug_frames(struct known_file *file, uint64_t address,
 			struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
 {
@@ -90,7 +92,7 @@ static int debug_frames(struct known_file *file, uint64_t address,
 	return err;
 }
 
-/* Two sources in one: what was inlined and the lines from debug info, the function from symbols. */
+/* Merge two sources: inlined calls and lines of the debug info, and the function's symbol. */
 static int fill_frames(struct symbolizer *symbolizer, const struct known_file *file,
 		       uint64_t address, const char *module, const struct debug_frame *from,
 		       struct symbol_frame *frames, uint32_t count)
@@ -142,7 +144,7 @@ int symbolizer_native(struct symbolizer *symbolizer, const struct module *module
 	return 0;
 }
 
-/* The kernel's words for an address, in symbolizer->kernel_words. */
+/* Query the kernel source. *ret points into symbolizer->kernel_words. */
 static int kernel_symbol_at(struct symbolizer *symbolizer, uint64_t address,
 			    struct kernel_symbol *ret)
 {
@@ -157,7 +159,7 @@ static int kernel_symbol_at(struct symbolizer *symbolizer, uint64_t address,
 	return err;
 }
 
-/* The padding in front of a function: nothing in there is ever called from. */
+/* "__pfx_" symbols are padding before functions, which contains no call. */
 static bool is_padding(const struct kernel_symbol *symbol)
 {
 	return !strncmp(symbol->name, "__pfx_", 6);
@@ -171,8 +173,9 @@ int symbolizer_kernel(struct symbolizer *symbolizer, uint64_t address,
 	int err = kernel_symbol_at(symbolizer, address, &symbol);
 
 	/*
-	 * One less than an address that is not where a call returns to, but where an
-	 * interrupt came: on the first byte of a function.
+	 * The address is a return address minus 1, unless an interrupt occurred
+	 * on the first byte of a function: then it is one too low, in the
+	 * padding.
 	 */
 	if (!err && is_padding(&symbol)) {
 		err = kernel_symbol_at(symbolizer, address + 1, &symbol);

@@ -6,14 +6,14 @@
 #include "decode/dwarf/dwarf_constants.h"
 #include "decode/dwarf/dwarf_ranges.h"
 
-#define OVERLAPS_MAX 16 /* ranges before an address that are looked at */
-#define GAP_MAX	     16 /* padding between functions of one unit */
+#define OVERLAPS_MAX 16 /* limit of ranges before an address that a look-up checks */
+#define GAP_MAX	     16 /* padding between functions of one unit, in bytes */
 
 struct build {
 	struct debug_index *index;
 	struct dwarf_file *file;
 	uint64_t ranges_left;
-	struct dwarf_ranges ranges; /* of the unit at hand */
+	struct dwarf_ranges ranges; /* of the current unit */
 };
 
 static void build_deinit(struct build *build)
@@ -55,7 +55,7 @@ static int add_units(struct build *build)
 		struct debug_index_unit added = {.offset = offset};
 
 		err = dwarf_unit_read(build->file, offset, &unit);
-		/* Of another version: goes on behind it. */
+		/* unsupported version: continue after it */
 		if (err == -ENOTSUP)
 			continue;
 		if (err)
@@ -72,7 +72,7 @@ static int add_units(struct build *build)
 	return 0;
 }
 
-/* In order, and those of one unit that touch as one. */
+/* Sort the ranges, and join adjacent ones of one unit. */
 static int settle_ranges(struct debug_index *index)
 {
 	size_t count = index->ranges.size, kept = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which unit of a file's debug info an address is in, and which one an offset. */
+/* An index of the units in a file's debug info, by code address and by offset. */
 #ifndef JITBPF_SYMBOLIZE_DEBUG_DEBUG_INDEX_H
 #define JITBPF_SYMBOLIZE_DEBUG_DEBUG_INDEX_H
 
@@ -12,8 +12,8 @@
 
 struct debug_index_unit {
 	uint64_t offset, end;	 /* in .debug_info */
-	uint64_t used;		 /* when it was last: the owner's */
-	struct debug_unit *unit; /* NULL: not read at present; the owner's */
+	uint64_t used;		 /* time of the last use, set by debug_units */
+	struct debug_unit *unit; /* NULL if not loaded; set by debug_units */
 	bool failed;
 };
 
@@ -25,27 +25,29 @@ struct debug_index_range {
 /* Zero-initialized is empty. */
 struct debug_index {
 	uint64_t text_start;
-	VEC(struct debug_index_unit) units;   /* by offset */
-	VEC(struct debug_index_range) ranges; /* by start */
+	VEC(struct debug_index_unit) units;   /* sorted by offset */
+	VEC(struct debug_index_range) ranges; /* sorted by start */
 };
 
 /*
- * Go through the units' headers and what their first DIEs cover. What is
- * damaged is left out. Returns 0 or -ENOMEM; the caller deinits *ret.
+ * Read the headers and the first DIEs of all units. Damaged units are skipped.
+ * Returns 0 or -ENOMEM; the caller calls debug_index_deinit().
  */
 int debug_index_init(struct debug_index *ret, struct dwarf_file *file, uint64_t text_start);
 void debug_index_deinit(struct debug_index *index);
 
 /*
- * The number'th unit (0 on) that covers an address, the latest start first; or
- * NULL. Units overlap where a linker folded equal functions.
+ * Returns the unit number `number` (from 0) of those that cover an address, in
+ * order of descending start, or NULL. Units overlap where the linker folds
+ * identical code.
  */
 struct debug_index_unit *debug_index_find(struct debug_index *index, uint64_t address,
 					  uint32_t number);
 
-/* The unit that an offset of .debug_info is in, or NULL. */
+/* Returns the unit that contains an offset of .debug_info, or NULL. */
 struct debug_index_unit *debug_index_at(struct debug_index *index, uint64_t offset);
 
+/* Memory in use, in bytes. */
 size_t debug_index_bytes(const struct debug_index *index);
 
 #endif

@@ -5,16 +5,16 @@
 
 _Static_assert(DEBUG_FRAMES_MAX == DEBUG_CHAIN_MAX, "a frame for each scope");
 
-#define OVERLAPS_MAX 4 /* units that are asked for one address */
+#define OVERLAPS_MAX 4 /* limit of units that are tried for one address */
 
 struct debug_info {
 	struct blob blob;
 	struct debug_units units;
 	struct debug_info *alternate; /* or NULL */
-	struct dwarf_path strings;    /* of the frames of the last call */
+	struct dwarf_path strings;    /* strings of the last call's frames */
 };
 
-/* A frame whose strings are still moving: their places in `strings`, + 1; 0: none. */
+/* A frame during construction: offset + 1 of each string in `strings`, or 0 for none. */
 struct unsettled_frame {
 	size_t name, file;
 	uint32_t line;
@@ -116,7 +116,7 @@ static int find_file(struct debug_info *info, const struct debug_unit *unit, uin
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Each scope's name, with the place in it: the code's own line, then that of each call. */
+/* Set the name of each scope, and its place: the line of the code, then the call sites. */
 static int fill_frames(struct debug_info *info, struct debug_unit *unit, uint64_t address,
 		       const struct debug_chain *chain, struct unsettled_frame *frames)
 {
@@ -131,7 +131,7 @@ static int fill_frames(struct debug_info *info, struct debug_unit *unit, uint64_
 		*frame = (struct unsettled_frame){0};
 		if (scope && find_name(info, unit, scope->die, &frame->name))
 			return -ENOMEM;
-		/* What was called there has been left out. */
+		/* The call site in the function belongs to a dropped frame. */
 		if (chain->cut && i + 1 == chain->count)
 			break;
 		if (inner) {
@@ -148,7 +148,7 @@ static int fill_frames(struct debug_info *info, struct debug_unit *unit, uint64_
 	return err;
 }
 
-/* What one unit knows of an address. Nothing is no error. */
+/* Find the frames of an address in one unit. Finding none is not an error. */
 static int unit_frames(struct debug_info *info, struct debug_unit *unit, uint64_t address,
 		       struct unsettled_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
 {
@@ -161,7 +161,7 @@ static int unit_frames(struct debug_info *info, struct debug_unit *unit, uint64_
 	}
 	if (err == -ENOMEM)
 		return err;
-	/* Code without a function, as assembly is, may have lines all the same. */
+	/* Code outside functions, such as assembly, may still have lines. */
 	if (err == -ENOENT && dwarf_lines_find(&unit->lines, address))
 		chain.count = 1;
 	err = fill_frames(info, unit, address, &chain, frames);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The debug info of one file: what was inlined where, and from which lines code
- * comes. Opened, it is an index of units; a unit is read when an address in it
- * is asked for. All of it may lie: the answer is then less, and never late.
+ * The debug info of one file: inlined calls and source lines of code addresses.
+ * A newly opened file has only an index of its units; a unit is loaded when an
+ * address in it is requested. All contents are untrusted: damage yields fewer
+ * frames, and budgets bound the work.
  */
 #ifndef JITBPF_SYMBOLIZE_DEBUG_DEBUG_INFO_H
 #define JITBPF_SYMBOLIZE_DEBUG_DEBUG_INFO_H
@@ -15,64 +16,60 @@
 #include "symbolize/file_source.h"
 
 #define DEBUG_FRAMES_MAX     64
-#define DEBUG_FILE_BYTES_MAX 4096 /* a longer path of a source is none */
+#define DEBUG_FILE_BYTES_MAX 4096 /* longer source paths are dropped */
 
 struct debug_info; /* see debug_info.c */
 
-/* A function at an address, or one that was inlined there. Strings are good until the next call. */
+/* A function at an address or an inlined call. Strings are borrowed until the next call. */
 struct debug_frame {
-	const char *name; /* as it is linked (mangled), or in the source; "": not known */
-	const char *file; /* NULL: not known */
-	uint32_t line;	  /* of the code itself in the first frame, of the call in the others */
+	const char *name; /* linkage name (mangled) or source name; "" if unknown */
+	const char *file; /* NULL if unknown */
+	uint32_t line;	  /* of the code in the first frame, of the call site in the others */
 };
 
 /*
- * Index the debug sections of a file. Takes blob over in any case, and closes it.
- * text_start is where the code of the module begins: lower addresses are those
- * of functions that the linker dropped.
- * Returns 0, -ENOENT (it has none), -ENOEXEC, -EBADMSG, -E2BIG (over the
- * limits of debug_units.h), -ENOTSUP, -ENOMEM or the blob's error.
+ * Index the debug sections of a file. Takes over blob in all cases. text_start
+ * is the lowest code address of the module; functions below it were discarded
+ * by the linker. Returns 0, -ENOENT (no debug info), -ENOEXEC, -EBADMSG, -E2BIG
+ * (over a limit of debug_units.h), -ENOTSUP, -ENOMEM or the blob's error.
  */
 int debug_info_create(struct blob *blob, uint64_t text_start, struct debug_info **ret);
 void debug_info_destroy(struct debug_info *info);
 DEFINE_CLEANUP(struct debug_info *, debug_info_destroy);
 
 /*
- * The file that .gnu_debugaltlink means, where dwz put what several files have
- * in common. Taken over; NULL: it is not to be had.
+ * Set the file of .gnu_debugaltlink, where dwz moves entries that several files
+ * share. Takes it over; NULL if it is unavailable.
  */
 void debug_info_set_alternate(struct debug_info *info, struct debug_info *alternate);
 
 /*
- * Where units that were split off are to be looked for (.dwo, .dwp): source is
- * copied, its context and module outlive info; path is where info was opened. Until
- * it is said, none are. Returns 0 or -ENOMEM.
+ * Set the search for split units (.dwo, .dwp); without it, none are found.
+ * source is copied; its context and module must outlive info. path is where
+ * info was opened. Returns 0 or -ENOMEM.
  */
 int debug_info_set_splits(struct debug_info *info, const struct file_source *source,
 			  const struct module *module, const char *path);
 
-/* Split units that were asked for and not found, so far. */
+/* Returns the number of split units that were needed and not found. */
 uint64_t debug_info_splits_missing(const struct debug_info *info);
 
-/* Whether some of it was not read, since that is all the work that a file may cost. */
+/* Returns true if the work budget of the file is spent, so that frames may be missing. */
 bool debug_info_exhausted(const struct debug_info *info);
 
 /*
- * The frames at an address (as the file counts them), innermost first; the last
- * is the function itself, whose name the symbol table may know better. Of more than
- * there is room for, those next to the function are left out. Sets
- * *ret_count, to 0 where nothing is known. Returns 0 or -ENOMEM.
+ * Find the frames at an address of the file, innermost first. The last frame is
+ * the function itself; the symbol table may have a better name for it. Beyond
+ * DEBUG_FRAMES_MAX, the frames next to the function are dropped. Sets
+ * *ret_count, to 0 if nothing is known. Returns 0 or -ENOMEM.
  */
 int debug_info_frames(struct debug_info *info, uint64_t address,
 		      struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count);
 
-/*
- * Let go of what is only held so that the next look-up need not read it again. The last
- * call's strings are no more good then.
- */
+/* Free caches that can be read again. Invalidates the strings of the last call. */
 void debug_info_drop_cache(struct debug_info *info);
 
-/* Memory that it takes at present, its alternate's too. */
+/* Memory in use, in bytes, including the alternate file. */
 size_t debug_info_bytes(const struct debug_info *info);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What was inlined into a function. */
+/* The inlined calls of a function. */
 #include <string.h>
 
 #include "base/scope.h"
@@ -37,7 +37,7 @@ static int scope_add(const struct debug_unit *unit, const struct dwarf_die *die,
 
 	if (inlines->scopes.size >= DEBUG_UNIT_SCOPES_MAX)
 		return -E2BIG;
-	/* What is another function, inside of this one, holds nothing of it. */
+	/* A nested function has no code of the outer one, so its ranges are ignored. */
 	if (die->tag == DWARF_TAG_INLINED_SUBROUTINE || !inlines->scopes.size) {
 		err = dwarf_ranges_read(unit->file, &unit->header, die->values[DWARF_SLOT_LOW_PC],
 					die->values[DWARF_SLOT_HIGH_PC],
@@ -123,7 +123,10 @@ static bool scope_holds(const struct debug_inlines *inlines, const struct debug_
 	return false;
 }
 
-/* Down from the function, which comes first; where there is no room, what is next to it goes. */
+/*
+ * Collect the scopes at an address, from the function inwards. If there are too
+ * many, drop the outermost one next to the function.
+ */
 static void chain_gather(const struct debug_inlines *inlines, uint64_t address,
 			 struct debug_chain *chain)
 {

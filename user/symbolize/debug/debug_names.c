@@ -5,8 +5,8 @@
 
 #include "decode/dwarf/dwarf_constants.h"
 
-#define REFERENCES_MAX 16 /* from a DIE to the one that has its name */
-#define DEPTH_MAX      16 /* scopes around a DIE; of more, the innermost */
+#define REFERENCES_MAX 16 /* references from a DIE to the DIE with its name */
+#define DEPTH_MAX      16 /* scopes around a DIE; of more, the innermost are used */
 
 struct place {
 	struct debug_units *units;
@@ -20,8 +20,9 @@ static int die_read(const struct place *at, struct dwarf_die *ret)
 }
 
 /*
- * From a DIE to what it is an instance of, or the definition to. Returns 0, -ENOENT
- * (it is its own), or debug_units_at()'s error; on failure *at is unchanged.
+ * Follow the reference from a DIE to its abstract origin or specification.
+ * Returns 0, -ENOENT (no reference), or debug_units_at()'s error; on failure
+ * *at is unchanged.
  */
 static int follow(struct place *at, const struct dwarf_die *die)
 {
@@ -36,7 +37,7 @@ static int follow(struct place *at, const struct dwarf_die *die)
 	else if (next.class != DWARF_REFERENCE)
 		return -ENOENT;
 	to.offset = next.u;
-	/* What was split off refers to nothing but itself. */
+	/* References in a split unit must stay inside the unit. */
 	if (!to.units ||
 	    (to.units == at->units && at->unit->file != at->unit->skeleton_file &&
 	     next.u - at->unit->header.offset >= at->unit->header.end - at->unit->header.offset))
@@ -69,8 +70,9 @@ static int append_value(const struct place *at, struct dwarf_value value, struct
 }
 
 /*
- * The name on the way from a DIE to its declaration, where *at is then; without a
- * NUL. Nothing is appended where there is none. linked: rather the one that it is linked by.
+ * Append the first name on the chain of references from a DIE to its
+ * declaration, without a NUL, or nothing if there is none. linked: prefer a
+ * linkage name. *at is then the declaration.
  */
 static int name_on_the_way(struct place *at, bool linked, struct dwarf_path *to, bool *ret_linked)
 {
@@ -104,7 +106,7 @@ static int name_on_the_way(struct place *at, bool linked, struct dwarf_path *to,
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Whether names of the unit's language stand in scopes. To find out costs reading all of it. */
+/* Returns true if the language has named scopes; searching them reads the whole unit. */
 static bool has_scopes(const struct dwarf_unit *unit)
 {
 	switch (unit->language) {
@@ -125,7 +127,7 @@ struct scope_place {
 	uint16_t tag;
 };
 
-/* The scopes around a declaration, innermost first. */
+/* Collect the scopes around a declaration, innermost first. */
 static int scopes_gather(struct place at, struct scope_place scopes[DEPTH_MAX], uint32_t *ret_count)
 {
 	struct dwarf_path ignored = {0};
@@ -142,7 +144,7 @@ static int scopes_gather(struct place at, struct scope_place scopes[DEPTH_MAX], 
 			break;
 		at.offset = around.die;
 		scopes[count++] = (struct scope_place){at, around.tag};
-		/* It may be declared elsewhere, and stand in more there. */
+		/* The scope may be declared elsewhere, inside further scopes. */
 		err = name_on_the_way(&at, false, &ignored, &linked);
 		ignored.text.size = 0;
 	}
@@ -151,7 +153,7 @@ static int scopes_gather(struct place at, struct scope_place scopes[DEPTH_MAX], 
 	return err == -ENOMEM ? err : 0;
 }
 
-/* callable: the function that stands right in it is "operator()". */
+/* callable: the function directly inside is "operator()". */
 static const char *name_of_nameless(uint16_t tag, bool callable)
 {
 	if (callable && tag != DWARF_TAG_NAMESPACE)

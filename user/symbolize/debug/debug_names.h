@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a function that a DIE stands for is called. */
+/* Names of functions in debug info. */
 #ifndef JITBPF_SYMBOLIZE_DEBUG_DEBUG_NAMES_H
 #define JITBPF_SYMBOLIZE_DEBUG_DEBUG_NAMES_H
 
 #include "symbolize/debug/debug_units.h"
 
 /*
- * Append the name of the DIE at an offset of a unit, with its NUL: the one that it
- * is linked by where it, its abstract instance or its declaration has it (mangled);
- * else that of the source, with the namespaces, types and functions that it
- * stands in: "ns::(anonymous namespace)::type::name". Appends nothing where there is
- * none. Units that have to be read for it stay until the call of debug_units ends.
- * Returns 0, or -ENOMEM; then *to is unchanged.
+ * Append the name of the DIE at an offset of a unit, NUL-terminated. The
+ * linkage name of the DIE, its abstract origin or its declaration is preferred.
+ * Otherwise the source name is qualified with its scopes: "ns::(anonymous
+ * namespace)::type::name". Appends nothing if there is no name. Units loaded
+ * for this stay loaded until debug_units_end(). Returns 0, or -ENOMEM with *to
+ * unchanged.
  */
 int debug_name_find(struct debug_units *units, struct debug_unit *unit, uint64_t offset,
 		    struct dwarf_path *to);

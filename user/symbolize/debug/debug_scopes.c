@@ -5,7 +5,7 @@
 #include "symbolize/debug/debug_unit.h"
 #include "symbolize/debug/die_nesting.h"
 
-/* A walk over what is inside of one enclosure. */
+/* A walk over the children of one scope. */
 struct look {
 	struct debug_scopes *scopes;
 	uint32_t into;
@@ -18,7 +18,7 @@ static void look_deinit(struct look *look)
 	die_nesting_deinit(&look->nesting);
 }
 
-/* A DIE inside, passed over where that can be; *ret is its number if it is a scope. */
+/* Add a DIE if it is a scope, and skip its children if possible. *ret is its index then. */
 static int add(struct look *look, struct dwarf_die *die, uint32_t *ret)
 {
 	struct debug_scopes *scopes = look->scopes;
@@ -49,7 +49,7 @@ static int look_walk(struct look *look)
 	struct dwarf_walk *walk = &look->walk;
 	struct dwarf_die die;
 	uint32_t item;
-	/* The first is what is looked into. */
+	/* The first DIE is the scope itself. */
 	int err = dwarf_walk_next(walk, &die);
 
 	err = err ?: die_nesting_enter(&look->nesting, &die, DIE_NO_ITEM);
@@ -107,7 +107,7 @@ static int look_into(struct debug_scopes *scopes, uint32_t number, struct dwarf_
 	return 0;
 }
 
-/* The innermost around an offset of what was found in one look, or DEBUG_SCOPE_NONE. */
+/* Returns the innermost scope around an offset among the children of one scope. */
 static uint32_t innermost(const struct debug_scopes *scopes, uint32_t number, uint64_t offset)
 {
 	const struct debug_enclosure *all = scopes->enclosures.data;
@@ -122,7 +122,7 @@ static uint32_t innermost(const struct debug_scopes *scopes, uint32_t number, ui
 		else
 			high = middle;
 	}
-	/* A parent comes before what is in it. */
+	/* A parent precedes its children. */
 	at = low > first ? low - 1 : DEBUG_SCOPE_NONE;
 	while (at != DEBUG_SCOPE_NONE && offset >= all[at].end)
 		at = all[at].parent;
@@ -139,7 +139,7 @@ int debug_scopes_find(struct debug_scopes *scopes, struct dwarf_file *file,
 
 	if (!scopes->enclosures.size && vec_push(&scopes->enclosures, root))
 		return -ENOMEM;
-	/* Each is inside of the one before. */
+	/* Each iteration descends one level. */
 	for (;;) {
 		if (scopes->enclosures.data[around].passed) {
 			err = look_into(scopes, around, file, unit, abbrevs);

@@ -9,11 +9,11 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
-/* What tells the right file from another. */
+/* The identity of the wanted file. */
 struct wanted {
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
-	uint32_t build_id_bytes;       /* 0: go by the checksum */
-	const struct debug_link *link; /* NULL: there is no checksum */
+	uint32_t build_id_bytes;       /* 0 if the CRC decides */
+	const struct debug_link *link; /* NULL if there is no CRC */
 	struct debug_checks *checks;
 };
 
@@ -48,7 +48,7 @@ static int check_file(const struct wanted *wanted, const struct blob *blob)
 static int try_path(const struct file_source *source, const struct module *module,
 		    const struct wanted *wanted, const char *path, struct blob *ret)
 {
-	/* A file of that name in the container may be another one; ours is then asked too. */
+	/* A file of that name in a container may be a different one; our own is then tried too. */
 	for (int ours = 0; ours < 2; ours++) {
 		CLEANUP(blob_close) struct blob blob = {0};
 		int err = source->open_debug(source->context, module, path, ours, &blob);
@@ -65,7 +65,7 @@ static int try_path(const struct file_source *source, const struct module *modul
 	return -ENOENT;
 }
 
-/* From somewhere else; never for a file of which only a checksum is known. */
+/* Fetch by build ID. A CRC alone does not identify a file for a server. */
 static int try_fetch(const struct file_source *source, const struct wanted *wanted,
 		     struct blob *ret)
 {
@@ -153,7 +153,7 @@ int debug_search_file(const struct file_source *source, const struct module *mod
 	return try_fetch(source, &wanted, &ret->blob);
 }
 
-/* Where .gnu_debugaltlink of the file at path says that it is. */
+/* Try the path in .gnu_debugaltlink, relative to the file at path. */
 static int search_alternate_link(const struct file_source *source, const struct module *module,
 				 const struct wanted *wanted, const char *link, const char *path,
 				 struct blob *ret)

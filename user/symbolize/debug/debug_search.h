@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds the file that has a module's debug info, where distributions put it. A
- * file counts only if its build ID is the module's, or, of a module without one,
- * if its checksum is that of .gnu_debuglink.
+ * Search for the separate debug file of a module, in the places that
+ * distributions use. A file is accepted if its build ID is that of the module,
+ * or, for a module without a build ID, if its CRC is that of .gnu_debuglink.
  */
 #ifndef JITBPF_SYMBOLIZE_DEBUG_DEBUG_SEARCH_H
 #define JITBPF_SYMBOLIZE_DEBUG_DEBUG_SEARCH_H
@@ -11,13 +11,13 @@
 
 #define DEBUG_SEARCH_PATH_MAX 4096
 
-/* What may be read to check files by their sum, which takes the whole of each. */
+/* Budget for CRC checks, which read whole files. */
 struct debug_checks {
 	uint64_t left_bytes;
-	uint64_t refused; /* files that would have taken more */
+	uint64_t refused; /* files that were not checked for lack of budget */
 };
 
-/* Its blob zero-initialized: nothing found. */
+/* A result; a zero-initialized blob means nothing was found. */
 struct debug_search {
 	struct blob blob;
 	char path[DEBUG_SEARCH_PATH_MAX];
@@ -29,20 +29,21 @@ static inline void debug_search_deinit(struct debug_search *search)
 }
 
 /*
- * The debug file of a module, whose own file is blob. Looked for are, as the
- * module's process sees them and then as we do: /usr/lib/debug/.build-id/xx/yy.debug,
- * and by .gnu_debuglink the module's folder, .debug in it, and the same folder
- * under /usr/lib/debug; and at last the source is asked to fetch it from elsewhere,
- * which leaves *ret without a path. What is checked is taken off checks. The caller
- * deinits *ret. Returns 0, -ENOENT, -ENOEXEC (blob is no ELF file), or -ENOMEM.
+ * Search the debug file of a module whose own file is blob. Each path is tried
+ * in the mount namespace of the module's process, then in our own:
+ * /usr/lib/debug/.build-id/xx/yy.debug; by .gnu_debuglink the directory of the
+ * module, its subdirectory .debug, and the same directory below /usr/lib/debug.
+ * At last the source is asked to fetch the file, which leaves ret->path empty.
+ * Checks are charged to `checks`. Returns 0, -ENOENT, -ENOEXEC (blob is no ELF
+ * file), or -ENOMEM. The caller calls debug_search_deinit().
  */
 int debug_search_file(const struct file_source *source, const struct module *module,
 		      const struct blob *blob, struct debug_checks *checks,
 		      struct debug_search *ret);
 
 /*
- * The file that .gnu_debugaltlink of a debug file (found at path) means. The
- * caller closes *ret. Returns 0, -ENOENT or -ENOMEM.
+ * Search the file of .gnu_debugaltlink of a debug file that was found at path.
+ * Returns 0, -ENOENT or -ENOMEM. The caller closes *ret.
  */
 int debug_search_alternate(const struct file_source *source, const struct module *module,
 			   const struct blob *blob, const char *path, struct blob *ret);

@@ -53,7 +53,7 @@ static int split_open(struct debug_splits *splits, struct dwarf_file *skeletons,
 	return 0;
 }
 
-/* The unit, if it is in the file at path, as the process sees it or as we do. */
+/* Find the unit in the file at path, in the process's mount namespace or in our own. */
 static int find_at(struct debug_splits *splits, struct dwarf_file *file,
 		   const struct dwarf_unit *skeleton, const char *path, struct debug_split **ret,
 		   struct dwarf_unit *ret_unit)
@@ -73,7 +73,10 @@ static int find_at(struct debug_splits *splits, struct dwarf_file *file,
 	return -ENOENT;
 }
 
-/* Beside the debug info, or the module itself; which it is shows only with a first unit. */
+/*
+ * Find the unit in a package beside the debug file or the module. A package is
+ * accepted only if it contains the unit.
+ */
 static int find_in_package(struct debug_splits *splits, struct dwarf_file *file,
 			   const struct dwarf_unit *skeleton, struct dwarf_unit *ret)
 {
@@ -94,7 +97,7 @@ static int find_in_package(struct debug_splits *splits, struct dwarf_file *file,
 	return err;
 }
 
-/* Borrowed from file until its next string; "" where there is none. */
+/* Returns the string of a value, borrowed from file until its next string; "" if none. */
 static const char *string_of(struct dwarf_file *file, const struct dwarf_unit *unit,
 			     struct dwarf_value value)
 {
@@ -103,7 +106,7 @@ static const char *string_of(struct dwarf_file *file, const struct dwarf_unit *u
 	return dwarf_string(file, unit, value, &s) ? "" : s;
 }
 
-/* The unit, in the file of that name in a folder. */
+/* Find the unit in the file `name` of a directory. */
 static int find_in_folder(struct debug_splits *splits, struct dwarf_file *file,
 			  const struct dwarf_unit *skeleton, const char *folder, int folder_bytes,
 			  const char *name, struct debug_split **ret_split, struct dwarf_unit *ret)
@@ -117,8 +120,9 @@ static int find_in_folder(struct debug_splits *splits, struct dwarf_file *file,
 }
 
 /*
- * The places where a .dwo file may be: where the compiler put it; and, since builds
- * move, by its name in the folder of the file with the skeletons.
+ * Find the unit in a .dwo file: at the path where the compiler wrote it, and,
+ * since builds are moved, by its path and its name in the directory of the
+ * skeleton file.
  */
 static int find_in_file(struct debug_splits *splits, struct dwarf_file *file,
 			const struct dwarf_unit *skeleton, struct debug_split **ret_split,

@@ -6,11 +6,11 @@
 #include "decode/dwarf/dwarf_constants.h"
 #include "symbolize/debug/die_nesting.h"
 
-#define OVERLAPS_MAX 16 /* how many functions that begin before an address are looked at */
+#define OVERLAPS_MAX 16 /* limit of functions before an address that a look-up checks */
 
 DEFINE_CLEANUP(struct debug_unit *, debug_unit_destroy);
 
-/* Where its DIEs are: with the skeleton, unless they were split off and are to be had. */
+/* Find the DIEs: in the split unit if it can be found, else with the skeleton. */
 static int find_dies(struct debug_unit *unit, struct debug_splits *splits)
 {
 	int err;
@@ -72,7 +72,7 @@ struct scan {
 	uint64_t text_start;
 	bool whole;
 	uint64_t ranges_left;
-	struct dwarf_ranges ranges; /* of the function at hand */
+	struct dwarf_ranges ranges; /* of the current function */
 	struct die_nesting nesting;
 };
 
@@ -82,7 +82,7 @@ static void scan_deinit(struct scan *scan)
 	die_nesting_deinit(&scan->nesting);
 }
 
-/* A function that has code becomes an item. */
+/* Add a function that has code. *ret is its index. */
 static int scan_function(struct scan *scan, const struct dwarf_die *die, uint32_t *ret)
 {
 	struct debug_unit *unit = scan->unit;
@@ -112,8 +112,8 @@ static int scan_function(struct scan *scan, const struct dwarf_die *die, uint32_
 }
 
 /*
- * A function's or a type's DIE. What is inside of them is nearly all of a unit, and seldom
- * holds functions that have code: it is passed over.
+ * Process the DIE of a function or type. Its children are most of a unit but
+ * seldom contain functions with code, so they are skipped.
  */
 static int scan_die(struct scan *scan, struct dwarf_walk *walk, struct dwarf_die *die)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One unit of a file's debug info, ready for look-ups: where its functions are,
- * what was inlined into those that were asked for, and its lines.
+ * One loaded unit of a file's debug info: address ranges of functions, inlined
+ * calls of requested functions, and the line table.
  */
 #ifndef JITBPF_SYMBOLIZE_DEBUG_DEBUG_UNIT_H
 #define JITBPF_SYMBOLIZE_DEBUG_DEBUG_UNIT_H
@@ -13,29 +13,28 @@
 #include "symbolize/debug/debug_scopes.h"
 #include "symbolize/debug/debug_split.h"
 
-#define DEBUG_UNIT_BYTES_MAX (64u << 20) /* of one unit in .debug_info */
-#define DEBUG_UNIT_RANGES_MAX                                                                      \
-	(2u << 20)			 /* of its functions; the same of what is in one of them   \
-					  */
-#define DEBUG_UNIT_SCOPES_MAX (1u << 20) /* functions; the same of what is in one of them */
+#define DEBUG_UNIT_BYTES_MAX (64u << 20) /* limit of one unit in .debug_info */
+/* Limits of the functions of a unit and of their ranges; also of the scopes in one function. */
+#define DEBUG_UNIT_RANGES_MAX (2u << 20)
+#define DEBUG_UNIT_SCOPES_MAX (1u << 20)
 
-/* A function, or a call that was inlined into it. */
+/* A function, or an inlined call in it. */
 struct debug_scope {
 	uint64_t die;
-	uint32_t next; /* scope behind all that are inside of this one */
+	uint32_t next; /* index after the last scope inside this one */
 	uint32_t first_range, range_count;
-	uint32_t call_file, call_line; /* of an inlined call */
+	uint32_t call_file, call_line; /* call site of an inlined call */
 };
 
-/* Depth first; the function itself comes first. */
+/* Scopes in preorder; the first is the function itself. */
 struct debug_inlines {
 	VEC(struct debug_scope) scopes;
 	struct dwarf_ranges ranges;
 };
 
 struct debug_function {
-	uint64_t die, end;	       /* its bytes in .debug_info */
-	struct debug_inlines *inlines; /* NULL: not asked for yet, or damaged */
+	uint64_t die, end;	       /* range in .debug_info */
+	struct debug_inlines *inlines; /* NULL if not requested yet, or damaged */
 	bool damaged;
 };
 
@@ -45,66 +44,67 @@ struct debug_function_range {
 };
 
 struct debug_unit {
-	struct dwarf_unit header; /* with what its DIEs mean */
-	struct dwarf_file *file;  /* where those are; borrowed, or split's */
-	/* What has its addresses and lines: the same, unless the DIEs were split off. */
+	struct dwarf_unit header; /* header of the unit with the DIEs */
+	struct dwarf_file *file;  /* file with the DIEs; borrowed, or owned by split */
+	/* The unit with the addresses and lines; differs from header if the DIEs were split off. */
 	struct dwarf_unit skeleton;
 	struct dwarf_file *skeleton_file;
-	struct debug_split *split; /* NULL: it has no file of its own */
+	struct debug_split *split; /* .dwo file of the unit; NULL if there is none of its own */
 	struct dwarf_abbrevs abbrevs;
 	struct dwarf_lines lines;
 	VEC(struct debug_function) functions;
-	VEC(struct debug_function_range) ranges; /* by start */
+	VEC(struct debug_function_range) ranges; /* sorted by start */
 	bool scanned;
-	bool skipped; /* what is inside of functions was not looked at for others */
+	bool skipped; /* functions inside other functions were not searched */
 	struct debug_scopes scopes;
-	size_t inlines_bytes; /* memory of its functions' inlines */
+	size_t inlines_bytes; /* memory of all functions' inlines */
 };
 
 /*
- * The unit with its abbreviations, enough to read its DIEs: those of the split unit,
- * where this is a skeleton and it can be found. Returns 0, -EBADMSG, -E2BIG, -ENOMEM
- * or the blob's error.
+ * Load a unit and its abbreviations. For a skeleton, the DIEs are those of the
+ * split unit if that can be found. Returns 0, -EBADMSG, -E2BIG, -ENOMEM or the
+ * blob's error.
  */
 int debug_unit_create(struct dwarf_file *file, uint64_t offset, struct debug_splits *splits,
 		      struct debug_unit **ret);
 void debug_unit_destroy(struct debug_unit *unit);
 
-/* Memory that it takes. */
+/* Memory in use, in bytes. */
 size_t debug_unit_bytes(const struct debug_unit *unit);
 
 /*
- * Find its functions and read its lines, once. Functions that begin before
- * text_start are those that the linker dropped. Of a unit that is damaged,
- * what came before counts. Returns 0, or -ENOMEM.
+ * Find the functions and read the line table, once. Functions below text_start
+ * were discarded by the linker. In a damaged unit, the part before the damage
+ * counts. Returns 0 or -ENOMEM.
  */
 int debug_unit_scan(struct debug_unit *unit, uint64_t text_start);
 
 /*
- * Look for functions inside of others too, which are few: where an address is in none
- * of those found so far. Returns 0, -ENOENT (that was done already) or -ENOMEM.
+ * Also search for functions inside other functions, which are rare. To be
+ * called if an address is in no known function. Returns 0, -ENOENT (done
+ * before) or -ENOMEM.
  */
 int debug_unit_scan_inside(struct debug_unit *unit, uint64_t text_start);
 
-/* The function at an address, in a unit that was scanned; or NULL. */
+/* Returns the function at an address, or NULL. The unit must be scanned. */
 struct debug_function *debug_unit_function(struct debug_unit *unit, uint64_t address);
 
 #define DEBUG_CHAIN_MAX 64
 
-/* The scopes around an address, innermost first. Borrowed from the unit. */
+/* The scopes that contain an address, innermost first. Borrowed from the unit. */
 struct debug_chain {
 	const struct debug_scope *scopes[DEBUG_CHAIN_MAX];
 	uint32_t count;
-	bool cut; /* there are more, next to the last, which is the function itself */
+	bool cut; /* scopes between the function, which is last, and the others were dropped */
 };
 
 /*
- * Returns 0, -ENOENT (in no function), -EBADMSG (in one that is damaged) or
- * -ENOMEM; on failure *ret is unchanged.
+ * Find the scopes at an address. Returns 0, -ENOENT (in no function), -EBADMSG
+ * (the function is damaged) or -ENOMEM; on failure *ret is unchanged.
  */
 int debug_unit_chain(struct debug_unit *unit, uint64_t address, struct debug_chain *ret);
 
-/* Of no more use; NULL: nothing. */
+/* NULL is allowed. */
 void debug_inlines_destroy(struct debug_inlines *inlines);
 
 #endif

@@ -55,7 +55,7 @@ void debug_units_begin(struct debug_units *units)
 	units->calls++;
 }
 
-/* Of the units that are read, the one unused for longest, but for those of this call. */
+/* Returns the least recently used loaded unit, except those of the current call, or NULL. */
 static uint32_t *find_oldest(struct debug_units *units)
 {
 	const struct debug_index_unit *all = units->index.units.data;
@@ -69,7 +69,7 @@ static uint32_t *find_oldest(struct debug_units *units)
 	return oldest;
 }
 
-/* number is in units->read, and is no more in there afterwards. */
+/* Evict a unit. number points into units->read, and is removed from it. */
 static void drop(struct debug_units *units, uint32_t *number)
 {
 	struct debug_index_unit *entry = &units->index.units.data[*number];
@@ -85,7 +85,7 @@ void debug_units_end(struct debug_units *units)
 {
 	uint32_t *oldest;
 
-	/* Those of this call have grown. */
+	/* Units grow as they are used. */
 	units->bytes = 0;
 	vec_for_each (number, &units->read)
 		units->bytes += debug_unit_bytes(units->index.units.data[*number].unit);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A walk over DIEs that knows which of those with an item (a function, a scope) are open. */
+/* Nesting of DIEs in a walk: tracks which DIEs with an item (function or scope) are open. */
 #ifndef JITBPF_SYMBOLIZE_DEBUG_DIE_NESTING_H
 #define JITBPF_SYMBOLIZE_DEBUG_DIE_NESTING_H
 
@@ -24,7 +24,7 @@ static inline void die_nesting_deinit(struct die_nesting *nesting)
 	vec_deinit(&nesting->open);
 }
 
-/* A DIE was read. item: the number of what it is, or DIE_NO_ITEM. Returns 0 or -ENOMEM. */
+/* Record a DIE that was read, with its item number or DIE_NO_ITEM. Returns 0 or -ENOMEM. */
 static inline int die_nesting_enter(struct die_nesting *nesting, const struct dwarf_die *die,
 				    uint32_t item)
 {
@@ -36,7 +36,10 @@ static inline int die_nesting_enter(struct die_nesting *nesting, const struct dw
 	return item == DIE_NO_ITEM ? 0 : vec_push(&nesting->open, open);
 }
 
-/* Siblings ended: false where they never began. *ret is the item that is closed by it. */
+/*
+ * Record a null entry. Sets *ret to the item that ends, or DIE_NO_ITEM. Returns
+ * false if no list of siblings is open.
+ */
 static inline bool die_nesting_leave(struct die_nesting *nesting, uint32_t *ret)
 {
 	*ret = DIE_NO_ITEM;
@@ -49,7 +52,7 @@ static inline bool die_nesting_leave(struct die_nesting *nesting, uint32_t *ret)
 	return true;
 }
 
-/* The innermost item that is open, or DIE_NO_ITEM. */
+/* Returns the innermost open item, or DIE_NO_ITEM. */
 static inline uint32_t die_nesting_item(const struct die_nesting *nesting)
 {
 	return nesting->open.size ? nesting->open.data[nesting->open.size - 1].item : DIE_NO_ITEM;

@@ -10,7 +10,7 @@
 
 #include "base/vec.h"
 
-/* A name whose printing cannot be given up halfway: its length, and what it may unfold to. */
+/* Limits for names whose printing cannot be aborted: input length and expanded length. */
 #define UNSTOPPABLE_BYTES_MAX 1024
 #define UNFOLDED_BYTES_MAX    (8u << 20)
 
@@ -27,9 +27,10 @@ struct output {
 };
 
 /*
- * Back references let a name of 100 bytes unfold to exabytes, and the library
- * knows no way to stop it, nor does its callback: so jump out of it. It prints
- * with nothing but its stack; names for which it needs more are not stoppable.
+ * Receive a piece of output. Back references let a name of 100 bytes expand to
+ * exabytes, and the library has no way to abort, so the callback jumps out of
+ * it. The library then leaks no memory, because it prints from the stack; names
+ * for which it needs the heap are not stoppable.
  */
 static void output_add(const char *piece, size_t size_bytes, void *context)
 {
@@ -63,7 +64,7 @@ static char *print(demangler_fn demangler, const char *name, bool stoppable)
 	return out.text.data;
 }
 
-/* Each back reference makes it longer by the cube root of 3 at most, of all taken together. */
+/* On average, each back reference multiplies the length by at most the cube root of 3. */
 static bool unfolds_to_little(const char *name, char mark)
 {
 	size_t unfolded = strlen(name);
@@ -75,7 +76,7 @@ static bool unfolds_to_little(const char *name, char mark)
 	return unfolded <= UNFOLDED_BYTES_MAX;
 }
 
-/* Identifiers beyond ASCII ("u" and a length) are decoded on the heap. */
+/* Returns true if the name has non-ASCII identifiers ("u" and a length), decoded on the heap. */
 static bool rust_needs_heap(const char *name)
 {
 	for (; (name = strchr(name, 'u')); name++) {
@@ -118,13 +119,13 @@ static char *demangle_whole(const char *name)
 	case 'R':
 		return demangle_rust(name);
 	default:
-		/* Rust's older names pose as C++, with a hash that nobody wants to see. */
+		/* Rust's legacy mangling looks like C++, with a hash that should not be shown. */
 		text = demangle_rust(name);
 		return text ? text : print(cplus_demangle_v3_callback, name, true);
 	}
 }
 
-/* An entry of a procedure linkage table is called after the function that it leads to. */
+/* Demangle the function of a PLT entry and append the suffix again. */
 static char *demangle_plt(const char *name, size_t length)
 {
 	char *function = strndup(name, length), *joined = NULL;

@@ -10,16 +10,16 @@
 #include "base/scope.h"
 #include "symbolize/name/demangle.h"
 
-/* Of arrays, what they nearly always are goes without saying. */
+/* numba's default array attributes are omitted. */
 static const struct spelling {
 	const char *made;
-	const char *meant; /* not longer */
+	const char *meant; /* not longer than `made` */
 } spellings[] = {
 	{", mutable, aligned>", ">"},
 	{", readonly, aligned>", ", readonly>"},
 };
 
-/* What stands in pairs in names: "<locals>", "DictType[int64,int64]". */
+/* Characters that occur in pairs in names: "<locals>", "DictType[int64,int64]". */
 static const char openers[] = "<[(", closers[] = ">])";
 
 #define PAIRS (sizeof(openers) - 1)
@@ -29,7 +29,7 @@ static bool begins_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* numba tags each function with a version, and older ones at least describe arrays so. */
+/* Detect numba's mangling by its version tag or its array types. */
 static bool is_numba(const char *text)
 {
 	const char *tag = strstr(text, "[abi:v");
@@ -38,7 +38,7 @@ static bool is_numba(const char *text)
 	       strstr(text, ", mutable, aligned>");
 }
 
-/* The character that "_3c" at text stands for, or 0: none, or none that a mangler writes so. */
+/* Returns the character that "_3c" at text encodes, or 0 if it encodes none. */
 static char spelled_out(const char *text)
 {
 	char digits[3] = {text[0] == '_' ? text[1] : 0, text[0] == '_' && text[1] ? text[2] : 0};
@@ -50,7 +50,7 @@ static char spelled_out(const char *text)
 	return c >= ' ' && c < 0x7f && !isalnum(c) && c != '_' ? (char)c : 0;
 }
 
-/* Where in text each of the closers is spelled out last. */
+/* Find the last encoded occurrence of each closing character. */
 static void find_last_closers(const char *text, const char *ret[PAIRS])
 {
 	for (; *text; text++) {
@@ -63,11 +63,11 @@ static void find_last_closers(const char *text, const char *ret[PAIRS])
 }
 
 /*
- * Rewrite in place, without the tags that only tell one compilation from another.
+ * Decode in place, and drop tags that only distinguish compilations.
  *
- * The mangler writes other characters in hexadecimal, but "_" as it is, so that the
- * way back is open only between brackets, which names have in pairs: "conv_2d" is no
- * "conv-".
+ * The mangler encodes special characters in hexadecimal but leaves "_" as it
+ * is, so the encoding is ambiguous: "conv_2d" is not "conv-". Only text between
+ * paired brackets is decoded.
  */
 static void respell(char *text)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names of methods, as JIT engines give them, as the people write them whose code it is. */
+/* Demangling of method names that JIT engines report. */
 #ifndef JITBPF_SYMBOLIZE_NAME_ENGINE_NAME_H
 #define JITBPF_SYMBOLIZE_NAME_ENGINE_NAME_H
 
 /*
- * The readable form of a name: mangled ones as demangle.h has it. numba's, which
- * are mangled and written in C's letters, get Python's back, and its
- * prefixes ("cfunc.", "__gufunc__." and the like) stay before them:
- * "__main__::hot(Array<double, 1, C>)". Returns a string of the caller's (free()),
- * or NULL where the name is to be shown as it is. Any thread.
+ * Demangle a method name. C++-style names are demangled as in demangle.h.
+ * numba's mangling encodes Python names in C identifiers; those are decoded,
+ * and its prefixes ("cfunc.", "__gufunc__.") are kept:
+ * "__main__::hot(Array<double, 1, C>)". Returns a string owned by the caller
+ * (free()), or NULL if the name is to be shown unchanged. Thread-safe.
  */
 char *engine_name(const char *name);
 

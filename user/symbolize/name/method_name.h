@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a JIT method is called, from what its engine said. */
+/* Display names of JIT methods. */
 #ifndef JITBPF_SYMBOLIZE_NAME_METHOD_NAME_H
 #define JITBPF_SYMBOLIZE_NAME_METHOD_NAME_H
 
 #include <stdbool.h>
 
 /*
- * "Class::method", with `readable` demangled where the engine gave a mangled name;
- * "" where it gave none. Sets *ret, to be freed. Returns 0 or -ENOMEM.
+ * Set *ret to "Class::method", or to `name` alone without a class; "" if the
+ * engine reported no name. Mangled names are demangled if readable is true. The
+ * caller frees *ret. Returns 0 or -ENOMEM.
  */
 int method_name(const char *class_name, const char *name, bool readable, char **ret);
 

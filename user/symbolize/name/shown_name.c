@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-#define MARK_BYTES 20 /* "...#" and 16 digits */
+#define MARK_BYTES 20 /* "...#" and 16 hexadecimal digits */
 
 int shown_name_add(struct string_pool *pool, const char *s, size_t size_bytes, uint32_t *ret)
 {
@@ -16,7 +16,7 @@ int shown_name_add(struct string_pool *pool, const char *s, size_t size_bytes, u
 	if (size <= SHOWN_NAME_MAX)
 		return string_pool_add(pool, s, size, ret);
 	while (kept && ((uint8_t)s[kept] & 0xc0) == 0x80)
-		kept--; /* no character is cut in two */
+		kept--; /* do not split a UTF-8 character */
 	memcpy(shown, s, kept);
 	size = kept + (size_t)snprintf(shown + kept, sizeof(shown) - kept, "...#%016llx",
 				       (unsigned long long)hash_bytes(s, size, 0));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names as long as they are shown. Whoever makes a name chooses its length, and
- * outputs that are text repeat it for each stack that it is in.
+ * Names with bounded length. Profiled programs choose the lengths of names, and
+ * text outputs repeat a name for each stack that contains it.
  */
 #ifndef JITBPF_SYMBOLIZE_NAME_SHOWN_NAME_H
 #define JITBPF_SYMBOLIZE_NAME_SHOWN_NAME_H
@@ -14,10 +14,11 @@
 #define SHOWN_NAME_MAX 4096 /* bytes */
 
 /*
- * The number of the string of size_bytes at s (which needs no NUL; one inside
- * ends it). Of one that is longer than SHOWN_NAME_MAX, that of its beginning with
- * "...#" and a hash of the whole behind it, so that two stay two.
- * Returns 0 and sets *ret, or -ENOMEM.
+ * Add a name to the pool. s holds up to size_bytes and needs no NUL; the name
+ * ends at the first NUL if there is one. A name longer than SHOWN_NAME_MAX is
+ * truncated, and "...#" and a hash of the whole name are appended, so that
+ * distinct names stay distinct. Returns 0 and sets *ret to the string's number,
+ * or -ENOMEM.
  */
 int shown_name_add(struct string_pool *pool, const char *s, size_t size_bytes, uint32_t *ret);
 
