@@ -4,12 +4,20 @@
 
 #include <string.h>
 
-/* Returns the last component of a path, as a pointer into it; all of a path without a slash. */
+/* The last part of a path, which points into it; a path without a slash as it is. */
 static inline const char *path_file(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
+}
+
+/* The length of a path's folder, without the slash behind it; 0: the root, or no slash. */
+static inline int path_folder_bytes(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (int)(slash - path) : 0;
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/filter_options.h"
 #include "cli/outputs.h"
@@ -85,11 +86,8 @@ static const struct format *choose_format(const struct diff_options *values)
 	if (!values->format && !path)
 		return &formats[0];
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		size_t bytes = strlen(formats[i].extension);
-
 		if (values->format ? !strcmp(values->format, formats[i].name)
-				   : strlen(path) >= bytes && !strcmp(path + strlen(path) - bytes,
-								      formats[i].extension))
+				   : ends_with(path, formats[i].extension))
 			return &formats[i];
 	}
 	fprintf(stderr, "jitbpf diff: unknown format '%s': wanted is one of",

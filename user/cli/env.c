@@ -6,6 +6,7 @@
 
 #include "agent/launch/engine_env.h"
 #include "agent/publisher/probe_site.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "cli/commands.h"
 
@@ -83,7 +84,7 @@ static bool has_space(const char *text)
 /* The folder is mounted where it is here, so that the values hold in there too. */
 static int print_for_container(const char *shim_path)
 {
-	int folder = (int)(strrchr(shim_path, '/') - shim_path);
+	int folder = path_folder_bytes(shim_path);
 
 	if (has_space(shim_path) || strchr(shim_path, ':')) {
 		fprintf(stderr,

@@ -9,15 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/scope.h"
+#include "base/text.h"
 
 #define TEMPORARY_NAMES 100 /* that are tried */
 
 /* Names of open files rather than of files: what they stand for is not to be replaced. */
 static bool names_open_file(const char *path)
 {
-	return !strncmp(path, "/proc/", 6) || !strncmp(path, "/dev/fd/", 8) ||
-	       !strncmp(path, "/dev/std", 8);
+	return begins_with(path, "/proc/") || begins_with(path, "/dev/fd/") ||
+	       begins_with(path, "/dev/std");
 }
 
 /* May another file take the place of this one? */
@@ -37,12 +39,12 @@ static bool is_replaceable(const char *path)
 static char *resolve(const char *path)
 {
 	AUTO_FREE char *whole = realpath(path, NULL), *folder = NULL, *resolved = NULL;
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = path_file(path);
 	char *target;
 
 	if (whole || !*name)
 		return TAKE_PTR(whole);
-	folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	folder = name > path ? strndup(path, (size_t)(name - path)) : strdup(".");
 	resolved = folder ? realpath(folder, NULL) : NULL;
 	if (!resolved || asprintf(&target, "%s/%s", resolved, name) < 0)
 		return NULL;
@@ -79,11 +81,10 @@ static int create_named(struct output_file *file)
 /* A file without a name vanishes with us, however we end. */
 static int create(struct output_file *file)
 {
-	AUTO_FREE char *folder = strdup(file->target);
+	AUTO_FREE char *folder = strndup(file->target, path_folder_bytes(file->target));
 
 	if (!folder)
 		return -ENOMEM;
-	*strrchr(folder, '/') = 0;
 	file->fd = open(*folder ? folder : "/", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
 	return file->fd >= 0 ? 0 : create_named(file);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "base/text.h"
 #include "cli/output_file.h"
 
 #define BUFFER_BYTES (1u << 20)
@@ -45,13 +46,6 @@ static int stream_close(void *stream_)
 	if (fd != STDOUT_FILENO && close(fd) && !stream->error)
 		stream->error = -errno;
 	return stream->error;
-}
-
-static bool ends_with(const char *s, const char *end)
-{
-	size_t size = strlen(s), end_size = strlen(end);
-
-	return size >= end_size && !strcmp(s + size - end_size, end);
 }
 
 /* Open a file that no other output is. */

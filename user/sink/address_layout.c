@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "sink/frame_text.h"
 
@@ -100,9 +101,7 @@ static int find_part(struct address_layout *layout, const struct address_part *k
 /* Not a shared library, nor something like [vdso]. */
 static bool looks_like_program(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash && !strstr(slash, ".so");
+	return strchr(path, '/') && !strstr(path_file(path), ".so");
 }
 
 /* The range that a location belongs into, by its outermost frame. false: into none. */

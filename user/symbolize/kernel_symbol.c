@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -53,12 +55,12 @@ static bool is_of_bpf(const char *name)
 	static const char program[] = "bpf_prog_", trampoline[] = "bpf_trampoline_";
 	size_t digits;
 
-	if (!strncmp(name, program, strlen(program))) {
+	if (begins_with(name, program)) {
 		name += strlen(program);
 		digits = strspn(name, "0123456789abcdef");
 		return digits == 16 && (name[digits] == '_' || !name[digits]);
 	}
-	if (!strncmp(name, trampoline, strlen(trampoline)))
+	if (begins_with(name, trampoline))
 		return name[strlen(trampoline)] >= '0' && name[strlen(trampoline)] <= '9';
 	return false;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/text.h"
 #include "symbolize/name/demangle.h"
 #include "symbolize/kernel_symbol.h"
 
@@ -162,7 +163,7 @@ static int kernel_symbol_at(struct symbolizer *symbolizer, uint64_t address,
 /* "__pfx_" symbols are padding before functions, which contains no call. */
 static bool is_padding(const struct kernel_symbol *symbol)
 {
-	return !strncmp(symbol->name, "__pfx_", 6);
+	return begins_with(symbol->name, "__pfx_");
 }
 
 int symbolizer_kernel(struct symbolizer *symbolizer, uint64_t address,

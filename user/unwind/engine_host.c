@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "base/text.h"
 
 /* Of a process: PHP's program is among the first, and its library for servers not far behind. */
 #define MAPPINGS_MAX 4096
@@ -14,11 +15,6 @@ struct search {
 	const struct module *found;
 	uint32_t left;
 };
-
-static bool begins_with(const char *text, const char *beginning)
-{
-	return !strncmp(text, beginning, strlen(beginning));
-}
 
 /* php8.2, php-fpm, frankenphp; libphp.so and mod_php.so in servers; but not phpiredis.so. */
 static bool is_php(const char *path)

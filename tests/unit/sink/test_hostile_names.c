@@ -10,6 +10,7 @@
 #include "tests/unit/sink/profile_proto.h"
 
 #include "base/scope.h"
+#include "base/text.h"
 #include "sink/diff/frame_diff.h"
 
 #define LARGE (1u << 20)
@@ -102,11 +103,6 @@ struct output {
 	char *text; /* unpacked, with a NUL behind it */
 	size_t size;
 };
-
-static bool ends_with(const char *s, const char *end)
-{
-	return strlen(s) >= strlen(end) && !strcmp(s + strlen(s) - strlen(end), end);
-}
 
 static struct output output_of(struct named_view *n, const struct sink_ops *ops)
 {

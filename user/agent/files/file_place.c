@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug/"
 #define TREE_DEPTH   2
@@ -37,7 +38,7 @@ static bool is_in_debug_folder(const char *path)
 	struct path_part part;
 	int64_t depth = 0;
 
-	if (strncmp(path, DEBUG_FOLDER, sizeof(DEBUG_FOLDER) - 1))
+	if (!begins_with(path, DEBUG_FOLDER))
 		return false;
 	path += sizeof(DEBUG_FOLDER) - 1;
 	while (depth >= 0 && (part = next_part(&path)).length)

@@ -13,6 +13,7 @@
 #include "agent/files/file_reader.h"
 #include "agent/files/kept_files.h"
 #include "base/scope.h"
+#include "base/text.h"
 
 /* The event loop's patience, and the workers'. */
 static const struct file_patience meeting_patience = {.answer_ms = 500, .place_ms = 2000};
@@ -240,7 +241,7 @@ static int open_module(void *context, const struct module *module, struct blob *
 	struct found_file found;
 	int err;
 
-	if (!strncmp(module->path, "[vdso", 5))
+	if (begins_with(module->path, "[vdso"))
 		return user->store->options.live ? open_vdso(ret) : -ENOENT;
 	err = kept_files_open(&user->store->files, &key, &found);
 	if (err)

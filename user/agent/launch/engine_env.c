@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/scope.h"
 
 enum value_kind {
@@ -40,7 +41,6 @@ static const struct engine_setting {
 static int make_value(const struct engine_setting *setting, const char *shim_path, size_t size,
 		      char *ret)
 {
-	const char *slash = strrchr(shim_path, '/');
 	int length;
 
 	switch (setting->kind) {
@@ -51,8 +51,8 @@ static int make_value(const struct engine_setting *setting, const char *shim_pat
 		length = snprintf(ret, size, "%s", shim_path);
 		break;
 	default:
-		length = snprintf(ret, size, "%.*s/%s", slash ? (int)(slash - shim_path) : 0,
-				  shim_path, setting->value);
+		length = snprintf(ret, size, "%.*s/%s", path_folder_bytes(shim_path), shim_path,
+				  setting->value);
 		if (length > 0 && (size_t)length < size && access(ret, R_OK | X_OK))
 			return -ENOENT;
 	}

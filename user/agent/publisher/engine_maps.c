@@ -12,19 +12,13 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "decode/record/proc_maps.h"
 
 void engine_maps_deinit(struct engine_maps *maps)
 {
 	vec_deinit(&maps->files);
 	index_map_deinit(&maps->index);
-}
-
-static bool begins_with(const struct proc_map *map, const char *prefix)
-{
-	size_t length = strlen(prefix);
-
-	return map->path_bytes >= length && !memcmp(map->path, prefix, length);
 }
 
 /* Memory that engines put their code into, private or shared. */
@@ -34,7 +28,7 @@ static bool is_generated(const struct proc_map *map)
 					     "/memfd:", "/SYSV",  "/dev/zero"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(memory); i++) {
-		if (begins_with(map, memory[i]))
+		if (bytes_begin_with(map->path, map->path_bytes, memory[i]))
 			return true;
 	}
 	return !map->path_bytes;

@@ -14,6 +14,7 @@
 
 #include "agent/files/file_blob.h"
 #include "agent/kernel/process_text.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"
 #include "decode/record/proc_maps.h"
@@ -87,7 +88,7 @@ int probe_site_find(const char *path, struct probe_site *ret)
 	if (size < 0)
 		return -errno;
 	self[size] = 0;
-	*(strrchr(self, '/') + 1) = 0;
+	self[path_file(self) - self] = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(beside); i++) {
 		snprintf(candidate, sizeof(candidate), "%s%s", self, beside[i]);
 		err = read_site(candidate, ret);

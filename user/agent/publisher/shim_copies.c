@@ -7,15 +7,16 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/path.h"
 #include "base/scope.h"
+#include "base/text.h"
 
 bool shim_has_name(const char *path)
 {
 	static const char *const names[] = {"libjitbpf", "libJitPI"};
-	const char *slash = strrchr(path, '/');
 
-	for (size_t i = 0; slash && i < ARRAY_SIZE(names); i++) {
-		if (!strncmp(slash + 1, names[i], strlen(names[i])))
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (begins_with(path_file(path), names[i]))
 			return true;
 	}
 	return false;

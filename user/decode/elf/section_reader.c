@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/text.h"
 
 #define WINDOW_BYTES (8u << 10)
 #define WHOLE_BYTES  (1u << 20) /* sections up to this size are read at once */
@@ -19,7 +20,7 @@ const struct elf_section *section_find(const struct elf_file *elf, const char *n
 	char legacy[64];
 
 	*ret_legacy = false;
-	if (!section && !strncmp(name, ".debug_", 7)) {
+	if (!section && begins_with(name, ".debug_")) {
 		snprintf(legacy, sizeof(legacy), ".z%s", name + 1);
 		section = elf_file_section(elf, legacy);
 		*ret_legacy = section;

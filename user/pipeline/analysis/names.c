@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/text.h"
 #include "pipeline/analysis/analysis_state.h"
 #include "symbolize/name/method_name.h"
 #include "symbolize/name/shown_name.h"
@@ -115,7 +116,7 @@ static int name_jit(struct analysis *a, uint32_t number, const struct location *
 static int name_kernel_code(struct analysis *a, uint32_t number, const struct location *location)
 {
 	const struct kernel_code *code = (const struct kernel_code *)location->code;
-	bool bpf = !strncmp(code->name, "bpf_", 4);
+	bool bpf = begins_with(code->name, "bpf_");
 	struct frame frame = {.symbol_offset = location->offset, .kind = FRAME_KIND_KERNEL};
 	int err;
 

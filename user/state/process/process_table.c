@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/scope.h"
+#include "base/text.h"
 
 static void drop_reported(struct process *process)
 {
@@ -191,11 +192,6 @@ int process_table_at(struct process_table *table, uint32_t pid, uint64_t start_n
 		process->start_ns = start_ns;
 	*ret = process;
 	return 0;
-}
-
-static bool begins_with(const char *path, const char *prefix)
-{
-	return !strncmp(path, prefix, strlen(prefix));
 }
 
 /*

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 
 void shared_code_table_deinit(struct shared_code_table *table)
 {
@@ -72,7 +73,7 @@ static void shared_code_free(struct space_value *value)
 static bool is_shared(const struct jitbpf_mapping *mapping)
 {
 	return (mapping->map_flags & MAP_TYPE) == MAP_SHARED && mapping->inode &&
-	       strncmp(mapping->path, "/SYSV", 5) != 0;
+	       !begins_with(mapping->path, "/SYSV");
 }
 
 static int add(struct shared_code_table *table, const struct jitbpf_mapping *mapping, uint64_t hash,

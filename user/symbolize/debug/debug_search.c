@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/scope.h"
 #include "decode/elf/debug_link.h"
 
@@ -100,7 +101,6 @@ static int search_linked(const struct file_source *source, const struct module *
 {
 	static const char *const layouts[] = {"%s%.*s/%s", "%s%.*s/.debug/%s", "%s%.*s/%s"};
 	static const char *const roots[] = {"", "", DEBUG_ROOT};
-	const char *slash = strrchr(module->path, '/');
 	int err = -ENOENT;
 
 	if (*module->path != '/')
@@ -108,7 +108,7 @@ static int search_linked(const struct file_source *source, const struct module *
 	for (unsigned i = 0; i < ARRAY_SIZE(layouts) && err == -ENOENT; i++) {
 		int length =
 			snprintf(ret->path, sizeof(ret->path), layouts[i], roots[i],
-				 (int)(slash - module->path), module->path, wanted->link->name);
+				 path_folder_bytes(module->path), module->path, wanted->link->name);
 
 		if (length < (int)sizeof(ret->path))
 			err = try_path(source, module, wanted, ret->path, &ret->blob);
@@ -158,13 +158,12 @@ static int search_alternate_link(const struct file_source *source, const struct 
 				 const struct wanted *wanted, const char *link, const char *path,
 				 struct blob *ret)
 {
-	const char *slash = strrchr(path, '/');
 	char tried[DEBUG_SEARCH_PATH_MAX];
 
 	if (*link == '/')
 		return try_path(source, module, wanted, link, ret);
-	if (!slash || snprintf(tried, sizeof(tried), "%.*s/%s", (int)(slash - path), path, link) >=
-			      (int)sizeof(tried))
+	if (!strchr(path, '/') || snprintf(tried, sizeof(tried), "%.*s/%s", path_folder_bytes(path),
+					   path, link) >= (int)sizeof(tried))
 		return -ENOENT;
 	return try_path(source, module, wanted, tried, ret);
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
+
 #define SPLIT_PATH_MAX 4096
 
 void debug_split_destroy(struct debug_split *split)
@@ -128,10 +130,9 @@ static int find_in_file(struct debug_splits *splits, struct dwarf_file *file,
 			const struct dwarf_unit *skeleton, struct debug_split **ret_split,
 			struct dwarf_unit *ret)
 {
-	const char *folder = "", *slash = strrchr(splits->path, '/');
-	int folder_bytes = slash ? (int)(slash - splits->path) : 0;
+	int folder_bytes = path_folder_bytes(splits->path);
+	const char *folder = "";
 	AUTO_FREE char *name = strdup(string_of(file, skeleton, skeleton->dwo_name));
-	const char *base;
 	int err;
 
 	if (!name || !*name)
@@ -143,10 +144,9 @@ static int find_in_file(struct debug_splits *splits, struct dwarf_file *file,
 	if (err == -ENOENT)
 		err = find_in_folder(splits, file, skeleton, splits->path, folder_bytes, name,
 				     ret_split, ret);
-	base = strrchr(name, '/');
-	if (err == -ENOENT && base)
-		err = find_in_folder(splits, file, skeleton, splits->path, folder_bytes, base + 1,
-				     ret_split, ret);
+	if (err == -ENOENT && strchr(name, '/'))
+		err = find_in_folder(splits, file, skeleton, splits->path, folder_bytes,
+				     path_file(name), ret_split, ret);
 	return err;
 }
 

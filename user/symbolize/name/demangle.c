@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 
 /* Limits for names whose printing cannot be aborted: input length and expanded length. */
@@ -142,8 +143,7 @@ char *demangle(const char *name)
 {
 	size_t length = strnlen(name, DEMANGLE_INPUT_MAX + 1), suffix = strlen(PLT_SUFFIX);
 
-	if (length > suffix && length <= DEMANGLE_INPUT_MAX &&
-	    !strcmp(name + length - suffix, PLT_SUFFIX))
+	if (length > suffix && length <= DEMANGLE_INPUT_MAX && ends_with(name, PLT_SUFFIX))
 		return demangle_plt(name, length - suffix);
 	return demangle_whole(name);
 }

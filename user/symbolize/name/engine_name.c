@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/text.h"
 #include "symbolize/name/demangle.h"
 
 /* numba's default array attributes are omitted. */
@@ -23,11 +24,6 @@ static const struct spelling {
 static const char openers[] = "<[(", closers[] = ">])";
 
 #define PAIRS (sizeof(openers) - 1)
-
-static bool begins_with(const char *s, const char *prefix)
-{
-	return !strncmp(s, prefix, strlen(prefix));
-}
 
 /* Detect numba's mangling by its version tag or its array types. */
 static bool is_numba(const char *text)
