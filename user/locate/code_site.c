@@ -4,8 +4,8 @@
 #include "state/process/process_code.h"
 
 /*
- * JIT code lies in memory of its own, so a file mapped there since the load has
- * taken its place: the kernel tells of new mappings, but not of those that go.
+ * JIT code lies in memory of its own, so a file that was mapped there after the
+ * load has replaced it. The kernel reports new mappings, but not removed ones.
  */
 static bool replaced_by_file(const struct code_region *region, const struct space_entry *mapped)
 {
@@ -20,7 +20,7 @@ static struct code_site site_of_region(const struct code_region *region, uint64_
 		.kind = LOCATION_JIT, .region = region, .offset = address - region->address};
 }
 
-/* Where there is no code that a process told of. NULL: nothing is mapped. */
+/* Returns the site of an address without JIT code. mapping is NULL if nothing is mapped there. */
 static struct code_site site_of_mapping(const struct mapping *mapping, uint64_t address)
 {
 	struct code_site site = {.kind = LOCATION_UNKNOWN, .offset = address};
@@ -56,8 +56,8 @@ struct code_site code_site_at(const struct process *process, uint64_t address, u
 }
 
 /*
- * The region in force at a place, NULL if none. *end, which is that of the address, comes no
- * later than where this is no longer so.
+ * Returns the region in force at a place, or NULL. *end is lowered if the
+ * result changes before that address.
  */
 static const struct code_region *region_now(struct code_place place, uint64_t address,
 					    uint64_t *end)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What stood at an address of a process at a time: JIT code, a file's, or memory of neither. */
+/* The code at an address of a process at a time: JIT code, a file's code, or anonymous memory. */
 #ifndef JITBPF_LOCATE_CODE_SITE_H
 #define JITBPF_LOCATE_CODE_SITE_H
 
@@ -10,16 +10,19 @@
 
 struct code_site {
 	enum location_kind kind; /* LOCATION_NATIVE, _JIT, _ANON or _UNKNOWN */
-	uint32_t module;	 /* NATIVE: its number */
-	uint64_t offset;	 /* NATIVE: in the file; JIT: in the region; else the address */
-	const struct code_region *region; /* JIT; borrowed */
+	uint32_t module;	 /* for NATIVE: module number */
+	/* for NATIVE: file offset; for JIT: offset in the region; else the address */
+	uint64_t offset;
+	const struct code_region *region; /* for JIT; borrowed */
 };
 
+/* Returns the code site at time_ns. */
 struct code_site code_site_at(const struct process *process, uint64_t address, uint64_t time_ns);
 
 /*
- * What stands there as far as is known now, and up to where it is the same thing: *ret_end
- * is above address. Where an update says that there are data, it is the region all the same.
+ * Returns the latest known code site at an address. *ret_end > address is an
+ * address up to which the site is the same. A part of a region that an update
+ * marked as data still counts as the region.
  */
 struct code_site code_site_now(const struct process *process, uint64_t address, uint64_t *ret_end);
 

@@ -37,7 +37,7 @@ static struct location user_location(const struct process *process, uint64_t add
 	return location;
 }
 
-/* Is it an address of the program that the process ran before, and not of the one at time_ns? */
+/* Returns true if an address was mapped only in the program that the process ran before time_ns. */
 static bool is_of_old_program(const struct process *process, uint64_t address, uint64_t time_ns)
 {
 	uint64_t program_ns = process_program_at(process, time_ns);
@@ -61,7 +61,7 @@ int locate_stack(struct location_table *table, const struct space_map *kernel_co
 	ret->user_end = stack->user_end;
 	ret->code_unknown = false;
 	for (uint32_t i = 0; i < stack->kernel_frames; i++) {
-		/* Callers are looked up where they call, not where they go on. */
+		/* A caller is looked up at its call, not at the return address. */
 		err = locate_kernel(table, kernel_code, stack->ips[i] - (i > 0), time_ns, out++);
 		if (err)
 			return err;

@@ -12,7 +12,7 @@ static bool equal(const void *items, uint32_t item, const void *key)
 	return a->kind == b->kind && a->owner == b->owner && a->offset == b->offset;
 }
 
-/* The table counts as a holder, so that it may write where it else only reads. */
+/* The table holds a reference, so it may change the reference count of a const value. */
 static struct space_value *held(const struct location *location)
 {
 	return (struct space_value *)location->code;

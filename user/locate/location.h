@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A place in code that means the same from now on: what (process, address,
- * time) was turned into. Numbers are stable; equal places share one.
+ * A location: a place in code that is independent of process and time. Equal
+ * locations share a number, and numbers never change.
  */
 #ifndef JITBPF_LOCATE_LOCATION_H
 #define JITBPF_LOCATE_LOCATION_H
@@ -13,26 +13,28 @@
 #include "state/code/code_map.h"
 
 enum location_kind {
-	LOCATION_KERNEL = 1,	  /* owner 0, offset: address in the kernel image or a module */
-	LOCATION_KERNEL_CODE = 2, /* owner: a kernel symbol made at run time; offset in it */
-	LOCATION_NATIVE = 3,	  /* owner: module number; offset: in the file */
-	LOCATION_JIT = 4,	  /* owner: region number; offset in the region */
-	LOCATION_ANON = 5,	  /* executable memory that nobody described; offset: address */
-	LOCATION_UNKNOWN = 6,	  /* nothing was known to be there; offset: address */
+	LOCATION_KERNEL = 1, /* offset: address in the kernel image or a module; owner is 0 */
+	/* owner: number of a run-time generated kernel symbol; offset: in it */
+	LOCATION_KERNEL_CODE = 2,
+	LOCATION_NATIVE = 3, /* owner: module number; offset: in the file */
+	LOCATION_JIT = 4,    /* owner: region number; offset: in the region */
+	LOCATION_ANON = 5,   /* executable memory without a known region or file; offset: address */
+	LOCATION_UNKNOWN = 6, /* nothing known at the address; offset: address */
 };
 
 /*
- * offset is that of the instruction looked up: of the pc itself in a leaf frame,
- * one less than the return address in all others.
+ * offset is that of the address looked up: the pc in a leaf frame, the return
+ * address minus 1 in all others.
  */
 struct location {
 	enum location_kind kind;
 	uint64_t owner;
 	uint64_t offset;
-	const struct space_value *code; /* JIT: its code_region, KERNEL_CODE: its symbol; held */
+	/* for JIT a code_region, for KERNEL_CODE a kernel_code; holds a reference */
+	const struct space_value *code;
 };
 
-/* Value of kernel code made at run time (uapi struct jitbpf_kernel_symbol). */
+/* Kernel code that was generated at run time (struct jitbpf_kernel_symbol). */
 struct kernel_code {
 	struct space_value value;
 	uint64_t number;
@@ -47,8 +49,8 @@ struct location_table {
 };
 
 /*
- * The number of a location, added where it is new (then with a reference to
- * its code). Returns 0 and sets *ret, or -ENOMEM.
+ * Find or add a location. A new location takes a reference to its code. Returns
+ * 0 and sets *ret to its number, or -ENOMEM.
  */
 int location_table_add(struct location_table *table, const struct location *location,
 		       uint32_t *ret);

@@ -43,9 +43,9 @@ int profile_node_of(struct profile *profile, uint32_t process, uint32_t comm,
 		uint32_t recent = nodes[node].recent;
 
 		/*
-		 * Stacks repeat, most of all near their roots: the child taken
-		 * last time is the one more often than not, and no hash is needed
-		 * to see that. A node's number is always a valid guess.
+		 * Stacks repeat, most of all near their roots. So the child
+		 * that was found last is likely, and checking it needs no hash.
+		 * Any node number is a valid guess.
 		 */
 		if (nodes[recent].parent == node && nodes[recent].location == locations[count]) {
 			node = recent;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Samples aggregated as a tree of locations per process. A node is the path
- * from its process's root to it, so that its number stands for a whole stack.
+ * Samples aggregated as a tree of locations per process. A node represents the
+ * path from the root of its process, so a node number identifies a whole stack.
  */
 #ifndef JITBPF_PROFILE_PROFILE_H
 #define JITBPF_PROFILE_PROFILE_H
@@ -14,23 +14,23 @@
 #define PROFILE_NODE_NONE UINT32_MAX
 
 struct profile_node {
-	uint32_t parent;   /* node, or PROFILE_NODE_NONE for a process's root */
-	uint32_t location; /* number; of a root: the process's */
-	uint32_t comm;	   /* process name: number in the string pool; in all nodes of a root */
-	uint32_t recent;   /* profile_node_of()'s own: the child that it found last */
-	uint64_t self;	   /* samples whose leaf this is */
+	uint32_t parent;   /* node number; PROFILE_NODE_NONE for the root of a process */
+	uint32_t location; /* location number; in a root, the process number */
+	uint32_t comm;	   /* string number of the process name; the same in all nodes of a root */
+	uint32_t recent;   /* private to profile_node_of(): the child that was found last */
+	uint64_t self;	   /* samples with this node as leaf */
 };
 
-/* Zero-initialized is empty. Parents stand before their children. */
+/* Zero-initialized is empty. Parents come before their children. */
 struct profile {
 	VEC(struct profile_node) nodes;
 	struct index_map index;
 };
 
 /*
- * The node of a stack: locations leaf first, of a process under the name it
- * had. Returns 0 and sets *ret, or -ENOMEM (outer nodes of the stack may have
- * been added then, with no samples). An empty stack is the root.
+ * Find or add the node of a stack: locations leaf first, of a process with a
+ * name. An empty stack is the root. Returns 0 and sets *ret, or -ENOMEM; in
+ * that case outer nodes without samples may have been added.
  */
 int profile_node_of(struct profile *profile, uint32_t process, uint32_t comm,
 		    const uint32_t *locations, uint32_t count, uint32_t *ret);

@@ -57,7 +57,7 @@ uint8_t *code_copies_take(struct code_copies *copies, const struct code_copy *co
 	return bytes;
 }
 
-/* What was taken out is an empty slot, which goes in its turn. */
+/* Evict the oldest copy. A slot emptied by code_copies_take() is only skipped. */
 static void forget_oldest(struct code_copies *copies)
 {
 	const struct code_copy *oldest = &copies->slots[copies->oldest++ % CODE_COPIES_MAX];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Machine code as it stood when it was told of (JITBPF_CODE), by region, until its rows are
- * wanted: most never are. Regions that are over keep theirs, since a stack can come late.
- *
- * Memory is bounded: what came first is forgotten first.
+ * Copies of JIT machine code as of its load (JITBPF_CODE records), by region. A
+ * copy is kept until its rows are requested, which is rare, and also after the
+ * region is unloaded, since a stack may arrive late. Memory is bounded: the
+ * oldest copy is evicted first.
  */
 #ifndef JITBPF_UNWIND_CODE_COPIES_H
 #define JITBPF_UNWIND_CODE_COPIES_H
@@ -18,16 +18,16 @@
 #define CODE_COPIES_BYTES_MAX (4u << 20)
 
 struct code_copy {
-	uint64_t origin; /* of its region: code_region_origin() */
-	uint8_t *bytes;	 /* NULL: none */
+	uint64_t origin; /* code_region_origin() of the region */
+	uint8_t *bytes;	 /* NULL if the slot is empty */
 	uint32_t room, size_bytes;
 };
 
 struct code_copies {
-	struct code_copy *slots; /* a ring by number */
-	uint64_t oldest, newest; /* numbers: [oldest, newest) */
-	struct index_map index;	 /* of those that are there, by origin */
-	size_t bytes;		 /* of all */
+	struct code_copy *slots; /* a ring, indexed by number */
+	uint64_t oldest, newest; /* copy numbers in use: [oldest, newest) */
+	struct index_map index;	 /* of the copies, by origin */
+	size_t bytes;		 /* total of all copies */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -35,15 +35,19 @@ int code_copies_init(struct code_copies *copies);
 void code_copies_deinit(struct code_copies *copies); /* zero-initialized is allowed */
 
 /*
- * Add a piece, which record_check() has passed, to a region's copy. One that does not
- * continue it is passed over, and so is one for which there is no memory.
+ * Append a piece to the copy of a region; the piece must have passed
+ * record_check(). The piece is dropped if it does not continue the copy, or if
+ * memory is short.
  */
 void code_copies_add(struct code_copies *copies, uint64_t origin, const struct jitbpf_code *piece);
 
-/* A region's, as far as it was copied; NULL where there is none. Good until the next change. */
+/*
+ * Returns the copy of a region, which may have only the beginning of its code,
+ * or NULL. Borrowed until the next change.
+ */
 const struct code_copy *code_copies_find(const struct code_copies *copies, uint64_t origin);
 
-/* Take one out that is there: its bytes are the caller's to free. */
+/* Remove a copy. The caller frees the returned bytes. */
 uint8_t *code_copies_take(struct code_copies *copies, const struct code_copy *copy);
 
 #endif

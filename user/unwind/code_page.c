@@ -10,7 +10,7 @@ static int add_command(struct unwind_rows *rows, uint64_t offset, enum unwind_co
 			       UNWIND_RBP_KEPT);
 }
 
-/* Rows of a region from `from` in it, so many bytes, at offset. */
+/* Add the rows of size_bytes of a region, from offset `from` in the region, at `offset`. */
 static int add_rows(const struct unwind_rows *region, uint64_t from, uint64_t size_bytes,
 		    uint64_t offset, struct unwind_rows *ret)
 {

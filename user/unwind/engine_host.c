@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "base/text.h"
 
-/* Of a process: PHP's program is among the first, and its library for servers not far behind. */
+/* PHP's program or server library is among the first mappings of a process. */
 #define MAPPINGS_MAX 4096
 
 struct search {
@@ -37,7 +37,7 @@ static int look_at(void *context, const struct space_entry *entry)
 	if (!module || !is_php(module->path))
 		return 0;
 	search->found = module;
-	return -ECANCELED; /* that is all */
+	return -ECANCELED; /* stops the iteration */
 }
 
 const struct module *engine_host(const struct process *process, const struct module_table *modules,

@@ -20,7 +20,9 @@ static bool holds_code(const struct process *process, const struct space_entry *
 
 	if (mapping->module == MAPPING_ANON)
 		return true;
-	/* To the first code in it, or to its end: two steps, or a few where it is a file's again.
+	/*
+	 * Visit regions and gaps up to the first code. More than a few mean
+	 * mixed file code: assume code.
 	 */
 	for (int i = 0; i < 8 && address < entry->end; i++, address = end) {
 		if (code_site_now(process, address, &end).kind == LOCATION_JIT)

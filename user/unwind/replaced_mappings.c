@@ -23,7 +23,7 @@ static void note(struct replaced_mappings *replaced_mappings,
 	}
 }
 
-/* Of two that overlap: whether a place in both is the same in its owner. */
+/* Returns true if an address in both mappings has the same owner and offset. */
 static bool is_same(const struct unwind_mapping *a, const struct unwind_mapping *b)
 {
 	return a->owner == b->owner && a->offset - a->start == b->offset - b->start;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where a process has replaced code by other code, as with plugins that are loaded anew. The
- * kernel tells of a mapping at once, but what is published is a round behind it. Where it has
- * happened once it will happen again: for a while nothing is published there, so that stacks come
- * with copies, and are walked by what stood there at their time. Zero-initialized is empty.
+ * Ranges in which a process replaced one file mapping by another, as when
+ * plugins are reloaded. The published mappings are up to one round older than
+ * the kernel's. A range that was replaced once is likely to be replaced again.
+ * So the range is not published for REPLACED_MAPPINGS_NS; samples there carry a
+ * copy of the stack, which is walked with the mappings of the sample's time.
+ * Zero-initialized is empty.
  */
 #ifndef JITBPF_UNWIND_REPLACED_MAPPINGS_H
 #define JITBPF_UNWIND_REPLACED_MAPPINGS_H
@@ -13,7 +15,7 @@
 #include "unwind/mapping_list.h"
 
 #define REPLACED_MAPPINGS_NS  10000000000ull
-#define REPLACED_MAPPINGS_MAX 8 /* ranges; of more, those that were noted last */
+#define REPLACED_MAPPINGS_MAX 8 /* number of ranges; the latest ones are kept */
 
 struct replaced_mappings {
 	struct replaced_mappings_range {
@@ -24,18 +26,19 @@ struct replaced_mappings {
 };
 
 /*
- * Note where one of `count` mappings, which were published, has a file's in its place now that is
- * another one. What memory holds is told of in other ways.
+ * Compare the published mappings with the current ones, and note each range
+ * with a different file. Replacement by JIT memory is not noted, since BPF
+ * programs see it.
  */
 void replaced_mappings_note(struct replaced_mappings *replaced_mappings,
 			    const struct unwind_mapping *published, uint32_t count,
 			    const struct mapping_list *now, uint64_t now_ns);
 
-/* Take mappings out of a list that lie there. */
+/* Remove mappings that overlap a noted range from a list. */
 void replaced_mappings_exclude(const struct replaced_mappings *replaced_mappings,
 			       struct mapping_list *list);
 
-/* Forget ranges that have settled. Returns whether there were any. */
+/* Drop expired ranges. Returns true if there were any. */
 bool replaced_mappings_forget(struct replaced_mappings *replaced_mappings, uint64_t now_ns);
 
 #endif

@@ -12,9 +12,9 @@ static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint6
 #include "bpf/unwind.h"
 
 struct walk {
-	struct unwind_state state; /* first: unwind_read() has only this */
+	struct unwind_state state; /* must be first: unwind_read() has only a pointer to it */
 	const struct jitbpf_stack_copy *copy;
-	bool beyond_copy; /* more was wanted */
+	bool beyond_copy; /* the walk needed bytes after the end of the copy */
 };
 
 static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint64_t address)
@@ -23,9 +23,12 @@ static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint6
 	uint64_t offset = address - walk->copy->sp;
 
 	if (address < walk->copy->sp || offset > UNWIND_STACK_BYTES_MAX)
-		return -EFAULT; /* no part of this stack */
+		return -EFAULT; /* not on this stack */
 	if (offset > walk->copy->size_bytes || size_bytes > walk->copy->size_bytes - offset) {
-		/* Where it is shorter than it may be, that is all of the stack that there was. */
+		/*
+		 * Only a copy of full size was truncated; a shorter one
+		 * contains the whole stack.
+		 */
 		walk->beyond_copy = walk->copy->size_bytes > JITBPF_STACK_COPY_MAX - sizeof(__u64);
 		return -EFAULT;
 	}
@@ -56,8 +59,8 @@ static uint64_t address_of(const struct unwind_state *state)
 }
 
 /*
- * Take up a caller: what stands where it calls. False where nothing does, so that it is no frame
- * and the one before was the last.
+ * Look up the code site of a caller. Returns false if nothing is mapped there,
+ * so that the previous frame is the last one.
  */
 static bool take_up(const struct unwind_account *account, const struct walk *walk, uint64_t time_ns,
 		    struct code_site *ret)
@@ -66,8 +69,10 @@ static bool take_up(const struct unwind_account *account, const struct walk *wal
 	return ret->kind != LOCATION_UNKNOWN;
 }
 
-/* From the frame at hand to its caller. UNWIND_STEPPED, or how it ended; negative: see
- * stack_walk(). */
+/*
+ * Step from the current frame to its caller. Returns UNWIND_STEPPED, the end of
+ * the stack, or a negative value: -EAGAIN if rows are pending, or an errno.
+ */
 static int step(const struct unwind_account *account, struct walk *walk,
 		const struct code_site *site, bool last, const struct finished_stack *stack)
 {
@@ -121,7 +126,10 @@ int stack_walk(const struct unwind_account *account, const struct jitbpf_sample 
 	};
 	ret->count = sample->user_frames;
 	memcpy(ret->ips, sample->ips + sample->kernel_frames, ret->count * sizeof(ret->ips[0]));
-	/* The leaf is where the CPU was, whatever stands there. */
+	/*
+	 * The leaf frame is where the CPU was, so it is kept even if nothing is
+	 * known to be mapped there.
+	 */
 	if (!take_up(account, &walk, sample->h.time_ns, &site) && ret->count > 1) {
 		ret->count--;
 		end = JITBPF_END_BAD_FRAME;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Between what is in use and what is written. */
+/* Distance between the oldest range in use and the range that is written. */
 static uint32_t margin(const struct unwind_arena *arena)
 {
 	return arena->size / 8;
@@ -51,7 +51,7 @@ uint64_t unwind_arena_take(struct unwind_arena *arena, uint32_t count, uint32_t 
 	uint64_t at = arena->next, until;
 
 	if (arena->size - place < count)
-		at += arena->size - place; /* what is left at the end is too small */
+		at += arena->size - place; /* the rest of the array is too small */
 	until = at + count + margin(arena);
 	while (arena->oldest < arena->newest &&
 	       (span_of(arena, arena->oldest)->at + arena->size < until ||

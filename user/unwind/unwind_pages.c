@@ -88,7 +88,7 @@ int unwind_pages_ask(struct unwind_pages *pages, struct unwind_page_key key)
 	return 0;
 }
 
-/* Leaves slot->span alone: after an eviction the arena has given it away already. */
+/* Free a slot, but not its span: after an eviction the span is no longer the slot's. */
 static void forget(struct unwind_pages *pages, struct unwind_page_slot *slot)
 {
 	uint32_t number = (uint32_t)(slot - pages->slots);
@@ -193,7 +193,7 @@ struct unwind_row unwind_pages_row(const struct unwind_pages *pages,
 	const struct unwind_row *rows = pages->tables->rows + slot->page.first;
 	uint32_t low = 0, count = slot->page.count, half;
 
-	/* Halved without a branch: which half it is cannot be foretold. */
+	/* Branchless binary search: the branch would be unpredictable. */
 	for (; count > 1; count -= half) {
 		half = count / 2;
 		low += rows[low + half].pc <= pc ? half : 0;

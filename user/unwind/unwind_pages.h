@@ -21,7 +21,8 @@ struct unwind_page_slot {
 	struct unwind_page page; /* count 0: the rows are requested, or the page is reserved */
 	uint64_t span;		 /* of the rows, in the arena */
 	bool published;
-	struct unwind_page_slot *next, **link; /* the owner's list; link NULL: in no list */
+	/* list of the owner; link is NULL if the slot is in no list */
+	struct unwind_page_slot *next, **link;
 };
 
 struct unwind_pages {
@@ -38,7 +39,7 @@ struct unwind_pages {
 int unwind_pages_init(struct unwind_pages *pages, const struct unwind_tables *tables);
 void unwind_pages_deinit(struct unwind_pages *pages); /* zero-initialized is allowed */
 
-/* NULL if the page has neither rows nor a request. Valid until the next change. */
+/* Returns the slot of a page, or NULL. Valid until the next change. */
 struct unwind_page_slot *unwind_pages_find(const struct unwind_pages *pages,
 					   struct unwind_page_key key);
 
@@ -49,9 +50,10 @@ int unwind_pages_ask(struct unwind_pages *pages, struct unwind_page_key key);
 uint32_t unwind_pages_rows_max(const struct unwind_pages *pages, uint32_t owner);
 
 /*
- * Publish an empty page of code, and withdraw its rows. A BPF program that sees code change in
- * the page removes it, so that unwind_pages_fill() publishes rows only if nothing changed since.
- * Returns the slot, in no list, or NULL if there is no room.
+ * Publish an empty page of code, and withdraw its rows. A BPF program that sees
+ * code change in the page removes it. So unwind_pages_fill() publishes rows
+ * only if nothing has changed since. Returns the slot, in no list, or NULL if
+ * there is no free slot.
  */
 struct unwind_page_slot *unwind_pages_reserve(struct unwind_pages *pages,
 					      struct unwind_page_key key);
@@ -73,7 +75,7 @@ void unwind_pages_link(struct unwind_page_slot *slot, struct unwind_page_slot **
 /* Try again to publish a page; failure leaves slot->published false. */
 void unwind_pages_publish(struct unwind_pages *pages, struct unwind_page_slot *slot);
 
-/* The row for pc, an offset in the page. The page has rows. */
+/* Returns the row for pc, an offset in the page. The page must have rows. */
 struct unwind_row unwind_pages_row(const struct unwind_pages *pages,
 				   const struct unwind_page_slot *slot, uint16_t pc);
 

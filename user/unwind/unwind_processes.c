@@ -100,7 +100,7 @@ void unwind_processes_add_code(struct unwind_processes *processes, struct walked
 	processes->sharing = walked;
 }
 
-/* Not its room, which may be in somebody else's hands already. */
+/* Free a slot, but not its span: after an eviction the span is no longer the slot's. */
 static void forget(struct unwind_processes *processes, struct walked_process *walked)
 {
 	uint32_t number = (uint32_t)(walked - processes->slots);

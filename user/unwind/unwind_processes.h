@@ -19,10 +19,10 @@
 struct walked_process {
 	const struct process *process; /* NULL: the slot is free */
 	uint32_t pid;
-	uint64_t program_ns;	/* process->program_ns when the entry was made */
+	uint64_t program_ns;	/* value of process->program_ns when the entry was made */
 	uint64_t stack_top;	/* of that program; 0: unknown */
 	uint64_t published_top; /* the stack_top that was published */
-	uint32_t first, count;	/* the range in the mapping array; count 0: none */
+	uint32_t first, count;	/* range in the mapping array; count is 0 if there is none */
 	uint64_t span;		/* of that range, in the arena */
 	bool published;
 	bool stale;				    /* in unwind_processes.stale */
@@ -34,7 +34,7 @@ struct walked_process {
 };
 
 struct unwind_processes {
-	const struct unwind_tables *tables; /* borrowed, as the next two */
+	const struct unwind_tables *tables; /* borrowed, like the next two */
 	const struct module_table *modules;
 	struct unwind_pages *pages;
 	struct walked_process *slots;
@@ -53,7 +53,7 @@ int unwind_processes_init(struct unwind_processes *processes, const struct unwin
 			  const struct module_table *modules, struct unwind_pages *pages);
 void unwind_processes_deinit(struct unwind_processes *processes); /* zero-initialized is allowed */
 
-/* NULL if there is none. */
+/* Returns the entry of a process, or NULL. */
 struct walked_process *unwind_processes_find(const struct unwind_processes *processes,
 					     const struct process *process);
 
@@ -80,7 +80,7 @@ void unwind_processes_add_code(struct unwind_processes *processes, struct walked
 /* Withdraw the pages of the process's JIT code. */
 void unwind_processes_drop_code(struct unwind_processes *processes, struct walked_process *walked);
 
-/* The published mapping at an address, NULL if none. */
+/* Returns the published mapping at an address, or NULL. */
 const struct unwind_mapping *unwind_processes_mapping(const struct unwind_processes *processes,
 						      const struct walked_process *walked,
 						      uint64_t address);

@@ -6,10 +6,10 @@
 #include "unwind/mapping_list.h"
 #include "unwind/unwinder_state.h"
 
-/* Pages of a range that are looked up one by one; where there are more, all of the process go. */
+/* Limit of pages that are looked up one by one; beyond it, all pages of the process are dropped. */
 #define CHANGED_PAGES_MAX 256
 
-/* Stretches of code that are put into pages in a round: see code_page_rows(). */
+/* Limit of regions and gaps that code_page_rows() visits per round. */
 #define ROUND_STRETCHES_MAX 16384
 
 static struct unwind_page_slot *code_slot(const struct unwinder *u, const struct process *process,
@@ -18,7 +18,7 @@ static struct unwind_page_slot *code_slot(const struct unwinder *u, const struct
 	return unwind_pages_find(&u->pages, unwind_page_key(unwind_code_owner(process), address));
 }
 
-/* Whether the kernel walks on at an address by what is published. */
+/* Returns true if the published rows let the kernel walk on from an address. */
 static bool is_made(const struct unwinder *u, const struct unwind_page_slot *slot, uint64_t address)
 {
 	return slot && slot->published && slot->page.count &&
@@ -52,7 +52,7 @@ void unwinder_process_changed(struct unwinder *u, const struct process *process)
 		unwind_processes_drop(&u->processes, walked);
 }
 
-/* Code where a file's was: the mapping is to be published as memory. */
+/* Returns true if JIT code replaced file code, so that the mapping must be published as memory. */
 static bool takes_files_place(const struct unwinder *u, const struct walked_process *walked,
 			      uint64_t address)
 {
@@ -87,7 +87,7 @@ void unwinder_code_changed(struct unwinder *u, const struct process *process, ui
 	}
 }
 
-/* By all that is known now, which is all from before it was reserved and more. */
+/* Publish rows for a page that was reserved in the previous round, as far as they are known. */
 static int fill_page(struct unwinder *u, struct wanted_page *wanted)
 {
 	uint64_t start = (uint64_t)wanted->key.page << UNWIND_PAGE_SHIFT;
@@ -97,7 +97,7 @@ static int fill_page(struct unwinder *u, struct wanted_page *wanted)
 
 	wanted->reserved = false;
 	if (!slot || slot->page.count)
-		return 0; /* its code has changed, or its process has */
+		return 0; /* the code or the process has changed since */
 	u->page_rows.rows.size = 0;
 	err = code_page_rows(&u->regions, wanted->process, start, &u->stretches, &u->page_rows);
 	if (err)
@@ -108,7 +108,7 @@ static int fill_page(struct unwinder *u, struct wanted_page *wanted)
 	return 0;
 }
 
-/* The kernel finds pages of memory alone, and only of processes that it has. */
+/* Reserve a page. The kernel looks up only pages of JIT memory in published processes. */
 static void reserve_page(struct unwinder *u, struct wanted_page *wanted)
 {
 	struct walked_process *walked = unwind_processes_find(&u->processes, wanted->process);
@@ -128,7 +128,7 @@ static void reserve_page(struct unwinder *u, struct wanted_page *wanted)
 	wanted->reserved = true;
 }
 
-/* They get their rows in the next round. */
+/* Keep the reserved pages, which get their rows in the next round. */
 static void keep_reserved(struct unwinder *u)
 {
 	uint32_t kept = 0;

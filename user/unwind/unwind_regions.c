@@ -9,10 +9,13 @@
 #include "state/code/code_region.h"
 
 #define REGIONS_MAX	(1u << 14)
-#define ROWS_MAX	(350u << 10) /* of all, 4 MB */
+#define ROWS_MAX	(350u << 10) /* limit of all regions' rows, 4 MB */
 #define REGION_ROWS_MAX (ROWS_MAX / 4)
 
-/* Engines write code before they tell of it: for so long what is read may be what comes next. */
+/*
+ * Engines write code before they report it. So code that is read may belong to
+ * a region that is reported up to this much later.
+ */
 #define TOLD_AFTER_NS 1000000
 
 int unwind_regions_init(struct unwind_regions *regions)
@@ -67,7 +70,7 @@ static void forget(struct unwind_regions *regions, struct unwind_region *region)
 	region->state = UNWIND_REGION_GONE;
 }
 
-/* Forget the oldest of which nothing is on its way. False if there is none. */
+/* Evict the oldest region without a pending request. Returns false if there is none. */
 static bool forget_oldest(struct unwind_regions *regions)
 {
 	for (uint64_t i = regions->oldest; i < regions->newest; i++) {
@@ -191,7 +194,10 @@ int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answ
 	return 0;
 }
 
-/* Of a process that has ended nothing stands, and another one may have its number. */
+/*
+ * Returns true if the region was in force at time_ns. After the exit of the
+ * process, its pid may belong to another process.
+ */
 static bool stood_there(const struct unwind_region *region, uint64_t time_ns)
 {
 	struct code_site site = code_site_at(region->process, region->address, time_ns);

@@ -6,8 +6,8 @@
 #include "unwind/unwinder_state.h"
 #include "state/code/code_region.h"
 
-#define OUTSTANDING_MAX 1024 /* requests that the service has not answered */
-#define ASKED_MAX	64   /* of those, on account of one process */
+#define OUTSTANDING_MAX 1024 /* limit of requests without an answer */
+#define ASKED_MAX	64   /* limit for one process */
 
 const struct unwind_row unwind_frame_pointer_row = {
 	.cfa = UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER),
@@ -79,7 +79,7 @@ static int rule_of_file(const struct unwind_account *account, const struct code_
 	return 0;
 }
 
-/* Where it was not copied, its code can be read while it stands there, no longer. */
+/* Returns true if the code of a region can still be read from the process. */
 static bool stands_there(const struct process *process, const struct code_region *region,
 			 uint64_t address)
 {
@@ -90,8 +90,8 @@ static bool stands_there(const struct process *process, const struct code_region
 }
 
 /*
- * What was copied of it, and enough: where there is more, that can be read while it stands
- * there. NULL: nothing.
+ * Returns the copy of a region's code if it is complete, or if the code cannot
+ * be read from the process any more; otherwise NULL.
  */
 static const struct code_copy *copy_of(const struct unwinder *u, const struct code_region *region,
 				       bool stands)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The tables by which the kernel's BPF programs walk stacks (uapi/unwind.h): two arrays that the
- * unwinder fills, and functions that publish ranges of them. The programs see a range as it was
- * when it was published. The agent implements it over BPF maps, tests over plain memory.
+ * The tables with which the BPF programs walk stacks (uapi/unwind.h): two
+ * arrays that the unwinder fills, and functions that publish ranges of them.
+ * The programs see a range as it was when it was published. The agent
+ * implements it over BPF maps, tests over memory.
  */
 #ifndef JITBPF_UNWIND_UNWIND_TABLES_H
 #define JITBPF_UNWIND_UNWIND_TABLES_H
@@ -12,8 +13,8 @@
 #include "uapi/unwind.h"
 
 struct unwind_tables {
-	struct unwind_row *rows;	 /* row_count of them */
-	struct unwind_mapping *mappings; /* mapping_count of them */
+	struct unwind_row *rows;	 /* row_count entries */
+	struct unwind_mapping *mappings; /* mapping_count entries */
 	uint32_t row_count, mapping_count;
 
 	/*
@@ -24,7 +25,7 @@ struct unwind_tables {
 	/* Replaces a published page; -ENOENT if a BPF program has removed it since. */
 	int (*replace_page)(void *context, struct unwind_page_key key, struct unwind_page page);
 	int (*publish_process)(void *context, uint32_t pid, const struct unwind_process *process);
-	/* A walk that begins after the return does not use the entry. A missing entry is fine. */
+	/* Walks that start after the call do not use the entry. The entry may be missing. */
 	void (*withdraw_page)(void *context, struct unwind_page_key key);
 	void (*withdraw_process)(void *context, uint32_t pid);
 	void *context;

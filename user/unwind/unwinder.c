@@ -48,7 +48,7 @@ void unwinder_destroy(struct unwinder *u)
 	free(u);
 }
 
-/* What the kernel has of the process is to be of the program that the sample was taken in. */
+/* Publish the process again if it was published for another program or without some ranges. */
 static int bring_up_to_date(struct unwinder *u, struct walked_process *walked,
 			    const struct jitbpf_sample *sample, uint64_t stack_top)
 {
@@ -87,7 +87,7 @@ void unwinder_code_copied(struct unwinder *u, const struct process *process,
 {
 	struct code_site site = code_site_at(process, code->address, code->h.time_ns);
 
-	/* It may not be in force: invalid, over a budget, or another one is there already. */
+	/* The load may have been rejected: invalid, over a budget, or already replaced. */
 	if (site.kind == LOCATION_JIT && !site.offset && site.region->sequence == code->sequence &&
 	    site.region->size_bytes == code->size_bytes)
 		code_copies_add(&u->copies, code_region_origin(site.region), code);
@@ -102,7 +102,7 @@ static int take_page(struct unwinder *u, const struct unwind_answer *answer)
 
 	if (!slot || slot->page.count)
 		return 0;
-	/* Of a file that cannot be had nobody says anything. */
+	/* For an unreadable file, the page gets the frame pointer rule. */
 	u->room[0] = unwind_frame_pointer_row;
 	if (!answer->error)
 		count = unwind_rows_page(&answer->rows, 0, u->room,

@@ -25,69 +25,75 @@
 struct unwinder; /* see unwinder.c */
 
 struct unwinder_counts {
-	uint64_t finished;		   /* stacks */
-	uint64_t file_pages, code_regions; /* of which rows were made */
+	uint64_t finished;		   /* stacks completed */
+	uint64_t file_pages, code_regions; /* pages and regions for which rows were made */
 	uint64_t code_unread;		   /* regions whose code could not be read in time */
-	uint64_t evicted;		   /* pages that made room for others */
-	uint64_t mappings_left_out;	   /* of processes that have too many */
+	uint64_t evicted;		   /* pages evicted to make room for others */
+	uint64_t mappings_left_out;	   /* mappings beyond the limit of a process */
 };
 
 /*
- * What they point to outlives the unwinder, but for the processes: those that it was told of
- * stay until the last call but unwinder_destroy(). modules is where owners' numbers are from.
+ * Create an unwinder. All arguments are borrowed and must outlive it; module
+ * numbers are the owners of published mappings. Processes passed to any
+ * function must stay valid until the last call before unwinder_destroy().
+ * Returns 0 or -ENOMEM.
  */
 int unwinder_create(const struct unwind_service *service, const struct unwind_tables *tables,
 		    const struct module_table *modules, struct unwinder **ret);
 void unwinder_destroy(struct unwinder *unwinder); /* NULL is allowed */
 
-/* A stack: as struct jitbpf_sample has its user part. */
+/* A complete user stack, in the format of struct jitbpf_sample. */
 struct finished_stack {
 	uint64_t ips[JITBPF_FRAMES_MAX];
 	uint32_t count;
 	enum jitbpf_stack_end end;
-	bool guessed; /* JITBPF_SAMPLE_FRAME_POINTERS */
+	bool guessed; /* some caller was found by frame pointer: JITBPF_SAMPLE_FRAME_POINTERS */
 };
 
 /*
- * Go on with the walk of a sample that has a copy of its stack. What the kernel
- * lacked is published, if the process is still there. Returns 0 with *ret set, to all of
- * the user stack; 1 where rows are wanted that have been asked for: try again after
- * unwinder_collect(), or with last true, which takes what is there; -EINVAL
- * (no copy), or -ENOMEM. *ret is undefined unless it returns 0.
+ * Complete the stack of a sample that has a stack copy. Missing tables are
+ * scheduled to be published for the process. Returns 0 with *ret set to the
+ * whole user stack; 1 if rows are pending; -EINVAL (no copy), or -ENOMEM. After
+ * 1, call again after unwinder_collect(), or with last set, which uses the rows
+ * that exist. *ret is undefined unless 0 is returned.
  */
 int unwinder_finish(struct unwinder *unwinder, const struct process *process,
 		    const struct jitbpf_sample *sample, bool last, struct finished_stack *ret);
 
 /*
- * Take in the rows that have been made, waiting for those asked for at most wait_ns. known_ns:
- * all that happened before it has been applied to the processes; rows of JIT code count once
- * that is later than its code was read. Returns how many can be used that could not
- * before, or negative errno.
+ * Take the rows that are ready, and wait up to wait_ns if none are. All events
+ * before known_ns must have been applied to the processes: rows of JIT code
+ * that was read before known_ns become valid. Returns the number of pages and
+ * regions that became available, or a negative errno.
  */
 int unwinder_collect(struct unwinder *unwinder, uint64_t wait_ns, uint64_t known_ns);
 
 /*
- * A process has something else mapped, or another program, or has ended: what was published of
- * its mappings is made anew at unwinder_publish(), or withdrawn.
+ * Report that a process has changed its mappings, executed a program or exited.
+ * Its published mappings are renewed or withdrawn by unwinder_publish().
  */
 void unwinder_process_changed(struct unwinder *unwinder, const struct process *process);
 
 /*
- * JIT code of a process came or went in [address, address + size_bytes), which may be all there
- * is: its rows are withdrawn. After the change has been applied. What other processes see of it in
- * memory that they share is withdrawn at unwinder_publish().
+ * Report that JIT code of a process was loaded or unloaded in [address, address
+ * + size_bytes). Call it after the change has been applied. The rows there are
+ * withdrawn at once; for other processes that share the memory, by
+ * unwinder_publish().
  */
 void unwinder_code_changed(struct unwinder *unwinder, const struct process *process,
 			   uint64_t address, uint64_t size_bytes);
 
 /*
- * A piece of JIT code as it stood at its load, which has been applied. What is kept of them is
- * bounded.
+ * Report a piece of JIT code as of its load. Call it after the load has been
+ * applied. Copies have a bounded total size.
  */
 void unwinder_code_copied(struct unwinder *unwinder, const struct process *process,
 			  const struct jitbpf_code *code);
 
-/* At the end of a round: publish what has changed. known_ns as above. Returns 0 or -ENOMEM. */
+/*
+ * Publish all changes at the end of a round. known_ns is as for
+ * unwinder_collect(). Returns 0 or -ENOMEM.
+ */
 int unwinder_publish(struct unwinder *unwinder, uint64_t known_ns);
 
 struct unwinder_counts unwinder_counts(const struct unwinder *unwinder);

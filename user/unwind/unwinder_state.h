@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the unwinder owns; shared by its files only. */
+/* The unwinder's state. Only its own files include this header. */
 #ifndef JITBPF_UNWIND_UNWINDER_STATE_H
 #define JITBPF_UNWIND_UNWINDER_STATE_H
 
@@ -10,16 +10,17 @@
 #include "unwind/unwind_regions.h"
 #include "unwind/unwinder.h"
 
-#define UNWIND_RULE_WAITS 1 /* for rows that have been asked for, or will be */
+#define UNWIND_RULE_WAITS 1 /* rows are pending or will be requested */
 
 struct wanted_page {
-	const struct process *process; /* where it is reserved: as long as its slot is there */
-	uint64_t address;	       /* in it */
+	/* process in which the page is reserved; valid as long as its slot exists */
+	const struct process *process;
+	uint64_t address; /* an address in the page */
 	struct unwind_page_key key;
-	bool reserved; /* in the round before */
+	bool reserved; /* reserved in the previous round */
 };
 
-#define WANTED_PAGES_MAX   64 /* in a round */
+#define WANTED_PAGES_MAX   64 /* per round */
 #define UNWIND_ASKED_SLOTS 1024
 
 struct unwinder {
@@ -31,33 +32,33 @@ struct unwinder {
 	struct unwind_regions regions;
 	struct code_copies copies;
 
-	uint32_t outstanding;		    /* requests */
-	uint16_t asked[UNWIND_ASKED_SLOTS]; /* of those, by pid: some processes share one */
+	uint32_t outstanding;		    /* requests without an answer */
+	uint16_t asked[UNWIND_ASKED_SLOTS]; /* the same by pid; pids may share a slot */
 	uint64_t known_ns;
-	struct wanted_page wanted[WANTED_PAGES_MAX]; /* pages of code */
+	struct wanted_page wanted[WANTED_PAGES_MAX]; /* pages of JIT code */
 	uint32_t wanted_count;
-	uint32_t stretches; /* of code that may still be looked at for them in this round */
-	struct unwind_rows page_rows; /* within building a page */
-	struct unwind_row *room;      /* for UNWIND_PAGE_ROWS_MAX */
+	uint32_t stretches;	      /* regions and gaps that may still be visited in this round */
+	struct unwind_rows page_rows; /* scratch space for building a page */
+	struct unwind_row *room;      /* scratch space for UNWIND_PAGE_ROWS_MAX rows */
 	uint64_t finished, file_pages;
 };
 
 extern const struct unwind_row unwind_frame_pointer_row;
 
-/* On whose account rows are asked for. */
+/* The process that requests of rows are charged to. */
 struct unwind_account {
 	struct unwinder *unwinder;
 	const struct process *process;
 };
 
 /*
- * unwind_rules.c: the row that holds at a site. Returns 0; UNWIND_RULE_WAITS, with *ret what to
- * do without it; or -ENOMEM.
+ * Defined in unwind_rules.c. Find the row for a code site. Returns 0,
+ * UNWIND_RULE_WAITS with *ret set to a substitute, or -ENOMEM.
  */
 int unwind_rule_at(const struct unwind_account *account, const struct code_site *site,
 		   uint64_t address, struct unwind_row *ret);
 
-/* unwind_publish.c: a frame was in code without a file: the kernel wants its page. */
+/* Defined in unwind_publish.c. Schedule the page of a JIT frame to be published to the kernel. */
 void unwind_want_page(struct unwinder *unwinder, const struct process *process, uint64_t address);
 
 #endif

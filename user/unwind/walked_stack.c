@@ -11,7 +11,11 @@ static bool is_same(const struct space_entry *a, const struct space_entry *b)
 			   x->address - x->file_offset == y->address - y->file_offset));
 }
 
-/* A change of protection is told of as a new mapping of the same: that does no harm. */
+/*
+ * Returns true if the mapping at an address existed before known_ns. A change
+ * of protection is reported as a new mapping of the same file and offset, which
+ * counts as the same mapping.
+ */
 static bool was_there(const struct process *process, uint64_t address, uint64_t time_ns,
 		      uint64_t known_ns)
 {
@@ -31,7 +35,7 @@ uint32_t walked_stack_sound(const struct process *process, const struct jitbpf_s
 
 	if (!sample->mappings_age_ns || !process->mappings || process->mapped_ns < known_ns)
 		return sample->user_frames;
-	/* By the last one's rules nobody has been found. */
+	/* The last frame's rules were not used to find a caller. */
 	for (uint32_t i = 0; i + 1 < sample->user_frames; i++) {
 		if (!was_there(process, ips[i] - !!i, time_ns, known_ns))
 			return i + 1;

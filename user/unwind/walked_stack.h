@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stacks as the kernel walked them: by mappings that it had been told of a while before. */
+/* Checks of stacks that the kernel walked with mappings that were already outdated. */
 #ifndef JITBPF_UNWIND_WALKED_STACK_H
 #define JITBPF_UNWIND_WALKED_STACK_H
 
@@ -9,9 +9,10 @@
 #include "uapi/record.h"
 
 /*
- * How many of a sample's user frames stand: up to the first one whose caller was found by the
- * rules of something that was no longer there. All that was mapped up to the sample's time has
- * been applied to the process.
+ * Returns the number of valid user frames of a sample. The walk is valid up to
+ * the first frame whose caller was found with rows of a mapping that had been
+ * replaced. All events up to the sample's time must have been applied to the
+ * process.
  */
 uint32_t walked_stack_sound(const struct process *process, const struct jitbpf_sample *sample);
 
