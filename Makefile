@@ -32,7 +32,7 @@ CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -fno-omit-frame-pointer -MMD -MP
 INCLUDES := -I. -Iuser
 
-CORE_STAGES := base decode state locate unwind profile symbolize sink pipeline
+CORE_STAGES := base engines decode state locate unwind profile symbolize sink pipeline
 CORE_SRC := $(sort $(shell find $(CORE_STAGES:%=user/%) -name '*.c' -not -path '*/node_modules/*'))
 HOST_SRC := $(sort $(shell find user/agent user/cli -name '*.c'))
 CORE_OBJ := $(CORE_SRC:%.c=$(B)/%.o)
@@ -106,7 +106,7 @@ $(B)/libjitbpf.so: $(SHIM_OBJ) $(B)/php/jitbpf.ini
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SHIM_LDFLAGS) $(SHIM_OBJ) -o $@
 
-# Beside the shim: what engines read besides (user/agent/launch/engine_env.c).
+# Beside the shim: what engines read besides (user/engines/php.c).
 $(B)/php/jitbpf.ini: jitapi-shim/php/jitbpf.ini
 	$(Q)mkdir -p $(@D) && cp $< $@
 

@@ -4,8 +4,8 @@
 # stages before it, and the core knows neither libbpf nor the kernel's interfaces.
 set -eu
 cd "$(dirname "$0")/.."
-order="base decode state locate unwind profile symbolize sink pipeline agent cli"
-core="base decode state locate unwind profile symbolize sink pipeline"
+order="base engines decode state locate unwind profile symbolize sink pipeline agent cli"
+core="base engines decode state locate unwind profile symbolize sink pipeline"
 bad=0
 seen=""
 for stage in $order; do

@@ -42,11 +42,11 @@ static void print_shell_quoted(const char *text)
 static int print_sh(void *context, const struct engine_env *env)
 {
 	printf("export %s=", env->name);
-	if (env->rule == ENGINE_ENV_LIST)
+	if (env->rule == ENGINE_SETTING_APPENDS)
 		printf("\"${%s-}:\"", env->name);
-	else if (env->rule == ENGINE_ENV_THEIRS)
+	else if (env->rule == ENGINE_SETTING_DEFAULT)
 		printf("\"${%s-%s}\"", env->name, env->value);
-	if (env->rule != ENGINE_ENV_THEIRS)
+	if (env->rule != ENGINE_SETTING_DEFAULT)
 		print_shell_quoted(env->value);
 	putchar('\n');
 	return 0;
@@ -54,7 +54,7 @@ static int print_sh(void *context, const struct engine_env *env)
 
 static int print_systemd(void *context, const struct engine_env *env)
 {
-	printf("Environment=\"%s=%s", env->name, env->rule == ENGINE_ENV_LIST ? ":" : "");
+	printf("Environment=\"%s=%s", env->name, env->rule == ENGINE_SETTING_APPENDS ? ":" : "");
 	for (const char *c = env->value; *c; c++) {
 		if (*c == '"' || *c == '\\')
 			putchar('\\');
@@ -68,7 +68,8 @@ static int print_systemd(void *context, const struct engine_env *env)
 
 static int print_container(void *context, const struct engine_env *env)
 {
-	printf("--env=%s=%s%s\n", env->name, env->rule == ENGINE_ENV_LIST ? ":" : "", env->value);
+	printf("--env=%s=%s%s\n", env->name, env->rule == ENGINE_SETTING_APPENDS ? ":" : "",
+	       env->value);
 	return 0;
 }
 

@@ -2,31 +2,21 @@
 #include "unwind/engine_host.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "base/path.h"
-#include "base/text.h"
+#include "engines/engines.h"
+#include "state/process/process_table.h"
 
-/* PHP's program or server library is among the first mappings of a process. */
+/* Bounds the search. A program is among its first mappings, a server's library soon after. */
 #define MAPPINGS_MAX 4096
 
 struct search {
 	const struct module_table *modules;
+	const struct engine *engine;
 	const struct module *found;
 	uint32_t left;
 };
 
-/* php8.2, php-fpm, frankenphp; libphp.so and mod_php.so in servers; but not phpiredis.so. */
-static bool is_php(const char *path)
-{
-	const char *name = path_file(path);
-
-	if (begins_with(name, "libphp") || begins_with(name, "mod_php"))
-		return true;
-	return strstr(name, "php") && !strstr(name, ".so");
-}
-
-static int look_at(void *context, const struct space_entry *entry)
+static int visit(void *context, const struct space_entry *entry)
 {
 	const struct mapping *mapping = (const struct mapping *)entry->value;
 	struct search *search = context;
@@ -34,21 +24,28 @@ static int look_at(void *context, const struct space_entry *entry)
 
 	if (!search->left--)
 		return -EDQUOT;
-	if (!module || !is_php(module->path))
+	if (!module || engine_of_host(module->path) != search->engine)
 		return 0;
 	search->found = module;
 	return -ECANCELED; /* stops the iteration */
 }
 
-const struct module *engine_host(const struct process *process, const struct module_table *modules,
-				 const struct module *engine)
+struct engine_host engine_host_find(const struct process *process,
+				    const struct module_table *modules,
+				    const struct module *publisher)
 {
 	struct search search = {.modules = modules, .left = MAPPINGS_MAX};
 
-	if (!engine || is_php(engine->path))
-		return engine;
-	if (!begins_with(path_file(engine->path), "opcache.so") || !process->mappings)
-		return NULL;
-	space_map_for_each(process->mappings, look_at, &search);
-	return search.found;
+	if (!publisher)
+		return (struct engine_host){0};
+	search.engine = engine_of_host(publisher->path);
+	if (search.engine)
+		return (struct engine_host){publisher, search.engine->entry_symbol};
+	search.engine = engine_of_plugin(publisher->path);
+	if (!search.engine || !process->mappings)
+		return (struct engine_host){0};
+	space_map_for_each(process->mappings, visit, &search);
+	if (!search.found)
+		return (struct engine_host){0};
+	return (struct engine_host){search.found, search.engine->entry_symbol};
 }

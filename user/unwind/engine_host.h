@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Engines whose JIT code runs in the stack frame of a host's function, such as PHP's opcache. */
+/* The file whose function JIT code runs inside of, for engines that do not call their code. */
 #ifndef JITBPF_UNWIND_ENGINE_HOST_H
 #define JITBPF_UNWIND_ENGINE_HOST_H
 
-#include "state/process/process_table.h"
+#include "state/process/module_table.h"
+
+struct process;
+
+struct engine_host {
+	const struct module *module; /* NULL: the code is called, as with most engines */
+	const char *function;	     /* the symbol in the module that the code is entered from */
+};
 
 /*
- * Returns the module that may contain the interpreter for an engine, chosen by
- * name from the process's mappings. Returns NULL if the engine's code is called
- * normally, as with most engines.
+ * The host of the code that `publisher` (NULL: unknown) reported in a process, by the file names
+ * that engines/ knows. The host is the publisher itself, or the first of the process's
+ * mappings that fits. The result borrows from `modules`.
  */
-const struct module *engine_host(const struct process *process, const struct module_table *modules,
-				 const struct module *engine);
+struct engine_host engine_host_find(const struct process *process,
+				    const struct module_table *modules,
+				    const struct module *publisher);
 
 #endif

@@ -120,8 +120,9 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	if (!may_ask(account))
 		return UNWIND_RULE_WAITS;
 	if (region->engine & CODE_ENGINE_KNOWN)
-		request.host = engine_host(process, u->modules,
-					   module_table_get(u->modules, (uint32_t)region->engine));
+		request.host =
+			engine_host_find(process, u->modules,
+					 module_table_get(u->modules, (uint32_t)region->engine));
 	err = unwind_regions_ask(&u->regions, request.region, process, request.address);
 	if (err)
 		return err == -EBUSY ? UNWIND_RULE_WAITS : err;

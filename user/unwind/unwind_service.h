@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "decode/cfi/unwind_rows.h"
-#include "state/process/module_table.h"
+#include "unwind/engine_host.h"
 
 /* A request for a page of a file, or, if module is NULL, for the code of a region. */
 struct unwind_request {
@@ -24,8 +24,7 @@ struct unwind_request {
 	uint64_t region; /* origin of the region */
 	uint32_t pid;
 	uint64_t address, size_bytes; /* as seen by the process */
-	/* module whose frames the code may run in (engine_host.h), or NULL */
-	const struct module *host;
+	struct engine_host host;      /* for a region, if its code is not called */
 };
 
 struct unwind_answer {

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "state/process/process_table.h"
 #include "unwind/engine_host.h"
 #include "tests/unit/state/made_mapping.h"
 
@@ -56,7 +57,13 @@ static const struct module *map(struct world *w, const char *path)
 
 static const struct module *host(struct world *w, const struct module *engine)
 {
-	return engine_host(w->process, &w->modules, engine);
+	struct engine_host found = engine_host_find(w->process, &w->modules, engine);
+
+	if (found.module)
+		assert_string_equal(found.function, "execute_ex");
+	else
+		assert_null(found.function);
+	return found.module;
 }
 
 static void test_program(void **state)

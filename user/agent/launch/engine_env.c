@@ -10,33 +10,6 @@
 #include "base/path.h"
 #include "base/scope.h"
 
-enum value_kind {
-	VALUE_TEXT,
-	VALUE_SHIM,   /* the shim's path */
-	VALUE_FOLDER, /* of that name, beside the shim */
-};
-
-static const struct engine_setting {
-	const char *name;
-	enum engine_env_rule rule;
-	enum value_kind kind;
-	const char *value;
-} settings[] = {
-	/* All that carry Intel's static loader. */
-	{"INTEL_JIT_PROFILER64", ENGINE_ENV_OURS, VALUE_SHIM, NULL},
-	/* LLVM: this API instead of the one for whole ELF modules. */
-	{"INTEL_JIT_BACKWARD_COMPATIBILITY", ENGINE_ENV_THEIRS, VALUE_TEXT, "1"},
-	{"NUMBA_ENABLE_PROFILING", ENGINE_ENV_THEIRS, VALUE_TEXT, "1"},
-	/* Julia. */
-	{"ENABLE_JITPROFILING", ENGINE_ENV_THEIRS, VALUE_TEXT, "1"},
-	/* Intel's OpenCL for CPUs. */
-	{"CL_CONFIG_USE_VTUNE", ENGINE_ENV_THEIRS, VALUE_TEXT, "True"},
-	/* SpiderMonkey. */
-	{"JS_LOAD_VTUNE_LIB", ENGINE_ENV_THEIRS, VALUE_TEXT, "1"},
-	/* PHP: opcache.jit_debug; an empty entry before it is PHP's own folder. */
-	{"PHP_INI_SCAN_DIR", ENGINE_ENV_LIST, VALUE_FOLDER, "php"},
-};
-
 /* Returns 0, -ENOENT (there is no such folder), or -ENAMETOOLONG. */
 static int make_value(const struct engine_setting *setting, const char *shim_path, size_t size,
 		      char *ret)
@@ -44,15 +17,15 @@ static int make_value(const struct engine_setting *setting, const char *shim_pat
 	int length;
 
 	switch (setting->kind) {
-	case VALUE_TEXT:
-		length = snprintf(ret, size, "%s", setting->value);
+	case ENGINE_SETTING_TEXT:
+		length = snprintf(ret, size, "%s", setting->text);
 		break;
-	case VALUE_SHIM:
+	case ENGINE_SETTING_SHIM:
 		length = snprintf(ret, size, "%s", shim_path);
 		break;
 	default:
 		length = snprintf(ret, size, "%.*s/%s", path_folder_bytes(shim_path), shim_path,
-				  setting->value);
+				  setting->text);
 		if (length > 0 && (size_t)length < size && access(ret, R_OK | X_OK))
 			return -ENOENT;
 	}
@@ -62,13 +35,17 @@ static int make_value(const struct engine_setting *setting, const char *shim_pat
 int engine_env_each(const char *shim_path, int (*take)(void *context, const struct engine_env *env),
 		    void *context)
 {
+	const struct engine *engine;
 	int err = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(settings) && !err; i++) {
-		struct engine_env env = {.name = settings[i].name, .rule = settings[i].rule};
+	for (size_t at = 0; (engine = engine_at(at)); at++) {
+		for (size_t i = 0; i < engine->setting_count && !err; i++) {
+			const struct engine_setting *setting = &engine->settings[i];
+			struct engine_env env = {.name = setting->name, .rule = setting->rule};
 
-		if (!make_value(&settings[i], shim_path, sizeof(env.value), env.value))
-			err = take(context, &env);
+			if (!make_value(setting, shim_path, sizeof(env.value), env.value))
+				err = take(context, &env);
+		}
 	}
 	return err;
 }
@@ -78,8 +55,9 @@ static int apply(void *context, const struct engine_env *env)
 	const char *before = getenv(env->name);
 	AUTO_FREE char *joined = NULL;
 
-	if (env->rule != ENGINE_ENV_LIST)
-		return setenv(env->name, env->value, env->rule == ENGINE_ENV_OURS) ? -errno : 0;
+	if (env->rule != ENGINE_SETTING_APPENDS)
+		return setenv(env->name, env->value, env->rule == ENGINE_SETTING_REPLACES) ? -errno
+											   : 0;
 	if (asprintf(&joined, "%s:%s", before ?: "", env->value) < 0) {
 		joined = NULL;
 		return -ENOMEM;

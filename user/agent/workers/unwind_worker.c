@@ -9,7 +9,7 @@
 #include "agent/workers/unwind_code.h"
 #include "agent/workers/work_thread.h"
 #include "base/scope.h"
-#include "decode/x86/engine_unwind.h"
+#include "decode/x86/code_entry.h"
 
 /* One that cannot be read is kept too, so as not to be tried again for each of its pages. */
 struct open_file {
@@ -17,7 +17,7 @@ struct open_file {
 	struct blob blob;
 	struct unwind_file *file; /* NULL: error says why */
 	int error;
-	/* How code of its engine is entered, once it was asked for. */
+	/* As a host of an engine: the frame that JIT code is entered with. */
 	struct code_entry entry;
 	bool entry_known;
 };
@@ -133,14 +133,15 @@ static int make_page(struct unwind_worker *worker, const struct unwind_request *
 static int entry_of(struct unwind_worker *worker, const struct unwind_request *request,
 		    struct code_entry *ret)
 {
-	struct open_file *file = request->host ? file_of(worker, request->host) : NULL;
+	struct open_file *file =
+		request->host.module ? file_of(worker, request->host.module) : NULL;
 
-	if (request->host && !file)
+	if (request->host.module && !file)
 		return -ENOMEM;
 	if (file && !file->entry_known) {
 		file->entry = code_entry_called;
 		if (file->file)
-			engine_unwind_entry(file->file, &file->entry);
+			code_entry_inside(file->file, request->host.function, &file->entry);
 		file->entry_known = true;
 		close_what_is_too_much(worker);
 	}

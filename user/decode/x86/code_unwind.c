@@ -7,11 +7,6 @@
 #include "base/scope.h"
 #include "decode/x86/code_flow.h"
 
-const struct code_entry code_entry_called = {
-	.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 8),
-	.rbp = UNWIND_RBP_KEPT,
-};
-
 #define GUESSES_MAX 5
 
 /*

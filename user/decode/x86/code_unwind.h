@@ -12,31 +12,12 @@
 #ifndef JITBPF_DECODE_X86_CODE_UNWIND_H
 #define JITBPF_DECODE_X86_CODE_UNWIND_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "decode/cfi/unwind_rows.h"
+#include "decode/x86/code_entry.h"
 
 #define CODE_UNWIND_BYTES_MAX (1u << 20) /* limit of one region; 0.25 s at worst */
-
-/*
- * The frame at the entry of code, as a row with UNWIND_CFA_RSP or
- * UNWIND_CFA_RBP.
- *
- * inside: the engine's interpreter jumps to the code, and the code jumps back,
- * all in the frame of the interpreter's function, which this entry describes.
- * Some of such code is helpers that are called or have more on the stack. If
- * the returns and jumps do not fit the frame, the entry is corrected.
- */
-struct code_entry {
-	int32_t cfa;
-	int16_t rbp;
-	bool inside;
-};
-
-/* The entry of a called function: rsp points to the return address. */
-extern const struct code_entry code_entry_called;
 
 /*
  * Add the rows of code_bytes of code to *ret, which must be empty. `address` is

@@ -12,7 +12,7 @@
 
 #include "base/index_map.h"
 #include "base/vec.h"
-#include "decode/x86/code_unwind.h"
+#include "decode/x86/code_entry.h"
 
 enum frame_base {
 	FRAME_NOTHING,	  /* unknown; offset is 0 */

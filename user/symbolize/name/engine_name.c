@@ -1,124 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbolize/name/engine_name.h"
 
-#include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/scope.h"
-#include "base/text.h"
+#include "engines/engines.h"
 #include "symbolize/name/demangle.h"
-
-/* numba's default array attributes are omitted. */
-static const struct spelling {
-	const char *made;
-	const char *meant; /* not longer than `made` */
-} spellings[] = {
-	{", mutable, aligned>", ">"},
-	{", readonly, aligned>", ", readonly>"},
-};
-
-/* Characters that occur in pairs in names: "<locals>", "DictType[int64,int64]". */
-static const char openers[] = "<[(", closers[] = ">])";
-
-#define PAIRS (sizeof(openers) - 1)
-
-/* Detect numba's mangling by its version tag or its array types. */
-static bool is_numba(const char *text)
-{
-	const char *tag = strstr(text, "[abi:v");
-
-	return (tag && tag[6] >= '0' && tag[6] <= '9') || strstr(text, "_3clocals_3e") ||
-	       strstr(text, ", mutable, aligned>");
-}
-
-/* Returns the character that "_3c" at text encodes, or 0 if it encodes none. */
-static char spelled_out(const char *text)
-{
-	char digits[3] = {text[0] == '_' ? text[1] : 0, text[0] == '_' && text[1] ? text[2] : 0};
-	int c;
-
-	if (strspn(digits, "0123456789abcdef") != 2)
-		return 0;
-	c = (int)strtol(digits, NULL, 16);
-	return c >= ' ' && c < 0x7f && !isalnum(c) && c != '_' ? (char)c : 0;
-}
-
-/* Find the last encoded occurrence of each closing character. */
-static void find_last_closers(const char *text, const char *ret[PAIRS])
-{
-	for (; *text; text++) {
-		char c = spelled_out(text);
-		const char *closer = c ? strchr(closers, c) : NULL;
-
-		if (closer)
-			ret[closer - closers] = text;
-	}
-}
-
-/*
- * Decode in place, and drop tags that only distinguish compilations.
- *
- * The mangler encodes special characters in hexadecimal but leaves "_" as it
- * is, so the encoding is ambiguous: "conv_2d" is not "conv-". Only text between
- * paired brackets is decoded.
- */
-static void respell(char *text)
-{
-	const char *last_closers[PAIRS] = {NULL};
-	char *out = text;
-	int depth = 0;
-
-	find_last_closers(text, last_closers);
-	while (*text) {
-		char c = spelled_out(text);
-		const char *opener = c ? strchr(openers, c) : NULL;
-		size_t skip = 0;
-
-		if (begins_with(text, "[abi:") && strchr(text, ']')) {
-			text = strchr(text, ']') + 1;
-			continue;
-		}
-		for (size_t i = 0; i < ARRAY_SIZE(spellings) && !skip; i++) {
-			const struct spelling *spelling = &spellings[i];
-
-			if (!begins_with(text, spelling->made))
-				continue;
-			skip = strlen(spelling->made);
-			memcpy(out, spelling->meant, strlen(spelling->meant));
-			out += strlen(spelling->meant);
-		}
-		if (opener && text < last_closers[opener - openers])
-			depth++;
-		if (!skip && c && depth) {
-			*out++ = c;
-			skip = 3;
-			depth -= strchr(closers, c) != NULL;
-		}
-		if (!skip)
-			*out++ = *text;
-		text += skip ? skip : 1;
-	}
-	*out = 0;
-}
 
 char *engine_name(const char *name)
 {
-	/* numba's wrappers: "cfunc._Z...", ".kernel.1___gufunc__._Z..." */
-	const char *dot = begins_with(name, "_Z") ? NULL : strstr(name, "._Z");
-	const char *mangled = dot ? dot + 1 : name;
-	AUTO_FREE char *text = demangle(mangled);
+	size_t prefix_bytes = engine_name_prefix_bytes(name);
+	AUTO_FREE char *text = demangle(name + prefix_bytes);
 	char *joined;
 
 	if (!text)
 		return NULL;
-	if (dot || is_numba(text))
-		respell(text);
-	if (!dot)
+	engine_respell(text, prefix_bytes);
+	if (!prefix_bytes)
 		return TAKE_PTR(text);
-	if (asprintf(&joined, "%.*s%s", (int)(mangled - name), name, text) < 0)
+	if (asprintf(&joined, "%.*s%s", (int)prefix_bytes, name, text) < 0)
 		return NULL;
 	return joined;
 }

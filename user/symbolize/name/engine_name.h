@@ -4,11 +4,10 @@
 #define JITBPF_SYMBOLIZE_NAME_ENGINE_NAME_H
 
 /*
- * Demangle a method name. C++-style names are demangled as in demangle.h.
- * numba's mangling encodes Python names in C identifiers; those are decoded,
- * and its prefixes ("cfunc.", "__gufunc__.") are kept:
- * "__main__::hot(Array<double, 1, C>)". Returns a string owned by the caller
- * (free()), or NULL if the name is to be shown unchanged. Thread-safe.
+ * Demangle a method name as demangle.h does, and respell it for its engine (engines/engines.h).
+ * A prefix that the engine put before the mangled name stays:
+ * "cfunc.__main__::hot(Array<double, 1, C>)". Returns a string owned by the caller (free()), or
+ * NULL if the name is to be shown unchanged. Any thread.
  */
 char *engine_name(const char *name);
 

@@ -318,7 +318,7 @@ static void ask_inside(struct rows_made *made, const struct module *host)
 		.pid = CODE_PID,
 		.address = INSIDE_ADDRESS,
 		.size_bytes = sizeof(inside),
-		.host = host,
+		.host = {host, "execute_ex"},
 	};
 
 	assert_int_equal(made->service.request(made->service.context, &request), 0);

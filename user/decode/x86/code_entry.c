@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "decode/x86/engine_unwind.h"
+#include "decode/x86/code_entry.h"
 
 #include <errno.h>
 
-int engine_unwind_entry(struct unwind_file *file, struct code_entry *ret)
+const struct code_entry code_entry_called = {
+	.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 8),
+	.rbp = UNWIND_RBP_KEPT,
+};
+
+int code_entry_inside(struct unwind_file *file, const char *function, struct code_entry *ret)
 {
 	struct unwind_row row;
-	int err = unwind_file_body_row(file, "execute_ex", &row);
+	int err = unwind_file_body_row(file, function, &row);
 
 	if (err)
 		return err;

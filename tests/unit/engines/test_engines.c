@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/scope.h"
+#include "engines/engines.h"
+
+static void test_php_hosts(void **state)
+{
+	static const char *const hosts[] = {"/usr/bin/php8.2", "php-fpm", "/opt/frankenphp",
+					    "/usr/lib/libphp8.2.so", "/modules/mod_php.so"};
+	static const char *const others[] = {"/usr/lib/php/opcache.so", "/php/phpiredis.so",
+					     "/php/node", "/usr/lib/libdnnl.so.2", ""};
+
+	for (size_t i = 0; i < ARRAY_SIZE(hosts); i++)
+		assert_ptr_equal(engine_of_host(hosts[i]), &engine_php);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_null(engine_of_host(others[i]));
+	assert_ptr_equal(engine_of_plugin(others[0]), &engine_php);
+	for (size_t i = 1; i < ARRAY_SIZE(others); i++)
+		assert_null(engine_of_plugin(others[i]));
+	assert_null(engine_of_plugin(hosts[0]));
+}
+
+/* Each setting is complete, and no two engines disagree about a variable. */
+static void test_settings(void **state)
+{
+	const char *names[64];
+	const struct engine *engine;
+	size_t count = 0;
+
+	for (size_t at = 0; (engine = engine_at(at)); at++) {
+		assert_true(*engine->name);
+		for (size_t i = 0; i < engine->setting_count; i++) {
+			const struct engine_setting *setting = &engine->settings[i];
+
+			assert_int_equal(setting->kind == ENGINE_SETTING_SHIM, !setting->text);
+			for (size_t before = 0; before < count; before++)
+				assert_string_not_equal(setting->name, names[before]);
+			assert_true(count < ARRAY_SIZE(names));
+			names[count++] = setting->name;
+		}
+	}
+	assert_true(count >= 7);
+	assert_null(engine_at(SIZE_MAX));
+}
+
+/* Whoever finds a host needs to know where its code is entered. */
+static void test_hosts_are_complete(void **state)
+{
+	const struct engine *engine;
+
+	for (size_t at = 0; (engine = engine_at(at)); at++) {
+		assert_int_equal(engine->is_host != NULL, engine->entry_symbol != NULL);
+		assert_true(engine->is_host || !engine->is_plugin);
+	}
+}
+
+static void test_prefixes(void **state)
+{
+	assert_int_equal(engine_name_prefix_bytes("cfunc._Z3hotv"), 6);
+	assert_int_equal(engine_name_prefix_bytes("._Z3hotv"), 1);
+	assert_int_equal(engine_name_prefix_bytes("_Z3hot._Zv"), 0);
+	assert_int_equal(engine_name_prefix_bytes("hot"), 0);
+	assert_int_equal(engine_name_prefix_bytes(""), 0);
+}
+
+static void test_respelling(void **state)
+{
+	static const struct {
+		const char *name;
+		bool had_prefix;
+		const char *meant;
+	} names[] = {
+		{"f[abi:v2](Array<double, 1, C, mutable, aligned>)", false,
+		 "f(Array<double, 1, C>)"},
+		{"outer::_3clocals_3e::inner()", false, "outer::<locals>::inner()"},
+		{"f_3cx_3e()", true, "f<x>()"},
+		/* Other engines' names stay as they are. */
+		{"f_3cx_3e()", false, "f_3cx_3e()"},
+		{"foo::bar[abi:cxx11]()", false, "foo::bar[abi:cxx11]()"},
+		{"", true, ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char text[128];
+
+		strcpy(text, names[i].name);
+		engine_respell(text, names[i].had_prefix);
+		assert_string_equal(text, names[i].meant);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_php_hosts),	   cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_hosts_are_complete), cmocka_unit_test(test_prefixes),
+		cmocka_unit_test(test_respelling),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

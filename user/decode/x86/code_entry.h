@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The stack frame that JIT code finds when it is entered. */
+#ifndef JITBPF_DECODE_X86_CODE_ENTRY_H
+#define JITBPF_DECODE_X86_CODE_ENTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "decode/cfi/unwind_file.h"
+
+/*
+ * The frame at the entry of code, as a row with UNWIND_CFA_RSP or
+ * UNWIND_CFA_RBP.
+ *
+ * inside: the engine's interpreter jumps to the code, and the code jumps back,
+ * all in the frame of the interpreter's function, which this entry describes.
+ * Some of such code is helpers that are called or have more on the stack. If
+ * the returns and jumps do not fit the frame, the entry is corrected.
+ */
+struct code_entry {
+	int32_t cfa;
+	int16_t rbp;
+	bool inside;
+};
+
+/* The entry of a called function: rsp points to the return address. */
+extern const struct code_entry code_entry_called;
+
+/*
+ * Set *ret for code that the interpreter's function jumps to: the frame of that
+ * function's body, from the file's call frame information. Returns 0, -ENOENT
+ * (no such function, or its frame is in no register), or an error of
+ * unwind_file_body_row().
+ */
+int code_entry_inside(struct unwind_file *file, const char *function, struct code_entry *ret);
+
+#endif

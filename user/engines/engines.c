@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "engines/engines.h"
+
+#include "base/path.h"
+#include "base/scope.h"
+
+static const struct engine *const engines[] = {
+	&engine_jitapi, &engine_llvm,	      &engine_numba, &engine_julia,
+	&engine_opencl, &engine_spidermonkey, &engine_php,
+};
+
+const struct engine *engine_at(size_t index)
+{
+	return index < ARRAY_SIZE(engines) ? engines[index] : NULL;
+}
+
+const struct engine *engine_of_host(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		if (engines[i]->is_host && engines[i]->is_host(path_file(path)))
+			return engines[i];
+	}
+	return NULL;
+}
+
+const struct engine *engine_of_plugin(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		if (engines[i]->is_plugin && engines[i]->is_plugin(path_file(path)))
+			return engines[i];
+	}
+	return NULL;
+}
+
+size_t engine_name_prefix_bytes(const char *name)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(engines) && !bytes; i++) {
+		if (engines[i]->name_prefix_bytes)
+			bytes = engines[i]->name_prefix_bytes(name);
+	}
+	return bytes;
+}
+
+void engine_respell(char *name, bool had_prefix)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		if (engines[i]->respell)
+			engines[i]->respell(name, had_prefix);
+	}
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What jitbpf knows about particular JIT engines: one file per engine, which fills a struct
+ * engine. No other stage names an engine. All of it is constant data and pure functions, which
+ * any thread may use.
+ */
+#ifndef JITBPF_ENGINES_ENGINES_H
+#define JITBPF_ENGINES_ENGINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* How a setting combines with a value that the environment already has. */
+enum engine_setting_rule {
+	ENGINE_SETTING_REPLACES,
+	ENGINE_SETTING_DEFAULT, /* the existing value stays */
+	ENGINE_SETTING_APPENDS, /* after a colon, also to an empty value */
+};
+
+enum engine_setting_kind {
+	ENGINE_SETTING_TEXT,   /* the value is text */
+	ENGINE_SETTING_SHIM,   /* the value is the path of libjitbpf.so; text is NULL */
+	ENGINE_SETTING_FOLDER, /* the value is the folder of that name beside libjitbpf.so */
+};
+
+/* An environment variable that makes an engine publish its code, and changes nothing else. */
+struct engine_setting {
+	const char *name;
+	enum engine_setting_rule rule;
+	enum engine_setting_kind kind;
+	const char *text;
+};
+
+/* Each function may be NULL. */
+struct engine {
+	const char *name;
+
+	/*
+	 * For an engine whose JIT code is entered by a jump from its interpreter, and runs in the
+	 * stack frame of the interpreter's function. `file` is a file name without its folder.
+	 * The host is the program or library with the interpreter. The plug-in is a library of
+	 * the engine that publishes the code, if it is not the host itself.
+	 */
+	bool (*is_host)(const char *file);
+	bool (*is_plugin)(const char *file);
+	const char *entry_symbol; /* the interpreter's function, in the host */
+
+	/* Length of the text that the engine puts before a mangled name; 0: none. */
+	size_t (*name_prefix_bytes)(const char *name);
+	/*
+	 * Rewrite a demangled name of this engine as its users write it, in place. The name is
+	 * this engine's if it had its prefix, or else by its looks; another name stays as it is.
+	 */
+	void (*respell)(char *name, bool had_prefix);
+
+	const struct engine_setting *settings; /* setting_count of them */
+	size_t setting_count;
+};
+
+extern const struct engine engine_jitapi, engine_julia, engine_llvm, engine_numba, engine_opencl,
+	engine_php, engine_spidermonkey;
+
+/* The engine at an index of the table; NULL past the last one. */
+const struct engine *engine_at(size_t index);
+
+/* The engine that has the file at `path` as its host or its plug-in. NULL: none. */
+const struct engine *engine_of_host(const char *path);
+const struct engine *engine_of_plugin(const char *path);
+
+/* name_prefix_bytes() of the first engine that finds a prefix; 0: none. */
+size_t engine_name_prefix_bytes(const char *name);
+
+/* respell() of all engines. */
+void engine_respell(char *name, bool had_prefix);
+
+#endif

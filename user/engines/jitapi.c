@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Every engine that links Intel's static JIT API loader (oneDNN, PHP, LLVM and others). */
+#include "base/scope.h"
+#include "engines/engines.h"
+
+static const struct engine_setting settings[] = {
+	{"INTEL_JIT_PROFILER64", ENGINE_SETTING_REPLACES, ENGINE_SETTING_SHIM, NULL},
+};
+
+const struct engine engine_jitapi = {
+	.name = "JIT API",
+	.settings = settings,
+	.setting_count = ARRAY_SIZE(settings),
+};

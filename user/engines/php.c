@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * PHP with opcache's JIT. The handlers of its interpreter are parts of one function,
+ * execute_ex(), in whose frame gcc reserves stack space for JIT code. Handlers jump to JIT code,
+ * and JIT code jumps back to handlers.
+ */
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/text.h"
+#include "engines/engines.h"
+
+/* php8.2, php-fpm and frankenphp; libphp.so and mod_php.so in servers; not phpiredis.so. */
+static bool is_host(const char *file)
+{
+	if (begins_with(file, "libphp") || begins_with(file, "mod_php"))
+		return true;
+	return strstr(file, "php") && !strstr(file, ".so");
+}
+
+/* Until PHP 8.5, which has it built in. */
+static bool is_plugin(const char *file)
+{
+	return begins_with(file, "opcache.so");
+}
+
+static const struct engine_setting settings[] = {
+	/*
+	 * An ini file there sets opcache.jit_debug. The empty entry before the appended one
+	 * stands for PHP's own folder.
+	 */
+	{"PHP_INI_SCAN_DIR", ENGINE_SETTING_APPENDS, ENGINE_SETTING_FOLDER, "php"},
+};
+
+const struct engine engine_php = {
+	.name = "PHP",
+	.is_host = is_host,
+	.is_plugin = is_plugin,
+	.entry_symbol = "execute_ex",
+	.settings = settings,
+	.setting_count = ARRAY_SIZE(settings),
+};
