@@ -28,8 +28,8 @@ struct unwind_region {
 	enum unwind_region_state state;
 	uint64_t origin;
 	const struct process *process; /* process whose memory is read */
-	uint64_t address;	       /* when the code was read */
-	uint64_t read_ns;
+	uint64_t address;	       /* start of the region in that process */
+	uint64_t read_ns;	       /* when the code was read */
 	uint8_t *copy; /* copy of the code while it is requested; NULL if the code is read */
 	struct unwind_rows rows;
 };

@@ -19,7 +19,7 @@
 
 typedef struct debuginfod_client client;
 
-/* What we use of the library, which may be there or not when we run. */
+/* The functions of libdebuginfod, which is loaded at run time if it is installed. */
 struct debuginfod_library {
 	client *(*begin)(void);
 	void (*end)(client *);
@@ -63,7 +63,7 @@ static int load_library(struct debuginfod_library *ret)
 	return ret->begin && ret->end && ret->find_debuginfo ? 0 : -ENOSYS;
 }
 
-/* Does all that there is of a path belong to our own user, or to root? */
+/* Returns true if all existing components of a path belong to our user or to root. */
 static bool is_ours(const char *path)
 {
 	char above[PATH_MAX];
@@ -85,8 +85,9 @@ static bool is_ours(const char *path)
 }
 
 /*
- * sudo may leave HOME as it was: root's files must not come to lie in the home of
- * another user, nor must a link that he made there be followed.
+ * Set the cache directory. sudo may keep HOME: root's files must not be created
+ * in the home of another user, and links that this user made there must not be
+ * followed.
  */
 static int choose_cache(void)
 {
@@ -123,7 +124,7 @@ static int set_number(const char *name, uint64_t value)
 	return setenv(name, text, 1) ? -ENOMEM : 0;
 }
 
-/* The library knows a size only if the server tells it; the kernel sees what is written. */
+/* The library knows a file's size only if the server reports it; RLIMIT_FSIZE always works. */
 static int limit_size(uint64_t size_bytes)
 {
 	struct rlimit limit;
@@ -136,7 +137,7 @@ static int limit_size(uint64_t size_bytes)
 	return setrlimit(RLIMIT_FSIZE, &limit) ? -errno : 0;
 }
 
-/* The library keeps the limits of time, and that of size where it learns of it. */
+/* The library enforces the time limits, and the size limit if the server reports the size. */
 static int set_limits(void)
 {
 	uint64_t timeout_s = number_from_environment("DEBUGINFOD_TIMEOUT", DEBUGINFOD_TIMEOUT_S);

@@ -40,7 +40,7 @@ static int read_at(void *context, uint64_t offset, void *buf, size_t size_bytes)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return got ? -errno : -EBADMSG; /* it has become shorter */
+			return got ? -errno : -EBADMSG; /* the file was truncated */
 		to += got;
 		offset += (uint64_t)got;
 		size_bytes -= (size_t)got;

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A regular file as a blob. */
+/* Blobs over regular files. */
 #ifndef JITBPF_AGENT_FILES_FILE_BLOB_H
 #define JITBPF_AGENT_FILES_FILE_BLOB_H
 
 #include "base/blob.h"
 
 /*
- * Open path for reading if it is a regular file, without side effects if it is
- * not (a device, a FIFO). Returns a descriptor, or negative errno (-EACCES for
- * anything but a regular file).
+ * Open a regular file for reading. Opening anything else (a device, a FIFO) has
+ * no side effects and fails with -EACCES. Returns a descriptor or a negative
+ * errno.
  */
 int file_open_regular(const char *path);
 
 /*
- * Open for reading what path_fd, which only stands for it (O_PATH), means, if that
- * is a regular file. path_fd stays the caller's. Returns as above.
+ * Open for reading the file of an O_PATH descriptor. The caller keeps path_fd.
+ * Returns the same as file_open_regular().
  */
 int file_open_again(int path_fd);
 
-/* Takes over fd, which closing the blob closes. Returns 0 or negative errno (fd untouched). */
+/*
+ * Create a blob over fd. The blob takes over fd and closes it. Returns 0 or a
+ * negative errno; on failure the caller keeps fd.
+ */
 int file_blob_init(struct blob *ret, int fd);
 
-/* Of what path_fd stands for: see file_open_again(). Returns 0 or negative errno. */
+/* Create a blob over the file of an O_PATH descriptor. Returns 0 or a negative errno. */
 int file_blob_open(struct blob *ret, int path_fd);
 
 #endif

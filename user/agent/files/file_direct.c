@@ -12,15 +12,16 @@
 
 #include "base/scope.h"
 
-#define STACKED_MAX 4 /* devices made of others, made of others, ... */
+#define STACKED_MAX 4 /* limit of nested device stacks */
 
 DEFINE_CLEANUP(DIR *, closedir);
 
 static bool are_disks(const char *folder, unsigned stacked);
 
 /*
- * A loop device is a file, maybe of a file system that hangs, and others have a process
- * behind them: such devices are "virtual", but so are those that are made of disks.
+ * Returns true if a device is a real disk, or is made of real disks. A loop
+ * device is a file, which may be on a hanging file system, and other virtual
+ * devices are served by a process.
  */
 static bool is_disk(const char *link, unsigned stacked)
 {
@@ -65,12 +66,13 @@ static bool only_root_writes(const struct statx *st)
 }
 
 /*
- * Who writes to a file of XFS keeps its readers out while he writes, and that may be for
- * ever: what he writes may come from memory whose pages a FUSE file system is asked for.
- * So it is with any file on a DAX mount. ext4 and tmpfs lock a page at a time, and wait for
- * no memory then. btrfs does too, but its FIEMAP did not until Linux 6.8. What overlayfs
- * lies on, it does not tell. A 9P server says that its files are of whatever type it likes,
- * but they are on no device and have no seals.
+ * A writer of an XFS file locks out its readers while it copies, and may block
+ * for ever: the source of the write may be memory of a FUSE file. The same
+ * holds for any file on a DAX mount. ext4 and tmpfs lock single pages, and do
+ * not wait for memory meanwhile. btrfs does so too, but its FIEMAP did not
+ * until Linux 6.8. overlayfs does not tell its underlying file system. A 9P
+ * server can report any file system type, but its files have no device and no
+ * seals.
  */
 bool file_is_direct(int fd)
 {
@@ -83,7 +85,7 @@ bool file_is_direct(int fd)
 	switch (fs.f_type) {
 	case TMPFS_MAGIC:
 		return fcntl(fd, F_GET_SEALS) >= 0;
-	case EXT4_SUPER_MAGIC: /* ext2's and ext3's too */
+	case EXT4_SUPER_MAGIC: /* also ext2 and ext3 */
 		return is_on_disk(&st);
 	case XFS_SUPER_MAGIC:
 		return only_root_writes(&st) && is_on_disk(&st);

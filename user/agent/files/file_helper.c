@@ -14,8 +14,7 @@
 
 #define SOCKET_FD 3
 
-/* Nothing of ours is kept open by a process that may outlive us: no terminal, no pipe, no output.
- */
+/* A process that may outlive us must not hold our terminal, pipes or outputs. */
 static void let_go(int socket)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -38,7 +37,7 @@ static _Noreturn void help(int socket)
 	_exit(0);
 }
 
-/* Starts a helper for each socket that comes, until we are gone. */
+/* Fork a helper for each socket that is received, until jitbpf exits. */
 static _Noreturn void start_helpers(void)
 {
 	unsigned started = 0;
@@ -52,7 +51,7 @@ static _Noreturn void start_helpers(void)
 			help(socket);
 		close(socket);
 	}
-	/* Those that can still end do so before us, so that somebody has waited for them. */
+	/* Let helpers exit before this process, so that their exit is waited for. */
 	kill(0, SIGTERM);
 	alarm(1);
 	while (wait(NULL) >= 0 || errno != ECHILD)
@@ -73,12 +72,16 @@ int file_helpers_start(struct file_helpers *ret)
 	if (pid < 0)
 		return -errno;
 	if (!pid) {
-		/* A group of its own: to be ended at once, and no terminal's Ctrl-C is for it. */
+		/*
+		 * A process group of its own, to be killed as a whole, and not
+		 * by a terminal's Ctrl-C.
+		 */
 		if (setpgid(0, 0))
 			_exit(1);
 		signal(SIGTERM, SIG_IGN);
 		signal(SIGCHLD, SIG_IGN);
-		signal(SIGALRM, SIG_DFL); /* it ends us, whoever started us ignored it */
+		/* alarm() must kill us even if our parent ignored SIGALRM */
+		signal(SIGALRM, SIG_DFL);
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		let_go(theirs);
@@ -109,5 +112,5 @@ void file_helpers_stop(struct file_helpers *helpers)
 		return;
 	close(helpers->socket);
 	helpers->socket = -1;
-	waitpid(helpers->pid, NULL, 0); /* it never touches a file */
+	waitpid(helpers->pid, NULL, 0); /* does not block: the starter accesses no files */
 }

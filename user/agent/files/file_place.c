@@ -14,7 +14,7 @@ struct path_part {
 	size_t length;
 };
 
-/* The next part of a path that is more than "" or "."; length 0: there is none. */
+/* Returns the next component of a path other than "" and "."; length 0 at the end. */
 static struct path_part next_part(const char **path)
 {
 	struct path_part part;
@@ -32,7 +32,7 @@ static bool climbs(struct path_part part)
 	return part.length == 2 && !memcmp(part.start, "..", 2);
 }
 
-/* Links that lie in there are root's own: they may lead out of it, the path may not. */
+/* Links in this directory are made by root and may lead out of it; the path itself may not. */
 static bool is_in_debug_folder(const char *path)
 {
 	struct path_part part;
@@ -53,7 +53,7 @@ static uint64_t tree_hash(const char *path)
 
 	for (unsigned depth = 0; (part = next_part(&path)).length; depth++) {
 		if (climbs(part))
-			return 0; /* of what, depends on links */
+			return 0; /* depends on links */
 		if (depth < TREE_DEPTH)
 			hash = hash_bytes(part.start, part.length, hash);
 	}

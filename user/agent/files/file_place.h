@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What time spent waiting for files is charged to (file_reader.h). */
+/* The accounts to which file_reader.h charges time spent waiting for files. */
 #ifndef JITBPF_AGENT_FILES_FILE_PLACE_H
 #define JITBPF_AGENT_FILES_FILE_PLACE_H
 
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 enum file_place_kind {
-	FILE_PLACE_DEVICE, /* a: major number, b: minor */
-	FILE_PLACE_ROOT,   /* a: the process whose root it is; 0: ours, but for its trees */
-	FILE_PLACE_TREE,   /* a, b: of our root, by the hash of its name */
-	FILE_PLACE_MEMORY, /* a: the process whose memory it is */
+	FILE_PLACE_DEVICE, /* a: major device number, b: minor */
+	FILE_PLACE_ROOT,   /* a: process whose root it is; 0: our root, except its trees */
+	FILE_PLACE_TREE,   /* a, b: hash of the name of a tree in our root */
+	FILE_PLACE_MEMORY, /* a: process whose memory it is */
 	FILE_PLACE_SERVERS,
 };
 
@@ -30,10 +30,11 @@ static inline struct file_place file_place_of_device(uint32_t major, uint32_t mi
 }
 
 /*
- * Of a file of debug info: process pid's root, or where pid is 0 what of ours the absolute
- * path leads to. Anybody can make a program that says its debug info were at a path where
- * nobody answers. That must not cost us /usr/lib/debug, which is root's: so other files are
- * charged to trees, such as /mnt/server or /home/somebody, and to one where a path climbs.
+ * Returns the place of a debug file: the root of process pid, or, if pid is 0,
+ * a part of our root that depends on path (absolute). A hostile program can
+ * name a debug file at a path that hangs. That must not block /usr/lib/debug,
+ * which only root writes. So other files are charged to trees such as
+ * /mnt/server or /home/user, and paths with ".." to a single tree.
  */
 struct file_place file_place_of_debug(uint32_t pid, const char *path);
 

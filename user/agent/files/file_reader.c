@@ -16,22 +16,22 @@
 #include "base/scope.h"
 #include "base/vec.h"
 
-#define QUICK_MS     10 /* such an answer is not charged */
+#define QUICK_MS     10 /* faster answers are not charged */
 #define PAGE_BYTES   4096
-#define WINDOW_BYTES (16u << 10) /* of a blob: what is read at least */
+#define WINDOW_BYTES (16u << 10) /* minimum size of a read from a blob */
 
 struct place_account {
 	struct file_place place;
 	uint64_t spent_ms;
-	char *given_up; /* what was asked for then; NULL: it has not been */
+	char *given_up; /* what was requested when the place was given up; NULL if it was not */
 };
 
 struct file_reader {
 	const struct file_helpers *helpers;
 	struct file_patience patience, servers;
-	int socket; /* to a helper; -1: none */
+	int socket; /* socket to a helper; -1 if there is none */
 	VEC(struct place_account) accounts;
-	uint32_t given_up[FILE_PLACES_GIVEN_UP_MAX]; /* accounts */
+	uint32_t given_up[FILE_PLACES_GIVEN_UP_MAX]; /* indexes of accounts */
 	uint32_t given_up_count;
 	struct file_reply reply;
 };
@@ -74,7 +74,7 @@ const char *file_reader_given_up(const struct file_reader *reader, uint32_t numb
 	return reader->accounts.data[reader->given_up[number]].given_up;
 }
 
-/* Few places are ever slow, and only those have an account. */
+/* A linear search will do: only slow places have an account. */
 static struct place_account *account_of(struct file_reader *reader, struct file_place place)
 {
 	vec_for_each (account, &reader->accounts) {
@@ -90,7 +90,7 @@ static const struct file_patience *patience_with(const struct file_reader *reade
 	return place.kind == FILE_PLACE_SERVERS ? &reader->servers : &reader->patience;
 }
 
-/* How long to wait for an answer; 0: not at all. */
+/* Returns how long to wait for an answer; 0 if the place has been given up. */
 static uint64_t time_left_ms(struct file_reader *reader, struct file_place place)
 {
 	const struct file_patience *patience = patience_with(reader, place);
@@ -103,7 +103,7 @@ static uint64_t time_left_ms(struct file_reader *reader, struct file_place place
 	return left_ms < patience->answer_ms ? left_ms : patience->answer_ms;
 }
 
-/* What was asked for, by name. */
+/* Returns a name of what was requested, for messages. The caller frees it. */
 static char *subject_of(const struct file_request *request, int fd)
 {
 	char link[64], path[FILE_PATH_MAX], *memory;
@@ -117,11 +117,12 @@ static char *subject_of(const struct file_request *request, int fd)
 	if (request->kind != FILE_READ)
 		return strdup(request->path);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, path, sizeof(path)); /* asks no file system */
+	/* readlink() on /proc/self/fd does not access the file system */
+	length = readlink(link, path, sizeof(path));
 	return length < 0 ? strdup("a file") : strndup(path, (size_t)length);
 }
 
-/* Charge a place, and give it up where that used up its time, or where there was no answer. */
+/* Charge a place; give it up if there was no answer or if its time is used up. */
 static int charge(struct file_reader *reader, struct file_place place, uint64_t spent_ms,
 		  bool answered, const struct file_request *request, int fd)
 {
@@ -160,7 +161,7 @@ static int wait_for_answer(int socket, uint64_t until_ns)
 	return -ETIMEDOUT;
 }
 
-/* The reply's size, or negative errno where this helper is of no use any more. */
+/* Returns the size of the reply, or a negative errno if the helper cannot be used any more. */
 static ssize_t converse(struct file_reader *reader, const struct file_request *request, int fd,
 			uint64_t until_ns, int *ret_fd)
 {
@@ -174,17 +175,17 @@ static ssize_t converse(struct file_reader *reader, const struct file_request *r
 		return err;
 	got = fd_message_receive(reader->socket, &reader->reply, sizeof(reader->reply), ret_fd);
 	if (got < (ssize_t)offsetof(struct file_reply, bytes))
-		return got < 0 ? got : -EPIPE; /* it has ended */
+		return got < 0 ? got : -EPIPE; /* the helper has exited */
 	return got;
 }
 
-/* A server that the library, or a mount that the kernel, has waited for long enough. */
+/* Returns true if the library timed out on a server, or the kernel on a mount. */
 static bool is_timeout(int err)
 {
 	return err == -ETIME || err == -ETIMEDOUT;
 }
 
-/* Ask, wait, and charge for it. The reply is in the reader; fd is sent along. */
+/* Send a request, wait, and charge the place. The answer is in reader->reply; fd is sent along. */
 static int ask(struct file_reader *reader, struct file_place place,
 	       const struct file_request *request, int fd, int *ret_fd)
 {
@@ -232,7 +233,7 @@ int file_reader_find(struct file_reader *reader, struct file_place place,
 	return 0;
 }
 
-/* What a blob needs to be read. */
+/* Context of a blob that reads through a helper. */
 struct read_file {
 	struct file_reader *reader;
 	struct file_place place;
@@ -261,7 +262,7 @@ static int read_piece(struct read_file *file, uint64_t offset, void *buf, size_t
 	return 0;
 }
 
-/* Headers are read in small bits, which lie close to each other. */
+/* Small reads, as of headers, are near each other, so a window saves requests. */
 static int read_through_window(struct read_file *file, uint64_t offset, void *buf,
 			       size_t size_bytes)
 {

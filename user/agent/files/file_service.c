@@ -21,7 +21,10 @@
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"
 
-/* An O_PATH descriptor if it stands for a regular file, and for the wanted one. Takes fd. */
+/*
+ * Check that an O_PATH descriptor is a regular file with the wanted inode (0
+ * for any). Takes over fd. Returns fd or a negative errno.
+ */
 static int check_found(int fd, uint64_t inode)
 {
 	struct stat st;
@@ -31,10 +34,10 @@ static int check_found(int fd, uint64_t inode)
 		return -errno;
 	if (fstat(fd, &st))
 		err = -errno;
-	/* Made up as it is read, as in /proc, it says that it is empty; and reading can consume. */
+	/* Files such as those of /proc report size 0, and reading them may have side effects. */
 	else if (!S_ISREG(st.st_mode) || !st.st_size)
 		err = -EACCES;
-	/* Devices of overlay and btrfs files differ between stat() and mappings; inodes do not. */
+	/* stat() and mappings differ in the device on overlayfs and btrfs, but not in the inode. */
 	else if (inode && st.st_ino != inode)
 		err = -ESTALE;
 	if (!err)
@@ -50,7 +53,7 @@ static int find_ours(const char *path, uint64_t inode)
 	return check_found(open(path, O_PATH | O_CLOEXEC), inode);
 }
 
-/* As a process sees it: no link leads out of its root. */
+/* Open a path in the root of a process. RESOLVE_IN_ROOT keeps links inside the root. */
 static int find_in_root(uint32_t pid, const char *path, uint64_t inode)
 {
 	struct open_how how = {
@@ -68,9 +71,9 @@ static int find_in_root(uint32_t pid, const char *path, uint64_t inode)
 }
 
 /*
- * The file behind a mapping: by its path in the process's mount namespace, by
- * the mapping itself (deleted, replaced), or by its path in ours (the process
- * is gone already).
+ * Find the file of a mapping by its path in the process's root, by the mapping
+ * itself (the file was deleted or replaced), or by its path in our root (the
+ * process has exited).
  */
 static int find_mapped(const struct file_request *request)
 {
@@ -100,7 +103,7 @@ static uint32_t read_build_id(const struct blob *blob, uint8_t ret[JITBPF_BUILD_
 static int find(const struct file_request *request, struct file_reply *reply, int *ret_fd)
 {
 	AUTO_CLOSE int path_fd = -1;
-	AUTO_CLOSE int fd = -1; /* the blob's too, which is not closed therefore */
+	AUTO_CLOSE int fd = -1; /* shared with the blob, which is therefore not closed */
 	struct blob blob;
 	int err;
 
@@ -127,7 +130,7 @@ static int find(const struct file_request *request, struct file_reply *reply, in
 	return 0;
 }
 
-/* Exactly what is asked for; a file that has become shorter is an error. */
+/* Read exactly what is requested; a truncated file is an error. */
 static int read_piece(const struct file_request *request, int path_fd, struct file_reply *reply)
 {
 	CLEANUP(blob_close) struct blob blob = {0};
@@ -142,7 +145,7 @@ static int read_piece(const struct file_request *request, int path_fd, struct fi
 	return err;
 }
 
-/* As far as it goes: a piece may end where the memory does, or where it was never touched. */
+/* Read as far as possible: memory may end inside the range. */
 static int read_memory(const struct file_request *request, struct file_reply *reply)
 {
 	struct iovec to = {reply->bytes, request->size_bytes};

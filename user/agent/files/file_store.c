@@ -15,16 +15,16 @@
 #include "base/scope.h"
 #include "base/text.h"
 
-/* The event loop's patience, and the workers'. */
+/* Time limits of the event loop and of the workers. */
 static const struct file_patience meeting_patience = {.answer_ms = 500, .place_ms = 2000};
 static const struct file_patience reading_patience = {.answer_ms = 3000, .place_ms = 15000};
 static const struct file_patience unwinding_patience = {.answer_ms = 1000, .place_ms = 5000};
 
-#define SERVERS_PLACE_MS 120000 /* what all debug info from servers may take */
+#define SERVERS_PLACE_MS 120000 /* limit for all debug info from servers */
 
 struct file_store;
 
-/* A thread's own way to files. */
+/* A thread's reader. */
 struct file_user {
 	struct file_store *store;
 	struct file_reader *reader;
@@ -35,11 +35,11 @@ struct file_store {
 	struct file_helpers helpers;
 	struct file_reader *meeting;
 	struct file_user naming, unwinding;
-	/* Of the unwinding thread too: whose memory hangs shall cost memory, not files. */
+	/* Of the unwind worker too: memory that hangs must not use up the time for files. */
 	struct file_reader *memory;
 	struct kept_files files;
 	struct file_store_counts counts;
-	int debuginfod_error; /* of the naming thread */
+	int debuginfod_error; /* set by the symbol worker's thread */
 };
 
 DEFINE_CLEANUP(struct file_store *, file_store_destroy);
@@ -65,7 +65,7 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 	err = err ?: file_reader_create(&store->helpers, unwinding_patience, &store->memory);
 	if (err)
 		return err;
-	/* A second more than the library's own limit, which tells why. */
+	/* One second more than the library's own limit, so that the library reports the cause. */
 	file_reader_set_servers(store->naming.reader,
 				(struct file_patience){
 					.answer_ms = (debuginfod_maxtime_s() + 1) * 1000,
@@ -136,7 +136,8 @@ uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *
 	err = find_mapped(store, mapping, &found);
 	store->counts.unanswered += err == -ETIMEDOUT;
 	memcpy(ret, found.build_id, sizeof(found.build_id));
-	kept_files_add(&store->files, &key, &found); /* without memory for it, it is met again */
+	/* on -ENOMEM, the file is opened again next time */
+	kept_files_add(&store->files, &key, &found);
 	return found.build_id_bytes;
 }
 
@@ -176,8 +177,9 @@ static bool is_same(const struct module *module, const struct found_file *found)
 }
 
 /*
- * The file at a module's path, if it is the one that was mapped: as the process
- * sees it while it lives, by inode, or as we do; by build ID where it is known.
+ * Find the file at a module's path if it is the one that was mapped. The path
+ * is tried in the process's root, by inode, and in our own root, by build ID if
+ * that is known.
  */
 static int find_same(const struct file_user *user, const struct module *module,
 		     struct found_file *ret)
@@ -211,19 +213,19 @@ static int find_same(const struct file_user *user, const struct module *module,
 	return 0;
 }
 
-/* The vDSO is in no file; all processes of one kernel have the same. */
+/* The vDSO has no file; all processes of a kernel share it. */
 static int open_vdso(struct blob *ret)
 {
 	const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
 
 	if (!vdso)
 		return -ENOENT;
-	/* The section headers are the last thing in it. */
+	/* The section headers are at its end. */
 	*ret = blob_of_memory(vdso, vdso->e_shoff + (size_t)vdso->e_shnum * vdso->e_shentsize);
 	return 0;
 }
 
-/* As a blob; takes found->fd over, or closes it. */
+/* Create a blob. Takes over found->fd in all cases. */
 static int open_found(const struct file_user *user, struct file_place place,
 		      struct found_file *found, struct blob *ret)
 {
@@ -253,9 +255,9 @@ static int open_module(void *context, const struct module *module, struct blob *
 }
 
 /*
- * A file of debug info. It is not told from others here: nobody knows its inode.
- * As the process sees it, if it still lives and is what it was then; a process
- * that took over its number shows another file, which the symbolizer refuses.
+ * Open a possible debug file; the caller checks its identity. It is searched in
+ * the root of the module's process while that lives. If the pid has been
+ * reused, the wrong file fails the check.
  */
 static int open_debug(void *context, const struct module *module, const char *path, bool ours,
 		      struct blob *ret)
@@ -293,7 +295,7 @@ static int fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id
 	err = file_reader_find(user->reader, servers, &request, &found);
 	if (err == -ENOSYS || err == -EPERM)
 		store->debuginfod_error = err;
-	/* What is in the cache by now lies on a disk of ours. */
+	/* The file is now in the local cache. */
 	return err ?: open_found(user, (struct file_place){.kind = FILE_PLACE_ROOT}, &found, ret);
 }
 

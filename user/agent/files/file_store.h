@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files behind mappings, found when first met: processes end, containers go,
- * files are replaced, but a descriptor stays. Nothing here waits for a file longer
- * than a moment: helper processes (file_helper.h) touch them. Used by three threads,
- * one that meets files (the event loop) and two that read them (the symbol worker and the
- * unwind worker); locks by itself.
+ * The files of executable mappings, opened when a mapping is first seen: later
+ * the process may have exited, or the file may have been replaced. All accesses
+ * go through helper processes (file_helper.h) and have time limits. Three
+ * threads use the store: the event loop, the symbol worker and the unwind
+ * worker. The store does its own locking.
  */
 #ifndef JITBPF_AGENT_FILES_FILE_STORE_H
 #define JITBPF_AGENT_FILES_FILE_STORE_H
@@ -19,57 +19,68 @@
 struct file_store; /* see file_store.c */
 
 struct file_store_options {
-	bool live;	 /* files are of this machine and now, so the vDSO is ours */
-	bool debuginfod; /* ask the servers of $DEBUGINFOD_URLS, where there are any */
+	/*
+	 * files are of this machine and the present; enables the vDSO and paths
+	 * in processes' roots
+	 */
+	bool live;
+	bool debuginfod; /* query the servers in $DEBUGINFOD_URLS */
 };
 
 struct file_store_counts {
-	uint64_t unanswered;  /* files met that had no build ID in time */
-	uint64_t over_budget; /* files met that were too many: known by their path only */
+	uint64_t unanswered;  /* files without a build ID in time */
+	uint64_t over_budget; /* files beyond the limit, known by path only */
 };
 
-/* Forks the helpers: call it while there is one thread. Returns 0 or negative errno. */
+/*
+ * Create the store and fork its helpers. Call it while this process has one
+ * thread. Returns 0 or a negative errno.
+ */
 int file_store_create(const struct file_store_options *options, struct file_store **ret);
 void file_store_destroy(struct file_store *store);
 
 /*
- * See the file of a mapping (inode not 0). Returns the size of its build ID,
- * put into ret, or 0 where it has none, cannot be had, or does not answer. What it
- * says of a file never changes. One thread's.
+ * Open the file of a mapping (inode not 0). Returns the size of its build ID,
+ * stored in ret, or 0 if it has none or is unavailable. The answer for a file
+ * never changes. Event loop only.
  */
 uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *mapping,
 			 uint8_t ret[JITBPF_BUILD_ID_MAX]);
 
 /*
- * The file of a mapping, whatever has become of its path: *ret_fd, the caller's, stands
- * for it (O_PATH at least), *ret reads it, until the store is gone. Of that thread too.
- * Returns 0 or negative errno: -ETIMEDOUT where it does not answer.
+ * Open the file of a mapping even if its path has changed. *ret_fd, owned by
+ * the caller, is at least O_PATH; *ret reads the file and must be closed before
+ * the store is destroyed. Returns 0 or a negative errno: -ETIMEDOUT if the file
+ * system does not answer. Event loop only.
  */
 int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping *mapping,
 			   int *ret_fd, struct blob *ret);
 
-/* Of that thread too. */
+/* Event loop only. */
 struct file_store_counts file_store_counts(const struct file_store *store);
 
 /*
- * As the symbolizer's source, one thread's: the descriptor kept, else the path, if
- * the file there is the same (by build ID, or else by inode). *ret borrows store.
+ * Set *ret to a file source for the symbolizer's thread. A module is opened by
+ * its kept descriptor, or else by path if the file is the same (by build ID, or
+ * by inode). *ret borrows store.
  */
 void file_store_source(struct file_store *store, struct file_source *ret);
 
-/* As the unwind worker's sources, likewise: of modules alone, and of processes' memory. */
+/* Set *ret to sources for the unwind worker's thread: files of modules, and memory of processes. */
 void file_store_unwind_source(struct file_store *store, struct file_source *ret);
 void file_store_memory_source(struct file_store *store, struct memory_source *ret);
 
 /*
- * Where we gave up waiting, by number: a file that did not answer, or "a debuginfod
- * server". NULL: there are no more. Ask when no thread uses the store any more.
+ * Returns the name of place `number` that was given up: a file that did not
+ * answer, or "a debuginfod server". NULL if there are no more. Call it when no
+ * thread uses the store any more.
  */
 const char *file_store_given_up(const struct file_store *store, uint32_t number);
 
 /*
- * Why no server was asked, though there are some: -ENOSYS (no libdebuginfod), -EPERM
- * (its cache would be another user's), or 0. Ask likewise.
+ * Returns why no server was queried although some are configured: -ENOSYS (no
+ * libdebuginfod), -EPERM (the cache would belong to another user), or 0. Call
+ * it when no thread uses the store any more.
  */
 int file_store_debuginfod_error(const struct file_store *store);
 

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/scope.h"
 
-#define FILES_KEPT_MAX 4096 /* what is more is found again by its path */
+#define FILES_KEPT_MAX 4096 /* files beyond it are found again by path */
 
 static uint64_t key_hash(const struct file_key *key)
 {
@@ -28,7 +28,7 @@ static bool key_equal(const void *items, uint32_t item, const void *key_)
 	       x->dev_minor == y->dev_minor && !strcmp(x->path, y->path);
 }
 
-/* Half of what we may open: the rest is for the rings, and for what is being read. */
+/* Half of the descriptor limit; the rest is for rings and for files being read. */
 static uint32_t descriptors_to_keep(void)
 {
 	struct rlimit limit;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files that were met, by device, inode and path, and what was found of them then; for as
- * many as may be open, with their descriptors. One thread adds and looks up, which
- * needs no lock; others open.
+ * A table of files that were seen, by device, inode and path, with descriptors
+ * for as many as may be open. One thread adds and finds files, without locking;
+ * other threads only open them.
  */
 #ifndef JITBPF_AGENT_FILES_KEPT_FILES_H
 #define JITBPF_AGENT_FILES_KEPT_FILES_H
@@ -15,7 +15,7 @@
 #include "base/vec.h"
 
 #define STORED_FILES_MAX      65536
-#define STORED_FILES_PATH_MAX (16u << 20) /* bytes of all their paths */
+#define STORED_FILES_PATH_MAX (16u << 20) /* total length of all paths */
 
 struct file_key {
 	uint32_t dev_major, dev_minor;
@@ -24,12 +24,12 @@ struct file_key {
 };
 
 struct kept_file {
-	struct file_key key;	 /* its path is our own */
-	struct found_file found; /* fd -1: not kept */
+	struct file_key key;	 /* path is owned by the table */
+	struct found_file found; /* fd is -1 if it is not kept */
 };
 
 struct kept_files {
-	pthread_mutex_t lock; /* of adding, and of looking up in other threads */
+	pthread_mutex_t lock; /* protects adding, and look-ups by other threads */
 	VEC(struct kept_file) files;
 	struct index_map index;
 	uint64_t path_bytes;
@@ -39,17 +39,20 @@ struct kept_files {
 void kept_files_init(struct kept_files *ret);
 void kept_files_deinit(struct kept_files *files);
 
-/* Of the thread that adds: NULL where it was not met; valid until it adds. */
+/* Returns a file, or NULL. Only for the thread that adds files; valid until it adds one. */
 const struct found_file *kept_files_find(const struct kept_files *files,
 					 const struct file_key *key);
 
-/* Are there as many as there may be? */
+/* Returns true if no more files can be added. */
 bool kept_files_full(const struct kept_files *files);
 
-/* A new one. Takes found->fd over, or closes it. Returns 0 or -ENOMEM. */
+/* Add a file that is not in the table. Takes over found->fd in all cases. Returns 0 or -ENOMEM. */
 int kept_files_add(struct kept_files *files, const struct file_key *key, struct found_file *found);
 
-/* Of any thread: *ret's descriptor is the caller's. Returns 0, -ENOENT or negative errno. */
+/*
+ * Open a file of the table, from any thread. The caller owns ret->fd. Returns
+ * 0, -ENOENT or another negative errno.
+ */
 int kept_files_open(struct kept_files *files, const struct file_key *key, struct found_file *ret);
 
 #endif

@@ -16,7 +16,7 @@
 #include "agent/launch/engine_env.h"
 #include "base/scope.h"
 
-/* Become the user who called sudo. */
+/* Switch to the user who called sudo, if any. */
 static int drop_to_invoking_user(void)
 {
 	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
@@ -54,7 +54,7 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, environment->on_pipe);
 	if (read(go_fd, &go, 1) != 1)
-		_exit(127); /* jitbpf gave up */
+		_exit(127); /* jitbpf failed before command_go() */
 	if (environment->shim_path)
 		engine_env_apply(environment->shim_path);
 	setrlimit(RLIMIT_NOFILE, &environment->open_files);
@@ -68,7 +68,10 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 		execvp(argv[0], argv);
 		err = -errno;
 	}
-	/* As a shell has it: 127 where there is no such thing, 126 where it cannot be run. */
+	/*
+	 * Exit status as of a shell: 127 if the command does not exist, 126 if
+	 * it cannot be executed.
+	 */
 	if (write(fail_fd, &err, sizeof(err)) != sizeof(err))
 		_exit(126);
 	_exit(err == -ENOENT ? 127 : 126);
@@ -116,7 +119,7 @@ int command_go(struct command *command)
 
 	if (write(command->go_fd, "g", 1) != 1)
 		return -errno;
-	/* Ends without a word when exec has closed the other side. */
+	/* A successful exec closes the other end, so that read() returns 0. */
 	if (read(command->fail_fd, &err, sizeof(err)) != sizeof(err))
 		return 0;
 	return err;
@@ -146,7 +149,7 @@ void command_deinit(struct command *command)
 {
 	if (command->pid) {
 		kill(command->pid, SIGTERM);
-		close(command->go_fd); /* it may still wait for it */
+		close(command->go_fd); /* the child may still wait for the byte */
 		command->go_fd = -1;
 		command_ended(command, true);
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The command that record runs: held until all is attached, then let go. */
+/*
+ * The command that `record` runs: a child that waits until all is attached, and
+ * then executes it.
+ */
 #ifndef JITBPF_AGENT_LAUNCH_COMMAND_H
 #define JITBPF_AGENT_LAUNCH_COMMAND_H
 
@@ -7,38 +10,39 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* What the command finds. */
+/* The environment of the command. */
 struct command_environment {
-	const char *shim_path;	     /* for engine_env.h; NULL: leave the environment alone */
-	struct rlimit open_files;    /* the limit that jitbpf itself was started with */
-	void (*on_pipe)(int signal); /* what becomes of SIGPIPE: SIG_DFL or SIG_IGN */
+	const char *shim_path;	     /* for engine_env.h; NULL leaves the environment unchanged */
+	struct rlimit open_files;    /* RLIMIT_NOFILE that jitbpf was started with */
+	void (*on_pipe)(int signal); /* disposition of SIGPIPE: SIG_DFL or SIG_IGN */
 };
 
 struct command {
-	pid_t pid;   /* 0: none, or it has been waited for */
-	int go_fd;   /* write a byte: run */
-	int fail_fd; /* an errno comes where it could not be run */
-	int pidfd;   /* readable when it has ended */
-	int status;  /* as of waitpid(), once it has ended */
+	pid_t pid;   /* 0 if there is none, or after it has been waited for */
+	int go_fd;   /* writing a byte starts the command */
+	int fail_fd; /* delivers an errno if exec failed */
+	int pidfd;   /* readable when the command has ended */
+	int status;  /* as from waitpid(), after the end */
 };
 
 /*
- * Fork a process that will run argv in that environment, as the user who called
- * sudo if there is one. It waits for command_go(). Returns 0 or negative errno.
+ * Fork a process that will execute argv in that environment, as the user who
+ * called sudo if there is one. The process waits for command_go(). Returns 0 or
+ * a negative errno.
  */
 int command_init(struct command *command, char *const argv[],
 		 const struct command_environment *environment);
 
-/* Let it run. Returns 0, or negative errno with which it could not be run. */
+/* Start the command. Returns 0, or the negative errno of exec. */
 int command_go(struct command *command);
 
-/* Look whether it has ended; with wait, until it has. True if it has. */
+/* Returns true if the command has ended. With `wait` set, waits for the end. */
 bool command_ended(struct command *command, bool wait);
 
-/* What a shell would say: its exit status, or 128 and the signal. */
+/* Returns the exit status as a shell reports it: 128 + signal if a signal killed the command. */
 int command_exit_status(const struct command *command);
 
-/* Ask it to end if it still runs, wait for it, and release all. */
+/* Terminate the command if it still runs, wait for it, and free all resources. */
 void command_deinit(struct command *command);
 
 #endif

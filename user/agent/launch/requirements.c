@@ -9,22 +9,23 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* What libbpf has to say is said by those who call it, in words for people. */
+/* Suppress libbpf's log; callers report errors in their own words. JITBPF_DEBUG enables it. */
 static int log_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return getenv("JITBPF_DEBUG") ? vfprintf(stderr, format, args) : 0;
 }
 
 /*
- * Asked by the youngest helper that we call, not by version: distributions give
- * old kernels newer BPF. Where the question itself fails, loading will say more.
+ * Probe the newest helper that is called, instead of the kernel version:
+ * distributions backport BPF features. If the probe itself fails, loading
+ * reports the cause.
  */
 static bool kernel_too_old(void)
 {
 	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 0;
 }
 
-/* Or of another pid namespace, where other processes have the numbers of ours. */
+/* Returns true if /proc is missing, or belongs to another pid namespace. */
 static bool proc_is_missing(void)
 {
 	char self[32];

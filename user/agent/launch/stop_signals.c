@@ -23,7 +23,7 @@ int stop_signals_init(struct stop_signals *signals)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	/* One that is blocked comes even if it is ignored. */
+	/* A blocked signal is delivered to the signalfd even if it is ignored. */
 	if (!is_ignored(SIGHUP))
 		sigaddset(&set, SIGHUP);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -46,7 +46,10 @@ void stop_signals_release(struct stop_signals *signals)
 		;
 	close(signals->fd);
 	signals->fd = -1;
-	/* A shell's background jobs ignore it; the first was heard nonetheless. */
+	/*
+	 * Background jobs of a shell ignore SIGINT, but the first one was
+	 * handled here nevertheless.
+	 */
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	sigemptyset(&none);

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How a run is told to end: the first SIGINT, SIGTERM or SIGHUP is something to
- * read, so that the event loop ends in order and writes; from release on they
- * kill, as they always do. A SIGHUP that is ignored (nohup) stays so. SIGPIPE is
- * ignored: a reader that has gone is an error of writing, and no reason to leave
- * the other outputs half written.
+ * Signals that end a run. The first SIGINT, SIGTERM or SIGHUP makes fd
+ * readable, so that the event loop can end in order and write the outputs.
+ * After stop_signals_release() these signals kill the process as usual. A
+ * SIGHUP that is ignored (nohup) stays ignored. SIGPIPE is ignored: a reader
+ * that exits causes a write error on its output, and the other outputs are
+ * completed.
  */
 #ifndef JITBPF_AGENT_LAUNCH_STOP_SIGNALS_H
 #define JITBPF_AGENT_LAUNCH_STOP_SIGNALS_H
 
 struct stop_signals {
-	int fd; /* readable when the run is to end; -1: not caught, or released */
-	void (*before_pipe)(int signal); /* what became of SIGPIPE before: a child's to restore */
+	int fd; /* readable when the run must end; -1 if not initialized or released */
+	/* previous disposition of SIGPIPE, which a child restores */
+	void (*before_pipe)(int signal);
 };
 
-/* Returns 0, or negative errno with nothing caught. */
+/* Returns 0, or a negative errno with no signal caught. */
 int stop_signals_init(struct stop_signals *signals);
 
-/* What came up to now has been heard; the next one ends us at once. More than once is fine. */
+/*
+ * Restore default signals: the next signal kills the process. Signals received
+ * before are consumed. May be called repeatedly.
+ */
 void stop_signals_release(struct stop_signals *signals);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where the memory of processes comes from. */
+/* Access to the memory of processes. */
 #ifndef JITBPF_AGENT_WORKERS_MEMORY_SOURCE_H
 #define JITBPF_AGENT_WORKERS_MEMORY_SOURCE_H
 
@@ -9,8 +9,8 @@
 /* Implemented by the file store, and by tests. */
 struct memory_source {
 	/*
-	 * Copy what process pid has at address into buf, size_bytes or as far as it
-	 * can be read: *ret_bytes, not 0. Returns 0 or negative errno.
+	 * Copy memory of process pid into buf, size_bytes or as much as can be
+	 * read. Sets *ret_bytes, which is not 0. Returns 0 or a negative errno.
 	 */
 	int (*read)(void *context, uint32_t pid, uint64_t address, void *buf, size_t size_bytes,
 		    size_t *ret_bytes);

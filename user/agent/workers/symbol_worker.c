@@ -10,10 +10,10 @@
 
 #define PROGRESS_NS 100000000
 
-/* Frames of a location, with strings of their own in the same allocation. */
+/* Frames of a location, in one allocation with their strings. */
 struct symbol_answer {
 	struct work_result result;
-	struct symbolizer_counts counts; /* with it */
+	struct symbolizer_counts counts; /* as of this answer */
 	uint32_t location;
 	uint32_t count;
 	struct symbol_frame frames[];
@@ -23,7 +23,7 @@ struct symbol_worker {
 	struct symbolizer *symbolizer;
 	struct work_thread thread;
 	struct naming_progress progress;
-	struct symbolizer_counts counts; /* with the last answer taken */
+	struct symbolizer_counts counts; /* as of the last answer that was taken */
 };
 
 static size_t string_bytes(const char *s)
@@ -113,7 +113,7 @@ static int request(void *context, uint32_t location, const struct location *what
 						});
 }
 
-/* Until the worker has answered all, or cannot. Tells now and then where it is. */
+/* Wait until all requests are answered or the thread fails, and report progress. */
 static void wait_for_answers(struct symbol_worker *worker)
 {
 	size_t before = work_thread_progress(&worker->thread).done;
@@ -135,7 +135,7 @@ static int collect(void *context, bool wait, symbol_taker_fn take, void *take_co
 	struct work_result *result, *next;
 	int err;
 
-	work_thread_go(&worker->thread); /* once for all of a round's requests */
+	work_thread_go(&worker->thread); /* once for all requests of a round */
 	if (wait)
 		wait_for_answers(worker);
 	err = work_thread_take(&worker->thread, &result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The symbol service of record: a thread of its own, so that a library with
- * a million symbols never holds up the draining of the rings.
+ * The symbol service of `record`. It runs on a thread of its own, so that a
+ * library with a million symbols never delays the draining of the rings.
  */
 #ifndef JITBPF_AGENT_WORKERS_SYMBOL_WORKER_H
 #define JITBPF_AGENT_WORKERS_SYMBOL_WORKER_H
@@ -11,17 +11,18 @@
 struct symbol_worker; /* see symbol_worker.c */
 
 /*
- * Start it. symbolizer is the worker's alone until destroy. Returns 0 with
- * *ret and *ret_service set, or negative errno.
+ * Start the worker. The worker uses symbolizer exclusively until
+ * symbol_worker_destroy(). Returns 0 with *ret and *ret_service set, or a
+ * negative errno.
  */
 int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **ret,
 			 struct symbol_service *ret_service);
 
-/* Who is told how naming gets on: several times a second. Before the first collect(). */
+/* Set progress reports, which come several times a second. Call it before the first collect(). */
 void symbol_worker_set_progress(struct symbol_worker *worker,
 				const struct naming_progress *progress);
 
-/* Stops after the request at hand. */
+/* Stop after the current request. */
 void symbol_worker_destroy(struct symbol_worker *worker);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Unwind rows of machine code, copied or in a process's memory: the unwind worker's regions. */
+/* Unwind rows of a JIT region's machine code, from a copy or from the process's memory. */
 #ifndef JITBPF_AGENT_WORKERS_UNWIND_CODE_H
 #define JITBPF_AGENT_WORKERS_UNWIND_CODE_H
 
@@ -8,10 +8,11 @@
 #include "unwind/unwind_service.h"
 
 /*
- * Read a region's code, unless it has been copied, and make its rows, which are UNWIND_UNKNOWN
- * from where it is not there (or is too much) on. Added to *ret, which is empty. *ret_read_ns: when
- * it had been read, so that the bytes are those of a region that was in force from before the
- * request to then; 0 where it was copied. Returns 0 or negative errno.
+ * Read the code of a region, unless the request has a copy, and add its rows to
+ * *ret, which must be empty. Code that is missing or beyond the size limit gets
+ * UNWIND_UNKNOWN. Sets *ret_read_ns to the time after the read, or 0 if a copy
+ * was used: the bytes are the region's if it was in force from the request to
+ * that time. Returns 0 or a negative errno.
  */
 int unwind_code_make(const struct memory_source *memory, const struct unwind_request *region,
 		     const struct code_entry *entry, struct unwind_rows *ret,

@@ -11,39 +11,40 @@
 #include "base/scope.h"
 #include "decode/x86/code_entry.h"
 
-/* One that cannot be read is kept too, so as not to be tried again for each of its pages. */
+/* An open file. A file that failed to open is kept too, so that it is not tried for each page. */
 struct open_file {
 	const struct module *module;
 	struct blob blob;
-	struct unwind_file *file; /* NULL: error says why */
+	struct unwind_file *file; /* NULL if `error` is set */
 	int error;
 	/* As a host of an engine: the frame that JIT code is entered with. */
 	struct code_entry entry;
 	bool entry_known;
 };
 
-/* Time on the thread is shared out by process, so that none takes all of it. */
+/* Time is accounted by process, so that no process can monopolize the thread. */
 #define SPENT_SLOTS 1024
 
 /*
- * What a byte of a region takes at the worst, and a page of a file by the same measure: a
- * small region comes before it, a large one can wait.
+ * Cost of a region per byte, at worst, and cost of a page in the same unit.
+ * Small regions are thus cheaper than a page, large ones are more expensive.
  */
 #define REGION_BYTE_NS	250
 #define PAGE_COST_BYTES (64u << 10)
 
 struct queued {
 	struct unwind_request request;
-	uint64_t cost_ns; /* its own, and what its process has spent; as it was sorted last */
+	/* cost of the request plus the time its process has used, as of the last sort */
+	uint64_t cost_ns;
 };
 
 struct unwind_worker {
 	struct file_source files;
 	struct memory_source memory;
 	struct work_thread thread;
-	/* Since there was nothing to do, by pid: those that share a slot share it. */
+	/* Time used since the queue was last empty, by pid. Processes may share a slot. */
 	uint64_t spent_ns[SPENT_SLOTS];
-	/* Of the thread: the one used last comes first. */
+	/* Used by the worker thread only; most recently used first. */
 	struct open_file *open[UNWIND_FILES_OPEN_MAX];
 	uint32_t open_count;
 };
@@ -66,7 +67,7 @@ static void close_last(struct unwind_worker *worker)
 	close_file(worker->open[--worker->open_count]);
 }
 
-/* In memory; the one at hand may be as large as it likes. */
+/* Close files over the memory limit, least recently used first. The current file stays open. */
 static void close_what_is_too_much(struct unwind_worker *worker)
 {
 	size_t bytes = 0;
@@ -95,7 +96,7 @@ static struct open_file *open_file(struct unwind_worker *worker, const struct mo
 	return file;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if memory is short. */
 static struct open_file *file_of(struct unwind_worker *worker, const struct module *module)
 {
 	struct open_file *file;
@@ -129,7 +130,7 @@ static int make_page(struct unwind_worker *worker, const struct unwind_request *
 	return err;
 }
 
-/* How a region's code is entered. Returns 0 or -ENOMEM. */
+/* Find out how a region's code is entered. Returns 0 or -ENOMEM. */
 static int entry_of(struct unwind_worker *worker, const struct unwind_request *request,
 		    struct code_entry *ret)
 {
@@ -175,7 +176,7 @@ static int make_rows(void *worker_, const void *queued_, struct work_result **re
 	else
 		answer->error = make_region(worker, request, answer);
 	if (answer->error)
-		unwind_rows_deinit(&answer->rows); /* the beginning of them */
+		unwind_rows_deinit(&answer->rows); /* drop partial rows */
 	made->spent_ns = clock_now_ns() - begin_ns;
 	*ret = &made->result;
 	return 0;
@@ -189,7 +190,7 @@ static void drop_rows(struct work_result *result)
 	free(made);
 }
 
-/* Of the same cost, regions as they came, before pages, file by file. */
+/* Equal cost: regions in order of arrival, then pages sorted by file. */
 static int in_order(const void *a, const void *b)
 {
 	const struct queued *first = a, *second = b;
@@ -244,7 +245,7 @@ static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *
 	bool idle;
 	int err;
 
-	work_thread_go(&worker->thread); /* once for all of a round's requests */
+	work_thread_go(&worker->thread); /* once for all requests of a round */
 	idle = work_thread_wait(&worker->thread, wait_ns);
 	err = work_thread_take(&worker->thread, &result);
 	for (; result; result = next) {

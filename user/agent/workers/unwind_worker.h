@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Makes unwind rows on a thread of its own: of files by their call frame information, of
- * JIT code by what its machine code does, copied or read from the process's memory. Regions
- * come first, unless they are large: their code may not be there for long. But first of all come
- * those of processes that have taken least of the thread's time.
+ * The unwind service of `record`, on a thread of its own. It makes rows of
+ * files from call frame information, and rows of JIT code from its machine
+ * code. Requests of the process that has used the least of the thread's time
+ * come first. For equal use, small regions come first, since their code may not
+ * exist for long, then pages of files, then large regions.
  */
 #ifndef JITBPF_AGENT_WORKERS_UNWIND_WORKER_H
 #define JITBPF_AGENT_WORKERS_UNWIND_WORKER_H
@@ -13,18 +14,19 @@
 #include "symbolize/file_source.h"
 
 #define UNWIND_FILES_OPEN_MAX  64
-#define UNWIND_FILES_BYTES_MAX (8u << 20) /* that open ones take together */
+#define UNWIND_FILES_BYTES_MAX (8u << 20) /* memory limit of all open files */
 
 struct unwind_worker; /* see unwind_worker.c */
 
 /*
- * Start it. files and memory are copied, and the worker's alone until destroy. Returns 0 with
- * *ret and *ret_service set, or negative errno.
+ * Start the worker. files and memory are copied, and used exclusively until
+ * unwind_worker_destroy(). Returns 0 with *ret and *ret_service set, or a
+ * negative errno.
  */
 int unwind_worker_create(const struct file_source *files, const struct memory_source *memory,
 			 struct unwind_worker **ret, struct unwind_service *ret_service);
 
-/* Stops after the request at hand. NULL is allowed. */
+/* Stop after the current request. NULL is allowed. */
 void unwind_worker_destroy(struct unwind_worker *worker);
 
 #endif

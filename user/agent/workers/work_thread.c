@@ -17,7 +17,7 @@ static bool has_ended(const struct work_thread *thread)
 	return thread->error || (!thread->busy && thread->begun == thread->count);
 }
 
-/* Requests may move while one is being done: hence the copy. */
+/* Handle the next request. It is copied, since the queue may be reallocated meanwhile. */
 static void do_next(struct work_thread *thread, void *request)
 {
 	struct work_result *result = NULL;
@@ -88,7 +88,7 @@ int work_thread_start(struct work_thread *ret, const struct work_kind *kind)
 	pthread_mutex_init(&ret->lock, NULL);
 	init_condition(&ret->asked);
 	init_condition(&ret->done);
-	sigfillset(&all); /* signals belong to the event loop */
+	sigfillset(&all); /* signals are handled by the event loop */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&ret->thread, NULL, work, ret);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A thread that works off requests: what the event loop must not wait for. Requests go in,
- * what was made of them comes out, one by one in the order in which it was done. But for
- * what is said of make, everything is called by one thread, the owner.
+ * A worker thread with a queue of requests and a list of results in order of
+ * completion. It does what the event loop must not wait for. One thread, the
+ * owner, calls all functions; only make() runs on the worker thread.
  */
 #ifndef JITBPF_AGENT_WORKERS_WORK_THREAD_H
 #define JITBPF_AGENT_WORKERS_WORK_THREAD_H
@@ -15,57 +15,64 @@
 
 #define WORK_REQUEST_BYTES_MAX 128
 
-/* What was made: the first member of something larger. */
+/* A result, to be embedded as the first member of a larger struct. */
 struct work_result {
 	struct work_result *next;
 };
 
 struct work_kind {
 	size_t request_bytes;
-	/* On the thread: make what is asked for. Returns 0 with *ret, or negative errno. */
+	/* Handle a request, on the worker thread. Returns 0 with *ret set, or a negative errno. */
 	int (*make)(void *context, const void *request, struct work_result **ret);
-	/* Put requests that have not been begun into the order to do them in. */
+	/* Sort the requests that have not been started. */
 	void (*sort)(void *context, void *requests, size_t count);
-	/* Release a result that nobody took. */
+	/* Free a result that was not taken. */
 	void (*drop)(struct work_result *result);
 	void *context;
 };
 
-/* Zero-initialized is one that was never started. */
+/* Zero-initialized: not started. */
 struct work_thread {
 	struct work_kind kind;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t asked, done;
-	VEC(uint8_t) requests;	   /* not done from number `begun` on, and the one before if busy */
-	size_t begun, told, count; /* one after the other: what it was told of is in order */
+	VEC(uint8_t) requests;	   /* requests[begun..] are pending; so is the one before if busy */
+	size_t begun, told, count; /* requests up to `told` are visible to the thread, and sorted */
 	struct work_result *results, **results_end;
 	bool started, busy, stop;
 	int error;
 };
 
 struct work_progress {
+	/*
+	 * last request that was started, or NULL; valid until the owner's next
+	 * call of another function
+	 */
 	size_t done, all;
 	const void *request; /* at hand, or NULL; until the owner's next call but this */
 };
 
-/* kind is copied. Returns 0, or negative errno with *ret as it was. */
+/* kind is copied. Returns 0, or a negative errno with *ret unchanged. */
 int work_thread_start(struct work_thread *ret, const struct work_kind *kind);
 
-/* Stops after the request at hand; drops what is left. */
+/* Stop after the current request; drop pending requests and results. */
 void work_thread_stop(struct work_thread *thread);
 
-/* Ask, of which work_thread_go() tells the thread. Returns 0 or -ENOMEM. */
+/* Queue a request. work_thread_go() passes queued requests to the thread. Returns 0 or -ENOMEM. */
 int work_thread_add(struct work_thread *thread, const void *request);
 void work_thread_go(struct work_thread *thread);
 
-/* Wait until all is done, or cannot be, at most wait_ns. Returns whether it is. */
+/* Wait up to wait_ns for all requests. Returns true if all are done or the thread has failed. */
 bool work_thread_wait(struct work_thread *thread, uint64_t wait_ns);
 
-/* Since all that had been asked for was done last. */
+/* Progress since the queue was last empty. */
 struct work_progress work_thread_progress(struct work_thread *thread);
 
-/* *ret: all results since the last call, the caller's now. Returns 0 or the first error of all. */
+/*
+ * Set *ret to the list of results since the last call, owned by the caller.
+ * Returns 0 or the first error.
+ */
 int work_thread_take(struct work_thread *thread, struct work_result **ret);
 
 #endif
