@@ -165,7 +165,7 @@ class List(harness.KernelTest):
         self.assertNotIn("\x1b", self.list("-p", str(process.pid))[0])
 
     def test_wrong_calls(self):
-        self.assertIn("there is no process", self.list("-p", "4194304", status=1)[1])
+        self.assertIn("does not exist", self.list("-p", "4194304", status=1)[1])
         self.assertIn("given with -p", self.list("1", status=2)[1])
 
 

@@ -92,7 +92,7 @@ class Lives(harness.KernelTest):
         process.communicate()
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stderr.decode(), f"jitbpf: {thread} is a thread of process "
-                                               f"{process.pid}: give that one\n")
+                                               f"{process.pid}: use that pid\n")
 
     def test_program_begun_by_a_thread(self):
         run = self.record([sys.executable, "-c", EXEC_IN_A_THREAD, harness.ENGINE, "hot",

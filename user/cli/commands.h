@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The commands; each has its own file, record.c and so on. */
+/* The commands of jitbpf. Each one has its own file, such as record.c. */
 #ifndef JITBPF_CLI_COMMANDS_H
 #define JITBPF_CLI_COMMANDS_H
 
 #include "cli/options.h"
 
 #define EXIT_USAGE	 2
-#define EXIT_UNSUPPORTED 77 /* this machine, or this user, cannot do it */
+#define EXIT_UNSUPPORTED 77 /* the machine or the user does not meet the requirements */
 
 extern const struct command_spec command_diff;
 extern const struct command_spec command_env;

@@ -27,18 +27,18 @@ struct diff_options {
 
 static const struct option_spec options[] = {
 	{'f', "format", OPTION_STRING, offsetof(struct diff_options, format), "FORMAT",
-	 "table, folded or html (default: by the ending of -o, else table)", 0, 0},
+	 "table, folded or html (default: by the extension of -o, else table)", 0, 0},
 	{'o', "output", OPTION_STRING, offsetof(struct diff_options, output), "FILE",
-	 "write there instead of to standard output", 0, 0},
+	 "write to FILE instead of standard output", 0, 0},
 	{0, "rows", OPTION_NUMBER, offsetof(struct diff_options, rows), "N",
-	 "how many functions the table has, 0 for all (default 30)", 0, UINT32_MAX},
+	 "number of functions in the table, 0 for all (default 30)", 0, UINT32_MAX},
 	{'n', "normalize", OPTION_FLAG, offsetof(struct diff_options, normalize), NULL,
-	 "folded: scale the counts before to the total after", 0, 0},
+	 "folded: scale the counts of BEFORE to the total of AFTER", 0, 0},
 	{'x', "strip-hex", OPTION_FLAG, offsetof(struct diff_options, strip_hex), NULL,
-	 "take names that differ only in numbers like 0x7f00 for one", 0, 0},
+	 "treat names as equal that differ only in numbers like 0x7f00", 0, 0},
 };
 
-/* All of a run, from its recordings to its output. */
+/* State of a run. */
 struct run {
 	const struct diff_options *options;
 	struct replay sides[DIFF_SIDES];
@@ -77,7 +77,9 @@ static const struct format {
 	{"html", ".html", write_html},
 };
 
-/* That called options->format, else by the ending of -o; NULL, having said so, where there is none.
+/*
+ * Choose the format by --format, or else by the extension of -o. Returns NULL
+ * after a message if there is no such format.
  */
 static const struct format *choose_format(const struct diff_options *values)
 {
@@ -90,8 +92,7 @@ static const struct format *choose_format(const struct diff_options *values)
 				   : ends_with(path, formats[i].extension))
 			return &formats[i];
 	}
-	fprintf(stderr, "jitbpf diff: unknown format '%s': wanted is one of",
-		values->format ?: path);
+	fprintf(stderr, "jitbpf diff: unknown format '%s': use one of", values->format ?: path);
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		fprintf(stderr, "%s %s", i ? "," : "",
 			values->format ? formats[i].name : formats[i].extension);
@@ -147,7 +148,8 @@ static int run_diff(const struct command_spec *spec, int argc, char **argv)
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && argc - operand != 2) {
-		fprintf(stderr, "jitbpf diff: two recordings are wanted\n");
+		fprintf(stderr,
+			"jitbpf diff: expected two recordings (see 'jitbpf diff --help')\n");
 		status = EXIT_USAGE;
 	}
 	if (status == OPTIONS_OK) {

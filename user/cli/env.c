@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* jitbpf env: what engines want to find, so that they are ready for a later attach. */
+/* jitbpf env: print the environment that makes engines publish their code for a later attach. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -23,10 +23,10 @@ static const struct option_spec options[] = {
 	 "podman run) (sh)",
 	 0, 0},
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
-	 "the libjitbpf.so to use (the one beside this program)", 0, 0},
+	 "libjitbpf.so to use (default: the one beside this program)", 0, 0},
 };
 
-/* Within quotes nothing is special but the quote itself. */
+/* In single quotes, only the quote itself is special. */
 static void print_shell_quoted(const char *text)
 {
 	putchar('\'');
@@ -82,15 +82,15 @@ static bool has_space(const char *text)
 	return false;
 }
 
-/* The folder is mounted where it is here, so that the values hold in there too. */
+/* The directory is mounted at its own path, so that the values are valid in the container. */
 static int print_for_container(const char *shim_path)
 {
 	int folder = path_folder_bytes(shim_path);
 
 	if (has_space(shim_path) || strchr(shim_path, ':')) {
 		fprintf(stderr,
-			"jitbpf: %s: a space or a colon in the path: options of a container "
-			"cannot name it\n",
+			"jitbpf: %s: container options cannot express a path with a space or a "
+			"colon: install libjitbpf.so elsewhere\n",
 			shim_path);
 		return -EINVAL;
 	}
@@ -105,7 +105,8 @@ static int print_as(const char *format, const char *shim_path)
 	if (!strcmp(format, "container"))
 		return print_for_container(shim_path);
 	if (strcmp(format, "systemd")) {
-		fprintf(stderr, "jitbpf: unknown format '%s': sh, systemd or container\n", format);
+		fprintf(stderr, "jitbpf: unknown format '%s': use sh, systemd or container\n",
+			format);
 		return -EINVAL;
 	}
 	puts("[Service]");
@@ -127,13 +128,14 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 		break;
 	}
 	if (operand < argc) {
-		fprintf(stderr, "jitbpf: env: '%s': there is nothing to name\n", argv[operand]);
+		fprintf(stderr, "jitbpf env: unexpected operand '%s'\n", argv[operand]);
 		return EXIT_USAGE;
 	}
 	err = probe_site_find(values.shim, &site);
 	if (err) {
 		fprintf(stderr, "jitbpf: %s: %s\n", values.shim ?: "libjitbpf.so",
-			err == -ENOEXEC ? "has no jitbpf:event probe" : strerror(-err));
+			err == -ENOEXEC ? "is not a jitbpf shim: it has no probe jitbpf:event"
+					: strerror(-err));
 		return 1;
 	}
 	err = print_as(values.format, site.path);
@@ -141,14 +143,14 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 		return EXIT_USAGE;
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
-	fprintf(stderr, "jitbpf: env: writing standard output: %s\n", strerror(errno));
+	fprintf(stderr, "jitbpf env: writing standard output: %s\n", strerror(errno));
 	return 1;
 }
 
 const struct command_spec command_env = {
 	.name = "env",
 	.usage = "[options]",
-	.summary = "print the environment in which engines publish their code",
+	.summary = "print the environment variables that make engines publish their code",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.run = run,

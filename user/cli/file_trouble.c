@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "sink/write/text.h"
 
-/* Each thread gives up for itself, often what another has given up before. */
+/* Each thread gives up on its own, often on a file that another thread has given up. */
 static bool is_said(const struct file_store *files, uint32_t number, const char *what)
 {
 	for (uint32_t i = 0; i < number; i++) {
@@ -32,9 +32,11 @@ void file_trouble_say(const struct file_store *files)
 	}
 	if (file_store_debuginfod_error(files) == -ENOSYS)
 		text_put_string(&text, "jitbpf: $DEBUGINFOD_URLS is set, but libdebuginfod.so.1 "
-				       "is not installed\n");
+				       "is not installed: names may be missing\n");
 	else if (file_store_debuginfod_error(files) == -EPERM)
-		text_put_string(&text, "jitbpf: debuginfod: the cache would be another user's: "
-				       "set DEBUGINFOD_CACHE_PATH\n");
+		text_put_string(
+			&text,
+			"jitbpf: debuginfod was not used: its cache would belong to another user: "
+			"set DEBUGINFOD_CACHE_PATH\n");
 	text_write(&text, stderr);
 }

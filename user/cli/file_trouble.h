@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Why names may be missing: files and servers that could not be waited for. */
+/* Reports why names may be missing: files and servers that did not answer in time. */
 #ifndef JITBPF_CLI_FILE_TROUBLE_H
 #define JITBPF_CLI_FILE_TROUBLE_H
 
 #include "agent/files/file_store.h"
 
-/* Say it on standard error, a line each. When no thread uses the store any more. */
+/* Print the reports to standard error, one line each. No thread may use the store any more. */
 void file_trouble_say(const struct file_store *files);
 
 #endif

@@ -8,20 +8,21 @@
 #define FIELD(name) offsetof(struct filter_options, name)
 
 static const struct option_spec options[] = {
-	{0, "from", OPTION_SECONDS, FIELD(from_ns), "SEC",
-	 "only samples from so long after the start", 0, UINT64_MAX},
-	{0, "to", OPTION_SECONDS, FIELD(to_ns), "SEC", "only samples before that", 1, UINT64_MAX},
+	{0, "from", OPTION_SECONDS, FIELD(from_ns), "SEC", "only samples from SEC after the start",
+	 0, UINT64_MAX},
+	{0, "to", OPTION_SECONDS, FIELD(to_ns), "SEC", "only samples before SEC after the start", 1,
+	 UINT64_MAX},
 	{0, "pid", OPTION_PIDS, FIELD(pids), "PID[,PID...]", "only samples of these processes"},
 	{0, "thread", OPTION_PIDS, FIELD(tids), "TID[,TID...]", "only samples of these threads"},
 	{0, "comm", OPTION_STRINGS, FIELD(comms), "NAME",
-	 "only processes and threads of this name (may be given several times)"},
+	 "only processes and threads of this name (may be repeated)"},
 };
 
 bool filter_options_check(const struct filter_options *values)
 {
 	if (!values->to_ns || values->from_ns < values->to_ns)
 		return true;
-	fprintf(stderr, "jitbpf: no time lies between --from and --to\n");
+	fprintf(stderr, "jitbpf: --from must be less than --to\n");
 	return false;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The options that say which samples are shown, for every command that shows a recording. */
+/* Options that select samples. Shared by all commands that show a recording. */
 #ifndef JITBPF_CLI_FILTER_OPTIONS_H
 #define JITBPF_CLI_FILTER_OPTIONS_H
 
@@ -12,13 +12,13 @@ struct filter_options {
 	string_list comms;
 };
 
-/* Their values are a struct filter_options. */
+/* The values of these options are a struct filter_options. */
 extern const struct option_table filter_option_table;
 
-/* Is there a time that they leave? Says itself where there is none. */
+/* Returns false, and prints a message, if --from and --to select no time. */
 bool filter_options_check(const struct filter_options *values);
 
-/* What they ask for; borrows from options. */
+/* Returns the filter that the options describe. It borrows from options. */
 static inline struct sample_filter filter_options_filter(const struct filter_options *options)
 {
 	return (struct sample_filter){

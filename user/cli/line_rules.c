@@ -15,7 +15,7 @@ static int read_rule(const char *given, struct code_line_rule *ret)
 		ret->offsets = LINE_OFFSETS_END;
 	if (!mark || mark == given || ret->offsets == LINE_OFFSETS_GUESS) {
 		fprintf(stderr,
-			"jitbpf: bad value '%s' for --line-offsets: wanted is MODULE=start or "
+			"jitbpf: invalid value '%s' for --line-offsets: expected MODULE=start or "
 			"MODULE=end\n",
 			given);
 		return -EINVAL;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The option that says how line tables of JIT code are meant, for who can tell better than a guess.
- */
+/* The option --line-offsets: the meaning of offsets in the line tables of JIT modules. */
 #ifndef JITBPF_CLI_LINE_RULES_H
 #define JITBPF_CLI_LINE_RULES_H
 
@@ -10,13 +9,14 @@
 #define LINE_RULES_OPTION(at)                                                                      \
 	{                                                                                          \
 		0, "line-offsets", OPTION_STRINGS, at, "MODULE=start|end",                         \
-			"what the offsets in line tables of a module of JIT code are, [jit] for "  \
-			"code without a module (else guessed; may be given several times)"         \
+			"meaning of the offsets in the line tables of a JIT module; [jit] is "     \
+			"code without a module (default: guessed; may be repeated)"                \
 	}
 
 /*
- * Read what was given. Says itself what is wrong with it. Returns 0 and sets *ret,
- * -EINVAL or -ENOMEM; line_rules_deinit() is due in any case.
+ * Parse the values of the option; prints a message on errors. Returns 0 and
+ * sets *ret, -EINVAL or -ENOMEM. The caller calls line_rules_deinit() in any
+ * case.
  */
 int line_rules_init(const string_list *given, struct code_line_rules *ret);
 void line_rules_deinit(struct code_line_rules *rules);

@@ -23,8 +23,8 @@ struct list_options {
 #define FIELD(name) offsetof(struct list_options, name)
 
 static const struct option_spec options[] = {
-	{'p', "pid", OPTION_PIDS, FIELD(pids), "PID[,PID...]", "these processes only", 0, 0},
-	{0, "json", OPTION_FLAG, FIELD(json), NULL, "as JSON", 0, 0},
+	{'p', "pid", OPTION_PIDS, FIELD(pids), "PID[,PID...]", "only these processes", 0, 0},
+	{0, "json", OPTION_FLAG, FIELD(json), NULL, "write JSON", 0, 0},
 };
 
 static const struct {
@@ -33,12 +33,12 @@ static const struct {
 	[ENGINE_JOURNAL] = {"journal", "shim, with a journal"},
 	[ENGINE_UNREADABLE] = {"unreadable_journal", "shim, but its journal cannot be read"},
 	[ENGINE_SHIM] = {"shim", "shim, no journal or no events yet"},
-	[ENGINE_JITDUMP] = {"jitdump", "jitdump, which is not read yet"},
-	[ENGINE_PERF_MAP] = {"perf_map", "perf map, which is not read yet"},
+	[ENGINE_JITDUMP] = {"jitdump", "jitdump (not supported yet)"},
+	[ENGINE_PERF_MAP] = {"perf_map", "perf map (not supported yet)"},
 	[ENGINE_NOTHING] = {"nothing", "nothing"},
 };
 
-/* Whether the row's methods are known; of what publishes nothing there are bytes alone. */
+/* Returns true if the methods are known; without publishing only the code size is known. */
 static bool is_counted(const struct engine_row *row)
 {
 	return row->publishes == ENGINE_JOURNAL;
@@ -126,13 +126,13 @@ static int write_table(const struct engine_list *list)
 	err = err ?: out_flush(stdout);
 	if (silent)
 		fprintf(stderr,
-			"jitbpf: what publishes nothing is shown as [unknown]; many engines "
-			"do when they are started in the environment of 'jitbpf env'\n");
+			"jitbpf: code that is not published is shown as [unknown]; many engines publish "
+			"it if they are started with the variables of 'jitbpf env'\n");
 	if (list->hidden)
-		fprintf(stderr, "jitbpf: %llu process%s could not be looked at\n",
+		fprintf(stderr, "jitbpf: %llu process%s could not be inspected\n",
 			(unsigned long long)list->hidden, list->hidden == 1 ? "" : "es");
 	if (!list->rows.size)
-		fprintf(stderr, "jitbpf: no JIT code to be seen\n");
+		fprintf(stderr, "jitbpf: no process with JIT code found\n");
 	return err;
 }
 
@@ -145,8 +145,8 @@ static int add_given(struct engine_list *list, const pid_list *pids)
 
 		if (leader != *pid) {
 			fprintf(stderr,
-				leader ? "jitbpf: %u is a thread of process %u: give that one\n"
-				       : "jitbpf: there is no process %u\n",
+				leader ? "jitbpf: %u is a thread of process %u: use that pid\n"
+				       : "jitbpf: process %u does not exist\n",
 				*pid, leader);
 			return -ESRCH;
 		}
@@ -165,10 +165,10 @@ static int list(const struct list_options *values)
 	else if (!err)
 		err = engine_list_add_all(&found);
 	if (err == -ESRCH)
-		return 1; /* which has been said */
+		return 1; /* a message was printed */
 	err = err ?: values->json ? write_json(&found) : write_table(&found);
 	if (err)
-		fprintf(stderr, "jitbpf: list: %s\n", strerror(-err));
+		fprintf(stderr, "jitbpf list: %s\n", strerror(-err));
 	return err ? 1 : 0;
 }
 
@@ -178,7 +178,8 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && operand < argc) {
-		fprintf(stderr, "jitbpf: list: '%s': processes are given with -p\n", argv[operand]);
+		fprintf(stderr, "jitbpf list: unexpected operand '%s': select processes with -p\n",
+			argv[operand]);
 		status = EXIT_USAGE;
 	}
 	if (status == OPTIONS_OK)
@@ -190,7 +191,7 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 const struct command_spec command_list = {
 	.name = "list",
 	.usage = "[options]",
-	.summary = "show the processes with JIT code, and how they publish it",
+	.summary = "list the processes with JIT code, and how they publish it",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.run = run,

@@ -17,10 +17,10 @@ static void usage(FILE *out)
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-10s%s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out,
-		"\n'jitbpf COMMAND --help' tells more, 'jitbpf --version' which one this is.\n");
+		"\nSee 'jitbpf COMMAND --help' for options, 'jitbpf --version' for the version.\n");
 }
 
-/* Where one of them is closed, a file of ours would be taken for it. */
+/* If a standard stream is closed, a file opened later would take its descriptor. */
 static void occupy_standard_streams(void)
 {
 	int fd;

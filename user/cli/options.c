@@ -15,8 +15,8 @@
 #define HELP_END    90
 
 /*
- * Option number i of a command, its own ones first, and where its value lies;
- * NULL behind the last.
+ * Returns option number i of a command, its own options first, and sets
+ * *ret_value to its value. Returns NULL after the last option.
  */
 static const struct option_spec *option_at(const struct command_spec *spec, size_t i, void *values,
 					   void **ret_value)
@@ -35,7 +35,7 @@ static const struct option_spec *option_at(const struct command_spec *spec, size
 	return &table.options[i];
 }
 
-/* "a, b or c"; of a set "a, b, c". */
+/* Print "a, b or c" for a choice, "a, b, c" for a set. */
 static void print_choices(FILE *out, const struct option_spec *option)
 {
 	for (size_t i = 0; option->choices[i]; i++) {
@@ -45,7 +45,7 @@ static void print_choices(FILE *out, const struct option_spec *option)
 	}
 }
 
-/* Words in the right column, on as many lines as they need. */
+/* Print a text in the right column, wrapped at HELP_END. */
 static void print_column(const char *words)
 {
 	size_t at = HELP_COLUMN;
@@ -93,7 +93,7 @@ static void print_option(const struct option_spec *option)
 
 static void print_help(const struct command_spec *spec)
 {
-	static const struct option_spec help = {'h', "help", OPTION_FLAG, .help = "show this"};
+	static const struct option_spec help = {'h', "help", OPTION_FLAG, .help = "show this help"};
 	const struct option_spec *option;
 	void *value;
 
@@ -119,7 +119,7 @@ static const struct option_spec *find_option(const struct command_spec *spec, ch
 	return NULL;
 }
 
-/* A whole decimal number; true if that is all that text is, up to what *ret_end begins with. */
+/* Parse a decimal number at the start of text. Sets *ret_end to the first character after it. */
 static bool parse_whole(const char *text, const char **ret_end, uint64_t *ret)
 {
 	char *end;
@@ -260,7 +260,7 @@ static enum options_result bad(const struct command_spec *spec, const char *what
 	return OPTIONS_BAD;
 }
 
-/* What would have been right. */
+/* Print the expected kind of value. */
 static void print_wanted(const struct option_spec *option)
 {
 	switch (option->type) {
@@ -268,14 +268,14 @@ static void print_wanted(const struct option_spec *option)
 		fprintf(stderr, "a number from %" PRIu64 " to %" PRIu64, option->min, option->max);
 		break;
 	case OPTION_SIZE:
-		fprintf(stderr, "a size from %" PRIu64 " to %" PRIu64 " bytes, as 64K or 16M",
+		fprintf(stderr, "a size from %" PRIu64 " to %" PRIu64 " bytes, such as 64K or 16M",
 			option->min, option->max);
 		break;
 	case OPTION_SECONDS:
-		fprintf(stderr, "seconds, as 10 or 0.5");
+		fprintf(stderr, "seconds, such as 10 or 0.5");
 		break;
 	case OPTION_PIDS:
-		fprintf(stderr, "numbers above 0, with commas between them");
+		fprintf(stderr, "comma-separated numbers above 0");
 		break;
 	case OPTION_SET:
 		fprintf(stderr, "some of ");
@@ -292,7 +292,7 @@ static void print_wanted(const struct option_spec *option)
 static enum options_result bad_value(const struct command_spec *spec,
 				     const struct option_spec *option, const char *text)
 {
-	fprintf(stderr, "jitbpf %s: bad value '%s' for --%s: wanted is ", spec->name, text,
+	fprintf(stderr, "jitbpf %s: invalid value '%s' for --%s: expected ", spec->name, text,
 		option->long_name);
 	print_wanted(option);
 	fprintf(stderr, "\n");
@@ -312,7 +312,7 @@ enum options_result options_parse(const struct command_spec *spec, int argc, cha
 		if (arg[0] != '-' || !arg[1]) {
 			if (spec->takes_command)
 				break;
-			argv[1 + operands++] = argv[at]; /* where there were options */
+			argv[1 + operands++] = argv[at]; /* over the options that were parsed */
 			continue;
 		}
 		if (!strcmp(arg, "--")) {
@@ -336,7 +336,7 @@ enum options_result options_parse(const struct command_spec *spec, int argc, cha
 			return bad(spec, "unknown option", arg);
 		if (option->type != OPTION_FLAG && !text) {
 			if (at + 1 == argc)
-				return bad(spec, "an argument is missing after", arg);
+				return bad(spec, "missing argument of option", arg);
 			text = argv[++at];
 		}
 		if (!set_value(option, text, value))

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Command-line options: one table per command is its parser, its defaults and
- * its help at once.
- */
+/* Command-line options. One table per command defines the parser, the value types and the help. */
 #ifndef JITBPF_CLI_OPTIONS_H
 #define JITBPF_CLI_OPTIONS_H
 
@@ -15,15 +12,16 @@
 enum option_type {
 	OPTION_FLAG,	/* bool */
 	OPTION_NUMBER,	/* uint32_t, within [min, max] */
-	OPTION_SECONDS, /* uint64_t, ns; given in seconds, may have a fraction */
-	OPTION_SIZE,	/* uint64_t, bytes; K, M and G are understood */
+	OPTION_SECONDS, /* uint64_t, ns; given in seconds, possibly with a fraction */
+	OPTION_SIZE,	/* uint64_t, bytes; with the suffixes K, M and G */
 	OPTION_STRING,	/* const char * */
-	OPTION_STRINGS, /* string_list, one more each time */
+	OPTION_STRINGS, /* string_list; may be repeated */
 	OPTION_PIDS,	/* pid_list, comma-separated */
-	OPTION_CHOICE,	/* uint32_t: which of the choices */
+	OPTION_CHOICE,	/* uint32_t, index of the choice */
 	/*
-	 * uint32_t, a bit for each choice: of those listed, comma-separated; or, where each
-	 * begins with '+' or '-', of what was set before, with and without those.
+	 * uint32_t, a bit per choice. The value is a comma-separated list of
+	 * choices. If each of them begins with '+' or '-', the list adds to and
+	 * removes from the previous value.
 	 */
 	OPTION_SET,
 };
@@ -32,18 +30,18 @@ typedef VEC(const char *) string_list;
 typedef VEC(uint32_t) pid_list;
 
 struct option_spec {
-	char short_name; /* 0: none */
+	char short_name; /* 0 if there is none */
 	const char *long_name;
 	enum option_type type;
 	size_t offset;	      /* of the value in the command's options */
-	const char *argument; /* its name in the help; NULL for a flag */
+	const char *argument; /* name in the help; NULL for a flag */
 	const char *help;
 	uint64_t min, max;	    /* of a NUMBER, SECONDS or SIZE */
-	const char *const *choices; /* of a CHOICE or SET: names, and a NULL */
-	uint32_t empty_set;	    /* of a SET: what it is while its value is 0 */
+	const char *const *choices; /* of a CHOICE or SET: names, terminated by NULL */
+	uint32_t empty_set;	    /* of a SET: the value that 0 stands for */
 };
 
-#define OPTION_TABLES_MAX 3 /* that a command shares */
+#define OPTION_TABLES_MAX 3 /* option tables that a command shares with others */
 
 struct option_table {
 	const struct option_spec *options;
@@ -52,32 +50,36 @@ struct option_table {
 
 struct command_spec {
 	const char *name;
-	const char *usage; /* operands, for the help */
+	const char *usage; /* operands, for the help text */
 	const char *summary;
 	const struct option_spec *options;
 	size_t option_count;
-	/* Those that other commands have too, and where in the command's options their values are.
+	/*
+	 * Tables shared with other commands, and the offset of their values in
+	 * the command's options.
 	 */
 	struct shared_options {
-		const struct option_table *table; /* NULL: no more */
+		const struct option_table *table; /* NULL ends the array */
 		size_t offset;
 	} shared[OPTION_TABLES_MAX];
-	bool takes_command; /* its operands: an option behind the first one is that command's */
-	int (*run)(const struct command_spec *spec, int argc, char **argv); /* exit status */
+	bool takes_command; /* the operands are a command, whose options are not parsed */
+	/* returns the exit status */
+	int (*run)(const struct command_spec *spec, int argc, char **argv);
 };
 
-/* But for OPTIONS_OK, the status to exit with. */
+/* Result of parsing. Values other than OPTIONS_OK are exit statuses. */
 enum options_result {
 	OPTIONS_OK = -1,
 	OPTIONS_HELP = 0, /* help was printed */
-	OPTIONS_BAD = 2,  /* what is wrong was printed */
+	OPTIONS_BAD = 2,  /* a message was printed */
 };
 
 /*
- * Parse argv[1..] into values, which holds the defaults. Options end behind "--", or at
- * the first operand of a command that takes another; else operands may stand between
- * them, and are moved behind them. *ret_operand is the index of the first operand.
- * Whatever it returns, options_release() is due.
+ * Parse argv[1..] into values, which holds the defaults. Options end after
+ * "--", or at the first operand if the command takes a command. Otherwise
+ * operands may be mixed with options, and are moved behind them. Sets
+ * *ret_operand to the index of the first operand. The caller calls
+ * options_release() in any case.
  */
 enum options_result options_parse(const struct command_spec *spec, int argc, char **argv,
 				  void *values, int *ret_operand);

@@ -13,29 +13,32 @@
 #include "base/scope.h"
 #include "base/text.h"
 
-#define TEMPORARY_NAMES 100 /* that are tried */
+#define TEMPORARY_NAMES 100 /* limit of names that are tried */
 
-/* Names of open files rather than of files: what they stand for is not to be replaced. */
+/* Returns true for paths that name open files, which must not be replaced. */
 static bool names_open_file(const char *path)
 {
 	return begins_with(path, "/proc/") || begins_with(path, "/dev/fd/") ||
 	       begins_with(path, "/dev/std");
 }
 
-/* May another file take the place of this one? */
+/* Returns true if the file can be replaced by another one. */
 static bool is_replaceable(const char *path)
 {
 	struct statx st;
 
 	if (statx(AT_FDCWD, path, 0, STATX_TYPE, &st))
-		/* It is to be new; but not where a link says. */
+		/* A new file is fine, but not through a dangling link. */
 		return errno == ENOENT &&
 		       statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, &st);
 	return S_ISREG(st.stx_mode) && !(st.stx_attributes & STATX_ATTR_MOUNT_ROOT) &&
 	       !names_open_file(path) && !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
 }
 
-/* The path without links; its last part need not exist. NULL: its folder does not. */
+/*
+ * Returns the path with links resolved; its last component need not exist.
+ * Returns NULL if the directory does not exist.
+ */
 static char *resolve(const char *path)
 {
 	AUTO_FREE char *whole = realpath(path, NULL), *folder = NULL, *resolved = NULL;
@@ -51,7 +54,7 @@ static char *resolve(const char *path)
 	return target;
 }
 
-/* The next name beside target that nobody is likely to have. NULL: no memory. */
+/* Returns temporary name `number` for a target; NULL if memory is short. */
 static char *temporary_name(const char *target, int number)
 {
 	char *name;
@@ -59,7 +62,7 @@ static char *temporary_name(const char *target, int number)
 	return asprintf(&name, "%s.tmp-%d-%d", target, getpid(), number) < 0 ? NULL : name;
 }
 
-/* Create it under a passing name: for file systems that know no files without one. */
+/* Create the file under a temporary name, for file systems without O_TMPFILE. */
 static int create_named(struct output_file *file)
 {
 	for (int i = 0; i < TEMPORARY_NAMES; i++) {
@@ -78,7 +81,7 @@ static int create_named(struct output_file *file)
 	return -EEXIST;
 }
 
-/* A file without a name vanishes with us, however we end. */
+/* Create the file without a name if possible: it disappears if the process is killed. */
 static int create(struct output_file *file)
 {
 	AUTO_FREE char *folder = strndup(file->target, path_folder_bytes(file->target));
@@ -89,7 +92,7 @@ static int create(struct output_file *file)
 	return file->fd >= 0 ? 0 : create_named(file);
 }
 
-/* What root writes for somebody is theirs. */
+/* A file that root writes on behalf of a sudo user belongs to that user. */
 static void give_to_invoking_user(int fd)
 {
 	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
@@ -97,10 +100,10 @@ static void give_to_invoking_user(int fd)
 	if (geteuid() || !uid || !gid)
 		return;
 	if (fchown(fd, (uid_t)strtoul(uid, NULL, 10), (gid_t)strtoul(gid, NULL, 10)))
-		return; /* it stays root's: no harm */
+		return; /* it stays root's, which does no harm */
 }
 
-/* It is to be whose the one before was, and as open to others. */
+/* The new file gets the owner and the permissions of the file that it replaces. */
 static void inherit(const struct output_file *file)
 {
 	struct stat st;
@@ -108,7 +111,8 @@ static void inherit(const struct output_file *file)
 	if (stat(file->target, &st))
 		return;
 	if (fchown(file->fd, st.st_uid, st.st_gid))
-		st.st_mode &= 0700; /* not to a group that it was not meant for */
+		/* without the group, group permissions would apply to the wrong group */
+		st.st_mode &= 0700;
 	fchmod(file->fd, st.st_mode & 0777);
 }
 
@@ -153,7 +157,7 @@ int output_file_begin(struct output_file *file)
 	return 0;
 }
 
-/* Give it a passing name, since only what has one can take another's place. */
+/* Give the file a temporary name: rename() needs one. */
 static int name(struct output_file *file)
 {
 	char self[32];

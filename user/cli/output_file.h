@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A file being written anew. Until it is published it has no name, or a passing
- * one beside its place, and what stands there stays as it is. What cannot be
- * replaced (a device, a FIFO, a file in a folder that takes none, one that is
- * mounted by itself) is written in place, and emptied only when that begins.
+ * An output file that replaces an existing file only when it is complete. Until
+ * it is published, it has no name or a temporary name beside its target, and
+ * the existing file is unchanged. A file that cannot be replaced is written in
+ * place, and truncated when writing begins: a device, a FIFO, a mount point, or
+ * a file in a directory without write permission.
  */
 #ifndef JITBPF_CLI_OUTPUT_FILE_H
 #define JITBPF_CLI_OUTPUT_FILE_H
@@ -11,28 +12,31 @@
 #include <stdbool.h>
 
 struct output_file {
-	int fd;		 /* to write to; the caller's to close */
-	char *target;	 /* where it will stand, links resolved; NULL: it stands in place */
-	char *temporary; /* its name until then; NULL: it has none yet */
-	bool stale;	 /* in place, with what was there before */
+	int fd;		 /* file descriptor to write to; closed by the caller */
+	char *target;	 /* final path, with links resolved; NULL if the file is written in place */
+	char *temporary; /* temporary name; NULL if it has none */
+	bool stale;	 /* written in place, and still has its old contents */
 };
 
-/* Returns 0 or negative errno, with nothing changed but that a passing file may be there. */
+/*
+ * Returns 0 or a negative errno. On failure nothing is changed, but a temporary
+ * file may be left.
+ */
 int output_file_open(const char *path, struct output_file *ret);
 
-/* Are both the same file, or will be? Devices and the like may be written to twice. */
+/* Returns true if both are the same file. Devices and the like may be opened twice. */
 bool output_file_same(const struct output_file *a, const struct output_file *b);
 
-/* To be called before the first byte is written. Returns 0 or negative errno. */
+/* Call it before the first byte is written. Returns 0 or a negative errno. */
 int output_file_begin(struct output_file *file);
 
 /*
- * Put it in its place, whole or to be written on: from now on it stands there.
- * Returns 0 or negative errno. More than once is fine.
+ * Move the file to its final path; it may still be written to afterwards.
+ * Returns 0 or a negative errno. May be called repeatedly.
  */
 int output_file_publish(struct output_file *file);
 
-/* Release all but fd; what has not been published is gone. */
+/* Free all but fd. A file that was not published is deleted. */
 void output_file_deinit(struct output_file *file);
 
 #endif

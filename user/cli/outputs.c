@@ -12,10 +12,10 @@
 
 #define BUFFER_BYTES (1u << 20)
 
-/* Under a FILE, which by itself does not remember why it could not write. */
+/* The stream under a FILE. It remembers the errno of a failed write, which stdio does not. */
 struct output_stream {
 	struct output_file file;
-	int error; /* the first */
+	int error; /* the first error */
 	bool said;
 };
 
@@ -48,7 +48,7 @@ static int stream_close(void *stream_)
 	return stream->error;
 }
 
-/* Open a file that no other output is. */
+/* Open a file, unless it is already open as another output. */
 static int open_file(const struct outputs *outputs, const char *path, struct output_file *ret)
 {
 	int err = output_file_open(path, ret);
@@ -66,7 +66,7 @@ static int open_file(const struct outputs *outputs, const char *path, struct out
 	return err;
 }
 
-/* The FILE over output->stream, which takes file over; on failure too. */
+/* Create the FILE and output->stream. Takes over file in all cases. */
 static int open_stream(struct output *output, struct output_file *file)
 {
 	static const cookie_io_functions_t functions = {
@@ -90,7 +90,7 @@ static int open_stream(struct output *output, struct output_file *file)
 	return 0;
 }
 
-/* How it is to be written: output->sink, NULL for a recording. */
+/* Set output->sink, or output->recording. */
 static int choose_format(const struct outputs *outputs, struct output *output, const char *name)
 {
 	bool recording = !name && output->path && ends_with(output->path, RECORDING_EXTENSION);
@@ -102,7 +102,7 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 	output->recording = recording && !outputs->no_recordings;
 	if (output->sink || output->recording)
 		return 0;
-	fprintf(stderr, "jitbpf: unknown format '%s': wanted is one of %s\n", name ?: output->path,
+	fprintf(stderr, "jitbpf: unknown format '%s': use one of %s\n", name ?: output->path,
 		name ? "firefox, folded, html, pprof, script, speedscope, summary"
 		: outputs->no_recordings
 			? ".folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt"
@@ -110,7 +110,7 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 	return -EINVAL;
 }
 
-/* Open what output names, and add it. */
+/* Open an output and add it. */
 static int open_output(struct outputs *outputs, struct output output)
 {
 	struct output_file file = {.fd = STDOUT_FILENO};
@@ -121,13 +121,13 @@ static int open_output(struct outputs *outputs, struct output output)
 	err = err ?: open_stream(&output, &file);
 	if (err) {
 		fprintf(stderr, "jitbpf: %s: %s\n", output.path ?: "standard output",
-			err == -EBUSY ? "given twice" : strerror(-err));
+			err == -EBUSY ? "given twice as an output" : strerror(-err));
 		return err;
 	}
 	return vec_push(&outputs->files, output);
 }
 
-/* Opened again it would be written from its beginning, over what the shell put there. */
+/* Opening the path again would start at offset 0, over what the shell redirected there. */
 static bool is_standard_output(const char *path)
 {
 	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
@@ -139,7 +139,7 @@ int outputs_add(struct outputs *outputs, const char *path, const char *name)
 	int err = choose_format(outputs, &output, name);
 
 	if (!err && output.recording && outputs_recording(outputs)) {
-		fprintf(stderr, "jitbpf: one recording at a time\n");
+		fprintf(stderr, "jitbpf: only one output can be a recording (.jitbpf)\n");
 		err = -EINVAL;
 	}
 	if (path && is_standard_output(path))

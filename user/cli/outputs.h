@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The files that a run writes: what each -o asks for. They replace what was
- * there before once they are whole (cli/output_file.h), and not at all where the
- * run fails; a recording does when it has really begun.
+ * The output files of a run, one per -o. A file replaces an existing one when
+ * it is complete (cli/output_file.h), and not at all if the run fails. A
+ * recording replaces the existing file when the recording has started.
  */
 #ifndef JITBPF_CLI_OUTPUTS_H
 #define JITBPF_CLI_OUTPUTS_H
@@ -18,59 +18,60 @@
 struct output_stream; /* see outputs.c */
 
 struct output {
-	const char *path; /* borrowed; NULL: standard output */
-	FILE *file;
-	struct output_stream *stream; /* behind file */
-	const struct sink_ops *sink;  /* NULL: a recording, or the caller's own format */
+	const char *path;	      /* borrowed; NULL is standard output */
+	FILE *file;		      /* a stdio stream over `stream` */
+	struct output_stream *stream; /* under file */
+	const struct sink_ops *sink;  /* NULL for a recording or a format of the caller */
 	bool recording;
-	bool whole; /* all that belongs into it has been written, and has to be kept */
+	bool whole; /* completely written, to be published */
 };
 
 struct outputs {
 	VEC(struct output) files;
-	bool no_recordings; /* for a command that makes none */
+	bool no_recordings; /* for commands that write no recordings */
 };
 
 /*
- * Open one for writing, and add it: NULL, "-" or "/dev/stdout" is standard output.
- * The format is that called name, or, where that is NULL, follows the ending of
- * path. Says itself what is wrong; then
- * nothing that was there before is touched.
- * Returns 0 or negative errno: -EINVAL where there is no such format, or one too many.
+ * Open an output and add it. path is borrowed; NULL, "-" and "/dev/stdout" are
+ * standard output. The format is `name`, or depends on the extension of path if
+ * name is NULL. Prints a message on errors, and then leaves existing files
+ * unchanged. Returns 0 or a negative errno: -EINVAL for an unknown format or a
+ * second recording.
  */
 int outputs_add(struct outputs *outputs, const char *path, const char *name);
 
 /*
- * The same, of a file (NULL: standard output) whose format is the caller's: it
- * has no sink. Sets *ret, which outputs_close() closes.
+ * Open an output file (NULL: standard output) in a format of the caller,
+ * without a sink. Sets *ret, which outputs_close() closes. Returns the same
+ * errors.
  */
 int outputs_add_file(struct outputs *outputs, const char *path, FILE **ret);
 
-/* Add the sinks to pipeline. Returns 0 or -ENOMEM. */
+/* Add the sinks to the pipeline. Returns 0 or -ENOMEM. */
 int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline);
 
-/* The file of the recording, or NULL where none was asked for. */
+/* Returns the file of the recording, or NULL if there is none. */
 FILE *outputs_recording(const struct outputs *outputs);
 
 /*
- * The recording, if there is one, takes its place from now on. Says itself what
- * is wrong; that is an error of writing, which leaves the other outputs whole.
+ * Publish the recording, if there is one. A failure is reported as a write
+ * error, and leaves the other outputs intact.
  */
 void outputs_begin_recording(struct outputs *outputs);
 
 /*
- * Write all that have a sink. Says itself what is wrong, and keeps the others.
- * Returns 0 or the first error.
+ * Write the outputs with a sink. Prints a message for each failure and
+ * continues with the others. Returns 0 or the first error.
  */
 int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct status_line *status);
 
-/* All is whole: for formats that are the caller's. */
+/* Mark all outputs as complete. For formats of the caller. */
 void outputs_keep(struct outputs *outputs);
 
-/* Say what could not be written so far, each output once. Returns 0 or the first error. */
+/* Print the write errors so far, each output once. Returns 0 or the first error. */
 int outputs_check(const struct outputs *outputs);
 
-/* Flush, check, keep what is whole, and close. Returns 0 or the first error. */
+/* Flush, publish complete outputs, and close all. Returns 0 or the first error. */
 int outputs_close(struct outputs *outputs);
 
 #endif

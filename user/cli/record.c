@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* jitbpf record: the live kernel through the stages. */
+/* jitbpf record: profile on the live kernel. */
 #include <malloc.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -14,7 +14,10 @@
 #include "cli/record_setup.h"
 #include "cli/view_options.h"
 
-/* From here on memory goes back to the system at once: symbols are read in large, brief pieces. */
+/*
+ * Larger allocations are returned to the system when they are freed: symbols
+ * are read in large, short-lived buffers.
+ */
 #define LARGE_PIECE_BYTES (256 << 10)
 
 #define ROWS_ROUND_MS 10 /* while stacks wait for unwind rows */
@@ -22,36 +25,36 @@
 #define FIELD(name) offsetof(struct record_options, name)
 
 static const struct option_spec options[] = {
-	{'F', "freq", OPTION_NUMBER, FIELD(freq_hz), "HZ", "samples a second on each CPU (99)", 1,
-	 1000000},
-	{'d', "duration", OPTION_SECONDS, FIELD(duration_ns), "SEC", "stop after so long", 1,
+	{'F', "freq", OPTION_NUMBER, FIELD(freq_hz), "HZ",
+	 "samples per second on each CPU (default 99)", 1, 1000000},
+	{'d', "duration", OPTION_SECONDS, FIELD(duration_ns), "SEC", "stop after SEC seconds", 1,
 	 UINT64_MAX},
 	{'p', "pid", OPTION_PIDS, FIELD(target.pids), "PID[,PID...]",
-	 "profile these processes and the children they will have, until they end", 0, 0},
+	 "profile these processes and their future children, until they end", 0, 0},
 	{'a', "all", OPTION_FLAG, FIELD(target.system_wide), NULL,
-	 "profile the whole system, also where a command is given", 0, 0},
+	 "profile the whole system, even if a command is given", 0, 0},
 	{'o', "output", OPTION_STRINGS, FIELD(outputs), "FILE",
 	 ".jitbpf, .folded, .html, .json.gz (Firefox Profiler), .pb.gz (pprof), "
-	 ".speedscope.json or .txt (script), may be given several times "
-	 "(profile.jitbpf)",
+	 ".speedscope.json or .txt (script); may be repeated "
+	 "(default profile.jitbpf)",
 	 0, 0},
 	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,
 	 "record the user registers with every sample", 0, 0},
 	{0, "code-ring", OPTION_SIZE, FIELD(code_ring_bytes), "SIZE",
-	 "room for JIT records on their way (8M)", 4096, 1u << 30},
+	 "size of the ring for JIT records (default 8M)", 4096, 1u << 30},
 	{0, "sample-ring", OPTION_SIZE, FIELD(sample_ring_bytes), "SIZE",
-	 "room for samples on their way, of each CPU (2M)", 4096, 1u << 30},
+	 "size of each CPU's ring for samples (default 2M)", 4096, 1u << 30},
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
-	 "the libjitbpf.so to use (the one beside this program)", 0, 0},
+	 "libjitbpf.so to use (default: the one beside this program)", 0, 0},
 	{0, "no-env", OPTION_FLAG, FIELD(no_env), NULL,
-	 "leave the command's environment alone (else it is that of 'jitbpf env')", 0, 0},
+	 "do not add the variables of 'jitbpf env' to the command's environment", 0, 0},
 	{0, "no-debuginfod", OPTION_FLAG, FIELD(no_debuginfod), NULL,
-	 "ask no server for debug info, whatever $DEBUGINFOD_URLS says", 0, 0},
+	 "do not query the servers in $DEBUGINFOD_URLS for debug info", 0, 0},
 	LINE_RULES_OPTION(FIELD(line_offsets)),
 	{'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "no summary at the end", 0, 0},
 };
 
-/* Drain once. Returns an enum source_state, or negative errno, which has been said. */
+/* Run one round. Returns an enum source_state, or a negative errno after a message. */
 static int round_once(struct recording *run)
 {
 	int state = pipeline_round(run->pipeline, &run->source, run->recorder);
@@ -78,7 +81,7 @@ static int start(struct recording *run)
 	err = target_go(&run->target);
 	if (err)
 		return err;
-	/* Until now it could have failed, and what was there before would have stayed. */
+	/* Until now, a failure leaves the existing file in place. */
 	outputs_begin_recording(&run->outputs);
 	return 0;
 }
@@ -121,14 +124,14 @@ static int record_until_told(struct recording *run)
 	return 0;
 }
 
-/* The names are there: what finding them took makes room for what writing them takes. */
+/* Free the symbolizer before the outputs are written, to bound the peak of memory. */
 static void end_naming(struct recording *run)
 {
 	symbol_worker_destroy(TAKE_PTR(run->worker));
 	symbolizer_destroy(TAKE_PTR(run->symbolizer));
 }
 
-/* What is left in the rings, names, files. */
+/* Drain the rings, resolve names, and write the outputs. */
 static int finish(struct recording *run)
 {
 	int state, err;
@@ -136,7 +139,7 @@ static int finish(struct recording *run)
 	live_source_stop(run->live);
 	stop_signals_release(&run->signals);
 	while ((state = round_once(run)) > 0)
-		poll(NULL, 0, 1); /* somebody has to get on with what he has begun */
+		poll(NULL, 0, 1); /* a process must complete a record that it has reserved */
 	if (state < 0)
 		return state;
 	err = pipeline_finish(run->pipeline);
@@ -167,7 +170,7 @@ static int record_all(struct recording *run)
 	return err ?: finish(run);
 }
 
-/* Returns the status to exit with. */
+/* Returns the exit status. */
 static int record(const struct record_options *values)
 {
 	struct recording run = {
@@ -181,7 +184,7 @@ static int record(const struct record_options *values)
 		status = EXIT_UNSUPPORTED;
 	if (run.misused)
 		status = EXIT_USAGE;
-	stop_signals_release(&run.signals); /* the command may take its time to end */
+	stop_signals_release(&run.signals); /* the command may run on for a while */
 	err = outputs_close(&run.outputs);
 	if (err)
 		status = 1;
@@ -190,13 +193,13 @@ static int record(const struct record_options *values)
 	return status;
 }
 
-/* Can it be done? Returns OPTIONS_OK, or the status to exit with. */
+/* Returns OPTIONS_OK, or the exit status after a message. */
 static int check(const struct record_options *values)
 {
 	char missing[256];
 
 	if (values->target.pids.size && (values->target.command || values->target.system_wide)) {
-		fprintf(stderr, "jitbpf record: -p goes neither with -a nor with a command\n");
+		fprintf(stderr, "jitbpf record: -p cannot be combined with -a or a command\n");
 		return EXIT_USAGE;
 	}
 	if (requirements_missing(missing, sizeof(missing))) {
@@ -222,7 +225,7 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))
 		status = OPTIONS_BAD;
 	if (status == OPTIONS_OK) {
-		/* A few for each CPU, and the files that code comes from. */
+		/* Descriptors are needed for each CPU, and for each file with code. */
 		getrlimit(RLIMIT_NOFILE, &values.open_files);
 		setrlimit(RLIMIT_NOFILE,
 			  &(struct rlimit){values.open_files.rlim_max, values.open_files.rlim_max});

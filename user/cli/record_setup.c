@@ -64,7 +64,7 @@ static int build_unwinding(struct recording *run)
 	return unwind_worker_create(&files, &memory, &run->unwind_worker, &run->unwind_service);
 }
 
-/* Behind the live source, which knows the kernel's names. */
+/* Call it after open_live(): the live source has the kernel's names. */
 static int build_stages(struct recording *run)
 {
 	struct naming_progress naming;
@@ -112,10 +112,10 @@ static int find_shim(struct recording *run)
 
 	if (err == -ENOENT && !run->options->shim)
 		fprintf(stderr,
-			"jitbpf: libjitbpf.so is not beside this program: build it, or say where "
-			"it is with --shim\n");
+			"jitbpf: libjitbpf.so is missing beside this program: build it, or give its "
+			"path with --shim\n");
 	else if (err == -ENOEXEC)
-		fprintf(stderr, "jitbpf: %s: has no jitbpf:event probe\n",
+		fprintf(stderr, "jitbpf: %s: is not a jitbpf shim: it has no probe jitbpf:event\n",
 			run->options->shim ?: "libjitbpf.so");
 	else if (err)
 		record_complain(err, run->options->shim ?: "libjitbpf.so");
@@ -167,7 +167,7 @@ int record_set_up(struct recording *run)
 	err = err ?: open_outputs(run);
 	if (err)
 		return err;
-	/* Not before: whoever opens a FIFO waits for its reader, and may be sick of it. */
+	/* Opening a FIFO blocks until it has a reader; Ctrl-C must still work then. */
 	err = stop_signals_init(&run->signals);
 	err = err ?: file_store_create(&files, &run->files);
 	if (err)
@@ -188,7 +188,7 @@ int record_set_up(struct recording *run)
 void record_release(struct recording *run)
 {
 	recorder_destroy(run->recorder);
-	/* They may be looking at modules of the pipeline, or asking the live source's program. */
+	/* The workers may use modules of the pipeline and the live source's BPF program. */
 	symbol_worker_destroy(run->worker);
 	unwind_worker_destroy(run->unwind_worker);
 	pipeline_destroy(run->pipeline);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a recording is made of, while it runs: built, and taken down again. */
+/* Set-up and release of the objects of a recording run. */
 #ifndef JITBPF_CLI_RECORD_SETUP_H
 #define JITBPF_CLI_RECORD_SETUP_H
 
@@ -20,7 +20,7 @@
 
 struct record_options {
 	uint32_t freq_hz;
-	uint64_t duration_ns; /* 0: until it is stopped */
+	uint64_t duration_ns; /* 0: until stopped */
 	struct target_options target;
 	string_list outputs;
 	bool user_regs;
@@ -33,10 +33,10 @@ struct record_options {
 	struct view_options view;
 	string_list line_offsets;
 	struct code_line_rules line_rules;
-	struct rlimit open_files; /* the limit before we raised it */
+	struct rlimit open_files; /* the limit before it was raised */
 };
 
-/* All that a recording holds while it runs. */
+/* The objects of a running recording. */
 struct recording {
 	const struct record_options *options;
 	struct probe_site site;
@@ -53,18 +53,19 @@ struct recording {
 	struct outputs outputs;
 	struct recorder *recorder;
 	struct target target;
-	bool unsupported; /* by this machine, or for this user */
-	bool misused;	  /* it was called wrongly */
+	bool unsupported; /* the machine or the user does not meet the requirements */
+	bool misused;	  /* invalid options */
 	struct stop_signals signals;
 	struct status_line status;
 };
 
-/* Say what failed, and hand err on. */
+/* Print an error message. Returns err. */
 int record_complain(int err, const char *what);
 
 /*
- * Build all of it; the command waits to be let go, and no samples are taken yet. Returns 0, or
- * negative errno, which has been said. record_release() is due in any case.
+ * Create all objects. The command is forked and waits; no samples are taken
+ * yet. Prints a message on errors. Returns 0 or a negative errno. The caller
+ * calls record_release() in any case.
  */
 int record_set_up(struct recording *run);
 void record_release(struct recording *run);

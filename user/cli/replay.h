@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A recording that a command shows: opened, and run through a pipeline of its own. */
+/* A recording that a command shows: opened, and replayed through a pipeline. */
 #ifndef JITBPF_CLI_REPLAY_H
 #define JITBPF_CLI_REPLAY_H
 
@@ -12,7 +12,7 @@
 
 struct file_store;
 
-/* Zero-initialized holds nothing. */
+/* Zero-initialized is valid for replay_close(). */
 struct replay {
 	const char *path; /* borrowed */
 	struct blob blob;
@@ -21,23 +21,23 @@ struct replay {
 	struct symbolize_now now;
 	struct pipeline *pipeline; /* sinks may be added before replay_run() */
 	struct status_line status;
-	bool damaged; /* what precedes the damage is there all the same */
+	bool damaged; /* the recording is damaged; the part before the damage is used */
 };
 
 /*
- * Open a recording. path, line_rules and what filter borrows outlive the replay;
- * view is copied, NULL shows everything. debuginfod: servers may be asked for what the
- * recording has no names for. Says itself what is wrong. Returns 0 or negative
- * errno; replay_close() is due in both cases.
+ * Open a recording. path, line_rules and what filter borrows must outlive the
+ * replay. view is copied; NULL shows everything. debuginfod: query servers for
+ * names that the recording lacks. Prints a message on errors. Returns 0 or a
+ * negative errno; the caller calls replay_close() in any case.
  */
 int replay_open(struct replay *replay, const char *path, const struct sample_filter *filter,
 		const struct view_options *view, const struct code_line_rules *line_rules,
 		bool debuginfod);
 
 /*
- * Run all of it through the pipeline and finish that: its view is complete then.
- * Says itself what is wrong; damage in the middle is no error, but sets damaged.
- * Returns 0 or negative errno.
+ * Replay the recording and finish the pipeline, which completes its view.
+ * Prints a message on errors. Damage in the recording is not an error, but sets
+ * `damaged`. Returns 0 or a negative errno.
  */
 int replay_run(struct replay *replay);
 

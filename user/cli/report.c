@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* jitbpf report: a recording through the same stages. */
+/* jitbpf report: show a recording. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,18 +26,18 @@ struct report_options {
 static const struct option_spec options[] = {
 	{'f', "format", OPTION_STRING, offsetof(struct report_options, format), "FORMAT",
 	 "firefox, folded, html, pprof, script, speedscope or summary "
-	 "(default: by the ending of -o, else summary)",
+	 "(default: by the extension of -o, else summary)",
 	 0, 0},
-	{0, "json", OPTION_FLAG, offsetof(struct report_options, json), NULL, "the summary as JSON",
-	 0, 0},
+	{0, "json", OPTION_FLAG, offsetof(struct report_options, json), NULL,
+	 "write the summary as JSON", 0, 0},
 	{'o', "output", OPTION_STRING, offsetof(struct report_options, output), "FILE",
-	 "write there instead of to standard output", 0, 0},
+	 "write to FILE instead of standard output", 0, 0},
 	{0, "no-debuginfod", OPTION_FLAG, offsetof(struct report_options, no_debuginfod), NULL,
-	 "ask no server for debug info, whatever $DEBUGINFOD_URLS says"},
+	 "do not query the servers in $DEBUGINFOD_URLS for debug info"},
 	LINE_RULES_OPTION(offsetof(struct report_options, line_offsets)),
 };
 
-/* What precedes damage in the recording is reported all the same. */
+/* If the recording is damaged, the part before the damage is shown. */
 static int show(struct replay *replay, struct outputs *outputs)
 {
 	int err = outputs_attach(outputs, replay->pipeline);
@@ -46,7 +46,7 @@ static int show(struct replay *replay, struct outputs *outputs)
 	return err ?: outputs_write(outputs, replay->pipeline, &replay->status);
 }
 
-/* Returns the status to exit with. */
+/* Returns the exit status. */
 static int report(const struct report_options *values, const char *path)
 {
 	const struct sample_filter filter = filter_options_filter(&values->filter);
@@ -73,7 +73,7 @@ static int report(const struct report_options *values, const char *path)
 	return misused ? EXIT_USAGE : err || replay.damaged;
 }
 
-/* Do the options make sense together? Says itself what does not. */
+/* Returns false after a message if the options contradict each other. */
 static bool check(const struct report_options *values)
 {
 	if (values->json && values->format && strcmp(values->format, "summary")) {
@@ -90,7 +90,8 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && argc - operand != 1) {
-		fprintf(stderr, "jitbpf report: one recording is wanted\n");
+		fprintf(stderr,
+			"jitbpf report: expected one recording (see 'jitbpf report --help')\n");
 		status = EXIT_USAGE;
 	}
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))

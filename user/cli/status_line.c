@@ -20,7 +20,7 @@ void status_line_init(struct status_line *line)
 		.shown = isatty(STDERR_FILENO),
 		.start_ns = clock_now_ns(),
 	};
-	line->last_ns = line->start_ns; /* what is over soon shows nothing */
+	line->last_ns = line->start_ns; /* short runs show no line */
 }
 
 bool status_line_due(const struct status_line *line)
@@ -35,7 +35,7 @@ static uint32_t terminal_columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
 }
 
-/* A line that is wrapped could not be written over. */
+/* A line that wraps could not be overwritten. */
 static void cut(char *s, uint32_t columns)
 {
 	for (uint32_t bytes; *s; s += bytes) {

@@ -44,15 +44,15 @@ static int follow(struct target *target, uint32_t pid, struct live_source *live)
 	int err;
 
 	if (!leader)
-		fprintf(stderr, "jitbpf: there is no process %u\n", pid);
+		fprintf(stderr, "jitbpf: process %u does not exist\n", pid);
 	else if (leader != pid)
-		fprintf(stderr, "jitbpf: %u is a thread of process %u: give that one\n", pid,
+		fprintf(stderr, "jitbpf: %u is a thread of process %u: use that pid\n", pid,
 			leader);
 	if (leader != pid)
 		return -ESRCH;
 	err = process_watch_add(&target->watch, pid);
 	err = err ?: live_source_track(live, pid);
-	return err ? complain(err, "following a process") : 0;
+	return err ? complain(err, "tracking a process") : 0;
 }
 
 int target_follow_processes(struct target *target, struct live_source *live)
@@ -76,7 +76,7 @@ int target_prepare_command(struct target *target, const struct command_environme
 		return complain(err, "starting the command");
 	target->has_command = true;
 	err = live_source_track(live, (uint32_t)target->command.pid);
-	return err ? complain(err, "following the command") : 0;
+	return err ? complain(err, "tracking the command") : 0;
 }
 
 int target_go(struct target *target)

@@ -7,21 +7,21 @@
 
 static const struct option_spec view_options[] = {
 	{0, "by", OPTION_CHOICE, FIELD(by), "WHAT",
-	 "what folded stacks and the flame graph begin with, the name of the process (comm), with "
-	 "its pid, or that of the thread with both",
+	 "root of folded stacks and flame graphs: the process name (comm), that and the pid, or "
+	 "the thread name and both ids",
 	 .choices = view_by_names},
 	{0, "kernel", OPTION_CHOICE, FIELD(kernel), "yes|no",
-	 "whether to show kernel frames; without them a sample belongs to what called the kernel",
+	 "show kernel frames; without them a sample counts for the caller of the kernel",
 	 .choices = view_kernel_names},
 	{0, "no-inline", OPTION_FLAG, FIELD(no_inline),
-	 .help = "no inlined frames: their samples are those of the function around them"},
+	 .help = "hide inlined frames; their samples count for the enclosing function"},
 	{0, "no-demangle", OPTION_FLAG, FIELD(no_demangle),
-	 .help = "names as they were linked; a recording keeps the names that it was made with"},
+	 .help = "show linkage names; a recording keeps the names that it was made with"},
 };
 
 static const struct option_spec script_options[] = {
 	{0, "fields", OPTION_SET, FIELD(fields), "[+|-]FIELD,...",
-	 "what the script format shows, or what beside (+) and without (-) the usual",
+	 "fields of the script format, or additions (+) and removals (-) to the default",
 	 .empty_set = SCRIPT_FIELDS_DEFAULT, .choices = script_field_names},
 };
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The options that say how a profile is looked at: the same in every command that shows one. */
+/* Options that select what is shown of a profile. Shared by all commands that show one. */
 #ifndef JITBPF_CLI_VIEW_OPTIONS_H
 #define JITBPF_CLI_VIEW_OPTIONS_H
 
 #include "cli/options.h"
 #include "sink/view_options.h"
 
-/* The values of both are one struct view_options; the second is for commands that write scripts. */
+/*
+ * The values of both tables are one struct view_options. The second table is
+ * for commands that write scripts.
+ */
 extern const struct option_table view_option_table;
 extern const struct option_table script_option_table;
 

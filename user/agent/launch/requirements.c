@@ -47,15 +47,16 @@ bool requirements_missing(char *words, size_t words_bytes)
 		return true;
 	}
 	if (proc_is_missing()) {
-		snprintf(words, words_bytes,
-			 "/proc is not that of this pid namespace: mount it (mount -t proc proc "
-			 "/proc; unshare has --mount-proc)");
+		snprintf(
+			words, words_bytes,
+			"/proc does not belong to this pid namespace: mount it (mount -t proc proc "
+			"/proc, or unshare --mount-proc)");
 		return true;
 	}
 	if (access("/sys/kernel/btf/vmlinux", R_OK)) {
 		snprintf(words, words_bytes,
-			 "this kernel has no BTF (/sys/kernel/btf/vmlinux): use one built with "
-			 "CONFIG_DEBUG_INFO_BTF=y, as those of the distributions are");
+			 "this kernel has no BTF (/sys/kernel/btf/vmlinux): use a kernel "
+			 "with CONFIG_DEBUG_INFO_BTF=y, as the distributions build it");
 		return true;
 	}
 	if (kernel_too_old()) {
@@ -63,7 +64,7 @@ bool requirements_missing(char *words, size_t words_bytes)
 
 		uname(&machine);
 		snprintf(words, words_bytes,
-			 "this kernel is too old: Linux 5.15 is needed, this is %s",
+			 "this kernel is too old: Linux 5.15 or later is required, this is %s",
 			 machine.release);
 		return true;
 	}
