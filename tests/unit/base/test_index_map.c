@@ -16,7 +16,7 @@ static bool equal(const void *items, uint32_t item, const void *key)
 	return ((const uint32_t *)items)[item] == *(const uint32_t *)key;
 }
 
-/* Random insertions and removals against an array of flags; few hash values, to collide. */
+/* Random insertions and removals are compared with an array; few hash values cause collisions. */
 static void test_against_model(void **state)
 {
 	uint32_t items[KEYS];

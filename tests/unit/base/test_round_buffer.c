@@ -12,12 +12,12 @@
 #define RECORD_BYTES_MAX 64
 
 struct taken {
-	char order[64]; /* a letter for each record */
+	char order[64]; /* the letter of each delivered record */
 	size_t count;
 	size_t fail_at;
 };
 
-/* A record that is its letter all over, of an odd size. */
+/* Add a record filled with a letter, of an odd size. */
 static void add(struct round_buffer *buffer, uint64_t time_ns, char letter)
 {
 	union {
@@ -78,7 +78,7 @@ static void test_what_is_later_stays(void **state)
 	assert_drained(&buffer, 5, "");
 	assert_drained(&buffer, 20, "ab");
 	add(&buffer, 30, 'c');
-	add(&buffer, 50, 'h'); /* behind those that came before */
+	add(&buffer, 50, 'h'); /* after earlier records of that time */
 	add(&buffer, 40, 'd');
 	assert_drained(&buffer, 40, "cd");
 	assert_drained(&buffer, 49, "");

@@ -12,7 +12,7 @@
 
 static struct sort_key keys[COUNT];
 
-/* Sort what make() gives; the result must be in order, stable, and the same keys. */
+/* Sort the keys of make(), and check that the result is sorted, stable and complete. */
 static void check(size_t count, uint64_t (*make)(uint32_t item))
 {
 	uint64_t before = 0, after = 0;

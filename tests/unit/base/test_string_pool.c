@@ -37,7 +37,7 @@ static void test_each_once(void **state)
 	string_pool_destroy(pool);
 }
 
-/* Strings stay where they are, whatever is added; long ones have room too. */
+/* Strings do not move while others are added, and long strings work. */
 static void test_many(void **state)
 {
 	char *large = malloc(200000);

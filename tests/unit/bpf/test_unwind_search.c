@@ -19,7 +19,7 @@ static struct unwind_row rows[ROWS];
 
 #include "bpf/unwind_search.h"
 
-/* The i-th mapping is [100 i + 10, 100 i + 60), whoever's it is. */
+/* Mapping i is [100 i + 10, 100 i + 60). */
 static int setup(void **state)
 {
 	for (uint32_t i = 0; i < MAPPINGS; i++)
@@ -46,7 +46,7 @@ static void assert_unmapped(uint32_t first, uint32_t count, uint64_t address)
 	assert_memory_equal(&found, &before, sizeof(found));
 }
 
-/* Each is found by its first and last byte, among as many as there can be. */
+/* Each mapping is found by its first and last byte, in tables of all sizes. */
 static void test_mappings_are_found(void **state)
 {
 	static const uint32_t counts[] = {
@@ -62,7 +62,7 @@ static void test_mappings_are_found(void **state)
 	}
 }
 
-/* What stands beside them in the array is another process's. */
+/* Mappings beside the range of a process belong to other processes. */
 static void test_mappings_of_others(void **state)
 {
 	assert_unmapped(5, 3, 100 * 4 + 30);
@@ -72,7 +72,7 @@ static void test_mappings_of_others(void **state)
 	assert_unmapped(5, 3, UINT64_MAX);
 }
 
-/* An entry that is read while it is taken away from under us. */
+/* An entry that is overwritten while it is read yields no mapping. */
 static void test_mappings_that_make_no_sense(void **state)
 {
 	assert_unmapped(MAPPINGS, 3, 30);
@@ -115,7 +115,7 @@ static void test_rows_that_make_no_sense(void **state)
 	assert_int_equal(row_at(ROWS - 1, UINT32_MAX, 5), not_made);
 	assert_int_equal(row_at(UINT32_MAX, 1, 5), not_made);
 	assert_int_equal(row_at(UINT32_MAX, UINT32_MAX, 5), not_made);
-	/* A first one that comes later. */
+	/* A page whose first row has a pc above 0. */
 	assert_int_equal(row_at(7, 2, 0), 8 * 7);
 }
 

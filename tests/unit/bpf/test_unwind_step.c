@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define BASE  0x7ffe00001000ull /* of the stack in these tests */
+#define BASE  0x7ffe00001000ull /* address of the test stack */
 #define WORDS 64
 
 static uint64_t stack[WORDS];
@@ -32,7 +32,7 @@ static uint64_t at(int word)
 	return BASE + 8 * (uint64_t)word;
 }
 
-/* Each word says where it stands. */
+/* Each word contains its own address. */
 static int setup(void **state)
 {
 	for (int i = 0; i < WORDS; i++)
@@ -63,7 +63,7 @@ static void assert_steps(struct unwind_state from, struct unwind_row row, uint64
 	assert_int_equal(s.bp, bp);
 }
 
-/* A walk that ends leaves the frame where it ended. */
+/* At the end of a walk, the state is unchanged. */
 static void assert_ends(struct unwind_state from, struct unwind_row row, enum jitbpf_stack_end end)
 {
 	struct unwind_state s = from;
@@ -81,7 +81,7 @@ static void test_cfa_by_rsp(void **state)
 	assert_steps(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 48), 0), 0x1005, at(6), 0x1006);
 }
 
-/* However large the frame is, and wherever in it rbp is saved. */
+/* rbp is restored from any slot of a frame of any size. */
 static void test_rbp_anywhere_in_a_frame(void **state)
 {
 	for (int words = 1; words < 20; words++) {
@@ -92,7 +92,7 @@ static void test_rbp_anywhere_in_a_frame(void **state)
 	}
 }
 
-/* In an epilogue, rbp has been popped while its row still says where it was saved. */
+/* In an epilogue, rbp has already been popped while its row still names the slot. */
 static void test_rbp_that_was_popped(void **state)
 {
 	struct unwind_state ret = leaf;
@@ -117,7 +117,7 @@ static void test_cfa_by_rbp(void **state)
 	assert_int_equal(s.guessed, 0);
 }
 
-/* The same by hand: rsp stands in the frame as it was at the function's entry. */
+/* The CFA is 8 above an rsp that the function saved in its frame. */
 static void test_cfa_by_saved_rsp(void **state)
 {
 	int32_t cfa = UNWIND_CFA(UNWIND_CFA_SAVED_RSP, 40);
@@ -133,7 +133,7 @@ static void test_cfa_by_saved_rsp(void **state)
 		    JITBPF_END_UNREADABLE);
 }
 
-/* A realigned stack: the CFA stands in the frame, and so does rbp. */
+/* A realigned stack: the CFA and rbp are saved in the frame. */
 static void test_cfa_saved(void **state)
 {
 	stack[19] = at(40);
@@ -149,7 +149,7 @@ static void test_cfa_saved(void **state)
 		    JITBPF_END_UNREADABLE);
 }
 
-/* The first instructions of an entry have pushed nothing yet. */
+/* The first instructions of a PLT entry have not pushed anything yet. */
 static void test_plt(void **state)
 {
 	struct unwind_state s = leaf;
@@ -169,7 +169,7 @@ static void made_signal_frame(int word, uint64_t ip, uint64_t sp, uint64_t bp)
 	stack[word + UNWIND_SIGNAL_IP / 8] = ip;
 }
 
-/* What was interrupted is no caller; it may be on a stack below the handler's. */
+/* A signal frame: the interrupted frame is no caller, and may be below the handler's stack. */
 static void test_signal(void **state)
 {
 	struct unwind_state s = leaf;
@@ -223,7 +223,7 @@ static void test_frame_pointers(void **state)
 	assert_int_equal(s.sp, at(22));
 	assert_int_equal(s.bp, at(30));
 	assert_int_equal(s.guessed, 1);
-	/* What was guessed once stays a guess. */
+	/* Once a frame was guessed, the walk stays guessed. */
 	assert_int_equal(unwind_step(&s, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8), UNWIND_RBP_KEPT)),
 			 UNWIND_STEPPED);
 	assert_int_equal(s.guessed, 1);
@@ -253,7 +253,7 @@ static void test_frame_pointers_that_point_elsewhere(void **state)
 	assert_ends(s, row, JITBPF_END_UNREADABLE);
 }
 
-/* A frame that points to itself, or to one below, is met once. */
+/* A frame that points to itself or to a lower address ends the walk. */
 static void test_no_way_round_in_circles(void **state)
 {
 	struct unwind_state s = leaf;
@@ -278,9 +278,9 @@ static void test_rows_that_lead_nowhere(void **state)
 			    JITBPF_END_UNREADABLE);
 	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RBP, INT32_MIN), -2),
 		    JITBPF_END_BAD_FRAME);
-	/* The return address can be read, rbp cannot. */
+	/* The return address is readable, rbp is not. */
 	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 8), 0x7ffe), JITBPF_END_UNREADABLE);
-	/* Behind the end of all addresses. */
+	/* Beyond the end of the address space. */
 	s.sp = UINT64_MAX - 15;
 	assert_ends(s, made_row(UNWIND_CFA(UNWIND_CFA_RSP, 16), UNWIND_RBP_KEPT),
 		    JITBPF_END_BAD_FRAME);
@@ -312,7 +312,7 @@ static void test_limits(void **state)
 	assert_int_equal(unwind_stack_limit(0, 0, 0), 0);
 }
 
-/* How a walk ended by `row` as `end`, that far below the top of the main thread's stack. */
+/* Returns how a walk that ended by a command, `below` bytes under the stack top, is judged. */
 static enum jitbpf_stack_end judged(int command, enum jitbpf_stack_end end, uint64_t below,
 				    uint32_t callers)
 {
@@ -332,18 +332,18 @@ static void test_guesses_are_judged_by_where_they_end(void **state)
 	assert_int_equal(judged(guess, JITBPF_END_ROOT, UNWIND_MAIN_TOP_BYTES + 8, 3),
 			 JITBPF_END_BAD_FRAME);
 	assert_int_equal(judged(guess, JITBPF_END_UNREADABLE, 5000, 3), JITBPF_END_UNREADABLE);
-	/* Without a caller nothing is proved. */
+	/* Without callers there is no proof of a root. */
 	assert_int_equal(judged(guess, JITBPF_END_BAD_FRAME, 100, 0), JITBPF_END_BAD_FRAME);
-	/* Code without a file is no outermost frame. */
+	/* JIT code is no outermost frame. */
 	assert_int_equal(unwind_end(&s, command_row(guess), JITBPF_END_ROOT, 3, STACK_TOP,
 				    THREAD_POINTER, false),
 			 JITBPF_END_BAD_FRAME);
-	/* On a stack of which nothing is known, the chain's end is all there is. */
+	/* For an unknown stack, the end of the frame pointer chain is the only evidence. */
 	assert_int_equal(judged(guess, JITBPF_END_ROOT, 2 * UNWIND_STACK_BYTES_MAX, 3),
 			 JITBPF_END_ROOT);
 }
 
-/* Of a walk by frame pointers alone, which libc's own frames do not have. */
+/* A walk by frame pointers alone. libc's outermost frames have none. */
 static enum jitbpf_stack_end judged_chain(uint64_t sp)
 {
 	return unwind_judge_end(JITBPF_END_BAD_FRAME, 2, sp, sp, STACK_TOP, THREAD_POINTER);
@@ -358,7 +358,7 @@ static void test_chains_are_judged_by_where_they_end(void **state)
 			 JITBPF_END_BAD_FRAME);
 }
 
-/* What tables say is believed, but for an end that they do not tell of. */
+/* Ends that unwind tables mark are believed. */
 static void test_rules_are_believed(void **state)
 {
 	struct unwind_state s = {.sp = STACK_TOP - 5000};

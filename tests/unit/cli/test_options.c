@@ -49,9 +49,9 @@ static const struct command_spec spec = {
 
 #define ARGS_MAX 16
 
-static char rest[256]; /* the operands, with spaces between them */
+static char rest[256]; /* the operands, separated by spaces */
 
-/* Parse arguments that have spaces between them. The rest's index goes to *ret_operand. */
+/* Parse space-separated arguments. Sets *ret_operand to the index of the first operand. */
 static int parse(const char *line, struct values *values, int *ret_operand)
 {
 	static char copy[256];
@@ -211,7 +211,7 @@ static void what_is_wrong_is_refused(void **state)
 		"--fields +sym,ip",
 		"--fields +",
 		"--fields i",
-		/* nothing is left */
+		/* an empty set */
 		"--fields ip --fields -ip",
 		"--kernel maybe",
 	};

@@ -16,12 +16,12 @@
 #include "base/scope.h"
 #include "cli/output_file.h"
 
-/* Each test in an empty folder of its own. */
+/* Each test runs in an empty directory. */
 static int setup(void **state)
 {
 	char folder[] = "/tmp/jitbpf-unit-XXXXXX";
 
-	unsetenv("SUDO_UID"); /* else files are given away */
+	unsetenv("SUDO_UID"); /* otherwise files change their owner */
 	return !mkdtemp(folder) || chdir(folder);
 }
 
@@ -65,7 +65,7 @@ static int entries(void)
 	return count - 2;
 }
 
-/* Write "new" to path. */
+/* Write "new" to an output file. */
 static void write_new(const char *path, bool publish)
 {
 	struct output_file file;
@@ -161,7 +161,10 @@ static void a_fifo_is_written_as_it_is(void **state)
 	assert_int_equal(entries(), 1);
 }
 
-/* What is open is not replaced: who holds it would see nothing of it. */
+/*
+ * A file named through an open descriptor is not replaced: its holder would not
+ * see the new file.
+ */
 static void an_open_file_is_written_in_place(void **state)
 {
 	char path[32];
@@ -171,7 +174,7 @@ static void an_open_file_is_written_in_place(void **state)
 	put("held", "what was there");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	assert_int_equal(output_file_open(path, &file), 0);
-	check("held", "what was there"); /* emptied only when writing begins */
+	check("held", "what was there"); /* truncated only when writing begins */
 	close(file.fd);
 	output_file_deinit(&file);
 	write_new(path, true);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A small ELF file in memory, well-formed until a test changes it. Its parts
- * stand at fixed offsets, text and data at different distances from their
- * addresses.
+ * have fixed offsets; text and data have different load displacements.
  */
 #ifndef JITBPF_TESTS_ELF_IMAGE_H
 #define JITBPF_TESTS_ELF_IMAGE_H
@@ -68,7 +67,7 @@ static inline struct blob image_blob(struct elf_image *image)
 	return blob_of_memory(image->bytes, sizeof(image->bytes));
 }
 
-/* Add a string to a string table; its offset. */
+/* Add a string to a string table. Returns its offset. */
 static inline uint32_t image_string(struct elf_image *image, enum image_section table,
 				    const char *string)
 {
@@ -80,7 +79,6 @@ static inline uint32_t image_string(struct elf_image *image, enum image_section 
 	return at;
 }
 
-/* Add a symbol to .symtab or .dynsym. */
 static inline Elf64_Sym *image_symbol(struct elf_image *image, enum image_section table,
 				      const char *name, uint64_t address, uint64_t size_bytes,
 				      uint8_t info)
@@ -99,7 +97,7 @@ static inline Elf64_Sym *image_symbol(struct elf_image *image, enum image_sectio
 	return symbol;
 }
 
-/* Add a note behind those of a section, padded to `alignment`; where its descriptor is. */
+/* Append a note to a section, padded to `alignment`. Returns its descriptor. */
 static inline uint8_t *image_note(struct elf_image *image, enum image_section number,
 				  const char *owner, uint32_t type, const void *desc,
 				  uint32_t desc_bytes)
@@ -133,7 +131,7 @@ static inline uint8_t *image_probe(struct elf_image *image, uint64_t site, uint6
 	size_bytes += strlen(provider) + 1;
 	memcpy(desc + size_bytes, name, strlen(name) + 1);
 	size_bytes += strlen(name) + 1;
-	size_bytes++; /* no arguments */
+	size_bytes++; /* without arguments */
 	return image_note(image, SECTION_PROBES, "stapsdt", 3, desc, (uint32_t)size_bytes);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Call frame information made by hand: entries one behind the other, as tests want them. */
+/* Builds call frame information entry by entry. */
 #ifndef JITBPF_TESTS_MADE_FRAMES_H
 #define JITBPF_TESTS_MADE_FRAMES_H
 
@@ -18,7 +18,7 @@ struct made_frames {
 	uint8_t bytes[FRAMES_BYTES_MAX];
 	size_t size;
 	uint64_t address; /* where the section is loaded */
-	bool is_debug;	  /* .debug_frame's way */
+	bool is_debug;	  /* in the format of .debug_frame */
 	bool is_64bit;
 };
 
@@ -47,7 +47,7 @@ static inline void frames_leb(struct made_frames *frames, int64_t value, bool is
 	}
 }
 
-/* A pointer, from where it stands if the encoding says so. */
+/* Append a pointer; it is pc-relative if the encoding says so. */
 static inline void frames_pointer(struct made_frames *frames, uint8_t encoding, uint64_t value)
 {
 	uint8_t format = encoding & DWARF_EH_PE_FORMAT;
@@ -64,7 +64,7 @@ static inline void frames_pointer(struct made_frames *frames, uint8_t encoding, 
 		frames_uint(frames, value, 8);
 }
 
-/* Begin an entry of a CIE; `cie` is UINT64_MAX for one itself. Returns where it is. */
+/* Begin an FDE of `cie`, or a CIE if `cie` is UINT64_MAX. Returns the offset of the entry. */
 static inline size_t frames_begin(struct made_frames *frames, uint64_t cie)
 {
 	size_t at = frames->size, id_bytes = frames->is_debug && frames->is_64bit ? 8 : 4;
@@ -79,7 +79,7 @@ static inline size_t frames_begin(struct made_frames *frames, uint64_t cie)
 	return at;
 }
 
-/* Pad it with DWARF_CFA_NOP, and write down its length. */
+/* Pad with DW_CFA_nop and set the length. */
 static inline void frames_end(struct made_frames *frames, size_t at)
 {
 	size_t length_at = at + (frames->is_64bit ? 4 : 0);
@@ -92,7 +92,7 @@ static inline void frames_end(struct made_frames *frames, size_t at)
 	memcpy(frames->bytes + length_at, &length, begin - length_at);
 }
 
-/* What all functions begin with: the CFA is rsp + 8, the return address is at the CFA - 8. */
+/* Initial rules of all functions: the CFA is rsp + 8, the return address is at the CFA - 8. */
 static inline void frames_called(struct made_frames *frames)
 {
 	static const uint8_t code[] = {DWARF_CFA_DEF_CFA, DWARF_REGISTER_RSP, 8,
@@ -101,7 +101,7 @@ static inline void frames_called(struct made_frames *frames)
 	frames_add(frames, code, sizeof(code));
 }
 
-/* A CIE up to its augmentation's data; factors of 1 and -8. */
+/* A CIE up to its augmentation data, with alignment factors 1 and -8. */
 static inline size_t frames_cie_begin(struct made_frames *frames, uint8_t version,
 				      const char *augmentation)
 {
@@ -119,7 +119,7 @@ static inline size_t frames_cie_begin(struct made_frames *frames, uint8_t versio
 	return at;
 }
 
-/* As compilers make it: "zR" with this encoding; of .debug_frame without. */
+/* A CIE like that of a compiler: "zR" with an encoding; without augmentation in .debug_frame. */
 static inline size_t frames_cie(struct made_frames *frames, uint8_t encoding)
 {
 	size_t at = frames_cie_begin(frames, 1, frames->is_debug ? "" : "zR");
@@ -142,11 +142,11 @@ static inline size_t frames_fde_begin(struct made_frames *frames, size_t cie, ui
 	frames_pointer(frames, encoding, start);
 	frames_pointer(frames, encoding & DWARF_EH_PE_FORMAT, size_bytes);
 	if (!frames->is_debug)
-		frames_uint(frames, 0, 1); /* its augmentation's data */
+		frames_uint(frames, 0, 1); /* no augmentation data */
 	return at;
 }
 
-/* A function that pushes something with its first instruction, of one byte. */
+/* An FDE of a function whose first instruction, of one byte, is a push. */
 static inline size_t frames_fde(struct made_frames *frames, size_t cie, uint64_t start,
 				uint64_t size_bytes)
 {

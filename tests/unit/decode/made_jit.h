@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Makes JIT records as the shim would, whole or in parts. */
+/* Builds JIT records as the shim does, whole or in parts. */
 #ifndef JITBPF_TESTS_UNIT_DECODE_MADE_JIT_H
 #define JITBPF_TESTS_UNIT_DECODE_MADE_JIT_H
 
@@ -8,7 +8,7 @@
 
 #include "uapi/jit_record.h"
 
-/* A record under construction: a header, and the field stream. */
+/* A record under construction: a header and a stream of fields. */
 struct made_jit {
 	struct jitbpf_jit_header header;
 	unsigned char fields[8192];
@@ -41,7 +41,7 @@ static inline void made_jit_string(struct made_jit *made, unsigned type, const c
 	made_jit_field(made, type, string, strlen(string));
 }
 
-/* Part number `part` of part_count, of equal slices. Returns its size. */
+/* Write part number `part` of part_count equal slices. Returns its size. */
 static inline size_t made_jit_part(const struct made_jit *made, unsigned part, unsigned part_count,
 				   unsigned char *out)
 {

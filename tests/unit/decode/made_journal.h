@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Makes a shim's journal, as bytes. */
+/* Builds a shim's journal in memory. */
 #ifndef JITBPF_TESTS_UNIT_DECODE_MADE_JOURNAL_H
 #define JITBPF_TESTS_UNIT_DECODE_MADE_JOURNAL_H
 
@@ -29,7 +29,7 @@ static inline struct jitbpf_journal_header made_journal_header(uint64_t capacity
 	return header;
 }
 
-/* A load of 0x100 bytes at 0x10000 * (sequence + 1). */
+/* Add a load of 0x100 bytes at 0x10000 * (sequence + 1). */
 static inline void made_journal_add(struct made_journal *made, uint64_t sequence, uint64_t time_ns,
 				    const char *name, bool committed)
 {

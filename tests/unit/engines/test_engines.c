@@ -27,7 +27,7 @@ static void test_php_hosts(void **state)
 	assert_null(engine_of_plugin(hosts[0]));
 }
 
-/* Each setting is complete, and no two engines disagree about a variable. */
+/* Each setting is complete, and engines do not contradict each other. */
 static void test_settings(void **state)
 {
 	const char *names[64];
@@ -50,7 +50,7 @@ static void test_settings(void **state)
 	assert_null(engine_at(SIZE_MAX));
 }
 
-/* Whoever finds a host needs to know where its code is entered. */
+/* An engine with a host names the function where its code is entered. */
 static void test_hosts_are_complete(void **state)
 {
 	const struct engine *engine;
@@ -81,7 +81,7 @@ static void test_respelling(void **state)
 		 "f(Array<double, 1, C>)"},
 		{"outer::_3clocals_3e::inner()", false, "outer::<locals>::inner()"},
 		{"f_3cx_3e()", true, "f<x>()"},
-		/* Other engines' names stay as they are. */
+		/* Names of other engines are unchanged. */
 		{"f_3cx_3e()", false, "f_3cx_3e()"},
 		{"foo::bar[abi:cxx11]()", false, "foo::bar[abi:cxx11]()"},
 		{"", true, ""},

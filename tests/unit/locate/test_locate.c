@@ -105,7 +105,7 @@ static void locate(struct fixture *f, uint64_t time_ns, const uint64_t *ips, uin
 		0);
 }
 
-/* The location of the frame of number i. */
+/* Returns the location of frame i. */
 static const struct location *at(const struct fixture *f, uint32_t i)
 {
 	assert_true(i < f->located.kernel_frames + f->located.user_frames);
@@ -118,13 +118,13 @@ static const struct location *locate_one(struct fixture *f, uint64_t time_ns, ui
 	return at(f, 0);
 }
 
-/* A leaf is where its pc is, a caller where it calls: one before its return address. */
+/* A leaf is located at its pc, a caller at its return address minus 1. */
 static void test_offsets(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t ips[] = {KERNEL, KERNEL + 0x10, LIB + 0x30, LIB + 0x40, CODE + 0x10};
 
-	load(f, 5, CODE, 0x10); /* its last byte is the call */
+	load(f, 5, CODE, 0x10); /* the last byte belongs to the call */
 	locate(f, 10, ips, 2, 3);
 	assert_int_equal(at(f, 0)->kind, LOCATION_KERNEL);
 	assert_int_equal(at(f, 0)->offset, KERNEL);
@@ -153,7 +153,7 @@ static void test_edges_of_code(void **state)
 	assert_int_equal(locate_one(f, 4, CODE + 0x100)->kind, LOCATION_ANON);
 }
 
-/* The same address at other times is another place, and equal ones share a number. */
+/* One address is different locations at different times; equal locations share a number. */
 static void test_generations(void **state)
 {
 	struct fixture *f = *state;
@@ -172,25 +172,25 @@ static void test_generations(void **state)
 	assert_int_equal(f->located.locations[0], second);
 }
 
-/* JIT code in memory that nobody saw mapped is JIT code; that of a file since then is not. */
+/* JIT code in unmapped memory counts as JIT code; a file mapped later replaces it. */
 static void test_code_and_mappings(void **state)
 {
 	struct fixture *f = *state;
 
 	load(f, 10, 0x300000, 0x10);
 	assert_int_equal(locate_one(f, 11, 0x300000)->kind, LOCATION_JIT);
-	load(f, 10, LIB, 0x10); /* into a file's private mapping */
+	load(f, 10, LIB, 0x10); /* into a private mapping of a file */
 	assert_int_equal(locate_one(f, 11, LIB)->kind, LOCATION_JIT);
 	map(f, 20, CODE, "//anon", 0);
 	load(f, 20, CODE, 0x10);
-	map(f, 30, CODE, "//anon", 0); /* the engine protects its code anew */
+	map(f, 30, CODE, "//anon", 0); /* the engine changes the protection */
 	assert_int_equal(locate_one(f, 31, CODE)->kind, LOCATION_JIT);
 	map(f, 40, CODE, "/lib/y.so", 10);
 	assert_int_equal(locate_one(f, 41, CODE)->kind, LOCATION_NATIVE);
 	assert_int_equal(locate_one(f, 39, CODE)->kind, LOCATION_JIT);
 }
 
-/* A caller where nothing is mapped is none: the walk had gone astray. */
+/* A caller in unmapped memory ends the stack before it. */
 static void test_cut_at_a_caller_that_is_none(void **state)
 {
 	struct fixture *f = *state;
@@ -203,7 +203,7 @@ static void test_cut_at_a_caller_that_is_none(void **state)
 	assert_false(f->located.code_unknown);
 }
 
-/* But the leaf is where the CPU was, whatever stands there. */
+/* A leaf in unmapped memory is kept. */
 static void test_unknown_leaf(void **state)
 {
 	struct fixture *f = *state;
@@ -214,7 +214,7 @@ static void test_unknown_leaf(void **state)
 	assert_true(f->located.code_unknown);
 }
 
-/* In the midst of exec: the registers are the old program's, which has no place any more. */
+/* During execve, the registers belong to the old program, whose mappings are gone. */
 static void test_kernel_begins_a_program(void **state)
 {
 	struct fixture *f = *state;
@@ -226,12 +226,12 @@ static void test_kernel_begins_a_program(void **state)
 	assert_int_equal(f->located.user_frames, 0);
 	assert_int_equal(f->located.user_end, JITBPF_END_NONE);
 	assert_false(f->located.code_unknown);
-	locate(f, 99, ips, 1, 2); /* before: as ever */
+	locate(f, 99, ips, 1, 2); /* before execve: as usual */
 	assert_int_equal(f->located.user_frames, 2);
-	locate(f, 110, stray, 1, 1); /* of neither program */
+	locate(f, 110, stray, 1, 1); /* in neither program */
 	assert_true(f->located.code_unknown);
 	assert_int_equal(locate_one(f, 110, LIB + 8)->kind,
-			 LOCATION_UNKNOWN); /* not in the kernel */
+			 LOCATION_UNKNOWN); /* sampled in user mode */
 	assert_true(f->located.code_unknown);
 	map(f, 120, LIB, "/lib/new.so", 11);
 	locate(f, 130, ips, 1, 2);
@@ -239,7 +239,7 @@ static void test_kernel_begins_a_program(void **state)
 	assert_int_equal(f->located.user_end, JITBPF_END_ROOT);
 }
 
-/* Of a process that has been retired nothing is known; its kernel frames still are. */
+/* User frames of a retired process are unknown, kernel frames are not. */
 static void test_retired(void **state)
 {
 	struct jitbpf_task task = {.h.time_ns = 10, .pid = PID, .tid = PID};
@@ -277,14 +277,15 @@ static void test_kernel_code(void **state)
 	assert_int_equal(at(f, 0)->kind, LOCATION_KERNEL_CODE);
 	assert_int_equal(at(f, 0)->owner, 3);
 	assert_int_equal(at(f, 0)->offset, 0x20);
-	assert_int_equal(at(f, 1)->kind, LOCATION_KERNEL_CODE); /* the call is its last byte */
+	/* the last byte belongs to the call */
+	assert_int_equal(at(f, 1)->kind, LOCATION_KERNEL_CODE);
 	assert_int_equal(at(f, 1)->offset, 0x3f);
 	assert_int_equal(f->located.user_end, JITBPF_END_ROOT);
 	locate(f, 9, ips, 2, 0);
 	assert_int_equal(at(f, 0)->kind, LOCATION_KERNEL);
 	assert_int_equal(space_map_end(f->kernel_code, KERNEL, &code->value, 30), 1);
 	space_map_forget(f->kernel_code, 1000);
-	space_value_put(&code->value); /* what was located holds it */
+	space_value_put(&code->value); /* the location holds a reference */
 	assert_int_equal(f->table.locations.data[0].code->refs, 2);
 }
 

@@ -48,7 +48,7 @@ static void counted_free(struct space_value *value)
 	*value = (struct space_value){0};
 }
 
-/* The code of a location stays while the table does: one reference, however often it is met. */
+/* The table takes one reference to a location's code, however often the location is added. */
 static void test_holds_its_code(void **state)
 {
 	struct space_value code = {.refs = 1, .free = counted_free};

@@ -65,7 +65,7 @@ static void shared_frames_are_shared_nodes(void **state)
 	assert_int_not_equal(a, b);
 	assert_int_equal(profile.nodes.data[a].parent, profile.nodes.data[b].parent);
 	assert_int_equal(profile.nodes.size, 5);
-	/* Going back and forth, the short cut is wrong every time: the nodes are not. */
+	/* With alternating stacks the cached child is always wrong, but the nodes are right. */
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(node_of(&profile, 1, 1, (const uint32_t[]){30, 20, 10}, 3), a);
 		assert_int_equal(node_of(&profile, 1, 1, (const uint32_t[]){31, 20, 10}, 3), b);
@@ -76,7 +76,7 @@ static void shared_frames_are_shared_nodes(void **state)
 static void a_recursion_is_one_node_a_level(void **state)
 {
 	CLEANUP(profile_deinit) struct profile profile = {0};
-	const uint32_t stack[] = {0, 0, 0, 0}; /* location 0 of process 0 under name 0 */
+	const uint32_t stack[] = {0, 0, 0, 0}; /* location 0 of process 0 with name 0 */
 	uint32_t deep = node_of(&profile, 0, 0, stack, 4);
 	uint32_t shallow = node_of(&profile, 0, 0, stack, 2);
 
@@ -95,7 +95,7 @@ static void samples_are_counted_at_their_leaf(void **state)
 	assert_int_equal(profile.nodes.data[profile.nodes.data[node].parent].self, 0);
 }
 
-/* Against the plainest thing that works: every path of many stacks, compared. */
+/* Compares the paths of many stacks with a simple model. */
 static void many_stacks_keep_their_paths(void **state)
 {
 	CLEANUP(profile_deinit) struct profile profile = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An ELF file of one unit in DWARF 5, put together from the bytes that a test
- * wants in its sections. Its code is at DEBUG_TEXT.
+ * An ELF file with one DWARF 5 unit, built from the bytes that a test puts into
+ * its sections. Its code is at DEBUG_TEXT.
  */
 #ifndef JITBPF_TESTS_DEBUG_IMAGE_H
 #define JITBPF_TESTS_DEBUG_IMAGE_H
@@ -53,7 +53,7 @@ struct debug_image {
 	struct bytes file;
 };
 
-/* The unit's header and first DIE (abbreviation 1): it covers the text. Ended by image_finish(). */
+/* Begin the unit: header, and first DIE (abbreviation 1), which covers the text. */
 static inline void image_begin(struct debug_image *image)
 {
 	struct bytes *info = &image->sections[IMAGE_INFO];
@@ -100,7 +100,7 @@ static inline void image_inlined(struct debug_image *image, uint32_t origin)
 	PUT(info, 1, 9);
 }
 
-/* A header of a line program with one file, "a.c" in "/src"; opcodes are added behind. */
+/* A line program header with one file, "a.c" in "/src"; opcodes follow. */
 static inline void image_lines(struct debug_image *image)
 {
 	struct bytes *line = &image->sections[IMAGE_LINE];
@@ -128,7 +128,7 @@ static inline uint32_t image_name(struct bytes *names, const char *name)
 	return at;
 }
 
-/* Close the unit and the line program, and lay the sections out. */
+/* Complete the unit and the line program, and lay out the sections. */
 static inline void image_finish(struct debug_image *image)
 {
 	static const char *const names[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The variants of inlining.cpp, which lie beside the test program. */
+/* The variants of inlining.cpp, beside the test program. */
 #ifndef JITBPF_TESTS_INLINING_FILES_H
 #define JITBPF_TESTS_INLINING_FILES_H
 
@@ -27,7 +27,7 @@ static inline void inlining_path(const char *variant, char path[4096])
 	beside_self("inlining", variant, path);
 }
 
-/* A whole file. free() it; NULL: there is none. */
+/* Read a whole file. The caller frees it. Returns NULL if it is missing. */
 static inline uint8_t *file_bytes(const char *path, size_t *ret_bytes)
 {
 	AUTO_FCLOSE FILE *f = fopen(path, "rb");
@@ -46,7 +46,7 @@ static inline uint8_t *file_bytes(const char *path, size_t *ret_bytes)
 	return bytes;
 }
 
-/* A file as a blob that frees its bytes; -ENOENT where it cannot be read. */
+/* A blob over a whole file, which frees its bytes. Returns -ENOENT if the file is missing. */
 static inline int file_blob(const char *path, struct blob *ret)
 {
 	size_t size_bytes = 0;

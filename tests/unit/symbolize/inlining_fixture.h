@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A variant of inlining.cpp, its symbolizer, and addr2line to compare it with. */
+/* A variant of inlining.cpp, its symbolizer, and addr2line for comparison. */
 #ifndef JITBPF_TESTS_INLINING_FIXTURE_H
 #define JITBPF_TESTS_INLINING_FIXTURE_H
 
@@ -14,8 +14,8 @@ struct fixture {
 	struct module module;
 	char path[4096];
 	uint64_t text, text_end, text_offset;
-	const char *debug;	/* the only path at which there is debug info, or its end */
-	char debug_variant[64]; /* and which file that is */
+	const char *debug;	/* the only path with debug info, or its end */
+	char debug_variant[64]; /* the file at that path */
 };
 
 static inline int open_module(void *context, const struct module *module, struct blob *ret)
@@ -86,7 +86,7 @@ static inline uint32_t frames_at(struct fixture *fixture, uint64_t address,
 	return count;
 }
 
-/* A line of addr2line without its end, and without what it adds to line numbers. */
+/* Read a line of addr2line, without the newline and the discriminator. */
 static inline bool read_line(FILE *f, char *line, int size_bytes)
 {
 	char *discriminator;
@@ -101,8 +101,9 @@ static inline bool read_line(FILE *f, char *line, int size_bytes)
 }
 
 /*
- * Of a function that the compiler split or cloned, debug info has the name, and
- * symbols that of the part ("main.cold"). We show symbols, addr2line either.
+ * For a split or cloned function ("main.cold"), debug info has the name of the
+ * function, and the symbol table that of the part. jitbpf shows the symbol,
+ * addr2line one or the other.
  */
 static inline void assert_name(const char *name, const char *expected)
 {
@@ -114,14 +115,14 @@ static inline void assert_name(const char *name, const char *expected)
 	assert_string_equal(name, strcmp(expected, "??") ? expected : "");
 }
 
-/* Function and "file:line" of a frame; addr2line does not know what is at line 0 either. */
+/* Compare the function and "file:line" of a frame; addr2line shows line 0 as unknown too. */
 static inline void assert_frame(const struct symbol_frame *frame, const char *name,
 				const char *place)
 {
 	const char *colon = strrchr(place, ':');
 	bool known = frame->line;
 
-	/* Padding is nobody's, where addr2line names the function before. */
+	/* Padding has no symbol, while addr2line names the preceding function. */
 	if (*frame->name || frame->inlined)
 		assert_name(frame->name, name);
 	assert_non_null(colon);
@@ -134,7 +135,7 @@ static inline void assert_frame(const struct symbol_frame *frame, const char *na
 	}
 }
 
-/* The addresses, one a line, in a file for addr2line to read. */
+/* Write the addresses to a file for addr2line, one per line. */
 static inline void write_addresses(const struct fixture *fixture, const char *path)
 {
 	AUTO_FCLOSE FILE *f = fopen(path, "w");
@@ -148,7 +149,7 @@ struct tally {
 	unsigned addresses, inlined, nobodys, deepest;
 };
 
-/* Each address of the text: all frames are those of addr2line. */
+/* Compare all frames of each address of the text with addr2line. */
 static inline void compare_all(struct fixture *fixture, FILE *addr2line, struct tally *tally)
 {
 	static char lines[2 * 128 + 2][1 << 16];
@@ -170,7 +171,7 @@ static inline void compare_all(struct fixture *fixture, FILE *addr2line, struct 
 		tally->inlined += count > 1;
 		if (expected > tally->deepest)
 			tally->deepest = expected;
-		/* Of a chain that is too long, what is next to the function is left out. */
+		/* In a chain that is too long, the frames next to the function are dropped. */
 		if (expected > SYMBOL_FRAMES_MAX)
 			assert_int_equal(count, SYMBOL_FRAMES_MAX);
 		else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Calls others in all ways that make entries: called, called and its address taken, addressed. */
+/* Imports functions in all ways that make PLT entries: by call, by address, by both. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

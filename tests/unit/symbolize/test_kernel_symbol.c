@@ -10,7 +10,7 @@
 
 #include "symbolize/kernel_symbol.h"
 
-/* module: NULL for the kernel itself. */
+/* module is NULL for the kernel itself. */
 static void assert_symbol(const char *words, const char *name, uint64_t offset, const char *module)
 {
 	char *copy = strdup(words);
@@ -56,7 +56,7 @@ static void names_of_modules_and_programs(void **state)
 		      "[__builtin__ftrace]");
 }
 
-/* The kernel says nothing of where these are. */
+/* %pS does not print a module for these. */
 static void programs_are_told_from_functions(void **state)
 {
 	assert_symbol("bpf_prog_6deef7357e7b4530_sd_fw+0x1/0x50", "bpf_prog_6deef7357e7b4530_sd_fw",
@@ -106,7 +106,7 @@ static void words_that_are_none(void **state)
 	assert_no_symbol("f+0x1/0x2 [mod] ");
 	assert_no_symbol("f+0x1/0x2 mod");
 	assert_no_symbol("a+b+0x1/0x2");
-	/* Cut anywhere: it has a name where the kernel's own symbol would be whole, and no else. */
+	/* Truncated anywhere, the text has a symbol only if the kernel's format is complete. */
 	for (size_t size = 0; size < sizeof(whole) - 1; size++) {
 		memcpy(cut, whole, size);
 		cut[size] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Entries of procedure linkage tables, against objdump's names of them. */
+/* PLT entries are compared with objdump's names. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static void close_file(struct opened *opened)
 	free(opened->bytes);
 }
 
-/* What objdump calls "*ABS*+0x1234" has a better name where the file's symbols know one. */
+/* An entry that objdump calls "*ABS*+0x1234" has a better name if the symbol table has one. */
 static void check_name(const struct opened *opened, uint64_t address, const char *expected)
 {
 	uint64_t offset = 99;
@@ -61,7 +61,7 @@ static void check_name(const struct opened *opened, uint64_t address, const char
 	assert_int_equal(offset, 5);
 }
 
-/* Returns how many entries there are. */
+/* Returns the number of entries. */
 static size_t compare_with_objdump(const char *path)
 {
 	char command[4200], line[4096], name[2048];
@@ -76,7 +76,7 @@ static size_t compare_with_objdump(const char *path)
 	objdump = popen(command, "r");
 	assert_non_null(objdump);
 	while (fgets(line, sizeof(line), objdump)) {
-		/* "0000000000001030 <puts@plt>:"; not "<puts@plt-0x10>:" */
+		/* "0000000000001030 <puts@plt>:", but not "<puts@plt-0x10>:" */
 		if (sscanf(line, "%" SCNx64 " <%2000[^>]>:", &address, name) != 2 ||
 		    strcmp(name + strlen(name) - 4, "@plt") || line[0] == ' ')
 			continue;
@@ -103,7 +103,7 @@ static void names_are_those_of_objdump(void **state)
 	assert_in_range(compare_with_objdump(libc.dli_fname), 10, 1000);
 }
 
-/* In a program without libraries all of them lead to what the C library chooses. */
+/* In a static program, all entries are for functions that the C library selects. */
 static void chosen_functions_have_names(void **state)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
@@ -131,7 +131,7 @@ static void chosen_functions_have_names(void **state)
 	close_file(&opened);
 }
 
-/* Every seventh byte turned, one at a time. */
+/* Every seventh byte is inverted, one at a time. */
 static void damage_is_harmless(void **state)
 {
 	char path[4096];

@@ -36,7 +36,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What to make a chunk of. Frames differ by their line, 1, 2, ... */
+/* Contents of a chunk. The frames have lines 1, 2, ... */
 struct wanted {
 	struct jitbpf_frames_chunk fixed;
 	const char *identity;
@@ -44,7 +44,7 @@ struct wanted {
 	uint16_t frame_kind, frame_flags;
 };
 
-/* A chunk in memory of exactly its size; the caller frees it. */
+/* Returns a chunk in memory of exactly its size. The caller frees it. */
 static struct jitbpf_frames_chunk *chunk_of(const struct wanted *wanted)
 {
 	size_t identity_bytes = wanted->fixed.build_id_bytes + wanted->fixed.path_bytes;
@@ -85,7 +85,7 @@ static int add(struct fixture *f, const struct wanted *wanted)
 	return err;
 }
 
-/* The name that stands for a location, or NULL. */
+/* Returns the recorded name of a location, or NULL. */
 static const char *name_of(const struct fixture *f, enum location_kind kind, uint64_t offset,
 			   const struct module *module)
 {
@@ -127,7 +127,7 @@ static void test_first_wins(void **state)
 	assert_string_equal(name_of(f, LOCATION_KERNEL, 1, NULL), "first");
 }
 
-/* A build ID is an identity wherever the file lies; a path is one only with device and inode. */
+/* A build ID alone identifies a file; a path does so only with device and inode. */
 static void test_identities(void **state)
 {
 	struct fixture *f = *state;
@@ -177,7 +177,7 @@ static void test_identities(void **state)
 	assert_null(name_of(f, LOCATION_NATIVE, 16, &module));
 }
 
-/* Found while growing, through many; each with as many frames as it has. */
+/* Many locations are found while the table grows, with their number of frames. */
 static void test_many(void **state)
 {
 	struct fixture *f = *state;
@@ -204,7 +204,7 @@ static void test_many(void **state)
 	}
 }
 
-/* From a later jitbpf: kinds and flags that have no meaning here. */
+/* Kinds and flags of a newer version are ignored. */
 static void test_what_is_not_known(void **state)
 {
 	struct fixture *f = *state;
@@ -226,7 +226,7 @@ static void test_what_is_not_known(void **state)
 	assert_int_equal(recorded_frames_left_out(f->recorded), 1);
 }
 
-/* A chunk that is a byte shorter or longer than its parts is refused, wherever that is. */
+/* A chunk one byte shorter or longer than its parts is rejected, wherever the byte is. */
 static void test_parts_fill_the_chunk(void **state)
 {
 	struct fixture *f = *state;
@@ -273,7 +273,7 @@ static void test_malformed(void **state)
 	assert_int_equal(recorded_frames_left_out(f->recorded), 0);
 }
 
-/* Past the budget nothing more is taken, and that is counted. */
+/* Chunks over the budget are skipped and counted. */
 static void test_budget(void **state)
 {
 	struct fixture *f = *state;

@@ -34,7 +34,7 @@
 #define SPANS_MAX 64
 
 static struct symbol_map map;
-static const char *names[SPANS_MAX]; /* by the ids that make() gave them */
+static const char *names[SPANS_MAX]; /* indexed by the ids of make() */
 
 static int teardown(void **state)
 {
@@ -128,7 +128,7 @@ static void unsized_symbols_reach_to_the_next(void **state)
 	assert_at(49, "a", 39);
 	assert_at(50, "b", 0);
 	assert_at(99, "b", 49);
-	/* One inside of a sized symbol does not cut it, nor takes what is behind it. */
+	/* A symbol inside a sized symbol neither ends it nor extends beyond it. */
 	assert_at(107, "c", 7);
 	assert_at(110, "d", 0);
 	assert_at(199, "d", 89);
@@ -142,7 +142,7 @@ static void unsized_symbols_reach_to_the_next(void **state)
 	assert_at(UINT64_MAX, NULL, 0);
 }
 
-/* Each is better than the one behind it, whatever the order of the table. */
+/* Each alias is preferred to the ones after it, whatever the order of the table. */
 static void aliases_are_chosen_as_people_expect(void **state)
 {
 	static const struct symbol_span aliases[] = {
@@ -170,7 +170,7 @@ static void aliases_of_other_sizes_show_where_they_reach_further(void **state)
 	assert_at(109, "best", 9);
 	assert_at(110, "longer_name", 10);
 	assert_at(129, "longer_name", 29);
-	/* As wide as the widest, and better than that. */
+	/* An unsized alias is as large as the largest alias, and preferred to it. */
 	assert_at(130, "_unsized", 30);
 	assert_at(139, "_unsized", 39);
 	assert_at(140, NULL, 0);
@@ -188,7 +188,7 @@ static void names_of_any_length_are_compared(void **state)
 	assert_at(0, "short", 0);
 }
 
-/* What the header says, for names of equal length, one address at a time. */
+/* A model of the header's rules, for names of equal length, address by address. */
 static bool shows_before(const struct symbol_span *a, const struct symbol_span *b)
 {
 	if (a->start != b->start)

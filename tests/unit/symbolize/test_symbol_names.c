@@ -9,10 +9,10 @@
 
 #include "symbolize/symbol_names.h"
 
-#define PADDING_BYTES 100 /* before the strings in the file */
+#define PADDING_BYTES 100 /* bytes before the strings in the file */
 #define LONG_BYTES    (SYMBOL_NAMES_HELD_BYTES + 5000)
 
-/* A file of nothing but strings, and what a symbol table's reader makes of them. */
+/* A file that contains only strings, as a symbol table's reader sees them. */
 struct file {
 	char *bytes;
 	size_t size_bytes;
@@ -61,7 +61,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Returns the number of the first of size_bytes of the file's strings. */
+/* Add the first size_bytes of the file's strings. Returns the number of the first name. */
 static uint32_t add(struct file *file, size_t size_bytes)
 {
 	struct elf_symbols symbols = {
@@ -118,7 +118,7 @@ static void versions_are_cut(void **state)
 	assert_string_equal(symbol_names_get(&file->names, 50), "memcpy");
 }
 
-/* As the end of the section does, a NUL behind it or not. */
+/* The last name ends with the section, with or without a NUL. */
 static void long_names_end_where_they_do(void **state)
 {
 	struct file *file = *state;

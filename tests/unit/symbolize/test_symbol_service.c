@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The service that names on the caller's thread: all of it, file by file, and says where it is. */
+/* The service on the calling thread: all requests, file by file, with progress reports. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -30,9 +30,9 @@ struct fixture {
 	struct symbolize_now now;
 	struct symbol_service service;
 	struct module modules[FILES];
-	uint32_t answers[LOCATIONS]; /* how many each location got */
-	uint64_t shown;		     /* times that progress was told */
-	uint32_t files_shown;	     /* times that it came to another file */
+	uint32_t answers[LOCATIONS]; /* number of answers for each location */
+	uint64_t shown;		     /* number of progress reports */
+	uint32_t files_shown;	     /* number of changes of the reported file */
 	const char *path;
 	int take_error;
 };
@@ -63,7 +63,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Every fourth in the kernel, the others in the files by turns. */
+/* Every fourth location is in the kernel, the others are in the files by turns. */
 static void request_all(struct fixture *f)
 {
 	for (uint32_t i = 0; i < LOCATIONS; i++) {
@@ -102,7 +102,7 @@ static void all_are_answered_file_by_file(void **state)
 	f->now.progress = (struct naming_progress){show, f};
 	request_all(f);
 	assert_int_equal(f->service.collect(f->service.context, false, take, f), 0);
-	assert_int_equal(f->shown, 0); /* the recording may yet bring them */
+	assert_int_equal(f->shown, 0); /* names may still come from the recording */
 	assert_int_equal(f->service.collect(f->service.context, true, take, f), 0);
 	assert_int_equal(f->shown, LOCATIONS);
 	assert_int_equal(f->files_shown, 1 + FILES);

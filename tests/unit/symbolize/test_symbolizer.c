@@ -14,10 +14,10 @@
 #define FUNC ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
 #define TEXT IMAGE_TEXT_ADDRESS
 
-/* Files by module number, and how often they were asked for. */
+/* Files by module number, with the number of times each was opened. */
 struct files {
 	struct elf_image images[3];
-	struct blob large; /* in place of the first, where it is set */
+	struct blob large; /* replaces the first file if set */
 	int open_error;
 	unsigned opened, closed, kernel_asked;
 	int kernel_error;
@@ -49,7 +49,7 @@ static int open_module(void *context, const struct module *module, struct blob *
 	return 0;
 }
 
-/* A kernel of three functions, one behind its padding. */
+/* A kernel with three functions, one of them after padding. */
 static int kernel_words(void *context, uint64_t address, char *buf, size_t buf_bytes)
 {
 	assert_ptr_equal(context, &files);
@@ -120,7 +120,7 @@ static void names_are_those_at_the_file_offset(void **state)
 {
 	image_symbol(&files.images[0], SECTION_SYMBOLS, "_Z3fooi", TEXT + 0x10, 0x10, FUNC);
 	image_symbol(&files.images[0], SECTION_SYMBOLS, "plain", TEXT + 0x30, 0, FUNC);
-	/* Not asked: .symtab knows more. */
+	/* .dynsym is not read: .symtab is more complete. */
 	image_symbol(&files.images[0], SECTION_DYNAMIC, "dynamic", TEXT + 0x10, 0x10, FUNC);
 	assert_native(0, IMAGE_TEXT + 0x14, "foo(int)", 4);
 	assert_native(0, IMAGE_TEXT + 0x20, "", 0);
@@ -136,7 +136,7 @@ static void stripped_files_have_their_dynamic_names(void **state)
 {
 	image_section(&files.images[0], SECTION_SYMBOLS)->sh_type = SHT_NULL;
 	image_symbol(&files.images[0], SECTION_DYNAMIC, "exported", TEXT, 0x10, FUNC);
-	/* A damaged table is as good as none. */
+	/* A damaged table counts as missing. */
 	image_section(&files.images[1], SECTION_SYMBOLS)->sh_size = UINT64_MAX;
 	image_symbol(&files.images[1], SECTION_DYNAMIC, "exported", TEXT, 0x10, FUNC);
 	assert_native(0, IMAGE_TEXT + 1, "exported", 1);
@@ -163,7 +163,7 @@ static void failures_are_remembered_and_counted(void **state)
 	files.images[0].bytes[0] = 'M';
 	assert_native(0, IMAGE_TEXT, "", 0);
 	assert_native(0, IMAGE_TEXT, "", 0);
-	assert_native(2, IMAGE_TEXT, "", 0); /* an ELF file, with nothing in it */
+	assert_native(2, IMAGE_TEXT, "", 0); /* an ELF file without symbols */
 	assert_native(2, IMAGE_TEXT, "", 0);
 	assert_int_equal(files.opened, 2);
 	assert_int_equal(files.closed, 2);
@@ -204,7 +204,7 @@ static void tables_over_the_budget_are_dropped_and_read_again(void **state)
 		assert_native(i, IMAGE_TEXT, i ? "other" : "f", 0);
 	assert_native(0, IMAGE_TEXT, "f", 0);
 	assert_int_equal(files.opened, 3);
-	/* From now on only the one at hand fits. */
+	/* Only the current file fits from now on. */
 	symbolizer_set_budget(symbolizer, 1);
 	assert_int_equal(symbolizer_counts(symbolizer).dropped, 3);
 	for (unsigned round = 0; round < 2; round++) {
@@ -221,7 +221,7 @@ static void the_one_unused_for_longest_goes_first(void **state)
 {
 	for (unsigned i = 0; i < 3; i++)
 		image_symbol(&files.images[i], SECTION_SYMBOLS, "f", TEXT, 0x10, FUNC);
-	/* Room for two: each takes its strings, a few ranges and segments. */
+	/* Memory for two files, with their strings, ranges and segments. */
 	symbolizer_set_budget(symbolizer, 1600);
 	assert_native(0, IMAGE_TEXT, "f", 0);
 	assert_native(1, IMAGE_TEXT, "f", 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The symbolizer against the truth: this very program, whose functions know
- * their addresses, and what nm says of it.
+ * The symbolizer on this program itself, compared with the addresses of its
+ * functions and with nm.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The function at an address of the file, into which others may be inlined. */
+/* Returns the name of the function at an address of the file, outside inlined calls. */
 static const char *name_at(struct fixture *fixture, uint64_t address, uint64_t *ret_offset)
 {
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
@@ -126,7 +126,7 @@ static void functions_know_their_names(void **state)
 			    "elf_file_symbols");
 }
 
-/* A line "ADDRESS SIZE TYPE NAME" of `nm -S`, of a function. */
+/* A line "ADDRESS SIZE TYPE NAME" of `nm -S`. */
 struct nm_line {
 	uint64_t address, size_bytes;
 	char type;
@@ -159,7 +159,7 @@ static void nm_agrees(void **state)
 		name = name_at(*state, line.address, &first_offset);
 		assert_int_not_equal(*name, '\0');
 		assert_int_equal(first_offset, 0);
-		/* There are aliases, but not of our own functions. */
+		/* libc has aliases, our own functions do not. */
 		if (!strncmp(line.name, "elf_", 4) || !strncmp(line.name, "symbol", 6))
 			assert_string_equal(name, line.name);
 		name = name_at(*state, line.address + line.size_bytes - 1, &last_offset);

@@ -42,7 +42,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Maps a file behind those before; its number is the count of them. */
+/* Map a file after those mapped before; its number is their count. */
 static const struct module *map(struct world *w, const char *path)
 {
 	struct made_mapping *made = malloc(sizeof(*made));
@@ -89,7 +89,7 @@ static void test_server(void **state)
 	assert_ptr_equal(host(w, engine), library);
 }
 
-/* From 8.5 on opcache is a part of PHP. */
+/* Since PHP 8.5, opcache is built into PHP. */
 static void test_built_in(void **state)
 {
 	struct world *w = *state;
@@ -109,7 +109,7 @@ static void test_others(void **state)
 	assert_null(host(w, NULL));
 }
 
-/* Only so many mappings are looked at. */
+/* The number of mappings visited is limited. */
 static void test_far_away(void **state)
 {
 	struct world *w = *state;

@@ -10,16 +10,17 @@
 #include "tests/unit/unwind/unwind_world.h"
 
 #define PID   100
-#define MAIN  0x400000ull /* "/bin/main", its file's offset 0x2000 and on */
+#define MAIN  0x400000ull /* "/bin/main", from file offset 0x2000 on */
 #define LIB   0x7f0000000000ull
 #define CODE  0x500000ull
-#define START (MAIN + 0x100) /* the outermost function, which says so */
+#define START (MAIN + 0x100) /* the outermost function, marked by its rows */
 #define MS    1000000ull
 #define NOW   (1000 * MS)
 
 static int answer(struct world *w, const struct unwind_request *request, struct unwind_rows *ret)
 {
-	if (!request->module) /* JIT code: a return address and two words, no frame pointer */
+	/* JIT code: a frame of a return address and two words, no frame pointer */
+	if (!request->module)
 		return unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 24), UNWIND_RBP_KEPT);
 	if (strcmp(request->module->path, "/lib/gone.so") == 0)
 		return -ENOENT;
@@ -51,7 +52,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A call that comes back to ip, and so many words below it. */
+/* Push a frame of `words` words whose callee returns to ip. */
 static void call(struct world *w, uint64_t ip, uint32_t words)
 {
 	world_push(w, ip);
@@ -67,7 +68,7 @@ static void assert_stack(const struct world *w, enum jitbpf_stack_end end, const
 		assert_int_equal(w->finished.ips[i], ips[i]);
 }
 
-/* Now the kernel walks it alone, and finds the same. */
+/* The kernel now walks the stack alone, with the same result. */
 static void assert_kernel_knows(struct world *w, uint64_t ip, uint64_t bp)
 {
 	struct world_sample made;
@@ -120,14 +121,14 @@ static void test_code(void **state)
 	call(w, ips[2], 2);
 	call(w, ips[1], 1);
 	world_sample(w, PID, NOW, LIB, 0, &made);
-	/* The code was read: was it that of the regions? */
+	/* The code was read, but it is not known yet whether the region was in force then. */
 	assert_int_equal(world_finish(w, &made, NOW, false), 1);
 	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
 	assert_stack(w, JITBPF_END_ROOT, ips, 5);
 	assert_false(w->finished.guessed);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 2);
 	assert_kernel_knows(w, LIB, 0);
-	/* Other code comes into the page: the kernel does not know it any more. */
+	/* Other code is loaded into the page: its rows are withdrawn. */
 	world_load(w, PID, 12, CODE + 0x3000, 0x100);
 	assert_true(world_sample(w, PID, NOW + 3 * MS, LIB, 0, &made));
 	assert_int_equal(made.sample.user_frames, 2);
@@ -136,7 +137,7 @@ static void test_code(void **state)
 	assert_kernel_knows(w, LIB, 0);
 }
 
-/* Finish what the kernel left, in a round that knows all that happened. */
+/* Complete a stack in a round in which all events are known. */
 static void finish(struct world *w, uint64_t ip, uint64_t bp)
 {
 	struct world_sample made;
@@ -145,7 +146,7 @@ static void finish(struct world *w, uint64_t ip, uint64_t bp)
 	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
 }
 
-/* A file that cannot be had says nothing of frames: they are guessed at. */
+/* Frames of a missing file are walked by frame pointer. */
 static void test_file_is_gone(void **state)
 {
 	uint64_t ips[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
@@ -163,7 +164,7 @@ static void test_file_is_gone(void **state)
 	assert_kernel_knows(w, LIB + 0x200000, bp);
 }
 
-/* A rule that nobody can tell cuts the stack, where it is. */
+/* An unknown rule cuts the stack. */
 static void test_unknown_rule(void **state)
 {
 	uint64_t ips[] = {LIB + 1, MAIN + 0x210, START + 0x10};
@@ -176,7 +177,7 @@ static void test_unknown_rule(void **state)
 	assert_false(w->finished.guessed);
 }
 
-/* Each file's pages are asked for once, whoever maps it, and only those that stacks met. */
+/* Pages of a file are requested once for all processes, and only when a stack needs them. */
 static void test_pages_are_shared(void **state)
 {
 	struct world *w = *state;
@@ -194,7 +195,7 @@ static void test_pages_are_shared(void **state)
 	assert_int_equal(w->finished.count, 1);
 }
 
-/* What stood there when the sample was taken counts, not what stands there now. */
+/* The code at the time of the sample counts, not the current code. */
 static void test_time(void **state)
 {
 	uint64_t ips[] = {CODE + 0x11, MAIN + 0x5010, START + 0x10};
@@ -210,11 +211,11 @@ static void test_time(void **state)
 	assert_int_equal(world_finish(w, &made, NOW + 4 * MS, false), 0);
 	assert_stack(w, JITBPF_END_ROOT, ips, 3);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
-	/* And the kernel, which is at the new one, has none of the old one's rows. */
+	/* The kernel, which has the new code, has none of the old rows. */
 	assert_true(world_sample(w, PID, NOW + 4 * MS, CODE + 0x10, 0, &made));
 }
 
-/* Other code was told of before it could be known whose code was read. */
+/* New code is reported before the read of the old code can be validated. */
 static void test_code_changes_while_it_is_read(void **state)
 {
 	uint64_t ips[] = {CODE + 0x11, MAIN + 0x5010, START + 0x10};
@@ -237,7 +238,7 @@ static void test_code_changes_while_it_is_read(void **state)
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 0);
 }
 
-/* Nobody can read what has gone: it is not asked for. */
+/* Code that was unloaded and not copied is not requested. */
 static void test_code_has_gone(void **state)
 {
 	struct world *w = *state;
@@ -252,7 +253,7 @@ static void test_code_has_gone(void **state)
 	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 1);
 }
 
-/* What is inlined makes a new version of a region, and the same code: it is not read again. */
+/* An inlined method makes a new version of the region with the same code: it is not read again. */
 static void test_versions(void **state)
 {
 	struct jit_event inlined = {.header = {.event = JIT_EVENT_INLINE_LOAD,
@@ -281,7 +282,7 @@ static void test_versions(void **state)
 	assert_int_equal(w->requests.size, 2);
 }
 
-/* Memory that can hold code of which nobody told: a guess, which the kernel makes too. */
+/* Anonymous executable memory is walked by frame pointer, by the kernel too. */
 static void test_anonymous_memory(void **state)
 {
 	uint64_t ips[] = {CODE + 0x90001, MAIN + 0x5010, START + 0x10};
@@ -297,7 +298,7 @@ static void test_anonymous_memory(void **state)
 	assert_kernel_knows(w, CODE + 0x90000, bp);
 }
 
-/* A caller where nothing is mapped is none. */
+/* A caller in unmapped memory ends the stack. */
 static void test_caller_nowhere(void **state)
 {
 	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
@@ -309,14 +310,14 @@ static void test_caller_nowhere(void **state)
 	call(w, ips[1], 1);
 	finish(w, LIB, 0);
 	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 2);
-	/* The kernel cannot know, and takes it for one that it has not been told of. */
+	/* The kernel cannot know that; it assumes a mapping that is not published yet. */
 	assert_true(world_sample(w, PID, NOW, LIB, 0, &made));
 	assert_int_equal(made.sample.user_frames, 3);
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
 	assert_stack(w, JITBPF_END_BAD_FRAME, ips, 2);
 }
 
-/* Near the top of the stack too: it is tables that tell which frame is the outermost. */
+/* The same near the top of the stack: only unwind tables mark outermost frames. */
 static void test_nowhere_at_the_top(void **state)
 {
 	uint64_t ips[] = {LIB + 1, MAIN + 0x5010};
@@ -339,7 +340,7 @@ static void test_zero_return_address(void **state)
 	finish(w, LIB, 0);
 	assert_stack(w, JITBPF_END_ROOT, ips, 2);
 	w->used = 0;
-	world_push_many(w, 300); /* far from the top it is no root, to the kernel neither */
+	world_push_many(w, 300); /* far from the stack top the kernel does not see a root either */
 	call(w, 0, 1);
 	call(w, ips[1], 1);
 	assert_false(world_sample(w, PID, NOW, LIB, 0, &made));
@@ -347,7 +348,7 @@ static void test_zero_return_address(void **state)
 	assert_int_equal(made.sample.user_frames, 2);
 }
 
-/* The leaf is where the CPU was, even where nothing is known to be. */
+/* A leaf in unmapped memory is kept. */
 static void test_leaf_nowhere(void **state)
 {
 	uint64_t ips[] = {0x123457, MAIN + 0x5010, START + 0x10};
@@ -375,7 +376,7 @@ static void test_depth(void **state)
 	assert_kernel_knows(w, LIB, 0);
 }
 
-/* The stack ends, or it is longer than its copy; and what lies below it was never part of it. */
+/* The stack ends, or is longer than its copy; memory below it is not part of it. */
 static void test_ends_of_the_copy(void **state)
 {
 	uint64_t ips[] = {CODE + 1, MAIN + 0x5010};
@@ -406,7 +407,7 @@ static void test_ends_of_the_copy(void **state)
 	assert_stack(w, JITBPF_END_UNREADABLE, ips, 1);
 }
 
-/* With last, what is not there is done without. */
+/* With `last`, the walk uses the rows that exist. */
 static void test_last(void **state)
 {
 	uint64_t ips[] = {CODE + 1, LIB + 0x5010};
@@ -451,7 +452,7 @@ static void test_not_a_copy(void **state)
 	assert_refused(made.sample.user_frames = JITBPF_FRAMES_MAX + 1);
 }
 
-/* A process asks for so much at a time, so that there is some left for others. */
+/* A process may have a limited number of requests, which leaves some for others. */
 static void test_quota(void **state)
 {
 	struct world *w = *state;
@@ -480,7 +481,7 @@ static void test_quota(void **state)
 	assert_int_equal(w->requests.size, asked + 1);
 }
 
-/* What was read from a pid after its process had ended may be another's. */
+/* Code read from a pid after the exit of its process may be another process's. */
 static void test_code_read_after_exit(void **state)
 {
 	struct jitbpf_task task = {.h.time_ns = NOW + MS / 2, .pid = PID, .tid = PID};
@@ -499,7 +500,7 @@ static void test_code_read_after_exit(void **state)
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 0);
 }
 
-/* The process has ended: its stacks are finished all the same, nothing is published of it. */
+/* After the exit of the process, its stacks are completed, but nothing is published. */
 static void test_after_exit(void **state)
 {
 	struct jitbpf_task task = {.h.time_ns = NOW, .pid = PID, .tid = PID};
@@ -513,7 +514,7 @@ static void test_after_exit(void **state)
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
 	assert_stack(w, JITBPF_END_ROOT, ips, 2);
 	assert_int_equal(w->published.size, 0);
-	/* Nothing is known of it any more. */
+	/* The process is unknown now. */
 	process_table_forget(&w->processes, NOW + 100 * PROCESS_GRACE_NS);
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
 	assert_int_equal(w->finished.count, 1);

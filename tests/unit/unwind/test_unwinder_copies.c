@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Code that was copied when it was told of: nobody has to read it, even when it is gone. */
+/* Code that was copied at its load needs no read, even after it is unloaded. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,10 +12,10 @@
 #define PID  100
 #define CODE 0x500000ull
 #define SIZE 0x100ull
-#define MAIN 0x400000ull /* a file of nothing but outermost frames */
+#define MAIN 0x400000ull /* a file with outermost frames only */
 #define NOW  1000000000ull
 
-/* A return address and two words, no frame pointer. */
+/* A frame of a return address and two words, no frame pointer. */
 static int answer(struct world *w, const struct unwind_request *request, struct unwind_rows *ret)
 {
 	if (request->module)
@@ -43,7 +43,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Of a stack with its leaf and one caller in the code: whether it is whole, and not guessed. */
+/*
+ * Complete a stack with a leaf and one caller in the code. Returns true if it
+ * is whole, not guessed.
+ */
 static bool walks(struct world *w, uint64_t time_ns, uint64_t known_ns)
 {
 	struct world_sample made;
@@ -58,7 +61,7 @@ static bool walks(struct world *w, uint64_t time_ns, uint64_t known_ns)
 	       w->finished.end == JITBPF_END_ROOT && !w->finished.guessed;
 }
 
-/* So many regions were asked for, the last one with so many bytes of its code, or to be read. */
+/* Check the number of requests, and the copy of the last one (0: to be read). */
 static void assert_asked(const struct world *w, size_t count, uint32_t copy_bytes)
 {
 	const struct unwind_request *last = NULL;
@@ -77,7 +80,7 @@ static void assert_asked(const struct world *w, size_t count, uint32_t copy_byte
 	assert_int_equal(!!last->copy, !!copy_bytes);
 }
 
-/* No need to wait until it is known what stood there. */
+/* Copied code is valid at once. */
 static void test_known_at_once(void **state)
 {
 	struct world *w = *state;
@@ -88,12 +91,12 @@ static void test_known_at_once(void **state)
 	assert_true(walks(w, NOW, NOW));
 	assert_asked(w, 1, SIZE);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
-	/* And the kernel knows it too. */
+	/* The rows are published to the kernel too. */
 	assert_false(world_sample(w, PID, NOW + 1, CODE + 0x10, 0, &made));
 	assert_int_equal(made.sample.user_frames, 3);
 }
 
-/* The region is over before a stack wants it: each has its own copy. */
+/* The region is replaced before a stack needs it: each region has its own copy. */
 static void test_replaced(void **state)
 {
 	struct world *w = *state;
@@ -111,7 +114,7 @@ static void test_replaced(void **state)
 	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 0);
 }
 
-/* Of the beginning alone there is a copy: that is read which stands there still. */
+/* If the copy has only the beginning, code that is still loaded is read. */
 static void test_cut(void **state)
 {
 	struct world *w = *state;
@@ -126,7 +129,7 @@ static void test_cut(void **state)
 	assert_asked(w, 2, 0);
 }
 
-/* Pieces that do not continue what is there are nothing. */
+/* Pieces that do not continue the copy are dropped. */
 static void test_pieces(void **state)
 {
 	struct world *w = *state;
@@ -143,7 +146,7 @@ static void test_pieces(void **state)
 	assert_asked(w, 1, 0x80);
 }
 
-/* Others' code is no copy of a region; nor is what was told of when it was over. */
+/* Code that does not match the region, or comes after its end, is not copied. */
 static void test_lies(void **state)
 {
 	struct world *w = *state;
@@ -161,7 +164,7 @@ static void test_lies(void **state)
 	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 1);
 }
 
-/* One whose rows are on their way is the table's until they come, or it ends. */
+/* A copy with a pending request belongs to the table until the answer or the end. */
 static void test_ends_while_it_is_asked_for(void **state)
 {
 	struct world *w = *state;
@@ -185,7 +188,7 @@ static struct jitbpf_code *piece_of(uint64_t size_bytes, uint32_t offset, uint32
 	return piece;
 }
 
-/* Bytes are bounded, and so are copies, however small: the first go first. */
+/* Bytes and number of copies are bounded; the oldest are evicted. */
 static void test_bounds(void **state)
 {
 	static const struct {
@@ -212,7 +215,7 @@ static void test_bounds(void **state)
 	}
 }
 
-/* What was taken out leaves no bytes behind. */
+/* A copy that was taken does not count any more. */
 static void test_taken(void **state)
 {
 	struct jitbpf_code *first = piece_of(2, 0, 1), *second = piece_of(2, 1, 1);

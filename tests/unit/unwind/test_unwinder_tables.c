@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is published for the kernel, and withdrawn: processes, pages of files, pages of code. */
+/* Publishing to the kernel and withdrawal: processes, pages of files, pages of code. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -16,11 +16,11 @@
 #define PID  100
 #define LIB  0x7f0000000000ull
 #define CODE 0x500000ull
-#define ROWS 4096 /* of which files have three quarters */
+#define ROWS 4096 /* of which three quarters are for files */
 #define MS   1000000ull
 #define NOW  (1000 * MS)
 
-/* Of a file, each page has its own rule, and as many rows as it is told; code another one. */
+/* Each page of a file has its own rule and a given number of rows; code has another rule. */
 static int answer(struct world *w, const struct unwind_request *request, struct unwind_rows *ret)
 {
 	int32_t cfa = UNWIND_CFA(UNWIND_CFA_RSP, 16);
@@ -50,7 +50,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Whether the kernel can tell the rule of a place. */
+/* Returns true if the published tables have a row for an address. */
 static bool kernel_knows(struct world *w, uint32_t pid, uint64_t pc)
 {
 	const struct world_process *process = world_published(w, pid);
@@ -59,7 +59,7 @@ static bool kernel_knows(struct world *w, uint32_t pid, uint64_t pc)
 				  UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
 }
 
-/* Sample at a place, and finish that. Returns whether the kernel needed help. */
+/* Sample at an address and complete the stack. Returns true if the kernel needed help. */
 static bool sample(struct world *w, uint32_t pid, uint64_t time_ns, uint64_t ip)
 {
 	struct world_sample made;
@@ -87,7 +87,7 @@ static void test_mappings(void **state)
 	mappings = w->mappings + process->first;
 	assert_int_equal(process->stack_top, WORLD_STACK_TOP);
 	assert_int_equal(process->code_owner, UNWIND_OWNER_CODE | world_process(w, PID)->number);
-	assert_int_equal(process->count, 4); /* memory side by side is one */
+	assert_int_equal(process->count, 4); /* adjacent memory is joined */
 	assert_int_equal(mappings[0].start, CODE);
 	assert_int_equal(mappings[0].end, CODE + 0x101000);
 	assert_int_equal(mappings[0].offset, CODE);
@@ -100,7 +100,7 @@ static void test_mappings(void **state)
 	assert_int_equal(mappings[3].owner, mappings[1].owner);
 }
 
-/* What is mapped later takes its place at the end of the round. */
+/* A later mapping is published at the end of the round. */
 static void test_mapped_later(void **state)
 {
 	struct world *w = *state;
@@ -114,8 +114,9 @@ static void test_mapped_later(void **state)
 }
 
 /*
- * Where a file has taken another one's place, that may happen again before it can be published:
- * the kernel is told nothing there for a while, and user space knows what stood there when.
+ * A file mapping that replaced another one may be replaced again before it is
+ * published. So it is not published for a while, and user space walks with the
+ * mappings of the sample's time.
  */
 static void test_replaced(void **state)
 {
@@ -141,7 +142,7 @@ static void test_replaced(void **state)
 	assert_true(kernel_knows(w, PID, LIB - 0x8000 + 800));
 }
 
-/* The same again is not published again. */
+/* Mapping the same file again publishes nothing. */
 static void test_mapped_the_same(void **state)
 {
 	struct world *w = *state;
@@ -172,7 +173,7 @@ static void test_exec(void **state)
 	assert_int_equal(w->published.size, 0);
 	vec_for_each (page, &w->pages)
 		assert_false(page->key.owner & UNWIND_OWNER_CODE);
-	/* A stack of the program before says nothing of where this one's is. */
+	/* A stack of the previous program does not locate the stack of this one. */
 	assert_int_equal(world_finish(w, &before, NOW + 2 * MS, false), 0);
 	assert_int_equal(w->published.size, 0);
 }
@@ -190,10 +191,10 @@ static void test_fork_and_exit(void **state)
 	child = world_process(w, PID + 1);
 	unwinder_process_changed(w->unwinder, child);
 	assert_true(sample(w, PID + 1, NOW + 2, CODE));
-	assert_int_equal(w->requests.size, 1); /* the code is the same, and read already */
+	assert_int_equal(w->requests.size, 1); /* the code is the same and was read already */
 	assert_true(kernel_knows(w, PID, CODE));
 	assert_true(kernel_knows(w, PID + 1, CODE));
-	/* Each goes its own way from there. */
+	/* After the fork, the processes differ. */
 	world_load(w, PID + 1, NOW + 3, CODE, 0x100);
 	assert_true(kernel_knows(w, PID, CODE));
 	assert_false(kernel_knows(w, PID + 1, CODE));
@@ -206,7 +207,7 @@ static void test_fork_and_exit(void **state)
 	assert_int_equal(w->pages.size, 0);
 }
 
-/* A pid that is used again: the one before goes, and says nothing any more. */
+/* A pid is reused: the previous process is dropped. */
 static void test_pid_again(void **state)
 {
 	struct world *w = *state;
@@ -219,7 +220,7 @@ static void test_pid_again(void **state)
 	assert_null(world_published(w, PID));
 }
 
-/* Mapped anew or not, a file's place that code has taken is memory. */
+/* JIT code in the mapping of a file makes it memory, whether it is mapped again or not. */
 static void test_code_in_a_files_place(void **state)
 {
 	struct world *w = *state;
@@ -232,21 +233,21 @@ static void test_code_in_a_files_place(void **state)
 	assert_true(sample(w, PID, NOW + 1, LIB + 0x20810));
 	assert_int_equal(world_kernel_row(w, &world_published(w, PID)->process, LIB + 0x20810).cfa,
 			 UNWIND_CFA(UNWIND_CFA_RSP, 24));
-	/* What is the file's still is not guessed at. */
+	/* The rest of the file's code is not guessed. */
 	assert_false(kernel_knows(w, PID, LIB + 0x20700));
 	assert_false(kernel_knows(w, PID, LIB + 0x20900));
 }
 
-/* A page has its regions' rows; those not met are not there, and between them is none's. */
+/* A page has the rows of its known regions; the rest is not made, or by frame pointer. */
 static void test_page_of_code(void **state)
 {
 	const struct unwind_process *process;
 	struct world *w = *state;
 
-	world_load(w, PID, 10, CODE - 0x10, 0x20); /* begins outside its memory */
+	world_load(w, PID, 10, CODE - 0x10, 0x20); /* begins outside the memory */
 	world_load(w, PID, 11, CODE + 0x100, 0x100);
 	world_load(w, PID, 12, CODE + 0x200, 0x100);
-	world_load(w, PID, 13, CODE + 0xfff0, 0x100); /* across the page's end */
+	world_load(w, PID, 13, CODE + 0xfff0, 0x100); /* crosses the end of the page */
 	sample(w, PID, NOW, CODE + 0x100);
 	assert_true(kernel_knows(w, PID, CODE + 0x1ff));
 	assert_false(kernel_knows(w, PID, CODE + 0x200));
@@ -266,7 +267,7 @@ static void test_page_of_code(void **state)
 	}
 }
 
-/* A change withdraws the pages that it touches, and no others. */
+/* A change of code withdraws the pages it touches, and no others. */
 static void test_code_changes(void **state)
 {
 	struct world *w = *state;
@@ -285,8 +286,8 @@ static void test_code_changes(void **state)
 }
 
 /*
- * The kernel's programs take a page away when its code changes, which is known here only a round
- * later: rows from before are not published, at first nor when others join them.
+ * BPF programs remove a page when its code changes, one round before user space
+ * knows. Rows from before the change are not published then.
  */
 static void test_code_that_changes_unseen(void **state)
 {
@@ -309,7 +310,7 @@ static void test_code_that_changes_unseen(void **state)
 		world_withdraw_page(w, key);
 		assert_int_equal(unwinder_publish(w->unwinder, NOW + 1), 0);
 		assert_null(world_page(w, key));
-		/* Unchanged, it is published. */
+		/* An unchanged page is published. */
 		sample(w, PID, NOW + 2, address);
 		assert_true(kernel_knows(w, PID, address));
 	}
@@ -317,7 +318,7 @@ static void test_code_that_changes_unseen(void **state)
 
 #define SHARED_CODE 0x600000ull
 
-/* What one compiles in memory that both share, the other's pages are made anew for. */
+/* Code that one process loads into shared memory withdraws the pages of the other process. */
 static void test_shared_memory(void **state)
 {
 	struct world *w = *state;
@@ -325,7 +326,7 @@ static void test_shared_memory(void **state)
 	for (uint32_t pid = PID; pid <= PID + 1; pid++)
 		world_map(w, &(struct world_mapping){pid, 2, SHARED_CODE + (pid - PID) * 0x100000,
 						     0x10000, 0, 77, "/memfd:code", MAP_SHARED});
-	/* Nobody has told of code there. */
+	/* No code is known there. */
 	assert_true(sample(w, PID + 1, NOW, SHARED_CODE + 0x100000));
 	assert_true(kernel_knows(w, PID + 1, SHARED_CODE + 0x100000));
 	world_load(w, PID, NOW, SHARED_CODE, 0x100);
@@ -336,7 +337,10 @@ static void test_shared_memory(void **state)
 	assert_int_equal(w->requests.data[0].address, SHARED_CODE + 0x100000);
 	assert_int_equal(w->requests.data[0].pid, PID + 1);
 	assert_true(kernel_knows(w, PID + 1, SHARED_CODE + 0x100000));
-	/* Where it is mapped in the other process it has the same rows: they are there. */
+	/*
+	 * The process that loaded it has the same rows at its own address,
+	 * without a new request.
+	 */
 	sample(w, PID, NOW, SHARED_CODE);
 	assert_int_equal(w->requests.size, 1);
 	world_load(w, PID, NOW + 1, SHARED_CODE + 0x80, 0x100);
@@ -345,7 +349,7 @@ static void test_shared_memory(void **state)
 	assert_false(kernel_knows(w, PID + 1, SHARED_CODE + 0x100000));
 }
 
-/* If publishing fails, stacks are still finished, and publishing is tried again. */
+/* If publishing fails, stacks are still completed, and publishing is tried again. */
 static void test_feed_refuses(void **state)
 {
 	struct world *w = *state;
@@ -363,7 +367,7 @@ static void test_feed_refuses(void **state)
 	assert_true(kernel_knows(w, PID, CODE));
 }
 
-/* What had been published before is over then: its mappings' room is others' from now on. */
+/* If a later publishing fails, the older entry is withdrawn, since its space is reused. */
 static void test_feed_refuses_the_next(void **state)
 {
 	struct world *w = *state;
@@ -378,8 +382,8 @@ static void test_feed_refuses_the_next(void **state)
 }
 
 /*
- * More pages than there is room for: the oldest give way, and whatever is published has its own
- * rows. What is about to be overwritten has been withdrawn for a while.
+ * With more pages than space, the oldest are evicted, and each published page
+ * has its own rows. A page is withdrawn well before its space is overwritten.
  */
 static void test_eviction(void **state)
 {
@@ -398,7 +402,7 @@ static void test_eviction(void **state)
 			for (uint32_t k = 0; k < 100; k++)
 				assert_int_equal(rows[k].rbp, -1000 - (int)k);
 		}
-		/* Whoever overwrote what is published would be caught now. */
+		/* Overwritten rows of a published page would be detected here. */
 		for (uint32_t at = 0; at < ROWS / 4 * 3; at++) {
 			bool used = false;
 
@@ -413,11 +417,11 @@ static void test_eviction(void **state)
 	}
 	assert_true(w->pages.size > 20 && w->pages.size < 30);
 	assert_int_equal(unwinder_counts(w->unwinder).evicted, 200 - w->pages.size);
-	assert_true(sample(w, PID, NOW, LIB + 800)); /* the first one again */
+	assert_true(sample(w, PID, NOW, LIB + 800)); /* the first page again */
 	assert_int_equal(w->requests.size, 201);
 }
 
-/* Code that comes and goes takes no file's place. */
+/* Short-lived code evicts no rows of files. */
 static void test_code_leaves_files_alone(void **state)
 {
 	struct world *w = *state;
@@ -430,7 +434,7 @@ static void test_code_leaves_files_alone(void **state)
 	assert_true(kernel_knows(w, PID, LIB));
 }
 
-/* More processes than there is room for their mappings: each is whole, or is not there. */
+/* With more processes than space, each is published completely or not at all. */
 static void test_many_processes(void **state)
 {
 	struct world *w = *state;
@@ -453,7 +457,7 @@ static void test_many_processes(void **state)
 	assert_true(w->published.size > 10 && w->published.size < 22);
 }
 
-/* Of too many mappings those of the lowest addresses are published. */
+/* Of too many mappings, those with the lowest addresses are published. */
 static void test_many_mappings(void **state)
 {
 	struct world *w = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the kernel found by mappings that were not those of the sample's time. */
+/* Stacks that the kernel walked with outdated mappings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Of a stack whose second frame from the leaf is in the library, and the outermost. */
+/*
+ * Returns the sound frames of a stack with a library frame second from the
+ * leaf, before the root.
+ */
 static uint32_t sound(struct fixture *f, uint64_t time_ns, uint32_t age_ns)
 {
 	AUTO_FREE struct jitbpf_sample *sample =
@@ -113,7 +116,7 @@ static void test_memory_took_its_place(void **state)
 	assert_int_equal(sound(f, 750, 100), FRAMES);
 }
 
-/* The same again: its protection has changed, or it was taken away and put back. */
+/* The same file is mapped again: with another protection, or after an unmapping. */
 static void test_the_same(void **state)
 {
 	struct fixture *f = *state;
@@ -132,7 +135,7 @@ static void test_new_where_nothing_was(void **state)
 	assert_int_equal(sound(f, 600, 200), FRAMES);
 }
 
-/* No mapping is known at all, so that there can be no rule. */
+/* Without any known mapping there was no rule. */
 static void test_nothing_there(void **state)
 {
 	struct fixture *f = *state;

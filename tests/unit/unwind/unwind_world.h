@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A world to unwind in: processes, a service that answers what the test says, tables in memory,
- * and the kernel's part: a walker that knows nothing but what has been published, and finds
- * its way as the BPF programs do.
+ * A simulated environment for the unwinder: processes, a service whose answers
+ * the test defines, tables in memory, and a kernel part that walks with
+ * published tables only, like the BPF programs.
  */
 #ifndef JITBPF_TESTS_UNIT_LOCATE_UNWIND_WORLD_H
 #define JITBPF_TESTS_UNIT_LOCATE_UNWIND_WORLD_H
@@ -43,7 +43,10 @@ struct world {
 	VEC(struct world_process) published;
 	bool feed_refuses;
 
-	/* The service: what it was asked for; what it answers, a page by its file's number. */
+	/*
+	 * The service: its requests, and its answers. A page is answered by the
+	 * number of its file.
+	 */
 	VEC(struct unwind_request) requests;
 	size_t answered;
 	int (*answer)(struct world *w, const struct unwind_request *request,
@@ -51,13 +54,13 @@ struct world {
 	uint64_t read_ns;
 	bool silent;
 
-	/* A stack, and how much of it has been built from its top down. */
+	/* A stack, and the number of words pushed from its top down. */
 	uint64_t words[WORLD_STACK_WORDS];
 	uint32_t used;
 	struct finished_stack finished;
 };
 
-static struct world *world_reading; /* whose stack unwind_read() reads */
+static struct world *world_reading; /* the world whose stack unwind_read() reads */
 
 static inline int world_read(void *dst, size_t size_bytes, uint64_t address)
 {
@@ -101,7 +104,7 @@ static inline int world_publish_page(void *context, struct unwind_page_key key,
 	struct world_page *old = world_page(w, key);
 
 	assert_true(page.first < w->row_count && page.count <= w->row_count - page.first);
-	/* Only pages of code are reserved, and begin with that. */
+	/* Only pages of code are reserved first. */
 	assert_true(page.count ? old || !(key.owner & UNWIND_OWNER_CODE)
 			       : key.owner & UNWIND_OWNER_CODE);
 	assert_true(!page.count || !w->rows[page.first].pc);
@@ -226,7 +229,7 @@ static inline struct unwind_row world_kernel_row(struct world *w,
 	return none;
 }
 
-/* Walk as far as the tables go; *s is where it stopped. */
+/* Walk as far as the tables allow; *s is the state at the end. */
 static inline enum jitbpf_stack_end world_kernel_walk(struct world *w, uint32_t pid,
 						      uint64_t stack_top, struct unwind_state *s,
 						      uint64_t *ips, uint32_t *ret_count)
@@ -328,7 +331,7 @@ static inline void world_map(struct world *w, const struct world_mapping *what)
 	free(made);
 }
 
-/* A piece of the code of the load that world_load() made there, all of which are number 0. */
+/* Report a piece of the code of a load that world_load() made at address; all have number 0. */
 static inline void world_copy(struct world *w, uint32_t pid, uint64_t time_ns, uint64_t address,
 			      uint64_t size_bytes, uint32_t offset, uint32_t piece_bytes)
 {
@@ -365,7 +368,7 @@ static inline void world_load(struct world *w, uint32_t pid, uint64_t time_ns, u
 
 /* --- stacks ------------------------------------------------------------------ */
 
-/* Put a word below what is there already; returns where it is. */
+/* Push a word. Returns its address. */
 static inline uint64_t world_push(struct world *w, uint64_t word)
 {
 	assert_true(w->used < WORLD_STACK_WORDS);
@@ -391,8 +394,8 @@ struct world_sample {
 };
 
 /*
- * Sample as the kernel does: walk by what is published, and where that does not suffice, copy.
- * *ret is the record; returns whether it has a copy.
+ * Sample like the kernel: walk with the published tables, and copy the stack if
+ * they do not suffice. *ret is the record. Returns true if it has a copy.
  */
 static inline bool world_sample(struct world *w, uint32_t pid, uint64_t time_ns, uint64_t ip,
 				uint64_t bp, struct world_sample *ret)
@@ -427,7 +430,7 @@ static inline bool world_sample(struct world *w, uint32_t pid, uint64_t time_ns,
 	return true;
 }
 
-/* What has been asked for comes, until the stack is whole. Returns as finish() does. */
+/* Collect answers until the stack is complete. Returns the same as unwinder_finish(). */
 static inline int world_collect_all(struct world *w, const struct world_sample *made,
 				    uint64_t known_ns, bool last)
 {
@@ -441,7 +444,7 @@ static inline int world_collect_all(struct world *w, const struct world_sample *
 	}
 }
 
-/* A round, and one in which pages of code that were reserved get their rows. */
+/* Run one round, and another in which reserved pages get their rows. */
 static inline int world_finish(struct world *w, const struct world_sample *made, uint64_t known_ns,
 			       bool last)
 {

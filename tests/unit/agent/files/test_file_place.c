@@ -52,7 +52,7 @@ static void test_trees(void **state)
 	assert_false(same("/home/a/x", "/home/b/x"));
 	assert_false(same("/home/a/x", "/srv/a/x"));
 	assert_false(same("/a/bc/x", "/ab/c/x"));
-	/* Whatever a path that climbs begins with is not charged for where it leads. */
+	/* All paths with ".." share one place, whatever they begin with. */
 	assert_false(same("/usr/bin/../../mnt/x", "/usr/bin/x"));
 	assert_true(same("/usr/bin/../../mnt/x", "/home/a/link/../x"));
 	assert_true(same("/usr/lib/debug/../../../mnt/x", "/home/a/link/.."));

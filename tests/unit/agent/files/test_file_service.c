@@ -67,7 +67,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Returns what it answers; *ret_fd, if any, is what it hands back. */
+/* Returns reply.err. *ret_fd is the returned descriptor, or -1. */
 static int ask(struct helper *helper, const struct file_request *request, int fd, int *ret_fd)
 {
 	size_t bytes = offsetof(struct file_request, path) + strlen(request->path) + 1;
@@ -130,7 +130,7 @@ static void test_that_is_another(void **state)
 	close(fd);
 }
 
-/* Memory's file systems answer by themselves; no helper is needed to read from them. */
+/* tmpfs files can be read directly, without a helper. */
 static void test_that_is_direct(void **state)
 {
 	struct helper *helper = *state;
@@ -165,7 +165,7 @@ static int read_memory(struct helper *helper, const void *address, uint64_t size
 	return err;
 }
 
-/* A process's memory is read up to its end, and nothing of what is not there. */
+/* Memory of a process is read up to the end of its mapping. */
 static void test_memory(void **state)
 {
 	struct helper *helper = *state;
@@ -173,7 +173,7 @@ static void test_memory(void **state)
 	char *memory =
 		mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* where Yama would refuse it */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* Yama may forbid it otherwise */
 	assert_true(memory != MAP_FAILED);
 	memset(memory, 'm', 2 * page);
 	assert_int_equal(munmap(memory + 2 * page, page), 0);
@@ -190,7 +190,7 @@ static void test_memory(void **state)
 	munmap(memory, 2 * page);
 }
 
-/* Folders, devices, pipes, and what the kernel makes up: to read kmsg takes it from others. */
+/* Directories, devices, pipes and files of /proc: reading kmsg consumes messages. */
 static void test_that_is_no_file(void **state)
 {
 	static const char *const paths[] = {"/", "/dev/null", "/proc/kmsg", "/proc/self/mem"};

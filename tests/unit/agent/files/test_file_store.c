@@ -96,7 +96,7 @@ static void *open_often(void *stored_)
 	return NULL;
 }
 
-/* A file that was met stays, also without its name; each thread has its own way to it. */
+/* A file stays open after it is deleted; each thread opens it through its own reader. */
 static void test_threads(void **state)
 {
 	struct stored *stored = *state;
@@ -128,7 +128,7 @@ static void test_vdso(void **state)
 	assert_memory_equal(magic, "\177ELF", sizeof(magic));
 }
 
-/* In pieces, and up to where it ends. */
+/* Memory is read in pieces, up to the end of the mapping. */
 static void test_memory(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = 200 * page, got;
@@ -139,7 +139,7 @@ static void test_memory(void **state)
 	struct memory_source source;
 	uint32_t pid = (uint32_t)getpid();
 
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* where Yama would refuse it */
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* Yama may forbid it otherwise */
 	assert_true(memory != MAP_FAILED);
 	for (size_t i = 0; i < bytes; i++)
 		memory[i] = (uint8_t)(i * 7 + i / 251);

@@ -16,15 +16,15 @@
 
 #define CAPACITY (1u << 20)
 
-/* A journal, and a process that writes to it while it is read. */
+/* A journal, and a simulated process that appends to it while it is read. */
 struct writer {
 	struct jitbpf_journal_header *header;
 	struct journal_reader reader;
 	struct journal_budget budget;
 	journal_room room;
 	uint64_t written, taken, begun;
-	bool answers;  /* appends one entry for each that is taken */
-	bool compacts; /* once, when the first entry has been taken */
+	bool answers;  /* appends one entry for each entry that is read */
+	bool compacts; /* compacts the journal once, after the first entry */
 };
 
 static void append(struct writer *writer)
@@ -109,7 +109,7 @@ static void test_goes_on_where_it_was(void **state)
 	assert_int_equal(writer->begun, 1);
 }
 
-/* One that grows as fast as it is read does not keep the reader for ever. */
+/* A journal that grows as fast as it is read does not keep the reader busy for ever. */
 static void test_that_grows_meanwhile(void **state)
 {
 	struct writer *writer = *state;

@@ -17,20 +17,20 @@
 
 #define FOR_EVER_NS   600000000000ull
 #define MODULES	      (UNWIND_FILES_OPEN_MAX + 6)
-#define MODULE_BAD    1 /* one that cannot be opened */
+#define MODULE_BAD    1 /* a module that cannot be opened */
 #define MODULE_NO_ELF 2
 #define CODE_ADDRESS  0x7f0000001000ull
 #define CODE_PID      77
-#define SLOW_PID      100 /* whose memory is read when the test says so */
+#define SLOW_PID      100 /* reads of its memory block until the test releases them */
 
-/* Stands for an interpreter's loop: most of it has a frame of 104 bytes, and its caller's rbp. */
+/* A substitute for an interpreter: most of it has a frame of 104 bytes and saves rbp. */
 __asm__(".pushsection .text\n .globl execute_ex\n .type execute_ex, @function\n execute_ex:\n"
 	".cfi_startproc\n push %rbp\n .cfi_def_cfa_offset 16\n .cfi_offset rbp, -16\n"
 	"sub $88, %rsp\n .cfi_def_cfa_offset 104\n .skip 64, 0x90\n add $88, %rsp\n"
 	".cfi_def_cfa_offset 16\n pop %rbp\n .cfi_def_cfa_offset 8\n ret\n .cfi_endproc\n"
 	".size execute_ex, . - execute_ex\n .popsection");
 
-/* Elsewhere in memory: nop; jmp *(r15) */
+/* At another address: nop; jmp *(r15) */
 #define INSIDE_ADDRESS (CODE_ADDRESS + 0x100000)
 static const uint8_t inside[] = {0x90, 0x41, 0xff, 0x27};
 
@@ -42,12 +42,12 @@ struct rows_made {
 	struct unwind_service service;
 	struct module modules[MODULES];
 	uint32_t opened[MODULES], open;
-	uint64_t code_bytes; /* of those that can be read */
+	uint64_t code_bytes; /* bytes of code that can be read */
 	sem_t slow_begun, read_slow;
 	VEC(struct unwind_answer) answers;
 };
 
-static struct rows_made *made_of_blob; /* a blob's context is its file */
+static struct rows_made *made_of_blob; /* the file of the current blob context */
 
 static int read_bad(void *context, uint64_t offset, void *buf, size_t size_bytes)
 {
@@ -153,7 +153,7 @@ static void ask_region(struct rows_made *made, uint32_t pid, uint64_t size_bytes
 	assert_int_equal(made->service.request(made->service.context, &request), 0);
 }
 
-/* Keeps a copy. */
+/* Copies the answer. */
 static int take(void *made_, const struct unwind_answer *answer)
 {
 	struct rows_made *made = made_;
@@ -173,7 +173,7 @@ static void collect_all(struct rows_made *made, size_t count)
 
 #define PAGES 8
 
-/* The program's own functions, by what its compiler says of them. */
+/* Pages of this program, with rows from its own call frame information. */
 static void test_pages(void **state)
 {
 	struct rows_made *made = *state;
@@ -198,7 +198,7 @@ static void test_pages(void **state)
 	assert_int_equal(made->opened[0], 1);
 }
 
-/* What cannot be read is tried once, whatever is wanted of it. */
+/* A file that cannot be opened is tried once, for all of its pages. */
 static void test_bad_files(void **state)
 {
 	struct rows_made *made = *state;
@@ -218,7 +218,7 @@ static void test_bad_files(void **state)
 	assert_int_equal(made->open, 0);
 }
 
-/* Those that were not used for longest are closed. */
+/* The least recently used files are closed. */
 static void test_many_files(void **state)
 {
 	struct rows_made *made = *state;
@@ -258,7 +258,7 @@ static void test_code(void **state)
 	assert_int_equal(row_at(answer, 6).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 8));
 }
 
-/* Nobody's memory is read where there is a copy; where that is cut, nothing is said of the rest. */
+/* A copy of the code is used instead of the memory; code after a truncated copy is unknown. */
 static void test_code_copied(void **state)
 {
 	struct unwind_request request = {
@@ -282,7 +282,7 @@ static void test_code_copied(void **state)
 	assert_int_equal(row_at(answer, 6).cfa, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
 }
 
-/* Of the rest, nothing is said; and nothing of what is gone. */
+/* Code that cannot be read completely is unknown after that; exited processes give an error. */
 static void test_code_cut(void **state)
 {
 	struct rows_made *made = *state;
@@ -324,7 +324,7 @@ static void ask_inside(struct rows_made *made, const struct module *host)
 	assert_int_equal(made->service.request(made->service.context, &request), 0);
 }
 
-/* Code that may run in an interpreter's frame does if there is one. */
+/* With a host, JIT code is entered in the frame of the host's interpreter. */
 static void test_code_with_host(void **state)
 {
 	static const struct unwind_row rows[] = {
@@ -351,7 +351,7 @@ static void test_code_with_host(void **state)
 	assert_int_equal(made->opened[0], 1);
 }
 
-/* Their code may not be there for long. */
+/* Small regions come before pages, since their code may disappear. */
 static void test_code_comes_first(void **state)
 {
 	struct rows_made *made = *state;
@@ -363,7 +363,7 @@ static void test_code_comes_first(void **state)
 	assert_non_null(made->answers.data[1].request.module);
 }
 
-/* Unless there is much of it. */
+/* Large regions come after pages. */
 static void test_large_code_comes_later(void **state)
 {
 	struct rows_made *made = *state;
@@ -375,7 +375,7 @@ static void test_large_code_comes_later(void **state)
 	assert_null(made->answers.data[1].request.module);
 }
 
-/* Who has much to ask for does not keep others waiting. */
+/* A process with many requests does not delay those of others. */
 static void test_processes_take_turns(void **state)
 {
 	struct rows_made *made = *state;
@@ -388,7 +388,10 @@ static void test_processes_take_turns(void **state)
 				 0);
 	sem_wait(&made->slow_begun);
 	sem_wait(&made->slow_begun);
-	/* The second is at hand, the others have been there for longer than this. */
+	/*
+	 * The second process is served now; the requests of the first have been
+	 * queued for longer.
+	 */
 	ask_page(made, MODULE_BAD, 0);
 	assert_int_equal(made->service.collect(made->service.context, 0, take, made), 0);
 	assert_int_equal(made->answers.size, 1);

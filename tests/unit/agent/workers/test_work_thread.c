@@ -13,8 +13,8 @@
 #include "base/scope.h"
 
 #define FOR_EVER_NS 600000000000ull
-#define FAILS	    1000 /* a request that does */
-#define WAITS	    2000 /* one that takes until it is told */
+#define FAILS	    1000 /* a request that fails */
+#define WAITS	    2000 /* a request that blocks until it is released */
 
 struct squared {
 	struct work_result result;
@@ -26,7 +26,7 @@ struct squares {
 	sem_t begun, told;
 };
 
-static uint32_t dropped; /* by release of what nobody took, which has no context */
+static uint32_t dropped; /* counts results that were dropped: drop() has no context */
 
 static int square(void *context, const void *request, struct work_result **ret)
 {
@@ -87,7 +87,7 @@ static int teardown(void **state)
 	struct squares *squares = *state;
 
 	work_thread_stop(&squares->thread);
-	work_thread_stop(&squares->thread); /* once is enough, and twice no harm */
+	work_thread_stop(&squares->thread); /* stopping twice does no harm */
 	sem_destroy(&squares->begun);
 	sem_destroy(&squares->told);
 	free(squares);
@@ -99,7 +99,7 @@ static void add(struct squares *squares, uint32_t of)
 	assert_int_equal(work_thread_add(&squares->thread, &of), 0);
 }
 
-/* The next of *results, of which it is rid then. */
+/* Take the next result off the list and check it. */
 static void expect(struct work_result **results, uint32_t of)
 {
 	struct squared *squared = (struct squared *)*results;
@@ -129,7 +129,7 @@ static void test_in_their_order(void **state)
 	assert_null(results);
 }
 
-/* What is asked for meanwhile is put into order behind it. */
+/* Requests that are added while one is running are sorted behind it. */
 static void test_while_one_is_done(void **state)
 {
 	struct squares *squares = *state;
@@ -159,7 +159,7 @@ static void test_while_one_is_done(void **state)
 	assert_null(results);
 }
 
-/* The error stays, and so does what is made in spite of it. */
+/* After an error, later requests are still handled, and the error is kept. */
 static void test_that_fails(void **state)
 {
 	struct squares *squares = *state;

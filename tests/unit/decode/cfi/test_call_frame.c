@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Entries of .eh_frame and .debug_frame, in all the ways to write them, and lies. */
+/* Entries of .eh_frame and .debug_frame: all encodings, and invalid input. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -45,7 +45,7 @@ static void begin(struct opened *opened)
 	opened->frames = (struct made_frames){.address = ADDRESS};
 }
 
-/* The section as it has been made so far. */
+/* Read an entry of the section built so far. */
 static int read_at(struct opened *opened, size_t at, struct call_frame *ret, uint64_t *ret_next)
 {
 	struct section_reader reader = {
@@ -88,7 +88,7 @@ static void assert_refused(struct opened *opened, size_t at)
 	assert_int_equal(next, opened->frames.size);
 }
 
-/* An FDE that says what its CIE does. */
+/* Add an FDE with the rules of its CIE. */
 static size_t fde(struct opened *opened, size_t cie, uint8_t encoding)
 {
 	size_t at = frames_fde_begin(&opened->frames, cie, encoding, START, SIZE);
@@ -129,7 +129,7 @@ static void test_encodings(void **state)
 	}
 }
 
-/* Signed ones of two bytes reach back as well. */
+/* Signed 2-byte pointers can be negative. */
 static void test_encoding_short(void **state)
 {
 	struct opened *opened = *state;
@@ -150,9 +150,9 @@ static void test_encodings_refused(void **state)
 {
 	static const uint8_t encodings[] = {
 		DWARF_EH_PE_INDIRECT | FRAMES_USUAL,
-		DWARF_EH_PE_DATAREL | DWARF_EH_PE_SDATA4, /* from what? */
-		0x20 | DWARF_EH_PE_SDATA4,		  /* from the text */
-		0x40 | DWARF_EH_PE_SDATA4,		  /* from the function */
+		DWARF_EH_PE_DATAREL | DWARF_EH_PE_SDATA4, /* without a base */
+		0x20 | DWARF_EH_PE_SDATA4,		  /* text-relative */
+		0x40 | DWARF_EH_PE_SDATA4,		  /* function-relative */
 		0x50,					  /* aligned */
 		0x05,
 		0x0f,
@@ -169,7 +169,7 @@ static void test_encodings_refused(void **state)
 	}
 }
 
-/* An FDE of a CIE with this augmentation, and its data. */
+/* Add a CIE with an augmentation and its data, and an FDE. */
 static size_t augmented(struct opened *opened, const char *letters, const void *data,
 			size_t data_bytes)
 {
@@ -190,7 +190,7 @@ static void test_augmentations(void **state)
 {
 	const uint8_t r[] = {FRAMES_USUAL, 0, 0};
 	const uint8_t lr[] = {0x1b, FRAMES_USUAL};
-	/* Indirect, which is nothing to us: it is only gone past. */
+	/* An indirect personality pointer is only skipped. */
 	const uint8_t plr[] = {0x9b, 1, 2, 3, 4, 0x1b, FRAMES_USUAL};
 	const uint8_t p8r[] = {DWARF_EH_PE_ABSPTR, 1, 2, 3, 4, 5, 6, 7, 8, FRAMES_USUAL};
 	const uint8_t leb[] = {DWARF_EH_PE_ULEB128, 0x80, 1, FRAMES_USUAL};
@@ -205,7 +205,10 @@ static void test_augmentations(void **state)
 	assert_frame(opened, augmented(opened, "zPLR", plr, sizeof(plr)), CALLED);
 	assert_frame(opened, augmented(opened, "zPR", p8r, sizeof(p8r)), CALLED);
 	assert_frame(opened, augmented(opened, "zPR", leb, sizeof(leb)), CALLED);
-	/* Where it is, is said; but who knows what is behind a letter that nobody knows. */
+	/*
+	 * The range of an FDE is known, but rules are unknown after an unknown
+	 * augmentation letter.
+	 */
 	assert_frame(opened, augmented(opened, "zRX", r, 3), UNKNOWN);
 }
 
@@ -224,7 +227,7 @@ static void test_augmentations_refused(void **state)
 	assert_refused(opened, augmented(opened, "eh", data, 1));
 }
 
-/* An FDE's own data, which is gone past; and what reaches behind the entry. */
+/* An FDE's augmentation data are skipped; data beyond the entry are an error. */
 static void test_augmentation_of_fde(void **state)
 {
 	struct opened *opened = *state;
@@ -259,7 +262,7 @@ static void test_versions(void **state)
 		opened->frames.bytes[cie + 8] = 5;
 		assert_refused(opened, cie + opened->frames.bytes[cie] + 4);
 	}
-	/* The last one's size of addresses; of segments. */
+	/* Address size and segment selector size of version 4. */
 	opened->frames.bytes[8] = 4;
 	assert_frame(opened, opened->frames.bytes[0] + 4, CALLED);
 	opened->frames.bytes[10] = 4;
@@ -283,7 +286,7 @@ static void test_64bit(void **state)
 	assert_frame(opened, fde(opened, cie, DWARF_EH_PE_ABSPTR), CALLED);
 }
 
-/* A CIE whose program, or whose return address, cannot be understood. */
+/* CIEs whose program or return address register is not understood. */
 static void test_opaque(void **state)
 {
 	struct opened *opened = *state;
@@ -319,7 +322,7 @@ static void test_entries(void **state)
 	assert_int_equal(next, end);
 	assert_int_equal(read_at(opened, end, &frame, &next), -ENOENT);
 	assert_int_equal(read_at(opened, UINT64_MAX, &frame, &next), -ENOENT);
-	/* A length of 0 ends .eh_frame; the other goes on behind it. */
+	/* A length of 0 ends .eh_frame, but not .debug_frame. */
 	frames_uint(frames, 0, 4);
 	assert_int_equal(read_at(opened, end, &frame, &next), -ENOENT);
 	frames->is_debug = true;
@@ -348,9 +351,9 @@ static void test_lengths_lie(void **state)
 	assert_cut(opened, at);
 	memset(frames->bytes + at, 0xfe, 4);
 	assert_cut(opened, at);
-	memset(frames->bytes + at, 0xff, 8); /* 64 bits, of which there are more than enough */
+	memset(frames->bytes + at, 0xff, 8); /* a 64-bit length far too large */
 	assert_cut(opened, at);
-	/* Too short for what is in it. */
+	/* Lengths too small for the contents. */
 	frames->size = at + 4;
 	frames_uint(frames, at + 4 - cie, 4);
 	for (uint32_t i = 4; i < 13; i++) {
@@ -368,7 +371,7 @@ static void test_cie_pointers_lie(void **state)
 	struct made_frames *frames = &opened->frames;
 	size_t cie = frames_cie(frames, FRAMES_USUAL), at = fde(opened, cie, FRAMES_USUAL);
 	uint32_t id_at = (uint32_t)at + 4;
-	uint32_t lies[] = {4 /* itself */, id_at - 8, id_at + 1, UINT32_MAX, 1};
+	uint32_t lies[] = {4 /* the FDE itself */, id_at - 8, id_at + 1, UINT32_MAX, 1};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lies); i++) {
 		memcpy(frames->bytes + id_at, &lies[i], 4);
@@ -398,7 +401,7 @@ static void test_ranges(void **state)
 	assert_refused(opened, at);
 }
 
-/* More CIEs than are kept: each is read again. */
+/* With more CIEs than the cache holds, each is read again. */
 static void test_many_cies(void **state)
 {
 	struct opened *opened = *state;

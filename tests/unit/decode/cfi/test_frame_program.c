@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Programs of call frame information, instruction by instruction: the rows that they make. */
+/* Call frame programs, instruction by instruction, and the rows they produce. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -83,7 +83,7 @@ static void assert_program(const struct frame_program *program, uint64_t from, u
 	assert_rows(&rows, expected);
 }
 
-/* Rows by offset from START: CFA, and rbp's place from it in words. */
+/* Compare rows, by offset from START: CFA, and slot of rbp from the CFA in words. */
 #define assert_says(expected, ...)                                                                 \
 	do {                                                                                       \
 		const uint8_t code_[] = {__VA_ARGS__};                                             \
@@ -107,13 +107,13 @@ static void test_locations(void **state)
 		    16);
 	assert_says("0:rsp+8 101:rsp+16", DWARF_CFA_ADVANCE_LOC4, 1, 1, 0, 0,
 		    DWARF_CFA_DEF_CFA_OFFSET, 16);
-	/* From where the pointer stands, 0x5001, to 0x1080. */
+	/* A pc-relative location: from 0x5001 to 0x1080. */
 	assert_says("0:rsp+8 80:rsp+16", DWARF_CFA_SET_LOC, 0x7f, 0xc0, 0xff, 0xff,
 		    DWARF_CFA_DEF_CFA_OFFSET, 16);
-	/* Several at one place: what the last says. */
+	/* Several rules at one location: the last one counts. */
 	assert_says("0:rsp+8 4:rsp+24", ADVANCE(4), DWARF_CFA_DEF_CFA_OFFSET, 16, ADVANCE(0),
 		    DWARF_CFA_DEF_CFA_OFFSET, 24);
-	/* Behind the end of what is wanted. */
+	/* Beyond the end of the window. */
 	assert_says("0:rsp+8", DWARF_CFA_ADVANCE_LOC2, 0, 2, DWARF_CFA_DEF_CFA_OFFSET, 16);
 }
 
@@ -138,11 +138,11 @@ static void test_cfa(void **state)
 	assert_says("0:rsp-8", DWARF_CFA_DEF_CFA_OFFSET_SF, 1);
 	assert_says("0:rbp-16", DWARF_CFA_DEF_CFA_EXPRESSION, 2, BREG(RBP), 0x70);
 	assert_says("0:*rbp-16", DWARF_CFA_DEF_CFA_EXPRESSION, 3, BREG(RBP), 0x70, DWARF_OP_DEREF);
-	/* Registers that are not followed; but the offset stays. */
+	/* Registers that are not tracked; the offset is kept. */
 	assert_says("0:unknown 1:rbp+8", DWARF_CFA_DEF_CFA_REGISTER, R10, ADVANCE(1),
 		    DWARF_CFA_DEF_CFA_REGISTER, RBP);
-	assert_says("0:unknown", DWARF_CFA_DEF_CFA, 0x86, 2 /* 262: 6 in a byte */, 8);
-	/* What a row cannot hold. */
+	assert_says("0:unknown", DWARF_CFA_DEF_CFA, 0x86, 2 /* 262, which is 6 modulo 256 */, 8);
+	/* Values that a row cannot hold. */
 	assert_says("0:unknown", DWARF_CFA_DEF_CFA_OFFSET, 12);
 	assert_says("0:unknown", DWARF_CFA_DEF_CFA_OFFSET, 0x88, 0x80, 0x80, 0x80, 4);
 	assert_says("0:rsp+1073741824", DWARF_CFA_DEF_CFA_OFFSET, 0x80, 0x80, 0x80, 0x80, 4);
@@ -163,7 +163,10 @@ static void test_rbp(void **state)
 	assert_says("0:unknown", DWARF_CFA_VAL_OFFSET, RBP, 2);
 	assert_says("0:unknown", DWARF_CFA_VAL_OFFSET_SF, RBP, 2);
 	assert_says("0:unknown", DWARF_CFA_VAL_EXPRESSION, RBP, 2, BREG(RBP), 0);
-	/* At the last place that a row has, and behind it; not in words. */
+	/*
+	 * The last slot that a row can hold, and one beyond it; offsets that
+	 * are no multiple of 8.
+	 */
 	assert_says("0:rsp+8,-32768", OFFSET(RBP), 0x80, 0x80, 2);
 	assert_says("0:unknown", OFFSET(RBP), 0x81, 0x80, 2);
 	assert_says("0:rsp+8,32766", DWARF_CFA_OFFSET_EXTENDED_SF, RBP, 0x82, 0x80, 0x7e);
@@ -173,17 +176,17 @@ static void test_rbp(void **state)
 
 static void test_rbp_by_expression(void **state)
 {
-	/* From the register that the CFA is told from. */
+	/* Relative to the CFA's register. */
 	assert_says("0:rsp+8,-3", DWARF_CFA_EXPRESSION, RBP, 2, BREG(RSP), 0x70);
 	assert_says("0:rbp+16,-2", DWARF_CFA_DEF_CFA, RBP, 16, DWARF_CFA_EXPRESSION, RBP, 2,
 		    BREG(RBP), 0);
 	assert_says("0:unknown", DWARF_CFA_EXPRESSION, RBP, 2, BREG(RBP), 0);
 	assert_says("0:unknown", DWARF_CFA_EXPRESSION, RBP, 3, BREG(RSP), 0, DWARF_OP_DEREF);
-	/* As its value: it is the place's. */
+	/* DW_CFA_val_expression with the value at an address. */
 	assert_says("0:rsp+8,-1", DWARF_CFA_VAL_EXPRESSION, RBP, 3, BREG(RSP), 0, DWARF_OP_DEREF);
 }
 
-/* A function that aligns its stack: the CFA is in r10, then in memory. */
+/* A function that realigns its stack: the CFA is in r10, then in memory. */
 static void test_realigned(void **state)
 {
 	assert_says("0:rsp+8 5:unknown 10:*rbp-8,0 40:unknown 42:rsp+8", ADVANCE(5),
@@ -191,13 +194,13 @@ static void test_realigned(void **state)
 		    0, ADVANCE(2), DWARF_CFA_DEF_CFA_EXPRESSION, 3, BREG(RBP), 0x78, DWARF_OP_DEREF,
 		    ADVANCE(48), DWARF_CFA_DEF_CFA, R10, 0, ADVANCE(2), RESTORE(RBP),
 		    DWARF_CFA_DEF_CFA, RSP, 8);
-	/* rbp's place cannot be told from a CFA in memory. */
+	/* With the CFA in memory, a slot relative to the CFA cannot be expressed. */
 	assert_says("0:unknown", OFFSET(RBP), 2, DWARF_CFA_DEF_CFA_EXPRESSION, 3, BREG(RBP), 0x78,
 		    DWARF_OP_DEREF);
 	assert_says("0:unknown", DWARF_CFA_DEF_CFA_EXPRESSION, 3, BREG(RSP), 8, DWARF_OP_DEREF);
 }
 
-/* A function that aligns its stack, of OpenSSL: its caller's rsp is in rax, then in memory. */
+/* OpenSSL's realigned stack: the caller's rsp is in rax, then in memory. */
 static void test_realigned_by_hand(void **state)
 {
 	assert_says("0:rsp+8 3:unknown 10:*rsp+40,-2 20:rsp+8,-2", ADVANCE(3),
@@ -258,7 +261,7 @@ static void test_return_address(void **state)
 	assert_says("0:unknown", DWARF_CFA_VAL_OFFSET, RA, 1);
 }
 
-/* The caller's rsp is the CFA, or nothing can be said. */
+/* The caller's rsp must be the CFA; otherwise the row is unknown. */
 static void test_rsp(void **state)
 {
 	assert_says("0:rsp+8", DWARF_CFA_SAME_VALUE, RSP);
@@ -266,7 +269,7 @@ static void test_rsp(void **state)
 	assert_says("0:unknown", DWARF_CFA_VAL_OFFSET, RSP, 1);
 	assert_says("0:unknown", OFFSET(RSP), 3);
 	assert_says("0:unknown 1:rsp+8", OFFSET(RSP), 3, ADVANCE(1), RESTORE(RSP));
-	/* Of others it does not matter. */
+	/* Rules of other registers are irrelevant. */
 	assert_says("0:rsp+8", OFFSET(3), 3, DWARF_CFA_UNDEFINED, 0xff, 1, RESTORE(3));
 }
 
@@ -298,7 +301,7 @@ static void test_args_size(void **state)
 		    DWARF_CFA_DEF_CFA_OFFSET, 16);
 }
 
-/* From where it makes no sense, all is unknown; before that it is good. */
+/* Rows are unknown after an invalid instruction, and valid before it. */
 static void test_nonsense(void **state)
 {
 #define BEFORE ADVANCE(1), DWARF_CFA_DEF_CFA_OFFSET, 16, ADVANCE(1)
@@ -322,7 +325,7 @@ static void test_nonsense(void **state)
 	assert_says(AFTER, BEFORE, DWARF_CFA_OFFSET_EXTENDED_SF, RBP);
 	assert_says(AFTER, BEFORE, DWARF_CFA_REGISTER, RBP);
 	assert_says(AFTER, BEFORE, DWARF_CFA_GNU_ARGS_SIZE);
-	/* No register and offset are there to be changed. */
+	/* There is no register and no offset that could be changed. */
 	assert_says("0:unknown", DWARF_CFA_DEF_CFA_EXPRESSION, 1, LIT(0), DWARF_CFA_DEF_CFA_OFFSET,
 		    8);
 	assert_says("0:unknown", DWARF_CFA_DEF_CFA_EXPRESSION, 1, LIT(0),
@@ -342,7 +345,7 @@ static void test_window(void **state)
 				DWARF_CFA_DEF_CFA_OFFSET,
 				32,
 				ADVANCE(16),
-				0x3f /* not looked at */};
+				0x3f /* not reached */};
 	struct frame_program program = program_of(code, sizeof(code));
 	struct frame_window window = {START + 0x18, START + 0x21, .offset = 0x100, .rows = &rows};
 
@@ -362,7 +365,7 @@ static void test_initial_rules(void **state)
 	assert_int_equal(frame_program_rules(&program, &rules), 0);
 	assert_int_equal(frame_rules_row(&rules).cfa, UNWIND_CFA(UNWIND_CFA_RSP, 8));
 	assert_int_equal(frame_rules_row(&rules).rbp, UNWIND_RBP_KEPT);
-	/* Says nothing of the return address; nor of the CFA. */
+	/* No rule for the return address, then none for the CFA. */
 	program = program_of(code, 3);
 	assert_int_equal(frame_program_rules(&program, &rules), 0);
 	assert_int_equal(frame_rules_row(&rules).cfa, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));

@@ -10,7 +10,7 @@
 
 #include "decode/cfi/signal_return.h"
 
-#define BYTES (80u << 10) /* several pieces of what is read at once */
+#define BYTES (80u << 10) /* several read pieces */
 
 static const uint8_t by_rax[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 static const uint8_t by_eax[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -57,13 +57,13 @@ static void test_forms(void **state)
 	assert_found(bytes, 0, BYTES, 999, 1009);
 	assert_found(bytes, 1009, BYTES, 1999, 2007);
 	assert_found(bytes, 2007, BYTES, BYTES, BYTES);
-	/* Another system call; into another register. */
+	/* Another system call, or another register. */
 	bytes[1003]++;
 	bytes[2000]++;
 	assert_found(bytes, 0, BYTES, BYTES, BYTES);
 }
 
-/* A byte of it is enough, at either end. */
+/* One byte in the range suffices, at either end. */
 static void test_ends(void **state)
 {
 	uint8_t *bytes = *state;
@@ -74,7 +74,7 @@ static void test_ends(void **state)
 	assert_found(bytes, 0, 999, 999, 999);
 }
 
-/* Wherever it lies to the pieces of the file that are read, and at the file's own ends. */
+/* The code is found at all positions relative to the read pieces, and at the file's ends. */
 static void test_places(void **state)
 {
 	uint8_t *bytes = *state;
@@ -91,7 +91,7 @@ static void test_places(void **state)
 	memcpy(bytes + BYTES - sizeof(by_eax), by_eax, sizeof(by_eax));
 	assert_found(bytes, 0, BYTES, 0, 7);
 	assert_found(bytes, 7, BYTES, BYTES - 8, BYTES);
-	/* The beginning is cut. */
+	/* The first byte is missing. */
 	memcpy(bytes, by_eax + 1, sizeof(by_eax) - 1);
 	assert_found(bytes, 0, 1000, 1000, 1000);
 }

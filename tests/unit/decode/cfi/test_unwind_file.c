@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Rows of files, a page at a time: by .eh_frame_hdr, by an index, by .debug_frame. */
+/* Rows of files, page by page: by .eh_frame_hdr, by the index, by .debug_frame. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "decode/cfi/unwind_file.h"
 #include "tests/unit/decode/made_frames.h"
 
-/* Where parts stand in the file; all is loaded ADDRESS higher, which is no multiple of a page. */
+/* File offsets of the parts. The load address is ADDRESS higher, which is no multiple of a page. */
 #define ADDRESS	      0x401000
 #define TEXT	      0xf000
 #define TEXT_END      0x21000
@@ -45,7 +45,7 @@ struct image {
 	size_t cie, debug_cie;
 	struct made_frames header;
 	struct blob blob;
-	int fails_after; /* reads, with EIO; -1: never */
+	int fails_after; /* number of reads before EIO; -1 for no error */
 	struct unwind_file *file;
 };
 
@@ -149,7 +149,7 @@ static void section_place(struct image *image, unsigned number, const char *name
 	memcpy(image->bytes + values.sh_offset, frames->bytes, frames->size);
 }
 
-/* Put .eh_frame where it is loaded, with a section of its name. */
+/* Place .eh_frame at its load address, with a section header. */
 static void place_frames(struct image *image)
 {
 	section_place(
@@ -164,7 +164,7 @@ static void place_debug(struct image *image)
 		      (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = DEBUG}, &image->debug);
 }
 
-/* Begin .eh_frame_hdr, with a table of `count` in this encoding. */
+/* Begin .eh_frame_hdr, with a table of `count` entries in an encoding. */
 static void header_begin(struct image *image, uint8_t encoding, uint32_t count)
 {
 	struct made_frames *header = &image->header;
@@ -211,7 +211,7 @@ static const char *row_text(const struct unwind_row *row)
 	return text;
 }
 
-/* Rows of a page as "OFFSET:CFA ...", of which all are from rsp. */
+/* Compare the rows of a page with "OFFSET:CFA ...", all relative to rsp. */
 static void assert_page(struct image *image, uint32_t page, const char *expected)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0};
@@ -230,7 +230,7 @@ static void assert_page(struct image *image, uint32_t page, const char *expected
 	assert_string_equal(text, expected);
 }
 
-/* Functions in the first page, over its end, in the second; and one at the end of the text. */
+/* Functions in the first page, across its end, in the second page, and at the end of the text. */
 #define FUNCTIONS 4
 static const struct function {
 	uint64_t offset, size_bytes;
@@ -247,7 +247,7 @@ static const struct function {
 
 static void add_functions(struct image *image, size_t fdes[FUNCTIONS])
 {
-	/* In another order than that of addresses. */
+	/* Not in order of addresses. */
 	for (int i = FUNCTIONS - 1; i >= 0; i--)
 		fdes[i] = frames_fde(&image->frames, image->cie, CODE(functions[i].offset),
 				     functions[i].size_bytes);
@@ -280,14 +280,14 @@ static void test_header(void **state)
 			header_add(image, encodings[i], CODE(functions[f].offset), fdes[f]);
 		place_header(image);
 		assert_pages(image);
-		/* No index has been made. */
+		/* No index was built. */
 		assert_true(unwind_file_bytes(image->file) < 40000);
 		unwind_file_destroy(image->file);
 		image->file = NULL;
 	}
 }
 
-/* Without sections, .eh_frame ends where it says so, or what is loaded there does. */
+/* Without section headers, .eh_frame ends at its terminator or at the end of its segment. */
 static void test_header_without_sections(void **state)
 {
 	struct image *image = *state;
@@ -311,7 +311,7 @@ static void test_index(void **state)
 	assert_pages(image);
 }
 
-/* The header says where .eh_frame is, but has no table, or none that can be true. */
+/* The header locates .eh_frame, but its table is missing or invalid. */
 static void test_header_without_table(void **state)
 {
 	struct image *image = *state;
@@ -329,7 +329,7 @@ static void test_header_without_table(void **state)
 		if (i == 3)
 			image->header.bytes[3] = DWARF_EH_PE_OMIT;
 		if (i == 4)
-			image->header.size -= 1; /* its table is cut */
+			image->header.size -= 1; /* the table is truncated */
 		place_header(image);
 		assert_pages(image);
 		unwind_file_destroy(image->file);
@@ -337,7 +337,7 @@ static void test_header_without_table(void **state)
 	}
 }
 
-/* Tables that lie: all of the section is gone through instead. */
+/* An inconsistent table is replaced by an index of the whole section. */
 static void test_header_lies(void **state)
 {
 	struct image *image = *state;
@@ -353,7 +353,7 @@ static void test_header_lies(void **state)
 			where[f] = fdes[f];
 		}
 		if (i == 0)
-			starts[0] = CODE(0xf060); /* not ascending, nor what the FDE says */
+			starts[0] = CODE(0xf060); /* not sorted, and different from the FDE */
 		if (i == 1)
 			where[0] = fdes[1];
 		if (i == 2)
@@ -372,7 +372,7 @@ static void test_header_lies(void **state)
 	}
 }
 
-/* A header that leads nowhere: the section is found by its name. */
+/* If the header is invalid, the section is found by name. */
 static void test_header_refused(void **state)
 {
 	struct image *image = *state;
@@ -396,7 +396,7 @@ static void test_header_refused(void **state)
 	}
 }
 
-/* Functions that overlap: the one that starts last holds. */
+/* Functions overlap: the one that starts last counts. */
 static void test_overlap(void **state)
 {
 	struct image *image = *state;
@@ -410,7 +410,7 @@ static void test_overlap(void **state)
 		    "0:guess f000:8 f001:16 f080:8 f081:16 f090:guess f200:8 f201:16 f220:guess");
 }
 
-/* Nothing is asked of where no code is: what linkers left of functions that they dropped. */
+/* FDEs outside the text, of functions that the linker discarded, are ignored. */
 static void test_outside(void **state)
 {
 	struct image *image = *state;
@@ -424,7 +424,7 @@ static void test_outside(void **state)
 	assert_page(image, 2, "0:guess");
 }
 
-/* A damaged entry costs itself; one whose size lies, all behind it. */
+/* A damaged entry is skipped; an entry with an invalid size hides all entries after it. */
 static void test_damage(void **state)
 {
 	struct image *image = *state;
@@ -448,7 +448,7 @@ static void test_debug_frame(void **state)
 	assert_page(image, 0, "0:guess f040:8 f041:16 f050:guess");
 }
 
-/* Where both are, .eh_frame is believed, and the other for what it does not know. */
+/* .eh_frame has precedence; .debug_frame fills its gaps. */
 static void test_both(void **state)
 {
 	struct image *image = *state;
@@ -477,8 +477,10 @@ static void test_segments(void **state)
 	size_t fdes[FUNCTIONS];
 
 	add_functions(image, fdes);
-	/* The second half of the text is loaded elsewhere, out of order; bytes that both have are
-	   the first one's. */
+	/*
+	 * The second half of the text is loaded elsewhere, out of order. Bytes
+	 * of both segments belong to the first one.
+	 */
 	*other = *segment(image, SEGMENT_TEXT);
 	segment(image, SEGMENT_TEXT)->p_offset = 0x10000;
 	segment(image, SEGMENT_TEXT)->p_vaddr = CODE(0x10000);
@@ -493,7 +495,7 @@ static void test_segments(void **state)
 	assert_page(image, 2, "0:guess");
 }
 
-/* What signal handlers return to, whatever is said of it: over the end of a page, and twice. */
+/* Signal trampolines, across the end of a page and twice, regardless of call frame information. */
 static void test_signal_return(void **state)
 {
 	static const uint8_t code[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -512,7 +514,7 @@ static void test_signal_return(void **state)
 	assert_page(image, 2, PAGE_2);
 }
 
-/* So many of them that it is no program: they are not all looked for. */
+/* The search for signal trampolines is bounded. */
 static void test_signal_returns_bounded(void **state)
 {
 	static const uint8_t code[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -529,7 +531,7 @@ static void test_signal_returns_bounded(void **state)
 	assert_in_range(signals, 1, 64);
 }
 
-/* Rows that would cost too much are unknown from where the work ended. */
+/* Rows are unknown after the work budget is spent. */
 static void test_budget(void **state)
 {
 	struct image *image = *state;
@@ -538,7 +540,7 @@ static void test_budget(void **state)
 	size_t fdes[FUNCTIONS];
 	uint32_t length;
 
-	/* A function with a program of 5 MB, which does not fit the image. */
+	/* A function with a program of 5 MB, which does not fit into the image. */
 	add_functions(image, fdes);
 	memcpy(bytes, image->bytes, FRAMES + image->frames.size);
 	((Elf64_Ehdr *)bytes)->e_shoff = 0;
@@ -622,7 +624,7 @@ static void add_symbol(struct image *image, const char *name, uint64_t offset, u
 
 static void test_body_row(void **state)
 {
-	/* 8 for 4 bytes, 64 for 16, 8 for 8, 64 for 12, 32 for the last 24. */
+	/* CFA offset 8 for 4 bytes, 64 for 16, 8 for 8, 64 for 12, 32 for the last 24. */
 	static const uint8_t code[] = {
 		DWARF_CFA_ADVANCE_LOC | 4,  DWARF_CFA_DEF_CFA_OFFSET, 64,
 		DWARF_CFA_ADVANCE_LOC | 16, DWARF_CFA_DEF_CFA_OFFSET, 8,

@@ -42,7 +42,7 @@ static void test_add_says_nothing_twice(void **state)
 	assert_int_equal(rows.rows.size, 1);
 	assert_int_equal(unwind_rows_add(&rows, 4, RSP(8), -3), 0);
 	assert_int_equal(rows.rows.size, 2);
-	/* Takes the other's place; and then is what the one before says already. */
+	/* Replaces the row at that offset, and then equals the row before it. */
 	assert_int_equal(unwind_rows_add(&rows, 4, RSP(24), -3), 0);
 	assert_int_equal(rows.rows.size, 2);
 	assert_row(unwind_rows_at(&rows, 4), 0, RSP(24), -3);
@@ -82,7 +82,7 @@ static void test_page(void **state)
 	assert_row(page[1], 4, RSP(16), -2);
 	assert_row(page[2], 0xffff, RSP(24), -2);
 
-	/* Not at a multiple of a page: as a region's begin. */
+	/* An unaligned start, like that of a region. */
 	assert_int_equal(unwind_rows_page(&rows, 0x10004, page, 8), 3);
 	assert_row(page[0], 0, RSP(16), -2);
 	assert_row(page[1], 0xfffb, RSP(24), -2);

@@ -114,7 +114,7 @@ static void passes_on_errors_of_the_blob(void **state)
 		left = reads;
 		assert_refused(-EIO);
 	}
-	left = 4; /* header, first section, segments, sections */
+	left = 4; /* reads: header, first section, segments, sections */
 	open_image();
 	struct elf_symbols symbols;
 
@@ -222,7 +222,7 @@ static void finds_sections_by_name(void **state)
 	assert_null(elf_file_section(&elf, ".text.hot"));
 	assert_null(elf_file_section(
 		&elf, ".a-name-that-is-longer-than-any-that-a-compiler-makes-up-for-sections"));
-	/* Names outside of the table, and a table outside of the file. */
+	/* Names outside the table, and a table outside the file. */
 	image_section(&image, SECTION_TEXT)->sh_name = UINT32_MAX;
 	open_image();
 	assert_null(elf_file_section(&elf, ".text"));

@@ -95,7 +95,7 @@ static void notes_may_be_aligned_to_8(void **state)
 	image_note(&image, SECTION_BUILD_ID, ELF_NOTE_GNU, NT_GNU_BUILD_ID, ID, 20);
 	assert_int_equal(build_id(), 20);
 	assert_memory_equal(id, ID, 20);
-	/* Read as if aligned to 4, the second would begin too early. */
+	/* With an alignment of 4, the second note would start too early. */
 	image_section(&image, SECTION_BUILD_ID)->sh_addralign = 4;
 	assert_int_equal(build_id(), 0);
 }
@@ -172,7 +172,7 @@ static void probe_follows_prelink(void **state)
 	assert_int_equal(find_probe("jitbpf", "event"), 0);
 	assert_int_equal(probe.offset, IMAGE_TEXT + 0x40);
 	assert_int_equal(probe.semaphore_offset, IMAGE_DATA + 6);
-	/* Without the section nobody knows that anything moved. */
+	/* Without the section, the displacement is unknown. */
 	image_section(&image, SECTION_BASE)->sh_name = 0;
 	assert_int_equal(find_probe("jitbpf", "event"), -EBADMSG);
 }
@@ -197,7 +197,7 @@ static void probe_notes_that_lie_are_passed_over(void **state)
 	image_note(&image, SECTION_PROBES, "stapsdt", 3, addresses, 23);
 	image_note(&image, SECTION_PROBES, "stapsdt", 3, addresses, 24);
 	memcpy(desc, addresses, 24);
-	memcpy(desc + 24, "a\0event", 7); /* the NUL is not in it */
+	memcpy(desc + 24, "a\0event", 7); /* without the NUL */
 	image_note(&image, SECTION_PROBES, "stapsdt", 3, desc, 31);
 	image_note(&image, SECTION_PROBES, "stapsdt", 4, desc, 32);
 	image_note(&image, SECTION_PROBES, "stapsd", 3, desc, 32);

@@ -114,7 +114,7 @@ static void leaves_out_symbols_that_lie(void **state)
 	image_symbol(&image, SECTION_SYMBOLS, "strange", TEXT, 8, FUNC)->st_shndx = 500;
 	image_symbol(&image, SECTION_SYMBOLS, "widest", TEXT, UINT64_MAX - TEXT, FUNC);
 	image_symbol(&image, SECTION_SYMBOLS, "endless", TEXT, 8, FUNC);
-	image_section(&image, SECTION_STRINGS)->sh_size--; /* its NUL */
+	image_section(&image, SECTION_STRINGS)->sh_size--; /* drops the NUL */
 	assert_int_equal(read_symbols(false), 0);
 	assert_int_equal(symbols.symbols.size, 3);
 	assert_symbol(0, "strange", TEXT);
@@ -160,7 +160,7 @@ static int read_zeros(void *context, uint64_t offset, void *buf, size_t size_byt
 	return 0;
 }
 
-/* A file may be as large as it likes: tables over the budget are not read. */
+/* Tables over the budget are not read, whatever the size of the file. */
 static void refuses_tables_that_are_too_large(void **state)
 {
 	Elf64_Shdr *table = image_section(&image, SECTION_SYMBOLS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Compressed sections, read here and there: the bytes are those that were packed, or none. */
+/* Random reads of compressed sections return the original bytes or an error. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "base/scope.h"
 #include "decode/elf/inflated_section.h"
 
-#define CONTENT_BYTES (12u << 20) /* three times what is kept of it */
+#define CONTENT_BYTES (12u << 20) /* three times the size of the cache */
 #define ZSTD	      2		  /* ELFCOMPRESS_ZSTD */
 
 struct packed {
@@ -33,7 +33,7 @@ static uint64_t random_next(uint64_t *state)
 	return *state ^= *state << 17;
 }
 
-/* Like debug info: packs to a third or so, and refers to what is far back too. */
+/* Like debug info: compressible to about a third, with distant references. */
 static void fill(uint8_t *content, size_t size_bytes)
 {
 	uint64_t random = 88172645463325252;
@@ -146,7 +146,7 @@ static void deflate_is_read_anywhere_in_little_memory(void **state)
 	}
 }
 
-/* To get to a place costs about what lies between points, not what lies before it. */
+/* The cost of a distant read depends on the span of restart points, not on the distance. */
 static void far_reads_are_near_a_point(void **state)
 {
 	struct packed *packed = *state;
@@ -222,7 +222,7 @@ static void work_has_an_end(void **state)
 	uint64_t work_bytes = 1 << 20;
 	uint8_t byte;
 
-	/* One block of deflate from end to end: no point to go on from. */
+	/* A single deflate block: there is no restart point. */
 	memset(packed->content, 0, CONTENT_BYTES);
 	pack(packed, ELFCOMPRESS_ZLIB, 9);
 	assert_true(packed->file_bytes < CONTENT_BYTES / 1000);
@@ -231,7 +231,7 @@ static void work_has_an_end(void **state)
 		inflated_section_read(packed->inflated, CONTENT_BYTES - 1, &byte, 1, &work_bytes),
 		-E2BIG);
 	assert_reads(packed, 1000, 1000);
-	/* Blocks that say nothing. */
+	/* Empty blocks. */
 	for (size_t i = sizeof(Elf64_Chdr) + 2; i + 5 < CONTENT_BYTES; i += 5)
 		memcpy(packed->file + i, "\0\0\0\xff\xff", 5);
 	packed->file_bytes = CONTENT_BYTES;
@@ -291,7 +291,7 @@ static void damage_costs_what_it_hits(void **state)
 		failed += inflated_section_read(packed->inflated, CONTENT_BYTES - sizeof(buf), buf,
 						sizeof(buf), &work_bytes) ||
 			  memcmp(buf, packed->content + CONTENT_BYTES - sizeof(buf), sizeof(buf));
-		/* After a failure too, what comes before can be had. */
+		/* Data before the damage are readable after the failure. */
 		packed->file[at] ^= 0x55;
 		assert_reads(packed, 0, 4096);
 		inflated_section_destroy(TAKE_PTR(packed->inflated));

@@ -51,7 +51,7 @@ static struct code_event full_event(void)
 	};
 }
 
-/* Exactly sized, so that a read past the end is seen. The caller frees it. */
+/* The copy has exactly its size, so that sanitizers detect reads beyond it. The caller frees it. */
 static struct jitbpf_code_event *encode(const struct code_event *event)
 {
 	size_t size_bytes = code_event_record_bytes(event);
@@ -85,7 +85,7 @@ static void assert_same(const struct code_event *a, const struct code_event *b)
 	assert_int_equal(a->line_count, b->line_count);
 	if (a->line_count)
 		assert_memory_equal(a->lines, b->lines, a->line_count * sizeof(lines[0]));
-	/* What is left has no padding. */
+	/* The rest of the struct has no padding. */
 	memset(&plain_a.origin, 0, sizeof(plain_a.origin));
 	memset(&plain_b.origin, 0, sizeof(plain_b.origin));
 	plain_a.lines = plain_b.lines = NULL;
@@ -150,7 +150,7 @@ static void test_unknown_and_repeated_parts(void **state)
 	assert_int_equal(decoded.unknown_fields, 5);
 }
 
-/* Whatever byte it is cut at, a record decodes whole parts or not at all. */
+/* A record truncated at any byte decodes whole parts or fails. */
 static void test_cut_anywhere(void **state)
 {
 	struct code_event event = full_event(), decoded, before;
@@ -177,7 +177,7 @@ static void test_cut_anywhere(void **state)
 		}
 		free(record);
 	}
-	assert_int_equal(decodable, 6); /* no part, or one to five of them */
+	assert_int_equal(decodable, 6); /* without parts, or with one to five of them */
 	free(whole);
 }
 

@@ -11,7 +11,7 @@
 #include "decode/record/jit_assembly.h"
 #include "tests/unit/decode/made_jit.h"
 
-/* A load with a name that is long enough to be cut into parts. */
+/* A load whose name is long enough to be split into parts. */
 static void make(struct made_jit *made, uint64_t sequence, const char *name)
 {
 	made_jit_begin(made, JIT_EVENT_LOAD, sequence);
@@ -19,7 +19,7 @@ static void make(struct made_jit *made, uint64_t sequence, const char *name)
 	made_jit_string(made, JITBPF_JIT_SOURCE, "a source file of some length");
 }
 
-/* Give one part; true where it completed a record. */
+/* Pass one part. Returns true if it completes a record. */
 static bool give(struct jit_assembly *assembly, uint32_t tid, const struct made_jit *made,
 		 unsigned part, unsigned part_count, struct jit_event *ret)
 {
@@ -31,7 +31,7 @@ static bool give(struct jit_assembly *assembly, uint32_t tid, const struct made_
 	assert_non_null(exact);
 	memcpy(exact, bytes, size_bytes);
 	assert_int_equal(jit_assembly_add(assembly, tid, exact, size_bytes, ret, &complete), 0);
-	/* Of a whole record the event points into what was given: keep to what is not. */
+	/* The event of a single part borrows it: keep only the header. */
 	if (complete && part_count == 1)
 		*ret = (struct jit_event){.header = ret->header};
 	free(exact);
@@ -64,7 +64,7 @@ static void test_single(void **state)
 	jit_assembly_deinit(&assembly);
 }
 
-/* Threads are each in the middle of a record. */
+/* Records of several threads are interleaved. */
 static void test_interleaved(void **state)
 {
 	struct jit_assembly assembly = {0};
@@ -87,7 +87,7 @@ static void test_interleaved(void **state)
 	jit_assembly_deinit(&assembly);
 }
 
-/* More parts than bytes: some carry nothing. */
+/* More parts than bytes: some parts are empty. */
 static void test_empty_parts(void **state)
 {
 	struct jit_assembly assembly = {0};
@@ -102,7 +102,7 @@ static void test_empty_parts(void **state)
 	jit_assembly_deinit(&assembly);
 }
 
-/* Whichever part is missing, the record is counted once, and the next one works. */
+/* Whichever part is missing, the record is counted once, and the next record is complete. */
 static void test_missing_part(void **state)
 {
 	for (unsigned missing = 0; missing < 4; missing++) {
@@ -137,7 +137,7 @@ static void test_interrupted_by_a_single(void **state)
 	assert_true(give(&assembly, 1, &made, 0, 1, &event));
 	assert_int_equal(assembly.incomplete, 1);
 	assert_empty(&assembly);
-	/* Parts of two records that both lack something. */
+	/* Parts of two incomplete records. */
 	make(&made, 3, "the end is missing");
 	assert_false(give(&assembly, 1, &made, 0, 3, &event));
 	make(&made, 4, "the beginning is missing");
@@ -160,7 +160,7 @@ static void test_part_twice(void **state)
 	assert_false(give(&assembly, 1, &made, 2, 3, &event));
 	assert_int_equal(assembly.incomplete, 1);
 	assert_empty(&assembly);
-	/* Parts that do not agree on how many they are cannot be of one record. */
+	/* Parts with different part counts do not form a record. */
 	make(&made, 2, "two ways");
 	assert_false(give(&assembly, 1, &made, 0, 3, &event));
 	assert_false(give(&assembly, 1, &made, 1, 2, &event));
@@ -187,7 +187,7 @@ static void test_flush(void **state)
 	jit_assembly_deinit(&assembly);
 }
 
-/* Threads that died unfinished make room for those that live. */
+/* Threads that ended in the middle of a record are evicted for others. */
 static void test_too_many_threads(void **state)
 {
 	struct jit_assembly assembly = {0};
@@ -202,7 +202,7 @@ static void test_too_many_threads(void **state)
 	assert_true(give(&assembly, JIT_ASSEMBLY_THREADS + 4, &made, 1, 2, &event));
 	assert_true(give(&assembly, 5, &made, 1, 2, &event));
 	assert_int_equal(assembly.incomplete, 0);
-	/* The first thread's record was given up. */
+	/* The record of the first thread was dropped. */
 	assert_false(give(&assembly, 0, &made, 1, 2, &event));
 	jit_assembly_deinit(&assembly);
 }
@@ -217,7 +217,7 @@ static void test_too_many_bytes(void **state)
 
 	made_jit_begin(&large, JIT_EVENT_LOAD, 1);
 	made_jit_field(&large, JITBPF_JIT_NAME, name, sizeof(name));
-	/* Two threads fill the room together; then the one that waited longer goes. */
+	/* Two threads fill the buffer; the one that has waited longer is evicted. */
 	for (unsigned part = 0; part < parts; part++) {
 		unsigned char bytes[sizeof(large)];
 		size_t size_bytes = made_jit_part(&large, 0, 1, bytes);
@@ -289,7 +289,7 @@ static void test_malformed(void **state)
 	size_bytes = made_jit_part(&made, 0, 1, bytes);
 	assert_int_equal(jit_assembly_add(&assembly, 1, bytes, size_bytes, &event, &complete),
 			 -EBADMSG);
-	/* The same in two parts: only the last one shows it. */
+	/* In two parts, the error is detected with the last one. */
 	size_bytes = made_jit_part(&made, 0, 2, bytes);
 	assert_int_equal(jit_assembly_add(&assembly, 1, bytes, size_bytes, &event, &complete), 0);
 	assert_false(complete);

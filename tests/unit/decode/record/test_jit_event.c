@@ -13,7 +13,7 @@
 
 static int decode(const struct made_jit *made, size_t size_bytes, struct jit_event *ret)
 {
-	/* Exactly sized, so that a read past the end is seen. */
+	/* The copy has exactly its size, so that sanitizers detect reads beyond it. */
 	unsigned char *bytes = malloc(size_bytes ? size_bytes : 1);
 	int err;
 
@@ -89,7 +89,7 @@ static void test_unknown_and_repeated_fields(void **state)
 	assert_int_equal(event.unknown_fields, 3);
 }
 
-/* Whatever byte it is cut at, a stream decodes whole fields or not at all. */
+/* A stream truncated at any byte decodes whole fields or fails. */
 static void test_cut_anywhere(void **state)
 {
 	struct made_jit made;

@@ -61,7 +61,7 @@ static void test_entries(void **state)
 	assert_int_equal(cursor_left(&c), 0);
 }
 
-/* However the bytes are cut: nothing is taken, nothing is read past them. */
+/* A truncated journal yields no entry, and is not read beyond its end. */
 static void test_cut(void **state)
 {
 	struct made_journal made = {0};

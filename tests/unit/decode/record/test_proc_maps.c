@@ -127,7 +127,7 @@ static void test_nul_in_path(void **state)
 	assert_int_equal(proc_maps_next(&text, &map), 0);
 }
 
-/* A text that is cut anywhere yields the whole lines, and none that was not there. */
+/* A text that is truncated anywhere yields its complete lines only. */
 static void test_cut_everywhere(void **state)
 {
 	static const char whole[] = "1000-2000 r-xp 0 00:01 7 /a\n3000-4000 r--p 10 00:01 8 /b c\n";
@@ -149,7 +149,7 @@ static void test_cut_everywhere(void **state)
 	}
 }
 
-/* The real thing: each line of our own, and among them the one that holds this code. */
+/* /proc/self/maps: all lines parse, and one of them contains this function. */
 static void test_own_process(void **state)
 {
 	FILE *f = fopen("/proc/self/maps", "r");

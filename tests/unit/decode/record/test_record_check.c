@@ -11,7 +11,7 @@
 
 #include "decode/record/record_check.h"
 
-/* Check a copy that is exactly as large as it says, so that a read past the end is seen. */
+/* Check a copy of exactly its size, so that sanitizers detect reads beyond it. */
 static int check(const void *record, size_t available_bytes)
 {
 	void *exact = malloc(available_bytes ? available_bytes : 1);
@@ -24,7 +24,7 @@ static int check(const void *record, size_t available_bytes)
 	return err;
 }
 
-/* A record of that size is whole, and of none below it. */
+/* A record is valid with this size, and with no smaller one. */
 static void assert_least(struct jitbpf_record *record, size_t size_bytes)
 {
 	for (size_t size = 0; size < size_bytes; size++) {
@@ -151,7 +151,7 @@ static void test_stack_copy(void **state)
 	sample->user_frames = 0;
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
 
-	/* It stands behind the registers, where there are some. */
+	/* The copy comes after the registers. */
 	sample->h.flags |= JITBPF_SAMPLE_USER_REGS;
 	sample->kernel_frames = sample->user_frames = 1;
 	copy = (struct jitbpf_stack_copy *)&sample->ips[2 + 18];

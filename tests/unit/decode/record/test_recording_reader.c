@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The reader on files that no recorder writes. tests/unit/pipeline has those that it does. */
+/* The reader with files that no recorder writes. tests/unit/pipeline has files of the recorder. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "decode/record/recording_reader.h"
 
-/* A file that is being put together. */
+/* A file under construction. */
 struct file {
 	VEC(uint8_t) bytes;
 	size_t round_begin;
@@ -26,7 +26,7 @@ static void put(struct file *file, const void *bytes, size_t size)
 	file->bytes.size += size;
 }
 
-/* A chunk of a header and size bytes; returns where it begins. */
+/* Append a chunk of a header and `size` bytes. Returns its offset. */
 static size_t put_chunk(struct file *file, uint16_t type, uint16_t flags, const void *bytes,
 			size_t size)
 {
@@ -75,7 +75,7 @@ static void put_end(struct file *file)
 	put_chunk(file, JITBPF_CHUNK_END, 0, NULL, 0);
 }
 
-/* A file up to and with its INFO. */
+/* A file up to and including its INFO chunk. */
 static struct file begun(void)
 {
 	struct file file = {0};
@@ -118,7 +118,7 @@ static struct outcome read_blob(const struct blob *blob)
 	return outcome;
 }
 
-/* Read and free. */
+/* Read the file and free it. */
 static struct outcome read_file(struct file *file)
 {
 	struct blob blob = blob_of_memory(file->bytes.data, file->bytes.size);
@@ -259,7 +259,7 @@ static void test_impossible_sizes(void **state)
 	}
 }
 
-/* Checksums hold, and the chunks lie. What precedes them is given out. */
+/* Valid checksums with invalid chunks. Chunks before them are delivered. */
 static void test_malformed_chunks(void **state)
 {
 	static const struct {
@@ -308,7 +308,7 @@ static void test_round_of_odd_size(void **state)
 	assert_bad(&file, at, "a chunk of impossible size");
 }
 
-/* Numbers begin anew at a stack that is FRESH. */
+/* Stack numbers restart at a stack with JITBPF_RECORDING_FRESH. */
 static void test_fresh_stacks(void **state)
 {
 	uint8_t ref[40] = {0}, stack[8] = {[4] = JITBPF_END_ROOT};
@@ -333,7 +333,7 @@ static void test_fresh_stacks(void **state)
 	assert_int_equal(outcome.error.offset, at);
 }
 
-/* Rounds and chunks larger than what the reader holds of the file at once. */
+/* Rounds and chunks larger than the reader's buffer. */
 static void test_large_rounds(void **state)
 {
 	static const uint8_t comm[32];
@@ -358,11 +358,12 @@ static void test_large_rounds(void **state)
 	free(large);
 }
 
-/* A file that cannot be trusted to stay as it is. */
+/* A file whose contents change while it is read. */
 struct moody {
 	const struct file *file;
-	uint64_t fails_at;   /* reads that reach it fail */
-	uint64_t lies_below; /* where a read went that far, later ones below it lie */
+	uint64_t fails_at; /* reads that reach this offset fail */
+	/* once a read has reached it, later reads below it return other bytes */
+	uint64_t lies_below;
 	uint64_t reached;
 };
 
@@ -404,7 +405,7 @@ static void test_moody_files(void **state)
 	finish(&file);
 	moody.file = &file;
 
-	/* It changes between the check of the round and the second look. */
+	/* The file changes between the check of the round and the second read. */
 	moody.lies_below = 800000;
 	outcome = read_moody(&moody);
 	assert_int_equal(outcome.err, -EBADMSG);

@@ -13,7 +13,7 @@
 #include "base/scope.h"
 #include "decode/x86/code_unwind.h"
 
-/* Code, as the assembler makes it; never run. */
+/* Assembled code, which is never executed. */
 #define CODE(name, text)                                                                           \
 	extern const uint8_t name##_begin[], name##_end[];                                         \
 	__asm__(".pushsection .rodata\n" #name "_begin:\n" text "\n" #name "_end:\n.popsection")
@@ -72,7 +72,7 @@ static void test_no_frame_pointer(void **state)
 				"22: rsp+16\n24: rsp+8\n");
 }
 
-/* As HotSpot's C2 does: no push, and rbp is an ordinary register. */
+/* HotSpot's C2: no push, and rbp is an ordinary register. */
 CODE(stored, "sub $24,%rsp\n mov %rbp,16(%rsp)\n mov %rdi,%rbp\n mov 16(%rsp),%rbp\n"
 	     "add $24,%rsp\n ret");
 
@@ -81,7 +81,7 @@ static void test_stored_rbp(void **state)
 	CHECK(stored, "0: rsp+8\n4: rsp+32\n9: rsp+32 rbp-16\n17: rsp+32\n21: rsp+8\n");
 }
 
-/* gcc's, for a frame aligned to more than 16 bytes in a function that needs its arguments. */
+/* gcc: a frame with an alignment above 16 bytes, in a function that needs its arguments. */
 CODE(realigned, "lea 8(%rsp),%r10\n and $-32,%rsp\n push -8(%r10)\n push %rbp\n mov %rsp,%rbp\n"
 		"push %r10\n sub $40,%rsp\n mov %rdi,%rax\n mov -8(%rbp),%r10\n leave\n"
 		"lea -8(%r10),%rsp\n ret");
@@ -91,7 +91,7 @@ static void test_realigned(void **state)
 	CHECK(realigned, "0: rsp+8\n9: unknown\n19: [rbp-8] rbp+0\n31: unknown\n35: rsp+8\n");
 }
 
-/* A local array of variable size, and one that is aligned. */
+/* A local array of variable size, with alignment. */
 CODE(variable, "push %rbp\n mov %rsp,%rbp\n push %rbx\n sub %rdi,%rsp\n and $-64,%rsp\n"
 	       "mov %rsp,%rbx\n push %rax\n lea -8(%rbp),%rsp\n pop %rbx\n pop %rbp\n ret");
 
@@ -108,7 +108,10 @@ static void test_copy_of_rsp(void **state)
 	CHECK(copied, "0: rsp+8\n1: rsp+16\n7: unknown\n15: rsp+16\n16: rsp+8\n");
 }
 
-/* What writes the register that has the copy: VEX's third operand, a loop's count, a part of it. */
+/*
+ * Overwrites of the register with the copy of rsp: by VEX's third operand, a
+ * loop, a partial write.
+ */
 CODE(lost_vex, "push %r12\n mov %rsp,%r12\n sub %rdi,%rsp\n blsr %rax,%r12\n mov %r12,%rsp\n nop");
 CODE(lost_count, "mov %rsp,%rcx\n sub %rdi,%rsp\n 1: loop 1b\n mov %rcx,%rsp\n nop");
 CODE(lost_part, "mov %rsp,%rbx\n sub %rdi,%rsp\n mov $1,%bh\n mov %rbx,%rsp\n nop");
@@ -126,7 +129,7 @@ static void test_copy_lost(void **state)
 	CHECK(not_lost, "0: rsp+8\n6: unknown\n13: rsp+8\n");
 }
 
-/* A large frame, each page of which is touched in a loop first. */
+/* A large frame with a stack probe loop. */
 CODE(touched, "push %rbx\n lea -0x9000(%rsp),%r11\n 1: sub $0x1000,%rsp\n orq $0,(%rsp)\n"
 	      "cmp %r11,%rsp\n jne 1b\n sub $0x10,%rsp\n add $0x9010,%rsp\n pop %rbx\n ret");
 
@@ -145,7 +148,7 @@ static void test_odd(void **state)
 		   "12: rsp+24\n13: rsp+16\n21: rbp+24 rbp-24\n22: rsp+16\n23: rsp+8\n");
 }
 
-/* What is behind the first return is reached by the jump only. */
+/* Code after the first return is reached only by the jump. */
 CODE(two_ends, "test %edi,%edi\n je 1f\n push %rbx\n pop %rbx\n ret\n 1: sub $24,%rsp\n"
 	       "add $24,%rsp\n jmp 1b+4096");
 
@@ -154,7 +157,7 @@ static void test_two_ends(void **state)
 	CHECK(two_ends, "0: rsp+8\n5: rsp+16\n6: rsp+8\n11: rsp+32\n15: rsp+8\n");
 }
 
-/* A switch: its cases are found since their ends fit. */
+/* A switch: its cases are found because their ends fit. */
 CODE(cases, "push %rbp\n push %rbx\n sub $8,%rsp\n jmp *(%rdi,%rsi,8)\n"
 	    "mov $1,%eax\n jmp 1f\n mov $2,%eax\n 1: add $8,%rsp\n pop %rbx\n pop %rbp\n ret\n"
 	    "mov $3,%eax\n jmp 1b");
@@ -165,7 +168,7 @@ static void test_cases(void **state)
 		     "25: rsp+24 rbp-16\n26: rsp+16 rbp-16\n27: rsp+8\n28: rsp+32 rbp-16\n");
 }
 
-/* A jump was put over "mov %eax,-0x14000(%rsp)": two bytes are left of that. */
+/* A jump was patched over "mov %eax,-0x14000(%rsp)", of which two bytes are left. */
 CODE(patched, "cmp %rax,%r10\n jne 1f+4096\n 1: jmp 1b+8192\n .byte 0xfe, 0xff\n push %rbp\n"
 	      "sub $0x100,%rsp\n call 1b+4096\n add $0x100,%rsp\n pop %rbp\n ret");
 
@@ -175,7 +178,7 @@ static void test_patched(void **state)
 		       "36: rsp+16 rbp-16\n37: rsp+8\n");
 }
 
-/* The call of abort() does not return; what follows it has another frame. */
+/* abort() does not return; the code after the call has another frame. */
 CODE(no_return, "test %edi,%edi\n jne 1f\n sub $8,%rsp\n call 1f+4096\n 1: push %rbx\n pop %rbx\n"
 		"ret");
 
@@ -184,7 +187,7 @@ static void test_no_return(void **state)
 	CHECK(no_return, "0: rsp+8\n8: rsp+16\n13: rsp+8\n14: rsp+16\n15: rsp+8\n");
 }
 
-/* Two ways to one place, with rsp here and there. */
+/* Two paths join with different rsp. */
 CODE(disagree, "test %edi,%edi\n je 1f\n push %rbx\n 1: nop\n nop\n ret");
 
 static void test_disagreement(void **state)
@@ -192,7 +195,7 @@ static void test_disagreement(void **state)
 	CHECK(disagree, "0: rsp+8\n5: unknown\n");
 }
 
-/* Only what is known of rbp differs, or what is known of rsp where rbp tells. */
+/* The paths differ only in rbp, or only in rsp while rbp is a frame pointer. */
 CODE(partly, "push %rbp\n mov %rsp,%rbp\n test %edi,%edi\n je 1f\n push %rbx\n 1: nop\n leave\n"
 	     "ret");
 
@@ -208,7 +211,7 @@ static void test_another_stack(void **state)
 	CHECK(switched, "0: rsp+8\n1: rsp+16\n4: unknown\n");
 }
 
-/* Jumped to with a frame that is there already. */
+/* Code that is jumped to inside an existing frame. */
 CODE(inside, "push %rax\n pop %rax\n jmp *%rcx");
 CODE(inside_loop, "dec %eax\n jne inside_loop_begin\n jmp inside_loop_begin+4096");
 CODE(inside_more, "sub $0x18,%rsp\n call inside_more_begin+4096\n add $0x20,%rsp\n jmp *(%r15)");
@@ -221,17 +224,17 @@ static void test_inside_a_frame(void **state)
 	check_entry(inside_begin, inside_end, &entry,
 		    "0: rsp+112 rbp-48\n1: rsp+120 rbp-48\n2: rsp+112 rbp-48\n");
 	check_entry(inside_loop_begin, inside_loop_end, &entry, "0: rsp+112 rbp-48\n");
-	/* It finds 8 bytes more on the stack, since it leaves with so much less. */
+	/* At the end rsp is 8 bytes higher, so there are 8 more bytes on the stack at the entry. */
 	check_entry(inside_more_begin, inside_more_end, &entry,
 		    "0: rsp+120 rbp-48\n4: rsp+144 rbp-48\n13: rsp+112 rbp-48\n");
-	/* It is called, since it returns. */
+	/* It returns, so it is called. */
 	check_entry(inside_helper_begin, inside_helper_end, &entry,
 		    "0: rsp+8\n4: rsp+16\n13: rsp+8\n");
 	entry = (struct code_entry){UNWIND_CFA(UNWIND_CFA_RBP, 16), -2, true};
 	check_entry(inside_begin, inside_end, &entry, "0: rbp+16 rbp-16\n");
 }
 
-/* A jump into the middle of an instruction, of which the rest is others. */
+/* A jump into the middle of an instruction. */
 CODE(overlapping, "push %rbx\n jmp 1f+1\n 1: .byte 0x3d, 0x5b, 0xc3, 0x90, 0x90\n ret");
 
 static void test_overlapping(void **state)
@@ -253,7 +256,7 @@ static void test_bounds(void **state)
 		    "0: rsp+8\n1: rsp+16\n2: unknown\n");
 }
 
-/* A frame for each byte of a large region: past a limit nothing is known, and memory is bounded. */
+/* A distinct frame per byte of a large region: beyond the limit rows are unknown. */
 static void test_many_frames(void **state)
 {
 	size_t size_bytes = 1 << 20;

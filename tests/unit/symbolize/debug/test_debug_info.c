@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Debug info that lies: it costs its own frames, and neither time nor memory without end. */
+/* Damaged debug info costs frames, but neither unbounded time nor unbounded memory. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,11 +11,11 @@
 #include "tests/unit/symbolize/debug_image.h"
 #include "tests/unit/symbolize/inlining_files.h"
 
-#define FIRST_DIE 0x0c /* in .debug_info: behind the unit's header */
+#define FIRST_DIE 0x0c /* in .debug_info, after the unit header */
 
 static struct debug_frame frames[DEBUG_FRAMES_MAX];
 
-/* Frames at an address of an image, which is finished and given up by this. */
+/* Returns the frames at an address of an image, which is consumed. */
 static uint32_t frames_of(struct debug_image *image, uint64_t address, struct debug_info **ret)
 {
 	struct blob blob;
@@ -43,7 +43,7 @@ static void a_made_unit_reads_as_it_is_meant(void **state)
 	image_inlined(&image, origin);
 	PUT(bytes, 0, 0, 0);
 	image_lines(&image);
-	/* Line 1 from 0, line 4 from 16 on; then the end. */
+	/* Line 1 from 0, line 4 from 16, then the end of the sequence. */
 	PUT(&image.sections[IMAGE_LINE], 1, 2, 16, 3, 3, 1, 2, 16, 0, 1, 1);
 	assert_int_equal(frames_of(&image, DEBUG_TEXT + 17, &info), 2);
 	assert_string_equal(frames[0].name, "_Z3fooi");
@@ -66,7 +66,7 @@ static void nesting_without_end_ends(void **state)
 	put_fill(&image.sections[IMAGE_INFO], 0, 300002);
 	assert_int_equal(frames_of(&image, DEBUG_TEXT, &info), DEBUG_FRAMES_MAX);
 	assert_string_equal(frames[DEBUG_FRAMES_MAX - 1].name, "deep");
-	/* Whom it called is not shown, so neither is where. */
+	/* The frame below it was dropped, so its call site is unknown. */
 	assert_int_equal(frames[DEBUG_FRAMES_MAX - 1].line, 0);
 }
 
@@ -128,7 +128,7 @@ static void a_line_program_without_end_has_no_lines(void **state)
 	image_function(&image, "main");
 	PUT(&image.sections[IMAGE_INFO], 0, 0);
 	image_lines(&image);
-	/* Each byte a row on the next line. */
+	/* Each byte adds a row with the next line. */
 	put_fill(&image.sections[IMAGE_LINE], 13 + 5 + 1 + 14, 6u << 20);
 	PUT(&image.sections[IMAGE_LINE], 0, 1, 1);
 	assert_int_equal(frames_of(&image, DEBUG_TEXT, &info), 1);
@@ -171,7 +171,7 @@ static void a_packed_section_of_a_terabyte_is_refused(void **state)
 		put_fill(&image.sections[IMAGE_INFO], 0, 400 << 10);
 		image.flags[IMAGE_INFO] = SHF_COMPRESSED;
 		image_finish(&image);
-		/* image_finish() wrote the unit's length over the type. */
+		/* image_finish() has overwritten the type with the unit's length. */
 		memcpy(image.file.v.data + sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr), &header,
 		       sizeof(header));
 		blob = blob_of_memory(image.file.v.data, image.file.v.size);
@@ -187,7 +187,7 @@ static uint64_t random_next(uint64_t *state)
 	return *state ^= *state << 17;
 }
 
-/* Ask all over the text of a file that is not what it was. */
+/* Symbolize addresses all over the text of a damaged file. */
 static void ask_damaged(const uint8_t *bytes, size_t size_bytes)
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;
@@ -205,7 +205,7 @@ static void ask_damaged(const uint8_t *bytes, size_t size_bytes)
 	}
 }
 
-/* What of a file is debug info: the rest is not for here. */
+/* Find the range of the file that holds debug info; only that is damaged. */
 static void find_debug_bytes(const uint8_t *bytes, size_t size_bytes, uint64_t *ret_begin,
 			     uint64_t *ret_end)
 {
@@ -263,7 +263,7 @@ static void files_that_end_early_do_no_harm(void **state)
 	}
 }
 
-/* A file that shrinks, or a disk that fails, while it is read. */
+/* A file that is truncated, or a disk that fails, during reads. */
 struct failing {
 	const uint8_t *bytes;
 	unsigned left;

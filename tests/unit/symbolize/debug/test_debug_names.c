@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions without a linkage name are shown with what they stand in. */
+/* Functions without a linkage name are shown with their scopes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -71,7 +71,7 @@ static void names_stand_in_their_scopes(void **state)
 	}
 }
 
-/* Only so many are shown, and it takes no longer. */
+/* The number of scopes shown is limited, and so is the time. */
 static void scopes_without_end_end(void **state)
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Debug info that a source fetches from elsewhere, and whether it is believed. */
+/* Debug info that a source fetches, and the checks of its identity. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@ struct file {
 };
 
 struct fixture {
-	struct file program, served, local; /* local: without bytes, there is none */
+	struct file program, served, local; /* local without bytes: there is none */
 	unsigned fetched;
 };
 
@@ -54,7 +54,7 @@ static int fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id
 	return 0;
 }
 
-/* Returns what the search does; *ret_found is where it found it. */
+/* Returns the result of the search; *ret_found is the file that was found. */
 static int search(struct fixture *fixture, const uint8_t **ret_found)
 {
 	const struct file_source source = {
@@ -114,7 +114,7 @@ static void nothing_fetched_is_nothing_found(void **state)
 	assert_int_equal(fixture.fetched, 1);
 }
 
-/* The program and its debug file, told by its checksum alone. */
+/* A program and its debug file, which are matched by CRC only. */
 static void open_without_build_id(struct fixture *fixture)
 {
 	uint8_t *note;
@@ -123,10 +123,10 @@ static void open_without_build_id(struct fixture *fixture)
 	note = memmem(fixture->program.bytes, fixture->program.blob.size_bytes,
 		      "\x14\0\0\0\x03\0\0\0GNU", 12);
 	assert_non_null(note);
-	note[4] = 99; /* of another kind */
+	note[4] = 99; /* another type of note */
 }
 
-/* By its checksum alone a file is not asked for: anybody can make one that fits. */
+/* A file without a build ID is not fetched: anybody can make a file with a given CRC. */
 static void without_build_id_nobody_is_asked(void **state)
 {
 	struct fixture fixture = {0};
@@ -148,7 +148,7 @@ static void without_build_id_nobody_is_asked(void **state)
 	free(fixture.program.bytes);
 }
 
-/* Of a file of terabytes the sum would be made for hours. */
+/* The CRC of a file of terabytes would take hours. */
 static void checking_has_an_end(void **state)
 {
 	struct fixture fixture = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Units that were split off: found in their files and packages, or missed, and damaged ones. */
+/* Split units: found in .dwo files and packages, missing, or damaged. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static void split_units_are_found_in_packages(void **state)
 	assert_split_agrees(*state, "split-5", "5", ".dwp");
 }
 
-/* Without them, or with those of another build, there are lines and symbols. */
+/* Without split units, or with those of another build, lines and symbols remain. */
 static void split_units_may_be_missing(void **state)
 {
 	static const char *const others[] = {"no such file", "split-4.dwo", "split-4.dwp", "5"};
@@ -56,7 +56,7 @@ static void split_units_may_be_missing(void **state)
 	}
 }
 
-/* The bytes that are everybody's .dwo file and package. */
+/* The bytes of all .dwo files and packages. */
 struct damaged {
 	const uint8_t *bytes;
 	size_t size_bytes;
@@ -71,7 +71,7 @@ static int open_damaged(void *damaged_, const struct module *module, const char 
 	return 0;
 }
 
-/* Returns how many of the addresses have inlined frames all the same. */
+/* Returns the number of addresses that still have inlined frames. */
 static unsigned ask_with_damaged(const char *path, struct damaged *damaged)
 {
 	CLEANUP(debug_info_destroyp) struct debug_info *info = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Inlined frames and lines of a program that a compiler made, against what
- * addr2line says of it; and its debug info in all the places where it may be.
+ * Inlined frames and lines of a compiled program are compared with addr2line,
+ * with its debug info in all possible places.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +97,7 @@ static void what_programs_share_is_found(void **state)
 	assert_true(addr2line_agrees(fixture, "4").inlined > 300);
 }
 
-/* Some names are missing then; no frame is, nor a line. */
+/* Some names are missing then, but no frame and no line. */
 static void what_programs_share_may_be_missing(void **state)
 {
 	struct fixture *fixture = *state;

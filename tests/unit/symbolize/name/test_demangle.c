@@ -63,7 +63,7 @@ static void length_is_bounded(void **state)
 	strcpy(name, "_Z3fooi.");
 	memset(name + 8, 'a', sizeof(name) - 9);
 	assert_demangled(name, NULL);
-	/* Nested as deeply as it is long. */
+	/* As many nesting levels as characters. */
 	memset(name, 'P', sizeof(name) - 1);
 	memcpy(name, "_Z1f", 4);
 	name[60000] = 'i';
@@ -75,8 +75,8 @@ static void length_is_bounded(void **state)
 }
 
 /*
- * Each parameter is a function that takes the one before it twice: 40 of them
- * unfold to 10^12 names, which this test would not live to see.
+ * Each parameter is a function that takes the previous one twice: 40 of them
+ * expand to 10^12 names.
  */
 static void names_that_unfold_are_given_up(void **state)
 {
@@ -93,11 +93,11 @@ static void names_that_unfold_are_given_up(void **state)
 		strcat(name, item);
 	}
 	assert_demangled(name, NULL);
-	/* The same with few parameters is a name like any other. */
+	/* With few parameters the same pattern is an ordinary name. */
 	assert_demangled("_Z1fPFvvEPFvS0_S0_E", "f(void (*)(), void (*)(void (*)(), void (*)()))");
 }
 
-/* A tuple of the tuple before, twice: its place in the name, in base 62. */
+/* A tuple with the previous tuple twice, by back references in base 62. */
 static void add_rust_tuples(char *name, unsigned count)
 {
 	static const char digits[] =
@@ -128,7 +128,7 @@ static void rust_names_that_unfold_are_given_up(void **state)
 	strcpy(name, "_RINvC1a1b");
 	add_rust_tuples(name, 45);
 	assert_demangled(name, NULL);
-	/* An identifier beyond ASCII takes memory on the way: nothing of it leaks. */
+	/* A non-ASCII identifier needs heap memory, which must not leak. */
 	strcpy(name, "_RINvC1au30____7hkackfecea1cbdathfdh9hlq6y");
 	add_rust_tuples(name, 1);
 	assert_demangled(name, "a::\u10e1\u10d0\u10ed\u10db\u10d4\u10da\u10d0\u10d3_"
@@ -140,7 +140,7 @@ static void rust_names_that_unfold_are_given_up(void **state)
 	assert_demangled(name, NULL);
 }
 
-/* There is no way to stop these: names with many back references are not tried. */
+/* These cannot be aborted: names with many back references are not demangled. */
 static void d_names_that_could_unfold_are_not_tried(void **state)
 {
 	char name[1024] = "_D1a1bF";

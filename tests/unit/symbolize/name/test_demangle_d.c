@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Names of D as GCC's compiler made them, of what the language has: templates with types,
- * values and functions as arguments, back references, attributes, nested functions. What is
- * expected is what c++filt -s dlang says.
+ * D names of GCC's compiler: templates with types, values and functions as
+ * arguments, back references, attributes, nested functions. The expected names
+ * are those of c++filt -s dlang.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ static void names_are_as_cxxfilt_says(void **state)
 	}
 }
 
-/* As few of the standard library have: it might unfold to more than anybody reads. */
+/* Few names of the standard library have so many: the name could expand without bound. */
 static void more_back_references_than_are_followed(void **state)
 {
 	assert_null(demangle(

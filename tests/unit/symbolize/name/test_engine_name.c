@@ -9,12 +9,12 @@
 
 #include "symbolize/name/engine_name.h"
 
-/* As numba sends them: its tags are a version and a hash of how it was compiled. */
+/* numba's tags are a version and a hash of the compilation. */
 #define TAGS  "B2v1B38c8tJTIeFIjxB2IKSgI4CrvQClQZ6FczSBAA_3dE"
 #define ARRAY "5ArrayIdLi1E1C7mutable7alignedE"
 
 static const struct {
-	const char *name, *meant; /* NULL: shown as it is */
+	const char *name, *meant; /* NULL: shown unchanged */
 } names[] = {
 	{"_ZN8__main__3hot" TAGS ARRAY, "__main__::hot(Array<double, 1, C>)"},
 	{"_ZN8__main__3hotE" ARRAY, "__main__::hot(Array<double, 1, C>)"},
@@ -41,7 +41,7 @@ static const struct {
 	 "Integer'>, '__hash__') for int64))"},
 	{"_ZN8__main__13conv_2d_28_2d" TAGS "x", "__main__::conv_2d_28_2d(long long)"},
 	{"_ZN8__main__8_3e_2d_3" TAGS "x", "__main__::_3e_2d_3(long long)"},
-	/* Other engines' and compilers'. */
+	/* Names of other engines and compilers. */
 	{"_Z3addii", "add(int, int)"},
 	{"_ZN3foo3barB5cxx11Ev", "foo::bar[abi:cxx11]()"},
 	{"hot", NULL},

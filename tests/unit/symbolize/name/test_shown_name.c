@@ -58,7 +58,7 @@ static void a_long_one_is_cut_but_stays_another(void **state)
 	assert_memory_equal(first, second, SHOWN_NAME_MAX - 16);
 }
 
-/* Wherever a character of three bytes would be cut. */
+/* A character of three bytes at each position of the cut. */
 static void no_character_is_cut_in_two(void **state)
 {
 	CLEANUP(string_pool_destroyp) struct string_pool *pool = NULL;
