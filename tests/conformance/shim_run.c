@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "tests/conformance/payload.h"
 #include "tests/conformance/random_events.h"
 #include "tests/conformance/shim_source.h"

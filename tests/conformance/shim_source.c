@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "agent/kernel/process_text.h"
 #include "base/scope.h"
 #include "decode/record/proc_maps.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "agent/launch/requirements.h"
 #include "base/scope.h"
 #include "cli/commands.h"

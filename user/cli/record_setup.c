@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "base/scope.h"
 
 int record_complain(int err, const char *what)

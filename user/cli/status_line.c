@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "base/scope.h"
 #include "base/utf8.h"
 #include "sink/write/text.h"

@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "symbolize/debug/debug_info.h"
 #include "symbolize/debug/debug_search.h"
-#include "symbolize/file_source.h"
+#include "state/process/file_source.h"
 #include "symbolize/symbol_file.h"
 
 #define DEBUG_INFO_BYTES_MAX (16u << 20) /* memory of all files' debug info */

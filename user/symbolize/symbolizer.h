@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "state/process/module_table.h"
-#include "symbolize/file_source.h"
+#include "state/process/file_source.h"
 #include "symbolize/known_files.h"
 
 /* Source of kernel symbols, for recordings of the running kernel. */

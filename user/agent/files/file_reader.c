@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "agent/files/fd_message.h"
 #include "agent/files/file_blob.h"
 #include "base/scope.h"

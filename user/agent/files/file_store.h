@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/workers/memory_source.h"
+#include "agent/files/memory_source.h"
 #include "symbolize/symbolizer.h"
 #include "uapi/record.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "agent/kernel/live_state.h"
 #include "agent/kernel/process_scan.h"
 #include "agent/kernel/sideband.h"

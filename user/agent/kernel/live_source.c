@@ -11,7 +11,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "agent/kernel/live_state.h"
 #include "agent/kernel/pid_namespace.h"
 #include "base/scope.h"

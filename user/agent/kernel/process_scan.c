@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "agent/publisher/journal_file.h"
 #include "agent/kernel/mapping_record.h"
 #include "agent/kernel/process_text.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "base/scope.h"
 
 #define START_FIELD 22 /* of /proc/PID/stat, from 1 */

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "agent/publisher/engine_code.h"
 #include "agent/publisher/engine_maps.h"
 #include "agent/kernel/process_text.h"

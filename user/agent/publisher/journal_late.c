@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "agent/publisher/journal_record.h"
 #include "uapi/record.h"
 

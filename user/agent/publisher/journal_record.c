@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "uapi/record.h"
 
 static uint64_t time_of(struct journal_origin *origin, uint64_t event_ns)

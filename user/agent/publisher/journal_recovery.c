@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "agent/publisher/journal_file.h"
 #include "agent/publisher/journal_record.h"
 #include "agent/kernel/process_text.h"

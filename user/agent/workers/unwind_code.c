@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "base/scope.h"
 
 static int make_rows(const struct unwind_request *region, const uint8_t *code, size_t bytes,

@@ -3,7 +3,7 @@
 #ifndef JITBPF_AGENT_WORKERS_UNWIND_CODE_H
 #define JITBPF_AGENT_WORKERS_UNWIND_CODE_H
 
-#include "agent/workers/memory_source.h"
+#include "agent/files/memory_source.h"
 #include "decode/x86/code_unwind.h"
 #include "unwind/unwind_service.h"
 

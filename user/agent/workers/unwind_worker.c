@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "agent/workers/unwind_code.h"
 #include "agent/workers/work_thread.h"
 #include "base/scope.h"

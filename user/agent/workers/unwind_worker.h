@@ -9,9 +9,9 @@
 #ifndef JITBPF_AGENT_WORKERS_UNWIND_WORKER_H
 #define JITBPF_AGENT_WORKERS_UNWIND_WORKER_H
 
-#include "agent/workers/memory_source.h"
+#include "agent/files/memory_source.h"
 #include "unwind/unwind_service.h"
-#include "symbolize/file_source.h"
+#include "state/process/file_source.h"
 
 #define UNWIND_FILES_OPEN_MAX  64
 #define UNWIND_FILES_BYTES_MAX (8u << 20) /* memory limit of all open files */

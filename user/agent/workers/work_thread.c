@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 
 static void *request_at(const struct work_thread *thread, size_t number)
 {

@@ -13,7 +13,7 @@
 
 #include "base/blob.h"
 #include "base/scope.h"
-#include "symbolize/file_source.h"
+#include "state/process/file_source.h"
 
 #define DEBUG_FRAMES_MAX     64
 #define DEBUG_FILE_BYTES_MAX 4096 /* longer source paths are dropped */

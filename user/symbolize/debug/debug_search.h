@@ -7,7 +7,7 @@
 #ifndef JITBPF_SYMBOLIZE_DEBUG_DEBUG_SEARCH_H
 #define JITBPF_SYMBOLIZE_DEBUG_DEBUG_SEARCH_H
 
-#include "symbolize/file_source.h"
+#include "state/process/file_source.h"
 
 #define DEBUG_SEARCH_PATH_MAX 4096
 

@@ -9,7 +9,7 @@
 
 #include "base/scope.h"
 #include "decode/dwarf/dwarf_split.h"
-#include "symbolize/file_source.h"
+#include "state/process/file_source.h"
 
 /* An open .dwo file or package. */
 struct debug_split {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/kernel/clock.h"
+#include "agent/clock.h"
 #include "agent/files/file_blob.h"
 #include "agent/workers/unwind_worker.h"
 #include "base/scope.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The one clock. */
-#ifndef JITBPF_AGENT_KERNEL_CLOCK_H
-#define JITBPF_AGENT_KERNEL_CLOCK_H
+#ifndef JITBPF_AGENT_CLOCK_H
+#define JITBPF_AGENT_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Access to files for the symbolizer. */
-#ifndef JITBPF_SYMBOLIZE_FILE_SOURCE_H
-#define JITBPF_SYMBOLIZE_FILE_SOURCE_H
+/* How the files of modules, and their debug files, are opened. */
+#ifndef JITBPF_STATE_PROCESS_FILE_SOURCE_H
+#define JITBPF_STATE_PROCESS_FILE_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Access to the memory of processes. */
-#ifndef JITBPF_AGENT_WORKERS_MEMORY_SOURCE_H
-#define JITBPF_AGENT_WORKERS_MEMORY_SOURCE_H
+#ifndef JITBPF_AGENT_FILES_MEMORY_SOURCE_H
+#define JITBPF_AGENT_FILES_MEMORY_SOURCE_H
 
 #include <stddef.h>
 #include <stdint.h>
