@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A pipeline fed with records made by hand, round by round, and a sink that
- * keeps what becomes of each sample. Aborts where memory is short.
+ * A pipeline that is fed with records round by round, and a sink that stores
+ * the result of each sample. Aborts if memory is short.
  */
 #ifndef JITBPF_TESTS_UNIT_PIPELINE_MADE_RUN_H
 #define JITBPF_TESTS_UNIT_PIPELINE_MADE_RUN_H
@@ -18,27 +18,27 @@
 
 #define MADE_RECORDS_MAX 256
 #define MADE_PID	 100
-#define MADE_START	 77	  /* that process's */
-#define MADE_CODE	 0x500000 /* where its JIT code is, in anonymous memory */
+#define MADE_START	 77	  /* start time of the process */
+#define MADE_CODE	 0x500000 /* address of its JIT code, in anonymous memory */
 
-/* What became of a sample. */
+/* The result of a sample. */
 struct made_seen {
 	uint64_t time_ns;
 	uint32_t pid;
-	enum location_kind kind; /* of its leaf; 0: it has no frames */
+	enum location_kind kind; /* of its leaf; 0 if it has no frames */
 	uint64_t offset;	 /* of its leaf */
-	char name[64];		 /* of the JIT code of its leaf, else "" */
-	char comm[32];		 /* of its process, as the profile has it */
+	char name[64];		 /* name of the leaf's JIT code, or "" */
+	char comm[32];		 /* process name in the profile */
 	uint32_t kernel_frames, user_frames;
 };
 
-/* A run: use made_run_begin(), make_*() and made_round() in turn, made_run_end(). */
+/* A run: call made_run_begin(), make_*() and made_round() in turn, then made_run_end(). */
 struct made_run {
 	struct pipeline *pipeline;
 	struct source source;
-	struct jitbpf_record *records[MADE_RECORDS_MAX]; /* of the round at hand, in this order */
+	struct jitbpf_record *records[MADE_RECORDS_MAX]; /* of the current round, in order */
 	size_t record_count;
-	int state; /* what the source says next */
+	int state; /* next result of the source */
 	uint64_t round_ns;
 	struct made_seen seen[MADE_RECORDS_MAX];
 	size_t seen_count;
@@ -85,7 +85,7 @@ static inline int made_sink_sample(struct sink *sink, const struct view *view,
 			snprintf(seen->name, sizeof(seen->name), "%s",
 				 ((const struct code_region *)leaf->code)->name);
 	}
-	/* What is beyond the frames is not the sample's: read it all. */
+	/* Bytes beyond the frames do not belong to the sample: read all of it. */
 	for (uint32_t i = 0; i < sample->kernel_frames + sample->user_frames; i++)
 		made_require(sample->ips[i] != 0xdead);
 	return 0;
@@ -134,7 +134,7 @@ static inline void made_run_begin(struct made_run *run, const struct pipeline_op
 	made_require(!pipeline_add_sink(run->pipeline, &made_sink, (FILE *)run));
 }
 
-/* Let the source hand over what was made, as a round whose drain began at time_ns. */
+/* Deliver the records as a round whose drain began at time_ns. */
 static inline int made_drained(struct made_run *run, int state, uint64_t time_ns)
 {
 	run->state = state;
@@ -147,7 +147,7 @@ static inline void made_round(struct made_run *run, uint64_t time_ns)
 	made_require(made_drained(run, SOURCE_ROUND, time_ns) == SOURCE_ROUND);
 }
 
-/* The last round, and the completed ledger. */
+/* Run the last round and return the complete ledger. */
 static inline const struct ledger *made_finish(struct made_run *run, uint64_t time_ns)
 {
 	made_require(made_drained(run, SOURCE_END, time_ns) == SOURCE_END);
@@ -177,7 +177,7 @@ static inline void *make_record(struct made_run *run, uint16_t type, size_t size
 	return record;
 }
 
-/* A sample of a user stack that reached its root, leaf first. */
+/* A sample with a complete user stack, leaf first. */
 static inline struct jitbpf_sample *make_sample_of(struct made_run *run, uint64_t time_ns,
 						   uint32_t pid, uint64_t start_ns,
 						   const uint64_t *ips, uint16_t count)
@@ -195,7 +195,7 @@ static inline struct jitbpf_sample *make_sample_of(struct made_run *run, uint64_
 	return sample;
 }
 
-/* One of a single frame, in the process that the tests are about. */
+/* A sample with a single frame, in the process MADE_PID. */
 static inline struct jitbpf_sample *make_sample(struct made_run *run, uint64_t time_ns, uint64_t ip)
 {
 	return make_sample_of(run, time_ns, MADE_PID, MADE_START, &ip, 1);
@@ -225,7 +225,7 @@ static inline void make_comm(struct made_run *run, uint64_t time_ns, uint32_t pi
 	snprintf(comm->comm, sizeof(comm->comm), "%s", name);
 }
 
-/* FORK or EXIT. */
+/* Add a FORK or EXIT record. */
 static inline void make_task(struct made_run *run, uint16_t type, uint64_t time_ns, uint32_t pid,
 			     uint32_t parent_pid)
 {
@@ -235,7 +235,7 @@ static inline void make_task(struct made_run *run, uint16_t type, uint64_t time_
 	task->parent_pid = task->parent_tid = parent_pid;
 }
 
-/* A JIT event of one part: hit at time_ns, and happened then. */
+/* Add a JIT event in one part, with both the probe hit and the event at time_ns. */
 static inline struct jitbpf_jit_header *make_jit_of(struct made_run *run, uint64_t time_ns,
 						    uint32_t pid, uint64_t start_ns,
 						    uint64_t sequence, const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * In place of unwind/unwinder.h, for one program: stacks are finished when the test says so, and
- * it is noted what the pipeline tells. A finished stack is the sample's own and then the words of
- * its copy; a sample is told by its time.
+ * A substitute for unwind/unwinder.h. It completes stacks when the test says
+ * so, and stores the reports of the pipeline. A complete stack is the sample's
+ * own frames and the words of its copy; a sample is identified by its time.
  */
 #ifndef JITBPF_TESTS_UNIT_PIPELINE_MADE_UNWINDER_H
 #define JITBPF_TESTS_UNIT_PIPELINE_MADE_UNWINDER_H
@@ -12,16 +12,16 @@
 
 #define MADE_CHANGES_MAX 128
 
-/* A call of unwinder_process_changed(), of which size_bytes is 0, or unwinder_code_changed(). */
+/* A call of unwinder_process_changed() (size_bytes is 0) or unwinder_code_changed(). */
 struct made_change {
 	uint32_t pid;
 	uint64_t address, size_bytes;
 };
 
 struct unwinder {
-	bool (*is_ready)(uint64_t time_ns); /* of a sample */
-	int came;			    /* what unwinder_collect() returns */
-	int error;			    /* of unwinder_finish() */
+	bool (*is_ready)(uint64_t time_ns); /* returns true if the stack of a sample is complete */
+	int came;			    /* result of unwinder_collect() */
+	int error;			    /* result of unwinder_finish() */
 	bool guesses;
 	uint32_t collected, published, last;
 	uint64_t waited_ns, known_ns, copied_bytes;
@@ -30,7 +30,7 @@ struct unwinder {
 	size_t change_count;
 };
 
-/* The only one. */
+/* The only instance. */
 static struct unwinder made_unwinder;
 
 static const struct unwind_service made_service;
@@ -116,7 +116,7 @@ void unwinder_code_changed(struct unwinder *unwinder, const struct process *proc
 void unwinder_code_copied(struct unwinder *unwinder, const struct process *process,
 			  const struct jitbpf_code *code)
 {
-	/* Behind its load. */
+	/* A copy follows its load. */
 	made_require(unwinder->change_count &&
 		     unwinder->changes[unwinder->change_count - 1].address == code->address);
 	made_require(process->pid == code->pid);
@@ -135,7 +135,7 @@ struct unwinder_counts unwinder_counts(const struct unwinder *unwinder)
 	return unwinder->counts;
 }
 
-/* A sample with a copy of its stack, behind leaf: at the copy's words the callers are. */
+/* Add a sample whose leaf is followed by a stack copy with the callers. */
 static inline struct jitbpf_sample *make_unfinished(struct made_run *run, uint64_t time_ns,
 						    uint64_t leaf, const uint64_t *callers,
 						    size_t count, uint16_t flags)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A small recording with a record of every type, for the tests of recorder and
- * reader and for the seeds of their fuzz target. Aborts where memory is short.
+ * A small recording with a record of each type, for tests of recorder and
+ * reader and for fuzz seeds. Aborts if memory is short.
  */
 #ifndef JITBPF_TESTS_SMALL_RECORDING_H
 #define JITBPF_TESTS_SMALL_RECORDING_H
@@ -20,7 +20,7 @@
 
 #define SMALL_RECORDS_MAX 32
 
-/* What goes in, in order; a ROUND record stands for the end of a round. */
+/* The input records in order; a ROUND record marks the end of a round. */
 struct small_recording {
 	struct jitbpf_record *records[SMALL_RECORDS_MAX];
 	size_t count;
@@ -37,7 +37,7 @@ static inline void small_require(bool ok)
 		abort();
 }
 
-/* A record of exactly size_bytes, zeroed, which is entered. */
+/* Add a zeroed record of exactly size_bytes. */
 static inline void *small_add(struct small_recording *small, uint16_t type, size_t size_bytes)
 {
 	struct jitbpf_record *record = calloc(1, size_bytes);
@@ -55,7 +55,7 @@ static inline void small_add_round(struct small_recording *small)
 	small_add(small, JITBPF_CHUNK_ROUND, sizeof(struct jitbpf_round_chunk));
 }
 
-/* A sample whose stack is that of every other one with the same shape and seed. */
+/* Add a sample; samples with the same shape and seed have the same stack. */
 static inline struct jitbpf_sample *small_add_sample(struct small_recording *small,
 						     uint16_t kernel_frames, uint16_t user_frames,
 						     uint64_t seed, bool with_regs)
@@ -124,7 +124,7 @@ static inline struct jitbpf_mapping *small_add_mapping(struct small_recording *s
 	return mapping;
 }
 
-/* The side-band records and the ones that come at the end. */
+/* Add the side-band records and the records of the end. */
 static inline void small_add_others(struct small_recording *small)
 {
 	static const char symbol_name[] = "bpf_prog_6deef7357e7b4530_sample";
@@ -153,7 +153,7 @@ static inline void small_add_others(struct small_recording *small)
 	counters->values[0] = 9;
 }
 
-/* Name a location: two frames, of which the inner one is inlined. */
+/* Name a location: two frames, the inner one inlined. */
 static inline void small_name(struct small_recording *small, struct location location,
 			      const char *name)
 {
@@ -223,18 +223,18 @@ static inline void small_recording_init(struct small_recording *small)
 	small_add_sample(small, 3, 2, 1, true);
 	small_add_sample(small, 2, 3, 1, false);
 	small_add_round(small);
-	small_add_round(small); /* an empty one */
+	small_add_round(small); /* an empty round */
 	small_add_sample(small, 0, 0, 0, false);
 	small_add_sample(small, 0, JITBPF_FRAMES_MAX, 2, true)->user_end = JITBPF_END_DEPTH;
 	small_add_sample(small, 3, 2, 1, false)->user_end = JITBPF_END_BAD_FRAME;
 	small_add_sample(small, 3, 2, 1, false)->mappings_age_ns =
-		1; /* no room for it in a reference */
+		1; /* does not fit into a reference */
 	small_add_others(small);
 	small_add_round(small);
 	small_add_names(small, with_build_id, without);
 }
 
-/* The file. The caller frees *ret_bytes. */
+/* Write the file. The caller frees *ret_bytes. */
 static inline void small_recording_write(const struct small_recording *small, char **ret_bytes,
 					 size_t *ret_size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the pipeline counts: every sample has one fate, and nothing goes without a trace. */
+/* The counters of the pipeline: every sample has one fate, and all errors are counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "tests/unit/pipeline/made_run.h"
 
 #define SECOND 1000000000ull
-#define LIB    0x700000 /* where a file is mapped */
+#define LIB    0x700000 /* address of a mapped file */
 #define NOBODY 0x900000
 
 static int setup(void **state)
@@ -43,7 +43,7 @@ static struct jitbpf_sample *make_ended(struct made_run *run, uint64_t time_ns, 
 	return sample;
 }
 
-/* The sums hold, in all and for each process. */
+/* Check that the sums agree, in total and per process. */
 static void assert_sums(const struct ledger *ledger)
 {
 	uint64_t fate[FATE_COUNT] = {0}, cut = 0, row_cut = 0;
@@ -70,12 +70,14 @@ static void test_fates(void **state)
 	const struct ledger *ledger;
 
 	make_ended(run, 10, LIB, LIB + 9, JITBPF_END_ROOT);
-	make_sample_of(run, 11, 2, 3, NULL, 0); /* a kernel thread, of which nothing is known */
+	make_sample_of(run, 11, 2, 3, NULL, 0); /* an unknown kernel thread */
 	make_ended(run, 12, LIB, LIB + 9, JITBPF_END_BAD_FRAME);
 	make_ended(run, 13, LIB, LIB + 9, JITBPF_END_DEPTH);
-	make_ended(run, 14, LIB, NOBODY, JITBPF_END_ROOT); /* its caller is no code: cut there */
+	/* its caller is not mapped: the stack is cut there */
+	make_ended(run, 14, LIB, NOBODY, JITBPF_END_ROOT);
 	make_ended(run, 15, NOBODY, LIB, JITBPF_END_ROOT);
-	make_ended(run, 16, NOBODY, LIB, JITBPF_END_DEPTH); /* unknown code counts before a cut */
+	/* unknown code takes precedence over a cut stack */
+	make_ended(run, 16, NOBODY, LIB, JITBPF_END_DEPTH);
 	make_mapping(run, 5, MADE_PID, MADE_CODE, "//anon");
 	make_ended(run, 17, LIB, MADE_CODE + 9, JITBPF_END_ROOT);
 	lost = make_record(run, JITBPF_LOST_SAMPLES, sizeof(*lost), 50);
@@ -83,7 +85,7 @@ static void test_fates(void **state)
 	lost->start_ns = MADE_START;
 	lost->count = 4;
 	lost = make_record(run, JITBPF_LOST_SAMPLES, sizeof(*lost), 50);
-	lost->count = 2; /* of nobody knows whom */
+	lost->count = 2; /* of an unknown process */
 	make_counters(run, 50, 14);
 	ledger = made_finish(run, 100);
 	assert_int_equal(ledger->fate[FATE_RESOLVED], 2);
@@ -97,7 +99,7 @@ static void test_fates(void **state)
 	assert_int_equal(pipeline_progress(run->pipeline).code_unknown, 3);
 }
 
-/* Where every sample is the same, the cache counts as the look-up does. */
+/* If all samples are the same, the stack cache counts the same fates as the look-up. */
 static void test_fates_of_the_cache(void **state)
 {
 	struct made_run *run = *state;
@@ -119,8 +121,9 @@ static void test_fates_of_the_cache(void **state)
 }
 
 /*
- * A process that knows the hash can give two stacks the same one: this address
- * makes it forget all before it. The shorter one must not be read beyond its end.
+ * A process that knows the hash can create colliding stacks: this address
+ * cancels the hash of all addresses before it. The shorter stack must not be
+ * read beyond its end.
  */
 static void test_stacks_that_collide(void **state)
 {
@@ -154,7 +157,7 @@ static void test_kernel_frames_are_no_user_frames(void **state)
 	assert_int_equal(run->seen[1].user_frames, 1);
 }
 
-/* What a source hands over and nobody can read is counted, and the rest goes on. */
+/* Invalid records of a source are counted, and the others are processed. */
 static void test_malformed_records(void **state)
 {
 	struct made_run *run = *state;
@@ -241,17 +244,17 @@ static void test_throttling(void **state)
 	make_throttle(run, 10, 0, 0);
 	make_throttle(run, 20, 3, 0);
 	make_throttle(run, 25, 0, JITBPF_THROTTLE_END);
-	make_throttle(run, 26, 1, JITBPF_THROTTLE_END); /* had begun before we came */
+	make_throttle(run, 26, 1, JITBPF_THROTTLE_END); /* started before the recording */
 	made_round(run, 100);
 	make_throttle(run, 30, 0, 0);
 	made_round(run, 101);
-	make_throttle(run, 28, 0, JITBPF_THROTTLE_END); /* before it began: no time at all */
+	make_throttle(run, 28, 0, JITBPF_THROTTLE_END); /* ends before its start: no duration */
 	ledger = made_finish(run, 120);
 	assert_int_equal(ledger->throttles, 3);
-	assert_int_equal(ledger->throttled_ns, 15 + 100); /* the third CPU: to the end */
+	assert_int_equal(ledger->throttled_ns, 15 + 100); /* on the third CPU: until the end */
 }
 
-/* A process that is met by a sample alone, and one with two names. */
+/* A process known by a sample only, and one with two names. */
 static void test_names_of_processes(void **state)
 {
 	struct made_run *run = *state;
@@ -270,7 +273,7 @@ static void test_names_of_processes(void **state)
 	assert_string_equal(run->seen[3].comm, "thread");
 }
 
-/* Kernel frames that are left out take no sample with them, and change no fate. */
+/* Hiding kernel frames drops no sample and changes no fate. */
 static void test_hidden_kernel_frames(void **state)
 {
 	const struct view_options view = {.kernel = VIEW_KERNEL_HIDDEN, .by = VIEW_BY_TID};
@@ -289,7 +292,7 @@ static void test_hidden_kernel_frames(void **state)
 	}
 	ledger = made_finish(&run, 100);
 	assert_int_equal(ledger->fate[FATE_RESOLVED], 2);
-	assert_int_equal(run.seen[0].kind, 0); /* the process's own */
+	assert_int_equal(run.seen[0].kind, 0); /* of the process itself */
 	assert_int_equal(run.seen[1].kind, LOCATION_NATIVE);
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(run.seen[i].kernel_frames, 0);
@@ -314,7 +317,7 @@ static struct symbolizer_counts some_counts(void *context)
 	return (struct symbolizer_counts){.debug_refused = 2, .debug_dropped = 300};
 }
 
-/* What naming had to leave is in the ledger, and through the recording in a later report's. */
+/* Problems of naming are in the ledger, and in that of a later report of the recording. */
 static void test_trouble_of_naming(void **state)
 {
 	const struct symbol_service symbols = {no_request, no_answers, some_counts, NULL};
@@ -354,7 +357,7 @@ static void test_trouble_of_naming(void **state)
 	assert_int_equal(ledger->malformed_records, 0);
 }
 
-/* Nothing at all is a profile too. */
+/* A profile may be empty. */
 static void test_no_samples(void **state)
 {
 	struct made_run *run = *state;

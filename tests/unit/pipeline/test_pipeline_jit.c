@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* JIT records in the pipeline: when they happened, and which did not come. */
+/* JIT records in the pipeline: their times, and detection of lost records. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static struct jitbpf_jit *last_jit(struct made_run *run)
 	return (struct jitbpf_jit *)run->records[run->record_count - 1];
 }
 
-/* The shim's time counts, which is before the hit; one that cannot be does not. */
+/* A load has the shim's time, which is before the probe hit; an impossible time is replaced. */
 static void test_time_of_a_load(void **state)
 {
 	struct made_run *run = *state;
@@ -43,7 +43,7 @@ static void test_time_of_a_load(void **state)
 	make_load(run, 30 * SECOND, 0, "believed")->time_ns = 30 * SECOND - 500;
 	make_sample(run, 30 * SECOND + 1, MADE_CODE);
 	made_round(run, 31 * SECOND);
-	/* Its time is before that of the one that stands there: the newer one stays. */
+	/* A load older than the code in force at its address: the newer code stays. */
 	make_load(run, 32 * SECOND, 1, "older")->time_ns = 29 * SECOND;
 	make_sample(run, 32 * SECOND + 1, MADE_CODE);
 	make_sample(run, 30 * SECOND - 501, MADE_CODE);
@@ -84,15 +84,15 @@ static void test_sequence_gaps(void **state)
 #define GAPS(...)                                                                                  \
 	gaps_of((const uint64_t[]){__VA_ARGS__}, ARRAY_SIZE(((const uint64_t[]){__VA_ARGS__})))
 	assert_int_equal(GAPS(0, 1, 2), 0);
-	assert_int_equal(GAPS(2, 0, 1), 0); /* threads overtake each other */
-	assert_int_equal(GAPS(7), 0);	    /* we came late */
+	assert_int_equal(GAPS(2, 0, 1), 0); /* threads may be reordered */
+	assert_int_equal(GAPS(7), 0);	    /* the recording started late */
 	assert_int_equal(GAPS(7, 9), 1);
 	assert_int_equal(GAPS(0, 1000), 999);
-	assert_int_equal(GAPS(3, 3, 3), 0); /* a lie, but no reason to count backwards */
+	assert_int_equal(GAPS(3, 3, 3), 0); /* false, but no reason to count negative gaps */
 	assert_int_equal(GAPS(0, UINT64_MAX - 1), UINT64_MAX - 2);
 }
 
-/* A program that we saw begin counts from 0, and its numbers are its own. */
+/* A program whose exec was seen starts at 0, with sequence numbers of its own. */
 static void test_sequence_gaps_over_exec(void **state)
 {
 	struct made_run *run = *state;
@@ -100,14 +100,14 @@ static void test_sequence_gaps_over_exec(void **state)
 	make_load(run, 10, 5, "a");
 	make_load(run, 11, 8, "b"); /* 6 and 7 are missing */
 	make_comm(run, 20, MADE_PID, "next", true);
-	make_load(run, 21, 2, "c"); /* 0 and 1 are */
+	make_load(run, 21, 2, "c"); /* 0 and 1 are missing */
 	make_load(run, 22, 3, "d");
 	make_comm(run, 30, MADE_PID, "third", true);
 	make_load(run, 31, 0, "e");
 	assert_int_equal(made_finish(run, 100)->jit.sequence_gaps, 4);
 }
 
-/* Two processes, and a child that goes on under its own count. */
+/* Two processes, and a child with sequence numbers of its own. */
 static void test_sequence_gaps_by_process(void **state)
 {
 	struct made_run *run = *state;
@@ -126,7 +126,7 @@ static void test_sequence_gaps_by_process(void **state)
 	assert_int_equal(ledger->processes.data[0].jit.sequence_gaps, 1);
 }
 
-/* One of two parts: it is incomplete, and has not come. */
+/* One of two parts: the record is incomplete and counts as lost. */
 static void test_half_a_record(void **state)
 {
 	struct made_run *run = *state;
@@ -174,7 +174,7 @@ static struct jitbpf_jit_header *make_method_1(struct made_run *run, uint64_t ti
 	return header;
 }
 
-/* An engine is the file that its calls come from, wherever in it they are. */
+/* An engine is the file of the call site, whatever the address in it. */
 static void test_engines(void **state)
 {
 	struct made_run *run = *state;
@@ -191,7 +191,7 @@ static void test_engines(void **state)
 	make_sample(run, 40, MADE_CODE);
 	make_sample(run, 41, MADE_CODE + 0x1000);
 	make_sample(run, 42, MADE_CODE + 0x2000);
-	/* A file of which nobody knows is none of these; a call from nowhere can be. */
+	/* An unknown file is another engine; an event without a caller may be of any engine. */
 	make_mapping(run, 50, MADE_PID, 0x30000, "/c.so");
 	make_method_1(run, 51, 0x30000, 0, "")->event = JIT_EVENT_UNLOAD;
 	make_sample(run, 60, MADE_CODE + 0x1000);
@@ -199,7 +199,7 @@ static void test_engines(void **state)
 	make_sample(run, 70, MADE_CODE + 0x1000);
 	ledger = made_finish(run, 100);
 	assert_string_equal(run->seen[0].name, "of b");
-	assert_string_equal(run->seen[1].name, "of a"); /* one method's second region */
+	assert_string_equal(run->seen[1].name, "of a"); /* second region of one method */
 	assert_string_equal(run->seen[2].name, "");
 	assert_string_equal(run->seen[3].name, "of b");
 	assert_string_equal(run->seen[4].name, "");
@@ -208,7 +208,7 @@ static void test_engines(void **state)
 	assert_int_equal(ledger->jit.unloads, 2);
 }
 
-/* Past its budget a process gets no more names; what stood there before has ended. */
+/* Over its budget, a process gets no more names; overwritten code still ends. */
 static void test_budget(void **state)
 {
 	struct code_budget budget = {.methods = 2, .name_bytes = 1000, .lines = 10};

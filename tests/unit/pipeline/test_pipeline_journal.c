@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* JIT events that were read from a journal: what came both ways, what is missing, what was before.
- */
+/* JIT events from a journal: duplicates, lost events, events from before the recording. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +27,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A load that happened at event_ns and was read from the journal at read_ns. */
+/* Add a load of event_ns that was read from the journal at read_ns. */
 static struct jitbpf_jit_header *make_read(struct made_run *run, uint64_t event_ns,
 					   uint64_t read_ns, uint64_t sequence, const char *name,
 					   uint16_t flags)
@@ -59,7 +58,7 @@ static struct jitbpf_journal *make_journal(struct made_run *run, uint16_t flags,
 	return journal;
 }
 
-/* What was lost takes its place in time, though it came last; what came already does not count. */
+/* Recovered events apply at their own time; duplicates are ignored. */
 static void test_recovered_in_its_place(void **state)
 {
 	struct made_run *run = *state;
@@ -84,7 +83,7 @@ static void test_recovered_in_its_place(void **state)
 	assert_int_equal(ledger->jit.time_corrected, 0);
 }
 
-/* An event that was read before its record came through the ring: applied once. */
+/* An event that is read from the journal before its record arrives is applied once. */
 static void test_read_before_it_came(void **state)
 {
 	struct made_run *run = *state;
@@ -101,7 +100,7 @@ static void test_read_before_it_came(void **state)
 	assert_int_equal(ledger->jit.sequence_gaps, 0);
 }
 
-/* One of two parts was lost: the journal has the whole. */
+/* One of two parts was lost: the journal has the whole event. */
 static void test_part_lost(void **state)
 {
 	struct made_run *run = *state;
@@ -117,7 +116,7 @@ static void test_part_lost(void **state)
 	assert_int_equal(ledger->jit.incomplete, 1);
 }
 
-/* A time from after the reading counts as the reading's. */
+/* A time later than the read counts as the time of the read. */
 static void test_time_is_clamped(void **state)
 {
 	struct made_run *run = *state;
@@ -132,7 +131,7 @@ static void test_time_is_clamped(void **state)
 	assert_int_equal(ledger->jit.recovered, 1);
 }
 
-/* What ran before we came: no number below counts as missing, from there on each does. */
+/* Late attach: missing numbers count only after the first event that was read. */
 static void test_late(void **state)
 {
 	struct made_run *run = *state;
@@ -153,7 +152,7 @@ static void test_late(void **state)
 	assert_int_equal(ledger->jit.sequence_gaps, 2); /* 12 and 13 */
 }
 
-/* A forebear's number is its own: it hides no number of this process. */
+/* The sequence number of an inherited event does not hide numbers of this process. */
 static void test_inherited(void **state)
 {
 	struct made_run *run = *state;
@@ -170,7 +169,7 @@ static void test_inherited(void **state)
 	assert_int_equal(ledger->jit.sequence_gaps, 0);
 }
 
-/* Where the journal no longer had them, what it does not vouch for has ended. */
+/* If the journal lacks lost events, code that it does not list as live has ended. */
 static void test_gap(void **state)
 {
 	struct made_run *run = *state;
@@ -208,7 +207,7 @@ static void test_unreadable(void **state)
 	assert_int_equal(ledger->jit.unreadable, 1);
 }
 
-/* What was lost can begin before its process does: that is still its parent's child. */
+/* A recovered event may be older than its process: it belongs to the parent's child. */
 static void test_before_fork(void **state)
 {
 	struct made_run *run = *state;
@@ -222,7 +221,7 @@ static void test_before_fork(void **state)
 	assert_int_equal(run->seen[0].kind, LOCATION_NATIVE);
 }
 
-/* What a journal holds is as little believed as anything else. */
+/* Journals are untrusted input. */
 static void test_malformed(void **state)
 {
 	struct made_run *run = *state;

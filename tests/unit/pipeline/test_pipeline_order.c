@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Records come through several sources and in any order: what counts is their time. */
+/* Records come from several sources in any order; their times decide. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void assert_seen(const struct made_run *run, size_t i, uint64_t time_ns, 
 	assert_string_equal(run->seen[i].name, name);
 }
 
-/* Samples before and after an overwrite, in one round, given in the worst order. */
+/* Samples before and after an overwrite, in one round, in the worst order. */
 static void test_loads_within_a_round(void **state)
 {
 	struct made_run *run = *state;
@@ -56,7 +56,7 @@ static void test_loads_within_a_round(void **state)
 	assert_int_equal(run->seen[2].offset, 8);
 }
 
-/* At one time: in the order in which they came. */
+/* Records of equal time keep their order of arrival. */
 static void test_same_time(void **state)
 {
 	struct made_run *run = *state;
@@ -71,8 +71,9 @@ static void test_same_time(void **state)
 }
 
 /*
- * The sources are drained one after the other: what the last one brings from
- * after the drain's beginning waits for what the first ones have of that time.
+ * Sources are drained one after the other. Records from after the start of the
+ * drain wait for the next round, when the other sources have been drained up to
+ * their time.
  */
 static void test_what_is_later_waits(void **state)
 {
@@ -95,7 +96,7 @@ static void test_what_is_later_waits(void **state)
 	assert_string_equal(run->seen[2].comm, "thread");
 }
 
-/* A child has what its parent loaded before the fork, whichever source was read first. */
+/* A child inherits its parent's loads before the fork, whichever source is drained first. */
 static void test_fork_after_a_load_of_the_next_round(void **state)
 {
 	struct made_run *run = *state;
@@ -110,7 +111,7 @@ static void test_fork_after_a_load_of_the_next_round(void **state)
 	assert_seen(run, 0, 130, "parent's");
 }
 
-/* The end brings everything, and so does a source that fails. */
+/* At the end of the source, or at its failure, nothing is left waiting. */
 static void test_nothing_waits_for_ever(void **state)
 {
 	struct made_run *run = *state;
@@ -127,7 +128,7 @@ static void test_nothing_waits_for_ever(void **state)
 	assert_int_equal(run->seen_count, 3);
 }
 
-/* A sample that comes rounds later is located as of its time; nothing else changes. */
+/* A sample that arrives rounds later is located by the code of its time. */
 static void test_late_sample(void **state)
 {
 	struct made_run *run = *state;
@@ -153,7 +154,7 @@ static void test_late_sample(void **state)
 	assert_seen(run, 6, 141, "second");
 }
 
-/* The cache of stacks must not outlast a change in the process, of any kind. */
+/* Any change in a process invalidates the stack cache. */
 static void test_what_was_located_is_looked_up_again(void **state)
 {
 	struct made_run *run = *state;
@@ -201,7 +202,7 @@ static void test_exec_ends_the_old_program(void **state)
 	assert_seen(run, 3, 16, "old");
 }
 
-/* A pid that is used again is another process, in the ledger too. */
+/* A reused pid is another process, in the ledger too. */
 static void test_pid_reuse(void **state)
 {
 	struct made_run *run = *state;
@@ -216,7 +217,7 @@ static void test_pid_reuse(void **state)
 	make_jit_of(run, 40, MADE_PID, 99, 0, "second's");
 	make_sample_of(run, 45, MADE_PID, 99, &ip, 1);
 	make_sample(run, 19, MADE_CODE);
-	make_sample(run, 46, MADE_CODE); /* the first one's last words, very late */
+	make_sample(run, 46, MADE_CODE); /* a very late sample of the first process */
 	ledger = made_finish(run, 100);
 	assert_seen(run, 0, 15, "first's");
 	assert_seen(run, 1, 19, "first's");
@@ -232,7 +233,7 @@ static void test_pid_reuse(void **state)
 	}
 }
 
-/* After its exit and a while, nothing is known of a process; its samples still count. */
+/* Some time after its exit a process is unknown; its samples still count. */
 static void test_long_gone(void **state)
 {
 	struct made_run *run = *state;
@@ -242,7 +243,8 @@ static void test_long_gone(void **state)
 	make_task(run, JITBPF_EXIT, 20, MADE_PID, 1);
 	made_round(run, 30);
 	made_round(run, 30 * SECOND);
-	made_round(run, 30 * SECOND + 1); /* the one before could have had samples of its time */
+	/* the previous round could still have samples of its time */
+	made_round(run, 30 * SECOND + 1);
 	make_sample(run, 31 * SECOND, MADE_CODE);
 	make_load(run, 31 * SECOND, 1, "nobody's");
 	ledger = made_finish(run, 32 * SECOND);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Workers that run each other's code in memory that they share. */
+/* Workers that run code of each other in shared memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,8 +43,7 @@ static void sample(struct made_run *run, uint64_t time_ns, uint32_t pid, uint64_
 	make_sample_of(run, time_ns, pid, 0, &ip, 1);
 }
 
-/* A stack that has been located is looked at anew, once another process has changed what it runs.
- */
+/* A cached stack is located again when another process has changed the code. */
 static void test_worker_runs_what_another_compiled(void **state)
 {
 	struct made_run *run = *state;
@@ -72,7 +71,7 @@ static void test_worker_runs_what_another_compiled(void **state)
 	assert_int_equal(ledger->processes.data[1].jit.methods, 1);
 }
 
-/* The same file mapped by processes that have nothing else in common, at other addresses. */
+/* Unrelated processes map the same file at different addresses. */
 static void test_strangers(void **state)
 {
 	struct made_run *run = *state;
@@ -88,7 +87,7 @@ static void test_strangers(void **state)
 	assert_int_equal(run->seen[1].kind, LOCATION_UNKNOWN);
 }
 
-/* What a process was taught by a journal of before us counts for those who share it as well. */
+/* Code from the journal of a process, from before the recording, is valid for all that share it. */
 static void test_late(void **state)
 {
 	struct made_run *run = *state;

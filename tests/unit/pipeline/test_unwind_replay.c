@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Runs of which stacks are finished late, at random, recorded and replayed: what was said live
- * is what a report says, byte for byte, in every format.
+ * Random runs with deferred stacks, recorded and replayed: the report is equal
+ * to the live output, byte for byte, in every format.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,25 +17,25 @@
 #include "tests/unit/pipeline/made_unwinder.h"
 
 #define SECOND 1000000000ull
-#define LIB    0x700000 /* where files are mapped */
+#define LIB    0x700000 /* address of mapped files */
 #define RUNS   400
 #define ROUNDS 30
-#define PIDS   3 /* from MADE_PID on */
-#define SLOTS  4 /* of JIT code, each as long as make_load() makes it */
+#define PIDS   3 /* MADE_PID and following */
+#define SLOTS  4 /* places for JIT code, each of the size that make_load() uses */
 
 static const struct sink_ops *const formats[] = {
 	&sink_script,  &sink_folded, &sink_summary_json, &sink_summary,
 	&sink_firefox, &sink_pprof,  &sink_speedscope,	 &sink_html,
 };
 
-/* Everything that a run says. */
+/* The complete output of a run. */
 struct said {
 	char *bytes[ARRAY_SIZE(formats)];
 	size_t sizes[ARRAY_SIZE(formats)];
 	FILE *files[ARRAY_SIZE(formats)];
 };
 
-static uint64_t state; /* of the random numbers */
+static uint64_t state; /* state of the random numbers */
 
 static uint64_t random_below(uint64_t limit)
 {
@@ -45,7 +45,7 @@ static uint64_t random_below(uint64_t limit)
 
 static uint64_t made_samples;
 
-static uint64_t mood; /* changes from round to round: which stacks can be finished in it */
+static uint64_t mood; /* changes each round; determines which stacks can be completed in it */
 
 static bool is_ready(uint64_t time_ns)
 {
@@ -67,7 +67,7 @@ static void write_all(struct said *said, struct pipeline *pipeline)
 		assert_int_equal(pipeline_write(pipeline, said->files[i]), 0);
 }
 
-/* Once the pipeline has gone, which has borrowed the files. */
+/* Call it after the pipeline is destroyed, which borrows the files. */
 static void said_close(struct said *said)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
@@ -153,7 +153,7 @@ static void make_random_event(struct made_run *run, uint64_t time_ns, uint64_t *
 	}
 }
 
-/* What a drain brings that began at now_ns, the one before it at before_ns. */
+/* Add the records of a drain that began at now_ns, after one that began at before_ns. */
 static void make_round(struct made_run *run, uint64_t before_ns, uint64_t now_ns,
 		       uint64_t *sequence)
 {
@@ -161,7 +161,7 @@ static void make_round(struct made_run *run, uint64_t before_ns, uint64_t now_ns
 
 	for (uint64_t i = random_below(12); i--;)
 		make_random_sample(run, before_ns + 1 + random_below(length_ns));
-	/* A ring that was drained late; and what comes from those drained last. */
+	/* A ring that was drained late, and records of the sources drained last. */
 	if (!random_below(5))
 		make_random_sample(run, before_ns - random_below(SECOND / 4));
 	for (uint64_t i = random_below(8); i--;)
@@ -184,7 +184,7 @@ static void run_live(struct made_run *run, struct recorder *recorder, bool fails
 			run->state = SOURCE_OPEN;
 		if (!i && fails)
 			run->state = -EIO;
-		if (!i && random_below(2)) /* none should be that late */
+		if (!i && random_below(2)) /* no record should be that late */
 			make_random_sample(run, now_ns + SECOND / 50);
 		assert_int_equal(pipeline_round(run->pipeline, &run->source, recorder), run->state);
 		if (run->state == SOURCE_OPEN)
@@ -272,7 +272,7 @@ static void run_and_compare(bool fails)
 		said_deinit(&replayed);
 		free(recording);
 	}
-	/* Both have been met, and often. */
+	/* Both cases occurred, and often. */
 	assert_true(late > 10 * RUNS && finished > 2 * late);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Is it JSON? Strictly RFC 8259, in UTF-8; what is not fails the test. */
+/* A strict checker for JSON (RFC 8259) in UTF-8. Invalid input fails the test. */
 #ifndef TESTS_JSON_CHECK_H
 #define TESTS_JSON_CHECK_H
 
@@ -67,7 +67,7 @@ static inline void json_check_number(const char **at)
 	}
 }
 
-/* Any value; brackets as deep as the test's stack goes. */
+/* Check any value; nesting is limited by the test's stack. */
 static inline void json_check_value(const char **at)
 {
 	char open, close;
@@ -104,7 +104,7 @@ static inline void json_check_value(const char **at)
 	}
 }
 
-/* One value, and nothing behind it. */
+/* Check that text is one value and nothing else. */
 static inline void json_check(const char *text)
 {
 	json_check_value(&text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A ledger in which every kind of row stands, for tests of summaries. */
+/* A ledger with every kind of row, for tests of summaries. */
 #ifndef TESTS_MADE_LEDGER_H
 #define TESTS_MADE_LEDGER_H
 
@@ -26,7 +26,7 @@ MADE void made_full_ledger(struct made_view *m)
 {
 	struct ledger *ledger = &m->ledger;
 
-	made_process(m, 1, "idle", 0, 0, 0, 0); /* nothing of it was counted: shown nowhere */
+	made_process(m, 1, "idle", 0, 0, 0, 0); /* no counts: shown nowhere */
 	made_process(m, 30, "small", 1, 0, 1, 0);
 	made_process(m, 20, "engine", 1200, 3, 30, 1);
 	made_process(m, 10, "tiny", 2, 0, 0, 0);

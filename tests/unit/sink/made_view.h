@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A view made by hand, for tests of sinks. What runs out of memory here aborts.
- */
+/* A view built by hand, for tests of sinks. Aborts if memory is short. */
 #ifndef TESTS_MADE_VIEW_H
 #define TESTS_MADE_VIEW_H
 
@@ -27,7 +25,7 @@ struct made_view {
 	struct frame_table *frames;
 	struct profile profile;
 	struct ledger ledger;
-	struct view view; /* of all this */
+	struct view view; /* of the objects here */
 };
 
 MADE void made_init(struct made_view *m)
@@ -82,7 +80,7 @@ MADE uint32_t made_location(struct made_view *m, enum location_kind kind, uint64
 	return number;
 }
 
-/* A frame; name, module and file may be "". */
+/* Returns a frame; name, module and file may be "". */
 MADE struct frame made_frame(struct made_view *m, enum frame_kind kind, const char *name,
 			     const char *module)
 {
@@ -92,7 +90,7 @@ MADE struct frame made_frame(struct made_view *m, enum frame_kind kind, const ch
 			      .symbol_offset = 0x10};
 }
 
-/* A location with one frame of that name. */
+/* Returns a location with one frame of a name. */
 MADE uint32_t made_named(struct made_view *m, enum location_kind kind, uint64_t offset,
 			 const char *name, const char *module)
 {
@@ -108,7 +106,7 @@ MADE uint32_t made_named(struct made_view *m, enum location_kind kind, uint64_t 
 	return location;
 }
 
-/* Count samples of a stack, leaf first; its node. */
+/* Count samples of a stack, leaf first. Returns its node. */
 MADE uint32_t made_stack(struct made_view *m, uint32_t process, const char *comm, uint64_t samples,
 			 uint32_t count, const uint32_t *locations)
 {
@@ -127,7 +125,7 @@ MADE uint32_t made_stack(struct made_view *m, uint32_t process, const char *comm
 		__VA_ARGS__                                                                        \
 	}
 
-/* All that a sink writes, to be freed. */
+/* Returns the output of a sink. The caller frees it. */
 MADE char *made_output_of(struct made_view *m, const struct sink_ops *ops,
 			  const struct sink_sample *samples, size_t sample_count, size_t *ret_bytes)
 {
@@ -147,7 +145,7 @@ MADE char *made_output_of(struct made_view *m, const struct sink_ops *ops,
 	return text;
 }
 
-/* It, twice: the second time must give the same bytes. */
+/* The same, written twice; the second output must have the same bytes. */
 MADE char *made_output(struct made_view *m, const struct sink_ops *ops)
 {
 	size_t size, again_size;
@@ -160,7 +158,7 @@ MADE char *made_output(struct made_view *m, const struct sink_ops *ops)
 	return text;
 }
 
-/* A full disk: the sink must say so. */
+/* On a full disk, the sink must return the error. */
 MADE void made_check_full_disk(struct made_view *m, const struct sink_ops *ops)
 {
 	FILE *out = fopen("/dev/full", "w");
@@ -175,7 +173,7 @@ MADE void made_check_full_disk(struct made_view *m, const struct sink_ops *ops)
 	fclose(out);
 }
 
-/* Names that break what does not look out. */
+/* Names that break output which is not escaped. */
 MADE const char *const made_nasty_names[] = {
 	"semi;colon",
 	"two words",

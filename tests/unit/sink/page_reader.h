@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads the data of a flame graph page, apart from what writes and what shows it. */
+/* An independent reader of the data in a flame graph page. */
 #ifndef TESTS_PAGE_READER_H
 #define TESTS_PAGE_READER_H
 
 #include "tests/unit/sink/made_view.h"
 
-/* What stands between the script element's tags: to be freed. */
+/* Returns the text inside the script element. The caller frees it. */
 MADE char *page_data_of(const char *page)
 {
 	static const char begin[] = "<script type=\"application/json\" id=\"profile\">";
@@ -16,7 +16,7 @@ MADE char *page_data_of(const char *page)
 	return strndup(data, strcspn(data, "<"));
 }
 
-/* The value of a member of one table of the data. */
+/* Returns the value of a member of one table. */
 MADE const char *page_member(const char *data, const char *table, const char *key)
 {
 	char mark[64];
@@ -41,7 +41,7 @@ MADE uint32_t page_base64_digit(char c)
 	return (uint32_t)(digit - digits);
 }
 
-/* Check the numbers of a column: "1 2 3". */
+/* Compare the numbers of a column with a text like "1 2 3". */
 MADE void page_expect(const char *data, const char *table, const char *key, const char *expected)
 {
 	const char *p = page_member(data, table, key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads a profile.proto as another program would: knows the published schema
- * and nothing of the sink. What is not well-formed fails the test.
+ * An independent reader of profile.proto, written from the published schema.
+ * Malformed input fails the test.
  */
 #ifndef TESTS_PROFILE_PROTO_H
 #define TESTS_PROFILE_PROTO_H
@@ -15,7 +15,7 @@
 
 #include "base/utf8.h"
 
-/* A part of the file. */
+/* A range of the file. */
 struct pb_bytes {
 	const uint8_t *at, *end;
 };
@@ -23,7 +23,7 @@ struct pb_bytes {
 struct pb_field {
 	uint32_t number;
 	uint64_t value;	       /* of a number */
-	struct pb_bytes inner; /* of anything with a length; else NULL */
+	struct pb_bytes inner; /* of a field with a length; else NULL */
 };
 
 static uint64_t pb_varint(struct pb_bytes *bytes)
@@ -64,7 +64,7 @@ static bool pb_next(struct pb_bytes *bytes, struct pb_field *ret)
 	return true;
 }
 
-/* A message's only number of that member; 0 where it has none. */
+/* Returns the only number of a field; 0 if it is absent. */
 static uint64_t pb_number(struct pb_bytes message, uint32_t number)
 {
 	struct pb_field field;
@@ -82,7 +82,7 @@ static uint64_t pb_number(struct pb_bytes message, uint32_t number)
 	return value;
 }
 
-/* Its member `index` of those that have a length; at is NULL where there are not so many. */
+/* Returns occurrence `index` of a field with a length; at is NULL beyond the last. */
 __attribute__((unused)) static struct pb_bytes pb_inner(struct pb_bytes message, uint32_t number,
 							size_t index)
 {
@@ -110,13 +110,13 @@ static size_t pb_count(struct pb_bytes message, uint32_t number)
 enum { PP_SAMPLE_TYPE = 1, PP_SAMPLE, PP_MAPPING, PP_LOCATION, PP_FUNCTION, PP_STRING };
 
 struct profile_proto {
-	uint8_t *bytes; /* to be freed */
+	uint8_t *bytes; /* freed by the caller */
 	struct pb_bytes all;
-	char **strings; /* each and the array to be freed */
+	char **strings; /* the strings and the array are freed by the caller */
 	size_t string_count;
 };
 
-/* Unpack and take the strings out: all must be UTF-8, and the first empty. */
+/* Decompress the profile and read its strings: all must be UTF-8, and the first one empty. */
 __attribute__((unused)) static struct profile_proto pp_read(const void *packed, size_t packed_bytes)
 {
 	struct profile_proto p = {0};
@@ -154,7 +154,7 @@ __attribute__((unused)) static void pp_deinit(struct profile_proto *p)
 	free(p->bytes);
 }
 
-/* A message's member that is a number of the string table. */
+/* Returns the string whose number a field has. */
 __attribute__((unused)) static const char *pp_string(const struct profile_proto *p,
 						     struct pb_bytes message, uint32_t number)
 {
@@ -164,7 +164,7 @@ __attribute__((unused)) static const char *pp_string(const struct profile_proto 
 	return p->strings[index];
 }
 
-/* The message of a kind that has an id; there must be exactly one. */
+/* Returns the message of a kind with an id; there must be exactly one. */
 __attribute__((unused)) static struct pb_bytes pp_by_id(const struct profile_proto *p,
 							uint32_t kind, uint64_t id)
 {

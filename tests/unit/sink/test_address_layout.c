@@ -6,7 +6,7 @@
 
 #define GIB4 (1ull << 32)
 
-/* The module of a file, by its inode. */
+/* Returns the module of a file, identified by its inode. */
 static uint32_t made_module(struct made_view *m, const char *path, uint64_t inode)
 {
 	AUTO_FREE struct jitbpf_mapping *mapping = calloc(1, sizeof(*mapping) + strlen(path) + 1);
@@ -19,7 +19,7 @@ static uint32_t made_module(struct made_view *m, const char *path, uint64_t inod
 	return module->number;
 }
 
-/* All nodes with the samples that are theirs. */
+/* All nodes, with their own samples. */
 static void build(struct made_view *m, struct address_layout *layout)
 {
 	size_t count = m->profile.nodes.size;
@@ -34,7 +34,7 @@ static void build(struct made_view *m, struct address_layout *layout)
 	assert_int_equal(address_layout_build(layout, &m->view, totals), 0);
 }
 
-/* The address of a location, which must lie in its range. */
+/* Returns the address of a location, which must lie in its range. */
 static uint64_t address_of(const struct made_view *m, const struct address_layout *layout,
 			   uint32_t location, uint32_t *ret_range)
 {
@@ -62,7 +62,7 @@ static void a_files_addresses_are_its_offsets(void **state)
 
 	made_init(&m);
 	modules[0] = made_module(&m, "/lib/a.so", 1);
-	modules[1] = made_module(&m, "/lib/a.so", 2); /* another file that had its path */
+	modules[1] = made_module(&m, "/lib/a.so", 2); /* another file at the same path */
 	for (int f = 0; f < 2; f++) {
 		for (int i = 0; i < 3; i++)
 			locations[f][i] =
@@ -98,7 +98,7 @@ static void regions_of_code_stand_apart(void **state)
 	for (uint32_t i = 0; i < 6; i++) {
 		struct frame frame;
 
-		/* Two locations in each of three regions, which are of two modules. */
+		/* Two locations in each of three regions of two modules. */
 		locations[i] = made_location(&m, LOCATION_JIT, 10 + i % 3, i < 3 ? 5 : 500);
 		frame = made_frame(&m, FRAME_KIND_JIT, "f", i % 3 == 2 ? "engine.jit" : "[jit]");
 		assert_int_equal(frame_table_set(m.frames, locations[i], &frame, 1), 0);
@@ -145,7 +145,7 @@ static void kernel_and_anonymous_code_stand_where_they_do(void **state)
 	assert_int_equal(address_of(&m, &layout, anon, &range), 0x7f0000000123);
 	assert_string_equal(layout.ranges.data[range].name, "//anon");
 	assert_int_equal(layout.main, ADDRESS_LAYOUT_NONE);
-	/* The very last address has no limit behind it. */
+	/* The last address has no limit after it. */
 	range = address_layout_find(&layout, &m.view, module, &address);
 	assert_int_equal(address, UINT64_MAX);
 	assert_int_equal(layout.ranges.data[range].limit, UINT64_MAX);
@@ -179,7 +179,7 @@ static void what_no_file_has_is_nowhere(void **state)
 	assert_int_equal(range, ADDRESS_LAYOUT_NONE);
 }
 
-/* Nothing overlaps, however large what there is says it is. */
+/* Ranges do not overlap, however large their reported sizes are. */
 static void large_regions_do_not_overlap(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;

@@ -81,9 +81,9 @@ static void names_have_a_budget(void **state)
 		const struct code_region named = {
 			.name = name, .class_name = "", .source = "", .module = ""};
 
-		name[i] = 'y'; /* another one */
+		name[i] = 'y'; /* a different name */
 		add(&markers, 0, i, &named);
-		add(&markers, 0, i, &named); /* the same name takes nothing */
+		add(&markers, 0, i, &named); /* the same name needs no memory */
 	}
 	assert_int_equal(markers.markers.size, 2 * fits - 1);
 	assert_int_equal(markers.left_out, 2 * (fits + 10) - markers.markers.size);

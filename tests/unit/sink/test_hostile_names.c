@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every string that an output shows is somebody's who may mean harm. Whatever
- * they are, an output has the form that it has with plain ones: JSON and protobuf
- * stay what they are, and text has the same lines, with nothing in them that a
- * terminal obeys or that turns the direction of text.
+ * All strings in an output may be chosen by an attacker. With hostile strings,
+ * an output keeps the structure it has with plain strings: JSON and protobuf
+ * stay valid, text has the same lines, and contains no terminal control or
+ * bidirectional characters.
  */
 #include "tests/unit/sink/made_ledger.h"
 #include "tests/unit/sink/json_check.h"
@@ -100,7 +100,7 @@ static void named_init(struct named_view *n, const char *name)
 /* --- outputs ----------------------------------------------------------------------- */
 
 struct output {
-	char *text; /* unpacked, with a NUL behind it */
+	char *text; /* decompressed, followed by a NUL */
 	size_t size;
 };
 
@@ -157,7 +157,10 @@ static size_t count_of(const char *text, char c)
 
 /* --- what must hold ------------------------------------------------------------------ */
 
-/* UTF-8 in lines, in which nothing but tabs and, if they may be, direction marks is no text. */
+/*
+ * Check UTF-8 in lines, without control characters other than tabs, and
+ * direction marks if allowed.
+ */
 static void check_lines(const struct output *output, const struct output *plain)
 {
 	uint32_t bytes;
@@ -173,7 +176,7 @@ static void check_lines(const struct output *output, const struct output *plain)
 	}
 }
 
-/* Lines, and no mark-up more or less than there is with plain names. */
+/* Check lines, and that the mark-up is the same as with plain names. */
 static void check_page(const struct output *output, const struct output *plain)
 {
 	check_lines(output, plain);
@@ -201,7 +204,7 @@ static void check_protobuf(const struct output *output)
 	pp_deinit(&p);
 }
 
-/* What outputs are with plain names. */
+/* The outputs with plain names. */
 struct plain_outputs {
 	struct output sinks[ARRAY_SIZE(all_sinks)];
 	struct output diffs[DIFF_FORMATS];
@@ -239,7 +242,10 @@ static void check_sink(struct named_view *n, const struct output *plain, const s
 {
 	struct output output = output_of(n, ops);
 
-	/* A string is written some times, and a byte of it as no more than six. */
+	/*
+	 * A string is written a limited number of times, and each byte of it as
+	 * at most six bytes.
+	 */
 	assert_true(output.size <= plain->size + 40 * 6 * name_bytes);
 	if (ops == &sink_pprof)
 		check_protobuf(&output);

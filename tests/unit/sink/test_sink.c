@@ -27,7 +27,7 @@ static void sinks_are_found_by_extension(void **state)
 	assert_ptr_equal(sink_by_path("out.summary"), &sink_summary);
 	assert_ptr_equal(sink_by_path("out.summary.json"), &sink_summary_json);
 	assert_ptr_equal(sink_by_path(".html"), &sink_html);
-	assert_null(sink_by_path("out.json")); /* there will be several kinds of it */
+	assert_null(sink_by_path("out.json")); /* several JSON formats are possible */
 	assert_null(sink_by_path("html"));
 	assert_null(sink_by_path("out.html.gz"));
 	assert_null(sink_by_path(""));

@@ -33,7 +33,7 @@ static void samples_are_counted_by_stack_and_thread(void **state)
 	assert_int_equal(counts.threads.data[3].pid, 2);
 }
 
-/* What repeats takes no more room. */
+/* Repeated samples use no more memory. */
 static void many_samples_are_few_counts(void **state)
 {
 	CLEANUP(thread_counts_deinit) struct thread_counts counts = {0};

@@ -41,7 +41,7 @@ static void threads_are_put_in_order(void **state)
 	made_init(&m);
 	a = made_stack(&m, 0, "a", 1, STACK(made_named(&m, LOCATION_NATIVE, 1, "f", "")));
 	b = made_stack(&m, 1, "b", 1, 0, NULL);
-	later_b = made_stack(&m, 2, "c", 1, 0, NULL); /* its pid was b's */
+	later_b = made_stack(&m, 2, "c", 1, 0, NULL); /* with a pid that was b's */
 	add(&timeline, &m, 10, 40, 41, "first name", b);
 	add(&timeline, &m, 11, 50, 50, "a", a);
 	add(&timeline, &m, 12, 40, 40, "b", b);
@@ -63,7 +63,7 @@ static void threads_are_put_in_order(void **state)
 	assert_int_equal(timeline.threads.data[3].process_comm, made_string(&m, "c"));
 }
 
-/* Those that had to wait come behind others that are newer. */
+/* Deferred samples arrive after newer ones. */
 static void samples_are_put_in_order_of_time(void **state)
 {
 	CLEANUP(timeline_deinit) struct timeline timeline = {0};
@@ -125,7 +125,7 @@ static void rows_are_kept_once(void **state)
 		assert_int_equal(*(const uint64_t *)row_table_get(&table, i), (uint64_t)i * i);
 }
 
-/* Frames numbered by location and index, and how often that was asked. */
+/* Numbers a frame by location and index, and counts the calls. */
 static int number_frame(void *context, uint32_t location, uint32_t index, uint32_t *ret)
 {
 	++*(uint32_t *)context;

@@ -5,7 +5,7 @@
 #include "sink/frame_text.h"
 #include "sink/thread_counts.h"
 
-/* One process of two threads, and a location with an inlined frame. */
+/* A process with two threads, and a location with an inlined frame. */
 struct made_threads {
 	struct made_view m;
 	struct thread_counts counts;
@@ -68,9 +68,9 @@ static void inlined_frames_are_their_functions(void **state)
 	assert_string_equal(frame.file, "outer.c");
 	assert_int_equal(frame.line, 70);
 	assert_false(frame.inlined);
-	frame_text_get(&t.m.view, place, 1, &frame); /* there is none */
+	frame_text_get(&t.m.view, place, 1, &frame); /* there is no such frame */
 	assert_false(frame.named);
-	/* Where nothing is known there still is one frame. */
+	/* An unknown location still has one frame. */
 	assert_int_equal(frame_text_count(&t.m.view, 0xffff), 1);
 	frame_text_get(&t.m.view, 0xffff, 0, &frame);
 	assert_string_equal(frame.name, "[unknown]");
@@ -95,7 +95,7 @@ static void stacks_by_process_and_by_thread(void **state)
 				    "worker-10/11;around;inlined_[i] 1\n");
 }
 
-/* Nothing is lost or counted twice, however threads and stacks come mixed. */
+/* No sample is lost or counted twice, for any mix of threads and stacks. */
 static void threads_add_up_to_the_process(void **state)
 {
 	CLEANUP(made_threads_deinit) struct made_threads t;

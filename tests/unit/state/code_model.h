@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a code map must answer, said as plainly as possible: of each region, what
- * is innermost and what was updated at each single address, found by going through
- * everything there ever was. Events come in order of time.
+ * A simple model of a code map. For each region and address it knows the
+ * innermost method and the last update, and it searches all events that ever
+ * happened. Events come in order of time.
  */
 #ifndef JITBPF_TESTS_UNIT_STATE_CODE_MODEL_H
 #define JITBPF_TESTS_UNIT_STATE_CODE_MODEL_H
@@ -15,11 +15,11 @@
 #include "tests/unit/state/code_text.h"
 
 #define MODEL_UNITS   48  /* addresses 1 to this */
-#define MODEL_REGIONS 400 /* and inlined methods, each */
+#define MODEL_REGIONS 400 /* limit of regions, and of inlined methods */
 #define MODEL_TRIES   256
 #define MODEL_LIVE    (4 * MODEL_REGIONS)
 
-/* An event, and what became of it. Names are made of its number. */
+/* An event and its effect. Names are derived from its number. */
 struct model_event {
 	uint16_t kind;
 	uint64_t engine, sequence, time_ns;
@@ -39,22 +39,23 @@ struct model_inline {
 struct model_region {
 	struct model_event event;
 	uint32_t named_by;	/* number of the event that named the method */
-	uint32_t source;	/* number of the event that gave the source; 0: none */
-	uint32_t method_source; /* the same of the method */
+	uint32_t source;	/* number of the event with the source; 0 if there is none */
+	uint32_t method_source; /* the same for the method */
 	bool lives;
-	bool inherited; /* its sequence number is that of another process */
+	bool inherited; /* its sequence number is of another process */
 	const struct model_inline *inner[MODEL_UNITS + 1];
 	bool replaced[MODEL_UNITS + 1];
-	uint32_t segment[MODEL_UNITS + 2]; /* number of the event; 0: none */
+	uint32_t segment[MODEL_UNITS + 2]; /* number of the event; 0 if there is none */
 	bool data[MODEL_UNITS + 1];
 };
 
 struct code_model {
 	struct model_region regions[MODEL_REGIONS];
 	size_t region_count;
-	struct model_inline *inlines[MODEL_REGIONS]; /* of a store that outlives all models */
+	/* allocated in a store that outlives all models */
+	struct model_inline *inlines[MODEL_REGIONS];
 	size_t inline_count;
-	uint64_t gap_from_ns, gap_to_ns; /* the last one */
+	uint64_t gap_from_ns, gap_to_ns; /* the last gap */
 	bool has_gap;
 	bool live[MODEL_LIVE]; /* by sequence number */
 	uint32_t number;
@@ -84,7 +85,7 @@ static inline bool model_in_gap(const struct code_model *model, const struct mod
 
 /* --- inlined methods ------------------------------------------------------------ */
 
-/* Returns 1: it is in; 0: it is out; -1: it has to wait. */
+/* Returns 1 if the range is placed, 0 if it is refused, -1 if it waits. */
 static inline int model_place(struct code_model *model, struct model_inline *inlined)
 {
 	struct model_region *region = code_model_at(model, inlined->event.start);
@@ -112,7 +113,7 @@ static inline int model_place(struct code_model *model, struct model_inline *inl
 	return 1;
 }
 
-/* Those that wait, by address and then in the order in which they came, again and again. */
+/* Place waiting ranges, by address and then in order of arrival, until nothing changes. */
 static inline void model_settle(struct code_model *model, uint64_t start, uint64_t end, bool load)
 {
 	bool again = true;
@@ -236,7 +237,7 @@ static inline void code_model_clear(struct code_model *model)
 
 /* --- updates ------------------------------------------------------------------------ */
 
-/* Does [start, end) cut a segment in two: inside its border at one end, outside at the other? */
+/* Returns true if [start, end) crosses the border of a segment. */
 static inline bool model_crosses(const struct model_region *region, uint64_t start, uint64_t end)
 {
 	for (uint64_t unit = region->event.start; unit < region->event.end; unit++) {
@@ -287,7 +288,7 @@ static inline void model_gap(struct code_model *model, uint64_t from_ns, uint64_
 	model->gap_from_ns = from_ns;
 	model->gap_to_ns = to_ns;
 	memcpy(model->live, live, sizeof(model->live));
-	/* One that waits may have found a parent, and gone with it. */
+	/* A waiting range may have found a parent that ended with the gap. */
 	for (size_t i = 0; i < model->inline_count; i++)
 		model->inlines[i]->waits &= live[model->inlines[i]->event.sequence];
 	for (size_t i = 0; i < model->region_count; i++) {
@@ -307,13 +308,13 @@ static inline void model_gap(struct code_model *model, uint64_t from_ns, uint64_
 
 /* --- what stands there ---------------------------------------------------------------- */
 
-/* The first half of a table is the number's line, the second the next. */
+/* The first half of a table is the line of the event's number, the second half the next line. */
 static inline uint32_t model_line(const struct model_event *event, uint64_t address)
 {
 	return event->number * 2 + (address - event->start >= (event->end - event->start + 1) / 2);
 }
 
-/* The region alone, with a name and a source. */
+/* Write the region alone, with a name and a source. */
 static inline void model_put_region(const struct model_region *region, uint64_t address,
 				    uint32_t named_by, uint32_t source, FILE *out)
 {
@@ -326,7 +327,7 @@ static inline void model_put_region(const struct model_region *region, uint64_t 
 		fprintf(out, ":%u", model_line(&region->event, address));
 }
 
-/* As code_text() has it; false where there is nothing. */
+/* The model's code_text(). Returns false if there is no code. */
 static inline bool model_text(struct code_model *model, uint64_t address,
 			      char text[CODE_TEXT_BYTES])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What stands at a place of a region, as tests/conformance/rules.h writes it. */
+/* The code at a place of a region, in the format of tests/conformance/rules.h. */
 #ifndef JITBPF_TESTS_UNIT_STATE_CODE_TEXT_H
 #define JITBPF_TESTS_UNIT_STATE_CODE_TEXT_H
 
@@ -17,7 +17,7 @@ static inline void code_text(const struct code_region *region, uint64_t address,
 	uint32_t count = code_region_levels(region, address - region->address, levels);
 	FILE *out = fmemopen(text, CODE_TEXT_BYTES, "w");
 
-	*text = 0; /* which it does not write where nothing else is written */
+	*text = 0; /* code_text() may write nothing */
 	for (uint32_t i = 0; i < count; i++) {
 		const struct code_level *level = &levels[i];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Makes mapping records. */
+/* Builds mapping records. */
 #ifndef JITBPF_TESTS_UNIT_STATE_MADE_MAPPING_H
 #define JITBPF_TESTS_UNIT_STATE_MADE_MAPPING_H
 
@@ -11,7 +11,7 @@
 
 struct made_mapping {
 	struct jitbpf_mapping mapping;
-	char path[8192]; /* begins where mapping.path does */
+	char path[8192]; /* starts where mapping.path does */
 };
 
 static inline const struct jitbpf_mapping *made_mapping(struct made_mapping *made, const char *path,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Processes that map objects, and report code in them. */
+/* Processes that map objects and load code in them. */
 #ifndef JITBPF_TESTS_UNIT_STATE_SHARED_FIXTURE_H
 #define JITBPF_TESTS_UNIT_STATE_SHARED_FIXTURE_H
 
@@ -45,7 +45,7 @@ static inline struct process *process_of(struct fixture *f, uint32_t pid)
 	return process;
 }
 
-/* Map 0x1000 bytes of an object, at the process's time. */
+/* Map 0x1000 bytes of an object. */
 static inline void map_as(struct fixture *f, uint32_t pid, uint64_t address, uint64_t offset,
 			  const char *path, uint32_t flags, uint32_t device, uint64_t inode,
 			  uint64_t time_ns)
@@ -97,7 +97,7 @@ static inline void unload(struct fixture *f, uint32_t pid, uint32_t id, uint64_t
 		   "", time_ns);
 }
 
-/* What a process runs at an address: "" where that is not known. */
+/* Returns the name of the code at an address of a process; "" if unknown. */
 static inline const char *runs(struct fixture *f, uint32_t pid, uint64_t address, uint64_t time_ns)
 {
 	const struct process *process = process_of(f, pid);

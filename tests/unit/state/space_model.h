@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What a space map must answer, said as plainly as possible: an array of all
- * entries that ever were, searched from end to end.
- */
+/* A simple model of a space map: an array of all entries that ever existed, searched linearly. */
 #ifndef JITBPF_TESTS_UNIT_STATE_SPACE_MODEL_H
 #define JITBPF_TESTS_UNIT_STATE_SPACE_MODEL_H
 
@@ -19,7 +16,7 @@ struct model_entry {
 };
 
 struct model {
-	struct model_entry entries[MODEL_ENTRIES]; /* in the order in which they came */
+	struct model_entry entries[MODEL_ENTRIES]; /* in order of arrival */
 	size_t size;
 	uint64_t cleared_ns;
 };
@@ -40,7 +37,7 @@ static inline void model_drop_empty(struct model *model)
 	model->size = kept;
 }
 
-/* What is older ends; what is newer ends the new one. */
+/* An older entry ends at the new one; a newer entry limits the new one. */
 static inline void model_insert(struct model *model, uint64_t start, uint64_t end, uint64_t time_ns,
 				const void *value)
 {
@@ -63,7 +60,7 @@ static inline void model_insert(struct model *model, uint64_t start, uint64_t en
 	model_drop_empty(model);
 }
 
-/* End what lives, is not newer, and begins in [start, end); any value where that is NULL. */
+/* End live entries that are not newer and start in [start, end); value NULL means any value. */
 static inline size_t model_end(struct model *model, uint64_t start, uint64_t end, const void *value,
 			       uint64_t time_ns)
 {
@@ -110,7 +107,7 @@ static inline void model_clone(const struct model *model, struct model *clone)
 	}
 }
 
-/* Of all that covers the address at that time, the one that came into force last. */
+/* Returns the entry that covers the address at that time and started last. */
 static inline const struct model_entry *model_find(const struct model *model, uint64_t address,
 						   uint64_t time_ns)
 {
@@ -138,7 +135,7 @@ static inline size_t model_living(const struct model *model)
 	return living;
 }
 
-/* A sequence of numbers that is the same everywhere. */
+/* A deterministic sequence of pseudo-random numbers. */
 struct dice {
 	uint64_t state;
 };

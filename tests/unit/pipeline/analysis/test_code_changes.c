@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What sinks are told of JIT code that comes and goes. */
+/* The reports of JIT code changes to sinks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,14 +9,14 @@
 
 #include "tests/unit/pipeline/made_run.h"
 
-/* One change of code, as a sink was told of it. */
+/* One reported change. */
 struct told {
 	uint64_t time_ns, address, size_bytes;
 	uint32_t process, pid, tid, method_id;
-	char name[32]; /* "-": it is gone; "?": it was overwritten at once */
+	char name[32]; /* "-": unloaded; "?": overwritten in the same round */
 };
 
-/* A sink whose "file" is where it notes what it is told. */
+/* A sink that stores the reports in its "file". */
 struct notes {
 	struct told told[16];
 	size_t count;
@@ -60,7 +60,7 @@ static void begin(struct made_run *run, struct notes *notes, const struct sample
 
 static struct made_run run;
 
-/* Loads of two processes, one that cannot be, and unloads by id and by address. */
+/* Loads of two processes, an invalid load, and unloads by id and by address. */
 static void make_events(void)
 {
 	struct jitbpf_jit_header *header;
@@ -76,7 +76,7 @@ static void make_events(void)
 	header = make_load(&run, 60, 3, "");
 	header->event = 14;
 	header->method_id = 0;
-	make_load(&run, 70, 4, "")->event = 2; /* a shutdown is no code */
+	make_load(&run, 70, 4, "")->event = 2; /* a shutdown is no change of code */
 }
 
 static void loads_and_unloads_are_told(void **state)
@@ -104,7 +104,7 @@ static void loads_and_unloads_are_told(void **state)
 	made_run_end(&run);
 }
 
-/* Two loads of one place in one round: each is told of under its own name. */
+/* Two loads at one address in one round: both are reported, with their names. */
 static void code_that_is_overwritten_was_there(void **state)
 {
 	struct notes notes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stacks that the source could not finish: held, finished, and counted as any other. */
+/* Stacks that the source could not complete: deferred, completed, and counted like any other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +11,9 @@
 #include "tests/unit/pipeline/made_unwinder.h"
 
 #define SECOND 1000000000ull
-#define LIB    0x700000 /* where a file is mapped */
+#define LIB    0x700000 /* address of a mapped file */
 
-static uint64_t ready_until; /* stacks of samples before it */
+static uint64_t ready_until; /* stacks of samples before this time are complete */
 
 static bool is_ready(uint64_t time_ns)
 {
@@ -40,7 +40,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* One with two callers. */
+/* A sample with two callers. */
 static struct jitbpf_sample *make_one(struct made_run *run, uint64_t time_ns, uint64_t leaf)
 {
 	const uint64_t callers[] = {LIB + 0x100, LIB + 0x200};
@@ -48,7 +48,7 @@ static struct jitbpf_sample *make_one(struct made_run *run, uint64_t time_ns, ui
 	return make_unfinished(run, time_ns, leaf, callers, ARRAY_SIZE(callers), 0);
 }
 
-/* The same with a frame in the kernel. */
+/* The same with a kernel frame. */
 static void make_unfinished_in_kernel(struct made_run *run, uint64_t time_ns, uint64_t leaf)
 {
 	struct jitbpf_sample *sample = make_one(run, time_ns, leaf);
@@ -88,7 +88,7 @@ static void test_finished_comes_at_the_end_of_its_round(void **state)
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 0);
 }
 
-/* However long it has waited: what stood there at its own time. */
+/* A deferred sample is located by the code of its own time, however long it was deferred. */
 static void test_what_stood_there_at_its_time(void **state)
 {
 	struct made_run *run = *state;
@@ -117,7 +117,7 @@ static void test_what_stood_there_at_its_time(void **state)
 	assert_int_equal(made_unwinder.last, 0);
 }
 
-/* A shell's child is what it is to become within milliseconds. */
+/* A process may execute another program while its sample is deferred. */
 static void test_what_it_was_at_its_time(void **state)
 {
 	struct made_run *run = *state;
@@ -125,7 +125,7 @@ static void test_what_it_was_at_its_time(void **state)
 	make_comm(run, 5, MADE_PID, "sh", false);
 	make_one(run, 10, LIB);
 	make_comm(run, 20, MADE_PID, "env", true);
-	/* While the kernel begins a program, the registers are of the one before. */
+	/* During execve, the registers are those of the old program. */
 	make_unfinished_in_kernel(run, 25, LIB + 8);
 	make_comm(run, 40, MADE_PID, "python", true);
 	make_mapping(run, 50, MADE_PID, 2 * LIB, "/bin/python");
@@ -142,7 +142,7 @@ static void test_what_it_was_at_its_time(void **state)
 	assert_int_equal(made_finish(run, 300)->fate[FATE_CODE_UNKNOWN], 0);
 }
 
-/* A round that took long, as when the machine was asleep. */
+/* A long round, as after a suspend. */
 static void test_what_stood_there_in_a_long_round(void **state)
 {
 	struct made_run *run = *state;
@@ -158,7 +158,7 @@ static void test_what_stood_there_in_a_long_round(void **state)
 	assert_string_equal(run->seen[0].name, "first");
 }
 
-/* Rounds come soon while one waits, and for a while after. */
+/* Rounds are short while a sample is deferred, and for a while after. */
 static void test_rounds_come_soon(void **state)
 {
 	struct made_run *run = *state;
@@ -179,7 +179,7 @@ static void test_rounds_come_soon(void **state)
 	assert_true(pipeline_waits(run->pipeline));
 }
 
-/* The kernel walked by mappings of 50 ns before; what it found by one that had gone is cut off. */
+/* The kernel's mappings were 50 ns old; frames found by a mapping that had changed are cut. */
 static void test_mappings_that_had_changed(void **state)
 {
 	const uint64_t ips[] = {MADE_CODE + 8, LIB + 8, MADE_CODE + 0x100, LIB + 0x100};
@@ -191,18 +191,19 @@ static void test_mappings_that_had_changed(void **state)
 			->mappings_age_ns = 50;
 	make_one(run, 201, LIB)->mappings_age_ns = 50;
 	make_mapping(run, 180, MADE_PID, LIB, "/lib/y.so")->inode = 10;
-	make_mapping(run, 280, MADE_PID, LIB, "/lib/y.so")->inode = 10; /* its protection */
+	make_mapping(run, 280, MADE_PID, LIB, "/lib/y.so")->inode = 10; /* the protection changes */
 	made_round(run, 400);
 	made_round(run, 500);
 	assert_int_equal(run->seen_count, 4);
 	assert_int_equal(run->seen[0].user_frames, 4);
 	assert_int_equal(run->seen[1].user_frames, 2);
 	assert_int_equal(run->seen[2].user_frames, 4);
-	assert_int_equal(run->seen[3].user_frames, 3); /* from its copy: as mapped at its time */
+	/* walked from its copy, with the mappings of its time */
+	assert_int_equal(run->seen[3].user_frames, 3);
 	assert_int_equal(made_finish(run, 600)->cut[JITBPF_END_NO_RULE], 1);
 }
 
-/* What intake emits, on its way to the analysis. */
+/* The output of intake on its way to the analysis. */
 static struct record_consumer analysis;
 static struct jitbpf_sample *emitted;
 
@@ -217,7 +218,7 @@ static int keep_sample(void *context, const struct jitbpf_record *record)
 	return analysis.take(context, record);
 }
 
-/* All else of the sample stays as it was. */
+/* All other parts of the sample are unchanged. */
 static void test_registers_stay(void **state)
 {
 	const uint64_t caller = LIB + 0x100;
@@ -259,7 +260,7 @@ static void test_kernel_frames_stay(void **state)
 	assert_int_equal(run->seen[0].kind, LOCATION_KERNEL);
 }
 
-/* Waiting is bounded, in a round and in all. */
+/* The time of deferral is limited, per round and in total. */
 static void test_given_up_after_a_second(void **state)
 {
 	struct made_run *run = *state;
@@ -269,7 +270,7 @@ static void test_given_up_after_a_second(void **state)
 	make_one(run, 10, LIB);
 	make_one(run, SECOND / 2, LIB);
 	made_round(run, SECOND);
-	assert_int_equal(made_unwinder.waited_ns, 1000000); /* nothing came: it is enough */
+	assert_int_equal(made_unwinder.waited_ns, 1000000); /* no rows came: no further waiting */
 	made_unwinder.came = 1;
 	made_round(run, SECOND + 10);
 	assert_int_equal(made_unwinder.waited_ns, 11000000);
@@ -288,7 +289,7 @@ static void test_given_up_after_a_second(void **state)
 
 static const struct sink_ops deaf_sink = {.destroy = made_sink_destroy};
 
-/* More than there is room for: the oldest go on with what there is. */
+/* Over the memory limit, the oldest deferred samples are completed with what is known. */
 static void test_budget(void **state)
 {
 	static const uint64_t callers[JITBPF_STACK_COPY_MAX / 8];
@@ -306,7 +307,7 @@ static void test_budget(void **state)
 	assert_true(made_unwinder.last > 150 && made_unwinder.last < 250);
 	for (size_t i = 0; i < run->seen_count; i++)
 		assert_int_equal(run->seen[i].time_ns, 10 + i);
-	run->seen_count = 0; /* the rest are more than it keeps */
+	run->seen_count = 0; /* more than it can keep */
 	vec_for_each (sink, &run->pipeline->analysis->sinks)
 		sink->ops = &deaf_sink;
 	ledger = made_finish(run, time_ns);
@@ -314,7 +315,7 @@ static void test_budget(void **state)
 	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], made_unwinder.last);
 }
 
-/* At the end nothing waits for ever; and what is later than the last drain has its turn too. */
+/* At the end, deferred samples are completed, and so are samples later than the last drain. */
 static void test_end(void **state)
 {
 	struct made_run *run = *state;
@@ -337,7 +338,7 @@ static void test_end(void **state)
 	assert_int_equal(ledger->cut[JITBPF_END_NO_RULE], 2);
 }
 
-/* So does a source that fails. */
+/* The same if the source fails. */
 static void test_source_fails(void **state)
 {
 	struct made_run *run = *state;
@@ -347,7 +348,7 @@ static void test_source_fails(void **state)
 	assert_int_equal(run->seen_count, 1);
 }
 
-/* A process of which nothing is known: its stack stays as it is. */
+/* The stack of an unknown process is unchanged. */
 static void test_process_not_known(void **state)
 {
 	struct made_run *run = *state;
@@ -371,10 +372,10 @@ static void test_errors(void **state)
 	made_unwinder.came = 0;
 	made_unwinder.error = -ENOMEM;
 	assert_int_equal(made_drained(run, SOURCE_ROUND, 200), -ENOMEM);
-	assert_true(pipeline_waits(run->pipeline)); /* and is released all the same */
+	assert_true(pipeline_waits(run->pipeline)); /* and is released nevertheless */
 }
 
-/* A recording that has such a sample was not made by us. */
+/* A recording with such a sample is invalid. */
 static void test_nobody_to_finish_it(void **state)
 {
 	CLEANUP(made_run_end) struct made_run run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the pipeline tells the unwinder of processes and their code. */
+/* The reports of processes and code changes to the unwinder. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* These are the changes that were told of since the last time, in this order. */
+/* Check the changes reported since the last call, in order. */
 static void assert_told(const struct made_change *changes, size_t count)
 {
 	assert_int_equal(made_unwinder.change_count, count);
@@ -65,7 +65,7 @@ static void test_processes(void **state)
 	make_task(run, JITBPF_FORK, 21, CHILD, MADE_PID);
 	made_round(run, 30);
 	ASSERT_TOLD({CHILD});
-	/* It is the pid that is published: the process that had it before goes first. */
+	/* The pid is published, so its previous process is withdrawn first. */
 	make_task(run, JITBPF_FORK, 31, CHILD, MADE_PID);
 	made_round(run, 40);
 	ASSERT_TOLD({CHILD}, {CHILD});
@@ -74,7 +74,7 @@ static void test_processes(void **state)
 	ASSERT_TOLD({CHILD});
 }
 
-/* Threads come and go, and change nothing. */
+/* Threads do not change anything. */
 static void test_threads(void **state)
 {
 	struct made_run *run = *state;
@@ -120,7 +120,7 @@ static struct jitbpf_code *make_copy(struct made_run *run, uint64_t time_ns, siz
 	return code;
 }
 
-/* What is copied of code comes behind its load, however it is handed over. */
+/* A copy of code is reported after its load, however the source delivers it. */
 static void test_code_that_was_copied(void **state)
 {
 	struct made_run *run = *state;
@@ -138,7 +138,7 @@ static void test_code_that_was_copied(void **state)
 	assert_int_equal(made_finish(run, 30)->malformed_records, 1);
 }
 
-/* What a journal did not have can have been anywhere. */
+/* Lost events may concern any address. */
 static void test_code_that_was_lost(void **state)
 {
 	struct made_run *run = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Recorder and reader together: what went in comes out, whatever befalls the file. */
+/* Recorder and reader together: records are read as they were written, and damage is detected. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -59,15 +59,15 @@ static size_t count_chunks(const char *bytes, size_t size, uint16_t type)
 	return count;
 }
 
-/* How a recording was read. */
+/* The result of reading a recording. */
 struct outcome {
-	int err;	    /* 0: to a proper end */
-	size_t records;	    /* given out, those of recordings included */
-	size_t differences; /* among them, from what was expected at that place */
+	int err;	    /* 0 at a proper end */
+	size_t records;	    /* including records that only recordings have */
+	size_t differences; /* number of records that differ from the expected ones */
 	struct recording_error error;
 };
 
-/* Whether record is the nth that the small recording gives. */
+/* Returns true if a record is the nth one of the small recording. */
 static bool is_expected(const struct small_recording *small, size_t n,
 			const struct jitbpf_record *record)
 {
@@ -100,7 +100,7 @@ static struct outcome read_all(const struct small_recording *small, const char *
 		assert_int_equal((uintptr_t)record % 8, 0);
 		outcome.differences += !is_expected(small, outcome.records++, record);
 	}
-	/* It stays at that. */
+	/* Reading again returns the same error. */
 	assert_int_equal(recording_reader_next(reader, &record, &again), outcome.err);
 	if (outcome.err)
 		assert_int_equal(again.offset, outcome.error.offset);
@@ -108,13 +108,13 @@ static struct outcome read_all(const struct small_recording *small, const char *
 	return outcome;
 }
 
-/* What the whole gives, 3 FRAMES and the last ROUND included. */
+/* Number of records of the whole file, including 3 FRAMES and the last ROUND. */
 static size_t records_of_all(const struct fixture *f)
 {
 	return 1 + f->small.count + 4;
 }
 
-/* Records that a reader gives out of the whole rounds in [0, size). */
+/* Number of records in the complete rounds of [0, size). */
 static size_t records_before(const struct fixture *f, size_t size, size_t *ret_round_begin)
 {
 	size_t at = sizeof(struct jitbpf_recording_header), seen = 0, whole = 0;
@@ -149,7 +149,7 @@ static void test_stacks_are_written_once(void **state)
 {
 	struct fixture *f = *state;
 
-	/* Shapes 3+2 (with two ends), 2+3, 0+0, 0+127. */
+	/* Stacks of 3+2 frames (with two ends), 2+3, 0+0 and 0+127. */
 	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_CHUNK_STACK), 5);
 	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_CHUNK_SAMPLE_REF), 7);
 	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_SAMPLE), 1);
@@ -261,7 +261,7 @@ static void test_cut_everywhere(void **state)
 	}
 }
 
-/* A flip of any bit is found, but in the end's time and flags, where it does nothing. */
+/* Any flipped bit is detected, except in the end's time and flags, which are not used. */
 static void test_flip_everywhere(void **state)
 {
 	struct fixture *f = *state;
@@ -336,7 +336,7 @@ static void test_refuses_what_a_reader_would(void **state)
 	free(bytes);
 }
 
-/* Text without end is cut, and the recording is still one. */
+/* An endless text is truncated, and the recording stays valid. */
 static void test_long_text(void **state)
 {
 	struct fixture *f = *state;
@@ -359,7 +359,7 @@ static void test_long_text(void **state)
 	assert_int_equal(string_pool_add(f->small.strings, text, 200000, &frame.name), 0);
 	frame.module = frame.file = frame.name;
 	assert_int_equal(location_table_add(&locations, &location, &number), 0);
-	assert_int_equal(number, 0); /* which small_recording.h left without a name */
+	assert_int_equal(number, 0); /* small_recording.h gives it no name */
 	assert_int_equal(frame_table_set(f->small.frames, number, &frame, 1), 0);
 	view.locations = &locations;
 	assert_int_equal(recorder_create(out, &info, &recorder), 0);

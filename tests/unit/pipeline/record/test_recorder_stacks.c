@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* More distinct stacks than are in force at once: the recorder begins anew, the reader follows. */
+/* More distinct stacks than the limit: the recorder starts again, and the reader follows. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static const struct jitbpf_record *fill(struct sample_buffer *buffer, uint64_t s
 	return &sample->h;
 }
 
-/* SAMPLES distinct stacks, and after each thousandth the first one again. */
+/* SAMPLES distinct stacks, with the first one repeated after every thousand. */
 static void write_recording(char **ret_bytes, size_t *ret_size)
 {
 	struct run_info info = {.event = "", .command = "", .host = "", .kernel = ""};
@@ -91,8 +91,7 @@ static int read_recording(const char *bytes, size_t size, bool right, size_t *re
 	return err;
 }
 
-/* Take the mark from all stacks that begin anew. Returns where the first stands that is too many.
- */
+/* Clear the FRESH flag of all stacks. Returns the offset of the first stack over the limit. */
 static size_t unmark(char *bytes, size_t size)
 {
 	struct jitbpf_round_chunk round;
@@ -125,14 +124,14 @@ static void test_begins_anew(void **state)
 	char *bytes;
 
 	write_recording(&bytes, &size);
-	/* Each stack is written once, but for the first, which is forgotten now and then. */
+	/* Each stack is written once, except the first one, which is forgotten sometimes. */
 	assert_true(size > SAMPLES * CHUNK_BYTES);
 	assert_true(size < (SAMPLES + RENEWALS + 1) *
 				   (CHUNK_BYTES + 2 * sizeof(struct jitbpf_sample_ref_chunk)));
 	assert_int_equal(read_recording(bytes, size, true, &samples, &error), 0);
 	assert_int_equal(samples, SAMPLES + SAMPLES / 1000);
 
-	/* A recording that does not keep the bound is refused where it is passed. */
+	/* A recording over the limit is rejected at that place. */
 	too_many = unmark(bytes, size);
 	assert_int_equal(read_recording(bytes, size, false, &samples, &error), -EBADMSG);
 	assert_string_equal(error.what, "more stacks than allowed");

@@ -4,7 +4,7 @@
 #include "base/scope.h"
 #include "sink/diff/frame_diff.h"
 
-/* Two views, to be filled, and their difference. */
+/* Two views and their difference. */
 struct made_diff {
 	struct made_view sides[DIFF_SIDES];
 	struct frame_diff *diff;
@@ -64,8 +64,8 @@ static void assert_has(const char *text, const char *part)
 }
 
 /*
- * main calls f and g; g is gone after, h is new, and all else has other numbers,
- * another folder and another line.
+ * main calls f and g. After the change g is gone, h is new, and all else has
+ * other numbers, another directory and another line.
  */
 static void make_change(struct made_diff *d)
 {
@@ -127,7 +127,7 @@ static void what_is_shown_alike_is_one_node(void **state)
 		assert_int_equal(nodes[i].total[DIFF_BEFORE], expected[i].total_before);
 		assert_int_equal(nodes[i].total[DIFF_AFTER], expected[i].total_after);
 	}
-	/* Of what both have, it is said where it is now. */
+	/* A frame on both sides is shown with its place after the change. */
 	assert_string_equal(labels[nodes[3].label].module, "/new/bin/p");
 	assert_string_equal(labels[nodes[3].label].file, "f.c");
 	assert_int_equal(labels[nodes[3].label].line, 77);
@@ -154,7 +154,7 @@ static void folded_has_a_line_for_each_stack_of_either(void **state)
 					"p;main;g_[j] 60 0\n");
 }
 
-/* Of different modules or kinds, but with the same text: their stacks go on together. */
+/* Frames with equal text but different modules or kinds: their stacks are merged. */
 static void folded_has_no_line_twice(void **state)
 {
 	CLEANUP(diff_deinit) struct made_diff d;
@@ -201,7 +201,7 @@ static void table_shows_what_changed_most_first(void **state)
 	assert_null(strstr(two, "h (["));
 }
 
-/* f calls itself: its stacks are counted once. A few samples may be chance. */
+/* f calls itself: its stacks count once. Small differences may be chance. */
 static void recursion_counts_once(void **state)
 {
 	CLEANUP(diff_deinit) struct made_diff d;
@@ -268,7 +268,7 @@ static void nothing_can_be_compared_with_something(void **state)
 	assert_has(table, "   0.00%  100.00%  +100.00      0.00%  100.00%  +100.00   f (p)\n");
 }
 
-/* A chain of frames as deep as they come, and one name in all of it. */
+/* A stack of maximum depth, with one name in all frames. */
 static void a_deep_stack_is_no_trouble(void **state)
 {
 	CLEANUP(diff_deinit) struct made_diff d;

@@ -21,7 +21,7 @@ static char *page_of(struct made_view *before, struct made_view *after)
 	return text;
 }
 
-/* all > p > f, g, h: f is only before, h only after, g on both sides. */
+/* all > p > f, g, h: f only before, h only after, g on both sides. */
 static void both_sides_are_counted(void **state)
 {
 	CLEANUP(made_deinit) struct made_view before, after;

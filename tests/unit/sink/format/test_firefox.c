@@ -5,7 +5,7 @@
 #include "base/scope.h"
 #include "sink/code_markers.h"
 
-/* What the Profiler reads, to be freed. */
+/* Returns the JSON that the Profiler reads. The caller frees it. */
 static char *firefox_of(struct made_view *m, const struct sink_sample *samples, size_t count)
 {
 	size_t packed_bytes, bytes;
@@ -22,7 +22,7 @@ static void assert_has(const char *text, const char *part)
 		fail_msg("%s\nis not in\n%s", part, text);
 }
 
-/* A module's number. */
+/* Returns the number of a module. */
 static uint64_t made_module(struct made_view *m, const char *path, const uint8_t build_id[20])
 {
 	AUTO_FREE struct jitbpf_mapping *mapping = calloc(1, sizeof(*mapping) + strlen(path) + 1);
@@ -76,7 +76,7 @@ static void threads_are_over_time(void **state)
 			 "\"profilingStartTime\":0,\"profilingEndTime\":2500,");
 	assert_has(text, "\"product\":\"engine --fast\"");
 	assert_has(text, "\"oscpu\":\"Linux 6.18.0 x86_64\",\"logicalCPUs\":2");
-	/* Before the start is at the start; what came late is where it was taken. */
+	/* A sample before the start is moved to the start; a late one has its own time. */
 	assert_has(text, "{\"name\":\"p\",\"processName\":\"p\",\"processType\":\"default\","
 			 "\"isMainThread\":true,\"pid\":\"7\",\"tid\":7,");
 	assert_has(text, "\"samples\":{\"length\":1,\"weight\":null,\"weightType\":\"samples\","
@@ -88,7 +88,7 @@ static void threads_are_over_time(void **state)
 			 "\"threadCPUDelta\":[1000000,1000000,1000000]}");
 }
 
-/* The profile of one sample, to be freed, and of JIT code that comes and goes. */
+/* Returns the profile of one sample and of JIT code changes. The caller frees it. */
 static char *firefox_with_code(struct made_view *m, const struct sink_sample *sample,
 			       const struct sink_code *code, size_t count)
 {
@@ -147,7 +147,7 @@ static void code_is_on_the_time_line_of_its_thread(void **state)
 			 "\"category\":[3]}");
 	assert_has(text,
 		   "[\"\",\"JIT load\",\"JIT unload\",\"JIT left out\",\"App::run\",\"a.js\"]");
-	/* A thread without samples has its process's name. */
+	/* A thread without samples has the name of its process. */
 	assert_has(text, "{\"name\":\"p\",\"processName\":\"p\",\"processType\":\"default\","
 			 "\"isMainThread\":false,\"pid\":\"7\",\"tid\":9,");
 	assert_has(text, "\"markers\":{\"length\":1,\"data\":[{\"type\":\"JITUnload\",\"id\":3}],"
@@ -177,7 +177,7 @@ static void a_storm_ends_in_one_marker(void **state)
 	assert_has(text, ",0,0,1],\"category\":");
 }
 
-/* jit (inlined in a method) < main < outer: frames by kind, with their symbols. */
+/* jit (inlined in a method) < main < outer: frames have categories and symbols. */
 static void frames_have_categories_and_symbols(void **state)
 {
 	static const uint8_t build_id[20] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd,
@@ -238,7 +238,8 @@ static void addresses_that_cannot_be_said_are_none(void **state)
 
 	made_init(&m);
 	low_kernel = made_named(&m, LOCATION_KERNEL, 0x1000, "k", "[kernel.kallsyms]");
-	bad_offset = made_named(&m, LOCATION_NATIVE, 0x8, "n", "/p"); /* the symbol's is 0x10 */
+	/* the symbol starts at 0x10 */
+	bad_offset = made_named(&m, LOCATION_NATIVE, 0x8, "n", "/p");
 	no_code = made_named(&m, LOCATION_JIT, 0x40, "j", "");
 
 	const struct sink_sample sample = {

@@ -21,7 +21,7 @@ static void frames_stand_root_first_with_their_suffixes(void **state)
 				  "engine;main;App.run_[j];do_syscall_64_[k] 3\n");
 }
 
-/* stackcollapse-perf.pl --all: an inlined frame is _[i], whatever it is besides. */
+/* stackcollapse-perf.pl --all marks inlined frames with _[i], whatever their kind. */
 static void inlined_frames_are_frames_of_their_own(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
@@ -50,7 +50,7 @@ static void what_has_no_name_has_a_stand_in(void **state)
 			 made_named(&m, LOCATION_NATIVE, 1, "", "/lib/x.so"),
 			 made_location(&m, LOCATION_ANON, 0, 0x7f0000),
 			 made_location(&m, LOCATION_UNKNOWN, 0, 0x10)));
-	made_stack(&m, 0, "", 2, STACK(0xffff /* no such location */));
+	made_stack(&m, 0, "", 2, STACK(0xffff /* unknown location */));
 	AUTO_FREE char *text = made_output(&m, &sink_folded);
 	assert_string_equal(text, "[unknown];[unknown] 2\n"
 				  "[unknown];[unknown];//anon;[x.so];[unknown]_[j] 1\n");
@@ -68,12 +68,12 @@ static void the_same_text_is_one_line(void **state)
 	other = made_named(&m, LOCATION_NATIVE, 4, "f", "/b");
 	made_stack(&m, 0, "p", 1, STACK(g1, f));
 	made_stack(&m, 0, "p", 2, STACK(g2, f));
-	made_stack(&m, 1, "p", 4, STACK(g1, other)); /* another process of that name */
+	made_stack(&m, 1, "p", 4, STACK(g1, other)); /* another process with the same name */
 	AUTO_FREE char *text = made_output(&m, &sink_folded);
 	assert_string_equal(text, "p;f;g 7\n");
 }
 
-/* As `LC_ALL=C sort` would have them, where one name begins like another too. */
+/* In the order of `LC_ALL=C sort`, also if one name is a prefix of another. */
 static void lines_are_in_the_order_of_their_bytes(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;

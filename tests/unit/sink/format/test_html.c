@@ -5,7 +5,7 @@
 #include "base/scope.h"
 #include "sink/thread_counts.h"
 
-/* The data from "strings" on: the summary before it has its own test. */
+/* Returns the data from "strings" on; the summary before it has its own test. */
 static const char *strings_of(const char *data)
 {
 	const char *strings = strstr(data, "\"strings\":");
@@ -14,7 +14,7 @@ static const char *strings_of(const char *data)
 	return strings;
 }
 
-/* The page of a profile all of whose samples were taken in one thread of process 100. */
+/* Returns the page of a profile with all samples in one thread of process 100. */
 static char *page_of(struct made_view *m)
 {
 	struct sink_sample samples[64];
@@ -69,7 +69,7 @@ static void the_tree_is_in_order_of_names(void **state)
 	page_expect(data, "counts", "samples", "1 3 2");
 }
 
-/* A process's threads are told apart, also where their frames are the same. */
+/* Samples are counted per thread, even if the frames are the same. */
 static void samples_are_counted_by_thread(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
@@ -99,7 +99,7 @@ static void samples_are_counted_by_thread(void **state)
 	page_expect(data, "counts", "samples", "2 1 1 1");
 }
 
-/* Where the view has each thread by itself, each has a part of the tree, with its own samples. */
+/* If the view separates threads, each thread has its own subtree and samples. */
 static void threads_that_stand_apart_have_their_samples(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
@@ -141,12 +141,12 @@ static void frames_merge_by_name_module_and_kind(void **state)
 	AUTO_FREE char *data = page_data_of(page);
 	page_expect(data, "nodes", "up", "0 0 0 1 1");
 	page_expect(data, "counts", "step",
-		    "2 0 1 1"); /* two nodes of the profile, one of the page */
+		    "2 0 1 1"); /* two nodes of the profile are one of the page */
 	page_expect(data, "counts", "samples", "1 2 4 8");
 	assert_null(strstr(data, "unseen"));
 }
 
-/* A node stands for many places: it shows the line where most of its samples are. */
+/* A node merges many locations, and shows the line with most samples. */
 static void a_node_shows_its_hottest_line(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;

@@ -37,7 +37,7 @@ static void numbers_take_as_many_bytes_as_they_need(void **state)
 	assert_int_equal(strlen(page_member(text, "t", "c")), strlen("\"\"}}") + 28); /* 21 bytes */
 }
 
-/* As RFC 4648 has it. */
+/* Padding as in RFC 4648. */
 static void the_end_is_padded(void **state)
 {
 	static const uint64_t values[] = {'f', 'o', 'o', 'b'};

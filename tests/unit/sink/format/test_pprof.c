@@ -7,7 +7,7 @@
 
 #define PERIOD_NS (1000000000 / 99)
 
-/* A sample that the profile has counted already. */
+/* Returns a sample of a node that the profile has counted. */
 static struct sink_sample sample_of(struct made_view *m, uint32_t node, uint32_t pid, uint32_t tid,
 				    const char *comm)
 {
@@ -15,7 +15,7 @@ static struct sink_sample sample_of(struct made_view *m, uint32_t node, uint32_t
 		.node = node, .pid = pid, .tid = tid, .comm = made_string(m, comm)};
 }
 
-/* Written twice, which must give the same bytes, and read. */
+/* Write the profile twice, which must give the same bytes, and read it. */
 static struct profile_proto made_profile(struct made_view *m, const struct sink_sample *samples,
 					 size_t count)
 {
@@ -33,7 +33,7 @@ static struct pb_bytes pp_sample(const struct profile_proto *p, size_t index)
 	return pb_inner(p->all, PP_SAMPLE, index);
 }
 
-/* A sample's value of a kind: 0 samples, 1 ns. */
+/* Returns a sample's value: kind 0 is samples, 1 is ns. */
 static uint64_t pp_value(struct pb_bytes sample, int kind)
 {
 	struct pb_bytes packed = pb_inner(sample, 2, 0);
@@ -43,7 +43,7 @@ static uint64_t pp_value(struct pb_bytes sample, int kind)
 	return values[kind];
 }
 
-/* Location number `index` of a sample, 0 being the leaf; at is NULL where there are not so many. */
+/* Returns location `index` of a sample, 0 for the leaf; at is NULL beyond the last. */
 static struct pb_bytes pp_location(const struct profile_proto *p, struct pb_bytes sample, int index)
 {
 	struct pb_bytes packed = pb_inner(sample, 1, 0);
@@ -68,7 +68,7 @@ static const char *pp_name(const struct profile_proto *p, struct pb_bytes locati
 	return pp_string(p, pp_function(p, location, line), 2);
 }
 
-/* A sample's label of that key; it must have one. */
+/* Returns a sample's label of a key; it must exist. */
 static struct pb_bytes pp_label(const struct profile_proto *p, struct pb_bytes sample,
 				const char *key)
 {
@@ -176,7 +176,7 @@ static void samples_are_counted_by_stack_and_thread(void **state)
 	assert_string_equal(pp_name(&p, pp_location(&p, sample, 0), 0), "App.run");
 }
 
-/* Innermost first, and only the code's own frame is no line of another. */
+/* Innermost first; only the code's own frame is not inlined. */
 static void inlined_frames_are_lines_of_one_location(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
@@ -214,7 +214,7 @@ static void inlined_frames_are_lines_of_one_location(void **state)
 		assert_int_equal(pb_number(mapping, has), 1);
 }
 
-/* The same name in the same file is one function, whatever location it is met in. */
+/* A name in a file is one function in all locations. */
 static void functions_stand_once(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
@@ -260,7 +260,7 @@ static void files_have_their_build_id_and_the_program_is_first(void **state)
 	mapping = pb_inner(p.all, PP_MAPPING, 0);
 	assert_string_equal(pp_string(&p, mapping, 5), "/bin/engine");
 	assert_string_equal(pp_string(&p, mapping, 6), "");
-	assert_int_equal(pb_number(mapping, 7), 1); /* pprof is not to look for names */
+	assert_int_equal(pb_number(mapping, 7), 1); /* pprof must not search names */
 	assert_int_equal(pb_number(mapping, 8), 0);
 	location = pp_location(&p, pp_sample(&p, 0), 1);
 	mapping = pp_by_id(&p, PP_MAPPING, pb_number(location, 2));
@@ -287,7 +287,7 @@ static void what_has_no_name_has_a_stand_in(void **state)
 						made_named(&m, LOCATION_JIT, 1, "", ""),
 						made_location(&m, LOCATION_ANON, 0, 0x7f0000),
 						made_location(&m, LOCATION_UNKNOWN, 0, 0x10),
-						0xffff /* no such location */)),
+						0xffff /* unknown location */)),
 			       1, 1, "");
 	samples[1] = sample_of(&m, made_stack(&m, 0, "", 1, 0, NULL), 1, 1, "");
 	p = made_profile(&m, samples, 2);
@@ -323,7 +323,7 @@ static void no_name_breaks_the_format(void **state)
 		assert_int_equal(frame_table_set(m.frames, location, &frame, 1), 0);
 		samples[i] = sample_of(&m, made_stack(&m, 0, name, 1, STACK(location)), i, i, name);
 	}
-	p = made_profile(&m, samples, MADE_NASTY_COUNT); /* which looks at all strings */
+	p = made_profile(&m, samples, MADE_NASTY_COUNT); /* checks all strings */
 	assert_int_equal(pb_count(p.all, PP_SAMPLE), MADE_NASTY_COUNT);
 	assert_int_equal(pb_count(p.all, PP_MAPPING), MADE_NASTY_COUNT);
 	for (size_t i = 0; i < p.string_count; i++) {
@@ -356,7 +356,7 @@ static void a_stack_as_deep_as_they_come(void **state)
 	assert_int_equal(pb_count(p.all, PP_LOCATION), 100);
 }
 
-/* A recording may say anything: no rate, a clock behind the end of time. */
+/* A recording may have no sampling rate, or times near the maximum. */
 static void odd_runs_are_no_trouble(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;

@@ -10,7 +10,7 @@ static char *script_of(struct made_view *m, const struct sink_sample *samples, s
 	return made_output_of(m, &sink_script, samples, count, &size);
 }
 
-/* As perf 6.1 printed it, but for the numbers. */
+/* Output of perf 6.1, with other numbers. */
 static void the_layout_is_that_of_perf_script(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;

@@ -7,7 +7,7 @@
 	"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","                     \
 	"\"exporter\":\"jitbpf\",\"name\":\"engine --fast\",\"activeProfileIndex\":"
 
-/* Samples of one thread, a node each. */
+/* Samples of one thread, one per node. */
 static char *speedscope_of(struct made_view *m, const uint32_t *nodes, size_t count)
 {
 	AUTO_FREE struct sink_sample *samples = calloc(count + 1, sizeof(*samples));
@@ -64,7 +64,7 @@ static void each_thread_is_a_profile(void **state)
 			   "\"weights\":[20000000,10000000,10000000]}]}");
 }
 
-/* Else it would be one for each line at which it was sampled. */
+/* Lines do not make separate frames of a function. */
 static void a_function_is_one_frame(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;

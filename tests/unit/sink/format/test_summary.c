@@ -95,7 +95,7 @@ static void unpublished_code_is_worth_a_word_where_it_is_much(void **state)
 	assert_null(strstr(spoken, "nobody published"));
 }
 
-/* With a column of its own, only where some process has another pid inside. */
+/* The column exists only if some process has another pid inside a container. */
 static void the_pid_inside_a_container_stands_beside(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;

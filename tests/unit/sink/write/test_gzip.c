@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "sink/write/gzip.h"
 
-/* Packed, to be freed. */
+/* Returns the compressed bytes. The caller frees them. */
 static char *pack(const uint8_t *bytes, size_t size_bytes, size_t piece_bytes, size_t *ret_bytes)
 {
 	char *packed = NULL;
@@ -27,7 +27,7 @@ static char *pack(const uint8_t *bytes, size_t size_bytes, size_t piece_bytes, s
 	return packed;
 }
 
-/* Bytes that cannot be packed, and bytes that can. */
+/* Incompressible bytes, then compressible ones. */
 static uint8_t *make_bytes(size_t size_bytes)
 {
 	uint8_t *bytes = malloc(size_bytes + 1);
@@ -58,7 +58,7 @@ static void what_goes_in_comes_out(void **state)
 	}
 }
 
-/* Neither when nor in which pieces it was written can be seen. */
+/* The output depends neither on the time nor on the sizes of the writes. */
 static void the_same_bytes_are_packed_the_same(void **state)
 {
 	static const uint8_t header[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0};

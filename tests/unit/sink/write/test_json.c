@@ -34,7 +34,7 @@ static void strings_are_escaped(void **state)
 	check_string("\xc2\xad\xf3\xa0\x81\x81", "\"\\u00ad\\udb40\\udc41\"");
 }
 
-/* One U+FFFD for each byte that belongs to nothing. */
+/* Each invalid byte becomes one U+FFFD. */
 static void what_is_not_utf8_is_replaced(void **state)
 {
 #define R "\xef\xbf\xbd"
@@ -45,7 +45,7 @@ static void what_is_not_utf8_is_replaced(void **state)
 	check_string("\xe0\x80\xaf", "\"" R R R "\"");	     /* overlong */
 	check_string("\xed\xa0\x80", "\"" R R R "\"");	     /* surrogate */
 	check_string("\xf4\x90\x80\x80", "\"" R R R R "\""); /* above U+10FFFF */
-	check_string("\xf0\x9f\x94", "\"" R R R "\"");	     /* cut by the end */
+	check_string("\xf0\x9f\x94", "\"" R R R "\"");	     /* truncated */
 	check_string("\xe2\x82x", "\"" R R "x\"");
 	check_string("\x80\xbf", "\"" R R "\"");
 #undef R
@@ -138,7 +138,7 @@ static void decimals_are_exact(void **state)
 	"\"invalid\":0,\"over_budget\":0,\"not_understood\":0,\"sequence_gaps\":0,"                \
 	"\"left_out\":0,\"unreadable\":0,\"time_corrected\":0}"
 
-/* Without the white space that stands between. */
+/* Remove white space between tokens. */
 static void squeeze(char *text)
 {
 	char *to = text;

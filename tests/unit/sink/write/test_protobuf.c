@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The expected bytes are those of the encoding's own description. */
+/* The expected bytes are those of the encoding's documentation. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -77,7 +77,7 @@ static void messages_lie_inside_messages(void **state)
 	CHECK(&p, 0x1a, 0x09, 0x08, 0x01, 0x0a, 0x00, 0x12, 0x03, 0x08, 0x96, 0x01, 0x08, 0x02);
 }
 
-/* The length itself takes 1, 2 or 3 bytes: what stands behind it moves. */
+/* The length field takes 1, 2 or 3 bytes, so the contents move. */
 static void a_message_may_be_long(void **state)
 {
 	static const size_t sizes[] = {127, 128, 16383, 16384, 100000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the code map counts, refuses and forgets; lost events; sizes. */
+/* What the code map counts, refuses and forgets; lost events; memory sizes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -79,26 +79,26 @@ static void test_counts_by_kind(void **state)
 	begin(&f, &code_budget_default);
 	load(&f, 1, 0x100, 0x40, 1);
 	inlined(&f, 2, 1, 0x110, 0x10, 2);
-	inlined(&f, 3, 1, 0x118, 0x10, 2); /* overlaps */
-	inlined(&f, 3, 2, 0x118, 0x10, 2); /* leaves its parent */
-	inlined(&f, 3, 9, 0x118, 4, 2);	   /* no parent */
+	inlined(&f, 3, 1, 0x118, 0x10, 2); /* overlaps a sibling */
+	inlined(&f, 3, 2, 0x118, 0x10, 2); /* extends beyond its parent */
+	inlined(&f, 3, 9, 0x118, 4, 2);	   /* without a parent */
 	inlined(&f, 3, 1, 0x118, 0, 2);	   /* empty */
-	inlined(&f, 0, 1, 0x118, 4, 2);	   /* no id */
+	inlined(&f, 0, 1, 0x118, 4, 2);	   /* without an id */
 	inlined(&f, 3, 1, UINT64_MAX - 1, 4, 2);
-	inlined(&f, 3, 1, UINT64_MAX - 9, 4, 2); /* nowhere, and nowhere to wait */
+	inlined(&f, 3, 1, UINT64_MAX - 9, 4, 2); /* at an address where nothing can be loaded */
 	assert_int_equal(f.counts->inlines, 1);
 	assert_int_equal(f.counts->inline_overlap, 1);
 	assert_int_equal(f.counts->inline_outside, 1);
 	assert_int_equal(f.counts->inline_no_parent, 2);
 	assert_int_equal(f.counts->invalid, 3);
 	apply(&f, JIT_EVENT_UPDATE, 1, 0, 0x100, 4, 3);
-	apply(&f, JIT_EVENT_UPDATE, 2, 0, 0x100, 4, 3); /* not its region */
-	apply(&f, JIT_EVENT_UPDATE, 1, 0, 0x140, 4, 3); /* no region */
+	apply(&f, JIT_EVENT_UPDATE, 2, 0, 0x100, 4, 3); /* of another region */
+	apply(&f, JIT_EVENT_UPDATE, 1, 0, 0x140, 4, 3); /* of no region */
 	apply(&f, JIT_EVENT_UPDATE, 1, 0, 0x100, 0, 3); /* empty */
 	segment(&f, 1, 0x100, 0x10);
-	segment(&f, 2, 0x108, 0x10); /* across */
-	segment(&f, 3, 0x100, 0x10); /* as it was */
-	segment(&f, 5, 0x100, 0x10); /* no such type */
+	segment(&f, 2, 0x108, 0x10); /* across the border of another segment */
+	segment(&f, 3, 0x100, 0x10); /* unchanged */
+	segment(&f, 5, 0x100, 0x10); /* unknown segment type */
 	assert_int_equal(f.counts->updates, 3);
 	assert_int_equal(f.counts->update_unknown, 2);
 	assert_int_equal(f.counts->segment_overlap, 1);
@@ -112,7 +112,7 @@ static void test_counts_by_kind(void **state)
 	code_map_destroy(f.map);
 }
 
-/* What waits counts as without a parent just until it has one. */
+/* An inlined range counts as without a parent only as long as it waits for one. */
 static void test_waiting(void **state)
 {
 	struct code_budget budget = code_budget_default;
@@ -131,7 +131,7 @@ static void test_waiting(void **state)
 	assert_int_equal(f.counts->inlines, 1);
 	assert_at(&f, 0x110, 11, "b");
 	assert_at(&f, 0x114, 11, "d < b");
-	/* There is room again. Those that no load is a parent of are given up in the end. */
+	/* There is room again. Ranges whose parent never loads are dropped at last. */
 	inlined(&f, 2, 9, 0x200, 4, 12);
 	for (uint64_t i = 0; i < 20; i++)
 		load(&f, 8, 0x200, 0x10, 13 + i);
@@ -160,7 +160,7 @@ static void test_budget_of_inlines(void **state)
 	inlined(&f, 6, 1, 0x138, 0x8, 2);
 	assert_int_equal(f.counts->over_budget, 2);
 	assert_at(&f, 0x138, 2, "b");
-	/* No budget for an update: nothing is known from then on. */
+	/* An update over budget makes the code unknown from then on. */
 	apply(&f, JIT_EVENT_UPDATE, 1, 0, 0x110, 4, 10);
 	assert_int_equal(f.counts->over_budget, 3);
 	assert_at(&f, 0x110, 9, "d < c < b");
@@ -185,13 +185,13 @@ static void test_deepest(void **state)
 	assert_int_equal(code_region_levels(code_map_find(f.map, 0x1000, 2), 0, levels),
 			 CODE_LEVELS_MAX);
 	assert_int_equal(f.counts->inlines, CODE_LEVELS_MAX - 1);
-	/* The first one too deep is refused; the others have no parent. */
+	/* The first level that is too deep is refused; the levels below it have no parent. */
 	assert_int_equal(f.counts->over_budget, 1);
 	assert_int_equal(f.counts->inline_no_parent, CODE_LEVELS_MAX);
 	code_map_destroy(f.map);
 }
 
-/* 10,000 inlined methods, the innermost first, then their parents, then the region. */
+/* 10,000 inlined methods, innermost first, then their parents, then the region. */
 static void test_many(void **state)
 {
 	const uint32_t count = 10000;
@@ -215,7 +215,7 @@ static void test_many(void **state)
 
 static void test_gap(void **state)
 {
-	/* 0, 2, 4 and 6 lived on. */
+	/* Events 0, 2, 4 and 6 are still live after the gap. */
 	static const uint64_t live[] = {0, 2, 4, 6};
 	struct fixture f;
 
@@ -235,17 +235,17 @@ static void test_gap(void **state)
 	assert_at(&f, 0x108, 10, "d < b");
 	load(&f, 7, 0x400, 0x40, 10);	 /* 6 */
 	load(&f, 8, 0x500, 0x40, 10);	 /* 7: ended */
-	load(&f, 9, 0x400, 0x10, 20);	 /* 8: ended, and has ended 6 */
+	load(&f, 9, 0x400, 0x10, 20);	 /* 8: ended by 9, and ended 6 */
 	inlined(&f, 9, 5, 0x200, 8, 20); /* 9: ended */
 	assert_int_equal(f.counts->in_gap, 3);
 	assert_at(&f, 0x400, 19, "h");
 	assert_at(&f, 0x400, 20, NULL);
 	assert_at(&f, 0x500, 20, NULL);
 	assert_at(&f, 0x200, 20, "f");
-	/* Behind it all is believed again. */
+	/* Events after the gap are valid. */
 	load(&f, 10, 0x500, 0x40, 21);
 	assert_at(&f, 0x500, 21, "k");
-	/* All of it was lost, and nothing lived on. */
+	/* Another gap with nothing live. */
 	assert_int_equal(code_map_gap(f.map, 30, 30, NULL, 0), 0);
 	assert_at(&f, 0x200, 29, "f");
 	assert_at(&f, 0x200, 30, NULL);
@@ -255,7 +255,7 @@ static void test_gap(void **state)
 	code_map_destroy(f.map);
 }
 
-/* An engine is known by its DSO; a call from nowhere can be anybody's. */
+/* An engine is identified by its DSO; an event without a caller may be of any engine. */
 static void test_engines_not_known(void **state)
 {
 	struct jit_event event = {.header = {.event = JIT_EVENT_UNLOAD, .method_id = 1}};

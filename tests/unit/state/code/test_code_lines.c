@@ -14,7 +14,7 @@
 #define COUNT_MAX 12
 #define SIZE	  20
 
-/* What the header says, said by going through the table as it was sent. */
+/* A model of the header's rules: searches the table in the order it was sent. */
 static uint32_t line_of(const struct jitbpf_jit_line *sent, size_t count, uint64_t size_bytes,
 			enum line_offsets offsets, uint64_t offset)
 {
@@ -57,7 +57,7 @@ static void test_random_tables(void **state)
 							   (uint32_t)dice_roll(&dice, 4)};
 		if (count && dice_roll(&dice, 2))
 			sent[count - 1].offset = SIZE;
-		/* Exactly what it may take, so that a byte more is seen. */
+		/* Exactly the size that the table may use, plus a guard byte. */
 		table = malloc(code_lines_room(count) * sizeof(*table) + 1);
 		assert_non_null(table);
 		assert_int_equal(code_lines_copy(table, sent, count), 0);
@@ -82,7 +82,7 @@ static void test_large_table(void **state)
 
 	assert_non_null(sent);
 	assert_non_null(table);
-	/* From behind. */
+	/* In reverse order. */
 	for (uint32_t i = 0; i < count; i++)
 		sent[i] = (struct jitbpf_jit_line){4 * (uint32_t)(count - i), i + 1};
 	assert_int_equal(code_lines_copy(table, sent, count), 0);

@@ -33,7 +33,7 @@ static struct jit_event unload(uint32_t id, uint64_t address, uint64_t size_byte
 					     .code_bytes = size_bytes}};
 }
 
-/* The event's caller is taken for its engine. */
+/* Apply an event; its caller serves as its engine. */
 static void apply(struct code_map *map, struct jit_event event, uint64_t time_ns)
 {
 	assert_int_equal(code_map_apply(map, &event, event.header.caller, time_ns), 0);
@@ -63,7 +63,7 @@ static struct code_map *create(const struct code_budget *budget, uint64_t *next_
 
 static void test_region_keeps_all(void **state)
 {
-	struct jitbpf_jit_line lines[] = {{0, 3}, {8, 4}}; /* begins of ranges: as settled */
+	struct jitbpf_jit_line lines[] = {{0, 3}, {8, 4}}; /* sorted, as line ranges start */
 	unsigned char unaligned[sizeof(lines) + 1];
 	struct jit_event event = load(7, 0x1000, 64, "name");
 	const struct code_region *region;
@@ -114,7 +114,7 @@ static void test_time_decides(void **state)
 	apply(map, unload(2, 0, 0), 30);
 	assert_at(map, 0x1088, 29, "new");
 	assert_at(map, 0x1088, 30, NULL);
-	/* The first was overwritten: there is nothing left of it to unload. */
+	/* The first region was overwritten, so there is nothing left to unload. */
 	apply(map, unload(1, 0, 0), 40);
 	assert_int_equal(code_map_counts(map)->unloads, 1);
 	assert_int_equal(code_map_counts(map)->unload_unknown, 1);
@@ -127,7 +127,7 @@ static void test_unload_by_id(void **state)
 	struct code_map *map = create(NULL, &next_number);
 	struct jit_event event;
 
-	/* Parts of one function; and another engine's method of the same id. */
+	/* Parts of one function, and a method of another engine with the same id. */
 	event = load(1, 0x1000, 16, "part");
 	event.header.caller = 0xa;
 	apply(map, event, 10);
@@ -142,7 +142,7 @@ static void test_unload_by_id(void **state)
 	assert_at(map, 0x1000, 20, NULL);
 	assert_at(map, 0x2000, 20, NULL);
 	assert_at(map, 0x3000, 20, "other");
-	/* The only one left: whoever unloads it. */
+	/* The last region with this id, unloaded by another caller. */
 	event.header.caller = 0xc;
 	apply(map, event, 30);
 	assert_at(map, 0x3000, 30, NULL);
@@ -164,7 +164,7 @@ static void test_unload_of_the_latest(void **state)
 	apply(map, unload(1, 0, 0), 20);
 	assert_at(map, 0x1000, 20, "first");
 	assert_at(map, 0x2000, 20, NULL);
-	/* An unload that was overtaken by a load does not touch it. */
+	/* An unload that arrives after a later load does not affect that load. */
 	apply(map, load(9, 0x3000, 16, "reused"), 40);
 	apply(map, unload(9, 0, 0), 30);
 	assert_at(map, 0x3000, 40, "reused");
@@ -242,12 +242,12 @@ static void test_budget(void **state)
 	assert_int_equal(code_map_counts(map)->over_budget, 2);
 	apply(map, load(2, 0x2000, 16, "fourteen bytes"), 10);
 	assert_at(map, 0x2000, 10, "fourteen bytes");
-	/* What is refused has overwritten all the same. */
+	/* A refused load still ends what it overwrites. */
 	apply(map, load(3, 0x2000, 1, ""), 20);
 	assert_int_equal(code_map_counts(map)->over_budget, 3);
 	assert_at(map, 0x2000, 20, NULL);
 	assert_at(map, 0x2000, 19, "fourteen bytes");
-	/* There is room again when what ended has been forgotten. */
+	/* There is room again when ended regions have been forgotten. */
 	code_map_forget(map, 30);
 	apply(map, load(2, 0x2000, 1, "fourteen bytes"), 30);
 	assert_at(map, 0x2000, 30, "fourteen bytes");
@@ -262,7 +262,7 @@ static int add_name(void *context, const struct code_region *region)
 	return !strcmp(region->name, "c") ? 7 : 0;
 }
 
-/* What is live now, by address, until it is enough. */
+/* Iterates over the live regions by address, until the callback stops it. */
 static void test_each_in_force(void **state)
 {
 	uint64_t next_number = 0;
@@ -283,7 +283,7 @@ static void test_each_in_force(void **state)
 	code_map_destroy(map);
 }
 
-/* A region that somebody holds outlives its map, and counts while it does. */
+/* A region with a reference outlives its map, and counts against the budget. */
 static void test_held_region(void **state)
 {
 	struct code_budget budget = {.methods = 1, .name_bytes = 20, .lines = 0};
@@ -311,7 +311,7 @@ static void test_fork_and_exec(void **state)
 	apply(parent, load(1, 0x1000, 16, "inherited"), 10);
 	assert_int_equal(code_map_clone(parent, &child), 0);
 	assert_int_equal(code_map_counts(child)->loads, 0);
-	/* Both go on with the same id at the same address: for two functions. */
+	/* After the fork, parent and child use the same id and address for different functions. */
 	apply(parent, load(2, 0x2000, 16, "parent's"), 20);
 	apply(child, load(2, 0x2000, 16, "child's"), 20);
 	assert_at(parent, 0x2000, 20, "parent's");
@@ -338,7 +338,7 @@ static void test_fork_and_exec(void **state)
 #define MAPS  3
 #define STEPS 250
 
-/* What a region said; the model's values. */
+/* What a region reported; the values of the model. */
 struct said {
 	uint32_t id;
 	uint64_t caller;
@@ -369,7 +369,7 @@ static void trial_load(struct trial *trial, size_t which, uint64_t time_ns)
 	said->id = 1 + (uint32_t)dice_roll(&trial->dice, IDS);
 	said->caller = dice_roll(&trial->dice, 3);
 	snprintf(said->name, sizeof(said->name), "m%zu", trial->said_count);
-	/* The name is that of the method's first region; the source is each one's own. */
+	/* The name is that of the method's first region; each region has its own source. */
 	event = load(said->id, start, size, "method");
 	event.source = string_of(said->name);
 	event.header.caller = said->caller;
@@ -377,7 +377,7 @@ static void trial_load(struct trial *trial, size_t which, uint64_t time_ns)
 	model_insert(&trial->models[which], start, start + size, time_ns, said);
 }
 
-/* Whose regions an unload means: its caller's where it has some, else the latest one's. */
+/* An unload by id ends the regions of its caller, or else those of the latest caller. */
 static void trial_unload_id(struct trial *trial, size_t which, uint64_t time_ns)
 {
 	struct jit_event event = unload(1 + (uint32_t)dice_roll(&trial->dice, IDS), 99, 99);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Random events, applied to a code map and to a model of one that is plainly right. */
+/* Random events, applied to a code map and to a simple model of one. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #define SEEDS 1500
 #define TIMES (2 * STEPS + 8)
 
-/* What stood where at the end of a moment: a region's load, or 0. */
+/* The load in force at each address at the end of a moment, or 0. */
 struct past {
 	uint32_t stood[TIMES][MODEL_UNITS + 1];
 	uint64_t from_ns;
@@ -124,7 +124,7 @@ static void step_event(struct trial *trial, size_t which)
 	}
 }
 
-/* Some of what has come and is to come lives on. */
+/* A gap in which some earlier and later events are live. */
 static void step_gap(struct trial *trial, size_t which)
 {
 	uint64_t from_ns = trial->now_ns, to_ns = from_ns + roll(trial, 5);
@@ -138,7 +138,7 @@ static void step_gap(struct trial *trial, size_t which)
 			numbers[count++] = i;
 	}
 	assert_int_equal(code_map_gap(trial->maps[which], from_ns, to_ns, numbers, count), 0);
-	/* Events of another gap's time are none of this one's: the model knows but one. */
+	/* The model has one gap only: drop events of other gaps. */
 	model_gap(&trial->models[which], from_ns, to_ns, live);
 }
 
@@ -147,7 +147,7 @@ static void step_fork(struct trial *trial, size_t which, size_t other)
 	code_map_destroy(trial->maps[other]);
 	assert_int_equal(code_map_clone(trial->maps[which], &trial->maps[other]), 0);
 	trial->models[other] = trial->models[which];
-	/* It inherits neither what waits nor what is missing. */
+	/* The child inherits neither waiting inlines nor gaps. */
 	trial->models[other].inline_count = 0;
 	trial->models[other].has_gap = false;
 	for (size_t i = 0; i < trial->models[other].region_count; i++)
@@ -166,7 +166,7 @@ static void hold(struct trial *trial, const struct code_region *region, uint64_t
 	space_value_get((struct space_value *)&region->value);
 }
 
-/* What stands everywhere now; now and then a sample holds it. */
+/* Compare all addresses at the current time; sometimes a sample takes a reference. */
 static void compare_now(struct trial *trial, size_t which)
 {
 	struct past *past = &trial->pasts[which];
@@ -210,7 +210,7 @@ static void run_trial(struct trial *trial)
 		size_t which = roll(trial, MAPS), other = roll(trial, MAPS);
 		uint64_t kind = roll(trial, 80);
 
-		/* Each moment has one event, so that what stood in it is plain. */
+		/* One event per moment, so that its result is unambiguous. */
 		trial->now_ns++;
 		if (kind == 0) {
 			code_model_clear(&trial->models[which]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rules of the JIT API (tests/conformance/rules.c) against the code map. */
+/* The rules of the JIT API (tests/conformance/rules.c), applied to the code map. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@ static struct code_string string_of(const char *s)
 	return (struct code_string){.bytes = s, .size_bytes = s ? strlen(s) : 0};
 }
 
-/* An event happens at its number. */
+/* The time of an event is its number. */
 static void apply(struct code_map *map, const struct rule_event *rule_event, size_t number)
 {
 	struct jit_event event = {
@@ -54,7 +54,7 @@ static void assert_frames(const struct code_map *map, const struct rule *rule,
 			 (unsigned long long)query->at, text, query->frames ?: "nothing");
 }
 
-/* A sample of each moment holds what it met: later events must not change it. */
+/* The result of a query, with a reference: later events must not change it. */
 struct held {
 	const struct code_region *region;
 	const struct rule_query *query;
@@ -95,7 +95,7 @@ static void run(const struct rule *rule, bool hold)
 			space_value_get((struct space_value *)&held[held_count++].region->value);
 		}
 	}
-	/* Samples that come late find what stood at their time, once something was held. */
+	/* With references held, late samples find the code of their time. */
 	for (size_t q = 0; hold && q < RULE_QUERIES_MAX && rule->queries[q].after; q++)
 		assert_frames(map, rule, &rule->queries[q]);
 	code_map_destroy(map);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where memory runs out at any one allocation, nothing has changed, and the same
- * change works once there is memory again. The sources are here, so that their
+ * If any single allocation fails, the state is unchanged, and the same change
+ * works when memory is available again. The sources are included, so that their
  * allocations can be made to fail.
  */
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static struct space_value *value_create(void)
 	return value;
 }
 
-/* All that a map answers, for comparison. */
+/* All answers of a map, for comparison. */
 struct answers {
 	struct space_entry at[UNITS][40];
 	size_t size, history;
@@ -106,14 +106,14 @@ static int apply(struct space_map *map, const struct change *change)
 	}
 }
 
-/* Leave a tree nothing to fall back on (its cells go with the pool in the end). */
+/* Take the free cells of a tree, which the pool frees in the end. */
 static void drain(struct cow_tree *tree)
 {
 	while (tree->pool && tree->pool->free_count)
 		cow_pool_take(tree->pool);
 }
 
-/* Apply a change with ever more memory, until there is enough. Returns how often there was not. */
+/* Apply a change with increasing memory until it succeeds. Returns the number of failures. */
 static size_t apply_starved(struct space_map *map, const struct change *change, uint64_t now_ns)
 {
 	static struct answers before, after;
@@ -155,7 +155,7 @@ static void test_space_map(void **state)
 			};
 			size_t size = space_map_size(map);
 
-			/* Now and then what is there is shared, and a change must copy. */
+			/* Sometimes the map is cloned, so that a change must copy. */
 			clone = NULL;
 			if (dice_roll(&dice, 3) == 0)
 				assert_int_equal(space_map_clone(map, &clone), 0);
@@ -268,7 +268,7 @@ static void test_code_map(void **state)
 			if (dice_roll(&dice, 3) == 0)
 				assert_int_equal(code_map_clone(map, &clone), 0);
 			failures += apply_code_starved(map, &event, now_ns);
-			/* What is in force is in the index of methods, and nothing else is. */
+			/* The index of methods has exactly the regions in force. */
 			assert_int_equal(map->methods.size, space_map_size(map->space));
 			code_map_destroy(clone);
 			if (now_ns > 10)

@@ -37,7 +37,7 @@ static void test_build_id_is_identity(void **state)
 	module_table_deinit(&table);
 }
 
-/* Without one, each of device, inode, generation and path tells files apart. */
+/* Without a build ID, files differ by device, inode, generation and path. */
 static void test_file_is_identity(void **state)
 {
 	struct module_table table = {0};
@@ -96,7 +96,7 @@ static void test_get(void **state)
 	module_table_deinit(&table);
 }
 
-/* New files and those that are known, once there are too many. */
+/* Checks known and new files once the table is full. */
 static void check_rest(struct module_table *table, const struct module *known,
 		       const struct jitbpf_mapping *again)
 {

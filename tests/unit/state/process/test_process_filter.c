@@ -38,7 +38,7 @@ static void test_follows_forks(void **state)
 	struct jitbpf_record symbol = {.size_bytes = 32, .type = JITBPF_KERNEL_SYMBOL};
 
 	assert_int_equal(process_filter_add(&filter, 10, 100), 0);
-	assert_int_equal(fork_at(&filter, 1, 10, 90), 0); /* how it came to be itself */
+	assert_int_equal(fork_at(&filter, 1, 10, 90), 0); /* the tracked process itself */
 	assert_int_equal(comm_of(&filter, 10), 1);
 	assert_int_equal(comm_of(&filter, 11), 0);
 	assert_int_equal(fork_at(&filter, 10, 11, 110), 1);
@@ -57,9 +57,10 @@ static void test_pid_used_again(void **state)
 
 	assert_int_equal(process_filter_add(&filter, 10, 100), 0);
 	assert_int_equal(fork_at(&filter, 10, 11, 110), 1);
-	assert_int_equal(fork_at(&filter, 2, 11, 500), 0); /* somebody else's now */
+	/* the pid is reused by another process */
+	assert_int_equal(fork_at(&filter, 2, 11, 500), 0);
 	assert_int_equal(comm_of(&filter, 11), 0);
-	assert_int_equal(fork_at(&filter, 10, 11, 600), 1); /* and ours again */
+	assert_int_equal(fork_at(&filter, 10, 11, 600), 1); /* a child of a tracked process again */
 	assert_int_equal(comm_of(&filter, 11), 1);
 	process_filter_deinit(&filter);
 }

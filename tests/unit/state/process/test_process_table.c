@@ -132,10 +132,13 @@ static void test_start_tells_apart(void **state)
 	b = at(f, 5, 2000, 30);
 	assert_ptr_not_equal(a, b);
 	assert_ptr_equal(b->previous, a);
-	/* Nobody saw the first one's exit; but its pid is another's now. */
+	/* The exit of the first process was not seen, but its pid has been reused. */
 	assert_int_equal(a->exit_ns, 30);
 	assert_true(b->exit_ns == UINT64_MAX);
-	/* Later records with no start, and late ones with one, find their own. */
+	/*
+	 * Records without a start time find the process of their time; those
+	 * with one find their own.
+	 */
 	assert_ptr_equal(at(f, 5, 0, 31), b);
 	assert_ptr_equal(at(f, 5, 0, 29), a);
 	assert_ptr_equal(at(f, 5, 1000, 40), a);
@@ -153,7 +156,7 @@ static void test_start_is_learned(void **state)
 	assert_ptr_not_equal(at(f, 5, 1001, 30), a);
 }
 
-/* A start that is known decides, also against one that is not. */
+/* A known start time decides, also against an unknown one. */
 /* It is the process's own, whoever has the pid before or after, or is its parent. */
 static void test_inner_pid(void **state)
 {
@@ -185,7 +188,7 @@ static void test_known_start_wins(void **state)
 	assert_int_equal(fresh->start_ns, 2000);
 }
 
-/* A record of a process that is gone, and was never met, does not become the latest. */
+/* A record of an unknown process that has exited does not create the latest process of the pid. */
 static void test_older_stranger(void **state)
 {
 	struct fixture *f = *state;
@@ -215,7 +218,7 @@ static void test_exit_and_grace(void **state)
 	assert_ptr_equal(at(f, 5, 0, 20 + PROCESS_GRACE_NS), a);
 	b = at(f, 5, 0, 21 + PROCESS_GRACE_NS);
 	assert_ptr_not_equal(a, b);
-	/* One that is not known does not come to be by its exit. */
+	/* An EXIT does not create a process. */
 	exit_(f, 77, 77, 30);
 	assert_int_equal(f->table.processes.size, 2);
 }
@@ -252,7 +255,7 @@ static void test_fork_inherits(void **state)
 	assert_string_equal(name_of(f, child), "parent");
 	assert_non_null(mapping_at(child, 0x1000, 20));
 	assert_non_null(code_map_find(child->code, 0x9000, 20));
-	/* From there on each goes its way. */
+	/* After the fork, the processes differ. */
 	load(parent, 2, 0x9000, 30);
 	load(child, 2, 0xa000, 30);
 	assert_int_equal(code_map_find(child->code, 0x9000, 30)->method_id, 1);
@@ -276,7 +279,7 @@ static void test_fork_of_a_used_pid(void **state)
 	assert_null(mapping_at(child, 0x1000, 20));
 	assert_ptr_equal(at(f, 6, 0, 19), old);
 	assert_non_null(mapping_at(old, 0x1000, 19));
-	/* Its FORK comes after the child was met: late, and not another child. */
+	/* The FORK arrives after the child was seen: it is not another child. */
 	child = at(f, 9, 0, 50);
 	fork_(f, 9, 5, 45);
 	assert_ptr_equal(at(f, 9, 0, 50), child);
@@ -321,7 +324,7 @@ static void test_what_it_was_called(void **state)
 	comm(f, 5, 5, "sh", 0, 10);
 	comm(f, 5, 5, "env", JITBPF_COMM_EXEC, 20);
 	comm(f, 5, 5, "python", JITBPF_COMM_EXEC, 30);
-	comm(f, 5, 5, "late", 0, 25); /* is the name from now on all the same */
+	comm(f, 5, 5, "late", 0, 25); /* becomes the name from now on nevertheless */
 	fork_(f, 6, 5, 40);
 	assert_name_at(f, process, 9, "");
 	assert_name_at(f, process, 10, "sh");
@@ -334,7 +337,7 @@ static void test_what_it_was_called(void **state)
 	assert_int_equal(process_program_at(process, 30), 30);
 	child = at(f, 6, 0, 41);
 	assert_name_at(f, child, 41, "late");
-	assert_name_at(f, child, 5, "late"); /* it was not there yet */
+	assert_name_at(f, child, 5, "late"); /* the child did not exist yet */
 	process_table_forget(&f->table, 20);
 	assert_name_at(f, process, 19, "env");
 	process_table_forget(&f->table, 30);
@@ -355,10 +358,10 @@ static void test_called_many_names(void **state)
 	assert_int_equal(process->past.changes.size, PROCESS_PAST_MAX);
 	assert_name_at(f, process, 1099, "name 999");
 	assert_name_at(f, process, 1100 - PROCESS_PAST_MAX, "name 936");
-	assert_name_at(f, process, 5, "name 935"); /* the oldest that is known */
+	assert_name_at(f, process, 5, "name 935"); /* the oldest name that is kept */
 }
 
-/* A name of 16 bytes has no NUL: what is checked elsewhere does no harm here. */
+/* A name of 16 bytes without a NUL does no harm. */
 static void test_full_name(void **state)
 {
 	struct fixture *f = *state;
@@ -431,7 +434,7 @@ static void test_forget_retires(void **state)
 	assert_null(gone->code);
 	assert_non_null(mapping_at(lives, 0x1000, 20));
 	process_table_forget(&f->table, 10 * SECOND);
-	/* A record that knows whose it is still finds it, and does no harm. */
+	/* A record with a start time still finds the exited process, and does no harm. */
 	assert_ptr_equal(at(f, 5, 1000, SECOND), gone);
 	map(f, 5, 0x1000, "/bin/a", 7, SECOND - 1);
 	comm(f, 5, 5, "late", JITBPF_COMM_EXEC, SECOND - 1);
@@ -440,7 +443,7 @@ static void test_forget_retires(void **state)
 	assert_int_equal(f->table.active.size, 2);
 }
 
-/* Pids that are used over and over. */
+/* Pids that are reused many times. */
 static void test_many_generations(void **state)
 {
 	struct fixture *f = *state;

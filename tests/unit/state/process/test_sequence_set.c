@@ -34,7 +34,7 @@ static void test_order_means_nothing(void **state)
 	sequence_set_deinit(&set);
 }
 
-/* Where counting begins decides what is missing below the first. */
+/* The first number expected determines what is missing before the first number seen. */
 static void test_count_from(void **state)
 {
 	struct sequence_set set = {0};
@@ -67,7 +67,7 @@ static void test_ends_of_the_count(void **state)
 	sequence_set_deinit(&set);
 }
 
-/* Numbers sent to cost memory cost no more than the limit, and stay counted. */
+/* Sparse numbers of a hostile sender use no more memory than the limit, and stay counted. */
 static void test_limit(void **state)
 {
 	struct sequence_set set = {0};
@@ -81,7 +81,7 @@ static void test_limit(void **state)
 	sequence_set_deinit(&set);
 }
 
-/* Against an array of flags. */
+/* Random numbers are compared with an array of flags. */
 static void test_random(void **state)
 {
 	enum { NUMBERS = 512 };

@@ -25,7 +25,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Wherever a process has the object, and whichever part of it. */
+/* Code is found wherever a process maps the object, and whichever part it maps. */
 static void test_by_object_and_offset(void **state)
 {
 	struct fixture *f = *state;
@@ -33,7 +33,7 @@ static void test_by_object_and_offset(void **state)
 	map_shared(f, A, 0x10000, 0, 7, 1);
 	map_shared(f, B, 0x50000, 0, 7, 1);
 	map_shared(f, C, 0x90000, 0x800, 7, 1);
-	load(f, A, 1, 0x10000, "at 0", 5); /* an offset as good as any */
+	load(f, A, 1, 0x10000, "at 0", 5); /* offset 0 is an offset like any other */
 	load(f, B, 1, 0x50900, "at 900", 6);
 	assert_string_equal(runs(f, A, 0x10000, 9), "at 0");
 	assert_string_equal(runs(f, B, 0x5000f, 9), "at 0");
@@ -41,7 +41,7 @@ static void test_by_object_and_offset(void **state)
 	assert_string_equal(runs(f, A, 0x10900, 9), "at 900");
 	assert_string_equal(runs(f, C, 0x90100, 9), "at 900");
 	assert_string_equal(runs(f, C, 0x90000, 9), "");
-	assert_string_equal(runs(f, B, 0x50000, 4), ""); /* not yet */
+	assert_string_equal(runs(f, B, 0x50000, 4), ""); /* not loaded yet */
 	assert_string_equal(runs(f, B, 0x10000, 9), "");
 }
 
@@ -70,7 +70,7 @@ static void test_what_is_not_shared(void **state)
 		map_as(f, 100 + i, 0x10000, 0, cases[i].path, cases[i].flags, cases[i].device,
 		       cases[i].inode, 6);
 		assert_string_equal(runs(f, 100 + i, 0x10000, 9), cases[i].seen);
-		/* Its own code is known to itself, be that shared or not. */
+		/* Each process knows its own code, shared or not. */
 		load(f, 100 + i, 1, 0x10100, "own", 7);
 		assert_string_equal(runs(f, 100 + i, 0x10100, 9), "own");
 		assert_string_equal(runs(f, A, 0x10100, 9), *cases[i].seen ? "own" : "");
@@ -78,7 +78,7 @@ static void test_what_is_not_shared(void **state)
 	}
 }
 
-/* Each worker counts on from where the fork left its counter. */
+/* After a fork, each worker continues with its own ids. */
 static void test_ids_of_workers(void **state)
 {
 	struct fixture *f = *state;
@@ -89,7 +89,7 @@ static void test_ids_of_workers(void **state)
 	fork_to(f, C, A, 3);
 	load(f, A, 2, 0x10100, "A's 2", 4);
 	load(f, B, 2, 0x10200, "B's 2", 5);
-	load(f, C, 2, 0x10300, "", 6); /* not a part of either */
+	load(f, C, 2, 0x10300, "", 6); /* belongs to neither */
 	for (uint32_t pid = A; pid <= C; pid++) {
 		assert_string_equal(runs(f, pid, 0x10000, 9), "parent's 1");
 		assert_string_equal(runs(f, pid, 0x10100, 9), "A's 2");
@@ -100,7 +100,7 @@ static void test_ids_of_workers(void **state)
 	assert_string_equal(runs(f, A, 0x10200, 9), "B's 2");
 	assert_string_equal(runs(f, A, 0x10200, 10), "");
 	assert_string_equal(runs(f, C, 0x10100, 10), "A's 2");
-	/* But what lies over other code has taken its place, whoever says so. */
+	/* But code that overwrites other code ends it, whichever process loads it. */
 	load(f, C, 9, 0x10108, "over it", 11);
 	assert_string_equal(runs(f, A, 0x10100, 11), "");
 	assert_string_equal(runs(f, B, 0x10108, 11), "over it");
@@ -109,7 +109,7 @@ static void test_ids_of_workers(void **state)
 	assert_int_equal(code_map_counts(process_of(f, B)->code)->unloads, 1);
 }
 
-/* A call site whose DSO is not known is still one of that process. */
+/* A call site without a known DSO still identifies an engine of the process. */
 static void test_engine_not_known(void **state)
 {
 	struct fixture *f = *state;
@@ -125,7 +125,7 @@ static void test_engine_not_known(void **state)
 	assert_int_equal(code_map_counts(process_of(f, B)->code)->unload_unknown, 1);
 }
 
-/* Of a method with code in memory of both kinds, all ends. */
+/* All code of a method ends, in shared and in private memory. */
 static void test_unload_everywhere(void **state)
 {
 	struct fixture *f = *state;
@@ -144,7 +144,7 @@ static void test_unload_everywhere(void **state)
 	assert_int_equal(code_map_counts(process_of(f, A)->code)->unload_unknown, 1);
 }
 
-/* Another object, or the process's own memory, in the same place. */
+/* Another object, or private memory, is mapped at the same address. */
 static void test_mapped_over(void **state)
 {
 	struct fixture *f = *state;
@@ -174,14 +174,14 @@ static void test_exec(void **state)
 	exec_of(f, B, 3);
 	assert_string_equal(runs(f, B, 0x10000, 2), "B's");
 	assert_string_equal(runs(f, B, 0x10000, 3), "");
-	assert_string_equal(runs(f, A, 0x10000, 4), "B's"); /* it still stands there */
+	assert_string_equal(runs(f, A, 0x10000, 4), "B's"); /* still loaded there */
 	assert_int_equal(process_of(f, B)->reported_count, 0);
-	/* Its new program's method 1 is another. */
+	/* Method 1 of the new program is another method. */
 	unload(f, B, 1, 5);
 	assert_string_equal(runs(f, A, 0x10000, 5), "B's");
 }
 
-/* The code goes with the last one that has it mapped, once nobody asks for it any more. */
+/* The code is freed with the last process that maps it, once no sample needs it. */
 static void test_end_of_an_object(void **state)
 {
 	const uint64_t later = 10 * PROCESS_GRACE_NS;
@@ -200,12 +200,12 @@ static void test_end_of_an_object(void **state)
 	process_table_forget(&f->table, 2 * later);
 	assert_int_equal(f->table.shared.all.size, 0);
 	assert_null(f->table.shared.with_code);
-	/* The inode of another object now. */
+	/* The inode has been reused for another object. */
 	map_shared(f, C, 0x10000, 0, 7, 2 * later);
 	assert_string_equal(runs(f, C, 0x10000, 2 * later), "");
 }
 
-/* History goes, what stands stays. */
+/* History is forgotten, live code is kept. */
 static void test_forget(void **state)
 {
 	struct fixture *f = *state;
@@ -219,7 +219,7 @@ static void test_forget(void **state)
 	assert_string_equal(runs(f, A, 0x10000, 12), "new");
 }
 
-/* What one process has no room for is no other one's loss. */
+/* A process over its budget does not affect others. */
 static void test_budgets(void **state)
 {
 	struct code_budget budget = code_budget_default;
@@ -232,7 +232,7 @@ static void test_budgets(void **state)
 	map_as(f, A, 0x20000, 0, "//anon", MAP_PRIVATE, 0, 0, 1);
 	for (uint32_t i = 0; i < 5; i++)
 		load(f, A, 1 + i, 0x10000 + i * 0x20, "A's", 2 + i);
-	load(f, A, 9, 0x20000, "A's", 8); /* all its memory is one budget */
+	load(f, A, 9, 0x20000, "A's", 8); /* all memory of a process shares one budget */
 	load(f, B, 1, 0x10200, "B's", 8);
 	assert_int_equal(code_map_counts(process_of(f, A)->code)->loads, 2);
 	assert_int_equal(code_map_counts(process_of(f, A)->code)->over_budget, 4);
@@ -243,7 +243,7 @@ static void test_budgets(void **state)
 	(void)state;
 }
 
-/* Past so many objects, what a process reports is known to itself and its children. */
+/* Beyond the limit of objects, code is known to its process and its children only. */
 static void test_too_many_objects(void **state)
 {
 	struct fixture *f = *state;
@@ -263,7 +263,7 @@ static void test_too_many_objects(void **state)
 	assert_string_equal(runs(f, A, past, 11), "");
 }
 
-/* Objects that come and go take each other's numbers. */
+/* Objects reuse the numbers of freed ones. */
 static void test_many_objects(void **state)
 {
 	struct fixture *f = *state;
@@ -286,7 +286,7 @@ static void test_many_objects(void **state)
 		assert_int_equal(f->table.shared.all.data[i]->number, i);
 }
 
-/* Events of one process are missing: what others said still holds. */
+/* A gap in the events of one process does not affect code of others. */
 static void test_gap(void **state)
 {
 	static const uint64_t live[] = {3};
@@ -311,7 +311,7 @@ static void test_gap(void **state)
 	assert_int_equal(code_map_counts(process_of(f, A)->code)->in_gap, 1);
 }
 
-/* What a child inherited is as it was at the fork; those who go on know better. */
+/* A child inherits the code as of the fork; the running processes know more. */
 static void test_inherited(void **state)
 {
 	struct fixture *f = *state;
@@ -334,7 +334,7 @@ static void test_inherited(void **state)
 	assert_string_equal(runs(f, A, 0x10100, 9), "only B tells");
 }
 
-/* What it is told of later stands in the same object: inlined methods, updates. */
+/* Inlined methods and updates apply to the object as well. */
 static void test_other_events(void **state)
 {
 	struct fixture *f = *state;

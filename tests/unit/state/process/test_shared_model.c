@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Code in shared memory at random, against a list of all that was ever told. */
+/* Random code in shared memory, compared with a list of all loads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ struct step {
 	bool is_load;
 };
 
-/* End what the step overwrites or unloads. */
+/* End the loads that the step overwrites or unloads. */
 static void told_end(struct told *told, size_t count, const struct step *step)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ static void told_end(struct told *told, size_t count, const struct step *step)
 	}
 }
 
-/* A method that has code in an object keeps its name there. */
+/* Add a load. A method that has code in an object keeps its name there. */
 static void told_add(struct told *told, size_t count, const struct step *step)
 {
 	struct told *new = &told[count];
@@ -68,7 +68,7 @@ static void told_add(struct told *told, size_t count, const struct step *step)
 	new->id = step->id;
 }
 
-/* Where each process has each object. */
+/* Returns the address of an object in a process. */
 static uint64_t address_of(uint32_t pid, uint64_t inode)
 {
 	return 0x10000 * inode + 0x1000 * pid;

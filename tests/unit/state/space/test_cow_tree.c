@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The shape of the tree is nobody else's business: so its source is here. */
+/* The shape of the tree is private, so the source is included here. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static struct space_value *counted_create(size_t *living)
 	return &counted->value;
 }
 
-/* Check order, heights and balance. Returns the number of nodes. */
+/* Check order, heights and balance of a subtree. Returns the number of nodes. */
 static size_t check_shape(const struct cow_node *node, uint64_t low, uint64_t high)
 {
 	size_t count;
@@ -74,7 +74,7 @@ static void check_tree(const struct cow_tree *tree, struct space_value *const *e
 		assert_true(tree->root->height <= height_limit(count));
 }
 
-/* Reserve no cell more than a change is said to want. Returns the others. */
+/* Reserve exactly the cells that a change is documented to need. Returns the other free cells. */
 static struct cow_cell *reserve_exactly(struct cow_tree *tree, size_t removals, size_t insertions)
 {
 	struct cow_cell *others = NULL;
@@ -111,7 +111,7 @@ static void flip(struct cow_tree *tree, struct space_value **expected, uint64_t 
 	}
 }
 
-/* Trees that are cloned and changed at random keep their shape, and to themselves. */
+/* Trees that are cloned and changed at random stay balanced and independent. */
 static void test_random_clones(void **state)
 {
 	static struct space_value *expected[4][KEYS];
@@ -139,7 +139,7 @@ static void test_random_clones(void **state)
 	assert_int_equal(living, 0);
 }
 
-/* Addresses that only rise, or come from both sides, are what a hostile process would send. */
+/* Ascending addresses, or addresses from both ends, as a hostile process would send. */
 static void test_hostile_order(void **state)
 {
 	struct cow_tree tree = {0};
@@ -159,7 +159,7 @@ static void test_hostile_order(void **state)
 	assert_int_equal(living, 0);
 }
 
-/* A clone's change copies the way to it, not the tree. */
+/* A change of a clone copies the path to the changed node, not the tree. */
 static void test_clone_shares(void **state)
 {
 	static struct space_value *expected[KEYS];

@@ -32,7 +32,7 @@ static struct space_value *counted_create(size_t *living)
 	return &counted->value;
 }
 
-/* Insert a fresh value, which only the map then holds. */
+/* Insert a new value with one reference, that of the map. */
 static struct space_value *put(struct space_map *map, uint64_t start, uint64_t end,
 			       uint64_t time_ns, size_t *living)
 {
@@ -121,7 +121,7 @@ static void test_late(void **state)
 	assert_null(at(map, 100, 30));
 	assert_true(space_map_find(map, 100, 20, &entry));
 	assert_int_equal(entry.to_ns, 30);
-	/* One that ended since does so as well. */
+	/* An entry that has ended since does so as well. */
 	assert_int_equal(space_map_end(map, 150, c, 40), 1);
 	b = put(map, 240, 260, 25, &living);
 	assert_ptr_equal(at(map, 245, 29), b);
@@ -146,7 +146,7 @@ static void test_late_cut(void **state)
 	assert_int_equal(living, 0);
 }
 
-/* The last of all times means "still in force": no change can be of that time. */
+/* The maximum time means "still in force": no change can have that time. */
 static void test_end_of_time(void **state)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
@@ -180,7 +180,7 @@ static void test_end(void **state)
 	assert_int_equal(space_map_end(map, 100, a, 21), 0);
 	assert_ptr_equal(at(map, 150, 19), a);
 	assert_null(at(map, 150, 20));
-	/* A life of no time at all leaves nothing behind. */
+	/* A lifetime of length 0 leaves no history. */
 	a = put(map, 100, 200, 30, &living);
 	assert_int_equal(space_map_end(map, 100, a, 30), 1);
 	assert_int_equal(space_map_history(map), 1);
@@ -225,7 +225,7 @@ static void test_clear_spares_the_newer(void **state)
 	assert_ptr_equal(at(map, 100, 19), old);
 	assert_null(at(map, 100, 20));
 	assert_ptr_equal(at(map, 300, 30), new);
-	/* What comes after the clearing, but is from before it, was cleared as well. */
+	/* A change that arrives after a clear but is from before it is cleared too. */
 	late = put(map, 500, 600, 15, &living);
 	assert_ptr_equal(at(map, 500, 19), late);
 	assert_null(at(map, 500, 20));
@@ -233,7 +233,7 @@ static void test_clear_spares_the_newer(void **state)
 	assert_int_equal(living, 0);
 }
 
-/* However old a change says it is, it reaches back only over so many changes. */
+/* A late change is compared with a limited number of later changes. */
 static void test_lateness_is_limited(void **state)
 {
 	struct space_map *map = create(SPACE_END_WHOLE);
@@ -252,7 +252,7 @@ static void test_lateness_is_limited(void **state)
 	}
 	assert_ptr_equal(entry.value, late);
 	assert_in_range(entry.from_ns, count - 3 * SPACE_LATE_MAX, count - SPACE_LATE_MAX);
-	/* That ended thousands: looking back over them all once must do. */
+	/* It has ended thousands of entries; going through all of them once must suffice. */
 	late = put(map, 5, 6, 0, &living);
 	assert_true(space_map_find(map, 5, UINT64_MAX, &entry));
 	assert_ptr_equal(entry.value, late);
@@ -293,7 +293,7 @@ struct trial {
 	uint64_t now_ns;
 };
 
-/* A range that is cut is, for the model, a range of each unit for itself. */
+/* For the model, a range that can be cut is a separate range for each unit. */
 static void trial_model_insert(struct trial *trial, struct model *model, uint64_t start,
 			       uint64_t end, uint64_t time_ns, const void *value)
 {
