@@ -2,11 +2,11 @@
 """A FUSE file system of a few files that stops answering when it is told to."""
 
 import ctypes
+import mmap
 import os
-import select
+import signal
 import stat
 import struct
-import threading
 
 LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE = 1, 2, 3, 14, 15, 17, 18
 FLUSH, INIT, OPENDIR, RELEASEDIR, INTERRUPT, BATCH_FORGET = 25, 26, 27, 29, 36, 42
@@ -14,30 +14,73 @@ NAMES = {"lookup": LOOKUP, "open": OPEN, "read": READ, "flush": FLUSH}
 ENOENT, ENOSYS = 2, 38
 KEEP_CACHE = 2
 MNT_DETACH = 2
+PR_SET_PDEATHSIG = 1
 ROOT = 1
 
 libc = ctypes.CDLL(None, use_errno=True)
 
 
+class State:
+    """What the test tells the server (`silent`, `spared`) and learns from it (`hung`).
+
+    Shared memory: silent is a bit mask of opcodes (u64), spared a pid or 0 (u32), then come the
+    number of hung requests (u32) and the pid of each (u32), as far as there is room.
+    """
+
+    BYTES = 4096
+    HUNG_MAX = (BYTES - 16) // 4
+
+    def __init__(self):
+        self.memory = mmap.mmap(-1, self.BYTES)
+
+    def silence(self, opcode, spared):
+        silent, = struct.unpack_from("<Q", self.memory)
+        struct.pack_into("<QI", self.memory, 0, silent | 1 << opcode, spared or 0)
+
+    def is_silent(self, opcode, pid):
+        silent, spared = struct.unpack_from("<QI", self.memory)
+        return bool(silent >> opcode & 1) and pid != spared
+
+    def add_hung(self, pid):
+        count, = struct.unpack_from("<I", self.memory, 12)
+        if count < self.HUNG_MAX:
+            struct.pack_into("<I", self.memory, 16 + 4 * count, pid)
+            struct.pack_into("<I", self.memory, 12, count + 1)
+
+    def hung(self):
+        count, = struct.unpack_from("<I", self.memory, 12)
+        return list(struct.unpack_from(f"<{count}I", self.memory, 16))
+
+
 class StuckFilesystem:
-    """files: name -> bytes. hang(): from then on such requests of other processes get no answer."""
+    """files: name -> bytes. hang(): from then on such requests of other processes get no answer.
+
+    A process of its own serves the requests. A thread of the test could not: subprocess.Popen()
+    waits, without releasing the interpreter's lock, until its child has called exec(), and that
+    opens a file of this file system.
+    """
 
     def __init__(self, folder, files):
         self.folder = folder
         self.files = [(name.encode(), content) for name, content in files.items()]
-        self.silent, self.spared, self.hung = set(), None, []
-        self.wake = os.pipe()
+        self.state = State()
         self.fuse = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
         options = f"fd={self.fuse},rootmode=40000,user_id=0,group_id=0,allow_other"
         if libc.mount(b"stuck", folder.encode(), b"fuse", 0, options.encode()):
             raise OSError(ctypes.get_errno(), "mount")
-        self.thread = threading.Thread(target=self._serve, daemon=True)
-        self.thread.start()
+        self.server = os.fork()
+        if not self.server:
+            self._serve_until_killed()
+        os.close(self.fuse)
 
     def hang(self, what, but_for):
         """Requests of a kind ("read", ...) of processes other than but_for."""
-        self.spared = but_for
-        self.silent.add(NAMES[what])
+        self.state.silence(NAMES[what], but_for)
+
+    @property
+    def hung(self):
+        """The pids whose requests got no answer."""
+        return self.state.hung()
 
     def detach(self):
         """Nobody finds it any more; who has a file of it open or mapped keeps that."""
@@ -45,23 +88,26 @@ class StuckFilesystem:
 
     def close(self):
         """Whoever hangs is let go with an error, and the file system unmounted."""
-        os.write(self.wake[1], b"x")
-        self.thread.join()
-        for fd in (self.fuse, *self.wake):
-            os.close(fd)
+        os.kill(self.server, signal.SIGKILL)
+        os.waitpid(self.server, 0)
         self.detach()
+
+    def _serve_until_killed(self):
+        """The server: ends with the test's process, whose cleanups and output are not its own."""
+        try:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            self._serve()
+        finally:
+            os._exit(1)
 
     def _serve(self):
         while True:
-            ready, _, _ = select.select([self.fuse, self.wake[0]], [], [])
-            if self.wake[0] in ready:
-                return
             request = os.read(self.fuse, 1 << 18)
             _size, opcode, unique, node, _uid, _gid, pid = struct.unpack_from("<IIQQIII", request)
             if opcode in (FORGET, BATCH_FORGET, INTERRUPT):
                 continue
-            if opcode in self.silent and pid != self.spared:
-                self.hung.append(pid)
+            if self.state.is_silent(opcode, pid):
+                self.state.add_hung(pid)
                 continue
             error, body = self._answer(opcode, node, request[40:])
             try:
