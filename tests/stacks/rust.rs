@@ -4,7 +4,12 @@
 //! stack: _start system main /std::|core::/+ rust::main rust::outer /rust::middle/ rust::inner
 //! stack: _start system main /^(?!rust::)/+
 
-use std::hint::black_box;
+/// `value`, which the optimizer must not see through. std::hint::black_box() is stable from
+/// Rust 1.66 on only.
+fn black_box<T: Copy>(value: T) -> T {
+    // SAFETY: a reference to an initialized Copy value is valid to read from.
+    unsafe { std::ptr::read_volatile(&value) }
+}
 
 #[inline(never)]
 fn inner(turns: u32) -> u32 {
