@@ -4,6 +4,19 @@
 # Fuzz targets: each tests/fuzz/fuzz_*.c defines LLVMFuzzerTestOneInput; its
 # corpus is tests/fuzz/corpus/NAME/. `make check` replays the corpora under ASan
 # and UBSan, `make fuzz` builds the libFuzzer programs and runs each for a while.
+#
+# tests/run_tests.py runs the tests, and has the time limit of each kind; tests/check.py has
+# the parts of `make check`.
+
+# The distribution's tools alone build and run the tests: a newer Python, Rust or Node in a
+# developer's PATH would hide what fails without it.
+TEST_GOALS := check test unit replay golden shim-test random-model symbols-test frames-test \
+	code-test page-check ui-test kernel-test
+$(TEST_GOALS): export PATH := /usr/sbin:/usr/bin:/sbin:/bin
+$(TEST_GOALS): export PYTHONDONTWRITEBYTECODE := 1
+
+LANES ?= $(shell nproc)
+RUN_TESTS := tests/run_tests.py -j $(LANES)
 
 UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c'))
 UNIT_BIN := $(UNIT_SRC:%.c=$(B)/%)
@@ -101,14 +114,15 @@ $(PLT)-%: tests/unit/symbolize/plt.c
 .SECONDARY: $(INLINING_ALL) $(PLT_ALL)
 
 unit: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL)
-	$(Q)for t in $(UNIT_BIN); do $$t || exit 1; done
+	$(Q)$(RUN_TESTS) unit $(UNIT_BIN)
 
 $(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/replay.o $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
 
 replay: $(FUZZ_REPLAY)
-	$(Q)for t in $(FUZZ_REPLAY); do $$t tests/fuzz/corpus/$${t##*/replay_fuzz_} || exit 1; done
+	$(Q)$(RUN_TESTS) replay $(foreach t,$(FUZZ_REPLAY), \
+		'$t tests/fuzz/corpus/$(patsubst replay_fuzz_%,%,$(notdir $t))')
 
 build/fuzz/%: tests/fuzz/%.c $(CORE_SRC)
 	$(call say,FUZZ,$@)
@@ -131,29 +145,29 @@ $(B)/tests/workloads/%: tests/workloads/%.cpp
 KERNEL_NEEDS = all $(addprefix $(B)/tests/workloads/,onednn xbyak) \
 	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client
 
-# One file: make kernel-test TESTS=test_storm.py
+# One file: make kernel-test TESTS=test_storm.py; some tests of it: ONLY=REGEX
 kernel-test: $(KERNEL_NEEDS)
-	$(Q)BUILD=$(B) TESTS=$(or $(TESTS),test_*.py) PYTHONDONTWRITEBYTECODE=1 \
+	$(Q)BUILD=$(B) TESTS=$(or $(TESTS),test_*.py) ONLY='$(ONLY)' LANES=$(LANES) \
 		python3 tests/kernel/harness.py
 
 # --- everything --------------------------------------------------------------
 
 check:
 	$(Q)tools/install-deps.sh check
-	$(Q)$(MAKE) --no-print-directory format-check layers page-check
-	$(Q)$(MAKE) --no-print-directory all unit golden shim-test random-model symbols-test frames-test code-test
-	$(Q)$(MAKE) --no-print-directory SAN=1 unit replay
-	$(Q)$(MAKE) --no-print-directory ui-test
-	$(Q)$(MAKE) --no-print-directory kernel-test
+	$(Q)tests/check.py
+
+# For every change.
+test: unit golden replay
 
 golden: $(B)/jitbpf
-	$(Q)tests/golden/check.sh $(B)
+	$(Q)$(RUN_TESTS) golden 'tests/golden/check.sh $(B)'
 
 layers: $(B)/bpf/jitbpf.skel.h
 	$(Q)CC=$(CC) BUILD=$(B) tools/check-layers.sh
 
-.PHONY: replay kernel-test golden layers unit check
-.PRECIOUS: $(B)/tests/%.o
+.PHONY: replay kernel-test golden layers unit test check
+# Else they are deleted, and compiled anew whenever the core library changes.
+.PRECIOUS: $(B)/%.o
 
 include tests/symbols/symbols.mk
 include tests/frames/frames.mk
@@ -163,3 +177,12 @@ include tests/stacks/stacks.mk
 include tests/conformance/conformance.mk
 include tests/engines/engines.mk
 include tests/ui/ui.mk
+
+# What the tests run, built at once: tests/check.py.
+test-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(SHIM_TEST_BIN) $(RANDOM_MODEL) \
+	$(SYMBOLS)/symbolize $(SYMBOLS_ALL) $(FRAMES)/rows $(FRAMES_ALL) $(FRAMES)/code_rows $(SHAPES) \
+	$(B)/tests/ui/make_page $(KERNEL_NEEDS) $(STACKS_ALL)
+
+sanitized-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(FUZZ_REPLAY)
+
+.PHONY: test-programs sanitized-programs

@@ -27,6 +27,6 @@ $(RANDOM_MODEL): $(RANDOM_MODEL_OBJ) $(B)/libcore.a | $(B)/tests/engine/libsecon
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -lcmocka -ldl -o $@
 
 random-model: $(RANDOM_MODEL) $(B)/libjitbpf.so
-	$(Q)JITBPF_SHIM=$(abspath $(B))/libjitbpf.so timeout 300 $(RANDOM_MODEL)
+	$(Q)JITBPF_SHIM=$(abspath $(B))/libjitbpf.so $(RUN_TESTS) model $(RANDOM_MODEL)
 
 .PHONY: random-model

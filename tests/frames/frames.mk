@@ -44,7 +44,7 @@ FRAMES_LIBRARY = $(or $(shell /sbin/ldconfig -p | sed -n 's,.*\t$(1) .*x86-64.*=
 FRAMES_FILES ?= $(FRAMES_ALL) /usr/bin/php $(foreach l,$(FRAMES_LIBRARIES),$(call FRAMES_LIBRARY,$(l)))
 
 frames-test: $(FRAMES)/rows $(FRAMES_ALL)
-	$(Q)tests/frames/compare.py $(FRAMES)/rows $(FRAMES_FILES)
+	$(Q)$(RUN_TESTS) -v frames $(foreach f,$(FRAMES_FILES),'tests/frames/compare.py $(FRAMES)/rows $f')
 
 .PHONY: frames-test
 
@@ -74,6 +74,6 @@ $(FRAMES)/code_rows: $(FRAMES)/code_rows.o $(B)/user/agent/files/file_blob.o $(B
 CODE_FILES ?= $(SHAPES) /usr/bin/php $(foreach l,$(FRAMES_LIBRARIES),$(call FRAMES_LIBRARY,$(l)))
 
 code-test: $(FRAMES)/code_rows $(SHAPES)
-	$(Q)$(FRAMES)/code_rows $(CODE_FILES)
+	$(Q)$(RUN_TESTS) -v code $(foreach f,$(CODE_FILES),'$(FRAMES)/code_rows $f')
 
 .PHONY: code-test

@@ -21,6 +21,7 @@ check() # EXPECTED COMMAND...
 {
 	expected=$1
 	shift
+	echo "$expected" # the last one that is named is the one that hangs
 	if [ "$mode" = --accept ]; then
 		"$@" >"$expected"
 	elif "$@" | cmp -s - "$expected"; then

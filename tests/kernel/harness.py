@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What the kernel tests share: running jitbpf on real engines, and reading what it wrote."""
 
+import ctypes
+import functools
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +16,10 @@ import unittest
 import recording
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+
+import run_tests  # pylint: disable=wrong-import-position
+
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 JITBPF = os.path.join(BUILD, "jitbpf")
 SHIM = os.path.join(BUILD, "libjitbpf.so")
@@ -19,6 +27,10 @@ ENGINE = os.path.join(BUILD, "tests/engine/jit-engine")
 CONFORMANCE = os.path.join(BUILD, "tests/engine/conformance-client")
 ONEDNN = os.path.join(BUILD, "tests/workloads/onednn")
 PHP_SCRIPT = os.path.join(ROOT, "tests/workloads/numbers.php")
+
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
+
+libc = ctypes.CDLL(None, use_errno=True)
 
 
 def php(mode, seconds):
@@ -95,14 +107,51 @@ def leaf_jit(sample):
     return None
 
 
+def alone(test):
+    """Marks a test method, or a class of them, that no other test may run beside."""
+    test.alone = True
+    return test
+
+
+class OverTime(Exception):
+    """The runner has asked the test to end: cleanups still run."""
+
+
+def end_test(*_):
+    raise OverTime
+
+
+def run_case(case):
+    """Runs one test method, in a process and a mount namespace of its own."""
+    libc.unshare(CLONE_NEWNS)
+    libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+    signal.signal(signal.SIGTERM, end_test)
+    result = unittest.TestResult()
+    case.run(result)
+    for test, text in result.failures + result.errors + result.skipped:
+        print(f"{test}\n{text}")  # one that is skipped has shown nothing
+    return 0 if result.wasSuccessful() and not result.skipped else 1
+
+
+def cases_in(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from cases_in(test)
+        else:
+            yield test
+
+
 def main(folder=os.path.dirname(os.path.abspath(__file__))):
     if os.geteuid() != 0:
         sys.exit("the kernel tests need root")
     suite = unittest.defaultTestLoader.discover(folder, os.environ.get("TESTS", "test_*.py"))
-    result = unittest.TextTestRunner(verbosity=2, stream=sys.stdout).run(suite)
-    failed = len(result.failures) + len(result.errors) + len(result.skipped)
-    print(f"{result.testsRun - failed} passed, {failed} failed")
-    sys.exit(1 if failed or not result.testsRun else 0)
+    wanted, tests = re.compile(os.environ.get("ONLY", "")), []
+    for case in filter(lambda case: wanted.search(case.id()), cases_in(suite)):
+        method = getattr(case, case._testMethodName)
+        tests.append(run_tests.Test(case.id(), functools.partial(run_case, case),
+                                    getattr(method, "alone", getattr(case, "alone", False))))
+    lanes = int(os.environ.get("LANES", "1"))
+    sys.exit(0 if run_tests.Runner("kernel").run(tests, lanes) else 1)
 
 
 if __name__ == "__main__":

@@ -220,9 +220,11 @@ class StrayDebugInfo(KernelTest):
         self.files.hang("lookup", None)
 
     def build(self, name):
+        """With a build ID of its own: tests that run beside this one install debug info, too."""
         path = os.path.join(self.folder, name)
         source = PROGRAM.replace("__attribute__", "static __attribute__") \
-                        .replace("busy_in_stuck_file", f"busy_{name}")
+                        .replace("busy_in_stuck_file", f"busy_{name}") + \
+            f'const char folder[] = "{self.folder}";\n'
         subprocess.run(["cc", "-x", "c", "-O1", "-g", "-static", "-Wl,--build-id", "-o", path, "-"],
                        input=source.encode(), check=True)
         return path

@@ -47,12 +47,14 @@ class KernelNames(harness.KernelTest):
         timer.start()
         run = self.record(options=["-a", "-F", "999", "-d", "4"])
         timer.join()
-        frames = {f for s in run.script() for f in s.frames if f.address >> 63}
-        of_kernel = [f for f in frames if f.module == KERNEL]
-        of_bpf = [f for f in frames if f.module == BPF and f.name.endswith("_jit_event")]
+        # A caller is where its call instruction is, which may be the last one of its function.
+        frames = {(f, depth > 0) for s in run.script() for depth, f in enumerate(s.frames)
+                  if f.address >> 63}
+        of_kernel = [f for f in frames if f[0].module == KERNEL]
+        of_bpf = [f for f in frames if f[0].module == BPF and f[0].name.endswith("_jit_event")]
         self.assertGreater(len(of_kernel), 50)
         self.assertGreater(len(of_bpf), 0)
-        for frame in of_kernel + of_bpf:
-            start, names = symbols[0].before(frame.address)
+        for frame, is_caller in of_kernel + of_bpf:
+            start, names = symbols[0].before(frame.address - is_caller)
             self.assertIn((frame.name, frame.module), names, frame)
             self.assertEqual(frame.address - start, int(frame.offset, 16), frame)

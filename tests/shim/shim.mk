@@ -16,6 +16,6 @@ $(SHIM_TEST_BIN): $(B)/%: $(B)/%.o $(SHIM_TEST_OBJ)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ -lcmocka -lpthread -ldl -o $@
 
 shim-test: $(SHIM_TEST_BIN) $(B)/libjitbpf.so
-	$(Q)for t in $(SHIM_TEST_BIN); do JITBPF_SHIM=$(abspath $(B))/libjitbpf.so timeout 120 $$t || exit 1; done
+	$(Q)JITBPF_SHIM=$(abspath $(B))/libjitbpf.so $(RUN_TESTS) shim $(SHIM_TEST_BIN)
 
 .PHONY: shim-test

@@ -61,7 +61,7 @@ SYMBOLS_ALL := $(addprefix $(SYMBOLS)/,gcc-5 gcc-5-relative gcc-4-lto gcc-5-pack
 	clang-4-split rust-usual rust-v0)
 
 symbols-test: $(SYMBOLS)/symbolize $(SYMBOLS_ALL)
-	$(Q)for f in $(SYMBOLS_ALL); do tests/symbols/compare.py $(SYMBOLS)/symbolize $$f || exit 1; done
-	$(Q)tests/symbols/compare.py $(SYMBOLS)/symbolize --libc
+	$(Q)$(RUN_TESTS) -v symbols $(foreach f,$(SYMBOLS_ALL) --libc, \
+		'tests/symbols/compare.py $(SYMBOLS)/symbolize $f')
 
 .PHONY: symbols-test

@@ -6,9 +6,7 @@ $(B)/tests/ui/make_page: $(B)/tests/ui/make_page.o $(B)/libcore.a
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -lcmocka -o $@
 
 ui-test: $(B)/tests/ui/make_page $(B)/jitbpf
-	$(Q)tests/ui/check-timelines.sh $(B)
-	$(Q)PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_ledger.py $(B)/jitbpf \
-		tests/golden/php.jitbpf tests/golden/storm.jitbpf
-	$(Q)tests/ui/check-page.sh $(B)
+	$(Q)$(RUN_TESTS) -v ui 'tests/ui/check-page.sh $(B)' 'tests/ui/check-timelines.sh $(B)' \
+		'python3 tests/ui/check_ledger.py $(B)/jitbpf $(wildcard tests/golden/*.jitbpf)'
 
 .PHONY: ui-test

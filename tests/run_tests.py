@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""run_tests.py [-j LANES] [-v] KIND COMMAND...
+
+Runs tests, each in a process of its own and within the time limit of its kind, and names
+those that failed or ran too long. A COMMAND is one line for the shell. LANES tests run at a
+time (1). The output of a test is shown if it failed, or with -v. Nothing that a test
+started is left running. The kernel tests (tests/kernel/harness.py) run by the same rules.
+"""
+
+import argparse
+import collections
+import contextlib
+import ctypes
+import os
+import re
+import select
+import signal
+import sys
+import tempfile
+import time
+
+# Seconds. Some ten times what the slowest test of a kind takes, sanitizers included: the limit
+# is for tests that hang, and a slow machine must not reach it.
+LIMITS = {
+    "unit": 120,     # a program of tests/unit
+    "replay": 120,   # a fuzz target over its corpus
+    "golden": 60,    # the recordings in all formats
+    "shim": 120,     # a program of tests/shim
+    "model": 300,    # random events against the model of the JIT API
+    "symbols": 120,  # one program against llvm-symbolizer
+    "frames": 300,   # all programs against readelf
+    "code": 300,     # rows of machine code against call frame information
+    "ui": 300,       # one script with its browser
+    "kernel": 180,   # one test method on the real kernel
+}
+SIGNALS = (signal.SIGTERM, signal.SIGKILL)  # upon the first a kernel test cleans up
+GRACE_S = 10  # from one to the next
+PR_SET_CHILD_SUBREAPER = 36
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+# main() runs in the test's process and returns its exit status. A test that is alone runs while
+# no other does.
+Test = collections.namedtuple("Test", "name main alone", defaults=[False])
+
+
+def command(line):
+    """The test that a line for the shell is."""
+    def main():
+        os.execvp("sh", ["sh", "-c", "exec " + line])
+    return Test(line, main)
+
+
+class Running:
+    """A test that was started: its process, and the file that its output goes to."""
+
+    def __init__(self, test, limit_s):
+        self.test, self.limit_s = test, limit_s
+        self.output = tempfile.TemporaryFile()
+        self.begin = time.monotonic()
+        self.deadline, self.signals = self.begin + limit_s, list(SIGNALS)
+        self.pid = os.fork()
+        if not self.pid:
+            self.be_test()
+        self.fd = os.pidfd_open(self.pid)
+
+    def be_test(self):
+        status = 1
+        try:
+            os.setpgid(0, 0)  # a terminal's Ctrl-C is for the runner
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            # Processes that a test leaves behind become its children, so that they are found.
+            libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            for fd in (1, 2):
+                os.dup2(self.output.fileno(), fd)
+            status = self.test.main()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(status)
+
+    def is_stuck(self):
+        """Past the deadline, send SIGTERM, then SIGKILL; true if neither ended the test."""
+        if time.monotonic() < self.deadline:
+            return False
+        if self.signals:
+            os.kill(self.pid, self.signals.pop(0))
+            self.deadline = time.monotonic() + GRACE_S
+            return False
+        return True
+
+    def finish(self):
+        """The reason why the test failed, or None; and its output."""
+        os.close(self.fd)
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        status = os.waitstatus_to_exitcode(status)
+        self.output.seek(0)
+        text = self.output.read().decode(errors="replace")
+        self.output.close()
+        if not pid or len(self.signals) < len(SIGNALS):
+            return f"over its time limit of {self.limit_s} s", text
+        if status < 0:
+            return f"killed by {signal.Signals(-status).name}", text
+        return f"exit status {status}" if status else None, text
+
+
+def children(pid):
+    out = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError), \
+                    open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+                out += map(int, file.read().split())
+    return out
+
+
+def kill_orphans(running):
+    """Ends what ended tests left behind: whatever is our child, but no running test."""
+    end = time.monotonic() + GRACE_S
+    while time.monotonic() < end:  # a process that not even SIGKILL ends stays
+        left = set(children(os.getpid())) - {test.pid for test in running}
+        if not left:
+            return
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.001)
+
+
+def cases_of(text):
+    """How many cases a program of cmocka says that it ran; of another test it is one."""
+    return sum(map(int, re.findall(r"^\[==========\].* (\d+) test\(s\) run", text, re.M))) or 1
+
+
+class Runner:
+    def __init__(self, kind, verbose=False):
+        self.kind, self.verbose, self.limit_s = kind, verbose, LIMITS[kind]
+        self.running, self.cases, self.failed = [], 0, []
+
+    def run(self, tests, lanes=1):
+        """Run them, those that are alone at the end; whether all passed and there were any."""
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        begin = time.monotonic()
+        try:
+            self.run_lanes([test for test in tests if not test.alone], lanes)
+            self.run_lanes([test for test in tests if test.alone], 1)
+        finally:
+            kill_orphans([])
+        for name, reason in self.failed:
+            print(f"FAILED  {name}: {reason}")
+        print(f"{self.kind}: {self.cases} passed, {len(self.failed)} failed, "
+              f"{time.monotonic() - begin:.1f} s", flush=True)
+        return not self.failed and bool(tests)
+
+    def run_lanes(self, tests, lanes):
+        tests = list(tests)
+        while tests or self.running:
+            while tests and len(self.running) < lanes:
+                self.running.append(Running(tests.pop(0), self.limit_s))
+            self.wait()
+
+    def wait(self):
+        """Until a test has ended or its time has."""
+        poll = select.poll()
+        for running in self.running:
+            poll.register(running.fd, select.POLLIN)
+        soonest = min(running.deadline for running in self.running)
+        ended = {fd for fd, _ in poll.poll(max(0, soonest - time.monotonic()) * 1000 + 1)}
+        for running in list(self.running):
+            if running.fd in ended or running.is_stuck():
+                self.running.remove(running)
+                self.show(running, *running.finish())
+                kill_orphans(self.running)
+
+    def show(self, running, reason, text):
+        seconds = time.monotonic() - running.begin
+        name = running.test.name
+        if reason:
+            self.failed.append((name, reason))
+        else:
+            self.cases += cases_of(text)
+        print(f"{'FAILED' if reason else '    ok'} {seconds:6.1f} s  {name}"
+              f"{': ' + reason if reason else ''}", flush=True)
+        if text and (reason or self.verbose):
+            print("".join("\t" + line for line in text.splitlines(True)).rstrip("\n"), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("-j", dest="lanes", type=int, default=1)
+    parser.add_argument("-v", dest="verbose", action="store_true")
+    parser.add_argument("kind", choices=LIMITS)
+    parser.add_argument("commands", nargs="*")
+    args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    runner = Runner(args.kind, args.verbose)
+    return 0 if runner.run(map(command, args.commands), args.lanes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
