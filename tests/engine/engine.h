@@ -25,8 +25,9 @@ struct engine {
 struct worker {
 	struct engine *engine;
 	size_t first_slot;
-	uint64_t rate; /* its share, per second; 0: as fast as possible */
-	uint64_t end_ns;
+	uint64_t rate;	 /* its share, per second; 0: as fast as possible */
+	uint64_t end_ns; /* of CLOCK_MONOTONIC */
+	uint64_t cpu_ns; /* of the thread: until then it goes on, even past end_ns */
 	uint64_t loads;
 	uint64_t calls;
 	uint64_t load_cpu_ns;
@@ -46,6 +47,16 @@ static inline void sleep_ns(uint64_t ns)
 			      .tv_nsec = (long)(ns % 1000000000u)};
 
 	nanosleep(&ts, NULL);
+}
+
+/*
+ * True once a thread that runs code has had its time. On a busy machine it runs past end_ns, until
+ * it has had as much CPU time as on an idle one: a profiler takes as many samples of it.
+ */
+static inline bool worker_is_done(const struct worker *worker)
+{
+	return clock_ns(CLOCK_MONOTONIC) >= worker->end_ns &&
+	       clock_ns(CLOCK_THREAD_CPUTIME_ID) >= worker->cpu_ns;
 }
 
 /* Write the slot's next function, tell the collector, and only then let it be called. */

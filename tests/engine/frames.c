@@ -179,7 +179,7 @@ static void frames_work(struct worker *worker)
 	uint64_t slots = engine->options.slots, due, written;
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC), now_ns = start_ns;
 
-	for (; now_ns < worker->end_ns; now_ns = clock_ns(CLOCK_MONOTONIC)) {
+	for (; !worker_is_done(worker); now_ns = clock_ns(CLOCK_MONOTONIC)) {
 		due = 1 + (uint64_t)((__uint128_t)(now_ns - start_ns) * worker->rate / NS);
 		if (worker->loads < due)
 			frames_load(worker, arena_slot(&engine->arena,

@@ -20,7 +20,8 @@ static const struct row {
 	const char *help;
 } rows[] = {
 #define AT(member) offsetof(struct options, member)
-	{"seconds", SECONDS, AT(seconds), 0, 86400, "how long to run [5; hostile: 1]"},
+	{"seconds", SECONDS, AT(seconds), 0, 86400,
+	 "how long to run; each thread that runs code takes as much CPU time, too [5; hostile: 1]"},
 	{"rate", NUMBER, AT(rate), 0, 100000000,
 	 "loads a second of all threads, 0 as fast as possible [1000]"},
 	{"slots", NUMBER, AT(slots), 1, 1u << 20, "addresses of each thread [16]"},

@@ -55,7 +55,7 @@ static void storm_work(struct worker *worker)
 	uint64_t slots = engine->options.slots;
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC), due, written;
 
-	while (clock_ns(CLOCK_MONOTONIC) < worker->end_ns) {
+	while (!worker_is_done(worker)) {
 		due = worker->rate ? loads_due(worker, start_ns) : worker->loads + 1;
 		for (uint64_t i = 0; i < slots && worker->loads < due; i++)
 			storm_rewrite(worker);
@@ -73,7 +73,7 @@ static void hot_work(struct worker *worker)
 
 	engine_load(engine, code, name, atomic_fetch_add(&engine->next_generation, 1));
 	worker->loads++;
-	while (clock_ns(CLOCK_MONOTONIC) < worker->end_ns) {
+	while (!worker_is_done(worker)) {
 		code_call(code);
 		worker->calls++;
 	}
@@ -141,8 +141,8 @@ int workers_run(struct engine *engine, void (*work)(struct worker *worker), stru
 	uint64_t rate = engine->options.rate && engine->options.rate < threads
 				? threads
 				: engine->options.rate;
-	uint64_t end_ns =
-		clock_ns(CLOCK_MONOTONIC) + (uint64_t)(engine->options.seconds * (double)NS);
+	uint64_t seconds_ns = (uint64_t)(engine->options.seconds * (double)NS);
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + seconds_ns;
 	AUTO_FREE struct thread *all = calloc(threads, sizeof(*all));
 	struct worker sum = {.engine = engine};
 	int err = 0;
@@ -156,6 +156,7 @@ int workers_run(struct engine *engine, void (*work)(struct worker *worker), stru
 			.first_slot = i * engine->options.slots,
 			.rate = rate / threads + (i < rate % threads),
 			.end_ns = end_ns,
+			.cpu_ns = seconds_ns,
 		};
 	}
 	/* The first one is this thread, so that main() is at the root of its stacks. */

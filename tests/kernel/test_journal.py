@@ -57,7 +57,7 @@ class Late(Journal):
         self.assertEqual(jit["sequence_gaps"], 0)
         names = self.leaves(run, process.pid)
         self.assertGreater(sum(n for name, n in names.items() if name.startswith("TRACE-")),
-                           0.5 * sum(names.values()))
+                           0.5 * sum(names.values()), names)
         self.assertEqual(run.summary()["samples"]["code_unknown"], 0)
 
     def test_engine(self):

@@ -1,7 +1,8 @@
 <?php
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Keeps PHP's JIT busy for as many seconds as are asked for: small loops, calls,
-// arrays and floats, so that many traces are compiled and all kinds of code run.
+// Keeps PHP's JIT busy for as many seconds as are asked for, and until it has taken as much CPU
+// time: small loops, calls, arrays and floats, so that many traces are compiled and all kinds of
+// code run.
 
 function mandelbrot(int $size): int
 {
@@ -56,12 +57,20 @@ function words(int $count): int
     return count($seen);
 }
 
+function cpu_seconds(): float
+{
+    $usage = getrusage();
+    return $usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec'] +
+        ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) / 1e6;
+}
+
 // numbers.php SECONDS [ROUNDS]: with ROUNDS, a fixed amount of work, however long it takes.
-$end = microtime(true) + (float)($argv[1] ?? 3);
+$seconds = (float)($argv[1] ?? 3);
+$end = microtime(true) + $seconds;
 $rounds = (int)($argv[2] ?? 0);
 $sum = $round = 0;
 do {
     $sum += mandelbrot(120) + sieve(30000) + fibonacci(20) + words(5000);
     $round++;
-} while ($rounds ? $round < $rounds : microtime(true) < $end);
+} while ($rounds ? $round < $rounds : microtime(true) < $end || cpu_seconds() < $seconds);
 echo $sum, "\n";

@@ -7,6 +7,7 @@
  *   onednn SECONDS [THREADS [PRIMITIVES IN THE CACHE]]
  */
 #include <chrono>
+#include <ctime>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -46,12 +47,24 @@ static void multiply(const engine &eng, stream &s, memory::dim m, memory::dim n,
 	s.wait();
 }
 
-static void work(int number, std::chrono::steady_clock::time_point end)
+/* When there has been enough: the process takes as much CPU time, too. */
+struct end {
+	std::chrono::steady_clock::time_point time;
+	double cpu_seconds;
+
+	bool has_come() const
+	{
+		return std::chrono::steady_clock::now() >= time &&
+		       (double)std::clock() / CLOCKS_PER_SEC >= cpu_seconds;
+	}
+};
+
+static void work(int number, struct end end)
 {
 	engine eng(engine::kind::cpu, 0);
 	stream s(eng);
 
-	for (int i = number; std::chrono::steady_clock::now() < end; i++)
+	for (int i = number; !end.has_come(); i++)
 		multiply(eng, s, 32 + i % 5 * 16, 64 + i % 3 * 16, 96 + i % 7 * 8, 200);
 }
 
@@ -59,9 +72,10 @@ int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 3;
 	int count = argc > 2 ? atoi(argv[2]) : 2;
-	auto end = std::chrono::steady_clock::now() +
-		   std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-			   std::chrono::duration<double>(seconds));
+	struct end end = {std::chrono::steady_clock::now() +
+				  std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+					  std::chrono::duration<double>(seconds)),
+			  seconds};
 	std::vector<std::thread> threads;
 
 	set_primitive_cache_capacity(argc > 3 ? atoi(argv[3]) : 0);
