@@ -62,6 +62,26 @@ static bool takes_files_place(const struct unwinder *u, const struct walked_proc
 	return mapping && !(mapping->owner & UNWIND_OWNER_CODE);
 }
 
+void unwinder_forget_processes(struct unwinder *u, struct process *const *processes, size_t count)
+{
+	uint32_t kept = 0;
+
+	if (!count)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		struct walked_process *walked = unwind_processes_find(&u->processes, processes[i]);
+
+		if (walked)
+			unwind_processes_drop(&u->processes, walked);
+	}
+	for (uint32_t i = 0; i < u->wanted_count; i++) {
+		if (u->wanted[i].process->mappings)
+			u->wanted[kept++] = u->wanted[i];
+	}
+	u->wanted_count = kept;
+	unwind_regions_forget_retired(&u->regions);
+}
+
 void unwinder_code_changed(struct unwinder *u, const struct process *process, uint64_t address,
 			   uint64_t size_bytes)
 {

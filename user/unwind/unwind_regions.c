@@ -200,10 +200,23 @@ int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answ
  */
 static bool stood_there(const struct unwind_region *region, uint64_t time_ns)
 {
-	struct code_site site = code_site_at(region->process, region->address, time_ns);
+	struct code_site site;
 
+	if (!region->process)
+		return false;
+	site = code_site_at(region->process, region->address, time_ns);
 	return region->read_ns <= region->process->exit_ns && site.kind == LOCATION_JIT &&
 	       !site.offset && code_region_origin(site.region) == region->origin;
+}
+
+void unwind_regions_forget_retired(struct unwind_regions *regions)
+{
+	for (uint64_t number = regions->oldest; number < regions->newest; number++) {
+		struct unwind_region *region = &regions->slots[number % REGIONS_MAX];
+
+		if (region->process && !region->process->mappings)
+			region->process = NULL;
+	}
 }
 
 uint32_t unwind_regions_settle(struct unwind_regions *regions, uint64_t known_ns)

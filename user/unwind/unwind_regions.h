@@ -27,7 +27,7 @@ enum unwind_region_state {
 struct unwind_region {
 	enum unwind_region_state state;
 	uint64_t origin;
-	const struct process *process; /* process whose memory is read */
+	const struct process *process; /* whose memory is read; NULL once it was retired */
 	uint64_t address;	       /* start of the region in that process */
 	uint64_t read_ns;	       /* when the code was read */
 	uint8_t *copy; /* copy of the code while it is requested; NULL if the code is read */
@@ -53,11 +53,15 @@ const struct unwind_region *unwind_regions_find(const struct unwind_regions *reg
 
 /*
  * Add a region that starts at address in a process, in state
- * UNWIND_REGION_ASKED. The process must outlive the table. Returns 0, -EBUSY
+ * UNWIND_REGION_ASKED. The process outlives the region, or is passed to
+ * unwind_regions_forget_retired() once it is retired. Returns 0, -EBUSY
  * (all slots have pending requests) or -ENOMEM.
  */
 int unwind_regions_ask(struct unwind_regions *regions, uint64_t origin,
 		       const struct process *process, uint64_t address);
+
+/* Drop the pointers to retired processes: their memory is not read any more. */
+void unwind_regions_forget_retired(struct unwind_regions *regions);
 
 /*
  * Attach a copy of the code to a requested region; the table takes it over.

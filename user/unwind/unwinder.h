@@ -15,6 +15,7 @@
 #define JITBPF_UNWIND_UNWINDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "unwind/unwind_tables.h"
@@ -73,6 +74,10 @@ int unwinder_collect(struct unwinder *unwinder, uint64_t wait_ns, uint64_t known
  * Its published mappings are renewed or withdrawn by unwinder_publish().
  */
 void unwinder_process_changed(struct unwinder *unwinder, const struct process *process);
+
+/* Drop all pointers to processes that are about to be freed; all of them have been retired. */
+void unwinder_forget_processes(struct unwinder *unwinder, struct process *const *processes,
+			       size_t count);
 
 /*
  * Report that JIT code of a process was loaded or unloaded in [address, address

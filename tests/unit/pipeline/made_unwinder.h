@@ -28,6 +28,7 @@ struct unwinder {
 	struct unwinder_counts counts;
 	struct made_change changes[MADE_CHANGES_MAX];
 	size_t change_count;
+	size_t forgotten; /* processes, in unwinder_forget_processes() */
 };
 
 /* The only instance. */
@@ -92,6 +93,14 @@ int unwinder_collect(struct unwinder *unwinder, uint64_t wait_ns, uint64_t known
 	unwinder->waited_ns += wait_ns;
 	unwinder->known_ns = known_ns;
 	return unwinder->came;
+}
+
+void unwinder_forget_processes(struct unwinder *unwinder, struct process *const *processes,
+			       size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		made_require(!processes[i]->mappings);
+	unwinder->forgotten += count;
 }
 
 static inline void made_note(struct unwinder *unwinder, struct made_change change)

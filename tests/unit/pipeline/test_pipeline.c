@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/analysis/analysis_state.h"
+#include "pipeline/pipeline_state.h"
 #include "pipeline/record/replay_source.h"
 #include "tests/unit/pipeline/made_run.h"
 
@@ -97,6 +97,41 @@ static void test_fates(void **state)
 	assert_sums(ledger);
 	assert_int_equal(pipeline_progress(run->pipeline).samples, 14);
 	assert_int_equal(pipeline_progress(run->pipeline).code_unknown, 3);
+}
+
+/* Processes that come and go are freed; the ledger keeps what was counted of them. */
+static void test_ended_processes_are_freed(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct made_run *run = *state;
+	struct process_table *processes = &run->pipeline->analysis->processes;
+	struct jitbpf_lost_samples *lost;
+	const struct ledger *ledger;
+	uint64_t time_ns = 3 * second, ip = LIB;
+
+	for (uint32_t i = 0; i < 1000; i++, time_ns += second) {
+		uint32_t pid = 1000 + i % 300;
+
+		make_task(run, JITBPF_FORK, time_ns, pid, MADE_PID);
+		make_sample_of(run, time_ns + 1, pid, 5000 + i, &ip, 1);
+		make_task(run, JITBPF_EXIT, time_ns + 2, pid, 0);
+		made_round(run, time_ns + 10);
+		run->seen_count = 0; /* they are more than it keeps */
+		assert_true(processes->processes.size < 40);
+	}
+	/* Of one that was freed long ago, and one that still has its row only. */
+	lost = make_record(run, JITBPF_LOST_SAMPLES, sizeof(*lost), time_ns);
+	lost->pid = 1000;
+	lost->start_ns = 5000;
+	lost->count = 3;
+	ledger = made_finish(run, time_ns + 20);
+	assert_int_equal(ledger_taken(ledger), 1003);
+	assert_int_equal(ledger->processes.size, 1000);
+	for (size_t i = 0; i < ledger->processes.size; i++) {
+		assert_int_equal(ledger->processes.data[i].pid, 1000 + i % 300);
+		assert_int_equal(ledger->processes.data[i].start_ns, 5000 + i);
+		assert_int_equal(ledger->processes.data[i].fate[FATE_LOST], i ? 0 : 3);
+	}
 }
 
 /* If all samples are the same, the stack cache counts the same fates as the look-up. */
@@ -373,6 +408,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(test_fates),
+		TEST(test_ended_processes_are_freed),
 		TEST(test_fates_of_the_cache),
 		TEST(test_stacks_that_collide),
 		TEST(test_kernel_frames_are_no_user_frames),

@@ -220,6 +220,26 @@ static void test_pid_again(void **state)
 	assert_null(world_published(w, PID));
 }
 
+/* The process is retired and freed without a report of its end: nothing points to it any more. */
+static void test_retired_process(void **state)
+{
+	struct world *w = *state;
+	struct process *before = world_process(w, PID), *after;
+
+	sample(w, PID, NOW, LIB + 800);
+	assert_non_null(world_published(w, PID));
+	assert_int_equal(process_table_at(&w->processes, PID, 8, NOW + 10, &after), 0);
+	process_table_forget(&w->processes, NOW + 100 * 1000000000ull);
+	assert_null(before->mappings);
+	process_table_forget(&w->processes, NOW + 100 * 1000000000ull);
+	assert_int_equal(w->processes.leaving.size, 1);
+	unwinder_forget_processes(w->unwinder, w->processes.leaving.data, 1);
+	assert_null(world_published(w, PID));
+	process_table_forget(&w->processes, NOW + 100 * 1000000000ull);
+	assert_int_equal(unwinder_collect(w->unwinder, 0, NOW + 100 * 1000000000ull), 0);
+	assert_int_equal(unwinder_publish(w->unwinder, NOW + 100 * 1000000000ull), 0);
+}
+
 /* JIT code in the mapping of a file makes it memory, whether it is mapped again or not. */
 static void test_code_in_a_files_place(void **state)
 {
@@ -483,6 +503,7 @@ int main(void)
 		TEST(test_exec),
 		TEST(test_fork_and_exit),
 		TEST(test_pid_again),
+		TEST(test_retired_process),
 		TEST(test_code_in_a_files_place),
 		TEST(test_page_of_code),
 		TEST(test_code_changes),

@@ -25,35 +25,19 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 		a->symbols = *options->symbols;
 		a->has_symbols = true;
 	}
-	if (options->filter) {
+	if (options->filter)
 		a->filter = *options->filter;
-		a->ledger.filtered = sample_filter_is_set(options->filter);
-	}
 	a->stack_cache = calloc(STACK_CACHE_SLOTS, sizeof(*a->stack_cache));
 	if (!a->stack_cache)
 		return -ENOMEM;
 	err = string_pool_create(&a->strings);
 	err = err ?: space_map_create(SPACE_END_WHOLE, &a->kernel_code);
-	err = err ?: frame_table_create(a->strings, &a->frames);
-	err = err ?: recorded_frames_create(a->strings, &a->recorded);
+	err = err ?: epoch_create(0, &a->modules, options->view, &a->epoch);
 	if (err)
 		return err;
+	a->epoch->ledger.filtered = sample_filter_is_set(&a->filter);
 	process_table_init(&a->processes, a->strings, &a->modules,
 			   options->budget ?: &code_budget_default, options->line_rules);
-	a->info = (struct run_info){.event = "", .command = "", .host = "", .kernel = ""};
-	a->view = (struct view){
-		.info = &a->info,
-		.strings = a->strings,
-		.modules = &a->modules,
-		.locations = &a->locations,
-		.frames = a->frames,
-		.profile = &a->profile,
-		.ledger = &a->ledger,
-	};
-	if (options->view)
-		a->view.options = *options->view;
-	if (a->view.options.by == VIEW_BY_TID)
-		a->view.threads = &a->threads;
 	*ret = TAKE_PTR(a);
 	return 0;
 }
@@ -62,20 +46,12 @@ void analysis_destroy(struct analysis *a)
 {
 	if (!a)
 		return;
-	vec_for_each (sink, &a->sinks)
-		sink->ops->destroy(sink->sink);
-	vec_deinit(&a->sinks);
+	epoch_destroy(a->epoch);
 	vec_for_each (sequences, &a->sequences)
 		jit_sequences_deinit(sequences);
 	vec_deinit(&a->sequences);
 	vec_deinit(&a->throttled_since);
-	vec_deinit(&a->ledger.processes);
 	free(a->stack_cache);
-	profile_deinit(&a->profile);
-	thread_counts_deinit(&a->threads);
-	location_table_deinit(&a->locations);
-	recorded_frames_destroy(a->recorded);
-	frame_table_destroy(a->frames);
 	process_table_deinit(&a->processes);
 	space_map_destroy(a->kernel_code);
 	module_table_deinit(&a->modules);
@@ -83,62 +59,38 @@ void analysis_destroy(struct analysis *a)
 	free(a);
 }
 
-/* Copy a string into the pool, which lives as long as the analysis. */
-static int keep(struct analysis *a, const char *s, const char **ret)
-{
-	uint32_t number;
-	int err = string_pool_add(a->strings, s, strlen(s), &number);
-
-	if (!err)
-		*ret = string_pool_get(a->strings, number);
-	return err;
-}
-
 int analysis_set_info(struct analysis *a, const struct run_info *info)
 {
-	struct run_info copy = *info;
-	int err;
-
-	err = keep(a, info->event, &copy.event);
-	err = err ?: keep(a, info->command, &copy.command);
-	err = err ?: keep(a, info->host, &copy.host);
-	err = err ?: keep(a, info->kernel, &copy.kernel);
-	if (!err)
-		a->info = copy;
-	return err;
+	a->round_ns = info->start_ns;
+	return epoch_set_info(a->epoch, info);
 }
 
 int analysis_add_sink(struct analysis *a, const struct sink_ops *ops, FILE *out)
 {
 	struct analysis_sink added = {.ops = ops, .out = out};
-	int err = vec_reserve(&a->sinks, a->sinks.size + 1);
+	int err = vec_reserve(&a->epoch->sinks, a->epoch->sinks.size + 1);
 
 	err = err ?: ops->create(out, &added.sink);
-	return err ?: vec_push(&a->sinks, added);
+	return err ?: vec_push(&a->epoch->sinks, added);
 }
 
 struct ledger_process *analysis_ledger_row(struct analysis *a, const struct process *process)
 {
-	struct ledger_process *row;
+	uint32_t row;
 
-	while (a->ledger.processes.size <= process->number) {
-		if (vec_push(&a->ledger.processes, (struct ledger_process){0}))
-			return NULL;
-	}
-	row = &a->ledger.processes.data[process->number];
-	row->pid = process->pid;
-	row->comm = process->comm;
-	return row;
+	return epoch_row(a->epoch, a->strings, process, &row)
+		       ? NULL
+		       : &a->epoch->ledger.processes.data[row];
 }
 
 static int take_frames(struct analysis *a, const struct jitbpf_frames_chunk *chunk)
 {
 	int err;
 
-	a->has_recorded = true;
-	err = recorded_frames_add(a->recorded, chunk);
+	a->epoch->has_recorded = true;
+	err = recorded_frames_add(a->epoch->recorded, chunk);
 	if (err == -EBADMSG)
-		a->ledger.malformed_records++;
+		a->epoch->ledger.malformed_records++;
 	return err == -EBADMSG ? 0 : err;
 }
 
@@ -183,18 +135,47 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	}
 }
 
+/* Put what is known of a process only at its end, or at the run's, into its ledger row. */
+static void complete_row(struct analysis *a, const struct process *process)
+{
+	struct ledger_process *row = epoch_find_row(a->epoch, process);
+	uint32_t comm;
+
+	if (!row)
+		return;
+	if (!epoch_comm(a->epoch, a->strings, process->comm, &comm))
+		row->comm = comm;
+	row->inner_pid = process->inner_pid;
+	row->jit.incomplete = process->jit_assembly.incomplete;
+	if (process->slot < a->sequences.size)
+		row->jit.sequence_gaps = jit_sequences_gaps(&a->sequences.data[process->slot]);
+}
+
+/* A process is about to be freed. */
+static void drop_process(struct analysis *a, const struct process *process)
+{
+	complete_row(a, process);
+	if (process->slot >= a->sequences.size)
+		return;
+	jit_sequences_deinit(&a->sequences.data[process->slot]);
+	a->sequences.data[process->slot] = (struct jit_sequences){0};
+}
+
 int analysis_end_round(struct analysis *a, uint64_t time_ns)
 {
-	uint64_t before_ns = a->info.start_ns + a->info.duration_ns;
+	uint64_t before_ns = a->round_ns;
 
-	if (time_ns > a->info.start_ns)
-		a->info.duration_ns = time_ns - a->info.start_ns;
+	if (time_ns > a->round_ns)
+		a->round_ns = time_ns;
+	a->epoch->info.duration_ns = a->round_ns - a->epoch->info.start_ns;
 	/*
 	 * History counts from the round before: a round can be longer than history is kept, and
 	 * samples deferred in it come with the next one.
 	 */
 	if (before_ns > ANALYSIS_HISTORY_NS && before_ns >= a->forget_ns) {
 		a->forget_ns = before_ns + FORGET_STEP_NS;
+		vec_for_each (process, &a->processes.leaving)
+			drop_process(a, *process);
 		process_table_forget(&a->processes, before_ns - ANALYSIS_HISTORY_NS);
 		space_map_forget(a->kernel_code, before_ns - ANALYSIS_HISTORY_NS);
 	}
@@ -203,7 +184,7 @@ int analysis_end_round(struct analysis *a, uint64_t time_ns)
 
 void analysis_count_malformed(struct analysis *a, uint64_t count)
 {
-	a->ledger.malformed_records += count;
+	a->epoch->ledger.malformed_records += count;
 }
 
 static void add_jit_counts(struct jit_counts *all, const struct jit_counts *one)
@@ -217,27 +198,22 @@ static void add_jit_counts(struct jit_counts *all, const struct jit_counts *one)
 /* Fold what is known only at the end into the ledger. */
 static void complete_ledger(struct analysis *a)
 {
-	uint64_t end_ns = a->info.start_ns + a->info.duration_ns;
+	uint64_t end_ns = a->round_ns;
 
 	vec_for_each (since, &a->throttled_since) {
 		if (*since && *since < end_ns)
-			a->ledger.throttled_ns += end_ns - *since;
+			a->epoch->ledger.throttled_ns += end_ns - *since;
 		*since = 0;
 	}
-	a->ledger.counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = a->modules.over_budget;
-	for (uint32_t i = 0; i < a->ledger.processes.size; i++) {
-		struct ledger_process *row = &a->ledger.processes.data[i];
-		struct process *process = a->processes.processes.data[i];
-		struct jit_counts *jit = &row->jit, *all = &a->ledger.jit;
-
-		jit_assembly_flush(&process->jit_assembly);
-		jit->incomplete = process->jit_assembly.incomplete;
-		row->comm = process->comm;
-		row->inner_pid = process->inner_pid;
-		if (i < a->sequences.size)
-			jit->sequence_gaps = jit_sequences_gaps(&a->sequences.data[i]);
-		add_jit_counts(all, jit);
+	a->epoch->ledger.counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = a->modules.over_budget;
+	vec_for_each (process, &a->processes.processes) {
+		if (!*process)
+			continue;
+		jit_assembly_flush(&(*process)->jit_assembly);
+		complete_row(a, *process);
 	}
+	vec_for_each (row, &a->epoch->ledger.processes)
+		add_jit_counts(&a->epoch->ledger.jit, &row->jit);
 }
 
 int analysis_finish(struct analysis *a)
@@ -248,9 +224,9 @@ int analysis_finish(struct analysis *a)
 
 int analysis_write(struct analysis *a, FILE *out)
 {
-	vec_for_each (sink, &a->sinks) {
+	vec_for_each (sink, &a->epoch->sinks) {
 		if (sink->out == out)
-			return sink->ops->finish(sink->sink, &a->view);
+			return sink->ops->finish(sink->sink, &a->epoch->view);
 	}
 	return -EINVAL;
 }
@@ -258,18 +234,18 @@ int analysis_write(struct analysis *a, FILE *out)
 struct analysis_progress analysis_progress(const struct analysis *a)
 {
 	struct analysis_progress progress = {
-		.code_unknown = a->ledger.fate[FATE_CODE_UNKNOWN],
-		.samples = ledger_taken(&a->ledger),
+		.code_unknown = a->epoch->ledger.fate[FATE_CODE_UNKNOWN],
+		.samples = ledger_taken(&a->epoch->ledger),
 	};
 
-	for (size_t i = 0; i < a->ledger.processes.size; i++)
-		progress.jit_methods += a->ledger.processes.data[i].jit.methods;
+	for (size_t i = 0; i < a->epoch->ledger.processes.size; i++)
+		progress.jit_methods += a->epoch->ledger.processes.data[i].jit.methods;
 	return progress;
 }
 
 const struct view *analysis_view(const struct analysis *a)
 {
-	return &a->view;
+	return &a->epoch->view;
 }
 
 const struct module_table *analysis_modules(const struct analysis *a)

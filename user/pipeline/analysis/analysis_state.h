@@ -7,29 +7,18 @@
 #include "locate/locate.h"
 #include "pipeline/analysis/jit_sequences.h"
 #include "pipeline/analysis/analysis.h"
+#include "pipeline/analysis/epoch.h"
 #include "pipeline/analysis/sample_filter.h"
-#include "profile/ledger.h"
-#include "profile/profile.h"
-#include "sink/thread_counts.h"
 #include "state/process/process_table.h"
-#include "symbolize/frame_table.h"
-#include "symbolize/recorded_frames.h"
 #include "uapi/recording.h"
-
-/* One output. */
-struct analysis_sink {
-	const struct sink_ops *ops;
-	struct sink *sink;
-	FILE *out;
-};
 
 /* A stack that was located, good while nothing has changed in its process. */
 struct stack_cache_slot {
 	uint64_t hash;
 	uint64_t generation;
 	uint64_t time_ns;
-	uint32_t process;
-	uint32_t comm;
+	uint32_t process; /* number */
+	uint32_t comm;	  /* number in the state's pool */
 	uint32_t node;
 	uint16_t raw_user_frames; /* of the stack; user_frames are left after locating */
 	uint16_t kernel_frames;
@@ -45,33 +34,26 @@ struct analysis {
 	struct symbol_service symbols;
 	bool has_symbols;
 	struct sample_filter filter;
-	struct run_info info;
-	struct view view;
 
-	struct string_pool *strings;
+	/* The state. */
+	struct string_pool *strings; /* names of processes */
 	struct module_table modules;
 	struct process_table processes;
 	struct space_map *kernel_code;
 	uint64_t kernel_code_count;
-	struct location_table locations;
-	struct frame_table *frames;
-	struct recorded_frames *recorded;
-	bool has_recorded; /* the source brought names: nobody else is asked */
-	struct profile profile;
-	struct thread_counts threads; /* where the view wants them */
-	struct ledger ledger;
-	VEC(struct analysis_sink) sinks;
-
-	struct located_stack located;
-	struct stack_cache_slot *stack_cache;
-	uint64_t forget_ns;  /* history is gone through again from then on */
-	uint64_t changed_ns; /* the latest time at which anything but a sample happened */
-	VEC(struct jit_sequences) sequences; /* by process number */
+	VEC(struct jit_sequences) sequences; /* by process slot */
 	VEC(uint64_t) throttled_since;	     /* by CPU; 0: is not */
-	uint32_t requested;		     /* locations below it have been asked for */
+	uint64_t round_ns;		     /* time of the last round */
+	uint64_t forget_ns;		     /* time from which on history is dropped again */
+
+	struct epoch *epoch;
+
+	struct located_stack located; /* scratch space */
+	struct stack_cache_slot *stack_cache;
+	uint64_t changed_ns; /* the latest time at which anything but a sample happened */
 };
 
-/* The ledger's row of a process. NULL: no memory. */
+/* The ledger row of a process in the current epoch. NULL: no memory. */
 struct ledger_process *analysis_ledger_row(struct analysis *a, const struct process *process);
 
 /* samples.c, jit_events.c, rare_events.c: apply one record. Return 0 or negative errno. */

@@ -23,10 +23,8 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 {
 	struct sink_code code = {
 		.time_ns = jit_time(jit),
-		.process = process->number,
 		.pid = process->pid,
 		.tid = jit->tid,
-		.comm = process->comm,
 		.method_id = event->header.method_id,
 		.address = event->header.address,
 		.size_bytes = event->header.code_bytes,
@@ -35,18 +33,22 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 	bool wanted = false;
 	int err = 0;
 
-	vec_for_each (sink, &a->sinks)
+	vec_for_each (sink, &a->epoch->sinks)
 		wanted |= sink->ops->code != NULL;
 	if (!wanted || !(loads || code.gone) ||
 	    !sample_filter_passes_event(&a->filter, code.pid, code.tid, code.time_ns,
 					string_pool_get(a->strings, process->comm),
-					a->info.start_ns))
+					a->epoch->info.start_ns))
 		return 0;
+	err = epoch_comm(a->epoch, a->strings, process->comm, &code.comm);
+	err = err ?: epoch_row(a->epoch, a->strings, process, &code.process);
+	if (err)
+		return err;
 	if (loads)
 		code.region = find_loaded(process, jit->h.time_ns, &code);
-	vec_for_each (sink, &a->sinks) {
+	vec_for_each (sink, &a->epoch->sinks) {
 		if (sink->ops->code && !err)
-			err = sink->ops->code(sink->sink, &a->view, &code);
+			err = sink->ops->code(sink->sink, &a->epoch->view, &code);
 	}
 	return err;
 }

@@ -8,11 +8,11 @@ static struct jit_sequences *sequences_of(struct analysis *a, const struct proce
 {
 	struct jit_sequences *sequences;
 
-	while (a->sequences.size <= process->number) {
+	while (a->sequences.size <= process->slot) {
 		if (vec_push(&a->sequences, (struct jit_sequences){0}))
 			return NULL;
 	}
-	sequences = &a->sequences.data[process->number];
+	sequences = &a->sequences.data[process->slot];
 	jit_sequences_begin(sequences, process->program_ns);
 	return sequences;
 }
@@ -151,7 +151,7 @@ int analysis_take_jit(struct analysis *a, const struct jitbpf_jit *jit)
 int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journal)
 {
 	size_t live = (journal->h.size_bytes - sizeof(*journal)) / sizeof(journal->live[0]);
-	uint64_t round_ns = a->info.start_ns + a->info.duration_ns, from_ns;
+	uint64_t round_ns = a->round_ns, from_ns;
 	struct jit_sequences *sequences;
 	struct ledger_process *row;
 	struct process *process;

@@ -14,7 +14,7 @@ static int intern(struct analysis *a, const char *s, uint32_t *ret)
 		*ret = 0;
 		return 0;
 	}
-	return shown_name_add(a->strings, s, strlen(s), ret);
+	return shown_name_add(a->epoch->strings, s, strlen(s), ret);
 }
 
 /* What a symbolizer found, put into the frame table. */
@@ -22,7 +22,7 @@ static int take_symbols(void *context, uint32_t location, const struct symbol_fr
 			uint32_t count)
 {
 	struct analysis *a = context;
-	bool kernel = a->locations.locations.data[location].kind == LOCATION_KERNEL;
+	bool kernel = a->epoch->locations.locations.data[location].kind == LOCATION_KERNEL;
 	struct frame frames[SYMBOL_FRAMES_MAX];
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -41,18 +41,19 @@ static int take_symbols(void *context, uint32_t location, const struct symbol_fr
 		if (err)
 			return err;
 	}
-	return frame_table_set(a->frames, location, frames, count);
+	return frame_table_set(a->epoch->frames, location, frames, count);
 }
 
 int analysis_request_names(struct analysis *a)
 {
 	struct symbol_service *symbols = &a->symbols;
-	uint32_t count = (uint32_t)a->locations.locations.size;
+	uint32_t count = (uint32_t)a->epoch->locations.locations.size;
 
-	if (!a->has_symbols || a->has_recorded)
+	if (!a->has_symbols || a->epoch->has_recorded)
 		return 0;
-	for (; a->requested < count; a->requested++) {
-		const struct location *location = &a->locations.locations.data[a->requested];
+	for (; a->epoch->requested < count; a->epoch->requested++) {
+		const struct location *location =
+			&a->epoch->locations.locations.data[a->epoch->requested];
 		const struct module *module = NULL;
 		int err;
 
@@ -60,7 +61,7 @@ int analysis_request_names(struct analysis *a)
 			module = module_table_get(&a->modules, (uint32_t)location->owner);
 		else if (location->kind != LOCATION_KERNEL)
 			continue;
-		err = symbols->request(symbols->context, a->requested, location, module);
+		err = symbols->request(symbols->context, a->epoch->requested, location, module);
 		if (err)
 			return err;
 	}
@@ -70,7 +71,8 @@ int analysis_request_names(struct analysis *a)
 static int jit_name(struct analysis *a, const struct code_level *code, uint32_t *ret)
 {
 	AUTO_FREE char *name = NULL;
-	int err = method_name(code->class_name, code->name, !a->view.options.no_demangle, &name);
+	int err = method_name(code->class_name, code->name, !a->epoch->view.options.no_demangle,
+			      &name);
 
 	return err ?: intern(a, name, ret);
 }
@@ -110,7 +112,7 @@ static int name_jit(struct analysis *a, uint32_t number, const struct location *
 		err = jit_name(a, &codes[i], &frames[i].name);
 		err = err ?: intern(a, codes[i].source, &frames[i].file);
 	}
-	return err ?: frame_table_set(a->frames, number, frames, count);
+	return err ?: frame_table_set(a->epoch->frames, number, frames, count);
 }
 
 static int name_kernel_code(struct analysis *a, uint32_t number, const struct location *location)
@@ -122,7 +124,7 @@ static int name_kernel_code(struct analysis *a, uint32_t number, const struct lo
 
 	err = intern(a, code->name, &frame.name);
 	err = err ?: intern(a, bpf ? "[bpf]" : "[kernel.kallsyms]", &frame.module);
-	return err ?: frame_table_set(a->frames, number, &frame, 1);
+	return err ?: frame_table_set(a->epoch->frames, number, &frame, 1);
 }
 
 /* Where nobody knew the name, the frame still says what it lies in. */
@@ -142,12 +144,12 @@ static int name_default(struct analysis *a, uint32_t number, const struct locati
 	} else {
 		return 0; /* anonymous or unknown: the sinks say so */
 	}
-	return err ?: frame_table_set(a->frames, number, &frame, 1);
+	return err ?: frame_table_set(a->epoch->frames, number, &frame, 1);
 }
 
 static int name_location(struct analysis *a, uint32_t number)
 {
-	const struct location *location = &a->locations.locations.data[number];
+	const struct location *location = &a->epoch->locations.locations.data[number];
 	const struct module *module = NULL;
 	const struct frame *frames;
 	uint32_t count;
@@ -158,15 +160,15 @@ static int name_location(struct analysis *a, uint32_t number)
 		return name_kernel_code(a, number, location);
 	if (location->kind == LOCATION_NATIVE)
 		module = module_table_get(&a->modules, (uint32_t)location->owner);
-	frames = recorded_frames_find(a->recorded, location, module, &count);
+	frames = recorded_frames_find(a->epoch->recorded, location, module, &count);
 	if (frames)
-		return frame_table_set(a->frames, number, frames, count);
+		return frame_table_set(a->epoch->frames, number, frames, count);
 	return name_default(a, number, location);
 }
 
 static void count_trouble(struct analysis *a, bool asked)
 {
-	uint64_t *counters = a->ledger.counters;
+	uint64_t *counters = a->epoch->ledger.counters;
 	struct symbolizer_counts counts = {0};
 
 	if (asked && a->symbols.counts)
@@ -174,20 +176,20 @@ static void count_trouble(struct analysis *a, bool asked)
 	counters[JITBPF_COUNT_DEBUG_REFUSED] += counts.debug_refused;
 	counters[JITBPF_COUNT_DEBUG_DROPPED] += counts.debug_dropped;
 	counters[JITBPF_COUNT_SPLITS_MISSING] += counts.splits_missing;
-	counters[JITBPF_COUNT_NAMES_LEFT_OUT] += recorded_frames_left_out(a->recorded);
+	counters[JITBPF_COUNT_NAMES_LEFT_OUT] += recorded_frames_left_out(a->epoch->recorded);
 }
 
 int analysis_complete_names(struct analysis *a)
 {
-	uint32_t count = (uint32_t)a->locations.locations.size, known;
+	uint32_t count = (uint32_t)a->epoch->locations.locations.size, known;
 	int err = analysis_request_names(a);
-	bool asked = a->has_symbols && !a->has_recorded;
+	bool asked = a->has_symbols && !a->epoch->has_recorded;
 
 	if (!err && asked)
 		err = a->symbols.collect(a->symbols.context, true, take_symbols, a);
 	count_trouble(a, asked);
 	for (uint32_t i = 0; i < count && !err; i++) {
-		if (!frame_table_get(a->frames, i, &known))
+		if (!frame_table_get(a->epoch->frames, i, &known))
 			err = name_location(a, i);
 	}
 	return err;

@@ -30,7 +30,7 @@ int analysis_take_kernel_symbol(struct analysis *a, const struct jitbpf_kernel_s
 	if (!symbol->size_bytes)
 		return 0; /* a program that is interpreted */
 	if (symbol->address + symbol->size_bytes < symbol->address) {
-		a->ledger.malformed_records++;
+		a->epoch->ledger.malformed_records++;
 		return 0;
 	}
 	code = malloc(sizeof(*code) + name_bytes);
@@ -54,7 +54,7 @@ int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *thr
 	uint64_t *since;
 
 	if (throttle->cpu >= 65536) {
-		a->ledger.malformed_records++;
+		a->epoch->ledger.malformed_records++;
 		return 0;
 	}
 	while (a->throttled_since.size <= throttle->cpu) {
@@ -65,33 +65,56 @@ int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *thr
 	}
 	since = &a->throttled_since.data[throttle->cpu];
 	if (!(throttle->h.flags & JITBPF_THROTTLE_END)) {
-		a->ledger.throttles++;
+		a->epoch->ledger.throttles++;
 		*since = throttle->h.time_ns;
 	} else if (*since) {
 		if (throttle->h.time_ns > *since)
-			a->ledger.throttled_ns += throttle->h.time_ns - *since;
+			a->epoch->ledger.throttled_ns += throttle->h.time_ns - *since;
 		*since = 0;
 	}
 	return 0;
 }
 
+/*
+ * The row of a process and the name it has there. Losses are reported at the end, when the process
+ * may have been freed: then only its row is left, if it has one in this epoch.
+ */
+static int row_of_lost(struct analysis *a, const struct jitbpf_lost_samples *lost,
+		       struct ledger_process **ret)
+{
+	struct process *process =
+		process_table_find(&a->processes, lost->pid, lost->start_ns, lost->h.time_ns);
+	int err = 0;
+
+	for (size_t i = a->epoch->ledger.processes.size; i-- && !process;) {
+		struct ledger_process *row = &a->epoch->ledger.processes.data[i];
+
+		if (row->pid == lost->pid && row->start_ns == lost->start_ns) {
+			*ret = row;
+			return 0;
+		}
+	}
+	if (!process)
+		err = process_table_at(&a->processes, lost->pid, lost->start_ns, lost->h.time_ns,
+				       &process);
+	if (err)
+		return err;
+	*ret = analysis_ledger_row(a, process);
+	return *ret ? 0 : -ENOMEM;
+}
+
 int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *lost)
 {
 	struct ledger_process *row;
-	struct process *process;
-	int err = process_table_at(&a->processes, lost->pid, lost->start_ns, lost->h.time_ns,
-				   &process);
+	int err = row_of_lost(a, lost, &row);
 
 	if (err)
 		return err;
 	if (!sample_filter_passes_lost(&a->filter, lost->pid,
-				       string_pool_get(a->strings, process->comm)))
+				       string_pool_get(a->epoch->strings, row->comm)))
 		return 0;
-	row = analysis_ledger_row(a, process);
-	if (!row)
-		return -ENOMEM;
 	row->fate[FATE_LOST] += lost->count;
-	a->ledger.fate[FATE_LOST] += lost->count;
+	a->epoch->ledger.fate[FATE_LOST] += lost->count;
 	return 0;
 }
 
@@ -100,7 +123,7 @@ void analysis_take_counters(struct analysis *a, const struct jitbpf_counters *co
 	size_t count = (counters->h.size_bytes - sizeof(*counters)) / sizeof(uint64_t);
 
 	for (size_t i = 0; i < count && i < JITBPF_COUNTER_MAX; i++)
-		a->ledger.counters[i] += counters->values[i];
+		a->epoch->ledger.counters[i] += counters->values[i];
 }
 
 int analysis_take_info(struct analysis *a, const struct jitbpf_info_chunk *chunk)

@@ -20,7 +20,7 @@ static struct stack_cache_slot *cache_slot(struct analysis *a, uint64_t hash)
 /* How many of a stack's kernel frames the view leaves out: all or none. */
 static uint32_t hidden_frames(const struct analysis *a, uint32_t kernel_frames)
 {
-	return a->view.options.kernel == VIEW_KERNEL_HIDDEN ? kernel_frames : 0;
+	return a->epoch->view.options.kernel == VIEW_KERNEL_HIDDEN ? kernel_frames : 0;
 }
 
 /* Locate the stack and enter it into the profile; fills *slot, which the cache may keep. */
@@ -29,8 +29,9 @@ static int locate_sample(struct analysis *a, const struct process *process, uint
 			 struct stack_cache_slot *slot)
 {
 	struct located_stack *located = &a->located;
-	int err = locate_stack(&a->locations, a->kernel_code, process, stack, time_ns, located);
-	uint32_t hidden = hidden_frames(a, located->kernel_frames);
+	int err = locate_stack(&a->epoch->locations, a->kernel_code, process, stack, time_ns,
+			       located);
+	uint32_t hidden = hidden_frames(a, located->kernel_frames), epoch_comm_number, row;
 
 	if (err)
 		return err;
@@ -40,7 +41,12 @@ static int locate_sample(struct analysis *a, const struct process *process, uint
 	slot->user_end = (uint8_t)located->user_end;
 	slot->code_unknown = located->code_unknown;
 	slot->comm = comm;
-	return profile_node_of(&a->profile, process->number, comm, located->locations + hidden,
+	err = epoch_comm(a->epoch, a->strings, comm, &epoch_comm_number);
+	err = err ?: epoch_row(a->epoch, a->strings, process, &row);
+	if (err)
+		return err;
+	return profile_node_of(&a->epoch->profile, row, epoch_comm_number,
+			       located->locations + hidden,
 			       located->kernel_frames + located->user_frames - hidden, &slot->node);
 }
 
@@ -62,16 +68,16 @@ static int count_sample(struct analysis *a, const struct process *process,
 	if (!row)
 		return -ENOMEM;
 	row->fate[fate]++;
-	a->ledger.fate[fate]++;
+	a->epoch->ledger.fate[fate]++;
 	if (fate == FATE_STACK_CUT) {
 		row->cut[slot->user_end]++;
-		a->ledger.cut[slot->user_end]++;
+		a->epoch->ledger.cut[slot->user_end]++;
 	}
 	if (sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS) {
 		row->frame_pointers++;
-		a->ledger.frame_pointers++;
+		a->epoch->ledger.frame_pointers++;
 	}
-	profile_count(&a->profile, slot->node);
+	profile_count(&a->epoch->profile, slot->node);
 	return 0;
 }
 
@@ -89,27 +95,27 @@ static int feed_sinks(struct analysis *a, const struct jitbpf_sample *sample,
 		.kernel_frames = slot->kernel_frames - hidden,
 		.user_frames = slot->user_frames,
 	};
-	bool wanted = a->view.threads;
+	bool wanted = a->epoch->view.threads;
 	int err;
 
-	vec_for_each (sink, &a->sinks)
+	vec_for_each (sink, &a->epoch->sinks)
 		wanted |= sink->ops->sample != NULL;
 	if (!wanted)
 		return 0;
-	err = string_pool_add(a->strings, sample->comm, sizeof(sample->comm), &out.comm);
+	err = string_pool_add(a->epoch->strings, sample->comm, sizeof(sample->comm), &out.comm);
 	if (err)
 		return err;
-	if (a->view.threads)
-		err = thread_counts_add(&a->threads, &out);
+	if (a->epoch->view.threads)
+		err = thread_counts_add(&a->epoch->threads, &out);
 	if (err)
 		return err;
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		out.regs = (const struct jitbpf_user_regs *)(sample->ips + sample->kernel_frames +
 							     sample->user_frames);
-	vec_for_each (sink, &a->sinks) {
+	vec_for_each (sink, &a->epoch->sinks) {
 		if (!sink->ops->sample)
 			continue;
-		err = sink->ops->sample(sink->sink, &a->view, &out);
+		err = sink->ops->sample(sink->sink, &a->epoch->view, &out);
 		if (err)
 			return err;
 	}
@@ -188,7 +194,7 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 	if (err)
 		return err;
 	if (!sample_filter_passes(&a->filter, sample, string_pool_get(a->strings, comm),
-				  a->info.start_ns))
+				  a->epoch->info.start_ns))
 		return 0;
 	err = located_sample(a, process, comm, &stack, sample->h.time_ns, &located);
 	err = err ?: count_sample(a, process, sample, &located);

@@ -132,6 +132,10 @@ static int end_round(struct intake *intake, uint64_t time_ns, bool last)
 	err = err ?: intake_complete_stacks(intake, time_ns, last);
 	if (!err && last)
 		err = emit_rest(intake);
+	/* The consumer frees these processes when its round ends. */
+	if (intake->unwinder)
+		unwinder_forget_processes(intake->unwinder, intake->processes->leaving.data,
+					  intake->processes->leaving.size);
 	/* The consumer's round ends after an error too: what it has is whole. */
 	end_err = intake->consumer.end_round(intake->consumer.context, time_ns);
 	return err ?: end_err;

@@ -44,10 +44,15 @@ void process_table_init(struct process_table *table, struct string_pool *strings
 
 void process_table_deinit(struct process_table *table)
 {
-	vec_for_each (process, &table->processes)
-		process_free(*process);
+	vec_for_each (process, &table->processes) {
+		if (*process)
+			process_free(*process);
+	}
 	vec_deinit(&table->processes);
+	vec_deinit(&table->free_slots);
 	vec_deinit(&table->active);
+	vec_deinit(&table->retired);
+	vec_deinit(&table->leaving);
 	index_map_deinit(&table->index);
 	shared_code_table_deinit(&table->shared);
 }
@@ -64,10 +69,10 @@ static bool equal(const void *items, uint32_t item, const void *key)
 
 static struct process *latest_of(const struct process_table *table, uint32_t pid)
 {
-	uint32_t number =
+	uint32_t slot =
 		index_map_find(&table->index, hash_of(pid), equal, table->processes.data, &pid);
 
-	return number == INDEX_MAP_NONE ? NULL : table->processes.data[number];
+	return slot == INDEX_MAP_NONE ? NULL : table->processes.data[slot];
 }
 
 /* Whether it can be the one that a record of that start and time means. */
@@ -116,22 +121,34 @@ static bool is_later(const struct process *a, const struct process *b)
 	return a->from_ns >= b->from_ns;
 }
 
+/* Make room for the ends of all processes, so that none fails for want of memory. */
+static int reserve_ends(struct process_table *table)
+{
+	size_t all = table->processes.size + 1;
+
+	return vec_reserve(&table->retired, all) || vec_reserve(&table->leaving, all) ||
+			       vec_reserve(&table->free_slots, all)
+		       ? -ENOMEM
+		       : 0;
+}
+
 /* Add a process to those of its pid. Takes it over, but on failure. */
 static int add(struct process_table *table, struct process *process)
 {
 	struct process *latest = latest_of(table, process->pid), *next = latest;
-	uint32_t number = (uint32_t)table->processes.size;
+	bool reuse = table->free_slots.size;
+	uint32_t slot = reuse ? table->free_slots.data[table->free_slots.size - 1]
+			      : (uint32_t)table->processes.size;
 
-	if (table->processes.size >= UINT32_MAX - 1 ||
-	    vec_reserve(&table->processes, table->processes.size + 1) ||
-	    vec_reserve(&table->active, table->active.size + 1))
+	if (table->next_number == UINT32_MAX || vec_reserve(&table->processes, (size_t)slot + 1) ||
+	    vec_reserve(&table->active, table->active.size + 1) || reserve_ends(table))
 		return -ENOMEM;
-	process->number = number;
+	process->slot = slot;
 	if (!latest || is_later(process, latest)) {
-		if (index_map_insert(&table->index, hash_of(process->pid), number))
+		if (index_map_insert(&table->index, hash_of(process->pid), slot))
 			return -ENOMEM;
 		if (latest) {
-			index_map_remove(&table->index, hash_of(process->pid), latest->number);
+			index_map_remove(&table->index, hash_of(process->pid), latest->slot);
 			end(latest, process->from_ns);
 		}
 		process->previous = latest;
@@ -142,7 +159,12 @@ static int add(struct process_table *table, struct process *process)
 		next->previous = process;
 		end(process, next->from_ns);
 	}
-	table->processes.data[table->processes.size++] = process;
+	process->number = table->next_number++;
+	if (reuse)
+		table->free_slots.size--;
+	else
+		table->processes.size++;
+	table->processes.data[slot] = process;
 	table->active.data[table->active.size++] = process;
 	return 0;
 }
@@ -376,13 +398,59 @@ static void retire(struct process *process)
 	process_past_deinit(&process->past);
 }
 
+/* Take a process out of the chain of its pid. */
+static void unlink_process(struct process_table *table, struct process *process)
+{
+	struct process *next = latest_of(table, process->pid);
+
+	if (next == process) {
+		index_map_remove(&table->index, hash_of(process->pid), process->slot);
+		/* Removing made the room that this takes. */
+		if (process->previous)
+			(void)index_map_insert(&table->index, hash_of(process->pid),
+					       process->previous->slot);
+		return;
+	}
+	while (next && next->previous != process)
+		next = next->previous;
+	if (next)
+		next->previous = process->previous;
+}
+
+static void free_leaving(struct process_table *table)
+{
+	vec_for_each (process, &table->leaving) {
+		unlink_process(table, *process);
+		table->processes.data[(*process)->slot] = NULL;
+		table->free_slots.data[table->free_slots.size++] = (*process)->slot;
+		process_free(*process);
+	}
+	table->leaving.size = 0;
+}
+
+static bool exited_before(const struct process *process, uint64_t time_ns, uint64_t long_ns)
+{
+	return process->exit_ns < time_ns && time_ns - process->exit_ns >= long_ns;
+}
+
 void process_table_forget(struct process_table *table, uint64_t time_ns)
 {
+	size_t kept = 0;
+
+	free_leaving(table);
+	vec_for_each (process, &table->retired) {
+		if (exited_before(*process, time_ns, PROCESS_KEEP_NS))
+			table->leaving.data[table->leaving.size++] = *process;
+		else
+			table->retired.data[kept++] = *process;
+	}
+	table->retired.size = kept;
 	for (size_t i = table->active.size; i--;) {
 		struct process *process = table->active.data[i];
 
-		if (process->exit_ns < time_ns && time_ns - process->exit_ns >= PROCESS_GRACE_NS) {
+		if (exited_before(process, time_ns, PROCESS_GRACE_NS)) {
 			retire(process);
+			table->retired.data[table->retired.size++] = process;
 			table->active.data[i] = table->active.data[--table->active.size];
 			continue;
 		}

@@ -37,7 +37,8 @@ struct mapping {
 #define PROCESS_REPORTED_MAX 8
 
 struct process {
-	uint32_t number;
+	uint32_t number; /* never reused */
+	uint32_t slot;	 /* in the table; reused once the process is freed */
 	uint32_t pid;
 	uint32_t inner_pid;	  /* as it sees itself; 0: as pid, as far as we know */
 	uint64_t start_ns;	  /* leader's, CLOCK_BOOTTIME; 0 while not known */
@@ -74,12 +75,19 @@ static inline uint64_t process_program_at(const struct process *process, uint64_
 /* A process still takes records that long after its exit; then it is retired. */
 #define PROCESS_GRACE_NS 2000000000ull
 
+/* A retired process can be found, and has its name, that long after its exit; then it is freed. */
+#define PROCESS_KEEP_NS 20000000000ull
+
 struct process_table {
-	VEC(struct process *) processes; /* by number */
-	VEC(struct process *) active;	 /* not retired */
-	struct index_map index;		 /* by pid: the latest */
-	struct string_pool *strings;	 /* borrowed */
-	struct module_table *modules;	 /* borrowed */
+	VEC(struct process *) processes; /* by slot; NULL: the slot is free */
+	VEC(uint32_t) free_slots;
+	VEC(struct process *) active;  /* not retired */
+	VEC(struct process *) retired; /* in order of their retirement */
+	VEC(struct process *) leaving; /* freed by the next process_table_forget() */
+	uint32_t next_number;
+	struct index_map index;	      /* of the latest process of each pid, by pid */
+	struct string_pool *strings;  /* borrowed */
+	struct module_table *modules; /* borrowed */
 	struct shared_code_table shared;
 	struct code_budget budget;
 	const struct code_line_rules *line_rules; /* borrowed, or NULL */
@@ -122,8 +130,9 @@ int process_table_exit(struct process_table *table, const struct jitbpf_task *re
 int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record);
 
 /*
- * Drop the history older than time_ns of all processes, and retire those that
- * exited PROCESS_GRACE_NS before it.
+ * Free the processes in `leaving`. Drop the history older than time_ns of all others; retire those
+ * that exited PROCESS_GRACE_NS before it, and put those that exited PROCESS_KEEP_NS before it into
+ * `leaving`. Whoever holds a pointer to a process drops it while the process is in there.
  */
 void process_table_forget(struct process_table *table, uint64_t time_ns);
 

@@ -307,8 +307,8 @@ static void test_budget(void **state)
 	assert_true(made_unwinder.last > 150 && made_unwinder.last < 250);
 	for (size_t i = 0; i < run->seen_count; i++)
 		assert_int_equal(run->seen[i].time_ns, 10 + i);
-	run->seen_count = 0; /* more than it can keep */
-	vec_for_each (sink, &run->pipeline->analysis->sinks)
+	run->seen_count = 0; /* the rest are more than it keeps */
+	vec_for_each (sink, &run->pipeline->analysis->epoch->sinks)
 		sink->ops = &deaf_sink;
 	ledger = made_finish(run, time_ns);
 	assert_int_equal(ledger_taken(ledger), count);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pipeline/analysis/epoch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+
+DEFINE_CLEANUP(struct epoch *, epoch_destroy);
+
+int epoch_create(uint32_t number, const struct module_table *modules,
+		 const struct view_options *view, struct epoch **ret)
+{
+	CLEANUP(epoch_destroyp) struct epoch *epoch = calloc(1, sizeof(*epoch));
+	int err;
+
+	if (!epoch)
+		return -ENOMEM;
+	epoch->number = number;
+	err = string_pool_create(&epoch->strings);
+	err = err ?: frame_table_create(epoch->strings, &epoch->frames);
+	err = err ?: recorded_frames_create(epoch->strings, &epoch->recorded);
+	if (err)
+		return err;
+	epoch->info = (struct run_info){.event = "", .command = "", .host = "", .kernel = ""};
+	epoch->view = (struct view){
+		.info = &epoch->info,
+		.strings = epoch->strings,
+		.modules = modules,
+		.locations = &epoch->locations,
+		.frames = epoch->frames,
+		.profile = &epoch->profile,
+		.ledger = &epoch->ledger,
+	};
+	if (view)
+		epoch->view.options = *view;
+	if (epoch->view.options.by == VIEW_BY_TID)
+		epoch->view.threads = &epoch->threads;
+	*ret = TAKE_PTR(epoch);
+	return 0;
+}
+
+void epoch_destroy(struct epoch *epoch)
+{
+	if (!epoch)
+		return;
+	vec_for_each (sink, &epoch->sinks)
+		sink->ops->destroy(sink->sink);
+	vec_deinit(&epoch->sinks);
+	vec_deinit(&epoch->rows);
+	vec_deinit(&epoch->comms);
+	vec_deinit(&epoch->ledger.processes);
+	profile_deinit(&epoch->profile);
+	thread_counts_deinit(&epoch->threads);
+	location_table_deinit(&epoch->locations);
+	recorded_frames_destroy(epoch->recorded);
+	frame_table_destroy(epoch->frames);
+	string_pool_destroy(epoch->strings);
+	free(epoch);
+}
+
+/* Copy a string into the pool, which lives as long as the epoch. */
+static int keep(struct epoch *epoch, const char *s, const char **ret)
+{
+	uint32_t number;
+	int err = string_pool_add(epoch->strings, s, strlen(s), &number);
+
+	if (!err)
+		*ret = string_pool_get(epoch->strings, number);
+	return err;
+}
+
+int epoch_set_info(struct epoch *epoch, const struct run_info *info)
+{
+	struct run_info copy = *info;
+	int err;
+
+	err = keep(epoch, info->event, &copy.event);
+	err = err ?: keep(epoch, info->command, &copy.command);
+	err = err ?: keep(epoch, info->host, &copy.host);
+	err = err ?: keep(epoch, info->kernel, &copy.kernel);
+	if (!err)
+		epoch->info = copy;
+	return err;
+}
+
+int epoch_comm(struct epoch *epoch, const struct string_pool *state_strings, uint32_t number,
+	       uint32_t *ret)
+{
+	const char *comm;
+	int err;
+
+	while (epoch->comms.size <= number) {
+		if (vec_push(&epoch->comms, 0u))
+			return -ENOMEM;
+	}
+	if (!epoch->comms.data[number]) {
+		comm = string_pool_get(state_strings, number);
+		err = string_pool_add(epoch->strings, comm, strlen(comm), ret);
+		if (err)
+			return err;
+		epoch->comms.data[number] = *ret + 1;
+	}
+	*ret = epoch->comms.data[number] - 1;
+	return 0;
+}
+
+static int add_row(struct epoch *epoch, const struct process *process, uint32_t *ret)
+{
+	uint32_t row = (uint32_t)epoch->ledger.processes.size;
+
+	while (epoch->rows.size <= process->slot) {
+		if (vec_push(&epoch->rows, (struct epoch_row){0}))
+			return -ENOMEM;
+	}
+	if (vec_push(&epoch->ledger.processes, (struct ledger_process){.pid = process->pid}))
+		return -ENOMEM;
+	epoch->rows.data[process->slot] = (struct epoch_row){process->number + 1, row};
+	*ret = row;
+	return 0;
+}
+
+static bool has_row(const struct epoch *epoch, const struct process *process)
+{
+	return process->slot < epoch->rows.size &&
+	       epoch->rows.data[process->slot].process == process->number + 1;
+}
+
+int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
+	      const struct process *process, uint32_t *ret)
+{
+	uint32_t comm, row;
+	int err = epoch_comm(epoch, state_strings, process->comm, &comm);
+
+	if (err)
+		return err;
+	if (has_row(epoch, process))
+		row = epoch->rows.data[process->slot].row;
+	else
+		err = add_row(epoch, process, &row);
+	if (err)
+		return err;
+	epoch->ledger.processes.data[row].start_ns = process->start_ns;
+	epoch->ledger.processes.data[row].comm = comm;
+	*ret = row;
+	return 0;
+}
+
+struct ledger_process *epoch_find_row(struct epoch *epoch, const struct process *process)
+{
+	return has_row(epoch, process)
+		       ? &epoch->ledger.processes.data[epoch->rows.data[process->slot].row]
+		       : NULL;
+}
