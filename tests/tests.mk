@@ -164,6 +164,7 @@ golden: $(B)/jitbpf
 
 layers: $(B)/bpf/jitbpf.skel.h
 	$(Q)CC=$(CC) BUILD=$(B) tools/check-layers.sh
+	$(Q)tests/layers/test_check_includes.py -q
 
 .PHONY: replay kernel-test golden layers unit test check
 # Else they are deleted, and compiled anew whenever the core library changes.

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The rule of includes (ARCHITECTURE.md): a file includes only from its own folder and from those
+before it in ORDER. So no two folders, and no two stages, need each other.
+
+usage: check_includes.py [ROOT]     exits with 1 after printing each violation
+"""
+
+import pathlib
+import re
+import sys
+
+# Below user/, from the first to the last. An entry is a folder without its sub-folders, or one
+# header of a folder that comes later: such a header may include only what comes before it.
+# Folders on one line may include each other.
+ORDER = """
+base
+engines
+decode/record
+decode/elf
+decode/dwarf
+decode/cfi
+decode/x86
+state/space
+state/code
+state/process
+locate
+unwind
+profile
+symbolize/name
+symbolize/debug
+symbolize
+sink/write
+sink
+sink/format
+sink/diff
+pipeline/source.h
+pipeline/finished_records.h
+pipeline/jit_time.h
+pipeline/record
+pipeline/intake
+pipeline/analysis
+pipeline
+agent
+agent/launch
+agent/files
+agent/kernel agent/publisher
+agent/workers
+cli
+"""
+
+# Up to here it is the core: no libbpf, no clock, no threads and no I/O of its own.
+CORE_END = "pipeline"
+NOT_IN_CORE = re.compile(r"#include (<(bpf/|linux/perf_event|linux/bpf|sys/(mman|socket|ioctl)|"
+                         r'pthread|fcntl|time\.h)|"jitbpf\.skel\.h")')
+
+# Outside of user/: what a folder includes but itself.
+OTHERS = {"uapi": (), "bpf": ("uapi",), "jitapi-shim": ("uapi",)}
+
+# From user/: the steps of unwinding are shared with the BPF programs.
+SHARED = {"unwind": ("bpf/unwind.h",)}
+
+INCLUDE = re.compile(r'\s*#\s*include "([^"]+)"')
+
+
+def places():
+    """The number of each entry of ORDER: the higher may include the lower."""
+    return {entry: number for number, line in enumerate(ORDER.split("\n"))
+            for entry in line.split()}
+
+
+def place_of(path, place):
+    """The number of a file (below user/); None: its folder is not in ORDER."""
+    return place.get(path, place.get(path.rpartition("/")[0]))
+
+
+def includes(file):
+    for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+        if line.lstrip().startswith("#"):
+            yield number, line.strip()
+
+
+def sources(folder):
+    return sorted(file for file in folder.rglob("*.[ch]") if "node_modules" not in file.parts)
+
+
+def check_user(root, place):
+    used = set()
+    for file in sources(root / "user"):
+        name = file.relative_to(root / "user").as_posix()
+        folder = name.rpartition("/")[0]
+        own = place_of(name, place)
+        used.add(folder)
+        used.add(name)
+        if own is None:
+            yield f"user/{name}: the folder is not in the order of {pathlib.Path(__file__).name}"
+            continue
+        for number, line in includes(file):
+            where = f"user/{name}:{number}"
+            if own <= place[CORE_END] and NOT_IN_CORE.match(line):
+                yield f"{where}: {line}: the core does no I/O and reads no clock"
+            match = INCLUDE.match(line)
+            if not match or "/" not in match[1] or match[1].startswith("uapi/"):
+                continue
+            included = match[1]
+            if included in SHARED.get(folder, ()):
+                continue
+            other = place_of(included, place)
+            if other is None:
+                yield f"{where}: includes {included}, which is not in user/ or in no known folder"
+            elif other > own:
+                yield f"{where}: includes {included}, which comes after {folder}/"
+    for entry in place.keys() - used:
+        yield f"{entry}: stands in the order, but there is no such folder or file in user/"
+
+
+def check_others(root):
+    for folder, allowed in OTHERS.items():
+        for file in sources(root / folder):
+            for number, line in includes(file):
+                match = INCLUDE.match(line)
+                if match and match[1].partition("/")[0] not in (folder, *allowed):
+                    yield f"{file.relative_to(root)}:{number}: includes {match[1]}"
+
+
+def check(root):
+    return [*check_user(root, places()), *check_others(root)]
+
+
+if __name__ == "__main__":
+    found = check(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve())
+    print("\n".join(found), end="\n" if found else "")
+    sys.exit(bool(found))
