@@ -35,7 +35,8 @@ CLI_TESTED := options view_options filter_options output_file
 $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
 # What of the agent can be tested without a kernel's help.
-AGENT_TESTED := publisher/journal_reader \
+AGENT_TESTED := $(addprefix publisher/,journal_file journal_reader journal_record journal_recovery shim_unheard) \
+	kernel/process_text \
 	$(addprefix files/,file_service file_blob file_direct file_place fd_message debuginfod file_helper \
 	file_reader file_store kept_files) \
 	$(addprefix workers/,unwind_code unwind_worker work_thread)

@@ -33,7 +33,8 @@
 	X(STACKS_LATE, "stacks_late", "stacks for which unwind rules came too late")               \
 	X(UNWIND_CODE_UNREAD, "unwind_code_unread", "JIT regions whose code was not read in time") \
 	X(UNWIND_EVICTED, "unwind_evicted", "pages of unwind rules that made room for others")     \
-	X(UNWIND_MAPPINGS_LEFT_OUT, "unwind_mappings_left_out", "mappings too many to unwind by")
+	X(UNWIND_MAPPINGS_LEFT_OUT, "unwind_mappings_left_out", "mappings too many to unwind by")  \
+	X(COUNTERS_UNREAD, "counters_unread", "counters that could not be read: too low here")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Draining: how what came through several rings becomes rounds. */
+/* Draining: turns what came through several rings into rounds. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include "agent/clock.h"
 #include "agent/kernel/live_state.h"
@@ -14,81 +13,65 @@
 #include "base/scope.h"
 #include "uapi/loss.h"
 
-/* How long after its exit a tracked process may still be at work. */
+/* How long after its exit a tracked process may still run in the kernel. */
 #define EXITED_KEEP_NS 10000000000ull
 
-struct drain_taker {
+/* One call of drain(). */
+struct drain {
+	struct live_source *live;
 	record_taker_fn take;
-	void *context;
+	void *take_context;
 };
 
-struct code_taker {
-	struct live_source *live;
-	struct drain_taker *taker;
-};
-
-struct sideband_filter {
-	struct live_source *live;
-	struct drain_taker *taker;
-};
-
-/*
- * A ring's record is as large as its size class; the record says how much of it
- * counts. Whether that is right, the pipeline checks, like everything else.
- */
-static int take_ring_record(void *context, const void *bytes, size_t size_bytes)
+/* Hand a record over, unless a publisher drops it. All records but samples pass here. */
+static int hand_over(void *context, const struct jitbpf_record *record)
 {
-	struct drain_taker *taker = context;
-	const struct jitbpf_record *record = bytes;
+	const struct drain *drain = context;
+	struct live_source *live = drain->live;
 
-	if (size_bytes < sizeof(*record) || record->size_bytes > size_bytes)
-		return -EIO; /* our own program wrote it: this cannot be */
-	return taker->take(taker->context, record);
-}
+	for (size_t i = 0; i < live->publisher_count; i++) {
+		const struct publisher *publisher = &live->publishers[i];
+		int verdict = publisher->ops->see(publisher->self, record);
 
-static bool is_repeated(struct live_source *live, const void *bytes, size_t size_bytes)
-{
-	const struct jitbpf_jit *jit = bytes;
-
-	return size_bytes >= sizeof(*jit) && jit->data_bytes <= size_bytes - sizeof(*jit) &&
-	       shim_copies_repeats(&live->copies, jit);
-}
-
-/* What comes through the code ring: JIT records, and exits, which we take note of. */
-static int take_code_record(void *context, const void *bytes, size_t size_bytes)
-{
-	struct code_taker *code = context;
-	const struct jitbpf_task *exit = bytes;
-	struct live_source *live = code->live;
-
-	if (exit->h.type == JITBPF_JIT && is_repeated(live, bytes, size_bytes))
-		return 0;
-	if (exit->h.type == JITBPF_EXIT)
-		journal_recovery_exited(&live->recovery, exit->pid);
-	if (exit->h.type == JITBPF_EXIT && live->bpf->rodata->only_tracked) {
-		struct exited_process exited = {.pid = exit->pid, .time_ns = exit->h.time_ns};
-
-		if (vec_push(&live->exited, exited))
-			return -ENOMEM;
+		if (verdict != PUBLISHER_KEEP)
+			return verdict == PUBLISHER_DROP ? 0 : verdict;
 	}
-	return take_ring_record(code->taker, bytes, size_bytes);
-}
-
-/* All that is handed over passes here: copies of the shim are met by mappings. */
-static int watch_mappings(void *context, const struct jitbpf_record *record)
-{
-	struct code_taker *watch = context;
-	int err = 0;
-
-	if (record->type == JITBPF_MAPPING)
-		err = shim_copies_see(&watch->live->copies, (const struct jitbpf_mapping *)record);
-	return err ?: watch->taker->take(watch->taker->context, record);
+	return drain->take(drain->take_context, record);
 }
 
 /*
- * A process that has exited is still taking itself apart, on a newer kernel with
- * all its memory. After a while the programs need not look out for it any more,
- * unless its pid has been given to another by then.
+ * A ring's slot is as large as its size class; the record says how much of it is used. The pipeline
+ * checks the record itself.
+ */
+static int check_slot(const struct jitbpf_record *record, size_t slot_bytes)
+{
+	return slot_bytes < sizeof(*record) || record->size_bytes > slot_bytes ? -EIO : 0;
+}
+
+static int take_sample(void *context, const void *slot, size_t slot_bytes)
+{
+	const struct drain *drain = context;
+
+	return check_slot(slot, slot_bytes) ?: drain->take(drain->take_context, slot);
+}
+
+/* A record of the code ring: JIT records, copied code, exits. */
+static int take_code_record(void *context, const void *slot, size_t slot_bytes)
+{
+	const struct drain *drain = context;
+	struct live_source *live = drain->live;
+	const struct jitbpf_task *exit = slot;
+	int err = check_slot(slot, slot_bytes);
+
+	if (!err && exit->h.type == JITBPF_EXIT && live->bpf->rodata->only_tracked)
+		err = vec_push(&live->exited,
+			       ((struct exited_process){exit->pid, exit->h.time_ns}));
+	return err ?: hand_over(context, slot);
+}
+
+/*
+ * Remove exited processes from the BPF map some time after their exit: their memory is still being
+ * torn down, which is work of theirs. Not if the pid has been reused by then.
  */
 static void untrack_exited(struct live_source *live)
 {
@@ -111,57 +94,65 @@ static void untrack_exited(struct live_source *live)
 
 static int keep_sideband(void *context, const struct jitbpf_record *record)
 {
-	return round_buffer_add(context, record->time_ns, record);
+	const struct drain *drain = context;
+
+	return round_buffer_add(&drain->live->sideband, record->time_ns, record);
 }
 
 /* Pass on what concerns the profiled processes. */
 static int filter_sideband(void *context, const struct jitbpf_record *record)
 {
-	struct sideband_filter *filter = context;
-	int wanted = process_filter_take(&filter->live->tracked, record);
+	const struct drain *drain = context;
+	int wanted = process_filter_take(&drain->live->tracked, record);
 
-	if (wanted <= 0)
-		return wanted;
-	return filter->taker->take(filter->taker->context, record);
+	return wanted <= 0 ? wanted : hand_over(context, record);
 }
 
 /*
- * Forks decide whom what follows concerns, so all CPUs' records are put into
- * order first; those that came while we read wait for what other CPUs have of
- * that time.
+ * Forks decide which later records are wanted, so the records of all CPUs are sorted by time first.
+ * Those of after the drain began wait for the next one, which has what other CPUs have of that
+ * time.
  */
-static int drain_sideband(struct live_source *live, struct drain_taker *taker)
+static int drain_sideband(struct drain *drain)
 {
-	struct sideband_filter filter = {.live = live, .taker = taker};
+	struct live_source *live = drain->live;
 	bool all = !live->bpf->rodata->only_tracked;
-	int err = 0;
 
 	vec_for_each (event, &live->events.cpus) {
-		err = sideband_drain(&live->events, event, live->files,
-				     all ? taker->take : keep_sideband,
-				     all ? taker->context : &live->sideband, &live->sideband_lost);
+		int err = sideband_drain(&live->events, event, live->files,
+					 all ? hand_over : keep_sideband, drain,
+					 &live->sideband_lost);
+
 		if (err)
 			return err;
 	}
 	return round_buffer_drain(&live->sideband, live->stopped ? UINT64_MAX : live->round_ns,
-				  filter_sideband, &filter);
+				  filter_sideband, drain);
 }
 
-static uint64_t sum_counter(const struct live_source *live, uint32_t which)
+/*
+ * Update a counter from the BPF map, as the sum of all CPUs. Returns 0 or negative errno; then the
+ * counter keeps the value that was read last.
+ */
+static int read_counter(struct live_source *live, uint32_t which)
 {
 	int cpus = libbpf_num_possible_cpus(), fd = bpf_map__fd(live->bpf->maps.counters);
 	AUTO_FREE uint64_t *values = cpus > 0 ? calloc((size_t)cpus, sizeof(*values)) : NULL;
 	uint64_t sum = 0;
 
-	if (!values || bpf_map_lookup_elem(fd, &which, values))
-		return 0;
+	if (!values)
+		return cpus > 0 ? -ENOMEM : cpus;
+	if (bpf_map_lookup_elem(fd, &which, values))
+		return -errno;
 	for (int i = 0; i < cpus; i++)
 		sum += values[i];
-	return sum;
+	live->counters[which] = sum;
+	return 0;
 }
 
-static int send_counters(struct live_source *live, struct drain_taker *taker)
+static int send_counters(struct drain *drain)
 {
+	struct live_source *live = drain->live;
 	struct file_store_counts files = file_store_counts(live->files);
 	struct {
 		struct jitbpf_counters head;
@@ -172,21 +163,24 @@ static int send_counters(struct live_source *live, struct drain_taker *taker)
 			 .time_ns = live->round_ns,
 		 }};
 
-	for (uint32_t i = 0; i < JITBPF_COUNTER_MAX; i++)
-		out.values[i] = sum_counter(live, i);
+	for (uint32_t i = 0; i < JITBPF_COUNTER_MAX; i++) {
+		live->counters_unread += read_counter(live, i) < 0;
+		out.values[i] = live->counters[i];
+	}
+	out.values[JITBPF_COUNT_COUNTERS_UNREAD] += live->counters_unread;
 	out.values[JITBPF_COUNT_SIDEBAND_LOST] += live->sideband_lost;
 	out.values[JITBPF_COUNT_FILES_UNANSWERED] += files.unanswered;
 	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
 	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut;
-	out.values[JITBPF_COUNT_SHIM_COPIES] += live->copies.attached;
-	out.values[JITBPF_COUNT_SHIMS_REFUSED] += live->copies.refused;
-	out.values[JITBPF_COUNT_SHIMS_OVER_BUDGET] += live->copies.over_budget;
-	return taker->take(taker->context, &out.head.h);
+	for (size_t i = 0; i < live->publisher_count; i++)
+		live->publishers[i].ops->count(live->publishers[i].self, out.values);
+	return drain->take(drain->take_context, &out.head.h);
 }
 
 /* Which processes lost samples. As struct lost_key of bpf/sample.bpf.c. */
-static int send_lost_samples(struct live_source *live, struct drain_taker *taker)
+static int send_lost_samples(struct drain *drain)
 {
+	struct live_source *live = drain->live;
 	struct {
 		uint64_t start_ns;
 		uint32_t pid, reserved;
@@ -202,35 +196,54 @@ static int send_lost_samples(struct live_source *live, struct drain_taker *taker
 
 	while (!err && !bpf_map_get_next_key(fd, before, &key)) {
 		before = &key;
-		if (bpf_map_lookup_elem(fd, &key, &out.count))
+		if (bpf_map_lookup_elem(fd, &key, &out.count)) {
+			live->counters_unread++;
 			continue;
+		}
 		out.pid = key.pid;
 		out.start_ns = key.start_ns;
-		err = taker->take(taker->context, &out.h);
+		err = drain->take(drain->take_context, &out.h);
 	}
+	if (!err && errno != ENOENT)
+		live->counters_unread++; /* the keys could not be listed to their end */
 	if (!err && elsewhere) {
 		out.pid = 0; /* more processes than the map holds */
 		out.start_ns = 0;
 		out.count = elsewhere;
-		err = taker->take(taker->context, &out.h);
+		err = drain->take(drain->take_context, &out.h);
+	}
+	return err;
+}
+
+static int end_publishers_round(struct drain *drain)
+{
+	struct live_source *live = drain->live;
+	int err = 0;
+
+	for (size_t i = 0; i < live->publisher_count; i++) {
+		const struct publisher *publisher = &live->publishers[i];
+
+		err = err
+			      ?: publisher->ops->round(publisher->self, live->round_ns, drain->take,
+						       drain->take_context);
 	}
 	return err;
 }
 
 /*
- * First samples, then code: every load that a sample could have run was in the
- * code ring before it. A record there that a preempted process has reserved and
- * not yet committed hides all behind it; until it is through, the round stays
- * open, and its samples wait. Then the side-band, for the same reason.
+ * First samples, then code: each load that a sample could have run was in the code ring, or with
+ * its publisher, before that sample. A code record that a preempted process has reserved and not
+ * committed hides all records behind it: the round stays open, and its samples wait. The side-band
+ * comes after the code for the same reason, and the publishers last, who learn of mappings by it.
  */
-static int drain_rings(struct live_source *live, struct drain_taker *taker)
+static int drain_rings(struct drain *drain)
 {
-	struct code_taker code = {.live = live, .taker = taker};
+	struct live_source *live = drain->live;
 	uint64_t began_ns = clock_now_ns();
 	int err = 0;
 
 	vec_for_each (ring, &live->sample_rings) {
-		err = ring_drain(ring, take_ring_record, taker);
+		err = ring_drain(ring, take_sample, drain);
 		if (err)
 			return err;
 	}
@@ -238,22 +251,19 @@ static int drain_rings(struct live_source *live, struct drain_taker *taker)
 		live->round_ns = began_ns;
 	live->round_open = true;
 	live->code_target = ring_reserved(&live->code_ring);
-	err = ring_drain(&live->code_ring, take_code_record, &code);
+	err = ring_drain(&live->code_ring, take_code_record, drain);
 	if (err)
 		return err;
 	if (ring_consumed(&live->code_ring) < live->code_target)
 		return SOURCE_OPEN;
-	err = drain_sideband(live, taker);
-	err = err ?: live_recover(live, taker->take, taker->context);
+	err = drain_sideband(drain);
+	err = err ?: end_publishers_round(drain);
 	live->round_open = false;
 	untrack_exited(live);
 	return err ?: SOURCE_ROUND;
 }
 
-/*
- * The programs' own set has the children of a profiled process that were forked
- * before the scan too.
- */
+/* The BPF map also has the children that a profiled process forked before the scan. */
 static bool is_profiled(void *context, uint32_t pid)
 {
 	struct live_source *live = context;
@@ -266,37 +276,63 @@ static bool is_profiled(void *context, uint32_t pid)
 	return !process_filter_add(&live->tracked, pid, clock_now_ns());
 }
 
-/*
- * What was there before us: first processes and their mappings, then what their
- * journals tell, in rounds of bounded size, all as of when we came. What comes
- * meanwhile is taken out of the code ring, and waits in the round for its time.
- */
-static int drain_past(struct live_source *live, struct drain_taker *taker, uint64_t *ret_time_ns)
+static int take_scanned_map(void *context, uint32_t pid, const struct proc_map *map)
 {
+	const struct live_source *live = context;
+	int err = 0;
+
+	for (size_t i = 0; i < live->publisher_count; i++)
+		err = err ?: live->publishers[i].ops->scanned(live->publishers[i].self, pid, map);
+	return err;
+}
+
+static int scan(struct drain *drain)
+{
+	struct live_source *live = drain->live;
 	struct process_scan scan = {
 		.files = live->files,
 		.came_ns = live->came_ns,
 		.wanted = is_profiled,
 		.wanted_context = live,
-		.take = taker->take,
-		.take_context = taker->context,
+		.take = hand_over,
+		.take_context = drain,
+		.take_map = take_scanned_map,
+		.take_map_context = live,
 		.ret_cut = &live->maps_cut,
-		.ret_journals = &live->late.pids,
 	};
-	struct code_taker code = {.live = live, .taker = taker};
-	int more, err;
 
-	if (!live->scanned) {
-		live->copies.unheard = SHIM_UNHEARD_NEW;
-		more = process_scan(&scan) ?: 1;
-		live->scanned = true;
-		live->copies.unheard = SHIM_UNHEARD_ALL;
-	} else {
-		more = journal_late_read(&live->late, live->came_ns, taker->take, taker->context);
-	}
+	live->scanned = true;
+	return process_scan(&scan);
+}
+
+/* One slice of what the publishers know of the time before us. Returns 1 if there is more. */
+static int read_late(struct drain *drain)
+{
+	struct live_source *live = drain->live;
+	const struct publisher *publisher = &live->publishers[live->late_done];
+	int more = 0;
+
+	if (live->late_done < live->publisher_count)
+		more = publisher->ops->late(publisher->self, drain->take, drain->take_context);
+	if (more)
+		return more;
+	return ++live->late_done < live->publisher_count;
+}
+
+/*
+ * What happened before us, as of came_ns, in rounds of bounded size: processes and their mappings,
+ * then what the publishers know. Records that come meanwhile leave the code ring and wait in the
+ * round for their time.
+ */
+static int drain_past(struct drain *drain, uint64_t *ret_time_ns)
+{
+	struct live_source *live = drain->live;
+	int more = live->scanned ? read_late(drain) : (scan(drain) ?: 1);
+	int err;
+
 	if (more < 0)
 		return more;
-	err = ring_drain(&live->code_ring, take_code_record, &code);
+	err = ring_drain(&live->code_ring, take_code_record, drain);
 	live->ready = !more;
 	*ret_time_ns = live->came_ns;
 	return err ?: SOURCE_ROUND;
@@ -305,21 +341,19 @@ static int drain_past(struct live_source *live, struct drain_taker *taker, uint6
 static int drain(void *context, record_taker_fn take, void *take_context, uint64_t *ret_time_ns)
 {
 	struct live_source *live = context;
-	struct drain_taker outer = {.take = take, .context = take_context};
-	struct code_taker watch = {.live = live, .taker = &outer};
-	struct drain_taker taker = {.take = watch_mappings, .context = &watch};
+	struct drain drain = {.live = live, .take = take, .take_context = take_context};
 	int state, err;
 
 	if (!live->ready)
-		return drain_past(live, &taker, ret_time_ns);
-	state = drain_rings(live, &taker);
+		return drain_past(&drain, ret_time_ns);
+	state = drain_rings(&drain);
 	if (state < 0)
 		return state;
 	*ret_time_ns = live->round_ns;
 	if (state == SOURCE_OPEN || !live->stopped)
 		return state;
-	err = send_lost_samples(live, &taker);
-	err = err ?: send_counters(live, &taker);
+	err = send_lost_samples(&drain);
+	err = err ?: send_counters(&drain);
 	return err ?: SOURCE_END;
 }
 
@@ -328,10 +362,12 @@ bool live_source_ready(const struct live_source *live)
 	return live->ready;
 }
 
-uint64_t live_source_lost(const struct live_source *live)
+uint64_t live_source_lost(struct live_source *live)
 {
-	return sum_counter(live, JITBPF_COUNT_SAMPLES_RING_FULL) +
-	       sum_counter(live, JITBPF_COUNT_JIT_RING_FULL);
+	read_counter(live, JITBPF_COUNT_SAMPLES_RING_FULL);
+	read_counter(live, JITBPF_COUNT_JIT_RING_FULL);
+	return live->counters[JITBPF_COUNT_SAMPLES_RING_FULL] +
+	       live->counters[JITBPF_COUNT_JIT_RING_FULL];
 }
 
 void live_source_init_source(struct live_source *live, struct source *ret)

@@ -55,7 +55,7 @@ static int load_programs(struct live_source *live, const struct live_options *op
 	bpf->rodata->code_wake_bytes =
 		(uint32_t)(live->code_ring_bytes / 8 < 2u << 20 ? live->code_ring_bytes / 8
 								: 2u << 20);
-	/* It never takes what events need. */
+	/* Copies of code use a quarter of the ring at most, so that no event is lost for one. */
 	bpf->rodata->copy_code_below = (uint32_t)(live->code_ring_bytes / 4);
 	bpf->rodata->sample_wake_bytes = (uint32_t)(live->sample_ring_bytes / 4);
 	err = bpf_map__set_max_entries(bpf->maps.code_ring, (uint32_t)live->code_ring_bytes);
@@ -119,7 +119,7 @@ static int keep_link(struct live_source *live, struct bpf_link *link)
 	return err;
 }
 
-/* From before the scan on, so that no fork and no exit is missed. */
+/* Before the scan, so that no fork and no exit is missed. */
 static int attach_following(struct live_source *live)
 {
 	int err = keep_link(live, bpf_program__attach(live->bpf->progs.process_exit));
@@ -127,22 +127,30 @@ static int attach_following(struct live_source *live)
 	return err ?: keep_link(live, bpf_program__attach(live->bpf->progs.process_fork));
 }
 
-static int attach_probe(struct live_source *live)
-{
-	struct bpf_link *link;
-	int err;
+static const struct publisher_ops *const publishers[] = {&publisher_shim};
 
-	live->chosen = *live->site;
-	err = probe_site_choose(&live->chosen, live->bpf->progs.self_test,
-				(const uint64_t *)&live->bpf->bss->self_test_hits,
-				live->self_test_links);
-	err = err ?: probe_site_attach(&live->chosen, live->bpf->progs.jit_event, 0, &link);
-	live->copies = (struct shim_copies){
-		.site = &live->chosen,
-		.program = live->bpf->progs.jit_event,
+_Static_assert(ARRAY_SIZE(publishers) <= PUBLISHERS_MAX, "room for all");
+
+static int create_publishers(struct live_source *live, const struct probe_site *site,
+			     const char **ret_what)
+{
+	const struct publisher_host host = {
+		.bpf = live->bpf,
 		.files = live->files,
+		.site = site,
+		.came_ns = live->came_ns,
 	};
-	return err ?: keep_link(live, link);
+
+	for (size_t i = 0; i < ARRAY_SIZE(publishers); i++) {
+		struct publisher *publisher = &live->publishers[live->publisher_count];
+		int err = publishers[i]->create(&host, &publisher->self, ret_what);
+
+		if (err)
+			return err;
+		publisher->ops = publishers[i];
+		live->publisher_count++;
+	}
+	return 0;
 }
 
 DEFINE_CLEANUP(struct live_source *, live_source_destroy);
@@ -159,9 +167,6 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	if (!live)
 		return fail(failure, -ENOMEM, "starting");
 	live->epoll_fd = -1;
-	journal_late_init(&live->late);
-	journal_recovery_init(&live->recovery);
-	live->site = site;
 	live->files = files;
 	live->code_ring_bytes = ring_size(options->code_ring_bytes);
 	live->sample_ring_bytes = ring_size(options->sample_ring_bytes);
@@ -181,9 +186,9 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	if (err)
 		return fail(failure, err, "following forks and exits");
 	live->came_ns = clock_now_ns();
-	err = attach_probe(live);
+	err = create_publishers(live, site, &what);
 	if (err)
-		return fail(failure, err, "attaching to the probe of libjitbpf.so");
+		return fail(failure, err, what);
 	*ret = TAKE_PTR(live);
 	return 0;
 }
@@ -195,9 +200,11 @@ void live_source_destroy(struct live_source *live)
 	vec_for_each (link, &live->links)
 		bpf_link__destroy(*link);
 	vec_deinit(&live->links);
-	shim_copies_deinit(&live->copies);
-	for (size_t i = 0; i < ARRAY_SIZE(live->self_test_links); i++)
-		bpf_link__destroy(live->self_test_links[i]);
+	while (live->publisher_count) {
+		struct publisher *publisher = &live->publishers[--live->publisher_count];
+
+		publisher->ops->destroy(publisher->self);
+	}
 	vec_for_each (ring, &live->sample_rings) {
 		int fd = ring->fd;
 
@@ -211,8 +218,6 @@ void live_source_destroy(struct live_source *live)
 	cpu_events_close(&live->events);
 	process_filter_deinit(&live->tracked);
 	vec_deinit(&live->exited);
-	journal_late_deinit(&live->late);
-	journal_recovery_deinit(&live->recovery);
 	round_buffer_deinit(&live->sideband);
 	unwind_maps_deinit(&live->unwind_maps);
 	jitbpf_bpf__destroy(live->bpf);
@@ -250,7 +255,7 @@ int live_source_track(struct live_source *live, uint32_t pid)
 
 static int attach_sampling(struct live_source *live, const struct cpu_event *event)
 {
-	/* The link closes what it is given; we want to stop the event before that. */
+	/* The link closes its descriptor; ours stops the event before that. */
 	int fd = fcntl(event->sample_fd, F_DUPFD_CLOEXEC, 0), err;
 
 	if (fd < 0)
@@ -267,7 +272,7 @@ int live_source_start(struct live_source *live, struct live_failure *failure)
 
 	*failure = (struct live_failure){0};
 	vec_for_each (event, &live->events.cpus) {
-		/* libbpf enables the event with this. */
+		/* libbpf enables the event as it attaches. */
 		err = attach_sampling(live, event);
 		if (err)
 			return fail(failure, err, "attaching to the sampling event");

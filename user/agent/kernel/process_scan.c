@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
-#include "agent/publisher/journal_file.h"
 #include "agent/kernel/mapping_record.h"
 #include "agent/kernel/process_text.h"
 #include "base/scope.h"
@@ -21,11 +20,11 @@
 struct scanner {
 	const struct process_scan *scan;
 	process_text text;
-	uint64_t time_ns;   /* of the records of the process at hand */
-	VEC(uint32_t) done; /* pids, in the order of the folder: ascending */
+	uint64_t time_ns;   /* of the records of the current process */
+	VEC(uint32_t) done; /* pids, ascending */
 };
 
-/* Where it was there before we came, the time is when we did; else it is now. */
+/* Sets the time of the process's records: came_ns if it began before that, else now. */
 static int scan_comm(struct scanner *scanner, uint32_t pid)
 {
 	struct jitbpf_comm out = {
@@ -46,7 +45,7 @@ static int scan_comm(struct scanner *scanner, uint32_t pid)
 	return scanner->scan->take(scanner->scan->take_context, &out.h);
 }
 
-/* Where it sees itself under another pid. */
+/* Emits INNER_PID if the pid in the process's own namespace is another one. */
 static int scan_inner_pid(struct scanner *scanner, uint32_t pid)
 {
 	struct jitbpf_inner_pid out = {
@@ -90,14 +89,13 @@ static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc
 
 static int scan_process(struct scanner *scanner, uint32_t pid)
 {
-	bool has_journal = false;
 	struct proc_map map;
 	struct cursor text;
 	int err, more;
 
 	err = scan_comm(scanner, pid);
 	if (err == -ENOENT || err == -ESRCH)
-		return 0; /* it has ended */
+		return 0; /* the process has ended */
 	if (err)
 		return err;
 	err = scan_inner_pid(scanner, pid);
@@ -113,10 +111,9 @@ static int scan_process(struct scanner *scanner, uint32_t pid)
 			continue;
 		if (map.protection & PROT_EXEC)
 			err = scan_mapping(scanner, pid, &map);
-		has_journal |= journal_file_is_mapped(&map);
+		if (!err && scanner->time_ns == scanner->scan->came_ns)
+			err = scanner->scan->take_map(scanner->scan->take_map_context, pid, &map);
 	}
-	if (!err && has_journal && scanner->time_ns == scanner->scan->came_ns)
-		err = vec_push(scanner->scan->ret_journals, pid);
 	return err;
 }
 
@@ -127,7 +124,7 @@ static int compare_pids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Scan the processes that have not been. Returns how many, or negative errno. */
+/* Scan the processes that are not in `done`. Returns how many, or negative errno. */
 static int scan_new(struct scanner *scanner, DIR *proc)
 {
 	size_t known = scanner->done.size;
@@ -177,7 +174,7 @@ int process_scan(const struct process_scan *scan)
 
 	if (!proc)
 		return -errno;
-	/* A child of a process not yet scanned, forked while we scan, has nothing to inherit. */
+	/* A child that is forked before its parent is scanned inherits nothing: scan again. */
 	for (int round = 0; round < 4; round++) {
 		found = scan_new(&scanner, proc);
 		if (found <= 0)

@@ -59,25 +59,29 @@ static int begin_anew(struct journal_reader *reader, const struct journal_taker 
 	return taker->begin ? taker->begin(taker->context) : 0;
 }
 
-/* Hand over the entries of a piece that did not change. *ret_used: what they take. */
+/*
+ * Hand over the entries of a piece that did not change. *ret_used: bytes of all of them. If the
+ * taker fails, the reader stays where the piece begins.
+ */
 static int take_entries(struct journal_reader *reader, const void *bytes, size_t size_bytes,
 			const struct journal_taker *taker, size_t *ret_used)
 {
 	struct cursor c = cursor_of(bytes, size_bytes);
+	uint64_t next_sequence = reader->next_sequence;
 	struct jit_journal_entry entry;
 	int more, err;
 
 	while ((more = jit_journal_next(&c, &entry)) > 0) {
 		if (!entry.committed)
 			continue;
-		if (entry.header.sequence < reader->next_sequence ||
-		    entry.header.sequence == UINT64_MAX)
+		if (entry.header.sequence < next_sequence || entry.header.sequence == UINT64_MAX)
 			return -EBADMSG;
-		reader->next_sequence = entry.header.sequence + 1;
+		next_sequence = entry.header.sequence + 1;
 		err = taker->entry(taker->context, &entry);
 		if (err)
 			return err;
 	}
+	reader->next_sequence = next_sequence;
 	*ret_used = cursor_offset(&c);
 	return more;
 }

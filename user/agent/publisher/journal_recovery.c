@@ -13,29 +13,27 @@
 
 #define MB 1048576ull
 
-/* Threads overtake each other between the number, the journal, the probe and the note of a loss. */
+/* Threads may pass each other between the sequence number, the journal, the probe and the loss. */
 #define SEQUENCE_SLACK 256
 #define TIME_SLACK_NS  1000000u
 
-/* What a burst may write, and be read again: 100,000 events of 4 KB. */
+/* Journal bytes that one burst may write and recovery may read: 100,000 events of 4 KB. */
 #define STORM_BYTES (512 * MB)
 
 #define START_ANY UINT64_MAX
 
-#define LIVE_MAX                                                                                   \
-	(1u << 20) /* numbers in a JOURNAL record; JITBPF_CHUNK_MAX holds twice as many            \
-		    */
+/* Sequence numbers in a JOURNAL record; half of what JITBPF_CHUNK_MAX holds. */
+#define LIVE_MAX (1u << 20)
 
-/* One reading. */
+/* The recovery of one loss. */
 struct pass {
 	struct journal_recovery *recovery;
 	struct journal_process *process;
 	const struct journal_loss *loss;
 	struct journal_origin origin;
-	uint64_t from_sequence; /* wanted from here on */
-	uint64_t expected;	/* the number that comes next, if none is missing */
-	uint64_t gap_end_ns;	/* what is missing happened before; 0: nothing is */
-	uint64_t certain_from;	/* entries below may have been overwritten by one left out */
+	uint64_t from_sequence; /* first to hand over */
+	uint64_t expected;	/* the next one, if none is missing */
+	uint64_t certain_from;	/* entries below may be dead: the journal left a later one out */
 };
 
 void journal_recovery_init(struct journal_recovery *recovery)
@@ -54,6 +52,7 @@ void journal_recovery_deinit(struct journal_recovery *recovery)
 	vec_for_each (process, &recovery->processes)
 		journal_reader_close(&process->reader);
 	vec_deinit(&recovery->processes);
+	vec_deinit(&recovery->losses);
 	vec_deinit(&recovery->room);
 	vec_deinit(&recovery->record);
 	vec_deinit(&recovery->live);
@@ -71,7 +70,7 @@ static void forget(struct journal_recovery *recovery, struct journal_process *pr
 	*process = recovery->processes.data[--recovery->processes.size];
 }
 
-void journal_recovery_close_exited(struct journal_recovery *recovery)
+static void close_exited(struct journal_recovery *recovery)
 {
 	for (size_t i = recovery->processes.size; i--;) {
 		if (recovery->processes.data[i].exited)
@@ -80,7 +79,7 @@ void journal_recovery_close_exited(struct journal_recovery *recovery)
 }
 
 /*
- * Open the journal that a process writes, which began at start_ticks, or whenever.
+ * Open the journal that process pid writes itself. start_ticks: the process's, or START_ANY.
  * Returns 0 or negative errno.
  */
 static int open_own(struct journal_recovery *recovery, uint32_t pid, uint64_t start_ticks,
@@ -139,7 +138,7 @@ static int process_of(struct journal_recovery *recovery, const struct journal_lo
 	return open_own(recovery, loss->pid, ticks, ret);
 }
 
-/* From which number on the journal is wanted: not what was handed over before. */
+/* Set the first sequence number to hand over, past those that were handed over before. */
 static void set_range(struct pass *pass)
 {
 	struct journal_process *process = pass->process;
@@ -154,11 +153,11 @@ static void set_range(struct pass *pass)
 		return;
 	}
 	if (pass->from_sequence < process->had_to)
-		process->reader.offset = 0; /* it lies behind us */
+		process->reader.offset = 0; /* the reader has passed it */
 	process->had_from = process->had_to = pass->from_sequence;
 }
 
-/* None of its events is from before its first one: it may not have been there yet. */
+/* No event is older than the journal, which the process made with its first event. */
 static void set_begin(struct pass *pass)
 {
 	uint64_t epoch_ns = pass->process->epoch_ns;
@@ -171,15 +170,19 @@ static int take_lost(void *context, const struct jit_journal_entry *entry)
 {
 	struct pass *pass = context;
 	uint64_t sequence = entry->header.sequence;
+	int err;
 
 	if (sequence < pass->from_sequence || sequence < pass->process->had_to)
 		return 0;
+	err = journal_record_send(&pass->origin, entry, &pass->recovery->record);
+	if (err)
+		return err;
 	if (sequence > pass->expected)
-		pass->gap_end_ns = entry->header.time_ns + TIME_SLACK_NS;
+		pass->process->gap_end_ns = entry->header.time_ns + TIME_SLACK_NS;
 	if (sequence >= pass->expected)
 		pass->expected = sequence + 1;
 	pass->process->had_to = sequence + 1;
-	return journal_record_send(&pass->origin, entry, &pass->recovery->record);
+	return 0;
 }
 
 static int begin_live(void *context)
@@ -202,8 +205,8 @@ static int take_live(void *context, const struct jit_journal_entry *entry)
 }
 
 /*
- * What was dropped from a journal says nothing of what is live; so what stands in it
- * is live, or was ended by what stands behind it.
+ * Collect the sequence numbers of all entries. A compaction drops only entries of dead code: an
+ * entry that is there describes live code, or a later entry ends it.
  */
 static int collect_live(struct pass *pass, struct journal_budget *const budgets[2])
 {
@@ -238,8 +241,8 @@ static int read_journal(struct pass *pass)
 	if (header->left_out && header->left_out_last >= pass->loss->first_sequence)
 		pass->certain_from = header->left_out_last + 1;
 	if (header->left_out && header->left_out_last >= pass->expected)
-		pass->gap_end_ns = UINT64_MAX;
-	return pass->gap_end_ns ? collect_live(pass, budgets) : 0;
+		pass->process->gap_end_ns = UINT64_MAX;
+	return pass->process->gap_end_ns ? collect_live(pass, budgets) : 0;
 }
 
 static int send_journal(struct pass *pass, uint16_t flags)
@@ -263,8 +266,9 @@ static int send_journal(struct pass *pass, uint16_t flags)
 		.next_sequence = pass->expected,
 	};
 
-	if (!flags && pass->gap_end_ns < to_ns)
-		head.to_ns = pass->gap_end_ns > from_ns ? pass->gap_end_ns : from_ns;
+	if (!flags && pass->process->gap_end_ns < to_ns)
+		head.to_ns =
+			pass->process->gap_end_ns > from_ns ? pass->process->gap_end_ns : from_ns;
 	if (pass->process)
 		head.left_out = pass->process->reader.header.left_out;
 	if (vec_reserve(&recovery->record, head.h.size_bytes))
@@ -276,7 +280,7 @@ static int send_journal(struct pass *pass, uint16_t flags)
 				 (const struct jitbpf_record *)recovery->record.data);
 }
 
-/* unsure: without a journal, nothing was lost. */
+/* unsure: a process without a journal has lost nothing. */
 static int recover(struct journal_recovery *recovery, const struct journal_loss *loss, bool unsure,
 		   record_taker_fn take, void *take_context)
 {
@@ -296,6 +300,7 @@ static int recover(struct journal_recovery *recovery, const struct journal_loss 
 				.take_context = take_context,
 			},
 	};
+	uint16_t flags = JITBPF_JOURNAL_UNREADABLE;
 	int err;
 
 	recovery->live.size = 0;
@@ -303,20 +308,46 @@ static int recover(struct journal_recovery *recovery, const struct journal_loss 
 	if (!pass.process && unsure)
 		return err == -ENOMEM ? err : 0;
 	if (!pass.process && err != -ENOMEM)
-		err = -EBADMSG; /* there is none, or nobody is there any more */
+		err = -EBADMSG; /* no journal, or no process any more */
 	if (err && !journal_is_unreadable(err))
 		return err;
 	if (err)
 		recovery->live.size = 0;
-	return send_journal(&pass, err		     ? JITBPF_JOURNAL_UNREADABLE
-				   : pass.gap_end_ns ? 0
-						     : JITBPF_JOURNAL_COMPLETE);
+	else
+		flags = pass.process->gap_end_ns ? 0 : JITBPF_JOURNAL_COMPLETE;
+	err = send_journal(&pass, flags);
+	if (!err && pass.process)
+		pass.process->gap_end_ns = 0;
+	return err;
 }
 
-int journal_recovery_read(struct journal_recovery *recovery, const struct journal_loss *loss,
-			  record_taker_fn take, void *take_context)
+int journal_recovery_reserve(struct journal_recovery *recovery)
 {
-	return recover(recovery, loss, false, take, take_context);
+	return vec_reserve(&recovery->losses, recovery->losses.size + 1);
+}
+
+void journal_recovery_note(struct journal_recovery *recovery, const struct journal_loss *loss)
+{
+	recovery->losses.data[recovery->losses.size++] = *loss;
+}
+
+int journal_recovery_read(struct journal_recovery *recovery, record_taker_fn take,
+			  void *take_context)
+{
+	size_t done = 0;
+	int err = 0;
+
+	while (!err && done < recovery->losses.size) {
+		err = recover(recovery, &recovery->losses.data[done], false, take, take_context);
+		done += !err;
+	}
+	recovery->losses.size -= done;
+	if (done)
+		memmove(recovery->losses.data, recovery->losses.data + done,
+			recovery->losses.size * sizeof(*recovery->losses.data));
+	if (!err)
+		close_exited(recovery);
+	return err;
 }
 
 int journal_recovery_read_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/clock.h"
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/scope.h"
@@ -42,7 +43,7 @@ static const struct shim_copy *find(const struct shim_copies *copies,
 	return NULL;
 }
 
-/* Through a descriptor, whose link leads to the file itself, wherever it lies or lay. */
+/* By a descriptor's link in /proc, which leads to the file in any namespace, deleted or not. */
 static int attach(const struct shim_copies *copies, const struct jitbpf_mapping *mapping,
 		  struct bpf_link **ret)
 {
@@ -62,20 +63,19 @@ static int attach(const struct shim_copies *copies, const struct jitbpf_mapping 
 	return probe_site_attach(&site, copies->program, copies->attached + 1, ret);
 }
 
-/* The process has ended meanwhile, or has another file there: the next one may tell. */
+/* The process has ended, or maps another file there by now: another mapping may lead to the file.
+ */
 static bool is_gone(int err)
 {
 	return err == -ENOENT || err == -ESRCH || err == -ESTALE;
 }
 
-int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *mapping)
+/* Attach to a file that is not known yet, and remember what came of it. Returns 0 or -ENOMEM. */
+static int meet(struct shim_copies *copies, const struct jitbpf_mapping *mapping)
 {
 	struct shim_copy copy = {.file = file_of(mapping)};
 	int err;
 
-	if (!mapping->inode || !shim_has_name(mapping->path) ||
-	    is_same(&copy.file, &copies->site->file) || find(copies, &copy.file))
-		return 0;
 	if (copies->attached >= SHIM_COPIES_MAX) {
 		copies->over_budget++;
 		return 0;
@@ -86,22 +86,30 @@ int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *map
 	if (err == -ENOMEM || is_gone(err))
 		return err == -ENOMEM ? err : 0;
 	if (err && copies->refused++ >= SHIM_REFUSED_MAX)
-		return 0; /* it is judged again; others are none the worse for it */
+		return 0;
 	if (!err) {
 		copies->attached++;
-		copy.unheard = copies->unheard;
-		copies->some_unheard = true;
+		copy.attached_ns = clock_now_ns();
 	}
 	return vec_push(&copies->known, copy);
 }
 
-enum shim_unheard shim_copies_unheard(const struct shim_copies *copies,
-				      const struct jitbpf_mapping *mapping)
+int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
+		    uint64_t *ret_attached_ns)
 {
 	struct mapped_file file = file_of(mapping);
-	const struct shim_copy *copy = find(copies, &file);
+	const struct shim_copy *copy;
+	int err = 0;
 
-	return copy ? copy->unheard : SHIM_UNHEARD_NONE;
+	*ret_attached_ns = 0;
+	if (!mapping->inode || !shim_has_name(mapping->path) || is_same(&file, &copies->site->file))
+		return 0;
+	if (!find(copies, &file))
+		err = meet(copies, mapping);
+	copy = find(copies, &file);
+	if (copy)
+		*ret_attached_ns = copy->attached_ns;
+	return err;
 }
 
 bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *jit)
@@ -120,13 +128,6 @@ bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *ji
 	}
 	copies->hits[copies->next_hit++ % SHIM_HITS_KEPT] = hit;
 	return false;
-}
-
-void shim_copies_heard(struct shim_copies *copies)
-{
-	vec_for_each (copy, &copies->known)
-		copy->unheard = SHIM_UNHEARD_NONE;
-	copies->some_unheard = false;
 }
 
 void shim_copies_deinit(struct shim_copies *copies)

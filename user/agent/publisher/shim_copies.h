@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Copies of the shim: a probe belongs to a file's inode, so that each copy, in a
- * container or left over from an update, needs its own. They are found by the mappings
- * of processes, whatever mount namespace those are in, and also where they have been deleted.
+ * Copies of the shim, beside the installed one: in a container, or left over from an update. A
+ * probe belongs to an inode, so each copy needs a probe of its own. Copies are found by the
+ * mappings of processes, in any mount namespace, deleted or not.
  *
- * Any process can map a file of that name. One counts only if it has the probe and, at its
- * place, the very code of ours; the others are refused, and counted.
+ * Any process can map a file of that name. A file counts as a copy only if it has the probe and, at
+ * the probe's offset, exactly the code of ours. Other files are refused and counted.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_SHIM_COPIES_H
 #define JITBPF_AGENT_PUBLISHER_SHIM_COPIES_H
@@ -19,67 +19,52 @@
 #include "uapi/record.h"
 
 #define SHIM_COPIES_MAX	 64   /* attached: each is slow to attach and slower to detach */
-#define SHIM_REFUSED_MAX 1024 /* files remembered that only have the name */
+#define SHIM_REFUSED_MAX 1024 /* refused files that are remembered; more are looked at again */
 
-/* Whether a file can be one by its path: ours, or what some engines look for by themselves. */
+/* Whether a path has the shim's file name, or the one that some engines look for by themselves. */
 bool shim_has_name(const char *path);
-
-/* Whose events before a copy was attached nobody has heard: to be read from their journals. */
-enum shim_unheard {
-	SHIM_UNHEARD_NONE,
-	SHIM_UNHEARD_NEW, /* of processes that began after we came: the others' are read anyway */
-	SHIM_UNHEARD_ALL,
-};
 
 struct shim_copy {
 	struct mapped_file file;
-	struct bpf_link *link; /* NULL: it was refused, or it is the shim that we have anyway */
-	enum shim_unheard unheard;
+	struct bpf_link *link; /* NULL: refused */
+	uint64_t attached_ns;  /* the probe reports what happens from then on */
 };
 
-/* A hit of the probe, to be told from another. */
+/* One hit of a probe, to be told from another. */
 struct shim_hit {
 	uint32_t pid, tid;
 	uint32_t copy;
-	uint64_t hash; /* of its data */
+	uint64_t hash; /* of the record's data */
 };
 
 #define SHIM_HITS_KEPT 64
 
 struct shim_copies {
-	/* Borrowed. The caller sets these, and `unheard`, which new ones get. */
-	const struct probe_site *site; /* with its place chosen */
+	/* Borrowed; the caller sets these. */
+	const struct probe_site *site; /* of the installed shim, with its place chosen */
 	struct bpf_program *program;
 	struct file_store *files;
-	enum shim_unheard unheard;
 
 	VEC(struct shim_copy) known;
-	struct shim_hit hits[SHIM_HITS_KEPT]; /* the latest, in a circle */
+	struct shim_hit hits[SHIM_HITS_KEPT]; /* the latest, as a ring */
 	uint32_t next_hit;
 	uint64_t attached, refused, over_budget;
-	bool some_unheard;
 };
 
 /*
- * See a mapping of a process that is profiled; attach to what it maps where that is a
- * copy not met before. Returns 0 or -ENOMEM.
+ * See a mapping of a profiled process. Attaches to the mapped file if it is a copy that is not
+ * known yet. *ret_attached_ns is when its probe was attached, 0 if it is no copy, or the installed
+ * shim. Returns 0 or -ENOMEM.
  */
-int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *mapping);
-
-/* What has not been heard through the file that a mapping maps. */
-enum shim_unheard shim_copies_unheard(const struct shim_copies *copies,
-				      const struct jitbpf_mapping *mapping);
+int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
+		    uint64_t *ret_attached_ns);
 
 /*
- * Whether a record is of the same hit as one before. One inode can be seen as several files
- * (overlays with a lower folder in common, as those of containers that are made from one
- * image), whose probes then all fire: of a thread's equal records by different copies, the
- * first counts.
+ * Whether a record repeats an earlier one of the same hit. One inode can show as several files
+ * (overlays that share a lower folder, such as containers of one image); then all their probes
+ * fire. Of equal records of one thread by different copies, the first counts.
  */
 bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *jit);
-
-/* From now on all is heard. */
-void shim_copies_heard(struct shim_copies *copies);
 
 void shim_copies_deinit(struct shim_copies *copies);
 

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agent/clock.h"
+#include "agent/kernel/process_text.h"
+#include "agent/publisher/journal_recovery.h"
+#include "base/scope.h"
+#include "tests/unit/decode/made_journal.h"
+
+#define CAPACITY (1u << 20)
+#define NAMES	 32
+
+/* A journal of this very process, and what was recovered of it. */
+struct own {
+	struct jitbpf_journal_header *header;
+	int fd;
+	struct journal_recovery recovery;
+	uint64_t sequences[NAMES];
+	size_t count;
+	struct jitbpf_journal journal; /* the last one */
+	size_t journals;
+	size_t fail_at; /* records until the taker fails; 0: it does not */
+};
+
+static void append(struct own *own, uint64_t sequence)
+{
+	struct made_journal made = {0};
+
+	made_journal_add(&made, sequence, clock_now_ns(), "f", true);
+	memcpy((char *)own->header + own->header->used_bytes, made.bytes, made.size_bytes);
+	own->header->used_bytes += made.size_bytes;
+	own->header->next_sequence = sequence + 1;
+}
+
+static int take(void *context, const struct jitbpf_record *record)
+{
+	struct own *own = context;
+
+	if (own->fail_at && !--own->fail_at)
+		return -ENOMEM;
+	if (record->type == JITBPF_JIT) {
+		const struct jitbpf_jit *jit = (const struct jitbpf_jit *)record;
+		struct jitbpf_jit_header header;
+
+		memcpy(&header, jit->data, sizeof(header));
+		assert_true(own->count < NAMES);
+		own->sequences[own->count++] = header.sequence;
+	} else {
+		assert_int_equal(record->type, JITBPF_JOURNAL);
+		own->journal = *(const struct jitbpf_journal *)record;
+		own->journals++;
+	}
+	return 0;
+}
+
+static int setup(void **state)
+{
+	struct own *own = calloc(1, sizeof(*own));
+
+	assert_non_null(own);
+	own->fd = memfd_create(JITBPF_JOURNAL_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_int_equal(ftruncate(own->fd, CAPACITY), 0);
+	assert_int_equal(fcntl(own->fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	own->header = mmap(NULL, CAPACITY, PROT_READ | PROT_WRITE, MAP_SHARED, own->fd, 0);
+	assert_ptr_not_equal(own->header, MAP_FAILED);
+	*own->header = made_journal_header(CAPACITY);
+	own->header->pid = (uint32_t)getpid();
+	own->header->epoch_ns = clock_now_ns();
+	journal_recovery_init(&own->recovery);
+	*state = own;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct own *own = *state;
+
+	journal_recovery_deinit(&own->recovery);
+	munmap(own->header, CAPACITY);
+	close(own->fd);
+	free(own);
+	return 0;
+}
+
+/* When this process began, by CLOCK_BOOTTIME. */
+static uint64_t start_ns(void)
+{
+	CLEANUP(process_text_deinit) process_text text = {0};
+	struct process_stat stat;
+
+	assert_int_equal(process_stat_read(&text, (uint32_t)getpid(), &stat), 0);
+	return stat.start_ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static void note(struct own *own, uint64_t first_sequence)
+{
+	struct journal_loss loss = {
+		.pid = (uint32_t)getpid(),
+		.start_ns = start_ns(),
+		.first_ns = clock_now_ns(),
+		.first_sequence = first_sequence,
+	};
+
+	assert_int_equal(journal_recovery_reserve(&own->recovery), 0);
+	journal_recovery_note(&own->recovery, &loss);
+}
+
+static int recover(struct own *own)
+{
+	return journal_recovery_read(&own->recovery, take, own);
+}
+
+static void assert_sequences(const struct own *own, const uint64_t *wanted, size_t count)
+{
+	assert_int_equal(own->count, count);
+	assert_memory_equal(own->sequences, wanted, count * sizeof(*wanted));
+}
+
+static void test_recovers_from_the_first_lost_one(void **state)
+{
+	struct own *own = *state;
+
+	for (uint64_t i = 0; i < 4; i++)
+		append(own, i);
+	note(own, 0);
+	assert_int_equal(recover(own), 0);
+	assert_sequences(own, (uint64_t[]){0, 1, 2, 3}, 4);
+	assert_int_equal(own->journal.h.flags, JITBPF_JOURNAL_COMPLETE);
+	assert_int_equal(own->recovery.losses.size, 0);
+	/* The next loss: only what was not handed over before. */
+	append(own, 4);
+	note(own, 4);
+	assert_int_equal(recover(own), 0);
+	assert_sequences(own, (uint64_t[]){0, 1, 2, 3, 4}, 5);
+}
+
+/* Wherever a recovery fails, the next round hands over the rest, and nothing twice. */
+static void test_failure_leaves_the_loss(void **state)
+{
+	struct own *own = *state;
+
+	for (uint64_t i = 0; i < 4; i++)
+		append(own, i);
+	for (size_t fail_at = 1; fail_at <= 5; fail_at++) {
+		journal_recovery_deinit(&own->recovery);
+		journal_recovery_init(&own->recovery);
+		own->count = own->journals = 0;
+		note(own, 0);
+		own->fail_at = fail_at;
+		assert_int_equal(recover(own), -ENOMEM);
+		assert_int_equal(own->recovery.losses.size, 1);
+		assert_int_equal(own->journals, 0);
+		assert_int_equal(recover(own), 0);
+		assert_sequences(own, (uint64_t[]){0, 1, 2, 3}, 4);
+		assert_int_equal(own->journal.h.flags, JITBPF_JOURNAL_COMPLETE);
+		assert_int_equal(own->journals, 1);
+		assert_int_equal(own->recovery.losses.size, 0);
+	}
+}
+
+/* That events are missing is said even where the recovery that found it out has failed. */
+static void test_failure_keeps_the_gap(void **state)
+{
+	struct own *own = *state;
+
+	append(own, 0);
+	append(own, 3);
+	append(own, 4);
+	for (size_t fail_at = 1; fail_at <= 4; fail_at++) {
+		journal_recovery_deinit(&own->recovery);
+		journal_recovery_init(&own->recovery);
+		own->count = own->journals = 0;
+		note(own, 0);
+		own->fail_at = fail_at;
+		assert_int_equal(recover(own), -ENOMEM);
+		assert_int_equal(recover(own), 0);
+		assert_sequences(own, (uint64_t[]){0, 3, 4}, 3);
+		assert_int_equal(own->journal.h.flags, 0);
+		assert_int_equal(own->journal.h.size_bytes,
+				 sizeof(own->journal) + 3 * sizeof(uint64_t));
+	}
+	/* It is said once. */
+	append(own, 5);
+	note(own, 5);
+	assert_int_equal(recover(own), 0);
+	assert_int_equal(own->journal.h.flags, JITBPF_JOURNAL_COMPLETE);
+}
+
+/* Of several losses those that came after the one that failed stay too. */
+static void test_failure_leaves_the_losses_behind(void **state)
+{
+	struct own *own = *state;
+	struct journal_loss nobody = {.pid = 0x7fffffff, .first_ns = clock_now_ns()};
+
+	append(own, 0);
+	assert_int_equal(journal_recovery_reserve(&own->recovery), 0);
+	journal_recovery_note(&own->recovery, &nobody);
+	note(own, 0);
+	own->fail_at = 2;
+	assert_int_equal(recover(own), -ENOMEM);
+	assert_int_equal(own->journals, 1);
+	assert_int_equal(own->journal.h.flags, JITBPF_JOURNAL_UNREADABLE);
+	assert_int_equal(own->recovery.losses.size, 1);
+	assert_int_equal(recover(own), 0);
+	assert_sequences(own, (uint64_t[]){0}, 1);
+	assert_int_equal(own->journals, 2);
+}
+
+/* The journal of a process that has ended stays open until its losses have been recovered. */
+static void test_ended_process(void **state)
+{
+	struct own *own = *state;
+
+	append(own, 0);
+	note(own, 0);
+	own->fail_at = 1;
+	assert_int_equal(recover(own), -ENOMEM);
+	journal_recovery_exited(&own->recovery, (uint32_t)getpid());
+	assert_int_equal(own->recovery.processes.size, 1);
+	assert_int_equal(recover(own), 0);
+	assert_int_equal(own->count, 1);
+	assert_int_equal(own->recovery.processes.size, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_recovers_from_the_first_lost_one, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_failure_leaves_the_loss, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_failure_keeps_the_gap, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_failure_leaves_the_losses_behind, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_ended_process, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

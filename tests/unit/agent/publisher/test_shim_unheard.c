@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "agent/publisher/shim_unheard.h"
+
+#define ATTACHED 1000
+
+static void fork_process(struct shim_unheard *unheard, uint32_t parent, uint32_t pid,
+			 uint64_t time_ns)
+{
+	struct jitbpf_task fork = {.h.time_ns = time_ns, .pid = pid, .parent_pid = parent};
+
+	assert_int_equal(shim_unheard_fork(unheard, &fork), 0);
+}
+
+/* End a drain that began at round_ns. Returns how many journals are to be read. */
+static size_t settle(struct shim_unheard *unheard, uint64_t round_ns)
+{
+	size_t wanted = 0;
+
+	assert_int_equal(shim_unheard_settle(unheard), 0);
+	vec_for_each (mapper, &unheard->mappers) {
+		wanted += mapper->wanted;
+		mapper->wanted = false;
+	}
+	shim_unheard_forget(unheard, round_ns);
+	return wanted;
+}
+
+static void test_mapper_is_read_once(void **state)
+{
+	struct shim_unheard unheard = {0};
+
+	assert_int_equal(shim_unheard_map(&unheard, 7, ATTACHED, true), 0);
+	assert_int_equal(shim_unheard_map(&unheard, 7, ATTACHED, true), 0);
+	assert_int_equal(settle(&unheard, 900), 1);
+	assert_int_equal(settle(&unheard, 1100), 0);
+	assert_int_equal(unheard.mappers.size, 0);
+	shim_unheard_deinit(&unheard);
+}
+
+/* Of a process whose journal is read otherwise, only the children count. */
+static void test_children(void **state)
+{
+	struct shim_unheard unheard = {0};
+
+	assert_int_equal(shim_unheard_map(&unheard, 7, ATTACHED, false), 0);
+	fork_process(&unheard, 8, 9, 800); /* read before the fork that made its parent */
+	fork_process(&unheard, 7, 8, 700);
+	fork_process(&unheard, 7, 7, 750); /* a thread */
+	fork_process(&unheard, 7, 10, ATTACHED + 1);
+	fork_process(&unheard, 1, 11, 700);
+	assert_int_equal(settle(&unheard, 900), 2);
+	shim_unheard_deinit(&unheard);
+}
+
+/* The fork is read one drain before the mapping that it follows, and one after it. */
+static void test_other_order(void **state)
+{
+	struct shim_unheard unheard = {0};
+
+	fork_process(&unheard, 7, 8, 950);
+	assert_int_equal(settle(&unheard, 900), 0);
+	assert_int_equal(shim_unheard_map(&unheard, 7, ATTACHED, true), 0);
+	assert_int_equal(settle(&unheard, 970), 2);
+	fork_process(&unheard, 7, 9, 980);
+	assert_int_equal(settle(&unheard, 1100), 1);
+	fork_process(&unheard, 7, 10, 990);
+	assert_int_equal(settle(&unheard, 1200), 0);
+	shim_unheard_deinit(&unheard);
+}
+
+/* A journal that could not be read stays wanted, and its process is not forgotten. */
+static void test_failed_reading(void **state)
+{
+	struct shim_unheard unheard = {0};
+
+	assert_int_equal(shim_unheard_map(&unheard, 7, ATTACHED, true), 0);
+	assert_int_equal(shim_unheard_settle(&unheard), 0);
+	shim_unheard_forget(&unheard, 1100);
+	assert_int_equal(settle(&unheard, 1200), 1);
+	shim_unheard_deinit(&unheard);
+}
+
+/* On a machine that forks all the time, what is kept of it is what two drains saw. */
+static void test_forks_are_forgotten(void **state)
+{
+	struct shim_unheard unheard = {0};
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		fork_process(&unheard, 1, 100 + i, i);
+		assert_int_equal(settle(&unheard, i), 0);
+		assert_in_range(unheard.forks.size, 1, 2);
+	}
+	shim_unheard_deinit(&unheard);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mapper_is_read_once), cmocka_unit_test(test_children),
+		cmocka_unit_test(test_other_order),	    cmocka_unit_test(test_failed_reading),
+		cmocka_unit_test(test_forks_are_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A publisher: one medium through which processes report their JIT code, such as the shim's probe
+ * with its journals. The live source drives every publisher through one table of operations, on the
+ * event loop. A publisher keeps its own state and emits records (uapi/record.h).
+ *
+ * Order of calls: create; scanned() and see() for the start-up scan; late() until it returns 0;
+ * then see() and round() until the end; count(); destroy().
+ */
+#ifndef JITBPF_AGENT_PUBLISHER_PUBLISHER_H
+#define JITBPF_AGENT_PUBLISHER_PUBLISHER_H
+
+#include <stdint.h>
+
+#include "agent/files/file_store.h"
+#include "decode/record/proc_maps.h"
+#include "pipeline/source.h"
+#include "uapi/loss.h"
+
+struct jitbpf_bpf;
+struct probe_site;
+
+/* What a publisher borrows from the live source; all of it outlives the publisher. */
+struct publisher_host {
+	struct jitbpf_bpf *bpf; /* loaded */
+	struct file_store *files;
+	const struct probe_site *site; /* of the installed shim */
+	uint64_t came_ns;	       /* start of the run, before any publisher was created */
+};
+
+enum { PUBLISHER_KEEP = 0, PUBLISHER_DROP = 1 };
+
+/* self is what create() made. Functions that may fail return negative errno, which ends the run. */
+struct publisher_ops {
+	/* Returns 0, or negative errno with *ret_what set to what failed, for people. */
+	int (*create)(const struct publisher_host *host, void **ret, const char **ret_what);
+	void (*destroy)(void *self);
+
+	/* A mapping, executable or not, of a process that ran before came_ns. Returns 0 or errno.
+	 */
+	int (*scanned)(void *self, uint32_t pid, const struct proc_map *map);
+
+	/*
+	 * Hand over one slice (bounded bytes) of what was published before came_ns. The first call
+	 * follows the scan. Returns 1 if there is more, 0 at the end, or negative errno.
+	 */
+	int (*late)(void *self, record_taker_fn take, void *take_context);
+
+	/*
+	 * A record of the source (MAPPING, FORK, COMM, EXIT, JIT) about a profiled process, before
+	 * it is handed over; within a drain not in order of time. Returns PUBLISHER_KEEP,
+	 * PUBLISHER_DROP if the record repeats another one, or negative errno.
+	 */
+	int (*see)(void *self, const struct jitbpf_record *record);
+
+	/*
+	 * The end of a drain that began at round_ns: all rings have been read. Hand over whatever
+	 * was published until now and came through no ring. Returns 0 or negative errno.
+	 */
+	int (*round)(void *self, uint64_t round_ns, record_taker_fn take, void *take_context);
+
+	/* Add the publisher's own counts. */
+	void (*count)(const void *self, uint64_t counters[JITBPF_COUNTER_MAX]);
+};
+
+extern const struct publisher_ops publisher_shim;
+
+#endif

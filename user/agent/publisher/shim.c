@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The shim as a publisher. Its probe's JIT records come through the code ring; here are its probes
+ * and what those did not report, which the journals of the processes hold.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/publisher/journal_late.h"
+#include "agent/publisher/journal_recovery.h"
+#include "agent/publisher/publisher.h"
+#include "agent/publisher/shim_copies.h"
+#include "agent/publisher/shim_unheard.h"
+#include "base/scope.h"
+#include "jitbpf.skel.h"
+
+struct shim {
+	struct publisher_host host;
+	struct probe_site site; /* the installed shim's, with its place chosen */
+	struct bpf_link *link;
+	struct bpf_link *self_test_links[3];
+	struct shim_copies copies;
+	struct shim_unheard unheard;
+	struct journal_late late;
+	struct journal_recovery recovery;
+	uint64_t losses_noted; /* by the BPF programs, as of the last time all were taken out */
+	bool scanned;
+};
+
+static void destroy(void *self)
+{
+	struct shim *shim = self;
+
+	bpf_link__destroy(shim->link);
+	shim_copies_deinit(&shim->copies);
+	for (size_t i = 0; i < ARRAY_SIZE(shim->self_test_links); i++)
+		bpf_link__destroy(shim->self_test_links[i]);
+	shim_unheard_deinit(&shim->unheard);
+	journal_late_deinit(&shim->late);
+	journal_recovery_deinit(&shim->recovery);
+	free(shim);
+}
+
+DEFINE_CLEANUP(void *, destroy);
+
+static int create(const struct publisher_host *host, void **ret, const char **ret_what)
+{
+	struct shim *shim = calloc(1, sizeof(*shim));
+	CLEANUP(destroyp) void *self = shim;
+	int err;
+
+	*ret_what = "attaching to the probe of libjitbpf.so";
+	if (!shim)
+		return -ENOMEM;
+	shim->host = *host;
+	shim->site = *host->site;
+	journal_late_init(&shim->late);
+	journal_recovery_init(&shim->recovery);
+	shim->copies = (struct shim_copies){
+		.site = &shim->site,
+		.program = host->bpf->progs.jit_event,
+		.files = host->files,
+	};
+	err = probe_site_choose(&shim->site, host->bpf->progs.self_test,
+				(const uint64_t *)&host->bpf->bss->self_test_hits,
+				shim->self_test_links);
+	err = err ?: probe_site_attach(&shim->site, host->bpf->progs.jit_event, 0, &shim->link);
+	if (err)
+		return err;
+	*ret = TAKE_PTR(self);
+	return 0;
+}
+
+static int scanned(void *self, uint32_t pid, const struct proc_map *map)
+{
+	struct shim *shim = self;
+	pid_vec *pids = &shim->late.pids;
+
+	if (!journal_file_is_mapped(map) || (pids->size && pids->data[pids->size - 1] == pid))
+		return 0;
+	return vec_push(pids, pid);
+}
+
+static int late(void *self, record_taker_fn take, void *take_context)
+{
+	struct shim *shim = self;
+
+	shim->scanned = true;
+	return journal_late_read(&shim->late, shim->host.came_ns, take, take_context);
+}
+
+/*
+ * Events of a process before the copy was attached to went unreported. Journals of processes that
+ * ran before came_ns are read late anyway. Of younger ones the scan knows no mapping's true time.
+ */
+static int see_mapping(struct shim *shim, const struct jitbpf_mapping *mapping)
+{
+	uint64_t attached_ns;
+	int err = shim_copies_see(&shim->copies, mapping, &attached_ns);
+
+	if (err || !attached_ns)
+		return err;
+	if (shim->scanned && mapping->h.time_ns >= attached_ns)
+		return 0;
+	return shim_unheard_map(&shim->unheard, mapping->pid, attached_ns,
+				mapping->h.time_ns != shim->host.came_ns);
+}
+
+static int see_jit(struct shim *shim, const struct jitbpf_jit *jit)
+{
+	if (jit->h.size_bytes < sizeof(*jit) || jit->data_bytes > jit->h.size_bytes - sizeof(*jit))
+		return PUBLISHER_KEEP; /* the pipeline counts it as malformed */
+	return shim_copies_repeats(&shim->copies, jit) ? PUBLISHER_DROP : PUBLISHER_KEEP;
+}
+
+static int see(void *self, const struct jitbpf_record *record)
+{
+	struct shim *shim = self;
+
+	switch (record->type) {
+	case JITBPF_MAPPING:
+		return see_mapping(shim, (const struct jitbpf_mapping *)record);
+	case JITBPF_FORK:
+		return shim_unheard_fork(&shim->unheard, (const struct jitbpf_task *)record);
+	case JITBPF_EXIT:
+		journal_recovery_exited(&shim->recovery, ((const struct jitbpf_task *)record)->pid);
+		return PUBLISHER_KEEP;
+	case JITBPF_JIT:
+		return see_jit(shim, (const struct jitbpf_jit *)record);
+	default:
+		return PUBLISHER_KEEP;
+	}
+}
+
+/*
+ * Take the losses that the BPF program noted out of its map. A loss leaves the map before the
+ * journal is read, so that what is lost meanwhile is noted anew. Where the map cannot be read, the
+ * next round tries again. As struct jit_loss of bpf/jit.bpf.c.
+ */
+static int take_losses(struct shim *shim)
+{
+	const struct jitbpf_bpf *bpf = shim->host.bpf;
+	uint64_t noted =
+		__atomic_load_n((const uint64_t *)&bpf->bss->losses_noted, __ATOMIC_ACQUIRE);
+	int fd = bpf_map__fd(bpf->maps.jit_losses), err;
+	uint32_t pid, left = bpf_map__max_entries(bpf->maps.jit_losses);
+	struct {
+		uint64_t start_ns, first_ns, first_sequence;
+	} lost;
+
+	if (noted == shim->losses_noted)
+		return 0;
+	for (; left; left--) {
+		if (bpf_map_get_next_key(fd, NULL, &pid)) {
+			if (errno != ENOENT)
+				return 0;
+			break;
+		}
+		err = journal_recovery_reserve(&shim->recovery);
+		if (err)
+			return err;
+		if (bpf_map_lookup_and_delete_elem(fd, &pid, &lost))
+			return 0;
+		journal_recovery_note(&shim->recovery,
+				      &(struct journal_loss){
+					      .pid = pid,
+					      .start_ns = lost.start_ns,
+					      .first_ns = lost.first_ns,
+					      .first_sequence = lost.first_sequence,
+				      });
+	}
+	shim->losses_noted = noted;
+	return 0;
+}
+
+static int read_unheard(struct shim *shim, uint64_t round_ns, record_taker_fn take,
+			void *take_context)
+{
+	int err = shim_unheard_settle(&shim->unheard);
+
+	if (err)
+		return err;
+	vec_for_each (mapper, &shim->unheard.mappers) {
+		if (!mapper->wanted)
+			continue;
+		err = journal_recovery_read_whole(&shim->recovery, mapper->pid, shim->host.came_ns,
+						  take, take_context);
+		if (err)
+			return err;
+		mapper->wanted = false;
+	}
+	shim_unheard_forget(&shim->unheard, round_ns);
+	return 0;
+}
+
+static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *take_context)
+{
+	struct shim *shim = self;
+	int err = take_losses(shim);
+
+	err = err ?: journal_recovery_read(&shim->recovery, take, take_context);
+	return err ?: read_unheard(shim, round_ns, take, take_context);
+}
+
+static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])
+{
+	const struct shim *shim = self;
+
+	counters[JITBPF_COUNT_SHIM_COPIES] += shim->copies.attached;
+	counters[JITBPF_COUNT_SHIMS_REFUSED] += shim->copies.refused;
+	counters[JITBPF_COUNT_SHIMS_OVER_BUDGET] += shim->copies.over_budget;
+}
+
+const struct publisher_ops publisher_shim = {
+	.create = create,
+	.destroy = destroy,
+	.scanned = scanned,
+	.late = late,
+	.see = see,
+	.round = end_round,
+	.count = count,
+};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/publisher/shim_unheard.h"
+
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+static uint64_t hash_of(uint32_t pid)
+{
+	return hash_mix(pid, 1);
+}
+
+static bool has_pid(const void *items, uint32_t item, const void *pid)
+{
+	return ((const struct shim_mapper *)items)[item].pid == *(const uint32_t *)pid;
+}
+
+static struct shim_mapper *find(const struct shim_unheard *unheard, uint32_t pid)
+{
+	uint32_t item =
+		index_map_find(&unheard->index, hash_of(pid), has_pid, unheard->mappers.data, &pid);
+
+	return item == INDEX_MAP_NONE ? NULL : &unheard->mappers.data[item];
+}
+
+int shim_unheard_map(struct shim_unheard *unheard, uint32_t pid, uint64_t attached_ns, bool wanted)
+{
+	struct shim_mapper *known = find(unheard, pid);
+	uint32_t number = (uint32_t)unheard->mappers.size;
+
+	if (known) {
+		known->wanted |= wanted;
+		if (known->attached_ns < attached_ns)
+			known->attached_ns = attached_ns;
+		return 0;
+	}
+	if (vec_reserve(&unheard->mappers, number + 1) ||
+	    index_map_insert(&unheard->index, hash_of(pid), number))
+		return -ENOMEM;
+	return vec_push(&unheard->mappers, ((struct shim_mapper){pid, wanted, attached_ns}));
+}
+
+int shim_unheard_fork(struct shim_unheard *unheard, const struct jitbpf_task *fork)
+{
+	if (fork->pid == fork->parent_pid)
+		return 0;
+	return vec_push(&unheard->forks,
+			((struct shim_fork){fork->pid, fork->parent_pid, fork->h.time_ns}));
+}
+
+static int compare_forks(const void *a, const void *b)
+{
+	const struct shim_fork *x = a, *y = b;
+
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+int shim_unheard_settle(struct shim_unheard *unheard)
+{
+	if (!unheard->mappers.size || !unheard->forks.size)
+		return 0;
+	/* A child can be a parent too. Records of several CPUs are in no order. */
+	qsort(unheard->forks.data, unheard->forks.size, sizeof(*unheard->forks.data),
+	      compare_forks);
+	vec_for_each (fork, &unheard->forks) {
+		const struct shim_mapper *parent = find(unheard, fork->parent_pid);
+
+		if (!parent || fork->time_ns > parent->attached_ns || find(unheard, fork->pid))
+			continue;
+		if (shim_unheard_map(unheard, fork->pid, parent->attached_ns, true))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * A drain reads all records from before it began. What happened during a drain may be read by the
+ * next one, later than its consequences on another CPU: hence one drain more.
+ */
+void shim_unheard_forget(struct shim_unheard *unheard, uint64_t round_ns)
+{
+	bool needed = false;
+	size_t kept = 0;
+
+	vec_for_each (mapper, &unheard->mappers)
+		needed |= mapper->wanted || mapper->attached_ns >= round_ns;
+	if (needed)
+		return;
+	unheard->mappers.size = 0;
+	index_map_deinit(&unheard->index);
+	vec_for_each (fork, &unheard->forks) {
+		if (fork->time_ns >= unheard->round_ns)
+			unheard->forks.data[kept++] = *fork;
+	}
+	unheard->forks.size = kept;
+	unheard->round_ns = round_ns;
+}
+
+void shim_unheard_deinit(struct shim_unheard *unheard)
+{
+	vec_deinit(&unheard->mappers);
+	index_map_deinit(&unheard->index);
+	vec_deinit(&unheard->forks);
+}

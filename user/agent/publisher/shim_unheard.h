@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Processes that mapped a copy of the shim (shim_copies.h) before its probe was attached, and the
+ * children that they forked before. Their first events were not reported, so their journals have to
+ * be read. Derived from MAPPING and FORK records alone.
+ *
+ * Zero-initialized is empty. The owner calls shim_unheard_deinit(). Belongs to the event loop.
+ */
+#ifndef JITBPF_AGENT_PUBLISHER_SHIM_UNHEARD_H
+#define JITBPF_AGENT_PUBLISHER_SHIM_UNHEARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/index_map.h"
+#include "base/vec.h"
+#include "uapi/record.h"
+
+struct shim_mapper {
+	uint32_t pid;
+	bool wanted;	      /* the journal is not read yet; false: only children matter */
+	uint64_t attached_ns; /* when the probe of the copy was attached */
+};
+
+struct shim_fork {
+	uint32_t pid, parent_pid;
+	uint64_t time_ns;
+};
+
+struct shim_unheard {
+	VEC(struct shim_mapper) mappers; /* one per pid; whoever reads a journal clears `wanted` */
+	struct index_map index;		 /* of them, by pid */
+	VEC(struct shim_fork) forks;	 /* of this drain and the one before */
+	uint64_t round_ns;		 /* when the drain before began */
+};
+
+/*
+ * Add a process that maps a copy, or update it: the later attached_ns counts, and wanted stays set.
+ * Returns 0 or -ENOMEM.
+ */
+int shim_unheard_map(struct shim_unheard *unheard, uint32_t pid, uint64_t attached_ns, bool wanted);
+
+/* Note the fork of a process; that of a thread is ignored. Returns 0 or -ENOMEM. */
+int shim_unheard_fork(struct shim_unheard *unheard, const struct jitbpf_task *fork);
+
+/*
+ * At the end of a drain: add the children of mappers. Returns 0, or -ENOMEM; then the next call
+ * adds what is missing.
+ */
+int shim_unheard_settle(struct shim_unheard *unheard);
+
+/*
+ * After settling a drain that began at round_ns: forget mappers and forks that can add no child any
+ * more. While a mapper is wanted, all stay.
+ */
+void shim_unheard_forget(struct shim_unheard *unheard, uint64_t round_ns);
+
+void shim_unheard_deinit(struct shim_unheard *unheard);
+
+#endif
