@@ -46,6 +46,10 @@ $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/
 # What it looks for by its name in the program's own file.
 $(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic
 
+# Makes allocations fail wherever the core makes them.
+$(B)/tests/unit/pipeline/analysis/test_sink_failures: \
+	CFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
+
 # The rules of the JIT API, which other tests send through the kernel.
 $(B)/tests/unit/state/code/test_code_rules: $(B)/tests/conformance/rules.o
 

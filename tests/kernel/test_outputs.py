@@ -111,6 +111,103 @@ class Outputs(harness.KernelTest):
         self.assertEqual(self.read("over"), KEPT)
 
 
+PAGE = 4096
+FORMATS = [".folded", ".html", ".json.gz", ".pb.gz", ".speedscope.json", ".txt"]
+
+
+def pages(size):
+    return -(-size // PAGE)
+
+
+class FullDisk(harness.KernelTest):
+    """An output whose disk is full is lost alone, and the file that it was to replace is kept.
+    Each output is on a tmpfs of its own, which has room for the old file and some pages."""
+
+    STORM = [harness.ENGINE, "storm", "--seconds", "1"]
+
+    def on_small_disks(self, rooms, argv):
+        """Run argv where disk.X/out.X is on a disk with room for rooms[X] pages. What it did, and
+        what is on each disk afterwards."""
+        script = "set -e\n"
+        for ending, room in rooms.items():
+            script += (f"mkdir -p disk{ending} && mount -t tmpfs -o size={(room + 1) * PAGE} none "
+                       f"disk{ending} && cp old disk{ending}/out{ending}\n")
+        script += 'status=0; "$@" || status=$?\n'
+        for ending in rooms:
+            script += (f"rm -rf after{ending}; cp -r disk{ending} after{ending}; "
+                       f"umount disk{ending}\n")
+        with open(os.path.join(self.folder, "old"), "wb") as file:
+            file.write(KEPT)
+        done = subprocess.run(["unshare", "--mount", "sh", "-c", script + "exit $status", "sh",
+                               *argv], cwd=self.folder, capture_output=True, check=False,
+                              timeout=60)
+        left = {}
+        for ending in rooms:
+            folder = os.path.join(self.folder, f"after{ending}")
+            self.assertEqual(os.listdir(folder), [f"out{ending}"])
+            with open(os.path.join(folder, f"out{ending}"), "rb") as file:
+                left[ending] = file.read()
+        return done, left
+
+    def check_said_once(self, done, ending):
+        said = [line for line in done.stderr.decode().splitlines() if f"/out{ending} " in line]
+        self.assertEqual(len(said), 1, done.stderr)
+        self.assertIn("No space left on device", said[0])
+        self.assertIn("write elsewhere with -o", said[0])
+
+    def test_report(self):
+        """Full at the first byte, in the middle, at the last page; and just large enough."""
+        self.record(self.STORM, ["-F", "1999"], endings=[".jitbpf"])
+        for ending in [*FORMATS, ".summary", ".summary.json"]:
+            whole = os.path.join(self.folder, "whole" + ending)
+            argv = [harness.JITBPF, "report", "-o"]
+            subprocess.run([*argv, whole, "out.jitbpf"], cwd=self.folder, check=True)
+            with open(whole, "rb") as file:
+                wanted = file.read()
+            size = pages(len(wanted))
+            if ending in FORMATS:
+                self.assertGreater(size, 2)
+            for room in sorted({0, size // 2, size - 1, size}):
+                done, left = self.on_small_disks(
+                    {ending: room}, [*argv, f"disk{ending}/out{ending}", "out.jitbpf"])
+                if room == size:
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(left[ending], wanted)
+                else:
+                    self.assertEqual(done.returncode, 1, (ending, room))
+                    self.assertEqual(left[ending], KEPT)
+                    self.check_said_once(done, ending)
+
+    def test_record(self):
+        """Each output beside a whole one of its kind: all that fail are said, none costs another.
+        A recording that fails later holds what was written until then."""
+        argv = [harness.JITBPF, "record", "-q", "-F", "1999"]
+        for ending in FORMATS:
+            argv += ["-o", f"whole{ending}", "-o", f"disk{ending}/out{ending}"]
+        argv += ["-o", "disk.jitbpf/out.jitbpf", "--", *self.STORM]
+        sizes = dict.fromkeys([*FORMATS, ".jitbpf"], 0)
+        for part in (0, 0.5, 0.9):
+            rooms = {ending: int(pages(size) * part) for ending, size in sizes.items()}
+            done, left = self.on_small_disks(rooms, argv)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            for ending in FORMATS:
+                sizes[ending] = os.path.getsize(os.path.join(self.folder, "whole" + ending))
+                self.assertGreater(pages(sizes[ending]), rooms[ending], ending)
+                self.assertEqual(left[ending], KEPT, ending)
+                self.check_said_once(done, ending)
+            self.check_said_once(done, ".jitbpf")
+            if not part:
+                self.assertEqual(left[".jitbpf"], KEPT)
+                sizes[".jitbpf"] = 200000
+                continue
+            report = subprocess.run([harness.JITBPF, "report", "-f", "folded",
+                                     "after.jitbpf/out.jitbpf"], cwd=self.folder,
+                                    capture_output=True, check=False)
+            self.assertEqual(report.returncode, 1)
+            self.assertIn(b"the recording was cut", report.stderr)
+            self.assertGreater(len(report.stdout), 0)
+
+
 class Terminal(harness.KernelTest):
     def on_terminal(self, *argv):
         """Run it; what it wrote to the terminal."""

@@ -180,6 +180,29 @@ FILE *outputs_recording(const struct outputs *outputs)
 	return NULL;
 }
 
+/* What to do about a failure. */
+static const char *advice(int err)
+{
+	switch (-err) {
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+		return "free space there, or write elsewhere with -o";
+	case ENOMEM:
+		return "free memory, or write a recording (.jitbpf) and use 'jitbpf report'";
+	default:
+		return "write elsewhere with -o";
+	}
+}
+
+/* What a failed output leaves at its path. */
+static const char *remains(const struct output *output)
+{
+	if (output->stream->file.target)
+		return "; a file that was there is unchanged";
+	return output->recording ? "; 'jitbpf report' shows what it holds so far" : "";
+}
+
 static void say_error(const struct output *output)
 {
 	struct output_stream *stream = output->stream;
@@ -187,19 +210,15 @@ static void say_error(const struct output *output)
 	if (!stream->error || stream->said)
 		return;
 	stream->said = true;
-	fprintf(stderr, "jitbpf: writing %s: %s\n", output->path ?: "standard output",
-		strerror(-stream->error));
+	fprintf(stderr, "jitbpf: %s is incomplete: %s%s; %s\n", output->path ?: "standard output",
+		strerror(-stream->error), remains(output), advice(stream->error));
 }
 
-int outputs_check(const struct outputs *outputs)
+/* Note a failure, unless a write has failed before. Nothing is written from now on. */
+static void fail(struct output *output, int err)
 {
-	int first = 0;
-
-	vec_for_each (output, &outputs->files) {
-		say_error(output);
-		first = first ?: output->stream->error;
-	}
-	return first;
+	if (err && !output->stream->error)
+		output->stream->error = err;
 }
 
 void outputs_begin_recording(struct outputs *outputs)
@@ -207,10 +226,23 @@ void outputs_begin_recording(struct outputs *outputs)
 	vec_for_each (output, &outputs->files) {
 		struct output_stream *stream = output->stream;
 
-		if (output->recording && !stream->error)
-			stream->error = output_file_publish(&stream->file);
+		if (!output->recording)
+			continue;
+		fflush(output->file); /* a full disk leaves the existing file in place */
+		if (!stream->error)
+			fail(output, output_file_publish(&stream->file));
+		say_error(output);
 	}
-	outputs_check(outputs);
+}
+
+void outputs_fail_recording(struct outputs *outputs, int err)
+{
+	vec_for_each (output, &outputs->files) {
+		if (!output->recording)
+			continue;
+		fail(output, err);
+		say_error(output);
+	}
 }
 
 int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct status_line *status)
@@ -225,9 +257,7 @@ int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct sta
 		err = pipeline_write(pipeline, output->file);
 		output->whole = !err;
 		status_line_clear(status);
-		if (err && !output->stream->error)
-			fprintf(stderr, "jitbpf: writing %s: %s\n",
-				output->path ?: "standard output", strerror(-err));
+		fail(output, err);
 		first = first ?: err;
 	}
 	return first;
@@ -248,7 +278,7 @@ int outputs_close(struct outputs *outputs)
 
 		fflush(output->file);
 		if (output->whole && !stream->error)
-			stream->error = output_file_publish(&stream->file);
+			fail(output, output_file_publish(&stream->file));
 		fclose(output->file);
 		say_error(output);
 		first = first ?: stream->error;

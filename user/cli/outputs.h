@@ -54,24 +54,27 @@ int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline);
 FILE *outputs_recording(const struct outputs *outputs);
 
 /*
- * Publish the recording, if there is one. A failure is reported as a write
- * error, and leaves the other outputs intact.
+ * Publish the recording, if there is one. A failure prints a message, and
+ * leaves the other outputs intact.
  */
 void outputs_begin_recording(struct outputs *outputs);
 
+/* End the recording after a failure: prints a message once. */
+void outputs_fail_recording(struct outputs *outputs, int err);
+
 /*
- * Write the outputs with a sink. Prints a message for each failure and
- * continues with the others. Returns 0 or the first error.
+ * Write the outputs with a sink. A failure is noted for outputs_close(), and
+ * leaves the others intact. Returns 0 or the first error.
  */
 int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct status_line *status);
 
 /* Mark all outputs as complete. For formats of the caller. */
 void outputs_keep(struct outputs *outputs);
 
-/* Print the write errors so far, each output once. Returns 0 or the first error. */
-int outputs_check(const struct outputs *outputs);
-
-/* Flush, publish complete outputs, and close all. Returns 0 or the first error. */
+/*
+ * Flush, publish the complete outputs, and close all. Prints one message for
+ * each failed output. Returns 0 or the first error.
+ */
 int outputs_close(struct outputs *outputs);
 
 #endif

@@ -109,7 +109,8 @@ static int record_until_told(struct recording *run)
 			return state;
 		if (pipeline_recorder_error(run->pipeline)) {
 			status_line_clear(&run->status);
-			outputs_check(&run->outputs);
+			outputs_fail_recording(&run->outputs,
+					       pipeline_recorder_error(run->pipeline));
 		}
 		if (waiting[0].revents || target_ended(&run->target))
 			break;
@@ -131,30 +132,39 @@ static void end_naming(struct recording *run)
 	symbolizer_destroy(TAKE_PTR(run->symbolizer));
 }
 
-/* Drain the rings, resolve names, and write the outputs. */
-static int finish(struct recording *run)
+static int finish_recording(struct recording *run)
 {
-	int state, err;
+	int err = pipeline_recorder_error(run->pipeline);
 
-	live_source_stop(run->live);
-	stop_signals_release(&run->signals);
-	while ((state = round_once(run)) > 0)
-		poll(NULL, 0, 1); /* a process must complete a record that it has reserved */
-	if (state < 0)
-		return state;
-	err = pipeline_finish(run->pipeline);
-	status_line_clear(&run->status);
-	if (err)
-		return record_complain(err, "naming");
-	end_naming(run);
-	file_trouble_say(run->files);
-	err = pipeline_recorder_error(run->pipeline);
 	if (!err && run->recorder)
 		err = recorder_finish(run->recorder, pipeline_view(run->pipeline),
 				      pipeline_modules(run->pipeline));
-	if (err && !outputs_check(&run->outputs))
-		record_complain(err, "writing the recording");
+	if (err)
+		outputs_fail_recording(&run->outputs, err);
 	recorder_destroy(TAKE_PTR(run->recorder));
+	return err;
+}
+
+/*
+ * Drain the rings, resolve names, and write the outputs: all that can be written, whatever failed
+ * before. err is the error that ended the rounds. Returns the first error.
+ */
+static int finish(struct recording *run, int err)
+{
+	int state = err;
+
+	live_source_stop(run->live);
+	stop_signals_release(&run->signals);
+	while (!err && (state = round_once(run)) > 0)
+		poll(NULL, 0, 1); /* a process must complete a record that it has reserved */
+	err = pipeline_finish(run->pipeline);
+	status_line_clear(&run->status);
+	if (err)
+		record_complain(err, "resolving names");
+	err = state ?: err;
+	end_naming(run);
+	file_trouble_say(run->files);
+	err = finish_recording(run) ?: err;
 	err = outputs_write(&run->outputs, run->pipeline, &run->status) ?: err;
 	if (!run->options->quiet)
 		err = pipeline_write(run->pipeline, stderr) ?: err;
@@ -166,8 +176,7 @@ static int record_all(struct recording *run)
 	int err = record_set_up(run);
 
 	err = err ?: start(run);
-	err = err ?: record_until_told(run);
-	return err ?: finish(run);
+	return err ?: finish(run, record_until_told(run));
 }
 
 /* Returns the exit status. */

@@ -126,11 +126,17 @@ static inline int made_drain(void *context, record_taker_fn take, void *take_con
 	return err ?: run->state;
 }
 
-static inline void made_run_begin(struct made_run *run, const struct pipeline_options *options)
+/* A run without that sink: for any number of samples. */
+static inline void made_run_begin_bare(struct made_run *run, const struct pipeline_options *options)
 {
 	*run = (struct made_run){0};
 	run->source = (struct source){.drain = made_drain, .context = run};
 	made_require(!pipeline_create(options, &run->pipeline));
+}
+
+static inline void made_run_begin(struct made_run *run, const struct pipeline_options *options)
+{
+	made_run_begin_bare(run, options);
 	made_require(!pipeline_add_sink(run->pipeline, &made_sink, (FILE *)run));
 }
 

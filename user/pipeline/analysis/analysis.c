@@ -67,11 +67,7 @@ int analysis_set_info(struct analysis *a, const struct run_info *info)
 
 int analysis_add_sink(struct analysis *a, const struct sink_ops *ops, FILE *out)
 {
-	struct analysis_sink added = {.ops = ops, .out = out};
-	int err = vec_reserve(&a->epoch->sinks, a->epoch->sinks.size + 1);
-
-	err = err ?: ops->create(out, &added.sink);
-	return err ?: vec_push(&a->epoch->sinks, added);
+	return sink_list_add(&a->epoch->sinks, ops, out);
 }
 
 struct ledger_process *analysis_ledger_row(struct analysis *a, const struct process *process)
@@ -224,11 +220,7 @@ int analysis_finish(struct analysis *a)
 
 int analysis_write(struct analysis *a, FILE *out)
 {
-	vec_for_each (sink, &a->epoch->sinks) {
-		if (sink->out == out)
-			return sink->ops->finish(sink->sink, &a->epoch->view);
-	}
-	return -EINVAL;
+	return sink_list_finish(&a->epoch->sinks, &a->epoch->view, out);
 }
 
 struct analysis_progress analysis_progress(const struct analysis *a)

@@ -67,7 +67,7 @@ void analysis_take_counters(struct analysis *a, const struct jitbpf_counters *co
 int analysis_take_info(struct analysis *a, const struct jitbpf_info_chunk *chunk);
 
 /*
- * code_changes.c: tell the sinks of a JIT event that has been applied and that entered `loads`
+ * code_changes.c: report a JIT event to the sinks, after it was applied and entered `loads`
  * regions. Returns 0 or negative errno.
  */
 int analysis_code_changed(struct analysis *a, const struct process *process,

@@ -30,12 +30,9 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 		.size_bytes = event->header.code_bytes,
 		.gone = event->header.event == JIT_EVENT_UNLOAD,
 	};
-	bool wanted = false;
-	int err = 0;
+	int err;
 
-	vec_for_each (sink, &a->epoch->sinks)
-		wanted |= sink->ops->code != NULL;
-	if (!wanted || !(loads || code.gone) ||
+	if (!sink_list_takes_code(&a->epoch->sinks) || !(loads || code.gone) ||
 	    !sample_filter_passes_event(&a->filter, code.pid, code.tid, code.time_ns,
 					string_pool_get(a->strings, process->comm),
 					a->epoch->info.start_ns))
@@ -46,9 +43,6 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 		return err;
 	if (loads)
 		code.region = find_loaded(process, jit->h.time_ns, &code);
-	vec_for_each (sink, &a->epoch->sinks) {
-		if (sink->ops->code && !err)
-			err = sink->ops->code(sink->sink, &a->epoch->view, &code);
-	}
-	return err;
+	sink_list_code(&a->epoch->sinks, &a->epoch->view, &code);
+	return 0;
 }

@@ -44,9 +44,7 @@ void epoch_destroy(struct epoch *epoch)
 {
 	if (!epoch)
 		return;
-	vec_for_each (sink, &epoch->sinks)
-		sink->ops->destroy(sink->sink);
-	vec_deinit(&epoch->sinks);
+	sink_list_deinit(&epoch->sinks);
 	vec_deinit(&epoch->rows);
 	vec_deinit(&epoch->comms);
 	vec_deinit(&epoch->ledger.processes);

@@ -11,25 +11,17 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/string_pool.h"
 #include "base/vec.h"
 #include "locate/location.h"
 #include "profile/ledger.h"
 #include "profile/profile.h"
-#include "sink/sink.h"
+#include "sink/sink_list.h"
 #include "sink/thread_counts.h"
 #include "state/process/process_table.h"
 #include "symbolize/frame_table.h"
 #include "symbolize/recorded_frames.h"
-
-/* One output. */
-struct analysis_sink {
-	const struct sink_ops *ops;
-	struct sink *sink;
-	FILE *out;
-};
 
 /* The ledger row of the process that has the slot; another process in it has a row of its own. */
 struct epoch_row {
@@ -49,7 +41,7 @@ struct epoch {
 	struct profile profile; /* the location of a root is the ledger row of its process */
 	struct thread_counts threads; /* only if the view wants them */
 	struct ledger ledger;
-	VEC(struct analysis_sink) sinks;
+	struct sink_list sinks;
 	uint32_t requested;	    /* names of locations below it have been requested */
 	VEC(uint32_t) comms;	    /* string number plus 1, by number in the state's pool */
 	VEC(struct epoch_row) rows; /* by process slot */

@@ -95,12 +95,9 @@ static int feed_sinks(struct analysis *a, const struct jitbpf_sample *sample,
 		.kernel_frames = slot->kernel_frames - hidden,
 		.user_frames = slot->user_frames,
 	};
-	bool wanted = a->epoch->view.threads;
 	int err;
 
-	vec_for_each (sink, &a->epoch->sinks)
-		wanted |= sink->ops->sample != NULL;
-	if (!wanted)
+	if (!a->epoch->view.threads && !sink_list_takes_samples(&a->epoch->sinks))
 		return 0;
 	err = string_pool_add(a->epoch->strings, sample->comm, sizeof(sample->comm), &out.comm);
 	if (err)
@@ -112,13 +109,7 @@ static int feed_sinks(struct analysis *a, const struct jitbpf_sample *sample,
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		out.regs = (const struct jitbpf_user_regs *)(sample->ips + sample->kernel_frames +
 							     sample->user_frames);
-	vec_for_each (sink, &a->epoch->sinks) {
-		if (!sink->ops->sample)
-			continue;
-		err = sink->ops->sample(sink->sink, &a->epoch->view, &out);
-		if (err)
-			return err;
-	}
+	sink_list_sample(&a->epoch->sinks, &a->epoch->view, &out);
 	return 0;
 }
 

@@ -170,7 +170,7 @@ static void put_trouble(struct text *text, const struct ledger *ledger)
 	uint64_t taken = ledger_taken(ledger);
 	uint64_t counted = ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN];
 	uint64_t unpublished = samples_unpublished(ledger);
-	size_t heading;
+	size_t before = text->bytes.size, heading;
 
 	text_put_string(text, "to look into\n");
 	heading = text->bytes.size;
@@ -194,7 +194,7 @@ static void put_trouble(struct text *text, const struct ledger *ledger)
 	if (!ledger->filtered && counted && counted != taken)
 		put_row(text, "samples by the kernel's own count", counted);
 	if (text->bytes.size == heading)
-		text->bytes.size -= strlen("to look into\n");
+		text->bytes.size = before;
 }
 
 /* A name in a column: cut to it, and padded by what it takes on the screen. */

@@ -308,7 +308,7 @@ static void test_budget(void **state)
 	for (size_t i = 0; i < run->seen_count; i++)
 		assert_int_equal(run->seen[i].time_ns, 10 + i);
 	run->seen_count = 0; /* the rest are more than it keeps */
-	vec_for_each (sink, &run->pipeline->analysis->epoch->sinks)
+	vec_for_each (sink, &run->pipeline->analysis->epoch->sinks.sinks)
 		sink->ops = &deaf_sink;
 	ledger = made_finish(run, time_ns);
 	assert_int_equal(ledger_taken(ledger), count);

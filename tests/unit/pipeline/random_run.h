@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Rounds of random records for a made run, the same for the same seed: stacks of
+ * kernel, native, JIT and unknown code in several processes and threads, code
+ * that is loaded, overwritten and unloaded, names that change, and losses.
+ */
+#ifndef JITBPF_TESTS_UNIT_PIPELINE_RANDOM_RUN_H
+#define JITBPF_TESTS_UNIT_PIPELINE_RANDOM_RUN_H
+
+#include "tests/unit/pipeline/made_run.h"
+
+#define RANDOM_PROCESSES 4
+#define RANDOM_METHODS	 40
+#define RANDOM_FILE	 0x400000 /* where a file is mapped in each process */
+#define RANDOM_KERNEL	 0xffffffff81000000ull
+#define RANDOM_PROGRAM	 0xffffffffc0000000ull /* code that the kernel generates */
+#define RANDOM_FRAMES	 20
+
+struct random_run {
+	uint64_t state;	  /* of the generator; not 0 */
+	uint64_t time_ns; /* of the last record */
+	uint64_t sequence[RANDOM_PROCESSES];
+};
+
+static inline uint32_t random_below(struct random_run *random, uint32_t limit)
+{
+	random->state ^= random->state << 13;
+	random->state ^= random->state >> 7;
+	random->state ^= random->state << 17;
+	return (uint32_t)((random->state >> 32) % limit);
+}
+
+static inline uint32_t random_pid(struct random_run *random)
+{
+	return MADE_PID + random_below(random, RANDOM_PROCESSES);
+}
+
+static inline void random_load(struct made_run *run, struct random_run *random)
+{
+	uint32_t pid = random_pid(random), method = random_below(random, RANDOM_METHODS);
+	uint64_t *sequence = &random->sequence[pid - MADE_PID];
+	struct jitbpf_jit_header *header;
+	char name[32] = "";
+
+	if (random_below(random, 8))
+		snprintf(name, sizeof(name), "method%u.%u", method, random_below(random, 3));
+	header = make_jit_of(run, random->time_ns, pid, MADE_START, (*sequence)++, name);
+	header->method_id = method + 1;
+	header->address = MADE_CODE + method * 0x100;
+	if (!*name)
+		header->event = 14; /* an unload */
+}
+
+static inline uint64_t random_ip(struct random_run *random)
+{
+	switch (random_below(random, 8)) {
+	case 0:
+		return 0x10000 + random_below(random, 4); /* nothing is mapped */
+	case 1:
+	case 2:
+	case 3:
+		return RANDOM_FILE + random_below(random, 200) * 16;
+	default:
+		return MADE_CODE + random_below(random, RANDOM_METHODS * 16) * 16;
+	}
+}
+
+static inline void random_sample(struct made_run *run, struct random_run *random)
+{
+	uint16_t kernel = (uint16_t)(random_below(random, 3) ? 0 : 1 + random_below(random, 4));
+	uint16_t user = (uint16_t)random_below(random, RANDOM_FRAMES - 4);
+	uint32_t pid = random_pid(random);
+	uint64_t ips[RANDOM_FRAMES];
+	struct jitbpf_sample *sample;
+
+	for (uint16_t i = 0; i < kernel; i++)
+		ips[i] = (random_below(random, 4) ? RANDOM_KERNEL : RANDOM_PROGRAM) +
+			 random_below(random, 64) * 16;
+	for (uint16_t i = kernel; i < kernel + user; i++)
+		ips[i] = random_ip(random);
+	sample = make_sample_of(run, random->time_ns, pid, MADE_START, ips,
+				(uint16_t)(kernel + user));
+	sample->tid += random_below(random, 3) * 1000;
+	sample->cpu = random_below(random, 2);
+	sample->kernel_frames = kernel;
+	sample->user_frames = user;
+	sample->user_end = !user		      ? JITBPF_END_NONE
+			   : random_below(random, 10) ? JITBPF_END_ROOT
+						      : JITBPF_END_NO_ROOM;
+	snprintf(sample->comm, sizeof(sample->comm), "thread%u", random_below(random, 3));
+}
+
+static inline void random_program(struct made_run *run, struct random_run *random)
+{
+	char name[24];
+	struct jitbpf_kernel_symbol *symbol;
+	int bytes = snprintf(name, sizeof(name), "bpf_prog_%u", random_below(random, 100)) + 1;
+
+	symbol = make_record(run, JITBPF_KERNEL_SYMBOL, sizeof(*symbol) + (size_t)bytes,
+			     random->time_ns);
+	symbol->address = RANDOM_PROGRAM + random_below(random, 4) * 0x100;
+	symbol->size_bytes = 0x100;
+	memcpy(symbol->name, name, (size_t)bytes);
+}
+
+static inline void random_lost(struct made_run *run, struct random_run *random)
+{
+	struct jitbpf_lost_samples *lost =
+		make_record(run, JITBPF_LOST_SAMPLES, sizeof(*lost), random->time_ns);
+
+	lost->pid = random_pid(random);
+	lost->start_ns = MADE_START;
+	lost->count = 1 + random_below(random, 3);
+}
+
+/* What exists before the first sample. */
+static inline void random_begin(struct made_run *run, struct random_run *random, uint64_t seed)
+{
+	*random = (struct random_run){.state = seed * 0x9e3779b97f4a7c15ull + 1, .time_ns = 1000};
+	for (uint32_t i = 0; i < RANDOM_PROCESSES; i++) {
+		make_comm(run, random->time_ns, MADE_PID + i, i % 2 ? "worker" : "engine", false);
+		make_mapping(run, random->time_ns, MADE_PID + i, RANDOM_FILE, "/bin/engine");
+		make_mapping(run, random->time_ns, MADE_PID + i, MADE_CODE, "//anon");
+	}
+	made_round(run, ++random->time_ns);
+}
+
+/* One round of up to `records` records. */
+static inline void random_round(struct made_run *run, struct random_run *random, uint32_t records)
+{
+	for (uint32_t i = 0; i < records && run->record_count < MADE_RECORDS_MAX; i++) {
+		uint32_t kind = random_below(random, 100);
+
+		random->time_ns += 1 + random_below(random, 1000);
+		if (kind < 8)
+			random_load(run, random);
+		else if (kind < 9)
+			random_program(run, random);
+		else if (kind < 10)
+			random_lost(run, random);
+		else if (kind < 11)
+			make_comm(run, random->time_ns, random_pid(random),
+				  random_below(random, 2) ? "renamed" : "engine", false);
+		else
+			random_sample(run, random);
+	}
+	made_round(run, ++random->time_ns);
+}
+
+#endif
