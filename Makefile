@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 #   make          build/jitbpf and build/libjitbpf.so
-#   make demo     install what is missing, build, record a real JIT engine, draw flamegraph.html
-#   make check    install what is missing, run every check and test
-#   make check-engines   large published engines (130 MB to load): numba, wasmtime, OpenVINO
+#   make demo     install what is missing, build, record a real JIT engine, write flamegraph.html
+#   make check    install what is missing, run all checks and tests
+#   make check-engines   large published engines (130 MB download): numba, wasmtime, OpenVINO
 #   make bench    measurements, as ratios
 #   make core     only the core library: needs no clang, bpftool, libbpf
 #   make test     the tests for every change: unit tests, golden recordings, replay
 #   make unit     build and run the unit tests
 #   make page     build user/sink/page/flamegraph.html from user/sink/page/ (needs node and npm)
-#   make format   let clang-format have its way;  make lint  ask it and clang-tidy
+#   make format   run clang-format;  make lint  check with clang-format and clang-tidy
 #
 #   V=1  show the commands    SAN=1  with ASan and UBSan, in build/san
 
@@ -67,7 +67,7 @@ $(B)/jitbpf: $(HOST_OBJ) $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) $(HOST_LIBS) -o $@
 
-# --- the page: committed as built, goes into the program as it is -------------
+# --- the page: committed as built, embedded into the program ---------------------
 
 $(B)/user/sink/format/page_data.o: user/sink/page/flamegraph.html
 
@@ -81,7 +81,7 @@ $(PAGE_TOOLS): $(PAGE)/package-lock.json
 page: $(PAGE_TOOLS)
 	$(Q)node $(PAGE)/build.mjs
 
-# Types are right, and what is committed is what its sources make.
+# Check the types, and that the committed page is what its sources build.
 page-check: $(PAGE_TOOLS)
 	$(call say,TSC,$(PAGE))
 	$(Q)cd $(PAGE) && node_modules/.bin/tsc
@@ -109,7 +109,7 @@ $(B)/libjitbpf.so: $(SHIM_OBJ) $(B)/php/jitbpf.ini
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SHIM_LDFLAGS) $(SHIM_OBJ) -o $@
 
-# Beside the shim: what engines read besides (user/engines/php.c).
+# Files that engines read, beside the shim (user/engines/php.c).
 $(B)/php/jitbpf.ini: jitapi-shim/php/jitbpf.ini
 	$(Q)mkdir -p $(@D) && cp $< $@
 
@@ -161,12 +161,12 @@ SOURCES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 format:
 	$(Q)clang-format -i $(SOURCES)
 
-# Each version lays some lines out in its own way: that of the floor decides.
+# Versions of clang-format differ in layout; the oldest supported one decides.
 format-check:
 	$(call say,FORMAT,$(words $(SOURCES)) files)
 	$(Q)if clang-format --version | grep -q 'version 14\.'; then \
 		clang-format --dry-run -Werror $(SOURCES); \
-	else echo "not checked: clang-format 14 decides, this is another"; fi
+	else echo "format not checked: clang-format 14 is required"; fi
 
 lint: format-check page-check
 	$(call say,TIDY,core)

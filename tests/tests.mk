@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Unit tests: each tests/unit/**/test_*.c is a cmocka program over the core.
+# Unit tests: each tests/unit/**/test_*.c is a cmocka program.
 # Fuzz targets: each tests/fuzz/fuzz_*.c defines LLVMFuzzerTestOneInput; its
 # corpus is tests/fuzz/corpus/NAME/. `make check` replays the corpora under ASan
 # and UBSan, `make fuzz` builds the libFuzzer programs and runs each for a while.
@@ -29,12 +29,12 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(filter %.o,$^) $(B)/libcore.a $(CORE_LIBS) -lcmocka -o $@
 
-# What of the commands can be tested without running them.
+# Parts of the commands that can be tested without running them.
 CLI_TESTED := options view_options filter_options output_file
 
 $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
-# What of the agent can be tested without a kernel's help.
+# Parts of the agent that need no BPF and no perf events.
 AGENT_TESTED := $(addprefix publisher/,journal_file journal_reader journal_record journal_recovery shim_unheard) \
 	kernel/process_text \
 	$(addprefix files/,file_service file_blob file_direct file_place fd_message debuginfod file_helper \
@@ -43,7 +43,7 @@ AGENT_TESTED := $(addprefix publisher/,journal_file journal_reader journal_recor
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
 
-# What it looks for by its name in the program's own file.
+# -rdynamic: the test looks up symbols of its own program.
 $(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic
 
 # Makes allocations fail wherever the core makes them.
@@ -53,8 +53,8 @@ $(B)/tests/unit/pipeline/analysis/test_sink_failures: \
 # The rules of the JIT API, which other tests send through the kernel.
 $(B)/tests/unit/state/code/test_code_rules: $(B)/tests/conformance/rules.o
 
-# What is inlined into what, as a compiler tells it: in both versions of DWARF;
-# in a file of its own beside the program, to be found; packed; and only symbols.
+# Variants of a program with inlined calls: DWARF 4 and 5, a separate debug file, compressed
+# sections, symbols only.
 INLINING := $(B)/tests/unit/symbolize/debug/inlining
 
 $(INLINING)-%: tests/unit/symbolize/inlining.cpp
@@ -81,13 +81,13 @@ $(INLINING)-mini: $(INLINING)-5
 	$(Q)xz -kf $@.symbols
 	$(Q)objcopy --strip-all --add-section .gnu_debugdata=$@.symbols.xz $< $@
 
-# What it has in common with another program goes into a file of its own.
+# dwz moves entries that two programs share into a common file.
 $(INLINING)-shared: $(INLINING)-4
 	$(call say,DWZ,$@)
 	$(Q)cp $< $@ && cp $< $@.other
 	$(Q)dwz -m $@.common -M /usr/lib/debug/.dwz/inlining.debug $@ $@.other
 
-# Its DIEs in a file of their own; and that in a package.
+# Split DWARF: DIEs in a .dwo file, and in a package.
 $(INLINING)-split-%: tests/unit/symbolize/inlining.cpp
 	$(call say,SPLIT,$@)
 	$(Q)mkdir -p $(@D)
@@ -103,7 +103,7 @@ $(INLINING)-scopes-%: tests/unit/symbolize/scopes.cpp
 INLINING_ALL := $(addprefix $(INLINING)-,4 5 stripped packed packed-gnu mini shared \
 	split-4 split-5 scopes-4 scopes-5)
 
-# Calls through procedure linkage tables of each kind.
+# Calls through each kind of PLT.
 PLT := $(B)/tests/unit/symbolize/plt
 PLT_FLAGS_lazy := -fcf-protection=none -Wl,-z,lazy
 PLT_FLAGS_now := -fcf-protection=none -Wl,-z,now
@@ -150,7 +150,7 @@ $(B)/tests/workloads/%: tests/workloads/%.cpp
 KERNEL_NEEDS = all $(addprefix $(B)/tests/workloads/,onednn xbyak) \
 	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client
 
-# One file: make kernel-test TESTS=test_storm.py; some tests of it: ONLY=REGEX
+# To run one file: make kernel-test TESTS=test_storm.py; some of its tests: ONLY=REGEX
 kernel-test: $(KERNEL_NEEDS)
 	$(Q)BUILD=$(B) TESTS=$(or $(TESTS),test_*.py) ONLY='$(ONLY)' LANES=$(LANES) \
 		python3 tests/kernel/harness.py

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The rule of includes (check_includes.py), SPDX lines, and headers that compile alone.
+# Checks the rule of includes (check_includes.py), SPDX lines, and that each header compiles alone.
 set -eu
 cd "$(dirname "$0")/.."
 bad=0

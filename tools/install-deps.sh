@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Installs what is missing on Debian or Ubuntu, and nothing else.
+# Installs missing packages on Debian or Ubuntu, and nothing else.
 #   install-deps.sh build|demo|check
 set -eu
 purpose=${1:-build}
@@ -17,7 +17,8 @@ check) packages="$packages php-cli g++ libdnnl-dev libxbyak-dev python3-torch li
 *) echo "usage: $0 build|demo|check" >&2; exit 2 ;;
 esac
 
-# Since Debian 13 and Ubuntu 24.04 libraries with a time in their interface have "t64" in their name.
+# Since Debian 13 and Ubuntu 24.04, libraries with a time in their interface have "t64" in the
+# package name.
 is_installed() {
 	dpkg-query -W -f '${Status}\n' "$1" "${1}t64" 2>/dev/null | grep -q 'ok installed'
 }
@@ -36,8 +37,8 @@ fi
 echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-# Ubuntu has bpftool in its kernel tools, and Chromium only as a snap: the page is
-# then looked at by whoever installs a browser.
+# Ubuntu has bpftool in its kernel tools, and Chromium only as a snap: there, tests of the page
+# need a browser that the user installs.
 available=""
 for package in $missing; do
 	if [ -n "$(apt-cache madison "$package" 2>/dev/null)" ]; then
@@ -47,7 +48,7 @@ for package in $missing; do
 	elif [ "$package" = bpftool ]; then
 		available="$available linux-tools-generic"
 	else
-		echo "not to be had here: $package" >&2
+		echo "not available here: $package" >&2
 		exit 1
 	fi
 done

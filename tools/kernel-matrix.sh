@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Runs jitbpf on other kernels, emulated, with this machine's files as their root:
-# no disk image, no reboot. Prints a row for each: does it start, how long that
-# takes, where the probe is attached, is JIT code named, does the ledger add up.
+# Runs jitbpf on other kernels, emulated, with this machine's root file system:
+# no disk image, no reboot. Prints a row per kernel: whether jitbpf starts, how long that
+# takes, where the probe is attached, whether JIT code is named, whether the ledger adds up.
 #
 #   kernel-matrix.sh KERNEL_FOLDER...
 #
-# KERNEL_FOLDER is one unpacked kernel package (or several, of one kernel), as from
-#   apt-get download linux-image-cloud-amd64   (and what it depends on)
+# KERNEL_FOLDER is an unpacked kernel package (or several, of one kernel), as from
+#   apt-get download linux-image-cloud-amd64   (and its dependencies)
 #   dpkg -x linux-image-*.deb KERNEL_FOLDER
 #
-# BUILD=build  the build to try; `make all build/tests/engine/jit-engine` makes it
-# ACCEL=tcg    or kvm        SECONDS_MAX=400  for each kernel
+# BUILD=build  the build to test; `make all build/tests/engine/jit-engine` makes it
+# ACCEL=tcg    or kvm        SECONDS_MAX=400  per kernel
 # LOGS=folder  keep each kernel's console there
 #
-# As root; needs qemu-system-x86, virtiofsd (of QEMU or its own), busybox-static,
+# Requires root, qemu-system-x86, virtiofsd (of QEMU or its own), busybox-static,
 # cpio, python3. Times are of an emulated machine: about ten times real ones.
 set -eu
 repo=$(cd "$(dirname "$0")/.." && pwd)
@@ -24,7 +24,7 @@ seconds_max=${SECONDS_MAX:-400}
 
 fail() { echo "kernel-matrix: $*" >&2; exit 2; }
 
-[ $# -gt 0 ] || fail "which kernels? See the head of $0"
+[ $# -gt 0 ] || fail "no kernel folder is given: see the head of $0"
 [ "$(id -u)" = 0 ] || fail "needs root: virtiofsd shares /"
 for tool in qemu-system-x86_64 busybox cpio python3; do
 	command -v $tool >/dev/null || fail "$tool is missing"
@@ -49,8 +49,8 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-# The first process of the guest: mounts the root that virtiofsd serves, read-only,
-# and runs the test in it. The second serial line carries the result.
+# The first process of the guest: mounts the root from virtiofsd, read-only, and runs the test
+# in it. The second serial line carries the result.
 write_init() {
 	cat >"$1" <<-'INIT'
 	#!/busybox sh
@@ -72,7 +72,7 @@ write_init() {
 	chmod +x "$1"
 }
 
-# Modules that the root needs, in the order of their needs; newer kernels have them built in.
+# Modules for the root file system, in order of dependency; newer kernels have them built in.
 copy_modules() { # KERNEL_FOLDER TO
 	number=10
 	for name in virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci \
@@ -112,7 +112,7 @@ start_virtiofsd() {
 	fail "virtiofsd does not start: $(cat "$work/virtiofsd.log")"
 }
 
-# Without cx16 TCG's "max" is a machine that all kernels boot on.
+# TCG's "max" CPU without cx16 boots all kernels.
 boot() { # VMLINUZ CONSOLE RESULT
 	timeout "$seconds_max" qemu-system-x86_64 -machine q35 -accel "$accel" -cpu max,-cx16 \
 		-smp 2 -m 1024 -nodefaults -no-reboot -display none \
@@ -125,7 +125,7 @@ boot() { # VMLINUZ CONSOLE RESULT
 		-device vhost-user-fs-pci,chardev=root,tag=root </dev/null
 }
 
-# What the user was told where it was refused, the end of the console where it failed.
+# The user's message if jitbpf refused to run, or the end of the console if the test failed.
 print_row() { # RESULT CONSOLE NAME
 	python3 - "$@" <<-'ROW'
 	import json, sys
@@ -151,7 +151,7 @@ printf '%-30s%-14s%-8s%-9s%-9s%-10s%-24s%s\n' \
 bad=0
 for folder; do
 	vmlinuz=$(find "$folder" -name 'vmlinuz*' -type f | head -1)
-	[ -n "$vmlinuz" ] || fail "$folder: no vmlinuz in it"
+	[ -n "$vmlinuz" ] || fail "$folder has no vmlinuz"
 	console=$logs/$(basename "$folder").log
 	make_initrd "$folder"
 	start_virtiofsd

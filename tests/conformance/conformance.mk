@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# conformance-client: sends the rules of the JIT API, and random events, as an
-# engine does. It lies beside the second engine that it calls through.
+# conformance-client: sends the rules of the JIT API, and random events, like an engine. It is
+# built beside the library of the second engine that it calls.
 
 CONFORMANCE_OBJ := $(addprefix $(B)/tests/,conformance/client.o conformance/payload.o \
 	conformance/random_events.o conformance/rules.o conformance/spin.o engine/jit_client.o)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sends the events of a script, one a line:
+ * Sends the events of a script, one per line:
  *
  *   load id name addr size [class] [source]
  *   v2 id name addr size [class] [source] [module]
@@ -8,17 +8,17 @@
  *   inline id parent name addr size [class] [source]
  *   update id addr size
  *   segment addr size type [format]
- *   unload id                    a pointer to no more than the id
- *   unload-range addr size       a whole load with id 0
- *   raw event                    NULL for a payload
- *   lines offset:line ...        the line table of the next load
- *   engine 1|2                   who sends what follows: this program, or a library
- *   code addr generation         write a function, as storm does
- *   run addr milliseconds        call it for that long
+ *   unload id                    the payload is the id only
+ *   unload-range addr size       the payload is a load with id 0
+ *   raw event                    the payload is NULL
+ *   lines offset:line ...        line table of the next load
+ *   engine 1|2                   sender of the following events: the program or a library
+ *   code addr generation         write a function, as in storm mode
+ *   run addr milliseconds        call the function for that time
  *   sleep milliseconds
  *
- * Words are separated by blanks, and may stand in double quotes; - is NULL.
- * addr is a number, or @offset within the arena. # begins a comment line.
+ * Words are separated by blanks and may be in double quotes; - is NULL. addr is a
+ * number, or @offset within the arena. # begins a comment line.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,11 +36,11 @@
 struct script {
 	struct engine *engine;
 	VEC(struct jitapi_line) lines;
-	/* How the second engine sends; NULL: the first one does. */
+	/* Sends events of the second engine; NULL: the first engine sends them. */
 	jit_second_fn second;
-	char *words[WORDS_MAX]; /* of this line */
+	char *words[WORDS_MAX]; /* of the current line */
 	size_t word_count;
-	unsigned int answer; /* of the line's event, where it was sent */
+	unsigned int answer; /* result of the line's event, if it was sent */
 	bool sent;
 };
 
@@ -53,7 +53,7 @@ static int number_parse(const char *text, uint64_t *ret)
 	return end == text || *end || errno ? -EINVAL : 0;
 }
 
-/* The word as a number; 0 where the line ends before it. */
+/* Parse a word as a number; 0 if the line has no such word. */
 static int script_number(const struct script *script, size_t word, uint64_t *ret)
 {
 	*ret = 0;
@@ -72,7 +72,7 @@ static int script_address(const struct script *script, size_t word, uint64_t *re
 	return err;
 }
 
-/* An address where there is room for a function of ours. */
+/* Parse an address with space for a function. */
 static int script_code(const struct script *script, size_t word, uint8_t **ret)
 {
 	const struct arena *arena = &script->engine->arena;
@@ -105,7 +105,7 @@ static void script_send(struct script *script, unsigned int event, void *payload
 	script->sent = true;
 }
 
-/* name addr size from that word on, and the lines that wait. */
+/* Parse "name addr size" from a word on, and attach the pending line table. */
 static int script_method(struct script *script, size_t word, struct jitapi_method *ret)
 {
 	uint64_t id, size_bytes;
@@ -301,7 +301,7 @@ static int do_sleep(struct script *script)
 
 static const struct command {
 	const char *name;
-	size_t words_min, words_max; /* its name included */
+	size_t words_min, words_max; /* including the name of the command */
 	int (*run)(struct script *script);
 } commands[] = {
 	{"load", 5, 7, do_load},     {"v2", 5, 8, do_load_v2},
@@ -313,7 +313,7 @@ static const struct command {
 	{"sleep", 2, 2, do_sleep},   {"engine", 2, 2, do_engine},
 };
 
-/* Split the line in place. */
+/* Split the line into words, in place. */
 static int script_split(struct script *script, char *at)
 {
 	script->word_count = 0;

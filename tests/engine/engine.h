@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the modes of the test engine share. */
+/* Declarations shared by the modes of the test engine. */
 #ifndef JITBPF_ENGINE_ENGINE_H
 #define JITBPF_ENGINE_ENGINE_H
 
@@ -16,16 +16,16 @@
 struct engine {
 	struct options options;
 	struct jit_client client;
-	struct arena arena; /* options.threads times options.slots */
+	struct arena arena; /* options.threads * options.slots */
 	_Atomic uint32_t next_id;
 	_Atomic uint32_t next_generation;
 };
 
-/* One thread of an engine, and what it did. */
+/* A thread of an engine, and its counters. */
 struct worker {
 	struct engine *engine;
 	size_t first_slot;
-	uint64_t rate;	 /* its share, per second; 0: as fast as possible */
+	uint64_t rate;	 /* loads per second; 0 is as fast as possible */
 	uint64_t end_ns; /* of CLOCK_MONOTONIC */
 	uint64_t cpu_ns; /* of the thread: until then it goes on, even past end_ns */
 	uint64_t loads;
@@ -50,8 +50,8 @@ static inline void sleep_ns(uint64_t ns)
 }
 
 /*
- * True once a thread that runs code has had its time. On a busy machine it runs past end_ns, until
- * it has had as much CPU time as on an idle one: a profiler takes as many samples of it.
+ * Returns true once a thread has run for long enough. On a busy machine it runs past end_ns, until
+ * it has used as much CPU time as on an idle machine, so that the number of samples is the same.
  */
 static inline bool worker_is_done(const struct worker *worker)
 {
@@ -59,13 +59,13 @@ static inline bool worker_is_done(const struct worker *worker)
 	       clock_ns(CLOCK_THREAD_CPUTIME_ID) >= worker->cpu_ns;
 }
 
-/* Write the slot's next function, tell the collector, and only then let it be called. */
+/* Write the slot's next function, report it to the collector, then allow calls of it. */
 void engine_load(struct engine *engine, uint8_t *code, const char *name, uint32_t generation);
 
-/* Run options.threads workers and put their counts together. 0 or negative errno. */
+/* Run options.threads workers and add up their counters. Returns 0 or a negative errno. */
 int workers_run(struct engine *engine, void (*work)(struct worker *worker), struct worker *ret_sum);
 
-/* The modes. Each returns the program's exit status. */
+/* The modes. Each returns the exit status of the program. */
 int storm_mode(struct engine *engine);
 int hot_mode(struct engine *engine);
 int frames_mode(struct engine *engine);

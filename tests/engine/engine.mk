@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# jit-engine: a small JIT that speaks the API, to be profiled by the kernel tests.
+# jit-engine: a small JIT that uses the API, for the kernel tests.
 
 ENGINE_OBJ := $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/engine/*.c)) tests/shim/usdt_site.c)
 
-# Every function keeps its frame, to the root: none may end in a jump to another.
+# No tail calls: each function keeps its frame.
 $(ENGINE_OBJ): ALL_CFLAGS += -fno-optimize-sibling-calls
 
-# Its C code is to have no frame pointers, as the code that it makes.
+# The C code has no frame pointers, like the generated code.
 $(B)/tests/engine/frames.o: ALL_CFLAGS += -fomit-frame-pointer
 
-# A second engine in the process, for events that two of them send.
+# A second engine in the process, for events from two engines.
 $(B)/tests/engine/libsecond-engine.so: tests/engine/second/notify.c
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)

@@ -10,7 +10,7 @@
 #include "uapi/jit_record.h"
 
 #define PAGE_BYTES    4096u
-#define SEQUENCE      (1ull << 40) /* far from the collector's own */
+#define SEQUENCE      (1ull << 40) /* distinct from the collector's own numbers */
 #define RANDOM_PARTS  200
 #define ENDLESS_PARTS 3000 /* 12 MB */
 
@@ -54,7 +54,7 @@ static void fire(struct forge *forge, const void *part, uint64_t size_bytes)
 	forge->fired++;
 }
 
-/* A load like any other, with one field, to be spoiled. */
+/* A valid load with one field, to be corrupted. */
 static struct part good_part(const struct forge *forge)
 {
 	struct jitbpf_jit_field field = {.type = JITBPF_JIT_NAME, .size_bytes = 6};
@@ -100,10 +100,10 @@ static void forge_pointers(struct forge *forge)
 	const uint64_t pointers[] = {
 		0,
 		8,
-		(uintptr_t)forge->edge,	     /* cannot be read */
-		(uintptr_t)forge->edge - 50, /* to the end of what can */
+		(uintptr_t)forge->edge,	     /* unreadable */
+		(uintptr_t)forge->edge - 50, /* up to the end of readable memory */
 		0x8000000000000000,	     /* not canonical */
-		0xffffffff81000000,	     /* the kernel's */
+		0xffffffff81000000,	     /* a kernel address */
 		UINT64_MAX - 50,	     /* wraps */
 	};
 
@@ -154,10 +154,10 @@ static void forge_values(struct forge *forge)
 static void forge_fields(struct forge *forge)
 {
 	static const struct jitbpf_jit_field fields[] = {
-		{JITBPF_JIT_NAME, 7}, /* one byte more than there is */
-		{JITBPF_JIT_NAME, 5}, /* one byte is left over */
+		{JITBPF_JIT_NAME, 7}, /* one byte more than exists */
+		{JITBPF_JIT_NAME, 5}, /* leaves one byte over */
 		{JITBPF_JIT_NAME, UINT32_MAX},
-		{JITBPF_JIT_CLASS, UINT32_MAX - 7}, /* wraps with its head */
+		{JITBPF_JIT_CLASS, UINT32_MAX - 7}, /* wraps with its header */
 		{JITBPF_JIT_LINES, 6},		    /* not a whole entry */
 		{JITBPF_JIT_ARCH, 6},
 		{0, 6},
@@ -171,7 +171,7 @@ static void forge_fields(struct forge *forge)
 		memcpy(part.fields, &fields[i], sizeof(fields[i]));
 		fire_part(forge, &part);
 	}
-	/* A full part of nothing but empty fields. */
+	/* A full part that contains only empty fields. */
 	for (size_t i = 0; i < sizeof(part.fields) / sizeof(fields[9]); i++)
 		memcpy(part.fields + i * sizeof(fields[9]), &fields[9], sizeof(fields[9]));
 	part.header.size_bytes = sizeof(part);
@@ -190,20 +190,20 @@ static void forge_part(struct forge *forge, uint64_t sequence, uint16_t index, u
 
 static void forge_parts(struct forge *forge)
 {
-	forge_part(forge, 1, 1, 2); /* the first is missing */
-	forge_part(forge, 2, 0, 3); /* two records, interleaved */
+	forge_part(forge, 1, 1, 2); /* the first part is missing */
+	forge_part(forge, 2, 0, 3); /* two interleaved records */
 	forge_part(forge, 3, 0, 3);
 	forge_part(forge, 2, 1, 3);
 	forge_part(forge, 3, 1, 3);
-	forge_part(forge, 4, 0, 2); /* twice the same */
+	forge_part(forge, 4, 0, 2); /* twice the same part */
 	forge_part(forge, 4, 0, 2);
-	forge_part(forge, 5, 0, 2); /* the count changes */
+	forge_part(forge, 5, 0, 2); /* the part count changes */
 	forge_part(forge, 5, 1, 3);
-	forge_part(forge, 6, 0, UINT16_MAX); /* most never come */
-	forge_part(forge, 7, 0, 2);	     /* the last never comes */
+	forge_part(forge, 6, 0, UINT16_MAX); /* most parts never come */
+	forge_part(forge, 7, 0, 2);	     /* the last part never comes */
 }
 
-/* A record that goes on for longer than anybody should keep it. */
+/* A record that is longer than any limit. */
 static void forge_endless(struct forge *forge)
 {
 	struct part part = good_part(forge);
@@ -226,7 +226,7 @@ static void forge_random(struct forge *forge)
 			forge->random = forge->random * 1664525u + 1013904223u;
 			bytes[at] = (uint8_t)(forge->random >> 24);
 		}
-		/* Every other one looks good at first. */
+		/* Every other part has a valid header. */
 		if (i % 2) {
 			struct part good = good_part(forge);
 

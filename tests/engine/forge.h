@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fires the collector's probe itself, past its API, with records that it would never write. */
+/* Fires the collector's probe directly, with records that the collector would never write. */
 #ifndef JITBPF_ENGINE_FORGE_H
 #define JITBPF_ENGINE_FORGE_H
 
@@ -12,17 +12,19 @@ typedef void (*forge_probe)(const void *part, uint64_t size_bytes, uint64_t sequ
 
 struct forge {
 	forge_probe probe;
-	uint64_t code; /* an address that honest records could tell */
-	uint8_t *edge; /* the end of memory that can be read */
+	uint64_t code; /* an address that valid records could contain */
+	uint8_t *edge; /* end of readable memory */
 	uint32_t random;
 	uint64_t fired;
 };
 
-/* Find the probe of the engine's collector. 0, or -1 after telling why on stderr. */
+/* Find the probe of the engine's collector. Returns 0, or -1 after a message on stderr. */
 int forge_open(const struct engine *engine, struct forge *forge);
 
-/* Each kind of garbage once; the longest in the first round only. Returns how often the probe was
- * fired. */
+/*
+ * Send each kind of invalid record once; the longest one in the first round
+ * only. Returns the number of probe hits.
+ */
 uint64_t forge_round(struct forge *forge);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stacks through JIT code without frame pointers, rewritten at the same addresses with frames
- * of other forms and sizes: frames_call() calls outer_G, that middle_G, that the C function
- * frames_callback(), and that leaf_G. All hold their generation G in r15, as those of a storm do.
+ * Stacks through JIT code without frame pointers, which is rewritten at the
+ * same addresses with frames of other layouts and sizes. frames_call() calls
+ * outer_G, which calls middle_G, the C function frames_callback() and leaf_G.
+ * All keep their generation G in r15, like the functions of storm mode.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +21,7 @@ enum form { PUSHES, SUBTRACTS, FRAME_POINTER, ADDRESS, RBP_AS_ANY, FORMS };
 
 struct frame {
 	enum form form;
-	uint32_t bytes; /* without the return address, a multiple of 8 */
+	uint32_t bytes; /* without the return address; a multiple of 8 */
 };
 
 static uint8_t *put(uint8_t *at, const void *bytes, size_t size)
@@ -99,7 +100,7 @@ static uint8_t *put_turns(uint8_t *at, uint32_t turns)
 	return PUT(at, 0xff, 0xc9, 0x75, 0xfc); /* dec ecx; jnz to it */
 }
 
-/* callee(argument) */
+/* Write a call of callee(argument). */
 static uint8_t *put_call(uint8_t *at, const void *callee, const void *argument)
 {
 	at = put_u64(PUT(at, 0x48, 0xbf), (uintptr_t)argument);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sends what no engine should, ten rounds a second, through the API; and in
- * between runs one honest function, which a profiler must go on naming.
+ * Sends invalid events through the API, ten rounds per second. Between rounds
+ * it runs one valid function, which the profiler must continue to name.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 struct hostile {
 	struct engine *engine;
-	char *huge_name; /* HUGE_BYTES + 1 long, more than a shim carries */
+	char *huge_name; /* HUGE_BYTES + 1 long, more than the shim copies */
 	struct jitapi_line *huge_table;
 	uint64_t events;
 };
@@ -56,7 +56,7 @@ static void send_bad_ranges(struct hostile *hostile)
 	send_load(hostile, 7, "swallows all", here - (1u << 30), UINT32_MAX);
 	send_load(hostile, 0, "id 0", here, 64);
 	send_load(hostile, UINT32_MAX, "libc is mine", (uintptr_t)(void *)strlen, 4096);
-	/* One method, many regions, at the very same place too. */
+	/* One method with many regions, some at the same address. */
 	for (uint32_t i = 0; i < 100; i++)
 		send_load(hostile, 8, "split", here + i / 2, 64);
 }
@@ -117,7 +117,7 @@ static void send_bad_events(struct hostile *hostile)
 	send(hostile, JITAPI_UNLOAD, &unknown_id);
 	send(hostile, JITAPI_UNLOAD, &load); /* of an empty range */
 	load.method.size_bytes = UINT32_MAX;
-	send(hostile, JITAPI_UNLOAD, &load); /* of one that wraps */
+	send(hostile, JITAPI_UNLOAD, &load); /* of a wrapping range */
 	send(hostile, JITAPI_INLINE_LOAD, &self);
 	send(hostile, JITAPI_UPDATE_V2, &update);
 	for (unsigned int event = 0; event < 40; event++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The engine's side of the JIT Profiling API: finds the collector as real engines do. */
+/* The engine's side of the JIT Profiling API: finds the collector like real engines. */
 #ifndef JITBPF_ENGINE_JIT_CLIENT_H
 #define JITBPF_ENGINE_JIT_CLIENT_H
 
@@ -9,23 +9,24 @@
 
 struct jit_client {
 	unsigned int (*notify)(unsigned int event, void *data);
-	unsigned int mode; /* what Initialize answered; 0: no collector */
+	unsigned int mode; /* result of Initialize; 0 without a collector */
 };
 
 /*
- * Load what $INTEL_JIT_PROFILER64 names. An engine goes on without it: returns
- * whether a collector listens. Not thread-safe, and once per process.
+ * Load the library in $INTEL_JIT_PROFILER64. Returns true if a collector is
+ * active; an engine runs without one too. Not thread-safe; call it once per
+ * process.
  */
 bool jit_client_open(struct jit_client *client);
 
-/* Sends an event as another engine in the process would: from a library of its own. */
+/* Sends an event from the code of another library, as a second engine would. */
 typedef unsigned int (*jit_second_fn)(unsigned int (*notify)(unsigned int event, void *data),
 				      unsigned int event, void *data);
 
-/* The second engine, from libsecond-engine.so beside the program; NULL: it is not there. */
+/* Returns the second engine's function, from libsecond-engine.so beside the program, or NULL. */
 jit_second_fn jit_client_second(void);
 
-/* Send an event where a collector listens. Returns its answer, 0 where none does. */
+/* Send an event if a collector is active. Returns its result, else 0. */
 static inline unsigned int jit_client_notify(const struct jit_client *client, unsigned int event,
 					     void *data)
 {

@@ -11,7 +11,7 @@
 
 enum kind { SECONDS, NUMBER, TEXT, FLAG };
 
-/* One row is parser, bounds and help at once. */
+/* A row defines the parser, the bounds and the help of an option. */
 static const struct row {
 	const char *name;
 	enum kind kind;
@@ -87,7 +87,7 @@ static int value_parse(const struct row *row, const char *text, void *member)
 	}
 }
 
-/* Parse the option at argv[*at], step over it. */
+/* Parse the option at argv[*at] and advance *at. */
 static int option_parse(char **argv, int *at, struct options *options)
 {
 	const char *word = argv[(*at)++] + 2;

@@ -22,8 +22,8 @@ struct options {
 };
 
 /*
- * Parse a mode and options in any order; arguments are borrowed. Returns 0, or
- * -EINVAL after telling on stderr what is wrong.
+ * Parse a mode and options in any order; the arguments are borrowed. Returns 0,
+ * or -EINVAL after a message on stderr.
  */
 int options_parse(int argc, char **argv, struct options *ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Threads that make, publish and run code. */
+/* Threads that generate, publish and run code. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 #include "uapi/jit_record.h"
 
 #define NS		1000000000ull
-#define LOADS_PAUSE_NS	1000000u /* between the bursts of `loads` */
+#define LOADS_PAUSE_NS	1000000u /* between the bursts of loads mode */
 #define LOADS_BURST_MAX 1000u
 
 void engine_load(struct engine *engine, uint8_t *code, const char *name, uint32_t generation)
@@ -29,7 +29,7 @@ void engine_load(struct engine *engine, uint8_t *code, const char *name, uint32_
 	jit_client_notify(&engine->client, JITAPI_LOAD, &load);
 }
 
-/* How many loads the worker should have made by now, the first at once. */
+/* Returns the number of loads that are due by now; the first is due at once. */
 static uint64_t loads_due(const struct worker *worker, uint64_t start_ns)
 {
 	uint64_t elapsed_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
@@ -48,7 +48,7 @@ static void storm_rewrite(struct worker *worker)
 	engine_load(engine, arena_slot(&engine->arena, slot), name, generation);
 }
 
-/* At least one call between two bursts of rewrites, and no burst beyond the slots. */
+/* At least one call between two bursts of rewrites; a burst rewrites each slot at most once. */
 static void storm_work(struct worker *worker)
 {
 	struct engine *engine = worker->engine;
@@ -79,7 +79,7 @@ static void hot_work(struct worker *worker)
 	}
 }
 
-/* Another name each time, at no cost to speak of. */
+/* A cheap way to make a new name each time. */
 static void digits_increment(char *digits, size_t count)
 {
 	while (count-- && ++digits[count] > '9')
@@ -137,7 +137,7 @@ static void *thread_main(void *argument)
 int workers_run(struct engine *engine, void (*work)(struct worker *worker), struct worker *ret_sum)
 {
 	uint32_t threads = (uint32_t)engine->options.threads, started = 1;
-	/* No thread's share may round down to 0, which means something else. */
+	/* A thread's share must not round down to 0, which means no limit. */
 	uint64_t rate = engine->options.rate && engine->options.rate < threads
 				? threads
 				: engine->options.rate;
@@ -159,7 +159,7 @@ int workers_run(struct engine *engine, void (*work)(struct worker *worker), stru
 			.cpu_ns = seconds_ns,
 		};
 	}
-	/* The first one is this thread, so that main() is at the root of its stacks. */
+	/* The first worker is this thread, so that main() is the root of its stacks. */
 	for (; started < threads && !err; started += !err)
 		err = -pthread_create(&all[started].handle, NULL, thread_main, &all[started]);
 	if (!err)
@@ -200,7 +200,7 @@ int loads_mode(struct engine *engine)
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 	struct worker sum;
 
-	/* The code of each load can be read, should anybody want to copy it. */
+	/* The code of each load is readable, in case the profiler copies it. */
 	for (size_t i = 0; i < engine->arena.slots; i++)
 		code_write(arena_slot(&engine->arena, i), engine->options.code_bytes, 0, 1);
 	if (workers_run(engine, loads_work, &sum))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Engines too large for `make check`, as they are published: 130 MB to load, 515 MB
-# on disk, in a folder of their own that is kept until requirements.txt changes.
+# Engines that are too large for `make check`, as published: 130 MB to download, 515 MB on disk,
+# in a directory that is kept until requirements.txt changes.
 
 ENGINES := build/engines-venv
 ENGINES_PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
@@ -15,7 +15,7 @@ $(ENGINES)/installed: tests/engines/requirements.txt
 
 GO ?= go
 
-# With its table of unwinding, which is compressed; and without.
+# With and without the (compressed) unwind table.
 GO_STACKS := $(B)/tests/stacks/gochain $(B)/tests/stacks/gochain-frame-pointers
 
 $(B)/tests/stacks/gochain-frame-pointers: GO_LDFLAGS := -w
@@ -24,7 +24,7 @@ $(GO_STACKS): tests/stacks/gochain.go
 	$(Q)mkdir -p $(@D)
 	$(Q)$(GO) build -ldflags='$(GO_LDFLAGS)' -o $@ $<
 
-# One file: make check-engines TESTS=test_numba.py
+# To run one file: make check-engines TESTS=test_numba.py
 check-engines: all $(ENGINES)/installed $(GO_STACKS)
 	$(Q)$(ENGINES)/bin/python3 --version
 	$(Q)grep -oE '^[a-z-]+==[0-9.]+' tests/engines/requirements.txt

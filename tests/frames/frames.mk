@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# frames-test: our unwind rows of all code of real programs, against what readelf makes of
-# their call frame information. FRAMES_FILES=... names others.
+# frames-test: our unwind rows of all code of real programs, compared with readelf's output of
+# their call frame information. FRAMES_FILES=... selects other files.
 
 FRAMES := $(B)/tests/frames
 FRAMES_SRC := $(filter user/base/% user/decode/elf/elf% user/decode/elf/section% user/decode/elf/inflated% \
@@ -39,7 +39,7 @@ $(FRAMES)/debug-packed: $(FRAMES)/debug
 
 FRAMES_ALL := $(addprefix $(FRAMES)/,realigned-gcc realigned-clang odd static debug debug-packed) \
 	$(SYMBOLS)/rust-usual
-# Where a library is; by its name alone, which is an error, if there is none.
+# The path of a library, or its bare name if it is missing, which makes the test fail.
 FRAMES_LIBRARY = $(or $(shell /sbin/ldconfig -p | sed -n 's,.*\t$(1) .*x86-64.*=> ,,p' | head -n 1),$(1))
 FRAMES_FILES ?= $(FRAMES_ALL) /usr/bin/php $(foreach l,$(FRAMES_LIBRARIES),$(call FRAMES_LIBRARY,$(l)))
 
@@ -48,7 +48,7 @@ frames-test: $(FRAMES)/rows $(FRAMES_ALL)
 
 .PHONY: frames-test
 
-# code-test: the rows that are made of machine code alone, against call frame information.
+# code-test: unwind rows made from machine code only, compared with call frame information.
 
 SHAPES_FLAGS := -fPIC -shared -fno-stack-protector
 SHAPES_FLAGS_plain := -O0

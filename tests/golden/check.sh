@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Real recordings replayed, as nobody special, and compared with what they are known to say.
+# Replays real recordings, without root, and compares the outputs with the expected ones.
 #   check.sh BUILD_FOLDER            compare
-#   check.sh BUILD_FOLDER --accept   take what is said now as right (then look at the diff)
+#   check.sh BUILD_FOLDER --accept   accept the current outputs (then review the diff)
 set -eu
 cd "$(dirname "$0")"
 jitbpf=$(cd "../../$1" && pwd)/jitbpf

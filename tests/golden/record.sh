@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Makes the recordings anew, where the format has changed (as root). Then: check.sh BUILD --accept.
+# Makes new recordings after a change of the format (as root). Then run check.sh BUILD --accept.
 set -eu
 cd "$(dirname "$0")"
 here=$PWD
 build=$(cd "../../$1" && pwd)
-# Recordings hold paths: these say nothing of the machine they were made on.
+# Recordings contain paths: these reveal nothing about the machine.
 place=/tmp/jitbpf-golden
 mkdir -p $place
 # (opcache does not take files younger than two seconds)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What an engine says itself of when it put which code where, for the tests to compare with."""
+"""An engine's own log of its code: what it put where and when, for comparison."""
 
 import bisect
 import collections
@@ -16,7 +16,7 @@ Load = collections.namedtuple("Load", "time start end name")
 
 
 def jitdump(path):
-    """The loads of a jitdump, in its order."""
+    """Returns the loads of a jitdump, in its order."""
     data = open(path, "rb").read()
     magic, _version, at = struct.unpack_from("<III", data)
     assert magic == DUMP_MAGIC
@@ -24,7 +24,7 @@ def jitdump(path):
     while at + PREFIX.size <= len(data):
         kind, size, time = PREFIX.unpack_from(data, at)
         if size < PREFIX.size or at + size > len(data):
-            break  # the engine was stopped while it wrote
+            break  # the engine was killed while writing
         if kind == CODE_LOAD:
             _pid, _tid, _vma, start, code, _index = LOAD.unpack_from(data, at + PREFIX.size)
             name = at + PREFIX.size + LOAD.size
@@ -34,19 +34,19 @@ def jitdump(path):
 
 
 def onednn_environment(folder):
-    """To have oneDNN, alone or inside of others, write a jitdump beside what it does anyway."""
+    """Environment that makes oneDNN, alone or inside other programs, write a jitdump."""
     names = ("DNNL_JIT_PROFILE", "ONEDNN_JIT_PROFILE")
     return {**os.environ, "JITDUMPDIR": folder, **{name: "5" for name in names}}
 
 
 def onednn_loads(folder):
-    """The loads that it wrote, under their names without their numbers, which it adds there."""
+    """Returns oneDNN's loads; the jitdump adds numbers to the names, which are removed."""
     (path,) = glob.glob(os.path.join(folder, ".debug/jit/*/jit-*.dump"))
     return [load._replace(name=re.sub(r"\.\d+$", "", load.name)) for load in jitdump(path)]
 
 
 class Truth:
-    """What stood at an address at a time: of the loads that cover it, the newest."""
+    """The code at an address and a time: the newest load that covers it."""
 
     def __init__(self, loads):
         self.loads = sorted(loads)
@@ -59,14 +59,14 @@ class Truth:
         return None
 
     def names_by_address(self):
-        """{address: names} of what was loaded there, one after another."""
+        """Returns {address: names} of the loads at each address, in order."""
         out = collections.defaultdict(set)
         for load in self.loads:
             out[load.start].add(load.name)
         return out
 
     def compare(self, samples):
-        """(frames that are named, offset included, as they should be; those that are not)."""
+        """Returns (number of correct frames, including the offset; wrong frames)."""
         right, wrong = collections.Counter(), []
         for sample in samples:
             user = [frame for frame in sample.frames if frame.address < 1 << 63]

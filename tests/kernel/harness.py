@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the kernel tests share: running jitbpf on real engines, and reading what it wrote."""
+"""Shared by the kernel tests: runs jitbpf on real engines, and reads its outputs."""
 
 import ctypes
 import functools
@@ -39,7 +39,7 @@ def php(mode, seconds):
 
 
 class Run:
-    """One finished `jitbpf record`: its outputs by ending, its exit status and messages."""
+    """A finished `jitbpf record`: its outputs by extension, its exit status and messages."""
 
     def __init__(self, folder, status, stdout, stderr):
         self.folder, self.status, self.stdout, self.stderr = folder, status, stdout, stderr
@@ -67,7 +67,7 @@ class Run:
 
 
 class KernelTest(unittest.TestCase):
-    """Records into a folder of its own, which goes with the test."""
+    """Records into a temporary directory of the test."""
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="jitbpf-test-")
@@ -84,7 +84,7 @@ class KernelTest(unittest.TestCase):
         return Run(self.folder, done.returncode, done.stdout, done.stderr.decode(errors="replace"))
 
     def check_ledger(self, run):
-        """The fates add up to the kernel's own count, in all and per process."""
+        """Checks that the fates add up to the kernel's count, in total and per process."""
         summary = run.summary()
         samples = summary["samples"]
         fates = [samples[key] for key in ("resolved", "code_unknown", "stack_cut", "lost")]
@@ -100,7 +100,7 @@ class KernelTest(unittest.TestCase):
 
 
 def leaf_jit(sample):
-    """The innermost user frame of a script sample, or None."""
+    """Returns the innermost user frame of a script sample, or None."""
     for frame in sample.frames:
         if frame.address < 1 << 63:
             return frame

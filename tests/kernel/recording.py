@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Reads a recording and a script independently of jitbpf, for the tests' checks."""
+"""An independent reader of recordings and scripts, for the tests."""
 
 import collections
 import os
@@ -16,7 +16,7 @@ JIT_HEADER = struct.Struct("<IHHQQHHIQIIQQII")
 JIT_NAME = 1
 
 JitEvent = collections.namedtuple("JitEvent", "pid sequence time event caller id start end name")
-# ip is the innermost of the user frames; end is how their walk ended, by enum jitbpf_stack_end.
+# ip is the address of the leaf user frame; end is an enum jitbpf_stack_end.
 Sample = collections.namedtuple("Sample", "time pid tid cpu ip regs user_frames end guessed")
 END_ROOT, END_BAD_FRAME, END_DEPTH = 1, 2, 4
 ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time frames")
@@ -24,14 +24,14 @@ Frame = collections.namedtuple("Frame", "address name offset module inlined")
 
 
 def shown_name(frame):
-    """What all formats but the script show: native code without a name by its file."""
+    """The name in all formats except the script: unnamed native code is shown by its file."""
     if frame.name == "[unknown]" and "/" in frame.module:
         return f"[{os.path.basename(frame.module)}]"
     return frame.name
 
 
 def chunks(data):
-    """(offset, size, type, flags, time) of each chunk of a recording's bytes."""
+    """Yields (offset, size, type, flags, time) of each chunk of a recording."""
     magic, _version, at = struct.unpack_from("<8sII", data)
     assert magic == b"JITBPF\r\n"
     while at < len(data):
@@ -42,7 +42,7 @@ def chunks(data):
 
 
 def samples(path):
-    """The samples of a recording."""
+    """Returns the samples of a recording."""
     data = open(path, "rb").read()
     stacks, out = [], []
     for at, _size, kind, flags, time in chunks(data):
@@ -63,7 +63,7 @@ def samples(path):
 
 
 def jit_events(path):
-    """The events of the JIT API in a recording, of each its first part."""
+    """Returns the JIT API events of a recording, the first part of each."""
     data, out = open(path, "rb").read(), []
     for at, _size, kind, _flags, _time in chunks(data):
         if kind != JIT:
@@ -86,7 +86,7 @@ LINE = re.compile(r"^\t\s*([0-9a-f]+) (.*) \((.*)\)$")
 
 
 def script(path):
-    """The samples of a script, as another tool would read it."""
+    """Returns the samples of a script, parsed as by another tool."""
     out, current = [], None
     for line in open(path, encoding="utf-8", errors="replace"):
         line = line.rstrip("\n")
@@ -111,7 +111,7 @@ def script(path):
 
 
 def folded(path):
-    """{stack: count} of a folded file."""
+    """Returns {stack: count} of a folded file."""
     out = {}
     for line in open(path, encoding="utf-8", errors="replace"):
         stack, count = line.rstrip("\n").rsplit(" ", 1)

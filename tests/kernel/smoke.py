@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A short run on whatever kernel this is, and what it showed, as one line of JSON.
+"""A short run on the current kernel, with its findings as one line of JSON.
 
-For tools/kernel-matrix.sh, which runs it on emulated machines: no bound here depends
-on speed. Not part of `make kernel-test`, whose tests ask more of the same things.
+Run by tools/kernel-matrix.sh on emulated machines, so no limit depends on speed. Not part of
+`make kernel-test`, whose tests check more of the same.
 """
 
 import glob
@@ -18,7 +18,7 @@ import unittest
 import harness
 import test_storm
 
-SITE = bytes.fromhex("900f1f440000662e0f1f840000000000c3")  # of jitapi-shim, untouched
+SITE = bytes.fromhex("900f1f440000662e0f1f840000000000c3")  # of jitapi-shim, unpatched
 SECONDS = 4
 FEW = 20  # samples that any machine takes in that time
 
@@ -31,12 +31,12 @@ def engine_pid():
             if os.readlink(link) == harness.ENGINE:
                 return int(link.split("/")[2])
         except OSError:
-            pass  # gone, or a kernel thread
+            pass  # exited, or a kernel thread
     return None
 
 
 def probe_site(pid):
-    """The probe's bytes in the process, as the kernel has patched them."""
+    """Returns the bytes of the probe site in the process, as the kernel has patched them."""
     offset = open(harness.SHIM, "rb").read().index(SITE)
     for line in open(f"/proc/{pid}/maps", encoding="utf-8"):
         fields = line.split()
@@ -51,7 +51,7 @@ def probe_site(pid):
 
 
 def describe_site(code):
-    """Where the probe sits, and whether the kernel made it a call or left a trap."""
+    """Returns the nop that holds the probe, and whether the kernel placed a call or a trap."""
     if len(code) != len(SITE):
         return "no site"
     at = next((i for i in range(len(SITE)) if code[i] != SITE[i]), None)
@@ -61,7 +61,7 @@ def describe_site(code):
 
 
 def verified_instructions(pid):
-    """What the verifier walked for the largest program that the process holds, from 5.16 on."""
+    """Returns the verifier's count for the largest program of the process (Linux 5.16 or later)."""
     most = 0
     for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
         try:
@@ -74,7 +74,7 @@ def verified_instructions(pid):
 
 
 def observe(start):
-    """Runs beside a recording: wait for the engine to be let go, look at what the kernel made."""
+    """Runs beside a recording: waits for the start of the engine, and inspects the probe site."""
     pid = None
     while not pid:
         time.sleep(0.02)
@@ -88,7 +88,7 @@ def observe(start):
         parent = int(open(f"/proc/{pid}/stat", encoding="utf-8").read().rsplit(")")[1].split()[1])
         facts["verified"] = verified_instructions(parent)
     except OSError:
-        pass  # it ended early; the test says why
+        pass  # it ended early; the test reports why
 
 
 class Smoke(harness.KernelTest):
@@ -103,7 +103,7 @@ class Smoke(harness.KernelTest):
         return summary
 
     def test_1_storm(self):
-        """Only the command's tree; each sample gets the generation that ran."""
+        """Profiles a command: each sample has the generation that ran."""
         observer = threading.Thread(target=observe, args=(time.monotonic(),), daemon=True)
         observer.start()
         run = self.record([harness.ENGINE, "storm", "--rate", "100", "--seconds", str(SECONDS)],
@@ -117,7 +117,7 @@ class Smoke(harness.KernelTest):
         observer.join()
 
     def test_2_hot(self):
-        """The whole system: one function, which is named every time, and called by main()."""
+        """Profiles the whole system: one function, always named, called by main()."""
         run = self.record([harness.ENGINE, "hot", "--name", "hot_one", "--seconds", str(SECONDS)],
                           ["-a", "-F", "99"])
         arena = [int(x, 16) for x in run.stdout.decode().split("arena ")[1].split()[:2]]
@@ -134,14 +134,14 @@ class Smoke(harness.KernelTest):
         self.assertGreater(named, FEW)
         self.assertEqual(unnamed, 0)
         summary = self.check_nothing_lost(run, 1)
-        # An emulated machine may take longer to make unwind rows than stacks wait for them.
+        # Emulated machines may make unwind rows more slowly than deferred stacks wait.
         self.assertGreater(whole, FEW)
         self.assertGreater(whole + summary["counters"]["stacks_late"], 0.9 * named)
         facts["event"] = summary["run"]["event"]
 
 
 def main(path):
-    # What a user sees, if it does not even start.
+    # The user's message if jitbpf does not start.
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([harness.JITBPF, "record", "-q", "--", "true"], cwd=folder,
                               capture_output=True, check=False, timeout=120)

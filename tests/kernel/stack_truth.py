@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-Which stacks a program can have, as it says itself in its first comment, and what of a
-recording's samples are.
+The stacks that a program can have, as its first comment describes them, and the comparison with the
+samples of a recording.
 
-A line `stack: a b c` stands for the stacks a, a b and a b c, from the root on: any of them can
-be what runs. Beside names there are:
+A line `stack: a b c` describes the stacks a, a b and a b c, from the root: each function may be the
+leaf. Besides names, there are:
 
     f_9..f_0    f_9 f_8 ... f_0
     f*200       200 times f
-    /regex/     one that is so named; `+` behind it: one or more, `*`: any number, `?`: one or none
-    system      one or more of the C or C++ library, the linker, the way to them or the vDSO
-    ?           what nobody has: a stack that begins with it has no root
+    /regex/     one matching name; with `+` one or more, `*` any number, `?` one or none
+    system      one or more of the C or C++ library, the linker, PLT entries or the vDSO
+    ?           matches nothing: a stack that begins with it has no root
 
-`end: depth` says that the stacks are deeper than a sample holds; `end: cut` that nobody can
-tell who called, and that nobody shall guess.
+`end: depth` means that stacks are deeper than a sample holds. `end: cut` means that the callers
+cannot be determined and must not be guessed.
 """
 
 import collections
@@ -38,7 +38,8 @@ def is_system(frame):
 
 
 def bare(name):
-    """Without the version of a symbol, the suffix of a clone, the hash of Rust's old mangling."""
+    """Returns a name without symbol version, clone suffix and the hash of Rust's legacy
+    mangling."""
     return SUFFIX.sub("", name)
 
 
@@ -71,10 +72,11 @@ def steps_of(line):
 
 
 def follow(steps, frames, at_root):
-    """Do the frames, outermost first, go along the steps: from the first one on, or from any?"""
+    """Returns whether the frames, outermost first, match the steps: from the first one, or from
+    any."""
 
     def reach(places):
-        """Where the next frame may stand, with the optional ones left out."""
+        """Returns the possible positions of the next frame, skipping optional steps."""
         out = set()
         for place in places:
             out.add(place)
@@ -93,7 +95,7 @@ def follow(steps, frames, at_root):
 
 
 def program(path, end=None):
-    """What a source file says of the stacks of its program; end in place of what it says there."""
+    """Reads a program's stacks from its source file; `end` replaces the end given there."""
     text = open(path, encoding="utf-8").read()
     lines = re.findall(r"^[ /!*\t]*\bstack:\s*(.*)$", text, re.M)
     said = re.search(r"^[ /!*\t]*\bend:\s*(\w+)", text, re.M)
@@ -110,7 +112,7 @@ class Program:
         self.judged = {}
 
     def is_before_main(self, frames):
-        """The linker's work, and libc's before main: whether it is whole is all that is asked."""
+        """Startup code of the linker and libc: such a stack only has to be complete."""
         return all(is_system(f) or (f.name != "[unknown]" and f.module.startswith("/") and
                                     bare(f.name) not in self.functions) for f in frames)
 
@@ -121,9 +123,9 @@ class Program:
         return any(step.matches(frame) for steps in self.stacks for step in steps)
 
     def judge(self, frames, sample):
-        """`whole`, `deep`, `cut`, `missed` or `wrong`: of a sample's user frames, innermost first.
+        """Returns `whole`, `deep`, `cut`, `missed` or `wrong` for the user frames, innermost first.
 
-        `missed` is a guess that was wrong, and said to be a guess: the leaf's caller is not there.
+        `missed` is a wrong guess that is marked as a guess: the leaf's caller is missing.
         """
         end = end_of(frames, sample)
         key = (end, sample.guessed, *((frame.name, frame.module) for frame in frames))
@@ -143,7 +145,7 @@ class Program:
 
 
 class Verdict:
-    """What the samples of one program came to."""
+    """The results for the samples of one program."""
 
     def __init__(self, name):
         self.name, self.counts, self.examples = name, collections.Counter(), {}
@@ -179,12 +181,12 @@ def user_frames(sample):
 
 
 def end_of(frames, sample):
-    """How a stack ended: the way it was walked, or where nothing is mapped at a caller."""
+    """Returns how a stack ended: by its walk, or at a caller in unmapped memory."""
     return sample.end if len(frames) == sample.user_frames else recording.END_BAD_FRAME
 
 
 def verdicts(run, programs):
-    """{comm: Verdict} of a run's samples of those programs, by comm."""
+    """Returns {comm: Verdict} for the samples of a run, by the comm of a program."""
     samples = {(s.tid, s.time): s for s in run.samples()}
     out = {os.path.basename(comm)[:15]: Verdict(comm) for comm in programs}
     sources = {os.path.basename(comm)[:15]: program for comm, program in programs.items()}

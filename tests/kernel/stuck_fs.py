@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A FUSE file system of a few files that stops answering when it is told to."""
+"""A FUSE file system with a few files, which stops answering on request."""
 
 import ctypes
 import mmap
@@ -53,11 +53,11 @@ class State:
 
 
 class StuckFilesystem:
-    """files: name -> bytes. hang(): from then on such requests of other processes get no answer.
+    """files is {name: bytes}. After hang(), requests of other processes get no answer.
 
-    A process of its own serves the requests. A thread of the test could not: subprocess.Popen()
-    waits, without releasing the interpreter's lock, until its child has called exec(), and that
-    opens a file of this file system.
+    A separate process serves the requests. A thread of the test could not: subprocess.Popen()
+    waits for its child's exec() without releasing the interpreter's lock, and exec() opens a file
+    of this file system.
     """
 
     def __init__(self, folder, files):
@@ -74,26 +74,26 @@ class StuckFilesystem:
         os.close(self.fuse)
 
     def hang(self, what, but_for):
-        """Requests of a kind ("read", ...) of processes other than but_for."""
+        """Stops answering requests of a kind ("read", ...), except those of process but_for."""
         self.state.silence(NAMES[what], but_for)
 
     @property
     def hung(self):
-        """The pids whose requests got no answer."""
+        """Returns the pids whose requests got no answer."""
         return self.state.hung()
 
     def detach(self):
-        """Nobody finds it any more; who has a file of it open or mapped keeps that."""
+        """Detaches the mount: no new opens, but open and mapped files stay."""
         libc.umount2(self.folder.encode(), MNT_DETACH)
 
     def close(self):
-        """Whoever hangs is let go with an error, and the file system unmounted."""
+        """Fails the pending requests and unmounts the file system."""
         os.kill(self.server, signal.SIGKILL)
         os.waitpid(self.server, 0)
         self.detach()
 
     def _serve_until_killed(self):
-        """The server: ends with the test's process, whose cleanups and output are not its own."""
+        """The server process. It runs none of the test's cleanups, and ends with the test."""
         try:
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             self._serve()
@@ -113,7 +113,7 @@ class StuckFilesystem:
             try:
                 os.write(self.fuse, struct.pack("<IiQ", 16 + len(body), -error, unique) + body)
             except OSError:
-                pass  # who asked has gone
+                pass  # the requesting process has exited
 
     def _attributes(self, node):
         size = 0 if node == ROOT else len(self.files[node - 2][1])

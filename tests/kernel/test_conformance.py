@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-The rules of the JIT API (tests/conformance/rules.c), and random events against a
-model of them, through the real shim, kernel and profiler: samples at the address
-that is asked about, of the time when it is, must say just what is expected.
+The rules of the JIT API (tests/conformance/rules.c), and random events compared with a model of
+them, through the real shim, kernel and profiler. Samples of a queried address and time must have
+exactly the expected frames.
 """
 
 import bisect
@@ -21,7 +21,7 @@ import recording
 
 Query = collections.namedtuple("Query", "how pid address begin end frames about")
 KERNEL = 1 << 63
-TAG = 0x6A697400  # in r15 while a generation of the storm runs: tests/engine/code.h
+TAG = 0x6A697400  # value of r15 while a generation of the storm runs: tests/engine/code.h
 ENDINGS = (".jitbpf", ".txt", ".json.gz")
 START = "startTimeAsClockMonotonicNanosecondsSinceBoot"
 
@@ -40,7 +40,7 @@ def queries(stdout):
 
 
 def firefox_samples(path):
-    """{(tid, time in ns): frames as rules.h writes one, with whether it is inlined, and module}"""
+    """Returns {(tid, time in ns): frames in the format of rules.h, with inlining and module}."""
     with gzip.open(path) as file:
         profile = json.load(file)
     shared, out = profile["shared"], {}
@@ -72,7 +72,7 @@ def firefox_samples(path):
 
 
 def text_of(frames):
-    """The frames of one place, innermost first, as rules.h writes them."""
+    """Returns the frames of one place, innermost first, in the format of rules.h."""
     if frames[0][0] in ("//anon", "[unknown]"):
         return "-"
     text = " < ".join(name for name, _depth, _module in frames)
@@ -81,7 +81,7 @@ def text_of(frames):
 
 
 class Places:
-    """What each sample says of its first two user frames: {pid: [(time, [(address, text)])]}"""
+    """The first two user frames of each sample: {pid: [(time, [(address, text)])]}."""
 
     def __init__(self, script, firefox):
         named, self.of_pid = firefox_samples(firefox), collections.defaultdict(list)
@@ -100,7 +100,7 @@ class Places:
             samples.sort(key=lambda s: s[0])
 
     def answers(self, query):
-        """How often the samples of a query said what."""
+        """Returns the number of samples for each answer to a query."""
         out, samples = collections.Counter(), self.of_pid[query.pid]
         at = 0 if query.how == "at" else 1
         first = bisect.bisect_left(samples, query.begin, key=lambda s: s[0])
@@ -144,7 +144,7 @@ class Conformance(harness.KernelTest):
         self.assertEqual(summary["jit"]["recovered"], 0)
 
     def test_random_lossy(self):
-        """Most of each burst finds no room in the ring, and is read from the journal."""
+        """Most of each burst does not fit into the ring, and is read from the journal."""
         _asked, summary = self.check_client("random", "100", "12", "40", "8",
                                             options=("--code-ring", "4K"))
         self.assertGreater(summary["counters"]["jit_ring_full"], 500)
@@ -152,7 +152,7 @@ class Conformance(harness.KernelTest):
         self.assertEqual(summary["jit"]["unreadable"], 0)
 
     def test_threads(self):
-        """16 threads use the collector for the first time at once."""
+        """16 threads call the collector for the first time at once."""
         for _ in range(3):
             asked, summary = self.check_client("threads", "16", "8")
             self.assertEqual(len({query.about for query in asked}), 16)
@@ -160,7 +160,7 @@ class Conformance(harness.KernelTest):
 
 
 class Drain(threading.Thread):
-    """Takes what a client tells while it runs."""
+    """Reads the output of a client while it runs."""
 
     def __init__(self, client):
         super().__init__()
@@ -177,7 +177,7 @@ class Drain(threading.Thread):
 
 
 class Steady(harness.KernelTest):
-    """A process that ran before us, whose code stays as it is."""
+    """A process that started before the recording, and whose code does not change."""
 
     def start(self, seed):
         env = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM}
@@ -215,7 +215,7 @@ class Steady(harness.KernelTest):
             self.assertEqual(summary["jit"]["sequence_gaps"], 0)
 
     def test_profiler_killed(self):
-        """What was attached is taken away with it, and the one after it sees the same."""
+        """A killed profiler leaves no probes behind, and the next one sees the same code."""
         client = self.start(7)
         reader = Drain(client)
         runs = []
@@ -233,8 +233,9 @@ class Steady(harness.KernelTest):
 
 class Killed(harness.KernelTest):
     def test_writers(self):
-        """Processes that are killed while they write their journals, and these are read."""
-        # Always behind its rate, so that it loads all slots at once: many times what the ring holds.
+        """Processes are killed while they write their journals, and the journals are read."""
+        # Always behind its rate, so that each burst loads all slots: many times the ring's
+        # size.
         script = ('for i in 1 2 3 4 5 6; do "$0" storm --rate 10000000 --slots 256 '
                   '--iterations 1000000 --seconds 30 & '
                   'sleep 0.4; kill -9 $!; wait $!; done 2>/dev/null; true')

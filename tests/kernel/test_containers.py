@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Copies of the shim: in containers, deleted, replaced, and what only has the name."""
+"""Copies of the shim: in containers, deleted, replaced, and files that only share its name."""
 
 import collections
 import os
@@ -25,7 +25,7 @@ time.sleep(0.5)
 
 
 def libraries(program):
-    """The files that a program needs to start."""
+    """Returns the files that a program needs to start."""
     told = subprocess.run(["ldd", program], capture_output=True, check=True, text=True).stdout
     return re.findall(r"(/\S+) \(0x", told)
 
@@ -37,7 +37,8 @@ class Containers(harness.KernelTest):
         shutil.copy(harness.SHIM, self.shim)
 
     def make_root(self, name="root"):
-        """A root file system with the engine, what it needs, and a shim of its own."""
+        """Creates a root file system with the engine, its libraries, and its own copy of the
+        shim."""
         root = os.path.join(self.folder, name)
         for file in libraries(harness.ENGINE):
             os.makedirs(root + os.path.dirname(file), exist_ok=True)
@@ -64,7 +65,7 @@ class Containers(harness.KernelTest):
         return self.record(options=["-F", "499", "-d", "1.5", "-p", ",".join(map(str, pids))])
 
     def share(self, run, name, comm="jit-engine"):
-        """Of a process's samples, those whose leaf has a name."""
+        """Returns the share of a process's samples whose leaf has a name."""
         leaves = [leaf.name for leaf in
                   (harness.leaf_jit(s) for s in run.script() if s.comm == comm) if leaf]
         self.assertGreater(len(leaves), 100)
@@ -78,7 +79,7 @@ class Containers(harness.KernelTest):
         return counters["shim_copies"], counters["shims_refused"], counters["shims_over_budget"]
 
     def test_from_its_start(self):
-        """The only load comes before anybody can have attached: it is in the journal."""
+        """The only load comes before the probe can be attached: it is read from the journal."""
         run = self.record_with("/libjitbpf.so", [
             "unshare", "-m", "-p", "-f", "chroot", self.make_root(), "/jit-engine", "hot",
             "--seconds", "2", "--name", "in_container"])
@@ -104,7 +105,7 @@ class Containers(harness.KernelTest):
         self.assertEqual(run.summary()["jit"]["late"], 1)
 
     def test_two_from_one_image(self):
-        """Two overlays of one folder: two files to see, one inode. Nothing counts twice."""
+        """Two overlays of one directory: two files with one inode. Events are not counted twice."""
         lower = self.make_root("lower")
         command = []
         for name in ("one", "two"):
@@ -114,7 +115,7 @@ class Containers(harness.KernelTest):
                 os.makedirs(folder)
             subprocess.run(["mount", "-t", "tmpfs", "none", os.path.join(self.folder, name)],
                            check=True)
-            # Lazily: what an attach holds of them goes a moment after it.
+            # Lazily: attached probes hold the files for a moment longer.
             self.addCleanup(subprocess.run, ["umount", "-l", os.path.join(self.folder, name)],
                             check=True)
             for folder in (merged, upper, work):
@@ -133,7 +134,7 @@ class Containers(harness.KernelTest):
         self.assertIn(self.copies(run), ((1, 0, 0), (2, 0, 0)))
 
     def test_same_inode(self):
-        """Bound to another place in another mount namespace it is no copy."""
+        """A bind mount in another mount namespace is not another copy."""
         place = os.path.join(self.folder, "place")
         os.mkdir(place)
         run = self.record_with(
@@ -156,7 +157,7 @@ class Containers(harness.KernelTest):
         self.assertEqual((jit["sequence_gaps"], jit["unreadable"]), (0, 0))
 
     def test_children_forked_at_once(self):
-        """They map the copy without having mapped it."""
+        """Children share the mapping without an event for it."""
         process = subprocess.Popen(
             [harness.JITBPF, "record", "--no-env", "-q", "-F", "499", "-d", "3", "-o",
              os.path.join(self.folder, "out.jitbpf"), "-o", os.path.join(self.folder, "out.txt"),
@@ -193,7 +194,7 @@ class Containers(harness.KernelTest):
         self.assertEqual((jit["sequence_gaps"], run.summary()["samples"]["code_unknown"]), (0, 0))
 
     def test_replaced(self):
-        """Whoever has the old file goes on with it; who comes later has the new one."""
+        """Processes with the old file go on with it; later ones have the new file."""
         engine = f"{harness.ENGINE} storm --rate 500 --seconds"
         run = self.record_with(self.shim, [
             "sh", "-c", f"{engine} 3 & sleep 1; cp {harness.SHIM} {self.shim}.new; "
@@ -205,7 +206,7 @@ class Containers(harness.KernelTest):
         self.assertEqual(run.summary()["jit"]["sequence_gaps"], 0)
 
     def test_that_only_has_the_name(self):
-        """No probe; its code is another one; damaged; no regular file can be mapped anyway."""
+        """A file without a probe, with other code, or damaged. Only regular files can be mapped."""
         with open(harness.SHIM, "rb") as file:
             shim = file.read()
         self.assertEqual(shim.count(SITE), 1)
@@ -234,7 +235,7 @@ class Containers(harness.KernelTest):
         self.assertIn("mappings of more such files", run.stderr)
 
     def check_stuck(self, what):
-        """A copy whose file system does not answer: it is not waited for."""
+        """A copy on a hanging file system does not delay the recording."""
         mount = os.path.join(self.folder, "mnt")
         os.mkdir(mount)
         with open(harness.SHIM, "rb") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Debug info from a debuginfod server: a good one, and all the others. All are on 127.0.0.1."""
+"""Debug info from debuginfod servers, good and bad ones. All are on 127.0.0.1."""
 
 import http.server
 import os
@@ -26,7 +26,7 @@ ROOT_CACHE = "/var/cache/jitbpf"
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """answer(handler) for each request; asked: the paths that were asked for."""
+    """Calls answer(handler) for each request; `asked` has the requested paths."""
 
     daemon_threads = True
 
@@ -77,7 +77,7 @@ def silent(server, _handler):
 
 
 def endless(server, handler):
-    """Gigabytes, whose size nobody is told."""
+    """Sends gigabytes without announcing the size."""
     handler.send_response(200)
     handler.end_headers()
     while not server.ended.is_set():
@@ -108,7 +108,7 @@ class Debuginfod(KernelTest):
         return server
 
     def run_with(self, urls, options=(), **variables):
-        """Records with these servers; returns the run and whether its frames have names."""
+        """Records with these servers; returns the run, and whether its frames have names."""
         env = {key: value for key, value in os.environ.items() if not key.startswith("DEBUGINFOD")}
         env.update(DEBUGINFOD_CACHE_PATH=self.cache, **variables)
         if urls:
@@ -154,7 +154,7 @@ class Debuginfod(KernelTest):
         self.assertTrue(server.asked)
 
     def test_silent(self):
-        """One that never answers is asked once."""
+        """A server that never answers is tried once."""
         server = self.serve(silent)
         run, named = self.run_with(server.url(), DEBUGINFOD_TIMEOUT="1", DEBUGINFOD_MAXTIME="2")
         self.assertFalse(named)
@@ -173,7 +173,7 @@ class Debuginfod(KernelTest):
         self.assertTrue(all(size <= 8 * MB for size in sizes), sizes)
 
     def test_home_of_another_user(self):
-        """What sudo leaves of the environment does not make root write into a user's home."""
+        """With the environment that sudo keeps, root does not write into a user's home."""
         home = os.path.join(self.folder, "home")
         os.mkdir(home)
         os.chown(home, 12345, 12345)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Real, unmodified engines: their JIT code is named, nothing is lost."""
+"""Real, unmodified engines: their JIT code is named, and no event is lost."""
 
 import os
 import re
@@ -37,7 +37,7 @@ class Php(harness.KernelTest):
 
 class SystemWide(harness.KernelTest):
     def test_two_engines_at_once(self):
-        """The whole system for 10 s, both engines started (and compiling) while it records."""
+        """The whole system for 10 s; both engines start and compile during the recording."""
         env = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM, "OMP_NUM_THREADS": "1"}
         engines = []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Engines publish without anybody remembering how: the command's environment, and jitbpf env."""
+"""The environment that makes engines publish: in a recorded command, and from jitbpf env."""
 
 import os
 import re
@@ -43,7 +43,8 @@ class Command(harness.KernelTest):
 
 class Printed(unittest.TestCase):
     def test_shell(self):
-        """What a shell evaluates is what record sets, and php reads it, here as ever."""
+        """A shell evaluates the same variables that record sets, and php still reads its own
+        settings."""
         shown = "echo $INTEL_JIT_PROFILER64; echo $NUMBA_ENABLE_PROFILING; php -i"
         done = subprocess.run(["sh", "-c", f'eval "$({harness.JITBPF} env)"; {shown}'], check=True,
                               capture_output=True, text=True,
@@ -59,7 +60,8 @@ class Printed(unittest.TestCase):
             done = subprocess.run(["sh", "-c", text + "echo \"$INTEL_JIT_PROFILER64\""],
                                   check=True, capture_output=True, text=True).stdout
             self.assertEqual(done.strip(), shim)
-            self.assertNotIn("PHP_INI_SCAN_DIR", text)  # no such folder beside that shim
+            # there is no such directory beside that shim
+            self.assertNotIn("PHP_INI_SCAN_DIR", text)
             refused = subprocess.run([harness.JITBPF, "env", "-f", "container", "--shim", shim],
                                      capture_output=True, check=False)
             self.assertEqual((refused.returncode, refused.stdout), (2, b""))

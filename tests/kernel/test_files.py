@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Files that do not answer, and files that are hard to find: no sample is lost over them."""
+"""Files that do not answer, and files that are hard to find: no sample is lost."""
 
 import contextlib
 import os
@@ -69,10 +69,10 @@ class StuckFiles(KernelTest):
         self.program = os.path.join(self.mount, "busy")
 
     def start(self):
-        busy = subprocess.Popen([self.program])  # ends with its alarm, or here
+        busy = subprocess.Popen([self.program])  # killed by its alarm, or here
         self.addCleanup(busy.wait)
         self.addCleanup(busy.kill)
-        time.sleep(0.3)  # it is running, and has read what it needs
+        time.sleep(0.3)  # it runs, and has read what it needs
         return busy
 
     def check_named_by_file(self, run, pid, named):
@@ -84,7 +84,7 @@ class StuckFiles(KernelTest):
         self.assertEqual("busy_in_stuck_file" in text, named)
 
     def test_answers(self):
-        """The file system itself: it serves while it answers."""
+        """The file system answers: its files are read."""
         busy = self.start()
         run = self.record(options=["-F", "499", "-p", str(busy.pid), "-d", "1"])
         self.check_named_by_file(run, busy.pid, True)
@@ -98,8 +98,8 @@ class StuckFiles(KernelTest):
         self.check_named_by_file(run, busy.pid, False)
         self.assertTrue(self.files.hung, "nobody was kept waiting: the test shows nothing")
         said = run.stderr.count("jitbpf: no answer in time from " + self.program)
-        self.assertEqual(said, 1)  # whoever waited: who meets files, names or unwinds
-        if what != "read":  # what somebody else has read before is in the page cache
+        self.assertEqual(said, 1)  # one message, from any of the threads
+        if what != "read":  # otherwise the page cache has what another thread has read
             self.assertGreaterEqual(run.summary()["counters"]["files_unanswered"], 1)
 
     def test_hanging_lookup(self):
@@ -109,7 +109,7 @@ class StuckFiles(KernelTest):
         self.check_hang("open")
 
     def test_ends_where_alarms_were_ignored(self):
-        """A helper that hangs is left behind after a second, whatever jitbpf inherited."""
+        """A helper that hangs is abandoned after a second, even if SIGALRM was ignored."""
         self.check_hang("open", preexec_fn=lambda: signal.signal(signal.SIGALRM, signal.SIG_IGN))
 
     def test_hanging_read(self):
@@ -120,7 +120,7 @@ class StuckFiles(KernelTest):
 
 
 class DirectFiles(KernelTest):
-    """Who reads a file: we do where that cannot hang, and a helper process otherwise."""
+    """Which files jitbpf reads itself, and which only through a helper process."""
 
     def setUp(self):
         super().setUp()
@@ -129,7 +129,7 @@ class DirectFiles(KernelTest):
                        input=PROGRAM.encode(), check=True)
 
     def mount(self, name, *options):
-        """A folder with a file system mounted on it."""
+        """Returns a directory with a mounted file system."""
         folder = os.path.join(self.folder, name)
         os.makedirs(folder)
         subprocess.run(["mount", *options, folder], check=True)
@@ -137,7 +137,7 @@ class DirectFiles(KernelTest):
         return folder
 
     def is_direct(self, program):
-        """Whether jitbpf keeps a running program open for reading, or only what stands for it."""
+        """Returns whether jitbpf keeps a running program open for reading, not with O_PATH."""
         busy = subprocess.Popen([program])
         self.addCleanup(busy.wait)
         self.addCleanup(busy.kill)
@@ -153,7 +153,7 @@ class DirectFiles(KernelTest):
         return not flags & os.O_PATH
 
     def flags_of(self, recorder, program):
-        """How the recorder has the program open, once it has met it."""
+        """Returns the flags of the recorder's descriptor of the program, once it is open."""
         folder = f"/proc/{recorder.pid}/"
         for _ in range(1000):
             for fd in os.listdir(folder + "fd"):
@@ -177,7 +177,7 @@ class DirectFiles(KernelTest):
         self.assertFalse(self.is_direct(os.path.join(folder, "busy")))
 
     def test_overlay(self):
-        """It does not tell what it lies on, even if that is memory."""
+        """overlayfs does not tell its lower file system, even if that is in memory."""
         memory = self.mount("memory", "-t", "tmpfs", "none")
         lowest, lower = (os.path.join(memory, name) for name in ("lowest", "lower"))
         os.mkdir(lowest)
@@ -187,7 +187,7 @@ class DirectFiles(KernelTest):
         self.assertFalse(self.is_direct(os.path.join(folder, "busy")))
 
     def test_loop_device(self):
-        """Its file may be of a file system that hangs."""
+        """The backing file may be on a hanging file system."""
         image = os.path.join(self.folder, "image")
         with open(image, "wb") as file:
             file.truncate(16 << 20)
@@ -196,7 +196,7 @@ class DirectFiles(KernelTest):
         self.assertFalse(self.is_direct(shutil.copy(self.program, folder)))
 
     def test_disk(self):
-        """Wherever the folder for temporary files is."""
+        """In the directory of temporary files, wherever that is."""
         kind = subprocess.run(["stat", "-f", "-c", "%T", self.program], check=True, text=True,
                               stdout=subprocess.PIPE).stdout.strip()
         device = os.stat(self.program).st_dev
@@ -209,7 +209,7 @@ class DirectFiles(KernelTest):
 
 
 class StrayDebugInfo(KernelTest):
-    """A program that says its debug info were where nobody answers, and one that is honest."""
+    """A program whose debug info path hangs, beside a program with proper debug info."""
 
     def setUp(self):
         super().setUp()
@@ -230,7 +230,7 @@ class StrayDebugInfo(KernelTest):
         return path
 
     def install_debug_info(self, program):
-        """To where it belongs; it is all that the program's name is in."""
+        """Installs the debug info at its regular path; the program's names are only there."""
         notes = subprocess.run(["readelf", "-n", program], check=True, text=True,
                                stdout=subprocess.PIPE).stdout
         build_id = re.search("Build ID: ([0-9a-f]+)", notes)[1]
@@ -243,7 +243,7 @@ class StrayDebugInfo(KernelTest):
     def check_others_are_named(self, stray):
         honest = self.build("honest")
         self.install_debug_info(honest)
-        # As the honest one sees it there is no debug info: we are asked for ours.
+        # In the root of that program there is no debug info, so ours is used.
         script = f"{stray} & sleep 1; " \
                  f"unshare --mount sh -c 'mount -t tmpfs none /usr/lib/debug; exec {honest}' & " \
                  "sleep 1; kill $(jobs -p)"
@@ -269,12 +269,12 @@ class StrayDebugInfo(KernelTest):
         self.check_stray("")
 
     def test_by_climbing(self):
-        """Where it begins does not matter."""
+        """The start of a path with ".." does not matter."""
         self.check_stray("/usr/lib/debug/../../..")
 
 
 class FoundFiles(KernelTest):
-    """Files that are not where their path says, and more of them than may be open."""
+    """Files that are not at their path, and more files than may be open."""
 
     def setUp(self):
         super().setUp()
@@ -320,7 +320,7 @@ class FoundFiles(KernelTest):
         self.check_named(busy.pid, "busy_in_stuck_file")
 
     def test_few_descriptors(self):
-        """Fewer than there are files: those met last are found again by their path."""
+        """Fewer descriptors than files: the latest files are found again by path."""
         names = [os.path.join(self.folder, f"{number}") for number in range(300)]
         for name in names:
             with open(name, "wb") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Engines that fork: whose code it is that a process runs, in its own memory and in shared."""
+"""Engines that fork: the code of each process, in private and in shared memory."""
 
 import collections
 import os
@@ -23,7 +23,7 @@ SERVER = ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit_buffer_size=64
 
 
 def leaves(run, key):
-    """How often each name stands at the user leaf of the samples, by key(sample)."""
+    """Returns the number of samples for each leaf name, by key(sample)."""
     out = collections.defaultdict(collections.Counter)
     for sample in run.script():
         leaf = harness.leaf_jit(sample)
@@ -37,20 +37,20 @@ class ForksTest(harness.KernelTest):
         return os.path.join(self.folder, name)
 
     def aside(self, command):
-        """With its output in a file: a pipe would be waited for until the last process ends."""
+        """Runs with the output in a file: a pipe would be open until the last process ends."""
         return ["sh", "-c", 'exec "$@" >"$0" 2>&1', self.path("said"), *command]
 
 
 class Forks(ForksTest):
     def test_child_goes_on(self):
-        """The parent has run the probe before: what the kernel made of it there goes to the child."""
+        """The parent has hit the probe before the fork, so the child inherits the patched site."""
         run = self.record([sys.executable, FORKS, "20"], ["-F", "99"])
         summary = self.check_ledger(run)
         methods = sorted(p["jit"]["methods"] for p in summary["processes"])
         self.assertEqual([count for count in methods if count], [20, 40])
 
     def test_code_of_before_and_after(self):
-        """Other code at the same address, under the same id: each process runs its own."""
+        """Other code at the same address and id: each process has its own."""
         run = self.record(self.aside([sys.executable, FORKING]), ["-F", "499", "-d", "5"])
         with open(self.path("said"), encoding="ascii") as said:
             parent, child = (int(pid) for pid in said.read().split())
@@ -69,7 +69,7 @@ class Forks(ForksTest):
         self.check_ledger(run)
 
     def test_exec(self):
-        """What the old program had there is nothing to the new one."""
+        """Code of the old program is not code of the new one."""
         run = self.record([sys.executable, SPACES, "exec"], ["-F", "499"])
         names = leaves(run, lambda sample: sample.comm)
         self.assertGreater(names["told"]["told"], 30)
@@ -77,7 +77,7 @@ class Forks(ForksTest):
         self.assertEqual(names["silent"]["told"], 0)
 
     def test_pid_used_again(self):
-        """Within a moment, in a namespace of pids where nobody else takes them."""
+        """The pid is reused at once, in a pid namespace without other processes."""
         done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", harness.JITBPF,
                                "record", "-F", "499", "-o", self.path("out.jitbpf"),
                                "-o", self.path("out.txt"), "--", sys.executable, SPACES, "pid"],
@@ -93,7 +93,8 @@ class Forks(ForksTest):
         self.assertEqual(names["silent"]["told"], 0)
 
     def test_shared_memory(self):
-        """At other addresses, under equal ids, told of by either: known to both until it ends."""
+        """Different addresses and equal ids, reported by either process: valid for both until
+        it ends."""
         run = self.record([sys.executable, SPACES, "shared"], ["-F", "999"])
         names = leaves(run, lambda sample: sample.comm)
         for comm in ("both_0", "both_1"):
@@ -108,7 +109,7 @@ class Forks(ForksTest):
 
 
 class Workers(ForksTest):
-    """PHP's server: one process compiles, all run what it made."""
+    """PHP's server: one process compiles, all processes run its code."""
 
     def setUp(self):
         super().setUp()
@@ -122,7 +123,7 @@ class Workers(ForksTest):
         self.addCleanup(self.kill_workers)
 
     def kill_workers(self):
-        """They outlive the process that was started."""
+        """Workers outlive the process that was started."""
         for pid in self.served:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -134,7 +135,7 @@ class Workers(ForksTest):
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=10) as page:
                 self.served[int(page.read().split()[0])] += 1
         except OSError:
-            time.sleep(0.05)  # it has not begun, or has ended
+            time.sleep(0.05)  # not started yet, or ended
 
     def load(self, seconds):
         def work():
@@ -158,7 +159,7 @@ class Workers(ForksTest):
             if named > 20:
                 traces[pid] = found
         self.assertGreaterEqual(len(traces), 2)
-        # Traces are numbered in the shared memory: a number stands for one trace.
+        # Traces are numbered in shared memory, so a number identifies one trace.
         self.assertTrue(set.intersection(*traces.values()), traces)
         self.assertGreater(sum(compiled.get(pid, 0) for pid in self.served), 0)
         self.check_ledger(run)
@@ -171,7 +172,8 @@ class Workers(ForksTest):
         self.check(run)
 
     def test_late(self):
-        """All is compiled when we come; a worker that never told of anything has no journal."""
+        """All code was compiled before the recording; workers that compiled nothing have no
+        journal."""
         server = subprocess.Popen(self.command, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL,
                                   env={**self.environment, "INTEL_JIT_PROFILER64": harness.SHIM})

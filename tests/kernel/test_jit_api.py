@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The events of the JIT API through shim, probe and pipeline: what samples say then."""
+"""The events of the JIT API through shim, probe and pipeline, and their effect on samples."""
 
 import os
 import unittest
 
 import harness
 
-# One function, written anew and reported in another way each time. Its loop lies
-# in the bytes 8 to 56, which is where all but a few samples fall.
+# One function, which is rewritten and reported in another way each time. Nearly all samples are in
+# its loop, in bytes 8 to 56.
 SCRIPT = """
 code @0 1
 inline 3 2 leaf @8 48 - leaf.js
@@ -43,7 +43,7 @@ class JitApi(harness.KernelTest):
                 inside[called] = inside.get(called, 0) + count
         wanted = {"Cls::top_[j];K::mid_[i];leaf_[i]", "Cls::top_[j]", "narrow_[j]",
                   "__main__::hot(Array<double, 1, C>)_[j]", "//anon"}
-        # What came to stand at the loop, and nothing else but its first and last bytes.
+        # The code reported for the loop, and besides it only the first and last bytes.
         self.assertLessEqual(wanted, set(inside))
         self.assertGreater(sum(inside[stack] for stack in wanted), 0.95 * sum(inside.values()))
         jit = self.check_ledger(run)["jit"]
@@ -55,7 +55,7 @@ class JitApi(harness.KernelTest):
             self.assertIn(line, text)
 
     def test_line_offsets(self):
-        """No guess: as beginnings, the same table says that no line is known in the loop."""
+        """With an explicit rule, the same table has no line for the loop."""
         path = os.path.join(self.folder, "script")
         with open(path, "w", encoding="utf-8") as out:
             out.write("code @0 1\nlines 62:7 64:8\nv2 1 top @0 64 - top.js mod\nrun @0 300\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The journals of JIT events: a profiler that comes late, one that loses records, and lies."""
+"""Journals of JIT events: late recordings, lost records, and invalid journals."""
 
 import collections
 import os
@@ -40,7 +40,7 @@ class Journal(harness.KernelTest):
         return run.summary()["jit"]
 
     def leaves(self, run, pid):
-        """How often each name stands at the leaf of a process's samples."""
+        """Returns the number of samples for each leaf name of a process."""
         return collections.Counter(
             leaf.name for leaf in (harness.leaf_jit(s) for s in run.script() if s.pid == pid)
             if leaf)
@@ -48,7 +48,7 @@ class Journal(harness.KernelTest):
 
 class Late(Journal):
     def test_php(self):
-        """Nothing is compiled any more when we come; all of it has its name."""
+        """Nothing is compiled during the recording; all code has its name."""
         process = self.start(harness.php("tracing", 20), 3)
         run = self.attach(process.pid)
         jit = self.jit(run)
@@ -68,7 +68,7 @@ class Late(Journal):
         self.assertGreater(names["was_there"], 0.9 * sum(names.values()))
 
     def test_in_the_middle_of_a_storm(self):
-        """Whatever came by the probe, from the journal, or both ways: applied once, in order."""
+        """Events from the probe, the journal or both are applied once and in order."""
         process = self.start([harness.ENGINE, "storm", "--rate", "20000", "--slots", "16",
                               "--seconds", "6"])
         run = self.attach(process.pid, options=("-F", "999", "--user-regs", "-d", "2"))
@@ -86,7 +86,7 @@ class Late(Journal):
         self.assertEqual(self.jit(run)["sequence_gaps"], 0)
 
     def test_forks(self):
-        """A child has what it inherited, and what came after is its own."""
+        """A child has the inherited code; later code is its own."""
         process = self.start([sys.executable, FORKING])
         parent, child = (int(pid) for pid in process.stdout.readline().split())
         self.addCleanup(os.kill, child, signal.SIGKILL)
@@ -115,7 +115,7 @@ class Late(Journal):
 
 class Lost(Journal):
     def storm(self, ring, *options, environment=None):
-        """Samples with the right name, none, and a wrong one."""
+        """Returns the numbers of samples with the right name, none, and a wrong one."""
         run = self.record([harness.ENGINE, "storm", "--slots", "16", "--seconds", "3", *options],
                           ["-F", "999", "--user-regs", "--code-ring", ring],
                           env={**os.environ, **(environment or {})})
@@ -151,13 +151,13 @@ class Lost(Journal):
         self.assertGreater(counts["right"], 500)
 
     def test_journal_that_drops(self):
-        """What is dead is dropped from a small journal all the time: the truth, or unknown."""
+        """A small journal drops dead code all the time: names are right or unknown."""
         run, counts = self.storm("4K", "--rate", "20000", environment={"JITBPF_JOURNAL_MB": "1"})
         self.assertGreater(self.jit(run)["recovered"], 0)
         self.assertEqual(counts["wrong"], 0)
 
     def test_no_journal(self):
-        """Nothing can be recovered: the truth, or unknown."""
+        """Lost events cannot be recovered: names are right or unknown."""
         run, counts = self.storm("4K", "--rate", "20000", environment={"JITBPF_JOURNAL_MB": "0"})
         jit = self.jit(run)
         self.assertEqual(jit["recovered"], 0)
@@ -168,7 +168,7 @@ class Lost(Journal):
 
 class Lies(Journal):
     def check_beside(self, *lies):
-        """An engine beside a process that lies is profiled as if it were alone."""
+        """An engine beside a process with an invalid journal is profiled as if it were alone."""
         forger = self.start([sys.executable, FORGER, *lies])
         forger.stdout.readline()
         engine = self.start([harness.ENGINE, "hot", "--seconds", "20", "--name", "honest"], 0.5)
@@ -185,18 +185,18 @@ class Lies(Journal):
                 self.assertEqual(self.check_beside(lie)["unreadable"], 1)
 
     def test_that_moves(self):
-        """A piece that did not move while it was read counts, so that it may be had."""
+        """Entries that are stable while they are read are used."""
         self.assertLessEqual(self.check_beside("moving")["unreadable"], 1)
 
     def test_that_does_not_answer(self):
-        """A file of that name in a file system that hangs whoever opens it is left alone."""
+        """A file named like a journal on a hanging file system is not opened."""
         name = "memfd:jitbpf-journal"
         mount = os.path.join(self.folder, "mnt")
         os.mkdir(mount)
         files = StuckFilesystem(mount, {name: bytes(8192)})
         self.addCleanup(files.close)
         mapper = self.start([sys.executable, "-c", MAPPER, os.path.join(mount, name)], 0.5)
-        files.detach()  # now its path begins there
+        files.detach()  # now its path starts there
         with open(f"/proc/{mapper.pid}/maps", encoding="ascii") as maps:
             self.assertIn(f" /{name}\n", maps.read())
         files.hang("open", mapper.pid)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The names that the kernel gives, one by one, are those that it lists in /proc/kallsyms."""
+"""Names that the kernel prints for single addresses are those in /proc/kallsyms."""
 
 import bisect
 import collections
@@ -14,7 +14,7 @@ KERNEL, BPF = "[kernel.kallsyms]", "[bpf]"
 
 
 class Symbols:
-    """/proc/kallsyms as it is now."""
+    """The current /proc/kallsyms."""
 
     def __init__(self):
         self.at = collections.defaultdict(set)
@@ -24,14 +24,14 @@ class Symbols:
         self.starts = sorted(self.at)
 
     def before(self, address):
-        """Where the symbol of an address begins, and its names: there are aliases."""
+        """Returns the start of an address's symbol, and its names (aliases)."""
         start = self.starts[bisect.bisect_right(self.starts, address) - 1]
         return start, self.at[start]
 
 
 class KernelNames(harness.KernelTest):
     def earlier(self):
-        """A jitbpf that is at work before the one that is looked at, so its programs are too."""
+        """Starts another jitbpf first, so that its BPF programs are running too."""
         other = subprocess.Popen(
             [harness.JITBPF, "record", "-q", "-o", os.path.join(self.folder, "other.folded"),
              "--", harness.ENGINE, "storm", "--rate", "20000", "--slots", "16", "--seconds", "30"],

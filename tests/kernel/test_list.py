@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""jitbpf list: who has JIT code, and how it is published."""
+"""jitbpf list: processes with JIT code, and how they publish it."""
 
 import json
 import os
@@ -14,7 +14,7 @@ import harness
 ENVIRONMENT = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM}
 NOBODY = 65534
 
-# Executable memory of so many bytes; files that tools of old look for.
+# Executable memory of a given size; file names of older tools.
 GENERATED = """
 import ctypes, mmap, os, sys, time
 memory = mmap.mmap(-1, int(sys.argv[1]), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,
@@ -60,7 +60,7 @@ class List(harness.KernelTest):
         self.fail("it does not happen")
 
     def test_engine(self):
-        """What is live, and not what was."""
+        """Counts live methods only."""
         process = self.start([harness.ENGINE, "storm", "--slots", "16", "--rate", "2000",
                               "--seconds", "60"], wait=False)
         row = self.wait_for(lambda: [r for r in self.rows(process.pid)
@@ -69,7 +69,7 @@ class List(harness.KernelTest):
                                "engine": "jit-engine", "methods": 16, "code_bytes": 16 * 64})
 
     def test_while_the_journal_is_compacted(self):
-        """All the time, since it publishes as fast as it can: no count of what was dropped."""
+        """The journal is compacted all the time; dead methods are not counted."""
         process = self.start([harness.ENGINE, "loads", "--slots", "1000", "--rate", "0",
                               "--seconds", "60"], wait=False)
         self.wait_for(lambda: [r for r in self.rows(process.pid) if r.get("methods") == 1000])
@@ -114,7 +114,7 @@ class List(harness.KernelTest):
                          ["jitdump", "perf_map"])
 
     def test_perf_map_of_somebody_else(self):
-        """Another user's file, a link, and one from before the process."""
+        """Files of another user, links, and files older than the process do not count."""
         process = self.start([sys.executable, "-c", GENERATED, str(1 << 20)])
         path = f"/tmp/perf-{process.pid}.map"
         self.addCleanup(os.unlink, path)
@@ -140,7 +140,7 @@ class List(harness.KernelTest):
         self.assertIn("no JIT code", self.list("-p", str(small.pid))[1])
 
     def test_without_root(self):
-        """One's own processes are seen, journals too; the others are counted."""
+        """A user sees their own processes and journals; the others are counted."""
         os.chmod(self.folder, 0o755)
         for file in (harness.ENGINE, harness.SHIM, harness.JITBPF):
             shutil.copy(file, self.folder)
@@ -158,7 +158,7 @@ class List(harness.KernelTest):
         self.assertGreater(seen["processes_hidden"], 0)
 
     def test_names(self):
-        """A process chooses its name: the terminal gets no control characters of it."""
+        """Names that processes choose are printed without control characters."""
         program = "import ctypes; ctypes.CDLL(None).prctl(15, b'a\\x1b[2J\\nb')\n" + GENERATED
         process = self.start([sys.executable, "-c", program, str(1 << 20)])
         self.assertEqual(self.rows(process.pid)[0]["comm"], "a\x1b[2J\nb")
@@ -166,7 +166,7 @@ class List(harness.KernelTest):
 
     def test_wrong_calls(self):
         self.assertIn("does not exist", self.list("-p", "4194304", status=1)[1])
-        self.assertIn("given with -p", self.list("1", status=2)[1])
+        self.assertIn("select processes with -p", self.list("1", status=2)[1])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""oneDNN, on its own, beside another engine, inside PyTorch: against what it says itself."""
+"""oneDNN alone, beside another engine, and inside PyTorch, compared with its own jitdump."""
 
 import collections
 import contextlib
@@ -16,7 +16,7 @@ import recording
 
 XBYAK = os.path.join(harness.BUILD, "tests/workloads/xbyak")
 CONVOLUTIONS = os.path.join(harness.ROOT, "tests/workloads/convolutions.py")
-PYTHON = "/usr/bin/python3"  # the distribution's, which has its torch
+PYTHON = "/usr/bin/python3"  # the distribution's, for which torch is packaged
 
 
 class OneDnn(harness.KernelTest):
@@ -26,7 +26,7 @@ class OneDnn(harness.KernelTest):
 
     @contextlib.contextmanager
     def ready_for_later(self, command):
-        """The command runs in the environment that `jitbpf env` prints, as long as the block."""
+        """Runs a command with the variables of `jitbpf env` for the duration of the block."""
         publish = f'eval "$({shlex.quote(harness.JITBPF)} env)"; exec "$@"'
         with subprocess.Popen(["sh", "-c", publish, "sh", *command], env=self.env,
                               stdout=subprocess.PIPE, text=True) as process:
@@ -36,7 +36,7 @@ class OneDnn(harness.KernelTest):
                 process.kill()
 
     def compare(self, run, more_loads=()):
-        """The samples, whose frames are all as they should be, and what they should be."""
+        """Returns the samples with only correct frames, and the truth."""
         loads = engine_truth.onednn_loads(self.folder)
         truth = engine_truth.Truth([*loads, *more_loads])
         samples = run.script()
@@ -59,7 +59,7 @@ class Alone(OneDnn):
         self.check_code_was_copied(run)
 
     def check_code_was_copied(self, run):
-        """Kernels are gone within milliseconds; what is copied of them is not recorded."""
+        """Kernels live for milliseconds; copies of their code are not recorded."""
         summary = run.summary()
         self.assertLess(summary["counters"]["unwind_code_unread"],
                         0.01 * summary["jit"]["methods"])
@@ -88,10 +88,10 @@ class BesideXbyak(OneDnn):
 
 
     def test_listed(self):
-        """Each by the file that it lies in, and with what is its own."""
+        """Listed by the library that contains the engine, with its own code."""
         with self.ready_for_later([XBYAK, "60"]) as process:
             methods = {}
-            for _ in range(300):  # until both have begun
+            for _ in range(300):  # until both have started
                 done = subprocess.run([harness.JITBPF, "list", "--json", "-p", str(process.pid)],
                                       check=True, stdout=subprocess.PIPE)
                 methods = {row["engine"]: row["methods"]

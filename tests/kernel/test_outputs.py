@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What becomes of the files that -o names, and of a terminal: whatever happens to the run."""
+"""The output files of -o and the terminal, whatever happens to the run."""
 
 import os
 import pty
@@ -32,7 +32,7 @@ class Outputs(harness.KernelTest):
                               capture_output=True, check=False, timeout=60, **kwargs)
 
     def test_kept_where_recording_fails(self):
-        """A command that cannot be run, a process that is not there: nothing is touched."""
+        """A command that cannot be executed, or an unknown process: no file is changed."""
         names = ["old.jitbpf", "old.html", "old.folded"]
         outputs = [word for name in (*names, "new.txt") for word in ("-o", name)]
         self.put(*names)
@@ -68,7 +68,7 @@ class Outputs(harness.KernelTest):
         self.assertEqual(len(os.listdir(self.folder)), 3)
 
     def test_killed(self):
-        """The recording has its rounds; what is written at the end is as it was."""
+        """The recording has its rounds; outputs that are written at the end are unchanged."""
         self.put("old.jitbpf", "old.html")
         report = [harness.JITBPF, "report", "-f", "folded", "old.jitbpf"]
         process = subprocess.Popen([harness.JITBPF, "record", "-q", "-F", "499", "-o",
@@ -90,7 +90,7 @@ class Outputs(harness.KernelTest):
         self.assertGreater(len(done.stdout), 0)
 
     def test_report_to_whatever_is_there(self):
-        """A FIFO, standard output among other text, a file mounted by itself; a full disk."""
+        """A FIFO, standard output after other text, a mount point, a full disk."""
         self.assertEqual(self.run_record("-o", "r.jitbpf", "--", harness.ENGINE, "hot",
                                          "--seconds", "1").returncode, 0)
         report = f"{harness.JITBPF} report -f folded"
@@ -210,7 +210,7 @@ class FullDisk(harness.KernelTest):
 
 class Terminal(harness.KernelTest):
     def on_terminal(self, *argv):
-        """Run it; what it wrote to the terminal."""
+        """Runs on a terminal; returns what was written to it."""
         pid, fd = pty.fork()
         if not pid:
             os.chdir(self.folder)
@@ -229,7 +229,7 @@ class Terminal(harness.KernelTest):
         return written.decode()
 
     def test_progress_comes_and_goes(self):
-        """One line, each within the terminal's width, and nothing of it is left."""
+        """One line, within the width of the terminal, which is removed at the end."""
         os.mkdir(os.path.join(self.folder, "x" * 100))
         page = "x" * 100 + "/page.html"
         written = self.on_terminal("record", "-q", "-d", "1", "-o", "r.jitbpf", "-o", page, "--",

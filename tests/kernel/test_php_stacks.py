@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""PHP's JIT code runs in a frame of its interpreter: stacks go through it to the program's start."""
+"""PHP's JIT code runs in a frame of the interpreter: stacks are complete to the program's start."""
 
 import collections
 import os
@@ -32,7 +32,7 @@ class PhpStacks(harness.KernelTest):
         self.check(self.record(harness.php("function", 3), ["-F", "499"], (".jitbpf", ".folded")))
 
     def test_late(self):
-        """All was compiled before we came: its engine is known by its journal."""
+        """All code was compiled before the recording: the engine is known from its journal."""
         engine = subprocess.Popen(harness.php("tracing", 60), stdout=subprocess.DEVNULL,
                                   env={**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM})
         self.addCleanup(engine.wait)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The pprof output of a real engine says what the ledger and the script say."""
+"""The pprof output of a real engine agrees with the ledger and the script."""
 
 import collections
 import gzip
@@ -31,7 +31,7 @@ def varints(data):
 
 
 def message(data):
-    """{member: [number or bytes, ...]} of a protobuf message."""
+    """Returns {field: [number or bytes, ...]} of a protobuf message."""
     out, at = collections.defaultdict(list), 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -46,7 +46,7 @@ def message(data):
 
 
 class Profile:
-    """A profile.proto, by the published schema."""
+    """A profile.proto, read by the published schema."""
 
     def __init__(self, path):
         self.top = message(gzip.open(path).read())
@@ -67,7 +67,7 @@ class Profile:
         return self.strings[m[member][0]] if m[member] else ""
 
     def names(self, location):
-        """Of a location's frames, innermost first."""
+        """Returns the names of a location's frames, innermost first."""
         return [self.text(self.functions[message(line)[1][0]], 2) for line in location[4]]
 
     def labels(self, sample):
@@ -101,11 +101,11 @@ class Pprof(harness.KernelTest):
         for location in profile.locations.values():
             self.assertTrue(location[4])
             if not location[2]:
-                continue  # nothing was known to be there
+                continue  # an unknown address
             mapping = profile.mappings[location[2][0]]
             address = location[3][0]
             self.assertTrue(mapping[2][0] <= address < mapping[3][0])
-            if address < 1 << 63:  # the kernel may put one program where another was
+            if address < 1 << 63:  # kernel programs may reuse an address
                 self.assertNotIn(address, addresses)
                 addresses.add(address)
 
@@ -130,7 +130,7 @@ class Pprof(harness.KernelTest):
                             for c in comments), comments)
 
     def test_whole_system(self):
-        """Many processes and threads, and the same bytes from the recording."""
+        """Many processes and threads; the recording yields the same bytes."""
         run = self.record([harness.ONEDNN, "2", "3"], ["-a", "-F", "499"],
                           endings=(".jitbpf", ".txt", ".pb.gz"))
         samples = self.check_ledger(run)["samples"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Processes that do what processes may: their code keeps its names, their samples are all there."""
+"""Unusual lives of processes: their code keeps its names, and all samples are counted."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ import unittest
 
 import harness
 
-# The main thread ends alone; the process goes on for longer than an exited one is remembered.
+# The main thread exits alone; the process lives on longer than an exited one is remembered.
 LEADER_EXITS = """
 import ctypes, os, threading, time
 def burn():
@@ -29,7 +29,7 @@ threading.Thread(target=lambda: os.execv(sys.argv[1], sys.argv[1:])).start()
 threading.Event().wait()
 """
 
-# 5,000 mappings of a file whose path is nearly 4 KB long: 20 MB of /proc/PID/maps.
+# 5,000 mappings of a file with a path of nearly 4 KB: 20 MB of /proc/PID/maps.
 MANY_MAPPINGS = """
 import ctypes, os, sys, time
 os.chdir(sys.argv[1])
@@ -47,7 +47,7 @@ while True:
     sum(range(100000))
 """
 
-# Its end is work: so many pages have to be given back one by one.
+# Its exit takes time: many pages have to be freed one by one.
 LARGE = """
 import mmap, os
 m = mmap.mmap(-1, 512 << 20)
@@ -59,7 +59,7 @@ os._exit(0)
 
 
 def is_unknown(sample):
-    """Does its user leaf lie where nothing was known to be?"""
+    """Returns whether the user leaf is at an unknown address."""
     user = [frame for frame in sample.frames if frame.address < 1 << 63]
     return bool(user) and user[0].module in ("[unknown]", "//anon")
 
@@ -134,7 +134,8 @@ class Endings(harness.KernelTest):
         self.check_ledger(run)
 
     def test_second_interrupt_aborts(self):
-        """The first one writes; the command that will not end is left by the second."""
+        """The first interrupt writes the outputs; the second one abandons a command that does
+        not end."""
         command = "import os, signal, time; signal.signal(15, signal.SIG_IGN); " \
                   "signal.signal(2, signal.SIG_IGN); print(os.getpid(), flush=True); time.sleep(60)"
         process = self.start("-o", "out.html", "--", sys.executable, "-c", command,
@@ -163,7 +164,7 @@ class Endings(harness.KernelTest):
         self.assertGreater(summary["run"]["duration_ns"], 1900000000)
 
     def test_reader_that_goes_away(self):
-        """It ends one output, with a word, and not the others."""
+        """Its output fails with a message; the other outputs are complete."""
         os.mkfifo(self.path("gone.txt"))
         process = self.start("-q", "-F", "999", "-o", "gone.txt", "-o", "out.folded", "--",
                              harness.ENGINE, "hot", "--seconds", "3", stdout=subprocess.DEVNULL)
@@ -174,7 +175,7 @@ class Endings(harness.KernelTest):
         self.assertGreater(os.path.getsize(self.path("out.folded")), 0)
 
     def test_full_disk(self):
-        """Said once, with the reason; the other outputs are whole, the status tells."""
+        """Reported once, with the reason and the exit status; the other outputs are complete."""
         os.symlink("/dev/full", self.path("full.jitbpf"))
         process = self.start("-q", "-F", "499", "-o", "full.jitbpf", "-o", "out.folded", "--",
                              harness.ENGINE, "hot", "--seconds", "1", stdout=subprocess.DEVNULL)
@@ -192,7 +193,7 @@ class Endings(harness.KernelTest):
         self.assertEqual(open(run.path(".jitbpf"), "rb").read(), before)
 
     def test_under_sudo(self):
-        """The command is the invoking user's, and so is what is written."""
+        """The command runs as the invoking user, who also owns the outputs."""
         os.chmod(self.folder, 0o777)
         shim = self.path("libjitbpf.so")
         shutil.copy(harness.SHIM, shim)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""record and report themselves: formats, equality, damage, refusals."""
+"""record and report: formats, equality of outputs, damage, refusals."""
 
 import os
 import re
@@ -32,7 +32,8 @@ class Report(harness.KernelTest):
         self.assertRegex(done.stdout, rb"\Ajitbpf \d+\.\d+\.\d+\n\Z")
 
     def test_equals_record_where_stacks_were_finished(self):
-        """What the kernel could not walk is whole in the recording, and no copy of a stack is."""
+        """Stacks that the kernel could not walk are complete in the recording, which has no
+        copies."""
         program = ("import json, re, time\n"
                    "end = time.monotonic() + 1\n"
                    "while time.monotonic() < end:\n"
@@ -53,10 +54,10 @@ class Report(harness.KernelTest):
         self.assertEqual({kind for kind, _ in found}, {recording.SAMPLE_REF})
         self.assertFalse(any(flags & recording.STACK_COPY for _, flags in found))
         with_regs = sum(flags & recording.USER_REGS for _, flags in found)
-        self.assertGreater(with_regs, len(found) / 2)  # not those that are about to end
+        self.assertGreater(with_regs, len(found) / 2)  # not those of exiting threads
 
     def test_views(self):
-        """The same options give the same bytes, in every format; the recording holds all."""
+        """The same options yield the same bytes in every format; the recording holds everything."""
         options = ["--no-inline", "--kernel=no", "--by=tid", "--no-demangle",
                    "--fields=+srcline,-cpu"]
         formats = {**FORMATS, ".pb.gz": "pprof", ".json.gz": "firefox",
@@ -80,7 +81,7 @@ class Report(harness.KernelTest):
         self.assertEqual(counts[0], counts[1])
 
     def test_on_another_machine(self):
-        """Without root, and in a root with none of the files: the same bytes."""
+        """Without root, and in a root without the files: the same bytes."""
         run = self.record(harness.php("tracing", 1), ["-F", "499"],
                           endings=(".jitbpf", *FORMATS))
         os.chmod(self.folder, 0o755)
@@ -120,7 +121,7 @@ class Report(harness.KernelTest):
 
 class Hostile(harness.KernelTest):
     def test_hostile_engine(self):
-        """Impossible records are counted; the rest of the profile stands."""
+        """Invalid records are counted; the rest of the profile is right."""
         run = self.record([harness.ENGINE, "hostile", "--forge"], ["-F", "199"])
         summary = self.check_ledger(run)
         jit, counters = summary["jit"], summary["counters"]
@@ -168,7 +169,7 @@ class Ending(harness.KernelTest):
         self.assertIn(b"root", done.stderr)
 
     def test_root_of_a_namespace_only(self):
-        """One line that says what to do, for each kind of root that is none."""
+        """One line that says what to do, for each kind of namespace root."""
         for unshare, word in ((["--user", "--map-root-user"], b"--privileged"),
                               (["--pid", "--fork"], b"mount -t proc")):
             done = subprocess.run(["unshare", *unshare, harness.JITBPF, "record", "-d", "1"],
@@ -180,7 +181,7 @@ class Ending(harness.KernelTest):
 
 class PidNamespace(harness.KernelTest):
     def test_pids_are_those_of_our_namespace(self):
-        """Run inside a pid namespace, jitbpf shows the pids of that namespace."""
+        """Inside a pid namespace, jitbpf shows the pids of that namespace."""
         inside = os.path.join(self.folder, "in")
         done = subprocess.run(
             ["unshare", "--pid", "--fork", "--mount-proc", harness.JITBPF, "record", "-F", "499",

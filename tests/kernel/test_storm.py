@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Code that is rewritten at the same few addresses: every sample gets the generation that ran."""
+"""Code that is rewritten at the same few addresses: each sample has the generation that ran."""
 
 import unittest
 
@@ -10,7 +10,7 @@ TAG = 0x6A697400
 
 
 def generations(run):
-    """Samples of a storm with registers that were given (the right, a wrong) generation."""
+    """Returns the numbers of samples with the right and with a wrong generation."""
     named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
     arena = [int(x, 16) for x in run.stdout.decode().split("arena ")[1].split()[:2]]
     right = wrong = 0
@@ -19,7 +19,7 @@ def generations(run):
             continue
         r15 = sample.regs[recording.R15]
         if r15 >> 32 != TAG:
-            continue  # before the generation is in its register, or after
+            continue  # the generation is not in its register yet, or not any more
         if named[sample.tid, sample.time].name == f"gen_{r15 & 0xFFFFFFFF}":
             right += 1
         else:
@@ -46,11 +46,11 @@ class Storm(harness.KernelTest):
         self.check_rate(10000)
 
     def test_rings_come_round(self):
-        """Rings that are filled many times over, so that records lie at both of their ends."""
+        """Rings are filled many times, so that records wrap around their ends."""
         self.check_rate(1000, "--code-ring", "64K", "--sample-ring", "64K")
 
     def test_copies_of_code_lose_nothing(self):
-        """Many times what the ring holds is told of as code: events come first."""
+        """Copies of code exceed the ring many times over: events have precedence."""
         run = self.record([harness.ENGINE, "loads", "--rate", "20000", "--seconds", "2",
                            "--code-bytes", "65536"], ["-F", "99", "--code-ring", "1M"])
         summary = self.check_ledger(run)
@@ -59,14 +59,14 @@ class Storm(harness.KernelTest):
         self.assertGreater(summary["jit"]["methods"], 1000)
 
     def test_lost_is_counted(self):
-        """With rings far too small, what is lost is counted and the sums still hold."""
+        """With rings far too small, losses are counted, and the sums hold."""
         run = self.record([harness.ENGINE, "storm", "--rate", "20000", "--seconds", "2"],
                           ["-F", "9999", "--code-ring", "4K", "--sample-ring", "4K"])
         summary = self.check_ledger(run)
         self.assertGreater(summary["samples"]["lost"], 0)
         self.assertGreater(summary["counters"]["jit_ring_full"], 0)
         jit, counters = summary["jit"], summary["counters"]
-        # The journal goes with its process: what was lost at its very end can be missing.
+        # The journal goes with its process, so losses at its very end may be missing.
         self.assertLessEqual(jit["methods"], counters["jit_hits"])
         self.assertGreater(jit["recovered"], 0)
         self.assertGreaterEqual(jit["methods"] + counters["jit_ring_full"], counters["jit_hits"])

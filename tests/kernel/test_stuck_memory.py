@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""JIT code in memory that does not answer: whoever reads it waits, and nobody else."""
+"""JIT code in memory that does not answer delays its reader only."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import unittest
 
 from harness import KernelTest
 
-# The second page of its code was never touched, and is somebody's who does not care.
+# The second page of its code is served by a userfaultfd that nobody answers.
 PROGRAM = r"""
 #include <dlfcn.h>
 #include <fcntl.h>

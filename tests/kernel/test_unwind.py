@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Stacks without frame pointers: of programs whose true stacks are known (tests/stacks)."""
+"""Stacks without frame pointers, of programs with known stacks (tests/stacks)."""
 
 import functools
 import os
@@ -13,11 +13,11 @@ STACKS = os.path.join(harness.BUILD, "tests/stacks")
 SOURCES = os.path.join(harness.ROOT, "tests/stacks")
 SECONDS = 1.2
 WHOLE = 0.99
-COLD = 8  # samples that may want more at first than there is, however few there are in all
-FATES = {"root": "whole", "depth": "deep", "cut": "cut"}  # by what a program says
-TAG = 0x6A697400  # in r15 while a generation of the engine runs: tests/engine/code.h
+COLD = 8  # samples that may need more tables at first
+FATES = {"root": "whole", "depth": "deep", "cut": "cut"}  # keys as in the programs' descriptions
+TAG = 0x6A697400  # value of r15 while a generation of the engine runs: tests/engine/code.h
 
-# Programs by their sources.
+# Programs by source file.
 PROGRAMS = {
     "chain.c": ["chain", "chain-static", "chain-static-pie", "chain-no-header", "chain-stripped",
                 "chain-debug-frame", "chain-frame-pointers", "chain-nothing"],
@@ -28,12 +28,13 @@ PROGRAMS = {
     "rust.rs": ["rust"],
 }
 
-# Where that is not what their sources say.
+# Ends that differ from those in the sources.
 ENDS = {"chain-nothing": "cut"}
 
-# Where fewer can be whole. What a library has just taken the place of is cut; frames larger than a copy wait for the kernel's tables; a system call
-# that begins a thread or a program has no table, or no stack any more; libc has none for what a
-# context of its own returns to; and tables are wrong just before an exception is caught.
+# Programs with fewer whole stacks. Stacks are cut where a library was just replaced. Frames larger
+# than a copy wait for the kernel's tables. A system call that starts a thread or a program has no
+# table or no stack any more. libc has no table for the end of a context. Tables are wrong just before
+# an exception is caught.
 FEWER = {"frames": 0.95, "exceptions": 0.95, "threads": 0.95, "std_thread": 0.95,
          "respawn": 0.95, "reload": 0.95, "contexts": 0.3}
 
@@ -44,7 +45,7 @@ def program(source, name):
 
 @functools.lru_cache
 def engine_program(generation):
-    """jit-engine's frames mode: in its generation a stack is that one's alone."""
+    """jit-engine's frames mode: a generation has stacks of its own."""
     begin = "_start system main /^(frames_mode|workers_run|thread_main|frames_work)$/+"
     jit = " ".join(f"/^{name}_{generation}$/" for name in ("outer", "middle"))
     lines = [f"{begin} frames_call {jit} frames_callback /^leaf_{generation}$/",
@@ -53,7 +54,7 @@ def engine_program(generation):
 
 
 class Programs(harness.KernelTest):
-    """All of them in one recording, two at a time."""
+    """All programs in one recording, two at a time."""
 
     def test_stacks_are_the_true_ones(self):
         programs = {name: program(source, name) for source, names in PROGRAMS.items()
@@ -81,7 +82,7 @@ class Programs(harness.KernelTest):
 
 
 class Jit(harness.KernelTest):
-    """Code made at run time, with frames of all forms, which takes the place of other such code."""
+    """JIT code with frames of all layouts, which replaces other such code."""
 
     def check_frames(self, rate, slots):
         run = self.record([harness.ENGINE, "frames", "--rate", str(rate), "--slots", str(slots),

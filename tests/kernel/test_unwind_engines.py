@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Stacks of real engines, which have no frame pointers, down to their roots."""
+"""Stacks of real engines without frame pointers, down to their roots."""
 
 import os
 import unittest
@@ -9,7 +9,8 @@ import recording
 import stack_truth
 
 WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
-PYTHON = "/usr/bin/python3"  # the distribution's, without frame pointers, which has its torch
+# the distribution's, without frame pointers, for which torch is packaged
+PYTHON = "/usr/bin/python3"
 WHOLE = 0.99
 FATES = {recording.END_ROOT: "whole", recording.END_DEPTH: "deep"}
 
@@ -20,7 +21,7 @@ def is_jit(frame):
 
 class Engine(harness.KernelTest):
     def whole_stacks(self, run, comm, minimum=WHOLE):
-        """The frames of whole stacks, outermost first, of which there are to be so many."""
+        """Returns the frames of whole stacks, outermost first, of which a minimum is required."""
         ends = {(s.tid, s.time): s.end for s in run.samples()}
         verdict, whole = stack_truth.Verdict(comm), []
         for sample in run.script():
@@ -39,7 +40,8 @@ class Engine(harness.KernelTest):
         return whole
 
     def check_root(self, frames):
-        """Where programs and threads begin; and all of it is code of somebody's."""
+        """Checks that a stack starts where programs and threads start, and that all code is
+        known."""
         text = ";".join(frame.name for frame in frames)
         root = frames[0]
         self.assertTrue(root.name in ("_start", "clone3", "__clone3") or
@@ -54,7 +56,7 @@ class Python(Engine):
         run = self.record([PYTHON, os.path.join(WORKLOADS, "recursion.py"), "2", str(depth)],
                           ["-F", "999", "--no-inline"])
         deepest = 0
-        # At first, while its stacks are copied, they are longer than the copies.
+        # At first, while stacks are copied, they are deeper than the copies.
         whole = self.whole_stacks(run, "python3", 0.95)
         for frames in whole:
             names = [frame.name for frame in frames]
@@ -80,7 +82,7 @@ class OneDnn(Engine):
 
 class PyTorch(Engine):
     def test_kernels_under_operators_under_python(self):
-        """oneDNN's kernels, what calls them, and on the main thread the script's interpreter."""
+        """oneDNN's kernels and their callers, and on the main thread the script's interpreter."""
         run = self.record([PYTHON, os.path.join(WORKLOADS, "convolutions.py"), "4"],
                           ["-F", "999", "--no-inline"])
         kernels = {"_start": 0, "clone3": 0}

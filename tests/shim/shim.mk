@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# shim-test: the collector library by itself, with no kernel behind its probe.
+# shim-test: the shim alone, with no kernel behind its probe.
 
 SHIM_TEST_SRC := $(sort $(wildcard tests/shim/test_*.c))
 SHIM_TEST_BIN := $(SHIM_TEST_SRC:%.c=$(B)/%)
 SHIM_TEST_OBJ := $(addprefix $(B)/tests/shim/,journal_copy.o journal_model.o record_expect.o shim_fixture.o \
 	usdt_site.o)
 
-# What compacts the journal is tested by itself, too.
+# The journal's compaction has a test of its own.
 SHIM_TEST_OBJ += $(addprefix $(B)/jitapi-shim/,caller_group.o log_events.o log_liveness.o \
 	range_marks.o)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Calls through a procedure linkage table, of a function that has nothing in it.
+ * Calls through a procedure linkage table, of an empty function.
  *
  * stack: _start system main calls empty@plt
  * stack: _start system main calls empty

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sixty functions deep, the innermost with hardly more to do than those above it, so that
- * samples hit all of them, on their ways in and out too.
+ * Sixty functions deep. All of them do about the same little work, so that samples hit each
+ * function, including its prologue and epilogue.
  *
  * stack: _start system main chain_59..chain_0 leaf
  */
@@ -20,7 +20,7 @@ FUNCTION int leaf(int x)
 	return x;
 }
 
-/* x is kept over the call in a register that is saved, every other function has room besides. */
+/* x stays in a callee-saved register over the call; every other function has a larger frame. */
 #define LINK(number, next)                                                                         \
 	FUNCTION int chain_##number(int x)                                                         \
 	{                                                                                          \

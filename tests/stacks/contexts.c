@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stacks that a program makes itself and switches between. Their outermost frame is where libc
- * ends a context: no call leads there, so that its address less one is another function's.
+ * Stacks that a program allocates and switches between. Their outermost frame is where libc ends
+ * a context: no call leads there, so the address before it belongs to another function.
  *
  * stack: ? system coroutine resumed leaf
  * stack: ? system coroutine resumed system

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The library of calls.c. */
+/* The library that calls.c uses. */
 void empty(void);
 
 void empty(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Exceptions: while they are thrown, searched for and caught, in cleanups on their way, and in
- * functions that end with a call that does not return, so that its return address lies in
- * the next function, or behind the last. Just before the library goes to where one is caught, it
- * has put that in place of its own return address, and then tables are wrong about it.
+ * Exceptions: thrown, searched for and caught, with cleanups on their way, and in functions that
+ * end with a call that does not return, so that its return address lies in the next function or
+ * after the last one. Just before the library continues at a handler, it replaces its own return
+ * address by the handler's, and unwind tables are wrong there.
  *
  * stack: _start system main catches() passes(int) throws(int) system
  * stack: _start system main catches() passes(int) throws(int) leaf(int)

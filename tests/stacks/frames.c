@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Frames of all kinds: of a size that is known at run time only, aligned to more than the
- * stack is (gcc then keeps its arguments' address, DRAP, in a register or in the frame),
- * larger than what is copied of a stack.
+ * Frames of all kinds: with a size known only at run time; with a larger alignment than the stack
+ * (gcc then keeps the address of the arguments, DRAP, in a register or in the frame); larger than
+ * a stack copy.
  *
  * stack: _start system main varying variable_array leaf
  * stack: _start system main aligned aligned_and_varying leaf

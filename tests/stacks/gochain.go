@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 
-// Go, on stacks that it moves as they grow, in two goroutines.
+// Go, with stacks that are moved as they grow, in two goroutines.
 //
 //	stack: runtime.goexit runtime.main main.main main.begin main.grow*40 main.inner
 //	stack: runtime.goexit main.begin main.grow*40 main.inner

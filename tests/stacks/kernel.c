@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * In the kernel and in what it maps into programs.
+ * In the kernel, and in code that the kernel maps into programs.
  *
  * stack: _start system main asks_time system
  * stack: _start system main reads system

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stack pointers and frame pointers that lie: what is found behind them is no caller, but for
- * a frame that names itself as its own.
+ * False stack pointers and frame pointers: nothing behind them is a caller, except for a frame
+ * that names itself as its own caller.
  *
  * stack: ? lies_null
  * stack: ? lies_unreadable
@@ -24,7 +24,7 @@
 
 #define PAGE 4096
 
-/* All registers that a rule can start from, then round and round. */
+/* Set all registers that a rule can start from, then loop. */
 #define LIE(name, rules)                                                                           \
 	void name(uint64_t sp, uint64_t bp);                                                       \
 	__asm__(".text\n"                                                                          \
@@ -46,7 +46,7 @@ LIE(lies_kernel, BY_RBP);
 LIE(lies_odd, BY_RBP);
 LIE(lies_itself, BY_RBP);
 
-/* A page that is mapped, of a file that does not reach there. */
+/* A mapped page beyond the end of its file. */
 static char *truncated_page(void)
 {
 	int fd = memfd_create("truncated", 0);
@@ -62,7 +62,7 @@ FUNCTION void lie(int number)
 	char *page = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t *self = aligned_alloc(16, PAGE);
 
-	/* A frame whose caller's frame is itself, above the stack pointer. */
+	/* A frame whose saved frame pointer points to itself, above the stack pointer. */
 	self[2] = (uintptr_t)&self[2];
 	self[3] = (uintptr_t)lies_itself + 1;
 	switch (number) {
@@ -93,7 +93,7 @@ int main(void)
 {
 	int number = 0;
 
-	/* One process each, all at once. */
+	/* One process per function, all at once. */
 	while (number < 6 && fork())
 		number++;
 	lie(number);

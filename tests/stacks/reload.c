@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Libraries that take each other's place: they have the same size and layout, and their
- * functions, at the same addresses, frames of different sizes.
+ * Libraries that replace each other: they have the same size and layout, and their functions have
+ * frames of different sizes at the same addresses.
  *
  * stack: _start system main uses first_outer first_inner leaf
  * stack: _start system main uses second_outer second_inner leaf
@@ -16,7 +16,7 @@
 
 #include "tests/stacks/stacks.h"
 
-#define TURNS 10000000 /* some 10 ms */
+#define TURNS 10000000 /* about 10 ms */
 
 FUNCTION int leaf(int x)
 {

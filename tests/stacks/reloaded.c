@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The two libraries of reload.c, by NAME and ROOM. */
+/* The two libraries of reload.c, selected by NAME and ROOM. */
 #include "tests/stacks/stacks.h"
 
 #define PASTE(a, b) a##b

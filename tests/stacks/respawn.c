@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A chain of programs of some 20 ms each: each forks, the child begins the same program anew.
+ * A chain of programs of about 20 ms each: each one forks, and the child executes the same program.
  *
  * stack: _start system main outer inner
  * stack: _start system main system
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 {
 	outer(1);
 	if (fork())
-		pause(); /* until all are killed */
+		pause(); /* until killed */
 	execv(argv[0], argv);
 	return 1;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Rust, down to where it begins.
+//! Rust, down to the start of the program.
 //!
 //! stack: _start system main /std::|core::/+ rust::main rust::outer /rust::middle/ rust::inner
 //! stack: _start system main /^(?!rust::)/+

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Signal handlers, on the stack that they interrupt and on one of their own, at any
- * instruction, at a function's very first one, and one within another.
+ * Signal handlers, on the interrupted stack and on an alternate one, at any instruction, at the
+ * first instruction of a function, and nested.
  *
  * stack: _start system main outer inner
  * stack: _start system main system on_tick handle

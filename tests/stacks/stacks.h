@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Programs whose true stacks are known, for the tests of stack walking
- * (tests/kernel/test_unwind.py). Each runs until it is killed, and says in its first
- * comment which stacks it can have: see tests/kernel/stack_truth.py.
+ * Programs with known stacks, for tests of stack walking
+ * (tests/kernel/test_unwind.py). Each program runs until it is killed. Its
+ * first comment describes the stacks it can have, see
+ * tests/kernel/stack_truth.py.
  */
 #ifndef JITBPF_STACKS_H
 #define JITBPF_STACKS_H
@@ -13,7 +14,7 @@
 #define FUNCTION __attribute__((noipa))
 #endif
 
-/* As a frame of its own. */
+/* Hides a value from the optimizer. */
 static inline int opaque(int x)
 {
 	__asm__ volatile("" : "+r"(x));

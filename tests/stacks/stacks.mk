@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Programs whose true stacks are known (tests/stacks/stacks.h), as compilers make them
-# without frame pointers; and one of them in all the ways that unwind tables can be there or not.
+# Programs with known stacks (tests/stacks/stacks.h), compiled without frame pointers; and one
+# of them with all kinds of unwind tables, and without tables.
 
 STACKS := $(B)/tests/stacks
 STACKS_FLAGS := -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -I. -Wall -Werror
@@ -21,7 +21,7 @@ STACKS_FLAGS_chain-static-pie := -static-pie
 STACKS_FLAGS_chain-no-header := -Wl,--no-eh-frame-hdr
 STACKS_FLAGS_chain-stripped := -rdynamic -s
 STACKS_FLAGS_chain-debug-frame := $(STACKS_NO_TABLES) -g
-# Where a guess is right: not at a function's first and last instructions.
+# Guessing by frame pointers is right except at a function's first and last instructions.
 STACKS_FLAGS_chain-frame-pointers := $(STACKS_NO_TABLES) -fno-omit-frame-pointer -DTURNS=3000000 \
 	-DLEAF_HAS_FRAME
 STACKS_FLAGS_chain-nothing := $(STACKS_NO_TABLES)
@@ -54,7 +54,7 @@ $(STACKS)/libempty.so: tests/stacks/empty.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(STACKS_FLAGS) -fPIC -shared $< -o $@
 
-# Large enough frames that the instructions have the same sizes.
+# Frames are large enough that the instructions have the same sizes.
 STACKS_FLAGS_reload-first.so := -DNAME=first -DROOM=20
 STACKS_FLAGS_reload-second.so := -DNAME=second -DROOM=40
 
@@ -70,7 +70,7 @@ $(STACKS)/rust: tests/stacks/rust.rs
 
 stacks: $(STACKS_ALL)
 
-# Here, since it has to stand behind what it lists.
+# Must come after the variables it lists.
 kernel-test: $(STACKS_ALL)
 
 .PHONY: stacks

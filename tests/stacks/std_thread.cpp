@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Threads as C++ begins them, and calls through its own wrappers.
+ * Threads of the C++ library, and calls through its wrappers.
  *
  * stack: clone3 system /std::/+ begin(int) outer(int) inner(int)
  * stack: clone3 system /std::/+

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Nearly all samples are at a function's first or last instructions, or at functions that
- * have nothing else.
+ * Nearly all samples are at the first or last instructions of a function, or in empty functions.
  *
  * stack: _start system main thin nothing
  * stack: _start system main pushes thin nothing

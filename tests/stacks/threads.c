@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Threads that come and go, and main() beside them.
+ * Threads that start and end, beside main().
  *
  * stack: clone3 system begin outer inner
  * stack: clone3 system

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# symbols-test: our frames at 10,000 addresses of real programs, against
-# llvm-symbolizer's. C++ by two compilers, as one program (LTO), split (.dwo,
-# packages), compressed; Rust with both manglings; Debian's libc.
+# symbols-test: our frames at 10,000 addresses of real programs, compared with llvm-symbolizer.
+# C++ by two compilers, with LTO, split (.dwo, packages) and compressed; Rust with both
+# manglings; Debian's libc.
 
 RUSTC ?= rustc
 SYMBOLS := $(B)/tests/symbols
@@ -18,7 +18,7 @@ $(SYMBOLS)/gcc-5: $(WORDS) tests/symbols/words.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(WORDS_FLAGS) -gdwarf-5 $(WORDS) -o $@
 
-# As distributions build: the folder is not told, and the source is in it.
+# Like a distribution's build: the directory is mapped away, and the source is part of it.
 $(SYMBOLS)/gcc-5-relative: $(WORDS) tests/symbols/words.h
 	$(call say,CXX,$@)
 	$(Q)mkdir -p $(@D)
@@ -34,7 +34,7 @@ $(SYMBOLS)/gcc-5-packed: $(SYMBOLS)/gcc-5
 	$(call say,PACK,$@)
 	$(Q)objcopy --compress-debug-sections=zlib $< $@
 
-# The .dwo files of the package are gone, so that it is the package that is read.
+# The .dwo files of the package are deleted, so that the package is read.
 $(SYMBOLS)/gcc-5-split: $(WORDS) tests/symbols/words.h
 	$(call say,SPLIT,$@)
 	$(Q)rm -rf $@.parts && mkdir -p $@.parts
@@ -50,7 +50,7 @@ $(SYMBOLS)/clang-4-split: $(WORDS) tests/symbols/words.h
 		-o $@.parts/$$(basename $$f .cpp).o || exit 1; done
 	$(Q)$(CLANG)++ $@.parts/*.o -o $@
 
-# Mangled as is usual (so far like C++), and Rust's own way.
+# Legacy mangling (still the default, like C++) and Rust's v0 mangling.
 $(SYMBOLS)/rust-v0: RUSTC_FLAGS := -C symbol-mangling-version=v0
 $(SYMBOLS)/rust-usual $(SYMBOLS)/rust-v0: tests/symbols/words.rs
 	$(call say,RUSTC,$@)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The outputs seen by a browser, a JSON parser and sort.
+# The outputs as a browser, a JSON parser and sort read them.
 
 $(B)/tests/ui/make_page: $(B)/tests/ui/make_page.o $(B)/libcore.a
 	$(call say,LINK,$@)

@@ -132,7 +132,7 @@ static int write_table(const struct engine_list *list)
 		fprintf(stderr, "jitbpf: %llu process%s could not be inspected\n",
 			(unsigned long long)list->hidden, list->hidden == 1 ? "" : "es");
 	if (!list->rows.size)
-		fprintf(stderr, "jitbpf: no process with JIT code found\n");
+		fprintf(stderr, "jitbpf: no JIT code found\n");
 	return err;
 }
 

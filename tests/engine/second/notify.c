@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Another engine in the process, as far as a collector can tell: its events are
- * sent from this library. Built so that the call leaves its return address.
+ * A second engine in the process, from the collector's point of view: its
+ * events are sent from this library. Built without tail calls, so that the call
+ * has a return address here.
  */
 unsigned int second_engine_notify(unsigned int (*notify)(unsigned int event, void *data),
 				  unsigned int event, void *data);

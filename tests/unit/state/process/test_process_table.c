@@ -156,8 +156,7 @@ static void test_start_is_learned(void **state)
 	assert_ptr_not_equal(at(f, 5, 1001, 30), a);
 }
 
-/* A known start time decides, also against an unknown one. */
-/* It is the process's own, whoever has the pid before or after, or is its parent. */
+/* The inner pid belongs to one process, not to others with the same pid, nor to its parent. */
 static void test_inner_pid(void **state)
 {
 	struct fixture *f = *state;

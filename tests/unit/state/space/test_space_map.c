@@ -121,7 +121,7 @@ static void test_late(void **state)
 	assert_null(at(map, 100, 30));
 	assert_true(space_map_find(map, 100, 20, &entry));
 	assert_int_equal(entry.to_ns, 30);
-	/* An entry that has ended since does so as well. */
+	/* An entry that has ended since then limits a late one as well. */
 	assert_int_equal(space_map_end(map, 150, c, 40), 1);
 	b = put(map, 240, 260, 25, &living);
 	assert_ptr_equal(at(map, 245, 29), b);
