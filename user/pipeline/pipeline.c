@@ -3,20 +3,40 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/scope.h"
 #include "decode/record/record_check.h"
+#include "pipeline/analysis/snapshot.h"
 #include "pipeline/pipeline_state.h"
 
 DEFINE_CLEANUP(struct pipeline *, pipeline_destroy);
 
-/* Finished records: the recorder's failure stays its own. */
+/*
+ * A sample goes to the recorder of its epoch. What changes the state goes to the current one, and
+ * also to closing ones if it came late: their deferred samples depend on it. A failure of a
+ * recorder is its own.
+ */
+static void write_record(struct pipeline *p, const struct jitbpf_record *record)
+{
+	bool is_sample = record->type == JITBPF_SAMPLE, done = false;
+
+	vec_for_each (closing, &p->closing) {
+		if (record->time_ns > closing->until_ns || (is_sample && done))
+			continue;
+		done = true;
+		if (!closing->error)
+			closing->error = recorder_write(closing->recorder, record);
+	}
+	if (p->recorder && !p->recorder_error && !(is_sample && done))
+		p->recorder_error = recorder_write(p->recorder, record);
+}
+
 static int take_finished(void *context, const struct jitbpf_record *record)
 {
 	struct pipeline *p = context;
 
-	if (p->recorder && !p->recorder_error)
-		p->recorder_error = recorder_write(p->recorder, record);
+	write_record(p, record);
 	return analysis_take(p->analysis, record);
 }
 
@@ -61,6 +81,7 @@ void pipeline_destroy(struct pipeline *p)
 	if (!p)
 		return;
 	intake_destroy(p->intake);
+	vec_deinit(&p->closing);
 	analysis_destroy(p->analysis);
 	free(p);
 }
@@ -98,6 +119,56 @@ int pipeline_round(struct pipeline *p, const struct source *source, struct recor
 	state = source->finished ? round_of_finished(p, source) : intake_round(p->intake, source);
 	p->recorder = NULL;
 	return state;
+}
+
+static int write_snapshot(void *recorder, const struct jitbpf_record *record)
+{
+	return recorder_write(recorder, record);
+}
+
+int pipeline_rotate(struct pipeline *p, struct recorder *recorder, struct recorder *next,
+		    const struct run_info *info)
+{
+	const struct run_info *now = analysis_view(p->analysis)->info;
+	struct closing_recorder closing = {
+		.until_ns = now->start_ns + now->duration_ns,
+		.recorder = recorder,
+		.error = p->recorder_error,
+	};
+	int err = vec_reserve(&p->closing, p->closing.size + 1);
+
+	err = err ?: analysis_begin_epoch(p->analysis, info);
+	if (err)
+		return err;
+	p->closing.data[p->closing.size++] = closing;
+	p->recorder_error = analysis_snapshot(p->analysis, write_snapshot, next);
+	if (!p->recorder_error)
+		p->recorder_error = recorder_end_round(next, closing.until_ns);
+	return 0;
+}
+
+int pipeline_complete_epoch(struct pipeline *p, bool now, struct pipeline_epoch *ret)
+{
+	const struct view *view;
+	int err = analysis_complete_epoch(p->analysis, now, &view);
+
+	if (err || !view)
+		return err;
+	*ret = (struct pipeline_epoch){
+		.recorder = p->closing.data[0].recorder,
+		.view = view,
+		.recorder_error = p->closing.data[0].error,
+	};
+	return 1;
+}
+
+void pipeline_drop_epoch(struct pipeline *p)
+{
+	if (!p->closing.size)
+		return;
+	analysis_drop_epoch(p->analysis);
+	p->closing.size--;
+	memmove(p->closing.data, p->closing.data + 1, p->closing.size * sizeof(*p->closing.data));
 }
 
 int pipeline_recorder_error(const struct pipeline *p)

@@ -48,6 +48,32 @@ int pipeline_recorder_error(const struct pipeline *pipeline);
 /* Returns true while samples are deferred and shortly after: the next round should come soon. */
 bool pipeline_waits(const struct pipeline *pipeline);
 
+/*
+ * Rotation: close the current epoch, which `recorder` records, as of the last round. Write a
+ * snapshot of the state into `next`, which records what comes from now on and is passed to
+ * pipeline_round(). The closing recorder is borrowed until pipeline_complete_epoch() gives it
+ * back: it still gets deferred samples, and late records of its time.
+ *
+ * Returns 0 or negative errno of the analysis. A failure of `next` is its own, as in a round.
+ */
+int pipeline_rotate(struct pipeline *pipeline, struct recorder *recorder, struct recorder *next,
+		    const struct run_info *info);
+
+struct pipeline_epoch {
+	struct recorder *recorder; /* to be finished with view; or failed */
+	const struct view *view;   /* valid until pipeline_drop_epoch() */
+	int recorder_error;	   /* 0, or why the recorder failed */
+};
+
+/*
+ * Give back the oldest closing epoch if it is complete, or if `now`. Returns 1 with *ret set, 0 if
+ * there is none, or negative errno.
+ */
+int pipeline_complete_epoch(struct pipeline *pipeline, bool now, struct pipeline_epoch *ret);
+
+/* Free the epoch that pipeline_complete_epoch() gave back. */
+void pipeline_drop_epoch(struct pipeline *pipeline);
+
 /* See the functions of the same names in analysis.h. */
 int pipeline_set_info(struct pipeline *pipeline, const struct run_info *info);
 int pipeline_add_sink(struct pipeline *pipeline, const struct sink_ops *ops, FILE *out);

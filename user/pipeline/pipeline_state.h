@@ -7,11 +7,19 @@
 #include "pipeline/intake/intake_state.h"
 #include "pipeline/pipeline.h"
 
+/* The recorder of a closing epoch. */
+struct closing_recorder {
+	uint64_t until_ns;	   /* records up to then belong to it */
+	struct recorder *recorder; /* borrowed */
+	int error;
+};
+
 struct pipeline {
 	struct intake *intake;
 	struct analysis *analysis;
 	struct recorder *recorder; /* during a round */
 	int recorder_error;
+	VEC(struct closing_recorder) closing; /* oldest first */
 	uint64_t malformed; /* records of a version 2 recording that are not finished records */
 };
 

@@ -18,12 +18,12 @@ int symbolizer_location(struct symbolizer *symbolizer, enum location_kind kind, 
 	}
 }
 
-static int now_request(void *context, uint32_t location, const struct location *what,
+static int now_request(void *context, uint64_t ticket, const struct location *what,
 		       const struct module *module)
 {
 	struct symbolize_now *now = context;
 	struct symbol_request request = {
-		.location = location,
+		.ticket = ticket,
 		.kind = what->kind,
 		.offset = what->offset,
 		.module = module,
@@ -73,7 +73,7 @@ static int now_collect(void *context, bool wait, symbol_taker_fn take, void *tak
 			progress->show(progress->context, i, all, module ? module->path : NULL);
 		err = symbolizer_location(now->symbolizer, request->kind, request->offset, module,
 					  frames, &count);
-		err = err ?: take(take_context, request->location, frames, count);
+		err = err ?: take(take_context, request->ticket, frames, count);
 	}
 	if (!err)
 		now->requests.size = 0;

@@ -15,7 +15,7 @@
 #include "symbolize/symbolizer.h"
 
 /* Receives the frames of a location. frames is borrowed. Returns 0 or a negative errno. */
-typedef int (*symbol_taker_fn)(void *context, uint32_t location, const struct symbol_frame *frames,
+typedef int (*symbol_taker_fn)(void *context, uint64_t ticket, const struct symbol_frame *frames,
 			       uint32_t count);
 
 /* Reports the progress of a waiting collect(), on its thread. Zero-initialized: no reports. */
@@ -27,11 +27,12 @@ struct naming_progress {
 
 struct symbol_service {
 	/*
-	 * Request the frames of a KERNEL or NATIVE location, once per location.
+	 * Request the frames of a KERNEL or NATIVE location, once per location. ticket is the
+	 * caller's, and comes back with the answer.
 	 * Work starts with the next collect() at the latest. module is that of
 	 * a NATIVE location and must outlive the service. Returns 0 or -ENOMEM.
 	 */
-	int (*request)(void *context, uint32_t location, const struct location *what,
+	int (*request)(void *context, uint64_t ticket, const struct location *what,
 		       const struct module *module);
 	/*
 	 * Deliver the results since the last call to take(); if wait is true,
@@ -51,7 +52,7 @@ int symbolizer_location(struct symbolizer *symbolizer, enum location_kind kind, 
 
 /* A queued request. */
 struct symbol_request {
-	uint32_t location;
+	uint64_t ticket;
 	enum location_kind kind;
 	uint64_t offset;
 	const struct module *module;

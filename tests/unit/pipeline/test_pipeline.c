@@ -336,7 +336,7 @@ static void test_hidden_kernel_frames(void **state)
 	made_run_end(&run);
 }
 
-static int no_request(void *context, uint32_t location, const struct location *what,
+static int no_request(void *context, uint64_t ticket, const struct location *what,
 		      const struct module *module)
 {
 	return 0;

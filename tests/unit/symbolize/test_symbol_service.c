@@ -76,12 +76,12 @@ static void request_all(struct fixture *f)
 	}
 }
 
-static int take(void *context, uint32_t location, const struct symbol_frame *frames, uint32_t count)
+static int take(void *context, uint64_t ticket, const struct symbol_frame *frames, uint32_t count)
 {
 	struct fixture *f = context;
 
 	assert_int_equal(count, 1);
-	f->answers[location]++;
+	f->answers[ticket]++;
 	return f->take_error;
 }
 

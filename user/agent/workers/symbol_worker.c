@@ -14,7 +14,7 @@
 struct symbol_answer {
 	struct work_result result;
 	struct symbolizer_counts counts; /* as of this answer */
-	uint32_t location;
+	uint64_t ticket;
 	uint32_t count;
 	struct symbol_frame frames[];
 };
@@ -43,7 +43,7 @@ static const char *copy_string(char **at, const char *s)
 	return copy;
 }
 
-static struct symbol_answer *make_answer(uint32_t location, const struct symbol_frame *frames,
+static struct symbol_answer *make_answer(uint64_t ticket, const struct symbol_frame *frames,
 					 uint32_t count)
 {
 	size_t bytes = sizeof(struct symbol_answer) + count * sizeof(*frames);
@@ -57,7 +57,7 @@ static struct symbol_answer *make_answer(uint32_t location, const struct symbol_
 	if (!answer)
 		return NULL;
 	answer->result.next = NULL;
-	answer->location = location;
+	answer->ticket = ticket;
 	answer->count = count;
 	at = (char *)&answer->frames[count];
 	for (uint32_t i = 0; i < count; i++) {
@@ -82,7 +82,7 @@ static int answer_request(void *worker_, const void *request_, struct work_resul
 				  request->module, frames, &count);
 	if (err)
 		return err;
-	answer = make_answer(request->location, frames, count);
+	answer = make_answer(request->ticket, frames, count);
 	if (!answer)
 		return -ENOMEM;
 	answer->counts = symbolizer_counts(worker->symbolizer);
@@ -100,13 +100,13 @@ static void drop_answer(struct work_result *answer)
 	free(answer);
 }
 
-static int request(void *context, uint32_t location, const struct location *what,
+static int request(void *context, uint64_t ticket, const struct location *what,
 		   const struct module *module)
 {
 	struct symbol_worker *worker = context;
 
 	return work_thread_add(&worker->thread, &(struct symbol_request){
-							.location = location,
+							.ticket = ticket,
 							.kind = what->kind,
 							.offset = what->offset,
 							.module = module,
@@ -144,7 +144,7 @@ static int collect(void *context, bool wait, symbol_taker_fn take, void *take_co
 
 		next = result->next;
 		worker->counts = answer->counts;
-		err = err ?: take(take_context, answer->location, answer->frames, answer->count);
+		err = err ?: take(take_context, answer->ticket, answer->frames, answer->count);
 		free(result);
 	}
 	return err;

@@ -46,6 +46,8 @@ void analysis_destroy(struct analysis *a)
 {
 	if (!a)
 		return;
+	while (a->closing)
+		analysis_drop_epoch(a);
 	epoch_destroy(a->epoch);
 	vec_for_each (sequences, &a->sequences)
 		jit_sequences_deinit(sequences);
@@ -132,14 +134,14 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 }
 
 /* Put what is known of a process only at its end, or at the run's, into its ledger row. */
-static void complete_row(struct analysis *a, const struct process *process)
+static void complete_row(struct analysis *a, struct epoch *e, const struct process *process)
 {
-	struct ledger_process *row = epoch_find_row(a->epoch, process);
+	struct ledger_process *row = epoch_find_row(e, process);
 	uint32_t comm;
 
 	if (!row)
 		return;
-	if (!epoch_comm(a->epoch, a->strings, process->comm, &comm))
+	if (!epoch_comm(e, a->strings, process->comm, &comm))
 		row->comm = comm;
 	row->inner_pid = process->inner_pid;
 	row->jit.incomplete = process->jit_assembly.incomplete;
@@ -150,7 +152,7 @@ static void complete_row(struct analysis *a, const struct process *process)
 /* A process is about to be freed. */
 static void drop_process(struct analysis *a, const struct process *process)
 {
-	complete_row(a, process);
+	complete_row(a, a->epoch, process);
 	if (process->slot >= a->sequences.size)
 		return;
 	jit_sequences_deinit(&a->sequences.data[process->slot]);
@@ -191,31 +193,117 @@ static void add_jit_counts(struct jit_counts *all, const struct jit_counts *one)
 		((uint64_t *)all)[i] += ((const uint64_t *)one)[i];
 }
 
-/* Fold what is known only at the end into the ledger. */
-static void complete_ledger(struct analysis *a)
+/* Add the throttled time since it was last added. */
+static void add_throttled(struct analysis *a)
 {
-	uint64_t end_ns = a->round_ns;
-
 	vec_for_each (since, &a->throttled_since) {
-		if (*since && *since < end_ns)
-			a->epoch->ledger.throttled_ns += end_ns - *since;
-		*since = 0;
-	}
-	a->epoch->ledger.counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = a->modules.over_budget;
-	vec_for_each (process, &a->processes.processes) {
-		if (!*process)
+		if (!*since || *since >= a->round_ns)
 			continue;
-		jit_assembly_flush(&(*process)->jit_assembly);
-		complete_row(a, *process);
+		a->epoch->ledger.throttled_ns += a->round_ns - *since;
+		*since = a->round_ns;
 	}
-	vec_for_each (row, &a->epoch->ledger.processes)
-		add_jit_counts(&a->epoch->ledger.jit, &row->jit);
+}
+
+/* Put into the current epoch's rows what is known of all processes. */
+static void complete_rows(struct analysis *a)
+{
+	vec_for_each (process, &a->processes.processes) {
+		if (*process)
+			complete_row(a, a->epoch, *process);
+	}
+}
+
+static void sum_rows(struct ledger *ledger)
+{
+	vec_for_each (row, &ledger->processes)
+		add_jit_counts(&ledger->jit, &row->jit);
 }
 
 int analysis_finish(struct analysis *a)
 {
-	complete_ledger(a);
-	return analysis_complete_names(a);
+	struct ledger *ledger = &a->epoch->ledger;
+
+	vec_for_each (process, &a->processes.processes) {
+		if (*process)
+			jit_assembly_flush(&(*process)->jit_assembly);
+	}
+	add_throttled(a);
+	complete_rows(a);
+	sum_rows(ledger);
+	ledger->counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = a->modules.over_budget;
+	return analysis_complete_names(a, a->epoch, true);
+}
+
+int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
+{
+	struct epoch *epoch;
+	int err = epoch_create(a->epoch->number + 1, &a->modules, &a->epoch->view.options, &epoch);
+
+	err = err ?: epoch_set_info(epoch, info);
+	if (err) {
+		epoch_destroy(epoch);
+		return err;
+	}
+	epoch->ledger.filtered = a->epoch->ledger.filtered;
+	add_throttled(a);
+	complete_rows(a);
+	a->epoch->until_ns = a->round_ns;
+	a->epoch->older = a->closing;
+	a->closing = a->epoch;
+	a->epoch = epoch;
+	return 0;
+}
+
+/* No deferred sample comes later than that after a round. */
+static bool is_over(const struct analysis *a, const struct epoch *e)
+{
+	uint64_t since_ns = a->round_ns - e->until_ns;
+
+	return since_ns > ANALYSIS_HISTORY_NS &&
+	       (e->asked == e->answered || since_ns > ANALYSIS_CLOSE_NS);
+}
+
+int analysis_complete_epoch(struct analysis *a, bool now, const struct view **ret)
+{
+	struct epoch *oldest = a->closing;
+	int err;
+
+	*ret = NULL;
+	while (oldest && oldest->older)
+		oldest = oldest->older;
+	if (!oldest || !(now || is_over(a, oldest)))
+		return 0;
+	sum_rows(&oldest->ledger);
+	err = analysis_complete_names(a, oldest, now);
+	if (!err)
+		*ret = &oldest->view;
+	return err;
+}
+
+void analysis_drop_epoch(struct analysis *a)
+{
+	struct epoch **oldest = &a->closing;
+
+	if (!*oldest)
+		return;
+	while ((*oldest)->older)
+		oldest = &(*oldest)->older;
+	epoch_destroy(*oldest);
+	*oldest = NULL;
+}
+
+struct epoch *analysis_find_epoch(struct analysis *a, uint32_t number)
+{
+	for (struct epoch *e = a->closing; e; e = e->older) {
+		if (e->number == number)
+			return e;
+	}
+	return a->epoch->number == number ? a->epoch : NULL;
+}
+
+uint32_t analysis_epoch_at(const struct analysis *a, uint64_t time_ns)
+{
+	return analysis_epoch_of(a, time_ns)->number;
 }
 
 int analysis_write(struct analysis *a, FILE *out)
@@ -248,4 +336,20 @@ const struct module_table *analysis_modules(const struct analysis *a)
 const struct process_table *analysis_processes(const struct analysis *a)
 {
 	return &a->processes;
+}
+
+uint32_t analysis_epoch(const struct analysis *a)
+{
+	return a->epoch->number;
+}
+
+struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns)
+{
+	struct epoch *epoch = a->epoch;
+
+	for (struct epoch *e = a->closing; e; e = e->older) {
+		if (time_ns <= e->until_ns)
+			epoch = e;
+	}
+	return epoch;
 }

@@ -65,6 +65,30 @@ int analysis_add_sink(struct analysis *analysis, const struct sink_ops *ops, FIL
 int analysis_take(struct analysis *analysis, const struct jitbpf_record *record);
 int analysis_end_round(struct analysis *analysis, uint64_t time_ns);
 
+/*
+ * Close the current epoch as of the last round, and begin the next one, described by info, with no
+ * output. Samples up to then still go to the closing epoch, which is complete after
+ * ANALYSIS_CLOSE_NS at the latest. Returns 0 or -ENOMEM.
+ */
+int analysis_begin_epoch(struct analysis *analysis, const struct run_info *info);
+
+/* Samples of a closing epoch come up to that much later; so do its names. */
+#define ANALYSIS_CLOSE_NS 5000000000ull
+
+/* The number of the current epoch, and of the epoch that a sample of time_ns goes to. */
+uint32_t analysis_epoch(const struct analysis *analysis);
+uint32_t analysis_epoch_at(const struct analysis *analysis, uint64_t time_ns);
+
+/*
+ * Complete the oldest closing epoch if no sample and no name comes any more, or if `now`. Sets
+ * *ret to its view, which is valid until analysis_drop_epoch(), or to NULL if there is none.
+ * Returns 0 or negative errno.
+ */
+int analysis_complete_epoch(struct analysis *analysis, bool now, const struct view **ret);
+
+/* Free the epoch that analysis_complete_epoch() gave. */
+void analysis_drop_epoch(struct analysis *analysis);
+
 /* Count records that were refused before the border. */
 void analysis_count_malformed(struct analysis *analysis, uint64_t count);
 

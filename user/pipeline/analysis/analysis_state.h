@@ -17,6 +17,7 @@ struct stack_cache_slot {
 	uint64_t hash;
 	uint64_t generation;
 	uint64_t time_ns;
+	uint32_t epoch;	  /* number */
 	uint32_t process; /* number */
 	uint32_t comm;	  /* number in the state's pool */
 	uint32_t node;
@@ -46,7 +47,8 @@ struct analysis {
 	uint64_t round_ns;		     /* time of the last round */
 	uint64_t forget_ns;		     /* time from which on history is dropped again */
 
-	struct epoch *epoch;
+	struct epoch *epoch;   /* the current one */
+	struct epoch *closing; /* older ones, newest first: samples and names may still come */
 
 	struct located_stack located; /* scratch space */
 	struct stack_cache_slot *stack_cache;
@@ -74,8 +76,17 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 			  const struct jitbpf_jit *jit, const struct jit_event *event,
 			  uint64_t loads);
 
-/* names.c: request the names of new locations; wait until every location has its names. */
+/*
+ * names.c: request the names of new locations of all open epochs, and take what has been found;
+ * name every location of an epoch, waiting for the symbol service if `wait`.
+ */
 int analysis_request_names(struct analysis *a);
-int analysis_complete_names(struct analysis *a);
+int analysis_complete_names(struct analysis *a, struct epoch *epoch, bool wait);
+
+/* The epoch that a sample of time_ns goes to. */
+struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns);
+
+/* The open epoch of that number, or NULL. */
+struct epoch *analysis_find_epoch(struct analysis *a, uint32_t number);
 
 #endif

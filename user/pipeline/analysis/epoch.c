@@ -17,6 +17,7 @@ int epoch_create(uint32_t number, const struct module_table *modules,
 	if (!epoch)
 		return -ENOMEM;
 	epoch->number = number;
+	epoch->until_ns = UINT64_MAX;
 	err = string_pool_create(&epoch->strings);
 	err = err ?: frame_table_create(epoch->strings, &epoch->frames);
 	err = err ?: recorded_frames_create(epoch->strings, &epoch->recorded);
@@ -140,6 +141,7 @@ int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
 		return err;
 	epoch->ledger.processes.data[row].start_ns = process->start_ns;
 	epoch->ledger.processes.data[row].comm = comm;
+	epoch->ledger.processes.data[row].inner_pid = process->inner_pid;
 	*ret = row;
 	return 0;
 }

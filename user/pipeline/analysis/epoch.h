@@ -30,7 +30,9 @@ struct epoch_row {
 };
 
 struct epoch {
-	uint32_t number; /* counts up from 0 */
+	uint32_t number;     /* counts up from 0 */
+	uint64_t until_ns;   /* samples up to then belong to it; UINT64_MAX while it is current */
+	struct epoch *older; /* closing, too */
 	struct run_info info;
 	struct view view; /* of the members below */
 	struct string_pool *strings;
@@ -43,6 +45,7 @@ struct epoch {
 	struct ledger ledger;
 	struct sink_list sinks;
 	uint32_t requested;	    /* names of locations below it have been requested */
+	uint64_t asked, answered;   /* requests to the symbol service */
 	VEC(uint32_t) comms;	    /* string number plus 1, by number in the state's pool */
 	VEC(struct epoch_row) rows; /* by process slot */
 };

@@ -8,22 +8,28 @@
 #include "symbolize/name/method_name.h"
 #include "symbolize/name/shown_name.h"
 
-static int intern(struct analysis *a, const char *s, uint32_t *ret)
+static int intern(struct epoch *e, const char *s, uint32_t *ret)
 {
 	if (!s || !*s) {
 		*ret = 0;
 		return 0;
 	}
-	return shown_name_add(a->epoch->strings, s, strlen(s), ret);
+	return shown_name_add(e->strings, s, strlen(s), ret);
 }
 
 /* What a symbolizer found, put into the frame table. */
-static int take_symbols(void *context, uint32_t location, const struct symbol_frame *symbols,
+static int take_symbols(void *context, uint64_t ticket, const struct symbol_frame *symbols,
 			uint32_t count)
 {
-	struct analysis *a = context;
-	bool kernel = a->epoch->locations.locations.data[location].kind == LOCATION_KERNEL;
+	struct epoch *e = analysis_find_epoch(context, (uint32_t)(ticket >> 32));
+	uint32_t location = (uint32_t)ticket;
 	struct frame frames[SYMBOL_FRAMES_MAX];
+	bool kernel;
+
+	if (!e)
+		return 0; /* it was closed without the name */
+	e->answered++;
+	kernel = e->locations.locations.data[location].kind == LOCATION_KERNEL;
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct frame *frame = &frames[i];
@@ -35,25 +41,30 @@ static int take_symbols(void *context, uint32_t location, const struct symbol_fr
 			.kind = kernel ? FRAME_KIND_KERNEL : FRAME_KIND_NATIVE,
 			.flags = symbols[i].inlined ? FRAME_INLINED : 0,
 		};
-		err = intern(a, symbols[i].name, &frame->name);
-		err = err ?: intern(a, symbols[i].module, &frame->module);
-		err = err ?: intern(a, symbols[i].file, &frame->file);
+		err = intern(e, symbols[i].name, &frame->name);
+		err = err ?: intern(e, symbols[i].module, &frame->module);
+		err = err ?: intern(e, symbols[i].file, &frame->file);
 		if (err)
 			return err;
 	}
-	return frame_table_set(a->epoch->frames, location, frames, count);
+	return frame_table_set(e->frames, location, frames, count);
 }
 
-int analysis_request_names(struct analysis *a)
+/* An answer carries its epoch. */
+static uint64_t ticket_of(const struct epoch *e, uint32_t location)
+{
+	return (uint64_t)e->number << 32 | location;
+}
+
+static int request_names(struct analysis *a, struct epoch *e)
 {
 	struct symbol_service *symbols = &a->symbols;
-	uint32_t count = (uint32_t)a->epoch->locations.locations.size;
+	uint32_t count = (uint32_t)e->locations.locations.size;
 
-	if (!a->has_symbols || a->epoch->has_recorded)
+	if (!a->has_symbols || e->has_recorded)
 		return 0;
-	for (; a->epoch->requested < count; a->epoch->requested++) {
-		const struct location *location =
-			&a->epoch->locations.locations.data[a->epoch->requested];
+	for (; e->requested < count; e->requested++) {
+		const struct location *location = &e->locations.locations.data[e->requested];
 		const struct module *module = NULL;
 		int err;
 
@@ -61,24 +72,38 @@ int analysis_request_names(struct analysis *a)
 			module = module_table_get(&a->modules, (uint32_t)location->owner);
 		else if (location->kind != LOCATION_KERNEL)
 			continue;
-		err = symbols->request(symbols->context, a->epoch->requested, location, module);
+		err = symbols->request(symbols->context, ticket_of(e, e->requested), location,
+				       module);
 		if (err)
 			return err;
+		e->asked++;
 	}
-	return symbols->collect(symbols->context, false, take_symbols, a);
+	return 0;
 }
 
-static int jit_name(struct analysis *a, const struct code_level *code, uint32_t *ret)
+int analysis_request_names(struct analysis *a)
+{
+	int err = request_names(a, a->epoch);
+
+	for (struct epoch *e = a->closing; e && !err; e = e->older)
+		err = request_names(a, e);
+	if (err || !a->has_symbols || a->epoch->has_recorded)
+		return err;
+	return a->symbols.collect(a->symbols.context, false, take_symbols, a);
+}
+
+static int jit_name(struct analysis *a, struct epoch *e, const struct code_level *code,
+		    uint32_t *ret)
 {
 	AUTO_FREE char *name = NULL;
-	int err = method_name(code->class_name, code->name, !a->epoch->view.options.no_demangle,
-			      &name);
+	int err = method_name(code->class_name, code->name, !e->view.options.no_demangle, &name);
 
-	return err ?: intern(a, name, ret);
+	return err ?: intern(e, name, ret);
 }
 
 /* Methods for 32-bit code are a module of their own beside the native ones of that name. */
-static int jit_module(struct analysis *a, const struct code_region *region, uint32_t *ret)
+static int jit_module(struct analysis *a, struct epoch *e, const struct code_region *region,
+		      uint32_t *ret)
 {
 	AUTO_FREE char *split = NULL;
 	const char *module = *region->module ? region->module : "[jit]";
@@ -90,16 +115,17 @@ static int jit_module(struct analysis *a, const struct code_region *region, uint
 		}
 		module = split;
 	}
-	return intern(a, module, ret);
+	return intern(e, module, ret);
 }
 
-static int name_jit(struct analysis *a, uint32_t number, const struct location *location)
+static int name_jit(struct analysis *a, struct epoch *e, uint32_t number,
+		    const struct location *location)
 {
 	const struct code_region *region = (const struct code_region *)location->code;
 	struct code_level codes[CODE_LEVELS_MAX];
 	struct frame frames[CODE_LEVELS_MAX];
 	uint32_t module, count = code_region_levels(region, location->offset, codes);
-	int err = jit_module(a, region, &module);
+	int err = jit_module(a, e, region, &module);
 
 	for (uint32_t i = 0; i < count && !err; i++) {
 		frames[i] = (struct frame){
@@ -109,26 +135,28 @@ static int name_jit(struct analysis *a, uint32_t number, const struct location *
 			.kind = FRAME_KIND_JIT,
 			.flags = codes[i].inlined ? FRAME_INLINED : 0,
 		};
-		err = jit_name(a, &codes[i], &frames[i].name);
-		err = err ?: intern(a, codes[i].source, &frames[i].file);
+		err = jit_name(a, e, &codes[i], &frames[i].name);
+		err = err ?: intern(e, codes[i].source, &frames[i].file);
 	}
-	return err ?: frame_table_set(a->epoch->frames, number, frames, count);
+	return err ?: frame_table_set(e->frames, number, frames, count);
 }
 
-static int name_kernel_code(struct analysis *a, uint32_t number, const struct location *location)
+static int name_kernel_code(struct analysis *a, struct epoch *e, uint32_t number,
+			    const struct location *location)
 {
 	const struct kernel_code *code = (const struct kernel_code *)location->code;
 	bool bpf = begins_with(code->name, "bpf_");
 	struct frame frame = {.symbol_offset = location->offset, .kind = FRAME_KIND_KERNEL};
 	int err;
 
-	err = intern(a, code->name, &frame.name);
-	err = err ?: intern(a, bpf ? "[bpf]" : "[kernel.kallsyms]", &frame.module);
-	return err ?: frame_table_set(a->epoch->frames, number, &frame, 1);
+	err = intern(e, code->name, &frame.name);
+	err = err ?: intern(e, bpf ? "[bpf]" : "[kernel.kallsyms]", &frame.module);
+	return err ?: frame_table_set(e->frames, number, &frame, 1);
 }
 
 /* Where nobody knew the name, the frame still says what it lies in. */
-static int name_default(struct analysis *a, uint32_t number, const struct location *location)
+static int name_default(struct analysis *a, struct epoch *e, uint32_t number,
+			const struct location *location)
 {
 	struct frame frame = {.kind = FRAME_KIND_UNKNOWN};
 	const struct module *module;
@@ -136,39 +164,39 @@ static int name_default(struct analysis *a, uint32_t number, const struct locati
 
 	if (location->kind == LOCATION_KERNEL) {
 		frame.kind = FRAME_KIND_KERNEL;
-		err = intern(a, "[kernel.kallsyms]", &frame.module);
+		err = intern(e, "[kernel.kallsyms]", &frame.module);
 	} else if (location->kind == LOCATION_NATIVE) {
 		frame.kind = FRAME_KIND_NATIVE;
 		module = module_table_get(&a->modules, (uint32_t)location->owner);
-		err = intern(a, module->path, &frame.module);
+		err = intern(e, module->path, &frame.module);
 	} else {
 		return 0; /* anonymous or unknown: the sinks say so */
 	}
-	return err ?: frame_table_set(a->epoch->frames, number, &frame, 1);
+	return err ?: frame_table_set(e->frames, number, &frame, 1);
 }
 
-static int name_location(struct analysis *a, uint32_t number)
+static int name_location(struct analysis *a, struct epoch *e, uint32_t number)
 {
-	const struct location *location = &a->epoch->locations.locations.data[number];
+	const struct location *location = &e->locations.locations.data[number];
 	const struct module *module = NULL;
 	const struct frame *frames;
 	uint32_t count;
 
 	if (location->kind == LOCATION_JIT)
-		return name_jit(a, number, location);
+		return name_jit(a, e, number, location);
 	if (location->kind == LOCATION_KERNEL_CODE)
-		return name_kernel_code(a, number, location);
+		return name_kernel_code(a, e, number, location);
 	if (location->kind == LOCATION_NATIVE)
 		module = module_table_get(&a->modules, (uint32_t)location->owner);
-	frames = recorded_frames_find(a->epoch->recorded, location, module, &count);
+	frames = recorded_frames_find(e->recorded, location, module, &count);
 	if (frames)
-		return frame_table_set(a->epoch->frames, number, frames, count);
-	return name_default(a, number, location);
+		return frame_table_set(e->frames, number, frames, count);
+	return name_default(a, e, number, location);
 }
 
-static void count_trouble(struct analysis *a, bool asked)
+static void count_trouble(struct analysis *a, struct epoch *e, bool asked)
 {
-	uint64_t *counters = a->epoch->ledger.counters;
+	uint64_t *counters = e->ledger.counters;
 	struct symbolizer_counts counts = {0};
 
 	if (asked && a->symbols.counts)
@@ -176,21 +204,23 @@ static void count_trouble(struct analysis *a, bool asked)
 	counters[JITBPF_COUNT_DEBUG_REFUSED] += counts.debug_refused;
 	counters[JITBPF_COUNT_DEBUG_DROPPED] += counts.debug_dropped;
 	counters[JITBPF_COUNT_SPLITS_MISSING] += counts.splits_missing;
-	counters[JITBPF_COUNT_NAMES_LEFT_OUT] += recorded_frames_left_out(a->epoch->recorded);
+	counters[JITBPF_COUNT_NAMES_LEFT_OUT] += recorded_frames_left_out(e->recorded);
 }
 
-int analysis_complete_names(struct analysis *a)
+int analysis_complete_names(struct analysis *a, struct epoch *e, bool wait)
 {
-	uint32_t count = (uint32_t)a->epoch->locations.locations.size, known;
+	bool asked = a->has_symbols && !e->has_recorded;
 	int err = analysis_request_names(a);
-	bool asked = a->has_symbols && !a->epoch->has_recorded;
+	uint32_t count, known;
 
-	if (!err && asked)
+	if (!err && asked && wait)
 		err = a->symbols.collect(a->symbols.context, true, take_symbols, a);
-	count_trouble(a, asked);
+	if (e == a->epoch)
+		count_trouble(a, e, asked);
+	count = (uint32_t)e->locations.locations.size;
 	for (uint32_t i = 0; i < count && !err; i++) {
-		if (!frame_table_get(a->epoch->frames, i, &known))
-			err = name_location(a, i);
+		if (!frame_table_get(e->frames, i, &known))
+			err = name_location(a, e, i);
 	}
 	return err;
 }

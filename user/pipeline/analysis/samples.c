@@ -18,20 +18,19 @@ static struct stack_cache_slot *cache_slot(struct analysis *a, uint64_t hash)
 }
 
 /* How many of a stack's kernel frames the view leaves out: all or none. */
-static uint32_t hidden_frames(const struct analysis *a, uint32_t kernel_frames)
+static uint32_t hidden_frames(const struct epoch *e, uint32_t kernel_frames)
 {
-	return a->epoch->view.options.kernel == VIEW_KERNEL_HIDDEN ? kernel_frames : 0;
+	return e->view.options.kernel == VIEW_KERNEL_HIDDEN ? kernel_frames : 0;
 }
 
 /* Locate the stack and enter it into the profile; fills *slot, which the cache may keep. */
-static int locate_sample(struct analysis *a, const struct process *process, uint32_t comm,
-			 const struct raw_stack *stack, uint64_t time_ns,
+static int locate_sample(struct analysis *a, struct epoch *e, const struct process *process,
+			 uint32_t comm, const struct raw_stack *stack, uint64_t time_ns,
 			 struct stack_cache_slot *slot)
 {
 	struct located_stack *located = &a->located;
-	int err = locate_stack(&a->epoch->locations, a->kernel_code, process, stack, time_ns,
-			       located);
-	uint32_t hidden = hidden_frames(a, located->kernel_frames), epoch_comm_number, row;
+	int err = locate_stack(&e->locations, a->kernel_code, process, stack, time_ns, located);
+	uint32_t hidden = hidden_frames(e, located->kernel_frames), epoch_comm_number, row;
 
 	if (err)
 		return err;
@@ -41,12 +40,11 @@ static int locate_sample(struct analysis *a, const struct process *process, uint
 	slot->user_end = (uint8_t)located->user_end;
 	slot->code_unknown = located->code_unknown;
 	slot->comm = comm;
-	err = epoch_comm(a->epoch, a->strings, comm, &epoch_comm_number);
-	err = err ?: epoch_row(a->epoch, a->strings, process, &row);
+	err = epoch_comm(e, a->strings, comm, &epoch_comm_number);
+	err = err ?: epoch_row(e, a->strings, process, &row);
 	if (err)
 		return err;
-	return profile_node_of(&a->epoch->profile, row, epoch_comm_number,
-			       located->locations + hidden,
+	return profile_node_of(&e->profile, row, epoch_comm_number, located->locations + hidden,
 			       located->kernel_frames + located->user_frames - hidden, &slot->node);
 }
 
@@ -59,32 +57,35 @@ static enum sample_fate fate_of(const struct stack_cache_slot *slot)
 	return FATE_RESOLVED;
 }
 
-static int count_sample(struct analysis *a, const struct process *process,
+static int count_sample(struct analysis *a, struct epoch *e, const struct process *process,
 			const struct jitbpf_sample *sample, const struct stack_cache_slot *slot)
 {
-	struct ledger_process *row = analysis_ledger_row(a, process);
 	enum sample_fate fate = fate_of(slot);
+	struct ledger_process *row;
+	uint32_t number;
+	int err = epoch_row(e, a->strings, process, &number);
 
-	if (!row)
-		return -ENOMEM;
+	if (err)
+		return err;
+	row = &e->ledger.processes.data[number];
 	row->fate[fate]++;
-	a->epoch->ledger.fate[fate]++;
+	e->ledger.fate[fate]++;
 	if (fate == FATE_STACK_CUT) {
 		row->cut[slot->user_end]++;
-		a->epoch->ledger.cut[slot->user_end]++;
+		e->ledger.cut[slot->user_end]++;
 	}
 	if (sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS) {
 		row->frame_pointers++;
-		a->epoch->ledger.frame_pointers++;
+		e->ledger.frame_pointers++;
 	}
-	profile_count(&a->epoch->profile, slot->node);
+	profile_count(&e->profile, slot->node);
 	return 0;
 }
 
-static int feed_sinks(struct analysis *a, const struct jitbpf_sample *sample,
+static int feed_sinks(struct epoch *e, const struct jitbpf_sample *sample,
 		      const struct stack_cache_slot *slot)
 {
-	uint32_t hidden = hidden_frames(a, slot->kernel_frames);
+	uint32_t hidden = hidden_frames(e, slot->kernel_frames);
 	struct sink_sample out = {
 		.time_ns = sample->h.time_ns,
 		.pid = sample->pid,
@@ -97,25 +98,25 @@ static int feed_sinks(struct analysis *a, const struct jitbpf_sample *sample,
 	};
 	int err;
 
-	if (!a->epoch->view.threads && !sink_list_takes_samples(&a->epoch->sinks))
+	if (!e->view.threads && !sink_list_takes_samples(&e->sinks))
 		return 0;
-	err = string_pool_add(a->epoch->strings, sample->comm, sizeof(sample->comm), &out.comm);
+	err = string_pool_add(e->strings, sample->comm, sizeof(sample->comm), &out.comm);
 	if (err)
 		return err;
-	if (a->epoch->view.threads)
-		err = thread_counts_add(&a->epoch->threads, &out);
+	if (e->view.threads)
+		err = thread_counts_add(&e->threads, &out);
 	if (err)
 		return err;
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		out.regs = (const struct jitbpf_user_regs *)(sample->ips + sample->kernel_frames +
 							     sample->user_frames);
-	sink_list_sample(&a->epoch->sinks, &a->epoch->view, &out);
+	sink_list_sample(&e->sinks, &e->view, &out);
 	return 0;
 }
 
 /* Where the stack was located before and nothing has changed since; else locate it. */
-static int located_sample(struct analysis *a, const struct process *process, uint32_t comm,
-			  const struct raw_stack *stack, uint64_t time_ns,
+static int located_sample(struct analysis *a, struct epoch *e, const struct process *process,
+			  uint32_t comm, const struct raw_stack *stack, uint64_t time_ns,
 			  struct stack_cache_slot *ret)
 {
 	uint32_t frames = stack->kernel_frames + stack->user_frames;
@@ -124,7 +125,7 @@ static int located_sample(struct analysis *a, const struct process *process, uin
 	int err;
 
 	if (!process->mappings || !process->code)
-		return locate_sample(a, process, comm, stack, time_ns, ret);
+		return locate_sample(a, e, process, comm, stack, time_ns, ret);
 	hash = hash_bytes(stack->ips, frames * sizeof(uint64_t),
 			  hash_mix(process->number, stack->user_end) ^ stack->kernel_frames);
 	slot = cache_slot(a, hash);
@@ -133,16 +134,17 @@ static int located_sample(struct analysis *a, const struct process *process, uin
 	if (slot->used && slot->hash == hash && slot->process == process->number &&
 	    slot->kernel_frames == stack->kernel_frames &&
 	    slot->raw_user_frames == stack->user_frames && slot->comm == comm &&
-	    slot->generation == now && slot->time_ns <= time_ns) {
+	    slot->epoch == e->number && slot->generation == now && slot->time_ns <= time_ns) {
 		*ret = *slot;
 		return 0;
 	}
-	err = locate_sample(a, process, comm, stack, time_ns, ret);
+	err = locate_sample(a, e, process, comm, stack, time_ns, ret);
 	if (err)
 		return err;
 	ret->hash = hash;
 	ret->process = process->number;
 	ret->generation = now;
+	ret->epoch = e->number;
 	ret->time_ns = time_ns;
 	ret->used = true;
 	/* What stood before the last change says nothing about later samples. */
@@ -174,6 +176,7 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 		.user_frames = sample->user_frames,
 		.user_end = sample->user_end,
 	};
+	struct epoch *e = analysis_epoch_of(a, sample->h.time_ns);
 	struct stack_cache_slot located = {0};
 	struct process *process;
 	uint32_t comm;
@@ -185,9 +188,9 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 	if (err)
 		return err;
 	if (!sample_filter_passes(&a->filter, sample, string_pool_get(a->strings, comm),
-				  a->epoch->info.start_ns))
+				  e->info.start_ns))
 		return 0;
-	err = located_sample(a, process, comm, &stack, sample->h.time_ns, &located);
-	err = err ?: count_sample(a, process, sample, &located);
-	return err ?: feed_sinks(a, sample, &located);
+	err = located_sample(a, e, process, comm, &stack, sample->h.time_ns, &located);
+	err = err ?: count_sample(a, e, process, sample, &located);
+	return err ?: feed_sinks(e, sample, &located);
 }

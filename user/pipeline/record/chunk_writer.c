@@ -21,6 +21,7 @@ int chunk_put(struct chunk_writer *writer, const void *bytes, size_t size_bytes)
 	if (fwrite(bytes, 1, size_bytes, writer->out) != size_bytes)
 		return fail(writer);
 	writer->crc = (uint32_t)crc32_z(writer->crc, bytes, size_bytes);
+	writer->bytes += size_bytes;
 	return 0;
 }
 

@@ -13,9 +13,10 @@
 #include "uapi/recording.h"
 
 struct chunk_writer {
-	FILE *out;    /* borrowed */
-	uint32_t crc; /* of what was put since the last ROUND */
-	int error;    /* the first, negative errno */
+	FILE *out;	/* borrowed */
+	uint32_t crc;	/* of what was put since the last ROUND */
+	uint64_t bytes; /* written so far */
+	int error;	/* the first, negative errno */
 };
 
 /* Put bytes. Returns 0, or the first error. */

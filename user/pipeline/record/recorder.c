@@ -153,6 +153,11 @@ int recorder_end_round(struct recorder *recorder, uint64_t time_ns)
 	return chunk_flush(&recorder->writer);
 }
 
+uint64_t recorder_bytes(const struct recorder *recorder)
+{
+	return recorder->writer.bytes;
+}
+
 /* --- beginning and end ------------------------------------------------------ */
 
 static int put_info(struct chunk_writer *writer, const struct run_info *info)

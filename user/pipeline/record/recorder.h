@@ -50,6 +50,9 @@ int recorder_write(struct recorder *recorder, const struct jitbpf_record *record
  */
 int recorder_end_round(struct recorder *recorder, uint64_t time_ns);
 
+/* Bytes written so far. */
+uint64_t recorder_bytes(const struct recorder *recorder);
+
 /*
  * Write the names of all native and kernel locations, a last round (at the time
  * of the one before), and the end; then flush out. modules gives the identities
