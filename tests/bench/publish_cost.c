@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * publish_cost HOW BYTES COUNT LIVE: tell of COUNT methods, and print what one costs
- * the thread that tells, in ns of its CPU time, and by how much the process has
- * grown, in KB.
+ * publish_cost HOW BYTES COUNT LIVE: publish COUNT methods, and print the cost of one in ns of
+ * the thread's CPU time, and the growth of the process in KB.
  *
- *   api    through the collector that $INTEL_JIT_PROFILER64 names
- *   map    a line in a perf map in the current folder, buffered as stdio does
- *   lines  the same, each line written out at once
- *   dump   a jitdump entry, code bytes and line table included, buffered
+ *   api    through the collector in $INTEL_JIT_PROFILER64
+ *   map    a line in a perf map in the current directory, buffered by stdio
+ *   lines  the same, with each line written at once
+ *   dump   a jitdump entry with code bytes and line table, buffered
  *
- * BYTES is the size of the collector's record; what is more than 200 is line table.
- * LIVE methods at a time; the next one overwrites the first.
+ * BYTES is the size of the collector's record; bytes beyond 200 are line table. LIVE is the
+ * number of live methods; the next one overwrites the oldest.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,7 +70,7 @@ static void put(uint8_t **at, const void *bytes, size_t size_bytes)
 	*at += size_bytes;
 }
 
-/* JIT_CODE_DEBUG_INFO before JIT_CODE_LOAD, as perf inject wants them. */
+/* JIT_CODE_DEBUG_INFO before JIT_CODE_LOAD, as perf inject requires. */
 static void tell_dump(struct teller *teller)
 {
 	static uint8_t entry[LINES_MAX * 18 + 1024];
@@ -100,7 +99,7 @@ static void tell_dump(struct teller *teller)
 
 		put(&at, &address, sizeof(address));
 		put(&at, line, sizeof(line));
-		put(&at, "\xff", 2); /* the same file as before */
+		put(&at, "\xff", 2); /* the same file name as before */
 	}
 	head.id = 0;
 	head.total_size = (uint32_t)(sizeof(head) + sizeof(load) + NAME_BYTES + 1 + CODE_BYTES);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * conformance-client rules CPU_MS                    the rules of rules.c
- * conformance-client random SEED COUNT BURST CPU_MS  so many runs of random events, BURST
- *                                                    of them at a time
- * conformance-client threads COUNT CPU_MS            so many use the collector at once
- * conformance-client steady SEED CPU_MS              random events, and then the same code
- *                                                    for ever; tells when it begins with that
+ * conformance-client random SEED COUNT BURST CPU_MS  COUNT runs of random events, in bursts
+ *                                                    of BURST events
+ * conformance-client threads COUNT CPU_MS            COUNT threads call the collector at once
+ * conformance-client steady SEED CPU_MS              random events, then unchanging code for
+ *                                                    ever; prints when that begins
  *
- * Sends events as an engine does, and in between runs code at the addresses that
- * a rule asks about. Tells when it did so, and what samples of that time are to
- * say (rules.h), one line each, tabs between the fields:
+ * Sends events like an engine, and between them runs code at the addresses that a rule
+ * queries. Prints the times, and the expected frames of samples at these times (rules.h), one
+ * query per line, with tabs between the fields:
  *
  *   how pid address from_ns to_ns frames about
  *
- * how: at: the leaf's pc is address; called: the second frame's return address is
- * address. frames are - where no code is known. Each rule runs in a process of
- * its own, so that none sees another's code.
+ * how is "at" if address is the leaf's pc, "called" if it is the second frame's return
+ * address. frames is - if no code is known. Each rule runs in a process of its own, so that
+ * it does not see other rules' code.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@
 
 #define CODE_BYTES	 0x2000
 #define RANDOM_BURSTS	 6
-#define RANDOM_QUERIES	 3 /* after each */
+#define RANDOM_QUERIES	 3 /* after each burst */
 #define RANDOM_BURST_MAX 40
 #define STEADY_EVENTS	 120
 #define THREADS_MAX	 64
@@ -162,7 +162,7 @@ static int run_steady(const struct client *client, uint64_t seed)
 
 struct thread {
 	pthread_t id;
-	struct client own; /* payloads in memory of its own */
+	struct client own; /* allocates its own payloads */
 	pthread_barrier_t *barrier;
 	uint32_t number;
 	int err;
@@ -214,7 +214,7 @@ static int run_threads(const struct client *client, uint64_t count)
 
 /* --- runs ----------------------------------------------------------------------------- */
 
-/* One run, in a process of its own. */
+/* One run, in a child process. */
 static int child(const struct rule *rule, uint64_t seed, uint64_t burst, uint64_t cpu_ns)
 {
 	struct client client;
@@ -266,7 +266,7 @@ int main(int argc, char **argv)
 	uint64_t cpu_ns = number(argv[argc - 1]) * NS_PER_MS;
 	struct client client;
 
-	setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* processes share it, line by line */
+	setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* processes share standard output line by line */
 	if (argc == 3 && strcmp(mode, "rules") == 0)
 		return run_children(rules, 0, rule_count, 0, cpu_ns);
 	if (argc == 6 && strcmp(mode, "random") == 0 && number(argv[4]) <= RANDOM_BURST_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Instead of agent/publisher/journal_file.c: what another process maps can be opened by root
- * alone, and the only journal that is asked for here is that of this very process.
+ * Replaces agent/publisher/journal_file.c: only root can open files that other
+ * processes map, and the only journal needed here is that of this process.
  */
 #include <errno.h>
 #include <fcntl.h>

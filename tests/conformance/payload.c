@@ -7,9 +7,9 @@
 
 #define ROOM_BYTES    4096
 #define GARBAGE	      0xa5
-#define PAYLOAD_BYTES 72 /* the largest */
+#define PAYLOAD_BYTES 72 /* size of the largest payload */
 
-/* Events, by the numbers of the API. */
+/* Event numbers of the API. */
 enum {
 	UNLOAD = 14,
 	LOAD = 13,
@@ -63,7 +63,7 @@ static void put_pointer(uint8_t *payload, size_t offset, const void *value)
 	put_u64(payload, offset, (uintptr_t)value);
 }
 
-/* What all loads begin with. */
+/* The common prefix of all loads. */
 static void put_method(uint8_t *payload, const struct rule_event *event, uint64_t base)
 {
 	put_u32(payload, 0, event->id);
@@ -133,7 +133,7 @@ static size_t put_nids(uint8_t *payload, const struct rule_event *event)
 	return 16;
 }
 
-/* Returns how long the payload is; 0: the event has none. */
+/* Returns the size of the payload; 0 if the event has none. */
 static size_t put_event(uint8_t *payload, const struct rule_event *event, uint64_t base)
 {
 	switch (event->kind) {

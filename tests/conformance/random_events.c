@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#define LINES_MAX 1000 /* with so many an event takes several parts */
-#define WAIT_MAX  3    /* events, until the parent comes */
+#define LINES_MAX 1000 /* enough for an event of several parts */
+#define WAIT_MAX  3    /* limit of events until the parent comes */
 
 struct random_events *random_events_create(uint64_t seed)
 {
@@ -59,11 +59,11 @@ static struct model_event random_model_event(struct random_events *events)
 	};
 
 	if (kind == JIT_EVENT_UPDATE_V2 || (kind == JIT_EVENT_UNLOAD && roll(events, 3) == 0))
-		event.id = 0; /* of an unload: by its range */
+		event.id = 0; /* an unload by range */
 	return event;
 }
 
-/* What has waited for its parent for so long that this is next. NULL: nothing has. */
+/* Returns the event whose parent must come next, or NULL. */
 static const struct model_event *overdue(const struct random_events *events)
 {
 	for (size_t i = 0; i < events->model.inline_count; i++) {
@@ -111,7 +111,7 @@ static void apply(struct random_events *events, const struct model_event *event)
 	}
 }
 
-/* Two lines, as the model has them; sometimes with many more that do not count. */
+/* The model's two lines, sometimes with many redundant ones. */
 static size_t make_lines(struct random_events *events, const struct model_event *event)
 {
 	uint32_t size = (uint32_t)(event->end - event->start), line = event->number * 2;

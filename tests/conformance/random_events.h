@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Random events in a few addresses, by few ids, from two engines, and what stands
- * where after each: a model of the code map that is plainly right. What is inlined
- * can come before its parent, but that follows soon: how long one waits is no rule.
+ * Random events at a few addresses, with a few ids, from two engines, and a
+ * simple model of the code map after each event. An inlined method may come
+ * before its parent, but the parent follows soon: the time to wait is not part
+ * of the rules.
  */
 #ifndef JITBPF_TESTS_CONFORMANCE_RANDOM_EVENTS_H
 #define JITBPF_TESTS_CONFORMANCE_RANDOM_EVENTS_H
@@ -15,7 +16,7 @@
 #include "tests/unit/state/space_model.h"
 
 #define RANDOM_EVENTS_MAX  300
-#define RANDOM_EVENTS_BASE 0x100 /* unit 0 of the model is so far from the beginning */
+#define RANDOM_EVENTS_BASE 0x100 /* offset of the model's unit 0 from the start of the memory */
 
 struct random_events {
 	struct dice dice;
@@ -27,20 +28,20 @@ struct random_events {
 	struct jitbpf_jit_line *lines;
 };
 
-/* NULL: no memory. */
+/* Returns NULL if memory is short. */
 struct random_events *random_events_create(uint64_t seed);
 void random_events_destroy(struct random_events *events);
 
-/* The next event, which the model knows already. Valid until the one after it. */
+/* Returns the next event, which is already applied to the model. Valid until the next call. */
 const struct rule_event *random_events_next(struct random_events *events);
 
-/* What stands at a unit now, as rules.h has it; false: no code is known there. */
+/* Get the current code at a unit, in the format of rules.h. Returns false if there is none. */
 bool random_events_text(struct random_events *events, uint64_t unit, char text[CODE_TEXT_BYTES]);
 
 /*
- * All names that the region there can have for somebody who lost events: that of the
- * report of its method that came first of those that they know, or none. "|" before and
- * behind each.
+ * Get all names that the region at a unit can have for a reader that lost
+ * events: the name in the first report of its method that the reader has, or
+ * none. "|" is before and after each name.
  */
 void random_events_names(struct random_events *events, uint64_t unit, char text[CODE_TEXT_BYTES]);
 

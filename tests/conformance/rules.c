@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "tests/conformance/rules.h"
 
-/* Events; more members may follow the arguments. */
+/* Macros for events; more members may follow the arguments. */
 #define LOAD(id_, at_, size_, name_, ...)                                                          \
 	{                                                                                          \
 		.kind = 13, .id = id_, .at = at_, .size_bytes = size_, .name = name_,              \

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The rules of the JIT Profiling API, each a row: events that are sent, and what
- * stands at an address when some of them have happened. The rows know nothing of
- * how they are run: against the code map, through the shim and the kernel, or from
- * a recording.
+ * The rules of the JIT Profiling API, one per row: events, and the code at an
+ * address after some of them. The rows are independent of how they are run: on
+ * the code map, through the shim and the kernel, or from a recording.
  */
 #ifndef JITBPF_TESTS_CONFORMANCE_RULES_H
 #define JITBPF_TESTS_CONFORMANCE_RULES_H
@@ -16,12 +15,12 @@
 #define RULE_EVENTS_MAX	 12
 #define RULE_QUERIES_MAX 12
 
-/* One call of NotifyEvent. Strings may be NULL. */
+/* A call of NotifyEvent. Strings may be NULL. */
 struct rule_event {
-	uint16_t kind;	/* the JIT API's number */
-	uint8_t engine; /* which of two DSOs calls: 0 or 1 */
+	uint16_t kind;	/* event number of the JIT API */
+	uint8_t engine; /* the calling DSO: 0 or 1 */
 	uint32_t id, parent;
-	uint64_t at, size_bytes; /* at: from the beginning of the memory for code */
+	uint64_t at, size_bytes; /* at: offset in the memory for code */
 	const char *name, *class_name, *source, *module;
 	uint32_t arch, segment;
 	const struct jitbpf_jit_line *lines;
@@ -29,10 +28,10 @@ struct rule_event {
 };
 
 /*
- * What a sample at an address says when the first `after` events have happened.
- * Frames are innermost first, each "Class::name@source:line" without what is not
- * known, "<" between them, and then the module: "a@x.c:3 < b@y.c:7 [mod]".
- * NULL: no code is known there.
+ * The frames of a sample at an address after the first `after` events. Frames
+ * are innermost first, each "Class::name@source:line" without unknown parts,
+ * separated by "<", and followed by the module: "a@x.c:3 < b@y.c:7 [mod]". NULL
+ * if no code is known.
  */
 struct rule_query {
 	size_t after;
@@ -43,7 +42,7 @@ struct rule_query {
 struct rule {
 	const char *says;
 	struct rule_event events[RULE_EVENTS_MAX];
-	struct rule_query queries[RULE_QUERIES_MAX]; /* up to the first with after 0 */
+	struct rule_query queries[RULE_QUERIES_MAX]; /* ends at the first query with after = 0 */
 };
 
 extern const struct rule rules[];

@@ -19,7 +19,7 @@
 #define EVENTS	       160
 #define QUERIES	       3 /* after each event */
 #define EVENTS_A_ROUND 12
-#define EVENTS_BETWEEN 3 /* while a drain is going on, at most */
+#define EVENTS_BETWEEN 3 /* limit of events during a drain */
 
 struct run {
 	const struct shim *shim;
@@ -28,11 +28,11 @@ struct run {
 	struct payload_sender sender;
 	struct shim_source source;
 	struct shim_truth truth;
-	size_t sent, came_at; /* events; the profiler comes after so many */
+	size_t sent, came_at; /* numbers of events: sent, and sent before the attach */
 	bool sampling;
 };
 
-/* What the shim asks of its environment with the first event. */
+/* Set the shim's journal size in the environment, before the first event. */
 static void bound_journal(const struct run *run, const struct rule_event *event)
 {
 	struct rlimit limit, smaller;
@@ -47,7 +47,7 @@ static void bound_journal(const struct run *run, const struct rule_event *event)
 	setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-/* A moment of its own. */
+/* Returns a time that is used once. */
 static uint64_t moment_ns(void)
 {
 	uint64_t before = clock_now_ns(), now;
@@ -67,7 +67,7 @@ static int sample(struct run *run)
 
 		query.known[i] = random_events_text(run->events, unit, query.text[i]);
 		random_events_names(run->events, unit, query.names[i]);
-		/* The first is a pc, the others are return addresses. */
+		/* The first address is a pc, the others are return addresses. */
 		ips[i] = run->sender.base + RANDOM_EVENTS_BASE + unit + (i > 0);
 	}
 	moment_ns();
@@ -100,7 +100,7 @@ static int send_meanwhile(void *context)
 	return send_events(run, dice_roll(&run->events->dice, EVENTS_BETWEEN + 1));
 }
 
-/* The profiler comes, and attaches while the engine goes on. */
+/* Attach the profiler, while the engine sends events. */
 static int come(struct run *run)
 {
 	int err = send_events(run, run->came_at);

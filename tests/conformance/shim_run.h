@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Random events through all but the kernel: the real shim in this process writes
- * its journal and hits its probe, from where records go into the real pipeline, and
- * what is missing there is read from the journal by the real reader. Samples of each
- * moment are compared with the model's answer.
+ * Random events through everything except the kernel. The real shim in this
+ * process writes its journal and hits its probe. Records go from there to the
+ * real pipeline, and the real reader reads lost events from the journal.
+ * Samples at each moment are compared with the model.
  *
- * What the kernel and its side of the agent do stands here: the ring that loses
- * records, the note of a loss (bpf/jit.bpf.c), the drains (user/agent/kernel/live_drain.c).
+ * The kernel's part is simulated: the ring that loses records, the report of a
+ * loss (bpf/jit.bpf.c) and the drains (user/agent/kernel/live_drain.c).
  */
 #ifndef JITBPF_TESTS_CONFORMANCE_SHIM_RUN_H
 #define JITBPF_TESTS_CONFORMANCE_SHIM_RUN_H
@@ -16,37 +16,38 @@
 #include "tests/shim/shim_fixture.h"
 
 enum shim_path {
-	SHIM_LIVE,  /* everything comes by the probe */
-	SHIM_LATE,  /* the profiler comes when the process has run for a while */
-	SHIM_LOSSY, /* records are lost, of any event and any part of it */
+	SHIM_LIVE,  /* all events come by the probe */
+	SHIM_LATE,  /* the profiler attaches after some events */
+	SHIM_LOSSY, /* records of any event and any part are lost */
 	SHIM_PATH_COUNT
 };
 
 struct shim_run_options {
 	enum shim_path path;
 	uint64_t seed;
-	uint64_t journal_bytes; /* 0: none; a multiple of pages */
+	uint64_t journal_bytes; /* 0 for no journal; a multiple of pages */
 	/*
-	 * The journal is read when the profiler comes, without an event in between. Else
-	 * the parent of what is inlined then may be gone from a journal that drops much.
+	 * The journal is read right after the attach, without an event in
+	 * between. Otherwise a small journal may already have dropped the
+	 * parent of an inlined method.
 	 */
 	bool reads_at_once;
 };
 
-/* What a run did; a test that does nothing cannot fail. */
+/* The results of a run, to verify that the test did something. */
 struct shim_run_counts {
-	uint64_t right;	  /* places that were as the model has them, no code among them */
-	uint64_t named;	  /* of those: where there is code */
-	uint64_t unknown; /* where there is code, but it may be unknown, and was */
-	uint64_t partial; /* where only a part of it was known (shim_truth.h) */
+	uint64_t right;	  /* places equal to the model, including places without code */
+	uint64_t named;	  /* of those, places with code */
+	uint64_t unknown; /* places with code that may be unknown, and was */
+	uint64_t partial; /* places where only a part of the code was known (shim_truth.h) */
 	uint64_t lost;	  /* records */
 	uint64_t late, recovered, gaps, unreadable;
 	uint64_t compactions, left_out;
 };
 
 /*
- * In a process that has sent no event yet, and sends no others. Returns 0, or -1 after
- * telling on stderr what disagrees.
+ * Run in a process that has sent no event and sends no others. Returns 0, or -1
+ * after a message on stderr.
  */
 int shim_run(const struct shim *shim, const struct shim_run_options *options,
 	     struct shim_run_counts *ret);

@@ -15,10 +15,10 @@
 #include "decode/record/proc_maps.h"
 #include "profile/ledger.h"
 
-#define LOSS_ODDS 25 /* one of so many hits begins a loss */
-#define LOSS_HITS 30 /* of so many at most */
+#define LOSS_ODDS 25 /* a loss begins with one of LOSS_ODDS hits */
+#define LOSS_HITS 30 /* limit of hits in a loss */
 
-/* The fixture's callback has no context. */
+/* The callback of the fixture has no context. */
 static struct shim_source *listening;
 
 static int queue_record(struct shim_source *source, const struct jitbpf_record *head,
@@ -93,7 +93,7 @@ int shim_source_sample(struct shim_source *source, uint64_t time_ns, const uint6
 
 /* --- what the agent does ---------------------------------------------------------------- */
 
-/* What a journal does not tell may be unknown, and that for as long. */
+/* Record that code which the journal omits may be unknown for some time. */
 static int note_doubt(struct shim_source *source, const struct jitbpf_journal *journal)
 {
 	struct shim_doubt doubt = {.from_ns = journal->from_ns, .to_ns = journal->to_ns};
@@ -105,14 +105,14 @@ static int note_doubt(struct shim_source *source, const struct jitbpf_journal *j
 	source->counts.unreadable += unreadable;
 	source->counts.gaps += !late && !(journal->h.flags & JITBPF_JOURNAL_COMPLETE);
 	if (late)
-		doubt.to_ns = clock_now_ns(); /* what has died since we came */
+		doubt.to_ns = clock_now_ns(); /* events that ended after the attach */
 	if (unreadable || journal->left_out)
 		doubt.to_ns = UINT64_MAX;
 	doubt.left_out = journal->left_out;
 	return shim_truth_doubt(source->options.truth, &doubt);
 }
 
-/* Look at what goes to the pipeline. */
+/* Inspect a record on its way to the pipeline. */
 static int take(void *context, const struct jitbpf_record *record)
 {
 	struct shim_source *source = context;
@@ -123,7 +123,7 @@ static int take(void *context, const struct jitbpf_record *record)
 	return err ?: source->take(source->take_context, record);
 }
 
-/* What is mapped executable, as the start-up scan has it. */
+/* Report executable mappings, as the start-up scan does. */
 static int scan_maps(struct shim_source *source)
 {
 	CLEANUP(process_text_deinit) process_text text = {0};
@@ -174,7 +174,7 @@ static int flush(struct shim_source *source)
 	return err;
 }
 
-/* As drain_past() of live_drain.c. */
+/* Like drain_past() of live_drain.c. */
 static int drain_past(struct shim_source *source, uint64_t *ret_time_ns)
 {
 	int more = 1, err;
@@ -194,7 +194,7 @@ static int drain_past(struct shim_source *source, uint64_t *ret_time_ns)
 	return err ?: SOURCE_ROUND;
 }
 
-/* As drain_rings(). */
+/* Like drain_rings(). */
 static int drain(void *context, record_taker_fn taker, void *take_context, uint64_t *ret_time_ns)
 {
 	struct shim_source *source = context;

@@ -35,7 +35,7 @@ static const struct shim_doubt *doubt_at(const struct shim_truth *truth, uint64_
 	return found;
 }
 
-/* Returns whether code is known there. */
+/* Returns true if code is known there. */
 static bool text_of(const struct view *view, const struct profile_node *node,
 		    char text[SHIM_TEXT_BYTES])
 {
@@ -48,7 +48,7 @@ static bool text_of(const struct view *view, const struct profile_node *node,
 	return true;
 }
 
-/* Where the region stands in a text: behind what is inlined there. */
+/* Returns the region's part of a text, which follows the inlined methods. */
 static const char *region_in(const char *text)
 {
 	const char *at = text, *next;
@@ -58,7 +58,7 @@ static const char *region_in(const char *text)
 	return at;
 }
 
-/* Without its source and line, which may be unknown too. */
+/* Returns true for the region's name, without source and line, which may be unknown. */
 static bool is_name_of(const struct shim_query *query, size_t place, const char *region)
 {
 	char name[SHIM_TEXT_BYTES + 2];
@@ -68,14 +68,15 @@ static bool is_name_of(const struct shim_query *query, size_t place, const char 
 }
 
 /*
- * A level that is inlined there; or was told of when the region had been loaded, and is
- * only out because of another one that was told before, and lost.
+ * Returns true for a level that is inlined there, or that was reported after
+ * the region's load and is missing only because of another level that was
+ * reported before and lost.
  */
 static bool is_level_of(const struct shim_query *query, size_t place, const char *level,
 			size_t bytes)
 {
 	const char *wanted = query->text[place], *names = query->names[place];
-	const char *own = names + strlen(names) - 2; /* "|m1|m7||": the last one */
+	const char *own = names + strlen(names) - 2; /* "|m1|m7||": the last name */
 
 	for (; wanted; wanted = strstr(wanted, " < ")) {
 		wanted += *wanted == ' ' ? 3 : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What samples were to say, and a sink that compares it with what they say. */
+/* The expected frames of samples, and a sink that compares them with the actual frames. */
 #ifndef JITBPF_TESTS_CONFORMANCE_SHIM_TRUTH_H
 #define JITBPF_TESTS_CONFORMANCE_SHIM_TRUTH_H
 
@@ -14,20 +14,21 @@
 #define SHIM_PLACES	2
 #define SHIM_TEXT_BYTES 1024
 
-/* A sample: at a pc, and behind it return addresses. */
+/* A sample with a pc, followed by return addresses. */
 struct shim_query {
 	uint64_t time_ns;
-	size_t event; /* the latest */
+	size_t event; /* the latest event */
 	bool known[SHIM_PLACES];
 	char text[SHIM_PLACES][SHIM_TEXT_BYTES];
 	char names[SHIM_PLACES][SHIM_TEXT_BYTES]; /* random_events_names() */
 };
 
 /*
- * A time in which what is known may be unknown, but nothing else: all of a place, or
- * some levels that are inlined there, or the name of the region and its source and line.
- * The name may also be that of a later report of the same method. Where a journal had no
- * room, what is inlined may also have been in a region that it left out.
+ * A time in which known code may be unknown, but not wrong: all of a place,
+ * some levels inlined there, or the region's name, source and line. The name
+ * may also be that of a later report of the same method. If the journal was
+ * full, an inlined method may also have been in a region that the journal
+ * omitted.
  */
 struct shim_doubt {
 	uint64_t from_ns, to_ns;
@@ -39,16 +40,16 @@ struct shim_truth {
 	VEC(struct shim_doubt) doubts;
 	size_t answered;
 	uint64_t right, named, unknown, partial, wrong;
-	char says[3 * SHIM_TEXT_BYTES]; /* of the first wrong one */
+	char says[3 * SHIM_TEXT_BYTES]; /* description of the first difference */
 };
 
 void shim_truth_deinit(struct shim_truth *truth);
 
-/* Either returns 0 or -ENOMEM. */
+/* Both return 0 or -ENOMEM. */
 int shim_truth_add(struct shim_truth *truth, const struct shim_query *query);
 int shim_truth_doubt(struct shim_truth *truth, const struct shim_doubt *doubt);
 
-/* Its "file" is the truth. */
+/* Its "file" is the struct shim_truth. */
 extern const struct sink_ops shim_truth_sink;
 
 #endif

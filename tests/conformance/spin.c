@@ -6,7 +6,7 @@
 
 #define TURNS 20000 /* well below a millisecond */
 
-/* The fourth argument is in rcx, which is what `loop` counts down. */
+/* The fourth argument is in rcx, which the loop instruction counts down. */
 typedef void (*spin_fn)(void *callee, long, long, long turns);
 
 static uint64_t cpu_now_ns(void)
@@ -38,7 +38,7 @@ void spin_at(uint8_t *at, uint64_t cpu_ns)
 	spin(at, NULL, cpu_ns);
 }
 
-/* With a frame, which compilers leave out where a function calls nothing. */
+/* A function with a frame, which a compiler would omit. */
 void spin_wait(void *callee, long, long, long turns);
 __asm__(".pushsection .text\n"
 	"	.globl spin_wait\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Random events through live, late and lossy paths, against a model of what they leave. */
+/* Random events through live, late and lossy paths, compared with a model. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -16,11 +16,11 @@
 
 #define KB    1024ull
 #define ROOMY (64 * KB * KB)
-#define SEEDS 300 /* of each path and size of journal */
+#define SEEDS 300 /* per path and journal size */
 
 static struct shim shim;
 
-/* Each in a process of its own, with a shim that has seen nothing yet. */
+/* Run in a child process, whose shim has seen no events. */
 static void run_in_child(const struct shim_run_options *options, struct shim_run_counts *sum)
 {
 	struct shim_run_counts counts = {0};
@@ -32,7 +32,7 @@ static void run_in_child(const struct shim_run_options *options, struct shim_run
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
-		/* The test program's own handlers would go on with the next test. */
+		/* The handlers of the test program would continue with the next test. */
 		for (int i = 1; i < NSIG; i++)
 			signal(i, SIG_DFL);
 		status = shim_run(&shim, options, &counts);
@@ -94,7 +94,7 @@ static void test_late(void **state)
 	assert_int_equal(sum.unknown, 0);
 }
 
-/* Its journal has dropped what is dead. */
+/* The journal has dropped dead code. */
 static void test_late_compacted(void **state)
 {
 	struct shim_run_counts sum = run_seeds(SHIM_LATE, 48 * KB);
@@ -103,7 +103,7 @@ static void test_late_compacted(void **state)
 	assert_true(sum.unknown < sum.named / 10);
 }
 
-/* Its journal has no room for much of what is live. */
+/* The journal is too small for the live code. */
 static void test_late_small(void **state)
 {
 	struct shim_run_counts sum = run_seeds(SHIM_LATE, 12 * KB);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * code_rows FILE...: holds the rows that are made of machine code alone against those of the
- * files' call frame information, in all functions that have a symbol. Instructions are
- * weighed by their bytes; padding, which nobody runs, is left out. Fails where too much
- * differs: information that is wrong itself (in epilogues, now and then) is within the limits.
+ * code_rows FILE...: compares rows made from machine code alone with the files'
+ * call frame information, in all functions with a symbol. Instructions are
+ * weighted by their bytes; padding is excluded. Fails if the differences exceed
+ * a limit. Call frame information that is itself wrong, as in some epilogues,
+ * is within the limits.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ struct comparison {
 	struct code_decoder decoder;
 	struct frame_states frames;
 	struct unwind_rows page_rows;
-	uint64_t page; /* which they are of */
+	uint64_t page; /* the page of the rows */
 	uint64_t functions, bytes, same, unknown, wrong;
 };
 
@@ -52,7 +53,7 @@ static void comparison_deinit(struct comparison *c)
 	blob_close(&c->blob);
 }
 
-/* What the file says of an offset. */
+/* Find the file's row at an offset. */
 static int row_said(struct comparison *c, uint64_t offset, struct unwind_row *ret)
 {
 	uint64_t page = offset >> UNWIND_PAGE_SHIFT;
@@ -68,7 +69,7 @@ static int row_said(struct comparison *c, uint64_t offset, struct unwind_row *re
 	return err;
 }
 
-/* rbp may be in its register yet, or again, while its place still has it. */
+/* Rows agree if they differ only in rbp that is in its register and in its slot. */
 static bool agree(struct unwind_row a, struct unwind_row b)
 {
 	return a.cfa == b.cfa &&
@@ -116,7 +117,7 @@ static int compare_rows(struct comparison *c, const struct elf_symbol *symbol, u
 	return err;
 }
 
-/* Parts of functions that begin with a frame are no functions. */
+/* Skips parts of functions that start inside a frame. */
 static int compare_function(struct comparison *c, const struct elf_symbol *symbol)
 {
 	CLEANUP(unwind_rows_deinit) struct unwind_rows made = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions that align their stack, also those of which the size is not known before. */
+/* Functions that align their stack, some with a frame size known only at run time. */
 #include <alloca.h>
 #include <cstdio>
 #include <immintrin.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rows FILE: the unwind rows of all code of an ELF file, one a line: address, CFA, rbp.
- * What it took is written to stderr.
+ * rows FILE: writes the unwind rows of all code of an ELF file, one per line:
+ * address, CFA, rbp. The time and memory used are written to stderr.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -59,7 +59,7 @@ static void write_row(uint64_t address, const struct unwind_wide_row *row)
 		puts("");
 }
 
-/* Rows of a page are told by file offset: those of the segment are written by address. */
+/* Rows of a page have file offsets; write those of the segment by address. */
 static void write_rows(const struct unwind_rows *rows, uint64_t page_start,
 		       const struct elf_segment *segment)
 {

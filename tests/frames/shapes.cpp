@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions whose frames take all shapes that compilers make; they are compared, never run. */
+/* Functions with frames of all shapes that compilers make; they are compared, never executed. */
 #include <alloca.h>
 #include <cstdarg>
 #include <cstdio>
@@ -30,7 +30,8 @@ API long many(long a, long b, long c, long d, long e, long f, long g, long h)
 {
 	long x = get(a + b), y = get(c + d), z = get(e + f), w = get(g + h);
 
-	return x * y - z * w + leaf(x, y) * get(z) - get(w) * get(x + y + z + w) + a * c * e * g * h;
+	return x * y - z * w + leaf(x, y) * get(z) - get(w) * get(x + y + z + w) +
+	       a * c * e * g * h;
 }
 
 API long varargs(const char *format, ...)
@@ -55,7 +56,7 @@ API void array(long n)
 	use(p, n);
 }
 
-/* Larger than a page, and than many. */
+/* Larger than one page, and than many pages. */
 API long large(long n)
 {
 	char text[6000];
@@ -101,7 +102,7 @@ API long cases(long n, long a)
 	return a + get(n);
 }
 
-/* Most calls return early, before anything is saved. */
+/* Most calls return early, before any register is saved. */
 API long early(long *p, long n)
 {
 	if (!p)
@@ -167,7 +168,7 @@ API long aligned(long n)
 	return v[n & 15] + get(n);
 }
 
-/* An aligned frame whose size is not known before. */
+/* An aligned frame with a size known only at run time. */
 API long aligned_array(long n, long a, long b, long c, long d, long e, long f)
 {
 	alignas(64) long v[16];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* All entries of a section of call frame information; the first byte tells which. */
+/*
+ * All entries of a section of call frame information; the first byte selects
+ * the kind of section.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -25,7 +28,7 @@ static void check_rows(const struct call_frame *frame)
 	CHECK(frame->start <= frame->end);
 	if (!size_bytes)
 		return;
-	/* From the middle on, so that some is left out at both ends. */
+	/* Start and end inside the section, so that code is excluded at both ends. */
 	window.start += size_bytes / 4;
 	window.end = window.start +
 		     (size_bytes / 2 < UNWIND_PAGE_BYTES ? size_bytes / 2 + 1 : UNWIND_PAGE_BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A code event record: what can be decoded is encoded and decoded again, and must
- * then be the same.
+ * A code event record: an input that decodes is encoded and decoded again,
+ * which must give the same event.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static bool same_string(const struct code_string *a, const struct code_string *b
 	       (!a->size_bytes || !memcmp(a->bytes, b->bytes, a->size_bytes));
 }
 
-/* What is left has no padding. */
+/* The rest of the struct has no padding. */
 static void forget_compared(struct code_event *event)
 {
 	memset(&event->origin, 0, sizeof(event->origin));
@@ -69,7 +69,7 @@ static void encode_again(const struct code_event *event)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-	/* Exactly sized and aligned, so that a read past the end is seen. */
+	/* The copy has exactly its size, so that sanitizers detect reads beyond it. */
 	struct jitbpf_code_event *record = malloc(size_bytes ? size_bytes : 1);
 	struct code_event event;
 	int err;

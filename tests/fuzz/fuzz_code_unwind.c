@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Machine code that may be anything; its first byte says with which frame it is entered. */
+/* Arbitrary machine code; the first byte selects the frame at its entry. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Debug info, from the sections to the frames at addresses in and around what it covers. */
+/* Debug info, from the sections to the frames at addresses in and around its ranges. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,10 @@ static int open_same(void *blob, const struct module *module, const char *path, 
 	return 0;
 }
 
-/* Its own alternate, .dwo file and package: references go back and forth. */
+/*
+ * The input is its own alternate file, .dwo file and package, so references can
+ * go back and forth.
+ */
 static void set_others(struct debug_info *info, struct blob *blob)
 {
 	static const struct module module = {.path = "/fuzz"};

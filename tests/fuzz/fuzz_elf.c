@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* All that is asked of an ELF file, from its headers to the name at an offset. */
+/* All uses of an ELF file, from its headers to the symbol at an offset. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A shim's journal, read in pieces whose size the input says: header, entries, their fields. */
+/* A shim's journal, read in pieces of sizes that the input selects: header, entries, fields. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static uint64_t read_entry(const struct jit_journal_entry *entry, const uint8_t 
 	return sum + event.line_count;
 }
 
-/* Take what there is of entries in one piece. Returns how many bytes that was, or -EBADMSG. */
+/* Read the entries of one piece. Returns the number of bytes read, or -EBADMSG. */
 static int64_t read_piece(const uint8_t *from, size_t size_bytes, volatile uint64_t *sum)
 {
 	uint8_t *exact = malloc(size_bytes ? size_bytes : 1);

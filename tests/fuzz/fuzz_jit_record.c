@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * JIT records as a hostile process would send them: parts to records, records to
- * a code map, then what is found there. The input is a sequence of steps, each a
- * thread (1 byte), a length (2 bytes) and as many bytes of a part. Of the threads
- * the highest stand for what else happens to a process.
+ * JIT records of a hostile process: from parts to records, from records to a
+ * code map, and look-ups in it. The input is a sequence of steps: a thread (1
+ * byte), a length (2 bytes), and a part of that many bytes. The highest thread
+ * numbers are other events of a process.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum step {
 	STEP_EXEC = 0xfe,
 	STEP_FORGET = 0xfd,
 	STEP_EXIT = 0xfc,
-	STEP_GAP = 0xfb, /* its bytes: the numbers of what lives, 8 bytes each */
+	STEP_GAP = 0xfb, /* its bytes: sequence numbers of live events, 8 bytes each */
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
@@ -39,7 +39,7 @@ static void require(bool condition)
 		abort();
 }
 
-/* Read all of a region, and check what holds for every one. */
+/* Read all of a region, and check its invariants. */
 static void read_region(struct fuzzed *fuzzed, uint64_t address, uint64_t time_ns)
 {
 	const struct code_region *region = code_map_find(fuzzed->code, address, time_ns);
@@ -64,7 +64,7 @@ static void read_region(struct fuzzed *fuzzed, uint64_t address, uint64_t time_n
 
 static void take_part(struct fuzzed *fuzzed, uint32_t tid, const void *part, size_t part_bytes)
 {
-	/* Exactly sized and nowhere else, so that a read past the end is seen. */
+	/* The copy has exactly its size, so that sanitizers detect reads beyond it. */
 	void *exact = malloc(part_bytes ? part_bytes : 1);
 	struct jit_event event;
 	bool complete = false;
@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	require(!code_map_create(&small_budget, &fuzzed.next_number, &fuzzed.code));
 	while (!cursor_read(&c, &tid, sizeof(tid)) &&
 	       !cursor_read(&c, &part_bytes, sizeof(part_bytes))) {
-		/* The last one may be longer than the input: take what there is. */
+		/* The last part may exceed the input: truncate it. */
 		if (part_bytes > cursor_left(&c))
 			part_bytes = (uint16_t)cursor_left(&c);
 		require(!cursor_take(&c, part_bytes, &part));

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		char path[64];
 		size_t length;
 
-		/* Each line is passed over, be it good or bad. */
+		/* Each line is consumed, valid or not. */
 		if (cursor_left(&text) >= before)
 			abort();
 		before = cursor_left(&text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Records one behind another, as a source would hand them over: each that
- * passes the check is read as its type allows, and applied to a process table.
+ * A sequence of records as from a source. Each record that passes the check is
+ * read according to its type, and applied to a process table.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void require(bool condition)
 		abort();
 }
 
-/* What stands behind the frames, as far as flags say that it is there. */
+/* Read the optional parts after the frames. */
 static void read_behind(struct fuzzed *fuzzed, const struct jitbpf_sample *sample)
 {
 	const uint64_t *behind =
@@ -69,7 +69,7 @@ static void take_sample(struct fuzzed *fuzzed, const struct jitbpf_sample *sampl
 	fuzzed->sink += strlen(sample->comm);
 }
 
-/* One in one part; putting parts together is another target's. */
+/* Read a record in one part; assembly of parts has a target of its own. */
 static void take_jit(struct fuzzed *fuzzed, const struct jitbpf_jit *jit)
 {
 	struct jitbpf_jit_header header;
@@ -86,7 +86,7 @@ static void take_jit(struct fuzzed *fuzzed, const struct jitbpf_jit *jit)
 				    jit->h.time_ns, header.time_ns));
 }
 
-/* All of a copy is less than its budget, and in its code. */
+/* A copy is within its budget and inside its code. */
 static void take_code(struct fuzzed *fuzzed, const struct jitbpf_code *code)
 {
 	size_t data_bytes = code->h.size_bytes - sizeof(*code);
@@ -168,7 +168,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		size_t used = 0;
 		int err;
 
-		/* Exactly sized and aligned, so that a read past the end is seen. */
+		/*
+		 * The copy has exactly its size and alignment, so that
+		 * sanitizers detect reads beyond it.
+		 */
 		require(exact);
 		memcpy(exact, data + size_bytes - left, left);
 		err = record_check(exact, left);

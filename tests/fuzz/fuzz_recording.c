@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A recording: everything is read, and the names looked up. The checksums of
- * the input are put right first, so that what lies behind them is reached.
+ * A recording: everything is read, and the names are looked up. The checksums
+ * of the input are corrected first, so that the contents are reached.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static void correct_checksums(uint8_t *bytes, size_t size)
 	}
 }
 
-/* Take a FRAMES chunk, from memory of just its size, and find it again. */
+/* Add a FRAMES chunk, from memory of exactly its size, and find it again. */
 static void take_frames(struct recorded_frames *recorded, const struct jitbpf_record *record)
 {
 	struct jitbpf_frames_chunk *chunk = malloc(record->size_bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Unwind rows of a file: whatever it says, pages are whole and in order. */
+/* Unwind rows of a file: for any input, pages are complete and sorted. */
 #include <stdint.h>
 #include <stdlib.h>
 

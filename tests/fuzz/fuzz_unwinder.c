@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unwinder as hostile processes would have it: stacks, mappings and code that come and go in
- * any order, and rows that say anything. Whatever is published stays as it was until it is
- * withdrawn, and stacks are finished within bounds. The input is a sequence of steps, see
- * take_step().
+ * The unwinder with hostile processes: arbitrary stacks, mappings and code in
+ * any order, and arbitrary rows. Published data must not change until they are
+ * withdrawn, and stacks are completed within bounds. The input is a sequence of
+ * steps, see take_step().
  */
 #include <linux/mman.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 #define ROW_COUNT     128
 #define MAPPING_COUNT 64
 #define PIDS	      4
-#define UNIT	      0x4000ull /* of addresses */
+#define UNIT	      0x4000ull /* granularity of addresses */
 #define STACK	      0x7ff000000000ull
 
 enum step {
@@ -34,15 +34,15 @@ enum step {
 	STEP_COLLECT,
 	STEP_PUBLISH,
 	STEP_ALL_CODE,
-	STEP_WITHDRAWN, /* by the programs */
-	STEP_COPY,	/* of code */
+	STEP_WITHDRAWN, /* a BPF program removes a page */
+	STEP_COPY,	/* a copy of code */
 	STEP_COUNT
 };
 
 struct shadow_page {
 	struct unwind_page_key key;
 	struct unwind_page page;
-	struct unwind_row *rows; /* as they were published */
+	struct unwind_row *rows; /* copies as of publishing */
 };
 
 struct fuzzed {
@@ -57,7 +57,7 @@ struct fuzzed {
 	VEC(struct shadow_page) pages;
 	struct {
 		struct unwind_process process;
-		struct unwind_mapping *mappings; /* NULL: not published */
+		struct unwind_mapping *mappings; /* NULL if not published */
 	} published[PIDS];
 	VEC(struct unwind_request) requests;
 };
@@ -80,7 +80,7 @@ static void *copy_of(const void *bytes, size_t size_bytes)
 	return copy;
 }
 
-/* 0 at the input's end. */
+/* Returns the next byte of the input; 0 at its end. */
 static uint8_t byte(struct fuzzed *f)
 {
 	uint8_t value = 0;
@@ -248,7 +248,7 @@ static void map_at(struct fuzzed *f, struct process *process, uint8_t kind, uint
 	static const char *const paths[] = {"//anon", "/a", "/b", "/memfd:c"};
 	struct {
 		struct jitbpf_mapping mapping;
-		char path[16]; /* begins where mapping.path does */
+		char path[16]; /* starts where mapping.path does */
 	} made = {.mapping = {
 			  .h = {.type = JITBPF_MAPPING, .time_ns = f->now_ns},
 			  .pid = process->pid,
@@ -276,7 +276,7 @@ static void map(struct fuzzed *f)
 	map_at(f, process, kind, address, kind & 8 ? word(f) : 0);
 }
 
-/* Each process has some of all kinds to begin with. */
+/* Map some memory of each kind in each process. */
 static void map_all(struct fuzzed *f)
 {
 	struct process *process;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Runs a fuzz target over the files of a folder, without libFuzzer. */
+/* Runs a fuzz target over the files of a directory, without libFuzzer. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int replay(const char *path)
 	data = malloc(st.st_size + 1);
 	if (!data || fread(data, 1, st.st_size, f) != (size_t)st.st_size)
 		return -1;
-	/* Exactly sized, so that a read past the end is seen. */
+	/* The buffer has exactly the file's size, so that sanitizers detect reads beyond it. */
 	uint8_t *exact = realloc(data, st.st_size ? st.st_size : 1);
 
 	if (exact)

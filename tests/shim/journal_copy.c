@@ -68,7 +68,7 @@ static bool parse(struct journal_copy *copy)
 	return true;
 }
 
-/* The next mapping of a journal from maps; false: no more. */
+/* Find the next journal mapping in maps. Returns false if there are no more. */
 static bool next_mapping(FILE *maps, uint64_t *ret_start, uint64_t *ret_end)
 {
 	char line[4096];
@@ -97,7 +97,7 @@ bool journal_copy_own(struct journal_copy *ret)
 		ret->bytes = malloc(ret->size_bytes);
 		if (!ret->bytes)
 			return false;
-		/* No more than has memory behind it. */
+		/* Only the used part has memory behind it. */
 		memcpy(ret->bytes, header, header->used_bytes);
 		return parse(ret);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Payloads, and what is to become of them. */
+/* Payloads, and the records expected for them. */
 #ifndef JITBPF_TESTS_RECORD_EXPECT_H
 #define JITBPF_TESTS_RECORD_EXPECT_H
 
@@ -9,13 +9,13 @@
 #include "tests/shim/shim_fixture.h"
 #include "uapi/jit_record.h"
 
-/* Calls notify(event, data); the call returns to caller_mark. */
+/* Call notify(event, data) with the return address caller_mark. */
 unsigned int call_from_mark(unsigned int event, const void *data, const void *notify);
 extern const char caller_mark[];
 
 /*
- * Send the event and expect one record: this header, but for what is the shim's
- * to fill in, and this field stream, which is freed.
+ * Send the event and expect one record with this header, except for what the
+ * shim fills in, and this field stream, which is freed.
  */
 void expect_record(const struct shim *shim, unsigned int event, const void *data,
 		   struct jitbpf_jit_header header, struct bytes *fields);
@@ -23,8 +23,8 @@ void expect_record(const struct shim *shim, unsigned int event, const void *data
 struct jitbpf_jit_header method_header(uint32_t id, uint64_t address, uint32_t size_bytes);
 
 /*
- * The prefix that all loads share, without lines; the rest of the payload is
- * filled with what must not be read.
+ * Write the prefix that all loads share, without lines. The rest of the payload
+ * is filled with bytes that must not be read.
  */
 void put_prefix(uint8_t *payload, size_t size, const char *name);
 

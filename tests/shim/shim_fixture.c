@@ -29,7 +29,7 @@ static struct {
 	struct by_sequence {
 		uint64_t sequence;
 		size_t index;
-	} * sorted; /* the first sorted_count hits, each record's in their order */
+	} * sorted; /* the first sorted_count hits, sorted by record and part */
 	size_t sorted_count;
 } recorder;
 
@@ -59,7 +59,7 @@ void shim_open(struct shim *shim)
 	assert_int_equal(usdt_site_find((void *)shim->notify, "jitbpf", "event", &shim->site), 0);
 }
 
-/* Signal-safe, and without a lock: that would hide what it is there to find. */
+/* Signal-safe and lock-free: a lock would hide the races that the test looks for. */
 static uint8_t *heap_take(size_t size_bytes)
 {
 	size_t at = atomic_fetch_add(&recorder.heap_used, size_bytes);
@@ -131,7 +131,7 @@ const struct hit *hit_at(size_t index)
 	return &recorder.hits[index];
 }
 
-/* One hit against the record so far. */
+/* Check a hit against the previous parts of its record. */
 static bool part_fits(const struct hit *hit, const struct jitbpf_jit_header *first,
 		      uint32_t first_tid, uint16_t part)
 {
@@ -159,7 +159,7 @@ static int by_sequence_compare(const void *a, const void *b)
 	return x->index < y->index ? -1 : 1;
 }
 
-/* Where the record's hits begin among the sorted ones. */
+/* Returns the index of the record's first hit among the sorted ones. */
 static size_t sorted_find(uint64_t sequence)
 {
 	size_t low = 0, high = recorder.hit_count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The shim as an engine sees it, and its records as BPF sees them, without a
- * kernel's help: the probe site is overwritten in memory with a jump to a
- * recorder, and the semaphore raised by hand.
+ * The shim from an engine's view, and its records from the view of BPF, without
+ * the kernel: the probe site is patched with a jump to a recorder, and the
+ * semaphore is incremented by hand.
  */
 #ifndef JITBPF_TESTS_SHIM_FIXTURE_H
 #define JITBPF_TESTS_SHIM_FIXTURE_H
@@ -24,40 +24,40 @@ struct shim {
 	struct usdt_site site;
 };
 
-/* Load the library that $JITBPF_SHIM names; fails the test where it cannot. */
+/* Load the library in $JITBPF_SHIM. The test fails if that is not possible. */
 void shim_open(struct shim *shim);
 
-/* From now on every hit of the probe is recorded, on all threads. */
+/* Record every hit of the probe from now on, on all threads. */
 void shim_listen(struct shim *shim);
 
-/* One hit of the probe: its arguments, and a copy of what they pointed at. */
+/* A hit of the probe: its arguments, and a copy of the memory they point at. */
 struct hit {
 	const uint8_t *bytes;
 	uint64_t size_bytes;
 	uint64_t sequence;
 	uint32_t event;
-	uint32_t tid; /* who really made it */
+	uint32_t tid; /* the thread that made the hit */
 };
 
-/* Called inside each hit while it is set; may call NotifyEvent. */
+/* If set, called inside each hit. May call NotifyEvent. */
 extern void (*volatile shim_on_hit)(const struct hit *hit);
 
-/* Forget all hits; hits go on being recorded. */
+/* Drop all recorded hits; recording continues. */
 void hits_clear(void);
 size_t hits_count(void);
 const struct hit *hit_at(size_t index);
 
-/* A record put together from its hits; the fields stay until hits_clear(). */
+/* A record assembled from its hits. The fields are valid until hits_clear(). */
 struct whole_record {
-	struct jitbpf_jit_header header; /* of its first part */
+	struct jitbpf_jit_header header; /* of the first part */
 	const uint8_t *fields;
 	size_t field_bytes;
 };
 
 /*
- * Put together the record of that sequence number. Checks on the way that its
- * hits are of one thread, in order and complete, all but the last full, and
- * every header the first one's but for size and part.
+ * Assemble the record of a sequence number. Checks that its hits are of one
+ * thread, in order and complete, that all parts but the last are full, and that
+ * headers differ only in size and part.
  */
 bool record_of(uint64_t sequence, struct whole_record *ret);
 
@@ -71,12 +71,12 @@ void bytes_put(struct bytes *bytes, const void *data, size_t size);
 void bytes_put_field(struct bytes *bytes, uint32_t type, const void *data, size_t size);
 void bytes_free(struct bytes *bytes);
 
-/* Store little-endian at an offset. */
+/* Store a little-endian value at an offset. */
 void put_u32(void *payload, size_t offset, uint32_t value);
 void put_u64(void *payload, size_t offset, uint64_t value);
 void put_pointer(void *payload, size_t offset, const void *value);
 
-/* size bytes that end just before a page which cannot be read. */
+/* Returns size bytes that end before an unreadable page. */
 uint8_t *at_edge_of_memory(size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Threads, forks and signals, all of them in the middle of events. */
+/* Threads, forks and signals in the middle of events. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -32,8 +32,8 @@ static int forget(void **state)
 }
 
 /*
- * An event whose every byte follows from its number, so that bytes from another
- * one show. One in four is of several parts.
+ * An event whose bytes all depend on its number, so that bytes of another event
+ * are detected. One in four events has several parts.
  */
 static size_t name_size_of(uint32_t number)
 {
@@ -68,7 +68,7 @@ static bool is_numbered(const struct whole_record *record)
 	return true;
 }
 
-/* The sequence number that the next record will have. */
+/* Returns the sequence number of the next record. */
 static uint64_t next_sequence(void)
 {
 	uint64_t next;
@@ -80,9 +80,9 @@ static uint64_t next_sequence(void)
 }
 
 /*
- * Expect that the hits are the records first .. first + count - 1 and nothing
- * else, whole, each of the thread that sent it, and the numbers 0 .. count - 1
- * each once among them.
+ * Expect that the hits are exactly the records first .. first + count - 1,
+ * complete, each of the thread that sent it, and that the numbers 0 .. count -
+ * 1 occur once each.
  */
 static void expect_numbered(uint64_t first, size_t count)
 {
@@ -122,7 +122,7 @@ static void test_threads_at_once(void **state)
 	expect_numbered(first, THREADS * EVENTS_PER_THREAD);
 }
 
-/* Whether the last hit is of this thread and this sequence number. */
+/* Returns true if the last hit has this thread and this sequence number. */
 static bool last_hit_is(uint64_t sequence)
 {
 	const struct hit *hit = hit_at(hits_count() - 1);
@@ -133,7 +133,7 @@ static bool last_hit_is(uint64_t sequence)
 	       header.tid == (uint32_t)gettid();
 }
 
-/* In a child: its own numbers from 0, its own tid; and the same in its child. */
+/* A child has sequence numbers from 0 and its own tid; so has its child. */
 static int child_main(unsigned int generation)
 {
 	int status;
@@ -157,7 +157,7 @@ static int child_main(unsigned int generation)
 
 static void *fork_main(void *argument)
 {
-	uint64_t next = next_sequence(); /* caches this thread's tid as well */
+	uint64_t next = next_sequence(); /* also caches this thread's tid */
 	pid_t pid = fork();
 	int status = -1;
 
@@ -199,7 +199,7 @@ static void raise_once(const struct hit *hit)
 	raise(SIGUSR1);
 }
 
-/* The inner event, of several parts itself, comes between the outer one's parts. */
+/* The inner event, which has several parts, comes between the parts of the outer one. */
 static void test_signal_between_the_parts_of_an_event(void **state)
 {
 	uint64_t first = next_sequence();
@@ -230,7 +230,7 @@ static void on_timer(int signal)
 	send_numbered(__atomic_fetch_add(&next_number, 1, __ATOMIC_RELAXED));
 }
 
-/* Signals wherever they fall, until enough have. */
+/* Signals at random instructions, until there were enough. */
 static void test_signals_anywhere(void **state)
 {
 	struct itimerval every = {.it_interval.tv_usec = 100, .it_value.tv_usec = 100};

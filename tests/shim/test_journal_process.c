@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The journal and what happens to processes: threads, signals, forks, exec, death. */
+/* The journal and events of processes: threads, signals, forks, exec, exit. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@
 
 static struct shim shim;
 
-/* In a child: says where, and ends. */
+/* In a child: print the location and exit. */
 #define MUST(condition)                                                                            \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
@@ -50,7 +50,7 @@ static int status_of(pid_t pid)
 	return status;
 }
 
-/* Each test has a process of its own, so that its first event makes a journal. */
+/* Each test has a process of its own, whose first event creates a journal. */
 static void run_in_child(void (*child)(void))
 {
 	pid_t pid = fork();
@@ -62,7 +62,7 @@ static void run_in_child(void (*child)(void))
 	assert_int_equal(status_of(pid), 0);
 }
 
-/* An event whose every byte follows from its number. */
+/* An event whose bytes all depend on its number. */
 static void send_numbered(uint32_t number)
 {
 	char name[200];
@@ -143,7 +143,7 @@ static void test_threads_use_it_for_the_first_time_at_once(void **state)
 
 /* --- signals in the middle of an append ----------------------------------------- */
 
-static uint8_t *lines; /* a page that cannot be read at first */
+static uint8_t *lines; /* a page that is unreadable at first */
 static void (*on_fault)(void);
 
 static void handle_fault(int signal)
@@ -152,7 +152,7 @@ static void handle_fault(int signal)
 	on_fault();
 }
 
-/* The line table is looked at within the append only: with the lock held. */
+/* The line table is read inside the append, with the lock held. */
 static void send_that_faults(void (*then)(void))
 {
 	uint8_t payload[64] = {0};
@@ -175,7 +175,7 @@ static void child_signal(void)
 	shim_listen(&shim);
 	send_that_faults(send_shutdown);
 	send_shutdown();
-	MUST(hits_count() == 3); /* all are probed */
+	MUST(hits_count() == 3); /* all events hit the probe */
 	MUST(journal_copy_own(&copy) && copy.count == 2);
 	MUST(copy.entries[0].header.event == 13 && copy.entries[1].header.sequence == 2);
 	MUST(copy.header.left_out == 1 && copy.header.left_out_last == 1);
@@ -265,7 +265,7 @@ static void grandchild(uint32_t parent, uint64_t parent_sequence)
 {
 	struct journal_copy copy;
 
-	MUST(journal_copy_own(&copy) && !copy.bytes); /* none without an event */
+	MUST(journal_copy_own(&copy) && !copy.bytes); /* no journal without an event */
 	for (uint32_t i = 0; i < 3; i++)
 		send_numbered(i);
 	MUST(journal_copy_own(&copy) && copy.count == 3);
@@ -287,7 +287,7 @@ static void child_forks(void)
 		uint32_t parent = (uint32_t)getppid();
 
 		grandchild(parent, 5);
-		pid = fork(); /* and so on */
+		pid = fork(); /* nested forks */
 		if (pid == 0) {
 			grandchild((uint32_t)getppid(), 3);
 			MUST(journal_mappings() == 3);
@@ -299,7 +299,7 @@ static void child_forks(void)
 	MUST(status_of(pid) == 0);
 	MUST(journal_copy_own(&after) && after.header.used_bytes == before.header.used_bytes);
 	MUST(memcmp(before.bytes, after.bytes, before.header.used_bytes) == 0);
-	if (vfork() == 0) { /* the same memory: the same journal */
+	if (vfork() == 0) { /* shares the memory, hence the journal */
 		send_numbered(5);
 		_exit(0);
 	}
@@ -320,7 +320,7 @@ static void *append_main(void *argument)
 	return NULL;
 }
 
-/* The lock is held by another thread at the fork, more often than not. */
+/* The lock is usually held by another thread at the fork. */
 static void child_forks_while_appending(void)
 {
 	pthread_t threads[2];
@@ -367,7 +367,7 @@ static void test_exec_leaves_nothing_behind(void **state)
 	run_in_child(child_exec);
 }
 
-/* An engine that becomes a daemon closes all that it does not know. */
+/* A daemon closes all descriptors that it does not know. */
 static void child_closes_all(void)
 {
 	struct journal_copy copy;
@@ -400,7 +400,7 @@ static void append_for_ever(void)
 		send_numbered(i);
 }
 
-/* Kill a child in the middle of what it does: an append, or a compaction. */
+/* Kill a child in the middle of an append or a compaction. */
 static void kill_one(unsigned int microseconds)
 {
 	struct journal_copy copy;

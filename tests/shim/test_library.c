@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The library as a file, and as an engine sees it with nobody attached. */
+/* The library as a file, and from the view of an engine without a profiler. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 static struct shim shim;
 
-/* What a command prints, whole. */
+/* Get the whole output of a command. */
 static void output_of(const char *command, const char *path, char *ret, size_t size)
 {
 	char line[512];
@@ -42,7 +42,7 @@ static void test_exports_the_api_and_nothing_else(void **state)
 				   "iJIT_NotifyEvent\n");
 }
 
-/* It is loaded into containers whose libc may be ten years old. */
+/* The library is loaded in containers with a libc that may be ten years old. */
 static void test_needs_no_more_than_an_old_libc(void **state)
 {
 	char text[16384];
@@ -93,13 +93,13 @@ static void test_method_ids_start_at_1000(void **state)
 	assert_int_equal(shim.new_method_id(), 1001);
 }
 
-/* With nobody attached and no journal no payload is looked at: none of these can be read. */
+/* Without a profiler and a journal no payload is read: all of these are unreadable. */
 static void test_unheard_events_touch_nothing(void **state)
 {
 	uint32_t id = 1;
 
 	assert_int_equal(setenv("JITBPF_JOURNAL_MB", "0", 1), 0);
-	assert_int_equal(shim.notify(14, &id), 1); /* finds that there is to be no journal */
+	assert_int_equal(shim.notify(14, &id), 1); /* finds that there will be no journal */
 	for (unsigned int event = 0; event <= 40; event++) {
 		assert_int_equal(shim.notify(event, NULL), 1);
 		assert_int_equal(shim.notify(event, (void *)1), 1);

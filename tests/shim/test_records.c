@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every byte of what an event becomes. Payloads are written by offset, as
- * engines lay them out, and not through the shim's own structs.
+ * All bytes of the records of events. Payloads are written by offset, in the
+ * engines' layout, without the shim's structs.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,7 +89,7 @@ static void test_null_and_empty_leave_no_field(void **state)
 	put_pointer(payload, 48, "");
 	put_pointer(payload, 56, NULL);
 	expect_record(&shim, 13, payload, PREFIX_HEADER, &fields);
-	put_u32(payload, 28, 1000); /* lines without a table */
+	put_u32(payload, 28, 1000); /* a count without a table */
 	put_pointer(payload, 32, NULL);
 	expect_record(&shim, 13, payload, PREFIX_HEADER, &fields);
 }
@@ -115,7 +115,7 @@ static void test_inline_load(void **state)
 	expect_record(&shim, 16, payload, header, &fields);
 }
 
-/* What follows the size is not looked at: the name here points nowhere. */
+/* Fields after the size are not read: the name pointer is invalid. */
 static void test_update_is_id_address_and_size(void **state)
 {
 	uint8_t *payload = at_edge_of_memory(64);
@@ -188,7 +188,7 @@ static void test_impossible_event_number_does_not_pass_for_a_load(void **state)
 	assert_int_equal(hit_at(0)->event, UINT16_MAX);
 }
 
-/* Names around the sizes at which a part is just full. */
+/* Names of about the size that fills a part. */
 static void test_parts_are_full_and_never_empty(void **state)
 {
 	size_t room = JITBPF_JIT_PART_MAX - sizeof(struct jitbpf_jit_header) -
@@ -235,7 +235,7 @@ static void test_long_name_and_line_table(void **state)
 	expect_record(&shim, 13, payload, PREFIX_HEADER, &fields);
 }
 
-/* A string of size bytes, its field expected in full or cut. */
+/* A string of `size` bytes, whose field is expected whole or truncated. */
 static void expect_long_string(size_t size, size_t carried, uint32_t flags)
 {
 	AUTO_FREE char *name = malloc(size + 1);
@@ -307,7 +307,7 @@ static void test_nobody_attached_makes_no_record(void **state)
 	*shim.site.semaphore = 1;
 	shim.notify(2, NULL);
 	assert_int_equal(hits_count(), 2);
-	/* It has its number all the same, and its place in the journal. */
+	/* The event still has its number, and its entry in the journal. */
 	assert_int_equal(hit_at(1)->sequence, sequence + 2);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The one event whose payload may be as short as its first four bytes. */
+/* The only event whose payload may be as short as its first four bytes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -48,7 +48,7 @@ static void test_unload_by_range(void **state)
 	put_prefix(within, sizeof(within), NULL);
 	put_u32(within, 0, 0);
 	expect_record(&shim, 14, within, method_header(0, 0x7f1234567000, 0xfffffff0), &fields);
-	/* The size is on the next page, which can be read. */
+	/* The size is on the next page, which is readable. */
 	put_prefix(across - 16, 64, NULL);
 	put_u32(across - 16, 0, 0);
 	expect_record(&shim, 14, across - 16, method_header(0, 0x7f1234567000, 0xfffffff0),
@@ -64,7 +64,7 @@ static void test_unload_of_id_0_with_nothing_behind(void **state)
 	expect_record(&shim, 14, payload, method_header(0, 0, 0), &fields);
 }
 
-/* In a child whose sandbox refuses to read memory by system call. */
+/* In a child whose sandbox forbids reading memory by system calls. */
 static int sandboxed_unload(const uint8_t *payload)
 {
 	struct sock_filter code[] = {

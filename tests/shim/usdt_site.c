@@ -40,7 +40,7 @@ static int image_read(const char *path, struct image *ret)
 	return 0;
 }
 
-/* The bytes [offset, offset + size_bytes) of the file. */
+/* Get the bytes [offset, offset + size_bytes) of the file. */
 static int image_range(const struct image *image, uint64_t offset, uint64_t size_bytes,
 		       struct cursor *ret)
 {
@@ -89,7 +89,7 @@ struct note {
 	const char *arguments;
 };
 
-/* Step over one ELF note. Returns 1 where it is a probe's, 0 where another's. */
+/* Skip an ELF note. Returns 1 if it describes a probe, else 0. */
 static int note_read(struct cursor *section, struct note *ret)
 {
 	const void *owner, *description;

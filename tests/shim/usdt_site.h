@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Finds a USDT probe of a library that is loaded in this process, by its note. */
+/* Finds a USDT probe of a loaded library by its ELF note. */
 #ifndef JITBPF_TESTS_USDT_SITE_H
 #define JITBPF_TESTS_USDT_SITE_H
 
@@ -12,8 +12,8 @@ struct usdt_site {
 };
 
 /*
- * symbol is any address inside the library. Returns 0, -ENOENT (no such probe),
- * -EBADMSG (not a file as expected) or another negative errno.
+ * symbol is an address inside the library. Returns 0, -ENOENT (no such probe),
+ * -EBADMSG (unexpected file) or another negative errno.
  */
 int usdt_site_find(const void *symbol, const char *provider, const char *name,
 		   struct usdt_site *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A second unit. */
+/* A second compilation unit. */
 #include <iterator>
 #include <set>
 #include <sstream>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * symbolize FILE <addresses: what the symbolizer knows of each address of a
- * file, written as "addr2line -a -f -i -C -e FILE" does, to be compared with it.
+ * symbolize FILE <addresses: writes what the symbolizer finds for each address
+ * of a file, in the format of "addr2line -a -f -i -C -e FILE", for comparison.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Much of the standard library for the compiler to inline: looked at, never run. */
+/* Much of the standard library for the compiler to inline. The program is never executed. */
 #include <algorithm>
 #include <functional>
 #include <map>

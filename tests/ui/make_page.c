@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writes an output of a made-up profile, for looking at and for driving a
- * browser: make_page FORMAT NODES >file. The same arguments give the same bytes.
+ * Writes an output of a synthetic profile, for viewing and for tests in a
+ * browser: make_page FORMAT NODES >file. The same arguments give the same
+ * bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +75,7 @@ static void make_places(struct made_view *m, struct random *random, struct place
 	places->unknown = made_location(m, LOCATION_UNKNOWN, 0, 2);
 }
 
-/* A stack, leaf last: a few frames are common, and so most stacks share a trunk. */
+/* A stack, leaf last. A few frames are common, so most stacks share a trunk. */
 static uint32_t make_stack(struct random *random, const struct places *p, uint32_t stack[])
 {
 	uint32_t count = 0, natives = 2 + random_below(random, 3);
@@ -129,7 +130,7 @@ static void make_nasty(struct made_view *m)
 	}
 }
 
-/* A ledger that agrees with the profile. */
+/* A ledger that matches the profile. */
 static void make_ledger(struct made_view *m)
 {
 	uint64_t taken = 0;
@@ -142,7 +143,7 @@ static void make_ledger(struct made_view *m)
 	m->ledger.processes.data[m->ledger.processes.size - 2].fate[FATE_RESOLVED] += taken;
 }
 
-/* The profile's samples one by one, each process's taken by three of its threads in turn. */
+/* Pass the samples one by one; each process's samples are from three of its threads in turn. */
 static int give_samples(struct made_view *m, const struct sink_ops *ops, struct sink *sink)
 {
 	static const uint64_t no_ips[128];
@@ -173,7 +174,7 @@ static int give_samples(struct made_view *m, const struct sink_ops *ops, struct 
 	return 0;
 }
 
-/* Names and places are the same whatever the seed: only what was sampled differs. */
+/* Names and locations do not depend on the seed; only the samples do. */
 static void make_profile(struct made_view *m, struct places *places, uint64_t seed, size_t nodes)
 {
 	struct random random = {.state = 42};
@@ -228,7 +229,7 @@ int main(int argc, char **argv)
 	AUTO_FREE struct places *places = calloc(1, sizeof(*places));
 	const char *format = argc == 3 ? argv[1] : "";
 	const struct sink_ops *ops = sink_by_name(format);
-	size_t nodes = argc == 3 ? strtoul(argv[2], NULL, 10) : 0; /* 0: nothing was sampled */
+	size_t nodes = argc == 3 ? strtoul(argv[2], NULL, 10) : 0; /* 0: no samples */
 	bool difference = !strcmp(format, "diff");
 
 	if (!(ops || difference) || !places) {

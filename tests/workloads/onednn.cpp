@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Keeps oneDNN's JIT busy: threads that make and run primitives of changing
- * shapes. With its primitive cache off, kernels are made anew all the time, many
- * on the same few addresses, and never reported as unloaded.
+ * Keeps oneDNN's JIT busy: threads that create and run primitives of changing shapes. With its
+ * primitive cache off, kernels are generated all the time, many at the same few addresses, and
+ * never reported as unloaded.
  *
  *   onednn SECONDS [THREADS [PRIMITIVES IN THE CACHE]]
  */
@@ -43,11 +43,12 @@ static void multiply(const engine &eng, stream &s, memory::dim m, memory::dim n,
 	memory ma = filled(a, eng), mb = filled(b, eng), mc = filled(c, eng);
 
 	for (int i = 0; i < times; i++)
-		primitive.execute(s, {{DNNL_ARG_SRC, ma}, {DNNL_ARG_WEIGHTS, mb}, {DNNL_ARG_DST, mc}});
+		primitive.execute(s,
+				  {{DNNL_ARG_SRC, ma}, {DNNL_ARG_WEIGHTS, mb}, {DNNL_ARG_DST, mc}});
 	s.wait();
 }
 
-/* When there has been enough: the process takes as much CPU time, too. */
+/* The end of the run: by time, and by the CPU time of the process. */
 struct end {
 	std::chrono::steady_clock::time_point time;
 	double cpu_seconds;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two engines in one process, each with ids from 1: functions that xbyak makes, again
- * and again at the same addresses under new names, and kernels of oneDNN. Both make
- * about as many, so that what has the same ids is there at the same time.
+ * Two engines in one process, each with ids from 1: functions that xbyak generates repeatedly
+ * at the same addresses under new names, and kernels of oneDNN. Both make about equal numbers
+ * of methods, so that equal ids are live at the same time.
  *
  *   xbyak SECONDS
  *
- * Tells of each function of xbyak, before it runs first: when (CLOCK_MONOTONIC, ns),
- * from where to where, and its name.
+ * Prints for each function of xbyak, before its first run: the time (CLOCK_MONOTONIC, ns), the
+ * address range and the name.
  */
 #define XBYAK_USE_VTUNE
 #include <chrono>
@@ -22,7 +22,7 @@
 using namespace dnnl;
 
 static const int count = 400;  /* functions at a time */
-static const int rounds = 100; /* with them */
+static const int rounds = 100; /* runs of each */
 static const size_t function_bytes = 256;
 
 static unsigned long long now_ns()
@@ -33,7 +33,7 @@ static unsigned long long now_ns()
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-/* Functions that count down their argument, in one buffer, that can be written anew. */
+/* Functions that count down their argument, in one buffer that is rewritten. */
 class Counters : Xbyak::CodeGenerator
 {
       public:
@@ -49,7 +49,10 @@ class Counters : Xbyak::CodeGenerator
 			size_t start = getSize();
 			char name[64];
 
-			/* Not where the one before stood: what is old reaches into two. */
+			/*
+			 * At other offsets than before, so that a new function overlaps
+			 * two old ones.
+			 */
 			nop((generation + i) % 3 * 16 + 1, false);
 			align(16, false);
 			Xbyak::Label again;
@@ -76,7 +79,7 @@ class Counters : Xbyak::CodeGenerator
 	const uint8_t *functions[count];
 };
 
-/* Always new kernels: its cache is off. */
+/* New kernels each time: the cache is off. */
 static void multiply(const engine &eng, stream &s, memory::dim size)
 {
 	memory::desc desc({size, size}, memory::data_type::f32, memory::format_tag::ab);
@@ -94,7 +97,7 @@ static void multiply(const engine &eng, stream &s, memory::dim size)
 
 int main(int argc, char **argv)
 {
-	double seconds = argc > 1 ? atof(argv[1]) : 3; /* and as much CPU time */
+	double seconds = argc > 1 ? atof(argv[1]) : 3; /* also CPU seconds */
 	auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
 	engine eng(engine::kind::cpu, 0);
 	stream s(eng);
@@ -102,7 +105,8 @@ int main(int argc, char **argv)
 
 	set_primitive_cache_capacity(0);
 	for (int i = 0; std::chrono::steady_clock::now() < end ||
-			(double)std::clock() / CLOCKS_PER_SEC < seconds; i++) {
+			(double)std::clock() / CLOCKS_PER_SEC < seconds;
+	     i++) {
 		if (i % rounds == 0)
 			counters.write(i / rounds);
 		counters.run(i * 7);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The last part of a path, which points into it; a path without a slash as it is. */
+/* Returns the last component of a path, as a pointer into it; all of a path without a slash. */
 static inline const char *path_file(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -12,7 +12,7 @@ static inline const char *path_file(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The length of a path's folder, without the slash behind it; 0: the root, or no slash. */
+/* Returns the length of a path's directory, without the slash after it; 0 for "/x" and "x". */
 static inline int path_folder_bytes(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What jitbpf knows about particular JIT engines: one file per engine, which fills a struct
- * engine. No other stage names an engine. All of it is constant data and pure functions, which
- * any thread may use.
+ * Knowledge about particular JIT engines: one file per engine, which fills a
+ * struct engine. No other stage names an engine. Constant data and pure
+ * functions only, so it is thread-safe.
  */
 #ifndef JITBPF_ENGINES_ENGINES_H
 #define JITBPF_ENGINES_ENGINES_H
@@ -18,9 +18,9 @@ enum engine_setting_rule {
 };
 
 enum engine_setting_kind {
-	ENGINE_SETTING_TEXT,   /* the value is text */
-	ENGINE_SETTING_SHIM,   /* the value is the path of libjitbpf.so; text is NULL */
-	ENGINE_SETTING_FOLDER, /* the value is the folder of that name beside libjitbpf.so */
+	ENGINE_SETTING_TEXT,   /* the text itself */
+	ENGINE_SETTING_SHIM,   /* the path of libjitbpf.so; text is NULL */
+	ENGINE_SETTING_FOLDER, /* the directory of that name beside libjitbpf.so */
 };
 
 /* An environment variable that makes an engine publish its code, and changes nothing else. */
@@ -28,6 +28,7 @@ struct engine_setting {
 	const char *name;
 	enum engine_setting_rule rule;
 	enum engine_setting_kind kind;
+	/* An environment variable that makes an engine publish its code, without other effects. */
 	const char *text;
 };
 
@@ -45,11 +46,12 @@ struct engine {
 	bool (*is_plugin)(const char *file);
 	const char *entry_symbol; /* the interpreter's function, in the host */
 
-	/* Length of the text that the engine puts before a mangled name; 0: none. */
+	/* Length of the text that the engine prepends to a mangled name; 0 if there is none. */
 	size_t (*name_prefix_bytes)(const char *name);
 	/*
-	 * Rewrite a demangled name of this engine as its users write it, in place. The name is
-	 * this engine's if it had its prefix, or else by its looks; another name stays as it is.
+	 * Rewrite a demangled name of this engine in place, as its users write
+	 * it. A name is this engine's if it had its prefix, or else if it looks
+	 * like one; other names are unchanged.
 	 */
 	void (*respell)(char *name, bool had_prefix);
 
@@ -60,17 +62,17 @@ struct engine {
 extern const struct engine engine_jitapi, engine_julia, engine_llvm, engine_numba, engine_opencl,
 	engine_php, engine_spidermonkey;
 
-/* The engine at an index of the table; NULL past the last one. */
+/* Returns the engine at an index of the table; NULL after the last one. */
 const struct engine *engine_at(size_t index);
 
-/* The engine that has the file at `path` as its host or its plug-in. NULL: none. */
+/* Returns the engine whose host or plug-in is the file at `path`, or NULL. */
 const struct engine *engine_of_host(const char *path);
 const struct engine *engine_of_plugin(const char *path);
 
-/* name_prefix_bytes() of the first engine that finds a prefix; 0: none. */
+/* Returns name_prefix_bytes() of the first engine that finds a prefix; 0 if none does. */
 size_t engine_name_prefix_bytes(const char *name);
 
-/* respell() of all engines. */
+/* Calls respell() of all engines. */
 void engine_respell(char *name, bool had_prefix);
 
 #endif

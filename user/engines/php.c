@@ -18,7 +18,7 @@ static bool is_host(const char *file)
 	return strstr(file, "php") && !strstr(file, ".so");
 }
 
-/* Until PHP 8.5, which has it built in. */
+/* opcache is a separate library before PHP 8.5. */
 static bool is_plugin(const char *file)
 {
 	return begins_with(file, "opcache.so");
@@ -26,8 +26,8 @@ static bool is_plugin(const char *file)
 
 static const struct engine_setting settings[] = {
 	/*
-	 * An ini file there sets opcache.jit_debug. The empty entry before the appended one
-	 * stands for PHP's own folder.
+	 * An ini file in the directory sets opcache.jit_debug. The empty entry
+	 * before it stands for PHP's own directory.
 	 */
 	{"PHP_INI_SCAN_DIR", ENGINE_SETTING_APPENDS, ENGINE_SETTING_FOLDER, "php"},
 };

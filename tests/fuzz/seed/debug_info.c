@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The program of the corpus debug_info: few functions, inlined into each other.
+ * The program of the corpus debug_info: a few functions, inlined into each
+ * other.
  *   gcc|clang -O2 -g -gdwarf-4|5 -nostdlib -static -Wl,--build-id=none -Wl,-z,noseparate-code
  */
 static inline __attribute__((always_inline)) int inner(int x)

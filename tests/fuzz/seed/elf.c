@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writes the made seeds of fuzz_elf into a folder. To be run by hand:
+ * Writes generated seeds of fuzz_elf into a directory. To be run by hand:
  *   gcc -std=gnu11 -D_GNU_SOURCE -I. -Iuser tests/fuzz/seed/elf.c -o build/seed &&
  *       build/seed tests/fuzz/corpus/elf
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writes the seeds of fuzz_recording into a folder. To be run by hand where the
- * format has changed:
+ * Writes the seeds of fuzz_recording into a directory. To be run by hand after
+ * a change of the format:
  *   make core && gcc -std=gnu11 -D_GNU_SOURCE -I. -Iuser tests/fuzz/seed/recording.c \
  *       build/libcore.a -liberty -lz -o build/seed && build/seed tests/fuzz/corpus/recording
  */
@@ -19,7 +19,7 @@ static void save(const char *folder, const char *name, const char *bytes, size_t
 	small_require(f && fwrite(bytes, 1, size, f) == size && !fclose(f));
 }
 
-/* Where the nth chunk of a type begins. */
+/* Returns the offset of the nth chunk of a type. */
 static size_t chunk_at(const char *bytes, size_t size, uint16_t type, int n)
 {
 	struct jitbpf_record header;
@@ -33,7 +33,7 @@ static size_t chunk_at(const char *bytes, size_t size, uint16_t type, int n)
 	abort();
 }
 
-/* The same with a few bytes of one chunk replaced. */
+/* Save a copy with a few bytes of one chunk replaced. */
 static void save_changed(const char *folder, const char *name, char *bytes, size_t size, size_t at,
 			 const char *change, size_t change_bytes)
 {

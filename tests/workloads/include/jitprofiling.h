@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What xbyak wants of the JIT Profiling API, under the API's own names: an engine's
- * copy of the loader, which finds the collector and counts ids from 1, as all do.
+ * The part of the JIT Profiling API that xbyak uses: an engine's copy of the
+ * loader, which finds the collector and numbers methods from 1.
  */
 #ifndef JITBPF_WORKLOADS_JITPROFILING_H
 #define JITBPF_WORKLOADS_JITPROFILING_H
