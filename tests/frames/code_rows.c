@@ -13,6 +13,7 @@
 #include "agent/files/file_blob.h"
 #include "base/scope.h"
 #include "decode/x86/code_step.h"
+#include "decode/x86/code_unwind.h"
 #include "decode/elf/elf_file.h"
 #include "decode/cfi/unwind_file.h"
 

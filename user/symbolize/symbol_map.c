@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/search.h"
 #include "base/sort_keys.h"
 #include "base/vec.h"
 
@@ -235,19 +236,12 @@ void symbol_map_deinit(struct symbol_map *map)
 bool symbol_map_find(const struct symbol_map *map, uint64_t address, uint32_t *ret_id,
 		     uint64_t *ret_offset)
 {
-	size_t low = 0, high = map->count;
+	const struct symbol_range *ranges = map->ranges;
+	size_t after = partition_point(0, map->count, i, ranges[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || map->ranges[low - 1].id == NONE)
+	if (!after || ranges[after - 1].id == NONE)
 		return false;
-	*ret_id = map->ranges[low - 1].id;
-	*ret_offset = address - map->ranges[map->ranges[low - 1].first].start;
+	*ret_id = ranges[after - 1].id;
+	*ret_offset = address - ranges[ranges[after - 1].first].start;
 	return true;
 }

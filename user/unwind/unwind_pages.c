@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/search.h"
 
 /* Together less than UNWIND_PAGES_MAX, the size of the kernel's table. */
 #define FILE_PAGES_MAX (UNWIND_PAGES_MAX / 4 * 3)
@@ -191,12 +192,6 @@ struct unwind_row unwind_pages_row(const struct unwind_pages *pages,
 				   const struct unwind_page_slot *slot, uint16_t pc)
 {
 	const struct unwind_row *rows = pages->tables->rows + slot->page.first;
-	uint32_t low = 0, count = slot->page.count, half;
 
-	/* Branchless binary search: the branch would be unpredictable. */
-	for (; count > 1; count -= half) {
-		half = count / 2;
-		low += rows[low + half].pc <= pc ? half : 0;
-	}
-	return rows[low];
+	return rows[partition_point(1, slot->page.count, i, rows[i].pc <= pc) - 1];
 }

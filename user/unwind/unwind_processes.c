@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/search.h"
 #include "unwind/mapping_list.h"
 
 /* Both less than UNWIND_PROCESSES_MAX, the size of the kernel's table. */
@@ -179,19 +180,9 @@ const struct unwind_mapping *unwind_processes_mapping(const struct unwind_proces
 						      uint64_t address)
 {
 	const struct unwind_mapping *mappings = processes->tables->mappings + walked->first;
-	uint32_t low = 0, high = walked->count;
+	uint32_t at = partition_point(0, walked->count, i, mappings[i].end <= address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (address < mappings[middle].start)
-			high = middle;
-		else if (address >= mappings[middle].end)
-			low = middle + 1;
-		else
-			return &mappings[middle];
-	}
-	return NULL;
+	return at < walked->count && mappings[at].start <= address ? &mappings[at] : NULL;
 }
 
 static bool is_published(const struct unwind_processes *processes,

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "decode/record/proc_maps.h"
 
@@ -115,17 +116,8 @@ int engine_maps_read(process_text *text, uint32_t pid, uint32_t inner_pid,
 
 uint32_t engine_maps_file_at(const struct engine_maps *maps, uint64_t address)
 {
-	size_t low = 0, high = maps->files.size;
+	const struct engine_mapping *files = maps->files.data;
+	size_t at = partition_point(0, maps->files.size, i, files[i].end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (maps->files.data[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == maps->files.size || maps->files.data[low].start > address)
-		return UINT32_MAX;
-	return maps->files.data[low].first;
+	return at < maps->files.size && files[at].start <= address ? files[at].first : UINT32_MAX;
 }

@@ -2,6 +2,7 @@
 #include "decode/cfi/fde_table.h"
 
 #include "base/scope.h"
+#include "base/search.h"
 #include "base/sort_keys.h"
 #include "decode/dwarf/dwarf_constants.h"
 #include "decode/dwarf/dwarf_data.h"
@@ -143,30 +144,40 @@ int fde_table_at(struct fde_table *table, uint64_t i, struct fde_table_entry *re
 	return 0;
 }
 
+struct fde_search {
+	struct fde_table *table;
+	uint64_t address;
+	uint64_t least, most; /* starts read so far, below and above the address */
+	int err;
+};
+
+/* Returns true if entry i starts at or below the address. False after an error. */
+static bool starts_below(struct fde_search *search, uint64_t i)
+{
+	struct fde_table_entry entry;
+
+	if (search->err)
+		return false;
+	search->err = fde_table_at(search->table, i, &entry);
+	if (search->err)
+		return false;
+	if (entry.start < search->least || entry.start > search->most)
+		search->err = -EBADMSG; /* the table is not sorted */
+	else if (entry.start <= search->address)
+		search->least = entry.start;
+	else
+		search->most = entry.start;
+	return entry.start <= search->address;
+}
+
 int fde_table_find(struct fde_table *table, uint64_t address, uint64_t *ret)
 {
-	uint64_t low = 0, high = table->count, least = 0, most = UINT64_MAX;
-	struct fde_table_entry entry;
-	int err;
+	struct fde_search search = {.table = table, .address = address, .most = UINT64_MAX};
+	uint64_t after = partition_point(0, table->count, i, starts_below(&search, i));
 
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		err = fde_table_at(table, middle, &entry);
-		if (err)
-			return err;
-		if (entry.start < least || entry.start > most)
-			return -EBADMSG;
-		if (entry.start <= address) {
-			low = middle + 1;
-			least = entry.start;
-		} else {
-			high = middle;
-			most = entry.start;
-		}
-	}
-	*ret = low ? low - 1 : 0;
-	return 0;
+	if (!search.err)
+		*ret = after ? after - 1 : 0;
+	return search.err;
 }
 
 /* Open .eh_frame up to the end of its section, or of its segment if no section matches. */

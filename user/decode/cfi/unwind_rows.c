@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "base/search.h"
+
 static bool row_says(const struct unwind_wide_row *row, int32_t cfa, int16_t rbp)
 {
 	return row->cfa == cfa && row->rbp == rbp;
@@ -31,17 +33,9 @@ int unwind_rows_add(struct unwind_rows *rows, uint32_t offset, int32_t cfa, int1
 
 size_t unwind_rows_behind(const struct unwind_rows *rows, uint32_t offset)
 {
-	size_t low = 0, high = rows->rows.size;
+	const struct unwind_wide_row *all = rows->rows.data;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rows->rows.data[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, rows->rows.size, i, all[i].offset <= offset);
 }
 
 /* Returns the row that holds after the first `count` rows. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/search.h"
 #include "decode/dwarf/dwarf_constants.h"
 #include "decode/dwarf/dwarf_data.h"
 
@@ -239,20 +240,13 @@ size_t dwarf_abbrevs_bytes(const struct dwarf_abbrevs *abbrevs)
 const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *abbrevs, uint64_t code)
 {
 	const struct dwarf_abbrev *all = abbrevs->abbrevs.data;
-	size_t low = 0, high = abbrevs->abbrevs.size;
+	size_t at, count = abbrevs->abbrevs.size;
 
 	/* Fast path: compilers number abbreviations from 1 without gaps. */
-	if (code - 1 < high && all[code - 1].code == code)
+	if (code - 1 < count && all[code - 1].code == code)
 		return &all[code - 1];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (all[middle].code < code)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < abbrevs->abbrevs.size && all[low].code == code ? &all[low] : NULL;
+	at = partition_point(0, count, i, all[i].code < code);
+	return at < count && all[at].code == code ? &all[at] : NULL;
 }
 
 bool dwarf_tag_is_type(uint16_t tag)

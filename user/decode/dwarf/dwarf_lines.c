@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/search.h"
 #include "base/sort_keys.h"
 #include "decode/dwarf/dwarf_line_program.h"
 
@@ -60,41 +61,21 @@ void dwarf_lines_deinit(struct dwarf_lines *lines)
 
 static const struct dwarf_sequence *find_sequence(const struct dwarf_lines *lines, uint64_t address)
 {
-	size_t low = 0, high = lines->sequences.size;
-	const struct dwarf_sequence *found;
+	const struct dwarf_sequence *all = lines->sequences.data;
+	size_t after = partition_point(0, lines->sequences.size, i, all[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines->sequences.data[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
-		return NULL;
-	found = &lines->sequences.data[low - 1];
-	return address < found->end ? found : NULL;
+	return after && address < all[after - 1].end ? &all[after - 1] : NULL;
 }
 
 const struct dwarf_row *dwarf_lines_find(const struct dwarf_lines *lines, uint64_t address)
 {
 	const struct dwarf_sequence *sequence = find_sequence(lines, address);
-	size_t low, high;
+	const struct dwarf_row *rows;
 
 	if (!sequence)
 		return NULL;
-	low = sequence->first;
-	high = low + sequence->count;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines->rows.data[middle].address <= address)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &lines->rows.data[low];
+	rows = lines->rows.data + sequence->first;
+	return &rows[partition_point(1, sequence->count, i, rows[i].address <= address) - 1];
 }
 
 /* Append a string and a trailing slash. Appends nothing for an empty string. */

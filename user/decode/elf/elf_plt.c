@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/search.h"
 #include "base/sort_keys.h"
 
 #define RELOCATIONS_AT_ONCE 512
@@ -122,21 +123,14 @@ static int sort_slots(struct search *search)
 static void apply(struct search *search, const Elf64_Rela *relocation)
 {
 	uint32_t type = ELF64_R_TYPE(relocation->r_info);
-	size_t low = 0, high = search->by_word.size;
+	const struct sort_key *words = search->by_word.data;
+	size_t at, count = search->by_word.size;
 
 	if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT && type != R_X86_64_IRELATIVE)
 		return;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (search->by_word.data[middle].key < relocation->r_offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < search->by_word.size && search->by_word.data[low].key == relocation->r_offset;
-	     low++) {
-		struct slot *slot = &search->slots.data[search->by_word.data[low].item];
+	at = partition_point(0, count, i, words[i].key < relocation->r_offset);
+	for (; at < count && words[at].key == relocation->r_offset; at++) {
+		struct slot *slot = &search->slots.data[words[at].item];
 
 		if (slot->known)
 			return; /* the other slots of this word are known too */

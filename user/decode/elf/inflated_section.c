@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/scope.h"
+#include "base/search.h"
 #include "decode/elf/zstd_inflate.h"
 
 #ifndef ELFCOMPRESS_ZSTD
@@ -307,19 +308,11 @@ static int stream_go_to(struct inflated_section *inflated, const struct point *p
 static int stream_seek(struct inflated_section *inflated, uint64_t offset, uint8_t *scratch,
 		       uint64_t *work_bytes)
 {
-	const struct point *point = inflated->points.data;
-	size_t low = 0, high = inflated->points.size;
+	const struct point *points = inflated->points.data;
+	size_t after = partition_point(1, inflated->points.size, i, points[i].out <= offset);
+	const struct point *point = &points[after - 1];
 	int err = 0;
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (point[middle].out <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	point += low;
 	if (inflated->broken || inflated->out > offset || inflated->out < point->out)
 		err = stream_go_to(inflated, point);
 	while (!err && inflated->out < offset) {

@@ -4,21 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
+
 #include "state/code/code_map_state.h"
 
 static bool lives(const struct code_gap *gap, uint64_t sequence)
 {
-	size_t low = 0, high = gap->live_count;
+	size_t at = partition_point(0, gap->live_count, i, gap->live[i] < sequence);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (gap->live[middle] < sequence)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < gap->live_count && gap->live[low] == sequence;
+	return at < gap->live_count && gap->live[at] == sequence;
 }
 
 static bool is_about(const struct code_gap *gap, uint64_t engine)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/search.h"
 #include "base/sort_keys.h"
 
 enum line_offsets code_line_rules_find(const struct code_line_rules *rules, const char *module)
@@ -97,15 +98,7 @@ uint32_t code_lines_settle(struct jitbpf_jit_line *table, size_t count, uint64_t
 
 uint32_t code_lines_at(const struct jitbpf_jit_line *table, uint32_t count, uint64_t offset)
 {
-	uint32_t low = 0, high = count;
+	uint32_t after = partition_point(0, count, i, table[i].offset <= offset);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (table[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? table[low - 1].line : 0;
+	return after ? table[after - 1].line : 0;
 }

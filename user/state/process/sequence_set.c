@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 void sequence_set_count_from(struct sequence_set *set, uint64_t from)
 {
 	set->from = from;
@@ -12,20 +14,13 @@ void sequence_set_count_from(struct sequence_set *set, uint64_t from)
 /* The number of the first run that does not end below number. */
 static size_t run_at(const struct sequence_set *set, uint64_t number)
 {
-	size_t low = 0, high = set->runs.size;
+	const struct sequence_run *runs = set->runs.data;
+	size_t count = set->runs.size;
 
 	/* Numbers nearly always come in order. */
-	if (high && set->runs.data[high - 1].last < number)
-		return high;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (set->runs.data[middle].last < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (count && runs[count - 1].last < number)
+		return count;
+	return partition_point(0, count, i, runs[i].last < number);
 }
 
 bool sequence_set_has(const struct sequence_set *set, uint64_t number)

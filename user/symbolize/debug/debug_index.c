@@ -2,6 +2,7 @@
 #include "symbolize/debug/debug_index.h"
 
 #include "base/scope.h"
+#include "base/search.h"
 #include "base/sort_keys.h"
 #include "decode/dwarf/dwarf_constants.h"
 #include "decode/dwarf/dwarf_ranges.h"
@@ -135,17 +136,9 @@ struct debug_index_unit *debug_index_find(struct debug_index *index, uint64_t ad
 					  uint32_t number)
 {
 	const struct debug_index_range *ranges = index->ranges.data;
-	size_t low = 0, high = index->ranges.size;
+	size_t after = partition_point(0, index->ranges.size, i, ranges[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i > 0 && low - i < OVERLAPS_MAX; i--) {
+	for (size_t i = after; i > 0 && after - i < OVERLAPS_MAX; i--) {
 		if (address < ranges[i - 1].end && !number--)
 			return &index->units.data[ranges[i - 1].unit];
 	}
@@ -154,19 +147,10 @@ struct debug_index_unit *debug_index_find(struct debug_index *index, uint64_t ad
 
 struct debug_index_unit *debug_index_at(struct debug_index *index, uint64_t offset)
 {
-	size_t low = 0, high = index->units.size;
+	struct debug_index_unit *units = index->units.data;
+	size_t after = partition_point(0, index->units.size, i, units[i].offset <= offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (index->units.data[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || offset >= index->units.data[low - 1].end)
-		return NULL;
-	return &index->units.data[low - 1];
+	return after && offset < units[after - 1].end ? &units[after - 1] : NULL;
 }
 
 size_t debug_index_bytes(const struct debug_index *index)

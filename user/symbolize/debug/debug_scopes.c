@@ -2,6 +2,7 @@
 #include "symbolize/debug/debug_scopes.h"
 
 #include "base/scope.h"
+#include "base/search.h"
 #include "symbolize/debug/debug_unit.h"
 #include "symbolize/debug/die_nesting.h"
 
@@ -111,19 +112,11 @@ static int look_into(struct debug_scopes *scopes, uint32_t number, struct dwarf_
 static uint32_t innermost(const struct debug_scopes *scopes, uint32_t number, uint64_t offset)
 {
 	const struct debug_enclosure *all = scopes->enclosures.data;
-	uint32_t first = all[number].first, low = first, high = first + all[number].count;
-	uint32_t at;
+	uint32_t first = all[number].first, end = first + all[number].count;
+	uint32_t after = partition_point(first, end, i, all[i].die < offset);
+	uint32_t at = after > first ? after - 1 : DEBUG_SCOPE_NONE;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (all[middle].die < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* A parent precedes its children. */
-	at = low > first ? low - 1 : DEBUG_SCOPE_NONE;
 	while (at != DEBUG_SCOPE_NONE && offset >= all[at].end)
 		at = all[at].parent;
 	return at;

@@ -2,6 +2,7 @@
 #include "symbolize/debug/debug_unit.h"
 
 #include "base/scope.h"
+#include "base/search.h"
 #include "base/sort_keys.h"
 #include "decode/dwarf/dwarf_constants.h"
 #include "symbolize/debug/die_nesting.h"
@@ -249,17 +250,9 @@ int debug_unit_scan_inside(struct debug_unit *unit, uint64_t text_start)
 struct debug_function *debug_unit_function(struct debug_unit *unit, uint64_t address)
 {
 	const struct debug_function_range *ranges = unit->ranges.data;
-	size_t low = 0, high = unit->ranges.size;
+	size_t after = partition_point(0, unit->ranges.size, i, ranges[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i > 0 && low - i < OVERLAPS_MAX; i--) {
+	for (size_t i = after; i > 0 && after - i < OVERLAPS_MAX; i--) {
 		if (address < ranges[i - 1].end)
 			return &unit->functions.data[ranges[i - 1].function];
 	}
