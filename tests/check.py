@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""check.py: runs all parts of `make check`, even where one fails, and says how long each took.
+"""check.py: runs all parts of `make check`, even if one fails, and prints the time of each.
 
-First everything is built. Then come the parts that only compute, two at a time or as many as
-there are processors; then, alone, those that look at what the kernel and the clock do.
+First everything is built. Then the parts that only compute run, two at a time, or one per
+processor. The parts that depend on the kernel and the clock run last, one at a time.
 """
 
 import collections
@@ -16,7 +16,7 @@ import time
 
 CPUS = os.cpu_count() or 1
 
-# A part is what make is called with. Of those that run beside others the longest come first.
+# A part is the arguments of a make call. Parts that run in parallel are sorted, longest first.
 Part = collections.namedtuple("Part", "name arguments")
 BUILDS = (
     Part("build", ["all", "test-programs", f"-j{CPUS}"]),
@@ -43,7 +43,7 @@ ALONE = (
 
 
 def environment():
-    """Of make's own: its options, but not its job server, which is not ours to share."""
+    """Returns make's environment with its options, but without its job server."""
     flags = [word for word in os.environ.get("MAKEFLAGS", "").split()
              if not word.startswith(("-j", "--jobserver"))]
     return {**os.environ, "MAKEFLAGS": " ".join(flags)}
@@ -54,7 +54,8 @@ class Check:
         self.rows, self.lock = [], threading.Lock()
 
     def run(self, part, arguments=(), output=None):
-        """One part; false if it failed. With an output, it is printed when the part has ended."""
+        """Runs one part; returns false if it failed. With `output`, the output is printed at
+        the end."""
         begin = time.monotonic()
         command = ["make", "--no-print-directory", *part.arguments, *arguments]
         status = subprocess.run(command, env=environment(), stdout=output, stderr=output,
@@ -70,7 +71,7 @@ class Check:
         return not status
 
     def run_beside(self, parts):
-        """As many at a time as there are processors."""
+        """Runs parts in parallel, one per processor."""
         left = list(parts)
 
         def lane():

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """run_tests.py [-j LANES] [-v] KIND COMMAND...
 
-Runs tests, each in a process of its own and within the time limit of its kind, and names
-those that failed or ran too long. A COMMAND is one line for the shell. LANES tests run at a
-time (1). The output of a test is shown if it failed, or with -v. Nothing that a test
-started is left running. The kernel tests (tests/kernel/harness.py) run by the same rules.
+Runs tests, each in a process of its own and within the time limit of its kind, and names those that
+failed or timed out. A COMMAND is a shell command line. LANES tests (default 1) run at a time. The
+output of a test is shown if it failed, or with -v. Processes that a test leaves behind are
+killed. The kernel tests (tests/kernel/harness.py) run by the same rules.
 """
 
 import argparse
@@ -20,8 +20,8 @@ import sys
 import tempfile
 import time
 
-# Seconds. Some ten times what the slowest test of a kind takes, sanitizers included: the limit
-# is for tests that hang, and a slow machine must not reach it.
+# Time limits in seconds: about ten times the slowest test of a kind, with sanitizers. They are
+# for tests that hang; a slow machine must not reach them.
 LIMITS = {
     "unit": 120,     # a program of tests/unit
     "replay": 120,   # a fuzz target over its corpus
@@ -34,26 +34,26 @@ LIMITS = {
     "ui": 300,       # one script with its browser
     "kernel": 180,   # one test method on the real kernel
 }
-SIGNALS = (signal.SIGTERM, signal.SIGKILL)  # upon the first a kernel test cleans up
-GRACE_S = 10  # from one to the next
+SIGNALS = (signal.SIGTERM, signal.SIGKILL)  # a kernel test cleans up after the first one
+GRACE_S = 10  # between the two signals
 PR_SET_CHILD_SUBREAPER = 36
 
 libc = ctypes.CDLL(None, use_errno=True)
 
-# main() runs in the test's process and returns its exit status. A test that is alone runs while
-# no other does.
+# main() runs in the test's process and returns its exit status. A test with `alone` set runs
+# while no other test runs.
 Test = collections.namedtuple("Test", "name main alone", defaults=[False])
 
 
 def command(line):
-    """The test that a line for the shell is."""
+    """Returns the test for a shell command line."""
     def main():
         os.execvp("sh", ["sh", "-c", "exec " + line])
     return Test(line, main)
 
 
 class Running:
-    """A test that was started: its process, and the file that its output goes to."""
+    """A running test: its process, and the file with its output."""
 
     def __init__(self, test, limit_s):
         self.test, self.limit_s = test, limit_s
@@ -68,9 +68,9 @@ class Running:
     def be_test(self):
         status = 1
         try:
-            os.setpgid(0, 0)  # a terminal's Ctrl-C is for the runner
+            os.setpgid(0, 0)  # keeps a terminal's Ctrl-C away from the test
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            # Processes that a test leaves behind become its children, so that they are found.
+            # Orphans of the test become children of its process, so that they are found.
             libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             for fd in (1, 2):
@@ -82,7 +82,8 @@ class Running:
             os._exit(status)
 
     def is_stuck(self):
-        """Past the deadline, send SIGTERM, then SIGKILL; true if neither ended the test."""
+        """After the deadline, sends SIGTERM, then SIGKILL; returns true if neither ended the
+        test."""
         if time.monotonic() < self.deadline:
             return False
         if self.signals:
@@ -92,7 +93,7 @@ class Running:
         return True
 
     def finish(self):
-        """The reason why the test failed, or None; and its output."""
+        """Returns the reason for a failure or None, and the output."""
         os.close(self.fd)
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         status = os.waitstatus_to_exitcode(status)
@@ -117,9 +118,9 @@ def children(pid):
 
 
 def kill_orphans(running):
-    """Ends what ended tests left behind: whatever is our child, but no running test."""
+    """Kills the processes that ended tests left behind: all children except running tests."""
     end = time.monotonic() + GRACE_S
-    while time.monotonic() < end:  # a process that not even SIGKILL ends stays
+    while time.monotonic() < end:  # a process may survive SIGKILL
         left = set(children(os.getpid())) - {test.pid for test in running}
         if not left:
             return
@@ -130,7 +131,7 @@ def kill_orphans(running):
 
 
 def cases_of(text):
-    """How many cases a program of cmocka says that it ran; of another test it is one."""
+    """Returns the number of cases that a cmocka program reports; 1 for other tests."""
     return sum(map(int, re.findall(r"^\[==========\].* (\d+) test\(s\) run", text, re.M))) or 1
 
 
@@ -140,7 +141,7 @@ class Runner:
         self.running, self.cases, self.failed = [], 0, []
 
     def run(self, tests, lanes=1):
-        """Run them, those that are alone at the end; whether all passed and there were any."""
+        """Runs tests, those with `alone` last; returns true if there were any and all passed."""
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
         begin = time.monotonic()
         try:
@@ -162,7 +163,7 @@ class Runner:
             self.wait()
 
     def wait(self):
-        """Until a test has ended or its time has."""
+        """Waits until a test has ended or timed out."""
         poll = select.poll()
         for running in self.running:
             poll.register(running.fd, select.POLLIN)

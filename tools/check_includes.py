@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The rule of includes (ARCHITECTURE.md): a file includes only from its own folder and from those
-before it in ORDER. So no two folders, and no two stages, need each other.
+"""The rule of includes (ARCHITECTURE.md): a file includes only from its own folder and from folders
+before it in ORDER. So no two folders, and no two stages, depend on each other.
 
 usage: check_includes.py [ROOT]     exits with 1 after printing each violation
 """
@@ -10,9 +10,9 @@ import pathlib
 import re
 import sys
 
-# Below user/, from the first to the last. An entry is a folder without its sub-folders, or one
-# header of a folder that comes later: such a header may include only what comes before it.
-# Folders on one line may include each other.
+# Below user/, in order. An entry is a folder without its sub-folders, or one header of a later
+# folder: such a header may include only what comes before it. Folders on one line may include
+# each other.
 ORDER = """
 base
 engines
@@ -49,28 +49,28 @@ agent/workers
 cli
 """
 
-# Up to here it is the core: no libbpf, no clock, no threads and no I/O of its own.
+# The core ends here: no libbpf, no clock, no threads and no I/O of its own.
 CORE_END = "pipeline"
 NOT_IN_CORE = re.compile(r"#include (<(bpf/|linux/perf_event|linux/bpf|sys/(mman|socket|ioctl)|"
                          r'pthread|fcntl|time\.h)|"jitbpf\.skel\.h")')
 
-# Outside of user/: what a folder includes but itself.
+# Outside user/: what a folder may include besides itself.
 OTHERS = {"uapi": (), "bpf": ("uapi",), "jitapi-shim": ("uapi",)}
 
-# From user/: the steps of unwinding are shared with the BPF programs.
+# For user/: the unwind steps are shared with the BPF programs.
 SHARED = {"unwind": ("bpf/unwind.h",)}
 
 INCLUDE = re.compile(r'\s*#\s*include "([^"]+)"')
 
 
 def places():
-    """The number of each entry of ORDER: the higher may include the lower."""
+    """Returns the number of each entry of ORDER: higher ones may include lower ones."""
     return {entry: number for number, line in enumerate(ORDER.split("\n"))
             for entry in line.split()}
 
 
 def place_of(path, place):
-    """The number of a file (below user/); None: its folder is not in ORDER."""
+    """Returns the number of a file (below user/), or None if its folder is not in ORDER."""
     return place.get(path, place.get(path.rpartition("/")[0]))
 
 

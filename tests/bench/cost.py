@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The profiler's own CPU time for each sample, while other processes keep every CPU busy."""
+"""The profiler's own CPU time per sample, while other processes keep all CPUs busy."""
 
 import collections
 import os
@@ -12,7 +12,7 @@ import measure
 
 ROUNDS = 3
 SECONDS = 4
-SHORT_SECONDS = 0.3  # of a run that is nearly nothing but beginning and end
+SHORT_SECONDS = 0.3  # of a run that mostly starts and ends
 BPF_PROG_TYPE_PERF_EVENT = "7"
 
 Ours = collections.namedtuple("Ours", "cpu_us bpf_us samples lost")
@@ -23,7 +23,8 @@ def load(bench):
 
 
 def bpf_time_us(pid):
-    """The sampling program's time a run, as the kernel counts it (kernel.bpf_stats_enabled)."""
+    """Returns the sampling program's time per run, as the kernel measures it
+    (kernel.bpf_stats_enabled)."""
     folder = f"/proc/{pid}/fdinfo"
     for name in os.listdir(folder):
         with open(os.path.join(folder, name), encoding="ascii") as file:
@@ -34,7 +35,7 @@ def bpf_time_us(pid):
 
 
 def jitbpf(bench, freq, seconds):
-    """The load begins once we listen, so that its methods have names."""
+    """The load starts after the attach, so that its methods have names."""
     process = measure.start([bench.jitbpf, "record", "-a", "-F", str(freq), "-o",
                              bench.path("cost.folded")], stderr=subprocess.PIPE)
     time.sleep(measure.START_SECONDS)
@@ -49,7 +50,7 @@ def jitbpf(bench, freq, seconds):
 
 
 def perf(bench, freq, seconds):
-    """us a sample of perf record and perf script together."""
+    """Returns the us per sample of perf record and perf script together."""
     data, text = bench.path("perf.data"), bench.path("perf.txt")
     process = measure.start(["perf", "record", "-g", "-q", "-a", "-F", str(freq), "-o", data])
     time.sleep(measure.START_SECONDS)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""From the end of recording to the page: 100,000 samples, 9,000 JIT methods, and much debug info."""
+"""From the end of the recording to the page: 100,000 samples, 9,000 JIT methods, much debug
+info."""
 
 import contextlib
 import ctypes
@@ -20,7 +21,7 @@ INLINES_FREQ = 99
 SLOT_BYTES = 64
 IN_MOVED_TO = 0x80
 
-# Root first, joined by semicolons, and counted: the least that a stackcollapse must do.
+# Root first, joined by semicolons, and counted: the minimum for a stackcollapse script.
 COLLAPSE = r"""
 /^$/ { if (n) { s = comm; while (n) s = s ";" frame[n--]; count[s]++ } next }
 /^\t/ { f = $2; sub(/\+0x[0-9a-f]+$/, "", f); frame[++n] = f; next }
@@ -30,7 +31,7 @@ END { for (s in count) print s, count[s] }
 
 
 class Placed:
-    """Tells when a file has taken its place: outputs do once they are whole."""
+    """Waits until a file has been renamed to its place, which outputs are when complete."""
 
     def __init__(self, path):
         libc = ctypes.CDLL(None, use_errno=True)
@@ -48,9 +49,9 @@ class Placed:
 
 
 def load(bench):
-    """Makes METHODS methods while it is sampled, and runs each of them again and again."""
+    """Generates METHODS methods during the recording, and runs each of them repeatedly."""
     cpus = os.cpu_count()
-    threads = max(1, cpus - 1)  # one CPU is left to what has debug info
+    threads = max(1, cpus - 1)  # one CPU is left for the program with debug info
     seconds = SAMPLES / cpus / FREQ
     command = [bench.engine, "storm", "--threads", str(threads), "--seconds", "3600",
                "--slots", str(METHODS // threads),
@@ -59,7 +60,7 @@ def load(bench):
 
 
 def jitbpf(bench, words):
-    """(seconds to the file, seconds to the exit, samples, methods)."""
+    """Returns (seconds to the file, seconds to the exit, samples, methods)."""
     path = bench.path("end.html")
     command, seconds = load(bench)
     placed = Placed(path)
@@ -79,7 +80,7 @@ def jitbpf(bench, words):
 
 
 def write_perf_map(engine):
-    """A name for every slot, for perf to look up as well: the engine tells where they are."""
+    """Writes a perf map with a name for each slot; the engine prints their addresses."""
     start, end = (int(word, 16) for word in engine.stdout.readline().split()[1:3])
     path = f"/tmp/perf-{engine.pid}.map"
     with open(path, "x", encoding="ascii") as out:
@@ -89,7 +90,7 @@ def write_perf_map(engine):
 
 
 def perf(bench, words):
-    """Seconds that perf script and the collapsing take, once perf record is through."""
+    """Returns the seconds of perf script and the collapsing, after the end of perf record."""
     data = bench.path("perf.data")
     command, seconds = load(bench)
     with measure.busy(words, 1), measure.busy(command, 1, stdout=subprocess.PIPE) as engines:
@@ -109,9 +110,9 @@ def perf(bench, words):
 
 
 def perf_inlines(bench, words):
-    """Seconds that perf script takes with inlined calls, of few samples: a bound from below.
+    """Returns the seconds of perf script with inlined calls, for few samples: a lower bound.
 
-    perf knows them only where it unwinds by DWARF, from a copy of each sample's stack.
+    perf has inlined calls only if it unwinds by DWARF, from a copy of each sample's stack.
     """
     data, text = bench.path("inlines.data"), bench.path("inlines.txt")
     with measure.busy(words, 1):
@@ -128,7 +129,7 @@ def perf_inlines(bench, words):
 
 
 def perf_again(bench, words):
-    """perf script gives up where BPF programs of others came and went while it recorded."""
+    """Repeats perf script, which fails if other BPF programs came and went during the recording."""
     for _ in range(TRIES):
         with contextlib.suppress(RuntimeError):
             return perf(bench, words)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the parts of the bench share: running things, what they used, and the table."""
+"""Shared by the benchmarks: running programs, measuring their CPU time, and the table."""
 
 import contextlib
 import json
@@ -11,11 +11,11 @@ import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PHP_SCRIPT = os.path.join(ROOT, "tests/workloads/numbers.php")
-START_SECONDS = 0.6  # a profiler needs so long until it samples, amply
+START_SECONDS = 0.6  # ample time for a profiler to start sampling
 
 
 class Bench:
-    """Where things are: the build folder, and a scratch folder for what is written."""
+    """The build directory, and a scratch directory for outputs."""
 
     def __init__(self, build, scratch):
         self.build, self.scratch = os.path.abspath(build), scratch
@@ -27,7 +27,7 @@ class Bench:
         return os.path.join(self.scratch, name)
 
     def publishing(self, wanted=True):
-        """The environment of an engine that is to publish its code, or not to."""
+        """Returns the environment of an engine, which publishes its code or not."""
         environment = dict(os.environ)
         environment.pop("INTEL_JIT_PROFILER64", None)
         if wanted:
@@ -35,13 +35,13 @@ class Bench:
         return environment
 
     def summary(self, recording):
-        """What `report --json` says of a recording."""
+        """Returns the `report --json` of a recording."""
         return json.loads(subprocess.run([self.jitbpf, "report", "--json", recording], check=True,
                                          stdout=subprocess.PIPE).stdout)
 
 
 def make(bench, *programs):
-    """Make programs of the build folder, by their paths in it."""
+    """Builds programs, given by their paths in the build directory."""
     build = os.path.relpath(bench.build, ROOT)
     subprocess.run(["make", "--no-print-directory", "-s", "-C", ROOT, f"B={build}",
                     *(f"{build}/{program}" for program in programs)], check=True)
@@ -60,9 +60,9 @@ def start(argv, **options):
 
 
 def finish(process, also_fine=0):
-    """Seconds of CPU time of a process and of those it waited for, once it has ended.
+    """Waits for a process; returns the CPU seconds of it and of its own children.
 
-    One that failed has nothing to be measured; perf dies of the signal that stops it.
+    A process that failed raises an error; perf dies of the signal that stops it.
     """
     _pid, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -77,7 +77,7 @@ def run(argv, **options):
 
 @contextlib.contextmanager
 def busy(argv, copies, **options):
-    """Keeps copies of a program running for as long as the block takes."""
+    """Keeps copies of a program running during the block."""
     processes = [start(argv, **options) for _ in range(copies)]
     try:
         yield processes
@@ -105,12 +105,12 @@ def interrupt(process):
 
 
 def counted(summary, what):
-    """A number in the summary that `record` ends with."""
+    """Returns a number in the summary that `record` prints at the end."""
     return int(re.search(rf"^ *{what} +([\d,]+)", summary, re.MULTILINE)[1].replace(",", ""))
 
 
 def ratio_of(ours, theirs):
-    """Each of ours by its neighbour in time: what changes slowly on the machine cancels out."""
+    """Divides pairs of adjacent measurements, which cancels slow changes of the machine."""
     return [a / b for a, b in zip(ours, theirs)]
 
 

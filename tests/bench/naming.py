@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""1,000 locations of a library with 100 MB of debug info, named by us and by addr2line -i."""
+"""1,000 locations of a library with 100 MB of debug info, named by jitbpf and by addr2line -i."""
 
 import os
 import random
@@ -14,7 +14,7 @@ LOCATIONS = 1000
 
 
 def addresses_of(path):
-    """Places in functions, as samples have them; in order, as record asks for what waits."""
+    """Returns addresses in functions, sorted, as record sorts its requests."""
     functions = []
     for line in subprocess.run(["nm", "-S", "--defined-only", path], check=True, text=True,
                                stdout=subprocess.PIPE).stdout.splitlines():
@@ -29,7 +29,7 @@ def addresses_of(path):
 
 
 def named(command, stdin):
-    """(seconds, seconds of CPU, MB at the peak)."""
+    """Returns (seconds, CPU seconds, peak MB)."""
     began = time.monotonic()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as child:
         child.stdin.write(stdin)

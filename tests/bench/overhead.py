@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""How much slower a fixed amount of work gets: bare, under jitbpf record, under perf record -g."""
+"""The slow-down of a fixed amount of work: alone, with jitbpf record, with perf record -g."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ TIMED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "timed.py")
 
 
 def times(bench, profiler):
-    """(CPU, wall) seconds of the work itself, one copy for each CPU, so that none is spare."""
+    """Returns the (CPU, wall) seconds of the work, one copy per CPU, so that no CPU is idle."""
     out = bench.path("timed")
     command = [sys.executable, TIMED, out, str(os.cpu_count()), *measure.php(0, PHP_ROUNDS)]
     measure.run([*profiler, *command])
@@ -31,7 +31,7 @@ def perf(bench, freq):
 
 def report(bench, table):
     table.heading("Workload, all CPUs busy: time under the profiler / time bare")
-    times(bench, [])  # the first is slow
+    times(bench, [])  # the first run is slow
     got = {freq: ([], [], []) for freq in FREQUENCIES}
     for _ in range(ROUNDS):
         for freq, (bare, jitbpf, peer) in got.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The flame graph page in headless Chromium: first paint, and frames while it is moved."""
+"""The flame graph page in headless Chromium: first paint, and frames during interaction."""
 
 import os
 import shutil
@@ -13,10 +13,10 @@ sys.path.insert(0, os.path.join(measure.ROOT, "tests/ui"))
 from browser import Browser  # noqa: E402
 
 ROUNDS = 5
-# What is asked for is nodes of the profile; inlined frames make more of them on the page.
+# The size is given in nodes of the profile; inlined frames make more nodes on the page.
 SIZES = {"100,000": 65_000, "1,000,000": 656_000}
 
-# Seconds between frames while something is done before each of them.
+# Seconds between frames while an action is performed before each frame.
 FRAMES = """new Promise(done => {
     const canvas = document.querySelector('canvas'), gaps = [];
     let left = 90, before = 0;
@@ -33,7 +33,7 @@ ZOOM, PAN = "ctrlKey: true, deltaY: left > 45 ? -16 : 16", "deltaX: left > 45 ? 
 
 
 def shown(browser, path):
-    """(seconds from the start of loading until the graph has been seen, nodes)."""
+    """Returns (seconds from the start of loading until the graph is visible, nodes)."""
     browser.open("file://" + path)
     browser.wait_for("performance.getEntriesByName('shown').length")
     return (browser.evaluate("performance.getEntriesByName('shown')[0].startTime") / 1000,
@@ -67,7 +67,7 @@ def report(bench, table):
                       aim="0.3" if name == "100,000" else "3")
             table.add("  file", [os.path.getsize(path) / 1e6], "MB", 1)
             for what, wheel in (("zoom", ZOOM), ("pan", PAN)):
-                if what == "pan":  # there must be something to pan to
+                if what == "pan":  # panning needs a zoomed view
                     browser.evaluate("document.querySelector('canvas').dispatchEvent(new WheelEvent("
                                      "'wheel', {clientX: 600, cancelable: true, ctrlKey: true, deltaY: -300}))")
                 rates, slow = zip(*(frames(browser, wheel) for _ in range(3)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a load costs the engine, alone and attached to, and how many a second get through."""
+"""The cost of a load for the engine, with and without a profiler, and the maximum rate."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ RATE_SECONDS = 5
 
 
 def loads(bench, profiler, rate, seconds, publishing=True):
-    """(ns a load in the engine's threads, loads made)."""
+    """Returns (ns per load in the engine's threads, loads made)."""
     command = [bench.engine, "loads", "--bytes", str(RECORD_BYTES), "--rate", str(rate),
                "--seconds", str(seconds)]
     done = subprocess.run([*profiler, *command], stdout=subprocess.PIPE, check=True,
@@ -24,7 +24,7 @@ def loads(bench, profiler, rate, seconds, publishing=True):
 
 
 def record(bench, path):
-    """Hardly any samples: the probe alone is measured."""
+    """Records with hardly any samples, to measure the probe alone."""
     return [bench.jitbpf, "record", "-q", "-F", "1", "-o", path, "--"]
 
 
@@ -34,7 +34,7 @@ def report(bench, table):
     for _ in range(ROUNDS):
         nobody.append(loads(bench, [], 0, FLAT_OUT_SECONDS, publishing=False)[0])
         alone.append(loads(bench, [], 0, FLAT_OUT_SECONDS)[0])
-        # Below what the reader can take, so that every hit has to be copied.
+        # Below the reader's capacity, so that every hit is copied.
         attached.append(loads(bench, record(bench, recording), RATE, 1)[0])
     table.heading(f"The probe: thread CPU of one load, {RECORD_BYTES}-byte record")
     table.add("engine alone, no collector", nobody, "ns", 1)

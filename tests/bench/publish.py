@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What it costs an engine to tell of a method: through the API, in a perf map, in a jitdump."""
+"""The cost of publishing a method: through the API, in a perf map, in a jitdump."""
 
 import os
 import re
@@ -14,7 +14,7 @@ METHODS = 100_000
 
 
 def tell(bench, how, record_bytes, count, live, profiler=(), **variables):
-    """(ns a method, KB that the process has grown by)."""
+    """Returns (ns per method, KB of growth of the process)."""
     program = os.path.join(bench.build, "tests/bench/publish_cost")
     done = subprocess.run([*profiler, program, how, str(record_bytes), str(count), str(live)],
                           check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

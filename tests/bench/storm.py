@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Storms of loads: what is lost on its way, what of that the journal brings back; and memory."""
+"""Storms of loads: lost records, records recovered from the journal, and memory."""
 
 import mmap
 import re
@@ -10,11 +10,11 @@ import time
 import measure
 
 ROUNDS = 3
-# Record size: loads a second, seconds, addresses that they go to one after another.
+# Record size: loads per second, seconds, number of addresses used in turn.
 STORMS = {200: (500_000, 2, 10_000), 4096: (100_000, 1, 1_000)}
 RINGS = ("8M", "256K")
 METHODS = 100_000
-FILL_RATE = 25_000  # all of them, once, in the four seconds until it is looked at
+FILL_RATE = 25_000  # each address once, in the four seconds before the measurement
 PEAK_SECONDS = 3
 
 CHUNK = struct.Struct("<IHH")
@@ -22,7 +22,7 @@ JIT, JIT_SEQUENCE_AT = 2, 48
 
 
 def sequence_numbers(path):
-    """Those of the loads in a recording."""
+    """Returns the sequence numbers of the loads in a recording."""
     numbers = set()
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         (at,) = struct.unpack_from("<I", data, 12)
@@ -35,7 +35,7 @@ def sequence_numbers(path):
 
 
 def storm(bench, record_bytes, ring):
-    """(loads made, lost on their way, brought back, not known of those that stand at the end)."""
+    """Returns (loads made, lost, recovered, live at the end but unknown)."""
     rate, seconds, slots = STORMS[record_bytes]
     recording = bench.path("storm.jitbpf")
     done = subprocess.run(
@@ -51,9 +51,9 @@ def storm(bench, record_bytes, ring):
 
 
 def peak_mb(bench, rate):
-    """The profiler's, attached to a process with so many loads a second.
+    """Returns the peak memory of the profiler, attached to a process with a rate of loads.
 
-    Not from wait4(): that counts what we had in memory ourselves when we started it, too.
+    wait4() would also count the memory of this process at the time of the fork.
     """
     command = [bench.engine, "loads", "--rate", str(rate), "--seconds", "60", "--slots",
                str(METHODS)]

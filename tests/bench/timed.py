@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""timed.py FILE COPIES COMMAND...: run so many copies at once; CPU and wall time go to FILE.
+"""timed.py FILE COPIES COMMAND...: runs COPIES at once, and writes CPU and wall time to FILE.
 
-The workload's own, without what starts or profiles it: this is what a profiler is given to run.
+Measures the workload only, without its profiler: this script is what the profiler executes.
 """
 
 import os

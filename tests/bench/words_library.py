@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A library with 100 MB of debug info, much of it inlined calls, and a program that runs all of it."""
+"""A library with 100 MB of debug info, with many inlined calls, and a program that runs all of
+it."""
 
 import os
 import subprocess
@@ -12,14 +13,14 @@ FLAGS = ["-std=c++17", "-O2", "-g", "-fPIC", "-I", measure.ROOT]
 
 
 def make(folder):
-    """The program. One object is compiled, and linked again and again: each copy is a unit."""
+    """Builds the program. One object is compiled, and linked many times: each copy is a unit."""
     def path(name):
         return os.path.join(folder, name)
 
     def run(*command):
         subprocess.run(command, check=True)
     run("g++", *FLAGS, "-c", f"{SOURCES}/count.cpp", "-o", path("count.o"))
-    # What all copies would share (templates, by their groups) is each copy's own instead.
+    # Makes code that all copies would share (templates, in groups) local to each copy.
     run("g++", *FLAGS, "-fno-gnu-unique", "-Dmain=run_words", "-c", f"{SOURCES}/words.cpp", "-o",
         path("words.o"))
     copies = [path(f"words{number}.o") for number in range(COPIES)]

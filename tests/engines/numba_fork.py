@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""numba_fork.py SECONDS: parent and child go on with the same ids, for functions of their own."""
+"""numba_fork.py SECONDS: parent and child use the same ids for functions of their own."""
 
 import os
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""numba_kinds.py SECONDS: functions of each kind, to be looked at for their names."""
+"""numba_kinds.py SECONDS: functions of each kind, to check their names."""
 
 import sys
 import time

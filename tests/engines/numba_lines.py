@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""numba_lines.py SECONDS OBJECT: two hot lines; numba's object file of them goes to OBJECT."""
+"""numba_lines.py SECONDS OBJECT: two hot lines; numba's object file is written to OBJECT."""
 
 import sys
 import time

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""openvino_models.py SECONDS: four threads, each compiles models one after another and runs them.
+"""openvino_models.py SECONDS: four threads, each of which compiles and runs models in turn.
 
-Without oneDNN's cache of kernels, so that each model makes its own, where others stood before.
-Ends with the protection of the memory that such code lies in.
+oneDNN's kernel cache is off, so that each model has its own kernels, at addresses of earlier ones.
+Prints the protection of the kernels' memory at the end.
 """
 
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the tests of published engines share: where they are, and the programs that use them."""
+"""Shared by the tests of published engines: their paths, and the programs that use them."""
 
 import os
 
@@ -14,5 +14,5 @@ def command(program, *arguments):
 
 
 def user_frames(sample):
-    """The frames of a sample outside of the kernel, innermost first."""
+    """Returns the user frames of a sample, innermost first."""
     return [frame for frame in sample.frames if frame.address < 1 << 63]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Go's stacks, by the table of unwinding that its linker writes, and without it."""
+"""Stacks of Go, with and without the unwind table that its linker writes."""
 
 import os
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""numba: lines, names, and functions that parent and child make under the same ids."""
+"""numba: lines, names, and functions of parent and child with the same ids."""
 
 import bisect
 import collections
@@ -15,7 +15,7 @@ ARRAY = "Array<double, 1, C>"
 
 
 def line_rows(path):
-    """(addresses, lines) of an object file's line table, as LLVM reads it."""
+    """Returns (addresses, lines) of an object file's line table, as LLVM reads it."""
     text = subprocess.run(["llvm-dwarfdump", "--debug-line", path], check=True, text=True,
                           stdout=subprocess.PIPE).stdout
     rows = [(int(address, 16), int(line)) for address, line in

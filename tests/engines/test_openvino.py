@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""OpenVINO: threads that run kernels where others stood before, in memory that stays writable."""
+"""OpenVINO: kernels at addresses of earlier kernels, in memory that stays writable."""
 
 import unittest
 
@@ -23,7 +23,7 @@ class OpenVino(harness.KernelTest):
         self.assertGreater(len(right), 2)
         threads = {sample.tid for sample in samples
                    if any(frame.module == "[jit]" for frame in sample.frames)}
-        self.assertGreaterEqual(len(threads), 3)  # of four, and how they share work is theirs
+        self.assertGreaterEqual(len(threads), 3)  # of four threads; their scheduling is not ours
         summary = self.check_ledger(run)
         self.assertEqual(summary["jit"]["methods"], len(truth.loads))
         self.assertEqual((summary["jit"]["unloads"], summary["samples"]["lost"]), (0, 0))

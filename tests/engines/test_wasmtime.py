@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""wasmtime: modules where others stood before, two engines, one of which ends before the other."""
+"""wasmtime: modules at addresses of earlier ones, and two engines, one of which ends first."""
 
 import re
 import unittest
@@ -20,7 +20,7 @@ class Wasmtime(harness.KernelTest):
         self.phases = [tuple(map(int, line.split())) for line in self.run_.stdout.splitlines()]
 
     def check_events(self):
-        """It does what the test is for."""
+        """Checks that the program did what the test needs."""
         events = recording.jit_events(self.run_.path(".jitbpf"))
         kinds = [event.event for event in events]
         self.assertNotIn(UNLOAD, kinds)
@@ -46,8 +46,8 @@ class Wasmtime(harness.KernelTest):
                        if began <= sample.time < ended}
             self.assertLessEqual(numbers, current, sample)
             if jit and current:
-                # All the way out to where wasmtime's own code called it, but for the few
-                # instructions at which a function has no frame yet, or no more.
+                # Complete to wasmtime's own caller, except at the few instructions where a
+                # function has no frame yet, or not any more.
                 (number,) = current
                 seen[number] += 1
                 whole += jit == [f"wasmtime::spin_{number}", f"wasmtime::outer_{number}",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""wasmtime_engines.py SECONDS PHASES: modules one after another, by two engines, then by one.
+"""wasmtime_engines.py SECONDS PHASES: modules in turn, by two engines, then by one engine.
 
-The second engine is closed after its one module. Tells of each phase when it began and ended
-(CLOCK_MONOTONIC, ns); its functions carry its number.
+The second engine is closed after its only module. Prints the start and end of each phase
+(CLOCK_MONOTONIC, ns); its functions have its number in their names.
 """
 
 import sys
@@ -32,7 +32,7 @@ def new_engine():
 
 def phase(engine, number, seconds):
     store = wasmtime.Store(engine)
-    # Of another size than the one before, so that what is old reaches into two.
+    # Of another size than the previous module, so that it overlaps two old ones.
     text = MODULE.format(number=number, padding=PADDING * (number % 3 * 20))
     run = wasmtime.Instance(store, wasmtime.Module(engine, text), []).exports(store)["run"]
     began = time.monotonic_ns()

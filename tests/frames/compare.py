@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""compare.py ROWS FILE...: our unwind rows of all code of ELF files, against what readelf
-makes of their call frame information. What expressions are there, llvm-dwarfdump tells."""
+"""compare.py ROWS FILE...: compares our unwind rows of all code of ELF files with readelf's output
+of their call frame information. Expressions are read from llvm-dwarfdump."""
 import re
 import subprocess
 import sys
@@ -31,7 +31,7 @@ def is_signal(cfa, of):
 
 
 def rule(cfa, of):
-    """What we say where that is the CFA, and `of` is said of registers."""
+    """Returns our rule for a CFA and the registers' rules `of`."""
     ra, rbp = of.get("RIP"), of.get("RBP", "same")
     if ra == "undefined":
         return "root"
@@ -74,7 +74,7 @@ def rule(cfa, of):
 
 
 def expressions(path):
-    """By section, FDE and register: the expressions that its program has, and from where on."""
+    """Returns the expressions by section, FDE and register, with their start addresses."""
     found, section, key = {}, None, None
     at, texts, remembered = 0, {}, []
     dump = subprocess.Popen(["llvm-dwarfdump", "--eh-frame", path], stdout=subprocess.PIPE,
@@ -116,14 +116,14 @@ class Dump:
         self.read()
 
     def expression(self, key, address, register):
-        """The text of the one that holds at the address."""
+        """Returns the text of the expression at an address."""
         if self.texts is None:
             self.texts = expressions(self.path)
         held = [texts for at, texts in self.texts.get(key, ()) if at <= address]
         return held[-1].get(register, "(none)") if held else "(none)"
 
     def rule_of(self, key, address, values):
-        """values: what readelf prints in a row, by column."""
+        """values: a row that readelf prints, by column."""
         cfa = values["CFA"].upper()
         if cfa == "EXP":
             cfa = self.expression(key, address, "CFA")
@@ -179,7 +179,7 @@ def dumped(path):
 
 
 def code(path):
-    """Executable segments: (start, end) by address."""
+    """Returns the executable segments: (start, end) by address."""
     text = subprocess.run(["readelf", "-lW", path], check=True, capture_output=True,
                           text=True).stdout
     found = re.findall(r"^  LOAD +\S+ (\S+) \S+ (\S+) \S+ (..E)", text, re.M)
@@ -187,7 +187,7 @@ def code(path):
 
 
 def fill(gap, sections, add):
-    """Say what the sections do of [start, end): the first, and the next where that is silent."""
+    """Adds the rules of [start, end): of the first section, and of the next one in its gaps."""
     start, end = gap
     if not sections:
         add(start, GUESS)
@@ -224,7 +224,7 @@ def expected(path):
 
 
 def signal_returns(path):
-    """Where code does nothing but rt_sigreturn(), which is no matter of its description."""
+    """Returns the signal trampolines, whose call frame information is not used."""
     with open(path, "rb") as file:
         data = file.read()
     text = subprocess.run(["readelf", "-lW", path], check=True, capture_output=True,
@@ -237,7 +237,7 @@ def signal_returns(path):
 
 
 def overlay(rows, start, end, said):
-    """The rows with [start, end) said."""
+    """Returns the rows with [start, end) replaced by `said`."""
     behind = [row for row in rows if row[0] <= end][-1][1]
     new = [row for row in rows if row[0] < start] + [(start, said), (end, behind)] + \
         [row for row in rows if row[0] > end]
@@ -255,7 +255,7 @@ def ours(program, path):
 
 
 def shares(path, rows):
-    """Bytes of code by what is said of them."""
+    """Returns the bytes of code by kind of rule."""
     ends = [row[0] for row in rows[1:]] + [max(end for _, end in code(path))]
     total = {}
     for (address, said), end in zip(rows, ends):

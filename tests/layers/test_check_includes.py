@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The rule of includes finds what breaks it, and nothing else."""
+"""check_includes.py finds violations of the rule of includes, and nothing else."""
 
 import pathlib
 import subprocess
@@ -30,7 +30,7 @@ class Tree(unittest.TestCase):
         file.write_text(text)
 
     def found(self):
-        """What the command prints, which must agree with its exit status."""
+        """Returns what the command prints, and checks its exit status."""
         done = subprocess.run([TOOLS / "check_includes.py", self.root], capture_output=True,
                               text=True, check=False)
         self.assertEqual(done.stderr, "")

@@ -32,7 +32,7 @@ static bool begins_in(const struct jitbpf_jit_header *event, const struct jitbpf
 	return outer->address <= event->address && event->address < end_of(outer);
 }
 
-/* With a load goes what is inlined into it. */
+/* A load ends together with the methods inlined into it. */
 static void end_region(struct model *model, size_t number)
 {
 	model->regions[number].live = false;
@@ -78,7 +78,7 @@ static bool is_parent(const struct model *model, size_t number, const struct mod
 	       begins_in(&inlined->event, &region->event);
 }
 
-/* Give one that waits its host, where one of its parents is there. */
+/* Find the host of a waiting inlined method, by its parent. Returns false if there is none. */
 static bool find_host(struct model *model, struct model_region *inlined)
 {
 	bool any = false;
@@ -185,7 +185,7 @@ static const struct model_region *live_at(const struct model *model, uint64_t se
 	return NULL;
 }
 
-/* Hosts are compared by what they are, not by where they stand in the model. */
+/* Hosts are compared by sequence number, since their index differs between models. */
 static uint64_t host_sequence(const struct model *model, const struct model_region *region)
 {
 	return region->host == MODEL_NOBODY ? UINT64_MAX

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * What a sequence of events leaves live, found the naive way: by going through
- * all that there is at each event.
- */
+/* A simple model of the live code after a sequence of events: each event searches all regions. */
 #ifndef JITBPF_TESTS_SHIM_JOURNAL_MODEL_H
 #define JITBPF_TESTS_SHIM_JOURNAL_MODEL_H
 
@@ -16,13 +13,14 @@
 #define MODEL_NOBODY  UINT32_MAX
 #define MODEL_CHANGES 16
 
-/* A load, or a method inlined into one. Events are known by sequence number. */
+/* A load, or a method inlined into one. Events are identified by sequence number. */
 struct model_region {
 	struct jitbpf_jit_header event;
 	uint32_t engine;
 	bool live;
-	uint32_t host; /* of an inlined one: number of its load; MODEL_NOBODY while there is none */
-	uint64_t named_by;		 /* the event that began its method's life */
+	/* of an inlined method: index of its load, MODEL_NOBODY if there is none yet */
+	uint32_t host;
+	uint64_t named_by;		 /* the first event of its method */
 	uint64_t changes[MODEL_CHANGES]; /* the last events about it */
 	uint32_t change_count;
 };
@@ -32,13 +30,13 @@ struct model {
 	size_t count;
 };
 
-/* engine: 0, 1, ...: which of the engines in the process it is of. */
+/* engine: index of the engine in the process */
 void model_apply(struct model *model, const struct jitbpf_jit_header *event, uint32_t engine);
 
-/* Whether the same events are live, under the same names, and changed by the same. */
+/* Returns true if both have the same live events, with the same names and changes. */
 bool model_equal(const struct model *a, const struct model *b);
 
-/* What has waited for its parent since before that time waits no more. */
+/* Drop inlined methods that have waited for their parent since before that time. */
 void model_forget(struct model *model, uint64_t time_ns);
 
 size_t model_live(const struct model *model);

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """compare.py SYMBOLIZE FILE|--libc
 
-Asks our symbolizer and llvm-symbolizer for the frames at addresses all over a
-file's code, and fails where they differ: in how many there are, in a function, a
-file or a line. With --libc the file is the system's, and its debug info that of
-libc6-dbg.
+Compares the frames of our symbolizer and llvm-symbolizer at addresses all over a file's code.
+Fails if they differ in number, function, file or line. With --libc the file is the system's libc,
+with the debug info of libc6-dbg.
 """
 import random
 import re
@@ -13,7 +12,7 @@ import subprocess
 import sys
 
 COUNT = 10000
-INLINED = 1000  # of them, at least; else there was nothing to compare
+INLINED = 1000  # minimum number of inlined frames, to be a real comparison
 SHOWN = 10
 
 
@@ -29,7 +28,7 @@ def text_of(path):
 
 
 def frames_of(output):
-    """{address: [(function, file, line)]} of what addr2line -a -f -i would write."""
+    """Returns {address: [(function, file, line)]} of the output of addr2line -a -f -i."""
     frames, lines = {}, iter(output.splitlines())
     for line in lines:
         if re.fullmatch(r"0x[0-9a-f]+", line):
@@ -47,14 +46,14 @@ def ours(symbolize, path, stdin):
 
 
 def theirs(path, stdin):
-    # Names as they are linked, made readable by the library that we have as well.
+    # Linkage names, demangled by the library that jitbpf uses as well.
     raw = run(["llvm-symbolizer", "--output-style=GNU", "--inlines", "--addresses",
                "--functions=linkage", "--no-demangle", "-e", path], stdin)
     return frames_of(run(["c++filt", "-i"], raw.encode()))
 
 
 def aliases_of(paths):
-    """{name: its addresses} of all symbols of a file and of its debug info."""
+    """Returns {name: its addresses} of all symbols of a file and of its debug info."""
     addresses = {}
     for path in paths:
         for flag in "-a", "-D":
@@ -67,7 +66,7 @@ def aliases_of(paths):
 
 
 def same_place(our, their):
-    """Old LLVMs put a unit's folder before itself, where it is relative: "./libio/./libio/x.c"."""
+    """Old LLVMs repeat a unit's relative directory: "./libio/./libio/x.c"."""
     return our == their or our == (re.sub(r"^(\./.+)/\1/", r"\1/", their[0]), their[1])
 
 
@@ -76,23 +75,23 @@ class Judge:
         self.aliases = aliases_of(paths)
 
     def same_symbol(self, our, their):
-        """Of several symbols at one address each may choose its own, and we show no version."""
+        """Aliases are equal, and jitbpf omits symbol versions."""
         their = their.partition("@")[0]
         return our == their or bool(self.aliases.get(our, set()) & self.aliases.get(their, set()))
 
     def same(self, our, their):
         if our[-1][0] == "??" and their == [("??", "??", 0)]:
-            return True  # padding, which only the line table claims
+            return True  # padding, which only the line table covers
         if len(our) != len(their) or \
                 not all(same_place(a[1:], b[1:]) for a, b in zip(our, their)):
             return False
-        # Where the linker has no name we show the scopes of the source; LLVM does not.
+        # Without a linkage name jitbpf shows source scopes, LLVM does not.
         return self.same_symbol(our[-1][0], their[-1][0]) and \
             all(a[0] == b[0] or a[0].endswith("::" + b[0]) for a, b in zip(our[:-1], their[:-1]))
 
 
 def find_libc():
-    """The file, and where Debian puts its debug info."""
+    """Returns the libc, and the path of its debug info on Debian."""
     path = run(["sh", "-c", "ldd /bin/sh | sed -n 's/.*libc.so.* => \\([^ ]*\\) .*/\\1/p'"],
                b"").strip()
     build_id = re.search(r"Build ID: (\w+)", run(["readelf", "-n", path], b""))[1]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-A headless Chromium driven over its debugging pipe: no packages needed, no port
-opened. Used as `with Browser() as b:`.
+A headless Chromium that is controlled over its debugging pipe: needs no packages and opens no
+port. Used as `with Browser() as b:`.
 """
 import base64
 import json
@@ -30,8 +30,8 @@ class Browser:
         self.from_read, from_write = os.pipe()
         self.next_id = 0
         self.pending = b""
-        self.problems = []  # console messages, exceptions, refused and failed loads
-        self.requests = []  # every address that the page asked for
+        self.problems = []  # console messages, exceptions, blocked and failed loads
+        self.requests = []  # every address that the page requested
         # Chromium reads commands from descriptor 3 and answers on 4.
         shell = 'exec "$0" "$@" 3<&%d 4>&%d' % (to_read, from_write)
         self.process = subprocess.Popen(
@@ -110,7 +110,8 @@ class Browser:
             time.sleep(.02)
 
     def open(self, address):
-        # By way of nothing: else an address that differs in its fragment only would not load.
+        # Via about:blank: an address that differs only in its fragment would not be loaded
+        # again.
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=address)
         self.wait_for("document.readyState === 'complete' && location.protocol === 'file:'")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-The page of a recording holds the stacks that folded stacks have, and as many samples
-as its ledger says: check_counts.py JITBPF RECORDING...
+The page of a recording has the stacks of the folded output, and as many samples as the ledger:
+check_counts.py JITBPF RECORDING...
 """
 import collections
 import os

@@ -12,7 +12,7 @@ from page_data import PageData
 
 
 class Sides:
-    """Both sides of a difference, and where nodes are: in shares, or in numbers."""
+    """Both sides of a difference, and the positions of nodes, by shares or by numbers."""
 
     def __init__(self, path):
         self.before, self.after = PageData(path, side=0), PageData(path, side=1)
@@ -24,13 +24,13 @@ class Sides:
         return 100 * (after.total / self.after.total - before.total / self.before.total)
 
     def place(self, before, after, absolute, across=.5):
-        """A place on the frame, as a part of the width: 0 is its left end, 1 its right one."""
+        """Returns a place on the frame; `across` is 0 at its left end, 1 at its right end."""
         scales = (1, 1) if absolute else (1 / self.before.total, 1 / self.after.total)
         whole = self.before.total * scales[0] + self.after.total * scales[1]
         return sum((node.left + node.total * across) * scale for node, scale in zip((before, after), scales)) / whole
 
     def extremes(self, absolute):
-        """The pairs of nodes that shrank and grew most."""
+        """Returns the nodes that shrank and grew most."""
         def change(pair):
             return pair[1].total - pair[0].total if absolute else self.points(*pair)
         return [pick((pair for pair in self.pairs() if 0 < pair[0].depth < 12), key=change) for pick in (min, max)]
@@ -126,7 +126,8 @@ def main():
     with Browser() as browser:
         browser.screen(1400, 900)
         check_difference(Page(browser, sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None)
-        problems = [said for said in browser.problems if "getImageData" not in said]  # we are the ones who ask for it
+        # caused by this test
+        problems = [said for said in browser.problems if "getImageData" not in said]
         check(not problems, f"no complaint of the browser: {problems}")
     print("difference: ok")
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-The samples in every format of a recording are those that its ledger has, with
-and without filters.
+The samples in every format of a recording are those of its ledger, with and without filters.
   check_ledger.py JITBPF RECORDING OTHER_RECORDING
 """
 import gzip
@@ -22,7 +21,7 @@ def check(what, said):
 
 
 def members(data):
-    """(number, value) of a protobuf message; what has a length is bytes."""
+    """Yields (number, value) of a protobuf message; fields with a length are bytes."""
     def varint():
         nonlocal at
         value = shift = 0
@@ -40,7 +39,7 @@ def members(data):
 
 
 def pprof(path):
-    """Each sample's first value, added up."""
+    """Returns the sum of the samples' first values."""
     total = 0
     for number, sample in members(gzip.open(path).read()):
         if number == 2:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-Opens flame graph pages in a real browser and uses them as people do:
+Opens flame graph pages in a real browser and uses them like a user:
 check_page.py EMPTY.html SMALL.html LARGE.html [FOLDER for screenshots]
 """
 import os
@@ -39,7 +39,7 @@ class Page:
         self.settle()
 
     def settle(self):
-        """Until what was asked for is drawn, and nothing moves any more."""
+        """Waits until everything is drawn and no animation runs."""
         self.browser.evaluate("new Promise(done => setTimeout(() => requestAnimationFrame(done), 350))")
 
     def say(self, expression):
@@ -58,7 +58,7 @@ class Page:
         self.settle()
 
     def point(self, depth, left, width):
-        """Where something is while nothing is zoomed and the roots are on top."""
+        """Returns the position of a node in the unzoomed view."""
         x, y, wide, _ = self.say(CANVAS)
         return x + (left + width / 2) / self.data.total * wide, y + (depth + .5) * ROW
 
@@ -69,7 +69,7 @@ class Page:
         return not self.say("document.getElementById('reset').disabled")
 
     def some_node(self):
-        """One that a mouse hits easily."""
+        """Returns a node that is large enough for a mouse."""
         whole = self.data.total
         return next(n for n in self.data.nodes if n.depth > 4 and whole * .02 < n.total < whole * .5 and
                     len(n.source) > len("src/app/Main.java:9999"))
@@ -100,7 +100,7 @@ def check_search(page):
 
 
 def check_fills(page, node):
-    """A node is as wide as the page."""
+    """A zoomed node is as wide as the page."""
     left, top, width, _ = page.say(CANVAS)
     for across in (left + 3, left + width - 3):
         page.browser.mouse(across, top + (node.depth + .5) * ROW)
@@ -134,7 +134,7 @@ def check_zoom(page):
 
 
 def check_moving(page):
-    """Wheel and drag look at other parts without zooming into a frame."""
+    """Wheel and drag move the view without zooming into a frame."""
     left, top, width, _ = page.say(CANVAS)
     node = page.data.nodes[0]
     page.browser.wheel(left + width / 2, top + 60, dy=-300, ctrl=True)
@@ -222,7 +222,7 @@ def check_callers(page):
     x, y, wide, _ = page.say(CANVAS)
     page.browser.mouse(x + wide - 3, y + 1.5 * ROW)
     check(page.detail().startswith(visible(data.names[top[0]])), "a link leads back to it")
-    # A stack of few samples, from its leaf to the first process: far narrower than what is expanded unasked.
+    # A stack with few samples, from its leaf up: far narrower than what is expanded by default.
     node = min((n for n in data.nodes if n.self and n.depth > 9 and n.path[1] is data.nodes[1]), key=lambda n: n.self)
     page.open("#callers=1&zoom=" + ".".join(str(n.label) for n in reversed(node.path[1:])))
     page.say("document.getElementById('graph').focus()")

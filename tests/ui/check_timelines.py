@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-Checks a speedscope and a Firefox Profiler file of one profile: what their
-formats demand, and that they hold the very samples that folded stacks count,
-and script lists.
+Checks a speedscope and a Firefox Profiler file of one profile: the requirements of their formats,
+and that they have the same samples as folded stacks and script.
   check_timelines.py SPEEDSCOPE FIREFOX FOLDED [SCRIPT]
 """
 import collections
@@ -26,7 +25,7 @@ def is_count(value, below):
 
 
 def speedscope_threads(path):
-    """{(pid, tid): [stack, a sample each]}, stacks being names, outermost first."""
+    """Returns {(pid, tid): [stack of each sample]}; stacks are names, outermost first."""
     with open(path, encoding="utf-8") as file:
         profile = json.load(file)
     check(profile["$schema"] == "https://www.speedscope.app/file-format-schema.json", "speedscope: its schema")
@@ -96,7 +95,7 @@ FORMATS = {"string": str, "bytes": int, "integer": int, "unique-string": int}
 
 
 def check_firefox_markers(profile, thread):
-    """Each marker is in its time, and has data of a kind that the schema tells of."""
+    """Each marker has a valid time and data of a kind in the schema."""
     schemas = {s["name"]: {f["key"]: f["format"] for f in s["fields"]} for s in profile["meta"]["markerSchema"]}
     strings, categories = len(profile["shared"]["stringArray"]), len(profile["meta"]["categories"])
     markers = thread["markers"]
@@ -113,7 +112,7 @@ def check_firefox_markers(profile, thread):
 
 
 def firefox_threads(path):
-    """{(pid, tid): [(time in ms, stack)]}"""
+    """Returns {(pid, tid): [(time in ms, stack)]}."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         profile = json.load(file)
     meta = profile["meta"]
@@ -145,7 +144,7 @@ def firefox_threads(path):
 
 
 def check_script(path, firefox):
-    """Each sample of script is that of its thread."""
+    """The samples of script are those of the threads."""
     left = {thread: collections.deque(samples) for thread, samples in firefox.items()}
     first = None
     for sample in recording.script(path):

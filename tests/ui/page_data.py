@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-The data of a flame graph page, read and worked out apart from the page's own
-script: what the checks of the page compare with.
+An independent reader of the data of a flame graph page, without the page's script, for comparison.
 """
 import base64
 import collections
@@ -13,14 +12,14 @@ PROCESS = 5
 
 
 def visible(name):
-    """As the page spells it: nothing in it does anything but stand there."""
+    """Escapes characters as the page does."""
     if len(name) > 4000:
         name = f"{name[:4000]}… ({len(name):,} characters)"
     return "".join(f"\\u{{{ord(c):x}}}" if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") else c for c in name)
 
 
 def numbers(table, key):
-    """LEB128 in base64."""
+    """Decodes LEB128 in base64."""
     out, value, shift = [], 0, 0
     for byte in base64.b64decode(table[key], validate=True):
         value |= (byte & 0x7f) << shift
@@ -44,7 +43,7 @@ class Node:
 
 
 class PageData:
-    """threads: keys "PID.TID" whose samples count; None: all. side: of a difference."""
+    """threads: keys "PID.TID" whose samples count; None for all. side: of a difference."""
 
     def __init__(self, path, threads=None, side=None):
         page = open(path, encoding="utf-8").read()
@@ -101,7 +100,7 @@ class PageData:
         return samples
 
     def functions(self, under=None):
-        """{label: [self, total]}, of what is not a process; a stack counts once in a total."""
+        """Returns {label: [self, total]} without processes; a stack counts once in a total."""
         out = collections.defaultdict(lambda: [0, 0])
         for node in self.nodes:
             if node.self and (under is None or under in node.path):
@@ -113,7 +112,7 @@ class PageData:
         return out
 
     def callers(self):
-        """{(label of the leaf, of its caller, ...): samples}, two levels deep."""
+        """Returns {(label of the leaf, of its caller, ...): samples}, two levels deep."""
         out = collections.Counter()
         for node in self.nodes[1:]:
             if node.self:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""convolutions.py SECONDS: PyTorch on three threads, with kernels that oneDNN makes at the start.
+"""convolutions.py SECONDS: PyTorch on three threads, with kernels that oneDNN generates at first.
 
-Says "ready" when they are all made.
+Prints "ready" when all kernels exist.
 """
 
 import sys

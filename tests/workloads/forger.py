@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Maps a file that passes for the journal of a JIT (uapi/jit_journal.h), but is a lie.
+"""Maps a file that looks like the journal of a JIT (uapi/jit_journal.h), but is invalid.
 
-forger.py LIE: says so on its output when the lie is told, and works on."""
+forger.py LIE: prints a line when the file is mapped, and works on."""
 
 import fcntl
 import mmap
@@ -44,7 +44,7 @@ def put(map_, entries, **kwargs):
 
 
 def flip(map_):
-    """Never the same generation twice."""
+    """Changes the generation all the time."""
     generation = 0
     while True:
         generation += 2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A JIT that forks: the child runs what it inherited, then what it made itself, at the address
-of something that it inherited too. The parent makes something else there after the fork.
+"""A JIT that forks: the child runs inherited code, then its own code at the address of other
+inherited code. The parent generates other code at that address after the fork.
 
-Prints both pids, and works on until it is killed."""
+Prints both pids, and works until it is killed."""
 
 import ctypes
 import mmap
@@ -40,7 +40,7 @@ def make(name, slot):
 
 def main():
     inherited, replaced = make("inherited", 0), make("replaced", 1)
-    time.sleep(0.05)  # when a silent child began is known to a clock tick only
+    time.sleep(0.05)  # the kernel's start time of a silent child has a resolution of a clock tick
     child = os.fork()
     if not child:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -54,7 +54,7 @@ def main():
         inherited()
         own()
         if not silent:
-            replaced()  # the same address as own
+            replaced()  # at the same address as own
 
 
 main()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""forks.py LOADS: an engine that sends loads, forks, and goes on sending in parent and child.
+"""forks.py LOADS: an engine that sends loads, forks, and sends more in parent and child.
 
-Ends with the child's status.
+Exits with the child's status.
 """
 
 import ctypes

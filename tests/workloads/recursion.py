@@ -13,7 +13,7 @@ def busy(turns):
 
 
 def descend(levels):
-    """Each level through sorted(), so that the interpreter calls itself."""
+    """Each level calls sorted(), so that the interpreter calls itself."""
     if not levels:
         return busy(300000)
     return sorted([levels], key=lambda number: descend(number - 1))[0]

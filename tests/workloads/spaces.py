@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Code that must not be taken for what stood in its place, or with its number, elsewhere.
+"""Code that must not be confused with other code at its address or with its pid.
 
-  exec     tells of code and runs it, begins anew, runs code that it does not tell of there
-  pid      the same in two processes, the second with the pid of the first
-  shared   two processes tell, under equal ids, of code in memory that they share, and run it all
+  exec     reports code and runs it, executes itself, and runs unreported code at that address
+  pid      the same in two processes, the second one with the pid of the first
+  shared   two processes report, with equal ids, code in shared memory, and run all of it
 
-What runs when is told by the name of the process."""
+The process name says what is running."""
 
 import ctypes
 import mmap
@@ -17,7 +17,7 @@ import time
 # push rbp; mov rbp, rsp; mov ecx, 200000; loop: dec ecx; jnz loop; pop rbp; ret
 CODE = bytes.fromhex("55 4889e5 b9400d0300 ffc9 75fc 5d c3")
 SLOT = 64
-PLACE = 0x7000_0000_0000  # where nothing else comes to stand
+PLACE = 0x7000_0000_0000  # an unused address
 LOAD, UNLOAD = 13, 14
 RWX = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
 MAP_FIXED = 0x10
@@ -52,7 +52,7 @@ class Jit:
         self.shim.NotifyEvent(UNLOAD, ctypes.byref(ctypes.c_uint32(number)))
 
     def run(self, seconds, *slots):
-        """For that much time of a CPU, however many others want it."""
+        """Runs for some CPU time, however busy the machine is."""
         functions = [ctypes.CFUNCTYPE(None)(self.base + slot * SLOT) for slot in slots]
         end = time.process_time() + seconds
         while time.process_time() < end:
@@ -80,7 +80,8 @@ def silent():
 
 
 def with_pid(wanted, work):
-    """Do the work in a child that has that pid, of a namespace of our own. False: it is taken."""
+    """Runs the work in a child with that pid, in a pid namespace. Returns false if the pid is
+    taken."""
     with open("/proc/sys/kernel/ns_last_pid", "w", encoding="ascii") as last:
         last.write(str(wanted - 1))
     pid = os.fork()
@@ -93,7 +94,7 @@ def with_pid(wanted, work):
 
 
 def with_same_pid():
-    """The profiler has threads to start as well, which can take what was to be had."""
+    """Repeats the attempt: a thread of the profiler may take the pid."""
     for pid in range(1000, 2000, 20):
         if with_pid(pid, told) and with_pid(pid, silent):
             return
@@ -101,7 +102,7 @@ def with_same_pid():
 
 
 def sharing(fd, number, meet):
-    """One of two; the other one's code is in the other slot."""
+    """One of two processes; the other one's code is in the other slot."""
     jit = Jit(PLACE + number * 0x100000, mmap.MAP_SHARED, fd)
     jit.write(number)
     jit.tell(1, f"of_{number}", number)
@@ -118,7 +119,7 @@ def sharing(fd, number, meet):
 
 
 def in_two(work):
-    """work(0, meet) in this process, work(1, meet) in a child; meet() waits for the other."""
+    """Runs work(0, meet) here and work(1, meet) in a child; meet() waits for the other process."""
     ours, theirs = socket.socketpair()
     child = os.fork()
     end = ours if child else theirs
