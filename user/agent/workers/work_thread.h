@@ -45,12 +45,9 @@ struct work_thread {
 };
 
 struct work_progress {
-	/*
-	 * last request that was started, or NULL; valid until the owner's next
-	 * call of another function
-	 */
 	size_t done, all;
-	const void *request; /* at hand, or NULL; until the owner's next call but this */
+	/* The current request, or NULL. Valid until the owner calls another function. */
+	const void *request;
 };
 
 /* kind is copied. Returns 0, or a negative errno with *ret unchanged. */
