@@ -2,7 +2,7 @@
 /*
  * The unwinder with hostile processes: arbitrary stacks, mappings and code in
  * any order, and arbitrary rows. Published data must not change until they are
- * withdrawn, and stacks are completed within bounds. The input is a sequence of
+ * unpublished, and stacks are completed within bounds. The input is a sequence of
  * steps, see take_step().
  */
 #include <linux/mman.h>
@@ -34,8 +34,8 @@ enum step {
 	STEP_COLLECT,
 	STEP_PUBLISH,
 	STEP_ALL_CODE,
-	STEP_WITHDRAWN, /* a BPF program removes a page */
-	STEP_COPY,	/* a copy of code */
+	STEP_UNPUBLISHED, /* a BPF program removes a page */
+	STEP_COPY,	  /* a copy of code */
 	STEP_COUNT
 };
 
@@ -108,7 +108,7 @@ static struct shadow_page *page_of(struct fuzzed *f, struct unwind_page_key key)
 	return NULL;
 }
 
-static void withdraw_page(void *context, struct unwind_page_key key)
+static void unpublish_page(void *context, struct unwind_page_key key)
 {
 	struct fuzzed *f = context;
 	struct shadow_page *page = page_of(f, key);
@@ -130,7 +130,7 @@ static int publish_page(void *context, struct unwind_page_key key, struct unwind
 		require(rows[i].pc > rows[i - 1].pc);
 	if (byte(f) == 0xff)
 		return -ENOMEM;
-	withdraw_page(f, key);
+	unpublish_page(f, key);
 	require(f->pages.size < UNWIND_PAGES_MAX);
 	require(!vec_push(
 		&f->pages,
@@ -143,7 +143,7 @@ static int replace_page(void *context, struct unwind_page_key key, struct unwind
 	return page_of(context, key) ? publish_page(context, key, page) : -ENOENT;
 }
 
-static void withdraw_process(void *context, uint32_t pid)
+static void unpublish_process(void *context, uint32_t pid)
 {
 	struct fuzzed *f = context;
 
@@ -165,7 +165,7 @@ static int publish_process(void *context, uint32_t pid, const struct unwind_proc
 	}
 	if (byte(f) == 0xff)
 		return -ENOMEM;
-	withdraw_process(f, pid);
+	unpublish_process(f, pid);
 	f->published[pid].process = *process;
 	f->published[pid].mappings = copy_of(mappings, process->count * sizeof(*mappings));
 	return 0;
@@ -416,9 +416,9 @@ static void take_step(struct fuzzed *f)
 	case STEP_ALL_CODE:
 		unwinder_code_changed(f->unwinder, process_of(f), 0, UINT64_MAX);
 		break;
-	case STEP_WITHDRAWN:
+	case STEP_UNPUBLISHED:
 		if (f->pages.size && f->pages.data[0].key.owner & UNWIND_OWNER_CODE)
-			withdraw_page(f, f->pages.data[0].key);
+			unpublish_page(f, f->pages.data[0].key);
 		break;
 	case STEP_COPY:
 		copy_code(f);
@@ -433,11 +433,11 @@ static void fuzzed_deinit(struct fuzzed *f)
 	module_table_deinit(&f->modules);
 	string_pool_destroy(f->strings);
 	while (f->pages.size)
-		withdraw_page(f, f->pages.data[0].key);
+		unpublish_page(f, f->pages.data[0].key);
 	vec_deinit(&f->pages);
 	vec_deinit(&f->requests);
 	for (uint32_t pid = 0; pid < PIDS; pid++)
-		withdraw_process(f, pid);
+		unpublish_process(f, pid);
 	free(f);
 }
 
@@ -451,8 +451,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		.publish_page = publish_page,
 		.replace_page = replace_page,
 		.publish_process = publish_process,
-		.withdraw_page = withdraw_page,
-		.withdraw_process = withdraw_process,
+		.unpublish_page = unpublish_page,
+		.unpublish_process = unpublish_process,
 		.context = f,
 	};
 

@@ -142,7 +142,7 @@ static int gather_best(struct gathered *gathered, struct blob *blob, struct blob
 }
 
 /* Free what only building the map needs. */
-static int let_go(struct gathered *gathered)
+static int free_build_data(struct gathered *gathered)
 {
 	struct symbol_names *names = &gathered->file->names;
 	int err = 0;
@@ -150,7 +150,7 @@ static int let_go(struct gathered *gathered)
 	vec_deinit(&gathered->spans);
 	for (uint32_t i = 0; i < names->count && !err; i++) {
 		if (gathered->blobs[i])
-			err = symbol_names_let_go(names, i, gathered->blobs[i]);
+			err = symbol_names_release(names, i, gathered->blobs[i]);
 	}
 	return err;
 }
@@ -166,7 +166,7 @@ int symbol_file_create(struct blob *blob, struct blob *debug, struct symbol_file
 	err = elf_file_init(&file->elf, blob);
 	err = err ?: gather_best(&gathered, blob, debug);
 	err = err ?: symbol_map_init(&file->map, gathered.spans.data, gathered.spans.size);
-	err = err ?: let_go(&gathered);
+	err = err ?: free_build_data(&gathered);
 	err = err ?: plt_map_init(&file->plt, &file->elf, &file->map, &file->names);
 	if (err)
 		return err;

@@ -23,7 +23,7 @@ int symbol_names_add(struct symbol_names *names, struct elf_symbols *symbols, ui
 	return 0;
 }
 
-int symbol_names_let_go(struct symbol_names *names, uint32_t i, struct blob *blob)
+int symbol_names_release(struct symbol_names *names, uint32_t i, struct blob *blob)
 {
 	struct name_table *table = &names->tables[i];
 	int err;

@@ -45,7 +45,7 @@ int symbol_names_add(struct symbol_names *names, struct elf_symbols *symbols, ui
  * Free the text of table i if it is large; names are then read from blob, which
  * is shared. Returns 0, or -ENOMEM with the text kept.
  */
-int symbol_names_let_go(struct symbol_names *names, uint32_t i, struct blob *blob);
+int symbol_names_release(struct symbol_names *names, uint32_t i, struct blob *blob);
 void symbol_names_deinit(struct symbol_names *names);
 
 /*

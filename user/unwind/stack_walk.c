@@ -62,8 +62,8 @@ static uint64_t address_of(const struct unwind_state *state)
  * Look up the code site of a caller. Returns false if nothing is mapped there,
  * so that the previous frame is the last one.
  */
-static bool take_up(const struct unwind_account *account, const struct walk *walk, uint64_t time_ns,
-		    struct code_site *ret)
+static bool find_caller(const struct unwind_account *account, const struct walk *walk,
+			uint64_t time_ns, struct code_site *ret)
 {
 	*ret = code_site_at(account->process, address_of(&walk->state), time_ns);
 	return ret->kind != LOCATION_UNKNOWN;
@@ -104,7 +104,7 @@ static int walk_on(const struct unwind_account *account, struct walk *walk, stru
 			return end;
 		if (stack->count == JITBPF_FRAMES_MAX)
 			return JITBPF_END_DEPTH;
-		if (!take_up(account, walk, time_ns, &site))
+		if (!find_caller(account, walk, time_ns, &site))
 			return JITBPF_END_BAD_FRAME;
 		stack->ips[stack->count++] = unwind_frame_ip(&walk->state);
 	}
@@ -130,7 +130,7 @@ int stack_walk(const struct unwind_account *account, const struct jitbpf_sample 
 	 * The leaf frame is where the CPU was, so it is kept even if nothing is
 	 * known to be mapped there.
 	 */
-	if (!take_up(account, &walk, sample->h.time_ns, &site) && ret->count > 1) {
+	if (!find_caller(account, &walk, sample->h.time_ns, &site) && ret->count > 1) {
 		ret->count--;
 		end = JITBPF_END_BAD_FRAME;
 	} else {

@@ -95,7 +95,7 @@ static void forget(struct unwind_pages *pages, struct unwind_page_slot *slot)
 	uint32_t number = (uint32_t)(slot - pages->slots);
 
 	if (slot->published)
-		pages->tables->withdraw_page(pages->tables->context, slot->key);
+		pages->tables->unpublish_page(pages->tables->context, slot->key);
 	if (slot->link) {
 		*slot->link = slot->next;
 		if (slot->next)

@@ -50,7 +50,7 @@ int unwind_pages_ask(struct unwind_pages *pages, struct unwind_page_key key);
 uint32_t unwind_pages_rows_max(const struct unwind_pages *pages, uint32_t owner);
 
 /*
- * Publish an empty page of code, and withdraw its rows. A BPF program that sees
+ * Publish an empty page of code in place of its rows. A BPF program that sees
  * code change in the page removes it. So unwind_pages_fill() publishes rows
  * only if nothing has changed since. Returns the slot, in no list, or NULL if
  * there is no free slot.
@@ -79,7 +79,7 @@ void unwind_pages_publish(struct unwind_pages *pages, struct unwind_page_slot *s
 struct unwind_row unwind_pages_row(const struct unwind_pages *pages,
 				   const struct unwind_page_slot *slot, uint16_t pc);
 
-/* Withdraw a page or cancel its request, and free the slot. */
+/* Unpublish a page or cancel its request, and free the slot. */
 void unwind_pages_drop(struct unwind_pages *pages, struct unwind_page_slot *slot);
 
 #endif

@@ -107,7 +107,7 @@ static void forget(struct unwind_processes *processes, struct walked_process *wa
 	uint32_t number = (uint32_t)(walked - processes->slots);
 
 	if (walked->published)
-		processes->tables->withdraw_process(processes->tables->context, walked->pid);
+		processes->tables->unpublish_process(processes->tables->context, walked->pid);
 	unwind_processes_drop_code(processes, walked);
 	leave_sharing(walked);
 	index_map_remove(&processes->index, hash_of(walked->pid), number);
@@ -236,7 +236,7 @@ static bool publish(struct unwind_processes *processes, struct walked_process *w
 	process.first = walked->first;
 	process.count = walked->count;
 	walked->published_top = process.stack_top;
-	/* On failure an older entry is still published; unwind_processes_drop() withdraws it. */
+	/* On failure an older entry is still published; unwind_processes_drop() unpublishes it. */
 	if (processes->tables->publish_process(processes->tables->context, walked->pid, &process))
 		return false;
 	walked->published = true;

@@ -67,7 +67,7 @@ int unwind_processes_add(struct unwind_processes *processes, const struct proces
 /* Publish the mappings again at the end of the round. Returns 0 or -ENOMEM. */
 int unwind_processes_mark(struct unwind_processes *processes, struct walked_process *walked);
 
-/* Withdraw the mappings and pages of a process, and free its slot. */
+/* Unpublish the mappings and pages of a process, and free its slot. */
 void unwind_processes_drop(struct unwind_processes *processes, struct walked_process *walked);
 
 /* Returns true if the process still runs the program that the entry was made for. */
@@ -77,7 +77,7 @@ bool walked_process_is_current(const struct walked_process *walked);
 void unwind_processes_add_code(struct unwind_processes *processes, struct walked_process *walked,
 			       struct unwind_page_slot *slot);
 
-/* Withdraw the pages of the process's JIT code. */
+/* Unpublish the pages of the process's JIT code. */
 void unwind_processes_drop_code(struct unwind_processes *processes, struct walked_process *walked);
 
 /* Returns the published mapping at an address, or NULL. */

@@ -26,8 +26,8 @@ struct unwind_tables {
 	int (*replace_page)(void *context, struct unwind_page_key key, struct unwind_page page);
 	int (*publish_process)(void *context, uint32_t pid, const struct unwind_process *process);
 	/* Walks that start after the call do not use the entry. The entry may be missing. */
-	void (*withdraw_page)(void *context, struct unwind_page_key key);
-	void (*withdraw_process)(void *context, uint32_t pid);
+	void (*unpublish_page)(void *context, struct unwind_page_key key);
+	void (*unpublish_process)(void *context, uint32_t pid);
 	void *context;
 };
 

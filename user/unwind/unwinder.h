@@ -71,7 +71,7 @@ int unwinder_collect(struct unwinder *unwinder, uint64_t wait_ns, uint64_t known
 
 /*
  * Report that a process has changed its mappings, executed a program or exited.
- * Its published mappings are renewed or withdrawn by unwinder_publish().
+ * Its published mappings are renewed or unpublished by unwinder_publish().
  */
 void unwinder_process_changed(struct unwinder *unwinder, const struct process *process);
 
@@ -82,7 +82,7 @@ void unwinder_forget_processes(struct unwinder *unwinder, struct process *const 
 /*
  * Report that JIT code of a process was loaded or unloaded in [address, address
  * + size_bytes). Call it after the change has been applied. The rows there are
- * withdrawn at once; for other processes that share the memory, by
+ * unpublished at once; for other processes that share the memory, by
  * unwinder_publish().
  */
 void unwinder_code_changed(struct unwinder *unwinder, const struct process *process,

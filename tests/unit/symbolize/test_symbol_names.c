@@ -85,12 +85,12 @@ static void put(struct file *file, size_t offset, const char *text)
 	memcpy(file->bytes + PADDING_BYTES + offset, text, strlen(text) + 1);
 }
 
-static void assert_same_when_let_go(struct file *file, uint32_t number)
+static void assert_same_when_released(struct file *file, uint32_t number)
 {
 	char *held = strdup(symbol_names_get(&file->names, number));
 
 	assert_false(symbol_names_open(&file->names));
-	assert_int_equal(symbol_names_let_go(&file->names, 0, &file->blob), 0);
+	assert_int_equal(symbol_names_release(&file->names, 0, &file->blob), 0);
 	assert_true(symbol_names_open(&file->names));
 	assert_string_equal(symbol_names_get(&file->names, number), held);
 	assert_int_not_equal(file->reads, 0);
@@ -103,7 +103,7 @@ static void names_are_the_same_read_from_the_file(void **state)
 
 	put(file, 50, "memcpy");
 	assert_int_equal(add(file, LONG_BYTES), 0);
-	assert_same_when_let_go(file, 50);
+	assert_same_when_released(file, 50);
 	assert_string_equal(symbol_names_get(&file->names, 53), "cpy");
 	assert_in_range(symbol_names_bytes(&file->names), 1, 4096);
 }
@@ -114,7 +114,7 @@ static void versions_are_cut(void **state)
 
 	put(file, 50, "memcpy@@GLIBC_2.14");
 	add(file, LONG_BYTES);
-	assert_same_when_let_go(file, 50);
+	assert_same_when_released(file, 50);
 	assert_string_equal(symbol_names_get(&file->names, 50), "memcpy");
 }
 
@@ -125,7 +125,7 @@ static void long_names_end_where_they_do(void **state)
 
 	put(file, 3000, "");
 	add(file, LONG_BYTES);
-	assert_same_when_let_go(file, 1);
+	assert_same_when_released(file, 1);
 	assert_int_equal(strlen(symbol_names_get(&file->names, 1)), 2999);
 	assert_int_equal(strlen(symbol_names_get(&file->names, LONG_BYTES - 10)), 10);
 	assert_int_equal(strlen(symbol_names_get(&file->names, 3001)), LONG_BYTES - 3001);
@@ -137,7 +137,7 @@ static void short_tables_stay(void **state)
 
 	put(file, 50, "f");
 	add(file, 1000);
-	assert_int_equal(symbol_names_let_go(&file->names, 0, &file->blob), 0);
+	assert_int_equal(symbol_names_release(&file->names, 0, &file->blob), 0);
 	assert_false(symbol_names_open(&file->names));
 	assert_string_equal(symbol_names_get(&file->names, 50), "f");
 	assert_int_equal(file->reads, 0);
@@ -153,7 +153,7 @@ static void numbers_go_on_in_the_second_table(void **state)
 	assert_int_equal(add(file, 1000), 0);
 	base = add(file, LONG_BYTES);
 	assert_int_equal(base, 1000);
-	assert_int_equal(symbol_names_let_go(&file->names, 1, &file->blob), 0);
+	assert_int_equal(symbol_names_release(&file->names, 1, &file->blob), 0);
 	assert_string_equal(symbol_names_get(&file->names, 50), "f");
 	assert_int_equal(file->reads, 0);
 	assert_string_equal(symbol_names_get(&file->names, base + 50), "f");
@@ -168,7 +168,7 @@ static void a_file_that_is_gone_has_no_names(void **state)
 
 	put(file, 50, "f");
 	add(file, LONG_BYTES);
-	assert_same_when_let_go(file, 50);
+	assert_same_when_released(file, 50);
 	file->error = -EIO;
 	assert_null(symbol_names_get(&file->names, 50));
 	file->error = 0;

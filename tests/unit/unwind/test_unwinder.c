@@ -128,7 +128,7 @@ static void test_code(void **state)
 	assert_false(w->finished.guessed);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 2);
 	assert_kernel_knows(w, LIB, 0);
-	/* Other code is loaded into the page: its rows are withdrawn. */
+	/* Other code is loaded into the page: its rows are unpublished. */
 	world_load(w, PID, 12, CODE + 0x3000, 0x100);
 	assert_true(world_sample(w, PID, NOW + 3 * MS, LIB, 0, &made));
 	assert_int_equal(made.sample.user_frames, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Publishing to the kernel and withdrawal: processes, pages of files, pages of code. */
+/* What is published to the kernel, and unpublished: processes, pages of files, pages of code. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -287,7 +287,7 @@ static void test_page_of_code(void **state)
 	}
 }
 
-/* A change of code withdraws the pages it touches, and no others. */
+/* A change of code unpublishes the pages it touches, and no others. */
 static void test_code_changes(void **state)
 {
 	struct world *w = *state;
@@ -327,7 +327,7 @@ static void test_code_that_changes_unseen(void **state)
 		assert_int_equal(unwinder_publish(w->unwinder, NOW), 0);
 		assert_non_null(world_page(w, key));
 		assert_false(kernel_knows(w, PID, address));
-		world_withdraw_page(w, key);
+		world_unpublish_page(w, key);
 		assert_int_equal(unwinder_publish(w->unwinder, NOW + 1), 0);
 		assert_null(world_page(w, key));
 		/* An unchanged page is published. */
@@ -338,7 +338,7 @@ static void test_code_that_changes_unseen(void **state)
 
 #define SHARED_CODE 0x600000ull
 
-/* Code that one process loads into shared memory withdraws the pages of the other process. */
+/* Code that one process loads into shared memory unpublishes the pages of the other process. */
 static void test_shared_memory(void **state)
 {
 	struct world *w = *state;
@@ -387,7 +387,7 @@ static void test_feed_refuses(void **state)
 	assert_true(kernel_knows(w, PID, CODE));
 }
 
-/* If a later publishing fails, the older entry is withdrawn, since its space is reused. */
+/* If a later publishing fails, the older entry is unpublished, since its space is reused. */
 static void test_feed_refuses_the_next(void **state)
 {
 	struct world *w = *state;
@@ -403,7 +403,7 @@ static void test_feed_refuses_the_next(void **state)
 
 /*
  * With more pages than space, the oldest are evicted, and each published page
- * has its own rows. A page is withdrawn well before its space is overwritten.
+ * has its own rows. A page is unpublished well before its space is overwritten.
  */
 static void test_eviction(void **state)
 {

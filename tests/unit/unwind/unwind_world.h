@@ -125,7 +125,7 @@ static inline int world_replace_page(void *context, struct unwind_page_key key,
 	return world_page(context, key) ? world_publish_page(context, key, page) : -ENOENT;
 }
 
-static inline void world_withdraw_page(void *context, struct unwind_page_key key)
+static inline void world_unpublish_page(void *context, struct unwind_page_key key)
 {
 	struct world *w = context;
 	struct world_page *page = world_page(w, key);
@@ -158,7 +158,7 @@ static inline int world_publish_process(void *context, uint32_t pid,
 	return 0;
 }
 
-static inline void world_withdraw_process(void *context, uint32_t pid)
+static inline void world_unpublish_process(void *context, uint32_t pid)
 {
 	struct world *w = context;
 	struct world_process *process = world_published(w, pid);
@@ -269,8 +269,8 @@ static inline struct world *world_create(uint32_t row_count, uint32_t mapping_co
 		.publish_page = world_publish_page,
 		.replace_page = world_replace_page,
 		.publish_process = world_publish_process,
-		.withdraw_page = world_withdraw_page,
-		.withdraw_process = world_withdraw_process,
+		.unpublish_page = world_unpublish_page,
+		.unpublish_process = world_unpublish_process,
 		.context = w,
 	};
 

@@ -15,7 +15,7 @@
 #define SOCKET_FD 3
 
 /* A process that may outlive us must not hold our terminal, pipes or outputs. */
-static void let_go(int socket)
+static void drop_descriptors(int socket)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -32,7 +32,7 @@ static _Noreturn void help(int socket)
 {
 	prctl(PR_SET_NAME, "jitbpf-files");
 	signal(SIGTERM, SIG_DFL);
-	let_go(socket);
+	drop_descriptors(socket);
 	file_service_run(SOCKET_FD);
 	_exit(0);
 }
@@ -84,7 +84,7 @@ int file_helpers_start(struct file_helpers *ret)
 		signal(SIGALRM, SIG_DFL);
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		let_go(theirs);
+		drop_descriptors(theirs);
 		start_helpers();
 	}
 	*ret = (struct file_helpers){.socket = TAKE_FD(ours), .pid = pid};

@@ -88,14 +88,14 @@ static int publish_process(void *context, uint32_t pid, const struct unwind_proc
 	return bpf_map_update_elem(maps->processes_fd, &pid, process, BPF_ANY) ? -errno : 0;
 }
 
-static void withdraw_page(void *context, struct unwind_page_key key)
+static void unpublish_page(void *context, struct unwind_page_key key)
 {
 	const struct unwind_maps *maps = context;
 
 	bpf_map_delete_elem(maps->pages_fd, &key);
 }
 
-static void withdraw_process(void *context, uint32_t pid)
+static void unpublish_process(void *context, uint32_t pid)
 {
 	const struct unwind_maps *maps = context;
 
@@ -146,8 +146,8 @@ void unwind_maps_init_tables(struct unwind_maps *maps, struct unwind_tables *ret
 		.publish_page = publish_page,
 		.replace_page = replace_page,
 		.publish_process = publish_process,
-		.withdraw_page = withdraw_page,
-		.withdraw_process = withdraw_process,
+		.unpublish_page = unpublish_page,
+		.unpublish_process = unpublish_process,
 		.context = maps,
 	};
 }

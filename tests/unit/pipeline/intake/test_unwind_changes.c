@@ -65,7 +65,7 @@ static void test_processes(void **state)
 	make_task(run, JITBPF_FORK, 21, CHILD, MADE_PID);
 	made_round(run, 30);
 	ASSERT_TOLD({CHILD});
-	/* The pid is published, so its previous process is withdrawn first. */
+	/* The pid is published, so its previous process is unpublished first. */
 	make_task(run, JITBPF_FORK, 31, CHILD, MADE_PID);
 	made_round(run, 40);
 	ASSERT_TOLD({CHILD}, {CHILD});
