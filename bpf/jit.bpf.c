@@ -28,18 +28,11 @@ struct unwind_processes_map unwind_processes SEC(".maps");
 
 struct code_ring_map code_ring SEC(".maps");
 
-/* From where on a process's journal has to be read: user space takes it out, then reads. */
-struct jit_loss {
-	__u64 start_ns;
-	__u64 first_ns;
-	__u64 first_sequence;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LOST_PIDS_MAX);
 	__type(key, __u32);
-	__type(value, struct jit_loss);
+	__type(value, struct jitbpf_jit_loss);
 } jit_losses SEC(".maps");
 
 __u64 self_test_hits = 0;
@@ -99,12 +92,12 @@ DEFINE_EMIT(code, 4096, BPF_RB_NO_WAKEUP);
  */
 static __always_inline void note_loss(const struct jitbpf_jit *head, __u64 sequence)
 {
-	struct jit_loss loss = {
+	struct jitbpf_jit_loss loss = {
 		.start_ns = head->start_ns,
 		.first_ns = bpf_ktime_get_ns(),
 		.first_sequence = sequence,
 	};
-	struct jit_loss *known = bpf_map_lookup_elem(&jit_losses, &head->pid);
+	struct jitbpf_jit_loss *known = bpf_map_lookup_elem(&jit_losses, &head->pid);
 
 	if (!known) {
 		if (!bpf_map_update_elem(&jit_losses, &head->pid, &loss, BPF_NOEXIST))
@@ -133,26 +126,18 @@ static __always_inline int emit(const struct jitbpf_jit *head, const void *from,
 	return emit_jit_4096(head, from, size);
 }
 
-/* The JIT API's numbers of what changes code: as user/decode/record/jit_event.h. */
-enum code_event {
-	CODE_LOAD = 13,
-	CODE_UNLOAD = 14,
-	CODE_LOAD_V2 = 21,
-	CODE_LOAD_V3 = 22,
-};
-
 #define WITHDRAWN_PAGES_MAX 64 /* 4 MB; user space sees to what is larger, at its round */
 
 static __always_inline bool loads_code(const struct jitbpf_jit_header *event)
 {
-	return (event->event == CODE_LOAD || event->event == CODE_LOAD_V2 ||
-		event->event == CODE_LOAD_V3) &&
+	return (event->event == JIT_EVENT_LOAD || event->event == JIT_EVENT_LOAD_V2 ||
+		event->event == JIT_EVENT_LOAD_V3) &&
 	       event->code_bytes;
 }
 
 static __always_inline bool changes_code(const struct jitbpf_jit_header *event)
 {
-	return loads_code(event) || (event->event == CODE_UNLOAD && event->code_bytes);
+	return loads_code(event) || (event->event == JIT_EVENT_UNLOAD && event->code_bytes);
 }
 
 /*

@@ -7,9 +7,9 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "uapi/kernel_maps.h"
 #include "uapi/loss.h"
 
-#define MAX_CPUS      1024
 #define TRACKED_MAX   65536
 #define LOST_PIDS_MAX 4096
 #define RING_DEFAULT  (1u << 20) /* user space sets the real sizes */
@@ -22,16 +22,7 @@ struct counters_map {
 	__type(value, __u64);
 };
 
-/*
- * Processes to profile, by pid as jitbpf sees it; used where `only_tracked`. One
- * that has exited stays for a while, since its end is work done too: user space
- * takes it out.
- */
-enum tracked_state {
-	TRACKED_LIVES = 1,
-	TRACKED_EXITED = 2,
-};
-
+/* Processes to profile, by pid; used if only_tracked. The value is an enum jitbpf_tracked. */
 struct tracked_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TRACKED_MAX);

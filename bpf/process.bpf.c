@@ -12,7 +12,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Children of a tracked process are tracked; a pid that is used again by others is not. */
 static __always_inline void track(struct task_struct *parent, __u32 child_pid)
 {
-	__u32 parent_pid = pid_in_our_space(parent->group_leader), lives = TRACKED_LIVES;
+	__u32 parent_pid = pid_in_our_space(parent->group_leader), lives = JITBPF_TRACKED_LIVES;
 
 	if (!parent_pid || !bpf_map_lookup_elem(&tracked, &parent_pid))
 		bpf_map_delete_elem(&tracked, &child_pid);
@@ -68,7 +68,7 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *task)
 {
-	__u32 pid, exited = TRACKED_EXITED;
+	__u32 pid, exited = JITBPF_TRACKED_EXITED;
 	struct jitbpf_task *out;
 
 	if (task->signal->live.counter)

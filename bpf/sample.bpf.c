@@ -29,7 +29,7 @@ struct sample_ring {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, MAX_CPUS);
+	__uint(max_entries, JITBPF_CPUS_MAX);
 	__type(key, __u32);
 	__array(values, struct sample_ring);
 } sample_rings SEC(".maps");
@@ -57,16 +57,10 @@ struct {
 	__type(value, struct sample_scratch);
 } scratch_map SEC(".maps");
 
-struct lost_key {
-	__u64 start_ns;
-	__u32 pid;
-	__u32 reserved;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LOST_PIDS_MAX);
-	__type(key, struct lost_key);
+	__type(key, struct jitbpf_lost_key);
 	__type(value, __u64);
 } lost_samples SEC(".maps");
 
@@ -75,7 +69,7 @@ __u64 lost_elsewhere = 0;
 
 static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
 {
-	struct lost_key key = {.start_ns = sample->start_ns, .pid = sample->pid};
+	struct jitbpf_lost_key key = {.start_ns = sample->start_ns, .pid = sample->pid};
 	__u64 one = 1, *lost;
 
 	count(why);

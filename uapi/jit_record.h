@@ -22,10 +22,24 @@
 /* jitbpf_jit_header.flags */
 #define JITBPF_JIT_TRUNCATED 1u /* a string or table was longer than the shim carries */
 
+/* The JIT API's numbers of its events. */
+enum jit_event_kind {
+	JIT_EVENT_SHUTDOWN = 2,
+	JIT_EVENT_LOAD = 13,
+	JIT_EVENT_UNLOAD = 14,
+	JIT_EVENT_UPDATE = 15,
+	JIT_EVENT_INLINE_LOAD = 16,
+	JIT_EVENT_UPDATE_V2 = 17,
+	JIT_EVENT_ENTER_NIDS = 19,
+	JIT_EVENT_LEAVE_NIDS = 20,
+	JIT_EVENT_LOAD_V2 = 21,
+	JIT_EVENT_LOAD_V3 = 22,
+};
+
 struct jitbpf_jit_header {
 	__u32 size_bytes; /* of this part, header included */
 	__u16 version;	  /* JITBPF_JIT_VERSION */
-	__u16 event;	  /* the JIT API's event number, 13 for a load */
+	__u16 event;	  /* enum jit_event_kind */
 	__u64 sequence;	  /* one per event, per process, from 0 */
 	__u64 time_ns;	  /* CLOCK_MONOTONIC when NotifyEvent was entered */
 	__u16 part;	  /* this part, from 0 */

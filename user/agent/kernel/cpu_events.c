@@ -10,8 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "uapi/kernel_maps.h"
+
 #define SIDEBAND_BYTES (1u << 20)
-#define CPUS_MAX       1024 /* as bpf/maps.h */
 
 static const char event_cycles[] = "cycles";
 static const char event_clock[] = "cpu-clock";
@@ -123,7 +124,7 @@ int cpu_events_open(struct cpu_events *events, uint32_t freq_hz, const char **re
 
 	*events = (struct cpu_events){.sideband_bytes = SIDEBAND_BYTES};
 	*ret_what = "finding CPUs";
-	for (uint32_t cpu = 0; cpu < configured && cpu < CPUS_MAX; cpu++) {
+	for (uint32_t cpu = 0; cpu < configured && cpu < JITBPF_CPUS_MAX; cpu++) {
 		struct cpu_event event;
 
 		err = open_cpu(events, cpu, freq_hz, &event, ret_what);

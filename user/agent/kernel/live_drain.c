@@ -82,7 +82,7 @@ static void untrack_exited(struct live_source *live)
 	       live->exited.data[done].time_ns + EXITED_KEEP_NS < live->round_ns) {
 		uint32_t pid = live->exited.data[done++].pid, value;
 
-		if (!bpf_map_lookup_elem(fd, &pid, &value) && value == TRACKED_EXITED)
+		if (!bpf_map_lookup_elem(fd, &pid, &value) && value == JITBPF_TRACKED_EXITED)
 			bpf_map_delete_elem(fd, &pid);
 	}
 	if (!done)
@@ -177,14 +177,11 @@ static int send_counters(struct drain *drain)
 	return drain->take(drain->take_context, &out.head.h);
 }
 
-/* Which processes lost samples. As struct lost_key of bpf/sample.bpf.c. */
+/* Send how many samples each process lost. */
 static int send_lost_samples(struct drain *drain)
 {
 	struct live_source *live = drain->live;
-	struct {
-		uint64_t start_ns;
-		uint32_t pid, reserved;
-	} key, *before = NULL;
+	struct jitbpf_lost_key key, *before = NULL;
 	int fd = bpf_map__fd(live->bpf->maps.lost_samples);
 	uint64_t elsewhere = live->bpf->bss->lost_elsewhere;
 	struct jitbpf_lost_samples out = {.h = {

@@ -244,7 +244,7 @@ void live_source_init_unwind_tables(struct live_source *live, struct unwind_tabl
 
 int live_source_track(struct live_source *live, uint32_t pid)
 {
-	uint32_t lives = TRACKED_LIVES;
+	uint32_t lives = JITBPF_TRACKED_LIVES;
 
 	if (!live->bpf->rodata->only_tracked)
 		return 0;

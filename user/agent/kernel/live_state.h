@@ -12,14 +12,9 @@
 #include "base/round_buffer.h"
 #include "jitbpf.skel.h"
 #include "state/process/process_filter.h"
+#include "uapi/kernel_maps.h"
 
 #define PUBLISHERS_MAX 4
-
-/* Values of the BPF map `tracked`: as bpf/maps.h. */
-enum tracked_state {
-	TRACKED_LIVES = 1,
-	TRACKED_EXITED = 2,
-};
 
 struct exited_process {
 	uint32_t pid;

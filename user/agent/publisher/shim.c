@@ -15,6 +15,7 @@
 #include "agent/publisher/shim_unheard.h"
 #include "base/scope.h"
 #include "jitbpf.skel.h"
+#include "uapi/kernel_maps.h"
 
 struct shim {
 	struct publisher_host host;
@@ -137,7 +138,7 @@ static int see(void *self, const struct jitbpf_record *record)
 /*
  * Take the losses that the BPF program noted out of its map. A loss leaves the map before the
  * journal is read, so that what is lost meanwhile is noted anew. Where the map cannot be read, the
- * next round tries again. As struct jit_loss of bpf/jit.bpf.c.
+ * next round tries again.
  */
 static int take_losses(struct shim *shim)
 {
@@ -146,9 +147,7 @@ static int take_losses(struct shim *shim)
 		__atomic_load_n((const uint64_t *)&bpf->bss->losses_noted, __ATOMIC_ACQUIRE);
 	int fd = bpf_map__fd(bpf->maps.jit_losses), err;
 	uint32_t pid, left = bpf_map__max_entries(bpf->maps.jit_losses);
-	struct {
-		uint64_t start_ns, first_ns, first_sequence;
-	} lost;
+	struct jitbpf_jit_loss lost;
 
 	if (noted == shim->losses_noted)
 		return 0;

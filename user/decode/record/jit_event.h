@@ -13,19 +13,6 @@
 #include "uapi/jit_record.h"
 #include "uapi/record.h"
 
-enum jit_event_kind {
-	JIT_EVENT_SHUTDOWN = 2,
-	JIT_EVENT_LOAD = 13,
-	JIT_EVENT_UNLOAD = 14,
-	JIT_EVENT_UPDATE = 15,
-	JIT_EVENT_INLINE_LOAD = 16,
-	JIT_EVENT_UPDATE_V2 = 17,
-	JIT_EVENT_ENTER_NIDS = 19,
-	JIT_EVENT_LEAVE_NIDS = 20,
-	JIT_EVENT_LOAD_V2 = 21,
-	JIT_EVENT_LOAD_V3 = 22,
-};
-
 struct jit_event {
 	struct jitbpf_jit_header header;
 	struct code_string name;

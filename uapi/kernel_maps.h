@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Keys and values of the BPF maps that user space reads or writes, except for the unwind tables
+ * (uapi/unwind.h). Pids are those of jitbpf's own pid namespace.
+ */
+#ifndef JITBPF_UAPI_KERNEL_MAPS_H
+#define JITBPF_UAPI_KERNEL_MAPS_H
+
+#include <linux/types.h>
+
+/* Entries of the array of sample rings: one ring per CPU, by its number. */
+#define JITBPF_CPUS_MAX 1024
+
+/*
+ * Values of the map `tracked`, by pid: the processes to profile, if the programs have
+ * only_tracked. A process that has exited stays for a while, since the kernel tears its memory
+ * down on its account; user space removes it.
+ */
+enum jitbpf_tracked {
+	JITBPF_TRACKED_LIVES = 1,
+	JITBPF_TRACKED_EXITED = 2,
+};
+
+/* Key of the map `lost_samples`, which counts the lost samples of a process (__u64). */
+struct jitbpf_lost_key {
+	__u64 start_ns; /* start of the process: tells reused pids apart */
+	__u32 pid;
+	__u32 reserved; /* 0 */
+};
+
+/*
+ * Value of the map `jit_losses`, by pid: JIT records of a process that were lost. User space
+ * removes the entry, and then reads the process's journal from first_sequence on.
+ */
+struct jitbpf_jit_loss {
+	__u64 start_ns;	      /* start of the process: tells reused pids apart */
+	__u64 first_ns;	      /* when the first loss was noted; CLOCK_MONOTONIC */
+	__u64 first_sequence; /* the lowest sequence number that was lost */
+};
+
+_Static_assert(sizeof(struct jitbpf_lost_key) == 16, "ABI");
+_Static_assert(sizeof(struct jitbpf_jit_loss) == 24, "ABI");
+
+#endif
