@@ -152,6 +152,10 @@ demo:
 bench: all $(B)/tests/engine/jit-engine $(B)/tests/bench/publish_cost
 	$(Q)tests/bench/run $(B)
 
+$(B)/tests/bench/churn: $(B)/tests/bench/churn.o $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
+
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/tests/engine/jit_client.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ -ldl -o $@
