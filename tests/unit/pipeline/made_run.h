@@ -168,6 +168,24 @@ static inline void made_run_end(struct made_run *run)
 	pipeline_destroy(run->pipeline);
 }
 
+/* For cmocka: *state is a run without options. */
+static inline int made_run_setup(void **state)
+{
+	struct made_run *run = malloc(sizeof(*run));
+
+	made_require(run);
+	made_run_begin(run, &(struct pipeline_options){0});
+	*state = run;
+	return 0;
+}
+
+static inline int made_run_teardown(void **state)
+{
+	made_run_end(*state);
+	free(*state);
+	return 0;
+}
+
 /* --- records -------------------------------------------------------------------- */
 
 static inline void *make_record(struct made_run *run, uint16_t type, size_t size_bytes,

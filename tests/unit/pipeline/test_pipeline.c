@@ -26,13 +26,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	made_run_end(*state);
-	free(*state);
-	return 0;
-}
-
 static struct jitbpf_sample *make_ended(struct made_run *run, uint64_t time_ns, uint64_t leaf,
 					uint64_t caller, enum jitbpf_stack_end end)
 {
@@ -406,7 +399,7 @@ static void test_no_samples(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, made_run_teardown)
 		TEST(test_fates),
 		TEST(test_ended_processes_are_freed),
 		TEST(test_fates_of_the_cache),

@@ -12,23 +12,6 @@
 
 #define SECOND 1000000000ull
 
-static int setup(void **state)
-{
-	struct made_run *run = malloc(sizeof(*run));
-
-	made_require(run);
-	made_run_begin(run, &(struct pipeline_options){0});
-	*state = run;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	made_run_end(*state);
-	free(*state);
-	return 0;
-}
-
 static struct jitbpf_jit *last_jit(struct made_run *run)
 {
 	return (struct jitbpf_jit *)run->records[run->record_count - 1];
@@ -234,7 +217,7 @@ static void test_budget(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, made_run_setup, made_run_teardown)
 		TEST(test_time_of_a_load),
 		TEST(test_sequence_gaps),
 		TEST(test_sequence_gaps_over_exec),

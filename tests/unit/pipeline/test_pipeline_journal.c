@@ -10,23 +10,6 @@
 #include "pipeline/analysis/analysis_state.h"
 #include "tests/unit/pipeline/made_run.h"
 
-static int setup(void **state)
-{
-	struct made_run *run = malloc(sizeof(*run));
-
-	made_require(run);
-	made_run_begin(run, &(struct pipeline_options){0});
-	*state = run;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	made_run_end(*state);
-	free(*state);
-	return 0;
-}
-
 /* Add a load of event_ns that was read from the journal at read_ns. */
 static struct jitbpf_jit_header *make_read(struct made_run *run, uint64_t event_ns,
 					   uint64_t read_ns, uint64_t sequence, const char *name,
@@ -239,7 +222,7 @@ static void test_malformed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, made_run_setup, made_run_teardown)
 		TEST(test_recovered_in_its_place),
 		TEST(test_read_before_it_came),
 		TEST(test_part_lost),

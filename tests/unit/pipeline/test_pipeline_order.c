@@ -12,23 +12,6 @@
 
 #define SECOND 1000000000ull
 
-static int setup(void **state)
-{
-	struct made_run *run = malloc(sizeof(*run));
-
-	made_require(run);
-	made_run_begin(run, &(struct pipeline_options){0});
-	*state = run;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	made_run_end(*state);
-	free(*state);
-	return 0;
-}
-
 static void assert_seen(const struct made_run *run, size_t i, uint64_t time_ns, const char *name)
 {
 	assert_true(i < run->seen_count);
@@ -257,7 +240,7 @@ static void test_long_gone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, made_run_setup, made_run_teardown)
 		TEST(test_loads_within_a_round),
 		TEST(test_same_time),
 		TEST(test_what_is_later_waits),

@@ -13,23 +13,6 @@
 
 #define WORKER 101
 
-static int setup(void **state)
-{
-	struct made_run *run = malloc(sizeof(*run));
-
-	made_require(run);
-	made_run_begin(run, &(struct pipeline_options){0});
-	*state = run;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	made_run_end(*state);
-	free(*state);
-	return 0;
-}
-
 static void share(struct made_run *run, uint64_t time_ns, uint32_t pid, uint64_t address)
 {
 	struct jitbpf_mapping *mapping =
@@ -106,7 +89,7 @@ static void test_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, made_run_setup, made_run_teardown)
 		TEST(test_worker_runs_what_another_compiled),
 		TEST(test_strangers),
 		TEST(test_late),

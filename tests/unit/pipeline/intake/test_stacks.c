@@ -33,13 +33,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	made_run_end(*state);
-	free(*state);
-	return 0;
-}
-
 /* A sample with two callers. */
 static struct jitbpf_sample *make_one(struct made_run *run, uint64_t time_ns, uint64_t leaf)
 {
@@ -394,7 +387,7 @@ static void test_nobody_to_finish_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, made_run_teardown)
 		TEST(test_finished_comes_at_the_end_of_its_round),
 		TEST(test_what_stood_there_at_its_time),
 		TEST(test_what_stood_there_in_a_long_round),

@@ -28,13 +28,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	made_run_end(*state);
-	free(*state);
-	return 0;
-}
-
 /* Check the changes reported since the last call, in order. */
 static void assert_told(const struct made_change *changes, size_t count)
 {
@@ -159,7 +152,7 @@ static void test_code_that_was_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, made_run_teardown)
 		TEST(test_processes),
 		TEST(test_threads),
 		TEST(test_code),
