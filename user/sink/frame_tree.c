@@ -7,7 +7,7 @@
 #include "base/scope.h"
 #include "base/sort_keys.h"
 #include "profile/ledger.h"
-#include "sink/thread_counts.h"
+#include "sink/shown_profile.h"
 
 /* What is needed only while the tree is being made. */
 struct builder {
@@ -197,7 +197,7 @@ static int place_all(struct builder *b)
 	if (vec_reserve(&b->nodes, profile->nodes.size))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < profile->nodes.size; i++) {
-		b->self[i] = profile->nodes.data[i].self;
+		b->self[shown_profile_node(b->view, i)] += profile->nodes.data[i].self;
 		b->nodes.data[b->nodes.size++] = i;
 	}
 	err = place_samples(b);
@@ -213,8 +213,8 @@ static int compare_numbers(const void *a_, const void *b_)
 	return (a > b) - (a < b);
 }
 
-/* Each thread by itself: only the nodes on its own stacks are looked at. */
-static int place_threads(struct builder *b, const struct thread_counts *counts)
+/* Place the samples of each thread in turn. Visits only the nodes on its own stacks. */
+static int place_counts(struct builder *b, const struct thread_counts *counts)
 {
 	const struct profile *profile = b->view->profile;
 	struct sort_key *keys = calloc(counts->counts.size + 1, sizeof(*keys));
@@ -253,6 +253,17 @@ static int place_threads(struct builder *b, const struct thread_counts *counts)
 	return err;
 }
 
+static int place_threads(struct builder *b)
+{
+	CLEANUP(thread_counts_deinit) struct thread_counts scratch = {0};
+	const struct thread_counts *counts;
+	int err = shown_profile_counts(b->view, &scratch, &counts);
+
+	err = err ?: place_counts(b, counts);
+	b->thread = NULL; /* may be one of scratch */
+	return err;
+}
+
 int frame_tree_build(struct frame_tree *tree, const struct view *view,
 		     const struct frame_labels *labels)
 {
@@ -271,7 +282,7 @@ int frame_tree_build(struct frame_tree *tree, const struct view *view,
 
 	if (!b.self || !b.totals || !b.places || !b.first || child(tree, FRAME_TREE_NONE, 0, &all))
 		return -ENOMEM;
-	return view->threads ? place_threads(&b, view->threads) : place_all(&b);
+	return view->options.by == VIEW_BY_TID ? place_threads(&b) : place_all(&b);
 }
 
 void frame_tree_deinit(struct frame_tree *tree)

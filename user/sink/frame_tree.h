@@ -34,8 +34,9 @@ struct frame_tree {
 	VEC(struct frame_tree_node) nodes;
 	struct index_map index;
 	/*
-	 * Nodes at which samples are: by node of the profile, or, where the view has
-	 * threads, by count of theirs. 0 where there are no samples.
+	 * Nodes at which samples are shown; 0 where there are none. By shown node of
+	 * the profile, or, if the view's roots are threads, by index of the count in
+	 * shown_profile_counts().
 	 */
 	uint32_t *places;
 };

@@ -13,12 +13,12 @@
 #include "base/string_pool.h"
 #include "locate/location.h"
 #include "profile/profile.h"
+#include "profile/thread_counts.h"
 #include "sink/view_options.h"
 #include "state/process/module_table.h"
 #include "symbolize/frame_table.h"
 
 struct ledger;
-struct thread_counts;
 
 /* What was recorded. Strings are never NULL. */
 struct run_info {
@@ -42,11 +42,11 @@ struct view {
 	const struct frame_table *frames; /* complete in finish() */
 	const struct profile *profile;
 	const struct ledger *ledger;
+	const struct thread_counts *threads; /* the samples of the profile by node and thread */
 	/*
-	 * Samples by thread, where options.by is VIEW_BY_TID; else NULL. Nodes, here
-	 * and in sink_sample, are without kernel frames where those are hidden.
+	 * Applied by a sink when it reads, see shown_profile.h: all of the above
+	 * holds everything, whatever the options are.
 	 */
-	const struct thread_counts *threads;
 	struct view_options options;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/scope.h"
 #include "sink/frame_text.h"
+#include "sink/shown_profile.h"
 
 /* What is needed only while the table is being made. */
 struct builder {
@@ -54,6 +55,10 @@ static int place(struct builder *b, uint32_t number)
 
 	if (node->parent == PROFILE_NODE_NONE)
 		return 0;
+	if (shown_profile_hides(b->view, number)) {
+		b->table->of_node[number] = b->table->of_node[node->parent];
+		return 0;
+	}
 	count = frame_text_count(b->view, node->location);
 	if (frames_of(b, node->location, count, &frames))
 		return -ENOMEM;

@@ -9,6 +9,7 @@
 
 #include "pipeline/pipeline_state.h"
 #include "pipeline/record/replay_source.h"
+#include "sink/shown_profile.h"
 #include "tests/unit/pipeline/made_run.h"
 
 #define SECOND 1000000000ull
@@ -301,16 +302,17 @@ static void test_names_of_processes(void **state)
 	assert_string_equal(run->seen[3].comm, "thread");
 }
 
-/* Hiding kernel frames drops no sample and changes no fate. */
+/* Hidden kernel frames are in the profile: only what reads it hides them. */
 static void test_hidden_kernel_frames(void **state)
 {
-	const struct view_options view = {.kernel = VIEW_KERNEL_HIDDEN, .by = VIEW_BY_TID};
+	const struct view_options options = {.kernel = VIEW_KERNEL_HIDDEN, .by = VIEW_BY_TID};
 	const uint64_t ips[] = {0xffffffff81000010, 0xffffffff81000021, LIB};
 	struct made_run run;
 	struct jitbpf_sample *sample;
 	const struct ledger *ledger;
+	const struct view *view;
 
-	made_run_begin(&run, &(struct pipeline_options){.analysis.view = &view});
+	made_run_begin(&run, &(struct pipeline_options){.analysis.view = &options});
 	make_mapping(&run, 5, MADE_PID, LIB, "/lib/x.so");
 	for (uint16_t user = 0; user < 2; user++) {
 		sample = make_sample_of(&run, 10 + user, MADE_PID, MADE_START, ips, 2 + user);
@@ -320,12 +322,21 @@ static void test_hidden_kernel_frames(void **state)
 	}
 	ledger = made_finish(&run, 100);
 	assert_int_equal(ledger->fate[FATE_RESOLVED], 2);
-	assert_int_equal(run.seen[0].kind, 0); /* of the process itself */
-	assert_int_equal(run.seen[1].kind, LOCATION_NATIVE);
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(run.seen[i].kernel_frames, 0);
-	assert_int_equal(pipeline_view(run.pipeline)->locations->locations.size, 3);
-	assert_int_equal(pipeline_view(run.pipeline)->threads->counts.size, 2);
+	view = pipeline_view(run.pipeline);
+	for (uint32_t i = 0; i < 2; i++) {
+		uint32_t node = view->threads->counts.data[i].node, shown;
+
+		assert_int_equal(run.seen[i].kind, LOCATION_KERNEL);
+		assert_int_equal(run.seen[i].kernel_frames, 2);
+		assert_int_equal(view->profile->nodes.data[node].self, 1);
+		assert_true(shown_profile_hides(view, node));
+		shown = shown_profile_node(view, node);
+		assert_false(shown_profile_hides(view, shown));
+		/* The process itself, or the user frame. */
+		assert_true((view->profile->nodes.data[shown].parent == PROFILE_NODE_NONE) == !i);
+	}
+	assert_int_equal(view->locations->locations.size, 3);
+	assert_int_equal(view->threads->counts.size, 2);
 	made_run_end(&run);
 }
 

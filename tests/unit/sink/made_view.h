@@ -24,6 +24,7 @@ struct made_view {
 	struct location_table locations;
 	struct frame_table *frames;
 	struct profile profile;
+	struct thread_counts threads;
 	struct ledger ledger;
 	struct view view; /* of the objects here */
 };
@@ -49,6 +50,7 @@ MADE void made_init(struct made_view *m)
 				.locations = &m->locations,
 				.frames = m->frames,
 				.profile = &m->profile,
+				.threads = &m->threads,
 				.ledger = &m->ledger};
 }
 
@@ -56,6 +58,7 @@ MADE void made_deinit(struct made_view *m)
 {
 	vec_deinit(&m->ledger.processes);
 	profile_deinit(&m->profile);
+	thread_counts_deinit(&m->threads);
 	frame_table_destroy(m->frames);
 	location_table_deinit(&m->locations);
 	module_table_deinit(&m->modules);
@@ -125,7 +128,17 @@ MADE uint32_t made_stack(struct made_view *m, uint32_t process, const char *comm
 		__VA_ARGS__                                                                        \
 	}
 
-/* Returns the output of a sink. The caller frees it. */
+/* Count a sample of a thread at its node; made_stack() has counted it in the profile. */
+MADE void made_count(struct made_view *m, const struct sink_sample *sample)
+{
+	const struct sampled_thread thread = {sample->pid, sample->tid, sample->comm};
+	uint32_t number, count;
+
+	assert_int_equal(thread_counts_thread(&m->threads, &thread, &number), 0);
+	assert_int_equal(thread_counts_add(&m->threads, sample->node, number, 1, &count), 0);
+}
+
+/* Returns the output of a sink. The caller frees it. The samples, if any, become the view's. */
 MADE char *made_output_of(struct made_view *m, const struct sink_ops *ops,
 			  const struct sink_sample *samples, size_t sample_count, size_t *ret_bytes)
 {
@@ -136,8 +149,13 @@ MADE char *made_output_of(struct made_view *m, const struct sink_ops *ops,
 
 	assert_non_null(out);
 	assert_int_equal(ops->create(out, &sink), 0);
-	for (size_t i = 0; i < sample_count; i++)
-		assert_int_equal(ops->sample(sink, &m->view, &samples[i]), 0);
+	if (sample_count)
+		thread_counts_deinit(&m->threads);
+	for (size_t i = 0; i < sample_count; i++) {
+		made_count(m, &samples[i]);
+		if (ops->sample)
+			assert_int_equal(ops->sample(sink, &m->view, &samples[i]), 0);
+	}
 	assert_int_equal(ops->finish(sink, &m->view), 0);
 	ops->destroy(sink);
 	fclose(out);

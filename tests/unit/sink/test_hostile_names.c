@@ -86,6 +86,7 @@ static void named_init(struct named_view *n, const char *name)
 		.kernel_frames = 1,
 		.user_frames = 2,
 	};
+	made_count(m, &n->sample);
 	n->region = (struct code_region){
 		.name = name, .class_name = name, .source = name, .module = name};
 	n->code = (struct sink_code){

@@ -3,19 +3,16 @@
 
 #include "base/scope.h"
 #include "sink/frame_text.h"
-#include "sink/thread_counts.h"
 
 /* A process with two threads, and a location with an inlined frame. */
 struct made_threads {
 	struct made_view m;
-	struct thread_counts counts;
 	struct sink_sample samples[3];
 	uint64_t ips[2];
 };
 
 static void made_threads_deinit(struct made_threads *t)
 {
-	thread_counts_deinit(&t->counts);
 	made_deinit(&t->m);
 }
 
@@ -48,7 +45,7 @@ static void made_threads_init(struct made_threads *t)
 			.ips = t->ips,
 			.user_frames = i == 2 ? 2 : 1,
 		};
-		assert_int_equal(thread_counts_add(&t->counts, &t->samples[i]), 0);
+		made_count(m, &t->samples[i]);
 	}
 	assert_int_equal(vec_push(&m->ledger.processes, (struct ledger_process){.pid = 10}), 0);
 }
@@ -88,7 +85,6 @@ static void stacks_by_process_and_by_thread(void **state)
 	assert_string_equal(by_pid, "php-10;around;inlined_[i] 2\n"
 				    "php-10;around;inlined_[i];leaf 1\n");
 	t.m.view.options.by = VIEW_BY_TID;
-	t.m.view.threads = &t.counts;
 	AUTO_FREE char *by_tid = made_output(&t.m, &sink_folded);
 	assert_string_equal(by_tid, "php-10/10;around;inlined_[i] 1\n"
 				    "php-10/10;around;inlined_[i];leaf 1\n"
@@ -103,8 +99,7 @@ static void threads_add_up_to_the_process(void **state)
 	uint32_t places[20], seed = 1;
 
 	made_threads_init(&t);
-	thread_counts_deinit(&t.counts);
-	t.counts = (struct thread_counts){0};
+	thread_counts_deinit(&t.m.threads);
 	for (uint32_t i = 0; i < 20; i++) {
 		char name[8];
 
@@ -124,10 +119,9 @@ static void threads_add_up_to_the_process(void **state)
 			.comm = made_string(&t.m, "php"),
 			.node = made_stack(&t.m, 0, "php", 1, (seed >> 5) % 4, stack),
 		};
-		assert_int_equal(thread_counts_add(&t.counts, &sample), 0);
+		made_count(&t.m, &sample);
 	}
 	t.m.view.options.by = VIEW_BY_TID;
-	t.m.view.threads = &t.counts;
 	AUTO_FREE char *text = made_output(&t.m, &sink_folded);
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
 		sum += strtoul(strrchr(line, ' ') + 1, NULL, 10);

@@ -31,12 +31,11 @@ int epoch_create(uint32_t number, const struct module_table *modules,
 		.locations = &epoch->locations,
 		.frames = epoch->frames,
 		.profile = &epoch->profile,
+		.threads = &epoch->threads,
 		.ledger = &epoch->ledger,
 	};
 	if (view)
 		epoch->view.options = *view;
-	if (epoch->view.options.by == VIEW_BY_TID)
-		epoch->view.threads = &epoch->threads;
 	*ret = TAKE_PTR(epoch);
 	return 0;
 }

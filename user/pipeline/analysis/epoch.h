@@ -17,8 +17,8 @@
 #include "locate/location.h"
 #include "profile/ledger.h"
 #include "profile/profile.h"
+#include "profile/thread_counts.h"
 #include "sink/sink_list.h"
-#include "sink/thread_counts.h"
 #include "state/process/process_table.h"
 #include "symbolize/frame_table.h"
 #include "symbolize/recorded_frames.h"
@@ -41,7 +41,7 @@ struct epoch {
 	struct recorded_frames *recorded;
 	bool has_recorded;	/* the records brought names: the symbol service is not used */
 	struct profile profile; /* the location of a root is the ledger row of its process */
-	struct thread_counts threads; /* only if the view wants them */
+	struct thread_counts threads;
 	struct ledger ledger;
 	struct sink_list sinks;
 	uint32_t requested;	    /* names of locations below it have been requested */

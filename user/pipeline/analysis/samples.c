@@ -17,12 +17,6 @@ static struct stack_cache_slot *cache_slot(struct analysis *a, uint64_t hash)
 	return &a->stack_cache[hash & (STACK_CACHE_SLOTS - 1)];
 }
 
-/* How many of a stack's kernel frames the view leaves out: all or none. */
-static uint32_t hidden_frames(const struct epoch *e, uint32_t kernel_frames)
-{
-	return e->view.options.kernel == VIEW_KERNEL_HIDDEN ? kernel_frames : 0;
-}
-
 /* Locate the stack and enter it into the profile; fills *slot, which the cache may keep. */
 static int locate_sample(struct analysis *a, struct epoch *e, const struct process *process,
 			 uint32_t comm, const struct raw_stack *stack, uint64_t time_ns,
@@ -30,7 +24,7 @@ static int locate_sample(struct analysis *a, struct epoch *e, const struct proce
 {
 	struct located_stack *located = &a->located;
 	int err = locate_stack(&e->locations, a->kernel_code, process, stack, time_ns, located);
-	uint32_t hidden = hidden_frames(e, located->kernel_frames), epoch_comm_number, row;
+	uint32_t epoch_comm_number, row;
 
 	if (err)
 		return err;
@@ -44,8 +38,8 @@ static int locate_sample(struct analysis *a, struct epoch *e, const struct proce
 	err = err ?: epoch_row(e, a->strings, process, &row);
 	if (err)
 		return err;
-	return profile_node_of(&e->profile, row, epoch_comm_number, located->locations + hidden,
-			       located->kernel_frames + located->user_frames - hidden, &slot->node);
+	return profile_node_of(&e->profile, row, epoch_comm_number, located->locations,
+			       located->kernel_frames + located->user_frames, &slot->node);
 }
 
 static enum sample_fate fate_of(const struct stack_cache_slot *slot)
@@ -78,40 +72,46 @@ static int count_sample(struct analysis *a, struct epoch *e, const struct proces
 		row->frame_pointers++;
 		e->ledger.frame_pointers++;
 	}
-	profile_count(&e->profile, slot->node);
 	return 0;
 }
 
-static int feed_sinks(struct epoch *e, const struct jitbpf_sample *sample,
-		      const struct stack_cache_slot *slot)
+/* Count the sample at its node, in total and for its thread. Sets *ret_comm to the thread's name.
+ */
+static int count_node(struct epoch *e, const struct jitbpf_sample *sample, uint32_t node,
+		      uint32_t *ret_comm)
 {
-	uint32_t hidden = hidden_frames(e, slot->kernel_frames);
+	struct sampled_thread thread = {.pid = sample->pid, .tid = sample->tid};
+	uint32_t number, count;
+	int err = string_pool_add(e->strings, sample->comm, sizeof(sample->comm), &thread.comm);
+
+	err = err ?: thread_counts_thread(&e->threads, &thread, &number);
+	err = err ?: thread_counts_add(&e->threads, node, number, 1, &count);
+	if (err)
+		return err;
+	profile_count(&e->profile, node);
+	*ret_comm = thread.comm;
+	return 0;
+}
+
+static void feed_sinks(struct epoch *e, const struct jitbpf_sample *sample,
+		       const struct stack_cache_slot *slot, uint32_t comm)
+{
 	struct sink_sample out = {
 		.time_ns = sample->h.time_ns,
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.cpu = sample->cpu,
+		.comm = comm,
 		.node = slot->node,
-		.ips = (const uint64_t *)sample->ips + hidden,
-		.kernel_frames = slot->kernel_frames - hidden,
+		.ips = (const uint64_t *)sample->ips,
+		.kernel_frames = slot->kernel_frames,
 		.user_frames = slot->user_frames,
 	};
-	int err;
 
-	if (!e->view.threads && !sink_list_takes_samples(&e->sinks))
-		return 0;
-	err = string_pool_add(e->strings, sample->comm, sizeof(sample->comm), &out.comm);
-	if (err)
-		return err;
-	if (e->view.threads)
-		err = thread_counts_add(&e->threads, &out);
-	if (err)
-		return err;
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		out.regs = (const struct jitbpf_user_regs *)(sample->ips + sample->kernel_frames +
 							     sample->user_frames);
 	sink_list_sample(&e->sinks, &e->view, &out);
-	return 0;
 }
 
 /* Where the stack was located before and nothing has changed since; else locate it. */
@@ -179,7 +179,7 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 	struct epoch *e = analysis_epoch_of(a, sample->h.time_ns);
 	struct stack_cache_slot located = {0};
 	struct process *process;
-	uint32_t comm;
+	uint32_t comm, thread_comm;
 	int err;
 
 	err = process_table_at(&a->processes, sample->pid, sample->start_ns, sample->h.time_ns,
@@ -192,5 +192,8 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 		return 0;
 	err = located_sample(a, e, process, comm, &stack, sample->h.time_ns, &located);
 	err = err ?: count_sample(a, e, process, sample, &located);
-	return err ?: feed_sinks(e, sample, &located);
+	err = err ?: count_node(e, sample, located.node, &thread_comm);
+	if (!err)
+		feed_sinks(e, sample, &located, thread_comm);
+	return err;
 }

@@ -10,34 +10,8 @@
 #include "base/scope.h"
 #include "sink/frame_tree.h"
 #include "sink/format/page_data.h"
-#include "sink/thread_counts.h"
-
-struct sink {
-	FILE *out;
-	struct thread_counts counts;
-};
-
-static int html_create(FILE *out, struct sink **ret)
-{
-	struct sink *sink = calloc(1, sizeof(*sink));
-
-	if (!sink)
-		return -ENOMEM;
-	sink->out = out;
-	*ret = sink;
-	return 0;
-}
-
-static void html_destroy(struct sink *sink)
-{
-	thread_counts_deinit(&sink->counts);
-	free(sink);
-}
-
-static int html_sample(struct sink *sink, const struct view *view, const struct sink_sample *sample)
-{
-	return view->threads ? 0 : thread_counts_add(&sink->counts, sample);
-}
+#include "sink/shown_profile.h"
+#include "sink/write/out.h"
 
 static int label_frame(void *context, const struct frame_text *frame, uint32_t *ret)
 {
@@ -64,20 +38,23 @@ static int add_node(struct page_data *page, const struct view *view,
 	return vec_push(&page->nodes, out);
 }
 
-/* Where the view has threads of its own, the tree has a part for each of them. */
 static int add_samples(struct page_data *page, const struct view *view,
-		       const struct thread_counts *own, const struct frame_tree *tree)
+		       const struct frame_tree *tree)
 {
-	const struct thread_counts *counts = view->threads ?: own;
+	CLEANUP(thread_counts_deinit) struct thread_counts scratch = {0};
+	const struct thread_counts *counts;
 
+	if (shown_profile_counts(view, &scratch, &counts))
+		return -ENOMEM;
 	vec_for_each (thread, &counts->threads) {
 		const char *comm = frame_text_comm(view, thread->comm);
 
 		if (page_data_thread(page, thread->pid, thread->tid, comm))
 			return -ENOMEM;
 	}
-	vec_for_each (count, &counts->counts) {
-		size_t place = view->threads ? (size_t)(count - counts->counts.data) : count->node;
+	for (size_t i = 0; i < counts->counts.size; i++) {
+		const struct thread_count *count = &counts->counts.data[i];
+		size_t place = view->options.by == VIEW_BY_TID ? i : count->node;
 		struct page_count out = {.node = tree->places[place],
 					 .group = count->thread,
 					 .samples = count->samples};
@@ -98,15 +75,14 @@ static int html_finish(struct sink *sink, const struct view *view)
 	err = err ?: frame_tree_build(&tree, view, &labels);
 	for (size_t i = 0; !err && i < tree.nodes.size; i++)
 		err = add_node(&page, view, &tree.nodes.data[i]);
-	err = err ?: add_samples(&page, view, &sink->counts, &tree);
-	return err ?: page_data_write(&page, sink->out, &view, 1);
+	err = err ?: add_samples(&page, view, &tree);
+	return err ?: page_data_write(&page, out_stream(sink), &view, 1);
 }
 
 const struct sink_ops sink_html = {
 	.name = "html",
 	.extension = ".html",
-	.create = html_create,
-	.sample = html_sample,
+	.create = out_create,
 	.finish = html_finish,
-	.destroy = html_destroy,
+	.destroy = out_destroy,
 };

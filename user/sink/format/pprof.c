@@ -17,14 +17,11 @@
 #include "sink/frame_text.h"
 #include "sink/write/gzip.h"
 #include "sink/ledger_rows.h"
+#include "sink/shown_profile.h"
+#include "sink/write/out.h"
 #include "sink/format/pprof_writer.h"
 
 #define NS_PER_SECOND 1000000000ull
-
-struct sink {
-	FILE *out;
-	struct thread_counts counts;
-};
 
 static void writer_deinit(struct pprof_writer *w)
 {
@@ -36,31 +33,7 @@ static void writer_deinit(struct pprof_writer *w)
 	text_deinit(&w->scratch);
 	vec_deinit(&w->functions);
 	index_map_deinit(&w->function_index);
-}
-
-static int pprof_create(FILE *out, struct sink **ret)
-{
-	struct sink *sink = calloc(1, sizeof(*sink));
-
-	if (!sink)
-		return -ENOMEM;
-	sink->out = out;
-	*ret = sink;
-	return 0;
-}
-
-static void pprof_destroy(struct sink *sink)
-{
-	if (!sink)
-		return;
-	thread_counts_deinit(&sink->counts);
-	free(sink);
-}
-
-static int pprof_sample(struct sink *sink, const struct view *view,
-			const struct sink_sample *sample)
-{
-	return thread_counts_add(&sink->counts, sample);
+	thread_counts_deinit(&w->merged);
 }
 
 static void put_value_type(struct pprof_writer *w, uint32_t field, const char *type,
@@ -223,6 +196,7 @@ static int prepare(struct pprof_writer *w)
 {
 	int err = string_pool_create(&w->strings);
 
+	err = err ?: shown_profile_counts(w->view, &w->merged, &w->counts);
 	w->string_count = 1; /* the empty one */
 	w->used = calloc(w->view->locations->locations.size + 1, sizeof(*w->used));
 	if (!err && !w->used)
@@ -248,11 +222,11 @@ static int write_all(struct pprof_writer *w)
 static int pprof_finish(struct sink *sink, const struct view *view)
 {
 	CLEANUP(writer_deinit)
-	struct pprof_writer w = {.view = view, .counts = &sink->counts};
+	struct pprof_writer w = {.view = view};
 	struct gzip *gzip;
 	int err = prepare(&w), close_err;
 
-	err = err ?: gzip_open(sink->out, &gzip);
+	err = err ?: gzip_open(out_stream(sink), &gzip);
 	if (err)
 		return err;
 	w.out = gzip_stream(gzip);
@@ -264,8 +238,7 @@ static int pprof_finish(struct sink *sink, const struct view *view)
 const struct sink_ops sink_pprof = {
 	.name = "pprof",
 	.extension = ".pb.gz",
-	.create = pprof_create,
-	.sample = pprof_sample,
+	.create = out_create,
 	.finish = pprof_finish,
-	.destroy = pprof_destroy,
+	.destroy = out_destroy,
 };

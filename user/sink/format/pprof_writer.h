@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "profile/thread_counts.h"
 #include "sink/address_layout.h"
 #include "sink/write/protobuf.h"
 #include "sink/sink.h"
 #include "sink/write/text.h"
-#include "sink/thread_counts.h"
 
 #define PPROF_PASS_ON_BYTES (64u << 10)
 
@@ -73,7 +73,8 @@ struct pprof_function {
 
 struct pprof_writer {
 	const struct view *view;
-	const struct thread_counts *counts;
+	const struct thread_counts *counts; /* as shown */
+	struct thread_counts merged;	    /* those of counts, or empty */
 	FILE *out;
 	struct protobuf message;
 	uint64_t *totals; /* by profile node: samples at and below it */

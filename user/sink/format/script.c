@@ -15,6 +15,7 @@
 
 #include "base/scope.h"
 #include "sink/frame_text.h"
+#include "sink/shown_profile.h"
 #include "sink/ip_tree.h"
 #include "sink/write/out.h"
 #include "sink/write/text.h"
@@ -253,8 +254,9 @@ static void put_sample(struct text *text, const struct sink *sink, const struct 
 		return;
 	while (ip != IP_TREE_NONE && node < profile->nodes.size &&
 	       profile->nodes.data[node].parent != PROFILE_NODE_NONE) {
-		put_frames(text, view, profile->nodes.data[node].location,
-			   sink->ips.nodes.data[ip].ip);
+		if (!shown_profile_hides(view, node))
+			put_frames(text, view, profile->nodes.data[node].location,
+				   sink->ips.nodes.data[ip].ip);
 		node = profile->nodes.data[node].parent;
 		ip = sink->ips.nodes.data[ip].parent;
 	}

@@ -3,7 +3,6 @@
 #include "tests/unit/sink/page_reader.h"
 
 #include "base/scope.h"
-#include "sink/thread_counts.h"
 
 /* Returns the data from "strings" on; the summary before it has its own test. */
 static const char *strings_of(const char *data)
@@ -103,9 +102,7 @@ static void samples_are_counted_by_thread(void **state)
 static void threads_that_stand_apart_have_their_samples(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
-	struct thread_counts counts = {0};
 	struct sink_sample sample = {.pid = 10};
-	size_t size;
 
 	made_init(&m);
 	sample.node =
@@ -113,18 +110,16 @@ static void threads_that_stand_apart_have_their_samples(void **state)
 	sample.comm = made_string(&m, "p");
 	for (int i = 0; i < 3; i++) {
 		sample.tid = i ? 10 : 11;
-		assert_int_equal(thread_counts_add(&counts, &sample), 0);
+		made_count(&m, &sample);
 	}
-	m.view.threads = &counts;
 	m.view.options.by = VIEW_BY_TID;
-	AUTO_FREE char *page = made_output_of(&m, &sink_html, &sample, 1, &size);
+	AUTO_FREE char *page = made_output(&m, &sink_html);
 	AUTO_FREE char *data = page_data_of(page);
 	page_expect(data, "threads", "tid", "11 10");
 	page_expect(data, "nodes", "up", "0 0 0 2 0"); /* all > p-10/10 > f, p-10/11 > f */
 	page_expect(data, "counts", "step", "2 2");
 	page_expect(data, "counts", "group", "1 0");
 	page_expect(data, "counts", "samples", "2 1");
-	thread_counts_deinit(&counts);
 }
 
 static void frames_merge_by_name_module_and_kind(void **state)

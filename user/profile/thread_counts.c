@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "sink/thread_counts.h"
+#include "profile/thread_counts.h"
 
 #include <errno.h>
 
@@ -13,24 +13,23 @@ static bool equal_thread(const void *items, uint32_t item, const void *key_)
 	return thread->pid == key->pid && thread->tid == key->tid && thread->comm == key->comm;
 }
 
-static int find_thread(struct thread_counts *counts, const struct sink_sample *sample,
-		       uint32_t *ret)
+int thread_counts_thread(struct thread_counts *counts, const struct sampled_thread *thread,
+			 uint32_t *ret)
 {
-	struct sampled_thread key = {.pid = sample->pid, .tid = sample->tid, .comm = sample->comm};
-	uint64_t hash = hash_mix((uint64_t)key.pid << 32 | key.tid, key.comm);
-	uint32_t thread = index_map_find(&counts->thread_index, hash, equal_thread,
-					 counts->threads.data, &key);
+	uint64_t hash = hash_mix((uint64_t)thread->pid << 32 | thread->tid, thread->comm);
+	uint32_t number = index_map_find(&counts->thread_index, hash, equal_thread,
+					 counts->threads.data, thread);
 
-	if (thread == INDEX_MAP_NONE) {
+	if (number == INDEX_MAP_NONE) {
 		if (counts->threads.size >= INDEX_MAP_NONE - 1 ||
 		    vec_reserve(&counts->threads, counts->threads.size + 1))
 			return -ENOMEM;
-		thread = (uint32_t)counts->threads.size;
-		if (index_map_insert(&counts->thread_index, hash, thread))
+		number = (uint32_t)counts->threads.size;
+		if (index_map_insert(&counts->thread_index, hash, number))
 			return -ENOMEM;
-		counts->threads.data[counts->threads.size++] = key;
+		counts->threads.data[counts->threads.size++] = *thread;
 	}
-	*ret = thread;
+	*ret = number;
 	return 0;
 }
 
@@ -42,16 +41,14 @@ static bool equal_count(const void *items, uint32_t item, const void *key_)
 	return count->node == key->node && count->thread == key->thread;
 }
 
-int thread_counts_add(struct thread_counts *counts, const struct sink_sample *sample)
+int thread_counts_add(struct thread_counts *counts, uint32_t node, uint32_t thread,
+		      uint64_t samples, uint32_t *ret)
 {
-	struct thread_count key = {.node = sample->node};
-	uint32_t count;
-	uint64_t hash;
+	const struct thread_count key = {.node = node, .thread = thread};
+	uint64_t hash = hash_mix(node, thread);
+	uint32_t count =
+		index_map_find(&counts->count_index, hash, equal_count, counts->counts.data, &key);
 
-	if (find_thread(counts, sample, &key.thread))
-		return -ENOMEM;
-	hash = hash_mix(key.node, key.thread);
-	count = index_map_find(&counts->count_index, hash, equal_count, counts->counts.data, &key);
 	if (count == INDEX_MAP_NONE) {
 		if (counts->counts.size >= INDEX_MAP_NONE - 1 ||
 		    vec_reserve(&counts->counts, counts->counts.size + 1))
@@ -61,7 +58,8 @@ int thread_counts_add(struct thread_counts *counts, const struct sink_sample *sa
 			return -ENOMEM;
 		counts->counts.data[counts->counts.size++] = key;
 	}
-	counts->counts.data[count].samples++;
+	counts->counts.data[count].samples += samples;
+	*ret = count;
 	return 0;
 }
 

@@ -1,26 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "tests/unit/sink/made_view.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 #include "base/scope.h"
-#include "sink/thread_counts.h"
+#include "profile/thread_counts.h"
+
+static void add(struct thread_counts *counts, uint32_t node, struct sampled_thread thread,
+		uint32_t expected)
+{
+	uint32_t number, count;
+
+	assert_int_equal(thread_counts_thread(counts, &thread, &number), 0);
+	assert_int_equal(thread_counts_add(counts, node, number, 1, &count), 0);
+	assert_int_equal(count, expected);
+}
 
 static void samples_are_counted_by_stack_and_thread(void **state)
 {
 	CLEANUP(thread_counts_deinit) struct thread_counts counts = {0};
-	static const struct sink_sample samples[] = {
-		{.pid = 1, .tid = 1, .comm = 5, .node = 7},
-		{.pid = 1, .tid = 2, .comm = 5, .node = 7},
-		{.pid = 1, .tid = 1, .comm = 5, .node = 8},
-		{.pid = 1, .tid = 1, .comm = 5, .node = 7},
-		{.pid = 1, .tid = 1, .comm = 6, .node = 7},
-		{.pid = 2, .tid = 1, .comm = 5, .node = 7},
-		{.pid = 1, .tid = 1, .comm = 5, .node = 7},
-	};
 	static const struct thread_count expected[] = {
 		{7, 0, 3}, {7, 1, 1}, {8, 0, 1}, {7, 2, 1}, {7, 3, 1}};
 
-	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
-		assert_int_equal(thread_counts_add(&counts, &samples[i]), 0);
+	add(&counts, 7, (struct sampled_thread){1, 1, 5}, 0);
+	add(&counts, 7, (struct sampled_thread){1, 2, 5}, 1);
+	add(&counts, 8, (struct sampled_thread){1, 1, 5}, 2);
+	add(&counts, 7, (struct sampled_thread){1, 1, 5}, 0);
+	add(&counts, 7, (struct sampled_thread){1, 1, 6}, 3);
+	add(&counts, 7, (struct sampled_thread){2, 1, 5}, 4);
+	add(&counts, 7, (struct sampled_thread){1, 1, 5}, 0);
 	assert_int_equal(counts.counts.size, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
 		assert_int_equal(counts.counts.data[i].node, expected[i].node);
@@ -39,9 +50,9 @@ static void many_samples_are_few_counts(void **state)
 	CLEANUP(thread_counts_deinit) struct thread_counts counts = {0};
 
 	for (uint32_t i = 0; i < 200000; i++) {
-		struct sink_sample sample = {.pid = 1, .tid = i % 10, .node = i % 1000};
+		struct sampled_thread thread = {.pid = 1, .tid = i % 10};
 
-		assert_int_equal(thread_counts_add(&counts, &sample), 0);
+		add(&counts, i % 1000, thread, i % 1000);
 	}
 	assert_int_equal(counts.counts.size, 1000);
 	vec_for_each (count, &counts.counts)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The samples of a profile by node and thread; the profile itself knows processes only. */
+#ifndef JITBPF_PROFILE_THREAD_COUNTS_H
+#define JITBPF_PROFILE_THREAD_COUNTS_H
+
+#include <stdint.h>
+
+#include "base/index_map.h"
+#include "base/vec.h"
+
+/* A thread under the name that it had; one that is renamed is another. */
+struct sampled_thread {
+	uint32_t pid, tid;
+	uint32_t comm; /* number in the profile's string pool */
+};
+
+struct thread_count {
+	uint32_t node;	 /* of the profile */
+	uint32_t thread; /* index into threads */
+	uint64_t samples;
+};
+
+_Static_assert(sizeof(struct thread_count) == 16, "there may be as many as samples");
+
+/* Zero-initialized is empty. Threads and counts are in the order of their first samples. */
+struct thread_counts {
+	VEC(struct sampled_thread) threads;
+	VEC(struct thread_count) counts;
+	struct index_map thread_index, count_index;
+};
+
+/* Find or add a thread. Returns 0 and sets *ret to its index, or -ENOMEM. */
+int thread_counts_thread(struct thread_counts *counts, const struct sampled_thread *thread,
+			 uint32_t *ret);
+
+/*
+ * Count samples of a thread at a node. Returns 0 and sets *ret to the index of
+ * the count, or -ENOMEM.
+ */
+int thread_counts_add(struct thread_counts *counts, uint32_t node, uint32_t thread,
+		      uint64_t samples, uint32_t *ret);
+
+void thread_counts_deinit(struct thread_counts *counts);
+
+#endif
