@@ -15,7 +15,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile __u32 pidns_inum = 0;
 const volatile bool only_tracked = false;
 
-/* Wake the reader when this much waits; else it comes by itself (agent/kernel/live_source.h). */
+/* Wake the reader when this much waits; else it comes by itself (agent/live/live_source.h). */
 const volatile __u32 code_wake_bytes = 2u << 20;
 
 /* Machine code is copied too while less than this waits; 0: never. */

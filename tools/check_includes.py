@@ -44,7 +44,9 @@ pipeline
 agent
 agent/launch
 agent/files
-agent/kernel agent/publisher
+agent/kernel
+agent/publisher
+agent/live
 agent/workers
 cli
 """
@@ -65,8 +67,7 @@ INCLUDE = re.compile(r'\s*#\s*include "([^"]+)"')
 
 def places():
     """Returns the number of each entry of ORDER: higher ones may include lower ones."""
-    return {entry: number for number, line in enumerate(ORDER.split("\n"))
-            for entry in line.split()}
+    return {entry: number for number, entry in enumerate(ORDER.split())}
 
 
 def place_of(path, place):

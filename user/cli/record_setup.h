@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "agent/files/file_store.h"
-#include "agent/kernel/live_source.h"
+#include "agent/live/live_source.h"
 #include "agent/launch/stop_signals.h"
 #include "agent/workers/symbol_worker.h"
 #include "agent/workers/unwind_worker.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "agent/launch/command.h"
-#include "agent/kernel/live_source.h"
+#include "agent/live/live_source.h"
 #include "agent/launch/process_watch.h"
 #include "cli/options.h"
 

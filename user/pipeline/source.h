@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where records come from: the live kernel (agent/kernel/live_source.h) or a recording
+ * Where records come from: the live kernel (agent/live/live_source.h) or a recording
  * (replay_source.h). Both hand over the same records, so that live and offline
  * cannot differ.
  */

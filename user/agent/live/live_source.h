@@ -7,8 +7,8 @@
  * until told to stop, stop, drain until SOURCE_END, destroy. Write outputs before destroy: the
  * kernel takes a while to detach probes.
  */
-#ifndef JITBPF_AGENT_KERNEL_LIVE_SOURCE_H
-#define JITBPF_AGENT_KERNEL_LIVE_SOURCE_H
+#ifndef JITBPF_AGENT_LIVE_LIVE_SOURCE_H
+#define JITBPF_AGENT_LIVE_LIVE_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "agent/clock.h"
-#include "agent/kernel/live_state.h"
+#include "agent/live/live_state.h"
 #include "agent/kernel/process_scan.h"
 #include "agent/kernel/sideband.h"
 #include "base/scope.h"

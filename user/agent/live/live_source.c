@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent/kernel/live_source.h"
+#include "agent/live/live_source.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
-#include "agent/kernel/live_state.h"
+#include "agent/live/live_state.h"
 #include "agent/kernel/pid_namespace.h"
 #include "base/scope.h"
 

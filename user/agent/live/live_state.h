@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* State of the live source, shared by live_source.c and live_drain.c only. */
-#ifndef JITBPF_AGENT_KERNEL_LIVE_STATE_H
-#define JITBPF_AGENT_KERNEL_LIVE_STATE_H
+#ifndef JITBPF_AGENT_LIVE_LIVE_STATE_H
+#define JITBPF_AGENT_LIVE_LIVE_STATE_H
 
 #include "agent/kernel/cpu_events.h"
 #include "agent/kernel/kernel_names.h"
-#include "agent/kernel/live_source.h"
+#include "agent/live/live_source.h"
 #include "agent/kernel/ring.h"
 #include "agent/kernel/unwind_maps.h"
 #include "agent/publisher/publisher.h"
