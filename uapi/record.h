@@ -136,7 +136,7 @@ struct jitbpf_jit {
  * many as there was room for. In the live source's records only, as copies of stacks are.
  */
 struct jitbpf_code {
-	struct jitbpf_record h; /* time_ns: of the load's hit */
+	struct jitbpf_record h; /* time_ns: of the load's hit; flags: enum jitbpf_publisher */
 	__u32 pid;
 	__u32 offset; /* of data, in the code */
 	__u64 start_ns;

@@ -33,6 +33,15 @@ static uint64_t roll(struct random_events *events, uint64_t sides)
 	return dice_roll(&events->dice, sides);
 }
 
+/* All that an event says is made of its number. */
+static void number(struct random_events *events, struct model_event *event)
+{
+	event->number = ++events->model.number;
+	event->name = event->lines = event->number;
+	if (event->source)
+		event->source = event->number;
+}
+
 static struct model_event random_model_event(struct random_events *events)
 {
 	static const uint16_t kinds[] = {
@@ -54,10 +63,11 @@ static struct model_event random_model_event(struct random_events *events)
 		.segment = (uint32_t)roll(events, 5),
 		.start = start,
 		.end = end <= MODEL_UNITS + 1 ? end : MODEL_UNITS + 1,
-		.has_source = roll(events, 2),
-		.number = ++events->model.number,
+		.is_segment = kind == JIT_EVENT_UPDATE_V2,
+		.source = (uint32_t)roll(events, 2),
 	};
 
+	number(events, &event);
 	if (kind == JIT_EVENT_UPDATE_V2 || (kind == JIT_EVENT_UNLOAD && roll(events, 3) == 0))
 		event.id = 0; /* an unload by range */
 	return event;
@@ -79,15 +89,17 @@ static struct model_event parent_of(struct random_events *events, const struct m
 {
 	uint64_t before = roll(events, 8), end = child->end + roll(events, 8);
 
-	return (struct model_event){
+	struct model_event event = {
 		.kind = JIT_EVENT_LOAD,
 		.engine = child->engine,
 		.id = child->parent_id,
 		.start = child->start > before ? child->start - before : 1,
 		.end = end <= MODEL_UNITS + 1 ? end : MODEL_UNITS + 1,
-		.has_source = roll(events, 2),
-		.number = ++events->model.number,
+		.source = (uint32_t)roll(events, 2),
 	};
+
+	number(events, &event);
+	return event;
 }
 
 static void apply(struct random_events *events, const struct model_event *event)
@@ -142,7 +154,7 @@ const struct rule_event *random_events_next(struct random_events *events)
 		.at = bare ? 0 : RANDOM_EVENTS_BASE + event.start,
 		.size_bytes = event.end - event.start,
 		.name = events->name,
-		.source = load && event.has_source ? events->source : NULL,
+		.source = load && event.source ? events->source : NULL,
 		.segment = event.segment,
 		.lines = events->lines,
 		.line_count = make_lines(events, &event),
@@ -158,14 +170,15 @@ bool random_events_text(struct random_events *events, uint64_t unit, char text[C
 void random_events_names(struct random_events *events, uint64_t unit, char text[CODE_TEXT_BYTES])
 {
 	const struct model_region *region = code_model_at(&events->model, unit);
+	const struct model_claim *own = region ? region->claims : NULL;
 	FILE *out = fmemopen(text, CODE_TEXT_BYTES, "w");
 
 	for (size_t i = 0; region && i < events->model.region_count; i++) {
-		const struct model_event *event = &events->model.regions[i].event;
+		const struct model_claim *claim = events->model.regions[i].claims;
 
-		if (event->engine == region->event.engine && event->id == region->event.id &&
-		    event->number >= region->named_by && event->number <= region->event.number)
-			fprintf(out, "|m%u", event->number);
+		if (claim->engine == own->engine && claim->id == own->id &&
+		    claim->order >= region->name && claim->order <= own->order)
+			fprintf(out, "|m%u", claim->order);
 	}
 	fputs("||", out);
 	fclose(out);

@@ -10,7 +10,7 @@
 
 #include "base/cursor.h"
 #include "decode/record/jit_assembly.h"
-#include "state/code/code_map.h"
+#include "tests/unit/state/apply_jit.h"
 
 enum step {
 	STEP_FORK = 0xff,
@@ -25,6 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 struct fuzzed {
 	struct jit_assembly assembly;
 	struct code_map *code;
+	struct code_account *account;
 	uint64_t next_number;
 	uint64_t newest_ns;
 	volatile uint64_t sink;
@@ -77,7 +78,8 @@ static void take_part(struct fuzzed *fuzzed, uint32_t tid, const void *part, siz
 		time_ns = event.header.time_ns;
 		if (fuzzed->newest_ns < time_ns)
 			fuzzed->newest_ns = time_ns;
-		require(!code_map_apply(fuzzed->code, &event, event.header.caller, time_ns));
+		require(!apply_jit(fuzzed->code, fuzzed->account, &event, event.header.caller,
+				   time_ns));
 		read_region(fuzzed, event.header.address, time_ns);
 		read_region(fuzzed, event.header.address + event.header.code_bytes / 2,
 			    fuzzed->newest_ns);
@@ -98,7 +100,8 @@ static void take_gap(struct fuzzed *fuzzed, const void *numbers, size_t size_byt
 		live[i] = live[i] > last ? live[i] : last;
 		last = live[i];
 	}
-	require(!code_map_gap(fuzzed->code, fuzzed->newest_ns, fuzzed->newest_ns + 5, live, count));
+	require(!apply_shim_gap(fuzzed->code, fuzzed->account, fuzzed->newest_ns,
+				fuzzed->newest_ns + 5, live, count));
 }
 
 static void take_step(struct fuzzed *fuzzed, uint8_t tid, const void *part, size_t part_bytes)
@@ -137,7 +140,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	const void *part;
 	uint8_t tid;
 
-	require(!code_map_create(&small_budget, &fuzzed.next_number, &fuzzed.code));
+	require(!code_account_create(&small_budget, &fuzzed.account) &&
+		!code_map_create(&fuzzed.next_number, &fuzzed.code));
 	while (!cursor_read(&c, &tid, sizeof(tid)) &&
 	       !cursor_read(&c, &part_bytes, sizeof(part_bytes))) {
 		/* The last part may exceed the input: truncate it. */
@@ -148,5 +152,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	}
 	jit_assembly_deinit(&fuzzed.assembly);
 	code_map_destroy(fuzzed.code);
+	require(!fuzzed.account->methods && !fuzzed.account->inlines && !fuzzed.account->lines &&
+		!fuzzed.account->name_bytes);
+	code_account_put(fuzzed.account);
 	return 0;
 }

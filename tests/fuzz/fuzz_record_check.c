@@ -73,17 +73,19 @@ static void take_sample(struct fuzzed *fuzzed, const struct jitbpf_sample *sampl
 static void take_jit(struct fuzzed *fuzzed, const struct jitbpf_jit *jit)
 {
 	struct jitbpf_jit_header header;
+	struct code_event event;
 	struct process *process;
-	struct jit_event event;
+	struct jit_event whole;
 
 	require(!process_table_at(&fuzzed->table, jit->pid, jit->start_ns, jit->h.time_ns,
 				  &process));
 	if (!process->code || jit_part_decode(jit->data, jit->data_bytes, &header) ||
 	    jit_fields_decode(&header, jit->data + sizeof(header),
-			      header.size_bytes - sizeof(header), &event))
+			      header.size_bytes - sizeof(header), &whole))
 		return;
-	require(!process_code_apply(process, &event, CODE_ENGINE_KNOWN | header.caller,
-				    jit->h.time_ns, header.time_ns));
+	jit_event_convert(&whole, jit, &event);
+	event.origin.engine |= CODE_ENGINE_KNOWN;
+	require(!process_code_apply(process, &event));
 }
 
 /* A copy is within its budget and inside its code. */
@@ -99,14 +101,31 @@ static void take_code(struct fuzzed *fuzzed, const struct jitbpf_code *code)
 
 static void take_journal(struct fuzzed *fuzzed, const struct jitbpf_journal *journal)
 {
+	struct code_gap gap = {
+		.from_ns = journal->from_ns,
+		.to_ns = journal->to_ns,
+		.live = (const uint64_t *)journal->live,
+		.live_count = (journal->h.size_bytes - sizeof(*journal)) / 8,
+	};
 	struct process *process;
 
 	require(!process_table_at(&fuzzed->table, journal->pid, journal->start_ns, journal->to_ns,
 				  &process));
 	if (process->code)
-		require(!process_code_gap(process, journal->from_ns, journal->to_ns,
-					  (const uint64_t *)journal->live,
-					  (journal->h.size_bytes - sizeof(*journal)) / 8));
+		require(!process_code_gap(process, &gap));
+}
+
+static void take_code_event(struct fuzzed *fuzzed, const struct jitbpf_code_event *record)
+{
+	struct code_event event;
+	struct process *process;
+
+	require(!process_table_at(&fuzzed->table, record->pid, record->start_ns,
+				  record->reported_ns, &process));
+	if (!process->code || code_event_decode(record, record->h.size_bytes, &event))
+		return;
+	event.origin.engine = process_code_engine(process, &event);
+	require(!process_code_apply(process, &event));
 }
 
 static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
@@ -123,6 +142,9 @@ static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
 		break;
 	case JITBPF_CODE:
 		take_code(fuzzed, (const struct jitbpf_code *)record);
+		break;
+	case JITBPF_CODE_EVENT:
+		take_code_event(fuzzed, (const struct jitbpf_code_event *)record);
 		break;
 	case JITBPF_JOURNAL:
 		take_journal(fuzzed, (const struct jitbpf_journal *)record);

@@ -13,7 +13,7 @@
 #include "base/cursor.h"
 #include "decode/record/record_check.h"
 #include "unwind/unwinder.h"
-#include "state/process/process_code.h"
+#include "tests/unit/state/apply_jit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
@@ -298,7 +298,7 @@ static void tell_of_code(struct fuzzed *f, uint8_t kind)
 
 	if (!process->code || event.header.address + event.header.code_bytes < event.header.address)
 		return;
-	require(!process_code_apply(process, &event, CODE_ENGINE_KNOWN, f->now_ns, f->now_ns));
+	require(!apply_jit_of(process, &event, f->now_ns));
 	unwinder_code_changed(f->unwinder, process, event.header.address, event.header.code_bytes);
 }
 

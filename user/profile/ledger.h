@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "uapi/code_event.h"
 #include "uapi/loss.h"
 #include "uapi/record.h"
 
@@ -26,8 +27,15 @@ struct jit_counts {
 	uint64_t methods;
 	uint64_t code_bytes;
 	uint64_t unloads;
-	uint64_t inlines;      /* inlined ranges */
-	uint64_t updates;      /* updates of parts of methods */
+	uint64_t inlines; /* inlined ranges */
+	uint64_t updates; /* updates of parts of methods */
+	uint64_t moves;	  /* of methods to other addresses */
+	/*
+	 * Loads by enum jitbpf_publisher, and loads among them that describe code which another
+	 * publisher had reported: methods = sum of published - merged.
+	 */
+	uint64_t published[JITBPF_PUBLISHER_COUNT];
+	uint64_t merged;
 	uint64_t other_events; /* known events that do not describe code */
 	uint64_t late; /* methods of the journal that were loaded before the recording started */
 	uint64_t recovered; /* lost events that were read from a journal */

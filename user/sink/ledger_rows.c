@@ -33,15 +33,26 @@ const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {
 		{#member, words}, offsetof(struct jit_counts, member)                              \
 	}
 
+#define PUBLISHER_ROW(publisher, key, words)                                                       \
+	{                                                                                          \
+		{"published_" key, words},                                                         \
+			offsetof(struct jit_counts, published[JITBPF_PUBLISHER_##publisher])       \
+	}
+
 const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 	JIT_ROW(methods, "methods"),
 	JIT_ROW(code_bytes, "bytes of code"),
 	JIT_ROW(unloads, "unloads"),
 	JIT_ROW(inlines, "inlined ranges"),
 	JIT_ROW(updates, "updates of parts of methods"),
+	JIT_ROW(moves, "moves of methods"),
 	JIT_ROW(other_events, "events about something else than code"),
 	JIT_ROW(late, "methods from before we came"),
 	JIT_ROW(recovered, "events recovered from journals"),
+	PUBLISHER_ROW(SHIM, "shim", "loads published through the shim"),
+	PUBLISHER_ROW(JITDUMP, "jitdump", "loads published by jitdump"),
+	PUBLISHER_ROW(PERF_MAP, "perf_map", "loads published by perf map"),
+	JIT_ROW(merged, "loads of code that several published"),
 	JIT_ROW(inline_no_parent, "inlined ranges without a parent there"),
 	JIT_ROW(inline_outside, "inlined ranges that leave their parent"),
 	JIT_ROW(inline_overlap, "inlined ranges that overlap others"),

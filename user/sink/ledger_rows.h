@@ -28,11 +28,11 @@ struct ledger_jit_word {
 	size_t offset;
 };
 
-#define LEDGER_JIT_COUNT 22
+#define LEDGER_JIT_COUNT 27
 extern const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT];
 
-/* The first are what went well, to recovered. */
-#define LEDGER_JIT_TROUBLE 8
+/* The rows from here on count trouble; those before, to merged, do not. */
+#define LEDGER_JIT_TROUBLE 13
 
 static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row)
 {

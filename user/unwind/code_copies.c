@@ -23,27 +23,27 @@ void code_copies_deinit(struct code_copies *copies)
 	index_map_deinit(&copies->index);
 }
 
-static uint64_t hash_of(uint64_t origin)
+static uint64_t hash_of(uint64_t identity)
 {
-	return hash_mix(origin, 1);
+	return hash_mix(identity, 1);
 }
 
 static bool equal(const void *items, uint32_t item, const void *key)
 {
-	return ((const struct code_copy *)items)[item].origin == *(const uint64_t *)key;
+	return ((const struct code_copy *)items)[item].identity == *(const uint64_t *)key;
 }
 
-static struct code_copy *find(const struct code_copies *copies, uint64_t origin)
+static struct code_copy *find(const struct code_copies *copies, uint64_t identity)
 {
 	uint32_t slot =
-		index_map_find(&copies->index, hash_of(origin), equal, copies->slots, &origin);
+		index_map_find(&copies->index, hash_of(identity), equal, copies->slots, &identity);
 
 	return slot == INDEX_MAP_NONE ? NULL : &copies->slots[slot];
 }
 
-const struct code_copy *code_copies_find(const struct code_copies *copies, uint64_t origin)
+const struct code_copy *code_copies_find(const struct code_copies *copies, uint64_t identity)
 {
-	return find(copies, origin);
+	return find(copies, identity);
 }
 
 uint8_t *code_copies_take(struct code_copies *copies, const struct code_copy *copy)
@@ -51,7 +51,7 @@ uint8_t *code_copies_take(struct code_copies *copies, const struct code_copy *co
 	uint32_t slot = (uint32_t)(copy - copies->slots);
 	uint8_t *bytes = copy->bytes;
 
-	index_map_remove(&copies->index, hash_of(copy->origin), slot);
+	index_map_remove(&copies->index, hash_of(copy->identity), slot);
 	copies->bytes -= copy->room;
 	copies->slots[slot].bytes = NULL;
 	return bytes;
@@ -66,7 +66,7 @@ static void forget_oldest(struct code_copies *copies)
 		free(code_copies_take(copies, oldest));
 }
 
-static struct code_copy *begin(struct code_copies *copies, uint64_t origin, uint64_t size_bytes)
+static struct code_copy *begin(struct code_copies *copies, uint64_t identity, uint64_t size_bytes)
 {
 	uint32_t room =
 		size_bytes < JITBPF_CODE_COPY_MAX ? (uint32_t)size_bytes : JITBPF_CODE_COPY_MAX;
@@ -77,23 +77,24 @@ static struct code_copy *begin(struct code_copies *copies, uint64_t origin, uint
 	       copies->bytes + room > CODE_COPIES_BYTES_MAX)
 		forget_oldest(copies);
 	bytes = malloc(room);
-	if (!bytes || index_map_insert(&copies->index, hash_of(origin), slot)) {
+	if (!bytes || index_map_insert(&copies->index, hash_of(identity), slot)) {
 		free(bytes);
 		return NULL;
 	}
-	copies->slots[slot] = (struct code_copy){.origin = origin, .bytes = bytes, .room = room};
+	copies->slots[slot] =
+		(struct code_copy){.identity = identity, .bytes = bytes, .room = room};
 	copies->bytes += room;
 	copies->newest++;
 	return &copies->slots[slot];
 }
 
-void code_copies_add(struct code_copies *copies, uint64_t origin, const struct jitbpf_code *piece)
+void code_copies_add(struct code_copies *copies, uint64_t identity, const struct jitbpf_code *piece)
 {
 	uint32_t size_bytes = piece->h.size_bytes - (uint32_t)sizeof(*piece);
-	struct code_copy *copy = find(copies, origin);
+	struct code_copy *copy = find(copies, identity);
 
 	if (!copy && !piece->offset)
-		copy = begin(copies, origin, piece->size_bytes);
+		copy = begin(copies, identity, piece->size_bytes);
 	if (!copy || piece->offset != copy->size_bytes ||
 	    size_bytes > copy->room - copy->size_bytes)
 		return;

@@ -33,7 +33,7 @@ static int add_region(const struct unwind_regions *regions, const struct code_si
 		      uint64_t size_bytes, uint64_t offset, struct unwind_rows *ret)
 {
 	const struct unwind_region *region =
-		unwind_regions_find(regions, code_region_origin(site->region));
+		unwind_regions_find(regions, code_region_identity(site->region));
 
 	if (!region)
 		return add_command(ret, offset, UNWIND_NOT_MADE);

@@ -37,33 +37,33 @@ void unwind_regions_deinit(struct unwind_regions *regions)
 	vec_deinit(&regions->read);
 }
 
-static uint64_t hash_of(uint64_t origin)
+static uint64_t hash_of(uint64_t identity)
 {
-	return hash_mix(origin, 1);
+	return hash_mix(identity, 1);
 }
 
 static bool equal(const void *items, uint32_t item, const void *key)
 {
-	return ((const struct unwind_region *)items)[item].origin == *(const uint64_t *)key;
+	return ((const struct unwind_region *)items)[item].identity == *(const uint64_t *)key;
 }
 
-static struct unwind_region *find(const struct unwind_regions *regions, uint64_t origin)
+static struct unwind_region *find(const struct unwind_regions *regions, uint64_t identity)
 {
-	uint32_t slot =
-		index_map_find(&regions->index, hash_of(origin), equal, regions->slots, &origin);
+	uint32_t slot = index_map_find(&regions->index, hash_of(identity), equal, regions->slots,
+				       &identity);
 
 	return slot == INDEX_MAP_NONE ? NULL : &regions->slots[slot];
 }
 
 const struct unwind_region *unwind_regions_find(const struct unwind_regions *regions,
-						uint64_t origin)
+						uint64_t identity)
 {
-	return find(regions, origin);
+	return find(regions, identity);
 }
 
 static void forget(struct unwind_regions *regions, struct unwind_region *region)
 {
-	index_map_remove(&regions->index, hash_of(region->origin),
+	index_map_remove(&regions->index, hash_of(region->identity),
 			 (uint32_t)(region - regions->slots));
 	regions->row_count -= region->rows.rows.size;
 	unwind_rows_deinit(&region->rows);
@@ -86,7 +86,7 @@ static bool forget_oldest(struct unwind_regions *regions)
 	return false;
 }
 
-int unwind_regions_ask(struct unwind_regions *regions, uint64_t origin,
+int unwind_regions_ask(struct unwind_regions *regions, uint64_t identity,
 		       const struct process *process, uint64_t address)
 {
 	struct unwind_region *oldest = &regions->slots[regions->oldest % REGIONS_MAX];
@@ -99,11 +99,11 @@ int unwind_regions_ask(struct unwind_regions *regions, uint64_t origin,
 			forget(regions, oldest);
 		regions->oldest++;
 	}
-	if (index_map_insert(&regions->index, hash_of(origin), slot))
+	if (index_map_insert(&regions->index, hash_of(identity), slot))
 		return -ENOMEM;
 	regions->slots[slot] = (struct unwind_region){
 		.state = UNWIND_REGION_ASKED,
-		.origin = origin,
+		.identity = identity,
 		.process = process,
 		.address = address,
 	};
@@ -111,9 +111,10 @@ int unwind_regions_ask(struct unwind_regions *regions, uint64_t origin,
 	return 0;
 }
 
-const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t origin, uint8_t *copy)
+const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t identity,
+				     uint8_t *copy)
 {
-	find(regions, origin)->copy = copy;
+	find(regions, identity)->copy = copy;
 	return copy;
 }
 
@@ -138,9 +139,9 @@ static void settle_unread(struct unwind_regions *regions, struct unwind_region *
 	regions->unread++;
 }
 
-void unwind_regions_refuse(struct unwind_regions *regions, uint64_t origin)
+void unwind_regions_refuse(struct unwind_regions *regions, uint64_t identity)
 {
-	struct unwind_region *region = find(regions, origin);
+	struct unwind_region *region = find(regions, identity);
 
 	if (region)
 		settle_unread(regions, region);
@@ -206,7 +207,7 @@ static bool stood_there(const struct unwind_region *region, uint64_t time_ns)
 		return false;
 	site = code_site_at(region->process, region->address, time_ns);
 	return region->read_ns <= region->process->exit_ns && site.kind == LOCATION_JIT &&
-	       !site.offset && code_region_origin(site.region) == region->origin;
+	       !site.offset && code_region_identity(site.region) == region->identity;
 }
 
 void unwind_regions_forget_retired(struct unwind_regions *regions)

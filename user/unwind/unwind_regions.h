@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind rows of JIT code, by region origin (code_region_origin()), which all
+ * Unwind rows of JIT code, by region identity (code_region_identity()), which all
  * versions of a region share. If the code was not copied at its load, the
  * service reads it from the running process. Such rows become valid only once
  * it is certain that the region was still in force at the time of the read.
@@ -26,7 +26,7 @@ enum unwind_region_state {
 
 struct unwind_region {
 	enum unwind_region_state state;
-	uint64_t origin;
+	uint64_t identity;
 	const struct process *process; /* whose memory is read; NULL once it was retired */
 	uint64_t address;	       /* start of the region in that process */
 	uint64_t read_ns;	       /* when the code was read */
@@ -37,7 +37,7 @@ struct unwind_region {
 struct unwind_regions {
 	struct unwind_region *slots; /* a ring, indexed by number */
 	uint64_t oldest, newest;     /* region numbers in use: [oldest, newest) */
-	struct index_map index;	     /* of the regions, by origin */
+	struct index_map index;	     /* of the regions, by identity */
 	VEC(uint32_t) read;	     /* slots in state UNWIND_REGION_READ */
 	uint64_t row_count;	     /* total of all regions */
 	uint64_t known, unread;	     /* numbers of regions that reached these states */
@@ -49,7 +49,7 @@ void unwind_regions_deinit(struct unwind_regions *regions); /* zero-initialized 
 
 /* Returns the region, or NULL. Borrowed until the next change. */
 const struct unwind_region *unwind_regions_find(const struct unwind_regions *regions,
-						uint64_t origin);
+						uint64_t identity);
 
 /*
  * Add a region that starts at address in a process, in state
@@ -57,7 +57,7 @@ const struct unwind_region *unwind_regions_find(const struct unwind_regions *reg
  * unwind_regions_forget_retired() once it is retired. Returns 0, -EBUSY
  * (all slots have pending requests) or -ENOMEM.
  */
-int unwind_regions_ask(struct unwind_regions *regions, uint64_t origin,
+int unwind_regions_ask(struct unwind_regions *regions, uint64_t identity,
 		       const struct process *process, uint64_t address);
 
 /* Drop the pointers to retired processes: their memory is not read any more. */
@@ -67,7 +67,7 @@ void unwind_regions_forget_retired(struct unwind_regions *regions);
  * Attach a copy of the code to a requested region; the table takes it over.
  * Returns the copy, which stays valid until the answer is taken.
  */
-const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t origin,
+const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t identity,
 				     uint8_t *copy);
 
 /*
@@ -78,7 +78,7 @@ const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t or
 int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answer *answer);
 
 /* Set a requested region to have no rows. */
-void unwind_regions_refuse(struct unwind_regions *regions, uint64_t origin);
+void unwind_regions_refuse(struct unwind_regions *regions, uint64_t identity);
 
 /*
  * Decide on regions that were read: all events before known_ns have been

@@ -86,7 +86,7 @@ static bool stands_there(const struct process *process, const struct code_region
 	struct code_site site = code_site_at(process, address, UINT64_MAX);
 
 	return process->exit_ns == UINT64_MAX && site.kind == LOCATION_JIT &&
-	       code_region_origin(site.region) == code_region_origin(region);
+	       code_region_identity(site.region) == code_region_identity(region);
 }
 
 /*
@@ -96,7 +96,7 @@ static bool stands_there(const struct process *process, const struct code_region
 static const struct code_copy *copy_of(const struct unwinder *u, const struct code_region *region,
 				       bool stands)
 {
-	const struct code_copy *copy = code_copies_find(&u->copies, code_region_origin(region));
+	const struct code_copy *copy = code_copies_find(&u->copies, code_region_identity(region));
 
 	return copy && (copy->size_bytes == region->size_bytes || !stands) ? copy : NULL;
 }
@@ -108,21 +108,21 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	const struct code_region *region = site->region;
 	struct unwinder *u = account->unwinder;
 	struct unwind_request request = {
-		.region = code_region_origin(region),
+		.region = code_region_identity(region),
 		.pid = process->pid,
 		.address = address - site->offset,
 		.size_bytes = region->size_bytes,
 	};
 	const struct code_copy *copy;
 	bool stands;
+	uint32_t dso;
 	int err;
 
 	if (!may_ask(account))
 		return UNWIND_RULE_WAITS;
-	if (region->engine & CODE_ENGINE_KNOWN)
+	if (code_region_dso(region, &dso))
 		request.host =
-			engine_host_find(process, u->modules,
-					 module_table_get(u->modules, (uint32_t)region->engine));
+			engine_host_find(process, u->modules, module_table_get(u->modules, dso));
 	err = unwind_regions_ask(&u->regions, request.region, process, request.address);
 	if (err)
 		return err == -EBUSY ? UNWIND_RULE_WAITS : err;
@@ -145,8 +145,8 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 static int rule_of_code(const struct unwind_account *account, const struct code_site *site,
 			uint64_t address, struct unwind_row *ret)
 {
-	const struct unwind_region *region =
-		unwind_regions_find(&account->unwinder->regions, code_region_origin(site->region));
+	const struct unwind_region *region = unwind_regions_find(
+		&account->unwinder->regions, code_region_identity(site->region));
 
 	*ret = unwind_frame_pointer_row;
 	if (!region)

@@ -21,7 +21,7 @@ struct unwind_request {
 	 */
 	const uint8_t *copy; /* NULL: read the code from the process's memory */
 	uint32_t copy_bytes;
-	uint64_t region; /* origin of the region */
+	uint64_t region; /* code_region_identity() of the region */
 	uint32_t pid;
 	uint64_t address, size_bytes; /* as seen by the process */
 	struct engine_host host;      /* for a region, if its code is not called */

@@ -86,11 +86,14 @@ void unwinder_code_copied(struct unwinder *u, const struct process *process,
 			  const struct jitbpf_code *code)
 {
 	struct code_site site = code_site_at(process, code->address, code->h.time_ns);
+	const struct code_claim *claim;
 
 	/* The load may have been rejected: invalid, over a budget, or already replaced. */
-	if (site.kind == LOCATION_JIT && !site.offset && site.region->sequence == code->sequence &&
-	    site.region->size_bytes == code->size_bytes)
-		code_copies_add(&u->copies, code_region_origin(site.region), code);
+	if (site.kind != LOCATION_JIT || site.offset || site.region->size_bytes != code->size_bytes)
+		return;
+	claim = code_region_claim(site.region, code->h.flags);
+	if (claim && claim->origin.sequence == code->sequence)
+		code_copies_add(&u->copies, code_region_identity(site.region), code);
 }
 
 static int take_page(struct unwinder *u, const struct unwind_answer *answer)

@@ -10,6 +10,7 @@
 
 #include "locate/locate.h"
 #include "tests/unit/state/made_mapping.h"
+#include "tests/unit/state/apply_jit.h"
 
 #define PID    100
 #define LIB    0x700000
@@ -47,7 +48,9 @@ static void load(struct fixture *f, uint64_t time_ns, uint64_t address, uint64_t
 					     .address = address,
 					     .code_bytes = size_bytes}};
 
-	assert_int_equal(code_map_apply(f->process->code, &event, event.header.caller, time_ns), 0);
+	assert_int_equal(apply_jit(f->process->code, f->process->account, &event,
+				   event.header.caller, time_ns),
+			 0);
 }
 
 static void exec(struct fixture *f, uint64_t time_ns)

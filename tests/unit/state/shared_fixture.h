@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "state/process/process_code.h"
+#include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/made_mapping.h"
 
 #define ZERO   "/dev/zero (deleted)"
@@ -73,10 +74,10 @@ static inline void map_shared(struct fixture *f, uint32_t pid, uint64_t address,
 static inline void send_event(struct fixture *f, uint32_t pid, struct jitbpf_jit_header header,
 			      const char *name, uint64_t time_ns)
 {
-	struct jit_event event = {.header = header, .name = {name, strlen(name)}};
+	struct jit_event jit = {.header = header, .name = {name, strlen(name)}};
+	struct code_event event = code_event_of(&jit, ENGINE, time_ns);
 
-	assert_int_equal(process_code_apply(process_of(f, pid), &event, ENGINE, time_ns, time_ns),
-			 0);
+	assert_int_equal(process_code_apply(process_of(f, pid), &event), 0);
 }
 
 static inline void load(struct fixture *f, uint32_t pid, uint32_t id, uint64_t address,

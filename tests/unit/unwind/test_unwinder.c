@@ -271,8 +271,7 @@ static void test_versions(void **state)
 	assert_int_equal(w->requests.size, 2);
 	before = code_map_find(process->code, CODE, NOW);
 	space_value_get((struct space_value *)&before->value);
-	assert_int_equal(process_code_apply(process, &inlined, CODE_ENGINE_KNOWN, NOW + 1, NOW + 1),
-			 0);
+	assert_int_equal(apply_jit_of(process, &inlined, NOW + 1), 0);
 	unwinder_code_changed(w->unwinder, process, CODE, 0x100);
 	after = code_map_find(process->code, CODE, NOW + 1);
 	assert_ptr_not_equal(after, before);

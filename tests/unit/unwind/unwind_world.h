@@ -13,6 +13,7 @@
 #include "decode/record/record_check.h"
 #include "unwind/unwinder.h"
 #include "state/process/process_code.h"
+#include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/made_mapping.h"
 
 #define WORLD_STACK_WORDS 2048
@@ -361,8 +362,7 @@ static inline void world_load(struct world *w, uint32_t pid, uint64_t time_ns, u
 					     .code_bytes = size_bytes}};
 	struct process *process = world_process(w, pid);
 
-	assert_int_equal(process_code_apply(process, &event, CODE_ENGINE_KNOWN, time_ns, time_ns),
-			 0);
+	assert_int_equal(apply_jit_of(process, &event, time_ns), 0);
 	unwinder_code_changed(w->unwinder, process, address, size_bytes);
 }
 

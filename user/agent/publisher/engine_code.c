@@ -7,6 +7,7 @@
 #include "agent/publisher/journal_file.h"
 #include "agent/publisher/journal_reader.h"
 #include "base/scope.h"
+#include "decode/record/jit_event.h"
 #include "state/code/code_map.h"
 
 static const struct journal_budget budget = {
@@ -21,6 +22,7 @@ struct pass {
 	const struct engine_maps *maps;
 	const struct journal_file *file;
 	struct code_map *map;
+	struct code_account *account;
 	uint64_t now;	 /* entries are in order; their times need not be */
 	uint64_t number; /* of regions */
 	uint32_t begun;	 /* times, with the file at hand */
@@ -42,36 +44,39 @@ static int begin(void *context)
 	 * inherited does not count beside a journal that drops. */
 	code_map_destroy(pass->map);
 	pass->map = NULL;
-	return code_map_create(&code_budget_default, &pass->number, &pass->map);
+	return code_map_create(&pass->number, &pass->map);
 }
 
 static int apply(void *context, const struct jit_journal_entry *entry)
 {
 	const struct jitbpf_jit_header *header = &entry->header;
 	struct pass *pass = context;
-	struct jit_event event;
+	struct jitbpf_jit record = {.h.flags = JITBPF_JIT_FROM_JOURNAL};
+	struct jit_event jit;
+	struct code_event event;
 	uint32_t file;
 
 	if (header->sequence >= pass->file->end_sequence || header->time_ns >= pass->file->end_ns)
 		return 0;
 	if (jit_fields_decode(header, (const uint8_t *)entry->data + sizeof(*header),
-			      header->size_bytes - sizeof(*header), &event))
+			      header->size_bytes - sizeof(*header), &jit))
 		return 0;
 	file = engine_maps_file_at(pass->maps, header->caller);
-	return code_map_apply(pass->map, &event,
-			      file == UINT32_MAX ? header->caller & ~CODE_ENGINE_KNOWN
-						 : CODE_ENGINE_KNOWN | file,
-			      ++pass->now);
+	jit_event_convert(&jit, &record, &event);
+	event.time_ns = event.reported_ns = ++pass->now;
+	event.origin.engine =
+		file == UINT32_MAX ? header->caller & ~CODE_ENGINE_KNOWN : CODE_ENGINE_KNOWN | file;
+	return code_map_apply(pass->map, pass->account, &event);
 }
 
 static int count_region(void *context, const struct code_region *region)
 {
 	struct pass *pass = context;
-	bool known = region->engine & CODE_ENGINE_KNOWN;
-	struct engine_count *engine =
-		&pass->code->engines
-			 .data[known ? (uint32_t)region->engine : pass->maps->files.size];
+	uint32_t file = (uint32_t)pass->maps->files.size; /* not known */
+	struct engine_count *engine;
 
+	code_region_dso(region, &file);
+	engine = &pass->code->engines.data[file];
 	engine->methods++;
 	engine->bytes += region->size_bytes;
 	return 0;
@@ -122,11 +127,13 @@ static int read_all(uint32_t pid, const struct engine_maps *maps, struct engine_
 	int err = journal_files_open(pid, &files);
 
 	code->journal = !err && files.count;
-	err = err ?: code_map_create(&code_budget_default, &pass.number, &pass.map);
+	err = err ?: code_account_create(&code_budget_default, &pass.account);
+	err = err ?: code_map_create(&pass.number, &pass.map);
 	for (size_t i = 0; i < files.count && !err; i++)
 		err = read_file(&pass, &files.files[i], &room);
 	err = err ?: count_engines(&pass);
 	code_map_destroy(pass.map);
+	code_account_put(pass.account);
 	vec_deinit(&room);
 	return err;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pipeline/analysis/analysis_state.h"
-#include "pipeline/jit_time.h"
 #include "state/process/process_code.h"
 
 /* Those of the program that the process runs now. NULL: no memory. */
@@ -67,6 +66,7 @@ static int take_part(struct process *process, struct jit_counts *counts,
 	return 0;
 }
 
+/* Take the counts of a process's account into its row: those that the account alone has. */
 static void add_counts(struct jit_counts *jit, const struct code_counts *before,
 		       const struct code_counts *after)
 {
@@ -75,46 +75,45 @@ static void add_counts(struct jit_counts *jit, const struct code_counts *before,
 	jit->unloads += after->unloads - before->unloads;
 	jit->inlines += after->inlines - before->inlines;
 	jit->updates += after->updates - before->updates;
-	jit->other_events += after->nothing_to_us - before->nothing_to_us;
+	jit->other_events += after->nothing - before->nothing;
 	jit->in_gap += after->in_gap - before->in_gap;
 	jit->inline_no_parent += after->inline_no_parent - before->inline_no_parent;
 	jit->inline_outside += after->inline_outside - before->inline_outside;
 	jit->inline_overlap += after->inline_overlap - before->inline_overlap;
 	jit->update_refused += after->update_unknown - before->update_unknown +
-			       after->segment_overlap - before->segment_overlap;
+			       after->segment_overlap - before->segment_overlap +
+			       after->move_unknown - before->move_unknown;
+	jit->moves += after->moves - before->moves;
+	jit->merged += after->merged - before->merged;
+	for (size_t i = 0; i < JITBPF_PUBLISHER_COUNT; i++)
+		jit->published[i] += after->published[i] - before->published[i];
 	jit->invalid += after->invalid - before->invalid;
 	jit->over_budget += after->over_budget - before->over_budget;
 	jit->not_understood += after->not_understood - before->not_understood +
 			       after->unknown_fields - before->unknown_fields;
 }
 
-/* Which engine called: the file that its call lies in. */
-static uint64_t engine_of(const struct process *process, uint64_t caller, uint64_t hit_ns)
-{
-	const struct mapping *mapping = process_mapping_told(process, caller, hit_ns);
-
-	if (!mapping || mapping->module == MAPPING_ANON)
-		return caller & ~CODE_ENGINE_KNOWN;
-	return CODE_ENGINE_KNOWN | mapping->module;
-}
-
 static int apply(struct analysis *a, struct process *process, struct jit_counts *counts,
-		 const struct jitbpf_jit *jit, const struct jit_event *event)
+		 const struct jitbpf_jit *jit, const struct jit_event *jit_event)
 {
-	struct code_counts before = *code_map_counts(process->code);
-	const struct code_counts *after = code_map_counts(process->code);
-	int err = process_code_apply(process, event,
-				     engine_of(process, event->header.caller, jit->h.time_ns),
-				     jit->h.time_ns, jit_time(jit));
+	const struct code_counts *after = &process->account->counts;
+	struct code_counts before = *after;
+	struct code_event event;
+	int err;
 
+	jit_event_convert(jit_event, jit, &event);
+	event.origin.engine = process_code_engine(process, &event);
+	err = process_code_apply(process, &event);
 	add_counts(counts, &before, after);
-	if (jit->h.flags & JITBPF_JIT_LATE)
+	if (event.flags & JITBPF_EVENT_BEFORE_RUN)
 		counts->late += after->loads - before.loads;
-	else if (jit->h.flags & JITBPF_JIT_FROM_JOURNAL)
+	else if (event.flags & JITBPF_EVENT_RECOVERED)
 		counts->recovered++;
-	else if (!jit_time_is_plausible(event->header.time_ns, jit->h.time_ns))
+	else if (event.flags & JITBPF_EVENT_TIME_CORRECTED)
 		counts->time_corrected++;
-	return err ?: analysis_code_changed(a, process, jit, event, after->loads - before.loads);
+	return err
+		       ?: analysis_code_changed(a, process, jit, jit_event,
+						after->loads - before.loads);
 }
 
 int analysis_take_jit(struct analysis *a, const struct jitbpf_jit *jit)
@@ -150,8 +149,12 @@ int analysis_take_jit(struct analysis *a, const struct jitbpf_jit *jit)
  */
 int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journal)
 {
-	size_t live = (journal->h.size_bytes - sizeof(*journal)) / sizeof(journal->live[0]);
-	uint64_t round_ns = a->round_ns, from_ns;
+	uint64_t round_ns = a->round_ns;
+	struct code_gap gap = {
+		.publisher = JITBPF_PUBLISHER_SHIM,
+		.live = (const uint64_t *)journal->live,
+		.live_count = (journal->h.size_bytes - sizeof(*journal)) / sizeof(journal->live[0]),
+	};
 	struct jit_sequences *sequences;
 	struct ledger_process *row;
 	struct process *process;
@@ -175,8 +178,7 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 	if (!process->code || journal->h.flags & JITBPF_JOURNAL_COMPLETE)
 		return 0;
 	/* What was worked off in rounds before came before the loss, and has to end as well. */
-	from_ns = journal->from_ns > round_ns ? journal->from_ns : round_ns;
-	return process_code_gap(process, from_ns,
-				journal->to_ns > from_ns ? journal->to_ns : from_ns,
-				(const uint64_t *)journal->live, live);
+	gap.from_ns = journal->from_ns > round_ns ? journal->from_ns : round_ns;
+	gap.to_ns = journal->to_ns > gap.from_ns ? journal->to_ns : gap.from_ns;
+	return process_code_gap(process, &gap);
 }

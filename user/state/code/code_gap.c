@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Events that are missing for good: what they may have ended is not to be believed. */
+/* Gaps: events that are missing for good may have ended any code that is not known to live. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,31 +15,31 @@ static bool lives(const struct code_gap *gap, uint64_t sequence)
 	return at < gap->live_count && gap->live[at] == sequence;
 }
 
-static bool is_about(const struct code_gap *gap, uint64_t engine)
+static bool is_about(const struct code_gap *gap, const struct code_origin *origin)
 {
-	return !gap->engine || code_engine_same_process(gap->engine, engine);
+	return gap->publisher == origin->publisher &&
+	       (!gap->engine || code_engine_same_process(gap->engine, origin->engine));
 }
 
-bool code_gap_ends(const struct code_gap *gap, uint64_t engine, uint64_t sequence)
+bool code_gap_ends(const struct code_gap *gap, const struct code_origin *origin)
 {
-	return is_about(gap, engine) && !lives(gap, sequence);
+	return is_about(gap, origin) && !lives(gap, origin->sequence);
 }
 
-bool code_map_is_in_gap(const struct code_map *map, uint64_t engine, uint64_t time_ns,
-			uint64_t sequence)
+bool code_map_is_in_gap(const struct code_map *map, const struct code_origin *origin,
+			uint64_t time_ns)
 {
 	vec_for_each (gap, &map->gaps) {
-		if (gap->from_ns <= time_ns && time_ns <= gap->to_ns &&
-		    code_gap_ends(gap, engine, sequence))
+		if (gap->from_ns <= time_ns && time_ns <= gap->to_ns && code_gap_ends(gap, origin))
 			return true;
 	}
 	return false;
 }
 
-bool code_map_lacks_parents(const struct code_map *map, uint64_t engine)
+bool code_map_lacks_parents(const struct code_map *map, const struct code_origin *origin)
 {
 	vec_for_each (gap, &map->gaps) {
-		if (!gap->live_count && is_about(gap, engine))
+		if (!gap->live_count && is_about(gap, origin))
 			return true;
 	}
 	return false;
@@ -53,22 +53,22 @@ void code_map_forget_gaps(struct code_map *map, uint64_t time_ns)
 		if (time_ns != UINT64_MAX && gap->to_ns >= time_ns)
 			map->gaps.data[kept++] = *gap;
 		else
-			free(gap->live);
+			free((uint64_t *)gap->live);
 	}
 	map->gaps.size = kept;
 }
 
-/* The regions of a map in the light of a gap. */
+/* Goes through the regions of a map for a gap. */
 struct sifting {
 	struct code_map *map;
 	const struct code_gap *gap;
-	VEC(struct space_entry) thinned; /* those of which something that is inlined ended */
+	VEC(struct space_entry) thinned; /* those in which an inlined method ended */
 };
 
 static bool all_live(const struct code_gap *gap, const struct code_inline *inlined)
 {
 	for (; inlined; inlined = inlined->parent) {
-		if (!lives(gap, inlined->sequence))
+		if (code_gap_ends(gap, &inlined->origin))
 			return false;
 	}
 	return true;
@@ -79,22 +79,23 @@ static int find_dead(void *context, const struct cow_item *item)
 	return !all_live(context, (const struct code_inline *)item->value);
 }
 
-/* The sequence number of what a fork inherited is its parent's, and says nothing here. */
-static bool region_lives(const struct sifting *sifting, const struct code_record *record)
+/* The sequence number of an inherited claim is the parent's, and means nothing here. */
+static bool claim_lives(const struct sifting *sifting, const struct code_claim *claim)
 {
-	return record->origin > sifting->map->first_number &&
-	       lives(sifting->gap, record->region.sequence);
+	return claim->made >= sifting->map->first_number &&
+	       lives(sifting->gap, claim->origin.sequence);
 }
 
 static int sift(void *context, const struct space_entry *entry)
 {
 	struct sifting *sifting = context;
-	const struct code_record *record = code_record_of(entry->value);
-	const struct code_region *region = &record->region;
+	const struct code_region *region = &code_record_of(entry->value)->region;
+	const struct code_claim *claim = code_region_claim(region, sifting->gap->publisher);
 
-	if (entry->from_ns > sifting->gap->from_ns || !is_about(sifting->gap, region->engine))
+	if (entry->from_ns > sifting->gap->from_ns || !claim ||
+	    !is_about(sifting->gap, &claim->origin))
 		return 0;
-	if (!region_lives(sifting, record))
+	if (!claim_lives(sifting, claim))
 		return vec_push(&sifting->map->hit,
 				((struct space_key){entry->start, entry->value}));
 	if (region->layout &&
@@ -103,7 +104,7 @@ static int sift(void *context, const struct space_entry *entry)
 	return 0;
 }
 
-/* Take what has ended out of the layout of a version that nobody sees yet. */
+/* Remove ended methods from the layout of a version that is not entered yet. */
 static int thin(struct cow_tree *inlines, const struct code_gap *gap)
 {
 	const struct cow_item *item;
@@ -122,15 +123,15 @@ static int thin(struct cow_tree *inlines, const struct code_gap *gap)
 	return err;
 }
 
-static int thin_region(struct code_map *map, const struct space_entry *entry,
-		       const struct code_gap *gap)
+static int thin_region(struct code_map *map, struct code_account *account,
+		       const struct space_entry *entry, const struct code_gap *gap)
 {
 	struct code_change change;
 	size_t ended;
-	int err = code_change_begin(map, entry, gap->from_ns, true, &change);
+	int err = code_change_begin(map, account, entry, gap->from_ns, true, &change);
 
 	if (err == -EDQUOT) {
-		map->counts.over_budget++;
+		account->counts.over_budget++;
 		err = code_map_gather(map, entry->start, entry->end);
 		return err ?: code_map_end_gathered(map, gap->from_ns, &ended);
 	}
@@ -143,8 +144,8 @@ static int thin_region(struct code_map *map, const struct space_entry *entry,
 	return err;
 }
 
-/* End what has ended. */
-static int apply_gap(struct code_map *map, const struct code_gap *gap)
+/* End the regions and inlined methods that are not live. */
+static int apply_gap(struct code_map *map, struct code_account *account, const struct code_gap *gap)
 {
 	struct sifting sifting = {.map = map, .gap = gap};
 	size_t ended;
@@ -154,42 +155,32 @@ static int apply_gap(struct code_map *map, const struct code_gap *gap)
 	err = space_map_for_each(map->space, sift, &sifting);
 	err = err ?: code_map_end_gathered(map, gap->from_ns, &ended);
 	for (size_t i = 0; !err && i < sifting.thinned.size; i++)
-		err = thin_region(map, &sifting.thinned.data[i], gap);
+		err = thin_region(map, account, &sifting.thinned.data[i], gap);
 	vec_deinit(&sifting.thinned);
 	return err;
 }
 
-int code_map_gap_of(struct code_map *map, uint64_t engine, uint64_t from_ns, uint64_t to_ns,
-		    const uint64_t *live, size_t live_count)
+int code_map_gap(struct code_map *map, struct code_account *account, const struct code_gap *gap)
 {
-	struct code_gap gap = {
-		.from_ns = from_ns,
-		.to_ns = to_ns,
-		.engine = engine,
-		.live_count = live_count,
-	};
+	struct code_gap copy = *gap;
+	uint64_t *live = NULL;
 	int err = vec_reserve(&map->gaps, map->gaps.size + 1);
 
 	if (err)
 		return err;
-	if (live_count) {
-		gap.live = calloc(live_count, sizeof(*live));
-		if (!gap.live)
+	if (gap->live_count) {
+		live = calloc(gap->live_count, sizeof(*live));
+		if (!live)
 			return -ENOMEM;
-		memcpy(gap.live, live, live_count * sizeof(*live));
+		memcpy(live, gap->live, gap->live_count * sizeof(*live));
 	}
-	err = apply_gap(map, &gap);
+	copy.live = live;
+	err = apply_gap(map, account, &copy);
 	if (err) {
-		free(gap.live);
+		free(live);
 		return err;
 	}
-	code_map_sift_waiting(map, &gap);
-	map->gaps.data[map->gaps.size++] = gap;
+	code_map_sift_waiting(map, &copy);
+	map->gaps.data[map->gaps.size++] = copy;
 	return 0;
-}
-
-int code_map_gap(struct code_map *map, uint64_t from_ns, uint64_t to_ns, const uint64_t *live,
-		 size_t live_count)
-{
-	return code_map_gap_of(map, 0, from_ns, to_ns, live, live_count);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Inlined methods finding their place. Their events come in any order: what is
- * not inside a parent yet waits, by address, until something comes around it.
+ * Inlined methods find their place. Their events come in any order: an inlined method
+ * without a parent waits, by address, until a region or inlined method comes around it.
  */
 #include <errno.h>
 
 #include "state/code/code_map_state.h"
 
 /*
- * How often a waiting one is looked at before it is given up: at each of its
- * ancestors, and at a few regions around it that turn out to be none.
+ * Tries before a waiting inlined method is given up: one for each of its ancestors, and a
+ * few for regions around it that are none of them.
  */
 #define TRIES_MAX     256
 #define TRIES_OF_LOAD 32
 
 _Static_assert(TRIES_MAX > CODE_LEVELS_MAX + 2 * TRIES_OF_LOAD, "the deepest find their parents");
 
-/* Where they wait: the key is their address and a number, for several may begin at one. */
+/* The key of a waiting one is its address and a number, since several may begin at one. */
 #define WAITING_BITS	    16
 #define WAITING_ADDRESS_MAX (1ull << (64 - WAITING_BITS - 1))
 
@@ -27,48 +27,54 @@ struct place {
 	struct code_inline *parent; /* NULL: the region's own method */
 };
 
-/* Why a method does not fit at a place where `at` is the innermost. */
-static enum fit misfit(const struct code_inline *inlined, const struct code_region *region,
+/*
+ * Why a method, which ends at an offset of a region, does not fit at a place where `at` is the
+ * innermost. region_id is the region's id by the inlined method's publisher.
+ */
+static enum fit misfit(const struct code_inline *inlined, uint64_t end,
+		       const struct code_region *region, uint64_t region_id,
 		       const struct code_inline *at)
 {
-	uint64_t end = inlined->address + inlined->size_bytes;
-
 	for (; at; at = at->parent) {
 		if (at->method_id == inlined->parent_id)
-			return end <= at->address + at->size_bytes ? OVERLAPS : OUTSIDE;
+			return end <= at->offset + at->size_bytes ? OVERLAPS : OUTSIDE;
 	}
-	if (region->method_id != inlined->parent_id)
+	if (region_id != inlined->parent_id)
 		return NO_PARENT;
-	return end <= region->address + region->size_bytes ? OVERLAPS : OUTSIDE;
+	return end <= region->size_bytes ? OVERLAPS : OUTSIDE;
 }
 
-/* It fits where from its beginning to its end nothing but its parent is the innermost. */
+/* It fits if from its start to its end its parent is the innermost. */
 static enum fit find_place(const struct code_map *map, const struct code_inline *inlined,
 			   uint64_t time_ns, struct place *ret)
 {
 	const struct code_region *region;
 	const struct cow_item *item = NULL;
+	const struct code_claim *claim;
 	struct place place = {0};
-	uint64_t end;
+	uint64_t start, end, limit;
 
 	if (!space_map_next(map->space, inlined->address, &place.region) ||
 	    place.region.start > inlined->address)
 		return NO_PARENT;
 	region = &code_record_of(place.region.value)->region;
-	if (region->loaded_ns > time_ns || !code_engine_can_be(region->engine, inlined->engine))
+	claim = code_claim_for(region, &inlined->origin);
+	if (region->loaded_ns > time_ns || !claim)
 		return NO_PARENT;
-	end = place.region.end;
+	start = inlined->address - region->address;
+	end = start + inlined->size_bytes;
+	limit = region->size_bytes;
 	if (region->layout)
-		item = cow_tree_next(&region->layout->inlines, inlined->address);
-	if (item && item->start <= inlined->address) {
+		item = cow_tree_next(&region->layout->inlines, start);
+	if (item && item->start <= start) {
 		place.parent = (struct code_inline *)item->value;
-		end = item->end;
+		limit = item->end;
 	} else if (item) {
-		end = item->start;
+		limit = item->start;
 	}
-	if ((place.parent ? place.parent->method_id : region->method_id) != inlined->parent_id ||
-	    inlined->address + inlined->size_bytes > end)
-		return misfit(inlined, region, place.parent);
+	if ((place.parent ? place.parent->method_id : claim->method_id) != inlined->parent_id ||
+	    end > limit)
+		return misfit(inlined, end, region, claim->method_id, place.parent);
 	*ret = place;
 	return FITS;
 }
@@ -77,18 +83,22 @@ static enum fit find_place(const struct code_map *map, const struct code_inline 
 static int attach(struct code_map *map, struct code_inline *inlined, const struct place *place,
 		  uint64_t time_ns)
 {
-	uint64_t start = inlined->address, end = start + inlined->size_bytes;
+	uint64_t start = inlined->address - place->region.start;
+	uint64_t end = start + inlined->size_bytes;
 	uint32_t depth = place->parent ? place->parent->depth + 1 : 1;
 	const struct code_region *region;
+	enum line_offsets offsets;
 	struct code_change change;
 	int err;
 
-	if (depth > map->budget.depth)
+	if (depth > inlined->account->budget.depth)
 		return -EDQUOT;
-	err = code_change_begin(map, &place->region, time_ns, false, &change);
+	err = code_change_begin(map, inlined->account, &place->region, time_ns, false, &change);
 	if (err)
 		return err;
 	region = &change.record->region;
+	offsets = inlined->line_starts ? LINE_OFFSETS_START
+				       : code_line_rules_find(map->line_rules, region->module);
 	err = cow_range_reserve(&region->layout->inlines, start, end);
 	err = err ?: code_change_enter(map, &change);
 	if (err) {
@@ -96,22 +106,23 @@ static int attach(struct code_map *map, struct code_inline *inlined, const struc
 		return err;
 	}
 	inlined->depth = depth;
+	inlined->offset = start;
 	inlined->parent = place->parent;
 	if (place->parent)
 		space_value_get(&place->parent->value);
-	inlined->line_count =
-		code_lines_settle(inlined->lines, inlined->line_count, inlined->size_bytes,
-				  code_line_rules_find(map->line_rules, region->module));
+	inlined->line_count = code_lines_settle(inlined->lines, inlined->line_count,
+						inlined->size_bytes, offsets);
 	cow_range_put(&region->layout->inlines, start, end, &inlined->value);
 	return 0;
 }
 
 /*
- * Put it where it belongs, or count why it does not. Returns 0; 1 where it has
- * still to wait; or -ENOMEM, with nothing changed.
+ * Give it its place, or count why it has none, on its own account. Returns 0; 1 if it has
+ * to wait; or -ENOMEM, with nothing changed.
  */
 static int place_or_count(struct code_map *map, struct code_inline *inlined, uint64_t time_ns)
 {
+	struct code_counts *counts = &inlined->account->counts;
 	struct place place;
 	enum fit fit = find_place(map, inlined, time_ns, &place);
 	int err;
@@ -120,19 +131,19 @@ static int place_or_count(struct code_map *map, struct code_inline *inlined, uin
 	case NO_PARENT:
 		return 1;
 	case OUTSIDE:
-		map->counts.inline_outside++;
+		counts->inline_outside++;
 		return 0;
 	case OVERLAPS:
-		map->counts.inline_overlap++;
+		counts->inline_overlap++;
 		return 0;
 	case FITS:
 		break;
 	}
 	err = attach(map, inlined, &place, time_ns);
 	if (err == -EDQUOT)
-		map->counts.over_budget++;
+		counts->over_budget++;
 	else if (!err)
-		map->counts.inlines++;
+		counts->inlines++;
 	return err == -EDQUOT ? 0 : err;
 }
 
@@ -141,23 +152,24 @@ static uint64_t waiting_key(uint64_t address)
 	return (address < WAITING_ADDRESS_MAX ? address : WAITING_ADDRESS_MAX) << WAITING_BITS;
 }
 
-/* It counts as one without a parent for as long as it has none. */
+/* A waiting one is counted as one without a parent until it has one. */
 static int wait_for_parent(struct code_map *map, struct code_inline *inlined, uint64_t time_ns)
 {
 	uint64_t key = waiting_key(inlined->address), limit = key + (1u << WAITING_BITS);
 	const struct cow_item *last = cow_tree_last(&map->waiting, limit - 1);
 	struct cow_item item = {.from_ns = time_ns, .value = &inlined->value};
+	struct code_counts *counts = &inlined->account->counts;
 	int err;
 
 	if (!inlined->parent_id || inlined->address >= WAITING_ADDRESS_MAX ||
-	    code_map_lacks_parents(map, inlined->engine)) {
-		map->counts.inline_no_parent++;
+	    code_map_lacks_parents(map, &inlined->origin)) {
+		counts->inline_no_parent++;
 		return 0;
 	}
 	item.start = last && last->start >= key ? last->start + 1 : key;
 	item.end = item.start + 1;
-	if (map->waiting.size >= map->budget.waiting || item.end > limit) {
-		map->counts.over_budget++;
+	if (map->waiting.size >= inlined->account->budget.waiting || item.end > limit) {
+		counts->over_budget++;
 		return 0;
 	}
 	err = cow_tree_reserve(&map->waiting, 0, 1);
@@ -167,7 +179,7 @@ static int wait_for_parent(struct code_map *map, struct code_inline *inlined, ui
 		map->waiting_since_ns = time_ns;
 	space_value_get(item.value);
 	cow_tree_insert(&map->waiting, &item);
-	map->counts.inline_no_parent++;
+	counts->inline_no_parent++;
 	return 0;
 }
 
@@ -178,27 +190,30 @@ static void stop_waiting(struct code_map *map, uint64_t key)
 	space_value_put(item.value);
 }
 
-/* One pass over those that wait in [start, end). Returns whether one has found its place. */
+/* One pass over those that wait in [start, end). Returns true if one has found its place. */
 static bool settle_once(struct code_map *map, uint64_t start, uint64_t end, uint64_t time_ns,
 			uint32_t tries)
 {
 	uint64_t at = waiting_key(start), limit = waiting_key(end);
-	uint64_t before = map->counts.inlines;
 	const struct cow_item *item;
+	bool any = false;
 
 	while ((item = cow_tree_next(&map->waiting, at)) && item->start < limit) {
 		struct code_inline *inlined = (struct code_inline *)item->value;
+		struct code_counts *counts = &inlined->account->counts;
+		uint64_t before = counts->inlines;
 		int result = place_or_count(map, inlined, time_ns);
 
 		at = item->start + 1;
+		any |= counts->inlines != before;
 		if (!result)
-			map->counts.inline_no_parent--;
+			counts->inline_no_parent--;
 		if (result > 0)
 			inlined->tries += tries;
 		if (!result || inlined->tries >= TRIES_MAX)
 			stop_waiting(map, at - 1);
 	}
-	return map->counts.inlines != before;
+	return any;
 }
 
 void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_t time_ns,
@@ -206,7 +221,7 @@ void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_
 {
 	uint32_t tries = is_load ? TRIES_OF_LOAD : 1;
 
-	/* Each pass but the last gives a level its place: they are as many as levels at most. */
+	/* Each pass but the last gives a level its place: no more passes than levels. */
 	while (map->waiting.size && settle_once(map, start, end, time_ns, tries))
 		tries = 1;
 }
@@ -236,37 +251,37 @@ void code_map_sift_waiting(struct code_map *map, const struct code_gap *gap)
 		const struct code_inline *inlined = (const struct code_inline *)item->value;
 
 		at = item->start + 1;
-		if (item->from_ns <= gap->to_ns &&
-		    code_gap_ends(gap, inlined->engine, inlined->sequence))
+		if (item->from_ns <= gap->to_ns && code_gap_ends(gap, &inlined->origin))
 			stop_waiting(map, at - 1);
 	}
 }
 
-int code_map_inline(struct code_map *map, const struct jit_event *event, uint64_t engine,
-		    uint64_t time_ns)
+int code_map_inline(struct code_map *map, struct code_account *account,
+		    const struct code_event *event)
 {
 	CLEANUP(code_inline_putp) struct code_inline *inlined = NULL;
-	uint64_t start = event->header.address, size_bytes = event->header.code_bytes;
-	uint64_t before = map->counts.inlines;
+	uint64_t start = event->address, size_bytes = event->size_bytes;
+	struct code_counts *counts = &account->counts;
+	uint64_t before = counts->inlines;
 	int err;
 
-	if (code_range_is_invalid(start, size_bytes) || !event->header.method_id) {
-		map->counts.invalid++;
+	if (code_range_is_invalid(start, size_bytes) || !event->method_id) {
+		counts->invalid++;
 		return 0;
 	}
-	if (code_map_is_in_gap(map, engine, time_ns, event->header.sequence)) {
-		map->counts.in_gap++;
+	if (code_map_is_in_gap(map, &event->origin, event->time_ns)) {
+		counts->in_gap++;
 		return 0;
 	}
-	err = code_inline_create(event, engine, &map->budget, map->usage, &inlined);
+	err = code_inline_create(event, account, &inlined);
 	if (err == -EDQUOT) {
-		map->counts.over_budget++;
+		counts->over_budget++;
 		return 0;
 	}
-	err = err ?: place_or_count(map, inlined, time_ns);
+	err = err ?: place_or_count(map, inlined, event->time_ns);
 	if (err > 0)
-		err = wait_for_parent(map, inlined, time_ns);
-	else if (!err && map->counts.inlines != before)
-		code_map_settle(map, start, start + size_bytes, time_ns, false);
+		err = wait_for_parent(map, inlined, event->time_ns);
+	else if (!err && counts->inlines != before)
+		code_map_settle(map, start, start + size_bytes, event->time_ns, false);
 	return err;
 }

@@ -41,17 +41,17 @@ static void inline_free(struct space_value *value)
 {
 	struct code_inline *inlined = (struct code_inline *)value;
 
-	inlined->usage->inlines--;
-	inlined->usage->name_bytes -= inlined->name_bytes;
-	inlined->usage->lines -= inlined->line_room;
-	code_usage_put(inlined->usage);
-	/* As deep as inlining may be. */
+	inlined->account->inlines--;
+	inlined->account->name_bytes -= inlined->name_bytes;
+	inlined->account->lines -= inlined->line_room;
+	code_account_put(inlined->account);
+	/* Recurses as deep as the budget allows inlining. */
 	if (inlined->parent)
 		code_inline_put(inlined->parent);
 	free(inlined);
 }
 
-static struct code_inline *inline_alloc(struct code_usage *usage, size_t line_room,
+static struct code_inline *inline_alloc(struct code_account *account, size_t line_room,
 					size_t name_bytes)
 {
 	struct code_inline *inlined;
@@ -61,20 +61,18 @@ static struct code_inline *inline_alloc(struct code_usage *usage, size_t line_ro
 		return NULL;
 	*inlined = (struct code_inline){
 		.value = {.refs = 1, .free = inline_free},
-		.usage = usage,
+		.account = code_account_get(account),
 		.name_bytes = name_bytes,
-		.lines = (struct jitbpf_jit_line *)(inlined + 1),
+		.lines = (struct jitbpf_code_line *)(inlined + 1),
 		.line_room = (uint32_t)line_room,
 	};
-	usage->refs++;
-	usage->inlines++;
-	usage->name_bytes += name_bytes;
-	usage->lines += line_room;
+	account->inlines++;
+	account->name_bytes += name_bytes;
+	account->lines += line_room;
 	return inlined;
 }
 
-int code_inline_create(const struct jit_event *event, uint64_t engine,
-		       const struct code_budget *budget, struct code_usage *usage,
+int code_inline_create(const struct code_event *event, struct code_account *account,
 		       struct code_inline **ret)
 {
 	size_t line_room = code_lines_room(event->line_count);
@@ -85,10 +83,10 @@ int code_inline_create(const struct jit_event *event, uint64_t engine,
 	char *at;
 	int err;
 
-	if (usage->inlines >= budget->inlines ||
-	    !code_usage_fits(usage, budget, name_bytes, line_room))
+	if (account->inlines >= account->budget.inlines ||
+	    !code_account_fits(account, name_bytes, line_room))
 		return -EDQUOT;
-	inlined = inline_alloc(usage, line_room, name_bytes);
+	inlined = inline_alloc(account, line_room, name_bytes);
 	if (!inlined)
 		return -ENOMEM;
 	err = code_lines_copy(inlined->lines, event->lines, event->line_count);
@@ -99,12 +97,12 @@ int code_inline_create(const struct jit_event *event, uint64_t engine,
 	inlined->name = code_string_put(&event->name, &at);
 	inlined->class_name = code_string_put(&event->class_name, &at);
 	inlined->source = code_string_put(&event->source, &at);
-	inlined->address = event->header.address;
-	inlined->size_bytes = event->header.code_bytes;
-	inlined->sequence = event->header.sequence;
-	inlined->engine = engine;
-	inlined->method_id = event->header.method_id;
-	inlined->parent_id = event->header.parent_id;
+	inlined->address = event->address;
+	inlined->size_bytes = event->size_bytes;
+	inlined->origin = event->origin;
+	inlined->method_id = event->method_id;
+	inlined->parent_id = event->parent_id;
+	inlined->line_starts = event->flags & JITBPF_EVENT_LINE_STARTS;
 	*ret = TAKE_PTR(inlined);
 	return 0;
 }
@@ -113,42 +111,40 @@ static void mark_free(struct space_value *value)
 {
 	struct code_mark *mark = (struct code_mark *)value;
 
-	mark->usage->inlines--;
-	code_usage_put(mark->usage);
+	mark->account->inlines--;
+	code_account_put(mark->account);
 	free(mark);
 }
 
-int code_mark_create(bool is_data, const struct code_budget *budget, struct code_usage *usage,
-		     struct code_mark **ret)
+int code_mark_create(bool is_data, struct code_account *account, struct code_mark **ret)
 {
 	struct code_mark *mark;
 
-	if (usage->inlines >= budget->inlines)
+	if (account->inlines >= account->budget.inlines)
 		return -EDQUOT;
 	mark = malloc(sizeof(*mark));
 	if (!mark)
 		return -ENOMEM;
 	*mark = (struct code_mark){
 		.value = {.refs = 1, .free = mark_free},
-		.usage = usage,
+		.account = code_account_get(account),
 		.is_data = is_data,
 	};
-	usage->refs++;
-	usage->inlines++;
+	account->inlines++;
 	*ret = mark;
 	return 0;
 }
 
-const struct code_inline *code_layout_inlined(const struct code_layout *layout, uint64_t address)
+const struct code_inline *code_layout_inlined(const struct code_layout *layout, uint64_t offset)
 {
-	const struct cow_item *item = layout ? cow_range_at(&layout->inlines, address) : NULL;
+	const struct cow_item *item = layout ? cow_range_at(&layout->inlines, offset) : NULL;
 
 	return item ? (const struct code_inline *)item->value : NULL;
 }
 
-bool code_layout_is_data(const struct code_layout *layout, uint64_t address)
+bool code_layout_is_data(const struct code_layout *layout, uint64_t offset)
 {
-	const struct cow_item *item = layout ? cow_range_at(&layout->segments, address) : NULL;
+	const struct cow_item *item = layout ? cow_range_at(&layout->segments, offset) : NULL;
 
 	return item && ((const struct code_mark *)item->value)->is_data;
 }
@@ -157,19 +153,18 @@ uint32_t code_region_levels(const struct code_region *region, uint64_t offset,
 			    struct code_level levels[CODE_LEVELS_MAX])
 {
 	const struct code_layout *layout = region->layout;
-	uint64_t address = region->address + offset;
-	bool replaced = layout && cow_range_at(&layout->replaced, address);
+	bool replaced = layout && cow_range_at(&layout->replaced, offset);
 	const struct code_inline *at;
 	uint32_t count = 0;
 
-	for (at = code_layout_inlined(layout, address); at && count < CODE_LEVELS_MAX - 1;
+	for (at = code_layout_inlined(layout, offset); at && count < CODE_LEVELS_MAX - 1;
 	     at = at->parent) {
 		levels[count++] = (struct code_level){
 			.name = at->name,
 			.class_name = at->class_name,
 			.source = at->source,
-			.offset = address - at->address,
-			.line = code_lines_at(at->lines, at->line_count, address - at->address),
+			.offset = offset - at->offset,
+			.line = code_lines_at(at->lines, at->line_count, offset - at->offset),
 			.inlined = true,
 		};
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is where within one region: the methods that are inlined, and what was
- * updated. The tree of inlined methods is kept as the ranges in which each is the
- * innermost; the way out is by their parents. So siblings cannot overlap, and what
- * is forgotten in a range goes at all levels at once.
+ * The layout of one region: inlined methods, and updated ranges, by their offsets in
+ * the region, so that a region that moves keeps its layout. The tree of inlined
+ * methods is stored as the ranges in which each method is the innermost; parents lead
+ * outwards. So siblings cannot overlap, and clearing a range clears all levels.
  */
 #ifndef JITBPF_STATE_CODE_CODE_LAYOUT_H
 #define JITBPF_STATE_CODE_CODE_LAYOUT_H
@@ -14,30 +14,31 @@
 /* A method inlined at a place, allocated with its line table and strings. */
 struct code_inline {
 	struct space_value value;
-	struct code_usage *usage;
-	struct code_inline *parent; /* NULL: the region's method, or not known yet; held */
-	uint64_t address, size_bytes;
-	uint64_t sequence;
-	uint64_t engine;
-	uint32_t method_id, parent_id;
+	struct code_account *account; /* of the process that reported it; held */
+	struct code_inline *parent;   /* NULL: the region's method, or not known yet; held */
+	uint64_t address, size_bytes; /* as reported: its region may have moved since */
+	uint64_t offset;	      /* in its region, once it has a place */
+	struct code_origin origin;
+	uint64_t method_id, parent_id;
 	uint32_t depth; /* 1: inlined into the region's method */
-	uint32_t tries; /* to find it a parent, while it waits */
+	uint32_t tries; /* to find its parent, while it waits */
 	uint64_t name_bytes;
 	const char *name, *class_name, *source;
-	struct jitbpf_jit_line *lines; /* settled once it has its place */
+	struct jitbpf_code_line *lines; /* settled once it has a place */
 	uint32_t line_count, line_room;
+	bool line_starts; /* line offsets are range starts */
 };
 
-/* A range that an update spoke of. */
+/* A range that an update replaced. */
 struct code_mark {
 	struct space_value value;
-	struct code_usage *usage;
+	struct code_account *account;
 	bool is_data;
 };
 
 struct code_layout {
-	struct cow_tree inlines;  /* struct code_inline: what is innermost there */
-	struct cow_tree replaced; /* struct code_mark: the region's line table says nothing there */
+	struct cow_tree inlines;  /* struct code_inline: the innermost there */
+	struct cow_tree replaced; /* struct code_mark: the region's line table is void there */
 	struct cow_tree segments; /* struct code_mark */
 };
 
@@ -45,7 +46,7 @@ struct code_layout {
 int code_layout_create(struct code_layout **ret);
 void code_layout_destroy(struct code_layout *layout); /* NULL is allowed */
 
-/* A layout with the same, sharing it; NULL where layout is NULL. Returns 0 or -ENOMEM. */
+/* A copy that shares its trees; NULL where layout is NULL. Returns 0 or -ENOMEM. */
 int code_layout_copy(struct code_layout *layout, struct code_layout **ret);
 
 static inline void code_inline_put(struct code_inline *inlined)
@@ -61,19 +62,17 @@ static inline void code_mark_put(struct code_mark *mark)
 DEFINE_CLEANUP(struct code_inline *, code_inline_put);
 DEFINE_CLEANUP(struct code_mark *, code_mark_put);
 
-/* What an event says is inlined. Returns 0, -EDQUOT (over budget) or -ENOMEM. */
-int code_inline_create(const struct jit_event *event, uint64_t engine,
-		       const struct code_budget *budget, struct code_usage *usage,
+/* Make the inlined method of an INLINE event. Returns 0, -EDQUOT (over budget) or -ENOMEM. */
+int code_inline_create(const struct code_event *event, struct code_account *account,
 		       struct code_inline **ret);
 
-/* The same for what an update marks. */
-int code_mark_create(bool is_data, const struct code_budget *budget, struct code_usage *usage,
-		     struct code_mark **ret);
+/* Make the mark of an update. Returns as above. */
+int code_mark_create(bool is_data, struct code_account *account, struct code_mark **ret);
 
-/* The innermost inlined method at an address, or NULL. layout may be NULL. */
-const struct code_inline *code_layout_inlined(const struct code_layout *layout, uint64_t address);
+/* The innermost inlined method at an offset, or NULL. layout may be NULL. */
+const struct code_inline *code_layout_inlined(const struct code_layout *layout, uint64_t offset);
 
-/* Does an update say that there are data? layout may be NULL. */
-bool code_layout_is_data(const struct code_layout *layout, uint64_t address);
+/* Returns true if a segment of data covers the offset. layout may be NULL. */
+bool code_layout_is_data(const struct code_layout *layout, uint64_t offset);
 
 #endif

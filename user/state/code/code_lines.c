@@ -20,7 +20,7 @@ enum line_offsets code_line_rules_find(const struct code_line_rules *rules, cons
 	return LINE_OFFSETS_GUESS;
 }
 
-static bool is_sorted(const struct jitbpf_jit_line *table, size_t count)
+static bool is_sorted(const struct jitbpf_code_line *table, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		if (table[i].offset < table[i - 1].offset)
@@ -29,7 +29,7 @@ static bool is_sorted(const struct jitbpf_jit_line *table, size_t count)
 	return true;
 }
 
-int code_lines_copy(struct jitbpf_jit_line *table, const void *lines, size_t count)
+int code_lines_copy(struct jitbpf_code_line *table, const void *lines, size_t count)
 {
 	AUTO_FREE struct sort_key *keys = NULL;
 
@@ -45,16 +45,16 @@ int code_lines_copy(struct jitbpf_jit_line *table, const void *lines, size_t cou
 	if (sort_keys(keys, count))
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		table[i] = (struct jitbpf_jit_line){(uint32_t)keys[i].key, keys[i].item};
+		table[i] = (struct jitbpf_code_line){(uint32_t)keys[i].key, keys[i].item};
 	return 0;
 }
 
 /*
- * A table of ends reaches the end of the code; one of starts begins at its
- * beginning. LLVM's tables of ends begin with 0 as well (an empty range): so the
- * last entry decides first.
+ * The last entry of a table of ends has the size of the code; the first one of a table of
+ * starts has offset 0. LLVM's tables of ends begin with 0 as well (an empty range), so
+ * the last entry decides first.
  */
-static enum line_offsets guess_offsets(const struct jitbpf_jit_line *table, size_t count,
+static enum line_offsets guess_offsets(const struct jitbpf_code_line *table, size_t count,
 				       uint64_t size_bytes)
 {
 	if (table[count - 1].offset != size_bytes && !table[0].offset &&
@@ -63,17 +63,17 @@ static enum line_offsets guess_offsets(const struct jitbpf_jit_line *table, size
 	return LINE_OFFSETS_END;
 }
 
-/* Add an entry, unless the line is that of the entry before. Never ahead of what is read. */
-static uint32_t put_line(struct jitbpf_jit_line *table, uint32_t size, uint32_t offset,
+/* Add an entry, unless its line is that of the entry before. Never writes ahead of reading. */
+static uint32_t put_line(struct jitbpf_code_line *table, uint32_t size, uint32_t offset,
 			 uint32_t line)
 {
 	if (size ? table[size - 1].line == line : !line)
 		return size;
-	table[size] = (struct jitbpf_jit_line){offset, line};
+	table[size] = (struct jitbpf_code_line){offset, line};
 	return size + 1;
 }
 
-uint32_t code_lines_settle(struct jitbpf_jit_line *table, size_t count, uint64_t size_bytes,
+uint32_t code_lines_settle(struct jitbpf_code_line *table, size_t count, uint64_t size_bytes,
 			   enum line_offsets offsets)
 {
 	uint32_t size = 0, end = 0;
@@ -83,7 +83,7 @@ uint32_t code_lines_settle(struct jitbpf_jit_line *table, size_t count, uint64_t
 	if (offsets == LINE_OFFSETS_GUESS)
 		offsets = guess_offsets(table, count, size_bytes);
 	for (size_t i = 0; i < count; i++) {
-		struct jitbpf_jit_line entry = table[i];
+		struct jitbpf_code_line entry = table[i];
 
 		if (offsets == LINE_OFFSETS_START) {
 			if (!i || entry.offset != end)
@@ -96,7 +96,7 @@ uint32_t code_lines_settle(struct jitbpf_jit_line *table, size_t count, uint64_t
 	return offsets == LINE_OFFSETS_START ? size : put_line(table, size, end, 0);
 }
 
-uint32_t code_lines_at(const struct jitbpf_jit_line *table, uint32_t count, uint64_t offset)
+uint32_t code_lines_at(const struct jitbpf_code_line *table, uint32_t count, uint64_t offset)
 {
 	uint32_t after = partition_point(0, count, i, table[i].offset <= offset);
 

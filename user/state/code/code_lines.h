@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Line tables as engines send them: offsets are where the range of a line ends,
- * as documented, or where it begins, as some engines have it. They are read into
- * one form: ascending, an entry's line holds from its offset to the next entry's.
+ * Line tables as engines send them: an offset is the end of its line's range, as the JIT
+ * API documents it, or the start, as some engines have it. They are settled into one
+ * form: ascending, an entry's line holds from its offset to that of the next entry.
  */
 #ifndef JITBPF_STATE_CODE_CODE_LINES_H
 #define JITBPF_STATE_CODE_CODE_LINES_H
@@ -10,21 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "uapi/jit_record.h"
+#include "uapi/code_event.h"
 
 enum line_offsets {
-	LINE_OFFSETS_GUESS, /* by the first and the last entry */
+	LINE_OFFSETS_GUESS, /* from the first and the last entry */
 	LINE_OFFSETS_START,
 	LINE_OFFSETS_END,
 };
 
-/* Whose tables are not to be guessed at. */
+/* A module whose tables are of a known form. */
 struct code_line_rule {
-	const char *module; /* as the engine names it; "" or "[jit]" where it does not */
+	const char *module; /* as the engine names it; "" or "[jit]" where it gives none */
 	enum line_offsets offsets;
 };
 
-/* Borrowed strings; the first that fits counts. */
+/* Strings are borrowed; the first rule for a module counts. */
 struct code_line_rules {
 	const struct code_line_rule *rules;
 	size_t count;
@@ -32,27 +32,28 @@ struct code_line_rules {
 
 enum line_offsets code_line_rules_find(const struct code_line_rules *rules, const char *module);
 
-/* Room that a table of count entries as sent takes in either form. */
+/* Entries that a table of count sent entries takes in either form. */
 static inline size_t code_lines_room(size_t count)
 {
 	return count ? count + 1 : 0;
 }
 
 /*
- * Copy count entries, which may be unaligned, to table, by offset; those of one
- * offset stay in their order. Returns 0 or -ENOMEM (never where they come sorted).
+ * Copy count entries, which may be unaligned, to table, sorted by offset; entries of
+ * equal offsets keep their order. Returns 0 or -ENOMEM (never if they are sorted).
  */
-int code_lines_copy(struct jitbpf_jit_line *table, const void *lines, size_t count);
+int code_lines_copy(struct jitbpf_code_line *table, const void *lines, size_t count);
 
 /*
- * Bring a copied table of code of size_bytes into the one form, in place, in
- * which it has at most code_lines_room() entries. Of several lines at one offset the
- * first counts; line 0 is none. Returns the number of entries.
+ * Settle a copied table of code of size_bytes, in place; it has room for
+ * code_lines_room() entries. Of several lines at one offset the first counts; line 0
+ * is none. Settling a settled table as LINE_OFFSETS_START does not change it. Returns
+ * the number of entries.
  */
-uint32_t code_lines_settle(struct jitbpf_jit_line *table, size_t count, uint64_t size_bytes,
+uint32_t code_lines_settle(struct jitbpf_code_line *table, size_t count, uint64_t size_bytes,
 			   enum line_offsets offsets);
 
 /* The line at an offset of a settled table; 0: none. */
-uint32_t code_lines_at(const struct jitbpf_jit_line *table, uint32_t count, uint64_t offset);
+uint32_t code_lines_at(const struct jitbpf_code_line *table, uint32_t count, uint64_t offset);
 
 #endif

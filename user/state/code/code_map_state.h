@@ -6,35 +6,29 @@
 #include "base/vec.h"
 #include "state/code/code_layout.h"
 #include "state/code/code_map.h"
+#include "state/code/code_publisher.h"
 #include "state/code/code_region.h"
 #include "state/space/cow_tree.h"
 
-/* Events that are missing, and what lived on behind them. */
-struct code_gap {
-	uint64_t from_ns, to_ns;
-	uint64_t engine; /* only those of its process; 0: all */
-	uint64_t *live;	 /* ascending */
-	size_t live_count;
-};
-
 struct code_map {
-	struct code_budget budget;
 	const struct code_line_rules *line_rules; /* borrowed, or NULL */
 	uint64_t *next_number;
-	uint64_t first_number; /* what came with lower ones was inherited */
+	uint64_t first_number; /* regions with lower ones were inherited */
 	uint64_t own_number;   /* records below it may be in other maps' trees as well */
-	struct code_usage *usage;
+	uint32_t publishers;   /* that have loaded code here, or in the parent: bits */
 	struct space_map *space;
 	/*
-	 * The regions in force by method id, in the order in which they came:
-	 * a tree as well, so that a fork shares it. See code_methods.h.
+	 * The regions in force by method id, in the order in which they came: a tree as
+	 * well, so that a fork shares it. One entry for each claim. See code_methods.h.
 	 */
 	struct cow_tree methods;
-	struct cow_tree waiting;   /* struct code_inline by address: see code_inlines.c */
-	uint64_t waiting_since_ns; /* none of them came before */
+	struct cow_tree waiting;     /* struct code_inline by address: see code_inlines.c */
+	uint64_t waiting_since_ns;   /* none of them came before */
+	struct cow_tree late_claims; /* on code that had ended: see code_merge.c; no values */
+	uint64_t claims_forgotten_ns;
 	uint64_t newest_ns;	   /* of all loads */
-	VEC(struct code_gap) gaps;
-	struct code_counts counts;
+	uint64_t cleared_ns;	   /* of the last code_map_clear(); 0: none */
+	VEC(struct code_gap) gaps; /* live is owned */
 	VEC(struct space_key) hit; /* within one change: regions that may end */
 };
 
@@ -44,11 +38,29 @@ static inline bool code_range_is_invalid(uint64_t start, uint64_t size_bytes)
 	return !start || !size_bytes || start + size_bytes < start;
 }
 
-/* Whether an event of engine a can be about what engine b reported. */
-static inline bool code_engine_can_be(uint64_t a, uint64_t b)
+/* Returns true if an event of one origin can be about the code that another reported. */
+static inline bool code_origin_can_be(const struct code_origin *a, const struct code_origin *b)
 {
-	return a == b || !(a & CODE_ENGINE_KNOWN) || !(b & CODE_ENGINE_KNOWN);
+	return a->publisher == b->publisher &&
+	       (a->engine == b->engine || !(a->engine & CODE_ENGINE_KNOWN) ||
+		!(b->engine & CODE_ENGINE_KNOWN));
 }
+
+/* The claim on a region that an event of the origin can be about, or NULL. */
+static inline const struct code_claim *code_claim_for(const struct code_region *region,
+						      const struct code_origin *origin)
+{
+	const struct code_claim *claim = code_region_claim(region, origin->publisher);
+
+	return claim && code_origin_can_be(origin, &claim->origin) ? claim : NULL;
+}
+
+/*
+ * Returns true if an event can be about a region: it names the method of the publisher's
+ * claim, or only an address. Without a claim of the publisher (its load was lost), the
+ * address has to do.
+ */
+bool code_event_is_about(const struct code_event *event, const struct code_region *region);
 
 /* code_map.c: gather the regions in force that [start, end) overlaps in map->hit. 0 or -ENOMEM. */
 int code_map_gather(struct code_map *map, uint64_t start, uint64_t end);
@@ -57,15 +69,28 @@ int code_map_gather(struct code_map *map, uint64_t start, uint64_t end);
 int code_map_end_gathered(struct code_map *map, uint64_t time_ns, size_t *ret_ended);
 
 /*
- * Enter a record, whose method_key is set, from time_ns on. What it overlaps has
- * been gathered. Takes a reference of its own. Returns 0 or -ENOMEM.
+ * Enter a record, whose claims have their keys, from time_ns on. The regions that it
+ * overlaps have been gathered, and so has `instead` (NULL: none), which ends as well.
+ * Takes a reference of its own. Returns 0 or -ENOMEM.
  */
-int code_map_enter(struct code_map *map, struct code_record *record, uint64_t time_ns);
+int code_map_enter(struct code_map *map, struct code_record *record, uint64_t time_ns,
+		   const struct space_key *instead);
 
 /*
- * The region in force at an address, ready to be changed as of time_ns: itself,
- * where nobody else can see it and nothing else asks for a new version, else a
- * new version that has still to be entered.
+ * Enter a version in place of a region in force, from from_ns on if that is earlier and
+ * possible (space_map_replace()), else from when that was. It has the claims of the region, and
+ * maybe others. Returns as above.
+ */
+int code_map_enter_version(struct code_map *map, struct code_record *record,
+			   const struct space_entry *entry, uint64_t from_ns);
+
+/* A key behind those of the same method id. Returns false if there is none left. */
+bool code_map_next_key(const struct code_map *map, uint64_t method_id, uint64_t *ret);
+
+/*
+ * The region in force at an address, ready to be changed as of time_ns: itself, if
+ * nobody else can see it and no new version is asked for, else a new version that is
+ * not entered yet.
  */
 struct code_change {
 	struct code_record *record; /* held, if it is new */
@@ -78,22 +103,51 @@ struct code_change {
  * has a layout. code_change_cancel() undoes it; code_change_enter() cannot be
  * undone, and returns 0 or -ENOMEM, with nothing changed.
  */
-int code_change_begin(struct code_map *map, const struct space_entry *entry, uint64_t time_ns,
-		      bool as_new, struct code_change *ret);
+int code_change_begin(struct code_map *map, struct code_account *account,
+		      const struct space_entry *entry, uint64_t time_ns, bool as_new,
+		      struct code_change *ret);
 int code_change_enter(struct code_map *map, struct code_change *change);
 void code_change_cancel(struct code_change *change);
 
-/* code_unload.c, code_inlines.c, code_update.c: apply one event. Return 0 or -ENOMEM. */
-int code_map_unload(struct code_map *map, const struct jit_event *event, uint64_t engine,
-		    uint64_t time_ns);
-int code_map_inline(struct code_map *map, const struct jit_event *event, uint64_t engine,
-		    uint64_t time_ns);
-int code_map_update(struct code_map *map, const struct jit_event *event, uint64_t engine,
-		    uint64_t time_ns);
+/* Each applies events of one kind, in a file of its name. Return 0 or -ENOMEM. */
+int code_map_load(struct code_map *map, struct code_account *account,
+		  const struct code_event *event);
+int code_map_unload(struct code_map *map, struct code_account *account,
+		    const struct code_event *event);
+int code_map_move(struct code_map *map, struct code_account *account,
+		  const struct code_event *event);
+int code_map_inline(struct code_map *map, struct code_account *account,
+		    const struct code_event *event);
+int code_map_update(struct code_map *map, struct code_account *account,
+		    const struct code_event *event);
+int code_map_lines(struct code_map *map, struct code_account *account,
+		   const struct code_event *event);
 
 /*
- * Give the inlined methods that wait in [start, end) their place, where there is
- * one now. is_load: it is a region that has come. What finds no memory goes on waiting.
+ * code_load.c: a region of the method of a load that names it, not one that the load
+ * overwrites. NULL: the load is the method's first report.
+ */
+struct code_record *code_map_first_part(const struct code_map *map, const struct code_event *event,
+					uint64_t time_ns);
+
+/*
+ * code_merge.c: merge a load with a region of another publisher. first is as from
+ * code_map_first_part(). Returns 1 if it was merged, 0 if there is no such region, or
+ * -ENOMEM.
+ */
+int code_map_merge(struct code_map *map, struct code_account *account,
+		   const struct code_event *event, struct code_record *first);
+
+/* Drop late claims of events before time_ns. */
+void code_map_forget_claims(struct code_map *map, uint64_t time_ns);
+
+/* code_merge.c: apply the lines and source of a LINES event to a region in force. As above. */
+int code_map_replace_lines(struct code_map *map, struct code_account *account,
+			   const struct space_entry *entry, const struct code_event *event);
+
+/*
+ * code_inlines.c: give the inlined methods that wait in [start, end) their place, if there is one
+ * now. is_load: because a region has come. Those that find no memory go on waiting.
  */
 void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_t time_ns,
 		     bool is_load);
@@ -101,25 +155,21 @@ void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_
 /* Drop those that have waited since before time_ns. */
 void code_map_forget_waiting(struct code_map *map, uint64_t time_ns);
 
-/* Drop those that a gap ends: they may have found a parent, and gone with it. */
+/* Drop those that a gap ends: they may have found a parent, and ended with it. */
 void code_map_sift_waiting(struct code_map *map, const struct code_gap *gap);
 
-/* code_gap.c: what code_map_gap() does, for the engines of one process; 0: all. */
-int code_map_gap_of(struct code_map *map, uint64_t engine, uint64_t from_ns, uint64_t to_ns,
-		    const uint64_t *live, size_t live_count);
+/* code_gap.c: returns true if what an event before the gap's end described has ended with it. */
+bool code_gap_ends(const struct code_gap *gap, const struct code_origin *origin);
 
-/* code_gap.c: has what an event of before the gap's end said ended with it? */
-bool code_gap_ends(const struct code_gap *gap, uint64_t engine, uint64_t sequence);
-
-/* Is an event of that time and number over, and was its end not told? */
-bool code_map_is_in_gap(const struct code_map *map, uint64_t engine, uint64_t time_ns,
-			uint64_t sequence);
+/* Returns true if what an event of that time describes has ended, within a gap. */
+bool code_map_is_in_gap(const struct code_map *map, const struct code_origin *origin,
+			uint64_t time_ns);
 
 /*
- * Whether the parent of what is inlined may have been lost a while ago, and nobody knows:
- * to wait for it could be to take a later one of that id for it.
+ * Returns true if the parent of an inlined method may have been lost in a gap: to wait for
+ * it could be to take a later method of that id for it.
  */
-bool code_map_lacks_parents(const struct code_map *map, uint64_t engine);
+bool code_map_lacks_parents(const struct code_map *map, const struct code_origin *origin);
 void code_map_forget_gaps(struct code_map *map, uint64_t time_ns);
 
 #endif

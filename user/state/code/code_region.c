@@ -7,30 +7,6 @@
 
 #include "state/code/code_layout.h"
 
-struct code_usage *code_usage_create(void)
-{
-	struct code_usage *usage = calloc(1, sizeof(*usage));
-
-	if (usage)
-		usage->refs = 1;
-	return usage;
-}
-
-void code_usage_put(struct code_usage *usage)
-{
-	if (!--usage->refs)
-		free(usage);
-}
-
-/* No sum can wrap, since each term is in memory. */
-bool code_usage_fits(const struct code_usage *usage, const struct code_budget *budget,
-		     uint64_t name_bytes, uint64_t lines)
-{
-	return usage->name_bytes + name_bytes <= budget->name_bytes &&
-	       usage->lines + lines <= budget->lines && name_bytes <= UINT32_MAX &&
-	       lines < UINT32_MAX;
-}
-
 size_t code_string_bytes(const struct code_string *string)
 {
 	size_t length = string->bytes ? strnlen(string->bytes, string->size_bytes) : 0;
@@ -51,47 +27,97 @@ const char *code_string_put(const struct code_string *string, char **at)
 	return copy;
 }
 
+enum line_offsets code_event_line_offsets(const struct code_event *event,
+					  const struct code_line_rules *rules, const char *module)
+{
+	return event->flags & JITBPF_EVENT_LINE_STARTS ? LINE_OFFSETS_START
+						       : code_line_rules_find(rules, module);
+}
+
+const struct code_claim *code_region_claim(const struct code_region *region,
+					   enum jitbpf_publisher publisher)
+{
+	for (uint32_t i = 0; i < region->claim_count; i++) {
+		if (region->claims[i].origin.publisher == publisher)
+			return &region->claims[i];
+	}
+	return NULL;
+}
+
+bool code_region_dso(const struct code_region *region, uint32_t *ret)
+{
+	const struct code_claim *claim = code_region_claim(region, JITBPF_PUBLISHER_SHIM);
+
+	if (!claim || !(claim->origin.engine & CODE_ENGINE_KNOWN))
+		return false;
+	*ret = (uint32_t)claim->origin.engine;
+	return true;
+}
+
+static void free_claims(struct code_record *record)
+{
+	if (record->region.claims != &record->own_claim)
+		free((struct code_claim *)record->region.claims);
+}
+
+int code_record_set_claims(struct code_record *record, const struct code_claim *claims,
+			   uint32_t count)
+{
+	struct code_claim *copy = &record->own_claim;
+
+	if (count > 1)
+		copy = calloc(count, sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, claims, count * sizeof(*copy));
+	free_claims(record);
+	record->region.claims = copy;
+	record->region.claim_count = count;
+	return 0;
+}
+
 static void record_free(struct space_value *value)
 {
 	struct code_record *record = code_record_of(value);
 
-	record->usage->methods--;
-	record->usage->name_bytes -= record->own_name_bytes;
-	record->usage->lines -= record->own_lines;
-	code_usage_put(record->usage);
+	record->account->methods--;
+	record->account->name_bytes -= record->own_name_bytes;
+	record->account->lines -= record->own_lines;
+	code_account_put(record->account);
 	code_layout_destroy(record->region.layout);
+	free_claims(record);
 	if (record->lender)
 		code_record_put(record->lender);
 	free(record);
 }
 
-/* A record with room behind it, of which the first lines are for a table. */
-static struct code_record *record_alloc(struct code_usage *usage, struct code_record *lender,
-					uint64_t lines, uint64_t name_bytes)
+/* A record with room behind it, of which the first part is for line_room lines. */
+static struct code_record *record_alloc(struct code_account *account, struct code_record *lender,
+					uint64_t line_room, uint64_t name_bytes)
 {
 	struct code_record *record;
 
-	record = malloc(sizeof(*record) + lines * sizeof(struct jitbpf_jit_line) + name_bytes);
+	record = malloc(sizeof(*record) + line_room * sizeof(struct jitbpf_code_line) + name_bytes);
 	if (!record)
 		return NULL;
 	*record = (struct code_record){
 		.region.value = {.refs = 1, .free = record_free},
-		.usage = usage,
+		.region.claims = &record->own_claim,
+		.account = code_account_get(account),
 		.lender = lender,
 		.own_name_bytes = (uint32_t)name_bytes,
-		.own_lines = (uint32_t)lines,
+		.own_lines = (uint32_t)line_room,
 	};
 	if (lender)
 		space_value_get(&lender->region.value);
-	usage->refs++;
-	usage->methods++;
-	usage->name_bytes += name_bytes;
-	usage->lines += lines;
+	account->methods++;
+	account->name_bytes += name_bytes;
+	account->lines += line_room;
 	return record;
 }
 
 /* The strings that a record holds itself: a method's first report, or just another source. */
-static void put_strings(struct code_record *record, const struct jit_event *event, char *at)
+static void put_strings(struct code_record *record, const struct code_event *event, char *at)
 {
 	struct code_region *region = &record->region;
 	const struct code_region *first = record->lender ? &record->lender->region : NULL;
@@ -105,7 +131,7 @@ static void put_strings(struct code_record *record, const struct jit_event *even
 }
 
 /* Bytes of what put_strings() will put. */
-static size_t name_bytes_of(const struct jit_event *event, const struct code_record *first)
+static size_t name_bytes_of(const struct code_event *event, const struct code_record *first)
 {
 	size_t source = code_string_bytes(&event->source);
 
@@ -115,44 +141,60 @@ static size_t name_bytes_of(const struct jit_event *event, const struct code_rec
 	return source;
 }
 
-int code_record_create(const struct jit_event *event, struct code_record *first,
-		       const struct code_line_rules *rules, const struct code_budget *budget,
-		       struct code_usage *usage, struct code_record **ret)
+static int put_lines(struct code_record *record, const struct code_event *event,
+		     const struct code_line_rules *rules)
 {
-	size_t line_room = code_lines_room(event->line_count), names;
-	CLEANUP(code_record_putp) struct code_record *record = NULL;
-	struct jitbpf_jit_line *table;
-	struct code_region *region;
-	int err;
+	struct code_region *region = &record->region;
+	struct jitbpf_code_line *table = (struct jitbpf_code_line *)(record + 1);
+	int err = code_lines_copy(table, event->lines, event->line_count);
 
-	/* The one that got the method its names: only that needs to stay for them. */
-	while (first && first->lender)
-		first = first->lender;
-	names = name_bytes_of(event, first);
-	if (usage->methods >= budget->methods || !code_usage_fits(usage, budget, names, line_room))
-		return -EDQUOT;
-	record = record_alloc(usage, first, line_room, names);
-	if (!record)
-		return -ENOMEM;
-	region = &record->region;
-	table = (struct jitbpf_jit_line *)(record + 1);
-	put_strings(record, event, (char *)(table + line_room));
-	err = code_lines_copy(table, event->lines, event->line_count);
 	if (err)
 		return err;
-	region->address = event->header.address;
-	region->size_bytes = event->header.code_bytes;
-	region->sequence = event->header.sequence;
-	region->method_id = event->header.method_id;
 	region->lines = table;
-	region->line_count = code_lines_settle(table, event->line_count, region->size_bytes,
-					       code_line_rules_find(rules, region->module));
-	*ret = TAKE_PTR(record);
+	region->line_count =
+		code_lines_settle(table, event->line_count, region->size_bytes,
+				  code_event_line_offsets(event, rules, region->module));
+	record->line_publisher = event->origin.publisher;
 	return 0;
 }
 
-int code_record_copy(struct code_record *record, const struct code_budget *budget,
-		     struct code_usage *usage, struct code_record **ret)
+int code_record_create(const struct code_event *event, struct code_record *first,
+		       const struct code_line_rules *rules, struct code_account *account,
+		       struct code_record **ret)
+{
+	size_t line_room = code_lines_room(event->line_count), names;
+	CLEANUP(code_record_putp) struct code_record *record = NULL;
+	struct code_claim claim = {
+		.origin = event->origin,
+		.method_id = event->method_id,
+		.time_ns = event->time_ns,
+		.before_run = event->flags & JITBPF_EVENT_BEFORE_RUN,
+	};
+	int err;
+
+	/* Only the record that named the method has to stay in memory for its strings. */
+	while (first && first->lender)
+		first = first->lender;
+	names = name_bytes_of(event, first);
+	if (account->methods >= account->budget.methods ||
+	    !code_account_fits(account, names, line_room))
+		return -EDQUOT;
+	record = record_alloc(account, first, line_room, names);
+	if (!record)
+		return -ENOMEM;
+	record->region.address = event->address;
+	record->region.size_bytes = event->size_bytes;
+	record->region.loaded_ns = event->time_ns;
+	put_strings(record, event, (char *)((struct jitbpf_code_line *)(record + 1) + line_room));
+	err = put_lines(record, event, rules);
+	err = err ?: code_record_set_claims(record, &claim, 1);
+	if (!err)
+		*ret = TAKE_PTR(record);
+	return err;
+}
+
+int code_record_copy(struct code_record *record, struct code_account *account,
+		     struct code_record **ret)
 {
 	/* Versions of versions would be a chain: all share what the first one has. */
 	struct code_record *lender = record->own_name_bytes || record->own_lines || !record->lender
@@ -161,19 +203,20 @@ int code_record_copy(struct code_record *record, const struct code_budget *budge
 	CLEANUP(code_record_putp) struct code_record *copy = NULL;
 	int err;
 
-	if (usage->methods >= budget->methods)
+	if (account->methods >= account->budget.methods)
 		return -EDQUOT;
-	copy = record_alloc(usage, lender, 0, 0);
+	copy = record_alloc(account, lender, 0, 0);
 	if (!copy)
 		return -ENOMEM;
 	copy->region = record->region;
 	copy->region.value.refs = 1;
 	copy->region.layout = NULL;
-	copy->method_key = record->method_key;
-	copy->origin = record->origin;
-	err = code_layout_copy(record->region.layout, &copy->region.layout);
-	if (err)
-		return err;
-	*ret = TAKE_PTR(copy);
-	return 0;
+	copy->region.claims = &copy->own_claim;
+	copy->identity = record->identity;
+	copy->line_publisher = record->line_publisher;
+	err = code_record_set_claims(copy, record->region.claims, record->region.claim_count);
+	err = err ?: code_layout_copy(record->region.layout, &copy->region.layout);
+	if (!err)
+		*ret = TAKE_PTR(copy);
+	return err;
 }

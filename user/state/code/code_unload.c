@@ -4,25 +4,26 @@
 #include "state/code/code_methods.h"
 
 /*
- * Whose regions of a method id an unload means: the engine's own, else those of
- * the latest one that it can be.
+ * The engine whose regions of a method id an unload means: its own, else that of the
+ * latest region that can be its own.
  */
-static bool choose_engine(const struct code_map *map, uint32_t id, uint64_t engine,
+static bool choose_engine(const struct code_map *map, uint64_t id, const struct code_origin *origin,
 			  uint64_t time_ns, uint64_t *ret)
 {
 	const struct cow_item *item = code_method_last(map, id);
 	bool any = false;
 
 	for (size_t left = CODE_METHOD_REGIONS_MAX; item && left; left--) {
-		const struct code_region *region = &code_record_of(item->value)->region;
+		const struct code_claim *claim = code_method_claim(item, id, origin->publisher);
 
-		if (item->from_ns <= time_ns && region->engine == engine) {
-			*ret = engine;
+		if (!claim || item->from_ns > time_ns)
+			claim = NULL;
+		if (claim && claim->origin.engine == origin->engine) {
+			*ret = origin->engine;
 			return true;
 		}
-		if (item->from_ns <= time_ns && !any &&
-		    code_engine_can_be(region->engine, engine)) {
-			*ret = region->engine;
+		if (claim && !any && code_origin_can_be(&claim->origin, origin)) {
+			*ret = claim->origin.engine;
 			any = true;
 		}
 		item = code_method_before(map, id, item->start);
@@ -30,26 +31,29 @@ static bool choose_engine(const struct code_map *map, uint32_t id, uint64_t engi
 	return any;
 }
 
-bool code_map_has_method(const struct code_map *map, uint32_t method_id, uint64_t engine,
-			 uint64_t time_ns)
+bool code_map_has_method(const struct code_map *map, uint64_t method_id,
+			 const struct code_origin *origin, uint64_t time_ns)
 {
 	uint64_t chosen;
 
-	return choose_engine(map, method_id, engine, time_ns, &chosen) && chosen == engine;
+	return choose_engine(map, method_id, origin, time_ns, &chosen) && chosen == origin->engine;
 }
 
-static int gather_method(struct code_map *map, uint32_t id, uint64_t engine, uint64_t time_ns)
+static int gather_method(struct code_map *map, const struct code_event *event)
 {
+	uint64_t id = event->method_id, engine;
 	const struct cow_item *item = code_method_last(map, id);
 	int err = 0;
 
 	map->hit.size = 0;
-	if (!choose_engine(map, id, engine, time_ns, &engine))
+	if (!choose_engine(map, id, &event->origin, event->time_ns, &engine))
 		return 0;
 	for (size_t left = CODE_METHOD_REGIONS_MAX; !err && item && left; left--) {
 		const struct code_region *region = &code_record_of(item->value)->region;
+		const struct code_claim *claim =
+			code_method_claim(item, id, event->origin.publisher);
 
-		if (region->engine == engine)
+		if (claim && claim->origin.engine == engine)
 			err = vec_push(&map->hit,
 				       ((struct space_key){region->address, item->value}));
 		item = code_method_before(map, id, item->start);
@@ -69,23 +73,22 @@ static int gather_starting_in(struct code_map *map, uint64_t start, uint64_t siz
 	return err;
 }
 
-int code_map_unload(struct code_map *map, const struct jit_event *event, uint64_t engine,
-		    uint64_t time_ns)
+int code_map_unload(struct code_map *map, struct code_account *account,
+		    const struct code_event *event)
 {
 	size_t ended;
 	int err;
 
-	if (event->header.method_id)
-		err = gather_method(map, event->header.method_id, engine, time_ns);
+	if (event->method_id)
+		err = gather_method(map, event);
 	else
-		err = gather_starting_in(map, event->header.address, event->header.code_bytes);
-	if (!err)
-		err = code_map_end_gathered(map, time_ns, &ended);
+		err = gather_starting_in(map, event->address, event->size_bytes);
+	err = err ?: code_map_end_gathered(map, event->time_ns, &ended);
 	if (err)
 		return err;
 	if (ended)
-		map->counts.unloads++;
+		account->counts.unloads++;
 	else
-		map->counts.unload_unknown++;
+		account->counts.unload_unknown++;
 	return 0;
 }

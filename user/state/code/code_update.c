@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Updates: a part of a region holds something else from now on. Each makes a new version. */
+/* Updates: a part of a region has other content from now on. Each makes a new version. */
 #include <errno.h>
 
 #include "state/code/code_map_state.h"
 
-/* What the JIT API calls the type of a segment. */
-enum segment_type {
-	SEGMENT_UNKNOWN = 0,
-	SEGMENT_CODE = 1,
-	SEGMENT_DATA = 2,
-	SEGMENT_KEEP = 3, /* as it was */
-	SEGMENT_EOF = 4,  /* there are no more */
-};
-
-/* The range of an update, within its region. */
+/* An update's range, as offsets in its region. */
 struct update {
 	uint64_t start, end;
 	bool is_segment;
 	bool is_data;
 };
 
-/* Does the update lie across the border of an earlier segment? */
+/* Returns true if the update lies across the border of an earlier segment. */
 static bool crosses_segment(const struct code_layout *layout, const struct update *update)
 {
 	const struct cow_item *item =
@@ -38,8 +29,8 @@ static bool crosses_segment(const struct code_layout *layout, const struct updat
 }
 
 /*
- * The region's lines say nothing of the range any more. Ranges that touch become
- * one, so that many small updates take no more than what lies between them.
+ * The region's lines are void in the range. Ranges that touch become one, so that many
+ * small updates take no more memory than the ranges between them.
  */
 static int void_lines(struct cow_tree *replaced, uint64_t start, uint64_t end,
 		      struct code_mark *mark)
@@ -62,7 +53,7 @@ static int void_lines(struct cow_tree *replaced, uint64_t start, uint64_t end,
 static int write_update(struct code_layout *layout, const struct update *update,
 			struct code_mark *mark)
 {
-	bool keeps = update->is_segment && !update->is_data; /* code that says that it is code */
+	bool keeps = update->is_segment && !update->is_data; /* code is said to be code */
 	int err;
 
 	err = cow_range_reserve(&layout->segments, update->start, update->end);
@@ -82,16 +73,17 @@ static int write_update(struct code_layout *layout, const struct update *update,
 }
 
 /* Make the new version. Returns 0, -EDQUOT or -ENOMEM, with nothing changed. */
-static int update_region(struct code_map *map, const struct space_entry *entry,
-			 const struct update *update, uint64_t time_ns)
+static int update_region(struct code_map *map, struct code_account *account,
+			 const struct space_entry *entry, const struct update *update,
+			 uint64_t time_ns)
 {
 	CLEANUP(code_mark_putp) struct code_mark *mark = NULL;
 	struct code_change change;
-	int err = code_mark_create(update->is_data, &map->budget, map->usage, &mark);
+	int err = code_mark_create(update->is_data, account, &mark);
 
 	if (err)
 		return err;
-	err = code_change_begin(map, entry, time_ns, true, &change);
+	err = code_change_begin(map, account, entry, time_ns, true, &change);
 	if (err)
 		return err;
 	err = write_update(change.record->region.layout, update, mark);
@@ -101,8 +93,9 @@ static int update_region(struct code_map *map, const struct space_entry *entry,
 	return err;
 }
 
-/* It would go on under old lines and inlined methods: better that nothing is known of it. */
-static int end_region(struct code_map *map, const struct space_entry *entry, uint64_t time_ns)
+/* Without a budget it would go on with old lines and inlined methods: unknown is better. */
+static int end_region(struct code_map *map, struct code_account *account,
+		      const struct space_entry *entry, uint64_t time_ns)
 {
 	uint64_t at_ns = time_ns > entry->from_ns ? time_ns : entry->from_ns;
 	size_t ended;
@@ -110,60 +103,75 @@ static int end_region(struct code_map *map, const struct space_entry *entry, uin
 
 	err = err ?: code_map_end_gathered(map, at_ns, &ended);
 	if (!err)
-		map->counts.over_budget++;
+		account->counts.over_budget++;
 	return err;
 }
 
-/* The region that an update speaks of: the one at its address. */
-static bool find_region(const struct code_map *map, const struct jit_event *event, uint64_t engine,
-			uint64_t time_ns, struct space_entry *ret)
+/* The region at an event's address that it is about. */
+static bool find_region(const struct code_map *map, const struct code_event *event,
+			struct space_entry *ret)
 {
-	uint32_t id = event->header.method_id;
 	const struct code_region *region;
 
-	if (!space_map_next(map->space, event->header.address, ret) ||
-	    ret->start > event->header.address)
+	if (!space_map_next(map->space, event->address, ret) || ret->start > event->address)
 		return false;
 	region = &code_record_of(ret->value)->region;
-	return (!id || id == region->method_id) && region->loaded_ns <= time_ns &&
-	       code_engine_can_be(region->engine, engine);
+	return code_event_is_about(event, region) && region->loaded_ns <= event->time_ns;
 }
 
-int code_map_update(struct code_map *map, const struct jit_event *event, uint64_t engine,
-		    uint64_t time_ns)
+int code_map_update(struct code_map *map, struct code_account *account,
+		    const struct code_event *event)
 {
-	uint64_t start = event->header.address, size_bytes = event->header.code_bytes;
-	struct update update = {
-		.start = start,
-		.end = start + size_bytes,
-		.is_segment = event->header.event == JIT_EVENT_UPDATE_V2,
-	};
+	bool is_segment = event->flags & JITBPF_EVENT_SEGMENT;
+	struct update update = {.is_segment = is_segment};
+	struct space_entry entry;
+	uint64_t end;
+	int err;
+
+	if (code_range_is_invalid(event->address, event->size_bytes) ||
+	    (is_segment && event->segment >= JITBPF_SEGMENT_COUNT)) {
+		account->counts.invalid++;
+		return 0;
+	}
+	if (!find_region(map, event, &entry)) {
+		account->counts.update_unknown++;
+		return 0;
+	}
+	end = event->address + event->size_bytes;
+	update.start = event->address - entry.start;
+	update.end = (end < entry.end ? end : entry.end) - entry.start;
+	update.is_data = is_segment && event->segment == JITBPF_SEGMENT_DATA;
+	if (is_segment && crosses_segment(code_record_of(entry.value)->region.layout, &update)) {
+		account->counts.segment_overlap++;
+		return 0;
+	}
+	if (!is_segment || event->segment < JITBPF_SEGMENT_KEEP)
+		err = update_region(map, account, &entry, &update, event->time_ns);
+	else
+		err = 0;
+	if (err == -EDQUOT)
+		err = end_region(map, account, &entry, event->time_ns);
+	if (!err)
+		account->counts.updates++;
+	return err;
+}
+
+int code_map_lines(struct code_map *map, struct code_account *account,
+		   const struct code_event *event)
+{
 	struct space_entry entry;
 	int err;
 
-	if (code_range_is_invalid(start, size_bytes) ||
-	    (update.is_segment && event->segment > SEGMENT_EOF)) {
-		map->counts.invalid++;
+	if (!find_region(map, event, &entry) || entry.start != event->address) {
+		account->counts.update_unknown++;
 		return 0;
 	}
-	if (!find_region(map, event, engine, time_ns, &entry)) {
-		map->counts.update_unknown++;
+	err = code_map_replace_lines(map, account, &entry, event);
+	if (err == -EDQUOT) {
+		account->counts.over_budget++;
 		return 0;
 	}
-	update.end = update.end < entry.end ? update.end : entry.end;
-	update.is_data = update.is_segment && event->segment == SEGMENT_DATA;
-	if (update.is_segment &&
-	    crosses_segment(code_record_of(entry.value)->region.layout, &update)) {
-		map->counts.segment_overlap++;
-		return 0;
-	}
-	map->counts.updates++;
-	if (update.is_segment && event->segment >= SEGMENT_KEEP)
-		return 0;
-	err = update_region(map, &entry, &update, time_ns);
-	if (err == -EDQUOT)
-		err = end_region(map, &entry, time_ns);
-	if (err)
-		map->counts.updates--;
+	if (!err)
+		account->counts.updates++;
 	return err;
 }

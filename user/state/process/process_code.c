@@ -2,28 +2,40 @@
 #include "state/process/process_code.h"
 
 const struct mapping *process_mapping_told(const struct process *process, uint64_t address,
-					   uint64_t hit_ns)
+					   uint64_t reported_ns)
 {
 	struct space_entry mapped;
 
 	if (!process->mappings)
 		return NULL;
-	if (space_map_find(process->mappings, address, hit_ns, &mapped) ||
-	    (hit_ns >= process->program_ns &&
+	if (space_map_find(process->mappings, address, reported_ns, &mapped) ||
+	    (reported_ns >= process->program_ns &&
 	     space_map_find(process->mappings, address, UINT64_MAX, &mapped)))
 		return (const struct mapping *)mapped.value;
 	return NULL;
 }
 
+uint64_t process_code_engine(const struct process *process, const struct code_event *event)
+{
+	uint64_t engine = event->origin.engine;
+	const struct mapping *mapping;
+
+	if (event->origin.publisher != JITBPF_PUBLISHER_SHIM)
+		return CODE_ENGINE_KNOWN | (uint32_t)engine;
+	mapping = process_mapping_told(process, engine, event->reported_ns);
+	if (!mapping || mapping->module == MAPPING_ANON)
+		return engine & ~CODE_ENGINE_KNOWN;
+	return CODE_ENGINE_KNOWN | mapping->module;
+}
+
+/* The engine of an event in shared memory. A call site of an unknown DSO is of this process. */
 static uint64_t engine_in_shared(const struct process *process, uint64_t engine)
 {
-	/* A call site whose DSO is not known could be another process's as well: it is this one's.
-	 */
 	return code_engine_of(process->number,
 			      engine & CODE_ENGINE_KNOWN ? (uint32_t)engine : UINT32_MAX);
 }
 
-/* Whether the process may report code in an object; then it holds it. */
+/* Returns true if the process may report code in an object, which it then holds. */
 static bool may_report_in(struct process *process, struct shared_code *shared)
 {
 	for (uint32_t i = 0; i < process->reported_count; i++) {
@@ -37,54 +49,94 @@ static bool may_report_in(struct process *process, struct shared_code *shared)
 	return true;
 }
 
-static int unload_method(struct process *process, const struct jit_event *event, uint64_t engine,
-			 uint64_t time_ns)
+static int unload_method(struct process *process, const struct code_event *event)
 {
-	uint64_t engine_there = engine_in_shared(process, engine);
-	uint32_t id = event->header.method_id;
+	struct code_event there = *event;
+	uint64_t id = event->method_id;
 	bool found = false;
 	int err = 0;
 
+	there.origin.engine = engine_in_shared(process, event->origin.engine);
 	for (uint32_t i = 0; i < process->reported_count && !err; i++) {
 		struct shared_code *shared = process->reported[i];
 
-		if (!shared->code || !code_map_has_method(shared->code, id, engine_there, time_ns))
+		if (!shared->code ||
+		    !code_map_has_method(shared->code, id, &there.origin, event->time_ns))
 			continue;
 		found = true;
-		err = shared_code_apply(shared, process->code, event, engine_there, time_ns);
+		err = shared_code_apply(shared, process->account, &there);
 	}
-	if (err || (found && !code_map_has_method(process->code, id, engine, time_ns)))
+	if (err ||
+	    (found && !code_map_has_method(process->code, id, &event->origin, event->time_ns)))
 		return err;
-	return code_map_apply(process->code, event, engine, time_ns);
+	return code_map_apply(process->code, process->account, event);
 }
 
-/* A forebear's event of before the fork, which the forebear itself may have overtaken since. */
-static bool is_overtaken(const struct code_map *code, const struct jit_event *event,
-			 uint64_t engine)
+/* An event of before the fork, which an ancestor sent, may be older than what others sent. */
+static bool is_overtaken(const struct code_map *code, const struct code_event *event)
 {
-	uint64_t start = event->header.address;
+	uint64_t start = event->address;
 
-	return event->header.sequence == JITBPF_JIT_INHERITED && code &&
-	       code_map_has_others(code, start, start + event->header.code_bytes, engine);
+	return event->origin.publisher == JITBPF_PUBLISHER_SHIM &&
+	       event->origin.sequence == JITBPF_JIT_INHERITED && code &&
+	       code_map_has_others(code, start, start + event->size_bytes, event->origin.engine);
 }
 
-int process_code_apply(struct process *process, const struct jit_event *event, uint64_t engine,
-		       uint64_t hit_ns, uint64_t time_ns)
+/* The object that is shared at an address, if the process may report code in it; or NULL. */
+static struct shared_code *shared_at(struct process *process, uint64_t address,
+				     uint64_t reported_ns, uint64_t *ret_address)
 {
-	const struct mapping *mapping =
-		process_mapping_told(process, event->header.address, hit_ns);
-	struct shared_code *shared = mapping ? mapping->shared : NULL;
-	struct jit_event moved = *event;
+	const struct mapping *mapping = process_mapping_told(process, address, reported_ns);
 
-	if (event->header.event == JIT_EVENT_UNLOAD && event->header.method_id)
-		return unload_method(process, event, engine, time_ns);
-	if (!shared || !may_report_in(process, shared))
-		return code_map_apply(process->code, event, engine, time_ns);
-	moved.header.address = mapping_code_place(mapping, event->header.address).address;
-	engine = engine_in_shared(process, engine);
-	if (is_overtaken(shared->code, &moved, engine))
+	if (!mapping || !mapping->shared || !may_report_in(process, mapping->shared))
+		return NULL;
+	*ret_address = mapping_code_place(mapping, address).address;
+	return mapping->shared;
+}
+
+static int apply_to(struct process *process, struct shared_code *shared,
+		    const struct code_event *event)
+{
+	return shared ? shared_code_apply(shared, process->account, event)
+		      : code_map_apply(process->code, process->account, event);
+}
+
+/* A move from one map to another: the method is not known to continue. */
+static int move_between(struct process *process, struct shared_code *old_shared,
+			struct shared_code *shared, const struct code_event *event)
+{
+	struct code_event gone = *event;
+	int err;
+
+	gone.kind = JITBPF_CODE_UNLOAD;
+	gone.method_id = 0;
+	gone.address = event->old_address;
+	gone.size_bytes = 1;
+	err = apply_to(process, old_shared, &gone);
+	/* No region begins at 0: none is known to move, and the new place becomes unknown. */
+	gone = *event;
+	gone.old_address = 0;
+	return err ?: apply_to(process, shared, &gone);
+}
+
+int process_code_apply(struct process *process, const struct code_event *event)
+{
+	struct code_event there = *event;
+	struct shared_code *shared, *old_shared = NULL;
+
+	if (event->kind == JITBPF_CODE_UNLOAD && event->method_id)
+		return unload_method(process, event);
+	shared = shared_at(process, event->address, event->reported_ns, &there.address);
+	if (event->kind == JITBPF_CODE_MOVE)
+		old_shared = shared_at(process, event->old_address, event->reported_ns,
+				       &there.old_address);
+	if (shared || old_shared)
+		there.origin.engine = engine_in_shared(process, event->origin.engine);
+	if (shared && is_overtaken(shared->code, &there))
 		return 0;
-	return shared_code_apply(shared, process->code, &moved, engine, time_ns);
+	if (event->kind == JITBPF_CODE_MOVE && shared != old_shared)
+		return move_between(process, old_shared, shared, &there);
+	return apply_to(process, shared, &there);
 }
 
 const struct code_region *process_code_find(const struct process *process,
@@ -106,14 +158,15 @@ const struct code_region *process_code_find(const struct process *process,
 	return region;
 }
 
-int process_code_gap(struct process *process, uint64_t from_ns, uint64_t to_ns,
-		     const uint64_t *live, size_t live_count)
+int process_code_gap(struct process *process, const struct code_gap *gap)
 {
-	int err = code_map_gap(process->code, from_ns, to_ns, live, live_count);
+	struct code_gap own = *gap, shared = *gap;
+	int err;
 
+	own.engine = 0;
+	shared.engine = code_engine_of(process->number, 0);
+	err = code_map_gap(process->code, process->account, &own);
 	for (uint32_t i = 0; i < process->reported_count && !err; i++)
-		err = shared_code_gap(process->reported[i], process->code,
-				      code_engine_of(process->number, 0), from_ns, to_ns, live,
-				      live_count);
+		err = shared_code_gap(process->reported[i], process->account, &shared);
 	return err;
 }

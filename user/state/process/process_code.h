@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which code map tells of an address of a process: that of the object which is mapped
- * there shared (state/process/shared_code.h), else the process's own. Engines that make code
- * executable only after they have told of it are not known to share it: that code is the
- * process's own, as is what a process reports in more objects than it may.
+ * Chooses the code map for an address of a process: that of the object that is mapped
+ * there shared (state/process/shared_code.h), else the process's own. If an engine makes
+ * code executable only after it reported it, its mapping is not known to be shared: that
+ * code goes to the process's own map, and so does code in more objects than a process
+ * may report to.
  */
 #ifndef JITBPF_STATE_PROCESS_PROCESS_CODE_H
 #define JITBPF_STATE_PROCESS_PROCESS_CODE_H
 
 #include "state/process/process_table.h"
 
-/* A code map, NULL where there is none (yet), and an address as that has it. */
+/* A code map, NULL if there is none (yet), and an address in it. */
 struct code_place {
 	struct code_map *code;
 	uint64_t address;
 };
 
-/* Of an address that a mapping covers, in the object that is shared there. */
+/* The place of an address that a mapping covers, in the object that is shared there. */
 static inline struct code_place mapping_code_place(const struct mapping *mapping, uint64_t address)
 {
 	const struct shared_code *shared = mapping->shared;
@@ -27,32 +28,39 @@ static inline struct code_place mapping_code_place(const struct mapping *mapping
 }
 
 /*
- * The mapping at an address that a process told of at hit_ns, or NULL. That was within a
- * call about it, so that it was mapped then; that it is executable can have come later.
+ * The mapping at an address that a process reported at reported_ns, or NULL. The report was
+ * a call about it, so it was mapped then; it may have become executable later.
  */
 const struct mapping *process_mapping_told(const struct process *process, uint64_t address,
-					   uint64_t hit_ns);
+					   uint64_t reported_ns);
 
 /*
- * What stood at time_ns at an address that the mapping (NULL: none) covers; *ret_place is
- * where. Borrowed; NULL: nothing that is known.
+ * The region at an address at time_ns, which the mapping (NULL: none) covers; *ret_place is
+ * its place. Borrowed. NULL: no code is known there.
  */
 const struct code_region *process_code_find(const struct process *process,
 					    const struct mapping *mapping, uint64_t address,
 					    uint64_t time_ns, struct code_place *ret_place);
 
 /*
- * Apply a JIT event that the process sent at hit_ns, to the map that it is about; of a
- * method that has code in several, an unload ends all. engine is the process's own map's
- * name for it, that map counts what was done. Of memory that is shared, what a
- * journal says that was inherited does not stand against what others reported there.
- * process->code is not NULL. Returns 0 or -ENOMEM.
+ * The engine of an event in the process's own code map: of the shim's events the DSO that
+ * called, by its module number; of others the publisher's file.
  */
-int process_code_apply(struct process *process, const struct jit_event *event, uint64_t engine,
-		       uint64_t hit_ns, uint64_t time_ns);
+uint64_t process_code_engine(const struct process *process, const struct code_event *event);
 
-/* Events of the process are missing, see code_map_gap(); in all maps that it reported to. */
-int process_code_gap(struct process *process, uint64_t from_ns, uint64_t to_ns,
-		     const uint64_t *live, size_t live_count);
+/*
+ * Apply an event of the process, whose origin.engine is as process_code_engine() has it, to
+ * the map of its address; an unload by id is applied to all maps that have such code. It is
+ * charged to process->account. In shared memory, an event that was inherited with a journal
+ * does not end code that other processes reported there since. process->code is not NULL.
+ * Returns 0 or -ENOMEM.
+ */
+int process_code_apply(struct process *process, const struct code_event *event);
+
+/*
+ * Events of the process are missing, see code_map_gap(): in all maps that it reported to.
+ * The gap's engine is ignored.
+ */
+int process_code_gap(struct process *process, const struct code_gap *gap);
 
 #endif

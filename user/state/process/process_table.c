@@ -20,6 +20,7 @@ static void process_free(struct process *process)
 	drop_reported(process);
 	space_map_destroy(process->mappings);
 	code_map_destroy(process->code);
+	code_account_put(process->account);
 	jit_assembly_deinit(&process->jit_assembly);
 	process_past_deinit(&process->past);
 	free(process);
@@ -34,7 +35,6 @@ void process_table_init(struct process_table *table, struct string_pool *strings
 	*table = (struct process_table){
 		.strings = strings,
 		.modules = modules,
-		.shared.budget = &table->budget,
 		.shared.line_rules = line_rules,
 		.shared.next_region = &table->next_region,
 		.budget = *budget,
@@ -189,10 +189,13 @@ static int make(struct process_table *table, uint32_t pid, uint64_t start_ns, ui
 		err = space_map_create(SPACE_CUT, &process->mappings);
 	if (err)
 		return err;
+	err = code_account_create(&table->budget, &process->account);
+	if (err)
+		return err;
 	if (parent && parent->code)
 		err = code_map_clone(parent->code, &process->code);
 	else
-		err = code_map_create(&table->budget, &table->next_region, &process->code);
+		err = code_map_create(&table->next_region, &process->code);
 	if (!err)
 		code_map_set_line_rules(process->code, table->line_rules);
 	if (!err)

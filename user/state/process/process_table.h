@@ -49,6 +49,7 @@ struct process {
 	/* NULL, both, once the process has been retired; its numbers and counts stay. */
 	struct space_map *mappings;
 	struct code_map *code;
+	struct code_account *account;	  /* of what it reports about code */
 	struct jit_assembly jit_assembly; /* parts of JIT records not yet whole */
 	uint64_t mapped_ns;		  /* when it last mapped something */
 	uint64_t program_ns;		  /* when it began its program (exec); 0: before we came */

@@ -36,7 +36,7 @@ static bool equal(const void *items, uint32_t item, const void *key)
 	       shared->inode_generation == mapping->inode_generation;
 }
 
-/* The last one takes the number that becomes free. */
+/* The last object takes the number that becomes free. */
 static void take_out(struct shared_code_table *table, struct shared_code *shared)
 {
 	struct shared_code *last = table->all.data[table->all.size - 1];
@@ -48,7 +48,7 @@ static void take_out(struct shared_code_table *table, struct shared_code *shared
 	index_map_remove(&table->index, hash_of_shared(last), last->number);
 	last->number = shared->number;
 	table->all.data[last->number] = last;
-	/* Two were removed: there is room, so that this cannot fail. */
+	/* Two entries were removed, so there is room and this cannot fail. */
 	(void)index_map_insert(&table->index, hash_of_shared(last), last->number);
 }
 
@@ -67,8 +67,8 @@ static void shared_code_free(struct space_value *value)
 }
 
 /*
- * The inode of a System V segment is its id, which each IPC namespace counts for
- * itself: two that have nothing to do with each other look the same.
+ * The inode of a System V segment is its id, which each IPC namespace counts for itself:
+ * unrelated segments look the same.
  */
 static bool is_shared(const struct jitbpf_mapping *mapping)
 {
@@ -124,11 +124,11 @@ int shared_code_table_get(struct shared_code_table *table, const struct jitbpf_m
 	return 0;
 }
 
-/* Most objects that are mapped executable hold no JIT code: a map is made when one does. */
+/* Most objects that are mapped executable hold no JIT code: maps are made on demand. */
 static int create_map(struct shared_code *shared)
 {
 	struct shared_code_table *table = shared->table;
-	int err = code_map_create(table->budget, table->next_region, &shared->code);
+	int err = code_map_create(table->next_region, &shared->code);
 
 	if (err)
 		return err;
@@ -141,8 +141,8 @@ static int create_map(struct shared_code *shared)
 	return 0;
 }
 
-int shared_code_apply(struct shared_code *shared, struct code_map *own,
-		      const struct jit_event *event, uint64_t engine, uint64_t time_ns)
+int shared_code_apply(struct shared_code *shared, struct code_account *account,
+		      const struct code_event *event)
 {
 	int err = shared->code ? 0 : create_map(shared);
 	uint64_t before;
@@ -150,13 +150,13 @@ int shared_code_apply(struct shared_code *shared, struct code_map *own,
 	if (err)
 		return err;
 	before = code_map_generation(shared->code);
-	err = code_map_apply_for(shared->code, own, event, engine, time_ns);
+	err = code_map_apply(shared->code, account, event);
 	shared->table->generation += code_map_generation(shared->code) - before;
 	return err;
 }
 
-int shared_code_gap(struct shared_code *shared, struct code_map *own, uint64_t engine,
-		    uint64_t from_ns, uint64_t to_ns, const uint64_t *live, size_t live_count)
+int shared_code_gap(struct shared_code *shared, struct code_account *account,
+		    const struct code_gap *gap)
 {
 	uint64_t before;
 	int err;
@@ -164,7 +164,7 @@ int shared_code_gap(struct shared_code *shared, struct code_map *own, uint64_t e
 	if (!shared->code)
 		return 0;
 	before = code_map_generation(shared->code);
-	err = code_map_gap_for(shared->code, own, engine, from_ns, to_ns, live, live_count);
+	err = code_map_gap(shared->code, account, gap);
 	shared->table->generation += code_map_generation(shared->code) - before;
 	return err;
 }

@@ -175,10 +175,36 @@ static void end_older(struct space_map *map, const struct survey *survey)
 	}
 }
 
+static bool in_force(const struct space_map *map, const struct space_key *key, uint64_t time_ns)
+{
+	const struct cow_item *item = cow_tree_next(&map->tree, key->start);
+
+	return item && item->start == key->start && item->value == key->value &&
+	       item->from_ns <= time_ns;
+}
+
+static bool end_key(struct space_map *map, const struct space_key *key, uint64_t time_ns)
+{
+	struct cow_item item;
+
+	if (!in_force(map, key, time_ns))
+		return false;
+	item = cow_tree_remove(&map->tree, key->start);
+	retire(map, &item, time_ns);
+	return true;
+}
+
 int space_map_insert(struct space_map *map, uint64_t start, uint64_t end, uint64_t time_ns,
 		     struct space_value *value)
 {
+	return space_map_move(map, NULL, start, end, time_ns, value);
+}
+
+int space_map_move(struct space_map *map, const struct space_key *from, uint64_t start,
+		   uint64_t end, uint64_t time_ns, struct space_value *value)
+{
 	struct survey survey = {.start = start, .end = end, .time_ns = within_reach(map, time_ns)};
+	bool moves = from && in_force(map, from, survey.time_ns);
 	int err;
 
 	if (start >= end)
@@ -187,13 +213,17 @@ int space_map_insert(struct space_map *map, uint64_t start, uint64_t end, uint64
 	err = pieces_plan(map, &survey);
 	/* Two more: what a cut leaves at either side. */
 	if (!err)
-		err = cow_tree_reserve(&map->tree, survey.older, map->pieces.parts.size + 2);
+		err = cow_tree_reserve(&map->tree, survey.older + moves,
+				       map->pieces.parts.size + 2);
 	if (!err)
-		err = space_history_reserve(&map->history, survey.older + map->pieces.parts.size);
+		err = space_history_reserve(&map->history,
+					    survey.older + moves + map->pieces.parts.size);
 	if (err)
 		return err;
 
 	end_older(map, &survey);
+	if (moves)
+		end_key(map, from, survey.time_ns);
 	vec_for_each (piece, &map->pieces.parts) {
 		struct cow_item item = {.start = piece->start,
 					.end = piece->end,
@@ -207,16 +237,46 @@ int space_map_insert(struct space_map *map, uint64_t start, uint64_t end, uint64
 	}
 	map->lowest = start < map->lowest ? start : map->lowest;
 	map->highest = end > map->highest ? end : map->highest;
-	changed(map, survey.time_ns, survey.older + map->pieces.parts.size);
+	changed(map, survey.time_ns, survey.older + moves + map->pieces.parts.size);
 	return 0;
 }
 
-static bool in_force(const struct space_map *map, const struct space_key *key, uint64_t time_ns)
+/* Returns true if no other entry of an item's range began after from_ns. */
+static bool can_begin_at(const struct space_map *map, const struct cow_item *item, uint64_t from_ns)
 {
-	const struct cow_item *item = cow_tree_next(&map->tree, key->start);
+	if (from_ns < map->cleared_ns)
+		return false;
+	for (size_t i = space_history_size(&map->history); i--;) {
+		const struct space_entry *entry = space_history_at(&map->history, i);
 
-	return item && item->start == key->start && item->value == key->value &&
-	       item->from_ns <= time_ns;
+		if (entry->to_ns <= from_ns)
+			return true;
+		if (entry->start < item->end && item->start < entry->end &&
+		    entry->from_ns > from_ns)
+			return false;
+	}
+	return true;
+}
+
+int space_map_replace(struct space_map *map, const struct space_key *key, uint64_t from_ns,
+		      struct space_value *value)
+{
+	struct cow_item item = *cow_tree_next(&map->tree, key->start);
+	int err;
+
+	from_ns = within_reach(map, from_ns);
+	if (from_ns >= item.from_ns || !can_begin_at(map, &item, from_ns))
+		return space_map_insert(map, item.start, item.end, item.from_ns, value);
+	err = cow_tree_reserve(&map->tree, 1, 1);
+	if (err)
+		return err;
+	item = cow_tree_remove(&map->tree, item.start);
+	err = space_map_insert(map, item.start, item.end, from_ns, value);
+	if (err)
+		cow_tree_insert(&map->tree, &item);
+	else
+		space_value_put(item.value);
+	return err;
 }
 
 int space_map_end_each(struct space_map *map, const struct space_key *keys, size_t count,
@@ -229,15 +289,8 @@ int space_map_end_each(struct space_map *map, const struct space_key *keys, size
 		found += in_force(map, &keys[i], time_ns);
 	if (cow_tree_reserve(&map->tree, found, 0) || space_history_reserve(&map->history, found))
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		struct cow_item item;
-
-		if (!in_force(map, &keys[i], time_ns))
-			continue;
-		item = cow_tree_remove(&map->tree, keys[i].start);
-		retire(map, &item, time_ns);
-		ended++;
-	}
+	for (size_t i = 0; i < count; i++)
+		ended += end_key(map, &keys[i], time_ns);
 	if (ended)
 		changed(map, time_ns, ended);
 	*ret_ended = ended;
@@ -321,6 +374,44 @@ bool space_map_find(const struct space_map *map, uint64_t address, uint64_t time
 	if (entry)
 		*ret = *entry;
 	return entry;
+}
+
+uint64_t space_map_free_since(const struct space_map *map, uint64_t start, uint64_t end,
+			      uint64_t time_ns, uint64_t floor_ns)
+{
+	const struct cow_item *item;
+
+	time_ns = within_reach(map, time_ns);
+	floor_ns = within_reach(map, floor_ns > map->cleared_ns ? floor_ns : map->cleared_ns);
+	for (item = cow_tree_next(&map->tree, start); item && item->start < end;
+	     item = cow_tree_next(&map->tree, item->end)) {
+		if (item->from_ns <= time_ns)
+			return time_ns;
+	}
+	for (size_t i = space_history_size(&map->history); i--;) {
+		const struct space_entry *entry = space_history_at(&map->history, i);
+
+		if (entry->to_ns <= floor_ns)
+			break;
+		if (entry->start < end && start < entry->end && entry->from_ns <= time_ns)
+			return entry->to_ns < time_ns ? entry->to_ns : time_ns;
+	}
+	return floor_ns < time_ns ? floor_ns : time_ns;
+}
+
+int space_map_for_each_past(const struct space_map *map,
+			    int (*fn)(void *context, const struct space_entry *entry),
+			    void *context)
+{
+	size_t size = space_history_size(&map->history);
+
+	for (size_t i = 0; i < size && i < SPACE_LATE_MAX; i++) {
+		int result = fn(context, space_history_at(&map->history, size - 1 - i));
+
+		if (result)
+			return result;
+	}
+	return 0;
 }
 
 bool space_map_next(const struct space_map *map, uint64_t address, struct space_entry *ret)

@@ -8,12 +8,14 @@
 
 #include <stdlib.h>
 
+#include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_text.h"
 
 #define ENGINE CODE_ENGINE_KNOWN
 
 struct fixture {
 	struct code_map *map;
+	struct code_account *account;
 	const struct code_counts *counts;
 	uint64_t next_number, sequence;
 };
@@ -21,8 +23,18 @@ struct fixture {
 static void begin(struct fixture *f, const struct code_budget *budget)
 {
 	*f = (struct fixture){.next_number = 0};
-	assert_int_equal(code_map_create(budget, &f->next_number, &f->map), 0);
-	f->counts = code_map_counts(f->map);
+	f->account = make_account(budget);
+	f->counts = &f->account->counts;
+	assert_int_equal(code_map_create(&f->next_number, &f->map), 0);
+}
+
+static void end(struct fixture *f)
+{
+	code_map_destroy(f->map);
+	assert_int_equal(f->account->methods + f->account->inlines + f->account->lines +
+				 f->account->name_bytes,
+			 0);
+	code_account_put(f->account);
 }
 
 static void apply(struct fixture *f, uint16_t kind, uint32_t id, uint32_t parent_id, uint64_t at,
@@ -38,7 +50,7 @@ static void apply(struct fixture *f, uint16_t kind, uint32_t id, uint32_t parent
 		.name = {(const char[]){(char)('a' + id % 26)}, 1},
 	};
 
-	assert_int_equal(code_map_apply(f->map, &event, ENGINE, time_ns), 0);
+	assert_int_equal(apply_jit(f->map, f->account, &event, ENGINE, time_ns), 0);
 }
 
 static void load(struct fixture *f, uint32_t id, uint64_t at, uint64_t size_bytes, uint64_t time_ns)
@@ -59,7 +71,7 @@ static void segment(struct fixture *f, uint32_t type, uint64_t at, uint64_t size
 		.segment = type,
 	};
 
-	assert_int_equal(code_map_apply(f->map, &event, ENGINE, 50), 0);
+	assert_int_equal(apply_jit(f->map, f->account, &event, ENGINE, 50), 0);
 }
 
 static void assert_at(const struct fixture *f, uint64_t address, uint64_t time_ns, const char *want)
@@ -106,10 +118,10 @@ static void test_counts_by_kind(void **state)
 	apply(&f, JIT_EVENT_ENTER_NIDS, 0, 0, 0, 0, 4);
 	apply(&f, JIT_EVENT_LEAVE_NIDS, 0, 0, 0, 0, 4);
 	apply(&f, 18, 0, 0, 0, 0, 4);
-	assert_int_equal(f.counts->nothing_to_us, 2);
+	assert_int_equal(f.counts->nothing, 2);
 	assert_int_equal(f.counts->not_understood, 1);
 	assert_at(&f, 0x110, 4, "c < b");
-	code_map_destroy(f.map);
+	end(&f);
 }
 
 /* An inlined range counts as without a parent only as long as it waits for one. */
@@ -138,7 +150,7 @@ static void test_waiting(void **state)
 	load(&f, 9, 0x200, 0x10, 40);
 	assert_at(&f, 0x200, 40, "j");
 	assert_int_equal(f.counts->inline_no_parent, 2);
-	code_map_destroy(f.map);
+	end(&f);
 }
 
 static void test_budget_of_inlines(void **state)
@@ -170,7 +182,7 @@ static void test_budget_of_inlines(void **state)
 	load(&f, 1, 0x100, 0x40, 21);
 	inlined(&f, 2, 1, 0x110, 0x20, 22);
 	assert_at(&f, 0x110, 22, "c < b");
-	code_map_destroy(f.map);
+	end(&f);
 }
 
 static void test_deepest(void **state)
@@ -188,7 +200,7 @@ static void test_deepest(void **state)
 	/* The first level that is too deep is refused; the levels below it have no parent. */
 	assert_int_equal(f.counts->over_budget, 1);
 	assert_int_equal(f.counts->inline_no_parent, CODE_LEVELS_MAX);
-	code_map_destroy(f.map);
+	end(&f);
 }
 
 /* 10,000 inlined methods, innermost first, then their parents, then the region. */
@@ -210,7 +222,7 @@ static void test_many(void **state)
 		assert_at(&f, 0x10000 + 8 * i, 2, "d < c < b");
 		assert_at(&f, 0x10000 + 8 * i + 8, 2, "c < b");
 	}
-	code_map_destroy(f.map);
+	end(&f);
 }
 
 static void test_gap(void **state)
@@ -226,7 +238,7 @@ static void test_gap(void **state)
 	inlined(&f, 4, 2, 0x100, 4, 1); /* 3: ended */
 	load(&f, 5, 0x200, 0x40, 1);	/* 4 */
 	load(&f, 6, 0x300, 0x40, 1);	/* 5: ended */
-	assert_int_equal(code_map_gap(f.map, 10, 20, live, 4), 0);
+	assert_int_equal(apply_shim_gap(f.map, f.account, 10, 20, live, 4), 0);
 	assert_at(&f, 0x300, 9, "g");
 	assert_at(&f, 0x300, 10, NULL);
 	assert_at(&f, 0x200, 10, "f");
@@ -246,13 +258,13 @@ static void test_gap(void **state)
 	load(&f, 10, 0x500, 0x40, 21);
 	assert_at(&f, 0x500, 21, "k");
 	/* Another gap with nothing live. */
-	assert_int_equal(code_map_gap(f.map, 30, 30, NULL, 0), 0);
+	assert_int_equal(apply_shim_gap(f.map, f.account, 30, 30, NULL, 0), 0);
 	assert_at(&f, 0x200, 29, "f");
 	assert_at(&f, 0x200, 30, NULL);
 	code_map_forget(f.map, 31);
 	load(&f, 11, 0x500, 0x40, 30);
 	assert_at(&f, 0x500, 31, "l");
-	code_map_destroy(f.map);
+	end(&f);
 }
 
 /* An engine is identified by its DSO; an event without a caller may be of any engine. */
@@ -263,12 +275,12 @@ static void test_engines_not_known(void **state)
 
 	begin(&f, &code_budget_default);
 	load(&f, 1, 0x100, 0x40, 1);
-	assert_int_equal(code_map_apply(f.map, &event, ENGINE | 1, 2), 0);
+	assert_int_equal(apply_jit(f.map, f.account, &event, ENGINE | 1, 2), 0);
 	assert_at(&f, 0x100, 2, "b");
 	assert_int_equal(f.counts->unload_unknown, 1);
-	assert_int_equal(code_map_apply(f.map, &event, 0x4711, 3), 0);
+	assert_int_equal(apply_jit(f.map, f.account, &event, 0x4711, 3), 0);
 	assert_at(&f, 0x100, 3, NULL);
-	code_map_destroy(f.map);
+	end(&f);
 }
 
 int main(void)

@@ -15,7 +15,7 @@
 #define SIZE	  20
 
 /* A model of the header's rules: searches the table in the order it was sent. */
-static uint32_t line_of(const struct jitbpf_jit_line *sent, size_t count, uint64_t size_bytes,
+static uint32_t line_of(const struct jitbpf_code_line *sent, size_t count, uint64_t size_bytes,
 			enum line_offsets offsets, uint64_t offset)
 {
 	uint32_t last = 0, first = UINT32_MAX, best = UINT32_MAX, line = 0;
@@ -49,12 +49,12 @@ static void test_random_tables(void **state)
 		struct dice dice = {seed};
 		size_t count = dice_roll(&dice, COUNT_MAX + 1);
 		enum line_offsets offsets = (enum line_offsets)dice_roll(&dice, 3);
-		struct jitbpf_jit_line sent[COUNT_MAX], *table;
+		struct jitbpf_code_line sent[COUNT_MAX], *table;
 		uint32_t settled;
 
 		for (size_t i = 0; i < count; i++)
-			sent[i] = (struct jitbpf_jit_line){(uint32_t)dice_roll(&dice, SIZE + 2),
-							   (uint32_t)dice_roll(&dice, 4)};
+			sent[i] = (struct jitbpf_code_line){(uint32_t)dice_roll(&dice, SIZE + 2),
+							    (uint32_t)dice_roll(&dice, 4)};
 		if (count && dice_roll(&dice, 2))
 			sent[count - 1].offset = SIZE;
 		/* Exactly the size that the table may use, plus a guard byte. */
@@ -76,15 +76,15 @@ static void test_random_tables(void **state)
 static void test_large_table(void **state)
 {
 	const size_t count = 100000;
-	struct jitbpf_jit_line *sent = calloc(count, sizeof(*sent));
-	struct jitbpf_jit_line *table = calloc(code_lines_room(count), sizeof(*table));
+	struct jitbpf_code_line *sent = calloc(count, sizeof(*sent));
+	struct jitbpf_code_line *table = calloc(code_lines_room(count), sizeof(*table));
 	uint32_t settled;
 
 	assert_non_null(sent);
 	assert_non_null(table);
 	/* In reverse order. */
 	for (uint32_t i = 0; i < count; i++)
-		sent[i] = (struct jitbpf_jit_line){4 * (uint32_t)(count - i), i + 1};
+		sent[i] = (struct jitbpf_code_line){4 * (uint32_t)(count - i), i + 1};
 	assert_int_equal(code_lines_copy(table, sent, count), 0);
 	settled = code_lines_settle(table, count, 4 * count, LINE_OFFSETS_GUESS);
 	assert_int_equal(settled, count + 1);

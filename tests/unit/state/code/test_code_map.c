@@ -8,8 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "state/code/code_map.h"
+#include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/space_model.h"
+
+/* All events of a test are charged to it. */
+static struct code_account *account;
 
 static struct code_string string_of(const char *s)
 {
@@ -36,7 +39,7 @@ static struct jit_event unload(uint32_t id, uint64_t address, uint64_t size_byte
 /* Apply an event; its caller serves as its engine. */
 static void apply(struct code_map *map, struct jit_event event, uint64_t time_ns)
 {
-	assert_int_equal(code_map_apply(map, &event, event.header.caller, time_ns), 0);
+	assert_int_equal(apply_jit(map, account, &event, event.header.caller, time_ns), 0);
 }
 
 static void assert_at(const struct code_map *map, uint64_t address, uint64_t time_ns,
@@ -56,14 +59,22 @@ static struct code_map *create(const struct code_budget *budget, uint64_t *next_
 {
 	struct code_map *map;
 
-	assert_int_equal(code_map_create(budget ? budget : &code_budget_default, next_number, &map),
-			 0);
+	if (!account)
+		account = make_account(budget ? budget : &code_budget_default);
+	assert_int_equal(code_map_create(next_number, &map), 0);
 	return map;
+}
+
+static int drop_account(void **state)
+{
+	code_account_put(account);
+	account = NULL;
+	return 0;
 }
 
 static void test_region_keeps_all(void **state)
 {
-	struct jitbpf_jit_line lines[] = {{0, 3}, {8, 4}}; /* sorted, as line ranges start */
+	struct jitbpf_code_line lines[] = {{0, 3}, {8, 4}}; /* begins of ranges: as settled */
 	unsigned char unaligned[sizeof(lines) + 1];
 	struct jit_event event = load(7, 0x1000, 64, "name");
 	const struct code_region *region;
@@ -86,17 +97,17 @@ static void test_region_keeps_all(void **state)
 	assert_int_equal(region->address, 0x1000);
 	assert_int_equal(region->size_bytes, 64);
 	assert_int_equal(region->loaded_ns, 10);
-	assert_int_equal(region->engine, 0xabc);
-	assert_int_equal(region->sequence, 99);
-	assert_int_equal(region->method_id, 7);
+	assert_int_equal(region->claims->origin.engine, 0xabc);
+	assert_int_equal(region->claims->origin.sequence, 99);
+	assert_int_equal(region->claims->method_id, 7);
 	assert_string_equal(region->name, "name");
 	assert_string_equal(region->class_name, "cut");
 	assert_string_equal(region->source, "");
 	assert_string_equal(region->module, "\xff\x1b[31m\n");
 	assert_int_equal(region->line_count, 2);
 	assert_memory_equal(region->lines, lines, sizeof(lines));
-	assert_int_equal(code_map_counts(map)->loads, 1);
-	assert_int_equal(code_map_counts(map)->code_bytes, 64);
+	assert_int_equal(account->counts.loads, 1);
+	assert_int_equal(account->counts.code_bytes, 64);
 	code_map_destroy(map);
 }
 
@@ -116,8 +127,8 @@ static void test_time_decides(void **state)
 	assert_at(map, 0x1088, 30, NULL);
 	/* The first region was overwritten, so there is nothing left to unload. */
 	apply(map, unload(1, 0, 0), 40);
-	assert_int_equal(code_map_counts(map)->unloads, 1);
-	assert_int_equal(code_map_counts(map)->unload_unknown, 1);
+	assert_int_equal(account->counts.unloads, 1);
+	assert_int_equal(account->counts.unload_unknown, 1);
 	code_map_destroy(map);
 }
 
@@ -146,7 +157,7 @@ static void test_unload_by_id(void **state)
 	event.header.caller = 0xc;
 	apply(map, event, 30);
 	assert_at(map, 0x3000, 30, NULL);
-	assert_int_equal(code_map_counts(map)->unloads, 2);
+	assert_int_equal(account->counts.unloads, 2);
 	code_map_destroy(map);
 }
 
@@ -190,8 +201,8 @@ static void test_unload_by_address(void **state)
 	apply(map, unload(0, UINT64_MAX, UINT64_MAX), 30);
 	apply(map, unload(0, 0, 0), 30);
 	assert_at(map, 0x1000, 30, "before");
-	assert_int_equal(code_map_counts(map)->unloads, 2);
-	assert_int_equal(code_map_counts(map)->unload_unknown, 2);
+	assert_int_equal(account->counts.unloads, 2);
+	assert_int_equal(account->counts.unload_unknown, 2);
 	code_map_destroy(map);
 }
 
@@ -207,18 +218,18 @@ static void test_kept_out(void **state)
 	apply(map, load(0, 0x1000, 16, "no id"), 10);
 	apply(map, load(1, UINT64_MAX - 4, 16, "wraps"), 10);
 	apply(map, load(1, UINT64_MAX - 15, 16, "ends at 2^64"), 10);
-	assert_int_equal(code_map_counts(map)->invalid, 5);
+	assert_int_equal(account->counts.invalid, 5);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		event = load(1, 0x1000, 16, "other");
 		event.header.event = others[i];
 		event.unknown_fields = 2;
 		apply(map, event, 10);
 	}
-	assert_int_equal(code_map_counts(map)->not_understood, 6);
-	assert_int_equal(code_map_counts(map)->unknown_fields, 12);
+	assert_int_equal(account->counts.not_understood, 6);
+	assert_int_equal(account->counts.unknown_fields, 12);
 	apply(map, (struct jit_event){.header = {.event = JIT_EVENT_SHUTDOWN}}, 10);
-	assert_int_equal(code_map_counts(map)->not_understood, 6);
-	assert_int_equal(code_map_counts(map)->loads, 0);
+	assert_int_equal(account->counts.not_understood, 6);
+	assert_int_equal(account->counts.loads, 0);
 	assert_int_equal(code_map_generation(map), 0);
 	assert_int_equal(next_number, 0);
 	code_map_destroy(map);
@@ -227,7 +238,7 @@ static void test_kept_out(void **state)
 static void test_budget(void **state)
 {
 	struct code_budget budget = {.methods = 2, .name_bytes = 20, .lines = 4};
-	struct jitbpf_jit_line lines[3] = {{0, 1}};
+	struct jitbpf_code_line lines[3] = {{0, 1}};
 	uint64_t next_number = 0;
 	struct code_map *map = create(&budget, &next_number);
 	struct jit_event event = load(1, 0x1000, 16, "four");
@@ -237,22 +248,22 @@ static void test_budget(void **state)
 	apply(map, event, 10);
 	event.header.address = 0x2000;
 	apply(map, event, 10);
-	assert_int_equal(code_map_counts(map)->over_budget, 1);
+	assert_int_equal(account->counts.over_budget, 1);
 	apply(map, load(2, 0x2000, 16, "fourteen bytes."), 10);
-	assert_int_equal(code_map_counts(map)->over_budget, 2);
+	assert_int_equal(account->counts.over_budget, 2);
 	apply(map, load(2, 0x2000, 16, "fourteen bytes"), 10);
 	assert_at(map, 0x2000, 10, "fourteen bytes");
 	/* A refused load still ends what it overwrites. */
 	apply(map, load(3, 0x2000, 1, ""), 20);
-	assert_int_equal(code_map_counts(map)->over_budget, 3);
+	assert_int_equal(account->counts.over_budget, 3);
 	assert_at(map, 0x2000, 20, NULL);
 	assert_at(map, 0x2000, 19, "fourteen bytes");
 	/* There is room again when ended regions have been forgotten. */
 	code_map_forget(map, 30);
 	apply(map, load(2, 0x2000, 1, "fourteen bytes"), 30);
 	assert_at(map, 0x2000, 30, "fourteen bytes");
-	assert_int_equal(code_map_counts(map)->over_budget, 3);
-	assert_int_equal(code_map_counts(map)->loads, 3);
+	assert_int_equal(account->counts.over_budget, 3);
+	assert_int_equal(account->counts.loads, 3);
 	code_map_destroy(map);
 }
 
@@ -310,7 +321,6 @@ static void test_fork_and_exec(void **state)
 
 	apply(parent, load(1, 0x1000, 16, "inherited"), 10);
 	assert_int_equal(code_map_clone(parent, &child), 0);
-	assert_int_equal(code_map_counts(child)->loads, 0);
 	/* After the fork, parent and child use the same id and address for different functions. */
 	apply(parent, load(2, 0x2000, 16, "parent's"), 20);
 	apply(child, load(2, 0x2000, 16, "child's"), 20);
@@ -324,7 +334,7 @@ static void test_fork_and_exec(void **state)
 	assert_at(parent, 0x1000, 40, NULL);
 	assert_at(child, 0x2000, 40, "child's");
 	apply(parent, unload(2, 0, 0), 50);
-	assert_int_equal(code_map_counts(parent)->unload_unknown, 1);
+	assert_int_equal(account->counts.unload_unknown, 1);
 	code_map_destroy(parent);
 	assert_at(child, 0x2000, 40, "child's");
 	code_map_destroy(child);
@@ -489,20 +499,22 @@ static void test_model(void **state)
 	free(said);
 }
 
+#define TEST(name) cmocka_unit_test_teardown(name, drop_account)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_region_keeps_all),
-		cmocka_unit_test(test_time_decides),
-		cmocka_unit_test(test_unload_by_id),
-		cmocka_unit_test(test_unload_of_the_latest),
-		cmocka_unit_test(test_unload_by_address),
-		cmocka_unit_test(test_kept_out),
-		cmocka_unit_test(test_budget),
-		cmocka_unit_test(test_each_in_force),
-		cmocka_unit_test(test_held_region),
-		cmocka_unit_test(test_fork_and_exec),
-		cmocka_unit_test(test_model),
+		TEST(test_region_keeps_all),
+		TEST(test_time_decides),
+		TEST(test_unload_by_id),
+		TEST(test_unload_of_the_latest),
+		TEST(test_unload_by_address),
+		TEST(test_kept_out),
+		TEST(test_budget),
+		TEST(test_each_in_force),
+		TEST(test_held_region),
+		TEST(test_fork_and_exec),
+		TEST(test_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "state/code/code_region.h"
+#include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_model.h"
 
 #include "tests/unit/state/space_model.h"
@@ -21,7 +23,8 @@
 
 /* The load in force at each address at the end of a moment, or 0. */
 struct past {
-	uint32_t stood[TIMES][MODEL_UNITS + 1];
+	uint64_t region[TIMES][MODEL_UNITS + 1];
+	bool data[TIMES][MODEL_UNITS + 1];
 	uint64_t from_ns;
 };
 
@@ -34,6 +37,7 @@ struct held {
 struct trial {
 	struct dice dice;
 	uint64_t seed, now_ns, next_number, sequence;
+	struct code_account *account;
 	struct code_map *maps[MAPS];
 	struct code_model *models;    /* MAPS */
 	struct past *pasts;	      /* MAPS */
@@ -47,7 +51,8 @@ static uint64_t roll(struct trial *trial, uint64_t sides)
 	return dice_roll(&trial->dice, sides);
 }
 
-static struct model_event random_event(struct trial *trial, uint16_t kind, uint64_t size_max)
+static struct model_event random_event(struct trial *trial, uint16_t kind,
+				       enum jitbpf_publisher publisher, uint64_t size_max)
 {
 	static const uint64_t engines[] = {CODE_ENGINE_KNOWN, CODE_ENGINE_KNOWN,
 					   CODE_ENGINE_KNOWN | 1, 77};
@@ -56,6 +61,7 @@ static struct model_event random_event(struct trial *trial, uint16_t kind, uint6
 
 	return (struct model_event){
 		.kind = kind,
+		.publisher = publisher,
 		.engine = engines[roll(trial, 4)],
 		.sequence = trial->sequence++,
 		.time_ns = trial->now_ns,
@@ -64,60 +70,198 @@ static struct model_event random_event(struct trial *trial, uint16_t kind, uint6
 		.segment = (uint32_t)roll(trial, 5),
 		.start = start,
 		.end = end <= MODEL_UNITS + 1 ? end : MODEL_UNITS + 1,
-		.has_source = roll(trial, 2),
 	};
 }
 
-static void apply(struct code_map *map, const struct model_event *event)
+/* What an event says, beyond where: each made of its number, or nothing. */
+static void random_contents(struct trial *trial, struct model_event *event)
 {
-	uint32_t size = (uint32_t)(event->end - event->start), line = event->number * 2;
-	struct jitbpf_jit_line lines[] = {{(size + 1) / 2, line}, {size, line + 1}};
+	event->source = roll(trial, 2) ? event->number : 0;
+	event->name = event->number;
+	event->lines = event->number;
+	if (event->kind == JITBPF_CODE_LINES || event->publisher == JITBPF_PUBLISHER_SHIM)
+		return;
+	event->name = roll(trial, 4) ? event->number : 0;
+	event->lines = roll(trial, 2) ? event->number : 0;
+	if (event->publisher == JITBPF_PUBLISHER_PERF_MAP)
+		event->id = event->lines = event->source = 0;
+}
+
+/* Often, a load describes code that there is or was, and a move moves some. */
+static void aim(struct trial *trial, const struct code_model *model, struct model_event *event)
+{
+	const struct model_region *region;
+
+	if (!model->region_count || roll(trial, 3) == 0)
+		return;
+	region = &model->regions[model->region_count - 1 -
+				 roll(trial, model->region_count < 8 ? model->region_count : 8)];
+	if (event->kind == JITBPF_CODE_LOAD) {
+		event->start = region->start;
+		event->end = region->end;
+		if (roll(trial, 2))
+			event->name = region->name;
+		return;
+	}
+	event->old_start = region->start;
+	event->id = region->claims[event->publisher].id;
+}
+
+/* What moves stays within the model's addresses; mostly it is of the size that is said. */
+static void aim_move(struct trial *trial, struct code_model *model, struct model_event *event)
+{
+	const struct model_region *region;
+	uint64_t size;
+
+	aim(trial, model, event);
+	region = model_beginning_at(model, event->old_start);
+	size = region ? region->end - region->start : 0;
+	if (event->start + size > MODEL_UNITS + 1)
+		event->start = MODEL_UNITS + 1 - size;
+	if (roll(trial, 4))
+		event->end = event->start + (roll(trial, 3) ? size : 0);
+	else if (event->end < event->start)
+		event->end = event->start;
+}
+
+static size_t put_number(char *text, char letter, uint32_t number)
+{
+	return number ? (size_t)sprintf(text, "%c%u", letter, number) : 0;
+}
+
+static void apply(struct trial *trial, size_t which, const struct model_event *event)
+{
+	uint32_t size = (uint32_t)(event->end - event->start), line = event->lines * 2;
+	struct jitbpf_code_line lines[] = {{(size + 1) / 2, line}, {size, line + 1}};
 	char name[16], source[16];
-	struct jit_event jit = {
-		.header = {.event = event->kind,
-			   .sequence = event->sequence,
-			   .method_id = event->id,
-			   .parent_id = event->parent_id,
-			   .address = event->start,
-			   .code_bytes = size},
+	struct code_event out = {
+		.origin = {.publisher = event->publisher,
+			   .engine = event->engine,
+			   .sequence = event->sequence},
+		.kind = event->kind,
+		.time_ns = event->time_ns,
+		.reported_ns = event->time_ns,
+		.since_ns = event->since_ns,
+		.method_id = event->id,
+		.parent_id = event->parent_id,
+		.address = event->start,
+		.old_address = event->old_start,
+		.size_bytes = size,
 		.name = {name, 0},
 		.source = {source, 0},
 		.lines = lines,
-		.line_count = 2,
+		.line_count = event->lines ? 2 : 0,
 		.segment = event->segment,
 	};
-	bool load = event->kind == JIT_EVENT_LOAD;
+	bool inlined = event->kind == JITBPF_CODE_INLINE;
 
-	jit.name.size_bytes = (size_t)sprintf(name, "%c%u", load ? 'm' : 'i', event->number);
-	jit.source.size_bytes = (size_t)sprintf(source, "s%u", event->number);
-	if (!load || !event->has_source)
-		jit.source.size_bytes = 0;
-	assert_int_equal(code_map_apply(map, &jit, event->engine, event->time_ns), 0);
+	out.flags |= event->late ? JITBPF_EVENT_LATE : 0;
+	out.flags |= event->is_segment ? JITBPF_EVENT_SEGMENT : 0;
+	out.name.size_bytes = put_number(name, inlined ? 'i' : 'm', event->name);
+	out.source.size_bytes = inlined ? 0 : put_number(source, 's', event->source);
+	assert_int_equal(code_map_apply(trial->maps[which], trial->account, &out), 0);
+}
+
+/*
+ * A late load is in force from when its range became free, at its since_ns at the earliest,
+ * but not from before the map was made or cleared.
+ */
+static void late_load_was(struct trial *trial, size_t which, const struct model_event *event)
+{
+	struct past *past = &trial->pasts[which];
+	const struct code_region *region =
+		code_map_find(trial->maps[which], event->start, trial->now_ns);
+	uint64_t from_ns = trial->now_ns;
+	bool is_free = true;
+
+	for (uint64_t time_ns = trial->now_ns; is_free && time_ns-- > past->from_ns;) {
+		for (uint64_t unit = event->start; unit < event->end; unit++)
+			is_free &= !past->region[time_ns][unit];
+		is_free &= time_ns >= event->since_ns && time_ns >= trial->models[which].cleared_ns;
+		if (is_free)
+			from_ns = time_ns;
+	}
+	for (uint64_t time_ns = from_ns; time_ns < trial->now_ns; time_ns++) {
+		for (uint64_t unit = event->start; unit < event->end; unit++)
+			past->region[time_ns][unit] = code_region_identity(region);
+	}
+}
+
+static void step_load(struct trial *trial, size_t which, struct model_event *event)
+{
+	struct code_model *model = &trial->models[which];
+	size_t regions = model->region_count;
+
+	event->late = event->publisher == JITBPF_PUBLISHER_SHIM && roll(trial, 4) == 0;
+	if (event->late)
+		event->since_ns = roll(trial, trial->now_ns + 1);
+	aim(trial, model, event);
+	apply(trial, which, event);
+	model_load(model, event);
+	if (event->late && model->region_count > regions)
+		late_load_was(trial, which, event);
 }
 
 static void step_event(struct trial *trial, size_t which)
 {
-	static const uint16_t kinds[] = {
-		JIT_EVENT_LOAD,	       JIT_EVENT_LOAD,	      JIT_EVENT_LOAD,
-		JIT_EVENT_INLINE_LOAD, JIT_EVENT_INLINE_LOAD, JIT_EVENT_INLINE_LOAD,
-		JIT_EVENT_INLINE_LOAD, JIT_EVENT_INLINE_LOAD, JIT_EVENT_INLINE_LOAD,
-		JIT_EVENT_UPDATE,      JIT_EVENT_UPDATE_V2,   JIT_EVENT_UNLOAD,
+	static const struct {
+		uint16_t kind;
+		uint16_t publisher;
+		uint16_t size_max;
+	} kinds[] = {
+		{JITBPF_CODE_LOAD, JITBPF_PUBLISHER_SHIM, 24},
+		{JITBPF_CODE_LOAD, JITBPF_PUBLISHER_SHIM, 24},
+		{JITBPF_CODE_LOAD, JITBPF_PUBLISHER_JITDUMP, 24},
+		{JITBPF_CODE_LOAD, JITBPF_PUBLISHER_PERF_MAP, 24},
+		{JITBPF_CODE_INLINE, JITBPF_PUBLISHER_SHIM, 8},
+		{JITBPF_CODE_INLINE, JITBPF_PUBLISHER_SHIM, 8},
+		{JITBPF_CODE_INLINE, JITBPF_PUBLISHER_SHIM, 8},
+		{JITBPF_CODE_INLINE, JITBPF_PUBLISHER_SHIM, 8},
+		{JITBPF_CODE_INLINE, JITBPF_PUBLISHER_SHIM, 8},
+		{JITBPF_CODE_UPDATE, JITBPF_PUBLISHER_SHIM, 8},
+		{JITBPF_CODE_UPDATE, JITBPF_PUBLISHER_SHIM, 8},
+		{JITBPF_CODE_MOVE, JITBPF_PUBLISHER_JITDUMP, 24},
+		{JITBPF_CODE_LINES, JITBPF_PUBLISHER_JITDUMP, 24},
+		{JITBPF_CODE_UNLOAD, JITBPF_PUBLISHER_SHIM, 8},
+		{JITBPF_CODE_UNLOAD, JITBPF_PUBLISHER_JITDUMP, 8},
 	};
-	uint16_t kind = kinds[roll(trial, sizeof(kinds) / sizeof(kinds[0]))];
-	struct model_event event = random_event(trial, kind, kind == JIT_EVENT_LOAD ? 24 : 8);
+	size_t i = roll(trial, sizeof(kinds) / sizeof(kinds[0]));
+	struct model_event event =
+		random_event(trial, kinds[i].kind, kinds[i].publisher, kinds[i].size_max);
 	struct code_model *model = &trial->models[which];
 
 	event.number = ++model->number;
-	apply(trial->maps[which], &event);
-	switch (kind) {
-	case JIT_EVENT_LOAD:
-		model_load(model, &event);
-		break;
-	case JIT_EVENT_INLINE_LOAD:
+	event.is_segment = event.kind == JITBPF_CODE_UPDATE && roll(trial, 2);
+	random_contents(trial, &event);
+	if (event.kind == JITBPF_CODE_LOAD) {
+		step_load(trial, which, &event);
+		return;
+	}
+	if (event.kind == JITBPF_CODE_MOVE)
+		aim_move(trial, model, &event);
+	if (event.kind == JITBPF_CODE_LINES && roll(trial, 2) && model->region_count)
+		event.start = model->regions[model->region_count - 1].start;
+	if (event.kind == JITBPF_CODE_UNLOAD && roll(trial, 3) == 0)
+		event.id = 0;
+	/* A table is of all of the region's code. */
+	if (event.kind == JITBPF_CODE_LINES) {
+		const struct model_region *region = code_model_at(model, event.start);
+
+		event.end = region ? region->end : event.end;
+	}
+	apply(trial, which, &event);
+	switch (event.kind) {
+	case JITBPF_CODE_INLINE:
 		model_inline(model, &event, trial->inlines++);
 		break;
-	case JIT_EVENT_UNLOAD:
+	case JITBPF_CODE_UNLOAD:
 		model_unload(model, &event);
+		break;
+	case JITBPF_CODE_MOVE:
+		model_move(model, &event);
+		break;
+	case JITBPF_CODE_LINES:
+		model_lines(model, &event);
 		break;
 	default:
 		model_update(model, &event);
@@ -137,7 +281,9 @@ static void step_gap(struct trial *trial, size_t which)
 		if (live[i])
 			numbers[count++] = i;
 	}
-	assert_int_equal(code_map_gap(trial->maps[which], from_ns, to_ns, numbers, count), 0);
+	assert_int_equal(
+		apply_shim_gap(trial->maps[which], trial->account, from_ns, to_ns, numbers, count),
+		0);
 	/* The model has one gap only: drop events of other gaps. */
 	model_gap(&trial->models[which], from_ns, to_ns, live);
 }
@@ -147,11 +293,7 @@ static void step_fork(struct trial *trial, size_t which, size_t other)
 	code_map_destroy(trial->maps[other]);
 	assert_int_equal(code_map_clone(trial->maps[which], &trial->maps[other]), 0);
 	trial->models[other] = trial->models[which];
-	/* The child inherits neither waiting inlines nor gaps. */
-	trial->models[other].inline_count = 0;
-	trial->models[other].has_gap = false;
-	for (size_t i = 0; i < trial->models[other].region_count; i++)
-		trial->models[other].regions[i].inherited = true;
+	code_model_inherit(&trial->models[other]);
 	trial->pasts[other].from_ns = trial->now_ns;
 }
 
@@ -166,24 +308,33 @@ static void hold(struct trial *trial, const struct code_region *region, uint64_t
 	space_value_get((struct space_value *)&region->value);
 }
 
-/* Compare all addresses at the current time; sometimes a sample takes a reference. */
-static void compare_now(struct trial *trial, size_t which)
+static void note_past(struct trial *trial, size_t which, uint64_t unit)
 {
 	struct past *past = &trial->pasts[which];
+	const struct code_region *region = code_map_next(trial->maps[which], unit);
+	const struct model_region *known = code_model_at(&trial->models[which], unit);
 
+	past->region[trial->now_ns][unit] =
+		region && region->address <= unit ? code_region_identity(region) : 0;
+	past->data[trial->now_ns][unit] = known && known->data[unit];
+}
+
+/* Compare every address now; now and then a sample holds a region. */
+static void compare_now(struct trial *trial, size_t which)
+{
 	for (uint64_t unit = 1; unit <= MODEL_UNITS; unit++) {
 		const struct code_region *region =
 			code_map_find(trial->maps[which], unit, trial->now_ns);
 		char want[CODE_TEXT_BYTES] = "nothing", got[CODE_TEXT_BYTES] = "nothing";
-		bool stands = model_text(&trial->models[which], unit, want);
 
+		model_text(&trial->models[which], unit, want);
 		if (region)
 			code_text(region, unit, got);
 		if (strcmp(want, got) != 0)
 			fail_msg("seed %llu, time %llu, map %zu, address %llu: %s, and not %s",
 				 (unsigned long long)trial->seed, (unsigned long long)trial->now_ns,
 				 which, (unsigned long long)unit, got, want);
-		past->stood[trial->now_ns][unit] = stands ? (uint32_t)region->sequence + 1 : 0;
+		note_past(trial, which, unit);
 		if (region && trial->held_count < HELD && roll(trial, 200) == 0)
 			hold(trial, region, unit, got);
 	}
@@ -197,8 +348,10 @@ static void compare_past(struct trial *trial, size_t which)
 		uint64_t unit = 1 + roll(trial, MODEL_UNITS);
 		const struct code_region *region = code_map_find(trial->maps[which], unit, time_ns);
 
-		if ((region ? region->sequence + 1 : 0) != past->stood[time_ns][unit])
-			fail_msg("seed %llu: at time %llu, address %llu, something else stood",
+		uint64_t want = past->data[time_ns][unit] ? 0 : past->region[time_ns][unit];
+
+		if ((region ? code_region_identity(region) : 0) != want)
+			fail_msg("seed %llu: at time %llu, address %llu, another region",
 				 (unsigned long long)trial->seed, (unsigned long long)time_ns,
 				 (unsigned long long)unit);
 	}
@@ -213,7 +366,7 @@ static void run_trial(struct trial *trial)
 		/* One event per moment, so that its result is unambiguous. */
 		trial->now_ns++;
 		if (kind == 0) {
-			code_model_clear(&trial->models[which]);
+			code_model_clear(&trial->models[which], trial->now_ns);
 			assert_int_equal(code_map_clear(trial->maps[which], trial->now_ns), 0);
 		} else if (kind < 3 && which != other) {
 			step_fork(trial, which, other);
@@ -224,8 +377,10 @@ static void run_trial(struct trial *trial)
 		} else {
 			step_event(trial, which);
 		}
-		for (size_t i = 0; i < MAPS; i++)
+		for (size_t i = 0; i < MAPS; i++) {
+			code_model_sweep(&trial->models[i], trial->now_ns);
 			compare_now(trial, i);
+		}
 	}
 	for (size_t i = 0; i < MAPS; i++) {
 		compare_past(trial, i);
@@ -248,11 +403,14 @@ static void test_model(void **state)
 	struct model_inline *inlines = calloc(STEPS, sizeof(*inlines));
 	struct held *held = calloc(HELD, sizeof(*held));
 
+	uint64_t merged = 0, moves = 0;
+
 	assert_true(models && pasts && inlines && held);
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		struct trial trial = {
 			.dice = {seed},
 			.seed = seed,
+			.account = make_account(&code_budget_default),
 			.models = models,
 			.pasts = pasts,
 			.inlines = inlines,
@@ -262,13 +420,16 @@ static void test_model(void **state)
 		for (size_t i = 0; i < MAPS; i++) {
 			models[i].region_count = models[i].inline_count = models[i].number = 0;
 			models[i].has_gap = false;
+			models[i].cleared_ns = 0;
 			pasts[i].from_ns = 1;
-			assert_int_equal(code_map_create(&code_budget_default, &trial.next_number,
-							 &trial.maps[i]),
-					 0);
+			assert_int_equal(code_map_create(&trial.next_number, &trial.maps[i]), 0);
 		}
 		run_trial(&trial);
+		merged += trial.account->counts.merged;
+		moves += trial.account->counts.moves;
+		code_account_put(trial.account);
 	}
+	assert_true(merged > 10 * SEEDS && moves > SEEDS);
 	free(models);
 	free(pasts);
 	free(inlines);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "tests/conformance/rules.h"
+#include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_text.h"
 
 #define BASE 0x7f0000000000ull
@@ -17,7 +18,8 @@ static struct code_string string_of(const char *s)
 }
 
 /* The time of an event is its number. */
-static void apply(struct code_map *map, const struct rule_event *rule_event, size_t number)
+static void apply(struct code_map *map, struct code_account *account,
+		  const struct rule_event *rule_event, size_t number)
 {
 	struct jit_event event = {
 		.header = {.event = rule_event->kind,
@@ -37,7 +39,7 @@ static void apply(struct code_map *map, const struct rule_event *rule_event, siz
 	};
 	uint64_t engine = CODE_ENGINE_KNOWN | rule_event->engine;
 
-	assert_int_equal(code_map_apply(map, &event, engine, number), 0);
+	assert_int_equal(apply_jit(map, account, &event, engine, number), 0);
 }
 
 static void assert_frames(const struct code_map *map, const struct rule *rule,
@@ -75,13 +77,14 @@ static void assert_held(const struct rule *rule, struct held *held, size_t count
 static void run(const struct rule *rule, bool hold)
 {
 	struct held held[RULE_QUERIES_MAX];
+	struct code_account *account = make_account(&code_budget_default);
 	uint64_t next_number = 0;
 	size_t held_count = 0;
 	struct code_map *map;
 
-	assert_int_equal(code_map_create(&code_budget_default, &next_number, &map), 0);
+	assert_int_equal(code_map_create(&next_number, &map), 0);
 	for (size_t i = 1; i <= RULE_EVENTS_MAX && rule->events[i - 1].kind; i++) {
-		apply(map, &rule->events[i - 1], i);
+		apply(map, account, &rule->events[i - 1], i);
 		for (size_t q = 0; q < RULE_QUERIES_MAX; q++) {
 			const struct rule_query *query = &rule->queries[q];
 
@@ -99,6 +102,7 @@ static void run(const struct rule *rule, bool hold)
 	for (size_t q = 0; hold && q < RULE_QUERIES_MAX && rule->queries[q].after; q++)
 		assert_frames(map, rule, &rule->queries[q]);
 	code_map_destroy(map);
+	code_account_put(account);
 	assert_held(rule, held, held_count);
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/space_model.h"
 
 static size_t allocations_left = SIZE_MAX;
@@ -36,6 +37,7 @@ static bool allocation_fails(void)
 #include "state/space/space_pieces.c"
 #include "state/space/space_map.c"
 #include "state/space/cow_range.c"
+#include "state/code/code_account.c"
 #include "state/code/code_lines.c"
 #include "state/code/code_layout.c"
 #include "state/code/code_region.c"
@@ -43,6 +45,9 @@ static bool allocation_fails(void)
 #include "state/code/code_update.c"
 #include "state/code/code_unload.c"
 #include "state/code/code_gap.c"
+#include "state/code/code_load.c"
+#include "state/code/code_merge.c"
+#include "state/code/code_move.c"
 #include "state/code/code_map.c"
 
 #define UNITS 40
@@ -173,13 +178,13 @@ static void test_space_map(void **state)
 struct code_answers {
 	uint64_t number[UNITS][2];
 	uint64_t generation, next_number;
-	struct code_counts counts;
-	struct code_usage usage;
+	struct code_account account;
 	size_t methods, waiting;
 	uint64_t levels[UNITS];
 };
 
-static void ask_code(const struct code_map *map, uint64_t now_ns, struct code_answers *ret)
+static void ask_code(const struct code_map *map, const struct code_account *account,
+		     uint64_t now_ns, struct code_answers *ret)
 {
 	struct code_level levels[CODE_LEVELS_MAX];
 
@@ -197,45 +202,109 @@ static void ask_code(const struct code_map *map, uint64_t now_ns, struct code_an
 	}
 	ret->generation = code_map_generation(map);
 	ret->next_number = *map->next_number;
-	ret->counts = *code_map_counts(map);
-	ret->usage = *map->usage;
+	ret->account = *account;
 	ret->methods = map->methods.size;
 	ret->waiting = map->waiting.size;
 }
 
-static int apply_code(struct code_map *map, const struct jit_event *event, uint64_t time_ns)
+static int apply_code(struct code_map *map, struct code_account *account,
+		      const struct code_event *event)
 {
-	return event->header.event ? code_map_apply(map, event, event->header.caller, time_ns)
-				   : code_map_clear(map, time_ns);
+	return event->kind ? code_map_apply(map, account, event)
+			   : code_map_clear(map, event->time_ns);
 }
 
-static size_t apply_code_starved(struct code_map *map, const struct jit_event *event,
-				 uint64_t now_ns)
+static size_t apply_code_starved(struct code_map *map, struct code_account *account,
+				 const struct code_event *event)
 {
 	static struct code_answers before, after;
 
-	ask_code(map, now_ns, &before);
+	ask_code(map, account, event->time_ns, &before);
 	for (size_t allowed = 0;; allowed++) {
 		int err;
 
 		drain(&map->methods);
+		drain(&map->late_claims);
 		allocations_left = allowed;
-		err = apply_code(map, event, now_ns);
+		err = apply_code(map, account, event);
 		allocations_left = SIZE_MAX;
 		if (!err)
 			return allowed;
 		assert_int_equal(err, -ENOMEM);
-		ask_code(map, now_ns, &after);
+		ask_code(map, account, event->time_ns, &after);
 		assert_memory_equal(&before, &after, sizeof(before));
 	}
 }
 
+static struct code_event random_code_event(struct dice *dice, uint64_t now_ns)
+{
+	/* Clear, unload, update, move, lines, inline, and mostly load. */
+	static const uint16_t kinds[] = {
+		0,
+		JITBPF_CODE_UNLOAD,
+		JITBPF_CODE_UNLOAD,
+		JITBPF_CODE_UPDATE,
+		JITBPF_CODE_UPDATE,
+		JITBPF_CODE_MOVE,
+		JITBPF_CODE_LINES,
+		JITBPF_CODE_INLINE,
+		JITBPF_CODE_INLINE,
+		JITBPF_CODE_INLINE,
+		JITBPF_CODE_INLINE,
+		JITBPF_CODE_INLINE,
+		JITBPF_CODE_LOAD,
+		JITBPF_CODE_LOAD,
+		JITBPF_CODE_LOAD,
+		JITBPF_CODE_LOAD,
+		JITBPF_CODE_LOAD,
+	};
+	static const struct jitbpf_code_line unsorted[] = {{4, 2}, {2, 1}};
+	struct code_event event = {
+		.origin = {.publisher = dice_roll(dice, 3) ? JITBPF_PUBLISHER_SHIM
+							   : JITBPF_PUBLISHER_JITDUMP,
+			   .engine = dice_roll(dice, 2)},
+		.kind = kinds[dice_roll(dice, sizeof(kinds) / sizeof(kinds[0]))],
+		.time_ns = now_ns,
+		.reported_ns = now_ns,
+		.method_id = dice_roll(dice, 5),
+		.parent_id = dice_roll(dice, 5),
+		.address = dice_roll(dice, UNITS),
+		.size_bytes = dice_roll(dice, 8),
+		.name = {.bytes = "name", .size_bytes = dice_roll(dice, 2) ? 4 : 3},
+		.lines = unsorted,
+		.line_count = dice_roll(dice, 3),
+		.segment = 1 + (uint32_t)dice_roll(dice, 2),
+	};
+
+	if (dice_roll(dice, 2))
+		event.flags = JITBPF_EVENT_SEGMENT | JITBPF_EVENT_LATE;
+	return event;
+}
+
+/* Often, an event is about a region that there is. */
+static void aim(const struct code_map *map, struct dice *dice, struct code_event *event)
+{
+	const struct code_region *region = code_map_next(map, event->address);
+
+	if (!region || dice_roll(dice, 2))
+		return;
+	event->method_id = region->claims->method_id;
+	event->origin.engine = region->claims->origin.engine;
+	event->size_bytes = region->size_bytes;
+	if (event->kind == JITBPF_CODE_MOVE)
+		event->old_address = region->address;
+	else
+		event->address = region->address;
+}
+
+static int count_claims(void *context, const struct code_region *region)
+{
+	*(size_t *)context += region->claim_count;
+	return 0;
+}
+
 static void test_code_map(void **state)
 {
-	/* Clear, unload, update, inline, and mostly load. */
-	static const uint16_t kinds[] = {0,  14, 14, 15, 17, 16, 16, 16,
-					 16, 16, 16, 13, 13, 13, 13, 13};
-	static const struct jitbpf_jit_line unsorted[] = {{4, 2}, {2, 1}};
 	struct code_budget budget = {.methods = 60,
 				     .name_bytes = 2000,
 				     .lines = 200,
@@ -244,39 +313,39 @@ static void test_code_map(void **state)
 				     .depth = 3};
 	struct dice dice = {4};
 	size_t failures = 0;
+	uint64_t merged = 0, moves = 0, updates = 0;
 
-	for (size_t round = 0; round < 40; round++) {
+	for (size_t round = 0; round < 60; round++) {
+		struct code_account *account = make_account(&budget);
 		struct code_map *map = NULL, *clone;
 		uint64_t next_number = 0;
 
-		assert_int_equal(code_map_create(&budget, &next_number, &map), 0);
+		assert_int_equal(code_map_create(&next_number, &map), 0);
 		for (uint64_t now_ns = 0; now_ns < 60; now_ns++) {
-			struct jit_event event = {
-				.header = {.event = kinds[dice_roll(&dice, 16)],
-					   .method_id = (uint32_t)dice_roll(&dice, 5),
-					   .parent_id = (uint32_t)dice_roll(&dice, 5),
-					   .caller = dice_roll(&dice, 2),
-					   .address = dice_roll(&dice, UNITS),
-					   .code_bytes = dice_roll(&dice, 8)},
-				.name = {.bytes = "name", .size_bytes = 4},
-				.lines = unsorted,
-				.line_count = dice_roll(&dice, 3),
-				.segment = 1 + (uint32_t)dice_roll(&dice, 2),
-			};
+			struct code_event event = random_code_event(&dice, now_ns);
+			size_t claims = 0;
 
+			aim(map, &dice, &event);
 			clone = NULL;
 			if (dice_roll(&dice, 3) == 0)
 				assert_int_equal(code_map_clone(map, &clone), 0);
-			failures += apply_code_starved(map, &event, now_ns);
+			failures += apply_code_starved(map, account, &event);
 			/* The index of methods has exactly the regions in force. */
-			assert_int_equal(map->methods.size, space_map_size(map->space));
+			code_map_for_each(map, count_claims, &claims);
+			assert_int_equal(map->methods.size, claims);
 			code_map_destroy(clone);
 			if (now_ns > 10)
 				code_map_forget(map, now_ns - 10);
 		}
+		merged += account->counts.merged;
+		moves += account->counts.moves;
+		updates += account->counts.updates;
 		code_map_destroy(map);
+		assert_int_equal(account->refs, 1);
+		code_account_put(account);
 	}
 	assert_true(failures > 1000);
+	assert_true(merged > 50 && moves > 20 && updates > 50);
 }
 
 static void test_create_and_clone(void **state)
@@ -288,7 +357,7 @@ static void test_create_and_clone(void **state)
 	for (;; allowed++) {
 		allocations_left = allowed;
 		map = NULL;
-		if (!code_map_create(&code_budget_default, &next_number, &map))
+		if (!code_map_create(&next_number, &map))
 			break;
 		assert_null(map);
 	}

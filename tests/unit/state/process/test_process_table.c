@@ -7,6 +7,7 @@
 
 #include "base/scope.h"
 #include "state/process/process_table.h"
+#include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/made_mapping.h"
 
 #define SECOND 1000000000ull
@@ -114,7 +115,9 @@ static void load(struct process *process, uint32_t id, uint64_t address, uint64_
 					     .address = address,
 					     .code_bytes = 16}};
 
-	assert_int_equal(code_map_apply(process->code, &event, event.header.caller, time_ns), 0);
+	assert_int_equal(
+		apply_jit(process->code, process->account, &event, event.header.caller, time_ns),
+		0);
 }
 
 static const char *name_of(struct fixture *f, const struct process *process)
@@ -254,10 +257,12 @@ static void test_fork_inherits(void **state)
 	assert_string_equal(name_of(f, child), "parent");
 	assert_non_null(mapping_at(child, 0x1000, 20));
 	assert_non_null(code_map_find(child->code, 0x9000, 20));
+	assert_int_equal(parent->account->counts.loads, 1);
+	assert_int_equal(child->account->counts.loads, 0);
 	/* After the fork, the processes differ. */
 	load(parent, 2, 0x9000, 30);
 	load(child, 2, 0xa000, 30);
-	assert_int_equal(code_map_find(child->code, 0x9000, 30)->method_id, 1);
+	assert_int_equal(code_map_find(child->code, 0x9000, 30)->claims->method_id, 1);
 	assert_null(code_map_find(parent->code, 0xa000, 30));
 	/* A thread is no process. */
 	fork_(f, 5, 5, 40);

@@ -104,25 +104,26 @@ static void test_ids_of_workers(void **state)
 	load(f, C, 9, 0x10108, "over it", 11);
 	assert_string_equal(runs(f, A, 0x10100, 11), "");
 	assert_string_equal(runs(f, B, 0x10108, 11), "over it");
-	assert_int_equal(code_map_counts(process_of(f, A)->code)->loads, 2);
-	assert_int_equal(code_map_counts(process_of(f, C)->code)->loads, 2);
-	assert_int_equal(code_map_counts(process_of(f, B)->code)->unloads, 1);
+	assert_int_equal(process_of(f, A)->account->counts.loads, 2);
+	assert_int_equal(process_of(f, C)->account->counts.loads, 2);
+	assert_int_equal(process_of(f, B)->account->counts.unloads, 1);
 }
 
 /* A call site without a known DSO still identifies an engine of the process. */
 static void test_engine_not_known(void **state)
 {
 	struct fixture *f = *state;
-	struct jit_event event = {
+	struct jit_event jit = {
 		.header = {.event = JIT_EVENT_UNLOAD, .method_id = 1},
 	};
+	struct code_event event = code_event_of(&jit, 0x4242, 3);
 
 	map_shared(f, A, 0x10000, 0, 7, 1);
 	map_shared(f, B, 0x10000, 0, 7, 1);
 	load(f, A, 1, 0x10000, "A's", 2);
-	assert_int_equal(process_code_apply(process_of(f, B), &event, 0x4242, 3, 3), 0);
+	assert_int_equal(process_code_apply(process_of(f, B), &event), 0);
 	assert_string_equal(runs(f, A, 0x10000, 9), "A's");
-	assert_int_equal(code_map_counts(process_of(f, B)->code)->unload_unknown, 1);
+	assert_int_equal(process_of(f, B)->account->counts.unload_unknown, 1);
 }
 
 /* All code of a method ends, in shared and in private memory. */
@@ -141,7 +142,7 @@ static void test_unload_everywhere(void **state)
 		assert_string_equal(runs(f, A, at, 3), "");
 	}
 	unload(f, A, 1, 4);
-	assert_int_equal(code_map_counts(process_of(f, A)->code)->unload_unknown, 1);
+	assert_int_equal(process_of(f, A)->account->counts.unload_unknown, 1);
 }
 
 /* Another object, or private memory, is mapped at the same address. */
@@ -234,11 +235,11 @@ static void test_budgets(void **state)
 		load(f, A, 1 + i, 0x10000 + i * 0x20, "A's", 2 + i);
 	load(f, A, 9, 0x20000, "A's", 8); /* all memory of a process shares one budget */
 	load(f, B, 1, 0x10200, "B's", 8);
-	assert_int_equal(code_map_counts(process_of(f, A)->code)->loads, 2);
-	assert_int_equal(code_map_counts(process_of(f, A)->code)->over_budget, 4);
+	assert_int_equal(process_of(f, A)->account->counts.loads, 2);
+	assert_int_equal(process_of(f, A)->account->counts.over_budget, 4);
 	assert_string_equal(runs(f, A, 0x20000, 9), "");
 	assert_string_equal(runs(f, A, 0x10200, 9), "B's");
-	assert_int_equal(code_map_counts(process_of(f, B)->code)->over_budget, 0);
+	assert_int_equal(process_of(f, B)->account->counts.over_budget, 0);
 	fixture_destroy(f);
 	(void)state;
 }
@@ -290,6 +291,7 @@ static void test_many_objects(void **state)
 static void test_gap(void **state)
 {
 	static const uint64_t live[] = {3};
+	struct code_gap gap = {.from_ns = 10, .to_ns = 20, .live = live, .live_count = 1};
 	struct fixture *f = *state;
 
 	map_shared(f, A, 0x10000, 0, 7, 1);
@@ -297,7 +299,7 @@ static void test_gap(void **state)
 	load(f, A, 1, 0x10000, "gone", 2);
 	load(f, A, 2, 0x10100, "lives", 3);
 	load(f, B, 1, 0x10200, "B's", 4);
-	assert_int_equal(process_code_gap(process_of(f, A), 10, 20, live, 1), 0);
+	assert_int_equal(process_code_gap(process_of(f, A), &gap), 0);
 	load(f, A, 3, 0x10300, "over by 20", 15);
 	load(f, B, 3, 0x10400, "B's too", 15);
 	load(f, A, 4, 0x10500, "after", 21);
@@ -308,7 +310,7 @@ static void test_gap(void **state)
 	assert_string_equal(runs(f, B, 0x10300, 30), "");
 	assert_string_equal(runs(f, A, 0x10400, 30), "B's too");
 	assert_string_equal(runs(f, B, 0x10500, 30), "after");
-	assert_int_equal(code_map_counts(process_of(f, A)->code)->in_gap, 1);
+	assert_int_equal(process_of(f, A)->account->counts.in_gap, 1);
 }
 
 /* A child inherits the code as of the fork; the running processes know more. */

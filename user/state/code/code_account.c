@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "state/code/code_account.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "state/code/code_map.h"
+
+const struct code_budget code_budget_default = {
+	.methods = 4u << 20,
+	.name_bytes = 1u << 30,
+	.lines = 64u << 20,
+	.inlines = 4u << 20,
+	.waiting = 64u << 10,
+	.depth = CODE_LEVELS_MAX - 1,
+};
+
+int code_account_create(const struct code_budget *budget, struct code_account **ret)
+{
+	struct code_account *account = calloc(1, sizeof(*account));
+
+	if (!account)
+		return -ENOMEM;
+	account->refs = 1;
+	account->budget = *budget;
+	if (account->budget.depth >= CODE_LEVELS_MAX)
+		account->budget.depth = CODE_LEVELS_MAX - 1;
+	*ret = account;
+	return 0;
+}
+
+void code_account_put(struct code_account *account)
+{
+	if (account && !--account->refs)
+		free(account);
+}
+
+/* No sum can wrap: each term is a size in memory. */
+bool code_account_fits(const struct code_account *account, uint64_t name_bytes, uint64_t lines)
+{
+	return account->name_bytes + name_bytes <= account->budget.name_bytes &&
+	       account->lines + lines <= account->budget.lines && name_bytes <= UINT32_MAX &&
+	       lines < UINT32_MAX;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The account of one process: a budget for what it reports about JIT code, how much
+ * of that is in memory, and counts of its events.
+ *
+ * A process may report to several code maps (state/process/process_code.h), and the
+ * maps of its children share its regions. So an account is reference counted: all
+ * that is charged to it holds a reference. Single-threaded.
+ */
+#ifndef JITBPF_STATE_CODE_CODE_ACCOUNT_H
+#define JITBPF_STATE_CODE_CODE_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/scope.h"
+#include "uapi/code_event.h"
+
+/*
+ * Limits on what is in memory for one process: in force, in history, or held by a
+ * reference. An event that would exceed one is refused and counted. What a fork
+ * inherits stays charged to the parent.
+ */
+struct code_budget {
+	uint64_t methods;    /* regions, and versions of them */
+	uint64_t name_bytes; /* of all strings */
+	uint64_t lines;	     /* entries of all line tables */
+	uint64_t inlines;    /* inlined ranges, and updated ranges */
+	uint64_t waiting;    /* inlined ranges in one map whose parent is not known yet */
+	uint32_t depth;	     /* levels of inlining, below CODE_LEVELS_MAX */
+};
+
+extern const struct code_budget code_budget_default;
+
+/* Counts of a process's events. They never decrease, but for inline_no_parent. */
+struct code_counts {
+	uint64_t loads;				    /* regions entered; a merged load enters none */
+	uint64_t code_bytes;			    /* sum of their sizes */
+	uint64_t published[JITBPF_PUBLISHER_COUNT]; /* loads applied, merged ones included */
+	uint64_t merged; /* loads of code that another publisher had reported */
+	uint64_t moves;
+	uint64_t move_unknown; /* no such code, or not of that size */
+	uint64_t unloads;      /* events that ended at least one region */
+	uint64_t unload_unknown;
+	uint64_t inlines;	   /* inlined ranges entered */
+	uint64_t inline_no_parent; /* inlined ranges without a parent (yet) */
+	uint64_t inline_outside;   /* refused: not inside their parent */
+	uint64_t inline_overlap;   /* refused: overlap another inlined range of their parent */
+	uint64_t updates;	   /* updates and line tables applied */
+	uint64_t update_unknown;   /* updates and line tables for code that is not known */
+	uint64_t segment_overlap;  /* refused: segments across the border of an earlier one */
+	uint64_t in_gap;	   /* refused: ended within a gap, see code_map_gap() */
+	uint64_t invalid;	   /* refused: no address, size 0, a range that wraps, no id */
+	uint64_t over_budget;	   /* refused; what they overwrite has ended */
+	uint64_t nothing;	   /* events that are not about code */
+	uint64_t not_understood;   /* events of unknown kinds */
+	uint64_t unknown_fields;
+};
+
+struct code_account {
+	uint32_t refs;
+	struct code_budget budget;
+	struct code_counts counts;
+	uint64_t methods, name_bytes, lines, inlines; /* in memory */
+};
+
+/* Returns 0 with one reference in *ret, or -ENOMEM. */
+int code_account_create(const struct code_budget *budget, struct code_account **ret);
+
+static inline struct code_account *code_account_get(struct code_account *account)
+{
+	account->refs++;
+	return account;
+}
+
+void code_account_put(struct code_account *account); /* NULL is allowed */
+
+DEFINE_CLEANUP(struct code_account *, code_account_put);
+
+/* Returns true if strings and lines of these sizes fit into the budget. */
+bool code_account_fits(const struct code_account *account, uint64_t name_bytes, uint64_t lines);
+
+#endif

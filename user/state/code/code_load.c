@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Loads: new regions. */
+#include <errno.h>
+
+#include "state/code/code_methods.h"
+
+bool code_map_next_key(const struct code_map *map, uint64_t method_id, uint64_t *ret)
+{
+	const struct cow_item *last = code_method_last(map, method_id);
+
+	*ret = last ? last->start + 1 : code_method_key(method_id, 0);
+	return *ret < code_method_key(method_id, UINT32_MAX);
+}
+
+struct code_record *code_map_first_part(const struct code_map *map, const struct code_event *event,
+					uint64_t time_ns)
+{
+	uint64_t start = event->address, end = start + event->size_bytes;
+	uint64_t id = event->method_id;
+	const struct cow_item *item = id ? code_method_last(map, id) : NULL;
+
+	for (size_t left = CODE_METHOD_PARTS_MAX; item && left; left--) {
+		struct code_record *record = code_record_of(item->value);
+		const struct code_region *region = &record->region;
+		const struct code_claim *claim =
+			code_method_claim(item, id, event->origin.publisher);
+		bool overlaps =
+			region->address < end && start < region->address + region->size_bytes;
+
+		if (claim && claim->origin.engine == event->origin.engine && !overlaps &&
+		    region->loaded_ns <= time_ns)
+			return record;
+		item = code_method_before(map, id, item->start);
+	}
+	return NULL;
+}
+
+/* A load that is refused ends the regions that it overwrites nonetheless. */
+static int refuse(struct code_map *map, const struct code_event *event, uint64_t *count)
+{
+	size_t ended;
+	int err = code_map_end_gathered(map, event->time_ns, &ended);
+
+	if (!err)
+		(*count)++;
+	return err;
+}
+
+/* Enter a new region. -EDQUOT: over budget. */
+static int enter_region(struct code_map *map, struct code_account *account,
+			const struct code_event *event, struct code_record *first, uint64_t from_ns)
+{
+	CLEANUP(code_record_putp) struct code_record *record = NULL;
+	uint64_t key;
+	int err;
+
+	if (!code_map_next_key(map, event->method_id, &key))
+		return -EDQUOT;
+	err = code_record_create(event, first, map->line_rules, account, &record);
+	if (err)
+		return err;
+	record->region.loaded_ns = from_ns;
+	record->own_claim.method_key = key;
+	record->own_claim.made = *map->next_number;
+	return code_map_enter(map, record, from_ns, NULL);
+}
+
+/* When a load is in force from. */
+static uint64_t in_force_from(const struct code_map *map, const struct code_event *event)
+{
+	if (!(event->flags & JITBPF_EVENT_LATE))
+		return event->time_ns;
+	return space_map_free_since(map->space, event->address, event->address + event->size_bytes,
+				    event->time_ns, event->since_ns);
+}
+
+static bool is_invalid(const struct code_event *event)
+{
+	return code_range_is_invalid(event->address, event->size_bytes) ||
+	       (!event->method_id && code_publisher_of(event->origin.publisher)->needs_id);
+}
+
+int code_map_load(struct code_map *map, struct code_account *account,
+		  const struct code_event *event)
+{
+	uint64_t start = event->address, end = start + event->size_bytes, from_ns;
+	struct code_counts *counts = &account->counts;
+	struct code_record *first;
+	int err;
+
+	if (is_invalid(event)) {
+		counts->invalid++;
+		return 0;
+	}
+	first = code_map_first_part(map, event, event->time_ns);
+	err = code_map_merge(map, account, event, first);
+	if (err)
+		return err < 0 ? err : 0;
+	err = code_map_gather(map, start, end);
+	if (err)
+		return err;
+	if (code_map_is_in_gap(map, &event->origin, event->time_ns))
+		return refuse(map, event, &counts->in_gap);
+	from_ns = in_force_from(map, event);
+	err = enter_region(map, account, event, first, from_ns);
+	if (err == -EDQUOT)
+		return refuse(map, event, &counts->over_budget);
+	if (err)
+		return err;
+	map->publishers |= 1u << event->origin.publisher;
+	counts->loads++;
+	counts->code_bytes += event->size_bytes;
+	counts->published[event->origin.publisher]++;
+	code_map_settle(map, start, end, from_ns, true);
+	return 0;
+}

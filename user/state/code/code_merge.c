@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Code that several publishers describe: one region, with what the richest says of it. */
+#include <errno.h>
+#include <string.h>
+
+#include "state/code/code_map_state.h"
+
+#define FORGET_STEP_NS 1000000000ull /* late claims are gone through that often */
+
+/* --- finding the region -------------------------------------------------------------- */
+
+/* A search for the region that a load of another publisher describes as well. */
+struct search {
+	const struct code_map *map;
+	const struct code_event *event;
+	uint64_t last_identity; /* of the entry before, which may be a newer version */
+	bool found, same_name;
+	uint64_t distance_ns;
+	struct space_entry entry;
+};
+
+/* The key of a publisher's claim on code that has ended. */
+static uint64_t late_claim_key(const struct code_record *record, enum jitbpf_publisher publisher)
+{
+	_Static_assert(JITBPF_PUBLISHER_COUNT <= 8, "three bits");
+
+	return record->identity << 3 | publisher;
+}
+
+static bool has_claim(const struct code_map *map, const struct code_record *record,
+		      enum jitbpf_publisher publisher)
+{
+	uint64_t key = late_claim_key(record, publisher);
+	const struct cow_item *item = cow_tree_next(&map->late_claims, key);
+
+	return (item && item->start == key) || code_region_claim(&record->region, publisher);
+}
+
+static uint64_t max_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* How far the times of a load and a claim are apart. A late load happened since since_ns. */
+static uint64_t time_distance(const struct code_event *event, const struct code_claim *claim)
+{
+	uint64_t from_ns = event->flags & JITBPF_EVENT_LATE ? event->since_ns : event->time_ns;
+
+	if (claim->before_run && event->flags & JITBPF_EVENT_BEFORE_RUN)
+		return 0;
+	if (claim->time_ns < from_ns)
+		return from_ns - claim->time_ns;
+	return claim->time_ns > event->time_ns ? claim->time_ns - event->time_ns : 0;
+}
+
+static bool same_string(const char *a, const struct code_string *b)
+{
+	size_t bytes = code_string_bytes(b);
+
+	return bytes ? strlen(a) == bytes - 1 && !memcmp(a, b->bytes, bytes - 1) : !*a;
+}
+
+/*
+ * Consider a region. Of several that qualify, one of the same name is preferred, then the one
+ * whose time is the closest: code may be loaded anew at one place within the time error.
+ */
+static int consider(void *context, const struct space_entry *entry)
+{
+	struct search *search = context;
+	const struct code_event *event = search->event;
+	const struct code_record *record = code_record_of(entry->value);
+	const struct code_region *region = &record->region;
+	uint64_t error_ns, distance_ns;
+	bool same_name;
+
+	if (region->address != event->address || region->size_bytes != event->size_bytes ||
+	    record->identity == search->last_identity)
+		return 0;
+	search->last_identity = record->identity;
+	if (has_claim(search->map, record, event->origin.publisher) ||
+	    (region->loaded_ns < search->map->cleared_ns &&
+	     event->time_ns >= search->map->cleared_ns))
+		return 0;
+	error_ns = max_of(code_publisher_of(event->origin.publisher)->time_error_ns,
+			  code_publisher_of(region->claims[0].origin.publisher)->time_error_ns);
+	distance_ns = time_distance(event, &region->claims[0]);
+	same_name = same_string(region->name, &event->name);
+	if (distance_ns > error_ns || (search->found && (same_name < search->same_name ||
+							 (same_name == search->same_name &&
+							  distance_ns >= search->distance_ns))))
+		return 0;
+	search->found = true;
+	search->same_name = same_name;
+	search->distance_ns = distance_ns;
+	search->entry = *entry;
+	return 0;
+}
+
+static bool find_described(const struct code_map *map, const struct code_event *event,
+			   struct space_entry *ret)
+{
+	struct search search = {.map = map, .event = event};
+	struct space_entry entry;
+
+	/* Nearly always there is but one publisher. */
+	if (!(map->publishers & ~(1u << event->origin.publisher)))
+		return false;
+	if (space_map_next(map->space, event->address, &entry) && entry.start <= event->address)
+		consider(&search, &entry);
+	space_map_for_each_past(map->space, consider, &search);
+	*ret = search.entry;
+	return search.found;
+}
+
+/* --- one description of two ------------------------------------------------------------ */
+
+static struct code_string string_of(const char *s)
+{
+	return (struct code_string){.bytes = s, .size_bytes = strlen(s)};
+}
+
+/* Choose a string. Returns true if it is not the region's. */
+static bool choose_string(struct code_string *string, const char *old, bool richer)
+{
+	if (!code_string_bytes(string) || (*old && !richer) || same_string(old, string)) {
+		*string = string_of(old);
+		return false;
+	}
+	return true;
+}
+
+static void keep_lines(struct code_event *event, const struct code_region *region)
+{
+	event->lines = region->lines;
+	event->line_count = region->line_count;
+	event->flags |= JITBPF_EVENT_LINE_STARTS; /* as settled */
+}
+
+/*
+ * Make *event say what the load and the region say together. Returns true if that is
+ * more than what the region says.
+ */
+static bool combine(struct code_event *event, const struct code_record *record,
+		    const struct code_record *first)
+{
+	const struct code_region *region = &record->region;
+	uint32_t rank = code_publisher_of(event->origin.publisher)->rank;
+	bool richer = rank > code_publisher_of(region->claims[0].origin.publisher)->rank;
+	bool changed = false;
+
+	while (first && first->lender)
+		first = first->lender;
+	if (first) {
+		event->name = string_of(first->region.name);
+		event->class_name = string_of(first->region.class_name);
+		event->module = string_of(first->region.module);
+		if (!code_string_bytes(&event->source))
+			event->source = string_of(first->region.source);
+	}
+	changed |= choose_string(&event->name, region->name, richer);
+	changed |= choose_string(&event->class_name, region->class_name, richer);
+	changed |= choose_string(&event->source, region->source, richer);
+	changed |= choose_string(&event->module, region->module, richer);
+	if (!event->arch || (region->arch && !richer))
+		event->arch = region->arch;
+	changed |= event->arch != region->arch;
+	if (event->line_count && (!region->line_count || richer))
+		return true;
+	keep_lines(event, region);
+	return changed;
+}
+
+/* --- changing the region ---------------------------------------------------------------- */
+
+/*
+ * Make a version of a record with the strings and lines of an event, which are copied. It has
+ * the claims of the record. Returns 0, -EDQUOT or -ENOMEM.
+ */
+static int make_version(const struct code_map *map, struct code_account *account,
+			const struct code_record *old, const struct code_event *event,
+			struct code_record **ret)
+{
+	CLEANUP(code_record_putp) struct code_record *record = NULL;
+	int err = code_record_create(event, NULL, map->line_rules, account, &record);
+
+	err = err ?: code_record_set_claims(record, old->region.claims, old->region.claim_count);
+	err = err ?: code_layout_copy(old->region.layout, &record->region.layout);
+	if (err)
+		return err;
+	record->region.loaded_ns = old->region.loaded_ns;
+	record->identity = old->identity;
+	*ret = TAKE_PTR(record);
+	return 0;
+}
+
+/* Add a claim to a record, before those of poorer publishers. Returns 0 or -ENOMEM. */
+static int add_claim(struct code_record *record, const struct code_claim *claim)
+{
+	const struct code_region *region = &record->region;
+	uint32_t rank = code_publisher_of(claim->origin.publisher)->rank;
+	struct code_claim claims[JITBPF_PUBLISHER_COUNT];
+	uint32_t at = 0, count = region->claim_count;
+
+	while (at < count && code_publisher_of(region->claims[at].origin.publisher)->rank > rank)
+		at++;
+	memcpy(claims, region->claims, at * sizeof(*claims));
+	claims[at] = *claim;
+	memcpy(claims + at + 1, region->claims + at, (count - at) * sizeof(*claims));
+	return code_record_set_claims(record, claims, count + 1);
+}
+
+/* Add a claim to a region in force, in place if no other map sees it. -EDQUOT as above. */
+static int claim_region(struct code_map *map, struct code_account *account,
+			const struct space_entry *entry, const struct code_claim *claim)
+{
+	struct code_record *record = code_record_of(entry->value);
+	CLEANUP(code_record_putp) struct code_record *copy = NULL;
+	struct cow_item item = {.start = claim->method_key,
+				.end = claim->method_key + 1,
+				.from_ns = entry->from_ns,
+				.value = entry->value};
+	int err;
+
+	if (record->region.number < map->own_number) {
+		err = code_record_copy(record, account, &copy);
+		err = err ?: add_claim(copy, claim);
+		return err ?: code_map_enter_version(map, copy, entry, entry->from_ns);
+	}
+	err = cow_tree_reserve(&map->methods, 0, 1);
+	err = err ?: add_claim(record, claim);
+	if (err)
+		return err;
+	space_value_get(item.value);
+	cow_tree_insert(&map->methods, &item);
+	return 0;
+}
+
+/* Enter a version with what the load adds. Returns 0, -EDQUOT or -ENOMEM. */
+static int enrich(struct code_map *map, struct code_account *account,
+		  const struct space_entry *entry, const struct code_event *combined,
+		  const struct code_claim *claim)
+{
+	const struct code_record *old = code_record_of(entry->value);
+	CLEANUP(code_record_putp) struct code_record *record = NULL;
+	bool keeps_lines = combined->lines == old->region.lines;
+	int err = make_version(map, account, old, combined, &record);
+
+	err = err ?: add_claim(record, claim);
+	if (err)
+		return err;
+	if (keeps_lines)
+		record->line_publisher = old->line_publisher;
+	return code_map_enter_version(map, record, entry, entry->from_ns);
+}
+
+/*
+ * The time of the richer publisher is the better one. If it is earlier, the region holds from
+ * then on, unless it has had another version since. Without memory for that it holds from
+ * the later time, which is no error.
+ */
+static void extend_back(struct code_map *map, const struct code_event *event)
+{
+	struct code_region *region;
+	struct space_entry entry;
+	struct space_key key;
+
+	if (!space_map_next(map->space, event->address, &entry))
+		return;
+	region = &code_record_of(entry.value)->region;
+	key = (struct space_key){entry.start, entry.value};
+	if (region->claims[0].origin.publisher != event->origin.publisher ||
+	    event->time_ns >= entry.from_ns || entry.from_ns != region->loaded_ns ||
+	    space_map_replace(map->space, &key, event->time_ns, entry.value) ||
+	    !space_map_next(map->space, event->address, &entry))
+		return;
+	region->loaded_ns = entry.from_ns;
+}
+
+static int merge_in_force(struct code_map *map, struct code_account *account,
+			  const struct space_entry *entry, const struct code_event *event,
+			  const struct code_record *first)
+{
+	struct code_event combined = *event;
+	struct code_claim claim = {
+		.origin = event->origin,
+		.method_id = event->method_id,
+		.time_ns = event->time_ns,
+		.made = *map->next_number,
+		.before_run = event->flags & JITBPF_EVENT_BEFORE_RUN,
+	};
+	bool has_key = code_map_next_key(map, event->method_id, &claim.method_key);
+	bool refused = !has_key;
+	int err = -EDQUOT;
+
+	if (has_key && combine(&combined, code_record_of(entry->value), first)) {
+		err = enrich(map, account, entry, &combined, &claim);
+		refused = err == -EDQUOT;
+	}
+	if (err == -EDQUOT && has_key)
+		err = claim_region(map, account, entry, &claim);
+	if (err && err != -EDQUOT)
+		return err;
+	account->counts.over_budget += refused || err;
+	extend_back(map, event);
+	code_map_settle(map, entry->start, entry->end, max_of(event->time_ns, entry->from_ns),
+			true);
+	return 0;
+}
+
+/* Remember that a publisher has described code that has ended, so that it does not twice. */
+static int claim_ended(struct code_map *map, const struct code_record *record,
+		       const struct code_event *event)
+{
+	uint64_t key = late_claim_key(record, event->origin.publisher);
+	struct cow_item item = {.start = key, .end = key + 1, .from_ns = event->time_ns};
+	int err = cow_tree_reserve(&map->late_claims, 0, 1);
+
+	if (!err)
+		cow_tree_insert(&map->late_claims, &item);
+	return err;
+}
+
+void code_map_forget_claims(struct code_map *map, uint64_t time_ns)
+{
+	const struct cow_item *item;
+
+	if (!map->late_claims.size || time_ns < map->claims_forgotten_ns + FORGET_STEP_NS)
+		return;
+	map->claims_forgotten_ns = time_ns;
+	for (uint64_t at = 0; (item = cow_tree_next(&map->late_claims, at));) {
+		at = item->start + 1;
+		if (item->from_ns < time_ns && !cow_tree_reserve(&map->late_claims, 1, 0))
+			cow_tree_remove(&map->late_claims, at - 1);
+	}
+}
+
+int code_map_merge(struct code_map *map, struct code_account *account,
+		   const struct code_event *event, struct code_record *first)
+{
+	struct space_entry entry;
+	int err;
+
+	if (!find_described(map, event, &entry) ||
+	    code_map_is_in_gap(map, &event->origin, event->time_ns))
+		return 0;
+	/* Code that has ended stays so: the other publisher's end of it counts. */
+	if (entry.to_ns == UINT64_MAX)
+		err = merge_in_force(map, account, &entry, event, first);
+	else
+		err = claim_ended(map, code_record_of(entry.value), event);
+	if (err)
+		return err;
+	map->publishers |= 1u << event->origin.publisher;
+	account->counts.published[event->origin.publisher]++;
+	account->counts.merged++;
+	return 1;
+}
+
+int code_map_replace_lines(struct code_map *map, struct code_account *account,
+			   const struct space_entry *entry, const struct code_event *event)
+{
+	const struct code_record *old = code_record_of(entry->value);
+	CLEANUP(code_record_putp) struct code_record *record = NULL;
+	const struct code_region *region = &old->region;
+	struct code_event combined = *event;
+	int err;
+
+	if (!event->line_count ||
+	    (region->line_count && code_publisher_of(event->origin.publisher)->rank <
+					   code_publisher_of(old->line_publisher)->rank))
+		return 0;
+	combined.size_bytes = region->size_bytes;
+	combined.arch = region->arch;
+	combined.name = string_of(region->name);
+	combined.class_name = string_of(region->class_name);
+	combined.module = string_of(region->module);
+	if (!code_string_bytes(&event->source))
+		combined.source = string_of(region->source);
+	err = make_version(map, account, old, &combined, &record);
+	if (err)
+		return err;
+	if (record->region.layout)
+		cow_tree_deinit(&record->region.layout->replaced);
+	return code_map_enter_version(map, record, entry, entry->from_ns);
+}
