@@ -9,13 +9,15 @@
 /* The frames of a location: a run in frame_table.frames. */
 struct frame_run {
 	uint32_t first;
-	uint32_t count; /* 0 if unknown */
+	uint32_t count : 31; /* 0 if unknown */
+	uint32_t stand_in : 1;
 };
 
 struct frame_table {
 	struct string_pool *strings; /* borrowed */
 	VEC(struct frame) frames;
 	VEC(struct frame_run) runs; /* indexed by location */
+	VEC(uint32_t) named;	    /* locations, in the order in which they were */
 };
 
 int frame_table_create(struct string_pool *strings, struct frame_table **ret)
@@ -35,6 +37,7 @@ void frame_table_destroy(struct frame_table *table)
 		return;
 	vec_deinit(&table->frames);
 	vec_deinit(&table->runs);
+	vec_deinit(&table->named);
 	free(table);
 }
 
@@ -62,31 +65,73 @@ static int add_stand_in(struct frame_table *table, struct frame *frame)
 	return string_pool_add(table->strings, text, strlen(text), &frame->stand_in);
 }
 
-int frame_table_set(struct frame_table *table, uint32_t location, const struct frame *frames,
-		    uint32_t count)
+/* The run of a location, with room for it. NULL: no memory. */
+static struct frame_run *run_of(struct frame_table *table, uint32_t location)
 {
-	size_t first = table->frames.size, runs = (size_t)location + 1;
+	size_t runs = (size_t)location + 1;
 
-	if (!count)
-		return -EINVAL;
-	if (location < table->runs.size && table->runs.data[location].count)
-		return -EEXIST;
-	if (count > UINT32_MAX - first || vec_reserve(&table->frames, first + count) ||
-	    vec_reserve(&table->runs, runs))
-		return -ENOMEM;
+	if (vec_reserve(&table->runs, runs))
+		return NULL;
 	if (runs > table->runs.size) {
 		memset(table->runs.data + table->runs.size, 0,
 		       (runs - table->runs.size) * sizeof(*table->runs.data));
 		table->runs.size = runs;
 	}
-	memcpy(table->frames.data + first, frames, count * sizeof(*frames));
+	return &table->runs.data[location];
+}
+
+/* Store frames: in the place of the run's stand-in if there is room, else behind all others. */
+static int store(struct frame_table *table, struct frame_run *run, const struct frame *frames,
+		 uint32_t count)
+{
+	size_t first = run->count >= count ? run->first : table->frames.size;
+
+	if (count > INT32_MAX || first > UINT32_MAX - count ||
+	    vec_reserve(&table->frames, first + count))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
-		if (add_stand_in(table, &table->frames.data[first + i]))
+		struct frame frame = frames[i];
+
+		if (add_stand_in(table, &frame))
 			return -ENOMEM;
+		table->frames.data[first + i] = frame;
 	}
-	table->frames.size += count;
-	table->runs.data[location] = (struct frame_run){(uint32_t)first, count};
+	if (first == table->frames.size)
+		table->frames.size += count;
+	*run = (struct frame_run){.first = (uint32_t)first, .count = count};
 	return 0;
+}
+
+int frame_table_set(struct frame_table *table, uint32_t location, const struct frame *frames,
+		    uint32_t count)
+{
+	struct frame_run *run;
+	int err;
+
+	if (!count)
+		return -EINVAL;
+	run = run_of(table, location);
+	if (run && run->count && !run->stand_in)
+		return -EEXIST;
+	if (!run || vec_reserve(&table->named, table->named.size + 1))
+		return -ENOMEM;
+	err = store(table, run, frames, count);
+	return err ?: vec_push(&table->named, location);
+}
+
+int frame_table_set_stand_in(struct frame_table *table, uint32_t location,
+			     const struct frame *frame)
+{
+	struct frame_run *run = run_of(table, location);
+	int err;
+
+	if (!run)
+		return -ENOMEM;
+	if (run->count)
+		return 0;
+	err = store(table, run, frame, 1);
+	run->stand_in = !err;
+	return err;
 }
 
 const struct frame *frame_table_get(const struct frame_table *table, uint32_t location,
@@ -97,4 +142,16 @@ const struct frame *frame_table_get(const struct frame_table *table, uint32_t lo
 		return NULL;
 	*ret_count = table->runs.data[location].count;
 	return table->frames.data + table->runs.data[location].first;
+}
+
+bool frame_table_is_named(const struct frame_table *table, uint32_t location)
+{
+	return location < table->runs.size && table->runs.data[location].count &&
+	       !table->runs.data[location].stand_in;
+}
+
+const uint32_t *frame_table_named(const struct frame_table *table, size_t *ret_count)
+{
+	*ret_count = table->named.size;
+	return table->named.data;
 }

@@ -47,18 +47,34 @@ void frame_table_destroy(struct frame_table *table);
 struct string_pool *frame_table_strings(const struct frame_table *table);
 
 /*
- * Set the frames of a location once; they are copied. Returns 0, -EINVAL (count
- * is 0), -EEXIST (the location has frames already, which are kept) or -ENOMEM.
+ * Set the frames of a location once; they are copied, and replace a stand-in.
+ * Returns 0, -EINVAL (count is 0), -EEXIST (the location has frames already,
+ * which are kept) or -ENOMEM.
  */
 int frame_table_set(struct frame_table *table, uint32_t location, const struct frame *frames,
 		    uint32_t count);
 
 /*
- * Returns the frames of a location and sets *ret_count to their number. Returns
- * NULL and sets 0 if they are not known yet. Borrowed until the next
- * frame_table_set().
+ * Set the frame that stands in for a location until its frames are known. It is
+ * copied; frames and a stand-in that the location has already are kept. Returns 0 or -ENOMEM.
+ */
+int frame_table_set_stand_in(struct frame_table *table, uint32_t location,
+			     const struct frame *frame);
+
+/*
+ * Returns the frames of a location, or its stand-in, and sets *ret_count to their
+ * number. Returns NULL and sets 0 if it has neither. Borrowed until the next change.
  */
 const struct frame *frame_table_get(const struct frame_table *table, uint32_t location,
 				    uint32_t *ret_count);
+
+/* Returns true if the location has frames, other than a stand-in. */
+bool frame_table_is_named(const struct frame_table *table, uint32_t location);
+
+/*
+ * Returns the locations whose frames were set, in the order in which they were,
+ * and sets *ret_count to their number. Borrowed until the next change.
+ */
+const uint32_t *frame_table_named(const struct frame_table *table, size_t *ret_count);
 
 #endif

@@ -64,11 +64,47 @@ static void frames_are_set_once(void **state)
 	assert_frames(3, 1, 1);
 }
 
+static void a_stand_in_is_replaced_by_frames(void **state)
+{
+	struct frame frames[2] = {{.line = 1}, {.line = 2}}, stand_in = {.line = 50};
+	const uint32_t *named;
+	size_t count;
+
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(frame_table_set_stand_in(table, i, &stand_in), 0);
+	assert_frames(1, 50, 1);
+	assert_false(frame_table_is_named(table, 1));
+	assert_false(frame_table_is_named(table, 7));
+	frame_table_named(table, &count);
+	assert_int_equal(count, 0);
+	/* As many frames, and more. */
+	assert_int_equal(frame_table_set(table, 1, frames + 1, 1), 0);
+	assert_int_equal(frame_table_set(table, 0, frames, 2), 0);
+	assert_int_equal(frame_table_set(table, 9, frames, 1), 0);
+	assert_frames(0, 1, 2);
+	assert_frames(1, 2, 1);
+	assert_frames(2, 50, 1);
+	assert_true(frame_table_is_named(table, 0) && frame_table_is_named(table, 1));
+	assert_int_equal(frame_table_set(table, 0, frames, 1), -EEXIST);
+	/* Neither replaces what is there. */
+	stand_in.line = 60;
+	assert_int_equal(frame_table_set_stand_in(table, 0, &stand_in), 0);
+	assert_int_equal(frame_table_set_stand_in(table, 2, &stand_in), 0);
+	assert_frames(0, 1, 2);
+	assert_frames(2, 50, 1);
+	named = frame_table_named(table, &count);
+	assert_int_equal(count, 3);
+	assert_int_equal(named[0], 1);
+	assert_int_equal(named[1], 0);
+	assert_int_equal(named[2], 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(keeps_what_it_is_given, setup, teardown),
 		cmocka_unit_test_setup_teardown(frames_are_set_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_stand_in_is_replaced_by_frames, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

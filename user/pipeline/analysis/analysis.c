@@ -177,7 +177,7 @@ int analysis_end_round(struct analysis *a, uint64_t time_ns)
 		process_table_forget(&a->processes, before_ns - ANALYSIS_HISTORY_NS);
 		space_map_forget(a->kernel_code, before_ns - ANALYSIS_HISTORY_NS);
 	}
-	return analysis_request_names(a);
+	return analysis_name_new(a);
 }
 
 void analysis_count_malformed(struct analysis *a, uint64_t count)

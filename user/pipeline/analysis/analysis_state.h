@@ -77,10 +77,11 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 			  uint64_t loads);
 
 /*
- * names.c: request the names of new locations of all open epochs, and take what has been found;
- * name every location of an epoch, waiting for the symbol service if `wait`.
+ * names.c: name the new locations of all open epochs, as far as their names are known, request
+ * the others, and take what has been found; name every location of an epoch, waiting for the
+ * symbol service if `wait`.
  */
-int analysis_request_names(struct analysis *a);
+int analysis_name_new(struct analysis *a);
 int analysis_complete_names(struct analysis *a, struct epoch *epoch, bool wait);
 
 /* The epoch that a sample of time_ns goes to. */

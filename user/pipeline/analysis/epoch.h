@@ -44,7 +44,7 @@ struct epoch {
 	struct thread_counts threads;
 	struct ledger ledger;
 	struct sink_list sinks;
-	uint32_t requested;	    /* names of locations below it have been requested */
+	uint32_t named;		    /* locations below it have names, or these were requested */
 	uint64_t asked, answered;   /* requests to the symbol service */
 	VEC(uint32_t) comms;	    /* string number plus 1, by number in the state's pool */
 	VEC(struct epoch_row) rows; /* by process slot */

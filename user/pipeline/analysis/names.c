@@ -56,42 +56,6 @@ static uint64_t ticket_of(const struct epoch *e, uint32_t location)
 	return (uint64_t)e->number << 32 | location;
 }
 
-static int request_names(struct analysis *a, struct epoch *e)
-{
-	struct symbol_service *symbols = &a->symbols;
-	uint32_t count = (uint32_t)e->locations.locations.size;
-
-	if (!a->has_symbols || e->has_recorded)
-		return 0;
-	for (; e->requested < count; e->requested++) {
-		const struct location *location = &e->locations.locations.data[e->requested];
-		const struct module *module = NULL;
-		int err;
-
-		if (location->kind == LOCATION_NATIVE)
-			module = module_table_get(&a->modules, (uint32_t)location->owner);
-		else if (location->kind != LOCATION_KERNEL)
-			continue;
-		err = symbols->request(symbols->context, ticket_of(e, e->requested), location,
-				       module);
-		if (err)
-			return err;
-		e->asked++;
-	}
-	return 0;
-}
-
-int analysis_request_names(struct analysis *a)
-{
-	int err = request_names(a, a->epoch);
-
-	for (struct epoch *e = a->closing; e && !err; e = e->older)
-		err = request_names(a, e);
-	if (err || !a->has_symbols || a->epoch->has_recorded)
-		return err;
-	return a->symbols.collect(a->symbols.context, false, take_symbols, a);
-}
-
 static int jit_name(struct analysis *a, struct epoch *e, const struct code_level *code,
 		    uint32_t *ret)
 {
@@ -154,44 +118,81 @@ static int name_kernel_code(struct analysis *a, struct epoch *e, uint32_t number
 	return err ?: frame_table_set(e->frames, number, &frame, 1);
 }
 
-/* Where nobody knew the name, the frame still says what it lies in. */
-static int name_default(struct analysis *a, struct epoch *e, uint32_t number,
-			const struct location *location)
+/* Until a name is known, and if it never is, the frame has its file or the kernel as module. */
+static int set_stand_in(struct epoch *e, uint32_t number, const struct module *module)
 {
-	struct frame frame = {.kind = FRAME_KIND_UNKNOWN};
-	const struct module *module;
-	int err = 0;
+	struct frame frame = {.kind = module ? FRAME_KIND_NATIVE : FRAME_KIND_KERNEL};
+	int err = intern(e, module ? module->path : "[kernel.kallsyms]", &frame.module);
 
-	if (location->kind == LOCATION_KERNEL) {
-		frame.kind = FRAME_KIND_KERNEL;
-		err = intern(e, "[kernel.kallsyms]", &frame.module);
-	} else if (location->kind == LOCATION_NATIVE) {
-		frame.kind = FRAME_KIND_NATIVE;
-		module = module_table_get(&a->modules, (uint32_t)location->owner);
-		err = intern(e, module->path, &frame.module);
-	} else {
-		return 0; /* anonymous or unknown: the sinks say so */
-	}
-	return err ?: frame_table_set(e->frames, number, &frame, 1);
+	return err ?: frame_table_set_stand_in(e->frames, number, &frame);
 }
 
-static int name_location(struct analysis *a, struct epoch *e, uint32_t number)
+/* Name a native or kernel location from the records, if they bring its names along. */
+static int name_recorded(struct epoch *e, uint32_t number, const struct module *module)
 {
 	const struct location *location = &e->locations.locations.data[number];
-	const struct module *module = NULL;
-	const struct frame *frames;
 	uint32_t count;
+	const struct frame *frames = recorded_frames_find(e->recorded, location, module, &count);
+
+	return frames ? frame_table_set(e->frames, number, frames, count) : 0;
+}
+
+static const struct module *module_of(const struct analysis *a, const struct location *location)
+{
+	return location->kind == LOCATION_NATIVE
+		       ? module_table_get(&a->modules, (uint32_t)location->owner)
+		       : NULL;
+}
+
+static bool is_named_by_service(const struct location *location)
+{
+	return location->kind == LOCATION_NATIVE || location->kind == LOCATION_KERNEL;
+}
+
+/* Name a location that was just seen for the first time, or request its names. */
+static int name_new(struct analysis *a, struct epoch *e, uint32_t number)
+{
+	const struct location *location = &e->locations.locations.data[number];
+	const struct module *module = module_of(a, location);
+	int err;
 
 	if (location->kind == LOCATION_JIT)
 		return name_jit(a, e, number, location);
 	if (location->kind == LOCATION_KERNEL_CODE)
 		return name_kernel_code(a, e, number, location);
-	if (location->kind == LOCATION_NATIVE)
-		module = module_table_get(&a->modules, (uint32_t)location->owner);
-	frames = recorded_frames_find(e->recorded, location, module, &count);
-	if (frames)
-		return frame_table_set(e->frames, number, frames, count);
-	return name_default(a, e, number, location);
+	if (!is_named_by_service(location))
+		return 0; /* anonymous or unknown: the sinks say so */
+	err = set_stand_in(e, number, module);
+	if (err || e->has_recorded)
+		return err ?: name_recorded(e, number, module);
+	if (!a->has_symbols)
+		return 0;
+	err = a->symbols.request(a->symbols.context, ticket_of(e, number), location, module);
+	e->asked += !err;
+	return err;
+}
+
+static int name_all_new(struct analysis *a, struct epoch *e)
+{
+	int err;
+
+	for (; e->named < e->locations.locations.size; e->named++) {
+		err = name_new(a, e, e->named);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int analysis_name_new(struct analysis *a)
+{
+	int err = name_all_new(a, a->epoch);
+
+	for (struct epoch *e = a->closing; e && !err; e = e->older)
+		err = name_all_new(a, e);
+	if (err || !a->has_symbols || a->epoch->has_recorded)
+		return err;
+	return a->symbols.collect(a->symbols.context, false, take_symbols, a);
 }
 
 static void count_trouble(struct analysis *a, struct epoch *e, bool asked)
@@ -210,17 +211,20 @@ static void count_trouble(struct analysis *a, struct epoch *e, bool asked)
 int analysis_complete_names(struct analysis *a, struct epoch *e, bool wait)
 {
 	bool asked = a->has_symbols && !e->has_recorded;
-	int err = analysis_request_names(a);
-	uint32_t count, known;
+	int err = analysis_name_new(a);
+	uint32_t count;
 
 	if (!err && asked && wait)
 		err = a->symbols.collect(a->symbols.context, true, take_symbols, a);
 	if (e == a->epoch)
 		count_trouble(a, e, asked);
-	count = (uint32_t)e->locations.locations.size;
+	/* Names of a recording come at its end. */
+	count = e->has_recorded ? (uint32_t)e->locations.locations.size : 0;
 	for (uint32_t i = 0; i < count && !err; i++) {
-		if (!frame_table_get(e->frames, i, &known))
-			err = name_location(a, e, i);
+		const struct location *location = &e->locations.locations.data[i];
+
+		if (is_named_by_service(location) && !frame_table_is_named(e->frames, i))
+			err = name_recorded(e, i, module_of(a, location));
 	}
 	return err;
 }
