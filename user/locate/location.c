@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/hash.h"
+#include "base/intern.h"
 
 static bool equal(const void *items, uint32_t item, const void *key)
 {
@@ -21,22 +22,11 @@ static struct space_value *held(const struct location *location)
 int location_table_add(struct location_table *table, const struct location *location, uint32_t *ret)
 {
 	uint64_t hash = hash_mix(hash_mix(location->owner, location->kind), location->offset);
-	uint32_t number =
-		index_map_find(&table->index, hash, equal, table->locations.data, location);
+	int added = vec_intern(&table->locations, &table->index, hash, equal, location, ret);
 
-	if (number == INDEX_MAP_NONE) {
-		if (table->locations.size >= INDEX_MAP_NONE - 1 ||
-		    vec_reserve(&table->locations, table->locations.size + 1))
-			return -ENOMEM;
-		number = (uint32_t)table->locations.size;
-		if (index_map_insert(&table->index, hash, number))
-			return -ENOMEM;
-		table->locations.data[table->locations.size++] = *location;
-		if (location->code)
-			space_value_get(held(location));
-	}
-	*ret = number;
-	return 0;
+	if (added > 0 && location->code)
+		space_value_get(held(location));
+	return added < 0 ? added : 0;
 }
 
 void location_table_deinit(struct location_table *table)

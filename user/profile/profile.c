@@ -2,6 +2,7 @@
 #include "profile/profile.h"
 
 #include "base/hash.h"
+#include "base/intern.h"
 
 static bool equal(const void *items, uint32_t item, const void *key_)
 {
@@ -15,19 +16,9 @@ static bool equal(const void *items, uint32_t item, const void *key_)
 static int find_or_add(struct profile *profile, const struct profile_node *key, uint32_t *ret)
 {
 	uint64_t hash = hash_mix((uint64_t)key->parent << 32 | key->location, key->comm);
-	uint32_t node = index_map_find(&profile->index, hash, equal, profile->nodes.data, key);
+	int err = vec_intern(&profile->nodes, &profile->index, hash, equal, key, ret);
 
-	if (node == INDEX_MAP_NONE) {
-		if (profile->nodes.size >= PROFILE_NODE_NONE - 1 ||
-		    vec_reserve(&profile->nodes, profile->nodes.size + 1))
-			return -ENOMEM;
-		node = (uint32_t)profile->nodes.size;
-		if (index_map_insert(&profile->index, hash, node))
-			return -ENOMEM;
-		profile->nodes.data[profile->nodes.size++] = *key;
-	}
-	*ret = node;
-	return 0;
+	return err < 0 ? err : 0;
 }
 
 int profile_node_of(struct profile *profile, uint32_t process, uint32_t comm,

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/hash.h"
+#include "base/intern.h"
 
 static bool equal_thread(const void *items, uint32_t item, const void *key_)
 {
@@ -17,20 +18,10 @@ int thread_counts_thread(struct thread_counts *counts, const struct sampled_thre
 			 uint32_t *ret)
 {
 	uint64_t hash = hash_mix((uint64_t)thread->pid << 32 | thread->tid, thread->comm);
-	uint32_t number = index_map_find(&counts->thread_index, hash, equal_thread,
-					 counts->threads.data, thread);
+	int err = vec_intern(&counts->threads, &counts->thread_index, hash, equal_thread, thread,
+			     ret);
 
-	if (number == INDEX_MAP_NONE) {
-		if (counts->threads.size >= INDEX_MAP_NONE - 1 ||
-		    vec_reserve(&counts->threads, counts->threads.size + 1))
-			return -ENOMEM;
-		number = (uint32_t)counts->threads.size;
-		if (index_map_insert(&counts->thread_index, hash, number))
-			return -ENOMEM;
-		counts->threads.data[counts->threads.size++] = *thread;
-	}
-	*ret = number;
-	return 0;
+	return err < 0 ? err : 0;
 }
 
 static bool equal_count(const void *items, uint32_t item, const void *key_)
@@ -46,18 +37,10 @@ int thread_counts_add(struct thread_counts *counts, uint32_t node, uint32_t thre
 {
 	const struct thread_count key = {.node = node, .thread = thread};
 	uint64_t hash = hash_mix(node, thread);
-	uint32_t count =
-		index_map_find(&counts->count_index, hash, equal_count, counts->counts.data, &key);
+	uint32_t count;
 
-	if (count == INDEX_MAP_NONE) {
-		if (counts->counts.size >= INDEX_MAP_NONE - 1 ||
-		    vec_reserve(&counts->counts, counts->counts.size + 1))
-			return -ENOMEM;
-		count = (uint32_t)counts->counts.size;
-		if (index_map_insert(&counts->count_index, hash, count))
-			return -ENOMEM;
-		counts->counts.data[counts->counts.size++] = key;
-	}
+	if (vec_intern(&counts->counts, &counts->count_index, hash, equal_count, &key, &count) < 0)
+		return -ENOMEM;
 	counts->counts.data[count].samples += samples;
 	*ret = count;
 	return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/intern.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "sink/frame_text.h"
@@ -49,20 +50,9 @@ static bool range_equal(const void *items, uint32_t item, const void *key_)
 static int find_range(struct address_layout *layout, const struct address_range *key, uint32_t *ret)
 {
 	uint64_t hash = hash_bytes(key->name, strlen(key->name), hash_mix(key->kind, key->owner));
-	uint32_t range =
-		index_map_find(&layout->range_index, hash, range_equal, layout->ranges.data, key);
+	int err = vec_intern(&layout->ranges, &layout->range_index, hash, range_equal, key, ret);
 
-	if (range == INDEX_MAP_NONE) {
-		if (layout->ranges.size >= ADDRESS_LAYOUT_NONE - 1 ||
-		    vec_reserve(&layout->ranges, layout->ranges.size + 1))
-			return -ENOMEM;
-		range = (uint32_t)layout->ranges.size;
-		if (index_map_insert(&layout->range_index, hash, range))
-			return -ENOMEM;
-		layout->ranges.data[layout->ranges.size++] = *key;
-	}
-	*ret = range;
-	return 0;
+	return err < 0 ? err : 0;
 }
 
 static bool part_equal(const void *items, uint32_t item, const void *key_)
@@ -76,26 +66,17 @@ static bool part_equal(const void *items, uint32_t item, const void *key_)
 static int find_part(struct address_layout *layout, const struct address_part *key, uint32_t *ret)
 {
 	uint64_t hash = hash_mix(key->range, key->owner);
-	uint32_t number =
-		index_map_find(&layout->part_index, hash, part_equal, layout->parts.data, key);
 	struct address_range *range = &layout->ranges.data[key->range];
+	int added = vec_intern(&layout->parts, &layout->part_index, hash, part_equal, key, ret);
 
-	if (number == INDEX_MAP_NONE) {
-		if (layout->parts.size >= ADDRESS_LAYOUT_NONE - 1 ||
-		    vec_reserve(&layout->parts, layout->parts.size + 1))
-			return -ENOMEM;
-		number = (uint32_t)layout->parts.size;
-		if (index_map_insert(&layout->part_index, hash, number))
-			return -ENOMEM;
-		layout->parts.data[layout->parts.size++] = *key;
+	if (added > 0) {
 		if (range->first_part == ADDRESS_LAYOUT_NONE)
-			range->first_part = number;
+			range->first_part = *ret;
 		else
-			layout->parts.data[range->last_part].next = number;
-		range->last_part = number;
+			layout->parts.data[range->last_part].next = *ret;
+		range->last_part = *ret;
 	}
-	*ret = number;
-	return 0;
+	return added < 0 ? added : 0;
 }
 
 /* Not a shared library, nor something like [vdso]. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/intern.h"
 #include "base/scope.h"
 #include "base/sort_keys.h"
 #include "profile/ledger.h"
@@ -56,23 +57,13 @@ static int child(struct frame_tree *tree, uint32_t parent, uint32_t label, uint3
 		.location = FRAME_TREE_NONE,
 	};
 	uint64_t hash = hash_mix(parent, label);
-	uint32_t node = index_map_find(&tree->index, hash, equal, tree->nodes.data, &key);
+	int added = vec_intern(&tree->nodes, &tree->index, hash, equal, &key, ret);
 
-	if (node == INDEX_MAP_NONE) {
-		if (tree->nodes.size >= FRAME_TREE_NONE - 1 ||
-		    vec_reserve(&tree->nodes, tree->nodes.size + 1))
-			return -ENOMEM;
-		node = (uint32_t)tree->nodes.size;
-		if (index_map_insert(&tree->index, hash, node))
-			return -ENOMEM;
-		if (parent != FRAME_TREE_NONE) {
-			key.next_sibling = tree->nodes.data[parent].first_child;
-			tree->nodes.data[parent].first_child = node;
-		}
-		tree->nodes.data[tree->nodes.size++] = key;
+	if (added > 0 && parent != FRAME_TREE_NONE) {
+		tree->nodes.data[*ret].next_sibling = tree->nodes.data[parent].first_child;
+		tree->nodes.data[parent].first_child = *ret;
 	}
-	*ret = node;
-	return 0;
+	return added < 0 ? added : 0;
 }
 
 /* The labels of a location's frames, innermost first: good until the next location's. */

@@ -2,6 +2,7 @@
 #include "sink/ip_tree.h"
 
 #include "base/hash.h"
+#include "base/intern.h"
 
 static bool equal(const void *items, uint32_t item, const void *key_)
 {
@@ -14,19 +15,9 @@ static bool equal(const void *items, uint32_t item, const void *key_)
 static int find_or_add(struct ip_tree *tree, const struct ip_tree_node *key, uint32_t *ret)
 {
 	uint64_t hash = hash_mix(key->ip, key->parent);
-	uint32_t node = index_map_find(&tree->index, hash, equal, tree->nodes.data, key);
+	int err = vec_intern(&tree->nodes, &tree->index, hash, equal, key, ret);
 
-	if (node == INDEX_MAP_NONE) {
-		if (tree->nodes.size >= IP_TREE_NONE - 1 ||
-		    vec_reserve(&tree->nodes, tree->nodes.size + 1))
-			return -ENOMEM;
-		node = (uint32_t)tree->nodes.size;
-		if (index_map_insert(&tree->index, hash, node))
-			return -ENOMEM;
-		tree->nodes.data[tree->nodes.size++] = *key;
-	}
-	*ret = node;
-	return 0;
+	return err < 0 ? err : 0;
 }
 
 int ip_tree_add(struct ip_tree *tree, const uint64_t *ips, uint32_t count, uint32_t *ret)

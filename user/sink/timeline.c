@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "base/intern.h"
 #include "base/scope.h"
 #include "base/sort_keys.h"
 
@@ -38,21 +39,12 @@ static bool equal_thread(const void *items, uint32_t item, const void *key_)
 static int find_thread(struct timeline *timeline, const struct timeline_thread *key, uint32_t *ret)
 {
 	uint64_t hash = hash_mix(key->process, key->tid);
-	uint32_t number = index_map_find(&timeline->thread_index, hash, equal_thread,
-					 timeline->threads.data, key);
+	int added = vec_intern(&timeline->threads, &timeline->thread_index, hash, equal_thread, key,
+			       ret);
 
-	if (number == INDEX_MAP_NONE) {
-		if (timeline->threads.size >= INDEX_MAP_NONE - 1 ||
-		    vec_reserve(&timeline->threads, timeline->threads.size + 1))
-			return -ENOMEM;
-		number = (uint32_t)timeline->threads.size;
-		if (index_map_insert(&timeline->thread_index, hash, number))
-			return -ENOMEM;
-		timeline->threads.data[timeline->threads.size++] = *key;
-		timeline->threads.data[number].number = number;
-	}
-	*ret = number;
-	return 0;
+	if (added > 0)
+		timeline->threads.data[*ret].number = *ret;
+	return added < 0 ? added : 0;
 }
 
 int timeline_add(struct timeline *timeline, const struct view *view,

@@ -2,6 +2,7 @@
 #include "symbolize/known_files.h"
 
 #include "base/hash.h"
+#include "base/intern.h"
 #include "base/scope.h"
 #include "decode/elf/section_reader.h"
 
@@ -26,31 +27,23 @@ void known_files_deinit(struct known_files *files)
 	index_map_deinit(&files->index);
 }
 
-static bool file_is_of_module(const void *files_, uint32_t item, const void *module)
+static bool is_same_module(const void *files, uint32_t item, const void *key)
 {
-	const struct known_file *files = files_;
-
-	return files[item].module == *(const uint32_t *)module;
+	return ((const struct known_file *)files)[item].module ==
+	       ((const struct known_file *)key)->module;
 }
 
 /* Find or add the file of a module number. Borrowed until the next file is added. */
 static int file_of_module(struct known_files *files, uint32_t module, struct known_file **ret)
 {
 	uint64_t hash = hash_mix(module, 0);
-	uint32_t item =
-		index_map_find(&files->index, hash, file_is_of_module, files->files.data, &module);
-	struct known_file added = {.module = module};
+	struct known_file key = {.module = module};
+	uint32_t item;
+	int added = vec_intern(&files->files, &files->index, hash, is_same_module, &key, &item);
 
-	if (item == INDEX_MAP_NONE) {
-		item = (uint32_t)files->files.size;
-		if (vec_push(&files->files, added))
-			return -ENOMEM;
-		if (index_map_insert(&files->index, hash, item)) {
-			files->files.size--;
-			return -ENOMEM;
-		}
-		files->counts.files++;
-	}
+	if (added < 0)
+		return added;
+	files->counts.files += added;
 	*ret = &files->files.data[item];
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "sink/diff/frame_diff_tree.h"
 
 #include "base/hash.h"
+#include "base/intern.h"
 #include "base/scope.h"
 
 static bool equal(const void *items, uint32_t item, const void *key_)
@@ -16,24 +17,13 @@ int frame_diff_tree_add(struct frame_diff_tree *tree, const struct frame_diff_no
 			uint32_t *ret)
 {
 	uint64_t hash = hash_mix(node->parent, node->label);
-	uint32_t number = index_map_find(&tree->index, hash, equal, tree->nodes.data, node);
+	int added = vec_intern(&tree->nodes, &tree->index, hash, equal, node, ret);
 
-	if (number == INDEX_MAP_NONE) {
-		if (tree->nodes.size >= FRAME_TREE_NONE - 1 ||
-		    vec_reserve(&tree->nodes, tree->nodes.size + 1))
-			return -ENOMEM;
-		number = (uint32_t)tree->nodes.size;
-		if (index_map_insert(&tree->index, hash, number))
-			return -ENOMEM;
-		tree->nodes.data[tree->nodes.size++] = *node;
-	} else {
-		for (int side = 0; side < DIFF_SIDES; side++) {
-			tree->nodes.data[number].self[side] += node->self[side];
-			tree->nodes.data[number].total[side] += node->total[side];
-		}
+	for (int side = 0; !added && side < DIFF_SIDES; side++) {
+		tree->nodes.data[*ret].self[side] += node->self[side];
+		tree->nodes.data[*ret].total[side] += node->total[side];
 	}
-	*ret = number;
-	return 0;
+	return added < 0 ? added : 0;
 }
 
 /* What a walk needs to know of a node. */

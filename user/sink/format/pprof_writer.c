@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/intern.h"
 #include "base/scope.h"
 #include "sink/frame_text.h"
 
@@ -92,19 +93,12 @@ static bool equal_function(const void *items, uint32_t item, const void *key_)
 static uint64_t function_of(struct pprof_writer *w, const struct frame_text *frame)
 {
 	struct pprof_function key = {.name = pprof_string_of(w, frame->name)};
-	uint32_t function;
-	uint64_t hash;
+	uint32_t function = 0;
 
 	key.file = pprof_string_of(w, frame->file);
-	hash = hash_mix(key.name, key.file);
-	function =
-		index_map_find(&w->function_index, hash, equal_function, w->functions.data, &key);
-	if (function == INDEX_MAP_NONE) {
-		function = (uint32_t)w->functions.size;
-		if (w->functions.size >= INDEX_MAP_NONE - 1 || vec_push(&w->functions, key) ||
-		    index_map_insert(&w->function_index, hash, function))
-			w->error = w->error ?: -ENOMEM;
-	}
+	if (vec_intern(&w->functions, &w->function_index, hash_mix(key.name, key.file),
+		       equal_function, &key, &function) < 0)
+		w->error = w->error ?: -ENOMEM;
 	return (uint64_t)function + 1;
 }
 
