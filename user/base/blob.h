@@ -9,6 +9,7 @@
 #define JITBPF_BASE_BLOB_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -20,10 +21,16 @@ struct blob {
 	void *context;
 };
 
+/* Returns true if [offset, offset + size_bytes) is inside the blob. */
+static inline bool blob_has(const struct blob *blob, uint64_t offset, uint64_t size_bytes)
+{
+	return offset <= blob->size_bytes && size_bytes <= blob->size_bytes - offset;
+}
+
 /* Read with a bounds check. Returns -EBADMSG if the range is not inside the blob. */
 static inline int blob_read(const struct blob *blob, uint64_t offset, void *buf, size_t size_bytes)
 {
-	if (offset > blob->size_bytes || size_bytes > blob->size_bytes - offset)
+	if (!blob_has(blob, offset, size_bytes))
 		return -EBADMSG;
 	return blob->read(blob->context, offset, buf, size_bytes);
 }

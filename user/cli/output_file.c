@@ -54,31 +54,34 @@ static char *resolve(const char *path)
 	return target;
 }
 
-/* Returns temporary name `number` for a target; NULL if memory is short. */
-static char *temporary_name(const char *target, int number)
+/*
+ * Give the file the first temporary name for which take() succeeds: it returns 0, or negative
+ * errno, -EEXIST if the name is in use. Returns 0 or negative errno.
+ */
+static int take_temporary_name(struct output_file *file,
+			       int (*take)(struct output_file *file, const char *name))
 {
-	char *name;
+	int err = -EEXIST;
 
-	return asprintf(&name, "%s.tmp-%d-%d", target, getpid(), number) < 0 ? NULL : name;
+	for (int i = 0; err == -EEXIST && i < TEMPORARY_NAMES; i++) {
+		char *name;
+
+		if (asprintf(&name, "%s.tmp-%d-%d", file->target, getpid(), i) < 0)
+			return -ENOMEM;
+		err = take(file, name);
+		if (err)
+			free(name);
+		else
+			file->temporary = name;
+	}
+	return err;
 }
 
-/* Create the file under a temporary name, for file systems without O_TMPFILE. */
-static int create_named(struct output_file *file)
+/* For file systems without O_TMPFILE. */
+static int create_named(struct output_file *file, const char *name)
 {
-	for (int i = 0; i < TEMPORARY_NAMES; i++) {
-		AUTO_FREE char *name = temporary_name(file->target, i);
-
-		if (!name)
-			return -ENOMEM;
-		file->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (file->fd >= 0) {
-			file->temporary = TAKE_PTR(name);
-			return 0;
-		}
-		if (errno != EEXIST)
-			return -errno;
-	}
-	return -EEXIST;
+	file->fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	return file->fd < 0 ? -errno : 0;
 }
 
 /* Create the file without a name if possible: it disappears if the process is killed. */
@@ -89,7 +92,7 @@ static int create(struct output_file *file)
 	if (!folder)
 		return -ENOMEM;
 	file->fd = open(*folder ? folder : "/", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-	return file->fd >= 0 ? 0 : create_named(file);
+	return file->fd >= 0 ? 0 : take_temporary_name(file, create_named);
 }
 
 /* A file that root writes on behalf of a sudo user belongs to that user. */
@@ -157,25 +160,13 @@ int output_file_begin(struct output_file *file)
 	return 0;
 }
 
-/* Give the file a temporary name: rename() needs one. */
-static int name(struct output_file *file)
+/* For a file without a name: rename() needs one. */
+static int link_named(struct output_file *file, const char *name)
 {
 	char self[32];
 
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", file->fd);
-	for (int i = 0; i < TEMPORARY_NAMES; i++) {
-		AUTO_FREE char *name = temporary_name(file->target, i);
-
-		if (!name)
-			return -ENOMEM;
-		if (!linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW)) {
-			file->temporary = TAKE_PTR(name);
-			return 0;
-		}
-		if (errno != EEXIST)
-			return -errno;
-	}
-	return -EEXIST;
+	return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
 int output_file_publish(struct output_file *file)
@@ -184,7 +175,7 @@ int output_file_publish(struct output_file *file)
 
 	if (!file->target)
 		return output_file_begin(file);
-	err = file->temporary ? 0 : name(file);
+	err = file->temporary ? 0 : take_temporary_name(file, link_named);
 	if (!err && rename(file->temporary, file->target))
 		err = -errno;
 	if (err)

@@ -168,8 +168,7 @@ int mini_debug_inflate(const struct elf_file *elf, uint8_t **ret, size_t *ret_by
 
 	if (!section || section->type == SHT_NOBITS)
 		return -ENOENT;
-	if (section->file_offset > elf->blob->size_bytes ||
-	    section->size_bytes > elf->blob->size_bytes - section->file_offset)
+	if (!blob_has(elf->blob, section->file_offset, section->size_bytes))
 		return -EBADMSG;
 	inflation.offset = section->file_offset;
 	inflation.end = section->file_offset + section->size_bytes;

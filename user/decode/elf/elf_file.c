@@ -77,8 +77,7 @@ static int headers_read(const struct blob *blob, uint64_t offset, uint64_t count
 	AUTO_FREE void *table = NULL;
 	int err;
 
-	if (count > ELF_HEADERS_MAX || offset > blob->size_bytes ||
-	    count * entry_bytes > blob->size_bytes - offset)
+	if (count > ELF_HEADERS_MAX || !blob_has(blob, offset, count * entry_bytes))
 		return -EBADMSG;
 	if (count) {
 		table = malloc(count * entry_bytes);

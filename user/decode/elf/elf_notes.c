@@ -72,8 +72,7 @@ static int area_search(const struct elf_file *elf, const struct elf_note_area *a
 	int err;
 
 	if (!area->size_bytes || area->size_bytes > search->budget_bytes ||
-	    area->file_offset > elf->blob->size_bytes ||
-	    area->size_bytes > elf->blob->size_bytes - area->file_offset)
+	    !blob_has(elf->blob, area->file_offset, area->size_bytes))
 		return 0;
 	search->budget_bytes -= area->size_bytes;
 	bytes = malloc(area->size_bytes);

@@ -41,8 +41,7 @@ static int section_read(const struct elf_file *elf, const struct elf_section *se
 
 	if (section->size_bytes > max_bytes)
 		return -E2BIG;
-	if (section->file_offset > elf->blob->size_bytes ||
-	    section->size_bytes > elf->blob->size_bytes - section->file_offset)
+	if (!blob_has(elf->blob, section->file_offset, section->size_bytes))
 		return -EBADMSG;
 	bytes = malloc(section->size_bytes + 1);
 	if (!bytes)

@@ -20,8 +20,7 @@ static const struct elf_section *section_of_type(const struct elf_file *elf, uin
 
 static int table_check(const struct elf_file *elf, const struct elf_section *table)
 {
-	if (table->file_offset > elf->blob->size_bytes ||
-	    table->size_bytes > elf->blob->size_bytes - table->file_offset)
+	if (!blob_has(elf->blob, table->file_offset, table->size_bytes))
 		return -EBADMSG;
 	return table->size_bytes > ELF_TABLE_BYTES_MAX ? -E2BIG : 0;
 }

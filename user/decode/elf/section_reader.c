@@ -39,8 +39,7 @@ int section_reader_init(struct section_reader *ret, const struct elf_file *elf, 
 	section = section_find(elf, name, &legacy);
 	if (!section)
 		return -ENOENT;
-	if (section->file_offset > elf->blob->size_bytes ||
-	    section->size_bytes > elf->blob->size_bytes - section->file_offset)
+	if (!blob_has(elf->blob, section->file_offset, section->size_bytes))
 		return -EBADMSG;
 	reader.file_offset = section->file_offset;
 	reader.size_bytes = section->size_bytes;

@@ -149,22 +149,6 @@ static int compare_labels(const void *a_, const void *b_, void *context)
 	return order ?: a->inlined - b->inlined;
 }
 
-static int put_in_order(struct frame_diff *diff)
-{
-	size_t count = diff->labels.size;
-	AUTO_FREE uint32_t *sorted = calloc(count, sizeof(*sorted));
-	AUTO_FREE uint32_t *ranks = calloc(count, sizeof(*ranks));
-
-	if (!sorted || !ranks)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		sorted[i] = i;
-	qsort_r(sorted, count, sizeof(*sorted), compare_labels, diff->labels.data);
-	for (uint32_t i = 0; i < count; i++)
-		ranks[sorted[i]] = i;
-	return frame_diff_tree_order(&diff->tree, ranks);
-}
-
 int frame_diff_create(const struct view *before, const struct view *after, bool strip_hex,
 		      struct frame_diff **ret)
 {
@@ -181,7 +165,9 @@ int frame_diff_create(const struct view *before, const struct view *after, bool 
 	/* What comes first says where a label is from. */
 	err = err ?: add_view(diff, after, DIFF_AFTER);
 	err = err ?: add_view(diff, before, DIFF_BEFORE);
-	err = err ?: put_in_order(diff);
+	err = err
+		      ?: frame_diff_tree_order(&diff->tree, diff->labels.size, compare_labels,
+					       diff->labels.data);
 	if (err)
 		return err;
 	*ret = TAKE_PTR(diff);

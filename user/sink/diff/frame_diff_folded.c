@@ -58,22 +58,6 @@ static int compare_texts(const void *a, const void *b, void *context)
 		      string_pool_get(context, *(const uint32_t *)b));
 }
 
-static int put_in_order(struct folded_diff *f)
-{
-	size_t count = f->text_count;
-	AUTO_FREE uint32_t *sorted = calloc(count, sizeof(*sorted));
-	AUTO_FREE uint32_t *ranks = calloc(count, sizeof(*ranks));
-
-	if (!sorted || !ranks)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		sorted[i] = i;
-	qsort_r(sorted, count, sizeof(*sorted), compare_texts, f->texts);
-	for (uint32_t i = 0; i < count; i++)
-		ranks[sorted[i]] = i;
-	return frame_diff_tree_order(&f->tree, ranks);
-}
-
 static int make(struct folded_diff *f, const struct frame_diff *diff)
 {
 	uint32_t label_count, count;
@@ -94,7 +78,7 @@ static int make(struct folded_diff *f, const struct frame_diff *diff)
 			node.parent = places[node.parent];
 		err = frame_diff_tree_add(&f->tree, &node, &places[i]);
 	}
-	return err ?: put_in_order(f);
+	return err ?: frame_diff_tree_order(&f->tree, f->text_count, compare_texts, f->texts);
 }
 
 /* value * to / from, rounded down as difffolded.pl does. */

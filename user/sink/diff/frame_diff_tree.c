@@ -71,7 +71,7 @@ static int push_children(struct walk *walk, const struct frame_diff_tree *tree, 
 	return 0;
 }
 
-int frame_diff_tree_order(struct frame_diff_tree *tree, const uint32_t *ranks)
+static int walk_nodes(struct frame_diff_tree *tree, const uint32_t *ranks)
 {
 	size_t count = tree->nodes.size;
 	struct frame_diff_node *nodes = tree->nodes.data;
@@ -102,6 +102,23 @@ int frame_diff_tree_order(struct frame_diff_tree *tree, const uint32_t *ranks)
 	tree->nodes.data = TAKE_PTR(ordered);
 	tree->nodes.capacity = count + 1;
 	return 0;
+}
+
+int frame_diff_tree_order(struct frame_diff_tree *tree, size_t label_count,
+			  int (*compare)(const void *a, const void *b, void *context),
+			  void *context)
+{
+	AUTO_FREE uint32_t *sorted = calloc(label_count, sizeof(*sorted));
+	AUTO_FREE uint32_t *ranks = calloc(label_count, sizeof(*ranks));
+
+	if (!sorted || !ranks)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < label_count; i++)
+		sorted[i] = i;
+	qsort_r(sorted, label_count, sizeof(*sorted), compare, context);
+	for (uint32_t i = 0; i < label_count; i++)
+		ranks[sorted[i]] = i;
+	return walk_nodes(tree, ranks);
 }
 
 void frame_diff_tree_deinit(struct frame_diff_tree *tree)

@@ -21,10 +21,13 @@ int frame_diff_tree_add(struct frame_diff_tree *tree, const struct frame_diff_no
 			uint32_t *ret);
 
 /*
- * Put the nodes in the order of a walk, siblings by the rank of their labels.
+ * Put the nodes in the order of a walk, siblings in the order of their labels. Labels are the
+ * numbers below label_count; compare gets pointers to two of them, and context, as in qsort_r().
  * Nothing can be added after it. Returns 0 or -ENOMEM.
  */
-int frame_diff_tree_order(struct frame_diff_tree *tree, const uint32_t *ranks);
+int frame_diff_tree_order(struct frame_diff_tree *tree, size_t label_count,
+			  int (*compare)(const void *a, const void *b, void *context),
+			  void *context);
 
 void frame_diff_tree_deinit(struct frame_diff_tree *tree);
 

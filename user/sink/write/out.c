@@ -29,6 +29,14 @@ FILE *out_stream(struct sink *sink)
 	return sink->out;
 }
 
+int out_write(FILE *out, const void *bytes, size_t size_bytes)
+{
+	errno = 0;
+	if (size_bytes && fwrite(bytes, 1, size_bytes, out) != size_bytes)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
 int out_flush(FILE *out)
 {
 	errno = 0;

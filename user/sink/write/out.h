@@ -16,6 +16,9 @@ void out_destroy(struct sink *sink);
 
 FILE *out_stream(struct sink *sink);
 
+/* Returns 0 or negative errno: -EIO if the reason is unknown. */
+int out_write(FILE *out, const void *bytes, size_t size_bytes);
+
 /*
  * Flush. Returns 0, or negative errno where this or any write before it failed:
  * -EIO if the reason is no longer known.

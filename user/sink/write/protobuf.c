@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "sink/write/out.h"
+
 #define VARINT_BYTES_MAX 10
 
 enum wire_type {
@@ -95,10 +97,7 @@ int protobuf_write(struct protobuf *protobuf, FILE *out)
 	protobuf->bytes.size = 0;
 	if (protobuf->failed)
 		return -ENOMEM;
-	errno = 0;
-	if (size && fwrite(protobuf->bytes.data, 1, size, out) != size)
-		return errno ? -errno : -EIO;
-	return 0;
+	return out_write(out, protobuf->bytes.data, size);
 }
 
 void protobuf_deinit(struct protobuf *protobuf)

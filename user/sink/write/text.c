@@ -7,6 +7,7 @@
 
 #include "base/scope.h"
 #include "base/utf8.h"
+#include "sink/write/out.h"
 
 void text_put(struct text *text, const char *bytes, size_t size_bytes)
 {
@@ -145,10 +146,7 @@ int text_write(struct text *text, FILE *out)
 	text->bytes.size = 0;
 	if (text->failed)
 		return -ENOMEM;
-	errno = 0;
-	if (size && fwrite(text->bytes.data, 1, size, out) != size)
-		return errno ? -errno : -EIO;
-	return 0;
+	return out_write(out, text->bytes.data, size);
 }
 
 void text_deinit(struct text *text)

@@ -12,8 +12,8 @@ int cow_range_reserve(struct cow_tree *tree, uint64_t start, uint64_t end)
 	return cow_tree_reserve(tree, hit, 3);
 }
 
-static void keep_rest(struct cow_tree *tree, const struct cow_item *item, uint64_t start,
-		      uint64_t end)
+void cow_range_keep(struct cow_tree *tree, const struct cow_item *item, uint64_t start,
+		    uint64_t end)
 {
 	struct cow_item part = *item;
 
@@ -32,8 +32,8 @@ void cow_range_clear(struct cow_tree *tree, uint64_t start, uint64_t end)
 	while ((next = cow_tree_next(tree, start)) && next->start < end) {
 		struct cow_item item = cow_tree_remove(tree, next->start);
 
-		keep_rest(tree, &item, item.start, start);
-		keep_rest(tree, &item, end, item.end);
+		cow_range_keep(tree, &item, item.start, start);
+		cow_range_keep(tree, &item, end, item.end);
 		space_value_put(item.value);
 	}
 }

@@ -18,6 +18,13 @@ static inline const struct cow_item *cow_range_at(const struct cow_tree *tree, u
 /* Have memory for one cow_range_clear() or cow_range_put() of [start, end). 0 or -ENOMEM. */
 int cow_range_reserve(struct cow_tree *tree, uint64_t start, uint64_t end);
 
+/*
+ * Insert the part [start, end) of an item that was removed, with a reference of its own. No-op if
+ * the part is empty. Needs one insertion of cow_tree_reserve().
+ */
+void cow_range_keep(struct cow_tree *tree, const struct cow_item *item, uint64_t start,
+		    uint64_t end);
+
 /* Nothing lies in [start, end) any more. */
 void cow_range_clear(struct cow_tree *tree, uint64_t start, uint64_t end);
 

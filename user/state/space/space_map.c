@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/scope.h"
-#include "state/space/cow_tree.h"
+#include "state/space/cow_range.h"
 #include "state/space/space_pieces.h"
 
 struct space_map {
@@ -139,19 +139,6 @@ static void retire(struct space_map *map, const struct cow_item *item, uint64_t 
 		space_value_put(item->value);
 }
 
-static void keep_part(struct space_map *map, const struct cow_item *item, uint64_t start,
-		      uint64_t end)
-{
-	struct cow_item part = *item;
-
-	if (start >= end)
-		return;
-	part.start = start;
-	part.end = end;
-	space_value_get(part.value);
-	cow_tree_insert(&map->tree, &part);
-}
-
 static void end_older(struct space_map *map, const struct survey *survey)
 {
 	uint64_t at = survey->start;
@@ -166,8 +153,8 @@ static void end_older(struct space_map *map, const struct survey *survey)
 		left--;
 		item = cow_tree_remove(&map->tree, item.start);
 		if (map->overlap == SPACE_CUT) {
-			keep_part(map, &item, item.start, survey->start);
-			keep_part(map, &item, survey->end, item.end);
+			cow_range_keep(&map->tree, &item, item.start, survey->start);
+			cow_range_keep(&map->tree, &item, survey->end, item.end);
 			item.start = item.start > survey->start ? item.start : survey->start;
 			item.end = item.end < survey->end ? item.end : survey->end;
 		}
