@@ -12,15 +12,17 @@
 #   make format   run clang-format;  make lint  check with clang-format and clang-tidy
 #
 #   V=1  show the commands    SAN=1  with ASan and UBSan, in build/san
+#                             TSAN=1  with ThreadSanitizer, in build/tsan
 
 VERSION := 0.1.0
 
 V ?= 0
 SAN ?= 0
+TSAN ?= 0
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' $(1) $(2))
 
-B := $(if $(filter 1,$(SAN)),build/san,build)
+B := $(if $(filter 1,$(SAN)),build/san,$(if $(filter 1,$(TSAN)),build/tsan,build))
 CC ?= gcc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools*/*/bpftool /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
@@ -30,8 +32,9 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes 
 comma := ,
 # With -O1 they compile in half the time, and gcc sees variables as uninitialized that are not.
 SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined \
-	-fno-sanitize-recover=undefined -Wno-maybe-uninitialized)
-CFLAGS ?= $(if $(filter 1,$(SAN)),-O1,-O2) -g
+	-fno-sanitize-recover=undefined -Wno-maybe-uninitialized) \
+	$(if $(filter 1,$(TSAN)),-fsanitize=thread -Wno-maybe-uninitialized)
+CFLAGS ?= $(if $(filter 1,$(SAN) $(TSAN)),-O1,-O2) -g
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -fno-omit-frame-pointer -MMD -MP
 INCLUDES := -I. -Iuser
 

@@ -21,6 +21,7 @@ Part = collections.namedtuple("Part", "name arguments")
 BUILDS = (
     Part("build", ["all", "test-programs", f"-j{CPUS}"]),
     Part("build, ASan and UBSan", ["SAN=1", "sanitized-programs", f"-j{CPUS}"]),
+    Part("build, TSan", ["TSAN=1", "thread-programs", f"-j{CPUS}"]),
 )
 BESIDE = (
     Part("unit, ASan and UBSan", ["SAN=1", "unit"]),
@@ -34,11 +35,15 @@ BESIDE = (
     Part("page", ["page-check"]),
     Part("code", ["code-test"]),
     Part("replay, ASan and UBSan", ["SAN=1", "replay"]),
+    Part("threads, TSan", ["TSAN=1", "thread-test"]),
     Part("format", ["format-check"]),
     Part("golden", ["golden"]),
 )
 ALONE = (
     Part("kernel", ["kernel-test"]),
+    Part("kernel, ASan and UBSan", ["kernel-test", "JITBPF=build/san/jitbpf",
+                                    "TESTS=test_files.py test_record.py test_list.py "
+                                    "test_outputs.py test_jit_api.py"]),
 )
 
 

@@ -10,7 +10,7 @@
 
 # The distribution's tools alone build and run the tests: a newer Python, Rust or Node in a
 # developer's PATH would hide what fails without it.
-TEST_GOALS := check test unit replay golden shim-test random-model symbols-test frames-test \
+TEST_GOALS := check test unit thread-test replay golden shim-test random-model symbols-test frames-test \
 	code-test page-check ui-test kernel-test
 $(TEST_GOALS): export PATH := /usr/sbin:/usr/bin:/sbin:/bin
 $(TEST_GOALS): export PYTHONDONTWRITEBYTECODE := 1
@@ -39,7 +39,7 @@ AGENT_TESTED := $(addprefix publisher/,journal_file journal_reader journal_recor
 	kernel/process_text \
 	$(addprefix files/,file_service file_blob file_direct file_place fd_message debuginfod file_helper \
 	file_reader file_store kept_files) \
-	$(addprefix workers/,unwind_code unwind_worker work_thread)
+	$(addprefix workers/,symbol_worker unwind_code unwind_worker work_thread)
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
 
@@ -121,6 +121,13 @@ $(PLT)-%: tests/unit/symbolize/plt.c
 unit: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL)
 	$(Q)$(RUN_TESTS) unit $(UNIT_BIN)
 
+# What has threads, or is called by several: make TSAN=1 thread-test. ThreadSanitizer does not
+# know the addresses that newer kernels choose at random.
+THREAD_TESTS := $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN))
+
+thread-test: $(THREAD_TESTS)
+	$(Q)setarch -R $(RUN_TESTS) unit $(THREAD_TESTS)
+
 $(B)/tests/fuzz/replay_%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/replay.o $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
@@ -150,10 +157,11 @@ $(B)/tests/workloads/%: tests/workloads/%.cpp
 KERNEL_NEEDS = all $(addprefix $(B)/tests/workloads/,onednn xbyak) \
 	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client
 
-# To run one file: make kernel-test TESTS=test_storm.py; some of its tests: ONLY=REGEX
+# To run some files: make kernel-test TESTS="test_storm.py test_list.py"; some of their tests:
+# ONLY=REGEX; with a jitbpf that is built with sanitizers: JITBPF=build/san/jitbpf
 kernel-test: $(KERNEL_NEEDS)
-	$(Q)BUILD=$(B) TESTS=$(or $(TESTS),test_*.py) ONLY='$(ONLY)' LANES=$(LANES) \
-		python3 tests/kernel/harness.py
+	$(Q)BUILD=$(B) JITBPF=$(JITBPF) TESTS='$(or $(TESTS),test_*.py)' ONLY='$(ONLY)' \
+		LANES=$(LANES) python3 tests/kernel/harness.py
 
 # --- everything --------------------------------------------------------------
 
@@ -171,7 +179,7 @@ layers: $(B)/bpf/jitbpf.skel.h
 	$(Q)CC=$(CC) BUILD=$(B) tools/check-layers.sh
 	$(Q)tests/layers/test_check_includes.py -q
 
-.PHONY: replay kernel-test golden layers unit test check
+.PHONY: thread-test replay kernel-test golden layers unit test check
 # Else they are deleted, and compiled anew whenever the core library changes.
 .PRECIOUS: $(B)/%.o
 
@@ -189,6 +197,8 @@ test-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(SHIM_TEST_BIN) $(RANDOM_
 	$(SYMBOLS)/symbolize $(SYMBOLS_ALL) $(FRAMES)/rows $(FRAMES_ALL) $(FRAMES)/code_rows $(SHAPES) \
 	$(B)/tests/ui/make_page $(KERNEL_NEEDS) $(STACKS_ALL)
 
-sanitized-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(FUZZ_REPLAY)
+sanitized-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(FUZZ_REPLAY) $(B)/jitbpf $(B)/libjitbpf.so
 
-.PHONY: test-programs sanitized-programs
+thread-programs: $(THREAD_TESTS)
+
+.PHONY: test-programs sanitized-programs thread-programs

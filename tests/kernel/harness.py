@@ -21,8 +21,9 @@ sys.path.insert(0, os.path.join(ROOT, "tests"))
 import run_tests  # pylint: disable=wrong-import-position
 
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
-JITBPF = os.path.join(BUILD, "jitbpf")
-SHIM = os.path.join(BUILD, "libjitbpf.so")
+# jitbpf may be of another build, with a sanitizer, and the shim is what lies beside it.
+JITBPF = os.path.join(ROOT, os.environ.get("JITBPF") or os.path.join(BUILD, "jitbpf"))
+SHIM = os.path.join(os.path.dirname(JITBPF), "libjitbpf.so")
 ENGINE = os.path.join(BUILD, "tests/engine/jit-engine")
 CONFORMANCE = os.path.join(BUILD, "tests/engine/conformance-client")
 ONEDNN = os.path.join(BUILD, "tests/workloads/onednn")
@@ -144,9 +145,10 @@ def cases_in(suite):
 def main(folder=os.path.dirname(os.path.abspath(__file__))):
     if os.geteuid() != 0:
         sys.exit("the kernel tests need root")
-    suite = unittest.defaultTestLoader.discover(folder, os.environ.get("TESTS", "test_*.py"))
+    suites = [unittest.defaultTestLoader.discover(folder, pattern)
+              for pattern in os.environ.get("TESTS", "test_*.py").split()]
     wanted, tests = re.compile(os.environ.get("ONLY", "")), []
-    for case in filter(lambda case: wanted.search(case.id()), cases_in(suite)):
+    for case in filter(lambda case: wanted.search(case.id()), cases_in(suites)):
         method = getattr(case, case._testMethodName)
         tests.append(run_tests.Test(case.id(), functools.partial(run_case, case),
                                     getattr(method, "alone", getattr(case, "alone", False))))

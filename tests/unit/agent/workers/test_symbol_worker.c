@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The worker gives the answers of a symbolizer on the calling thread, whenever they are taken. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/files/file_blob.h"
+#include "agent/workers/symbol_worker.h"
+#include "base/scope.h"
+#include "decode/elf/elf_file.h"
+
+#define LOCATIONS    400
+#define STEP_BYTES   48			 /* between two locations of the program */
+#define SLOW_ADDRESS 0xffffffff81000000u /* its name comes when the test allows it */
+
+static const struct module self = {.number = 1, .path = "/proc/self/exe"};
+
+struct fixture {
+	struct symbolizer *symbolizer; /* of the worker */
+	struct symbolizer *own;	       /* of this thread, for comparison */
+	struct symbol_worker *worker;
+	struct symbol_service service;
+	sem_t asked, allowed;
+	uint64_t text_offset;
+	uint32_t answers[LOCATIONS + 1];
+	uint32_t shown;
+};
+
+static int open_file(void *context, const struct module *module, struct blob *ret)
+{
+	int fd = file_open_regular(module->path), err;
+
+	if (fd < 0)
+		return fd;
+	err = file_blob_init(ret, fd);
+	if (err)
+		close(fd);
+	return err;
+}
+
+static int no_debug(void *context, const struct module *module, const char *path, bool ours,
+		    struct blob *ret)
+{
+	return -ENOENT;
+}
+
+/* On the worker's thread. */
+static int kernel_words(void *context, uint64_t address, char *buf, size_t buf_bytes)
+{
+	struct fixture *fixture = context;
+
+	sem_post(&fixture->asked);
+	sem_wait(&fixture->allowed);
+	snprintf(buf, buf_bytes, "slow_symbol+0x10/0x20");
+	return 0;
+}
+
+static uint64_t find_text(void)
+{
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	CLEANUP(blob_close) struct blob blob = {0};
+	const struct elf_section *text;
+
+	assert_int_equal(open_file(NULL, &self, &blob), 0);
+	assert_int_equal(elf_file_init(&elf, &blob), 0);
+	text = elf_file_section(&elf, ".text");
+	assert_non_null(text);
+	assert_true(text->size_bytes > LOCATIONS * STEP_BYTES);
+	return text->file_offset;
+}
+
+static int setup(void **state)
+{
+	const struct file_source source = {.open_module = open_file, .open_debug = no_debug};
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	*state = fixture;
+	sem_init(&fixture->asked, 0, 0);
+	sem_init(&fixture->allowed, 0, 0);
+	fixture->text_offset = find_text();
+	if (symbolizer_create(&source, &fixture->symbolizer) ||
+	    symbolizer_create(&source, &fixture->own))
+		return -1;
+	symbolizer_set_kernel_source(fixture->symbolizer,
+				     &(struct kernel_source){kernel_words, fixture});
+	return symbol_worker_create(fixture->symbolizer, &fixture->worker, &fixture->service);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	symbol_worker_destroy(fixture->worker);
+	symbolizer_destroy(fixture->symbolizer);
+	symbolizer_destroy(fixture->own);
+	sem_destroy(&fixture->asked);
+	sem_destroy(&fixture->allowed);
+	free(fixture);
+	return 0;
+}
+
+static void request_native(struct fixture *fixture, uint32_t number)
+{
+	struct location location = {.kind = LOCATION_NATIVE,
+				    .offset = fixture->text_offset + number * STEP_BYTES};
+
+	assert_int_equal(
+		fixture->service.request(fixture->service.context, number, &location, &self), 0);
+}
+
+static void request_slow(struct fixture *fixture)
+{
+	struct location location = {.kind = LOCATION_KERNEL, .offset = SLOW_ADDRESS};
+
+	assert_int_equal(
+		fixture->service.request(fixture->service.context, LOCATIONS, &location, NULL), 0);
+}
+
+static int take(void *context, uint64_t number, const struct symbol_frame *frames, uint32_t count)
+{
+	struct symbol_frame own[SYMBOL_FRAMES_MAX];
+	struct fixture *fixture = context;
+	uint32_t own_count;
+
+	fixture->answers[number]++;
+	if (number == LOCATIONS) {
+		assert_string_equal(frames[0].name, "slow_symbol");
+		return 0;
+	}
+	assert_int_equal(symbolizer_native(fixture->own, &self,
+					   fixture->text_offset + number * STEP_BYTES, own,
+					   &own_count),
+			 0);
+	assert_int_equal(count, own_count);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_string_equal(frames[i].name, own[i].name);
+		assert_string_equal(frames[i].file ?: "", own[i].file ?: "");
+		assert_int_equal(frames[i].line, own[i].line);
+		assert_int_equal(frames[i].symbol_offset, own[i].symbol_offset);
+	}
+	return 0;
+}
+
+static void collect(struct fixture *fixture, bool wait)
+{
+	assert_int_equal(fixture->service.collect(fixture->service.context, wait, take, fixture),
+			 0);
+}
+
+/* Requests of many rounds, whose answers are taken as they come. */
+static void answers_are_those_of_a_symbolizer(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (uint32_t i = 0; i < LOCATIONS; i++) {
+		request_native(fixture, i);
+		if (i % 16 == 0)
+			collect(fixture, false);
+	}
+	collect(fixture, true);
+	for (uint32_t i = 0; i < LOCATIONS; i++)
+		assert_int_equal(fixture->answers[i], 1);
+	assert_int_equal(fixture->service.counts(fixture->service.context).files, 1);
+}
+
+static void show(void *context, uint64_t done, uint64_t all, const char *path)
+{
+	struct fixture *fixture = context;
+
+	assert_int_equal(done, 0);
+	assert_int_equal(all, 2);
+	if (fixture->shown++ == 0)
+		sem_post(&fixture->allowed);
+}
+
+static void nobody_waits_for_a_slow_name_who_does_not_want_to(void **state)
+{
+	struct fixture *fixture = *state;
+
+	symbol_worker_set_progress(fixture->worker, &(struct naming_progress){show, fixture});
+	request_slow(fixture);
+	collect(fixture, false);
+	sem_wait(&fixture->asked);
+	request_native(fixture, 0);
+	collect(fixture, false);
+	assert_int_equal(fixture->answers[LOCATIONS] + fixture->answers[0], 0);
+	collect(fixture, true);
+	assert_true(fixture->shown > 0);
+	assert_int_equal(fixture->answers[LOCATIONS], 1);
+	assert_int_equal(fixture->answers[0], 1);
+}
+
+static void pending_requests_are_dropped(void **state)
+{
+	struct fixture *fixture = *state;
+
+	request_slow(fixture);
+	collect(fixture, false);
+	sem_wait(&fixture->asked);
+	for (uint32_t i = 0; i < LOCATIONS; i++)
+		request_native(fixture, i);
+	collect(fixture, false);
+	sem_post(&fixture->allowed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(answers_are_those_of_a_symbolizer, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_waits_for_a_slow_name_who_does_not_want_to,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(pending_requests_are_dropped, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
