@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The reader of a BPF ring buffer, over a memory file that is laid out as one. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agent/kernel/ring.h"
+#include "base/scope.h"
+
+#define RING_BYTES 4096u
+#define TAKEN_MAX  1000u
+
+/* As the kernel sees it: a page with each position, then the data. */
+struct producer {
+	uint8_t *consumer_page, *producer_page, *data;
+	size_t page_bytes;
+};
+
+struct fixture {
+	struct producer kernel;
+	struct ring ring;
+	int fd;
+	uint32_t taken[TAKEN_MAX], count; /* the first word of each record */
+	size_t last_bytes;
+	uint32_t fails_at; /* the taker fails on the record of this number */
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uint8_t *mapped;
+
+	*state = f;
+	f->fails_at = UINT32_MAX;
+	f->fd = memfd_create("ring", MFD_CLOEXEC);
+	if (f->fd < 0 || ftruncate(f->fd, (off_t)(2 * page + RING_BYTES)))
+		return -1;
+	mapped = mmap(NULL, 2 * page + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+	if (mapped == MAP_FAILED)
+		return -1;
+	f->kernel = (struct producer){
+		.consumer_page = mapped,
+		.producer_page = mapped + page,
+		.data = mapped + 2 * page,
+		.page_bytes = page,
+	};
+	return ring_init(&f->ring, f->fd, RING_BYTES);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	ring_deinit(&f->ring);
+	ring_deinit(&f->ring); /* does nothing the second time */
+	munmap(f->kernel.consumer_page, 2 * f->kernel.page_bytes + RING_BYTES);
+	close(f->fd);
+	free(f);
+	return 0;
+}
+
+static uint64_t *position(struct fixture *f)
+{
+	return (uint64_t *)f->kernel.producer_page;
+}
+
+/* The data are one buffer without an end. */
+static void put(struct fixture *f, uint64_t at, const void *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		f->kernel.data[(at + i) % RING_BYTES] = ((const uint8_t *)bytes)[i];
+}
+
+static void set_length(struct fixture *f, uint64_t at, uint32_t length)
+{
+	__atomic_store_n((uint32_t *)(f->kernel.data + at % RING_BYTES), length, __ATOMIC_RELEASE);
+}
+
+/* Reserve a record that is filled with a word, with bits of its header set. Returns its place. */
+static uint64_t reserve(struct fixture *f, uint32_t word, uint32_t bytes, uint32_t bits)
+{
+	uint64_t at = *position(f);
+
+	for (uint32_t i = 0; i < bytes; i += sizeof(word))
+		put(f, at + BPF_RINGBUF_HDR_SZ + i, &word,
+		    bytes - i < sizeof(word) ? bytes - i : sizeof(word));
+	set_length(f, at, bytes | bits);
+	__atomic_store_n(position(f), at + ((bytes + BPF_RINGBUF_HDR_SZ + 7u) & ~7ull),
+			 __ATOMIC_RELEASE);
+	return at;
+}
+
+static int take(void *context, const void *record, size_t size_bytes)
+{
+	struct fixture *f = context;
+	const uint32_t *words = record;
+
+	assert_int_equal((uintptr_t)record % 8, 0);
+	assert_true(f->count < TAKEN_MAX);
+	for (size_t i = 1; i < size_bytes / sizeof(*words); i++)
+		assert_int_equal(words[i], words[0]);
+	f->taken[f->count] = words[0];
+	f->last_bytes = size_bytes;
+	return f->count++ == f->fails_at ? -EIO : 0;
+}
+
+static void drain(struct fixture *f, int expected)
+{
+	assert_int_equal(ring_drain(&f->ring, take, f), expected);
+}
+
+static void test_in_order(void **state)
+{
+	struct fixture *f = *state;
+
+	drain(f, 0);
+	assert_int_equal(f->count, 0);
+	for (uint32_t i = 0; i < 10; i++)
+		reserve(f, i, 4 + i, 0);
+	assert_int_equal(ring_reserved(&f->ring), *position(f));
+	assert_int_equal(ring_consumed(&f->ring), 0);
+	drain(f, 0);
+	assert_int_equal(f->count, 10);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(f->taken[i], i);
+	assert_int_equal(f->last_bytes, 13);
+	assert_int_equal(ring_consumed(&f->ring), *position(f));
+	drain(f, 0);
+	assert_int_equal(f->count, 10);
+}
+
+static void test_discarded(void **state)
+{
+	struct fixture *f = *state;
+
+	reserve(f, 1, 16, 0);
+	reserve(f, 2, 64, BPF_RINGBUF_DISCARD_BIT);
+	reserve(f, 3, 16, 0);
+	drain(f, 0);
+	assert_int_equal(f->count, 2);
+	assert_int_equal(f->taken[1], 3);
+	assert_int_equal(ring_consumed(&f->ring), *position(f));
+}
+
+/* What is behind a record that is not committed waits for it. */
+static void test_not_committed(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t busy;
+
+	reserve(f, 1, 16, 0);
+	busy = reserve(f, 2, 24, BPF_RINGBUF_BUSY_BIT);
+	reserve(f, 3, 16, 0);
+	drain(f, 0);
+	drain(f, 0);
+	assert_int_equal(f->count, 1);
+	assert_int_equal(ring_consumed(&f->ring), busy);
+	set_length(f, busy, 24);
+	drain(f, 0);
+	assert_int_equal(f->count, 3);
+	assert_int_equal(f->taken[1], 2);
+	assert_int_equal(f->taken[2], 3);
+}
+
+/* Records of all sizes come to lie at both ends of the ring, and are whole. */
+static void test_at_both_ends(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t wrapped = 0;
+
+	for (uint32_t bytes = 4; bytes < RING_BYTES / 2; bytes += 4) {
+		uint64_t at = reserve(f, bytes, bytes, 0) + BPF_RINGBUF_HDR_SZ;
+
+		wrapped += at / RING_BYTES != (at + bytes - 1) / RING_BYTES;
+		drain(f, 0);
+		assert_int_equal(f->taken[f->count - 1], bytes);
+		assert_int_equal(f->last_bytes, bytes);
+	}
+	assert_int_equal(f->count, RING_BYTES / 8 - 1);
+	assert_true(wrapped > 50);
+}
+
+static void test_taker_that_fails(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t i = 0; i < 3; i++)
+		reserve(f, i, 8, 0);
+	f->fails_at = 1;
+	drain(f, -EIO);
+	assert_int_equal(f->count, 2);
+	assert_int_equal(ring_consumed(&f->ring), 32);
+	drain(f, 0);
+	assert_int_equal(f->count, 3);
+	assert_int_equal(f->taken[2], 2);
+}
+
+static int take_and_reserve(void *context, const void *record, size_t size_bytes)
+{
+	struct fixture *f = context;
+
+	reserve(f, 100, 8, 0);
+	return take(f, record, size_bytes);
+}
+
+/* A producer that is as fast as the reader does not keep it. */
+static void test_reserved_meanwhile(void **state)
+{
+	struct fixture *f = *state;
+
+	reserve(f, 1, 8, 0);
+	reserve(f, 2, 8, 0);
+	assert_int_equal(ring_drain(&f->ring, take_and_reserve, f), 0);
+	assert_int_equal(f->count, 2);
+	drain(f, 0);
+	assert_int_equal(f->count, 4);
+	assert_int_equal(f->taken[3], 100);
+}
+
+#define FROM_THREAD 100000u
+
+/* Commits records of changing sizes, always as soon as there is room. */
+static void *produce(void *fixture)
+{
+	struct fixture *f = fixture;
+
+	for (uint32_t i = 0; i < FROM_THREAD; i++) {
+		uint32_t bytes = 4 + i % 97 * 4;
+		uint64_t at;
+
+		while (*position(f) + bytes + 16 -
+			       __atomic_load_n((uint64_t *)f->kernel.consumer_page,
+					       __ATOMIC_ACQUIRE) >
+		       RING_BYTES)
+			usleep(0);
+		at = reserve(f, i, bytes, BPF_RINGBUF_BUSY_BIT);
+		set_length(f, at, i % 5 ? bytes : bytes | BPF_RINGBUF_DISCARD_BIT);
+	}
+	return NULL;
+}
+
+static int take_next(void *context, const void *record, size_t size_bytes)
+{
+	struct fixture *f = context;
+	uint32_t number = *(const uint32_t *)record;
+
+	assert_int_equal(number, f->count + f->count / 4 + 1); /* every fifth one is discarded */
+	assert_int_equal(size_bytes, 4 + number % 97 * 4);
+	f->count++;
+	return 0;
+}
+
+static void test_producer_thread(void **state)
+{
+	struct fixture *f = *state;
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, produce, f), 0);
+	while (f->count < FROM_THREAD / 5 * 4)
+		assert_int_equal(ring_drain(&f->ring, take_next, f), 0);
+	pthread_join(thread, NULL);
+	drain(f, 0);
+	assert_int_equal(ring_consumed(&f->ring), ring_reserved(&f->ring));
+}
+
+static void test_no_map(void **state)
+{
+	struct ring ring = {0};
+
+	assert_int_equal(ring_init(&ring, -1, RING_BYTES), -EBADF);
+	ring_deinit(&ring);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_in_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_discarded, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_not_committed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_at_both_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_taker_that_fails, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reserved_meanwhile, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_producer_thread, setup, teardown),
+		cmocka_unit_test(test_no_map),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
