@@ -93,18 +93,19 @@ class Running:
         return True
 
     def finish(self):
-        """Returns the reason for a failure or None, and the output."""
+        """Returns the reason for a failure or None, the output, and the CPU time in seconds."""
         os.close(self.fd)
-        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+        cpu_s = usage.ru_utime + usage.ru_stime
         status = os.waitstatus_to_exitcode(status)
         self.output.seek(0)
         text = self.output.read().decode(errors="replace")
         self.output.close()
         if not pid or len(self.signals) < len(SIGNALS):
-            return f"over its time limit of {self.limit_s} s", text
+            return f"over its time limit of {self.limit_s} s", text, cpu_s
         if status < 0:
-            return f"killed by {signal.Signals(-status).name}", text
-        return f"exit status {status}" if status else None, text
+            return f"killed by {signal.Signals(-status).name}", text, cpu_s
+        return f"exit status {status}" if status else None, text, cpu_s
 
 
 def children(pid):
@@ -175,14 +176,14 @@ class Runner:
                 self.show(running, *running.finish())
                 kill_orphans(self.running)
 
-    def show(self, running, reason, text):
+    def show(self, running, reason, text, cpu_s):
         seconds = time.monotonic() - running.begin
         name = running.test.name
         if reason:
             self.failed.append((name, reason))
         else:
             self.cases += cases_of(text)
-        print(f"{'FAILED' if reason else '    ok'} {seconds:6.1f} s  {name}"
+        print(f"{'FAILED' if reason else '    ok'} {seconds:6.1f} s {cpu_s:6.1f} s CPU  {name}"
               f"{': ' + reason if reason else ''}", flush=True)
         if text and (reason or self.verbose):
             print("".join("\t" + line for line in text.splitlines(True)).rstrip("\n"), flush=True)

@@ -39,8 +39,19 @@ class Page:
         self.settle()
 
     def settle(self):
-        """Waits until everything is drawn and no animation runs."""
-        self.browser.evaluate("new Promise(done => setTimeout(() => requestAnimationFrame(done), 350))")
+        """Waits until the page has drawn nothing for six frames."""
+        self.browser.evaluate("""new Promise(done => {
+            let quiet = 0;
+            const drawn = new MutationObserver(() => { quiet = 0; });
+            drawn.observe(document.documentElement, {attributeFilter: ['data-drawn']});
+            const frame = () => {
+                if (quiet++ < 6)
+                    return requestAnimationFrame(frame);
+                drawn.disconnect();
+                done();
+            };
+            requestAnimationFrame(frame);
+        })""")
 
     def say(self, expression):
         return self.browser.evaluate(expression)

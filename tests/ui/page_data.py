@@ -39,7 +39,12 @@ class Node:
 
     @property
     def path(self):
-        return self.parent.path + [self] if self.parent else [self]
+        """From the root to this one."""
+        nodes, node = [], self
+        while node:
+            nodes.append(node)
+            node = node.parent
+        return nodes[::-1]
 
 
 class PageData:
@@ -68,11 +73,12 @@ class PageData:
         self.lay_out()
 
     def read_nodes(self, table):
-        nodes, depth = [], 0
+        nodes, path = [], []
         for up, label in zip(numbers(table, "up"), numbers(table, "label")):
-            depth = depth + 1 - up if nodes else 0
-            parent = nodes[-1].path[depth - 1] if depth else None
-            nodes.append(Node(depth, label, self.names[label], parent))
+            del path[len(path) - up if nodes else 0:]
+            parent = path[-1] if path else None
+            nodes.append(Node(len(path), label, self.names[label], parent))
+            path.append(nodes[-1])
             if parent:
                 parent.children.append(nodes[-1])
         return nodes
