@@ -171,15 +171,16 @@ void random_events_names(struct random_events *events, uint64_t unit, char text[
 {
 	const struct model_region *region = code_model_at(&events->model, unit);
 	const struct model_claim *own = region ? region->claims : NULL;
-	FILE *out = fmemopen(text, CODE_TEXT_BYTES, "w");
+	struct text_writer out = {.text = text};
 
 	for (size_t i = 0; region && i < events->model.region_count; i++) {
 		const struct model_claim *claim = events->model.regions[i].claims;
 
 		if (claim->engine == own->engine && claim->id == own->id &&
-		    claim->order >= region->name && claim->order <= own->order)
-			fprintf(out, "|m%u", claim->order);
+		    claim->order >= region->name && claim->order <= own->order) {
+			text_put(&out, "|m");
+			text_put_number(&out, claim->order);
+		}
 	}
-	fputs("||", out);
-	fclose(out);
+	text_put(&out, "||");
 }

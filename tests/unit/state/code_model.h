@@ -584,18 +584,26 @@ static inline uint32_t model_line(uint32_t number, uint64_t start, uint64_t end,
 	return number * 2 + (address - start >= (end - start + 1) / 2);
 }
 
-static inline void model_put_region(const struct model_region *region, uint64_t address, FILE *out)
+static inline void model_put_region(const struct model_region *region, uint64_t address,
+				    struct text_writer *out)
 {
 	bool lines = region->lines && !region->replaced[address];
 
-	if (region->name)
-		fprintf(out, "m%u", region->name);
+	if (region->name) {
+		text_put(out, "m");
+		text_put_number(out, region->name);
+	}
 	if (region->source || lines)
-		fprintf(out, "@");
-	if (region->source)
-		fprintf(out, "s%u", region->source);
-	if (lines)
-		fprintf(out, ":%u", model_line(region->lines, region->start, region->end, address));
+		text_put(out, "@");
+	if (region->source) {
+		text_put(out, "s");
+		text_put_number(out, region->source);
+	}
+	if (lines) {
+		text_put(out, ":");
+		text_put_number(out,
+				model_line(region->lines, region->start, region->end, address));
+	}
 }
 
 /* The model's code_text(). Returns false if there is no code. */
@@ -603,18 +611,20 @@ static inline bool model_text(struct code_model *model, uint64_t address,
 			      char text[CODE_TEXT_BYTES])
 {
 	const struct model_region *region = code_model_at(model, address);
-	FILE *out;
+	struct text_writer out = {.text = text};
 
 	if (!region || region->data[address])
 		return false;
-	out = fmemopen(text, CODE_TEXT_BYTES, "w");
-	*text = 0;
-	for (const struct model_inline *at = region->inner[address]; at; at = at->parent)
-		fprintf(out, "i%u@:%u < ", at->event.number,
-			model_line(at->event.number, at->event.start, at->event.end,
-				   address - region->shift));
-	model_put_region(region, address, out);
-	fclose(out);
+	text_put(&out, "");
+	for (const struct model_inline *at = region->inner[address]; at; at = at->parent) {
+		text_put(&out, "i");
+		text_put_number(&out, at->event.number);
+		text_put(&out, "@:");
+		text_put_number(&out, model_line(at->event.number, at->event.start, at->event.end,
+						 address - region->shift));
+		text_put(&out, " < ");
+	}
+	model_put_region(region, address, &out);
 	return true;
 }
 
