@@ -26,7 +26,7 @@ $(RANDOM_MODEL): $(RANDOM_MODEL_OBJ) $(B)/libcore.a | $(B)/tests/engine/libsecon
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -lcmocka -ldl -o $@
 
-random-model: $(RANDOM_MODEL) $(B)/libjitbpf.so
-	$(Q)JITBPF_SHIM=$(abspath $(B))/libjitbpf.so $(RUN_TESTS) model $(RANDOM_MODEL)
+random-model: $(RANDOM_MODEL) $(SHIM_UNPROBED)
+	$(Q)JITBPF_SHIM=$(abspath $(SHIM_UNPROBED)) $(RUN_TESTS) model $(RANDOM_MODEL)
 
 .PHONY: random-model
