@@ -173,27 +173,37 @@ static void collect_all(struct rows_made *made, size_t count)
 
 #define PAGES 8
 
+/* The last PAGES pages of this program's code; with sanitizers it does not begin on the first. */
+static uint32_t first_page(void)
+{
+	extern const char __executable_start, etext;
+	uint64_t last = (uint64_t)(&etext - &__executable_start - 1) / UNWIND_PAGE_BYTES;
+
+	return last >= PAGES ? (uint32_t)last - PAGES + 1 : 0;
+}
+
 /* Pages of this program, with rows from its own call frame information. */
 static void test_pages(void **state)
 {
 	struct rows_made *made = *state;
+	uint32_t first = first_page();
 	size_t rows = 0;
 
 	for (uint32_t i = 0; i < PAGES; i++)
-		ask_page(made, 0, PAGES - 1 - i);
+		ask_page(made, 0, first + PAGES - 1 - i);
 	collect_all(made, PAGES);
 	for (uint32_t i = 0; i < PAGES; i++) {
 		const struct unwind_answer *answer = &made->answers.data[i];
 
 		assert_ptr_equal(answer->request.module, &made->modules[0]);
-		assert_int_equal(answer->request.page, i);
+		assert_int_equal(answer->request.page, first + i);
 		assert_int_equal(answer->error, 0);
 		assert_true(answer->rows.rows.size > 0);
 		assert_int_equal(answer->rows.rows.data[0].offset, 0);
 		rows += answer->rows.rows.size;
 	}
 	assert_true(rows > 10 * PAGES);
-	ask_page(made, 0, PAGES);
+	ask_page(made, 0, first + PAGES);
 	collect_all(made, PAGES + 1);
 	assert_int_equal(made->opened[0], 1);
 }
