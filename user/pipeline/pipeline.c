@@ -40,10 +40,19 @@ static int take_finished(void *context, const struct jitbpf_record *record)
 	return analysis_take(p->analysis, record);
 }
 
+static void count_malformed(struct pipeline *p)
+{
+	uint64_t malformed = intake_malformed(p->intake) + p->malformed;
+
+	analysis_count_malformed(p->analysis, malformed - p->malformed_counted);
+	p->malformed_counted = malformed;
+}
+
 static int end_round(void *context, uint64_t time_ns)
 {
 	struct pipeline *p = context;
 
+	count_malformed(p);
 	if (p->recorder && !p->recorder_error)
 		p->recorder_error = recorder_end_round(p->recorder, time_ns);
 	return analysis_end_round(p->analysis, time_ns);
@@ -193,7 +202,7 @@ int pipeline_add_sink(struct pipeline *p, const struct sink_ops *ops, FILE *out)
 
 int pipeline_finish(struct pipeline *p)
 {
-	analysis_count_malformed(p->analysis, intake_malformed(p->intake) + p->malformed);
+	count_malformed(p);
 	return analysis_finish(p->analysis);
 }
 

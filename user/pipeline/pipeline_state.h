@@ -21,6 +21,7 @@ struct pipeline {
 	int recorder_error;
 	VEC(struct closing_recorder) closing; /* oldest first */
 	uint64_t malformed; /* records of a version 2 recording that are not finished records */
+	uint64_t malformed_counted; /* of all malformed records, in the ledger */
 };
 
 #endif

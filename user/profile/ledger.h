@@ -59,7 +59,8 @@ struct jit_counts {
 
 struct ledger_process {
 	uint32_t pid;
-	uint64_t start_ns;  /* of its leader, CLOCK_BOOTTIME; 0: not known */
+	uint32_t changed_round; /* number of the round in which the row last changed */
+	uint64_t start_ns;	/* of its leader, CLOCK_BOOTTIME; 0: not known */
 	uint32_t inner_pid; /* pid in the process's own namespace; 0 if it is the same or unknown */
 	uint32_t comm;	    /* string number of the last known name */
 	uint64_t fate[FATE_COUNT];

@@ -2,7 +2,8 @@
 /*
  * Rounds of random records for a made run, the same for the same seed: stacks of
  * kernel, native, JIT and unknown code in several processes and threads, code
- * that is loaded, overwritten and unloaded, names that change, and losses.
+ * that is loaded, overwritten and unloaded, names that change, processes that come
+ * and go, and losses.
  */
 #ifndef JITBPF_TESTS_UNIT_PIPELINE_RANDOM_RUN_H
 #define JITBPF_TESTS_UNIT_PIPELINE_RANDOM_RUN_H
@@ -19,7 +20,9 @@
 struct random_run {
 	uint64_t state;	  /* of the generator; not 0 */
 	uint64_t time_ns; /* of the last record */
+	uint64_t step_ns; /* records are up to that much apart */
 	uint64_t sequence[RANDOM_PROCESSES];
+	uint32_t short_lived; /* how many short-lived processes there were */
 };
 
 static inline uint32_t random_below(struct random_run *random, uint32_t limit)
@@ -113,10 +116,45 @@ static inline void random_lost(struct made_run *run, struct random_run *random)
 	lost->count = 1 + random_below(random, 3);
 }
 
+/* A process that is forked, runs code of its own and exits. */
+static inline void random_short_lived(struct made_run *run, struct random_run *random)
+{
+	uint32_t pid = 1000 + random->short_lived++;
+	const uint64_t ips[] = {MADE_CODE + 0x20, RANDOM_FILE + 0x100};
+
+	make_task(run, JITBPF_FORK, random->time_ns, pid, random_pid(random));
+	make_comm(run, random->time_ns, pid, "short", true);
+	make_jit_of(run, random->time_ns, pid, 0, random_below(random, 3), "brief");
+	make_sample_of(run, random->time_ns, pid, 0, ips, 2);
+	make_task(run, JITBPF_EXIT, ++random->time_ns, pid, 0);
+}
+
+static inline void random_rare(struct made_run *run, struct random_run *random)
+{
+	struct jitbpf_inner_pid *inner;
+	struct jitbpf_throttle *throttle;
+
+	switch (random_below(random, 3)) {
+	case 0:
+		inner = make_record(run, JITBPF_INNER_PID, sizeof(*inner), random->time_ns);
+		inner->pid = random_pid(random);
+		inner->inner_pid = 1 + random_below(random, 9);
+		break;
+	case 1:
+		throttle = make_record(run, JITBPF_THROTTLE, sizeof(*throttle), random->time_ns);
+		throttle->cpu = random_below(random, 2);
+		throttle->h.flags = random_below(random, 2) ? JITBPF_THROTTLE_END : 0;
+		break;
+	default:
+		make_counters(run, random->time_ns, random_below(random, 100));
+	}
+}
+
 /* What exists before the first sample. */
 static inline void random_begin(struct made_run *run, struct random_run *random, uint64_t seed)
 {
-	*random = (struct random_run){.state = seed * 0x9e3779b97f4a7c15ull + 1, .time_ns = 1000};
+	*random = (struct random_run){
+		.state = seed * 0x9e3779b97f4a7c15ull + 1, .time_ns = 1000, .step_ns = 1000};
 	for (uint32_t i = 0; i < RANDOM_PROCESSES; i++) {
 		make_comm(run, random->time_ns, MADE_PID + i, i % 2 ? "worker" : "engine", false);
 		make_mapping(run, random->time_ns, MADE_PID + i, RANDOM_FILE, "/bin/engine");
@@ -128,10 +166,10 @@ static inline void random_begin(struct made_run *run, struct random_run *random,
 /* One round of up to `records` records. */
 static inline void random_round(struct made_run *run, struct random_run *random, uint32_t records)
 {
-	for (uint32_t i = 0; i < records && run->record_count < MADE_RECORDS_MAX; i++) {
+	for (uint32_t i = 0; i < records && run->record_count + 5 < MADE_RECORDS_MAX; i++) {
 		uint32_t kind = random_below(random, 100);
 
-		random->time_ns += 1 + random_below(random, 1000);
+		random->time_ns += 1 + random_below(random, (uint32_t)random->step_ns);
 		if (kind < 8)
 			random_load(run, random);
 		else if (kind < 9)
@@ -139,6 +177,10 @@ static inline void random_round(struct made_run *run, struct random_run *random,
 		else if (kind < 10)
 			random_lost(run, random);
 		else if (kind < 11)
+			random_short_lived(run, random);
+		else if (kind < 13)
+			random_rare(run, random);
+		else if (kind < 14)
 			make_comm(run, random->time_ns, random_pid(random),
 				  random_below(random, 2) ? "renamed" : "engine", false);
 		else

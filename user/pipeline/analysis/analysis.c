@@ -92,6 +92,20 @@ static int take_frames(struct analysis *a, const struct jitbpf_frames_chunk *chu
 	return err == -EBADMSG ? 0 : err;
 }
 
+/* The row of a process gets its new name here, so that a ledger is completed without new strings.
+ */
+static int take_comm(struct analysis *a, const struct jitbpf_comm *record)
+{
+	int err = process_table_comm(&a->processes, record);
+	const struct process *process =
+		process_table_find(&a->processes, record->pid, 0, record->h.time_ns);
+	uint32_t row;
+
+	if (err || !process || !epoch_has_row(a->epoch, process, &row))
+		return err;
+	return epoch_row(a->epoch, a->strings, process, &row);
+}
+
 int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 {
 	if (record->type < JITBPF_CHUNK_INFO && record->type != JITBPF_SAMPLE &&
@@ -107,7 +121,7 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	case JITBPF_MAPPING:
 		return process_table_map(&a->processes, (const struct jitbpf_mapping *)record);
 	case JITBPF_COMM:
-		return process_table_comm(&a->processes, (const struct jitbpf_comm *)record);
+		return take_comm(a, (const struct jitbpf_comm *)record);
 	case JITBPF_FORK:
 		return process_table_fork(&a->processes, (const struct jitbpf_task *)record);
 	case JITBPF_EXIT:
@@ -133,26 +147,10 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	}
 }
 
-/* Put what is known of a process only at its end, or at the run's, into its ledger row. */
-static void complete_row(struct analysis *a, struct epoch *e, const struct process *process)
-{
-	struct ledger_process *row = epoch_find_row(e, process);
-	uint32_t comm;
-
-	if (!row)
-		return;
-	if (!epoch_comm(e, a->strings, process->comm, &comm))
-		row->comm = comm;
-	row->inner_pid = process->inner_pid;
-	row->jit.incomplete = process->jit_assembly.incomplete;
-	if (process->slot < a->sequences.size)
-		row->jit.sequence_gaps = jit_sequences_gaps(&a->sequences.data[process->slot]);
-}
-
 /* A process is about to be freed. */
 static void drop_process(struct analysis *a, const struct process *process)
 {
-	complete_row(a, a->epoch, process);
+	analysis_process_ends(a, process);
 	if (process->slot >= a->sequences.size)
 		return;
 	jit_sequences_deinit(&a->sequences.data[process->slot]);
@@ -177,6 +175,7 @@ int analysis_end_round(struct analysis *a, uint64_t time_ns)
 		process_table_forget(&a->processes, before_ns - ANALYSIS_HISTORY_NS);
 		space_map_forget(a->kernel_code, before_ns - ANALYSIS_HISTORY_NS);
 	}
+	a->epoch->round++;
 	return analysis_name_new(a);
 }
 
@@ -185,53 +184,17 @@ void analysis_count_malformed(struct analysis *a, uint64_t count)
 	a->epoch->ledger.malformed_records += count;
 }
 
-static void add_jit_counts(struct jit_counts *all, const struct jit_counts *one)
-{
-	_Static_assert(sizeof(*one) % sizeof(uint64_t) == 0, "nothing but counts");
-
-	for (size_t i = 0; i < sizeof(*one) / sizeof(uint64_t); i++)
-		((uint64_t *)all)[i] += ((const uint64_t *)one)[i];
-}
-
-/* Add the throttled time since it was last added. */
-static void add_throttled(struct analysis *a)
-{
-	vec_for_each (since, &a->throttled_since) {
-		if (!*since || *since >= a->round_ns)
-			continue;
-		a->epoch->ledger.throttled_ns += a->round_ns - *since;
-		*since = a->round_ns;
-	}
-}
-
-/* Put into the current epoch's rows what is known of all processes. */
-static void complete_rows(struct analysis *a)
-{
-	vec_for_each (process, &a->processes.processes) {
-		if (*process)
-			complete_row(a, a->epoch, *process);
-	}
-}
-
-static void sum_rows(struct ledger *ledger)
-{
-	vec_for_each (row, &ledger->processes)
-		add_jit_counts(&ledger->jit, &row->jit);
-}
-
 int analysis_finish(struct analysis *a)
 {
-	struct ledger *ledger = &a->epoch->ledger;
+	int err;
 
 	vec_for_each (process, &a->processes.processes) {
 		if (*process)
 			jit_assembly_flush(&(*process)->jit_assembly);
 	}
-	add_throttled(a);
-	complete_rows(a);
-	sum_rows(ledger);
-	ledger->counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = a->modules.over_budget;
-	return analysis_complete_names(a, a->epoch, true);
+	err = analysis_complete_names(a, a->epoch, true);
+	analysis_update_ledger(a, a->epoch);
+	return err;
 }
 
 int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
@@ -245,8 +208,7 @@ int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
 		return err;
 	}
 	epoch->ledger.filtered = a->epoch->ledger.filtered;
-	add_throttled(a);
-	complete_rows(a);
+	analysis_close_ledger(a);
 	a->epoch->until_ns = a->round_ns;
 	a->epoch->older = a->closing;
 	a->closing = a->epoch;
@@ -273,8 +235,8 @@ int analysis_complete_epoch(struct analysis *a, bool now, const struct view **re
 		oldest = oldest->older;
 	if (!oldest || !(now || is_over(a, oldest)))
 		return 0;
-	sum_rows(&oldest->ledger);
 	err = analysis_complete_names(a, oldest, now);
+	analysis_update_ledger(a, oldest);
 	if (!err)
 		*ret = &oldest->view;
 	return err;

@@ -15,6 +15,7 @@
 
 #include "pipeline/analysis/sample_filter.h"
 #include "pipeline/finished_records.h"
+#include "profile/ledger.h"
 #include "sink/sink.h"
 #include "state/process/process_table.h"
 #include "symbolize/symbol_service.h"
@@ -88,6 +89,12 @@ int analysis_complete_epoch(struct analysis *analysis, bool now, const struct vi
 
 /* Free the epoch that analysis_complete_epoch() gave. */
 void analysis_drop_epoch(struct analysis *analysis);
+
+/*
+ * The ledger of the current epoch as of now, as complete as at the end. Returns 0 and sets *ret,
+ * whose processes the caller releases, or -ENOMEM.
+ */
+int analysis_ledger(const struct analysis *analysis, struct ledger *ret);
 
 /* Count records that were refused before the border. */
 void analysis_count_malformed(struct analysis *analysis, uint64_t count);

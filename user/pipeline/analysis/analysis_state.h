@@ -84,6 +84,15 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 int analysis_name_new(struct analysis *a);
 int analysis_complete_names(struct analysis *a, struct epoch *epoch, bool wait);
 
+/*
+ * ledgers.c: bring the ledger that an epoch's view has up to date, in O(processes that exist); do
+ * that for the last time before the current epoch is closed; note that a process is about to be
+ * freed, in the current epoch.
+ */
+void analysis_update_ledger(struct analysis *a, struct epoch *epoch);
+void analysis_close_ledger(struct analysis *a);
+void analysis_process_ends(struct analysis *a, const struct process *process);
+
 /* The epoch that a sample of time_ns goes to. */
 struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns);
 

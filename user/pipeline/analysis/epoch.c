@@ -32,7 +32,7 @@ int epoch_create(uint32_t number, const struct module_table *modules,
 		.frames = epoch->frames,
 		.profile = &epoch->profile,
 		.threads = &epoch->threads,
-		.ledger = &epoch->ledger,
+		.ledger = &epoch->ledger_now,
 	};
 	if (view)
 		epoch->view.options = *view;
@@ -103,6 +103,12 @@ int epoch_comm(struct epoch *epoch, const struct string_pool *state_strings, uin
 	return 0;
 }
 
+void epoch_find_comm(const struct epoch *epoch, uint32_t number, uint32_t *ret)
+{
+	if (number < epoch->comms.size && epoch->comms.data[number])
+		*ret = epoch->comms.data[number] - 1;
+}
+
 static int add_row(struct epoch *epoch, const struct process *process, uint32_t *ret)
 {
 	uint32_t row = (uint32_t)epoch->ledger.processes.size;
@@ -113,15 +119,19 @@ static int add_row(struct epoch *epoch, const struct process *process, uint32_t 
 	}
 	if (vec_push(&epoch->ledger.processes, (struct ledger_process){.pid = process->pid}))
 		return -ENOMEM;
+	epoch->ledger_now.processes = epoch->ledger.processes; /* may have moved */
 	epoch->rows.data[process->slot] = (struct epoch_row){process->number + 1, row};
 	*ret = row;
 	return 0;
 }
 
-static bool has_row(const struct epoch *epoch, const struct process *process)
+bool epoch_has_row(const struct epoch *epoch, const struct process *process, uint32_t *ret)
 {
-	return process->slot < epoch->rows.size &&
-	       epoch->rows.data[process->slot].process == process->number + 1;
+	if (process->slot >= epoch->rows.size ||
+	    epoch->rows.data[process->slot].process != process->number + 1)
+		return false;
+	*ret = epoch->rows.data[process->slot].row;
+	return true;
 }
 
 int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
@@ -132,14 +142,13 @@ int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
 
 	if (err)
 		return err;
-	if (has_row(epoch, process))
-		row = epoch->rows.data[process->slot].row;
-	else
+	if (!epoch_has_row(epoch, process, &row))
 		err = add_row(epoch, process, &row);
 	if (err)
 		return err;
 	epoch->ledger.processes.data[row].start_ns = process->start_ns;
 	epoch->ledger.processes.data[row].comm = comm;
+	epoch->ledger.processes.data[row].changed_round = epoch->round;
 	epoch->ledger.processes.data[row].inner_pid = process->inner_pid;
 	*ret = row;
 	return 0;
@@ -147,7 +156,7 @@ int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
 
 struct ledger_process *epoch_find_row(struct epoch *epoch, const struct process *process)
 {
-	return has_row(epoch, process)
-		       ? &epoch->ledger.processes.data[epoch->rows.data[process->slot].row]
-		       : NULL;
+	uint32_t row;
+
+	return epoch_has_row(epoch, process, &row) ? &epoch->ledger.processes.data[row] : NULL;
 }

@@ -42,7 +42,12 @@ struct epoch {
 	bool has_recorded;	/* the records brought names: the symbol service is not used */
 	struct profile profile; /* the location of a root is the ledger row of its process */
 	struct thread_counts threads;
-	struct ledger ledger;
+	struct ledger ledger; /* as counted */
+	/* The view's: complete as of the last update, see ledgers.c. Shares the rows of `ledger`.
+	 */
+	struct ledger ledger_now;
+	struct jit_counts ended_jit; /* in rows of processes that were freed */
+	uint32_t round;		     /* counts rounds, for ledger_process.changed_round */
 	struct sink_list sinks;
 	uint32_t named;		    /* locations below it have names, or these were requested */
 	uint64_t asked, answered;   /* requests to the symbol service */
@@ -69,7 +74,13 @@ int epoch_comm(struct epoch *epoch, const struct string_pool *state_strings, uin
 int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
 	      const struct process *process, uint32_t *ret);
 
+/* Returns true, and sets *ret to its number, if a process has a row. */
+bool epoch_has_row(const struct epoch *epoch, const struct process *process, uint32_t *ret);
+
 /* The row of a process, or NULL if it has none. */
 struct ledger_process *epoch_find_row(struct epoch *epoch, const struct process *process);
+
+/* The epoch's number of a string of the state's pool; *ret is unchanged if it has none. */
+void epoch_find_comm(const struct epoch *epoch, uint32_t number, uint32_t *ret);
 
 #endif

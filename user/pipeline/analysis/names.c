@@ -195,19 +195,6 @@ int analysis_name_new(struct analysis *a)
 	return a->symbols.collect(a->symbols.context, false, take_symbols, a);
 }
 
-static void count_trouble(struct analysis *a, struct epoch *e, bool asked)
-{
-	uint64_t *counters = e->ledger.counters;
-	struct symbolizer_counts counts = {0};
-
-	if (asked && a->symbols.counts)
-		counts = a->symbols.counts(a->symbols.context);
-	counters[JITBPF_COUNT_DEBUG_REFUSED] += counts.debug_refused;
-	counters[JITBPF_COUNT_DEBUG_DROPPED] += counts.debug_dropped;
-	counters[JITBPF_COUNT_SPLITS_MISSING] += counts.splits_missing;
-	counters[JITBPF_COUNT_NAMES_LEFT_OUT] += recorded_frames_left_out(e->recorded);
-}
-
 int analysis_complete_names(struct analysis *a, struct epoch *e, bool wait)
 {
 	bool asked = a->has_symbols && !e->has_recorded;
@@ -216,8 +203,6 @@ int analysis_complete_names(struct analysis *a, struct epoch *e, bool wait)
 
 	if (!err && asked && wait)
 		err = a->symbols.collect(a->symbols.context, true, take_symbols, a);
-	if (e == a->epoch)
-		count_trouble(a, e, asked);
 	/* Names of a recording come at its end. */
 	count = e->has_recorded ? (uint32_t)e->locations.locations.size : 0;
 	for (uint32_t i = 0; i < count && !err; i++) {

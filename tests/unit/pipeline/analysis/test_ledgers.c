@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The ledger at any time is the one that the run would have if it ended then,
+ * and reading it changes nothing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pipeline/pipeline_state.h"
+#include "tests/unit/pipeline/random_run.h"
+
+#define ROUNDS	   12
+#define PER_ROUND  60
+#define LONG_STEPS 120000000u /* so that processes are freed within the run */
+
+static struct made_run run;
+
+/* Compare all but the round of the last change, which differs in a run that was read. */
+static void assert_same(const struct ledger *a, const struct ledger *b)
+{
+	struct ledger plain_a = *a, plain_b = *b;
+
+	assert_int_equal(a->processes.size, b->processes.size);
+	for (size_t i = 0; i < a->processes.size; i++) {
+		struct ledger_process row_a = a->processes.data[i], row_b = b->processes.data[i];
+
+		row_a.changed_round = row_b.changed_round = 0;
+		assert_memory_equal(&row_a, &row_b, sizeof(row_a));
+	}
+	memset(&plain_a.processes, 0, sizeof(plain_a.processes));
+	memset(&plain_b.processes, 0, sizeof(plain_b.processes));
+	assert_memory_equal(&plain_a, &plain_b, sizeof(plain_a));
+}
+
+static void begin(struct random_run *random, uint32_t seed, uint64_t step_ns)
+{
+	made_run_begin_bare(&run, &(struct pipeline_options){0});
+	random_begin(&run, random, seed);
+	random->step_ns = step_ns;
+}
+
+/* The ledger at the end of a run of some rounds. */
+static void finished(uint32_t seed, uint64_t step_ns, int rounds, struct ledger *ret)
+{
+	struct random_run random;
+
+	begin(&random, seed, step_ns);
+	for (int i = 0; i < rounds; i++)
+		random_round(&run, &random, PER_ROUND);
+	made_require(!pipeline_finish(run.pipeline));
+	assert_int_equal(analysis_ledger(run.pipeline->analysis, ret), 0);
+	assert_same(ret, pipeline_view(run.pipeline)->ledger);
+	made_run_end(&run);
+}
+
+static void check(uint32_t seed, uint64_t step_ns)
+{
+	struct ledger now[ROUNDS + 1], again, end;
+	struct random_run random;
+
+	begin(&random, seed, step_ns);
+	for (int i = 0; i <= ROUNDS; i++) {
+		if (i)
+			random_round(&run, &random, PER_ROUND);
+		assert_int_equal(analysis_ledger(run.pipeline->analysis, &now[i]), 0);
+		assert_int_equal(analysis_ledger(run.pipeline->analysis, &again), 0);
+		assert_same(&now[i], &again);
+		vec_deinit(&again.processes);
+		/* The view's own ledger says the same. */
+		analysis_update_ledger(run.pipeline->analysis, run.pipeline->analysis->epoch);
+		assert_same(&now[i], pipeline_view(run.pipeline)->ledger);
+	}
+	made_run_end(&run);
+	assert_true(ledger_taken(&now[ROUNDS]) > 100 && now[ROUNDS].jit.methods > 10);
+	for (int i = 0; i <= ROUNDS; i++) {
+		finished(seed, step_ns, i, &end);
+		assert_same(&now[i], &end);
+		vec_deinit(&end.processes);
+		vec_deinit(&now[i].processes);
+	}
+}
+
+static void a_ledger_is_complete_at_any_time(void **state)
+{
+	for (uint32_t seed = 1; seed <= 6; seed++)
+		check(seed, seed % 2 ? 1000 : LONG_STEPS);
+}
+
+/* A row that has changed since a round has that round's number, or a later one. */
+static void rows_say_when_they_changed(void **state)
+{
+	struct random_run random;
+	struct ledger before, after;
+	uint32_t unchanged = 0;
+
+	begin(&random, 3, LONG_STEPS);
+	for (int i = 0; i < ROUNDS; i++) {
+		struct epoch *e = run.pipeline->analysis->epoch;
+		uint32_t round = e->round;
+
+		analysis_update_ledger(run.pipeline->analysis, e);
+		assert_int_equal(analysis_ledger(run.pipeline->analysis, &before), 0);
+		random_round(&run, &random, 8);
+		analysis_update_ledger(run.pipeline->analysis, e);
+		assert_int_equal(analysis_ledger(run.pipeline->analysis, &after), 0);
+		for (size_t k = 0; k < before.processes.size; k++) {
+			struct ledger_process *a = &before.processes.data[k];
+			struct ledger_process *b = &after.processes.data[k];
+
+			if (b->changed_round < round) {
+				unchanged++;
+				assert_memory_equal(a, b, sizeof(*a));
+			}
+			assert_int_equal(b->changed_round,
+					 e->ledger.processes.data[k].changed_round);
+		}
+		vec_deinit(&before.processes);
+		vec_deinit(&after.processes);
+	}
+	assert_true(unchanged > 0);
+	made_run_end(&run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_ledger_is_complete_at_any_time),
+		cmocka_unit_test(rows_say_when_they_changed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Ledgers that are complete at any time: counting itself leaves some parts to the reader. */
+#include <string.h>
+
+#include "pipeline/analysis/analysis_state.h"
+
+/* Put what is known of a process now into its row. */
+static void complete_row(const struct analysis *a, const struct epoch *e,
+			 const struct process *process, struct ledger_process *row)
+{
+	epoch_find_comm(e, process->comm, &row->comm);
+	row->inner_pid = process->inner_pid;
+	row->jit.incomplete = process->jit_assembly.incomplete;
+	if (process->slot < a->sequences.size)
+		row->jit.sequence_gaps = jit_sequences_gaps(&a->sequences.data[process->slot]);
+}
+
+static void add_jit_counts(struct jit_counts *all, const struct jit_counts *one)
+{
+	_Static_assert(sizeof(*one) % sizeof(uint64_t) == 0, "nothing but counts");
+
+	for (size_t i = 0; i < sizeof(*one) / sizeof(uint64_t); i++)
+		((uint64_t *)all)[i] += ((const uint64_t *)one)[i];
+}
+
+static void count_trouble(const struct analysis *a, const struct epoch *e, uint64_t *counters)
+{
+	struct symbolizer_counts counts = {0};
+
+	if (a->has_symbols && !e->has_recorded && a->symbols.counts)
+		counts = a->symbols.counts(a->symbols.context);
+	counters[JITBPF_COUNT_DEBUG_REFUSED] += counts.debug_refused;
+	counters[JITBPF_COUNT_DEBUG_DROPPED] += counts.debug_dropped;
+	counters[JITBPF_COUNT_SPLITS_MISSING] += counts.splits_missing;
+	counters[JITBPF_COUNT_NAMES_LEFT_OUT] += recorded_frames_left_out(e->recorded);
+	counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = a->modules.over_budget;
+}
+
+/* Complete the totals of a copy of an epoch's ledger, but for those of JIT code. */
+static void complete_totals(const struct analysis *a, const struct epoch *e, struct ledger *ledger)
+{
+	if (e != a->epoch)
+		return; /* complete since it was closed */
+	vec_for_each (since, &a->throttled_since) {
+		if (*since && *since < a->round_ns)
+			ledger->throttled_ns += a->round_ns - *since;
+	}
+	count_trouble(a, e, ledger->counters);
+}
+
+void analysis_process_ends(struct analysis *a, const struct process *process)
+{
+	struct ledger_process *row = epoch_find_row(a->epoch, process);
+
+	if (!row)
+		return;
+	complete_row(a, a->epoch, process, row);
+	row->changed_round = a->epoch->round;
+	add_jit_counts(&a->epoch->ended_jit, &row->jit);
+}
+
+/* Complete the rows of all processes, and add up those counts of JIT code that still change. */
+static void complete_rows(const struct analysis *a, struct epoch *e, struct jit_counts *jit)
+{
+	vec_for_each (process, &a->processes.processes) {
+		struct ledger_process *row = *process ? epoch_find_row(e, *process) : NULL;
+		struct ledger_process now;
+
+		if (!row)
+			continue;
+		now = *row;
+		complete_row(a, e, *process, &now);
+		if (memcmp(&now, row, sizeof(now))) {
+			now.changed_round = e->round;
+			*row = now;
+		}
+		add_jit_counts(jit, &row->jit);
+	}
+}
+
+void analysis_update_ledger(struct analysis *a, struct epoch *e)
+{
+	struct ledger *now = &e->ledger_now;
+
+	*now = e->ledger; /* the rows are shared */
+	complete_totals(a, e, now);
+	now->jit = e->ended_jit;
+	if (e == a->epoch)
+		complete_rows(a, e, &now->jit);
+}
+
+void analysis_close_ledger(struct analysis *a)
+{
+	struct epoch *e = a->epoch;
+
+	analysis_update_ledger(a, e);
+	e->ended_jit = e->ledger_now.jit;
+	e->ledger.throttled_ns = e->ledger_now.throttled_ns;
+	vec_for_each (since, &a->throttled_since) {
+		if (*since && *since < a->round_ns)
+			*since = a->round_ns;
+	}
+}
+
+int analysis_ledger(const struct analysis *a, struct ledger *ret)
+{
+	const struct epoch *e = a->epoch;
+	struct ledger ledger = e->ledger;
+
+	ledger.processes.data = NULL;
+	ledger.processes.size = ledger.processes.capacity = 0;
+	if (vec_reserve(&ledger.processes, e->ledger.processes.size))
+		return -ENOMEM;
+	vec_for_each (row, &e->ledger.processes)
+		ledger.processes.data[ledger.processes.size++] = *row;
+	vec_for_each (process, &a->processes.processes) {
+		uint32_t row;
+
+		if (*process && epoch_has_row(e, *process, &row))
+			complete_row(a, e, *process, &ledger.processes.data[row]);
+	}
+	complete_totals(a, e, &ledger);
+	vec_for_each (row, &ledger.processes)
+		add_jit_counts(&ledger.jit, &row->jit);
+	*ret = ledger;
+	return 0;
+}
