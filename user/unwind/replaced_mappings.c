@@ -52,8 +52,8 @@ void replaced_mappings_note(struct replaced_mappings *replaced_mappings,
 	}
 }
 
-static bool is_unsettled(const struct replaced_mappings *replaced_mappings,
-			 const struct unwind_mapping *mapping)
+static bool overlaps_replaced(const struct replaced_mappings *replaced_mappings,
+			      const struct unwind_mapping *mapping)
 {
 	for (uint32_t i = 0; i < replaced_mappings->count; i++) {
 		const struct replaced_mappings_range *range = &replaced_mappings->ranges[i];
@@ -70,7 +70,7 @@ void replaced_mappings_exclude(const struct replaced_mappings *replaced_mappings
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < list->count; i++) {
-		if (!is_unsettled(replaced_mappings, &list->mappings[i]))
+		if (!overlaps_replaced(replaced_mappings, &list->mappings[i]))
 			list->mappings[kept++] = list->mappings[i];
 	}
 	list->count = kept;

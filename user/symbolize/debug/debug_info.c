@@ -14,8 +14,8 @@ struct debug_info {
 	struct dwarf_path strings;    /* strings of the last call's frames */
 };
 
-/* A frame during construction: offset + 1 of each string in `strings`, or 0 for none. */
-struct unsettled_frame {
+/* A frame while `strings` may still move: offset + 1 of each string in it, or 0 for none. */
+struct found_frame {
 	size_t name, file;
 	uint32_t line;
 };
@@ -118,7 +118,7 @@ static int find_file(struct debug_info *info, const struct debug_unit *unit, uin
 
 /* Set the name of each scope, and its place: the line of the code, then the call sites. */
 static int fill_frames(struct debug_info *info, struct debug_unit *unit, uint64_t address,
-		       const struct debug_chain *chain, struct unsettled_frame *frames)
+		       const struct debug_chain *chain, struct found_frame *frames)
 {
 	const struct dwarf_row *row = dwarf_lines_find(&unit->lines, address);
 	const struct debug_scope *inner = NULL;
@@ -126,9 +126,9 @@ static int fill_frames(struct debug_info *info, struct debug_unit *unit, uint64_
 
 	for (uint32_t i = 0; i < chain->count && !err; i++) {
 		const struct debug_scope *scope = chain->scopes[i];
-		struct unsettled_frame *frame = &frames[i];
+		struct found_frame *frame = &frames[i];
 
-		*frame = (struct unsettled_frame){0};
+		*frame = (struct found_frame){0};
 		if (scope && find_name(info, unit, scope->die, &frame->name))
 			return -ENOMEM;
 		/* The call site in the function belongs to a dropped frame. */
@@ -150,7 +150,7 @@ static int fill_frames(struct debug_info *info, struct debug_unit *unit, uint64_
 
 /* Find the frames of an address in one unit. Finding none is not an error. */
 static int unit_frames(struct debug_info *info, struct debug_unit *unit, uint64_t address,
-		       struct unsettled_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
+		       struct found_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
 {
 	struct debug_chain chain = {.count = 0};
 	int err = debug_unit_chain(unit, address, &chain);
@@ -170,8 +170,8 @@ static int unit_frames(struct debug_info *info, struct debug_unit *unit, uint64_
 	return err;
 }
 
-static void settle_frames(const struct debug_info *info, const struct unsettled_frame *from,
-			  uint32_t count, struct debug_frame *to)
+static void point_at_strings(const struct debug_info *info, const struct found_frame *from,
+			     uint32_t count, struct debug_frame *to)
 {
 	const char *text = info->strings.text.data;
 
@@ -186,7 +186,7 @@ static void settle_frames(const struct debug_info *info, const struct unsettled_
 int debug_info_frames(struct debug_info *info, uint64_t address,
 		      struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
 {
-	struct unsettled_frame found[DEBUG_FRAMES_MAX];
+	struct found_frame found[DEBUG_FRAMES_MAX];
 	struct debug_index_unit *entry;
 	struct debug_unit *unit;
 	uint32_t count = 0;
@@ -208,7 +208,7 @@ int debug_info_frames(struct debug_info *info, uint64_t address,
 	}
 	if (err == -ENOMEM)
 		return err;
-	settle_frames(info, found, count, frames);
+	point_at_strings(info, found, count, frames);
 	*ret_count = count;
 	debug_units_end(&info->units);
 	if (info->alternate)
