@@ -5,10 +5,8 @@
  *
  * stack: _start system main uses first_outer first_inner leaf
  * stack: _start system main uses second_outer second_inner leaf
- * stack: _start system main uses system
- * stack: _start system main uses system
- * /^(_init|_fini|__do_global_dtors_aux|frame_dummy|register_tm_clones|deregister_tm_clones)$/+
- * system
+ * stack: _start system main uses system /^(_init|_fini|frame_dummy|.*tm_clones)$/+ system
+ * stack: _start system main uses system /^(__do_global_dtors_aux|.*tm_clones)$/+ system
  */
 #include <dlfcn.h>
 #include <stdio.h>
