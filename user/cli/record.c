@@ -222,7 +222,7 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 {
 	struct record_options values = {
 		.freq_hz = 99,
-		.code_ring_bytes = 8u << 20,
+		.code_ring_bytes = 8u << 20, /* 0.12 s of 200,000 loads per second */
 		.sample_ring_bytes = 2u << 20,
 	};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);

@@ -5,6 +5,8 @@
  * between the two. Records of processes that began before came_ns have that time, so that side-band
  * records of the time of the scan apply to them; records of younger processes have the time of the
  * scan.
+ *
+ * All kernels are scanned in this way: a BPF iterator saves a few ms per run but has no paths.
  */
 #ifndef JITBPF_AGENT_KERNEL_PROCESS_SCAN_H
 #define JITBPF_AGENT_KERNEL_PROCESS_SCAN_H
