@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Captures what the shim's probe hands over: copies bytes, knows nothing of
- * the JIT API. Also defines what all programs share.
+ * Copies the records of the shim's probe into the code ring. Defines the maps and variables
+ * that all programs share.
  */
 #include "bpf/maps.h"
 
@@ -15,10 +15,10 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile __u32 pidns_inum = 0;
 const volatile bool only_tracked = false;
 
-/* Wake the reader when this much waits; else it comes by itself (agent/live/live_source.h). */
+/* Wake the reader at this fill level. It also drains periodically (agent/live/live_source.h). */
 const volatile __u32 code_wake_bytes = 2u << 20;
 
-/* Machine code is copied too while less than this waits; 0: never. */
+/* Copy machine code while the ring holds fewer bytes than this; 0: never. */
 const volatile __u32 copy_code_below = 0;
 
 struct counters_map counters SEC(".maps");
@@ -37,13 +37,13 @@ struct {
 
 __u64 self_test_hits = 0;
 
-/* Goes up behind each change of jit_losses, which is large, and mostly empty. */
+/* Incremented after each change of jit_losses, so that user space scans that only if needed. */
 __u64 losses_noted = 0;
 
 /*
- * One function per size class: a ring reservation needs a constant size. The
- * copy goes straight into the ring, with no scratch in between: uprobe programs
- * can be preempted, and would share it. They return 0, or what loss it is.
+ * One function per size class, since a ring reservation needs a constant size. The function
+ * copies into the ring without a per-CPU buffer, since uprobe programs can be preempted and
+ * would share that. Returns 0, or the counter of the loss.
  */
 #define DEFINE_EMIT(kind, class, flags)                                                            \
 	struct kind##_slot_##class                                                                 \
@@ -80,15 +80,16 @@ static __always_inline __u64 wake_flag(void)
 DEFINE_EMIT(jit, 256, wake_flag());
 DEFINE_EMIT(jit, 1024, wake_flag());
 DEFINE_EMIT(jit, 4096, wake_flag());
-/* The event before it has woken whom it should. */
+/* No wake-up: the record of the load has caused it. */
 DEFINE_EMIT(code, 256, BPF_RB_NO_WAKEUP);
 DEFINE_EMIT(code, 1024, BPF_RB_NO_WAKEUP);
 DEFINE_EMIT(code, 4096, BPF_RB_NO_WAKEUP);
 
 /*
- * Whoever finds an entry that is being taken out writes to nobody's, or to another's,
- * which then is read from too early on: its own event is in the journal already, and
- * that is not read before the entry is out.
+ * Notes a lost record. If user space removes the entry at the same time, the write may hit a
+ * stale slot, or the entry of another process. Both are harmless: user space reads the
+ * journal after the removal, and the event is already there; the other process's journal
+ * is read from an earlier number than needed.
  */
 static __always_inline void note_loss(const struct jitbpf_jit *head, __u64 sequence)
 {
@@ -107,7 +108,7 @@ static __always_inline void note_loss(const struct jitbpf_jit *head, __u64 seque
 	if (!known) {
 		count(JITBPF_COUNT_JIT_LOSS_UNNOTED);
 	} else if (known->start_ns != loss.start_ns) {
-		*known = loss; /* a pid that is used again */
+		*known = loss; /* the pid was reused */
 	} else if (sequence < known->first_sequence) {
 		known->first_sequence = sequence;
 	}
@@ -126,7 +127,7 @@ static __always_inline int emit(const struct jitbpf_jit *head, const void *from,
 	return emit_jit_4096(head, from, size);
 }
 
-#define WITHDRAWN_PAGES_MAX 64 /* 4 MB; user space sees to what is larger, at its round */
+#define WITHDRAWN_PAGES_MAX 64 /* 4 MB; user space invalidates the rest in its next round */
 
 static __always_inline bool loads_code(const struct jitbpf_jit_header *event)
 {
@@ -141,8 +142,8 @@ static __always_inline bool changes_code(const struct jitbpf_jit_header *event)
 }
 
 /*
- * What was published of how to unwind the code there holds no longer: no stack shall be
- * walked by it, not even until user space has read the event.
+ * Invalidates the unwind rows of the code that an event replaces or unloads. This is done at
+ * the hit, so that no stack is walked by stale rows until user space reads the event.
  */
 static __always_inline void withdraw_code(const struct unwind_process *process,
 					  const struct jitbpf_jit_header *event)
@@ -160,8 +161,8 @@ static __always_inline void withdraw_code(const struct unwind_process *process,
 #define CODE_PIECE_MAX 4096
 
 /*
- * Copy the piece of a code that the head begins with, and set it to the next one. Returns 0
- * where there may be one. Global, so that the verifier looks at it once.
+ * Copies the piece of code at head->offset and advances head. Returns 0 if more code may
+ * follow. A global function, so that the verifier checks it once.
  */
 __noinline int copy_code_piece(struct jitbpf_code *head)
 {
@@ -187,7 +188,7 @@ __noinline int copy_code_piece(struct jitbpf_code *head)
 	return loss;
 }
 
-/* Where there is no room for it, it is no loss: user space reads it when a stack wants it. */
+/* A missing copy is no loss: user space reads the code if a stack needs it. */
 static __always_inline void copy_code(const struct jitbpf_jit *jit,
 				      const struct jitbpf_jit_header *event)
 {
@@ -230,7 +231,7 @@ int jit_event(struct context_regs *regs)
 	head.copy = bpf_get_attach_cookie(regs);
 	process = bpf_map_lookup_elem(&unwind_processes, &head.pid);
 	if ((process || copy_code_below) && size >= sizeof(event))
-		bpf_probe_read_user(&event, sizeof(event), from); /* or zeros */
+		bpf_probe_read_user(&event, sizeof(event), from); /* zeros on failure */
 	if (process && changes_code(&event) && !event.part)
 		withdraw_code(process, &event);
 	loss = emit(&head, from, size);
@@ -243,7 +244,7 @@ int jit_event(struct context_regs *regs)
 	return 0;
 }
 
-/* Attached to our own process alone, to see whether an offset of the site fires at all. */
+/* Attached to jitbpf only, to test whether a probe at an offset of the site fires. */
 SEC("uprobe")
 int self_test(struct context_regs *regs)
 {

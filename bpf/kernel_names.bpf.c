@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Asks the kernel for the name of an address. User space writes the address,
- * runs the program and reads the answer, all in memory that it has mapped: one
- * question at a time.
+ * Gets the kernel's name of an address. User space writes the address, runs the program and
+ * reads the name, in memory that it has mapped. It makes one request at a time.
  */
 #include "bpf/kernel_types.h"
 
@@ -10,13 +9,13 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* A symbol has up to 511 bytes, a module's name 55; two numbers and their marks. */
+/* A symbol takes up to 511 bytes and a module's name 55; then two numbers, punctuation. */
 #define KERNEL_NAME_BYTES 1024
 
 __u64 kernel_name_address = 0;
 char kernel_name[KERNEL_NAME_BYTES] = {};
 
-/* Returns how long the answer is with its NUL, also where it had to be cut; or negative errno. */
+/* Returns the size of the full name with its NUL, even if it was cut; or negative errno. */
 SEC("syscall")
 int name_kernel_address(void *context)
 {

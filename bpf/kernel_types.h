@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's types as far as we read them, trimmed by hand: CO-RE finds the
- * fields by name in the running kernel's BTF, so only their names and types
- * count here, not their places. Stands in for a generated vmlinux.h.
+ * The kernel types and fields that the programs read, instead of a generated vmlinux.h. CO-RE
+ * finds fields by name in the BTF of the running kernel, so their offsets here do not matter.
  */
 #ifndef JITBPF_BPF_KERNEL_TYPES_H
 #define JITBPF_BPF_KERNEL_TYPES_H
 
-#define __VMLINUX_H__ /* bpf_tracing.h: registers by the kernel's names */
+#define __VMLINUX_H__ /* makes bpf_tracing.h use the kernel's register names */
 
 #include <stdbool.h>
 #include <linux/bpf.h>
@@ -71,7 +70,7 @@ struct pt_regs {
 
 #pragma clang attribute pop
 
-/* Registers as the context of uprobe and perf_event programs holds them: ABI, not relocated. */
+/* Registers in the context of uprobe and perf_event programs. This is ABI, so no CO-RE. */
 struct context_regs {
 	unsigned long r15, r14, r13, r12, bp, bx;
 	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;

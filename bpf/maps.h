@@ -12,7 +12,7 @@
 
 #define TRACKED_MAX   65536
 #define LOST_PIDS_MAX 4096
-#define RING_DEFAULT  (1u << 20) /* user space sets the real sizes */
+#define RING_DEFAULT  (1u << 20) /* user space sets the actual sizes */
 
 /* Totals, in the order of uapi/loss.h. */
 struct counters_map {
@@ -30,7 +30,7 @@ struct tracked_map {
 	__type(value, __u32);
 };
 
-/* What is not a sample: JIT records, exits. */
+/* Records other than samples: JIT records, machine code, inner pids, exits. */
 struct code_ring_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, RING_DEFAULT);
@@ -40,7 +40,7 @@ extern struct code_ring_map code_ring SEC(".maps");
 extern struct counters_map counters SEC(".maps");
 extern struct tracked_map tracked SEC(".maps");
 
-/* Uprobe programs can be preempted and moved, so even per-CPU counts are added atomically. */
+/* Uprobe programs can be preempted and migrated, so per-CPU counters need atomics, too. */
 static __always_inline void count(__u32 which)
 {
 	__u64 *value = bpf_map_lookup_elem(&counters, &which);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Pids as jitbpf's own pid namespace has them. */
+/* Translates pids to jitbpf's own pid namespace. */
 #ifndef JITBPF_BPF_PID_SPACE_H
 #define JITBPF_BPF_PID_SPACE_H
 
@@ -8,15 +8,15 @@
 #include <bpf/bpf_core_read.h>
 
 /*
- * The inode of jitbpf's pid namespace, 0 where that is the outermost; and
- * whether only processes in `tracked` count. Set before loading.
+ * The inode of jitbpf's pid namespace (0: the outermost one), and whether to profile only the
+ * processes in `tracked`. Set before loading.
  */
 extern const volatile __u32 pidns_inum;
 extern const volatile bool only_tracked;
 
 #define PID_LEVELS_MAX 33 /* MAX_PID_NS_LEVEL and the outermost */
 
-/* A task's number in our namespace; 0 where it has none there. */
+/* Returns a task's pid in jitbpf's namespace, or 0 if it is not visible there. */
 static __always_inline __u32 pid_in_our_space(struct task_struct *task)
 {
 	struct pid *pid;
@@ -28,7 +28,7 @@ static __always_inline __u32 pid_in_our_space(struct task_struct *task)
 		return BPF_CORE_READ(task, pid);
 	pid = BPF_CORE_READ(task, thread_pid);
 	level = BPF_CORE_READ(pid, level);
-	/* One number for each namespace from the outermost in; the type shows just the first. */
+	/* One number per namespace, outermost first; struct pid declares only the first. */
 	numbers = (void *)pid + bpf_core_field_offset(struct pid, numbers);
 	for (__u32 i = 0; i < PID_LEVELS_MAX && i <= level; i++) {
 		if (bpf_probe_read_kernel(&upid, sizeof(upid),
@@ -40,7 +40,7 @@ static __always_inline __u32 pid_in_our_space(struct task_struct *task)
 	return 0;
 }
 
-/* Its number in the innermost namespace that it is in: as it sees itself. */
+/* Returns a task's pid in its own (innermost) namespace, or 0 on failure. */
 static __always_inline __u32 pid_in_own_space(struct task_struct *task)
 {
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);

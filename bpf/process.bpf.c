@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Follows processes: which of them are tracked, and when they end. */
+/* Tracks children of tracked processes, and reports exits and inner pids. */
 #include "bpf/maps.h"
 
 #include <bpf/bpf_tracing.h>
@@ -9,7 +9,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Children of a tracked process are tracked; a pid that is used again by others is not. */
+/* Tracks the children of a tracked process. Untracks a pid that another child reuses. */
 static __always_inline void track(struct task_struct *parent, __u32 child_pid)
 {
 	__u32 parent_pid = pid_in_our_space(parent->group_leader), lives = JITBPF_TRACKED_LIVES;
@@ -20,7 +20,7 @@ static __always_inline void track(struct task_struct *parent, __u32 child_pid)
 		count(JITBPF_COUNT_SIDEBAND_LOST);
 }
 
-/* Where a process sees itself under another number, say so: nobody else knows it for sure. */
+/* Reports the pid in the process's own namespace if it differs. /proc may miss it. */
 static __always_inline void tell_inner_pid(struct task_struct *task, __u32 pid)
 {
 	__u32 inner_pid = pid_in_own_space(task);
@@ -62,8 +62,8 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 }
 
 /*
- * The side-band tells of each thread's exit, but not whether it was the last:
- * a process can outlive its first thread.
+ * Reports the exit of the last thread. The side-band reports every thread's exit, but not
+ * which one is the last; a process can outlive its first thread.
  */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *task)

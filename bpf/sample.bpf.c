@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Takes CPU samples: kernel stack, user stack, who and when, into the CPU's own ring. */
+/* Writes CPU samples, with kernel and user stacks, into the ring of the CPU. */
 #include "bpf/maps.h"
 
 #include <bpf/bpf_core_read.h>
@@ -17,11 +17,11 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile bool want_user_regs = false;
 
-/* Walk by tables, with a copy of the stack where they lack something; else by frame pointers. */
+/* Walk by unwind tables, and copy the stack if they lack a row; otherwise by frame pointers. */
 const volatile bool walk_tables = false;
 const volatile __u32 sample_wake_bytes = 256u << 10;
 
-/* One ring a CPU: in an NMI a shared one's lock is only tried, and samples would be dropped. */
+/* One ring per CPU: an NMI only tries a ring's lock, so a shared ring would drop samples. */
 struct sample_ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, RING_DEFAULT);
@@ -34,12 +34,12 @@ struct {
 	__array(values, struct sample_ring);
 } sample_rings SEC(".maps");
 
-#define COPY_PIECE	  4096 /* what can be read of a stack ends at a page's end */
-#define ABOVE_STACK_LIMIT 128  /* of the stack's outermost frame */
+#define COPY_PIECE	  4096 /* a page: the readable part of a stack ends at a page boundary */
+#define ABOVE_STACK_LIMIT 128  /* bytes of the outermost frame above the limit */
 
 /*
- * Where a sample is put together; the parts are packed, so its size is exact.
- * An interrupt does not nest into itself, so that one a CPU is enough.
+ * Buffer for one sample, whose parts are packed from head on. One per CPU is enough, since
+ * the sampling interrupt does not nest.
  */
 struct sample_scratch {
 	struct jitbpf_sample head;
@@ -47,7 +47,7 @@ struct sample_scratch {
 	struct jitbpf_user_regs regs_room;
 	struct jitbpf_stack_copy copy_room;
 	__u8 stack_room[JITBPF_STACK_COPY_MAX + COPY_PIECE];
-	struct user_walk walk; /* not part of it */
+	struct user_walk walk; /* not part of the sample */
 };
 
 struct {
@@ -64,7 +64,7 @@ struct {
 	__type(value, __u64);
 } lost_samples SEC(".maps");
 
-/* Samples lost of processes that found no room in lost_samples either. */
+/* Lost samples of processes that have no entry in lost_samples, since it is full. */
 __u64 lost_elsewhere = 0;
 
 static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
@@ -80,7 +80,7 @@ static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
 	__sync_fetch_and_add(lost ?: &lost_elsewhere, 1);
 }
 
-/* Walk on, writing callers to ips from `at` on. Global as walk_frame() is. */
+/* Continues the walk and writes callers to ips[at] and up. Global, as walk_frame() is. */
 __noinline int walk_callers(struct sample_scratch *s, __u32 at)
 {
 	__u64 to;
@@ -102,7 +102,7 @@ __noinline int walk_callers(struct sample_scratch *s, __u32 at)
 	return JITBPF_END_DEPTH;
 }
 
-/* Copies are many times larger than samples: those come first. */
+/* A stack copy is many times larger than a sample, so the other half is for samples only. */
 static __always_inline bool has_room_for_copy(void *ring)
 {
 	return ring && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) <
@@ -110,8 +110,8 @@ static __always_inline bool has_room_for_copy(void *ring)
 }
 
 /*
- * The user-mode part of a sample: frames behind those of the kernel. Returns whether the stack
- * is to be copied from where the walk stopped.
+ * Writes the user frames behind the kernel's. Returns true if the caller shall copy the stack
+ * from where the walk stopped.
  */
 static __always_inline bool walk_user(struct sample_scratch *s, struct task_struct *task,
 				      struct pt_regs *user, __u32 at, void *ring)
@@ -129,7 +129,7 @@ static __always_inline bool walk_user(struct sample_scratch *s, struct task_stru
 		w->by_frame_pointers = !walk_tables;
 		end = walk_callers(s, at + 1);
 		if (walk_tables && w->not_made && !has_room_for_copy(ring)) {
-			/* A guess is better than nothing. */
+			/* No copy: guess the other callers by frame pointers. */
 			w->by_frame_pointers = true;
 			end = walk_callers(s, at + 1);
 			if (end != JITBPF_END_ROOT && end != JITBPF_END_DEPTH)
@@ -167,7 +167,7 @@ static __always_inline void copy_regs(struct jitbpf_user_regs *to, const struct 
 	to->r15 = from->r15;
 }
 
-/* How much of the stack can be of use: what lies above sp, as far as that is known. */
+/* Returns the bytes of stack above sp, or the most that a copy holds if that is not known. */
 static __always_inline __u64 wanted_bytes(const struct user_walk *w)
 {
 	__u64 limit = unwind_stack_limit(w->state.sp, w->stack_top, w->thread_pointer);
@@ -177,8 +177,8 @@ static __always_inline __u64 wanted_bytes(const struct user_walk *w)
 }
 
 /*
- * Put a copy of the stack, from where the walk stopped, at ips[at]. The stack may end before
- * what is wanted: it is read page by page. Returns how many words it takes.
+ * Writes a copy of the stack, from where the walk stopped, at ips[at]. Reads page by page,
+ * since the stack may end early. Returns the size of the copy in words.
  */
 __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 {
@@ -252,7 +252,7 @@ static __always_inline void walk_kernel(struct sample_scratch *s, struct bpf_per
 	if (ctx->regs.cs & USER_MODE)
 		return;
 	bytes = bpf_get_stack(ctx, s->ips, KERNEL_STACK_MAX, 0);
-	if (bytes <= 0) { /* the leaf at least is known */
+	if (bytes <= 0) { /* keep the leaf */
 		s->ips[0] = ctx->regs.ip;
 		bytes = sizeof(__u64);
 	}
@@ -275,15 +275,14 @@ int sample(struct bpf_perf_event_data *ctx)
 	count(JITBPF_COUNT_SAMPLES_TAKEN);
 	s = bpf_map_lookup_elem(&scratch_map, &zero);
 	if (!s)
-		return 0; /* cannot be: the map has one element */
+		return 0; /* for the verifier */
 	fill_head(&s->head, task, pid);
 	cpu = s->head.cpu;
 	ring = bpf_map_lookup_elem(&sample_rings, &cpu);
 	walk_kernel(s, ctx);
 	words = s->head.kernel_frames;
 
-	/* The kernel's helpers of a process (io_uring) share its memory, but never were in user
-	 * mode. */
+	/* Worker threads of the kernel (io_uring) share the process's memory, but have ip 0. */
 	user = (struct pt_regs *)bpf_task_pt_regs(task);
 	if (!(task->flags & PF_KTHREAD) && task->mm && user->ip)
 		copy = walk_user(s, task, user, words, ring);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Steps of the stack unwinder. Compiles for BPF and for user space alike: the
- * includer provides `unwind_read(dst, size, address)`, which copies stack
- * memory and returns 0 or not; `s` is the walk's state there. Which row holds at a
- * place, each finds in its own way; the kernel by bpf/unwind_search.h.
+ * Steps of the stack unwinder, for BPF and user space. The includer defines
+ * `unwind_read(dst, size, address)`, which copies stack memory and returns 0 on success; it
+ * may use `s`, the state of the walk. The caller looks up the row for each step; the BPF
+ * program does so by bpf/unwind_search.h.
  */
 #ifndef JITBPF_BPF_UNWIND_H
 #define JITBPF_BPF_UNWIND_H
@@ -11,21 +11,21 @@
 #include "uapi/record.h"
 #include "uapi/unwind.h"
 
-/* Where a walk is: the registers of a frame, as far as they are followed. */
+/* The state of a walk: the registers of the current frame that the unwinder tracks. */
 struct unwind_state {
 	__u64 ip, sp, bp;
-	__u32 is_caller; /* ip is a return address: it is the code before it that tells */
-	__u32 guessed;	 /* some frame so far was found by UNWIND_FRAME_POINTER */
+	__u32 is_caller; /* ip is a return address: look up the code before it */
+	__u32 guessed;	 /* a frame so far was found by UNWIND_FRAME_POINTER */
 };
 
-#define UNWIND_STEPPED 0 /* s is the caller's; else an enum jitbpf_stack_end */
+#define UNWIND_STEPPED 0 /* s is the caller's frame; other values: enum jitbpf_stack_end */
 
-/* Where in a signal frame the interrupted registers lie, from rsp: the kernel's struct ucontext. */
+/* Offsets of the interrupted registers in a signal frame, which is a struct ucontext at rsp. */
 #define UNWIND_SIGNAL_BP 120
 #define UNWIND_SIGNAL_SP 160
 #define UNWIND_SIGNAL_IP 168
 
-/* What ips says of a frame: see struct jitbpf_sample. */
+/* Returns the value for ips in struct jitbpf_sample. */
 static inline __attribute__((always_inline)) __u64 unwind_frame_ip(const struct unwind_state *s)
 {
 	return s->ip + !s->is_caller;
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
 		return JITBPF_END_UNREADABLE;
 	if (!ip)
 		return JITBPF_END_ROOT;
-	/* The handler may run on a stack of its own, so that sp can go either way. */
+	/* No check that sp grows: the handler may run on an alternate stack. */
 	s->ip = ip;
 	s->sp = sp;
 	s->bp = bp;
@@ -49,11 +49,12 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
 	return UNWIND_STEPPED;
 }
 
-#define UNWIND_SAVED_WORDS 8 /* where a function pushes registers: below its return address */
+#define UNWIND_SAVED_WORDS 8 /* the return address and the registers pushed below it */
 
 /*
- * Read the return address, and rbp where it is saved. In BPF a read takes longer than all else
- * of a step, and what it reads hardly matters: where both are close together, there is one.
+ * Reads the return address, and rbp if it is saved. In BPF, a read call costs more than the
+ * rest of a step, whatever its size. So if both values are close together, one call reads
+ * them.
  */
 static inline __attribute__((always_inline)) int unwind_saved(struct unwind_state *s, __u64 cfa,
 							      __u64 bp_base, int rbp, __u64 *ret_ip,
@@ -77,9 +78,9 @@ static inline __attribute__((always_inline)) int unwind_saved(struct unwind_stat
 }
 
 /*
- * From a frame to its caller by the row that holds at s->ip - s->is_caller. Returns
- * UNWIND_STEPPED; or how the walk ends, with s as it was: JITBPF_END_NO_RULE also
- * where the row says UNWIND_NOT_MADE.
+ * Steps from a frame to its caller by the row for s->ip - s->is_caller. Returns
+ * UNWIND_STEPPED; or how the walk ends, and leaves s unchanged. A row UNWIND_NOT_MADE
+ * gives JITBPF_END_NO_RULE.
  */
 static inline __attribute__((always_inline)) int unwind_step(struct unwind_state *s,
 							     struct unwind_row row)
@@ -129,11 +130,14 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 	default:
 		return JITBPF_END_NO_RULE;
 	}
-	/* Each frame lies above the one before: no walk goes round in circles. */
+	/* Each frame is above the one before, so that no walk loops. */
 	if (cfa <= s->sp || cfa & 7)
 		return JITBPF_END_BAD_FRAME;
 	bp_base = (row.cfa & UNWIND_RULE_MASK) == UNWIND_CFA_SAVED ? s->bp : cfa;
-	/* Popped again: compilers do not say so, since the value still stands there below rsp. */
+	/*
+	 * A slot below rsp: rbp has been popped. Compilers keep the rule in an epilogue, since
+	 * the slot still holds the value.
+	 */
 	if (row.rbp != UNWIND_RBP_KEPT && bp_base + (__s64)row.rbp * 8 < s->sp)
 		row.rbp = UNWIND_RBP_KEPT;
 	if (unwind_saved(s, cfa, bp_base, row.rbp, &ip, &bp))
@@ -148,15 +152,15 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 	return UNWIND_STEPPED;
 }
 
-/* libc's own frames between the first function of a program or thread and the top of its stack. */
+/* Size of libc's frames between the first function and the top of the stack, at most. */
 #define UNWIND_MAIN_TOP_BYTES	512
-#define UNWIND_THREAD_TOP_BYTES 3072 /* glibc's static TLS, about 1,900, lies there too */
+#define UNWIND_THREAD_TOP_BYTES 3072 /* with glibc's static TLS of about 1,900 bytes */
 #define UNWIND_STACK_BYTES_MAX	(1ull << 30)
 
 /*
- * The top of the stack that sp points into, 0 where it is not known: that of the main thread
- * (stack_top, where the kernel put its arguments), or that of a thread of libc
- * (thread_pointer, its control block, which lies at the top of its stack).
+ * Returns the top of the stack that sp points into, or 0 if it is not known. For the main
+ * thread it is stack_top, where the kernel put the arguments. For a thread of libc it is
+ * thread_pointer, its control block at the top of the stack.
  */
 static inline __attribute__((always_inline)) __u64 unwind_stack_limit(__u64 sp, __u64 stack_top,
 								      __u64 thread_pointer)
@@ -169,10 +173,10 @@ static inline __attribute__((always_inline)) __u64 unwind_stack_limit(__u64 sp, 
 }
 
 /*
- * Did a walk that ended as `end` at `top` reach the root? Where the top of the stack is known,
- * the distance tells: libc's frames there are built without frame pointers, so that the
- * chain's own end says nothing; and a stack without a single caller is no proof. On any other
- * stack (coroutines) the chain's own end is all there is.
+ * Corrects the end of a walk that ended as `end` at `top`. If the top of the stack is known,
+ * the distance to it decides whether the walk reached the root: libc's outermost frames have
+ * no frame pointers, so the end of the chain proves nothing. A walk without any caller has
+ * not reached it. On other stacks (coroutines), `end` stands.
  */
 static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_end(
 	enum jitbpf_stack_end end, __u32 callers, __u64 sp, __u64 top, __u64 stack_top,
@@ -189,10 +193,12 @@ static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_judge_
 }
 
 /*
- * How a walk by tables ended of which unwind_step(s, row) said `end`, after so many callers. An
- * outermost frame that says so is believed; one that only has no caller is judged by where it
- * is. A guess that failed is no root, however near the top: libc's own frames there have rules.
- * Nor is code that has no file: something has called it.
+ * Corrects the end of a walk by tables, after `callers` steps and an unwind_step(s, row) that
+ * returned `end`:
+ * - A row UNWIND_ROOT is the root.
+ * - Other frames without a caller are judged by their distance to the top of the stack.
+ * - A failed step is no root, even near the top, since libc's frames there have rows.
+ * - Code without a file (has_file 0) is no root, since other code has called it.
  */
 static inline __attribute__((always_inline)) enum jitbpf_stack_end unwind_end(
 	const struct unwind_state *s, struct unwind_row row, enum jitbpf_stack_end end,

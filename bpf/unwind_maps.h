@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Those of the tables that user space fills (uapi/unwind.h) which several programs share;
- * defined once, in jit.bpf.c. bpf/unwind_walk.h has the others.
+ * The unwind tables (uapi/unwind.h) that several programs share; jit.bpf.c defines them.
+ * bpf/unwind_walk.h has the other tables. User space fills all of them.
  */
 #ifndef JITBPF_BPF_UNWIND_MAPS_H
 #define JITBPF_BPF_UNWIND_MAPS_H
@@ -9,7 +9,7 @@
 #include "bpf/maps.h"
 #include "uapi/unwind.h"
 
-/* Preallocated: programs of perf events can look into nothing else before 6.1. */
+/* Preallocated: before 6.1, perf_event programs cannot use other hash maps. */
 struct unwind_pages_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, UNWIND_PAGES_MAX);
@@ -17,7 +17,7 @@ struct unwind_pages_map {
 	__type(value, struct unwind_page);
 };
 
-/* By pid as jitbpf sees it. */
+/* By pid in jitbpf's namespace. */
 struct unwind_processes_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, UNWIND_PROCESSES_MAX);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Searches in the tables of uapi/unwind.h. Compiles for BPF and for user space alike: the
- * includer provides `unwind_mapping_at(index)` and `unwind_row_at(index)`, pointers into
- * the arrays, or NULL. Whatever stands there, a search ends, within the arrays.
+ * Searches in the tables of uapi/unwind.h, for BPF and user space. The includer defines
+ * `unwind_mapping_at(index)` and `unwind_row_at(index)`, which return pointers into the
+ * arrays, or NULL. A search terminates for any contents.
  */
 #ifndef JITBPF_BPF_UNWIND_SEARCH_H
 #define JITBPF_BPF_UNWIND_SEARCH_H
 
 #include "uapi/unwind.h"
 
-/* As many halvings as find one of UNWIND_PROCESS_MAPPINGS_MAX, or of UNWIND_PAGE_ROWS_MAX. */
+/* Steps of a binary search in UNWIND_PROCESS_MAPPINGS_MAX, or UNWIND_PAGE_ROWS_MAX. */
 #define UNWIND_MAPPING_STEPS 13
 #define UNWIND_ROW_STEPS     14
 
-/* Find the one of count mappings, from the first on, that holds the address. Returns 1 or 0. */
+/* Finds the mapping of an address among count mappings from first on. Returns 1 or 0. */
 static inline __attribute__((always_inline)) int unwind_find_mapping(__u32 first, __u32 count,
 								     __u64 address,
 								     struct unwind_mapping *ret)
@@ -38,8 +38,7 @@ static inline __attribute__((always_inline)) int unwind_find_mapping(__u32 first
 	return 0;
 }
 
-/* The row of a page that holds at an offset in it: the last one from there or before. None has a
- * page that is only reserved. */
+/* Returns the last row at or before an offset; UNWIND_NOT_MADE if the page is only reserved. */
 static inline __attribute__((always_inline)) struct unwind_row unwind_find_row(
 	struct unwind_page page, __u32 offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The walk of a user stack by the tables in maps; bpf/unwind.h has its steps. Where a
- * table lacks something the walk stops, to be finished by user space.
+ * Walks a user stack by the tables in BPF maps, with the steps of bpf/unwind.h. If a table
+ * lacks an entry, the walk stops and user space completes it.
  */
 #ifndef JITBPF_BPF_UNWIND_WALK_H
 #define JITBPF_BPF_UNWIND_WALK_H
@@ -31,12 +31,12 @@ struct {
 struct user_walk {
 	struct unwind_state state;
 	__u64 stack_top, thread_pointer;
-	struct unwind_mapping mapping; /* of the frame before: often of the next one too */
-	__u32 first, count;	       /* the process's mappings; count 0: not published */
-	__u64 known_ns;		       /* all of them from before */
+	struct unwind_mapping mapping; /* of the last frame; often holds the next one, too */
+	__u32 first, count;	       /* the process's mappings in their array; 0: none */
+	__u64 known_ns;		       /* as in struct unwind_process */
 	__u32 callers;		       /* found so far */
-	__u16 by_frame_pointers;       /* not by tables */
-	__u16 not_made;		       /* it stopped because a table lacks something */
+	__u16 by_frame_pointers;       /* instead of by tables */
+	__u16 not_made;		       /* the walk stopped since a table lacks an entry */
 };
 
 #define unwind_mapping_at(index) bpf_map_lookup_elem(&unwind_mappings, &(index))
@@ -44,7 +44,7 @@ struct user_walk {
 
 #include "bpf/unwind_search.h"
 
-/* What the tables say of a place; UNWIND_NOT_MADE where they say nothing. */
+/* Returns the row for a pc, or UNWIND_NOT_MADE if there is none. */
 static __always_inline struct unwind_row find_row(struct user_walk *w, __u64 pc)
 {
 	struct unwind_row none = {.cfa = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE)};
@@ -62,8 +62,8 @@ static __always_inline struct unwind_row find_row(struct user_walk *w, __u64 pc)
 }
 
 /*
- * One step. Global, so that the verifier looks at it once, whatever calls it: as part of
- * a loop, or unrolled, it takes seconds, or is refused.
+ * Takes one step. A global function, so that the verifier checks it once. As part of a loop
+ * the verifier takes seconds, or refuses the program.
  */
 __noinline int walk_frame(struct user_walk *w)
 {
@@ -110,7 +110,7 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 	}
 }
 
-/* Of those that are so old that it cannot be said, none is missing. */
+/* Returns the age of the mappings at time_ns, from 1 to the largest __u32. */
 static __always_inline __u32 mappings_age_ns(const struct user_walk *w, __u64 time_ns)
 {
 	__u64 age_ns = time_ns > w->known_ns ? time_ns - w->known_ns : 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a source hands to the pipeline: a stream of records, each beginning
- * with struct jitbpf_record. The BPF programs write SAMPLE and JIT records into
- * the rings in just this form; the agent writes the others from the perf
- * side-band and the start-up scan; a recording holds the same bytes.
+ * The records that a source passes to the pipeline. Each begins with struct jitbpf_record. The
+ * BPF programs write SAMPLE, JIT, CODE, INNER_PID and EXIT records into the rings; the agent
+ * makes the others, mostly from the perf side-band and the start-up scan. A recording holds
+ * the same bytes.
  *
- * Little-endian; all times are CLOCK_MONOTONIC in ns unless said otherwise;
- * pids and tids are those of jitbpf's own pid namespace. Enums only grow.
+ * Little-endian. Times are CLOCK_MONOTONIC in ns unless stated otherwise. Pids and tids are
+ * those of jitbpf's own pid namespace. Enums only grow.
  */
 #ifndef JITBPF_UAPI_RECORD_H
 #define JITBPF_UAPI_RECORD_H
@@ -37,48 +37,48 @@ enum jitbpf_record_type {
 };
 
 struct jitbpf_record {
-	__u32 size_bytes; /* whole record, this header included */
+	__u32 size_bytes; /* of the record with this header */
 	__u16 type;	  /* enum jitbpf_record_type */
-	__u16 flags;	  /* meaning depends on the type */
+	__u16 flags;	  /* their meaning depends on the type */
 	__u64 time_ns;
 };
 
 /* How the walk of a user stack ended. */
 enum jitbpf_stack_end {
-	JITBPF_END_NONE = 0,	   /* there is no user stack: a kernel thread */
+	JITBPF_END_NONE = 0,	   /* no user stack: a kernel thread */
 	JITBPF_END_ROOT = 1,	   /* reached the outermost frame */
-	JITBPF_END_BAD_FRAME = 2,  /* frame pointer leads nowhere plausible */
+	JITBPF_END_BAD_FRAME = 2,  /* implausible frame */
 	JITBPF_END_UNREADABLE = 3, /* stack memory could not be read */
 	JITBPF_END_DEPTH = 4,	   /* more frames than JITBPF_FRAMES_MAX */
-	JITBPF_END_COMPAT = 5,	   /* 32-bit code, not walked */
-	JITBPF_END_NO_RULE = 6,	   /* at code of which it is not known how to go on */
-	JITBPF_END_COPY = 7,	   /* the copy of the stack ended */
-	JITBPF_END_NO_ROOM = 8,	   /* at NO_RULE, and no room for a copy of the stack */
+	JITBPF_END_COMPAT = 5,	   /* 32-bit code, which is not walked */
+	JITBPF_END_NO_RULE = 6,	   /* no unwind rule for the code */
+	JITBPF_END_COPY = 7,	   /* reached the end of the copied stack */
+	JITBPF_END_NO_ROOM = 8,	   /* NO_RULE, and the ring had no room for a stack copy */
 	JITBPF_END_COUNT
 };
 
-#define JITBPF_SAMPLE_USER_REGS	     1u /* flags: struct jitbpf_user_regs behind the frames */
-#define JITBPF_SAMPLE_STACK_COPY     2u /* flags: struct jitbpf_stack_copy behind that */
-#define JITBPF_SAMPLE_FRAME_POINTERS 4u /* flags: some caller was found by UNWIND_FRAME_POINTER */
+#define JITBPF_SAMPLE_USER_REGS	     1u /* flags: a struct jitbpf_user_regs follows the frames */
+#define JITBPF_SAMPLE_STACK_COPY     2u /* flags: then a struct jitbpf_stack_copy */
+#define JITBPF_SAMPLE_FRAME_POINTERS 4u /* flags: UNWIND_FRAME_POINTER found a caller */
 
 struct jitbpf_sample {
 	struct jitbpf_record h;
 	__u32 pid;
 	__u32 tid;
-	__u64 start_ns; /* the process leader's start, CLOCK_BOOTTIME */
+	__u64 start_ns; /* start of the process's first thread, CLOCK_BOOTTIME */
 	__u32 cpu;
 	__u16 kernel_frames;
 	__u16 user_frames;
 	__u32 user_end; /* enum jitbpf_stack_end */
 	/*
-	 * Of how long before the mappings were, by which the kernel found callers; 0: by none. In
-	 * the live source's records only: the pipeline knows what has been mapped since.
+	 * Age in ns of the mapping snapshot that the kernel's walk used; 0 if it used none. Live
+	 * records only: the pipeline checks the stack against newer mappings.
 	 */
 	__u32 mappings_age_ns;
-	char comm[JITBPF_COMM_MAX]; /* the thread's, NUL-padded */
+	char comm[JITBPF_COMM_MAX]; /* of the thread, NUL-padded */
 	/*
-	 * Kernel frames, then user frames, each leaf first. Callers are return addresses;
-	 * that of code which a signal interrupted is one more than where it was.
+	 * Kernel frames, then user frames, leaf first in both. A caller's frame is a return
+	 * address. The frame of code that a signal interrupted is its address + 1.
 	 */
 	__u64 ips[];
 };
@@ -91,14 +91,14 @@ struct jitbpf_user_regs {
 #define JITBPF_STACK_COPY_MAX (16u << 10)
 
 /*
- * A stack that the kernel could not finish (JITBPF_END_NO_RULE): the registers of the last
- * frame in ips, and the stack from its sp on. In the live source's records only: the pipeline
- * finishes the stack, and records the sample without this.
+ * A stack whose walk the kernel could not complete (JITBPF_END_NO_RULE): the registers of the
+ * last frame in ips, and the stack from its sp on. Live records only: the pipeline completes
+ * the stack, and records the sample without this copy.
  */
 struct jitbpf_stack_copy {
-	__u64 ip; /* where in the code it is: not one less nor one more */
+	__u64 ip; /* the exact address; see is_caller */
 	__u64 sp, bp;
-	__u64 stack_top;      /* mm->start_stack: of the main thread, and of this program */
+	__u64 stack_top;      /* mm->start_stack: top of the main thread's stack */
 	__u64 thread_pointer; /* fs base */
 	__u32 size_bytes;     /* of data */
 	__u32 is_caller;      /* ip is a return address */
@@ -106,81 +106,83 @@ struct jitbpf_stack_copy {
 };
 
 /*
- * flags: read from the process's journal (uapi/jit_journal.h) instead of a hit. It
- * is whole, in one part that may exceed JITBPF_JIT_PART_MAX; h.time_ns is when it
- * was read, and the event's own time lies between what was asked for and that. It
- * may also have come by the probe: the sequence number tells. tid is the process's
- * where it is not known; start_ns is 0 where that is not known, as with LATE.
+ * flags: read from the process's journal (uapi/jit_journal.h), not from the probe. The record
+ * has one part, which may exceed JITBPF_JIT_PART_MAX. h.time_ns is when the journal was read;
+ * the event's own time is clamped to the requested interval. The event may also come by the
+ * probe; the reader finds duplicates by sequence number. tid is the pid if the thread is not
+ * known. start_ns is 0 if not known, as with LATE.
  */
 #define JITBPF_JIT_FROM_JOURNAL 1u
-#define JITBPF_JIT_LATE		2u /* from before we came, with FROM_JOURNAL */
+#define JITBPF_JIT_LATE		2u /* from before the profiler attached; with FROM_JOURNAL */
 
-/* The sequence number of an event of a forebear, which counted by itself, before the fork. */
+/* Sequence number of an event from before the fork: that of an ancestor is not comparable. */
 #define JITBPF_JIT_INHERITED (~(__u64)0)
 
-/* One hit of the shim's probe. h.time_ns is the hit's, the event's is within. */
+/* One hit of the shim's probe. h.time_ns is the time of the hit; data has the event's time. */
 struct jitbpf_jit {
 	struct jitbpf_record h;
 	__u32 pid;
 	__u32 tid;
 	__u64 start_ns;
 	__u32 data_bytes;
-	__u32 copy;  /* which copy of the shim it came by: the agent's business alone */
-	__u8 data[]; /* one part: struct jitbpf_jit_header and what follows */
+	__u32 copy;  /* the agent's number of the copy of the shim; only the agent uses it */
+	__u8 data[]; /* one part: struct jitbpf_jit_header and its slice */
 };
 
-#define JITBPF_CODE_COPY_MAX (32u << 10) /* of one load's code */
+#define JITBPF_CODE_COPY_MAX (32u << 10) /* bytes of one load's code */
 
 /*
- * Machine code as it stood when it was told of: behind the JIT record of its load, in pieces, as
- * many as there was room for. In the live source's records only, as copies of stacks are.
+ * A piece of machine code, copied when its load was reported. The pieces follow the JIT record
+ * of the load, as many as the ring had room for. Live records only.
  */
 struct jitbpf_code {
-	struct jitbpf_record h; /* time_ns: of the load's hit; flags: enum jitbpf_publisher */
+	struct jitbpf_record h; /* time_ns: time of the hit; flags: enum jitbpf_publisher */
 	__u32 pid;
-	__u32 offset; /* of data, in the code */
+	__u32 offset; /* of data in the code */
 	__u64 start_ns;
 	__u64 sequence; /* of the load */
 	__u64 address;
-	__u64 size_bytes; /* of all of the code */
+	__u64 size_bytes; /* of the whole code */
 	__u8 data[];
 };
 
 /*
- * A process's journal was read. The JIT records that were wanted of it stand in the
- * same round; those of JITBPF_JOURNAL_LATE come after it, and can take several rounds.
+ * The agent has read a process's journal.
  *
- * Without LATE, events of from_ns to to_ns had been lost. Where JITBPF_JOURNAL_COMPLETE
- * is not set, not all of them were there: live has the numbers of those events that
- * stand in it and say what is live at to_ns; all that is not among them may have ended
- * from from_ns on.
+ * With JITBPF_JOURNAL_LATE, the process ran before the profiler attached. The JIT records of
+ * the journal follow, in one or several rounds.
+ *
+ * Without it, events between from_ns and to_ns were lost. The round holds those that the
+ * journal has. If JITBPF_JOURNAL_COMPLETE is not set, some are missing for good. Then live
+ * has the sequence numbers of the events that the journal vouches for at to_ns. All other
+ * code may have ended at any time from from_ns on.
  */
-#define JITBPF_JOURNAL_LATE	  1u /* flags: not a loss; the process ran before us */
-#define JITBPF_JOURNAL_UNREADABLE 2u /* flags: none, or it makes no sense; live is empty */
+#define JITBPF_JOURNAL_LATE	  1u /* flags: a late attach, not a loss */
+#define JITBPF_JOURNAL_UNREADABLE 2u /* flags: no journal, or an invalid one; live is empty */
 #define JITBPF_JOURNAL_COMPLETE	  4u /* flags: nothing is missing; live is empty */
 
 struct jitbpf_journal {
 	struct jitbpf_record h; /* time_ns: from_ns */
 	__u32 pid;
 	__u32 reserved;
-	__u64 start_ns; /* 0 where not known, as with LATE */
+	__u64 start_ns; /* 0 if not known, as with LATE */
 	__u64 from_ns, to_ns;
-	__u64 first_sequence; /* the lowest that may have been lost */
-	__u64 next_sequence;  /* all below were numbered when it was read */
-	__u64 left_out;	      /* events that the journal had no room for, so far */
+	__u64 first_sequence; /* the lowest number that may have been lost */
+	__u64 next_sequence;  /* of the process when the journal was read */
+	__u64 left_out;	      /* number of events that the journal lacks for want of room */
 	__u64 live[];	      /* sequence numbers, ascending */
 };
 
-/* An executable mapping, from mmap2 side-band or the start-up scan. */
+/* An executable mapping, from the side-band (mmap2) or the start-up scan. */
 struct jitbpf_mapping {
 	struct jitbpf_record h;
 	__u32 pid;
 	__u32 tid;
-	__u64 start_ns; /* 0 where not known (side-band) */
+	__u64 start_ns; /* 0 if not known (side-band) */
 	__u64 address;
 	__u64 size_bytes;
 	__u64 file_offset;
-	__u64 inode; /* 0: no file behind it */
+	__u64 inode; /* 0: no file */
 	__u64 inode_generation;
 	__u32 dev_major;
 	__u32 dev_minor;
@@ -188,22 +190,22 @@ struct jitbpf_mapping {
 	__u32 map_flags;  /* MAP_* */
 	__u8 build_id[JITBPF_BUILD_ID_MAX];
 	__u32 build_id_bytes; /* 0: none or not known */
-	char path[]; /* NUL-terminated within size_bytes; "//anon", "[vdso]" as perf has them */
+	char path[]; /* NUL-terminated within size_bytes; "//anon" and "[vdso]" as in perf */
 };
 
-#define JITBPF_COMM_EXEC 1u /* flags: the process has just begun a new program */
+#define JITBPF_COMM_EXEC 1u /* flags: the process has executed a new program */
 
 struct jitbpf_comm {
 	struct jitbpf_record h;
 	__u32 pid;
 	__u32 tid;
-	__u64 start_ns; /* 0 where not known */
+	__u64 start_ns; /* 0 if not known */
 	char comm[JITBPF_COMM_MAX];
 };
 
 /*
- * FORK and EXIT. A FORK with pid == parent_pid is a new thread. An EXIT is that of
- * a process, with its last thread; tid == pid, and it names no parent.
+ * FORK and EXIT. A FORK with pid == parent_pid is a new thread. An EXIT is the exit of a
+ * process with its last thread; tid is the pid, and the parent is 0.
  */
 struct jitbpf_task {
 	struct jitbpf_record h;
@@ -215,7 +217,7 @@ struct jitbpf_task {
 
 #define JITBPF_KERNEL_SYMBOL_GONE 1u /* flags: unregistered at h.time_ns */
 
-/* Kernel code made at run time: BPF programs, trampolines. */
+/* Kernel code that is generated at run time: BPF programs, trampolines. */
 struct jitbpf_kernel_symbol {
 	struct jitbpf_record h;
 	__u64 address;
@@ -224,15 +226,15 @@ struct jitbpf_kernel_symbol {
 	char name[]; /* NUL-terminated within h.size_bytes */
 };
 
-/* A process that sees itself under another pid than we do: it is in a container. */
+/* A process in another pid namespace, such as a container. */
 struct jitbpf_inner_pid {
 	struct jitbpf_record h;
 	__u32 pid;
 	__u32 inner_pid; /* in its own pid namespace */
-	__u64 start_ns;	 /* 0 where not known */
+	__u64 start_ns;	 /* 0 if not known */
 };
 
-#define JITBPF_THROTTLE_END 1u /* flags: sampling on this CPU goes on again */
+#define JITBPF_THROTTLE_END 1u /* flags: sampling on this CPU continues */
 
 struct jitbpf_throttle {
 	struct jitbpf_record h;
@@ -240,7 +242,7 @@ struct jitbpf_throttle {
 	__u32 reserved;
 };
 
-/* Samples of one process that found no room. Sent once, at the end. */
+/* Number of samples of a process that were lost since a ring was full. Sent once, at the end. */
 struct jitbpf_lost_samples {
 	struct jitbpf_record h;
 	__u32 pid;
@@ -249,7 +251,7 @@ struct jitbpf_lost_samples {
 	__u64 count;
 };
 
-/* The totals behind uapi/loss.h, in its order. Sent once, at the end. */
+/* The counters of uapi/loss.h, in that order. Sent once, at the end. */
 struct jitbpf_counters {
 	struct jitbpf_record h;
 	__u64 values[];

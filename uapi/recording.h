@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A recording (.jitbpf): struct jitbpf_recording_header, then chunks. A chunk
- * is a struct jitbpf_record of any size_bytes, so that chunks are not aligned.
- * Those with types below 100 are the records of uapi/record.h, byte for byte;
- * a sample usually comes as its stack, written once (STACK), and a reference to
- * it (SAMPLE_REF).
+ * A recording (.jitbpf): struct jitbpf_recording_header, then chunks. A chunk is a struct
+ * jitbpf_record of any size_bytes, so chunks are not aligned. Chunks with types below 100 are
+ * records of uapi/record.h. A sample is usually written as a reference (SAMPLE_REF) to its
+ * stack (STACK), which is written once.
  *
- * The first chunk is INFO. Chunks come in rounds: a ROUND chunk ends one, and
- * holds the CRC-32 (zlib's) of all bytes from the ROUND before it, or from the
- * beginning of the file, up to its own field crc. Right behind the last ROUND
- * stands END, and nothing stands behind that: a file without END was cut.
+ * The first chunk is INFO. Chunks come in rounds. A ROUND chunk ends a round, and holds the
+ * CRC-32 (zlib's) of all bytes since the previous ROUND, or since the beginning of the file,
+ * up to its field crc. END follows the last ROUND and is the last chunk. A file without END
+ * has been cut.
  *
- * Version 1 holds a source's records as they came: a reader puts each round into order of time.
+ * Version 1 holds the records as they came from the source; a reader sorts each round by time.
  * Version 2 holds finished records in the order in which they were applied: by time within a
- * round, but for samples whose stacks were completed later, which keep their own time.
+ * round, except for samples whose stacks were completed later; these keep their own time.
  *
- * Chunks of unknown types are skipped, and enums and headers may grow, within
- * one version; a version that is greater than a reader's is not for it.
- * Little-endian.
+ * Within a version, enums and headers may grow, and readers skip chunks of unknown types. A
+ * reader refuses newer versions. Little-endian.
  */
 #ifndef JITBPF_UAPI_RECORDING_H
 #define JITBPF_UAPI_RECORDING_H
@@ -26,26 +24,26 @@
 
 #define JITBPF_RECORDING_MAGIC	 "JITBPF\r\n"
 #define JITBPF_RECORDING_VERSION 2
-#define JITBPF_CHUNK_MAX	 (16u << 20) /* no chunk is larger */
-#define JITBPF_STACKS_MAX	 (64u << 20) /* bytes of STACK chunks that are in force at once */
-#define JITBPF_TEXT_MAX		 0xffffu     /* of one string in INFO and FRAMES; the rest is cut */
+#define JITBPF_CHUNK_MAX	 (16u << 20) /* bytes of a chunk, at most */
+#define JITBPF_STACKS_MAX	 (64u << 20) /* bytes of STACK chunks since the last FRESH one */
+#define JITBPF_TEXT_MAX		 0xffffu     /* bytes of a string in INFO and FRAMES; cut there */
 
 struct jitbpf_recording_header {
 	char magic[8];
 	__u32 version;
-	__u32 header_bytes; /* where the first chunk begins; the header may grow */
+	__u32 header_bytes; /* offset of the first chunk; the header may grow */
 };
 
 enum jitbpf_chunk_type {
-	JITBPF_CHUNK_INFO = 100,       /* what was recorded: struct jitbpf_info_chunk */
+	JITBPF_CHUNK_INFO = 100,       /* the run: struct jitbpf_info_chunk */
 	JITBPF_CHUNK_STACK = 101,      /* struct jitbpf_stack_chunk */
 	JITBPF_CHUNK_SAMPLE_REF = 102, /* struct jitbpf_sample_ref_chunk */
 	JITBPF_CHUNK_ROUND = 103,      /* struct jitbpf_round_chunk */
 	JITBPF_CHUNK_FRAMES = 104,     /* names of one location: struct jitbpf_frames_chunk */
-	JITBPF_CHUNK_END = 105,	       /* the header alone; nothing follows */
+	JITBPF_CHUNK_END = 105,	       /* only the header */
 };
 
-/* h.time_ns is the recording's start. */
+/* h.time_ns: start of the recording. */
 struct jitbpf_info_chunk {
 	struct jitbpf_record h;
 	__u64 wall_clock_ns; /* CLOCK_REALTIME at h.time_ns */
@@ -54,12 +52,11 @@ struct jitbpf_info_chunk {
 	char text[]; /* four NUL-terminated strings: event, command, host, kernel release */
 };
 
-#define JITBPF_STACK_FRESH 1u /* flags: all stacks before are gone; this one is number 0 */
+#define JITBPF_STACK_FRESH 1u /* flags: discard all stacks before; this one is number 0 */
 
 /*
- * Numbered in the order of appearance: the first is 0, as is one marked FRESH,
- * by which a recorder keeps within JITBPF_STACKS_MAX. One stack may be written
- * more than once.
+ * Stacks are numbered in order from 0. The numbers restart at a stack with FRESH, so that a
+ * recorder stays within JITBPF_STACKS_MAX. The same stack may occur more than once.
  */
 struct jitbpf_stack_chunk {
 	struct jitbpf_record h;
@@ -69,7 +66,7 @@ struct jitbpf_stack_chunk {
 	__u64 ips[];
 };
 
-/* A struct jitbpf_sample without its frames. flags are the sample's. Its mappings_age_ns is 0. */
+/* A struct jitbpf_sample without its frames and mappings_age_ns; flags are the sample's. */
 struct jitbpf_sample_ref_chunk {
 	struct jitbpf_record h;
 	__u32 pid;
@@ -78,21 +75,22 @@ struct jitbpf_sample_ref_chunk {
 	__u32 cpu;
 	__u32 stack;
 	char comm[JITBPF_COMM_MAX];
-	/* struct jitbpf_user_regs where flags say so */
+	/* a struct jitbpf_user_regs with JITBPF_SAMPLE_USER_REGS */
 };
 
 struct jitbpf_round_chunk {
-	struct jitbpf_record h; /* time_ns: when the round's drain began */
+	struct jitbpf_record h; /* time_ns: when the drain of the round began */
 	__u32 reserved;
-	__u32 crc; /* of all bytes since the ROUND before, up to here */
+	__u32 crc; /* of all bytes since the previous ROUND, up to here */
 };
 
 /*
- * Frames of one location, innermost first. Behind it: the identity of a native
- * location's module (build_id_bytes or path_bytes; a path counts together with
- * device and inode, which are 0 otherwise), then per frame a struct
- * jitbpf_frame_entry and its strings without NUL: name, file, module. A kernel
- * location has no module, and its offset is the address.
+ * The frames of one location, innermost first. The chunk is followed by:
+ * - for a native location, the identity of its module: the build ID, or else the path, which
+ *   counts together with device and inode. These two are 0 with a build ID.
+ * - for each frame, a struct jitbpf_frame_entry and its strings without NUL: name, file,
+ *   module.
+ * A kernel location has no module, and its offset is the address.
  */
 struct jitbpf_frames_chunk {
 	struct jitbpf_record h;

@@ -1,43 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How to find a frame's caller, as the BPF programs and user space share it:
- * user space makes the rows and puts them into the programs' maps, the programs
- * walk by them. All of it is a cache: what is not there is asked for with the
- * next stack that wants it (struct jitbpf_stack_copy), and may go at any time.
+ * Unwind tables, which tell how to find a frame's caller. User space fills them, and the BPF
+ * programs walk stacks by them. They are a cache: entries may be evicted at any time. If an
+ * entry is missing, the sample has a struct jitbpf_stack_copy, and user space adds the entry.
  *
- * Code is named by its owner and an offset in it: an executable file and the file offset, or
- * the memory of one process that holds code without a file (JIT code) and the address.
+ * Code is identified by its owner and an offset. The owner is an executable file, with file
+ * offsets; or a process for code without a file (JIT code), with addresses as offsets.
  */
 #ifndef JITBPF_UAPI_UNWIND_H
 #define JITBPF_UAPI_UNWIND_H
 
 #include <linux/types.h>
 
-/* In the low bits of a row's cfa, which is a multiple of 8 without them. CFA: see the x86-64 ABI.
- */
+/* The low 3 bits of a row's cfa; without them, cfa is a multiple of 8. CFA: see x86-64 ABI. */
 enum unwind_rule {
 	UNWIND_CFA_RSP = 0,	  /* the CFA is rsp + offset */
 	UNWIND_CFA_RBP = 1,	  /* the CFA is rbp + offset */
-	UNWIND_CFA_SAVED = 2,	  /* the CFA stands at rbp + offset; and rbp's place is from rbp */
-	UNWIND_CFA_SAVED_RSP = 3, /* the CFA is 8 + what stands at rsp + offset */
+	UNWIND_CFA_SAVED = 2,	  /* the CFA is at rbp + offset; the saved rbp is relative to rbp */
+	UNWIND_CFA_SAVED_RSP = 3, /* the CFA is 8 + the value at rsp + offset */
 	UNWIND_COMMAND = 7,	  /* offset / 8 is an enum unwind_command */
 };
 
 enum unwind_command {
-	UNWIND_NOT_MADE = 0,	  /* no row has been made for this code: user space shall */
-	UNWIND_UNKNOWN = 1,	  /* nobody can tell */
-	UNWIND_ROOT = 2,	  /* the outermost frame: it has no caller */
-	UNWIND_PLT = 3,		  /* the CFA is rsp + 8, or + 16 from the 11th of 16 bytes on */
-	UNWIND_SIGNAL = 4,	  /* rsp points to the kernel's struct ucontext */
-	UNWIND_FRAME_POINTER = 5, /* nobody says; that rbp points to the frame is a guess */
+	UNWIND_NOT_MADE = 0,	  /* no row yet: user space has to make it */
+	UNWIND_UNKNOWN = 1,	  /* there is no unwind rule for this code */
+	UNWIND_ROOT = 2,	  /* the outermost frame, which has no caller */
+	UNWIND_PLT = 3,		  /* the CFA is rsp + 8; from byte 11 of 16 on, rsp + 16 */
+	UNWIND_SIGNAL = 4,	  /* signal frame: rsp points to a struct ucontext */
+	UNWIND_FRAME_POINTER = 5, /* no rule; guess that rbp is a frame pointer */
 };
 
 #define UNWIND_RULE_MASK 7
 
-/* The return address lies at the CFA - 8, the caller's rsp is the CFA. */
+/* The return address is at the CFA - 8, and the caller's rsp is the CFA. */
 struct unwind_row {
-	__u16 pc;  /* from here on, up to the next row; in its page */
-	__s16 rbp; /* the caller's rbp lies at the CFA + 8 * this; UNWIND_RBP_KEPT: is as it is */
+	__u16 pc;  /* offset in the page; the row holds up to the next one */
+	__s16 rbp; /* the caller's rbp is at the CFA + 8 * rbp; UNWIND_RBP_KEPT: not saved */
 	__s32 cfa; /* offset | enum unwind_rule */
 };
 
@@ -56,7 +54,7 @@ struct unwind_row {
 #define UNWIND_PAGE_ROWS_MAX	    (1u << 14) /* of one page */
 #define UNWIND_PROCESS_MAPPINGS_MAX (1u << 12)
 
-/* Numbers of files are below it; the code of process number n is UNWIND_OWNER_CODE | n. */
+/* Owners below it are files. UNWIND_OWNER_CODE | n is the process with number n. */
 #define UNWIND_OWNER_CODE 0x80000000u
 
 struct unwind_page_key {
@@ -65,16 +63,16 @@ struct unwind_page_key {
 };
 
 /*
- * Its rows in the array, ascending; the first has pc 0. A page of code is reserved before its
- * rows are made, and only what is still reserved then gets them: the programs take it away when
- * code in it changes, of which user space may not know yet.
+ * The rows of a page in their array, ascending; the first has pc 0. User space reserves a page
+ * of JIT code before it makes the rows, and publishes them only if the page is still reserved.
+ * The BPF program removes a page when code in it changes, before user space knows.
  */
 struct unwind_page {
 	__u32 first;
 	__u32 count; /* 0: reserved */
 };
 
-/* An executable mapping: [start, end) holds what the owner has from offset on. */
+/* An executable mapping: [start, end) maps the owner from offset on. */
 struct unwind_mapping {
 	__u64 start, end;
 	__u64 offset;
@@ -83,16 +81,16 @@ struct unwind_mapping {
 };
 
 /*
- * A process by its pid: its mappings in their array, ascending and apart. stack_top is
- * mm->start_stack when this was made, which differs from program to program: with another
- * one, the process has begun another program or is another process.
+ * A process, by pid: its mappings in their array, ascending and disjoint. stack_top is
+ * mm->start_stack at that time. If it differs, the process has executed another program, or
+ * the pid was reused; then the entry is stale.
  */
 struct unwind_process {
 	__u64 stack_top;
-	__u64 known_ns; /* they are those from before it */
+	__u64 known_ns; /* the mappings are complete up to this time; CLOCK_MONOTONIC */
 	__u32 first;
 	__u32 count;
-	__u32 code_owner; /* UNWIND_OWNER_CODE | its number */
+	__u32 code_owner; /* UNWIND_OWNER_CODE | number of the process */
 	__u32 reserved;
 };
 

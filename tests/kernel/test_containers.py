@@ -224,7 +224,7 @@ class Containers(harness.KernelTest):
             f"{harness.ENGINE} hot --seconds 1 --name honest"])
         self.assertEqual(self.copies(run), (1, 3, 0))
         self.assertGreater(self.share(run, "honest"), 0.9)
-        self.assertIn("files of the shim's name that are no copies of it", run.stderr)
+        self.assertIn("files named like the shim, but not the shim", run.stderr)
 
     def test_more_than_are_attached(self):
         paths = [os.path.join(self.folder, f"libjitbpf-{i}.so") for i in range(70)]
