@@ -13,15 +13,15 @@
 #include "jitapi-shim/process_state.h"
 
 #define PAGE_BYTES 4096u
-#define BACK_BYTES (128u << 10) /* backed at a time: some 500 events, some 20 us */
+#define BACK_BYTES (128u << 10) /* populated at a time: about 500 events, about 20 us */
 
-/* Smaller logs are not worth it. */
+/* Smaller logs are not compacted. */
 #define COMPACT_BYTES (1u << 20)
 
 /*
- * Whose journal this memory last wrote to, and the number of its next event. A
- * forked child finds here what it inherited, as of the very moment: this is not
- * wiped. Guarded by the lock.
+ * The pid whose journal this memory last wrote to, and the number of its next event.
+ * A fork copies it instead of wiping it, so a child finds its parent's values as of the
+ * fork. Guarded by the lock.
  */
 static struct {
 	uint32_t pid;
@@ -44,9 +44,9 @@ static uint64_t at_least(uint64_t a, uint64_t b)
 }
 
 /*
- * How far the log may grow for an event. The last eighth is for bare headers: what
- * was overwritten must not seem to live on, be there no room for the new one's
- * name. And half of that is for unloads, which make room.
+ * Returns how far the log may grow for an event. The last eighth is for bare headers: if
+ * there is no room for a load's name, the header alone still ends the code that the load
+ * overwrites. Half of that is for unloads only, since they free space.
  */
 static uint64_t room_for(const struct journal *journal, const struct record *record)
 {
@@ -58,8 +58,8 @@ static uint64_t room_for(const struct journal *journal, const struct record *rec
 }
 
 /*
- * The next compaction is due when the log has doubled, or is full; where what
- * is live nearly fills it, not before a sixteenth of it has come anew.
+ * The next compaction is due when the log has doubled or is full. If live entries nearly
+ * fill it, a sixteenth of the capacity has to be written first.
  */
 static void schedule_compaction(struct journal *journal)
 {
@@ -77,7 +77,7 @@ static bool journal_make(struct journal *journal, uint64_t now_ns)
 	uint64_t capacity = journal_file_capacity();
 	struct jitbpf_journal_header *header;
 
-	/* A child that cannot be told from its parent would write to its parent's. */
+	/* Without the wipe, a child would write to its parent's journal. */
 	if (!capacity || !process_begins_anew_on_fork())
 		return false;
 	header = journal_file_create(capacity);
@@ -109,11 +109,11 @@ static void compact_if_due(struct journal *journal, uint64_t size_bytes)
 	journal->since_bytes += size_bytes;
 	if (journal->since_bytes <= journal->due_bytes)
 		return;
-	journal_compact(journal); /* failing that, the log grows, and then it is full */
+	journal_compact(journal); /* on failure, the log grows until it is full */
 	schedule_compaction(journal);
 	journal->since_bytes = size_bytes;
 
-	/* What a burst has needed is not held for ever. */
+	/* Return the memory that a burst has needed. */
 	needed = align_up(journal->used_bytes + journal->due_bytes, BACK_BYTES);
 	if (journal->backed_bytes <= needed)
 		return;
@@ -121,7 +121,7 @@ static void compact_if_due(struct journal *journal, uint64_t size_bytes)
 	journal->backed_bytes = needed;
 }
 
-/* Memory behind size_bytes more, which the log has room for. Returns 0 or negative errno. */
+/* Populates memory for size_bytes more. Returns 0 or negative errno. */
 static int journal_back(struct journal *journal, uint64_t size_bytes)
 {
 	uint64_t end = journal->used_bytes + size_bytes, to;
@@ -138,7 +138,7 @@ static int journal_back(struct journal *journal, uint64_t size_bytes)
 	return err;
 }
 
-/* An entry is whole before it is committed, and committed before it is counted. */
+/* Writes the entry, then its commit word, then used_bytes. Returns 0 or negative errno. */
 static int entry_write(struct journal *journal, const struct record *record)
 {
 	uint64_t event_bytes = sizeof(record->header) + record_field_bytes(record);
@@ -166,7 +166,7 @@ static int entry_write(struct journal *journal, const struct record *record)
 	return 0;
 }
 
-/* Returns 0, or negative errno where the record is not in the log as it is. */
+/* Returns 0, or negative errno if the log lacks the record or its fields. */
 static int journal_write(struct journal *journal, const struct record *record)
 {
 	struct record bare;
@@ -183,7 +183,7 @@ static int journal_write(struct journal *journal, const struct record *record)
 	return err;
 }
 
-/* By whoever has not got the lock, too. */
+/* Counts an event that the journal lacks. Needs no lock. */
 static void leave_out(struct journal *journal, uint64_t sequence)
 {
 	struct jitbpf_journal_header *header =
@@ -207,7 +207,7 @@ bool journal_wanted(void)
 	return !atomic_load_explicit(&process_journal()->off, memory_order_relaxed);
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static void append(struct journal *journal, struct record *record)
 {
 	bool first = !journal->header;

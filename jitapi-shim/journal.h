@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The journal of this process (uapi/jit_journal.h), for a profiler that comes
- * late or loses records. It is made with the first event, and again with the first
- * event of a forked child. Where the system refuses it there is none, and events
- * go to the probe alone.
+ * Writes the journal of this process (uapi/jit_journal.h), for a profiler that attaches
+ * late or loses records. The first event creates it; so does the first event of a forked
+ * child. If the system refuses it, events go to the probe only.
  *
- * All functions may be called on any thread, in a signal handler, and before the
- * constructors have run.
+ * Callers may be any thread, a signal handler, or code that runs before the constructors.
  */
 #ifndef JITBPF_SHIM_JOURNAL_H
 #define JITBPF_SHIM_JOURNAL_H
@@ -19,24 +17,27 @@
 #include "jitapi-shim/record.h"
 #include "uapi/jit_journal.h"
 
-/* What the journal remembers, in the process's own memory. All zeros: not made yet. */
+/* State in the process's own memory. All zeros: the journal has not been created. */
 struct journal {
 	journal_lock lock; /* guards all but the atomics */
-	_Atomic bool off;  /* there is none, nor will there be */
+	_Atomic bool off;  /* this process will have no journal */
 	struct jitbpf_journal_header *_Atomic header;
 	uint64_t capacity;
-	uint64_t backed_bytes; /* so many from the start have memory behind them */
+	uint64_t backed_bytes; /* from the start of the file; these have memory */
 	uint64_t used_bytes;
 	uint32_t entry_count;
-	/* Written or refused since the last compaction; so many make the next one due. */
+	/* Bytes of events since the last compaction, and how many make the next one due. */
 	uint64_t since_bytes, due_bytes;
-	_Atomic uint64_t left_out; /* before there was a header to count them in */
+	_Atomic uint64_t left_out; /* events refused before there was a header */
 };
 
-/* Whether journal_append() would do anything but number the record. */
+/* Returns false if journal_append() would only number the record. */
 bool journal_wanted(void);
 
-/* Number the record and append it; what finds no room is counted there. May set errno. */
+/*
+ * Sets the record's sequence number and appends the record. An event that cannot be
+ * appended is counted in the header. May change errno.
+ */
 void journal_append(struct record *record);
 
 #endif

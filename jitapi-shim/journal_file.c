@@ -12,7 +12,7 @@
 
 #include "uapi/jit_journal.h"
 
-/* Kernel and libc headers may be older than what runs. */
+/* The headers may be older than the kernel that runs. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
@@ -22,10 +22,10 @@
 
 #define MB_MAX	   4095
 #define PAGE_BYTES 4096
-/* Out of the way of engines that close 0 to 2 and print to what comes next. */
+/* Above the standard streams: an engine that reopens them must not get this descriptor. */
 #define FD_MIN 64
 
-/* $JITBPF_JOURNAL_MB; the default where there is none, or no number. */
+/* Reads $JITBPF_JOURNAL_MB. Returns the default if it is unset or not a number. */
 static uint64_t wanted_bytes(void)
 {
 	const char *text = getenv("JITBPF_JOURNAL_MB");
@@ -48,13 +48,13 @@ uint64_t journal_file_capacity(void)
 	uint64_t bytes = wanted_bytes();
 	struct rlimit limit;
 
-	/* Growing a file past this limit is not an error but a signal, which kills. */
+	/* A write past this limit raises SIGXFSZ, which kills the process. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
 		bytes = limit.rlim_cur & ~(uint64_t)(PAGE_BYTES - 1);
 	return bytes > PAGE_BYTES ? bytes : 0;
 }
 
-/* By number: libc's function is younger than the libcs that we are loaded beside. */
+/* By system call number, since older libcs lack memfd_create(). */
 static int memfd(unsigned int flags)
 {
 	return (int)syscall(SYS_memfd_create, JITBPF_JOURNAL_NAME,
@@ -96,7 +96,7 @@ static void *map_sealed(int fd, uint64_t capacity)
 		munmap(map, capacity);
 		return NULL;
 	}
-	madvise(map, capacity, MADV_DONTDUMP); /* a crash of the engine's need not be larger */
+	madvise(map, capacity, MADV_DONTDUMP); /* keep core dumps of the engine small */
 	return map;
 }
 

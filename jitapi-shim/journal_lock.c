@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAITED_FOR  0x80000000u /* whoever releases it wakes a waiter */
-#define STUCK	    0x40000000u /* somebody has waited long enough for this holder */
+#define WAITED_FOR  0x80000000u /* the owner wakes a waiter when it releases the lock */
+#define STUCK	    0x40000000u /* a waiter has run out of patience with this owner */
 #define TID_MASK    0x3fffffffu
-#define PATIENCE_NS 250000000l /* several times what the longest compaction takes */
-#define SPINS	    200	       /* an append takes about as long */
+#define PATIENCE_NS 250000000l /* longer than a compaction of 64 MB */
+#define SPINS	    200	       /* about as long as an append */
 
 static bool try_take(journal_lock *lock, uint32_t value)
 {
@@ -35,7 +35,7 @@ static bool spin(journal_lock *lock, uint32_t tid)
 	return false;
 }
 
-/* Sleep until the lock may have changed. Returns false after too long a time. */
+/* Sleeps until the lock may have changed. Returns false after PATIENCE_NS. */
 static bool sleep_on(journal_lock *lock, uint32_t seen)
 {
 	struct timespec patience = {.tv_nsec = PATIENCE_NS};
@@ -51,7 +51,7 @@ bool journal_lock_take(journal_lock *lock, uint32_t tid)
 	for (;;) {
 		uint32_t seen = atomic_load_explicit(lock, memory_order_relaxed);
 
-		/* It may be that others wait as well. */
+		/* Other threads may still wait. */
 		if (!seen && try_take(lock, tid | WAITED_FOR))
 			return true;
 		if (!seen)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What engines pass to NotifyEvent: the JIT Profiling API's payloads as they
- * lie in memory on x86-64. The layout is the engine's, not ours: every offset
- * is asserted.
+ * The payloads that engines pass to NotifyEvent: structures of the JIT Profiling API on
+ * x86-64. Engines define the layout, so every offset is asserted.
  *
- * All pointers are valid during the call only, and any may be NULL.
+ * Pointers are valid during the call only, and any of them may be NULL.
  */
 #ifndef JITBPF_SHIM_PAYLOAD_H
 #define JITBPF_SHIM_PAYLOAD_H
@@ -15,8 +14,8 @@
 enum jitapi_event {
 	JITAPI_SHUTDOWN = 2,
 	JITAPI_LOAD = 13,	 /* struct jitapi_load */
-	JITAPI_UNLOAD = 14,	 /* struct jitapi_load, or no more than its id */
-	JITAPI_UPDATE = 15,	 /* struct jitapi_load: id, address and size count */
+	JITAPI_UNLOAD = 14,	 /* struct jitapi_load, or only its ID */
+	JITAPI_UPDATE = 15,	 /* struct jitapi_load: ID, address and size are valid */
 	JITAPI_INLINE_LOAD = 16, /* struct jitapi_inline_load */
 	JITAPI_UPDATE_V2 = 17,	 /* struct jitapi_update */
 	JITAPI_ENTER_NIDS = 19,	 /* struct jitapi_nids */
@@ -30,10 +29,10 @@ struct jitapi_line {
 	uint32_t line;
 };
 
-/* What all loads begin with. */
+/* The common start of all loads. */
 struct jitapi_method {
 	uint32_t id;
-	uint32_t parent_id; /* of an inline load only; elsewhere padding with any value */
+	uint32_t parent_id; /* inline loads only; otherwise padding of any value */
 	const char *name;
 	uint64_t address;
 	uint32_t size_bytes;
@@ -41,7 +40,7 @@ struct jitapi_method {
 	const struct jitapi_line *lines;
 };
 
-/* Old headers put more behind it: never read past these 64 bytes. */
+/* 80 bytes in old API headers. The shim reads the first 64. */
 struct jitapi_load {
 	struct jitapi_method method;
 	uint32_t class_id;

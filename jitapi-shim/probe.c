@@ -2,14 +2,13 @@
 #include "jitapi-shim/probe.h"
 
 /*
- * Three nops, so that a loader can choose the one on which its kernel is
- * fastest: +0 one byte (any kernel), +1 five bytes, +6 ten bytes. They are
- * written as bytes, since an assembler may choose other encodings; and 64-byte
- * alignment keeps each inside one cache line and page.
+ * Three nops; the profiler attaches to the one that is fastest on its kernel: at +0 one
+ * byte (any kernel), at +1 five bytes, at +6 ten bytes. They are given as bytes, since an
+ * assembler may choose other encodings. The alignment keeps each of them in one cache
+ * line and page.
  *
- * An attached +1 writes below the stack pointer on some kernels. Nothing of ours
- * lies there: this function has no frame, and its callers are built without a
- * red zone.
+ * On some kernels a probe at +1 writes below the stack pointer. The shim keeps nothing
+ * there: this function has no frame, and its callers are built without a red zone.
  */
 __asm__(".pushsection .text\n"
 	"	.balign 64, 0xcc\n"
@@ -27,9 +26,9 @@ __asm__(".pushsection .text\n"
 	"	.popsection\n");
 
 /*
- * SystemTap's note, version 3: addresses of the site, of .stapsdt.base (by which
- * a reader corrects the others after prelink) and of the semaphore; then
- * provider, name, and where the arguments are.
+ * SystemTap's note, version 3: the addresses of the site, of .stapsdt.base (a reference
+ * to correct the others after prelink) and of the semaphore; then the provider, the name
+ * and the locations of the arguments.
  */
 __asm__(".pushsection .note.stapsdt, \"\", @note\n"
 	"	.balign 4\n"
@@ -52,7 +51,7 @@ __asm__(".pushsection .note.stapsdt, \"\", @note\n"
 	"	.size _.stapsdt.base, 1\n"
 	"	.popsection\n");
 
-/* In the file, not in .bss: the kernel finds it by its file offset. */
+/* Not in .bss, since the kernel finds the semaphore by its file offset. */
 __asm__(".pushsection .probes, \"aw\", @progbits\n"
 	"	.balign 2\n"
 	"	.globl jitbpf_event_semaphore\n"

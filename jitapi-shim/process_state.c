@@ -12,15 +12,14 @@
 #define PAGE_BYTES 4096
 
 /*
- * A page of its own, which the kernel gives to a forked child as zeros. It is in
- * .bss, not mapped at run time: there is no pointer to set up, so that an event
- * may come at any moment; and a whole page of .bss is never backed by the file,
- * which is what MADV_WIPEONFORK asks for.
+ * One page, which the kernel replaces by zeros in a forked child. It is in .bss rather
+ * than mapped at run time, so there is no pointer to set up before the first event. A
+ * whole page of .bss is anonymous memory, as MADV_WIPEONFORK requires.
  */
 static union {
 	struct {
 		_Atomic uint64_t next_sequence;
-		/* When this process first asked for a tid: tells it from its forebears. */
+		/* Time of the first process_tid(); differs from that of its ancestors. */
 		_Atomic uint64_t epoch_ns;
 		struct journal journal;
 	};
@@ -30,15 +29,15 @@ static union {
 static _Atomic bool wiped_on_fork;
 
 /*
- * initial-exec: any other model may allocate memory on a thread's first access,
- * which a signal handler must not. It takes 16 bytes of libc's reserve.
+ * initial-exec: other models may allocate memory at a thread's first access, which is not
+ * allowed in a signal handler. It takes 16 bytes of libc's static TLS reserve.
  */
 static __thread struct {
 	uint64_t epoch_ns;
 	uint32_t tid;
 } cache __attribute__((tls_model("initial-exec")));
 
-/* Where it fails, a child goes on counting from its parent's number. */
+/* If this fails, a child continues its parent's sequence numbers. */
 __attribute__((constructor)) static void state_init(void)
 {
 	int saved_errno = errno;
@@ -70,7 +69,7 @@ uint32_t process_tid(uint64_t now_ns)
 	uint64_t epoch_ns = atomic_load_explicit(&state.epoch_ns, memory_order_relaxed);
 
 	if (!epoch_ns) {
-		/* A cache that outlives a fork would tell the parent's tid. */
+		/* Without the wipe, a cached tid would be the parent's after a fork. */
 		if (!atomic_load_explicit(&wiped_on_fork, memory_order_relaxed))
 			return (uint32_t)syscall(SYS_gettid);
 		if (atomic_compare_exchange_strong(&state.epoch_ns, &epoch_ns, now_ns))
@@ -78,7 +77,7 @@ uint32_t process_tid(uint64_t now_ns)
 	}
 	if (cache.epoch_ns != epoch_ns) {
 		cache.tid = (uint32_t)syscall(SYS_gettid);
-		/* A signal in between must not find the epoch without its tid. */
+		/* A signal handler must not see the new epoch with the old tid. */
 		atomic_signal_fence(memory_order_seq_cst);
 		cache.epoch_ns = epoch_ns;
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the shim remembers of its process. It begins anew in a forked child, and
- * asking costs no system call. All functions may be called on any thread, in a
- * signal handler, and before the constructors have run.
+ * State of the shim per process. It is reset in a forked child, and reading it takes no
+ * system call. Callers may be any thread, a signal handler, or code that runs before the
+ * constructors.
  *
- * A child that shares its parent's memory (vfork) is its parent to us.
+ * A child that shares its parent's memory (vfork) counts as its parent.
  */
 #ifndef JITBPF_SHIM_PROCESS_STATE_H
 #define JITBPF_SHIM_PROCESS_STATE_H
@@ -14,16 +14,16 @@
 
 struct journal;
 
-/* Number of the next record, from 0. */
+/* Returns the number of the next record, from 0, and advances it. */
 uint64_t process_next_sequence(void);
 
-/* The calling thread's id. now_ns: CLOCK_MONOTONIC, not 0. */
+/* Returns the calling thread's ID. now_ns: CLOCK_MONOTONIC, not 0. */
 uint32_t process_tid(uint64_t now_ns);
 
-/* Where the journal of this very process keeps its state: zeros at first. */
+/* Returns the state of this process's journal, which is zeros at first. */
 struct journal *process_journal(void);
 
-/* Whether all of this will begin anew in a forked child; not on kernels before 4.14. */
+/* Returns false if a fork does not reset this state (kernels before 4.14). */
 bool process_begins_anew_on_fork(void);
 
 #endif

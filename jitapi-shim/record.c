@@ -93,7 +93,7 @@ static void part_fire(struct part *part)
 	part->header.size_bytes = sizeof(part->header);
 }
 
-/* A full part is fired only when more follows, so that the last is never empty. */
+/* Fires a full part only if more bytes follow, so that the last part is never empty. */
 static void part_append(struct part *part, const void *bytes, size_t size_bytes)
 {
 	const uint8_t *from = bytes;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One event on its way into the probe: the header and where the fields' bytes
- * lie. Nothing is copied until it goes into the journal and, through a part's worth
- * of stack, into the probe: no allocation, no limit to how calls may nest.
+ * One event: its header, and pointers to the bytes of its fields. The bytes are copied
+ * into the journal, and to the probe through a buffer on the stack. So nothing is
+ * allocated, and calls may nest.
  */
 #ifndef JITBPF_SHIM_RECORD_H
 #define JITBPF_SHIM_RECORD_H
@@ -12,12 +12,12 @@
 
 #include "uapi/jit_record.h"
 
-#define RECORD_STRING_MAX (1u << 20) /* bytes; longer ones are cut, and marked so */
+#define RECORD_STRING_MAX (1u << 20) /* bytes; longer ones are cut and flagged */
 #define RECORD_LINES_MAX  1000000u
-#define RECORD_FIELDS_MAX JITBPF_JIT_FORMAT /* the last type: each comes at most once */
+#define RECORD_FIELDS_MAX JITBPF_JIT_FORMAT /* the last type; each occurs at most once */
 
 struct record {
-	struct jitbpf_jit_header header; /* all but size_bytes and part* */
+	struct jitbpf_jit_header header; /* without size_bytes, part and part_count */
 	uint32_t field_count;
 	struct record_field {
 		uint32_t type;
@@ -26,17 +26,17 @@ struct record {
 	} fields[RECORD_FIELDS_MAX];
 };
 
-/* Add a field, each type once. Nothing to carry (NULL, "", no lines): no field. */
+/* Add a field; each type once. An empty value (NULL, "", no lines) adds none. */
 void record_add_string(struct record *record, enum jitbpf_jit_field_type type, const char *string);
 void record_add_lines(struct record *record, const void *lines, uint32_t line_count);
 void record_add_number(struct record *record, enum jitbpf_jit_field_type type,
 		       const uint32_t *number);
 
-/* What the fields take, heads included; and all of them, one behind the other. */
+/* The size of all fields with their heads, and a copy of them in order. */
 size_t record_field_bytes(const struct record *record);
 void record_copy_fields(const struct record *record, void *to);
 
-/* Fire the probe, once for each part. */
+/* Fires the probe once for each part. */
 void record_emit(const struct record *record);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The collector that JIT engines load: what they call, and what their events
- * become: an entry in the journal, and then, where somebody is attached, a record
- * for the probe.
+ * The collector library that JIT engines load. It appends each event to the journal and,
+ * if a profiler is attached, passes it to the probe.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -19,7 +18,7 @@
 #include "jitapi-shim/record.h"
 
 #define EXPORT		__attribute__((visibility("default")))
-#define SAMPLING_ON	1 /* the only answer with which every engine goes on */
+#define SAMPLING_ON	1 /* with any other answer, some engines report nothing */
 #define FIRST_METHOD_ID 1000
 #define PAGE_BYTES	4096
 
@@ -38,9 +37,9 @@ static uint64_t now_ns(void)
 }
 
 /*
- * Copy size_bytes, of which the first few are known to be readable; what stands
- * behind them may not be there at all. It is where it shares their page; only
- * else the kernel is asked, since an engine's sandbox may refuse that call.
+ * Copies size_bytes, of which only the first 4 are known to be readable. If all are on
+ * one page, all are readable. Otherwise the kernel copies them, which fails if they are
+ * not readable, or if the engine's sandbox forbids the call.
  */
 static bool read_behind(const void *from, void *to, size_t size_bytes)
 {
@@ -55,8 +54,8 @@ static bool read_behind(const void *from, void *to, size_t size_bytes)
 }
 
 /*
- * Many engines pass a pointer to a bare id: behind it is garbage or nothing.
- * Those that pass id 0 pass a whole load, and mean its address and size.
+ * Many engines pass a pointer to a bare ID, with garbage or an unmapped page behind it.
+ * Those that pass ID 0 pass a whole load, and unload its address range.
  */
 static void describe_unload(struct record *record, const uint32_t *id)
 {
@@ -134,7 +133,7 @@ static void describe_nids(struct record *record, const struct jitapi_nids *nids)
 	record_add_string(record, JITBPF_JIT_NAME, nids->name);
 }
 
-/* An event that is not described here goes as a bare header, to be counted. */
+/* Other events are sent as a bare header, so that the profiler can count them. */
 static void describe(struct record *record, unsigned int event, const void *data)
 {
 	if (!data)
@@ -172,7 +171,7 @@ static __attribute__((noinline)) void notify(unsigned int event, const void *dat
 	record.field_count = 0;
 	record.header = (struct jitbpf_jit_header){
 		.version = JITBPF_JIT_VERSION,
-		/* An impossible number must not pass for a possible one. */
+		/* A number over 16 bits must not become that of another event. */
 		.event = event < UINT16_MAX ? (uint16_t)event : UINT16_MAX,
 		.time_ns = time_ns,
 		.tid = process_tid(time_ns),

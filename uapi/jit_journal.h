@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The shim's journal: the JIT API events of one process, kept by the process
- * itself in a memfd named JITBPF_JOURNAL_NAME, for a reader that comes late or
- * has lost records. It is a log: entries stand in the order of their sequence
- * numbers, and applying them in that order gives what is live. When it grows, the shim
- * compacts it: entries that say nothing of what is live any more are dropped (but
- * some may be left that do not), the others keep their order and their numbers.
+ * The shim's journal: a log of the JIT API events of one process, for a reader that
+ * attaches late or loses records. The shim writes it to a memfd named JITBPF_JOURNAL_NAME.
  *
- * The header page, then entries, each 8-byte aligned, from data_offset up to
- * used_bytes. An entry counts when its commit word is JITBPF_JOURNAL_COMMITTED; one that is
- * not (the process was killed while it wrote) is passed over by its size.
+ * Contents: a page for the header, then entries from data_offset up to used_bytes, each
+ * 8-byte aligned, by ascending sequence number. Replaying the entries in that order gives
+ * the live code. An entry is valid if its commit word is JITBPF_JOURNAL_COMMITTED. A
+ * reader skips other entries by their size; the process was killed while it wrote them.
  *
- * A reader takes generation, reads, and takes it again: it is odd while a
- * compaction moves entries, and differs when one has. The file's size is sealed
- * against shrinking; nothing else in it can be believed.
+ * Compaction: as the log grows, the shim drops entries that describe no live code.
+ * The others keep their order and sequence numbers. If an entry describes dead code, an
+ * entry behind it ends that code. Each shim decides what it drops; a reader depends on
+ * these rules only.
  *
- * A forked child inherits the mapping and must not write to it: it makes a
- * journal of its own with its first event. Whoever reads it takes what the
- * ancestor wrote before the fork from the inherited one. What has died in the
- * ancestor since may be gone from it: of that nothing is known in the child.
+ * Reading: generation is odd while a compaction moves entries, and has changed after it.
+ * A reader therefore reads generation before and after the entries. The writer is not
+ * trusted: the only guarantee is the seal against shrinking the file.
+ *
+ * Forks: a child inherits the mapping and does not write to it. Its first event creates
+ * its own journal. A reader takes the events before the fork from the ancestor's journal.
+ * That may lack code which has died in the ancestor since then and lives in the child.
  */
 #ifndef JITBPF_UAPI_JIT_JOURNAL_H
 #define JITBPF_UAPI_JIT_JOURNAL_H
@@ -36,29 +37,29 @@ struct jitbpf_journal_header {
 	__u32 version;
 	__u32 data_offset;   /* of the first entry */
 	__u64 capacity;	     /* of the whole file */
-	__u64 used_bytes;    /* where the next entry goes; grows only, but for a compaction */
-	__u64 generation;    /* see above */
-	__u64 next_sequence; /* of the process: all below have been numbered */
+	__u64 used_bytes;    /* offset of the next entry; only a compaction decreases it */
+	__u64 generation;    /* odd: a compaction moves entries */
+	__u64 next_sequence; /* of the process: the number of its next event */
 	/*
-	 * Events that found no room, or came inside another's append. Where there is
-	 * room for no more, an event's header is there, marked JITBPF_JIT_TRUNCATED:
-	 * what stood at its address is over.
+	 * Number of events that are missing, for lack of room or because they came during
+	 * another append. If there is room for an event's header only, that is present and
+	 * flagged JITBPF_JIT_TRUNCATED, so that it ends the code that it overwrites.
 	 */
 	__u64 left_out;
 	__u64 left_out_last;	  /* the sequence number of the last of them */
 	__u64 epoch_ns;		  /* CLOCK_MONOTONIC when this journal was made */
 	__u32 pid;		  /* of the writer, as it sees itself */
 	__u32 inherited_pid;	  /* of the parent whose journal was inherited; 0: none */
-	__u64 inherited_sequence; /* of that one: entries from here on are not ours */
+	__u64 inherited_sequence; /* the parent's entries from here on are after the fork */
 	__u64 compactions;
 };
 
 struct jitbpf_journal_entry {
-	__u32 size_bytes; /* of the entry, this head and padding to 8 bytes included */
+	__u32 size_bytes; /* of the entry with this head and padding to 8 bytes */
 	__u32 commit;
 	/*
-	 * The whole event as one part: header.size_bytes counts it without
-	 * padding, and may be greater than JITBPF_JIT_PART_MAX here.
+	 * The event as one part. header.size_bytes excludes the padding, and may exceed
+	 * JITBPF_JIT_PART_MAX.
 	 */
 	struct jitbpf_jit_header header;
 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The record that jitapi-shim hands to its probe: one JIT API event, flat and
- * self-contained, so that BPF copies bytes and knows nothing of the API.
+ * The record that jitapi-shim passes to its probe: one JIT API event. It is flat and
+ * self-contained, so that BPF copies bytes without knowing the API.
  *
- * A record is a header and then fields, each {type, size, bytes}. An event
- * whose fields do not fit into JITBPF_JIT_PART_MAX goes as several parts: each
- * part repeats the header (with its own size_bytes and part), and the slices
- * behind the headers, put together in order, are the field stream.
+ * A record is a header, followed by fields, each {type, size, bytes}. If the fields do not
+ * fit into JITBPF_JIT_PART_MAX, the record is split into parts. Each part repeats the
+ * header, with its own size_bytes and part. The slices behind the headers, joined in
+ * order, are the fields.
  *
- * Written by an untrusted process: every reader checks every byte.
- * Little-endian, no padding. Enums only grow; unknown fields are skipped.
+ * The writer is not trusted, so readers check every byte. Little-endian, no padding.
+ * Enums only grow; readers skip unknown fields.
  */
 #ifndef JITBPF_UAPI_JIT_RECORD_H
 #define JITBPF_UAPI_JIT_RECORD_H
@@ -17,10 +17,10 @@
 #include <linux/types.h>
 
 #define JITBPF_JIT_VERSION  1
-#define JITBPF_JIT_PART_MAX 4096 /* bytes of one part, header included */
+#define JITBPF_JIT_PART_MAX 4096 /* bytes of one part with its header */
 
 /* jitbpf_jit_header.flags */
-#define JITBPF_JIT_TRUNCATED 1u /* a string or table was longer than the shim carries */
+#define JITBPF_JIT_TRUNCATED 1u /* the shim has cut or dropped strings or tables */
 
 /* The JIT API's numbers of its events. */
 enum jit_event_kind {
@@ -37,19 +37,19 @@ enum jit_event_kind {
 };
 
 struct jitbpf_jit_header {
-	__u32 size_bytes; /* of this part, header included */
+	__u32 size_bytes; /* of this part with the header */
 	__u16 version;	  /* JITBPF_JIT_VERSION */
 	__u16 event;	  /* enum jit_event_kind */
 	__u64 sequence;	  /* one per event, per process, from 0 */
 	__u64 time_ns;	  /* CLOCK_MONOTONIC when NotifyEvent was entered */
-	__u16 part;	  /* this part, from 0 */
+	__u16 part;	  /* index of this part */
 	__u16 part_count; /* at least 1 */
-	__u32 tid;	  /* as the process itself sees it */
+	__u32 tid;	  /* in the PID namespace of the process */
 	__u64 caller;	  /* return address of NotifyEvent */
 	__u32 method_id;
 	__u32 parent_id;
-	__u64 address;	  /* of the code; 0 where the event has none */
-	__u64 code_bytes; /* length of the code */
+	__u64 address;	  /* of the code; 0: none */
+	__u64 code_bytes; /* size of the code */
 	__u32 flags;
 	__u32 reserved;
 };
@@ -59,10 +59,10 @@ enum jitbpf_jit_field_type {
 	JITBPF_JIT_CLASS = 2,	/* bytes without NUL */
 	JITBPF_JIT_SOURCE = 3,	/* source file; bytes without NUL */
 	JITBPF_JIT_MODULE = 4,	/* bytes without NUL */
-	JITBPF_JIT_LINES = 5,	/* struct jitbpf_jit_line[] as the engine gave them */
+	JITBPF_JIT_LINES = 5,	/* struct jitbpf_jit_line[], as reported */
 	JITBPF_JIT_ARCH = 6,	/* __u32: 0 native, 1 = 32-bit, 2 = 64-bit */
 	JITBPF_JIT_SEGMENT = 7, /* __u32: 0 unknown, 1 code, 2 data, 3 keep, 4 end of file */
-	JITBPF_JIT_FORMAT = 8,	/* of a segment of data; bytes without NUL */
+	JITBPF_JIT_FORMAT = 8,	/* of a data segment; bytes without NUL */
 };
 
 struct jitbpf_jit_field {
