@@ -6,7 +6,7 @@
 
 static const struct engine *const engines[] = {
 	&engine_jitapi, &engine_llvm,	      &engine_numba, &engine_julia,
-	&engine_opencl, &engine_spidermonkey, &engine_php,
+	&engine_opencl, &engine_spidermonkey, &engine_php,   &engine_v8,
 };
 
 const struct engine *engine_at(size_t index)
@@ -27,6 +27,15 @@ const struct engine *engine_of_plugin(const char *path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
 		if (engines[i]->is_plugin && engines[i]->is_plugin(path_file(path)))
+			return engines[i];
+	}
+	return NULL;
+}
+
+const struct engine *engine_of_jitdump(uint32_t reserved)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		if (engines[i]->wrote_jitdump && engines[i]->wrote_jitdump(reserved))
 			return engines[i];
 	}
 	return NULL;

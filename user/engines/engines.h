@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* How a setting combines with a value that the environment already has. */
 enum engine_setting_rule {
@@ -55,12 +56,22 @@ struct engine {
 	 */
 	void (*respell)(char *name, bool had_prefix);
 
+	/*
+	 * For an engine that writes jitdump files (decode/record/jitdump.h) of its own kind:
+	 * whether a file is one of them, by the reserved field of its header; how many bytes the
+	 * addresses of lines are too large; and whether the lines of code with that name are
+	 * machine addresses. All or none is set.
+	 */
+	bool (*wrote_jitdump)(uint32_t reserved);
+	uint32_t jitdump_line_bias;
+	bool (*has_jitdump_lines)(const char *name);
+
 	const struct engine_setting *settings; /* setting_count of them */
 	size_t setting_count;
 };
 
 extern const struct engine engine_jitapi, engine_julia, engine_llvm, engine_numba, engine_opencl,
-	engine_php, engine_spidermonkey;
+	engine_php, engine_spidermonkey, engine_v8;
 
 /* Returns the engine at an index of the table; NULL after the last one. */
 const struct engine *engine_at(size_t index);
@@ -68,6 +79,9 @@ const struct engine *engine_at(size_t index);
 /* Returns the engine whose host or plug-in is the file at `path`, or NULL. */
 const struct engine *engine_of_host(const char *path);
 const struct engine *engine_of_plugin(const char *path);
+
+/* Returns the engine that writes jitdump files with that reserved field, or NULL. */
+const struct engine *engine_of_jitdump(uint32_t reserved);
 
 /* Returns name_prefix_bytes() of the first engine that finds a prefix; 0 if none does. */
 size_t engine_name_prefix_bytes(const char *name);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Turns the records of one jitdump file into code events. A LOAD gets the lines of the DEBUG_INFO
+ * before it.
+ */
+#ifndef JITBPF_DECODE_RECORD_JITDUMP_EVENT_H
+#define JITBPF_DECODE_RECORD_JITDUMP_EVENT_H
+
+#include "base/sort_keys.h"
+#include "base/vec.h"
+#include "decode/record/code_event.h"
+#include "decode/record/jitdump.h"
+
+struct engine;
+
+/* Zero-initialized except for header. The owner calls jitdump_events_deinit(). */
+struct jitdump_events {
+	struct jitdump_header header;
+	uint64_t sequence;	/* of the next event */
+	uint64_t debug_address; /* of the code that the lines below are of; 0: there are none */
+	VEC(char) source;
+	VEC(struct sort_key) keys; /* key: offset from debug_address; item: line */
+	VEC(struct jitbpf_code_line) lines;
+};
+
+/*
+ * Convert a record. *ret borrows from the record and from events until the next call; publisher,
+ * sequence, kind, time_ns and what describes the code are set, the rest is 0.
+ *
+ * Returns 1 with *ret set; 0: the record makes no event; -EBADMSG: malformed; -EXDEV: it is of
+ * another process, which has inherited the file; or -ENOMEM.
+ */
+int jitdump_events_convert(struct jitdump_events *events, const struct jitdump_record *record,
+			   struct code_event *ret);
+
+void jitdump_events_deinit(struct jitdump_events *events);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* V8 (Node, Chromium), whose jitdump files --perf-prof turns on. */
+#include <string.h>
+
+#include "engines/engines.h"
+
+static bool wrote_jitdump(uint32_t reserved)
+{
+	return reserved == 0xdeadbeef;
+}
+
+/*
+ * "JS:*name file:1:2" is code of TurboFan, "+" of Maglev. Of other tiers ("^" Sparkplug, "~" the
+ * interpreter) the addresses of lines are made of offsets in the bytecode.
+ */
+static bool has_jitdump_lines(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return colon && (colon[1] == '*' || colon[1] == '+');
+}
+
+const struct engine engine_v8 = {
+	.name = "V8",
+	.wrote_jitdump = wrote_jitdump,
+	.jitdump_line_bias = 64, /* as behind the ELF header of the file that perf makes of it */
+	.has_jitdump_lines = has_jitdump_lines,
+};
