@@ -35,7 +35,12 @@
 	X(UNWIND_EVICTED, "unwind_evicted", "pages of unwind rules evicted")                       \
 	X(UNWIND_MAPPINGS_LEFT_OUT, "unwind_mappings_left_out",                                    \
 	  "mappings not in the unwind tables")                                                     \
-	X(COUNTERS_UNREAD, "counters_unread", "counters not read: they are too low here")
+	X(COUNTERS_UNREAD, "counters_unread", "counters not read: they are too low here")          \
+	X(JITDUMPS, "jitdumps", "jitdump files followed")                                          \
+	X(JITDUMPS_REFUSED, "jitdumps_refused",                                                    \
+	  "jitdump files refused: of another user, or not read")                                   \
+	X(JITDUMPS_OVER_BUDGET, "jitdumps_over_budget", "jitdump files over the budget, not read") \
+	X(JITDUMP_LATE, "jitdump_late", "jitdump records that came after samples of their time")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -29,6 +29,8 @@ enum file_request_kind {
 	FILE_FIND_SERVED, /* debug info by build ID, from a debuginfod server */
 	/* Read a piece of the file whose descriptor is sent with the request. */
 	FILE_READ,
+	/* The same of a file that grows: as far as it goes, which may be nothing. */
+	FILE_READ_GROWING,
 	/* Read memory of process pid, which can block on a mapped file or on userfaultfd. */
 	FILE_READ_MEMORY,
 };
@@ -40,7 +42,7 @@ struct file_request {
 	uint64_t inode;	     /* FIND: required inode, 0 for any; FIND_MAPPED: not 0 */
 	uint64_t address;    /* FIND_MAPPED, READ_MEMORY */
 	uint64_t size_bytes; /* FIND_MAPPED: size of the mapping; READs: at most FILE_PIECE_MAX */
-	uint64_t offset;     /* READ */
+	uint64_t offset;     /* READ, READ_GROWING */
 	uint8_t build_id[JITBPF_BUILD_ID_MAX]; /* FIND_SERVED */
 	uint32_t build_id_bytes;
 	char path[FILE_PATH_MAX]; /* FIND_MAPPED, FIND_PATH; sent up to its NUL */
@@ -51,6 +53,9 @@ struct file_reply {
 	uint32_t direct; /* FIND: 1 if the descriptor is open for reading, 0 if it is O_PATH */
 	uint32_t build_id_bytes;
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
+	uint32_t owner; /* FIND: user id */
+	uint32_t reserved;
+	uint64_t file_bytes;	       /* READ_GROWING: size of the file now */
 	uint64_t size_bytes;	       /* FIND: of the file; READs: of the data in bytes */
 	uint8_t bytes[FILE_PIECE_MAX]; /* sent as far as it is filled */
 };

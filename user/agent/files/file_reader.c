@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
@@ -226,6 +227,7 @@ int file_reader_find(struct file_reader *reader, struct file_place place,
 	*ret = (struct found_file){
 		.fd = TAKE_FD(fd),
 		.direct = reader->reply.direct,
+		.owner = reader->reply.owner,
 		.size_bytes = reader->reply.size_bytes,
 		.build_id_bytes = reader->reply.build_id_bytes,
 	};
@@ -332,6 +334,65 @@ int file_reader_blob(struct file_reader *reader, struct file_place place, struct
 		.close = close_file,
 		.context = file,
 	};
+	return 0;
+}
+
+static int read_growing_piece(struct file_reader *reader, struct file_place place,
+			      const struct found_file *found, uint64_t offset, void *buf,
+			      size_t size_bytes, size_t *ret_bytes, uint64_t *ret_file_bytes)
+{
+	struct file_request request = {
+		.kind = FILE_READ_GROWING,
+		.offset = offset,
+		.size_bytes = size_bytes < FILE_PIECE_MAX ? size_bytes : FILE_PIECE_MAX,
+	};
+	AUTO_CLOSE int none = -1;
+	int err = ask(reader, place, &request, found->fd, &none);
+
+	if (err)
+		return err;
+	if (reader->reply.size_bytes > request.size_bytes)
+		return -EIO;
+	memcpy(buf, reader->reply.bytes, reader->reply.size_bytes);
+	*ret_bytes = reader->reply.size_bytes;
+	*ret_file_bytes = reader->reply.file_bytes;
+	return 0;
+}
+
+static int read_growing_direct(const struct found_file *found, uint64_t offset, void *buf,
+			       size_t size_bytes, size_t *ret_bytes, uint64_t *ret_file_bytes)
+{
+	ssize_t got = pread(found->fd, buf, size_bytes, (off_t)offset);
+	struct stat st;
+
+	if (got < 0 || fstat(found->fd, &st))
+		return -errno;
+	*ret_bytes = (size_t)got;
+	*ret_file_bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
+int file_reader_growing(struct file_reader *reader, struct file_place place,
+			const struct found_file *found, uint64_t offset, void *buf,
+			size_t size_bytes, size_t *ret_bytes, uint64_t *ret_file_bytes)
+{
+	size_t done = 0, got;
+	int err;
+
+	do {
+		uint8_t *to = (uint8_t *)buf + done;
+
+		if (found->direct)
+			err = read_growing_direct(found, offset + done, to, size_bytes - done, &got,
+						  ret_file_bytes);
+		else
+			err = read_growing_piece(reader, place, found, offset + done, to,
+						 size_bytes - done, &got, ret_file_bytes);
+		if (err)
+			return err;
+		done += got;
+	} while (got && done < size_bytes);
+	*ret_bytes = done;
 	return 0;
 }
 

@@ -27,6 +27,7 @@ struct file_patience {
 struct found_file {
 	int fd; /* O_PATH, or open for reading if direct is set */
 	bool direct;
+	uint32_t owner; /* user id */
 	uint64_t size_bytes;
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint32_t build_id_bytes; /* 0 if there is none */
@@ -53,6 +54,15 @@ int file_reader_find(struct file_reader *reader, struct file_place place,
  */
 int file_reader_blob(struct file_reader *reader, struct file_place place, struct found_file *found,
 		     struct blob *ret);
+
+/*
+ * Read what a file that grows has from offset on: up to size_bytes, and nothing past its end.
+ * Sets *ret_bytes to how much that is, and *ret_file_bytes to the file's size after reading.
+ * Returns 0 or a negative errno.
+ */
+int file_reader_growing(struct file_reader *reader, struct file_place place,
+			const struct found_file *found, uint64_t offset, void *buf,
+			size_t size_bytes, size_t *ret_bytes, uint64_t *ret_file_bytes);
 
 /*
  * Copy memory of process pid, as far as it can be read. Sets *ret_bytes, which

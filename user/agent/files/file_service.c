@@ -105,6 +105,7 @@ static int find(const struct file_request *request, struct file_reply *reply, in
 	AUTO_CLOSE int path_fd = -1;
 	AUTO_CLOSE int fd = -1; /* shared with the blob, which is therefore not closed */
 	struct blob blob;
+	struct stat st;
 	int err;
 
 	if (request->kind == FILE_FIND_SERVED)
@@ -123,6 +124,9 @@ static int find(const struct file_request *request, struct file_reply *reply, in
 	err = file_blob_init(&blob, fd);
 	if (err)
 		return err;
+	if (fstat(fd, &st))
+		return -errno;
+	reply->owner = st.st_uid;
 	reply->size_bytes = blob.size_bytes;
 	reply->build_id_bytes = read_build_id(&blob, reply->build_id);
 	reply->direct = file_is_direct(fd);
@@ -161,6 +165,25 @@ static int read_memory(const struct file_request *request, struct file_reply *re
 	return 0;
 }
 
+static int read_growing(const struct file_request *request, int path_fd, struct file_reply *reply)
+{
+	AUTO_CLOSE int fd = -1;
+	struct stat st;
+	ssize_t got;
+
+	if (path_fd < 0 || request->size_bytes > sizeof(reply->bytes))
+		return -EINVAL;
+	fd = file_open_again(path_fd);
+	if (fd < 0)
+		return fd;
+	got = pread(fd, reply->bytes, request->size_bytes, (off_t)request->offset);
+	if (got < 0 || fstat(fd, &st))
+		return -errno;
+	reply->size_bytes = (uint64_t)got;
+	reply->file_bytes = (uint64_t)st.st_size;
+	return 0;
+}
+
 static int answer(int socket, const struct file_request *request, int sent_fd,
 		  struct file_reply *reply)
 {
@@ -170,6 +193,9 @@ static int answer(int socket, const struct file_request *request, int sent_fd,
 	memset(reply, 0, offsetof(struct file_reply, bytes));
 	if (request->kind == FILE_READ) {
 		reply->err = read_piece(request, sent_fd, reply);
+		bytes = reply->size_bytes;
+	} else if (request->kind == FILE_READ_GROWING) {
+		reply->err = read_growing(request, sent_fd, reply);
 		bytes = reply->size_bytes;
 	} else if (request->kind == FILE_READ_MEMORY) {
 		reply->err = read_memory(request, reply);

@@ -19,6 +19,7 @@
 static const struct file_patience meeting_patience = {.answer_ms = 500, .place_ms = 2000};
 static const struct file_patience reading_patience = {.answer_ms = 3000, .place_ms = 15000};
 static const struct file_patience unwinding_patience = {.answer_ms = 1000, .place_ms = 5000};
+static const struct file_patience following_patience = {.answer_ms = 200, .place_ms = 1000};
 
 #define SERVERS_PLACE_MS 120000 /* limit for all debug info from servers */
 
@@ -37,6 +38,8 @@ struct file_store {
 	struct file_user naming, unwinding;
 	/* Of the unwind worker too: memory that hangs must not use up the time for files. */
 	struct file_reader *memory;
+	/* Of the event loop: files that grow, and the memory of who writes them. */
+	struct file_reader *following, *writers;
 	struct kept_files files;
 	struct file_store_counts counts;
 	int debuginfod_error; /* set by the symbol worker's thread */
@@ -63,6 +66,8 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 		      ?: file_reader_create(&store->helpers, unwinding_patience,
 					    &store->unwinding.reader);
 	err = err ?: file_reader_create(&store->helpers, unwinding_patience, &store->memory);
+	err = err ?: file_reader_create(&store->helpers, following_patience, &store->following);
+	err = err ?: file_reader_create(&store->helpers, following_patience, &store->writers);
 	if (err)
 		return err;
 	/* One second more than the library's own limit, so that the library reports the cause. */
@@ -84,6 +89,8 @@ void file_store_destroy(struct file_store *store)
 	file_reader_destroy(store->naming.reader);
 	file_reader_destroy(store->unwinding.reader);
 	file_reader_destroy(store->memory);
+	file_reader_destroy(store->following);
+	file_reader_destroy(store->writers);
 	file_helpers_stop(&store->helpers);
 	free(store);
 }
@@ -98,7 +105,7 @@ static bool set_path(struct file_request *request, const char *path)
 	return true;
 }
 
-static int find_mapped(struct file_store *store, const struct jitbpf_mapping *mapping,
+static int find_mapped(struct file_reader *reader, const struct jitbpf_mapping *mapping,
 		       struct found_file *ret)
 {
 	struct file_request request = {
@@ -111,7 +118,7 @@ static int find_mapped(struct file_store *store, const struct jitbpf_mapping *ma
 
 	if (!set_path(&request, mapping->path))
 		return -ENAMETOOLONG;
-	return file_reader_find(store->meeting,
+	return file_reader_find(reader,
 				file_place_of_device(mapping->dev_major, mapping->dev_minor),
 				&request, ret);
 }
@@ -133,7 +140,7 @@ uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *
 		store->counts.over_budget++;
 		return 0;
 	}
-	err = find_mapped(store, mapping, &found);
+	err = find_mapped(store->meeting, mapping, &found);
 	store->counts.unanswered += err == -ETIMEDOUT;
 	memcpy(ret, found.build_id, sizeof(found.build_id));
 	/* on -ENOMEM, the file is opened again next time */
@@ -145,7 +152,7 @@ int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping
 			   int *ret_fd, struct blob *ret)
 {
 	struct found_file found;
-	int err = find_mapped(store, mapping, &found), fd;
+	int err = find_mapped(store->meeting, mapping, &found), fd;
 
 	if (err)
 		return err;
@@ -163,6 +170,30 @@ int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping
 	}
 	*ret_fd = fd;
 	return 0;
+}
+
+int file_store_follow(struct file_store *store, const struct jitbpf_mapping *mapping,
+		      struct followed_file *ret)
+{
+	ret->place = file_place_of_device(mapping->dev_major, mapping->dev_minor);
+	return find_mapped(store->following, mapping, &ret->found);
+}
+
+int file_store_read_followed(struct file_store *store, const struct followed_file *file,
+			     uint64_t offset, void *buf, size_t size_bytes, size_t *ret_bytes,
+			     uint64_t *ret_file_bytes)
+{
+	return file_reader_growing(store->following, file->place, &file->found, offset, buf,
+				   size_bytes, ret_bytes, ret_file_bytes);
+}
+
+int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,
+			   size_t size_bytes)
+{
+	size_t got;
+	int err = file_reader_memory(store->writers, pid, address, buf, size_bytes, &got);
+
+	return err ?: got == size_bytes ? 0 : -EFAULT;
 }
 
 struct file_store_counts file_store_counts(const struct file_store *store)
@@ -329,8 +360,10 @@ void file_store_memory_source(struct file_store *store, struct memory_source *re
 
 const char *file_store_given_up(const struct file_store *store, uint32_t number)
 {
-	const struct file_reader *readers[] = {store->meeting, store->naming.reader,
-					       store->unwinding.reader, store->memory};
+	const struct file_reader *readers[] = {
+		store->meeting, store->naming.reader, store->unwinding.reader,
+		store->memory,	store->following,     store->writers,
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
 		uint32_t count = 0;

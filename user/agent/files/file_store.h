@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/files/file_reader.h"
 #include "agent/files/memory_source.h"
 #include "symbolize/symbolizer.h"
 #include "uapi/record.h"
@@ -55,6 +56,28 @@ uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *
  */
 int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping *mapping,
 			   int *ret_fd, struct blob *ret);
+
+/* A file that a process writes and that is read as it grows. */
+struct followed_file {
+	struct found_file found; /* the owner closes found.fd */
+	struct file_place place;
+};
+
+/*
+ * Open the file of a mapping to follow it. Returns 0, or a negative errno: -EACCES also while the
+ * file is empty. Event loop only, as the next two.
+ */
+int file_store_follow(struct file_store *store, const struct jitbpf_mapping *mapping,
+		      struct followed_file *ret);
+
+/* See file_reader_growing(). */
+int file_store_read_followed(struct file_store *store, const struct followed_file *file,
+			     uint64_t offset, void *buf, size_t size_bytes, size_t *ret_bytes,
+			     uint64_t *ret_file_bytes);
+
+/* Copy memory of the process that writes such a file, all of it. Returns 0 or a negative errno. */
+int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,
+			   size_t size_bytes);
 
 /* Event loop only. */
 struct file_store_counts file_store_counts(const struct file_store *store);

@@ -87,6 +87,19 @@ int process_inner_pid(process_text *text, uint32_t pid, uint32_t *ret)
 	return 0;
 }
 
+int process_user(process_text *text, uint32_t pid, uint32_t *ret)
+{
+	int err = read_string(text, pid, "status");
+	const char *line = err ? NULL : strstr(text->data, "\nUid:");
+
+	if (err)
+		return err;
+	/* Real, effective, saved, and that of the file system. */
+	if (!line || sscanf(line, "\nUid: %*u %*u %*u %u", ret) != 1)
+		return -ESRCH;
+	return 0;
+}
+
 int process_stat_read(process_text *text, uint32_t pid, struct process_stat *ret)
 {
 	int err = read_string(text, pid, "stat");

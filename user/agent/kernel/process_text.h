@@ -40,6 +40,9 @@ int process_text_read_maps(process_text *text, uint32_t pid);
 /* Sets *ret to the process's pid in its own pid namespace. Returns 0 or negative errno. */
 int process_inner_pid(process_text *text, uint32_t pid, uint32_t *ret);
 
+/* Sets *ret to the user whose files a process creates. Returns 0 or negative errno. */
+int process_user(process_text *text, uint32_t pid, uint32_t *ret);
+
 /* What is asked of /proc/PID/stat. */
 struct process_stat {
 	const char *comm; /* points into the text, and is not NUL-terminated */

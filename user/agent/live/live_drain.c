@@ -51,8 +51,17 @@ static int check_slot(const struct jitbpf_record *record, size_t slot_bytes)
 static int take_sample(void *context, const void *slot, size_t slot_bytes)
 {
 	const struct drain *drain = context;
+	const struct live_source *live = drain->live;
+	const struct jitbpf_sample *sample = slot;
+	int err = slot_bytes < sizeof(*sample) ? -EIO : check_slot(slot, slot_bytes);
 
-	return check_slot(slot, slot_bytes) ?: drain->take(drain->take_context, slot);
+	for (size_t i = 0; i < live->publisher_count && !err; i++) {
+		const struct publisher *publisher = &live->publishers[i];
+
+		if (publisher->ops->sampled)
+			err = publisher->ops->sampled(publisher->self, sample->pid);
+	}
+	return err ?: drain->take(drain->take_context, slot);
 }
 
 /* A record of the code ring: JIT records, copied code, exits. */

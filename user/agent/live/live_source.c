@@ -127,7 +127,7 @@ static int attach_following(struct live_source *live)
 	return err ?: keep_link(live, bpf_program__attach(live->bpf->progs.process_fork));
 }
 
-static const struct publisher_ops *const publishers[] = {&publisher_shim};
+static const struct publisher_ops *const publishers[] = {&publisher_shim, &publisher_jitdump};
 
 _Static_assert(ARRAY_SIZE(publishers) <= PUBLISHERS_MAX, "room for all");
 

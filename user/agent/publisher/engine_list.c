@@ -37,23 +37,6 @@ void engine_list_deinit(struct engine_list *list)
 	string_pool_destroy(list->strings);
 }
 
-/* Whose files are a process's own. */
-static int read_owner(process_text *text, uint32_t pid, uid_t *ret)
-{
-	int err = process_text_read(text, pid, "status");
-	const char *line;
-	unsigned int effective;
-
-	err = err ?: vec_push(text, '\0');
-	if (err)
-		return err;
-	line = strstr(text->data, "\nUid:");
-	if (!line || sscanf(line, "\nUid: %*u %u", &effective) != 1)
-		return -ESRCH;
-	*ret = effective;
-	return 0;
-}
-
 /* CLOCK_REALTIME when a process began. */
 static int64_t began_ns(const struct process_stat *stat)
 {
@@ -76,7 +59,7 @@ static bool has_perf_map(process_text *text, uint32_t pid, uint32_t inner_pid)
 	struct process_stat stat_;
 	char path[64];
 	struct stat st;
-	uid_t owner;
+	uint32_t owner;
 
 	snprintf(path, sizeof(path), "/proc/%u/root", pid);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -84,7 +67,7 @@ static bool has_perf_map(process_text *text, uint32_t pid, uint32_t inner_pid)
 		return false;
 	snprintf(path, sizeof(path), "tmp/perf-%u.map", inner_pid);
 	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || read_owner(text, pid, &owner) ||
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || process_user(text, pid, &owner) ||
 	    process_stat_read(text, pid, &stat_))
 		return false;
 	return st.st_uid == owner && st.st_mtim.tv_sec * 1000000000ll + st.st_mtim.tv_nsec >=

@@ -53,6 +53,9 @@ struct publisher_ops {
 	 */
 	int (*see)(void *self, const struct jitbpf_record *record);
 
+	/* A process has been sampled since the last round(). May be NULL. Returns 0 or errno. */
+	int (*sampled)(void *self, uint32_t pid);
+
 	/*
 	 * The end of a drain that began at round_ns: all rings have been read. Hand over whatever
 	 * was published until now and came through no ring. Returns 0 or negative errno.
@@ -63,6 +66,6 @@ struct publisher_ops {
 	void (*count)(const void *self, uint64_t counters[JITBPF_COUNTER_MAX]);
 };
 
-extern const struct publisher_ops publisher_shim;
+extern const struct publisher_ops publisher_shim, publisher_jitdump;
 
 #endif

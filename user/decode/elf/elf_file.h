@@ -112,6 +112,12 @@ struct elf_symbols {
 int elf_file_symbols(const struct elf_file *elf, bool dynamic, struct elf_symbols *ret);
 void elf_symbols_deinit(struct elf_symbols *symbols);
 
+/*
+ * Find a variable (STT_OBJECT) of .dynsym by its name. Returns 0 with *ret set to its address,
+ * -ENOENT, or as elf_file_symbols().
+ */
+int elf_file_variable(const struct elf_file *elf, const char *name, uint64_t *ret);
+
 /* A SystemTap probe from .note.stapsdt. */
 struct elf_probe {
 	uint64_t offset;	   /* file offset of the probe site */

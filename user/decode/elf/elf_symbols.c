@@ -90,28 +90,46 @@ static bool symbol_is_code(const Elf64_Sym *symbol, uint32_t section)
 	}
 }
 
-static int symbol_add(const struct elf_file *elf, const Elf64_Sym *symbol,
-		      struct elf_symbols *symbols)
+/* One reading of a symbol table. take returns 0 to go on. */
+struct symbol_pass {
+	const struct elf_file *elf;
+	const struct elf_section *table;
+	struct elf_symbols symbols;
+	int (*take)(struct symbol_pass *pass, const Elf64_Sym *symbol, const char *name);
+	const char *wanted; /* name of a variable */
+	uint64_t address;
+};
+
+static int take_function(struct symbol_pass *pass, const Elf64_Sym *symbol, const char *name)
 {
-	uint32_t section = section_of_symbol(elf, symbol);
+	uint32_t section = section_of_symbol(pass->elf, symbol);
 	struct elf_symbol added = {
 		.address = symbol->st_value,
 		.size_bytes = symbol->st_size,
 		.type = ELF64_ST_TYPE(symbol->st_info),
 		.bind = ELF64_ST_BIND(symbol->st_info),
 		.section = section,
+		.name = name,
 	};
 
-	if (!symbol_is_code(symbol, section) || symbol->st_name >= symbols->strings_bytes)
+	if (!symbol_is_code(symbol, section) || !*name)
 		return 0;
-	added.name = symbols->strings + symbol->st_name;
-	return added.name[0] ? vec_push(&symbols->symbols, added) : 0;
+	return vec_push(&pass->symbols.symbols, added);
 }
 
-static int symbols_read(const struct elf_file *elf, const struct elf_section *table,
-			struct elf_symbols *symbols)
+static int take_variable(struct symbol_pass *pass, const Elf64_Sym *symbol, const char *name)
 {
-	uint64_t offset = table->file_offset, left = table->size_bytes / sizeof(Elf64_Sym);
+	if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT ||
+	    strcmp(name, pass->wanted) != 0)
+		return 0;
+	pass->address = symbol->st_value;
+	return 1;
+}
+
+static int take_symbols(struct symbol_pass *pass)
+{
+	uint64_t offset = pass->table->file_offset;
+	uint64_t left = pass->table->size_bytes / sizeof(Elf64_Sym);
 	AUTO_FREE Elf64_Sym *some = calloc(SYMBOLS_AT_ONCE, sizeof(*some));
 	int err;
 
@@ -120,9 +138,12 @@ static int symbols_read(const struct elf_file *elf, const struct elf_section *ta
 	while (left) {
 		size_t count = left < SYMBOLS_AT_ONCE ? left : SYMBOLS_AT_ONCE;
 
-		err = blob_read(elf->blob, offset, some, count * sizeof(*some));
-		for (size_t i = 0; i < count && !err; i++)
-			err = symbol_add(elf, &some[i], symbols);
+		err = blob_read(pass->elf->blob, offset, some, count * sizeof(*some));
+		for (size_t i = 0; i < count && !err; i++) {
+			if (some[i].st_name < pass->symbols.strings_bytes)
+				err = pass->take(pass, &some[i],
+						 pass->symbols.strings + some[i].st_name);
+		}
 		if (err)
 			return err;
 		offset += count * sizeof(*some);
@@ -131,28 +152,46 @@ static int symbols_read(const struct elf_file *elf, const struct elf_section *ta
 	return 0;
 }
 
-int elf_file_symbols(const struct elf_file *elf, bool dynamic, struct elf_symbols *ret)
+/* Read a table to its end, or until pass->take returns something else than 0, which is returned. */
+static int read_table(struct symbol_pass *pass, uint32_t type)
 {
-	const struct elf_section *table = section_of_type(elf, dynamic ? SHT_DYNSYM : SHT_SYMTAB);
-	CLEANUP(elf_symbols_deinit) struct elf_symbols symbols = {0};
 	int err;
 
-	if (!table)
+	pass->table = section_of_type(pass->elf, type);
+	if (!pass->table)
 		return -ENOENT;
-	if (table->entry_bytes != sizeof(Elf64_Sym))
+	if (pass->table->entry_bytes != sizeof(Elf64_Sym))
 		return -EBADMSG;
-	err = table_check(elf, table);
+	err = table_check(pass->elf, pass->table);
 	if (err)
 		return err;
-	if (table->size_bytes / sizeof(Elf64_Sym) > ELF_SYMBOLS_MAX)
+	if (pass->table->size_bytes / sizeof(Elf64_Sym) > ELF_SYMBOLS_MAX)
 		return -E2BIG;
-	err = strings_read(elf, table, &symbols);
-	if (!err)
-		err = symbols_read(elf, table, &symbols);
+	err = strings_read(pass->elf, pass->table, &pass->symbols);
+	return err ?: take_symbols(pass);
+}
+
+int elf_file_symbols(const struct elf_file *elf, bool dynamic, struct elf_symbols *ret)
+{
+	struct symbol_pass pass = {.elf = elf, .take = take_function};
+	int err = read_table(&pass, dynamic ? SHT_DYNSYM : SHT_SYMTAB);
+
 	if (err)
-		return err;
-	*ret = symbols;
-	symbols = (struct elf_symbols){0};
+		elf_symbols_deinit(&pass.symbols);
+	else
+		*ret = pass.symbols;
+	return err;
+}
+
+int elf_file_variable(const struct elf_file *elf, const char *name, uint64_t *ret)
+{
+	struct symbol_pass pass = {.elf = elf, .take = take_variable, .wanted = name};
+	int found = read_table(&pass, SHT_DYNSYM);
+
+	elf_symbols_deinit(&pass.symbols);
+	if (found <= 0)
+		return found ?: -ENOENT;
+	*ret = pass.address;
 	return 0;
 }
 

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * jitdump files as a publisher. A process that writes one maps it executable once, which is how it
+ * is found. A file is read at the end of each drain in which its process was sampled: whatever a
+ * sample could have run had been written by then, to the file or to the stdio buffer before it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/clock.h"
+#include "agent/publisher/jitdump_emission.h"
+#include "agent/publisher/publisher.h"
+#include "base/scope.h"
+
+#define FILES_MAX	     1024
+#define FILES_OF_PROCESS_MAX 16		  /* Bun has one for each thread */
+#define FILE_ROUND_BYTES     (4u << 20)	  /* read of one file in one round */
+#define ROUND_BYTES	     (16u << 20)  /* of all files */
+#define LATE_BYTES	     (512u << 20) /* of all files, before the first round */
+#define SWEEP_FILES	     16		  /* read in a round although not sampled */
+
+struct ended_process {
+	uint32_t pid;
+	uint64_t time_ns;
+};
+
+struct jitdump {
+	struct publisher_host host;
+	struct jitdump_reader reader;
+	VEC(struct jitdump_followed *) files;
+	VEC(uint32_t) sampled;		 /* pids since the last round */
+	VEC(struct ended_process) ended; /* of this drain and the one before */
+	uint64_t round_ns;		 /* when the drain before began */
+	size_t next_file;		 /* where the next round begins */
+	uint64_t late_bytes;		 /* of LATE_BYTES, what is left */
+	uint64_t opened, refused, over_budget, late_events;
+	byte_vec record;
+};
+
+static void followed_destroy(struct jitdump_followed *followed)
+{
+	jitdump_file_deinit(&followed->file);
+	free(followed);
+}
+
+static void destroy(void *self)
+{
+	struct jitdump *jitdump = self;
+
+	vec_for_each (followed, &jitdump->files)
+		followed_destroy(*followed);
+	vec_deinit(&jitdump->files);
+	vec_deinit(&jitdump->sampled);
+	vec_deinit(&jitdump->ended);
+	vec_deinit(&jitdump->record);
+	jitdump_reader_deinit(&jitdump->reader);
+	free(jitdump);
+}
+
+static int create(const struct publisher_host *host, void **ret, const char **ret_what)
+{
+	struct jitdump *jitdump = calloc(1, sizeof(*jitdump));
+
+	*ret_what = "starting";
+	if (!jitdump)
+		return -ENOMEM;
+	jitdump->host = *host;
+	jitdump->reader.store = host->files;
+	jitdump->late_bytes = LATE_BYTES;
+	*ret = jitdump;
+	return 0;
+}
+
+static int scanned(void *self, uint32_t pid, const struct proc_map *map)
+{
+	return 0; /* the mapping that counts is executable: see() gets it too */
+}
+
+/* --- which files there are ------------------------------------------------------------- */
+
+static int see_mapping(struct jitdump *jitdump, const struct jitbpf_mapping *mapping)
+{
+	struct jitdump_followed *followed;
+	uint32_t number = 0, count = 0, inner_pid;
+	int err;
+
+	if (!mapping->inode || !jitdump_file_has_name(mapping->path, &inner_pid))
+		return 0;
+	vec_for_each (other_, &jitdump->files) {
+		const struct jitdump_followed *other = *other_;
+
+		if (other->pid != mapping->pid || other->ended_ns)
+			continue;
+		if (other->file.mapping->inode == mapping->inode &&
+		    other->file.mapping->dev_major == mapping->dev_major &&
+		    other->file.mapping->dev_minor == mapping->dev_minor)
+			return 0;
+		number = other->number >= number ? other->number + 1 : number;
+		count++;
+	}
+	if (jitdump->files.size >= FILES_MAX || count >= FILES_OF_PROCESS_MAX) {
+		jitdump->over_budget++;
+		return 0;
+	}
+	followed = calloc(1, sizeof(*followed));
+	err = followed ? vec_reserve(&jitdump->files, jitdump->files.size + 1) : -ENOMEM;
+	err = err ?: jitdump_file_init(&followed->file, mapping);
+	if (err) {
+		free(followed);
+		return err;
+	}
+	followed->pid = mapping->pid;
+	followed->number = number;
+	followed->mapped_ns = mapping->h.time_ns;
+	vec_for_each (ended, &jitdump->ended) {
+		if (ended->pid == mapping->pid && ended->time_ns >= followed->mapped_ns)
+			followed->ended_ns = ended->time_ns;
+	}
+	return vec_push(&jitdump->files, followed);
+}
+
+static int see_end(struct jitdump *jitdump, uint32_t pid, uint64_t time_ns)
+{
+	vec_for_each (followed, &jitdump->files) {
+		if ((*followed)->pid == pid && (*followed)->mapped_ns <= time_ns &&
+		    !(*followed)->ended_ns)
+			(*followed)->ended_ns = time_ns;
+	}
+	return vec_push(&jitdump->ended, ((struct ended_process){pid, time_ns}));
+}
+
+static int see(void *self, const struct jitbpf_record *record)
+{
+	switch (record->type) {
+	case JITBPF_MAPPING:
+		return see_mapping(self, (const struct jitbpf_mapping *)record);
+	case JITBPF_EXIT:
+		return see_end(self, ((const struct jitbpf_task *)record)->pid, record->time_ns);
+	case JITBPF_COMM:
+		if (!(record->flags & JITBPF_COMM_EXEC))
+			return PUBLISHER_KEEP;
+		return see_end(self, ((const struct jitbpf_comm *)record)->pid, record->time_ns);
+	default:
+		return PUBLISHER_KEEP;
+	}
+}
+
+static int sampled(void *self, uint32_t pid)
+{
+	struct jitdump *jitdump = self;
+	size_t count = jitdump->sampled.size;
+
+	if (!jitdump->files.size || (count && jitdump->sampled.data[count - 1] == pid))
+		return 0;
+	return vec_push(&jitdump->sampled, pid);
+}
+
+/* --- reading --------------------------------------------------------------------------- */
+
+/* Open a file that is not. Returns 1 if it is open, 0 if it may be later, or negative errno. */
+static int open_file(struct jitdump *jitdump, struct jitdump_followed *followed)
+{
+	int err = followed->open ? 0 : jitdump_file_open(&followed->file, &jitdump->reader);
+
+	if (err == -EAGAIN && !followed->ended_ns)
+		return 0;
+	if (err)
+		return err;
+	jitdump->opened += !followed->open;
+	followed->open = true;
+	return 1;
+}
+
+/*
+ * Read on in a file. Returns 1 if there is more, 0 if there is not, -ECANCELED if the file is of no
+ * use any more, or -ENOMEM or the taker's error.
+ */
+static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
+		   uint64_t *budget_bytes, record_taker_fn take, void *take_context)
+{
+	uint64_t began_ns = clock_now_ns();
+	struct jitdump_emission emission = {
+		.followed = followed,
+		.came_ns = jitdump->host.came_ns,
+		.now_ns = began_ns,
+		.code_bytes = CODE_ROUND_BYTES,
+		.record = &jitdump->record,
+		.take = take,
+		.take_context = take_context,
+	};
+	int more = open_file(jitdump, followed), err;
+
+	if (more > 0)
+		more = jitdump_file_read(&followed->file, &jitdump->reader, budget_bytes,
+					 jitdump_emit, &emission);
+	jitdump->late_events += emission.late_events;
+	if (emission.err || more == -ENOMEM)
+		return emission.err ?: more;
+	if (more < 0) {
+		jitdump->refused += !followed->file.begun && more != -ENXIO;
+		followed->file.counts.unreadable += followed->file.begun;
+		more = -ECANCELED;
+	} else if (!more && followed->open) {
+		followed->read_ns = began_ns;
+		if (followed->ended_ns)
+			jitdump_file_end(&followed->file);
+	}
+	err = jitdump_emit_counts(&emission);
+	return err ?: more;
+}
+
+/* Drop the file at an index, of which nothing more is read. */
+static void drop(struct jitdump *jitdump, size_t index)
+{
+	followed_destroy(jitdump->files.data[index]);
+	jitdump->files.data[index] = jitdump->files.data[--jitdump->files.size];
+}
+
+/* The caller goes on with the same index if the file was dropped. */
+static int read_file(struct jitdump *jitdump, size_t index, uint64_t *budget_bytes,
+		     record_taker_fn take, void *take_context, bool *ret_dropped)
+{
+	struct jitdump_followed *followed = jitdump->files.data[index];
+	uint64_t bytes = *budget_bytes < FILE_ROUND_BYTES ? *budget_bytes : FILE_ROUND_BYTES;
+	uint64_t before = bytes;
+	int more = read_on(jitdump, followed, &bytes, take, take_context);
+
+	*budget_bytes -= before - bytes;
+	*ret_dropped = more == -ECANCELED || (!more && followed->ended_ns);
+	if (*ret_dropped)
+		drop(jitdump, index);
+	return more == -ECANCELED ? 0 : more;
+}
+
+static int late(void *self, record_taker_fn take, void *take_context)
+{
+	struct jitdump *jitdump = self;
+
+	for (size_t i = 0; i < jitdump->files.size; i++) {
+		struct jitdump_followed *followed = jitdump->files.data[i];
+		bool dropped;
+		int more;
+
+		if (followed->late_done)
+			continue;
+		more = read_file(jitdump, i, &jitdump->late_bytes, take, take_context, &dropped);
+		if (!dropped && more <= 0)
+			followed->late_done = true;
+		return more < 0 ? more : jitdump->late_bytes > 0;
+	}
+	return 0;
+}
+
+static int compare_pids(const void *a_, const void *b_)
+{
+	uint32_t a = *(const uint32_t *)a_, b = *(const uint32_t *)b_;
+
+	return a < b ? -1 : a > b;
+}
+
+static bool was_sampled(const struct jitdump *jitdump, uint32_t pid)
+{
+	return jitdump->sampled.size && bsearch(&pid, jitdump->sampled.data, jitdump->sampled.size,
+						sizeof(pid), compare_pids);
+}
+
+/*
+ * A mapping is seen in the drain of its time or in the next one; so an end has to be known to the
+ * drain after it.
+ */
+static void forget_ends(struct jitdump *jitdump, uint64_t round_ns)
+{
+	size_t kept = 0;
+
+	vec_for_each (ended, &jitdump->ended) {
+		if (ended->time_ns >= jitdump->round_ns)
+			jitdump->ended.data[kept++] = *ended;
+	}
+	jitdump->ended.size = kept;
+	jitdump->round_ns = round_ns;
+}
+
+/*
+ * Processes that were not sampled have their turns, SWEEP_FILES at a time: there may be many, and
+ * nothing depends on what they wrote.
+ */
+static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *take_context)
+{
+	struct jitdump *jitdump = self;
+	size_t left = jitdump->files.size, at = jitdump->next_file, swept = 0;
+	uint64_t bytes = ROUND_BYTES;
+	int err = 0;
+
+	forget_ends(jitdump, round_ns);
+	if (jitdump->sampled.size)
+		qsort(jitdump->sampled.data, jitdump->sampled.size, sizeof(uint32_t), compare_pids);
+	for (; left && bytes && err >= 0; left--) {
+		const struct jitdump_followed *followed;
+		bool dropped = false, wanted;
+
+		at = at < jitdump->files.size ? at : 0;
+		followed = jitdump->files.data[at];
+		wanted = followed->ended_ns || was_sampled(jitdump, followed->pid);
+		if (wanted || swept++ < SWEEP_FILES)
+			err = read_file(jitdump, at, &bytes, take, take_context, &dropped);
+		at += !dropped;
+		if (!wanted && swept == SWEEP_FILES)
+			jitdump->next_file = at;
+	}
+	if (!bytes)
+		jitdump->next_file = at;
+	jitdump->sampled.size = 0;
+	return err < 0 ? err : 0;
+}
+
+static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])
+{
+	const struct jitdump *jitdump = self;
+
+	counters[JITBPF_COUNT_JITDUMPS] += jitdump->opened;
+	counters[JITBPF_COUNT_JITDUMPS_REFUSED] += jitdump->refused;
+	counters[JITBPF_COUNT_JITDUMPS_OVER_BUDGET] += jitdump->over_budget;
+	counters[JITBPF_COUNT_JITDUMP_LATE] += jitdump->late_events;
+}
+
+const struct publisher_ops publisher_jitdump = {
+	.create = create,
+	.destroy = destroy,
+	.scanned = scanned,
+	.late = late,
+	.see = see,
+	.sampled = sampled,
+	.round = end_round,
+	.count = count,
+};

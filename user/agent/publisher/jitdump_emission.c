@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/publisher/jitdump_emission.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "agent/clock.h"
+
+#define TIME_SLACK_NS 1000000u /* from an event's time until its record has been written */
+
+/*
+ * The engine's time counts unless it cannot be: it is before the run although the process is not,
+ * or in the future, as that of another time namespace. Events of before the run have the time of
+ * its start.
+ */
+static void set_time(struct jitdump_emission *emission, struct code_event *event)
+{
+	const struct jitdump_followed *followed = emission->followed;
+
+	if (event->time_ns > emission->now_ns)
+		emission->now_ns = clock_now_ns();
+	event->reported_ns = emission->now_ns;
+	if (event->time_ns > emission->now_ns) {
+		event->time_ns = emission->now_ns;
+		event->flags |= JITBPF_EVENT_TIME_CORRECTED;
+	} else if (event->time_ns < emission->came_ns) {
+		event->time_ns = followed->mapped_ns;
+		event->flags |= followed->mapped_ns == emission->came_ns
+					? JITBPF_EVENT_RECOVERED | JITBPF_EVENT_BEFORE_RUN
+					: JITBPF_EVENT_TIME_CORRECTED;
+	}
+	event->since_ns = event->time_ns;
+	emission->late_events += event->time_ns + TIME_SLACK_NS < followed->read_ns;
+}
+
+/* The machine code of a load, for the unwinder, as much as a copy holds. */
+static int emit_code(struct jitdump_emission *emission, const struct code_event *event,
+		     const void *code)
+{
+	size_t bytes =
+		event->size_bytes < JITBPF_CODE_COPY_MAX ? event->size_bytes : JITBPF_CODE_COPY_MAX;
+	struct jitbpf_code head = {
+		.h = {.size_bytes = (uint32_t)(sizeof(head) + bytes),
+		      .type = JITBPF_CODE,
+		      .flags = JITBPF_PUBLISHER_JITDUMP,
+		      .time_ns = event->time_ns},
+		.pid = event->pid,
+		.sequence = event->origin.sequence,
+		.address = event->address,
+		.size_bytes = event->size_bytes,
+	};
+
+	if (event->flags & JITBPF_EVENT_BEFORE_RUN || bytes > emission->code_bytes)
+		return 0;
+	emission->code_bytes -= bytes;
+	if (vec_reserve(emission->record, head.h.size_bytes))
+		return -ENOMEM;
+	memcpy(emission->record->data, &head, sizeof(head));
+	memcpy(emission->record->data + sizeof(head), code, bytes);
+	return emission->take(emission->take_context,
+			      (const struct jitbpf_record *)emission->record->data);
+}
+
+static int emit_event(struct jitdump_emission *emission, const struct code_event *event)
+{
+	size_t bytes = code_event_record_bytes(event);
+
+	if (!bytes) {
+		emission->followed->file.counts.over_budget++;
+		return 0;
+	}
+	if (vec_reserve(emission->record, bytes))
+		return -ENOMEM;
+	code_event_encode(event, (struct jitbpf_code_event *)emission->record->data);
+	return emission->take(emission->take_context,
+			      (const struct jitbpf_record *)emission->record->data);
+}
+
+int jitdump_emit(void *context, struct code_event *event, const void *code)
+{
+	struct jitdump_emission *emission = context;
+	int err;
+
+	event->pid = event->tid = emission->followed->pid;
+	event->origin.engine = emission->followed->number;
+	set_time(emission, event);
+	err = emit_event(emission, event);
+	if (!err && event->kind == JITBPF_CODE_LOAD && code)
+		err = emit_code(emission, event, code);
+	emission->err = err;
+	return err;
+}
+
+int jitdump_emit_counts(struct jitdump_emission *emission)
+{
+	const struct jitdump_counts *now = &emission->followed->file.counts;
+	struct jitdump_counts *told = &emission->followed->told;
+	struct jitbpf_code_refused record = {
+		.h = {.size_bytes = sizeof(record),
+		      .type = JITBPF_CODE_REFUSED,
+		      .time_ns = emission->now_ns},
+		.pid = emission->followed->pid,
+		.publisher = JITBPF_PUBLISHER_JITDUMP,
+		.malformed = now->malformed + now->foreign - told->malformed - told->foreign,
+		.incomplete = now->incomplete - told->incomplete,
+		.over_budget = now->over_budget - told->over_budget,
+		.unreadable = now->unreadable - told->unreadable,
+	};
+
+	if (!memcmp(now, told, sizeof(*now)))
+		return 0;
+	*told = *now;
+	return emission->take(emission->take_context, &record.h);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/publisher/jitdump_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/text.h"
+
+#define PIECE_BYTES	 (256u << 10)
+#define ROOM_BYTES_MAX	 (1u << 20) /* that is kept */
+#define READ_COST_BYTES	 4096
+#define STREAM_TRIES_MAX 3 /* to find the stdio stream, which PHP, for one, does not have */
+
+bool jitdump_file_has_name(const char *path, uint32_t *ret_pid)
+{
+	const char *name = path_file(path);
+	unsigned pid, tid;
+	int end = 0;
+
+	if (!begins_with(name, "jit-"))
+		return false;
+	if (sscanf(name, "jit-%u.dump%n", &pid, &end) != 1 || !end) {
+		end = 0;
+		if (sscanf(name, "jit-%u-%u.dump%n", &tid, &pid, &end) != 2 || !end)
+			return false;
+	}
+	if (name[end] && strcmp(name + end, " (deleted)") != 0)
+		return false;
+	*ret_pid = pid;
+	return true;
+}
+
+int jitdump_file_init(struct jitdump_file *ret, const struct jitbpf_mapping *mapping)
+{
+	struct jitbpf_mapping *copy = malloc(mapping->h.size_bytes);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, mapping, mapping->h.size_bytes);
+	*ret = (struct jitdump_file){.mapping = copy, .file.found.fd = -1};
+	return 0;
+}
+
+void jitdump_file_deinit(struct jitdump_file *file)
+{
+	free(file->mapping);
+	if (file->file.found.fd >= 0)
+		close(file->file.found.fd);
+	jitdump_events_deinit(&file->events);
+}
+
+int jitdump_file_open(struct jitdump_file *file, struct jitdump_reader *reader)
+{
+	uint32_t pid = file->mapping->pid, named;
+	uint32_t inner_pid, user;
+	struct followed_file found;
+	int err = process_inner_pid(&reader->text, pid, &inner_pid);
+
+	err = err ?: process_user(&reader->text, pid, &user);
+	if (!err && (!jitdump_file_has_name(file->mapping->path, &named) || named != inner_pid))
+		err = -ENXIO;
+	err = err ?: file_store_follow(reader->store, file->mapping, &found);
+	if (err)
+		return err == -EACCES ? -EAGAIN : err;
+	if (found.found.owner != user && found.found.owner) {
+		close(found.found.fd);
+		return -EPERM;
+	}
+	file->file = found;
+	file->events.header.pid = inner_pid;
+	return 0;
+}
+
+/* Begin anew: the process has truncated the file. */
+static void rewind_file(struct jitdump_file *file)
+{
+	file->offset = file->file_bytes = 0;
+	file->begun = false;
+	file->events.debug_address = 0;
+	file->counts.unreadable++;
+}
+
+static void give_up(struct jitdump_file *file)
+{
+	file->given_up = true;
+	file->counts.unreadable++;
+}
+
+/*
+ * Fill the room with what the file has from the offset on, up to `wanted`. *ret_end: whether that
+ * is all. Returns 0 or negative errno.
+ */
+static int read_piece(struct jitdump_file *file, struct jitdump_reader *reader, size_t wanted,
+		      bool *ret_end)
+{
+	uint64_t file_bytes;
+	size_t got;
+	int err = vec_reserve(&reader->room, wanted);
+
+	reader->room.size = 0;
+	err = err
+		      ?: file_store_read_followed(reader->store, &file->file, file->offset,
+						  reader->room.data, wanted, &got, &file_bytes);
+	if (err)
+		return err;
+	if (file_bytes < file->file_bytes) {
+		rewind_file(file);
+		return read_piece(file, reader, wanted, ret_end);
+	}
+	file->file_bytes = file_bytes;
+	reader->room.size = got;
+	*ret_end = file->offset + got >= file_bytes;
+	return 0;
+}
+
+/* How much the process holds in its stdio buffer. */
+static uint64_t pending_bytes(struct jitdump_file *file, struct jitdump_reader *reader)
+{
+	struct stdio_stream *stream = &file->stream;
+
+	if (!stream->address && file->stream_tries < STREAM_TRIES_MAX) {
+		file->stream_tries++;
+		stdio_stream_find(reader->store, &reader->text, file->mapping->pid,
+				  path_file(file->mapping->path), stream);
+	}
+	if (stream->address && stdio_stream_look(reader->store, stream))
+		*stream = (struct stdio_stream){0};
+	return stream->end - stream->begin;
+}
+
+/*
+ * A C library writes its buffer to the file, and then marks it as empty. Between the two it would
+ * count twice: then it is what the file ends with.
+ */
+static int is_written(struct jitdump_file *file, struct jitdump_reader *reader, bool *ret)
+{
+	size_t bytes = reader->tail.size, got;
+	AUTO_FREE uint8_t *end = malloc(bytes);
+	uint64_t file_bytes;
+	int err;
+
+	*ret = false;
+	if (!end)
+		return -ENOMEM;
+	if (bytes > file->file_bytes)
+		return 0;
+	err = file_store_read_followed(reader->store, &file->file, file->file_bytes - bytes, end,
+				       bytes, &got, &file_bytes);
+	if (err)
+		return err;
+	/* If the file has grown, the buffer was of before that. */
+	*ret = file_bytes != file->file_bytes ||
+	       (got == bytes && !memcmp(end, reader->tail.data, bytes));
+	return 0;
+}
+
+/*
+ * Append what the process holds in its stdio buffer, which follows the end of the file, to the
+ * room, which ends there. What cannot be had this time can the next time, or comes by the file.
+ */
+static int read_tail(struct jitdump_file *file, struct jitdump_reader *reader)
+{
+	struct stdio_stream *stream = &file->stream;
+	uint64_t had = file->offset > file->file_bytes ? file->offset - file->file_bytes : 0;
+	bool written;
+	int err;
+
+	if (pending_bytes(file, reader) <= had)
+		return 0;
+	reader->tail.size = 0;
+	err = stdio_stream_read(reader->store, stream, &reader->tail);
+	err = err ?: is_written(file, reader, &written);
+	if (err || written)
+		return err == -ENOMEM ? err : 0;
+	if (vec_reserve(&reader->room, reader->room.size + reader->tail.size - had))
+		return -ENOMEM;
+	memcpy(reader->room.data + reader->room.size, reader->tail.data + had,
+	       reader->tail.size - had);
+	reader->room.size += reader->tail.size - had;
+	return 0;
+}
+
+static int take_record(struct jitdump_file *file, const struct jitdump_record *record,
+		       jitdump_taker_fn take, void *take_context)
+{
+	struct code_event event;
+	int made = jitdump_events_convert(&file->events, record, &event);
+
+	if (made > 0)
+		return take(take_context, &event, record->code);
+	if (made == -EBADMSG)
+		file->counts.malformed++;
+	else if (made == -EXDEV)
+		file->counts.foreign++;
+	else
+		return made;
+	return 0;
+}
+
+/* Returns 1 if the header has been read, 0 if it is not whole, or negative errno. */
+static int take_header(struct jitdump_file *file, struct cursor *c)
+{
+	uint32_t pid = file->events.header.pid;
+	struct jitdump_header header;
+	int err = file->begun ? 1 : jitdump_header_decode(c, &header);
+
+	if (err <= 0 || file->begun)
+		return err;
+	if (header.pid != pid)
+		return -EBADMSG;
+	file->events.header = header;
+	file->begun = true;
+	return 1;
+}
+
+/* Take all whole records of the room. Moves the offset behind them. */
+static int take_records(struct jitdump_file *file, struct jitdump_reader *reader,
+			jitdump_taker_fn take, void *take_context)
+{
+	struct cursor c = cursor_of(reader->room.data, reader->room.size);
+	struct jitdump_record record;
+	int more = take_header(file, &c);
+
+	while (more > 0) {
+		size_t before = cursor_offset(&c);
+
+		more = jitdump_record_next(&c, &record);
+		if (more > 0) {
+			int err = take_record(file, &record, take, take_context);
+
+			if (err)
+				return err;
+		} else if (more < 0 && cursor_offset(&c) > before) {
+			file->counts.malformed++;
+			more = 1;
+		}
+	}
+	file->offset += cursor_offset(&c);
+	if (more == -EBADMSG && file->begun)
+		give_up(file);
+	return more == -EBADMSG && file->begun ? 0 : more;
+}
+
+/* Whether a record at the offset is whole in the file, or with what is in the stdio buffer. */
+static bool is_whole(struct jitdump_file *file, struct jitdump_reader *reader, uint32_t size_bytes)
+{
+	uint64_t end = file->offset + size_bytes;
+
+	if (end <= file->file_bytes)
+		return true;
+	return end - file->file_bytes <= pending_bytes(file, reader);
+}
+
+/*
+ * The size of the record at the beginning of the room, if the room is too small for it. A record
+ * that no budget covers is skipped. Returns 0: there is no more of it.
+ */
+static size_t size_wanted(struct jitdump_file *file, struct jitdump_reader *reader, bool end)
+{
+	struct cursor c = cursor_of(reader->room.data, reader->room.size);
+	uint32_t size_bytes;
+
+	if (!file->begun)
+		return 0;
+	if (jitdump_record_size(&c, &size_bytes) <= 0)
+		return end ? 0 : PIECE_BYTES;
+	if (size_bytes > JITDUMP_RECORD_MAX) {
+		file->counts.over_budget++;
+		file->offset += size_bytes;
+		return PIECE_BYTES;
+	}
+	return !end && is_whole(file, reader, size_bytes) ? size_bytes : 0;
+}
+
+/* A read costs something even if the file system, against what it said, has nothing. */
+static void charge(uint64_t *budget_bytes, size_t read_bytes)
+{
+	uint64_t cost = read_bytes + READ_COST_BYTES;
+
+	*budget_bytes -= cost < *budget_bytes ? cost : *budget_bytes;
+}
+
+static int read_records(struct jitdump_file *file, struct jitdump_reader *reader,
+			uint64_t *budget_bytes, jitdump_taker_fn take, void *take_context)
+{
+	size_t wanted = PIECE_BYTES;
+
+	while (!file->given_up) {
+		uint64_t before;
+		bool end, begun;
+		int err;
+
+		if (!*budget_bytes)
+			return 1;
+		err = read_piece(file, reader, wanted, &end);
+		if (!err && end && file->begun)
+			err = read_tail(file, reader);
+		if (err)
+			return err;
+		charge(budget_bytes, reader->room.size);
+		begun = file->begun;
+		before = file->offset;
+		err = take_records(file, reader, take, take_context);
+		if (err < 0)
+			return err;
+		if (end && begun)
+			return 0;
+		wanted = PIECE_BYTES;
+		if (file->offset == before)
+			wanted = size_wanted(file, reader, end);
+		if (!wanted)
+			return 0;
+	}
+	return 0;
+}
+
+int jitdump_file_read(struct jitdump_file *file, struct jitdump_reader *reader,
+		      uint64_t *budget_bytes, jitdump_taker_fn take, void *take_context)
+{
+	int more = read_records(file, reader, budget_bytes, take, take_context);
+
+	if (reader->room.capacity > ROOM_BYTES_MAX)
+		vec_deinit(&reader->room);
+	return more;
+}
+
+void jitdump_file_end(struct jitdump_file *file)
+{
+	file->counts.incomplete += file->offset < file->file_bytes && !file->given_up;
+}
+
+void jitdump_reader_deinit(struct jitdump_reader *reader)
+{
+	process_text_deinit(&reader->text);
+	vec_deinit(&reader->room);
+	vec_deinit(&reader->tail);
+}
