@@ -36,7 +36,6 @@ sink/format
 sink/diff
 pipeline/source.h
 pipeline/finished_records.h
-pipeline/jit_time.h
 pipeline/record
 pipeline/intake
 pipeline/analysis

@@ -12,7 +12,8 @@
  *
  * Version 1 holds the records as they came from the source; a reader sorts each round by time.
  * Version 2 holds finished records in the order in which they were applied: by time within a
- * round, except for samples whose stacks were completed later; these keep their own time.
+ * round, except for samples whose stacks were completed later; these keep their own time. Events
+ * about JIT code are CODE_EVENT records (uapi/code_event.h), not JIT records.
  *
  * Within a version, enums and headers may grow, and readers skip chunks of unknown types. A
  * reader refuses newer versions. Little-endian.

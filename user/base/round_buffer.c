@@ -1,25 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "base/round_buffer.h"
 
+#include <errno.h>
 #include <string.h>
 
-static size_t padded_bytes(const struct jitbpf_record *record)
+static size_t padded_bytes(uint32_t size_bytes)
 {
-	return (record->size_bytes + (size_t)7) & ~(size_t)7;
+	return (size_bytes + (size_t)7) & ~(size_t)7;
+}
+
+struct jitbpf_record *round_buffer_place(struct round_buffer *buffer, uint64_t time_ns,
+					 uint32_t size_bytes)
+{
+	struct round_entry entry = {.time_ns = time_ns, .offset = buffer->bytes.size};
+	size_t padded = padded_bytes(size_bytes);
+
+	if (vec_reserve(&buffer->bytes, buffer->bytes.size + padded) ||
+	    vec_push(&buffer->entries, entry))
+		return NULL;
+	buffer->bytes.size += padded;
+	return (struct jitbpf_record *)(buffer->bytes.data + entry.offset);
 }
 
 int round_buffer_add(struct round_buffer *buffer, uint64_t time_ns,
 		     const struct jitbpf_record *record)
 {
-	struct round_entry entry = {.time_ns = time_ns, .offset = buffer->bytes.size};
-	size_t padded = padded_bytes(record);
-	int err = vec_reserve(&buffer->bytes, buffer->bytes.size + padded);
+	struct jitbpf_record *copy = round_buffer_place(buffer, time_ns, record->size_bytes);
 
-	err = err ?: vec_push(&buffer->entries, entry);
-	if (err)
-		return err;
-	memcpy(buffer->bytes.data + buffer->bytes.size, record, record->size_bytes);
-	buffer->bytes.size += padded;
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, record, record->size_bytes);
 	return 0;
 }
 
@@ -44,7 +54,7 @@ static size_t split_later(struct round_buffer *buffer, uint64_t until_ns)
 	size_t now = buffer->entries.size, bytes = 0;
 
 	while (now && buffer->entries.data[now - 1].time_ns > until_ns)
-		bytes += padded_bytes(record_of(buffer, &buffer->entries.data[--now]));
+		bytes += padded_bytes(record_of(buffer, &buffer->entries.data[--now])->size_bytes);
 	buffer->later.size = 0;
 	if (vec_reserve(&buffer->later, bytes))
 		return buffer->entries.size;
@@ -53,7 +63,7 @@ static size_t split_later(struct round_buffer *buffer, uint64_t until_ns)
 
 		memcpy(buffer->later.data + buffer->later.size, record, record->size_bytes);
 		buffer->entries.data[i].offset = buffer->later.size;
-		buffer->later.size += padded_bytes(record);
+		buffer->later.size += padded_bytes(record->size_bytes);
 	}
 	return now;
 }

@@ -30,6 +30,13 @@ int round_buffer_add(struct round_buffer *buffer, uint64_t time_ns,
 		     const struct jitbpf_record *record);
 
 /*
+ * Room for a record of size_bytes, 8-byte aligned, to be delivered at time_ns. The caller
+ * writes the record, with that size, before the next call. NULL: no memory.
+ */
+struct jitbpf_record *round_buffer_place(struct round_buffer *buffer, uint64_t time_ns,
+					 uint32_t size_bytes);
+
+/*
  * Deliver all records up to and including until_ns, in order of time, each
  * 8-byte aligned. Later records stay in the buffer; if there is no memory to
  * move them, they are delivered as well. Returns 0 or the first error of

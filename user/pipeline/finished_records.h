@@ -3,7 +3,8 @@
  * The border between intake and what consumes its records: recorder and analysis.
  *
  * A finished record is final. It passes record_check(), a sample's stack is complete
- * (no JITBPF_SAMPLE_STACK_COPY, no mappings_age_ns), and there is no JITBPF_CODE record. Records
+ * (no JITBPF_SAMPLE_STACK_COPY, no mappings_age_ns), events about JIT code are CODE_EVENT
+ * records, and there are no JITBPF_JIT and JITBPF_CODE records. Records
  * come in emission order: by time within a round, but for a deferred sample, which keeps its own
  * time and comes at the end of the round in which its stack was completed. A recording of version
  * 2 holds exactly this stream, and its replay enters here.
@@ -37,6 +38,13 @@ static inline bool record_is_unfinished(const struct jitbpf_record *record)
 
 	return record->type == JITBPF_SAMPLE &&
 	       (record->flags & JITBPF_SAMPLE_STACK_COPY || sample->mappings_age_ns);
+}
+
+/* Returns true if a record that passes record_check() can be a finished one. */
+static inline bool record_is_finished(const struct jitbpf_record *record)
+{
+	return record->type != JITBPF_JIT && record->type != JITBPF_CODE &&
+	       !record_is_unfinished(record);
 }
 
 #endif

@@ -101,8 +101,7 @@ static int take_recorded(void *context, const struct jitbpf_record *record)
 	struct pipeline *p = context;
 
 	if (record->type < JITBPF_CHUNK_INFO &&
-	    (record_check(record, record->size_bytes) || record->type == JITBPF_CODE ||
-	     record_is_unfinished(record))) {
+	    (record_check(record, record->size_bytes) || !record_is_finished(record))) {
 		p->malformed++;
 		return 0;
 	}

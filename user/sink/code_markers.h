@@ -20,7 +20,7 @@
 struct code_marker {
 	uint64_t time_ns;
 	uint64_t address, size_bytes;
-	uint32_t method_id;
+	uint64_t method_id;
 	uint32_t name, module, source; /* numbers of strings, as hostile as ever; 0: not known */
 	bool gone;		       /* else it came */
 	uint32_t next;		       /* of the same thread, or CODE_MARKER_NONE */

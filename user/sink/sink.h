@@ -71,7 +71,7 @@ struct sink_code {
 	uint32_t process; /* number, as in the profile */
 	uint32_t pid, tid;
 	uint32_t comm;		      /* the process's: number in the string pool */
-	uint32_t method_id;	      /* 0: none was said */
+	uint64_t method_id;	      /* 0: none was said */
 	uint64_t address, size_bytes; /* of what is gone: as far as it was said */
 	bool gone;
 	const struct code_region *region; /* NULL: gone, or overwritten as soon as it came */

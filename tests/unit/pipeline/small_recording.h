@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "decode/record/code_event.h"
 #include "pipeline/record/recorder.h"
 #include "profile/ledger.h"
-#include "uapi/jit_record.h"
 #include "uapi/loss.h"
 #include "uapi/recording.h"
 
@@ -87,26 +87,21 @@ static inline struct jitbpf_sample *small_add_sample(struct small_recording *sma
 
 static inline void small_add_jit(struct small_recording *small)
 {
-	static const char name[] = "Foo::bar";
-	struct jitbpf_jit_field field = {.type = JITBPF_JIT_NAME, .size_bytes = 8};
-	struct jitbpf_jit_header header = {
-		.size_bytes = sizeof(header) + sizeof(field) + 8,
-		.version = JITBPF_JIT_VERSION,
-		.event = 13,
-		.time_ns = 1000000,
-		.part_count = 1,
+	struct code_event event = {
+		.origin = {.publisher = JITBPF_PUBLISHER_SHIM, .engine = 0x7f0000000040},
+		.pid = 4001,
 		.tid = 4001,
+		.kind = JITBPF_CODE_LOAD,
 		.method_id = 1,
 		.address = 0x7f0000100000,
-		.code_bytes = 64,
+		.size_bytes = 64,
+		.name = {.bytes = "Foo::bar", .size_bytes = 8},
 	};
-	struct jitbpf_jit *jit = small_add(small, JITBPF_JIT, sizeof(*jit) + header.size_bytes);
+	struct jitbpf_code_event *record =
+		small_add(small, JITBPF_CODE_EVENT, code_event_record_bytes(&event));
 
-	jit->pid = jit->tid = 4001;
-	jit->data_bytes = header.size_bytes;
-	memcpy(jit->data, &header, sizeof(header));
-	memcpy(jit->data + sizeof(header), &field, sizeof(field));
-	memcpy(jit->data + sizeof(header) + sizeof(field), name, 8);
+	event.time_ns = event.reported_ns = record->h.time_ns;
+	code_event_encode(&event, record);
 }
 
 static inline struct jitbpf_mapping *small_add_mapping(struct small_recording *small,

@@ -98,6 +98,9 @@ static uint64_t random_address(void)
 	return base + random_below(SLOTS * 0x100);
 }
 
+/* Counts of all runs so far. */
+static struct jit_counts counted;
+
 static void make_random_sample(struct made_run *run, uint64_t time_ns)
 {
 	const uint64_t callers[] = {random_address(), random_address(), LIB + random_below(2)};
@@ -117,6 +120,29 @@ static void make_random_sample(struct made_run *run, uint64_t time_ns)
 	sample->tid = pid + (uint32_t)random_below(2);
 	sample->start_ns = random_below(4) ? 0 : pid;
 	snprintf(sample->comm, sizeof(sample->comm), "thread-%u", (uint32_t)random_below(3));
+}
+
+/* A jitdump file that describes the same code, or moves it. */
+static void make_dump_event(struct made_run *run, uint64_t time_ns, uint32_t pid,
+			    const struct jitbpf_jit_header *header)
+{
+	struct code_event event = {
+		.origin = {.publisher = JITBPF_PUBLISHER_JITDUMP, .engine = 1, .sequence = 1},
+		.pid = pid,
+		.tid = pid,
+		.time_ns = time_ns,
+		.reported_ns = time_ns,
+		.kind = random_below(3) ? JITBPF_CODE_LOAD : JITBPF_CODE_MOVE,
+		.method_id = header->method_id,
+		.address = header->address,
+		.old_address = MADE_CODE + random_below(SLOTS) * 0x100,
+		.size_bytes = header->code_bytes,
+		.name = {.bytes = "dumped", .size_bytes = 6},
+		.source = {.bytes = "a.js", .size_bytes = 4},
+	};
+	size_t size_bytes = code_event_record_bytes(&event);
+
+	code_event_encode(&event, make_record(run, JITBPF_CODE_EVENT, size_bytes, time_ns));
 }
 
 static void make_random_event(struct made_run *run, uint64_t time_ns, uint64_t *sequence)
@@ -150,6 +176,12 @@ static void make_random_event(struct made_run *run, uint64_t time_ns, uint64_t *
 		header->event = random_below(5) ? JIT_EVENT_LOAD : JIT_EVENT_UNLOAD;
 		header->method_id = 1 + (uint32_t)random_below(*sequence + 1);
 		++*sequence;
+		if (!random_below(8))
+			make_dump_event(run, time_ns, pid, header);
+		if (!random_below(10))
+			header->version++; /* malformed */
+		else if (!random_below(10))
+			header->part_count = 2; /* its other part is lost */
 	}
 }
 
@@ -205,6 +237,7 @@ static void record(struct said *said, char **recording, size_t *size, bool fails
 				      .host = "box",
 				      .kernel = "6.18"};
 	FILE *file = open_memstream(recording, size);
+	const struct jit_counts *jit;
 	struct recorder *recorder;
 	struct made_run run;
 
@@ -218,6 +251,11 @@ static void record(struct said *said, char **recording, size_t *size, bool fails
 	assert_int_equal(pipeline_recorder_error(run.pipeline), 0);
 	assert_int_equal(pipeline_finish(run.pipeline), 0);
 	assert_int_equal(ledger_taken(pipeline_view(run.pipeline)->ledger), made_samples);
+	jit = &pipeline_view(run.pipeline)->ledger->jit;
+	counted.malformed += jit->malformed;
+	counted.incomplete += jit->incomplete;
+	counted.merged += jit->merged;
+	counted.moves += jit->moves;
 	assert_int_equal(recorder_finish(recorder, pipeline_view(run.pipeline),
 					 pipeline_modules(run.pipeline)),
 			 0);
@@ -272,7 +310,9 @@ static void run_and_compare(bool fails)
 		said_deinit(&replayed);
 		free(recording);
 	}
-	/* Both cases occurred, and often. */
+	/* All cases occurred, and often. */
+	assert_true(counted.malformed > RUNS && counted.incomplete > RUNS &&
+		    counted.merged > RUNS / 2 && counted.moves > RUNS / 10);
 	assert_true(late > 10 * RUNS && finished > 2 * late);
 }
 

@@ -50,7 +50,7 @@ void analysis_destroy(struct analysis *a)
 		analysis_drop_epoch(a);
 	epoch_destroy(a->epoch);
 	vec_for_each (sequences, &a->sequences)
-		jit_sequences_deinit(sequences);
+		event_sequences_deinit(sequences);
 	vec_deinit(&a->sequences);
 	vec_deinit(&a->throttled_since);
 	free(a->stack_cache);
@@ -114,8 +114,10 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	switch (record->type) {
 	case JITBPF_SAMPLE:
 		return analysis_take_sample(a, (const struct jitbpf_sample *)record);
-	case JITBPF_JIT:
-		return analysis_take_jit(a, (const struct jitbpf_jit *)record);
+	case JITBPF_CODE_EVENT:
+		return analysis_take_code_event(a, (const struct jitbpf_code_event *)record);
+	case JITBPF_CODE_REFUSED:
+		return analysis_take_refused(a, (const struct jitbpf_code_refused *)record);
 	case JITBPF_JOURNAL:
 		return analysis_take_journal(a, (const struct jitbpf_journal *)record);
 	case JITBPF_MAPPING:
@@ -147,14 +149,32 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	}
 }
 
+/* Count what code maps count without an event: inlined methods whose parents did not come. */
+static void count_uncounted(struct analysis *a, const struct process *process)
+{
+	struct code_account *account = process->account;
+	struct ledger_process *row = epoch_find_row(a->epoch, process);
+
+	if (row && account && memcmp(&account->counts, &account->counted, sizeof(account->counts)))
+		analysis_count_code(&row->jit, account);
+}
+
+static void count_all_uncounted(struct analysis *a)
+{
+	vec_for_each (process, &a->processes.processes) {
+		if (*process)
+			count_uncounted(a, *process);
+	}
+}
+
 /* A process is about to be freed. */
 static void drop_process(struct analysis *a, const struct process *process)
 {
+	count_uncounted(a, process);
 	analysis_process_ends(a, process);
 	if (process->slot >= a->sequences.size)
 		return;
-	jit_sequences_deinit(&a->sequences.data[process->slot]);
-	a->sequences.data[process->slot] = (struct jit_sequences){0};
+	event_sequences_deinit(&a->sequences.data[process->slot]);
 }
 
 int analysis_end_round(struct analysis *a, uint64_t time_ns)
@@ -173,6 +193,7 @@ int analysis_end_round(struct analysis *a, uint64_t time_ns)
 		vec_for_each (process, &a->processes.leaving)
 			drop_process(a, *process);
 		process_table_forget(&a->processes, before_ns - ANALYSIS_HISTORY_NS);
+		count_all_uncounted(a);
 		space_map_forget(a->kernel_code, before_ns - ANALYSIS_HISTORY_NS);
 	}
 	a->epoch->round++;
@@ -188,10 +209,7 @@ int analysis_finish(struct analysis *a)
 {
 	int err;
 
-	vec_for_each (process, &a->processes.processes) {
-		if (*process)
-			jit_assembly_flush(&(*process)->jit_assembly);
-	}
+	count_all_uncounted(a);
 	err = analysis_complete_names(a, a->epoch, true);
 	analysis_update_ledger(a, a->epoch);
 	return err;

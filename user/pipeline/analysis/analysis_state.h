@@ -5,7 +5,7 @@
 
 #include "base/string_pool.h"
 #include "locate/locate.h"
-#include "pipeline/analysis/jit_sequences.h"
+#include "pipeline/analysis/event_sequences.h"
 #include "pipeline/analysis/analysis.h"
 #include "pipeline/analysis/epoch.h"
 #include "pipeline/analysis/sample_filter.h"
@@ -42,10 +42,10 @@ struct analysis {
 	struct process_table processes;
 	struct space_map *kernel_code;
 	uint64_t kernel_code_count;
-	VEC(struct jit_sequences) sequences; /* by process slot */
-	VEC(uint64_t) throttled_since;	     /* by CPU; 0: is not */
-	uint64_t round_ns;		     /* time of the last round */
-	uint64_t forget_ns;		     /* time from which on history is dropped again */
+	VEC(struct event_sequences) sequences; /* by process slot */
+	VEC(uint64_t) throttled_since;	       /* by CPU; 0: is not */
+	uint64_t round_ns;		       /* time of the last round */
+	uint64_t forget_ns;		       /* time from which on history is dropped again */
 
 	struct epoch *epoch;   /* the current one */
 	struct epoch *closing; /* older ones, newest first: samples and names may still come */
@@ -58,9 +58,10 @@ struct analysis {
 /* The ledger row of a process in the current epoch. NULL: no memory. */
 struct ledger_process *analysis_ledger_row(struct analysis *a, const struct process *process);
 
-/* samples.c, jit_events.c, rare_events.c: apply one record. Return 0 or negative errno. */
+/* samples.c, code_events.c, rare_events.c: apply one record. Return 0 or negative errno. */
 int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample);
-int analysis_take_jit(struct analysis *a, const struct jitbpf_jit *jit);
+int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event *record);
+int analysis_take_refused(struct analysis *a, const struct jitbpf_code_refused *refused);
 int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journal);
 int analysis_take_kernel_symbol(struct analysis *a, const struct jitbpf_kernel_symbol *symbol);
 int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *throttle);
@@ -68,13 +69,15 @@ int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *los
 void analysis_take_counters(struct analysis *a, const struct jitbpf_counters *counters);
 int analysis_take_info(struct analysis *a, const struct jitbpf_info_chunk *chunk);
 
+/* code_events.c: add to a row what its process's account has counted since the last call. */
+void analysis_count_code(struct jit_counts *jit, struct code_account *account);
+
 /*
- * code_changes.c: report a JIT event to the sinks, after it was applied and entered `loads`
+ * code_changes.c: report a code event to the sinks, after it was applied and entered `regions`
  * regions. Returns 0 or negative errno.
  */
 int analysis_code_changed(struct analysis *a, const struct process *process,
-			  const struct jitbpf_jit *jit, const struct jit_event *event,
-			  uint64_t loads);
+			  const struct code_event *event, uint64_t regions);
 
 /*
  * names.c: name the new locations of all open epochs, as far as their names are known, request

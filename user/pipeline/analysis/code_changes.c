@@ -1,38 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pipeline/analysis/analysis_state.h"
-#include "pipeline/jit_time.h"
 #include "state/process/process_code.h"
 
-/* What the code map has of a load just applied, unless something newer stands there already. */
-static const struct code_region *find_loaded(const struct process *process, uint64_t hit_ns,
-					     const struct sink_code *code)
+/* The region that an event entered, unless a newer one is already there. */
+static const struct code_region *find_entered(const struct process *process,
+					      const struct code_event *event)
 {
-	const struct mapping *mapping = process_mapping_told(process, code->address, hit_ns);
+	const struct mapping *mapping =
+		process_mapping_told(process, event->address, event->reported_ns);
 	struct code_place place;
 	const struct code_region *region =
-		process_code_find(process, mapping, code->address, code->time_ns, &place);
+		process_code_find(process, mapping, event->address, event->time_ns, &place);
+	const struct code_claim *claim =
+		region ? code_region_claim(region, event->origin.publisher) : NULL;
 
-	if (!region || region->address != place.address || region->loaded_ns != code->time_ns)
-		return NULL;
-	return region;
+	return claim && region->address == place.address && claim->time_ns == event->time_ns
+		       ? region
+		       : NULL;
+}
+
+/* A move is the end of one region and the load of another. */
+static void report_move(struct analysis *a, const struct code_event *event,
+			const struct sink_code *code)
+{
+	struct sink_code gone = *code;
+
+	gone.address = event->old_address;
+	gone.size_bytes = code->region ? code->region->size_bytes : event->size_bytes;
+	gone.gone = true;
+	gone.region = NULL;
+	sink_list_code(&a->epoch->sinks, &a->epoch->view, &gone);
 }
 
 int analysis_code_changed(struct analysis *a, const struct process *process,
-			  const struct jitbpf_jit *jit, const struct jit_event *event,
-			  uint64_t loads)
+			  const struct code_event *event, uint64_t regions)
 {
 	struct sink_code code = {
-		.time_ns = jit_time(jit),
+		.time_ns = event->time_ns,
 		.pid = process->pid,
-		.tid = jit->tid,
-		.method_id = event->header.method_id,
-		.address = event->header.address,
-		.size_bytes = event->header.code_bytes,
-		.gone = event->header.event == JIT_EVENT_UNLOAD,
+		.tid = event->tid,
+		.method_id = event->method_id,
+		.address = event->address,
+		.size_bytes = event->size_bytes,
+		.gone = event->kind == JITBPF_CODE_UNLOAD,
 	};
 	int err;
 
-	if (!sink_list_takes_code(&a->epoch->sinks) || !(loads || code.gone) ||
+	if (!sink_list_takes_code(&a->epoch->sinks) || !(regions || code.gone) ||
 	    !sample_filter_passes_event(&a->filter, code.pid, code.tid, code.time_ns,
 					string_pool_get(a->strings, process->comm),
 					a->epoch->info.start_ns))
@@ -41,8 +55,10 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 	err = err ?: epoch_row(a->epoch, a->strings, process, &code.process);
 	if (err)
 		return err;
-	if (loads)
-		code.region = find_loaded(process, jit->h.time_ns, &code);
+	if (regions)
+		code.region = find_entered(process, event);
+	if (event->kind == JITBPF_CODE_MOVE)
+		report_move(a, event, &code);
 	sink_list_code(&a->epoch->sinks, &a->epoch->view, &code);
 	return 0;
 }

@@ -10,9 +10,8 @@ static void complete_row(const struct analysis *a, const struct epoch *e,
 {
 	epoch_find_comm(e, process->comm, &row->comm);
 	row->inner_pid = process->inner_pid;
-	row->jit.incomplete = process->jit_assembly.incomplete;
 	if (process->slot < a->sequences.size)
-		row->jit.sequence_gaps = jit_sequences_gaps(&a->sequences.data[process->slot]);
+		row->jit.sequence_gaps = event_sequences_gaps(&a->sequences.data[process->slot]);
 }
 
 static void add_jit_counts(struct jit_counts *all, const struct jit_counts *one)

@@ -6,7 +6,6 @@
 #include "base/scope.h"
 #include "decode/record/record_check.h"
 #include "pipeline/intake/intake_state.h"
-#include "pipeline/jit_time.h"
 #include "uapi/loss.h"
 #include "uapi/recording.h"
 
@@ -36,6 +35,7 @@ void intake_destroy(struct intake *intake)
 	if (!intake)
 		return;
 	round_buffer_deinit(&intake->round);
+	shim_records_deinit(&intake->shim);
 	vec_for_each (sample, &intake->deferred)
 		free(*sample);
 	vec_deinit(&intake->deferred);
@@ -56,7 +56,7 @@ int intake_emit(struct intake *intake, const struct jitbpf_record *record)
 static int take_from_source(void *context, const struct jitbpf_record *record)
 {
 	struct intake *intake = context;
-	uint64_t time_ns = record->time_ns;
+	int err = 0;
 
 	/* A recording's own chunks have no place in time. */
 	if (record->type == JITBPF_CHUNK_INFO || record->type == JITBPF_CHUNK_FRAMES)
@@ -68,8 +68,12 @@ static int take_from_source(void *context, const struct jitbpf_record *record)
 	if (record->type == JITBPF_CODE && !intake->unwinder)
 		return 0;
 	if (record->type == JITBPF_JIT)
-		time_ns = jit_time((const struct jitbpf_jit *)record);
-	return round_buffer_add(&intake->round, time_ns, record);
+		return shim_records_take(&intake->shim, (const struct jitbpf_jit *)record,
+					 &intake->round);
+	if (record->type == JITBPF_EXIT)
+		err = shim_records_end(&intake->shim, ((const struct jitbpf_task *)record)->pid,
+				       record->time_ns, &intake->round);
+	return err ?: round_buffer_add(&intake->round, record->time_ns, record);
 }
 
 /* A record's turn has come, in order of time. */
@@ -116,7 +120,8 @@ static int emit_rest(struct intake *intake)
 	int err;
 
 	intake->ending = true;
-	err = round_buffer_drain(&intake->round, UINT64_MAX, take_in_order, intake);
+	err = shim_records_end_all(&intake->shim, intake->round_ns, &intake->round);
+	err = err ?: round_buffer_drain(&intake->round, UINT64_MAX, take_in_order, intake);
 	return err ?: emit_counters(intake);
 }
 

@@ -6,12 +6,14 @@
 #include "base/round_buffer.h"
 #include "base/vec.h"
 #include "pipeline/intake/intake.h"
+#include "pipeline/intake/shim_records.h"
 #include "unwind/unwinder.h"
 
 struct intake {
 	struct record_consumer consumer;
 	const struct process_table *processes; /* the consumer's */
 	struct round_buffer round;
+	struct shim_records shim;
 	uint64_t round_ns; /* time of the last round */
 	uint64_t malformed;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What a record invalidates of the tables by which the kernel walks stacks. */
-#include "decode/record/jit_event.h"
 #include "pipeline/intake/intake_state.h"
+#include "uapi/code_event.h"
 
 /* The process whose mappings a record changes, or NULL. */
 static const struct process *process_of(const struct intake *intake,
@@ -39,22 +39,33 @@ static void process_changed(struct intake *intake, const struct jitbpf_record *r
 	unwinder_process_changed(intake->unwinder, process);
 }
 
-static void code_changed(struct intake *intake, const struct jitbpf_jit *jit)
+static void range_changed(struct intake *intake, const struct process *process, uint64_t address,
+			  uint64_t size_bytes)
 {
-	const struct process *process =
-		process_table_find(intake->processes, jit->pid, jit->start_ns, jit->h.time_ns);
-	struct jitbpf_jit_header header;
-	uint64_t size_bytes;
+	size_bytes = size_bytes ?: 1;
+	if (!address)
+		return;
+	if (size_bytes > UINT64_MAX - address)
+		size_bytes = UINT64_MAX - address;
+	unwinder_code_changed(intake->unwinder, process, address, size_bytes);
+}
 
-	if (!process || !process->code || jit_part_decode(jit->data, jit->data_bytes, &header))
+static void code_changed(struct intake *intake, const struct jitbpf_code_event *event)
+{
+	const struct process *process = process_table_find(intake->processes, event->pid,
+							   event->start_ns, event->reported_ns);
+
+	/* Inlined methods and lines leave the code as it is. */
+	if (!process || !process->code || event->kind == JITBPF_CODE_INLINE ||
+	    event->kind == JITBPF_CODE_LINES)
 		return;
-	/* An inlined method is no code of its own; nor does code run that only has an ID. */
-	if (!header.address || header.event == JIT_EVENT_INLINE_LOAD)
+	if (event->kind != JITBPF_CODE_MOVE) {
+		range_changed(intake, process, event->address, event->code_bytes);
 		return;
-	size_bytes = header.code_bytes ?: 1;
-	if (size_bytes > UINT64_MAX - header.address)
-		size_bytes = UINT64_MAX - header.address;
-	unwinder_code_changed(intake->unwinder, process, header.address, size_bytes);
+	}
+	/* A move without a size is one of all that there is. */
+	range_changed(intake, process, event->address, event->code_bytes ?: UINT64_MAX);
+	range_changed(intake, process, event->old_address, event->code_bytes ?: UINT64_MAX);
 }
 
 /* Lost events may have replaced any code of the process. */
@@ -77,8 +88,8 @@ void intake_unwind_changed(struct intake *intake, const struct jitbpf_record *re
 	case JITBPF_EXIT:
 		process_changed(intake, record);
 		break;
-	case JITBPF_JIT:
-		code_changed(intake, (const struct jitbpf_jit *)record);
+	case JITBPF_CODE_EVENT:
+		code_changed(intake, (const struct jitbpf_code_event *)record);
 		break;
 	case JITBPF_JOURNAL:
 		code_lost(intake, (const struct jitbpf_journal *)record);

@@ -134,7 +134,8 @@ int recorder_write(struct recorder *recorder, const struct jitbpf_record *record
 	if (record->type >= JITBPF_CHUNK_INFO || record->size_bytes < sizeof(*record) ||
 	    record->size_bytes > JITBPF_CHUNK_MAX)
 		return -EINVAL;
-	if (record->type == JITBPF_SAMPLE && record->flags & JITBPF_SAMPLE_STACK_COPY)
+	if (record->type == JITBPF_JIT || record->type == JITBPF_CODE ||
+	    (record->type == JITBPF_SAMPLE && record->flags & JITBPF_SAMPLE_STACK_COPY))
 		return -EINVAL;
 	if (record->type == JITBPF_SAMPLE && record->size_bytes >= sizeof(struct jitbpf_sample) &&
 	    is_plain((const struct jitbpf_sample *)record))

@@ -36,10 +36,9 @@ int recorder_create(FILE *out, const struct run_info *info, struct recorder **re
 void recorder_destroy(struct recorder *recorder);
 
 /*
- * Write one record of uapi/record.h (already checked: decode/record/record_check.h).
- * Returns 0 or negative errno; -EINVAL, which ends nothing, where it is of a type
- * that only recordings have, or larger than a chunk can be, or a sample with a copy of its
- * stack: that is a process's memory, which nobody asked to have in a file.
+ * Write one finished record (pipeline/finished_records.h). Returns 0 or negative errno. It is
+ * -EINVAL, and later calls go on, if the record is larger than a chunk can be, or no finished
+ * record: a copy of a stack is a process's memory, which does not belong into a file.
  */
 int recorder_write(struct recorder *recorder, const struct jitbpf_record *record);
 

@@ -61,6 +61,7 @@ struct code_account {
 	uint32_t refs;
 	struct code_budget budget;
 	struct code_counts counts;
+	struct code_counts counted; /* what its owner has taken of them; the owner's alone */
 	uint64_t methods, name_bytes, lines, inlines; /* in memory */
 };
 

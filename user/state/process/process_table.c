@@ -21,7 +21,6 @@ static void process_free(struct process *process)
 	space_map_destroy(process->mappings);
 	code_map_destroy(process->code);
 	code_account_put(process->account);
-	jit_assembly_deinit(&process->jit_assembly);
 	process_past_deinit(&process->past);
 	free(process);
 }
@@ -110,7 +109,6 @@ static void end(struct process *process, uint64_t time_ns)
 	if (process->exit_ns != UINT64_MAX)
 		return;
 	process->exit_ns = time_ns > process->from_ns ? time_ns : process->from_ns;
-	jit_assembly_flush(&process->jit_assembly);
 }
 
 /* Whether a has its pid after b. */
@@ -301,7 +299,6 @@ static int begin_program(struct process *process, uint64_t time_ns)
 		err = code_map_clear(process->code, time_ns);
 	if (err)
 		return err;
-	jit_assembly_flush(&process->jit_assembly);
 	return 0;
 }
 
@@ -397,7 +394,6 @@ static void retire(struct process *process)
 	process->mappings = NULL;
 	process->code = NULL;
 	drop_reported(process);
-	jit_assembly_flush(&process->jit_assembly);
 	process_past_deinit(&process->past);
 }
 

@@ -14,7 +14,6 @@
 #include "base/index_map.h"
 #include "base/string_pool.h"
 #include "base/vec.h"
-#include "decode/record/jit_assembly.h"
 #include "state/code/code_map.h"
 #include "state/process/module_table.h"
 #include "state/process/process_past.h"
@@ -49,11 +48,10 @@ struct process {
 	/* NULL, both, once the process has been retired; its numbers and counts stay. */
 	struct space_map *mappings;
 	struct code_map *code;
-	struct code_account *account;	  /* of what it reports about code */
-	struct jit_assembly jit_assembly; /* parts of JIT records not yet whole */
-	uint64_t mapped_ns;		  /* when it last mapped something */
-	uint64_t program_ns;		  /* when it began its program (exec); 0: before we came */
-	struct process_past past;	  /* of comm and program_ns */
+	struct code_account *account; /* of what it reports about code */
+	uint64_t mapped_ns;	      /* when it last mapped something */
+	uint64_t program_ns;	      /* when it began its program (exec); 0: before we came */
+	struct process_past past;     /* of comm and program_ns */
 	struct shared_code *reported[PROCESS_REPORTED_MAX]; /* its program has; held */
 	uint32_t reported_count;
 };

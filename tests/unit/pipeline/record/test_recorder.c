@@ -330,6 +330,11 @@ static void test_refuses_what_a_reader_would(void **state)
 	assert_int_equal(recorder_write(recorder, &record), -EINVAL);
 	record.size_bytes = sizeof(record) - 1;
 	assert_int_equal(recorder_write(recorder, &record), -EINVAL);
+	record.size_bytes = sizeof(record);
+	record.type = JITBPF_JIT;
+	assert_int_equal(recorder_write(recorder, &record), -EINVAL);
+	record.type = JITBPF_CODE;
+	assert_int_equal(recorder_write(recorder, &record), -EINVAL);
 	assert_int_equal(recorder_write(recorder, f->small.records[0]), 0);
 	recorder_destroy(recorder);
 	fclose(out);

@@ -225,24 +225,6 @@ static void test_exit_and_grace(void **state)
 	assert_int_equal(f->table.processes.size, 2);
 }
 
-static void test_exit_gives_up_parts(void **state)
-{
-	struct fixture *f = *state;
-	struct process *process = at(f, 5, 0, 10);
-	struct jitbpf_jit_header part = {.size_bytes = sizeof(part),
-					 .version = JITBPF_JIT_VERSION,
-					 .event = 13,
-					 .part_count = 2};
-	struct jit_event event;
-	bool complete;
-
-	assert_int_equal(
-		jit_assembly_add(&process->jit_assembly, 5, &part, sizeof(part), &event, &complete),
-		0);
-	exit_(f, 5, 5, 20);
-	assert_int_equal(process->jit_assembly.incomplete, 1);
-}
-
 static void test_fork_inherits(void **state)
 {
 	struct fixture *f = *state;
@@ -512,12 +494,11 @@ int main(void)
 		TEST(test_start_tells_apart),	TEST(test_start_is_learned),
 		TEST(test_inner_pid),		TEST(test_known_start_wins),
 		TEST(test_older_stranger),	TEST(test_exit_and_grace),
-		TEST(test_exit_gives_up_parts), TEST(test_fork_inherits),
-		TEST(test_fork_of_a_used_pid),	TEST(test_exec_begins_anew),
-		TEST(test_full_name),		TEST(test_modules_of_mappings),
-		TEST(test_forget_retires),	TEST(test_what_it_was_called),
-		TEST(test_called_many_names),	TEST(test_many_generations),
-		TEST(test_forget_frees),
+		TEST(test_fork_inherits),	TEST(test_fork_of_a_used_pid),
+		TEST(test_exec_begins_anew),	TEST(test_full_name),
+		TEST(test_modules_of_mappings), TEST(test_forget_retires),
+		TEST(test_what_it_was_called),	TEST(test_called_many_names),
+		TEST(test_many_generations),	TEST(test_forget_frees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Which code events of a process have come, by their sequence numbers, which each
+ * publisher (and each dump file) counts for itself. An event can come live and from the
+ * publisher's log, in any order, and is applied once.
+ */
+#ifndef JITBPF_PIPELINE_ANALYSIS_EVENT_SEQUENCES_H
+#define JITBPF_PIPELINE_ANALYSIS_EVENT_SEQUENCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "decode/record/code_event.h"
+#include "state/process/sequence_set.h"
+
+/* Counts that are kept for one process; events of further dump files are not counted. */
+#define EVENT_ORIGINS_MAX 64
+
+/* One count of a process. */
+struct origin_sequences {
+	enum jitbpf_publisher publisher;
+	uint64_t engine;	  /* number of the dump file; 0 with the shim: one count for all */
+	uint64_t program_ns;	  /* start of the program that it is about; 0: before the run */
+	struct sequence_set come; /* either way */
+	struct sequence_set read; /* from the log: the same numbers are not to come live */
+	uint64_t gaps;		  /* missing of the programs before it */
+};
+
+/* Zero-initialized: a program that ran before the profiler. */
+struct event_sequences {
+	VEC(struct origin_sequences) origins;
+};
+
+/*
+ * The count of an origin, for the program that began at program_ns: a new program counts
+ * from 0. Returns 0 with *ret set, -EDQUOT (too many origins) or -ENOMEM. *ret is valid
+ * until the next call.
+ */
+int event_sequences_get(struct event_sequences *sequences, const struct code_origin *origin,
+			uint64_t program_ns, struct origin_sequences **ret);
+
+/*
+ * An event has come. Returns 1 if it is new, 0 if it came the other way before, or
+ * -ENOMEM. Two shims in one process count each for itself: a number that comes twice
+ * live is new both times.
+ */
+int origin_sequences_add(struct origin_sequences *origin, uint64_t sequence, bool from_log);
+
+/* Events that are missing, of all origins and programs. */
+uint64_t event_sequences_gaps(const struct event_sequences *sequences);
+
+void event_sequences_deinit(struct event_sequences *sequences);
+
+#endif

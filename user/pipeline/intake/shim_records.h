@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Turns the shim's JIT records into code events: puts the parts of an event together, per
+ * process, decodes and converts it, and adds its record to the round. Refused parts and
+ * records become CODE_REFUSED records. Zero-initialized is empty. Single-threaded.
+ */
+#ifndef JITBPF_PIPELINE_INTAKE_SHIM_RECORDS_H
+#define JITBPF_PIPELINE_INTAKE_SHIM_RECORDS_H
+
+#include <stdint.h>
+
+#include "base/round_buffer.h"
+#include "base/vec.h"
+#include "decode/record/jit_assembly.h"
+
+/* Processes with an event of which parts are missing; past it the stalest one is given up. */
+#define SHIM_UNFINISHED_MAX 256
+
+struct shim_unfinished {
+	uint32_t pid;
+	uint64_t start_ns;
+	uint64_t touched; /* of shim_records.taken, at its last part */
+	struct jit_assembly assembly;
+};
+
+struct shim_records {
+	VEC(struct shim_unfinished) unfinished;
+	uint64_t taken; /* parts of events that have several */
+};
+
+/*
+ * Take a JIT record, which passes record_check(). The code event that it completes, if any,
+ * is added to round at the event's time. Returns 0 or -ENOMEM.
+ */
+int shim_records_take(struct shim_records *records, const struct jitbpf_jit *jit,
+		      struct round_buffer *round);
+
+/* A process has ended: its unfinished events count as incomplete. Returns 0 or -ENOMEM. */
+int shim_records_end(struct shim_records *records, uint32_t pid, uint64_t time_ns,
+		     struct round_buffer *round);
+
+/* The same for all processes: the source has ended. */
+int shim_records_end_all(struct shim_records *records, uint64_t time_ns,
+			 struct round_buffer *round);
+
+void shim_records_deinit(struct shim_records *records);
+
+#endif
