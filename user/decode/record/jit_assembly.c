@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What a part carries behind its header. */
+/* A decoded part: its header and the fields behind it. */
 struct part {
 	struct jitbpf_jit_header header;
 	const uint8_t *fields;
@@ -26,14 +26,14 @@ static void drop_fields(struct jit_assembly *assembly, struct jit_assembly_slot 
 	vec_deinit(&slot->fields);
 }
 
-/* Moves the last slot into its place. */
+/* The last slot takes its place. */
 static void remove_slot(struct jit_assembly *assembly, struct jit_assembly_slot *slot)
 {
 	drop_fields(assembly, slot);
 	*slot = assembly->slots.data[--assembly->slots.size];
 }
 
-/* Count a record as lost, and pass over what comes of it. */
+/* Drop a record and count it once; its later parts are skipped. */
 static void give_up(struct jit_assembly *assembly, struct jit_assembly_slot *slot, uint64_t *count)
 {
 	drop_fields(assembly, slot);
@@ -42,7 +42,7 @@ static void give_up(struct jit_assembly *assembly, struct jit_assembly_slot *slo
 	slot->given_up = true;
 }
 
-/* The slot that waited longest, but for one; NULL if none qualifies. */
+/* The stalest slot with fields, except for one; NULL if there is none. */
 static struct jit_assembly_slot *stalest(struct jit_assembly *assembly,
 					 const struct jit_assembly_slot *but)
 {
@@ -55,7 +55,7 @@ static struct jit_assembly_slot *stalest(struct jit_assembly *assembly,
 	return found;
 }
 
-/* A slot for a thread that has none. */
+/* Add a slot for a thread that has none. */
 static int add_slot(struct jit_assembly *assembly, uint32_t tid,
 		    const struct jitbpf_jit_header *header, struct jit_assembly_slot **ret)
 {
@@ -75,7 +75,7 @@ static int add_slot(struct jit_assembly *assembly, uint32_t tid,
 	return 0;
 }
 
-/* Append a part's fields to its record, or give the record up where it grows too large. */
+/* Append a part's fields to its record, or drop the record if it becomes too large. */
 static int append(struct jit_assembly *assembly, struct jit_assembly_slot *slot,
 		  const struct part *part)
 {
@@ -100,9 +100,8 @@ static int append(struct jit_assembly *assembly, struct jit_assembly_slot *slot,
 }
 
 /*
- * The slot of the record that a part belongs to. A part that does not follow
- * the one before tells that something is missing: of the record that the thread
- * had begun, of the part's own, or of both.
+ * Find or add the slot of the record that a part belongs to. If the part does not follow the
+ * previous one, parts are missing: of the thread's unfinished record, of this one, or of both.
  */
 static int slot_of(struct jit_assembly *assembly, uint32_t tid,
 		   const struct jitbpf_jit_header *header, struct jit_assembly_slot **ret)
@@ -143,7 +142,7 @@ static int complete(struct jit_assembly *assembly, const struct jitbpf_jit_heade
 	return err;
 }
 
-/* Take a part of a record that has several. */
+/* Add a part of a record that has several. */
 static int add_to_record(struct jit_assembly *assembly, uint32_t tid, const struct part *part,
 			 struct jit_event *ret_event, bool *ret_complete)
 {
@@ -166,7 +165,7 @@ static int add_to_record(struct jit_assembly *assembly, uint32_t tid, const stru
 	}
 	header = slot->header;
 	given_up = slot->given_up;
-	/* The event points into the fields: they stay until the next call. */
+	/* The event points into the fields, which are kept until the next call. */
 	assembly->bytes -= slot->fields.size;
 	assembly->done.data = slot->fields.data;
 	assembly->done.size = slot->fields.size;
