@@ -38,6 +38,12 @@ static const struct option_spec options[] = {
 	 ".speedscope.json or .txt (script); may be repeated "
 	 "(default profile.jitbpf)",
 	 0, 0},
+	{0, "rotate", OPTION_STRING, FIELD(rotation.rotate), "SEC|SIZE",
+	 "begin a new recording every SEC seconds, or when SIZE (1M, 2G) is reached; each file "
+	 "is named for its time and can be read alone",
+	 0, 0},
+	{0, "keep", OPTION_NUMBER, FIELD(rotation.keep), "N",
+	 "with --rotate: keep the last N recordings, remove older ones", 1, 1000000},
 	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,
 	 "record the user registers with every sample", 0, 0},
 	{0, "code-ring", OPTION_SIZE, FIELD(code_ring_bytes), "SIZE",
@@ -57,7 +63,9 @@ static const struct option_spec options[] = {
 /* Run one round. Returns an enum source_state, or a negative errno after a message. */
 static int round_once(struct recording *run)
 {
-	int state = pipeline_round(run->pipeline, &run->source, run->recorder);
+	struct recorder *recorder =
+		run->rotation.options ? rotation_recorder(&run->rotation) : run->recorder;
+	int state = pipeline_round(run->pipeline, &run->source, recorder);
 
 	return state < 0 ? record_complain(state, "recording") : state;
 }
@@ -82,7 +90,8 @@ static int start(struct recording *run)
 	if (err)
 		return err;
 	/* Until now, a failure leaves the existing file in place. */
-	outputs_begin_recording(&run->outputs);
+	outputs_begin_recording(run->rotation.options ? rotation_outputs(&run->rotation)
+						      : &run->outputs);
 	return 0;
 }
 
@@ -109,9 +118,14 @@ static int record_until_told(struct recording *run)
 			return state;
 		if (pipeline_recorder_error(run->pipeline)) {
 			status_line_clear(&run->status);
-			outputs_fail_recording(&run->outputs,
+			outputs_fail_recording(run->rotation.options
+						       ? rotation_outputs(&run->rotation)
+						       : &run->outputs,
 					       pipeline_recorder_error(run->pipeline));
 		}
+		state = rotation_round(&run->rotation, run->pipeline);
+		if (state < 0)
+			return record_complain(state, "rotating the recording");
 		if (waiting[0].revents || target_ended(&run->target))
 			break;
 		if (status_line_due(&run->status)) {
@@ -164,9 +178,14 @@ static int finish(struct recording *run, int err)
 	err = state ?: err;
 	end_naming(run);
 	file_trouble_say(run->files);
-	err = finish_recording(run) ?: err;
+	if (run->rotation.options)
+		err = rotation_finish(&run->rotation, run->pipeline) ?: err;
+	else
+		err = finish_recording(run) ?: err;
 	err = outputs_write(&run->outputs, run->pipeline, &run->status) ?: err;
-	if (!run->options->quiet)
+	if (!run->options->quiet && run->rotation.options)
+		rotation_say(&run->rotation);
+	else if (!run->options->quiet)
 		err = pipeline_write(run->pipeline, stderr) ?: err;
 	return err;
 }
@@ -203,12 +222,23 @@ static int record(const struct record_options *values)
 }
 
 /* Returns OPTIONS_OK, or the exit status after a message. */
-static int check(const struct record_options *values)
+static int check(struct record_options *values)
 {
 	char missing[256];
 
 	if (values->target.pids.size && (values->target.command || values->target.system_wide)) {
 		fprintf(stderr, "jitbpf record: -p cannot be combined with -a or a command\n");
+		return EXIT_USAGE;
+	}
+	if (values->rotation.rotate && !rotation_parse(&values->rotation)) {
+		fprintf(stderr,
+			"jitbpf record: invalid value '%s' for --rotate: expected seconds from 1, or a "
+			"size from 1M, such as 60 or 100M\n",
+			values->rotation.rotate);
+		return EXIT_USAGE;
+	}
+	if (values->rotation.keep && !values->rotation.rotate) {
+		fprintf(stderr, "jitbpf record: --keep goes with --rotate\n");
 		return EXIT_USAGE;
 	}
 	if (requirements_missing(missing, sizeof(missing))) {

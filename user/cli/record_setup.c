@@ -8,6 +8,7 @@
 
 #include "agent/clock.h"
 #include "base/scope.h"
+#include "base/text.h"
 
 int record_complain(int err, const char *what)
 {
@@ -15,10 +16,29 @@ int record_complain(int err, const char *what)
 	return err;
 }
 
+/* The one recording of a run with --rotate. */
+static int open_rotation(struct recording *run)
+{
+	const string_list *paths = &run->options->outputs;
+	const char *path = paths->size ? paths->data[0] : "profile" RECORDING_EXTENSION;
+
+	if (paths->size > 1 || !ends_with(path, RECORDING_EXTENSION)) {
+		fprintf(stderr,
+			"jitbpf record: --rotate writes one recording (-o FILE" RECORDING_EXTENSION
+			"); make other formats of its files with "
+			"'jitbpf report'\n");
+		run->misused = true;
+		return -EINVAL;
+	}
+	return rotation_init(&run->rotation, &run->options->rotation, path);
+}
+
 static int open_outputs(struct recording *run)
 {
 	int err = 0;
 
+	if (run->options->rotation.rotate)
+		return open_rotation(run);
 	vec_for_each (path, &run->options->outputs)
 		err = err ?: outputs_add(&run->outputs, *path, NULL);
 	if (!run->options->outputs.size)
@@ -48,6 +68,8 @@ static int set_info(struct recording *run)
 		return -ENOMEM;
 	uname(&machine);
 	err = pipeline_set_info(run->pipeline, &info);
+	if (!err && run->rotation.options)
+		return rotation_begin(&run->rotation, &info);
 	if (!err && recording)
 		err = recorder_create(recording, &info, &run->recorder);
 	return err;
@@ -101,7 +123,7 @@ static int build_stages(struct recording *run)
 		},
 		&run->pipeline);
 	err = err ?: outputs_attach(&run->outputs, run->pipeline);
-	if (!err && !run->options->quiet)
+	if (!err && !run->options->quiet && !run->rotation.options)
 		err = pipeline_add_sink(run->pipeline, &sink_summary, stderr);
 	return err;
 }
@@ -187,6 +209,7 @@ int record_set_up(struct recording *run)
 
 void record_release(struct recording *run)
 {
+	rotation_deinit(&run->rotation);
 	recorder_destroy(run->recorder);
 	/* The workers may use modules of the pipeline and the live source's BPF program. */
 	symbol_worker_destroy(run->worker);

@@ -14,6 +14,7 @@
 #include "agent/workers/unwind_worker.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
+#include "cli/rotation.h"
 #include "cli/status_line.h"
 #include "cli/target.h"
 #include "pipeline/pipeline.h"
@@ -23,6 +24,7 @@ struct record_options {
 	uint64_t duration_ns; /* 0: until stopped */
 	struct target_options target;
 	string_list outputs;
+	struct rotation_options rotation;
 	bool user_regs;
 	bool quiet;
 	uint64_t code_ring_bytes;
@@ -51,7 +53,8 @@ struct recording {
 	struct live_source *live;
 	struct source source;
 	struct outputs outputs;
-	struct recorder *recorder;
+	struct recorder *recorder; /* without rotation */
+	struct rotation rotation;  /* with it, `outputs` is empty */
 	struct target target;
 	bool unsupported; /* the machine or the user does not meet the requirements */
 	bool misused;	  /* invalid options */

@@ -81,6 +81,11 @@ struct ledger {
 	uint64_t malformed_records; /* unreadable records of the source */
 	uint64_t throttled_ns;	    /* total over all CPUs */
 	uint64_t throttles;
+	/*
+	 * Samples of earlier epochs of the run. counters[JITBPF_COUNT_SAMPLES_TAKEN], which the
+	 * kernel counts over all of them, is without them.
+	 */
+	uint64_t samples_before;
 	/* counters of the kernel and the agent, see uapi/loss.h */
 	uint64_t counters[JITBPF_COUNTER_MAX];
 };

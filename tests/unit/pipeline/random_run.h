@@ -150,8 +150,9 @@ static inline void random_rare(struct made_run *run, struct random_run *random)
 	}
 }
 
-/* What exists before the first sample. */
-static inline void random_begin(struct made_run *run, struct random_run *random, uint64_t seed)
+/* What exists before the first sample, without the end of its round. */
+static inline void random_first_records(struct made_run *run, struct random_run *random,
+					uint64_t seed)
 {
 	*random = (struct random_run){
 		.state = seed * 0x9e3779b97f4a7c15ull + 1, .time_ns = 1000, .step_ns = 1000};
@@ -160,11 +161,16 @@ static inline void random_begin(struct made_run *run, struct random_run *random,
 		make_mapping(run, random->time_ns, MADE_PID + i, RANDOM_FILE, "/bin/engine");
 		make_mapping(run, random->time_ns, MADE_PID + i, MADE_CODE, "//anon");
 	}
+}
+
+static inline void random_begin(struct made_run *run, struct random_run *random, uint64_t seed)
+{
+	random_first_records(run, random, seed);
 	made_round(run, ++random->time_ns);
 }
 
-/* One round of up to `records` records. */
-static inline void random_round(struct made_run *run, struct random_run *random, uint32_t records)
+/* Up to `records` records, without the end of their round. */
+static inline void random_records(struct made_run *run, struct random_run *random, uint32_t records)
 {
 	for (uint32_t i = 0; i < records && run->record_count + 5 < MADE_RECORDS_MAX; i++) {
 		uint32_t kind = random_below(random, 100);
@@ -186,6 +192,12 @@ static inline void random_round(struct made_run *run, struct random_run *random,
 		else
 			random_sample(run, random);
 	}
+}
+
+/* One round of up to `records` records. */
+static inline void random_round(struct made_run *run, struct random_run *random, uint32_t records)
+{
+	random_records(run, random, records);
 	made_round(run, ++random->time_ns);
 }
 

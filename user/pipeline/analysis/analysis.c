@@ -215,77 +215,6 @@ int analysis_finish(struct analysis *a)
 	return err;
 }
 
-int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
-{
-	struct epoch *epoch;
-	int err = epoch_create(a->epoch->number + 1, &a->modules, &a->epoch->view.options, &epoch);
-
-	err = err ?: epoch_set_info(epoch, info);
-	if (err) {
-		epoch_destroy(epoch);
-		return err;
-	}
-	epoch->ledger.filtered = a->epoch->ledger.filtered;
-	analysis_close_ledger(a);
-	a->epoch->until_ns = a->round_ns;
-	a->epoch->older = a->closing;
-	a->closing = a->epoch;
-	a->epoch = epoch;
-	return 0;
-}
-
-/* No deferred sample comes later than that after a round. */
-static bool is_over(const struct analysis *a, const struct epoch *e)
-{
-	uint64_t since_ns = a->round_ns - e->until_ns;
-
-	return since_ns > ANALYSIS_HISTORY_NS &&
-	       (e->asked == e->answered || since_ns > ANALYSIS_CLOSE_NS);
-}
-
-int analysis_complete_epoch(struct analysis *a, bool now, const struct view **ret)
-{
-	struct epoch *oldest = a->closing;
-	int err;
-
-	*ret = NULL;
-	while (oldest && oldest->older)
-		oldest = oldest->older;
-	if (!oldest || !(now || is_over(a, oldest)))
-		return 0;
-	err = analysis_complete_names(a, oldest, now);
-	analysis_update_ledger(a, oldest);
-	if (!err)
-		*ret = &oldest->view;
-	return err;
-}
-
-void analysis_drop_epoch(struct analysis *a)
-{
-	struct epoch **oldest = &a->closing;
-
-	if (!*oldest)
-		return;
-	while ((*oldest)->older)
-		oldest = &(*oldest)->older;
-	epoch_destroy(*oldest);
-	*oldest = NULL;
-}
-
-struct epoch *analysis_find_epoch(struct analysis *a, uint32_t number)
-{
-	for (struct epoch *e = a->closing; e; e = e->older) {
-		if (e->number == number)
-			return e;
-	}
-	return a->epoch->number == number ? a->epoch : NULL;
-}
-
-uint32_t analysis_epoch_at(const struct analysis *a, uint64_t time_ns)
-{
-	return analysis_epoch_of(a, time_ns)->number;
-}
-
 int analysis_write(struct analysis *a, FILE *out)
 {
 	return sink_list_finish(&a->epoch->sinks, &a->epoch->view, out);
@@ -321,15 +250,4 @@ const struct process_table *analysis_processes(const struct analysis *a)
 uint32_t analysis_epoch(const struct analysis *a)
 {
 	return a->epoch->number;
-}
-
-struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns)
-{
-	struct epoch *epoch = a->epoch;
-
-	for (struct epoch *e = a->closing; e; e = e->older) {
-		if (time_ns <= e->until_ns)
-			epoch = e;
-	}
-	return epoch;
 }

@@ -47,8 +47,9 @@ struct analysis {
 	uint64_t round_ns;		       /* time of the last round */
 	uint64_t forget_ns;		       /* time from which on history is dropped again */
 
-	struct epoch *epoch;   /* the current one */
-	struct epoch *closing; /* older ones, newest first: samples and names may still come */
+	struct epoch *epoch;	 /* the current one */
+	uint64_t samples_before; /* of epochs that have been dropped */
+	struct epoch *closing;	 /* older ones, newest first: samples and names may still come */
 
 	struct located_stack located; /* scratch space */
 	struct stack_cache_slot *stack_cache;

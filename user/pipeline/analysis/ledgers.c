@@ -45,6 +45,13 @@ static void complete_totals(const struct analysis *a, const struct epoch *e, str
 			ledger->throttled_ns += a->round_ns - *since;
 	}
 	count_trouble(a, e, ledger->counters);
+	/* The kernel's count, which is of all epochs, comes at the end of the run. */
+	if (!ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN])
+		return;
+	ledger->samples_before = a->samples_before;
+	for (const struct epoch *older = a->closing; older; older = older->older)
+		ledger->samples_before += ledger_taken(&older->ledger);
+	ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN] -= ledger->samples_before;
 }
 
 void analysis_process_ends(struct analysis *a, const struct process *process)

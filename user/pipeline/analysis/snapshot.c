@@ -2,10 +2,15 @@
 #include "pipeline/analysis/snapshot.h"
 
 #include <errno.h>
-#include <string.h>
 #include <linux/mman.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/search.h"
+#include "decode/record/code_event.h"
 #include "pipeline/analysis/analysis_state.h"
+#include "pipeline/analysis/snapshot_code.h"
+#include "state/process/process_code.h"
 
 struct snapshot {
 	const struct analysis *analysis;
@@ -13,7 +18,24 @@ struct snapshot {
 	int (*take)(void *context, const struct jitbpf_record *record);
 	void *context;
 	VEC(uint8_t) room; /* of the record at hand */
+
+	/* The mapping at hand, and what is known of its code. */
+	struct space_entry entry;
+	uint32_t engine_module; /* the last one that was looked for */
+	uint64_t engine_address;
+	uint64_t new_id;			  /* of a method of a process that is gone */
+	VEC(uint32_t) reporters;		  /* processes in the snapshot, ascending */
+	VEC(const struct shared_code *) orphaned; /* whose code of gone processes is done */
 };
+
+/* Above what engines count up to. */
+#define NEW_IDS_FROM (1ull << 31)
+
+/* The part of a process's number that is in an engine of shared memory: code_engine_of(). */
+#define REPORTER_MASK 0x7fffffffu
+
+/* A call site in no mapping: of an engine that is not known. */
+#define NO_CALL_SITE 1
 
 /* A zeroed record in snapshot->room. NULL: no memory. */
 static void *make(struct snapshot *snapshot, uint16_t type, size_t size_bytes)
@@ -127,28 +149,231 @@ static int put_mapping(void *context, const struct space_entry *entry)
 	return put(snapshot, &record->h);
 }
 
+/* --- code ------------------------------------------------------------------------ */
+
+static int find_module(void *snapshot_, const struct space_entry *entry)
+{
+	const struct mapping *mapping = (const struct mapping *)entry->value;
+	struct snapshot *snapshot = snapshot_;
+
+	if (mapping->module != snapshot->engine_module)
+		return 0;
+	snapshot->engine_address = entry->start;
+	return 1;
+}
+
+/* A call site in the DSO of an engine of the shim's; of other publishers the file's number. */
+static uint64_t engine_of(void *snapshot_, const struct code_origin *origin)
+{
+	uint32_t number = (uint32_t)origin->engine;
+	struct snapshot *snapshot = snapshot_;
+
+	if (origin->publisher != JITBPF_PUBLISHER_SHIM)
+		return number;
+	if (!(origin->engine & CODE_ENGINE_KNOWN))
+		return origin->engine;
+	if (number != snapshot->engine_module) {
+		snapshot->engine_module = number;
+		snapshot->engine_address = NO_CALL_SITE;
+		space_map_for_each(snapshot->process->mappings, find_module, snapshot);
+	}
+	return snapshot->engine_address;
+}
+
+static uint64_t no_engine(void *snapshot, const struct code_origin *origin)
+{
+	return origin->publisher == JITBPF_PUBLISHER_SHIM ? NO_CALL_SITE : (uint32_t)origin->engine;
+}
+
+static int put_event(void *snapshot_, const struct code_event *event)
+{
+	size_t size_bytes = code_event_record_bytes(event);
+	struct snapshot *snapshot = snapshot_;
+	struct jitbpf_code_event *record;
+
+	if (!size_bytes)
+		return 0; /* larger than a publisher may send: it was never taken */
+	record = make(snapshot, JITBPF_CODE_EVENT, size_bytes);
+	if (!record)
+		return -ENOMEM;
+	code_event_encode(event, record);
+	return put(snapshot, &record->h);
+}
+
+static int put_region(struct snapshot *snapshot, const struct code_region *region, uint64_t address,
+		      bool orphaned)
+{
+	return snapshot_code_region(
+		&(struct snapshot_code){
+			.pid = snapshot->process->pid,
+			.start_ns = snapshot->process->start_ns,
+			.time_ns = snapshot->analysis->round_ns,
+			.address = address,
+			.engine = orphaned ? no_engine : engine_of,
+			.new_ids = orphaned ? &snapshot->new_id : NULL,
+			.take = put_event,
+			.context = snapshot,
+		},
+		region);
+}
+
+static int put_private(void *snapshot, const struct code_region *region)
+{
+	return put_region(snapshot, region, region->address, false);
+}
+
+static bool reports(const struct process *process, const struct code_region *region)
+{
+	return code_engine_same_process(region->claims[0].origin.engine,
+					code_engine_of(process->number, 0));
+}
+
+/* Returns true if the process that reported a region of shared memory is gone. */
+static bool is_orphan(const struct snapshot *snapshot, const struct code_region *region)
+{
+	uint32_t reporter = (uint32_t)(region->claims[0].origin.engine >> 32) & REPORTER_MASK;
+	size_t at = partition_point((size_t)0, snapshot->reporters.size, i,
+				    snapshot->reporters.data[i] < reporter);
+
+	return at == snapshot->reporters.size || snapshot->reporters.data[at] != reporter;
+}
+
+static int put_shared(void *snapshot_, const struct code_region *region)
+{
+	struct snapshot *snapshot = snapshot_;
+	const struct space_entry *entry = &snapshot->entry;
+	const struct mapping *mapping = (const struct mapping *)entry->value;
+	uint64_t first =
+		shared_code_address(mapping->file_offset + (entry->start - mapping->address));
+	bool orphaned = false;
+
+	if (region->address < first || region->address - first >= entry->end - entry->start)
+		return 0;
+	if (!reports(snapshot->process, region)) {
+		vec_for_each (done, &snapshot->orphaned) {
+			if (*done == mapping->shared)
+				return 0;
+		}
+		orphaned = is_orphan(snapshot, region);
+		if (!orphaned)
+			return 0;
+	}
+	return put_region(snapshot, region, entry->start + (region->address - first), orphaned);
+}
+
+static int put_shared_code(void *snapshot_, const struct space_entry *entry)
+{
+	const struct mapping *mapping = (const struct mapping *)entry->value;
+	struct snapshot *snapshot = snapshot_;
+	int err;
+
+	if (!mapping->shared || !mapping->shared->code)
+		return 0;
+	snapshot->entry = *entry;
+	err = code_map_for_each(mapping->shared->code, put_shared, snapshot);
+	return err ?: vec_push(&snapshot->orphaned, mapping->shared);
+}
+
+/* The number behind the highest that the shim in the process has sent; 0: it has sent none. */
+static uint64_t next_sequence(const struct analysis *a, const struct process *process)
+{
+	uint64_t next = 0;
+
+	if (process->slot >= a->sequences.size)
+		return 0;
+	vec_for_each (origin, &a->sequences.data[process->slot].origins) {
+		const struct sequence_set *come = &origin->come;
+
+		if (origin->publisher == JITBPF_PUBLISHER_SHIM && come->runs.size &&
+		    origin->program_ns == process->program_ns)
+			next = come->runs.data[come->runs.size - 1].last + 1;
+	}
+	return next;
+}
+
+/* Events below a number have come: what is missing of them is in this epoch's ledger. */
+static int put_next_sequence(struct snapshot *snapshot)
+{
+	const struct process *process = snapshot->process;
+	uint64_t next = next_sequence(snapshot->analysis, process);
+	struct jitbpf_journal *record;
+
+	if (!next)
+		return 0;
+	record = make(snapshot, JITBPF_JOURNAL, sizeof(*record));
+	if (!record)
+		return -ENOMEM;
+	record->h.flags = JITBPF_JOURNAL_LATE;
+	record->pid = process->pid;
+	record->start_ns = process->start_ns;
+	record->from_ns = record->to_ns = snapshot->analysis->round_ns;
+	record->first_sequence = record->next_sequence = next;
+	return put(snapshot, &record->h);
+}
+
+static int put_code(struct snapshot *snapshot)
+{
+	const struct process *process = snapshot->process;
+	int err = put_next_sequence(snapshot);
+
+	err = err ?: code_map_for_each(process->code, put_private, snapshot);
+	return err ?: space_map_for_each(process->mappings, put_shared_code, snapshot);
+}
+
 static int put_process(struct snapshot *snapshot)
 {
 	const struct process *process = snapshot->process;
 	int err = put_comm(snapshot);
 
+	snapshot->engine_module = MAPPING_ANON;
 	err = err ?: put_inner_pid(snapshot);
-	if (!err && process->mappings)
-		err = space_map_for_each(process->mappings, put_mapping, snapshot);
-	return err;
+	if (err || !process->mappings)
+		return err;
+	err = space_map_for_each(process->mappings, put_mapping, snapshot);
+	return err ?: put_code(snapshot);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static bool is_alive(const struct process *process)
+{
+	return process && process->exit_ns == UINT64_MAX;
+}
+
+static int note_reporters(struct snapshot *snapshot)
+{
+	vec_for_each (process, &snapshot->analysis->processes.processes) {
+		if (is_alive(*process) &&
+		    vec_push(&snapshot->reporters, (*process)->number & REPORTER_MASK))
+			return -ENOMEM;
+	}
+	if (snapshot->reporters.size)
+		qsort(snapshot->reporters.data, snapshot->reporters.size,
+		      sizeof(*snapshot->reporters.data), compare_numbers);
+	return 0;
 }
 
 int analysis_snapshot(const struct analysis *a,
 		      int (*take)(void *context, const struct jitbpf_record *record), void *context)
 {
-	struct snapshot snapshot = {.analysis = a, .take = take, .context = context};
-	int err = space_map_for_each(a->kernel_code, put_kernel_symbol, &snapshot);
+	struct snapshot snapshot = {
+		.analysis = a, .take = take, .context = context, .new_id = NEW_IDS_FROM};
+	int err = note_reporters(&snapshot);
+
+	err = err ?: space_map_for_each(a->kernel_code, put_kernel_symbol, &snapshot);
 
 	vec_for_each (process, &a->processes.processes) {
 		snapshot.process = *process;
-		if (!err && *process && (*process)->exit_ns == UINT64_MAX)
+		if (!err && is_alive(*process))
 			err = put_process(&snapshot);
 	}
 	vec_deinit(&snapshot.room);
+	vec_deinit(&snapshot.reporters);
+	vec_deinit(&snapshot.orphaned);
 	return err;
 }

@@ -241,6 +241,9 @@ static void put_late_counters(struct recorder *recorder, const struct ledger *le
 		values[late[i]] = ledger->counters[late[i]];
 		any |= values[late[i]] != 0;
 	}
+	/* Counters add up modulo 2^64: this takes off what other files of the run hold. */
+	values[JITBPF_COUNT_SAMPLES_TAKEN] = -ledger->samples_before;
+	any |= ledger->samples_before != 0;
 	if (!any)
 		return;
 	chunk_put(&recorder->writer, &counters, sizeof(counters));

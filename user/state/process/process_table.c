@@ -387,6 +387,50 @@ int process_table_inner_pid(struct process_table *table, const struct jitbpf_inn
 	return err;
 }
 
+/* The number that a string of the table's pool has in another pool, where it is added. */
+static int move_name(const struct process_table *table, struct string_pool *strings, uint32_t name,
+		     uint32_t *ret)
+{
+	const char *s = string_pool_get(table->strings, name);
+
+	return string_pool_add(strings, s, strlen(s), ret);
+}
+
+static int move_names(const struct process_table *table, struct string_pool *strings,
+		      struct process *process, bool set)
+{
+	uint32_t moved;
+	int err = move_name(table, strings, process->comm, &moved);
+
+	if (!err && set)
+		process->comm = moved;
+	vec_for_each (was, &process->past.changes) {
+		err = err ?: move_name(table, strings, was->comm, &moved);
+		if (!err && set)
+			was->comm = moved;
+	}
+	return err;
+}
+
+int process_table_move_names(struct process_table *table, struct string_pool *strings)
+{
+	int err = 0;
+
+	vec_for_each (process, &table->processes) {
+		if (*process)
+			err = err ?: move_names(table, strings, *process, false);
+	}
+	if (err)
+		return err;
+	/* Every string is in the pool now, so that this does not fail. */
+	vec_for_each (process, &table->processes) {
+		if (*process)
+			move_names(table, strings, *process, true);
+	}
+	table->strings = strings;
+	return 0;
+}
+
 static void retire(struct process *process)
 {
 	space_map_destroy(process->mappings);

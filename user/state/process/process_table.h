@@ -129,6 +129,12 @@ int process_table_exit(struct process_table *table, const struct jitbpf_task *re
 int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record);
 
 /*
+ * Move the names of all processes to another pool, whose numbers they then have; the old pool may
+ * be destroyed. Returns 0, or -ENOMEM with nothing changed but strings added to the pool.
+ */
+int process_table_move_names(struct process_table *table, struct string_pool *strings);
+
+/*
  * Free the processes in `leaving`. Drop the history older than time_ns of all others; retire those
  * that exited PROCESS_GRACE_NS before it, and put those that exited PROCESS_KEEP_NS before it into
  * `leaving`. Whoever holds a pointer to a process drops it while the process is in there.

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""record --rotate: each file can be read alone, and together they hold every sample."""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import harness
+from test_storm import generations
+
+
+class Rotate(harness.KernelTest):
+    def rotate(self, command, *options):
+        """Records with rotation; returns a Run for each file, in order, and what was printed."""
+        done = subprocess.run([harness.JITBPF, "record", "-F", "999", "-o",
+                               os.path.join(self.folder, "r.jitbpf"), *options, "--", *command],
+                              capture_output=True, timeout=120, check=False)
+        said = done.stderr.decode(errors="replace")
+        self.assertEqual(done.returncode, 0, said)
+        runs = []
+        for path in sorted(glob.glob(os.path.join(self.folder, "r.*.jitbpf"))):
+            folder = path.removesuffix(".jitbpf")
+            os.mkdir(folder)
+            shutil.copy(path, os.path.join(folder, "out.jitbpf"))
+            run = harness.Run(folder, 0, done.stdout, said)
+            script = run.report("-f", "script", "-o", run.path(".txt"))
+            self.assertEqual(script.returncode, 0, script.stderr)
+            self.assertEqual(script.stderr, b"")
+            runs.append(run)
+        return runs, said
+
+    def check_sums(self, runs, said):
+        """No sample is missing and none is there twice; returns the fates of all."""
+        fates = {}
+        for run in runs:
+            samples = run.summary()["samples"]
+            self.assertEqual(samples["taken"], sum(samples[key] for key in (
+                "resolved", "code_unknown", "stack_cut", "lost")))
+            for key, count in samples.items():
+                if isinstance(count, int):
+                    fates[key] = fates.get(key, 0) + count
+        self.assertEqual(fates["taken"], int(re.search(r"(\d+) samples", said)[1]))
+        last = runs[-1].summary()
+        self.assertEqual(last["samples"]["taken"], last["counters"]["samples_taken"])
+        seen = [(s.tid, s.time) for run in runs for s in run.script()]
+        self.assertEqual(len(seen), len(set(seen)))
+        self.assertEqual(len(seen), fates["taken"] - fates["lost"])
+        return fates
+
+    def test_php(self):
+        """Code that was compiled in the first second is named in all files."""
+        runs, said = self.rotate(harness.php("tracing", 5), "--rotate", "1")
+        self.assertGreaterEqual(len(runs), 5)
+        fates = self.check_sums(runs, said)
+        self.assertGreater(fates["taken"], 3000)
+        self.assertGreater(fates["resolved"], 0.99 * fates["taken"])
+        for run in runs[1:-1]:
+            frames = [frame for frame in map(harness.leaf_jit, run.script()) if frame]
+            named = sum(bool(re.match(r"TRACE-|JIT\$", frame.name)) for frame in frames)
+            unnamed = sum(frame.name in ("[unknown]", "//anon") and frame.module in ("[jit]", "//anon")
+                          for frame in frames)
+            self.assertGreater(named, 50)
+            self.assertLessEqual(unnamed, 0.001 * (named + unnamed))
+
+    def test_storm(self):
+        """Code that is overwritten while files change."""
+        runs, said = self.rotate([harness.ENGINE, "storm", "--rate", "1000", "--slots", "16",
+                                  "--seconds", "5"], "--rotate", "1", "--user-regs")
+        fates = self.check_sums(runs, said)
+        counted = [generations(run) for run in runs]
+        right, wrong = (sum(column) for column in zip(*counted))
+        self.assertGreater(right, 1000)
+        self.assertEqual(wrong, 0)
+        self.assertLessEqual(fates["code_unknown"], 0.001 * fates["taken"])
+
+    def test_keep(self):
+        runs, said = self.rotate(harness.php("tracing", 6), "--rotate", "1", "--keep", "2")
+        self.assertEqual(len(runs), 2)
+        self.assertRegex(said, r"\d+ recordings, 2 kept")
+
+    def test_size(self):
+        runs, said = self.rotate(harness.php("tracing", 3), "--rotate", "1M", "--user-regs",
+                                 "-F", "9999")
+        self.assertGreaterEqual(len(runs), 2)
+        self.check_sums(runs, said)
+        for run in runs[:-1]:
+            self.assertGreater(os.path.getsize(run.path(".jitbpf")), 1 << 20)
+            self.assertLess(os.path.getsize(run.path(".jitbpf")), 3 << 20)
+
+    def test_misuse(self):
+        for options in (["--rotate", "0"], ["--rotate", "10x"], ["--rotate", "4K"],
+                        ["--keep", "3"], ["--rotate", "1", "-o", "x.html"],
+                        ["--rotate", "1", "-o", "x.jitbpf", "-o", "y.folded"]):
+            done = subprocess.run([harness.JITBPF, "record", *options, "--", "true"],
+                                  cwd=self.folder, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 2, (options, done.stderr))
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

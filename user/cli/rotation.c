@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/rotation.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/clock.h"
+#include "base/scope.h"
+#include "base/text.h"
+#include "profile/ledger.h"
+
+#define SECOND_NS 1000000000ull
+
+bool rotation_parse(struct rotation_options *options)
+{
+	static const char suffixes[] = "KMG";
+	const char *suffix;
+	double number;
+	char *end;
+
+	errno = 0;
+	number = strtod(options->rotate, &end);
+	if (end == options->rotate || errno || !(number > 0) || number > 1e9)
+		return false;
+	if (!*end || !strcmp(end, "s")) {
+		options->period_ns = (uint64_t)(number * 1e9);
+		return options->period_ns >= SECOND_NS;
+	}
+	suffix = strchr(suffixes, *end);
+	if (!suffix || end[1])
+		return false;
+	options->size_bytes = (uint64_t)(number * (double)(1ull << (10 * (suffix - suffixes + 1))));
+	return options->size_bytes >= 1u << 20;
+}
+
+/* "profile.jitbpf" becomes "profile.20261122T093000.123Z.jitbpf". NULL: no memory. */
+static char *make_path(const char *path)
+{
+	size_t stem = strlen(path) - strlen(RECORDING_EXTENSION);
+	struct timespec now;
+	struct tm utc;
+	char when[32], *made;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &utc);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%S", &utc);
+	if (asprintf(&made, "%.*s.%s.%03ldZ%s", (int)stem, path, when, now.tv_nsec / 1000000,
+		     RECORDING_EXTENSION) < 0)
+		return NULL;
+	return made;
+}
+
+static struct rotation_file *current(const struct rotation *rotation)
+{
+	return &rotation->files.data[rotation->files.size - 1];
+}
+
+static int add_file(struct rotation *rotation)
+{
+	struct rotation_file file = {0};
+	int err = vec_reserve(&rotation->files, rotation->files.size + 1);
+
+	if (err)
+		return err;
+	file.path = make_path(rotation->path);
+	if (!file.path)
+		return -ENOMEM;
+	err = outputs_add(&file.outputs, file.path, NULL);
+	if (err) {
+		free(file.path);
+		return err;
+	}
+	return vec_push(&rotation->files, file);
+}
+
+int rotation_init(struct rotation *rotation, const struct rotation_options *options,
+		  const char *path)
+{
+	*rotation = (struct rotation){.options = options, .path = path};
+	return add_file(rotation);
+}
+
+struct outputs *rotation_outputs(struct rotation *rotation)
+{
+	return &current(rotation)->outputs;
+}
+
+struct recorder *rotation_recorder(const struct rotation *rotation)
+{
+	return rotation->files.size ? current(rotation)->recorder : NULL;
+}
+
+int rotation_begin(struct rotation *rotation, const struct run_info *info)
+{
+	struct rotation_file *file = current(rotation);
+
+	rotation->due_ns = clock_now_ns() + rotation->options->period_ns;
+	return recorder_create(outputs_recording(&file->outputs), info, &file->recorder);
+}
+
+/* --- the end of a file -------------------------------------------------------- */
+
+static void close_file(struct rotation_file *file)
+{
+	recorder_destroy(TAKE_PTR(file->recorder));
+	outputs_close(&file->outputs);
+	free(TAKE_PTR(file->path));
+}
+
+static void count_file(struct rotation *rotation, const struct rotation_file *file,
+		       const struct view *view)
+{
+	struct rotation_totals *totals = &rotation->totals;
+
+	totals->files++;
+	totals->samples += ledger_taken(view->ledger);
+	totals->resolved += view->ledger->fate[FATE_RESOLVED];
+	totals->bytes += recorder_bytes(file->recorder);
+}
+
+/* Remove the oldest complete files beyond those to keep, besides the ones still open. */
+static int keep_path(struct rotation *rotation, char *path)
+{
+	uint32_t keep = rotation->options->keep;
+	int err = vec_push(&rotation->kept, path);
+
+	if (err) {
+		free(path);
+		return err;
+	}
+	while (keep && rotation->kept.size + rotation->files.size > keep && rotation->kept.size) {
+		unlink(rotation->kept.data[0]);
+		free(rotation->kept.data[0]);
+		rotation->kept.size--;
+		memmove(rotation->kept.data, rotation->kept.data + 1,
+			rotation->kept.size * sizeof(*rotation->kept.data));
+	}
+	return 0;
+}
+
+/* Complete the oldest file. error: why its recorder failed before, or 0. */
+static int finish_file(struct rotation *rotation, const struct view *view,
+		       const struct module_table *modules, int error)
+{
+	struct rotation_file *file = &rotation->files.data[0];
+	char *path = strdup(file->path);
+	int err = error ?: recorder_finish(file->recorder, view, modules), close_err;
+
+	if (err)
+		outputs_fail_recording(&file->outputs, err);
+	count_file(rotation, file, view);
+	recorder_destroy(TAKE_PTR(file->recorder));
+	close_err = outputs_close(&file->outputs);
+	free(file->path);
+	rotation->files.size--;
+	memmove(rotation->files.data, rotation->files.data + 1,
+		rotation->files.size * sizeof(*rotation->files.data));
+	err = err ?: close_err;
+	if (!path)
+		return err ?: -ENOMEM;
+	return keep_path(rotation, path) ?: err;
+}
+
+static int complete_files(struct rotation *rotation, struct pipeline *pipeline, bool now)
+{
+	struct pipeline_epoch epoch;
+	int first = 0, more;
+
+	while ((more = pipeline_complete_epoch(pipeline, now, &epoch)) > 0) {
+		int err = finish_file(rotation, epoch.view, pipeline_modules(pipeline),
+				      epoch.recorder_error);
+
+		first = first ?: err;
+		pipeline_drop_epoch(pipeline);
+	}
+	return more < 0 ? more : first;
+}
+
+/* --- rotation ------------------------------------------------------------------ */
+
+static bool is_due(const struct rotation *rotation, uint64_t now_ns)
+{
+	const struct rotation_options *options = rotation->options;
+
+	if (options->size_bytes)
+		return recorder_bytes(rotation_recorder(rotation)) >= options->size_bytes;
+	return now_ns >= rotation->due_ns;
+}
+
+static int rotate(struct rotation *rotation, struct pipeline *pipeline)
+{
+	struct recorder *before = rotation_recorder(rotation);
+	uint64_t began_ns = clock_now_ns(), took_ns, bytes;
+	struct run_info info = *pipeline_view(pipeline)->info;
+	struct rotation_file *file;
+	int err = add_file(rotation);
+
+	if (err)
+		return err == -ENOMEM ? err : 0; /* said; the current file goes on */
+	file = current(rotation);
+	info.wall_clock_ns += info.duration_ns;
+	info.start_ns += info.duration_ns;
+	info.duration_ns = 0;
+	err = recorder_create(outputs_recording(&file->outputs), &info, &file->recorder);
+	err = err ?: pipeline_rotate(pipeline, before, file->recorder, &info);
+	if (err) {
+		close_file(file);
+		rotation->files.size--;
+		return err == -ENOMEM ? err : 0;
+	}
+	outputs_begin_recording(&file->outputs);
+	took_ns = clock_now_ns() - began_ns;
+	bytes = recorder_bytes(file->recorder);
+	if (took_ns > rotation->totals.pause_max_ns)
+		rotation->totals.pause_max_ns = took_ns;
+	if (bytes > rotation->totals.snapshot_max_bytes)
+		rotation->totals.snapshot_max_bytes = bytes;
+	return 0;
+}
+
+int rotation_round(struct rotation *rotation, struct pipeline *pipeline)
+{
+	uint64_t now_ns = clock_now_ns();
+	int err = 0;
+
+	if (!rotation->options)
+		return 0;
+	if (is_due(rotation, now_ns)) {
+		/* By the clock, not from the last rotation: periods do not add up to more. */
+		while (rotation->options->period_ns && rotation->due_ns <= now_ns)
+			rotation->due_ns += rotation->options->period_ns;
+		err = rotate(rotation, pipeline);
+	}
+	if (err)
+		return err;
+	err = complete_files(rotation, pipeline, false);
+	return err == -ENOMEM ? err : 0;
+}
+
+int rotation_finish(struct rotation *rotation, struct pipeline *pipeline)
+{
+	int err = complete_files(rotation, pipeline, true);
+
+	if (!rotation->files.size)
+		return err;
+	return finish_file(rotation, pipeline_view(pipeline), pipeline_modules(pipeline),
+			   pipeline_recorder_error(pipeline))
+		       ?: err;
+}
+
+void rotation_say(const struct rotation *rotation)
+{
+	const struct rotation_totals *totals = &rotation->totals;
+
+	fprintf(stderr,
+		"jitbpf: %" PRIu64 " recordings, %zu kept; %" PRIu64 " samples, %.1f %% resolved; "
+		"%.1f MB\n",
+		totals->files, rotation->kept.size, totals->samples,
+		totals->samples ? 100.0 * (double)totals->resolved / (double)totals->samples : 0.0,
+		(double)totals->bytes / 1e6);
+	fprintf(stderr, "jitbpf: largest snapshot %.1f KB, longest pause of a rotation %.1f ms\n",
+		(double)totals->snapshot_max_bytes / 1e3, (double)totals->pause_max_ns / 1e6);
+}
+
+void rotation_deinit(struct rotation *rotation)
+{
+	vec_for_each (file, &rotation->files)
+		close_file(file);
+	vec_deinit(&rotation->files);
+	vec_for_each (path, &rotation->kept)
+		free(*path);
+	vec_deinit(&rotation->kept);
+}

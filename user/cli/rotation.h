@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `record --rotate`: a run that writes one recording after the other. Each begins with a snapshot
+ * of the state, holds the samples of its own time, and replays alone.
+ *
+ * The files are named for the recording and the time at which each begins, in UTC:
+ * profile.20261122T093000.123Z.jitbpf. A file of another run is never replaced.
+ */
+#ifndef JITBPF_CLI_ROTATION_H
+#define JITBPF_CLI_ROTATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/outputs.h"
+#include "pipeline/pipeline.h"
+
+/* What --rotate and --keep say. Zero-initialized: no rotation. */
+struct rotation_options {
+	const char *rotate;  /* the value as given, or NULL */
+	uint32_t keep;	     /* files to keep; 0: all */
+	uint64_t period_ns;  /* 0: no limit of time */
+	uint64_t size_bytes; /* 0: no limit of size */
+};
+
+/* Parse options->rotate: seconds, or a size with K, M or G. Returns false if it is neither. */
+bool rotation_parse(struct rotation_options *options);
+
+struct rotation_file {
+	char *path;
+	struct outputs outputs;
+	struct recorder *recorder;
+};
+
+/* Totals of the files that are complete. */
+struct rotation_totals {
+	uint64_t files, samples, resolved, bytes;
+	uint64_t pause_max_ns;	     /* the longest time that a rotation held up the rings */
+	uint64_t snapshot_max_bytes; /* the largest snapshot */
+};
+
+/* Zero-initialized rotates nothing. */
+struct rotation {
+	const struct rotation_options *options; /* borrowed */
+	const char *path;			/* of the recording, as given; borrowed */
+	VEC(struct rotation_file) files; /* closing ones, oldest first, then the current one */
+	VEC(char *) kept;		 /* paths of complete files, oldest first */
+	uint64_t due_ns;		 /* CLOCK_MONOTONIC; the next rotation by time */
+	struct rotation_totals totals;
+};
+
+/* Open the first file. Prints a message on errors. Returns 0 or a negative errno. */
+int rotation_init(struct rotation *rotation, const struct rotation_options *options,
+		  const char *path);
+
+/* The outputs of the current file. */
+struct outputs *rotation_outputs(struct rotation *rotation);
+
+/* Begin the current recording, described by info; its file gets its name now. */
+int rotation_begin(struct rotation *rotation, const struct run_info *info);
+struct recorder *rotation_recorder(const struct rotation *rotation);
+
+/*
+ * After each round: rotate if it is time to, and complete files whose epoch is complete. A file
+ * that fails is reported, and its successors are written all the same. Returns 0 or -ENOMEM.
+ */
+int rotation_round(struct rotation *rotation, struct pipeline *pipeline);
+
+/* After pipeline_finish(): complete all files. Returns 0 or the first error. */
+int rotation_finish(struct rotation *rotation, struct pipeline *pipeline);
+
+/* Print the totals to standard error. */
+void rotation_say(const struct rotation *rotation);
+
+/* Close what is open: an incomplete file is left, and can be read up to its last round. */
+void rotation_deinit(struct rotation *rotation);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The order of epochs: one is current, older ones are closing. */
+#include <errno.h>
+#include <string.h>
+
+#include "pipeline/analysis/analysis_state.h"
+
+struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns)
+{
+	struct epoch *epoch = a->epoch;
+
+	for (struct epoch *e = a->closing; e; e = e->older) {
+		if (time_ns <= e->until_ns)
+			epoch = e;
+	}
+	return epoch;
+}
+
+/*
+ * Drop the names of processes that are gone: what refers to names by number, the cache and the
+ * epochs' tables of numbers, begins anew. Without memory for it, the names stay.
+ */
+static void renew_names(struct analysis *a)
+{
+	struct string_pool *strings;
+
+	if (string_pool_create(&strings))
+		return;
+	if (process_table_move_names(&a->processes, strings)) {
+		string_pool_destroy(strings);
+		return;
+	}
+	string_pool_destroy(a->strings);
+	a->strings = strings;
+	memset(a->stack_cache, 0, STACK_CACHE_SLOTS * sizeof(*a->stack_cache));
+	for (struct epoch *e = a->closing; e; e = e->older)
+		e->comms.size = 0;
+}
+
+int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
+{
+	struct epoch *epoch;
+	int err = epoch_create(a->epoch->number + 1, &a->modules, &a->epoch->view.options, &epoch);
+
+	err = err ?: epoch_set_info(epoch, info);
+	if (err) {
+		epoch_destroy(epoch);
+		return err;
+	}
+	epoch->ledger.filtered = a->epoch->ledger.filtered;
+	analysis_close_ledger(a);
+	a->epoch->until_ns = a->round_ns;
+	a->epoch->older = a->closing;
+	a->closing = a->epoch;
+	a->epoch = epoch;
+	renew_names(a);
+	return 0;
+}
+
+/* No deferred sample comes later than that after a round. */
+static bool is_over(const struct analysis *a, const struct epoch *e)
+{
+	uint64_t since_ns = a->round_ns - e->until_ns;
+
+	return since_ns > ANALYSIS_HISTORY_NS &&
+	       (e->asked == e->answered || since_ns > ANALYSIS_CLOSE_NS);
+}
+
+int analysis_complete_epoch(struct analysis *a, bool now, const struct view **ret)
+{
+	struct epoch *oldest = a->closing;
+	int err;
+
+	*ret = NULL;
+	while (oldest && oldest->older)
+		oldest = oldest->older;
+	if (!oldest || !(now || is_over(a, oldest)))
+		return 0;
+	err = analysis_complete_names(a, oldest, now);
+	analysis_update_ledger(a, oldest);
+	if (!err)
+		*ret = &oldest->view;
+	return err;
+}
+
+void analysis_drop_epoch(struct analysis *a)
+{
+	struct epoch **oldest = &a->closing;
+
+	if (!*oldest)
+		return;
+	while ((*oldest)->older)
+		oldest = &(*oldest)->older;
+	a->samples_before += ledger_taken(&(*oldest)->ledger);
+	epoch_destroy(*oldest);
+	*oldest = NULL;
+}
+
+struct epoch *analysis_find_epoch(struct analysis *a, uint32_t number)
+{
+	for (struct epoch *e = a->closing; e; e = e->older) {
+		if (e->number == number)
+			return e;
+	}
+	return a->epoch->number == number ? a->epoch : NULL;
+}
+
+uint32_t analysis_epoch_at(const struct analysis *a, uint64_t time_ns)
+{
+	return analysis_epoch_of(a, time_ns)->number;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A region of JIT code as the events that make it anew: a load for each publisher that describes
+ * it, its inlined methods, and its updates.
+ */
+#ifndef JITBPF_PIPELINE_ANALYSIS_SNAPSHOT_CODE_H
+#define JITBPF_PIPELINE_ANALYSIS_SNAPSHOT_CODE_H
+
+#include "decode/record/code_event.h"
+#include "state/code/code_region.h"
+
+/* What the events of a region have in common. */
+struct snapshot_code {
+	uint32_t pid;
+	uint64_t start_ns, time_ns;
+	uint64_t address; /* of the region, in that process */
+	/*
+	 * The engine of an event, as a record has it. new_ids: methods of an engine that is gone,
+	 * whose ids may be another's now, get ids from there, and the engine is unknown.
+	 */
+	uint64_t (*engine)(void *context, const struct code_origin *origin);
+	uint64_t *new_ids; /* or NULL */
+	int (*take)(void *context, const struct code_event *event);
+	void *context;
+};
+
+/* Returns 0, -ENOMEM, or the first error of take. */
+int snapshot_code_region(const struct snapshot_code *snapshot, const struct code_region *region);
+
+#endif
