@@ -170,7 +170,7 @@ static int put_inlines(struct region_walk *walk, bool newer)
 	return err;
 }
 
-/* --- updates, whose own numbers are not kept -------------------------------------------------------------------- */
+/* --- updates, whose own numbers are not kept ---------------------------------------- */
 
 static int put_replaced(void *walk_, const struct cow_item *item)
 {
