@@ -6,7 +6,8 @@
 
 #include "agent/clock.h"
 
-#define TIME_SLACK_NS 1000000u /* from an event's time until its record has been written */
+#define TIME_SLACK_NS                                                                              \
+	20000000u /* from an event until its record is whole; a thread may be preempted */
 
 /*
  * The engine's time counts unless it cannot be: it is before the run although the process is not,

@@ -15,6 +15,7 @@
 #define ROOM_BYTES_MAX	 (1u << 20) /* that is kept */
 #define READ_COST_BYTES	 4096
 #define STREAM_TRIES_MAX 3 /* to find the stdio stream, which PHP, for one, does not have */
+#define AGAIN_MAX	 8 /* times that the buffer is written while it is read, in one call */
 
 bool jitdump_file_has_name(const char *path, uint32_t *ret_pid)
 {
@@ -134,49 +135,47 @@ static uint64_t pending_bytes(struct jitdump_file *file, struct jitdump_reader *
 }
 
 /*
- * A C library writes its buffer to the file, and then marks it as empty. Between the two it would
- * count twice: then it is what the file ends with.
+ * Whether the file ends with the tail: glibc writes its buffer to the file, and then marks it as
+ * empty, so that between the two it is still pending. Returns 1 if so, 0 if not, -EAGAIN if the
+ * file has grown, or negative errno.
  */
-static int is_written(struct jitdump_file *file, struct jitdump_reader *reader, bool *ret)
+static int ends_with_tail(struct jitdump_file *file, struct jitdump_reader *reader)
 {
 	size_t bytes = reader->tail.size, got;
 	AUTO_FREE uint8_t *end = malloc(bytes);
-	uint64_t file_bytes;
+	uint64_t begin = file->file_bytes - bytes, file_bytes;
 	int err;
 
-	*ret = false;
 	if (!end)
 		return -ENOMEM;
 	if (bytes > file->file_bytes)
-		return 0;
-	err = file_store_read_followed(reader->store, &file->file, file->file_bytes - bytes, end,
-				       bytes, &got, &file_bytes);
+		begin = file->file_bytes; /* asks for the size alone */
+	err = file_store_read_followed(reader->store, &file->file, begin, end, bytes, &got,
+				       &file_bytes);
 	if (err)
 		return err;
-	/* If the file has grown, the buffer was of before that. */
-	*ret = file_bytes != file->file_bytes ||
-	       (got == bytes && !memcmp(end, reader->tail.data, bytes));
-	return 0;
+	if (file_bytes != file->file_bytes)
+		return -EAGAIN;
+	return got == bytes && !memcmp(end, reader->tail.data, bytes);
 }
 
 /*
  * Append what the process holds in its stdio buffer, which follows the end of the file, to the
- * room, which ends there. What cannot be had this time can the next time, or comes by the file.
+ * room, which ends there. Returns 0, -EAGAIN if the process wrote it to the file meanwhile, or
+ * -ENOMEM. What cannot be read comes with the file.
  */
 static int read_tail(struct jitdump_file *file, struct jitdump_reader *reader)
 {
-	struct stdio_stream *stream = &file->stream;
 	uint64_t had = file->offset > file->file_bytes ? file->offset - file->file_bytes : 0;
-	bool written;
-	int err;
+	int err, written;
 
 	if (pending_bytes(file, reader) <= had)
 		return 0;
 	reader->tail.size = 0;
-	err = stdio_stream_read(reader->store, stream, &reader->tail);
-	err = err ?: is_written(file, reader, &written);
-	if (err || written)
-		return err == -ENOMEM ? err : 0;
+	err = stdio_stream_read(reader->store, &file->stream, &reader->tail);
+	written = err ?: ends_with_tail(file, reader);
+	if (written)
+		return written == -ENOMEM || written == -EAGAIN ? written : 0;
 	if (vec_reserve(&reader->room, reader->room.size + reader->tail.size - had))
 		return -ENOMEM;
 	memcpy(reader->room.data + reader->room.size, reader->tail.data + had,
@@ -288,7 +287,7 @@ static void charge(uint64_t *budget_bytes, size_t read_bytes)
 static int read_records(struct jitdump_file *file, struct jitdump_reader *reader,
 			uint64_t *budget_bytes, jitdump_taker_fn take, void *take_context)
 {
-	size_t wanted = PIECE_BYTES;
+	size_t wanted = PIECE_BYTES, again = 0;
 
 	while (!file->given_up) {
 		uint64_t before;
@@ -300,7 +299,9 @@ static int read_records(struct jitdump_file *file, struct jitdump_reader *reader
 		err = read_piece(file, reader, wanted, &end);
 		if (!err && end && file->begun)
 			err = read_tail(file, reader);
-		if (err)
+		if (err == -EAGAIN && again++ < AGAIN_MAX)
+			continue;
+		if (err && err != -EAGAIN)
 			return err;
 		charge(budget_bytes, reader->room.size);
 		begun = file->begun;
