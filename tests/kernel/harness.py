@@ -11,9 +11,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import recording
+import run_for
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests"))
@@ -74,15 +76,59 @@ class KernelTest(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="jitbpf-test-")
         self.addCleanup(shutil.rmtree, self.folder, True)
 
-    def record(self, command=(), options=(), endings=(".jitbpf", ".txt"), status=0, **kwargs):
+    def copy_for_others(self, *files):
+        """Copies files to where every user may read them, and returns their paths."""
+        os.chmod(self.folder, 0o755)
+        return [shutil.copy(file, self.folder) for file in files]
+
+    def record_argv(self, options, endings):
         argv = [JITBPF, "record", *options]
         for ending in endings:
             argv += ["-o", os.path.join(self.folder, "out" + ending)]
+        return argv
+
+    def finished(self, status, stdout, stderr, expected=0):
+        text = stderr.decode(errors="replace")
+        self.assertEqual(status, expected, text)
+        return Run(self.folder, status, stdout, text)
+
+    def record(self, command=(), options=(), endings=(".jitbpf", ".txt"), status=0, **kwargs):
+        argv = self.record_argv(options, endings)
         if command:
             argv += ["--", *command]
         done = subprocess.run(argv, capture_output=True, timeout=120, check=False, **kwargs)
-        self.assertEqual(done.returncode, status, done.stderr.decode(errors="replace"))
-        return Run(self.folder, done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+        return self.finished(done.returncode, done.stdout, done.stderr, status)
+
+    def record_process(self, pid, seconds, options=(), endings=(".jitbpf", ".txt")):
+        """Records a process until it has taken so much CPU time, however long that takes."""
+        argv = self.record_argv([*options, "-p", str(pid)], endings)
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            try:
+                # The recording gets its name when samples can be taken.
+                self.wait_for(lambda: os.path.exists(os.path.join(self.folder, "out.jitbpf")))
+                begin = run_for.cpu_seconds(pid)
+                self.wait_for(lambda: run_for.cpu_seconds(pid) - begin >= seconds)
+            finally:
+                process.send_signal(signal.SIGINT)
+                stdout, stderr = process.communicate(timeout=60)
+        return self.finished(process.returncode, stdout, stderr)
+
+    def wait_for(self, condition, seconds=60):
+        """Returns the value of the condition once it is true."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            value = condition()
+            if value:
+                return value
+            time.sleep(0.05)
+        return self.fail("it does not happen")
+
+    def methods(self, pid):
+        """Returns the number of live methods in a process's journal, from `jitbpf list`."""
+        done = subprocess.run([JITBPF, "list", "--json", "-p", str(pid)], capture_output=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return sum(row.get("methods", 0) for row in json.loads(done.stdout)["engines"])
 
     def check_ledger(self, run):
         """Checks that the fates add up to the kernel's count, in total and per process."""
@@ -109,7 +155,10 @@ def leaf_jit(sample):
 
 
 def alone(test):
-    """Marks a test method, or a class of them, that no other test may run beside."""
+    """Marks a test method, or a class of them, that no other test may run beside.
+
+    That is what records the whole system, or looks at how fast jitbpf is.
+    """
     test.alone = True
     return test
 

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import threading
-import unittest
 
 from harness import KernelTest
 
@@ -186,7 +185,3 @@ class Debuginfod(KernelTest):
         self.assertTrue(added)
         for name in added:
             shutil.rmtree(os.path.join(ROOT_CACHE, name), True)
-
-
-if __name__ == "__main__":
-    unittest.main()

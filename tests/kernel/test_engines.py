@@ -6,7 +6,6 @@ import re
 import subprocess
 import threading
 import time
-import unittest
 
 import harness
 
@@ -36,6 +35,7 @@ class Php(harness.KernelTest):
 
 
 class SystemWide(harness.KernelTest):
+    @harness.alone
     def test_two_engines_at_once(self):
         """The whole system for 10 s; both engines start and compile during the recording."""
         env = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM, "OMP_NUM_THREADS": "1"}
@@ -61,6 +61,7 @@ class SystemWide(harness.KernelTest):
             self.assertGreater(pids[engine.pid], 50, engine.args)
         self.check_ledger(run)
 
+    @harness.alone
     def test_command_and_everything_else(self):
         run = self.record([harness.ENGINE, "hot", "--seconds", "1", "--name", "ours"],
                           ["-a", "-F", "499"])
@@ -117,7 +118,3 @@ class Children(harness.KernelTest):
     def test_command_not_found(self):
         run = self.record(["/does/not/exist"], status=127)
         self.assertIn("/does/not/exist", run.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -85,7 +85,3 @@ class Printed(unittest.TestCase):
                               check=False, text=True)
         self.assertEqual(done.returncode, 2)
         self.assertIn("systemd", done.stderr)
-
-
-if __name__ == "__main__":
-    harness.main()

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import tempfile
 import time
-import unittest
 
 from harness import JITBPF, KernelTest
 from stuck_fs import StuckFilesystem
@@ -338,7 +337,3 @@ class FoundFiles(KernelTest):
                   if line.startswith("\t") and line.rstrip().endswith("([vdso])")]
         self.assertGreater(len(inside), 3)
         self.assertTrue(all("clock_gettime" in name for name in inside), set(inside))
-
-
-if __name__ == "__main__":
-    unittest.main()

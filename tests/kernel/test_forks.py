@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-import unittest
 import urllib.request
 
 import harness
@@ -188,7 +187,3 @@ class Workers(ForksTest):
             thread.join()
         self.assertGreater(run.summary()["jit"]["late"], 0)
         self.check(run)
-
-
-if __name__ == "__main__":
-    unittest.main()

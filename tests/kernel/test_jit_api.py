@@ -2,7 +2,6 @@
 """The events of the JIT API through shim, probe and pipeline, and their effect on samples."""
 
 import os
-import unittest
 
 import harness
 
@@ -66,7 +65,3 @@ class JitApi(harness.KernelTest):
             done = run.report("-f", "script", "--fields=+srcline", *options)
             self.assertEqual(b"top.js:7" in done.stdout, found, options)
         self.assertEqual(run.report("--line-offsets=mod").returncode, 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -18,19 +18,20 @@ FORKING = os.path.join(harness.ROOT, "tests/workloads/forking.py")
 MAPPER = """
 import mmap, os, sys, time
 mapped = mmap.mmap(os.open(sys.argv[1], os.O_RDONLY), 4096, mmap.MAP_SHARED, mmap.PROT_READ)
+print(flush=True)
 time.sleep(60)
 """
 ENVIRONMENT = {**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM}
 
 
 class Journal(harness.KernelTest):
-    def start(self, command, seconds=1.5):
+    def start(self, command, methods=0):
+        """A process, once so many methods are in its journal."""
         process = subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE)
         self.addCleanup(process.wait)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
-        time.sleep(seconds)
-        self.assertIsNone(process.poll())
+        self.wait_for(lambda: self.methods(process.pid) >= methods)
         return process
 
     def attach(self, *pids, options=("-F", "499", "-d", "1.5")):
@@ -49,7 +50,8 @@ class Journal(harness.KernelTest):
 class Late(Journal):
     def test_php(self):
         """Nothing is compiled during the recording; all code has its name."""
-        process = self.start(harness.php("tracing", 20), 3)
+        process = self.start(harness.php("tracing", 60), 20)
+        time.sleep(2)
         run = self.attach(process.pid)
         jit = self.jit(run)
         self.check_ledger(run)
@@ -61,7 +63,7 @@ class Late(Journal):
         self.assertEqual(run.summary()["samples"]["code_unknown"], 0)
 
     def test_engine(self):
-        process = self.start([harness.ENGINE, "hot", "--seconds", "20", "--name", "was_there"])
+        process = self.start([harness.ENGINE, "hot", "--seconds", "60", "--name", "was_there"], 1)
         run = self.attach(process.pid)
         self.assertEqual(self.jit(run)["late"], 1)
         names = self.leaves(run, process.pid)
@@ -70,8 +72,8 @@ class Late(Journal):
     def test_in_the_middle_of_a_storm(self):
         """Events from the probe, the journal or both are applied once and in order."""
         process = self.start([harness.ENGINE, "storm", "--rate", "20000", "--slots", "16",
-                              "--seconds", "6"])
-        run = self.attach(process.pid, options=("-F", "999", "--user-regs", "-d", "2"))
+                              "--seconds", "4"], 16)
+        run = self.attach(process.pid, options=("-F", "999", "--user-regs"))
         right = wrong = 0
         named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
         for sample in run.samples():
@@ -90,8 +92,8 @@ class Late(Journal):
         process = self.start([sys.executable, FORKING])
         parent, child = (int(pid) for pid in process.stdout.readline().split())
         self.addCleanup(os.kill, child, signal.SIGKILL)
-        grandchild = int(open(f"/proc/{child}/task/{child}/children", encoding="ascii")
-                         .read().split()[0])
+        children = f"/proc/{child}/task/{child}/children"
+        grandchild = int(self.wait_for(lambda: open(children, encoding="ascii").read()))
         self.addCleanup(os.kill, grandchild, signal.SIGKILL)
         run = self.attach(parent, child, grandchild)
         own = {parent: "of_the_parent", child: "of_the_child", grandchild: "of_the_child"}
@@ -103,7 +105,7 @@ class Late(Journal):
             self.assertGreater(sum(jit.values()), 0.8 * sum(names.values()))
 
     def test_profiler_killed_and_started_anew(self):
-        process = self.start([harness.ENGINE, "hot", "--seconds", "20", "--name", "goes_on"])
+        process = self.start([harness.ENGINE, "hot", "--seconds", "60", "--name", "goes_on"], 1)
         first = subprocess.Popen([harness.JITBPF, "record", "-q", "-p", str(process.pid), "-o",
                                   os.path.join(self.folder, "killed.jitbpf")])
         time.sleep(1)
@@ -171,7 +173,7 @@ class Lies(Journal):
         """An engine beside a process with an invalid journal is profiled as if it were alone."""
         forger = self.start([sys.executable, FORGER, *lies])
         forger.stdout.readline()
-        engine = self.start([harness.ENGINE, "hot", "--seconds", "20", "--name", "honest"], 0.5)
+        engine = self.start([harness.ENGINE, "hot", "--seconds", "60", "--name", "honest"], 1)
         run = self.attach(forger.pid, engine.pid)
         self.check_ledger(run)
         names = self.leaves(run, engine.pid)
@@ -195,7 +197,8 @@ class Lies(Journal):
         os.mkdir(mount)
         files = StuckFilesystem(mount, {name: bytes(8192)})
         self.addCleanup(files.close)
-        mapper = self.start([sys.executable, "-c", MAPPER, os.path.join(mount, name)], 0.5)
+        mapper = self.start([sys.executable, "-c", MAPPER, os.path.join(mount, name)])
+        mapper.stdout.readline()
         files.detach()  # now its path starts there
         with open(f"/proc/{mapper.pid}/maps", encoding="ascii") as maps:
             self.assertIn(f" /{name}\n", maps.read())
@@ -206,7 +209,3 @@ class Lies(Journal):
 
     def test_of_a_gigabyte(self):
         self.assertEqual(self.check_beside("huge")["late"], 1)
-
-
-if __name__ == "__main__":
-    harness.unittest.main()

@@ -8,7 +8,6 @@ import os
 import shlex
 import subprocess
 import time
-import unittest
 
 import engine_truth
 import harness
@@ -115,7 +114,3 @@ class PyTorchLate(OneDnn):
         self.assertEqual(run.summary()["jit"]["late"], len(truth.loads))
         threads = {s.tid for s in samples if any(f.module == "[jit]" for f in s.frames)}
         self.assertGreaterEqual(len(threads), 3)
-
-
-if __name__ == "__main__":
-    unittest.main()

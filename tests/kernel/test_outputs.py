@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import time
-import unittest
 
 import harness
 
@@ -243,7 +242,3 @@ class Terminal(harness.KernelTest):
         written = self.on_terminal("report", "-o", page, "r.jitbpf")
         self.assertIn("writing xxx", written)
         self.assertEqual(written[written.rfind("\r"):], "\r\033[K")
-
-
-if __name__ == "__main__":
-    unittest.main()

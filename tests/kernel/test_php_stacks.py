@@ -5,7 +5,6 @@ import collections
 import os
 import subprocess
 import time
-import unittest
 
 import harness
 
@@ -40,7 +39,3 @@ class PhpStacks(harness.KernelTest):
         time.sleep(2)
         self.check(self.record((), ["-F", "499", "-d", "3", "-p", str(engine.pid)],
                                (".jitbpf", ".folded")))
-
-
-if __name__ == "__main__":
-    unittest.main()

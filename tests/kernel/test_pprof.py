@@ -3,7 +3,6 @@
 
 import collections
 import gzip
-import unittest
 
 import harness
 import recording
@@ -129,6 +128,7 @@ class Pprof(harness.KernelTest):
                                          f"{samples['resolved']} resolved")
                             for c in comments), comments)
 
+    @harness.alone
     def test_whole_system(self):
         """Many processes and threads; the recording yields the same bytes."""
         run = self.record([harness.ONEDNN, "2", "3"], ["-a", "-F", "499"],
@@ -145,7 +145,3 @@ class Pprof(harness.KernelTest):
         done = run.report("-f", "pprof")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout, open(run.path(".pb.gz"), "rb").read())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 
 import harness
 
@@ -221,7 +220,3 @@ class Endings(harness.KernelTest):
         for command, status in ((["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137),
                                 (["/nonexistent"], 127), (["/etc/passwd"], 126)):
             self.record(command, ["-q"], status=status)
-
-
-if __name__ == "__main__":
-    unittest.main()

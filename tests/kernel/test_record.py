@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import time
-import unittest
 
 import harness
 import recording
@@ -84,12 +83,12 @@ class Report(harness.KernelTest):
         """Without root, and in a root without the files: the same bytes."""
         run = self.record(harness.php("tracing", 1), ["-F", "499"],
                           endings=(".jitbpf", *FORMATS))
-        os.chmod(self.folder, 0o755)
+        (jitbpf,) = self.copy_for_others(harness.JITBPF)
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c",
              'mount -t tmpfs none /usr/lib/php && mount --bind /dev/null "$(readlink -f "$(which php)")" && '
              'exec setpriv --reuid 65534 --regid 65534 --clear-groups "$0" report -f folded "$1"',
-             harness.JITBPF, run.path(".jitbpf")], capture_output=True, check=False)
+             jitbpf, run.path(".jitbpf")], capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout, open(run.path(".folded"), "rb").read())
 
@@ -137,6 +136,7 @@ class Ending(harness.KernelTest):
         return subprocess.Popen([harness.JITBPF, "record", *args], stderr=subprocess.PIPE,
                                 cwd=self.folder)
 
+    @harness.alone
     def test_interrupt_stops_and_writes(self):
         process = self.start("-a", "-F", "99")
         time.sleep(1.5)
@@ -160,9 +160,10 @@ class Ending(harness.KernelTest):
         self.assertNotIn("\033", run.stderr)
 
     def test_not_root(self):
+        (jitbpf,) = self.copy_for_others(harness.JITBPF)
         os.chmod(self.folder, 0o777)
         done = subprocess.run(["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
-                               harness.JITBPF, "record", "-d", "1"], capture_output=True,
+                               jitbpf, "record", "-d", "1"], capture_output=True,
                               cwd=self.folder, check=False)
         self.assertEqual(done.returncode, 77)
         self.assertEqual(done.stderr.count(b"\n"), 1)
@@ -193,7 +194,3 @@ class PidNamespace(harness.KernelTest):
         self.assertTrue(all(sample.pid < 100 for sample in samples))
         self.assertTrue(any(harness.leaf_jit(s) and harness.leaf_jit(s).name == "inner"
                             for s in samples))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Code that is rewritten at the same few addresses: each sample has the generation that ran."""
 
-import unittest
-
 import harness
 import recording
 
@@ -71,7 +69,3 @@ class Storm(harness.KernelTest):
         self.assertGreater(jit["recovered"], 0)
         self.assertGreaterEqual(jit["methods"] + counters["jit_ring_full"], counters["jit_hits"])
         self.assertLessEqual(jit["sequence_gaps"], counters["jit_ring_full"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,7 +3,6 @@
 
 import os
 import subprocess
-import unittest
 
 from harness import KernelTest
 
@@ -77,7 +76,3 @@ class StuckMemory(KernelTest):
                   if sample.comm == "stuck" and sample.frames]
         self.assertGreater(leaves.count("stuck_code"), 100)
         self.assertEqual(run.stderr.count("no answer in time from the memory of process"), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

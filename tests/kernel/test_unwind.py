@@ -3,7 +3,6 @@
 
 import functools
 import os
-import unittest
 
 import harness
 import recording
@@ -11,7 +10,8 @@ import stack_truth
 
 STACKS = os.path.join(harness.BUILD, "tests/stacks")
 SOURCES = os.path.join(harness.ROOT, "tests/stacks")
-SECONDS = 1.2
+RUN_FOR = os.path.join(harness.ROOT, "tests/kernel/run_for.py")
+SECONDS = 1
 WHOLE = 0.99
 COLD = 8  # samples that may need more tables at first
 FATES = {"root": "whole", "depth": "deep", "cut": "cut"}  # keys as in the programs' descriptions
@@ -53,14 +53,15 @@ def engine_program(generation):
     return stack_truth.Program(lines)
 
 
+@harness.alone
 class Programs(harness.KernelTest):
     """All programs in one recording, two at a time."""
 
     def test_stacks_are_the_true_ones(self):
         programs = {name: program(source, name) for source, names in PROGRAMS.items()
                     for name in names}
-        run_each = f'printf "%s\\n" "$@" | xargs -P 2 -I @ timeout {SECONDS} @; true'
-        run = self.record(["sh", "-c", run_each, "sh",
+        run_each = f'printf "%s\\n" "$@" | xargs -P 2 -I @ python3 "$0" {SECONDS} @; true'
+        run = self.record(["sh", "-c", run_each, RUN_FOR,
                            *(os.path.join(STACKS, name) for name in programs)], ["-F", "999", "--no-inline"])
         summary = self.check_ledger(run)
         self.assertEqual(summary["samples"]["lost"], 0)
@@ -81,6 +82,7 @@ class Programs(harness.KernelTest):
         self.assertGreater(right, COLD, verdict)
 
 
+@harness.alone
 class Jit(harness.KernelTest):
     """JIT code with frames of all layouts, which replaces other such code."""
 
@@ -112,7 +114,3 @@ class Jit(harness.KernelTest):
 
     def test_replaced_all_the_time(self):
         self.check_frames(10000, 4)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 """Stacks of real engines without frame pointers, down to their roots."""
 
 import os
-import unittest
 
 import harness
 import recording
@@ -99,7 +98,3 @@ class PyTorch(Engine):
             if root == "_start":
                 self.assertRegex(text, "Py_RunMain.*_PyEval_EvalFrameDefault.*at::.*dnnl::impl::")
         self.assertGreater(min(kernels.values()), 50, kernels)
-
-
-if __name__ == "__main__":
-    unittest.main()
