@@ -202,4 +202,10 @@ sanitized-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(FUZZ_REPLAY) $(B)/j
 
 thread-programs: $(THREAD_TESTS)
 
+# A change that breaks the build of other tests is seen by those who run the unit tests.
+ifeq ($(B),build)
+unit: | $(B)/tests/ui/make_page $(RANDOM_MODEL) $(SYMBOLS)/symbolize $(FRAMES)/rows $(FRAMES)/code_rows \
+	$(SHIM_TEST_BIN) $(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client
+endif
+
 .PHONY: test-programs sanitized-programs thread-programs

@@ -198,7 +198,6 @@ static int drain_past(struct shim_source *source, uint64_t *ret_time_ns)
 static int drain(void *context, record_taker_fn taker, void *take_context, uint64_t *ret_time_ns)
 {
 	struct shim_source *source = context;
-	struct journal_loss loss;
 	int err;
 
 	source->take = taker;
@@ -209,11 +208,14 @@ static int drain(void *context, record_taker_fn taker, void *take_context, uint6
 	err = flush(source);
 	if (!source->stopped)
 		err = err ?: source->options.meanwhile(source->options.meanwhile_context);
-	loss = source->loss;
 	if (!err && source->has_loss) {
+		err = journal_recovery_reserve(&source->recovery);
+		if (err)
+			return err;
+		journal_recovery_note(&source->recovery, &source->loss);
 		source->has_loss = false;
-		err = journal_recovery_read(&source->recovery, &loss, take, source);
 	}
+	err = err ?: journal_recovery_read(&source->recovery, take, source);
 	return err ?: source->stopped ? SOURCE_END : SOURCE_ROUND;
 }
 
