@@ -33,7 +33,7 @@ static const struct {
 	[ENGINE_JOURNAL] = {"journal", "shim, with a journal"},
 	[ENGINE_UNREADABLE] = {"unreadable_journal", "shim, but its journal cannot be read"},
 	[ENGINE_SHIM] = {"shim", "shim, no journal or no events yet"},
-	[ENGINE_JITDUMP] = {"jitdump", "jitdump (not supported yet)"},
+	[ENGINE_JITDUMP] = {"jitdump", "jitdump"},
 	[ENGINE_PERF_MAP] = {"perf_map", "perf map (not supported yet)"},
 	[ENGINE_NOTHING] = {"nothing", "nothing"},
 };

@@ -16,7 +16,7 @@ enum engine_publishes {
 	ENGINE_JOURNAL,	   /* through the shim, which keeps a journal: what was before is known */
 	ENGINE_UNREADABLE, /* the same, but the journal cannot be read */
 	ENGINE_SHIM,	   /* through the shim, without a journal; or nothing so far */
-	ENGINE_JITDUMP,	   /* a file that is mapped; not read yet by jitbpf */
+	ENGINE_JITDUMP,	   /* a file that is mapped */
 	ENGINE_PERF_MAP,   /* /tmp/perf-PID.map; likewise */
 	ENGINE_NOTHING,	   /* nobody names its code */
 	ENGINE_PUBLISHES_COUNT
