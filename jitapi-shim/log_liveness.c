@@ -1,314 +1,407 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "jitapi-shim/log_liveness.h"
 
-#include "jitapi-shim/log_events.h"
+#include <string.h>
 
-#define NONE LOG_NONE
+#include "jitapi-shim/caller_engine.h"
+#include "jitapi-shim/payload.h"
+#include "uapi/jit_journal.h"
 
-/* An unload of a range that has more cells is not followed up: what it meant stays. */
-#define UNLOAD_CELLS_MAX 4096
+#define PARENT_WAIT_NS 10000000000ull /* engines report inlined methods before these run */
+#define LEVELS	       5	      /* for 64^5 ranks */
+#define NAMES_MAX      4096	      /* dead entries that stay for names in any case */
+
+enum kind { NOTHING, LOAD, INLINED, UNLOAD_ID, UNLOAD_RANGE, UPDATE };
+
+/* References to events are their numbers in the log, from 1; 0 is none. */
+struct event {
+	const struct jitbpf_jit_header *header;
+	uint64_t start, end; /* of the code */
+	uint8_t kind, engine;
+	uint32_t rank;	  /* of start among all starts */
+	uint32_t ender;	  /* LOAD: the event that ended it */
+	uint32_t part_of; /* LOAD: the previous load of the method, if that was live then */
+	uint32_t inlines; /* LOAD: list of the methods that are inlined there */
+	uint32_t host;	  /* others: the load that they describe */
+	uint32_t next;	  /* LOAD: in loads; INLINED: in orphans, then in inlines */
+	uint32_t todo;	  /* in a work list */
+	/* A bucket of the hash table by engine and ID; it does not belong to the event. */
+	uint32_t loads;
+	uint32_t orphans; /* INLINED whose parent has that ID and has not been reported */
+};
 
 struct judge {
-	struct log_events log;
-	uint32_t *stack; /* of events: while replaying, of inlined ones; then, of what is kept */
-	uint32_t stack_count;
-	bool *ids; /* by hash: within keep_changes(), whether one with such an id stays */
+	struct event *events;
+	uint32_t count;
+	/* Bitmaps: ranks of live loads; then, at each level, words below that are not 0. */
+	uint64_t *live[LEVELS];
+	uint32_t *loads; /* the live loads by rank */
 	bool *stays;
 };
 
 uint64_t log_liveness_bytes(uint32_t entry_count)
 {
-	return log_events_bytes(entry_count) +
-	       entry_count * (sizeof(uint32_t) + sizeof(bool) + 10 * sizeof(bool)) + 256;
+	return sizeof(struct caller_engines) + (entry_count + 1ull) * sizeof(struct event) +
+	       (entry_count / 63ull + 2 * LEVELS) * sizeof(uint64_t) +
+	       2ull * entry_count * sizeof(uint32_t) + (entry_count + 1ull) * sizeof(bool);
 }
 
-/* From the last event to the first: who is the first to come over it? */
-static void find_overwriters(struct log_events *log)
-{
-	for (uint32_t i = log->count; i-- > 0;) {
-		struct log_event *event = &log->events[i];
-		uint32_t number;
+/* --- reading the log -------------------------------------------------------------- */
 
-		if (event->kind != LOG_LOAD)
-			continue;
-		number = range_marks_get(&log->marks, event->from, event->to);
-		if (number)
-			event->overwriter = log->count - number;
-		range_marks_set(&log->marks, event->from, event->to, log->count - i);
+static enum kind kind_of(const struct jitbpf_jit_header *header)
+{
+	if (header->event == JITAPI_UNLOAD && header->method_id)
+		return UNLOAD_ID;
+	if (!header->address || header->address + header->code_bytes <= header->address)
+		return NOTHING;
+	switch (header->event) {
+	case JITAPI_LOAD:
+	case JITAPI_LOAD_V2:
+	case JITAPI_LOAD_V3:
+		return header->method_id ? LOAD : NOTHING;
+	case JITAPI_INLINE_LOAD:
+		return header->method_id ? INLINED : NOTHING;
+	case JITAPI_UNLOAD:
+		return UNLOAD_RANGE;
+	case JITAPI_UPDATE:
+	case JITAPI_UPDATE_V2:
+		return UPDATE;
 	}
-	range_marks_clear(&log->marks);
+	return NOTHING;
 }
 
-/* A load ends, and what is inlined into it. */
-static void end(struct log_events *log, uint32_t i, uint32_t ender)
+/* Returns false if events depend on their engines, and those cannot be told apart. */
+static bool read_log(struct judge *judge, const void *log, struct caller_engines *engines)
 {
-	struct log_event *event = &log->events[i];
+	const struct jitbpf_journal_entry *entry = log;
+	bool by_engine = false;
 
-	if (event->ender != NONE)
-		return;
-	event->ender = ender;
-	if (log->starts[event->from] == i)
-		log->starts[event->from] = NONE;
-	for (uint32_t h = event->hosted; h != NONE; h = log->events[h].next_hosted)
-		log->events[h].ender = ender;
+	for (uint32_t i = 1; i <= judge->count; i++) {
+		struct event *event = &judge->events[i];
+
+		event->header = &entry->header;
+		event->start = entry->header.address;
+		event->end = event->start + entry->header.code_bytes;
+		event->kind = (uint8_t)kind_of(event->header);
+		event->engine = caller_engines_index(engines, entry->header.caller);
+		by_engine |= event->kind == INLINED || event->kind == UNLOAD_ID;
+		entry = (const void *)((const char *)entry + entry->size_bytes);
+	}
+	caller_engines_resolve(engines);
+	for (uint32_t i = 1; i <= judge->count; i++)
+		judge->events[i].engine = engines->callers[judge->events[i].engine].engine;
+	return !(engines->unknown && by_engine);
 }
 
-static bool begins_in(const struct log_event *event, const struct log_event *outer)
+static uint32_t hash(uint64_t value)
 {
-	return outer->from <= event->from && event->from < outer->to;
+	return (uint32_t)(value * 0x9e3779b97f4a7c15ull >> 32);
 }
 
-/* Give an inlined one its host; it goes on the stack, for those that waited for it. */
-static void settle_one(struct judge *judge, uint32_t i, uint32_t host)
+static struct event *bucket_of(const struct judge *judge, uint32_t id, uint8_t engine)
 {
-	struct log_event *events = judge->log.events;
-	struct log_key *key = log_events_key(&judge->log, events[i].id, LOG_HOST | host);
-
-	events[i].host = host;
-	events[i].next_hosted = events[host].hosted;
-	events[host].hosted = i;
-	events[i].next = key->events;
-	key->events = i;
-	judge->stack[judge->stack_count++] = i;
+	return &judge->events[1 + hash((uint64_t)engine << 32 | id) % judge->count];
 }
 
-/* Those that wait for a parent like this one and begin in it: they fit in, or are wrong. */
-static void settle_children(struct judge *judge, uint32_t parent, uint32_t host)
+/* --- live loads ------------------------------------------------------------------- */
+
+/* Sorts the events by start, and ranks them. libc's qsort() may allocate. */
+static void rank_starts(struct judge *judge, uint32_t *order, uint32_t *sorted)
 {
-	struct log_event *events = judge->log.events;
-	uint32_t *link =
-		&log_events_key(&judge->log, events[parent].id, events[parent].group)->waiting;
+	struct event *events = judge->events;
 
-	while (*link != NONE) {
-		uint32_t i = *link;
+	for (uint32_t i = 0; i < judge->count; i++)
+		order[i] = i + 1;
+	for (int shift = 0; shift < 64; shift += 8) {
+		uint32_t at[257] = {0}, *swapped = order;
 
-		if (!begins_in(&events[i], &events[parent])) {
-			link = &events[i].next;
+		for (uint32_t i = 0; i < judge->count; i++)
+			at[(events[order[i]].start >> shift & 255) + 1]++;
+		if (at[(events[order[0]].start >> shift & 255) + 1] == judge->count)
 			continue;
+		for (int digit = 1; digit < 256; digit++)
+			at[digit] += at[digit - 1];
+		for (uint32_t i = 0; i < judge->count; i++)
+			sorted[at[events[order[i]].start >> shift & 255]++] = order[i];
+		order = sorted;
+		sorted = swapped;
+	}
+	for (uint32_t i = 1; i < judge->count; i++)
+		events[order[i]].rank = events[order[i - 1]].rank +
+					(events[order[i]].start != events[order[i - 1]].start);
+}
+
+static uint32_t end_bit(uint64_t word, bool up)
+{
+	return (uint32_t)(up ? __builtin_ctzll(word) : 63 - __builtin_clzll(word));
+}
+
+/* Returns the live load whose start is next to a rank or at it, above or below; or 0. */
+static uint32_t load_near(const struct judge *judge, uint32_t rank, bool up)
+{
+	for (int level = 0; level < LEVELS; level++) {
+		uint64_t mask = up ? UINT64_MAX << rank % 64 : UINT64_MAX >> (63 - rank % 64);
+		uint64_t word = judge->live[level][rank / 64] & mask;
+
+		if (word) {
+			rank = rank / 64 * 64 + end_bit(word, up);
+			while (level--)
+				rank = rank * 64 + end_bit(judge->live[level][rank], up);
+			return judge->loads[rank];
 		}
-		*link = events[i].next;
-		if (events[i].to <= events[parent].to)
-			settle_one(judge, i, host);
+		if (!up && rank < 64)
+			break;
+		rank = up ? rank / 64 + 1 : rank / 64 - 1;
+	}
+	return 0;
+}
+
+/* Returns the live load at an event's start, or 0. */
+static uint32_t load_at(const struct judge *judge, const struct event *event)
+{
+	uint32_t load = load_near(judge, event->rank, false);
+
+	return judge->events[load].end > event->start ? load : 0;
+}
+
+static void begin_load(struct judge *judge, uint32_t load)
+{
+	uint32_t rank = judge->events[load].rank;
+
+	judge->loads[rank] = load;
+	for (int level = 0; level < LEVELS; level++, rank /= 64)
+		judge->live[level][rank / 64] |= 1ull << rank % 64;
+}
+
+static void end_load(struct judge *judge, uint32_t load, uint32_t ender)
+{
+	uint32_t rank = judge->events[load].rank;
+	bool empty = load;
+
+	for (int level = 0; level < LEVELS && empty; level++, rank /= 64) {
+		judge->live[level][rank / 64] &= ~(1ull << rank % 64);
+		empty = !judge->live[level][rank / 64];
+	}
+	judge->events[load].ender = ender;
+}
+
+/* Ends the live loads that start in an event's range. */
+static void end_loads_in(struct judge *judge, uint32_t ender)
+{
+	const struct event *event = &judge->events[ender];
+	uint32_t load;
+
+	while ((load = load_near(judge, event->rank, true)) &&
+	       judge->events[load].start < event->end)
+		end_load(judge, load, ender);
+}
+
+/* Returns the last live load with an event's ID, or 0. Removes dead loads on the way. */
+static uint32_t load_of(const struct judge *judge, const struct event *event)
+{
+	uint32_t id = event->header->method_id;
+	uint32_t *link = &bucket_of(judge, id, event->engine)->loads;
+
+	while (*link) {
+		struct event *load = &judge->events[*link];
+
+		if (load->ender)
+			*link = load->next;
+		else if (load->header->method_id == id && load->engine == event->engine)
+			break;
 		else
-			events[i].ender = i;
+			link = &load->next;
 	}
+	return *link;
 }
 
-static void settle_all(struct judge *judge, uint32_t host)
+/* --- inlined methods -------------------------------------------------------------- */
+
+static bool is_parent(const struct event *parent, const struct event *event)
 {
-	while (judge->stack_count)
-		settle_children(judge, judge->stack[--judge->stack_count], host);
+	return parent->header->method_id == event->header->parent_id &&
+	       parent->engine == event->engine && parent->start <= event->start &&
+	       event->start < parent->end;
 }
 
-static void apply_load(struct judge *judge, uint32_t i)
+/* Returns an inlined method's parent: the load at its start or a method inlined there; or 0. */
+static uint32_t parent_in(const struct judge *judge, const struct event *event, uint32_t host)
 {
-	struct log_events *log = &judge->log;
-	struct log_event *event = &log->events[i];
-	struct log_key *key = log_events_key(log, event->id, event->group);
+	const struct event *events = judge->events;
+	uint32_t found = 0;
 
-	while (key->events != NONE && log->events[key->events].ender != NONE)
-		key->events = log->events[key->events].next;
-	event->part_of = event->next = key->events;
-	key->events = i;
-	if (event->overwriter != NONE) {
-		event->next_overwritten = log->events[event->overwriter].overwritten;
-		log->events[event->overwriter].overwritten = i;
-	}
-	range_marks_set(&log->marks, event->from, event->to, i + 1);
-	log->starts[event->from] = i;
-	judge->stack[judge->stack_count++] = i;
-	settle_all(judge, i);
-}
-
-/* The load in force at an event's first address. */
-static uint32_t load_at(const struct log_events *log, const struct log_event *event)
-{
-	uint32_t number = range_marks_get(&log->marks, event->from, event->from + 1);
-
-	return number && log->events[number - 1].ender == NONE ? number - 1 : NONE;
-}
-
-/* Its parent among the load at its place and what is inlined there; NONE: not told of yet. */
-static uint32_t parent_of(const struct log_events *log, const struct log_event *event, uint32_t at)
-{
-	uint32_t found = NONE;
-
-	if (at == NONE || log->events[at].group != event->group)
-		return NONE;
-	if (log->events[at].id == event->parent_id)
-		return at;
-	for (uint32_t p = log_events_key(log, event->parent_id, LOG_HOST | at)->events; p != NONE;
-	     p = log->events[p].next) {
-		if (!begins_in(event, &log->events[p]))
+	if (!host || is_parent(&events[host], event))
+		return host;
+	for (uint32_t i = events[host].inlines; i; i = events[i].next) {
+		if (!is_parent(&events[i], event))
 			continue;
-		found = p;
-		if (event->to <= log->events[p].to)
+		found = i;
+		if (event->end <= events[i].end)
 			break;
 	}
 	return found;
 }
 
+/* Attaches a parent's orphans to the load that hosts it, and then the orphans of those. */
+static void adopt(struct judge *judge, uint32_t parent, uint32_t host)
+{
+	struct event *events = judge->events;
+
+	events[parent].todo = 0;
+	while (parent) {
+		const struct event *outer = &events[parent];
+		uint32_t id = outer->header->method_id, i;
+		uint32_t *link = &bucket_of(judge, id, outer->engine)->orphans;
+
+		parent = outer->todo;
+		while ((i = *link)) {
+			struct event *event = &events[i];
+
+			if (!is_parent(outer, event)) {
+				link = &event->next;
+				continue;
+			}
+			*link = event->next;
+			if (event->end > outer->end) {
+				event->kind = NOTHING; /* reaches out of its parent */
+				continue;
+			}
+			event->host = host;
+			event->next = events[host].inlines;
+			events[host].inlines = i;
+			event->todo = parent;
+			parent = i;
+		}
+	}
+}
+
+/* --- replay ----------------------------------------------------------------------- */
+
+static void apply_load(struct judge *judge, uint32_t i)
+{
+	struct event *event = &judge->events[i];
+	struct event *bucket = bucket_of(judge, event->header->method_id, event->engine);
+
+	end_load(judge, load_at(judge, event), i);
+	end_loads_in(judge, i);
+	begin_load(judge, i);
+	event->part_of = load_of(judge, event);
+	event->next = bucket->loads;
+	bucket->loads = i;
+	adopt(judge, i, i);
+}
+
 static void apply_inlined(struct judge *judge, uint32_t i)
 {
-	struct log_events *log = &judge->log;
-	struct log_event *event = &log->events[i];
-	uint32_t at = load_at(log, event), parent = parent_of(log, event, at);
-	struct log_key *key;
+	struct event *event = &judge->events[i];
+	struct event *bucket = bucket_of(judge, event->header->parent_id, event->engine);
+	uint32_t host = load_at(judge, event), parent = parent_in(judge, event, host);
 
-	if (parent == NONE) {
-		key = log_events_key(log, event->parent_id, event->group);
-		event->next = key->waiting;
-		key->waiting = i;
-	} else if (event->to <= log->events[parent].to) {
-		settle_one(judge, i, at);
-		settle_all(judge, at);
-	} else {
-		event->ender = i;
+	event->next = bucket->orphans;
+	bucket->orphans = i;
+	if (parent)
+		adopt(judge, parent, host);
+}
+
+static void apply(struct judge *judge, uint32_t i)
+{
+	struct event *event = &judge->events[i];
+	uint32_t load;
+
+	switch (event->kind) {
+	case LOAD:
+		apply_load(judge, i);
+		break;
+	case INLINED:
+		apply_inlined(judge, i);
+		break;
+	case UNLOAD_ID:
+		while ((load = load_of(judge, event)))
+			end_load(judge, load, i);
+		break;
+	case UNLOAD_RANGE:
+		end_loads_in(judge, i);
+		event->host = load_at(judge, event); /* the engine may have meant it */
+		break;
+	case UPDATE:
+		event->host = load_at(judge, event);
+		break;
 	}
 }
 
-static void apply_unload_id(struct log_events *log, uint32_t i)
+/* --- what stays ------------------------------------------------------------------- */
+
+/* Returns how many entries stay. */
+static uint32_t keep_live(struct judge *judge, uint64_t now_ns)
 {
-	struct log_key *key = log_events_key(log, log->events[i].id, log->events[i].group);
+	uint32_t count = 0;
 
-	if (log->unsure)
-		return;
-	for (uint32_t l = key->events; l != NONE; l = log->events[l].next)
-		end(log, l, i);
-	key->events = NONE;
-}
+	for (uint32_t i = 1; i <= judge->count; i++) {
+		const struct event *event = &judge->events[i];
+		bool waits = event->kind == INLINED && !event->host &&
+			     now_ns - event->header->time_ns <= PARENT_WAIT_NS;
 
-static void apply_unload_range(struct log_events *log, uint32_t i)
-{
-	const struct log_event *event = &log->events[i];
-
-	if (event->to - event->from > UNLOAD_CELLS_MAX)
-		return;
-	for (uint32_t cell = event->from; cell < event->to; cell++) {
-		if (log->starts[cell] != NONE)
-			end(log, log->starts[cell], i);
+		judge->stays[i] = waits || (event->kind == LOAD && !event->ender);
+		count += judge->stays[i];
 	}
+	return count;
 }
 
-static void replay(struct judge *judge)
+static uint32_t keep(struct judge *judge, uint32_t i, uint32_t *todo)
 {
-	struct log_events *log = &judge->log;
-
-	for (uint32_t i = 0; i < log->count; i++) {
-		struct log_event *event = &log->events[i];
-
-		for (uint32_t o = event->overwritten; o != NONE;
-		     o = log->events[o].next_overwritten)
-			end(log, o, i);
-		switch (event->kind) {
-		case LOG_LOAD:
-			apply_load(judge, i);
-			break;
-		case LOG_INLINED:
-			apply_inlined(judge, i);
-			break;
-		case LOG_UNLOAD_ID:
-			apply_unload_id(log, i);
-			break;
-		case LOG_UNLOAD_RANGE:
-			apply_unload_range(log, i);
-			break;
-		case LOG_CHANGE:
-			event->host = load_at(log, event);
-			break;
-		}
-	}
-	range_marks_clear(&log->marks);
-}
-
-static void keep(struct judge *judge, uint32_t i)
-{
-	if (i == NONE || judge->stays[i])
-		return;
+	if (!i || judge->stays[i])
+		return 0;
 	judge->stays[i] = true;
-	judge->stack[judge->stack_count++] = i;
+	judge->events[i].todo = *todo;
+	*todo = i;
+	return 1;
 }
 
-/* And whatever it needs. */
-static void keep_whole(struct judge *judge, uint32_t i)
+/* Keeps the loads that name a load that stays, and what ended them. Returns their number. */
+static uint32_t keep_names(struct judge *judge)
 {
-	keep(judge, i);
-	while (judge->stack_count) {
-		const struct log_event *event =
-			&judge->log.events[judge->stack[--judge->stack_count]];
+	uint32_t count = 0, todo = 0;
 
-		keep(judge, event->part_of);
-		keep(judge, event->ender);
-	}
-}
+	for (uint32_t i = 1; i <= judge->count; i++) {
+		if (judge->stays[i])
+			count += keep(judge, judge->events[i].part_of, &todo);
+		while (todo) {
+			const struct event *event = &judge->events[todo];
 
-static bool is_in_force(const struct log_events *log, const struct log_event *event)
-{
-	if (event->ender != NONE)
-		return false;
-	return event->kind == LOG_LOAD ||
-	       (event->kind == LOG_INLINED && (event->host != NONE || !event->old || log->unsure));
-}
-
-static bool *id_of(const struct judge *judge, const struct log_event *event)
-{
-	return &judge->ids[log_hash(event->id, 0) & judge->log.key_mask];
-}
-
-/* Whose id is unloaded by an engine that may be theirs or not: all of it stays. */
-static void keep_doubtful(struct judge *judge)
-{
-	const struct log_events *log = &judge->log;
-
-	for (uint32_t i = 0; i < log->count; i++) {
-		if (log->events[i].kind == LOG_UNLOAD_ID)
-			*id_of(judge, &log->events[i]) = true;
-	}
-	for (uint32_t i = 0; i < log->count; i++) {
-		if (log->events[i].kind == LOG_LOAD && *id_of(judge, &log->events[i]))
-			keep_whole(judge, i);
-	}
-}
-
-/* What changes one that stays, or unloads by an id or on a range of which one stays. */
-static void keep_changes(struct judge *judge)
-{
-	struct log_events *log = &judge->log;
-
-	for (uint32_t i = 0; i < log->count; i++) {
-		const struct log_event *event = &log->events[i];
-		bool *stays = &judge->stays[i];
-
-		if (event->kind == LOG_CHANGE) {
-			*stays = event->host != NONE && judge->stays[event->host];
-		} else if (event->kind == LOG_UNLOAD_RANGE) {
-			*stays |= range_marks_get(&log->marks, event->from, event->to) != 0;
-		} else if (event->kind == LOG_UNLOAD_ID) {
-			*stays |= *id_of(judge, event);
-		} else if (*stays) {
-			range_marks_set(&log->marks, event->from, event->to, i + 1);
-			*id_of(judge, event) = true;
+			todo = event->todo;
+			count += keep(judge, event->part_of, &todo);
+			count += keep(judge, event->ender, &todo);
 		}
 	}
+	return count;
 }
 
-const bool *log_liveness_judge(const void *log, uint32_t entry_count, struct scratch *scratch)
+const bool *log_liveness_judge(const void *log, uint32_t entry_count, void *memory)
 {
-	struct judge judge = {0};
+	struct caller_engines *engines = memory;
+	struct judge judge = {.events = (void *)(engines + 1), .count = entry_count};
+	uint64_t *words = (void *)(judge.events + entry_count + 1);
+	uint64_t now_ns = 0;
+	uint32_t live_count;
 
-	log_events_read(&judge.log, log, entry_count, scratch);
-	judge.stack = scratch_take(scratch, entry_count * sizeof(*judge.stack));
-	judge.ids = scratch_take(scratch, (judge.log.key_mask + 1ull) * sizeof(*judge.ids));
-	judge.stays = scratch_take(scratch, entry_count * sizeof(*judge.stays));
-
-	find_overwriters(&judge.log);
-	replay(&judge);
-	if (judge.log.unsure)
-		keep_doubtful(&judge);
-	for (uint32_t i = 0; i < entry_count; i++) {
-		if (is_in_force(&judge.log, &judge.log.events[i]))
-			keep_whole(&judge, i);
+	for (uint32_t level = 0, ranks = entry_count; level < LEVELS; level++) {
+		judge.live[level] = words;
+		words += ranks = ranks / 64 + 1;
 	}
-	keep_changes(&judge);
-	return judge.stays;
+	judge.loads = (void *)words;
+	judge.stays = (bool *)(judge.loads + 2ull * entry_count);
+	if (!read_log(&judge, log, engines))
+		return memset(judge.stays, true, entry_count);
+	rank_starts(&judge, judge.loads, judge.loads + entry_count);
+	for (uint32_t i = 1; i <= entry_count; i++) {
+		apply(&judge, i);
+		if (now_ns < judge.events[i].header->time_ns)
+			now_ns = judge.events[i].header->time_ns;
+	}
+	live_count = keep_live(&judge, now_ns);
+	if (keep_names(&judge) > live_count + NAMES_MAX)
+		keep_live(&judge, now_ns);
+	for (uint32_t i = 1; i <= entry_count; i++)
+		judge.stays[i] |= judge.stays[judge.events[i].host];
+	return judge.stays + 1;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which entries of a journal's log still say something of what is live.
+ * Finds the entries of a journal's log that still describe live code.
  *
- * The log without the others means the same: replayed, it gives the same
- * regions, with the same names, lines and inlined methods. So an entry stays
- * - where it is a region that nothing has ended: neither a later load on part of
- *   it, nor an unload of its id by the same engine or of its range; or an inlined
- *   method in such a region, or one that still waits for its parent;
- * - where it is a part of its method that was in force when one that stays came,
- *   and so names it;
- * - where it ended one that stays, or changes or unloads what may be one.
- * When in doubt an entry stays: one too many does no harm.
- *
- * The rules are those of the code map (user/state/code/code_map.h).
+ * A load is dead once a later load overlaps it, its engine unloads its ID, or a range
+ * that holds its start is unloaded. Inlined methods and updates are dead with the load
+ * that they describe. Without the dead entries the log replays to the same regions,
+ * with the same names, lines and inlined methods. Some entries stay although they may
+ * be dead:
+ * - An inlined method whose parent has not been reported stays for ten seconds.
+ * - A method has the strings of its first report. A dead load therefore stays if a live
+ *   load was reported as a part of the same method, and so do the events that ended it.
+ *   If there are over 4096 more such entries than live ones, they are dropped as well.
+ *   A part then has the strings of its own report.
+ * - Every entry stays if IDs matter and the engines cannot be told apart.
  */
 #ifndef JITBPF_SHIM_LOG_LIVENESS_H
 #define JITBPF_SHIM_LOG_LIVENESS_H
@@ -20,15 +20,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "jitapi-shim/scratch.h"
-
-/* What it takes from the scratch for so many entries. */
+/* Returns the bytes of memory that log_liveness_judge() needs. */
 uint64_t log_liveness_bytes(uint32_t entry_count);
 
 /*
- * Judge entry_count entries, size_bytes in all, whole and well-formed (they are
- * our own). Returns for each whether it stays, in the scratch. O(n log n).
+ * Judges entry_count well-formed entries at log. memory holds zeros and is 8-byte
+ * aligned. Returns for each entry whether it stays, within memory. O(n log n).
  */
-const bool *log_liveness_judge(const void *log, uint32_t entry_count, struct scratch *scratch);
+const bool *log_liveness_judge(const void *log, uint32_t entry_count, void *memory);
 
 #endif

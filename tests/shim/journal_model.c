@@ -192,10 +192,8 @@ static uint64_t host_sequence(const struct model *model, const struct model_regi
 					    : model->regions[region->host].event.sequence;
 }
 
-bool model_equal(const struct model *a, const struct model *b)
+bool model_within(const struct model *a, const struct model *b)
 {
-	if (model_live(a) != model_live(b))
-		return false;
 	for (size_t i = 0; i < a->count; i++) {
 		const struct model_region *x = &a->regions[i], *y;
 
@@ -211,6 +209,11 @@ bool model_equal(const struct model *a, const struct model *b)
 		}
 	}
 	return true;
+}
+
+bool model_equal(const struct model *a, const struct model *b)
+{
+	return model_live(a) == model_live(b) && model_within(a, b);
 }
 
 void model_forget(struct model *model, uint64_t time_ns)

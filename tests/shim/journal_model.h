@@ -33,7 +33,10 @@ struct model {
 /* engine: index of the engine in the process */
 void model_apply(struct model *model, const struct jitbpf_jit_header *event, uint32_t engine);
 
-/* Returns true if both have the same live events, with the same names and changes. */
+/* Returns true if b has the live events of a, with the same names and changes. */
+bool model_within(const struct model *a, const struct model *b);
+
+/* The same both ways. */
 bool model_equal(const struct model *a, const struct model *b);
 
 /* Drop inlined methods that have waited for their parent since before that time. */

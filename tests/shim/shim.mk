@@ -8,8 +8,7 @@ SHIM_TEST_OBJ := $(addprefix $(B)/tests/shim/,journal_copy.o journal_model.o rec
 	usdt_site.o)
 
 # The journal's compaction has a test of its own.
-SHIM_TEST_OBJ += $(addprefix $(B)/jitapi-shim/,caller_group.o log_events.o log_liveness.o \
-	range_marks.o)
+SHIM_TEST_OBJ += $(addprefix $(B)/jitapi-shim/,caller_engine.o log_liveness.o)
 
 $(SHIM_TEST_BIN): $(B)/%: $(B)/%.o $(SHIM_TEST_OBJ)
 	$(call say,LINK,$@)

@@ -201,6 +201,30 @@ static void test_what_is_overwritten_makes_room(void **state)
 	run_in_child(child_churn, 0);
 }
 
+/*
+ * Methods that are compiled again and again under their IDs, while the code before is
+ * live: the dead parts that name them take a bounded part of the journal.
+ */
+static void child_tiers(unsigned int number)
+{
+	struct journal_copy copy;
+	uint32_t methods = 100, slots = 4 * methods, live = 0;
+
+	limit_journal(4 << 20);
+	for (uint32_t i = 0; i < 200000; i++)
+		send_load(1 + i % methods, 0x10000 + i * 7 % slots * 0x100, 0x100, "a method");
+	MUST(journal_copy_own(&copy));
+	MUST(copy.header.left_out == 0 && copy.header.compactions > 0);
+	for (uint32_t i = 0; i < copy.count; i++)
+		live += copy.entries[i].header.sequence >= 200000 - slots;
+	MUST(live == slots);
+}
+
+static void test_names_of_dead_parts_are_bounded(void **state)
+{
+	run_in_child(child_tiers, 0);
+}
+
 static uint32_t pick(uint32_t count)
 {
 	return (uint32_t)random() % count;
@@ -312,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_is_a_sealed_file),
 		cmocka_unit_test(test_what_finds_no_room_is_counted),
 		cmocka_unit_test(test_what_is_overwritten_makes_room),
+		cmocka_unit_test(test_names_of_dead_parts_are_bounded),
 		cmocka_unit_test(test_random_events_leave_what_a_model_says),
 		cmocka_unit_test(test_can_be_turned_off),
 		cmocka_unit_test(test_refused_is_no_harm),

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tells which call sites of NotifyEvent belong to one engine: those in one mapped file.
+ * Each file that calls has its own copy of the API's static part, and each copy counts
+ * its own method IDs.
+ */
+#ifndef JITBPF_SHIM_CALLER_ENGINE_H
+#define JITBPF_SHIM_CALLER_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CALLERS_MAX 64
+
+/* All zeros: no callers yet. */
+struct caller_engines {
+	uint8_t count;
+	bool unknown; /* there are several callers, and the file of one is not known */
+	struct caller {
+		uint64_t address;
+		uint64_t file;	/* device and inode; 0: none */
+		uint8_t engine; /* the same number for all callers in one file */
+	} callers[CALLERS_MAX];
+	char buffer[4096];
+};
+
+/* Returns the index of a caller in callers[], where it is added if it is new. */
+uint8_t caller_engines_index(struct caller_engines *engines, uint64_t address);
+
+/* Sets engine of all callers. If there are several, it reads /proc/self/maps. */
+void caller_engines_resolve(struct caller_engines *engines);
+
+#endif
