@@ -199,6 +199,21 @@ int pipeline_add_sink(struct pipeline *p, const struct sink_ops *ops, FILE *out)
 	return analysis_add_sink(p->analysis, ops, out);
 }
 
+int pipeline_add_live(struct pipeline *p, const struct sink_ops *ops, struct sink *sink)
+{
+	return analysis_add_live(p->analysis, ops, sink);
+}
+
+int pipeline_subscribe(struct pipeline *p, const struct sink *sink, uint64_t period_ns)
+{
+	return analysis_subscribe(p->analysis, sink, period_ns);
+}
+
+void pipeline_unsubscribe(struct pipeline *p, const struct sink *sink)
+{
+	analysis_unsubscribe(p->analysis, sink);
+}
+
 int pipeline_finish(struct pipeline *p)
 {
 	count_malformed(p);

@@ -77,6 +77,9 @@ void pipeline_drop_epoch(struct pipeline *pipeline);
 /* See the functions of the same names in analysis.h. */
 int pipeline_set_info(struct pipeline *pipeline, const struct run_info *info);
 int pipeline_add_sink(struct pipeline *pipeline, const struct sink_ops *ops, FILE *out);
+int pipeline_add_live(struct pipeline *pipeline, const struct sink_ops *ops, struct sink *sink);
+int pipeline_subscribe(struct pipeline *pipeline, const struct sink *sink, uint64_t period_ns);
+void pipeline_unsubscribe(struct pipeline *pipeline, const struct sink *sink);
 int pipeline_finish(struct pipeline *pipeline);
 int pipeline_write(struct pipeline *pipeline, FILE *out);
 struct analysis_progress pipeline_progress(const struct pipeline *pipeline);

@@ -43,6 +43,8 @@ struct view {
 	const struct profile *profile;
 	const struct ledger *ledger;
 	const struct thread_counts *threads; /* the samples of the profile by node and thread */
+	uint32_t epoch; /* counts up from 0; numbers mean nothing in another one */
+	uint32_t round; /* counts up; see ledger_process.changed_round */
 	/*
 	 * Applied by a sink when it reads, see shown_profile.h: all of the above
 	 * holds everything, whatever the options are.
@@ -59,6 +61,7 @@ struct sink_sample {
 	uint32_t pid, tid, cpu;
 	uint32_t comm;		/* the thread's: number in the string pool */
 	uint32_t node;		/* its stack: a node of the profile */
+	uint32_t count;		/* the count of its node and thread: index in view.threads */
 	const uint64_t *ips;	/* as sampled: kernel leaf first, then user leaf first, */
 	uint32_t kernel_frames; /* one to one with the locations on the path from */
 	uint32_t user_frames;	/* node to root */
@@ -88,6 +91,14 @@ struct sink_ops {
 	int (*sample)(struct sink *sink, const struct view *view, const struct sink_sample *sample);
 	/* Take a change of JIT code, in order of time. NULL: not interested. */
 	int (*code)(struct sink *sink, const struct view *view, const struct sink_code *code);
+	/*
+	 * Live views have these, instead of finish(). subscribed(): rounds begin; the
+	 * sink has not seen the samples before. round(): look at a view after a round,
+	 * at the period of the subscription, the views of closing epochs before the
+	 * current one. Returns 0, 1 (call again after the next round) or negative errno.
+	 */
+	void (*subscribed)(struct sink *sink);
+	int (*round)(struct sink *sink, const struct view *view, uint64_t time_ns);
 	/* Write everything. Returns 0, or negative errno (out's error too). */
 	int (*finish)(struct sink *sink, const struct view *view);
 	void (*destroy)(struct sink *sink);

@@ -15,9 +15,12 @@
 
 struct sink_entry {
 	const struct sink_ops *ops;
-	struct sink *sink; /* NULL after a failure */
-	FILE *out;	   /* borrowed */
-	int error;	   /* of the failure, or 0 */
+	struct sink *sink;  /* NULL after a failure */
+	FILE *out;	    /* borrowed; NULL for a live view */
+	int error;	    /* of the failure, or 0 */
+	uint64_t period_ns; /* of round(); 0 if nobody subscribes */
+	uint64_t due_ns;    /* time of the next round() */
+	bool again;	    /* it asked for a call after the next round */
 };
 
 /* Zero-initialized is empty. */
@@ -27,6 +30,32 @@ struct sink_list {
 
 /* Add an output, one for each out. Returns 0 or -ENOMEM. */
 int sink_list_add(struct sink_list *list, const struct sink_ops *ops, FILE *out);
+
+/*
+ * Add a live view: a sink that exists, and that gets samples and rounds while
+ * somebody subscribes. Takes the sink over, also on failure. Returns 0 or -ENOMEM.
+ */
+int sink_list_add_live(struct sink_list *list, const struct sink_ops *ops, struct sink *sink);
+
+/*
+ * Have round() of a live view called every period_ns, from the next round on, or
+ * no more if period_ns is 0. Returns 0, or -ENOENT if the sink is not there or has failed.
+ */
+int sink_list_subscribe(struct sink_list *list, const struct sink *sink, uint64_t period_ns);
+
+/* Returns true if some round() is due. */
+bool sink_list_round_due(const struct sink_list *list, uint64_t time_ns);
+
+/* Make the round() of all live views due, whatever their periods are. */
+void sink_list_all_due(struct sink_list *list);
+
+/*
+ * Show a view to the sinks whose round() is due; then, after the last view of
+ * this round, note when the next one is. sink_list_end_round() returns true if
+ * some sink asked for another call.
+ */
+void sink_list_round(struct sink_list *list, const struct view *view, uint64_t time_ns);
+bool sink_list_end_round(struct sink_list *list, uint64_t time_ns);
 
 /* Return true if some sink takes single samples, or changes of JIT code. */
 bool sink_list_takes_samples(const struct sink_list *list);

@@ -49,6 +49,7 @@ void analysis_destroy(struct analysis *a)
 	while (a->closing)
 		analysis_drop_epoch(a);
 	epoch_destroy(a->epoch);
+	sink_list_deinit(&a->live);
 	vec_for_each (sequences, &a->sequences)
 		event_sequences_deinit(sequences);
 	vec_deinit(&a->sequences);
@@ -70,6 +71,21 @@ int analysis_set_info(struct analysis *a, const struct run_info *info)
 int analysis_add_sink(struct analysis *a, const struct sink_ops *ops, FILE *out)
 {
 	return sink_list_add(&a->epoch->sinks, ops, out);
+}
+
+int analysis_add_live(struct analysis *a, const struct sink_ops *ops, struct sink *sink)
+{
+	return sink_list_add_live(&a->live, ops, sink);
+}
+
+int analysis_subscribe(struct analysis *a, const struct sink *sink, uint64_t period_ns)
+{
+	return sink_list_subscribe(&a->live, sink, period_ns);
+}
+
+void analysis_unsubscribe(struct analysis *a, const struct sink *sink)
+{
+	sink_list_subscribe(&a->live, sink, 0);
 }
 
 struct ledger_process *analysis_ledger_row(struct analysis *a, const struct process *process)
@@ -177,9 +193,29 @@ static void drop_process(struct analysis *a, const struct process *process)
 	event_sequences_deinit(&a->sequences.data[process->slot]);
 }
 
+/* Show an epoch and those before it, the oldest first. */
+static void show(struct analysis *a, struct epoch *e, struct epoch *older)
+{
+	if (older)
+		show(a, older, older->older);
+	analysis_update_ledger(a, e);
+	e->view.round = e->round;
+	sink_list_round(&a->live, &e->view, a->round_ns);
+}
+
+/* Returns true if a live view asked for another call. */
+bool analysis_show_round(struct analysis *a)
+{
+	if (!sink_list_round_due(&a->live, a->round_ns))
+		return false;
+	show(a, a->epoch, a->closing);
+	return sink_list_end_round(&a->live, a->round_ns);
+}
+
 int analysis_end_round(struct analysis *a, uint64_t time_ns)
 {
 	uint64_t before_ns = a->round_ns;
+	int err;
 
 	if (time_ns > a->round_ns)
 		a->round_ns = time_ns;
@@ -196,8 +232,13 @@ int analysis_end_round(struct analysis *a, uint64_t time_ns)
 		count_all_uncounted(a);
 		space_map_forget(a->kernel_code, before_ns - ANALYSIS_HISTORY_NS);
 	}
+	err = analysis_name_new(a);
+	if (!err)
+		analysis_show_round(a);
+	for (struct epoch *e = a->closing; e; e = e->older)
+		e->round++;
 	a->epoch->round++;
-	return analysis_name_new(a);
+	return err;
 }
 
 void analysis_count_malformed(struct analysis *a, uint64_t count)
@@ -212,6 +253,9 @@ int analysis_finish(struct analysis *a)
 	count_all_uncounted(a);
 	err = analysis_complete_names(a, a->epoch, true);
 	analysis_update_ledger(a, a->epoch);
+	sink_list_all_due(&a->live);
+	while (analysis_show_round(a))
+		;
 	return err;
 }
 

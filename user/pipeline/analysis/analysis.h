@@ -62,6 +62,19 @@ int analysis_set_info(struct analysis *analysis, const struct run_info *info);
  */
 int analysis_add_sink(struct analysis *analysis, const struct sink_ops *ops, FILE *out);
 
+/*
+ * Add a live view, which sees the samples and the rounds of all epochs while it is subscribed to.
+ * Takes sink over, also on failure. Returns 0 or -ENOMEM.
+ */
+int analysis_add_live(struct analysis *analysis, const struct sink_ops *ops, struct sink *sink);
+
+/*
+ * Have the live view's round() called after the next round and then every period_ns; no more.
+ * Returns 0, or -ENOENT if it has failed.
+ */
+int analysis_subscribe(struct analysis *analysis, const struct sink *sink, uint64_t period_ns);
+void analysis_unsubscribe(struct analysis *analysis, const struct sink *sink);
+
 /* Implement struct record_consumer. */
 int analysis_take(struct analysis *analysis, const struct jitbpf_record *record);
 int analysis_end_round(struct analysis *analysis, uint64_t time_ns);

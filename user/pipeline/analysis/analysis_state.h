@@ -51,6 +51,8 @@ struct analysis {
 	uint64_t samples_before; /* of epochs that have been dropped */
 	struct epoch *closing;	 /* older ones, newest first: samples and names may still come */
 
+	struct sink_list live; /* views of all epochs */
+
 	struct located_stack located; /* scratch space */
 	struct stack_cache_slot *stack_cache;
 	uint64_t changed_ns; /* the latest time at which anything but a sample happened */
@@ -96,6 +98,12 @@ int analysis_complete_names(struct analysis *a, struct epoch *epoch, bool wait);
 void analysis_update_ledger(struct analysis *a, struct epoch *epoch);
 void analysis_close_ledger(struct analysis *a);
 void analysis_process_ends(struct analysis *a, const struct process *process);
+
+/*
+ * analysis.c: let the live views that are due see the open epochs. Returns true if one of them asks
+ * for another call.
+ */
+bool analysis_show_round(struct analysis *a);
 
 /* The epoch that a sample of time_ns goes to. */
 struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns);

@@ -19,6 +19,12 @@ static const struct code_region *find_entered(const struct process *process,
 		       : NULL;
 }
 
+static void tell(struct analysis *a, const struct sink_code *code)
+{
+	sink_list_code(&a->epoch->sinks, &a->epoch->view, code);
+	sink_list_code(&a->live, &a->epoch->view, code);
+}
+
 /* A move is the end of one region and the load of another. */
 static void report_move(struct analysis *a, const struct code_event *event,
 			const struct sink_code *code)
@@ -29,7 +35,7 @@ static void report_move(struct analysis *a, const struct code_event *event,
 	gone.size_bytes = code->region ? code->region->size_bytes : event->size_bytes;
 	gone.gone = true;
 	gone.region = NULL;
-	sink_list_code(&a->epoch->sinks, &a->epoch->view, &gone);
+	tell(a, &gone);
 }
 
 int analysis_code_changed(struct analysis *a, const struct process *process,
@@ -46,7 +52,8 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 	};
 	int err;
 
-	if (!sink_list_takes_code(&a->epoch->sinks) || !(regions || code.gone) ||
+	if (!(sink_list_takes_code(&a->epoch->sinks) || sink_list_takes_code(&a->live)) ||
+	    !(regions || code.gone) ||
 	    !sample_filter_passes_event(&a->filter, code.pid, code.tid, code.time_ns,
 					string_pool_get(a->strings, process->comm),
 					a->epoch->info.start_ns))
@@ -59,6 +66,6 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 		code.region = find_entered(process, event);
 	if (event->kind == JITBPF_CODE_MOVE)
 		report_move(a, event, &code);
-	sink_list_code(&a->epoch->sinks, &a->epoch->view, &code);
+	tell(a, &code);
 	return 0;
 }

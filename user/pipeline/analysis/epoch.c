@@ -25,6 +25,7 @@ int epoch_create(uint32_t number, const struct module_table *modules,
 		return err;
 	epoch->info = (struct run_info){.event = "", .command = "", .host = "", .kernel = ""};
 	epoch->view = (struct view){
+		.epoch = number,
 		.info = &epoch->info,
 		.strings = epoch->strings,
 		.modules = modules,

@@ -78,6 +78,8 @@ int analysis_complete_epoch(struct analysis *a, bool now, const struct view **re
 		return 0;
 	err = analysis_complete_names(a, oldest, now);
 	analysis_update_ledger(a, oldest);
+	sink_list_all_due(&a->live);
+	analysis_show_round(a);
 	if (!err)
 		*ret = &oldest->view;
 	return err;

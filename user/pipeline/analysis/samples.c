@@ -75,43 +75,36 @@ static int count_sample(struct analysis *a, struct epoch *e, const struct proces
 	return 0;
 }
 
-/* Count the sample at its node, in total and for its thread. Sets *ret_comm to the thread's name.
- */
-static int count_node(struct epoch *e, const struct jitbpf_sample *sample, uint32_t node,
-		      uint32_t *ret_comm)
+/* Count the sample at its node, in total and for its thread, and tell the sinks. */
+static int count_node(struct analysis *a, struct epoch *e, const struct jitbpf_sample *sample,
+		      const struct stack_cache_slot *slot)
 {
 	struct sampled_thread thread = {.pid = sample->pid, .tid = sample->tid};
-	uint32_t number, count;
-	int err = string_pool_add(e->strings, sample->comm, sizeof(sample->comm), &thread.comm);
-
-	err = err ?: thread_counts_thread(&e->threads, &thread, &number);
-	err = err ?: thread_counts_add(&e->threads, node, number, 1, &count);
-	if (err)
-		return err;
-	profile_count(&e->profile, node);
-	*ret_comm = thread.comm;
-	return 0;
-}
-
-static void feed_sinks(struct epoch *e, const struct jitbpf_sample *sample,
-		       const struct stack_cache_slot *slot, uint32_t comm)
-{
 	struct sink_sample out = {
 		.time_ns = sample->h.time_ns,
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.cpu = sample->cpu,
-		.comm = comm,
 		.node = slot->node,
 		.ips = (const uint64_t *)sample->ips,
 		.kernel_frames = slot->kernel_frames,
 		.user_frames = slot->user_frames,
 	};
+	uint32_t number;
+	int err = string_pool_add(e->strings, sample->comm, sizeof(sample->comm), &thread.comm);
 
+	err = err ?: thread_counts_thread(&e->threads, &thread, &number);
+	err = err ?: thread_counts_add(&e->threads, slot->node, number, 1, &out.count);
+	if (err)
+		return err;
+	profile_count(&e->profile, slot->node);
+	out.comm = thread.comm;
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		out.regs = (const struct jitbpf_user_regs *)(sample->ips + sample->kernel_frames +
 							     sample->user_frames);
 	sink_list_sample(&e->sinks, &e->view, &out);
+	sink_list_sample(&a->live, &e->view, &out);
+	return 0;
 }
 
 /* Where the stack was located before and nothing has changed since; else locate it. */
@@ -179,7 +172,7 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 	struct epoch *e = analysis_epoch_of(a, sample->h.time_ns);
 	struct stack_cache_slot located = {0};
 	struct process *process;
-	uint32_t comm, thread_comm;
+	uint32_t comm;
 	int err;
 
 	err = process_table_at(&a->processes, sample->pid, sample->start_ns, sample->h.time_ns,
@@ -192,8 +185,5 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 		return 0;
 	err = located_sample(a, e, process, comm, &stack, sample->h.time_ns, &located);
 	err = err ?: count_sample(a, e, process, sample, &located);
-	err = err ?: count_node(e, sample, located.node, &thread_comm);
-	if (!err)
-		feed_sinks(e, sample, &located, thread_comm);
-	return err;
+	return err ?: count_node(a, e, sample, &located);
 }
