@@ -11,7 +11,7 @@
 
 struct search {
 	const struct module_table *modules;
-	const struct engine *engine;
+	const struct engine *engine; /* NULL: any */
 	const struct module *found;
 	uint32_t left;
 };
@@ -21,11 +21,13 @@ static int visit(void *context, const struct space_entry *entry)
 	const struct mapping *mapping = (const struct mapping *)entry->value;
 	struct search *search = context;
 	const struct module *module = module_table_get(search->modules, mapping->module);
+	const struct engine *engine = module ? engine_of_host(module->path) : NULL;
 
 	if (!search->left--)
 		return -EDQUOT;
-	if (!module || engine_of_host(module->path) != search->engine)
+	if (!engine || (search->engine && engine != search->engine))
 		return 0;
+	search->engine = engine;
 	search->found = module;
 	return -ECANCELED; /* stops the iteration */
 }
@@ -36,13 +38,15 @@ struct engine_host engine_host_find(const struct process *process,
 {
 	struct search search = {.modules = modules, .left = MAPPINGS_MAX};
 
-	if (!publisher)
-		return (struct engine_host){0};
-	search.engine = engine_of_host(publisher->path);
-	if (search.engine)
-		return (struct engine_host){publisher, search.engine->entry_symbol};
-	search.engine = engine_of_plugin(publisher->path);
-	if (!search.engine || !process->mappings)
+	if (publisher) {
+		search.engine = engine_of_host(publisher->path);
+		if (search.engine)
+			return (struct engine_host){publisher, search.engine->entry_symbol};
+		search.engine = engine_of_plugin(publisher->path);
+		if (!search.engine)
+			return (struct engine_host){0};
+	}
+	if (!process->mappings)
 		return (struct engine_host){0};
 	space_map_for_each(process->mappings, visit, &search);
 	if (!search.found)

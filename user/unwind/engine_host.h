@@ -13,9 +13,10 @@ struct engine_host {
 };
 
 /*
- * The host of the code that `publisher` (NULL: unknown) reported in a process, by the file names
- * that engines/ knows. The host is the publisher itself, or the first of the process's
- * mappings that fits. The result borrows from `modules`.
+ * The host of the code that the module `publisher` reported in a process, by the file names that
+ * engines/ knows. The host is the publisher itself, or the first of the process's mappings that
+ * fits it. If publisher is NULL, no module reported the code (but a jitdump file did), and the
+ * first mapping that is a host of any engine counts. The result borrows from `modules`.
  */
 struct engine_host engine_host_find(const struct process *process,
 				    const struct module_table *modules,

@@ -113,6 +113,7 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 		.address = address - site->offset,
 		.size_bytes = region->size_bytes,
 	};
+	const struct module *publisher = NULL;
 	const struct code_copy *copy;
 	bool stands;
 	uint32_t dso;
@@ -121,8 +122,9 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	if (!may_ask(account))
 		return UNWIND_RULE_WAITS;
 	if (code_region_dso(region, &dso))
-		request.host =
-			engine_host_find(process, u->modules, module_table_get(u->modules, dso));
+		publisher = module_table_get(u->modules, dso);
+	if (publisher || !code_region_claim(region, JITBPF_PUBLISHER_SHIM))
+		request.host = engine_host_find(process, u->modules, publisher);
 	err = unwind_regions_ask(&u->regions, request.region, process, request.address);
 	if (err)
 		return err == -EBUSY ? UNWIND_RULE_WAITS : err;

@@ -106,7 +106,19 @@ static void test_others(void **state)
 	map(w, "/usr/bin/php8.2");
 	engine = map(w, "/usr/lib/x86_64-linux-gnu/libdnnl.so.2");
 	assert_null(host(w, engine));
+}
+
+/* Which module wrote a jitdump file is unknown: the host is the engine that the process runs. */
+static void test_no_publisher(void **state)
+{
+	struct world *w = *state;
+	const struct module *program;
+
 	assert_null(host(w, NULL));
+	map(w, "/usr/bin/node");
+	assert_null(host(w, NULL));
+	program = map(w, "/usr/bin/php8.2");
+	assert_ptr_equal(host(w, NULL), program);
 }
 
 /* The number of mappings visited is limited. */
@@ -128,6 +140,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_server, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_built_in, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_publisher, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_far_away, setup, teardown),
 	};
 
