@@ -159,7 +159,7 @@ static void assert_loads(const struct writer *writer, size_t count)
 {
 	assert_int_equal(writer->count, count);
 	for (size_t i = 0; i < count; i++) {
-		char name[16];
+		char name[24];
 
 		snprintf(name, sizeof(name), "f%zu", i);
 		assert_string_equal(writer->names[i], name);
