@@ -56,7 +56,11 @@ class KernelNames(harness.KernelTest):
             start = frame.address - int(frame.offset, 16)
             if frame.module == BPF and not (start in before.at and start in after.at):
                 continue
-            self.assertEqual(before.before(frame.address - is_caller)[0], start, frame)
+            place, names = before.before(frame.address - is_caller)
+            # Padding holds no call: an interrupt came at the first byte of the function behind.
+            if all(name.startswith("__pfx_") for name, _module in names):
+                place, _names = before.before(frame.address)
+            self.assertEqual(place, start, frame)
             self.assertIn((frame.name, frame.module), before.at[start], frame)
             seen[frame.module] += 1
         self.assertGreater(seen[KERNEL], 50)

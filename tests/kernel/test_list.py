@@ -126,7 +126,7 @@ class List(harness.KernelTest):
         self.assertGreaterEqual(row["executable_bytes"], 1 << 20)
         self.assertEqual(self.rows(small.pid), [])
         self.assertIn("jitbpf env", self.list("-p", str(process.pid))[1])
-        self.assertIn("no process with JIT code", self.list("-p", str(small.pid))[1])
+        self.assertIn("no JIT code found", self.list("-p", str(small.pid))[1])
 
     def test_without_root(self):
         """A user sees their own processes and journals; the others are counted."""

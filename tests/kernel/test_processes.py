@@ -170,7 +170,8 @@ class Endings(harness.KernelTest):
         open(self.path("gone.txt"), "rb").close()
         stderr = process.communicate(timeout=30)[1]
         self.assertEqual((process.returncode, stderr),
-                         (1, b"jitbpf: writing gone.txt: Broken pipe\n"))
+                         (1, b"jitbpf: gone.txt is incomplete: Broken pipe; "
+                             b"write elsewhere with -o\n"))
         self.assertGreater(os.path.getsize(self.path("out.folded")), 0)
 
     def test_full_disk(self):
@@ -180,7 +181,9 @@ class Endings(harness.KernelTest):
                              harness.ENGINE, "hot", "--seconds", "1", stdout=subprocess.DEVNULL)
         stderr = process.communicate(timeout=30)[1]
         self.assertEqual((process.returncode, stderr),
-                         (1, b"jitbpf: writing full.jitbpf: No space left on device\n"))
+                         (1, b"jitbpf: full.jitbpf is incomplete: No space left on device; "
+                             b"'jitbpf report' shows what it holds so far; free space there, or "
+                             b"write elsewhere with -o\n"))
         self.assertGreater(os.path.getsize(self.path("out.folded")), 0)
 
     def test_report_writes_no_recording(self):
@@ -214,7 +217,7 @@ class Endings(harness.KernelTest):
         self.assertEqual(process.stdout.readline(), b"mapped\n")
         run = self.record(options=["-F", "499", "-p", str(process.pid), "-d", "1"])
         self.assertEqual(self.check_ledger(run)["counters"]["maps_cut"], 1)
-        self.assertIn("1  processes with more mappings than were read", run.stderr)
+        self.assertIn("1  processes with mappings not read at the start", run.stderr)
 
     def test_status_of_the_command(self):
         for command, status in ((["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137),

@@ -22,7 +22,7 @@ fn inner(turns: u64) -> u64 {
 
 #[inline(never)]
 fn middle<T: Fn(u64) -> u64>(call: T) -> u64 {
-    let room = black_box([0u64; 50]);
+    let room = black_box([0u64; 25]);
     call(200) + room[7]
 }
 
