@@ -8,7 +8,7 @@ import harness
 import published
 import recording
 
-LOAD, UNLOAD, SHUTDOWN = 13, 14, 2
+LOAD, UNLOAD, SHUTDOWN = 3, 4, 2
 PHASES = 8
 
 

@@ -7,13 +7,14 @@ import re
 import struct
 
 RECORD = struct.Struct("<IHHQ")
-SAMPLE, JIT, CODE, SAMPLE_REF, STACK = 1, 2, 13, 102, 101
+SAMPLE, CODE, CODE_EVENT, SAMPLE_REF, STACK = 1, 13, 14, 102, 101
 USER_REGS, STACK_COPY, FRAME_POINTERS = 1, 2, 4
 STACK_FRESH = 1
 R15 = 17
 
-JIT_HEADER = struct.Struct("<IHHQQHHIQIIQQII")
-JIT_NAME = 1
+# Behind the header of a struct jitbpf_code_event.
+CODE_EVENT_FIELDS = struct.Struct("<IIQQQQQQQQQQHHIII")
+PUBLISHER_SHIM, PART_NAME = 0, 1
 
 JitEvent = collections.namedtuple("JitEvent", "pid sequence time event caller id start end name")
 # ip is the address of the leaf user frame; end is an enum jitbpf_stack_end.
@@ -63,19 +64,21 @@ def samples(path):
 
 
 def jit_events(path):
-    """Returns the JIT API events of a recording, the first part of each."""
+    """Returns the code events of a recording that the shim published."""
     data, out = open(path, "rb").read(), []
-    for at, _size, kind, _flags, _time in chunks(data):
-        if kind != JIT:
+    for at, size, kind, _flags, time in chunks(data):
+        if kind != CODE_EVENT:
             continue
-        pid, _tid, _start, used = struct.unpack_from("<IIQI", data, at + 16)
-        at, end = at + 40, at + 40 + used
-        (_, _, event, sequence, time, part, _, _, caller, method, _, address, code, _, _) = \
-            JIT_HEADER.unpack_from(data, at)
-        if part:
+        (pid, _, _, _, _, caller, sequence, method, _, address, _, code, publisher, event, _, _,
+         _) = CODE_EVENT_FIELDS.unpack_from(data, at + RECORD.size)
+        if publisher != PUBLISHER_SHIM:
             continue
-        field, size = struct.unpack_from("<II", data, at + 72) if used > 80 else (0, 0)
-        name = data[at + 80:min(end, at + 80 + size)].decode() if field == JIT_NAME else ""
+        part, name = at + RECORD.size + CODE_EVENT_FIELDS.size, ""
+        while part + 8 <= at + size:
+            part_type, part_bytes = struct.unpack_from("<II", data, part)
+            if part_type == PART_NAME:
+                name = data[part + 8:part + 8 + part_bytes].decode()
+            part += 8 + part_bytes
         out.append(JitEvent(pid, sequence, time, event, caller, method, address, address + code,
                             name))
     return out

@@ -185,7 +185,7 @@ class FullDisk(harness.KernelTest):
             argv += ["-o", f"whole{ending}", "-o", f"disk{ending}/out{ending}"]
         argv += ["-o", "disk.jitbpf/out.jitbpf", "--", *self.STORM]
         sizes = dict.fromkeys([*FORMATS, ".jitbpf"], 0)
-        for part in (0, 0.5, 0.9):
+        for part in (0, 0.4, 0.6):  # a run can be smaller than the one before
             rooms = {ending: int(pages(size) * part) for ending, size in sizes.items()}
             done, left = self.on_small_disks(rooms, argv)
             self.assertEqual(done.returncode, 1, done.stderr)

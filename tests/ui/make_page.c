@@ -150,7 +150,7 @@ static int give_samples(struct made_view *m, const struct sink_ops *ops, struct 
 	const struct profile_node *nodes = m->profile.nodes.data;
 	uint64_t given = 0;
 
-	for (uint32_t i = 0; ops->sample && i < m->profile.nodes.size; i++) {
+	for (uint32_t i = 0; i < m->profile.nodes.size; i++) {
 		uint32_t root = i, frames = 0;
 
 		for (; nodes[root].parent != PROFILE_NODE_NONE; root = nodes[root].parent)
@@ -167,7 +167,8 @@ static int give_samples(struct made_view *m, const struct sink_ops *ops, struct 
 				.user_frames = frames,
 			};
 
-			if (ops->sample(sink, &m->view, &sample))
+			made_count(m, &sample);
+			if (ops->sample && ops->sample(sink, &m->view, &sample))
 				return -ENOMEM;
 		}
 	}
