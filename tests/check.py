@@ -8,9 +8,9 @@ processor. The parts that depend on the kernel and the clock run last, one at a 
 
 import collections
 import os
+import re
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
@@ -18,6 +18,7 @@ CPUS = os.cpu_count() or 1
 
 # A part is the arguments of a make call. Parts that run in parallel are sorted, longest first.
 Part = collections.namedtuple("Part", "name arguments")
+Row = collections.namedtuple("Row", "name cases seconds cpu_seconds status")
 BUILDS = (
     Part("build", ["all", "test-programs", f"-j{CPUS}"]),
     Part("build, ASan and UBSan", ["SAN=1", "sanitized-programs", f"-j{CPUS}"]),
@@ -58,20 +59,27 @@ class Check:
     def __init__(self):
         self.rows, self.lock = [], threading.Lock()
 
-    def run(self, part, arguments=(), output=None):
-        """Runs one part; returns false if it failed. With `output`, the output is printed at
-        the end."""
-        begin = time.monotonic()
+    def run(self, part, arguments=(), later=False):
+        """Runs one part and returns false if it failed. Prints its output as it comes, or at its
+        end if `later` is set."""
+        begin, lines, cases = time.monotonic(), [], ""
         command = ["make", "--no-print-directory", *part.arguments, *arguments]
-        status = subprocess.run(command, env=environment(), stdout=output, stderr=output,
-                                check=False).returncode
-        row = (part.name, time.monotonic() - begin, status)
+        # pylint: disable=consider-using-with
+        make = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, errors="replace")
+        for line in make.stdout:
+            if later:
+                lines.append(line)
+            else:
+                print(line, end="", flush=True)
+            passed = re.match(r"\w+: (\d+) passed, \d+ failed", line)
+            cases = passed[1] if passed else cases
+        _pid, status, usage = os.wait4(make.pid, 0)
+        row = Row(part.name, cases, time.monotonic() - begin, usage.ru_utime + usage.ru_stime,
+                  status)
         with self.lock:
-            if output:
-                output.seek(0)
-                print(f"--- {part.name}", flush=True)
-                sys.stdout.buffer.write(output.read())
-                sys.stdout.flush()
+            if later:
+                print(f"--- {part.name}\n{''.join(lines)}", end="", flush=True)
             self.rows.append(row)
         return not status
 
@@ -85,8 +93,7 @@ class Check:
                     if not left:
                         return
                     part = left.pop(0)
-                with tempfile.TemporaryFile() as output:
-                    self.run(part, ["LANES=1"], output)
+                self.run(part, ["LANES=1"], later=True)
 
         lanes = [threading.Thread(target=lane) for _ in range(CPUS)]
         for thread in lanes:
@@ -95,10 +102,12 @@ class Check:
             thread.join()
 
     def show(self, seconds):
-        print(f"\n{'part':<26} {'seconds':>8}")
-        for name, took, status in self.rows:
-            print(f"{name:<26} {took:8.1f}{'  FAILED' if status else ''}")
-        print(f"{'all':<26} {seconds:8.1f}")
+        print(f"\n{'part':<26} {'cases':>6} {'seconds':>8} {'CPU':>8}")
+        for row in self.rows:
+            print(f"{row.name:<26} {row.cases:>6} {row.seconds:8.1f} {row.cpu_seconds:8.1f}"
+                  f"{'  FAILED' if row.status else ''}")
+        cpu_seconds = sum(row.cpu_seconds for row in self.rows)
+        print(f"{'all':<26} {'':>6} {seconds:8.1f} {cpu_seconds:8.1f}")
 
 
 def main():
@@ -108,7 +117,7 @@ def main():
         for part in ALONE:
             check.run(part)
     check.show(time.monotonic() - begin)
-    return 1 if any(status for _, _, status in check.rows) else 0
+    return 1 if any(row.status for row in check.rows) else 0
 
 
 if __name__ == "__main__":
