@@ -9,7 +9,6 @@
 
 #include "jitapi-shim/journal_compaction.h"
 #include "jitapi-shim/journal_file.h"
-#include "jitapi-shim/payload.h"
 #include "jitapi-shim/process_state.h"
 
 #define PAGE_BYTES 4096u
@@ -54,7 +53,8 @@ static uint64_t room_for(const struct journal *journal, const struct record *rec
 
 	if (record->field_count)
 		return journal->capacity - 2 * part;
-	return record->header.event == JITAPI_UNLOAD ? journal->capacity : journal->capacity - part;
+	return record->header.event == JIT_EVENT_UNLOAD ? journal->capacity
+							: journal->capacity - part;
 }
 
 /*

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "jitapi-shim/caller_engine.h"
-#include "jitapi-shim/payload.h"
 #include "uapi/jit_journal.h"
 
 #define PARENT_WAIT_NS 10000000000ull /* engines report inlined methods before these run */
@@ -50,21 +49,21 @@ uint64_t log_liveness_bytes(uint32_t entry_count)
 
 static enum kind kind_of(const struct jitbpf_jit_header *header)
 {
-	if (header->event == JITAPI_UNLOAD && header->method_id)
+	if (header->event == JIT_EVENT_UNLOAD && header->method_id)
 		return UNLOAD_ID;
 	if (!header->address || header->address + header->code_bytes <= header->address)
 		return NOTHING;
 	switch (header->event) {
-	case JITAPI_LOAD:
-	case JITAPI_LOAD_V2:
-	case JITAPI_LOAD_V3:
+	case JIT_EVENT_LOAD:
+	case JIT_EVENT_LOAD_V2:
+	case JIT_EVENT_LOAD_V3:
 		return header->method_id ? LOAD : NOTHING;
-	case JITAPI_INLINE_LOAD:
+	case JIT_EVENT_INLINE_LOAD:
 		return header->method_id ? INLINED : NOTHING;
-	case JITAPI_UNLOAD:
+	case JIT_EVENT_UNLOAD:
 		return UNLOAD_RANGE;
-	case JITAPI_UPDATE:
-	case JITAPI_UPDATE_V2:
+	case JIT_EVENT_UPDATE:
+	case JIT_EVENT_UPDATE_V2:
 		return UPDATE;
 	}
 	return NOTHING;

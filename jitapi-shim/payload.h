@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The payloads that engines pass to NotifyEvent: structures of the JIT Profiling API on
- * x86-64. Engines define the layout, so every offset is asserted.
+ * The payloads that engines pass to NotifyEvent with an event (enum jit_event_kind):
+ * structures of the JIT Profiling API on x86-64. Engines define the layout, so every
+ * offset is asserted.
  *
  * Pointers are valid during the call only, and any of them may be NULL.
  */
@@ -11,18 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum jitapi_event {
-	JITAPI_SHUTDOWN = 2,
-	JITAPI_LOAD = 13,	 /* struct jitapi_load */
-	JITAPI_UNLOAD = 14,	 /* struct jitapi_load, or only its ID */
-	JITAPI_UPDATE = 15,	 /* struct jitapi_load: ID, address and size are valid */
-	JITAPI_INLINE_LOAD = 16, /* struct jitapi_inline_load */
-	JITAPI_UPDATE_V2 = 17,	 /* struct jitapi_update */
-	JITAPI_ENTER_NIDS = 19,	 /* struct jitapi_nids */
-	JITAPI_LEAVE_NIDS = 20,	 /* struct jitapi_nids */
-	JITAPI_LOAD_V2 = 21,	 /* struct jitapi_load_v2 */
-	JITAPI_LOAD_V3 = 22,	 /* struct jitapi_load_v3 */
-};
+#include "uapi/jit_record.h"
 
 struct jitapi_line {
 	uint32_t offset;
@@ -40,7 +30,10 @@ struct jitapi_method {
 	const struct jitapi_line *lines;
 };
 
-/* 80 bytes in old API headers. The shim reads the first 64. */
+/*
+ * Of LOAD. UPDATE has the same, of which ID, address and size are valid; so has UNLOAD, or
+ * only the ID. 80 bytes in old API headers; the shim reads the first 64.
+ */
 struct jitapi_load {
 	struct jitapi_method method;
 	uint32_t class_id;
@@ -48,12 +41,14 @@ struct jitapi_load {
 	const char *source;
 };
 
+/* Of INLINE_LOAD. */
 struct jitapi_inline_load {
 	struct jitapi_method method;
 	const char *class_name;
 	const char *source;
 };
 
+/* Of LOAD_V2. */
 struct jitapi_load_v2 {
 	struct jitapi_method method;
 	const char *class_name;
@@ -61,11 +56,13 @@ struct jitapi_load_v2 {
 	const char *module;
 };
 
+/* Of LOAD_V3. */
 struct jitapi_load_v3 {
 	struct jitapi_load_v2 v2;
 	uint32_t arch; /* 0 native, 1 = 32-bit, 2 = 64-bit */
 };
 
+/* Of UPDATE_V2. */
 struct jitapi_update {
 	uint64_t address;
 	uint32_t size_bytes;
@@ -73,6 +70,7 @@ struct jitapi_update {
 	const char *format;
 };
 
+/* Of ENTER_NIDS and LEAVE_NIDS. */
 struct jitapi_nids {
 	uint32_t id;
 	uint32_t stack_id;

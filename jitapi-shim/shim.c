@@ -93,18 +93,18 @@ static void describe_load(struct record *record, unsigned int event, const void 
 	const struct jitapi_load_v3 *v3 = data;
 
 	switch (event) {
-	case JITAPI_LOAD:
+	case JIT_EVENT_LOAD:
 		describe_method(record, &load->method, load->class_name, load->source, NULL);
 		break;
-	case JITAPI_INLINE_LOAD:
+	case JIT_EVENT_INLINE_LOAD:
 		record->header.parent_id = inlined->method.parent_id;
 		describe_method(record, &inlined->method, inlined->class_name, inlined->source,
 				NULL);
 		break;
-	case JITAPI_LOAD_V2:
+	case JIT_EVENT_LOAD_V2:
 		describe_method(record, &v2->method, v2->class_name, v2->source, v2->module);
 		break;
-	case JITAPI_LOAD_V3:
+	case JIT_EVENT_LOAD_V3:
 		describe_method(record, &v3->v2.method, v3->v2.class_name, v3->v2.source,
 				v3->v2.module);
 		record_add_number(record, JITBPF_JIT_ARCH, &v3->arch);
@@ -139,23 +139,23 @@ static void describe(struct record *record, unsigned int event, const void *data
 	if (!data)
 		return;
 	switch (event) {
-	case JITAPI_LOAD:
-	case JITAPI_INLINE_LOAD:
-	case JITAPI_LOAD_V2:
-	case JITAPI_LOAD_V3:
+	case JIT_EVENT_LOAD:
+	case JIT_EVENT_INLINE_LOAD:
+	case JIT_EVENT_LOAD_V2:
+	case JIT_EVENT_LOAD_V3:
 		describe_load(record, event, data);
 		break;
-	case JITAPI_UNLOAD:
+	case JIT_EVENT_UNLOAD:
 		describe_unload(record, data);
 		break;
-	case JITAPI_UPDATE:
+	case JIT_EVENT_UPDATE:
 		describe_update(record, data);
 		break;
-	case JITAPI_UPDATE_V2:
+	case JIT_EVENT_UPDATE_V2:
 		describe_segment(record, data);
 		break;
-	case JITAPI_ENTER_NIDS:
-	case JITAPI_LEAVE_NIDS:
+	case JIT_EVENT_ENTER_NIDS:
+	case JIT_EVENT_LEAVE_NIDS:
 		describe_nids(record, data);
 		break;
 	}

@@ -41,7 +41,7 @@ struct teller {
 
 static void tell_api(struct teller *teller)
 {
-	jit_client_notify(&teller->client, JITAPI_LOAD, &teller->load);
+	jit_client_notify(&teller->client, JIT_EVENT_LOAD, &teller->load);
 }
 
 static void tell_map(struct teller *teller)

@@ -130,7 +130,7 @@ static int do_load(struct script *script)
 		return -EINVAL;
 	load.class_name = script_string(script, 5);
 	load.source = script_string(script, 6);
-	script_send(script, JITAPI_LOAD, &load);
+	script_send(script, JIT_EVENT_LOAD, &load);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static int do_load_v2(struct script *script)
 	load.class_name = script_string(script, 5);
 	load.source = script_string(script, 6);
 	load.module = script_string(script, 7);
-	script_send(script, JITAPI_LOAD_V2, &load);
+	script_send(script, JIT_EVENT_LOAD_V2, &load);
 	return 0;
 }
 
@@ -158,7 +158,7 @@ static int do_load_v3(struct script *script)
 	load.v2.source = script_string(script, 6);
 	load.v2.module = script_string(script, 7);
 	load.arch = (uint32_t)arch;
-	script_send(script, JITAPI_LOAD_V3, &load);
+	script_send(script, JIT_EVENT_LOAD_V3, &load);
 	return 0;
 }
 
@@ -172,7 +172,7 @@ static int do_inline(struct script *script)
 	load.method.parent_id = (uint32_t)parent;
 	load.class_name = script_string(script, 6);
 	load.source = script_string(script, 7);
-	script_send(script, JITAPI_INLINE_LOAD, &load);
+	script_send(script, JIT_EVENT_INLINE_LOAD, &load);
 	return 0;
 }
 
@@ -186,7 +186,7 @@ static int do_update(struct script *script)
 		return -EINVAL;
 	load.method.id = (uint32_t)id;
 	load.method.size_bytes = (uint32_t)size_bytes;
-	script_send(script, JITAPI_UPDATE, &load);
+	script_send(script, JIT_EVENT_UPDATE, &load);
 	return 0;
 }
 
@@ -201,7 +201,7 @@ static int do_segment(struct script *script)
 	update.size_bytes = (uint32_t)size_bytes;
 	update.type = (uint32_t)type;
 	update.format = script_string(script, 4);
-	script_send(script, JITAPI_UPDATE_V2, &update);
+	script_send(script, JIT_EVENT_UPDATE_V2, &update);
 	return 0;
 }
 
@@ -213,7 +213,7 @@ static int do_unload(struct script *script)
 	if (script_number(script, 1, &number))
 		return -EINVAL;
 	id = (uint32_t)number;
-	script_send(script, JITAPI_UNLOAD, &id);
+	script_send(script, JIT_EVENT_UNLOAD, &id);
 	return 0;
 }
 
@@ -226,7 +226,7 @@ static int do_unload_range(struct script *script)
 	    script_number(script, 2, &size_bytes))
 		return -EINVAL;
 	load.method.size_bytes = (uint32_t)size_bytes;
-	script_send(script, JITAPI_UNLOAD, &load);
+	script_send(script, JIT_EVENT_UNLOAD, &load);
 	return 0;
 }
 

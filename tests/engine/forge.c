@@ -50,7 +50,7 @@ int forge_open(const struct engine *engine, struct forge *forge)
 
 static void fire(struct forge *forge, const void *part, uint64_t size_bytes)
 {
-	forge->probe(part, size_bytes, SEQUENCE, JITAPI_LOAD);
+	forge->probe(part, size_bytes, SEQUENCE, JIT_EVENT_LOAD);
 	forge->fired++;
 }
 
@@ -63,7 +63,7 @@ static struct part good_part(const struct forge *forge)
 			{
 				.size_bytes = sizeof(part.header) + sizeof(field) + 6,
 				.version = JITBPF_JIT_VERSION,
-				.event = JITAPI_LOAD,
+				.event = JIT_EVENT_LOAD,
 				.sequence = SEQUENCE + forge->fired,
 				.time_ns = clock_ns(CLOCK_MONOTONIC),
 				.part_count = 1,
@@ -143,7 +143,7 @@ static void forge_values(struct forge *forge)
 	part.header.flags = UINT32_MAX;
 	part.header.reserved = UINT32_MAX;
 	fire_part(forge, &part);
-	part.header.event = JITAPI_LOAD;
+	part.header.event = JIT_EVENT_LOAD;
 	fire_part(forge, &part);
 	part.header.time_ns = 0;
 	part.header.address = 1;

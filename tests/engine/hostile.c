@@ -40,7 +40,7 @@ static void send_load(struct hostile *hostile, uint32_t id, const char *name, ui
 		.class_id = UINT32_MAX,
 	};
 
-	send(hostile, JITAPI_LOAD, &load);
+	send(hostile, JIT_EVENT_LOAD, &load);
 }
 
 static void send_bad_ranges(struct hostile *hostile)
@@ -93,12 +93,12 @@ static void send_bad_tables(struct hostile *hostile)
 		.arch = 77,
 	};
 
-	send(hostile, JITAPI_LOAD_V3, &load);
+	send(hostile, JIT_EVENT_LOAD_V3, &load);
 	load.v2.method.line_count = 1000;
-	send(hostile, JITAPI_LOAD_V2, &load.v2);
+	send(hostile, JIT_EVENT_LOAD_V2, &load.v2);
 	load.v2.method.lines = NULL;
 	load.v2.method.line_count = UINT32_MAX;
-	send(hostile, JITAPI_LOAD_V2, &load.v2);
+	send(hostile, JIT_EVENT_LOAD_V2, &load.v2);
 }
 
 static void send_bad_events(struct hostile *hostile)
@@ -114,12 +114,12 @@ static void send_bad_events(struct hostile *hostile)
 	struct jitapi_update update = {.address = 1, .size_bytes = UINT32_MAX, .type = 99};
 	uint32_t unknown_id = 0xdeadbeef;
 
-	send(hostile, JITAPI_UNLOAD, &unknown_id);
-	send(hostile, JITAPI_UNLOAD, &load); /* of an empty range */
+	send(hostile, JIT_EVENT_UNLOAD, &unknown_id);
+	send(hostile, JIT_EVENT_UNLOAD, &load); /* of an empty range */
 	load.method.size_bytes = UINT32_MAX;
-	send(hostile, JITAPI_UNLOAD, &load); /* of a wrapping range */
-	send(hostile, JITAPI_INLINE_LOAD, &self);
-	send(hostile, JITAPI_UPDATE_V2, &update);
+	send(hostile, JIT_EVENT_UNLOAD, &load); /* of a wrapping range */
+	send(hostile, JIT_EVENT_INLINE_LOAD, &self);
+	send(hostile, JIT_EVENT_UPDATE_V2, &update);
 	for (unsigned int event = 0; event < 40; event++)
 		send(hostile, event, NULL);
 	send(hostile, 0x1000d, NULL);

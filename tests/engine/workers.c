@@ -26,7 +26,7 @@ void engine_load(struct engine *engine, uint8_t *code, const char *name, uint32_
 
 	code_write(code, engine->options.code_bytes, generation,
 		   (uint32_t)engine->options.iterations);
-	jit_client_notify(&engine->client, JITAPI_LOAD, &load);
+	jit_client_notify(&engine->client, JIT_EVENT_LOAD, &load);
 }
 
 /* Returns the number of loads that are due by now; the first is due at once. */
@@ -112,7 +112,7 @@ static void loads_work(struct worker *worker)
 			digits_increment(name, 10);
 			load.method.id++;
 			load.method.address = (uintptr_t)arena_slot(&engine->arena, slot);
-			jit_client_notify(&engine->client, JITAPI_LOAD, &load);
+			jit_client_notify(&engine->client, JIT_EVENT_LOAD, &load);
 		}
 		worker->load_cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 		if (worker->loads >= due)
