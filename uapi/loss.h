@@ -24,7 +24,8 @@
 	X(DEBUG_DROPPED, "debug_dropped", "debug info evicted from the cache")                     \
 	X(SPLITS_MISSING, "debug_splits_missing", "debug info units not found (.dwo, .dwp)")       \
 	X(NAMES_LEFT_OUT, "names_left_out", "recorded names skipped: over the budget")             \
-	X(JIT_LOSS_UNNOTED, "jit_loss_unnoted", "JIT records lost: process not noted")             \
+	X(JIT_LOSS_UNNOTED, "jit_loss_unnoted",                                                    \
+	  "JIT records lost, not recovered: too many processes")                                   \
 	X(SHIM_COPIES, "shim_copies", "attached copies of the shim")                               \
 	X(SHIMS_REFUSED, "shims_refused", "files named like the shim, but not the shim")           \
 	X(SHIMS_OVER_BUDGET, "shims_over_budget", "mappings of shims skipped: over the budget")    \
@@ -35,11 +36,11 @@
 	X(UNWIND_EVICTED, "unwind_evicted", "pages of unwind rules evicted")                       \
 	X(UNWIND_MAPPINGS_LEFT_OUT, "unwind_mappings_left_out",                                    \
 	  "mappings not in the unwind tables")                                                     \
-	X(COUNTERS_UNREAD, "counters_unread", "counters not read: they are too low here")          \
+	X(COUNTERS_UNREAD, "counters_unread", "counters that could not be read, and are too low")  \
 	X(JITDUMPS, "jitdumps", "jitdump files followed")                                          \
 	X(JITDUMPS_REFUSED, "jitdumps_refused",                                                    \
-	  "jitdump files refused: of another user, or not read")                                   \
-	X(JITDUMPS_OVER_BUDGET, "jitdumps_over_budget", "jitdump files over the budget, not read") \
+	  "jitdump files refused: another user's, or unreadable")                                  \
+	X(JITDUMPS_OVER_BUDGET, "jitdumps_over_budget", "jitdump files not read: over the budget") \
 	X(JITDUMP_LATE, "jitdump_late", "jitdump records that came after samples of their time")
 
 enum jitbpf_counter {

@@ -199,7 +199,7 @@ static const char *advice(int err)
 static const char *remains(const struct output *output)
 {
 	if (output->stream->file.target)
-		return "; a file that was there is unchanged";
+		return "; an older file of this name is unchanged";
 	return output->recording ? "; 'jitbpf report' shows what it holds so far" : "";
 }
 

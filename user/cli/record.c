@@ -43,9 +43,9 @@ static const struct option_spec options[] = {
 	 "is named for its time and can be read alone",
 	 0, 0},
 	{0, "keep", OPTION_NUMBER, FIELD(rotation.keep), "N",
-	 "with --rotate: keep the last N recordings, remove older ones", 1, 1000000},
+	 "with --rotate: keep the last N recordings and delete older ones", 1, 1000000},
 	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,
-	 "record the user registers with every sample", 0, 0},
+	 "add the user registers to every sample", 0, 0},
 	{0, "code-ring", OPTION_SIZE, FIELD(code_ring_bytes), "SIZE",
 	 "size of the ring for JIT records (default 8M)", 4096, 1u << 30},
 	{0, "sample-ring", OPTION_SIZE, FIELD(sample_ring_bytes), "SIZE",
@@ -238,7 +238,7 @@ static int check(struct record_options *values)
 		return EXIT_USAGE;
 	}
 	if (values->rotation.keep && !values->rotation.rotate) {
-		fprintf(stderr, "jitbpf record: --keep goes with --rotate\n");
+		fprintf(stderr, "jitbpf record: --keep needs --rotate\n");
 		return EXIT_USAGE;
 	}
 	if (requirements_missing(missing, sizeof(missing))) {

@@ -7,11 +7,11 @@
 
 static const struct option_spec view_options[] = {
 	{0, "by", OPTION_CHOICE, FIELD(by), "WHAT",
-	 "root of folded stacks and flame graphs: the process name (comm), that and the pid, or "
+	 "first frame of folded stacks and flame graphs: the process name, the name and the pid, or "
 	 "the thread name and both ids",
 	 .choices = view_by_names},
 	{0, "kernel", OPTION_CHOICE, FIELD(kernel), "yes|no",
-	 "show kernel frames; without them a sample counts for the caller of the kernel",
+	 "show kernel frames; with no, a sample counts for the caller of the kernel",
 	 .choices = view_kernel_names},
 	{0, "no-inline", OPTION_FLAG, FIELD(no_inline),
 	 .help = "hide inlined frames; their samples count for the enclosing function"},

@@ -194,11 +194,13 @@ static void put_runs(struct table *table, const struct view *before, const struc
 
 	put_run(table, "before", table->samples[DIFF_BEFORE], before);
 	put_run(table, "after", table->samples[DIFF_AFTER], after);
-	text_put_string(text, "Shares are of each one's own samples, differences in points; "
-			      "~ is within what chance explains.\n");
+	text_put_string(text, "Shares are of all samples of a recording, differences in percentage "
+			      "points; ~: within the random error.\n");
 	if (before->info->freq_hz != after->info->freq_hz ||
 	    strcmp(before->info->event, after->info->event) != 0)
-		text_put_string(text, "They were sampled differently: counts do not compare.\n");
+		text_put_string(
+			text,
+			"The recordings were sampled differently: compare shares, not counts.\n");
 }
 
 int frame_diff_write_table(FILE *out, const struct frame_diff *diff, const struct view *before,

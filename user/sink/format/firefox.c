@@ -106,8 +106,8 @@ static void write_extra(struct writer *w)
 	end_extra(json);
 	begin_extra(json, "JIT code");
 	write_extra_entry(json, "markers", w->markers->markers.size);
-	write_extra_entry(json, "too many to keep", w->markers->left_out);
-	write_extra_entry(json, "from before the start", w->markers->earlier);
+	write_extra_entry(json, "dropped: too many", w->markers->left_out);
+	write_extra_entry(json, "before the start", w->markers->earlier);
 	end_extra(json);
 	json_end(json, ']');
 }

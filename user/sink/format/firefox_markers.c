@@ -88,7 +88,7 @@ int firefox_marker_strings_build(struct firefox_marker_strings *strings,
 		return -ENOMEM;
 	err = firefox_tables_string(tables, "JIT load", &strings->load);
 	err = err ?: firefox_tables_string(tables, "JIT unload", &strings->unload);
-	err = err ?: firefox_tables_string(tables, "JIT left out", &strings->left_out);
+	err = err ?: firefox_tables_string(tables, "JIT events dropped", &strings->left_out);
 	for (uint32_t i = 0; i < markers->string_count && !err; i++)
 		err = firefox_tables_string(tables, string_pool_get(markers->strings, i),
 					    &strings->names[i]);

@@ -99,7 +99,7 @@ static void put_ledger_comments(struct pprof_writer *w)
 		text_printf(text, "%s%" PRIu64 " %s", i ? " + " : " = ", ledger->fate[i],
 			    ledger_fates[i].words);
 	if (ledger->filtered)
-		text_put_string(text, " (only some were asked for)");
+		text_put_string(text, " (only the selected ones)");
 	put_comment(w);
 	text_put_string(text, ledger_fates[FATE_STACK_CUT].words);
 	for (int i = 0; i < JITBPF_END_COUNT; i++) {

@@ -136,7 +136,7 @@ static void put_jit(struct text *text, const struct ledger *ledger)
 	if (ledger->jit.late) {
 		text_put_string(text, ", ");
 		text_put_number(text, ledger->jit.late, 0);
-		text_put_string(text, " from before we came");
+		text_put_string(text, " loaded before the recording");
 	}
 	if (ledger->jit.recovered) {
 		text_put_string(text, ", ");
@@ -161,7 +161,8 @@ static uint64_t samples_unpublished(const struct ledger *ledger)
 static bool is_no_trouble(enum jitbpf_counter counter)
 {
 	return counter == JITBPF_COUNT_SAMPLES_TAKEN || counter == JITBPF_COUNT_JIT_HITS ||
-	       counter == JITBPF_COUNT_SHIM_COPIES || counter == JITBPF_COUNT_STACKS_FINISHED;
+	       counter == JITBPF_COUNT_SHIM_COPIES || counter == JITBPF_COUNT_JITDUMPS ||
+	       counter == JITBPF_COUNT_STACKS_FINISHED;
 }
 
 /* What should be 0, where it is not: JIT records, unreadable records, counters. */
@@ -175,7 +176,7 @@ static void put_trouble(struct text *text, const struct ledger *ledger)
 	text_put_string(text, "to look into\n");
 	heading = text->bytes.size;
 	if (unpublished && unpublished >= taken / UNPUBLISHED_SHARE)
-		put_row(text, "samples in code that nobody published: see 'jitbpf env'",
+		put_row(text, "samples in code that no engine published: see 'jitbpf env'",
 			unpublished);
 	for (int i = LEDGER_JIT_TROUBLE; i < LEDGER_JIT_COUNT; i++) {
 		uint64_t value = ledger_jit_value(&ledger->jit, i);
@@ -192,7 +193,7 @@ static void put_trouble(struct text *text, const struct ledger *ledger)
 			put_row(text, ledger_counters[i].words, ledger->counters[i]);
 	}
 	if (!ledger->filtered && counted && counted != taken)
-		put_row(text, "samples by the kernel's own count", counted);
+		put_row(text, "samples counted by the BPF program", counted);
 	if (text->bytes.size == heading)
 		text->bytes.size = before;
 }

@@ -7,8 +7,8 @@ import { byId, bytes, element, number, percent, plural, swatch, visible } from '
 const FATES = { resolved: 'resolved', code_unknown: 'code unknown at that time', stack_cut: 'stack cut', lost: 'lost' };
 const FATE_KEYS = Object.keys(FATES) as (keyof typeof FATES)[];
 const CUTS: Record<string, string> = { none: 'no user stack', root: 'at the root', bad_frame: 'bad frame pointer',
-	unreadable: 'stack not readable', depth: 'too deep', compat: '32-bit code',
-	no_rule: 'no unwind rule', copy: 'longer than its copy', no_room: 'no room for a copy' };
+	unreadable: 'stack not readable', depth: 'deeper than 127 frames', compat: '32-bit code',
+	no_rule: 'no unwind rule', copy: 'deeper than the 16 KB that are copied', no_room: 'no room for a copy of the stack' };
 const ROWS = 200;
 
 const words = (key: string) => key.replaceAll('_', ' ');

@@ -145,16 +145,16 @@ static void code_is_on_the_time_line_of_its_thread(void **state)
 			 "\"source\":5,\"address\":\"0x7f0000001000\",\"size\":64,\"id\":3}],"
 			 "\"name\":[1],\"startTime\":[0.5],\"endTime\":[null],\"phase\":[0],"
 			 "\"category\":[3]}");
-	assert_has(text,
-		   "[\"\",\"JIT load\",\"JIT unload\",\"JIT left out\",\"App::run\",\"a.js\"]");
+	assert_has(
+		text,
+		"[\"\",\"JIT load\",\"JIT unload\",\"JIT events dropped\",\"App::run\",\"a.js\"]");
 	/* A thread without samples has the name of its process. */
 	assert_has(text, "{\"name\":\"p\",\"processName\":\"p\",\"processType\":\"default\","
 			 "\"isMainThread\":false,\"pid\":\"7\",\"tid\":9,");
 	assert_has(text, "\"markers\":{\"length\":1,\"data\":[{\"type\":\"JITUnload\",\"id\":3}],"
 			 "\"name\":[2],\"startTime\":[2],");
 	assert_has(text, "{\"label\":\"markers\",\"format\":\"integer\",\"value\":2}");
-	assert_has(text,
-		   "{\"label\":\"from before the start\",\"format\":\"integer\",\"value\":1}");
+	assert_has(text, "{\"label\":\"before the start\",\"format\":\"integer\",\"value\":1}");
 }
 
 static void a_storm_ends_in_one_marker(void **state)

@@ -18,16 +18,16 @@ static void every_sample_is_accounted_for(void **state)
 		"samples taken                        1,238\n"
 		"  resolved                           1,203   97.2 %\n"
 		"  code unknown at that time              3    0.2 %\n"
-		"  stack cut                             31    2.5 %  (21 bad frame pointer, 10 too deep)\n"
+		"  stack cut                             31    2.5 %  (21 bad frame pointer, 10 deeper than 127 frames)\n"
 		"  lost                                   1    0.1 %  (1 sample ring full)\n"
 		"frame pointers assumed                 124   10.0 %\n"
 		"throttled                          0.500 s  in 3 intervals\n"
 		"JIT methods                          9,000  1.2 MB of code, 1 unload\n"
 		"to look into\n"
-		"             7  JIT: missing by the sequence numbers\n"
+		"             7  JIT: events missing: gaps in the sequence numbers\n"
 		"             2  records that could not be read\n"
 		"             1  samples lost: sample ring full\n"
-		"         1,240  samples by the kernel's own count\n"
+		"         1,240  samples counted by the BPF program\n"
 		"\n"
 		"       PID  PROCESS             SAMPLES   RESOLVED    UNKNOWN        CUT       LOST  JIT METH.   JIT CODE\n"
 		"        20  engine                1,234      1,200          3         30          1      9,000     1.2 MB\n"
@@ -80,7 +80,7 @@ static void a_process_with_code_and_no_samples_is_shown(void **state)
 static void unpublished_code_is_worth_a_word_where_it_is_much(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
-	const char *words = "            10  samples in code that nobody published";
+	const char *words = "            10  samples in code that no engine published";
 
 	made_init(&m);
 	made_process(&m, 1, "silent", 90, 10, 0, 0);
@@ -88,11 +88,11 @@ static void unpublished_code_is_worth_a_word_where_it_is_much(void **state)
 	assert_non_null(strstr(much, words));
 	made_process(&m, 2, "other", 10, 0, 0, 0);
 	AUTO_FREE char *little = made_output(&m, &sink_summary);
-	assert_null(strstr(little, "nobody published"));
+	assert_null(strstr(little, "no engine published"));
 	made_process(&m, 3, "speaks", 0, 100, 0, 0);
 	m.ledger.processes.data[2].jit.methods = 1;
 	AUTO_FREE char *spoken = made_output(&m, &sink_summary);
-	assert_null(strstr(spoken, "nobody published"));
+	assert_null(strstr(spoken, "no engine published"));
 }
 
 /* The column exists only if some process has another pid inside a container. */
