@@ -204,6 +204,35 @@ static void test_before_fork(void **state)
 	assert_int_equal(run->seen[0].kind, LOCATION_NATIVE);
 }
 
+static void make_child(struct made_run *run, uint32_t pid, uint16_t journal_flags)
+{
+	struct jitbpf_journal *journal = make_journal(run, journal_flags, 99, 200, 0, NULL, 0);
+	uint64_t ip = MADE_CODE;
+
+	journal->pid = pid;
+	journal->start_ns = 88;
+	make_task(run, JITBPF_FORK, 100, pid, MADE_PID);
+	make_sample_of(run, 150, pid, 88, &ip, 1);
+}
+
+/*
+ * A child's journal is reported before the child's FORK. The child has its parent's code all the
+ * same, unless its journal lacks events: they may have ended that code.
+ */
+static void test_code_before_fork(void **state)
+{
+	struct made_run *run = *state;
+
+	make_load(run, 50, 0, "inherited");
+	make_child(run, 200, JITBPF_JOURNAL_COMPLETE);
+	make_child(run, 201, JITBPF_JOURNAL_UNREADABLE);
+	made_finish(run, 300);
+	assert_int_equal(run->seen[0].pid, 200);
+	assert_string_equal(run->seen[0].name, "inherited");
+	assert_int_equal(run->seen[1].pid, 201);
+	assert_string_equal(run->seen[1].name, "");
+}
+
 /* Journals are untrusted input. */
 static void test_malformed(void **state)
 {
@@ -232,6 +261,7 @@ int main(void)
 		TEST(test_gap),
 		TEST(test_unreadable),
 		TEST(test_before_fork),
+		TEST(test_code_before_fork),
 		TEST(test_malformed),
 	};
 

@@ -280,9 +280,9 @@ static int send_journal(struct pass *pass, uint16_t flags)
 				 (const struct jitbpf_record *)recovery->record.data);
 }
 
-/* unsure: a process without a journal has lost nothing. */
-static int recover(struct journal_recovery *recovery, const struct journal_loss *loss, bool unsure,
-		   record_taker_fn take, void *take_context)
+/* No lost event is older than least_ns. unsure: a process without a journal has lost nothing. */
+static int recover(struct journal_recovery *recovery, const struct journal_loss *loss,
+		   uint64_t least_ns, bool unsure, record_taker_fn take, void *take_context)
 {
 	uint64_t now_ns = clock_now_ns();
 	struct pass pass = {
@@ -292,9 +292,7 @@ static int recover(struct journal_recovery *recovery, const struct journal_loss 
 			{
 				.pid = loss->pid,
 				.start_ns = loss->start_ns,
-				.least_ns = loss->first_ns > TIME_SLACK_NS
-						    ? loss->first_ns - TIME_SLACK_NS
-						    : 1,
+				.least_ns = least_ns,
 				.most_ns = now_ns,
 				.take = take,
 				.take_context = take_context,
@@ -338,7 +336,11 @@ int journal_recovery_read(struct journal_recovery *recovery, record_taker_fn tak
 	int err = 0;
 
 	while (!err && done < recovery->losses.size) {
-		err = recover(recovery, &recovery->losses.data[done], false, take, take_context);
+		const struct journal_loss *loss = &recovery->losses.data[done];
+		uint64_t least_ns =
+			loss->first_ns > TIME_SLACK_NS ? loss->first_ns - TIME_SLACK_NS : 1;
+
+		err = recover(recovery, loss, least_ns, false, take, take_context);
 		done += !err;
 	}
 	recovery->losses.size -= done;
@@ -355,5 +357,6 @@ int journal_recovery_read_whole(struct journal_recovery *recovery, uint32_t pid,
 {
 	struct journal_loss loss = {.pid = pid, .first_ns = from_ns};
 
-	return recover(recovery, &loss, true, take, take_context);
+	/* The JOURNAL record, which is 1 ns older, comes after the MAPPING or FORK of from_ns. */
+	return recover(recovery, &loss, from_ns + 2, true, take, take_context);
 }

@@ -64,8 +64,9 @@ int journal_recovery_read(struct journal_recovery *recovery, record_taker_fn tak
 			  void *take_context);
 
 /*
- * Hand over all events in a process's own journal, none of which may have been reported, as of
- * from_ns at the earliest. Does nothing if the process has no journal. Returns as above.
+ * Hand over all events in a process's own journal, none of which may have been reported. from_ns is
+ * the time of the MAPPING or FORK record with which the process got the shim: all records that are
+ * handed over are younger. Does nothing if the process has no journal. Returns as above.
  */
 int journal_recovery_read_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns,
 				record_taker_fn take, void *take_context);

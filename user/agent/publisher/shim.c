@@ -105,8 +105,14 @@ static int see_mapping(struct shim *shim, const struct jitbpf_mapping *mapping)
 		return err;
 	if (shim->scanned && mapping->h.time_ns >= attached_ns)
 		return 0;
-	return shim_unheard_map(&shim->unheard, mapping->pid, attached_ns,
-				mapping->h.time_ns != shim->host.came_ns);
+	return shim_unheard_map(
+		&shim->unheard,
+		&(struct shim_mapper){
+			.pid = mapping->pid,
+			.wanted = mapping->h.time_ns != shim->host.came_ns,
+			.attached_ns = attached_ns,
+			.from_ns = shim->scanned ? mapping->h.time_ns : shim->host.came_ns,
+		});
 }
 
 static int see_jit(struct shim *shim, const struct jitbpf_jit *jit)
@@ -184,7 +190,7 @@ static int read_unheard(struct shim *shim, uint64_t round_ns, record_taker_fn ta
 	vec_for_each (mapper, &shim->unheard.mappers) {
 		if (!mapper->wanted)
 			continue;
-		err = journal_recovery_read_whole(&shim->recovery, mapper->pid, shim->host.came_ns,
+		err = journal_recovery_read_whole(&shim->recovery, mapper->pid, mapper->from_ns,
 						  take, take_context);
 		if (err)
 			return err;

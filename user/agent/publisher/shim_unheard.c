@@ -23,21 +23,23 @@ static struct shim_mapper *find(const struct shim_unheard *unheard, uint32_t pid
 	return item == INDEX_MAP_NONE ? NULL : &unheard->mappers.data[item];
 }
 
-int shim_unheard_map(struct shim_unheard *unheard, uint32_t pid, uint64_t attached_ns, bool wanted)
+int shim_unheard_map(struct shim_unheard *unheard, const struct shim_mapper *mapper)
 {
-	struct shim_mapper *known = find(unheard, pid);
+	struct shim_mapper *known = find(unheard, mapper->pid);
 	uint32_t number = (uint32_t)unheard->mappers.size;
 
 	if (known) {
-		known->wanted |= wanted;
-		if (known->attached_ns < attached_ns)
-			known->attached_ns = attached_ns;
+		known->wanted |= mapper->wanted;
+		if (known->attached_ns < mapper->attached_ns)
+			known->attached_ns = mapper->attached_ns;
+		if (known->from_ns > mapper->from_ns)
+			known->from_ns = mapper->from_ns;
 		return 0;
 	}
 	if (vec_reserve(&unheard->mappers, number + 1) ||
-	    index_map_insert(&unheard->index, hash_of(pid), number))
+	    index_map_insert(&unheard->index, hash_of(mapper->pid), number))
 		return -ENOMEM;
-	return vec_push(&unheard->mappers, ((struct shim_mapper){pid, wanted, attached_ns}));
+	return vec_push(&unheard->mappers, *mapper);
 }
 
 int shim_unheard_fork(struct shim_unheard *unheard, const struct jitbpf_task *fork)
@@ -64,10 +66,13 @@ int shim_unheard_settle(struct shim_unheard *unheard)
 	      compare_forks);
 	vec_for_each (fork, &unheard->forks) {
 		const struct shim_mapper *parent = find(unheard, fork->parent_pid);
+		struct shim_mapper child = {
+			.pid = fork->pid, .wanted = true, .from_ns = fork->time_ns};
 
 		if (!parent || fork->time_ns > parent->attached_ns || find(unheard, fork->pid))
 			continue;
-		if (shim_unheard_map(unheard, fork->pid, parent->attached_ns, true))
+		child.attached_ns = parent->attached_ns;
+		if (shim_unheard_map(unheard, &child))
 			return -ENOMEM;
 	}
 	return 0;

@@ -20,6 +20,7 @@ struct shim_mapper {
 	uint32_t pid;
 	bool wanted;	      /* the journal is not read yet; false: only children matter */
 	uint64_t attached_ns; /* when the probe of the copy was attached */
+	uint64_t from_ns;     /* of its mapping or its fork: no event of its own is older */
 };
 
 struct shim_fork {
@@ -35,10 +36,10 @@ struct shim_unheard {
 };
 
 /*
- * Add a process that maps a copy, or update it: the later attached_ns counts, and wanted stays set.
- * Returns 0 or -ENOMEM.
+ * Add a process that maps a copy, or update it: the later attached_ns and the earlier from_ns
+ * count, and wanted stays set. Returns 0 or -ENOMEM.
  */
-int shim_unheard_map(struct shim_unheard *unheard, uint32_t pid, uint64_t attached_ns, bool wanted);
+int shim_unheard_map(struct shim_unheard *unheard, const struct shim_mapper *mapper);
 
 /* Note the fork of a process; that of a thread is ignored. Returns 0 or -ENOMEM. */
 int shim_unheard_fork(struct shim_unheard *unheard, const struct jitbpf_task *fork);

@@ -372,6 +372,11 @@ int code_map_clone(struct code_map *map, struct code_map **ret)
 	return 0;
 }
 
+bool code_map_is_untouched(const struct code_map *map)
+{
+	return !space_map_generation(map->space) && !map->waiting.size && !map->gaps.size;
+}
+
 void code_map_forget(struct code_map *map, uint64_t time_ns)
 {
 	space_map_forget(map->space, time_ns);

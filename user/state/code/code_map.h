@@ -232,6 +232,9 @@ int code_map_clear(struct code_map *map, uint64_t time_ns);
 /* A map with what is in force (fork), at constant cost. Returns 0 or -ENOMEM. */
 int code_map_clone(struct code_map *map, struct code_map **ret);
 
+/* Returns true if nothing has changed the map since it was created: no event, no gap. */
+bool code_map_is_untouched(const struct code_map *map);
+
 /* Drop history that ended before time_ns, and what has waited for longer. */
 void code_map_forget(struct code_map *map, uint64_t time_ns);
 

@@ -329,20 +329,33 @@ int process_table_comm(struct process_table *table, const struct jitbpf_comm *re
 	return 0;
 }
 
-/* What nobody has told of yet it has from its parent. */
-static int inherit_mappings(struct process *child, const struct process *parent)
+/*
+ * Give a child that was met before its FORK what its parent has, except where the child has
+ * records of its own. Code that a gap of the child may have ended stays unknown.
+ */
+static int inherit(struct process *child, const struct process *parent)
 {
 	struct space_map *mappings;
+	struct code_map *code;
 	struct space_entry any;
 	int err;
 
-	if (!parent->mappings || !child->mappings || space_map_next(child->mappings, 0, &any))
+	if (!parent->mappings || !child->mappings)
 		return 0;
-	err = space_map_clone(parent->mappings, &mappings);
-	if (err)
-		return err;
-	space_map_destroy(child->mappings);
-	child->mappings = mappings;
+	if (!space_map_next(child->mappings, 0, &any)) {
+		err = space_map_clone(parent->mappings, &mappings);
+		if (err)
+			return err;
+		space_map_destroy(child->mappings);
+		child->mappings = mappings;
+	}
+	if (code_map_is_untouched(child->code)) {
+		err = code_map_clone(parent->code, &code);
+		if (err)
+			return err;
+		code_map_destroy(child->code);
+		child->code = code;
+	}
 	return 0;
 }
 
@@ -359,7 +372,7 @@ int process_table_fork(struct process_table *table, const struct jitbpf_task *re
 	/* Met before its FORK came: a record was late, not a pid used again. */
 	if (child && child->exit_ns == UINT64_MAX && child->from_ns > record->h.time_ns) {
 		child->from_ns = record->h.time_ns;
-		return inherit_mappings(child, parent);
+		return inherit(child, parent);
 	}
 	return make(table, record->pid, 0, record->h.time_ns, parent, &child);
 }

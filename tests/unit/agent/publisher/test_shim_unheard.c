@@ -17,6 +17,15 @@ static void fork_process(struct shim_unheard *unheard, uint32_t parent, uint32_t
 	assert_int_equal(shim_unheard_fork(unheard, &fork), 0);
 }
 
+/* Process 7 maps a copy. */
+static int map(struct shim_unheard *unheard, bool wanted)
+{
+	return shim_unheard_map(unheard, &(struct shim_mapper){.pid = 7,
+							       .wanted = wanted,
+							       .attached_ns = ATTACHED,
+							       .from_ns = 600});
+}
+
 /* End a drain that began at round_ns. Returns how many journals are to be read. */
 static size_t settle(struct shim_unheard *unheard, uint64_t round_ns)
 {
@@ -35,8 +44,8 @@ static void test_mapper_is_read_once(void **state)
 {
 	struct shim_unheard unheard = {0};
 
-	assert_int_equal(shim_unheard_map(&unheard, 7, ATTACHED, true), 0);
-	assert_int_equal(shim_unheard_map(&unheard, 7, ATTACHED, true), 0);
+	assert_int_equal(map(&unheard, true), 0);
+	assert_int_equal(map(&unheard, true), 0);
 	assert_int_equal(settle(&unheard, 900), 1);
 	assert_int_equal(settle(&unheard, 1100), 0);
 	assert_int_equal(unheard.mappers.size, 0);
@@ -48,13 +57,30 @@ static void test_children(void **state)
 {
 	struct shim_unheard unheard = {0};
 
-	assert_int_equal(shim_unheard_map(&unheard, 7, ATTACHED, false), 0);
+	assert_int_equal(map(&unheard, false), 0);
 	fork_process(&unheard, 8, 9, 800); /* read before the fork that made its parent */
 	fork_process(&unheard, 7, 8, 700);
 	fork_process(&unheard, 7, 7, 750); /* a thread */
 	fork_process(&unheard, 7, 10, ATTACHED + 1);
 	fork_process(&unheard, 1, 11, 700);
 	assert_int_equal(settle(&unheard, 900), 2);
+	shim_unheard_deinit(&unheard);
+}
+
+/* A journal is read as of the mapping, a child's as of the fork: its records follow the FORK. */
+static void test_from(void **state)
+{
+	struct shim_unheard unheard = {0};
+
+	assert_int_equal(map(&unheard, true), 0);
+	assert_int_equal(
+		shim_unheard_map(&unheard, &(struct shim_mapper){.pid = 7, .from_ns = 650}), 0);
+	fork_process(&unheard, 7, 8, 700);
+	assert_int_equal(shim_unheard_settle(&unheard), 0);
+	assert_int_equal(unheard.mappers.size, 2);
+	assert_int_equal(unheard.mappers.data[0].from_ns, 600);
+	assert_int_equal(unheard.mappers.data[1].pid, 8);
+	assert_int_equal(unheard.mappers.data[1].from_ns, 700);
 	shim_unheard_deinit(&unheard);
 }
 
@@ -65,7 +91,7 @@ static void test_other_order(void **state)
 
 	fork_process(&unheard, 7, 8, 950);
 	assert_int_equal(settle(&unheard, 900), 0);
-	assert_int_equal(shim_unheard_map(&unheard, 7, ATTACHED, true), 0);
+	assert_int_equal(map(&unheard, true), 0);
 	assert_int_equal(settle(&unheard, 970), 2);
 	fork_process(&unheard, 7, 9, 980);
 	assert_int_equal(settle(&unheard, 1100), 1);
@@ -79,7 +105,7 @@ static void test_failed_reading(void **state)
 {
 	struct shim_unheard unheard = {0};
 
-	assert_int_equal(shim_unheard_map(&unheard, 7, ATTACHED, true), 0);
+	assert_int_equal(map(&unheard, true), 0);
 	assert_int_equal(shim_unheard_settle(&unheard), 0);
 	shim_unheard_forget(&unheard, 1100);
 	assert_int_equal(settle(&unheard, 1200), 1);
@@ -102,8 +128,11 @@ static void test_forks_are_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mapper_is_read_once), cmocka_unit_test(test_children),
-		cmocka_unit_test(test_other_order),	    cmocka_unit_test(test_failed_reading),
+		cmocka_unit_test(test_mapper_is_read_once),
+		cmocka_unit_test(test_children),
+		cmocka_unit_test(test_from),
+		cmocka_unit_test(test_other_order),
+		cmocka_unit_test(test_failed_reading),
 		cmocka_unit_test(test_forks_are_forgotten),
 	};
 
