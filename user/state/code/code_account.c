@@ -35,7 +35,7 @@ void code_account_put(struct code_account *account)
 		free(account);
 }
 
-/* No sum can wrap: each term is a size in memory. */
+/* The sums cannot overflow: each term is a size of something in memory. */
 bool code_account_fits(const struct code_account *account, uint64_t name_bytes, uint64_t lines)
 {
 	return account->name_bytes + name_bytes <= account->budget.name_bytes &&

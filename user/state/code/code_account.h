@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The account of one process: a budget for what it reports about JIT code, how much
- * of that is in memory, and counts of its events.
+ * The account of one process: the budget of its JIT code, the memory that is in use, and counts
+ * of its events.
  *
- * A process may report to several code maps (state/process/process_code.h), and the
- * maps of its children share its regions. So an account is reference counted: all
+ * A process may report to several code maps (state/process/process_code.h), and the maps of its
+ * children share its regions. So an account is reference counted: each region or inlined method
  * that is charged to it holds a reference. Single-threaded.
  */
 #ifndef JITBPF_STATE_CODE_CODE_ACCOUNT_H
@@ -17,9 +17,8 @@
 #include "uapi/code_event.h"
 
 /*
- * Limits on what is in memory for one process: in force, in history, or held by a
- * reference. An event that would exceed one is refused and counted. What a fork
- * inherits stays charged to the parent.
+ * Limits on the code in memory for one process: in force, in history, or referenced. An event
+ * that would exceed a limit is refused and counted. Inherited code stays charged to the parent.
  */
 struct code_budget {
 	uint64_t methods;    /* regions, and versions of them */
@@ -32,16 +31,16 @@ struct code_budget {
 
 extern const struct code_budget code_budget_default;
 
-/* Counts of a process's events. They never decrease, but for inline_no_parent. */
+/* Counts of a process's events. Only inline_no_parent ever decreases. */
 struct code_counts {
 	uint64_t loads;				    /* regions entered; a merged load enters none */
 	uint64_t code_bytes;			    /* sum of their sizes */
 	uint64_t published[JITBPF_PUBLISHER_COUNT]; /* loads applied, merged ones included */
 	uint64_t merged; /* loads of code that another publisher had reported */
 	uint64_t moves;
-	uint64_t move_unknown; /* no such code, or not of that size */
-	uint64_t unloads;      /* events that ended at least one region */
-	uint64_t unload_unknown;
+	uint64_t move_unknown;	   /* moves of unknown code, or with another size */
+	uint64_t unloads;	   /* events that ended at least one region */
+	uint64_t unload_unknown;   /* unloads that ended no region */
 	uint64_t inlines;	   /* inlined ranges entered */
 	uint64_t inline_no_parent; /* inlined ranges without a parent (yet) */
 	uint64_t inline_outside;   /* refused: not inside their parent */
@@ -49,7 +48,7 @@ struct code_counts {
 	uint64_t updates;	   /* updates and line tables applied */
 	uint64_t update_unknown;   /* updates and line tables for code that is not known */
 	uint64_t segment_overlap;  /* refused: segments across the border of an earlier one */
-	uint64_t in_gap;	   /* refused: ended within a gap, see code_map_gap() */
+	uint64_t in_gap;	   /* refused: may have ended in a gap, see code_map_gap() */
 	uint64_t invalid;	   /* refused: no address, size 0, a range that wraps, no id */
 	uint64_t over_budget;	   /* refused; what they overwrite has ended */
 	uint64_t nothing;	   /* events that are not about code */
@@ -61,7 +60,7 @@ struct code_account {
 	uint32_t refs;
 	struct code_budget budget;
 	struct code_counts counts;
-	struct code_counts counted; /* what its owner has taken of them; the owner's alone */
+	struct code_counts counted; /* the part that the owner of the account has taken over */
 	uint64_t methods, name_bytes, lines, inlines; /* in memory */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Gaps: events that are missing for good may have ended any code that is not known to live. */
+/* Gaps: events that are missing for good may have ended any code that is not confirmed as live. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,11 +58,11 @@ void code_map_forget_gaps(struct code_map *map, uint64_t time_ns)
 	map->gaps.size = kept;
 }
 
-/* Goes through the regions of a map for a gap. */
+/* State of a pass over the regions of a map for a gap. */
 struct sifting {
 	struct code_map *map;
 	const struct code_gap *gap;
-	VEC(struct space_entry) thinned; /* those in which an inlined method ended */
+	VEC(struct space_entry) thinned; /* regions in which an inlined method ended */
 };
 
 static bool all_live(const struct code_gap *gap, const struct code_inline *inlined)
@@ -79,7 +79,7 @@ static int find_dead(void *context, const struct cow_item *item)
 	return !all_live(context, (const struct code_inline *)item->value);
 }
 
-/* The sequence number of an inherited claim is the parent's, and means nothing here. */
+/* An inherited claim has a sequence number of the parent, which is not among gap->live. */
 static bool claim_lives(const struct sifting *sifting, const struct code_claim *claim)
 {
 	return claim->made >= sifting->map->first_number &&

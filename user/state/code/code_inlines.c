@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Inlined methods find their place. Their events come in any order: an inlined method
- * without a parent waits, by address, until a region or inlined method comes around it.
+ * Finds the place of inlined methods. Their events come in any order, so an inlined method
+ * without a parent waits, by address, until a region or inlined method is entered around it.
  */
 #include <errno.h>
 
 #include "state/code/code_map_state.h"
 
 /*
- * Tries before a waiting inlined method is given up: one for each of its ancestors, and a
- * few for regions around it that are none of them.
+ * Tries before a waiting inlined method is dropped: one for each of its ancestors, and a few
+ * for regions around it that are not its ancestors.
  */
 #define TRIES_MAX     256
 #define TRIES_OF_LOAD 32
 
 _Static_assert(TRIES_MAX > CODE_LEVELS_MAX + 2 * TRIES_OF_LOAD, "the deepest find their parents");
 
-/* The key of a waiting one is its address and a number, since several may begin at one. */
+/* The key of a waiting method: its address and a number, since several may begin at one address. */
 #define WAITING_BITS	    16
 #define WAITING_ADDRESS_MAX (1ull << (64 - WAITING_BITS - 1))
 
@@ -28,8 +28,8 @@ struct place {
 };
 
 /*
- * Why a method, which ends at an offset of a region, does not fit at a place where `at` is the
- * innermost. region_id is the region's id by the inlined method's publisher.
+ * Returns why an inlined method that ends at offset `end` of a region does not fit at a place
+ * where `at` is the innermost method. region_id is the region's method id of its publisher.
  */
 static enum fit misfit(const struct code_inline *inlined, uint64_t end,
 		       const struct code_region *region, uint64_t region_id,
@@ -44,7 +44,7 @@ static enum fit misfit(const struct code_inline *inlined, uint64_t end,
 	return end <= region->size_bytes ? OVERLAPS : OUTSIDE;
 }
 
-/* It fits if from its start to its end its parent is the innermost. */
+/* An inlined method fits if its parent is the innermost method from its start to its end. */
 static enum fit find_place(const struct code_map *map, const struct code_inline *inlined,
 			   uint64_t time_ns, struct place *ret)
 {
@@ -79,7 +79,7 @@ static enum fit find_place(const struct code_map *map, const struct code_inline 
 	return FITS;
 }
 
-/* Give it its place. Returns 0, -EDQUOT or -ENOMEM, with nothing changed. */
+/* Enter an inlined method at its place. Returns 0, -EDQUOT or -ENOMEM, with nothing changed. */
 static int attach(struct code_map *map, struct code_inline *inlined, const struct place *place,
 		  uint64_t time_ns)
 {
@@ -117,7 +117,7 @@ static int attach(struct code_map *map, struct code_inline *inlined, const struc
 }
 
 /*
- * Give it its place, or count why it has none, on its own account. Returns 0; 1 if it has
+ * Enter an inlined method, or count on its account why it has no place. Returns 0; 1 if it has
  * to wait; or -ENOMEM, with nothing changed.
  */
 static int place_or_count(struct code_map *map, struct code_inline *inlined, uint64_t time_ns)
@@ -152,7 +152,7 @@ static uint64_t waiting_key(uint64_t address)
 	return (address < WAITING_ADDRESS_MAX ? address : WAITING_ADDRESS_MAX) << WAITING_BITS;
 }
 
-/* A waiting one is counted as one without a parent until it has one. */
+/* A waiting method counts as inline_no_parent until it has a parent. */
 static int wait_for_parent(struct code_map *map, struct code_inline *inlined, uint64_t time_ns)
 {
 	uint64_t key = waiting_key(inlined->address), limit = key + (1u << WAITING_BITS);
@@ -190,7 +190,7 @@ static void stop_waiting(struct code_map *map, uint64_t key)
 	space_value_put(item.value);
 }
 
-/* One pass over those that wait in [start, end). Returns true if one has found its place. */
+/* Try all methods that wait in [start, end) once. Returns true if one was entered. */
 static bool settle_once(struct code_map *map, uint64_t start, uint64_t end, uint64_t time_ns,
 			uint32_t tries)
 {
@@ -221,7 +221,7 @@ void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_
 {
 	uint32_t tries = is_load ? TRIES_OF_LOAD : 1;
 
-	/* Each pass but the last gives a level its place: no more passes than levels. */
+	/* Each pass but the last enters one more level, so there are no more passes than levels. */
 	while (map->waiting.size && settle_once(map, start, end, time_ns, tries))
 		tries = 1;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The layout of one region: inlined methods, and updated ranges, by their offsets in
- * the region, so that a region that moves keeps its layout. The tree of inlined
- * methods is stored as the ranges in which each method is the innermost; parents lead
- * outwards. So siblings cannot overlap, and clearing a range clears all levels.
+ * The layout of one region: its inlined methods and updated ranges, by offset in the region. So
+ * a region keeps its layout when it moves.
+ *
+ * Inlined methods are stored as the ranges in which each is the innermost, with a pointer to its
+ * parent. So siblings cannot overlap, and clearing a range clears all levels of inlining.
  */
 #ifndef JITBPF_STATE_CODE_CODE_LAYOUT_H
 #define JITBPF_STATE_CODE_CODE_LAYOUT_H
@@ -11,25 +12,25 @@
 #include "state/code/code_region.h"
 #include "state/space/cow_range.h"
 
-/* A method inlined at a place, allocated with its line table and strings. */
+/* An inlined method, allocated together with its line table and strings. */
 struct code_inline {
 	struct space_value value;
-	struct code_account *account; /* of the process that reported it; held */
-	struct code_inline *parent;   /* NULL: the region's method, or not known yet; held */
-	uint64_t address, size_bytes; /* as reported: its region may have moved since */
-	uint64_t offset;	      /* in its region, once it has a place */
+	struct code_account *account; /* of the reporting process; a reference */
+	struct code_inline *parent;   /* a reference; NULL: the region's method, or not known yet */
+	uint64_t address, size_bytes; /* as reported; the region may have moved since */
+	uint64_t offset;	      /* in its region, when entered */
 	struct code_origin origin;
 	uint64_t method_id, parent_id;
 	uint32_t depth; /* 1: inlined into the region's method */
-	uint32_t tries; /* to find its parent, while it waits */
+	uint32_t tries; /* number of searches for its parent so far */
 	uint64_t name_bytes;
 	const char *name, *class_name, *source;
-	struct jitbpf_code_line *lines; /* settled once it has a place */
+	struct jitbpf_code_line *lines; /* settled when entered */
 	uint32_t line_count, line_room;
 	bool line_starts; /* line offsets are range starts */
 };
 
-/* A range that an update replaced. */
+/* A range of an update. */
 struct code_mark {
 	struct space_value value;
 	struct code_account *account;
@@ -37,16 +38,16 @@ struct code_mark {
 };
 
 struct code_layout {
-	struct cow_tree inlines;  /* struct code_inline: the innermost there */
-	struct cow_tree replaced; /* struct code_mark: the region's line table is void there */
+	struct cow_tree inlines;  /* struct code_inline, where it is the innermost */
+	struct cow_tree replaced; /* struct code_mark, where the region's line table is void */
 	struct cow_tree segments; /* struct code_mark */
 };
 
-/* An empty one. Returns 0 or -ENOMEM. */
+/* Create an empty layout. Returns 0 or -ENOMEM. */
 int code_layout_create(struct code_layout **ret);
 void code_layout_destroy(struct code_layout *layout); /* NULL is allowed */
 
-/* A copy that shares its trees; NULL where layout is NULL. Returns 0 or -ENOMEM. */
+/* Copy a layout; the trees share their nodes. NULL gives NULL. Returns 0 or -ENOMEM. */
 int code_layout_copy(struct code_layout *layout, struct code_layout **ret);
 
 static inline void code_inline_put(struct code_inline *inlined)
@@ -62,14 +63,14 @@ static inline void code_mark_put(struct code_mark *mark)
 DEFINE_CLEANUP(struct code_inline *, code_inline_put);
 DEFINE_CLEANUP(struct code_mark *, code_mark_put);
 
-/* Make the inlined method of an INLINE event. Returns 0, -EDQUOT (over budget) or -ENOMEM. */
+/* Create the inlined method of an INLINE event. Returns 0, -EDQUOT (over budget) or -ENOMEM. */
 int code_inline_create(const struct code_event *event, struct code_account *account,
 		       struct code_inline **ret);
 
-/* Make the mark of an update. Returns as above. */
+/* Create the mark of an update. Returns as above. */
 int code_mark_create(bool is_data, struct code_account *account, struct code_mark **ret);
 
-/* The innermost inlined method at an offset, or NULL. layout may be NULL. */
+/* Returns the innermost inlined method at an offset, or NULL. layout may be NULL. */
 const struct code_inline *code_layout_inlined(const struct code_layout *layout, uint64_t offset);
 
 /* Returns true if a segment of data covers the offset. layout may be NULL. */

@@ -35,7 +35,7 @@ struct code_record *code_map_first_part(const struct code_map *map, const struct
 	return NULL;
 }
 
-/* A load that is refused ends the regions that it overwrites nonetheless. */
+/* Refuse a load. It still ends the regions that it overwrites. */
 static int refuse(struct code_map *map, const struct code_event *event, uint64_t *count)
 {
 	size_t ended;
@@ -65,7 +65,7 @@ static int enter_region(struct code_map *map, struct code_account *account,
 	return code_map_enter(map, record, from_ns, NULL);
 }
 
-/* When a load is in force from. */
+/* Returns the time from which a load is in force. */
 static uint64_t in_force_from(const struct code_map *map, const struct code_event *event)
 {
 	if (!(event->flags & JITBPF_EVENT_LATE))

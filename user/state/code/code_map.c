@@ -8,7 +8,7 @@
 #include "state/code/code_map_state.h"
 #include "state/code/code_methods.h"
 
-#define HIT_KEEP 4096 /* room for regions that one event hits, kept for the next */
+#define HIT_KEEP 4096 /* capacity of `hit` that is kept for the next event */
 
 DEFINE_CLEANUP(struct code_map *, code_map_destroy);
 
@@ -76,7 +76,7 @@ static bool is_in_force(const struct code_map *map, uint64_t start, const struct
 	return space_map_next(map->space, start, &entry) && entry.value == value;
 }
 
-/* Entries of the gathered regions in the index. */
+/* Returns the number of index entries of the gathered regions. */
 static size_t indexed_hits(const struct code_map *map)
 {
 	size_t count = 0;
@@ -88,7 +88,7 @@ static size_t indexed_hits(const struct code_map *map)
 
 static void unindex(struct code_map *map, const struct code_region *region)
 {
-	/* The last of its entries may be all that holds the region. */
+	/* Removing the last entry may free the region. */
 	for (uint32_t i = region->claim_count; i--;) {
 		struct cow_item removed =
 			cow_tree_remove(&map->methods, region->claims[i].method_key);
@@ -97,7 +97,7 @@ static void unindex(struct code_map *map, const struct code_region *region)
 	}
 }
 
-/* Remove the gathered regions that are no longer in force from the index, which held them. */
+/* Remove the gathered regions that are no longer in force from the index. */
 static void unindex_ended(struct code_map *map)
 {
 	vec_for_each (hit, &map->hit) {
@@ -134,7 +134,7 @@ static void index_claims(struct code_map *map, struct code_region *region, uint6
 	}
 }
 
-/* A record is in the space map: number it, and bring the index up to date. */
+/* After a record was inserted into the space map: number it, and update the index. */
 static void entered(struct code_map *map, struct code_record *record, uint64_t time_ns)
 {
 	struct code_region *region = &record->region;
@@ -143,7 +143,7 @@ static void entered(struct code_map *map, struct code_record *record, uint64_t t
 	if (!record->identity)
 		record->identity = region->number + 1;
 	unindex_ended(map);
-	/* One that came too late to be in force is only history. */
+	/* A late record may be in history only. */
 	if (is_in_force(map, region->address, &region->value))
 		index_claims(map, region, time_ns);
 	if (map->newest_ns < time_ns)
@@ -185,7 +185,7 @@ int code_change_begin(struct code_map *map, struct code_account *account,
 		      struct code_change *ret)
 {
 	struct code_record *record = code_record_of(entry->value);
-	uint32_t own_refs = 1 + record->region.claim_count; /* the space map's, the index's */
+	uint32_t own_refs = 1 + record->region.claim_count; /* of the space map and the index */
 	struct code_change change = {.record = record};
 	int err = 0;
 
@@ -217,7 +217,7 @@ int code_change_enter(struct code_map *map, struct code_change *change)
 	if (!err)
 		err = code_map_enter(map, change->record, change->time_ns, NULL);
 	if (!err)
-		code_change_cancel(change); /* the map holds it now */
+		code_change_cancel(change); /* the map has its own reference */
 	return err;
 }
 
@@ -335,7 +335,7 @@ int code_map_clear(struct code_map *map, uint64_t time_ns)
 {
 	int err = 0;
 
-	/* Nearly always all regions end; then none has to be looked at. */
+	/* Usually all regions end; then the index is replaced as a whole. */
 	map->hit.size = 0;
 	if (map->newest_ns > time_ns)
 		err = code_map_gather(map, 0, UINT64_MAX);

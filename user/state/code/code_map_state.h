@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a code map owns; shared by its files only. */
+/* The internals of a code map, for the files that implement it. */
 #ifndef JITBPF_STATE_CODE_CODE_MAP_STATE_H
 #define JITBPF_STATE_CODE_CODE_MAP_STATE_H
 
@@ -13,32 +13,32 @@
 struct code_map {
 	const struct code_line_rules *line_rules; /* borrowed, or NULL */
 	uint64_t *next_number;
-	uint64_t first_number; /* regions with lower ones were inherited */
-	uint64_t own_number;   /* records below it may be in other maps' trees as well */
-	uint32_t publishers;   /* that have loaded code here, or in the parent: bits */
+	uint64_t first_number; /* regions with lower numbers were inherited */
+	uint64_t own_number;   /* records with lower numbers may be in other maps, too */
+	uint32_t publishers;   /* bits of those that loaded code here or in the parent */
 	struct space_map *space;
 	/*
-	 * The regions in force by method id, in the order in which they came: a tree as
-	 * well, so that a fork shares it. One entry for each claim. See code_methods.h.
+	 * The regions in force by method id, in order of arrival; one entry for each
+	 * claim. A tree, so that a fork can share it. See code_methods.h.
 	 */
 	struct cow_tree methods;
 	struct cow_tree waiting;     /* struct code_inline by address: see code_inlines.c */
-	uint64_t waiting_since_ns;   /* none of them came before */
-	struct cow_tree late_claims; /* on code that had ended: see code_merge.c; no values */
+	uint64_t waiting_since_ns;   /* no later than the oldest of them */
+	struct cow_tree late_claims; /* on ended code: see code_merge.c; without values */
 	uint64_t claims_forgotten_ns;
-	uint64_t newest_ns;	   /* of all loads */
+	uint64_t newest_ns;	   /* time of the latest load */
 	uint64_t cleared_ns;	   /* of the last code_map_clear(); 0: none */
-	VEC(struct code_gap) gaps; /* live is owned */
-	VEC(struct space_key) hit; /* within one change: regions that may end */
+	VEC(struct code_gap) gaps; /* with own copies of live */
+	VEC(struct space_key) hit; /* scratch of a change: regions that may end */
 };
 
-/* A range that is no code: empty, wrapping, or without an address. */
+/* Returns true for a range that is empty, wraps, or has no address. */
 static inline bool code_range_is_invalid(uint64_t start, uint64_t size_bytes)
 {
 	return !start || !size_bytes || start + size_bytes < start;
 }
 
-/* Returns true if an event of one origin can be about the code that another reported. */
+/* Returns true if an event of one origin can be about code of the other. */
 static inline bool code_origin_can_be(const struct code_origin *a, const struct code_origin *b)
 {
 	return a->publisher == b->publisher &&
@@ -46,7 +46,7 @@ static inline bool code_origin_can_be(const struct code_origin *a, const struct 
 		!(b->engine & CODE_ENGINE_KNOWN));
 }
 
-/* The claim on a region that an event of the origin can be about, or NULL. */
+/* Returns the claim on a region that an event of the origin can be about, or NULL. */
 static inline const struct code_claim *code_claim_for(const struct code_region *region,
 						      const struct code_origin *origin)
 {
@@ -56,13 +56,12 @@ static inline const struct code_claim *code_claim_for(const struct code_region *
 }
 
 /*
- * Returns true if an event can be about a region: it names the method of the publisher's
- * claim, or only an address. Without a claim of the publisher (its load was lost), the
- * address has to do.
+ * Returns true if an event can be about a region at its address: the event has no method id, or
+ * that of the publisher's claim. Without such a claim (its load was lost), the address decides.
  */
 bool code_event_is_about(const struct code_event *event, const struct code_region *region);
 
-/* code_map.c: gather the regions in force that [start, end) overlaps in map->hit. 0 or -ENOMEM. */
+/* code_map.c: gather in map->hit the regions in force in [start, end). Returns 0 or -ENOMEM. */
 int code_map_gather(struct code_map *map, uint64_t start, uint64_t end);
 
 /* End those gathered regions that are not newer. Returns 0 and sets *ret_ended, or -ENOMEM. */
@@ -84,13 +83,13 @@ int code_map_enter(struct code_map *map, struct code_record *record, uint64_t ti
 int code_map_enter_version(struct code_map *map, struct code_record *record,
 			   const struct space_entry *entry, uint64_t from_ns);
 
-/* A key behind those of the same method id. Returns false if there is none left. */
+/* Set *ret to the key behind those of the same method id. Returns false if none is left. */
 bool code_map_next_key(const struct code_map *map, uint64_t method_id, uint64_t *ret);
 
 /*
- * The region in force at an address, ready to be changed as of time_ns: itself, if
- * nobody else can see it and no new version is asked for, else a new version that is
- * not entered yet.
+ * A change to a region in force, as of time_ns. If the region has no other holder, and no new
+ * version is requested, the change is made in place; else in a new version, which
+ * code_change_enter() enters.
  */
 struct code_change {
 	struct code_record *record; /* held, if it is new */
@@ -99,9 +98,9 @@ struct code_change {
 };
 
 /*
- * Returns 0, -EDQUOT (no budget for a version) or -ENOMEM. The record of *ret
- * has a layout. code_change_cancel() undoes it; code_change_enter() cannot be
- * undone, and returns 0 or -ENOMEM, with nothing changed.
+ * code_change_begin() returns 0, -EDQUOT (no budget for a version) or -ENOMEM; the record of *ret
+ * has a layout. Then either code_change_cancel(), or code_change_enter(), which returns 0, or
+ * -ENOMEM with nothing changed.
  */
 int code_change_begin(struct code_map *map, struct code_account *account,
 		      const struct space_entry *entry, uint64_t time_ns, bool as_new,
@@ -109,7 +108,7 @@ int code_change_begin(struct code_map *map, struct code_account *account,
 int code_change_enter(struct code_map *map, struct code_change *change);
 void code_change_cancel(struct code_change *change);
 
-/* Each applies events of one kind, in a file of its name. Return 0 or -ENOMEM. */
+/* Apply an event of one kind; each is in the file of its name. Return 0 or -ENOMEM. */
 int code_map_load(struct code_map *map, struct code_account *account,
 		  const struct code_event *event);
 int code_map_unload(struct code_map *map, struct code_account *account,
@@ -124,8 +123,8 @@ int code_map_lines(struct code_map *map, struct code_account *account,
 		   const struct code_event *event);
 
 /*
- * code_load.c: a region of the method of a load that names it, not one that the load
- * overwrites. NULL: the load is the method's first report.
+ * code_load.c: find a region in force of the load's method, which the load does not overwrite.
+ * Returns NULL if the load is the method's first report.
  */
 struct code_record *code_map_first_part(const struct code_map *map, const struct code_event *event,
 					uint64_t time_ns);
@@ -146,28 +145,28 @@ int code_map_replace_lines(struct code_map *map, struct code_account *account,
 			   const struct space_entry *entry, const struct code_event *event);
 
 /*
- * code_inlines.c: give the inlined methods that wait in [start, end) their place, if there is one
- * now. is_load: because a region has come. Those that find no memory go on waiting.
+ * code_inlines.c: enter the inlined methods that wait in [start, end), if their parents are known
+ * now. is_load: a region was entered. Methods for which there is no memory wait on.
  */
 void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_t time_ns,
 		     bool is_load);
 
-/* Drop those that have waited since before time_ns. */
+/* Drop the methods that have waited since before time_ns. */
 void code_map_forget_waiting(struct code_map *map, uint64_t time_ns);
 
-/* Drop those that a gap ends: they may have found a parent, and ended with it. */
+/* Drop the waiting methods that a gap ends: they may have been entered, and have ended. */
 void code_map_sift_waiting(struct code_map *map, const struct code_gap *gap);
 
-/* code_gap.c: returns true if what an event before the gap's end described has ended with it. */
+/* code_gap.c: returns true if code of that origin, from before the gap's end, has ended. */
 bool code_gap_ends(const struct code_gap *gap, const struct code_origin *origin);
 
-/* Returns true if what an event of that time describes has ended, within a gap. */
+/* Returns true if code of that origin and time has ended in a gap. */
 bool code_map_is_in_gap(const struct code_map *map, const struct code_origin *origin,
 			uint64_t time_ns);
 
 /*
- * Returns true if the parent of an inlined method may have been lost in a gap: to wait for
- * it could be to take a later method of that id for it.
+ * Returns true if the parent of an inlined method may have been lost in a gap. Then the method
+ * must not wait, since a later method with that id is another one.
  */
 bool code_map_lacks_parents(const struct code_map *map, const struct code_origin *origin);
 void code_map_forget_gaps(struct code_map *map, uint64_t time_ns);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Code that several publishers describe: one region, with what the richest says of it. */
+/* Merges loads of the same code from several publishers into one region. */
 #include <errno.h>
 #include <string.h>
 
 #include "state/code/code_map_state.h"
 
-#define FORGET_STEP_NS 1000000000ull /* late claims are gone through that often */
+#define FORGET_STEP_NS 1000000000ull /* interval at which old late claims are dropped */
 
 /* --- finding the region -------------------------------------------------------------- */
 
-/* A search for the region that a load of another publisher describes as well. */
+/* A search for the region that describes the code of another publisher's load. */
 struct search {
 	const struct code_map *map;
 	const struct code_event *event;
-	uint64_t last_identity; /* of the entry before, which may be a newer version */
+	uint64_t last_identity; /* of the previous entry, which may be a newer version */
 	bool found, same_name;
 	uint64_t distance_ns;
 	struct space_entry entry;
@@ -41,7 +41,7 @@ static uint64_t max_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* How far the times of a load and a claim are apart. A late load happened since since_ns. */
+/* Returns the distance in time of a load and a claim. A late load is an interval from since_ns. */
 static uint64_t time_distance(const struct code_event *event, const struct code_claim *claim)
 {
 	uint64_t from_ns = event->flags & JITBPF_EVENT_LATE ? event->since_ns : event->time_ns;
@@ -61,8 +61,8 @@ static bool same_string(const char *a, const struct code_string *b)
 }
 
 /*
- * Consider a region. Of several that qualify, one of the same name is preferred, then the one
- * whose time is the closest: code may be loaded anew at one place within the time error.
+ * Consider a region. Of several that qualify, one with the same name is preferred, then the
+ * closest in time: code may be loaded again at the same place within the time error.
  */
 static int consider(void *context, const struct space_entry *entry)
 {
@@ -102,7 +102,7 @@ static bool find_described(const struct code_map *map, const struct code_event *
 	struct search search = {.map = map, .event = event};
 	struct space_entry entry;
 
-	/* Nearly always there is but one publisher. */
+	/* Usually there is only one publisher. */
 	if (!(map->publishers & ~(1u << event->origin.publisher)))
 		return false;
 	if (space_map_next(map->space, event->address, &entry) && entry.start <= event->address)
@@ -119,7 +119,7 @@ static struct code_string string_of(const char *s)
 	return (struct code_string){.bytes = s, .size_bytes = strlen(s)};
 }
 
-/* Choose a string. Returns true if it is not the region's. */
+/* Choose between the load's and the region's string. Returns true if it is not the region's. */
 static bool choose_string(struct code_string *string, const char *old, bool richer)
 {
 	if (!code_string_bytes(string) || (*old && !richer) || same_string(old, string)) {
@@ -133,12 +133,12 @@ static void keep_lines(struct code_event *event, const struct code_region *regio
 {
 	event->lines = region->lines;
 	event->line_count = region->line_count;
-	event->flags |= JITBPF_EVENT_LINE_STARTS; /* as settled */
+	event->flags |= JITBPF_EVENT_LINE_STARTS; /* the form of settled tables */
 }
 
 /*
- * Make *event say what the load and the region say together. Returns true if that is
- * more than what the region says.
+ * Add the strings and lines of the region to *event, a load, unless the load's own are better.
+ * Returns true if the result differs from the region.
  */
 static bool combine(struct code_event *event, const struct code_record *record,
 		    const struct code_record *first)
@@ -173,8 +173,8 @@ static bool combine(struct code_event *event, const struct code_record *record,
 /* --- changing the region ---------------------------------------------------------------- */
 
 /*
- * Make a version of a record with the strings and lines of an event, which are copied. It has
- * the claims of the record. Returns 0, -EDQUOT or -ENOMEM.
+ * Create a version of a record with copies of the strings and lines of an event, and with the
+ * claims of the record. Returns 0, -EDQUOT or -ENOMEM.
  */
 static int make_version(const struct code_map *map, struct code_account *account,
 			const struct code_record *old, const struct code_event *event,
@@ -235,7 +235,7 @@ static int claim_region(struct code_map *map, struct code_account *account,
 	return 0;
 }
 
-/* Enter a version with what the load adds. Returns 0, -EDQUOT or -ENOMEM. */
+/* Enter a version with the strings and lines that the load adds. Returns 0, -EDQUOT or -ENOMEM. */
 static int enrich(struct code_map *map, struct code_account *account,
 		  const struct space_entry *entry, const struct code_event *combined,
 		  const struct code_claim *claim)
@@ -254,9 +254,9 @@ static int enrich(struct code_map *map, struct code_account *account,
 }
 
 /*
- * The time of the richer publisher is the better one. If it is earlier, the region holds from
- * then on, unless it has had another version since. Without memory for that it holds from
- * the later time, which is no error.
+ * The richer publisher has the better time. If it is earlier, the region is in force from then
+ * on, unless it has had another version since. Out of memory is no error here: the region
+ * keeps the later time.
  */
 static void extend_back(struct code_map *map, const struct code_event *event)
 {
@@ -307,7 +307,7 @@ static int merge_in_force(struct code_map *map, struct code_account *account,
 	return 0;
 }
 
-/* Remember that a publisher has described code that has ended, so that it does not twice. */
+/* Note that a publisher has described code that has ended, so that it is merged only once. */
 static int claim_ended(struct code_map *map, const struct code_record *record,
 		       const struct code_event *event)
 {
@@ -343,7 +343,7 @@ int code_map_merge(struct code_map *map, struct code_account *account,
 	if (!find_described(map, event, &entry) ||
 	    code_map_is_in_gap(map, &event->origin, event->time_ns))
 		return 0;
-	/* Code that has ended stays so: the other publisher's end of it counts. */
+	/* Code that another publisher has ended stays ended. */
 	if (entry.to_ns == UINT64_MAX)
 		err = merge_in_force(map, account, &entry, event, first);
 	else

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The index of a code map's regions by method id: a tree whose keys are 32 bits of the
- * id (ids of 64 bits are folded) and a number that counts up, so that regions of one id
- * are in the order in which they came. Engines and publishers that use the same id
- * share it. A region has one entry for each of its claims.
+ * The index of a code map's regions by method id. It is a tree; a key is 32 bits of the id (ids of
+ * 64 bits are folded) and a number that counts up. So regions of one id are in order of arrival.
+ * Engines and publishers with the same id share these keys. A region has one entry per claim.
  */
 #ifndef JITBPF_STATE_CODE_CODE_METHODS_H
 #define JITBPF_STATE_CODE_CODE_METHODS_H
@@ -11,19 +10,19 @@
 #include "state/code/code_map_state.h"
 
 /*
- * How many regions of an id are looked at, the latest ones. Parts of one function are a
- * handful; a process that loads one id a million times must not make this slow.
+ * The number of regions of an id that are examined, latest first. A function has few parts; the
+ * limit is for processes that load one id a million times.
  */
 #define CODE_METHOD_REGIONS_MAX 4096 /* by an unload */
 #define CODE_METHOD_PARTS_MAX	64   /* by a load, for the part before it */
 
-/* The keys of a method id: 2^32, the last one is never used. */
+/* Returns key number count of a method id. The last of the 2^32 keys is never used. */
 static inline uint64_t code_method_key(uint64_t method_id, uint32_t count)
 {
 	return (method_id ^ method_id >> 32) << 32 | count;
 }
 
-/* The entry of a method id that came last before the one at key, or NULL. */
+/* Returns the last entry of a method id before the one at key, or NULL. */
 static inline const struct cow_item *code_method_before(const struct code_map *map,
 							uint64_t method_id, uint64_t key)
 {
@@ -34,14 +33,14 @@ static inline const struct cow_item *code_method_before(const struct code_map *m
 	return item && item->start >= code_method_key(method_id, 0) ? item : NULL;
 }
 
-/* The entry of a method id that came last, or NULL. */
+/* Returns the last entry of a method id, or NULL. */
 static inline const struct cow_item *code_method_last(const struct code_map *map,
 						      uint64_t method_id)
 {
 	return code_method_before(map, method_id, code_method_key(method_id, UINT32_MAX));
 }
 
-/* The claim that an entry is for; NULL if it is by another publisher, or of another id. */
+/* Returns the claim of an entry, or NULL if its publisher or method id is another one. */
 static inline const struct code_claim *code_method_claim(const struct cow_item *item,
 							 uint64_t method_id,
 							 enum jitbpf_publisher publisher)

@@ -5,7 +5,7 @@
 
 #include "state/code/code_map_state.h"
 
-/* The region that moves. Returns false if there is none, or one that is not the event's. */
+/* Find the region that moves. Returns false if there is none that the event is about. */
 static bool find_moving(const struct code_map *map, const struct code_event *event,
 			struct space_entry *ret)
 {
@@ -37,7 +37,7 @@ static int gather_both(struct code_map *map, const struct code_event *event, uin
 	return vec_push(&map->hit, ((struct space_key){old.start, old.value}));
 }
 
-/* It is not known what is at either place now. */
+/* End the regions at both places: their content is unknown now. */
 static int end_both(struct code_map *map, const struct code_event *event, uint64_t *count)
 {
 	size_t ended;
@@ -74,7 +74,7 @@ static int make_moved(const struct code_map *map, const struct code_event *event
 		code_record_put(record);
 		return err;
 	}
-	record->identity = 0; /* its code may differ by the addresses in it */
+	record->identity = 0; /* relative addresses in its code may have changed */
 	record->region.address = event->address;
 	record->region.loaded_ns = event->time_ns;
 	*ret = record;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the code map knows about each publisher of code events: how rich and how exact it is. */
+/* Properties of each publisher of code events: how rich and how exact its reports are. */
 #ifndef JITBPF_STATE_CODE_CODE_PUBLISHER_H
 #define JITBPF_STATE_CODE_CODE_PUBLISHER_H
 
@@ -9,7 +9,7 @@
 #include "uapi/code_event.h"
 
 struct code_publisher {
-	/* The publisher with the higher rank decides where two describe the same code. */
+	/* If two publishers describe the same code, the higher rank decides. */
 	uint32_t rank;
 	/* Bound on the difference between the times of its loads and the exact times. */
 	uint64_t time_error_ns;
@@ -19,9 +19,9 @@ struct code_publisher {
 static inline const struct code_publisher *code_publisher_of(enum jitbpf_publisher publisher)
 {
 	static const struct code_publisher publishers[JITBPF_PUBLISHER_COUNT] = {
-		/* Inlined methods, lines; its time is taken when the engine reports the code. */
+		/* Inlined methods and lines; the time is that of the engine's report. */
 		[JITBPF_PUBLISHER_SHIM] = {.rank = 3, .needs_id = true},
-		/* Lines; engines take the time some while before or after the code is written. */
+		/* Lines; engines take the time somewhat before or after they write the code. */
 		[JITBPF_PUBLISHER_JITDUMP] = {.rank = 2, .time_error_ns = 10000000},
 		/* Names only; the time is that of the reader's poll. */
 		[JITBPF_PUBLISHER_PERF_MAP] = {.rank = 1, .time_error_ns = 3000000000},

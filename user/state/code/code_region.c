@@ -91,7 +91,7 @@ static void record_free(struct space_value *value)
 	free(record);
 }
 
-/* A record with room behind it, of which the first part is for line_room lines. */
+/* Allocates a record, with room for line_room lines and then name_bytes behind it. */
 static struct code_record *record_alloc(struct code_account *account, struct code_record *lender,
 					uint64_t line_room, uint64_t name_bytes)
 {
@@ -116,7 +116,7 @@ static struct code_record *record_alloc(struct code_account *account, struct cod
 	return record;
 }
 
-/* The strings that a record holds itself: a method's first report, or just another source. */
+/* Set the strings: own copies in a method's first report; else borrowed, but for a new source. */
 static void put_strings(struct code_record *record, const struct code_event *event, char *at)
 {
 	struct code_region *region = &record->region;
@@ -130,7 +130,7 @@ static void put_strings(struct code_record *record, const struct code_event *eve
 	region->arch = first ? first->arch : event->arch;
 }
 
-/* Bytes of what put_strings() will put. */
+/* Returns the bytes that put_strings() will copy. */
 static size_t name_bytes_of(const struct code_event *event, const struct code_record *first)
 {
 	size_t source = code_string_bytes(&event->source);
@@ -172,7 +172,7 @@ int code_record_create(const struct code_event *event, struct code_record *first
 	};
 	int err;
 
-	/* Only the record that named the method has to stay in memory for its strings. */
+	/* Use the record that owns the strings, so that the others can be freed. */
 	while (first && first->lender)
 		first = first->lender;
 	names = name_bytes_of(event, first);
@@ -196,7 +196,7 @@ int code_record_create(const struct code_event *event, struct code_record *first
 int code_record_copy(struct code_record *record, struct code_account *account,
 		     struct code_record **ret)
 {
-	/* Versions of versions would be a chain: all share what the first one has. */
+	/* All versions borrow from the first one, which avoids chains of lenders. */
 	struct code_record *lender = record->own_name_bytes || record->own_lines || !record->lender
 					     ? record
 					     : record->lender;

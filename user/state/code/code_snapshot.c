@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Differences of snapshots, for publishers that only tell what there is (a perf map). */
+/* Differences of snapshots, for publishers that report only the present code (a perf map). */
 #include <string.h>
 
 #include "state/code/code_map_state.h"
@@ -39,7 +39,7 @@ static bool same_name(const struct code_string *a, const struct code_string *b)
 	return bytes == code_string_bytes(b) && (!bytes || !memcmp(a->bytes, b->bytes, bytes - 1));
 }
 
-/* A snapshot with its effective loads. */
+/* A snapshot and its effective loads. */
 struct side {
 	const struct code_snapshot *snapshot;
 	struct cow_tree loads;

@@ -4,8 +4,8 @@
 #include "state/code/code_methods.h"
 
 /*
- * The engine whose regions of a method id an unload means: its own, else that of the
- * latest region that can be its own.
+ * Choose the engine whose regions an unload ends: the event's own, if it has regions of the id;
+ * else that of the latest region of the id which can be the engine's own.
  */
 static bool choose_engine(const struct code_map *map, uint64_t id, const struct code_origin *origin,
 			  uint64_t time_ns, uint64_t *ret)

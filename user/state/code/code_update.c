@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Updates: a part of a region has other content from now on. Each makes a new version. */
+/* Updates replace a part of a region. Each enters a new version of the region. */
 #include <errno.h>
 
 #include "state/code/code_map_state.h"
@@ -29,8 +29,8 @@ static bool crosses_segment(const struct code_layout *layout, const struct updat
 }
 
 /*
- * The region's lines are void in the range. Ranges that touch become one, so that many
- * small updates take no more memory than the ranges between them.
+ * Mark the region's lines as void in the range. Adjacent ranges are joined, so that many small
+ * updates need little memory.
  */
 static int void_lines(struct cow_tree *replaced, uint64_t start, uint64_t end,
 		      struct code_mark *mark)
@@ -49,11 +49,12 @@ static int void_lines(struct cow_tree *replaced, uint64_t start, uint64_t end,
 	return err;
 }
 
-/* Write an update into the layout of a version that nobody sees yet. */
+/* Apply an update to the layout of a version that is not entered yet. */
 static int write_update(struct code_layout *layout, const struct update *update,
 			struct code_mark *mark)
 {
-	bool keeps = update->is_segment && !update->is_data; /* code is said to be code */
+	bool keeps =
+		update->is_segment && !update->is_data; /* a segment of code: the content stays */
 	int err;
 
 	err = cow_range_reserve(&layout->segments, update->start, update->end);
@@ -72,7 +73,7 @@ static int write_update(struct code_layout *layout, const struct update *update,
 	return 0;
 }
 
-/* Make the new version. Returns 0, -EDQUOT or -ENOMEM, with nothing changed. */
+/* Enter the new version. Returns 0, -EDQUOT or -ENOMEM, with nothing changed. */
 static int update_region(struct code_map *map, struct code_account *account,
 			 const struct space_entry *entry, const struct update *update,
 			 uint64_t time_ns)
@@ -93,7 +94,7 @@ static int update_region(struct code_map *map, struct code_account *account,
 	return err;
 }
 
-/* Without a budget it would go on with old lines and inlined methods: unknown is better. */
+/* Over the budget, the region ends: its lines and inlined methods would be wrong. */
 static int end_region(struct code_map *map, struct code_account *account,
 		      const struct space_entry *entry, uint64_t time_ns)
 {
@@ -107,7 +108,7 @@ static int end_region(struct code_map *map, struct code_account *account,
 	return err;
 }
 
-/* The region at an event's address that it is about. */
+/* Find the region at the event's address, if the event is about it. */
 static bool find_region(const struct code_map *map, const struct code_event *event,
 			struct space_entry *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How the files of modules, and their debug files, are opened. */
+/* An interface to open the files of modules, and their debug files. */
 #ifndef JITBPF_STATE_PROCESS_FILE_SOURCE_H
 #define JITBPF_STATE_PROCESS_FILE_SOURCE_H
 
@@ -17,15 +17,15 @@ struct file_source {
 	 */
 	int (*open_module)(void *context, const struct module *module, struct blob *ret);
 	/*
-	 * Open a possible debug file of a module by its absolute path, in the
-	 * mount namespace of the module's process, or in our own if ours is
-	 * true. The caller checks its identity. May be NULL.
+	 * Open a possible debug file of a module by its absolute path: in the
+	 * mount namespace of the module's process, or in jitbpf's own if ours
+	 * is true. The caller checks its identity. May be NULL.
 	 */
 	int (*open_debug)(void *context, const struct module *module, const char *path, bool ours,
 			  struct blob *ret);
 	/*
-	 * Get the debug info of a build ID from another place, such as a
-	 * server. The caller checks its identity. May be NULL.
+	 * Fetch the debug info of a build ID from a server. The caller checks
+	 * its identity. May be NULL.
 	 */
 	int (*fetch_debug)(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
 			   struct blob *ret);

@@ -45,7 +45,7 @@ static bool equal(const void *items, uint32_t item, const void *key)
 	       !strncmp(module->path, mapping->path, length) && !module->path[length];
 }
 
-/* In one piece with its path; all else is 0. NULL where there is no memory. */
+/* Allocates a module together with its path. Other members are 0. Returns NULL without memory. */
 static struct module *module_create(const char *path, size_t path_length, size_t number)
 {
 	struct module *module = calloc(1, sizeof(*module) + path_length + 1);
@@ -76,7 +76,7 @@ static struct module *module_of(const struct jitbpf_mapping *mapping, size_t num
 	return module;
 }
 
-/* The one that stands for all for which there is no room. */
+/* Return the module of all files over the budget. */
 static int add_to_rest(struct module_table *table, const struct module **ret)
 {
 	struct module *rest;

@@ -28,14 +28,14 @@ uint64_t process_code_engine(const struct process *process, const struct code_ev
 	return CODE_ENGINE_KNOWN | mapping->module;
 }
 
-/* The engine of an event in shared memory. A call site of an unknown DSO is of this process. */
+/* Returns the engine in shared memory. A call site in an unknown DSO is of this process. */
 static uint64_t engine_in_shared(const struct process *process, uint64_t engine)
 {
 	return code_engine_of(process->number,
 			      engine & CODE_ENGINE_KNOWN ? (uint32_t)engine : UINT32_MAX);
 }
 
-/* Returns true if the process may report code in an object, which it then holds. */
+/* Returns true if the process may report code in an object. The process then has a reference. */
 static bool may_report_in(struct process *process, struct shared_code *shared)
 {
 	for (uint32_t i = 0; i < process->reported_count; i++) {
@@ -72,7 +72,7 @@ static int unload_method(struct process *process, const struct code_event *event
 	return code_map_apply(process->code, process->account, event);
 }
 
-/* An event of before the fork, which an ancestor sent, may be older than what others sent. */
+/* Returns true if an ancestor's event from before the fork is older than another process's code. */
 static bool is_overtaken(const struct code_map *code, const struct code_event *event)
 {
 	uint64_t start = event->address;
@@ -82,7 +82,7 @@ static bool is_overtaken(const struct code_map *code, const struct code_event *e
 	       code_map_has_others(code, start, start + event->size_bytes, event->origin.engine);
 }
 
-/* The object that is shared at an address, if the process may report code in it; or NULL. */
+/* Returns the shared object at an address if the process may report code in it, or NULL. */
 static struct shared_code *shared_at(struct process *process, uint64_t address,
 				     uint64_t reported_ns, uint64_t *ret_address)
 {
@@ -101,7 +101,7 @@ static int apply_to(struct process *process, struct shared_code *shared,
 		      : code_map_apply(process->code, process->account, event);
 }
 
-/* A move from one map to another: the method is not known to continue. */
+/* A move from one map to another ends the region; nothing is known at the new place. */
 static int move_between(struct process *process, struct shared_code *old_shared,
 			struct shared_code *shared, const struct code_event *event)
 {
@@ -113,7 +113,7 @@ static int move_between(struct process *process, struct shared_code *old_shared,
 	gone.address = event->old_address;
 	gone.size_bytes = 1;
 	err = apply_to(process, old_shared, &gone);
-	/* No region begins at 0: none is known to move, and the new place becomes unknown. */
+	/* No region begins at 0, so the move only makes the new place unknown. */
 	gone = *event;
 	gone.old_address = 0;
 	return err ?: apply_to(process, shared, &gone);

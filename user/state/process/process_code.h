@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Chooses the code map for an address of a process: that of the object that is mapped
- * there shared (state/process/shared_code.h), else the process's own. If an engine makes
- * code executable only after it reported it, its mapping is not known to be shared: that
- * code goes to the process's own map, and so does code in more objects than a process
- * may report to.
+ * Selects the code map for an address of a process. In a shared mapping, it is the map of the
+ * mapped object (state/process/shared_code.h); elsewhere it is the process's own map.
+ *
+ * The own map is used in two more cases: if the engine reports code before its mapping is
+ * executable, since the mapping is not known yet; and beyond PROCESS_REPORTED_MAX objects.
  */
 #ifndef JITBPF_STATE_PROCESS_PROCESS_CODE_H
 #define JITBPF_STATE_PROCESS_PROCESS_CODE_H
 
 #include "state/process/process_table.h"
 
-/* A code map, NULL if there is none (yet), and an address in it. */
+/* A code map and an address in it. The map is NULL if no code was reported there. */
 struct code_place {
 	struct code_map *code;
 	uint64_t address;
 };
 
-/* The place of an address that a mapping covers, in the object that is shared there. */
+/* Returns the place of an address in the object of a shared mapping that covers it. */
 static inline struct code_place mapping_code_place(const struct mapping *mapping, uint64_t address)
 {
 	const struct shared_code *shared = mapping->shared;
@@ -28,38 +28,39 @@ static inline struct code_place mapping_code_place(const struct mapping *mapping
 }
 
 /*
- * The mapping at an address that a process reported at reported_ns, or NULL. The report was
- * a call about it, so it was mapped then; it may have become executable later.
+ * Returns the mapping of an address that a process reported at reported_ns, or NULL. Memory
+ * that is reported is mapped, but it may become executable after the report, and only then
+ * does the side-band report the mapping.
  */
 const struct mapping *process_mapping_told(const struct process *process, uint64_t address,
 					   uint64_t reported_ns);
 
 /*
- * The region at an address at time_ns, which the mapping (NULL: none) covers; *ret_place is
- * its place. Borrowed. NULL: no code is known there.
+ * Returns the region at an address at time_ns, or NULL. mapping covers the address (NULL: no
+ * mapping does). Sets *ret_place to the place of the address. The region is borrowed.
  */
 const struct code_region *process_code_find(const struct process *process,
 					    const struct mapping *mapping, uint64_t address,
 					    uint64_t time_ns, struct code_place *ret_place);
 
 /*
- * The engine of an event in the process's own code map: of the shim's events the DSO that
- * called, by its module number; of others the publisher's file.
+ * Returns the engine of an event as the process's own code map numbers it: for the shim's
+ * events the module number of the calling DSO, for others the publisher's file.
  */
 uint64_t process_code_engine(const struct process *process, const struct code_event *event);
 
 /*
- * Apply an event of the process, whose origin.engine is as process_code_engine() has it, to
- * the map of its address; an unload by id is applied to all maps that have such code. It is
- * charged to process->account. In shared memory, an event that was inherited with a journal
- * does not end code that other processes reported there since. process->code is not NULL.
+ * Apply an event of the process to the map of its address; its origin.engine is the result of
+ * process_code_engine(). An unload by id is applied to all maps with such code. Memory is
+ * charged to process->account. In shared memory, an event from an inherited journal does not
+ * end code that other processes reported since. process->code is not NULL.
  * Returns 0 or -ENOMEM.
  */
 int process_code_apply(struct process *process, const struct code_event *event);
 
 /*
- * Events of the process are missing, see code_map_gap(): in all maps that it reported to.
- * The gap's engine is ignored.
+ * Apply a gap in the process's events (code_map_gap()) to all maps that it reported to. The
+ * gap's engine is ignored. Returns 0 or -ENOMEM.
  */
 int process_code_gap(struct process *process, const struct code_gap *gap);
 

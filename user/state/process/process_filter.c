@@ -40,7 +40,7 @@ int process_filter_add(struct process_filter *filter, uint32_t pid, uint64_t sin
 	return err;
 }
 
-/* A pid that is used again by somebody else's child. */
+/* Remove a pid that is reused by a process outside the filter. */
 static void forget(struct process_filter *filter, uint32_t pid, uint64_t time_ns)
 {
 	uint32_t item = find(filter, pid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a process was called, and when it had begun its program, at a time that has passed:
- * samples can come late, and a shell's children change both within milliseconds.
+ * Earlier names (comm) and programs (exec) of a process. A sample that is handled late needs
+ * those of its own time; children of a shell change both within milliseconds.
  */
 #ifndef JITBPF_STATE_PROCESS_PROCESS_PAST_H
 #define JITBPF_STATE_PROCESS_PROCESS_PAST_H
@@ -10,26 +10,33 @@
 
 #include "base/vec.h"
 
-#define PROCESS_PAST_MAX 64 /* changes; of more, the oldest are not known */
+#define PROCESS_PAST_MAX 64 /* changes; older ones are dropped */
 
-/* Until time_ns, and from the one before on. */
+/* In force until until_ns, from the until_ns of the change before. */
 struct process_was {
 	uint64_t until_ns;
-	uint64_t program_ns;
-	uint32_t comm;
+	uint64_t program_ns; /* time of the exec, as in struct process */
+	uint32_t comm;	     /* string number */
 };
 
-/* Zero-initialized is empty. */
+/* Empty if zero-initialized. */
 struct process_past {
-	VEC(struct process_was) changes; /* ascending */
+	VEC(struct process_was) changes; /* by until_ns, ascending */
 };
 
-/* Returns 0 or -ENOMEM. One that is older than the last counts as of the same time. */
+/*
+ * Add a change. If it is older than the last one, it gets the time of that one. Returns 0 or
+ * -ENOMEM.
+ */
 int process_past_add(struct process_past *past, struct process_was was);
 
-/* What was at time_ns, NULL where that is as it is now. Borrowed until the next change. */
+/*
+ * Returns name and program at time_ns, or NULL if they are the present ones. Valid until the
+ * next change.
+ */
 const struct process_was *process_past_at(const struct process_past *past, uint64_t time_ns);
 
+/* Drop the changes up to time_ns. */
 void process_past_forget(struct process_past *past, uint64_t time_ns);
 void process_past_deinit(struct process_past *past);
 

@@ -74,7 +74,7 @@ static struct process *latest_of(const struct process_table *table, uint32_t pid
 	return slot == INDEX_MAP_NONE ? NULL : table->processes.data[slot];
 }
 
-/* Whether it can be the one that a record of that start and time means. */
+/* Returns true if a record of that start and time can be about the process. */
 static bool can_be(const struct process *process, uint64_t start_ns, uint64_t time_ns)
 {
 	if (start_ns && process->start_ns)
@@ -95,7 +95,7 @@ struct process *process_table_find(const struct process_table *table, uint32_t p
 	for (process = latest; process; process = process->previous) {
 		const struct process *previous = process->previous;
 
-		/* First known later than that: the one before, if that lived then. */
+		/* The record is older than this process: use the previous one if it lived then. */
 		if (time_ns < process->from_ns && previous && can_be(previous, start_ns, time_ns))
 			continue;
 		if (can_be(process, start_ns, time_ns))
@@ -111,7 +111,7 @@ static void end(struct process *process, uint64_t time_ns)
 	process->exit_ns = time_ns > process->from_ns ? time_ns : process->from_ns;
 }
 
-/* Whether a has its pid after b. */
+/* Returns true if a had the pid after b. */
 static bool is_later(const struct process *a, const struct process *b)
 {
 	if (a->start_ns && b->start_ns && a->start_ns != b->start_ns)
@@ -119,7 +119,7 @@ static bool is_later(const struct process *a, const struct process *b)
 	return a->from_ns >= b->from_ns;
 }
 
-/* Make room for the ends of all processes, so that none fails for want of memory. */
+/* Reserve room for all processes in `retired` and `leaving`, so that ending one cannot fail. */
 static int reserve_ends(struct process_table *table)
 {
 	size_t all = table->processes.size + 1;
@@ -130,7 +130,7 @@ static int reserve_ends(struct process_table *table)
 		       : 0;
 }
 
-/* Add a process to those of its pid. Takes it over, but on failure. */
+/* Add a process to the chain of its pid. The table owns it, except on failure. */
 static int add(struct process_table *table, struct process *process)
 {
 	struct process *latest = latest_of(table, process->pid), *next = latest;
@@ -167,7 +167,7 @@ static int add(struct process_table *table, struct process *process)
 	return 0;
 }
 
-/* Make a process with what its parent, if it has one, has mapped and loaded now. */
+/* Create a process with the present mappings and code of its parent (NULL: none). */
 static int make(struct process_table *table, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
 		const struct process *parent, struct process **ret)
 {
@@ -218,10 +218,9 @@ int process_table_at(struct process_table *table, uint32_t pid, uint64_t start_n
 }
 
 /*
- * Whether there is something to find names in, or at least a name for the
- * whole: the kernel's own pages are "[uprobes]" and the like. Shared memory has an inode too,
- * and a name that looks like a path: what engines put their code into. A build
- * ID tells a program that was started from a memfd.
+ * Returns true if the mapping has a file that may hold symbols, or is a page of the kernel with
+ * a name ("[uprobes]"). Shared memory, which engines put their code into, has an inode and a
+ * path as well, but is no such file; except with a build ID, as of a program run from a memfd.
  */
 static bool has_file(const struct jitbpf_mapping *record)
 {
@@ -285,7 +284,7 @@ int process_table_map(struct process_table *table, const struct jitbpf_mapping *
 	return err;
 }
 
-/* The process has begun a new program: nothing of the old one is there any more. */
+/* An exec ends all mappings and code of the process. */
 static int begin_program(struct process *process, uint64_t time_ns)
 {
 	int err;
@@ -330,8 +329,8 @@ int process_table_comm(struct process_table *table, const struct jitbpf_comm *re
 }
 
 /*
- * Give a child that was met before its FORK what its parent has, except where the child has
- * records of its own. Code that a gap of the child may have ended stays unknown.
+ * Add the mappings and code of the parent to a child that was known before its FORK came, except
+ * where the child has its own records. Code that a gap of the child may have ended stays unknown.
  */
 static int inherit(struct process *child, const struct process *parent)
 {
@@ -369,7 +368,7 @@ int process_table_fork(struct process_table *table, const struct jitbpf_task *re
 	err = process_table_at(table, record->parent_pid, 0, record->h.time_ns, &parent);
 	if (err)
 		return err;
-	/* Met before its FORK came: a record was late, not a pid used again. */
+	/* A record of the child came before its FORK. The pid was not reused. */
 	if (child && child->exit_ns == UINT64_MAX && child->from_ns > record->h.time_ns) {
 		child->from_ns = record->h.time_ns;
 		return inherit(child, parent);
@@ -400,7 +399,7 @@ int process_table_inner_pid(struct process_table *table, const struct jitbpf_inn
 	return err;
 }
 
-/* The number that a string of the table's pool has in another pool, where it is added. */
+/* Add a string of the table's pool to another pool. Sets *number to its number there. */
 static int move_name(const struct process_table *table, struct string_pool *strings, uint32_t name,
 		     uint32_t *ret)
 {
@@ -435,7 +434,7 @@ int process_table_move_names(struct process_table *table, struct string_pool *st
 	}
 	if (err)
 		return err;
-	/* Every string is in the pool now, so that this does not fail. */
+	/* All strings are in the pool now, so this cannot fail. */
 	vec_for_each (process, &table->processes) {
 		if (*process)
 			move_names(table, strings, *process, true);
@@ -454,14 +453,14 @@ static void retire(struct process *process)
 	process_past_deinit(&process->past);
 }
 
-/* Take a process out of the chain of its pid. */
+/* Remove a process from the chain of its pid. */
 static void unlink_process(struct process_table *table, struct process *process)
 {
 	struct process *next = latest_of(table, process->pid);
 
 	if (next == process) {
 		index_map_remove(&table->index, hash_of(process->pid), process->slot);
-		/* Removing made the room that this takes. */
+		/* The removal has made room, so this cannot fail. */
 		if (process->previous)
 			(void)index_map_insert(&table->index, hash_of(process->pid),
 					       process->previous->slot);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Processes over time. A process is its pid and its leader's start time; a pid
- * that is used again is another process. Numbers are stable, never reused.
- * Fed in order of time, by and large: a record that is older than the latest
- * process of its pid goes to the one before, where that is known.
+ * Processes over time, with their names, mappings and JIT code. A process is identified by its
+ * pid and the start time of its leader, so a reused pid is another process. Process numbers are
+ * stable and never reused.
+ *
+ * Records come roughly in order of time. A record that is older than the latest process of its
+ * pid is applied to the previous process of that pid, if that is known. Single-threaded.
  */
 #ifndef JITBPF_STATE_PROCESS_PROCESS_TABLE_H
 #define JITBPF_STATE_PROCESS_PROCESS_TABLE_H
@@ -21,42 +23,43 @@
 #include "state/space/space_map.h"
 #include "uapi/record.h"
 
-/* Value of a process's mappings. */
+/* A mapping: the values of process.mappings. */
 struct mapping {
 	struct space_value value;
-	uint64_t address;	    /* where it began when it was mapped */
+	uint64_t address;	    /* start when it was mapped; later mappings may cut it */
 	uint64_t file_offset;	    /* of that address */
 	uint32_t module;	    /* number, or MAPPING_ANON */
-	struct shared_code *shared; /* NULL: the memory is the process's own; held */
+	struct shared_code *shared; /* a reference; NULL: private memory */
 };
 
 #define MAPPING_ANON UINT32_MAX
 
-/* Objects shared with others in which a process may report code; more is its own. */
+/* Shared objects that a process may report code in; further code goes to its own map. */
 #define PROCESS_REPORTED_MAX 8
 
 struct process {
 	uint32_t number; /* never reused */
-	uint32_t slot;	 /* in the table; reused once the process is freed */
+	uint32_t slot;	 /* in the table; reused when the process is freed */
 	uint32_t pid;
-	uint32_t inner_pid;	  /* as it sees itself; 0: as pid, as far as we know */
-	uint64_t start_ns;	  /* leader's, CLOCK_BOOTTIME; 0 while not known */
-	uint64_t from_ns;	  /* when we first knew of it */
-	uint64_t exit_ns;	  /* UINT64_MAX: lives */
-	uint32_t comm;		  /* number in the pool: the name now */
-	struct process *previous; /* the one that had the pid before, or NULL */
-	/* NULL, both, once the process has been retired; its numbers and counts stay. */
+	uint32_t inner_pid;	  /* in its own pid namespace; 0: the same, or not known */
+	uint64_t start_ns;	  /* of the leader, CLOCK_BOOTTIME; 0: not known yet */
+	uint64_t from_ns;	  /* time of the first record of it */
+	uint64_t exit_ns;	  /* UINT64_MAX: alive */
+	uint32_t comm;		  /* string number of the present name */
+	struct process *previous; /* that had the pid before, or NULL */
+	/* Both are NULL after the process has been retired. */
 	struct space_map *mappings;
 	struct code_map *code;
-	struct code_account *account; /* of what it reports about code */
-	uint64_t mapped_ns;	      /* when it last mapped something */
-	uint64_t program_ns;	      /* when it began its program (exec); 0: before we came */
-	struct process_past past;     /* of comm and program_ns */
-	struct shared_code *reported[PROCESS_REPORTED_MAX]; /* its program has; held */
+	struct code_account *account; /* of its events about code */
+	uint64_t mapped_ns;	      /* time of its last mapping */
+	uint64_t program_ns;	      /* time of its last exec; 0: before the recording */
+	struct process_past past;     /* earlier comm and program_ns */
+	/* Objects in which its program has reported code; with a reference each. */
+	struct shared_code *reported[PROCESS_REPORTED_MAX];
 	uint32_t reported_count;
 };
 
-/* The same at a time, as far as history is kept. */
+/* Return comm and program_ns at a time, as far as history is kept. */
 static inline uint32_t process_comm_at(const struct process *process, uint64_t time_ns)
 {
 	const struct process_was *was = process_past_at(&process->past, time_ns);
@@ -71,10 +74,10 @@ static inline uint64_t process_program_at(const struct process *process, uint64_
 	return was ? was->program_ns : process->program_ns;
 }
 
-/* A process still takes records that long after its exit; then it is retired. */
+/* A process is retired this long after its exit. Until then, late records are applied to it. */
 #define PROCESS_GRACE_NS 2000000000ull
 
-/* A retired process can be found, and has its name, that long after its exit; then it is freed. */
+/* A retired process is freed this long after its exit. Until then, look-ups find it. */
 #define PROCESS_KEEP_NS 20000000000ull
 
 struct process_table {
@@ -90,12 +93,12 @@ struct process_table {
 	struct shared_code_table shared;
 	struct code_budget budget;
 	const struct code_line_rules *line_rules; /* borrowed, or NULL */
-	uint64_t next_region;
+	uint64_t next_region;			  /* next region number of all code maps */
 };
 
 /*
- * strings, modules and line_rules (or NULL) outlive the table, which stays where it is
- * until it is deinitialized.
+ * strings, modules and line_rules (or NULL) outlive the table. The table must not be moved in
+ * memory until process_table_deinit().
  */
 void process_table_init(struct process_table *table, struct string_pool *strings,
 			struct module_table *modules, const struct code_budget *budget,
@@ -103,24 +106,24 @@ void process_table_init(struct process_table *table, struct string_pool *strings
 void process_table_deinit(struct process_table *table);
 
 /*
- * The process that had pid at time_ns and, where start_ns is not 0, started
- * then; made where it is not known. One whose start is not known learns it here.
- * Returns 0 and sets *ret (owned by the table), or -ENOMEM.
+ * Find or add the process that had pid at time_ns and, if start_ns is not 0, started at
+ * start_ns. A known process without a start time gets start_ns. Returns 0 and sets *ret (owned
+ * by the table), or -ENOMEM.
  */
 int process_table_at(struct process_table *table, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
 		     struct process **ret);
 
-/* The same without making or learning anything: NULL where it is not known. */
+/* The same, but adds and changes nothing. Returns NULL if the process is not known. */
 struct process *process_table_find(const struct process_table *table, uint32_t pid,
 				   uint64_t start_ns, uint64_t time_ns);
 
 /*
- * Apply one side-band record (already checked: decode/record/record_check.h). A FORK
- * gives the child what the parent has mapped and loaded by then; a COMM with the
- * EXEC flag ends all of that; an EXIT ends a process. Records of
- * other threads' FORK, COMM and EXIT say nothing of the process. A FORK for a pid
- * whose process has not exited ends that one: its EXIT was lost.
- * Return 0 or -ENOMEM.
+ * Apply one side-band record that record_check() has accepted (decode/record/record_check.h):
+ * - FORK: the child inherits the mappings and code that the parent has by then. If the pid has
+ *   a process that has not exited, its EXIT was lost, and it ends.
+ * - COMM sets the name. With the EXEC flag, it also ends all mappings and code.
+ * - EXIT ends the process.
+ * FORK, COMM and EXIT of threads other than the leader are ignored. Return 0 or -ENOMEM.
  */
 int process_table_map(struct process_table *table, const struct jitbpf_mapping *record);
 int process_table_comm(struct process_table *table, const struct jitbpf_comm *record);
@@ -129,15 +132,15 @@ int process_table_exit(struct process_table *table, const struct jitbpf_task *re
 int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record);
 
 /*
- * Move the names of all processes to another pool, whose numbers they then have; the old pool may
- * be destroyed. Returns 0, or -ENOMEM with nothing changed but strings added to the pool.
+ * Move the names of all processes to another pool, and use its numbers from then on. The old
+ * pool may be destroyed. Returns 0, or -ENOMEM with nothing changed but strings added.
  */
 int process_table_move_names(struct process_table *table, struct string_pool *strings);
 
 /*
- * Free the processes in `leaving`. Drop the history older than time_ns of all others; retire those
- * that exited PROCESS_GRACE_NS before it, and put those that exited PROCESS_KEEP_NS before it into
- * `leaving`. Whoever holds a pointer to a process drops it while the process is in there.
+ * Free the processes in `leaving`. Drop history older than time_ns of all others. Retire those
+ * that exited PROCESS_GRACE_NS before time_ns, and move those that exited PROCESS_KEEP_NS before
+ * it to `leaving`. Holders of a pointer to a process drop it while the process is in `leaving`.
  */
 void process_table_forget(struct process_table *table, uint64_t time_ns);
 

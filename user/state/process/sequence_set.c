@@ -11,7 +11,7 @@ void sequence_set_count_from(struct sequence_set *set, uint64_t from)
 	set->has_from = true;
 }
 
-/* The number of the first run that does not end below number. */
+/* Returns the index of the first run that does not end below number. */
 static size_t run_at(const struct sequence_set *set, uint64_t number)
 {
 	const struct sequence_run *runs = set->runs.data;
@@ -30,7 +30,7 @@ bool sequence_set_has(const struct sequence_set *set, uint64_t number)
 	return at < set->runs.size && set->runs.data[at].first <= number;
 }
 
-/* Of the numbers between two runs, those that count. */
+/* Returns how many of the numbers between two runs count as missing. */
 static uint64_t missing_between(const struct sequence_set *set, const struct sequence_run *a,
 				const struct sequence_run *b)
 {

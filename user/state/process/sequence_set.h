@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which numbers of a count have come, in whatever order: runs of them, ascending.
- * What is missing is usually little, so that there are few runs. A process can
- * send any numbers, so that there is a limit: past SEQUENCE_RUNS_MAX runs the
- * lower half becomes one, and what was missing in it stays counted, but can no more
- * be told from what came.
+ * A set of the sequence numbers that were received, in any order, to count the missing ones.
+ * It is stored as ascending runs of consecutive numbers; few numbers are missing, so there are
+ * few runs. An untrusted process chooses the numbers, so the number of runs is limited: above
+ * SEQUENCE_RUNS_MAX, the lower half is joined into one run. The numbers missing in it stay
+ * counted, but sequence_set_has() then returns true for them.
  *
- * Zero-initialized is empty. The owner calls sequence_set_deinit().
+ * A zero-initialized set is empty. The owner calls sequence_set_deinit().
  */
 #ifndef JITBPF_STATE_PROCESS_SEQUENCE_SET_H
 #define JITBPF_STATE_PROCESS_SEQUENCE_SET_H
@@ -19,27 +19,27 @@
 #define SEQUENCE_RUNS_MAX 4096
 
 struct sequence_run {
-	uint64_t first, last; /* both belong to it */
+	uint64_t first, last; /* inclusive */
 };
 
 struct sequence_set {
-	VEC(struct sequence_run) runs; /* at least one number is missing between two */
-	uint64_t given_up;	       /* numbers missing in what became one run */
-	uint64_t from;		       /* where counting begins, if that is known */
+	VEC(struct sequence_run) runs; /* at least one number is missing between two runs */
+	uint64_t given_up;	       /* missing numbers inside joined runs */
+	uint64_t from;		       /* the first number that counts as missing; with has_from */
 	bool has_from;
 };
 
-/* Numbers below `from` are not missing where they do not come; from itself is. */
+/* Count missing numbers from `from` on. Lower numbers never count as missing. */
 void sequence_set_count_from(struct sequence_set *set, uint64_t from);
 
 bool sequence_set_has(const struct sequence_set *set, uint64_t number);
 
-/* Returns 1, 0 if it was there already, or -ENOMEM (set unchanged). */
+/* Returns 1 (added), 0 (already in the set), or -ENOMEM with the set unchanged. */
 int sequence_set_add(struct sequence_set *set, uint64_t number);
 
 /*
- * How many are missing below the highest that came, from where counting begins;
- * where that is not known, from the lowest that came.
+ * Returns the number of missing numbers below the highest number of the set. Counts from `from`
+ * on or, without it, from the lowest number of the set.
  */
 uint64_t sequence_set_missing(const struct sequence_set *set);
 

@@ -36,7 +36,7 @@ static bool equal(const void *items, uint32_t item, const void *key)
 	       shared->inode_generation == mapping->inode_generation;
 }
 
-/* The last object takes the number that becomes free. */
+/* Remove an object. The last object gets its number. */
 static void take_out(struct shared_code_table *table, struct shared_code *shared)
 {
 	struct shared_code *last = table->all.data[table->all.size - 1];
@@ -67,8 +67,8 @@ static void shared_code_free(struct space_value *value)
 }
 
 /*
- * The inode of a System V segment is its id, which each IPC namespace counts for itself:
- * unrelated segments look the same.
+ * Returns true if the object of a mapping is shared memory that can be identified. A System V
+ * segment cannot: its inode is its id, which each IPC namespace counts for itself.
  */
 static bool is_shared(const struct jitbpf_mapping *mapping)
 {

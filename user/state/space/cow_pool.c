@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define CELLS_MIN 16   /* most processes map little, and load nothing */
-#define CELLS_MAX 4096 /* of a block */
+#define CELLS_MIN 16   /* most processes have few mappings and no JIT code */
+#define CELLS_MAX 4096 /* in a block */
 
 struct cow_pool *cow_pool_create(void)
 {
@@ -26,7 +26,7 @@ void cow_pool_put(struct cow_pool *pool)
 	free(pool);
 }
 
-/* Each block is as large as all before it, to a limit. */
+/* Each block is as large as all blocks before it, up to CELLS_MAX. */
 static size_t next_block(const struct cow_pool *pool)
 {
 	if (pool->cells < CELLS_MIN)
@@ -46,7 +46,7 @@ static int add_block(struct cow_pool *pool)
 		return -ENOMEM;
 	pool->blocks.data[pool->blocks.size++] = block;
 	pool->cells += cells;
-	/* Handed out in the order in which they lie. */
+	/* The free list is in the order of addresses, so that neighbours are used together. */
 	for (size_t i = cells; i--;)
 		cow_pool_give(pool, block + i * COW_CELL_BYTES);
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The memory of copy-on-write trees that share nodes: cells of one cache line
- * each, close together, so that a walk through a large tree touches few lines
- * and pages. It grows with what is in use and is given back with the last tree.
+ * A pool of cells for the nodes of copy-on-write trees (cow_tree.h). A cell is one cache line.
+ * Cells are allocated in blocks, so that a walk through a large tree touches few lines and
+ * pages. Trees that share nodes share a pool; the pool is freed with the last of them.
  */
 #ifndef JITBPF_STATE_SPACE_COW_POOL_H
 #define JITBPF_STATE_SPACE_COW_POOL_H
@@ -19,21 +19,21 @@ struct cow_cell {
 };
 
 struct cow_pool {
-	uint32_t refs; /* trees */
+	uint32_t refs; /* number of trees */
 	size_t free_count;
 	struct cow_cell *free;
 	size_t cells; /* in all blocks */
 	VEC(void *) blocks;
 };
 
-/* NULL where there is no memory. */
+/* Returns a pool with one reference, or NULL (out of memory). */
 struct cow_pool *cow_pool_create(void);
 void cow_pool_put(struct cow_pool *pool); /* NULL is allowed */
 
-/* Have at least count cells free. Returns 0 or -ENOMEM. */
+/* Ensure that at least count cells are free. Returns 0 or -ENOMEM. */
 int cow_pool_reserve(struct cow_pool *pool, size_t count);
 
-/* A free cell, of COW_CELL_BYTES: there must be one. */
+/* Take a free cell of COW_CELL_BYTES; cow_pool_reserve() has ensured that there is one. */
 static inline void *cow_pool_take(struct cow_pool *pool)
 {
 	struct cow_cell *cell = pool->free;

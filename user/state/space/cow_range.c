@@ -8,7 +8,7 @@ int cow_range_reserve(struct cow_tree *tree, uint64_t start, uint64_t end)
 
 	for (; item && item->start < end; item = cow_tree_next(tree, item->end))
 		hit++;
-	/* What is left of the first and the last, and what is put. */
+	/* The rests of the first and the last item, and the new item. */
 	return cow_tree_reserve(tree, hit, 3);
 }
 

@@ -7,8 +7,8 @@
 struct cow_node {
 	struct cow_item item;
 	struct cow_node *left, *right;
-	uint32_t refs;	 /* parents and trees that hold it */
-	uint32_t height; /* of a leaf: 1 */
+	uint32_t refs;	 /* parents and trees that point to it */
+	uint32_t height; /* 1: a leaf */
 };
 
 _Static_assert(sizeof(struct cow_node) <= COW_CELL_BYTES, "a node is a cell");
@@ -25,7 +25,7 @@ static void measure(struct cow_node *node)
 	node->height = 1 + (left > right ? left : right);
 }
 
-/* The node itself where nobody else holds it, else a copy in its place. */
+/* Returns the node if it has no other holder; else a copy, which replaces it in this tree. */
 static struct cow_node *own(struct cow_tree *tree, struct cow_node *node)
 {
 	struct cow_node *copy;
@@ -56,7 +56,7 @@ static void node_put(struct cow_pool *pool, struct cow_node *node)
 	}
 }
 
-/* Both rotations want a node of the caller's own, and make the child that rises one. */
+/* Rotations need a node that is not shared. They copy the child that rises if it is shared. */
 static struct cow_node *rotate_right(struct cow_tree *tree, struct cow_node *node)
 {
 	struct cow_node *up = own(tree, node->left);
@@ -79,7 +79,7 @@ static struct cow_node *rotate_left(struct cow_tree *tree, struct cow_node *node
 	return up;
 }
 
-/* Restore the balance of a node of the caller's own, one of whose children changed its height. */
+/* Restore the balance of an unshared node after the height of a child has changed. */
 static struct cow_node *balance(struct cow_tree *tree, struct cow_node *node)
 {
 	uint32_t left = height(node->left), right = height(node->right);
@@ -117,11 +117,11 @@ static struct cow_node *insert(struct cow_tree *tree, struct cow_node *node,
 	child = item->start < node->item.start ? &node->left : &node->right;
 	before = height(*child);
 	*child = insert(tree, *child, item);
-	/* Most ways need no more, and their siblings need not come into the cache. */
+	/* If the height is the same, siblings need not be loaded into the cache. */
 	return (*child)->height == before ? node : balance(tree, node);
 }
 
-/* Take the lowest node out of a subtree; it is then the caller's own. */
+/* Remove the lowest node of a subtree. The caller owns it, unshared. */
 static struct cow_node *take_lowest(struct cow_tree *tree, struct cow_node *node,
 				    struct cow_node **ret)
 {
@@ -165,7 +165,7 @@ static struct cow_node *take(struct cow_tree *tree, struct cow_node *node, uint6
 	return heir;
 }
 
-/* No AVL tree of that many nodes is higher: 1.44 log2(size + 2), rounded up. */
+/* The greatest height of an AVL tree of size nodes: 1.44 log2(size + 2), rounded up. */
 static size_t height_limit(size_t size)
 {
 	size_t bits = 64 - (size_t)__builtin_clzll((unsigned long long)size + 2);
@@ -174,9 +174,9 @@ static size_t height_limit(size_t size)
 }
 
 /*
- * In a tree that was cloned, a change owns the nodes on its way, and to restore
- * the balance two more at each level. A copy is the tree's own, so that none is
- * copied twice: however many changes, they never want more than all nodes.
+ * In a tree that was cloned, a change copies the shared nodes on its path, and up to two more
+ * at each level to restore the balance. A copy is not shared, so no node is copied twice, and
+ * any number of changes copies no more than all nodes.
  */
 static size_t nodes_wanted(const struct cow_tree *tree, size_t removals, size_t insertions)
 {
@@ -216,7 +216,7 @@ const struct cow_item *cow_tree_next(const struct cow_tree *tree, uint64_t addre
 {
 	const struct cow_item *best = NULL;
 
-	/* The items do not overlap, so that their ends are in order as well. */
+	/* The items do not overlap, so their ends ascend as well. */
 	for (const struct cow_node *node = tree->root; node;) {
 		if (node->item.end > address) {
 			best = &node->item;

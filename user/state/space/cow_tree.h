@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A balanced tree of address ranges that do not overlap, copy on write: trees
- * that were cloned share their nodes, and a change copies only the shared nodes
- * on its way. Balanced as an AVL tree, since the addresses are a stranger's.
+ * A balanced tree of address ranges that do not overlap, copy on write. A clone shares the
+ * nodes of its original; a change copies the shared nodes on the path to the changed node.
+ * The tree is an AVL tree, because untrusted processes choose the addresses.
  *
- * Changes cannot fail: cow_tree_reserve() takes the memory for them beforehand.
- * Zero-initialized is empty. Single-threaded.
+ * Changes cannot fail: cow_tree_reserve() allocates their memory beforehand. A
+ * zero-initialized tree is empty. Single-threaded.
  */
 #ifndef JITBPF_STATE_SPACE_COW_TREE_H
 #define JITBPF_STATE_SPACE_COW_TREE_H
@@ -19,7 +19,7 @@
 
 struct cow_item {
 	uint64_t start, end; /* [start, end), not empty */
-	uint64_t from_ns;    /* the tree does not look at it */
+	uint64_t from_ns;    /* the caller's; not used by the tree */
 	struct space_value *value;
 };
 
@@ -28,36 +28,36 @@ struct cow_node;
 struct cow_tree {
 	struct cow_node *root;
 	size_t size;
-	struct cow_pool *pool; /* where its nodes are, and those of its clones */
-	bool shared;	       /* was cloned: others may hold its nodes */
+	struct cow_pool *pool; /* of its nodes and those of its clones */
+	bool shared;	       /* the tree was cloned, so another tree may hold its nodes */
 };
 
 /*
- * Make sure that the next `removals` calls of cow_tree_remove() and `insertions`
- * of cow_tree_insert(), in any order, find memory. Returns 0 or -ENOMEM.
+ * Reserve memory for the next `removals` calls of cow_tree_remove() and `insertions` calls of
+ * cow_tree_insert(), in any order. Returns 0 or -ENOMEM.
  */
 int cow_tree_reserve(struct cow_tree *tree, size_t removals, size_t insertions);
 
-/* Add an item that overlaps none; takes over its reference to the value. */
+/* Add an item that overlaps no other. The tree takes over its reference to the value. */
 void cow_tree_insert(struct cow_tree *tree, const struct cow_item *item);
 
-/* Take out the item that begins at start, which must be there, with its reference. */
+/* Remove the item that begins at start; it must exist. The caller owns its reference. */
 struct cow_item cow_tree_remove(struct cow_tree *tree, uint64_t start);
 
 /*
- * The item of the lowest address that ends above address: the one that covers
- * it, or the first behind it. NULL if none. Good until the next change.
+ * Returns the item that covers address, else the first item above it, else NULL. Valid until
+ * the next change.
  */
 const struct cow_item *cow_tree_next(const struct cow_tree *tree, uint64_t address);
 
-/* The item of the highest start that is not above address, or NULL. Good until the next change. */
+/* Returns the last item that starts at or below address, or NULL. Valid until the next change. */
 const struct cow_item *cow_tree_last(const struct cow_tree *tree, uint64_t address);
 
-/* Call fn for each item, by address. Stops at and returns the first non-zero. */
+/* Call fn for each item, by address. Stops at the first non-zero result and returns it. */
 int cow_tree_for_each(const struct cow_tree *tree,
 		      int (*fn)(void *context, const struct cow_item *item), void *context);
 
-/* A tree with the same items, at constant cost. */
+/* Returns a tree with the same items, at constant cost. */
 struct cow_tree cow_tree_clone(struct cow_tree *tree);
 
 void cow_tree_deinit(struct cow_tree *tree);

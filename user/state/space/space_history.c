@@ -25,12 +25,12 @@ int space_history_reserve(struct space_history *history, size_t count)
 	if (count > SIZE_MAX / 2 - history->size)
 		return -ENOMEM;
 	wanted = history->size + count;
-	/* Only when at least as many were forgotten as must move: each moves once, amortized. */
+	/* Moves only if as many were dropped: one move per entry, amortized. */
 	if (wanted <= history->first) {
 		move_to_front(history);
 		return 0;
 	}
-	/* The room in front stays as it is, so that failure changes nothing. */
+	/* The unused slots in front stay, so that a failure changes nothing. */
 	wanted += history->first;
 	capacity = history->capacity * 2;
 	if (capacity < CAPACITY_MIN)
@@ -75,7 +75,7 @@ const struct space_entry *space_history_find(const struct space_history *history
 	return best;
 }
 
-/* Give memory back after a storm. */
+/* Free memory that is no longer needed after a burst of changes. */
 static void shrink(struct space_history *history)
 {
 	size_t capacity = history->size * 2 > CAPACITY_MIN ? history->size * 2 : CAPACITY_MIN;

@@ -12,19 +12,19 @@ struct space_map {
 	enum space_overlap overlap;
 	struct cow_tree tree; /* in force */
 	struct space_history history;
-	uint64_t lowest, highest; /* nothing was ever there outside [lowest, highest) */
-	uint64_t cleared_ns;	  /* what is older than that has ended then at the latest */
+	uint64_t lowest, highest; /* all entries ever were in [lowest, highest) */
+	uint64_t cleared_ns;	  /* time of the last space_map_clear() */
 	uint64_t generation;
-	uint64_t newest_ns; /* of all changes */
-	uint64_t recent_ns; /* what that was when `changes` began to count */
-	uint64_t limit_ns;  /* what recent_ns was before */
+	uint64_t newest_ns; /* time of the latest change */
+	uint64_t recent_ns; /* newest_ns when `changes` was last reset */
+	uint64_t limit_ns;  /* the recent_ns before that; older changes take effect at it */
 	size_t changes;
-	struct space_pieces pieces; /* within space_map_insert(): what is being inserted */
+	struct space_pieces pieces; /* scratch of space_map_insert(): the inserted range */
 };
 
 DEFINE_CLEANUP(struct space_map *, space_map_destroy);
 
-/* What inserting a range at a time meets. */
+/* The entries that a range to be inserted overlaps. */
 struct survey {
 	uint64_t start, end;
 	uint64_t time_ns;
@@ -63,7 +63,7 @@ static struct space_entry entry_of(const struct cow_item *item)
 				    .value = item->value};
 }
 
-/* The time that a change counts as of: see SPACE_LATE_MAX. Never is no time. */
+/* Returns the time at which a change takes effect: see SPACE_LATE_MAX. UINT64_MAX is no time. */
 static uint64_t within_reach(const struct space_map *map, uint64_t time_ns)
 {
 	if (time_ns == UINT64_MAX)
@@ -71,7 +71,7 @@ static uint64_t within_reach(const struct space_map *map, uint64_t time_ns)
 	return time_ns > map->limit_ns ? time_ns : map->limit_ns;
 }
 
-/* Account for entries that began or ended at time_ns: what is newer than limit_ns stays few. */
+/* Count entries that began or ended at time_ns. Keeps the changes since limit_ns few. */
 static void changed(struct space_map *map, uint64_t time_ns, size_t entries)
 {
 	map->generation++;
@@ -98,7 +98,7 @@ static void survey_range(const struct space_map *map, struct survey *survey)
 	}
 }
 
-/* How long which part of the inserted range is in force: usually all of it, to this day. */
+/* Determine the parts of the inserted range. Usually there is one, which is in force. */
 static int pieces_plan(struct space_map *map, const struct survey *survey)
 {
 	const struct cow_item *item;
@@ -127,7 +127,7 @@ static int pieces_plan(struct space_map *map, const struct survey *survey)
 	return err;
 }
 
-/* Move an item to the history; one that was never in force for a moment just goes. */
+/* Move an item to the history. An item that ends when it began is dropped. */
 static void retire(struct space_map *map, const struct cow_item *item, uint64_t to_ns)
 {
 	struct space_entry entry = entry_of(item);
@@ -198,7 +198,7 @@ int space_map_move(struct space_map *map, const struct space_key *from, uint64_t
 		return -EINVAL;
 	survey_range(map, &survey);
 	err = pieces_plan(map, &survey);
-	/* Two more: what a cut leaves at either side. */
+	/* Two more for the rests on both sides of a cut. */
 	if (!err)
 		err = cow_tree_reserve(&map->tree, survey.older + moves,
 				       map->pieces.parts.size + 2);
@@ -294,7 +294,7 @@ int space_map_end(struct space_map *map, uint64_t start, const struct space_valu
 	return err ? err : (int)ended;
 }
 
-/* Of a map that is being cleared: what goes, and what is too new to go. */
+/* State of space_map_clear(): the entries that end, and those that are too new and stay. */
 struct clearing {
 	struct space_map *map;
 	struct cow_tree kept;
@@ -349,7 +349,7 @@ bool space_map_find(const struct space_map *map, uint64_t address, uint64_t time
 	const struct cow_item *item;
 	const struct space_entry *entry;
 
-	/* Most frames are no JIT code: not all that has ended lately is to be looked through. */
+	/* Most frames are outside all JIT code; for these, the history is not searched. */
 	if (address < map->lowest || address >= map->highest)
 		return false;
 	item = cow_tree_next(&map->tree, address);

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Values at addresses over time: ranges that do not overlap at any one moment.
- * Serves mappings and JIT code alike.
+ * Values at addresses over time: for mappings, and for JIT code. At any one time, the ranges do
+ * not overlap. An entry is in force from its insertion until its end, and then in history.
  *
- * An inserted entry ends the entries that it overlaps at that moment; look-ups of
- * earlier times still find them. History is kept until space_map_forget(). A clone
- * (fork) shares its parent's tree, copy on write, at constant cost; it does not
- * share the history.
+ * An inserted entry ends the entries that it overlaps at that time; look-ups of earlier times
+ * still find those. History is kept until space_map_forget(). A clone (fork) shares its parent's
+ * tree, copy on write, at constant cost; it does not share the history.
  *
- * Records can come late. The profiled process decides how late, so there is a limit: a
- * change of a time before the last SPACE_LATE_MAX changes (at times up to three times
- * as many) counts as of then. That bounds the cost of one change.
+ * Records can come late, by as much as the profiled process likes. To bound the cost of a
+ * change, lateness is limited: a change that is older than the last SPACE_LATE_MAX changes (or
+ * up to three times as many) takes effect at the time of the oldest of these.
  *
- * Single-threaded. Times are CLOCK_MONOTONIC ns, ranges [start, end). A change at
- * UINT64_MAX counts as one ns earlier.
+ * Single-threaded. Times are CLOCK_MONOTONIC ns, ranges [start, end). A change at UINT64_MAX
+ * takes effect one ns earlier.
  */
 #ifndef JITBPF_STATE_SPACE_SPACE_MAP_H
 #define JITBPF_STATE_SPACE_SPACE_MAP_H
@@ -30,7 +29,7 @@
 
 struct space_map; /* see space_map.c */
 
-/* Names an entry in force. */
+/* Identifies an entry in force. */
 struct space_key {
 	uint64_t start;
 	const struct space_value *value;
@@ -41,12 +40,11 @@ int space_map_create(enum space_overlap overlap, struct space_map **ret);
 void space_map_destroy(struct space_map *map); /* NULL is allowed */
 
 /*
- * From time_ns on, [start, end) holds value; the map takes a reference of its
- * own. Entries that it overlaps end at time_ns. If an overlapping entry, in force or
- * in history, is newer than time_ns (records can come late), the newer one stays, and
- * the inserted one is history from the start of the newer one: as a whole, or
- * with SPACE_CUT where the newer one covers it. An entry that is older than the last
- * space_map_clear() is history from that time.
+ * Enter value at [start, end) from time_ns on. The map takes a reference of its own. Entries
+ * that the new one overlaps end at time_ns. If an overlapping entry, in force or in history, is
+ * newer than time_ns (a late record), it stays: the inserted entry ends when the newer one
+ * begins, as a whole, or with SPACE_CUT only where the newer one covers it. An entry that is
+ * older than the last space_map_clear() ends at that time.
  *
  * Returns 0, -EINVAL (empty range), or -ENOMEM; on failure nothing is changed.
  */
@@ -54,35 +52,38 @@ int space_map_insert(struct space_map *map, uint64_t start, uint64_t end, uint64
 		     struct space_value *value);
 
 /*
- * End the entry in force that begins at start, holds value, and is not newer
- * than time_ns, at time_ns. Returns 1; 0 if there is none; or -ENOMEM: on
- * failure nothing is changed.
+ * End, at time_ns, the entry in force that begins at start and holds value, unless it is newer
+ * than time_ns. Returns 1; 0 if there is no such entry; or -ENOMEM with nothing changed.
  */
 int space_map_end(struct space_map *map, uint64_t start, const struct space_value *value,
 		  uint64_t time_ns);
 
 /*
- * Insert, and end the entry `from` (NULL: none) as space_map_end() does, at once. Only for maps
- * with SPACE_END_WHOLE, if from is given. Returns as above.
+ * space_map_insert(), and space_map_end() of the entry `from` (NULL: none), as one change. `from`
+ * is allowed only in maps with SPACE_END_WHOLE. Returns 0, -EINVAL or -ENOMEM, as
+ * space_map_insert().
  */
 int space_map_move(struct space_map *map, const struct space_key *from, uint64_t start,
 		   uint64_t end, uint64_t time_ns, struct space_value *value);
 
 /*
- * Replace the value of the entry in force that key names, as if the new value had been inserted
- * instead, at from_ns. If that is earlier than the entry, but not than another entry of its
- * range or the last space_map_clear(), it is in force from then on; else from when the entry
- * was. As far as late changes do not count, the entry stays in history. Returns 0 or -ENOMEM,
- * with nothing changed.
+ * Replace the value of the entry in force that key identifies, as if the new value had been
+ * inserted instead. The new value is in force from the entry's own time; or from from_ns, if
+ * that is earlier and not before another entry of the range or the last space_map_clear(). If
+ * that is too late a change (SPACE_LATE_MAX), the old value stays in history for the time
+ * before. Returns 0, or -ENOMEM with nothing changed.
  */
 int space_map_replace(struct space_map *map, const struct space_key *key, uint64_t from_ns,
 		      struct space_value *value);
 
-/* space_map_end() for several entries at once: all or, on failure, none. *ret_ended counts them. */
+/*
+ * space_map_end() for several entries: all or, on failure, none. *ret_ended is the number that
+ * ended. Returns 0 or -ENOMEM.
+ */
 int space_map_end_each(struct space_map *map, const struct space_key *keys, size_t count,
 		       uint64_t time_ns, size_t *ret_ended);
 
-/* End everything that is not newer than time_ns, at time_ns (exec). Returns 0 or -ENOMEM. */
+/* End all entries that are not newer than time_ns, at time_ns (exec). Returns 0 or -ENOMEM. */
 int space_map_clear(struct space_map *map, uint64_t time_ns);
 
 /*
@@ -94,43 +95,41 @@ bool space_map_find(const struct space_map *map, uint64_t address, uint64_t time
 		    struct space_entry *ret);
 
 /*
- * The entry in force of the lowest address that ends above address: the one
- * that covers it, or the first behind. False, with *ret unchanged, if none.
+ * Find the entry in force that covers address, else the first one above it. Returns false,
+ * with *ret unchanged, if there is none.
  */
 bool space_map_next(const struct space_map *map, uint64_t address, struct space_entry *ret);
 
 /*
- * The earliest time from which [start, end) has been free until time_ns: not before
- * floor_ns, the last space_map_clear(), or the time that late changes count as of. It is
- * time_ns if the range is not free then.
+ * Returns the earliest time from which [start, end) has been free until time_ns, or time_ns if
+ * the range is not free then. The result is never before floor_ns, the last space_map_clear(),
+ * or the earliest time at which a late change takes effect.
  */
 uint64_t space_map_free_since(const struct space_map *map, uint64_t start, uint64_t end,
 			      uint64_t time_ns, uint64_t floor_ns);
 
-/* Make a map with the entries that are in force now. Returns 0 or -ENOMEM. */
+/* Create a map with the entries that are in force now. Returns 0 or -ENOMEM. */
 int space_map_clone(struct space_map *map, struct space_map **ret);
 
 /* Drop the history that ended before time_ns. */
 void space_map_forget(struct space_map *map, uint64_t time_ns);
 
 /*
- * Counts every change to what a look-up can answer, but for forgetting. While it
- * stays the same, a look-up at any time at or after the last change gives the
- * same answer.
+ * Returns a counter of the changes to the map, except for space_map_forget(). While it stays
+ * the same, a look-up of any time at or after the last change gives the same result.
  */
 uint64_t space_map_generation(const struct space_map *map);
 
-/* Entries in force, entries in history. */
+/* Number of entries in force, and of entries in history. */
 size_t space_map_size(const struct space_map *map);
 size_t space_map_history(const struct space_map *map);
 
-/* Call fn for each entry in force, by address. Stops at and returns the first non-zero. */
+/* Call fn for each entry in force, by address. Stops at a non-zero result, and returns it. */
 int space_map_for_each(const struct space_map *map,
 		       int (*fn)(void *context, const struct space_entry *entry), void *context);
 
 /*
- * The same for the entries in history that ended last, SPACE_LATE_MAX at most, from the last
- * one backwards.
+ * The same for the SPACE_LATE_MAX entries in history that ended last, latest first.
  */
 int space_map_for_each_past(const struct space_map *map,
 			    int (*fn)(void *context, const struct space_entry *entry),

@@ -9,7 +9,7 @@ int space_pieces_begin(struct space_pieces *pieces, uint64_t start, uint64_t end
 	return vec_push(&pieces->parts, ((struct space_piece){start, end, to_ns}));
 }
 
-/* Part number i goes on only where it does not lie in [start, end); there it ends at to_ns. */
+/* Split part i: inside [start, end) it ends at to_ns, outside it is unchanged. */
 static int cut(struct space_pieces *pieces, size_t i, uint64_t start, uint64_t end, uint64_t to_ns)
 {
 	struct space_piece whole = pieces->parts.data[i], parts[3];

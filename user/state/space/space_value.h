@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a space map holds: anything that begins with a counter of its holders. */
+/* The base of the values in space maps and trees: a reference count. */
 #ifndef JITBPF_STATE_SPACE_SPACE_VALUE_H
 #define JITBPF_STATE_SPACE_SPACE_VALUE_H
 
 #include <stdint.h>
 
-/* Base of every value: counts its holders. Embed as the first member. Single-threaded. */
+/* Embed it as the first member. Single-threaded. */
 struct space_value {
-	uint32_t refs; /* the creator's own reference included */
+	uint32_t refs; /* including the creator's */
 	void (*free)(struct space_value *value);
 };
 
