@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The one clock. */
+/* Times in ns. All records use CLOCK_MONOTONIC, which clock_now_ns() reads. */
 #ifndef JITBPF_AGENT_CLOCK_H
 #define JITBPF_AGENT_CLOCK_H
 

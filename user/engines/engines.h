@@ -29,8 +29,7 @@ struct engine_setting {
 	const char *name;
 	enum engine_setting_rule rule;
 	enum engine_setting_kind kind;
-	/* An environment variable that makes an engine publish its code, without other effects. */
-	const char *text;
+	const char *text; /* by kind; NULL for ENGINE_SETTING_SHIM */
 };
 
 /* Each function may be NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The samples of a profile by node and thread; the profile itself knows processes only. */
+/* The samples of a profile by node and thread. The profile itself counts by process only. */
 #ifndef JITBPF_PROFILE_THREAD_COUNTS_H
 #define JITBPF_PROFILE_THREAD_COUNTS_H
 
@@ -8,7 +8,7 @@
 #include "base/index_map.h"
 #include "base/vec.h"
 
-/* A thread under the name that it had; one that is renamed is another. */
+/* A thread with a name. After a rename, it is another entry. */
 struct sampled_thread {
 	uint32_t pid, tid;
 	uint32_t comm; /* number in the profile's string pool */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One address space in which all locations of a profile stand, for formats that
- * know code by address and mapping. There is none such: files are mapped
- * differently in each process, and JIT code stands where other code stood
- * before. So a file's addresses are its offsets, behind a start of its own; each
- * region of JIT code gets addresses of its own, in a range for its module;
- * kernel code stands where it does, and so does anonymous memory.
+ * An artificial address space for all locations of a profile, for formats that identify code by
+ * address and mapping. Real addresses are ambiguous: each process maps files elsewhere, and JIT
+ * code replaces other JIT code. So a file gets a range in which addresses are its offsets plus a
+ * start; each region of JIT code gets a part of the range of its module. Kernel code and anonymous
+ * memory keep their addresses.
  *
- * Files and JIT code do not overlap one another, and start at multiples of
- * 4 GiB, so that one reads the offset from an address.
+ * Ranges of files and JIT code do not overlap, and start at multiples of 4 GiB, so that the offset
+ * can be read from an address.
  */
 #ifndef JITBPF_SINK_ADDRESS_LAYOUT_H
 #define JITBPF_SINK_ADDRESS_LAYOUT_H
@@ -29,27 +28,27 @@ enum address_range_kind {
 	ADDRESS_RANGE_ANON,
 };
 
-/* [start, limit) in whole pages, from the first that locations have to the last. */
+/* [start, limit): whole pages, from the first to the last location. */
 struct address_range {
 	enum address_range_kind kind;
-	uint32_t owner;	  /* of a file: its module's number */
-	const char *name; /* the file's path, or the module as frames have it; as hostile as ever */
+	uint32_t owner;		     /* of a file: its module number */
+	const char *name;	     /* path of the file, or module of the frames; untrusted */
 	const struct module *module; /* NULL: none */
 	uint64_t start, limit;
-	uint64_t file_offset;			/* of start */
-	bool has_files, has_lines, has_inlined; /* some frame in it */
-	bool is_program;			/* a file that is no library */
-	uint64_t program_samples; /* whose stacks come through it before any other program */
+	uint64_t file_offset;			/* file offset of start */
+	bool has_files, has_lines, has_inlined; /* some frame in the range has one */
+	bool is_program;			/* the file is a program, not a library */
+	uint64_t program_samples;		/* whose outermost program is this one */
 	uint32_t first_part, last_part;
 };
 
-/* What is kept together in a range: one region of JIT code, or all there is. */
+/* A contiguous part of a range: one region of JIT code, or the whole range. */
 struct address_part {
 	uint32_t range;
 	uint32_t next; /* of the same range, or ADDRESS_LAYOUT_NONE */
 	uint64_t owner;
-	uint64_t first, last; /* offsets that locations have in it */
-	uint64_t base;	      /* what is to be added to an offset */
+	uint64_t first, last; /* lowest and highest offset of a location */
+	uint64_t base;	      /* address = base + offset */
 };
 
 /* Zero-initialized is empty. */
@@ -57,23 +56,24 @@ struct address_layout {
 	VEC(struct address_range) ranges; /* in the order of their first locations */
 	VEC(struct address_part) parts;
 	struct index_map range_index, part_index;
-	uint32_t *part_of; /* by location number; ADDRESS_LAYOUT_NONE: not used, or nowhere */
+	uint32_t *part_of; /* by location number; ADDRESS_LAYOUT_NONE: not in use, or without
+			      address */
 	size_t location_count;
-	uint32_t main; /* the range of the main program's file; ADDRESS_LAYOUT_NONE: not known */
+	uint32_t main; /* range of the main program; ADDRESS_LAYOUT_NONE: not known */
 };
 
 /*
- * Lay out the locations of all profile nodes that have any of `totals`, the
- * samples at and below each node. Borrows from the view. Returns 0 or -ENOMEM;
- * address_layout_deinit() is due in both cases.
+ * Lay out the locations of all profile nodes with samples; totals[i] is the number of samples at
+ * and below node i. Borrows from the view. Returns 0 or -ENOMEM; the caller calls
+ * address_layout_deinit() in both cases.
  */
 int address_layout_build(struct address_layout *layout, const struct view *view,
 			 const uint64_t *totals);
 
 /*
- * Where a location stands: sets *ret_address and returns its range.
- * ADDRESS_LAYOUT_NONE where it is in none: nothing is known of its address, or
- * it is at an offset that no file and no code has, and then *ret_address is 0.
+ * Set *ret_address to the address of a location, and return its range. Returns ADDRESS_LAYOUT_NONE
+ * if the location is in no range: nothing is known at its address, or its offset is impossible, in
+ * which case *ret_address is 0.
  */
 uint32_t address_layout_find(const struct address_layout *layout, const struct view *view,
 			     uint32_t location, uint64_t *ret_address);

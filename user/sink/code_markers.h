@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * JIT code that came and went, by thread, for formats that show it over time.
- * There may be millions: past a budget, they are only counted.
+ * Markers: loads and unloads of JIT code by thread, for formats that show them over time. There may
+ * be millions, so beyond a budget they are only counted.
  */
 #ifndef JITBPF_SINK_CODE_MARKERS_H
 #define JITBPF_SINK_CODE_MARKERS_H
@@ -15,40 +15,40 @@
 #define CODE_MARKER_NONE UINT32_MAX
 
 #define CODE_MARKERS_MAX      100000u
-#define CODE_MARKER_NAMES_MAX (16u << 20) /* bytes of names, of all together */
+#define CODE_MARKER_NAMES_MAX (16u << 20) /* bytes of all names */
 
 struct code_marker {
 	uint64_t time_ns;
 	uint64_t address, size_bytes;
 	uint64_t method_id;
-	uint32_t name, module, source; /* numbers of strings, as hostile as ever; 0: not known */
-	bool gone;		       /* else it came */
-	uint32_t next;		       /* of the same thread, or CODE_MARKER_NONE */
+	uint32_t name, module, source; /* string numbers, untrusted; 0: not known */
+	bool gone;		       /* an unload; else a load */
+	uint32_t next;		       /* next of the thread, or CODE_MARKER_NONE */
 };
 
-/* What a thread did. */
+/* The markers of a thread. */
 struct code_thread {
 	uint32_t first, last;		   /* or CODE_MARKER_NONE */
-	uint64_t left_out;		   /* past the budget: */
-	uint64_t left_from_ns, left_to_ns; /* first and last of them */
+	uint64_t left_out;		   /* number of dropped markers */
+	uint64_t left_from_ns, left_to_ns; /* times of the first and last of these */
 };
 
 /* Zero-initialized is empty. */
 struct code_markers {
-	VEC(struct code_marker) markers; /* in the order in which they came */
-	VEC(struct code_thread) threads; /* by the number that the caller gives them */
+	VEC(struct code_marker) markers; /* in order of arrival */
+	VEC(struct code_thread) threads; /* by the caller's thread number */
 	struct string_pool *strings;
 	uint32_t string_count;
 	uint64_t name_bytes;
 	uint64_t left_out;
-	uint64_t earlier; /* the caller's count of those from before the start */
+	uint64_t earlier; /* loads before the start; counted by the caller */
 };
 
-/* Keep one of a thread, its name as the view wants names. Returns 0 or -ENOMEM. */
+/* Add a marker of a thread; the name follows the options of the view. Returns 0 or -ENOMEM. */
 int code_markers_add(struct code_markers *markers, const struct view *view, uint32_t thread,
 		     const struct sink_code *code);
 
-/* What a thread did; one that did nothing has zeros and no markers. */
+/* Returns the markers of a thread, which may have none. */
 struct code_thread code_markers_thread(const struct code_markers *markers, uint32_t thread);
 
 void code_markers_deinit(struct code_markers *markers);

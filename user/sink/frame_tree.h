@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A profile as people look at it: a tree of frames instead of locations, in
- * which what is shown alike under the same parent is one node. Node 0 is
- * everything; its children are the processes or threads, as the view's options
- * have them.
+ * A profile as a tree of frames instead of locations. Frames with the same label below the same
+ * parent are one node. Node 0 is the root; its children are processes or threads, by the view's
+ * options.
  */
 #ifndef JITBPF_SINK_FRAME_TREE_H
 #define JITBPF_SINK_FRAME_TREE_H
@@ -17,34 +16,33 @@
 #define FRAME_TREE_NONE UINT32_MAX
 
 struct frame_tree_node {
-	uint32_t parent; /* of node 0: FRAME_TREE_NONE */
+	uint32_t parent; /* FRAME_TREE_NONE for node 0 */
 	uint32_t label;
-	uint32_t first_child, next_sibling; /* in no order that means anything */
+	uint32_t first_child, next_sibling; /* unordered */
 	uint64_t self, total;		    /* samples */
 	/*
-	 * Where most of its samples are: a location and which of its frames.
-	 * FRAME_TREE_NONE: nowhere, it is a process or thread.
+	 * The location with most of the node's samples, and the frame in it.
+	 * FRAME_TREE_NONE for a process or thread.
 	 */
 	uint32_t location, frame;
 	uint64_t location_samples;
 };
 
-/* Parents stand before their children. Zero-initialized is empty, without even node 0. */
+/* Parents come before their children. Empty, without node 0, if zero-initialized. */
 struct frame_tree {
 	VEC(struct frame_tree_node) nodes;
 	struct index_map index;
 	/*
-	 * Nodes at which samples are shown; 0 where there are none. By shown node of
-	 * the profile, or, if the view's roots are threads, by index of the count in
-	 * shown_profile_counts().
+	 * The tree node of samples; 0 if there are none. Indexed by shown node of the profile;
+	 * or, if the view's roots are threads, by index in shown_profile_counts().
 	 */
 	uint32_t *places;
 };
 
 /*
- * Says what frames and processes are shown as: numbers of its own, the same for
- * what is to be one node. Asked once per location and process or thread. Each
- * returns 0 and sets *ret, or -ENOMEM; strings are good during the call only.
+ * Maps frames and processes to labels: numbers that are equal for frames which form one node.
+ * Called once per frame of a location, and per process or thread. Functions return 0 with *ret set,
+ * or -ENOMEM. Strings are valid during the call only.
  */
 struct frame_labels {
 	int (*frame)(void *context, const struct frame_text *frame, uint32_t *ret);
@@ -53,8 +51,8 @@ struct frame_labels {
 };
 
 /*
- * Make the tree of a view's profile; stacks without samples are left out.
- * Returns 0 or -ENOMEM; frame_tree_deinit() is due in both cases.
+ * Build the tree of a view's profile, without stacks that have no samples. Returns 0 or -ENOMEM;
+ * the caller calls frame_tree_deinit() in both cases.
  */
 int frame_tree_build(struct frame_tree *tree, const struct view *view,
 		     const struct frame_labels *labels);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stacks of raw addresses, kept for as long as a run: a tree from the outermost
- * address on, in which stacks share what they have in common.
+ * Stacks of raw addresses, stored as a tree from the outermost address on, so that stacks with the
+ * same callers share nodes.
  */
 #ifndef JITBPF_SINK_IP_TREE_H
 #define JITBPF_SINK_IP_TREE_H
@@ -15,8 +15,8 @@
 
 struct ip_tree_node {
 	uint64_t ip;
-	uint32_t parent; /* towards the root, or IP_TREE_NONE */
-	uint32_t recent; /* ip_tree_add()'s own: the child that it found last */
+	uint32_t parent; /* the caller, or IP_TREE_NONE */
+	uint32_t recent; /* private to ip_tree_add(): the child that was found last */
 };
 
 /* Zero-initialized is empty. */
@@ -26,8 +26,8 @@ struct ip_tree {
 };
 
 /*
- * The node of a stack, leaf first; IP_TREE_NONE for an empty one. Returns 0 and
- * sets *ret, or -ENOMEM.
+ * Find or add a stack, given leaf first. Returns 0 with its node in *ret (IP_TREE_NONE for an empty
+ * stack), or -ENOMEM.
  */
 int ip_tree_add(struct ip_tree *tree, const uint64_t *ips, uint32_t count, uint32_t *ret);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ledger's rows in the order and under the names that reports have them:
- * text, JSON and page are made from these.
+ * The rows of the ledger in reports: order, keys and texts. Summary, JSON and page use them.
  */
 #ifndef JITBPF_SINK_LEDGER_ROWS_H
 #define JITBPF_SINK_LEDGER_ROWS_H
@@ -14,8 +13,8 @@
 #include "profile/ledger.h"
 
 struct ledger_word {
-	const char *key;   /* in JSON: never changes */
-	const char *words; /* for people */
+	const char *key;   /* key in JSON; never changes */
+	const char *words; /* text in the summary */
 };
 
 extern const struct ledger_word ledger_fates[FATE_COUNT];
@@ -31,7 +30,7 @@ struct ledger_jit_word {
 #define LEDGER_JIT_COUNT 27
 extern const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT];
 
-/* The rows from here on count trouble; those before, to merged, do not. */
+/* Rows from here on count problems. Earlier rows, up to `merged`, do not. */
 #define LEDGER_JIT_TROUBLE 13
 
 static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row)
@@ -42,14 +41,14 @@ static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row
 uint64_t ledger_process_taken(const struct ledger_process *process);
 
 /*
- * The processes of which anything was counted, those with the most samples
- * first, then by pid and number. The items point into the ledger.
+ * The processes with any count: most samples first, then by pid and number. The items point into
+ * the ledger.
  */
 struct ledger_ranking {
 	VEC(const struct ledger_process *) processes;
 };
 
-/* Returns 0 or -ENOMEM; ledger_ranking_deinit() is due in both cases. */
+/* Returns 0 or -ENOMEM; the caller calls ledger_ranking_deinit() in both cases. */
 int ledger_rank(const struct ledger *ledger, struct ledger_ranking *ranking);
 void ledger_ranking_deinit(struct ledger_ranking *ranking);
 

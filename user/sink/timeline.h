@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Samples kept one by one, for formats that show each thread over time: 16 bytes
- * a sample. A thread is told apart by its process, not by the pid alone, which
- * another process may have later.
+ * Single samples by thread, for formats that show threads over time. A sample takes 16 bytes. A
+ * thread is identified by process number and tid, since pids are reused.
  */
 #ifndef JITBPF_SINK_TIMELINE_H
 #define JITBPF_SINK_TIMELINE_H
@@ -17,7 +16,7 @@
 struct timeline_sample {
 	uint64_t time_ns;
 	uint32_t node;	 /* of the profile */
-	uint32_t thread; /* number in order of appearance, which sorting does not change */
+	uint32_t thread; /* number in order of appearance; sorting keeps it */
 };
 
 _Static_assert(sizeof(struct timeline_sample) == 16, "there are millions of them");
@@ -25,10 +24,10 @@ _Static_assert(sizeof(struct timeline_sample) == 16, "there are millions of them
 struct timeline_thread {
 	uint32_t process; /* number, as in the profile */
 	uint32_t pid, tid;
-	uint32_t comm, process_comm; /* last names: numbers in the view's string pool */
-	uint32_t earlier;	     /* processes before its own that had the same pid */
+	uint32_t comm, process_comm; /* last names: string numbers of the view */
+	uint32_t earlier;	     /* number of earlier processes with the same pid */
 	uint32_t number;
-	uint64_t first, count; /* its samples, once sorted: in order of time */
+	uint64_t first, count; /* range of its samples after sorting, by time */
 };
 
 /* Zero-initialized is empty. */
@@ -36,29 +35,28 @@ struct timeline {
 	VEC(struct timeline_sample) samples;
 	VEC(struct timeline_thread) threads;
 	struct index_map thread_index;
-	VEC(uint32_t) processes; /* timeline_add()'s own: that of each node of the profile */
+	VEC(uint32_t) processes; /* private to timeline_add(): process by profile node */
 };
 
-/* Keep a sample. Returns 0 or -ENOMEM. */
+/* Add a sample. Returns 0 or -ENOMEM. */
 int timeline_add(struct timeline *timeline, const struct view *view,
 		 const struct sink_sample *sample);
 
 /*
- * The number of a thread that has done something else, even where no sample of it
- * comes: its name is its process's until one does. Returns 0 and sets *ret, or -ENOMEM.
+ * Find or add the thread of a change of JIT code, which may have no samples. Until a sample comes,
+ * it has the name of its process. Returns 0 with its number in *ret, or -ENOMEM.
  */
 int timeline_thread_of(struct timeline *timeline, const struct sink_code *code, uint32_t *ret);
 
 /*
- * Put the samples of each thread together, and the threads in order: by pid,
- * processes that shared one by age, the main thread first, then by tid. To be
- * called once, after the last sample. Returns 0 or -ENOMEM.
+ * Group the samples by thread, and sort the threads: by pid, by age of processes with one pid, the
+ * main thread first, then by tid. Call it once, after the last sample. Returns 0 or -ENOMEM.
  */
 int timeline_sort(struct timeline *timeline);
 
 #define TIMELINE_PID_BYTES 24
 
-/* A process's name among numbers: its pid, with ".1" for the second that had it, and so on. */
+/* Returns an unambiguous pid: "7", and "7.1" for the second process with that pid. */
 const char *timeline_pid(const struct timeline_thread *thread, char buffer[TIMELINE_PID_BYTES]);
 
 void timeline_deinit(struct timeline *timeline);

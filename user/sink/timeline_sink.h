@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the formats that are a timeline have in common: a sink that keeps every sample. */
+/* The common part of the formats over time: a sink that keeps every sample. */
 #ifndef JITBPF_SINK_TIMELINE_SINK_H
 #define JITBPF_SINK_TIMELINE_SINK_H
 
@@ -18,7 +18,7 @@ void timeline_sink_destroy(struct sink *sink);
 
 FILE *timeline_sink_stream(struct sink *sink);
 
-/* What it has kept. Owned by the sink; markers are by the numbers of the timeline's threads. */
+/* Return the kept data, owned by the sink. Markers use the thread numbers of the timeline. */
 struct timeline *timeline_sink_timeline(struct sink *sink);
 const struct code_markers *timeline_sink_markers(const struct sink *sink);
 

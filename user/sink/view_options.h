@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How a profile is looked at: the same for every format, and no part of what is
- * recorded. Zero-initialized shows everything, processes by their names.
+ * Options of how a profile is shown, the same for all formats. They do not affect what is recorded.
+ * Zero-initialized: everything is shown, and processes by name.
  */
 #ifndef JITBPF_SINK_VIEW_OPTIONS_H
 #define JITBPF_SINK_VIEW_OPTIONS_H
@@ -11,7 +11,7 @@
 
 enum view_kernel { VIEW_KERNEL_SHOWN, VIEW_KERNEL_HIDDEN };
 
-/* What the outermost frames of a frame tree are: "php", "php-1234", "php-1234/1235". */
+/* The outermost frames of a frame tree: "php", "php-1234", "php-1234/1235". */
 enum view_by { VIEW_BY_COMM, VIEW_BY_PID, VIEW_BY_TID };
 
 /* Fields of the script format: those of `perf script -F`. */
@@ -33,14 +33,14 @@ enum script_field {
 #define SCRIPT_FIELDS_DEFAULT ((1u << SCRIPT_SRCLINE) - 1) /* all before it */
 
 struct view_options {
-	bool no_inline;	  /* what was inlined is its function's */
-	bool no_demangle; /* names as they were linked, where they are not recorded otherwise */
-	uint32_t kernel;  /* enum view_kernel; hidden: samples belong to the user code below */
+	bool no_inline;	  /* samples of inlined frames count for their function */
+	bool no_demangle; /* linkage names, unless the recording has others */
+	uint32_t kernel;  /* enum view_kernel; hidden: samples count for the user caller */
 	uint32_t by;	  /* enum view_by */
-	uint32_t fields;  /* of 1 << enum script_field; 0: SCRIPT_FIELDS_DEFAULT */
+	uint32_t fields;  /* bits 1 << enum script_field; 0: SCRIPT_FIELDS_DEFAULT */
 };
 
-/* The values' names, in the order of the enums, and a NULL. */
+/* Names of the values, in the order of the enums; terminated by NULL. */
 extern const char *const view_kernel_names[];
 extern const char *const view_by_names[];
 extern const char *const script_field_names[];

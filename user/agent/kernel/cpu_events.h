@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The perf events of every CPU: one that samples, and one software DUMMY that
- * carries the side-band (mappings, names, forks, exits, kernel symbols) and the
- * sampling event's throttle records, all on CLOCK_MONOTONIC.
+ * The perf events of each CPU: the sampling event, and a software event (DUMMY) whose ring has
+ * the side-band: mappings, names, forks, exits, kernel symbols, and the throttle records of the
+ * sampling event. Times are CLOCK_MONOTONIC.
  */
 #ifndef JITBPF_AGENT_KERNEL_CPU_EVENTS_H
 #define JITBPF_AGENT_KERNEL_CPU_EVENTS_H
@@ -14,25 +14,25 @@
 
 struct cpu_event {
 	uint32_t cpu;
-	int sample_fd;	 /* disabled until a program is attached */
-	int sideband_fd; /* counts from the beginning */
-	void *sideband;	 /* its ring: a control page, then the data */
+	int sample_fd;	 /* disabled until the BPF program is attached */
+	int sideband_fd; /* enabled when it is opened */
+	void *sideband;	 /* the mapped ring: a control page, then the data */
 };
 
 struct cpu_events {
-	VEC(struct cpu_event) cpus; /* those online */
-	size_t sideband_bytes;	    /* data of one ring */
+	VEC(struct cpu_event) cpus; /* the CPUs that are online */
+	size_t sideband_bytes;	    /* size of the data of one ring */
 	const char *name;	    /* of the sampling event: "cycles" or "cpu-clock" */
 };
 
 /*
- * Open all. Sets *ret_what to what failed, for people.
- * Returns 0 or negative errno; on failure nothing stays open.
+ * Open the events of all CPUs. Returns 0, or a negative errno with nothing open and *ret_what set
+ * to a description of the step that failed.
  */
 int cpu_events_open(struct cpu_events *events, uint32_t freq_hz, const char **ret_what);
 void cpu_events_close(struct cpu_events *events);
 
-/* Stop taking samples; the side-band goes on. */
+/* Stop sampling. The side-band continues. */
 void cpu_events_stop_sampling(struct cpu_events *events);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's names, asked of the kernel by a BPF program: /proc/kallsyms would
- * have to be read whole, has not what is loaded later, and may be hidden.
+ * Names of kernel addresses. A BPF program prints each address as a symbol (%pS). /proc/kallsyms
+ * would have to be read as a whole, lacks modules that are loaded later, and may be hidden.
  */
 #ifndef JITBPF_AGENT_KERNEL_KERNEL_NAMES_H
 #define JITBPF_AGENT_KERNEL_KERNEL_NAMES_H
@@ -11,7 +11,7 @@
 
 #include "symbolize/symbolizer.h"
 
-/* A loaded bpf/kernel_names.bpf.c, borrowed: its program, and its variables as they are mapped. */
+/* The loaded program of bpf/kernel_names.bpf.c, and its mapped variables. Borrowed. */
 struct kernel_names {
 	int program_fd;
 	uint64_t *address;
@@ -19,7 +19,7 @@ struct kernel_names {
 	size_t words_bytes;
 };
 
-/* As the symbolizer's source, for one thread at a time. *ret borrows names. */
+/* Set *ret to a source for the symbolizer, for one thread at a time. *ret borrows names. */
 void kernel_names_source(struct kernel_names *names, struct kernel_source *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Makes a MAPPING record, with the build ID of the file behind it. */
+/* Fills a MAPPING record, including the build ID of the mapped file. */
 #ifndef JITBPF_AGENT_KERNEL_MAPPING_RECORD_H
 #define JITBPF_AGENT_KERNEL_MAPPING_RECORD_H
 
@@ -15,7 +15,10 @@ struct mapping_record {
 	};
 };
 
-/* fields holds all but h.size_bytes, h.type and the build ID. Cannot fail. */
+/*
+ * Fill the record from `fields`, whose h.size_bytes, h.type and build ID are ignored. The build ID
+ * comes from files; it is empty if the file is not available. Event loop only.
+ */
 void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping *fields,
 			 const char *path, size_t path_bytes, struct file_store *files);
 

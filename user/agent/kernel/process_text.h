@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What /proc says of a process, as text. */
+/* Reads files of /proc/PID. */
 #ifndef JITBPF_AGENT_KERNEL_PROCESS_TEXT_H
 #define JITBPF_AGENT_KERNEL_PROCESS_TEXT_H
 
@@ -9,12 +9,12 @@
 
 #include "base/vec.h"
 
-/* Of mappings some 100,000; but anybody can have mappings whose paths are 4 KB each. */
+/* Enough for 100,000 typical mappings. Paths of a hostile process may have 4 KB each. */
 #define PROCESS_TEXT_MAX (16u << 20)
 
 typedef VEC(char) process_text; /* not NUL-terminated */
 
-/* Has only a part been read? */
+/* Returns true if only the beginning of the file was read. */
 static inline bool process_text_is_cut(const process_text *text)
 {
 	return text->size >= PROCESS_TEXT_MAX;
@@ -26,37 +26,37 @@ static inline void process_text_deinit(process_text *text)
 }
 
 /*
- * Read /proc/PID/name in place of what text held: whole, or until it has reached
- * PROCESS_TEXT_MAX. Returns 0, -ENOMEM, or -errno.
+ * Replace text by the contents of /proc/PID/name, at most PROCESS_TEXT_MAX bytes. Returns 0 or a
+ * negative errno.
  */
 int process_text_read(process_text *text, uint32_t pid, const char *name);
 
 /*
- * The text of a process's maps. A first thread that has ended has none any more,
- * but those that go on do; kernel threads never have any. Returns as above.
+ * Read the maps of a process. If its leader has ended, they are read from another thread. Kernel
+ * threads have none. Returns as above.
  */
 int process_text_read_maps(process_text *text, uint32_t pid);
 
-/* Sets *ret to the process's pid in its own pid namespace. Returns 0 or negative errno. */
+/* Set *ret to the process's pid in its own pid namespace. Returns 0 or a negative errno. */
 int process_inner_pid(process_text *text, uint32_t pid, uint32_t *ret);
 
-/* Sets *ret to the user whose files a process creates. Returns 0 or negative errno. */
+/* Set *ret to the file system user ID of a process. Returns 0 or a negative errno. */
 int process_user(process_text *text, uint32_t pid, uint32_t *ret);
 
-/* What is asked of /proc/PID/stat. */
+/* Values of /proc/PID/stat. */
 struct process_stat {
 	const char *comm; /* points into the text, and is not NUL-terminated */
 	size_t comm_bytes;
-	uint64_t start_ticks; /* when the first thread began: clock ticks of CLOCK_BOOTTIME */
+	uint64_t start_ticks; /* start of the leader, in clock ticks of CLOCK_BOOTTIME */
 };
 
-/* As above. */
+/* Read /proc/PID/stat into text. Returns 0 with *ret set, or a negative errno. */
 int process_stat_read(process_text *text, uint32_t pid, struct process_stat *ret);
 
-/* CLOCK_MONOTONIC at the beginning of a clock tick of CLOCK_BOOTTIME. */
+/* Returns the CLOCK_MONOTONIC time at the beginning of a clock tick of CLOCK_BOOTTIME. */
 uint64_t process_ticks_ns(uint64_t ticks);
 
-/* The clock tick of a time by CLOCK_BOOTTIME. */
+/* Returns the clock tick of a CLOCK_BOOTTIME time in ns. */
 uint64_t process_ticks_of(uint64_t boot_ns);
 
 #endif

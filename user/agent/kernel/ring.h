@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The reader's side of a BPF ring buffer, over its own pages: it tells
- * positions, which a round needs (live_source.c), and works with any libbpf.
+ * A reader of a BPF ring buffer, over the mapped pages. Unlike libbpf's reader, it provides the
+ * positions of producers and consumer, which the drain of a round needs (live_drain.c).
  */
 #ifndef JITBPF_AGENT_KERNEL_RING_H
 #define JITBPF_AGENT_KERNEL_RING_H
@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 struct ring {
-	int fd;		     /* of the map; borrowed */
-	void *consumer_page; /* we write our position here */
+	int fd;		     /* of the BPF map; borrowed */
+	void *consumer_page; /* the reader writes its position here */
 	const void *producer_page;
 	const uint8_t *data;
 	size_t size_bytes;
-	uint8_t *wrapped; /* a record that lies at both ends, in one piece */
+	uint8_t *wrapped; /* copy of a record that wraps around the end of the ring */
 	size_t wrapped_bytes;
 };
 
@@ -23,18 +23,17 @@ struct ring {
 int ring_init(struct ring *ring, int fd, size_t size_bytes);
 void ring_deinit(struct ring *ring);
 
-/* How far producers have reserved; and how far we have read. In bytes since the beginning. */
+/* Return the positions up to which producers have reserved, and records were read, in bytes. */
 uint64_t ring_reserved(const struct ring *ring);
 uint64_t ring_consumed(const struct ring *ring);
 
-/* Takes one record, borrowed until it returns; 8-aligned. Returns 0 or negative errno. */
+/* Takes one record, which is borrowed and 8-byte aligned. Returns 0 or a negative errno. */
 typedef int (*ring_taker_fn)(void *context, const void *record, size_t size_bytes);
 
 /*
- * Hand over the records that had been reserved when this began, up to the first
- * that is not yet committed: what comes meanwhile waits for the next call, so
- * that no producer, however busy, can keep it from ending. Returns 0, -ENOMEM or
- * the taker's error (the record counts as read).
+ * Pass the records that are reserved at the time of the call to take(), up to the first one that
+ * is not committed. Later records wait for the next call, so a busy producer cannot prolong it.
+ * Returns 0, -ENOMEM, or the taker's error; the record that caused it counts as read.
  */
 int ring_drain(struct ring *ring, ring_taker_fn take, void *context);
 

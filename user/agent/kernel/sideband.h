@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads the side-band rings and turns the kernel's records into ours
- * (uapi/record.h). New files are met here: a mapping's record gets its build ID.
+ * Reads the side-band rings and converts the kernel's records to those of uapi/record.h. The
+ * record of a mapping gets the build ID of its file, which is opened when first seen.
  */
 #ifndef JITBPF_AGENT_KERNEL_SIDEBAND_H
 #define JITBPF_AGENT_KERNEL_SIDEBAND_H
@@ -13,8 +13,8 @@
 #include "pipeline/source.h"
 
 /*
- * Hand over what one CPU's ring holds. Adds to *lost the records for which it
- * had no room. Returns 0 or the taker's error.
+ * Pass the records in the ring of one CPU to take(). Adds to *lost the number of records that the
+ * kernel dropped because the ring was full. Returns 0 or the taker's error.
  */
 int sideband_drain(const struct cpu_events *events, const struct cpu_event *event,
 		   struct file_store *files, record_taker_fn take, void *take_context,

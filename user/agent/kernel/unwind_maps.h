@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * struct unwind_tables over BPF maps, for `record`. The unwinder writes into arrays in our own
- * memory; publishing copies a range of them into the BPF arrays. The BPF arrays are mapped piece
- * by piece, since a mapped array counts as resident memory whether it is touched or not.
+ * Implements struct unwind_tables over BPF maps. The unwinder writes into private arrays;
+ * publishing copies a range of them into the BPF arrays. Only pieces of the BPF arrays are mapped,
+ * since all of a mapped array counts as resident memory.
  */
 #ifndef JITBPF_AGENT_KERNEL_UNWIND_MAPS_H
 #define JITBPF_AGENT_KERNEL_UNWIND_MAPS_H
@@ -14,20 +14,19 @@
 #define UNWIND_PIECES_MAPPED 8 /* at a time */
 
 struct unwind_array {
-	int fd; /* the skeleton's */
+	int fd; /* owned by the skeleton */
 	uint32_t count;
 	size_t element_bytes, piece_bytes;
 	uint8_t *ours;
-	/* Mapped pieces of the BPF array. New rows follow older ones, so a piece is used for long.
-	 */
+	/* Mapped pieces. Rows are written in order, so one piece is used many times. */
 	struct unwind_piece {
 		size_t number;
-		uint8_t *bytes; /* NULL: none */
+		uint8_t *bytes; /* NULL: free */
 	} pieces[UNWIND_PIECES_MAPPED];
-	uint32_t oldest; /* of the pieces: the next to be unmapped */
+	uint32_t oldest; /* index of the piece to unmap next */
 };
 
-/* Zero-initialized is empty. */
+/* Empty if zero-initialized. */
 struct unwind_maps {
 	int pages_fd, processes_fd;
 	struct unwind_array rows, mappings;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The live kernel as a source: the BPF programs and their rings, the side-band of the perf events,
- * the start-up scan, and the publishers of JIT code (agent/publisher/publisher.h).
+ * The live kernel as a source of records: the BPF programs and their rings, the side-band of the
+ * perf events, the start-up scan, and the publishers of JIT code (agent/publisher/publisher.h).
  *
- * Order of use: create, track (with only_tracked), drain until live_source_ready(), start, drain
- * until told to stop, stop, drain until SOURCE_END, destroy. Write outputs before destroy: the
- * kernel takes a while to detach probes.
+ * Order of calls: create, track (with only_tracked), drain until live_source_ready(), start, drain
+ * until the run ends, stop, drain until SOURCE_END, destroy. Write outputs before destroy, since
+ * the kernel needs long to detach probes.
  */
 #ifndef JITBPF_AGENT_LIVE_LIVE_SOURCE_H
 #define JITBPF_AGENT_LIVE_LIVE_SOURCE_H
@@ -32,15 +32,16 @@ struct live_options {
 
 struct live_source; /* see live_source.c */
 
-/* What failed, and what to do about it where something can be done: one line for people. */
+/* One line for the user: the step that failed, the error and, if possible, a remedy. */
 struct live_failure {
 	char what[512];
-	bool unsupported; /* this user or this machine cannot record at all */
+	bool unsupported; /* this user or machine cannot record (exit status 77) */
 };
 
 /*
- * Load the programs, open the events, create the publishers; nothing is sampled yet. Borrows files
- * and site, which is the installed shim's. Returns 0, or negative errno with *failure set.
+ * Load the programs, open the events and create the publishers, without sampling yet. files and
+ * site, the probe of the installed shim, are borrowed. Returns 0, or a negative errno with *failure
+ * set.
  */
 int live_source_create(const struct live_options *options, const struct probe_site *site,
 		       struct file_store *files, struct live_source **ret,
@@ -53,32 +54,32 @@ void live_source_destroy(struct live_source *live);
  */
 int live_source_track(struct live_source *live, uint32_t pid);
 
-/* Whether everything of before the run has been handed over. */
+/* Returns true if the state from before the run (processes, mappings, code) was delivered. */
 bool live_source_ready(const struct live_source *live);
 
-/* Begin to take samples. Returns 0, or negative errno with *failure set. */
+/* Start sampling. Returns 0, or a negative errno with *failure set. */
 int live_source_start(struct live_source *live, struct live_failure *failure);
 
-/* Stop taking samples. The next drains hand over what is left, and the totals. */
+/* Stop sampling. The next drains deliver the remaining records, and the counters. */
 void live_source_stop(struct live_source *live);
 
-/* A descriptor that is readable when a ring fills up before the next round is due. Borrowed. */
+/* Returns a descriptor that is readable if a ring fills up before the next round. Borrowed. */
 int live_source_fd(const struct live_source *live);
 
-/* The sampling event, "cycles" or "cpu-clock", and the number of sampled CPUs. */
+/* Return the name of the sampling event ("cycles", "cpu-clock"), and the number of CPUs. */
 const char *live_source_event(const struct live_source *live);
 uint32_t live_source_cpus(const struct live_source *live);
 
-/* Samples and JIT records that found no room in their ring so far. */
+/* Returns the number of samples and JIT records that were lost so far because a ring was full. */
 uint64_t live_source_lost(struct live_source *live);
 
-/* *ret borrows live. */
+/* Set *ret to a source of records over live, which it borrows. */
 void live_source_init_source(struct live_source *live, struct source *ret);
 
-/* The names of kernel code, for one thread at a time. *ret borrows live. */
+/* Set *ret to the names of kernel code, for one thread at a time. *ret borrows live. */
 void live_source_init_kernel_source(struct live_source *live, struct kernel_source *ret);
 
-/* The tables that the programs unwind stacks with. *ret borrows live. */
+/* Set *ret to the tables by which the BPF programs unwind. *ret borrows live. */
 void live_source_init_unwind_tables(struct live_source *live, struct unwind_tables *ret);
 
 #endif

@@ -32,28 +32,29 @@ struct live_source {
 	struct cpu_events events;
 	struct ring code_ring;
 	size_t code_ring_bytes, sample_ring_bytes;
-	VEC(struct ring) sample_rings; /* as events.cpus */
+	VEC(struct ring) sample_rings; /* one for each of events.cpus */
 	VEC(struct bpf_link *) links;
 	struct kernel_names kernel_names;
 	struct unwind_maps unwind_maps;
 	int epoll_fd;
-	struct process_filter tracked;	   /* with only_tracked: mirrors the BPF map */
-	VEC(struct exited_process) exited; /* tracked ones that are still in the BPF map */
+	struct process_filter tracked;	   /* with only_tracked: the same pids as in the BPF map */
+	VEC(struct exited_process) exited; /* exited processes still in the BPF map `tracked` */
 	struct publisher publishers[PUBLISHERS_MAX];
 	size_t publisher_count;
-	size_t late_done;	      /* publishers whose late() has returned 0 */
-	struct round_buffer sideband; /* with only_tracked: records that wait to be filtered */
-	uint64_t counters[JITBPF_COUNTER_MAX]; /* of the BPF programs, as last read */
-	uint64_t counters_unread;	       /* reads of them that failed */
+	size_t late_done; /* number of publishers whose late() has returned 0 */
+	struct round_buffer
+		sideband; /* with only_tracked: records to be filtered in order of time */
+	uint64_t counters[JITBPF_COUNTER_MAX]; /* of the BPF programs, at the last reading */
+	uint64_t counters_unread;	       /* number of failed readings */
 	uint64_t sideband_lost;
 	uint64_t maps_cut;    /* processes whose mappings were not all read */
-	uint64_t came_ns;     /* start of the run: what is older happened before us */
+	uint64_t came_ns;     /* start of the run */
 	uint64_t round_ns;    /* when the current round's drain began */
 	uint64_t code_target; /* the round ends when the code ring has been read up to here */
 	bool round_open;
 	bool scanned; /* the start-up scan is done */
-	bool ready;   /* and all late() too */
-	bool stopped; /* samples are no longer taken */
+	bool ready;   /* scanned, and all publishers' late() are done */
+	bool stopped; /* sampling has stopped */
 };
 
 #endif

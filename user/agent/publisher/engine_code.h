@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The code that a process has live now, by engine, as its journals tell. */
+/* Counts the live JIT code of a process by engine, from its journals. For `list`. */
 #ifndef JITBPF_AGENT_PUBLISHER_ENGINE_CODE_H
 #define JITBPF_AGENT_PUBLISHER_ENGINE_CODE_H
 
@@ -10,20 +10,19 @@
 #include "base/vec.h"
 
 struct engine_count {
-	uint32_t file; /* of the engine_maps; UINT32_MAX: not known */
-	uint64_t methods, bytes;
+	uint32_t file; /* number of the engine's file in engine_maps; UINT32_MAX: not known */
+	uint64_t methods, bytes; /* of live code */
 };
 
 struct engine_code {
-	bool journal;	 /* there is one */
-	bool unreadable; /* and it makes no sense, or does not come to rest */
+	bool journal;	 /* the process has a journal */
+	bool unreadable; /* the journal is invalid, or a compaction does not end */
 	VEC(struct engine_count) engines;
 };
 
 /*
- * Read them; costs no more than a journal's greatest size and a moment. Returns 0, or
- * negative errno (-ENOMEM, or of a process that has ended); engine_code_deinit()
- * is due where it is 0.
+ * Read the journals of a process, within a budget of bytes and time. Returns 0, after which the
+ * caller calls engine_code_deinit(), or a negative errno: -ENOMEM, or the process has ended.
  */
 int engine_code_read(uint32_t pid, const struct engine_maps *maps, struct engine_code *ret);
 void engine_code_deinit(struct engine_code *code);

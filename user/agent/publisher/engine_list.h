@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The processes with JIT code, and how they publish it. Looks, and leaves nothing
- * behind. What the user may not look at is left out and counted.
+ * Lists the processes with JIT code, and how they publish it, for `list`. It only reads /proc and
+ * journals, and attaches nothing. Processes that the user may not inspect are counted.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_ENGINE_LIST_H
 #define JITBPF_AGENT_PUBLISHER_ENGINE_LIST_H
@@ -13,40 +13,40 @@
 #include "base/vec.h"
 
 enum engine_publishes {
-	ENGINE_JOURNAL,	   /* through the shim, which keeps a journal: what was before is known */
-	ENGINE_UNREADABLE, /* the same, but the journal cannot be read */
-	ENGINE_SHIM,	   /* through the shim, without a journal; or nothing so far */
-	ENGINE_JITDUMP,	   /* a file that is mapped */
-	ENGINE_PERF_MAP,   /* /tmp/perf-PID.map; likewise */
-	ENGINE_NOTHING,	   /* nobody names its code */
+	ENGINE_JOURNAL,	   /* the shim, with a journal: earlier code is known as well */
+	ENGINE_UNREADABLE, /* the shim, but its journal cannot be read */
+	ENGINE_SHIM,	   /* the shim, without a journal or without events so far */
+	ENGINE_JITDUMP,	   /* a mapped jitdump file */
+	ENGINE_PERF_MAP,   /* /tmp/perf-PID.map */
+	ENGINE_NOTHING,	   /* executable memory, but no publisher */
 	ENGINE_PUBLISHES_COUNT
 };
 
 struct engine_row {
 	uint32_t pid;
-	uint32_t inner_pid; /* as it sees itself */
-	uint32_t comm;	    /* number in the pool */
-	uint32_t engine;    /* likewise: the file that calls; 0: not known */
+	uint32_t inner_pid; /* in its own pid namespace */
+	uint32_t comm;	    /* string number */
+	uint32_t engine;    /* string number of the file that calls the shim; 0: not known */
 	enum engine_publishes publishes;
-	uint64_t methods, bytes; /* live; bytes of ENGINE_NOTHING: executable memory */
+	uint64_t methods, bytes; /* of live code; with ENGINE_NOTHING, bytes of executable memory */
 };
 
 struct engine_list {
 	VEC(struct engine_row) rows; /* by pid */
 	struct string_pool *strings;
-	uint64_t hidden; /* processes that we may not look at */
+	uint64_t hidden; /* number of processes that the user may not inspect */
 };
 
-/* Less executable memory without a file than this is a trampoline or two. */
+/* Less executable memory without a file than this is not listed: it holds trampolines only. */
 #define ENGINE_GENERATED_BYTES_MIN (64u << 10)
 
 int engine_list_init(struct engine_list *ret);
 void engine_list_deinit(struct engine_list *list);
 
-/* Add one process; nothing if it has ended. Returns 0 or -ENOMEM. */
+/* Add a process, if it has JIT code. Ended processes are ignored. Returns 0 or -ENOMEM. */
 int engine_list_add(struct engine_list *list, uint32_t pid);
 
-/* Add all of them. Returns 0, -ENOMEM, or -errno of opening /proc. */
+/* Add all processes. Returns 0, -ENOMEM, or the negative errno of opening /proc. */
 int engine_list_add_all(struct engine_list *list);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a process's executable mappings say of its JIT engines. */
+/* The mappings of a process, as far as they concern JIT engines. For `list`. */
 #ifndef JITBPF_AGENT_PUBLISHER_ENGINE_MAPS_H
 #define JITBPF_AGENT_PUBLISHER_ENGINE_MAPS_H
 
@@ -15,27 +15,27 @@ struct engine_mapping {
 	uint64_t start, end;
 	uint64_t inode;
 	uint32_t dev_major, dev_minor;
-	uint32_t first; /* number of the first mapping of that file */
-	uint32_t name;	/* number in the pool: the file's, without its folder */
+	uint32_t first; /* index of the first mapping of the same file */
+	uint32_t name;	/* string number of the file name, without its directory */
 };
 
 struct engine_maps {
 	VEC(struct engine_mapping) files; /* by address */
-	struct index_map index;		  /* of those that are first, by inode */
-	uint64_t generated_bytes;	  /* executable memory behind which there is no file */
-	bool shim;			  /* a file of its name is mapped */
-	bool jitdump;			  /* jit-PID.dump is */
+	struct index_map index;		  /* first mappings of files, by device and inode */
+	uint64_t generated_bytes;	  /* size of executable memory without a file */
+	bool shim;			  /* a file with the shim's name is mapped */
+	bool jitdump;			  /* a file jit-PID.dump is mapped */
 };
 
 /*
- * Read a process's. inner_pid is its pid as it sees itself. Returns 0, -ENOMEM, or
- * -errno of reading its maps; engine_maps_deinit() is due where it is 0.
+ * Read the mappings of a process. inner_pid is its pid in its own namespace. Returns 0, after which
+ * the caller calls engine_maps_deinit(), -ENOMEM, or the negative errno of reading its maps.
  */
 int engine_maps_read(process_text *text, uint32_t pid, uint32_t inner_pid,
 		     struct string_pool *strings, struct engine_maps *ret);
 void engine_maps_deinit(struct engine_maps *maps);
 
-/* Number of the first mapping of the file that an address lies in; UINT32_MAX: in none. */
+/* Returns the first mapping of the file that is mapped at an address, or UINT32_MAX. */
 uint32_t engine_maps_file_at(const struct engine_maps *maps, uint64_t address);
 
 #endif

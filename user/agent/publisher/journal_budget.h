@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What reading journals may cost, of one process and in all: bytes, and waiting for
- * a compaction to end. Each fills up again with time, so that a process that wants
- * to be read all the time gets its share and no more.
+ * The budget for reading journals, of one process or of all: bytes, and time spent waiting for a
+ * compaction to end. Both are token buckets that refill with time, so that a process which causes
+ * constant reading gets a limited share.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_BUDGET_H
 #define JITBPF_AGENT_PUBLISHER_JOURNAL_BUDGET_H
@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 struct journal_allowance {
-	uint64_t level, most;
-	uint64_t per_second;
+	uint64_t level, most; /* available, and the limit of that */
+	uint64_t per_second;  /* refill */
 };
 
 struct journal_budget {
 	struct journal_allowance bytes;
 	struct journal_allowance wait_ns;
-	uint64_t filled_ns; /* when it was last filled */
+	uint64_t filled_ns; /* time of the last refill; 0: none */
 };
 
 static inline void journal_allowance_fill(struct journal_allowance *allowance, uint64_t elapsed_ns)
@@ -38,6 +38,7 @@ static inline void journal_budget_fill(struct journal_budget *budget, uint64_t n
 	budget->filled_ns = now_ns;
 }
 
+/* Returns false, with nothing taken, if less than amount is available. */
 static inline bool journal_allowance_take(struct journal_allowance *allowance, uint64_t amount)
 {
 	if (allowance->level < amount)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds and opens the journals that a process maps (uapi/jit_journal.h): its own, and
- * those it inherited from its forebears, of which the part before the fork says what
- * it began with. Any process can map a file of that name: one counts only if it is
- * sealed against shrinking, which a memfd alone can be.
+ * Finds and opens the journals that a process maps (uapi/jit_journal.h): its own, and those that it
+ * inherited from its ancestors. The part of an ancestor's journal before the fork describes code
+ * that the process inherited. Any process can map a file of that name; it is accepted only if it
+ * is sealed against shrinking, which is possible for a memfd only.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_FILE_H
 #define JITBPF_AGENT_PUBLISHER_JOURNAL_FILE_H
@@ -15,31 +15,31 @@
 #include "decode/record/proc_maps.h"
 #include "uapi/jit_journal.h"
 
-#define JOURNAL_FILES_MAX 16 /* of one process; a fork adds one */
+#define JOURNAL_FILES_MAX 16 /* of one process; each generation of forks adds one */
 
 struct journal_file {
 	int fd;
 	uint64_t size_bytes;
-	struct jitbpf_journal_header header; /* when it was opened; generation may be odd */
-	/* What of it happened to the process: entries below both. */
+	struct jitbpf_journal_header header; /* as read at opening; generation may be odd */
+	/* Entries below both limits are from before the fork, or of the process itself. */
 	uint64_t end_sequence, end_ns;
-	bool own; /* the process writes it; else it was inherited */
+	bool own; /* written by the process; else inherited */
 };
 
-/* Those that matter, the oldest forebear's first, the process's own last. */
+/* The relevant journals: the oldest ancestor's first, the process's own last. */
 struct journal_files {
 	struct journal_file files[JOURNAL_FILES_MAX];
 	size_t count;
-	uint64_t start_ticks; /* the process's: as process_stat has them */
+	uint64_t start_ticks; /* start of the process, as in struct process_stat */
 };
 
-/* Whether a mapping is of a journal, by its name. */
+/* Returns true if the name of a mapping is that of a journal. */
 bool journal_file_is_mapped(const struct proc_map *map);
 
 /*
- * Open the journals of a process. Where one has dropped entries, what its process
- * inherited is left out: the dropped ones may have overwritten that. Returns 0 (also with
- * none) or negative errno; journal_files_close() is due where it is 0.
+ * Open the journals of a process. If a journal has dropped events, the older journals are left out:
+ * the dropped events may have overwritten inherited code. Returns 0, also if there is no journal,
+ * after which the caller calls journal_files_close(); or a negative errno.
  */
 int journal_files_open(uint32_t pid, struct journal_files *ret);
 void journal_files_close(struct journal_files *files);

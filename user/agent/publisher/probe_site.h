@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where to attach to the shim's probe. The site offers three places: +0, which
- * every kernel can use, and +1 and +6, which newer ones make several times
- * cheaper. Which of them works here is found out, not assumed: an attach can
- * succeed and never fire, on some kernels the newer places are slower, and on some
- * (6.18) they kill a forked child that comes to a site which its parent has run.
+ * The site of the shim's probe, and the choice of the place to attach to. A site has three places:
+ * +0 works on every kernel; on newer kernels, +1 and +6 are several times cheaper.
+ *
+ * The place is chosen by trial, not by kernel version. An attach can succeed without ever firing.
+ * On some kernels the places +1 and +6 are slower; on Linux 6.18, a forked child that runs a site
+ * there crashes if its parent has run it before.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_PROBE_SITE_H
 #define JITBPF_AGENT_PUBLISHER_PROBE_SITE_H
@@ -16,7 +17,7 @@ struct blob;
 struct bpf_link;
 struct bpf_program;
 
-/* A file, as mappings of it show it: on some file systems stat() says something else. */
+/* Identity of a file as its mappings show it; stat() differs from it on some file systems. */
 struct mapped_file {
 	uint32_t dev_major, dev_minor;
 	uint64_t inode; /* 0: not known */
@@ -26,36 +27,34 @@ struct probe_site {
 	char path[4096]; /* of the shim */
 	uint64_t offset; /* of the site in the file */
 	uint64_t semaphore_offset;
-	uint32_t place;		 /* chosen: 0, 1 or 6 bytes into the site */
-	struct mapped_file file; /* likewise found by probe_site_choose() */
+	uint32_t place;		 /* 0, 1 or 6: offset from the site; set by probe_site_choose() */
+	struct mapped_file file; /* set by probe_site_choose() */
 };
 
 /*
- * The shim to use: path, or if that is NULL the one installed beside this
- * program. Returns 0, -ENOENT (there is none), -ENOEXEC (no such probe in it),
- * or negative errno.
+ * Read the site of the shim at path or, if path is NULL, of the one beside this program. Returns 0,
+ * -ENOENT (no such file), -ENOEXEC (the file has no such probe), or another negative errno.
  */
 int probe_site_find(const char *path, struct probe_site *ret);
 
 /*
- * The site in a file that may be a copy of the shim: nobody vouches for it, so that
- * its code is compared with what it has to be. Path, place and file are left
- * to the caller. Returns as above, or the blob's error; on failure *ret is unchanged.
+ * Read the site of a file that may be a copy of the shim. The file is not trusted, so the code at
+ * the site is compared with the shim's. The caller sets path, place and file. Returns as above, or
+ * the blob's error; on failure *ret is unchanged.
  */
 int probe_site_read(const struct blob *blob, struct probe_site *ret);
 
 /*
- * Choose the place by attaching self_test, which counts in *hits, to this very
- * process and running the site, here and in a child. Returns 0 with site->place
- * set, or -ENOTSUP where none fires. Leaves links in keep, to be destroyed at the
- * end: detaching takes the kernel longer than all the rest.
+ * Choose the place: attach self_test, which counts in *hits, to this process, and run the site here
+ * and in a child. Returns 0 with site->place and site->file set, or -ENOTSUP if no place works.
+ * The caller destroys the links in keep at the end of the run, since detaching is slow.
  */
 int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
 		      volatile const uint64_t *hits, struct bpf_link *keep[3]);
 
 /*
- * Attach program, which gets cookie with each hit, to the site in every process.
- * Returns 0 or negative errno.
+ * Attach a program to the site in all processes. The program gets cookie with each hit. Returns 0
+ * with *ret owned by the caller, or a negative errno.
  */
 int probe_site_attach(const struct probe_site *site, struct bpf_program *program, uint64_t cookie,
 		      struct bpf_link **ret);

@@ -30,39 +30,38 @@ struct publisher_host {
 
 enum { PUBLISHER_KEEP = 0, PUBLISHER_DROP = 1 };
 
-/* self is what create() made. Functions that may fail return negative errno, which ends the run. */
+/* self is the result of create(). A negative errno of any function ends the run. */
 struct publisher_ops {
-	/* Returns 0, or negative errno with *ret_what set to what failed, for people. */
+	/* Returns 0, or a negative errno with *ret_what set to the step that failed. */
 	int (*create)(const struct publisher_host *host, void **ret, const char **ret_what);
 	void (*destroy)(void *self);
 
-	/* A mapping, executable or not, of a process that ran before came_ns. Returns 0 or errno.
-	 */
+	/* A mapping, executable or not, of a process older than came_ns. Returns 0 or -errno. */
 	int (*scanned)(void *self, uint32_t pid, const struct proc_map *map);
 
 	/*
-	 * Hand over one slice (bounded bytes) of what was published before came_ns. The first call
-	 * follows the scan. Returns 1 if there is more, 0 at the end, or negative errno.
+	 * Emit one slice (bounded bytes) of the code that was published before came_ns. The first
+	 * call follows the scan. Returns 1 if there is more, 0 at the end, or a negative errno.
 	 */
 	int (*late)(void *self, record_taker_fn take, void *take_context);
 
 	/*
-	 * A record of the source (MAPPING, FORK, COMM, EXIT, JIT) about a profiled process, before
-	 * it is handed over; within a drain not in order of time. Returns PUBLISHER_KEEP,
-	 * PUBLISHER_DROP if the record repeats another one, or negative errno.
+	 * See a record of the source (MAPPING, FORK, COMM, EXIT, JIT) about a profiled process
+	 * before it is emitted. Within a drain, records are not in order of time. Returns
+	 * PUBLISHER_KEEP, PUBLISHER_DROP (the record repeats another one), or a negative errno.
 	 */
 	int (*see)(void *self, const struct jitbpf_record *record);
 
-	/* A process has been sampled since the last round(). May be NULL. Returns 0 or errno. */
+	/* A process was sampled since the last round(). May be NULL. Returns 0 or -errno. */
 	int (*sampled)(void *self, uint32_t pid);
 
 	/*
-	 * The end of a drain that began at round_ns: all rings have been read. Hand over whatever
-	 * was published until now and came through no ring. Returns 0 or negative errno.
+	 * At the end of a drain that began at round_ns, when all rings were read: emit the code
+	 * that was published until now through other media than rings. Returns 0 or -errno.
 	 */
 	int (*round)(void *self, uint64_t round_ns, record_taker_fn take, void *take_context);
 
-	/* Add the publisher's own counts. */
+	/* Add the publisher's counts to counters. */
 	void (*count)(const void *self, uint64_t counters[JITBPF_COUNTER_MAX]);
 };
 

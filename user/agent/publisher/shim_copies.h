@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Copies of the shim, beside the installed one: in a container, or left over from an update. A
+ * Copies of the shim other than the installed one, in containers or left over from an update. A
  * probe belongs to an inode, so each copy needs a probe of its own. Copies are found by the
  * mappings of processes, in any mount namespace, deleted or not.
  *
- * Any process can map a file of that name. A file counts as a copy only if it has the probe and, at
- * the probe's offset, exactly the code of ours. Other files are refused and counted.
+ * Any process can map a file of that name. A file is accepted as a copy only if it has the probe
+ * and the shim's code at the probe's offset. Other files are refused and counted.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_SHIM_COPIES_H
 #define JITBPF_AGENT_PUBLISHER_SHIM_COPIES_H
@@ -18,19 +18,19 @@
 #include "base/vec.h"
 #include "uapi/record.h"
 
-#define SHIM_COPIES_MAX	 64   /* attached: each is slow to attach and slower to detach */
-#define SHIM_REFUSED_MAX 1024 /* refused files that are remembered; more are looked at again */
+#define SHIM_COPIES_MAX	 64   /* attached copies; attaching and detaching are slow */
+#define SHIM_REFUSED_MAX 1024 /* refused files that are remembered; others are examined again */
 
-/* Whether a path has the shim's file name, or the one that some engines look for by themselves. */
+/* Returns true for the shim's file name, and for the name that some engines load by themselves. */
 bool shim_has_name(const char *path);
 
 struct shim_copy {
 	struct mapped_file file;
 	struct bpf_link *link; /* NULL: refused */
-	uint64_t attached_ns;  /* the probe reports what happens from then on */
+	uint64_t attached_ns;  /* events from then on are reported */
 };
 
-/* One hit of a probe, to be told from another. */
+/* A hit of a probe, to detect repeated records. */
 struct shim_hit {
 	uint32_t pid, tid;
 	uint32_t copy;
@@ -46,23 +46,23 @@ struct shim_copies {
 	struct file_store *files;
 
 	VEC(struct shim_copy) known;
-	struct shim_hit hits[SHIM_HITS_KEPT]; /* the latest, as a ring */
+	struct shim_hit hits[SHIM_HITS_KEPT]; /* the latest hits, a ring */
 	uint32_t next_hit;
 	uint64_t attached, refused, over_budget;
 };
 
 /*
- * See a mapping of a profiled process. Attaches to the mapped file if it is a copy that is not
- * known yet. *ret_attached_ns is when its probe was attached, 0 if it is no copy, or the installed
- * shim. Returns 0 or -ENOMEM.
+ * See a mapping of a profiled process, and attach to the mapped file if it is a new copy. Sets
+ * *ret_attached_ns to the time of the attach, or to 0 for the installed shim and for other files.
+ * Returns 0 or -ENOMEM.
  */
 int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
 		    uint64_t *ret_attached_ns);
 
 /*
- * Whether a record repeats an earlier one of the same hit. One inode can show as several files
- * (overlays that share a lower folder, such as containers of one image); then all their probes
- * fire. Of equal records of one thread by different copies, the first counts.
+ * Returns true if a record repeats an earlier record of the same hit. Overlays that share a lower
+ * directory (containers of one image) show one inode as several files, and the probes of all fire.
+ * So of equal records of one thread from different copies, the first one is used.
  */
 bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *jit);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Processes that mapped a copy of the shim (shim_copies.h) before its probe was attached, and the
- * children that they forked before. Their first events were not reported, so their journals have to
- * be read. Derived from MAPPING and FORK records alone.
+ * Processes that mapped a copy of the shim (shim_copies.h) before its probe was attached, and
+ * children that they forked before. Their first events were not reported, so their journals must
+ * be read. The processes are found by MAPPING and FORK records alone.
  *
- * Zero-initialized is empty. The owner calls shim_unheard_deinit(). Belongs to the event loop.
+ * Empty if zero-initialized. The owner calls shim_unheard_deinit(). Event loop only.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_SHIM_UNHEARD_H
 #define JITBPF_AGENT_PUBLISHER_SHIM_UNHEARD_H
@@ -18,7 +18,7 @@
 
 struct shim_mapper {
 	uint32_t pid;
-	bool wanted;	      /* the journal is not read yet; false: only children matter */
+	bool wanted;	      /* its journal must be read; false: it is kept for its children */
 	uint64_t attached_ns; /* when the probe of the copy was attached */
 	uint64_t from_ns;     /* of its mapping or its fork: no event of its own is older */
 };
@@ -29,15 +29,15 @@ struct shim_fork {
 };
 
 struct shim_unheard {
-	VEC(struct shim_mapper) mappers; /* one per pid; whoever reads a journal clears `wanted` */
+	VEC(struct shim_mapper) mappers; /* one per pid; cleared `wanted`: its journal was read */
 	struct index_map index;		 /* of them, by pid */
-	VEC(struct shim_fork) forks;	 /* of this drain and the one before */
-	uint64_t round_ns;		 /* when the drain before began */
+	VEC(struct shim_fork) forks;	 /* of this drain and the previous one */
+	uint64_t round_ns;		 /* start of the previous drain */
 };
 
 /*
- * Add a process that maps a copy, or update it: the later attached_ns and the earlier from_ns
- * count, and wanted stays set. Returns 0 or -ENOMEM.
+ * Add a process that maps a copy, or update it: it keeps the later attached_ns, the earlier
+ * from_ns, and a set `wanted`. Returns 0 or -ENOMEM.
  */
 int shim_unheard_map(struct shim_unheard *unheard, const struct shim_mapper *mapper);
 
@@ -45,14 +45,14 @@ int shim_unheard_map(struct shim_unheard *unheard, const struct shim_mapper *map
 int shim_unheard_fork(struct shim_unheard *unheard, const struct jitbpf_task *fork);
 
 /*
- * At the end of a drain: add the children of mappers. Returns 0, or -ENOMEM; then the next call
- * adds what is missing.
+ * At the end of a drain: add the children of mappers. Returns 0, or -ENOMEM, after which the next
+ * call adds the missing ones.
  */
 int shim_unheard_settle(struct shim_unheard *unheard);
 
 /*
- * After settling a drain that began at round_ns: forget mappers and forks that can add no child any
- * more. While a mapper is wanted, all stay.
+ * After settling a drain that began at round_ns: drop mappers and forks that can no longer add a
+ * child. While a mapper is wanted, all stay.
  */
 void shim_unheard_forget(struct shim_unheard *unheard, uint64_t round_ns);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads a shim's journal (uapi/jit_journal.h): its header, and its entries one by
- * one. The bytes are the process's, which writes to them meanwhile: what is given
- * here is a copy that does not change, and nothing in it is believed.
+ * Decodes a shim's journal (uapi/jit_journal.h): the header, and the entries one by one. The
+ * process writes to its journal at any time, so the caller passes a copy. Its contents are
+ * untrusted.
  */
 #ifndef JITBPF_DECODE_RECORD_JIT_JOURNAL_H
 #define JITBPF_DECODE_RECORD_JIT_JOURNAL_H
@@ -18,24 +18,24 @@
 #define JIT_JOURNAL_ENTRY_MAX (4u << 20)   /* of one entry; the shim's are below 2 MB */
 
 /*
- * The header of a journal whose file has file_bytes. Returns 0 where the entries
- * lie inside the file and the numbers agree with each other (generation may be odd);
- * else -EBADMSG with *ret unchanged; -ENOTSUP for another version.
+ * Decode the header of a journal whose file has file_bytes. Checks that the entries are inside the
+ * file and that the values are consistent; generation may be odd. Returns 0, -EBADMSG, or -ENOTSUP
+ * (another version); on failure *ret is unchanged.
  */
 int jit_journal_header_decode(const struct jitbpf_journal_header *bytes, uint64_t file_bytes,
 			      struct jitbpf_journal_header *ret);
 
-/* Borrows the bytes. */
+/* An entry; data is borrowed. */
 struct jit_journal_entry {
-	bool committed; /* else it was never finished, and the rest is not set */
+	bool committed; /* if false, the entry is incomplete, and the other members are not set */
 	struct jitbpf_jit_header header;
 	const void *data; /* the event as one part: header.size_bytes, the header included */
 };
 
 /*
- * Take the next entry. Returns 1 with *ret set; 0 where the bytes end before the
- * entry does (nothing is taken: more of the journal is wanted); or -EBADMSG: this is
- * no entry, and nobody knows where the next one begins.
+ * Decode the next entry. Returns 1 with *ret set and the cursor behind the entry; 0 if the bytes
+ * end inside the entry, with the cursor unchanged; or -EBADMSG (not an entry: the rest of the
+ * journal cannot be decoded).
  */
 int jit_journal_next(struct cursor *bytes, struct jit_journal_entry *ret);
 

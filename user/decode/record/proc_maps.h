@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads the text of /proc/PID/maps, line by line. Paths are chosen by the
- * process, so that a line may hold any bytes but a newline.
+ * Decodes the text of /proc/PID/maps line by line. The process chooses the paths, so a line may
+ * hold any bytes except a newline.
  */
 #ifndef JITBPF_DECODE_RECORD_PROC_MAPS_H
 #define JITBPF_DECODE_RECORD_PROC_MAPS_H
@@ -19,24 +19,23 @@ struct proc_map {
 	uint32_t map_flags;  /* MAP_PRIVATE or MAP_SHARED */
 	uint64_t file_offset;
 	uint32_t dev_major, dev_minor;
-	uint64_t inode;	   /* 0: no file behind it */
-	const char *path;  /* as the kernel wrote it: a newline in it is "\012" */
-	size_t path_bytes; /* 0: none; without the " (deleted)" at its end */
-	bool deleted;	   /* which was there: its 10 bytes follow the path */
+	uint64_t inode;	   /* 0: no file */
+	const char *path;  /* as the kernel writes it: a newline is "\012" */
+	size_t path_bytes; /* 0: no path; without a final " (deleted)" */
+	bool deleted;	   /* " (deleted)" follows the path */
 };
 
 /*
- * The next line of text. A last one without newline was cut, and is bad.
- * Returns 1 with *ret set; 0 at the end; or -EBADMSG with *ret unchanged (not
- * such a line: it has been passed over, the caller may go on).
+ * Decode the next line. A last line without a newline is truncated, and malformed. Returns 1 with
+ * *ret set; 0 at the end; or -EBADMSG with *ret unchanged and the cursor behind the line, so that
+ * the caller can continue.
  */
 int proc_maps_next(struct cursor *text, struct proc_map *ret);
 
 /*
- * The path as the process knows it, each "\012" a newline again (a name that
- * holds these four characters itself looks the same), NUL-terminated; not more
- * than capacity bytes (at least 1) with the NUL. Returns the length of the
- * whole: it was cut where that is not below capacity.
+ * Copy the path to ret, NUL-terminated, at most capacity >= 1 bytes, with each "\012" converted to
+ * a newline. (A path with these four characters cannot be distinguished.) Returns the length of the
+ * whole path; it was cut if that is not below capacity.
  */
 size_t proc_map_path(const struct proc_map *map, char *ret, size_t capacity);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tells whether a record of uapi/record.h is whole: the one place where sizes
- * are checked, whatever the record came through.
+ * Validates records of uapi/record.h, from rings and from recordings. All other code relies on it.
  */
 #ifndef JITBPF_DECODE_RECORD_RECORD_CHECK_H
 #define JITBPF_DECODE_RECORD_RECORD_CHECK_H
@@ -11,17 +10,17 @@
 #include "uapi/record.h"
 
 /*
- * Check that the record at bytes (8-byte aligned, available bytes of it) has a
- * known type, lies within them, is as large as its type and its own counts
- * want, and that its strings end inside it. Then also: a sample has at most
- * JITBPF_FRAMES_MAX frames of each kind and an end that is known, and with a copy of
- * its stack, a frame to go on from and JITBPF_END_NO_RULE; a piece of code is not
- * empty, and in what is copied of its code, which does not wrap; the range of a
- * mapping is neither empty nor wraps, and its build ID fits; counters are whole; the
- * times and the numbers of a journal ascend; a code event can be decoded
- * (decode/record/code_event.h), or its publisher is unknown.
- * Returns 0; -EBADMSG; or -ENOTSUP where the type is not one of uapi/record.h
- * but the size fits (such a record may be skipped).
+ * Check the record at bytes (8-byte aligned), of which available_bytes can be read. A valid record
+ * has a known type, the size that its type and counts require, and strings that end inside it.
+ * Also:
+ * - A sample has at most JITBPF_FRAMES_MAX frames of each kind, and a known end. With a stack copy,
+ *   it has a frame to continue from, and the end JITBPF_END_NO_RULE.
+ * - A piece of code is not empty, and inside the copied part of its code, whose range is valid.
+ * - The range of a mapping is valid, and its build ID is not too long.
+ * - Counters are complete. Times and sequence numbers of a journal ascend.
+ * - A code event can be decoded (decode/record/code_event.h), or its publisher is unknown.
+ *
+ * Returns 0, -EBADMSG, or -ENOTSUP for an unknown type with a valid size, which can be skipped.
  */
 int record_check(const void *bytes, size_t available_bytes);
 

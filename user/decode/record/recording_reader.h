@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads a recording: gives back, one by one, the records that its source
- * handed to the pipeline (samples with their stacks put back), and the chunks
- * that only recordings have. A round is given out only after its checksum held,
- * so that damage never reaches the pipeline, and what precedes it does.
+ * Reads a recording (uapi/recording.h) record by record. Samples are returned with their stacks,
+ * and chunks that only recordings have are returned as they are. A round is returned only after its
+ * checksum was verified, so the rounds before a damaged one can still be used.
  */
 #ifndef JITBPF_DECODE_RECORD_RECORDING_READER_H
 #define JITBPF_DECODE_RECORD_RECORDING_READER_H
@@ -13,10 +12,10 @@
 #include "base/blob.h"
 #include "uapi/recording.h"
 
-/* Where and why reading ended early. */
+/* The place and reason of an error. */
 struct recording_error {
-	uint64_t offset;  /* in the file, of what could not be read */
-	const char *what; /* static words: "checksum of the round does not match" */
+	uint64_t offset;  /* file offset of the data that could not be read */
+	const char *what; /* static text: "checksum of the round does not match" */
 };
 
 struct recording_reader; /* see recording_reader.c */
@@ -31,26 +30,24 @@ int recording_reader_open(const struct blob *blob, struct recording_reader **ret
 void recording_reader_close(struct recording_reader *reader);
 
 /*
- * The next record, in the file's order; it is whole, of at least the size that
- * its type wants, its strings NUL-terminated inside. Types: those of
- * uapi/record.h, INFO (the first record, and no other), ROUND and FRAMES (whose
- * parts symbolize/recorded_frames.h checks). *ret is good until the next call,
- * and 8-byte aligned.
+ * Read the next record, in the order of the file. It has at least the size that its type requires,
+ * and its strings end inside it. Types are those of uapi/record.h, INFO (only as the first record),
+ * ROUND, and FRAMES, whose contents symbolize/recorded_frames.h checks. *ret is 8-byte aligned and
+ * valid until the next call.
  *
- * Returns 1 with *ret set; 0 at a proper end; -ENOMEM; the blob's error; or
- * -EBADMSG with *error set (damaged, or cut: no END). After an error or the
- * end, goes on returning it.
+ * Returns 1 with *ret set; 0 after END; -ENOMEM; the blob's error; or -EBADMSG with *error set
+ * (damaged, or cut before END). Later calls return the same error or end.
  */
 int recording_reader_next(struct recording_reader *reader, const struct jitbpf_record **ret,
 			  struct recording_error *error);
 
 /*
- * The file's version: 1 holds the source's records as they came, 2 holds finished records in
+ * Returns the version of the file: 1 holds the records of the source, 2 holds finished records in
  * emission order (uapi/recording.h).
  */
 uint32_t recording_reader_version(const struct recording_reader *reader);
 
-/* Chunks of types that are not known, skipped so far. */
+/* Returns the number of chunks of unknown types that were skipped so far. */
 uint64_t recording_reader_skipped(const struct recording_reader *reader);
 
 #endif

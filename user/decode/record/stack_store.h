@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The stacks of a recording that are in force, by number (uapi/recording.h). The
- * recorder and the reader keep the same ones, within JITBPF_STACKS_MAX. Zero-initialized is empty.
- * The owner calls stack_store_deinit().
+ * The numbered stacks of a recording since the last FRESH chunk (uapi/recording.h), within
+ * JITBPF_STACKS_MAX. Empty if zero-initialized. The owner calls stack_store_deinit().
  */
 #ifndef JITBPF_DECODE_RECORD_STACK_STORE_H
 #define JITBPF_DECODE_RECORD_STACK_STORE_H
@@ -20,9 +19,9 @@ struct stack {
 };
 
 struct stack_store {
-	VEC(uint64_t) words;   /* of each stack its head, then its ips */
-	VEC(uint32_t) firsts;  /* by number: index of its head */
-	uint64_t chunks_bytes; /* of the STACK chunks that hold them */
+	VEC(uint64_t) words;   /* for each stack its head, then its ips */
+	VEC(uint32_t) firsts;  /* by number: index of the head */
+	uint64_t chunks_bytes; /* total size of their STACK chunks */
 };
 
 static inline uint32_t stack_frames(const struct stack *stack)
@@ -31,15 +30,15 @@ static inline uint32_t stack_frames(const struct stack *stack)
 }
 
 /*
- * Add a stack as the next number. Copies. Returns 0, -ENOSPC where it is more
- * than JITBPF_STACKS_MAX allows, or -ENOMEM; on failure the store is unchanged.
+ * Copy a stack as the next number. Returns 0, -ENOSPC (over JITBPF_STACKS_MAX) or -ENOMEM; on
+ * failure the store is unchanged.
  */
 int stack_store_add(struct stack_store *store, const struct stack *stack);
 
-/* False, with *ret unchanged, where there is no such number. Borrowed until the next change. */
+/* Returns false for an unknown number. *ret is valid until the next change. */
 bool stack_store_get(const struct stack_store *store, uint32_t number, struct stack *ret);
 
-/* Forget all: numbers begin at 0 again. */
+/* Drop all stacks; numbers restart at 0. */
 void stack_store_clear(struct stack_store *store);
 void stack_store_deinit(struct stack_store *store);
 

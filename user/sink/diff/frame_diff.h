@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two profiles laid over each other: the tree of frames that either has, by what
- * people see of them (name, kind, the last part of the module's path), with the
- * samples of both. Numbers of locations and strings differ between two runs, and
- * so may the folder that a program was built in; what is shown does not.
+ * The difference of two profiles: one tree of the frames of both, with the samples of each side.
+ * Frames are equal if name, kind and the file name of the module are. Numbers and directories
+ * differ between two runs, and are not compared.
  */
 #ifndef JITBPF_SINK_DIFF_FRAME_DIFF_H
 #define JITBPF_SINK_DIFF_FRAME_DIFF_H
@@ -17,8 +16,8 @@
 enum frame_diff_side { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
 
 /*
- * What a node is shown as. Strings are the diff's own, never NULL, and hostile as
- * ever. Where the two sides have it from different paths or lines, it is after's.
+ * The text of a node. Strings are owned by the diff, never NULL, and untrusted. If path or line
+ * differ between the sides, those of AFTER are used.
  */
 struct frame_diff_label {
 	const char *name;
@@ -30,7 +29,7 @@ struct frame_diff_label {
 };
 
 struct frame_diff_node {
-	uint32_t parent; /* of node 0, which is everything: FRAME_TREE_NONE */
+	uint32_t parent; /* FRAME_TREE_NONE for node 0, the root */
 	uint32_t label;
 	uint64_t self[DIFF_SIDES], total[DIFF_SIDES]; /* samples */
 };
@@ -38,8 +37,8 @@ struct frame_diff_node {
 struct frame_diff; /* see frame_diff.c */
 
 /*
- * Lay two views over each other. Copies all it needs. With strip_hex, names that
- * differ only in numbers like 0x7f00 are one: "0x..." stands for all of them.
+ * Build the difference of two views, which are not needed afterwards. With strip_hex, numbers like
+ * 0x7f00 in names are replaced by "0x...", so that such names are equal.
  * Returns 0 or -ENOMEM.
  */
 int frame_diff_create(const struct view *before, const struct view *after, bool strip_hex,
@@ -47,32 +46,30 @@ int frame_diff_create(const struct view *before, const struct view *after, bool 
 void frame_diff_destroy(struct frame_diff *diff);
 
 /*
- * Nodes in the order of a walk: each before all that is below it, siblings by
- * name, module and kind; and labels. Borrowed.
+ * Return the nodes, parents before their children, siblings by name, module and kind; and the
+ * labels. Borrowed.
  */
 const struct frame_diff_node *frame_diff_nodes(const struct frame_diff *diff, uint32_t *ret_count);
 const struct frame_diff_label *frame_diff_labels(const struct frame_diff *diff,
 						 uint32_t *ret_count);
 
 /*
- * "a;b;c before after" lines, as FlameGraph's difffolded.pl makes them of two
- * folded outputs: each stack that either has, once, in the order of its frames.
- * With normalize, counts before are scaled to after's total. Returns 0 or
- * negative errno.
+ * Write "a;b;c BEFORE AFTER" lines, as FlameGraph's difffolded.pl does: each stack of either side
+ * once, ordered by frames. With normalize, counts of BEFORE are scaled to the total of AFTER.
+ * Returns 0 or a negative errno.
  */
 int frame_diff_write_folded(FILE *out, const struct frame_diff *diff, bool normalize);
 
 /*
- * A table for people: the functions whose share of the samples changed most, at
- * most `rows` of them (0: all). The views tell what was recorded.
- * Returns 0 or negative errno.
+ * Write a table of the functions whose share of the samples changed most, at most `rows` of them
+ * (0: all). The views supply the descriptions of the runs. Returns 0 or a negative errno.
  */
 int frame_diff_write_table(FILE *out, const struct frame_diff *diff, const struct view *before,
 			   const struct view *after, uint32_t rows);
 
 /*
- * The flame graph page in its difference mode (frame_diff_page.c). The views give what
- * stands around the graph: what was recorded, and both ledgers.
+ * Write the flame graph page in difference mode. The views supply the descriptions of the runs, and
+ * the ledgers. Returns 0 or a negative errno.
  */
 int frame_diff_write_html(FILE *out, const struct frame_diff *diff, const struct view *before,
 			  const struct view *after);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A profile as the Firefox Profiler's tables have it (types/profile.ts there):
- * a stack consists of frames, a frame belongs to a function, a function to a
- * resource and a source file; inlined frames name the symbol that they were
- * inlined into. Strings are numbers in the tables' own pool.
+ * The tables of the Firefox Profiler's format (types/profile.ts there). A stack consists of frames;
+ * a frame belongs to a function, and a function to a resource and a source file. An inlined frame
+ * refers to the symbol that it was inlined into. Strings are numbers in the tables' own pool.
  */
 #ifndef JITBPF_SINK_FORMAT_FIREFOX_TABLES_H
 #define JITBPF_SINK_FORMAT_FIREFOX_TABLES_H
@@ -14,7 +13,7 @@
 #include "sink/write/row_table.h"
 #include "sink/stack_table.h"
 
-/* Numbers of the categories; what nothing is known of is in the default one. */
+/* Numbers of the categories. FIREFOX_OTHER is for unknown code. */
 enum firefox_category {
 	FIREFOX_OTHER,
 	FIREFOX_KERNEL,
@@ -24,22 +23,22 @@ enum firefox_category {
 	FIREFOX_CATEGORY_COUNT
 };
 
-/* Numbers of the subcategories, of which each category has both. */
+/* Numbers of the subcategories; each category has both. */
 enum firefox_subcategory { FIREFOX_NOT_INLINED, FIREFOX_INLINED };
 
-/* A file, or a module that is none. */
+/* A file, or a module without a file. */
 struct firefox_lib {
 	uint32_t path;
 	uint32_t module; /* number, or ROW_NONE */
 };
 
-/* Function as code: where one begins in its lib, in which others may be inlined. */
+/* A function in a lib, by its start address; other functions may be inlined into it. */
 struct firefox_symbol {
 	uint64_t address;
 	uint32_t lib, name;
 };
 
-/* Function as people see it. */
+/* A function by name. */
 struct firefox_func {
 	uint32_t name;
 	uint32_t resource;
@@ -48,7 +47,7 @@ struct firefox_func {
 
 struct firefox_frame {
 	uint32_t func;
-	uint32_t lib, symbol;  /* ROW_NONE: none; a symbol is in the frame's lib */
+	uint32_t lib, symbol;  /* ROW_NONE: none; the symbol is in the lib */
 	uint32_t inline_depth; /* 0: the outermost of its location */
 	uint32_t category, subcategory;
 	uint32_t line; /* ROW_NONE: not known */
@@ -65,14 +64,14 @@ struct firefox_tables {
 	struct stack_table stacks;
 };
 
-/* Returns 0 or -ENOMEM; firefox_tables_deinit() is due in both cases. Borrows view. */
+/* Borrows view. Returns 0 or -ENOMEM; the caller calls firefox_tables_deinit() in both cases. */
 int firefox_tables_build(struct firefox_tables *tables, const struct view *view,
 			 const struct timeline *timeline);
 
-/* The number of a string in the profile's table, added where it is new. Returns 0 or -ENOMEM. */
+/* Find or add a string of the profile's table. Returns 0 with its number in *ret, or -ENOMEM. */
 int firefox_tables_string(struct firefox_tables *tables, const char *s, uint32_t *ret);
 
-/* Write all but the libs: the profile's member "shared". */
+/* Write all tables except libs, as the profile's member "shared". */
 void firefox_tables_write(const struct firefox_tables *tables, struct json *json);
 
 void firefox_tables_deinit(struct firefox_tables *tables);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the flame graph page (user/sink/page/) shows: a tree of nodes with labels
- * and source lines, and samples counted by node and group. A group is a thread,
- * or in a difference a side of it. Filled in any order that has parents before
- * their children; written in order of names, so that the same profile gives the
- * same page whatever was sampled first. Columns of numbers, since a browser reads them
- * faster than JSON: 1,000,000 nodes take 7 MB and appear in half a second.
+ * The data of the flame graph page (user/sink/page/): a tree of nodes with labels and source lines,
+ * and samples by node and group. A group is a thread or, in a difference, a side.
+ *
+ * Nodes are added in any order with parents before children, and written in order of names, so that
+ * equal profiles give equal pages. Numbers are written as columns, which a browser reads faster
+ * than JSON: 1,000,000 nodes take 7 MB and appear in half a second.
  */
 #ifndef JITBPF_SINK_FORMAT_PAGE_DATA_H
 #define JITBPF_SINK_FORMAT_PAGE_DATA_H
@@ -20,7 +20,7 @@
 
 #define PAGE_NONE UINT32_MAX
 
-/* Kinds as the page knows them (data.ts), and a bit for inlined ones. */
+/* Kinds of frames, as in data.ts, and a bit for inlined ones. */
 enum page_kind {
 	PAGE_UNKNOWN,
 	PAGE_KERNEL,
@@ -47,7 +47,7 @@ struct page_thread {
 };
 
 struct page_node {
-	uint32_t parent; /* of node 0, which is everything: PAGE_NONE */
+	uint32_t parent; /* PAGE_NONE for node 0, the root */
 	uint32_t label, source;
 };
 
@@ -62,11 +62,14 @@ struct page_data {
 	struct row_table labels;  /* of struct page_label; number 0 is "all" */
 	struct row_table sources; /* of struct page_source; number 0 is none */
 	VEC(struct page_node) nodes;
-	VEC(struct page_count) counts; /* several of one node and group add up */
+	VEC(struct page_count) counts; /* several counts of a node and group are added */
 	VEC(struct page_thread) threads;
 };
 
-/* Each returns 0 or -ENOMEM. After any page_data_init(), page_data_deinit() is due. */
+/*
+ * Functions return 0 or -ENOMEM. After page_data_init(), even if it fails, the caller calls
+ * page_data_deinit().
+ */
 int page_data_init(struct page_data *page);
 int page_data_label(struct page_data *page, const char *name, const char *module, uint32_t kind,
 		    uint32_t *ret);
@@ -78,8 +81,8 @@ void page_data_deinit(struct page_data *page);
 uint32_t page_data_kind(enum frame_kind kind, bool inlined);
 
 /*
- * Write the page. One view: its threads are the groups. Two: a difference, and
- * the groups are 0 (before) and 1 (after). Returns 0, -ENOMEM or out's error.
+ * Write the page. With one view, groups are its threads. With two, the page shows a difference, and
+ * the groups are 0 (before) and 1 (after). Returns 0, -ENOMEM or the error of out.
  */
 int page_data_write(const struct page_data *page, FILE *out, const struct view *const views[],
 		    uint32_t view_count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the files of the pprof sink share: a profile.proto while it is being written. */
+/* The writer of a profile.proto, shared by the files of the pprof sink. */
 #ifndef JITBPF_SINK_FORMAT_PPROF_WRITER_H
 #define JITBPF_SINK_FORMAT_PPROF_WRITER_H
 
@@ -15,7 +15,7 @@
 
 #define PPROF_PASS_ON_BYTES (64u << 10)
 
-/* The numbers of the members: google/pprof, proto/profile.proto. */
+/* Numbers of the fields in google/pprof, proto/profile.proto. */
 enum {
 	PB_PROFILE_SAMPLE_TYPE = 1,
 	PB_PROFILE_SAMPLE = 2,
@@ -73,14 +73,14 @@ struct pprof_function {
 
 struct pprof_writer {
 	const struct view *view;
-	const struct thread_counts *counts; /* as shown */
-	struct thread_counts merged;	    /* those of counts, or empty */
+	const struct thread_counts *counts; /* of the shown profile */
+	struct thread_counts merged;	    /* memory of counts, or empty */
 	FILE *out;
 	struct protobuf message;
 	uint64_t *totals; /* by profile node: samples at and below it */
-	bool *used;	  /* by location number; behind the last: one that there is not */
+	bool *used;	  /* by location number; one more for an unknown location */
 	struct address_layout layout;
-	struct string_pool *strings; /* its numbers are those of the string table */
+	struct string_pool *strings; /* numbers are indexes in the string table */
 	uint32_t string_count;
 	struct text scratch;
 	VEC(struct pprof_function) functions;
@@ -89,19 +89,19 @@ struct pprof_writer {
 };
 
 /*
- * The string table's number of what stands in scratch, which is emptied; of a
- * name, made harmless. 0, with the error noted, where there is no memory.
+ * Return the number in the string table of the text in scratch, which is emptied; and of a name,
+ * whose control characters are replaced. Return 0, with the error noted, if memory is short.
  */
 uint32_t pprof_string_of_scratch(struct pprof_writer *w);
 uint32_t pprof_string_of(struct pprof_writer *w, const char *s);
 
-/* Give the stream what has been put, where it is that much or more. */
+/* Write the message so far to the stream, if it has at least `bytes` bytes. */
 void pprof_pass_on(struct pprof_writer *w, size_t bytes);
 
-/* What a location is called in the file: never 0. It will be in it. */
+/* Returns the ID of a location, never 0, and marks the location as used. */
 uint64_t pprof_use_location(struct pprof_writer *w, uint32_t location);
 
-/* Put what samples point at: mappings, the locations in use, functions, and all strings. */
+/* Write mappings, used locations, functions, and all strings. */
 void pprof_put_code(struct pprof_writer *w);
 
 #endif

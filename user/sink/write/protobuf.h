@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A writer of protobuf messages. Zero-initialized is empty; the owner calls
- * protobuf_deinit(). Running out of memory is remembered, so that only
- * protobuf_write() needs to be asked.
+ * A writer of protobuf messages. Empty if zero-initialized; the owner calls protobuf_deinit(). Out
+ * of memory is noted, and returned by protobuf_write().
  */
 #ifndef JITBPF_SINK_WRITE_PROTOBUF_H
 #define JITBPF_SINK_WRITE_PROTOBUF_H
@@ -16,35 +15,34 @@
 
 struct protobuf {
 	VEC(uint8_t) bytes;
-	bool failed; /* out of memory: what was put since is missing */
+	bool failed; /* out of memory; the message is incomplete */
 };
 
-/* A member of any integer type that is not zigzag; of a signed one, its two's complement. */
+/* Put a field of an integer type other than sint; negative values in two's complement. */
 void protobuf_put(struct protobuf *protobuf, uint32_t field, uint64_t value);
 
-/* The same, left out where it is 0, which is what a reader then takes it for. */
+/* The same, but nothing for 0, the default that readers assume. */
 void protobuf_put_nonzero(struct protobuf *protobuf, uint32_t field, uint64_t value);
 
-/* A string, which has to be UTF-8, or bytes. */
+/* Put a field of bytes, or a string, which must be UTF-8. */
 void protobuf_put_bytes(struct protobuf *protobuf, uint32_t field, const void *bytes,
 			size_t size_bytes);
 
 /*
- * A member that is itself a message: what is put between the two calls belongs
- * to it. end is given what begin returned.
+ * Put a field that is a message, with the fields that are put between the two calls. `begin` is the
+ * result of protobuf_begin().
  */
 size_t protobuf_begin(struct protobuf *protobuf, uint32_t field);
 void protobuf_end(struct protobuf *protobuf, size_t begin);
 
 /*
- * The values of a packed repeated member: it is begun and ended as a message
- * is, and has these in it instead of members.
+ * Put a value of a packed repeated field, between protobuf_begin() and protobuf_end() of the field.
  */
 void protobuf_put_packed(struct protobuf *protobuf, uint64_t value);
 
 /*
- * Write all of it, in which no message may be open, and begin anew. Returns 0,
- * -ENOMEM or the stream's negative errno.
+ * Write the message to out, and empty it. All inner messages have ended. Returns 0, -ENOMEM or the
+ * negative errno of the stream.
  */
 int protobuf_write(struct protobuf *protobuf, FILE *out);
 

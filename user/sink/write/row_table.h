@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rows of one size, each kept once, known by number in order of appearance:
- * what formats that consist of tables are made of. Rows are compared byte by
- * byte, so that they must have no padding.
+ * A set of rows of one size, numbered in order of appearance, for formats that consist of tables.
+ * Rows are compared byte by byte, so they must not have padding.
  */
 #ifndef JITBPF_SINK_WRITE_ROW_TABLE_H
 #define JITBPF_SINK_WRITE_ROW_TABLE_H
@@ -12,9 +11,9 @@
 
 #include "base/index_map.h"
 
-#define ROW_NONE UINT32_MAX /* no row's number */
+#define ROW_NONE UINT32_MAX /* not a row number */
 
-/* With row_bytes set and all else zero it is empty. */
+/* Empty if only row_bytes is set. */
 struct row_table {
 	size_t row_bytes;
 	uint8_t *bytes;
@@ -23,10 +22,10 @@ struct row_table {
 	struct index_map index;
 };
 
-/* The number of a row, added where it is new. Returns 0 and sets *ret, or -ENOMEM. */
+/* Find or add a row. Returns 0 with its number in *ret, or -ENOMEM. */
 int row_table_add(struct row_table *table, const void *row, uint32_t *ret);
 
-/* A row that is there: borrowed until the next is added. */
+/* Returns an existing row, borrowed until the next one is added. */
 static inline const void *row_table_get(const struct row_table *table, uint32_t number)
 {
 	return table->bytes + number * table->row_bytes;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Text being put together before it is written. Zero-initialized is empty; the
- * owner calls text_deinit(). Running out of memory is remembered, so that only
- * text_write() needs to be asked.
+ * A buffer of text to be written. Empty if zero-initialized; the owner calls text_deinit(). Out of
+ * memory is noted, and returned by text_write().
  */
 #ifndef JITBPF_SINK_WRITE_TEXT_H
 #define JITBPF_SINK_WRITE_TEXT_H
@@ -15,8 +14,8 @@
 #include "base/vec.h"
 
 struct text {
-	VEC(char) bytes; /* no NUL behind them */
-	bool failed;	 /* out of memory: what was put since is missing */
+	VEC(char) bytes; /* not NUL-terminated */
+	bool failed;	 /* out of memory; the text is incomplete */
 };
 
 void text_put(struct text *text, const char *bytes, size_t size_bytes);
@@ -24,26 +23,24 @@ void text_put_string(struct text *text, const char *s);
 void text_put_decimal(struct text *text, uint64_t value);
 __attribute__((format(printf, 2, 3))) void text_printf(struct text *text, const char *format, ...);
 
-/* 1234567 as "1,234,567", and 1234567 bytes as "1.2 MB": right-aligned in so many columns. */
+/* Put 1234567 as "1,234,567", and 1234567 bytes as "1.2 MB", right-aligned in `columns`. */
 void text_put_number(struct text *text, uint64_t value, int columns);
 void text_put_bytes(struct text *text, uint64_t bytes, int columns);
 
 /*
- * A name from who knows where, made harmless to lines and terminals: control
- * characters, marks that turn the direction of text and bytes that are not
- * UTF-8 become '?', and so does the byte `forbidden` become `instead`
- * (0: none is forbidden).
+ * Put an untrusted name so that it cannot break lines or control a terminal: control characters,
+ * bidirectional controls and bytes that are not UTF-8 become '?'. The byte `forbidden` (0: none)
+ * becomes `instead`.
  */
 void text_put_name(struct text *text, const char *name, char forbidden, char instead);
 
 /*
- * The same, none forbidden, of a name that may be long: "..." stands for what is
- * beyond so many columns (4 or more). Returns the columns it takes, taking a code
- * point for one.
+ * The same without a forbidden byte; a name longer than `columns` (at least 4) is cut and ends with
+ * "...". Returns the number of columns used, one per code point.
  */
 uint32_t text_put_name_cut(struct text *text, const char *name, uint32_t columns);
 
-/* Write all of it and begin anew. Returns 0, -ENOMEM or the stream's negative errno. */
+/* Write the text, and empty it. Returns 0, -ENOMEM or the negative errno of the stream. */
 int text_write(struct text *text, FILE *out);
 
 void text_deinit(struct text *text);
