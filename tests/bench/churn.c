@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory of a run without end: short processes that load JIT code, are sampled in it, and exit.
- * The records go through intake and analysis as from a live source; the recording is rotated and
- * discarded. Prints the resident memory over the run, and checks the name of every sample.
+ * Memory of a run without end: short processes that map a file of their own, load JIT code, are
+ * sampled in it, called from the file, and exit. The records go through intake and analysis as from
+ * a live source; the recording is rotated and discarded. Prints the resident memory over the run,
+ * and checks the name of every sample's method and file.
  *
  *   churn PROCESSES LOADS_OF_EACH [ROTATE_ROUNDS]     0 rounds: no rotation
  */
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/scope.h"
+#include "base/text.h"
 #include "pipeline/pipeline.h"
 #include "profile/ledger.h"
 #include "uapi/jit_record.h"
@@ -22,6 +24,8 @@
 #define FIRST_PID	   100
 #define PIDS		   30000
 #define CODE		   0x500000
+#define PROGRAM		   0x400000
+#define PROGRAM_PATH	   "/build/test-"
 
 struct churn {
 	uint64_t processes, loads, done;
@@ -72,6 +76,22 @@ static void put_memory(struct churn *churn, uint32_t pid)
 	put(churn, &u);
 }
 
+static void put_program(struct churn *churn, uint32_t pid)
+{
+	union {
+		struct jitbpf_mapping mapping;
+		char room[sizeof(struct jitbpf_mapping) + 40];
+	} u;
+
+	begin(&u, JITBPF_MAPPING, sizeof(u), churn->time_ns);
+	u.mapping.pid = u.mapping.tid = pid;
+	u.mapping.address = PROGRAM;
+	u.mapping.size_bytes = 0x1000;
+	u.mapping.inode = churn->done + 1;
+	sprintf(u.mapping.path, PROGRAM_PATH "%" PRIu64, churn->done);
+	put(churn, &u);
+}
+
 static void put_load(struct churn *churn, uint32_t pid, uint64_t number)
 {
 	char name[32];
@@ -111,13 +131,14 @@ static void put_sample(struct churn *churn, uint32_t pid)
 		uint64_t room[16];
 	} u;
 
-	begin(&u, JITBPF_SAMPLE, sizeof(u.sample) + sizeof(uint64_t), churn->time_ns);
+	begin(&u, JITBPF_SAMPLE, sizeof(u.sample) + 2 * sizeof(uint64_t), churn->time_ns);
 	u.sample.pid = u.sample.tid = pid;
-	u.sample.user_frames = 1;
+	u.sample.user_frames = 2;
 	u.sample.user_end = JITBPF_END_ROOT;
 	/* Each sample is told apart by its process, whose number its method has in its name. */
 	snprintf(u.sample.comm, sizeof(u.sample.comm), "p");
 	u.sample.ips[0] = CODE + (churn->loads - 1) % 256 * 0x100 + 8;
+	u.sample.ips[1] = PROGRAM + 0x123;
 	put(churn, &u);
 }
 
@@ -132,6 +153,7 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 
 		churn->time_ns += ROUND_NS / PROCESSES_OF_ROUND;
 		put_task(churn, JITBPF_FORK, pid);
+		put_program(churn, pid);
 		put_memory(churn, pid);
 		for (uint64_t load = 0; load < churn->loads; load++)
 			put_load(churn, pid, load);
@@ -143,22 +165,35 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 	return churn->err ?: churn->done < churn->processes ? SOURCE_ROUND : SOURCE_END;
 }
 
-/* Each process has one sample, in code whose name has the process's number, modulo the pids. */
+/* The number in the name of a node's frame, or behind PROGRAM_PATH in its file. */
+static uint64_t number_of(const struct view *view, const struct profile_node *node, bool file)
+{
+	uint32_t count;
+	const struct frame *frames = frame_table_get(view->frames, node->location, &count);
+	const char *text =
+		frames ? string_pool_get(view->strings, file ? frames->module : frames->name) : "";
+	const char *prefix = file ? PROGRAM_PATH : "of";
+
+	return begins_with(text, prefix) ? strtoull(text + strlen(prefix), NULL, 10) : UINT64_MAX;
+}
+
+/* Each process has one sample. The names of its code and its file have the process's number. */
 static void check_names(struct churn *churn, const struct view *view)
 {
-	vec_for_each (node, &view->profile->nodes) {
-		uint32_t pid, count;
-		const struct frame *frames;
+	const struct profile_node *nodes = view->profile->nodes.data;
 
-		if (!node->self || node->parent == PROFILE_NODE_NONE)
+	vec_for_each (node, &view->profile->nodes) {
+		const struct profile_node *caller, *root;
+		uint64_t number;
+
+		if (!node->self)
 			continue;
-		frames = frame_table_get(view->frames, node->location, &count);
-		pid = view->ledger->processes.data[view->profile->nodes.data[node->parent].location]
-			      .pid;
+		caller = &nodes[node->parent];
+		root = &nodes[caller->parent];
+		number = number_of(view, node, false);
 		churn->samples += node->self;
-		if (!frames ||
-		    strtoull(string_pool_get(view->strings, frames->name) + 2, NULL, 10) % PIDS !=
-			    pid - FIRST_PID)
+		if (number % PIDS != view->ledger->processes.data[root->location].pid - FIRST_PID ||
+		    number_of(view, caller, true) != number)
 			churn->wrong += node->self;
 	}
 }

@@ -59,7 +59,7 @@ static int open_same(void *blob, const struct module *module, const char *path, 
  */
 static void set_others(struct debug_info *info, struct blob *blob)
 {
-	static const struct module module = {.path = "/fuzz"};
+	static struct module module = {.path = "/fuzz"};
 	struct file_source source = {.open_debug = open_same, .context = blob};
 	struct debug_info *alternate;
 	struct blob again = *blob;

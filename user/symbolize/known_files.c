@@ -11,20 +11,31 @@ void known_files_init(struct known_files *files, const struct file_source *sourc
 {
 	*files = (struct known_files){
 		.source = *source,
+		.sweep_at = KNOWN_FILES_SWEEP,
 		.symbol_bytes_max = symbol_bytes_max,
 		.debug_bytes_max = DEBUG_INFO_BYTES_MAX,
 		.checks = {.left_bytes = DEBUG_CHECKED_MAX},
 	};
 }
 
+static void deinit(struct known_file *file)
+{
+	symbol_file_destroy(file->symbols);
+	debug_info_destroy(file->debug);
+	module_release(file->module);
+}
+
 void known_files_deinit(struct known_files *files)
 {
-	vec_for_each (file, &files->files) {
-		symbol_file_destroy(file->symbols);
-		debug_info_destroy(file->debug);
-	}
+	vec_for_each (file, &files->files)
+		deinit(file);
 	vec_deinit(&files->files);
 	index_map_deinit(&files->index);
+}
+
+static uint64_t hash_of(const struct module *module)
+{
+	return hash_mix(module->number, 0);
 }
 
 static bool is_same_module(const void *files, uint32_t item, const void *key)
@@ -33,16 +44,53 @@ static bool is_same_module(const void *files, uint32_t item, const void *key)
 	       ((const struct known_file *)key)->module;
 }
 
-/* Find or add the file of a module number. Borrowed until the next file is added. */
-static int file_of_module(struct known_files *files, uint32_t module, struct known_file **ret)
+/* Remove a file from the memory budgets. */
+static void discharge(struct known_files *files, const struct known_file *file)
 {
-	uint64_t hash = hash_mix(module, 0);
+	files->symbol_bytes -= file->symbol_bytes;
+	files->debug_bytes -= file->debug_bytes;
+	files->symbol_open -= file->symbols && symbol_file_open(file->symbols);
+	files->debug_open -= !!file->debug;
+}
+
+/* Remove the files whose modules nobody else holds: no location can refer to them any more. */
+static void remove_unused(struct known_files *files)
+{
+	size_t kept = 0;
+
+	vec_for_each (file, &files->files) {
+		uint32_t number = (uint32_t)(file - files->files.data);
+
+		index_map_remove(&files->index, hash_of(file->module), number);
+		if (module_is_last(file->module)) {
+			discharge(files, file);
+			deinit(file);
+			continue;
+		}
+		/* The removal made the room that this takes. */
+		(void)index_map_insert(&files->index, hash_of(file->module), (uint32_t)kept);
+		files->files.data[kept++] = *file;
+	}
+	files->files.size = kept;
+	files->sweep_at = 2 * kept > KNOWN_FILES_SWEEP ? 2 * kept : KNOWN_FILES_SWEEP;
+}
+
+/* Find or add the file of a module. Borrowed until the next file is added. */
+static int file_of_module(struct known_files *files, const struct module *module,
+			  struct known_file **ret)
+{
 	struct known_file key = {.module = module};
 	uint32_t item;
-	int added = vec_intern(&files->files, &files->index, hash, is_same_module, &key, &item);
+	int added;
 
+	if (files->files.size >= files->sweep_at)
+		remove_unused(files);
+	added = vec_intern(&files->files, &files->index, hash_of(module), is_same_module, &key,
+			   &item);
 	if (added < 0)
 		return added;
+	if (added)
+		module_hold(module);
 	files->counts.files += added;
 	*ret = &files->files.data[item];
 	return 0;
@@ -269,7 +317,7 @@ static int file_read(struct known_files *files, const struct module *module,
 int known_files_get(struct known_files *files, const struct module *module, struct known_file **ret)
 {
 	struct known_file *file;
-	int err = file_of_module(files, module->number, &file);
+	int err = file_of_module(files, module, &file);
 
 	if (err)
 		return err;

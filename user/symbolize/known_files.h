@@ -2,7 +2,8 @@
 /*
  * The cache of files that a symbolizer has used, with their symbols and debug
  * info. Symbols and debug info have separate budgets. Over budget, the least
- * recently used data are freed, and read again on the next request.
+ * recently used data are freed, and read again on the next request. A file whose
+ * module has left the module table is removed.
  */
 #ifndef JITBPF_SYMBOLIZE_KNOWN_FILES_H
 #define JITBPF_SYMBOLIZE_KNOWN_FILES_H
@@ -21,6 +22,7 @@
 #define DEBUG_INFO_OPEN_MAX  128	 /* open debug files */
 #define DEBUG_WORTH_USES     256 /* look-ups by which parsed debug info outlives its cache */
 #define SYMBOL_OPEN_MAX	     128 /* open files with symbol names */
+#define KNOWN_FILES_SWEEP    256 /* files below which none is removed */
 #define DEBUG_CHECKED_MAX    (4ull << 30) /* bytes read for CRC checks of debug files */
 
 /* Counts over all requested files. */
@@ -38,9 +40,9 @@ struct symbolizer_counts {
 };
 
 struct known_file {
-	uint32_t module;    /* module number */
-	bool failed;	    /* not to be tried again */
-	bool without_debug; /* not to be tried again */
+	const struct module *module; /* held */
+	bool failed;		     /* not to be tried again */
+	bool without_debug;	     /* not to be tried again */
 	bool counted;
 	uint64_t used; /* value of known_files.uses at the last use */
 	struct symbol_file *symbols;
@@ -56,6 +58,7 @@ struct known_files {
 	struct file_source source;
 	VEC(struct known_file) files;
 	struct index_map index; /* indexed by module number */
+	size_t sweep_at; /* when there are that many files, those without a module are removed */
 	uint64_t uses;
 	uint64_t symbol_bytes, symbol_bytes_max;
 	uint32_t symbol_open;

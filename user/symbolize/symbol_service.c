@@ -29,7 +29,17 @@ static int now_request(void *context, uint64_t ticket, const struct location *wh
 		.module = module,
 	};
 
-	return vec_push(&now->requests, request);
+	if (vec_push(&now->requests, request))
+		return -ENOMEM;
+	module_hold(module);
+	return 0;
+}
+
+static void drop_requests(struct symbolize_now *now)
+{
+	vec_for_each (request, &now->requests)
+		module_release(request->module);
+	now->requests.size = 0;
 }
 
 static uint32_t module_number(const struct symbol_request *request)
@@ -76,7 +86,7 @@ static int now_collect(void *context, bool wait, symbol_taker_fn take, void *tak
 		err = err ?: take(take_context, request->ticket, frames, count);
 	}
 	if (!err)
-		now->requests.size = 0;
+		drop_requests(now);
 	return err;
 }
 
@@ -99,5 +109,6 @@ void symbolize_now_init(struct symbolize_now *now, struct symbolizer *symbolizer
 
 void symbolize_now_deinit(struct symbolize_now *now)
 {
+	drop_requests(now);
 	vec_deinit(&now->requests);
 }

@@ -30,7 +30,8 @@ struct symbol_service {
 	 * Request the frames of a KERNEL or NATIVE location, once per location. ticket is the
 	 * caller's, and comes back with the answer.
 	 * Work starts with the next collect() at the latest. module is that of
-	 * a NATIVE location and must outlive the service. Returns 0 or -ENOMEM.
+	 * a NATIVE location, else NULL; the service holds it until it has the answer. Returns 0 or
+	 * -ENOMEM.
 	 */
 	int (*request)(void *context, uint64_t ticket, const struct location *what,
 		       const struct module *module);
@@ -55,7 +56,7 @@ struct symbol_request {
 	uint64_t ticket;
 	enum location_kind kind;
 	uint64_t offset;
-	const struct module *module;
+	const struct module *module; /* held, or NULL */
 };
 
 /* Sort by module and offset, so that data which are read once serve all their requests. */

@@ -49,6 +49,11 @@ void symbolizer_set_no_demangle(struct symbolizer *symbolizer)
 	symbolizer->no_demangle = true;
 }
 
+size_t symbolizer_file_count(const struct symbolizer *symbolizer)
+{
+	return symbolizer->files.files.size;
+}
+
 struct symbolizer_counts symbolizer_counts(const struct symbolizer *symbolizer)
 {
 	return symbolizer->files.counts;

@@ -80,6 +80,9 @@ int symbolizer_native(struct symbolizer *symbolizer, const struct module *module
 int symbolizer_kernel(struct symbolizer *symbolizer, uint64_t address,
 		      struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count);
 
+/* Returns the number of files that the cache has, with or without data in memory. */
+size_t symbolizer_file_count(const struct symbolizer *symbolizer);
+
 struct symbolizer_counts symbolizer_counts(const struct symbolizer *symbolizer);
 
 #endif

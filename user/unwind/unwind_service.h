@@ -13,7 +13,7 @@
 
 /* A request for a page of a file, or, if module is NULL, for the code of a region. */
 struct unwind_request {
-	const struct module *module; /* must outlive the service */
+	const struct module *module; /* held by the service until the answer is taken */
 	uint32_t page;
 	/*
 	 * For a region: a copy of its code, which may have only the beginning.
@@ -24,7 +24,7 @@ struct unwind_request {
 	uint64_t region; /* code_region_identity() of the region */
 	uint32_t pid;
 	uint64_t address, size_bytes; /* as seen by the process */
-	struct engine_host host;      /* for a region, if its code is not called */
+	struct engine_host host; /* for a region, if its code is not called; its module is held */
 };
 
 struct unwind_answer {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "symbolize/symbolizer.h"
+#include "tests/unit/state/made_mapping.h"
 #include "tests/unit/decode/elf_image.h"
 
 #define FUNC ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
@@ -26,7 +27,7 @@ struct files {
 static struct files files;
 static struct symbolizer *symbolizer;
 
-static const struct module modules[] = {
+static struct module modules[] = {
 	{.number = 0, .path = "/lib/zero.so"},
 	{.number = 1, .path = "/lib/one.so"},
 	{.number = 2, .path = "[vdso]"},
@@ -42,7 +43,7 @@ static int open_module(void *context, const struct module *module, struct blob *
 	files.opened++;
 	if (files.open_error)
 		return files.open_error;
-	*ret = image_blob(&files.images[module->number]);
+	*ret = image_blob(&files.images[module->inode ? 0 : module->number]);
 	if (files.large.size_bytes && !module->number)
 		*ret = files.large;
 	ret->close = count_close;
@@ -297,6 +298,37 @@ static void endless_names_are_cut(void **state)
 	free(bytes);
 }
 
+/* A file whose module nobody else holds goes with the next sweep, and its memory with it. */
+static void files_of_modules_that_are_gone_are_removed(void **state)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	struct module_table table = {0};
+	struct made_mapping made;
+	const struct module *module;
+	uint64_t time_ns = 1;
+	uint32_t count;
+
+	image_symbol(&files.images[0], SECTION_SYMBOLS, "f", TEXT, 0x10, FUNC);
+	for (uint64_t i = 1; i <= 10 * KNOWN_FILES_SWEEP; i++) {
+		assert_int_equal(
+			module_table_add(&table, made_mapping(&made, "/tmp/a.out", i, ""), &module),
+			0);
+		assert_int_equal(symbolizer_native(symbolizer, module, IMAGE_TEXT, frames, &count),
+				 0);
+		assert_string_equal(frames[0].name, "f");
+		/* Every tenth stays in use. */
+		if (i % 10 == 0)
+			module_table_map(&table, module->number);
+		module_table_forget(&table, 0, time_ns);
+		module_table_forget(&table, 0, time_ns += MODULE_KEEP_NS + 1);
+		module_table_forget(&table, 0, time_ns);
+	}
+	assert_int_equal(symbolizer_counts(symbolizer).files, 10 * KNOWN_FILES_SWEEP);
+	assert_true(symbolizer_file_count(symbolizer) >= KNOWN_FILES_SWEEP);
+	assert_true(symbolizer_file_count(symbolizer) <= 2 * KNOWN_FILES_SWEEP);
+	module_table_deinit(&table);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -312,6 +344,7 @@ int main(void)
 		TEST(an_interrupt_on_a_first_byte_is_of_that_function),
 		TEST(a_kernel_that_does_not_answer_has_no_names),
 		TEST(endless_names_are_cut),
+		TEST(files_of_modules_that_are_gone_are_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

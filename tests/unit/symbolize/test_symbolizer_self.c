@@ -20,7 +20,7 @@
 #include "decode/elf/elf_file.h"
 #include "symbolize/symbolizer.h"
 
-static const struct module self = {.number = 7, .path = "/proc/self/exe"};
+static struct module self = {.number = 7, .path = "/proc/self/exe"};
 
 static int read_fd(void *fd, uint64_t offset, void *buf, size_t size_bytes)
 {

@@ -52,7 +52,7 @@ static const struct module *map(struct world *w, const char *path)
 	made->mapping.address = w->mapped << 20;
 	assert_int_equal(process_table_map(&w->processes, &made->mapping), 0);
 	free(made);
-	return module_table_get(&w->modules, w->modules.modules.size - 1);
+	return module_table_get(&w->modules, w->modules.count - 1);
 }
 
 static const struct module *host(struct world *w, const struct module *engine)

@@ -15,6 +15,7 @@ struct symbol_answer {
 	struct work_result result;
 	struct symbolizer_counts counts; /* as of this answer */
 	uint64_t ticket;
+	const struct module *module; /* held for the request; wait_for_answers() may show it */
 	uint32_t count;
 	struct symbol_frame frames[];
 };
@@ -80,11 +81,12 @@ static int answer_request(void *worker_, const void *request_, struct work_resul
 
 	err = symbolizer_location(worker->symbolizer, request->kind, request->offset,
 				  request->module, frames, &count);
-	if (err)
-		return err;
-	answer = make_answer(request->ticket, frames, count);
-	if (!answer)
-		return -ENOMEM;
+	answer = err ? NULL : make_answer(request->ticket, frames, count);
+	if (!answer) {
+		module_release(request->module);
+		return err ?: -ENOMEM;
+	}
+	answer->module = request->module;
 	answer->counts = symbolizer_counts(worker->symbolizer);
 	*ret = &answer->result;
 	return 0;
@@ -95,8 +97,16 @@ static void sort_requests(void *context, void *requests, size_t count)
 	symbol_requests_sort(requests, count);
 }
 
-static void drop_answer(struct work_result *answer)
+static void drop_request(void *request)
 {
+	module_release(((const struct symbol_request *)request)->module);
+}
+
+static void drop_answer(struct work_result *result)
+{
+	struct symbol_answer *answer = (struct symbol_answer *)result;
+
+	module_release(answer->module);
 	free(answer);
 }
 
@@ -104,13 +114,17 @@ static int request(void *context, uint64_t ticket, const struct location *what,
 		   const struct module *module)
 {
 	struct symbol_worker *worker = context;
+	struct symbol_request request = {
+		.ticket = ticket,
+		.kind = what->kind,
+		.offset = what->offset,
+		.module = module_hold(module),
+	};
+	int err = work_thread_add(&worker->thread, &request);
 
-	return work_thread_add(&worker->thread, &(struct symbol_request){
-							.ticket = ticket,
-							.kind = what->kind,
-							.offset = what->offset,
-							.module = module,
-						});
+	if (err)
+		drop_request(&request);
+	return err;
 }
 
 /* Wait until all requests are answered or the thread fails, and report progress. */
@@ -145,7 +159,7 @@ static int collect(void *context, bool wait, symbol_taker_fn take, void *take_co
 		next = result->next;
 		worker->counts = answer->counts;
 		err = err ?: take(take_context, answer->ticket, answer->frames, answer->count);
-		free(result);
+		drop_answer(result);
 	}
 	return err;
 }
@@ -171,6 +185,7 @@ int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **r
 					.request_bytes = sizeof(struct symbol_request),
 					.make = answer_request,
 					.sort = sort_requests,
+					.drop_request = drop_request,
 					.drop = drop_answer,
 					.context = worker,
 				});

@@ -13,7 +13,7 @@
 
 /* An open file. A file that failed to open is kept too, so that it is not tried for each page. */
 struct open_file {
-	const struct module *module;
+	const struct module *module; /* held */
 	struct blob blob;
 	struct unwind_file *file; /* NULL if `error` is set */
 	int error;
@@ -59,6 +59,7 @@ static void close_file(struct open_file *file)
 {
 	unwind_file_destroy(file->file);
 	blob_close(&file->blob);
+	module_release(file->module);
 	free(file);
 }
 
@@ -88,7 +89,7 @@ static struct open_file *open_file(struct unwind_worker *worker, const struct mo
 
 	if (!file)
 		return NULL;
-	file->module = module;
+	file->module = module_hold(module);
 	file->error = worker->files.open_module(worker->files.context, module, &file->blob);
 	file->error = file->error ?: unwind_file_create(&file->blob, &file->file);
 	if (file->error)
@@ -159,6 +160,23 @@ static int make_region(struct unwind_worker *worker, const struct unwind_request
 	return err ?: unwind_code_make(&worker->memory, request, &entry, &ret->rows, &ret->read_ns);
 }
 
+static void hold_request(const struct unwind_request *request)
+{
+	module_hold(request->module);
+	module_hold(request->host.module);
+}
+
+static void release_request(const struct unwind_request *request)
+{
+	module_release(request->module);
+	module_release(request->host.module);
+}
+
+static void drop_request(void *queued)
+{
+	release_request(&((const struct queued *)queued)->request);
+}
+
 static int make_rows(void *worker_, const void *queued_, struct work_result **ret)
 {
 	const struct unwind_request *request = &((const struct queued *)queued_)->request;
@@ -167,8 +185,10 @@ static int make_rows(void *worker_, const void *queued_, struct work_result **re
 	struct made_rows *made = calloc(1, sizeof(*made));
 	struct unwind_answer *answer;
 
-	if (!made)
+	if (!made) {
+		release_request(request);
 		return -ENOMEM;
+	}
 	answer = &made->answer;
 	answer->request = *request;
 	if (request->module)
@@ -186,6 +206,7 @@ static void drop_rows(struct work_result *result)
 {
 	struct made_rows *made = (struct made_rows *)result;
 
+	release_request(&made->answer.request);
 	unwind_rows_deinit(&made->answer.rows);
 	free(made);
 }
@@ -234,8 +255,11 @@ static int request(void *context, const struct unwind_request *request)
 {
 	struct unwind_worker *worker = context;
 	struct queued queued = {.request = *request};
+	int err = work_thread_add(&worker->thread, &queued);
 
-	return work_thread_add(&worker->thread, &queued);
+	if (!err)
+		hold_request(request);
+	return err;
 }
 
 static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *take_context)
@@ -269,6 +293,7 @@ int unwind_worker_create(const struct file_source *files, const struct memory_so
 		.request_bytes = sizeof(struct queued),
 		.make = make_rows,
 		.sort = sort_requests,
+		.drop_request = drop_request,
 		.drop = drop_rows,
 		.context = worker,
 	};

@@ -109,6 +109,8 @@ void work_thread_stop(struct work_thread *thread)
 	pthread_cond_signal(&thread->asked);
 	pthread_mutex_unlock(&thread->lock);
 	pthread_join(thread->thread, NULL);
+	for (size_t i = thread->begun; thread->kind.drop_request && i < thread->count; i++)
+		thread->kind.drop_request(request_at(thread, i));
 	for (struct work_result *result = thread->results; result; result = next) {
 		next = result->next;
 		thread->kind.drop(result);

@@ -232,7 +232,8 @@ int analysis_end_round(struct analysis *a, uint64_t time_ns)
 		count_all_uncounted(a);
 		space_map_forget(a->kernel_code, before_ns - ANALYSIS_HISTORY_NS);
 	}
-	err = analysis_name_new(a);
+	err = analysis_name_new(a); /* notes the modules that new locations are in */
+	module_table_forget(&a->modules, analysis_oldest_epoch(a)->number, a->round_ns);
 	if (!err)
 		analysis_show_round(a);
 	for (struct epoch *e = a->closing; e; e = e->older)

@@ -108,6 +108,9 @@ bool analysis_show_round(struct analysis *a);
 /* The epoch that a sample of time_ns goes to. */
 struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns);
 
+/* The open epoch that began first. */
+struct epoch *analysis_oldest_epoch(const struct analysis *a);
+
 /* The open epoch of that number, or NULL. */
 struct epoch *analysis_find_epoch(struct analysis *a, uint32_t number);
 

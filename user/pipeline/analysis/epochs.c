@@ -16,6 +16,15 @@ struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns)
 	return epoch;
 }
 
+struct epoch *analysis_oldest_epoch(const struct analysis *a)
+{
+	struct epoch *oldest = a->closing ?: a->epoch;
+
+	while (oldest->older)
+		oldest = oldest->older;
+	return oldest;
+}
+
 /*
  * Drop the names of processes that are gone: what refers to names by number, the cache and the
  * epochs' tables of numbers, begins anew. Without memory for it, the names stay.
@@ -68,13 +77,11 @@ static bool is_over(const struct analysis *a, const struct epoch *e)
 
 int analysis_complete_epoch(struct analysis *a, bool now, const struct view **ret)
 {
-	struct epoch *oldest = a->closing;
+	struct epoch *oldest = analysis_oldest_epoch(a);
 	int err;
 
 	*ret = NULL;
-	while (oldest && oldest->older)
-		oldest = oldest->older;
-	if (!oldest || !(now || is_over(a, oldest)))
+	if (oldest == a->epoch || !(now || is_over(a, oldest)))
 		return 0;
 	err = analysis_complete_names(a, oldest, now);
 	analysis_update_ledger(a, oldest);

@@ -156,6 +156,8 @@ static int name_new(struct analysis *a, struct epoch *e, uint32_t number)
 	const struct module *module = module_of(a, location);
 	int err;
 
+	if (module)
+		module_table_use(&a->modules, module->number, e->number);
 	if (location->kind == LOCATION_JIT)
 		return name_jit(a, e, number, location);
 	if (location->kind == LOCATION_KERNEL_CODE)

@@ -31,7 +31,7 @@ static uint64_t hash_of(const struct jitbpf_mapping *mapping)
 
 static bool equal(const void *items, uint32_t item, const void *key)
 {
-	const struct module *module = ((struct module *const *)items)[item];
+	const struct module *module = ((const struct module_slot *)items)[item].module;
 	const struct jitbpf_mapping *mapping = key;
 	size_t length = path_bytes(mapping);
 
@@ -45,24 +45,21 @@ static bool equal(const void *items, uint32_t item, const void *key)
 	       !strncmp(module->path, mapping->path, length) && !module->path[length];
 }
 
-/* Allocates a module together with its path. Other members are 0. Returns NULL without memory. */
-static struct module *module_create(const char *path, size_t path_length, size_t number)
+/* --- modules ----------------------------------------------------------------------- */
+
+/* In one allocation with its path; all else is 0. NULL: no memory. */
+static struct module *module_create(const char *path, size_t path_length)
 {
 	struct module *module = calloc(1, sizeof(*module) + path_length + 1);
-	char *copy;
 
-	if (!module)
-		return NULL;
-	copy = (char *)(module + 1);
-	memcpy(copy, path, path_length);
-	module->number = (uint32_t)number;
-	module->path = copy;
+	if (module)
+		module->path = memcpy(module + 1, path, path_length);
 	return module;
 }
 
-static struct module *module_of(const struct jitbpf_mapping *mapping, size_t number)
+static struct module *module_of(const struct jitbpf_mapping *mapping)
 {
-	struct module *module = module_create(mapping->path, path_bytes(mapping), number);
+	struct module *module = module_create(mapping->path, path_bytes(mapping));
 
 	if (!module)
 		return NULL;
@@ -76,19 +73,95 @@ static struct module *module_of(const struct jitbpf_mapping *mapping, size_t num
 	return module;
 }
 
-/* Return the module of all files over the budget. */
+/* Whoever has a reference may count, although nobody changes what a module says. */
+static atomic_uint *held_of(const struct module *module)
+{
+	return (atomic_uint *)&module->held;
+}
+
+const struct module *module_hold(const struct module *module)
+{
+	if (module)
+		atomic_fetch_add_explicit(held_of(module), 1, memory_order_relaxed);
+	return module;
+}
+
+void module_release(const struct module *module)
+{
+	if (module && !atomic_fetch_sub_explicit(held_of(module), 1, memory_order_acq_rel))
+		free((struct module *)module);
+}
+
+bool module_is_last(const struct module *module)
+{
+	return !atomic_load_explicit(held_of(module), memory_order_acquire);
+}
+
+/* --- slots ------------------------------------------------------------------------- */
+
+#define SLOT_MASK ((1u << MODULE_SLOT_BITS) - 1)
+#define USES_MAX  (1u << (31 - MODULE_SLOT_BITS))
+#define SWEEP_MAX 4096 /* slots that one sweep looks at */
+
+_Static_assert(MODULES_MAX < SLOT_MASK, "room for the rest, too");
+
+/* Put a module into a free slot, and number it. Takes it over, except on failure. */
+static int enter(struct module_table *table, struct module *module, uint64_t hash)
+{
+	uint32_t slot = (uint32_t)table->slots.size;
+
+	/* With room for all slots in free_slots, remove() cannot fail. */
+	if (!table->free_slots.size &&
+	    (slot > SLOT_MASK || vec_reserve(&table->slots, (size_t)slot + 1) ||
+	     vec_reserve(&table->free_slots, (size_t)slot + 1)))
+		return slot > SLOT_MASK ? -ENOSPC : -ENOMEM;
+	if (table->free_slots.size)
+		slot = table->free_slots.data[--table->free_slots.size];
+	else
+		table->slots.data[table->slots.size++] = (struct module_slot){0};
+	module->number = table->slots.data[slot].uses++ << MODULE_SLOT_BITS | slot;
+	table->slots.data[slot].module = module;
+	table->slots.data[slot].hash = hash;
+	table->count++;
+	return 0;
+}
+
+/* A slot without further numbers stays empty. */
+static void leave(struct module_table *table, uint32_t number)
+{
+	struct module_slot *slot = &table->slots.data[number];
+
+	module_release(slot->module);
+	*slot = (struct module_slot){.uses = slot->uses};
+	if (slot->uses < USES_MAX)
+		table->free_slots.data[table->free_slots.size++] = number;
+	table->count--;
+}
+
+static void remove_module(struct module_table *table, uint32_t number)
+{
+	const struct module_slot *slot = &table->slots.data[number];
+
+	index_map_remove(&table->index, slot->hash, number);
+	table->path_bytes -= strlen(slot->module->path);
+	leave(table, number);
+}
+
+/* The module of all files over the limits. */
 static int add_to_rest(struct module_table *table, const struct module **ret)
 {
 	struct module *rest;
+	int err;
 
 	if (!table->rest) {
-		if (vec_reserve(&table->modules, table->modules.size + 1))
-			return -ENOMEM;
-		rest = module_create(MODULE_REST_PATH, strlen(MODULE_REST_PATH),
-				     table->modules.size);
+		rest = module_create(MODULE_REST_PATH, strlen(MODULE_REST_PATH));
 		if (!rest)
 			return -ENOMEM;
-		table->modules.data[table->modules.size++] = rest;
+		err = enter(table, rest, 0);
+		if (err) {
+			module_release(rest);
+			return -ENOMEM;
+		}
 		table->rest = rest;
 	}
 	table->over_budget++;
@@ -96,45 +169,107 @@ static int add_to_rest(struct module_table *table, const struct module **ret)
 	return 0;
 }
 
+static bool is_full(const struct module_table *table, const struct jitbpf_mapping *mapping)
+{
+	bool slots_left = table->free_slots.size || table->slots.size < MODULES_MAX + !!table->rest;
+
+	return table->count - !!table->rest >= MODULES_MAX || !slots_left ||
+	       table->path_bytes + path_bytes(mapping) > MODULE_PATHS_MAX;
+}
+
 int module_table_add(struct module_table *table, const struct jitbpf_mapping *mapping,
 		     const struct module **ret)
 {
 	uint64_t hash = hash_of(mapping);
-	uint32_t number = index_map_find(&table->index, hash, equal, table->modules.data, mapping);
+	uint32_t slot = index_map_find(&table->index, hash, equal, table->slots.data, mapping);
 	struct module *module;
 
-	if (number != INDEX_MAP_NONE) {
-		*ret = table->modules.data[number];
+	if (slot != INDEX_MAP_NONE) {
+		*ret = table->slots.data[slot].module;
 		return 0;
 	}
-	if (table->rest || table->modules.size == MODULES_MAX ||
-	    table->path_bytes + path_bytes(mapping) > MODULE_PATHS_MAX)
+	if (is_full(table, mapping))
 		return add_to_rest(table, ret);
-	if (vec_reserve(&table->modules, table->modules.size + 1))
-		return -ENOMEM;
-	number = (uint32_t)table->modules.size;
-	module = module_of(mapping, number);
+	module = module_of(mapping);
 	if (!module)
 		return -ENOMEM;
-	if (index_map_insert(&table->index, hash, number)) {
-		free(module);
+	if (enter(table, module, hash)) {
+		module_release(module);
 		return -ENOMEM;
 	}
-	table->modules.data[table->modules.size++] = module;
+	slot = module->number & SLOT_MASK;
+	if (index_map_insert(&table->index, hash, slot)) {
+		leave(table, slot);
+		return -ENOMEM;
+	}
 	table->path_bytes += path_bytes(mapping);
 	*ret = module;
 	return 0;
 }
 
+static struct module_slot *slot_of(const struct module_table *table, uint32_t number)
+{
+	uint32_t slot = number & SLOT_MASK;
+	struct module_slot *found = slot < table->slots.size ? &table->slots.data[slot] : NULL;
+
+	return found && found->module && found->module->number == number ? found : NULL;
+}
+
 const struct module *module_table_get(const struct module_table *table, uint32_t number)
 {
-	return number < table->modules.size ? table->modules.data[number] : NULL;
+	const struct module_slot *slot = slot_of(table, number);
+
+	return slot ? slot->module : NULL;
+}
+
+void module_table_map(struct module_table *table, uint32_t number)
+{
+	struct module_slot *slot = slot_of(table, number);
+
+	if (slot)
+		slot->mappings++;
+}
+
+void module_table_unmap(struct module_table *table, uint32_t number)
+{
+	struct module_slot *slot = slot_of(table, number);
+
+	if (slot)
+		slot->mappings--;
+}
+
+void module_table_use(struct module_table *table, uint32_t number, uint32_t epoch)
+{
+	struct module_slot *slot = slot_of(table, number);
+
+	if (slot && slot->epochs <= epoch)
+		slot->epochs = epoch + 1;
+}
+
+void module_table_forget(struct module_table *table, uint32_t oldest_epoch, uint64_t time_ns)
+{
+	size_t left = table->slots.size < SWEEP_MAX ? table->slots.size : SWEEP_MAX;
+
+	for (; left; left--) {
+		uint32_t number = table->next < table->slots.size ? table->next : 0;
+		struct module_slot *slot = &table->slots.data[number];
+
+		table->next = number + 1;
+		if (!slot->module || slot->module == table->rest)
+			continue;
+		/* An unused module's time begins with the sweep that first finds it unused. */
+		if (slot->mappings || slot->epochs > oldest_epoch || !slot->used_ns)
+			slot->used_ns = time_ns;
+		else if (time_ns - slot->used_ns > MODULE_KEEP_NS)
+			remove_module(table, number);
+	}
 }
 
 void module_table_deinit(struct module_table *table)
 {
-	vec_for_each (module, &table->modules)
-		free(*module);
-	vec_deinit(&table->modules);
+	vec_for_each (slot, &table->slots)
+		module_release(slot->module);
+	vec_deinit(&table->slots);
+	vec_deinit(&table->free_slots);
 	index_map_deinit(&table->index);
 }

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The modules: files whose code was mapped, each once. A module is identified by its build ID;
+ * The modules: files whose code is mapped, each once. A module is identified by its build ID;
  * without one, by device, inode, generation and path. The first mapping of a module supplies
- * its members. Module numbers are stable and never reused.
+ * its members. Module numbers are stable, below 2^31, and never reused.
+ *
+ * A module is in the table while a mapping or an open epoch uses it, and for MODULE_KEEP_NS
+ * after that. A worker that still needs it holds a reference of its own: a module never changes,
+ * and its memory is freed with the last reference, on any thread.
  */
 #ifndef JITBPF_STATE_PROCESS_MODULE_TABLE_H
 #define JITBPF_STATE_PROCESS_MODULE_TABLE_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/index_map.h"
@@ -14,39 +20,78 @@
 #include "uapi/record.h"
 
 struct module {
-	uint32_t number;
+	uint32_t number; /* the slot, and above MODULE_SLOT_BITS how often it was used before */
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint32_t build_id_bytes; /* 0: none or not known */
 	uint32_t dev_major, dev_minor;
 	uint64_t inode, inode_generation;
 	uint32_t pid;	  /* a process that had mapped it; gives access to its mount namespace */
 	const char *path; /* in the mount namespace of that process, or "[vdso]" and the like */
+	atomic_uint held; /* references besides the table's */
 };
 
-#define MODULE_PATH_MAX	 4096	     /* with the NUL; a longer path is cut */
-#define MODULES_MAX	 65536	     /* any further file is the module `rest` */
-#define MODULE_PATHS_MAX (16u << 20) /* bytes of all paths; above it likewise */
+#define MODULE_PATH_MAX	 4096	     /* with its NUL; longer paths are truncated */
+#define MODULES_MAX	 65536	     /* files in the table at a time, besides the rest */
+#define MODULE_PATHS_MAX (16u << 20) /* bytes of their paths */
 #define MODULE_REST_PATH "[too many files]"
 
-/* Empty if zero-initialized. */
+#define MODULE_SLOT_BITS 17
+#define MODULE_KEEP_NS	 20000000000ull
+
+struct module_slot {
+	struct module *module; /* NULL: the slot is free */
+	uint64_t hash;	       /* in the index */
+	uint32_t uses;	       /* numbers that the slot has given out */
+	uint32_t mappings;     /* of the module, in address spaces and their history */
+	uint32_t epochs;       /* the latest epoch that has a location in it, plus 1; 0: none */
+	uint64_t used_ns;      /* when a sweep last found it in use */
+};
+
+/* Zero-initialized is empty. */
 struct module_table {
-	VEC(struct module *) modules; /* by number */
+	VEC(struct module_slot) slots;
+	VEC(uint32_t) free_slots;
+	uint32_t count; /* modules in the table */
+	uint32_t next;	/* slot where the next sweep begins */
 	struct index_map index;
 	uint64_t path_bytes;
-	const struct module *rest; /* of the files over the budget; NULL: none yet */
-	uint64_t over_budget;	   /* number of mappings of `rest` */
+	const struct module *rest; /* the module of all files over budget; NULL: none yet */
+	uint64_t over_budget;	   /* mappings of such files */
 };
 
 /*
- * Find or add the module of a mapping that has a file (or is "[vdso]"). Above the budget, all
- * new files are one module without a file, `rest`. Returns 0 and sets *ret (owned by the
+ * The module of a mapping that has a file (or is "[vdso]"), added if it is new. A new file over
+ * the limits gets the module `rest`, which has no file. Returns 0 and sets *ret (owned by the
  * table), or -ENOMEM.
  */
 int module_table_add(struct module_table *table, const struct jitbpf_mapping *mapping,
 		     const struct module **ret);
 
-/* Returns NULL for an unknown number. */
+/* Returns NULL if no module in the table has that number. */
 const struct module *module_table_get(const struct module_table *table, uint32_t number);
+
+/* A mapping of a module in the table is kept from now on, or no longer. */
+void module_table_map(struct module_table *table, uint32_t number);
+void module_table_unmap(struct module_table *table, uint32_t number);
+
+/* An epoch has a location in a module. Epochs are closed in the order of their numbers. */
+void module_table_use(struct module_table *table, uint32_t number, uint32_t epoch);
+
+/*
+ * Remove modules that no mapping and no epoch from oldest_epoch on has used for MODULE_KEEP_NS.
+ * A call looks at a bounded number of modules; call it once a round.
+ */
+void module_table_forget(struct module_table *table, uint32_t oldest_epoch, uint64_t time_ns);
+
+/*
+ * Hold a module that is in the table or held already (NULL is allowed); returns it. Release a
+ * held module (NULL is allowed).
+ */
+const struct module *module_hold(const struct module *module);
+void module_release(const struct module *module);
+
+/* Returns true if the caller has the only reference: the module has left the table for good. */
+bool module_is_last(const struct module *module);
 
 void module_table_deinit(struct module_table *table);
 

@@ -243,8 +243,12 @@ static bool has_file(const struct jitbpf_mapping *record)
 
 static void mapping_free(struct space_value *value)
 {
-	shared_code_put(((struct mapping *)value)->shared);
-	free(value);
+	struct mapping *mapping = (struct mapping *)value;
+
+	shared_code_put(mapping->shared);
+	if (mapping->modules)
+		module_table_unmap(mapping->modules, mapping->module);
+	free(mapping);
 }
 
 int process_table_map(struct process_table *table, const struct jitbpf_mapping *record)
@@ -273,8 +277,11 @@ int process_table_map(struct process_table *table, const struct jitbpf_mapping *
 		.address = record->address,
 		.file_offset = record->file_offset,
 		.module = module ? module->number : MAPPING_ANON,
+		.modules = module ? table->modules : NULL,
 		.shared = shared,
 	};
+	if (module)
+		module_table_map(table->modules, module->number);
 	err = space_map_insert(process->mappings, record->address,
 			       record->address + record->size_bytes, record->h.time_ns,
 			       &mapping->value);

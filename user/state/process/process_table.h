@@ -26,10 +26,11 @@
 /* A mapping: the values of process.mappings. */
 struct mapping {
 	struct space_value value;
-	uint64_t address;	    /* start when it was mapped; later mappings may cut it */
-	uint64_t file_offset;	    /* of that address */
-	uint32_t module;	    /* number, or MAPPING_ANON */
-	struct shared_code *shared; /* a reference; NULL: private memory */
+	uint64_t address;	      /* start when it was mapped; later mappings may cut it */
+	uint64_t file_offset;	      /* of that address */
+	uint32_t module;	      /* number, or MAPPING_ANON */
+	struct module_table *modules; /* where the mapping is counted; NULL: MAPPING_ANON */
+	struct shared_code *shared;   /* a reference; NULL: private memory */
 };
 
 #define MAPPING_ANON UINT32_MAX

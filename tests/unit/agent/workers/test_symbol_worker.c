@@ -23,7 +23,7 @@
 #define STEP_BYTES   48			 /* between two locations of the program */
 #define SLOW_ADDRESS 0xffffffff81000000u /* its name comes when the test allows it */
 
-static const struct module self = {.number = 1, .path = "/proc/self/exe"};
+static struct module self = {.number = 1, .path = "/proc/self/exe"};
 
 struct fixture {
 	struct symbolizer *symbolizer; /* of the worker */

@@ -26,7 +26,8 @@ struct squares {
 	sem_t begun, told;
 };
 
-static uint32_t dropped; /* counts results that were dropped: drop() has no context */
+/* Results and requests that were dropped: drop() has no context. */
+static uint32_t dropped, dropped_requests;
 
 static int square(void *context, const void *request, struct work_result **ret)
 {
@@ -64,6 +65,11 @@ static void drop(struct work_result *result)
 	free(result);
 }
 
+static void drop_request(void *request)
+{
+	dropped_requests++;
+}
+
 static int setup(void **state)
 {
 	struct squares *squares = calloc(1, sizeof(*squares));
@@ -71,13 +77,14 @@ static int setup(void **state)
 		.request_bytes = sizeof(uint32_t),
 		.make = square,
 		.sort = sort,
+		.drop_request = drop_request,
 		.drop = drop,
 		.context = squares,
 	};
 
 	sem_init(&squares->begun, 0, 0);
 	sem_init(&squares->told, 0, 0);
-	dropped = 0;
+	dropped = dropped_requests = 0;
 	*state = squares;
 	return work_thread_start(&squares->thread, &kind);
 }
@@ -190,6 +197,21 @@ static void test_that_nobody_takes(void **state)
 	assert_true(work_thread_wait(&squares->thread, FOR_EVER_NS));
 	work_thread_stop(&squares->thread);
 	assert_int_equal(dropped, 2);
+	assert_int_equal(dropped_requests, 0);
+}
+
+static void test_that_is_not_begun(void **state)
+{
+	struct squares *squares = *state;
+
+	add(squares, 1);
+	work_thread_go(&squares->thread);
+	assert_true(work_thread_wait(&squares->thread, FOR_EVER_NS));
+	add(squares, 2);
+	add(squares, 3);
+	work_thread_stop(&squares->thread);
+	assert_int_equal(dropped, 1);
+	assert_int_equal(dropped_requests, 2);
 }
 
 static void test_too_large(void **state)
@@ -208,6 +230,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_while_one_is_done, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_fails, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_nobody_takes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_that_is_not_begun, setup, teardown),
 		cmocka_unit_test(test_too_large),
 	};
 

@@ -209,7 +209,7 @@ static void test_names_come_back(void **state)
 		const struct location *location = &f->small.locations.locations.data[i];
 		const struct module *module =
 			location->kind == LOCATION_NATIVE
-				? f->small.modules.modules.data[location->owner]
+				? module_table_get(&f->small.modules, (uint32_t)location->owner)
 				: NULL;
 		uint32_t count, wanted_count;
 		const struct frame *got, *wanted;

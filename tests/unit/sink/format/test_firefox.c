@@ -30,7 +30,7 @@ static uint64_t made_module(struct made_view *m, const char *path, const uint8_t
 
 	assert_non_null(mapping);
 	mapping->h.size_bytes = (uint32_t)(sizeof(*mapping) + strlen(path) + 1);
-	mapping->inode = 1 + m->modules.modules.size;
+	mapping->inode = 1 + m->modules.count;
 	strcpy(mapping->path, path);
 	if (build_id) {
 		memcpy(mapping->build_id, build_id, sizeof(mapping->build_id));

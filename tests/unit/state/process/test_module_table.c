@@ -59,7 +59,7 @@ static void test_file_is_identity(void **state)
 	assert_ptr_not_equal(add(&table, made_mapping(&made, "/lib/a.s", 5, "")), first);
 	assert_ptr_not_equal(add(&table, made_mapping(&made, "/lib/a.so.1", 5, "")), first);
 	assert_ptr_equal(add(&table, made_mapping(&made, "/lib/a.so", 5, "")), first);
-	assert_int_equal(table.modules.size, 7);
+	assert_int_equal(table.count, 7);
 	module_table_deinit(&table);
 }
 
@@ -141,6 +141,125 @@ static void test_too_long_paths(void **state)
 	check_rest(&table, last, &made.mapping);
 }
 
+#define SECOND_NS 1000000000ull
+
+/* Sweep often enough to come by each module, and far enough to forget what is unused. */
+static void forget(struct module_table *table, uint32_t oldest_epoch, uint64_t *time_ns)
+{
+	for (int i = 0; i < 60; i++)
+		module_table_forget(table, oldest_epoch, *time_ns += SECOND_NS);
+}
+
+static void test_unused_is_forgotten(void **state)
+{
+	struct module_table table = {0};
+	struct made_mapping made;
+	const struct module *mapped, *sampled, *unused, *again;
+	uint64_t time_ns = SECOND_NS;
+	uint32_t number;
+
+	mapped = add(&table, made_mapping(&made, "/bin/mapped", 1, ""));
+	module_table_map(&table, mapped->number);
+	module_table_map(&table, mapped->number);
+	sampled = add(&table, made_mapping(&made, "/bin/sampled", 2, ""));
+	module_table_use(&table, sampled->number, 4);
+	module_table_use(&table, sampled->number, 3); /* an older epoch that is still open */
+	unused = add(&table, made_mapping(&made, "/bin/unused", 3, ""));
+	number = unused->number;
+	module_table_forget(&table, 3, time_ns);
+	module_table_forget(&table, 3, time_ns += MODULE_KEEP_NS);
+	assert_ptr_equal(module_table_get(&table, number), unused);
+	forget(&table, 3, &time_ns);
+	assert_null(module_table_get(&table, number));
+	assert_ptr_equal(module_table_get(&table, mapped->number), mapped);
+	assert_ptr_equal(module_table_get(&table, sampled->number), sampled);
+
+	/* Its slot has another number from now on. */
+	again = add(&table, made_mapping(&made, "/bin/unused", 3, ""));
+	assert_int_not_equal(again->number, number);
+	assert_int_equal(again->number % (1u << MODULE_SLOT_BITS), number);
+	assert_ptr_equal(module_table_get(&table, again->number), again);
+	assert_null(module_table_get(&table, number));
+
+	number = sampled->number;
+	forget(&table, 4, &time_ns);
+	assert_non_null(module_table_get(&table, number));
+	forget(&table, 5, &time_ns);
+	assert_null(module_table_get(&table, number));
+	number = mapped->number;
+	module_table_unmap(&table, number);
+	forget(&table, 5, &time_ns);
+	assert_non_null(module_table_get(&table, number));
+	module_table_unmap(&table, number);
+	forget(&table, 5, &time_ns);
+	assert_int_equal(table.count, 0);
+	assert_int_equal(table.path_bytes, 0);
+	module_table_deinit(&table);
+}
+
+/* Files come and go: with room for them, none has too many files. */
+static void test_rest_is_for_a_while(void **state)
+{
+	struct module_table table = {0};
+	struct made_mapping made;
+	uint64_t time_ns = SECOND_NS;
+	const struct module *rest, *module;
+
+	for (unsigned i = 0; i < MODULES_MAX; i++)
+		add(&table, made_mapping(&made, "/lib/a.so", i + 1, ""));
+	rest = add(&table, made_mapping(&made, "/lib/new.so", 1, ""));
+	assert_string_equal(rest->path, MODULE_REST_PATH);
+	forget(&table, 0, &time_ns);
+	forget(&table, 0, &time_ns);
+	assert_int_equal(table.count, 1);
+	module = add(&table, made_mapping(&made, "/lib/new.so", 1, ""));
+	assert_string_equal(module->path, "/lib/new.so");
+	assert_ptr_equal(module_table_get(&table, rest->number), rest);
+	module_table_deinit(&table);
+}
+
+/* Numbers of a slot are used up, then it stays empty; no number is given out twice. */
+static void test_numbers_are_not_reused(void **state)
+{
+	uint32_t uses = 1u << (31 - MODULE_SLOT_BITS);
+	struct module_table table = {0};
+	uint64_t time_ns = SECOND_NS;
+	struct made_mapping made;
+
+	for (uint32_t i = 0; i < uses + 2; i++) {
+		const struct module *module = add(&table, made_mapping(&made, "/a", i + 1, ""));
+
+		assert_int_equal(module->number, i < uses ? i << MODULE_SLOT_BITS
+							  : (i - uses) << MODULE_SLOT_BITS | 1);
+		assert_true(module->number < 1u << 31);
+		module_table_forget(&table, 0, time_ns);
+		module_table_forget(&table, 0, time_ns += MODULE_KEEP_NS + 1);
+		module_table_forget(&table, 0, time_ns);
+		assert_int_equal(table.count, 0);
+	}
+	assert_int_equal(table.slots.size, 2);
+	module_table_deinit(&table);
+}
+
+static void test_held_beyond_the_table(void **state)
+{
+	struct module_table table = {0};
+	uint64_t time_ns = SECOND_NS;
+	struct made_mapping made;
+	const struct module *module =
+		module_hold(add(&table, made_mapping(&made, "/bin/held", 1, "")));
+
+	assert_false(module_is_last(module));
+	forget(&table, 0, &time_ns);
+	assert_int_equal(table.count, 0);
+	assert_true(module_is_last(module));
+	assert_string_equal(module->path, "/bin/held");
+	module_release(module);
+	assert_null(module_hold(NULL));
+	module_release(NULL);
+	module_table_deinit(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +269,10 @@ int main(void)
 		cmocka_unit_test(test_get),
 		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_too_long_paths),
+		cmocka_unit_test(test_unused_is_forgotten),
+		cmocka_unit_test(test_rest_is_for_a_while),
+		cmocka_unit_test(test_numbers_are_not_reused),
+		cmocka_unit_test(test_held_beyond_the_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
