@@ -67,6 +67,7 @@ static int round_once(struct recording *run)
 		run->rotation.options ? rotation_recorder(&run->rotation) : run->recorder;
 	int state = pipeline_round(run->pipeline, &run->source, recorder);
 
+	file_store_forget(run->files, pipeline_modules(run->pipeline));
 	return state < 0 ? record_complain(state, "recording") : state;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "agent/clock.h"
 #include "agent/files/debuginfod.h"
 #include "agent/files/file_reader.h"
 #include "agent/files/kept_files.h"
@@ -128,7 +129,8 @@ uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *
 {
 	struct file_key key = {mapping->dev_major, mapping->dev_minor, mapping->inode,
 			       mapping->path};
-	const struct found_file *known = kept_files_find(&store->files, &key);
+	uint64_t now_ns = clock_now_ns();
+	const struct found_file *known = kept_files_find(&store->files, &key, now_ns);
 	struct found_file found = {.fd = -1};
 	int err;
 
@@ -144,8 +146,13 @@ uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *
 	store->counts.unanswered += err == -ETIMEDOUT;
 	memcpy(ret, found.build_id, sizeof(found.build_id));
 	/* on -ENOMEM, the file is opened again next time */
-	kept_files_add(&store->files, &key, &found);
+	kept_files_add(&store->files, &key, &found, now_ns);
 	return found.build_id_bytes;
+}
+
+void file_store_forget(struct file_store *store, const struct module_table *modules)
+{
+	kept_files_forget(&store->files, modules, clock_now_ns());
 }
 
 int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping *mapping,

@@ -43,10 +43,16 @@ void file_store_destroy(struct file_store *store);
 /*
  * Open the file of a mapping (inode not 0). Returns the size of its build ID,
  * stored in ret, or 0 if it has none or is unavailable. The answer for a file
- * never changes. Event loop only.
+ * does not change while the store knows the file. Event loop only.
  */
 uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *mapping,
 			 uint8_t ret[JITBPF_BUILD_ID_MAX]);
+
+/*
+ * Close and forget files that were not met for a while and that no module refers to. Call it every
+ * round. Event loop only.
+ */
+void file_store_forget(struct file_store *store, const struct module_table *modules);
 
 /*
  * Open the file of a mapping even if its path has changed. *ret_fd, owned by

@@ -11,7 +11,9 @@
 #include "base/hash.h"
 #include "base/scope.h"
 
-#define FILES_KEPT_MAX 4096 /* files beyond it are found again by path */
+#define FILES_KEPT_MAX 4096	     /* files beyond it are found again by path */
+#define SWEEP_FILES    256	     /* files below which none is removed */
+#define SWEEP_NS       1000000000ull /* least time between two sweeps */
 
 static uint64_t key_hash(const struct file_key *key)
 {
@@ -41,28 +43,43 @@ static uint32_t descriptors_to_keep(void)
 
 void kept_files_init(struct kept_files *ret)
 {
-	*ret = (struct kept_files){.kept_max = descriptors_to_keep()};
+	*ret = (struct kept_files){.kept_max = descriptors_to_keep(), .sweep_at = SWEEP_FILES};
 	pthread_mutex_init(&ret->lock, NULL);
+}
+
+static void kept_file_deinit(struct kept_file *file)
+{
+	free((char *)file->key.path);
+	if (file->found.fd >= 0)
+		close(file->found.fd);
 }
 
 void kept_files_deinit(struct kept_files *files)
 {
-	vec_for_each (file, &files->files) {
-		free((char *)file->key.path);
-		if (file->found.fd >= 0)
-			close(file->found.fd);
-	}
+	vec_for_each (file, &files->files)
+		kept_file_deinit(file);
 	vec_deinit(&files->files);
 	index_map_deinit(&files->index);
 	pthread_mutex_destroy(&files->lock);
 }
 
-const struct found_file *kept_files_find(const struct kept_files *files, const struct file_key *key)
+static struct kept_file *find(const struct kept_files *files, const struct file_key *key)
 {
 	uint32_t number =
 		index_map_find(&files->index, key_hash(key), key_equal, files->files.data, key);
 
-	return number == INDEX_MAP_NONE ? NULL : &files->files.data[number].found;
+	return number == INDEX_MAP_NONE ? NULL : &files->files.data[number];
+}
+
+const struct found_file *kept_files_find(struct kept_files *files, const struct file_key *key,
+					 uint64_t now_ns)
+{
+	struct kept_file *file = find(files, key);
+
+	if (!file)
+		return NULL;
+	file->seen_ns = now_ns;
+	return &file->found;
 }
 
 bool kept_files_full(const struct kept_files *files)
@@ -70,11 +87,12 @@ bool kept_files_full(const struct kept_files *files)
 	return files->files.size == STORED_FILES_MAX || files->path_bytes >= STORED_FILES_PATH_MAX;
 }
 
-static int add(struct kept_files *files, const struct file_key *key, struct found_file *found)
+static int add(struct kept_files *files, const struct file_key *key, struct found_file *found,
+	       uint64_t now_ns)
 {
 	AUTO_CLOSE int fd = TAKE_FD(found->fd);
 	AUTO_FREE char *path = strdup(key->path);
-	struct kept_file file = {.key = *key, .found = *found};
+	struct kept_file file = {.key = *key, .found = *found, .seen_ns = now_ns};
 	uint32_t number = (uint32_t)files->files.size;
 
 	if (!path || vec_reserve(&files->files, number + 1) ||
@@ -90,23 +108,83 @@ static int add(struct kept_files *files, const struct file_key *key, struct foun
 	return 0;
 }
 
-int kept_files_add(struct kept_files *files, const struct file_key *key, struct found_file *found)
+int kept_files_add(struct kept_files *files, const struct file_key *key, struct found_file *found,
+		   uint64_t now_ns)
 {
 	int err;
 
 	pthread_mutex_lock(&files->lock);
-	err = add(files, key, found);
+	err = add(files, key, found, now_ns);
 	pthread_mutex_unlock(&files->lock);
 	return err;
 }
 
+static void remove_file(struct kept_files *files, uint32_t number)
+{
+	struct kept_file *file = &files->files.data[number], *last;
+	uint32_t last_number = (uint32_t)files->files.size - 1;
+
+	index_map_remove(&files->index, key_hash(&file->key), number);
+	files->kept -= file->found.fd >= 0;
+	files->path_bytes -= strlen(file->key.path) + 1;
+	kept_file_deinit(file);
+	files->files.size--;
+	if (number == last_number)
+		return;
+	last = &files->files.data[last_number];
+	index_map_remove(&files->index, key_hash(&last->key), last_number);
+	*file = *last;
+	/* Two entries were removed, so there is room and this cannot fail. */
+	(void)index_map_insert(&files->index, key_hash(&file->key), number);
+}
+
+static void mark_used(struct kept_files *files, const struct module_table *modules)
+{
+	vec_for_each (slot, &modules->slots) {
+		const struct module *module = slot->module;
+		struct kept_file *file =
+			module ? find(files,
+				      &(struct file_key){module->dev_major, module->dev_minor,
+							 module->inode, module->path})
+			       : NULL;
+
+		if (file)
+			file->in_use = true;
+	}
+}
+
+void kept_files_forget(struct kept_files *files, const struct module_table *modules,
+		       uint64_t now_ns)
+{
+	size_t twice;
+
+	if (files->files.size < files->sweep_at || now_ns < files->sweep_at_ns)
+		return;
+	pthread_mutex_lock(&files->lock);
+	mark_used(files, modules);
+	for (size_t i = files->files.size; i--;) {
+		struct kept_file *file = &files->files.data[i];
+
+		if (!file->in_use && now_ns - file->seen_ns > FILE_KEEP_NS)
+			remove_file(files, (uint32_t)i);
+		else
+			file->in_use = false;
+	}
+	pthread_mutex_unlock(&files->lock);
+	twice = 2 * files->files.size < STORED_FILES_MAX ? 2 * files->files.size : STORED_FILES_MAX;
+	files->sweep_at = twice > SWEEP_FILES ? twice : SWEEP_FILES;
+	files->sweep_at_ns = now_ns + SWEEP_NS;
+}
+
 int kept_files_open(struct kept_files *files, const struct file_key *key, struct found_file *ret)
 {
+	const struct kept_file *file;
 	const struct found_file *found;
 	int fd = -ENOENT;
 
 	pthread_mutex_lock(&files->lock);
-	found = kept_files_find(files, key);
+	file = find(files, key);
+	found = file ? &file->found : NULL;
 	if (found && found->fd >= 0) {
 		fd = fcntl(found->fd, F_DUPFD_CLOEXEC, 0);
 		fd = fd < 0 ? -errno : fd;

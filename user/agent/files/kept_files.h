@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A table of files that were seen, by device, inode and path, with descriptors
- * for as many as may be open. One thread adds and finds files, without locking;
+ * for as many as may be open. A file is removed some time after it was last seen, if no
+ * module refers to it. One thread adds, finds and removes files, without locking to find;
  * other threads only open them.
  */
 #ifndef JITBPF_AGENT_FILES_KEPT_FILES_H
@@ -13,9 +14,11 @@
 #include "agent/files/file_reader.h"
 #include "base/index_map.h"
 #include "base/vec.h"
+#include "state/process/module_table.h"
 
 #define STORED_FILES_MAX      65536
 #define STORED_FILES_PATH_MAX (16u << 20) /* total length of all paths */
+#define FILE_KEEP_NS	      20000000000ull
 
 struct file_key {
 	uint32_t dev_major, dev_minor;
@@ -26,6 +29,8 @@ struct file_key {
 struct kept_file {
 	struct file_key key;	 /* path is owned by the table */
 	struct found_file found; /* fd is -1 if it is not kept */
+	uint64_t seen_ns;	 /* when kept_files_find() last found it, or it was added */
+	bool in_use;		 /* in kept_files_forget(): a module refers to it */
 };
 
 struct kept_files {
@@ -34,20 +39,33 @@ struct kept_files {
 	struct index_map index;
 	uint64_t path_bytes;
 	uint32_t kept, kept_max;
+	size_t sweep_at;      /* number of files at which the next sweep is worthwhile */
+	uint64_t sweep_at_ns; /* earliest time of the next sweep */
 };
 
 void kept_files_init(struct kept_files *ret);
 void kept_files_deinit(struct kept_files *files);
 
-/* Returns a file, or NULL. Only for the thread that adds files; valid until it adds one. */
-const struct found_file *kept_files_find(const struct kept_files *files,
-					 const struct file_key *key);
+/*
+ * Returns a file, which was seen at now_ns, or NULL. Only for the thread that adds files; valid
+ * until it adds or removes one.
+ */
+const struct found_file *kept_files_find(struct kept_files *files, const struct file_key *key,
+					 uint64_t now_ns);
 
 /* Returns true if no more files can be added. */
 bool kept_files_full(const struct kept_files *files);
 
 /* Add a file that is not in the table. Takes over found->fd in all cases. Returns 0 or -ENOMEM. */
-int kept_files_add(struct kept_files *files, const struct file_key *key, struct found_file *found);
+int kept_files_add(struct kept_files *files, const struct file_key *key, struct found_file *found,
+		   uint64_t now_ns);
+
+/*
+ * Remove files that no module of the table refers to, and that were not seen for FILE_KEEP_NS.
+ * Does nothing until enough files were added to make a sweep worthwhile: call it every round.
+ */
+void kept_files_forget(struct kept_files *files, const struct module_table *modules,
+		       uint64_t now_ns);
 
 /*
  * Open a file of the table, from any thread. The caller owns ret->fd. Returns
