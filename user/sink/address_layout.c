@@ -14,10 +14,10 @@
 #define RANGE_ALIGN_BYTES  (1ull << 32)
 #define REGION_ALIGN_BYTES 64ull
 
-/* No file and no code is larger: who says so lies, and would use up the addresses. */
+/* No real file or code is larger; a forged offset must not use up the addresses. */
 #define OFFSET_MAX ((1ull << 40) - 1)
 
-/* Readers take addresses for the kernel's from 2^63 on; a range's end is rounded up. */
+/* Readers regard addresses from 2^63 on as the kernel's. The end of a range is rounded up. */
 #define FREE_END ((1ull << 63) - RANGE_ALIGN_BYTES)
 
 static uint64_t round_up(uint64_t value, uint64_t unit)
@@ -30,7 +30,7 @@ static bool is_shifted(enum address_range_kind kind)
 	return kind == ADDRESS_RANGE_FILE || kind == ADDRESS_RANGE_JIT;
 }
 
-/* The offset of a location in its part: of kernel code made at run time, its address. */
+/* Returns the offset of a location in its part; for generated kernel code, its address. */
 static uint64_t offset_of(const struct location *location)
 {
 	if (location->kind == LOCATION_KERNEL_CODE && location->code)
@@ -79,13 +79,13 @@ static int find_part(struct address_layout *layout, const struct address_part *k
 	return added < 0 ? added : 0;
 }
 
-/* Not a shared library, nor something like [vdso]. */
+/* Returns true unless the path is a shared library or a name like [vdso]. */
 static bool looks_like_program(const char *path)
 {
 	return strchr(path, '/') && !strstr(path_file(path), ".so");
 }
 
-/* The range that a location belongs into, by its outermost frame. false: into none. */
+/* Get the range of a location by its outermost frame. Returns false if it has none. */
 static bool range_of(const struct view *view, uint32_t number, const struct location *location,
 		     struct address_range *ret)
 {
@@ -136,7 +136,7 @@ static void note_frames(struct address_range *range, const struct view *view, ui
 	}
 }
 
-/* Enter a location that is used, where it has not been. */
+/* Enter a used location, unless it was entered before. */
 static int enter(struct address_layout *layout, const struct view *view, uint32_t number)
 {
 	const struct location *location = frame_text_location(view, number);
@@ -161,7 +161,7 @@ static int enter(struct address_layout *layout, const struct view *view, uint32_
 	return 0;
 }
 
-/* The range of a location that was entered; NULL: it is in none. */
+/* Returns the range of an entered location, or NULL. */
 static struct address_range *range_of_entered(struct address_layout *layout, uint32_t location)
 {
 	uint32_t part = ADDRESS_LAYOUT_NONE;
@@ -175,7 +175,7 @@ static struct address_range *range_of_entered(struct address_layout *layout, uin
 static int enter_all(struct address_layout *layout, const struct view *view, const uint64_t *totals)
 {
 	const struct profile *profile = view->profile;
-	/* By node: whether the way to it has come through a program's file. */
+	/* By node: true if the node or a caller is in a program's file. */
 	AUTO_FREE bool *in_program = calloc(profile->nodes.size + 1, sizeof(*in_program));
 
 	if (!in_program)
@@ -199,9 +199,9 @@ static int enter_all(struct address_layout *layout, const struct view *view, con
 }
 
 /*
- * Give a range of files or JIT code its addresses, from *next on, while there
- * are any. A file's begins where its code does: what maps a file from its
- * beginning is taken to map its first segment only.
+ * Assign addresses from *next on to a range of a file or of JIT code, as long as addresses are
+ * left. The range of a file begins at its code: readers take a mapping from offset 0 for the first
+ * segment only.
  */
 static void place(struct address_layout *layout, struct address_range *range, uint64_t *next)
 {
@@ -224,7 +224,7 @@ static void place(struct address_layout *layout, struct address_range *range, ui
 	*next = round_up(range->limit, RANGE_ALIGN_BYTES);
 }
 
-/* The range of what stands where it does. */
+/* Set the range of code that keeps its addresses. */
 static void enclose(struct address_layout *layout, struct address_range *range)
 {
 	const struct address_part *part = &layout->parts.data[range->first_part];
@@ -233,7 +233,7 @@ static void enclose(struct address_layout *layout, struct address_range *range)
 	range->limit = part->last == UINT64_MAX ? UINT64_MAX : round_up(part->last + 1, PAGE_BYTES);
 }
 
-/* Nobody said which file the program was: the one that most stacks come through first. */
+/* Guess the main program: the file that is the outermost program in most stacks. */
 static uint32_t guess_main(const struct address_layout *layout)
 {
 	uint32_t best = ADDRESS_LAYOUT_NONE;
@@ -287,7 +287,7 @@ uint32_t address_layout_find(const struct address_layout *layout, const struct v
 	}
 	part = &layout->parts.data[layout->part_of[location]];
 	if (!part->base && is_shifted(layout->ranges.data[part->range].kind))
-		return ADDRESS_LAYOUT_NONE; /* there was no address left for it */
+		return ADDRESS_LAYOUT_NONE; /* no addresses were left for its range */
 	*ret_address = part->base + offset_of(known);
 	return part->range;
 }

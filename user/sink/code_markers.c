@@ -10,7 +10,7 @@
 
 static const struct code_thread nothing = {.first = CODE_MARKER_NONE, .last = CODE_MARKER_NONE};
 
-/* New strings count against the budget, whatever they are. */
+/* Add a string. New strings are charged to the budget. */
 static int keep(struct code_markers *markers, const char *s, uint32_t *ret)
 {
 	int err = shown_name_add(markers->strings, s, strlen(s), ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sink/frame_text.h"
 
-/* What a location says of itself where its frames do not. */
+/* The texts of a location without frames. */
 struct stand_in {
 	const char *name;
 	const char *module;
@@ -57,7 +57,7 @@ void frame_text_get(const struct view *view, uint32_t location, uint32_t index,
 		.kind = stand_in->kind,
 	};
 	if (frames && view->options.no_inline)
-		index += count - 1; /* the function's own */
+		index += count - 1; /* the outermost frame */
 	if (!frames || index >= count)
 		return;
 	name = string_pool_get(view->strings, frames[index].name);

@@ -10,19 +10,19 @@
 #include "profile/ledger.h"
 #include "sink/shown_profile.h"
 
-/* What is needed only while the tree is being made. */
+/* State of building a tree. */
 struct builder {
 	struct frame_tree *tree;
 	const struct view *view;
 	const struct frame_labels *labels;
-	/* Of the samples at hand, those of all or of one thread: */
-	VEC(uint32_t) nodes;		     /* profile nodes that may have any, parents first */
-	uint64_t *self, *totals;	     /* by profile node */
-	uint32_t *places;		     /* by profile node: its innermost frame's */
-	const struct sampled_thread *thread; /* NULL: of all */
-	struct sort_key *counts;	     /* by thread: items are numbers of counts */
-	uint32_t *met;			     /* by profile node: the thread it is met in, + 1 */
-	uint32_t *first; /* by location: index into label_numbers + 1, 0: not asked yet */
+	/* Of the current samples, those of all threads or of one: */
+	VEC(uint32_t) nodes;	 /* profile nodes that may have samples, parents first */
+	uint64_t *self, *totals; /* by profile node */
+	uint32_t *places;	 /* by profile node: tree node of its innermost frame */
+	const struct sampled_thread *thread; /* NULL: all threads */
+	struct sort_key *counts;	     /* sorted by thread; items are indexes of counts */
+	uint32_t *met;		     /* by profile node: the last thread that visited it, + 1 */
+	uint32_t *first;	     /* by location: index in label_numbers + 1; 0: no labels yet */
 	VEC(uint32_t) label_numbers; /* of the frames of a location, innermost first */
 };
 
@@ -46,7 +46,7 @@ static bool equal(const void *items, uint32_t item, const void *key_)
 	return node->parent == key->parent && node->label == key->label;
 }
 
-/* The child of parent with this label, made where there is none. */
+/* Find or add the child of parent with a label. */
 static int child(struct frame_tree *tree, uint32_t parent, uint32_t label, uint32_t *ret)
 {
 	struct frame_tree_node key = {
@@ -66,7 +66,7 @@ static int child(struct frame_tree *tree, uint32_t parent, uint32_t label, uint3
 	return added < 0 ? added : 0;
 }
 
-/* The labels of a location's frames, innermost first: good until the next location's. */
+/* Get the labels of a location's frames, innermost first. Valid until the next call. */
 static int labels_of(struct builder *b, uint32_t location, uint32_t count, const uint32_t **ret)
 {
 	bool cached = location < b->view->locations->locations.size;
@@ -91,7 +91,7 @@ static int labels_of(struct builder *b, uint32_t location, uint32_t count, const
 	return 0;
 }
 
-/* Put the frames of one profile node into the tree under `at`. */
+/* Add the frames of one profile node to the tree, below `at`. */
 static int place_frames(struct builder *b, uint32_t location, uint64_t samples, uint32_t at,
 			uint32_t *ret)
 {
@@ -117,7 +117,7 @@ static int place_frames(struct builder *b, uint32_t location, uint64_t samples, 
 	return 0;
 }
 
-/* What a process is shown as, or the thread at hand. */
+/* Get the label of a process, or of the current thread. */
 static int label_of_root(struct builder *b, const struct profile_node *root, uint32_t *ret)
 {
 	const struct view *view = b->view;
@@ -157,7 +157,7 @@ static int place(struct builder *b, uint32_t number)
 	return 0;
 }
 
-/* Put the samples at hand into the tree; then none are. */
+/* Add the current samples to the tree, and reset them. */
 static int place_samples(struct builder *b)
 {
 	const struct profile_node *nodes = b->view->profile->nodes.data;
@@ -204,13 +204,13 @@ static int compare_numbers(const void *a_, const void *b_)
 	return (a > b) - (a < b);
 }
 
-/* Place the samples of each thread in turn. Visits only the nodes on its own stacks. */
+/* Add the samples of each thread in turn. Visits only the nodes of its own stacks. */
 static int place_counts(struct builder *b, const struct thread_counts *counts)
 {
 	const struct profile *profile = b->view->profile;
 	struct sort_key *keys = calloc(counts->counts.size + 1, sizeof(*keys));
 	uint32_t *met = calloc(profile->nodes.size + 1, sizeof(*met));
-	size_t first = 0; /* of the thread's keys */
+	size_t first = 0; /* first key of the thread */
 	int err;
 
 	b->counts = keys;
@@ -251,7 +251,7 @@ static int place_threads(struct builder *b)
 	int err = shown_profile_counts(b->view, &scratch, &counts);
 
 	err = err ?: place_counts(b, counts);
-	b->thread = NULL; /* may be one of scratch */
+	b->thread = NULL; /* it may point into scratch */
 	return err;
 }
 

@@ -31,7 +31,7 @@ int ip_tree_add(struct ip_tree *tree, const uint64_t *ips, uint32_t count, uint3
 			const struct ip_tree_node *nodes = tree->nodes.data;
 			uint32_t recent = nodes[node].recent;
 
-			/* As in profile_node_of(): the child taken last is the likely one. */
+			/* As in profile_node_of(): the child that was found last is likely. */
 			if (nodes[recent].parent == node && nodes[recent].ip == key.ip) {
 				node = recent;
 				continue;

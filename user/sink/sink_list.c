@@ -23,7 +23,7 @@ int sink_list_add_live(struct sink_list *list, const struct sink_ops *ops, struc
 	return err;
 }
 
-/* A live view that nobody subscribes to costs nothing. */
+/* Returns true if a sink gets calls: an output, or a live view with a subscription. */
 static bool listens(const struct sink_entry *entry)
 {
 	return entry->sink && (!entry->ops->round || entry->period_ns);
@@ -47,7 +47,7 @@ bool sink_list_takes_code(const struct sink_list *list)
 	return false;
 }
 
-/* Note the result of a call. After a failure, what the sink has kept is of no use. */
+/* Note the result of a call. A sink that failed is destroyed. */
 static void note(struct sink_entry *entry, int err)
 {
 	if (!err)

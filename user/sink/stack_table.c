@@ -8,13 +8,13 @@
 #include "sink/frame_text.h"
 #include "sink/shown_profile.h"
 
-/* What is needed only while the table is being made. */
+/* State of building a table. */
 struct builder {
 	struct stack_table *table;
 	const struct view *view;
 	stack_frame_fn frame;
 	void *context;
-	uint32_t *first;      /* by location: index into frames + 1, 0: not asked yet */
+	uint32_t *first;      /* by location: index in frames + 1; 0: no numbers yet */
 	VEC(uint32_t) frames; /* of the frames of a location, innermost first */
 };
 
@@ -24,7 +24,7 @@ static void builder_deinit(struct builder *b)
 	vec_deinit(&b->frames);
 }
 
-/* The numbers of a location's frames: good until the next location's. */
+/* Get the numbers of a location's frames. Valid until the next call. */
 static int frames_of(struct builder *b, uint32_t location, uint32_t count, const uint32_t **ret)
 {
 	bool cached = location < b->view->locations->locations.size;

@@ -9,7 +9,7 @@
 #include "base/scope.h"
 #include "base/sort_keys.h"
 
-/* The process of a node; parents stand before their children. */
+/* Returns the process of a node. Parents come before their children. */
 static int process_of(struct timeline *timeline, const struct profile *profile, uint32_t node,
 		      uint32_t *ret)
 {
@@ -94,7 +94,7 @@ static int compare_threads(const void *a_, const void *b_)
 	return order ?: compare(a->tid, b->tid);
 }
 
-/* Samples whose stacks had to be finished first came later than others. */
+/* Samples whose stacks were completed late are out of order. */
 static int sort_by_time(struct timeline *timeline)
 {
 	struct timeline_sample *samples = timeline->samples.data;

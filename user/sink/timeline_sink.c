@@ -27,7 +27,7 @@ int timeline_sink_sample(struct sink *sink, const struct view *view,
 	return timeline_add(&sink->timeline, view, sample);
 }
 
-/* Engines that were there before us tell of what they have: that is no event of this time. */
+/* Loads from before the start are counted only: late attach reports the code of running engines. */
 int timeline_sink_code(struct sink *sink, const struct view *view, const struct sink_code *code)
 {
 	uint32_t thread;

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* As an answer to "are they shown?" */
+/* The values of --kernel. */
 const char *const view_kernel_names[] = {
 	[VIEW_KERNEL_SHOWN] = "yes",
 	[VIEW_KERNEL_HIDDEN] = "no",

@@ -24,7 +24,7 @@ static int open_event(struct perf_event_attr *attr, uint32_t cpu)
 	attr->size = sizeof(*attr);
 	attr->sample_id_all = 1;
 	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-	attr->use_clockid = 1; /* one clock for all: output to one ring wants that too */
+	attr->use_clockid = 1; /* the events of one ring must have the same clock */
 	attr->clockid = CLOCK_MONOTONIC;
 	fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -94,7 +94,7 @@ static int open_cpu(struct cpu_events *events, uint32_t cpu, uint32_t freq_hz,
 	}
 	*ret_what = "opening the sampling event (is the frequency above "
 		    "/proc/sys/kernel/perf_event_max_sample_rate?)";
-	/* Hardware's cycles where the first CPU has them, else a clock, on all alike. */
+	/* Hardware cycles if the first CPU supports them, else a clock; the same on all CPUs. */
 	if (!events->name) {
 		event.sample_fd = open_sampling(cpu, freq_hz, true);
 		events->name = event.sample_fd >= 0 ? event_cycles : event_clock;

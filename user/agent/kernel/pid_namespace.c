@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#define OUTERMOST_INODE 0xeffffffcu /* PROC_PID_INIT_INO: fixed, and relied upon by many */
+#define OUTERMOST_INODE 0xeffffffcu /* the kernel's PROC_PID_INIT_INO, part of its ABI */
 
 int pid_namespace_own(uint32_t *ret)
 {

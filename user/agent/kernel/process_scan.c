@@ -20,11 +20,11 @@
 struct scanner {
 	const struct process_scan *scan;
 	process_text text;
-	uint64_t time_ns;   /* of the records of the current process */
-	VEC(uint32_t) done; /* pids, ascending */
+	uint64_t time_ns;   /* time of the current process's records */
+	VEC(uint32_t) done; /* scanned pids, ascending */
 };
 
-/* Sets the time of the process's records: came_ns if it began before that, else now. */
+/* Emit COMM, and set the time of the process's records: came_ns if it is older, else now. */
 static int scan_comm(struct scanner *scanner, uint32_t pid)
 {
 	struct jitbpf_comm out = {
@@ -45,7 +45,7 @@ static int scan_comm(struct scanner *scanner, uint32_t pid)
 	return scanner->scan->take(scanner->scan->take_context, &out.h);
 }
 
-/* Emits INNER_PID if the pid in the process's own namespace is another one. */
+/* Emit INNER_PID if the pid differs in the process's own namespace. */
 static int scan_inner_pid(struct scanner *scanner, uint32_t pid)
 {
 	struct jitbpf_inner_pid out = {
@@ -124,7 +124,7 @@ static int compare_pids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Scan the processes that are not in `done`. Returns how many, or negative errno. */
+/* Scan the processes that are not in `done`. Returns their number, or a negative errno. */
 static int scan_new(struct scanner *scanner, DIR *proc)
 {
 	size_t known = scanner->done.size;
@@ -174,7 +174,7 @@ int process_scan(const struct process_scan *scan)
 
 	if (!proc)
 		return -errno;
-	/* A child that is forked before its parent is scanned inherits nothing: scan again. */
+	/* A child forked before its parent was scanned has inherited nothing: scan again. */
 	for (int round = 0; round < 4; round++) {
 		found = scan_new(&scanner, proc);
 		if (found <= 0)

@@ -60,7 +60,7 @@ int process_text_read_maps(process_text *text, uint32_t pid)
 	return err;
 }
 
-/* As a string; the kernel's own texts hold no NUL. */
+/* Read a file as a NUL-terminated string. */
 static int read_string(process_text *text, uint32_t pid, const char *name)
 {
 	int err = process_text_read(text, pid, name);
@@ -76,7 +76,7 @@ int process_inner_pid(process_text *text, uint32_t pid, uint32_t *ret)
 
 	if (err)
 		return err;
-	/* One for each namespace, its own last. */
+	/* One pid for each namespace, the innermost last. */
 	for (line = line ? line + strlen("\nNSpid:") : NULL; line && *line == '\t';) {
 		last = ++line;
 		line += strspn(line, "0123456789");
@@ -94,7 +94,7 @@ int process_user(process_text *text, uint32_t pid, uint32_t *ret)
 
 	if (err)
 		return err;
-	/* Real, effective, saved, and that of the file system. */
+	/* Real, effective, saved and file system user ID. */
 	if (!line || sscanf(line, "\nUid: %*u %*u %*u %u", ret) != 1)
 		return -ESRCH;
 	return 0;
@@ -104,7 +104,7 @@ int process_stat_read(process_text *text, uint32_t pid, struct process_stat *ret
 {
 	int err = read_string(text, pid, "stat");
 	const char *comm = err ? NULL : strchr(text->data, '(');
-	const char *end = comm ? strrchr(comm, ')') : NULL; /* the name can hold others */
+	const char *end = comm ? strrchr(comm, ')') : NULL; /* the name may contain ')' */
 	const char *at = end;
 
 	if (err)
@@ -130,7 +130,7 @@ static uint64_t tick_ns(void)
 
 uint64_t process_ticks_ns(uint64_t ticks)
 {
-	uint64_t now_ns = clock_now_ns(); /* first: the difference is not below 0 */
+	uint64_t now_ns = clock_now_ns(); /* read first, so that the difference is not negative */
 	uint64_t asleep_ns = clock_read_ns(CLOCK_BOOTTIME) - now_ns;
 
 	return ticks * tick_ns() > asleep_ns ? ticks * tick_ns() - asleep_ns : 0;

@@ -16,7 +16,7 @@ int ring_init(struct ring *ring, int fd, size_t size_bytes)
 	consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (consumer == MAP_FAILED)
 		return -errno;
-	/* The kernel would map the data twice in a row, and count them as our memory twice. */
+	/* Map the data once. The kernel would map them twice in a row, and count both as memory. */
 	producer = mmap(NULL, page + size_bytes, PROT_READ, MAP_SHARED, fd, (off_t)page);
 	if (producer == MAP_FAILED) {
 		int err = -errno;
@@ -56,7 +56,7 @@ uint64_t ring_consumed(const struct ring *ring)
 	return __atomic_load_n((const uint64_t *)ring->consumer_page, __ATOMIC_RELAXED);
 }
 
-/* What follows a header, in one piece; NULL where memory ran out. */
+/* Returns the record behind a header as one piece, or NULL (out of memory). */
 static const uint8_t *record_of(struct ring *ring, const uint8_t *header, size_t bytes)
 {
 	const uint8_t *record = header + BPF_RINGBUF_HDR_SZ;

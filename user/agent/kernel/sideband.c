@@ -10,7 +10,7 @@
 #include "agent/kernel/mapping_record.h"
 #include "base/scope.h"
 
-/* Behind every record: PERF_SAMPLE_TID | TIME | CPU with sample_id_all. */
+/* The end of each record: PERF_SAMPLE_TID | TIME | CPU, by sample_id_all. */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time_ns;
@@ -60,7 +60,7 @@ struct sideband_reader {
 	uint64_t *lost;
 };
 
-/* A process outside our pid namespace, which has no number there, or none any more. */
+/* Returns true for a process outside jitbpf's pid namespace, which has no pid there. */
 static bool is_foreign(uint32_t pid)
 {
 	return !pid || pid == UINT32_MAX;
@@ -172,7 +172,7 @@ static int take_record(struct sideband_reader *reader, const void *bytes)
 	case PERF_RECORD_FORK:
 		return take_fork(reader, bytes);
 	case PERF_RECORD_EXIT:
-		return 0; /* of a thread: bpf/process.bpf.c tells when a process ends */
+		return 0; /* exits of threads: bpf/process.bpf.c reports the exit of a process */
 	case PERF_RECORD_KSYMBOL:
 		return take_ksymbol(reader, bytes, id);
 	case PERF_RECORD_THROTTLE:

@@ -20,7 +20,7 @@ static void piece_unmap(const struct unwind_array *array, struct unwind_piece *p
 	piece->bytes = NULL;
 }
 
-/* A piece of the programs' array, mapped until others are; NULL: errno says why not. */
+/* Returns a mapped piece of the BPF array, valid until the next call; NULL with errno set. */
 static uint8_t *piece_of(struct unwind_array *array, size_t number)
 {
 	struct unwind_piece *piece;
@@ -40,7 +40,7 @@ static uint8_t *piece_of(struct unwind_array *array, size_t number)
 	return bytes;
 }
 
-/* Copy what the programs shall see of our array. */
+/* Copy a range of the private array to the BPF array. */
 static int show(struct unwind_array *array, uint32_t first, uint32_t count)
 {
 	size_t at = first * array->element_bytes, end = at + count * array->element_bytes;
@@ -110,7 +110,7 @@ static int array_init(struct unwind_array *ret, const struct bpf_map *map)
 		.element_bytes = bpf_map__value_size(map),
 	};
 	ret->piece_bytes = ret->count * ret->element_bytes / UNWIND_ARRAY_PIECES;
-	/* Memory of this size is the system's own, and there once it is touched. */
+	/* calloc() of this size maps pages, which become resident when touched. */
 	ret->ours = calloc(ret->count, ret->element_bytes);
 	return ret->ours ? 0 : -ENOMEM;
 }

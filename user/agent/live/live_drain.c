@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Draining: turns what came through several rings into rounds. */
+/* Drains the rings, and makes rounds of their records. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ struct drain {
 	void *take_context;
 };
 
-/* Hand a record over, unless a publisher drops it. All records but samples pass here. */
+/* Emit a record, unless a publisher drops it. All records except samples pass here. */
 static int hand_over(void *context, const struct jitbpf_record *record)
 {
 	const struct drain *drain = context;
@@ -40,8 +40,8 @@ static int hand_over(void *context, const struct jitbpf_record *record)
 }
 
 /*
- * A ring's slot is as large as its size class; the record says how much of it is used. The pipeline
- * checks the record itself.
+ * Check the size of a record against its slot in the ring, which has the size of its size class.
+ * Intake checks the rest of the record.
  */
 static int check_slot(const struct jitbpf_record *record, size_t slot_bytes)
 {
@@ -79,8 +79,8 @@ static int take_code_record(void *context, const void *slot, size_t slot_bytes)
 }
 
 /*
- * Remove exited processes from the BPF map some time after their exit: their memory is still being
- * torn down, which is work of theirs. Not if the pid has been reused by then.
+ * Remove exited processes from the BPF map some time after their exit. Until then, the kernel frees
+ * their memory, and the samples of that work are theirs. A reused pid is not removed.
  */
 static void untrack_exited(struct live_source *live)
 {
@@ -108,7 +108,7 @@ static int keep_sideband(void *context, const struct jitbpf_record *record)
 	return round_buffer_add(&drain->live->sideband, record->time_ns, record);
 }
 
-/* Pass on what concerns the profiled processes. */
+/* Emit the record if it is about a profiled process. */
 static int filter_sideband(void *context, const struct jitbpf_record *record)
 {
 	const struct drain *drain = context;
@@ -118,9 +118,9 @@ static int filter_sideband(void *context, const struct jitbpf_record *record)
 }
 
 /*
- * Forks decide which later records are wanted, so the records of all CPUs are sorted by time first.
- * Those of after the drain began wait for the next one, which has what other CPUs have of that
- * time.
+ * With only_tracked, forks determine which later records are wanted, so the records of all CPUs are
+ * sorted by time first. Records from after the start of the drain wait for the next drain, which
+ * reads the other CPUs' records of that time.
  */
 static int drain_sideband(struct drain *drain)
 {
@@ -140,8 +140,8 @@ static int drain_sideband(struct drain *drain)
 }
 
 /*
- * Update a counter from the BPF map, as the sum of all CPUs. Returns 0 or negative errno; then the
- * counter keeps the value that was read last.
+ * Update a counter from the BPF map, as the sum of all CPUs. Returns 0, or a negative errno with
+ * the counter unchanged.
  */
 static int read_counter(struct live_source *live, uint32_t which)
 {
@@ -186,7 +186,7 @@ static int send_counters(struct drain *drain)
 	return drain->take(drain->take_context, &out.head.h);
 }
 
-/* Send how many samples each process lost. */
+/* Emit the number of lost samples of each process. */
 static int send_lost_samples(struct drain *drain)
 {
 	struct live_source *live = drain->live;
@@ -211,9 +211,9 @@ static int send_lost_samples(struct drain *drain)
 		err = drain->take(drain->take_context, &out.h);
 	}
 	if (!err && errno != ENOENT)
-		live->counters_unread++; /* the keys could not be listed to their end */
+		live->counters_unread++; /* listing the keys failed before the end */
 	if (!err && elsewhere) {
-		out.pid = 0; /* more processes than the map holds */
+		out.pid = 0; /* losses of processes beyond the size of the map */
 		out.start_ns = 0;
 		out.count = elsewhere;
 		err = drain->take(drain->take_context, &out.h);
@@ -237,10 +237,12 @@ static int end_publishers_round(struct drain *drain)
 }
 
 /*
- * First samples, then code: each load that a sample could have run was in the code ring, or with
- * its publisher, before that sample. A code record that a preempted process has reserved and not
- * committed hides all records behind it: the round stays open, and its samples wait. The side-band
- * comes after the code for the same reason, and the publishers last, who learn of mappings by it.
+ * Drain samples first, then code: any load that a sample may have run was in the code ring, or with
+ * its publisher, before the sample. The side-band comes after the code for the same reason; the
+ * publishers come last, since they see the mappings in it.
+ *
+ * A preempted process may have reserved a code record without committing it, which blocks the
+ * records behind it. Then the round stays open, and its samples wait.
  */
 static int drain_rings(struct drain *drain)
 {
@@ -269,7 +271,7 @@ static int drain_rings(struct drain *drain)
 	return err ?: SOURCE_ROUND;
 }
 
-/* The BPF map also has the children that a profiled process forked before the scan. */
+/* The BPF map, unlike live->tracked, has the children forked before the scan. */
 static bool is_profiled(void *context, uint32_t pid)
 {
 	struct live_source *live = context;
@@ -311,7 +313,7 @@ static int scan(struct drain *drain)
 	return process_scan(&scan);
 }
 
-/* One slice of what the publishers know of the time before us. Returns 1 if there is more. */
+/* Read one slice of the code published before the run. Returns 1 if there is more. */
 static int read_late(struct drain *drain)
 {
 	struct live_source *live = drain->live;
@@ -326,9 +328,9 @@ static int read_late(struct drain *drain)
 }
 
 /*
- * What happened before us, as of came_ns, in rounds of bounded size: processes and their mappings,
- * then what the publishers know. Records that come meanwhile leave the code ring and wait in the
- * round for their time.
+ * Emit the state from before the run, as of came_ns, in rounds of bounded size: processes and their
+ * mappings, then the publishers' code. Records of the code ring are drained meanwhile, and wait in
+ * the round buffer for their time.
  */
 static int drain_past(struct drain *drain, uint64_t *ret_time_ns)
 {

@@ -55,7 +55,7 @@ static int load_programs(struct live_source *live, const struct live_options *op
 	bpf->rodata->code_wake_bytes =
 		(uint32_t)(live->code_ring_bytes / 8 < 2u << 20 ? live->code_ring_bytes / 8
 								: 2u << 20);
-	/* Copies of code use a quarter of the ring at most, so that no event is lost for one. */
+	/* Copies of code use at most a quarter of the ring, and cause no loss of events. */
 	bpf->rodata->copy_code_below = (uint32_t)(live->code_ring_bytes / 4);
 	bpf->rodata->sample_wake_bytes = (uint32_t)(live->sample_ring_bytes / 4);
 	err = bpf_map__set_max_entries(bpf->maps.code_ring, (uint32_t)live->code_ring_bytes);
@@ -119,7 +119,7 @@ static int keep_link(struct live_source *live, struct bpf_link *link)
 	return err;
 }
 
-/* Before the scan, so that no fork and no exit is missed. */
+/* Called before the scan, so that no fork and no exit is missed. */
 static int attach_following(struct live_source *live)
 {
 	int err = keep_link(live, bpf_program__attach(live->bpf->progs.process_exit));
@@ -255,7 +255,7 @@ int live_source_track(struct live_source *live, uint32_t pid)
 
 static int attach_sampling(struct live_source *live, const struct cpu_event *event)
 {
-	/* The link closes its descriptor; ours stops the event before that. */
+	/* The link owns and closes the duplicate; sample_fd stays open to stop the event. */
 	int fd = fcntl(event->sample_fd, F_DUPFD_CLOEXEC, 0), err;
 
 	if (fd < 0)
@@ -272,7 +272,7 @@ int live_source_start(struct live_source *live, struct live_failure *failure)
 
 	*failure = (struct live_failure){0};
 	vec_for_each (event, &live->events.cpus) {
-		/* libbpf enables the event as it attaches. */
+		/* libbpf enables the event when it attaches the program. */
 		err = attach_sampling(live, event);
 		if (err)
 			return fail(failure, err, "attaching to the sampling event");

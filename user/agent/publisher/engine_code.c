@@ -15,7 +15,7 @@ static const struct journal_budget budget = {
 	.wait_ns = {.level = 200000000u},
 };
 
-/* A journal that is compacted more often than it can be read through has its quieter moments. */
+/* Attempts to read a journal whose compactions interrupt the reading. */
 #define TRIES_MAX 8
 
 struct pass {
@@ -23,9 +23,9 @@ struct pass {
 	const struct journal_file *file;
 	struct code_map *map;
 	struct code_account *account;
-	uint64_t now;	 /* entries are in order; their times need not be */
-	uint64_t number; /* of regions */
-	uint32_t begun;	 /* times, with the file at hand */
+	uint64_t now; /* time of the next event; entries are in order, but their times may not be */
+	uint64_t number; /* next region number */
+	uint32_t begun;	 /* number of passes over the current file */
 	struct engine_code *code;
 };
 
@@ -40,8 +40,10 @@ static int begin(void *context)
 
 	if (!pass->begun++)
 		return 0;
-	/* What was applied may have been dropped since, with what ended it; what was
-	 * inherited does not count beside a journal that drops. */
+	/*
+	 * A compaction may have dropped applied events together with the events that ended
+	 * them. Inherited code is not certain either, so the map starts empty.
+	 */
 	code_map_destroy(pass->map);
 	pass->map = NULL;
 	return code_map_create(&pass->number, &pass->map);
@@ -72,7 +74,7 @@ static int apply(void *context, const struct jit_journal_entry *entry)
 static int count_region(void *context, const struct code_region *region)
 {
 	struct pass *pass = context;
-	uint32_t file = (uint32_t)pass->maps->files.size; /* not known */
+	uint32_t file = (uint32_t)pass->maps->files.size; /* the engine is not known */
 	struct engine_count *engine;
 
 	code_region_dso(region, &file);
@@ -82,7 +84,7 @@ static int count_region(void *context, const struct code_region *region)
 	return 0;
 }
 
-/* One for each file, and one for the unknown; then those that have any are kept. */
+/* Count for each file, and for the unknown engine; then drop engines without methods. */
 static int count_engines(struct pass *pass)
 {
 	struct engine_code *code = pass->code;
@@ -102,7 +104,7 @@ static int count_engines(struct pass *pass)
 	return 0;
 }
 
-/* Apply all that one file says. Takes its descriptor. */
+/* Apply the events of one journal. Takes over its descriptor. */
 static int read_file(struct pass *pass, struct journal_file *file, journal_room *room)
 {
 	struct journal_reader reader = {.fd = file->fd, .size_bytes = file->size_bytes};

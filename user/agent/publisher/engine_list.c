@@ -19,7 +19,7 @@
 #include "agent/kernel/process_text.h"
 #include "base/scope.h"
 
-#define MAP_TIME_SLACK_NS 1000000000ll /* of the clock that files have their times from */
+#define MAP_TIME_SLACK_NS 1000000000ll /* precision of the clock of file times */
 
 int engine_list_init(struct engine_list *ret)
 {
@@ -37,7 +37,7 @@ void engine_list_deinit(struct engine_list *list)
 	string_pool_destroy(list->strings);
 }
 
-/* CLOCK_REALTIME when a process began. */
+/* Returns the start of a process, CLOCK_REALTIME. */
 static int64_t began_ns(const struct process_stat *stat)
 {
 	uint64_t before_ns = clock_now_ns() - process_ticks_ns(stat->start_ticks);
@@ -46,8 +46,9 @@ static int64_t began_ns(const struct process_stat *stat)
 }
 
 /*
- * Anybody can put a file there: it counts if it is the process's own and not older
- * than it, seen from its own root, and no link is on the way. It is not opened.
+ * Returns true if the process has a perf map in its own root. Anybody can create files in /tmp, so
+ * the file must belong to the process's user, be no link, and not be older than the process. It is
+ * not opened.
  */
 static bool has_perf_map(process_text *text, uint32_t pid, uint32_t inner_pid)
 {

@@ -22,7 +22,7 @@ void engine_maps_deinit(struct engine_maps *maps)
 	index_map_deinit(&maps->index);
 }
 
-/* Memory that engines put their code into, private or shared. */
+/* Returns true for memory that engines put code into: anonymous, private or shared. */
 static bool is_generated(const struct proc_map *map)
 {
 	static const char *const memory[] = {"[anon",	"[heap]", "[stack]",
@@ -35,7 +35,7 @@ static bool is_generated(const struct proc_map *map)
 	return !map->path_bytes;
 }
 
-/* A program can be started from such memory too: then it is a file like any other. */
+/* Returns true for a program that was started from a memfd; it counts as a file. */
 static bool is_program(uint32_t pid, const struct proc_map *map)
 {
 	char path[64], link[PATH_MAX];

@@ -17,7 +17,7 @@
 #include "decode/record/jit_journal.h"
 #include "decode/record/proc_maps.h"
 
-/* Check a descriptor, and read the header behind it. Sets *ret, but for its owner. */
+/* Check that a descriptor is a sealed journal, and read the header. Sets all of *ret except own. */
 static int check(int fd, struct journal_file *ret)
 {
 	struct jitbpf_journal_header bytes;
@@ -44,8 +44,8 @@ static bool device_of(int fd, struct statx *ret)
 }
 
 /*
- * Any file can have the name, also one of a file system that never answers: what
- * path_fd stands for is not touched before it is known to lie where all memfds do.
+ * Returns true if an O_PATH descriptor is a memfd. A file of that name may be on a file system that
+ * does not respond, so the file is not accessed before this check of its mount.
  */
 static bool is_memfd(int path_fd)
 {
@@ -67,8 +67,8 @@ static bool is_link_to_journal(const char *path)
 }
 
 /*
- * Through the descriptor that the process itself has, where we may not follow map_files:
- * whoever may not profile can look at processes of his own. As O_PATH, or -1.
+ * Find the journal among the descriptors of the process, for users who may not use map_files but
+ * own the process. Returns an O_PATH descriptor, or -1.
  */
 static int find_descriptor(uint32_t pid, uint64_t inode)
 {
@@ -121,7 +121,7 @@ bool journal_file_is_mapped(const struct proc_map *map)
 	return map->path_bytes == sizeof(path) - 1 && !memcmp(map->path, path, sizeof(path) - 1);
 }
 
-/* Each file once, whatever number of times it is mapped. */
+/* Open each journal once, even if it is mapped several times. */
 static int open_all(struct journal_files *files, process_text *text, uint32_t pid)
 {
 	uint64_t seen[JOURNAL_FILES_MAX];
@@ -146,7 +146,7 @@ static int open_all(struct journal_files *files, process_text *text, uint32_t pi
 	return 0;
 }
 
-/* The newest that such a process (0: any) made in [from_ns, before_ns); count: there is none. */
+/* Returns the newest journal that pid (0: any) created in [from_ns, before_ns), or count. */
 static size_t newest_of(const struct journal_files *files, uint32_t inner_pid, uint64_t from_ns,
 			uint64_t before_ns)
 {
@@ -170,7 +170,7 @@ static bool has_dropped(const struct jitbpf_journal_header *header)
 	return header->compactions || header->left_out;
 }
 
-/* Keep those on the way from the process to its forebears, the oldest first. */
+/* Keep the journals of the process and its ancestors, the oldest first. */
 static void keep_line(struct journal_files *files, uint32_t inner_pid, uint64_t start_ns)
 {
 	struct journal_files line = {.start_ticks = files->start_ticks};
@@ -178,7 +178,7 @@ static void keep_line(struct journal_files *files, uint32_t inner_pid, uint64_t 
 	uint64_t end_sequence = UINT64_MAX, end_ns = UINT64_MAX;
 	bool own = at < files->count;
 
-	/* One that has had no event yet has what its nearest forebear had. */
+	/* A process without events has all code of its nearest ancestor. */
 	if (!own) {
 		at = newest_of(files, 0, 0, start_ns);
 		end_ns = start_ns;

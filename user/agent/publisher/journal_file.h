@@ -37,9 +37,9 @@ struct journal_files {
 bool journal_file_is_mapped(const struct proc_map *map);
 
 /*
- * Open the journals of a process. If a journal has dropped events, the older journals are left out:
- * the dropped events may have overwritten inherited code. Returns 0, also if there is no journal,
- * after which the caller calls journal_files_close(); or a negative errno.
+ * Open the journals of a process. If a journal has dropped entries, the older journals are left
+ * out: the dropped entries may have overwritten inherited code. Returns 0, also if there is no
+ * journal, after which the caller calls journal_files_close(); or a negative errno.
  */
 int journal_files_open(uint32_t pid, struct journal_files *ret);
 void journal_files_close(struct journal_files *files);

@@ -9,7 +9,7 @@
 
 #define SLICE_BYTES (4u << 20)
 
-/* Once at the start of a run: a whole journal of each, and not much of waiting. */
+/* Once at the start of a run: enough for a whole journal, with little waiting. */
 static const struct journal_budget one = {
 	.bytes = {.level = JIT_JOURNAL_BYTES_MAX + (64u << 20)},
 	.wait_ns = {.level = 200000000u},
@@ -79,7 +79,7 @@ static int send_journal(const struct journal_late *late, uint16_t flags, uint64_
 	return take(take_context, &out.h);
 }
 
-/* Turn to the next file of the process; the reader owns its descriptor. */
+/* Begin with the next journal of the process. The reader owns its descriptor. */
 static void begin_file(struct journal_late *late)
 {
 	struct journal_file *file = &late->files.files[late->file];
@@ -91,7 +91,7 @@ static void begin_file(struct journal_late *late)
 	late->had_to = 0;
 }
 
-/* Turn to the next process that has journals. Returns 1; 0: there is none; or negative errno. */
+/* Begin with the next process that has journals. Returns 1, 0 (no more), or a negative errno. */
 static int begin_process(struct journal_late *late, uint64_t came_ns, record_taker_fn take,
 			 void *take_context)
 {
@@ -103,7 +103,7 @@ static int begin_process(struct journal_late *late, uint64_t came_ns, record_tak
 		if (err == -ENOMEM)
 			return err;
 		if (err)
-			continue; /* it has ended */
+			continue; /* the process has ended */
 		err = send_journal(late,
 				   JITBPF_JOURNAL_LATE |
 					   (late->files.count ? 0 : JITBPF_JOURNAL_UNREADABLE),
@@ -145,13 +145,13 @@ int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_
 		.inherited = !slice.file->own,
 		.least_ns = came_ns,
 		.most_ns = clock_now_ns(),
-		.beyond_is_least = true, /* of another time namespace: their order is all we know */
+		.beyond_is_least = true, /* from another time namespace: only the order is known */
 		.take = take,
 		.take_context = take_context,
 	};
 	more = journal_reader_read(&late->reader, budgets, &late->room, SLICE_BYTES, &taker);
 	if (journal_is_unreadable(more)) {
-		/* What was read is not the whole: what was overwritten since could stand in it. */
+		/* The reading is incomplete: later events may have ended the code that was read. */
 		more = send_journal(late, JITBPF_JOURNAL_UNREADABLE, clock_now_ns(), take,
 				    take_context);
 		end_process(late);

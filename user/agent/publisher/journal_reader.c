@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #define PIECE_BYTES	 (256u << 10)
-#define WAIT_NS		 500000u /* at a time, for a compaction to end */
+#define WAIT_NS		 500000u /* one wait for a compaction to end */
 #define HEADER_TRIES_MAX 4
-#define RESTARTS_MAX	 64 /* in one call */
+#define RESTARTS_MAX	 64 /* limit in one call */
 
 static int spend(struct journal_budget *const budgets[2], size_t which, uint64_t amount)
 {
@@ -22,7 +22,7 @@ static int spend(struct journal_budget *const budgets[2], size_t which, uint64_t
 	return 0;
 }
 
-/* While a compaction changes it as we read, it can make no sense, but not again and again. */
+/* A header that a compaction changes during the read may be invalid; then read it again. */
 static int read_header(struct journal_reader *reader)
 {
 	struct jitbpf_journal_header bytes;
@@ -36,7 +36,7 @@ static int read_header(struct journal_reader *reader)
 	return err;
 }
 
-/* The header between two compactions. */
+/* Read the header while no compaction is active. */
 static int read_header_at_rest(struct journal_reader *reader,
 			       struct journal_budget *const budgets[2])
 {
@@ -60,8 +60,8 @@ static int begin_anew(struct journal_reader *reader, const struct journal_taker 
 }
 
 /*
- * Hand over the entries of a piece that did not change. *ret_used: bytes of all of them. If the
- * taker fails, the reader stays where the piece begins.
+ * Deliver the entries of a piece that did not change. Sets *ret_used to their size. If the taker
+ * fails, the reader stays at the start of the piece.
  */
 static int take_entries(struct journal_reader *reader, const void *bytes, size_t size_bytes,
 			const struct journal_taker *taker, size_t *ret_used)
@@ -86,7 +86,7 @@ static int take_entries(struct journal_reader *reader, const void *bytes, size_t
 	return more;
 }
 
-/* Read the next piece, and see that nothing moved meanwhile. Returns 1; 0 if something did. */
+/* Read the next piece. Returns 1, 0 if a compaction moved entries meanwhile, or an error. */
 static int read_piece(struct journal_reader *reader, struct journal_budget *const budgets[2],
 		      journal_room *room, size_t wanted)
 {
@@ -121,9 +121,10 @@ int journal_reader_read(struct journal_reader *reader, struct journal_budget *co
 		if (err)
 			return err;
 		if (!end)
-			end = reader->header.used_bytes; /* it may grow as fast as we read */
+			end = reader->header.used_bytes; /* fixed here: the journal may grow as fast
+							    as it is read */
 		if (reader->header.used_bytes < end || end < reader->offset) {
-			/* It only grows, unless a compaction began as that was read. */
+			/* used_bytes is lower only if a compaction began during the read. */
 			err = read_header(reader);
 			if (err || reader->header.generation == reader->generation)
 				return err ?: -EBADMSG;

@@ -13,7 +13,7 @@
 
 #define MB 1048576ull
 
-/* Threads may pass each other between the sequence number, the journal, the probe and the loss. */
+/* Threads can overtake each other between number, journal, probe and loss; reread so many. */
 #define SEQUENCE_SLACK 256
 #define TIME_SLACK_NS  1000000u
 
@@ -31,9 +31,9 @@ struct pass {
 	struct journal_process *process;
 	const struct journal_loss *loss;
 	struct journal_origin origin;
-	uint64_t from_sequence; /* first to hand over */
+	uint64_t from_sequence; /* first to emit */
 	uint64_t expected;	/* the next one, if none is missing */
-	uint64_t certain_from;	/* entries below may be dead: the journal left a later one out */
+	uint64_t certain_from;	/* lower entries may be dead: the journal dropped a later one */
 };
 
 void journal_recovery_init(struct journal_recovery *recovery)
@@ -79,8 +79,8 @@ static void close_exited(struct journal_recovery *recovery)
 }
 
 /*
- * Open the journal that process pid writes itself. start_ticks: the process's, or START_ANY.
- * Returns 0 or negative errno.
+ * Open the journal that a process writes itself. start_ticks is its start, or START_ANY. Returns 0
+ * or a negative errno.
  */
 static int open_own(struct journal_recovery *recovery, uint32_t pid, uint64_t start_ticks,
 		    struct journal_process **ret)
@@ -138,7 +138,7 @@ static int process_of(struct journal_recovery *recovery, const struct journal_lo
 	return open_own(recovery, loss->pid, ticks, ret);
 }
 
-/* Set the first sequence number to hand over, past those that were handed over before. */
+/* Set the first sequence number to emit, behind those that were emitted before. */
 static void set_range(struct pass *pass)
 {
 	struct journal_process *process = pass->process;
@@ -153,11 +153,11 @@ static void set_range(struct pass *pass)
 		return;
 	}
 	if (pass->from_sequence < process->had_to)
-		process->reader.offset = 0; /* the reader has passed it */
+		process->reader.offset = 0; /* the reader is past that entry: begin again */
 	process->had_from = process->had_to = pass->from_sequence;
 }
 
-/* No event is older than the journal, which the process made with its first event. */
+/* No event is older than the journal, which the first event created. */
 static void set_begin(struct pass *pass)
 {
 	uint64_t epoch_ns = pass->process->epoch_ns;
@@ -205,8 +205,8 @@ static int take_live(void *context, const struct jit_journal_entry *entry)
 }
 
 /*
- * Collect the sequence numbers of all entries. A compaction drops only entries of dead code: an
- * entry that is there describes live code, or a later entry ends it.
+ * Collect the sequence numbers of all entries. A compaction drops entries of dead code only, so an
+ * existing entry describes live code, or a later entry ends that code.
  */
 static int collect_live(struct pass *pass, struct journal_budget *const budgets[2])
 {

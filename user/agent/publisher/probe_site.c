@@ -113,7 +113,7 @@ static int attach_at(const struct probe_site *site, uint32_t place, struct bpf_p
 	return 0;
 }
 
-/* Our own mapping of the site, to run it without loading the shim. */
+/* Map the site, so that it can be run without loading the shim. */
 static int map_site(const struct probe_site *site, void **ret_map, size_t *ret_bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -132,7 +132,7 @@ static int map_site(const struct probe_site *site, void **ret_map, size_t *ret_b
 	return 0;
 }
 
-/* Which file a mapping of ours maps, by the kernel's own words. */
+/* Get the identity of a mapped file from /proc/self/maps. */
 static int find_mapped(const void *map, struct mapped_file *ret)
 {
 	CLEANUP(process_text_deinit) process_text text = {0};
@@ -152,7 +152,7 @@ static int find_mapped(const void *map, struct mapped_file *ret)
 	return -ENOENT;
 }
 
-/* Run the site a few times. Returns how often it fired, whoever is attached where in it. */
+/* Run the site a few times. Returns the number of hits, of all places together. */
 static uint64_t run_site(const uint8_t *code, volatile const uint64_t *hits)
 {
 	void (*run)(const void *, uint64_t, uint64_t, uint32_t) = (void *)code;
@@ -169,8 +169,8 @@ static void end_at_fault(int signal)
 }
 
 /*
- * Can a child run what its parent has? The call that some kernels put in place of
- * a nop leads to a page which they do not give to children: those die of it.
+ * Returns true if a child can run the site after its parent has. Some kernels replace the nop by a
+ * call to a page that children do not inherit; the child then crashes.
  */
 static bool works_after_fork(const uint8_t *code, volatile const uint64_t *hits)
 {
@@ -193,10 +193,9 @@ static bool works_after_fork(const uint8_t *code, volatile const uint64_t *hits)
 }
 
 /*
- * Does the place fire each time, besides the places tried before it, which stay
- * attached? And is it cheap: a newer kernel has replaced the nop by a call after
- * the first hit, an older one leaves a breakpoint, which on anything but a
- * one-byte nop costs a single step too.
+ * Returns true if the place fires each time, in addition to the places that were tried before and
+ * stay attached, and is cheap. A newer kernel replaces the nop by a call after the first hit. An
+ * older one leaves a breakpoint, which costs a single step more on a nop of several bytes.
  */
 static bool works(const struct probe_site *site, uint32_t place, const uint8_t *code,
 		  struct bpf_program *self_test, volatile const uint64_t *hits,
@@ -232,7 +231,7 @@ int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
 		return err;
 	}
 	code = (const uint8_t *)map + map_bytes - SITE_BYTES;
-	/* Whoever else is attached shows as a breakpoint or a call in place of a nop. */
+	/* Another attached profiler shows as a breakpoint or call in place of a nop. */
 	ours = code[SITE_BYTES - 1] == site_code[SITE_BYTES - 1];
 	for (size_t i = 0; i < ARRAY_SIZE(places) && ours && !found; i++) {
 		found = works(site, places[i], code, self_test, hits, &keep[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The shim as a publisher. Its probe's JIT records come through the code ring; here are its probes
- * and what those did not report, which the journals of the processes hold.
+ * The shim as a publisher. JIT records of its probe come through the code ring. This file attaches
+ * the probes, and reads the journals for events that the probes did not report.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -26,7 +26,7 @@ struct shim {
 	struct shim_unheard unheard;
 	struct journal_late late;
 	struct journal_recovery recovery;
-	uint64_t losses_noted; /* by the BPF programs, as of the last time all were taken out */
+	uint64_t losses_noted; /* the BPF programs' count when the map was last emptied */
 	bool scanned;
 };
 
@@ -142,9 +142,8 @@ static int see(void *self, const struct jitbpf_record *record)
 }
 
 /*
- * Take the losses that the BPF program noted out of its map. A loss leaves the map before the
- * journal is read, so that what is lost meanwhile is noted anew. Where the map cannot be read, the
- * next round tries again.
+ * Take the noted losses out of the BPF map. Each loss is removed before its journal is read, so
+ * that later losses are noted again. If the map cannot be read, the next round tries again.
  */
 static int take_losses(struct shim *shim)
 {

@@ -43,7 +43,7 @@ static const struct shim_copy *find(const struct shim_copies *copies,
 	return NULL;
 }
 
-/* By a descriptor's link in /proc, which leads to the file in any namespace, deleted or not. */
+/* Attach through the /proc link of a descriptor, valid in any namespace and after deletion. */
 static int attach(const struct shim_copies *copies, const struct jitbpf_mapping *mapping,
 		  struct bpf_link **ret)
 {
@@ -63,14 +63,13 @@ static int attach(const struct shim_copies *copies, const struct jitbpf_mapping 
 	return probe_site_attach(&site, copies->program, copies->attached + 1, ret);
 }
 
-/* The process has ended, or maps another file there by now: another mapping may lead to the file.
- */
+/* Returns true if the process has ended, or now maps another file: try another mapping. */
 static bool is_gone(int err)
 {
 	return err == -ENOENT || err == -ESRCH || err == -ESTALE;
 }
 
-/* Attach to a file that is not known yet, and remember what came of it. Returns 0 or -ENOMEM. */
+/* Attach to a new file, and remember the result. Returns 0 or -ENOMEM. */
 static int meet(struct shim_copies *copies, const struct jitbpf_mapping *mapping)
 {
 	struct shim_copy copy = {.file = file_of(mapping)};

@@ -61,7 +61,7 @@ int shim_unheard_settle(struct shim_unheard *unheard)
 {
 	if (!unheard->mappers.size || !unheard->forks.size)
 		return 0;
-	/* A child can be a parent too. Records of several CPUs are in no order. */
+	/* A child can be a parent: sort by time. Records of several CPUs are unordered. */
 	qsort(unheard->forks.data, unheard->forks.size, sizeof(*unheard->forks.data),
 	      compare_forks);
 	vec_for_each (fork, &unheard->forks) {
@@ -79,8 +79,9 @@ int shim_unheard_settle(struct shim_unheard *unheard)
 }
 
 /*
- * A drain reads all records from before it began. What happened during a drain may be read by the
- * next one, later than its consequences on another CPU: hence one drain more.
+ * A drain reads all records from before it began. A record from during a drain may be read by the
+ * next drain, after records of its consequences on other CPUs. So forks are kept for one more
+ * drain.
  */
 void shim_unheard_forget(struct shim_unheard *unheard, uint64_t round_ns)
 {

@@ -14,7 +14,7 @@
 #include "decode/elf/elf_file.h"
 #include "decode/record/proc_maps.h"
 
-#define STREAMS_MAX 256 /* of a process; those opened last come first */
+#define STREAMS_MAX 256 /* limit for one process; the streams opened last come first */
 
 /* The beginning of glibc's FILE, on x86-64. */
 struct glibc_file {
@@ -42,7 +42,7 @@ static bool is_libc(const struct proc_map *map, char *path, size_t path_bytes)
 	return begins_with(path_file(path), "libc.so.6") || begins_with(path_file(path), "libc-2.");
 }
 
-/* The address of _IO_list_all in the library of a mapping, relative to where it is loaded. */
+/* Find _IO_list_all in a mapped library, relative to its load address. */
 static int list_in(struct file_store *store, const struct jitbpf_mapping *libc, uint64_t *ret)
 {
 	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
@@ -54,7 +54,7 @@ static int list_in(struct file_store *store, const struct jitbpf_mapping *libc, 
 	return err ?: elf_file_variable(&elf, "_IO_list_all", ret);
 }
 
-/* Sets *ret to the address of _IO_list_all in a process. */
+/* Set *ret to the address of _IO_list_all in a process. */
 static int find_list(struct file_store *store, process_text *text, uint32_t pid, uint64_t *ret)
 {
 	struct {
@@ -96,7 +96,7 @@ static int read_file(struct file_store *store, uint32_t pid, uint64_t address,
 	return (ret->flags & MAGIC_MASK) == MAGIC ? 0 : -ENOENT;
 }
 
-/* A link in /proc says where a descriptor leads, and touches no file. */
+/* Compare by the /proc link of the descriptor, without access to the file. */
 static bool is_descriptor_of(uint32_t pid, uint32_t fd, const char *file_name)
 {
 	char path[64], link[FILE_PATH_MAX];

@@ -9,16 +9,16 @@
 #include "sink/write/row_table.h"
 #include "sink/write/text.h"
 
-/* What makes two labels one: numbers of strings, and what fits into a word of the rest. */
+/* The key of a label: labels with equal keys are one. Members are string numbers. */
 struct label_key {
 	uint32_t name;
-	uint32_t module; /* the last part of its path */
-	uint32_t kind;	 /* twice it, and 1 where inlined */
+	uint32_t module; /* file name of the module */
+	uint32_t kind;	 /* 2 * kind, plus 1 if inlined */
 };
 
 struct frame_diff {
 	struct string_pool *strings;
-	struct row_table keys; /* of struct label_key: a label has the number of its key */
+	struct row_table keys; /* of struct label_key; row numbers are label numbers */
 	VEC(struct frame_diff_label) labels;
 	struct frame_diff_tree tree;
 	bool strip_hex;
@@ -44,11 +44,11 @@ static int keep(struct frame_diff *diff, const char *s, uint32_t *ret)
 	return string_pool_add(diff->strings, s, strlen(s), ret);
 }
 
-/* A name with "0x..." for each number that begins so. */
+/* Add a name with each number like 0x12 replaced by "0x...". */
 static int keep_stripped(struct frame_diff *diff, const char *name, uint32_t *ret)
 {
 	struct text *text = &diff->scratch;
-	const char *plain = name; /* what has been looked at, and is put in one go */
+	const char *plain = name; /* start of the text that is not copied yet */
 
 	text->bytes.size = 0;
 	while (*name) {
@@ -115,7 +115,7 @@ static int add_view(struct frame_diff *diff, const struct view *view, enum frame
 {
 	const struct frame_labels ops = {label_frame, label_process, diff};
 	CLEANUP(frame_tree_deinit) struct frame_tree tree = {0};
-	AUTO_FREE uint32_t *places = NULL; /* by node of the tree: that of the diff's */
+	AUTO_FREE uint32_t *places = NULL; /* by node of the tree: node of the diff */
 	int err = frame_tree_build(&tree, view, &ops);
 
 	if (err)
@@ -162,7 +162,7 @@ int frame_diff_create(const struct view *before, const struct view *after, bool 
 	diff->keys.row_bytes = sizeof(struct label_key);
 	err = string_pool_create(&diff->strings);
 	err = err ?: label_process(diff, "all", &all); /* node 0's */
-	/* What comes first says where a label is from. */
+	/* The view that is added first determines file and line of a label. */
 	err = err ?: add_view(diff, after, DIFF_AFTER);
 	err = err ?: add_view(diff, before, DIFF_BEFORE);
 	err = err

@@ -10,15 +10,15 @@
 #define WRITE_BYTES (64u << 10)
 
 /*
- * The difference again, by the text of a line: what differs only in what folded
- * stacks do not show is one.
+ * The difference by the text of lines: stacks that differ only in parts that folded stacks do not
+ * show are one line.
  */
 struct folded_diff {
-	struct string_pool *texts; /* labels are numbers in it */
+	struct string_pool *texts; /* label numbers are its string numbers */
 	uint32_t text_count;
 	struct frame_diff_tree tree;
 	struct text scratch;
-	VEC(size_t) prefixes; /* of the line at hand: what it is as long as behind each frame */
+	VEC(size_t) prefixes; /* lengths of the current line after each frame */
 };
 
 static void folded_diff_deinit(struct folded_diff *f)
@@ -67,7 +67,7 @@ static int make(struct folded_diff *f, const struct frame_diff *diff)
 	AUTO_FREE uint32_t *places = calloc(count, sizeof(*places));
 	int err = texts && places ? string_pool_create(&f->texts) : -ENOMEM;
 
-	f->text_count = 1; /* the pool has the empty one from the start */
+	f->text_count = 1; /* a new pool has the empty string */
 	for (uint32_t i = 0; i < label_count && !err; i++)
 		err = add_text(f, &labels[i], &texts[i]);
 	for (uint32_t i = 0; i < count && !err; i++) {
@@ -81,13 +81,13 @@ static int make(struct folded_diff *f, const struct frame_diff *diff)
 	return err ?: frame_diff_tree_order(&f->tree, f->text_count, compare_texts, f->texts);
 }
 
-/* value * to / from, rounded down as difffolded.pl does. */
+/* Returns value * to / from, rounded down as by difffolded.pl. */
 static uint64_t scaled(uint64_t value, uint64_t from, uint64_t to)
 {
 	return from && to ? (uint64_t)((unsigned __int128)value * to / from) : value;
 }
 
-/* Bring the line at hand to a node's stack: line holds that of the node before. */
+/* Change the line from the stack of the previous node to that of this node. */
 static int put_stack(struct folded_diff *f, uint32_t number, struct text *line, uint32_t *depths)
 {
 	const struct frame_diff_node *node = &f->tree.nodes.data[number];

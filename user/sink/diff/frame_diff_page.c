@@ -7,7 +7,7 @@
 
 _Static_assert(DIFF_BEFORE == 0 && DIFF_AFTER == 1 && DIFF_SIDES == 2, "the page's groups");
 
-/* Fill what the nodes of each of the diff's labels have in common. */
+/* Add the labels of the diff to the page. */
 static int add_labels(struct page_data *page, const struct frame_diff_label *labels, uint32_t count,
 		      struct page_node *ret)
 {
@@ -26,7 +26,7 @@ static int add_labels(struct page_data *page, const struct frame_diff_label *lab
 static int add_node(struct page_data *page, const struct frame_diff_node *node, uint32_t number,
 		    const struct page_node *by_label)
 {
-	struct page_node out = {0}; /* node 0 is everything */
+	struct page_node out = {0}; /* node 0: the root */
 
 	if (number)
 		out = by_label[node->label];

@@ -12,12 +12,13 @@
 #define NAME_COLUMNS   120
 #define MODULE_COLUMNS 40
 
-/* A function: a label, wherever it stands in the tree. */
+/* A function: all nodes with one label. */
 struct function {
 	const struct frame_diff_label *label;
 	uint64_t self[DIFF_SIDES];
-	uint64_t total[DIFF_SIDES];	    /* a stack that has it several times counts once */
-	__int128 self_change, total_change; /* shares' difference times both sides' samples */
+	uint64_t total[DIFF_SIDES]; /* recursion counts once per stack */
+	__int128 self_change,
+		total_change; /* difference of shares, times the samples of both sides */
 };
 
 struct table {
@@ -33,8 +34,8 @@ static void table_deinit(struct table *table)
 }
 
 /*
- * Add up by label. The nodes are in the order of a walk, so that the path to
- * each is at hand, and with it which labels stand on it already.
+ * Add up the samples by label. Nodes are in depth-first order, so the path to each node is known,
+ * and with it the labels that are already on the path.
  */
 static int add_up(struct table *table, const struct frame_diff *diff)
 {
@@ -43,7 +44,8 @@ static int add_up(struct table *table, const struct frame_diff *diff)
 	const struct frame_diff_label *labels = frame_diff_labels(diff, &label_count);
 	struct function *functions;
 	AUTO_FREE uint32_t *path = calloc(node_count, sizeof(*path));
-	AUTO_FREE uint32_t *open = calloc(label_count, sizeof(*open)); /* times on the path */
+	AUTO_FREE uint32_t *open =
+		calloc(label_count, sizeof(*open)); /* occurrences on the path, by label */
 	uint32_t depth = 0;
 
 	if (!path || !open || vec_reserve(&table->functions, label_count))
@@ -70,7 +72,7 @@ static int add_up(struct table *table, const struct frame_diff *diff)
 	return 0;
 }
 
-/* after/samples - before/samples, times both sides' samples: without a fraction. */
+/* Returns (after / samples - before / samples) * samples of both sides, an integer. */
 static __int128 change_of(const struct table *table, const uint64_t counts[DIFF_SIDES])
 {
 	uint64_t before = table->samples[DIFF_BEFORE], after = table->samples[DIFF_AFTER];
@@ -86,7 +88,7 @@ static int compare_sizes(__int128 a, __int128 b)
 	return (a < b) - (a > b);
 }
 
-/* Those that changed most come first. */
+/* The largest changes come first. */
 static int compare_functions(const void *a_, const void *b_)
 {
 	const struct function *a = a_, *b = b_;
@@ -99,7 +101,7 @@ static int compare_functions(const void *a_, const void *b_)
 	return order ?: (int)(a->label - b->label);
 }
 
-/* Processes are no functions: one is shown only for its samples that have no stack. */
+/* A process is shown only for its own samples, which have no stack. */
 static bool is_shown(const struct function *function)
 {
 	if (!*function->label->module)
@@ -127,7 +129,7 @@ static double share_of(const struct table *table, const uint64_t *counts, int si
 	return table->samples[side] ? (double)counts[side] / (double)table->samples[side] : 0;
 }
 
-/* Would two recordings of the same thing differ that much by chance alone (2 sigma)? */
+/* Returns true if the difference is within the random error of sampling (2 sigma). */
 static bool may_be_chance(const struct table *table, const uint64_t *counts)
 {
 	double difference = 0, variance = 0;

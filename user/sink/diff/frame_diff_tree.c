@@ -26,14 +26,14 @@ int frame_diff_tree_add(struct frame_diff_tree *tree, const struct frame_diff_no
 	return added < 0 ? added : 0;
 }
 
-/* What a walk needs to know of a node. */
+/* A node in the walk. */
 struct step {
-	uint32_t rank;	 /* of its label */
-	uint32_t number; /* in the order in which nodes were added */
-	uint32_t parent; /* in the order of the walk */
+	uint32_t rank;	 /* position of its label in the order */
+	uint32_t number; /* number in order of addition */
+	uint32_t parent; /* number in the order of the walk */
 };
 
-/* Backwards: the last is taken first. */
+/* In reverse order: the walk takes the last step first. */
 static int compare_steps(const void *a_, const void *b_)
 {
 	const struct step *a = a_, *b = b_;
@@ -41,7 +41,7 @@ static int compare_steps(const void *a_, const void *b_)
 	return (a->rank < b->rank) - (a->rank > b->rank);
 }
 
-/* What is needed only while the nodes are put in order. */
+/* State of sorting the nodes. */
 struct walk {
 	uint32_t *first_child, *next_sibling; /* by number */
 	VEC(struct step) waiting;

@@ -19,9 +19,9 @@
 #include "sink/timeline_sink.h"
 
 #define PROCESSED_VERSION 70
-#define GECKO_VERSION	  36 /* of the format that processed profiles are made from */
+#define GECKO_VERSION	  36 /* version of the Gecko profile format */
 #define NS_PER_SECOND	  1000000000ull
-#define MS_PLACES	  6 /* of ns written as ms */
+#define MS_PLACES	  6 /* decimal places of times in ms */
 
 struct writer {
 	const struct view *view;
@@ -30,7 +30,7 @@ struct writer {
 	struct json json;
 	struct firefox_tables tables;
 	struct firefox_marker_strings marker_strings;
-	uint64_t period_ns; /* 0: the samples' rate is not known */
+	uint64_t period_ns; /* 0: the sampling rate is not known */
 };
 
 static void writer_deinit(struct writer *w)
@@ -41,11 +41,11 @@ static void writer_deinit(struct writer *w)
 
 static void write_categories(struct json *json)
 {
-	/* The page's colours (page/colour.ts), as far as the Profiler has them. */
+	/* The colours of the page (page/colour.ts), or the closest ones of the Profiler. */
 	static const struct {
 		const char *name, *color;
 	} categories[FIREFOX_CATEGORY_COUNT] = {
-		[FIREFOX_OTHER] = {"Other", "grey"}, /* the first grey one is the default */
+		[FIREFOX_OTHER] = {"Other", "grey"}, /* the first grey category is the default */
 		[FIREFOX_KERNEL] = {"Kernel", "orange"},
 		[FIREFOX_NATIVE] = {"Native", "blue"},
 		[FIREFOX_JIT] = {"JIT", "green"},
@@ -91,7 +91,7 @@ static void end_extra(struct json *json)
 	json_end(json, '}');
 }
 
-/* The ledger, and what there are markers of, among what the Profiler tells of a profile. */
+/* Write the ledger, and the counts of markers, to the profile's description. */
 static void write_extra(struct writer *w)
 {
 	const struct ledger *ledger = w->view->ledger;
@@ -167,7 +167,7 @@ static void hex(char *out, const uint8_t *bytes, uint32_t size_bytes, const char
 	*out = '\0';
 }
 
-/* Build IDs as the Profiler has them: whole, and Breakpad's: a GUID made from its begin, and 0. */
+/* The Profiler wants the build ID itself, and Breakpad's form: a GUID of its start, then 0. */
 static void write_build_id(struct json *json, const struct module *module)
 {
 	static const uint8_t guid_order[16] = {3, 2, 1,	 0,  5,	 4,  7,	 6,
@@ -217,8 +217,8 @@ static void write_libs(struct writer *w)
 }
 
 /*
- * CPU time since the sample before it: a sample's worth. The Profiler draws from
- * it how busy a thread was, and so that it slept where there are no samples.
+ * CPU time since the previous sample: one sampling period. The Profiler shows from it how busy a
+ * thread was; times without samples appear idle.
  */
 static void write_cpu_time(struct writer *w, uint64_t count)
 {
@@ -259,7 +259,7 @@ static void write_samples(struct writer *w, const struct timeline_thread *thread
 		uint64_t time_ns = samples[i].time_ns;
 
 		time_ns = time_ns > start_ns ? time_ns - start_ns : 0;
-		latest_ns = time_ns > latest_ns ? time_ns : latest_ns; /* it must not go back */
+		latest_ns = time_ns > latest_ns ? time_ns : latest_ns; /* it must not decrease */
 		json_decimal(json, latest_ns, MS_PLACES);
 	}
 	json_end(json, ']');

@@ -6,9 +6,9 @@
 
 #include "base/scope.h"
 
-#define MS_PLACES 6 /* of ns written as ms */
+#define MS_PLACES 6 /* decimal places of times in ms */
 
-/* How a marker lies in time: as the Profiler numbers it. */
+/* The Profiler's numbers of marker phases. */
 enum phase { PHASE_INSTANT = 0, PHASE_INTERVAL = 1 };
 
 struct field {
@@ -18,7 +18,7 @@ struct field {
 struct schema {
 	const char *name; /* the type of the marker's data */
 	const char *label;
-	struct field fields[7]; /* to the first without a key */
+	struct field fields[7]; /* ends at the first without a key */
 };
 
 static const struct schema schemas[] = {
@@ -100,7 +100,7 @@ void firefox_marker_strings_deinit(struct firefox_marker_strings *strings)
 	free(strings->names);
 }
 
-/* What a thread's table is written from. */
+/* The source of a thread's table. */
 struct thread_markers {
 	const struct code_markers *markers;
 	const struct firefox_marker_strings *strings;
@@ -195,7 +195,7 @@ static void write_category(struct json *json, const struct thread_markers *t,
 	json_number(json, FIREFOX_JIT);
 }
 
-/* The columns; the marker NULL is the one for all that were left out. */
+/* The columns. Marker NULL stands for all dropped markers. */
 static const struct {
 	const char *key;
 	void (*write)(struct json *json, const struct thread_markers *t,

@@ -7,7 +7,7 @@
 #include "base/scope.h"
 #include "sink/frame_text.h"
 
-/* Where the kernel's image and modules begin: offsets from it are exact in JavaScript. */
+/* Start of the kernel image and modules. Offsets from it are exact in JavaScript. */
 #define KERNEL_START 0xffffffff80000000ull
 
 int firefox_tables_string(struct firefox_tables *tables, const char *s, uint32_t *ret)
@@ -19,7 +19,7 @@ int firefox_tables_string(struct firefox_tables *tables, const char *s, uint32_t
 	return err;
 }
 
-/* A row that is one string. */
+/* Add a row that consists of one string. */
 static int add_name(struct firefox_tables *tables, struct row_table *table, const char *name,
 		    uint32_t *ret)
 {
@@ -46,9 +46,9 @@ static int add_lib(struct firefox_tables *tables, const struct location *locatio
 }
 
 /*
- * Where the symbol at a location begins: in the file as an offset, in the kernel
- * behind its start, JIT code at its address (in memory that is shared, there), which is an
- * identity at least. False where it cannot be said.
+ * Get the start of the symbol at a location: a file offset, an offset from KERNEL_START, or the
+ * address of JIT code (in shared memory, that of the object), which at least identifies it. Returns
+ * false if it is not known.
  */
 static bool symbol_address(const struct location *location, const struct frame_text *outermost,
 			   uint64_t *ret)
@@ -74,7 +74,7 @@ static bool symbol_address(const struct location *location, const struct frame_t
 		return false;
 	}
 	*ret = address;
-	return address <= 1ull << 53; /* what JavaScript can count to */
+	return address <= 1ull << 53; /* the largest exact integer in JavaScript */
 }
 
 static bool is_in_lib(const struct location *location)
@@ -83,7 +83,7 @@ static bool is_in_lib(const struct location *location)
 			    location->kind == LOCATION_KERNEL || location->kind == LOCATION_JIT);
 }
 
-/* The lib and symbol of a location, which all its frames share. */
+/* Add lib and symbol of a location, which all its frames share. */
 static int add_symbol(struct firefox_tables *tables, uint32_t number, struct firefox_frame *row)
 {
 	const struct location *location = frame_text_location(tables->view, number);
@@ -150,7 +150,7 @@ int firefox_tables_build(struct firefox_tables *tables, const struct view *view,
 	int err = string_pool_create(&tables->strings);
 
 	tables->view = view;
-	tables->string_count = 1; /* the pool has the empty one from the start */
+	tables->string_count = 1; /* a new pool has the empty string */
 	tables->libs.row_bytes = sizeof(struct firefox_lib);
 	tables->resources.row_bytes = sizeof(uint32_t);
 	tables->sources.row_bytes = sizeof(uint32_t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * firefox_tables as JSON: each table an object of columns.
+ * Writes firefox_tables as JSON: each table is an object of columns.
  *
- * Frames have no address: what we know is an offset in the file, which a linker
- * may place elsewhere, and the Profiler would take it for a place in memory.
+ * Frames have no address. Only the file offset is known, which the Profiler would take for an
+ * address relative to the load address.
  */
 #include "sink/format/firefox_tables.h"
 
@@ -11,15 +11,15 @@
 
 #include "base/scope.h"
 
-/* A column of a table: a member of its rows, or the same for all of them. */
+/* A column of a table: a member of the rows, or a constant. */
 struct column {
 	const char *key;
 	size_t offset, bytes;
-	const char *none; /* how ROW_NONE is written; NULL: it does not occur */
+	const char *none; /* text for ROW_NONE; NULL: it does not occur */
 	const char *same;
 };
 
-/* A uint32_t or uint64_t of a row's struct. */
+/* A member of type uint32_t or uint64_t. */
 #define COLUMN(key, type, member, none)                                                            \
 	{                                                                                          \
 		key, offsetof(struct type, member), sizeof(((struct type *)0)->member), none, NULL \
@@ -29,7 +29,7 @@ struct column {
 		key, 0, 0, NULL, literal                                                           \
 	}
 
-/* Of a row that is one uint32_t. */
+/* The column of rows that are one uint32_t. */
 #define COLUMN_ONLY(key)                                                                           \
 	{                                                                                          \
 		key, 0, sizeof(uint32_t), NULL, NULL                                               \
@@ -81,7 +81,7 @@ static const struct column source_columns[] = {
 	COLUMN_SAME("sourceMapURL", "null"), COLUMN_SAME("content", "null"),
 };
 
-/* Of source maps, of which there are none. */
+/* For source maps; the table is empty. */
 static const struct column source_location_columns[] = {
 	COLUMN_ONLY("source"),
 	COLUMN_ONLY("line"),
@@ -139,7 +139,7 @@ static void begin_table(struct json *json, const char *key, const struct row_tab
 static void write_stacks(const struct stack_table *stacks, struct json *json)
 {
 	begin_table(json, "stackTable", &stacks->rows, stack_columns, ARRAY_SIZE(stack_columns));
-	json_key(json, "prefixOffset"); /* how far before a row its caller's stands; 0: none */
+	json_key(json, "prefixOffset"); /* distance to the row of the caller; 0: none */
 	json_begin(json, '[');
 	for (uint32_t i = 0; i < stacks->rows.count; i++) {
 		uint32_t caller = stack_table_row(stacks, i)->caller;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Folded stacks: "process;outermost;...;leaf COUNT", as FlameGraph, speedscope
- * and others read them. Kernel frames end in _[k], JIT code in _[j], inlined
- * frames of any kind in _[i], as stackcollapse-perf.pl --all has it. Lines are
- * in the order of their bytes, each stack once.
+ * Folded stacks: "process;outermost;...;leaf COUNT", the input of FlameGraph, speedscope and
+ * others. As with stackcollapse-perf.pl --all, kernel frames end with _[k], JIT code with _[j], and
+ * inlined frames of any kind with _[i]. Each stack is one line, and lines are sorted by their
+ * bytes.
  */
 #include "sink/format/folded.h"
 
@@ -17,7 +17,7 @@
 
 #define WRITE_BYTES (64u << 10)
 
-/* Labels are the very text of a frame, so that what looks the same is the same. */
+/* Labels are texts of frames, so frames with equal text are one. */
 struct labels {
 	struct string_pool *pool;
 	struct text scratch;
@@ -67,19 +67,19 @@ static int label_process(void *context, const char *comm, uint32_t *ret)
 }
 
 /*
- * A part of the output that begins with the same text: either the one line of
- * a stack that ends at a node, or all the lines of those that go on.
+ * A part of the output whose lines begin with the same text: the line of the stack that ends at a
+ * node, or the lines of all stacks that continue from it.
  */
 struct part {
 	uint32_t node;
 	bool goes_on;
-	size_t prefix_bytes; /* of the line, before this node's label */
+	size_t prefix_bytes; /* length of the line before this node's label */
 };
 
 struct writer {
 	const struct frame_tree *tree;
 	const struct string_pool *pool;
-	VEC(struct part) parts; /* still to be written, the next one last */
+	VEC(struct part) parts; /* not written yet; the next one is last */
 	struct text line, output;
 };
 
@@ -90,7 +90,7 @@ static void writer_deinit(struct writer *w)
 	text_deinit(&w->output);
 }
 
-/* A label and what will stand behind it in the output, read as one string. */
+/* A label and the text that follows it in the output, read as one string. */
 struct reading {
 	const char *at;
 	const char *behind;
@@ -109,7 +109,7 @@ static void reading_init(struct reading *r, const struct writer *w, const struct
 	r->behind = r->tail;
 }
 
-/* 0 at the end. */
+/* Returns the next byte, 0 at the end. */
 static uint8_t reading_next(struct reading *r)
 {
 	if (!*r->at && r->behind) {
@@ -120,9 +120,8 @@ static uint8_t reading_next(struct reading *r)
 }
 
 /*
- * The order of the output's bytes, backwards. No label has a ';', so that all
- * stacks that go on from a node stay together; but "f 5" comes before "f g;h",
- * and that before "f;x".
+ * Reverse order of the output's bytes. Labels have no ';', so all stacks that continue from a node
+ * are adjacent; but "f 5" comes before "f g;h", which comes before "f;x".
  */
 static int compare_parts(const void *a_, const void *b_, void *context)
 {
@@ -138,7 +137,7 @@ static int compare_parts(const void *a_, const void *b_, void *context)
 	return cb - ca;
 }
 
-/* Add the parts of a node's children, to be taken from the end in order. */
+/* Add the parts of a node's children; the first one in order is last. */
 static int push_children(struct writer *w, uint32_t parent, size_t prefix_bytes)
 {
 	const struct frame_tree_node *nodes = w->tree->nodes.data;

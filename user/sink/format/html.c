@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The flame graph page of one profile: the tree of frames, and its samples by
- * thread.
+ * The flame graph page of one profile: the tree of frames, and its samples by thread.
  */
 #include "sink/sink.h"
 
@@ -24,7 +23,7 @@ static int label_process(void *context, const char *comm, uint32_t *ret)
 	return page_data_label(context, comm, "", PAGE_PROCESS, ret);
 }
 
-/* A node shows the source line where it has most of its samples. */
+/* A node shows the source line with most of its samples. */
 static int add_node(struct page_data *page, const struct view *view,
 		    const struct frame_tree_node *node)
 {

@@ -3,7 +3,7 @@
 
 #include "base/scope.h"
 
-#define VALUE_BYTES_MAX 10 /* of 64 bits, seven at a time */
+#define VALUE_BYTES_MAX 10 /* 64 bits, seven per byte */
 
 void page_column_put(struct page_column *column, uint64_t value)
 {
@@ -16,7 +16,7 @@ void page_column_put(struct page_column *column, uint64_t value)
 	column->bytes.data[column->bytes.size++] = (uint8_t)value;
 }
 
-/* In quotes. Returns what was written, without a NUL. */
+/* Write base64 in quotes, without a NUL. Returns the length. */
 static size_t put_base64(char *to, const uint8_t *bytes, size_t size)
 {
 	static const char digits[] =

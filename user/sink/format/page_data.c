@@ -18,7 +18,7 @@ __asm__(".section .rodata, \"a\", @progbits\n"
 
 extern const char jitbpf_page[] __attribute__((visibility("hidden")));
 
-#define DATA_MARK "@PROFILE@" /* where in the page the data go; stands there once */
+#define DATA_MARK "@PROFILE@" /* the place of the data; occurs once in the page */
 
 int page_data_init(struct page_data *page)
 {
@@ -30,7 +30,7 @@ int page_data_init(struct page_data *page)
 	};
 	if (string_pool_create(&page->strings))
 		return -ENOMEM;
-	page->string_count = 1; /* the empty one */
+	page->string_count = 1; /* the empty string */
 	if (page_data_label(page, "all", "", PAGE_PROCESS, &number))
 		return -ENOMEM;
 	return page_data_source(page, "", 0, &number);
@@ -95,15 +95,15 @@ uint32_t page_data_kind(enum frame_kind kind, bool inlined)
 	       (inlined ? PAGE_INLINED : 0);
 }
 
-/* What is known only while the page is being written. */
+/* State of writing the page. */
 struct writer {
 	const struct page_data *page;
 	struct json json;
 	struct page_column column;
-	uint32_t *ranks;  /* by label: its place in the order of names */
-	uint32_t *order;  /* nodes as the page has them: each before all below it */
+	uint32_t *ranks;  /* by label: position in the order of names */
+	uint32_t *order;  /* nodes in the order of the page: parents before children */
 	uint32_t *depths; /* by node */
-	uint32_t *places; /* by node: its place in the order */
+	uint32_t *places; /* by node: position in `order` */
 };
 
 static void writer_deinit(struct writer *w)
@@ -120,7 +120,7 @@ static const struct page_label *label_at(const struct page_data *page, uint32_t 
 	return row_table_get(&page->labels, number);
 }
 
-/* By name, module and kind: no two labels are the same. */
+/* By name, module and kind. No two labels are equal. */
 static int compare_labels(const void *a, const void *b, void *context)
 {
 	const struct page_data *page = context;
@@ -151,7 +151,7 @@ static int rank_labels(struct writer *w)
 	return 0;
 }
 
-/* Nodes by parent, and those of one parent by name. */
+/* Sort nodes by parent, and siblings by name. */
 static int sort_siblings(const struct writer *w, struct sort_key *keys)
 {
 	const struct page_node *nodes = w->page->nodes.data;
@@ -164,13 +164,14 @@ static int sort_siblings(const struct writer *w, struct sort_key *keys)
 	return sort_keys(keys, w->page->nodes.size);
 }
 
-/* Fill order, depths and places: each node, then its children with all below them. */
+/* Fill order, depths and places, in depth-first order. */
 static int put_in_order(struct writer *w)
 {
 	const struct page_node *nodes = w->page->nodes.data;
 	size_t count = w->page->nodes.size, size = 0;
 	AUTO_FREE struct sort_key *keys = calloc(count + 1, sizeof(*keys));
-	AUTO_FREE uint32_t *ends = calloc(count + 1, sizeof(*ends)); /* by parent, in keys */
+	AUTO_FREE uint32_t *ends =
+		calloc(count + 1, sizeof(*ends)); /* by parent: end of its children in keys */
 	AUTO_FREE uint32_t *waiting = calloc(count + 1, sizeof(*waiting));
 
 	w->order = calloc(count + 1, sizeof(*w->order));
@@ -191,14 +192,14 @@ static int put_in_order(struct writer *w)
 
 		w->order[place] = node;
 		w->places[node] = place;
-		/* Backwards: the last is taken first. */
+		/* In reverse order: the last one is taken first. */
 		for (uint32_t i = ends[node]; i > 1 && nodes[keys[i - 1].item].parent == node; i--)
 			waiting[size++] = keys[i - 1].item;
 	}
 	return 0;
 }
 
-/* One column: `expression` for i in [0, count). */
+/* Write a column: `expression` for i in [0, count). */
 #define WRITE_COLUMN(w, key, count, expression)                                                    \
 	({                                                                                         \
 		for (uint32_t i = 0; i < (count); i++)                                             \
@@ -254,7 +255,7 @@ static int write_threads(struct writer *w)
 	return err;
 }
 
-/* "up" is how many levels up from the node before this one's parent is: mostly 0. */
+/* "up" is the number of levels from the previous node up to this node's parent, usually 0. */
 static int write_nodes(struct writer *w)
 {
 	const struct page_node *nodes = w->page->nodes.data;
@@ -270,7 +271,7 @@ static int write_nodes(struct writer *w)
 	return err;
 }
 
-/* Nodes as steps from the one before. */
+/* Nodes are written as differences to the previous one. */
 static int write_counts(struct writer *w)
 {
 	const struct page_count *counts = w->page->counts.data;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A gzipped profile.proto, as pprof and all that reads what it reads want it:
- * samples by stack and thread, with labels; locations with a line for each
- * inlined frame; mappings that say that names are there already, so that pprof
- * looks for none itself. What a mapping is here: sink/address_layout.h.
+ * A gzipped profile.proto for pprof and compatible tools: samples by stack and thread, with labels;
+ * locations with a line for each inlined frame; and mappings marked as symbolized, so that pprof
+ * does not symbolize again. Mappings are the ranges of sink/address_layout.h.
  *
- * Readers take members in any order. Strings come last, since only then are all
- * of them known, and nothing but them and the functions is kept meanwhile.
+ * Readers accept fields in any order. Strings come last, when all are known, so that only they and
+ * the functions have to be kept.
  */
 #include "sink/sink.h"
 
@@ -87,7 +86,7 @@ static void put_run_comments(struct pprof_writer *w)
 	put_comment(w);
 }
 
-/* Where every sample went; the lost ones are in no other place of this file. */
+/* The ledger; lost samples appear nowhere else in this format. */
 static void put_ledger_comments(struct pprof_writer *w)
 {
 	const struct ledger *ledger = w->view->ledger;
@@ -175,7 +174,7 @@ static void put_sample(struct pprof_writer *w, const struct thread_count *count)
 	protobuf_end(message, sample);
 }
 
-/* Samples at and below each node: parents stand before their children. */
+/* Count the samples at and below each node. Parents come before their children. */
 static int count_totals(struct pprof_writer *w)
 {
 	const struct profile *profile = w->view->profile;
@@ -197,7 +196,7 @@ static int prepare(struct pprof_writer *w)
 	int err = string_pool_create(&w->strings);
 
 	err = err ?: shown_profile_counts(w->view, &w->merged, &w->counts);
-	w->string_count = 1; /* the empty one */
+	w->string_count = 1; /* the empty string */
 	w->used = calloc(w->view->locations->locations.size + 1, sizeof(*w->used));
 	if (!err && !w->used)
 		err = -ENOMEM;

@@ -39,7 +39,7 @@ void pprof_pass_on(struct pprof_writer *w, size_t bytes)
 	w->error = w->error ?: err;
 }
 
-/* All locations that there are not are one, behind the last. */
+/* All unknown location numbers share one ID, behind the last location. */
 uint64_t pprof_use_location(struct pprof_writer *w, uint32_t location)
 {
 	if (location >= w->layout.location_count)
@@ -70,7 +70,7 @@ static void put_mapping(struct pprof_writer *w, uint32_t number)
 	protobuf_end(message, begin);
 }
 
-/* The first mapping is taken to be the program's. */
+/* Readers take the first mapping for the main program. */
 static void put_mappings(struct pprof_writer *w)
 {
 	if (w->layout.main != ADDRESS_LAYOUT_NONE)
@@ -89,7 +89,7 @@ static bool equal_function(const void *items, uint32_t item, const void *key_)
 	return function->name == key->name && function->file == key->file;
 }
 
-/* What a frame's function is called in the file. */
+/* Returns the ID of a frame's function. */
 static uint64_t function_of(struct pprof_writer *w, const struct frame_text *frame)
 {
 	struct pprof_function key = {.name = pprof_string_of(w, frame->name)};

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One paragraph a sample, as `perf script --ns
- * -F comm,pid,tid,cpu,time,event,ip,sym,symoff,dso` writes it, so that whatever
- * reads that reads this: stackcollapse-perf.pl, the Firefox Profiler, hotspot's
- * and speedscope's importers. Other fields make other lines, as they do there.
+ * One paragraph per sample, in the format of `perf script --ns
+ * -F comm,pid,tid,cpu,time,event,ip,sym,symoff,dso`, which stackcollapse-perf.pl, the Firefox
+ * Profiler, hotspot and speedscope read. Other fields change the lines as they do in perf.
  *
- * Names are not known before the end, so samples are kept until then: 32 bytes
- * each, and their addresses in a tree that they share.
+ * Names are known only at the end, so samples are kept until then: 32 bytes each, and their
+ * addresses in a shared tree.
  */
 #include "sink/sink.h"
 
@@ -31,7 +30,7 @@ struct kept_sample {
 	uint32_t pid, tid, cpu;
 	uint32_t comm;
 	uint32_t node;
-	uint32_t ips; /* node of the ip tree: one to one with the path from `node` */
+	uint32_t ips; /* node of the ip tree; its path matches that of `node` */
 };
 
 _Static_assert(sizeof(struct kept_sample) == 32, "there are millions of them");
@@ -91,9 +90,9 @@ static bool has(const struct view *view, enum script_field field)
 }
 
 /*
- * A thread's name. Importers split the line at white space from the left,
- * and stackcollapse-perf.pl wants a name of two characters that begins with none:
- * where there is less, '?' and a second space keep the line whole.
+ * Put a thread's name. Importers split the line at white space from the left, and
+ * stackcollapse-perf.pl requires a name of at least two characters that does not begin with white
+ * space. A shorter name is padded with '?' and a second space.
  */
 static void put_comm(struct text *text, const char *comm)
 {
@@ -130,9 +129,9 @@ static void put_header(struct text *text, const struct view *view, const struct 
 }
 
 /*
- * How far an address stands behind the location that it was looked up at: 1 for
- * a return address, 0 for a pc. Files and shared memory are mapped in whole pages, so
- * that the low bits of an address and of its offset there tell it too.
+ * Returns the distance of an address from its location, which was looked up: 1 for a return
+ * address, 0 for a pc. Files and shared memory are mapped in whole pages, so the low bits of
+ * address and offset show it.
  */
 static uint64_t behind_location(const struct location *location, uint64_t ip)
 {
@@ -178,7 +177,7 @@ static void put_hex(struct text *text, uint64_t value, int width)
 	text_put(text, p, (size_t)(digits + sizeof(digits) - p));
 }
 
-/* A space, where something stands in the line already. */
+/* Put a space, unless the line is empty. */
 static void put_gap(struct text *text, size_t line)
 {
 	if (text->bytes.size > line)
@@ -186,8 +185,8 @@ static void put_gap(struct text *text, size_t line)
 }
 
 /*
- * One frame of a location. As perf has it, what was inlined stands at the offset
- * in the function that it was inlined into, and is in no file.
+ * Put one frame of a location. As in perf, an inlined frame has the offset in the function that it
+ * was inlined into, and no file.
  */
 static void put_frame(struct text *text, const struct view *view, const struct frame_text *frame,
 		      uint64_t ip, const uint64_t *offset)
@@ -200,7 +199,7 @@ static void put_frame(struct text *text, const struct view *view, const struct f
 		put_hex(text, ip, 16);
 	if (has(view, SCRIPT_SYM) || has(view, SCRIPT_SYMOFF)) {
 		put_gap(text, line);
-		/* As perf has it, whose readers make "[libx.so]" of it themselves. */
+		/* As in perf; readers make "[libx.so]" of it themselves. */
 		text_put_name(text,
 			      frame->named || frame->kind != FRAME_KIND_NATIVE ? frame->name
 									       : "[unknown]",

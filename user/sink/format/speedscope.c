@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * speedscope's own format (https://www.speedscope.app/file-format-schema.json):
- * one sampled profile a thread, frames in one table that they share. Frames are
- * functions, so that those sampled at several lines are one in its tables: they
- * have a file, and no line. A sample weighs what it stands for, in nanoseconds of
- * CPU time; samples of one stack in a row are one that weighs as much as all.
+ * speedscope's own format (https://www.speedscope.app/file-format-schema.json): one sampled profile
+ * per thread, and a shared table of frames. A frame is a function with a file and without a line,
+ * so that a function is one row in speedscope's tables. The weight of a sample is its CPU time in
+ * ns. Consecutive samples with equal stacks are written as one, with the sum of their weights.
  */
 #include "sink/sink.h"
 
@@ -26,7 +25,7 @@ struct speedscope_frame {
 	uint32_t name, file; /* strings */
 };
 
-/* What is needed only while it is written. */
+/* State of writing. */
 struct writer {
 	const struct view *view;
 	struct timeline *timeline;
@@ -34,9 +33,9 @@ struct writer {
 	struct string_pool *strings;
 	struct row_table frames; /* of struct speedscope_frame */
 	struct stack_table stacks;
-	VEC(uint32_t) stack; /* frames of the one being written, innermost first */
+	VEC(uint32_t) stack; /* frames of the current stack, innermost first */
 	struct text name;
-	uint64_t period_ns; /* 0: the samples' rate is not known, they are just counted */
+	uint64_t period_ns; /* 0: the sampling rate is not known; weights are counts */
 };
 
 static void writer_deinit(struct writer *w)
@@ -83,7 +82,7 @@ static void write_frames(struct writer *w)
 	json_end(json, '}');
 }
 
-/* "process: thread 12/13", without what says nothing new. */
+/* Write "process: thread 12/13"; parts that repeat others are left out. */
 static int write_name(struct writer *w, const struct timeline_thread *thread)
 {
 	char pid[TIMELINE_PID_BYTES];
@@ -119,7 +118,7 @@ static int write_stack(struct writer *w, uint32_t stack)
 	return 0;
 }
 
-/* How many of `left` samples, which begin at `samples`, have the same stack in a row. */
+/* Returns how many of the next `left` samples have the same stack as the first. */
 static uint64_t run_length(const struct writer *w, const struct timeline_sample *samples,
 			   uint64_t left)
 {
@@ -163,7 +162,7 @@ static int write_profile(struct writer *w, const struct timeline_thread *thread)
 	return 0;
 }
 
-/* The thread with the most samples: the one to show first. */
+/* Returns the thread with the most samples, which is shown first. */
 static uint64_t busiest(const struct timeline *timeline)
 {
 	uint64_t most = 0;

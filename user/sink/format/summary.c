@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The ledger for people: where every sample went, in few lines. */
+/* The summary: the ledger in a few lines of text. */
 #include "sink/sink.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 
 #define PROCESSES_SHOWN 20
 #define COMM_COLUMNS	16
-#define INSIDE_COLUMNS	11 /* of the pid that a process sees itself under, where some do */
+#define INSIDE_COLUMNS	11 /* pid in the process's own namespace, if any differs */
 #define LABEL_COLUMNS	28
-#define RUN_COLUMNS	1000 /* of what is recorded: a command can be long */
+#define RUN_COLUMNS	1000 /* limit for command, host and the like */
 
-#define UNPUBLISHED_SHARE 10 /* such a part of all samples is worth a word */
+#define UNPUBLISHED_SHARE 10 /* reported from 1/10 of all samples on */
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -46,7 +46,7 @@ static void put_run(struct text *text, const struct run_info *info)
 	text_put_string(text, "\n\n");
 }
 
-/* " (20 bad frame pointer, 3 too deep)" of those that are not 0; nothing if all are. */
+/* Put " (20 bad frame pointer, 3 32-bit code)", without counts of 0. */
 static void put_reasons(struct text *text, const struct ledger_word *words, const uint64_t *counts,
 			int count)
 {
@@ -64,7 +64,7 @@ static void put_reasons(struct text *text, const struct ledger_word *words, cons
 		text_put_string(text, ")");
 }
 
-/* Where samples get lost. */
+/* Put the reasons of lost samples. */
 static void put_losses(struct text *text, const struct ledger *ledger)
 {
 	static const struct ledger_word words[] = {
@@ -146,7 +146,7 @@ static void put_jit(struct text *text, const struct ledger *ledger)
 	text_put_string(text, "\n");
 }
 
-/* Of processes of which no JIT code is known at all: their engines may only need to be asked. */
+/* Returns the samples in unknown code of processes without any published code. */
 static uint64_t samples_unpublished(const struct ledger *ledger)
 {
 	uint64_t samples = 0;
@@ -165,7 +165,7 @@ static bool is_no_trouble(enum jitbpf_counter counter)
 	       counter == JITBPF_COUNT_STACKS_FINISHED;
 }
 
-/* What should be 0, where it is not: JIT records, unreadable records, counters. */
+/* Put the counts that should be 0 and are not. */
 static void put_trouble(struct text *text, const struct ledger *ledger)
 {
 	uint64_t taken = ledger_taken(ledger);
@@ -198,7 +198,7 @@ static void put_trouble(struct text *text, const struct ledger *ledger)
 		text->bytes.size = before;
 }
 
-/* A name in a column: cut to it, and padded by what it takes on the screen. */
+/* Put a name, cut or padded to the width of its column. */
 static void put_comm(struct text *text, const char *comm)
 {
 	uint32_t columns = text_put_name_cut(text, comm, COMM_COLUMNS);

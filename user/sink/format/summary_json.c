@@ -8,7 +8,7 @@
 #include "sink/ledger_rows.h"
 #include "sink/write/out.h"
 
-/* Grows when members change their meaning or go; new ones may come at any time. */
+/* Increases when members change or are removed. New members may be added at any time. */
 #define SUMMARY_VERSION 1
 
 static void write_run(struct json *json, const struct run_info *info)
@@ -28,8 +28,8 @@ static void write_run(struct json *json, const struct run_info *info)
 }
 
 /*
- * taken = resolved + code_unknown + stack_cut + lost, and stack_cut = what cut adds up to;
- * frame_pointers are among all but the lost.
+ * taken = resolved + code_unknown + stack_cut + lost; stack_cut is the sum of cut; frame_pointers
+ * counts samples of all fates but lost.
  */
 static void write_samples(struct json *json, uint64_t taken, const uint64_t fate[FATE_COUNT],
 			  const uint64_t cut[JITBPF_END_COUNT], uint64_t frame_pointers)

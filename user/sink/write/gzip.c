@@ -12,7 +12,7 @@
 
 #define BUFFER_BYTES (64u << 10)
 
-/* Added to zlib's window size, it asks for gzip's header and end. */
+/* Added to zlib's window size, it selects the gzip format. */
 #define GZIP_FORMAT 16
 
 struct gzip {
@@ -23,7 +23,7 @@ struct gzip {
 	uint8_t packed[BUFFER_BYTES];
 };
 
-/* Compress what stands at deflate.next_in, and all that is held back with Z_FINISH. */
+/* Compress the input at deflate.next_in; with Z_FINISH, also the buffered rest. */
 static void work_off(struct gzip *gzip, int flush)
 {
 	size_t bytes;
@@ -31,7 +31,7 @@ static void work_off(struct gzip *gzip, int flush)
 	do {
 		gzip->deflate.next_out = gzip->packed;
 		gzip->deflate.avail_out = BUFFER_BYTES;
-		deflate(&gzip->deflate, flush); /* fails only where it is called wrongly */
+		deflate(&gzip->deflate, flush); /* fails only if it is called wrongly */
 		bytes = BUFFER_BYTES - gzip->deflate.avail_out;
 		errno = 0;
 		if (!gzip->error && fwrite(gzip->packed, 1, bytes, gzip->out) != bytes)

@@ -8,7 +8,7 @@ static void put(struct json *json, const char *s)
 	fputs_unlocked(s, json->out);
 }
 
-/* What stands before a value, a key or a closing bracket. */
+/* Write the separator before a value, a key or a closing bracket. */
 static void separate(struct json *json, bool comma)
 {
 	if (json->has_key) {
@@ -47,8 +47,8 @@ void json_end(struct json *json, char bracket)
 }
 
 /*
- * '<', '>' and '&' are escaped so that no text can end a script element or begin
- * a comment in one; separators and direction marks, so that a reader sees them.
+ * '<', '>' and '&' are escaped so that no text can end a script element or begin a comment in it;
+ * separators and bidirectional controls, so that they are visible.
  */
 static bool needs_escape(uint32_t code)
 {
@@ -68,7 +68,7 @@ static void put_unit(struct json *json, uint32_t unit)
 
 static void put_escaped(struct json *json, uint32_t code)
 {
-	if (code >= 0x10000) { /* in JSON, two units of UTF-16 */
+	if (code >= 0x10000) { /* JSON uses two UTF-16 units */
 		put_unit(json, 0xd800 + ((code - 0x10000) >> 10));
 		code = 0xdc00 + (code & 0x3ff);
 	}

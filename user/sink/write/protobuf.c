@@ -72,7 +72,7 @@ size_t protobuf_begin(struct protobuf *protobuf, uint32_t field)
 	return protobuf->bytes.size;
 }
 
-/* The length stands before what it is the length of: that makes room once it is known. */
+/* The length precedes the message, so the message is moved when its length is known. */
 void protobuf_end(struct protobuf *protobuf, size_t begin)
 {
 	uint8_t length[VARINT_BYTES_MAX];

@@ -12,7 +12,7 @@
 void text_put(struct text *text, const char *bytes, size_t size_bytes)
 {
 	if (!size_bytes)
-		return; /* there may be no memory to put nothing into */
+		return; /* bytes.data may be NULL */
 	if (vec_reserve(&text->bytes, text->bytes.size + size_bytes)) {
 		text->failed = true;
 		return;
@@ -95,7 +95,7 @@ void text_put_bytes(struct text *text, uint64_t bytes, int columns)
 
 void text_put_name(struct text *text, const char *name, char forbidden, char instead)
 {
-	const char *plain = name; /* what has been looked at, and is put in one go */
+	const char *plain = name; /* start of the text that is not copied yet */
 	const char *at = name;
 
 	while (*at) {
@@ -116,7 +116,8 @@ void text_put_name(struct text *text, const char *name, char forbidden, char ins
 
 uint32_t text_put_name_cut(struct text *text, const char *name, uint32_t columns)
 {
-	const char *at = name, *room = name; /* room: where dots can still stand behind it */
+	const char *at = name,
+		   *room = name; /* room: the last place where "..." still fits behind */
 	AUTO_FREE char *cut = NULL;
 	uint32_t count = 0;
 
