@@ -37,7 +37,7 @@ $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 # Parts of the agent that need no BPF and no perf events.
 AGENT_TESTED := $(addprefix publisher/,jitdump_emission jitdump_file journal_file journal_reader journal_record \
 	journal_recovery shim_unheard stdio_stream) \
-	$(addprefix kernel/,mapping_record process_text ring sideband) \
+	$(addprefix kernel/,mapping_record process_text ring sideband) live/live_round \
 	$(addprefix files/,file_service file_blob file_direct file_place fd_message debuginfod file_helper \
 	file_reader file_store kept_files) \
 	$(addprefix workers/,symbol_worker unwind_code unwind_worker work_thread)

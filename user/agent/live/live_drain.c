@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Drains the rings, and makes rounds of their records. */
+/* The live source's drain: the state from before the run, then rounds, then the counters. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -9,7 +9,6 @@
 #include "agent/clock.h"
 #include "agent/live/live_state.h"
 #include "agent/kernel/process_scan.h"
-#include "agent/kernel/sideband.h"
 #include "base/scope.h"
 #include "uapi/loss.h"
 
@@ -23,59 +22,11 @@ struct drain {
 	void *take_context;
 };
 
-/* Emit a record, unless a publisher drops it. All records except samples pass here. */
-static int hand_over(void *context, const struct jitbpf_record *record)
+static int emit(void *context, const struct jitbpf_record *record)
 {
 	const struct drain *drain = context;
-	struct live_source *live = drain->live;
 
-	for (size_t i = 0; i < live->publisher_count; i++) {
-		const struct publisher *publisher = &live->publishers[i];
-		int verdict = publisher->ops->see(publisher->self, record);
-
-		if (verdict != PUBLISHER_KEEP)
-			return verdict == PUBLISHER_DROP ? 0 : verdict;
-	}
-	return drain->take(drain->take_context, record);
-}
-
-/*
- * Check the size of a record against its slot in the ring, which has the size of its size class.
- * Intake checks the rest of the record.
- */
-static int check_slot(const struct jitbpf_record *record, size_t slot_bytes)
-{
-	return slot_bytes < sizeof(*record) || record->size_bytes > slot_bytes ? -EIO : 0;
-}
-
-static int take_sample(void *context, const void *slot, size_t slot_bytes)
-{
-	const struct drain *drain = context;
-	const struct live_source *live = drain->live;
-	const struct jitbpf_sample *sample = slot;
-	int err = slot_bytes < sizeof(*sample) ? -EIO : check_slot(slot, slot_bytes);
-
-	for (size_t i = 0; i < live->publisher_count && !err; i++) {
-		const struct publisher *publisher = &live->publishers[i];
-
-		if (publisher->ops->sampled)
-			err = publisher->ops->sampled(publisher->self, sample->pid);
-	}
-	return err ?: drain->take(drain->take_context, slot);
-}
-
-/* A record of the code ring: JIT records, copied code, exits. */
-static int take_code_record(void *context, const void *slot, size_t slot_bytes)
-{
-	const struct drain *drain = context;
-	struct live_source *live = drain->live;
-	const struct jitbpf_task *exit = slot;
-	int err = check_slot(slot, slot_bytes);
-
-	if (!err && exit->h.type == JITBPF_EXIT && live->bpf->rodata->only_tracked)
-		err = vec_push(&live->exited,
-			       ((struct exited_process){exit->pid, exit->h.time_ns}));
-	return err ?: hand_over(context, slot);
+	return live_round_emit(&drain->live->round, record, drain->take, drain->take_context);
 }
 
 /*
@@ -84,59 +35,21 @@ static int take_code_record(void *context, const void *slot, size_t slot_bytes)
  */
 static void untrack_exited(struct live_source *live)
 {
+	__typeof__(live->round.exited) *exited = &live->round.exited;
 	int fd = bpf_map__fd(live->bpf->maps.tracked);
 	size_t done = 0;
 
-	while (done < live->exited.size &&
-	       live->exited.data[done].time_ns + EXITED_KEEP_NS < live->round_ns) {
-		uint32_t pid = live->exited.data[done++].pid, value;
+	while (done < exited->size &&
+	       exited->data[done].time_ns + EXITED_KEEP_NS < live->round.begin_ns) {
+		uint32_t pid = exited->data[done++].pid, value;
 
 		if (!bpf_map_lookup_elem(fd, &pid, &value) && value == JITBPF_TRACKED_EXITED)
 			bpf_map_delete_elem(fd, &pid);
 	}
 	if (!done)
 		return;
-	live->exited.size -= done;
-	memmove(live->exited.data, live->exited.data + done,
-		live->exited.size * sizeof(*live->exited.data));
-}
-
-static int keep_sideband(void *context, const struct jitbpf_record *record)
-{
-	const struct drain *drain = context;
-
-	return round_buffer_add(&drain->live->sideband, record->time_ns, record);
-}
-
-/* Emit the record if it is about a profiled process. */
-static int filter_sideband(void *context, const struct jitbpf_record *record)
-{
-	const struct drain *drain = context;
-	int wanted = process_filter_take(&drain->live->tracked, record);
-
-	return wanted <= 0 ? wanted : hand_over(context, record);
-}
-
-/*
- * With only_tracked, forks determine which later records are wanted, so the records of all CPUs are
- * sorted by time first. Records from after the start of the drain wait for the next drain, which
- * reads the other CPUs' records of that time.
- */
-static int drain_sideband(struct drain *drain)
-{
-	struct live_source *live = drain->live;
-	bool all = !live->bpf->rodata->only_tracked;
-
-	vec_for_each (event, &live->events.cpus) {
-		int err = sideband_drain(&live->events, event, live->files,
-					 all ? hand_over : keep_sideband, drain,
-					 &live->sideband_lost);
-
-		if (err)
-			return err;
-	}
-	return round_buffer_drain(&live->sideband, live->stopped ? UINT64_MAX : live->round_ns,
-				  filter_sideband, drain);
+	exited->size -= done;
+	memmove(exited->data, exited->data + done, exited->size * sizeof(*exited->data));
 }
 
 /*
@@ -162,14 +75,14 @@ static int read_counter(struct live_source *live, uint32_t which)
 static int send_counters(struct drain *drain)
 {
 	struct live_source *live = drain->live;
-	struct file_store_counts files = file_store_counts(live->files);
+	struct file_store_counts files = file_store_counts(live->round.files);
 	struct {
 		struct jitbpf_counters head;
 		uint64_t values[JITBPF_COUNTER_MAX];
 	} out = {.head.h = {
 			 .size_bytes = sizeof(out),
 			 .type = JITBPF_COUNTERS,
-			 .time_ns = live->round_ns,
+			 .time_ns = live->round.begin_ns,
 		 }};
 
 	for (uint32_t i = 0; i < JITBPF_COUNTER_MAX; i++) {
@@ -177,12 +90,12 @@ static int send_counters(struct drain *drain)
 		out.values[i] = live->counters[i];
 	}
 	out.values[JITBPF_COUNT_COUNTERS_UNREAD] += live->counters_unread;
-	out.values[JITBPF_COUNT_SIDEBAND_LOST] += live->sideband_lost;
+	out.values[JITBPF_COUNT_SIDEBAND_LOST] += live->round.sideband_lost;
 	out.values[JITBPF_COUNT_FILES_UNANSWERED] += files.unanswered;
 	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
 	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut;
-	for (size_t i = 0; i < live->publisher_count; i++)
-		live->publishers[i].ops->count(live->publishers[i].self, out.values);
+	for (size_t i = 0; i < live->round.publisher_count; i++)
+		live->round.publishers[i].ops->count(live->round.publishers[i].self, out.values);
 	return drain->take(drain->take_context, &out.head.h);
 }
 
@@ -196,7 +109,7 @@ static int send_lost_samples(struct drain *drain)
 	struct jitbpf_lost_samples out = {.h = {
 						  .size_bytes = sizeof(out),
 						  .type = JITBPF_LOST_SAMPLES,
-						  .time_ns = live->round_ns,
+						  .time_ns = live->round.begin_ns,
 					  }};
 	int err = 0;
 
@@ -221,67 +134,17 @@ static int send_lost_samples(struct drain *drain)
 	return err;
 }
 
-static int end_publishers_round(struct drain *drain)
-{
-	struct live_source *live = drain->live;
-	int err = 0;
-
-	for (size_t i = 0; i < live->publisher_count; i++) {
-		const struct publisher *publisher = &live->publishers[i];
-
-		err = err
-			      ?: publisher->ops->round(publisher->self, live->round_ns, drain->take,
-						       drain->take_context);
-	}
-	return err;
-}
-
-/*
- * Drain samples first, then code: any load that a sample may have run was in the code ring, or with
- * its publisher, before the sample. The side-band comes after the code for the same reason; the
- * publishers come last, since they see the mappings in it.
- *
- * A preempted process may have reserved a code record without committing it, which blocks the
- * records behind it. Then the round stays open, and its samples wait.
- */
-static int drain_rings(struct drain *drain)
-{
-	struct live_source *live = drain->live;
-	uint64_t began_ns = clock_now_ns();
-	int err = 0;
-
-	vec_for_each (ring, &live->sample_rings) {
-		err = ring_drain(ring, take_sample, drain);
-		if (err)
-			return err;
-	}
-	if (!live->round_open)
-		live->round_ns = began_ns;
-	live->round_open = true;
-	live->code_target = ring_reserved(&live->code_ring);
-	err = ring_drain(&live->code_ring, take_code_record, drain);
-	if (err)
-		return err;
-	if (ring_consumed(&live->code_ring) < live->code_target)
-		return SOURCE_OPEN;
-	err = drain_sideband(drain);
-	err = err ?: end_publishers_round(drain);
-	live->round_open = false;
-	untrack_exited(live);
-	return err ?: SOURCE_ROUND;
-}
-
-/* The BPF map, unlike live->tracked, has the children forked before the scan. */
+/* The BPF map, unlike round.tracked, has the children forked before the scan. */
 static bool is_profiled(void *context, uint32_t pid)
 {
 	struct live_source *live = context;
 	uint32_t value;
 
-	if (!live->bpf->rodata->only_tracked)
+	if (!live->round.only_tracked)
 		return true;
 	if (bpf_map_lookup_elem(bpf_map__fd(live->bpf->maps.tracked), &pid, &value))
 		return false;
-	return !process_filter_add(&live->tracked, pid, clock_now_ns());
+	return !process_filter_add(&live->round.tracked, pid, clock_now_ns());
 }
 
 static int take_scanned_map(void *context, uint32_t pid, const struct proc_map *map)
@@ -289,8 +152,10 @@ static int take_scanned_map(void *context, uint32_t pid, const struct proc_map *
 	const struct live_source *live = context;
 	int err = 0;
 
-	for (size_t i = 0; i < live->publisher_count; i++)
-		err = err ?: live->publishers[i].ops->scanned(live->publishers[i].self, pid, map);
+	for (size_t i = 0; i < live->round.publisher_count; i++)
+		err = err
+			      ?: live->round.publishers[i].ops->scanned(
+					 live->round.publishers[i].self, pid, map);
 	return err;
 }
 
@@ -298,11 +163,11 @@ static int scan(struct drain *drain)
 {
 	struct live_source *live = drain->live;
 	struct process_scan scan = {
-		.files = live->files,
+		.files = live->round.files,
 		.came_ns = live->came_ns,
 		.wanted = is_profiled,
 		.wanted_context = live,
-		.take = hand_over,
+		.take = emit,
 		.take_context = drain,
 		.take_map = take_scanned_map,
 		.take_map_context = live,
@@ -317,14 +182,14 @@ static int scan(struct drain *drain)
 static int read_late(struct drain *drain)
 {
 	struct live_source *live = drain->live;
-	const struct publisher *publisher = &live->publishers[live->late_done];
+	const struct publisher *publisher = &live->round.publishers[live->late_done];
 	int more = 0;
 
-	if (live->late_done < live->publisher_count)
+	if (live->late_done < live->round.publisher_count)
 		more = publisher->ops->late(publisher->self, drain->take, drain->take_context);
 	if (more)
 		return more;
-	return ++live->late_done < live->publisher_count;
+	return ++live->late_done < live->round.publisher_count;
 }
 
 /*
@@ -340,7 +205,7 @@ static int drain_past(struct drain *drain, uint64_t *ret_time_ns)
 
 	if (more < 0)
 		return more;
-	err = ring_drain(&live->code_ring, take_code_record, drain);
+	err = live_round_drain_code(&live->round, drain->take, drain->take_context);
 	live->ready = !more;
 	*ret_time_ns = live->came_ns;
 	return err ?: SOURCE_ROUND;
@@ -354,10 +219,12 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 
 	if (!live->ready)
 		return drain_past(&drain, ret_time_ns);
-	state = drain_rings(&drain);
+	state = live_round_drain(&live->round, live->stopped, take, take_context);
 	if (state < 0)
 		return state;
-	*ret_time_ns = live->round_ns;
+	if (state == SOURCE_ROUND)
+		untrack_exited(live);
+	*ret_time_ns = live->round.begin_ns;
 	if (state == SOURCE_OPEN || !live->stopped)
 		return state;
 	err = send_lost_samples(&drain);

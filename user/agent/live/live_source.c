@@ -86,7 +86,7 @@ static int make_sample_ring(struct live_source *live, uint32_t cpu)
 	err = err ?: ring_init(&ring, fd, live->sample_ring_bytes);
 	if (err)
 		return err;
-	err = vec_push(&live->sample_rings, ring);
+	err = vec_push(&live->round.sample_rings, ring);
 	if (err)
 		ring_deinit(&ring);
 	else
@@ -101,9 +101,9 @@ static int make_rings(struct live_source *live)
 	live->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (live->epoll_fd < 0)
 		return -errno;
-	err = ring_init(&live->code_ring, fd, live->code_ring_bytes);
+	err = ring_init(&live->round.code_ring, fd, live->code_ring_bytes);
 	err = err ?: watch(live, fd);
-	vec_for_each (event, &live->events.cpus) {
+	vec_for_each (event, &live->round.events.cpus) {
 		err = err ?: watch(live, event->sideband_fd);
 		err = err ?: make_sample_ring(live, event->cpu);
 	}
@@ -136,19 +136,19 @@ static int create_publishers(struct live_source *live, const struct probe_site *
 {
 	const struct publisher_host host = {
 		.bpf = live->bpf,
-		.files = live->files,
+		.files = live->round.files,
 		.site = site,
 		.came_ns = live->came_ns,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(publishers); i++) {
-		struct publisher *publisher = &live->publishers[live->publisher_count];
+		struct publisher *publisher = &live->round.publishers[live->round.publisher_count];
 		int err = publishers[i]->create(&host, &publisher->self, ret_what);
 
 		if (err)
 			return err;
 		publisher->ops = publishers[i];
-		live->publisher_count++;
+		live->round.publisher_count++;
 	}
 	return 0;
 }
@@ -167,10 +167,11 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	if (!live)
 		return fail(failure, -ENOMEM, "starting");
 	live->epoll_fd = -1;
-	live->files = files;
+	live->round.files = files;
+	live->round.only_tracked = options->only_tracked;
 	live->code_ring_bytes = ring_size(options->code_ring_bytes);
 	live->sample_ring_bytes = ring_size(options->sample_ring_bytes);
-	err = cpu_events_open(&live->events, options->freq_hz, &what);
+	err = cpu_events_open(&live->round.events, options->freq_hz, &what);
 	if (err)
 		return fail(failure, err, what);
 	err = load_programs(live, options);
@@ -200,25 +201,24 @@ void live_source_destroy(struct live_source *live)
 	vec_for_each (link, &live->links)
 		bpf_link__destroy(*link);
 	vec_deinit(&live->links);
-	while (live->publisher_count) {
-		struct publisher *publisher = &live->publishers[--live->publisher_count];
+	while (live->round.publisher_count) {
+		struct publisher *publisher =
+			&live->round.publishers[--live->round.publisher_count];
 
 		publisher->ops->destroy(publisher->self);
 	}
-	vec_for_each (ring, &live->sample_rings) {
+	vec_for_each (ring, &live->round.sample_rings) {
 		int fd = ring->fd;
 
 		ring_deinit(ring);
 		close(fd);
 	}
-	vec_deinit(&live->sample_rings);
-	ring_deinit(&live->code_ring);
+	vec_deinit(&live->round.sample_rings);
+	ring_deinit(&live->round.code_ring);
 	if (live->epoll_fd >= 0)
 		close(live->epoll_fd);
-	cpu_events_close(&live->events);
-	process_filter_deinit(&live->tracked);
-	vec_deinit(&live->exited);
-	round_buffer_deinit(&live->sideband);
+	cpu_events_close(&live->round.events);
+	live_round_deinit(&live->round);
 	unwind_maps_deinit(&live->unwind_maps);
 	jitbpf_bpf__destroy(live->bpf);
 	free(live);
@@ -246,11 +246,11 @@ int live_source_track(struct live_source *live, uint32_t pid)
 {
 	uint32_t lives = JITBPF_TRACKED_LIVES;
 
-	if (!live->bpf->rodata->only_tracked)
+	if (!live->round.only_tracked)
 		return 0;
 	if (bpf_map_update_elem(bpf_map__fd(live->bpf->maps.tracked), &pid, &lives, BPF_ANY))
 		return -errno;
-	return process_filter_add(&live->tracked, pid, clock_now_ns());
+	return process_filter_add(&live->round.tracked, pid, clock_now_ns());
 }
 
 static int attach_sampling(struct live_source *live, const struct cpu_event *event)
@@ -271,7 +271,7 @@ int live_source_start(struct live_source *live, struct live_failure *failure)
 	int err;
 
 	*failure = (struct live_failure){0};
-	vec_for_each (event, &live->events.cpus) {
+	vec_for_each (event, &live->round.events.cpus) {
 		/* libbpf enables the event when it attaches the program. */
 		err = attach_sampling(live, event);
 		if (err)
@@ -282,7 +282,7 @@ int live_source_start(struct live_source *live, struct live_failure *failure)
 
 void live_source_stop(struct live_source *live)
 {
-	cpu_events_stop_sampling(&live->events);
+	cpu_events_stop_sampling(&live->round.events);
 	live->stopped = true;
 }
 
@@ -293,10 +293,10 @@ int live_source_fd(const struct live_source *live)
 
 const char *live_source_event(const struct live_source *live)
 {
-	return live->events.name;
+	return live->round.events.name;
 }
 
 uint32_t live_source_cpus(const struct live_source *live)
 {
-	return (uint32_t)live->events.cpus.size;
+	return (uint32_t)live->round.events.cpus.size;
 }

@@ -7,29 +7,20 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <linux/bpf.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "agent/kernel/ring.h"
 #include "base/scope.h"
+#include "tests/unit/agent/kernel/made_ring.h"
 
-#define RING_BYTES 4096u
-#define TAKEN_MAX  1000u
-
-/* As the kernel sees it: a page with each position, then the data. */
-struct producer {
-	uint8_t *consumer_page, *producer_page, *data;
-	size_t page_bytes;
-};
+#define TAKEN_MAX 1000u
 
 struct fixture {
-	struct producer kernel;
+	struct made_ring kernel;
 	struct ring ring;
-	int fd;
 	uint32_t taken[TAKEN_MAX], count; /* the first word of each record */
 	size_t last_bytes;
 	uint32_t fails_at; /* the taker fails on the record of this number */
@@ -38,24 +29,10 @@ struct fixture {
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	uint8_t *mapped;
 
 	*state = f;
 	f->fails_at = UINT32_MAX;
-	f->fd = memfd_create("ring", MFD_CLOEXEC);
-	if (f->fd < 0 || ftruncate(f->fd, (off_t)(2 * page + RING_BYTES)))
-		return -1;
-	mapped = mmap(NULL, 2 * page + RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
-	if (mapped == MAP_FAILED)
-		return -1;
-	f->kernel = (struct producer){
-		.consumer_page = mapped,
-		.producer_page = mapped + page,
-		.data = mapped + 2 * page,
-		.page_bytes = page,
-	};
-	return ring_init(&f->ring, f->fd, RING_BYTES);
+	return made_ring_init(&f->kernel) ?: ring_init(&f->ring, f->kernel.fd, MADE_RING_BYTES);
 }
 
 static int teardown(void **state)
@@ -64,41 +41,24 @@ static int teardown(void **state)
 
 	ring_deinit(&f->ring);
 	ring_deinit(&f->ring); /* does nothing the second time */
-	munmap(f->kernel.consumer_page, 2 * f->kernel.page_bytes + RING_BYTES);
-	close(f->fd);
+	made_ring_deinit(&f->kernel);
 	free(f);
 	return 0;
 }
 
 static uint64_t *position(struct fixture *f)
 {
-	return (uint64_t *)f->kernel.producer_page;
-}
-
-/* The data are one buffer without an end. */
-static void put(struct fixture *f, uint64_t at, const void *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		f->kernel.data[(at + i) % RING_BYTES] = ((const uint8_t *)bytes)[i];
-}
-
-static void set_length(struct fixture *f, uint64_t at, uint32_t length)
-{
-	__atomic_store_n((uint32_t *)(f->kernel.data + at % RING_BYTES), length, __ATOMIC_RELEASE);
+	return made_ring_position(&f->kernel);
 }
 
 /* Reserve a record that is filled with a word, with bits of its header set. Returns its place. */
 static uint64_t reserve(struct fixture *f, uint32_t word, uint32_t bytes, uint32_t bits)
 {
-	uint64_t at = *position(f);
+	uint32_t words[MADE_RING_BYTES / sizeof(word)];
 
-	for (uint32_t i = 0; i < bytes; i += sizeof(word))
-		put(f, at + BPF_RINGBUF_HDR_SZ + i, &word,
-		    bytes - i < sizeof(word) ? bytes - i : sizeof(word));
-	set_length(f, at, bytes | bits);
-	__atomic_store_n(position(f), at + ((bytes + BPF_RINGBUF_HDR_SZ + 7u) & ~7ull),
-			 __ATOMIC_RELEASE);
-	return at;
+	for (uint32_t i = 0; i * sizeof(word) < bytes; i++)
+		words[i] = word;
+	return made_ring_reserve(&f->kernel, words, bytes, bits);
 }
 
 static int take(void *context, const void *record, size_t size_bytes)
@@ -166,7 +126,7 @@ static void test_not_committed(void **state)
 	drain(f, 0);
 	assert_int_equal(f->count, 1);
 	assert_int_equal(ring_consumed(&f->ring), busy);
-	set_length(f, busy, 24);
+	made_ring_set_length(&f->kernel, busy, 24);
 	drain(f, 0);
 	assert_int_equal(f->count, 3);
 	assert_int_equal(f->taken[1], 2);
@@ -179,15 +139,15 @@ static void test_at_both_ends(void **state)
 	struct fixture *f = *state;
 	uint32_t wrapped = 0;
 
-	for (uint32_t bytes = 4; bytes < RING_BYTES / 2; bytes += 4) {
+	for (uint32_t bytes = 4; bytes < MADE_RING_BYTES / 2; bytes += 4) {
 		uint64_t at = reserve(f, bytes, bytes, 0) + BPF_RINGBUF_HDR_SZ;
 
-		wrapped += at / RING_BYTES != (at + bytes - 1) / RING_BYTES;
+		wrapped += at / MADE_RING_BYTES != (at + bytes - 1) / MADE_RING_BYTES;
 		drain(f, 0);
 		assert_int_equal(f->taken[f->count - 1], bytes);
 		assert_int_equal(f->last_bytes, bytes);
 	}
-	assert_int_equal(f->count, RING_BYTES / 8 - 1);
+	assert_int_equal(f->count, MADE_RING_BYTES / 8 - 1);
 	assert_true(wrapped > 50);
 }
 
@@ -242,10 +202,11 @@ static void *produce(void *fixture)
 		while (*position(f) + bytes + 16 -
 			       __atomic_load_n((uint64_t *)f->kernel.consumer_page,
 					       __ATOMIC_ACQUIRE) >
-		       RING_BYTES)
+		       MADE_RING_BYTES)
 			usleep(0);
 		at = reserve(f, i, bytes, BPF_RINGBUF_BUSY_BIT);
-		set_length(f, at, i % 5 ? bytes : bytes | BPF_RINGBUF_DISCARD_BIT);
+		made_ring_set_length(&f->kernel, at,
+				     i % 5 ? bytes : bytes | BPF_RINGBUF_DISCARD_BIT);
 	}
 	return NULL;
 }
@@ -278,7 +239,7 @@ static void test_no_map(void **state)
 {
 	struct ring ring = {0};
 
-	assert_int_equal(ring_init(&ring, -1, RING_BYTES), -EBADF);
+	assert_int_equal(ring_init(&ring, -1, MADE_RING_BYTES), -EBADF);
 	ring_deinit(&ring);
 }
 

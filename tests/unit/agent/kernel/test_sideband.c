@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,10 +15,9 @@
 
 #include "agent/kernel/sideband.h"
 #include "base/scope.h"
+#include "tests/unit/agent/kernel/made_sideband.h"
 
-#define RING_BYTES  4096u
 #define RECORDS_MAX 600u
-#define RECORD_MAX  8192u
 #define TIME_NS	    123456789012345ull
 #define CPU	    3u
 #define PID	    77u
@@ -29,7 +27,6 @@ struct fixture {
 	struct cpu_events events;
 	struct cpu_event event;
 	struct perf_event_mmap_page *control;
-	uint8_t *data;
 	struct file_store *files;
 	uint64_t lost;
 	uint8_t *taken[RECORDS_MAX];
@@ -41,13 +38,11 @@ static int setup(void **state)
 {
 	const struct file_store_options options = {.live = false};
 	struct fixture *f = calloc(1, sizeof(*f));
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	*state = f;
 	f->fails_at = UINT32_MAX;
-	f->control = calloc(1, page + RING_BYTES);
-	f->data = (uint8_t *)f->control + page;
-	f->events.sideband_bytes = RING_BYTES;
+	f->control = made_sideband();
+	f->events.sideband_bytes = MADE_SIDEBAND_BYTES;
 	f->event.sideband = f->control;
 	return file_store_create(&options, &f->files);
 }
@@ -64,27 +59,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A record as the kernel writes it: what is behind its header, then what it says of the thread. */
 static void put(struct fixture *f, uint32_t type, uint16_t misc, const void *body, size_t bytes)
 {
-	struct {
-		struct perf_event_header header;
-		uint8_t body[RECORD_MAX];
-	} record = {.header = {.type = type, .misc = misc}};
-	const struct {
-		uint32_t pid, tid;
-		uint64_t time_ns;
-		uint32_t cpu, reserved;
-	} id = {.pid = PID, .tid = TID, .time_ns = TIME_NS + f->count, .cpu = CPU};
-	size_t body_bytes = (bytes + 7) & ~7ul;
-	uint64_t head = f->control->data_head;
-
-	memcpy(record.body, body, bytes);
-	memcpy(record.body + body_bytes, &id, sizeof(id));
-	record.header.size = (uint16_t)(sizeof(record.header) + body_bytes + sizeof(id));
-	for (uint32_t i = 0; i < record.header.size; i++)
-		f->data[(head + i) % RING_BYTES] = ((const uint8_t *)&record)[i];
-	f->control->data_head = head + record.header.size;
+	made_sideband_put(
+		f->control, type, misc, body, bytes,
+		&(struct made_sideband_id){
+			.pid = PID, .tid = TID, .time_ns = TIME_NS + f->count, .cpu = CPU});
 }
 
 static int take(void *context, const struct jitbpf_record *record)
@@ -330,7 +310,7 @@ static void test_ring_comes_round(void **state)
 		mapping = last(f, JITBPF_MAPPING, sizeof(*mapping) + i + 1);
 		assert_string_equal(mapping->path, path);
 	}
-	assert_true(f->control->data_head > 40 * RING_BYTES);
+	assert_true(f->control->data_head > 40 * MADE_SIDEBAND_BYTES);
 }
 
 static void test_taker_that_fails(void **state)

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/live/live_round.h"
+
+#include <errno.h>
+
+#include "agent/clock.h"
+#include "agent/kernel/sideband.h"
+
+/* One call of live_round_drain() or live_round_drain_code(). */
+struct drain {
+	struct live_round *round;
+	record_taker_fn take;
+	void *take_context;
+};
+
+int live_round_emit(struct live_round *round, const struct jitbpf_record *record,
+		    record_taker_fn take, void *take_context)
+{
+	for (size_t i = 0; i < round->publisher_count; i++) {
+		const struct publisher *publisher = &round->publishers[i];
+		int verdict = publisher->ops->see(publisher->self, record);
+
+		if (verdict != PUBLISHER_KEEP)
+			return verdict == PUBLISHER_DROP ? 0 : verdict;
+	}
+	return take(take_context, record);
+}
+
+static int emit(void *context, const struct jitbpf_record *record)
+{
+	const struct drain *drain = context;
+
+	return live_round_emit(drain->round, record, drain->take, drain->take_context);
+}
+
+/*
+ * Check the size of a record against its slot in the ring, which has the size of its size class.
+ * Intake checks the rest of the record.
+ */
+static int check_slot(const struct jitbpf_record *record, size_t slot_bytes)
+{
+	return slot_bytes < sizeof(*record) || record->size_bytes > slot_bytes ? -EIO : 0;
+}
+
+static int take_sample(void *context, const void *slot, size_t slot_bytes)
+{
+	const struct drain *drain = context;
+	const struct live_round *round = drain->round;
+	const struct jitbpf_sample *sample = slot;
+	int err = slot_bytes < sizeof(*sample) ? -EIO : check_slot(slot, slot_bytes);
+
+	for (size_t i = 0; i < round->publisher_count && !err; i++) {
+		const struct publisher *publisher = &round->publishers[i];
+
+		if (publisher->ops->sampled)
+			err = publisher->ops->sampled(publisher->self, sample->pid);
+	}
+	return err ?: drain->take(drain->take_context, slot);
+}
+
+/* A record of the code ring: JIT records, copied code, exits. */
+static int take_code_record(void *context, const void *slot, size_t slot_bytes)
+{
+	const struct drain *drain = context;
+	struct live_round *round = drain->round;
+	const struct jitbpf_task *exit = slot;
+	int err = check_slot(slot, slot_bytes);
+
+	if (!err && exit->h.type == JITBPF_EXIT && round->only_tracked)
+		err = vec_push(&round->exited,
+			       ((struct exited_process){exit->pid, exit->h.time_ns}));
+	return err ?: emit(context, slot);
+}
+
+static int keep_sideband(void *context, const struct jitbpf_record *record)
+{
+	const struct drain *drain = context;
+
+	return round_buffer_add(&drain->round->sideband, record->time_ns, record);
+}
+
+/* Emit the record if it is about a profiled process. */
+static int filter_sideband(void *context, const struct jitbpf_record *record)
+{
+	const struct drain *drain = context;
+	int wanted = process_filter_take(&drain->round->tracked, record);
+
+	return wanted <= 0 ? wanted : emit(context, record);
+}
+
+/*
+ * With only_tracked, forks determine which later records are wanted, so the records of all CPUs are
+ * sorted by time first. Records from after the start of the drain wait for the next drain, which
+ * reads the other CPUs' records of that time.
+ */
+static int drain_sideband(struct drain *drain, bool last)
+{
+	struct live_round *round = drain->round;
+
+	vec_for_each (event, &round->events.cpus) {
+		int err = sideband_drain(&round->events, event, round->files,
+					 round->only_tracked ? keep_sideband : emit, drain,
+					 &round->sideband_lost);
+
+		if (err)
+			return err;
+	}
+	return round_buffer_drain(&round->sideband, last ? UINT64_MAX : round->begin_ns,
+				  filter_sideband, drain);
+}
+
+static int end_publishers_round(struct drain *drain)
+{
+	const struct live_round *round = drain->round;
+
+	for (size_t i = 0; i < round->publisher_count; i++) {
+		const struct publisher *publisher = &round->publishers[i];
+		int err = publisher->ops->round(publisher->self, round->begin_ns, drain->take,
+						drain->take_context);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int live_round_drain_code(struct live_round *round, record_taker_fn take, void *take_context)
+{
+	struct drain drain = {round, take, take_context};
+
+	return ring_drain(&round->code_ring, take_code_record, &drain);
+}
+
+/*
+ * Samples come first, then code: any load that a sample may have run was in the code ring, or with
+ * its publisher, before the sample. The side-band comes after the code for the same reason; the
+ * publishers come last, since they see the mappings in it.
+ *
+ * A preempted process may have reserved a code record without committing it, which blocks the
+ * records behind it. Then the round stays open, and its samples wait.
+ */
+int live_round_drain(struct live_round *round, bool last, record_taker_fn take, void *take_context)
+{
+	struct drain drain = {round, take, take_context};
+	uint64_t now_ns = clock_now_ns();
+	int err;
+
+	vec_for_each (ring, &round->sample_rings) {
+		err = ring_drain(ring, take_sample, &drain);
+		if (err)
+			return err;
+	}
+	if (!round->open)
+		round->begin_ns = now_ns;
+	round->open = true;
+	round->code_target = ring_reserved(&round->code_ring);
+	err = ring_drain(&round->code_ring, take_code_record, &drain);
+	if (err)
+		return err;
+	if (ring_consumed(&round->code_ring) < round->code_target)
+		return SOURCE_OPEN;
+	err = drain_sideband(&drain, last);
+	if (!err)
+		err = end_publishers_round(&drain);
+	round->open = false;
+	return err ?: SOURCE_ROUND;
+}
+
+void live_round_deinit(struct live_round *round)
+{
+	process_filter_deinit(&round->tracked);
+	round_buffer_deinit(&round->sideband);
+	vec_deinit(&round->exited);
+}
