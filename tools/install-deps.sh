@@ -12,8 +12,9 @@ case $purpose in
 build) ;;
 demo) packages="$packages php-cli g++ libdnnl-dev" ;;
 check) packages="$packages php-cli g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
-	clang-format clang-tidy git python3 ca-certificates binutils xz-utils dwz llvm rustc libc6-dbg chromium libdebuginfod1"
-	command -v npm >/dev/null || packages="$packages nodejs npm" ;;
+	clang-format clang-tidy git python3 ca-certificates binutils xz-utils dwz llvm rustc libc6-dbg chromium libdebuginfod1
+	nodejs"
+	command -v npm >/dev/null || packages="$packages npm" ;;
 *) echo "usage: $0 build|demo|check" >&2; exit 2 ;;
 esac
 

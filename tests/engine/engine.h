@@ -10,12 +10,14 @@
 
 #include "jitapi-shim/payload.h"
 #include "tests/engine/code.h"
+#include "tests/engine/dump.h"
 #include "tests/engine/jit_client.h"
 #include "tests/engine/options.h"
 
 struct engine {
 	struct options options;
 	struct jit_client client;
+	struct dump dump;
 	struct arena arena; /* options.threads * options.slots */
 	_Atomic uint32_t next_id;
 	_Atomic uint32_t next_generation;
@@ -59,7 +61,8 @@ static inline bool worker_is_done(const struct worker *worker)
 	       clock_ns(CLOCK_THREAD_CPUTIME_ID) >= worker->cpu_ns;
 }
 
-/* Write the slot's next function, report it to the collector, then allow calls of it. */
+/* Write the slot's next function, report it to the collector and in the dump, then allow calls of
+ * it. */
 void engine_load(struct engine *engine, uint8_t *code, const char *name, uint32_t generation);
 
 /* Run options.threads workers and add up their counters. Returns 0 or a negative errno. */

@@ -170,6 +170,7 @@ static void frames_load(struct worker *worker, uint8_t *code)
 
 		snprintf(name, sizeof(name), "%s_%" PRIu32, layers[i].name, generation);
 		jit_client_notify(&engine->client, JIT_EVENT_LOAD, &load);
+		dump_load(&engine->dump, at, load.method.size_bytes, name);
 	}
 	worker->loads++;
 }

@@ -45,7 +45,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "jit-engine: arena: %s\n", strerror(-err));
 		return 1;
 	}
-	if (!jit_client_open(&engine.client))
+	if (engine.options.dump)
+		err = dump_open(&engine.dump, engine.options.dump);
+	if (err) {
+		fprintf(stderr, "jit-engine: %s: %s\n", engine.options.dump, strerror(-err));
+		return 1;
+	}
+	if (!engine.options.no_api && !jit_client_open(&engine.client))
 		fputs("jit-engine: no collector listens\n", stderr);
 	printf("arena %p %p\n", (void *)engine.arena.start, (void *)arena_end(&engine.arena));
 	fflush(stdout);

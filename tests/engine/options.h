@@ -17,6 +17,8 @@ struct options {
 	uint64_t code_bytes;
 	const char *name;
 	const char *file;
+	const char *dump;
+	bool no_api;
 	bool forge;
 	bool help;
 };

@@ -27,6 +27,7 @@ void engine_load(struct engine *engine, uint8_t *code, const char *name, uint32_
 	code_write(code, engine->options.code_bytes, generation,
 		   (uint32_t)engine->options.iterations);
 	jit_client_notify(&engine->client, JIT_EVENT_LOAD, &load);
+	dump_load(&engine->dump, code, engine->options.code_bytes, name);
 }
 
 /* Returns the number of loads that are due by now; the first is due at once. */

@@ -8,6 +8,10 @@ import os
 import re
 import struct
 
+import harness
+import recording
+
+GENERATION_TAG = 0x6A697400  # value of r15 while a generation of the engine runs: tests/engine/code.h
 DUMP_MAGIC, CODE_LOAD = 0x4A695444, 0
 PREFIX = struct.Struct("<IIQ")     # id, size, time
 LOAD = struct.Struct("<IIQQQQ")    # pid, tid, vma, address, code size, code index
@@ -81,3 +85,25 @@ class Truth:
                 else:
                     wrong.append((sample, frame, load))
         return right, wrong
+
+
+def generations(run):
+    """Returns the numbers of samples in generations of the engine with the right name, no name
+    and a wrong name."""
+    named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
+    arena = [int(x, 16) for x in run.stdout.decode().split("arena ")[1].split()[:2]]
+    right = unnamed = wrong = 0
+    for sample in run.samples():
+        if not sample.regs or not arena[0] <= sample.ip < arena[1]:
+            continue
+        r15 = sample.regs[recording.R15]
+        if r15 >> 32 != GENERATION_TAG:
+            continue  # the generation is not in its register yet, or not any more
+        frame = named[sample.tid, sample.time]
+        if frame.name == f"gen_{r15 & 0xFFFFFFFF}":
+            right += 1
+        elif frame.module != "[jit]":
+            unnamed += 1
+        else:
+            wrong += 1
+    return right, unnamed, wrong

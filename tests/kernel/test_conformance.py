@@ -16,12 +16,13 @@ import subprocess
 import threading
 import time
 
+import engine_truth
 import harness
 import recording
 
 Query = collections.namedtuple("Query", "how pid address begin end frames about")
 KERNEL = 1 << 63
-TAG = 0x6A697400  # value of r15 while a generation of the storm runs: tests/engine/code.h
+
 ENDINGS = (".jitbpf", ".txt", ".json.gz")
 START = "startTimeAsClockMonotonicNanosecondsSinceBoot"
 
@@ -247,8 +248,8 @@ class Killed(harness.KernelTest):
         right = 0
         for sample in run.samples():
             frame = named[sample.tid, sample.time]
-            if sample.regs and sample.regs[recording.R15] >> 32 == TAG and frame and \
-                    frame.module in ("[jit]", "//anon"):
+            if sample.regs and sample.regs[recording.R15] >> 32 == engine_truth.GENERATION_TAG \
+                    and frame and frame.module in ("[jit]", "//anon"):
                 generation = f"gen_{sample.regs[recording.R15] & 0xFFFFFFFF}"
                 self.assertIn(frame.name, (generation, "//anon"))
                 right += frame.name == generation

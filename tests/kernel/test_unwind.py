@@ -4,6 +4,7 @@
 import functools
 import os
 
+import engine_truth
 import harness
 import recording
 import stack_truth
@@ -15,7 +16,6 @@ SECONDS = 1
 WHOLE = 0.99
 COLD = 8  # samples that may need more tables at first
 FATES = {"root": "whole", "depth": "deep", "cut": "cut"}  # keys as in the programs' descriptions
-TAG = 0x6A697400  # value of r15 while a generation of the engine runs: tests/engine/code.h
 
 # Programs by source file.
 PROGRAMS = {
@@ -96,7 +96,8 @@ class Jit(harness.KernelTest):
             sample, frames = samples[shown.tid, shown.time], stack_truth.user_frames(shown)
             if shown.comm == "jit-engine" and frames:
                 r15 = sample.regs[recording.R15]
-                generation = r15 & 0xFFFFFFFF if r15 >> 32 == TAG else r"\d+"
+                tagged = r15 >> 32 == engine_truth.GENERATION_TAG
+                generation = r15 & 0xFFFFFFFF if tagged else r"\d+"
                 verdict.add(engine_program(generation).judge(frames, sample), frames,
                             stack_truth.end_of(frames, sample))
         self.assertGreater(verdict.total, 50, verdict)

@@ -24,7 +24,8 @@
 
 enum file_request_kind {
 	/* Find a file; the reply has its descriptor, build ID and size. */
-	FILE_FIND_MAPPED, /* the file of a mapping of process pid */
+	FILE_FIND_MAPPED,  /* the file of a mapping of process pid */
+	FILE_FIND_GROWING, /* the same, and it may still be empty */
 	FILE_FIND_PATH,	  /* the file at path, in the root of process pid, or in ours if pid is 0 */
 	FILE_FIND_SERVED, /* debug info by build ID, from a debuginfod server */
 	/* Read a piece of the file whose descriptor is sent with the request. */
@@ -39,13 +40,13 @@ enum file_request_kind {
 struct file_request {
 	uint32_t kind; /* enum file_request_kind */
 	uint32_t pid;
-	uint64_t inode;	     /* FIND: required inode, 0 for any; FIND_MAPPED: not 0 */
-	uint64_t address;    /* FIND_MAPPED, READ_MEMORY */
-	uint64_t size_bytes; /* FIND_MAPPED: size of the mapping; READs: at most FILE_PIECE_MAX */
+	uint64_t inode;	     /* FIND: required inode, 0 for any; of a mapping: not 0 */
+	uint64_t address;    /* of a mapping; READ_MEMORY */
+	uint64_t size_bytes; /* size of a mapping; READs: at most FILE_PIECE_MAX */
 	uint64_t offset;     /* READ, READ_GROWING */
 	uint8_t build_id[JITBPF_BUILD_ID_MAX]; /* FIND_SERVED */
 	uint32_t build_id_bytes;
-	char path[FILE_PATH_MAX]; /* FIND_MAPPED, FIND_PATH; sent up to its NUL */
+	char path[FILE_PATH_MAX]; /* FIND; sent up to its NUL */
 };
 
 struct file_reply {

@@ -24,6 +24,8 @@
 struct place_account {
 	struct file_place place;
 	uint64_t spent_ms;
+	uint64_t refilled_ns; /* when spent_ms was reduced last */
+	uint32_t unanswered;  /* requests */
 	char *given_up; /* what was requested when the place was given up; NULL if it was not */
 };
 
@@ -91,13 +93,27 @@ static const struct file_patience *patience_with(const struct file_reader *reade
 	return place.kind == FILE_PLACE_SERVERS ? &reader->servers : &reader->patience;
 }
 
+/* Give a place back the share of the time since the last refill. */
+static void refill(struct place_account *account, const struct file_patience *patience)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t back_ms = (now_ns - account->refilled_ns) / 100000000 * patience->refill_percent;
+
+	if (!back_ms)
+		return;
+	account->spent_ms -= back_ms < account->spent_ms ? back_ms : account->spent_ms;
+	account->refilled_ns = now_ns;
+}
+
 /* Returns how long to wait for an answer; 0 if the place has been given up. */
 static uint64_t time_left_ms(struct file_reader *reader, struct file_place place)
 {
 	const struct file_patience *patience = patience_with(reader, place);
-	const struct place_account *account = account_of(reader, place);
+	struct place_account *account = account_of(reader, place);
 	uint64_t left_ms = patience->place_ms;
 
+	if (account)
+		refill(account, patience);
 	if (reader->given_up_count == FILE_PLACES_GIVEN_UP_MAX || (account && account->given_up))
 		return 0;
 	left_ms -= account ? account->spent_ms : 0;
@@ -127,17 +143,22 @@ static char *subject_of(const struct file_request *request, int fd)
 static int charge(struct file_reader *reader, struct file_place place, uint64_t spent_ms,
 		  bool answered, const struct file_request *request, int fd)
 {
+	const struct file_patience *patience = patience_with(reader, place);
 	struct place_account *account = account_of(reader, place);
 
 	if (answered && spent_ms < QUICK_MS)
 		return 0;
 	if (!account) {
-		if (vec_push(&reader->accounts, (struct place_account){.place = place}))
+		struct place_account new = {.place = place, .refilled_ns = clock_now_ns()};
+
+		if (vec_push(&reader->accounts, new))
 			return -ENOMEM;
 		account = &reader->accounts.data[reader->accounts.size - 1];
 	}
 	account->spent_ms += spent_ms;
-	if (answered && account->spent_ms < patience_with(reader, place)->place_ms)
+	account->unanswered += !answered;
+	if (account->spent_ms < patience->place_ms &&
+	    (answered || account->unanswered <= patience->unanswered_max))
 		return 0;
 	account->given_up = subject_of(request, fd);
 	if (!account->given_up)

@@ -21,6 +21,13 @@
 struct file_patience {
 	uint32_t answer_ms; /* limit for one answer */
 	uint32_t place_ms;  /* limit for all slow answers of one place */
+	/*
+	 * For places that are used as long as the run lasts: of the time that passes, the share
+	 * that a place gets back, and the number of requests that may stay without an answer
+	 * before the place is given up. A helper may have waited for a CPU.
+	 */
+	uint32_t refill_percent;
+	uint32_t unanswered_max;
 };
 
 /* A file that was found. The owner closes fd, which never blocks. */

@@ -25,7 +25,7 @@
  * Check that an O_PATH descriptor is a regular file with the wanted inode (0
  * for any). Takes over fd. Returns fd or a negative errno.
  */
-static int check_found(int fd, uint64_t inode)
+static int check_found(int fd, const struct file_request *request)
 {
 	struct stat st;
 	int err = 0;
@@ -35,10 +35,10 @@ static int check_found(int fd, uint64_t inode)
 	if (fstat(fd, &st))
 		err = -errno;
 	/* Files such as those of /proc report size 0, and reading them may have side effects. */
-	else if (!S_ISREG(st.st_mode) || !st.st_size)
+	else if (!S_ISREG(st.st_mode) || (!st.st_size && request->kind != FILE_FIND_GROWING))
 		err = -EACCES;
 	/* stat() and mappings differ in the device on overlayfs and btrfs, but not in the inode. */
-	else if (inode && st.st_ino != inode)
+	else if (request->inode && st.st_ino != request->inode)
 		err = -ESTALE;
 	if (!err)
 		return fd;
@@ -46,15 +46,15 @@ static int check_found(int fd, uint64_t inode)
 	return err;
 }
 
-static int find_ours(const char *path, uint64_t inode)
+static int find_ours(const char *path, const struct file_request *request)
 {
 	if (*path != '/')
 		return -ENOENT;
-	return check_found(open(path, O_PATH | O_CLOEXEC), inode);
+	return check_found(open(path, O_PATH | O_CLOEXEC), request);
 }
 
 /* Open a path in the root of a process. RESOLVE_IN_ROOT keeps links inside the root. */
-static int find_in_root(uint32_t pid, const char *path, uint64_t inode)
+static int find_in_root(const struct file_request *request)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -63,11 +63,12 @@ static int find_in_root(uint32_t pid, const char *path, uint64_t inode)
 	AUTO_CLOSE int root = -1;
 	char root_path[64];
 
-	snprintf(root_path, sizeof(root_path), "/proc/%u/root", pid);
+	snprintf(root_path, sizeof(root_path), "/proc/%u/root", request->pid);
 	root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -errno;
-	return check_found((int)syscall(SYS_openat2, root, path, &how, sizeof(how)), inode);
+	return check_found((int)syscall(SYS_openat2, root, request->path, &how, sizeof(how)),
+			   request);
 }
 
 /*
@@ -82,15 +83,15 @@ static int find_mapped(const struct file_request *request)
 
 	if (*request->path == '/') {
 		snprintf(path, sizeof(path), "/proc/%u/root%s", request->pid, request->path);
-		fd = find_ours(path, request->inode);
+		fd = find_ours(path, request);
 	}
 	if (fd >= 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", request->pid,
 		 (unsigned long long)request->address,
 		 (unsigned long long)(request->address + request->size_bytes));
-	fd = find_ours(path, request->inode);
-	return fd >= 0 ? fd : find_ours(request->path, request->inode);
+	fd = find_ours(path, request);
+	return fd >= 0 ? fd : find_ours(request->path, request);
 }
 
 static uint32_t read_build_id(const struct blob *blob, uint8_t ret[JITBPF_BUILD_ID_MAX])
@@ -110,12 +111,12 @@ static int find(const struct file_request *request, struct file_reply *reply, in
 
 	if (request->kind == FILE_FIND_SERVED)
 		path_fd = debuginfod_find(request->build_id, request->build_id_bytes);
-	else if (request->kind == FILE_FIND_MAPPED)
+	else if (request->kind == FILE_FIND_MAPPED || request->kind == FILE_FIND_GROWING)
 		path_fd = find_mapped(request);
 	else if (request->pid)
-		path_fd = find_in_root(request->pid, request->path, request->inode);
+		path_fd = find_in_root(request);
 	else
-		path_fd = find_ours(request->path, request->inode);
+		path_fd = find_ours(request->path, request);
 	if (path_fd < 0)
 		return path_fd;
 	fd = file_open_again(path_fd);

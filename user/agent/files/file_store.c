@@ -20,7 +20,8 @@
 static const struct file_patience meeting_patience = {.answer_ms = 500, .place_ms = 2000};
 static const struct file_patience reading_patience = {.answer_ms = 3000, .place_ms = 15000};
 static const struct file_patience unwinding_patience = {.answer_ms = 1000, .place_ms = 5000};
-static const struct file_patience following_patience = {.answer_ms = 200, .place_ms = 1000};
+static const struct file_patience following_patience = {
+	.answer_ms = 500, .place_ms = 2000, .refill_percent = 5, .unanswered_max = 2};
 
 #define SERVERS_PLACE_MS 120000 /* limit for all debug info from servers */
 
@@ -106,11 +107,11 @@ static bool set_path(struct file_request *request, const char *path)
 	return true;
 }
 
-static int find_mapped(struct file_reader *reader, const struct jitbpf_mapping *mapping,
-		       struct found_file *ret)
+static int find_mapped(struct file_reader *reader, enum file_request_kind kind,
+		       const struct jitbpf_mapping *mapping, struct found_file *ret)
 {
 	struct file_request request = {
-		.kind = FILE_FIND_MAPPED,
+		.kind = kind,
 		.pid = mapping->pid,
 		.inode = mapping->inode,
 		.address = mapping->address,
@@ -142,7 +143,7 @@ uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *
 		store->counts.over_budget++;
 		return 0;
 	}
-	err = find_mapped(store->meeting, mapping, &found);
+	err = find_mapped(store->meeting, FILE_FIND_MAPPED, mapping, &found);
 	store->counts.unanswered += err == -ETIMEDOUT;
 	memcpy(ret, found.build_id, sizeof(found.build_id));
 	/* on -ENOMEM, the file is opened again next time */
@@ -159,7 +160,7 @@ int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping
 			   int *ret_fd, struct blob *ret)
 {
 	struct found_file found;
-	int err = find_mapped(store->meeting, mapping, &found), fd;
+	int err = find_mapped(store->meeting, FILE_FIND_MAPPED, mapping, &found), fd;
 
 	if (err)
 		return err;
@@ -183,7 +184,7 @@ int file_store_follow(struct file_store *store, const struct jitbpf_mapping *map
 		      struct followed_file *ret)
 {
 	ret->place = file_place_of_device(mapping->dev_major, mapping->dev_minor);
-	return find_mapped(store->following, mapping, &ret->found);
+	return find_mapped(store->following, FILE_FIND_GROWING, mapping, &ret->found);
 }
 
 int file_store_read_followed(struct file_store *store, const struct followed_file *file,

@@ -70,8 +70,8 @@ struct followed_file {
 };
 
 /*
- * Open the file of a mapping to follow it. Returns 0, or a negative errno: -EACCES also while the
- * file is empty. Event loop only, as the next two.
+ * Open the file of a mapping to follow it; it may still be empty. Returns 0 or a negative errno.
+ * Event loop only, as the next two.
  */
 int file_store_follow(struct file_store *store, const struct jitbpf_mapping *mapping,
 		      struct followed_file *ret);

@@ -18,6 +18,7 @@
 #define FILE_ROUND_BYTES     (4u << 20)	  /* read of one file in one round */
 #define ROUND_BYTES	     (16u << 20)  /* of all files */
 #define LATE_BYTES	     (512u << 20) /* of all files, before the first round */
+#define TIMEOUTS_MAX	     4		  /* one after the other, before a file is given up */
 #define SWEEP_FILES	     16		  /* read in a round although not sampled */
 
 struct ended_process {
@@ -158,18 +159,16 @@ static int sampled(void *self, uint32_t pid)
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* Open a file that is not. Returns 1 if it is open, 0 if it may be later, or negative errno. */
+/* Open a file that is not. Returns 0 or negative errno. */
 static int open_file(struct jitdump *jitdump, struct jitdump_followed *followed)
 {
 	int err = followed->open ? 0 : jitdump_file_open(&followed->file, &jitdump->reader);
 
-	if (err == -EAGAIN && !followed->ended_ns)
-		return 0;
 	if (err)
 		return err;
 	jitdump->opened += !followed->open;
 	followed->open = true;
-	return 1;
+	return 0;
 }
 
 /*
@@ -191,13 +190,17 @@ static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
 	};
 	int more = open_file(jitdump, followed), err;
 
-	if (more > 0)
+	if (!more)
 		more = jitdump_file_read(&followed->file, &jitdump->reader, budget_bytes,
 					 jitdump_emit, &emission);
 	jitdump->late_events += emission.late_events;
 	if (emission.err || more == -ENOMEM)
 		return emission.err ?: more;
-	if (more < 0) {
+	followed->timeouts = more == -ETIMEDOUT ? followed->timeouts + 1 : 0;
+	if (more == -ETIMEDOUT && followed->timeouts < TIMEOUTS_MAX && !followed->ended_ns) {
+		followed->file.counts.unreadable += followed->open;
+		more = 0;
+	} else if (more < 0) {
 		jitdump->refused += !followed->file.begun && more != -ENXIO;
 		followed->file.counts.unreadable += followed->file.begun;
 		more = -ECANCELED;

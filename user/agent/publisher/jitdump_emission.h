@@ -19,6 +19,7 @@ struct jitdump_followed {
 	uint64_t mapped_ns; /* came_ns if it was mapped before */
 	uint64_t ended_ns;  /* when the process ended or began another program; 0: it has not */
 	uint64_t read_ns;   /* start of the last reading that reached the end; 0: none has */
+	uint32_t timeouts;  /* of readings, since the last one that succeeded */
 	bool open;
 	bool late_done;
 	struct jitdump_counts told; /* those that have been emitted */

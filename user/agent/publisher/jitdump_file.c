@@ -15,7 +15,11 @@
 #define ROOM_BYTES_MAX	 (1u << 20) /* that is kept */
 #define READ_COST_BYTES	 4096
 #define STREAM_TRIES_MAX 3 /* to find the stdio stream, which PHP, for one, does not have */
-#define AGAIN_MAX	 8 /* times that the buffer is written while it is read, in one call */
+/*
+ * Times that the process writes its buffer while it is read, in one call. All that was pending at
+ * first is in the file when it has grown three times.
+ */
+#define AGAIN_MAX 8
 
 bool jitdump_file_has_name(const char *path, uint32_t *ret_pid)
 {
@@ -67,7 +71,7 @@ int jitdump_file_open(struct jitdump_file *file, struct jitdump_reader *reader)
 		err = -ENXIO;
 	err = err ?: file_store_follow(reader->store, file->mapping, &found);
 	if (err)
-		return err == -EACCES ? -EAGAIN : err;
+		return err;
 	if (found.found.owner != user && found.found.owner) {
 		close(found.found.fd);
 		return -EPERM;
@@ -135,53 +139,81 @@ static uint64_t pending_bytes(struct jitdump_file *file, struct jitdump_reader *
 }
 
 /*
- * Whether the file ends with the tail: glibc writes its buffer to the file, and then marks it as
- * empty, so that between the two it is still pending. Returns 1 if so, 0 if not, -EAGAIN if the
- * file has grown, or negative errno.
+ * Check that the file has not grown since read_piece(), and whether it ends with the tail: glibc
+ * writes its buffer to the file, and then marks it as empty. Returns 1 if it does, 0 if it does
+ * not, -EAGAIN if the file has grown, or negative errno.
  */
 static int ends_with_tail(struct jitdump_file *file, struct jitdump_reader *reader)
 {
 	size_t bytes = reader->tail.size, got;
-	AUTO_FREE uint8_t *end = malloc(bytes);
-	uint64_t begin = file->file_bytes - bytes, file_bytes;
+	uint64_t begin, file_bytes;
 	int err;
 
-	if (!end)
+	bytes = bytes <= file->file_bytes ? bytes : 0;
+	begin = file->file_bytes - bytes;
+	if (vec_reserve(&reader->end, bytes + 1))
 		return -ENOMEM;
-	if (bytes > file->file_bytes)
-		begin = file->file_bytes; /* asks for the size alone */
-	err = file_store_read_followed(reader->store, &file->file, begin, end, bytes, &got,
-				       &file_bytes);
+	/* One byte more, since a read of no bytes would not report the size of the file. */
+	err = file_store_read_followed(reader->store, &file->file, begin, reader->end.data,
+				       bytes + 1, &got, &file_bytes);
 	if (err)
 		return err;
-	if (file_bytes != file->file_bytes)
+	if (file_bytes != file->file_bytes || got != bytes)
 		return -EAGAIN;
-	return got == bytes && !memcmp(end, reader->tail.data, bytes);
+	return bytes && !memcmp(reader->end.data, reader->tail.data, bytes);
+}
+
+/*
+ * Whether the room is a sequence of records. It is not if the process changed its buffer while it
+ * was copied, or has written a part of it to the file: the tail then does not continue the file.
+ */
+static bool is_sequence(const struct jitdump_file *file, const struct jitdump_reader *reader)
+{
+	struct cursor c = cursor_of(reader->room.data, reader->room.size);
+	struct jitdump_header header;
+	uint32_t size_bytes;
+	int more = file->begun ? 1 : jitdump_header_decode(&c, &header);
+
+	while (more > 0) {
+		more = jitdump_record_size(&c, &size_bytes);
+		if (more > 0 && (size_bytes > JITDUMP_RECORD_MAX ||
+				 jitdump_record_kind(&c) > JITDUMP_UNWINDING_INFO))
+			return false;
+		if (more > 0 && cursor_skip(&c, size_bytes))
+			break;
+	}
+	return more >= 0;
 }
 
 /*
  * Append what the process holds in its stdio buffer, which follows the end of the file, to the
- * room, which ends there. Returns 0, -EAGAIN if the process wrote it to the file meanwhile, or
- * -ENOMEM. What cannot be read comes with the file.
+ * room, which ends there. Returns 0, -EAGAIN if the process wrote to the file after read_piece(),
+ * or -ENOMEM. What cannot be read comes with the file.
  */
 static int read_tail(struct jitdump_file *file, struct jitdump_reader *reader)
 {
 	uint64_t had = file->offset > file->file_bytes ? file->offset - file->file_bytes : 0;
-	int err, written;
+	bool had_stream = file->stream.address;
+	int err = 0, written;
 
-	if (pending_bytes(file, reader) <= had)
-		return 0;
 	reader->tail.size = 0;
-	err = stdio_stream_read(reader->store, &file->stream, &reader->tail);
-	written = err ?: ends_with_tail(file, reader);
-	if (written)
+	if (pending_bytes(file, reader) > had)
+		err = stdio_stream_read(reader->store, &file->stream, &reader->tail);
+	else if (!had_stream && !file->stream.address)
+		return 0; /* everything goes to the file at once */
+	/* A process that has ended, for one, has written its buffer to the file before. */
+	written = err == -EAGAIN ? err : ends_with_tail(file, reader);
+	if (err || written || reader->tail.size <= had)
 		return written == -ENOMEM || written == -EAGAIN ? written : 0;
 	if (vec_reserve(&reader->room, reader->room.size + reader->tail.size - had))
 		return -ENOMEM;
 	memcpy(reader->room.data + reader->room.size, reader->tail.data + had,
 	       reader->tail.size - had);
 	reader->room.size += reader->tail.size - had;
-	return 0;
+	if (is_sequence(file, reader))
+		return 0;
+	reader->room.size -= reader->tail.size - had;
+	return -EAGAIN;
 }
 
 static int take_record(struct jitdump_file *file, const struct jitdump_record *record,
@@ -297,7 +329,7 @@ static int read_records(struct jitdump_file *file, struct jitdump_reader *reader
 		if (!*budget_bytes)
 			return 1;
 		err = read_piece(file, reader, wanted, &end);
-		if (!err && end && file->begun)
+		if (!err && end)
 			err = read_tail(file, reader);
 		if (err == -EAGAIN && again++ < AGAIN_MAX)
 			continue;
@@ -340,4 +372,5 @@ void jitdump_reader_deinit(struct jitdump_reader *reader)
 	process_text_deinit(&reader->text);
 	vec_deinit(&reader->room);
 	vec_deinit(&reader->tail);
+	vec_deinit(&reader->end);
 }

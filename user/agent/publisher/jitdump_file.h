@@ -43,7 +43,7 @@ struct jitdump_file {
 struct jitdump_reader {
 	struct file_store *store;
 	process_text text;
-	byte_vec room, tail;
+	byte_vec room, tail, end;
 };
 
 /*
@@ -57,9 +57,9 @@ int jitdump_file_init(struct jitdump_file *ret, const struct jitbpf_mapping *map
 void jitdump_file_deinit(struct jitdump_file *file);
 
 /*
- * Open the file, if it is regular, has content, and belongs to the user of the process or to root.
- * Returns 0; -EAGAIN if it may be so later; -ENXIO if it is of a parent that the process was forked
- * from; -EPERM if it is another user's; or negative errno: it cannot be had.
+ * Open the file, if it is regular and belongs to the user of the process or to root. Returns 0;
+ * -ENXIO if it is of a parent that the process was forked from; -EPERM if it is another user's; or
+ * negative errno: it cannot be had.
  */
 int jitdump_file_open(struct jitdump_file *file, struct jitdump_reader *reader);
 

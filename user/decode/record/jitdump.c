@@ -99,6 +99,15 @@ int jitdump_record_size(const struct cursor *bytes, uint32_t *ret_bytes)
 	return 1;
 }
 
+uint32_t jitdump_record_kind(const struct cursor *bytes)
+{
+	struct cursor c = *bytes;
+	struct record_prefix prefix = {0};
+
+	cursor_read(&c, &prefix, sizeof(prefix));
+	return prefix.kind;
+}
+
 static bool is_range(uint64_t address, uint64_t size_bytes)
 {
 	return address && size_bytes && size_bytes <= UINT64_MAX - address;

@@ -69,6 +69,9 @@ int jitdump_header_decode(struct cursor *bytes, struct jitdump_header *ret);
  */
 int jitdump_record_size(const struct cursor *bytes, uint32_t *ret_bytes);
 
+/* Kind of the record that begins at the cursor, where jitdump_record_size() finds one. */
+uint32_t jitdump_record_kind(const struct cursor *bytes);
+
 /*
  * Decode a record and move past it. Returns 1 with *ret set; 0 if it is not whole, with the cursor
  * not moved; or -EBADMSG: if the cursor moved, the record alone is malformed, and the next one can

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Code that engines publish in jitdump files, alone and beside the shim."""
+
+import glob
+import os
+import re
+import subprocess
+
+import engine_truth
+import harness
+import run_for
+
+FUNCTIONS = os.path.join(harness.ROOT, "tests/workloads/functions.js")
+NODE = ["node", "--perf-prof", FUNCTIONS]
+
+
+class JitdumpTest(harness.KernelTest):
+    def dump(self):
+        """Returns the loads of the only jitdump file of the test."""
+        (path,) = glob.glob(os.path.join(self.folder, "jit-*.dump"))
+        return engine_truth.jitdump(path)
+
+    def published(self, run):
+        """Returns the numbers of methods, of loads by either publisher, and of merged loads."""
+        jit = self.check_ledger(run)["jit"]
+        return tuple(jit[key] for key in ("methods", "published_shim", "published_jitdump",
+                                          "merged"))
+
+
+class Node(JitdumpTest):
+    def check(self, run):
+        truth = engine_truth.Truth(self.dump())
+        samples = run.script()
+        right, wrong = truth.compare(samples)
+        self.assertEqual(wrong, [])
+        leaves = [frame for frame in map(harness.leaf_jit, samples) if frame]
+        named = [frame.name for frame in leaves if frame.module == "[jit]"]
+        unnamed = [frame for frame in leaves if frame.module in ("//anon", "[unknown]")]
+        self.assertGreater(len(named), 500)
+        self.assertLessEqual(len(unnamed), 0.01 * len(named), unnamed)
+        functions = {match.group(1) for match in
+                     (re.match(rf"JS:[*^~]?(\S+) {re.escape(FUNCTIONS)}:\d+:\d+$", name)
+                      for name in right) if match}
+        self.assertLessEqual({"fibonacci", "addAll", "hashString", "makeFunction"}, functions)
+        generated = {name for name in named if re.match(r"JS:\*generated_\d+ :\d+:\d+$", name)}
+        self.assertGreater(len(generated), 5)
+        self.assertEqual(run.summary()["samples"]["lost"], 0)
+        return run
+
+    def test_from_the_start(self):
+        run = self.check(self.record([*NODE, "3"], ["-F", "999"], cwd=self.folder))
+        methods, shim, jitdump, merged = self.published(run)
+        self.assertEqual((shim, merged), (0, 0))
+        self.assertEqual(methods, jitdump)
+        self.assertEqual(jitdump, len(self.dump()))
+
+    def test_late(self):
+        node = subprocess.Popen([*NODE, "120"], cwd=self.folder, stdout=subprocess.DEVNULL)
+        self.addCleanup(node.wait)
+        self.addCleanup(node.kill)
+        self.wait_for(lambda: run_for.cpu_seconds(node.pid) > 1)
+        run = self.check(self.record_process(node.pid, 3, ["-F", "999"]))
+        self.assertGreater(run.summary()["jit"]["late"], 1000)
+
+
+class Storm(JitdumpTest):
+    """Code that is rewritten at the same few addresses: each sample has the generation that ran."""
+
+    def storm(self, rate, *options):
+        run = self.record([harness.ENGINE, "storm", "--rate", str(rate), "--slots", "16",
+                           "--seconds", "3", *options], ["-F", "999", "--user-regs"])
+        right, unnamed, wrong = engine_truth.generations(run)
+        self.assertGreater(right, 500)
+        self.assertEqual(wrong, 0)
+        loads = int(re.search(rb"loads (\d+)", run.stdout).group(1))
+        return run, right / (right + unnamed), loads
+
+    def check_rate(self, rate):
+        _run, by_shim, _loads = self.storm(rate)
+        run, by_dump, loads = self.storm(rate, "--no-api", "--dump", self.folder)
+        self.assertGreater(by_dump, by_shim - 0.01)
+        self.assertEqual(self.published(run), (loads, 0, loads, 0))
+
+    def test_1000_a_second(self):
+        self.check_rate(1000)
+
+    def test_10000_a_second(self):
+        self.check_rate(10000)
+
+    def test_threads(self):
+        run, share, loads = self.storm(2000, "--no-api", "--dump", self.folder, "--threads", "3")
+        self.assertGreater(share, 0.99)
+        self.assertEqual(self.published(run), (loads, 0, loads, 0))
+
+    def check_both(self, rate):
+        run, share, loads = self.storm(rate, "--dump", self.folder)
+        self.assertGreater(share, 0.99)
+        methods, shim, jitdump, merged = self.published(run)
+        self.assertEqual((shim, jitdump), (loads, loads))
+        self.assertEqual(methods, shim + jitdump - merged)
+        # A thread that is preempted between its two reports makes them differ in time.
+        self.assertGreater(merged, 0.999 * loads)
+
+    def test_both_at_1000_a_second(self):
+        self.check_both(1000)
+
+    def test_both_at_10000_a_second(self):
+        self.check_both(10000)
+
+
+class Php(JitdumpTest):
+    def test_both_publishers(self):
+        """opcache.jit_debug: 32 is the jitdump file, 128 is the shim, which reports lines too."""
+        command = harness.php("tracing", 3)
+        command[command.index("opcache.jit_debug=128")] = f"opcache.jit_debug={32 + 128}"
+        run = self.record(command, ["-F", "999"],
+                          env={**os.environ, "JITDUMPDIR": self.folder}, cwd=self.folder)
+        methods, shim, jitdump, merged = self.published(run)
+        self.assertGreater(methods, 5)
+        self.assertEqual((shim, jitdump, merged), (methods, methods, methods))
+
+
