@@ -44,6 +44,11 @@ AGENT_TESTED := $(addprefix publisher/,jitdump_emission jitdump_file journal_fil
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
 
+# Needs libbpf to link; attaches nothing.
+$(B)/tests/unit/agent/publisher/test_shim_copies: CORE_LIBS += $(HOST_LIBS)
+$(B)/tests/unit/agent/publisher/test_shim_copies: $(addprefix $(B)/user/agent/publisher/,shim_copies.o \
+	probe_site.o)
+
 # -rdynamic: the test looks up symbols of its own program.
 $(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic
 

@@ -30,6 +30,8 @@ struct own {
 	uint64_t sequences[NAMES];
 	size_t count;
 	struct jitbpf_journal journal; /* the last one */
+	uint64_t live;		       /* the first sequence number in it */
+	uint64_t first_event_ns;
 	size_t journals;
 	size_t fail_at; /* records until the taker fails; 0: it does not */
 };
@@ -56,10 +58,14 @@ static int take(void *context, const struct jitbpf_record *record)
 
 		memcpy(&header, jit->data, sizeof(header));
 		assert_true(own->count < NAMES);
+		if (!own->count)
+			own->first_event_ns = header.time_ns;
 		own->sequences[own->count++] = header.sequence;
 	} else {
 		assert_int_equal(record->type, JITBPF_JOURNAL);
 		own->journal = *(const struct jitbpf_journal *)record;
+		if (record->size_bytes > sizeof(own->journal))
+			own->live = ((const struct jitbpf_journal *)record)->live[0];
 		own->journals++;
 	}
 	return 0;
@@ -234,6 +240,82 @@ static void test_ended_process(void **state)
 	assert_int_equal(own->recovery.processes.size, 0);
 }
 
+/* An event that was dropped for lack of room may have ended the code of any entry before it. */
+static void test_journal_that_dropped_events(void **state)
+{
+	struct own *own = *state;
+
+	append(own, 0);
+	append(own, 1);
+	append(own, 3);
+	own->header->left_out = 1;
+	own->header->left_out_last = 2;
+	note(own, 0);
+	assert_int_equal(recover(own), 0);
+	assert_sequences(own, (uint64_t[]){0, 1, 3}, 3);
+	assert_int_equal(own->journal.h.flags, 0);
+	assert_int_equal(own->journal.left_out, 1);
+	assert_int_equal(own->journal.h.size_bytes, sizeof(own->journal) + sizeof(uint64_t));
+	assert_int_equal(own->live, 3);
+}
+
+/* An entry that its process did not finish is no event: its number is missing. */
+static void test_unfinished_entry(void **state)
+{
+	struct own *own = *state;
+	uint64_t at;
+
+	append(own, 0);
+	at = own->header->used_bytes;
+	append(own, 1);
+	append(own, 2);
+	((struct jitbpf_journal_entry *)((char *)own->header + at))->commit = 0;
+	note(own, 0);
+	assert_int_equal(recover(own), 0);
+	assert_sequences(own, (uint64_t[]){0, 2}, 2);
+	assert_int_equal(own->journal.h.flags, 0);
+}
+
+/* A compaction that never ends makes the journal unreadable, within the budget of waiting. */
+static void test_compaction_that_does_not_end(void **state)
+{
+	struct own *own = *state;
+
+	append(own, 0);
+	own->header->generation = 1;
+	note(own, 0);
+	assert_int_equal(recover(own), 0);
+	assert_int_equal(own->count, 0);
+	assert_int_equal(own->journal.h.flags, JITBPF_JOURNAL_UNREADABLE);
+	own->header->generation = 2;
+	note(own, 0);
+	assert_int_equal(recover(own), 0);
+	assert_sequences(own, (uint64_t[]){0}, 1);
+	assert_int_equal(own->journal.h.flags, JITBPF_JOURNAL_COMPLETE);
+}
+
+/* A whole journal, read since nothing of it was reported; no time before from_ns. */
+static void test_whole_journal(void **state)
+{
+	struct own *own = *state;
+	uint64_t from_ns;
+
+	append(own, 0);
+	append(own, 1);
+	from_ns = clock_now_ns();
+	assert_int_equal(
+		journal_recovery_read_whole(&own->recovery, (uint32_t)getpid(), from_ns, take, own),
+		0);
+	assert_sequences(own, (uint64_t[]){0, 1}, 2);
+	assert_true(own->first_event_ns > from_ns);
+	assert_int_equal(own->journal.from_ns, from_ns + 1);
+	assert_int_equal(own->journal.h.flags, JITBPF_JOURNAL_COMPLETE);
+	/* A process without a journal has reported nothing, and lost nothing. */
+	assert_int_equal(
+		journal_recovery_read_whole(&own->recovery, 0x7fffffff, from_ns, take, own), 0);
+	assert_int_equal(own->journals, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +326,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_failure_leaves_the_losses_behind, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_ended_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_journal_that_dropped_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unfinished_entry, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_compaction_that_does_not_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_whole_journal, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

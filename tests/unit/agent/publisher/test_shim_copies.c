@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Copies of the shim, without attaching: what is refused, and which records repeat others. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "agent/publisher/shim_copies.h"
+#include "base/scope.h"
+#include "uapi/jit_record.h"
+
+struct fixture {
+	char folder[32];
+	struct probe_site site;
+	struct file_store *files;
+	struct shim_copies copies;
+};
+
+static int setup(void **state)
+{
+	const struct file_store_options options = {.live = true};
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	*state = f;
+	strcpy(f->folder, "/tmp/jitbpf-unit-XXXXXX");
+	if (!mkdtemp(f->folder) || file_store_create(&options, &f->files))
+		return -1;
+	f->site.file.inode = 1;
+	f->copies.site = &f->site;
+	f->copies.files = f->files;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	shim_copies_deinit(&f->copies);
+	file_store_destroy(f->files);
+	rmdir(f->folder);
+	free(f);
+	return 0;
+}
+
+/* Returns a mapping, by this process, of a new file with a name and contents. */
+static struct jitbpf_mapping *map_file(const struct fixture *f, const char *name,
+				       const char *content)
+{
+	struct jitbpf_mapping *mapping = calloc(1, sizeof(*mapping) + 128);
+	struct stat st;
+	int fd;
+
+	snprintf(mapping->path, 128, "%s/%s", f->folder, name);
+	fd = open(mapping->path, O_CREAT | O_RDWR | O_EXCL, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, content, strlen(content)), strlen(content));
+	assert_int_equal(fstat(fd, &st), 0);
+	close(fd);
+	mapping->pid = (uint32_t)getpid();
+	mapping->dev_major = major(st.st_dev);
+	mapping->dev_minor = minor(st.st_dev);
+	mapping->inode = st.st_ino;
+	return mapping;
+}
+
+static void see(struct fixture *f, const struct jitbpf_mapping *mapping)
+{
+	uint64_t attached_ns = 1;
+
+	assert_int_equal(shim_copies_see(&f->copies, mapping, &attached_ns), 0);
+	assert_int_equal(attached_ns, 0);
+}
+
+static void test_names(void **state)
+{
+	assert_true(shim_has_name("/usr/lib/libjitbpf.so"));
+	assert_true(shim_has_name("/x/libjitbpf.so.1.2 (old)"));
+	assert_true(shim_has_name("libJitPI.so"));
+	assert_false(shim_has_name("/usr/lib/jitbpf.so"));
+	assert_false(shim_has_name("/libjitbpf.so/libc.so.6"));
+	assert_false(shim_has_name(""));
+}
+
+/* A file that only has the name is refused, and not opened again for each mapping of it. */
+static void test_not_the_shim(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE struct jitbpf_mapping *text = map_file(f, "libjitbpf.so", "no ELF file");
+	AUTO_FREE struct jitbpf_mapping *other = map_file(f, "libjitbpf.so.2", "\177ELF");
+
+	see(f, text);
+	assert_int_equal(f->copies.refused, 1);
+	assert_int_equal(f->copies.known.size, 1);
+	assert_null(f->copies.known.data[0].link);
+	see(f, text);
+	assert_int_equal(f->copies.refused, 1);
+	see(f, other);
+	assert_int_equal(f->copies.refused, 2);
+	assert_int_equal(f->copies.attached, 0);
+	unlink(text->path);
+	unlink(other->path);
+}
+
+/* Mappings of other files, of no file, and of the installed shim are not examined. */
+static void test_not_examined(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE struct jitbpf_mapping *other = map_file(f, "libother.so", "no ELF file");
+	AUTO_FREE struct jitbpf_mapping *shim = map_file(f, "libjitbpf.so", "no ELF file");
+
+	see(f, other);
+	f->site.file = (struct mapped_file){shim->dev_major, shim->dev_minor, shim->inode};
+	see(f, shim);
+	shim->inode = 0;
+	see(f, shim);
+	assert_int_equal(f->copies.refused, 0);
+	assert_int_equal(f->copies.known.size, 0);
+	unlink(other->path);
+	unlink(shim->path);
+}
+
+/* If the process has ended, another mapping may lead to the file: nothing is remembered. */
+static void test_process_that_ended(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE struct jitbpf_mapping *mapping = map_file(f, "libjitbpf.so", "no ELF file");
+
+	unlink(mapping->path);
+	mapping->pid = 0x7fffffff;
+	see(f, mapping);
+	assert_int_equal(f->copies.refused, 0);
+	assert_int_equal(f->copies.known.size, 0);
+}
+
+static void test_over_budget(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE struct jitbpf_mapping *mapping = map_file(f, "libjitbpf.so", "no ELF file");
+
+	f->copies.attached = SHIM_COPIES_MAX;
+	see(f, mapping);
+	see(f, mapping);
+	assert_int_equal(f->copies.over_budget, 2);
+	assert_int_equal(f->copies.refused, 0);
+	unlink(mapping->path);
+}
+
+/* Returns the verdict on a record with a sequence number, of thread tid and a copy of the shim. */
+static bool repeats(struct fixture *f, uint32_t tid, uint32_t copy, uint64_t sequence)
+{
+	union {
+		struct jitbpf_jit jit;
+		uint8_t bytes[sizeof(struct jitbpf_jit) + sizeof(struct jitbpf_jit_header)];
+	} record = {.jit = {.pid = 5, .tid = tid, .copy = copy}};
+	const struct jitbpf_jit_header header = {.sequence = sequence};
+
+	record.jit.data_bytes = sizeof(header);
+	memcpy(record.jit.data, &header, sizeof(header));
+	return shim_copies_repeats(&f->copies, &record.jit);
+}
+
+/* Probes on two files with one inode fire for each hit; the second record is dropped. */
+static void test_repeated(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(repeats(f, 1, 1, 100));
+	assert_false(repeats(f, 1, 2, 100)); /* no copy is attached: nothing is compared */
+	f->copies.attached = 2;
+	assert_false(repeats(f, 1, 1, 100));
+	assert_true(repeats(f, 1, 2, 100));
+	assert_true(repeats(f, 1, 3, 100));
+	assert_false(repeats(f, 2, 2, 100)); /* another thread */
+	assert_false(repeats(f, 1, 2, 101)); /* another event */
+	assert_false(repeats(f, 1, 2, 101)); /* twice by one copy: two hits */
+	assert_true(repeats(f, 1, 1, 101));
+}
+
+/* Only the latest hits are compared: records of other threads may come in between. */
+static void test_latest_hits(void **state)
+{
+	struct fixture *f = *state;
+
+	f->copies.attached = 2;
+	assert_false(repeats(f, 1, 1, 100));
+	for (uint32_t tid = 2; tid < SHIM_HITS_KEPT + 1; tid++)
+		assert_false(repeats(f, tid, 1, 7));
+	assert_true(repeats(f, 1, 2, 100));
+	assert_false(repeats(f, SHIM_HITS_KEPT + 1, 1, 7));
+	assert_false(repeats(f, 1, 2, 100));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test_setup_teardown(test_not_the_shim, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_not_examined, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_process_that_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_over_budget, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_repeated, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_latest_hits, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
