@@ -8,7 +8,7 @@
 #include "base/scope.h"
 #include "sink/write/text.h"
 
-/* Each thread gives up on its own, often on a file that another thread has given up. */
+/* Returns true if `what` was reported before: several threads may have given up the same file. */
 static bool is_said(const struct file_store *files, uint32_t number, const char *what)
 {
 	for (uint32_t i = 0; i < number; i++) {

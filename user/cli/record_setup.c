@@ -16,7 +16,7 @@ int record_complain(int err, const char *what)
 	return err;
 }
 
-/* The one recording of a run with --rotate. */
+/* Open the first recording of a run with --rotate. */
 static int open_rotation(struct recording *run)
 {
 	const string_list *paths = &run->options->outputs;

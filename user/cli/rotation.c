@@ -123,7 +123,7 @@ static void count_file(struct rotation *rotation, const struct rotation_file *fi
 	totals->bytes += recorder_bytes(file->recorder);
 }
 
-/* Remove the oldest complete files beyond those to keep, besides the ones still open. */
+/* Delete the oldest complete files, so that --keep files remain, including open ones. */
 static int keep_path(struct rotation *rotation, char *path)
 {
 	uint32_t keep = rotation->options->keep;
@@ -143,7 +143,7 @@ static int keep_path(struct rotation *rotation, char *path)
 	return 0;
 }
 
-/* Complete the oldest file. error: why its recorder failed before, or 0. */
+/* Complete the oldest file. error: an earlier error of its recorder, or 0. */
 static int finish_file(struct rotation *rotation, const struct view *view,
 		       const struct module_table *modules, int error)
 {
@@ -201,7 +201,7 @@ static int rotate(struct rotation *rotation, struct pipeline *pipeline)
 	int err = add_file(rotation);
 
 	if (err)
-		return err == -ENOMEM ? err : 0; /* said; the current file goes on */
+		return err == -ENOMEM ? err : 0; /* reported; the current file continues */
 	file = current(rotation);
 	info.wall_clock_ns += info.duration_ns;
 	info.start_ns += info.duration_ns;
@@ -231,7 +231,7 @@ int rotation_round(struct rotation *rotation, struct pipeline *pipeline)
 	if (!rotation->options)
 		return 0;
 	if (is_due(rotation, now_ns)) {
-		/* By the clock, not from the last rotation: periods do not add up to more. */
+		/* Relative to the last due time, so that delays do not accumulate. */
 		while (rotation->options->period_ns && rotation->due_ns <= now_ns)
 			rotation->due_ns += rotation->options->period_ns;
 		err = rotate(rotation, pipeline);

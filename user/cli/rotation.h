@@ -15,7 +15,7 @@
 #include "cli/outputs.h"
 #include "pipeline/pipeline.h"
 
-/* What --rotate and --keep say. Zero-initialized: no rotation. */
+/* The values of --rotate and --keep. Zero-initialized: no rotation. */
 struct rotation_options {
 	const char *rotate;  /* the value as given, or NULL */
 	uint32_t keep;	     /* files to keep; 0: all */
@@ -35,14 +35,15 @@ struct rotation_file {
 /* Totals of the files that are complete. */
 struct rotation_totals {
 	uint64_t files, samples, resolved, bytes;
-	uint64_t pause_max_ns;	     /* the longest time that a rotation held up the rings */
+	uint64_t pause_max_ns; /* longest time in which a rotation kept the rings from being drained
+				*/
 	uint64_t snapshot_max_bytes; /* the largest snapshot */
 };
 
-/* Zero-initialized rotates nothing. */
+/* Without rotation if zero-initialized. */
 struct rotation {
 	const struct rotation_options *options; /* borrowed */
-	const char *path;			/* of the recording, as given; borrowed */
+	const char *path;			/* of -o; borrowed */
 	VEC(struct rotation_file) files; /* closing ones, oldest first, then the current one */
 	VEC(char *) kept;		 /* paths of complete files, oldest first */
 	uint64_t due_ns;		 /* CLOCK_MONOTONIC; the next rotation by time */
@@ -53,7 +54,7 @@ struct rotation {
 int rotation_init(struct rotation *rotation, const struct rotation_options *options,
 		  const char *path);
 
-/* The outputs of the current file. */
+/* Returns the outputs of the current file. */
 struct outputs *rotation_outputs(struct rotation *rotation);
 
 /* Begin the current recording, described by info; its file gets its name now. */

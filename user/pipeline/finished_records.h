@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The border between intake and what consumes its records: recorder and analysis.
+ * The border between intake and the consumers of its records: recorder and analysis.
  *
- * A finished record is final. It passes record_check(), a sample's stack is complete
- * (no JITBPF_SAMPLE_STACK_COPY, no mappings_age_ns), events about JIT code are CODE_EVENT
- * records, and there are no JITBPF_JIT and JITBPF_CODE records. Records
- * come in emission order: by time within a round, but for a deferred sample, which keeps its own
- * time and comes at the end of the round in which its stack was completed. A recording of version
- * 2 holds exactly this stream, and its replay enters here.
+ * A finished record is final. It passes record_check(). A sample's stack is complete (no
+ * JITBPF_SAMPLE_STACK_COPY, no mappings_age_ns). Events about JIT code are CODE_EVENT records;
+ * there are no JITBPF_JIT and JITBPF_CODE records.
+ *
+ * Records come in emission order: by time within a round. A deferred sample keeps its own time and
+ * comes at the end of the round in which its stack was completed. A recording of version 2 holds
+ * exactly this stream, and its replay enters here.
  */
 #ifndef JITBPF_PIPELINE_FINISHED_RECORDS_H
 #define JITBPF_PIPELINE_FINISHED_RECORDS_H
@@ -24,8 +25,8 @@ struct record_consumer {
 	 */
 	int (*take)(void *context, const struct jitbpf_record *record);
 	/*
-	 * A round is complete: all records up to time_ns have come, but for deferred samples and
-	 * for losses that are reported later. Returns 0 or negative errno.
+	 * A round is complete: all records up to time_ns have come, except for deferred samples and
+	 * losses that are reported later. Returns 0 or negative errno.
 	 */
 	int (*end_round)(void *context, uint64_t time_ns);
 	void *context;

@@ -13,9 +13,9 @@
 DEFINE_CLEANUP(struct pipeline *, pipeline_destroy);
 
 /*
- * A sample goes to the recorder of its epoch. What changes the state goes to the current one, and
- * also to closing ones if it came late: their deferred samples depend on it. A failure of a
- * recorder is its own.
+ * A sample goes to the recorder of its epoch. A record that changes the state goes to the current
+ * recorder; a late one also to closing recorders, whose deferred samples depend on it. A failure
+ * affects one recorder only.
  */
 static void write_record(struct pipeline *p, const struct jitbpf_record *record)
 {
@@ -95,7 +95,7 @@ void pipeline_destroy(struct pipeline *p)
 	free(p);
 }
 
-/* Records of a recording are hostile: they are checked here, and by their reader for damage. */
+/* The reader of a recording checks for damage only; records are untrusted and checked here. */
 static int take_recorded(void *context, const struct jitbpf_record *record)
 {
 	struct pipeline *p = context;

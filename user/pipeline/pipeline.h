@@ -24,7 +24,7 @@ struct pipeline; /* see pipeline_state.h */
 
 struct pipeline_options {
 	struct analysis_options analysis;
-	/* As in struct intake_options: both NULL where stacks are not to be completed. */
+	/* As in struct intake_options; both NULL if stacks are not to be completed. */
 	const struct unwind_service *unwind_service;
 	const struct unwind_tables *unwind_tables;
 };
@@ -34,8 +34,8 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 void pipeline_destroy(struct pipeline *pipeline); /* NULL is allowed */
 
 /*
- * Drain the source once, through intake or, where its records are finished, directly. Every
- * record goes to the recorder first, unless that is NULL. A failure of the recorder does not stop
+ * Drain the source once, through intake or, if its records are finished, directly. Every record
+ * goes to the recorder first (NULL: none). A failure of the recorder does not stop
  * the run; pipeline_recorder_error() returns it.
  *
  * Returns an enum source_state or negative errno. The records before an error of the source have
@@ -50,28 +50,28 @@ bool pipeline_waits(const struct pipeline *pipeline);
 
 /*
  * Rotation: close the current epoch, which `recorder` records, as of the last round. Write a
- * snapshot of the state into `next`, which records what comes from now on and is passed to
- * pipeline_round(). The closing recorder is borrowed until pipeline_complete_epoch() gives it
- * back: it still gets deferred samples, and late records of its time.
+ * snapshot of the state to `next`, which is then passed to pipeline_round(). The closing recorder
+ * is borrowed until pipeline_complete_epoch() returns it: it still gets deferred samples, and late
+ * records of its time.
  *
- * Returns 0 or negative errno of the analysis. A failure of `next` is its own, as in a round.
+ * Returns 0 or a negative errno of the analysis. A failure of `next` is handled as in a round.
  */
 int pipeline_rotate(struct pipeline *pipeline, struct recorder *recorder, struct recorder *next,
 		    const struct run_info *info);
 
 struct pipeline_epoch {
-	struct recorder *recorder; /* to be finished with view; or failed */
+	struct recorder *recorder; /* to be finished with view, unless it has failed */
 	const struct view *view;   /* valid until pipeline_drop_epoch() */
-	int recorder_error;	   /* 0, or why the recorder failed */
+	int recorder_error;	   /* 0, or the error of the recorder */
 };
 
 /*
- * Give back the oldest closing epoch if it is complete, or if `now`. Returns 1 with *ret set, 0 if
- * there is none, or negative errno.
+ * Return the oldest closing epoch if it is complete or, with `now`, in any case. Returns 1 with
+ * *ret set, 0 if there is none, or a negative errno.
  */
 int pipeline_complete_epoch(struct pipeline *pipeline, bool now, struct pipeline_epoch *ret);
 
-/* Free the epoch that pipeline_complete_epoch() gave back. */
+/* Free the epoch that pipeline_complete_epoch() returned. */
 void pipeline_drop_epoch(struct pipeline *pipeline);
 
 /* See the functions of the same names in analysis.h. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a run owns; for pipeline.c and its tests. */
+/* State of a run, for pipeline.c and its tests. */
 #ifndef JITBPF_PIPELINE_PIPELINE_STATE_H
 #define JITBPF_PIPELINE_PIPELINE_STATE_H
 
@@ -9,7 +9,7 @@
 
 /* The recorder of a closing epoch. */
 struct closing_recorder {
-	uint64_t until_ns;	   /* records up to then belong to it */
+	uint64_t until_ns;	   /* it gets records up to this time */
 	struct recorder *recorder; /* borrowed */
 	int error;
 };
@@ -17,7 +17,7 @@ struct closing_recorder {
 struct pipeline {
 	struct intake *intake;
 	struct analysis *analysis;
-	struct recorder *recorder; /* during a round */
+	struct recorder *recorder; /* of the current round */
 	int recorder_error;
 	VEC(struct closing_recorder) closing; /* oldest first */
 	uint64_t malformed; /* records of a version 2 recording that are not finished records */

@@ -26,7 +26,7 @@ static void drop_fields(struct jit_assembly *assembly, struct jit_assembly_slot 
 	vec_deinit(&slot->fields);
 }
 
-/* The last slot takes its place. */
+/* Remove a slot. The last slot moves to its place. */
 static void remove_slot(struct jit_assembly *assembly, struct jit_assembly_slot *slot)
 {
 	drop_fields(assembly, slot);
@@ -42,7 +42,7 @@ static void give_up(struct jit_assembly *assembly, struct jit_assembly_slot *slo
 	slot->given_up = true;
 }
 
-/* The stalest slot with fields, except for one; NULL if there is none. */
+/* Returns the stalest slot with fields, except for `but`; or NULL. */
 static struct jit_assembly_slot *stalest(struct jit_assembly *assembly,
 					 const struct jit_assembly_slot *but)
 {

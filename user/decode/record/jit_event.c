@@ -21,7 +21,7 @@ int jit_part_decode(const void *bytes, size_t size_bytes, struct jitbpf_jit_head
 	return 0;
 }
 
-/* Set a string, but for one that stands there already. */
+/* Set a string, unless it is set already. */
 static int take_string(struct cursor *c, size_t size_bytes, struct code_string *string,
 		       uint32_t *unknown)
 {
@@ -108,10 +108,10 @@ int jit_fields_decode(const struct jitbpf_jit_header *header, const void *fields
 
 /* --- conversion -------------------------------------------------------------------- */
 
-/* A probe's hit takes far less; an older time is of another time namespace, or a lie. */
+/* A hit takes far less time; an older time is forged, or of another time namespace. */
 #define REPORT_DELAY_MAX_NS 10000000000ull
 
-/* The neutral kind of an event of the JIT API. */
+/* Returns the kind of code event for an event of the JIT API. */
 static enum jitbpf_code_event_kind kind_of(uint16_t event)
 {
 	switch (event) {
@@ -136,7 +136,7 @@ static enum jitbpf_code_event_kind kind_of(uint16_t event)
 	}
 }
 
-/* The reader of a journal has checked that the time is possible; a later one is cut. */
+/* The reader of the journal has clamped the time. */
 static void set_times(struct code_event *event, uint64_t time_ns, uint64_t reported_ns)
 {
 	bool recovered = event->flags & JITBPF_EVENT_RECOVERED;

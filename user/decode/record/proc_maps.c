@@ -19,7 +19,7 @@ static int digit_of(uint8_t c)
 	return -1;
 }
 
-/* A number of at least one digit, at most max, and the character behind it. */
+/* Decode a number of at least one digit, at most max, and the character behind it. */
 static int number(struct cursor *c, unsigned base, uint64_t max, char behind, uint64_t *ret)
 {
 	const uint8_t *begin = c->at;
@@ -41,7 +41,7 @@ static int number(struct cursor *c, unsigned base, uint64_t max, char behind, ui
 	return 0;
 }
 
-/* "r-xp " */
+/* Decode "r-xp ". */
 static int permissions(struct cursor *c, struct proc_map *map)
 {
 	static const char letters[] = "rwx";
@@ -62,7 +62,7 @@ static int permissions(struct cursor *c, struct proc_map *map)
 	return 0;
 }
 
-/* What is left of the line: blanks up to a column, then the path; or nothing. */
+/* Decode the rest of the line: padding and the path, or nothing. */
 static int path(struct cursor *c, struct proc_map *map)
 {
 	size_t left;
@@ -74,7 +74,7 @@ static int path(struct cursor *c, struct proc_map *map)
 		return -EBADMSG;
 	map->path = (const char *)c->at;
 	map->path_bytes = left;
-	/* Not the whole of it: " (deleted)" alone has lost its blank above. */
+	/* A path that is only "(deleted)" has no such suffix. */
 	if (left > DELETED_SIZE && !memcmp(c->end - DELETED_SIZE, DELETED, DELETED_SIZE)) {
 		map->path_bytes -= DELETED_SIZE;
 		map->deleted = true;

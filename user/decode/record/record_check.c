@@ -9,7 +9,7 @@
 
 #include "decode/record/code_event.h"
 
-/* Whether a string that begins at offset ends inside the record. */
+/* Returns true if a string that begins at offset ends inside the record. */
 static bool string_ends(const struct jitbpf_record *record, size_t offset)
 {
 	return record->size_bytes > offset &&
@@ -21,7 +21,7 @@ static bool comm_ends(const char comm[JITBPF_COMM_MAX])
 	return memchr(comm, 0, JITBPF_COMM_MAX);
 }
 
-/* The walk ended at a frame, for want of a rule, and this is how to go on. */
+/* Check a stack copy: the walk ended at a frame without a rule. */
 static bool copy_is_whole(const struct jitbpf_sample *sample, size_t offset)
 {
 	const struct jitbpf_stack_copy *copy = (const void *)((const char *)sample + offset);
@@ -67,7 +67,7 @@ static bool journal_is_whole(const struct jitbpf_journal *journal)
 	return live_bytes % sizeof(journal->live[0]) == 0 && journal->from_ns <= journal->to_ns;
 }
 
-/* A piece that lies in the code, and in what is copied of one. */
+/* Check a piece of code: it is inside the code, and inside its copied part. */
 static bool code_is_whole(const struct jitbpf_code *code)
 {
 	size_t data_bytes = code->h.size_bytes - sizeof(*code);
@@ -78,7 +78,7 @@ static bool code_is_whole(const struct jitbpf_code *code)
 	       code->size_bytes <= UINT64_MAX - code->address;
 }
 
-/* A publisher that only a newer version knows is no reason to refuse the record. */
+/* An unknown publisher, of a newer version, is not an error. */
 static bool code_event_is_whole(const struct jitbpf_code_event *record)
 {
 	struct code_event ignored;
@@ -86,7 +86,7 @@ static bool code_event_is_whole(const struct jitbpf_code_event *record)
 	return code_event_decode(record, record->h.size_bytes, &ignored) != -EBADMSG;
 }
 
-/* The least that a record of a type has; 0 where the type is not known. */
+/* Returns the least size of a record of a type; 0 for an unknown type. */
 static size_t least_bytes(uint16_t type)
 {
 	switch (type) {
@@ -124,7 +124,7 @@ static size_t least_bytes(uint16_t type)
 	}
 }
 
-/* What a record's own counts and strings want, its fixed part being there. */
+/* Check counts and strings of a record whose fixed part is complete. */
 static bool is_whole(const struct jitbpf_record *record)
 {
 	switch (record->type) {

@@ -17,31 +17,31 @@
 
 struct recording_reader {
 	const struct blob *blob;
-	uint64_t round_begin; /* of what the next checksum is over */
-	uint64_t round_end;   /* of the chunks whose checksum held */
-	uint64_t at;	      /* the next chunk */
+	uint64_t round_begin; /* start of the bytes of the next checksum */
+	uint64_t round_end;   /* end of the verified chunks */
+	uint64_t at;	      /* offset of the next chunk */
 
-	/* A piece of the file, so that small chunks do not cost a read each. */
+	/* A window of the file, so that small chunks do not need a read each. */
 	VEC(uint8_t) window;
 	uint64_t window_begin;
 
-	VEC(uint64_t) record; /* what was given out last; words, to be aligned */
+	VEC(uint64_t) record; /* the last returned record; 64-bit words for alignment */
 	struct stack_store stacks;
 	uint32_t version;
 	bool has_info;
 	uint64_t skipped;
-	int result; /* 1: goes on; else what is returned from now on */
+	int result; /* 1: reading continues; else the result of all later calls */
 	struct recording_error error;
 };
 
-/* Note why the file cannot be read on. */
+/* Note the error that ends the reading. */
 static int bad(struct recording_reader *reader, uint64_t offset, const char *what)
 {
 	reader->error = (struct recording_error){.offset = offset, .what = what};
 	return -EBADMSG;
 }
 
-/* Point at [offset, offset + size_bytes), which lies in the file; good until the next call. */
+/* Get the bytes [offset, offset + size_bytes) of the file. Valid until the next call. */
 static int window_at(struct recording_reader *reader, uint64_t offset, size_t size_bytes,
 		     const uint8_t **ret)
 {
@@ -86,7 +86,7 @@ static int chunk_at(struct recording_reader *reader, uint64_t offset, uint64_t e
 	return 0;
 }
 
-/* Go on with a checksum over [offset, end), in pieces: a chunk can be large. */
+/* Extend a checksum over [offset, end), in pieces, since a chunk can be large. */
 static int checksum(struct recording_reader *reader, uint64_t offset, uint64_t end, uLong *crc)
 {
 	while (offset < end) {
@@ -102,7 +102,7 @@ static int checksum(struct recording_reader *reader, uint64_t offset, uint64_t e
 	return 0;
 }
 
-/* The ROUND chunk at `at` ends what crc is over, but for its own beginning. */
+/* Verify the ROUND chunk at `at`. crc covers the bytes before it. */
 static int close_round(struct recording_reader *reader, uint64_t at,
 		       const struct jitbpf_record *header, uLong crc)
 {
@@ -126,10 +126,9 @@ static int close_round(struct recording_reader *reader, uint64_t at,
 }
 
 /*
- * Walk the chunks up to the next ROUND, and check them. They are read once more
- * to be given out: that way memory does not depend on the size of a round, and
- * the windows of a small one serve both passes.
- * Returns 1 where there is a round, 0 at the end of the recording.
+ * Verify the chunks up to the next ROUND. They are read a second time to be returned, so that
+ * memory does not depend on the size of a round; the window serves both passes of a small round.
+ * Returns 1 if there is a round, 0 at the end of the recording.
  */
 static int check_round(struct recording_reader *reader)
 {
@@ -202,7 +201,7 @@ static int take_stack(struct recording_reader *reader, uint64_t offset)
 	return err == -ENOSPC ? bad(reader, offset, "more stacks than allowed") : err;
 }
 
-/* Make the sample that was written as a reference, in place of it. */
+/* Replace a SAMPLE_REF chunk by its sample. */
 static int take_sample_ref(struct recording_reader *reader, uint64_t offset)
 {
 	struct jitbpf_sample_ref_chunk ref;
@@ -246,7 +245,7 @@ static int take_sample_ref(struct recording_reader *reader, uint64_t offset)
 	return record_check(sample, size_bytes) ? bad(reader, offset, "a malformed sample") : 1;
 }
 
-/* Returns 1 where the record at hand is to be given out, 0 where it is not. */
+/* Returns 1 if the current record is to be returned, 0 if not. */
 static int take(struct recording_reader *reader, uint64_t offset)
 {
 	const struct jitbpf_record *record = (void *)reader->record.data;
@@ -276,7 +275,7 @@ static int take(struct recording_reader *reader, uint64_t offset)
 	return err ? bad(reader, offset, "a malformed record") : 1;
 }
 
-/* Copy the next chunk of the checked round, and see what it is. */
+/* Copy the next chunk of the verified round, and handle it by its type. */
 static int next_chunk(struct recording_reader *reader)
 {
 	uint64_t offset = reader->at;
@@ -284,7 +283,7 @@ static int next_chunk(struct recording_reader *reader)
 	const uint8_t *bytes;
 	int err;
 
-	/* Once more, as the file may have changed under our eyes since check_round(). */
+	/* Check again: the file may have changed since check_round(). */
 	err = chunk_at(reader, offset, reader->round_end, &header);
 	if (!err)
 		err = window_at(reader, offset, header.size_bytes, &bytes);

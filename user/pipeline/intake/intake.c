@@ -52,13 +52,13 @@ int intake_emit(struct intake *intake, const struct jitbpf_record *record)
 	return err;
 }
 
-/* The source's taker: the one place where live records are validated. */
+/* The source's taker. Live records are validated here only. */
 static int take_from_source(void *context, const struct jitbpf_record *record)
 {
 	struct intake *intake = context;
 	int err = 0;
 
-	/* A recording's own chunks have no place in time. */
+	/* Chunks that only recordings have are not ordered by time. */
 	if (record->type == JITBPF_CHUNK_INFO || record->type == JITBPF_CHUNK_FRAMES)
 		return intake->consumer.take(intake->consumer.context, record);
 	if (record_check(record, record->size_bytes)) {
@@ -76,7 +76,7 @@ static int take_from_source(void *context, const struct jitbpf_record *record)
 	return err ?: round_buffer_add(&intake->round, record->time_ns, record);
 }
 
-/* A record's turn has come, in order of time. */
+/* Take a record in order of time. */
 static int take_in_order(void *context, const struct jitbpf_record *record)
 {
 	struct intake *intake = context;
@@ -90,7 +90,7 @@ static int take_in_order(void *context, const struct jitbpf_record *record)
 	return intake_emit(intake, record);
 }
 
-/* Emit the unwinder's counters as the source does its own: both are added up. */
+/* Emit the unwinder's counters as a second COUNTERS record; consumers add both up. */
 static int emit_counters(struct intake *intake)
 {
 	struct {
@@ -114,7 +114,7 @@ static int emit_counters(struct intake *intake)
 	return intake->consumer.take(intake->consumer.context, &out.head.h);
 }
 
-/* There is no later round: emit what waits for one. */
+/* The last round: emit all waiting records. */
 static int emit_rest(struct intake *intake)
 {
 	int err;
@@ -126,8 +126,8 @@ static int emit_rest(struct intake *intake)
 }
 
 /*
- * Records later than time_ns, when the drain began, have come only from the sources that were
- * drained last. They wait for what the other sources have of that time.
+ * Records later than time_ns, the start of the drain, have come only from the rings that were
+ * drained last. They wait for the other rings' records of that time.
  */
 static int end_round(struct intake *intake, uint64_t time_ns, bool last)
 {
@@ -137,11 +137,11 @@ static int end_round(struct intake *intake, uint64_t time_ns, bool last)
 	err = err ?: intake_complete_stacks(intake, time_ns, last);
 	if (!err && last)
 		err = emit_rest(intake);
-	/* The consumer frees these processes when its round ends. */
+	/* The consumer frees the leaving processes at the end of its round. */
 	if (intake->unwinder)
 		unwinder_forget_processes(intake->unwinder, intake->processes->leaving.data,
 					  intake->processes->leaving.size);
-	/* The consumer's round ends after an error too: what it has is whole. */
+	/* End the consumer's round also after an error: the records so far are valid. */
 	end_err = intake->consumer.end_round(intake->consumer.context, time_ns);
 	return err ?: end_err;
 }

@@ -45,10 +45,10 @@ int intake_create(const struct intake_options *options, const struct record_cons
 void intake_destroy(struct intake *intake); /* NULL is allowed */
 
 /*
- * Drain the source once. Where that ends a round, emit the records up to the time at which the
- * drain began, and end the consumer's round. Later records wait for the next round, or for the
- * source's end, at which everything is emitted and the unwinder's counters follow as a COUNTERS
- * record. After an error of the source, the records before it are emitted as at its end.
+ * Drain the source once. If that ends a round, emit the records up to the time at which the drain
+ * began, and end the consumer's round. Later records wait for the next round, or for the source's
+ * end, when everything is emitted, and then the unwinder's counters as a COUNTERS record. After an
+ * error of the source, the records before it are emitted as at its end.
  *
  * Returns an enum source_state, or negative errno of the source, the consumer or the unwinder.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What intake owns; shared by its files only. */
+/* State of intake, for the files that implement it. */
 #ifndef JITBPF_PIPELINE_INTAKE_INTAKE_STATE_H
 #define JITBPF_PIPELINE_INTAKE_INTAKE_STATE_H
 
@@ -20,27 +20,28 @@ struct intake {
 	struct unwinder *unwinder;	      /* NULL: incomplete stacks stay cut */
 	VEC(struct jitbpf_sample *) deferred; /* in order of time, each allocated */
 	size_t deferred_bytes;
-	uint64_t soon_until_ns; /* rounds should come soon until then */
+	uint64_t soon_until_ns; /* until then, rounds should come soon */
 	uint64_t stacks_late;	/* samples whose rows did not come in time */
-	bool ending;		/* there is no later round: nothing is deferred */
+	bool ending;		/* the last round: nothing is deferred */
 };
 
 /* intake.c: hand a finished record to the consumer, then tell the unwinder what it changed. */
 int intake_emit(struct intake *intake, const struct jitbpf_record *record);
 
 /*
- * stacks.c: an incomplete sample's turn has come, in order of time: defer it, or emit it as
- * complete as it can be. Returns 0 or negative errno.
+ * stacks.c: take an incomplete sample, in order of time: defer it, or emit it as complete as
+ * possible. Returns 0 or negative errno.
  */
 int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample);
 
 /*
  * stacks.c: at the end of a round, complete and emit deferred samples. All records up to time_ns
- * have been applied. last: the source has ended, and none stays. Returns 0 or negative errno.
+ * have been applied. last: the source has ended, and no sample stays deferred. Returns 0 or
+ * negative errno.
  */
 int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last);
 
-/* unwind_changes.c: a record has been applied; invalidate what the kernel has of it. */
+/* unwind_changes.c: after a record was applied, invalidate the kernel's tables that it affects. */
 void intake_unwind_changed(struct intake *intake, const struct jitbpf_record *record);
 
 /* unwind_changes.c: give the unwinder a copy of JIT code. */

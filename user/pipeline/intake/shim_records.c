@@ -7,7 +7,7 @@
 
 /* --- refusals ------------------------------------------------------------------------ */
 
-/* What was refused, of which process. */
+/* Counts of refusals of a process. */
 struct refusal {
 	uint32_t pid;
 	uint64_t start_ns, time_ns;
@@ -33,7 +33,7 @@ static int put_refusal(const struct refusal *refusal, struct round_buffer *round
 	return round_buffer_add(round, record.h.time_ns, &record.h);
 }
 
-/* Add what an assembly has refused since `before` was copied from it. */
+/* Add the refusals of an assembly since `before` was copied from it. */
 static void add_refused(struct refusal *refusal, const struct jit_assembly *before,
 			const struct jit_assembly *now)
 {
@@ -53,7 +53,7 @@ static struct shim_unfinished *find(struct shim_records *records, uint32_t pid, 
 	return NULL;
 }
 
-/* Give up the unfinished events of a process, and count them. Moves the last one into its place. */
+/* Drop and count the unfinished events of a process. The last process moves to its place. */
 static int remove_unfinished(struct shim_records *records, struct shim_unfinished *unfinished,
 			     uint64_t time_ns, struct round_buffer *round)
 {
@@ -71,7 +71,7 @@ static int remove_unfinished(struct shim_records *records, struct shim_unfinishe
 	return put_refusal(&refusal, round);
 }
 
-/* Add a process that has none. Returns 0 or -ENOMEM. */
+/* Add a process without unfinished events. Returns 0 or -ENOMEM. */
 static int add_unfinished(struct shim_records *records, const struct jitbpf_jit *jit,
 			  struct round_buffer *round, struct shim_unfinished **ret)
 {
@@ -116,7 +116,7 @@ static int put_event(const struct jit_event *jit_event, const struct jitbpf_jit 
 	return 0;
 }
 
-/* An event in one part, and no other one of its process is unfinished. */
+/* Take an event with one part, of a process without unfinished events. */
 static int take_whole(const struct jitbpf_jit *jit, const struct jitbpf_jit_header *header,
 		      struct refusal *refusal, struct round_buffer *round)
 {
@@ -170,7 +170,7 @@ int shim_records_take(struct shim_records *records, const struct jitbpf_jit *jit
 		err = add_unfinished(records, jit, round, &unfinished);
 	if (err)
 		return err;
-	/* A record of a journal is whole, and does not continue an event of its thread. */
+	/* A journal's record has one part, and does not continue an event of the thread. */
 	err = unfinished ? take_part(records, unfinished, jit, &refusal, round)
 			 : take_whole(jit, &header, &refusal, round);
 	return err ?: put_refusal(&refusal, round);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Turns the shim's JIT records into code events: puts the parts of an event together, per
- * process, decodes and converts it, and adds its record to the round. Refused parts and
- * records become CODE_REFUSED records. Zero-initialized is empty. Single-threaded.
+ * Converts the shim's JIT records to code events: assembles the parts of each event, decodes it,
+ * and adds its CODE_EVENT record to the round. Refused parts and records become CODE_REFUSED
+ * records. Zero-initialized is empty. Single-threaded.
  */
 #ifndef JITBPF_PIPELINE_INTAKE_SHIM_RECORDS_H
 #define JITBPF_PIPELINE_INTAKE_SHIM_RECORDS_H
@@ -13,19 +13,19 @@
 #include "base/vec.h"
 #include "decode/record/jit_assembly.h"
 
-/* Processes with an event of which parts are missing; past it the stalest one is given up. */
+/* Processes with an incomplete event; beyond it, the stalest one is dropped. */
 #define SHIM_UNFINISHED_MAX 256
 
 struct shim_unfinished {
 	uint32_t pid;
 	uint64_t start_ns;
-	uint64_t touched; /* of shim_records.taken, at its last part */
+	uint64_t touched; /* shim_records.taken at its last part */
 	struct jit_assembly assembly;
 };
 
 struct shim_records {
 	VEC(struct shim_unfinished) unfinished;
-	uint64_t taken; /* parts of events that have several */
+	uint64_t taken; /* number of parts, of events with several parts */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Stacks that the kernel could not walk to their end. In its turn such a sample is deferred, and
- * changes no state until its stack is complete.
+ * Completes stacks that the kernel could not walk to their end. Such a sample is deferred, and is
+ * emitted when its stack is complete.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,27 +10,27 @@
 #include "pipeline/intake/intake_state.h"
 #include "unwind/walked_stack.h"
 
-/* Deferred from one round to the next. Within a round there are as many more as the rings hold. */
+/* Limit of deferred samples from one round to the next. A round may add those of full rings. */
 #define DEFERRED_BYTES_MAX (16u << 20)
 
 /*
- * How long a round waits for rows, while the source's rings fill. One stack can need rows several
- * times.
+ * Limit of waiting for rows in a round, since the rings fill meanwhile. One stack can need rows
+ * several times.
  */
 #define ROUND_WAITS   10
 #define ROUND_WAIT_NS 1000000ull
 
 /*
- * A sample that needs rows of JIT code is followed by others, and their code has to be read before
- * it is gone: with short rounds, twice as many kernels that live for milliseconds are read.
+ * After a sample that needs rows of JIT code, more such samples follow, and their code must be read
+ * while it exists. Short rounds read twice as many regions that live for milliseconds.
  */
 #define SOON_NS 200000000ull
 
-/* At the source's end no ring fills. */
+/* At the end of the source, no ring fills. */
 #define END_WAITS   200
 #define END_WAIT_NS 10000000ull
 
-/* A sample without a copy of its stack. */
+/* Room for the largest finished sample. */
 union finished_sample {
 	struct jitbpf_sample sample;
 	uint8_t bytes[sizeof(struct jitbpf_sample) + 2 * JITBPF_FRAMES_MAX * sizeof(__u64) +
@@ -42,7 +42,7 @@ static bool has_copy(const struct jitbpf_sample *sample)
 	return sample->h.flags & JITBPF_SAMPLE_STACK_COPY;
 }
 
-/* The part of the kernel's walk that used the mappings of the sample's own time. */
+/* Keep the part of the kernel's walk that used mappings of the sample's own time. */
 static struct finished_stack sound_stack(const struct process *process,
 					 const struct jitbpf_sample *sample)
 {
@@ -82,7 +82,7 @@ static void make_finished(const struct jitbpf_sample *sample, const struct finis
 		(uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes + regs_bytes);
 }
 
-/* Returns 0 with *ret set, 1 if the sample has to wait for rows, or negative errno. */
+/* Returns 0 with *ret set, 1 if the sample must wait for rows, or a negative errno. */
 static int complete(struct intake *intake, const struct jitbpf_sample *sample, bool last,
 		    union finished_sample *ret)
 {
@@ -130,8 +130,8 @@ int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sa
 }
 
 /*
- * Complete and emit the samples whose rows are there. Those taken before older_ns, and the first
- * ones while all are more than room_bytes, are completed with the rows that there are.
+ * Complete and emit the samples whose rows exist. Samples from before older_ns are completed with
+ * the existing rows; so are the oldest ones, as long as all together exceed room_bytes.
  */
 static int try_deferred(struct intake *intake, uint64_t older_ns, size_t room_bytes)
 {

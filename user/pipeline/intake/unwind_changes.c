@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a record invalidates of the tables by which the kernel walks stacks. */
+/* Invalidates the unwind tables of the kernel that a record affects. */
 #include "pipeline/intake/intake_state.h"
 #include "uapi/code_event.h"
 
-/* The process whose mappings a record changes, or NULL. */
+/* Returns the process whose mappings a record changes, or NULL. */
 static const struct process *process_of(const struct intake *intake,
 					const struct jitbpf_record *record)
 {
@@ -33,7 +33,7 @@ static void process_changed(struct intake *intake, const struct jitbpf_record *r
 
 	if (!process)
 		return;
-	/* A fork ends the process that had the pid before, if its exit was lost. */
+	/* A fork ends an earlier process with the pid, whose exit was lost. */
 	if (record->type == JITBPF_FORK && process->previous)
 		unwinder_process_changed(intake->unwinder, process->previous);
 	unwinder_process_changed(intake->unwinder, process);
@@ -55,7 +55,7 @@ static void code_changed(struct intake *intake, const struct jitbpf_code_event *
 	const struct process *process = process_table_find(intake->processes, event->pid,
 							   event->start_ns, event->reported_ns);
 
-	/* Inlined methods and lines leave the code as it is. */
+	/* Inlined methods and lines do not change the code. */
 	if (!process || !process->code || event->kind == JITBPF_CODE_INLINE ||
 	    event->kind == JITBPF_CODE_LINES)
 		return;
@@ -63,7 +63,7 @@ static void code_changed(struct intake *intake, const struct jitbpf_code_event *
 		range_changed(intake, process, event->address, event->code_bytes);
 		return;
 	}
-	/* A move without a size is one of all that there is. */
+	/* A move without a size moves the whole region. */
 	range_changed(intake, process, event->address, event->code_bytes ?: UINT64_MAX);
 	range_changed(intake, process, event->old_address, event->code_bytes ?: UINT64_MAX);
 }

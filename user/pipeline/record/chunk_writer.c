@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <zlib.h>
 
-/* The error of the stdio call that has just failed; not all of them set errno. */
+/* Returns the error of the stdio call that has just failed; not all calls set errno. */
 static int fail(struct chunk_writer *writer)
 {
 	writer->error = errno ? -errno : -EIO;
@@ -16,7 +16,7 @@ int chunk_put(struct chunk_writer *writer, const void *bytes, size_t size_bytes)
 	if (writer->error)
 		return writer->error;
 	if (!size_bytes)
-		return 0; /* for bytes may be NULL, which makes crc32_z() begin anew */
+		return 0; /* with bytes NULL, crc32_z() would return its initial value */
 	errno = 0;
 	if (fwrite(bytes, 1, size_bytes, writer->out) != size_bytes)
 		return fail(writer);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Whatever the strings, the chunk is smaller than a reader allows. */
+/* With the longest strings, the chunk is within the limit of readers. */
 _Static_assert(sizeof(struct jitbpf_frames_chunk) + JITBPF_TEXT_MAX +
 			       FRAMES_CHUNK_FRAMES_MAX *
 				       (sizeof(struct jitbpf_frame_entry) + 3 * JITBPF_TEXT_MAX) <=

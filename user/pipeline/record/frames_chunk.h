@@ -11,13 +11,13 @@
 #include "state/process/module_table.h"
 #include "symbolize/frame_table.h"
 
-/* Of one location; the symbolizer gives no more. */
+/* Limit for one location, which the symbolizer respects. */
 #define FRAMES_CHUNK_FRAMES_MAX 64
 
 /*
- * Put the frames of a KERNEL location (module NULL) or a NATIVE one. Frames past
- * FRAMES_CHUNK_FRAMES_MAX and text past JITBPF_TEXT_MAX are left out. Returns 0,
- * or the writer's first error.
+ * Write the frames of a NATIVE location, or of a KERNEL location (module NULL). Frames beyond
+ * FRAMES_CHUNK_FRAMES_MAX and text beyond JITBPF_TEXT_MAX are dropped. Returns 0, or the writer's
+ * first error.
  */
 int frames_chunk_put(struct chunk_writer *writer, const struct location *location,
 		     const struct module *module, const struct string_pool *strings,

@@ -17,10 +17,10 @@
 
 struct recorder {
 	struct chunk_writer writer;
-	struct stack_store stacks; /* those in force: what has been written of them */
+	struct stack_store stacks; /* stacks that the reader has at this point */
 	struct index_map index;	   /* of stacks */
 	uint64_t round_ns;	   /* time of the last round */
-	uint64_t flush_ns;	   /* the next one from then on is flushed */
+	uint64_t flush_ns;	   /* time of the next flush */
 };
 
 /* --- samples ---------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static bool equal(const void *items, uint32_t item, const void *key_)
 	       !memcmp(stack.ips, key->ips, stack_frames(&stack) * sizeof(__u64));
 }
 
-/* Write a stack that has just been numbered. */
+/* Write a stack that has just got its number. */
 static int put_stack(struct recorder *recorder, const struct stack *stack, uint32_t number)
 {
 	size_t ips_bytes = stack_frames(stack) * sizeof(__u64);
@@ -55,7 +55,7 @@ static int put_stack(struct recorder *recorder, const struct stack *stack, uint3
 	return chunk_put(&recorder->writer, stack->ips, ips_bytes);
 }
 
-/* Number a stack that has none; where there is no room, all others lose theirs. */
+/* Number a new stack. If there is no room, all earlier stacks are dropped. */
 static int add_stack(struct recorder *recorder, const struct stack *stack, uint64_t hash,
 		     uint32_t *ret)
 {
@@ -69,7 +69,7 @@ static int add_stack(struct recorder *recorder, const struct stack *stack, uint6
 	if (err)
 		return err;
 	*ret = (uint32_t)recorder->stacks.firsts.size - 1;
-	/* A stack that the index has no memory for is only written again next time. */
+	/* Without memory for the index, the stack is written again next time. */
 	index_map_insert(&recorder->index, hash, *ret);
 	return put_stack(recorder, stack, *ret);
 }
@@ -84,7 +84,7 @@ static int number_of(struct recorder *recorder, const struct stack *stack, uint3
 	return *ret == INDEX_MAP_NONE ? add_stack(recorder, stack, hash, ret) : 0;
 }
 
-/* Whether the sample is nothing but what a STACK and a SAMPLE_REF chunk hold. */
+/* Returns true if a STACK and a SAMPLE_REF chunk can hold the sample. */
 static bool is_plain(const struct jitbpf_sample *sample)
 {
 	uint64_t frames = (uint64_t)sample->kernel_frames + sample->user_frames;
@@ -115,7 +115,7 @@ static int write_sample(struct recorder *recorder, const struct jitbpf_sample *s
 	};
 	int err = number_of(recorder, &stack, &chunk.stack);
 
-	/* There is a way to write it that needs no memory. */
+	/* Write it as it is, which needs no memory. */
 	if (err == -ENOMEM)
 		return chunk_put(&recorder->writer, sample, sample->h.size_bytes);
 	if (err)
@@ -219,7 +219,7 @@ void recorder_destroy(struct recorder *recorder)
 	free(recorder);
 }
 
-/* What was counted since the source's own record of counters: it is added to that. */
+/* Counts since the source's COUNTERS record; readers add both up. */
 static void put_late_counters(struct recorder *recorder, const struct ledger *ledger)
 {
 	static const enum jitbpf_counter late[] = {
@@ -241,7 +241,7 @@ static void put_late_counters(struct recorder *recorder, const struct ledger *le
 		values[late[i]] = ledger->counters[late[i]];
 		any |= values[late[i]] != 0;
 	}
-	/* Counters add up modulo 2^64: this takes off what other files of the run hold. */
+	/* Counters add up modulo 2^64: subtract the counts in other files of the run. */
 	values[JITBPF_COUNT_SAMPLES_TAKEN] = -ledger->samples_before;
 	any |= ledger->samples_before != 0;
 	if (!any)
@@ -264,7 +264,7 @@ int recorder_finish(struct recorder *recorder, const struct view *view,
 		if (location->kind == LOCATION_NATIVE)
 			module = module_table_get(modules, (uint32_t)location->owner);
 		else if (location->kind != LOCATION_KERNEL)
-			continue; /* the records themselves name it */
+			continue; /* JIT code is named by its own records */
 		frames = frame_table_get(view->frames, i, &count);
 		if (frames && (module || location->kind == LOCATION_KERNEL))
 			frames_chunk_put(writer, location, module, view->strings, frames, count);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writes a recording: a tee on the source. Every record that goes into the
- * pipeline is also given here; each distinct stack is written once.
+ * Writes a recording (uapi/recording.h) of all finished records. Each distinct stack is written
+ * once.
  *
- * Once a call has failed, the file ends there: all later calls return the same
- * error and write nothing. What stands before the last whole round can be read.
+ * After a failure, the file ends: all later calls return the same error and write nothing. The
+ * rounds before can be read.
  */
 #ifndef JITBPF_PIPELINE_RECORD_RECORDER_H
 #define JITBPF_PIPELINE_RECORD_RECORDER_H
@@ -18,8 +18,8 @@
 #include "uapi/recording.h"
 
 /*
- * Of the stacks that are remembered so as not to be written again. Far less than readers
- * allow for: those that come again mostly do so soon.
+ * Bytes of stacks that are remembered, so that they are not written again. Less than readers allow,
+ * since most stacks repeat soon or never.
  */
 #define RECORDER_STACKS_BYTES (2u << 20)
 
@@ -29,33 +29,32 @@ _Static_assert(RECORDER_STACKS_BYTES + JITBPF_CHUNK_MAX <= JITBPF_STACKS_MAX, "a
 
 struct recorder; /* see recorder.c */
 
-/* Write the file header and what info says. Borrows out. Returns 0 or negative errno. */
+/* Write the file header and the INFO chunk. Borrows out. Returns 0 or a negative errno. */
 int recorder_create(FILE *out, const struct run_info *info, struct recorder **ret);
 
-/* Writes nothing: without recorder_finish(), the recording will count as cut. */
+/* Writes nothing: without recorder_finish(), the recording is incomplete. */
 void recorder_destroy(struct recorder *recorder);
 
 /*
- * Write one finished record (pipeline/finished_records.h). Returns 0 or negative errno. It is
- * -EINVAL, and later calls go on, if the record is larger than a chunk can be, or no finished
- * record: a copy of a stack is a process's memory, which does not belong into a file.
+ * Write one finished record (pipeline/finished_records.h). Returns 0 or a negative errno. Returns
+ * -EINVAL, after which later calls work, if the record is larger than a chunk, or not finished: a
+ * stack copy is memory of a process, and must not be recorded.
  */
 int recorder_write(struct recorder *recorder, const struct jitbpf_record *record);
 
 /*
- * End a round whose drain began at time_ns. out is flushed where that was
- * RECORDER_FLUSH_NS ago, so that a run that is killed leaves all its rounds but
- * the latest. Returns 0 or negative errno.
+ * End a round whose drain began at time_ns. out is flushed every RECORDER_FLUSH_NS, so that a run
+ * that is killed loses the latest rounds only. Returns 0 or a negative errno.
  */
 int recorder_end_round(struct recorder *recorder, uint64_t time_ns);
 
-/* Bytes written so far. */
+/* Returns the number of bytes written so far. */
 uint64_t recorder_bytes(const struct recorder *recorder);
 
 /*
- * Write the names of all native and kernel locations, a last round (at the time
- * of the one before), and the end; then flush out. modules gives the identities
- * of native locations. Returns 0 or negative errno.
+ * Write the names of all native and kernel locations, a last round with the time of the previous
+ * one, and the END chunk; then flush out. modules has the identities of native locations. Returns 0
+ * or a negative errno.
  */
 int recorder_finish(struct recorder *recorder, const struct view *view,
 		    const struct module_table *modules);

@@ -8,7 +8,7 @@
 
 struct replay_source {
 	struct recording_reader *reader; /* borrowed */
-	struct recording_error error;	 /* set where drain() returned -EBADMSG */
+	struct recording_error error;	 /* set if drain() returned -EBADMSG */
 };
 
 /* *ret borrows replay. */
