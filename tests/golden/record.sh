@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Makes new recordings after a change of the format (as root). Then run check.sh BUILD --accept.
+# Records again (as root) what is of the current version of the format: record.sh BUILD_FOLDER.
+# Then run check.sh BUILD_FOLDER --accept, and review the diff. Recordings of version 1 (php, storm)
+# cannot be made any more; they stay, so that their replay is checked.
 set -eu
 cd "$(dirname "$0")"
 here=$PWD
@@ -9,15 +11,15 @@ build=$(cd "../../$1" && pwd)
 place=/tmp/jitbpf-golden
 mkdir -p $place
 # (opcache does not take files younger than two seconds)
-cp -p "$build/jitbpf" "$build/libjitbpf.so" "$build/tests/engine/jit-engine" ../workloads/numbers.php $place
+cp -p "$build/jitbpf" "$build/libjitbpf.so" ../workloads/numbers.php $place
 cd $place
 record() {
 	name=$1
 	shift
 	unshare --uts sh -c 'hostname golden && exec "$@"' sh \
-		./jitbpf record -q -F 199 --user-regs -o "$here/$name.jitbpf" -- "$@" >/dev/null
+		./jitbpf record -q -F 49 --user-regs -o "$here/$name.jitbpf" -- "$@" >/dev/null
 }
-record php php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing \
-	-d opcache.jit_debug=128 numbers.php 1.2
-record storm ./jit-engine storm --rate 500 --seconds 0.3 --threads 2
+# PHP publishes each trace twice: through the shim (128) and as a jitdump file (32).
+record both php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing \
+	-d opcache.jit_debug=160 numbers.php 0.6
 rm -r $place
