@@ -7,17 +7,12 @@
 #include <stdlib.h>
 
 #include "decode/cfi/call_frame.h"
+#include "tests/fuzz/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 #define ADDRESS	   0x10000
 #define WORK_BYTES (1u << 20)
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static void check_rows(const struct call_frame *frame)
 {

@@ -6,14 +6,9 @@
 
 #include "decode/elf/debug_link.h"
 #include "symbolize/debug/debug_info.h"
+#include "tests/fuzz/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static void check_frames(struct debug_info *info, uint64_t address)
 {

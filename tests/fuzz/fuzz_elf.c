@@ -6,14 +6,9 @@
 
 #include "decode/elf/elf_file.h"
 #include "symbolize/symbolizer.h"
+#include "tests/fuzz/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static int open_blob(void *context, const struct module *module, struct blob *ret)
 {

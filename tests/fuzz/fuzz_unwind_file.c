@@ -5,16 +5,11 @@
 
 #include "decode/elf/elf_file.h"
 #include "decode/cfi/unwind_file.h"
+#include "tests/fuzz/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 #define PAGES_OF_SEGMENT 4
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			abort();                                                                   \
-	} while (0)
 
 static void check_row(struct unwind_row row)
 {

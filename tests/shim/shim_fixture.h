@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "tests/shim/usdt_site.h"
 #include "uapi/jit_record.h"
@@ -78,5 +80,14 @@ void put_pointer(void *payload, size_t offset, const void *value);
 
 /* Returns size bytes that end before an unreadable page. */
 uint8_t *at_edge_of_memory(size_t size);
+
+/* An assertion for children of a test: prints the location, and exits with 1. */
+#define MUST(condition)                                                                            \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
+			_exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
 
 #endif

@@ -30,15 +30,6 @@
 
 static struct shim shim;
 
-/* In a child: says where, and ends. */
-#define MUST(condition)                                                                            \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
-
 /* Run it in a child that has inherited no journal. */
 static void run_in_child(void (*child)(unsigned int number), unsigned int number)
 {

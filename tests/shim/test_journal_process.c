@@ -33,15 +33,6 @@
 
 static struct shim shim;
 
-/* In a child: print the location and exit. */
-#define MUST(condition)                                                                            \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
-			_exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
-
 static int status_of(pid_t pid)
 {
 	int status = -1;

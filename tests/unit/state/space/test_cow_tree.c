@@ -7,30 +7,10 @@
 #include <cmocka.h>
 
 #include "state/space/cow_tree.c"
+#include "tests/unit/state/counted_value.h"
 #include "tests/unit/state/space_model.h"
 
 #define KEYS 512
-
-struct counted {
-	struct space_value value;
-	size_t *living;
-};
-
-static void counted_free(struct space_value *value)
-{
-	--*((struct counted *)value)->living;
-	free(value);
-}
-
-static struct space_value *counted_create(size_t *living)
-{
-	struct counted *counted = malloc(sizeof(*counted));
-
-	assert_non_null(counted);
-	*counted = (struct counted){.value = {.refs = 1, .free = counted_free}, .living = living};
-	++*living;
-	return &counted->value;
-}
 
 /* Check order, heights and balance of a subtree. Returns the number of nodes. */
 static size_t check_shape(const struct cow_node *node, uint64_t low, uint64_t high)

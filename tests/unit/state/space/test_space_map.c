@@ -9,28 +9,8 @@
 #include <stdlib.h>
 
 #include "state/space/space_map.h"
+#include "tests/unit/state/counted_value.h"
 #include "tests/unit/state/space_model.h"
-
-struct counted {
-	struct space_value value;
-	size_t *living;
-};
-
-static void counted_free(struct space_value *value)
-{
-	--*((struct counted *)value)->living;
-	free(value);
-}
-
-static struct space_value *counted_create(size_t *living)
-{
-	struct counted *counted = malloc(sizeof(*counted));
-
-	assert_non_null(counted);
-	*counted = (struct counted){.value = {.refs = 1, .free = counted_free}, .living = living};
-	++*living;
-	return &counted->value;
-}
 
 /* Insert a new value with one reference, that of the map. */
 static struct space_value *put(struct space_map *map, uint64_t start, uint64_t end,
