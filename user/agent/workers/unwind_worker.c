@@ -255,10 +255,12 @@ static int request(void *context, const struct unwind_request *request)
 {
 	struct unwind_worker *worker = context;
 	struct queued queued = {.request = *request};
-	int err = work_thread_add(&worker->thread, &queued);
+	int err;
 
-	if (!err)
-		hold_request(request);
+	hold_request(request); /* before the worker can release it */
+	err = work_thread_add(&worker->thread, &queued);
+	if (err)
+		release_request(request);
 	return err;
 }
 
