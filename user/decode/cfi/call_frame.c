@@ -136,8 +136,7 @@ static int cie_augmentation(struct cursor *c, const char *letters, struct call_f
 	if (!*letters)
 		return 0;
 	/* Without 'z' the augmentation data have no size, so the rest cannot be found. */
-	if (*letters != 'z' || dwarf_read_uleb(c, &size_bytes) ||
-	    cursor_take(c, size_bytes, &bytes))
+	if (*letters != 'z' || leb128_read(c, &size_bytes) || cursor_take(c, size_bytes, &bytes))
 		return -EBADMSG;
 	cie->has_augmentation = true;
 	data = cursor_of(bytes, size_bytes);
@@ -159,9 +158,9 @@ static int cie_parse(struct entry *entry, struct call_frame_cie *cie)
 	/* address size and segment selector size */
 	if (version == 4 && (cursor_read(c, sizes, 2) || sizes[0] != ADDRESS_BYTES || sizes[1]))
 		return -EBADMSG;
-	if (dwarf_read_uleb(c, &program->code_factor) || dwarf_read_sleb(c, &program->data_factor))
+	if (leb128_read(c, &program->code_factor) || dwarf_read_sleb(c, &program->data_factor))
 		return -EBADMSG;
-	if (version == 1 ? dwarf_read_u8(c, &ra_byte) : dwarf_read_uleb(c, &ra))
+	if (version == 1 ? dwarf_read_u8(c, &ra_byte) : leb128_read(c, &ra))
 		return -EBADMSG;
 	if (version == 1)
 		ra = ra_byte;
@@ -215,8 +214,7 @@ static int fde_parse(struct entry *entry, const struct call_frame_cie *cie, stru
 	    eh_length_read(c, encoding, &size_bytes) ||
 	    __builtin_add_overflow(frame.start, size_bytes, &frame.end))
 		return -EBADMSG;
-	if (cie->has_augmentation &&
-	    (dwarf_read_uleb(c, &size_bytes) || cursor_skip(c, size_bytes)))
+	if (cie->has_augmentation && (leb128_read(c, &size_bytes) || cursor_skip(c, size_bytes)))
 		return -EBADMSG;
 	frame.program.code = cursor_of(c->at, cursor_left(c));
 	frame.program.code_address = entry->address + cursor_offset(c);

@@ -31,7 +31,7 @@ int eh_length_read(struct cursor *c, uint8_t encoding, uint64_t *ret)
 
 	switch (encoding & DWARF_EH_PE_FORMAT) {
 	case DWARF_EH_PE_ULEB128:
-		return dwarf_read_uleb(c, ret);
+		return leb128_read(c, ret);
 	case DWARF_EH_PE_SLEB128:
 		err = dwarf_read_sleb(c, &number);
 		if (!err)

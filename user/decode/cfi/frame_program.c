@@ -145,7 +145,7 @@ static int expression_read(struct run *run, struct frame_place *ret)
 	const void *bytes;
 	uint64_t size_bytes;
 
-	if (dwarf_read_uleb(&run->code, &size_bytes) || cursor_take(&run->code, size_bytes, &bytes))
+	if (leb128_read(&run->code, &size_bytes) || cursor_take(&run->code, size_bytes, &bytes))
 		return -EBADMSG;
 	*ret = place_of_expression(cursor_of(bytes, size_bytes));
 	return 0;
@@ -157,7 +157,7 @@ static int offset_read(struct run *run, bool factored, uint64_t *ret)
 	int64_t number;
 
 	if (!factored)
-		return dwarf_read_uleb(&run->code, ret);
+		return leb128_read(&run->code, ret);
 	if (dwarf_read_sleb(&run->code, &number))
 		return -EBADMSG;
 	*ret = (uint64_t)number * (uint64_t)run->program->data_factor;
@@ -175,11 +175,11 @@ static int cfa_define(struct run *run, uint8_t operation)
 	switch (operation) {
 	case DWARF_CFA_DEF_CFA:
 	case DWARF_CFA_DEF_CFA_SF:
-		if (dwarf_read_uleb(&run->code, &number) || offset_read(run, factored, &offset))
+		if (leb128_read(&run->code, &number) || offset_read(run, factored, &offset))
 			return -EBADMSG;
 		break;
 	case DWARF_CFA_DEF_CFA_REGISTER:
-		if (!is_value || dwarf_read_uleb(&run->code, &number))
+		if (!is_value || leb128_read(&run->code, &number))
 			return -EBADMSG;
 		break;
 	case DWARF_CFA_DEF_CFA_OFFSET:
@@ -208,7 +208,7 @@ static int register_define(struct run *run, uint8_t operation, uint64_t number)
 	case DWARF_CFA_OFFSET:
 	case DWARF_CFA_OFFSET_EXTENDED:
 	case DWARF_CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-		if (dwarf_read_uleb(&run->code, &offset))
+		if (leb128_read(&run->code, &offset))
 			return -EBADMSG;
 		if (operation == DWARF_CFA_GNU_NEGATIVE_OFFSET_EXTENDED)
 			offset = -offset;
@@ -228,7 +228,7 @@ static int register_define(struct run *run, uint8_t operation, uint64_t number)
 		place.kind = FRAME_SAME;
 		break;
 	case DWARF_CFA_REGISTER:
-		if (dwarf_read_uleb(&run->code, &offset))
+		if (leb128_read(&run->code, &offset))
 			return -EBADMSG;
 		break;
 	default: /* DWARF_CFA_EXPRESSION, DWARF_CFA_VAL_EXPRESSION */
@@ -320,12 +320,12 @@ static int instruction_run_low(struct run *run, uint8_t operation)
 	case DWARF_CFA_DEF_CFA_EXPRESSION:
 		return cfa_define(run, operation);
 	case DWARF_CFA_GNU_ARGS_SIZE:
-		return dwarf_read_uleb(&run->code, &number);
+		return leb128_read(&run->code, &number);
 	}
 	if (operation > DWARF_CFA_VAL_EXPRESSION &&
 	    operation != DWARF_CFA_GNU_NEGATIVE_OFFSET_EXTENDED)
 		return -EBADMSG;
-	if (dwarf_read_uleb(&run->code, &number))
+	if (leb128_read(&run->code, &number))
 		return -EBADMSG;
 	return operation == DWARF_CFA_RESTORE_EXTENDED ? rule_restore(run, number)
 						       : register_define(run, operation, number);

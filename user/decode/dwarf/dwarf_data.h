@@ -4,6 +4,7 @@
 #define JITBPF_DECODE_DWARF_DWARF_DATA_H
 
 #include "base/cursor.h"
+#include "base/leb128.h"
 
 /* Read an unsigned little-endian integer of 1 to 8 bytes. */
 static inline int dwarf_read_uint(struct cursor *c, size_t size_bytes, uint64_t *ret)
@@ -21,31 +22,7 @@ static inline int dwarf_read_u8(struct cursor *c, uint8_t *ret)
 	return cursor_read(c, ret, 1);
 }
 
-/* Read a ULEB128. Bits above the 64th are dropped; an encoding longer than 10 bytes is -EBADMSG. */
-static inline int dwarf_read_uleb(struct cursor *c, uint64_t *ret)
-{
-	const uint8_t *at = c->at;
-	uint64_t value = 0;
-
-	/* Fast path: most values take one byte. */
-	if (at < c->end && *at < 0x80) {
-		*ret = *at;
-		c->at++;
-		return 0;
-	}
-	for (unsigned shift = 0; at < c->end && shift < 64; shift += 7) {
-		uint8_t byte = *at++;
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (!(byte & 0x80)) {
-			c->at = at;
-			*ret = value;
-			return 0;
-		}
-	}
-	return -EBADMSG;
-}
-
+/* Read an SLEB128, as leb128_read() does an unsigned one. */
 static inline int dwarf_read_sleb(struct cursor *c, int64_t *ret)
 {
 	const uint8_t *at = c->at;

@@ -124,7 +124,7 @@ static int attributes_parse(struct cursor *c, struct dwarf_abbrevs *abbrevs,
 		struct dwarf_attribute attribute = {0};
 		uint64_t name, form;
 
-		if (dwarf_read_uleb(c, &name) || dwarf_read_uleb(c, &form))
+		if (leb128_read(c, &name) || leb128_read(c, &form))
 			return -EBADMSG;
 		if (!name && !form)
 			return 0;
@@ -150,11 +150,11 @@ static int abbrevs_parse(struct cursor *c, uint64_t until_code, struct dwarf_abb
 
 	do {
 		abbrev = (struct dwarf_abbrev){0};
-		if (dwarf_read_uleb(c, &abbrev.code))
+		if (leb128_read(c, &abbrev.code))
 			return -EBADMSG;
 		if (!abbrev.code)
 			return 0;
-		if (dwarf_read_uleb(c, &tag) || dwarf_read_u8(c, &children))
+		if (leb128_read(c, &tag) || dwarf_read_u8(c, &children))
 			return -EBADMSG;
 		abbrev.tag = tag < UINT16_MAX ? tag : UINT16_MAX;
 		abbrev.children = children;
@@ -352,7 +352,7 @@ int dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_die *ret)
 	uint64_t code;
 
 	ret->offset = walk->base + cursor_offset(&walk->c);
-	if (dwarf_read_uleb(&walk->c, &code))
+	if (leb128_read(&walk->c, &code))
 		return -EBADMSG;
 	if (!code) {
 		ret->tag = 0;

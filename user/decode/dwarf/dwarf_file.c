@@ -155,7 +155,7 @@ int dwarf_unit_root(struct dwarf_file *file, struct dwarf_unit *unit)
 	if (unit->dies == unit->end)
 		return 0;
 	err = section_view(&file->sections[DWARF_INFO], unit->dies, 16, &c);
-	err = err ?: dwarf_read_uleb(&c, &code);
+	err = err ?: leb128_read(&c, &code);
 	if (err || !code)
 		return err;
 	err = dwarf_abbrevs_read(file, unit->abbrev_offset, code, &abbrevs);
@@ -171,13 +171,13 @@ int dwarf_unit_root(struct dwarf_file *file, struct dwarf_unit *unit)
 static int index_of_address(struct cursor *c, size_t size_bytes, struct dwarf_value *ret)
 {
 	ret->class = DWARF_ADDRESS_INDEX;
-	return size_bytes ? dwarf_read_uint(c, size_bytes, &ret->u) : dwarf_read_uleb(c, &ret->u);
+	return size_bytes ? dwarf_read_uint(c, size_bytes, &ret->u) : leb128_read(c, &ret->u);
 }
 
 static int index_of_string(struct cursor *c, size_t size_bytes, struct dwarf_value *ret)
 {
 	ret->class = DWARF_STRING_INDEX;
-	return size_bytes ? dwarf_read_uint(c, size_bytes, &ret->u) : dwarf_read_uleb(c, &ret->u);
+	return size_bytes ? dwarf_read_uint(c, size_bytes, &ret->u) : leb128_read(c, &ret->u);
 }
 
 static int number(struct cursor *c, size_t size_bytes, enum dwarf_class class,
@@ -194,7 +194,7 @@ static int reference(struct cursor *c, size_t size_bytes, const struct dwarf_uni
 	int err;
 
 	ret->class = DWARF_REFERENCE;
-	err = size_bytes ? dwarf_read_uint(c, size_bytes, &ret->u) : dwarf_read_uleb(c, &ret->u);
+	err = size_bytes ? dwarf_read_uint(c, size_bytes, &ret->u) : leb128_read(c, &ret->u);
 	if (err)
 		return err;
 	if (ret->u >= unit->end - unit->offset)
@@ -207,8 +207,8 @@ static int reference(struct cursor *c, size_t size_bytes, const struct dwarf_uni
 static int block(struct cursor *c, size_t length_bytes)
 {
 	uint64_t length;
-	int err = length_bytes ? dwarf_read_uint(c, length_bytes, &length)
-			       : dwarf_read_uleb(c, &length);
+	int err =
+		length_bytes ? dwarf_read_uint(c, length_bytes, &length) : leb128_read(c, &length);
 
 	return err ?: cursor_skip(c, length);
 }
@@ -233,7 +233,7 @@ static int signed_number(struct cursor *c, struct dwarf_value *ret)
 static int leb_number(struct cursor *c, enum dwarf_class class, struct dwarf_value *ret)
 {
 	ret->class = class;
-	return dwarf_read_uleb(c, &ret->u);
+	return leb128_read(c, &ret->u);
 }
 
 int dwarf_value_read(struct cursor *c, uint64_t form, int64_t implicit,
@@ -244,7 +244,7 @@ int dwarf_value_read(struct cursor *c, uint64_t form, int64_t implicit,
 	*ret = (struct dwarf_value){0};
 	/* The loop ends because each step consumes a byte. */
 	while (form == DWARF_FORM_INDIRECT) {
-		if (dwarf_read_uleb(c, &form) || form == DWARF_FORM_IMPLICIT_CONST)
+		if (leb128_read(c, &form) || form == DWARF_FORM_IMPLICIT_CONST)
 			return -EBADMSG;
 	}
 	switch (form) {

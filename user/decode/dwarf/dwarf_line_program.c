@@ -44,10 +44,10 @@ static int string_read(struct program *p, struct dwarf_value *ret, bool *ret_emp
 static int file_rest_read(struct program *p, struct dwarf_line_file *file)
 {
 	uint64_t ignored;
-	int err = dwarf_read_uleb(&p->c, &file->directory);
+	int err = leb128_read(&p->c, &file->directory);
 
-	err = err ?: dwarf_read_uleb(&p->c, &ignored);
-	err = err ?: dwarf_read_uleb(&p->c, &ignored);
+	err = err ?: leb128_read(&p->c, &ignored);
+	err = err ?: leb128_read(&p->c, &ignored);
 	if (err)
 		return err;
 	if (p->lines->files.size >= DWARF_FILES_MAX)
@@ -123,10 +123,10 @@ static int table_since_5(struct program *p, bool directories)
 	int err = dwarf_read_u8(&p->c, &format_count);
 
 	for (uint8_t i = 0; i < format_count && !err; i++) {
-		err = dwarf_read_uleb(&p->c, &formats[i].content);
-		err = err ?: dwarf_read_uleb(&p->c, &formats[i].form);
+		err = leb128_read(&p->c, &formats[i].content);
+		err = err ?: leb128_read(&p->c, &formats[i].form);
 	}
-	err = err ?: dwarf_read_uleb(&p->c, &count);
+	err = err ?: leb128_read(&p->c, &count);
 	if (err)
 		return err;
 	if (count > DWARF_FILES_MAX)
@@ -250,7 +250,7 @@ static int extended(struct program *p, struct cursor *c, struct registers *r)
 	bool empty;
 	int err;
 
-	if (dwarf_read_uleb(c, &length) || cursor_take(c, length, &operation))
+	if (leb128_read(c, &length) || cursor_take(c, length, &operation))
 		return -EBADMSG;
 	inner = cursor_of(operation, length);
 	if (dwarf_read_u8(&inner, &opcode))
@@ -277,7 +277,7 @@ static int skip_operands(struct cursor *c, uint8_t count)
 	int err = 0;
 
 	while (count-- && !err)
-		err = dwarf_read_uleb(c, &ignored);
+		err = leb128_read(c, &ignored);
 	return err;
 }
 
@@ -291,7 +291,7 @@ static int standard(struct program *p, struct cursor *c, struct registers *r, ui
 	case DWARF_LNS_EXTENDED:
 		return extended(p, c, r);
 	case DWARF_LNS_ADVANCE_PC:
-		err = dwarf_read_uleb(c, &number);
+		err = leb128_read(c, &number);
 		r->address += number * p->instruction_bytes;
 		return err;
 	case DWARF_LNS_ADVANCE_LINE:
@@ -299,7 +299,7 @@ static int standard(struct program *p, struct cursor *c, struct registers *r, ui
 		r->line = (uint32_t)(r->line + (uint64_t)difference);
 		return err;
 	case DWARF_LNS_SET_FILE:
-		return dwarf_read_uleb(c, &r->file);
+		return leb128_read(c, &r->file);
 	case DWARF_LNS_CONST_ADD_PC:
 		r->address +=
 			(uint64_t)((255 - p->opcode_base) / p->line_range) * p->instruction_bytes;

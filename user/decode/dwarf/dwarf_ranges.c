@@ -43,7 +43,7 @@ static int entry_before_5(struct list *list, struct cursor *c)
 static int read_indexed(struct list *list, struct cursor *c, uint64_t *ret)
 {
 	struct dwarf_value value = {.class = DWARF_ADDRESS_INDEX};
-	int err = dwarf_read_uleb(c, &value.u);
+	int err = leb128_read(c, &value.u);
 
 	return err ?: dwarf_address(list->file, list->unit, value, ret);
 }
@@ -70,11 +70,11 @@ static int entry_since_5(struct list *list, struct cursor *c)
 		return err ?: list_add(list, a, b);
 	case DWARF_RLE_STARTX_LENGTH:
 		err = read_indexed(list, c, &a);
-		err = err ?: dwarf_read_uleb(c, &b);
+		err = err ?: leb128_read(c, &b);
 		return err ?: list_add(list, a, a + b);
 	case DWARF_RLE_OFFSET_PAIR:
-		err = dwarf_read_uleb(c, &a);
-		err = err ?: dwarf_read_uleb(c, &b);
+		err = leb128_read(c, &a);
+		err = err ?: leb128_read(c, &b);
 		return err ?: list_add(list, list->base + a, list->base + b);
 	case DWARF_RLE_START_END:
 		err = dwarf_read_uint(c, 8, &a);
@@ -82,7 +82,7 @@ static int entry_since_5(struct list *list, struct cursor *c)
 		return err ?: list_add(list, a, b);
 	case DWARF_RLE_START_LENGTH:
 		err = dwarf_read_uint(c, 8, &a);
-		err = err ?: dwarf_read_uleb(c, &b);
+		err = err ?: leb128_read(c, &b);
 		return err ?: list_add(list, a, a + b);
 	default:
 		return -EBADMSG;

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sink/format/page_column.h"
 
+#include "base/leb128.h"
 #include "base/scope.h"
-
-#define VALUE_BYTES_MAX 10 /* 64 bits, seven per byte */
 
 void page_column_put(struct page_column *column, uint64_t value)
 {
-	if (vec_reserve(&column->bytes, column->bytes.size + VALUE_BYTES_MAX)) {
+	if (vec_reserve(&column->bytes, column->bytes.size + LEB128_BYTES_MAX)) {
 		column->failed = true;
 		return;
 	}
-	for (; value >= 0x80; value >>= 7)
-		column->bytes.data[column->bytes.size++] = (uint8_t)(value | 0x80);
-	column->bytes.data[column->bytes.size++] = (uint8_t)value;
+	column->bytes.size += leb128_write(value, column->bytes.data + column->bytes.size);
 }
 
 /* Write base64 in quotes, without a NUL. Returns the length. */

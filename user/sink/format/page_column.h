@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A column of numbers in the page's data: unsigned LEB128, encoded in base64. An empty column is
- * zero-initialized; the owner calls page_column_deinit(). Out of memory is noted, and returned by
- * page_column_write().
+ * A column of numbers in the page's data: unsigned LEB128 (base/leb128.h) in base64. An empty
+ * column is zero-initialized; the owner calls page_column_deinit(). Out of memory is noted, and
+ * returned by page_column_write().
  */
 #ifndef JITBPF_SINK_FORMAT_PAGE_COLUMN_H
 #define JITBPF_SINK_FORMAT_PAGE_COLUMN_H

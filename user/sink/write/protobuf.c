@@ -4,24 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/leb128.h"
 #include "sink/write/out.h"
-
-#define VARINT_BYTES_MAX 10
 
 enum wire_type {
 	WIRE_VARINT = 0,
 	WIRE_BYTES = 2,
 };
-
-static size_t encode_varint(uint64_t value, uint8_t bytes[VARINT_BYTES_MAX])
-{
-	size_t size = 0;
-
-	for (; value >= 0x80; value >>= 7)
-		bytes[size++] = (uint8_t)(value | 0x80);
-	bytes[size++] = (uint8_t)value;
-	return size;
-}
 
 static void put_raw(struct protobuf *protobuf, const void *bytes, size_t size_bytes)
 {
@@ -36,9 +25,9 @@ static void put_raw(struct protobuf *protobuf, const void *bytes, size_t size_by
 
 void protobuf_put_packed(struct protobuf *protobuf, uint64_t value)
 {
-	uint8_t bytes[VARINT_BYTES_MAX];
+	uint8_t bytes[LEB128_BYTES_MAX];
 
-	put_raw(protobuf, bytes, encode_varint(value, bytes));
+	put_raw(protobuf, bytes, leb128_write(value, bytes));
 }
 
 static void put_tag(struct protobuf *protobuf, uint32_t field, enum wire_type type)
@@ -75,13 +64,13 @@ size_t protobuf_begin(struct protobuf *protobuf, uint32_t field)
 /* The length precedes the message, so the message is moved when its length is known. */
 void protobuf_end(struct protobuf *protobuf, size_t begin)
 {
-	uint8_t length[VARINT_BYTES_MAX];
+	uint8_t length[LEB128_BYTES_MAX];
 	size_t body_bytes, length_bytes;
 
 	if (protobuf->failed)
 		return;
 	body_bytes = protobuf->bytes.size - begin;
-	length_bytes = encode_varint(body_bytes, length);
+	length_bytes = leb128_write(body_bytes, length);
 	put_raw(protobuf, length, length_bytes);
 	if (protobuf->failed)
 		return;
