@@ -32,6 +32,7 @@ symbolize/debug
 symbolize
 sink/write
 sink
+sink/live
 sink/format
 sink/diff
 pipeline/source.h

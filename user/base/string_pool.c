@@ -117,3 +117,8 @@ const char *string_pool_get(const struct string_pool *pool, uint32_t number)
 {
 	return number < pool->strings.size ? pool->strings.data[number] : "";
 }
+
+uint32_t string_pool_size(const struct string_pool *pool)
+{
+	return (uint32_t)pool->strings.size;
+}

@@ -25,4 +25,7 @@ int string_pool_add(struct string_pool *pool, const char *s, size_t size_bytes, 
 /* Returns the NUL-terminated string of a number, or "" for an unknown number. */
 const char *string_pool_get(const struct string_pool *pool, uint32_t number);
 
+/* Returns how many strings there are: their numbers are below it. */
+uint32_t string_pool_size(const struct string_pool *pool);
+
 #endif

@@ -43,8 +43,9 @@ struct view {
 	const struct profile *profile;
 	const struct ledger *ledger;
 	const struct thread_counts *threads; /* the samples of the profile by node and thread */
-	uint32_t epoch; /* counts up from 0; other numbers are valid within it */
-	uint32_t round; /* counts up; see ledger_process.changed_round */
+	uint32_t epoch;	       /* counts up from 0; other numbers are valid within it */
+	uint32_t oldest_epoch; /* the oldest that is open */
+	uint32_t round;	       /* counts up; see ledger_process.changed_round */
 	/*
 	 * Applied by a sink when it reads, see shown_profile.h. The data above do not depend
 	 * on the options.
@@ -85,6 +86,7 @@ struct sink; /* defined by each format */
 struct sink_ops {
 	const char *name;      /* as in -f */
 	const char *extension; /* as in -o: ".folded"; no extension ends with another one */
+	bool counts_only;      /* finish() reads no modules and no code of locations */
 	/* Returns 0 with *ret set, or -ENOMEM. out is borrowed until destroy(). */
 	int (*create)(FILE *out, struct sink **ret);
 	/* Take a sample. NULL: not needed. Returns 0 or -ENOMEM. */

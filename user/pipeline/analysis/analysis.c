@@ -199,17 +199,29 @@ static void show(struct analysis *a, struct epoch *e, struct epoch *older)
 	if (older)
 		show(a, older, older->older);
 	analysis_update_ledger(a, e);
-	e->view.round = e->round;
+	e->view.oldest_epoch = older ? older->view.oldest_epoch : e->number;
+	e->view.round = e->round++; /* what changes from now on has a later number */
 	sink_list_round(&a->live, &e->view, a->round_ns);
 }
 
 /* Returns true if a live view asked for another call. */
-bool analysis_show_round(struct analysis *a)
+static bool show_round(struct analysis *a)
 {
 	if (!sink_list_round_due(&a->live, a->round_ns))
 		return false;
 	show(a, a->epoch, a->closing);
 	return sink_list_end_round(&a->live, a->round_ns);
+}
+
+bool analysis_show_all(struct analysis *a, bool wait)
+{
+	bool again;
+
+	sink_list_all_due(&a->live);
+	do {
+		again = show_round(a);
+	} while (again && wait);
+	return !again;
 }
 
 int analysis_end_round(struct analysis *a, uint64_t time_ns)
@@ -235,7 +247,7 @@ int analysis_end_round(struct analysis *a, uint64_t time_ns)
 	err = analysis_name_new(a); /* notes the modules that new locations are in */
 	module_table_forget(&a->modules, analysis_oldest_epoch(a)->number, a->round_ns);
 	if (!err)
-		analysis_show_round(a);
+		show_round(a);
 	for (struct epoch *e = a->closing; e; e = e->older)
 		e->round++;
 	a->epoch->round++;
@@ -254,9 +266,7 @@ int analysis_finish(struct analysis *a)
 	count_all_uncounted(a);
 	err = analysis_complete_names(a, a->epoch, true);
 	analysis_update_ledger(a, a->epoch);
-	sink_list_all_due(&a->live);
-	while (analysis_show_round(a))
-		;
+	analysis_show_all(a, true);
 	return err;
 }
 

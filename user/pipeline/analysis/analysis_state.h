@@ -100,10 +100,10 @@ void analysis_close_ledger(struct analysis *a);
 void analysis_process_ends(struct analysis *a, const struct process *process);
 
 /*
- * analysis.c: let the live views that are due see the open epochs. Returns true if one of them asks
- * for another call.
+ * analysis.c: let all live views see the open epochs now, and repeatedly as long as one of them
+ * asks for another call if `wait`. Returns true if none does any more.
  */
-bool analysis_show_round(struct analysis *a);
+bool analysis_show_all(struct analysis *a, bool wait);
 
 /* The epoch that a sample of time_ns goes to. */
 struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns);

@@ -66,13 +66,16 @@ int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
 	return 0;
 }
 
+static bool is_late(const struct analysis *a, const struct epoch *e)
+{
+	return a->round_ns - e->until_ns > ANALYSIS_CLOSE_NS;
+}
+
 /* No deferred sample comes later than that after a round. */
 static bool is_over(const struct analysis *a, const struct epoch *e)
 {
-	uint64_t since_ns = a->round_ns - e->until_ns;
-
-	return since_ns > ANALYSIS_HISTORY_NS &&
-	       (e->asked == e->answered || since_ns > ANALYSIS_CLOSE_NS);
+	return a->round_ns - e->until_ns > ANALYSIS_HISTORY_NS &&
+	       (e->asked == e->answered || is_late(a, e));
 }
 
 int analysis_complete_epoch(struct analysis *a, bool now, const struct view **ret)
@@ -85,9 +88,8 @@ int analysis_complete_epoch(struct analysis *a, bool now, const struct view **re
 		return 0;
 	err = analysis_complete_names(a, oldest, now);
 	analysis_update_ledger(a, oldest);
-	sink_list_all_due(&a->live);
-	analysis_show_round(a);
-	if (!err)
+	/* What a live view has not seen yet takes more rounds. */
+	if (analysis_show_all(a, now || is_late(a, oldest)) && !err)
 		*ret = &oldest->view;
 	return err;
 }

@@ -209,6 +209,7 @@ static int folded_finish(struct sink *sink, const struct view *view)
 const struct sink_ops sink_folded = {
 	.name = "folded",
 	.extension = ".folded",
+	.counts_only = true,
 	.create = out_create,
 	.finish = folded_finish,
 	.destroy = out_destroy,

@@ -81,6 +81,7 @@ static int html_finish(struct sink *sink, const struct view *view)
 const struct sink_ops sink_html = {
 	.name = "html",
 	.extension = ".html",
+	.counts_only = true,
 	.create = out_create,
 	.finish = html_finish,
 	.destroy = out_destroy,

@@ -264,6 +264,7 @@ static int summary_finish(struct sink *sink, const struct view *view)
 const struct sink_ops sink_summary = {
 	.name = "summary",
 	.extension = ".summary",
+	.counts_only = true,
 	.create = out_create,
 	.finish = summary_finish,
 	.destroy = out_destroy,

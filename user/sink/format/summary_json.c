@@ -116,6 +116,7 @@ static int summary_json_finish(struct sink *sink, const struct view *view)
 const struct sink_ops sink_summary_json = {
 	.name = "json",
 	.extension = ".summary.json",
+	.counts_only = true,
 	.create = out_create,
 	.finish = summary_json_finish,
 	.destroy = out_destroy,

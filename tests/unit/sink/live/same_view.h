@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Two views are the same: a profile that was made from deltas, and the one that the deltas are of.
+ */
+#ifndef JITBPF_TESTS_UNIT_SINK_LIVE_SAME_VIEW_H
+#define JITBPF_TESTS_UNIT_SINK_LIVE_SAME_VIEW_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "profile/ledger.h"
+#include "sink/sink.h"
+
+static inline void assert_same_info(const struct run_info *a, const struct run_info *b)
+{
+	assert_int_equal(a->start_ns, b->start_ns);
+	assert_int_equal(a->duration_ns, b->duration_ns);
+	assert_int_equal(a->wall_clock_ns, b->wall_clock_ns);
+	assert_int_equal(a->freq_hz, b->freq_hz);
+	assert_int_equal(a->cpus, b->cpus);
+	assert_string_equal(a->event, b->event);
+	assert_string_equal(a->command, b->command);
+	assert_string_equal(a->host, b->host);
+	assert_string_equal(a->kernel, b->kernel);
+}
+
+static inline void assert_same_names(const struct view *a, const struct view *b)
+{
+	size_t count = a->locations->locations.size;
+
+	assert_int_equal(string_pool_size(a->strings), string_pool_size(b->strings));
+	for (uint32_t i = 0; i < string_pool_size(a->strings); i++)
+		assert_string_equal(string_pool_get(a->strings, i), string_pool_get(b->strings, i));
+	assert_int_equal(count, b->locations->locations.size);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct location *at = &a->locations->locations.data[i];
+		const struct location *bt = &b->locations->locations.data[i];
+		uint32_t frames, b_frames;
+		const struct frame *a_frame = frame_table_get(a->frames, i, &frames);
+		const struct frame *b_frame = frame_table_get(b->frames, i, &b_frames);
+
+		assert_true(at->kind == bt->kind && at->owner == bt->owner &&
+			    at->offset == bt->offset);
+		assert_int_equal(frames, b_frames);
+		assert_int_equal(frame_table_is_named(a->frames, i),
+				 frame_table_is_named(b->frames, i));
+		if (frames)
+			assert_memory_equal(a_frame, b_frame, frames * sizeof(*a_frame));
+	}
+}
+
+static inline void assert_same_counts(const struct view *a, const struct view *b)
+{
+	assert_int_equal(a->profile->nodes.size, b->profile->nodes.size);
+	for (size_t i = 0; i < a->profile->nodes.size; i++) {
+		const struct profile_node *an = &a->profile->nodes.data[i];
+		const struct profile_node *bn = &b->profile->nodes.data[i];
+
+		assert_true(an->parent == bn->parent && an->location == bn->location);
+		assert_int_equal(an->comm, bn->comm);
+		assert_int_equal(an->self, bn->self);
+	}
+	assert_int_equal(a->threads->threads.size, b->threads->threads.size);
+	if (a->threads->threads.size)
+		assert_memory_equal(a->threads->threads.data, b->threads->threads.data,
+				    a->threads->threads.size * sizeof(struct sampled_thread));
+	assert_int_equal(a->threads->counts.size, b->threads->counts.size);
+	if (a->threads->counts.size)
+		assert_memory_equal(a->threads->counts.data, b->threads->counts.data,
+				    a->threads->counts.size * sizeof(struct thread_count));
+}
+
+static inline void assert_same_ledger(const struct ledger *a, const struct ledger *b)
+{
+	struct ledger a_totals = *a, b_totals = *b;
+
+	memset(&a_totals.processes, 0, sizeof(a_totals.processes));
+	memset(&b_totals.processes, 0, sizeof(b_totals.processes));
+	assert_memory_equal(&a_totals, &b_totals, sizeof(a_totals));
+	assert_int_equal(a->processes.size, b->processes.size);
+	for (size_t i = 0; i < a->processes.size; i++) {
+		struct ledger_process a_row = a->processes.data[i], b_row = b->processes.data[i];
+
+		a_row.changed_round = b_row.changed_round = 0; /* the pipeline's own */
+		assert_memory_equal(&a_row, &b_row, sizeof(a_row));
+	}
+}
+
+static inline char *output_of(const struct view *view, const struct view_options *options,
+			      const struct sink_ops *ops, size_t *ret_bytes)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, ret_bytes);
+	struct view shown = *view;
+	struct sink *sink;
+
+	assert_non_null(out);
+	shown.options = *options;
+	assert_int_equal(ops->create(out, &sink), 0);
+	assert_int_equal(ops->finish(sink, &shown), 0);
+	ops->destroy(sink);
+	fclose(out);
+	return text;
+}
+
+/* View options apply to either in the same way. */
+static inline void assert_same_outputs(const struct view *a, const struct view *b)
+{
+	static const struct view_options options[] = {
+		{0},
+		{.by = VIEW_BY_PID, .no_inline = true},
+		{.by = VIEW_BY_TID, .kernel = VIEW_KERNEL_HIDDEN},
+	};
+	static const struct sink_ops *const sinks[] = {&sink_folded, &sink_html, &sink_summary,
+						       &sink_summary_json};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options) * ARRAY_SIZE(sinks); i++) {
+		const struct sink_ops *ops = sinks[i % ARRAY_SIZE(sinks)];
+		size_t a_bytes, b_bytes;
+		AUTO_FREE char *a_text =
+			output_of(a, &options[i / ARRAY_SIZE(sinks)], ops, &a_bytes);
+		AUTO_FREE char *b_text =
+			output_of(b, &options[i / ARRAY_SIZE(sinks)], ops, &b_bytes);
+
+		assert_true(ops->counts_only);
+		assert_true(a_bytes > 20);
+		assert_int_equal(a_bytes, b_bytes);
+		assert_memory_equal(a_text, b_text, a_bytes);
+	}
+}
+
+static inline void assert_same_view(const struct view *a, const struct view *b)
+{
+	assert_int_equal(a->epoch, b->epoch);
+	assert_same_info(a->info, b->info);
+	assert_same_names(a, b);
+	assert_same_counts(a, b);
+	assert_same_ledger(a->ledger, b->ledger);
+}
+
+#endif

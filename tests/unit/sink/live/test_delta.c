@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Large changes take several deltas; damaged deltas, and those of other states, are refused. */
+#include "tests/unit/sink/live/same_view.h"
+
+#include "sink/live/delta_format.h"
+#include "sink/live/delta_reader.h"
+#include "sink/live/delta_writer.h"
+#include "tests/unit/sink/made_ledger.h"
+#include "tests/unit/sink/made_view.h"
+
+#define MANY	  20000
+#define MAX_BYTES (256u << 20)
+
+struct fixture {
+	struct made_view m;
+	struct delta_writer writer;
+	struct delta_profile profile;
+	uint32_t states;
+};
+
+static void begin(struct fixture *f)
+{
+	*f = (struct fixture){0};
+	made_init(&f->m);
+	f->m.view.round = 1;
+	delta_profile_init(&f->profile, &(struct view_options){0}, MAX_BYTES);
+}
+
+static void end(struct fixture *f)
+{
+	delta_profile_deinit(&f->profile);
+	delta_writer_deinit(&f->writer);
+	made_deinit(&f->m);
+}
+
+/* A profile with many of everything, and a sample at each of its counts. */
+static void make_many(struct made_view *m, uint32_t from, uint32_t to)
+{
+	uint32_t stack[8];
+
+	for (uint32_t i = from; i < to; i++) {
+		struct sink_sample sample = {.pid = 7 + i % 5, .tid = i % 1000};
+		uint32_t depth = i - from < 8 ? i - from + 1 : 8;
+		char name[48];
+
+		snprintf(name, sizeof(name), "a function by the name of %u", i / 2);
+		stack[(i - from) % 8] = made_named(m, LOCATION_JIT, i, name, i % 2 ? "module" : "");
+		sample.comm = made_string(m, i % 3 ? "worker" : "main");
+		sample.node = made_stack(m, i % 5, "app", 1, depth, stack);
+		made_count(m, &sample);
+		if (i < 5 || i % 16 == 0) /* the rows of all roots first */
+			made_process(m, i, "process", i % 7, 0, 0, i % 3);
+	}
+	m->ledger.fate[FATE_RESOLVED] += to - from;
+}
+
+static int next(struct fixture *f)
+{
+	int complete = delta_writer_next(&f->writer, &f->m.view, 5, ++f->states, DELTA_BYTES);
+
+	assert_true(complete >= 0);
+	assert_true(f->writer.out.bytes.size < DELTA_BYTES + 1024);
+	return complete;
+}
+
+static int apply(struct fixture *f)
+{
+	return delta_profile_apply(&f->profile, f->writer.out.bytes.data, f->writer.out.bytes.size);
+}
+
+/* Write and apply deltas until the profile is complete. Returns their number. */
+static uint32_t catch_up(struct fixture *f)
+{
+	uint32_t count = 0;
+	int complete;
+
+	do {
+		complete = next(f);
+		assert_int_equal(apply(f), 0);
+		assert_int_equal(f->profile.complete, complete);
+		count++;
+	} while (!complete);
+	f->m.view.round++;
+	return count;
+}
+
+static void what_does_not_fit_comes_next(void **state)
+{
+	struct fixture f;
+
+	begin(&f);
+	make_many(&f.m, 0, MANY);
+	assert_true(catch_up(&f) > 4);
+	assert_same_view(&f.profile.view, &f.m.view);
+	assert_same_outputs(&f.profile.view, &f.m.view);
+	/* Nothing new is nearly nothing to send. */
+	assert_int_equal(catch_up(&f), 1);
+	assert_true(f.writer.out.bytes.size < 200);
+	end(&f);
+}
+
+/* Changes at random counts and rows. */
+static void change(struct fixture *f, uint32_t *seed)
+{
+	for (uint32_t i = 0; i < 2000; i++) {
+		struct made_view *m = &f->m;
+		uint32_t at;
+
+		*seed = *seed * 1103515245 + 12345;
+		at = (*seed >> 8) % (uint32_t)m->threads.counts.size;
+		m->threads.counts.data[at].samples++;
+		m->profile.nodes.data[m->threads.counts.data[at].node].self++;
+		assert_int_equal(delta_writer_count(&f->writer, at), 0);
+		if (i % 200 == 0) {
+			struct ledger_process *row =
+				&m->ledger.processes.data[at % m->ledger.processes.size];
+
+			row->fate[FATE_RESOLVED]++;
+			row->changed_round = m->view.round;
+		}
+	}
+}
+
+/* A location that was sent with a stand-in, or without any name, is named later. */
+static void name_late(struct made_view *m, uint32_t number)
+{
+	uint32_t bare = made_location(m, LOCATION_NATIVE, 1, number);
+	struct frame stand_in = made_frame(m, FRAME_KIND_NATIVE, "", "/usr/lib/libx.so");
+	struct frame frame = made_frame(m, FRAME_KIND_NATIVE, "late", "/usr/lib/libx.so");
+	uint32_t before = bare - 600;
+
+	assert_int_equal(frame_table_set_stand_in(m->frames, bare, &stand_in), 0);
+	if (number && m->locations.locations.data[before].kind == LOCATION_NATIVE)
+		assert_int_equal(frame_table_set(m->frames, before, &frame, 1), 0);
+}
+
+/* The profile grows and changes while a reader is still being sent what was there. */
+static void slices_of_a_profile_that_grows(void **state)
+{
+	struct fixture f;
+	uint32_t seed = 1;
+
+	begin(&f);
+	for (uint32_t i = 0; i < 60; i++) {
+		make_many(&f.m, i * 599, (i + 1) * 599);
+		name_late(&f.m, i);
+		change(&f, &seed);
+		next(&f);
+		assert_int_equal(apply(&f), 0);
+		f.m.view.round++;
+	}
+	catch_up(&f);
+	assert_same_view(&f.profile.view, &f.m.view);
+	assert_true(frame_table_is_named(f.profile.frames, 599));
+	assert_same_outputs(&f.profile.view, &f.m.view);
+	end(&f);
+}
+
+/* A delta that is cut, or has one wrong bit, is refused or means something else: no more. */
+static void damaged_deltas(void **state)
+{
+	AUTO_FREE uint8_t *bytes = NULL;
+	uint32_t refused = 0;
+	struct fixture f;
+	size_t size;
+
+	begin(&f);
+	make_many(&f.m, 0, 24);
+	assert_int_equal(next(&f), 1);
+	size = f.writer.out.bytes.size;
+	assert_int_equal(apply(&f), 0);
+	for (size_t cut = 0; cut < size; cut++) {
+		free(bytes);
+		bytes = malloc(cut + 1);
+		assert_non_null(bytes);
+		memcpy(bytes, f.writer.out.bytes.data, cut);
+		assert_int_equal(delta_profile_apply(&f.profile, bytes, cut), -EBADMSG);
+		assert_int_equal(f.profile.state + f.profile.profile.nodes.size, 0);
+	}
+	free(bytes);
+	bytes = malloc(size);
+	assert_non_null(bytes);
+	for (size_t at = 0; at < size * 8; at++) {
+		int err;
+
+		memcpy(bytes, f.writer.out.bytes.data, size);
+		bytes[at / 8] ^= (uint8_t)(1 << at % 8);
+		err = delta_profile_apply(&f.profile, bytes, size);
+		assert_true(!err || err == -EBADMSG || err == -ESTALE || err == -E2BIG);
+		refused += err != 0;
+	}
+	assert_true(refused > size);
+	end(&f);
+}
+
+static void deltas_of_other_states(void **state)
+{
+	struct delta_bytes second = {0};
+	struct fixture f;
+
+	begin(&f);
+	make_many(&f.m, 0, 10);
+	assert_int_equal(next(&f), 1);
+	assert_int_equal(apply(&f), 0);
+	make_many(&f.m, 10, 20);
+	assert_int_equal(next(&f), 1);
+	second = f.writer.out;
+	memset(&f.writer.out, 0, sizeof(f.writer.out));
+	assert_int_equal(next(&f), 1);
+	/* One is missing: the profile is unchanged. */
+	assert_int_equal(apply(&f), -ESTALE);
+	assert_int_equal(f.profile.state, 1);
+	assert_int_equal(delta_profile_apply(&f.profile, second.bytes.data, second.bytes.size), 0);
+	/* The same again, and one of another epoch. */
+	assert_int_equal(delta_profile_apply(&f.profile, second.bytes.data, second.bytes.size),
+			 -ESTALE);
+	assert_int_equal(apply(&f), 0);
+	assert_int_equal(f.profile.state, 3);
+	f.m.view.epoch = 3;
+	assert_int_equal(next(&f), 1);
+	assert_int_equal(apply(&f), -ESTALE);
+	assert_int_equal(f.profile.view.epoch, 0);
+	vec_deinit(&second.bytes);
+	end(&f);
+}
+
+static void a_profile_has_a_budget(void **state)
+{
+	struct fixture f;
+	int err = 0;
+
+	begin(&f);
+	f.profile.max_bytes = 2u << 20;
+	make_many(&f.m, 0, MANY);
+	for (bool complete = false; !err; complete = next(&f)) {
+		assert_false(complete);
+		if (f.states)
+			err = apply(&f);
+		assert_true(f.profile.used_bytes <= 2u << 20);
+	}
+	assert_int_equal(err, -E2BIG);
+	assert_int_equal(f.profile.state + f.profile.profile.nodes.size, 0);
+	end(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_does_not_fit_comes_next),
+		cmocka_unit_test(slices_of_a_profile_that_grows),
+		cmocka_unit_test(damaged_deltas),
+		cmocka_unit_test(deltas_of_other_states),
+		cmocka_unit_test(a_profile_has_a_budget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

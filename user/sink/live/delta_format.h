@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The bytes of a delta: what has changed in the profile of an epoch. A delta leads
+ * from one state of the profile to a later one. State 0 is the empty profile. All
+ * other states have numbers that are used once, so a delta applies to a profile in
+ * its state `from` only. Two deltas may lead to the same state.
+ *
+ * A delta is a struct delta_header, then numbers as unsigned LEB128 (base/leb128.h).
+ * A text is its size in bytes and the bytes. The numbers are duration_ns (so far), and
+ * if `from` is 0 the run: start_ns, wall_clock_ns, freq_hz, cpus, and the texts event,
+ * command, host and kernel. Then come these sections in this order, each with the
+ * number of its items first. The items of the first six are appended to lists that only
+ * grow, so their numbers go on from those of the deltas before.
+ *
+ *   strings   text; number 0 is empty and is not sent
+ *   locations kind, owner, offset, names
+ *   nodes     number minus that of the parent, 0 for a root; location; and, for roots
+ *             only, the string of the process's name. The location of a root is a row
+ *   threads   pid, tid, name
+ *   counts    node, thread, samples
+ *   rows      a ledger row: pid, inner_pid, name, fields of delta_row
+ *   named     location, names: of locations that were sent before, without them
+ *   counted   step, samples: counts that have changed
+ *   recounted step, row: rows that have changed
+ *   totals    only if the delta is complete: `filtered`, fields of delta_totals
+ *
+ * `names` is twice the number of frames, plus 1 if they stand in for unknown names, and
+ * each frame: name, module, file, line, symbol_offset, kind, flags (struct frame).
+ * `fields` is for each field that is not 0 its distance from the one before, or from
+ * one before the first, and its value; then 0. A step is the distance of a number from
+ * that of the item before, or from 0.
+ *
+ * A delta refers to nothing that was not sent before, except that the row of a root may
+ * follow. A large change takes several deltas. The profile is as of time_ns after a
+ * complete one.
+ */
+#ifndef JITBPF_SINK_LIVE_DELTA_FORMAT_H
+#define JITBPF_SINK_LIVE_DELTA_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/ledger.h"
+
+#define DELTA_MAGIC   0x444c544au /* "JTLD" */
+#define DELTA_VERSION 1
+
+/* Little-endian. */
+struct delta_header {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t complete; /* 1: nothing is left to send; 0: more deltas follow */
+	uint32_t epoch;
+	uint32_t oldest_epoch; /* epochs before it are over: no delta of them follows */
+	uint32_t from, to;     /* states */
+	uint64_t time_ns;      /* of the round, CLOCK_MONOTONIC */
+};
+
+_Static_assert(sizeof(struct delta_header) == 32, "without padding");
+
+/* Consecutive counts (uint64_t) in a struct. */
+struct delta_fields {
+	size_t offset;
+	uint32_t count;
+};
+
+static const struct delta_fields delta_totals[] = {
+	{offsetof(struct ledger, fate), FATE_COUNT},
+	{offsetof(struct ledger, cut), JITBPF_END_COUNT},
+	{offsetof(struct ledger, frame_pointers), 1},
+	{offsetof(struct ledger, jit), sizeof(struct jit_counts) / sizeof(uint64_t)},
+	{offsetof(struct ledger, malformed_records), 1},
+	{offsetof(struct ledger, throttled_ns), 1},
+	{offsetof(struct ledger, throttles), 1},
+	{offsetof(struct ledger, samples_before), 1},
+	{offsetof(struct ledger, counters), JITBPF_COUNTER_MAX},
+};
+
+_Static_assert(sizeof(struct ledger) ==
+		       sizeof(((struct ledger *)0)->processes) + sizeof(struct jit_counts) +
+			       (FATE_COUNT + JITBPF_END_COUNT + JITBPF_COUNTER_MAX + 6) *
+				       sizeof(uint64_t),
+	       "delta_totals, and `filtered`, are all of it");
+
+static const struct delta_fields delta_row[] = {
+	{offsetof(struct ledger_process, start_ns), 1},
+	{offsetof(struct ledger_process, fate), FATE_COUNT},
+	{offsetof(struct ledger_process, cut), JITBPF_END_COUNT},
+	{offsetof(struct ledger_process, frame_pointers), 1},
+	{offsetof(struct ledger_process, jit), sizeof(struct jit_counts) / sizeof(uint64_t)},
+};
+
+_Static_assert(sizeof(struct ledger_process) ==
+		       4 * sizeof(uint32_t) + sizeof(struct jit_counts) +
+			       (FATE_COUNT + JITBPF_END_COUNT + 2) * sizeof(uint64_t),
+	       "delta_row, and pid, inner_pid, comm, changed_round, are all of it");
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Applies deltas (delta_format.h) to a profile of its own, on any thread. The profile
+ * has a view, from which sinks can write that need counts and names only
+ * (sink_ops.counts_only), with any view options. Deltas are checked as input that
+ * anybody could have made.
+ */
+#ifndef JITBPF_SINK_LIVE_DELTA_READER_H
+#define JITBPF_SINK_LIVE_DELTA_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/ledger.h"
+#include "sink/sink.h"
+
+/*
+ * Its numbers are those of the writer. Not there: modules, code of locations, and
+ * indexes of what could be looked up by value. It must not move.
+ */
+struct delta_profile {
+	uint32_t state; /* 0: empty */
+	bool complete;	/* as of time_ns; else more deltas are to come */
+	uint64_t time_ns;
+	uint32_t rows_due; /* rows that the roots refer to */
+	size_t used_bytes, max_bytes;
+	struct run_info info;
+	char *texts[4]; /* of info: event, command, host, kernel */
+	struct string_pool *strings;
+	struct module_table modules; /* empty */
+	struct location_table locations;
+	struct frame_table *frames;
+	struct profile profile;
+	struct thread_counts threads;
+	struct ledger ledger;
+	struct view view; /* of the members above; valid in any state but 0 */
+};
+
+/* An empty profile, which refuses to hold more than about max_bytes. */
+void delta_profile_init(struct delta_profile *profile, const struct view_options *options,
+			size_t max_bytes);
+
+/*
+ * Apply a delta. One that leads from state 0 replaces what the profile holds. Returns
+ * 0, -ESTALE (not a delta from the profile's state; it is unchanged), -EBADMSG
+ * (damaged), -E2BIG (more than max_bytes) or -ENOMEM. After the last three the profile
+ * is empty.
+ */
+int delta_profile_apply(struct delta_profile *profile, const void *delta, size_t size_bytes);
+
+void delta_profile_deinit(struct delta_profile *profile);
+
+#endif
