@@ -40,7 +40,7 @@ AGENT_TESTED := $(addprefix publisher/,jitdump_emission jitdump_file journal_fil
 	$(addprefix kernel/,mapping_record process_text ring sideband) live/live_round \
 	$(addprefix files/,file_service file_blob file_direct file_place fd_message debuginfod file_helper \
 	file_reader file_store kept_files) \
-	$(addprefix workers/,symbol_worker unwind_code unwind_worker work_thread)
+	$(addprefix workers/,live_feed symbol_worker unwind_code unwind_worker work_thread)
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
 
