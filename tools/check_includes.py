@@ -25,6 +25,7 @@ state/space
 state/code
 state/process
 locate
+unwind/tables
 unwind
 profile
 symbolize/name
@@ -33,6 +34,7 @@ symbolize
 sink/write
 sink
 sink/live
+sink/timeline
 sink/format
 sink/diff
 pipeline/source.h

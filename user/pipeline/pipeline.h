@@ -17,7 +17,7 @@
 #include "pipeline/analysis/analysis.h"
 #include "pipeline/record/recorder.h"
 #include "pipeline/source.h"
-#include "unwind/unwind_tables.h"
+#include "unwind/tables/unwind_tables.h"
 #include "unwind/unwind_service.h"
 
 struct pipeline; /* see pipeline_state.h */

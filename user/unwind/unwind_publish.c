@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "unwind/code_page.h"
-#include "unwind/mapping_list.h"
+#include "unwind/tables/mapping_list.h"
 #include "unwind/unwinder_state.h"
 
 /* Limit of pages that are looked up one by one; beyond it, all pages of the process are dropped. */

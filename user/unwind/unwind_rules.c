@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "unwind/engine_host.h"
-#include "unwind/mapping_list.h"
+#include "unwind/tables/mapping_list.h"
 #include "unwind/unwinder_state.h"
 #include "state/code/code_region.h"
 

@@ -2,7 +2,7 @@
 /*
  * Completes stacks that the kernel could not walk to their end, from the copy of the stack that
  * came with the sample. It also publishes the missing rows and mappings to the kernel
- * (unwind/unwind_tables.h), so that the next walk needs no copy. Rows are made on demand by
+ * (unwind/tables/unwind_tables.h), so that the next walk needs no copy. Rows are made on demand by
  * struct unwind_service; a stack waits until its rows are made.
  *
  * The rule for a frame depends on the code at its address at the sample's time. A file's code has
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/unwind_tables.h"
+#include "unwind/tables/unwind_tables.h"
 #include "unwind/unwind_service.h"
 #include "state/process/process_table.h"
 #include "uapi/record.h"

@@ -5,8 +5,8 @@
 
 #include "unwind/code_copies.h"
 #include "locate/code_site.h"
-#include "unwind/unwind_pages.h"
-#include "unwind/unwind_processes.h"
+#include "unwind/tables/unwind_pages.h"
+#include "unwind/tables/unwind_processes.h"
 #include "unwind/unwind_regions.h"
 #include "unwind/unwinder.h"
 

@@ -10,7 +10,7 @@
 #include <linux/mman.h>
 
 #include "base/scope.h"
-#include "unwind/replaced_mappings.h"
+#include "unwind/tables/replaced_mappings.h"
 #include "tests/unit/unwind/unwind_world.h"
 
 #define PID  100

@@ -8,7 +8,7 @@
 #define JITBPF_AGENT_KERNEL_UNWIND_MAPS_H
 
 #include "jitbpf.skel.h"
-#include "unwind/unwind_tables.h"
+#include "unwind/tables/unwind_tables.h"
 
 #define UNWIND_ARRAY_PIECES  64
 #define UNWIND_PIECES_MAPPED 8 /* at a time */

@@ -16,7 +16,7 @@
 
 #include "agent/files/file_store.h"
 #include "agent/publisher/probe_site.h"
-#include "unwind/unwind_tables.h"
+#include "unwind/tables/unwind_tables.h"
 #include "pipeline/source.h"
 #include "symbolize/symbolizer.h"
 

@@ -19,7 +19,7 @@
 #include "pipeline/finished_records.h"
 #include "pipeline/source.h"
 #include "state/process/process_table.h"
-#include "unwind/unwind_tables.h"
+#include "unwind/tables/unwind_tables.h"
 #include "unwind/unwind_service.h"
 
 /* Half of the history that the state keeps, so that it still knows the sample's addresses. */

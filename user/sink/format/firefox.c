@@ -16,7 +16,7 @@
 #include "sink/write/gzip.h"
 #include "sink/write/json.h"
 #include "sink/ledger_rows.h"
-#include "sink/timeline_sink.h"
+#include "sink/timeline/timeline_sink.h"
 
 #define PROCESSED_VERSION 70
 #define GECKO_VERSION	  36 /* version of the Gecko profile format */

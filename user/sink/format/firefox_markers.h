@@ -3,7 +3,7 @@
 #ifndef JITBPF_SINK_FORMAT_FIREFOX_MARKERS_H
 #define JITBPF_SINK_FORMAT_FIREFOX_MARKERS_H
 
-#include "sink/code_markers.h"
+#include "sink/timeline/code_markers.h"
 #include "sink/format/firefox_tables.h"
 
 /* Write the types of markers: the member "markerSchema" of the profile's "meta". */

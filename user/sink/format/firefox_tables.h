@@ -11,7 +11,7 @@
 
 #include "sink/write/json.h"
 #include "sink/write/row_table.h"
-#include "sink/stack_table.h"
+#include "sink/timeline/stack_table.h"
 
 /* Numbers of the categories. FIREFOX_OTHER is for unknown code. */
 enum firefox_category {

@@ -14,9 +14,9 @@
 #include "sink/frame_text.h"
 #include "sink/write/json.h"
 #include "sink/write/out.h"
-#include "sink/stack_table.h"
+#include "sink/timeline/stack_table.h"
 #include "sink/write/text.h"
-#include "sink/timeline_sink.h"
+#include "sink/timeline/timeline_sink.h"
 
 #define SCHEMA	      "https://www.speedscope.app/file-format-schema.json"
 #define NS_PER_SECOND 1000000000ull

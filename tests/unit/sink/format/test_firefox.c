@@ -3,7 +3,7 @@
 #include "tests/unit/sink/made_view.h"
 
 #include "base/scope.h"
-#include "sink/code_markers.h"
+#include "sink/timeline/code_markers.h"
 
 /* Returns the JSON that the Profiler reads. The caller frees it. */
 static char *firefox_of(struct made_view *m, const struct sink_sample *samples, size_t count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "sink/code_markers.h"
+#include "sink/timeline/code_markers.h"
 
 #include <errno.h>
 #include <string.h>

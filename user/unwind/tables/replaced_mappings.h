@@ -7,12 +7,12 @@
  * copy of the stack, which is walked with the mappings of the sample's time.
  * Zero-initialized is empty.
  */
-#ifndef JITBPF_UNWIND_REPLACED_MAPPINGS_H
-#define JITBPF_UNWIND_REPLACED_MAPPINGS_H
+#ifndef JITBPF_UNWIND_TABLES_REPLACED_MAPPINGS_H
+#define JITBPF_UNWIND_TABLES_REPLACED_MAPPINGS_H
 
 #include <stdbool.h>
 
-#include "unwind/mapping_list.h"
+#include "unwind/tables/mapping_list.h"
 
 #define REPLACED_MAPPINGS_NS  10000000000ull
 #define REPLACED_MAPPINGS_MAX 8 /* number of ranges; the latest ones are kept */

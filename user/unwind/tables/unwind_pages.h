@@ -6,15 +6,15 @@
  *
  * Memory is bounded, and allocated when it is first used. Single-threaded.
  */
-#ifndef JITBPF_UNWIND_UNWIND_PAGES_H
-#define JITBPF_UNWIND_UNWIND_PAGES_H
+#ifndef JITBPF_UNWIND_TABLES_UNWIND_PAGES_H
+#define JITBPF_UNWIND_TABLES_UNWIND_PAGES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/index_map.h"
-#include "unwind/unwind_arena.h"
-#include "unwind/unwind_tables.h"
+#include "unwind/tables/unwind_arena.h"
+#include "unwind/tables/unwind_tables.h"
 
 struct unwind_page_slot {
 	struct unwind_page_key key;

@@ -3,8 +3,8 @@
  * Single samples by thread, for formats that show threads over time. A sample takes 16 bytes. A
  * thread is identified by process number and tid, since pids are reused.
  */
-#ifndef JITBPF_SINK_TIMELINE_H
-#define JITBPF_SINK_TIMELINE_H
+#ifndef JITBPF_SINK_TIMELINE_TIMELINE_H
+#define JITBPF_SINK_TIMELINE_TIMELINE_H
 
 #include <stdbool.h>
 #include <stdint.h>

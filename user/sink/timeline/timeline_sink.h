@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The common part of the formats over time: a sink that keeps every sample. */
-#ifndef JITBPF_SINK_TIMELINE_SINK_H
-#define JITBPF_SINK_TIMELINE_SINK_H
+#ifndef JITBPF_SINK_TIMELINE_TIMELINE_SINK_H
+#define JITBPF_SINK_TIMELINE_TIMELINE_SINK_H
 
 #include <stdio.h>
 
-#include "sink/code_markers.h"
+#include "sink/timeline/code_markers.h"
 #include "sink/sink.h"
-#include "sink/timeline.h"
+#include "sink/timeline/timeline.h"
 
 /* create(), sample(), code() and destroy() of such a sink. */
 int timeline_sink_create(FILE *out, struct sink **ret);

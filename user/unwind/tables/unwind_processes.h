@@ -6,14 +6,14 @@
  *
  * Memory is bounded, and allocated when it is first used. Single-threaded.
  */
-#ifndef JITBPF_UNWIND_UNWIND_PROCESSES_H
-#define JITBPF_UNWIND_UNWIND_PROCESSES_H
+#ifndef JITBPF_UNWIND_TABLES_UNWIND_PROCESSES_H
+#define JITBPF_UNWIND_TABLES_UNWIND_PROCESSES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "unwind/replaced_mappings.h"
-#include "unwind/unwind_pages.h"
+#include "unwind/tables/replaced_mappings.h"
+#include "unwind/tables/unwind_pages.h"
 #include "state/process/process_table.h"
 
 struct walked_process {

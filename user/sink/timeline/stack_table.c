@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "sink/stack_table.h"
+#include "sink/timeline/stack_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Executable mappings of a process in the format of the BPF programs, see uapi/unwind.h. */
-#ifndef JITBPF_UNWIND_MAPPING_LIST_H
-#define JITBPF_UNWIND_MAPPING_LIST_H
+#ifndef JITBPF_UNWIND_TABLES_MAPPING_LIST_H
+#define JITBPF_UNWIND_TABLES_MAPPING_LIST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #include "tests/unit/sink/made_view.h"
 
 #include "base/scope.h"
-#include "sink/code_markers.h"
+#include "sink/timeline/code_markers.h"
 #include "symbolize/name/shown_name.h"
 
 static struct sink_code code_at(uint64_t time_ns, const struct code_region *region)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/mapping_list.h"
+#include "unwind/tables/mapping_list.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "sink/timeline_sink.h"
+#include "sink/timeline/timeline_sink.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 
 #include "base/scope.h"
 #include "sink/write/row_table.h"
-#include "sink/stack_table.h"
-#include "sink/timeline.h"
+#include "sink/timeline/stack_table.h"
+#include "sink/timeline/timeline.h"
 
 static void add(struct timeline *timeline, struct made_view *m, uint64_t time_ns, uint32_t pid,
 		uint32_t tid, const char *comm, uint32_t node)

@@ -5,8 +5,8 @@
  * The programs see a range as it was when it was published. The agent
  * implements it over BPF maps, tests over memory.
  */
-#ifndef JITBPF_UNWIND_UNWIND_TABLES_H
-#define JITBPF_UNWIND_UNWIND_TABLES_H
+#ifndef JITBPF_UNWIND_TABLES_UNWIND_TABLES_H
+#define JITBPF_UNWIND_TABLES_UNWIND_TABLES_H
 
 #include <stdint.h>
 

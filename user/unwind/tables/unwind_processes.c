@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/unwind_processes.h"
+#include "unwind/tables/unwind_processes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/search.h"
-#include "unwind/mapping_list.h"
+#include "unwind/tables/mapping_list.h"
 
 /* Both less than UNWIND_PROCESSES_MAX, the size of the kernel's table. */
 #define PUBLISHED_MAX (UNWIND_PROCESSES_MAX / 4 * 3)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/replaced_mappings.h"
+#include "unwind/tables/replaced_mappings.h"
 
 static void note(struct replaced_mappings *replaced_mappings,
 		 const struct replaced_mappings_range *noted)

@@ -3,8 +3,8 @@
  * Markers: loads and unloads of JIT code by thread, for formats that show them over time. There may
  * be millions, so beyond a budget they are only counted.
  */
-#ifndef JITBPF_SINK_CODE_MARKERS_H
-#define JITBPF_SINK_CODE_MARKERS_H
+#ifndef JITBPF_SINK_TIMELINE_CODE_MARKERS_H
+#define JITBPF_SINK_TIMELINE_CODE_MARKERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,14 +4,14 @@
  * (including inlined ones) and its caller's row; all processes share the table. A stack is the
  * number of its innermost row.
  */
-#ifndef JITBPF_SINK_STACK_TABLE_H
-#define JITBPF_SINK_STACK_TABLE_H
+#ifndef JITBPF_SINK_TIMELINE_STACK_TABLE_H
+#define JITBPF_SINK_TIMELINE_STACK_TABLE_H
 
 #include <stdint.h>
 
 #include "base/vec.h"
 #include "sink/write/row_table.h"
-#include "sink/timeline.h"
+#include "sink/timeline/timeline.h"
 
 struct stack_row {
 	uint32_t caller; /* row number, lower than this row's; ROW_NONE: outermost */

@@ -5,8 +5,8 @@
  * well before its space is reused, so that a concurrent reader is finished
  * before it is overwritten.
  */
-#ifndef JITBPF_UNWIND_UNWIND_ARENA_H
-#define JITBPF_UNWIND_UNWIND_ARENA_H
+#ifndef JITBPF_UNWIND_TABLES_UNWIND_ARENA_H
+#define JITBPF_UNWIND_TABLES_UNWIND_ARENA_H
 
 #include <stdint.h>
 

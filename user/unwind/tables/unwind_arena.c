@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/unwind_arena.h"
+#include "unwind/tables/unwind_arena.h"
 
 #include <errno.h>
 #include <stdlib.h>
