@@ -114,7 +114,7 @@ def check_user(root, place):
             elif other > own:
                 yield f"{where}: includes {included}, which comes after {folder}/"
     for entry in place.keys() - used:
-        yield f"{entry}: stands in the order, but there is no such folder or file in user/"
+        yield f"{entry}: is in the order, but there is no such folder or file in user/"
 
 
 def check_others(root):

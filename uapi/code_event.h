@@ -21,9 +21,9 @@ enum jitbpf_publisher {
 };
 
 enum jitbpf_code_event_kind {
-	JITBPF_CODE_UNKNOWN = 0, /* the publisher's decoder does not understand the event */
-	JITBPF_CODE_NOTHING = 1, /* the decoder understands it; it is not about code */
-	JITBPF_CODE_CLOSE = 2,	 /* the publisher announces its end; code stays where it is */
+	JITBPF_CODE_UNKNOWN = 0, /* of a kind that the publisher's decoder does not know */
+	JITBPF_CODE_NOTHING = 1, /* known, but not about code */
+	JITBPF_CODE_CLOSE = 2,	 /* the publisher announces its end; its code stays live */
 	JITBPF_CODE_LOAD = 3,	 /* [address, + code_bytes) holds a method from time_ns on */
 	/*
 	 * The regions of method_id end. With method_id 0, the regions that begin in
@@ -38,11 +38,11 @@ enum jitbpf_code_event_kind {
 };
 
 /* jitbpf_record.flags of a CODE_EVENT */
-#define JITBPF_EVENT_RECOVERED	    1u	/* read from the process's log; may also come live */
+#define JITBPF_EVENT_RECOVERED	    1u /* read from a log of the process; may also be reported live */
 #define JITBPF_EVENT_BEFORE_RUN	    2u	/* with RECOVERED: from before the profiler ran */
-#define JITBPF_EVENT_LATE	    4u	/* LOAD: the code may run since since_ns */
+#define JITBPF_EVENT_LATE	    4u	/* LOAD: the code may have run from since_ns on */
 #define JITBPF_EVENT_TIME_CORRECTED 8u	/* the publisher's time was impossible, and replaced */
-#define JITBPF_EVENT_LINE_STARTS    16u /* line offsets are range starts; else to be guessed */
+#define JITBPF_EVENT_LINE_STARTS    16u /* line offsets are range starts; else the form is guessed */
 #define JITBPF_EVENT_SEGMENT	    32u /* UPDATE: segment says what the range holds */
 
 /* jitbpf_code_event.segment, with JITBPF_EVENT_SEGMENT */
@@ -62,18 +62,18 @@ enum jitbpf_segment {
  * bytes, without padding, up to h.size_bytes.
  *
  * The origin of an event is (publisher, engine, sequence): sequence numbers count the
- * events of one engine of a publisher in one process. Event times ascend per
- * origin by and large only; time_ns <= reported_ns and since_ns <= time_ns.
+ * events of one engine of a publisher in one process. Event times of an origin ascend only
+ * roughly. time_ns <= reported_ns and since_ns <= time_ns.
  */
 struct jitbpf_code_event {
 	struct jitbpf_record h; /* time_ns: when the event happened */
 	__u32 pid;
-	__u32 tid;	   /* the reporting thread; the pid where it is not known */
-	__u64 start_ns;	   /* process start, CLOCK_BOOTTIME; 0 where it is not known */
+	__u32 tid;	   /* the reporting thread; the pid if not known */
+	__u64 start_ns;	   /* process start, CLOCK_BOOTTIME; 0 if not known */
 	__u64 reported_ns; /* when the publisher reported it, with the process alive */
 	__u64 since_ns;	   /* with LATE: the earliest time at which the code may have run */
 	/*
-	 * SHIM: return address of the engine's call, which tells its DSO. JITDUMP,
+	 * SHIM: return address of the engine's call, which identifies its DSO. JITDUMP,
 	 * PERF_MAP: number of the file, unique in the process.
 	 */
 	__u64 engine;
@@ -110,17 +110,17 @@ struct jitbpf_code_line {
 	__u32 line; /* 0: none */
 };
 
-/* Counts of what a publisher sent and its reader refused, since the last such record. */
+/* Counts of records of a publisher that were refused, since the last such record. */
 struct jitbpf_code_refused {
 	struct jitbpf_record h;
 	__u32 pid;
 	__u16 publisher;
 	__u16 reserved;
-	__u64 start_ns;	   /* 0 where it is not known */
+	__u64 start_ns;	   /* 0 if not known */
 	__u64 malformed;   /* could not be decoded */
 	__u64 incomplete;  /* a part was missing */
 	__u64 over_budget; /* larger, or more at once, than a process may send */
-	__u64 unreadable;  /* times that a log or file could not be read */
+	__u64 unreadable;  /* failed attempts to read a log or file */
 };
 
 _Static_assert(sizeof(struct jitbpf_code_event) == 120, "ABI");

@@ -6,7 +6,7 @@
  * Samples at each moment are compared with the model.
  *
  * The kernel's part is simulated: the ring that loses records, the report of a
- * loss (bpf/jit.bpf.c) and the drains (user/agent/live/live_drain.c).
+ * loss (bpf/jit.bpf.c) and the drains (user/agent/live/live_round.h).
  */
 #ifndef JITBPF_TESTS_CONFORMANCE_SHIM_RUN_H
 #define JITBPF_TESTS_CONFORMANCE_SHIM_RUN_H

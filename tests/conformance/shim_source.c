@@ -194,7 +194,7 @@ static int drain_past(struct shim_source *source, uint64_t *ret_time_ns)
 	return err ?: SOURCE_ROUND;
 }
 
-/* Like drain_rings(). */
+/* Like live_round_drain(). */
 static int drain(void *context, record_taker_fn taker, void *take_context, uint64_t *ret_time_ns)
 {
 	struct shim_source *source = context;

@@ -18,9 +18,9 @@ struct sink_entry {
 	struct sink *sink;  /* NULL after a failure */
 	FILE *out;	    /* borrowed; NULL for a live view */
 	int error;	    /* of the failure, or 0 */
-	uint64_t period_ns; /* of round(); 0 if nobody subscribes */
+	uint64_t period_ns; /* of round(); 0: no subscription */
 	uint64_t due_ns;    /* time of the next round() */
-	bool again;	    /* it asked for a call after the next round */
+	bool again;	    /* round() has requested a call after the next round */
 };
 
 /* Zero-initialized is empty. */
@@ -32,14 +32,14 @@ struct sink_list {
 int sink_list_add(struct sink_list *list, const struct sink_ops *ops, FILE *out);
 
 /*
- * Add a live view: a sink that exists, and that gets samples and rounds while
- * somebody subscribes. Takes the sink over, also on failure. Returns 0 or -ENOMEM.
+ * Add a live view: an existing sink that gets samples and rounds while it has a subscription. Takes
+ * the sink over, also on failure. Returns 0 or -ENOMEM.
  */
 int sink_list_add_live(struct sink_list *list, const struct sink_ops *ops, struct sink *sink);
 
 /*
- * Have round() of a live view called every period_ns, from the next round on, or
- * no more if period_ns is 0. Returns 0, or -ENOENT if the sink is not there or has failed.
+ * Subscribe: call round() of a live view every period_ns, from the next round on; 0 ends the
+ * subscription. Returns 0, or -ENOENT if the sink is unknown or has failed.
  */
 int sink_list_subscribe(struct sink_list *list, const struct sink *sink, uint64_t period_ns);
 
@@ -52,7 +52,7 @@ void sink_list_all_due(struct sink_list *list);
 /*
  * Show a view to the sinks whose round() is due; then, after the last view of
  * this round, note when the next one is. sink_list_end_round() returns true if
- * some sink asked for another call.
+ * some sink has requested another call.
  */
 void sink_list_round(struct sink_list *list, const struct view *view, uint64_t time_ns);
 bool sink_list_end_round(struct sink_list *list, uint64_t time_ns);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The tree turned over: innermost frames first, and below each who called it. It is made as deep as it can
-// be seen, and anew for each zoom: whole, it would have a node for each frame of each stack.
+// The inverted tree: innermost frames first, and below each frame its callers. It is built as deep as it is
+// visible, and again after each zoom: the whole tree would have a node for each frame of each stack.
 
 import { treeOf, type Tree } from './tree';
 
-const FINEST = 1 / 8192;        // of what is in view: narrower nodes are not expanded
+const FINEST = 1 / 8192;        // of the visible width: narrower nodes are not expanded
 
-/** Stacks that are alike so far: their innermost nodes, and how far towards the root each has been followed. */
+/** Stacks that are equal so far: their innermost nodes, and the node that each has reached towards the root. */
 interface Group { label: number; depth: number; leaves: number[]; at: number[]; width: number; onPath: boolean; below: boolean }
 
 function grouped(base: Tree, leaves: number[], at: number[], widthOf: (leaf: number) => number): Group[] {
@@ -20,11 +20,11 @@ function grouped(base: Tree, leaves: number[], at: number[], widthOf: (leaf: num
 		group.at.push(at[i]);
 		group.width += widthOf(leaves[i]);
 	}
-	// Backwards: the last is taken first.
+	// In reverse order: the last one is taken first.
 	return [...groups.values()].sort((a, b) => a.width - b.width || b.label - a.label);
 }
 
-/** The callers of all that stands on a group's nodes. */
+/** The callers of a group's nodes. */
 function callers(base: Tree, group: Group, widthOf: (leaf: number) => number): Group[] {
 	const leaves: number[] = [], at: number[] = [];
 	for (let i = 0; i < group.leaves.length; i++) {

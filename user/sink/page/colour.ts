@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Colours of frames: by kind, or in a difference by change.
+// Colours of frames: by kind or, in a difference, by change.
 
 import { INLINED, KINDS } from './data';
 
@@ -7,9 +7,9 @@ type Hsl = [number, number, number];
 interface Palette { kinds: Record<string, Hsl>; step: number; ink: string; page: string; strip: string;
 	grown: Hsl; shrunk: Hsl; same: number }
 
-// Kinds were found by search: to people who lack one kind of cone, any two are still at least 18 (CIE76) apart,
-// and names have a contrast of 5. Each has three shades, so that neighbours can be told apart. Red and blue are
-// told apart by everybody, and so are their strengths.
+// The colours of kinds were found by search: with any colour blindness, two of them differ by at least 18 (CIE76),
+// and names have a contrast of 5. Each has three shades, so that neighbours can be distinguished. In a difference,
+// red and blue, and their strengths, can be distinguished with any colour blindness.
 const LIGHT: Palette = {
 	kinds: { unknown: [0, 0, 68], kernel: [34, 85, 70], native: [211, 90, 80], JIT: [152, 52, 43],
 		interpreted: [58, 78, 62], inlined: [309, 40, 62], process: [215, 12, 90] },
@@ -38,7 +38,7 @@ export function shadeOf(name: string): number {
 	return hash % 3;
 }
 
-/** From -1, gone, to 1, come: the root makes small changes visible. */
+/** change: -1 (all samples are gone) to 1 (all are new). The square root makes small changes visible. */
 export function changeColour(change: number): string {
 	const { grown, shrunk, same } = palette(), [h, s, l] = change > 0 ? grown : shrunk;
 	const strength = Math.round(8 * Math.sqrt(Math.min(1, Math.abs(change)))) / 8;

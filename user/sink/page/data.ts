@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The profile as it stands in the page (user/sink/format/page_data.h), read into typed arrays.
+// Reads the profile in the page (user/sink/format/page_data.h) into typed arrays.
 
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
 	cut: Record<string, number>; frame_pointers: number }
 
 export interface Process { pid: number; pid_inside?: number; comm: string; samples: Samples; jit: Record<string, number> }
 
-/** What was recorded, and its ledger: as `report --json` has it. */
+/** A run and its ledger, in the format of `report --json`. */
 export interface Run {
 	run: { command: string; event: string; freq_hz: number; cpus: number; host: string; kernel: string;
 		wall_clock_ns: number; duration_ns: number };
@@ -34,7 +34,7 @@ export const INLINED = 8;
 
 type Table = { rows: number } & Record<string, string>;
 
-/** LEB128 in base64. */
+/** Decode a column: LEB128 in base64. */
 function column<T extends Uint32Array | Float64Array>(table: Table, key: string, into: T): T {
 	const bytes = atob(table[key]);
 	for (let at = 0, row = 0; row < into.length; row++) {
@@ -50,7 +50,7 @@ function column<T extends Uint32Array | Float64Array>(table: Table, key: string,
 
 const integers = (table: Table, key: string) => column(table, key, new Uint32Array(table.rows));
 
-/** A node stands one level below the one before it, less what goes up. */
+/** Depth of nodes: one level below the previous node, minus the levels up. */
 function depths(up: Uint32Array): Uint32Array {
 	for (let i = 1; i < up.length; i++)
 		up[i] = up[i - 1] + 1 - up[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The picture: what of a tree is in view, drawn on a canvas that is as large as what can be seen of it.
+// The picture: the visible part of a tree, drawn on a canvas that is as large as the visible area.
 
 import { palette } from './colour';
 import type { Names } from './names';
@@ -12,10 +12,10 @@ const still = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Graph {
 	tree!: Tree;
-	focus = 0;                      // what is zoomed into
+	focus = 0;                      // node that is zoomed into
 	selected = -1;
 	hovered = -1;
-	from = 0;                       // in view, in the tree's units
+	from = 0;                       // visible range, in the tree's units
 	to = 1;
 	flipped = false;
 	matching: Uint8Array | null = null;     // by label
@@ -26,25 +26,25 @@ export class Graph {
 	private readonly pen: CanvasRenderingContext2D;
 	private width = 0;
 	private height = 0;
-	private rows = 0;               // height of all that can be scrolled to
-	private hidden = 0;             // of that, what is not in view
-	private fromBottom = 0;         // of that, what is below
+	private rows = 0;               // height of the whole picture
+	private hidden = 0;             // height of its hidden part
+	private fromBottom = 0;         // height of the hidden part below
 	private letter = 7;
 	private frame = 0;
-	private scrolled = 0;           // as it was last drawn: asking the box for each frame is slow
-	private turn = 0;               // of the latest movement: older ones stop
+	private scrolled = 0;           // scroll position of the last drawing; reading it for each frame is slow
+	private turn = 0;               // number of the latest movement; older movements stop
 
 	constructor(readonly box: HTMLElement, private readonly room: HTMLElement, private readonly names: Names) {
 		this.canvas = box.querySelector('canvas')!;
 		this.pen = this.canvas.getContext('2d', { alpha: false })!;
 		box.addEventListener('scroll', () => {
-			if (box.clientHeight === this.height)   // else it is being resized, and not by hand
+			if (box.clientHeight === this.height)   // otherwise a resize has caused the event
 				this.fromBottom = this.hidden - box.scrollTop;
 			this.redraw();
 		});
 	}
 
-	/** Show a tree, zoomed into where a path leads, without moving there. */
+	/** Show a tree, zoomed to the node at a path, without animation. */
 	show(tree: Tree, path: number[]): void {
 		this.tree = tree;
 		this.focus = follow(tree, path);
@@ -56,7 +56,7 @@ export class Graph {
 		this.redraw();
 	}
 
-	/** Zoom into a node of the tree that is shown. */
+	/** Zoom into a node of the current tree. */
 	zoom(node: number): void {
 		this.focus = node;
 		this.makeRoom();
@@ -73,7 +73,7 @@ export class Graph {
 		return [left[node], left[node] + (width[node] || 1)];
 	}
 
-	/** Put another part in view: as wide as before where it would stick out. */
+	/** Show another range. A range that exceeds the tree is moved, and keeps its width. */
 	look(from: number, to: number): void {
 		const whole = this.span(0)[1], wide = Math.min(whole, Math.max(to - from, whole * 1e-9));
 		this.turn++;
@@ -82,7 +82,7 @@ export class Graph {
 		this.redraw();
 	}
 
-	/** Closer (factor below 1) or further away, around a place on the screen. */
+	/** Zoom in (factor below 1) or out, around a position on the screen. */
 	scale(factor: number, x = this.width / 2): void {
 		const at = this.from + (this.to - this.from) * x / this.width;
 		this.look(at - (at - this.from) * factor, at + (this.to - at) * factor);
@@ -109,7 +109,7 @@ export class Graph {
 		this.makeRoom();
 	}
 
-	/** The page scrolls over as many rows as what is in view is deep. */
+	/** Set the scroll height to the depth of the visible part. */
 	makeRoom(): void {
 		const { tree, focus } = this, least = this.span(focus)[1] - this.span(focus)[0];
 		let deepest = tree.depth[focus];
@@ -123,7 +123,7 @@ export class Graph {
 		this.rows = Math.max(this.height, (deepest + 2) * ROW);
 		this.hidden = this.rows - this.height;
 		this.room.style.height = this.hidden + 'px';
-		if (this.flipped)       // what is in view stays where it is
+		if (this.flipped)       // the visible part keeps its position
 			this.box.scrollTop = this.hidden - this.fromBottom;
 	}
 
@@ -151,7 +151,7 @@ export class Graph {
 		return -1;
 	}
 
-	/** The neighbour in a direction that is wide enough to be seen, or the node itself. */
+	/** The next visible node in a direction, or the node itself. */
 	neighbour(node: number, key: string): number {
 		const { parent, end, width } = this.tree, units = (this.to - this.from) / this.width;
 		if (key === (this.flipped ? 'ArrowDown' : 'ArrowUp'))
@@ -180,7 +180,7 @@ export class Graph {
 
 	draw(): void {
 		const { tree, pen, width, height, from, to } = this, scale = width / (to - from);
-		const strips: number[] = [];    // by depth: how far those too narrow for a frame have been shown
+		const strips: number[] = [];    // by depth: end of the strip drawn for frames that are too narrow
 		cancelAnimationFrame(this.frame);
 		this.scrolled = this.box.scrollTop;
 		this.frame = this.drawn = 0;
@@ -195,7 +195,7 @@ export class Graph {
 				pen.fillRect(Math.floor(x), y, 1, ROW - GAP);
 			}
 			if (w < NARROWEST || x + w <= 0 || x >= width || (!this.flipped && y > height)) {
-				i = tree.end[i];        // and all that stands on it
+				i = tree.end[i];        // with all nodes below it
 				continue;
 			}
 			if (inView)
@@ -235,7 +235,7 @@ export class Graph {
 		if (room < 2)
 			return;
 		const text = name.length <= room ? name : name.slice(0, room - 1) + '…';
-		// The limit is for letters that are wider than the font's own.
+		// Some letters are wider than the font's own.
 		this.pen.fillText(text, x + PAD, y + ROW / 2, end - x - 2 * PAD);
 	}
 

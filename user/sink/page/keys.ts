@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Everything that the mouse can do, from the keyboard.
+// Keyboard shortcuts for everything that the mouse can do.
 
 import type { Graph } from './graph';
 
@@ -13,7 +13,7 @@ export interface KeyActions {
 	toggle(what: 'callers' | 'table' | 'flipped' | 'absolute'): void;
 }
 
-/** On the graph itself. */
+/** Keys on the graph. */
 function graphKey(graph: Graph, actions: KeyActions, event: KeyboardEvent): boolean {
 	const { key } = event;
 	if (event.shiftKey && (key === 'ArrowLeft' || key === 'ArrowRight')) {
@@ -34,7 +34,7 @@ function graphKey(graph: Graph, actions: KeyActions, event: KeyboardEvent): bool
 	return true;
 }
 
-/** Anywhere but in a field. */
+/** Keys anywhere except in input fields. */
 function pageKey(graph: Graph, actions: KeyActions, key: string): boolean {
 	const toggles = { i: 'callers', t: 'table', f: 'flipped', n: 'absolute' } as const;
 	if (key in toggles)

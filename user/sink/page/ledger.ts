@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What was recorded, and where every sample went: of each run.
+// Shows the description and the ledger of each run.
 
 import type { Run } from './data';
 import { byId, bytes, element, number, percent, plural, swatch, visible } from './text';

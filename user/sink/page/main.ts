@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the page is made of, and what follows from what: state -> weights -> tree -> picture and table.
+// Connects the parts of the page: state -> weights -> tree -> picture and table.
 
 import { callersOf } from './callers';
 import { LEGEND, changeColour, colourKey, dark, kindColour, shadeOf } from './colour';
@@ -35,11 +35,11 @@ const tip = new Tip(names);
 const search = byId<HTMLInputElement>('search');
 let state: State = readState('');
 let scales: number[] = [1];
-let largest = 1;        // change of a frame, among all
+let largest = 1;        // the largest change of a frame
 
 const say = (text: string) => { byId('status').textContent = text; };
 
-// ---- from the state to what is seen --------------------------------------------------------------
+// ---- from the state to the display ---------------------------------------------------------------
 
 function reweigh(): void {
 	weigh(base, profile, chosenThreads(profile, state.threads));
@@ -134,7 +134,7 @@ function showControls(): void {
 
 const showReset = () => { byId<HTMLButtonElement>('reset').disabled = graph.isWhole; };
 
-/** Change the state, and all that follows from it. */
+/** Change the state, and update everything that depends on it. */
 function change(part: Partial<State>, history: 'push' | 'replace' | 'keep' = 'push'): void {
 	const changed = (...keys: (keyof State)[]) => keys.some(key => key in part && String(part[key]) !== String(old[key]));
 	const old = state;
@@ -158,13 +158,13 @@ function change(part: Partial<State>, history: 'push' | 'replace' | 'keep' = 'pu
 		window.history[history === 'push' ? 'pushState' : 'replaceState'](null, '', fragmentOf(state) || '#');
 }
 
-/** What the address asks for, as far as this profile has it. */
+/** The state in the address, as far as it applies to this profile. */
 function linked(): State {
 	const wanted = readState(location.hash), { options } = byId<HTMLSelectElement>('threads');
 	return { ...wanted, threads: [...options].some(o => o.value === wanted.threads) ? wanted.threads : '' };
 }
 
-// ---- from hands to the state ---------------------------------------------------------------------
+// ---- from input to the state ---------------------------------------------------------------------
 
 const linesOf = (node: number) => tip.lines(graph.tree, node, graph.focus, state.callers);
 
@@ -192,7 +192,7 @@ function select(node: number): void {
 function zoom(node: number): void {
 	const path = pathTo(graph.tree, node), same = String(path) === String(state.zoom);
 	change({ zoom: path });
-	if (same)       // moved away meanwhile
+	if (same)       // the view was moved since
 		graph.zoom(graph.focus);
 	graph.selected = graph.focus;
 	tip.describe(linesOf(graph.focus));
@@ -217,7 +217,7 @@ function showInGraph(label: number): void {
 function toggle(what: 'callers' | 'table' | 'flipped' | 'absolute'): void {
 	if (what === 'absolute' && !difference)
 		return;
-	// The two trees have no places in common.
+	// Positions in the two trees do not correspond.
 	change(what === 'callers' ? { callers: !state.callers, table: false, zoom: [] } : { [what]: !state[what] });
 	if (what === 'table' && state.table) {
 		byId('table').focus();
@@ -278,7 +278,7 @@ function start(): void {
 	listen();
 	graph.draw();
 	root.dataset.ready = String(base.count);
-	// Once it has been seen: what bench measures.
+	// After the first paint; `make bench` measures this.
 	requestAnimationFrame(() => setTimeout(() => performance.mark('shown')));
 }
 

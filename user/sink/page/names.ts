@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What labels and source lines are called, each worked out when first asked for.
+// Texts of labels and source lines, computed on first use.
 
 import { INLINED, KINDS, PROCESS, type Profile } from './data';
 import { visible } from './text';
@@ -13,7 +13,7 @@ export class Names {
 		return this.profile.labels.rows;
 	}
 
-	/** As in the profile, for searching. */
+	/** The name as in the profile, for searches. */
 	raw(label: number): string {
 		return this.profile.strings[this.profile.labels.name[label]];
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Mouse and fingers on the graph: hover, click, drag, wheel.
+// Mouse and touch on the graph: hover, click, drag, wheel.
 
 import type { Graph } from './graph';
 
-const DRAG = 4;         // pixels, from which on it is no click
+const DRAG = 4;         // pixels; a longer movement is not a click
 
 export interface PointerActions {
 	hover(node: number, x: number, y: number): void;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Which functions match, and how many samples have one of them on their stack.
+// The functions that match a search, and the samples with one of them on the stack.
 
 import type { Names } from './names';
 import type { Tree } from './tree';
 
-/** By label: does it match? null: nothing is searched for. Throws SyntaxError. */
+/** Whether each label matches; null without a search. Throws SyntaxError. */
 export function matchLabels(text: string, names: Names, labels: number): Uint8Array | null {
 	if (!text)
 		return null;
@@ -12,7 +12,7 @@ export function matchLabels(text: string, names: Names, labels: number): Uint8Ar
 	return Uint8Array.from({ length: labels }, (_, label) => Number(pattern.test(names.raw(label))));
 }
 
-/** Samples of each side; one counts once, however many of its frames match. */
+/** Matching samples of each side. A sample counts once, even if several frames match. */
 export function matchedSamples(tree: Tree, matching: Uint8Array): number[] {
 	return tree.total.map(total => {
 		let samples = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the page shows, as its address keeps it: a link or a reload leads back to it.
+// The state of the page, which is kept in its address, so that links and reloads restore it.
 
 export interface State {
 	callers: boolean;       // inverted
 	table: boolean;
 	flipped: boolean;       // roots at the bottom
-	absolute: boolean;      // of a difference: numbers, not shares
+	absolute: boolean;      // in a difference: numbers instead of shares
 	threads: string;        // "" all, "PID" or "PID.TID"
 	zoom: number[];         // labels from the root on
 	search: string;
@@ -24,7 +24,7 @@ export function readState(fragment: string): State {
 	};
 }
 
-/** As location.hash has it: empty where nothing is special. */
+/** The state as location.hash; empty for the default state. */
 export function fragmentOf(state: State): string {
 	const fields = new URLSearchParams();
 	for (const key of ['callers', 'table', 'flipped', 'absolute'] as const)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// All functions in a table: for those who rather read, or have it read to them.
+// All functions in a table, also for screen readers.
 
 import { PROCESS } from './data';
 import type { Names } from './names';
 import { element, number, percent, plural, signed } from './text';
 import type { Tree } from './tree';
 
-const STEP = 200;               // rows at a time
+const STEP = 200;               // rows that are added at a time
 
 interface Row { label: number; self: number[]; total: number[] }
 
@@ -16,7 +16,7 @@ interface Column {
 	value: (row: Row) => number | string;
 	text: (row: Row) => string;
 	className?: string;
-	words?: boolean;        // not numbers: sorted upwards at first
+	words?: boolean;        // text; sorted ascending first
 }
 
 /** Functions below a node; recursion counts once in a total. */
@@ -41,17 +41,17 @@ function rowsOf(tree: Tree, under: number, names: Names): Row[] {
 }
 
 export class FunctionTable {
-	private sorted: number;         // column
+	private sorted: number;         // number of the column
 	private downward = true;
 	private limit = STEP;
 	private rows: Row[] = [];
 	private whole: number[] = [];
 	private matching: Uint8Array | null = null;
-	private absolute = false;       // changes of numbers, not of shares
+	private absolute = false;       // changes of numbers instead of shares
 
 	constructor(private readonly box: HTMLElement, private readonly names: Names, difference: boolean,
 		private readonly choose: (label: number) => void) {
-		this.sorted = difference ? 5 : 1;       // change, or number, of self
+		this.sorted = difference ? 5 : 1;       // change or number of self samples
 	}
 
 	show(tree: Tree, under: number, matching: Uint8Array | null, absolute: boolean): void {

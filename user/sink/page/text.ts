@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Numbers and names as people read them, and elements that hold nothing but text.
+// Formatting of numbers and names, and elements that contain only text.
 
 const LONGEST = 4000;
 
 /**
- * Names come from the profiled programs: what cannot be seen, or turns the direction of the text, is spelled out, and
- * what nobody would read to its end is cut.
+ * Names are untrusted. Invisible characters and bidirectional controls are shown as escapes, and long names are cut.
  */
 export function visible(s: string): string {
 	const cut = s.length > LONGEST ? `${s.slice(0, LONGEST)}… (${number(s.length)} characters)` : s;
@@ -14,7 +13,7 @@ export function visible(s: string): string {
 
 export const number = (n: number) => n.toLocaleString('en-US');
 
-/** Small shares, and what is all but everything, get the digits that tell them from 0 and 100. */
+/** Shares near 0 and 100 % get enough digits to differ from these. */
 export function percent(part: number, whole: number): string {
 	const p = whole ? 100 * part / whole : 0;
 	return p.toFixed(p > 99.95 && p < 100 ? 3 : p && p < 1 ? 2 : 1) + ' %';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The switch between everything, one process, and one thread.
+// The selection of all processes, one process, or one thread.
 
 import type { Profile } from './data';
 import { element, percent, visible } from './text';
@@ -20,7 +20,7 @@ function processesOf({ threads, counts, strings }: Profile): ProcessEntry[] {
 		let thread = process.threads.get(tid);
 		if (!thread)
 			process.threads.set(tid, thread = { key: `${pid}.${tid}`, text: '', samples: 0 });
-		thread.text = `${comm} ${tid}`; // names change: the last counts
+		thread.text = `${comm} ${tid}`; // the last name is used
 		if (tid === pid)
 			process.text = thread.text;
 		thread.samples += samples[i];
@@ -45,7 +45,7 @@ export function fillThreads(select: HTMLSelectElement, profile: Profile): void {
 	}
 }
 
-/** By thread: is it chosen? null: all are. */
+/** Whether each thread is selected; null: all are. */
 export function chosenThreads({ threads }: Profile, key: string): Uint8Array | null {
 	if (!key)
 		return null;

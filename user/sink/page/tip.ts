@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What is said of a frame: in the line below the graph, beside the pointer, and to screen readers.
+// The description of a frame: in the line below the graph, beside the pointer, and for screen readers.
 
 import type { Names } from './names';
 import { byId, element, number, percent, plural, signed } from './text';
@@ -11,7 +11,7 @@ export class Tip {
 
 	constructor(private readonly names: Names) {}
 
-	/** The lines that say how many samples a frame has. */
+	/** The lines with the samples of a frame. */
 	private counts(tree: Tree, node: number, focus: number, callers: boolean): string[] {
 		if (tree.total.length > 1)
 			return this.change(tree, node, callers);

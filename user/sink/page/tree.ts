@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// A tree of frames laid out for drawing. Nodes are in preorder; node 0 is everything.
+// A tree of frames with positions for drawing. Nodes are in preorder; node 0 is the root.
 
 import type { Profile } from './data';
 
@@ -9,11 +9,11 @@ export interface Tree {
 	source: Uint32Array;
 	depth: Uint32Array;
 	parent: Int32Array;     // -1: none
-	end: Uint32Array;       // behind the last node below
+	end: Uint32Array;       // index after the last node below
 	self: Float64Array[];   // samples, by side: one, or before and after
 	total: Float64Array[];
-	width: Float64Array;    // the share of the picture, in units of its own
-	left: Float64Array;     // where it begins, in these units
+	width: Float64Array;    // width in the picture, in the tree's units
+	left: Float64Array;     // left edge, in the same units
 }
 
 export function treeOf(label: Uint32Array, source: Uint32Array, depth: Uint32Array, sides: number): Tree {
@@ -31,7 +31,7 @@ export function treeOf(label: Uint32Array, source: Uint32Array, depth: Uint32Arr
 		width: new Float64Array(count), left: new Float64Array(count) };
 }
 
-/** Count the samples of the chosen threads; of a difference, those of both sides. */
+/** Count the samples of the selected threads; in a difference, those of both sides. */
 export function weigh(tree: Tree, { counts, runs }: Profile, chosen: Uint8Array | null): void {
 	const difference = runs.length > 1;
 	for (const self of tree.self)
@@ -48,7 +48,7 @@ export function weigh(tree: Tree, { counts, runs }: Profile, chosen: Uint8Array 
 	});
 }
 
-/** Work out widths and places; each side's samples count `scale` times. */
+/** Compute widths and positions; the samples of each side are multiplied by `scale`. */
 export function layOut(tree: Tree, scales: number[]): void {
 	const { width, left, parent } = tree, filled = new Float64Array(tree.count);
 	for (let i = 0; i < tree.count; i++) {
@@ -63,7 +63,7 @@ export function layOut(tree: Tree, scales: number[]): void {
 	}
 }
 
-/** The node that labels lead to from the root, as far as they do. */
+/** The node at a path of labels from the root, or the last existing one on it. */
 export function follow(tree: Tree, path: number[]): number {
 	let at = 0;
 	for (const label of path) {

@@ -73,7 +73,7 @@ static struct module *module_of(const struct jitbpf_mapping *mapping)
 	return module;
 }
 
-/* Whoever has a reference may count, although nobody changes what a module says. */
+/* Holders change only the reference count of a const module. */
 static atomic_uint *held_of(const struct module *module)
 {
 	return (atomic_uint *)&module->held;
