@@ -95,7 +95,7 @@ static __always_inline void note_loss(const struct jitbpf_jit *head, __u64 seque
 {
 	struct jitbpf_jit_loss loss = {
 		.start_ns = head->start_ns,
-		.first_ns = bpf_ktime_get_ns(),
+		.first_ns = head->h.time_ns,
 		.first_sequence = sequence,
 	};
 	struct jitbpf_jit_loss *known = bpf_map_lookup_elem(&jit_losses, &head->pid);

@@ -34,7 +34,7 @@ struct jitbpf_lost_key {
  */
 struct jitbpf_jit_loss {
 	__u64 start_ns;	      /* start of the process: tells reused pids apart */
-	__u64 first_ns;	      /* when the first loss was noted; CLOCK_MONOTONIC */
+	__u64 first_ns;	      /* time of the hit that was noted first; CLOCK_MONOTONIC */
 	__u64 first_sequence; /* the lowest sequence number that was lost */
 };
 

@@ -26,11 +26,12 @@ bool code_gap_ends(const struct code_gap *gap, const struct code_origin *origin)
 	return is_about(gap, origin) && !lives(gap, origin->sequence);
 }
 
+/* An event before the gap is applied after it if its record was late; a lost event may end it. */
 bool code_map_is_in_gap(const struct code_map *map, const struct code_origin *origin,
 			uint64_t time_ns)
 {
 	vec_for_each (gap, &map->gaps) {
-		if (gap->from_ns <= time_ns && time_ns <= gap->to_ns && code_gap_ends(gap, origin))
+		if (time_ns <= gap->to_ns && code_gap_ends(gap, origin))
 			return true;
 	}
 	return false;

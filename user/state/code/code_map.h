@@ -192,9 +192,9 @@ struct code_gap {
 
 /*
  * Apply a gap, before the events of its time are applied. Regions and inlined methods of the gap's
- * publisher that are in force at from_ns and not live end at from_ns. Later loads of the gap's
- * time that are not live are not entered, but end the regions that they overlap. live is copied.
- * Returns 0 or -ENOMEM.
+ * publisher that are in force at from_ns and not live end at from_ns. Loads of a time up to to_ns
+ * that are applied later and are not live are not entered, but end the regions that they overlap.
+ * live is copied. Returns 0 or -ENOMEM.
  */
 int code_map_gap(struct code_map *map, struct code_account *account, const struct code_gap *gap);
 

@@ -267,6 +267,26 @@ static void test_gap(void **state)
 	end(&f);
 }
 
+/* A record that is committed late is applied after the gap, although its time is before it. */
+static void test_late_in_gap(void **state)
+{
+	static const uint64_t live[] = {2};
+	struct fixture f;
+
+	begin(&f, &code_budget_default);
+	load(&f, 1, 0x100, 0x40, 1); /* 0: ended by 1 */
+	assert_int_equal(apply_shim_gap(f.map, f.account, 10, 20, live, 1), 0);
+	load(&f, 2, 0x100, 0x40, 8); /* 1: ended */
+	load(&f, 3, 0x200, 0x40, 9); /* 2 */
+	assert_at(&f, 0x100, 7, "b");
+	assert_at(&f, 0x100, 10, NULL);
+	assert_at(&f, 0x100, 21, NULL);
+	assert_at(&f, 0x200, 9, "d");
+	assert_at(&f, 0x200, 21, "d");
+	assert_int_equal(f.counts->in_gap, 1);
+	end(&f);
+}
+
 /* An engine is identified by its DSO; an event without a caller may be of any engine. */
 static void test_engines_not_known(void **state)
 {
@@ -292,6 +312,7 @@ int main(void)
 		cmocka_unit_test(test_deepest),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_late_in_gap),
 		cmocka_unit_test(test_engines_not_known),
 	};
 
