@@ -88,7 +88,7 @@ def expressions(path):
         elif match := INSTRUCTION.match(line):
             name, operands = match[1], match[2]
             if name.startswith("advance_loc"):
-                at += int(operands)
+                at += int(operands.split()[0])  # newer ones add "to 0x1234"
             elif name == "remember_state":
                 remembered.append(dict(texts))
             elif name == "restore_state":
