@@ -13,7 +13,7 @@ build) ;;
 demo) packages="$packages php-cli g++ libdnnl-dev" ;;
 check) packages="$packages php-cli g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
 	clang-format clang-tidy git python3 ca-certificates binutils xz-utils dwz llvm rustc libc6-dbg chromium libdebuginfod1
-	nodejs"
+	e2fsprogs nodejs"
 	command -v npm >/dev/null || packages="$packages npm" ;;
 *) echo "usage: $0 build|demo|check" >&2; exit 2 ;;
 esac
