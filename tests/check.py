@@ -18,7 +18,7 @@ CPUS = os.cpu_count() or 1
 
 # A part is the arguments of a make call. Parts that run in parallel are sorted, longest first.
 Part = collections.namedtuple("Part", "name arguments")
-Row = collections.namedtuple("Row", "name cases seconds cpu_seconds status")
+Row = collections.namedtuple("Row", "name cases not_applicable seconds cpu_seconds status")
 BUILDS = (
     Part("build", ["all", "test-programs", f"-j{CPUS}"]),
     Part("build, ASan and UBSan", ["SAN=1", "sanitized-programs", f"-j{CPUS}"]),
@@ -62,7 +62,7 @@ class Check:
     def run(self, part, arguments=(), later=False):
         """Runs one part and returns false if it failed. Prints its output as it comes, or at its
         end if `later` is set."""
-        begin, lines, cases = time.monotonic(), [], ""
+        begin, lines, cases, not_applicable = time.monotonic(), [], "", ""
         command = ["make", "--no-print-directory", *part.arguments, *arguments]
         # pylint: disable=consider-using-with
         make = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE,
@@ -72,11 +72,11 @@ class Check:
                 lines.append(line)
             else:
                 print(line, end="", flush=True)
-            passed = re.match(r"\w+: (\d+) passed, \d+ failed", line)
-            cases = passed[1] if passed else cases
+            ended = re.match(r"\w+: (\d+) passed, \d+ failed(?:, (\d+) not applicable)?", line)
+            cases, not_applicable = ended.groups() if ended else (cases, not_applicable)
         _pid, status, usage = os.wait4(make.pid, 0)
-        row = Row(part.name, cases, time.monotonic() - begin, usage.ru_utime + usage.ru_stime,
-                  status)
+        row = Row(part.name, cases, not_applicable or "", time.monotonic() - begin,
+                  usage.ru_utime + usage.ru_stime, status)
         with self.lock:
             if later:
                 print(f"--- {part.name}\n{''.join(lines)}", end="", flush=True)
@@ -102,12 +102,13 @@ class Check:
             thread.join()
 
     def show(self, seconds):
-        print(f"\n{'part':<26} {'cases':>6} {'seconds':>8} {'CPU':>8}")
+        print(f"\n{'part':<26} {'cases':>6} {'N/A':>4} {'seconds':>8} {'CPU':>8}")
         for row in self.rows:
-            print(f"{row.name:<26} {row.cases:>6} {row.seconds:8.1f} {row.cpu_seconds:8.1f}"
+            print(f"{row.name:<26} {row.cases:>6} {row.not_applicable:>4} {row.seconds:8.1f} "
+                  f"{row.cpu_seconds:8.1f}"
                   f"{'  FAILED' if row.status else ''}")
         cpu_seconds = sum(row.cpu_seconds for row in self.rows)
-        print(f"{'all':<26} {'':>6} {seconds:8.1f} {cpu_seconds:8.1f}")
+        print(f"{'all':<26} {'':>6} {'':>4} {seconds:8.1f} {cpu_seconds:8.1f}")
 
 
 def main():

@@ -5,7 +5,8 @@
 Runs tests, each in a process of its own and within the time limit of its kind, and names those that
 failed or timed out. A COMMAND is a shell command line. LANES tests (default 1) run at a time. The
 output of a test is shown if it failed, or with -v. Processes that a test leaves behind are
-killed. The kernel tests (tests/kernel/harness.py) run by the same rules.
+killed. The kernel tests (tests/kernel/harness.py) run by the same rules. A test that finds that it
+does not apply to this machine's programs says why, and is counted apart.
 """
 
 import argparse
@@ -37,6 +38,7 @@ LIMITS = {
 SIGNALS = (signal.SIGTERM, signal.SIGKILL)  # a kernel test cleans up after the first one
 GRACE_S = 10  # between the two signals
 PR_SET_CHILD_SUBREAPER = 36
+NOT_APPLICABLE = 79  # exit status of a test that does not apply here; its output says why
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -93,7 +95,8 @@ class Running:
         return True
 
     def finish(self):
-        """Returns the reason for a failure or None, the output, and the CPU time in seconds."""
+        """Returns the exit status, the reason for a failure or None, the output, and the CPU time
+        in seconds."""
         os.close(self.fd)
         pid, status, usage = os.wait4(self.pid, os.WNOHANG)
         cpu_s = usage.ru_utime + usage.ru_stime
@@ -102,10 +105,11 @@ class Running:
         text = self.output.read().decode(errors="replace")
         self.output.close()
         if not pid or len(self.signals) < len(SIGNALS):
-            return f"over its time limit of {self.limit_s} s", text, cpu_s
+            return status, f"over its time limit of {self.limit_s} s", text, cpu_s
         if status < 0:
-            return f"killed by {signal.Signals(-status).name}", text, cpu_s
-        return f"exit status {status}" if status else None, text, cpu_s
+            return status, f"killed by {signal.Signals(-status).name}", text, cpu_s
+        failed = status not in (0, NOT_APPLICABLE)
+        return status, f"exit status {status}" if failed else None, text, cpu_s
 
 
 def children(pid):
@@ -139,7 +143,7 @@ def cases_of(text):
 class Runner:
     def __init__(self, kind, verbose=False):
         self.kind, self.verbose, self.limit_s = kind, verbose, LIMITS[kind]
-        self.running, self.cases, self.failed = [], 0, []
+        self.running, self.cases, self.failed, self.not_applicable = [], 0, [], 0
 
     def run(self, tests, lanes=1):
         """Runs tests, those with `alone` last; returns true if there were any and all passed."""
@@ -153,6 +157,7 @@ class Runner:
         for name, reason in self.failed:
             print(f"FAILED  {name}: {reason}")
         print(f"{self.kind}: {self.cases} passed, {len(self.failed)} failed, "
+              f"{f'{self.not_applicable} not applicable, ' if self.not_applicable else ''}"
               f"{time.monotonic() - begin:.1f} s", flush=True)
         return not self.failed and bool(tests)
 
@@ -176,16 +181,20 @@ class Runner:
                 self.show(running, *running.finish())
                 kill_orphans(self.running)
 
-    def show(self, running, reason, text, cpu_s):
+    def show(self, running, status, reason, text, cpu_s):
         seconds = time.monotonic() - running.begin
-        name = running.test.name
+        name, word = running.test.name, "ok"
         if reason:
+            word = "FAILED"
             self.failed.append((name, reason))
+        elif status == NOT_APPLICABLE:
+            word = "N/A"
+            self.not_applicable += 1
         else:
             self.cases += cases_of(text)
-        print(f"{'FAILED' if reason else '    ok'} {seconds:6.1f} s {cpu_s:6.1f} s CPU  {name}"
+        print(f"{word:>6} {seconds:6.1f} s {cpu_s:6.1f} s CPU  {name}"
               f"{': ' + reason if reason else ''}", flush=True)
-        if text and (reason or self.verbose):
+        if text and (word != "ok" or self.verbose):
             print("".join("\t" + line for line in text.splitlines(True)).rstrip("\n"), flush=True)
 
 

@@ -17,8 +17,6 @@ WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
 FORKS = os.path.join(WORKLOADS, "forks.py")
 FORKING = os.path.join(WORKLOADS, "forking.py")
 SPACES = os.path.join(WORKLOADS, "spaces.py")
-SERVER = ["php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit_buffer_size=64M",
-          "-d", "opcache.jit=tracing", "-d", "opcache.jit_debug=128"]
 
 
 def leaves(run, key):
@@ -107,6 +105,7 @@ class Forks(ForksTest):
         self.assertEqual((jit["methods"], jit["unloads"]), (2, 1))
 
 
+@harness.needs_php_api  # a jitdump file of forked processes is read for the first one only
 class Workers(ForksTest):
     """PHP's server: one process compiles, all processes run its code."""
 
@@ -115,7 +114,7 @@ class Workers(ForksTest):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.command = [*SERVER, "-S", f"127.0.0.1:{self.port}",
+        self.command = [*harness.php_jit("tracing"), "-S", f"127.0.0.1:{self.port}",
                         os.path.join(WORKLOADS, "page.php")]
         self.environment = {**os.environ, "PHP_CLI_SERVER_WORKERS": "3"}
         self.served = collections.Counter()

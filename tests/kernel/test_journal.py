@@ -48,6 +48,7 @@ class Journal(harness.KernelTest):
 
 
 class Late(Journal):
+    @harness.needs_php_api
     def test_php(self):
         """Nothing is compiled during the recording; all code has its name."""
         process = self.start(harness.php("tracing", 60), 20)
