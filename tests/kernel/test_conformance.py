@@ -19,6 +19,7 @@ import time
 import engine_truth
 import harness
 import recording
+import run_for
 
 Query = collections.namedtuple("Query", "how pid address begin end frames about")
 KERNEL = 1 << 63
@@ -239,10 +240,9 @@ class Killed(harness.KernelTest):
         """Processes are killed while they write their journals, and the journals are read."""
         # Always behind its rate, so that each burst loads all slots: many times the ring's
         # size.
-        script = ('for i in 1 2 3 4 5 6; do "$0" storm --rate 10000000 --slots 256 '
-                  '--iterations 1000000 --seconds 30 & '
-                  'sleep 0.4; kill -9 $!; wait $!; done 2>/dev/null; true')
-        run = self.record(["bash", "-c", script, harness.ENGINE],
+        script = ('for i in 1 2 3 4 5 6; do python3 "$1" 0.4 "$0" storm --rate 10000000 '
+                  '--slots 256 --iterations 1000000 --seconds 30; done 2>/dev/null')
+        run = self.record(["bash", "-c", script, harness.ENGINE, run_for.__file__],
                           ["-F", "999", "--user-regs", "--code-ring", "4K"])
         named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
         right = 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Files that do not answer, and files that are hard to find: no sample is lost."""
 
+import collections
 import contextlib
 import os
 import re
@@ -11,7 +12,8 @@ import subprocess
 import tempfile
 import time
 
-from harness import JITBPF, KernelTest
+import run_for
+from harness import JITBPF, KernelTest, leaf_jit
 from stuck_fs import StuckFilesystem
 
 PROGRAM = """
@@ -286,19 +288,20 @@ class FoundFiles(KernelTest):
         return path
 
     def start(self, *command):
+        """Returns the process once it has taken so much CPU time that it is in its loop."""
         busy = subprocess.Popen(command)
         self.addCleanup(busy.wait)
         self.addCleanup(busy.kill)
-        time.sleep(0.5)
+        self.wait_for(lambda: run_for.cpu_seconds(busy.pid) > 0.3)
         return busy
 
     def check_named(self, pid, name, **kwargs):
-        run = self.record(options=["-F", "499", "-p", str(pid), "-d", "1"], **kwargs)
+        """Each user frame of the process is in the function of that name."""
+        run = self.record_process(pid, 0.5, ["-F", "499"], **kwargs)
         self.check_ledger(run)
-        frames = [sample.frames[0].name for sample in run.script() if sample.frames]
-        self.assertGreater(len(frames), 10)
-        named = sum(name in frame for frame in frames)
-        self.assertGreater(named, len(frames) * 0.9, frames[:10])
+        leaves = collections.Counter(frame.name for frame in map(leaf_jit, run.script()) if frame)
+        self.assertGreater(leaves[name], 50)
+        self.assertEqual(set(leaves), {name}, leaves)
 
     def test_deleted(self):
         busy = self.start(self.program)
@@ -332,7 +335,7 @@ class FoundFiles(KernelTest):
 
     def test_vdso(self):
         busy = self.start(self.build("clock", CLOCK))
-        run = self.record(options=["-F", "499", "-p", str(busy.pid), "-d", "1"])
+        run = self.record_process(busy.pid, 0.5, ["-F", "499"])
         inside = [line.split()[1] for line in open(run.path(".txt"), encoding="utf-8")
                   if line.startswith("\t") and line.rstrip().endswith("([vdso])")]
         self.assertGreater(len(inside), 3)
