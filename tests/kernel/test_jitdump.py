@@ -109,6 +109,7 @@ class Storm(JitdumpTest):
 
 
 class Php(JitdumpTest):
+    @harness.needs_php_api
     def test_both_publishers(self):
         """opcache.jit_debug: 32 is the jitdump file, 128 is the shim, which reports lines too."""
         command = harness.php("tracing", 3)
