@@ -141,7 +141,7 @@ class KernelTest(unittest.TestCase):
             if value:
                 return value
             time.sleep(0.05)
-        return self.fail("it does not happen")
+        return self.fail("the condition was not met in time")
 
     def methods(self, pid):
         """Returns the number of live methods in a process's journal, from `jitbpf list`."""

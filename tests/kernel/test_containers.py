@@ -246,7 +246,7 @@ class Containers(harness.KernelTest):
         files.hang(what, process.pid)
         run = self.attach(process.pid)
         self.check_ledger(run)
-        self.assertTrue(files.hung, "nobody was kept waiting: the test shows nothing")
+        self.assertTrue(files.hung, "no access hung, so the test shows nothing")
         self.assertIn("no answer in time from", run.stderr)
         self.assertEqual(self.copies(run), (0, 1, 0))
         self.assertGreater(self.share(run, "in_journal"), 0.9)

@@ -131,7 +131,7 @@ class Debuginfod(KernelTest):
         self.assertNotIn("no answer", run.stderr)
         asked = len(server.asked)
         self.assertTrue(self.run_with(server.url())[1])
-        self.assertEqual(len(server.asked), asked, "what is in the cache is not asked for")
+        self.assertEqual(len(server.asked), asked, "a cached file was requested again")
 
     def test_not_wanted(self):
         server = self.serve(sending(self.debug))

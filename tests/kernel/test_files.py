@@ -97,7 +97,7 @@ class StuckFiles(KernelTest):
         self.files.hang(what, busy.pid)
         run = self.record(options=["-F", "499", "-p", str(busy.pid), "-d", "1"], **kwargs)
         self.check_named_by_file(run, busy.pid, False)
-        self.assertTrue(self.files.hung, "nobody was kept waiting: the test shows nothing")
+        self.assertTrue(self.files.hung, "no access hung, so the test shows nothing")
         said = run.stderr.count("jitbpf: no answer in time from " + self.program)
         self.assertEqual(said, 1)  # one message, from any of the threads
         if what != "read":  # otherwise the page cache has what another thread has read
@@ -253,9 +253,9 @@ class StrayDebugInfo(KernelTest):
         with open(run.path(".txt"), encoding="utf-8", errors="replace") as file:
             text = file.read()
         self.assertIn(stray, text)
-        self.assertTrue(self.files.hung, "nobody was kept waiting: the test shows nothing")
+        self.assertTrue(self.files.hung, "no access hung, so the test shows nothing")
         self.assertIn("jitbpf: no answer in time from", run.stderr)
-        self.assertTrue("busy_honest" in text, "what is in /usr/lib/debug was given up too")
+        self.assertTrue("busy_honest" in text, "/usr/lib/debug was given up, too")
 
     def check_stray(self, before):
         stray = self.build("stray")

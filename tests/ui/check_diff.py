@@ -57,7 +57,7 @@ def check_frames(page, sides, absolute):
         more = after.total - before.total
         check(said.startswith(before.name) and f"before {before.total:,}, " in said and f"after {after.total:,}, " in said,
               f"{before.name}: {before.total} and {after.total}: {said!r}")
-        check(f"{signed(sides.points(*pair), '.2f')} points, {signed(more, ',')}" in said, f"and what it makes: {said!r}")
+        check(f"{signed(sides.points(*pair), '.2f')} points, {signed(more, ',')}" in said, f"the tip has the difference: {said!r}")
         change = more if absolute else sides.points(*pair)
         check(change and redness * change > 0, f"red where it grew, blue where it shrank: {redness} for {change}")
 
@@ -78,18 +78,18 @@ def check_table(page, sides):
     rows = page.say(TABLE)
     check(len(rows) == 200, "functions of both sides are listed")
     shown = [float(row[5].replace("\u2212", "-").replace("\u00b1", "")) for row in rows]
-    check([abs(p) for p in shown] == sorted((abs(p) for p in shown), reverse=True), "what changed most comes first")
+    check([abs(p) for p in shown] == sorted((abs(p) for p in shown), reverse=True), "the largest changes come first")
     wanted = sorted(points.values(), key=lambda p: -abs(p))[:200]
-    check(sorted(f"{abs(p):.2f}" for p in wanted) == sorted(f"{abs(p):.2f}" for p in shown), f"by so much: {shown[:5]}")
+    check(sorted(f"{abs(p):.2f}" for p in wanted) == sorted(f"{abs(p):.2f}" for p in shown), f"the changes are right: {shown[:5]}")
     numbers = {(f"{before[label][0]:,}", f"{after[label][0]:,}", f"{before[label][1]:,}", f"{after[label][1]:,}")
                for label in points}
-    check(all((row[1], row[3], row[6], row[8]) in numbers for row in rows), "the numbers of both sides stand there")
+    check(all((row[1], row[3], row[6], row[8]) in numbers for row in rows), "the table has the numbers of both sides")
     page.open("#table=1&absolute=1")
     row = page.say(TABLE)[0]
     change = int(row[3].replace(",", "")) - int(row[1].replace(",", ""))
-    check(row[5] == signed(change, ","), f"numbers where they are asked for: {row}")
+    check(row[5] == signed(change, ","), f"absolute numbers: {row}")
     biggest = max(abs(after[label][0] - before[label][0]) for label in points)
-    check(abs(change) == biggest, "and the biggest first")
+    check(abs(change) == biggest, "absolute numbers: the largest change comes first")
 
 
 def check_difference(page, shots):
@@ -98,12 +98,12 @@ def check_difference(page, shots):
     for side, run in zip((sides.before, sides.after), page.data.runs):
         check(side.total == run["samples"]["taken"] - run["samples"]["lost"], "all samples of each are in the graph")
         check(f"{run['samples']['taken']:,} samples taken" in page.say(text("ledger")), "both ledgers are shown")
-    check(page.say("document.getElementById('threads').hidden"), "there are no threads to choose")
+    check(page.say("document.getElementById('threads').hidden"), "no threads can be selected")
     check_frames(page, sides, absolute=False)
     check_widths(page, sides, absolute=False)
     page.browser.mouse(1, 1)
     page.press("n")
-    check("absolute" in page.say("location.hash"), "n asks for numbers")
+    check("absolute" in page.say("location.hash"), "n switches to absolute numbers")
     check_frames(page, sides, absolute=True)
     check_widths(page, sides, absolute=True)
     page.open("#search=HashMap")
@@ -115,7 +115,7 @@ def check_difference(page, shots):
         for view in ("", "#table=1", "#callers=1"):
             page.browser.screen(400, 800, dark=dark, touch=True)
             page.open(view)
-            check(page.say("document.documentElement.scrollWidth <= innerWidth"), f"{name} {view}: nothing sticks out")
+            check(page.say("document.documentElement.scrollWidth <= innerWidth"), f"{name} {view}: the page needs no horizontal scrolling")
             page.browser.screen(1400, 900, dark=dark)
             page.open(view)
             if shots:
@@ -128,7 +128,7 @@ def main():
         check_difference(Page(browser, sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None)
         # caused by this test
         problems = [said for said in browser.problems if "getImageData" not in said]
-        check(not problems, f"no complaint of the browser: {problems}")
+        check(not problems, f"the browser reports no problem: {problems}")
     print("difference: ok")
 
 

@@ -73,9 +73,9 @@ def run(*command):
 def delivered(jitbpf, path, *filters):
     samples = json.loads(run(jitbpf, "report", "--json", *filters, path))["samples"]
     fates = sum(samples[key] for key in ("resolved", "code_unknown", "stack_cut", "lost"))
-    check(samples["taken"] == fates, f"{path} {filters}: the fates add up to {fates} of {samples['taken']}")
+    check(samples["taken"] == fates, f"{path} {filters}: the fates add up to {fates}, not to {samples['taken']}")
     check(f" {samples['taken']:,}\n".encode() in run(jitbpf, "report", "-f", "summary", *filters, path),
-          f"{path} {filters}: the summary says how many were taken")
+          f"{path} {filters}: the summary lacks the number of samples taken")
     return samples["taken"] - samples["lost"]
 
 
@@ -84,7 +84,7 @@ def check_formats(jitbpf, path, filters, out):
     for name, reader in READERS.items():
         run(jitbpf, "report", "-f", name, "-o", out, *filters, path)
         found = reader(out)
-        check(found == wanted, f"{path} {filters}: {name} has {found} samples of {wanted}")
+        check(found == wanted, f"{path} {filters}: {name} has {found} samples, not {wanted}")
     return wanted
 
 
@@ -102,12 +102,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out")
         wanted = [check_formats(jitbpf, path, (), out) for path in paths]
-        check(all(wanted), "there is something to count")
+        check(all(wanted), "there are no samples to count")
         check_diff(jitbpf, paths, wanted, out)
         for path, whole in zip(paths, wanted):
             parts = [check_formats(jitbpf, path, filters, out)
                      for filters in (("--to", "0.3"), ("--from", "0.3"), ("--comm", "nobody"))]
-            check(parts[0] + parts[1] == whole and parts[2] == 0, f"{path}: {parts} are the parts of {whole}")
+            check(parts[0] + parts[1] == whole and parts[2] == 0, f"{path}: the parts {parts} do not add up to {whole}")
     print("ledger: ok")
 
 

@@ -100,14 +100,14 @@ def check_search(page):
     page.settle()
     samples, said = page.data.matched("OrderBook"), page.say(text("matched"))
     check(f"{samples:,} samples" in said, f"search says {said!r}, there are {samples:,}")
-    check(re.match(r"matched \d+\.\d+ %", said), "a share of the samples stands with it")
-    check("search=OrderBook" in page.say("location.hash"), "the address keeps it")
+    check(re.match(r"matched \d+\.\d+ %", said), "the search shows a share of the samples")
+    check("search=OrderBook" in page.say("location.hash"), "the address keeps the search")
     page.say("document.getElementById('search').select()")
     page.browser.type("((")
-    check("not a regular expression" in page.say(text("matched")), "a bad expression is said to be one")
+    check("not a regular expression" in page.say(text("matched")), "an invalid expression is reported")
     page.press("Escape")
     check(page.say(text("matched")) == "", "Escape ends the search")
-    check(page.say("document.activeElement.id") == "graph", "and leads back to the graph")
+    check(page.say("document.activeElement.id") == "graph", "Escape moves the focus to the graph")
 
 
 def check_fills(page, node):
@@ -125,11 +125,11 @@ def check_zoom(page):
     tip = page.say(TIP + ".textContent")
     check(tip.startswith(node.name) and f"{node.total:,} sample" in tip and f"self {node.self:,}" in tip,
           f"the tip names {node.name!r}: {tip!r}")
-    check("src/app/Main.java:" in node.source and node.source in tip and "JIT" in tip, f"and where it is: {tip!r}")
+    check("src/app/Main.java:" in node.source and node.source in tip and "JIT" in tip, f"the tip has the source line and the kind: {tip!r}")
     page.browser.mouse(x, y, click=True)
     page.settle()
     check_fills(page, node)
-    check(page.can_reset(), "there is a way back")
+    check(page.can_reset(), "the zoom can be reset")
     fragment = page.say("location.hash")
     page.open(fragment)
     check_fills(page, node)
@@ -140,7 +140,7 @@ def check_zoom(page):
     page.settle()
     check_fills(page, node)
     page.press("Escape")
-    check(page.say("location.hash") == "", "the address is that of the whole again")
+    check(page.say("location.hash") == "", "the address has no zoom after going back")
     page.browser.mouse(1, 1)
 
 
@@ -152,13 +152,13 @@ def check_moving(page):
     check(page.can_reset(), "Ctrl and the wheel zoom")
     first = [n for n in node.children if n.total][0]
     page.browser.mouse(left + 2, top + 1.5 * ROW)
-    check(page.detail().startswith(first.name), "what is in view now: the middle")
+    check(page.detail().startswith(first.name), "the zoomed view shows the middle")
     page.browser.drag(left + 300, top + 60, -700, 0)
     page.browser.drag(left + 900, top + 60, -700, 0)
     page.browser.mouse(left + width - 3, top + 1.5 * ROW)
     last = [n for n in node.children if n.total][-1]
-    check(page.detail().startswith(last.name) or page.detail() == "", f"dragging moves on: {page.detail()!r}")
-    check(page.say("location.hash") == "", "to drag is not to click")
+    check(page.detail().startswith(last.name) or page.detail() == "", f"dragging moves the view: {page.detail()!r}")
+    check(page.say("location.hash") == "", "a drag is not a click")
     page.press("Escape")
     check(not page.can_reset(), "Escape shows everything again")
 
@@ -174,23 +174,23 @@ def check_keys(page):
     check(names[6] == "all", f"up leads to the root: {names}")
     check(names[7] == biggest.name, f"down leads to the widest: {names}")
     check(names[9] in [n.name for n in processes] and page.say(text("status")).startswith(names[9]),
-          f"right leads to its neighbour, and is said: {names}")
+          f"right leads to the neighbour, which is announced: {names}")
     page.press("Enter")
     check(page.can_reset() and "zoom=" in page.say("location.hash"), "Enter zooms")
     page.press("ArrowDown", "Enter", "Backspace")
     check(page.can_reset(), "Backspace goes back one step")
     page.press("Backspace")
-    check(not page.can_reset(), "and another")
+    check(not page.can_reset(), "Backspace goes back a second step")
     page.press("+")
-    check(page.can_reset(), "+ goes closer")
+    check(page.can_reset(), "+ zooms in")
     page.press("-", "-")
-    check(not page.can_reset(), "- goes away")
+    check(not page.can_reset(), "- zooms out")
     page.press("?")
-    check(page.say("document.getElementById('help').open"), "? tells the keys")
+    check(page.say("document.getElementById('help').open"), "? lists the keys")
     page.press("t")
-    check(not page.say("location.hash.includes('table')"), "what is typed there goes nowhere else")
+    check(not page.say("location.hash.includes('table')"), "keys in the help dialog do not affect the page")
     page.press("Escape")
-    check(not page.say("document.getElementById('help').open"), "Escape ends that")
+    check(not page.say("document.getElementById('help').open"), "Escape closes the help dialog")
 
 
 def check_flipped(page):
@@ -203,7 +203,7 @@ def check_flipped(page):
         check(page.detail().startswith("all"), f"the root is at the bottom at {size}: {page.detail()!r}")
     page.browser.mouse(1, 1)
     page.press("f")
-    check("flipped" not in page.say("location.hash"), "and on top again")
+    check("flipped" not in page.say("location.hash"), "the root is at the top again")
 
 
 def check_callers(page):
@@ -223,23 +223,23 @@ def check_callers(page):
             page.browser.mouse(*page.point(2, left, expected[pairs[0]]))
             said = page.detail()
             check(said.startswith(visible(data.names[pairs[0][1]])) and f"{expected[pairs[0]]:,} sample" in said,
-                  f"then their callers: {said!r}")
+                  f"callers follow their leaves: {said!r}")
         left += expected[label,]
     page.browser.mouse(*page.point(1, 0, expected[top[0],]), click=True)
     page.settle()
     fragment = page.say("location.hash")
-    check("callers" in fragment and "zoom=" in fragment, "the address keeps both")
+    check("callers" in fragment and "zoom=" in fragment, "the address keeps view and zoom")
     page.open(fragment)
     x, y, wide, _ = page.say(CANVAS)
     page.browser.mouse(x + wide - 3, y + 1.5 * ROW)
-    check(page.detail().startswith(visible(data.names[top[0]])), "a link leads back to it")
+    check(page.detail().startswith(visible(data.names[top[0]])), "a link restores view and zoom")
     # A stack with few samples, from its leaf up: far narrower than what is expanded by default.
     node = min((n for n in data.nodes if n.self and n.depth > 9 and n.path[1] is data.nodes[1]), key=lambda n: n.self)
     page.open("#callers=1&zoom=" + ".".join(str(n.label) for n in reversed(node.path[1:])))
     page.say("document.getElementById('graph').focus()")
     page.press("Home")
     check(page.say(text("status")).startswith(f"{visible(data.nodes[1].name)}, process, {node.self:,} sample"),
-          f"a link leads to the very end of a stack: {page.say(text('status'))!r}")
+          f"a link can zoom to a leaf: {page.say(text('status'))!r}")
     page.open()
 
 
@@ -253,8 +253,8 @@ def check_threads(page):
     data = page.data
     options = page.say("[...document.getElementById('threads').options].map(o => o.value)")
     pids = {thread.split(".")[0] for thread in data.threads}
-    check(set(options) >= pids | {""}, f"all processes are there to choose: {options}")
-    check(set(options) - pids - {""} <= set(data.threads) and len(options) > len(pids) + 3, "and their threads")
+    check(set(options) >= pids | {""}, f"all processes can be selected: {options}")
+    check(set(options) - pids - {""} <= set(data.threads) and len(options) > len(pids) + 3, "their threads can be selected")
     busiest = max(data.by_thread, key=data.by_thread.get)
     for key in (busiest, busiest.split(".")[0]):
         wanted = {t for t in data.threads if t == key or t.split(".")[0] == key}
@@ -264,7 +264,7 @@ def check_threads(page):
         page.browser.mouse(*page.point_of(data.nodes[0]))
         check(f"{only.total:,} samples, 100.0 %" in page.detail(), f"{key} has {only.total}: {page.detail()!r}")
         page.open(page.say("location.hash") + "&search=HashMap")
-        check(f"{only.matched('HashMap'):,} samples" in page.say(text("matched")), "search counts the chosen ones")
+        check(f"{only.matched('HashMap'):,} samples" in page.say(text("matched")), "a search counts samples of the selected threads only")
         page.open(f"#threads={key}&table=1")
         check_table_rows(page, only)
     page.open()
@@ -277,67 +277,67 @@ def check_table_rows(page, data, under=None):
     for row, label in zip(rows, top):
         own, total = wanted[label]
         check([row[1], row[3]] == [f"{own:,}", f"{total:,}"], f"the table has {row}, there are {own} and {total}")
-    check(len(rows) == min(200, len(wanted)), "as many rows as there are functions, up to a page of them")
+    check(len(rows) == min(200, len(wanted)), "the table has a row per function, at most 200")
     whole = under.total if under else data.total
     check(f"{len(wanted):,} functions, of {whole:,} samples" in page.say("document.querySelector('caption').textContent"),
-          "the caption says of what")
+          "the caption has the numbers of functions and samples")
 
 
 def check_table(page):
     page.press("t")
-    check(page.say("document.getElementById('graph').hidden"), "the table takes the graph's place")
-    check(page.say("document.activeElement.id") == "table", "and the focus")
+    check(page.say("document.getElementById('graph').hidden"), "the table replaces the graph")
+    check(page.say("document.activeElement.id") == "table", "the table has the focus")
     check_table_rows(page, page.data)
     check(page.say("document.querySelectorAll('#table th[scope=col]').length") == 7 and
-          page.say("document.querySelectorAll('#table tbody th[scope=row]').length") == 200, "its headings are headings")
+          page.say("document.querySelectorAll('#table tbody th[scope=row]').length") == 200, "the table has column and row headings")
     tree = page.browser.call("Accessibility.getFullAXTree")["nodes"]
     roles = [(node["role"]["value"], node.get("name", {}).get("value")) for node in tree if not node["ignored"]]
     check(("columnheader", "Self ▾") in roles and ("rowheader", "line\\u{a}break") in roles and
-          any(role == "table" and "functions, of" in name for role, name in roles), "and a screen reader is told so")
-    check(page.say("document.querySelector('[aria-sort]').textContent").startswith("Self"), "sorted by self")
+          any(role == "table" and "functions, of" in name for role, name in roles), "the accessibility tree has the table")
+    check(page.say("document.querySelector('[aria-sort]').textContent").startswith("Self"), "the table is sorted by self samples")
     page.say("document.querySelectorAll('#table thead button')[3].click()")
     totals = [int(row[3].replace(",", "")) for row in page.say(TABLE)]
-    check(totals == sorted(totals, reverse=True) and totals[0] > 0, "a heading sorts")
+    check(totals == sorted(totals, reverse=True) and totals[0] > 0, "a click on a heading sorts")
     page.say("document.querySelectorAll('#table thead button')[3].click()")
-    check(page.say("document.querySelector('th[aria-sort]').ariaSort") == "ascending", "and turns the order")
+    check(page.say("document.querySelector('th[aria-sort]').ariaSort") == "ascending", "a second click reverses the order")
     totals = [int(row[3].replace(",", "")) for row in page.say(TABLE)]
-    check(totals == sorted(totals), "really")
+    check(totals == sorted(totals), "the rows are in ascending order")
     page.say("document.querySelector('#table .more').click()")
-    check(page.say(TABLE + ".length") == 400, "more can be had")
-    check(page.say("document.activeElement.closest('tbody') !== null"), "the focus goes to them")
+    check(page.say(TABLE + ".length") == 400, "a button adds rows")
+    check(page.say("document.activeElement.closest('tbody') !== null"), "the focus moves to the added rows")
     name = page.say("document.querySelector('#table tbody button').textContent")
     page.say("document.querySelector('#table tbody button').click()")
     page.settle()
-    check(not page.say("document.getElementById('graph').hidden"), "a function leads back to the graph")
-    check(f"{page.data.matched('^' + re.escape(name) + '$'):,} sample" in page.say(text("matched")), "and is marked there")
+    check(not page.say("document.getElementById('graph').hidden"), "a click on a function shows the graph")
+    check(f"{page.data.matched('^' + re.escape(name) + '$'):,} sample" in page.say(text("matched")), "the function is highlighted in the graph")
     node = page.some_node()
     page.open("#table=1&zoom=" + ".".join(str(n.label) for n in node.path[1:]))
     check_table_rows(page, page.data, node)
     page.open("#table=1&search=HashMap")
     rows = page.say(TABLE)
-    check(rows and all("hashmap" in row[0].lower() for row in rows), "a search leaves what matches")
+    check(rows and all("hashmap" in row[0].lower() for row in rows), "a search leaves the matching functions")
     page.open()
 
 
 def check_names(page):
     check(page.say("document.images.length") == 0, "no name has become an element")
     check("owned" not in page.say("document.title"), "no name has run as script")
-    check("</title><img src=x" in page.say("document.title"), "the command is shown as it is")
+    check("</title><img src=x" in page.say("document.title"), "the command is shown unchanged")
     page.say("document.querySelector('details').open = true")
     for fragment in ("", "#table=1"):
         page.open(fragment)
         page.say("document.querySelector('details').open = true")
-        check("\u202e" not in page.say("document.body.innerText"), "no name turns the page's direction")
-        check("</script><script>alert(1)</script>" in page.say("document.body.innerText"), "names are shown as they are")
+        check("\u202e" not in page.say("document.body.innerText"), "no name changes the direction of text")
+        check("</script><script>alert(1)</script>" in page.say("document.body.innerText"), "names are shown unchanged")
         check(page.say("document.images.length") == 0, "no name has become an element")
     page.open()
     node = next(n for n in page.data.nodes if len(n.name) == 100000)
     page.browser.mouse(*page.point_of(node))
-    check("xxx… (100,000 characters)" in page.detail() and len(page.detail()) < 5000, "a name without end is cut, and said so")
+    check("xxx… (100,000 characters)" in page.detail() and len(page.detail()) < 5000, "a very long name is cut, and its length is shown")
     node = next(n for n in page.data.nodes if n.depth == 2 and "<img src=x" in n.name)
     page.browser.mouse(*page.point_of(node))
-    check(node.name in page.say(TIP + ".textContent"), "a frame's name is shown as it is")
-    check(page.say(TIP + ".querySelector('img')") is None, "and is text only")
+    check(node.name in page.say(TIP + ".textContent"), "the tip shows the name unchanged")
+    check(page.say(TIP + ".querySelector('img')") is None, "the tip contains text only")
 
 
 def check_layout(page, shots):
@@ -347,7 +347,7 @@ def check_layout(page, shots):
             for view in ("", "#table=1", "#callers=1"):
                 browser.screen(*size, dark=dark, ratio=2 if size[0] < 600 else 1, touch=size[0] < 600)
                 page.open(view)
-                check(page.say("document.documentElement.scrollWidth <= innerWidth"), f"{name} {view}: nothing sticks out")
+                check(page.say("document.documentElement.scrollWidth <= innerWidth"), f"{name} {view}: the page needs no horizontal scrolling")
                 check(view == "#table=1" or page.say("document.querySelector('canvas').width") ==
                       page.say("Math.round(document.getElementById('graph').clientWidth * devicePixelRatio)"),
                       f"{name}: the canvas has the screen's own pixels")
@@ -366,9 +366,9 @@ def check_small(page, shots):
     page.open("#search=OrderBook")
     check("matched" in page.say(text("matched")), "a link can hold a search")
     page.open("#zoom=9.9.x.1e9&threads=no&search=%E0%A4%A")
-    check(page.say(DRAWN) >= 0 and not page.say("document.documentElement.dataset.error"), "a broken link breaks nothing")
+    check(page.say(DRAWN) >= 0 and not page.say("document.documentElement.dataset.error"), "an invalid link causes no error")
     page.browser.mouse(*page.point_of(page.data.nodes[0]))
-    check(f"{page.data.total:,} samples" in page.detail(), "a thread that is not there leaves all")
+    check(f"{page.data.total:,} samples" in page.detail(), "an unknown thread selects all")
     page.open()
     check_layout(page, shots)
 
@@ -381,19 +381,19 @@ def main():
         page = Page(browser, empty)
         check("0 samples taken" in page.say("document.body.innerText"), "a page without samples says so")
         page.press("i", "t")
-        check("0 functions" in page.say(text("table")), "in each of its views")
+        check("0 functions" in page.say(text("table")), "all views of an empty page work")
         check_small(Page(browser, small), shots)
         page = Page(browser, large)
         check(page.say("Number(document.documentElement.dataset.ready)") == len(page.data.nodes) >= 50000,
               "a large page shows all its nodes")
-        check(100 < page.say(DRAWN) < 20000, "and draws those that can be seen")
+        check(100 < page.say(DRAWN) < 20000, "a large page draws visible nodes only")
         check_search(page)
         check_zoom(page)
         check_callers(page)
         own = ["about:blank"] + ["file://" + os.path.abspath(path) for path in paths]
         outside = [url for url in browser.requests if url.split("#")[0] not in own]
-        check(not outside, f"the page asks for nothing: {outside}")
-        check(not browser.problems, f"no complaint of the browser: {browser.problems}")
+        check(not outside, f"the page requests nothing from outside: {outside}")
+        check(not browser.problems, f"the browser reports no problem: {browser.problems}")
     print("page: ok")
 
 

@@ -28,22 +28,22 @@ def speedscope_threads(path):
     """Returns {(pid, tid): [stack of each sample]}; stacks are names, outermost first."""
     with open(path, encoding="utf-8") as file:
         profile = json.load(file)
-    check(profile["$schema"] == "https://www.speedscope.app/file-format-schema.json", "speedscope: its schema")
+    check(profile["$schema"] == "https://www.speedscope.app/file-format-schema.json", "speedscope: wrong schema")
     frames = profile["shared"]["frames"]
     for frame in frames:
         check(set(frame) == {"name", "file"} and all(isinstance(s, str) for s in frame.values()),
               f"speedscope: a frame {frame}")
-    check(len({(f["name"], f["file"]) for f in frames}) == len(frames), "speedscope: a frame stands there twice")
+    check(len({(f["name"], f["file"]) for f in frames}) == len(frames), "speedscope: a frame occurs twice")
     out = {}
     for one in profile["profiles"]:
         check(one["type"] == "sampled" and one["unit"] == "nanoseconds" and one["startValue"] == 0,
               f"speedscope: profile {one['name']}")
-        check(len(one["samples"]) == len(one["weights"]), "speedscope: a weight for each sample")
-        check(sum(one["weights"]) == one["endValue"], "speedscope: the weights add up")
+        check(len(one["samples"]) == len(one["weights"]), "speedscope: not one weight for each sample")
+        check(sum(one["weights"]) == one["endValue"], "speedscope: the weights do not add up")
         pid, tid = re.search(r" ([0-9.]+)/(\d+)$", one["name"]).groups()
         stacks = out.setdefault((pid, int(tid)), [])
         for stack, weight in zip(one["samples"], one["weights"]):
-            check(all(is_count(frame, len(frames)) for frame in stack), "speedscope: a frame that is none")
+            check(all(is_count(frame, len(frames)) for frame in stack), "speedscope: an invalid frame number")
             stacks.append((tuple(frames[frame]["name"] for frame in stack), weight))
     weights = [weight for stacks in out.values() for _, weight in stacks]
     period = min(weights, default=1)
@@ -66,7 +66,7 @@ def firefox_tables(profile):
         counts[key] = table["length"]
         for column, values in table.items():
             check(column == "length" or len(values) == table["length"], f"firefox: {key}.{column} has another length")
-    check(len(set(shared["stringArray"])) == counts["strings"], "firefox: a string stands there twice")
+    check(len(set(shared["stringArray"])) == counts["strings"], "firefox: a string occurs twice")
     return shared, counts
 
 
@@ -88,7 +88,7 @@ def check_firefox_references(shared, counts):
         check(symbol is None or shared["nativeSymbols"]["libIndex"][symbol] == lib, "firefox: a symbol of another lib")
     offsets = shared["stackTable"]["prefixOffset"]
     for i, offset in enumerate(offsets):
-        check(type(offset) is int and 0 <= offset <= i, "firefox: a caller stands before those it calls")
+        check(type(offset) is int and 0 <= offset <= i, "firefox: a caller comes after its callees")
 
 
 FORMATS = {"string": str, "bytes": int, "integer": int, "unique-string": int}
@@ -118,7 +118,7 @@ def firefox_threads(path):
     meta = profile["meta"]
     shared, counts = firefox_tables(profile)
     check_firefox_references(shared, counts)
-    check(meta["preprocessedProfileVersion"] == 70, "firefox: the version that this knows")
+    check(meta["preprocessedProfileVersion"] == 70, "firefox: another version of the format")
     check(meta["categories"][0]["color"] == "grey", "firefox: a default category")
     names = [shared["stringArray"][shared["funcTable"]["name"][func]] for func in shared["frameTable"]["func"]]
     stacks = [()] * counts["stackTable"]
@@ -129,17 +129,17 @@ def firefox_threads(path):
         samples = thread["samples"]
         check(len(samples["stack"]) == len(samples["time"]) == len(samples["threadCPUDelta"]) == samples["length"],
               "firefox: columns of samples")
-        check(check_firefox_markers(profile, thread) or samples["length"], "firefox: a thread of which there is nothing")
+        check(check_firefox_markers(profile, thread) or samples["length"], "firefox: a thread without samples and markers")
         check(samples["time"] == sorted(samples["time"]), "firefox: samples in order of time")
         check(thread["isMainThread"] == (thread["pid"].split(".")[0] == str(thread["tid"])), "firefox: the main thread")
         key = thread["pid"], thread["tid"]
-        check(key not in seen, f"firefox: thread {key} is there twice")
+        check(key not in seen, f"firefox: thread {key} occurs twice")
         seen.add(key)
         if samples["length"]:
             out[key] = [(time, () if stack is None else stacks[stack])
                         for time, stack in zip(samples["time"], samples["stack"])]
     check(set(range(counts["stackTable"])) >= {s for t in profile["threads"] for s in t["samples"]["stack"] if s is not None},
-          "firefox: a stack that is none")
+          "firefox: an invalid stack number")
     return out
 
 
@@ -153,19 +153,19 @@ def check_script(path, firefox):
         check(names == stack, f"script has {names}, firefox {stack}")
         if first is None:
             first = sample.time - time * 1e6
-        check(abs(sample.time - time * 1e6 - first) < 1000, f"script has another time than {time} ms")
-    check(not any(left.values()), "firefox has samples that script has not")
+        check(abs(sample.time - time * 1e6 - first) < 1000, f"script has no sample at {time} ms")
+    check(not any(left.values()), "firefox has samples that script lacks")
 
 
 def main():
     speedscope, firefox = speedscope_threads(sys.argv[1]), firefox_threads(sys.argv[2])
     delivered = sum(recording.folded(sys.argv[3]).values())
-    check(list(speedscope) == list(firefox), "both have the same threads")
+    check(list(speedscope) == list(firefox), "the two formats have different threads")
     for thread, samples in firefox.items():
-        check(speedscope[thread] == [stack for _, stack in samples], f"both have the same stacks of {thread}")
-    check(sum(map(len, firefox.values())) == delivered, f"all of {delivered} samples are there")
+        check(speedscope[thread] == [stack for _, stack in samples], f"the two formats have different stacks of {thread}")
+    check(sum(map(len, firefox.values())) == delivered, f"not all of {delivered} samples are in the output")
     if len(sys.argv) > 4:
-        check(delivered > 0, "there is something to compare")
+        check(delivered > 0, "there are no samples to compare")
         check_script(sys.argv[4], firefox)
 
 
