@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/sort_keys.h"
 #include "sink/frame_text.h"
 #include "sink/shown_profile.h"
 #include "sink/ip_tree.h"
@@ -262,13 +263,42 @@ static void put_sample(struct text *text, const struct sink *sink, const struct 
 	text_put_string(text, "\n");
 }
 
+/*
+ * Samples whose stacks were completed late come after later ones, but `perf script` writes samples
+ * in order of time. Sets *ret to that order (the caller frees it), or to NULL if it is the order of
+ * arrival. Returns 0 or -ENOMEM.
+ */
+static int order_by_time(const struct sink *sink, struct sort_key **ret)
+{
+	const struct kept_sample *samples = sink->samples.data;
+	AUTO_FREE struct sort_key *keys = NULL;
+	size_t count = sink->samples.size, i;
+
+	for (i = 1; i < count && samples[i - 1].time_ns <= samples[i].time_ns;)
+		i++;
+	if (i >= count)
+		return 0;
+	keys = calloc(count, sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		keys[i] = (struct sort_key){.key = samples[i].time_ns, .item = (uint32_t)i};
+	if (sort_keys(keys, count))
+		return -ENOMEM;
+	*ret = TAKE_PTR(keys);
+	return 0;
+}
+
 static int script_finish(struct sink *sink, const struct view *view)
 {
 	CLEANUP(text_deinit) struct text text = {0};
-	int err = 0;
+	AUTO_FREE struct sort_key *order = NULL;
+	int err = order_by_time(sink, &order);
 
-	vec_for_each (sample, &sink->samples) {
-		put_sample(&text, sink, view, sample);
+	if (err)
+		return err;
+	for (size_t i = 0; i < sink->samples.size; i++) {
+		put_sample(&text, sink, view, &sink->samples.data[order ? order[i].item : i]);
 		if (text.bytes.size >= WRITE_BYTES)
 			err = text_write(&text, sink->out);
 		if (err)

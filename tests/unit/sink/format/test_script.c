@@ -200,6 +200,39 @@ static void a_full_disk_is_an_error(void **state)
 	fclose(out);
 }
 
+/* Of samples at one time, the first to arrive is the first. */
+static void samples_whose_stacks_came_late_are_in_order(void **state)
+{
+	const uint64_t times_ns[] = {2000000000, 3000000000, 1000000000, 2000000000};
+	const uint64_t ip = 0x1000;
+	CLEANUP(made_deinit) struct made_view m;
+	struct sink_sample samples[ARRAY_SIZE(times_ns)] = {0};
+	const char *at;
+	uint32_t node;
+
+	made_init(&m);
+	node = made_stack(&m, 0, "p", ARRAY_SIZE(times_ns),
+			  STACK(made_named(&m, LOCATION_NATIVE, 0x1000, "f", "/lib/f")));
+	for (uint32_t i = 0; i < ARRAY_SIZE(samples); i++)
+		samples[i] = (struct sink_sample){
+			.time_ns = times_ns[i],
+			.pid = 7,
+			.tid = 10 + i,
+			.comm = made_string(&m, "pp"),
+			.node = node,
+			.ips = &ip,
+			.user_frames = 1,
+		};
+	AUTO_FREE char *text = script_of(&m, samples, ARRAY_SIZE(samples));
+	at = strstr(text, "pp     7/12    [000]     1.000000000");
+	assert_ptr_equal(at, text);
+	at = strstr(at, "pp     7/10    [000]     2.000000000");
+	assert_non_null(at);
+	at = strstr(at, "pp     7/13    [000]     2.000000000");
+	assert_non_null(at);
+	assert_non_null(strstr(at, "pp     7/11    [000]     3.000000000"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +242,7 @@ int main(void)
 		cmocka_unit_test(each_sample_keeps_its_own_addresses),
 		cmocka_unit_test(no_name_breaks_the_format),
 		cmocka_unit_test(a_full_disk_is_an_error),
+		cmocka_unit_test(samples_whose_stacks_came_late_are_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
