@@ -39,7 +39,7 @@ AGENT_TESTED := $(addprefix publisher/,jitdump_emission jitdump_file journal_fil
 	journal_recovery shim_unheard stdio_stream) \
 	$(addprefix kernel/,mapping_record process_text ring sideband) live/live_round \
 	$(addprefix files/,file_service file_blob file_direct file_place fd_message debuginfod file_helper \
-	file_reader file_store kept_files) \
+	file_reader file_store kept_files place_accounts) \
 	$(addprefix workers/,live_feed symbol_worker unwind_code unwind_worker work_thread)
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)

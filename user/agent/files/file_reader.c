@@ -15,27 +15,15 @@
 #include "agent/files/fd_message.h"
 #include "agent/files/file_blob.h"
 #include "base/scope.h"
-#include "base/vec.h"
 
-#define QUICK_MS     10 /* faster answers are not charged */
 #define PAGE_BYTES   4096
 #define WINDOW_BYTES (16u << 10) /* minimum size of a read from a blob */
-
-struct place_account {
-	struct file_place place;
-	uint64_t spent_ms;
-	uint64_t refilled_ns; /* when spent_ms was reduced last */
-	uint32_t unanswered;  /* requests */
-	char *given_up; /* what was requested when the place was given up; NULL if it was not */
-};
 
 struct file_reader {
 	const struct file_helpers *helpers;
 	struct file_patience patience, servers;
 	int socket; /* socket to a helper; -1 if there is none */
-	VEC(struct place_account) accounts;
-	uint32_t given_up[FILE_PLACES_GIVEN_UP_MAX]; /* indexes of accounts */
-	uint32_t given_up_count;
+	struct place_accounts accounts;
 	struct file_reply reply;
 };
 
@@ -59,9 +47,7 @@ void file_reader_destroy(struct file_reader *reader)
 		return;
 	if (reader->socket >= 0)
 		close(reader->socket);
-	vec_for_each (account, &reader->accounts)
-		free(account->given_up);
-	vec_deinit(&reader->accounts);
+	place_accounts_deinit(&reader->accounts);
 	free(reader);
 }
 
@@ -72,52 +58,13 @@ void file_reader_set_servers(struct file_reader *reader, struct file_patience pa
 
 const char *file_reader_given_up(const struct file_reader *reader, uint32_t number)
 {
-	if (number >= reader->given_up_count)
-		return NULL;
-	return reader->accounts.data[reader->given_up[number]].given_up;
-}
-
-/* A linear search will do: only slow places have an account. */
-static struct place_account *account_of(struct file_reader *reader, struct file_place place)
-{
-	vec_for_each (account, &reader->accounts) {
-		if (file_place_equal(account->place, place))
-			return account;
-	}
-	return NULL;
+	return place_accounts_given_up(&reader->accounts, number);
 }
 
 static const struct file_patience *patience_with(const struct file_reader *reader,
 						 struct file_place place)
 {
 	return place.kind == FILE_PLACE_SERVERS ? &reader->servers : &reader->patience;
-}
-
-/* Give a place back the share of the time since the last refill. */
-static void refill(struct place_account *account, const struct file_patience *patience)
-{
-	uint64_t now_ns = clock_now_ns();
-	uint64_t back_ms = (now_ns - account->refilled_ns) / 100000000 * patience->refill_percent;
-
-	if (!back_ms)
-		return;
-	account->spent_ms -= back_ms < account->spent_ms ? back_ms : account->spent_ms;
-	account->refilled_ns = now_ns;
-}
-
-/* Returns how long to wait for an answer; 0 if the place has been given up. */
-static uint64_t time_left_ms(struct file_reader *reader, struct file_place place)
-{
-	const struct file_patience *patience = patience_with(reader, place);
-	struct place_account *account = account_of(reader, place);
-	uint64_t left_ms = patience->place_ms;
-
-	if (account)
-		refill(account, patience);
-	if (reader->given_up_count == FILE_PLACES_GIVEN_UP_MAX || (account && account->given_up))
-		return 0;
-	left_ms -= account ? account->spent_ms : 0;
-	return left_ms < patience->answer_ms ? left_ms : patience->answer_ms;
 }
 
 /* Returns a name of what was requested, for messages. The caller frees it. */
@@ -131,7 +78,7 @@ static char *subject_of(const struct file_request *request, int fd)
 	if (request->kind == FILE_READ_MEMORY)
 		return asprintf(&memory, "the memory of process %u", request->pid) < 0 ? NULL
 										       : memory;
-	if (request->kind != FILE_READ)
+	if (request->kind != FILE_READ && request->kind != FILE_READ_GROWING)
 		return strdup(request->path);
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	/* readlink() on /proc/self/fd does not access the file system */
@@ -143,27 +90,16 @@ static char *subject_of(const struct file_request *request, int fd)
 static int charge(struct file_reader *reader, struct file_place place, uint64_t spent_ms,
 		  bool answered, const struct file_request *request, int fd)
 {
-	const struct file_patience *patience = patience_with(reader, place);
-	struct place_account *account = account_of(reader, place);
+	int err = place_accounts_charge(&reader->accounts, place, patience_with(reader, place),
+					spent_ms, answered, clock_now_ns());
+	char *subject;
 
-	if (answered && spent_ms < QUICK_MS)
-		return 0;
-	if (!account) {
-		struct place_account new = {.place = place, .refilled_ns = clock_now_ns()};
-
-		if (vec_push(&reader->accounts, new))
-			return -ENOMEM;
-		account = &reader->accounts.data[reader->accounts.size - 1];
-	}
-	account->spent_ms += spent_ms;
-	account->unanswered += !answered;
-	if (account->spent_ms < patience->place_ms &&
-	    (answered || account->unanswered <= patience->unanswered_max))
-		return 0;
-	account->given_up = subject_of(request, fd);
-	if (!account->given_up)
+	if (err <= 0)
+		return err;
+	subject = subject_of(request, fd);
+	if (!subject)
 		return -ENOMEM;
-	reader->given_up[reader->given_up_count++] = (uint32_t)(account - reader->accounts.data);
+	place_accounts_give_up(&reader->accounts, place, subject);
 	return 0;
 }
 
@@ -211,7 +147,9 @@ static bool is_timeout(int err)
 static int ask(struct file_reader *reader, struct file_place place,
 	       const struct file_request *request, int fd, int *ret_fd)
 {
-	uint64_t left_ms = time_left_ms(reader, place), began_ns = clock_now_ns();
+	uint64_t began_ns = clock_now_ns();
+	uint64_t left_ms = place_accounts_left_ms(&reader->accounts, place,
+						  patience_with(reader, place), began_ns);
 	bool answered;
 	ssize_t got;
 	int err;

@@ -12,23 +12,8 @@
 #include <stdint.h>
 
 #include "agent/files/file_helper.h"
-#include "agent/files/file_place.h"
+#include "agent/files/place_accounts.h"
 #include "base/blob.h"
-
-/* After this many places have been given up, all further requests fail. */
-#define FILE_PLACES_GIVEN_UP_MAX 8
-
-struct file_patience {
-	uint32_t answer_ms; /* limit for one answer */
-	uint32_t place_ms;  /* limit for all slow answers of one place */
-	/*
-	 * For places that are used as long as the run lasts: of the time that passes, the share
-	 * that a place gets back, and the number of requests that may stay without an answer
-	 * before the place is given up. A helper may have waited for a CPU.
-	 */
-	uint32_t refill_percent;
-	uint32_t unanswered_max;
-};
 
 /* A file that was found. The owner closes fd, which never blocks. */
 struct found_file {

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/files/place_accounts.h"
+
+#define SECOND 1000000000ull
+
+static const struct file_patience patience = {.answer_ms = 500, .place_ms = 2000};
+static const struct file_place disk = {.kind = FILE_PLACE_DEVICE, .a = 8, .b = 1};
+static const struct file_place other = {.kind = FILE_PLACE_DEVICE, .a = 8, .b = 2};
+
+static uint64_t left(struct place_accounts *accounts, struct file_place place)
+{
+	return place_accounts_left_ms(accounts, place, &patience, SECOND);
+}
+
+static int charge(struct place_accounts *accounts, struct file_place place, uint64_t spent_ms,
+		  bool answered)
+{
+	return place_accounts_charge(accounts, place, &patience, spent_ms, answered, SECOND);
+}
+
+static void test_slow_answers_add_up(void **state)
+{
+	struct place_accounts accounts = {0};
+
+	assert_int_equal(left(&accounts, disk), 500);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(charge(&accounts, disk, FILE_QUICK_MS - 1, true), 0);
+	assert_int_equal(accounts.accounts.size, 0);
+	assert_int_equal(charge(&accounts, disk, 1000, true), 0);
+	assert_int_equal(left(&accounts, disk), 500);
+	assert_int_equal(charge(&accounts, disk, 700, true), 0);
+	assert_int_equal(left(&accounts, disk), 300);
+	assert_int_equal(left(&accounts, other), 500);
+	assert_int_equal(charge(&accounts, disk, 300, true), 1);
+	place_accounts_give_up(&accounts, disk, strdup("/a"));
+	assert_int_equal(left(&accounts, disk), 0);
+	assert_int_equal(left(&accounts, other), 500);
+	place_accounts_deinit(&accounts);
+}
+
+static void test_no_answer(void **state)
+{
+	struct place_accounts accounts = {0};
+
+	assert_int_equal(charge(&accounts, disk, 500, false), 1);
+	place_accounts_give_up(&accounts, disk, strdup("/a"));
+	assert_int_equal(charge(&accounts, other, 500, false), 1);
+	place_accounts_give_up(&accounts, other, strdup("/b"));
+	assert_string_equal(place_accounts_given_up(&accounts, 0), "/a");
+	assert_string_equal(place_accounts_given_up(&accounts, 1), "/b");
+	assert_null(place_accounts_given_up(&accounts, 2));
+	place_accounts_deinit(&accounts);
+}
+
+/* After too many places, no place is waited for any more. */
+static void test_all_given_up(void **state)
+{
+	struct place_accounts accounts = {0};
+
+	for (uint32_t i = 0; i < FILE_PLACES_GIVEN_UP_MAX; i++) {
+		struct file_place place = {.kind = FILE_PLACE_ROOT, .a = i};
+
+		assert_int_equal(left(&accounts, disk), 500);
+		assert_int_equal(charge(&accounts, place, 500, false), 1);
+		place_accounts_give_up(&accounts, place, strdup("/a"));
+	}
+	assert_int_equal(left(&accounts, disk), 0);
+	place_accounts_deinit(&accounts);
+}
+
+/* A place that is used for ever gets its time back, and may miss some answers. */
+static void test_refill(void **state)
+{
+	const struct file_patience lasting = {
+		.answer_ms = 500, .place_ms = 1000, .refill_percent = 10, .unanswered_max = 2};
+	struct place_accounts accounts = {0};
+
+	assert_int_equal(place_accounts_charge(&accounts, disk, &lasting, 400, false, SECOND), 0);
+	assert_int_equal(place_accounts_charge(&accounts, disk, &lasting, 400, true, SECOND), 0);
+	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, SECOND), 200);
+	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, 2 * SECOND), 300);
+	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, 2 * SECOND), 300);
+	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, 60 * SECOND), 500);
+	assert_int_equal(accounts.accounts.data[0].spent_ms, 0);
+	assert_int_equal(place_accounts_charge(&accounts, disk, &lasting, 100, false, 60 * SECOND),
+			 0);
+	assert_int_equal(place_accounts_charge(&accounts, disk, &lasting, 100, false, 60 * SECOND),
+			 1);
+	place_accounts_deinit(&accounts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slow_answers_add_up),
+		cmocka_unit_test(test_no_answer),
+		cmocka_unit_test(test_all_given_up),
+		cmocka_unit_test(test_refill),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/files/place_accounts.h"
+
+#include <stdlib.h>
+
+#define REFILL_STEP_NS 100000000ull /* refill_percent of it is that number of ms */
+
+/* A linear search will do: only slow places have an account. */
+static struct place_account *account_of(const struct place_accounts *accounts,
+					struct file_place place)
+{
+	vec_for_each (account, &accounts->accounts) {
+		if (file_place_equal(account->place, place))
+			return account;
+	}
+	return NULL;
+}
+
+/* Give a place back the share of the time since the last refill. */
+static void refill(struct place_account *account, const struct file_patience *patience,
+		   uint64_t now_ns)
+{
+	uint64_t back_ms =
+		(now_ns - account->refilled_ns) / REFILL_STEP_NS * patience->refill_percent;
+
+	if (!back_ms)
+		return;
+	account->spent_ms -= back_ms < account->spent_ms ? back_ms : account->spent_ms;
+	account->refilled_ns = now_ns;
+}
+
+uint64_t place_accounts_left_ms(struct place_accounts *accounts, struct file_place place,
+				const struct file_patience *patience, uint64_t now_ns)
+{
+	struct place_account *account = account_of(accounts, place);
+	uint64_t left_ms = patience->place_ms;
+
+	if (account)
+		refill(account, patience, now_ns);
+	if (accounts->given_up_count == FILE_PLACES_GIVEN_UP_MAX || (account && account->given_up))
+		return 0;
+	if (account)
+		left_ms -= account->spent_ms < left_ms ? account->spent_ms : left_ms;
+	return left_ms < patience->answer_ms ? left_ms : patience->answer_ms;
+}
+
+int place_accounts_charge(struct place_accounts *accounts, struct file_place place,
+			  const struct file_patience *patience, uint64_t spent_ms, bool answered,
+			  uint64_t now_ns)
+{
+	struct place_account *account = account_of(accounts, place);
+
+	if (answered && spent_ms < FILE_QUICK_MS)
+		return 0;
+	if (!account) {
+		struct place_account new = {.place = place, .refilled_ns = now_ns};
+
+		if (vec_push(&accounts->accounts, new))
+			return -ENOMEM;
+		account = &accounts->accounts.data[accounts->accounts.size - 1];
+	}
+	account->spent_ms += spent_ms;
+	account->unanswered += !answered;
+	return account->spent_ms >= patience->place_ms ||
+	       (!answered && account->unanswered > patience->unanswered_max);
+}
+
+void place_accounts_give_up(struct place_accounts *accounts, struct file_place place, char *what)
+{
+	struct place_account *account = account_of(accounts, place);
+
+	account->given_up = what;
+	accounts->given_up[accounts->given_up_count++] =
+		(uint32_t)(account - accounts->accounts.data);
+}
+
+const char *place_accounts_given_up(const struct place_accounts *accounts, uint32_t number)
+{
+	if (number >= accounts->given_up_count)
+		return NULL;
+	return accounts->accounts.data[accounts->given_up[number]].given_up;
+}
+
+void place_accounts_deinit(struct place_accounts *accounts)
+{
+	vec_for_each (account, &accounts->accounts)
+		free(account->given_up);
+	vec_deinit(&accounts->accounts);
+	accounts->given_up_count = 0;
+}

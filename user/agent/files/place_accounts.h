@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Time accounts of places (file_place.h): the time that was spent on slow answers of each place. A
+ * place whose time is used up is given up. Callers pass the time, CLOCK_MONOTONIC.
+ */
+#ifndef JITBPF_AGENT_FILES_PLACE_ACCOUNTS_H
+#define JITBPF_AGENT_FILES_PLACE_ACCOUNTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/files/file_place.h"
+#include "base/vec.h"
+
+/* After this many places have been given up, all further requests fail. */
+#define FILE_PLACES_GIVEN_UP_MAX 8
+
+#define FILE_QUICK_MS 10 /* faster answers are not charged */
+
+struct file_patience {
+	uint32_t answer_ms; /* limit for one answer */
+	uint32_t place_ms;  /* limit for all slow answers of one place */
+	/*
+	 * For places that are used as long as the run lasts: of the time that passes, the share
+	 * that a place gets back, and the number of requests that may stay without an answer
+	 * before the place is given up. A helper may have waited for a CPU.
+	 */
+	uint32_t refill_percent;
+	uint32_t unanswered_max;
+};
+
+struct place_account {
+	struct file_place place;
+	uint64_t spent_ms;
+	uint64_t refilled_ns; /* time at which spent_ms was last reduced */
+	uint32_t unanswered;  /* requests */
+	char *given_up; /* what was requested when the place was given up; NULL if it was not */
+};
+
+/* Empty if zero-initialized. */
+struct place_accounts {
+	VEC(struct place_account) accounts;	     /* of places with slow answers only */
+	uint32_t given_up[FILE_PLACES_GIVEN_UP_MAX]; /* indexes of accounts */
+	uint32_t given_up_count;
+};
+
+/* Returns the limit for the next answer of a place in ms; 0 if the place was given up. */
+uint64_t place_accounts_left_ms(struct place_accounts *accounts, struct file_place place,
+				const struct file_patience *patience, uint64_t now_ns);
+
+/*
+ * Charge the time of a request; `answered` is false if it timed out. Returns 0; 1 if the place must
+ * be given up, by place_accounts_give_up(); or -ENOMEM.
+ */
+int place_accounts_charge(struct place_accounts *accounts, struct file_place place,
+			  const struct file_patience *patience, uint64_t spent_ms, bool answered,
+			  uint64_t now_ns);
+
+/* Give up a place after place_accounts_charge() returned 1. Takes over `what`, for messages. */
+void place_accounts_give_up(struct place_accounts *accounts, struct file_place place, char *what);
+
+/* Returns `what` of place `number` that was given up; NULL if there are no more. */
+const char *place_accounts_given_up(const struct place_accounts *accounts, uint32_t number);
+
+void place_accounts_deinit(struct place_accounts *accounts);
+
+#endif
