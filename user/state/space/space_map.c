@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "state/space/space_map.h"
+#include "state/space/space_map_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/scope.h"
 #include "state/space/cow_range.h"
-#include "state/space/space_pieces.h"
-
-struct space_map {
-	enum space_overlap overlap;
-	struct cow_tree tree; /* in force */
-	struct space_history history;
-	uint64_t lowest, highest; /* all entries ever were in [lowest, highest) */
-	uint64_t cleared_ns;	  /* time of the last space_map_clear() */
-	uint64_t generation;
-	uint64_t newest_ns; /* time of the latest change */
-	uint64_t recent_ns; /* newest_ns when `changes` was last reset */
-	uint64_t limit_ns;  /* the recent_ns before that; older changes take effect at it */
-	size_t changes;
-	struct space_pieces pieces; /* scratch of space_map_insert(): the inserted range */
-};
 
 DEFINE_CLEANUP(struct space_map *, space_map_destroy);
 
@@ -52,23 +37,6 @@ void space_map_destroy(struct space_map *map)
 	space_history_deinit(&map->history);
 	vec_deinit(&map->pieces.parts);
 	free(map);
-}
-
-static struct space_entry entry_of(const struct cow_item *item)
-{
-	return (struct space_entry){.start = item->start,
-				    .end = item->end,
-				    .from_ns = item->from_ns,
-				    .to_ns = UINT64_MAX,
-				    .value = item->value};
-}
-
-/* Returns the time at which a change takes effect: see SPACE_LATE_MAX. UINT64_MAX is no time. */
-static uint64_t within_reach(const struct space_map *map, uint64_t time_ns)
-{
-	if (time_ns == UINT64_MAX)
-		time_ns--;
-	return time_ns > map->limit_ns ? time_ns : map->limit_ns;
 }
 
 /* Count entries that began or ended at time_ns. Keeps the changes since limit_ns few. */
@@ -130,7 +98,7 @@ static int pieces_plan(struct space_map *map, const struct survey *survey)
 /* Move an item to the history. An item that ends when it began is dropped. */
 static void retire(struct space_map *map, const struct cow_item *item, uint64_t to_ns)
 {
-	struct space_entry entry = entry_of(item);
+	struct space_entry entry = space_entry_of(item);
 
 	entry.to_ns = to_ns;
 	if (item->from_ns < to_ns)
@@ -190,7 +158,8 @@ int space_map_insert(struct space_map *map, uint64_t start, uint64_t end, uint64
 int space_map_move(struct space_map *map, const struct space_key *from, uint64_t start,
 		   uint64_t end, uint64_t time_ns, struct space_value *value)
 {
-	struct survey survey = {.start = start, .end = end, .time_ns = within_reach(map, time_ns)};
+	struct survey survey = {
+		.start = start, .end = end, .time_ns = space_map_within_reach(map, time_ns)};
 	bool moves = from && in_force(map, from, survey.time_ns);
 	int err;
 
@@ -251,7 +220,7 @@ int space_map_replace(struct space_map *map, const struct space_key *key, uint64
 	struct cow_item item = *cow_tree_next(&map->tree, key->start);
 	int err;
 
-	from_ns = within_reach(map, from_ns);
+	from_ns = space_map_within_reach(map, from_ns);
 	if (from_ns >= item.from_ns || !can_begin_at(map, &item, from_ns))
 		return space_map_insert(map, item.start, item.end, item.from_ns, value);
 	err = cow_tree_reserve(&map->tree, 1, 1);
@@ -271,7 +240,7 @@ int space_map_end_each(struct space_map *map, const struct space_key *keys, size
 {
 	size_t found = 0, ended = 0;
 
-	time_ns = within_reach(map, time_ns);
+	time_ns = space_map_within_reach(map, time_ns);
 	for (size_t i = 0; i < count; i++)
 		found += in_force(map, &keys[i], time_ns);
 	if (cow_tree_reserve(&map->tree, found, 0) || space_history_reserve(&map->history, found))
@@ -327,7 +296,7 @@ static int clearing_retire(void *context, const struct cow_item *item)
 
 int space_map_clear(struct space_map *map, uint64_t time_ns)
 {
-	struct clearing clearing = {.map = map, .time_ns = within_reach(map, time_ns)};
+	struct clearing clearing = {.map = map, .time_ns = space_map_within_reach(map, time_ns)};
 
 	if (space_history_reserve(&map->history, map->tree.size) ||
 	    cow_tree_for_each(&map->tree, clearing_keep, &clearing)) {
@@ -341,73 +310,6 @@ int space_map_clear(struct space_map *map, uint64_t time_ns)
 	cow_tree_deinit(&map->tree);
 	map->tree = clearing.kept;
 	return 0;
-}
-
-bool space_map_find(const struct space_map *map, uint64_t address, uint64_t time_ns,
-		    struct space_entry *ret)
-{
-	const struct cow_item *item;
-	const struct space_entry *entry;
-
-	/* Most frames are outside all JIT code; for these, the history is not searched. */
-	if (address < map->lowest || address >= map->highest)
-		return false;
-	item = cow_tree_next(&map->tree, address);
-	if (item && item->start <= address && item->from_ns <= time_ns) {
-		*ret = entry_of(item);
-		return true;
-	}
-	entry = space_history_find(&map->history, address, time_ns);
-	if (entry)
-		*ret = *entry;
-	return entry;
-}
-
-uint64_t space_map_free_since(const struct space_map *map, uint64_t start, uint64_t end,
-			      uint64_t time_ns, uint64_t floor_ns)
-{
-	const struct cow_item *item;
-
-	time_ns = within_reach(map, time_ns);
-	floor_ns = within_reach(map, floor_ns > map->cleared_ns ? floor_ns : map->cleared_ns);
-	for (item = cow_tree_next(&map->tree, start); item && item->start < end;
-	     item = cow_tree_next(&map->tree, item->end)) {
-		if (item->from_ns <= time_ns)
-			return time_ns;
-	}
-	for (size_t i = space_history_size(&map->history); i--;) {
-		const struct space_entry *entry = space_history_at(&map->history, i);
-
-		if (entry->to_ns <= floor_ns)
-			break;
-		if (entry->start < end && start < entry->end && entry->from_ns <= time_ns)
-			return entry->to_ns < time_ns ? entry->to_ns : time_ns;
-	}
-	return floor_ns < time_ns ? floor_ns : time_ns;
-}
-
-int space_map_for_each_past(const struct space_map *map,
-			    int (*fn)(void *context, const struct space_entry *entry),
-			    void *context)
-{
-	size_t size = space_history_size(&map->history);
-
-	for (size_t i = 0; i < size && i < SPACE_LATE_MAX; i++) {
-		int result = fn(context, space_history_at(&map->history, size - 1 - i));
-
-		if (result)
-			return result;
-	}
-	return 0;
-}
-
-bool space_map_next(const struct space_map *map, uint64_t address, struct space_entry *ret)
-{
-	const struct cow_item *item = cow_tree_next(&map->tree, address);
-
-	if (item)
-		*ret = entry_of(item);
-	return item;
 }
 
 int space_map_clone(struct space_map *map, struct space_map **ret)
@@ -433,40 +335,4 @@ int space_map_clone(struct space_map *map, struct space_map **ret)
 void space_map_forget(struct space_map *map, uint64_t time_ns)
 {
 	space_history_forget(&map->history, time_ns);
-}
-
-uint64_t space_map_generation(const struct space_map *map)
-{
-	return map->generation;
-}
-
-size_t space_map_size(const struct space_map *map)
-{
-	return map->tree.size;
-}
-
-size_t space_map_history(const struct space_map *map)
-{
-	return space_history_size(&map->history);
-}
-
-struct visit {
-	int (*fn)(void *context, const struct space_entry *entry);
-	void *context;
-};
-
-static int visit_item(void *context, const struct cow_item *item)
-{
-	const struct visit *visit = context;
-	struct space_entry entry = entry_of(item);
-
-	return visit->fn(visit->context, &entry);
-}
-
-int space_map_for_each(const struct space_map *map,
-		       int (*fn)(void *context, const struct space_entry *entry), void *context)
-{
-	struct visit visit = {.fn = fn, .context = context};
-
-	return cow_tree_for_each(&map->tree, visit_item, &visit);
 }
