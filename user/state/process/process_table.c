@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "state/process/process_table.h"
+#include "state/process/process_table_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,9 +7,8 @@
 
 #include "base/hash.h"
 #include "base/scope.h"
-#include "base/text.h"
 
-static void drop_reported(struct process *process)
+void process_drop_reported(struct process *process)
 {
 	while (process->reported_count)
 		shared_code_put(process->reported[--process->reported_count]);
@@ -17,7 +16,7 @@ static void drop_reported(struct process *process)
 
 static void process_free(struct process *process)
 {
-	drop_reported(process);
+	process_drop_reported(process);
 	space_map_destroy(process->mappings);
 	code_map_destroy(process->code);
 	code_account_put(process->account);
@@ -66,7 +65,7 @@ static bool equal(const void *items, uint32_t item, const void *key)
 	return ((struct process *const *)items)[item]->pid == *(const uint32_t *)key;
 }
 
-static struct process *latest_of(const struct process_table *table, uint32_t pid)
+struct process *process_table_latest(const struct process_table *table, uint32_t pid)
 {
 	uint32_t slot =
 		index_map_find(&table->index, hash_of(pid), equal, table->processes.data, &pid);
@@ -86,7 +85,7 @@ static bool can_be(const struct process *process, uint64_t start_ns, uint64_t ti
 struct process *process_table_find(const struct process_table *table, uint32_t pid,
 				   uint64_t start_ns, uint64_t time_ns)
 {
-	struct process *latest = latest_of(table, pid), *process;
+	struct process *latest = process_table_latest(table, pid), *process;
 
 	for (process = latest; process && start_ns; process = process->previous) {
 		if (process->start_ns == start_ns)
@@ -104,7 +103,7 @@ struct process *process_table_find(const struct process_table *table, uint32_t p
 	return NULL;
 }
 
-static void end(struct process *process, uint64_t time_ns)
+void process_end(struct process *process, uint64_t time_ns)
 {
 	if (process->exit_ns != UINT64_MAX)
 		return;
@@ -133,7 +132,7 @@ static int reserve_ends(struct process_table *table)
 /* Add a process to the chain of its pid. The table owns it, except on failure. */
 static int add(struct process_table *table, struct process *process)
 {
-	struct process *latest = latest_of(table, process->pid), *next = latest;
+	struct process *latest = process_table_latest(table, process->pid), *next = latest;
 	bool reuse = table->free_slots.size;
 	uint32_t slot = reuse ? table->free_slots.data[table->free_slots.size - 1]
 			      : (uint32_t)table->processes.size;
@@ -147,7 +146,7 @@ static int add(struct process_table *table, struct process *process)
 			return -ENOMEM;
 		if (latest) {
 			index_map_remove(&table->index, hash_of(process->pid), latest->slot);
-			end(latest, process->from_ns);
+			process_end(latest, process->from_ns);
 		}
 		process->previous = latest;
 	} else {
@@ -155,7 +154,7 @@ static int add(struct process_table *table, struct process *process)
 			next = next->previous;
 		process->previous = next->previous;
 		next->previous = process;
-		end(process, next->from_ns);
+		process_end(process, next->from_ns);
 	}
 	process->number = table->next_number++;
 	if (reuse)
@@ -167,9 +166,8 @@ static int add(struct process_table *table, struct process *process)
 	return 0;
 }
 
-/* Create a process with the present mappings and code of its parent (NULL: none). */
-static int make(struct process_table *table, uint32_t pid, uint64_t start_ns, uint64_t time_ns,
-		const struct process *parent, struct process **ret)
+int process_table_make(struct process_table *table, uint32_t pid, uint64_t start_ns,
+		       uint64_t time_ns, const struct process *parent, struct process **ret)
 {
 	CLEANUP(process_freep) struct process *process = calloc(1, sizeof(*process));
 	int err;
@@ -210,200 +208,11 @@ int process_table_at(struct process_table *table, uint32_t pid, uint64_t start_n
 	struct process *process = process_table_find(table, pid, start_ns, time_ns);
 
 	if (!process)
-		return make(table, pid, start_ns, time_ns, NULL, ret);
+		return process_table_make(table, pid, start_ns, time_ns, NULL, ret);
 	if (!process->start_ns)
 		process->start_ns = start_ns;
 	*ret = process;
 	return 0;
-}
-
-/*
- * Returns true if the mapping has a file that may hold symbols, or is a page of the kernel with
- * a name ("[uprobes]"). Shared memory, which engines put their code into, has an inode and a
- * path as well, but is no such file; except with a build ID, as of a program run from a memfd.
- */
-static bool has_file(const struct jitbpf_mapping *record)
-{
-	static const char *const kernel_pages[] = {"[vdso", "[vsyscall", "[uprobes"};
-	static const char *const memory[] = {"/dev/zero", "/SYSV",
-					     "/memfd:", "anon_inode:", "//anon"};
-
-	if (record->build_id_bytes)
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(kernel_pages); i++) {
-		if (begins_with(record->path, kernel_pages[i]))
-			return true;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(memory); i++) {
-		if (begins_with(record->path, memory[i]))
-			return false;
-	}
-	return record->inode;
-}
-
-static void mapping_free(struct space_value *value)
-{
-	struct mapping *mapping = (struct mapping *)value;
-
-	shared_code_put(mapping->shared);
-	if (mapping->modules)
-		module_table_unmap(mapping->modules, mapping->module);
-	free(mapping);
-}
-
-int process_table_map(struct process_table *table, const struct jitbpf_mapping *record)
-{
-	const struct module *module = NULL;
-	struct shared_code *shared;
-	struct process *process;
-	struct mapping *mapping;
-	int err =
-		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
-
-	if (!err && has_file(record))
-		err = module_table_add(table->modules, record, &module);
-	if (err || !process->mappings)
-		return err;
-	mapping = malloc(sizeof(*mapping));
-	if (!mapping)
-		return -ENOMEM;
-	err = shared_code_table_get(&table->shared, record, &shared);
-	if (err) {
-		free(mapping);
-		return err;
-	}
-	*mapping = (struct mapping){
-		.value = {.refs = 1, .free = mapping_free},
-		.address = record->address,
-		.file_offset = record->file_offset,
-		.module = module ? module->number : MAPPING_ANON,
-		.modules = module ? table->modules : NULL,
-		.shared = shared,
-	};
-	if (module)
-		module_table_map(table->modules, module->number);
-	err = space_map_insert(process->mappings, record->address,
-			       record->address + record->size_bytes, record->h.time_ns,
-			       &mapping->value);
-	if (record->h.time_ns > process->mapped_ns)
-		process->mapped_ns = record->h.time_ns;
-	space_value_put(&mapping->value);
-	return err;
-}
-
-/* An exec ends all mappings and code of the process. */
-static int begin_program(struct process *process, uint64_t time_ns)
-{
-	int err;
-
-	process->program_ns = time_ns;
-	drop_reported(process);
-	if (!process->mappings)
-		return 0;
-	err = space_map_clear(process->mappings, time_ns);
-	if (!err)
-		err = code_map_clear(process->code, time_ns);
-	if (err)
-		return err;
-	return 0;
-}
-
-int process_table_comm(struct process_table *table, const struct jitbpf_comm *record)
-{
-	bool exec = record->h.flags & JITBPF_COMM_EXEC;
-	struct process *process;
-	uint32_t comm;
-	int err;
-
-	if (record->tid != record->pid && !exec)
-		return 0;
-	err = string_pool_add(table->strings, record->comm, sizeof(record->comm), &comm);
-	if (!err)
-		err = process_table_at(table, record->pid, record->start_ns, record->h.time_ns,
-				       &process);
-	if (!err)
-		err = process_past_add(&process->past, (struct process_was){
-							       .until_ns = record->h.time_ns,
-							       .program_ns = process->program_ns,
-							       .comm = process->comm,
-						       });
-	if (!err && exec)
-		err = begin_program(process, record->h.time_ns);
-	if (err)
-		return err;
-	process->comm = comm;
-	return 0;
-}
-
-/*
- * Add the mappings and code of the parent to a child that was known before its FORK came, except
- * where the child has its own records. Code that a gap of the child may have ended stays unknown.
- */
-static int inherit(struct process *child, const struct process *parent)
-{
-	struct space_map *mappings;
-	struct code_map *code;
-	struct space_entry any;
-	int err;
-
-	if (!parent->mappings || !child->mappings)
-		return 0;
-	if (!space_map_next(child->mappings, 0, &any)) {
-		err = space_map_clone(parent->mappings, &mappings);
-		if (err)
-			return err;
-		space_map_destroy(child->mappings);
-		child->mappings = mappings;
-	}
-	if (code_map_is_untouched(child->code)) {
-		err = code_map_clone(parent->code, &code);
-		if (err)
-			return err;
-		code_map_destroy(child->code);
-		child->code = code;
-	}
-	return 0;
-}
-
-int process_table_fork(struct process_table *table, const struct jitbpf_task *record)
-{
-	struct process *parent, *child = latest_of(table, record->pid);
-	int err;
-
-	if (record->pid == record->parent_pid)
-		return 0;
-	err = process_table_at(table, record->parent_pid, 0, record->h.time_ns, &parent);
-	if (err)
-		return err;
-	/* A record of the child came before its FORK. The pid was not reused. */
-	if (child && child->exit_ns == UINT64_MAX && child->from_ns > record->h.time_ns) {
-		child->from_ns = record->h.time_ns;
-		return inherit(child, parent);
-	}
-	return make(table, record->pid, 0, record->h.time_ns, parent, &child);
-}
-
-int process_table_exit(struct process_table *table, const struct jitbpf_task *record)
-{
-	struct process *process;
-
-	if (record->tid != record->pid)
-		return 0;
-	process = process_table_find(table, record->pid, 0, record->h.time_ns);
-	if (process)
-		end(process, record->h.time_ns);
-	return 0;
-}
-
-int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record)
-{
-	struct process *process;
-	int err =
-		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
-
-	if (!err)
-		process->inner_pid = record->inner_pid;
-	return err;
 }
 
 /* Add a string of the table's pool to another pool. Sets *number to its number there. */
@@ -456,14 +265,14 @@ static void retire(struct process *process)
 	code_map_destroy(process->code);
 	process->mappings = NULL;
 	process->code = NULL;
-	drop_reported(process);
+	process_drop_reported(process);
 	process_past_deinit(&process->past);
 }
 
 /* Remove a process from the chain of its pid. */
 static void unlink_process(struct process_table *table, struct process *process)
 {
-	struct process *next = latest_of(table, process->pid);
+	struct process *next = process_table_latest(table, process->pid);
 
 	if (next == process) {
 		index_map_remove(&table->index, hash_of(process->pid), process->slot);

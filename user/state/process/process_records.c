@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Applies side-band records to the processes of a table. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "base/text.h"
+#include "state/process/process_table_state.h"
+
+/*
+ * Returns true if the mapping has a file that may hold symbols, or is a page of the kernel with
+ * a name ("[uprobes]"). Shared memory, which engines put their code into, has an inode and a
+ * path as well, but is no such file; except with a build ID, as of a program run from a memfd.
+ */
+static bool has_file(const struct jitbpf_mapping *record)
+{
+	static const char *const kernel_pages[] = {"[vdso", "[vsyscall", "[uprobes"};
+	static const char *const memory[] = {"/dev/zero", "/SYSV",
+					     "/memfd:", "anon_inode:", "//anon"};
+
+	if (record->build_id_bytes)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(kernel_pages); i++) {
+		if (begins_with(record->path, kernel_pages[i]))
+			return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(memory); i++) {
+		if (begins_with(record->path, memory[i]))
+			return false;
+	}
+	return record->inode;
+}
+
+static void mapping_free(struct space_value *value)
+{
+	struct mapping *mapping = (struct mapping *)value;
+
+	shared_code_put(mapping->shared);
+	if (mapping->modules)
+		module_table_unmap(mapping->modules, mapping->module);
+	free(mapping);
+}
+
+int process_table_map(struct process_table *table, const struct jitbpf_mapping *record)
+{
+	const struct module *module = NULL;
+	struct shared_code *shared;
+	struct process *process;
+	struct mapping *mapping;
+	int err =
+		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
+
+	if (!err && has_file(record))
+		err = module_table_add(table->modules, record, &module);
+	if (err || !process->mappings)
+		return err;
+	mapping = malloc(sizeof(*mapping));
+	if (!mapping)
+		return -ENOMEM;
+	err = shared_code_table_get(&table->shared, record, &shared);
+	if (err) {
+		free(mapping);
+		return err;
+	}
+	*mapping = (struct mapping){
+		.value = {.refs = 1, .free = mapping_free},
+		.address = record->address,
+		.file_offset = record->file_offset,
+		.module = module ? module->number : MAPPING_ANON,
+		.modules = module ? table->modules : NULL,
+		.shared = shared,
+	};
+	if (module)
+		module_table_map(table->modules, module->number);
+	err = space_map_insert(process->mappings, record->address,
+			       record->address + record->size_bytes, record->h.time_ns,
+			       &mapping->value);
+	if (record->h.time_ns > process->mapped_ns)
+		process->mapped_ns = record->h.time_ns;
+	space_value_put(&mapping->value);
+	return err;
+}
+
+/* An exec ends all mappings and code of the process. */
+static int begin_program(struct process *process, uint64_t time_ns)
+{
+	int err;
+
+	process->program_ns = time_ns;
+	process_drop_reported(process);
+	if (!process->mappings)
+		return 0;
+	err = space_map_clear(process->mappings, time_ns);
+	if (!err)
+		err = code_map_clear(process->code, time_ns);
+	if (err)
+		return err;
+	return 0;
+}
+
+int process_table_comm(struct process_table *table, const struct jitbpf_comm *record)
+{
+	bool exec = record->h.flags & JITBPF_COMM_EXEC;
+	struct process *process;
+	uint32_t comm;
+	int err;
+
+	if (record->tid != record->pid && !exec)
+		return 0;
+	err = string_pool_add(table->strings, record->comm, sizeof(record->comm), &comm);
+	if (!err)
+		err = process_table_at(table, record->pid, record->start_ns, record->h.time_ns,
+				       &process);
+	if (!err)
+		err = process_past_add(&process->past, (struct process_was){
+							       .until_ns = record->h.time_ns,
+							       .program_ns = process->program_ns,
+							       .comm = process->comm,
+						       });
+	if (!err && exec)
+		err = begin_program(process, record->h.time_ns);
+	if (err)
+		return err;
+	process->comm = comm;
+	return 0;
+}
+
+/*
+ * Add the mappings and code of the parent to a child that was known before its FORK came, except
+ * where the child has its own records. Code that a gap of the child may have ended stays unknown.
+ */
+static int inherit(struct process *child, const struct process *parent)
+{
+	struct space_map *mappings;
+	struct code_map *code;
+	struct space_entry any;
+	int err;
+
+	if (!parent->mappings || !child->mappings)
+		return 0;
+	if (!space_map_next(child->mappings, 0, &any)) {
+		err = space_map_clone(parent->mappings, &mappings);
+		if (err)
+			return err;
+		space_map_destroy(child->mappings);
+		child->mappings = mappings;
+	}
+	if (code_map_is_untouched(child->code)) {
+		err = code_map_clone(parent->code, &code);
+		if (err)
+			return err;
+		code_map_destroy(child->code);
+		child->code = code;
+	}
+	return 0;
+}
+
+int process_table_fork(struct process_table *table, const struct jitbpf_task *record)
+{
+	struct process *parent, *child = process_table_latest(table, record->pid);
+	int err;
+
+	if (record->pid == record->parent_pid)
+		return 0;
+	err = process_table_at(table, record->parent_pid, 0, record->h.time_ns, &parent);
+	if (err)
+		return err;
+	/* A record of the child came before its FORK. The pid was not reused. */
+	if (child && child->exit_ns == UINT64_MAX && child->from_ns > record->h.time_ns) {
+		child->from_ns = record->h.time_ns;
+		return inherit(child, parent);
+	}
+	return process_table_make(table, record->pid, 0, record->h.time_ns, parent, &child);
+}
+
+int process_table_exit(struct process_table *table, const struct jitbpf_task *record)
+{
+	struct process *process;
+
+	if (record->tid != record->pid)
+		return 0;
+	process = process_table_find(table, record->pid, 0, record->h.time_ns);
+	if (process)
+		process_end(process, record->h.time_ns);
+	return 0;
+}
+
+int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record)
+{
+	struct process *process;
+	int err =
+		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
+
+	if (!err)
+		process->inner_pid = record->inner_pid;
+	return err;
+}
