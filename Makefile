@@ -155,7 +155,7 @@ demo:
 bench: all $(B)/tests/engine/jit-engine $(B)/tests/bench/publish_cost
 	$(Q)tests/bench/run $(B)
 
-$(B)/tests/bench/churn: $(B)/tests/bench/churn.o $(B)/libcore.a
+$(B)/tests/bench/churn $(B)/tests/bench/deltas: %: %.o $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
 
