@@ -263,6 +263,30 @@ int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct sta
 	return first;
 }
 
+bool output_can_refresh(const struct output *output)
+{
+	return output->sink && output->sink->counts_only && output->stream->file.target;
+}
+
+int output_refresh(const struct output *output, const struct view *view)
+{
+	struct outputs now = {.no_recordings = true};
+	struct sink *sink;
+	int err = outputs_add(&now, output->path, NULL), closed;
+
+	if (err)
+		return err;
+	err = output->sink->create(now.files.data[0].file, &sink);
+	if (!err) {
+		err = output->sink->finish(sink, view);
+		output->sink->destroy(sink);
+	}
+	fail(&now.files.data[0], err);
+	now.files.data[0].whole = !err;
+	closed = outputs_close(&now);
+	return err ?: closed;
+}
+
 void outputs_keep(struct outputs *outputs)
 {
 	vec_for_each (output, &outputs->files)

@@ -72,6 +72,19 @@ int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct sta
 void outputs_keep(struct outputs *outputs);
 
 /*
+ * Returns true if an output can be written during the recording: it has a format that
+ * needs counts and names only, and a file that is replaced when it is complete.
+ */
+bool output_can_refresh(const struct output *output);
+
+/*
+ * Replace the output's file by one with the contents of a view. The output itself is only
+ * read, so any thread may do this. Prints a message on errors, and then leaves the existing
+ * file unchanged. Returns 0 or a negative errno.
+ */
+int output_refresh(const struct output *output, const struct view *view);
+
+/*
  * Flush, publish the complete outputs, and close all. Prints one message for
  * each failed output. Returns 0 or the first error.
  */

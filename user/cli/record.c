@@ -44,6 +44,9 @@ static const struct option_spec options[] = {
 	 0, 0},
 	{0, "keep", OPTION_NUMBER, FIELD(rotation.keep), "N",
 	 "with --rotate: keep the last N recordings and delete older ones", 1, 1000000},
+	{0, "refresh", OPTION_SECONDS, FIELD(refresh_ns), "SEC",
+	 "also write .html and .folded outputs every SEC seconds while recording, as of then", 1,
+	 UINT64_MAX},
 	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,
 	 "add the user registers to every sample", 0, 0},
 	{0, "code-ring", OPTION_SIZE, FIELD(code_ring_bytes), "SIZE",
@@ -87,6 +90,11 @@ static int start(struct recording *run)
 		fprintf(stderr, "jitbpf: %s\n", failure.what);
 		return err;
 	}
+	if (run->options->refresh_ns)
+		err = refresh_start(&run->outputs, &run->options->view, run->options->refresh_ns,
+				    run->pipeline, &run->refresh);
+	if (err)
+		return record_complain(err, "starting --refresh");
 	err = target_go(&run->target);
 	if (err)
 		return err;
@@ -168,6 +176,7 @@ static int finish(struct recording *run, int err)
 {
 	int state = err;
 
+	refresh_stop(run->refresh, run->options->quiet);
 	live_source_stop(run->live);
 	stop_signals_release(&run->signals);
 	while (!err && (state = round_once(run)) > 0)
@@ -236,6 +245,10 @@ static int check(struct record_options *values)
 			"jitbpf record: invalid value '%s' for --rotate: expected seconds from 1, or a "
 			"size from 1M, such as 60 or 100M\n",
 			values->rotation.rotate);
+		return EXIT_USAGE;
+	}
+	if (values->refresh_ns && values->rotation.rotate) {
+		fprintf(stderr, "jitbpf record: --refresh cannot be combined with --rotate\n");
 		return EXIT_USAGE;
 	}
 	if (values->rotation.keep && !values->rotation.rotate) {

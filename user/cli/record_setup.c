@@ -33,6 +33,19 @@ static int open_rotation(struct recording *run)
 	return rotation_init(&run->rotation, &run->options->rotation, path);
 }
 
+/* --refresh is of use if one of the outputs can be written during the recording. */
+static int check_refresh(struct recording *run)
+{
+	vec_for_each (output, &run->outputs.files) {
+		if (output_can_refresh(output))
+			return 0;
+	}
+	fprintf(stderr, "jitbpf record: --refresh needs an output (-o) with the extension .html or "
+			".folded, in a folder where it can be replaced\n");
+	run->misused = true;
+	return -EINVAL;
+}
+
 static int open_outputs(struct recording *run)
 {
 	int err = 0;
@@ -44,6 +57,8 @@ static int open_outputs(struct recording *run)
 	if (!run->options->outputs.size)
 		err = outputs_add(&run->outputs, "profile" RECORDING_EXTENSION, NULL);
 	run->misused = err == -EINVAL;
+	if (!err && run->options->refresh_ns)
+		err = check_refresh(run);
 	return err;
 }
 
@@ -209,12 +224,14 @@ int record_set_up(struct recording *run)
 
 void record_release(struct recording *run)
 {
+	refresh_stop(run->refresh, true);
 	rotation_deinit(&run->rotation);
 	recorder_destroy(run->recorder);
 	/* The workers may use modules of the pipeline and the live source's BPF program. */
 	symbol_worker_destroy(run->worker);
 	unwind_worker_destroy(run->unwind_worker);
 	pipeline_destroy(run->pipeline);
+	refresh_destroy(run->refresh);
 	symbolizer_destroy(run->symbolizer);
 	live_source_destroy(run->live);
 	file_store_destroy(run->files);

@@ -14,6 +14,7 @@
 #include "agent/workers/unwind_worker.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
+#include "cli/refresh.h"
 #include "cli/rotation.h"
 #include "cli/status_line.h"
 #include "cli/target.h"
@@ -25,6 +26,7 @@ struct record_options {
 	struct target_options target;
 	string_list outputs;
 	struct rotation_options rotation;
+	uint64_t refresh_ns; /* 0: outputs are written at the end */
 	bool user_regs;
 	bool quiet;
 	uint64_t code_ring_bytes;
@@ -54,6 +56,7 @@ struct recording {
 	struct source source;
 	struct outputs outputs;
 	struct recorder *recorder; /* without rotation */
+	struct refresh *refresh;   /* NULL: outputs are written at the end */
 	struct rotation rotation;  /* with it, `outputs` is empty */
 	struct target target;
 	bool unsupported; /* the machine or the user does not meet the requirements */

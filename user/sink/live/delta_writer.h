@@ -14,7 +14,7 @@
 #include "sink/sink.h"
 
 /* As large as a delta should get: this bounds the time to write one, too. */
-#define DELTA_BYTES (256u << 10)
+#define DELTA_BYTES (512u << 10)
 
 /* Lists that only grow, in the order in which they are sent. */
 enum delta_list {

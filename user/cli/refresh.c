@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/refresh.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/workers/live_feed.h"
+#include "base/scope.h"
+#include "profile/ledger.h"
+#include "sink/live/delta_reader.h"
+#include "sink/live/live_sink.h"
+
+#define QUEUE_BYTES   (64u << 20) /* deltas that come while the outputs are written */
+#define PROFILE_BYTES (1ull << 30)
+
+struct refresh {
+	struct pipeline *pipeline;
+	struct live_feed *feed;
+	struct sink *sink; /* the pipeline's */
+	struct live_reader *reader;
+	VEC(const struct output *) outputs;
+	struct delta_profile profile;
+	pthread_t thread;
+	bool started;
+	atomic_bool stop;
+};
+
+/* An output that fails is refreshed no more. */
+static void write_outputs(struct refresh *refresh)
+{
+	size_t kept = 0;
+
+	if (!ledger_taken(&refresh->profile.ledger))
+		return;
+	vec_for_each (output, &refresh->outputs) {
+		if (refresh->stop || !output_refresh(*output, &refresh->profile.view))
+			refresh->outputs.data[kept++] = *output;
+	}
+	refresh->outputs.size = kept;
+}
+
+/* Apply the deltas that are there. Returns 0, or an error that ends the refreshing. */
+static int apply(struct refresh *refresh, struct shared_bytes *delta)
+{
+	int err = 0;
+
+	while (delta) {
+		err = err ?: delta_profile_apply(&refresh->profile, delta->data, delta->size_bytes);
+		shared_bytes_put(delta);
+		delta = err ? NULL : live_reader_take(refresh->reader, false);
+	}
+	return err;
+}
+
+static void *keep_fresh(void *refresh_)
+{
+	struct refresh *refresh = refresh_;
+	struct shared_bytes *delta;
+	int err = 0;
+
+	while (!err && (delta = live_reader_take(refresh->reader, true))) {
+		err = apply(refresh, delta);
+		if (!err && refresh->profile.complete && !refresh->stop)
+			write_outputs(refresh);
+	}
+	if (err)
+		fprintf(stderr, "jitbpf: --refresh ends: %s; the outputs are written at the end\n",
+			strerror(-err));
+	return NULL;
+}
+
+static int start_thread(struct refresh *refresh)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all); /* signals are for the main thread */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&refresh->thread, NULL, keep_fresh, refresh);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	refresh->started = !err;
+	return err;
+}
+
+int refresh_start(const struct outputs *outputs, const struct view_options *view,
+		  uint64_t period_ns, struct pipeline *pipeline, struct refresh **ret)
+{
+	struct refresh *refresh = calloc(1, sizeof(*refresh));
+	int err;
+
+	if (!refresh)
+		return -ENOMEM;
+	*ret = refresh; /* the caller destroys it in any case, after the pipeline */
+	refresh->pipeline = pipeline;
+	delta_profile_init(&refresh->profile, view, PROFILE_BYTES);
+	vec_for_each (output, &outputs->files) {
+		if (output_can_refresh(output) && vec_push(&refresh->outputs, output))
+			return -ENOMEM;
+	}
+	err = live_feed_create(&refresh->feed);
+	err = err ?: live_reader_open(refresh->feed, QUEUE_BYTES, &refresh->reader);
+	err = err
+		      ?: live_sink_create(live_feed_publish, refresh->feed, DELTA_BYTES,
+					  &refresh->sink);
+	err = err ?: pipeline_add_live(pipeline, &sink_live, refresh->sink);
+	err = err ?: pipeline_subscribe(pipeline, refresh->sink, period_ns);
+	return err ?: start_thread(refresh);
+}
+
+void refresh_stop(struct refresh *refresh, bool quiet)
+{
+	uint64_t dropped;
+
+	if (!refresh || !refresh->started)
+		return;
+	pipeline_unsubscribe(refresh->pipeline, refresh->sink);
+	refresh->stop = true;
+	live_feed_end(refresh->feed);
+	pthread_join(refresh->thread, NULL);
+	refresh->started = false;
+	dropped = live_reader_dropped(refresh->reader);
+	if (dropped && !quiet)
+		fprintf(stderr, "jitbpf: --refresh fell behind %llu times: use a longer period\n",
+			(unsigned long long)dropped);
+}
+
+void refresh_destroy(struct refresh *refresh)
+{
+	if (!refresh)
+		return;
+	live_reader_close(refresh->reader);
+	live_feed_destroy(refresh->feed);
+	delta_profile_deinit(&refresh->profile);
+	vec_deinit(&refresh->outputs);
+	free(refresh);
+}

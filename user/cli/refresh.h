@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * `record --refresh SEC`: outputs are also written while the recording goes on. A thread
+ * of its own applies the deltas of a live view (sink/live) and writes from its profile.
+ * The pipeline does not wait for it.
+ */
+#ifndef JITBPF_CLI_REFRESH_H
+#define JITBPF_CLI_REFRESH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/outputs.h"
+#include "pipeline/pipeline.h"
+
+struct refresh;
+
+/*
+ * Write the outputs for which output_can_refresh() is true every period_ns, with the
+ * options of `view`. outputs and pipeline are borrowed. An output that fails is reported,
+ * and written again at the end only. Returns 0 or a negative errno. Sets *ret in both
+ * cases; the caller destroys it.
+ */
+int refresh_start(const struct outputs *outputs, const struct view_options *view,
+		  uint64_t period_ns, struct pipeline *pipeline, struct refresh **ret);
+
+/*
+ * Wait for the output that is being written; no output is written after that. Prints how
+ * often the thread fell behind unless quiet. NULL is allowed, and stopping twice.
+ */
+void refresh_stop(struct refresh *refresh, bool quiet);
+
+/* Call it after refresh_stop() and pipeline_destroy(). NULL is allowed. */
+void refresh_destroy(struct refresh *refresh);
+
+#endif
