@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Deltas of a profile that grows to NODES nodes, each round by a fiftieth. Prints one
- * figure a line: what a call of round() takes, in ms of CPU time, and bytes.
+ * deltas [NODES [PROCESSES]]: deltas of a profile that grows to NODES nodes, each round
+ * by a fiftieth. Prints one figure a line: what calls of round() take, in ms of CPU time,
+ * and bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,21 +89,20 @@ static uint32_t make_location(uint32_t number)
 
 /* Samples of random stacks of 50,000 methods in 1,000 processes, until there are that many nodes.
  */
-static void grow(struct sink *sink, size_t nodes)
+static void grow(struct sink *sink, size_t nodes, uint32_t processes)
 {
 	uint32_t stack[DEPTH];
 
 	while (profile.nodes.size < nodes) {
 		struct sink_sample sample = {0};
-		uint32_t process = random_below(1000), thread, count;
+		uint32_t process = random_below(processes), thread, count;
 		struct sampled_thread of = {.pid = process, .tid = process + random_below(3)};
 
 		while (ledger.processes.size <= process)
-			require(!vec_push(
-				&ledger.processes,
-				(struct ledger_process){.pid = (uint32_t)ledger.processes.size}));
+			require(!ledger_add(&ledger, &(struct ledger_process){.pid = 1},
+					    view.round));
 		ledger.processes.data[process].fate[FATE_RESOLVED]++;
-		ledger.processes.data[process].changed_round = view.round;
+		ledger_touch(&ledger, &ledger.processes.data[process], view.round);
 		for (uint32_t i = 0; i < DEPTH; i++)
 			stack[i] = make_location(random_below(i < DEPTH / 2 ? 50000 : 8));
 		require(!profile_node_of(&profile, process, 0, stack, DEPTH, &sample.node));
@@ -166,6 +166,7 @@ static void apply(void)
 int main(int argc, char **argv)
 {
 	size_t nodes = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
+	uint32_t processes = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1000;
 	struct frame_table *frames;
 	struct string_pool *strings;
 	struct sink *sink;
@@ -176,7 +177,7 @@ int main(int argc, char **argv)
 	require(!live_sink_create(publish, NULL, DELTA_BYTES, &sink));
 	view.round = 1;
 	for (uint32_t i = 1; i <= ROUNDS; i++) {
-		grow(sink, nodes * i / ROUNDS);
+		grow(sink, nodes * i / ROUNDS, processes);
 		show(sink, i * 1000000ull);
 	}
 	printf("nodes %zu\nlocations %zu\n", profile.nodes.size, locations.locations.size);
@@ -201,6 +202,6 @@ int main(int argc, char **argv)
 	location_table_deinit(&locations);
 	profile_deinit(&profile);
 	thread_counts_deinit(&threads);
-	vec_deinit(&ledger.processes);
+	ledger_deinit(&ledger);
 	return 0;
 }

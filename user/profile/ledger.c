@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "profile/ledger.h"
 
+#include <errno.h>
+
 uint64_t ledger_taken(const struct ledger *ledger)
 {
 	uint64_t taken = 0;
@@ -8,4 +10,23 @@ uint64_t ledger_taken(const struct ledger *ledger)
 	for (int i = 0; i < FATE_COUNT; i++)
 		taken += ledger->fate[i];
 	return taken;
+}
+
+int ledger_add(struct ledger *ledger, const struct ledger_process *row, uint32_t round)
+{
+	size_t blocks = ledger->processes.size / LEDGER_BLOCK_ROWS + 1;
+
+	if (vec_reserve(&ledger->processes, ledger->processes.size + 1) ||
+	    vec_reserve(&ledger->changed_blocks, blocks))
+		return -ENOMEM;
+	ledger->processes.data[ledger->processes.size++] = *row;
+	ledger->changed_blocks.size = blocks;
+	ledger_touch(ledger, &ledger->processes.data[ledger->processes.size - 1], round);
+	return 0;
+}
+
+void ledger_deinit(struct ledger *ledger)
+{
+	vec_deinit(&ledger->processes);
+	vec_deinit(&ledger->changed_blocks);
 }

@@ -70,9 +70,13 @@ struct ledger_process {
 	struct jit_counts jit;
 };
 
+#define LEDGER_BLOCK_ROWS 16
+
 struct ledger {
 	/* by process number, including processes without counts */
 	VEC(struct ledger_process) processes;
+	/* The latest changed_round in each block of LEDGER_BLOCK_ROWS rows, see ledger_touch(). */
+	VEC(uint32_t) changed_blocks;
 	uint64_t fate[FATE_COUNT];
 	uint64_t cut[JITBPF_END_COUNT];
 	uint64_t frame_pointers;
@@ -96,5 +100,19 @@ struct ledger {
  * at the end of a run.
  */
 uint64_t ledger_taken(const struct ledger *ledger);
+
+/* Add a row in a round. Returns 0 or -ENOMEM. */
+int ledger_add(struct ledger *ledger, const struct ledger_process *row, uint32_t round);
+
+void ledger_deinit(struct ledger *ledger);
+
+/* Note that a row changes in a round. */
+static inline void ledger_touch(struct ledger *ledger, struct ledger_process *row, uint32_t round)
+{
+	size_t number = (size_t)(row - ledger->processes.data);
+
+	row->changed_round = round;
+	ledger->changed_blocks.data[number / LEDGER_BLOCK_ROWS] = round;
+}
 
 #endif

@@ -19,7 +19,7 @@ MADE void made_process(struct made_view *m, uint32_t pid, const char *comm, uint
 	for (int i = 0; i < FATE_COUNT; i++)
 		ledger->fate[i] += process.fate[i];
 	ledger->cut[JITBPF_END_BAD_FRAME] += cut;
-	assert_int_equal(vec_push(&ledger->processes, process), 0);
+	assert_int_equal(ledger_add(ledger, &process, m->view.round), 0);
 }
 
 MADE void made_full_ledger(struct made_view *m)

@@ -56,7 +56,7 @@ MADE void made_init(struct made_view *m)
 
 MADE void made_deinit(struct made_view *m)
 {
-	vec_deinit(&m->ledger.processes);
+	ledger_deinit(&m->ledger);
 	profile_deinit(&m->profile);
 	thread_counts_deinit(&m->threads);
 	frame_table_destroy(m->frames);

@@ -48,7 +48,7 @@ void epoch_destroy(struct epoch *epoch)
 	sink_list_deinit(&epoch->sinks);
 	vec_deinit(&epoch->rows);
 	vec_deinit(&epoch->comms);
-	vec_deinit(&epoch->ledger.processes);
+	ledger_deinit(&epoch->ledger);
 	profile_deinit(&epoch->profile);
 	thread_counts_deinit(&epoch->threads);
 	location_table_deinit(&epoch->locations);
@@ -118,7 +118,7 @@ static int add_row(struct epoch *epoch, const struct process *process, uint32_t 
 		if (vec_push(&epoch->rows, (struct epoch_row){0}))
 			return -ENOMEM;
 	}
-	if (vec_push(&epoch->ledger.processes, (struct ledger_process){.pid = process->pid}))
+	if (ledger_add(&epoch->ledger, &(struct ledger_process){.pid = process->pid}, epoch->round))
 		return -ENOMEM;
 	epoch->ledger_now.processes = epoch->ledger.processes; /* may have moved */
 	epoch->rows.data[process->slot] = (struct epoch_row){process->number + 1, row};
@@ -149,7 +149,7 @@ int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
 		return err;
 	epoch->ledger.processes.data[row].start_ns = process->start_ns;
 	epoch->ledger.processes.data[row].comm = comm;
-	epoch->ledger.processes.data[row].changed_round = epoch->round;
+	ledger_touch(&epoch->ledger, &epoch->ledger.processes.data[row], epoch->round);
 	epoch->ledger.processes.data[row].inner_pid = process->inner_pid;
 	*ret = row;
 	return 0;

@@ -61,7 +61,7 @@ void analysis_process_ends(struct analysis *a, const struct process *process)
 	if (!row)
 		return;
 	complete_row(a, a->epoch, process, row);
-	row->changed_round = a->epoch->round;
+	ledger_touch(&a->epoch->ledger, row, a->epoch->round);
 	add_jit_counts(&a->epoch->ended_jit, &row->jit);
 }
 
@@ -77,8 +77,8 @@ static void complete_rows(const struct analysis *a, struct epoch *e, struct jit_
 		now = *row;
 		complete_row(a, e, *process, &now);
 		if (memcmp(&now, row, sizeof(now))) {
-			now.changed_round = e->round;
 			*row = now;
+			ledger_touch(&e->ledger, row, e->round);
 		}
 		add_jit_counts(jit, &row->jit);
 	}
@@ -115,6 +115,7 @@ int analysis_ledger(const struct analysis *a, struct ledger *ret)
 
 	ledger.processes.data = NULL;
 	ledger.processes.size = ledger.processes.capacity = 0;
+	memset(&ledger.changed_blocks, 0, sizeof(ledger.changed_blocks));
 	if (vec_reserve(&ledger.processes, e->ledger.processes.size))
 		return -ENOMEM;
 	vec_for_each (row, &e->ledger.processes)

@@ -114,7 +114,7 @@ int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *los
 				       string_pool_get(a->epoch->strings, row->comm)))
 		return 0;
 	row->fate[FATE_LOST] += lost->count;
-	row->changed_round = a->epoch->round;
+	ledger_touch(&a->epoch->ledger, row, a->epoch->round);
 	a->epoch->ledger.fate[FATE_LOST] += lost->count;
 	return 0;
 }

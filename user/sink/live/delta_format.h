@@ -77,7 +77,9 @@ static const struct delta_fields delta_totals[] = {
 };
 
 _Static_assert(sizeof(struct ledger) ==
-		       sizeof(((struct ledger *)0)->processes) + sizeof(struct jit_counts) +
+		       sizeof(((struct ledger *)0)->processes) +
+			       sizeof(((struct ledger *)0)->changed_blocks) +
+			       sizeof(struct jit_counts) +
 			       (FATE_COUNT + JITBPF_END_COUNT + JITBPF_COUNTER_MAX + 6) *
 				       sizeof(uint64_t),
 	       "delta_totals, and `filtered`, are all of it");

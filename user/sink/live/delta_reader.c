@@ -407,7 +407,7 @@ void delta_profile_deinit(struct delta_profile *p)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(p->texts); i++)
 		free(p->texts[i]);
-	vec_deinit(&p->ledger.processes);
+	ledger_deinit(&p->ledger);
 	thread_counts_deinit(&p->threads);
 	profile_deinit(&p->profile);
 	frame_table_destroy(p->frames);

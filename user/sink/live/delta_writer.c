@@ -266,10 +266,14 @@ int delta_writer_count(struct delta_writer *w, uint32_t count)
 /* Find the rows that were sent and have changed since. */
 static void find_recounted(struct delta_writer *w, const struct view *view)
 {
-	const struct ledger_process *rows = view->ledger->processes.data;
+	const struct ledger *ledger = view->ledger;
 
 	for (uint32_t i = 0; i < w->sent[DELTA_ROWS]; i++) {
-		if (rows[i].changed_round >= w->rows_round && add_to_set(&w->recounted, i))
+		if (i % LEDGER_BLOCK_ROWS == 0 &&
+		    ledger->changed_blocks.data[i / LEDGER_BLOCK_ROWS] < w->rows_round)
+			i += LEDGER_BLOCK_ROWS - 1;
+		else if (ledger->processes.data[i].changed_round >= w->rows_round &&
+			 add_to_set(&w->recounted, i))
 			w->out.failed = true;
 	}
 	w->rows_round = view->round + 1;

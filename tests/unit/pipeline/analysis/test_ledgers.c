@@ -33,6 +33,8 @@ static void assert_same(const struct ledger *a, const struct ledger *b)
 	}
 	memset(&plain_a.processes, 0, sizeof(plain_a.processes));
 	memset(&plain_b.processes, 0, sizeof(plain_b.processes));
+	memset(&plain_a.changed_blocks, 0, sizeof(plain_a.changed_blocks));
+	memset(&plain_b.changed_blocks, 0, sizeof(plain_b.changed_blocks));
 	assert_memory_equal(&plain_a, &plain_b, sizeof(plain_a));
 }
 

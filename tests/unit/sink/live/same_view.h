@@ -84,6 +84,8 @@ static inline void assert_same_ledger(const struct ledger *a, const struct ledge
 
 	memset(&a_totals.processes, 0, sizeof(a_totals.processes));
 	memset(&b_totals.processes, 0, sizeof(b_totals.processes));
+	memset(&a_totals.changed_blocks, 0, sizeof(a_totals.changed_blocks));
+	memset(&b_totals.changed_blocks, 0, sizeof(b_totals.changed_blocks));
 	assert_memory_equal(&a_totals, &b_totals, sizeof(a_totals));
 	assert_int_equal(a->processes.size, b->processes.size);
 	for (size_t i = 0; i < a->processes.size; i++) {

@@ -116,7 +116,7 @@ static void change(struct fixture *f, uint32_t *seed)
 				&m->ledger.processes.data[at % m->ledger.processes.size];
 
 			row->fate[FATE_RESOLVED]++;
-			row->changed_round = m->view.round;
+			ledger_touch(&m->ledger, row, m->view.round);
 		}
 	}
 }
