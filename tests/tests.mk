@@ -53,7 +53,7 @@ $(B)/tests/unit/agent/publisher/test_shim_copies: $(addprefix $(B)/user/agent/pu
 $(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic
 
 # Makes allocations fail wherever the core makes them.
-$(B)/tests/unit/pipeline/analysis/test_sink_failures: \
+$(B)/tests/unit/pipeline/analysis/test_sink_failures $(B)/tests/unit/sink/live/test_delta: \
 	CFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
 
 # The rules of the JIT API, which other tests send through the kernel.

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/failing_memory.h"
 #include "tests/unit/pipeline/random_run.h"
 
 #define ROUNDS 3
@@ -20,46 +21,6 @@ static const struct sink_ops *const kinds[] = {
 	&sink_firefox, &sink_folded,	 &sink_html,	&sink_pprof,
 	&sink_script,  &sink_speedscope, &sink_summary, &sink_summary_json,
 };
-
-/* --- allocations ----------------------------------------------------------------- */
-
-static bool in_patient; /* only the allocations of the sink under test are counted */
-static size_t allocations_left;
-static bool failed;
-
-static bool allocation_fails(void)
-{
-	if (!in_patient)
-		return false;
-	if (allocations_left) {
-		allocations_left--;
-		return false;
-	}
-	failed = true;
-	return true;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_reallocarray(void *p, size_t count, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_reallocarray(void *p, size_t count, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-	return allocation_fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return allocation_fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_reallocarray(void *p, size_t count, size_t size)
-{
-	return allocation_fails() ? NULL : __real_reallocarray(p, count, size);
-}
 
 /* --- the sink under test: one of the kinds, with its allocations counted ----------- */
 
@@ -77,9 +38,9 @@ static int patient_sample(struct sink *sink, const struct view *view,
 
 	if (!patient_kind->sample)
 		return 0;
-	in_patient = true;
+	counting_allocations = true;
 	err = patient_kind->sample(sink, view, sample);
-	in_patient = false;
+	counting_allocations = false;
 	return err;
 }
 
@@ -89,9 +50,9 @@ static int patient_code(struct sink *sink, const struct view *view, const struct
 
 	if (!patient_kind->code)
 		return 0;
-	in_patient = true;
+	counting_allocations = true;
 	err = patient_kind->code(sink, view, code);
-	in_patient = false;
+	counting_allocations = false;
 	return err;
 }
 
@@ -99,9 +60,9 @@ static int patient_finish(struct sink *sink, const struct view *view)
 {
 	int err;
 
-	in_patient = true;
+	counting_allocations = true;
 	err = patient_kind->finish(sink, view);
-	in_patient = false;
+	counting_allocations = false;
 	return err;
 }
 
@@ -207,9 +168,9 @@ static void a_sink_without_memory_fails_alone(void **state)
 		patient_kind = kinds[i];
 		for (size_t n = 0;; n += 1 + n / 20) {
 			allocations_left = n;
-			failed = false;
+			allocation_failed = false;
 			err = run_again(disk, before);
-			if (!failed)
+			if (!allocation_failed)
 				break;
 			assert_int_equal(err, -ENOMEM);
 			failures++;

@@ -5,6 +5,7 @@
 #include "sink/live/delta_format.h"
 #include "sink/live/delta_reader.h"
 #include "sink/live/delta_writer.h"
+#include "tests/unit/failing_memory.h"
 #include "tests/unit/sink/made_ledger.h"
 #include "tests/unit/sink/made_view.h"
 
@@ -243,6 +244,44 @@ static void a_profile_has_a_budget(void **state)
 	end(&f);
 }
 
+/* Memory that runs out at any one allocation is an error, and leaves an empty profile. */
+static void memory_that_runs_out(void **state)
+{
+	uint32_t failures = 0;
+	struct fixture f;
+
+	begin(&f);
+	make_many(&f.m, 0, 200);
+	do {
+		int err;
+
+		delta_writer_deinit(&f.writer);
+		f.writer = (struct delta_writer){0};
+		allocations_left = failures++;
+		allocation_failed = false;
+		counting_allocations = true;
+		err = delta_writer_next(&f.writer, &f.m.view, 5, 1, DELTA_BYTES);
+		counting_allocations = false;
+		assert_int_equal(err, allocation_failed ? -ENOMEM : 1);
+	} while (allocation_failed);
+	assert_true(failures > 5);
+	failures = 0;
+	do {
+		int err;
+
+		allocations_left = failures++;
+		allocation_failed = false;
+		counting_allocations = true;
+		err = apply(&f);
+		counting_allocations = false;
+		assert_int_equal(err, allocation_failed ? -ENOMEM : 0);
+		assert_int_equal(f.profile.state, allocation_failed ? 0 : 1);
+	} while (allocation_failed);
+	assert_true(failures > 20);
+	assert_same_view(&f.profile.view, &f.m.view);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +290,7 @@ int main(void)
 		cmocka_unit_test(damaged_deltas),
 		cmocka_unit_test(deltas_of_other_states),
 		cmocka_unit_test(a_profile_has_a_budget),
+		cmocka_unit_test(memory_that_runs_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
