@@ -35,7 +35,7 @@ CLI_TESTED := options view_options filter_options output_file
 $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
 # Parts of the agent that need no BPF and no perf events.
-AGENT_TESTED := $(addprefix publisher/,jitdump_emission jitdump_file journal_file journal_reader journal_record \
+AGENT_TESTED := $(addprefix publisher/,jitdump_emission jitdump_file journal_file journal_late journal_reader journal_record \
 	journal_recovery shim_unheard stdio_stream) \
 	$(addprefix kernel/,mapping_record process_text ring sideband) live/live_round \
 	$(addprefix files/,file_service file_blob file_direct file_place fd_message debuginfod file_helper \
@@ -44,10 +44,10 @@ AGENT_TESTED := $(addprefix publisher/,jitdump_emission jitdump_file journal_fil
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
 
-# Needs libbpf to link; attaches nothing.
-$(B)/tests/unit/agent/publisher/test_shim_copies: CORE_LIBS += $(HOST_LIBS)
-$(B)/tests/unit/agent/publisher/test_shim_copies: $(addprefix $(B)/user/agent/publisher/,shim_copies.o \
-	probe_site.o)
+# These need libbpf to link, but attach nothing.
+PROBE_TESTED := $(addprefix $(B)/tests/unit/agent/publisher/,test_shim_copies test_probe_site)
+$(PROBE_TESTED): CORE_LIBS += $(HOST_LIBS)
+$(PROBE_TESTED): $(addprefix $(B)/user/agent/publisher/,shim_copies.o probe_site.o) | $(B)/libjitbpf.so
 
 # -rdynamic: the test looks up symbols of its own program.
 $(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic

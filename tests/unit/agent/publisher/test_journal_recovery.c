@@ -6,26 +6,23 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
 #include "agent/kernel/process_text.h"
 #include "agent/publisher/journal_recovery.h"
 #include "base/scope.h"
-#include "tests/unit/decode/made_journal.h"
+#include "tests/unit/agent/publisher/own_journal.h"
 
-#define CAPACITY (1u << 20)
-#define NAMES	 32
+#define NAMES 32
 
 /* A journal of this very process, and what was recovered of it. */
 struct own {
-	struct jitbpf_journal_header *header;
-	int fd;
+	struct own_journal own_journal;
+	struct jitbpf_journal_header *header; /* of own_journal */
 	struct journal_recovery recovery;
 	uint64_t sequences[NAMES];
 	size_t count;
@@ -38,12 +35,7 @@ struct own {
 
 static void append(struct own *own, uint64_t sequence)
 {
-	struct made_journal made = {0};
-
-	made_journal_add(&made, sequence, clock_now_ns(), "f", true);
-	memcpy((char *)own->header + own->header->used_bytes, made.bytes, made.size_bytes);
-	own->header->used_bytes += made.size_bytes;
-	own->header->next_sequence = sequence + 1;
+	own_journal_append(&own->own_journal, sequence);
 }
 
 static int take(void *context, const struct jitbpf_record *record)
@@ -76,14 +68,8 @@ static int setup(void **state)
 	struct own *own = calloc(1, sizeof(*own));
 
 	assert_non_null(own);
-	own->fd = memfd_create(JITBPF_JOURNAL_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	assert_int_equal(ftruncate(own->fd, CAPACITY), 0);
-	assert_int_equal(fcntl(own->fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
-	own->header = mmap(NULL, CAPACITY, PROT_READ | PROT_WRITE, MAP_SHARED, own->fd, 0);
-	assert_ptr_not_equal(own->header, MAP_FAILED);
-	*own->header = made_journal_header(CAPACITY);
-	own->header->pid = (uint32_t)getpid();
-	own->header->epoch_ns = clock_now_ns();
+	assert_int_equal(own_journal_init(&own->own_journal), 0);
+	own->header = own->own_journal.header;
 	journal_recovery_init(&own->recovery);
 	*state = own;
 	return 0;
@@ -94,8 +80,7 @@ static int teardown(void **state)
 	struct own *own = *state;
 
 	journal_recovery_deinit(&own->recovery);
-	munmap(own->header, CAPACITY);
-	close(own->fd);
+	own_journal_deinit(&own->own_journal);
 	free(own);
 	return 0;
 }

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Late attach to this very process, with journals of its own and of an ancestor. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/publisher/journal_late.h"
+#include "base/scope.h"
+#include "tests/unit/agent/publisher/own_journal.h"
+
+#define EVENTS_MAX 64
+#define ANCESTOR   1000000001u /* no real process */
+
+struct fixture {
+	struct own_journal own;
+	struct journal_late late;
+	uint64_t came_ns;
+	uint64_t sequences[EVENTS_MAX], times_ns[EVENTS_MAX];
+	size_t count;
+	uint16_t flags[8]; /* of the JOURNAL records */
+	size_t journals;
+	struct jitbpf_journal journal; /* the last one */
+	int error;		       /* result of the taker */
+};
+
+static int take(void *context, const struct jitbpf_record *record)
+{
+	const struct jitbpf_jit *jit = (const struct jitbpf_jit *)record;
+	struct jitbpf_jit_header header;
+	struct fixture *f = context;
+
+	if (record->type == JITBPF_JOURNAL) {
+		assert_true(f->journals < ARRAY_SIZE(f->flags));
+		f->flags[f->journals++] = record->flags;
+		f->journal = *(const struct jitbpf_journal *)record;
+		return f->error;
+	}
+	assert_int_equal(record->type, JITBPF_JIT);
+	assert_int_equal(record->flags, JITBPF_JIT_FROM_JOURNAL | JITBPF_JIT_LATE);
+	assert_int_equal(jit->pid, getpid());
+	memcpy(&header, jit->data, sizeof(header));
+	assert_true(f->count < EVENTS_MAX);
+	f->sequences[f->count] = header.sequence;
+	f->times_ns[f->count++] = header.time_ns;
+	return f->error;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	*state = f;
+	journal_late_init(&f->late);
+	return own_journal_init(&f->own) ?: vec_push(&f->late.pids, (uint32_t)getpid());
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	journal_late_deinit(&f->late);
+	own_journal_deinit(&f->own);
+	free(f);
+	return 0;
+}
+
+/* Read all. Returns the last result. */
+static int read_late(struct fixture *f)
+{
+	int more;
+
+	f->came_ns = clock_now_ns();
+	do {
+		more = journal_late_read(&f->late, f->came_ns, take, f);
+	} while (more > 0);
+	return more;
+}
+
+static void assert_sequences(const struct fixture *f, const uint64_t *wanted, size_t count)
+{
+	assert_int_equal(f->count, count);
+	assert_memory_equal(f->sequences, wanted, count * sizeof(*wanted));
+}
+
+static void test_all_events(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint64_t i = 0; i < 3; i++)
+		own_journal_append(&f->own, i);
+	assert_int_equal(read_late(f), 0);
+	assert_sequences(f, (uint64_t[]){0, 1, 2}, 3);
+	assert_int_equal(f->times_ns[0], f->came_ns);
+	assert_int_equal(f->journals, 1);
+	assert_int_equal(f->flags[0], JITBPF_JOURNAL_LATE);
+	assert_int_equal(f->journal.next_sequence, 3);
+	assert_int_equal(read_late(f), 0);
+	assert_int_equal(f->journals, 1);
+}
+
+/* Dropped events may have ended the code of all entries before them. */
+static void test_dropped_events(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint64_t i = 0; i < 5; i++)
+		own_journal_append(&f->own, i);
+	f->own.header->left_out = 2;
+	f->own.header->left_out_last = 2;
+	assert_int_equal(read_late(f), 0);
+	assert_sequences(f, (uint64_t[]){3, 4}, 2);
+	assert_int_equal(f->journal.left_out, 2);
+}
+
+/* The part of an ancestor's journal from before the fork comes first, without numbers. */
+static void test_inherited(void **state)
+{
+	struct fixture *f = *state;
+	struct own_journal ancestor = {0};
+
+	assert_int_equal(own_journal_init(&ancestor), 0);
+	for (uint64_t i = 0; i < 4; i++)
+		own_journal_append(&ancestor, i);
+	ancestor.header->pid = ANCESTOR;
+	ancestor.header->epoch_ns = 1;
+	own_journal_append(&f->own, 0);
+	f->own.header->inherited_pid = ANCESTOR;
+	f->own.header->inherited_sequence = 2;
+	assert_int_equal(read_late(f), 0);
+	assert_sequences(f, (uint64_t[]){JITBPF_JIT_INHERITED, JITBPF_JIT_INHERITED, 0}, 3);
+	assert_int_equal(f->journals, 1);
+	own_journal_deinit(&ancestor);
+}
+
+/* A compaction of the own journal may have dropped events that ended inherited code. */
+static void test_inherited_before_a_compaction(void **state)
+{
+	struct fixture *f = *state;
+	struct own_journal ancestor = {0};
+
+	assert_int_equal(own_journal_init(&ancestor), 0);
+	own_journal_append(&ancestor, 0);
+	ancestor.header->pid = ANCESTOR;
+	ancestor.header->epoch_ns = 1;
+	own_journal_append(&f->own, 7);
+	f->own.header->inherited_pid = ANCESTOR;
+	f->own.header->inherited_sequence = 1;
+	f->own.header->compactions = 1;
+	assert_int_equal(read_late(f), 0);
+	assert_sequences(f, (uint64_t[]){7}, 1);
+	own_journal_deinit(&ancestor);
+}
+
+/* A journal that becomes invalid, or never comes to rest, is reported as unreadable. */
+static void test_unreadable(void **state)
+{
+	struct fixture *f = *state;
+
+	own_journal_append(&f->own, 0);
+	f->own.header->generation = 1;
+	assert_int_equal(read_late(f), 0);
+	assert_int_equal(f->count, 0);
+	assert_int_equal(f->journals, 2);
+	assert_int_equal(f->flags[0], JITBPF_JOURNAL_LATE);
+	assert_int_equal(f->flags[1], JITBPF_JOURNAL_UNREADABLE);
+}
+
+/* A file that could shrink under its reader is no journal. */
+static void test_not_sealed(void **state)
+{
+	struct fixture *f = *state;
+	struct own_journal open = {0};
+
+	own_journal_deinit(&f->own);
+	open.fd = memfd_create(JITBPF_JOURNAL_NAME, MFD_CLOEXEC);
+	assert_int_equal(ftruncate(open.fd, OWN_JOURNAL_BYTES), 0);
+	open.header = mmap(NULL, OWN_JOURNAL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, open.fd, 0);
+	*open.header = made_journal_header(OWN_JOURNAL_BYTES);
+	open.header->pid = (uint32_t)getpid();
+	open.header->epoch_ns = clock_now_ns();
+	own_journal_append(&open, 0);
+	assert_int_equal(read_late(f), 0);
+	assert_int_equal(f->count, 0);
+	assert_int_equal(f->flags[0], JITBPF_JOURNAL_LATE | JITBPF_JOURNAL_UNREADABLE);
+	f->own = open;
+}
+
+/* A process that has ended is skipped, and the next one is read. */
+static void test_ended_process(void **state)
+{
+	struct fixture *f = *state;
+
+	f->late.pids.data[0] = 0x7fffffff;
+	assert_int_equal(vec_push(&f->late.pids, (uint32_t)getpid()), 0);
+	own_journal_append(&f->own, 5);
+	assert_int_equal(read_late(f), 0);
+	assert_sequences(f, (uint64_t[]){5}, 1);
+	assert_int_equal(f->journals, 1);
+}
+
+static void test_taker_that_fails(void **state)
+{
+	struct fixture *f = *state;
+
+	own_journal_append(&f->own, 0);
+	f->error = -ENOSPC;
+	assert_int_equal(read_late(f), -ENOSPC);
+	assert_int_equal(f->journals, 1);
+	assert_int_equal(f->count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_all_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_dropped_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_inherited, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_inherited_before_a_compaction, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_unreadable, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_not_sealed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ended_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_taker_that_fails, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
