@@ -19,7 +19,7 @@ def environment(*arguments):
 
 
 def variables(text):
-    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    return dict(line.split("=", 1) for line in text.splitlines() if not line.startswith("#"))
 
 
 class Command(harness.KernelTest):
@@ -70,9 +70,15 @@ class Printed(unittest.TestCase):
         lines = environment("-f", "systemd").splitlines()
         self.assertEqual(lines[0], "[Service]")
         values = dict(re.fullmatch(r'Environment="(\w+)=(.*)"', line).groups()
-                      for line in lines[1:])
+                      for line in lines[1:] if not line.startswith("#"))
         self.assertEqual(values["INTEL_JIT_PROFILER64"], harness.SHIM)
         self.assertTrue(values["PHP_INI_SCAN_DIR"].startswith(":/"))
+
+    def test_options(self):
+        """Engines that no variable helps are named in comments, not among container options."""
+        for form in ("sh", "systemd"):
+            self.assertIn("#   Node.js: --perf-prof\n", environment("-f", form))
+        self.assertNotIn("#", environment("-f", "container"))
 
     def test_container(self):
         values = variables(environment("-f", "container").replace("--env=", ""))

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/commands.h"
+#include "engines/engines.h"
 
 struct env_options {
 	const char *format;
@@ -98,19 +99,35 @@ static int print_for_container(const char *shim_path)
 	return engine_env_each(shim_path, print_container, NULL);
 }
 
+/* Comments, which a shell and systemd ignore. */
+static void print_options(void)
+{
+	const struct engine *engine;
+
+	puts("# Engines that need an option instead:");
+	for (size_t at = 0; (engine = engine_at(at)); at++) {
+		if (engine->option)
+			printf("#   %s\n", engine->option);
+	}
+}
+
 static int print_as(const char *format, const char *shim_path)
 {
-	if (!strcmp(format, "sh"))
-		return engine_env_each(shim_path, print_sh, NULL);
+	int err;
+
 	if (!strcmp(format, "container"))
 		return print_for_container(shim_path);
-	if (strcmp(format, "systemd")) {
+	if (strcmp(format, "sh") && strcmp(format, "systemd")) {
 		fprintf(stderr, "jitbpf: unknown format '%s': use sh, systemd or container\n",
 			format);
 		return -EINVAL;
 	}
-	puts("[Service]");
-	return engine_env_each(shim_path, print_systemd, NULL);
+	if (!strcmp(format, "systemd"))
+		puts("[Service]");
+	err = engine_env_each(shim_path, strcmp(format, "sh") ? print_systemd : print_sh, NULL);
+	if (!err)
+		print_options();
+	return err;
 }
 
 static int run(const struct command_spec *spec, int argc, char **argv)

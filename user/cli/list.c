@@ -127,7 +127,7 @@ static int write_table(const struct engine_list *list)
 	if (silent)
 		fprintf(stderr,
 			"jitbpf: code that is not published is shown as [unknown]; many engines publish "
-			"it if they are started with the variables of 'jitbpf env'\n");
+			"it if they are started with the variables or options of 'jitbpf env'\n");
 	if (list->hidden)
 		fprintf(stderr, "jitbpf: %llu process%s could not be inspected\n",
 			(unsigned long long)list->hidden, list->hidden == 1 ? "" : "es");

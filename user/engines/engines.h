@@ -67,6 +67,8 @@ struct engine {
 
 	const struct engine_setting *settings; /* setting_count of them */
 	size_t setting_count;
+	/* How to make the engine publish where no setting does: "which engine: option"; or NULL. */
+	const char *option;
 };
 
 extern const struct engine engine_jitapi, engine_julia, engine_llvm, engine_numba, engine_opencl,

@@ -39,4 +39,6 @@ const struct engine engine_php = {
 	.entry_symbol = "execute_ex",
 	.settings = settings,
 	.setting_count = ARRAY_SIZE(settings),
+	/* 32 turns on jitdump files. The JIT of PHP 8.4 has no code for the JIT API any more. */
+	.option = "PHP 8.4 or newer: -d opcache.jit_debug=32",
 };

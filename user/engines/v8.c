@@ -25,4 +25,5 @@ const struct engine engine_v8 = {
 	.wrote_jitdump = wrote_jitdump,
 	.jitdump_line_bias = 64, /* as behind the ELF header of the file that perf makes of it */
 	.has_jitdump_lines = has_jitdump_lines,
+	.option = "Node.js: --perf-prof",
 };
