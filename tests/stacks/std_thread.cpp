@@ -2,8 +2,8 @@
 /*
  * Threads of the C++ library, and calls through its wrappers.
  *
- * stack: clone3 system /std::/+ begin(int) outer(int) inner(int)
- * stack: clone3 system /std::/+
+ * stack: /^(__)?clone3$/ system /std::/+ begin(int) outer(int) inner(int)
+ * stack: /^(__)?clone3$/ system /std::/+
  * stack: _start system main waits() outer(int) inner(int)
  * stack: _start system main waits() system
  * stack: _start system main waits() /std::/+ system

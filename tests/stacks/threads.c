@@ -2,8 +2,8 @@
 /*
  * Threads that start and end, beside main().
  *
- * stack: clone3 system begin outer inner
- * stack: clone3 system
+ * stack: /^(__)?clone3$/ system begin outer inner
+ * stack: /^(__)?clone3$/ system
  * stack: _start system main waits outer inner
  * stack: _start system main waits system
  */
