@@ -9,6 +9,7 @@
 #include "sink/write/out.h"
 #include "sink/format/page_column.h"
 #include "sink/format/summary_json.h"
+#include "sink/ledger_rows.h"
 
 /* Built from user/sink/page/; relative to the repository's root, where the compiler runs. */
 __asm__(".section .rodata, \"a\", @progbits\n"
@@ -297,6 +298,33 @@ static int write_counts(struct writer *w)
 	return err;
 }
 
+static void write_word_table(struct json *json, const struct ledger_word *words, int count)
+{
+	json_begin(json, '{');
+	for (int i = 0; i < count; i++)
+		json_member_string(json, words[i].key, words[i].words);
+	json_end(json, '}');
+}
+
+/* Write the texts of the ledger's keys in `runs`. */
+static void write_words(struct json *json)
+{
+	json_key(json, "words");
+	json_begin(json, '{');
+	json_key(json, "fates");
+	write_word_table(json, ledger_fates, FATE_COUNT);
+	json_key(json, "cuts");
+	write_word_table(json, ledger_cuts, JITBPF_END_COUNT);
+	json_key(json, "counters");
+	write_word_table(json, ledger_counters, JITBPF_COUNTER_MAX);
+	json_key(json, "jit");
+	json_begin(json, '{');
+	for (int i = 0; i < LEDGER_JIT_COUNT; i++)
+		json_member_string(json, ledger_jit[i].word.key, ledger_jit[i].word.words);
+	json_end(json, '}');
+	json_end(json, '}');
+}
+
 static int write_data(struct writer *w, const struct view *const views[], uint32_t view_count)
 {
 	struct json *json = &w->json;
@@ -308,6 +336,7 @@ static int write_data(struct writer *w, const struct view *const views[], uint32
 	for (uint32_t i = 0; !err && i < view_count; i++)
 		err = summary_json_write(json, views[i]);
 	json_end(json, ']');
+	write_words(json);
 	json_key(json, "strings");
 	json_begin(json, '[');
 	for (uint32_t i = 0; i < w->page->string_count; i++)

@@ -18,8 +18,12 @@ export interface Run {
 	processes: Process[];
 }
 
+/** Texts of the ledger's keys. */
+export type Words = Record<'fates' | 'cuts' | 'counters' | 'jit', Record<string, string>>;
+
 export interface Profile {
 	runs: Run[];                    // two: a difference
+	words: Words;
 	strings: string[];
 	labels: { rows: number; name: Uint32Array; module: Uint32Array; kind: Uint32Array };
 	sources: { file: Uint32Array; line: Uint32Array };
@@ -64,9 +68,10 @@ function sums(steps: Uint32Array): Uint32Array {
 }
 
 export function readProfile(text: string): Profile {
-	const { runs, strings, labels, sources, threads, nodes, counts } = JSON.parse(text);
+	const { runs, words, strings, labels, sources, threads, nodes, counts } = JSON.parse(text);
 	return {
 		runs,
+		words,
 		strings,
 		labels: { rows: labels.rows, name: integers(labels, 'name'), module: integers(labels, 'module'),
 			kind: integers(labels, 'kind') },

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Shows the description and the ledger of each run.
 
-import type { Run } from './data';
+import type { Run, Words } from './data';
 import { byId, bytes, element, number, percent, plural, swatch, visible } from './text';
 
-const FATES = { resolved: 'resolved', code_unknown: 'code unknown at that time', stack_cut: 'stack cut', lost: 'lost' };
-const FATE_KEYS = Object.keys(FATES) as (keyof typeof FATES)[];
-const CUTS: Record<string, string> = { none: 'no user stack', root: 'at the root', bad_frame: 'bad frame pointer',
-	unreadable: 'stack not readable', depth: 'deeper than 127 frames', compat: '32-bit code',
-	no_rule: 'no unwind rule', copy: 'deeper than the 16 KB that are copied', no_room: 'no room for a copy of the stack' };
+const FATES = ['resolved', 'code_unknown', 'stack_cut', 'lost'] as const;
 const ROWS = 200;
 
-const words = (key: string) => key.replaceAll('_', ' ');
 const titleOf = ({ run }: Run) => visible(run.command) || 'the whole system';
 const why = (text: string) => element('span', text, 'why');
 
@@ -27,19 +22,19 @@ function factsOf({ run }: Run): string {
 	].filter(Boolean).join(' · ');
 }
 
-function fatesOf({ samples, jit, throttled }: Run): HTMLElement[] {
+function fatesOf({ samples, jit, throttled }: Run, words: Words): HTMLElement[] {
 	const bar = element('div', '', 'bar'), fates = element('div', '', 'fates');
 	const line = (...parts: (Node | string)[]) => fates.append(element('span', '', '', ...parts));
 
 	bar.ariaHidden = 'true';
 	line(element('b', number(samples.taken)), samples.taken === 1 ? ' sample taken' : ' samples taken');
-	for (const fate of FATE_KEYS) {
+	for (const fate of FATES) {
 		const part = element('i');
 		part.style.cssText = `flex: ${samples[fate]} 0 0; background: var(--${fate})`;
 		bar.append(part);
 		const reasons = Object.entries(samples.cut).filter(([, n]) => n)
-			.map(([key, n]) => `${number(n)} ${CUTS[key] ?? words(key)}`);
-		line(swatch(`var(--${fate})`), element('b', number(samples[fate])), ` ${FATES[fate]} `,
+			.map(([key, n]) => `${number(n)} ${words.cuts[key]}`);
+		line(swatch(`var(--${fate})`), element('b', number(samples[fate])), ` ${words.fates[fate]} `,
 			why(percent(samples[fate], samples.taken) +
 				(fate === 'stack_cut' && reasons.length ? `: ${reasons.join(', ')}` : '')));
 	}
@@ -62,20 +57,22 @@ function table(headings: string[], rows: string[][]): HTMLElement {
 			element('tr', '', '', ...cells.map(cell => element('td', cell)))))));
 }
 
-function tablesOf({ processes, counters, jit, malformed_records }: Run): HTMLElement {
+function tablesOf({ processes, counters, jit, malformed_records }: Run, words: Words): HTMLElement {
 	const rows = processes.slice(0, ROWS).map(p => [p.pid + (p.pid_inside ? ` (${p.pid_inside})` : ''), visible(p.comm), number(p.samples.taken),
-		...FATE_KEYS.map(fate => number(p.samples[fate])), number(p.jit.methods), bytes(p.jit.code_bytes)]);
+		...FATES.map(fate => number(p.samples[fate])), number(p.jit.methods), bytes(p.jit.code_bytes)]);
 	if (processes.length > ROWS)
 		rows.push(['', `and ${number(processes.length - ROWS)} more`]);
-	const counts = Object.entries({ ...counters, malformed_records })
-		.concat(Object.entries(jit).map(([key, value]) => ['JIT ' + key, value])).filter(([, value]) => value)
-		.map(([key, value]) => [number(value), words(key)]);
+	const counts = [
+		...Object.entries(counters).map(([key, value]) => [value, words.counters[key]] as const),
+		...Object.entries(jit).map(([key, value]) => [value, 'JIT: ' + words.jit[key]] as const),
+		[malformed_records, 'records that could not be read'] as const,
+	].filter(([value]) => value).map(([value, text]) => [number(value), text]);
 	return element('details', '', '', element('summary', 'Processes and counters'), element('div', '', 'tables',
 		table(['PID', 'Process', 'Samples', 'Resolved', 'Code unknown', 'Stack cut', 'Lost', 'JIT methods', 'JIT code'], rows),
 		table(['Count', 'Of'], counts)));
 }
 
-export function showLedger(runs: Run[]): void {
+export function showLedger(runs: Run[], words: Words): void {
 	const difference = runs.length > 1;
 	const title = difference && titleOf(runs[0]) !== titleOf(runs[1]) ? `${titleOf(runs[0])} → ${titleOf(runs[1])}`
 		: titleOf(runs[0]);
@@ -86,6 +83,6 @@ export function showLedger(runs: Run[]): void {
 		const name = element('b', side ? 'After' : 'Before');
 		byId('ledger').append(element('div', '', '',
 			...(difference ? [element('div', '', '', name, why(` ${factsOf(run)}`))] : []),
-			...fatesOf(run), tablesOf(run)));
+			...fatesOf(run, words), tablesOf(run, words)));
 	});
 }

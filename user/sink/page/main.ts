@@ -263,7 +263,7 @@ function listen(): void {
 function start(): void {
 	byId('absolute').hidden = !difference;
 	byId('threads').hidden = difference;
-	showLedger(profile.runs);
+	showLedger(profile.runs, profile.words);
 	if (!difference)
 		fillThreads(byId<HTMLSelectElement>('threads'), profile);
 	state = linked();

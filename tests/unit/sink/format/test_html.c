@@ -3,6 +3,7 @@
 #include "tests/unit/sink/page_reader.h"
 
 #include "base/scope.h"
+#include "sink/ledger_rows.h"
 
 /* Returns the data from "strings" on; the summary before it has its own test. */
 static const char *strings_of(const char *data)
@@ -206,6 +207,27 @@ static void the_page_asks_for_nothing(void **state)
 	assert_non_null(strstr(page, "</html>\n"));
 }
 
+/* The page has no texts of its own for the ledger: they are those of the summary. */
+static void the_ledger_has_the_words_of_the_summary(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	char expected[256];
+
+	made_init(&m);
+	made_full_ledger(&m);
+	AUTO_FREE char *page = page_of(&m);
+	for (int i = 0; i < JITBPF_END_COUNT; i++) {
+		snprintf(expected, sizeof(expected), "\"%s\":\"%s\"", ledger_cuts[i].key,
+			 ledger_cuts[i].words);
+		assert_non_null(strstr(page, expected));
+	}
+	for (int i = 0; i < JITBPF_COUNTER_MAX; i++) {
+		snprintf(expected, sizeof(expected), "\"%s\":\"%s\"", ledger_counters[i].key,
+			 ledger_counters[i].words);
+		assert_non_null(strstr(page, expected));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +238,7 @@ int main(void)
 		cmocka_unit_test(a_node_shows_its_hottest_line),
 		cmocka_unit_test(no_name_gets_out_of_the_data),
 		cmocka_unit_test(the_page_asks_for_nothing),
+		cmocka_unit_test(the_ledger_has_the_words_of_the_summary),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
