@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * `record --refresh SEC`: outputs are also written while the recording goes on. A thread
- * of its own applies the deltas of a live view (sink/live) and writes from its profile.
- * The pipeline does not wait for it.
+ * `record --refresh SEC`: writes outputs also during the recording. A thread applies the
+ * deltas of a live view (sink/live) to its own profile, and writes the outputs from that.
+ * The pipeline does not wait for the thread.
  */
 #ifndef JITBPF_CLI_REFRESH_H
 #define JITBPF_CLI_REFRESH_H
@@ -25,8 +25,8 @@ int refresh_start(const struct outputs *outputs, const struct view_options *view
 		  uint64_t period_ns, struct pipeline *pipeline, struct refresh **ret);
 
 /*
- * Wait for the output that is being written; no output is written after that. Prints how
- * often the thread fell behind unless quiet. NULL is allowed, and stopping twice.
+ * Stop after the current output. Unless quiet, prints how often the thread fell behind. NULL is
+ * allowed, and so is stopping twice.
  */
 void refresh_stop(struct refresh *refresh, bool quiet);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Analysis consumes finished records (pipeline/finished_records.h): keeps the state, locates and
- * counts every sample, has locations named, and feeds the sinks. A live run and a replay give it
- * the same records, so that both say the same.
+ * Analysis consumes finished records (pipeline/finished_records.h): it maintains the state, locates
+ * and counts every sample, requests the names of locations, and feeds the sinks. A live run and its
+ * replay pass it the same records, so their results are the same.
  *
  * Single-threaded.
  */
@@ -20,7 +20,7 @@
 #include "state/process/process_table.h"
 #include "symbolize/symbol_service.h"
 
-/* History that the state keeps: how long a sample may come after its code was replaced. */
+/* History of the state: a sample can come this much later than the end of its code. */
 #define ANALYSIS_HISTORY_NS 2000000000ull
 
 struct analysis; /* see analysis_state.h */
@@ -28,17 +28,17 @@ struct analysis; /* see analysis_state.h */
 struct analysis_options {
 	/* NULL: the default budget of a process. */
 	const struct code_budget *budget;
-	/* How to read line tables of JIT code. Borrowed; NULL: it is detected for each table. */
+	/* Forms of line tables of JIT code. Borrowed; NULL: detected for each table. */
 	const struct code_line_rules *line_rules;
 	/*
-	 * Names native and kernel locations, unless the records bring names along. NULL: such
-	 * locations stay unnamed. Used until analysis_finish(). The service borrows modules from
-	 * the analysis, so it ends first.
+	 * Names native and kernel locations, unless the records contain their names. NULL: such
+	 * locations have no names. Used until analysis_finish(). The service borrows modules of
+	 * the analysis, so it is destroyed first.
 	 */
 	const struct symbol_service *symbols;
 	/* NULL: all samples. Copied; its lists outlive the analysis. */
 	const struct sample_filter *filter;
-	/* NULL: everything is shown. Copied. */
+	/* NULL: show everything. Copied. */
 	const struct view_options *view;
 };
 
@@ -46,7 +46,7 @@ struct analysis_options {
 struct analysis_progress {
 	uint64_t samples;
 	uint64_t jit_methods;
-	uint64_t code_unknown; /* samples of that fate */
+	uint64_t code_unknown; /* samples with FATE_CODE_UNKNOWN */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -69,8 +69,8 @@ int analysis_add_sink(struct analysis *analysis, const struct sink_ops *ops, FIL
 int analysis_add_live(struct analysis *analysis, const struct sink_ops *ops, struct sink *sink);
 
 /*
- * Have the live view's round() called after the next round and then every period_ns; no more.
- * Returns 0, or -ENOENT if it has failed.
+ * Subscribe: call the live view's round() after the next round, and then every period_ns; and end
+ * the subscription. Returns 0, or -ENOENT if the view has failed.
  */
 int analysis_subscribe(struct analysis *analysis, const struct sink *sink, uint64_t period_ns);
 void analysis_unsubscribe(struct analysis *analysis, const struct sink *sink);
@@ -86,35 +86,35 @@ int analysis_end_round(struct analysis *analysis, uint64_t time_ns);
  */
 int analysis_begin_epoch(struct analysis *analysis, const struct run_info *info);
 
-/* Samples of a closing epoch come up to that much later; so do its names. */
+/* Samples and names of a closing epoch come up to this much later. */
 #define ANALYSIS_CLOSE_NS 5000000000ull
 
-/* The number of the current epoch, and of the epoch that a sample of time_ns goes to. */
+/* Return the number of the current epoch, and of the epoch of a sample at time_ns. */
 uint32_t analysis_epoch(const struct analysis *analysis);
 uint32_t analysis_epoch_at(const struct analysis *analysis, uint64_t time_ns);
 
 /*
- * Complete the oldest closing epoch if no sample and no name comes any more, or if `now`. Sets
- * *ret to its view, which is valid until analysis_drop_epoch(), or to NULL if there is none.
- * Returns 0 or negative errno.
+ * Complete the oldest closing epoch if no more samples and names can come or, with `now`, in any
+ * case. Sets *ret to its view, valid until analysis_drop_epoch(), or to NULL if there is none.
+ * Returns 0 or a negative errno.
  */
 int analysis_complete_epoch(struct analysis *analysis, bool now, const struct view **ret);
 
-/* Free the epoch that analysis_complete_epoch() gave. */
+/* Free the epoch that analysis_complete_epoch() completed. */
 void analysis_drop_epoch(struct analysis *analysis);
 
 /*
- * The ledger of the current epoch as of now, as complete as at the end. Returns 0 and sets *ret,
- * whose processes the caller releases, or -ENOMEM.
+ * Get the ledger of the current epoch, complete up to now. Returns 0 with *ret set, whose processes
+ * the caller frees, or -ENOMEM.
  */
 int analysis_ledger(const struct analysis *analysis, struct ledger *ret);
 
-/* Count records that were refused before the border. */
+/* Count records that were refused before they reached the analysis. */
 void analysis_count_malformed(struct analysis *analysis, uint64_t count);
 
 /*
- * No more records: have every location named, and complete the ledger. Afterwards
- * analysis_view() is complete, and analysis_write() may be called. Returns 0 or negative errno.
+ * After the last record: name every location, and complete the ledger. Then analysis_view() is
+ * complete, and analysis_write() may be called. Returns 0 or a negative errno.
  */
 int analysis_finish(struct analysis *analysis);
 
@@ -124,7 +124,7 @@ int analysis_write(struct analysis *analysis, FILE *out);
 struct analysis_progress analysis_progress(const struct analysis *analysis);
 const struct view *analysis_view(const struct analysis *analysis);
 
-/* The state after all records so far. Borrowed. */
+/* Return the state after all records so far. Borrowed. */
 const struct process_table *analysis_processes(const struct analysis *analysis);
 const struct module_table *analysis_modules(const struct analysis *analysis);
 

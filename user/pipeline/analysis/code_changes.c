@@ -2,7 +2,7 @@
 #include "pipeline/analysis/analysis_state.h"
 #include "state/process/process_code.h"
 
-/* The region that an event entered, unless a newer one is already there. */
+/* Returns the region that an event entered, or NULL if a newer one is in force there. */
 static const struct code_region *find_entered(const struct process *process,
 					      const struct code_event *event)
 {
@@ -25,7 +25,7 @@ static void tell(struct analysis *a, const struct sink_code *code)
 	sink_list_code(&a->live, &a->epoch->view, code);
 }
 
-/* A move is the end of one region and the load of another. */
+/* A move is reported as an unload and a load. */
 static void report_move(struct analysis *a, const struct code_event *event,
 			const struct sink_code *code)
 {

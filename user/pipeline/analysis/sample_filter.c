@@ -22,7 +22,7 @@ static bool passes_comm(const struct sample_filter *filter, const char *process_
 			const char *thread_comm)
 {
 	for (size_t i = 0; i < filter->comm_count; i++) {
-		/* The kernel keeps 15 bytes of a name: so does who asks for it. */
+		/* The kernel keeps 15 bytes of a name, so only these are compared. */
 		if (!strncmp(filter->comms[i], process_comm, JITBPF_COMM_MAX - 1) ||
 		    !strncmp(filter->comms[i], thread_comm, JITBPF_COMM_MAX - 1))
 			return true;

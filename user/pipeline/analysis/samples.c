@@ -3,8 +3,8 @@
 #include "pipeline/analysis/analysis_state.h"
 
 /*
- * Sums up everything a look-up in this process depends on. Each part only ever
- * grows, so the sum stays the same just while all of them do.
+ * Returns the sum of the generations that a look-up in this process depends on. Each only grows, so
+ * the sum is unchanged only if all of them are.
  */
 static uint64_t generation(const struct analysis *a, const struct process *process)
 {
@@ -17,7 +17,7 @@ static struct stack_cache_slot *cache_slot(struct analysis *a, uint64_t hash)
 	return &a->stack_cache[hash & (STACK_CACHE_SLOTS - 1)];
 }
 
-/* Locate the stack and enter it into the profile; fills *slot, which the cache may keep. */
+/* Locate the stack and add it to the profile. Fills *slot, for the cache. */
 static int locate_sample(struct analysis *a, struct epoch *e, const struct process *process,
 			 uint32_t comm, const struct raw_stack *stack, uint64_t time_ns,
 			 struct stack_cache_slot *slot)
@@ -75,7 +75,7 @@ static int count_sample(struct analysis *a, struct epoch *e, const struct proces
 	return 0;
 }
 
-/* Count the sample at its node, in total and for its thread, and tell the sinks. */
+/* Count the sample at its node and thread, and pass it to the sinks. */
 static int count_node(struct analysis *a, struct epoch *e, const struct jitbpf_sample *sample,
 		      const struct stack_cache_slot *slot)
 {
@@ -107,7 +107,7 @@ static int count_node(struct analysis *a, struct epoch *e, const struct jitbpf_s
 	return 0;
 }
 
-/* Where the stack was located before and nothing has changed since; else locate it. */
+/* Use the cached result if nothing has changed since; else locate the stack. */
 static int located_sample(struct analysis *a, struct epoch *e, const struct process *process,
 			  uint32_t comm, const struct raw_stack *stack, uint64_t time_ns,
 			  struct stack_cache_slot *ret)
@@ -123,7 +123,7 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 			  hash_mix(process->number, stack->user_end) ^ stack->kernel_frames);
 	slot = cache_slot(a, hash);
 	now = generation(a, process);
-	/* The profiled process can make hashes collide: then at least the shapes must agree. */
+	/* The profiled process can cause hash collisions; the shape must match as well. */
 	if (slot->used && slot->hash == hash && slot->process == process->number &&
 	    slot->kernel_frames == stack->kernel_frames &&
 	    slot->raw_user_frames == stack->user_frames && slot->comm == comm &&
@@ -140,13 +140,13 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 	ret->epoch = e->number;
 	ret->time_ns = time_ns;
 	ret->used = true;
-	/* What stood before the last change says nothing about later samples. */
+	/* A result from before the last change does not hold for later samples. */
 	if (time_ns >= a->changed_ns)
 		*slot = *ret;
 	return 0;
 }
 
-/* The process's name at the sample's time; one that nobody has told of yet has its thread's. */
+/* The process's name at the sample's time; until it is known, that of the thread. */
 static int comm_of(struct analysis *a, struct process *process, const struct jitbpf_sample *sample,
 		   uint32_t *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A snapshot: finished records that describe the state as of the last round, so that a recording
- * which begins with them replays alone. They are processes with their names, executable mappings,
- * live JIT code, and kernel code made at run time.
+ * A snapshot: finished records that describe the state as of the last round: processes with their
+ * names, executable mappings, live JIT code, and generated kernel code. A recording that begins
+ * with a snapshot replays alone.
  */
 #ifndef JITBPF_PIPELINE_ANALYSIS_SNAPSHOT_H
 #define JITBPF_PIPELINE_ANALYSIS_SNAPSHOT_H

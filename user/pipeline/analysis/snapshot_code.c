@@ -10,15 +10,15 @@
 /* An inlined method of the region. */
 struct shown_inline {
 	const struct code_inline *inlined;
-	uint64_t id;   /* in its event */
-	bool is_newer; /* than an update of the range that it is in */
+	uint64_t id;   /* id in the event */
+	bool is_newer; /* newer than an update of its range */
 };
 
 struct region_walk {
 	const struct snapshot_code *snapshot;
 	const struct code_region *region;
-	const struct code_claim *claim; /* the richest */
-	uint64_t id;			/* of the region's method */
+	const struct code_claim *claim; /* of the richest publisher */
+	uint64_t id;			/* id of the region's method */
 	VEC(struct shown_inline) inlines;
 	int err;
 };
@@ -28,7 +28,7 @@ static struct code_string string_of(const char *s)
 	return (struct code_string){.bytes = s, .size_bytes = strlen(s)};
 }
 
-/* An event about [offset, + size_bytes) of the region. */
+/* Returns an event about [offset, + size_bytes) of the region. */
 static struct code_event event_of(const struct region_walk *walk, uint16_t kind,
 				  const struct code_origin *origin, uint64_t offset,
 				  uint64_t size_bytes)
@@ -50,7 +50,7 @@ static struct code_event event_of(const struct region_walk *walk, uint16_t kind,
 	};
 
 	event.origin.engine = snapshot->engine(snapshot->context, origin);
-	/* Its number is another process's, which counted for itself. */
+	/* The sequence number is that of another process. */
 	if (snapshot->new_ids)
 		event.origin.sequence = JITBPF_JIT_INHERITED;
 	return event;
@@ -61,7 +61,7 @@ static int take(const struct region_walk *walk, const struct code_event *event)
 	return walk->snapshot->take(walk->snapshot->context, event);
 }
 
-/* The poorer publishers first: what the richest one says counts. */
+/* The poorer publishers first, so that the richest one decides. */
 static int put_loads(struct region_walk *walk)
 {
 	const struct code_region *region = walk->region;
@@ -105,7 +105,7 @@ static int note_inline(void *walk_, const struct cow_item *item)
 	return 0;
 }
 
-/* Parents before what is inlined into them; equal ones side by side, the newer ones first. */
+/* Sort parents before their children, and newer ones first among equals. */
 static int compare(const void *a_, const void *b_)
 {
 	const struct shown_inline *a = a_, *b = b_;
@@ -198,8 +198,8 @@ static int put_segment(void *walk_, const struct cow_item *item)
 }
 
 /*
- * An update clears what is inlined in its range. So methods that were inlined before it come
- * first, then updates, then methods that are inlined in updated ranges.
+ * An update ends the inlined methods in its range. So older inlined methods come first, then
+ * updates, then the methods that were inlined in updated ranges.
  */
 static int put_layout(struct region_walk *walk)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A region of JIT code as the events that make it anew: a load for each publisher that describes
- * it, its inlined methods, and its updates.
+ * Converts a region of JIT code to events that create it again: a load for each publisher that
+ * describes it, its inlined methods, and its updates.
  */
 #ifndef JITBPF_PIPELINE_ANALYSIS_SNAPSHOT_CODE_H
 #define JITBPF_PIPELINE_ANALYSIS_SNAPSHOT_CODE_H
@@ -9,14 +9,14 @@
 #include "decode/record/code_event.h"
 #include "state/code/code_region.h"
 
-/* What the events of a region have in common. */
+/* Values that all events of a region share, and their receiver. */
 struct snapshot_code {
 	uint32_t pid;
 	uint64_t start_ns, time_ns;
 	uint64_t address; /* of the region, in that process */
 	/*
-	 * The engine of an event, as a record has it. new_ids: methods of an engine that is gone,
-	 * whose ids may be another's now, get ids from there, and the engine is unknown.
+	 * Returns the engine of an event, as in records. new_ids: methods of an engine that has
+	 * ended get new ids from this counter, since another engine may use theirs.
 	 */
 	uint64_t (*engine)(void *context, const struct code_origin *origin);
 	uint64_t *new_ids; /* or NULL */

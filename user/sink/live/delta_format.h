@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The bytes of a delta: what has changed in the profile of an epoch. A delta leads
- * from one state of the profile to a later one. State 0 is the empty profile. All
- * other states have numbers that are used once, so a delta applies to a profile in
- * its state `from` only. Two deltas may lead to the same state.
+ * The format of a delta: the changes of an epoch's profile from one state to a later one. State 0
+ * is the empty profile. All other states have numbers that are used once, so a delta applies to a
+ * profile in its state `from` only. Two deltas may lead to the same state.
  *
  * A delta is a struct delta_header, then numbers as unsigned LEB128 (base/leb128.h).
  * A text is its size in bytes and the bytes. The numbers are duration_ns (so far), and
@@ -49,9 +48,9 @@
 struct delta_header {
 	uint32_t magic;
 	uint16_t version;
-	uint16_t complete; /* 1: nothing is left to send; 0: more deltas follow */
+	uint16_t complete; /* 1: the profile is complete as of time_ns; 0: more deltas follow */
 	uint32_t epoch;
-	uint32_t oldest_epoch; /* epochs before it are over: no delta of them follows */
+	uint32_t oldest_epoch; /* older epochs are closed: no more deltas of them */
 	uint32_t from, to;     /* states */
 	uint64_t time_ns;      /* of the round, CLOCK_MONOTONIC */
 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Applies deltas (delta_format.h) to a profile of its own, on any thread. The profile
- * has a view, from which sinks can write that need counts and names only
- * (sink_ops.counts_only), with any view options. Deltas are checked as input that
- * anybody could have made.
+ * Applies deltas (delta_format.h) to a profile of its own, on any thread. Sinks that need
+ * only counts and names (sink_ops.counts_only) can write from its view, with any view
+ * options. Deltas are checked like untrusted input.
  */
 #ifndef JITBPF_SINK_LIVE_DELTA_READER_H
 #define JITBPF_SINK_LIVE_DELTA_READER_H
@@ -16,12 +15,12 @@
 #include "sink/sink.h"
 
 /*
- * Its numbers are those of the writer. Not there: modules, code of locations, and
- * indexes of what could be looked up by value. It must not move.
+ * Numbers are those of the writer. Modules, the code of locations, and indexes for look-ups
+ * by value are absent. It must not be moved in memory.
  */
 struct delta_profile {
 	uint32_t state; /* 0: empty */
-	bool complete;	/* as of time_ns; else more deltas are to come */
+	bool complete;	/* complete as of time_ns; else more deltas follow */
 	uint64_t time_ns;
 	uint32_t rows_due; /* rows that the roots refer to */
 	size_t used_bytes, max_bytes;
@@ -37,12 +36,12 @@ struct delta_profile {
 	struct view view; /* of the members above; valid in any state but 0 */
 };
 
-/* An empty profile, which refuses to hold more than about max_bytes. */
+/* Initialize an empty profile, limited to about max_bytes. */
 void delta_profile_init(struct delta_profile *profile, const struct view_options *options,
 			size_t max_bytes);
 
 /*
- * Apply a delta. One that leads from state 0 replaces what the profile holds. Returns
+ * Apply a delta. A delta from state 0 replaces the contents of the profile. Returns
  * 0, -ESTALE (not a delta from the profile's state; it is unchanged), -EBADMSG
  * (damaged), -E2BIG (more than max_bytes) or -ENOMEM. After the last three the profile
  * is empty.
