@@ -175,11 +175,11 @@ static int finish(struct recording *run, int err)
 {
 	int state = err;
 
-	refresh_stop(run->refresh, run->options->quiet);
 	live_source_stop(run->live);
 	stop_signals_release(&run->signals);
 	while (!err && (state = round_once(run)) > 0)
 		poll(NULL, 0, 1); /* a process must complete a record that it has reserved */
+	refresh_stop(run->refresh, run->options->quiet);
 	err = pipeline_finish(run->pipeline);
 	status_line_clear(&run->status);
 	if (err)
