@@ -29,7 +29,10 @@ bool live_feed_publish(void *feed, struct shared_bytes *delta, bool snapshot);
 /* No more deltas: readers get what they have in their queues. Any thread. */
 void live_feed_end(struct live_feed *feed);
 
-/* Open a reader whose queue holds up to max_bytes. Any thread. Returns 0 or -ENOMEM. */
+/*
+ * Open a reader whose queue holds up to max_bytes, which must be several times the size of
+ * a delta. Any thread. Returns 0 or -ENOMEM.
+ */
 int live_reader_open(struct live_feed *feed, size_t max_bytes, struct live_reader **ret);
 void live_reader_close(struct live_reader *reader); /* NULL is allowed */
 

@@ -12,7 +12,7 @@
  * grow, so their numbers go on from those of the deltas before.
  *
  *   strings   text; number 0 is empty and is not sent
- *   locations kind, owner, offset, names
+ *   locations kind, owner, offset (struct location), names
  *   nodes     number minus that of the parent, 0 for a root; location; and, for roots
  *             only, the string of the process's name. The location of a root is a row
  *   threads   pid, tid, name
@@ -23,6 +23,8 @@
  *   recounted step, row: rows that have changed
  *   totals    only if the delta is complete: `filtered`, fields of delta_totals
  *
+ * A node, location, row and the like is referred to by its number in its list, and a
+ * name, module or file by that of a string. Samples are counts so far, not differences.
  * `names` is twice the number of frames, plus 1 if they stand in for unknown names, and
  * each frame: name, module, file, line, symbol_offset, kind, flags (struct frame).
  * `fields` is for each field that is not 0 its distance from the one before, or from
