@@ -41,7 +41,9 @@
 	X(JITDUMPS_REFUSED, "jitdumps_refused",                                                    \
 	  "jitdump files refused: another user's, or unreadable")                                  \
 	X(JITDUMPS_OVER_BUDGET, "jitdumps_over_budget", "jitdump files not read: over the budget") \
-	X(JITDUMP_LATE, "jitdump_late", "jitdump records that came after samples of their time")
+	X(JITDUMP_LATE, "jitdump_late", "jitdump records that came after samples of their time")   \
+	X(JITDUMPS_CLOCK, "jitdumps_clock",                                                        \
+	  "jitdump files refused: times of the TSC (unset JITDUMP_USE_ARCH_TIMESTAMP)")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -83,7 +83,7 @@ static void read_on(struct reading *reading, const uint8_t *data, size_t size_by
 		if (more < 0)
 			continue;
 		more = jitdump_events_convert(&reading->events, &record, &event);
-		require(more >= 0 || more == -EBADMSG || more == -EXDEV);
+		require(more >= 0 || more == -EBADMSG);
 		if (more > 0)
 			take_event(reading, &event);
 	}

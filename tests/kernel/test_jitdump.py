@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Code that engines publish in jitdump files, alone and beside the shim."""
 
+import collections
 import glob
 import os
 import re
 import subprocess
+import sys
 
 import engine_truth
 import harness
 import run_for
 
 FUNCTIONS = os.path.join(harness.ROOT, "tests/workloads/functions.js")
+DUMPS = os.path.join(harness.ROOT, "tests/workloads/dumps.py")
 NODE = ["node", "--perf-prof", FUNCTIONS]
 
 
@@ -121,3 +124,106 @@ class Php(JitdumpTest):
         self.assertEqual((shim, jitdump, merged), (methods, methods, methods))
 
 
+class Circumstances(JitdumpTest):
+    """What happens to files and their processes; see tests/workloads/dumps.py."""
+
+    def run_mode(self, mode, *options):
+        return self.record([sys.executable, DUMPS, mode, self.folder], ["-F", "999", *options])
+
+    def leaves(self, run):
+        """Returns the number of samples for each (process name, leaf), where it is JIT code."""
+        return collections.Counter(
+            (sample.comm, leaf.name) for sample, leaf in
+            ((sample, harness.leaf_jit(sample)) for sample in run.script())
+            if leaf and leaf.module in ("[jit]", "//anon"))
+
+    def check_names(self, run, *names):
+        """All samples in JIT code have one of the names, and each name has samples."""
+        leaves = collections.Counter()
+        for (_comm, name), count in self.leaves(run).items():
+            leaves[name] += count
+        unnamed = leaves.pop("//anon", 0)
+        self.assertEqual(set(leaves), set(names))
+        self.assertLessEqual(unnamed, 0.01 * sum(leaves.values()))
+        return self.check_ledger(run)
+
+    def test_fork(self):
+        """Other code at one address: each process has its own."""
+        run = self.run_mode("fork")
+        leaves = self.leaves(run)
+        for comm in ("parent", "child"):
+            self.assertGreater(leaves[comm, "of_both"], 50)
+            self.assertGreater(leaves[comm, f"of_{comm}"], 50)
+        self.assertEqual({name for comm, name in leaves if comm == "parent"},
+                         {"of_both", "of_parent"})
+        self.assertEqual({name for comm, name in leaves if comm == "child"},
+                         {"of_both", "of_child"})
+        self.assertEqual(self.check_ledger(run)["jit"]["malformed"], 0)
+
+    def test_parent_ends(self):
+        done = subprocess.run([*self.record_argv(["-F", "999", "-d", "3"], (".jitbpf", ".txt")),
+                               "--", "sh", "-c", '"$@" & wait; sleep 2', "sh", sys.executable,
+                               DUMPS, "daemon", self.folder], capture_output=True, check=False)
+        run = self.finished(done.returncode, done.stdout, done.stderr)
+        leaves = self.leaves(run)
+        self.assertEqual({name for comm, name in leaves if comm == "child"},
+                         {"of_both", "of_child"})
+        self.assertGreater(leaves["child", "of_child"], 50)
+
+    def test_short_processes(self):
+        """Most have ended when their mapping is seen."""
+        loop = 'for i in $(seq 20); do "$@" 0.01; done'
+        run = self.record(["sh", "-c", loop, "sh", sys.executable, DUMPS, "hot", self.folder],
+                          ["-F", "4999"])
+        summary = self.check_names(run, "hot")
+        self.assertEqual(summary["counters"]["jitdumps"], 20)
+        self.assertEqual(summary["jit"]["methods"], 20)
+
+    def test_deleted(self):
+        self.check_names(self.run_mode("deleted"), "first", "second")
+
+    def test_truncated(self):
+        summary = self.check_names(self.run_mode("truncated"), "first", "second")
+        self.assertEqual(summary["jit"]["unreadable"], 1)
+
+    def test_several_files(self):
+        summary = self.check_names(self.run_mode("several"), "first", "second")
+        self.assertEqual(summary["counters"]["jitdumps"], 2)
+
+    def test_move(self):
+        run = self.run_mode("move")
+        self.check_names(run, "moved")
+        leaves = self.leaves(run)
+        self.assertGreater(leaves["before", "moved"], 100)
+        self.assertGreater(leaves["after", "moved"], 100)
+        self.assertEqual(run.summary()["jit"]["moves"], 1)
+
+    def test_close(self):
+        """Code stays where it is."""
+        self.check_names(self.run_mode("close"), "first", "second")
+
+    def test_times_of_another_clock(self):
+        run = self.run_mode("clock")
+        self.assertEqual({name for _comm, name in self.leaves(run)}, {"//anon"})
+        self.assertEqual(run.summary()["counters"]["jitdumps_clock"], 1)
+        self.assertIn("JITDUMP_USE_ARCH_TIMESTAMP", run.stderr)
+
+    def test_file_of_another_user(self):
+        run = self.run_mode("given")
+        self.assertEqual({name for _comm, name in self.leaves(run)}, {"//anon"})
+        self.assertEqual(run.summary()["counters"]["jitdumps_refused"], 1)
+
+    def test_container(self):
+        """A file in a mount namespace of its process, with pids of its own."""
+        inside = 'mount -t tmpfs none "$0"; exec "$@"'
+        run = self.record(["unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c", inside,
+                           self.folder, sys.executable, DUMPS, "several", self.folder],
+                          ["-F", "999"])
+        self.check_names(run, "first", "second")
+
+    def test_fork_in_container(self):
+        inside = 'mount -t tmpfs none "$0"; exec "$@"'
+        run = self.record(["unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c", inside,
+                           self.folder, sys.executable, DUMPS, "fork", self.folder],
+                          ["-F", "999"])
+        self.check_names(run, "of_both", "of_parent", "of_child")

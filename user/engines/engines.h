@@ -58,12 +58,13 @@ struct engine {
 	/*
 	 * For an engine that writes jitdump files (decode/record/jitdump.h) of its own kind:
 	 * whether a file is one of them, by the reserved field of its header; how many bytes the
-	 * addresses of lines are too large; and whether the lines of code with that name are
-	 * machine addresses. All or none is set.
+	 * addresses of lines are too large; whether the lines of code with that name are machine
+	 * addresses; and whether a line's source file may be one. All or none is set.
 	 */
 	bool (*wrote_jitdump)(uint32_t reserved);
 	uint32_t jitdump_line_bias;
 	bool (*has_jitdump_lines)(const char *name);
+	bool (*is_jitdump_source)(const char *file);
 
 	const struct engine_setting *settings; /* setting_count of them */
 	size_t setting_count;

@@ -20,10 +20,20 @@ static bool has_jitdump_lines(const char *name)
 	return colon && (colon[1] == '*' || colon[1] == '+');
 }
 
+/*
+ * Scripts are paths, URLs ("node:fs") or "evalmachine.<anonymous>"; "<unknown>" has no name. V8 of
+ * Node.js 20 writes some names from memory that it has freed: a few bytes of a pointer.
+ */
+static bool is_jitdump_source(const char *file)
+{
+	return strpbrk(file, "/:.") != NULL;
+}
+
 const struct engine engine_v8 = {
 	.name = "V8",
 	.wrote_jitdump = wrote_jitdump,
 	.jitdump_line_bias = 64, /* as behind the ELF header of the file that perf makes of it */
 	.has_jitdump_lines = has_jitdump_lines,
+	.is_jitdump_source = is_jitdump_source,
 	.option = "Node.js: --perf-prof",
 };

@@ -32,28 +32,26 @@ struct jitdump {
 	VEC(struct jitdump_followed *) files;
 	VEC(uint32_t) sampled;		 /* pids since the last round */
 	VEC(struct ended_process) ended; /* of this drain and the one before */
+	VEC(struct jitbpf_task) forks;	 /* likewise */
 	uint64_t round_ns;		 /* when the drain before began */
 	size_t next_file;		 /* where the next round begins */
+	uint32_t next_number;		 /* of a file */
 	uint64_t late_bytes;		 /* of LATE_BYTES, what is left */
-	uint64_t opened, refused, over_budget, late_events;
+	bool all_opened;		 /* late() has begun */
+	uint64_t opened, refused, other_clock, over_budget, late_events;
 	byte_vec record;
 };
-
-static void followed_destroy(struct jitdump_followed *followed)
-{
-	jitdump_file_deinit(&followed->file);
-	free(followed);
-}
 
 static void destroy(void *self)
 {
 	struct jitdump *jitdump = self;
 
 	vec_for_each (followed, &jitdump->files)
-		followed_destroy(*followed);
+		jitdump_followed_destroy(*followed);
 	vec_deinit(&jitdump->files);
 	vec_deinit(&jitdump->sampled);
 	vec_deinit(&jitdump->ended);
+	vec_deinit(&jitdump->forks);
 	vec_deinit(&jitdump->record);
 	jitdump_reader_deinit(&jitdump->reader);
 	free(jitdump);
@@ -83,51 +81,55 @@ static int scanned(void *self, uint32_t pid, const struct proc_map *map)
 static int see_mapping(struct jitdump *jitdump, const struct jitbpf_mapping *mapping)
 {
 	struct jitdump_followed *followed;
-	uint32_t number = 0, count = 0, inner_pid;
+	uint32_t count = 0, inner_pid;
 	int err;
 
 	if (!mapping->inode || !jitdump_file_has_name(mapping->path, &inner_pid))
 		return 0;
-	vec_for_each (other_, &jitdump->files) {
-		const struct jitdump_followed *other = *other_;
-
-		if (other->pid != mapping->pid || other->ended_ns)
+	vec_for_each (other, &jitdump->files) {
+		if ((*other)->pid != mapping->pid || (*other)->ended_ns)
 			continue;
-		if (other->file.mapping->inode == mapping->inode &&
-		    other->file.mapping->dev_major == mapping->dev_major &&
-		    other->file.mapping->dev_minor == mapping->dev_minor)
+		if (jitdump_followed_is(*other, mapping))
 			return 0;
-		number = other->number >= number ? other->number + 1 : number;
 		count++;
 	}
 	if (jitdump->files.size >= FILES_MAX || count >= FILES_OF_PROCESS_MAX) {
 		jitdump->over_budget++;
 		return 0;
 	}
-	followed = calloc(1, sizeof(*followed));
-	err = followed ? vec_reserve(&jitdump->files, jitdump->files.size + 1) : -ENOMEM;
-	err = err ?: jitdump_file_init(&followed->file, mapping);
-	if (err) {
-		free(followed);
+	err = vec_reserve(&jitdump->files, jitdump->files.size + 1);
+	err = err ?: jitdump_followed_create(mapping, &followed);
+	if (err)
 		return err;
+	followed->number = jitdump->next_number++;
+	jitdump->files.data[jitdump->files.size++] = followed;
+	vec_for_each (fork, &jitdump->forks)
+		err = err ?: jitdump_followed_fork(followed, fork);
+	vec_for_each (ended, &jitdump->ended)
+		jitdump_followed_end(followed, ended->pid, ended->time_ns);
+	return err;
+}
+
+static int see_fork(struct jitdump *jitdump, const struct jitbpf_task *fork)
+{
+	int err = 0;
+
+	if (fork->pid == fork->parent_pid)
+		return 0;
+	vec_for_each (followed, &jitdump->files) {
+		err = err ?: jitdump_followed_fork(*followed, fork);
+		vec_for_each (ended, &jitdump->ended) {
+			if (ended->pid == fork->pid && ended->time_ns >= fork->h.time_ns)
+				jitdump_followed_end(*followed, ended->pid, ended->time_ns);
+		}
 	}
-	followed->pid = mapping->pid;
-	followed->number = number;
-	followed->mapped_ns = mapping->h.time_ns;
-	vec_for_each (ended, &jitdump->ended) {
-		if (ended->pid == mapping->pid && ended->time_ns >= followed->mapped_ns)
-			followed->ended_ns = ended->time_ns;
-	}
-	return vec_push(&jitdump->files, followed);
+	return err ?: vec_push(&jitdump->forks, *fork);
 }
 
 static int see_end(struct jitdump *jitdump, uint32_t pid, uint64_t time_ns)
 {
-	vec_for_each (followed, &jitdump->files) {
-		if ((*followed)->pid == pid && (*followed)->mapped_ns <= time_ns &&
-		    !(*followed)->ended_ns)
-			(*followed)->ended_ns = time_ns;
-	}
+	vec_for_each (followed, &jitdump->files)
+		jitdump_followed_end(*followed, pid, time_ns);
 	return vec_push(&jitdump->ended, ((struct ended_process){pid, time_ns}));
 }
 
@@ -136,6 +138,8 @@ static int see(void *self, const struct jitbpf_record *record)
 	switch (record->type) {
 	case JITBPF_MAPPING:
 		return see_mapping(self, (const struct jitbpf_mapping *)record);
+	case JITBPF_FORK:
+		return see_fork(self, (const struct jitbpf_task *)record);
 	case JITBPF_EXIT:
 		return see_end(self, ((const struct jitbpf_task *)record)->pid, record->time_ns);
 	case JITBPF_COMM:
@@ -162,13 +166,41 @@ static int sampled(void *self, uint32_t pid)
 /* Open a file that is not. Returns 0 or negative errno. */
 static int open_file(struct jitdump *jitdump, struct jitdump_followed *followed)
 {
-	int err = followed->open ? 0 : jitdump_file_open(&followed->file, &jitdump->reader);
+	int err = followed->open ? 0
+				 : jitdump_file_open(&followed->file, &jitdump->reader,
+						     followed->ended_ns);
 
 	if (err)
 		return err;
 	jitdump->opened += !followed->open;
 	followed->open = true;
 	return 0;
+}
+
+/* Returns true if the file of a process that ran before the run is one that it inherited. */
+static bool is_inherited(struct jitdump *jitdump, const struct jitdump_followed *inherited)
+{
+	bool found = false;
+
+	vec_for_each (followed, &jitdump->files) {
+		if (*followed == inherited ||
+		    !jitdump_followed_is(*followed, inherited->file.mapping))
+			continue;
+		/* Without memory, its records are refused. */
+		jitdump_followed_add_heir(*followed, inherited->pid);
+		found = true;
+	}
+	return found;
+}
+
+static void count_refused(struct jitdump *jitdump, const struct jitdump_followed *followed, int err)
+{
+	if (followed->file.begun || (err == -ENXIO && is_inherited(jitdump, followed)))
+		return;
+	if (err == -ETIME)
+		jitdump->other_clock++;
+	else
+		jitdump->refused++;
 }
 
 /*
@@ -185,6 +217,7 @@ static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
 		.now_ns = began_ns,
 		.code_bytes = CODE_ROUND_BYTES,
 		.record = &jitdump->record,
+		.text = &jitdump->reader.text,
 		.take = take,
 		.take_context = take_context,
 	};
@@ -197,16 +230,17 @@ static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
 	if (emission.err || more == -ENOMEM)
 		return emission.err ?: more;
 	followed->timeouts = more == -ETIMEDOUT ? followed->timeouts + 1 : 0;
-	if (more == -ETIMEDOUT && followed->timeouts < TIMEOUTS_MAX && !followed->ended_ns) {
+	if (more == -ETIMEDOUT && followed->timeouts < TIMEOUTS_MAX &&
+	    !jitdump_followed_is_over(followed)) {
 		followed->file.counts.unreadable += followed->open;
 		more = 0;
 	} else if (more < 0) {
-		jitdump->refused += !followed->file.begun && more != -ENXIO;
+		count_refused(jitdump, followed, more);
 		followed->file.counts.unreadable += followed->file.begun;
 		more = -ECANCELED;
 	} else if (!more && followed->open) {
 		followed->read_ns = began_ns;
-		if (followed->ended_ns)
+		if (jitdump_followed_is_over(followed))
 			jitdump_file_end(&followed->file);
 	}
 	err = jitdump_emit_counts(&emission);
@@ -216,7 +250,7 @@ static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
 /* Drop the file at an index, of which nothing more is read. */
 static void drop(struct jitdump *jitdump, size_t index)
 {
-	followed_destroy(jitdump->files.data[index]);
+	jitdump_followed_destroy(jitdump->files.data[index]);
 	jitdump->files.data[index] = jitdump->files.data[--jitdump->files.size];
 }
 
@@ -230,15 +264,34 @@ static int read_file(struct jitdump *jitdump, size_t index, uint64_t *budget_byt
 	int more = read_on(jitdump, followed, &bytes, take, take_context);
 
 	*budget_bytes -= before - bytes;
-	*ret_dropped = more == -ECANCELED || (!more && followed->ended_ns);
+	*ret_dropped = more == -ECANCELED || (!more && jitdump_followed_is_over(followed));
 	if (*ret_dropped)
 		drop(jitdump, index);
 	return more == -ECANCELED ? 0 : more;
 }
 
+/* Open all files before one is read: a process may turn out to be an heir of another's file. */
+static void open_all(struct jitdump *jitdump)
+{
+	for (size_t i = 0; i < jitdump->files.size;) {
+		int err = open_file(jitdump, jitdump->files.data[i]);
+
+		if (err && err != -ETIMEDOUT) {
+			count_refused(jitdump, jitdump->files.data[i], err);
+			drop(jitdump, i);
+		} else {
+			i++;
+		}
+	}
+}
+
 static int late(void *self, record_taker_fn take, void *take_context)
 {
 	struct jitdump *jitdump = self;
+
+	if (!jitdump->all_opened)
+		open_all(jitdump);
+	jitdump->all_opened = true;
 
 	for (size_t i = 0; i < jitdump->files.size; i++) {
 		struct jitdump_followed *followed = jitdump->files.data[i];
@@ -268,19 +321,37 @@ static bool was_sampled(const struct jitdump *jitdump, uint32_t pid)
 						sizeof(pid), compare_pids);
 }
 
-/*
- * A mapping is seen in the drain of its time or in the next one; so an end has to be known to the
- * drain after it.
- */
-static void forget_ends(struct jitdump *jitdump, uint64_t round_ns)
+/* Returns true if a process that may have written to the file was sampled. */
+static bool writer_was_sampled(const struct jitdump *jitdump,
+			       const struct jitdump_followed *followed)
 {
-	size_t kept = 0;
+	if (was_sampled(jitdump, followed->pid))
+		return true;
+	vec_for_each (heir, &followed->heirs) {
+		if (was_sampled(jitdump, heir->pid))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A mapping is seen in the drain of its time or in the next one. Ends and forks after it may be
+ * seen before it, in either.
+ */
+static void forget_past(struct jitdump *jitdump, uint64_t round_ns)
+{
+	size_t kept = 0, kept_forks = 0;
 
 	vec_for_each (ended, &jitdump->ended) {
 		if (ended->time_ns >= jitdump->round_ns)
 			jitdump->ended.data[kept++] = *ended;
 	}
+	vec_for_each (fork, &jitdump->forks) {
+		if (fork->h.time_ns >= jitdump->round_ns)
+			jitdump->forks.data[kept_forks++] = *fork;
+	}
 	jitdump->ended.size = kept;
+	jitdump->forks.size = kept_forks;
 	jitdump->round_ns = round_ns;
 }
 
@@ -295,16 +366,18 @@ static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *
 	uint64_t bytes = ROUND_BYTES;
 	int err = 0;
 
-	forget_ends(jitdump, round_ns);
+	forget_past(jitdump, round_ns);
 	if (jitdump->sampled.size)
 		qsort(jitdump->sampled.data, jitdump->sampled.size, sizeof(uint32_t), compare_pids);
 	for (; left && bytes && err >= 0; left--) {
-		const struct jitdump_followed *followed;
+		struct jitdump_followed *followed;
 		bool dropped = false, wanted;
 
 		at = at < jitdump->files.size ? at : 0;
 		followed = jitdump->files.data[at];
-		wanted = followed->ended_ns || was_sampled(jitdump, followed->pid);
+		jitdump_followed_forget(followed);
+		wanted =
+			jitdump_followed_is_over(followed) || writer_was_sampled(jitdump, followed);
 		if (wanted || swept++ < SWEEP_FILES)
 			err = read_file(jitdump, at, &bytes, take, take_context, &dropped);
 		at += !dropped;
@@ -323,6 +396,7 @@ static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])
 
 	counters[JITBPF_COUNT_JITDUMPS] += jitdump->opened;
 	counters[JITBPF_COUNT_JITDUMPS_REFUSED] += jitdump->refused;
+	counters[JITBPF_COUNT_JITDUMPS_CLOCK] += jitdump->other_clock;
 	counters[JITBPF_COUNT_JITDUMPS_OVER_BUDGET] += jitdump->over_budget;
 	counters[JITBPF_COUNT_JITDUMP_LATE] += jitdump->late_events;
 }

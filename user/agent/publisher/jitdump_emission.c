@@ -80,10 +80,16 @@ static int emit_event(struct jitdump_emission *emission, const struct code_event
 int jitdump_emit(void *context, struct code_event *event, const void *code)
 {
 	struct jitdump_emission *emission = context;
+	struct jitdump_followed *followed = emission->followed;
 	int err;
 
-	event->pid = event->tid = emission->followed->pid;
-	event->origin.engine = emission->followed->number;
+	event->pid = jitdump_followed_writer(followed, emission->text, event->pid);
+	if (!event->pid) {
+		followed->file.counts.foreign++;
+		return 0;
+	}
+	event->tid = event->pid;
+	event->origin.engine = followed->number;
 	set_time(emission, event);
 	err = emit_event(emission, event);
 	if (!err && event->kind == JITBPF_CODE_LOAD && code)

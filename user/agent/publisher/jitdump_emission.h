@@ -6,24 +6,10 @@
 #ifndef JITBPF_AGENT_PUBLISHER_JITDUMP_EMISSION_H
 #define JITBPF_AGENT_PUBLISHER_JITDUMP_EMISSION_H
 
-#include "agent/publisher/jitdump_file.h"
+#include "agent/publisher/jitdump_followed.h"
 #include "pipeline/source.h"
 
 #define CODE_ROUND_BYTES (512u << 10) /* copies of machine code, of one file in one round */
-
-/* A file that is followed, or that cannot be opened yet. */
-struct jitdump_followed {
-	struct jitdump_file file;
-	uint32_t pid;
-	uint32_t number;    /* of the file in its process */
-	uint64_t mapped_ns; /* came_ns if it was mapped before */
-	uint64_t ended_ns;  /* when the process ended or began another program; 0: it has not */
-	uint64_t read_ns;   /* start of the last reading that reached the end; 0: none has */
-	uint32_t timeouts;  /* of readings, since the last one that succeeded */
-	bool open;
-	bool late_done;
-	struct jitdump_counts told; /* those that have been emitted */
-};
 
 /* One reading of a file. */
 struct jitdump_emission {
@@ -32,6 +18,7 @@ struct jitdump_emission {
 	uint64_t now_ns;
 	uint64_t code_bytes; /* of CODE_ROUND_BYTES, what is left */
 	byte_vec *record;    /* room, kept from call to call */
+	process_text *text;  /* likewise */
 	record_taker_fn take;
 	void *take_context;
 	uint64_t late_events; /* written later than samples of their time were taken in */

@@ -59,31 +59,40 @@ void jitdump_file_deinit(struct jitdump_file *file)
 	jitdump_events_deinit(&file->events);
 }
 
-int jitdump_file_open(struct jitdump_file *file, struct jitdump_reader *reader)
+int jitdump_file_open(struct jitdump_file *file, struct jitdump_reader *reader, bool ended)
 {
-	uint32_t pid = file->mapping->pid, named;
-	uint32_t inner_pid, user;
+	uint32_t pid = file->mapping->pid, named = 0;
+	uint32_t inner_pid, user = 0;
 	struct followed_file found;
-	int err = process_inner_pid(&reader->text, pid, &inner_pid);
+	int err = ended ? -ESRCH : process_inner_pid(&reader->text, pid, &inner_pid);
 
 	err = err ?: process_user(&reader->text, pid, &user);
-	if (!err && (!jitdump_file_has_name(file->mapping->path, &named) || named != inner_pid))
-		err = -ENXIO;
-	err = err ?: file_store_follow(reader->store, file->mapping, &found);
+	ended = err == -ESRCH || err == -ENOENT;
+	if (err && !ended)
+		return err;
+	jitdump_file_has_name(file->mapping->path, &named);
+	if (!ended && named != inner_pid)
+		return -ENXIO;
+	err = file_store_follow(reader->store, file->mapping, &found);
 	if (err)
 		return err;
-	if (found.found.owner != user && found.found.owner) {
+	if (!ended && found.found.owner != user && found.found.owner) {
 		close(found.found.fd);
 		return -EPERM;
 	}
 	file->file = found;
-	file->events.header.pid = inner_pid;
+	file->events.header.pid = named;
 	return 0;
 }
 
-/* Begin anew: the process has truncated the file. */
+/*
+ * The file was truncated. Either the process begins it anew, or somebody else truncated it: then
+ * the process writes on where it was, behind a hole.
+ */
 static void rewind_file(struct jitdump_file *file)
 {
+	if (file->begun)
+		file->resume_offset = file->offset;
 	file->offset = file->file_bytes = 0;
 	file->begun = false;
 	file->events.debug_address = 0;
@@ -226,11 +235,18 @@ static int take_record(struct jitdump_file *file, const struct jitdump_record *r
 		return take(take_context, &event, record->code);
 	if (made == -EBADMSG)
 		file->counts.malformed++;
-	else if (made == -EXDEV)
-		file->counts.foreign++;
 	else
 		return made;
 	return 0;
+}
+
+static bool is_hole(const struct cursor *c)
+{
+	struct cursor begin = *c;
+	uint32_t word = 1;
+
+	cursor_read(&begin, &word, sizeof(word));
+	return !word;
 }
 
 /* Returns 1 if the header has been read, 0 if it is not whole, or negative errno. */
@@ -240,6 +256,12 @@ static int take_header(struct jitdump_file *file, struct cursor *c)
 	struct jitdump_header header;
 	int err = file->begun ? 1 : jitdump_header_decode(c, &header);
 
+	if (err == -EBADMSG && file->resume_offset && is_hole(c)) {
+		file->offset = file->resume_offset;
+		file->resume_offset = 0;
+		file->begun = true;
+		return 0;
+	}
 	if (err <= 0 || file->begun)
 		return err;
 	if (header.pid != pid)

@@ -23,7 +23,7 @@ struct jitdump_counts {
 	uint64_t incomplete;  /* the file ended inside a record */
 	uint64_t over_budget; /* records larger than JITDUMP_RECORD_MAX */
 	uint64_t unreadable;  /* times that it was truncated, or made no sense any more */
-	uint64_t foreign;     /* records of processes that inherited the file */
+	uint64_t foreign;     /* records of processes that are not known */
 };
 
 struct jitdump_file {
@@ -31,6 +31,7 @@ struct jitdump_file {
 	struct followed_file file;	/* found.fd -1: not open */
 	uint64_t offset;		/* of the next record; may be past the end of the file */
 	uint64_t file_bytes;		/* the largest size that was seen */
+	uint64_t resume_offset;		/* of the next record before the file was truncated */
 	bool begun;			/* the header has been read */
 	bool given_up;			/* no record can be found in it any more */
 	uint8_t stream_tries;
@@ -57,11 +58,12 @@ int jitdump_file_init(struct jitdump_file *ret, const struct jitbpf_mapping *map
 void jitdump_file_deinit(struct jitdump_file *file);
 
 /*
- * Open the file, if it is regular and belongs to the user of the process or to root. Returns 0;
- * -ENXIO if it is of a parent that the process was forked from; -EPERM if it is another user's; or
- * negative errno: it cannot be had.
+ * Open the file, if it is regular and belongs to the user of the process or to root. Of a process
+ * that has ended, the user is not known, and its pid is taken from the name of the file. Returns
+ * 0; -ENXIO if it is of a parent that the process was forked from; -EPERM if it is another user's;
+ * or negative errno: it cannot be had.
  */
-int jitdump_file_open(struct jitdump_file *file, struct jitdump_reader *reader);
+int jitdump_file_open(struct jitdump_file *file, struct jitdump_reader *reader, bool ended);
 
 /* Takes one event and, of a LOAD, its code. Borrowed. Returns 0 or negative errno. */
 typedef int (*jitdump_taker_fn)(void *context, struct code_event *event, const void *code);
@@ -69,8 +71,8 @@ typedef int (*jitdump_taker_fn)(void *context, struct code_event *event, const v
 /*
  * Hand over the events of all records that are whole, until about *budget_bytes have been read,
  * and take what was read off it. Returns 1 if there is more, 0 if there is not, or negative errno:
- * -ENOTSUP or -EBADMSG (a header that we refuse), -ENOMEM, -ETIMEDOUT, another error of reading,
- * or the taker's.
+ * -ENOTSUP, -ETIME or -EBADMSG (a header that we refuse), -ENOMEM, -ETIMEDOUT, another error of
+ * reading, or the taker's.
  */
 int jitdump_file_read(struct jitdump_file *file, struct jitdump_reader *reader,
 		      uint64_t *budget_bytes, jitdump_taker_fn take, void *take_context);

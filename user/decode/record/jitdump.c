@@ -73,8 +73,10 @@ int jitdump_header_decode(struct cursor *bytes, struct jitdump_header *ret)
 		return 0;
 	if (header.size_bytes < sizeof(header) || header.size_bytes > JITDUMP_HEADER_MAX)
 		return -EBADMSG;
-	if (header.version != VERSION || header.machine != EM_X86_64 || header.flags & FLAG_TSC)
+	if (header.version != VERSION || header.machine != EM_X86_64)
 		return -ENOTSUP;
+	if (header.flags & FLAG_TSC)
+		return -ETIME;
 	if (cursor_skip(&c, header.size_bytes - sizeof(header)))
 		return 0;
 	*bytes = c;

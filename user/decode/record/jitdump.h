@@ -58,8 +58,8 @@ struct jitdump_record {
 
 /*
  * Decode the header and move past it. Returns 1 with *ret set; 0 if the bytes end in it;
- * -EBADMSG (not a jitdump file); or -ENOTSUP (other byte order, version or machine, or times of a
- * TSC).
+ * -EBADMSG (not a jitdump file); -ENOTSUP (other byte order, version or machine); or -ETIME (times
+ * are those of the TSC).
  */
 int jitdump_header_decode(struct cursor *bytes, struct jitdump_header *ret);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "engines/engines.h"
 
 #define LINES_MAX  (1u << 16) /* of one code; the rest is left out */
@@ -27,9 +28,26 @@ static int set_source(struct jitdump_events *events, const char *file)
 	return 0;
 }
 
+/* Whether a name may be of a source file: text without control characters, as its engine names it.
+ */
+static bool is_source(const struct jitdump_events *events, const char *file)
+{
+	const struct engine *engine = engine_of_jitdump(events->header.reserved);
+	uint32_t bytes;
+
+	for (const char *at = file; *at; at += bytes) {
+		uint32_t code = utf8_next(at, &bytes);
+
+		if (code == UTF8_INVALID || utf8_is_control(code))
+			return false;
+	}
+	return *file && (!engine || engine->is_jitdump_source(file));
+}
+
 /*
- * A code event has lines of one source file: that of the first line. A line of another file, of
- * something inlined, is kept as line 0, so that its code has no line rather than a wrong one.
+ * A code event has lines of one source file: that of the first line with one. A line of another
+ * file, of something inlined, is kept as line 0, so that its code has no line rather than a wrong
+ * one.
  */
 static int take_debug_info(struct jitdump_events *events, const struct jitdump_record *record)
 {
@@ -42,11 +60,11 @@ static int take_debug_info(struct jitdump_events *events, const struct jitdump_r
 	while (!err && events->keys.size < LINES_MAX &&
 	       (more = jitdump_line_next(&lines, &line)) > 0) {
 		uint64_t offset = line.address - record->address;
-		bool same = events->keys.size && !strcmp(line.file, events->source.data);
+		bool same = events->source.size && !strcmp(line.file, events->source.data);
 
 		if (line.address < record->address || offset > UINT32_MAX)
 			continue;
-		if (!events->keys.size) {
+		if (!events->source.size && is_source(events, line.file)) {
 			err = set_source(events, line.file);
 			same = true;
 		}
@@ -58,7 +76,7 @@ static int take_debug_info(struct jitdump_events *events, const struct jitdump_r
 	}
 	if (!err && more < 0)
 		err = more;
-	if (!err && events->keys.size)
+	if (!err && events->source.size)
 		events->debug_address = record->address;
 	return err;
 }
@@ -98,8 +116,6 @@ static int take_load(struct jitdump_events *events, const struct jitdump_record 
 {
 	int err;
 
-	if (record->pid != events->header.pid)
-		return -EXDEV;
 	event->kind = JITBPF_CODE_LOAD;
 	event->name = (struct code_string){record->name, strlen(record->name)};
 	err = take_lines(events, record, event);
@@ -112,6 +128,7 @@ int jitdump_events_convert(struct jitdump_events *events, const struct jitdump_r
 {
 	struct code_event event = {
 		.origin = {.publisher = JITBPF_PUBLISHER_JITDUMP, .sequence = events->sequence},
+		.pid = record->pid,
 		.time_ns = record->time_ns,
 		.address = record->address,
 		.old_address = record->old_address,
@@ -128,11 +145,10 @@ int jitdump_events_convert(struct jitdump_events *events, const struct jitdump_r
 		err = take_load(events, record, &event);
 		break;
 	case JITDUMP_MOVE:
-		if (record->pid != events->header.pid)
-			return -EXDEV;
 		event.kind = JITBPF_CODE_MOVE;
 		break;
 	case JITDUMP_CLOSE:
+		event.pid = events->header.pid;
 		event.kind = JITBPF_CODE_CLOSE;
 		break;
 	case JITDUMP_DEBUG_INFO:
@@ -140,6 +156,7 @@ int jitdump_events_convert(struct jitdump_events *events, const struct jitdump_r
 	case JITDUMP_UNWINDING_INFO:
 		return 0; /* unwind rows are made of the code itself */
 	default:
+		event.pid = events->header.pid;
 		event.kind = JITBPF_CODE_UNKNOWN;
 	}
 	if (err)

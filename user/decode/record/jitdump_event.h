@@ -25,10 +25,10 @@ struct jitdump_events {
 
 /*
  * Convert a record. *ret borrows from the record and from events until the next call; publisher,
- * sequence, kind, time_ns and what describes the code are set, the rest is 0.
+ * sequence, kind, time_ns and what describes the code are set, the rest is 0. pid is as the process
+ * sees itself: that of the header, or of a process that inherited the file.
  *
- * Returns 1 with *ret set; 0: the record makes no event; -EBADMSG: malformed; -EXDEV: it is of
- * another process, which has inherited the file; or -ENOMEM.
+ * Returns 1 with *ret set; 0: the record makes no event; -EBADMSG: malformed; or -ENOMEM.
  */
 int jitdump_events_convert(struct jitdump_events *events, const struct jitdump_record *record,
 			   struct code_event *ret);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A jitdump file that is followed, and the processes that write to it: the one that mapped it, and
+ * its heirs, which inherited it by a fork. Heirs write records of their own code with their own
+ * pids: PHP-FPM opens its file before it forks its workers.
+ *
+ * An inner pid is a pid as its process sees it. Event loop only.
+ */
+#ifndef JITBPF_AGENT_PUBLISHER_JITDUMP_FOLLOWED_H
+#define JITBPF_AGENT_PUBLISHER_JITDUMP_FOLLOWED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/kernel/process_text.h"
+#include "agent/publisher/jitdump_file.h"
+#include "uapi/record.h"
+
+#define JITDUMP_HEIRS_MAX 4096 /* of one file; records of the others are refused */
+
+struct jitdump_heir {
+	uint32_t pid;
+	uint32_t inner_pid; /* 0: not known */
+	uint64_t ended_ns;  /* when it ended or began another program; 0: it has not */
+};
+
+struct jitdump_followed {
+	struct jitdump_file file;
+	uint32_t pid;
+	uint32_t number;    /* of the file in the run */
+	uint64_t mapped_ns; /* start of the run if it was mapped before */
+	uint64_t ended_ns;  /* when the process ended or began another program; 0: it has not */
+	uint64_t read_ns;   /* start of the last reading that reached the end; 0: none has */
+	uint32_t timeouts;  /* of readings, since the last one that succeeded */
+	bool open;
+	bool late_done;
+	VEC(struct jitdump_heir) heirs;
+	struct jitdump_counts told; /* those that have been emitted */
+};
+
+/* The mapping is copied; the caller sets number. Returns 0 or -ENOMEM. */
+int jitdump_followed_create(const struct jitbpf_mapping *mapping, struct jitdump_followed **ret);
+void jitdump_followed_destroy(struct jitdump_followed *followed);
+
+/* Returns true if a mapping is of the file. */
+bool jitdump_followed_is(const struct jitdump_followed *followed,
+			 const struct jitbpf_mapping *mapping);
+
+/* A process forked: its child is an heir if it is a writer. Returns 0 or -ENOMEM. */
+int jitdump_followed_fork(struct jitdump_followed *followed, const struct jitbpf_task *fork);
+
+/* Add an heir that was forked before the run. Returns 0 or -ENOMEM. */
+int jitdump_followed_add_heir(struct jitdump_followed *followed, uint32_t pid);
+
+/* A process ended, or began another program. */
+void jitdump_followed_end(struct jitdump_followed *followed, uint32_t pid, uint64_t time_ns);
+
+/* Returns true if no process can write to the file any more. */
+bool jitdump_followed_is_over(const struct jitdump_followed *followed);
+
+/*
+ * Returns the pid of the writer with an inner pid, of several heirs the newest; 0 if there is
+ * none. Inner pids that are not known are read from /proc, through text.
+ */
+uint32_t jitdump_followed_writer(struct jitdump_followed *followed, process_text *text,
+				 uint32_t inner_pid);
+
+/* Forget the heirs whose records have all been read. */
+void jitdump_followed_forget(struct jitdump_followed *followed);
+
+#endif
