@@ -98,6 +98,25 @@ class List(harness.KernelTest):
         self.assertEqual((row["pid_inside"], row["methods"]), (1, 1))
         self.assertRegex(self.list()[0], rf"\n +{inner} \(1\) +jit-engine ")
 
+    def test_jitdump(self):
+        """Live methods, also those that are in the process's buffer only."""
+        process = self.start([harness.ENGINE, "storm", "--slots", "16", "--rate", "2000",
+                              "--seconds", "60", "--no-api", "--dump", self.folder], wait=False)
+        row = self.wait_for(lambda: [r for r in self.rows(process.pid)
+                                     if r.get("methods") == 16])[0]
+        self.assertEqual(row, {"pid": process.pid, "comm": "jit-engine", "publishes": "jitdump",
+                               "methods": 16, "code_bytes": 16 * 64})
+        process = self.start([harness.ENGINE, "hot", "--seconds", "60", "--no-api", "--dump",
+                              self.folder], wait=False)
+        self.wait_for(lambda: [r for r in self.rows(process.pid) if r.get("methods") == 1])
+
+    def test_node(self):
+        process = self.start(["node", "--perf-prof", "-e", "while (true) ;"], wait=False,
+                             cwd=self.folder)
+        row = self.wait_for(lambda: [r for r in self.rows(process.pid)
+                                     if r.get("methods", 0) > 500])[0]
+        self.assertEqual((row["publishes"], row["engine"]), ("jitdump", "V8"))
+
     def test_that_publish_otherwise(self):
         files = ["/tmp/perf-PID.map", os.path.join(self.folder, "jit-PID.dump")]
         process = self.start([sys.executable, "-c", GENERATED, str(1 << 20), *files])

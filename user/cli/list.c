@@ -38,12 +38,6 @@ static const struct {
 	[ENGINE_NOTHING] = {"nothing", "nothing"},
 };
 
-/* Returns true if the methods are known; without publishing only the code size is known. */
-static bool is_counted(const struct engine_row *row)
-{
-	return row->publishes == ENGINE_JOURNAL;
-}
-
 static void write_row(struct json *json, const struct engine_list *list,
 		      const struct engine_row *row)
 {
@@ -55,7 +49,7 @@ static void write_row(struct json *json, const struct engine_list *list,
 	json_member_string(json, "publishes", ways[row->publishes].key);
 	if (row->engine)
 		json_member_string(json, "engine", string_pool_get(list->strings, row->engine));
-	if (is_counted(row)) {
+	if (row->counted) {
 		json_member_number(json, "methods", row->methods);
 		json_member_number(json, "code_bytes", row->bytes);
 	}
@@ -97,11 +91,11 @@ static void put_row(struct text *text, const struct engine_list *list, const str
 	put_column(text, string_pool_get(list->strings, row->comm), COMM_COLUMNS);
 	text_put_string(text, "  ");
 	put_column(text, string_pool_get(list->strings, row->engine), ENGINE_COLUMNS);
-	if (is_counted(row))
+	if (row->counted)
 		text_put_number(text, row->methods, 10);
 	else
 		text_printf(text, "%10s", "-");
-	if (is_counted(row) || row->publishes == ENGINE_NOTHING)
+	if (row->counted || row->publishes == ENGINE_NOTHING)
 		text_put_bytes(text, row->bytes, 11);
 	else
 		text_printf(text, "%11s", "-");

@@ -15,6 +15,7 @@
 
 #include "agent/clock.h"
 #include "agent/publisher/engine_code.h"
+#include "agent/publisher/engine_dump.h"
 #include "agent/publisher/engine_maps.h"
 #include "agent/kernel/process_text.h"
 #include "base/scope.h"
@@ -23,10 +24,16 @@
 
 int engine_list_init(struct engine_list *ret)
 {
+	struct file_store_options options = {.live = true};
 	struct engine_list list = {0};
 	int err = string_pool_create(&list.strings);
 
-	if (!err)
+	if (err)
+		return err;
+	err = file_store_create(&options, &list.reader.store);
+	if (err)
+		string_pool_destroy(list.strings);
+	else
 		*ret = list;
 	return err;
 }
@@ -35,6 +42,8 @@ void engine_list_deinit(struct engine_list *list)
 {
 	vec_deinit(&list->rows);
 	string_pool_destroy(list->strings);
+	file_store_destroy(list->reader.store);
+	jitdump_reader_deinit(&list->reader);
 }
 
 /* Returns the start of a process, CLOCK_REALTIME. */
@@ -82,6 +91,7 @@ static int add_row(struct engine_list *list, const struct engine_row *process,
 	struct engine_row row = *process;
 
 	row.publishes = publishes;
+	row.counted = publishes == ENGINE_JOURNAL;
 	if (count) {
 		row.methods = count->methods;
 		row.bytes = count->bytes;
@@ -109,6 +119,25 @@ static int add_shim(struct engine_list *list, const struct engine_row *process,
 	return err;
 }
 
+static int add_jitdump(struct engine_list *list, const struct engine_row *process,
+		       const struct engine_maps *maps, const struct engine_jitdump *file)
+{
+	struct engine_row row = *process;
+	struct engine_dump dump;
+	int err = engine_dump_read(&list->reader, process->pid, &maps->files.data[file->mapping],
+				   string_pool_get(list->strings, file->path), &dump);
+
+	if (!err && dump.engine)
+		err = string_pool_add(list->strings, dump.engine, strlen(dump.engine), &row.engine);
+	if (err)
+		return err;
+	row.publishes = ENGINE_JITDUMP;
+	row.counted = !dump.unreadable;
+	row.methods = dump.methods;
+	row.bytes = dump.bytes;
+	return vec_push(&list->rows, row);
+}
+
 static int add_ways(struct engine_list *list, process_text *text, const struct engine_row *process,
 		    const struct engine_maps *maps)
 {
@@ -116,8 +145,8 @@ static int add_ways(struct engine_list *list, process_text *text, const struct e
 	size_t before = list->rows.size;
 	int err = add_shim(list, process, maps);
 
-	if (!err && maps->jitdump)
-		err = add_row(list, process, ENGINE_JITDUMP, NULL, maps);
+	vec_for_each (file, &maps->jitdumps)
+		err = err ?: add_jitdump(list, process, maps, file);
 	if (!err && has_perf_map(text, process->pid, process->inner_pid))
 		err = add_row(list, process, ENGINE_PERF_MAP, NULL, maps);
 	if (!err && list->rows.size == before && maps->generated_bytes > ENGINE_GENERATED_BYTES_MIN)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/publisher/jitdump_file.h"
 #include "base/string_pool.h"
 #include "base/vec.h"
 
@@ -26,20 +27,25 @@ struct engine_row {
 	uint32_t pid;
 	uint32_t inner_pid; /* in its own pid namespace */
 	uint32_t comm;	    /* string number */
-	uint32_t engine;    /* string number of the file that calls the shim; 0: not known */
+	uint32_t
+		engine; /* string number of its name, or of the file that calls the shim; 0: none */
 	enum engine_publishes publishes;
+	bool counted;		 /* methods and bytes of live code are known */
 	uint64_t methods, bytes; /* of live code; with ENGINE_NOTHING, bytes of executable memory */
 };
 
 struct engine_list {
 	VEC(struct engine_row) rows; /* by pid */
 	struct string_pool *strings;
+	struct jitdump_reader reader;
 	uint64_t hidden; /* number of processes that the user may not inspect */
 };
 
 /* Less executable memory without a file than this is not listed: it holds trampolines only. */
 #define ENGINE_GENERATED_BYTES_MIN (64u << 10)
 
+/* Forks helper processes: call it while this process has one thread. Returns 0 or negative errno.
+ */
 int engine_list_init(struct engine_list *ret);
 void engine_list_deinit(struct engine_list *list);
 

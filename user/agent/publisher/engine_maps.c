@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/publisher/jitdump_file.h"
 #include "agent/publisher/shim_copies.h"
 #include "base/hash.h"
 #include "base/path.h"
@@ -16,9 +17,12 @@
 #include "base/text.h"
 #include "decode/record/proc_maps.h"
 
+#define ENGINE_JITDUMPS_MAX 16 /* of a process */
+
 void engine_maps_deinit(struct engine_maps *maps)
 {
 	vec_deinit(&maps->files);
+	vec_deinit(&maps->jitdumps);
 	index_map_deinit(&maps->index);
 }
 
@@ -54,7 +58,19 @@ static bool is_same(const void *items, uint32_t item, const void *key)
 	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
 }
 
-static int add_file(struct engine_maps *maps, const struct proc_map *map, const char *jitdump,
+static int add_jitdump(struct engine_maps *maps, uint32_t number, const char *path,
+		       struct string_pool *strings)
+{
+	struct engine_jitdump dump = {.mapping = number};
+	int err;
+
+	if (maps->files.data[number].first != number || maps->jitdumps.size >= ENGINE_JITDUMPS_MAX)
+		return 0;
+	err = string_pool_add(strings, path, strlen(path), &dump.path);
+	return err ?: vec_push(&maps->jitdumps, dump);
+}
+
+static int add_file(struct engine_maps *maps, const struct proc_map *map, uint32_t inner_pid,
 		    struct string_pool *strings)
 {
 	struct engine_mapping file = {
@@ -67,13 +83,12 @@ static int add_file(struct engine_maps *maps, const struct proc_map *map, const 
 	uint64_t hash = hash_mix(file.inode, (uint64_t)file.dev_major << 32 | file.dev_minor);
 	char path[PATH_MAX];
 	const char *name;
-	uint32_t number;
+	uint32_t number, dump_pid;
 	int err;
 
 	proc_map_path(map, path, sizeof(path));
 	name = path_file(path);
 	maps->shim |= shim_has_name(path);
-	maps->jitdump |= !strcmp(name, jitdump);
 	err = string_pool_add(strings, name, strlen(name), &file.name);
 	if (err)
 		return err;
@@ -83,7 +98,10 @@ static int add_file(struct engine_maps *maps, const struct proc_map *map, const 
 		file.first = number;
 		err = index_map_insert(&maps->index, hash, number);
 	}
-	return err ?: vec_push(&maps->files, file);
+	err = err ?: vec_push(&maps->files, file);
+	if (!err && jitdump_file_has_name(path, &dump_pid) && dump_pid == inner_pid)
+		err = add_jitdump(maps, number, path, strings);
+	return err;
 }
 
 int engine_maps_read(process_text *text, uint32_t pid, uint32_t inner_pid,
@@ -93,11 +111,9 @@ int engine_maps_read(process_text *text, uint32_t pid, uint32_t inner_pid,
 	int err = process_text_read_maps(text, pid), more;
 	struct proc_map map;
 	struct cursor lines;
-	char jitdump[32];
 
 	if (err)
 		return err;
-	snprintf(jitdump, sizeof(jitdump), "jit-%u.dump", inner_pid);
 	lines = cursor_of(text->data, text->size);
 	while ((more = proc_maps_next(&lines, &map))) {
 		if (more < 0 || !(map.protection & PROT_EXEC))
@@ -105,7 +121,7 @@ int engine_maps_read(process_text *text, uint32_t pid, uint32_t inner_pid,
 		if (is_generated(&map) && !is_program(pid, &map))
 			maps.generated_bytes += map.end - map.start;
 		else if (map.inode)
-			err = add_file(&maps, &map, jitdump, strings);
+			err = add_file(&maps, &map, inner_pid, strings);
 		if (err)
 			return err;
 	}

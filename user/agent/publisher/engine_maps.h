@@ -19,12 +19,17 @@ struct engine_mapping {
 	uint32_t name;	/* string number of the file name, without its directory */
 };
 
+struct engine_jitdump {
+	uint32_t mapping; /* index of its mapping in files */
+	uint32_t path;	  /* string number */
+};
+
 struct engine_maps {
-	VEC(struct engine_mapping) files; /* by address */
-	struct index_map index;		  /* first mappings of files, by device and inode */
-	uint64_t generated_bytes;	  /* size of executable memory without a file */
-	bool shim;			  /* a file with the shim's name is mapped */
-	bool jitdump;			  /* a file jit-PID.dump is mapped */
+	VEC(struct engine_mapping) files;    /* by address */
+	struct index_map index;		     /* first mappings of files, by device and inode */
+	uint64_t generated_bytes;	     /* size of executable memory without a file */
+	bool shim;			     /* a file with the shim's name is mapped */
+	VEC(struct engine_jitdump) jitdumps; /* mapped files jit-PID.dump */
 };
 
 /*
