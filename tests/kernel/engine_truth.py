@@ -43,10 +43,15 @@ def onednn_environment(folder):
     return {**os.environ, "JITDUMPDIR": folder, **{name: "5" for name in names}}
 
 
+def onednn_name(name):
+    """Returns a name without the number that oneDNN's jitdump adds, and the JIT API's does not."""
+    return re.sub(r"\.\d+$", "", name)
+
+
 def onednn_loads(folder):
-    """Returns oneDNN's loads; the jitdump adds numbers to the names, which are removed."""
+    """Returns oneDNN's loads, by their names in the JIT API."""
     (path,) = glob.glob(os.path.join(folder, ".debug/jit/*/jit-*.dump"))
-    return [load._replace(name=re.sub(r"\.\d+$", "", load.name)) for load in jitdump(path)]
+    return [load._replace(name=onednn_name(load.name)) for load in jitdump(path)]
 
 
 class Truth:

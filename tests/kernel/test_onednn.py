@@ -38,7 +38,11 @@ class OneDnn(harness.KernelTest):
         """Returns the samples with only correct frames, and the truth."""
         loads = engine_truth.onednn_loads(self.folder)
         truth = engine_truth.Truth([*loads, *more_loads])
-        samples = run.script()
+        # The name is jitdump's if a preempted thread published by both long after each other.
+        samples = [sample._replace(frames=[
+            frame._replace(name=engine_truth.onednn_name(frame.name))
+            if frame.module == "[jit]" else frame for frame in sample.frames])
+            for sample in run.script()]
         right, wrong = truth.compare(samples)
         self.assertEqual(wrong, [])
         self.assertGreater(sum(right.values()), 100)
