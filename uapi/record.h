@@ -39,9 +39,15 @@ enum jitbpf_record_type {
 struct jitbpf_record {
 	__u32 size_bytes; /* of the record with this header */
 	__u16 type;	  /* enum jitbpf_record_type */
-	__u16 flags;	  /* their meaning depends on the type */
+	__u16 flags;	  /* their meaning depends on the type, except for the next one */
 	__u64 time_ns;
 };
+
+/*
+ * jitbpf_record.flags of any type, in recordings only: an earlier recording of the same run counts
+ * what the record reports. Here it only changes the state.
+ */
+#define JITBPF_RECORD_COUNTED 0x8000u
 
 /* How the walk of a user stack ended. */
 enum jitbpf_stack_end {
@@ -161,6 +167,9 @@ struct jitbpf_code {
 #define JITBPF_JOURNAL_UNREADABLE 2u /* flags: no journal, or an invalid one; live is empty */
 #define JITBPF_JOURNAL_COMPLETE	  4u /* flags: nothing is missing; live is empty */
 
+/* next_sequence, with LATE: the number of the first event to come, whatever that is. */
+#define JITBPF_JOURNAL_FROM_FIRST (~(__u64)0)
+
 struct jitbpf_journal {
 	struct jitbpf_record h; /* time_ns: from_ns */
 	__u32 pid;
@@ -169,7 +178,7 @@ struct jitbpf_journal {
 	__u64 from_ns, to_ns;
 	__u64 first_sequence; /* the lowest number that may have been lost */
 	__u64 next_sequence;  /* of the process when the journal was read */
-	__u64 left_out;	      /* number of events that the journal lacks for want of room */
+	__u64 left_out;	      /* number of events that the journal lacks for want of room, so far */
 	__u64 live[];	      /* sequence numbers, ascending */
 };
 

@@ -12,10 +12,16 @@
 
 DEFINE_CLEANUP(struct pipeline *, pipeline_destroy);
 
+static int write_to(struct recorder *recorder, const struct jitbpf_record *record, bool counted)
+{
+	return counted ? recorder_write_counted(recorder, record)
+		       : recorder_write(recorder, record);
+}
+
 /*
  * A sample goes to the recorder of its epoch. A record that changes the state goes to the current
- * recorder; a late one also to closing recorders, whose deferred samples depend on it. A failure
- * affects one recorder only.
+ * recorder; a late one also to closing recorders, whose deferred samples depend on it. The oldest
+ * of its recordings counts it. A failure affects one recorder only.
  */
 static void write_record(struct pipeline *p, const struct jitbpf_record *record)
 {
@@ -24,12 +30,12 @@ static void write_record(struct pipeline *p, const struct jitbpf_record *record)
 	vec_for_each (closing, &p->closing) {
 		if (record->time_ns > closing->until_ns || (is_sample && done))
 			continue;
-		done = true;
 		if (!closing->error)
-			closing->error = recorder_write(closing->recorder, record);
+			closing->error = write_to(closing->recorder, record, done);
+		done = true;
 	}
 	if (p->recorder && !p->recorder_error && !(is_sample && done))
-		p->recorder_error = recorder_write(p->recorder, record);
+		p->recorder_error = write_to(p->recorder, record, done);
 }
 
 static int take_finished(void *context, const struct jitbpf_record *record)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Random runs, recorded once as a whole and once in parts: the parts, each replayed alone, have
- * the same samples between them, at the same places, under the same names.
+ * the same samples between them, at the same places, under the same names, and their ledgers add
+ * up to that of the whole.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,6 +45,80 @@ struct parts {
 	size_t count;
 };
 
+/* --- records that come late, and counts of a process's whole life ---------------------- */
+
+/* An event that was not delivered when others of its process were. */
+struct held_event {
+	uint32_t pid; /* 0: none */
+	uint64_t sequence;
+};
+
+static void add_journal(struct made_run *run, struct random_run *random, uint64_t time_ns,
+			uint64_t left_out, uint16_t flags)
+{
+	struct jitbpf_journal *journal =
+		make_record(run, JITBPF_JOURNAL, sizeof(*journal), time_ns);
+
+	journal->h.flags = flags;
+	journal->pid = random_pid(random);
+	journal->start_ns = MADE_START;
+	journal->from_ns = journal->to_ns = time_ns;
+	journal->left_out = left_out;
+}
+
+/* Leave out an event for a round, or for good. */
+static void hold(struct random_run *random, struct held_event *held)
+{
+	held->pid = random_pid(random);
+	held->sequence = random->sequence[held->pid - MADE_PID]++;
+	if (!random_below(random, 3))
+		held->pid = 0;
+}
+
+static void deliver(struct made_run *run, struct random_run *random, struct held_event *held,
+		    uint64_t time_ns)
+{
+	struct jitbpf_jit_header *header =
+		make_jit_of(run, time_ns, held->pid, MADE_START, held->sequence, "held");
+
+	header->address = MADE_CODE + RANDOM_METHODS * 0x100;
+	header->event = random_below(random, 3) ? 13 : 14;
+	held->pid = 0;
+}
+
+/* before_ns: before the last round ended. */
+static void add_late(struct made_run *run, struct random_run *random, struct held_event *held,
+		     uint64_t round, uint64_t before_ns)
+{
+	struct jitbpf_throttle *throttle;
+	struct jitbpf_jit_header *header;
+
+	if (held->pid)
+		deliver(run, random, held, before_ns);
+	switch (random_below(random, 6)) {
+	case 0:
+	case 1:
+		hold(random, held);
+		break;
+	case 2:
+		add_journal(run, random, before_ns, 10 * round, JITBPF_JOURNAL_COMPLETE);
+		break;
+	case 3:
+		add_journal(run, random, before_ns, 0, JITBPF_JOURNAL_UNREADABLE);
+		break;
+	case 4:
+		throttle = make_record(run, JITBPF_THROTTLE, sizeof(*throttle), before_ns);
+		throttle->cpu = random_below(random, 2);
+		throttle->h.flags = random_below(random, 2) ? JITBPF_THROTTLE_END : 0;
+		break;
+	default:
+		header = make_jit_of(run, before_ns, random_pid(random), MADE_START, 0, "bad");
+		header->part_count = 0;
+	}
+}
+
+/* --- parts ------------------------------------------------------------------------------ */
+
 static struct recorder *begin_part(struct parts *parts, const struct run_info *about)
 {
 	struct part *part = &parts->all[parts->count++];
@@ -82,8 +157,32 @@ static int recorded_round(struct made_run *run, struct parts *parts, int state, 
 	return pipeline_round(run->pipeline, &run->source, parts->all[parts->count - 1].recorder);
 }
 
-static void record(uint64_t seed, struct parts *parts)
+/* The counts of a ledger that add up over the parts of a run, plus those of others. */
+static void add_ledger(struct ledger *sum, const struct ledger *ledger)
 {
+	const struct jit_counts *jit = &ledger->jit;
+	uint64_t *to = (uint64_t *)&sum->jit;
+
+	for (size_t i = 0; i < FATE_COUNT; i++)
+		sum->fate[i] += ledger->fate[i];
+	for (size_t i = 0; i < JITBPF_END_COUNT; i++)
+		sum->cut[i] += ledger->cut[i];
+	for (size_t i = 0; i < sizeof(*jit) / sizeof(uint64_t); i++)
+		to[i] += ((const uint64_t *)jit)[i];
+	sum->frame_pointers += ledger->frame_pointers;
+	sum->malformed_records += ledger->malformed_records;
+	sum->throttled_ns += ledger->throttled_ns;
+	sum->throttles += ledger->throttles;
+	/* What was loaded before a part is described in it, and counted as such. */
+	sum->jit.methods -= jit->late;
+	sum->jit.late = sum->jit.code_bytes = sum->jit.merged = 0;
+	memset(sum->jit.published, 0, sizeof(sum->jit.published));
+}
+
+/* live: of the epochs, as they were recorded. */
+static void record(uint64_t seed, struct parts *parts, struct ledger *live)
+{
+	struct held_event held = {0};
 	struct pipeline_epoch epoch;
 	struct random_run random;
 	struct made_run run;
@@ -94,7 +193,8 @@ static void record(uint64_t seed, struct parts *parts)
 	begin_part(parts, &info);
 	random_first_records(&run, &random, seed);
 	assert_int_equal(recorded_round(&run, parts, SOURCE_ROUND, ++random.time_ns), SOURCE_ROUND);
-	for (int i = 0; i < ROUNDS; i++) {
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		add_late(&run, &random, &held, i, random.time_ns - 1);
 		random_records(&run, &random, RECORDS);
 		assert_int_equal(recorded_round(&run, parts, SOURCE_ROUND, ++random.time_ns),
 				 SOURCE_ROUND);
@@ -107,16 +207,18 @@ static void record(uint64_t seed, struct parts *parts)
 	while (pipeline_complete_epoch(run.pipeline, true, &epoch) > 0) {
 		assert_ptr_equal(epoch.recorder, parts->all[complete].recorder);
 		assert_int_equal(epoch.recorder_error, 0);
+		add_ledger(live, epoch.view->ledger);
 		end_part(parts, complete++, run.pipeline, epoch.view);
 		pipeline_drop_epoch(run.pipeline);
 	}
 	assert_int_equal(complete + 1, parts->count);
+	add_ledger(live, pipeline_view(run.pipeline)->ledger);
 	end_part(parts, complete, run.pipeline, pipeline_view(run.pipeline));
 	made_run_end(&run);
 }
 
-/* Replay a part; what is seen is added to run->seen. */
-static void replay(const struct part *part, struct made_run *run)
+/* Replay a part; what is seen is added to run->seen, and the ledger to sum. */
+static void replay(const struct part *part, struct made_run *run, struct ledger *sum)
 {
 	struct blob blob = blob_of_memory(part->bytes, part->size);
 	struct recording_reader *reader;
@@ -135,6 +237,7 @@ static void replay(const struct part *part, struct made_run *run)
 	assert_int_equal(state, SOURCE_END);
 	assert_int_equal(pipeline_finish(pipeline), 0);
 	assert_int_equal(pipeline_view(pipeline)->ledger->malformed_records, 0);
+	add_ledger(sum, pipeline_view(pipeline)->ledger);
 	recording_reader_close(reader);
 	pipeline_destroy(pipeline);
 }
@@ -151,34 +254,66 @@ static void assert_same(const struct made_seen *whole, const struct made_seen *p
 	assert_int_equal(whole->user_frames, part->user_frames);
 }
 
+static void assert_same_ledger(const struct ledger *whole, const struct ledger *parts)
+{
+	const uint64_t *jit = (const uint64_t *)&whole->jit, *sum = (const uint64_t *)&parts->jit;
+
+	assert_memory_equal(whole->fate, parts->fate, sizeof(whole->fate));
+	assert_memory_equal(whole->cut, parts->cut, sizeof(whole->cut));
+	for (size_t i = 0; i < sizeof(whole->jit) / sizeof(uint64_t); i++) {
+		if (jit[i] != sum[i])
+			print_error("count %zu of struct jit_counts\n", i);
+		assert_int_equal(jit[i], sum[i]);
+	}
+	assert_int_equal(whole->frame_pointers, parts->frame_pointers);
+	assert_int_equal(whole->malformed_records, parts->malformed_records);
+	assert_int_equal(whole->throttles, parts->throttles);
+	assert_int_equal(whole->throttled_ns, parts->throttled_ns);
+}
+
 static void test_parts_are_the_whole(void **state)
 {
 	uint64_t rotations = 0, samples = 0;
+	struct jit_counts counted = {0};
 
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct ledger one = {.fate = {0}}, live = one, replayed = one;
 		struct made_run whole, parted = {0};
+		struct held_event held = {0};
 		struct parts parts = {0};
 		struct random_run random;
 
 		made_run_begin(&whole, &(struct pipeline_options){0});
+		assert_int_equal(pipeline_set_info(whole.pipeline, &info), 0);
 		random_begin(&whole, &random, seed);
-		for (int i = 0; i < ROUNDS; i++) {
+		for (uint64_t i = 0; i < ROUNDS; i++) {
+			add_late(&whole, &random, &held, i, random.time_ns - 1);
 			random_round(&whole, &random, RECORDS);
 			random_below(&random, 3); /* as record() draws */
 		}
-		record(seed, &parts);
+		add_ledger(&one, made_finish(&whole, ++random.time_ns));
+		record(seed, &parts, &live);
 		for (size_t i = 0; i < parts.count; i++) {
-			replay(&parts.all[i], &parted);
+			replay(&parts.all[i], &parted, &replayed);
 			free(parts.all[i].bytes);
 		}
 		assert_int_equal(parted.seen_count, whole.seen_count);
 		for (size_t i = 0; i < whole.seen_count; i++)
 			assert_same(&whole.seen[i], &parted.seen[i]);
+		assert_same_ledger(&one, &live);
+		assert_same_ledger(&one, &replayed);
+		counted.sequence_gaps += one.jit.sequence_gaps;
+		counted.left_out += one.jit.left_out;
+		counted.unreadable += one.jit.unreadable;
+		counted.malformed += one.jit.malformed;
+		counted.unloads += one.jit.unloads;
 		rotations += parts.count - 1;
 		samples += whole.seen_count;
 		made_run_end(&whole);
 	}
 	assert_true(rotations > SEEDS && samples > 50 * SEEDS);
+	assert_true(counted.sequence_gaps && counted.left_out && counted.unreadable &&
+		    counted.malformed && counted.unloads);
 }
 
 int main(void)

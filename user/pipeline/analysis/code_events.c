@@ -14,14 +14,33 @@ static struct event_sequences *sequences_of(struct analysis *a, const struct pro
 	return &a->sequences.data[process->slot];
 }
 
+/* An event that the closing epoch of its time counts as missing has come. */
+static void fill_gap(struct analysis *a, const struct process *process,
+		     struct event_sequences *sequences, uint64_t time_ns)
+{
+	struct epoch *e = analysis_epoch_of(a, time_ns);
+	struct ledger_process *row = e == a->epoch ? NULL : epoch_find_row(e, process);
+
+	if (!row || !row->jit.sequence_gaps || !sequences->gaps_before)
+		return;
+	row->jit.sequence_gaps--;
+	e->ended_jit.sequence_gaps--;
+	sequences->gaps_before--;
+}
+
 /* Returns 1 if an event is to be applied, 0 if it has come the other way already, or -ENOMEM. */
 static int note_event(struct analysis *a, const struct process *process,
 		      const struct code_event *event)
 {
 	struct event_sequences *sequences;
 	struct origin_sequences *origin;
+	int64_t more;
 	int err;
 
+	/* Of other publishers nothing comes twice, and what the snapshot lacks is not missing. */
+	if (event->flags & JITBPF_RECORD_COUNTED &&
+	    event->origin.publisher != JITBPF_PUBLISHER_SHIM)
+		return 1;
 	if (event->reported_ns < process->program_ns ||
 	    (event->origin.publisher == JITBPF_PUBLISHER_SHIM &&
 	     event->origin.sequence == JITBPF_JIT_INHERITED))
@@ -32,8 +51,14 @@ static int note_event(struct analysis *a, const struct process *process,
 	err = event_sequences_get(sequences, &event->origin, process->program_ns, &origin);
 	if (err)
 		return err == -EDQUOT ? 1 : err;
-	return origin_sequences_add(origin, event->origin.sequence,
-				    event->flags & JITBPF_EVENT_RECOVERED);
+	more = sequence_set_change(&origin->come, event->origin.sequence);
+	err = origin_sequences_add(origin, event->origin.sequence,
+				   event->flags & JITBPF_EVENT_RECOVERED);
+	if (err > 0 && more < 0)
+		fill_gap(a, process, sequences, event->time_ns);
+	else if (err > 0 && event->flags & JITBPF_RECORD_COUNTED)
+		sequences->gaps_before += (uint64_t)more;
+	return err;
 }
 
 void analysis_count_code(struct jit_counts *jit, struct code_account *account)
@@ -51,7 +76,11 @@ void analysis_count_code(struct jit_counts *jit, struct code_account *account)
 	jit->updates += now->updates - before->updates;
 	jit->other_events += now->nothing - before->nothing;
 	jit->in_gap += now->in_gap - before->in_gap;
-	jit->inline_no_parent += now->inline_no_parent - before->inline_no_parent;
+	/* The parent of a range of an earlier epoch may have come. */
+	if (jit->inline_no_parent + now->inline_no_parent >= before->inline_no_parent)
+		jit->inline_no_parent += now->inline_no_parent - before->inline_no_parent;
+	else
+		jit->inline_no_parent = 0;
 	jit->inline_outside += now->inline_outside - before->inline_outside;
 	jit->inline_overlap += now->inline_overlap - before->inline_overlap;
 	jit->update_refused += now->update_unknown - before->update_unknown + now->segment_overlap -
@@ -61,6 +90,20 @@ void analysis_count_code(struct jit_counts *jit, struct code_account *account)
 	jit->not_understood += now->not_understood - before->not_understood + now->unknown_fields -
 			       before->unknown_fields;
 	account->counted = account->counts;
+}
+
+/* An earlier epoch counts the events themselves; code that exists counts in each. */
+static void count_existing(struct jit_counts *counts, struct code_account *account)
+{
+	struct jit_counts now = {0};
+
+	analysis_count_code(&now, account);
+	counts->methods += now.methods;
+	counts->late += now.methods;
+	counts->code_bytes += now.code_bytes;
+	counts->merged += now.merged;
+	for (size_t i = 0; i < JITBPF_PUBLISHER_COUNT; i++)
+		counts->published[i] += now.published[i];
 }
 
 static int apply(struct analysis *a, struct process *process, struct jit_counts *counts,
@@ -74,6 +117,10 @@ static int apply(struct analysis *a, struct process *process, struct jit_counts 
 	err = process_code_apply(process, event);
 	loads = now->loads - loads;
 	moves = now->moves - moves;
+	if (event->flags & JITBPF_RECORD_COUNTED) {
+		count_existing(counts, process->account);
+		return err ?: analysis_code_changed(a, process, event, loads + moves);
+	}
 	analysis_count_code(counts, process->account);
 	if (event->flags & JITBPF_EVENT_BEFORE_RUN)
 		counts->late += loads;
@@ -100,14 +147,14 @@ int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event 
 		return -ENOMEM;
 	/* It has been checked: only its publisher may be unknown. */
 	if (code_event_decode(record, record->h.size_bytes, &event)) {
-		row->jit.not_understood++;
+		row->jit.not_understood += !(record->h.flags & JITBPF_RECORD_COUNTED);
 		return 0;
 	}
 	err = note_event(a, process, &event);
 	if (err <= 0)
 		return err;
 	if (!process->code) {
-		row->jit.invalid++;
+		row->jit.invalid += !(event.flags & JITBPF_RECORD_COUNTED);
 		return 0;
 	}
 	return apply(a, process, &row->jit, &event);
@@ -125,11 +172,24 @@ int analysis_take_refused(struct analysis *a, const struct jitbpf_code_refused *
 	row = analysis_ledger_row(a, process);
 	if (!row)
 		return -ENOMEM;
+	if (refused->h.flags & JITBPF_RECORD_COUNTED)
+		return 0;
 	row->jit.malformed += refused->malformed;
 	row->jit.incomplete += refused->incomplete;
 	row->jit.over_budget += refused->over_budget;
 	row->jit.unreadable += refused->unreadable;
 	return 0;
+}
+
+/* A journal says what it has left out in all. */
+static void count_left_out(struct jit_counts *counts, struct origin_sequences *origin,
+			   const struct jitbpf_journal *journal, bool counted)
+{
+	if (journal->left_out <= origin->left_out)
+		return;
+	if (!counted)
+		counts->left_out += journal->left_out - origin->left_out;
+	origin->left_out = journal->left_out;
 }
 
 /*
@@ -144,6 +204,7 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 		.live = (const uint64_t *)journal->live,
 		.live_count = (journal->h.size_bytes - sizeof(*journal)) / sizeof(journal->live[0]),
 	};
+	bool counted = journal->h.flags & JITBPF_RECORD_COUNTED;
 	struct event_sequences *sequences;
 	struct origin_sequences *origin;
 	struct ledger_process *row;
@@ -158,14 +219,17 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 	sequences = sequences_of(a, process);
 	if (!row || !sequences)
 		return -ENOMEM;
-	row->jit.left_out = journal->left_out;
-	if (journal->h.flags & JITBPF_JOURNAL_UNREADABLE)
+	err = event_sequences_get(sequences, &shim, process->program_ns, &origin);
+	if (err && err != -EDQUOT)
+		return err;
+	if (!err)
+		count_left_out(&row->jit, origin, journal, counted);
+	if (journal->h.flags & JITBPF_JOURNAL_UNREADABLE && !counted)
 		row->jit.unreadable++;
 	if (journal->h.flags & JITBPF_JOURNAL_LATE) {
-		err = event_sequences_get(sequences, &shim, process->program_ns, &origin);
-		if (!err)
+		if (!err && journal->next_sequence != JITBPF_JOURNAL_FROM_FIRST)
 			sequence_set_count_from(&origin->come, journal->next_sequence);
-		return err == -EDQUOT ? 0 : err;
+		return 0;
 	}
 	if (!process->code || journal->h.flags & JITBPF_JOURNAL_COMPLETE)
 		return 0;

@@ -22,6 +22,7 @@ static void begin_program(struct origin_sequences *origin, uint64_t program_ns)
 	deinit(origin);
 	origin->program_ns = program_ns;
 	origin->gaps = gaps;
+	origin->left_out = 0;
 	sequence_set_count_from(&origin->come, 0);
 }
 
@@ -64,7 +65,7 @@ int origin_sequences_add(struct origin_sequences *origin, uint64_t sequence, boo
 	return err < 0 ? err : 1;
 }
 
-uint64_t event_sequences_gaps(const struct event_sequences *sequences)
+uint64_t event_sequences_missing(const struct event_sequences *sequences)
 {
 	uint64_t gaps = 0;
 
@@ -73,9 +74,22 @@ uint64_t event_sequences_gaps(const struct event_sequences *sequences)
 	return gaps;
 }
 
+uint64_t event_sequences_gaps(const struct event_sequences *sequences)
+{
+	uint64_t gaps = event_sequences_missing(sequences);
+
+	return gaps > sequences->gaps_before ? gaps - sequences->gaps_before : 0;
+}
+
+void event_sequences_end_epoch(struct event_sequences *sequences)
+{
+	sequences->gaps_before = event_sequences_missing(sequences);
+}
+
 void event_sequences_deinit(struct event_sequences *sequences)
 {
 	vec_for_each (origin, &sequences->origins)
 		deinit(origin);
 	vec_deinit(&sequences->origins);
+	sequences->gaps_before = 0;
 }

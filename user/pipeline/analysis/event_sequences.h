@@ -24,11 +24,13 @@ struct origin_sequences {
 	struct sequence_set come; /* either way */
 	struct sequence_set read; /* from the log: the same numbers are not to come live */
 	uint64_t gaps;		  /* missing of the programs before it */
+	uint64_t left_out;	  /* of the program's journal, as far as it is counted */
 };
 
 /* Zero-initialized: a program that ran before the profiler. */
 struct event_sequences {
 	VEC(struct origin_sequences) origins;
+	uint64_t gaps_before; /* missing in earlier epochs */
 };
 
 /*
@@ -46,8 +48,12 @@ int event_sequences_get(struct event_sequences *sequences, const struct code_ori
  */
 int origin_sequences_add(struct origin_sequences *origin, uint64_t sequence, bool from_log);
 
-/* Events that are missing, of all origins and programs. */
+/* Events that are missing, of all origins and programs: in all epochs, and in the current one. */
+uint64_t event_sequences_missing(const struct event_sequences *sequences);
 uint64_t event_sequences_gaps(const struct event_sequences *sequences);
+
+/* An epoch ends: what is missing by now is not counted in the next one. */
+void event_sequences_end_epoch(struct event_sequences *sequences);
 
 void event_sequences_deinit(struct event_sequences *sequences);
 

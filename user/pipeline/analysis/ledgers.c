@@ -102,6 +102,8 @@ void analysis_close_ledger(struct analysis *a)
 	analysis_update_ledger(a, e);
 	e->ended_jit = e->ledger_now.jit;
 	e->ledger.throttled_ns = e->ledger_now.throttled_ns;
+	vec_for_each (sequences, &a->sequences)
+		event_sequences_end_epoch(sequences);
 	vec_for_each (since, &a->throttled_since) {
 		if (*since && *since < a->round_ns)
 			*since = a->round_ns;

@@ -49,9 +49,20 @@ int analysis_take_kernel_symbol(struct analysis *a, const struct jitbpf_kernel_s
 	return err;
 }
 
+/* The epoch before counted up to its end, but a throttle had ended by then. */
+static void end_before(struct ledger *ledger, uint64_t before_ns)
+{
+	ledger->throttled_ns -= before_ns < ledger->throttled_ns ? before_ns : ledger->throttled_ns;
+}
+
 int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *throttle)
 {
-	uint64_t *since;
+	bool counted = throttle->h.flags & JITBPF_RECORD_COUNTED;
+	uint64_t time_ns = throttle->h.time_ns, *since;
+
+	/* An earlier epoch counts the time up to the start of this one. */
+	if (counted && time_ns < a->epoch->info.start_ns)
+		time_ns = a->epoch->info.start_ns;
 
 	if (throttle->cpu >= 65536) {
 		a->epoch->ledger.malformed_records++;
@@ -65,11 +76,14 @@ int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *thr
 	}
 	since = &a->throttled_since.data[throttle->cpu];
 	if (!(throttle->h.flags & JITBPF_THROTTLE_END)) {
-		a->epoch->ledger.throttles++;
-		*since = throttle->h.time_ns;
+		a->epoch->ledger.throttles += !counted;
+		if (!*since) /* else its end is missing: time goes on */
+			*since = time_ns;
 	} else if (*since) {
-		if (throttle->h.time_ns > *since)
-			a->epoch->ledger.throttled_ns += throttle->h.time_ns - *since;
+		if (time_ns > *since)
+			a->epoch->ledger.throttled_ns += time_ns - *since;
+		else if (a->closing && *since == a->epoch->info.start_ns)
+			end_before(&a->closing->ledger, *since - time_ns);
 		*since = 0;
 	}
 	return 0;

@@ -47,6 +47,7 @@ static void *make(struct snapshot *snapshot, uint16_t type, size_t size_bytes)
 	record = memset(snapshot->room.data, 0, size_bytes);
 	record->size_bytes = (uint32_t)size_bytes;
 	record->type = type;
+	record->flags = JITBPF_RECORD_COUNTED;
 	record->time_ns = snapshot->analysis->round_ns;
 	return record;
 }
@@ -197,6 +198,7 @@ static int put_event(void *snapshot_, const struct code_event *event)
 	if (!record)
 		return -ENOMEM;
 	code_event_encode(event, record);
+	record->h.flags |= JITBPF_RECORD_COUNTED;
 	return put(snapshot, &record->h);
 }
 
@@ -274,40 +276,44 @@ static int put_shared_code(void *snapshot_, const struct space_entry *entry)
 	return err ?: vec_push(&snapshot->orphaned, mapping->shared);
 }
 
-/* The number behind the highest that the shim in the process has sent; 0: it has sent none. */
-static uint64_t next_sequence(const struct analysis *a, const struct process *process)
+/* The shim's count of a process's program; NULL: it has sent nothing. */
+static const struct origin_sequences *shim_sequences(const struct analysis *a,
+						     const struct process *process)
 {
-	uint64_t next = 0;
-
 	if (process->slot >= a->sequences.size)
-		return 0;
+		return NULL;
 	vec_for_each (origin, &a->sequences.data[process->slot].origins) {
-		const struct sequence_set *come = &origin->come;
-
-		if (origin->publisher == JITBPF_PUBLISHER_SHIM && come->runs.size &&
+		if (origin->publisher == JITBPF_PUBLISHER_SHIM &&
 		    origin->program_ns == process->program_ns)
-			next = come->runs.data[come->runs.size - 1].last + 1;
+			return origin;
 	}
-	return next;
+	return NULL;
 }
 
-/* Events below a number have come: what is missing of them is in this epoch's ledger. */
+/* Events below a number have come: what is missing of them is in the ledgers of earlier epochs. */
 static int put_next_sequence(struct snapshot *snapshot)
 {
 	const struct process *process = snapshot->process;
-	uint64_t next = next_sequence(snapshot->analysis, process);
+	const struct origin_sequences *origin = shim_sequences(snapshot->analysis, process);
 	struct jitbpf_journal *record;
+	uint64_t next;
 
-	if (!next)
+	if (!origin)
 		return 0;
+	next = sequence_set_end(&origin->come);
+	if (origin->come.has_from && origin->come.from > next)
+		next = origin->come.from;
+	if (!next && !origin->come.has_from)
+		next = JITBPF_JOURNAL_FROM_FIRST;
 	record = make(snapshot, JITBPF_JOURNAL, sizeof(*record));
 	if (!record)
 		return -ENOMEM;
-	record->h.flags = JITBPF_JOURNAL_LATE;
+	record->h.flags |= JITBPF_JOURNAL_LATE;
 	record->pid = process->pid;
 	record->start_ns = process->start_ns;
 	record->from_ns = record->to_ns = snapshot->analysis->round_ns;
 	record->first_sequence = record->next_sequence = next;
+	record->left_out = origin->left_out;
 	return put(snapshot, &record->h);
 }
 
@@ -358,6 +364,26 @@ static int note_reporters(struct snapshot *snapshot)
 	return 0;
 }
 
+/* The part of the time that is before the snapshot is in the ledger of the epoch before. */
+static int put_throttles(struct snapshot *snapshot)
+{
+	vec_for_each (since, &snapshot->analysis->throttled_since) {
+		struct jitbpf_throttle *record;
+		int err;
+
+		if (!*since)
+			continue;
+		record = make(snapshot, JITBPF_THROTTLE, sizeof(*record));
+		if (!record)
+			return -ENOMEM;
+		record->cpu = (uint32_t)(since - snapshot->analysis->throttled_since.data);
+		err = put(snapshot, &record->h);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 int analysis_snapshot(const struct analysis *a,
 		      int (*take)(void *context, const struct jitbpf_record *record), void *context)
 {
@@ -366,7 +392,7 @@ int analysis_snapshot(const struct analysis *a,
 	int err = note_reporters(&snapshot);
 
 	err = err ?: space_map_for_each(a->kernel_code, put_kernel_symbol, &snapshot);
-
+	err = err ?: put_throttles(&snapshot);
 	vec_for_each (process, &a->processes.processes) {
 		snapshot.process = *process;
 		if (!err && is_alive(*process))

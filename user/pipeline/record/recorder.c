@@ -127,7 +127,7 @@ static int write_sample(struct recorder *recorder, const struct jitbpf_sample *s
 	return chunk_put(&recorder->writer, (const uint8_t *)sample->ips + ips_bytes, regs_bytes);
 }
 
-int recorder_write(struct recorder *recorder, const struct jitbpf_record *record)
+static int check(const struct recorder *recorder, const struct jitbpf_record *record)
 {
 	if (recorder->writer.error)
 		return recorder->writer.error;
@@ -137,10 +137,31 @@ int recorder_write(struct recorder *recorder, const struct jitbpf_record *record
 	if (record->type == JITBPF_JIT || record->type == JITBPF_CODE ||
 	    (record->type == JITBPF_SAMPLE && record->flags & JITBPF_SAMPLE_STACK_COPY))
 		return -EINVAL;
+	return 0;
+}
+
+int recorder_write(struct recorder *recorder, const struct jitbpf_record *record)
+{
+	int err = check(recorder, record);
+
+	if (err)
+		return err;
 	if (record->type == JITBPF_SAMPLE && record->size_bytes >= sizeof(struct jitbpf_sample) &&
 	    is_plain((const struct jitbpf_sample *)record))
 		return write_sample(recorder, (const struct jitbpf_sample *)record);
 	return chunk_put(&recorder->writer, record, record->size_bytes);
+}
+
+int recorder_write_counted(struct recorder *recorder, const struct jitbpf_record *record)
+{
+	struct jitbpf_record head = *record;
+	int err = check(recorder, record);
+
+	if (err || record->type == JITBPF_SAMPLE)
+		return err ?: -EINVAL;
+	head.flags |= JITBPF_RECORD_COUNTED;
+	chunk_put(&recorder->writer, &head, sizeof(head));
+	return chunk_put(&recorder->writer, record + 1, record->size_bytes - sizeof(head));
 }
 
 int recorder_end_round(struct recorder *recorder, uint64_t time_ns)
@@ -225,6 +246,7 @@ static void put_late_counters(struct recorder *recorder, const struct ledger *le
 	static const enum jitbpf_counter late[] = {
 		JITBPF_COUNT_DEBUG_REFUSED,
 		JITBPF_COUNT_DEBUG_DROPPED,
+		JITBPF_COUNT_SPLITS_MISSING,
 	};
 	uint64_t values[JITBPF_COUNTER_MAX] = {0};
 	struct jitbpf_counters counters = {

@@ -43,6 +43,12 @@ void recorder_destroy(struct recorder *recorder);
 int recorder_write(struct recorder *recorder, const struct jitbpf_record *record);
 
 /*
+ * Write a record, other than a sample, that an earlier recording of the run counts: it gets the
+ * flag JITBPF_RECORD_COUNTED. Errors are those of recorder_write().
+ */
+int recorder_write_counted(struct recorder *recorder, const struct jitbpf_record *record);
+
+/*
  * End a round whose drain began at time_ns. out is flushed every RECORDER_FLUSH_NS, so that a run
  * that is killed loses the latest rounds only. Returns 0 or a negative errno.
  */

@@ -94,6 +94,11 @@ int sequence_set_add(struct sequence_set *set, uint64_t number)
 	return 1;
 }
 
+uint64_t sequence_set_end(const struct sequence_set *set)
+{
+	return set->runs.size ? set->runs.data[set->runs.size - 1].last + 1 : 0;
+}
+
 uint64_t sequence_set_missing(const struct sequence_set *set)
 {
 	const struct sequence_run *runs = set->runs.data;
@@ -104,6 +109,25 @@ uint64_t sequence_set_missing(const struct sequence_set *set)
 	for (size_t i = 1; i < set->runs.size; i++)
 		missing += missing_between(set, &runs[i - 1], &runs[i]);
 	return missing;
+}
+
+int64_t sequence_set_change(const struct sequence_set *set, uint64_t number)
+{
+	size_t at = run_at(set, number), count = set->runs.size;
+	const struct sequence_run *runs = set->runs.data;
+	uint64_t next = count ? runs[count - 1].last + 1 : set->has_from ? set->from : number;
+
+	if (at < count && runs[at].first <= number)
+		return 0;
+	if (set->has_from && number < set->from)
+		return 0;
+	if (set->has_from && next < set->from)
+		next = set->from;
+	if (at == count)
+		return (int64_t)(number - next);
+	if (!at && !set->has_from)
+		return (int64_t)(runs[0].first - number - 1);
+	return -1;
 }
 
 void sequence_set_deinit(struct sequence_set *set)

@@ -37,11 +37,18 @@ bool sequence_set_has(const struct sequence_set *set, uint64_t number);
 /* Returns 1 (added), 0 (already in the set), or -ENOMEM with the set unchanged. */
 int sequence_set_add(struct sequence_set *set, uint64_t number);
 
+/* Returns the number behind the highest one of the set; 0 if the set is empty. */
+uint64_t sequence_set_end(const struct sequence_set *set);
+
 /*
  * Returns the number of missing numbers below the highest number of the set. Counts from `from`
  * on or, without it, from the lowest number of the set.
  */
 uint64_t sequence_set_missing(const struct sequence_set *set);
+
+/* Returns how many more numbers would be missing with that number in the set: -1 if it is missing.
+ */
+int64_t sequence_set_change(const struct sequence_set *set, uint64_t number);
 
 void sequence_set_deinit(struct sequence_set *set);
 

@@ -78,6 +78,27 @@ static void test_programs(void **state)
 	event_sequences_deinit(&sequences);
 }
 
+/* An epoch counts what is missing since it began. */
+static void test_epochs(void **state)
+{
+	struct event_sequences sequences = {0};
+
+	add(&sequences, JITBPF_PUBLISHER_SHIM, 0, 1);
+	add(&sequences, JITBPF_PUBLISHER_SHIM, 0, 4);
+	assert_int_equal(event_sequences_gaps(&sequences), 2);
+	event_sequences_end_epoch(&sequences);
+	assert_int_equal(event_sequences_gaps(&sequences), 0);
+	add(&sequences, JITBPF_PUBLISHER_SHIM, 0, 3);
+	assert_int_equal(event_sequences_gaps(&sequences), 0);
+	assert_int_equal(event_sequences_missing(&sequences), 1);
+	add(&sequences, JITBPF_PUBLISHER_SHIM, 0, 8);
+	add(&sequences, JITBPF_PUBLISHER_JITDUMP, 1, 0);
+	add(&sequences, JITBPF_PUBLISHER_JITDUMP, 1, 2);
+	assert_int_equal(event_sequences_missing(&sequences), 1 + 3 + 1);
+	event_sequences_deinit(&sequences);
+	assert_int_equal(event_sequences_gaps(&sequences), 0);
+}
+
 static void test_too_many(void **state)
 {
 	struct code_origin one_more = {.publisher = JITBPF_PUBLISHER_JITDUMP, .engine = 10000};
@@ -95,9 +116,8 @@ static void test_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_origins),
-		cmocka_unit_test(test_both_ways),
-		cmocka_unit_test(test_programs),
+		cmocka_unit_test(test_origins),	 cmocka_unit_test(test_both_ways),
+		cmocka_unit_test(test_programs), cmocka_unit_test(test_epochs),
 		cmocka_unit_test(test_too_many),
 	};
 

@@ -81,6 +81,39 @@ static void test_limit(void **state)
 	sequence_set_deinit(&set);
 }
 
+/* The change that a number would make is the one that it makes. */
+static void check_change(const struct sequence_set *set, uint64_t number)
+{
+	struct sequence_set with = *set;
+	int64_t change = sequence_set_change(set, number);
+
+	with.runs.data = NULL;
+	with.runs.size = with.runs.capacity = 0;
+	vec_for_each (run, &set->runs)
+		assert_int_equal(vec_push(&with.runs, *run), 0);
+	sequence_set_add(&with, number);
+	assert_int_equal(sequence_set_missing(&with), sequence_set_missing(set) + (uint64_t)change);
+	sequence_set_deinit(&with);
+}
+
+static void test_changes(void **state)
+{
+	for (unsigned seed = 1; seed <= 200; seed++) {
+		struct sequence_set set = {0};
+
+		srand(seed);
+		if (seed % 2)
+			sequence_set_count_from(&set, (uint64_t)rand() % 60);
+		for (int i = 0; i < 40; i++) {
+			uint64_t number = (uint64_t)rand() % 100;
+
+			check_change(&set, number);
+			sequence_set_add(&set, number);
+		}
+		sequence_set_deinit(&set);
+	}
+}
+
 /* Random numbers are compared with an array of flags. */
 static void test_random(void **state)
 {
@@ -97,6 +130,7 @@ static void test_random(void **state)
 		for (int i = 0; i < 400; i++) {
 			int number = rand() % NUMBERS;
 
+			check_change(&set, (uint64_t)number);
 			assert_int_equal(sequence_set_add(&set, (uint64_t)number), !came[number]);
 			came[number] = true;
 			highest = number > highest ? number : highest;
@@ -117,6 +151,7 @@ int main(void)
 		cmocka_unit_test(test_count_from),
 		cmocka_unit_test(test_ends_of_the_count),
 		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_random),
 	};
 
