@@ -43,7 +43,8 @@
 	X(JITDUMPS_OVER_BUDGET, "jitdumps_over_budget", "jitdump files not read: over the budget") \
 	X(JITDUMP_LATE, "jitdump_late", "jitdump records that came after samples of their time")   \
 	X(JITDUMPS_CLOCK, "jitdumps_clock",                                                        \
-	  "jitdump files refused: times of the TSC (unset JITDUMP_USE_ARCH_TIMESTAMP)")
+	  "jitdump files refused: times of the TSC (unset JITDUMP_USE_ARCH_TIMESTAMP)")            \
+	X(NAMES_LATE, "names_late", "places without a name: it came too late for the recording")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -19,10 +19,21 @@ static struct space_value *held(const struct location *location)
 	return (struct space_value *)location->code;
 }
 
+static uint64_t hash_of(const struct location *location)
+{
+	return hash_mix(hash_mix(location->owner, location->kind), location->offset);
+}
+
+uint32_t location_table_find(const struct location_table *table, const struct location *location)
+{
+	return index_map_find(&table->index, hash_of(location), equal, table->locations.data,
+			      location);
+}
+
 int location_table_add(struct location_table *table, const struct location *location, uint32_t *ret)
 {
-	uint64_t hash = hash_mix(hash_mix(location->owner, location->kind), location->offset);
-	int added = vec_intern(&table->locations, &table->index, hash, equal, location, ret);
+	int added = vec_intern(&table->locations, &table->index, hash_of(location), equal, location,
+			       ret);
 
 	if (added > 0 && location->code)
 		space_value_get(held(location));

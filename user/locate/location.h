@@ -55,6 +55,9 @@ struct location_table {
 int location_table_add(struct location_table *table, const struct location *location,
 		       uint32_t *ret);
 
+/* Returns the number of a location, or INDEX_MAP_NONE if the table does not have it. */
+uint32_t location_table_find(const struct location_table *table, const struct location *location);
+
 void location_table_deinit(struct location_table *table);
 
 #endif

@@ -41,6 +41,11 @@ struct symbol_service {
 	 * or of take().
 	 */
 	int (*collect)(void *context, bool wait, symbol_taker_fn take, void *take_context);
+	/*
+	 * Answers to tickets below `ticket` are of no use any more: those that are not being made
+	 * are dropped. May be NULL.
+	 */
+	void (*forget)(void *context, uint64_t ticket);
 	/* Counts so far. May be NULL. */
 	struct symbolizer_counts (*counts)(void *context);
 	void *context;

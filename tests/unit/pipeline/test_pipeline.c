@@ -359,7 +359,8 @@ static struct symbolizer_counts some_counts(void *context)
 /* Problems of naming are in the ledger, and in that of a later report of the recording. */
 static void test_trouble_of_naming(void **state)
 {
-	const struct symbol_service symbols = {no_request, no_answers, some_counts, NULL};
+	const struct symbol_service symbols = {
+		.request = no_request, .collect = no_answers, .counts = some_counts};
 	const struct run_info info = {.event = "", .command = "", .host = "", .kernel = ""};
 	struct made_run *replayed = *state;
 	CLEANUP(made_run_end) struct made_run run;

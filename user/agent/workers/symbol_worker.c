@@ -16,7 +16,7 @@ struct symbol_answer {
 	struct symbolizer_counts counts; /* as of this answer */
 	uint64_t ticket;
 	const struct module *module; /* held for the request; wait_for_answers() may show it */
-	uint32_t count;
+	uint32_t count;		     /* 0: the ticket was forgotten */
 	struct symbol_frame frames[];
 };
 
@@ -25,6 +25,7 @@ struct symbol_worker {
 	struct work_thread thread;
 	struct naming_progress progress;
 	struct symbolizer_counts counts; /* as of the last answer that was taken */
+	_Atomic uint64_t wanted_from;	 /* answers to lower tickets are of no use */
 };
 
 static size_t string_bytes(const char *s)
@@ -76,11 +77,12 @@ static int answer_request(void *worker_, const void *request_, struct work_resul
 	const struct symbol_request *request = request_;
 	struct symbol_worker *worker = worker_;
 	struct symbol_answer *answer;
-	uint32_t count;
-	int err;
+	uint32_t count = 0;
+	int err = 0;
 
-	err = symbolizer_location(worker->symbolizer, request->kind, request->offset,
-				  request->module, frames, &count);
+	if (request->ticket >= worker->wanted_from)
+		err = symbolizer_location(worker->symbolizer, request->kind, request->offset,
+					  request->module, frames, &count);
 	answer = err ? NULL : make_answer(request->ticket, frames, count);
 	if (!answer) {
 		module_release(request->module);
@@ -158,10 +160,18 @@ static int collect(void *context, bool wait, symbol_taker_fn take, void *take_co
 
 		next = result->next;
 		worker->counts = answer->counts;
-		err = err ?: take(take_context, answer->ticket, answer->frames, answer->count);
+		if (!err && answer->count)
+			err = take(take_context, answer->ticket, answer->frames, answer->count);
 		drop_answer(result);
 	}
 	return err;
+}
+
+static void forget(void *context, uint64_t ticket)
+{
+	struct symbol_worker *worker = context;
+
+	worker->wanted_from = ticket;
 }
 
 static struct symbolizer_counts counts(void *context)
@@ -194,6 +204,7 @@ int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **r
 	*ret_service = (struct symbol_service){
 		.request = request,
 		.collect = collect,
+		.forget = forget,
 		.counts = counts,
 		.context = worker,
 	};

@@ -90,6 +90,9 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 int analysis_name_new(struct analysis *a);
 int analysis_complete_names(struct analysis *a, struct epoch *epoch, bool wait);
 
+/* names.c: the oldest epoch has been dropped; its names are not needed any more. */
+void analysis_forget_names(struct analysis *a);
+
 /*
  * ledgers.c: bring the ledger that an epoch's view has up to date, in O(processes that exist); do
  * that for the last time before the current epoch is closed; note that a process is about to be

@@ -87,6 +87,7 @@ int analysis_complete_epoch(struct analysis *a, bool now, const struct view **re
 	if (oldest == a->epoch || !(now || is_over(a, oldest)))
 		return 0;
 	err = analysis_complete_names(a, oldest, now);
+	oldest->ledger.counters[JITBPF_COUNT_NAMES_LATE] += oldest->asked - oldest->answered;
 	analysis_update_ledger(a, oldest);
 	/* What a live view has not seen yet takes more rounds. */
 	if (analysis_show_all(a, now || is_late(a, oldest)) && !err)
@@ -105,6 +106,7 @@ void analysis_drop_epoch(struct analysis *a)
 	a->samples_before += ledger_taken(&(*oldest)->ledger);
 	epoch_destroy(*oldest);
 	*oldest = NULL;
+	analysis_forget_names(a);
 }
 
 struct epoch *analysis_find_epoch(struct analysis *a, uint32_t number)

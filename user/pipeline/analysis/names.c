@@ -149,6 +149,43 @@ static bool is_named_by_service(const struct location *location)
 	return location->kind == LOCATION_NATIVE || location->kind == LOCATION_KERNEL;
 }
 
+/* The number that a string of another epoch has in e. */
+static int take_over(struct epoch *e, const struct epoch *from, uint32_t *number)
+{
+	const char *s = string_pool_get(from->strings, *number);
+
+	return string_pool_add(e->strings, s, strlen(s), number);
+}
+
+/*
+ * Name a native location as in the epoch before, which is still open: most code that runs, runs in
+ * both. Returns 1 if it had a name there, 0 if not, or -ENOMEM.
+ */
+static int name_as_before(struct analysis *a, struct epoch *e, uint32_t number,
+			  const struct location *location)
+{
+	struct frame frames[SYMBOL_FRAMES_MAX];
+	const struct epoch *before = e == a->epoch ? a->closing : e->older;
+	const struct frame *named;
+	uint32_t there, count;
+	int err = 0;
+
+	there = before ? location_table_find(&before->locations, location) : INDEX_MAP_NONE;
+	if (there == INDEX_MAP_NONE || !frame_table_is_named(before->frames, there))
+		return 0;
+	named = frame_table_get(before->frames, there, &count);
+	if (count > ARRAY_SIZE(frames))
+		return 0;
+	for (uint32_t i = 0; i < count && !err; i++) {
+		frames[i] = named[i];
+		err = take_over(e, before, &frames[i].name);
+		err = err ?: take_over(e, before, &frames[i].module);
+		err = err ?: take_over(e, before, &frames[i].file);
+	}
+	err = err ?: frame_table_set(e->frames, number, frames, count);
+	return err ?: 1;
+}
+
 /* Name a location that was just seen for the first time, or request its names. */
 static int name_new(struct analysis *a, struct epoch *e, uint32_t number)
 {
@@ -169,6 +206,9 @@ static int name_new(struct analysis *a, struct epoch *e, uint32_t number)
 		return err ?: name_recorded(e, number, module);
 	if (!a->has_symbols)
 		return 0;
+	err = module ? name_as_before(a, e, number, location) : 0;
+	if (err)
+		return err < 0 ? err : 0;
 	err = a->symbols.request(a->symbols.context, ticket_of(e, number), location, module);
 	e->asked += !err;
 	return err;
@@ -214,4 +254,10 @@ int analysis_complete_names(struct analysis *a, struct epoch *e, bool wait)
 			err = name_recorded(e, i, module_of(a, location));
 	}
 	return err;
+}
+
+void analysis_forget_names(struct analysis *a)
+{
+	if (a->has_symbols && a->symbols.forget)
+		a->symbols.forget(a->symbols.context, ticket_of(analysis_oldest_epoch(a), 0));
 }

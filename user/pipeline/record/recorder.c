@@ -247,6 +247,7 @@ static void put_late_counters(struct recorder *recorder, const struct ledger *le
 		JITBPF_COUNT_DEBUG_REFUSED,
 		JITBPF_COUNT_DEBUG_DROPPED,
 		JITBPF_COUNT_SPLITS_MISSING,
+		JITBPF_COUNT_NAMES_LATE,
 	};
 	uint64_t values[JITBPF_COUNTER_MAX] = {0};
 	struct jitbpf_counters counters = {
@@ -287,6 +288,8 @@ int recorder_finish(struct recorder *recorder, const struct view *view,
 			module = module_table_get(modules, (uint32_t)location->owner);
 		else if (location->kind != LOCATION_KERNEL)
 			continue; /* JIT code is named by its own records */
+		if (!frame_table_is_named(view->frames, i))
+			continue; /* the replay knows its file, too */
 		frames = frame_table_get(view->frames, i, &count);
 		if (frames && (module || location->kind == LOCATION_KERNEL))
 			frames_chunk_put(writer, location, module, view->strings, frames, count);

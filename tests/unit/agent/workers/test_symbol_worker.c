@@ -177,6 +177,22 @@ static void answers_are_those_of_a_symbolizer(void **state)
 	assert_int_equal(fixture->service.counts(fixture->service.context).files, 1);
 }
 
+/* Requests that wait are dropped once their tickets are forgotten; later ones are answered. */
+static void forgotten_requests_are_not_answered(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (uint32_t i = 0; i < 10; i++)
+		request_native(fixture, i);
+	fixture->service.forget(fixture->service.context, 10);
+	for (uint32_t i = 10; i < 15; i++)
+		request_native(fixture, i);
+	collect(fixture, true);
+	assert_int_equal(fixture->taken, 5);
+	for (uint32_t i = 10; i < 15; i++)
+		assert_int_equal(fixture->answers[i], 1);
+}
+
 static void show(void *context, uint64_t done, uint64_t all, const char *path)
 {
 	struct fixture *fixture = context;
@@ -221,6 +237,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(answers_are_those_of_a_symbolizer, setup, teardown),
+		cmocka_unit_test_setup_teardown(forgotten_requests_are_not_answered, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(nobody_waits_for_a_slow_name_who_does_not_want_to,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(pending_requests_are_dropped, setup, teardown),

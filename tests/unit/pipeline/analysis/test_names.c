@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "decode/record/recording_reader.h"
+#include "pipeline/record/replay_source.h"
 #include "sink/frame_text.h"
 #include "tests/unit/pipeline/made_run.h"
 
@@ -86,7 +88,8 @@ static void make_samples(uint64_t time_ns)
 	sample->user_end = JITBPF_END_NONE;
 }
 
-static void begin(const struct symbol_service *with)
+/* Begin a run, without the end of its first round. */
+static void begin_records(const struct symbol_service *with)
 {
 	struct jitbpf_kernel_symbol *symbol;
 
@@ -98,6 +101,11 @@ static void begin(const struct symbol_service *with)
 	symbol->address = BPF;
 	symbol->size_bytes = 0x100;
 	strcpy(symbol->name, "bpf_prog_1");
+}
+
+static void begin(const struct symbol_service *with)
+{
+	begin_records(with);
 	made_round(&run, 9);
 }
 
@@ -154,12 +162,147 @@ static void at_the_end_names_are_complete(void **state)
 	made_run_end(&run);
 }
 
+/* --- rotation ------------------------------------------------------------------------- */
+
+/* The recording of an epoch, in memory. */
+struct part {
+	char *bytes;
+	size_t size;
+	FILE *file;
+	struct recorder *recorder;
+};
+
+static void begin_part(struct part *part, uint64_t start_ns)
+{
+	struct run_info info = {
+		.start_ns = start_ns, .event = "", .command = "", .host = "", .kernel = ""};
+
+	part->file = open_memstream(&part->bytes, &part->size);
+	assert_int_equal(recorder_create(part->file, &info, &part->recorder), 0);
+}
+
+static void end_part(struct part *part)
+{
+	recorder_destroy(part->recorder);
+	fclose(part->file);
+	free(part->bytes);
+}
+
+static void recorded_round(struct part *part, uint64_t time_ns)
+{
+	run.state = SOURCE_ROUND;
+	run.round_ns = time_ns;
+	assert_int_equal(pipeline_round(run.pipeline, &run.source, part->recorder), SOURCE_ROUND);
+}
+
+static void rotate(struct part *from, struct part *to, uint64_t time_ns)
+{
+	struct run_info info = {
+		.start_ns = time_ns, .event = "", .command = "", .host = "", .kernel = ""};
+
+	begin_part(to, time_ns);
+	assert_int_equal(pipeline_rotate(run.pipeline, from->recorder, to->recorder, &info), 0);
+}
+
+/* Files are the same in the next epoch, and their names; a kernel module can be another. */
+static void names_are_taken_over(void **state)
+{
+	struct part first, second;
+
+	begin_records(&symbols);
+	begin_part(&first, 1);
+	recorded_round(&first, 9);
+	make_samples(10);
+	recorded_round(&first, 20);
+	service.may_answer = 2;
+	recorded_round(&first, 30);
+	rotate(&first, &second, 30);
+	make_samples(31);
+	recorded_round(&second, 40);
+	assert_string_equal(shown(LOCATION_NATIVE), "inlined /lib/x.so 2");
+	assert_int_equal(service.requested, 3);
+	assert_int_equal(service.requests[2].what.kind, LOCATION_KERNEL);
+	service.may_answer = 3;
+	recorded_round(&second, 50);
+	assert_string_equal(shown(LOCATION_KERNEL), "inlined /lib/x.so 2");
+	made_finish(&run, 60);
+	made_run_end(&run);
+	end_part(&first);
+	end_part(&second);
+}
+
+/* Replay a part and compare what it shows and counts. */
+static void check_replay(const struct part *part, const char *native, uint64_t late)
+{
+	struct blob blob = blob_of_memory(part->bytes, part->size);
+	struct pipeline *recorded = run.pipeline;
+	struct recording_reader *reader;
+	struct recording_error error;
+	struct replay_source replayed;
+	struct source source;
+
+	assert_int_equal(pipeline_create(&(struct pipeline_options){0}, &run.pipeline), 0);
+	assert_int_equal(recording_reader_open(&blob, &reader, &error), 0);
+	replay_source_init(&replayed, reader, &source);
+	while (pipeline_round(run.pipeline, &source, NULL) > 0)
+		;
+	assert_int_equal(pipeline_finish(run.pipeline), 0);
+	assert_string_equal(shown(LOCATION_NATIVE), native);
+	assert_int_equal(pipeline_view(run.pipeline)->ledger->counters[JITBPF_COUNT_NAMES_LATE],
+			 late);
+	recording_reader_close(reader);
+	pipeline_destroy(run.pipeline);
+	run.pipeline = recorded;
+}
+
+/* A recording is complete after ANALYSIS_CLOSE_NS. It says how many names it lacks. */
+static void names_that_are_late_are_counted(void **state)
+{
+	uint64_t time_ns = 20 + ANALYSIS_CLOSE_NS;
+	struct pipeline_epoch epoch;
+	struct part first, second;
+
+	begin_records(&symbols);
+	begin_part(&first, 1);
+	recorded_round(&first, 9);
+	make_samples(10);
+	recorded_round(&first, 20);
+	rotate(&first, &second, 20);
+	recorded_round(&second, time_ns);
+	assert_int_equal(pipeline_complete_epoch(run.pipeline, false, &epoch), 0);
+	recorded_round(&second, ++time_ns);
+	assert_int_equal(pipeline_complete_epoch(run.pipeline, false, &epoch), 1);
+	assert_int_equal(
+		recorder_finish(first.recorder, epoch.view, pipeline_modules(run.pipeline)), 0);
+	pipeline_drop_epoch(run.pipeline);
+	check_replay(&first, "[x.so] /lib/x.so 1", 2);
+	/* They come now: nobody has use for them, and the next epoch requests its own. */
+	service.may_answer = 2;
+	make_samples(++time_ns);
+	recorded_round(&second, time_ns += 10);
+	assert_int_equal(service.requested, 4);
+	assert_string_equal(shown(LOCATION_NATIVE), "[x.so] /lib/x.so 1");
+	service.may_answer = 4;
+	recorded_round(&second, ++time_ns);
+	assert_string_equal(shown(LOCATION_NATIVE), "inlined /lib/x.so 2");
+	made_finish(&run, ++time_ns);
+	assert_int_equal(recorder_finish(second.recorder, pipeline_view(run.pipeline),
+					 pipeline_modules(run.pipeline)),
+			 0);
+	check_replay(&second, "inlined /lib/x.so 2", 0);
+	made_run_end(&run);
+	end_part(&first);
+	end_part(&second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(locations_are_named_as_they_are_seen),
 		cmocka_unit_test(a_name_stays_when_its_code_is_replaced),
 		cmocka_unit_test(at_the_end_names_are_complete),
+		cmocka_unit_test(names_are_taken_over),
+		cmocka_unit_test(names_that_are_late_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,7 +184,7 @@ static void the_summary_is_an_object(void **state)
 		"\"maps_cut\":0,\"stacks_finished\":0,\"stacks_late\":0,"
 		"\"unwind_code_unread\":0,\"unwind_evicted\":0,"
 		"\"unwind_mappings_left_out\":0,\"counters_unread\":0,\"jitdumps\":0,\"jitdumps_refused\":0,"
-		"\"jitdumps_over_budget\":0,\"jitdump_late\":0,\"jitdumps_clock\":0},"
+		"\"jitdumps_over_budget\":0,\"jitdump_late\":0,\"jitdumps_clock\":0,\"names_late\":0},"
 		"\"processes\":[{\"pid\":42,\"comm\":\"a\\u003cb\",\"samples\":{\"taken\":8,"
 		"\"resolved\":5,\"code_unknown\":1,\"stack_cut\":2,\"lost\":0,"
 		"\"cut\":{\"none\":0,\"root\":0,\"bad_frame\":2,\"unreadable\":0,\"depth\":0,"
