@@ -185,11 +185,11 @@ static int finish(struct recording *run, int err)
 	if (err)
 		record_complain(err, "resolving names");
 	err = state ?: err;
+	if (run->rotation.options) /* completes epochs, whose names may still come */
+		err = rotation_finish(&run->rotation, run->pipeline) ?: err;
 	end_naming(run);
 	file_trouble_say(run->files);
-	if (run->rotation.options)
-		err = rotation_finish(&run->rotation, run->pipeline) ?: err;
-	else
+	if (!run->rotation.options)
 		err = finish_recording(run) ?: err;
 	err = outputs_write(&run->outputs, run->pipeline, &run->status) ?: err;
 	if (!run->options->quiet && run->rotation.options)
