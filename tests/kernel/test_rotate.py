@@ -90,6 +90,16 @@ class Rotate(harness.KernelTest):
             self.assertGreater(os.path.getsize(run.path(".jitbpf")), 1 << 20)
             self.assertLess(os.path.getsize(run.path(".jitbpf")), 3 << 20)
 
+    def test_size_with_much_code(self):
+        """A snapshot can be larger than the files are to be; it does not end its file."""
+        runs, said = self.rotate([harness.ENGINE, "storm", "--rate", "20000", "--slots", "10000",
+                                  "--iterations", "1000", "--seconds", "3"], "--rotate", "1M")
+        self.check_sums(runs, said)
+        self.assertGreater(float(re.search(r"largest snapshot ([0-9.]+) KB", said)[1]), 1024)
+        for run in runs[1:-1]:
+            jit = run.summary()["jit"]
+            self.assertGreater(jit["methods"] - jit["late"], 1000)
+
     def test_misuse(self):
         for options in (["--rotate", "0"], ["--rotate", "10x"], ["--rotate", "4K"],
                         ["--keep", "3"], ["--rotate", "1", "-o", "x.html"],

@@ -127,13 +127,13 @@ static void count_file(struct rotation *rotation, const struct rotation_file *fi
 static int keep_path(struct rotation *rotation, char *path)
 {
 	uint32_t keep = rotation->options->keep;
-	int err = vec_push(&rotation->kept, path);
+	int err = keep ? vec_push(&rotation->kept, path) : 0;
 
-	if (err) {
+	if (err || !keep) {
 		free(path);
 		return err;
 	}
-	while (keep && rotation->kept.size + rotation->files.size > keep && rotation->kept.size) {
+	while (rotation->kept.size && rotation->kept.size + rotation->files.size > keep) {
 		unlink(rotation->kept.data[0]);
 		free(rotation->kept.data[0]);
 		rotation->kept.size--;
@@ -186,9 +186,12 @@ static int complete_files(struct rotation *rotation, struct pipeline *pipeline, 
 static bool is_due(const struct rotation *rotation, uint64_t now_ns)
 {
 	const struct rotation_options *options = rotation->options;
+	uint64_t bytes = recorder_bytes(rotation_recorder(rotation));
 
+	/* With much live code, a snapshot alone can reach the size. */
 	if (options->size_bytes)
-		return recorder_bytes(rotation_recorder(rotation)) >= options->size_bytes;
+		return bytes >= options->size_bytes &&
+		       bytes - current(rotation)->snapshot_bytes >= options->size_bytes / 2;
 	return now_ns >= rotation->due_ns;
 }
 
@@ -215,7 +218,7 @@ static int rotate(struct rotation *rotation, struct pipeline *pipeline)
 	}
 	outputs_begin_recording(&file->outputs);
 	took_ns = clock_now_ns() - began_ns;
-	bytes = recorder_bytes(file->recorder);
+	bytes = file->snapshot_bytes = recorder_bytes(file->recorder);
 	if (took_ns > rotation->totals.pause_max_ns)
 		rotation->totals.pause_max_ns = took_ns;
 	if (bytes > rotation->totals.snapshot_max_bytes)
@@ -258,9 +261,12 @@ void rotation_say(const struct rotation *rotation)
 	const struct rotation_totals *totals = &rotation->totals;
 
 	fprintf(stderr,
-		"jitbpf: %" PRIu64 " recordings, %zu kept; %" PRIu64 " samples, %.1f %% resolved; "
+		"jitbpf: %" PRIu64 " recordings, %" PRIu64 " kept; %" PRIu64
+		" samples, %.1f %% resolved; "
 		"%.1f MB\n",
-		totals->files, rotation->kept.size, totals->samples,
+		totals->files,
+		rotation->options->keep ? (uint64_t)rotation->kept.size : totals->files,
+		totals->samples,
 		totals->samples ? 100.0 * (double)totals->resolved / (double)totals->samples : 0.0,
 		(double)totals->bytes / 1e6);
 	fprintf(stderr, "jitbpf: largest snapshot %.1f KB, longest pause of a rotation %.1f ms\n",

@@ -30,6 +30,7 @@ struct rotation_file {
 	char *path;
 	struct outputs outputs;
 	struct recorder *recorder;
+	uint64_t snapshot_bytes; /* that it begins with */
 };
 
 /* Totals of the files that are complete. */
@@ -45,7 +46,7 @@ struct rotation {
 	const struct rotation_options *options; /* borrowed */
 	const char *path;			/* of -o; borrowed */
 	VEC(struct rotation_file) files; /* closing ones, oldest first, then the current one */
-	VEC(char *) kept;		 /* paths of complete files, oldest first */
+	VEC(char *) kept;		 /* with --keep: paths of complete files, oldest first */
 	uint64_t due_ns;		 /* CLOCK_MONOTONIC; the next rotation by time */
 	struct rotation_totals totals;
 };
