@@ -130,7 +130,9 @@ static int see(void *self, const struct jitbpf_record *record)
 	case JITBPF_MAPPING:
 		return see_mapping(shim, (const struct jitbpf_mapping *)record);
 	case JITBPF_FORK:
-		return shim_unheard_fork(&shim->unheard, (const struct jitbpf_task *)record);
+		return shim_copies_fork(&shim->copies, (const struct jitbpf_task *)record)
+			       ?: shim_unheard_fork(&shim->unheard,
+						    (const struct jitbpf_task *)record);
 	case JITBPF_EXIT:
 		journal_recovery_exited(&shim->recovery, ((const struct jitbpf_task *)record)->pid);
 		return PUBLISHER_KEEP;
@@ -204,6 +206,7 @@ static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *
 	struct shim *shim = self;
 	int err = take_losses(shim);
 
+	err = err ?: shim_copies_end_round(&shim->copies, round_ns);
 	err = err ?: journal_recovery_read(&shim->recovery, take, take_context);
 	return err ?: read_unheard(shim, round_ns, take, take_context);
 }

@@ -3,7 +3,9 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/clock.h"
@@ -33,8 +35,7 @@ static bool is_same(const struct mapped_file *a, const struct mapped_file *b)
 	return a->inode == b->inode && a->dev_major == b->dev_major && a->dev_minor == b->dev_minor;
 }
 
-static const struct shim_copy *find(const struct shim_copies *copies,
-				    const struct mapped_file *file)
+static struct shim_copy *find(const struct shim_copies *copies, const struct mapped_file *file)
 {
 	vec_for_each (copy, &copies->known) {
 		if (is_same(&copy->file, file))
@@ -69,13 +70,151 @@ static bool is_gone(int err)
 	return err == -ENOENT || err == -ESRCH || err == -ESTALE;
 }
 
+/* --- which copies are in use --------------------------------------------------------------- */
+
+static bool uses(const struct shim_copy *copy, uint32_t pid)
+{
+	vec_for_each (user, &copy->pids) {
+		if (*user == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool lives(uint32_t pid)
+{
+	return !kill((pid_t)pid, 0) || errno == EPERM;
+}
+
+static void forget_ended(struct shim_copy *copy)
+{
+	size_t kept = 0;
+
+	vec_for_each (pid, &copy->pids) {
+		if (lives(*pid))
+			copy->pids.data[kept++] = *pid;
+	}
+	copy->pids.size = kept;
+}
+
+/* A pid that is used again counts as a user until that process ends, too. */
+static int add_user(struct shim_copy *copy, uint32_t pid, uint64_t time_ns)
+{
+	copy->used_ns = time_ns > copy->used_ns ? time_ns : copy->used_ns;
+	if (uses(copy, pid))
+		return 0;
+	if (copy->pids.size == copy->pids.capacity)
+		forget_ended(copy);
+	return vec_push(&copy->pids, pid);
+}
+
+int shim_copies_fork(struct shim_copies *copies, const struct jitbpf_task *fork)
+{
+	if (!copies->in_use || fork->pid == fork->parent_pid)
+		return 0;
+	return vec_push(&copies->forks,
+			((struct shim_copy_fork){fork->pid, fork->parent_pid, fork->h.time_ns}));
+}
+
+static int compare_forks(const void *a, const void *b)
+{
+	const struct shim_copy_fork *x = a, *y = b;
+
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+/* The fork's record and the mapping's come from different CPUs: in any order, a drain apart. */
+int shim_copies_end_round(struct shim_copies *copies, uint64_t round_ns)
+{
+	size_t kept = 0;
+
+	if (copies->forks.size)
+		qsort(copies->forks.data, copies->forks.size, sizeof(*copies->forks.data),
+		      compare_forks);
+	vec_for_each (fork, &copies->forks) {
+		vec_for_each (copy, &copies->known) {
+			if (uses(copy, fork->parent_pid) &&
+			    add_user(copy, fork->pid, fork->time_ns))
+				return -ENOMEM;
+		}
+		if (fork->time_ns >= copies->round_ns)
+			copies->forks.data[kept++] = *fork;
+	}
+	copies->forks.size = kept;
+	copies->round_ns = round_ns;
+	return 0;
+}
+
+struct shim_copy *shim_copies_unused(struct shim_copies *copies, uint64_t now_ns)
+{
+	struct shim_copy *unused = NULL;
+
+	vec_for_each (copy, &copies->known) {
+		if (!copy->attached_ns || copy->used_ns + SHIM_UNUSED_NS > now_ns ||
+		    (unused && unused->used_ns < copy->used_ns))
+			continue;
+		forget_ended(copy);
+		if (!copy->pids.size)
+			unused = copy;
+	}
+	return unused;
+}
+
+/* --- copies ---------------------------------------------------------------------------------- */
+
+static void copy_deinit(struct shim_copy *copy)
+{
+	bpf_link__destroy(copy->link);
+	vec_deinit(&copy->pids);
+}
+
+static void remove_copy(struct shim_copies *copies, struct shim_copy *copy)
+{
+	size_t at = (size_t)(copy - copies->known.data);
+
+	copies->in_use -= copy->attached_ns != 0;
+	copy_deinit(copy);
+	copies->known.size--;
+	memmove(copy, copy + 1, (copies->known.size - at) * sizeof(*copy));
+}
+
+/* Containers come and go, and bring a copy each. Returns true if there is room for one more. */
+static bool make_room(struct shim_copies *copies)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct shim_copy *unused;
+
+	if (copies->in_use < SHIM_COPIES_MAX)
+		return true;
+	if (now_ns < copies->try_ns)
+		return false;
+	copies->try_ns = now_ns + 1000000000;
+	unused = shim_copies_unused(copies, now_ns);
+	if (!unused)
+		return false;
+	remove_copy(copies, unused);
+	copies->try_ns = 0;
+	return true;
+}
+
+/* Forget the file that was refused first. */
+static void forget_refused(struct shim_copies *copies)
+{
+	vec_for_each (copy, &copies->known) {
+		if (!copy->attached_ns) {
+			remove_copy(copies, copy);
+			return;
+		}
+	}
+}
+
 /* Attach to a new file, and remember the result. Returns 0 or -ENOMEM. */
 static int meet(struct shim_copies *copies, const struct jitbpf_mapping *mapping)
 {
 	struct shim_copy copy = {.file = file_of(mapping)};
 	int err;
 
-	if (copies->attached >= SHIM_COPIES_MAX) {
+	if (!make_room(copies)) {
 		copies->over_budget++;
 		return 0;
 	}
@@ -84,10 +223,13 @@ static int meet(struct shim_copies *copies, const struct jitbpf_mapping *mapping
 	err = attach(copies, mapping, &copy.link);
 	if (err == -ENOMEM || is_gone(err))
 		return err == -ENOMEM ? err : 0;
-	if (err && copies->refused++ >= SHIM_REFUSED_MAX)
-		return 0;
-	if (!err) {
+	if (err) {
+		copies->refused++;
+		if (copies->known.size - copies->in_use >= SHIM_REFUSED_MAX)
+			forget_refused(copies);
+	} else {
 		copies->attached++;
+		copies->in_use++;
 		copy.attached_ns = clock_now_ns();
 	}
 	return vec_push(&copies->known, copy);
@@ -97,7 +239,7 @@ int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *map
 		    uint64_t *ret_attached_ns)
 {
 	struct mapped_file file = file_of(mapping);
-	const struct shim_copy *copy;
+	struct shim_copy *copy;
 	int err = 0;
 
 	*ret_attached_ns = 0;
@@ -106,9 +248,10 @@ int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *map
 	if (!find(copies, &file))
 		err = meet(copies, mapping);
 	copy = find(copies, &file);
-	if (copy)
-		*ret_attached_ns = copy->attached_ns;
-	return err;
+	if (!copy || !copy->attached_ns)
+		return err;
+	*ret_attached_ns = copy->attached_ns;
+	return err ?: add_user(copy, mapping->pid, mapping->h.time_ns);
 }
 
 bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *jit)
@@ -132,6 +275,7 @@ bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *ji
 void shim_copies_deinit(struct shim_copies *copies)
 {
 	vec_for_each (copy, &copies->known)
-		bpf_link__destroy(copy->link);
+		copy_deinit(copy);
 	vec_deinit(&copies->known);
+	vec_deinit(&copies->forks);
 }

@@ -24,10 +24,21 @@
 /* Returns true for the shim's file name, and for the name that some engines load by themselves. */
 bool shim_has_name(const char *path);
 
+/* A copy that no process used for that long may be detached to make room. */
+#define SHIM_UNUSED_NS 10000000000ull
+
 struct shim_copy {
 	struct mapped_file file;
 	struct bpf_link *link; /* NULL: refused */
-	uint64_t attached_ns;  /* events from then on are reported */
+	uint64_t attached_ns;  /* events from then on are reported; 0: refused */
+	uint64_t used_ns;      /* when a process last mapped it, or inherited it */
+	VEC(uint32_t) pids;    /* processes that did; some may have ended */
+};
+
+/* A fork that may inherit a copy. */
+struct shim_copy_fork {
+	uint32_t pid, parent_pid;
+	uint64_t time_ns;
 };
 
 /* A hit of a probe, to detect repeated records. */
@@ -48,7 +59,11 @@ struct shim_copies {
 	VEC(struct shim_copy) known;
 	struct shim_hit hits[SHIM_HITS_KEPT]; /* the latest hits, a ring */
 	uint32_t next_hit;
-	uint64_t attached, refused, over_budget;
+	uint64_t attached, refused, over_budget; /* over the whole run */
+	uint32_t in_use;			 /* copies that are attached now */
+	VEC(struct shim_copy_fork) forks;	 /* of this drain and the one before */
+	uint64_t round_ns;			 /* start of the drain before */
+	uint64_t try_ns; /* earliest time of the next search for an unused copy */
 };
 
 /*
@@ -58,6 +73,18 @@ struct shim_copies {
  */
 int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
 		    uint64_t *ret_attached_ns);
+
+/* See a fork: the child inherits the mappings of its parent. Returns 0 or -ENOMEM. */
+int shim_copies_fork(struct shim_copies *copies, const struct jitbpf_task *fork);
+
+/* End a drain that began at round_ns. Returns 0 or -ENOMEM. */
+int shim_copies_end_round(struct shim_copies *copies, uint64_t round_ns);
+
+/*
+ * Returns the copy that is unused for longest, or NULL if all are in use: a process that maps it
+ * lives, or did SHIM_UNUSED_NS ago.
+ */
+struct shim_copy *shim_copies_unused(struct shim_copies *copies, uint64_t now_ns);
 
 /*
  * Returns true if a record repeats an earlier record of the same hit. Overlays that share a lower

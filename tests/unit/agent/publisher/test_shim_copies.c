@@ -146,11 +146,89 @@ static void test_over_budget(void **state)
 	struct fixture *f = *state;
 	AUTO_FREE struct jitbpf_mapping *mapping = map_file(f, "libjitbpf.so", "no ELF file");
 
-	f->copies.attached = SHIM_COPIES_MAX;
+	f->copies.in_use = SHIM_COPIES_MAX;
 	see(f, mapping);
 	see(f, mapping);
 	assert_int_equal(f->copies.over_budget, 2);
 	assert_int_equal(f->copies.refused, 0);
+	unlink(mapping->path);
+}
+
+#define SECOND_NS 1000000000ull
+
+/* Returns a copy as if a probe were on it, used by a process. */
+static void add_copy(struct fixture *f, uint64_t inode, uint32_t pid, uint64_t used_ns)
+{
+	struct shim_copy copy = {.file.inode = inode, .attached_ns = 1, .used_ns = used_ns};
+
+	assert_int_equal(vec_push(&copy.pids, pid), 0);
+	assert_int_equal(vec_push(&f->copies.known, copy), 0);
+	f->copies.in_use++;
+}
+
+static uint64_t unused_inode(struct fixture *f, uint64_t now_ns)
+{
+	const struct shim_copy *copy = shim_copies_unused(&f->copies, now_ns);
+
+	return copy ? copy->file.inode : 0;
+}
+
+static void fork_child(struct fixture *f, uint32_t parent_pid, uint32_t pid, uint64_t time_ns)
+{
+	const struct jitbpf_task fork = {
+		.h.time_ns = time_ns, .pid = pid, .parent_pid = parent_pid};
+
+	assert_int_equal(shim_copies_fork(&f->copies, &fork), 0);
+}
+
+/* A copy is unused once its processes have ended; of several, the one unused for longest. */
+static void test_unused(void **state)
+{
+	const uint32_t ended = 0x7ffffff0, self = (uint32_t)getpid();
+	struct fixture *f = *state;
+
+	add_copy(f, 11, self, 0);
+	add_copy(f, 12, ended, 30 * SECOND_NS);
+	add_copy(f, 13, ended, 20 * SECOND_NS);
+	assert_int_equal(unused_inode(f, 29 * SECOND_NS), 0);
+	assert_int_equal(unused_inode(f, 30 * SECOND_NS), 13);
+	assert_int_equal(unused_inode(f, 50 * SECOND_NS), 13);
+	assert_int_equal(f->copies.known.data[0].pids.size, 1);
+}
+
+/* Children inherit the copy, whichever of two forks is seen first, and in the next drain, too. */
+static void test_inherited(void **state)
+{
+	const uint32_t ended = 0x7ffffff0, child = 0x7ffffff1, self = (uint32_t)getpid();
+	struct fixture *f = *state;
+
+	add_copy(f, 11, ended, 0);
+	fork_child(f, child, self, 6);
+	fork_child(f, ended, child, 5);
+	assert_int_equal(shim_copies_end_round(&f->copies, 10), 0);
+	assert_int_equal(unused_inode(f, 50 * SECOND_NS), 0);
+	add_copy(f, 12, ended, 0);
+	f->copies.known.data[0].pids.size = 0;
+	assert_int_equal(shim_copies_end_round(&f->copies, 20), 0);
+	assert_int_equal(unused_inode(f, 50 * SECOND_NS), 11);
+	assert_int_equal(shim_copies_end_round(&f->copies, 30), 0);
+	assert_int_equal(f->copies.forks.size, 0);
+}
+
+/* The list of refused files is bounded: the oldest ones are forgotten. */
+static void test_many_refused(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE struct jitbpf_mapping *mapping = map_file(f, "libjitbpf.so", "no ELF file");
+
+	for (uint64_t i = 0; i < SHIM_REFUSED_MAX; i++)
+		assert_int_equal(vec_push(&f->copies.known, ((struct shim_copy){.file.inode = ~i})),
+				 0);
+	see(f, mapping);
+	assert_int_equal(f->copies.known.size, SHIM_REFUSED_MAX);
+	assert_int_equal(f->copies.known.data[0].file.inode, ~1ull);
+	see(f, mapping);
+	assert_int_equal(f->copies.refused, 1);
 	unlink(mapping->path);
 }
 
@@ -207,6 +285,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_not_examined, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_process_that_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_over_budget, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_inherited, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_repeated, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_latest_hits, setup, teardown),
 	};
