@@ -128,6 +128,14 @@ static void end_process(struct journal_late *late)
 	late->begun = false;
 }
 
+/* No process is left: the buffers are several MB. Returns 0. */
+static int end_reading(struct journal_late *late)
+{
+	vec_deinit(&late->room);
+	vec_deinit(&late->record);
+	return 0;
+}
+
 int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_fn take,
 		      void *take_context)
 {
@@ -137,7 +145,7 @@ int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_
 	int more = late->begun ? 1 : begin_process(late, came_ns, take, take_context);
 
 	if (more <= 0)
-		return more;
+		return more < 0 ? more : end_reading(late);
 	slice.file = &late->files.files[late->file];
 	slice.origin = (struct journal_origin){
 		.pid = late->pid,
@@ -160,5 +168,7 @@ int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_
 	} else if (!more) {
 		end_process(late);
 	}
-	return more < 0 ? more : late->begun || late->next_pid < late->pids.size;
+	if (more >= 0 && !late->begun && late->next_pid == late->pids.size)
+		return end_reading(late);
+	return more < 0 ? more : 1;
 }
