@@ -36,6 +36,7 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 	if (err)
 		return err;
 	a->epoch->ledger.filtered = sample_filter_is_set(&a->filter);
+	a->names_max = ANALYSIS_NAMES_MIN;
 	process_table_init(&a->processes, a->strings, &a->modules,
 			   options->budget ?: &code_budget_default, options->line_rules);
 	*ret = TAKE_PTR(a);
@@ -115,11 +116,15 @@ static int take_comm(struct analysis *a, const struct jitbpf_comm *record)
 	int err = process_table_comm(&a->processes, record);
 	const struct process *process =
 		process_table_find(&a->processes, record->pid, 0, record->h.time_ns);
-	uint32_t row;
+	struct epoch *e = a->epoch;
+	uint32_t row, names;
 
-	if (err || !process || !epoch_has_row(a->epoch, process, &row))
+	if (err || !process || !epoch_has_row(e, process, &row) || e->new_names > EPOCH_NAMES_MAX)
 		return err;
-	return epoch_row(a->epoch, a->strings, process, &row);
+	names = string_pool_size(e->strings);
+	err = epoch_row(e, a->strings, process, &row);
+	e->new_names += string_pool_size(e->strings) - names;
+	return err;
 }
 
 int analysis_take(struct analysis *a, const struct jitbpf_record *record)
@@ -242,6 +247,8 @@ int analysis_end_round(struct analysis *a, uint64_t time_ns)
 			drop_process(a, *process);
 		process_table_forget(&a->processes, before_ns - ANALYSIS_HISTORY_NS);
 		count_all_uncounted(a);
+		if (string_pool_size(a->strings) > a->names_max)
+			analysis_renew_names(a);
 		space_map_forget(a->kernel_code, before_ns - ANALYSIS_HISTORY_NS);
 	}
 	err = analysis_name_new(a); /* notes the modules that new locations are in */

@@ -37,7 +37,8 @@ struct analysis {
 	struct sample_filter filter;
 
 	/* The state. */
-	struct string_pool *strings; /* names of processes */
+	struct string_pool *strings; /* names of processes, also of some that are gone */
+	uint32_t names_max;	     /* number of names at which these are dropped */
 	struct module_table modules;
 	struct process_table processes;
 	struct space_map *kernel_code;
@@ -110,6 +111,14 @@ bool analysis_show_all(struct analysis *a, bool wait);
 
 /* The epoch that a sample of time_ns goes to. */
 struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns);
+
+/*
+ * Drop the names of processes that are gone. Without memory for it, they stay. A process can rename
+ * itself at any rate: call it when there are more than names_max.
+ */
+void analysis_renew_names(struct analysis *a);
+
+#define ANALYSIS_NAMES_MIN 8192
 
 /* The open epoch that began first. */
 struct epoch *analysis_oldest_epoch(const struct analysis *a);

@@ -29,6 +29,9 @@ struct epoch_row {
 	uint32_t row;
 };
 
+/* A process can rename itself at any rate. Above so many names, its row waits for a sample. */
+#define EPOCH_NAMES_MAX 65536
+
 struct epoch {
 	uint32_t number;     /* counts up from 0 */
 	uint64_t until_ns;   /* samples up to then belong to it; UINT64_MAX while it is current */
@@ -47,6 +50,7 @@ struct epoch {
 	 */
 	struct ledger ledger_now;
 	struct jit_counts ended_jit; /* in rows of processes that were freed */
+	uint32_t new_names;	     /* that processes gave themselves after they had a row */
 	uint32_t round;		     /* counts rounds, for ledger_process.changed_round */
 	struct sink_list sinks;
 	uint32_t named;		    /* locations below it have names, or these were requested */

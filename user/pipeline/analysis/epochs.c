@@ -25,11 +25,8 @@ struct epoch *analysis_oldest_epoch(const struct analysis *a)
 	return oldest;
 }
 
-/*
- * Drop the names of processes that are gone: what refers to names by number, the cache and the
- * epochs' tables of numbers, begins anew. Without memory for it, the names stay.
- */
-static void renew_names(struct analysis *a)
+/* What refers to names by number, the cache and the epochs' tables of numbers, begins anew. */
+void analysis_renew_names(struct analysis *a)
 {
 	struct string_pool *strings;
 
@@ -41,7 +38,9 @@ static void renew_names(struct analysis *a)
 	}
 	string_pool_destroy(a->strings);
 	a->strings = strings;
+	a->names_max = 2 * string_pool_size(strings) + ANALYSIS_NAMES_MIN;
 	memset(a->stack_cache, 0, STACK_CACHE_SLOTS * sizeof(*a->stack_cache));
+	a->epoch->comms.size = 0;
 	for (struct epoch *e = a->closing; e; e = e->older)
 		e->comms.size = 0;
 }
@@ -62,7 +61,7 @@ int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
 	a->epoch->older = a->closing;
 	a->closing = a->epoch;
 	a->epoch = epoch;
-	renew_names(a);
+	analysis_renew_names(a);
 	return 0;
 }
 

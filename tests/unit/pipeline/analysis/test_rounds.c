@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "pipeline/analysis/analysis_state.h"
 #include "pipeline/pipeline_state.h"
 #include "tests/unit/pipeline/made_run.h"
 
@@ -204,6 +205,30 @@ static void views_of_all_open_epochs_are_shown(void **state)
 	made_run_end(&run);
 }
 
+/* A process that renames itself for ever takes no memory for ever, and has its latest name. */
+static void names_are_bounded(void **state)
+{
+	struct analysis *a;
+	uint64_t time_ns = 10 * 1000 * MS;
+	char name[16] = "";
+
+	made_run_begin(&run, &(struct pipeline_options){0});
+	a = run.pipeline->analysis;
+	make_sample(&run, time_ns, 0x1000);
+	for (unsigned i = 0; i < 200000; i++) {
+		snprintf(name, sizeof(name), "name%u", i);
+		make_comm(&run, ++time_ns, MADE_PID, name, false);
+		if (i % 200 == 199)
+			made_round(&run, time_ns += 60 * MS);
+	}
+	assert_true(string_pool_size(a->strings) <= 4 * ANALYSIS_NAMES_MIN);
+	assert_true(string_pool_size(a->epoch->strings) <= EPOCH_NAMES_MAX + 100);
+	make_sample(&run, ++time_ns, 0x1000);
+	made_round(&run, ++time_ns);
+	assert_string_equal(run.seen[run.seen_count - 1].comm, name);
+	made_run_end(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +237,7 @@ int main(void)
 		cmocka_unit_test(the_end_is_shown),
 		cmocka_unit_test(a_view_that_fails_ends_alone),
 		cmocka_unit_test(views_of_all_open_epochs_are_shown),
+		cmocka_unit_test(names_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
