@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,39 +100,66 @@ static int send_counters(struct drain *drain)
 	return drain->take(drain->take_context, &out.head.h);
 }
 
-/* Emit the number of lost samples of each process. */
-static int send_lost_samples(struct drain *drain)
+#define LOST_STEP_NS 1000000000ull
+
+static bool has_ended(uint32_t pid)
+{
+	return kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+/* Emit the number of lost samples of one process. One that has ended loses no more. */
+static int send_lost_of(struct drain *drain, const struct jitbpf_lost_key *key, bool remove)
 {
 	struct live_source *live = drain->live;
-	struct jitbpf_lost_key key, *before = NULL;
 	int fd = bpf_map__fd(live->bpf->maps.lost_samples);
-	uint64_t elsewhere = live->bpf->bss->lost_elsewhere;
-	struct jitbpf_lost_samples out = {.h = {
-						  .size_bytes = sizeof(out),
-						  .type = JITBPF_LOST_SAMPLES,
-						  .time_ns = live->round.begin_ns,
-					  }};
-	int err = 0;
+	struct jitbpf_lost_samples out = {
+		.h = {.size_bytes = sizeof(out),
+		      .type = JITBPF_LOST_SAMPLES,
+		      .time_ns = live->round.begin_ns},
+		.pid = key->pid,
+		.start_ns = key->start_ns,
+	};
 
-	while (!err && !bpf_map_get_next_key(fd, before, &key)) {
-		before = &key;
-		if (bpf_map_lookup_elem(fd, &key, &out.count)) {
-			live->counters_unread++;
-			continue;
-		}
-		out.pid = key.pid;
-		out.start_ns = key.start_ns;
-		err = drain->take(drain->take_context, &out.h);
+	if (bpf_map_lookup_elem(fd, key, &out.count)) {
+		live->counters_unread += !remove;
+		return 0;
 	}
-	if (!err && errno != ENOENT)
+	if (remove && bpf_map_delete_elem(fd, key))
+		return 0; /* the map was busy: next time */
+	return drain->take(drain->take_context, &out.h);
+}
+
+/* Emit the numbers of lost samples: of processes that have ended, or of all. */
+static int send_lost_samples(struct drain *drain, bool all)
+{
+	struct live_source *live = drain->live;
+	int fd = bpf_map__fd(live->bpf->maps.lost_samples), err = 0;
+	uint32_t left = bpf_map__max_entries(live->bpf->maps.lost_samples);
+	struct jitbpf_lost_key key, next;
+	int listed = bpf_map_get_next_key(fd, NULL, &key);
+
+	for (; !listed && left && !err; left--, key = next) {
+		listed = bpf_map_get_next_key(fd, &key, &next);
+		if (all || has_ended(key.pid))
+			err = send_lost_of(drain, &key, !all);
+	}
+	if (listed && listed != -ENOENT)
 		live->counters_unread++; /* listing the keys failed before the end */
-	if (!err && elsewhere) {
-		out.pid = 0; /* losses of processes beyond the size of the map */
-		out.start_ns = 0;
-		out.count = elsewhere;
-		err = drain->take(drain->take_context, &out.h);
-	}
 	return err;
+}
+
+/* Emit the number of losses of processes beyond the size of the map. */
+static int send_lost_elsewhere(struct drain *drain)
+{
+	struct live_source *live = drain->live;
+	struct jitbpf_lost_samples out = {
+		.h = {.size_bytes = sizeof(out),
+		      .type = JITBPF_LOST_SAMPLES,
+		      .time_ns = live->round.begin_ns},
+		.count = live->bpf->bss->lost_elsewhere,
+	};
+
+	return out.count ? drain->take(drain->take_context, &out.h) : 0;
 }
 
 /* The BPF map, unlike round.tracked, has the children forked before the scan. */
@@ -224,10 +252,17 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 		return state;
 	if (state == SOURCE_ROUND)
 		untrack_exited(live);
+	if (state == SOURCE_ROUND && live->round.begin_ns >= live->lost_ns) {
+		live->lost_ns = live->round.begin_ns + LOST_STEP_NS;
+		err = send_lost_samples(&drain, false);
+		if (err)
+			return err;
+	}
 	*ret_time_ns = live->round.begin_ns;
 	if (state == SOURCE_OPEN || !live->stopped)
 		return state;
-	err = send_lost_samples(&drain);
+	err = send_lost_samples(&drain, true);
+	err = err ?: send_lost_elsewhere(&drain);
 	err = err ?: send_counters(&drain);
 	return err ?: SOURCE_END;
 }

@@ -20,12 +20,13 @@ struct live_source {
 	int epoll_fd;
 	size_t late_done; /* number of publishers whose late() has returned 0 */
 	uint64_t counters[JITBPF_COUNTER_MAX]; /* of the BPF programs, at the last reading */
-	uint64_t counters_unread;	       /* number of failed readings */
-	uint64_t maps_cut;		       /* processes whose mappings were not all read */
-	uint64_t came_ns;		       /* start of the run */
-	bool scanned;			       /* the start-up scan is done */
-	bool ready;			       /* scanned, and all publishers' late() are done */
-	bool stopped;			       /* sampling has stopped */
+	uint64_t lost_ns; /* when lost samples of processes that have ended are next removed */
+	uint64_t counters_unread; /* number of failed readings */
+	uint64_t maps_cut;	  /* processes whose mappings were not all read */
+	uint64_t came_ns;	  /* start of the run */
+	bool scanned;		  /* the start-up scan is done */
+	bool ready;		  /* scanned, and all publishers' late() are done */
+	bool stopped;		  /* sampling has stopped */
 };
 
 #endif
