@@ -99,7 +99,7 @@ static int charge(struct file_reader *reader, struct file_place place, uint64_t 
 	subject = subject_of(request, fd);
 	if (!subject)
 		return -ENOMEM;
-	place_accounts_give_up(&reader->accounts, place, subject);
+	place_accounts_give_up(&reader->accounts, place, subject, clock_now_ns());
 	return 0;
 }
 

@@ -17,9 +17,12 @@
 #include "base/text.h"
 
 /* Time limits of the event loop and of the workers. */
-static const struct file_patience meeting_patience = {.answer_ms = 500, .place_ms = 2000};
-static const struct file_patience reading_patience = {.answer_ms = 3000, .place_ms = 15000};
-static const struct file_patience unwinding_patience = {.answer_ms = 1000, .place_ms = 5000};
+static const struct file_patience meeting_patience = {
+	.answer_ms = 500, .place_ms = 2000, .refill_percent = 1};
+static const struct file_patience reading_patience = {
+	.answer_ms = 3000, .place_ms = 15000, .refill_percent = 5};
+static const struct file_patience unwinding_patience = {
+	.answer_ms = 1000, .place_ms = 5000, .refill_percent = 5};
 static const struct file_patience following_patience = {
 	.answer_ms = 500, .place_ms = 2000, .refill_percent = 5, .unanswered_max = 2};
 

@@ -29,6 +29,28 @@ static void refill(struct place_account *account, const struct file_patience *pa
 	account->refilled_ns = now_ns;
 }
 
+static void forgive(struct place_accounts *accounts, uint64_t now_ns)
+{
+	for (; accounts->unforgiven && now_ns - accounts->forgiven_ns >= FILE_FORGIVE_NS;
+	     accounts->forgiven_ns += FILE_FORGIVE_NS)
+		accounts->unforgiven--;
+}
+
+/* The account of a place that owes nothing any more, such as a process that has ended. */
+static struct place_account *settled(struct place_accounts *accounts,
+				     const struct file_patience *patience, uint64_t now_ns)
+{
+	vec_for_each (account, &accounts->accounts) {
+		if (account->given_up || account->unanswered ||
+		    account->place.kind == FILE_PLACE_SERVERS)
+			continue;
+		refill(account, patience, now_ns);
+		if (!account->spent_ms)
+			return account;
+	}
+	return NULL;
+}
+
 uint64_t place_accounts_left_ms(struct place_accounts *accounts, struct file_place place,
 				const struct file_patience *patience, uint64_t now_ns)
 {
@@ -37,7 +59,8 @@ uint64_t place_accounts_left_ms(struct place_accounts *accounts, struct file_pla
 
 	if (account)
 		refill(account, patience, now_ns);
-	if (accounts->given_up_count == FILE_PLACES_GIVEN_UP_MAX || (account && account->given_up))
+	forgive(accounts, now_ns);
+	if (accounts->unforgiven >= FILE_PLACES_GIVEN_UP_MAX || (account && account->given_up))
 		return 0;
 	if (account)
 		left_ms -= account->spent_ms < left_ms ? account->spent_ms : left_ms;
@@ -55,9 +78,11 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 	if (!account) {
 		struct place_account new = {.place = place, .refilled_ns = now_ns};
 
-		if (vec_push(&accounts->accounts, new))
+		account = settled(accounts, patience, now_ns);
+		if (!account && vec_push(&accounts->accounts, new))
 			return -ENOMEM;
-		account = &accounts->accounts.data[accounts->accounts.size - 1];
+		account = account ?: &accounts->accounts.data[accounts->accounts.size - 1];
+		*account = new;
 	}
 	account->spent_ms += spent_ms;
 	account->unanswered += !answered;
@@ -65,13 +90,17 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 	       (!answered && account->unanswered > patience->unanswered_max);
 }
 
-void place_accounts_give_up(struct place_accounts *accounts, struct file_place place, char *what)
+void place_accounts_give_up(struct place_accounts *accounts, struct file_place place, char *what,
+			    uint64_t now_ns)
 {
 	struct place_account *account = account_of(accounts, place);
 
 	account->given_up = what;
-	accounts->given_up[accounts->given_up_count++] =
-		(uint32_t)(account - accounts->accounts.data);
+	if (!accounts->unforgiven++)
+		accounts->forgiven_ns = now_ns;
+	if (accounts->given_up_count < FILE_PLACES_GIVEN_UP_MAX)
+		accounts->given_up[accounts->given_up_count++] =
+			(uint32_t)(account - accounts->accounts.data);
 }
 
 const char *place_accounts_given_up(const struct place_accounts *accounts, uint32_t number)

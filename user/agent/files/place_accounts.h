@@ -12,8 +12,12 @@
 #include "agent/files/file_place.h"
 #include "base/vec.h"
 
-/* After this many places have been given up, all further requests fail. */
+/*
+ * After this many places have been given up, all further requests fail; one is forgiven every
+ * FILE_FORGIVE_NS. Each may have cost a helper process.
+ */
 #define FILE_PLACES_GIVEN_UP_MAX 8
+#define FILE_FORGIVE_NS		 3600000000000ull
 
 #define FILE_QUICK_MS 10 /* faster answers are not charged */
 
@@ -40,8 +44,10 @@ struct place_account {
 /* Empty if zero-initialized. */
 struct place_accounts {
 	VEC(struct place_account) accounts;	     /* of places with slow answers only */
-	uint32_t given_up[FILE_PLACES_GIVEN_UP_MAX]; /* indexes of accounts */
+	uint32_t given_up[FILE_PLACES_GIVEN_UP_MAX]; /* indexes of the first such accounts */
 	uint32_t given_up_count;
+	uint32_t unforgiven;  /* places given up, less those forgiven */
+	uint64_t forgiven_ns; /* when a place was last forgiven, or the first one given up */
 };
 
 /* Returns the limit for the next answer of a place in ms; 0 if the place was given up. */
@@ -57,7 +63,8 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 			  uint64_t now_ns);
 
 /* Give up a place after place_accounts_charge() returned 1. Takes over `what`, for messages. */
-void place_accounts_give_up(struct place_accounts *accounts, struct file_place place, char *what);
+void place_accounts_give_up(struct place_accounts *accounts, struct file_place place, char *what,
+			    uint64_t now_ns);
 
 /* Returns `what` of place `number` that was given up; NULL if there are no more. */
 const char *place_accounts_given_up(const struct place_accounts *accounts, uint32_t number);

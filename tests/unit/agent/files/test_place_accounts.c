@@ -41,7 +41,7 @@ static void test_slow_answers_add_up(void **state)
 	assert_int_equal(left(&accounts, disk), 300);
 	assert_int_equal(left(&accounts, other), 500);
 	assert_int_equal(charge(&accounts, disk, 300, true), 1);
-	place_accounts_give_up(&accounts, disk, strdup("/a"));
+	place_accounts_give_up(&accounts, disk, strdup("/a"), SECOND);
 	assert_int_equal(left(&accounts, disk), 0);
 	assert_int_equal(left(&accounts, other), 500);
 	place_accounts_deinit(&accounts);
@@ -52,9 +52,9 @@ static void test_no_answer(void **state)
 	struct place_accounts accounts = {0};
 
 	assert_int_equal(charge(&accounts, disk, 500, false), 1);
-	place_accounts_give_up(&accounts, disk, strdup("/a"));
+	place_accounts_give_up(&accounts, disk, strdup("/a"), SECOND);
 	assert_int_equal(charge(&accounts, other, 500, false), 1);
-	place_accounts_give_up(&accounts, other, strdup("/b"));
+	place_accounts_give_up(&accounts, other, strdup("/b"), SECOND);
 	assert_string_equal(place_accounts_given_up(&accounts, 0), "/a");
 	assert_string_equal(place_accounts_given_up(&accounts, 1), "/b");
 	assert_null(place_accounts_given_up(&accounts, 2));
@@ -71,9 +71,39 @@ static void test_all_given_up(void **state)
 
 		assert_int_equal(left(&accounts, disk), 500);
 		assert_int_equal(charge(&accounts, place, 500, false), 1);
-		place_accounts_give_up(&accounts, place, strdup("/a"));
+		place_accounts_give_up(&accounts, place, strdup("/a"), SECOND);
 	}
 	assert_int_equal(left(&accounts, disk), 0);
+	assert_int_equal(place_accounts_left_ms(&accounts, disk, &patience, FILE_FORGIVE_NS), 0);
+	/* One is forgiven every hour, but not in its own place. */
+	assert_int_equal(
+		place_accounts_left_ms(&accounts, disk, &patience, SECOND + FILE_FORGIVE_NS), 500);
+	assert_int_equal(place_accounts_left_ms(&accounts,
+						(struct file_place){.kind = FILE_PLACE_ROOT},
+						&patience, SECOND + FILE_FORGIVE_NS),
+			 0);
+	assert_int_equal(charge(&accounts, disk, 500, false), 1);
+	place_accounts_give_up(&accounts, disk, strdup("/b"), SECOND + FILE_FORGIVE_NS);
+	assert_int_equal(
+		place_accounts_left_ms(&accounts, other, &patience, SECOND + FILE_FORGIVE_NS), 0);
+	place_accounts_deinit(&accounts);
+}
+
+/* Accounts of processes that are gone, which were slow once, are used again. */
+static void test_many_slow_places(void **state)
+{
+	const struct file_patience lasting = {
+		.answer_ms = 500, .place_ms = 1000, .refill_percent = 10};
+	struct place_accounts accounts = {0};
+
+	for (uint32_t i = 0; i < 10000; i++) {
+		struct file_place place = {.kind = FILE_PLACE_MEMORY, .a = i};
+
+		assert_int_equal(place_accounts_charge(&accounts, place, &lasting, 20, true,
+						       SECOND + i * SECOND / 10),
+				 0);
+	}
+	assert_true(accounts.accounts.size < 10);
 	place_accounts_deinit(&accounts);
 }
 
@@ -104,6 +134,7 @@ int main(void)
 		cmocka_unit_test(test_slow_answers_add_up),
 		cmocka_unit_test(test_no_answer),
 		cmocka_unit_test(test_all_given_up),
+		cmocka_unit_test(test_many_slow_places),
 		cmocka_unit_test(test_refill),
 	};
 
