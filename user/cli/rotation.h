@@ -48,6 +48,7 @@ struct rotation {
 	VEC(struct rotation_file) files; /* closing ones, oldest first, then the current one */
 	VEC(char *) kept;		 /* with --keep: paths of complete files, oldest first */
 	uint64_t due_ns;		 /* CLOCK_MONOTONIC; the next rotation by time */
+	uint64_t give_back_ns;		 /* when free memory may next be returned */
 	struct rotation_totals totals;
 };
 
