@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbolize/known_files.h"
 
+#include <errno.h>
+
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/scope.h"
@@ -288,8 +290,10 @@ static int file_read(struct known_files *files, const struct module *module,
 
 	err = files->source.open_module(files->source.context, module, &blob);
 	if (err) {
-		file->failed = err != -ENOMEM;
-		files->counts.without_file += file->failed;
+		/* A file system that is slow now may answer a later request. */
+		file->failed = err != -ENOMEM && err != -ETIMEDOUT;
+		files->counts.without_file += err != -ENOMEM && !file->missed;
+		file->missed |= err != -ENOMEM;
 		return err;
 	}
 	if (!has_debug_info(&blob)) {

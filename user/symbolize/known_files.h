@@ -42,6 +42,7 @@ struct symbolizer_counts {
 struct known_file {
 	const struct module *module; /* held */
 	bool failed;		     /* not to be tried again */
+	bool missed;		     /* counted in without_file */
 	bool without_debug;	     /* not to be tried again */
 	bool counted;
 	uint64_t used; /* value of known_files.uses at the last use */

@@ -29,7 +29,7 @@ struct unwind_request {
 
 struct unwind_answer {
 	struct unwind_request request;
-	/* 0, or a negative errno: there are no rows and never will be */
+	/* 0, or a negative errno: there are no rows; -ETIMEDOUT: a later request may get some */
 	int error;
 	/* For code read from memory: the time of the read. 0 if a copy was used. */
 	uint64_t read_ns;

@@ -105,6 +105,10 @@ static int take_page(struct unwinder *u, const struct unwind_answer *answer)
 
 	if (!slot || slot->page.count)
 		return 0;
+	if (answer->error == -ETIMEDOUT) { /* not for good: the next stack requests it again */
+		unwind_pages_drop(&u->pages, slot);
+		return 0;
+	}
 	/* For an unreadable file, the page gets the frame pointer rule. */
 	u->room[0] = unwind_frame_pointer_row;
 	if (!answer->error)

@@ -86,10 +86,14 @@ static char *subject_of(const struct file_request *request, int fd)
 	return length < 0 ? strdup("a file") : strndup(path, (size_t)length);
 }
 
-/* Charge a place; give it up if there was no answer or if its time is used up. */
+/*
+ * Charge a place; give it up if there was no answer or if its time is used up. Takes over socket,
+ * from which an answer may still come, or -1.
+ */
 static int charge(struct file_reader *reader, struct file_place place, uint64_t spent_ms,
-		  bool answered, const struct file_request *request, int fd)
+		  bool answered, int socket_, const struct file_request *request, int fd)
 {
+	AUTO_CLOSE int socket = socket_;
 	int err = place_accounts_charge(&reader->accounts, place, patience_with(reader, place),
 					spent_ms, answered, clock_now_ns());
 	char *subject;
@@ -99,7 +103,7 @@ static int charge(struct file_reader *reader, struct file_place place, uint64_t 
 	subject = subject_of(request, fd);
 	if (!subject)
 		return -ENOMEM;
-	place_accounts_give_up(&reader->accounts, place, subject, clock_now_ns());
+	place_accounts_give_up(&reader->accounts, place, subject, TAKE_FD(socket), clock_now_ns());
 	return 0;
 }
 
@@ -143,18 +147,29 @@ static bool is_timeout(int err)
 	return err == -ETIME || err == -ETIMEDOUT;
 }
 
+/* A place that was given up may have answered since: its helper waited for a CPU, not for it. */
+static void see_late_answer(struct file_reader *reader, struct file_place place)
+{
+	struct pollfd late = {.fd = place_accounts_late_socket(&reader->accounts, place),
+			      .events = POLLIN};
+
+	if (late.fd >= 0 && poll(&late, 1, 0) > 0)
+		place_accounts_revive(&reader->accounts, place);
+}
+
 /* Send a request, wait, and charge the place. The answer is in reader->reply; fd is sent along. */
 static int ask(struct file_reader *reader, struct file_place place,
 	       const struct file_request *request, int fd, int *ret_fd)
 {
-	uint64_t began_ns = clock_now_ns();
-	uint64_t left_ms = place_accounts_left_ms(&reader->accounts, place,
-						  patience_with(reader, place), began_ns);
+	uint64_t began_ns = clock_now_ns(), left_ms;
+	int err, late = -1;
 	bool answered;
 	ssize_t got;
-	int err;
 
 	*ret_fd = -1;
+	see_late_answer(reader, place);
+	left_ms = place_accounts_left_ms(&reader->accounts, place, patience_with(reader, place),
+					 began_ns);
 	if (!left_ms)
 		return -ETIMEDOUT;
 	if (reader->socket < 0)
@@ -162,12 +177,13 @@ static int ask(struct file_reader *reader, struct file_place place,
 	if (reader->socket < 0)
 		return reader->socket;
 	got = converse(reader, request, fd, began_ns + left_ms * 1000000, ret_fd);
-	if (got < 0) {
-		close(reader->socket);
-		reader->socket = -1;
-	}
+	if (got == -ETIMEDOUT)
+		late = TAKE_FD(reader->socket);
+	else if (got < 0)
+		close(TAKE_FD(reader->socket));
 	answered = got >= 0 && !is_timeout(reader->reply.err);
-	err = charge(reader, place, (clock_now_ns() - began_ns) / 1000000, answered, request, fd);
+	err = charge(reader, place, (clock_now_ns() - began_ns) / 1000000, answered, late, request,
+		     fd);
 	if (got < 0)
 		return (int)got;
 	return err ?: reader->reply.err;

@@ -134,23 +134,27 @@ uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *
 	struct file_key key = {mapping->dev_major, mapping->dev_minor, mapping->inode,
 			       mapping->path};
 	uint64_t now_ns = clock_now_ns();
-	const struct found_file *known = kept_files_find(&store->files, &key, now_ns);
+	const struct kept_file *known = kept_files_find(&store->files, &key, now_ns);
 	struct found_file found = {.fd = -1};
 	int err;
 
-	if (known) {
-		memcpy(ret, known->build_id, sizeof(known->build_id));
-		return known->build_id_bytes;
+	if (known && !known->unanswered) {
+		memcpy(ret, known->found.build_id, sizeof(known->found.build_id));
+		return known->found.build_id_bytes;
 	}
-	if (kept_files_full(&store->files)) {
+	if (!known && kept_files_full(&store->files)) {
 		store->counts.over_budget++;
 		return 0;
 	}
 	err = find_mapped(store->meeting, FILE_FIND_MAPPED, mapping, &found);
-	store->counts.unanswered += err == -ETIMEDOUT;
 	memcpy(ret, found.build_id, sizeof(found.build_id));
 	/* on -ENOMEM, the file is opened again next time */
-	kept_files_add(&store->files, &key, &found, now_ns);
+	if (!known) {
+		store->counts.unanswered += err == -ETIMEDOUT;
+		kept_files_add(&store->files, &key, err == -ETIMEDOUT ? NULL : &found, now_ns);
+	} else if (err != -ETIMEDOUT) {
+		kept_files_answer(&store->files, &key, &found);
+	}
 	return found.build_id_bytes;
 }
 

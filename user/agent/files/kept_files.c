@@ -71,15 +71,15 @@ static struct kept_file *find(const struct kept_files *files, const struct file_
 	return number == INDEX_MAP_NONE ? NULL : &files->files.data[number];
 }
 
-const struct found_file *kept_files_find(struct kept_files *files, const struct file_key *key,
-					 uint64_t now_ns)
+const struct kept_file *kept_files_find(struct kept_files *files, const struct file_key *key,
+					uint64_t now_ns)
 {
 	struct kept_file *file = find(files, key);
 
 	if (!file)
 		return NULL;
 	file->seen_ns = now_ns;
-	return &file->found;
+	return file;
 }
 
 bool kept_files_full(const struct kept_files *files)
@@ -87,21 +87,29 @@ bool kept_files_full(const struct kept_files *files)
 	return files->files.size == STORED_FILES_MAX || files->path_bytes >= STORED_FILES_PATH_MAX;
 }
 
-static int add(struct kept_files *files, const struct file_key *key, struct found_file *found,
-	       uint64_t now_ns)
+/* Keep the descriptor of a file that was found, if there is room for it. */
+static void keep(struct kept_files *files, struct kept_file *file, struct found_file *found)
 {
 	AUTO_CLOSE int fd = TAKE_FD(found->fd);
+
+	file->unanswered = false;
+	file->found = *found;
+	if (fd >= 0 && files->kept < files->kept_max) {
+		file->found.fd = TAKE_FD(fd);
+		files->kept++;
+	}
+}
+
+static int add(struct kept_files *files, const struct file_key *key, uint64_t now_ns)
+{
 	AUTO_FREE char *path = strdup(key->path);
-	struct kept_file file = {.key = *key, .found = *found, .seen_ns = now_ns};
+	struct kept_file file = {
+		.key = *key, .found.fd = -1, .unanswered = true, .seen_ns = now_ns};
 	uint32_t number = (uint32_t)files->files.size;
 
 	if (!path || vec_reserve(&files->files, number + 1) ||
 	    index_map_insert(&files->index, key_hash(key), number))
 		return -ENOMEM;
-	if (fd >= 0 && files->kept < files->kept_max) {
-		file.found.fd = TAKE_FD(fd);
-		files->kept++;
-	}
 	files->path_bytes += strlen(path) + 1;
 	file.key.path = TAKE_PTR(path);
 	files->files.data[files->files.size++] = file;
@@ -114,9 +122,21 @@ int kept_files_add(struct kept_files *files, const struct file_key *key, struct 
 	int err;
 
 	pthread_mutex_lock(&files->lock);
-	err = add(files, key, found, now_ns);
+	err = add(files, key, now_ns);
+	if (!err && found)
+		keep(files, &files->files.data[files->files.size - 1], found);
 	pthread_mutex_unlock(&files->lock);
+	if (err && found && found->fd >= 0)
+		close(TAKE_FD(found->fd));
 	return err;
+}
+
+void kept_files_answer(struct kept_files *files, const struct file_key *key,
+		       struct found_file *found)
+{
+	pthread_mutex_lock(&files->lock);
+	keep(files, find(files, key), found);
+	pthread_mutex_unlock(&files->lock);
 }
 
 static void remove_file(struct kept_files *files, uint32_t number)

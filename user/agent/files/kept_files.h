@@ -9,6 +9,7 @@
 #define JITBPF_AGENT_FILES_KEPT_FILES_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/files/file_reader.h"
@@ -29,6 +30,7 @@ struct file_key {
 struct kept_file {
 	struct file_key key;	 /* path is owned by the table */
 	struct found_file found; /* fd is -1 if it is not kept */
+	bool unanswered;	 /* found is empty: the file may be found later */
 	uint64_t seen_ns;	 /* when kept_files_find() last found it, or it was added */
 	bool in_use;		 /* in kept_files_forget(): a module refers to it */
 };
@@ -50,15 +52,22 @@ void kept_files_deinit(struct kept_files *files);
  * Returns a file, which was seen at now_ns, or NULL. Only for the thread that adds files; valid
  * until it adds or removes one.
  */
-const struct found_file *kept_files_find(struct kept_files *files, const struct file_key *key,
-					 uint64_t now_ns);
+const struct kept_file *kept_files_find(struct kept_files *files, const struct file_key *key,
+					uint64_t now_ns);
 
 /* Returns true if no more files can be added. */
 bool kept_files_full(const struct kept_files *files);
 
-/* Add a file that is not in the table. Takes over found->fd in all cases. Returns 0 or -ENOMEM. */
+/*
+ * Add a file that is not in the table. found NULL: there was no answer in time. Takes over
+ * found->fd in all cases. Returns 0 or -ENOMEM.
+ */
 int kept_files_add(struct kept_files *files, const struct file_key *key, struct found_file *found,
 		   uint64_t now_ns);
+
+/* A file of the table that was unanswered has been found. Takes over found->fd. */
+void kept_files_answer(struct kept_files *files, const struct file_key *key,
+		       struct found_file *found);
 
 /*
  * Remove files that no module of the table refers to, and that were not seen for FILE_KEEP_NS.

@@ -2,6 +2,7 @@
 #include "agent/files/place_accounts.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #define REFILL_STEP_NS 100000000ull /* refill_percent of it is that number of ms */
 
@@ -76,7 +77,8 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 	if (answered && spent_ms < FILE_QUICK_MS)
 		return 0;
 	if (!account) {
-		struct place_account new = {.place = place, .refilled_ns = now_ns};
+		struct place_account new = {
+			.place = place, .refilled_ns = now_ns, .late_socket = -1};
 
 		account = settled(accounts, patience, now_ns);
 		if (!account && vec_push(&accounts->accounts, new))
@@ -86,34 +88,55 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 	}
 	account->spent_ms += spent_ms;
 	account->unanswered += !answered;
-	return account->spent_ms >= patience->place_ms ||
+	return (account->spent_ms >= patience->place_ms && !patience->refill_percent) ||
 	       (!answered && account->unanswered > patience->unanswered_max);
 }
 
 void place_accounts_give_up(struct place_accounts *accounts, struct file_place place, char *what,
-			    uint64_t now_ns)
+			    int socket, uint64_t now_ns)
 {
 	struct place_account *account = account_of(accounts, place);
 
-	account->given_up = what;
+	account->given_up = true;
+	account->late_socket = socket;
 	if (!accounts->unforgiven++)
 		accounts->forgiven_ns = now_ns;
 	if (accounts->given_up_count < FILE_PLACES_GIVEN_UP_MAX)
-		accounts->given_up[accounts->given_up_count++] =
-			(uint32_t)(account - accounts->accounts.data);
+		accounts->given_up[accounts->given_up_count++] = what;
+	else
+		free(what);
+}
+
+int place_accounts_late_socket(const struct place_accounts *accounts, struct file_place place)
+{
+	const struct place_account *account = account_of(accounts, place);
+
+	return account ? account->late_socket : -1;
+}
+
+void place_accounts_revive(struct place_accounts *accounts, struct file_place place)
+{
+	struct place_account *account = account_of(accounts, place);
+
+	close(account->late_socket);
+	account->late_socket = -1;
+	account->given_up = false;
+	account->unanswered = 0;
+	accounts->unforgiven -= !!accounts->unforgiven;
 }
 
 const char *place_accounts_given_up(const struct place_accounts *accounts, uint32_t number)
 {
-	if (number >= accounts->given_up_count)
-		return NULL;
-	return accounts->accounts.data[accounts->given_up[number]].given_up;
+	return number < accounts->given_up_count ? accounts->given_up[number] : NULL;
 }
 
 void place_accounts_deinit(struct place_accounts *accounts)
 {
-	vec_for_each (account, &accounts->accounts)
-		free(account->given_up);
+	vec_for_each (account, &accounts->accounts) {
+		if (account->late_socket >= 0)
+			close(account->late_socket);
+	}
 	vec_deinit(&accounts->accounts);
-	accounts->given_up_count = 0;
+	while (accounts->given_up_count)
+		free(accounts->given_up[--accounts->given_up_count]);
 }

@@ -27,7 +27,8 @@ struct file_patience {
 	/*
 	 * For places that are used as long as the run lasts: of the time that passes, the share
 	 * that a place gets back, and the number of requests that may stay without an answer
-	 * before the place is given up. A helper may have waited for a CPU.
+	 * before the place is given up. A helper may have waited for a CPU. With a share, a place
+	 * is not given up for being slow: its requests fail until it has got time back.
 	 */
 	uint32_t refill_percent;
 	uint32_t unanswered_max;
@@ -38,19 +39,20 @@ struct place_account {
 	uint64_t spent_ms;
 	uint64_t refilled_ns; /* time at which spent_ms was last reduced */
 	uint32_t unanswered;  /* requests */
-	char *given_up; /* what was requested when the place was given up; NULL if it was not */
+	bool given_up;
+	int late_socket; /* if given up: where its answer may still come; -1: nowhere */
 };
 
 /* Empty if zero-initialized. */
 struct place_accounts {
-	VEC(struct place_account) accounts;	     /* of places with slow answers only */
-	uint32_t given_up[FILE_PLACES_GIVEN_UP_MAX]; /* indexes of the first such accounts */
+	VEC(struct place_account) accounts;	  /* of places with slow answers only */
+	char *given_up[FILE_PLACES_GIVEN_UP_MAX]; /* what was requested, for messages */
 	uint32_t given_up_count;
 	uint32_t unforgiven;  /* places given up, less those forgiven */
 	uint64_t forgiven_ns; /* when a place was last forgiven, or the first one given up */
 };
 
-/* Returns the limit for the next answer of a place in ms; 0 if the place was given up. */
+/* Returns the limit for the next answer of a place in ms; 0 if it was given up, or too slow. */
 uint64_t place_accounts_left_ms(struct place_accounts *accounts, struct file_place place,
 				const struct file_patience *patience, uint64_t now_ns);
 
@@ -62,9 +64,18 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 			  const struct file_patience *patience, uint64_t spent_ms, bool answered,
 			  uint64_t now_ns);
 
-/* Give up a place after place_accounts_charge() returned 1. Takes over `what`, for messages. */
+/*
+ * Give up a place after place_accounts_charge() returned 1. Takes over `what`, for messages, and
+ * socket, from which the answer did not come in time; -1: there is none.
+ */
 void place_accounts_give_up(struct place_accounts *accounts, struct file_place place, char *what,
-			    uint64_t now_ns);
+			    int socket, uint64_t now_ns);
+
+/* Returns the socket of a place that was given up, or -1. */
+int place_accounts_late_socket(const struct place_accounts *accounts, struct file_place place);
+
+/* The late answer of a place has come: it is slow, but not dead. Closes the socket. */
+void place_accounts_revive(struct place_accounts *accounts, struct file_place place);
 
 /* Returns `what` of place `number` that was given up; NULL if there are no more. */
 const char *place_accounts_given_up(const struct place_accounts *accounts, uint32_t number);

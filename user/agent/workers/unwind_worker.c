@@ -68,6 +68,13 @@ static void close_last(struct unwind_worker *worker)
 	close_file(worker->open[--worker->open_count]);
 }
 
+static void close_first(struct unwind_worker *worker)
+{
+	close_file(worker->open[0]);
+	worker->open_count--;
+	memmove(&worker->open[0], &worker->open[1], worker->open_count * sizeof(worker->open[0]));
+}
+
 /* Close files over the memory limit, least recently used first. The current file stays open. */
 static void close_what_is_too_much(struct unwind_worker *worker)
 {
@@ -127,6 +134,8 @@ static int make_page(struct unwind_worker *worker, const struct unwind_request *
 	if (!file)
 		return -ENOMEM;
 	err = file->error ?: unwind_file_page(file->file, request->page, ret);
+	if (file->error == -ETIMEDOUT)
+		close_first(worker); /* it may answer a later request */
 	close_what_is_too_much(worker);
 	return err;
 }

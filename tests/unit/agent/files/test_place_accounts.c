@@ -41,7 +41,7 @@ static void test_slow_answers_add_up(void **state)
 	assert_int_equal(left(&accounts, disk), 300);
 	assert_int_equal(left(&accounts, other), 500);
 	assert_int_equal(charge(&accounts, disk, 300, true), 1);
-	place_accounts_give_up(&accounts, disk, strdup("/a"), SECOND);
+	place_accounts_give_up(&accounts, disk, strdup("/a"), -1, SECOND);
 	assert_int_equal(left(&accounts, disk), 0);
 	assert_int_equal(left(&accounts, other), 500);
 	place_accounts_deinit(&accounts);
@@ -52,9 +52,9 @@ static void test_no_answer(void **state)
 	struct place_accounts accounts = {0};
 
 	assert_int_equal(charge(&accounts, disk, 500, false), 1);
-	place_accounts_give_up(&accounts, disk, strdup("/a"), SECOND);
+	place_accounts_give_up(&accounts, disk, strdup("/a"), -1, SECOND);
 	assert_int_equal(charge(&accounts, other, 500, false), 1);
-	place_accounts_give_up(&accounts, other, strdup("/b"), SECOND);
+	place_accounts_give_up(&accounts, other, strdup("/b"), -1, SECOND);
 	assert_string_equal(place_accounts_given_up(&accounts, 0), "/a");
 	assert_string_equal(place_accounts_given_up(&accounts, 1), "/b");
 	assert_null(place_accounts_given_up(&accounts, 2));
@@ -71,7 +71,7 @@ static void test_all_given_up(void **state)
 
 		assert_int_equal(left(&accounts, disk), 500);
 		assert_int_equal(charge(&accounts, place, 500, false), 1);
-		place_accounts_give_up(&accounts, place, strdup("/a"), SECOND);
+		place_accounts_give_up(&accounts, place, strdup("/a"), -1, SECOND);
 	}
 	assert_int_equal(left(&accounts, disk), 0);
 	assert_int_equal(place_accounts_left_ms(&accounts, disk, &patience, FILE_FORGIVE_NS), 0);
@@ -83,7 +83,7 @@ static void test_all_given_up(void **state)
 						&patience, SECOND + FILE_FORGIVE_NS),
 			 0);
 	assert_int_equal(charge(&accounts, disk, 500, false), 1);
-	place_accounts_give_up(&accounts, disk, strdup("/b"), SECOND + FILE_FORGIVE_NS);
+	place_accounts_give_up(&accounts, disk, strdup("/b"), -1, SECOND + FILE_FORGIVE_NS);
 	assert_int_equal(
 		place_accounts_left_ms(&accounts, other, &patience, SECOND + FILE_FORGIVE_NS), 0);
 	place_accounts_deinit(&accounts);
