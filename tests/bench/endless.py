@@ -8,8 +8,10 @@ processes every 15 s, its open files, and its growth since the end of the second
 
 The recordings are linked into FOLDER as they appear, so that none is lost when jitbpf removes it.
 At the end each is read alone; together they must hold every sample that jitbpf counted, and the
-kept ones must be the last six. Exits with 1 if that is not so. It needs root, gcc and PHP with
-pcntl, and some 500 MB in FOLDER.
+kept ones must be the last six. Exits with 1 if that is not so. The share of the samples of the
+compilers and of PHP whose stacks are resolved is printed for the first and the last recordings;
+other processes of the machine do not count there. It needs root, gcc and PHP with pcntl, and some
+500 MB in FOLDER.
 """
 
 import glob
@@ -27,6 +29,7 @@ import time
 import measure
 
 ROTATE, KEEP, STEP = 10, 6, 15
+LOAD = ("cc1", "gcc", "as", "php")
 WORKERS = os.path.join(measure.ROOT, "tests/workloads/workers.php")
 SOURCE = """#include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +78,7 @@ class Watch(threading.Thread):
     def __init__(self, process, folder, kept):
         super().__init__()
         self.process, self.folder, self.kept = process, folder, kept
-        self.rows, self.stopped = [], threading.Event()
+        self.rows, self.stopped, self.loaded = [], threading.Event(), threading.Event()
 
     def link(self):
         for path in glob.glob(os.path.join(self.folder, "*.jitbpf")):
@@ -100,7 +103,7 @@ class Watch(threading.Thread):
         due = STEP
         while not self.stopped.wait(0.5):
             self.link()
-            if time.monotonic() - began >= due:
+            if time.monotonic() - began >= due and not self.loaded.is_set():
                 self.note(due)
                 due += STEP
 
@@ -111,6 +114,13 @@ def growth_kb_a_minute(rows):
     if len(late) < 3:
         return None
     return statistics.linear_regression(*zip(*late)).slope
+
+
+def resolved_share(summary):
+    """Returns the share in percent of the load's samples."""
+    samples = [row["samples"] for row in summary["processes"] if row["comm"] in LOAD]
+    taken = sum(row["taken"] for row in samples)
+    return 100 * sum(row["resolved"] for row in samples) / max(taken, 1)
 
 
 def check(jitbpf, folder, kept, said):
@@ -126,7 +136,7 @@ def check(jitbpf, folder, kept, said):
         samples = summary["samples"]
         taken += samples["taken"]
         late += summary["counters"]["names_late"]
-        resolved.append(100 * samples["resolved"] / max(samples["taken"], 1))
+        resolved.append(resolved_share(summary))
         if samples["taken"] != sum(samples[key] for key in (
                 "resolved", "code_unknown", "stack_cut", "lost")):
             wrong.append(f"{path}: its fates do not add up")
@@ -164,6 +174,7 @@ def main(build, minutes="10", folder=None):
         thread.start()
     for thread in load:
         thread.join()
+    watch.loaded.set()  # the last files take their time, and names are resolved at once
     process.send_signal(signal.SIGINT)
     said = process.communicate()[1].decode()
     watch.stopped.set()
