@@ -17,6 +17,8 @@
 #define MS    1000000ull
 #define NOW   (1000 * MS)
 
+static int late_answers; /* requests of "/lib/slow.so" that time out */
+
 static int answer(struct world *w, const struct unwind_request *request, struct unwind_rows *ret)
 {
 	/* JIT code: a frame of a return address and two words, no frame pointer */
@@ -24,6 +26,8 @@ static int answer(struct world *w, const struct unwind_request *request, struct 
 		return unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 24), UNWIND_RBP_KEPT);
 	if (strcmp(request->module->path, "/lib/gone.so") == 0)
 		return -ENOENT;
+	if (strcmp(request->module->path, "/lib/slow.so") == 0 && late_answers-- > 0)
+		return -ETIMEDOUT;
 	assert_int_equal(unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 16), UNWIND_RBP_KEPT),
 			 0);
 	if (strcmp(request->module->path, "/bin/main") != 0 || request->page)
@@ -162,6 +166,25 @@ static void test_file_is_gone(void **state)
 	assert_stack(w, JITBPF_END_ROOT, ips, 3);
 	assert_true(w->finished.guessed);
 	assert_kernel_knows(w, LIB + 0x200000, bp);
+}
+
+/* A file that could not be read in time is requested again: it is not walked by frame pointer. */
+static void test_file_is_slow(void **state)
+{
+	uint64_t ips[] = {LIB + 0x200001, MAIN + 0x5010, START + 0x10};
+	struct world *w = *state;
+	struct world_sample made;
+
+	late_answers = 2;
+	world_map(w, &(struct world_mapping){PID, 2, LIB + 0x200000, 0x1000, 0, 3, "/lib/slow.so"});
+	call(w, ips[2], 1);
+	call(w, ips[1], 1);
+	assert_true(world_sample(w, PID, NOW, LIB + 0x200000, 0, &made));
+	while (late_answers > 0)
+		world_finish(w, &made, NOW + 2 * MS, false);
+	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
+	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	assert_false(w->finished.guessed);
 }
 
 /* An unknown rule cuts the stack. */
@@ -527,6 +550,7 @@ int main(void)
 		TEST(test_files),
 		TEST(test_code),
 		TEST(test_file_is_gone),
+		TEST(test_file_is_slow),
 		TEST(test_unknown_rule),
 		TEST(test_pages_are_shared),
 		TEST(test_time),

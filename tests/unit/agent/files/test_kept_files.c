@@ -81,6 +81,26 @@ static void test_unused_are_removed(void **state)
 	module_table_deinit(&modules);
 }
 
+/* A file that was not found in time is known as such until it is found. */
+static void test_unanswered(void **state)
+{
+	struct found_file found = {.fd = open("/dev/null", O_PATH | O_CLOEXEC),
+				   .build_id_bytes = 3};
+	struct file_key key = key_of(1);
+	struct kept_files files;
+
+	kept_files_init(&files);
+	assert_int_equal(kept_files_add(&files, &key, NULL, SECOND_NS), 0);
+	assert_true(kept_files_find(&files, &key, SECOND_NS)->unanswered);
+	assert_false(is_kept(&files, 1));
+	kept_files_answer(&files, &key, &found);
+	assert_false(kept_files_find(&files, &key, SECOND_NS)->unanswered);
+	assert_int_equal(kept_files_find(&files, &key, SECOND_NS)->found.build_id_bytes, 3);
+	assert_true(is_kept(&files, 1));
+	assert_int_equal(files.kept, 1);
+	kept_files_deinit(&files);
+}
+
 /* Without churn, nothing is looked through and nothing is removed. */
 static void test_few_files_stay(void **state)
 {
@@ -101,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unused_are_removed),
 		cmocka_unit_test(test_few_files_stay),
+		cmocka_unit_test(test_unanswered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "agent/files/place_accounts.h"
 
@@ -89,6 +91,34 @@ static void test_all_given_up(void **state)
 	place_accounts_deinit(&accounts);
 }
 
+/* Slow answers do not end a place that gets time back; a late answer revives one. */
+static void test_slow_but_alive(void **state)
+{
+	const struct file_patience lasting = {
+		.answer_ms = 500, .place_ms = 1000, .refill_percent = 10};
+	struct place_accounts accounts = {0};
+	int sockets[2];
+
+	assert_int_equal(place_accounts_charge(&accounts, disk, &lasting, 5000, true, SECOND), 0);
+	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, SECOND), 0);
+	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, 42 * SECOND), 100);
+	assert_int_equal(place_accounts_late_socket(&accounts, disk), -1);
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+	assert_int_equal(place_accounts_charge(&accounts, disk, &lasting, 10, false, 42 * SECOND),
+			 1);
+	place_accounts_give_up(&accounts, disk, strdup("/a"), sockets[0], 42 * SECOND);
+	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, 52 * SECOND), 0);
+	assert_int_equal(place_accounts_late_socket(&accounts, disk), sockets[0]);
+	place_accounts_revive(&accounts, disk);
+	assert_int_equal(place_accounts_late_socket(&accounts, disk), -1);
+	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, 62 * SECOND), 500);
+	assert_int_equal(accounts.unforgiven, 0);
+	assert_string_equal(place_accounts_given_up(&accounts, 0), "/a");
+	close(sockets[1]);
+	place_accounts_deinit(&accounts);
+}
+
 /* Accounts of processes that are gone, which were slow once, are used again. */
 static void test_many_slow_places(void **state)
 {
@@ -131,11 +161,9 @@ static void test_refill(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slow_answers_add_up),
-		cmocka_unit_test(test_no_answer),
-		cmocka_unit_test(test_all_given_up),
-		cmocka_unit_test(test_many_slow_places),
-		cmocka_unit_test(test_refill),
+		cmocka_unit_test(test_slow_answers_add_up), cmocka_unit_test(test_no_answer),
+		cmocka_unit_test(test_all_given_up),	    cmocka_unit_test(test_slow_but_alive),
+		cmocka_unit_test(test_many_slow_places),    cmocka_unit_test(test_refill),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
