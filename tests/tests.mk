@@ -35,7 +35,7 @@ CLI_TESTED := options view_options filter_options output_file
 $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
 # Parts of the agent that need no BPF and no perf events.
-AGENT_TESTED := $(addprefix publisher/,jitdump_emission jitdump_file jitdump_followed journal_file journal_late \
+AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jitdump_followed journal_file journal_late \
 	journal_reader journal_record \
 	journal_recovery shim_unheard stdio_stream) \
 	$(addprefix kernel/,mapping_record process_text ring sideband) live/live_round \

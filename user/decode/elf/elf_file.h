@@ -14,8 +14,9 @@
 #include "base/vec.h"
 #include "uapi/record.h"
 
-#define ELF_TABLE_BYTES_MAX (256u << 20) /* limit of one symbol or string table */
-#define ELF_SYMBOLS_MAX	    (4u << 20)	 /* limit of one symbol table */
+#define ELF_TABLE_BYTES_MAX    (256u << 20) /* limit of one symbol or string table */
+#define ELF_SYMBOLS_MAX	       (4u << 20)   /* limit of one symbol table */
+#define ELF_VARIABLE_BYTES_MAX (4u << 20)   /* limit of a table that a variable is looked up in */
 /* limit of the segments, and of the sections, of one file */
 #define ELF_HEADERS_MAX	    (256u << 10)
 #define ELF_NOTES_BYTES_MAX (16u << 20) /* limit of the notes that one search reads */
@@ -113,8 +114,9 @@ int elf_file_symbols(const struct elf_file *elf, bool dynamic, struct elf_symbol
 void elf_symbols_deinit(struct elf_symbols *symbols);
 
 /*
- * Find a variable (STT_OBJECT) of .dynsym by its name. Returns 0 with *ret set to its address,
- * -ENOENT, or as elf_file_symbols().
+ * Find a variable (STT_OBJECT) of .dynsym by its name, for the event loop: tables of more than
+ * ELF_VARIABLE_BYTES_MAX are -E2BIG. Returns 0 with *ret set to its address, -ENOENT, or as
+ * elf_file_symbols().
  */
 int elf_file_variable(const struct elf_file *elf, const char *name, uint64_t *ret);
 

@@ -186,7 +186,15 @@ int elf_file_symbols(const struct elf_file *elf, bool dynamic, struct elf_symbol
 int elf_file_variable(const struct elf_file *elf, const char *name, uint64_t *ret)
 {
 	struct symbol_pass pass = {.elf = elf, .take = take_variable, .wanted = name};
-	int found = read_table(&pass, SHT_DYNSYM);
+	const struct elf_section *table = section_of_type(elf, SHT_DYNSYM), *strings = NULL;
+	int found;
+
+	if (table && table->link < elf->sections.size)
+		strings = &elf->sections.data[table->link];
+	if ((table && table->size_bytes > ELF_VARIABLE_BYTES_MAX) ||
+	    (strings && strings->size_bytes > ELF_VARIABLE_BYTES_MAX))
+		return -E2BIG;
+	found = read_table(&pass, SHT_DYNSYM);
 
 	elf_symbols_deinit(&pass.symbols);
 	if (found <= 0)

@@ -160,6 +160,35 @@ static int read_zeros(void *context, uint64_t offset, void *buf, size_t size_byt
 	return 0;
 }
 
+static int find_variable(const char *name, uint64_t *ret)
+{
+	elf_file_deinit(&elf);
+	assert_int_equal(elf_file_init(&elf, &blob), 0);
+	return elf_file_variable(&elf, name, ret);
+}
+
+static void finds_variables(void **state)
+{
+	uint64_t address = 77;
+
+	image_symbol(&image, SECTION_DYNAMIC, "function", TEXT, 8, FUNC);
+	image_symbol(&image, SECTION_DYNAMIC, "list@@GLIBC_2.2.5", IMAGE_DATA_ADDRESS, 8, OBJECT);
+	image_symbol(&image, SECTION_DYNAMIC, "other", IMAGE_DATA_ADDRESS + 8, 8, OBJECT)
+		->st_shndx = SHN_UNDEF;
+	image_symbol(&image, SECTION_SYMBOLS, "static", IMAGE_DATA_ADDRESS, 8, OBJECT);
+	assert_int_equal(find_variable("function", &address), -ENOENT);
+	assert_int_equal(find_variable("other", &address), -ENOENT);
+	assert_int_equal(find_variable("static", &address), -ENOENT);
+	assert_int_equal(find_variable("", &address), -ENOENT);
+	assert_int_equal(address, 77);
+	assert_int_equal(find_variable("list", &address), 0);
+	assert_int_equal(address, IMAGE_DATA_ADDRESS);
+	image_section(&image, SECTION_DYNAMIC)->sh_size = ELF_VARIABLE_BYTES_MAX + 24;
+	assert_int_equal(find_variable("list", &address), -E2BIG);
+	image_section(&image, SECTION_DYNAMIC)->sh_type = SHT_NOBITS;
+	assert_int_equal(find_variable("list", &address), -ENOENT);
+}
+
 /* Tables over the budget are not read, whatever the size of the file. */
 static void refuses_tables_that_are_too_large(void **state)
 {
@@ -180,9 +209,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(takes_only_code),	       TEST(tells_the_tables_apart),
-		TEST(cuts_versions),	       TEST(leaves_out_symbols_that_lie),
-		TEST(refuses_tables_that_lie), TEST(refuses_tables_that_are_too_large),
+		TEST(finds_variables),
+		TEST(takes_only_code),
+		TEST(tells_the_tables_apart),
+		TEST(cuts_versions),
+		TEST(leaves_out_symbols_that_lie),
+		TEST(refuses_tables_that_lie),
+		TEST(refuses_tables_that_are_too_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
