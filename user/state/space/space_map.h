@@ -27,7 +27,7 @@
 
 #define SPACE_LATE_MAX 1024 /* entries that began or ended */
 
-struct space_map; /* see space_map.c */
+struct space_map; /* see space_map_state.h */
 
 /* Identifies an entry in force. */
 struct space_key {
