@@ -308,7 +308,7 @@ static void test_round_of_odd_size(void **state)
 	assert_bad(&file, at, "a chunk of impossible size");
 }
 
-/* Stack numbers restart at a stack with JITBPF_RECORDING_FRESH. */
+/* Stack numbers restart at a stack with JITBPF_STACK_FRESH. */
 static void test_fresh_stacks(void **state)
 {
 	uint8_t ref[40] = {0}, stack[8] = {[4] = JITBPF_END_ROOT};
