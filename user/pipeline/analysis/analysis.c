@@ -9,7 +9,7 @@
 #include "pipeline/analysis/analysis_state.h"
 #include "uapi/recording.h"
 
-/* Dropping old history visits all processes, and rounds can be shorter. */
+/* Interval of dropping history, which visits all processes. Rounds can be shorter. */
 #define FORGET_STEP_NS 50000000ull
 
 DEFINE_CLEANUP(struct analysis *, analysis_destroy);
@@ -109,8 +109,7 @@ static int take_frames(struct analysis *a, const struct jitbpf_frames_chunk *chu
 	return err == -EBADMSG ? 0 : err;
 }
 
-/* The row of a process gets its new name here, so that a ledger is completed without new strings.
- */
+/* Update the name in the row of a process, so that completing a ledger adds no strings. */
 static int take_comm(struct analysis *a, const struct jitbpf_comm *record)
 {
 	int err = process_table_comm(&a->processes, record);
@@ -170,7 +169,7 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	}
 }
 
-/* Count what code maps count without an event: inlined methods whose parents did not come. */
+/* Take over counts that change without an event: inlined methods without a parent. */
 static void count_uncounted(struct analysis *a, const struct process *process)
 {
 	struct code_account *account = process->account;
@@ -198,7 +197,7 @@ static void drop_process(struct analysis *a, const struct process *process)
 	event_sequences_deinit(&a->sequences.data[process->slot]);
 }
 
-/* Show an epoch and those before it, the oldest first. */
+/* Show an epoch and older ones, the oldest first. */
 static void show(struct analysis *a, struct epoch *e, struct epoch *older)
 {
 	if (older)
@@ -209,7 +208,7 @@ static void show(struct analysis *a, struct epoch *e, struct epoch *older)
 	sink_list_round(&a->live, &e->view, a->round_ns);
 }
 
-/* Returns true if a live view asked for another call. */
+/* Returns true if a live view requests another call. */
 static bool show_round(struct analysis *a)
 {
 	if (!sink_list_round_due(&a->live, a->round_ns))
@@ -238,8 +237,8 @@ int analysis_end_round(struct analysis *a, uint64_t time_ns)
 		a->round_ns = time_ns;
 	a->epoch->info.duration_ns = a->round_ns - a->epoch->info.start_ns;
 	/*
-	 * History counts from the round before: a round can be longer than history is kept, and
-	 * samples deferred in it come with the next one.
+	 * History is kept relative to the previous round: a round can be longer than the history,
+	 * and its deferred samples come with the next round.
 	 */
 	if (before_ns > ANALYSIS_HISTORY_NS && before_ns >= a->forget_ns) {
 		a->forget_ns = before_ns + FORGET_STEP_NS;
@@ -251,7 +250,7 @@ int analysis_end_round(struct analysis *a, uint64_t time_ns)
 			analysis_renew_names(a);
 		space_map_forget(a->kernel_code, before_ns - ANALYSIS_HISTORY_NS);
 	}
-	err = analysis_name_new(a); /* notes the modules that new locations are in */
+	err = analysis_name_new(a); /* also notes the modules of new locations */
 	module_table_forget(&a->modules, analysis_oldest_epoch(a)->number, a->round_ns);
 	if (!err)
 		show_round(a);

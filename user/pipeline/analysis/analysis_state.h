@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the analysis owns; shared by its files only. */
+/* State of the analysis, for the files that implement it. */
 #ifndef JITBPF_PIPELINE_ANALYSIS_ANALYSIS_STATE_H
 #define JITBPF_PIPELINE_ANALYSIS_ANALYSIS_STATE_H
 
@@ -12,7 +12,7 @@
 #include "state/process/process_table.h"
 #include "uapi/recording.h"
 
-/* A stack that was located, good while nothing has changed in its process. */
+/* A stack that was located; valid until its process changes. */
 struct stack_cache_slot {
 	uint64_t hash;
 	uint64_t generation;
@@ -21,7 +21,7 @@ struct stack_cache_slot {
 	uint32_t process; /* number */
 	uint32_t comm;	  /* number in the state's pool */
 	uint32_t node;
-	uint16_t raw_user_frames; /* of the stack; user_frames are left after locating */
+	uint16_t raw_user_frames; /* of the sample; user_frames: after locating */
 	uint16_t kernel_frames;
 	uint16_t user_frames;
 	uint8_t user_end;
@@ -44,22 +44,22 @@ struct analysis {
 	struct space_map *kernel_code;
 	uint64_t kernel_code_count;
 	VEC(struct event_sequences) sequences; /* by process slot */
-	VEC(uint64_t) throttled_since;	       /* by CPU; 0: is not */
-	uint64_t round_ns;		       /* time of the last round */
-	uint64_t forget_ns;		       /* time from which on history is dropped again */
+	VEC(uint64_t) throttled_since; /* by CPU: start of the throttling; 0: not throttled */
+	uint64_t round_ns;	       /* time of the last round */
+	uint64_t forget_ns;	       /* time of the next dropping of history */
 
 	struct epoch *epoch;	 /* the current one */
-	uint64_t samples_before; /* of epochs that have been dropped */
-	struct epoch *closing;	 /* older ones, newest first: samples and names may still come */
+	uint64_t samples_before; /* samples of dropped epochs */
+	struct epoch *closing;	 /* older epochs, newest first; samples and names may still come */
 
-	struct sink_list live; /* views of all epochs */
+	struct sink_list live; /* live views, which see all epochs */
 
 	struct located_stack located; /* scratch space */
 	struct stack_cache_slot *stack_cache;
-	uint64_t changed_ns; /* the latest time at which anything but a sample happened */
+	uint64_t changed_ns; /* time of the latest record that is not a sample */
 };
 
-/* The ledger row of a process in the current epoch. NULL: no memory. */
+/* Returns the ledger row of a process in the current epoch, or NULL (out of memory). */
 struct ledger_process *analysis_ledger_row(struct analysis *a, const struct process *process);
 
 /* samples.c, code_events.c, rare_events.c: apply one record. Return 0 or negative errno. */
@@ -73,20 +73,20 @@ int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *los
 void analysis_take_counters(struct analysis *a, const struct jitbpf_counters *counters);
 int analysis_take_info(struct analysis *a, const struct jitbpf_info_chunk *chunk);
 
-/* code_events.c: add to a row what its process's account has counted since the last call. */
+/* code_events.c: add the counts of a process's account since the last call to its row. */
 void analysis_count_code(struct jit_counts *jit, struct code_account *account);
 
 /*
  * code_changes.c: report a code event to the sinks, after it was applied and entered `regions`
- * regions. Returns 0 or negative errno.
+ * regions. Returns 0 or a negative errno.
  */
 int analysis_code_changed(struct analysis *a, const struct process *process,
 			  const struct code_event *event, uint64_t regions);
 
 /*
- * names.c: name the new locations of all open epochs, as far as their names are known, request
- * the others, and take what has been found; name every location of an epoch, waiting for the
- * symbol service if `wait`.
+ * names.c: analysis_name_new() names the new locations of all open epochs whose names are known,
+ * requests the other names, and takes the answers. analysis_complete_names() names every location
+ * of an epoch; with `wait`, it waits for the symbol service.
  */
 int analysis_name_new(struct analysis *a);
 int analysis_complete_names(struct analysis *a, struct epoch *epoch, bool wait);
@@ -95,21 +95,21 @@ int analysis_complete_names(struct analysis *a, struct epoch *epoch, bool wait);
 void analysis_forget_names(struct analysis *a);
 
 /*
- * ledgers.c: bring the ledger that an epoch's view has up to date, in O(processes that exist); do
- * that for the last time before the current epoch is closed; note that a process is about to be
- * freed, in the current epoch.
+ * ledgers.c: update the ledger of an epoch's view, in O(existing processes); update it for the last
+ * time before the current epoch is closed; take over the counts of a process that is about to be
+ * freed.
  */
 void analysis_update_ledger(struct analysis *a, struct epoch *epoch);
 void analysis_close_ledger(struct analysis *a);
 void analysis_process_ends(struct analysis *a, const struct process *process);
 
 /*
- * analysis.c: let all live views see the open epochs now, and repeatedly as long as one of them
- * asks for another call if `wait`. Returns true if none does any more.
+ * analysis.c: show the open epochs to all live views; with `wait`, repeat that while one of them
+ * requests another call. Returns true if none does.
  */
 bool analysis_show_all(struct analysis *a, bool wait);
 
-/* The epoch that a sample of time_ns goes to. */
+/* Returns the epoch of a sample at time_ns. */
 struct epoch *analysis_epoch_of(const struct analysis *a, uint64_t time_ns);
 
 /*
@@ -123,7 +123,7 @@ void analysis_renew_names(struct analysis *a);
 /* The open epoch that began first. */
 struct epoch *analysis_oldest_epoch(const struct analysis *a);
 
-/* The open epoch of that number, or NULL. */
+/* Returns the open epoch with that number, or NULL. */
 struct epoch *analysis_find_epoch(struct analysis *a, uint32_t number);
 
 #endif

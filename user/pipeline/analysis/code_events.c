@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Events about JIT code: code events, refusals, and gaps. */
+/* Applies events about JIT code: code events, refusals, and gaps. */
 #include <errno.h>
 
 #include "pipeline/analysis/analysis_state.h"
@@ -14,7 +14,7 @@ static struct event_sequences *sequences_of(struct analysis *a, const struct pro
 	return &a->sequences.data[process->slot];
 }
 
-/* An event that the closing epoch of its time counts as missing has come. */
+/* An event was received that the closing epoch of its time counts as missing. */
 static void fill_gap(struct analysis *a, const struct process *process,
 		     struct event_sequences *sequences, uint64_t time_ns)
 {
@@ -28,7 +28,7 @@ static void fill_gap(struct analysis *a, const struct process *process,
 	sequences->gaps_before--;
 }
 
-/* Returns 1 if an event is to be applied, 0 if it has come the other way already, or -ENOMEM. */
+/* Returns 1 if an event is to be applied, 0 if it came before in the other way, or -ENOMEM. */
 static int note_event(struct analysis *a, const struct process *process,
 		      const struct code_event *event)
 {
@@ -37,7 +37,7 @@ static int note_event(struct analysis *a, const struct process *process,
 	int64_t more;
 	int err;
 
-	/* Of other publishers nothing comes twice, and what the snapshot lacks is not missing. */
+	/* Events of other publishers come once, and those before the snapshot are not missing. */
 	if (event->flags & JITBPF_RECORD_COUNTED &&
 	    event->origin.publisher != JITBPF_PUBLISHER_SHIM)
 		return 1;
@@ -76,7 +76,7 @@ void analysis_count_code(struct jit_counts *jit, struct code_account *account)
 	jit->updates += now->updates - before->updates;
 	jit->other_events += now->nothing - before->nothing;
 	jit->in_gap += now->in_gap - before->in_gap;
-	/* The parent of a range of an earlier epoch may have come. */
+	/* The parent of an inlined method of an earlier epoch may have been loaded. */
 	if (jit->inline_no_parent + now->inline_no_parent >= before->inline_no_parent)
 		jit->inline_no_parent += now->inline_no_parent - before->inline_no_parent;
 	else
@@ -145,7 +145,7 @@ int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event 
 	row = analysis_ledger_row(a, process);
 	if (!row)
 		return -ENOMEM;
-	/* It has been checked: only its publisher may be unknown. */
+	/* record_check() has accepted it; only its publisher may be unknown. */
 	if (code_event_decode(record, record->h.size_bytes, &event)) {
 		row->jit.not_understood += !(record->h.flags & JITBPF_RECORD_COUNTED);
 		return 0;
@@ -193,8 +193,8 @@ static void count_left_out(struct jit_counts *counts, struct origin_sequences *o
 }
 
 /*
- * Events that are missing in a journal after a loss may have ended any code of that time that
- * the journal does not list as live.
+ * After a loss, events that the journal lacks may have ended any code of that time which the
+ * journal does not list as live.
  */
 int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journal)
 {
@@ -233,7 +233,7 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 	}
 	if (!process->code || journal->h.flags & JITBPF_JOURNAL_COMPLETE)
 		return 0;
-	/* Regions of earlier rounds were loaded before the loss, and may have ended as well. */
+	/* Regions of earlier rounds may have ended as well. */
 	gap.from_ns = journal->from_ns > a->round_ns ? journal->from_ns : a->round_ns;
 	gap.to_ns = journal->to_ns > gap.from_ns ? journal->to_ns : gap.from_ns;
 	err = process_code_gap(process, &gap);

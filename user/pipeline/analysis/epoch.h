@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An epoch: one profile with all that its numbers refer to. Numbers of nodes, locations, strings
- * and ledger rows are stable within an epoch and mean nothing outside it. When an epoch is
- * destroyed, the code regions that only its locations held are freed.
+ * An epoch: a profile and everything that its numbers refer to. Numbers of nodes, locations,
+ * strings and ledger rows are stable within an epoch, and have no meaning outside it. Destroying an
+ * epoch frees the code regions that only its locations referred to.
  *
- * The state (processes, mappings, code) belongs to the analysis and lives on from epoch to epoch.
+ * The state (processes, mappings, code) belongs to the analysis, and outlives epochs.
  */
 #ifndef JITBPF_PIPELINE_ANALYSIS_EPOCH_H
 #define JITBPF_PIPELINE_ANALYSIS_EPOCH_H
@@ -23,7 +23,7 @@
 #include "symbolize/frame_table.h"
 #include "symbolize/recorded_frames.h"
 
-/* The ledger row of the process that has the slot; another process in it has a row of its own. */
+/* The ledger row of the process in a slot. A new process in the slot gets another row. */
 struct epoch_row {
 	uint32_t process; /* number, plus 1; 0: none */
 	uint32_t row;
@@ -34,27 +34,26 @@ struct epoch_row {
 
 struct epoch {
 	uint32_t number;     /* counts up from 0 */
-	uint64_t until_ns;   /* samples up to then belong to it; UINT64_MAX while it is current */
-	struct epoch *older; /* closing, too */
+	uint64_t until_ns;   /* it has the samples up to this time; UINT64_MAX: the current epoch */
+	struct epoch *older; /* the next older closing epoch */
 	struct run_info info;
 	struct view view; /* of the members below */
 	struct string_pool *strings;
 	struct location_table locations;
 	struct frame_table *frames;
 	struct recorded_frames *recorded;
-	bool has_recorded;	/* the records brought names: the symbol service is not used */
-	struct profile profile; /* the location of a root is the ledger row of its process */
+	bool has_recorded;	/* the records contain names, so the symbol service is not used */
+	struct profile profile; /* in a root, `location` is the ledger row of the process */
 	struct thread_counts threads;
 	struct ledger ledger; /* as counted */
-	/* The view's: complete as of the last update, see ledgers.c. Shares the rows of `ledger`.
-	 */
+	/* The view's ledger, complete up to the last update (ledgers.c). Shares its rows. */
 	struct ledger ledger_now;
-	struct jit_counts ended_jit; /* in rows of processes that were freed */
+	struct jit_counts ended_jit; /* sum of the rows of freed processes */
 	uint32_t new_names;	     /* that processes gave themselves after they had a row */
 	uint32_t round;		     /* counts rounds, for ledger_process.changed_round */
 	struct sink_list sinks;
-	uint32_t named;		    /* locations below it have names, or these were requested */
-	uint64_t asked, answered;   /* requests to the symbol service */
+	uint32_t named;		    /* the names of lower locations are known or requested */
+	uint64_t asked, answered;   /* numbers of requests to the symbol service, and of answers */
 	VEC(uint32_t) comms;	    /* string number plus 1, by number in the state's pool */
 	VEC(struct epoch_row) rows; /* by process slot */
 };
@@ -67,24 +66,24 @@ void epoch_destroy(struct epoch *epoch); /* NULL is allowed */
 /* Copies *info. Returns 0 or -ENOMEM. */
 int epoch_set_info(struct epoch *epoch, const struct run_info *info);
 
-/* The epoch's number of a string of the state's pool. Returns 0 or -ENOMEM. */
+/* Set *ret to the epoch's number of a string of the state's pool. Returns 0 or -ENOMEM. */
 int epoch_comm(struct epoch *epoch, const struct string_pool *state_strings, uint32_t number,
 	       uint32_t *ret);
 
 /*
- * The ledger row of a process, created if there is none, with its name brought up to date.
- * Returns 0 with the row's number in *ret, or -ENOMEM.
+ * Find or add the ledger row of a process, and update its name. Returns 0 with the row's number in
+ * *ret, or -ENOMEM.
  */
 int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
 	      const struct process *process, uint32_t *ret);
 
-/* Returns true, and sets *ret to its number, if a process has a row. */
+/* Returns true with *ret set to the number of a process's row, or false if it has none. */
 bool epoch_has_row(const struct epoch *epoch, const struct process *process, uint32_t *ret);
 
-/* The row of a process, or NULL if it has none. */
+/* Returns the row of a process, or NULL. */
 struct ledger_process *epoch_find_row(struct epoch *epoch, const struct process *process);
 
-/* The epoch's number of a string of the state's pool; *ret is unchanged if it has none. */
+/* Set *ret to the epoch's number of a string of the state's pool; unchanged if it has none. */
 void epoch_find_comm(const struct epoch *epoch, uint32_t number, uint32_t *ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The order of epochs: one is current, older ones are closing. */
+/* Epochs: one is current, older ones are closing. */
 #include <errno.h>
 #include <string.h>
 
@@ -25,7 +25,10 @@ struct epoch *analysis_oldest_epoch(const struct analysis *a)
 	return oldest;
 }
 
-/* What refers to names by number, the cache and the epochs' tables of numbers, begins anew. */
+/*
+ * Drop the names of freed processes. The stack cache and the epochs' tables, which refer to names
+ * by number, are reset. Without memory for it, the names stay.
+ */
 void analysis_renew_names(struct analysis *a)
 {
 	struct string_pool *strings;
@@ -70,7 +73,7 @@ static bool is_late(const struct analysis *a, const struct epoch *e)
 	return a->round_ns - e->until_ns > ANALYSIS_CLOSE_NS;
 }
 
-/* No deferred sample comes later than that after a round. */
+/* Deferred samples come no later than this after a round. */
 static bool is_over(const struct analysis *a, const struct epoch *e)
 {
 	return a->round_ns - e->until_ns > ANALYSIS_HISTORY_NS &&

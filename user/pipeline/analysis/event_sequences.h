@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which code events of a process have come, by their sequence numbers, which each
- * publisher (and each dump file) counts for itself. An event can come live and from the
- * publisher's log, in any order, and is applied once.
+ * Tracks the code events of a process by sequence number. Each publisher, and each dump file, has
+ * its own count. An event can come live and from the publisher's log, in any order, and is applied
+ * once.
  */
 #ifndef JITBPF_PIPELINE_ANALYSIS_EVENT_SEQUENCES_H
 #define JITBPF_PIPELINE_ANALYSIS_EVENT_SEQUENCES_H
@@ -13,46 +13,45 @@
 #include "decode/record/code_event.h"
 #include "state/process/sequence_set.h"
 
-/* Counts that are kept for one process; events of further dump files are not counted. */
+/* Limit of counts of one process; events of further dump files are not tracked. */
 #define EVENT_ORIGINS_MAX 64
 
 /* One count of a process. */
 struct origin_sequences {
 	enum jitbpf_publisher publisher;
-	uint64_t engine;	  /* number of the dump file; 0 with the shim: one count for all */
-	uint64_t program_ns;	  /* start of the program that it is about; 0: before the run */
-	struct sequence_set come; /* either way */
-	struct sequence_set read; /* from the log: the same numbers are not to come live */
-	uint64_t gaps;		  /* missing of the programs before it */
+	uint64_t engine;     /* number of the dump file; 0 for the shim */
+	uint64_t program_ns; /* start of the program (exec) that it counts for; 0: before the run */
+	struct sequence_set come; /* received live or from the log */
+	struct sequence_set read; /* received from the log; dropped if they come live later */
+	uint64_t gaps;		  /* missing events of earlier programs */
 	uint64_t left_out;	  /* of the program's journal, as far as it is counted */
 };
 
 /* Zero-initialized: a program that ran before the profiler. */
 struct event_sequences {
 	VEC(struct origin_sequences) origins;
-	uint64_t gaps_before; /* missing in earlier epochs */
+	uint64_t gaps_before; /* missing events of earlier epochs */
 };
 
 /*
- * The count of an origin, for the program that began at program_ns: a new program counts
- * from 0. Returns 0 with *ret set, -EDQUOT (too many origins) or -ENOMEM. *ret is valid
+ * Find or add the count of an origin, for the program that began at program_ns; a new program
+ * counts from 0. Returns 0 with *ret set, -EDQUOT (too many origins) or -ENOMEM. *ret is valid
  * until the next call.
  */
 int event_sequences_get(struct event_sequences *sequences, const struct code_origin *origin,
 			uint64_t program_ns, struct origin_sequences **ret);
 
 /*
- * An event has come. Returns 1 if it is new, 0 if it came the other way before, or
- * -ENOMEM. Two shims in one process count each for itself: a number that comes twice
- * live is new both times.
+ * Note an event. Returns 1 if it is new, 0 if it came before in the other way, or -ENOMEM. Two
+ * shims in one process have separate counts, so a number that comes twice live is new both times.
  */
 int origin_sequences_add(struct origin_sequences *origin, uint64_t sequence, bool from_log);
 
-/* Events that are missing, of all origins and programs: in all epochs, and in the current one. */
+/* Return the missing events of all origins and programs: in all epochs, and in the current one. */
 uint64_t event_sequences_missing(const struct event_sequences *sequences);
 uint64_t event_sequences_gaps(const struct event_sequences *sequences);
 
-/* An epoch ends: what is missing by now is not counted in the next one. */
+/* At the end of an epoch: missing events so far are not counted in the next one. */
 void event_sequences_end_epoch(struct event_sequences *sequences);
 
 void event_sequences_deinit(struct event_sequences *sequences);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ledgers that are complete at any time: counting itself leaves some parts to the reader. */
+/* Completes ledgers: some counts are kept elsewhere, and added when a ledger is read. */
 #include <string.h>
 
 #include "pipeline/analysis/analysis_state.h"
 
-/* Put what is known of a process now into its row. */
+/* Copy the present pid, name and counts of a process to its row. */
 static void complete_row(const struct analysis *a, const struct epoch *e,
 			 const struct process *process, struct ledger_process *row)
 {
@@ -35,17 +35,17 @@ static void count_trouble(const struct analysis *a, const struct epoch *e, uint6
 	counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = a->modules.over_budget;
 }
 
-/* Complete the totals of a copy of an epoch's ledger, but for those of JIT code. */
+/* Complete the totals of a copy of an epoch's ledger, except those of JIT code. */
 static void complete_totals(const struct analysis *a, const struct epoch *e, struct ledger *ledger)
 {
 	if (e != a->epoch)
-		return; /* complete since it was closed */
+		return; /* it was completed when it was closed */
 	vec_for_each (since, &a->throttled_since) {
 		if (*since && *since < a->round_ns)
 			ledger->throttled_ns += a->round_ns - *since;
 	}
 	count_trouble(a, e, ledger->counters);
-	/* The kernel's count, which is of all epochs, comes at the end of the run. */
+	/* The kernel's count covers all epochs, and comes at the end of the run. */
 	if (!ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN])
 		return;
 	ledger->samples_before = a->samples_before;
@@ -65,7 +65,7 @@ void analysis_process_ends(struct analysis *a, const struct process *process)
 	add_jit_counts(&a->epoch->ended_jit, &row->jit);
 }
 
-/* Complete the rows of all processes, and add up those counts of JIT code that still change. */
+/* Complete the rows of all processes, and sum the counts of JIT code that still change. */
 static void complete_rows(const struct analysis *a, struct epoch *e, struct jit_counts *jit)
 {
 	vec_for_each (process, &a->processes.processes) {

@@ -17,7 +17,7 @@ static int intern(struct epoch *e, const char *s, uint32_t *ret)
 	return shown_name_add(e->strings, s, strlen(s), ret);
 }
 
-/* What a symbolizer found, put into the frame table. */
+/* Add the frames of a symbolizer to the frame table. */
 static int take_symbols(void *context, uint64_t ticket, const struct symbol_frame *symbols,
 			uint32_t count)
 {
@@ -27,7 +27,7 @@ static int take_symbols(void *context, uint64_t ticket, const struct symbol_fram
 	bool kernel;
 
 	if (!e)
-		return 0; /* it was closed without the name */
+		return 0; /* the epoch was completed without the name */
 	e->answered++;
 	kernel = e->locations.locations.data[location].kind == LOCATION_KERNEL;
 
@@ -50,7 +50,7 @@ static int take_symbols(void *context, uint64_t ticket, const struct symbol_fram
 	return frame_table_set(e->frames, location, frames, count);
 }
 
-/* An answer carries its epoch. */
+/* The ticket of a request has its epoch. */
 static uint64_t ticket_of(const struct epoch *e, uint32_t location)
 {
 	return (uint64_t)e->number << 32 | location;
@@ -65,7 +65,7 @@ static int jit_name(struct analysis *a, struct epoch *e, const struct code_level
 	return err ?: intern(e, name, ret);
 }
 
-/* Methods for 32-bit code are a module of their own beside the native ones of that name. */
+/* Methods of 32-bit code form a separate module, beside native code of the same name. */
 static int jit_module(struct analysis *a, struct epoch *e, const struct code_region *region,
 		      uint32_t *ret)
 {
@@ -118,7 +118,7 @@ static int name_kernel_code(struct analysis *a, struct epoch *e, uint32_t number
 	return err ?: frame_table_set(e->frames, number, &frame, 1);
 }
 
-/* Until a name is known, and if it never is, the frame has its file or the kernel as module. */
+/* Without a name, or before it is known, the frame has the file or the kernel as module. */
 static int set_stand_in(struct epoch *e, uint32_t number, const struct module *module)
 {
 	struct frame frame = {.kind = module ? FRAME_KIND_NATIVE : FRAME_KIND_KERNEL};
@@ -127,7 +127,7 @@ static int set_stand_in(struct epoch *e, uint32_t number, const struct module *m
 	return err ?: frame_table_set_stand_in(e->frames, number, &frame);
 }
 
-/* Name a native or kernel location from the records, if they bring its names along. */
+/* Name a native or kernel location from the records, if they contain its names. */
 static int name_recorded(struct epoch *e, uint32_t number, const struct module *module)
 {
 	const struct location *location = &e->locations.locations.data[number];
@@ -186,7 +186,7 @@ static int name_as_before(struct analysis *a, struct epoch *e, uint32_t number,
 	return err ?: 1;
 }
 
-/* Name a location that was just seen for the first time, or request its names. */
+/* Name a new location, or request its names. */
 static int name_new(struct analysis *a, struct epoch *e, uint32_t number)
 {
 	const struct location *location = &e->locations.locations.data[number];
@@ -200,7 +200,7 @@ static int name_new(struct analysis *a, struct epoch *e, uint32_t number)
 	if (location->kind == LOCATION_KERNEL_CODE)
 		return name_kernel_code(a, e, number, location);
 	if (!is_named_by_service(location))
-		return 0; /* anonymous or unknown: the sinks say so */
+		return 0; /* anonymous or unknown: sinks show it as such */
 	err = set_stand_in(e, number, module);
 	if (err || e->has_recorded)
 		return err ?: name_recorded(e, number, module);
@@ -245,7 +245,7 @@ int analysis_complete_names(struct analysis *a, struct epoch *e, bool wait)
 
 	if (!err && asked && wait)
 		err = a->symbols.collect(a->symbols.context, true, take_symbols, a);
-	/* Names of a recording come at its end. */
+	/* The names of a recording come at its end. */
 	count = e->has_recorded ? (uint32_t)e->locations.locations.size : 0;
 	for (uint32_t i = 0; i < count && !err; i++) {
 		const struct location *location = &e->locations.locations.data[i];

@@ -23,12 +23,12 @@ int analysis_take_kernel_symbol(struct analysis *a, const struct jitbpf_kernel_s
 	if (symbol->h.flags & JITBPF_KERNEL_SYMBOL_GONE) {
 		if (!space_map_find(a->kernel_code, symbol->address, symbol->h.time_ns, &entry) ||
 		    entry.start != symbol->address)
-			return 0; /* it was there before we came: the kernel knew it */
+			return 0; /* from before the run: the kernel knows it */
 		err = space_map_end(a->kernel_code, entry.start, entry.value, symbol->h.time_ns);
 		return err < 0 ? err : 0;
 	}
 	if (!symbol->size_bytes)
-		return 0; /* a program that is interpreted */
+		return 0; /* an interpreted BPF program */
 	if (symbol->address + symbol->size_bytes < symbol->address) {
 		a->epoch->ledger.malformed_records++;
 		return 0;
@@ -90,8 +90,8 @@ int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *thr
 }
 
 /*
- * The row of a process and the name it has there. Losses are reported at the end, when the process
- * may have been freed: then only its row is left, if it has one in this epoch.
+ * Find the row of a process, and its name. Losses are reported at the end, when the process may
+ * have been freed; then only its row is left, if it has one in this epoch.
  */
 static int row_of_lost(struct analysis *a, const struct jitbpf_lost_samples *lost,
 		       struct ledger_process **ret)

@@ -14,30 +14,31 @@
 
 struct snapshot {
 	const struct analysis *analysis;
-	const struct process *process; /* the one at hand */
+	const struct process *process; /* the current process */
 	int (*take)(void *context, const struct jitbpf_record *record);
 	void *context;
-	VEC(uint8_t) room; /* of the record at hand */
+	VEC(uint8_t) room; /* for the current record */
 
-	/* The mapping at hand, and what is known of its code. */
+	/* The current mapping, and the engine of its code. */
 	struct space_entry entry;
-	uint32_t engine_module; /* the last one that was looked for */
+	uint32_t engine_module; /* module of the last look-up */
 	uint64_t engine_address;
-	uint64_t new_id;			  /* of a method of a process that is gone */
-	VEC(uint32_t) reporters;		  /* processes in the snapshot, ascending */
-	VEC(const struct shared_code *) orphaned; /* whose code of gone processes is done */
+	uint64_t new_id;	 /* next id for methods of freed processes */
+	VEC(uint32_t) reporters; /* processes in the snapshot, ascending */
+	VEC(const struct shared_code *)
+	orphaned; /* objects whose code of freed processes was written */
 };
 
-/* Above what engines count up to. */
+/* Higher than the ids of engines. */
 #define NEW_IDS_FROM (1ull << 31)
 
-/* The part of a process's number that is in an engine of shared memory: code_engine_of(). */
+/* The bits of a process number in an engine of shared memory: code_engine_of(). */
 #define REPORTER_MASK 0x7fffffffu
 
-/* A call site in no mapping: of an engine that is not known. */
+/* A call site in no mapping: an unknown engine. */
 #define NO_CALL_SITE 1
 
-/* A zeroed record in snapshot->room. NULL: no memory. */
+/* Returns a zeroed record in snapshot->room, or NULL (out of memory). */
 static void *make(struct snapshot *snapshot, uint16_t type, size_t size_bytes)
 {
 	struct jitbpf_record *record;
@@ -103,7 +104,7 @@ static int put_inner_pid(struct snapshot *snapshot)
 	return put(snapshot, &record->h);
 }
 
-/* Shared memory has an object, by which processes share code; a file is its module. */
+/* Shared memory is identified by its object; a file by its module. */
 static void fill_identity(struct jitbpf_mapping *record, const struct mapping *mapping,
 			  const struct module *module)
 {
@@ -163,7 +164,7 @@ static int find_module(void *snapshot_, const struct space_entry *entry)
 	return 1;
 }
 
-/* A call site in the DSO of an engine of the shim's; of other publishers the file's number. */
+/* Returns a call site in the engine's DSO for the shim, else the number of the file. */
 static uint64_t engine_of(void *snapshot_, const struct code_origin *origin)
 {
 	uint32_t number = (uint32_t)origin->engine;
@@ -193,7 +194,7 @@ static int put_event(void *snapshot_, const struct code_event *event)
 	struct jitbpf_code_event *record;
 
 	if (!size_bytes)
-		return 0; /* larger than a publisher may send: it was never taken */
+		return 0; /* larger than an event can be: it was never accepted */
 	record = make(snapshot, JITBPF_CODE_EVENT, size_bytes);
 	if (!record)
 		return -ENOMEM;
@@ -230,7 +231,7 @@ static bool reports(const struct process *process, const struct code_region *reg
 					code_engine_of(process->number, 0));
 }
 
-/* Returns true if the process that reported a region of shared memory is gone. */
+/* Returns true if the process that reported a region of shared memory was freed. */
 static bool is_orphan(const struct snapshot *snapshot, const struct code_region *region)
 {
 	uint32_t reporter = (uint32_t)(region->claims[0].origin.engine >> 32) & REPORTER_MASK;
@@ -276,7 +277,7 @@ static int put_shared_code(void *snapshot_, const struct space_entry *entry)
 	return err ?: vec_push(&snapshot->orphaned, mapping->shared);
 }
 
-/* The shim's count of a process's program; NULL: it has sent nothing. */
+/* Returns the shim's count of a process's program, or NULL if it has sent no event. */
 static const struct origin_sequences *shim_sequences(const struct analysis *a,
 						     const struct process *process)
 {
@@ -290,7 +291,7 @@ static const struct origin_sequences *shim_sequences(const struct analysis *a,
 	return NULL;
 }
 
-/* Events below a number have come: what is missing of them is in the ledgers of earlier epochs. */
+/* Mark lower numbers as received: missing ones are counted in the ledgers of earlier epochs. */
 static int put_next_sequence(struct snapshot *snapshot)
 {
 	const struct process *process = snapshot->process;
@@ -364,7 +365,7 @@ static int note_reporters(struct snapshot *snapshot)
 	return 0;
 }
 
-/* The part of the time that is before the snapshot is in the ledger of the epoch before. */
+/* The time before the snapshot is counted in the ledger of the previous epoch. */
 static int put_throttles(struct snapshot *snapshot)
 {
 	vec_for_each (since, &snapshot->analysis->throttled_since) {
