@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Follows one jitdump file: reads on from where it stopped, record by record, while the process
- * writes. What the process has written but holds in a stdio buffer (stdio_stream.h) is read from
- * there: V8 writes the last records of a program when it ends, or never.
+ * Follows one jitdump file: each reading continues where the last one stopped, while the process
+ * writes. Records that the process holds in a stdio buffer are read from its memory
+ * (stdio_stream.h): V8 writes the last records when the program ends, or never.
  *
- * Event loop only. Nothing here waits for a file longer than file_store.h says.
+ * Event loop only. Accesses to files have the time limits of file_store.h.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_JITDUMP_FILE_H
 #define JITBPF_AGENT_PUBLISHER_JITDUMP_FILE_H
@@ -17,30 +17,30 @@
 #include "agent/publisher/stdio_stream.h"
 #include "decode/record/jitdump_event.h"
 
-/* Since the file was opened. */
+/* Counts since the file was opened. */
 struct jitdump_counts {
 	uint64_t malformed;   /* records */
 	uint64_t incomplete;  /* the file ended inside a record */
 	uint64_t over_budget; /* records larger than JITDUMP_RECORD_MAX */
-	uint64_t unreadable;  /* times that it was truncated, or made no sense any more */
-	uint64_t foreign;     /* records of processes that are not known */
+	uint64_t unreadable;  /* times that the file was truncated, or became invalid */
+	uint64_t foreign;     /* records of unknown processes */
 };
 
 struct jitdump_file {
 	struct jitbpf_mapping *mapping; /* of the file; owned */
 	struct followed_file file;	/* found.fd -1: not open */
 	uint64_t offset;		/* of the next record; may be past the end of the file */
-	uint64_t file_bytes;		/* the largest size that was seen */
+	uint64_t file_bytes;		/* the largest size so far */
 	uint64_t resume_offset;		/* of the next record before the file was truncated */
 	bool begun;			/* the header has been read */
-	bool given_up;			/* no record can be found in it any more */
+	bool given_up;			/* the rest of the file cannot be decoded */
 	uint8_t stream_tries;
 	struct stdio_stream stream;
 	struct jitdump_events events;
 	struct jitdump_counts counts;
 };
 
-/* What reading shares from file to file: room for a piece. The owner frees the vectors. */
+/* Buffers that readings of several files share. See jitdump_reader_deinit(). */
 struct jitdump_reader {
 	struct file_store *store;
 	process_text text;
@@ -48,36 +48,35 @@ struct jitdump_reader {
 };
 
 /*
- * Whether a mapping may be of a jitdump file: jit-PID.dump, or jit-TID-PID.dump. *ret_pid is that
- * PID, as the process sees itself.
+ * Returns true for the path of a jitdump file: jit-PID.dump, or jit-TID-PID.dump. Sets *ret_pid to
+ * PID, which is in the pid namespace of the process.
  */
 bool jitdump_file_has_name(const char *path, uint32_t *ret_pid);
 
-/* Copies the mapping. Returns 0 or -ENOMEM. jitdump_file_deinit() is due if it is 0. */
+/* Copies the mapping. Returns 0, after which jitdump_file_deinit() is needed, or -ENOMEM. */
 int jitdump_file_init(struct jitdump_file *ret, const struct jitbpf_mapping *mapping);
 void jitdump_file_deinit(struct jitdump_file *file);
 
 /*
- * Open the file, if it is regular and belongs to the user of the process or to root. Of a process
- * that has ended, the user is not known, and its pid is taken from the name of the file. Returns
- * 0; -ENXIO if it is of a parent that the process was forked from; -EPERM if it is another user's;
- * or negative errno: it cannot be had.
+ * Open the file, if it is regular and belongs to the user of the process or to root. If the process
+ * has ended, its user is not known, and its pid is taken from the file name. Returns 0, -ENXIO (the
+ * file belongs to a parent of the process), -EPERM (another user's file), or another negative
+ * errno.
  */
 int jitdump_file_open(struct jitdump_file *file, struct jitdump_reader *reader, bool ended);
 
-/* Takes one event and, of a LOAD, its code. Borrowed. Returns 0 or negative errno. */
+/* Takes an event and, for a LOAD, its code. Both are borrowed. Returns 0 or a negative errno. */
 typedef int (*jitdump_taker_fn)(void *context, struct code_event *event, const void *code);
 
 /*
- * Hand over the events of all records that are whole, until about *budget_bytes have been read,
- * and take what was read off it. Returns 1 if there is more, 0 if there is not, or negative errno:
- * -ENOTSUP, -ETIME or -EBADMSG (a header that we refuse), -ENOMEM, -ETIMEDOUT, another error of
- * reading, or the taker's.
+ * Deliver the events of all complete records, until about *budget_bytes were read, which is reduced
+ * by the bytes read. Returns 1 if there is more, 0 if not, or a negative errno: -ENOTSUP, -ETIME or
+ * -EBADMSG (the header is refused), -ENOMEM, -ETIMEDOUT, another error of reading, or the taker's.
  */
 int jitdump_file_read(struct jitdump_file *file, struct jitdump_reader *reader,
 		      uint64_t *budget_bytes, jitdump_taker_fn take, void *take_context);
 
-/* The process has ended, and everything has been read: count what is left of a record. */
+/* After the process has ended and all was read: count an incomplete last record. */
 void jitdump_file_end(struct jitdump_file *file);
 
 void jitdump_reader_deinit(struct jitdump_reader *reader);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A jitdump file that is followed, and the processes that write to it: the one that mapped it, and
- * its heirs, which inherited it by a fork. Heirs write records of their own code with their own
+ * A jitdump file that is followed, and the processes that write to it: the process that mapped it,
+ * and its heirs, which inherited it by a fork. Heirs write records of their code with their own
  * pids: PHP-FPM opens its file before it forks its workers.
  *
- * An inner pid is a pid as its process sees it. Event loop only.
+ * An inner pid is a pid in the pid namespace of its process. Event loop only.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_JITDUMP_FOLLOWED_H
 #define JITBPF_AGENT_PUBLISHER_JITDUMP_FOLLOWED_H
@@ -16,12 +16,12 @@
 #include "agent/publisher/jitdump_file.h"
 #include "uapi/record.h"
 
-#define JITDUMP_HEIRS_MAX 4096 /* of one file; records of the others are refused */
+#define JITDUMP_HEIRS_MAX 4096 /* limit for one file; records of further heirs are refused */
 
 struct jitdump_heir {
 	uint32_t pid;
 	uint32_t inner_pid; /* 0: not known */
-	uint64_t ended_ns;  /* when it ended or began another program; 0: it has not */
+	uint64_t ended_ns;  /* time of its exit or exec; 0: none */
 };
 
 struct jitdump_followed {
@@ -29,13 +29,13 @@ struct jitdump_followed {
 	uint32_t pid;
 	uint32_t number;    /* of the file in the run */
 	uint64_t mapped_ns; /* start of the run if it was mapped before */
-	uint64_t ended_ns;  /* when the process ended or began another program; 0: it has not */
-	uint64_t read_ns;   /* start of the last reading that reached the end; 0: none has */
-	uint32_t timeouts;  /* of readings, since the last one that succeeded */
+	uint64_t ended_ns;  /* time of the process's exit or exec; 0: none */
+	uint64_t read_ns;   /* start of the last reading that reached the end; 0: none */
+	uint32_t timeouts;  /* readings that timed out since the last success */
 	bool open;
 	bool late_done;
 	VEC(struct jitdump_heir) heirs;
-	struct jitdump_counts told; /* those that have been emitted */
+	struct jitdump_counts told; /* counts that were emitted */
 };
 
 /* The mapping is copied; the caller sets number. Returns 0 or -ENOMEM. */
@@ -46,26 +46,26 @@ void jitdump_followed_destroy(struct jitdump_followed *followed);
 bool jitdump_followed_is(const struct jitdump_followed *followed,
 			 const struct jitbpf_mapping *mapping);
 
-/* A process forked: its child is an heir if it is a writer. Returns 0 or -ENOMEM. */
+/* Note a fork: the child of a writer is an heir. Returns 0 or -ENOMEM. */
 int jitdump_followed_fork(struct jitdump_followed *followed, const struct jitbpf_task *fork);
 
 /* Add an heir that was forked before the run. Returns 0 or -ENOMEM. */
 int jitdump_followed_add_heir(struct jitdump_followed *followed, uint32_t pid);
 
-/* A process ended, or began another program. */
+/* Note the exit or exec of a process. */
 void jitdump_followed_end(struct jitdump_followed *followed, uint32_t pid, uint64_t time_ns);
 
-/* Returns true if no process can write to the file any more. */
+/* Returns true if all writers have ended. */
 bool jitdump_followed_is_over(const struct jitdump_followed *followed);
 
 /*
- * Returns the pid of the writer with an inner pid, of several heirs the newest; 0 if there is
- * none. Inner pids that are not known are read from /proc, through text.
+ * Returns the pid of the writer with an inner pid, the newest of several heirs; 0 if there is none.
+ * Unknown inner pids are read from /proc; text is a buffer.
  */
 uint32_t jitdump_followed_writer(struct jitdump_followed *followed, process_text *text,
 				 uint32_t inner_pid);
 
-/* Forget the heirs whose records have all been read. */
+/* Drop the heirs whose records were all read. */
 void jitdump_followed_forget(struct jitdump_followed *followed);
 
 #endif
