@@ -44,8 +44,7 @@ ALONE = (
     Part("kernel", ["kernel-test"]),
     Part("kernel, ASan and UBSan", ["kernel-test", "JITBPF=build/san/jitbpf",
                                     "TESTS=test_files.py test_record.py test_list.py "
-                                    "test_outputs.py test_jit_api.py "
-                                    "test_rotate.py"]),
+                                    "test_outputs.py test_jit_api.py"]),
 )
 
 

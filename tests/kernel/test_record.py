@@ -156,6 +156,19 @@ class Ending(harness.KernelTest):
         self.record(["sleep", "30"], ["-d", "1"])
         self.assertLess(time.monotonic() - start, 10)
 
+    def test_rotated_recordings_end(self):
+        """The last files of a rotation are complete while names are still being resolved."""
+        done = subprocess.run([harness.JITBPF, "record", "--rotate", "1", "-o",
+                               os.path.join(self.folder, "r.jitbpf"), "--", *harness.php("tracing", 2)],
+                              capture_output=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        paths = [name for name in os.listdir(self.folder) if name.endswith(".jitbpf")]
+        self.assertGreaterEqual(len(paths), 2)
+        for path in paths:
+            done = subprocess.run([harness.JITBPF, "report", os.path.join(self.folder, path)],
+                                  capture_output=True, check=False, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), path)
+
     def test_no_status_line_on_a_pipe(self):
         run = self.record([harness.ENGINE, "hot", "--seconds", "1"])
         self.assertNotIn("\r", run.stderr)
