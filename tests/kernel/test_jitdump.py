@@ -42,10 +42,10 @@ class Node(JitdumpTest):
         self.assertGreater(len(named), 500)
         self.assertLessEqual(len(unnamed), 0.01 * len(named), unnamed)
         functions = {match.group(1) for match in
-                     (re.match(rf"JS:[*^~]?(\S+) {re.escape(FUNCTIONS)}:\d+:\d+$", name)
+                     (re.match(rf"\w+:[*^~]?(\S+) {re.escape(FUNCTIONS)}(?::\d+)+$", name)
                       for name in right) if match}
         self.assertLessEqual({"fibonacci", "addAll", "hashString", "makeFunction"}, functions)
-        generated = {name for name in named if re.match(r"JS:\*generated_\d+ :\d+:\d+$", name)}
+        generated = {name for name in named if re.match(r"\w+:\*generated_\d+ (?::\d+)+$", name)}
         self.assertGreater(len(generated), 5)
         self.assertEqual(run.summary()["samples"]["lost"], 0)
         return run
