@@ -2,7 +2,9 @@
 """Engines that fork: the code of each process, in private and in shared memory."""
 
 import collections
+import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -186,3 +188,25 @@ class Workers(ForksTest):
             thread.join()
         self.assertGreater(run.summary()["jit"]["late"], 0)
         self.check(run)
+
+
+class WorkersByJitdump(Workers):
+    """The same through the jitdump file of the server, to which its workers write."""
+
+    def setUp(self):
+        super().setUp()
+        self.command = [re.sub(r"^opcache\.jit_debug=.*", "opcache.jit_debug=32", word)
+                        for word in self.command]
+        self.addCleanup(self.remove_dumps)
+
+    def remove_dumps(self):
+        """PHP writes them to /tmp, or to $JITDUMPDIR since 8.4."""
+        for pid in self.served:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"/tmp/jit-{pid}.dump")
+
+    def check(self, run):
+        super().check(run)
+        jit = run.summary()["jit"]
+        self.assertEqual((jit["published_shim"], jit["malformed"]), (0, 0))
+        self.assertEqual(jit["published_jitdump"], jit["methods"])
