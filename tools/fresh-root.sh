@@ -89,9 +89,26 @@ processes() { # of the new root: those whose root folder it is
 	done
 }
 
+# The trap for a signal runs at once only if the shell waits for a child in the background.
+# With job control that child has a process group, which ends with it.
+set -m
+child=
+interruptible() # COMMAND...
+{
+	"$@" &
+	child=$!
+	wait "$child"
+	child=
+}
+
 # Its mounts are its mount namespace's alone, and go with its last process.
 leave() {
 	local left
+	trap '' INT TERM
+	if [ -n "$child" ]; then
+		kill -KILL -- "-$child" 2>/dev/null || true
+		wait "$child" 2>/dev/null || true
+	fi
 	for _ in $(seq 100); do
 		left=$(processes)
 		[ -n "$left" ] || break
@@ -101,6 +118,7 @@ leave() {
 	done
 	[ -z "$left" ] || echo "fresh-root.sh: still there: $left" >&2
 	cat "$root/fresh-root.times" 2>/dev/null || true
+	rm -f "$root.log"
 	if [ -n "$keep" ]; then
 		echo "kept: $root"
 	else
@@ -111,11 +129,10 @@ trap leave EXIT
 trap 'exit 1' INT TERM
 
 begin=$SECONDS
-debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$root.log" 2>&1 || {
+interruptible debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$root.log" 2>&1 || {
 	tail -n 5 "$root.log" >&2
 	exit 77
 }
-rm "$root.log"
 echo "debootstrap of $suite: $((SECONDS - begin)) s"
 
 # How this machine reaches the network.
@@ -128,4 +145,4 @@ cp -r /usr/local/share/ca-certificates "$root/usr/local/share/"
 [ -f ~/.npmrc ] && cp ~/.npmrc "$root/root/"
 
 git clone -q --no-hardlinks "$repository" "$root/root/jitbpf"
-unshare --mount "$0" --inside "$root"
+interruptible unshare --mount "$0" --inside "$root"

@@ -107,7 +107,6 @@ class Forks(ForksTest):
         self.assertEqual((jit["methods"], jit["unloads"]), (2, 1))
 
 
-@harness.needs_php_api  # a jitdump file of forked processes is read for the first one only
 class Workers(ForksTest):
     """PHP's server: one process compiles, all processes run its code."""
 
