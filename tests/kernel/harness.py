@@ -118,9 +118,11 @@ class KernelTest(unittest.TestCase):
         done = subprocess.run(argv, capture_output=True, timeout=120, check=False, **kwargs)
         return self.finished(done.returncode, done.stdout, done.stderr, status)
 
-    def record_process(self, pid, seconds, options=(), endings=(".jitbpf", ".txt"), **kwargs):
-        """Records a process until it has taken so much CPU time, however long that takes."""
-        argv = self.record_argv([*options, "-p", str(pid)], endings)
+    def record_process(self, pid, seconds, options=(), endings=(".jitbpf", ".txt"), others=(),
+                       **kwargs):
+        """Records processes until the first one has taken so much CPU time, however long that
+        takes."""
+        argv = self.record_argv([*options, "-p", ",".join(map(str, (pid, *others)))], endings)
         with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               **kwargs) as process:
             try:

@@ -162,7 +162,7 @@ class Lies(Journal):
         forger = self.start([sys.executable, FORGER, *lies])
         forger.stdout.readline()
         engine = self.start([harness.ENGINE, "hot", "--seconds", "60", "--name", "honest"], 1)
-        run = self.attach(forger.pid, engine.pid)
+        run = self.record_process(engine.pid, 0.5, ["-F", "499"], others=[forger.pid])
         self.check_ledger(run)
         names = self.leaves(run, engine.pid)
         self.assertGreater(sum(names.values()), 20)
