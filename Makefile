@@ -20,7 +20,7 @@ V ?= 0
 SAN ?= 0
 TSAN ?= 0
 Q := $(if $(filter 1,$(V)),,@)
-say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' $(1) $(2))
+say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 B := $(if $(filter 1,$(SAN)),build/san,$(if $(filter 1,$(TSAN)),build/tsan,build))
 CC ?= gcc
