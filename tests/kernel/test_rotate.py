@@ -57,13 +57,17 @@ class Rotate(harness.KernelTest):
         fates = self.check_sums(runs, said)
         self.assertGreater(fates["taken"], 3000)
         self.assertGreater(fates["resolved"], 0.99 * fates["taken"])
+        all_named = 0
         for run in runs[1:-1]:
-            frames = [frame for frame in map(harness.leaf_jit, run.script()) if frame]
+            samples = run.script()
+            frames = [frame for frame in map(harness.leaf_jit, samples) if frame]
             named = sum(bool(re.match(r"TRACE-|JIT\$", frame.name)) for frame in frames)
             unnamed = sum(frame.name in ("[unknown]", "//anon") and frame.module in ("[jit]", "//anon")
                           for frame in frames)
-            self.assertGreater(named, 50)
+            self.assertGreaterEqual(named, 0.2 * len(samples))
             self.assertLessEqual(unnamed, 0.001 * (named + unnamed))
+            all_named += named
+        self.assertGreater(all_named, 1000)
 
     def test_storm(self):
         """Code that is overwritten while files change."""
