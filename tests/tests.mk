@@ -35,9 +35,8 @@ CLI_TESTED := options view_options filter_options output_file
 $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
 # Parts of the agent that need no BPF and no perf events.
-AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jitdump_followed journal_file journal_late \
-	journal_reader journal_record \
-	journal_recovery shim_unheard stdio_stream) \
+AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jitdump_followed shim_unheard stdio_stream) \
+	$(addprefix publisher/journal/journal_,file late reader record recovery) \
 	$(addprefix kernel/,mapping_record process_text ring sideband) live/live_round \
 	$(addprefix files/,file_service file_blob file_direct file_place fd_message debuginfod file_helper \
 	file_reader file_store kept_files place_accounts) \

@@ -47,6 +47,7 @@ agent
 agent/launch
 agent/files
 agent/kernel
+agent/publisher/journal
 agent/publisher
 agent/live
 agent/workers

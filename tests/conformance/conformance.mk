@@ -19,8 +19,8 @@ RANDOM_MODEL_OBJ := $(addprefix $(B)/tests/,conformance/own_journal.o conformanc
 	conformance/random_events.o conformance/shim_run.o conformance/shim_source.o \
 	conformance/shim_truth.o conformance/test_random_model.o engine/jit_client.o \
 	shim/shim_fixture.o shim/usdt_site.o) \
-	$(addprefix $(B)/user/agent/,publisher/journal_late.o publisher/journal_reader.o \
-	publisher/journal_record.o publisher/journal_recovery.o kernel/process_text.o)
+	$(addprefix $(B)/user/agent/,publisher/journal/journal_late.o publisher/journal/journal_reader.o \
+	publisher/journal/journal_record.o publisher/journal/journal_recovery.o kernel/process_text.o)
 
 $(RANDOM_MODEL): $(RANDOM_MODEL_OBJ) $(B)/libcore.a | $(B)/tests/engine/libsecond-engine.so
 	$(call say,LINK,$@)

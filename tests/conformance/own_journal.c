@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Replaces agent/publisher/journal_file.c: only root can open files that other
+ * Replaces agent/publisher/journal/journal_file.c: only root can open files that other
  * processes map, and the only journal needed here is that of this process.
  */
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/publisher/journal_file.h"
+#include "agent/publisher/journal/journal_file.h"
 #include "agent/kernel/process_text.h"
 #include "decode/record/jit_journal.h"
 

@@ -6,8 +6,8 @@
 #ifndef JITBPF_TESTS_CONFORMANCE_SHIM_SOURCE_H
 #define JITBPF_TESTS_CONFORMANCE_SHIM_SOURCE_H
 
-#include "agent/publisher/journal_late.h"
-#include "agent/publisher/journal_recovery.h"
+#include "agent/publisher/journal/journal_late.h"
+#include "agent/publisher/journal/journal_recovery.h"
 #include "pipeline/pipeline.h"
 #include "tests/conformance/shim_run.h"
 #include "tests/conformance/shim_truth.h"

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/publisher/journal_file.h"
-#include "agent/publisher/journal_reader.h"
+#include "agent/publisher/journal/journal_file.h"
+#include "agent/publisher/journal/journal_reader.h"
 #include "base/scope.h"
 #include "decode/record/jit_event.h"
 #include "state/code/code_map.h"

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agent/publisher/journal_late.h"
-#include "agent/publisher/journal_recovery.h"
+#include "agent/publisher/journal/journal_late.h"
+#include "agent/publisher/journal/journal_recovery.h"
 #include "agent/publisher/publisher.h"
 #include "agent/publisher/shim_copies.h"
 #include "agent/publisher/shim_unheard.h"

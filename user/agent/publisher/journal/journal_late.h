@@ -4,14 +4,14 @@
  * JOURNAL record with JITBPF_JOURNAL_LATE, then its JIT records. If a journal has dropped events,
  * only the entries after the last dropped one are certain, and only these are emitted.
  */
-#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_LATE_H
-#define JITBPF_AGENT_PUBLISHER_JOURNAL_LATE_H
+#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_LATE_H
+#define JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_LATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/publisher/journal_file.h"
-#include "agent/publisher/journal_reader.h"
+#include "agent/publisher/journal/journal_file.h"
+#include "agent/publisher/journal/journal_reader.h"
 #include "pipeline/source.h"
 
 typedef VEC(uint32_t) pid_vec;

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "agent/publisher/journal_reader.h"
+#include "agent/publisher/journal/journal_reader.h"
 #include "tests/unit/decode/made_journal.h"
 
 #define CAPACITY (1u << 20)

@@ -6,13 +6,13 @@
  *
  * Event loop only. The work of one call is bounded, whatever processes write.
  */
-#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_RECOVERY_H
-#define JITBPF_AGENT_PUBLISHER_JOURNAL_RECOVERY_H
+#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_RECOVERY_H
+#define JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_RECOVERY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/publisher/journal_reader.h"
+#include "agent/publisher/journal/journal_reader.h"
 #include "pipeline/source.h"
 
 #define JOURNALS_KEPT_MAX                                                                          \

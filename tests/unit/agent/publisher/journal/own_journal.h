@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Journals of the test's own process, in memfds as the shim makes them. */
-#ifndef JITBPF_TESTS_UNIT_AGENT_PUBLISHER_OWN_JOURNAL_H
-#define JITBPF_TESTS_UNIT_AGENT_PUBLISHER_OWN_JOURNAL_H
+#ifndef JITBPF_TESTS_UNIT_AGENT_PUBLISHER_JOURNAL_OWN_JOURNAL_H
+#define JITBPF_TESTS_UNIT_AGENT_PUBLISHER_JOURNAL_OWN_JOURNAL_H
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "agent/publisher/journal_late.h"
+#include "agent/publisher/journal/journal_late.h"
 #include "base/scope.h"
-#include "tests/unit/agent/publisher/own_journal.h"
+#include "tests/unit/agent/publisher/journal/own_journal.h"
 
 #define EVENTS_MAX 64
 #define ANCESTOR   1000000001u /* no real process */

@@ -13,9 +13,9 @@
 
 #include "agent/clock.h"
 #include "agent/kernel/process_text.h"
-#include "agent/publisher/journal_recovery.h"
+#include "agent/publisher/journal/journal_recovery.h"
 #include "base/scope.h"
-#include "tests/unit/agent/publisher/own_journal.h"
+#include "tests/unit/agent/publisher/journal/own_journal.h"
 
 #define NAMES 32
 

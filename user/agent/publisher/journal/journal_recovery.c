@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent/publisher/journal_recovery.h"
+#include "agent/publisher/journal/journal_recovery.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "agent/clock.h"
-#include "agent/publisher/journal_file.h"
-#include "agent/publisher/journal_record.h"
+#include "agent/publisher/journal/journal_file.h"
+#include "agent/publisher/journal/journal_record.h"
 #include "agent/kernel/process_text.h"
 #include "base/scope.h"
 #include "uapi/record.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent/publisher/journal_reader.h"
+#include "agent/publisher/journal/journal_reader.h"
 
 #include <errno.h>
 #include <time.h>

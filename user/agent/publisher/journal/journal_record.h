@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Emits an entry of a journal as a JIT record (uapi/record.h). */
-#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_RECORD_H
-#define JITBPF_AGENT_PUBLISHER_JOURNAL_RECORD_H
+#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_RECORD_H
+#define JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_RECORD_H
 
 #include <stdint.h>
 
-#include "agent/publisher/journal_reader.h"
+#include "agent/publisher/journal/journal_reader.h"
 #include "pipeline/source.h"
 
 /* Values that all records of one reading share, and their receiver. */

@@ -3,14 +3,14 @@
  * Reads a journal incrementally, one piece at a time. The entries of a piece are delivered only if
  * the journal's generation was even, and the same before and after reading the piece.
  */
-#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_READER_H
-#define JITBPF_AGENT_PUBLISHER_JOURNAL_READER_H
+#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_READER_H
+#define JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_READER_H
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/publisher/journal_budget.h"
+#include "agent/publisher/journal/journal_budget.h"
 #include "base/vec.h"
 #include "decode/record/jit_journal.h"
 

@@ -5,8 +5,8 @@
  * that the process inherited. Any process can map a file of that name; it is accepted only if it
  * is sealed against shrinking, which is possible for a memfd only.
  */
-#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_FILE_H
-#define JITBPF_AGENT_PUBLISHER_JOURNAL_FILE_H
+#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_FILE_H
+#define JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

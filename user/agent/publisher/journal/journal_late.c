@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent/publisher/journal_late.h"
+#include "agent/publisher/journal/journal_late.h"
 
 #include <errno.h>
 
 #include "agent/clock.h"
-#include "agent/publisher/journal_record.h"
+#include "agent/publisher/journal/journal_record.h"
 #include "uapi/record.h"
 
 #define SLICE_BYTES (4u << 20)

@@ -4,8 +4,8 @@
  * compaction to end. Both are token buckets that refill with time, so that a process which causes
  * constant reading gets a limited share.
  */
-#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_BUDGET_H
-#define JITBPF_AGENT_PUBLISHER_JOURNAL_BUDGET_H
+#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_BUDGET_H
+#define JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
