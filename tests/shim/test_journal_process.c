@@ -391,19 +391,32 @@ static void append_for_ever(void)
 		send_numbered(i);
 }
 
-/* Kill a child in the middle of an append or a compaction. */
-static void kill_one(unsigned int microseconds)
+/* Open the journal of a child that appends, once it has its header and its first entry. */
+static int open_begun(pid_t pid)
 {
-	struct journal_copy copy;
+	struct jitbpf_journal_header header = {0};
 	int fd = -1;
-	pid_t pid = fork();
 
-	if (pid == 0)
-		append_for_ever();
 	while (fd < 0) {
 		fd = journal_open_of(pid);
 		sched_yield();
 	}
+	while (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	       header.used_bytes <= header.data_offset)
+		sched_yield();
+	return fd;
+}
+
+/* Kill a child in the middle of an append or a compaction. */
+static void kill_one(unsigned int microseconds)
+{
+	struct journal_copy copy;
+	pid_t pid = fork();
+	int fd;
+
+	if (pid == 0)
+		append_for_ever();
+	fd = open_begun(pid);
 	usleep(microseconds);
 	kill(pid, SIGKILL);
 	assert_int_equal(status_of(pid), SIGKILL);
