@@ -18,7 +18,7 @@ FILL_RATE = 25_000  # each address once, in the four seconds before the measurem
 PEAK_SECONDS = 3
 
 CHUNK = struct.Struct("<IHH")
-JIT, JIT_SEQUENCE_AT = 2, 48
+CODE_EVENT, SEQUENCE_AT = 14, 56  # struct jitbpf_code_event, with its header
 
 
 def sequence_numbers(path):
@@ -28,8 +28,8 @@ def sequence_numbers(path):
         (at,) = struct.unpack_from("<I", data, 12)
         while at < len(data):
             size, kind, _flags = CHUNK.unpack_from(data, at)
-            if kind == JIT:
-                numbers.update(struct.unpack_from("<Q", data, at + JIT_SEQUENCE_AT))
+            if kind == CODE_EVENT:
+                numbers.update(struct.unpack_from("<Q", data, at + SEQUENCE_AT))
             at += size
     return numbers
 
