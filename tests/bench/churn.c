@@ -26,6 +26,7 @@
 #define CODE		   0x500000
 #define PROGRAM		   0x400000
 #define PROGRAM_PATH	   "/build/test-"
+#define PATH_ROOM	   40 /* bytes; PROGRAM_PATH and a number */
 
 struct churn {
 	uint64_t processes, loads, done;
@@ -61,35 +62,30 @@ static void put_task(struct churn *churn, uint16_t type, uint32_t pid)
 	put(churn, &task);
 }
 
-static void put_memory(struct churn *churn, uint32_t pid)
+/* inode 0: memory that is no file. */
+static void put_mapping(struct churn *churn, uint32_t pid, uint64_t address, uint64_t size_bytes,
+			uint64_t inode, const char *path)
 {
 	union {
 		struct jitbpf_mapping mapping;
-		char room[sizeof(struct jitbpf_mapping) + 16];
+		char room[sizeof(struct jitbpf_mapping) + PATH_ROOM];
 	} u;
 
 	begin(&u, JITBPF_MAPPING, sizeof(u), churn->time_ns);
 	u.mapping.pid = u.mapping.tid = pid;
-	u.mapping.address = CODE;
-	u.mapping.size_bytes = 0x100000;
-	strcpy(u.mapping.path, "//anon");
+	u.mapping.address = address;
+	u.mapping.size_bytes = size_bytes;
+	u.mapping.inode = inode;
+	snprintf(u.mapping.path, PATH_ROOM, "%s", path);
 	put(churn, &u);
 }
 
 static void put_program(struct churn *churn, uint32_t pid)
 {
-	union {
-		struct jitbpf_mapping mapping;
-		char room[sizeof(struct jitbpf_mapping) + 40];
-	} u;
+	char path[PATH_ROOM];
 
-	begin(&u, JITBPF_MAPPING, sizeof(u), churn->time_ns);
-	u.mapping.pid = u.mapping.tid = pid;
-	u.mapping.address = PROGRAM;
-	u.mapping.size_bytes = 0x1000;
-	u.mapping.inode = churn->done + 1;
-	sprintf(u.mapping.path, PROGRAM_PATH "%" PRIu64, churn->done);
-	put(churn, &u);
+	snprintf(path, sizeof(path), PROGRAM_PATH "%" PRIu64, churn->done);
+	put_mapping(churn, pid, PROGRAM, 0x1000, churn->done + 1, path);
 }
 
 static void put_load(struct churn *churn, uint32_t pid, uint64_t number)
@@ -154,7 +150,7 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 		churn->time_ns += ROUND_NS / PROCESSES_OF_ROUND;
 		put_task(churn, JITBPF_FORK, pid);
 		put_program(churn, pid);
-		put_memory(churn, pid);
+		put_mapping(churn, pid, CODE, 0x100000, 0, "//anon");
 		for (uint64_t load = 0; load < churn->loads; load++)
 			put_load(churn, pid, load);
 		put_sample(churn, pid);
