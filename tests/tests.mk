@@ -193,6 +193,7 @@ include tests/symbols/symbols.mk
 include tests/frames/frames.mk
 include tests/shim/shim.mk
 include tests/engine/engine.mk
+include tests/attack/attack.mk
 include tests/stacks/stacks.mk
 include tests/conformance/conformance.mk
 include tests/engines/engines.mk
