@@ -43,8 +43,9 @@ CORE_SRC := $(sort $(shell find $(CORE_STAGES:%=user/%) -name '*.c' -not -path '
 HOST_SRC := $(sort $(shell find user/agent user/cli -name '*.c'))
 CORE_OBJ := $(CORE_SRC:%.c=$(B)/%.o)
 HOST_OBJ := $(HOST_SRC:%.c=$(B)/%.o)
+ROLE_LIBS := -lcap -lseccomp
 CORE_LIBS := -lZydis -liberty -lz -llzma -lzstd
-HOST_LIBS := -lbpf -lelf -lz -lpthread
+HOST_LIBS := -lbpf -lelf -lz -lpthread $(ROLE_LIBS)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:

@@ -38,11 +38,13 @@ $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jitdump_followed shim_unheard stdio_stream) \
 	$(addprefix publisher/journal/journal_,file late reader record recovery) \
 	$(addprefix kernel/,mapping_record process_text ring sideband) live/live_round \
-	$(addprefix files/,file_service file_blob file_direct file_place fd_message debuginfod file_helper \
+	$(addprefix roles/,broker fd_message privileges role system_calls) \
+	$(addprefix files/,file_service file_blob file_direct file_place debuginfod \
 	file_reader file_store kept_files place_accounts) \
 	$(addprefix workers/,live_feed symbol_worker unwind_code unwind_worker work_thread)
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
+$(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): CORE_LIBS += $(ROLE_LIBS)
 
 # These need libbpf to link, but attach nothing.
 PROBE_TESTED := $(addprefix $(B)/tests/unit/agent/publisher/,test_shim_copies test_probe_site)

@@ -44,6 +44,7 @@ pipeline/intake
 pipeline/analysis
 pipeline
 agent
+agent/roles
 agent/launch
 agent/files
 agent/kernel

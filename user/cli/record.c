@@ -214,6 +214,7 @@ static int record(const struct record_options *values)
 		.options = values,
 		.target.options = &values->target,
 		.signals.fd = -1,
+		.broker.socket = -1,
 	};
 	int err = record_all(&run), status = err ? 1 : 0;
 

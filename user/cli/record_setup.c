@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include "agent/clock.h"
+#include "agent/files/file_service.h"
 #include "base/scope.h"
 #include "base/text.h"
 
@@ -192,14 +193,22 @@ static int prepare_command(struct recording *run)
 	return target_prepare_command(&run->target, &environment, run->live);
 }
 
+static const role_fn roles[ROLE_COUNT] = {
+	[ROLE_OPENER] = file_service_run,
+	[ROLE_FETCHER] = file_service_run_fetcher,
+};
+
 int record_set_up(struct recording *run)
 {
 	const struct file_store_options files = {
 		.live = true,
 		.debuginfod = !run->options->no_debuginfod,
+		.broker = &run->broker,
 	};
-	int err;
+	int err = broker_start(roles, &run->broker);
 
+	if (err)
+		return record_complain(err, "starting");
 	err = find_shim(run);
 	err = err ?: open_outputs(run);
 	if (err)
@@ -235,4 +244,5 @@ void record_release(struct recording *run)
 	symbolizer_destroy(run->symbolizer);
 	live_source_destroy(run->live);
 	file_store_destroy(run->files);
+	broker_stop(&run->broker);
 }

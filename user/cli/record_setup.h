@@ -9,6 +9,7 @@
 
 #include "agent/files/file_store.h"
 #include "agent/live/live_source.h"
+#include "agent/roles/broker.h"
 #include "agent/launch/stop_signals.h"
 #include "agent/workers/symbol_worker.h"
 #include "agent/workers/unwind_worker.h"
@@ -43,6 +44,7 @@ struct record_options {
 /* The objects of a running recording. */
 struct recording {
 	const struct record_options *options;
+	struct broker broker;
 	struct probe_site site;
 	struct file_store *files;
 	struct symbolizer *symbolizer;

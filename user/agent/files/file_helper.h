@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Helper processes that access files for us. Access to a file on a dead NFS
- * server or on a hanging FUSE file system can block for ever, immune to
+ * Requests to the helper processes that access files for us: openers and, for
+ * debuginfod servers, fetchers (agent/roles/role.h). Access to a file on a dead
+ * NFS server or on a hanging FUSE file system can block for ever, immune to
  * SIGKILL. If a thread of ours blocked like that, our process could not even
  * exit. A helper that hangs is abandoned.
  *
- * A helper has no state between requests, so any helper can serve any request.
- * For a file, a helper returns an O_PATH descriptor, which is safe to keep and
- * to close; reading needs another request. A file that cannot block
+ * A helper has no state between requests, so any helper of the role can serve
+ * any request. For a file, a helper returns an O_PATH descriptor, which is safe
+ * to keep and to close; reading needs another request. A file that cannot block
  * (file_direct.h) is returned open for reading.
  */
 #ifndef JITBPF_AGENT_FILES_FILE_HELPER_H
 #define JITBPF_AGENT_FILES_FILE_HELPER_H
 
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "uapi/record.h"
 
-#define FILE_PATH_MAX	 4096
-#define FILE_PIECE_MAX	 (64u << 10) /* size limit of one read request */
-#define FILE_HELPERS_MAX 32	     /* total limit, including helpers that hang */
+#define FILE_PATH_MAX  4096
+#define FILE_PIECE_MAX (64u << 10) /* size limit of one read request */
 
 enum file_request_kind {
 	/* Find a file; the reply has its descriptor, build ID and size. */
 	FILE_FIND_MAPPED,  /* the file of a mapping of process pid */
 	FILE_FIND_GROWING, /* the same, and it may still be empty */
 	FILE_FIND_PATH,	  /* the file at path, in the root of process pid, or in ours if pid is 0 */
-	FILE_FIND_SERVED, /* debug info by build ID, from a debuginfod server */
+	FILE_FIND_SERVED, /* debug info by build ID, from a debuginfod server; fetchers only */
 	/* Read a piece of the file whose descriptor is sent with the request. */
 	FILE_READ,
 	/* The same of a file that grows: as far as it goes, which may be nothing. */
@@ -60,25 +59,5 @@ struct file_reply {
 	uint64_t size_bytes;	       /* FIND: of the file; READs: of the data in bytes */
 	uint8_t bytes[FILE_PIECE_MAX]; /* sent as far as it is filled */
 };
-
-struct file_helpers {
-	int socket; /* to the starter process, which forks helpers; -1 if there is none */
-	pid_t pid;
-};
-
-/*
- * Fork the starter process. Call it while this process has one thread and few
- * open files. Returns 0 or a negative errno.
- */
-int file_helpers_start(struct file_helpers *ret);
-
-/*
- * Start a helper. Returns a socket on which it answers one request at a time
- * until the socket is closed, or a negative errno. Thread-safe.
- */
-int file_helpers_connect(const struct file_helpers *helpers);
-
-/* Terminate all helpers, except those that hang. */
-void file_helpers_stop(struct file_helpers *helpers);
 
 #endif

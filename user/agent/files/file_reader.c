@@ -12,31 +12,31 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
-#include "agent/files/fd_message.h"
 #include "agent/files/file_blob.h"
+#include "agent/roles/fd_message.h"
 #include "base/scope.h"
 
 #define PAGE_BYTES   4096
 #define WINDOW_BYTES (16u << 10) /* minimum size of a read from a blob */
 
 struct file_reader {
-	const struct file_helpers *helpers;
+	const struct broker *broker;
 	struct file_patience patience, servers;
-	int socket; /* socket to a helper; -1 if there is none */
+	int openers, fetchers; /* sockets to a helper; -1 if there is none */
 	struct place_accounts accounts;
 	struct file_reply reply;
 };
 
-int file_reader_create(const struct file_helpers *helpers, struct file_patience patience,
+int file_reader_create(const struct broker *broker, struct file_patience patience,
 		       struct file_reader **ret)
 {
 	struct file_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
 		return -ENOMEM;
-	reader->helpers = helpers;
+	reader->broker = broker;
 	reader->patience = reader->servers = patience;
-	reader->socket = -1;
+	reader->openers = reader->fetchers = -1;
 	*ret = reader;
 	return 0;
 }
@@ -45,8 +45,8 @@ void file_reader_destroy(struct file_reader *reader)
 {
 	if (!reader)
 		return;
-	if (reader->socket >= 0)
-		close(reader->socket);
+	scope_close(&reader->openers);
+	scope_close(&reader->fetchers);
 	place_accounts_deinit(&reader->accounts);
 	free(reader);
 }
@@ -124,18 +124,18 @@ static int wait_for_answer(int socket, uint64_t until_ns)
 }
 
 /* Returns the size of the reply, or a negative errno if the helper cannot be used any more. */
-static ssize_t converse(struct file_reader *reader, const struct file_request *request, int fd,
-			uint64_t until_ns, int *ret_fd)
+static ssize_t converse(struct file_reader *reader, int socket, const struct file_request *request,
+			int fd, uint64_t until_ns, int *ret_fd)
 {
 	size_t bytes = offsetof(struct file_request, path) + strlen(request->path) + 1;
 	ssize_t got;
 	int err;
 
-	err = fd_message_send(reader->socket, request, bytes, fd);
-	err = err ?: wait_for_answer(reader->socket, until_ns);
+	err = fd_message_send(socket, request, bytes, fd);
+	err = err ?: wait_for_answer(socket, until_ns);
 	if (err)
 		return err;
-	got = fd_message_receive(reader->socket, &reader->reply, sizeof(reader->reply), ret_fd);
+	got = fd_message_receive(socket, &reader->reply, sizeof(reader->reply), ret_fd);
 	if (got < (ssize_t)offsetof(struct file_reply, bytes))
 		return got < 0 ? got : -EPIPE; /* the helper has exited */
 	return got;
@@ -162,8 +162,8 @@ static int ask(struct file_reader *reader, struct file_place place,
 	       const struct file_request *request, int fd, int *ret_fd)
 {
 	uint64_t began_ns = clock_now_ns(), left_ms;
-	int err, late = -1;
-	bool answered;
+	bool fetching = request->kind == FILE_FIND_SERVED, answered;
+	int *socket = fetching ? &reader->fetchers : &reader->openers, err, late = -1;
 	ssize_t got;
 
 	*ret_fd = -1;
@@ -172,15 +172,15 @@ static int ask(struct file_reader *reader, struct file_place place,
 					 began_ns);
 	if (!left_ms)
 		return -ETIMEDOUT;
-	if (reader->socket < 0)
-		reader->socket = file_helpers_connect(reader->helpers);
-	if (reader->socket < 0)
-		return reader->socket;
-	got = converse(reader, request, fd, began_ns + left_ms * 1000000, ret_fd);
+	if (*socket < 0)
+		*socket = broker_connect(reader->broker, fetching ? ROLE_FETCHER : ROLE_OPENER);
+	if (*socket < 0)
+		return *socket;
+	got = converse(reader, *socket, request, fd, began_ns + left_ms * 1000000, ret_fd);
 	if (got == -ETIMEDOUT)
-		late = TAKE_FD(reader->socket);
+		late = TAKE_FD(*socket);
 	else if (got < 0)
-		close(TAKE_FD(reader->socket));
+		close(TAKE_FD(*socket));
 	answered = got >= 0 && !is_timeout(reader->reply.err);
 	err = charge(reader, place, (clock_now_ns() - began_ns) / 1000000, answered, late, request,
 		     fd);

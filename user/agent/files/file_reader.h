@@ -13,6 +13,7 @@
 
 #include "agent/files/file_helper.h"
 #include "agent/files/place_accounts.h"
+#include "agent/roles/broker.h"
 #include "base/blob.h"
 
 /* A file that was found. The owner closes fd, which never blocks. */
@@ -27,8 +28,8 @@ struct found_file {
 
 struct file_reader; /* see file_reader.c */
 
-/* helpers is borrowed. Returns 0 or -ENOMEM. */
-int file_reader_create(const struct file_helpers *helpers, struct file_patience patience,
+/* broker is borrowed. Returns 0 or -ENOMEM. */
+int file_reader_create(const struct broker *broker, struct file_patience patience,
 		       struct file_reader **ret);
 void file_reader_destroy(struct file_reader *reader);
 

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "agent/files/debuginfod.h"
-#include "agent/files/fd_message.h"
 #include "agent/files/file_blob.h"
 #include "agent/files/file_direct.h"
 #include "agent/files/file_helper.h"
+#include "agent/roles/fd_message.h"
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"
 
@@ -207,7 +207,7 @@ static int answer(int socket, const struct file_request *request, int sent_fd,
 	return fd_message_send(socket, reply, offsetof(struct file_reply, bytes) + bytes, found_fd);
 }
 
-void file_service_run(int socket)
+static void run(int socket, bool fetcher)
 {
 	AUTO_FREE struct file_request *request = malloc(sizeof(*request));
 	AUTO_FREE struct file_reply *reply = malloc(sizeof(*reply));
@@ -220,6 +220,18 @@ void file_service_run(int socket)
 		if (got < (ssize_t)offsetof(struct file_request, path) + 1)
 			return;
 		request->path[FILE_PATH_MAX - 1] = 0;
+		if ((request->kind == FILE_FIND_SERVED) != fetcher)
+			return;
 		err = answer(socket, request, fd, reply);
 	}
+}
+
+void file_service_run(int socket)
+{
+	run(socket, false);
+}
+
+void file_service_run_fetcher(int socket)
+{
+	run(socket, true);
 }

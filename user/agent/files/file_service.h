@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The service loop of a helper process (file_helper.h). */
+/* The service loops of helper processes (file_helper.h). */
 #ifndef JITBPF_AGENT_FILES_FILE_SERVICE_H
 #define JITBPF_AGENT_FILES_FILE_SERVICE_H
 
-/* Answer requests from a socket until its other end is closed. */
+/*
+ * Answer requests from a socket until its other end is closed: those of an opener, and those of a
+ * fetcher.
+ */
 void file_service_run(int socket);
+void file_service_run_fetcher(int socket);
 
 #endif

@@ -12,6 +12,7 @@
 #include "agent/clock.h"
 #include "agent/files/debuginfod.h"
 #include "agent/files/file_reader.h"
+#include "agent/files/file_service.h"
 #include "agent/files/kept_files.h"
 #include "base/scope.h"
 #include "base/text.h"
@@ -38,7 +39,7 @@ struct file_user {
 
 struct file_store {
 	struct file_store_options options;
-	struct file_helpers helpers;
+	struct broker own_broker;
 	struct file_reader *meeting;
 	struct file_user naming, unwinding;
 	/* Of the unwind worker too: memory that hangs must not use up the time for files. */
@@ -54,25 +55,31 @@ DEFINE_CLEANUP(struct file_store *, file_store_destroy);
 
 int file_store_create(const struct file_store_options *options, struct file_store **ret)
 {
+	static const role_fn functions[ROLE_COUNT] = {
+		[ROLE_OPENER] = file_service_run,
+		[ROLE_FETCHER] = file_service_run_fetcher,
+	};
 	CLEANUP(file_store_destroyp) struct file_store *store = calloc(1, sizeof(*store));
-	int err;
+	const struct broker *broker = options->broker;
+	int err = 0;
 
 	if (!store)
 		return -ENOMEM;
 	store->options = *options;
 	store->options.debuginfod = options->debuginfod && debuginfod_wanted();
 	kept_files_init(&store->files);
-	store->helpers.socket = -1;
+	store->own_broker.socket = -1;
 	store->naming.store = store->unwinding.store = store;
-	err = file_helpers_start(&store->helpers);
-	err = err ?: file_reader_create(&store->helpers, meeting_patience, &store->meeting);
-	err = err ?: file_reader_create(&store->helpers, reading_patience, &store->naming.reader);
-	err = err
-		      ?: file_reader_create(&store->helpers, unwinding_patience,
-					    &store->unwinding.reader);
-	err = err ?: file_reader_create(&store->helpers, unwinding_patience, &store->memory);
-	err = err ?: file_reader_create(&store->helpers, following_patience, &store->following);
-	err = err ?: file_reader_create(&store->helpers, following_patience, &store->writers);
+	if (!broker) {
+		broker = &store->own_broker;
+		err = broker_start(functions, &store->own_broker);
+	}
+	err = err ?: file_reader_create(broker, meeting_patience, &store->meeting);
+	err = err ?: file_reader_create(broker, reading_patience, &store->naming.reader);
+	err = err ?: file_reader_create(broker, unwinding_patience, &store->unwinding.reader);
+	err = err ?: file_reader_create(broker, unwinding_patience, &store->memory);
+	err = err ?: file_reader_create(broker, following_patience, &store->following);
+	err = err ?: file_reader_create(broker, following_patience, &store->writers);
 	if (err)
 		return err;
 	/* One second more than the library's own limit, so that the library reports the cause. */
@@ -96,7 +103,7 @@ void file_store_destroy(struct file_store *store)
 	file_reader_destroy(store->memory);
 	file_reader_destroy(store->following);
 	file_reader_destroy(store->writers);
-	file_helpers_stop(&store->helpers);
+	broker_stop(&store->own_broker);
 	free(store);
 }
 

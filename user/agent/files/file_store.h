@@ -14,6 +14,7 @@
 
 #include "agent/files/file_reader.h"
 #include "agent/files/memory_source.h"
+#include "agent/roles/broker.h"
 #include "symbolize/symbolizer.h"
 #include "uapi/record.h"
 
@@ -25,7 +26,8 @@ struct file_store_options {
 	 * in processes' roots
 	 */
 	bool live;
-	bool debuginfod; /* query the servers in $DEBUGINFOD_URLS */
+	bool debuginfod;	     /* query the servers in $DEBUGINFOD_URLS */
+	const struct broker *broker; /* borrowed; NULL: the store starts one of its own */
 };
 
 struct file_store_counts {
@@ -34,8 +36,8 @@ struct file_store_counts {
 };
 
 /*
- * Create the store and fork its helpers. Call it while this process has one
- * thread. Returns 0 or a negative errno.
+ * Create the store. Without a broker, call it while this process has one thread.
+ * Returns 0 or a negative errno.
  */
 int file_store_create(const struct file_store_options *options, struct file_store **ret);
 void file_store_destroy(struct file_store *store);

@@ -16,10 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/files/fd_message.h"
 #include "agent/files/file_direct.h"
 #include "agent/files/file_helper.h"
 #include "agent/files/file_service.h"
+#include "agent/roles/fd_message.h"
 #include "base/scope.h"
 
 #define CONTENT "no ELF file, but a regular one"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent/files/fd_message.h"
+#include "agent/roles/fd_message.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 union fd_control {
 	struct cmsghdr head;
-	char room[CMSG_SPACE(sizeof(int))];
+	char room[CMSG_SPACE(FD_MESSAGE_FDS_MAX * sizeof(int))];
 };
 
 int fd_message_pair(int ret[2])
@@ -19,19 +19,28 @@ int fd_message_pair(int ret[2])
 
 int fd_message_send(int socket, const void *bytes, size_t size_bytes, int fd)
 {
+	struct message_fds fds = {.fd = {fd}, .count = fd >= 0};
+
+	return fd_message_send_fds(socket, bytes, size_bytes, &fds);
+}
+
+int fd_message_send_fds(int socket, const void *bytes, size_t size_bytes,
+			const struct message_fds *fds)
+{
 	struct iovec piece = {(void *)bytes, size_bytes};
+	size_t fd_bytes = fds->count * sizeof(*fds->fd);
 	union fd_control control = {.head = {
-					    .cmsg_len = CMSG_LEN(sizeof(fd)),
+					    .cmsg_len = CMSG_LEN(fd_bytes),
 					    .cmsg_level = SOL_SOCKET,
 					    .cmsg_type = SCM_RIGHTS,
 				    }};
 	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
 	ssize_t sent;
 
-	if (fd >= 0) {
-		memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+	if (fd_bytes) {
+		memcpy(CMSG_DATA(&control.head), fds->fd, fd_bytes);
 		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
+		message.msg_controllen = CMSG_SPACE(fd_bytes);
 	}
 	do
 		sent = sendmsg(socket, &message, MSG_NOSIGNAL);
@@ -40,6 +49,17 @@ int fd_message_send(int socket, const void *bytes, size_t size_bytes, int fd)
 }
 
 ssize_t fd_message_receive(int socket, void *buf, size_t size_bytes, int *ret_fd)
+{
+	struct message_fds fds;
+	ssize_t got = fd_message_receive_fds(socket, buf, size_bytes, &fds);
+
+	*ret_fd = got >= 0 && fds.count ? fds.fd[0] : -1;
+	for (uint32_t i = 1; got >= 0 && i < fds.count; i++)
+		close(fds.fd[i]);
+	return got;
+}
+
+ssize_t fd_message_receive_fds(int socket, void *buf, size_t size_bytes, struct message_fds *ret)
 {
 	struct iovec piece = {buf, size_bytes};
 	union fd_control control;
@@ -52,14 +72,22 @@ ssize_t fd_message_receive(int socket, void *buf, size_t size_bytes, int *ret_fd
 	const struct cmsghdr *head;
 	ssize_t got;
 
-	*ret_fd = -1;
+	*ret = (struct message_fds){0};
 	do
 		got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
 	while (got < 0 && errno == EINTR);
 	if (got <= 0)
 		return got ? -errno : 0;
 	head = CMSG_FIRSTHDR(&message);
-	if (head && head->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(head), sizeof(*ret_fd));
+	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
+		ret->count = (uint32_t)((head->cmsg_len - CMSG_LEN(0)) / sizeof(*ret->fd));
+		memcpy(ret->fd, CMSG_DATA(head), ret->count * sizeof(*ret->fd));
+	}
 	return got;
+}
+
+void message_fds_close(struct message_fds *fds)
+{
+	while (fds->count)
+		close(fds->fd[--fds->count]);
 }

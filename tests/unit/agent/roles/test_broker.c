@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Processes of a role: what they may do, how many live, and how they end. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <unistd.h>
+
+#include "agent/roles/broker.h"
+#include "agent/roles/fd_message.h"
+#include "agent/roles/privileges.h"
+#include "base/scope.h"
+
+/* What a process of a role reports about itself. */
+struct report {
+	pid_t pid;
+	char status[4096];     /* /proc/self/status */
+	int written, executed; /* errno of an attempt; 0: it succeeded */
+};
+
+static int errno_of(int result)
+{
+	return result < 0 ? errno : 0;
+}
+
+static void serve(int socket)
+{
+	char *const argv[] = {"/bin/true", NULL};
+	struct report report = {.pid = getpid()};
+	AUTO_CLOSE int status = open("/proc/self/status", O_RDONLY);
+	char byte;
+	int none;
+
+	while (fd_message_receive(socket, &byte, sizeof(byte), &none) == sizeof(byte)) {
+		if (pread(status, report.status, sizeof(report.status) - 1, 0) < 0)
+			_exit(1);
+		report.written = errno_of(open("/dev/null", O_WRONLY));
+		report.executed = errno_of(execv(argv[0], argv));
+		fd_message_send(socket, &report, sizeof(report), -1);
+	}
+}
+
+static const role_fn functions[ROLE_COUNT] = {[ROLE_OPENER] = serve, [ROLE_FETCHER] = serve};
+
+static int setup(void **state)
+{
+	struct broker *broker = calloc(1, sizeof(*broker));
+
+	*state = broker;
+	return broker_start(functions, broker);
+}
+
+static int teardown(void **state)
+{
+	broker_stop(*state);
+	free(*state);
+	return 0;
+}
+
+/* Returns false if the process has gone, or was not started. */
+static bool ask(int socket, struct report *ret)
+{
+	int none;
+
+	return !fd_message_send(socket, "?", 1, -1) &&
+	       fd_message_receive(socket, ret, sizeof(*ret), &none) == sizeof(*ret);
+}
+
+static uint64_t field_of(const struct report *report, const char *name)
+{
+	const char *line = strstr(report->status, name);
+
+	assert_non_null(line);
+	return strtoull(line + strlen(name), NULL, 16);
+}
+
+static void check_role(const struct broker *broker, enum role role)
+{
+	uint64_t wanted = role_rules(role)->capabilities & privileges_held();
+	AUTO_CLOSE int socket = broker_connect(broker, role);
+	char name[64];
+	struct report report;
+
+	assert_true(socket >= 0);
+	assert_true(ask(socket, &report));
+	snprintf(name, sizeof(name), "Name:\t%s\n", role_rules(role)->name);
+	assert_non_null(strstr(report.status, name));
+	assert_int_equal(field_of(&report, "CapPrm:"), wanted);
+	assert_int_equal(field_of(&report, "CapEff:"), wanted);
+	assert_int_equal(field_of(&report, "CapInh:"), 0);
+	if (privileges_held() & PRIVILEGE(CAP_SETPCAP))
+		assert_int_equal(field_of(&report, "CapBnd:"), wanted);
+	assert_int_equal(field_of(&report, "NoNewPrivs:"), 1);
+	assert_int_equal(field_of(&report, "Seccomp:"), 2);
+	assert_int_equal(report.executed, EPERM);
+	assert_int_equal(report.written, role == ROLE_OPENER ? EPERM : 0);
+}
+
+static void has_the_privileges_of_its_role(void **state)
+{
+	for (int role = 0; role < ROLE_COUNT; role++)
+		check_role(*state, (enum role)role);
+}
+
+/* A process too many is not started; when one has ended, another may start. */
+static void is_one_of_a_limited_number(void **state)
+{
+	uint32_t max = role_rules(ROLE_FETCHER)->live_max;
+	int sockets[8], more;
+	struct report report;
+
+	assert_true(max < ARRAY_SIZE(sockets));
+	for (uint32_t i = 0; i < max; i++) {
+		sockets[i] = broker_connect(*state, ROLE_FETCHER);
+		assert_true(ask(sockets[i], &report));
+	}
+	more = broker_connect(*state, ROLE_FETCHER);
+	assert_false(ask(more, &report));
+	close(more);
+	assert_int_equal(kill(report.pid, SIGKILL), 0);
+	while (!ask(more = broker_connect(*state, ROLE_FETCHER), &report))
+		close(more);
+	close(more);
+	for (uint32_t i = 0; i < max; i++)
+		close(sockets[i]);
+}
+
+/* Processes that do not read their socket, or are stopped, end with the broker. */
+static void ends_with_the_broker(void **state)
+{
+	int socket = broker_connect(*state, ROLE_OPENER);
+	struct report report;
+
+	assert_true(ask(socket, &report));
+	assert_int_equal(kill(report.pid, SIGSTOP), 0);
+	broker_stop(*state);
+	assert_int_equal(kill(report.pid, 0), -1);
+	assert_int_equal(errno, ESRCH);
+	close(socket);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(has_the_privileges_of_its_role, setup, teardown),
+		cmocka_unit_test_setup_teardown(is_one_of_a_limited_number, setup, teardown),
+		cmocka_unit_test_setup_teardown(ends_with_the_broker, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

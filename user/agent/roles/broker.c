@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/roles/broker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/roles/fd_message.h"
+#include "agent/roles/privileges.h"
+#include "base/scope.h"
+
+#define SOCKET_FD     3
+#define PROCESSES_MAX 128
+
+/* A live process of a role. */
+struct role_process {
+	pid_t pid;
+	enum role role;
+};
+
+struct broker_state {
+	const role_fn *functions;
+	struct role_process processes[PROCESSES_MAX];
+	uint32_t count;
+	int exits; /* signalfd for SIGCHLD */
+};
+
+/* A process that may outlive us must not hold our terminal, pipes or outputs. */
+static void drop_descriptors(int socket)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd < SOCKET_FD && nothing >= 0; fd++)
+		dup2(nothing, fd);
+	if (socket != SOCKET_FD)
+		dup2(socket, SOCKET_FD);
+	close_range(SOCKET_FD + 1, ~0u, 0);
+	if (chdir("/"))
+		_exit(1);
+}
+
+static _Noreturn void run(const struct broker_state *broker, enum role role, int socket)
+{
+	sigset_t none;
+
+	prctl(PR_SET_NAME, role_rules(role)->name);
+	signal(SIGTERM, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	drop_descriptors(socket);
+	if (role_enter(role))
+		_exit(1);
+	broker->functions[role](SOCKET_FD);
+	_exit(0);
+}
+
+static void reap(struct broker_state *broker)
+{
+	struct signalfd_siginfo seen;
+	pid_t pid;
+
+	while (read(broker->exits, &seen, sizeof(seen)) == sizeof(seen))
+		;
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
+		uint32_t at = 0;
+
+		while (at < broker->count && broker->processes[at].pid != pid)
+			at++;
+		if (at < broker->count)
+			broker->processes[at] = broker->processes[--broker->count];
+	}
+}
+
+static bool may_start(const struct broker_state *broker, uint32_t role)
+{
+	uint32_t live = 0;
+
+	if (role >= ROLE_COUNT || !broker->functions[role] || broker->count == PROCESSES_MAX)
+		return false;
+	for (uint32_t i = 0; i < broker->count; i++)
+		live += broker->processes[i].role == role;
+	return live < role_rules((enum role)role)->live_max;
+}
+
+/* Returns false if jitbpf has exited. */
+static bool handle_request(struct broker_state *broker)
+{
+	AUTO_CLOSE int socket = -1;
+	uint32_t role;
+	ssize_t got = fd_message_receive(SOCKET_FD, &role, sizeof(role), &socket);
+	pid_t pid;
+
+	if (got != sizeof(role) || socket < 0 || !may_start(broker, role))
+		return got > 0;
+	pid = fork();
+	if (!pid)
+		run(broker, (enum role)role, socket);
+	if (pid > 0)
+		broker->processes[broker->count++] = (struct role_process){pid, (enum role)role};
+	return true;
+}
+
+static void serve(struct broker_state *broker)
+{
+	struct pollfd waiting[] = {
+		{.fd = SOCKET_FD, .events = POLLIN},
+		{.fd = broker->exits, .events = POLLIN},
+	};
+
+	for (;;) {
+		if (poll(waiting, ARRAY_SIZE(waiting), -1) < 0)
+			continue;
+		if (waiting[1].revents)
+			reap(broker);
+		if (waiting[0].revents && !handle_request(broker))
+			return;
+	}
+}
+
+static _Noreturn void be_broker(const role_fn *functions, int socket)
+{
+	struct broker_state broker = {.functions = functions};
+	sigset_t exits, none;
+
+	/* A process group of its own: a terminal's Ctrl-C is for the recorder. */
+	if (setpgid(0, 0))
+		_exit(1);
+	prctl(PR_SET_NAME, "jitbpf-broker");
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGCHLD, SIG_DFL);
+	/* alarm() must kill us even if our parent ignored SIGALRM */
+	signal(SIGALRM, SIG_DFL);
+	sigemptyset(&none);
+	sigemptyset(&exits);
+	sigaddset(&exits, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &exits, NULL);
+	drop_descriptors(socket);
+	broker.exits = signalfd(-1, &exits, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (broker.exits < 0 || privileges_keep(role_capabilities() | PRIVILEGE(CAP_SETPCAP), 0))
+		_exit(1);
+	serve(&broker);
+	/* Processes exit before the broker, so that the recorder's wait covers their exit. */
+	for (uint32_t i = 0; i < broker.count; i++)
+		kill(broker.processes[i].pid, SIGKILL);
+	alarm(1);
+	while (wait(NULL) >= 0 || errno != ECHILD)
+		;
+	_exit(0);
+}
+
+int broker_start(const role_fn functions[ROLE_COUNT], struct broker *ret)
+{
+	int sockets[2], err = fd_message_pair(sockets);
+	AUTO_CLOSE int ours = err ? -1 : sockets[0];
+	AUTO_CLOSE int theirs = err ? -1 : sockets[1];
+	pid_t pid = err ? -1 : fork();
+
+	if (err)
+		return err;
+	if (pid < 0)
+		return -errno;
+	if (!pid)
+		be_broker(functions, theirs);
+	*ret = (struct broker){.socket = TAKE_FD(ours), .pid = pid};
+	return 0;
+}
+
+int broker_connect(const struct broker *broker, enum role role)
+{
+	int sockets[2], err = fd_message_pair(sockets);
+	uint32_t wanted = role;
+
+	if (err)
+		return err;
+	err = fd_message_send(broker->socket, &wanted, sizeof(wanted), sockets[1]);
+	close(sockets[1]);
+	if (!err)
+		return sockets[0];
+	close(sockets[0]);
+	return err;
+}
+
+void broker_stop(struct broker *broker)
+{
+	if (broker->socket < 0)
+		return;
+	close(broker->socket);
+	broker->socket = -1;
+	waitpid(broker->pid, NULL, 0); /* at most a second: the broker itself never blocks */
+}

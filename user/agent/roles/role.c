@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/roles/role.h"
+
+#include <sys/capability.h>
+
+#include "agent/roles/privileges.h"
+#include "agent/roles/system_calls.h"
+
+static const struct role_rules rules[ROLE_COUNT] = {
+	[ROLE_OPENER] =
+		{
+			.name = "jitbpf-files",
+			.capabilities = PRIVILEGE(CAP_SYS_PTRACE) | PRIVILEGE(CAP_DAC_READ_SEARCH) |
+					PRIVILEGE(CAP_CHECKPOINT_RESTORE),
+			.live_max = 32,
+			.calls = ROLE_CALLS_OPENER,
+		},
+	[ROLE_FETCHER] =
+		{
+			.name = "jitbpf-fetch",
+			.live_max = 2,
+			.calls = ROLE_CALLS_COMMON,
+		},
+};
+
+const struct role_rules *role_rules(enum role role)
+{
+	return &rules[role];
+}
+
+uint64_t role_capabilities(void)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < ROLE_COUNT; i++)
+		all |= rules[i].capabilities;
+	return all;
+}
+
+int role_enter(enum role role)
+{
+	const struct role_rules *rule = &rules[role];
+	int err = privileges_keep(rule->capabilities, rule->capabilities);
+
+	return err ?: system_calls_limit(rule->calls);
+}

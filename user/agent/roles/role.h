@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The roles of jitbpf's processes, and what each may do. The broker (broker.h)
+ * starts a process of a role on request; the process drops all other privileges
+ * before it handles its first message.
+ */
+#ifndef JITBPF_AGENT_ROLES_ROLE_H
+#define JITBPF_AGENT_ROLES_ROLE_H
+
+#include <stdint.h>
+
+enum role {
+	ROLE_OPENER,  /* opens and reads what belongs to others; parses nothing */
+	ROLE_FETCHER, /* asks debuginfod servers */
+	ROLE_COUNT,
+};
+
+/* Serves requests from a socket until its other end is closed. */
+typedef void (*role_fn)(int socket);
+
+/* The system calls of a role. */
+enum role_calls {
+	ROLE_CALLS_COMMON, /* all but those that start programs or change the machine */
+	ROLE_CALLS_OPENER,
+};
+
+struct role_rules {
+	const char *name;      /* of the process; at most 15 bytes */
+	uint64_t capabilities; /* 1 << CAP_...: kept as far as jitbpf has them */
+	uint32_t live_max;     /* limit of live processes, including those that hang */
+	enum role_calls calls;
+};
+
+const struct role_rules *role_rules(enum role role);
+
+/* Returns the capabilities of all roles together. */
+uint64_t role_capabilities(void);
+
+/*
+ * Give up everything that a role does not need: capabilities, the right to gain
+ * new ones, being debugged, and system calls. Returns 0 or a negative errno;
+ * the process must not go on after an error.
+ */
+int role_enter(enum role role);
+
+#endif

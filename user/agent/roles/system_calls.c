@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/roles/system_calls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+
+#include "base/scope.h"
+
+#define REFUSE SCMP_ACT_ERRNO(EPERM)
+
+DEFINE_CLEANUP(scmp_filter_ctx, seccomp_release);
+
+/* What no role does, and what an intruder would do first. */
+static const int refused[] = {
+	SCMP_SYS(execve),
+	SCMP_SYS(execveat),
+	SCMP_SYS(ptrace),
+	SCMP_SYS(process_vm_readv),
+	SCMP_SYS(process_vm_writev),
+	SCMP_SYS(pidfd_getfd),
+	SCMP_SYS(bpf),
+	SCMP_SYS(perf_event_open),
+	SCMP_SYS(userfaultfd),
+	SCMP_SYS(mount),
+	SCMP_SYS(umount2),
+	SCMP_SYS(pivot_root),
+	SCMP_SYS(move_mount),
+	SCMP_SYS(open_tree),
+	SCMP_SYS(fsopen),
+	SCMP_SYS(chroot),
+	SCMP_SYS(unshare),
+	SCMP_SYS(setns),
+	SCMP_SYS(init_module),
+	SCMP_SYS(finit_module),
+	SCMP_SYS(delete_module),
+	SCMP_SYS(kexec_load),
+	SCMP_SYS(kexec_file_load),
+	SCMP_SYS(reboot),
+	SCMP_SYS(keyctl),
+	SCMP_SYS(add_key),
+	SCMP_SYS(request_key),
+	SCMP_SYS(io_uring_setup),
+	SCMP_SYS(open_by_handle_at),
+	SCMP_SYS(iopl),
+	SCMP_SYS(ioperm),
+	SCMP_SYS(swapon),
+	SCMP_SYS(swapoff),
+};
+
+/* Memory, the socket, time and the end of the process. */
+static const int needed_by_all[] = {
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(sendmsg),
+	SCMP_SYS(poll),
+	SCMP_SYS(close),
+	SCMP_SYS(brk),
+	SCMP_SYS(mmap),
+	SCMP_SYS(munmap),
+	SCMP_SYS(mremap),
+	SCMP_SYS(mprotect),
+	SCMP_SYS(madvise),
+	SCMP_SYS(futex),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(gettimeofday),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(getpid),
+	SCMP_SYS(gettid),
+	SCMP_SYS(tgkill),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(sched_yield),
+};
+
+static const int reading[] = {
+	SCMP_SYS(read),	 SCMP_SYS(pread64),    SCMP_SYS(lseek),
+	SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fcntl),
+};
+
+static const int opening[] = {
+	SCMP_SYS(openat2),	SCMP_SYS(statx),
+	SCMP_SYS(statfs),	SCMP_SYS(fstatfs),
+	SCMP_SYS(readlink),	SCMP_SYS(readlinkat),
+	SCMP_SYS(getdents64),	SCMP_SYS(process_vm_readv),
+	SCMP_SYS(memfd_create),
+};
+
+static int add_all(scmp_filter_ctx filter, uint32_t action, const int *calls, size_t count)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = seccomp_rule_add(filter, action, calls[i], 0);
+	return err;
+}
+
+#define ADD(filter, action, calls) add_all(filter, action, calls, ARRAY_SIZE(calls))
+
+/* Openers open for reading only. */
+static int add_open(scmp_filter_ctx filter)
+{
+	const unsigned writing = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
+
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
+				SCMP_A2(SCMP_CMP_MASKED_EQ, writing, 0));
+}
+
+int system_calls_limit(enum role_calls calls)
+{
+	CLEANUP(seccomp_releasep)
+	scmp_filter_ctx filter = seccomp_init(calls == ROLE_CALLS_COMMON ? SCMP_ACT_ALLOW : REFUSE);
+	int err;
+
+	if (!filter)
+		return -ENOMEM;
+	if (calls == ROLE_CALLS_COMMON) {
+		err = ADD(filter, REFUSE, refused);
+	} else {
+		err = ADD(filter, SCMP_ACT_ALLOW, needed_by_all);
+		err = err ?: ADD(filter, SCMP_ACT_ALLOW, reading);
+	}
+	if (!err && calls == ROLE_CALLS_OPENER)
+		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, opening);
+	return err ?: seccomp_load(filter);
+}
