@@ -5,6 +5,7 @@
  */
 #include "bpf/maps.h"
 
+#include "bpf/owner.h"
 #include "bpf/pid_space.h"
 #include "bpf/unwind_maps.h"
 #include "uapi/jit_record.h"
@@ -23,6 +24,7 @@ const volatile __u32 copy_code_below = 0;
 
 struct counters_map counters SEC(".maps");
 struct tracked_map tracked SEC(".maps");
+struct owners_known_map owners_known SEC(".maps");
 struct unwind_pages_map unwind_pages SEC(".maps");
 struct unwind_processes_map unwind_processes SEC(".maps");
 
@@ -227,6 +229,7 @@ int jit_event(struct context_regs *regs)
 	head.h.time_ns = bpf_ktime_get_ns();
 	head.tid = current_tid_in_our_space(task);
 	head.start_ns = task->group_leader->start_boottime;
+	tell_owner(task->group_leader, head.pid, head.h.time_ns);
 	head.data_bytes = size;
 	head.copy = bpf_get_attach_cookie(regs);
 	process = bpf_map_lookup_elem(&unwind_processes, &head.pid);

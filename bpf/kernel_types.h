@@ -37,6 +37,33 @@ struct pid {
 	struct upid numbers[1];
 };
 
+typedef struct {
+	unsigned int val;
+} kuid_t;
+
+struct user_namespace {
+	struct user_namespace *parent;
+	int level;
+	kuid_t owner;
+};
+
+struct cred {
+	kuid_t uid, fsuid;
+	struct user_namespace *user_ns;
+};
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct signal_struct {
 	atomic_t live;
 };
@@ -60,6 +87,19 @@ struct task_struct {
 	char comm[16];
 	struct signal_struct *signal;
 	struct thread_struct thread;
+	const struct cred *real_cred;
+	struct css_set *cgroups;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 };
 
 struct pt_regs {

@@ -13,6 +13,7 @@
 #define TRACKED_MAX   65536
 #define LOST_PIDS_MAX 4096
 #define RING_DEFAULT  (1u << 20) /* user space sets the actual sizes */
+#define OWNERS_KNOWN  16384	 /* a power of two */
 
 /* Totals, in the order of uapi/loss.h. */
 struct counters_map {
@@ -30,15 +31,27 @@ struct tracked_map {
 	__type(value, __u32);
 };
 
-/* Records other than samples: JIT records, machine code, inner pids, exits. */
+/* Records other than samples: JIT records, machine code, inner pids, owners, exits. */
 struct code_ring_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, RING_DEFAULT);
 };
 
+/*
+ * The owners that were reported last, as hashes, at a process's pid modulo OWNERS_KNOWN. Processes
+ * that share a slot are reported more often than needed.
+ */
+struct owners_known_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, OWNERS_KNOWN);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
 extern struct code_ring_map code_ring SEC(".maps");
 extern struct counters_map counters SEC(".maps");
 extern struct tracked_map tracked SEC(".maps");
+extern struct owners_known_map owners_known SEC(".maps");
 
 /* Uprobe programs can be preempted and migrated, so per-CPU counters need atomics, too. */
 static __always_inline void count(__u32 which)

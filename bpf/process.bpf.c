@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tracks children of tracked processes, and reports exits and inner pids. */
+/* Tracks children of tracked processes, and reports exits, inner pids and owners. */
 #include "bpf/maps.h"
 
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/owner.h"
 #include "bpf/pid_space.h"
 #include "uapi/record.h"
 
@@ -56,8 +57,39 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 		return 0;
 	if (only_tracked)
 		track(parent, child_pid);
-	if (is_tracked(child_pid))
+	if (is_tracked(child_pid)) {
 		tell_inner_pid(child, child_pid);
+		tell_owner(child, child_pid, bpf_ktime_get_ns());
+	}
+	return 0;
+}
+
+/* A login changes the user after the fork, and executes a shell. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(process_exec, struct task_struct *task)
+{
+	__u32 pid = pid_in_our_space(task);
+
+	if (is_tracked(pid))
+		tell_owner(task, pid, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* Time of the records of tell_owners(). */
+__u64 owners_time_ns = 0;
+
+/* Reports the owners of the processes that run before the profiler. User space runs it once. */
+SEC("iter/task")
+int tell_owners(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	__u32 pid;
+
+	if (!task || task->pid != task->tgid || task->flags & PF_KTHREAD)
+		return 0;
+	pid = pid_in_our_space(task);
+	if (is_tracked(pid))
+		tell_owner(task, pid, owners_time_ns);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <bpf/bpf_core_read.h>
 
+#include "bpf/owner.h"
 #include "bpf/pid_space.h"
 #include "bpf/unwind_walk.h"
 #include "uapi/record.h"
@@ -277,6 +278,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	if (!s)
 		return 0; /* for the verifier */
 	fill_head(&s->head, task, pid);
+	tell_owner(task->group_leader, pid, s->head.h.time_ns);
 	cpu = s->head.cpu;
 	ring = bpf_map_lookup_elem(&sample_rings, &cpu);
 	walk_kernel(s, ctx);

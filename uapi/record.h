@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The records that a source passes to the pipeline. Each begins with struct jitbpf_record. The
- * BPF programs write SAMPLE, JIT, CODE, INNER_PID and EXIT records into the rings; the agent
- * makes the others, mostly from the perf side-band and the start-up scan. A recording holds
- * the same bytes.
+ * BPF programs write SAMPLE, JIT, CODE, INNER_PID, OWNER and EXIT records into the rings; the
+ * agent makes the others, mostly from the perf side-band and the start-up scan. A recording
+ * holds the same bytes.
  *
  * Little-endian. Times are CLOCK_MONOTONIC in ns unless stated otherwise. Pids and tids are
  * those of jitbpf's own pid namespace. Enums only grow.
@@ -33,7 +33,8 @@ enum jitbpf_record_type {
 	JITBPF_CODE = 13,
 	JITBPF_CODE_EVENT = 14,	  /* uapi/code_event.h */
 	JITBPF_CODE_REFUSED = 15, /* uapi/code_event.h */
-				  /* 100 and up: in recordings only, uapi/recording.h */
+	JITBPF_OWNER = 16,
+	/* 100 and up: in recordings only, uapi/recording.h */
 };
 
 struct jitbpf_record {
@@ -243,6 +244,24 @@ struct jitbpf_inner_pid {
 	__u64 start_ns;	 /* 0 if not known */
 };
 
+#define JITBPF_UNKNOWN_USER (~(__u32)0) /* no uid: the kernel does not use it */
+
+/*
+ * The owner of a process, reported at its fork, and when an exec, a sample or a JIT record finds a
+ * change. Uids are those of the initial user namespace. charged_uid is the user that budgets
+ * charge: uid, or in a user namespace the owner of its outermost ancestor below the initial one. So
+ * a user who maps many uids into a namespace stays one user.
+ */
+struct jitbpf_owner {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 uid;
+	__u64 start_ns; /* 0 if not known */
+	__u64 cgroup;	/* id in the cgroup v2 hierarchy; 0: none */
+	__u32 charged_uid;
+	__u32 fs_uid; /* owner of the files that the process creates */
+};
+
 #define JITBPF_THROTTLE_END 1u /* flags: sampling on this CPU continues */
 
 struct jitbpf_throttle {
@@ -278,6 +297,7 @@ _Static_assert(sizeof(struct jitbpf_comm) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_task) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_kernel_symbol) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_inner_pid) == 32, "ABI");
+_Static_assert(sizeof(struct jitbpf_owner) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_throttle) == 24, "ABI");
 _Static_assert(sizeof(struct jitbpf_lost_samples) == 40, "ABI");
 _Static_assert(sizeof(struct jitbpf_counters) == 16, "ABI");

@@ -7,7 +7,7 @@ import re
 import struct
 
 RECORD = struct.Struct("<IHHQ")
-SAMPLE, CODE, CODE_EVENT, SAMPLE_REF, STACK = 1, 13, 14, 102, 101
+SAMPLE, CODE, CODE_EVENT, OWNER, SAMPLE_REF, STACK = 1, 13, 14, 16, 102, 101
 USER_REGS, STACK_COPY, FRAME_POINTERS = 1, 2, 4
 STACK_FRESH = 1
 R15 = 17
@@ -19,6 +19,7 @@ PUBLISHER_SHIM, PART_NAME = 0, 1
 JitEvent = collections.namedtuple("JitEvent", "pid sequence time event caller id start end name")
 # ip is the address of the leaf user frame; end is an enum jitbpf_stack_end.
 Sample = collections.namedtuple("Sample", "time pid tid cpu ip regs user_frames end guessed")
+Owner = collections.namedtuple("Owner", "pid uid cgroup charged_uid fs_uid")
 END_ROOT, END_BAD_FRAME, END_DEPTH = 1, 2, 4
 ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time frames")
 Frame = collections.namedtuple("Frame", "address name offset module inlined")
@@ -82,6 +83,13 @@ def jit_events(path):
         out.append(JitEvent(pid, sequence, time, event, caller, method, address, address + code,
                             name))
     return out
+
+
+def owners(path):
+    """Returns the owners of a recording, in order."""
+    data = open(path, "rb").read()
+    return [Owner(*struct.unpack_from("<II8xQII", data, at + RECORD.size))
+            for at, _size, kind, _flags, _time in chunks(data) if kind == OWNER]
 
 
 HEAD = re.compile(r"^\s*(.+?)\s+(\d+)/(\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+(\S+):")

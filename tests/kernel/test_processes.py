@@ -9,6 +9,7 @@ import sys
 import time
 
 import harness
+import recording
 
 # The main thread exits alone; the process lives on longer than an exited one is remembered.
 LEADER_EXITS = """
@@ -57,10 +58,69 @@ os._exit(0)
 """
 
 
+# Becomes one user after another without an exec. Waits between them, so that samples see each.
+CHANGES_USER = """
+import ctypes, os, sys, time
+def burn():
+    end = time.thread_time() + 0.3
+    while time.thread_time() < end:
+        pass
+burn()
+os.setresuid(12345, 12345, 0)
+burn()
+os.setresuid(0, 0, 0)
+ready, go = os.pipe(), os.pipe()
+child = os.fork()
+if not child:
+    # In a user namespace of user 12345, whose uid 5 is 100005.
+    os.setresgid(12345, 12345, 12345)
+    os.setresuid(12345, 12345, 12345)
+    ctypes.CDLL(None).prctl(4, 1)
+    assert not ctypes.CDLL(None).unshare(0x10000000)
+    os.close(go[1])
+    os.write(ready[1], b"x")
+    assert os.read(go[0], 1)
+    os.setresuid(5, 5, 5)
+    burn()
+    os._exit(0)
+os.read(ready[0], 1)
+with open(f"/proc/{child}/uid_map", "w") as uid_map:
+    uid_map.write("0 100000 65536")
+os.write(go[1], b"x")
+os.wait()
+"""
+
+
 def is_unknown(sample):
     """Returns whether the user leaf is at an unknown address."""
     user = [frame for frame in sample.frames if frame.address < 1 << 63]
     return bool(user) and user[0].module in ("[unknown]", "//anon")
+
+
+class Owners(harness.KernelTest):
+    def owners(self, run):
+        return recording.owners(run.path(".jitbpf"))
+
+    def test_owner_of_a_process_and_its_changes(self):
+        run = self.record([sys.executable, "-c", CHANGES_USER], ["-F", "499"])
+        owners = self.owners(run)
+        users = [(owner.uid, owner.charged_uid, owner.fs_uid) for owner in owners]
+        self.assertIn((0, 0, 0), users)
+        self.assertIn((12345, 12345, 12345), users)
+        # The user who made the namespace answers for the uids in it.
+        self.assertIn((100005, 12345, 100005), users)
+        self.assertLess(len(owners), 15)
+        self.assertEqual({owner.cgroup for owner in owners},
+                         {os.stat("/sys/fs/cgroup" + line[3:].strip()).st_ino
+                          for line in open("/proc/self/cgroup") if line.startswith("0::")})
+
+    def test_owner_of_a_running_process(self):
+        with subprocess.Popen(["setpriv", "--reuid", "12345", "sleep", "60"]) as process:
+            self.addCleanup(process.kill)
+            run = self.record(options=["-p", str(process.pid), "-d", "0.5"])
+            process.kill()
+        self.assertEqual([(owner.pid, owner.uid) for owner in self.owners(run)],
+                         [(process.pid, 12345)])
 
 
 class Lives(harness.KernelTest):

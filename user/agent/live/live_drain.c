@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/clock.h"
 #include "agent/live/live_state.h"
@@ -187,6 +188,25 @@ static int take_scanned_map(void *context, uint32_t pid, const struct proc_map *
 	return err;
 }
 
+/*
+ * Emit the owners of the processes that run already, as of before the scan, which needs them. They
+ * come through the code ring.
+ */
+static int tell_owners(struct drain *drain)
+{
+	struct live_source *live = drain->live;
+	char none[64]; /* the program writes no text */
+	ssize_t got;
+
+	live->bpf->bss->owners_time_ns = live->came_ns - 1;
+	do {
+		got = read(live->owners_fd, none, sizeof(none));
+	} while (got > 0 || (got < 0 && errno == EAGAIN));
+	if (got < 0)
+		return -errno;
+	return live_round_drain_code(&live->round, drain->take, drain->take_context);
+}
+
 static int scan(struct drain *drain)
 {
 	struct live_source *live = drain->live;
@@ -203,7 +223,7 @@ static int scan(struct drain *drain)
 	};
 
 	live->scanned = true;
-	return process_scan(&scan);
+	return tell_owners(drain) ?: process_scan(&scan);
 }
 
 /* Read one slice of the code published before the run. Returns 1 if there is more. */

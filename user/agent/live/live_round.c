@@ -58,7 +58,7 @@ static int take_sample(void *context, const void *slot, size_t slot_bytes)
 	return err ?: drain->take(drain->take_context, slot);
 }
 
-/* A record of the code ring: JIT records, copied code, exits. */
+/* A record of the code ring: JIT records, copied code, owners, exits. */
 static int take_code_record(void *context, const void *slot, size_t slot_bytes)
 {
 	const struct drain *drain = context;
@@ -69,6 +69,7 @@ static int take_code_record(void *context, const void *slot, size_t slot_bytes)
 	if (!err && exit->h.type == JITBPF_EXIT && round->only_tracked)
 		err = vec_push(&round->exited,
 			       ((struct exited_process){exit->pid, exit->h.time_ns}));
+	err = err ?: process_owners_take(&round->owners, slot);
 	return err ?: emit(context, slot);
 }
 
@@ -162,12 +163,14 @@ int live_round_drain(struct live_round *round, bool last, record_taker_fn take, 
 	err = drain_sideband(&drain, last);
 	if (!err)
 		err = end_publishers_round(&drain);
+	process_owners_end_round(&round->owners);
 	round->open = false;
 	return err ?: SOURCE_ROUND;
 }
 
 void live_round_deinit(struct live_round *round)
 {
+	process_owners_deinit(&round->owners);
 	process_filter_deinit(&round->tracked);
 	round_buffer_deinit(&round->sideband);
 	vec_deinit(&round->exited);

@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "pipeline/source.h"
 #include "state/process/process_filter.h"
+#include "state/process/process_owners.h"
 
 #define PUBLISHERS_MAX 4
 
@@ -42,6 +43,7 @@ struct live_round {
 	size_t publisher_count;
 	bool only_tracked; /* only side-band records of processes in `tracked` */
 
+	struct process_owners owners; /* of all processes that are profiled */
 	struct process_filter tracked;
 	struct round_buffer sideband;	   /* with only_tracked: records to be filtered by time */
 	VEC(struct exited_process) exited; /* with only_tracked: by EXIT records of the code ring */

@@ -124,7 +124,19 @@ static int attach_following(struct live_source *live)
 {
 	int err = keep_link(live, bpf_program__attach(live->bpf->progs.process_exit));
 
-	return err ?: keep_link(live, bpf_program__attach(live->bpf->progs.process_fork));
+	err = err ?: keep_link(live, bpf_program__attach(live->bpf->progs.process_fork));
+	return err ?: keep_link(live, bpf_program__attach(live->bpf->progs.process_exec));
+}
+
+static int open_owners(struct live_source *live)
+{
+	struct bpf_link *link = bpf_program__attach_iter(live->bpf->progs.tell_owners, NULL);
+	int err = keep_link(live, link);
+
+	if (err)
+		return err;
+	live->owners_fd = bpf_iter_create(bpf_link__fd(link));
+	return live->owners_fd < 0 ? -errno : 0;
 }
 
 static const struct publisher_ops *const publishers[] = {&publisher_shim, &publisher_jitdump};
@@ -166,7 +178,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	*failure = (struct live_failure){0};
 	if (!live)
 		return fail(failure, -ENOMEM, "starting");
-	live->epoll_fd = -1;
+	live->epoll_fd = live->owners_fd = -1;
 	live->round.files = files;
 	live->round.only_tracked = options->only_tracked;
 	live->code_ring_bytes = ring_size(options->code_ring_bytes);
@@ -186,6 +198,9 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = attach_following(live);
 	if (err)
 		return fail(failure, err, "following forks and exits");
+	err = open_owners(live);
+	if (err)
+		return fail(failure, err, "listing the owners of processes");
 	live->came_ns = clock_now_ns();
 	err = create_publishers(live, site, &what);
 	if (err)
@@ -217,6 +232,8 @@ void live_source_destroy(struct live_source *live)
 	ring_deinit(&live->round.code_ring);
 	if (live->epoll_fd >= 0)
 		close(live->epoll_fd);
+	if (live->owners_fd >= 0)
+		close(live->owners_fd);
 	cpu_events_close(&live->round.events);
 	live_round_deinit(&live->round);
 	unwind_maps_deinit(&live->unwind_maps);

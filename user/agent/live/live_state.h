@@ -18,6 +18,7 @@ struct live_source {
 	struct kernel_names kernel_names;
 	struct unwind_maps unwind_maps;
 	int epoll_fd;
+	int owners_fd;	  /* reading it runs tell_owners() of bpf/process.bpf.c */
 	size_t late_done; /* number of publishers whose late() has returned 0 */
 	uint64_t counters[JITBPF_COUNTER_MAX]; /* of the BPF programs, at the last reading */
 	uint64_t lost_ns; /* when lost samples of processes that have ended are next removed */

@@ -105,6 +105,8 @@ static size_t least_bytes(uint16_t type)
 		return sizeof(struct jitbpf_task);
 	case JITBPF_INNER_PID:
 		return sizeof(struct jitbpf_inner_pid);
+	case JITBPF_OWNER:
+		return sizeof(struct jitbpf_owner);
 	case JITBPF_KERNEL_SYMBOL:
 		return sizeof(struct jitbpf_kernel_symbol);
 	case JITBPF_THROTTLE:

@@ -129,7 +129,7 @@ static int take_comm(struct analysis *a, const struct jitbpf_comm *record)
 int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 {
 	if (record->type < JITBPF_CHUNK_INFO && record->type != JITBPF_SAMPLE &&
-	    record->time_ns > a->changed_ns)
+	    record->type != JITBPF_OWNER && record->time_ns > a->changed_ns)
 		a->changed_ns = record->time_ns;
 	switch (record->type) {
 	case JITBPF_SAMPLE:
@@ -151,6 +151,8 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	case JITBPF_INNER_PID:
 		return process_table_inner_pid(&a->processes,
 					       (const struct jitbpf_inner_pid *)record);
+	case JITBPF_OWNER:
+		return process_table_owner(&a->processes, (const struct jitbpf_owner *)record);
 	case JITBPF_KERNEL_SYMBOL:
 		return analysis_take_kernel_symbol(a, (const struct jitbpf_kernel_symbol *)record);
 	case JITBPF_THROTTLE:

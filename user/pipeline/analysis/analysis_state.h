@@ -56,7 +56,7 @@ struct analysis {
 
 	struct located_stack located; /* scratch space */
 	struct stack_cache_slot *stack_cache;
-	uint64_t changed_ns; /* time of the latest record that is not a sample */
+	uint64_t changed_ns; /* time of the latest record that can change a stack */
 };
 
 /* Returns the ledger row of a process in the current epoch, or NULL (out of memory). */

@@ -104,6 +104,25 @@ static int put_inner_pid(struct snapshot *snapshot)
 	return put(snapshot, &record->h);
 }
 
+static int put_owner(struct snapshot *snapshot)
+{
+	const struct process *process = snapshot->process;
+	struct jitbpf_owner *record;
+
+	if (process->owner.uid == JITBPF_UNKNOWN_USER)
+		return 0;
+	record = make(snapshot, JITBPF_OWNER, sizeof(*record));
+	if (!record)
+		return -ENOMEM;
+	record->pid = process->pid;
+	record->start_ns = process->start_ns;
+	record->uid = process->owner.uid;
+	record->charged_uid = process->owner.charged_uid;
+	record->fs_uid = process->owner.fs_uid;
+	record->cgroup = process->owner.cgroup;
+	return put(snapshot, &record->h);
+}
+
 /* Shared memory is identified by its object; a file by its module. */
 static void fill_identity(struct jitbpf_mapping *record, const struct mapping *mapping,
 			  const struct module *module)
@@ -334,6 +353,7 @@ static int put_process(struct snapshot *snapshot)
 
 	snapshot->engine_module = MAPPING_ANON;
 	err = err ?: put_inner_pid(snapshot);
+	err = err ?: put_owner(snapshot);
 	if (err || !process->mappings)
 		return err;
 	err = space_map_for_each(process->mappings, put_mapping, snapshot);

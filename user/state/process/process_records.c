@@ -195,3 +195,14 @@ int process_table_inner_pid(struct process_table *table, const struct jitbpf_inn
 		process->inner_pid = record->inner_pid;
 	return err;
 }
+
+int process_table_owner(struct process_table *table, const struct jitbpf_owner *record)
+{
+	struct process *process;
+	int err =
+		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
+
+	if (!err)
+		process->owner = process_owner_of(record);
+	return err;
+}

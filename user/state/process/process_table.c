@@ -179,6 +179,7 @@ int process_table_make(struct process_table *table, uint32_t pid, uint64_t start
 	process->from_ns = time_ns;
 	process->exit_ns = UINT64_MAX;
 	process->comm = parent ? parent->comm : 0;
+	process->owner = parent ? parent->owner : PROCESS_OWNER_UNKNOWN;
 	if (parent && parent->mappings)
 		err = space_map_clone(parent->mappings, &process->mappings);
 	else

@@ -18,6 +18,7 @@
 #include "base/vec.h"
 #include "state/code/code_map.h"
 #include "state/process/module_table.h"
+#include "state/process/process_owners.h"
 #include "state/process/process_past.h"
 #include "state/process/shared_code.h"
 #include "state/space/space_map.h"
@@ -42,12 +43,13 @@ struct process {
 	uint32_t number; /* never reused */
 	uint32_t slot;	 /* in the table; reused when the process is freed */
 	uint32_t pid;
-	uint32_t inner_pid;	  /* in its own pid namespace; 0: the same, or not known */
-	uint64_t start_ns;	  /* of the leader, CLOCK_BOOTTIME; 0: not known yet */
-	uint64_t from_ns;	  /* time of the first record of it */
-	uint64_t exit_ns;	  /* UINT64_MAX: alive */
-	uint32_t comm;		  /* string number of the present name */
-	struct process *previous; /* that had the pid before, or NULL */
+	uint32_t inner_pid;	    /* in its own pid namespace; 0: the same, or not known */
+	uint64_t start_ns;	    /* of the leader, CLOCK_BOOTTIME; 0: not known yet */
+	uint64_t from_ns;	    /* time of the first record of it */
+	uint64_t exit_ns;	    /* UINT64_MAX: alive */
+	uint32_t comm;		    /* string number of the present name */
+	struct process_owner owner; /* of the parent until it is reported */
+	struct process *previous;   /* that had the pid before, or NULL */
 	/* Both are NULL after the process has been retired. */
 	struct space_map *mappings;
 	struct code_map *code;
@@ -131,6 +133,7 @@ int process_table_comm(struct process_table *table, const struct jitbpf_comm *re
 int process_table_fork(struct process_table *table, const struct jitbpf_task *record);
 int process_table_exit(struct process_table *table, const struct jitbpf_task *record);
 int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record);
+int process_table_owner(struct process_table *table, const struct jitbpf_owner *record);
 
 /*
  * Move the names of all processes to another pool, and use its numbers from then on. The old

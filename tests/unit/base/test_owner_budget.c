@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/owner_budget.h"
+
+static struct budget_owner *get(struct owner_budget *budget, uint32_t uid, uint64_t cgroup)
+{
+	struct budget_owner *owner;
+
+	assert_int_equal(owner_budget_get(budget, (struct owner_key){uid, cgroup}, &owner), 0);
+	return owner;
+}
+
+/* Charge in small steps until the budget refuses. Returns the sum. */
+static uint64_t charge_all(struct owner_budget *budget, struct budget_owner *owner)
+{
+	uint64_t sum = 0;
+
+	while (!owner_budget_charge(budget, owner, 100))
+		sum += 100;
+	return sum;
+}
+
+static void release_all(struct owner_budget *budget, struct budget_owner *owner)
+{
+	owner_budget_release(budget, owner, owner->used);
+	owner_budget_put(budget, owner);
+}
+
+static void test_same_key_is_same_owner(void **state)
+{
+	struct owner_budget budget = {.limit = 10};
+	struct budget_owner *a = get(&budget, 1000, 5), *b = get(&budget, 1000, 5);
+	struct budget_owner *c = get(&budget, 1000, 6), *d = get(&budget, 1001, 5);
+
+	assert_ptr_equal(a, b);
+	assert_ptr_not_equal(a, c);
+	assert_ptr_equal(a->user, c->user);
+	assert_ptr_not_equal(a->user, d->user);
+	assert_ptr_not_equal(get(&budget, 0, 5)->user, get(&budget, 0, 6)->user);
+	assert_int_equal(budget.owners.size, 5);
+	owner_budget_put(&budget, a);
+	owner_budget_put(&budget, b);
+	owner_budget_put(&budget, c);
+	assert_int_equal(budget.owners.size, 3);
+	assert_int_equal(budget.users.size, 3);
+	owner_budget_deinit(&budget);
+}
+
+/* A lone owner gets the most of it, and each new user finds room. */
+static void test_shares(void **state)
+{
+	struct owner_budget budget = {.limit = 1000000};
+	struct budget_owner *first = get(&budget, 1000, 5), *second = get(&budget, 1001, 5);
+	struct budget_owner *third = get(&budget, 0, 5);
+
+	assert_in_range(charge_all(&budget, first), 680000, 700000);
+	assert_in_range(charge_all(&budget, second), 205000, 220000);
+	assert_in_range(charge_all(&budget, third), 60000, 70000);
+	assert_int_equal(first->refused, 1);
+	assert_true(budget.used < budget.limit);
+	/* What the first one releases, the others may use. */
+	release_all(&budget, first);
+	assert_true(charge_all(&budget, third) > 200000);
+	release_all(&budget, second);
+	release_all(&budget, third);
+	assert_int_equal(budget.used, 0);
+	owner_budget_deinit(&budget);
+}
+
+/* A user with many cgroups gets no more than its share; the cgroups of root are users. */
+static void test_cgroups_share_their_user(void **state)
+{
+	struct owner_budget budget = {.limit = 1000000};
+	uint64_t sum = 0;
+
+	for (uint64_t cgroup = 1; cgroup <= 200; cgroup++)
+		sum += charge_all(&budget, get(&budget, 1000, cgroup));
+	assert_in_range(sum, 700000, 751000);
+	assert_int_equal(budget.users.size, 1);
+	assert_int_equal(budget.owners.size, OWNER_CGROUPS_MAX + 1);
+	assert_true(charge_all(&budget, get(&budget, 1001, 1)) > 150000);
+	assert_true(charge_all(&budget, get(&budget, 0, 1)) > 40000);
+	assert_true(charge_all(&budget, get(&budget, 0, 2)) > 10000);
+	owner_budget_deinit(&budget);
+}
+
+static void test_too_large_amounts(void **state)
+{
+	struct owner_budget budget = {.limit = 1000};
+	struct budget_owner *owner = get(&budget, 1000, 5);
+
+	assert_int_equal(owner_budget_charge(&budget, owner, 1001), -EDQUOT);
+	assert_int_equal(owner_budget_charge(&budget, owner, UINT64_MAX), -EDQUOT);
+	assert_int_equal(owner_budget_charge(&budget, owner, UINT64_MAX / 3), -EDQUOT);
+	assert_int_equal(owner_budget_charge(&budget, owner, 800), -EDQUOT);
+	assert_int_equal(owner_budget_charge(&budget, owner, 600), 0);
+	assert_int_equal(owner->refused, 4);
+	/* An owner that was refused stays, so that a report can name it. */
+	release_all(&budget, owner);
+	assert_int_equal(budget.owners.size, 1);
+	owner_budget_deinit(&budget);
+}
+
+static void test_over_the_limit(void **state)
+{
+	struct owner_budget budget = {.limit = 1000};
+	struct budget_owner *owner = get(&budget, 1000, 5), *other = get(&budget, 1001, 5);
+
+	owner_budget_add(&budget, owner, 1500);
+	assert_false(owner_budget_has_room(&budget, 0));
+	assert_int_equal(owner_budget_charge(&budget, other, 1), -EDQUOT);
+	owner_budget_release(&budget, owner, 1000);
+	assert_true(owner_budget_has_room(&budget, 500));
+	assert_false(owner_budget_has_room(&budget, 501));
+	assert_int_equal(owner_budget_charge(&budget, other, 1), 0);
+	owner_budget_move(&budget, owner, other, 500);
+	assert_int_equal(owner->used, 0);
+	assert_int_equal(other->user->used, 501);
+	owner_budget_deinit(&budget);
+}
+
+static void test_largest_gives_way(void **state)
+{
+	struct owner_budget budget = {.limit = 100};
+	struct budget_owner *a = get(&budget, 1000, 1), *b = get(&budget, 1000, 2);
+	struct budget_owner *c = get(&budget, 1001, 1), *root = get(&budget, 0, 1);
+
+	assert_ptr_equal(owner_budget_largest(&budget, c, 1), c);
+	owner_budget_add(&budget, a, 30);
+	owner_budget_add(&budget, b, 20);
+	owner_budget_add(&budget, c, 40);
+	/* The user with two cgroups uses more than the other; its larger cgroup gives way. */
+	assert_ptr_equal(owner_budget_largest(&budget, root, 10), a);
+	assert_ptr_equal(owner_budget_largest(&budget, c, 9), a);
+	assert_ptr_equal(owner_budget_largest(&budget, c, 10), c);
+	assert_ptr_equal(owner_budget_largest(&budget, b, 9), a);
+	assert_ptr_equal(owner_budget_largest(&budget, b, 10), b);
+	owner_budget_deinit(&budget);
+}
+
+static void test_many_users(void **state)
+{
+	struct owner_budget budget = {.limit = 100};
+	struct budget_owner *owner = NULL;
+
+	for (uint32_t uid = 1; uid <= OWNER_USERS_MAX + 10; uid++)
+		owner = get(&budget, uid, 1);
+	assert_true(owner->key.uid == OWNER_UNKNOWN_UID);
+	assert_true(budget.users.size <= OWNER_USERS_MAX + 1);
+	owner_budget_deinit(&budget);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same_key_is_same_owner),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_cgroups_share_their_user),
+		cmocka_unit_test(test_too_large_amounts),
+		cmocka_unit_test(test_over_the_limit),
+		cmocka_unit_test(test_largest_gives_way),
+		cmocka_unit_test(test_many_users),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

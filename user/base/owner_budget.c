@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/owner_budget.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static bool is_equal(struct owner_key a, struct owner_key b)
+{
+	return a.uid == b.uid && a.cgroup == b.cgroup;
+}
+
+static struct budget_owner *find_owner(const struct owner_budget *budget, struct owner_key key)
+{
+	vec_for_each (owner, &budget->owners) {
+		if (is_equal((*owner)->key, key))
+			return *owner;
+	}
+	return NULL;
+}
+
+static struct budget_user *find_user(const struct owner_budget *budget, struct owner_key key)
+{
+	vec_for_each (user, &budget->users) {
+		if (is_equal((*user)->key, key))
+			return *user;
+	}
+	return NULL;
+}
+
+static int add_user(struct owner_budget *budget, struct owner_key key, struct budget_user **ret)
+{
+	struct budget_user *user = calloc(1, sizeof(*user));
+
+	if (!user || vec_push(&budget->users, user)) {
+		free(user);
+		return -ENOMEM;
+	}
+	user->key = key;
+	*ret = user;
+	return 0;
+}
+
+static void remove_user(struct owner_budget *budget, struct budget_user *user)
+{
+	vec_for_each (at, &budget->users) {
+		if (*at != user)
+			continue;
+		*at = budget->users.data[--budget->users.size];
+		break;
+	}
+	free(user);
+}
+
+static int add_owner(struct owner_budget *budget, struct owner_key key, struct budget_user *user,
+		     struct budget_owner **ret)
+{
+	struct budget_owner *owner = calloc(1, sizeof(*owner));
+
+	if (!owner || vec_push(&budget->owners, owner)) {
+		free(owner);
+		return -ENOMEM;
+	}
+	owner->key = key;
+	owner->user = user;
+	user->owners++;
+	*ret = owner;
+	return 0;
+}
+
+static void remove_owner(struct owner_budget *budget, struct budget_owner *owner)
+{
+	vec_for_each (at, &budget->owners) {
+		if (*at != owner)
+			continue;
+		*at = budget->owners.data[--budget->owners.size];
+		break;
+	}
+	if (!--owner->user->owners)
+		remove_user(budget, owner->user);
+	free(owner);
+}
+
+/* Find or add the user of a key, and replace a key that is beyond the limits. */
+static int get_user(struct owner_budget *budget, struct owner_key *key, struct budget_user **ret)
+{
+	static const struct owner_key unknown = {.uid = OWNER_UNKNOWN_UID};
+	struct owner_key user_key = {.uid = key->uid, .cgroup = key->uid ? 0 : key->cgroup};
+	struct budget_user *user = find_user(budget, user_key);
+
+	if (!user && budget->users.size >= OWNER_USERS_MAX) {
+		*key = user_key = unknown;
+		user = find_user(budget, user_key);
+	}
+	if (user && user->owners >= OWNER_CGROUPS_MAX)
+		key->cgroup = OWNER_OTHER_CGROUP;
+	if (!user)
+		return add_user(budget, user_key, ret);
+	*ret = user;
+	return 0;
+}
+
+int owner_budget_get(struct owner_budget *budget, struct owner_key key, struct budget_owner **ret)
+{
+	struct budget_owner *owner = find_owner(budget, key);
+	struct budget_user *user;
+	int err;
+
+	if (!owner) {
+		err = get_user(budget, &key, &user);
+		if (err)
+			return err;
+		owner = find_owner(budget, key);
+		err = owner ? 0 : add_owner(budget, key, user, &owner);
+		if (err && !user->owners)
+			remove_user(budget, user);
+		if (err)
+			return err;
+	}
+	owner->refs++;
+	*ret = owner;
+	return 0;
+}
+
+void owner_budget_put(struct owner_budget *budget, struct budget_owner *owner)
+{
+	if (!--owner->refs && !owner->refused)
+		remove_owner(budget, owner);
+}
+
+static uint64_t free_of(uint64_t limit, uint64_t used)
+{
+	return used < limit ? limit - used : 0;
+}
+
+/* Returns true if `used` with the amount is within the share of what is free then. */
+static bool is_fair(uint64_t used, uint64_t amount, uint64_t free)
+{
+	return amount <= free && used + amount <= OWNER_BUDGET_SHARE * (free - amount);
+}
+
+int owner_budget_charge(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount)
+{
+	uint64_t free = free_of(budget->limit, budget->used);
+	uint64_t of_user = free_of(OWNER_BUDGET_SHARE * free, owner->user->used);
+
+	/* The amount reduces what is free for the user OWNER_BUDGET_SHARE times, and by itself. */
+	of_user = free_of(of_user, OWNER_BUDGET_SHARE * amount);
+	if (!is_fair(owner->user->used, amount, free) || !is_fair(owner->used, amount, of_user)) {
+		owner->refused++;
+		return -EDQUOT;
+	}
+	owner_budget_add(budget, owner, amount);
+	return 0;
+}
+
+void owner_budget_add(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount)
+{
+	budget->used += amount;
+	owner->used += amount;
+	owner->user->used += amount;
+}
+
+void owner_budget_release(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount)
+{
+	budget->used -= amount;
+	owner->used -= amount;
+	owner->user->used -= amount;
+}
+
+void owner_budget_move(struct owner_budget *budget, struct budget_owner *from,
+		       struct budget_owner *to, uint64_t amount)
+{
+	owner_budget_release(budget, from, amount);
+	owner_budget_add(budget, to, amount);
+}
+
+struct budget_owner *owner_budget_largest(const struct owner_budget *budget,
+					  struct budget_owner *wants, uint64_t amount)
+{
+	struct budget_user *user = wants->user;
+	uint64_t user_used = user->used + amount, used = 0;
+	struct budget_owner *largest = NULL;
+
+	vec_for_each (at, &budget->users) {
+		if ((*at)->used > user_used) {
+			user = *at;
+			user_used = user->used;
+		}
+	}
+	if (user == wants->user) {
+		largest = wants;
+		used = wants->used + amount;
+	}
+	vec_for_each (at, &budget->owners) {
+		if ((*at)->user == user && (*at)->used > used) {
+			largest = *at;
+			used = largest->used;
+		}
+	}
+	return largest ?: wants;
+}
+
+void owner_budget_deinit(struct owner_budget *budget)
+{
+	while (budget->owners.size)
+		remove_owner(budget, budget->owners.data[0]);
+	vec_deinit(&budget->owners);
+	vec_deinit(&budget->users);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A budget that owners share: users, and the cgroups of each user. The amounts are bytes or counts.
+ * No owner can use up the budget for the others, whatever it does first.
+ *
+ * For what can be evicted: if the budget is full, owner_budget_largest() is the owner that gives
+ * way, the largest cgroup of the largest user.
+ *
+ * For what cannot: owner_budget_charge() allows a user OWNER_BUDGET_SHARE times what is free, and
+ * likewise a cgroup within its user. So a lone owner gets 69% of the budget, the next one of
+ * another user 21%, and some room is left for the next.
+ *
+ * The cgroups of root are users of their own, since a container's root may be root. A user's
+ * cgroups beyond OWNER_CGROUPS_MAX count as one owner, and so do users beyond OWNER_USERS_MAX.
+ * Deterministic; single-threaded.
+ */
+#ifndef JITBPF_BASE_OWNER_BUDGET_H
+#define JITBPF_BASE_OWNER_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+#define OWNER_BUDGET_SHARE 3
+#define OWNER_CGROUPS_MAX  64
+#define OWNER_USERS_MAX	   1024
+
+#define OWNER_UNKNOWN_UID  UINT32_MAX /* all processes without a known owner are one owner */
+#define OWNER_OTHER_CGROUP UINT64_MAX /* the cgroups beyond OWNER_CGROUPS_MAX */
+
+struct owner_key {
+	uint32_t uid;
+	uint64_t cgroup;
+};
+
+struct budget_user {
+	struct owner_key key; /* without a cgroup, except for root */
+	uint64_t used;
+	uint32_t owners;
+};
+
+struct budget_owner {
+	struct owner_key key;
+	struct budget_user *user;
+	uint64_t used;
+	uint64_t refused; /* number of refused charges */
+	uint32_t refs;
+};
+
+/* With a limit, and otherwise zero-initialized, the budget is empty. */
+struct owner_budget {
+	uint64_t limit;
+	uint64_t used;
+	VEC(struct budget_owner *) owners;
+	VEC(struct budget_user *) users;
+};
+
+/* Find or add an owner. Returns 0 with a reference in *ret, or -ENOMEM. */
+int owner_budget_get(struct owner_budget *budget, struct owner_key key, struct budget_owner **ret);
+
+/* Drop a reference. An owner without references is freed, unless it has refused charges. */
+void owner_budget_put(struct owner_budget *budget, struct budget_owner *owner);
+
+/* Charge an amount that cannot be evicted. Returns 0, or -EDQUOT, which is counted. */
+int owner_budget_charge(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount);
+
+/* Charge an amount without a check: the caller evicts while the budget is over its limit. */
+void owner_budget_add(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount);
+
+/* Release an amount that was charged. */
+void owner_budget_release(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount);
+
+/* Charge what one owner was charged to another instead. */
+void owner_budget_move(struct owner_budget *budget, struct budget_owner *from,
+		       struct budget_owner *to, uint64_t amount);
+
+/* Returns true if the budget has room for an amount, whoever the owner is. */
+static inline bool owner_budget_has_room(const struct owner_budget *budget, uint64_t amount)
+{
+	return amount <= budget->limit && budget->used <= budget->limit - amount;
+}
+
+/*
+ * Returns the owner that gives way to one that wants an amount: the largest cgroup of the largest
+ * user, with the amount already added to `wants`. Of equal ones, `wants` gives way. The result is
+ * `wants` if nobody else uses anything.
+ */
+struct budget_owner *owner_budget_largest(const struct owner_budget *budget,
+					  struct budget_owner *wants, uint64_t amount);
+
+/* The owners without references, too. The owners are freed, so none has references any more. */
+void owner_budget_deinit(struct owner_budget *budget);
+
+#endif
