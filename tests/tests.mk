@@ -30,7 +30,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcore.a
 	$(Q)$(CC) $(ALL_CFLAGS) $(filter %.o,$^) $(B)/libcore.a $(CORE_LIBS) -lcmocka -o $@
 
 # Parts of the commands that can be tested without running them.
-CLI_TESTED := options view_options filter_options output_file
+CLI_TESTED := options view_options filter_options
 
 $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 
@@ -41,6 +41,7 @@ AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jit
 	$(addprefix roles/,broker fd_message privileges role system_calls) \
 	$(addprefix files/,file_service file_blob file_direct file_place debuginfod \
 	file_reader file_store kept_files place_accounts) \
+	$(addprefix outputs/output_,file opener path service) launch/invoking_user \
 	$(addprefix workers/,live_feed symbol_worker unwind_code unwind_worker work_thread)
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)

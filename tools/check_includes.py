@@ -47,6 +47,7 @@ agent
 agent/roles
 agent/launch
 agent/files
+agent/outputs
 agent/kernel
 agent/publisher/journal
 agent/publisher

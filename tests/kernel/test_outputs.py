@@ -54,7 +54,7 @@ class Outputs(harness.KernelTest):
 
     def test_replaced_where_it_succeeds(self):
         self.put("old.jitbpf", "old.folded")
-        os.chmod(self.path("old.folded"), 0o640)
+        os.chmod(self.path("old.folded"), 0o666)
         os.symlink("old.folded", self.path("link.folded"))
         done = self.run_record("-o", "old.jitbpf", "-o", "link.folded", "--", harness.ENGINE,
                                "hot", "--seconds", "1")
@@ -62,7 +62,7 @@ class Outputs(harness.KernelTest):
         report = subprocess.run([harness.JITBPF, "report", "-f", "folded", "old.jitbpf"],
                                 cwd=self.folder, capture_output=True, check=False)
         self.assertEqual(report.stdout, self.read("old.folded"))
-        self.assertEqual(os.stat(self.path("old.folded")).st_mode & 0o777, 0o640)
+        self.assertEqual(os.stat(self.path("old.folded")).st_mode & 0o777, 0o600)
         self.assertTrue(os.path.islink(self.path("link.folded")))
         self.assertEqual(len(os.listdir(self.folder)), 3)
 

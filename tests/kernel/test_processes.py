@@ -11,6 +11,8 @@ import time
 import harness
 import recording
 
+AS_SUDO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "as_sudo.py")
+
 # The main thread exits alone; the process lives on longer than an exited one is remembered.
 LEADER_EXITS = """
 import ctypes, os, threading, time
@@ -260,9 +262,10 @@ class Endings(harness.KernelTest):
         shim = self.path("libjitbpf.so")
         shutil.copy(harness.SHIM, shim)
         os.chmod(shim, 0o600)
-        env = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534"}
-        process = self.start("-q", "--shim", shim, "-o", "out.folded", "--", "sh", "-c", "id -u; id -G",
-                             env=env, stdout=subprocess.PIPE)
+        process = subprocess.Popen([sys.executable, AS_SUDO, "nobody", harness.JITBPF, "record",
+                                    "-q", "--shim", shim, "-o", "out.folded", "--", "sh", "-c",
+                                    "id -u; id -G"], cwd=self.folder, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
         stdout, stderr = process.communicate(timeout=30)
         self.assertEqual((process.returncode, stdout), (0, b"65534\n65534\n"))
         self.assertIn(b"cannot read " + shim.encode(), stderr)

@@ -119,11 +119,14 @@ static int make(struct run *run, const struct format *format)
 static int diff(const struct diff_options *values, const struct format *format, char **paths)
 {
 	const struct sample_filter filter = filter_options_filter(&values->filter);
+	const struct output_paths declared = {.paths = &values->output, .count = 1};
+	struct output_access access;
 	struct outputs outputs = {0};
 	struct run run = {.options = values};
 	bool damaged;
-	int err = 0;
+	int err = output_access_init(&access, &declared);
 
+	outputs.opener = access.opener;
 	for (int side = 0; side < DIFF_SIDES && !err; side++)
 		err = replay_open(&run.sides[side], paths[side], &filter, &values->view, NULL,
 				  false);
@@ -134,6 +137,7 @@ static int diff(const struct diff_options *values, const struct format *format, 
 	if (!err)
 		outputs_keep(&outputs);
 	err = outputs_close(&outputs) ?: err;
+	output_access_deinit(&access);
 	damaged = run.sides[DIFF_BEFORE].damaged || run.sides[DIFF_AFTER].damaged;
 	frame_diff_destroy(run.diff);
 	for (int side = 0; side < DIFF_SIDES; side++)

@@ -8,13 +8,50 @@
 
 #include "base/scope.h"
 #include "base/text.h"
-#include "cli/output_file.h"
 
 #define BUFFER_BYTES (1u << 20)
 
+/* --- access ----------------------------------------------------------------- */
+
+/* Opening the path again would start at offset 0, over what the shell redirected there. */
+static bool is_standard_output(const char *path)
+{
+	return !path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
+}
+
+int output_access_init(struct output_access *access, const struct output_paths *paths)
+{
+	char words[256];
+	bool needed = false;
+	int err;
+
+	*access = (struct output_access){0};
+	err = invoking_user_find(&access->user, words, sizeof(words));
+	if (err) {
+		fprintf(stderr, "jitbpf: %s\n", words);
+		return err;
+	}
+	for (size_t i = 0; i < paths->count; i++)
+		needed |= !is_standard_output(paths->paths[i]);
+	if (needed)
+		err = output_opener_create(&access->user, paths, &access->opener);
+	if (err)
+		fprintf(stderr, "jitbpf: starting the process for outputs: %s\n", strerror(-err));
+	return err;
+}
+
+void output_access_deinit(struct output_access *access)
+{
+	output_opener_destroy(access->opener);
+	invoking_user_deinit(&access->user);
+}
+
+/* --- streams ---------------------------------------------------------------- */
+
 /* The stream under a FILE. It remembers the errno of a failed write, which stdio does not. */
 struct output_stream {
-	struct output_file file;
+	struct output_opener *opener;
+	struct opened_output file;
 	int error; /* the first error */
 	bool said;
 };
@@ -25,7 +62,7 @@ static ssize_t stream_write(void *stream_, const char *bytes, size_t size_bytes)
 	size_t done = 0;
 
 	if (!stream->error)
-		stream->error = output_file_begin(&stream->file);
+		stream->error = output_file_begin(stream->file.fd, &stream->file.stale);
 	while (done < size_bytes && !stream->error) {
 		ssize_t put = write(stream->file.fd, bytes + done, size_bytes - done);
 
@@ -49,25 +86,26 @@ static int stream_close(void *stream_)
 }
 
 /* Open a file, unless it is already open as another output. */
-static int open_file(const struct outputs *outputs, const char *path, struct output_file *ret)
+static int open_file(const struct outputs *outputs, const char *path, struct opened_output *ret)
 {
-	int err = output_file_open(path, ret);
+	int err = output_opener_open(outputs->opener, path, ret);
 
-	if (err)
+	if (err || !*ret->place)
 		return err;
 	vec_for_each (output, &outputs->files) {
-		if (output_file_same(&output->stream->file, ret))
+		if (!strcmp(output->stream->file.place, ret->place))
 			err = -EBUSY;
 	}
 	if (err) {
 		close(ret->fd);
-		output_file_deinit(ret);
+		output_opener_forget(outputs->opener, ret);
 	}
 	return err;
 }
 
 /* Create the FILE and output->stream. Takes over file in all cases. */
-static int open_stream(struct output *output, struct output_file *file)
+static int open_stream(const struct outputs *outputs, struct output *output,
+		       const struct opened_output *file)
 {
 	static const cookie_io_functions_t functions = {
 		.write = stream_write,
@@ -76,13 +114,14 @@ static int open_stream(struct output *output, struct output_file *file)
 	AUTO_FREE struct output_stream *stream = calloc(1, sizeof(*stream));
 
 	if (stream) {
+		stream->opener = outputs->opener;
 		stream->file = *file;
 		output->file = fopencookie(stream, "w", functions);
 	}
 	if (!output->file) {
 		if (file->fd != STDOUT_FILENO)
 			close(file->fd);
-		output_file_deinit(file);
+		output_opener_forget(outputs->opener, file);
 		return -ENOMEM;
 	}
 	setvbuf(output->file, NULL, _IOFBF, BUFFER_BYTES);
@@ -110,27 +149,44 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 	return -EINVAL;
 }
 
+static void say_unopened(const struct outputs *outputs, const char *path, int err)
+{
+	const char *user = outputs->opener ? output_opener_user(outputs->opener) : NULL;
+
+	fprintf(stderr, "jitbpf: %s: ", path ?: "standard output");
+	if (err == -EBUSY)
+		fprintf(stderr, "given twice as an output\n");
+	else if (err == -ELOOP)
+		fprintf(stderr,
+			"the path has a link of another user, which is not followed: use the "
+			"path without it, or another folder with -o\n");
+	else if (err == -EPERM)
+		fprintf(stderr,
+			"a file of another user is there, which is not written: remove it, or "
+			"use another folder with -o\n");
+	else if (err == -EACCES && user)
+		fprintf(stderr,
+			"%s, for user %s, who called sudo and owns the outputs: use a folder of "
+			"this user with -o\n",
+			strerror(-err), user);
+	else
+		fprintf(stderr, "%s\n", strerror(-err));
+}
+
 /* Open an output and add it. */
 static int open_output(struct outputs *outputs, struct output output)
 {
-	struct output_file file = {.fd = STDOUT_FILENO};
+	struct opened_output file = {.fd = STDOUT_FILENO};
 	int err = vec_reserve(&outputs->files, outputs->files.size + 1);
 
 	if (!err && output.path)
 		err = open_file(outputs, output.path, &file);
-	err = err ?: open_stream(&output, &file);
+	err = err ?: open_stream(outputs, &output, &file);
 	if (err) {
-		fprintf(stderr, "jitbpf: %s: %s\n", output.path ?: "standard output",
-			err == -EBUSY ? "given twice as an output" : strerror(-err));
+		say_unopened(outputs, output.path, err);
 		return err;
 	}
 	return vec_push(&outputs->files, output);
-}
-
-/* Opening the path again would start at offset 0, over what the shell redirected there. */
-static bool is_standard_output(const char *path)
-{
-	return !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
 }
 
 int outputs_add(struct outputs *outputs, const char *path, const char *name)
@@ -142,14 +198,19 @@ int outputs_add(struct outputs *outputs, const char *path, const char *name)
 		fprintf(stderr, "jitbpf: only one output can be a recording (.jitbpf)\n");
 		err = -EINVAL;
 	}
-	if (path && is_standard_output(path))
+	if (is_standard_output(path))
 		output.path = NULL;
 	return err ?: open_output(outputs, output);
 }
 
+const char *outputs_name_in_series(const struct outputs *outputs)
+{
+	return outputs->files.data[0].stream->file.name;
+}
+
 int outputs_add_file(struct outputs *outputs, const char *path, FILE **ret)
 {
-	bool standard = path && is_standard_output(path);
+	bool standard = is_standard_output(path);
 	int err = open_output(outputs, (struct output){.path = standard ? NULL : path});
 
 	if (!err)
@@ -198,7 +259,7 @@ static const char *advice(int err)
 /* What a failed output leaves at its path. */
 static const char *remains(const struct output *output)
 {
-	if (output->stream->file.target)
+	if (output->stream->file.replaces)
 		return "; an older file of this name is unchanged";
 	return output->recording ? "; 'jitbpf report' shows what it holds so far" : "";
 }
@@ -230,7 +291,7 @@ void outputs_begin_recording(struct outputs *outputs)
 			continue;
 		fflush(output->file); /* a full disk leaves the existing file in place */
 		if (!stream->error)
-			fail(output, output_file_publish(&stream->file));
+			fail(output, output_opener_publish(stream->opener, &stream->file));
 		say_error(output);
 	}
 }
@@ -265,12 +326,15 @@ int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct sta
 
 bool output_can_refresh(const struct output *output)
 {
-	return output->sink && output->sink->counts_only && output->stream->file.target;
+	return output->sink && output->sink->counts_only && output->stream->file.replaces;
 }
 
 int output_refresh(const struct output *output, const struct view *view)
 {
-	struct outputs now = {.no_recordings = true};
+	struct outputs now = {
+		.opener = output->stream->opener,
+		.no_recordings = true,
+	};
 	struct sink *sink;
 	int err = outputs_add(&now, output->path, NULL), closed;
 
@@ -293,22 +357,43 @@ void outputs_keep(struct outputs *outputs)
 		output->whole = true;
 }
 
+/* Publish the output if it is complete, and close its FILE. Returns 0 or its error. */
+static int close_output(struct output *output)
+{
+	struct output_stream *stream = output->stream;
+
+	fflush(output->file);
+	if (output->whole && !stream->error)
+		fail(output, output_opener_publish(stream->opener, &stream->file));
+	fclose(output->file);
+	say_error(output);
+	return stream->error;
+}
+
 int outputs_close(struct outputs *outputs)
 {
 	int first = 0;
 
 	vec_for_each (output, &outputs->files) {
-		struct output_stream *stream = output->stream;
+		int err = close_output(output);
 
-		fflush(output->file);
-		if (output->whole && !stream->error)
-			fail(output, output_file_publish(&stream->file));
-		fclose(output->file);
-		say_error(output);
-		first = first ?: stream->error;
-		output_file_deinit(&stream->file);
-		free(stream);
+		first = first ?: err;
+		output_opener_forget(output->stream->opener, &output->stream->file);
+		free(output->stream);
 	}
 	vec_deinit(&outputs->files);
 	return first;
+}
+
+int outputs_close_retained(struct outputs *outputs, uint32_t *ret)
+{
+	struct output_stream *stream = outputs->files.data[0].stream;
+	int err = close_output(&outputs->files.data[0]);
+
+	*ret = stream->file.number;
+	if (output_opener_retain(stream->opener, &stream->file))
+		*ret = UINT32_MAX;
+	free(stream);
+	vec_deinit(&outputs->files);
+	return err;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The output files of a run, one per -o. A file replaces an existing one when
- * it is complete (cli/output_file.h), and not at all if the run fails. A
- * recording replaces the existing file when the recording has started.
+ * it is complete (agent/outputs/output_file.h), and not at all if the run fails.
+ * A recording replaces the existing file when the recording has started.
  */
 #ifndef JITBPF_CLI_OUTPUTS_H
 #define JITBPF_CLI_OUTPUTS_H
@@ -10,12 +10,27 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "agent/outputs/output_opener.h"
 #include "cli/status_line.h"
 #include "pipeline/pipeline.h"
 
 #define RECORDING_EXTENSION ".jitbpf"
 
 struct output_stream; /* see outputs.c */
+
+/* The user who gets the outputs, and the process that opens them. */
+struct output_access {
+	struct invoking_user user;
+	struct output_opener *opener; /* NULL if all outputs are standard output */
+};
+
+/*
+ * Call it before anything of other processes is read. paths are all outputs to come, NULL for
+ * standard output; they are borrowed. Prints a message on errors. Returns 0 or a negative errno.
+ * Call output_access_deinit() in any case, after outputs_close().
+ */
+int output_access_init(struct output_access *access, const struct output_paths *paths);
+void output_access_deinit(struct output_access *access);
 
 struct output {
 	const char *path;	      /* borrowed; NULL is standard output */
@@ -27,13 +42,14 @@ struct output {
 };
 
 struct outputs {
+	struct output_opener *opener; /* borrowed */
 	VEC(struct output) files;
 	bool no_recordings; /* for commands that write no recordings */
 };
 
 /*
- * Open an output and add it. path is borrowed; NULL, "-" and "/dev/stdout" are
- * standard output. The format is `name`, or depends on the extension of path if
+ * Open an output and add it. path, one of those of output_access_init(), is borrowed; NULL, "-" and
+ * "/dev/stdout" are standard output. The format is `name`, or depends on the extension of path if
  * name is NULL. Prints a message on errors, and then leaves existing files
  * unchanged. Returns 0 or a negative errno: -EINVAL for an unknown format or a
  * second recording.
@@ -46,6 +62,9 @@ int outputs_add(struct outputs *outputs, const char *path, const char *name);
  * errors.
  */
 int outputs_add_file(struct outputs *outputs, const char *path, FILE **ret);
+
+/* Returns the name of the only file in the folder of its path, if it is of a series. Borrowed. */
+const char *outputs_name_in_series(const struct outputs *outputs);
 
 /* Add the sinks to the pipeline. Returns 0 or -ENOMEM. */
 int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline);
@@ -89,5 +108,11 @@ int output_refresh(const struct output *output, const struct view *view);
  * each failed output. Returns 0 or the first error.
  */
 int outputs_close(struct outputs *outputs);
+
+/*
+ * The same for one file of a series, which output_opener_delete() can delete
+ * later by the number in *ret; UINT32_MAX if it cannot.
+ */
+int outputs_close_retained(struct outputs *outputs, uint32_t *ret);
 
 #endif

@@ -21,7 +21,7 @@ int record_complain(int err, const char *what)
 static int open_rotation(struct recording *run)
 {
 	const string_list *paths = &run->options->outputs;
-	const char *path = paths->size ? paths->data[0] : "profile" RECORDING_EXTENSION;
+	const char *path = paths->size ? paths->data[0] : run->default_output;
 
 	if (paths->size > 1 || !ends_with(path, RECORDING_EXTENSION)) {
 		fprintf(stderr,
@@ -31,7 +31,7 @@ static int open_rotation(struct recording *run)
 		run->misused = true;
 		return -EINVAL;
 	}
-	return rotation_init(&run->rotation, &run->options->rotation, path);
+	return rotation_init(&run->rotation, &run->options->rotation, path, run->access.opener);
 }
 
 /* --refresh is of use if one of the outputs can be written during the recording. */
@@ -47,6 +47,27 @@ static int check_refresh(struct recording *run)
 	return -EINVAL;
 }
 
+/* Declare the outputs. */
+static int start_outputs(struct recording *run)
+{
+	const string_list *paths = &run->options->outputs;
+	struct output_paths declared = {
+		.paths = paths->data,
+		.count = paths->size,
+		.series = run->options->rotation.rotate,
+	};
+	int err;
+
+	run->default_output = "profile" RECORDING_EXTENSION;
+	if (!paths->size) {
+		declared.paths = &run->default_output;
+		declared.count = 1;
+	}
+	err = output_access_init(&run->access, &declared);
+	run->outputs.opener = run->access.opener;
+	return err;
+}
+
 static int open_outputs(struct recording *run)
 {
 	int err = 0;
@@ -56,7 +77,7 @@ static int open_outputs(struct recording *run)
 	vec_for_each (path, &run->options->outputs)
 		err = err ?: outputs_add(&run->outputs, *path, NULL);
 	if (!run->options->outputs.size)
-		err = outputs_add(&run->outputs, "profile" RECORDING_EXTENSION, NULL);
+		err = outputs_add(&run->outputs, run->default_output, NULL);
 	run->misused = err == -EINVAL;
 	if (!err && run->options->refresh_ns)
 		err = check_refresh(run);
@@ -185,6 +206,7 @@ static int open_live(struct recording *run)
 static int prepare_command(struct recording *run)
 {
 	const struct command_environment environment = {
+		.user = &run->access.user,
 		.shim_path = run->options->no_env ? NULL : run->site.path,
 		.open_files = run->options->open_files,
 		.on_pipe = run->signals.before_pipe,
@@ -209,7 +231,8 @@ int record_set_up(struct recording *run)
 
 	if (err)
 		return record_complain(err, "starting");
-	err = find_shim(run);
+	err = start_outputs(run); /* what follows reads other files */
+	err = err ?: find_shim(run);
 	err = err ?: open_outputs(run);
 	if (err)
 		return err;
@@ -245,4 +268,5 @@ void record_release(struct recording *run)
 	live_source_destroy(run->live);
 	file_store_destroy(run->files);
 	broker_stop(&run->broker);
+	output_access_deinit(&run->access);
 }

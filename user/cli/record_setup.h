@@ -56,6 +56,8 @@ struct recording {
 	struct pipeline *pipeline;
 	struct live_source *live;
 	struct source source;
+	struct output_access access;
+	const char *default_output;
 	struct outputs outputs;
 	struct recorder *recorder; /* without rotation */
 	struct refresh *refresh;   /* NULL: outputs are written at the end */

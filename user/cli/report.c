@@ -50,6 +50,8 @@ static int show(struct replay *replay, struct outputs *outputs)
 static int report(const struct report_options *values, const char *path)
 {
 	const struct sample_filter filter = filter_options_filter(&values->filter);
+	const struct output_paths declared = {.paths = &values->output, .count = 1};
+	struct output_access access;
 	struct outputs outputs = {.no_recordings = true};
 	struct replay replay = {0};
 	const char *name = values->format;
@@ -60,8 +62,11 @@ static int report(const struct report_options *values, const char *path)
 		name = "json";
 	else if (!name && !values->output)
 		name = "summary";
-	err = replay_open(&replay, path, &filter, &values->view, &values->line_rules,
-			  !values->no_debuginfod);
+	err = output_access_init(&access, &declared);
+	outputs.opener = access.opener;
+	err = err
+		      ?: replay_open(&replay, path, &filter, &values->view, &values->line_rules,
+				     !values->no_debuginfod);
 	if (!err) {
 		err = outputs_add(&outputs, values->output, name);
 		misused = err == -EINVAL;
@@ -69,6 +74,7 @@ static int report(const struct report_options *values, const char *path)
 	if (!err)
 		err = show(&replay, &outputs);
 	err = outputs_close(&outputs) ?: err;
+	output_access_deinit(&access);
 	replay_close(&replay);
 	return misused ? EXIT_USAGE : err || replay.damaged;
 }

@@ -7,12 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "agent/clock.h"
+#include "base/path.h"
 #include "base/scope.h"
-#include "base/text.h"
 #include "profile/ledger.h"
 
 #define SECOND_NS	  1000000000ull
@@ -40,23 +38,6 @@ bool rotation_parse(struct rotation_options *options)
 	return options->size_bytes >= 1u << 20;
 }
 
-/* "profile.jitbpf" becomes "profile.20261122T093000.123Z.jitbpf". NULL: no memory. */
-static char *make_path(const char *path)
-{
-	size_t stem = strlen(path) - strlen(RECORDING_EXTENSION);
-	struct timespec now;
-	struct tm utc;
-	char when[32], *made;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &utc);
-	strftime(when, sizeof(when), "%Y%m%dT%H%M%S", &utc);
-	if (asprintf(&made, "%.*s.%s.%03ldZ%s", (int)stem, path, when, now.tv_nsec / 1000000,
-		     RECORDING_EXTENSION) < 0)
-		return NULL;
-	return made;
-}
-
 static struct rotation_file *current(const struct rotation *rotation)
 {
 	return &rotation->files.data[rotation->files.size - 1];
@@ -64,26 +45,26 @@ static struct rotation_file *current(const struct rotation *rotation)
 
 static int add_file(struct rotation *rotation)
 {
-	struct rotation_file file = {0};
+	struct rotation_file file = {.outputs.opener = rotation->opener};
+	const char *path = rotation->path;
 	int err = vec_reserve(&rotation->files, rotation->files.size + 1);
 
+	err = err ?: outputs_add(&file.outputs, path, NULL);
 	if (err)
 		return err;
-	file.path = make_path(rotation->path);
-	if (!file.path)
+	if (asprintf(&file.path, "%.*s%s", (int)(path_file(path) - path), path,
+		     outputs_name_in_series(&file.outputs)) < 0) {
+		outputs_close(&file.outputs);
 		return -ENOMEM;
-	err = outputs_add(&file.outputs, file.path, NULL);
-	if (err) {
-		free(file.path);
-		return err;
 	}
+	file.outputs.files.data[0].path = file.path;
 	return vec_push(&rotation->files, file);
 }
 
 int rotation_init(struct rotation *rotation, const struct rotation_options *options,
-		  const char *path)
+		  const char *path, struct output_opener *opener)
 {
-	*rotation = (struct rotation){.options = options, .path = path};
+	*rotation = (struct rotation){.options = options, .path = path, .opener = opener};
 	return add_file(rotation);
 }
 
@@ -126,18 +107,15 @@ static void count_file(struct rotation *rotation, const struct rotation_file *fi
 }
 
 /* Delete the oldest complete files, so that --keep files remain, including open ones. */
-static int keep_path(struct rotation *rotation, char *path)
+static int keep_file(struct rotation *rotation, uint32_t number)
 {
-	uint32_t keep = rotation->options->keep;
-	int err = keep ? vec_push(&rotation->kept, path) : 0;
+	int err = vec_push(&rotation->kept, number);
 
-	if (err || !keep) {
-		free(path);
+	if (err)
 		return err;
-	}
-	while (rotation->kept.size && rotation->kept.size + rotation->files.size > keep) {
-		unlink(rotation->kept.data[0]);
-		free(rotation->kept.data[0]);
+	while (rotation->kept.size &&
+	       rotation->kept.size + rotation->files.size > rotation->options->keep) {
+		output_opener_delete(rotation->opener, rotation->kept.data[0]);
 		rotation->kept.size--;
 		memmove(rotation->kept.data, rotation->kept.data + 1,
 			rotation->kept.size * sizeof(*rotation->kept.data));
@@ -150,22 +128,22 @@ static int finish_file(struct rotation *rotation, const struct view *view,
 		       const struct module_table *modules, int error)
 {
 	struct rotation_file *file = &rotation->files.data[0];
-	char *path = strdup(file->path);
 	int err = error ?: recorder_finish(file->recorder, view, modules), close_err;
+	bool keep = rotation->options->keep;
+	uint32_t number;
 
 	if (err)
 		outputs_fail_recording(&file->outputs, err);
 	count_file(rotation, file, view);
 	recorder_destroy(TAKE_PTR(file->recorder));
-	close_err = outputs_close(&file->outputs);
+	close_err = keep ? outputs_close_retained(&file->outputs, &number)
+			 : outputs_close(&file->outputs);
 	free(file->path);
 	rotation->files.size--;
 	memmove(rotation->files.data, rotation->files.data + 1,
 		rotation->files.size * sizeof(*rotation->files.data));
 	err = err ?: close_err;
-	if (!path)
-		return err ?: -ENOMEM;
-	return keep_path(rotation, path) ?: err;
+	return (keep ? keep_file(rotation, number) : 0) ?: err;
 }
 
 /*
@@ -295,7 +273,5 @@ void rotation_deinit(struct rotation *rotation)
 	vec_for_each (file, &rotation->files)
 		close_file(file);
 	vec_deinit(&rotation->files);
-	vec_for_each (path, &rotation->kept)
-		free(*path);
 	vec_deinit(&rotation->kept);
 }

@@ -45,16 +45,18 @@ struct rotation_totals {
 struct rotation {
 	const struct rotation_options *options; /* borrowed */
 	const char *path;			/* of -o; borrowed */
+	struct output_opener *opener;		/* borrowed */
 	VEC(struct rotation_file) files; /* closing ones, oldest first, then the current one */
-	VEC(char *) kept;		 /* with --keep: paths of complete files, oldest first */
-	uint64_t due_ns;		 /* CLOCK_MONOTONIC; the next rotation by time */
-	uint64_t give_back_ns;		 /* when free memory may next be returned */
+	VEC(uint32_t)
+	kept;		 /* with --keep: complete files, oldest first; for output_opener_delete() */
+	uint64_t due_ns; /* CLOCK_MONOTONIC; the next rotation by time */
+	uint64_t give_back_ns; /* when free memory may next be returned */
 	struct rotation_totals totals;
 };
 
 /* Open the first file. Prints a message on errors. Returns 0 or a negative errno. */
 int rotation_init(struct rotation *rotation, const struct rotation_options *options,
-		  const char *path);
+		  const char *path, struct output_opener *opener);
 
 /* Returns the outputs of the current file. */
 struct outputs *rotation_outputs(struct rotation *rotation);

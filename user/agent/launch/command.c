@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,30 +14,15 @@
 #include "agent/launch/engine_env.h"
 #include "base/scope.h"
 
-/* Switch to the user who called sudo, if any. */
-static int drop_to_invoking_user(void)
+static int become(const struct invoking_user *user)
 {
-	const char *uid_text = getenv("SUDO_UID"), *gid_text = getenv("SUDO_GID");
-	struct passwd *user;
-	uid_t uid;
-	gid_t gid;
+	int err = invoking_user_become(user);
 
-	if (geteuid() != 0 || !uid_text || !gid_text)
-		return 0;
-	uid = (uid_t)strtoul(uid_text, NULL, 10);
-	gid = (gid_t)strtoul(gid_text, NULL, 10);
-	if (!uid)
-		return 0;
-	user = getpwuid(uid);
-	if (user ? initgroups(user->pw_name, gid) : setgroups(0, NULL))
-		return -errno;
-	if (setgid(gid) || setuid(uid))
-		return -errno;
-	if (user) {
-		setenv("HOME", user->pw_dir, 1);
-		setenv("USER", user->pw_name, 1);
-		setenv("LOGNAME", user->pw_name, 1);
-	}
+	if (err || !user->by_sudo)
+		return err;
+	if (setenv("HOME", user->home, 1) || setenv("USER", user->name, 1) ||
+	    setenv("LOGNAME", user->name, 1))
+		return -ENOMEM;
 	return 0;
 }
 
@@ -58,7 +41,7 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 	if (environment->shim_path)
 		engine_env_apply(environment->shim_path);
 	setrlimit(RLIMIT_NOFILE, &environment->open_files);
-	err = drop_to_invoking_user();
+	err = become(environment->user);
 	if (!err) {
 		if (environment->shim_path && access(environment->shim_path, R_OK))
 			dprintf(STDERR_FILENO,

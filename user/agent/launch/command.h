@@ -10,8 +10,11 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "agent/launch/invoking_user.h"
+
 /* The environment of the command. */
 struct command_environment {
+	const struct invoking_user *user;
 	const char *shim_path;	     /* for engine_env.h; NULL leaves the environment unchanged */
 	struct rlimit open_files;    /* RLIMIT_NOFILE that jitbpf was started with */
 	void (*on_pipe)(int signal); /* disposition of SIGPIPE: SIG_DFL or SIG_IGN */
@@ -26,9 +29,8 @@ struct command {
 };
 
 /*
- * Fork a process that will execute argv in that environment, as the user who
- * called sudo if there is one. The process waits for command_go(). Returns 0 or
- * a negative errno.
+ * Fork a process that will execute argv in that environment, as the invoking
+ * user. The process waits for command_go(). Returns 0 or a negative errno.
  */
 int command_init(struct command *command, char *const argv[],
 		 const struct command_environment *environment);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Finds the folder and the file that a path names. A link is followed only if it belongs to root or
+ * to our own user: whoever owns a link would choose the file that is written. This does not depend
+ * on fs.protected_symlinks, and applies to all folders of the path.
+ */
+#ifndef JITBPF_AGENT_OUTPUTS_OUTPUT_PATH_H
+#define JITBPF_AGENT_OUTPUTS_OUTPUT_PATH_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct output_path {
+	int folder_fd;		 /* O_PATH; what is done there is not redirected by later renames */
+	int file_fd;		 /* O_PATH, not a link; -1 if there is no such file */
+	char name[NAME_MAX + 1]; /* of the file in the folder */
+};
+
+/*
+ * Returns 0 or a negative errno: -ELOOP for another user's link, or for too many links; -EISDIR if
+ * the path does not name a file. The caller calls output_path_deinit() after success.
+ */
+int output_path_find(const char *path, struct output_path *ret);
+void output_path_deinit(struct output_path *path);
+
+/* Returns true if files of this user are as trustworthy as our own: it is ours, or root. */
+bool output_path_trusts(uid_t owner);
+
+#endif
