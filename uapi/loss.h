@@ -44,7 +44,9 @@
 	X(JITDUMP_LATE, "jitdump_late", "jitdump records that came after samples of their time")   \
 	X(JITDUMPS_CLOCK, "jitdumps_clock",                                                        \
 	  "jitdump files refused: times of the TSC (unset JITDUMP_USE_ARCH_TIMESTAMP)")            \
-	X(NAMES_LATE, "names_late", "places without a name: it came too late for the recording")
+	X(NAMES_LATE, "names_late", "places without a name: it came too late for the recording")   \
+	X(LOOP_PAUSES, "loop_pauses", "pauses of the event loop over 100 ms")                      \
+	X(LOOP_LONGEST_MS, "loop_longest_ms", "longest pause of the event loop, in ms")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

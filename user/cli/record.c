@@ -59,18 +59,43 @@ static const struct option_spec options[] = {
 	{0, "no-debuginfod", OPTION_FLAG, FIELD(no_debuginfod), NULL,
 	 "do not query the servers in $DEBUGINFOD_URLS for debug info", 0, 0},
 	LINE_RULES_OPTION(FIELD(line_offsets)),
+	{0, "stats", OPTION_STRING, FIELD(stats), "FILE",
+	 "write a line of JSON about jitbpf itself to FILE every second: memory, descriptors, CPU "
+	 "time, longest pause of its event loop",
+	 0, 0},
 	{'q', "quiet", OPTION_FLAG, FIELD(quiet), NULL, "no summary at the end", 0, 0},
 };
 
-/* Run one round. Returns an enum source_state, or a negative errno after a message. */
+/* Begin a turn of the event loop and run one round. Returns an enum source_state, or a negative
+ * errno after a message. */
 static int round_once(struct recording *run)
 {
 	struct recorder *recorder =
 		run->rotation.options ? rotation_recorder(&run->rotation) : run->recorder;
-	int state = pipeline_round(run->pipeline, &run->source, recorder);
+	int state;
 
+	loop_health_begin(live_source_health(run->live), clock_now_ns());
+	state = pipeline_round(run->pipeline, &run->source, recorder);
 	file_store_forget(run->files, pipeline_modules(run->pipeline));
 	return state < 0 ? record_complain(state, "recording") : state;
+}
+
+static void end_turn(struct recording *run)
+{
+	struct loop_health *health = live_source_health(run->live);
+	uint64_t now_ns = clock_now_ns();
+
+	loop_health_end(health, now_ns);
+	if (self_stats_due(&run->stats, now_ns)) {
+		struct self_counts counts = {
+			.files = file_store_counts(run->files).known,
+			.modules = pipeline_modules(run->pipeline)->slots.size,
+			.methods = pipeline_progress(run->pipeline).jit_methods,
+			.lost = live_source_lost(run->live),
+		};
+
+		self_stats_write(&run->stats, &counts, health, now_ns);
+	}
 }
 
 static int start(struct recording *run)
@@ -82,6 +107,7 @@ static int start(struct recording *run)
 		err = round_once(run);
 		if (err < 0)
 			return err;
+		end_turn(run);
 	}
 	err = live_source_start(run->live, &failure);
 	if (err) {
@@ -100,6 +126,7 @@ static int start(struct recording *run)
 	/* Until now, a failure leaves the existing file in place. */
 	outputs_begin_recording(run->rotation.options ? rotation_outputs(&run->rotation)
 						      : &run->outputs);
+	self_stats_begin(&run->stats);
 	return 0;
 }
 
@@ -142,6 +169,7 @@ static int record_until_told(struct recording *run)
 			status_line_say_progress(&run->status, &progress,
 						 live_source_lost(run->live));
 		}
+		end_turn(run);
 	}
 	status_line_clear(&run->status);
 	return 0;
@@ -177,8 +205,10 @@ static int finish(struct recording *run, int err)
 
 	live_source_stop(run->live);
 	stop_signals_release(&run->signals);
-	while (!err && (state = round_once(run)) > 0)
+	while (!err && (state = round_once(run)) > 0) {
+		end_turn(run);
 		poll(NULL, 0, 1); /* a process must complete a record that it has reserved */
+	}
 	refresh_stop(run->refresh, run->options->quiet);
 	err = pipeline_finish(run->pipeline);
 	status_line_clear(&run->status);
@@ -224,6 +254,7 @@ static int record(const struct record_options *values)
 		status = EXIT_USAGE;
 	stop_signals_release(&run.signals); /* the command may run on for a while */
 	err = outputs_close(&run.outputs);
+	err = self_stats_close(&run.stats) ?: err;
 	if (err)
 		status = 1;
 	status = target_end(&run.target, status);

@@ -234,6 +234,7 @@ int record_set_up(struct recording *run)
 	err = start_outputs(run); /* what follows reads other files */
 	err = err ?: find_shim(run);
 	err = err ?: open_outputs(run);
+	err = err ?: self_stats_init(&run->stats, run->options->stats);
 	if (err)
 		return err;
 	/* Opening a FIFO blocks until it has a reader; Ctrl-C must still work then. */

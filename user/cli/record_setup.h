@@ -17,6 +17,7 @@
 #include "cli/outputs.h"
 #include "cli/refresh.h"
 #include "cli/rotation.h"
+#include "cli/self_stats.h"
 #include "cli/status_line.h"
 #include "cli/target.h"
 #include "pipeline/pipeline.h"
@@ -30,6 +31,7 @@ struct record_options {
 	uint64_t refresh_ns; /* 0: outputs are written at the end */
 	bool user_regs;
 	bool quiet;
+	const char *stats; /* NULL: none */
 	uint64_t code_ring_bytes;
 	uint64_t sample_ring_bytes;
 	const char *shim;
@@ -67,6 +69,7 @@ struct recording {
 	bool misused;	  /* invalid options */
 	struct stop_signals signals;
 	struct status_line status;
+	struct self_stats stats;
 };
 
 /* Print an error message. Returns err. */

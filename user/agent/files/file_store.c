@@ -220,7 +220,10 @@ int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t addr
 
 struct file_store_counts file_store_counts(const struct file_store *store)
 {
-	return store->counts;
+	struct file_store_counts counts = store->counts;
+
+	counts.known = store->files.files.size;
+	return counts;
 }
 
 static bool is_same(const struct module *module, const struct found_file *found)

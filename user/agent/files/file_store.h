@@ -33,6 +33,7 @@ struct file_store_options {
 struct file_store_counts {
 	uint64_t unanswered;  /* files without a build ID in time */
 	uint64_t over_budget; /* files beyond the limit, known by path only */
+	uint64_t known;	      /* files that are known now */
 };
 
 /*

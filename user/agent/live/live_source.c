@@ -313,6 +313,11 @@ const char *live_source_event(const struct live_source *live)
 	return live->round.events.name;
 }
 
+struct loop_health *live_source_health(struct live_source *live)
+{
+	return &live->health;
+}
+
 uint32_t live_source_cpus(const struct live_source *live)
 {
 	return (uint32_t)live->round.events.cpus.size;

@@ -25,9 +25,10 @@ struct live_source {
 	uint64_t counters_unread; /* number of failed readings */
 	uint64_t maps_cut;	  /* processes whose mappings were not all read */
 	uint64_t came_ns;	  /* start of the run */
-	bool scanned;		  /* the start-up scan is done */
-	bool ready;		  /* scanned, and all publishers' late() are done */
-	bool stopped;		  /* sampling has stopped */
+	struct loop_health health;
+	bool scanned; /* the start-up scan is done */
+	bool ready;   /* scanned, and all publishers' late() are done */
+	bool stopped; /* sampling has stopped */
 };
 
 #endif

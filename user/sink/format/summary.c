@@ -162,7 +162,7 @@ static bool is_no_trouble(enum jitbpf_counter counter)
 {
 	return counter == JITBPF_COUNT_SAMPLES_TAKEN || counter == JITBPF_COUNT_JIT_HITS ||
 	       counter == JITBPF_COUNT_SHIM_COPIES || counter == JITBPF_COUNT_JITDUMPS ||
-	       counter == JITBPF_COUNT_STACKS_FINISHED;
+	       counter == JITBPF_COUNT_STACKS_FINISHED || counter == JITBPF_COUNT_LOOP_LONGEST_MS;
 }
 
 /* Put the counts that should be 0 and are not. */
