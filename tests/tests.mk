@@ -50,7 +50,8 @@ $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): CORE_LIBS += $(ROLE_LIBS)
 # These need libbpf to link, but attach nothing.
 PROBE_TESTED := $(addprefix $(B)/tests/unit/agent/publisher/,test_shim_copies test_probe_site)
 $(PROBE_TESTED): CORE_LIBS += $(HOST_LIBS)
-$(PROBE_TESTED): $(addprefix $(B)/user/agent/publisher/,shim_copies.o probe_site.o) | $(B)/libjitbpf.so
+$(PROBE_TESTED): $(addprefix $(B)/user/agent/publisher/,shim_copies.o probe_site.o) \
+	$(addprefix $(B)/user/agent/kernel/,attacher.o attach_service.o cpu_events.o) | $(B)/libjitbpf.so
 
 # -rdynamic: the test looks up symbols of its own program.
 $(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic

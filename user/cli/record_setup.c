@@ -8,6 +8,7 @@
 
 #include "agent/clock.h"
 #include "agent/files/file_service.h"
+#include "agent/kernel/attach_service.h"
 #include "base/scope.h"
 #include "base/text.h"
 
@@ -185,6 +186,7 @@ static int open_live(struct recording *run)
 {
 	const struct record_options *options_ = run->options;
 	struct live_options live = {
+		.broker = &run->broker,
 		.freq_hz = options_->freq_hz,
 		.only_tracked = target_is_some(&options_->target),
 		.user_regs = options_->user_regs,
@@ -218,6 +220,7 @@ static int prepare_command(struct recording *run)
 static const role_fn roles[ROLE_COUNT] = {
 	[ROLE_OPENER] = file_service_run,
 	[ROLE_FETCHER] = file_service_run_fetcher,
+	[ROLE_ATTACHER] = attach_service_run,
 };
 
 int record_set_up(struct recording *run)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -61,6 +60,21 @@ static int open_sideband(uint32_t cpu)
 	};
 
 	return open_event(&attr, cpu);
+}
+
+int cpu_event_open(uint32_t cpu, uint32_t freq_hz, bool hardware, struct cpu_event *ret)
+{
+	int sideband_fd = open_sideband(cpu), sample_fd;
+
+	if (sideband_fd < 0)
+		return sideband_fd;
+	sample_fd = open_sampling(cpu, freq_hz, hardware);
+	if (sample_fd < 0) {
+		close(sideband_fd);
+		return sample_fd;
+	}
+	*ret = (struct cpu_event){.cpu = cpu, .sample_fd = sample_fd, .sideband_fd = sideband_fd};
+	return 0;
 }
 
 static void close_event(struct cpu_event *event, size_t sideband_bytes)

@@ -7,6 +7,7 @@
 #ifndef JITBPF_AGENT_KERNEL_CPU_EVENTS_H
 #define JITBPF_AGENT_KERNEL_CPU_EVENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,12 @@ struct cpu_events {
 	size_t sideband_bytes;	    /* size of the data of one ring */
 	const char *name;	    /* of the sampling event: "cycles" or "cpu-clock" */
 };
+
+/*
+ * Open the events of one CPU, without the side-band's ring. Returns 0 or a negative errno (-ENODEV:
+ * the CPU is offline). The caller closes both descriptors.
+ */
+int cpu_event_open(uint32_t cpu, uint32_t freq_hz, bool hardware, struct cpu_event *ret);
 
 /*
  * Open the events of all CPUs. Returns 0, or a negative errno with nothing open and *ret_what set

@@ -149,6 +149,7 @@ static int create_publishers(struct live_source *live, const struct probe_site *
 	const struct publisher_host host = {
 		.bpf = live->bpf,
 		.files = live->round.files,
+		.attacher = live->attacher,
 		.site = site,
 		.came_ns = live->came_ns,
 	};
@@ -201,6 +202,9 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = open_owners(live);
 	if (err)
 		return fail(failure, err, "listing the owners of processes");
+	err = attacher_create(options->broker, &live->attacher);
+	if (err)
+		return fail(failure, err, "starting");
 	live->came_ns = clock_now_ns();
 	err = create_publishers(live, site, &what);
 	if (err)
@@ -235,6 +239,7 @@ void live_source_destroy(struct live_source *live)
 	if (live->owners_fd >= 0)
 		close(live->owners_fd);
 	cpu_events_close(&live->round.events);
+	attacher_destroy(live->attacher);
 	live_round_deinit(&live->round);
 	unwind_maps_deinit(&live->unwind_maps);
 	jitbpf_bpf__destroy(live->bpf);

@@ -17,6 +17,7 @@
 #include "agent/files/file_store.h"
 #include "agent/live/loop_health.h"
 #include "agent/publisher/probe_site.h"
+#include "agent/roles/broker.h"
 #include "unwind/tables/unwind_tables.h"
 #include "pipeline/source.h"
 #include "symbolize/symbolizer.h"
@@ -24,6 +25,7 @@
 #define LIVE_ROUND_MS 50 /* drain at least this often; the rings hold several rounds */
 
 struct live_options {
+	const struct broker *broker; /* borrowed */
 	uint32_t freq_hz;
 	bool only_tracked; /* only processes given to live_source_track(), and their children */
 	bool user_regs;

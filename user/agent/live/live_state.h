@@ -3,6 +3,7 @@
 #ifndef JITBPF_AGENT_LIVE_LIVE_STATE_H
 #define JITBPF_AGENT_LIVE_LIVE_STATE_H
 
+#include "agent/kernel/attacher.h"
 #include "agent/kernel/kernel_names.h"
 #include "agent/live/live_round.h"
 #include "agent/live/live_source.h"
@@ -15,6 +16,7 @@ struct live_source {
 	struct live_round round;
 	size_t code_ring_bytes, sample_ring_bytes;
 	VEC(struct bpf_link *) links;
+	struct attacher *attacher;
 	struct kernel_names kernel_names;
 	struct unwind_maps unwind_maps;
 	int epoll_fd;

@@ -17,6 +17,7 @@
 #include "pipeline/source.h"
 #include "uapi/loss.h"
 
+struct attacher;
 struct jitbpf_bpf;
 struct probe_site;
 
@@ -24,6 +25,7 @@ struct probe_site;
 struct publisher_host {
 	struct jitbpf_bpf *bpf; /* loaded */
 	struct file_store *files;
+	struct attacher *attacher;
 	const struct probe_site *site; /* of the installed shim */
 	uint64_t came_ns;	       /* start of the run, before any publisher was created */
 };

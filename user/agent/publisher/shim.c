@@ -6,6 +6,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 
 #include "agent/publisher/journal/journal_late.h"
@@ -16,6 +17,8 @@
 #include "base/scope.h"
 #include "jitbpf.skel.h"
 #include "uapi/kernel_maps.h"
+
+#define LATE_WAIT_NS 500000000ull
 
 struct shim {
 	struct publisher_host host;
@@ -61,7 +64,8 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	journal_recovery_init(&shim->recovery);
 	shim->copies = (struct shim_copies){
 		.site = &shim->site,
-		.program = host->bpf->progs.jit_event,
+		.program_fd = bpf_program__fd(host->bpf->progs.jit_event),
+		.attacher = host->attacher,
 		.files = host->files,
 	};
 	err = probe_site_choose(&shim->site, host->bpf->progs.self_test,
@@ -84,11 +88,25 @@ static int scanned(void *self, uint32_t pid, const struct proc_map *map)
 	return vec_push(pids, pid);
 }
 
+static void take_attached(void *self, uint32_t pending, uint64_t attached_ns)
+{
+	struct shim *shim = self;
+
+	shim_unheard_attached(&shim->unheard, pending, attached_ns);
+}
+
+/* Journals are read after the probes are attached, since the probes report what comes later. */
 static int late(void *self, record_taker_fn take, void *take_context)
 {
 	struct shim *shim = self;
 
 	shim->scanned = true;
+	shim_copies_take_answers(&shim->copies, take_attached, shim);
+	if (shim_copies_wait(&shim->copies, LATE_WAIT_NS)) {
+		poll(NULL, 0, 1);
+		return 1;
+	}
+	shim_unheard_read_early(&shim->unheard);
 	return journal_late_read(&shim->late, shim->host.came_ns, take, take_context);
 }
 
@@ -98,19 +116,20 @@ static int late(void *self, record_taker_fn take, void *take_context)
  */
 static int see_mapping(struct shim *shim, const struct jitbpf_mapping *mapping)
 {
-	uint64_t attached_ns;
-	int err = shim_copies_see(&shim->copies, mapping, &attached_ns);
+	const struct shim_copy *copy;
+	int err = shim_copies_see(&shim->copies, mapping, &copy);
 
-	if (err || !attached_ns)
+	if (err || !copy)
 		return err;
-	if (shim->scanned && mapping->h.time_ns >= attached_ns)
+	if (shim->scanned && !copy->pending && mapping->h.time_ns >= copy->attached_ns)
 		return 0;
 	return shim_unheard_map(
 		&shim->unheard,
 		&(struct shim_mapper){
 			.pid = mapping->pid,
 			.wanted = mapping->h.time_ns != shim->host.came_ns,
-			.attached_ns = attached_ns,
+			.pending = copy->pending,
+			.attached_ns = copy->attached_ns,
 			.from_ns = shim->scanned ? mapping->h.time_ns : shim->host.came_ns,
 		});
 }
@@ -119,7 +138,9 @@ static int see_jit(struct shim *shim, const struct jitbpf_jit *jit)
 {
 	if (jit->h.size_bytes < sizeof(*jit) || jit->data_bytes > jit->h.size_bytes - sizeof(*jit))
 		return PUBLISHER_KEEP; /* the pipeline counts it as malformed */
-	return shim_copies_repeats(&shim->copies, jit) ? PUBLISHER_DROP : PUBLISHER_KEEP;
+	if (shim_copies_is_early(&shim->copies, jit) || shim_copies_repeats(&shim->copies, jit))
+		return PUBLISHER_DROP;
+	return PUBLISHER_KEEP;
 }
 
 static int see(void *self, const struct jitbpf_record *record)
@@ -189,7 +210,7 @@ static int read_unheard(struct shim *shim, uint64_t round_ns, record_taker_fn ta
 	if (err)
 		return err;
 	vec_for_each (mapper, &shim->unheard.mappers) {
-		if (!mapper->wanted)
+		if (!mapper->wanted || mapper->pending)
 			continue;
 		err = journal_recovery_read_whole(&shim->recovery, mapper->pid, mapper->from_ns,
 						  take, take_context);
@@ -206,6 +227,7 @@ static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *
 	struct shim *shim = self;
 	int err = take_losses(shim);
 
+	shim_copies_take_answers(&shim->copies, take_attached, shim);
 	err = err ?: shim_copies_end_round(&shim->copies, round_ns);
 	err = err ?: journal_recovery_read(&shim->recovery, take, take_context);
 	return err ?: read_unheard(shim, round_ns, take, take_context);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/publisher/shim_copies.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -44,9 +43,8 @@ static struct shim_copy *find(const struct shim_copies *copies, const struct map
 	return NULL;
 }
 
-/* Attach through the /proc link of a descriptor, valid in any namespace and after deletion. */
-static int attach(const struct shim_copies *copies, const struct jitbpf_mapping *mapping,
-		  struct bpf_link **ret)
+/* Request a probe on the mapped file, if it is a copy. */
+static int attach(struct shim_copies *copies, const struct jitbpf_mapping *mapping, uint32_t *ret)
 {
 	CLEANUP(blob_close) struct blob blob = {0};
 	AUTO_CLOSE int fd = -1;
@@ -59,9 +57,15 @@ static int attach(const struct shim_copies *copies, const struct jitbpf_mapping 
 	err = probe_site_read(&blob, &site);
 	if (err)
 		return err;
-	snprintf(site.path, sizeof(site.path), "/proc/self/fd/%d", fd);
-	site.place = copies->site->place;
-	return probe_site_attach(&site, copies->program, copies->attached + 1, ret);
+	return attacher_add_probe(copies->attacher,
+				  &(struct attach_probe){
+					  .file_fd = fd,
+					  .program_fd = copies->program_fd,
+					  .offset = site.offset + copies->site->place,
+					  .semaphore_offset = site.semaphore_offset,
+					  .cookie = copies->cookies + 1,
+				  },
+				  ret);
 }
 
 /* Returns true if the process has ended, or now maps another file: try another mapping. */
@@ -123,6 +127,55 @@ static int compare_forks(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
+static void take_answer(struct shim_copies *copies, struct shim_copy *copy, uint64_t attached_ns,
+			shim_attached_fn attached, void *context)
+{
+	uint32_t pending = copy->pending;
+
+	copy->pending = 0;
+	copy->attached_ns = attached_ns;
+	copies->attached += attached_ns != 0;
+	if (!attached_ns) {
+		copy->probe = 0;
+		copies->in_use--;
+		copies->refused++;
+	}
+	if (pending)
+		attached(context, pending, attached_ns);
+}
+
+void shim_copies_take_answers(struct shim_copies *copies, shim_attached_fn attached, void *context)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct attach_answer answer;
+
+	while (copies->attacher && attacher_take(copies->attacher, &answer)) {
+		vec_for_each (copy, &copies->known) {
+			if (copy->probe == answer.id)
+				take_answer(copies, copy, answer.err ? 0 : answer.attached_ns,
+					    attached, context);
+		}
+		message_fds_close(&answer.fds);
+	}
+	vec_for_each (copy, &copies->known) {
+		if (!copy->pending || now_ns - copy->requested_ns < SHIM_ATTACH_NS)
+			continue;
+		attacher_remove(copies->attacher, copy->probe);
+		take_answer(copies, copy, 0, attached, context);
+	}
+}
+
+bool shim_copies_wait(const struct shim_copies *copies, uint64_t wait_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	vec_for_each (copy, &copies->known) {
+		if (copy->pending && now_ns - copy->requested_ns < wait_ns)
+			return true;
+	}
+	return false;
+}
+
 /* The fork's record and the mapping's come from different CPUs: in any order, a drain apart. */
 int shim_copies_end_round(struct shim_copies *copies, uint64_t round_ns)
 {
@@ -162,18 +215,14 @@ struct shim_copy *shim_copies_unused(struct shim_copies *copies, uint64_t now_ns
 
 /* --- copies ---------------------------------------------------------------------------------- */
 
-static void copy_deinit(struct shim_copy *copy)
-{
-	bpf_link__destroy(copy->link);
-	vec_deinit(&copy->pids);
-}
-
 static void remove_copy(struct shim_copies *copies, struct shim_copy *copy)
 {
 	size_t at = (size_t)(copy - copies->known.data);
 
-	copies->in_use -= copy->attached_ns != 0;
-	copy_deinit(copy);
+	copies->in_use -= copy->probe != 0;
+	if (copy->probe)
+		attacher_remove(copies->attacher, copy->probe);
+	vec_deinit(&copy->pids);
 	copies->known.size--;
 	memmove(copy, copy + 1, (copies->known.size - at) * sizeof(*copy));
 }
@@ -201,14 +250,14 @@ static bool make_room(struct shim_copies *copies)
 static void forget_refused(struct shim_copies *copies)
 {
 	vec_for_each (copy, &copies->known) {
-		if (!copy->attached_ns) {
+		if (!copy->probe) {
 			remove_copy(copies, copy);
 			return;
 		}
 	}
 }
 
-/* Attach to a new file, and remember the result. Returns 0 or -ENOMEM. */
+/* Attach to a new file, and remember it. Returns 0 or -ENOMEM. */
 static int meet(struct shim_copies *copies, const struct jitbpf_mapping *mapping)
 {
 	struct shim_copy copy = {.file = file_of(mapping)};
@@ -220,7 +269,7 @@ static int meet(struct shim_copies *copies, const struct jitbpf_mapping *mapping
 	}
 	if (vec_reserve(&copies->known, copies->known.size + 1))
 		return -ENOMEM;
-	err = attach(copies, mapping, &copy.link);
+	err = attach(copies, mapping, &copy.probe);
 	if (err == -ENOMEM || is_gone(err))
 		return err == -ENOMEM ? err : 0;
 	if (err) {
@@ -228,30 +277,40 @@ static int meet(struct shim_copies *copies, const struct jitbpf_mapping *mapping
 		if (copies->known.size - copies->in_use >= SHIM_REFUSED_MAX)
 			forget_refused(copies);
 	} else {
-		copies->attached++;
 		copies->in_use++;
-		copy.attached_ns = clock_now_ns();
+		copy.pending = copy.probe;
+		copy.cookie = ++copies->cookies;
+		copy.requested_ns = clock_now_ns();
 	}
 	return vec_push(&copies->known, copy);
 }
 
 int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
-		    uint64_t *ret_attached_ns)
+		    const struct shim_copy **ret)
 {
 	struct mapped_file file = file_of(mapping);
 	struct shim_copy *copy;
 	int err = 0;
 
-	*ret_attached_ns = 0;
+	*ret = NULL;
 	if (!mapping->inode || !shim_has_name(mapping->path) || is_same(&file, &copies->site->file))
 		return 0;
 	if (!find(copies, &file))
 		err = meet(copies, mapping);
 	copy = find(copies, &file);
-	if (!copy || !copy->attached_ns)
+	if (!copy || !copy->probe)
 		return err;
-	*ret_attached_ns = copy->attached_ns;
+	*ret = copy;
 	return err ?: add_user(copy, mapping->pid, mapping->h.time_ns);
+}
+
+bool shim_copies_is_early(const struct shim_copies *copies, const struct jitbpf_jit *jit)
+{
+	vec_for_each (copy, &copies->known) {
+		if (copy->pending && copy->cookie == jit->copy)
+			return true;
+	}
+	return false;
 }
 
 bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *jit)
@@ -275,7 +334,7 @@ bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *ji
 void shim_copies_deinit(struct shim_copies *copies)
 {
 	vec_for_each (copy, &copies->known)
-		copy_deinit(copy);
+		vec_deinit(&copy->pids);
 	vec_deinit(&copies->known);
 	vec_deinit(&copies->forks);
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "agent/files/file_store.h"
+#include "agent/kernel/attacher.h"
 #include "agent/publisher/probe_site.h"
 #include "base/vec.h"
 #include "uapi/record.h"
@@ -27,10 +28,15 @@ bool shim_has_name(const char *path);
 /* A copy that no process used for that long may be detached to make room. */
 #define SHIM_UNUSED_NS 10000000000ull
 
+#define SHIM_ATTACH_NS 5000000000ull /* a copy that takes longer to attach to is refused */
+
 struct shim_copy {
 	struct mapped_file file;
-	struct bpf_link *link; /* NULL: refused */
-	uint64_t attached_ns;  /* events from then on are reported; 0: refused */
+	uint32_t probe;	       /* number of the attacher's; 0: refused */
+	uint32_t pending;      /* the same while it is being attached; else 0 */
+	uint32_t cookie;       /* `copy` of its records */
+	uint64_t requested_ns; /* when it was requested */
+	uint64_t attached_ns;  /* events from then on are reported; 0: refused, or pending */
 	uint64_t used_ns;      /* when a process last mapped it, or inherited it */
 	VEC(uint32_t) pids;    /* processes that did; some may have ended */
 };
@@ -53,29 +59,40 @@ struct shim_hit {
 struct shim_copies {
 	/* Borrowed; the caller sets these. */
 	const struct probe_site *site; /* of the installed shim, with its place chosen */
-	struct bpf_program *program;
+	int program_fd;
 	struct file_store *files;
+	struct attacher *attacher;
 
 	VEC(struct shim_copy) known;
 	struct shim_hit hits[SHIM_HITS_KEPT]; /* the latest hits, a ring */
 	uint32_t next_hit;
 	uint64_t attached, refused, over_budget; /* over the whole run */
-	uint32_t in_use;			 /* copies that are attached now */
+	uint32_t cookies;			 /* given to probes so far */
+	uint32_t in_use;			 /* copies that are attached now, or pending */
 	VEC(struct shim_copy_fork) forks;	 /* of this drain and the one before */
 	uint64_t round_ns;			 /* start of the drain before */
 	uint64_t try_ns; /* earliest time of the next search for an unused copy */
 };
 
 /*
- * See a mapping of a profiled process, and attach to the mapped file if it is a new copy. Sets
- * *ret_attached_ns to the time of the attach, or to 0 for the installed shim and for other files.
- * Returns 0 or -ENOMEM.
+ * See a mapping of a profiled process, and request a probe if the mapped file is a new copy. Sets
+ * *ret to the copy, which is attached or pending, or to NULL for the installed shim and for other
+ * files. Returns 0 or -ENOMEM.
  */
 int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
-		    uint64_t *ret_attached_ns);
+		    const struct shim_copy **ret);
 
 /* See a fork: the child inherits the mappings of its parent. Returns 0 or -ENOMEM. */
 int shim_copies_fork(struct shim_copies *copies, const struct jitbpf_task *fork);
+
+/* Receives the answer to a pending request: when it was attached, 0 if it was refused. */
+typedef void (*shim_attached_fn)(void *context, uint32_t pending, uint64_t attached_ns);
+
+/* Take the attacher's answers. */
+void shim_copies_take_answers(struct shim_copies *copies, shim_attached_fn attached, void *context);
+
+/* Returns true if a request is pending, for no longer than wait_ns. */
+bool shim_copies_wait(const struct shim_copies *copies, uint64_t wait_ns);
 
 /* End a drain that began at round_ns. Returns 0 or -ENOMEM. */
 int shim_copies_end_round(struct shim_copies *copies, uint64_t round_ns);
@@ -85,6 +102,12 @@ int shim_copies_end_round(struct shim_copies *copies, uint64_t round_ns);
  * lives, or did SHIM_UNUSED_NS ago.
  */
 struct shim_copy *shim_copies_unused(struct shim_copies *copies, uint64_t now_ns);
+
+/*
+ * Returns true if the probe of a record is still pending: the attacher's answer has not been taken.
+ * The journal, which is read then, has the event.
+ */
+bool shim_copies_is_early(const struct shim_copies *copies, const struct jitbpf_jit *jit);
 
 /*
  * Returns true if a record repeats an earlier record of the same hit. Overlays that share a lower

@@ -30,6 +30,7 @@ int shim_unheard_map(struct shim_unheard *unheard, const struct shim_mapper *map
 
 	if (known) {
 		known->wanted |= mapper->wanted;
+		known->pending = mapper->pending ?: known->pending;
 		if (known->attached_ns < mapper->attached_ns)
 			known->attached_ns = mapper->attached_ns;
 		if (known->from_ns > mapper->from_ns)
@@ -40,6 +41,24 @@ int shim_unheard_map(struct shim_unheard *unheard, const struct shim_mapper *map
 	    index_map_insert(&unheard->index, hash_of(mapper->pid), number))
 		return -ENOMEM;
 	return vec_push(&unheard->mappers, *mapper);
+}
+
+void shim_unheard_attached(struct shim_unheard *unheard, uint32_t pending, uint64_t attached_ns)
+{
+	vec_for_each (mapper, &unheard->mappers) {
+		if (mapper->pending != pending)
+			continue;
+		mapper->pending = 0;
+		mapper->wanted &= attached_ns || mapper->attached_ns;
+		if (mapper->attached_ns < attached_ns)
+			mapper->attached_ns = attached_ns;
+	}
+}
+
+void shim_unheard_read_early(struct shim_unheard *unheard)
+{
+	vec_for_each (mapper, &unheard->mappers)
+		mapper->wanted |= mapper->pending != 0;
 }
 
 int shim_unheard_fork(struct shim_unheard *unheard, const struct jitbpf_task *fork)
@@ -69,8 +88,10 @@ int shim_unheard_settle(struct shim_unheard *unheard)
 		struct shim_mapper child = {
 			.pid = fork->pid, .wanted = true, .from_ns = fork->time_ns};
 
-		if (!parent || fork->time_ns > parent->attached_ns || find(unheard, fork->pid))
+		if (!parent || find(unheard, fork->pid) ||
+		    (!parent->pending && fork->time_ns > parent->attached_ns))
 			continue;
+		child.pending = parent->pending;
 		child.attached_ns = parent->attached_ns;
 		if (shim_unheard_map(unheard, &child))
 			return -ENOMEM;
@@ -89,7 +110,7 @@ void shim_unheard_forget(struct shim_unheard *unheard, uint64_t round_ns)
 	size_t kept = 0;
 
 	vec_for_each (mapper, &unheard->mappers)
-		needed |= mapper->wanted || mapper->attached_ns >= round_ns;
+		needed |= mapper->wanted || mapper->pending || mapper->attached_ns >= round_ns;
 	if (needed)
 		return;
 	unheard->mappers.size = 0;

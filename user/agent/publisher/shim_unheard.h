@@ -19,7 +19,8 @@
 struct shim_mapper {
 	uint32_t pid;
 	bool wanted;	      /* its journal must be read; false: it is kept for its children */
-	uint64_t attached_ns; /* when the probe of the copy was attached */
+	uint32_t pending;     /* the probe of the copy is being attached: its request; else 0 */
+	uint64_t attached_ns; /* when the probe was attached */
 	uint64_t from_ns;     /* of its mapping or its fork: no event of its own is older */
 };
 
@@ -37,9 +38,21 @@ struct shim_unheard {
 
 /*
  * Add a process that maps a copy, or update it: it keeps the later attached_ns, the earlier
- * from_ns, and a set `wanted`. Returns 0 or -ENOMEM.
+ * from_ns, the latest `pending` that is set, and a set `wanted`. Returns 0 or -ENOMEM.
  */
 int shim_unheard_map(struct shim_unheard *unheard, const struct shim_mapper *mapper);
+
+/*
+ * The request of a probe has been answered. attached_ns is 0 if the copy was refused: its mappers
+ * report nothing.
+ */
+void shim_unheard_attached(struct shim_unheard *unheard, uint32_t pending, uint64_t attached_ns);
+
+/*
+ * The journals of mappers that are not wanted are read now. Those whose probe is still pending
+ * become wanted, for what they write before it is attached.
+ */
+void shim_unheard_read_early(struct shim_unheard *unheard);
 
 /* Note the fork of a process; that of a thread is ignored. Returns 0 or -ENOMEM. */
 int shim_unheard_fork(struct shim_unheard *unheard, const struct jitbpf_task *fork);

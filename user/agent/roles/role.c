@@ -21,6 +21,14 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.live_max = 2,
 			.calls = ROLE_CALLS_COMMON,
 		},
+	[ROLE_ATTACHER] =
+		{
+			.name = "jitbpf-attach",
+			/* uprobes need it on all kernels; CAP_PERFMON is not enough */
+			.capabilities = PRIVILEGE(CAP_SYS_ADMIN),
+			.live_max = 4,
+			.calls = ROLE_CALLS_ATTACHER,
+		},
 };
 
 const struct role_rules *role_rules(enum role role)

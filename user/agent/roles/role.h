@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 enum role {
-	ROLE_OPENER,  /* opens and reads what belongs to others; parses nothing */
-	ROLE_FETCHER, /* asks debuginfod servers */
+	ROLE_OPENER,   /* opens and reads what belongs to others; parses nothing */
+	ROLE_FETCHER,  /* asks debuginfod servers */
+	ROLE_ATTACHER, /* registers probes and opens perf events */
 	ROLE_COUNT,
 };
 
@@ -22,6 +23,7 @@ typedef void (*role_fn)(int socket);
 enum role_calls {
 	ROLE_CALLS_COMMON, /* all but those that start programs or change the machine */
 	ROLE_CALLS_OPENER,
+	ROLE_CALLS_ATTACHER,
 };
 
 struct role_rules {

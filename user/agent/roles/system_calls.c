@@ -89,6 +89,12 @@ static const int opening[] = {
 	SCMP_SYS(memfd_create),
 };
 
+static const int attaching[] = {
+	SCMP_SYS(perf_event_open),
+	SCMP_SYS(bpf),
+	SCMP_SYS(ioctl),
+};
+
 static int add_all(scmp_filter_ctx filter, uint32_t action, const int *calls, size_t count)
 {
 	int err = 0;
@@ -100,7 +106,7 @@ static int add_all(scmp_filter_ctx filter, uint32_t action, const int *calls, si
 
 #define ADD(filter, action, calls) add_all(filter, action, calls, ARRAY_SIZE(calls))
 
-/* Openers open for reading only. */
+/* Files are opened for reading only. */
 static int add_open(scmp_filter_ctx filter)
 {
 	const unsigned writing = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
@@ -125,5 +131,7 @@ int system_calls_limit(enum role_calls calls)
 	}
 	if (!err && calls == ROLE_CALLS_OPENER)
 		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, opening);
+	if (!err && calls == ROLE_CALLS_ATTACHER)
+		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, attaching);
 	return err ?: seccomp_load(filter);
 }

@@ -74,10 +74,10 @@ static struct jitbpf_mapping *map_file(const struct fixture *f, const char *name
 
 static void see(struct fixture *f, const struct jitbpf_mapping *mapping)
 {
-	uint64_t attached_ns = 1;
+	const struct shim_copy *copy;
 
-	assert_int_equal(shim_copies_see(&f->copies, mapping, &attached_ns), 0);
-	assert_int_equal(attached_ns, 0);
+	assert_int_equal(shim_copies_see(&f->copies, mapping, &copy), 0);
+	assert_null(copy);
 }
 
 static void test_names(void **state)
@@ -100,7 +100,7 @@ static void test_not_the_shim(void **state)
 	see(f, text);
 	assert_int_equal(f->copies.refused, 1);
 	assert_int_equal(f->copies.known.size, 1);
-	assert_null(f->copies.known.data[0].link);
+	assert_int_equal(f->copies.known.data[0].probe, 0);
 	see(f, text);
 	assert_int_equal(f->copies.refused, 1);
 	see(f, other);

@@ -125,6 +125,72 @@ static void test_forks_are_forgotten(void **state)
 	shim_unheard_deinit(&unheard);
 }
 
+/* Process 7 maps a copy whose probe is requested: request 3. */
+static int map_pending(struct shim_unheard *unheard, bool wanted)
+{
+	return shim_unheard_map(
+		unheard,
+		&(struct shim_mapper){.pid = 7, .wanted = wanted, .pending = 3, .from_ns = 600});
+}
+
+static const struct shim_mapper *mapper_of(const struct shim_unheard *unheard, uint32_t pid)
+{
+	vec_for_each (mapper, &unheard->mappers) {
+		if (mapper->pid == pid)
+			return mapper;
+	}
+	fail();
+	return NULL;
+}
+
+/* While the probe is requested, all forks inherit the copy, and mappers stay. */
+static void test_pending(void **state)
+{
+	struct shim_unheard unheard = {0};
+
+	assert_int_equal(map_pending(&unheard, true), 0);
+	fork_process(&unheard, 7, 8, 700);
+	assert_int_equal(shim_unheard_settle(&unheard), 0);
+	shim_unheard_forget(&unheard, 5000);
+	assert_int_equal(unheard.mappers.size, 2);
+	shim_unheard_attached(&unheard, 2, 4000);
+	assert_int_equal(mapper_of(&unheard, 8)->pending, 3);
+	shim_unheard_attached(&unheard, 3, 6000);
+	assert_int_equal(mapper_of(&unheard, 8)->pending, 0);
+	assert_true(mapper_of(&unheard, 8)->wanted);
+	assert_int_equal(mapper_of(&unheard, 7)->attached_ns, 6000);
+	fork_process(&unheard, 7, 9, 6001);
+	assert_int_equal(settle(&unheard, 7000), 2);
+	shim_unheard_deinit(&unheard);
+}
+
+/* The mappers of a copy that was refused have no journal to read. */
+static void test_refused(void **state)
+{
+	struct shim_unheard unheard = {0};
+
+	assert_int_equal(map_pending(&unheard, true), 0);
+	shim_unheard_attached(&unheard, 3, 0);
+	assert_int_equal(settle(&unheard, 5000), 0);
+	assert_int_equal(unheard.mappers.size, 0);
+	shim_unheard_deinit(&unheard);
+}
+
+/* A journal that is read before the probe is attached is read again afterwards. */
+static void test_read_early(void **state)
+{
+	struct shim_unheard unheard = {0};
+
+	assert_int_equal(map_pending(&unheard, false), 0);
+	shim_unheard_read_early(&unheard);
+	shim_unheard_attached(&unheard, 3, 6000);
+	assert_int_equal(settle(&unheard, 7000), 1);
+	assert_int_equal(map(&unheard, false), 0);
+	shim_unheard_read_early(&unheard);
+	assert_int_equal(settle(&unheard, 8000), 0);
+	shim_unheard_deinit(&unheard);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +200,9 @@ int main(void)
 		cmocka_unit_test(test_other_order),
 		cmocka_unit_test(test_failed_reading),
 		cmocka_unit_test(test_forks_are_forgotten),
+		cmocka_unit_test(test_pending),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_read_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

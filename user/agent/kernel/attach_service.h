@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The service loop of an attacher process, and its messages (attacher.h). */
+#ifndef JITBPF_AGENT_KERNEL_ATTACH_SERVICE_H
+#define JITBPF_AGENT_KERNEL_ATTACH_SERVICE_H
+
+#include <stdint.h>
+
+enum attach_kind {
+	ATTACH_PROBE, /* descriptors: the file, the program */
+	ATTACH_CPU,
+	ATTACH_REMOVE, /* has no reply */
+};
+
+/* Fields that a kind does not use are 0. */
+struct attach_request {
+	uint32_t kind, id;
+	uint64_t offset, semaphore_offset, cookie;
+	uint32_t cpu, freq_hz, hardware, ring_bytes;
+};
+
+struct attach_reply {
+	uint32_t id;
+	int32_t err;
+	uint64_t attached_ns;
+};
+
+/* Answer requests from a socket until its other end is closed. */
+void attach_service_run(int socket);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/kernel/attacher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "agent/clock.h"
+#include "agent/kernel/attach_service.h"
+#include "base/scope.h"
+#include "base/vec.h"
+
+#define ATTACH_SLOW_NS 200000000ull /* a process that takes longer gets no further requests */
+
+struct attacher_process {
+	int socket;	   /* -1: not started, or it has died */
+	uint32_t pending;  /* unanswered requests */
+	uint64_t since_ns; /* of the first of them, or of the answer before it */
+};
+
+/* A request, or what became of it. */
+struct attachment {
+	uint32_t id, process;
+	bool pending;
+};
+
+struct attacher {
+	const struct broker *broker;
+	struct attacher_process processes[ATTACHERS_MAX];
+	VEC(struct attachment) attachments;
+	uint32_t last_id;
+};
+
+int attacher_create(const struct broker *broker, struct attacher **ret)
+{
+	struct attacher *attacher = calloc(1, sizeof(*attacher));
+
+	if (!attacher)
+		return -ENOMEM;
+	attacher->broker = broker;
+	for (size_t i = 0; i < ATTACHERS_MAX; i++)
+		attacher->processes[i].socket = -1;
+	*ret = attacher;
+	return 0;
+}
+
+void attacher_destroy(struct attacher *attacher)
+{
+	if (!attacher)
+		return;
+	for (size_t i = 0; i < ATTACHERS_MAX; i++)
+		scope_close(&attacher->processes[i].socket);
+	vec_deinit(&attacher->attachments);
+	free(attacher);
+}
+
+static int start(struct attacher *attacher, struct attacher_process *process)
+{
+	int socket = broker_connect(attacher->broker, ROLE_ATTACHER);
+
+	if (socket < 0)
+		return socket;
+	if (fcntl(socket, F_SETFL, O_NONBLOCK)) {
+		close(socket);
+		return -errno;
+	}
+	*process = (struct attacher_process){.socket = socket};
+	return 0;
+}
+
+static bool has_attachments(const struct attacher *attacher, uint32_t process)
+{
+	vec_for_each (attachment, &attacher->attachments) {
+		if (attachment->process == process)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the number of a process that answers, started if necessary, or a negative errno. */
+static int process_for(struct attacher *attacher)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	for (int i = 0; i < ATTACHERS_MAX; i++) {
+		struct attacher_process *process = &attacher->processes[i];
+
+		/* Of one that has died, attacher_take() must report the attachments first. */
+		if (process->socket < 0 && !has_attachments(attacher, (uint32_t)i))
+			return start(attacher, process) ?: i;
+		if (process->socket >= 0 &&
+		    (!process->pending || now_ns - process->since_ns < ATTACH_SLOW_NS))
+			return i;
+	}
+	return -EBUSY;
+}
+
+static int add(struct attacher *attacher, struct attach_request *request,
+	       const struct message_fds *fds, uint32_t *ret_id)
+{
+	int number = process_for(attacher), err;
+	struct attacher_process *process;
+
+	if (number < 0)
+		return number;
+	if (vec_reserve(&attacher->attachments, attacher->attachments.size + 1))
+		return -ENOMEM;
+	process = &attacher->processes[number];
+	request->id = ++attacher->last_id;
+	err = fd_message_send_fds(process->socket, request, sizeof(*request), fds);
+	if (err)
+		return err == -EAGAIN ? -EBUSY : err;
+	if (!process->pending++)
+		process->since_ns = clock_now_ns();
+	*ret_id = request->id;
+	return vec_push(&attacher->attachments,
+			((struct attachment){request->id, (uint32_t)number, true}));
+}
+
+int attacher_add_probe(struct attacher *attacher, const struct attach_probe *probe,
+		       uint32_t *ret_id)
+{
+	struct message_fds fds = {.fd = {probe->file_fd, probe->program_fd}, .count = 2};
+	struct attach_request request = {
+		.kind = ATTACH_PROBE,
+		.offset = probe->offset,
+		.semaphore_offset = probe->semaphore_offset,
+		.cookie = probe->cookie,
+	};
+
+	return add(attacher, &request, &fds, ret_id);
+}
+
+int attacher_add_cpu(struct attacher *attacher, const struct attach_cpu *cpu, uint32_t *ret_id)
+{
+	struct attach_request request = {
+		.kind = ATTACH_CPU,
+		.cpu = cpu->cpu,
+		.freq_hz = cpu->freq_hz,
+		.hardware = cpu->hardware,
+		.ring_bytes = cpu->ring_bytes,
+	};
+
+	return add(attacher, &request, &(struct message_fds){0}, ret_id);
+}
+
+static struct attachment *find(struct attacher *attacher, uint32_t id)
+{
+	vec_for_each (attachment, &attacher->attachments) {
+		if (attachment->id == id)
+			return attachment;
+	}
+	return NULL;
+}
+
+static void forget(struct attacher *attacher, struct attachment *attachment)
+{
+	*attachment = attacher->attachments.data[--attacher->attachments.size];
+}
+
+void attacher_remove(struct attacher *attacher, uint32_t id)
+{
+	struct attach_request request = {.kind = ATTACH_REMOVE, .id = id};
+	struct attachment *attachment = find(attacher, id);
+
+	if (!attachment)
+		return;
+	/* If the socket is full, its process hangs: what it keeps ends with it. */
+	fd_message_send(attacher->processes[attachment->process].socket, &request, sizeof(request),
+			-1);
+	forget(attacher, attachment);
+}
+
+/* A process has died. Returns false if none of its attachments is left to report. */
+static bool take_lost(struct attacher *attacher, uint32_t process, struct attach_answer *ret)
+{
+	vec_for_each (attachment, &attacher->attachments) {
+		if (attachment->process != process)
+			continue;
+		*ret = (struct attach_answer){.id = attachment->id, .err = -EPIPE};
+		forget(attacher, attachment);
+		return true;
+	}
+	return false;
+}
+
+/* Returns true if an answer was received that somebody waits for. */
+static bool receive(struct attacher *attacher, struct attacher_process *process,
+		    struct attach_answer *ret)
+{
+	struct attach_reply reply;
+	struct message_fds fds;
+	ssize_t got;
+
+	while ((got = fd_message_receive_fds(process->socket, &reply, sizeof(reply), &fds)) ==
+	       sizeof(reply)) {
+		struct attachment *attachment = find(attacher, reply.id);
+
+		process->pending -= !!process->pending;
+		process->since_ns = clock_now_ns();
+		if (!attachment || !attachment->pending) {
+			message_fds_close(&fds); /* it was removed meanwhile */
+			continue;
+		}
+		attachment->pending = false;
+		if (reply.err)
+			forget(attacher, attachment);
+		*ret = (struct attach_answer){reply.id, reply.err, reply.attached_ns, fds};
+		return true;
+	}
+	message_fds_close(&fds);
+	if (got != -EAGAIN)
+		close(TAKE_FD(process->socket));
+	return false;
+}
+
+bool attacher_take(struct attacher *attacher, struct attach_answer *ret)
+{
+	for (uint32_t i = 0; i < ATTACHERS_MAX; i++) {
+		struct attacher_process *process = &attacher->processes[i];
+
+		if (process->socket >= 0 && receive(attacher, process, ret))
+			return true;
+		if (process->socket < 0 && take_lost(attacher, i, ret))
+			return true;
+	}
+	return false;
+}

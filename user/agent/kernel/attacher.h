@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Registers probes and opens perf events in attacher processes (agent/roles/role.h), so that the
+ * recorder needs no capability for it and never waits for it. Registering a uprobe waits for the
+ * memory maps of all processes that map the file, which one of them can hold for long.
+ *
+ * An attacher process keeps what it has attached until it is removed or the run ends. While one
+ * does not answer, another one gets further requests. Event loop only.
+ */
+#ifndef JITBPF_AGENT_KERNEL_ATTACHER_H
+#define JITBPF_AGENT_KERNEL_ATTACHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/roles/broker.h"
+#include "agent/roles/fd_message.h"
+
+#define ATTACHERS_MAX 4 /* processes, including those that do not answer */
+
+struct attacher; /* see attacher.c */
+
+/* A uprobe in all processes. The descriptors are borrowed. */
+struct attach_probe {
+	int file_fd;	/* of the file; O_PATH is enough */
+	int program_fd; /* BPF program, which gets `cookie` with each hit */
+	uint64_t offset, semaphore_offset, cookie;
+};
+
+/* The events of a CPU (cpu_events.h), and a ring for its samples. */
+struct attach_cpu {
+	uint32_t cpu, freq_hz;
+	bool hardware; /* cycles; else the CPU clock */
+	uint32_t ring_bytes;
+};
+
+/* The descriptors of an answered attach_cpu, in this order. */
+enum { ATTACHED_SAMPLE, ATTACHED_SIDEBAND, ATTACHED_RING, ATTACHED_FDS };
+
+struct attach_answer {
+	uint32_t id; /* as returned with the request */
+	/*
+	 * 0, or a negative errno. -EPIPE can follow an answer of 0: the process that kept the
+	 * attachment has died.
+	 */
+	int err;
+	uint64_t attached_ns;	/* CLOCK_MONOTONIC: later hits are reported */
+	struct message_fds fds; /* owned by the caller */
+};
+
+/* broker is borrowed. Starts no process yet. Returns 0 or -ENOMEM. */
+int attacher_create(const struct broker *broker, struct attacher **ret);
+void attacher_destroy(struct attacher *attacher); /* NULL is allowed */
+
+/*
+ * Request a probe, or the events of a CPU. Returns 0 with *ret_id set, or a negative errno: -EBUSY
+ * if no attacher process answers.
+ */
+int attacher_add_probe(struct attacher *attacher, const struct attach_probe *probe,
+		       uint32_t *ret_id);
+int attacher_add_cpu(struct attacher *attacher, const struct attach_cpu *cpu, uint32_t *ret_id);
+
+/* Remove an attachment, or drop a request. No answer follows. */
+void attacher_remove(struct attacher *attacher, uint32_t id);
+
+/* Take the next answer, without waiting. Returns false if there is none. */
+bool attacher_take(struct attacher *attacher, struct attach_answer *ret);
+
+#endif
