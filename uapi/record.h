@@ -183,7 +183,19 @@ struct jitbpf_journal {
 	__u64 live[];	      /* sequence numbers, ascending */
 };
 
-/* An executable mapping, from the side-band (mmap2) or the start-up scan. */
+/*
+ * flags, live records only. After a loss of side-band records, the mappings of a process are read
+ * again. Each comes twice, with equal fields: as DOUBTFUL with the time of the loss, and as
+ * READ_AGAIN with the time of the reading. Intake drops those that agree with what it knows. Where
+ * it knows another mapping than a DOUBTFUL one, it does not know what was there from that time on.
+ */
+#define JITBPF_MAPPING_DOUBTFUL	  1u
+#define JITBPF_MAPPING_READ_AGAIN 2u
+
+/* The path of a finished MAPPING record for what intake does not know. */
+#define JITBPF_MAPPING_UNKNOWN_PATH "//unknown"
+
+/* An executable mapping, from the side-band (mmap2) or the scan of /proc. */
 struct jitbpf_mapping {
 	struct jitbpf_record h;
 	__u32 pid;
@@ -203,7 +215,8 @@ struct jitbpf_mapping {
 	char path[]; /* NUL-terminated within size_bytes; "//anon" and "[vdso]" as in perf */
 };
 
-#define JITBPF_COMM_EXEC 1u /* flags: the process has executed a new program */
+#define JITBPF_COMM_EXEC       1u /* flags: the process has executed a new program */
+#define JITBPF_COMM_READ_AGAIN 2u /* flags, live records only: as of mappings */
 
 struct jitbpf_comm {
 	struct jitbpf_record h;

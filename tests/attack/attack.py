@@ -27,6 +27,7 @@ ATTACKER = 61234  # user and group ID, of nobody else
 # What the victim's program is made to spend its time in.
 SHARES = {"victim_tenth": 0.10, "victim_fifth": 0.20, "victim_third": 0.33, "victim_rest": 0.37}
 SIGMAS = 3
+STARTING = 100  # samples: of what the victim does in its first tenth of a second
 TRIES = 3  # of a measurement: with four shares in each test, one in a hundred is out of bounds
 
 
@@ -166,11 +167,11 @@ class AttackTest(harness.KernelTest):
         the samples, within three standard deviations, and that no name in its stacks contains the
         text of the attacker. Takes the arguments of victim_profile(). Returns the Victim."""
         counts = collections.Counter()
-        for _ in range(TRIES):
+        for tries in range(1, TRIES + 1):
             profile = self.victim_profile(**kwargs)
             self.assertEqual([name for name in profile.names() if hostile in name], [])
             counts += profile.functions()
-            wrong = beyond(counts, SHARES)
+            wrong = beyond(counts, SHARES, starting=STARTING * tries)
             if not wrong:
                 return profile
         return self.fail(f"{wrong}: {counts}")
@@ -185,20 +186,16 @@ class AttackTest(harness.KernelTest):
         self.assertFalse(wrong, f"{wrong}: {before} {after}")
 
 
-def beyond(counts, shares, variance=1):
+def beyond(counts, shares, variance=1, starting=STARTING):
     """Returns the names whose shares of the counts are not the expected ones. variance: that of
-    the difference, in units of the binomial one. Names without a share may have a few samples: the
-    program starts."""
-    total = counts.total()
-    if not total:
-        return ["no samples"]
-    wrong = []
-    for name in counts.keys() | shares.keys():
-        share = max(shares.get(name, 0), 10 / total if name not in shares else 0)
-        sigma = math.sqrt(share * max(1 - share, 0) / total * variance)
-        off = counts[name] / total - share
-        if off > SIGMAS * sigma or (name in shares and off < -SIGMAS * sigma):
-            wrong.append(f"{name} {counts[name] / total:.3f} instead of {share:.3f}")
+    the difference, in units of the binomial one. starting: how many samples may have other names."""
+    named = sum(counts[name] for name in shares)
+    others = counts.total() - named
+    wrong = [f"{others} others"] if others > starting else []
+    for name, share in shares.items():
+        sigma = math.sqrt(share * (1 - share) / max(named, 1) * variance)
+        if abs(counts[name] / max(named, 1) - share) > SIGMAS * sigma:
+            wrong.append(f"{name} {counts[name] / max(named, 1):.3f} instead of {share:.3f}")
     return wrong
 
 

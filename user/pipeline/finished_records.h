@@ -41,11 +41,19 @@ static inline bool record_is_unfinished(const struct jitbpf_record *record)
 	       (record->flags & JITBPF_SAMPLE_STACK_COPY || sample->mappings_age_ns);
 }
 
+/* Returns true if intake has to compare a record with what it knows of the process. */
+static inline bool record_is_read_again(const struct jitbpf_record *record)
+{
+	return (record->type == JITBPF_MAPPING &&
+		record->flags & (JITBPF_MAPPING_DOUBTFUL | JITBPF_MAPPING_READ_AGAIN)) ||
+	       (record->type == JITBPF_COMM && record->flags & JITBPF_COMM_READ_AGAIN);
+}
+
 /* Returns true if a record that passes record_check() can be a finished one. */
 static inline bool record_is_finished(const struct jitbpf_record *record)
 {
 	return record->type != JITBPF_JIT && record->type != JITBPF_CODE &&
-	       !record_is_unfinished(record);
+	       !record_is_unfinished(record) && !record_is_read_again(record);
 }
 
 #endif

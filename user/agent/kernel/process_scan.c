@@ -17,11 +17,14 @@
 #include "base/vec.h"
 #include "decode/record/proc_maps.h"
 
+DEFINE_CLEANUP(DIR *, closedir);
+
 struct scanner {
 	const struct process_scan *scan;
 	process_text text;
-	uint64_t time_ns;   /* time of the current process's records */
-	VEC(uint32_t) done; /* scanned pids, ascending */
+	uint64_t time_ns;  /* time of the current process's records */
+	uint64_t lost_ns;  /* not 0: the process is read again after a loss at that time */
+	process_pids done; /* scanned pids, ascending */
 };
 
 /* Emit COMM, and set the time of the process's records: came_ns if it is older, else now. */
@@ -37,9 +40,13 @@ static int scan_comm(struct scanner *scanner, uint32_t pid)
 
 	if (err)
 		return err;
-	scanner->time_ns = scanner->scan->came_ns;
-	if (process_ticks_ns(stat.start_ticks) > scanner->time_ns)
-		scanner->time_ns = clock_now_ns();
+	if (scanner->lost_ns) {
+		out.h.flags = JITBPF_COMM_READ_AGAIN;
+	} else {
+		scanner->time_ns = scanner->scan->came_ns;
+		if (process_ticks_ns(stat.start_ticks) > scanner->time_ns)
+			scanner->time_ns = clock_now_ns();
+	}
 	out.h.time_ns = scanner->time_ns;
 	memcpy(out.comm, stat.comm, stat.comm_bytes < 15 ? stat.comm_bytes : 15);
 	return scanner->scan->take(scanner->scan->take_context, &out.h);
@@ -63,6 +70,21 @@ static int scan_inner_pid(struct scanner *scanner, uint32_t pid)
 	return scanner->scan->take(scanner->scan->take_context, &out.h);
 }
 
+/* Emit a mapping that was read after a loss, for both times. */
+static int emit_again(const struct scanner *scanner, struct jitbpf_mapping *mapping)
+{
+	int err;
+
+	mapping->h.flags = JITBPF_MAPPING_DOUBTFUL;
+	mapping->h.time_ns = scanner->lost_ns;
+	err = scanner->scan->take(scanner->scan->take_context, &mapping->h);
+	if (err)
+		return err;
+	mapping->h.flags = JITBPF_MAPPING_READ_AGAIN;
+	mapping->h.time_ns = scanner->time_ns;
+	return scanner->scan->take(scanner->scan->take_context, &mapping->h);
+}
+
 static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc_map *map)
 {
 	struct jitbpf_mapping fields = {
@@ -84,6 +106,8 @@ static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc
 	if (map->path_bytes)
 		proc_map_path(map, path, sizeof(path));
 	mapping_record_fill(&out, &fields, path, strlen(path), scanner->scan->files);
+	if (scanner->lost_ns)
+		return emit_again(scanner, &out.record);
 	return scanner->scan->take(scanner->scan->take_context, &out.record.h);
 }
 
@@ -111,9 +135,19 @@ static int scan_process(struct scanner *scanner, uint32_t pid)
 			continue;
 		if (map.protection & PROT_EXEC)
 			err = scan_mapping(scanner, pid, &map);
-		if (!err && scanner->time_ns == scanner->scan->came_ns)
+		if (!err && !scanner->lost_ns && scanner->time_ns == scanner->scan->came_ns)
 			err = scanner->scan->take_map(scanner->scan->take_map_context, pid, &map);
 	}
+	return err;
+}
+
+int process_scan_again(const struct process_scan *scan, uint32_t pid, uint64_t lost_ns,
+		       uint64_t time_ns)
+{
+	struct scanner scanner = {.scan = scan, .lost_ns = lost_ns, .time_ns = time_ns};
+	int err = scan->wanted(scan->wanted_context, pid) ? scan_process(&scanner, pid) : 0;
+
+	process_text_deinit(&scanner.text);
 	return err;
 }
 
@@ -149,6 +183,22 @@ static int scan_new(struct scanner *scanner, DIR *proc)
 	}
 	qsort(scanner->done.data, scanner->done.size, sizeof(uint32_t), compare_pids);
 	return (int)(scanner->done.size - known);
+}
+
+int process_scan_list(process_pids *ret)
+{
+	CLEANUP(closedirp) DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+
+	if (!proc)
+		return -errno;
+	while ((entry = readdir(proc))) {
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    vec_push(ret, (uint32_t)strtoul(entry->d_name, NULL, 10)))
+			return -ENOMEM;
+	}
+	qsort(ret->data, ret->size, sizeof(*ret->data), compare_pids);
+	return 0;
 }
 
 uint32_t process_scan_leader(uint32_t tid)

@@ -15,8 +15,11 @@
 #include <stdint.h>
 
 #include "agent/files/file_store.h"
+#include "base/vec.h"
 #include "decode/record/proc_maps.h"
 #include "pipeline/source.h"
+
+typedef VEC(uint32_t) process_pids;
 
 struct process_scan {
 	struct file_store *files;
@@ -37,6 +40,20 @@ struct process_scan {
  * /proc, or a taker's error.
  */
 int process_scan(const struct process_scan *scan);
+
+/*
+ * Emit the records of one process again, after side-band records from lost_ns on may have been
+ * lost: its name and mappings as of time_ns, flagged READ_AGAIN and DOUBTFUL (uapi/record.h).
+ * came_ns and take_map are not used. Returns as process_scan().
+ */
+int process_scan_again(const struct process_scan *scan, uint32_t pid, uint64_t lost_ns,
+		       uint64_t time_ns);
+
+/*
+ * Add the pids of all processes to ret, ascending. Returns 0, -ENOMEM, or
+ * the negative errno of opening /proc.
+ */
+int process_scan_list(process_pids *ret);
 
 /* Returns the process of a thread (the same number for the leader), or 0 if there is none. */
 uint32_t process_scan_leader(uint32_t tid);

@@ -209,10 +209,11 @@ static int tell_owners(struct drain *drain)
 	return live_round_drain_code(&live->round, drain->take, drain->take_context);
 }
 
-static int scan(struct drain *drain)
+static struct process_scan scan_of(struct drain *drain)
 {
 	struct live_source *live = drain->live;
-	struct process_scan scan = {
+
+	return (struct process_scan){
 		.files = live->round.files,
 		.came_ns = live->came_ns,
 		.wanted = is_profiled,
@@ -223,9 +224,34 @@ static int scan(struct drain *drain)
 		.take_map_context = live,
 		.ret_cut = &live->maps_cut,
 	};
+}
 
-	live->scanned = true;
+static int scan(struct drain *drain)
+{
+	struct process_scan scan = scan_of(drain);
+
+	drain->live->scanned = true;
 	return tell_owners(drain) ?: process_scan(&scan);
+}
+
+/* A doubtful mapping tells the publishers nothing. */
+static int emit_again(void *context, const struct jitbpf_record *record)
+{
+	const struct drain *drain = context;
+
+	if (record->type == JITBPF_MAPPING && record->flags & JITBPF_MAPPING_DOUBTFUL)
+		return drain->take(drain->take_context, record);
+	return emit(context, record);
+}
+
+static int recover_mappings(struct drain *drain)
+{
+	struct live_source *live = drain->live;
+	struct process_scan scan = scan_of(drain);
+
+	scan.take = emit_again;
+	return lost_mappings_round(&live->lost_mappings, live->round.sideband_lost,
+				   live->round.begin_ns, &scan);
 }
 
 /* Read one slice of the code published before the run. Returns 1 if there is more. */
@@ -272,8 +298,12 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 	state = live_round_drain(&live->round, live->stopped, take, take_context);
 	if (state < 0)
 		return state;
-	if (state == SOURCE_ROUND)
+	if (state == SOURCE_ROUND) {
 		untrack_exited(live);
+		err = recover_mappings(&drain);
+		if (err)
+			return err;
+	}
 	if (state == SOURCE_ROUND && live->round.begin_ns >= live->lost_ns) {
 		live->lost_ns = live->round.begin_ns + LOST_STEP_NS;
 		err = send_lost_samples(&drain, false);

@@ -241,6 +241,7 @@ void live_source_destroy(struct live_source *live)
 	cpu_events_close(&live->round.events);
 	attacher_destroy(live->attacher);
 	live_round_deinit(&live->round);
+	lost_mappings_deinit(&live->lost_mappings);
 	unwind_maps_deinit(&live->unwind_maps);
 	jitbpf_bpf__destroy(live->bpf);
 	free(live);

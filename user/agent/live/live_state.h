@@ -7,6 +7,7 @@
 #include "agent/kernel/kernel_names.h"
 #include "agent/live/live_round.h"
 #include "agent/live/live_source.h"
+#include "agent/live/lost_mappings.h"
 #include "agent/kernel/unwind_maps.h"
 #include "jitbpf.skel.h"
 #include "uapi/kernel_maps.h"
@@ -28,6 +29,7 @@ struct live_source {
 	uint64_t maps_cut;	  /* processes whose mappings were not all read */
 	uint64_t came_ns;	  /* start of the run */
 	struct loop_health health;
+	struct lost_mappings lost_mappings;
 	bool scanned; /* the start-up scan is done */
 	bool ready;   /* scanned, and all publishers' late() are done */
 	bool stopped; /* sampling has stopped */

@@ -83,6 +83,8 @@ static int take_in_order(void *context, const struct jitbpf_record *record)
 
 	if (record_is_unfinished(record))
 		return intake_take_unfinished(intake, (const struct jitbpf_sample *)record);
+	if (record_is_read_again(record))
+		return intake_take_read_again(intake, record);
 	if (record->type == JITBPF_CODE) {
 		intake_unwind_code_copied(intake, (const struct jitbpf_code *)record);
 		return 0;

@@ -41,6 +41,12 @@ int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sa
  */
 int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last);
 
+/*
+ * read_again.c: take a record with a READ_AGAIN or DOUBTFUL flag, in order of time. Returns 0 or
+ * negative errno.
+ */
+int intake_take_read_again(struct intake *intake, const struct jitbpf_record *record);
+
 /* unwind_changes.c: after a record was applied, invalidate the kernel's tables that it affects. */
 void intake_unwind_changed(struct intake *intake, const struct jitbpf_record *record);
 

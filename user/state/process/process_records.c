@@ -2,6 +2,7 @@
 /* Applies side-band records to the processes of a table. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/scope.h"
 #include "base/text.h"
@@ -79,6 +80,59 @@ int process_table_map(struct process_table *table, const struct jitbpf_mapping *
 		process->mapped_ns = record->h.time_ns;
 	space_value_put(&mapping->value);
 	return err;
+}
+
+/* Paths differ between sources: "(deleted)" is appended, mount namespaces change. */
+static bool is_same_file(const struct module *module, const struct jitbpf_mapping *record)
+{
+	if (!record->inode)
+		return !module->inode && !strcmp(module->path, record->path);
+	return module->inode == record->inode && module->dev_major == record->dev_major &&
+	       module->dev_minor == record->dev_minor;
+}
+
+/* Returns true if a mapping is the one of a record, as far as it covers an address. */
+static bool is_same_mapping(const struct process_table *table, const struct mapping *mapping,
+			    const struct jitbpf_mapping *record, uint64_t address)
+{
+	const struct module *module = NULL;
+
+	if (mapping->module != MAPPING_ANON)
+		module = module_table_get(table->modules, mapping->module);
+	if (!module || !has_file(record))
+		return !module && !has_file(record);
+	return is_same_file(module, record) &&
+	       address - mapping->address + mapping->file_offset ==
+		       address - record->address + record->file_offset;
+}
+
+enum known_mapping process_table_known(const struct process_table *table,
+				       const struct jitbpf_mapping *record)
+{
+	const struct process *process =
+		process_table_find(table, record->pid, record->start_ns, record->h.time_ns);
+	uint64_t address = record->address, end = record->address + record->size_bytes;
+	bool same = true, any = false;
+	struct space_entry entry;
+
+	if (!process || !process->mappings)
+		return KNOWN_NOTHING;
+	while (address < end) {
+		if (!space_map_find(process->mappings, address, record->h.time_ns, &entry)) {
+			same = false;
+			if (!space_map_next(process->mappings, address, &entry))
+				break;
+			address = entry.start > address ? entry.start : entry.end;
+			continue;
+		}
+		any = true;
+		same = same &&
+		       is_same_mapping(table, (const struct mapping *)entry.value, record, address);
+		address = entry.end;
+	}
+	if (!any)
+		return KNOWN_NOTHING;
+	return same ? KNOWN_SAME : KNOWN_OTHER;
 }
 
 /* An exec ends all mappings and code of the process. */

@@ -135,6 +135,16 @@ int process_table_exit(struct process_table *table, const struct jitbpf_task *re
 int process_table_inner_pid(struct process_table *table, const struct jitbpf_inner_pid *record);
 int process_table_owner(struct process_table *table, const struct jitbpf_owner *record);
 
+/* What a process has at the address range and the time of a MAPPING record. */
+enum known_mapping {
+	KNOWN_NOTHING, /* no mapping, or the process is not known */
+	KNOWN_SAME,    /* the very mapping, in the whole range */
+	KNOWN_OTHER,
+};
+
+enum known_mapping process_table_known(const struct process_table *table,
+				       const struct jitbpf_mapping *record);
+
 /*
  * Move the names of all processes to another pool, and use its numbers from then on. The old
  * pool may be destroyed. Returns 0, or -ENOMEM with nothing changed but strings added.

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Mappings and names that are read again after a loss of side-band records. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/pipeline/made_run.h"
+
+#define FILE_CODE 0x700000
+
+/* A mapping that is read at time_ns, after a loss at lost_ns. */
+static void read_again(struct made_run *run, uint64_t lost_ns, uint64_t time_ns, const char *path,
+		       uint64_t inode)
+{
+	for (int i = 0; i < 2; i++) {
+		struct jitbpf_mapping *mapping =
+			make_mapping(run, i ? time_ns : lost_ns, MADE_PID, FILE_CODE, path);
+
+		mapping->h.flags = i ? JITBPF_MAPPING_READ_AGAIN : JITBPF_MAPPING_DOUBTFUL;
+		mapping->inode = inode;
+	}
+}
+
+static void map_file(struct made_run *run, uint64_t time_ns)
+{
+	make_mapping(run, time_ns, MADE_PID, FILE_CODE, "/bin/old")->inode = 1;
+}
+
+static enum location_kind kind_at(const struct made_run *run, uint64_t time_ns)
+{
+	for (size_t i = 0; i < run->seen_count; i++) {
+		if (run->seen[i].time_ns == time_ns)
+			return run->seen[i].kind;
+	}
+	fail_msg("no sample at %llu", (unsigned long long)time_ns);
+	return 0;
+}
+
+/* What is known stays, with its own time. */
+static void test_known(void **state)
+{
+	struct made_run *run = *state;
+
+	map_file(run, 10);
+	make_sample(run, 20, FILE_CODE);
+	made_round(run, 40);
+	read_again(run, 40, 90, "/bin/old (deleted)", 1);
+	make_sample(run, 50, FILE_CODE);
+	make_sample(run, 95, FILE_CODE);
+	made_round(run, 100);
+	assert_int_equal(kind_at(run, 50), LOCATION_NATIVE);
+	assert_int_equal(kind_at(run, 95), LOCATION_NATIVE);
+	assert_int_equal(run->seen[2].offset, run->seen[0].offset);
+}
+
+/* A mapping whose record was lost: named from the reading on. */
+static void test_missed(void **state)
+{
+	struct made_run *run = *state;
+
+	make_comm(run, 10, MADE_PID, "victim", false);
+	make_sample(run, 20, FILE_CODE);
+	read_again(run, 15, 40, "/bin/new", 2);
+	make_sample(run, 50, FILE_CODE);
+	made_round(run, 100);
+	assert_int_equal(kind_at(run, 20), LOCATION_UNKNOWN);
+	assert_int_equal(kind_at(run, 50), LOCATION_NATIVE);
+}
+
+/* Another file than the known one: unknown from the loss to the reading. */
+static void test_replaced(void **state)
+{
+	struct made_run *run = *state;
+
+	map_file(run, 10);
+	make_sample(run, 30, FILE_CODE);
+	read_again(run, 40, 60, "/bin/new", 2);
+	make_sample(run, 50, FILE_CODE);
+	make_sample(run, 70, FILE_CODE);
+	made_round(run, 100);
+	assert_int_equal(kind_at(run, 30), LOCATION_NATIVE);
+	assert_int_equal(kind_at(run, 50), LOCATION_ANON);
+	assert_int_equal(kind_at(run, 70), LOCATION_NATIVE);
+}
+
+/* The same file at another offset is another mapping. */
+static void test_moved_in_file(void **state)
+{
+	struct made_run *run = *state;
+
+	make_mapping(run, 10, MADE_PID, FILE_CODE - 0x1000, "/bin/old")->inode = 1;
+	make_sample(run, 30, FILE_CODE);
+	read_again(run, 40, 60, "/bin/old", 1);
+	make_sample(run, 50, FILE_CODE);
+	made_round(run, 100);
+	assert_int_equal(kind_at(run, 30), LOCATION_NATIVE);
+	assert_int_equal(kind_at(run, 50), LOCATION_ANON);
+}
+
+/* Mappings that were made after the loss, and reported, are what the reading finds. */
+static void test_reported_after_loss(void **state)
+{
+	struct made_run *run = *state;
+
+	read_again(run, 15, 60, "/bin/old", 1);
+	map_file(run, 20);
+	make_sample(run, 30, FILE_CODE);
+	made_round(run, 100);
+	assert_int_equal(kind_at(run, 30), LOCATION_NATIVE);
+}
+
+static void test_name(void **state)
+{
+	struct made_run *run = *state;
+
+	make_sample(run, 20, FILE_CODE);
+	made_round(run, 100);
+	make_comm(run, 110, MADE_PID, "renamed", false);
+	run->records[0]->flags = JITBPF_COMM_READ_AGAIN;
+	make_sample(run, 120, FILE_CODE);
+	made_round(run, 200);
+	assert_string_equal(run->seen[1].comm, "renamed");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_known, made_run_setup, made_run_teardown),
+		cmocka_unit_test_setup_teardown(test_missed, made_run_setup, made_run_teardown),
+		cmocka_unit_test_setup_teardown(test_replaced, made_run_setup, made_run_teardown),
+		cmocka_unit_test_setup_teardown(test_moved_in_file, made_run_setup,
+						made_run_teardown),
+		cmocka_unit_test_setup_teardown(test_reported_after_loss, made_run_setup,
+						made_run_teardown),
+		cmocka_unit_test_setup_teardown(test_name, made_run_setup, made_run_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

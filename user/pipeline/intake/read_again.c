@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Mappings and names that were read again after a loss of side-band records. Those that agree with
+ * what is known are dropped, so that a recording does not hold all mappings again for each loss.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "pipeline/intake/intake_state.h"
+
+static int emit_unknown(struct intake *intake, const struct jitbpf_mapping *mapping)
+{
+	union {
+		struct jitbpf_mapping record;
+		char room[sizeof(struct jitbpf_mapping) + sizeof(JITBPF_MAPPING_UNKNOWN_PATH)];
+	} out = {.record = {
+			 .h = {.size_bytes =
+				       sizeof(out.record) + sizeof(JITBPF_MAPPING_UNKNOWN_PATH),
+			       .type = JITBPF_MAPPING,
+			       .time_ns = mapping->h.time_ns},
+			 .pid = mapping->pid,
+			 .tid = mapping->tid,
+			 .start_ns = mapping->start_ns,
+			 .address = mapping->address,
+			 .size_bytes = mapping->size_bytes,
+		 }};
+
+	memcpy(out.record.path, JITBPF_MAPPING_UNKNOWN_PATH, sizeof(JITBPF_MAPPING_UNKNOWN_PATH));
+	return intake_emit(intake, &out.record.h);
+}
+
+/* Emit a copy of a record without flags. */
+static int emit_plain(struct intake *intake, const struct jitbpf_record *record)
+{
+	AUTO_FREE struct jitbpf_record *plain = malloc(record->size_bytes);
+
+	if (!plain)
+		return -ENOMEM;
+	memcpy(plain, record, record->size_bytes);
+	plain->flags = 0;
+	return intake_emit(intake, plain);
+}
+
+static int take_mapping(struct intake *intake, const struct jitbpf_mapping *mapping)
+{
+	enum known_mapping known = process_table_known(intake->processes, mapping);
+
+	if (mapping->h.flags & JITBPF_MAPPING_DOUBTFUL)
+		return known == KNOWN_OTHER ? emit_unknown(intake, mapping) : 0;
+	return known == KNOWN_SAME ? 0 : emit_plain(intake, &mapping->h);
+}
+
+static int take_comm(struct intake *intake, const struct jitbpf_comm *comm)
+{
+	const struct process *process =
+		process_table_find(intake->processes, comm->pid, comm->start_ns, comm->h.time_ns);
+
+	if (process &&
+	    !strcmp(string_pool_get(intake->processes->strings, process->comm), comm->comm))
+		return 0;
+	return emit_plain(intake, &comm->h);
+}
+
+int intake_take_read_again(struct intake *intake, const struct jitbpf_record *record)
+{
+	return record->type == JITBPF_MAPPING
+		       ? take_mapping(intake, (const struct jitbpf_mapping *)record)
+		       : take_comm(intake, (const struct jitbpf_comm *)record);
+}
