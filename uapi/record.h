@@ -174,7 +174,8 @@ struct jitbpf_code {
 struct jitbpf_journal {
 	struct jitbpf_record h; /* time_ns: from_ns */
 	__u32 pid;
-	__u32 reserved;
+	__u16 publisher; /* enum jitbpf_publisher */
+	__u16 reserved;
 	__u64 start_ns; /* 0 if not known, as with LATE */
 	__u64 from_ns, to_ns;
 	__u64 first_sequence; /* the lowest number that may have been lost */

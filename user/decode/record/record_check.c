@@ -64,7 +64,8 @@ static bool journal_is_whole(const struct jitbpf_journal *journal)
 		if (journal->live[i - 1] >= journal->live[i])
 			return false;
 	}
-	return live_bytes % sizeof(journal->live[0]) == 0 && journal->from_ns <= journal->to_ns;
+	return live_bytes % sizeof(journal->live[0]) == 0 && journal->from_ns <= journal->to_ns &&
+	       journal->publisher < JITBPF_PUBLISHER_COUNT;
 }
 
 /* Check a piece of code: it is inside the code, and inside its copied part. */

@@ -17,7 +17,8 @@
  *   it has a frame to continue from, and the end JITBPF_END_NO_RULE.
  * - A piece of code is not empty, and inside the copied part of its code, whose range is valid.
  * - The range of a mapping is valid, and its build ID is not too long.
- * - Counters are complete. Times and sequence numbers of a journal ascend.
+ * - Counters are complete. Times and sequence numbers of a journal ascend, and its publisher is
+ *   known.
  * - A code event can be decoded (decode/record/code_event.h), or its publisher is unknown.
  *
  * Returns 0, -EBADMSG, or -ENOTSUP for an unknown type with a valid size, which can be skipped.

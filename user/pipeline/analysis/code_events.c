@@ -198,9 +198,9 @@ static void count_left_out(struct jit_counts *counts, struct origin_sequences *o
  */
 int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journal)
 {
-	static const struct code_origin shim = {.publisher = JITBPF_PUBLISHER_SHIM};
+	const struct code_origin origin_ = {.publisher = journal->publisher};
 	struct code_gap gap = {
-		.publisher = JITBPF_PUBLISHER_SHIM,
+		.publisher = journal->publisher,
 		.live = (const uint64_t *)journal->live,
 		.live_count = (journal->h.size_bytes - sizeof(*journal)) / sizeof(journal->live[0]),
 	};
@@ -219,7 +219,7 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 	sequences = sequences_of(a, process);
 	if (!row || !sequences)
 		return -ENOMEM;
-	err = event_sequences_get(sequences, &shim, process->program_ns, &origin);
+	err = event_sequences_get(sequences, &origin_, process->program_ns, &origin);
 	if (err && err != -EDQUOT)
 		return err;
 	if (!err)

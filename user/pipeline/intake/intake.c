@@ -9,6 +9,8 @@
 #include "uapi/loss.h"
 #include "uapi/recording.h"
 
+#define INTAKE_REFUSALS_NS 50000000ull
+
 DEFINE_CLEANUP(struct intake *, intake_destroy);
 
 int intake_create(const struct intake_options *options, const struct record_consumer *consumer,
@@ -36,6 +38,7 @@ void intake_destroy(struct intake *intake)
 		return;
 	round_buffer_deinit(&intake->round);
 	shim_records_deinit(&intake->shim);
+	event_budget_deinit(&intake->budget);
 	vec_for_each (sample, &intake->deferred)
 		free(*sample);
 	vec_deinit(&intake->deferred);
@@ -50,6 +53,11 @@ int intake_emit(struct intake *intake, const struct jitbpf_record *record)
 	if (!err && intake->unwinder)
 		intake_unwind_changed(intake, record);
 	return err;
+}
+
+static int emit_record(void *intake, const struct jitbpf_record *record)
+{
+	return intake_emit(intake, record);
 }
 
 /* The source's taker. Live records are validated here only. */
@@ -89,6 +97,9 @@ static int take_in_order(void *context, const struct jitbpf_record *record)
 		intake_unwind_code_copied(intake, (const struct jitbpf_code *)record);
 		return 0;
 	}
+	if (record->type == JITBPF_CODE_EVENT &&
+	    !event_budget_admits(&intake->budget, (const struct jitbpf_code_event *)record))
+		return 0;
 	return intake_emit(intake, record);
 }
 
@@ -123,8 +134,21 @@ static int emit_rest(struct intake *intake)
 
 	intake->ending = true;
 	err = shim_records_end_all(&intake->shim, intake->round_ns, &intake->round);
+	err = err ?: shim_records_put_refusals(&intake->shim, &intake->round);
 	err = err ?: round_buffer_drain(&intake->round, UINT64_MAX, take_in_order, intake);
+	err = err
+		      ?: event_budget_end_round(&intake->budget, intake->round_ns, true,
+						emit_record, intake);
 	return err ?: emit_counters(intake);
+}
+
+/* Not in every round: a process that publishes without pause makes thousands in a second. */
+static int put_refusals(struct intake *intake, uint64_t time_ns)
+{
+	if (time_ns < intake->refusals_ns + INTAKE_REFUSALS_NS)
+		return 0;
+	intake->refusals_ns = time_ns;
+	return shim_records_put_refusals(&intake->shim, &intake->round);
 }
 
 /*
@@ -133,8 +157,10 @@ static int emit_rest(struct intake *intake)
  */
 static int end_round(struct intake *intake, uint64_t time_ns, bool last)
 {
-	int err = round_buffer_drain(&intake->round, time_ns, take_in_order, intake), end_err;
+	int err = put_refusals(intake, time_ns), end_err;
 
+	err = err ?: round_buffer_drain(&intake->round, time_ns, take_in_order, intake);
+	err = err ?: event_budget_end_round(&intake->budget, time_ns, false, emit_record, intake);
 	intake->round_ns = time_ns;
 	err = err ?: intake_complete_stacks(intake, time_ns, last);
 	if (!err && last)

@@ -5,6 +5,7 @@
 
 #include "base/round_buffer.h"
 #include "base/vec.h"
+#include "pipeline/intake/event_budget.h"
 #include "pipeline/intake/intake.h"
 #include "pipeline/intake/shim_records.h"
 #include "unwind/unwinder.h"
@@ -14,6 +15,8 @@ struct intake {
 	const struct process_table *processes; /* the consumer's */
 	struct round_buffer round;
 	struct shim_records shim;
+	uint64_t refusals_ns; /* when the refusals of `shim` were last put into the round */
+	struct event_budget budget;
 	uint64_t round_ns; /* time of the last round */
 	uint64_t malformed;
 

@@ -7,14 +7,7 @@
 
 /* --- refusals ------------------------------------------------------------------------ */
 
-/* Counts of refusals of a process. */
-struct refusal {
-	uint32_t pid;
-	uint64_t start_ns, time_ns;
-	uint64_t malformed, incomplete, over_budget;
-};
-
-static int put_refusal(const struct refusal *refusal, struct round_buffer *round)
+static int put_refusal(const struct shim_refusal *refusal, struct round_buffer *round)
 {
 	struct jitbpf_code_refused record = {
 		.h = {.size_bytes = sizeof(record),
@@ -28,13 +21,44 @@ static int put_refusal(const struct refusal *refusal, struct round_buffer *round
 		.over_budget = refusal->over_budget,
 	};
 
-	if (!refusal->malformed && !refusal->incomplete && !refusal->over_budget)
-		return 0;
 	return round_buffer_add(round, record.h.time_ns, &record.h);
 }
 
+int shim_records_put_refusals(struct shim_records *records, struct round_buffer *round)
+{
+	int err = 0;
+
+	vec_for_each (refusal, &records->refusals)
+		err = err ?: put_refusal(refusal, round);
+	records->refusals.size = 0;
+	return err;
+}
+
+/* Add the counts to those of the process in this round. Returns 0 or -ENOMEM. */
+static int refuse(struct shim_records *records, const struct shim_refusal *refusal,
+		  struct round_buffer *round)
+{
+	int err = 0;
+
+	if (!refusal->malformed && !refusal->incomplete && !refusal->over_budget)
+		return 0;
+	vec_for_each (known, &records->refusals) {
+		if (known->pid != refusal->pid || known->start_ns != refusal->start_ns)
+			continue;
+		known->malformed += refusal->malformed;
+		known->incomplete += refusal->incomplete;
+		known->over_budget += refusal->over_budget;
+		if (refusal->time_ns > known->time_ns)
+			known->time_ns = refusal->time_ns;
+		return 0;
+	}
+	if (records->refusals.size >= SHIM_REFUSALS_MAX)
+		err = shim_records_put_refusals(records, round);
+	return err ?: vec_push(&records->refusals, *refusal);
+}
+
 /* Add the refusals of an assembly since `before` was copied from it. */
-static void add_refused(struct refusal *refusal, const struct jit_assembly *before,
+static void add_refused(struct shim_refusal *refusal, const struct jit_assembly *before,
 			const struct jit_assembly *now)
 {
 	refusal->malformed += now->malformed - before->malformed;
@@ -57,7 +81,7 @@ static struct shim_unfinished *find(struct shim_records *records, uint32_t pid, 
 static int remove_unfinished(struct shim_records *records, struct shim_unfinished *unfinished,
 			     uint64_t time_ns, struct round_buffer *round)
 {
-	struct refusal refusal = {
+	struct shim_refusal refusal = {
 		.pid = unfinished->pid,
 		.start_ns = unfinished->start_ns,
 		.time_ns = time_ns,
@@ -68,7 +92,7 @@ static int remove_unfinished(struct shim_records *records, struct shim_unfinishe
 	add_refused(&refusal, &before, &unfinished->assembly);
 	jit_assembly_deinit(&unfinished->assembly);
 	*unfinished = records->unfinished.data[--records->unfinished.size];
-	return put_refusal(&refusal, round);
+	return refuse(records, &refusal, round);
 }
 
 /* Add a process without unfinished events. Returns 0 or -ENOMEM. */
@@ -97,7 +121,7 @@ static int add_unfinished(struct shim_records *records, const struct jitbpf_jit 
 /* --- events -------------------------------------------------------------------------------- */
 
 static int put_event(const struct jit_event *jit_event, const struct jitbpf_jit *jit,
-		     struct refusal *refusal, struct round_buffer *round)
+		     struct shim_refusal *refusal, struct round_buffer *round)
 {
 	struct code_event event;
 	struct jitbpf_record *record;
@@ -118,7 +142,7 @@ static int put_event(const struct jit_event *jit_event, const struct jitbpf_jit 
 
 /* Take an event with one part, of a process without unfinished events. */
 static int take_whole(const struct jitbpf_jit *jit, const struct jitbpf_jit_header *header,
-		      struct refusal *refusal, struct round_buffer *round)
+		      struct shim_refusal *refusal, struct round_buffer *round)
 {
 	struct jit_event event;
 
@@ -132,7 +156,7 @@ static int take_whole(const struct jitbpf_jit *jit, const struct jitbpf_jit_head
 }
 
 static int take_part(struct shim_records *records, struct shim_unfinished *unfinished,
-		     const struct jitbpf_jit *jit, struct refusal *refusal,
+		     const struct jitbpf_jit *jit, struct shim_refusal *refusal,
 		     struct round_buffer *round)
 {
 	struct jit_assembly before = unfinished->assembly;
@@ -153,7 +177,7 @@ static int take_part(struct shim_records *records, struct shim_unfinished *unfin
 int shim_records_take(struct shim_records *records, const struct jitbpf_jit *jit,
 		      struct round_buffer *round)
 {
-	struct refusal refusal = {
+	struct shim_refusal refusal = {
 		.pid = jit->pid, .start_ns = jit->start_ns, .time_ns = jit->h.time_ns};
 	bool from_journal = jit->h.flags & JITBPF_JIT_FROM_JOURNAL;
 	struct shim_unfinished *unfinished = NULL;
@@ -164,7 +188,7 @@ int shim_records_take(struct shim_records *records, const struct jitbpf_jit *jit
 		unfinished = find(records, jit->pid, jit->start_ns);
 	if (jit_part_decode(jit->data, jit->data_bytes, &header)) {
 		refusal.malformed++;
-		return put_refusal(&refusal, round);
+		return refuse(records, &refusal, round);
 	}
 	if (!unfinished && !from_journal && header.part_count > 1)
 		err = add_unfinished(records, jit, round, &unfinished);
@@ -173,7 +197,7 @@ int shim_records_take(struct shim_records *records, const struct jitbpf_jit *jit
 	/* A journal's record has one part, and does not continue an event of the thread. */
 	err = unfinished ? take_part(records, unfinished, jit, &refusal, round)
 			 : take_whole(jit, &header, &refusal, round);
-	return err ?: put_refusal(&refusal, round);
+	return err ?: refuse(records, &refusal, round);
 }
 
 int shim_records_end(struct shim_records *records, uint32_t pid, uint64_t time_ns,
@@ -203,4 +227,5 @@ void shim_records_deinit(struct shim_records *records)
 	vec_for_each (unfinished, &records->unfinished)
 		jit_assembly_deinit(&unfinished->assembly);
 	vec_deinit(&records->unfinished);
+	vec_deinit(&records->refusals);
 }

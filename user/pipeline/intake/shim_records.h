@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Converts the shim's JIT records to code events: assembles the parts of each event, decodes it,
- * and adds its CODE_EVENT record to the round. Refused parts and records become CODE_REFUSED
- * records. Zero-initialized is empty. Single-threaded.
+ * and adds its CODE_EVENT record to the round. Refused parts and records are counted, and become
+ * one CODE_REFUSED record per process and round: otherwise a process could fill the recording with
+ * them. Zero-initialized is empty. Single-threaded.
  */
 #ifndef JITBPF_PIPELINE_INTAKE_SHIM_RECORDS_H
 #define JITBPF_PIPELINE_INTAKE_SHIM_RECORDS_H
@@ -16,6 +17,9 @@
 /* Processes with an incomplete event; beyond it, the stalest one is dropped. */
 #define SHIM_UNFINISHED_MAX 256
 
+/* Processes with refusals in a round; beyond it, their records are added before its end. */
+#define SHIM_REFUSALS_MAX 256
+
 struct shim_unfinished {
 	uint32_t pid;
 	uint64_t start_ns;
@@ -23,7 +27,15 @@ struct shim_unfinished {
 	struct jit_assembly assembly;
 };
 
+/* Counts of refusals of a process. */
+struct shim_refusal {
+	uint32_t pid;
+	uint64_t start_ns, time_ns;
+	uint64_t malformed, incomplete, over_budget;
+};
+
 struct shim_records {
+	VEC(struct shim_refusal) refusals; /* since the last shim_records_put_refusals() */
 	VEC(struct shim_unfinished) unfinished;
 	uint64_t taken; /* number of parts, of events with several parts */
 };
@@ -42,6 +54,9 @@ int shim_records_end(struct shim_records *records, uint32_t pid, uint64_t time_n
 /* The same for all processes: the source has ended. */
 int shim_records_end_all(struct shim_records *records, uint64_t time_ns,
 			 struct round_buffer *round);
+
+/* Add the CODE_REFUSED records to the round: call it at its end. Returns 0 or -ENOMEM. */
+int shim_records_put_refusals(struct shim_records *records, struct round_buffer *round);
 
 void shim_records_deinit(struct shim_records *records);
 

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What one process may add to the recording, and what is recorded of the rest. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "pipeline/intake/event_budget.h"
+
+#define EVENT_BYTES (1u << 20)
+#define SECOND_NS   1000000000ull
+
+static struct jitbpf_code_refused refused[8];
+static struct jitbpf_journal gaps[8];
+static unsigned refused_count, gap_count;
+
+static int take(void *context, const struct jitbpf_record *record)
+{
+	if (record->type == JITBPF_CODE_REFUSED)
+		memcpy(&refused[refused_count++], record, sizeof(refused[0]));
+	else
+		memcpy(&gaps[gap_count++], record, sizeof(gaps[0]));
+	assert_true(refused_count < 8 && gap_count < 8);
+	return 0;
+}
+
+static void end_round(struct event_budget *budget, uint64_t time_ns)
+{
+	refused_count = gap_count = 0;
+	assert_int_equal(event_budget_end_round(budget, time_ns, false, take, NULL), 0);
+}
+
+static unsigned send(struct event_budget *budget, uint32_t pid, unsigned count, uint64_t time_ns,
+		     uint16_t flags)
+{
+	struct jitbpf_code_event event = {
+		.h = {.size_bytes = EVENT_BYTES, .type = JITBPF_CODE_EVENT, .flags = flags},
+		.pid = pid,
+		.start_ns = 5,
+	};
+	unsigned admitted = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		event.h.time_ns = time_ns + i;
+		admitted += event_budget_admits(budget, &event);
+	}
+	return admitted;
+}
+
+static void test_burst_and_rate(void **state)
+{
+	const unsigned burst = EVENT_BUDGET_BURST_BYTES / EVENT_BYTES;
+	const unsigned rate = EVENT_BUDGET_BYTES_PER_S / EVENT_BYTES;
+	struct event_budget budget = {0};
+
+	end_round(&budget, 100 * SECOND_NS);
+	assert_int_equal(send(&budget, 7, burst + 10, 1000, 0), burst);
+	/* Others have budgets of their own, and events from before the run are free. */
+	assert_int_equal(send(&budget, 8, burst, 1000, 0), burst);
+	assert_int_equal(send(&budget, 9, 1, 1000, 0), 1);
+	assert_int_equal(send(&budget, 7, 5, 1000, JITBPF_EVENT_BEFORE_RUN), 5);
+	/* Stale names end at once, and refusals are counted at the end of the period. */
+	end_round(&budget, 100 * SECOND_NS + 1);
+	assert_int_equal(gap_count, 1);
+	assert_int_equal(refused_count, 0);
+	end_round(&budget, 100 * SECOND_NS + 2);
+	assert_int_equal(gap_count, 0);
+	end_round(&budget, 101 * SECOND_NS);
+	assert_int_equal(gap_count, 1);
+	assert_int_equal(refused_count, 1);
+	assert_int_equal(refused[0].pid, 7);
+	assert_int_equal(refused[0].start_ns, 5);
+	assert_int_equal(refused[0].over_budget, 10);
+	assert_int_equal(gaps[0].pid, 7);
+	assert_int_equal(gaps[0].from_ns, 1000 + burst);
+	assert_int_equal(gaps[0].to_ns, 1000 + burst + 9);
+	assert_int_equal(send(&budget, 7, burst, 2000, 0), rate);
+	/* Once refused, all is refused until the end of the period, so that the gap is one. */
+	end_round(&budget, 102 * SECOND_NS);
+	assert_int_equal(refused[0].over_budget, burst - rate);
+	end_round(&budget, 103 * SECOND_NS);
+	assert_int_equal(refused_count, 0);
+	/* Those that used nothing for long are forgotten. */
+	end_round(&budget, 203 * SECOND_NS);
+	assert_int_equal(budget.uses.size, 0);
+	assert_int_equal(send(&budget, 7, burst, 3000, 0), burst);
+	event_budget_deinit(&budget);
+}
+
+static void test_many_processes(void **state)
+{
+	struct event_budget budget = {0};
+
+	for (uint32_t pid = 1; pid <= 1000; pid++)
+		assert_int_equal(send(&budget, pid, 1 + pid % 3, 1000, 0), 1 + pid % 3);
+	end_round(&budget, 100 * SECOND_NS);
+	end_round(&budget, 100 * SECOND_NS + SECOND_NS / 4); /* one event's bytes */
+	assert_int_equal(budget.uses.size, 667);
+	for (uint32_t pid = 1; pid <= 1000; pid++)
+		assert_int_equal(send(&budget, pid, 64, 2000, 0), pid % 3 == 2 ? 62
+								  : pid % 3    ? 63
+									       : 64);
+	event_budget_deinit(&budget);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_burst_and_rate),
+		cmocka_unit_test(test_many_processes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pipeline/intake/event_budget.h"
+
+#include "base/hash.h"
+
+#define SECOND_NS 1000000000ull
+
+static uint64_t hash_of(uint32_t pid, uint16_t publisher, uint64_t start_ns)
+{
+	return hash_mix(pid | (uint64_t)publisher << 32, start_ns);
+}
+
+static bool is_same(const void *items, uint32_t item, const void *event_)
+{
+	const struct event_use *use = (const struct event_use *)items + item;
+	const struct jitbpf_code_event *event = event_;
+
+	return use->pid == event->pid && use->publisher == event->publisher &&
+	       use->start_ns == event->start_ns;
+}
+
+/* Returns NULL if memory is short. */
+static struct event_use *find(struct event_budget *budget, const struct jitbpf_code_event *event)
+{
+	uint64_t hash = hash_of(event->pid, event->publisher, event->start_ns);
+	uint32_t at = index_map_find(&budget->index, hash, is_same, budget->uses.data, event);
+	struct event_use use = {
+		.pid = event->pid,
+		.publisher = event->publisher,
+		.start_ns = event->start_ns,
+	};
+
+	if (at != INDEX_MAP_NONE)
+		return &budget->uses.data[at];
+	at = (uint32_t)budget->uses.size;
+	if (vec_push(&budget->uses, use))
+		return NULL;
+	if (index_map_insert(&budget->index, hash, at)) {
+		budget->uses.size--;
+		return NULL;
+	}
+	return &budget->uses.data[at];
+}
+
+bool event_budget_admits(struct event_budget *budget, const struct jitbpf_code_event *event)
+{
+	struct event_use *use;
+
+	if (event->h.flags & JITBPF_EVENT_BEFORE_RUN)
+		return true;
+	use = find(budget, event);
+	if (!use)
+		return true;
+	if (!use->refused && use->bytes + event->h.size_bytes <= EVENT_BUDGET_BURST_BYTES) {
+		use->bytes += event->h.size_bytes;
+		return true;
+	}
+	if (!use->refused || event->h.time_ns < use->from_ns)
+		use->from_ns = event->h.time_ns;
+	if (!use->refused || event->h.time_ns > use->to_ns)
+		use->to_ns = event->h.time_ns;
+	use->refused++;
+	return false;
+}
+
+/* Code that the refused events may have ended has no name from now on. */
+static int emit_gap(struct event_use *use,
+		    int (*take)(void *context, const struct jitbpf_record *record), void *context)
+{
+	struct jitbpf_journal gap = {
+		.h = {.size_bytes = sizeof(gap), .type = JITBPF_JOURNAL, .time_ns = use->from_ns},
+		.pid = use->pid,
+		.publisher = use->publisher,
+		.start_ns = use->start_ns,
+		.from_ns = use->from_ns,
+		.to_ns = use->to_ns,
+	};
+
+	use->gap = true;
+	return take(context, &gap.h);
+}
+
+static int emit_refused(const struct event_use *use, uint64_t time_ns,
+			int (*take)(void *context, const struct jitbpf_record *record),
+			void *context)
+{
+	struct jitbpf_code_refused refused = {
+		.h = {.size_bytes = sizeof(refused),
+		      .type = JITBPF_CODE_REFUSED,
+		      .time_ns = time_ns},
+		.pid = use->pid,
+		.publisher = use->publisher,
+		.start_ns = use->start_ns,
+		.over_budget = use->refused,
+	};
+
+	return take(context, &refused.h);
+}
+
+/* Forget those that used nothing lately; the last one moves to their place. */
+static void remove_use(struct event_budget *budget, uint32_t at)
+{
+	const struct event_use *use = &budget->uses.data[at], *last;
+	uint32_t last_at = (uint32_t)--budget->uses.size;
+
+	index_map_remove(&budget->index, hash_of(use->pid, use->publisher, use->start_ns), at);
+	if (at == last_at)
+		return;
+	last = &budget->uses.data[last_at];
+	index_map_remove(&budget->index, hash_of(last->pid, last->publisher, last->start_ns),
+			 last_at);
+	budget->uses.data[at] = *last;
+	/* It has room, of the entry that was removed. */
+	index_map_insert(&budget->index, hash_of(last->pid, last->publisher, last->start_ns), at);
+}
+
+int event_budget_end_round(struct event_budget *budget, uint64_t time_ns, bool last,
+			   int (*take)(void *context, const struct jitbpf_record *record),
+			   void *context)
+{
+	bool period = last || time_ns >= budget->period_ns + EVENT_BUDGET_PERIOD_NS;
+	uint64_t back = 0;
+	int err = 0;
+
+	if (period && time_ns > budget->period_ns) {
+		uint64_t passed_ns = budget->period_ns ? time_ns - budget->period_ns : 0;
+
+		if (passed_ns > 3600 * SECOND_NS)
+			passed_ns = 3600 * SECOND_NS;
+		back = passed_ns * EVENT_BUDGET_BYTES_PER_S / SECOND_NS;
+		budget->period_ns = time_ns;
+	}
+	for (uint32_t at = (uint32_t)budget->uses.size; at--;) {
+		struct event_use *use = &budget->uses.data[at];
+
+		/* Nothing is admitted after the first gap; the second one has the whole time. */
+		if (use->refused && (period || !use->gap))
+			err = err ?: emit_gap(use, take, context);
+		if (!period)
+			continue;
+		if (use->refused)
+			err = err ?: emit_refused(use, time_ns, take, context);
+		use->refused = 0;
+		use->gap = false;
+		use->bytes -= back < use->bytes ? back : use->bytes;
+		if (!use->bytes)
+			remove_use(budget, at);
+	}
+	return err;
+}
+
+void event_budget_deinit(struct event_budget *budget)
+{
+	vec_deinit(&budget->uses);
+	index_map_deinit(&budget->index);
+}

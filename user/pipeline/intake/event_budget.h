@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Limits the bytes of code events that one process adds to the recording: EVENT_BUDGET_BURST_BYTES
+ * at once, and EVENT_BUDGET_BYTES_PER_S in the long run. An engine reports each method once, and
+ * stays far below; a process that calls the probe in a loop would fill the disk.
+ *
+ * From the first refused event to the end of a period, all events of the process and publisher are
+ * refused. They become a CODE_REFUSED record, and gaps: code that an event of that time may have
+ * ended has no name. Events from before the run are not limited, since their journal or file is.
+ *
+ * Zero-initialized is empty. Single-threaded.
+ */
+#ifndef JITBPF_PIPELINE_INTAKE_EVENT_BUDGET_H
+#define JITBPF_PIPELINE_INTAKE_EVENT_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/index_map.h"
+#include "base/vec.h"
+#include "uapi/code_event.h"
+#include "uapi/record.h"
+
+#define EVENT_BUDGET_BURST_BYTES (64u << 20)
+#define EVENT_BUDGET_BYTES_PER_S (4u << 20)
+#define EVENT_BUDGET_PERIOD_NS	 50000000ull /* several rounds, if much comes */
+
+/* A process and publisher that used up some of its budget. */
+struct event_use {
+	uint32_t pid;
+	uint16_t publisher;
+	uint64_t start_ns;
+	uint64_t bytes;		 /* less those of the time since */
+	uint64_t refused;	 /* in this period */
+	bool gap;		 /* a gap was emitted in this period */
+	uint64_t from_ns, to_ns; /* first and last refused event */
+};
+
+struct event_budget {
+	VEC(struct event_use) uses;
+	struct index_map index; /* of uses */
+	uint64_t period_ns;	/* start of the period */
+};
+
+/*
+ * Returns true if the event is within the budget, and charges it; else counts it as refused.
+ * Without memory for a new process, its event is not charged.
+ */
+bool event_budget_admits(struct event_budget *budget, const struct jitbpf_code_event *event);
+
+/*
+ * At the end of a round, of the `last` one of the run or of another: pass the records about refused
+ * events to take(). Returns 0 or the first error of take().
+ */
+int event_budget_end_round(struct event_budget *budget, uint64_t time_ns, bool last,
+			   int (*take)(void *context, const struct jitbpf_record *record),
+			   void *context);
+
+void event_budget_deinit(struct event_budget *budget);
+
+#endif
