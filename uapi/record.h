@@ -196,6 +196,13 @@ struct jitbpf_journal {
 /* The path of a finished MAPPING record for what intake does not know. */
 #define JITBPF_MAPPING_UNKNOWN_PATH "//unknown"
 
+/*
+ * flags: the process maps a shared object and could not write it, as far as is known. Then its
+ * reports of code there are not valid for other processes. Recordings from before this flag lack
+ * it.
+ */
+#define JITBPF_MAPPING_READ_ONLY 4u
+
 /* An executable mapping, from the side-band (mmap2) or the scan of /proc. */
 struct jitbpf_mapping {
 	struct jitbpf_record h;

@@ -46,7 +46,9 @@ static inline struct process *process_of(struct fixture *f, uint32_t pid)
 	return process;
 }
 
-/* Map 0x1000 bytes of an object. */
+#define CANNOT_WRITE 0x100u /* a flag of map_as() */
+
+/* Map 0x1000 bytes of an object. flags: MAP_SHARED or MAP_PRIVATE, and CANNOT_WRITE. */
 static inline void map_as(struct fixture *f, uint32_t pid, uint64_t address, uint64_t offset,
 			  const char *path, uint32_t flags, uint32_t device, uint64_t inode,
 			  uint64_t time_ns)
@@ -56,10 +58,11 @@ static inline void map_as(struct fixture *f, uint32_t pid, uint64_t address, uin
 	assert_non_null(made);
 	made_mapping(made, path, inode, "");
 	made->mapping.h.time_ns = time_ns;
+	made->mapping.h.flags = flags & CANNOT_WRITE ? JITBPF_MAPPING_READ_ONLY : 0;
 	made->mapping.pid = made->mapping.tid = pid;
 	made->mapping.address = address;
 	made->mapping.file_offset = offset;
-	made->mapping.map_flags = flags;
+	made->mapping.map_flags = flags & ~CANNOT_WRITE;
 	made->mapping.dev_minor = device;
 	assert_int_equal(process_table_map(&f->table, &made->mapping), 0);
 	free(made);

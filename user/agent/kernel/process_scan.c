@@ -73,14 +73,15 @@ static int scan_inner_pid(struct scanner *scanner, uint32_t pid)
 /* Emit a mapping that was read after a loss, for both times. */
 static int emit_again(const struct scanner *scanner, struct jitbpf_mapping *mapping)
 {
+	uint16_t flags = mapping->h.flags;
 	int err;
 
-	mapping->h.flags = JITBPF_MAPPING_DOUBTFUL;
+	mapping->h.flags = flags | JITBPF_MAPPING_DOUBTFUL;
 	mapping->h.time_ns = scanner->lost_ns;
 	err = scanner->scan->take(scanner->scan->take_context, &mapping->h);
 	if (err)
 		return err;
-	mapping->h.flags = JITBPF_MAPPING_READ_AGAIN;
+	mapping->h.flags = flags | JITBPF_MAPPING_READ_AGAIN;
 	mapping->h.time_ns = scanner->time_ns;
 	return scanner->scan->take(scanner->scan->take_context, &mapping->h);
 }

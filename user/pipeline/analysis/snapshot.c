@@ -165,6 +165,8 @@ static int put_mapping(void *context, const struct space_entry *entry)
 	record->size_bytes = entry->end - entry->start;
 	record->file_offset = mapping->file_offset + (entry->start - mapping->address);
 	record->protection = PROT_READ | PROT_EXEC;
+	if (mapping->read_only)
+		record->h.flags |= JITBPF_MAPPING_READ_ONLY;
 	fill_identity(record, mapping, module);
 	memcpy(record->path, path, path_bytes);
 	return put(snapshot, &record->h);

@@ -30,15 +30,15 @@ static int emit_unknown(struct intake *intake, const struct jitbpf_mapping *mapp
 	return intake_emit(intake, &out.record.h);
 }
 
-/* Emit a copy of a record without flags. */
-static int emit_plain(struct intake *intake, const struct jitbpf_record *record)
+/* Emit a copy of a record with other flags. */
+static int emit_with(struct intake *intake, const struct jitbpf_record *record, uint16_t flags)
 {
 	AUTO_FREE struct jitbpf_record *plain = malloc(record->size_bytes);
 
 	if (!plain)
 		return -ENOMEM;
 	memcpy(plain, record, record->size_bytes);
-	plain->flags = 0;
+	plain->flags = flags;
 	return intake_emit(intake, plain);
 }
 
@@ -48,7 +48,9 @@ static int take_mapping(struct intake *intake, const struct jitbpf_mapping *mapp
 
 	if (mapping->h.flags & JITBPF_MAPPING_DOUBTFUL)
 		return known == KNOWN_OTHER ? emit_unknown(intake, mapping) : 0;
-	return known == KNOWN_SAME ? 0 : emit_plain(intake, &mapping->h);
+	return known == KNOWN_SAME ? 0
+				   : emit_with(intake, &mapping->h,
+					       mapping->h.flags & JITBPF_MAPPING_READ_ONLY);
 }
 
 static int take_comm(struct intake *intake, const struct jitbpf_comm *comm)
@@ -59,7 +61,7 @@ static int take_comm(struct intake *intake, const struct jitbpf_comm *comm)
 	if (process &&
 	    !strcmp(string_pool_get(intake->processes->strings, process->comm), comm->comm))
 		return 0;
-	return emit_plain(intake, &comm->h);
+	return emit_with(intake, &comm->h, 0);
 }
 
 int intake_take_read_again(struct intake *intake, const struct jitbpf_record *record)

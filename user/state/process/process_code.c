@@ -88,7 +88,8 @@ static struct shared_code *shared_at(struct process *process, uint64_t address,
 {
 	const struct mapping *mapping = process_mapping_told(process, address, reported_ns);
 
-	if (!mapping || !mapping->shared || !may_report_in(process, mapping->shared))
+	if (!mapping || !mapping->shared || mapping->read_only ||
+	    !may_report_in(process, mapping->shared))
 		return NULL;
 	*ret_address = mapping_code_place(mapping, address).address;
 	return mapping->shared;

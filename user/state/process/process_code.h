@@ -3,8 +3,10 @@
  * Selects the code map for an address of a process. In a shared mapping, it is the map of the
  * mapped object (state/process/shared_code.h); elsewhere it is the process's own map.
  *
- * The own map is used in two more cases: if the engine reports code before its mapping is
- * executable, since the mapping is not known yet; and beyond PROCESS_REPORTED_MAX objects.
+ * The own map is used in three more cases: if the engine reports code before its mapping is
+ * executable, since the mapping is not known yet; beyond PROCESS_REPORTED_MAX objects; and in
+ * memory that the process could not write, since it did not generate the code there. A child
+ * inherits the right to report with the mapping.
  */
 #ifndef JITBPF_STATE_PROCESS_PROCESS_CODE_H
 #define JITBPF_STATE_PROCESS_PROCESS_CODE_H

@@ -42,6 +42,24 @@ static void mapping_free(struct space_value *value)
 	free(mapping);
 }
 
+/*
+ * Returns true if the process could not write the shared object of a mapping. An engine may take
+ * its access away while the code runs (mprotect): then the mapping before was writable.
+ */
+static bool is_read_only(const struct process *process, const struct jitbpf_mapping *record,
+			 const struct shared_code *shared)
+{
+	const struct mapping *before;
+	struct space_entry entry;
+
+	if (!shared || !(record->h.flags & JITBPF_MAPPING_READ_ONLY))
+		return false;
+	if (!space_map_find(process->mappings, record->address, record->h.time_ns, &entry))
+		return true;
+	before = (const struct mapping *)entry.value;
+	return before->shared != shared || before->read_only;
+}
+
 int process_table_map(struct process_table *table, const struct jitbpf_mapping *record)
 {
 	const struct module *module = NULL;
@@ -70,6 +88,7 @@ int process_table_map(struct process_table *table, const struct jitbpf_mapping *
 		.module = module ? module->number : MAPPING_ANON,
 		.modules = module ? table->modules : NULL,
 		.shared = shared,
+		.read_only = is_read_only(process, record, shared),
 	};
 	if (module)
 		module_table_map(table->modules, module->number);

@@ -32,6 +32,7 @@ struct mapping {
 	uint32_t module;	      /* number, or MAPPING_ANON */
 	struct module_table *modules; /* where the mapping is counted; NULL: MAPPING_ANON */
 	struct shared_code *shared;   /* a reference; NULL: private memory */
+	bool read_only;		      /* shared, and mapped by a process that could not write it */
 };
 
 #define MAPPING_ANON UINT32_MAX

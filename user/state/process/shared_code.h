@@ -2,7 +2,7 @@
 /*
  * JIT code in shared memory, as of the workers of a forking server. It is keyed by the mapped
  * object and the offset in it, whichever process compiled it or runs it. What one process
- * reports about an object holds for all processes that share it.
+ * reports about an object holds for all processes that share it, if the process could write it.
  *
  * An object lives as long as it has references: from mappings, including those in history, and
  * from processes that reported code in it.

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/mman.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -172,6 +174,48 @@ static void test_file(void **state)
 }
 
 /* Processes that have no number in our namespace. */
+/* Shared memory that a process maps without write access. */
+static void test_read_only(void **state)
+{
+	static const struct {
+		const char *path;
+		uint32_t protection, flags;
+		bool own_device, read_only;
+	} cases[] = {
+		{"/srv/code", 5, MAP_SHARED, false, true},
+		{"/srv/code", 7, MAP_SHARED, false, false},
+		{"/srv/code", 5, MAP_PRIVATE, false, false},
+		{"/memfd:jit (deleted)", 5, MAP_SHARED, true, true},
+		{"/dev/zero (deleted)", 5, MAP_SHARED, true, false},
+		{"/dev/zero (deleted)", 5, MAP_SHARED, false, true}, /* a file with that path */
+	};
+	int fd = memfd_create("test", MFD_CLOEXEC);
+	struct fixture *f = *state;
+	struct stat memory;
+
+	assert_int_equal(fstat(fd, &memory), 0);
+	close(fd);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct mmap2 body = {
+			.pid = PID,
+			.tid = TID,
+			.size_bytes = 0x1000,
+			.inode = 1000000 + i,
+			.dev_major = major(memory.st_dev),
+			.dev_minor = minor(memory.st_dev) + !cases[i].own_device,
+			.protection = cases[i].protection,
+			.flags = cases[i].flags,
+		};
+
+		strcpy(body.path, cases[i].path);
+		put(f, PERF_RECORD_MMAP2, 0, &body,
+		    offsetof(struct mmap2, path) + strlen(body.path) + 1);
+		drain(f, 1);
+		assert_int_equal(((const struct jitbpf_record *)f->taken[f->count - 1])->flags,
+				 cases[i].read_only ? JITBPF_MAPPING_READ_ONLY : 0);
+	}
+}
+
 static void test_foreign(void **state)
 {
 	const struct {
@@ -330,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_mappings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_read_only, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tasks, setup, teardown),

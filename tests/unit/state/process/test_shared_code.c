@@ -79,6 +79,36 @@ static void test_what_is_not_shared(void **state)
 }
 
 /* After a fork, each worker continues with its own ids. */
+/* A process that cannot write the object did not generate the code: it reports for itself. */
+static void test_reports_without_write_access(void **state)
+{
+	struct fixture *f = *state;
+
+	map_shared(f, A, 0x10000, 0, 7, 1);
+	map_as(f, B, 0x10000, 0, ZERO, MAP_SHARED | CANNOT_WRITE, 1, 7, 1);
+	load(f, A, 1, 0x10000, "code", 5);
+	load(f, B, 1, 0x10000, "wrong", 6);
+	load(f, B, 2, 0x10100, "own", 6);
+	unload(f, B, 1, 7);
+	assert_string_equal(runs(f, A, 0x10000, 9), "code");
+	assert_string_equal(runs(f, B, 0x10000, 9), "code");
+	assert_string_equal(runs(f, A, 0x10100, 9), "");
+	assert_string_equal(runs(f, B, 0x10100, 9), "own");
+	/* The right to report is inherited with the mapping, and comes with write access. */
+	fork_to(f, C, B, 10);
+	load(f, C, 3, 0x10000, "wrong", 11);
+	assert_string_equal(runs(f, A, 0x10000, 12), "code");
+	map_shared(f, B, 0x20000, 0, 7, 13);
+	load(f, B, 4, 0x20000, "written", 14);
+	assert_string_equal(runs(f, A, 0x10000, 15), "written");
+	map_as(f, B, 0x20000, 0, ZERO, MAP_SHARED | CANNOT_WRITE, 1, 7, 16); /* mprotect() */
+	load(f, B, 5, 0x20000, "protected", 17);
+	assert_string_equal(runs(f, A, 0x10000, 18), "protected");
+	fork_to(f, C, A, 20);
+	load(f, C, 1, 0x10000, "of a worker", 21);
+	assert_string_equal(runs(f, A, 0x10000, 22), "of a worker");
+}
+
 static void test_ids_of_workers(void **state)
 {
 	struct fixture *f = *state;
@@ -392,6 +422,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_by_object_and_offset),
 		TEST(test_what_is_not_shared),
+		TEST(test_reports_without_write_access),
 		TEST(test_ids_of_workers),
 		TEST(test_engine_not_known),
 		TEST(test_unload_everywhere),
