@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/utsname.h>
 
 #include "agent/clock.h"
 #include "agent/files/file_service.h"
 #include "agent/kernel/attach_service.h"
+#include "agent/launch/signaller.h"
+#include "agent/roles/privileges.h"
 #include "base/scope.h"
 #include "base/text.h"
 
@@ -202,25 +205,41 @@ static int open_live(struct recording *run)
 		return err;
 	}
 	live_source_init_source(run->live, &run->source);
-	return target_follow_processes(&run->target, run->live);
+	return target_follow(&run->target, run->live);
 }
 
 static int prepare_command(struct recording *run)
 {
 	const struct command_environment environment = {
+		.broker = &run->broker,
 		.user = &run->access.user,
 		.shim_path = run->options->no_env ? NULL : run->site.path,
 		.open_files = run->options->open_files,
 		.on_pipe = run->signals.before_pipe,
 	};
 
-	return target_prepare_command(&run->target, &environment, run->live);
+	return target_prepare_command(&run->target, &environment);
+}
+
+/*
+ * Before Linux 5.19, the kernel may ask for CAP_BPF at each access to a map: it is kept if an
+ * access fails without it. Call it before a thread is created.
+ */
+static int drop_privileges(const struct recording *run)
+{
+	uint64_t more = 0;
+	int err = privileges_use(0);
+
+	if (!err && live_source_try_maps(run->live) == -EPERM)
+		more = PRIVILEGE(CAP_BPF);
+	return err ?: role_enter(ROLE_RECORDER, more);
 }
 
 static const role_fn roles[ROLE_COUNT] = {
 	[ROLE_OPENER] = file_service_run,
 	[ROLE_FETCHER] = file_service_run_fetcher,
 	[ROLE_ATTACHER] = attach_service_run,
+	[ROLE_SIGNALLER] = signaller_run,
 };
 
 int record_set_up(struct recording *run)
@@ -245,15 +264,14 @@ int record_set_up(struct recording *run)
 	err = err ?: file_store_create(&files, &run->files);
 	if (err)
 		return record_complain(err, "starting");
-	err = open_live(run);
+	err = prepare_command(run); /* with all privileges, which end below */
+	err = err ?: open_live(run);
 	if (err)
 		return err;
-	err = build_stages(run);
+	err = drop_privileges(run);
+	err = err ?: build_stages(run);
 	if (err)
 		return record_complain(err, "starting");
-	err = prepare_command(run);
-	if (err)
-		return err;
 	err = set_info(run);
 	return err ? record_complain(err, "writing the recording") : 0;
 }

@@ -55,17 +55,19 @@ static int follow(struct target *target, uint32_t pid, struct live_source *live)
 	return err ? complain(err, "tracking a process") : 0;
 }
 
-int target_follow_processes(struct target *target, struct live_source *live)
+int target_follow(struct target *target, struct live_source *live)
 {
 	int err = 0;
 
 	vec_for_each (pid, &target->options->pids)
 		err = err ?: follow(target, *pid, live);
-	return err;
+	if (err || !target->has_command)
+		return err;
+	err = live_source_track(live, (uint32_t)target->command.pid);
+	return err ? complain(err, "tracking the command") : 0;
 }
 
-int target_prepare_command(struct target *target, const struct command_environment *environment,
-			   struct live_source *live)
+int target_prepare_command(struct target *target, const struct command_environment *environment)
 {
 	int err;
 
@@ -75,8 +77,7 @@ int target_prepare_command(struct target *target, const struct command_environme
 	if (err)
 		return complain(err, "starting the command");
 	target->has_command = true;
-	err = live_source_track(live, (uint32_t)target->command.pid);
-	return err ? complain(err, "tracking the command") : 0;
+	return 0;
 }
 
 int target_go(struct target *target)

@@ -35,13 +35,12 @@ bool target_is_some(const struct target_options *options);
 char *target_line(const struct target_options *options);
 
 /*
- * Make the live source track the processes, or fork and track the command, or
+ * Fork the command, make the live source track the processes or the command, or
  * let the command run. Each prints a message on errors. Return 0 or a negative
  * errno.
  */
-int target_follow_processes(struct target *target, struct live_source *live);
-int target_prepare_command(struct target *target, const struct command_environment *environment,
-			   struct live_source *live);
+int target_prepare_command(struct target *target, const struct command_environment *environment);
+int target_follow(struct target *target, struct live_source *live);
 int target_go(struct target *target);
 
 /* Returns a descriptor that is readable when the command has ended, or -1 without a command. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/launch/engine_env.h"
+#include "agent/launch/signaller.h"
 #include "base/scope.h"
 
 static int become(const struct invoking_user *user)
@@ -88,6 +89,7 @@ int command_init(struct command *command, char *const argv[],
 		return err;
 	}
 	*command = (struct command){
+		.broker = environment->broker,
 		.pid = pid,
 		.go_fd = go[1],
 		.fail_fd = fail[0],
@@ -131,7 +133,8 @@ int command_exit_status(const struct command *command)
 void command_deinit(struct command *command)
 {
 	if (command->pid) {
-		kill(command->pid, SIGTERM);
+		if (kill(command->pid, SIGTERM) && errno == EPERM)
+			signaller_send(command->broker, command->pidfd, SIGTERM);
 		close(command->go_fd); /* the child may still wait for the byte */
 		command->go_fd = -1;
 		command_ended(command, true);

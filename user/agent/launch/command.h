@@ -10,10 +10,13 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "agent/roles/broker.h"
+
 #include "agent/launch/invoking_user.h"
 
 /* The environment of the command. */
 struct command_environment {
+	const struct broker *broker; /* to end the command; borrowed until command_deinit() */
 	const struct invoking_user *user;
 	const char *shim_path;	     /* for engine_env.h; NULL leaves the environment unchanged */
 	struct rlimit open_files;    /* RLIMIT_NOFILE that jitbpf was started with */
@@ -21,6 +24,7 @@ struct command_environment {
 };
 
 struct command {
+	const struct broker *broker;
 	pid_t pid;   /* 0 if there is none, or after it has been waited for */
 	int go_fd;   /* writing a byte starts the command */
 	int fail_fd; /* delivers an errno if exec failed */

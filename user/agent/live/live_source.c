@@ -265,6 +265,16 @@ void live_source_init_unwind_tables(struct live_source *live, struct unwind_tabl
 	unwind_maps_init_tables(&live->unwind_maps, ret);
 }
 
+int live_source_try_maps(struct live_source *live)
+{
+	uint32_t key;
+
+	if (!bpf_map_get_next_key(bpf_map__fd(live->bpf->maps.tracked), NULL, &key) ||
+	    errno == ENOENT)
+		return 0;
+	return -errno;
+}
+
 int live_source_track(struct live_source *live, uint32_t pid)
 {
 	uint32_t lives = JITBPF_TRACKED_LIVES;

@@ -51,6 +51,9 @@ int live_source_create(const struct live_options *options, const struct probe_si
 		       struct live_failure *failure);
 void live_source_destroy(struct live_source *live);
 
+/* Read a BPF map, to see whether this process still may. Returns 0 or a negative errno. */
+int live_source_try_maps(struct live_source *live);
+
 /*
  * With only_tracked: profile a process and its future children; else does nothing. Returns 0 or
  * negative errno.

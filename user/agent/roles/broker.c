@@ -56,7 +56,7 @@ static _Noreturn void run(const struct broker_state *broker, enum role role, int
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	drop_descriptors(socket);
-	if (role_enter(role))
+	if (role_enter(role, 0))
 		_exit(1);
 	broker->functions[role](SOCKET_FD);
 	_exit(0);

@@ -29,6 +29,21 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.live_max = 4,
 			.calls = ROLE_CALLS_ATTACHER,
 		},
+	[ROLE_SIGNALLER] =
+		{
+			.name = "jitbpf-signal",
+			.capabilities = PRIVILEGE(CAP_KILL),
+			.live_max = 2,
+			.calls = ROLE_CALLS_SIGNALLER,
+		},
+	[ROLE_RECORDER] =
+		{
+			.name = "jitbpf",
+			/* to read the maps and journals of processes */
+			.capabilities = PRIVILEGE(CAP_SYS_PTRACE) | PRIVILEGE(CAP_DAC_READ_SEARCH) |
+					PRIVILEGE(CAP_CHECKPOINT_RESTORE),
+			.calls = ROLE_CALLS_RECORDER,
+		},
 };
 
 const struct role_rules *role_rules(enum role role)
@@ -45,10 +60,11 @@ uint64_t role_capabilities(void)
 	return all;
 }
 
-int role_enter(enum role role)
+int role_enter(enum role role, uint64_t more)
 {
 	const struct role_rules *rule = &rules[role];
-	int err = privileges_keep(rule->capabilities, rule->capabilities);
+	uint64_t capabilities = rule->capabilities | more;
+	int err = privileges_keep(capabilities, capabilities);
 
 	return err ?: system_calls_limit(rule->calls);
 }

@@ -10,9 +10,11 @@
 #include <stdint.h>
 
 enum role {
-	ROLE_OPENER,   /* opens and reads what belongs to others; parses nothing */
-	ROLE_FETCHER,  /* asks debuginfod servers */
-	ROLE_ATTACHER, /* registers probes and opens perf events */
+	ROLE_OPENER,	/* opens and reads what belongs to others; parses nothing */
+	ROLE_FETCHER,	/* asks debuginfod servers */
+	ROLE_ATTACHER,	/* registers probes and opens perf events */
+	ROLE_SIGNALLER, /* signals the command, which may be another user's */
+	ROLE_RECORDER,	/* jitbpf itself after set-up; not started by the broker */
 	ROLE_COUNT,
 };
 
@@ -24,6 +26,8 @@ enum role_calls {
 	ROLE_CALLS_COMMON, /* all but those that start programs or change the machine */
 	ROLE_CALLS_OPENER,
 	ROLE_CALLS_ATTACHER,
+	ROLE_CALLS_SIGNALLER,
+	ROLE_CALLS_RECORDER, /* as ROLE_CALLS_COMMON, with bpf() */
 };
 
 struct role_rules {
@@ -39,10 +43,11 @@ const struct role_rules *role_rules(enum role role);
 uint64_t role_capabilities(void);
 
 /*
- * Give up everything that a role does not need: capabilities, the right to gain
- * new ones, being debugged, and system calls. Returns 0 or a negative errno;
- * the process must not go on after an error.
+ * Give up everything that a role does not need: capabilities other than its own
+ * and those in `more`, the right to gain new ones, being debugged, and system
+ * calls. The process must have one thread, and must not go on after an error.
+ * Returns 0 or a negative errno.
  */
-int role_enter(enum role role);
+int role_enter(enum role role, uint64_t more);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <seccomp.h>
+#include <stdbool.h>
 
 #include "base/scope.h"
 
@@ -19,7 +20,6 @@ static const int refused[] = {
 	SCMP_SYS(process_vm_readv),
 	SCMP_SYS(process_vm_writev),
 	SCMP_SYS(pidfd_getfd),
-	SCMP_SYS(bpf),
 	SCMP_SYS(perf_event_open),
 	SCMP_SYS(userfaultfd),
 	SCMP_SYS(mount),
@@ -91,7 +91,6 @@ static const int opening[] = {
 
 static const int attaching[] = {
 	SCMP_SYS(perf_event_open),
-	SCMP_SYS(bpf),
 	SCMP_SYS(ioctl),
 };
 
@@ -115,16 +114,23 @@ static int add_open(scmp_filter_ctx filter)
 				SCMP_A2(SCMP_CMP_MASKED_EQ, writing, 0));
 }
 
+static bool listed_is_refused(enum role_calls calls)
+{
+	return calls == ROLE_CALLS_COMMON || calls == ROLE_CALLS_RECORDER;
+}
+
 int system_calls_limit(enum role_calls calls)
 {
 	CLEANUP(seccomp_releasep)
-	scmp_filter_ctx filter = seccomp_init(calls == ROLE_CALLS_COMMON ? SCMP_ACT_ALLOW : REFUSE);
+	scmp_filter_ctx filter = seccomp_init(listed_is_refused(calls) ? SCMP_ACT_ALLOW : REFUSE);
 	int err;
 
 	if (!filter)
 		return -ENOMEM;
-	if (calls == ROLE_CALLS_COMMON) {
+	if (listed_is_refused(calls)) {
 		err = ADD(filter, REFUSE, refused);
+		if (!err && calls == ROLE_CALLS_COMMON)
+			err = seccomp_rule_add(filter, REFUSE, SCMP_SYS(bpf), 0);
 	} else {
 		err = ADD(filter, SCMP_ACT_ALLOW, needed_by_all);
 		err = err ?: ADD(filter, SCMP_ACT_ALLOW, reading);
@@ -133,5 +139,7 @@ int system_calls_limit(enum role_calls calls)
 		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, opening);
 	if (!err && calls == ROLE_CALLS_ATTACHER)
 		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, attaching);
+	if (!err && calls == ROLE_CALLS_SIGNALLER)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(pidfd_send_signal), 0);
 	return err ?: seccomp_load(filter);
 }

@@ -50,7 +50,10 @@ static void serve(int socket)
 }
 
 static const role_fn functions[ROLE_COUNT] = {
-	[ROLE_OPENER] = serve, [ROLE_FETCHER] = serve, [ROLE_ATTACHER] = serve};
+	[ROLE_OPENER] = serve,
+	[ROLE_FETCHER] = serve,
+	[ROLE_ATTACHER] = serve,
+};
 
 static int setup(void **state)
 {
@@ -108,8 +111,10 @@ static void check_role(const struct broker *broker, enum role role)
 
 static void has_the_privileges_of_its_role(void **state)
 {
-	for (int role = 0; role < ROLE_COUNT; role++)
-		check_role(*state, (enum role)role);
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		if (functions[role])
+			check_role(*state, (enum role)role);
+	}
 }
 
 /* A process too many is not started; when one has ended, another may start. */

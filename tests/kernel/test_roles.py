@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The processes of a recording and their privileges, as /proc shows them."""
+
+import os
+import signal
+import subprocess
+import time
+
+from harness import ENGINE, JITBPF, KernelTest
+
+CAPABILITIES = {"CAP_DAC_READ_SEARCH": 2, "CAP_KILL": 5, "CAP_SETPCAP": 8, "CAP_SYS_PTRACE": 19, "CAP_SYS_ADMIN": 21,
+                "CAP_BPF": 39, "CAP_CHECKPOINT_RESTORE": 40}
+OPENER = {"CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_CHECKPOINT_RESTORE"}
+
+# What each process may have, by its name, and the mode of seccomp.
+ALLOWED = {
+    "jitbpf": (OPENER, 2),
+    "jitbpf-broker": (OPENER | {"CAP_SYS_ADMIN", "CAP_KILL", "CAP_SETPCAP"}, 0),
+    "jitbpf-files": (OPENER, 2),
+    "jitbpf-attach": ({"CAP_SYS_ADMIN"}, 2),
+}
+
+
+def mask(names):
+    return sum(1 << CAPABILITIES[name] for name in names)
+
+
+def status(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+        return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+
+
+def children(pid):
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{tid}/children", encoding="ascii") as file:
+            for child in map(int, file.read().split()):
+                yield child
+                yield from children(child)
+
+
+class Roles(KernelTest):
+    def start(self, command=(), options=(), **kwargs):
+        """Starts a recording, and returns it once it takes samples."""
+        argv = self.record_argv(options, (".jitbpf",))
+        recorder = subprocess.Popen([*argv, *(["--", *command] if command else [])],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
+        self.addCleanup(recorder.wait)
+        self.addCleanup(recorder.kill)
+        self.wait_for(lambda: os.path.exists(os.path.join(self.folder, "out.jitbpf")))
+        return recorder
+
+    def finish(self, recorder):
+        recorder.send_signal(signal.SIGINT)
+        stdout, stderr = recorder.communicate(timeout=60)
+        return self.finished(recorder.returncode, stdout, stderr)
+
+    def check(self, seen):
+        name = seen["Name"]
+        capabilities, seccomp = ALLOWED[name]
+        for field in ("CapPrm", "CapEff", "CapBnd"):
+            extra = int(seen[field], 16) & ~mask(capabilities)
+            self.assertEqual(extra, 0, f"{name}: {field} {seen[field]}")
+        self.assertEqual(int(seen["CapInh"], 16) | int(seen["CapAmb"], 16), 0, name)
+        self.assertEqual(int(seen["NoNewPrivs"]), 1, name)
+        self.assertEqual(int(seen["Seccomp"]), seccomp, name)
+
+    def test_privileges(self):
+        """Each process has the privileges of its role, and no more."""
+        engine = subprocess.Popen([ENGINE, "hot", "--seconds", "20", "--name", "hot"],
+                                  stdout=subprocess.DEVNULL)
+        self.addCleanup(engine.wait)
+        self.addCleanup(engine.kill)
+        recorder = self.start(options=["-a"])
+        time.sleep(0.5)
+        seen = {pid: status(pid) for pid in [recorder.pid, *children(recorder.pid)]}
+        names = {one["Name"] for one in seen.values()}
+        self.assertLessEqual({"jitbpf", "jitbpf-broker", "jitbpf-files"}, names)
+        for one in seen.values():
+            if one["Name"] != "jitbpf-outputs":  # see tests/attack/test_output_files.py
+                self.check(one)
+        self.assertGreater(self.finish(recorder).summary()["samples"]["taken"], 0)
+
+    def test_threads(self):
+        """The threads of the recorder have no more than itself."""
+        recorder = self.start(options=["-a"])
+        for tid in os.listdir(f"/proc/{recorder.pid}/task"):
+            self.check({**status(f"{recorder.pid}/task/{tid}"), "Name": "jitbpf"})
+        self.finish(recorder)
+
+    def test_command_of_another_user(self):
+        """The command keeps the user's rights; jitbpf may end it, which root without CAP_KILL
+        may not."""
+        os.chmod(self.folder, 0o777)
+        recorder = self.start(["setpriv", "--reuid", "1000", "--regid", "1000", "--clear-groups",
+                               "sleep", "60"], options=["-d", "1"])
+        command = self.wait_for(lambda: next((pid for pid in children(recorder.pid)
+                                              if status(pid)["Name"] == "sleep"), None))
+        self.assertEqual(int(status(command)["NoNewPrivs"]), 0)
+        self.assertEqual(status(command)["Seccomp"], "0")
+        stdout, stderr = recorder.communicate(timeout=30)
+        self.finished(recorder.returncode, stdout, stderr)
+        self.assertFalse(os.path.exists(f"/proc/{command}"))
