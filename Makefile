@@ -4,7 +4,7 @@
 #   make demo     install what is missing, build, record a real JIT engine, write flamegraph.html
 #   make check    install what is missing, run all checks and tests
 #   make check-engines   large published engines (130 MB download): numba, wasmtime, OpenVINO
-#   make bench    measurements, as ratios
+#   make bench    measurements, as ratios;  make soak  a run of 30 minutes
 #   make core     only the core library: needs no clang, bpftool, libbpf
 #   make test     the tests for every change: unit tests, golden recordings, replay
 #   make unit     build and run the unit tests
@@ -49,7 +49,7 @@ HOST_LIBS := -lbpf -lelf -lz -lpthread $(ROLE_LIBS)
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all core demo bench format format-check lint clean fuzz install-deps
+.PHONY: all core demo bench soak format format-check lint clean fuzz install-deps
 
 all: $(B)/jitbpf $(B)/libjitbpf.so
 
@@ -152,6 +152,12 @@ demo:
 	$(Q)tools/install-deps.sh demo
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/demo.sh $(B)
+
+# A run without end, beside compilers, PHP and containers: make soak MINUTES=30
+MINUTES ?= 30
+
+soak: all $(B)/tests/engine/jit-engine
+	$(Q)tests/soak/soak.py $(B) $(MINUTES)
 
 bench: all $(B)/tests/engine/jit-engine $(B)/tests/bench/publish_cost
 	$(Q)tests/bench/run $(B)
