@@ -84,6 +84,7 @@ class Report(harness.KernelTest):
         run = self.record(harness.php("tracing", 1), ["-F", "499"],
                           endings=(".jitbpf", *FORMATS))
         (jitbpf,) = self.copy_for_others(harness.JITBPF)
+        os.chmod(run.path(".jitbpf"), 0o644)
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c",
              'mount -t tmpfs none /usr/lib/php && mount --bind /dev/null "$(readlink -f "$(which php)")" && '

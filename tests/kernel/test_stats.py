@@ -29,3 +29,9 @@ class Stats(KernelTest):
         self.assertGreater(longest, 0)
         self.assertGreaterEqual(counters["loop_longest_ms"], int(longest))
         self.assertEqual(os.stat(path).st_nlink, 1)
+
+    def test_rotated(self):
+        path = os.path.join(self.folder, "stats")
+        self.record(["sleep", "2.5"], ["--stats", path, "--rotate", "1"], endings=(".jitbpf",))
+        with open(path, encoding="ascii") as file:
+            self.assertGreaterEqual(len(file.readlines()), 2)

@@ -51,23 +51,26 @@ static int check_refresh(struct recording *run)
 	return -EINVAL;
 }
 
-/* Declare the outputs. */
+/* Declare the outputs, and then the file of --stats. */
 static int start_outputs(struct recording *run)
 {
-	const string_list *paths = &run->options->outputs;
-	struct output_paths declared = {
-		.paths = paths->data,
-		.count = paths->size,
-		.series = run->options->rotation.rotate,
-	};
-	int err;
+	string_list *paths = &run->declared;
+	int err = 0;
 
 	run->default_output = "profile" RECORDING_EXTENSION;
-	if (!paths->size) {
-		declared.paths = &run->default_output;
-		declared.count = 1;
-	}
-	err = output_access_init(&run->access, &declared);
+	vec_for_each (path, &run->options->outputs)
+		err = err ?: vec_push(paths, *path);
+	if (!paths->size)
+		err = err ?: vec_push(paths, run->default_output);
+	if (run->options->stats)
+		err = err ?: vec_push(paths, run->options->stats);
+	if (err)
+		return record_complain(err, "starting");
+	err = output_access_init(&run->access, &(struct output_paths){
+						       .paths = paths->data,
+						       .count = paths->size,
+						       .series = run->options->rotation.rotate,
+					       });
 	run->outputs.opener = run->access.opener;
 	return err;
 }
@@ -256,7 +259,7 @@ int record_set_up(struct recording *run)
 	err = start_outputs(run); /* what follows reads other files */
 	err = err ?: find_shim(run);
 	err = err ?: open_outputs(run);
-	err = err ?: self_stats_init(&run->stats, run->options->stats);
+	err = err ?: self_stats_init(&run->stats, run->options->stats, run->access.opener);
 	if (err)
 		return err;
 	/* Opening a FIFO blocks until it has a reader; Ctrl-C must still work then. */
@@ -291,4 +294,5 @@ void record_release(struct recording *run)
 	file_store_destroy(run->files);
 	broker_stop(&run->broker);
 	output_access_deinit(&run->access);
+	vec_deinit(&run->declared);
 }

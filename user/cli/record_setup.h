@@ -58,6 +58,7 @@ struct recording {
 	struct pipeline *pipeline;
 	struct live_source *live;
 	struct source source;
+	string_list declared; /* all paths that are written to */
 	struct output_access access;
 	const char *default_output;
 	struct outputs outputs;

@@ -17,7 +17,7 @@
 
 DEFINE_CLEANUP(DIR *, closedir);
 
-int self_stats_init(struct self_stats *ret, const char *path)
+int self_stats_init(struct self_stats *ret, const char *path, struct output_opener *opener)
 {
 	struct self_stats stats = {0};
 	int err;
@@ -26,6 +26,7 @@ int self_stats_init(struct self_stats *ret, const char *path)
 		*ret = stats;
 		return 0;
 	}
+	stats.output.opener = opener;
 	err = outputs_add_file(&stats.output, path, &stats.file);
 	if (err)
 		return err;

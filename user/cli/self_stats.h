@@ -26,8 +26,11 @@ struct self_counts {
 	uint64_t lost;	  /* samples and JIT records for which a ring had no room */
 };
 
-/* Open the file; path NULL: no statistics. Prints a message on errors. Returns 0 or -errno. */
-int self_stats_init(struct self_stats *ret, const char *path);
+/*
+ * Open the file, one of the paths that opener was created with (borrowed); path NULL: no
+ * statistics. Prints a message on errors. Returns 0 or -errno.
+ */
+int self_stats_init(struct self_stats *ret, const char *path, struct output_opener *opener);
 
 /* Publish the file: the recording begins. */
 void self_stats_begin(struct self_stats *stats);

@@ -128,7 +128,7 @@ static int open_file(struct service *service, uint32_t path, struct output_reply
 		return err;
 	if (path >= service->paths->count)
 		return -EINVAL;
-	if (service->paths->series)
+	if (service->paths->series && !path)
 		err = open_in_series(service, service->paths->paths[path], reply, &served.file);
 	else
 		err = output_file_open(service->paths->paths[path], SOCKET_FD, &served.file);

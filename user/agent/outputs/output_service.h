@@ -44,7 +44,7 @@ struct output_paths {
 	const char *const *paths;
 	size_t count;
 	/*
-	 * Each file that is opened gets a name of its own: profile.jitbpf becomes
+	 * Each file that is opened by the first path gets a name of its own: profile.jitbpf becomes
 	 * profile.20261122T093000.123Z.jitbpf. All are in the folder that the path named first.
 	 */
 	bool series;
