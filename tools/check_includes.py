@@ -47,6 +47,7 @@ agent
 agent/roles
 agent/launch
 agent/files
+agent/machine
 agent/outputs
 agent/kernel
 agent/publisher/journal

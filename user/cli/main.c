@@ -9,7 +9,8 @@
 #include "cli/commands.h"
 
 static const struct command_spec *const commands[] = {&command_record, &command_report,
-						      &command_diff, &command_list, &command_env};
+						      &command_diff,   &command_list,
+						      &command_env,    &command_doctor};
 
 static void usage(FILE *out)
 {

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "agent/clock.h"
-#include "agent/launch/requirements.h"
+#include "agent/machine/machine_check.h"
 #include "base/scope.h"
 #include "cli/commands.h"
 #include "cli/file_trouble.h"
@@ -286,7 +286,8 @@ static int check(struct record_options *values)
 		fprintf(stderr, "jitbpf record: --keep needs --rotate\n");
 		return EXIT_USAGE;
 	}
-	if (requirements_missing(missing, sizeof(missing))) {
+	machine_silence_libbpf();
+	if (machine_lacks(missing, sizeof(missing))) {
 		fprintf(stderr, "jitbpf: %s\n", missing);
 		return EXIT_UNSUPPORTED;
 	}
