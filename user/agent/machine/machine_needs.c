@@ -99,7 +99,7 @@ static void look_at_namespace(struct machine_finding *ret)
 	machine_found(ret, MACHINE_MISSING,
 		      "root of a user namespace has no right to BPF programs "
 		      "and perf events");
-	machine_advise(ret, "run it as root of the machine itself");
+	machine_advise(ret, "run it as root of the machine itself (a container: --privileged)");
 }
 
 static void look_at_lockdown(struct machine_finding *ret)
