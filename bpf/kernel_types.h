@@ -68,8 +68,17 @@ struct signal_struct {
 	atomic_t live;
 };
 
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+struct rw_semaphore {
+	atomic_long_t count, owner;
+};
+
 struct mm_struct {
 	unsigned long start_stack;
+	struct rw_semaphore mmap_lock;
 };
 
 struct thread_struct {
@@ -77,6 +86,7 @@ struct thread_struct {
 };
 
 struct task_struct {
+	unsigned int __state;
 	unsigned int flags;
 	struct mm_struct *mm;
 	int pid;

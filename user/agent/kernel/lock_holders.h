@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A gate for the registration of uprobes. The kernel takes the lock of each memory map that has the
+ * file, and meanwhile blocks all forks of the machine. A process can hold its own lock for as long
+ * as it likes: it replaces a mapping by a file of its own FUSE server. So nothing is registered
+ * while a thread holds such a lock and sleeps, nor shortly after.
+ *
+ * What remains: a process that takes its lock in the moment between the last look and the
+ * registration. Which files a process has mapped cannot be known while it holds the lock, so the
+ * gate is closed for all files.
+ */
+#ifndef JITBPF_AGENT_KERNEL_LOCK_HOLDERS_H
+#define JITBPF_AGENT_KERNEL_LOCK_HOLDERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "uapi/lock_holder.h"
+
+#define LOCK_HOLDERS_MAX 256	       /* that one look finds */
+#define LOCK_CLEAR_NS	 1000000000ull /* after the last holder was seen */
+#define LOCK_LOOK_NS	 20000000ull   /* between two looks while the gate is closed */
+
+/*
+ * Look at all processes: holders in ret, at most `most`. Returns their number, or a negative errno.
+ * Implemented by the BPF program, and by tests.
+ */
+typedef int (*lock_look_fn)(void *context, struct jitbpf_lock_holder *ret, size_t most);
+
+struct lock_gate {
+	lock_look_fn look;
+	void *context;
+	void (*pause)(void); /* a few ms; NULL: the default */
+
+	uint64_t looked_ns;		  /* 0: the gate was not closed since it was last open */
+	uint64_t held_ns;		  /* when a holder was last seen; 0: never */
+	struct jitbpf_lock_holder holder; /* the last one */
+	uint64_t closed;		  /* number of times that the gate was found closed */
+};
+
+/*
+ * Returns true if a uprobe may be registered now. It takes 50 us without a holder, and at most
+ * 10 ms. If the look fails, the gate is open: the kernel may lack what it needs.
+ */
+bool lock_gate_is_open(struct lock_gate *gate, uint64_t now_ns);
+
+/* A lock_look_fn; context is a pointer to the descriptor of the link of find_lock_holders(). */
+int lock_holders_look(void *context, struct jitbpf_lock_holder *ret, size_t most);
+
+#endif
