@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The service loop of an attacher process, and its messages (attacher.h). */
+/*
+ * The service loop of an attacher process, and its messages (attacher.h). Probes are registered and
+ * removed when the gate of lock_holders.h is open, and wait otherwise. At the end, too: the process
+ * outlives jitbpf until a holder has freed its lock, since all forks would wait for its exit.
+ */
 #ifndef JITBPF_AGENT_KERNEL_ATTACH_SERVICE_H
 #define JITBPF_AGENT_KERNEL_ATTACH_SERVICE_H
 
 #include <stdint.h>
 
 enum attach_kind {
+	ATTACH_GATE,  /* descriptor: the link of find_lock_holders(). Has no reply */
 	ATTACH_PROBE, /* descriptors: the file, the program */
 	ATTACH_CPU,
 	ATTACH_REMOVE, /* has no reply */
@@ -20,8 +25,9 @@ struct attach_request {
 
 struct attach_reply {
 	uint32_t id;
-	int32_t err;
+	int32_t err; /* -EINPROGRESS: the gate is closed; another reply follows */
 	uint64_t attached_ns;
+	uint32_t holder_pid, holder_uid; /* with -EINPROGRESS */
 };
 
 /* Answer requests from a socket until its other end is closed. */

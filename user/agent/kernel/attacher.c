@@ -21,23 +21,26 @@ struct attacher_process {
 /* A request, or what became of it. */
 struct attachment {
 	uint32_t id, process;
-	bool pending;
+	bool pending, deferred;
 };
 
 struct attacher {
 	const struct broker *broker;
+	int gate_link;
+	struct attach_holder holder;
 	struct attacher_process processes[ATTACHERS_MAX];
 	VEC(struct attachment) attachments;
 	uint32_t last_id;
 };
 
-int attacher_create(const struct broker *broker, struct attacher **ret)
+int attacher_create(const struct broker *broker, int gate_link, struct attacher **ret)
 {
 	struct attacher *attacher = calloc(1, sizeof(*attacher));
 
 	if (!attacher)
 		return -ENOMEM;
 	attacher->broker = broker;
+	attacher->gate_link = gate_link;
 	for (size_t i = 0; i < ATTACHERS_MAX; i++)
 		attacher->processes[i].socket = -1;
 	*ret = attacher;
@@ -57,6 +60,7 @@ void attacher_destroy(struct attacher *attacher)
 static int start(struct attacher *attacher, struct attacher_process *process)
 {
 	int socket = broker_connect(attacher->broker, ROLE_ATTACHER);
+	struct attach_request gate = {.kind = ATTACH_GATE};
 
 	if (socket < 0)
 		return socket;
@@ -65,7 +69,9 @@ static int start(struct attacher *attacher, struct attacher_process *process)
 		return -errno;
 	}
 	*process = (struct attacher_process){.socket = socket};
-	return 0;
+	return attacher->gate_link < 0
+		       ? 0
+		       : fd_message_send(socket, &gate, sizeof(gate), attacher->gate_link);
 }
 
 static bool has_attachments(const struct attacher *attacher, uint32_t process)
@@ -114,7 +120,7 @@ static int add(struct attacher *attacher, struct attach_request *request,
 		process->since_ns = clock_now_ns();
 	*ret_id = request->id;
 	return vec_push(&attacher->attachments,
-			((struct attachment){request->id, (uint32_t)number, true}));
+			((struct attachment){request->id, (uint32_t)number, true, false}));
 }
 
 int attacher_add_probe(struct attacher *attacher, const struct attach_probe *probe,
@@ -184,6 +190,16 @@ static bool take_lost(struct attacher *attacher, uint32_t process, struct attach
 	return false;
 }
 
+/* The process waits until a lock is free. It takes further requests meanwhile. */
+static void defer(struct attacher *attacher, struct attachment *attachment,
+		  const struct attach_reply *reply)
+{
+	attachment->deferred = true;
+	attacher->holder.pid = reply->holder_pid;
+	attacher->holder.uid = reply->holder_uid;
+	attacher->holder.deferred++;
+}
+
 /* Returns true if an answer was received that somebody waits for. */
 static bool receive(struct attacher *attacher, struct attacher_process *process,
 		    struct attach_answer *ret)
@@ -196,13 +212,18 @@ static bool receive(struct attacher *attacher, struct attacher_process *process,
 	       sizeof(reply)) {
 		struct attachment *attachment = find(attacher, reply.id);
 
-		process->pending -= !!process->pending;
+		/* A deferred request was answered before: the process answers. */
+		process->pending -= process->pending && !(attachment && attachment->deferred);
 		process->since_ns = clock_now_ns();
+		if (attachment && attachment->pending && reply.err == -EINPROGRESS) {
+			defer(attacher, attachment, &reply);
+			continue;
+		}
 		if (!attachment || !attachment->pending) {
 			message_fds_close(&fds); /* it was removed meanwhile */
 			continue;
 		}
-		attachment->pending = false;
+		attachment->pending = attachment->deferred = false;
 		if (reply.err)
 			forget(attacher, attachment);
 		*ret = (struct attach_answer){reply.id, reply.err, reply.attached_ns, fds};
@@ -212,6 +233,20 @@ static bool receive(struct attacher *attacher, struct attacher_process *process,
 	if (got != -EAGAIN)
 		close(TAKE_FD(process->socket));
 	return false;
+}
+
+bool attacher_is_deferred(const struct attacher *attacher, uint32_t id)
+{
+	vec_for_each (attachment, &attacher->attachments) {
+		if (attachment->id == id)
+			return attachment->deferred;
+	}
+	return false;
+}
+
+struct attach_holder attacher_holder(const struct attacher *attacher)
+{
+	return attacher->holder;
 }
 
 bool attacher_take(struct attacher *attacher, struct attach_answer *ret)

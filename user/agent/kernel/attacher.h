@@ -48,8 +48,11 @@ struct attach_answer {
 	struct message_fds fds; /* owned by the caller */
 };
 
-/* broker is borrowed. Starts no process yet. Returns 0 or -ENOMEM. */
-int attacher_create(const struct broker *broker, struct attacher **ret);
+/*
+ * broker and gate_link are borrowed: the descriptor of the link of find_lock_holders(), or -1.
+ * Starts no process yet. Returns 0 or -ENOMEM.
+ */
+int attacher_create(const struct broker *broker, int gate_link, struct attacher **ret);
 void attacher_destroy(struct attacher *attacher); /* NULL is allowed */
 
 /*
@@ -62,6 +65,22 @@ int attacher_add_cpu(struct attacher *attacher, const struct attach_cpu *cpu, ui
 
 /* Remove an attachment, or drop a request. No answer follows. */
 void attacher_remove(struct attacher *attacher, uint32_t id);
+
+/*
+ * Returns true if a request waits until no process holds the lock of its memory map
+ * (lock_holders.h).
+ */
+bool attacher_is_deferred(const struct attacher *attacher, uint32_t id);
+
+/* A process that held its lock when a probe was to be registered. */
+struct attach_holder {
+	uint32_t pid; /* 0: there was none */
+	uint32_t uid;
+	uint64_t deferred; /* number of probes that waited for such processes */
+};
+
+/* Returns the last one. */
+struct attach_holder attacher_holder(const struct attacher *attacher);
 
 /* Take the next answer, without waiting. Returns false if there is none. */
 bool attacher_take(struct attacher *attacher, struct attach_answer *ret);

@@ -139,6 +139,14 @@ static int open_owners(struct live_source *live)
 	return live->owners_fd < 0 ? -errno : 0;
 }
 
+/* Returns the link of the iterator that finds holders of memory map locks, or -1. */
+static int open_gate(struct live_source *live)
+{
+	struct bpf_link *link = bpf_program__attach_iter(live->bpf->progs.find_lock_holders, NULL);
+
+	return keep_link(live, link) ? -1 : bpf_link__fd(link);
+}
+
 static const struct publisher_ops *const publishers[] = {&publisher_shim, &publisher_jitdump};
 
 _Static_assert(ARRAY_SIZE(publishers) <= PUBLISHERS_MAX, "room for all");
@@ -202,7 +210,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = open_owners(live);
 	if (err)
 		return fail(failure, err, "listing the owners of processes");
-	err = attacher_create(options->broker, &live->attacher);
+	err = attacher_create(options->broker, open_gate(live), &live->attacher);
 	if (err)
 		return fail(failure, err, "starting");
 	live->came_ns = clock_now_ns();
@@ -327,6 +335,11 @@ int live_source_fd(const struct live_source *live)
 const char *live_source_event(const struct live_source *live)
 {
 	return live->round.events.name;
+}
+
+struct attach_holder live_source_holder(const struct live_source *live)
+{
+	return attacher_holder(live->attacher);
 }
 
 struct loop_health *live_source_health(struct live_source *live)

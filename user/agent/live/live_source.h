@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "agent/files/file_store.h"
+#include "agent/kernel/attacher.h"
 #include "agent/live/loop_health.h"
 #include "agent/publisher/probe_site.h"
 #include "agent/roles/broker.h"
@@ -78,6 +79,9 @@ uint32_t live_source_cpus(const struct live_source *live);
 
 /* Returns the number of samples and JIT records that were lost so far because a ring was full. */
 uint64_t live_source_lost(struct live_source *live);
+
+/* Returns the last process that deferred the attach of a probe. */
+struct attach_holder live_source_holder(const struct live_source *live);
 
 /* Returns the record of the loop's turns, which the owner of the loop keeps. Borrowed. */
 struct loop_health *live_source_health(struct live_source *live);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,8 +20,9 @@
 #include "decode/elf/elf_file.h"
 #include "decode/record/proc_maps.h"
 
-#define SITE_BYTES     17
-#define SELF_TEST_RUNS 4
+#define SITE_BYTES	 17
+#define SELF_TEST_RUNS	 4
+#define COPY_PIECE_BYTES (1u << 20)
 
 static const uint8_t site_code[SITE_BYTES] = {
 	0x90,					     /* nop1 */
@@ -98,14 +100,14 @@ int probe_site_find(const char *path, struct probe_site *ret)
 	return -ENOENT;
 }
 
+/* Attach to the site in this process. */
 static int attach_at(const struct probe_site *site, uint32_t place, struct bpf_program *program,
-		     pid_t pid, uint64_t cookie, struct bpf_link **ret)
+		     struct bpf_link **ret)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore_offset,
-		    .bpf_cookie = cookie);
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore_offset);
 	struct bpf_link *link;
 
-	link = bpf_program__attach_uprobe_opts(program, pid, site->path, site->offset + place,
+	link = bpf_program__attach_uprobe_opts(program, getpid(), site->path, site->offset + place,
 					       &opts);
 	if (!link)
 		return -errno;
@@ -203,7 +205,7 @@ static bool works(const struct probe_site *site, uint32_t place, const uint8_t *
 {
 	uint64_t others = run_site(code, hits);
 
-	if (attach_at(site, place, self_test, getpid(), 0, keep))
+	if (attach_at(site, place, self_test, keep))
 		return false;
 	if (run_site(code, hits) != others + SELF_TEST_RUNS)
 		return false;
@@ -212,38 +214,65 @@ static bool works(const struct probe_site *site, uint32_t place, const uint8_t *
 	return *(volatile const uint8_t *)(code + place) != 0xcc && works_after_fork(code, hits);
 }
 
+/* Get the identity of the shim's mappings. */
+static int identify(struct probe_site *site)
+{
+	size_t map_bytes = 0;
+	void *map = NULL;
+	int err = map_site(site, &map, &map_bytes);
+
+	if (err)
+		return err;
+	err = find_mapped(map, &site->file);
+	munmap(map, map_bytes);
+	return err;
+}
+
+/*
+ * Copy the shim, so that no other process maps the file of the trial: registering a uprobe waits
+ * for all processes that map its file. Returns the descriptor of a memfd, or a negative errno.
+ */
+static int copy_shim(const struct probe_site *site)
+{
+	AUTO_CLOSE int from = file_open_regular(site->path);
+	AUTO_CLOSE int to = memfd_create("jitbpf-site", MFD_CLOEXEC);
+	ssize_t got;
+
+	if (from < 0 || to < 0)
+		return from < 0 ? from : -errno;
+	while ((got = sendfile(to, from, NULL, COPY_PIECE_BYTES)) > 0)
+		;
+	return got < 0 ? -errno : TAKE_FD(to);
+}
+
 int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
 		      volatile const uint64_t *hits, struct bpf_link *keep[3])
 {
 	static const uint32_t places[] = {6, 1, 0};
+	struct probe_site copy = *site;
+	AUTO_CLOSE int fd = -1;
 	const uint8_t *code;
 	size_t map_bytes = 0;
-	bool ours, found = false;
+	bool found = false;
 	void *map = NULL;
 	int err;
 
-	err = map_site(site, &map, &map_bytes);
+	err = identify(site);
 	if (err)
 		return err;
-	err = find_mapped(map, &site->file);
-	if (err) {
-		munmap(map, map_bytes);
+	fd = err = copy_shim(site);
+	if (err < 0)
 		return err;
-	}
+	snprintf(copy.path, sizeof(copy.path), "/proc/self/fd/%d", fd);
+	err = map_site(&copy, &map, &map_bytes);
+	if (err)
+		return err;
 	code = (const uint8_t *)map + map_bytes - SITE_BYTES;
-	/* Another attached profiler shows as a breakpoint or call in place of a nop. */
-	ours = code[SITE_BYTES - 1] == site_code[SITE_BYTES - 1];
-	for (size_t i = 0; i < ARRAY_SIZE(places) && ours && !found; i++) {
-		found = works(site, places[i], code, self_test, hits, &keep[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(places) && !found; i++) {
+		found = works(&copy, places[i], code, self_test, hits, &keep[i]);
 		if (found)
 			site->place = places[i];
 	}
 	munmap(map, map_bytes);
 	return found ? 0 : -ENOTSUP;
-}
-
-int probe_site_attach(const struct probe_site *site, struct bpf_program *program, uint64_t cookie,
-		      struct bpf_link **ret)
-{
-	return attach_at(site, site->place, program, -1, cookie, ret);
 }

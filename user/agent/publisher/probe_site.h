@@ -45,18 +45,12 @@ int probe_site_find(const char *path, struct probe_site *ret);
 int probe_site_read(const struct blob *blob, struct probe_site *ret);
 
 /*
- * Choose the place: attach self_test, which counts in *hits, to this process, and run the site here
- * and in a child. Returns 0 with site->place and site->file set, or -ENOTSUP if no place works.
- * The caller destroys the links in keep at the end of the run, since detaching is slow.
+ * Choose the place: attach self_test, which counts in *hits, to a copy of the site in this process,
+ * and run it here and in a child. Returns 0 with site->place and site->file set, or -ENOTSUP if no
+ * place works. The caller destroys the links in keep at the end of the run, since detaching is
+ * slow.
  */
 int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
 		      volatile const uint64_t *hits, struct bpf_link *keep[3]);
-
-/*
- * Attach a program to the site in all processes. The program gets cookie with each hit. Returns 0
- * with *ret owned by the caller, or a negative errno.
- */
-int probe_site_attach(const struct probe_site *site, struct bpf_program *program, uint64_t cookie,
-		      struct bpf_link **ret);
 
 #endif

@@ -23,7 +23,6 @@
 struct shim {
 	struct publisher_host host;
 	struct probe_site site; /* the installed shim's, with its place chosen */
-	struct bpf_link *link;
 	struct bpf_link *self_test_links[3];
 	struct shim_copies copies;
 	struct shim_unheard unheard;
@@ -37,7 +36,6 @@ static void destroy(void *self)
 {
 	struct shim *shim = self;
 
-	bpf_link__destroy(shim->link);
 	shim_copies_deinit(&shim->copies);
 	for (size_t i = 0; i < ARRAY_SIZE(shim->self_test_links); i++)
 		bpf_link__destroy(shim->self_test_links[i]);
@@ -71,7 +69,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	err = probe_site_choose(&shim->site, host->bpf->progs.self_test,
 				(const uint64_t *)&host->bpf->bss->self_test_hits,
 				shim->self_test_links);
-	err = err ?: probe_site_attach(&shim->site, host->bpf->progs.jit_event, 0, &shim->link);
+	err = err ?: shim_copies_install(&shim->copies);
 	if (err)
 		return err;
 	*ret = TAKE_PTR(self);

@@ -2,6 +2,8 @@
 #include "agent/publisher/shim_copies.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +68,45 @@ static int attach(struct shim_copies *copies, const struct jitbpf_mapping *mappi
 					  .cookie = copies->cookies + 1,
 				  },
 				  ret);
+}
+
+int shim_copies_install(struct shim_copies *copies)
+{
+	const struct probe_site *site = copies->site;
+	AUTO_CLOSE int fd = open(site->path, O_PATH | O_CLOEXEC);
+	struct shim_copy copy = {.file = site->file, .requested_ns = clock_now_ns()};
+	struct attach_answer answer = {0};
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = attacher_add_probe(copies->attacher,
+				 &(struct attach_probe){
+					 .file_fd = fd,
+					 .program_fd = copies->program_fd,
+					 .offset = site->offset + site->place,
+					 .semaphore_offset = site->semaphore_offset,
+				 },
+				 &copy.probe);
+	if (err)
+		return err;
+	while (!attacher_take(copies->attacher, &answer)) {
+		copies->deferred = attacher_is_deferred(copies->attacher, copy.probe) ||
+				   clock_now_ns() - copy.requested_ns > SHIM_ATTACH_NS;
+		if (copies->deferred)
+			break;
+		poll(NULL, 0, 1);
+	}
+	if (answer.err)
+		return answer.err;
+	copy.attached_ns = answer.attached_ns;
+	copy.pending = copies->deferred ? copy.probe : 0;
+	return vec_push(&copies->known, copy);
+}
+
+static bool is_installed(const struct shim_copies *copies, const struct shim_copy *copy)
+{
+	return is_same(&copy->file, &copies->site->file);
 }
 
 /* Returns true if the process has ended, or now maps another file: try another mapping. */
@@ -134,11 +175,12 @@ static void take_answer(struct shim_copies *copies, struct shim_copy *copy, uint
 
 	copy->pending = 0;
 	copy->attached_ns = attached_ns;
-	copies->attached += attached_ns != 0;
-	if (!attached_ns) {
+	if (!attached_ns)
 		copy->probe = 0;
-		copies->in_use--;
-		copies->refused++;
+	if (!is_installed(copies, copy)) {
+		copies->attached += attached_ns != 0;
+		copies->refused += !attached_ns;
+		copies->in_use -= !attached_ns;
 	}
 	if (pending)
 		attached(context, pending, attached_ns);
@@ -158,7 +200,12 @@ void shim_copies_take_answers(struct shim_copies *copies, shim_attached_fn attac
 		message_fds_close(&answer.fds);
 	}
 	vec_for_each (copy, &copies->known) {
-		if (!copy->pending || now_ns - copy->requested_ns < SHIM_ATTACH_NS)
+		if (!copy->pending)
+			continue;
+		if (attacher_is_deferred(copies->attacher, copy->pending))
+			copy->deferred_ns = now_ns;
+		if (now_ns - copy->requested_ns < SHIM_ATTACH_NS ||
+		    now_ns - copy->deferred_ns < SHIM_ATTACH_NS)
 			continue;
 		attacher_remove(copies->attacher, copy->probe);
 		take_answer(copies, copy, 0, attached, context);
@@ -203,7 +250,8 @@ struct shim_copy *shim_copies_unused(struct shim_copies *copies, uint64_t now_ns
 	struct shim_copy *unused = NULL;
 
 	vec_for_each (copy, &copies->known) {
-		if (!copy->attached_ns || copy->used_ns + SHIM_UNUSED_NS > now_ns ||
+		if (!copy->attached_ns || is_installed(copies, copy) ||
+		    copy->used_ns + SHIM_UNUSED_NS > now_ns ||
 		    (unused && unused->used_ns < copy->used_ns))
 			continue;
 		forget_ended(copy);
@@ -250,7 +298,7 @@ static bool make_room(struct shim_copies *copies)
 static void forget_refused(struct shim_copies *copies)
 {
 	vec_for_each (copy, &copies->known) {
-		if (!copy->probe) {
+		if (!copy->probe && !is_installed(copies, copy)) {
 			remove_copy(copies, copy);
 			return;
 		}
@@ -289,11 +337,12 @@ int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *map
 		    const struct shim_copy **ret)
 {
 	struct mapped_file file = file_of(mapping);
+	bool installed = is_same(&file, &copies->site->file);
 	struct shim_copy *copy;
 	int err = 0;
 
 	*ret = NULL;
-	if (!mapping->inode || !shim_has_name(mapping->path) || is_same(&file, &copies->site->file))
+	if (!mapping->inode || (installed ? !copies->deferred : !shim_has_name(mapping->path)))
 		return 0;
 	if (!find(copies, &file))
 		err = meet(copies, mapping);

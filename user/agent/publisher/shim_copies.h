@@ -34,8 +34,9 @@ struct shim_copy {
 	struct mapped_file file;
 	uint32_t probe;	       /* number of the attacher's; 0: refused */
 	uint32_t pending;      /* the same while it is being attached; else 0 */
-	uint32_t cookie;       /* `copy` of its records */
+	uint32_t cookie;       /* `copy` of its records; 0: the installed shim */
 	uint64_t requested_ns; /* when it was requested */
+	uint64_t deferred_ns;  /* when it was last known to wait for the holder of a lock */
 	uint64_t attached_ns;  /* events from then on are reported; 0: refused, or pending */
 	uint64_t used_ns;      /* when a process last mapped it, or inherited it */
 	VEC(uint32_t) pids;    /* processes that did; some may have ended */
@@ -72,12 +73,19 @@ struct shim_copies {
 	VEC(struct shim_copy_fork) forks;	 /* of this drain and the one before */
 	uint64_t round_ns;			 /* start of the drain before */
 	uint64_t try_ns; /* earliest time of the next search for an unused copy */
+	bool deferred;	 /* the installed shim's probe was not attached at the start */
 };
 
 /*
+ * Request a probe on the installed shim, before other calls, and wait for the answer; if a process
+ * holds the lock of its memory map, the probe remains pending. Returns 0 or a negative errno.
+ */
+int shim_copies_install(struct shim_copies *copies);
+
+/*
  * See a mapping of a profiled process, and request a probe if the mapped file is a new copy. Sets
- * *ret to the copy, which is attached or pending, or to NULL for the installed shim and for other
- * files. Returns 0 or -ENOMEM.
+ * *ret to the copy, which is attached or pending, or to NULL for other files, and for the installed
+ * shim unless its probe was deferred. Returns 0 or -ENOMEM.
  */
 int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
 		    const struct shim_copy **ret);

@@ -148,8 +148,10 @@ static _Noreturn void be_broker(const role_fn *functions, int socket)
 		_exit(1);
 	serve(&broker);
 	/* Processes exit before the broker, so that the recorder's wait covers their exit. */
-	for (uint32_t i = 0; i < broker.count; i++)
-		kill(broker.processes[i].pid, SIGKILL);
+	for (uint32_t i = 0; i < broker.count; i++) {
+		if (!role_rules(broker.processes[i].role)->outlives)
+			kill(broker.processes[i].pid, SIGKILL);
+	}
 	alarm(1);
 	while (wait(NULL) >= 0 || errno != ECHILD)
 		;

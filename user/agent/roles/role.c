@@ -28,6 +28,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.capabilities = PRIVILEGE(CAP_SYS_ADMIN),
 			.live_max = 4,
 			.calls = ROLE_CALLS_ATTACHER,
+			.outlives = true,
 		},
 	[ROLE_SIGNALLER] =
 		{

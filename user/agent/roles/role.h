@@ -7,6 +7,7 @@
 #ifndef JITBPF_AGENT_ROLES_ROLE_H
 #define JITBPF_AGENT_ROLES_ROLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum role {
@@ -35,6 +36,7 @@ struct role_rules {
 	uint64_t capabilities; /* 1 << CAP_...: kept as far as jitbpf has them */
 	uint32_t live_max;     /* limit of live processes, including those that hang */
 	enum role_calls calls;
+	bool outlives; /* ends by itself when its socket is closed, maybe after jitbpf */
 };
 
 const struct role_rules *role_rules(enum role role);
