@@ -37,7 +37,7 @@ $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 # Parts of the agent that need no BPF and no perf events.
 AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jitdump_followed shim_unheard stdio_stream) \
 	$(addprefix publisher/journal/journal_,file late reader record recovery) \
-	$(addprefix kernel/,mapping_record process_scan process_text ring sideband lock_holders) \
+	$(addprefix kernel/,mapping_record process_scan process_text ring sideband) \
 	$(addprefix live/,live_round lost_mappings) \
 	$(addprefix roles/,broker fd_message privileges role system_calls) \
 	$(addprefix files/,file_service file_blob file_direct file_place debuginfod \
@@ -49,10 +49,11 @@ $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): CORE_LIBS += $(ROLE_LIBS)
 
 # These need libbpf to link, but attach nothing.
-PROBE_TESTED := $(addprefix $(B)/tests/unit/agent/publisher/,test_shim_copies test_probe_site)
+PROBE_TESTED := $(addprefix $(B)/tests/unit/agent/,publisher/test_shim_copies publisher/test_probe_site \
+	kernel/test_lock_holders)
 $(PROBE_TESTED): CORE_LIBS += $(HOST_LIBS)
 $(PROBE_TESTED): $(addprefix $(B)/user/agent/publisher/,shim_copies.o probe_site.o) \
-	$(addprefix $(B)/user/agent/kernel/,attacher.o attach_service.o cpu_events.o) | $(B)/libjitbpf.so
+	$(addprefix $(B)/user/agent/kernel/,attacher.o attach_service.o cpu_events.o lock_holders.o) | $(B)/libjitbpf.so
 
 # -rdynamic: the test looks up symbols of its own program.
 $(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic

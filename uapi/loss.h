@@ -46,7 +46,11 @@
 	  "jitdump files refused: times of the TSC (unset JITDUMP_USE_ARCH_TIMESTAMP)")            \
 	X(NAMES_LATE, "names_late", "places without a name: it came too late for the recording")   \
 	X(LOOP_PAUSES, "loop_pauses", "pauses of the event loop over 100 ms")                      \
-	X(LOOP_LONGEST_MS, "loop_longest_ms", "longest pause of the event loop, in ms")
+	X(LOOP_LONGEST_MS, "loop_longest_ms", "longest pause of the event loop, in ms")            \
+	X(PROBES_DEFERRED, "probes_deferred",                                                      \
+	  "probes that waited: a process held the lock of its memory map")                         \
+	X(PROCESSES_UNANSWERED, "processes_unanswered",                                            \
+	  "processes whose mappings were not read: no answer in time")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -2,6 +2,7 @@
 #include "cli/file_trouble.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,19 @@ static bool is_said(const struct file_store *files, uint32_t number, const char 
 			return true;
 	}
 	return false;
+}
+
+void attach_trouble_say(const struct live_source *live)
+{
+	struct attach_holder holder = live_source_holder(live);
+
+	if (!holder.deferred)
+		return;
+	fprintf(stderr,
+		"jitbpf: process %u (user %u) held the lock of its memory map, for which attaching a "
+		"probe and all forks of the machine would have waited: %" PRIu64
+		" probes attached late, %" PRIu64 " not attached: JIT names may be missing\n",
+		holder.pid, holder.uid, holder.deferred - holder.waiting, holder.waiting);
 }
 
 void file_trouble_say(const struct file_store *files)

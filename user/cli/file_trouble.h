@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reports why names may be missing: files and servers that did not answer in time. */
+/* Reports why names may be missing: files, servers and processes that did not answer in time. */
 #ifndef JITBPF_CLI_FILE_TROUBLE_H
 #define JITBPF_CLI_FILE_TROUBLE_H
 
 #include "agent/files/file_store.h"
+#include "agent/live/live_source.h"
 
 /* Print the reports to standard error, one line each. No thread may use the store any more. */
 void file_trouble_say(const struct file_store *files);
+
+/* Say which process deferred the attach of probes. */
+void attach_trouble_say(const struct live_source *live);
 
 #endif

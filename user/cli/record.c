@@ -219,6 +219,7 @@ static int finish(struct recording *run, int err)
 		err = rotation_finish(&run->rotation, run->pipeline) ?: err;
 	end_naming(run);
 	file_trouble_say(run->files);
+	attach_trouble_say(run->live);
 	if (!run->rotation.options)
 		err = finish_recording(run) ?: err;
 	err = outputs_write(&run->outputs, run->pipeline, &run->status) ?: err;

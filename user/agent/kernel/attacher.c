@@ -246,7 +246,11 @@ bool attacher_is_deferred(const struct attacher *attacher, uint32_t id)
 
 struct attach_holder attacher_holder(const struct attacher *attacher)
 {
-	return attacher->holder;
+	struct attach_holder holder = attacher->holder;
+
+	vec_for_each (attachment, &attacher->attachments)
+		holder.waiting += attachment->deferred;
+	return holder;
 }
 
 bool attacher_take(struct attacher *attacher, struct attach_answer *ret)

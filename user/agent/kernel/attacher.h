@@ -77,6 +77,7 @@ struct attach_holder {
 	uint32_t pid; /* 0: there was none */
 	uint32_t uid;
 	uint64_t deferred; /* number of probes that waited for such processes */
+	uint64_t waiting;  /* of these, those that wait now */
 };
 
 /* Returns the last one. */
