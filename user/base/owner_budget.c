@@ -145,10 +145,8 @@ int owner_budget_charge(struct owner_budget *budget, struct budget_owner *owner,
 
 	/* The amount reduces what is free for the user OWNER_BUDGET_SHARE times, and by itself. */
 	of_user = free_of(of_user, OWNER_BUDGET_SHARE * amount);
-	if (!is_fair(owner->user->used, amount, free) || !is_fair(owner->used, amount, of_user)) {
-		owner->refused++;
+	if (!is_fair(owner->user->used, amount, free) || !is_fair(owner->used, amount, of_user))
 		return -EDQUOT;
-	}
 	owner_budget_add(budget, owner, amount);
 	return 0;
 }

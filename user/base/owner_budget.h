@@ -44,7 +44,7 @@ struct budget_owner {
 	struct owner_key key;
 	struct budget_user *user;
 	uint64_t used;
-	uint64_t refused; /* number of refused charges */
+	uint64_t refused; /* counted by the user of the budget */
 	uint32_t refs;
 };
 
@@ -59,10 +59,10 @@ struct owner_budget {
 /* Find or add an owner. Returns 0 with a reference in *ret, or -ENOMEM. */
 int owner_budget_get(struct owner_budget *budget, struct owner_key key, struct budget_owner **ret);
 
-/* Drop a reference. An owner without references is freed, unless it has refused charges. */
+/* Drop a reference. An owner without references is freed, unless something was refused. */
 void owner_budget_put(struct owner_budget *budget, struct budget_owner *owner);
 
-/* Charge an amount that cannot be evicted. Returns 0, or -EDQUOT, which is counted. */
+/* Charge an amount that cannot be evicted. Returns 0 or -EDQUOT. */
 int owner_budget_charge(struct owner_budget *budget, struct budget_owner *owner, uint64_t amount);
 
 /* Charge an amount without a check: the caller evicts while the budget is over its limit. */

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/filter_options.h"
+#include "cli/memory_option.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
 #include "cli/view_options.h"
@@ -129,7 +130,7 @@ static int diff(const struct diff_options *values, const struct format *format, 
 	outputs.opener = access.opener;
 	for (int side = 0; side < DIFF_SIDES && !err; side++)
 		err = replay_open(&run.sides[side], paths[side], &filter, &values->view, NULL,
-				  false);
+				  false, memory_of_state(MEMORY_DEFAULT));
 	if (!err)
 		err = outputs_add_file(&outputs, values->output, &run.out);
 	if (!err)

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/file_trouble.h"
 #include "cli/line_rules.h"
+#include "cli/memory_option.h"
 #include "cli/record_setup.h"
 #include "cli/view_options.h"
 
@@ -52,6 +53,7 @@ static const struct option_spec options[] = {
 	 "size of the ring for JIT records (default 8M)", 4096, 1u << 30},
 	{0, "sample-ring", OPTION_SIZE, FIELD(sample_ring_bytes), "SIZE",
 	 "size of each CPU's ring for samples (default 2M)", 4096, 1u << 30},
+	MEMORY_OPTION(FIELD(memory_bytes)),
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
 	 "libjitbpf.so to use (default: the one beside this program)", 0, 0},
 	{0, "no-env", OPTION_FLAG, FIELD(no_env), NULL,
@@ -301,6 +303,7 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 		.freq_hz = 99,
 		.code_ring_bytes = 8u << 20, /* 0.12 s of 200,000 loads per second */
 		.sample_ring_bytes = 2u << 20,
+		.memory_bytes = MEMORY_DEFAULT,
 	};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 

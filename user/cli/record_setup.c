@@ -14,6 +14,7 @@
 #include "agent/roles/privileges.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "cli/memory_option.h"
 
 int record_complain(int err, const char *what)
 {
@@ -161,6 +162,7 @@ static int build_stages(struct recording *run)
 					.symbols = &run->symbols,
 					.view = &run->options->view,
 					.line_rules = &run->options->line_rules,
+					.memory_bytes = memory_of_state(run->options->memory_bytes),
 				},
 			.unwind_service = &run->unwind_service,
 			.unwind_tables = &run->unwind_tables,

@@ -34,6 +34,7 @@ struct record_options {
 	const char *stats; /* NULL: none */
 	uint64_t code_ring_bytes;
 	uint64_t sample_ring_bytes;
+	uint64_t memory_bytes;
 	const char *shim;
 	bool no_debuginfod;
 	bool no_env;

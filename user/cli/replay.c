@@ -36,7 +36,7 @@ static void say(const struct replay *replay, int err, const struct recording_err
 
 int replay_open(struct replay *replay, const char *path, const struct sample_filter *filter,
 		const struct view_options *view, const struct code_line_rules *line_rules,
-		bool debuginfod)
+		bool debuginfod, uint64_t memory_bytes)
 {
 	const struct file_store_options files = {.debuginfod = debuginfod};
 	struct symbol_service symbols;
@@ -52,10 +52,12 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 		err = symbolizer_create(&source, &replay->symbolizer);
 	}
 	if (!err) {
-		const struct pipeline_options options = {.analysis = {.symbols = &symbols,
-								      .filter = filter,
-								      .view = view,
-								      .line_rules = line_rules}};
+		const struct pipeline_options options = {
+			.analysis = {.symbols = &symbols,
+				     .filter = filter,
+				     .view = view,
+				     .line_rules = line_rules,
+				     .memory_bytes = memory_bytes}};
 
 		if (view && view->no_demangle)
 			symbolizer_set_no_demangle(replay->symbolizer);

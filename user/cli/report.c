@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/filter_options.h"
 #include "cli/line_rules.h"
+#include "cli/memory_option.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
 #include "cli/view_options.h"
@@ -19,6 +20,7 @@ struct report_options {
 	struct filter_options filter;
 	struct view_options view;
 	bool no_debuginfod;
+	uint64_t memory_bytes;
 	string_list line_offsets;
 	struct code_line_rules line_rules;
 };
@@ -34,6 +36,7 @@ static const struct option_spec options[] = {
 	 "write to FILE instead of standard output", 0, 0},
 	{0, "no-debuginfod", OPTION_FLAG, offsetof(struct report_options, no_debuginfod), NULL,
 	 "do not query the servers in $DEBUGINFOD_URLS for debug info"},
+	MEMORY_OPTION(offsetof(struct report_options, memory_bytes)),
 	LINE_RULES_OPTION(offsetof(struct report_options, line_offsets)),
 };
 
@@ -66,7 +69,7 @@ static int report(const struct report_options *values, const char *path)
 	outputs.opener = access.opener;
 	err = err
 		      ?: replay_open(&replay, path, &filter, &values->view, &values->line_rules,
-				     !values->no_debuginfod);
+				     !values->no_debuginfod, memory_of_state(values->memory_bytes));
 	if (!err) {
 		err = outputs_add(&outputs, values->output, name);
 		misused = err == -EINVAL;
@@ -92,7 +95,7 @@ static bool check(const struct report_options *values)
 
 static int run(const struct command_spec *spec, int argc, char **argv)
 {
-	struct report_options values = {0};
+	struct report_options values = {.memory_bytes = MEMORY_DEFAULT};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && argc - operand != 1) {

@@ -70,6 +70,15 @@ struct ledger_process {
 	struct jit_counts jit;
 };
 
+/* An owner whose processes had no memory left (--max-memory). */
+struct ledger_owner {
+	uint64_t uid; /* JITBPF_UNKNOWN_USER: not known */
+	uint64_t cgroup;
+	uint64_t refused; /* number of methods and the like that were not kept; 0: no owner */
+};
+
+#define LEDGER_OWNERS_MAX 4
+
 #define LEDGER_BLOCK_ROWS 16
 
 struct ledger {
@@ -92,6 +101,7 @@ struct ledger {
 	uint64_t samples_before;
 	/* counters of the kernel and the agent, see uapi/loss.h */
 	uint64_t counters[JITBPF_COUNTER_MAX];
+	struct ledger_owner owners[LEDGER_OWNERS_MAX]; /* those with the most refusals, in order */
 };
 
 /*

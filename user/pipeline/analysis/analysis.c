@@ -39,6 +39,8 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 	a->names_max = ANALYSIS_NAMES_MIN;
 	process_table_init(&a->processes, a->strings, &a->modules,
 			   options->budget ?: &code_budget_default, options->line_rules);
+	if (options->memory_bytes)
+		process_table_set_memory(&a->processes, options->memory_bytes);
 	*ret = TAKE_PTR(a);
 	return 0;
 }

@@ -35,6 +35,31 @@ static void count_trouble(const struct analysis *a, const struct epoch *e, uint6
 	counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = a->modules.over_budget;
 }
 
+/* Sort an owner in, if it is one of those with the most refusals. */
+static void add_owner(struct ledger *ledger, struct ledger_owner owner)
+{
+	for (size_t i = 0; i < LEDGER_OWNERS_MAX; i++) {
+		struct ledger_owner other = ledger->owners[i];
+
+		if (owner.refused <= other.refused)
+			continue;
+		ledger->owners[i] = owner;
+		owner = other;
+	}
+}
+
+static void list_owners(const struct analysis *a, struct ledger *ledger)
+{
+	memset(ledger->owners, 0, sizeof(ledger->owners));
+	vec_for_each (at, &a->processes.memory.owners) {
+		const struct budget_owner *owner = *at;
+
+		add_owner(ledger, (struct ledger_owner){.uid = owner->key.uid,
+							.cgroup = owner->key.cgroup,
+							.refused = owner->refused});
+	}
+}
+
 /* Complete the totals of a copy of an epoch's ledger, except those of JIT code. */
 static void complete_totals(const struct analysis *a, const struct epoch *e, struct ledger *ledger)
 {
@@ -45,6 +70,7 @@ static void complete_totals(const struct analysis *a, const struct epoch *e, str
 			ledger->throttled_ns += a->round_ns - *since;
 	}
 	count_trouble(a, e, ledger->counters);
+	list_owners(a, ledger);
 	/* The kernel's count covers all epochs, and comes at the end of the run. */
 	if (!ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN])
 		return;

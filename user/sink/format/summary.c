@@ -165,6 +165,18 @@ static bool is_no_trouble(enum jitbpf_counter counter)
 	       counter == JITBPF_COUNT_STACKS_FINISHED || counter == JITBPF_COUNT_LOOP_LONGEST_MS;
 }
 
+static void put_owner(struct text *text, const struct ledger_owner *owner)
+{
+	char words[160], user[32] = "an unknown user";
+
+	if (owner->uid != JITBPF_UNKNOWN_USER)
+		snprintf(user, sizeof(user), "user %u", (uint32_t)owner->uid);
+	snprintf(words, sizeof(words),
+		 "JIT: not kept, %s (cgroup %llu) used its share of the memory: see --max-memory",
+		 user, (unsigned long long)owner->cgroup);
+	put_row(text, words, owner->refused);
+}
+
 /* Put the counts that should be 0 and are not. */
 static void put_trouble(struct text *text, const struct ledger *ledger)
 {
@@ -186,6 +198,8 @@ static void put_trouble(struct text *text, const struct ledger *ledger)
 		if (value)
 			put_row(text, words, value);
 	}
+	for (int i = 0; i < LEDGER_OWNERS_MAX && ledger->owners[i].refused; i++)
+		put_owner(text, &ledger->owners[i]);
 	if (ledger->malformed_records)
 		put_row(text, "records that could not be read", ledger->malformed_records);
 	for (int i = 0; i < JITBPF_COUNTER_MAX; i++) {

@@ -57,6 +57,26 @@ static void write_jit(struct json *json, const struct jit_counts *counts)
 	json_end(json, '}');
 }
 
+/* The owners whose processes had no memory left, if there are any. */
+static void write_owners(struct json *json, const struct ledger *ledger)
+{
+	if (!ledger->owners[0].refused)
+		return;
+	json_key(json, "over_memory");
+	json_begin(json, '[');
+	for (int i = 0; i < LEDGER_OWNERS_MAX && ledger->owners[i].refused; i++) {
+		const struct ledger_owner *owner = &ledger->owners[i];
+
+		json_begin(json, '{');
+		if (owner->uid != JITBPF_UNKNOWN_USER)
+			json_member_number(json, "uid", owner->uid);
+		json_member_number(json, "cgroup", owner->cgroup);
+		json_member_number(json, "refused", owner->refused);
+		json_end(json, '}');
+	}
+	json_end(json, ']');
+}
+
 static void write_totals(struct json *json, const struct ledger *ledger)
 {
 	write_samples(json, ledger_taken(ledger), ledger->fate, ledger->cut,
@@ -67,6 +87,7 @@ static void write_totals(struct json *json, const struct ledger *ledger)
 	json_member_number(json, "intervals", ledger->throttles);
 	json_member_number(json, "ns", ledger->throttled_ns);
 	json_end(json, '}');
+	write_owners(json, ledger);
 	json_member_number(json, "malformed_records", ledger->malformed_records);
 	json_key(json, "counters");
 	json_begin(json, '{');

@@ -65,6 +65,8 @@ struct delta_fields {
 	uint32_t count;
 };
 
+#define LEDGER_OWNERS_WORDS (LEDGER_OWNERS_MAX * (sizeof(struct ledger_owner) / sizeof(uint64_t)))
+
 static const struct delta_fields delta_totals[] = {
 	{offsetof(struct ledger, fate), FATE_COUNT},
 	{offsetof(struct ledger, cut), JITBPF_END_COUNT},
@@ -75,14 +77,15 @@ static const struct delta_fields delta_totals[] = {
 	{offsetof(struct ledger, throttles), 1},
 	{offsetof(struct ledger, samples_before), 1},
 	{offsetof(struct ledger, counters), JITBPF_COUNTER_MAX},
+	{offsetof(struct ledger, owners), LEDGER_OWNERS_WORDS},
 };
 
-_Static_assert(sizeof(struct ledger) ==
-		       sizeof(((struct ledger *)0)->processes) +
-			       sizeof(((struct ledger *)0)->changed_blocks) +
-			       sizeof(struct jit_counts) +
-			       (FATE_COUNT + JITBPF_END_COUNT + JITBPF_COUNTER_MAX + 6) *
-				       sizeof(uint64_t),
+_Static_assert(sizeof(struct ledger) == sizeof(((struct ledger *)0)->processes) +
+						sizeof(((struct ledger *)0)->changed_blocks) +
+						sizeof(struct jit_counts) +
+						(FATE_COUNT + JITBPF_END_COUNT +
+						 JITBPF_COUNTER_MAX + LEDGER_OWNERS_WORDS + 6) *
+							sizeof(uint64_t),
 	       "delta_totals, and `filtered`, are all of it");
 
 static const struct delta_fields delta_row[] = {

@@ -31,8 +31,59 @@ int code_account_create(const struct code_budget *budget, struct code_account **
 
 void code_account_put(struct code_account *account)
 {
-	if (account && !--account->refs)
-		free(account);
+	if (!account || --account->refs)
+		return;
+	if (account->owner)
+		owner_budget_put(account->memory, account->owner);
+	free(account);
+}
+
+int code_account_set_owner(struct code_account *account, struct owner_budget *memory,
+			   struct owner_key key)
+{
+	struct budget_owner *before = account->owner, *owner;
+	int err = owner_budget_get(memory, key, &owner);
+
+	if (err)
+		return err;
+	if (before) {
+		owner_budget_move(memory, before, owner, account->bytes);
+		owner_budget_put(memory, before);
+	} else {
+		owner_budget_add(memory, owner, account->bytes);
+	}
+	account->memory = memory;
+	account->owner = owner;
+	return 0;
+}
+
+/* Two nodes of trees, an entry of the history, and the allocator's overhead. */
+#define OBJECT_EXTRA_BYTES (2 * 64 + 48 + 16)
+
+int code_account_charge(struct code_account *account, uint64_t bytes)
+{
+	bytes += OBJECT_EXTRA_BYTES;
+	account->starved =
+		account->owner && owner_budget_charge(account->memory, account->owner, bytes);
+	if (account->starved)
+		return -EDQUOT;
+	account->bytes += bytes;
+	return 0;
+}
+
+void code_account_count_refused(struct code_account *account)
+{
+	account->counts.over_budget++;
+	if (account->starved)
+		account->owner->refused++;
+}
+
+void code_account_release(struct code_account *account, uint64_t bytes)
+{
+	bytes += OBJECT_EXTRA_BYTES;
+	if (account->owner)
+		owner_budget_release(account->memory, account->owner, bytes);
+	account->bytes -= bytes;
 }
 
 /* The sums cannot overflow: each term is a size of something in memory. */

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/owner_budget.h"
 #include "base/scope.h"
 #include "uapi/code_event.h"
 
@@ -62,6 +63,11 @@ struct code_account {
 	struct code_counts counts;
 	struct code_counts counted; /* the part that the owner of the account has taken over */
 	uint64_t methods, name_bytes, lines, inlines; /* in memory */
+	/* The owner of the process pays for its memory; both NULL: nobody does. */
+	struct owner_budget *memory; /* borrowed */
+	struct budget_owner *owner;  /* a reference */
+	uint64_t bytes;		     /* charged to the owner */
+	bool starved;		     /* the owner had no room for the last charge */
 };
 
 /* Returns 0 with one reference in *ret, or -ENOMEM. */
@@ -76,6 +82,23 @@ static inline struct code_account *code_account_get(struct code_account *account
 void code_account_put(struct code_account *account); /* NULL is allowed */
 
 DEFINE_CLEANUP(struct code_account *, code_account_put);
+
+/*
+ * Set who pays, from now on and for what is in memory already. memory outlives all references to
+ * the account. Returns 0, or -ENOMEM with nothing changed.
+ */
+int code_account_set_owner(struct code_account *account, struct owner_budget *memory,
+			   struct owner_key key);
+
+/*
+ * Charge the memory of one object, with its places in trees and history; release it. Returns 0 or
+ * -EDQUOT.
+ */
+int code_account_charge(struct code_account *account, uint64_t bytes);
+
+/* Count something that was refused because of the last charge, or of the budget. */
+void code_account_count_refused(struct code_account *account);
+void code_account_release(struct code_account *account, uint64_t bytes);
 
 /* Returns true if strings and lines of these sizes fit into the budget. */
 bool code_account_fits(const struct code_account *account, uint64_t name_bytes, uint64_t lines);

@@ -132,7 +132,7 @@ static int thin_region(struct code_map *map, struct code_account *account,
 	int err = code_change_begin(map, account, entry, gap->from_ns, true, &change);
 
 	if (err == -EDQUOT) {
-		account->counts.over_budget++;
+		code_account_count_refused(account);
 		err = code_map_gather(map, entry->start, entry->end);
 		return err ?: code_map_end_gathered(map, gap->from_ns, &ended);
 	}

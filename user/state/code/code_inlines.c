@@ -141,7 +141,7 @@ static int place_or_count(struct code_map *map, struct code_inline *inlined, uin
 	}
 	err = attach(map, inlined, &place, time_ns);
 	if (err == -EDQUOT)
-		counts->over_budget++;
+		code_account_count_refused(inlined->account);
 	else if (!err)
 		counts->inlines++;
 	return err == -EDQUOT ? 0 : err;
@@ -169,7 +169,7 @@ static int wait_for_parent(struct code_map *map, struct code_inline *inlined, ui
 	item.start = last && last->start >= key ? last->start + 1 : key;
 	item.end = item.start + 1;
 	if (map->waiting.size >= inlined->account->budget.waiting || item.end > limit) {
-		counts->over_budget++;
+		code_account_count_refused(inlined->account);
 		return 0;
 	}
 	err = cow_tree_reserve(&map->waiting, 0, 1);
@@ -275,7 +275,7 @@ int code_map_inline(struct code_map *map, struct code_account *account,
 	}
 	err = code_inline_create(event, account, &inlined);
 	if (err == -EDQUOT) {
-		counts->over_budget++;
+		code_account_count_refused(account);
 		return 0;
 	}
 	err = err ?: place_or_count(map, inlined, event->time_ns);

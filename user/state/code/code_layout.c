@@ -37,10 +37,18 @@ int code_layout_copy(struct code_layout *layout, struct code_layout **ret)
 	return 0;
 }
 
+static uint64_t inline_bytes(uint64_t line_room, uint64_t name_bytes)
+{
+	return sizeof(struct code_inline) + line_room * sizeof(struct jitbpf_code_line) +
+	       name_bytes;
+}
+
 static void inline_free(struct space_value *value)
 {
 	struct code_inline *inlined = (struct code_inline *)value;
 
+	code_account_release(inlined->account,
+			     inline_bytes(inlined->line_room, inlined->name_bytes));
 	inlined->account->inlines--;
 	inlined->account->name_bytes -= inlined->name_bytes;
 	inlined->account->lines -= inlined->line_room;
@@ -51,14 +59,20 @@ static void inline_free(struct space_value *value)
 	free(inlined);
 }
 
-static struct code_inline *inline_alloc(struct code_account *account, size_t line_room,
-					size_t name_bytes)
+/* Returns 0, -EDQUOT or -ENOMEM. */
+static int inline_alloc(struct code_account *account, size_t line_room, size_t name_bytes,
+			struct code_inline **ret)
 {
+	uint64_t bytes = inline_bytes(line_room, name_bytes);
 	struct code_inline *inlined;
 
-	inlined = malloc(sizeof(*inlined) + line_room * sizeof(*inlined->lines) + name_bytes);
-	if (!inlined)
-		return NULL;
+	if (code_account_charge(account, bytes))
+		return -EDQUOT;
+	inlined = malloc(bytes);
+	if (!inlined) {
+		code_account_release(account, bytes);
+		return -ENOMEM;
+	}
 	*inlined = (struct code_inline){
 		.value = {.refs = 1, .free = inline_free},
 		.account = code_account_get(account),
@@ -69,7 +83,8 @@ static struct code_inline *inline_alloc(struct code_account *account, size_t lin
 	account->inlines++;
 	account->name_bytes += name_bytes;
 	account->lines += line_room;
-	return inlined;
+	*ret = inlined;
+	return 0;
 }
 
 int code_inline_create(const struct code_event *event, struct code_account *account,
@@ -86,9 +101,9 @@ int code_inline_create(const struct code_event *event, struct code_account *acco
 	if (account->inlines >= account->budget.inlines ||
 	    !code_account_fits(account, name_bytes, line_room))
 		return -EDQUOT;
-	inlined = inline_alloc(account, line_room, name_bytes);
-	if (!inlined)
-		return -ENOMEM;
+	err = inline_alloc(account, line_room, name_bytes, &inlined);
+	if (err)
+		return err;
 	err = code_lines_copy(inlined->lines, event->lines, event->line_count);
 	if (err)
 		return err;
@@ -111,6 +126,7 @@ static void mark_free(struct space_value *value)
 {
 	struct code_mark *mark = (struct code_mark *)value;
 
+	code_account_release(mark->account, sizeof(*mark));
 	mark->account->inlines--;
 	code_account_put(mark->account);
 	free(mark);
@@ -120,11 +136,14 @@ int code_mark_create(bool is_data, struct code_account *account, struct code_mar
 {
 	struct code_mark *mark;
 
-	if (account->inlines >= account->budget.inlines)
+	if (account->inlines >= account->budget.inlines ||
+	    code_account_charge(account, sizeof(*mark)))
 		return -EDQUOT;
 	mark = malloc(sizeof(*mark));
-	if (!mark)
+	if (!mark) {
+		code_account_release(account, sizeof(*mark));
 		return -ENOMEM;
+	}
 	*mark = (struct code_mark){
 		.value = {.refs = 1, .free = mark_free},
 		.account = code_account_get(account),

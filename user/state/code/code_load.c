@@ -46,6 +46,17 @@ static int refuse(struct code_map *map, const struct code_event *event, uint64_t
 	return err;
 }
 
+static int refuse_over_budget(struct code_map *map, struct code_account *account,
+			      const struct code_event *event)
+{
+	size_t ended;
+	int err = code_map_end_gathered(map, event->time_ns, &ended);
+
+	if (!err)
+		code_account_count_refused(account);
+	return err;
+}
+
 /* Enter a new region. -EDQUOT: over budget. */
 static int enter_region(struct code_map *map, struct code_account *account,
 			const struct code_event *event, struct code_record *first, uint64_t from_ns)
@@ -70,8 +81,23 @@ static uint64_t in_force_from(const struct code_map *map, const struct code_even
 {
 	if (!(event->flags & JITBPF_EVENT_LATE))
 		return event->time_ns;
-	return space_map_free_since(map->space, event->address, event->address + event->size_bytes,
-				    event->time_ns, event->since_ns);
+	return space_map_free_since(
+		map->space, event->address, event->address + event->size_bytes, event->time_ns,
+		event->since_ns > map->dead_ns ? event->since_ns : map->dead_ns);
+}
+
+/*
+ * Dead code gives way to new code: drop the history up to time_ns. Later samples of that time are
+ * in unknown code. Returns false if there was none.
+ */
+static bool drop_dead(struct code_map *map, uint64_t time_ns)
+{
+	if (!space_map_has_history(map->space))
+		return false;
+	space_map_forget(map->space, time_ns);
+	if (map->dead_ns < time_ns)
+		map->dead_ns = time_ns;
+	return true;
 }
 
 static bool is_invalid(const struct code_event *event)
@@ -103,8 +129,10 @@ int code_map_load(struct code_map *map, struct code_account *account,
 		return refuse(map, event, &counts->in_gap);
 	from_ns = in_force_from(map, event);
 	err = enter_region(map, account, event, first, from_ns);
+	if (err == -EDQUOT && drop_dead(map, event->time_ns))
+		err = enter_region(map, account, event, first, from_ns);
 	if (err == -EDQUOT)
-		return refuse(map, event, &counts->over_budget);
+		return refuse_over_budget(map, account, event);
 	if (err)
 		return err;
 	map->publishers |= 1u << event->origin.publisher;

@@ -196,8 +196,9 @@ int code_change_begin(struct code_map *map, struct code_account *account,
 		err = code_record_copy(record, account, &change.record);
 	if (err)
 		return err;
-	if (!change.record->region.layout)
-		err = code_layout_create(&change.record->region.layout);
+	change.has_new_layout = !change.record->region.layout;
+	if (change.has_new_layout)
+		err = code_record_add_layout(change.record);
 	if (err) {
 		code_change_cancel(&change);
 		return err;
@@ -216,16 +217,20 @@ int code_change_enter(struct code_map *map, struct code_change *change)
 	err = code_map_gather(map, region->address, region->address + region->size_bytes);
 	if (!err)
 		err = code_map_enter(map, change->record, change->time_ns, NULL);
-	if (!err)
-		code_change_cancel(change); /* the map has its own reference */
-	return err;
+	if (err)
+		return err;
+	code_record_put(change->record); /* the map has its own reference */
+	change->is_new = change->has_new_layout = false;
+	return 0;
 }
 
 void code_change_cancel(struct code_change *change)
 {
 	if (change->is_new)
 		code_record_put(change->record);
-	change->is_new = false;
+	else if (change->has_new_layout)
+		code_record_drop_layout(change->record);
+	change->is_new = change->has_new_layout = false;
 }
 
 /* --- events ------------------------------------------------------------------------- */

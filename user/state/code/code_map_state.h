@@ -28,6 +28,7 @@ struct code_map {
 	uint64_t claims_forgotten_ns;
 	uint64_t newest_ns;	   /* time of the latest load */
 	uint64_t cleared_ns;	   /* of the last code_map_clear(); 0: none */
+	uint64_t dead_ns;	   /* code that ended before was dropped for want of memory */
 	VEC(struct code_gap) gaps; /* with own copies of live */
 	VEC(struct space_key) hit; /* scratch of a change: regions that may end */
 };
@@ -94,6 +95,7 @@ bool code_map_next_key(const struct code_map *map, uint64_t method_id, uint64_t 
 struct code_change {
 	struct code_record *record; /* held, if it is new */
 	bool is_new;
+	bool has_new_layout;
 	uint64_t time_ns;
 };
 

@@ -76,30 +76,46 @@ int code_record_set_claims(struct code_record *record, const struct code_claim *
 	return 0;
 }
 
+static uint64_t record_bytes(uint64_t line_room, uint64_t name_bytes)
+{
+	return sizeof(struct code_record) + line_room * sizeof(struct jitbpf_code_line) +
+	       name_bytes;
+}
+
 static void record_free(struct space_value *value)
 {
 	struct code_record *record = code_record_of(value);
 
+	code_account_release(record->account,
+			     record_bytes(record->own_lines, record->own_name_bytes));
 	record->account->methods--;
 	record->account->name_bytes -= record->own_name_bytes;
 	record->account->lines -= record->own_lines;
+	code_record_drop_layout(record);
 	code_account_put(record->account);
-	code_layout_destroy(record->region.layout);
 	free_claims(record);
 	if (record->lender)
 		code_record_put(record->lender);
 	free(record);
 }
 
-/* Allocates a record, with room for line_room lines and then name_bytes behind it. */
-static struct code_record *record_alloc(struct code_account *account, struct code_record *lender,
-					uint64_t line_room, uint64_t name_bytes)
+/*
+ * Allocate a record, with room for line_room lines and then name_bytes behind it. Returns 0,
+ * -EDQUOT or -ENOMEM.
+ */
+static int record_alloc(struct code_account *account, struct code_record *lender,
+			uint64_t line_room, uint64_t name_bytes, struct code_record **ret)
 {
+	uint64_t bytes = record_bytes(line_room, name_bytes);
 	struct code_record *record;
 
-	record = malloc(sizeof(*record) + line_room * sizeof(struct jitbpf_code_line) + name_bytes);
-	if (!record)
-		return NULL;
+	if (code_account_charge(account, bytes))
+		return -EDQUOT;
+	record = malloc(bytes);
+	if (!record) {
+		code_account_release(account, bytes);
+		return -ENOMEM;
+	}
 	*record = (struct code_record){
 		.region.value = {.refs = 1, .free = record_free},
 		.region.claims = &record->own_claim,
@@ -113,7 +129,8 @@ static struct code_record *record_alloc(struct code_account *account, struct cod
 	account->methods++;
 	account->name_bytes += name_bytes;
 	account->lines += line_room;
-	return record;
+	*ret = record;
+	return 0;
 }
 
 /* Set the strings: own copies in a method's first report; else borrowed, but for a new source. */
@@ -158,6 +175,32 @@ static int put_lines(struct code_record *record, const struct code_event *event,
 	return 0;
 }
 
+/* A layout, with the first block of each of its trees' pools. */
+#define LAYOUT_BYTES (sizeof(struct code_layout) + 3 * (16 * 64 + 128))
+
+int code_record_add_layout(struct code_record *record)
+{
+	int err = code_account_charge(record->account, LAYOUT_BYTES);
+
+	if (err)
+		return err;
+	err = code_layout_create(&record->region.layout);
+	if (err)
+		code_account_release(record->account, LAYOUT_BYTES);
+	else
+		record->layout_bytes = LAYOUT_BYTES;
+	return err;
+}
+
+void code_record_drop_layout(struct code_record *record)
+{
+	if (record->layout_bytes)
+		code_account_release(record->account, record->layout_bytes);
+	record->layout_bytes = 0;
+	code_layout_destroy(record->region.layout);
+	record->region.layout = NULL;
+}
+
 int code_record_create(const struct code_event *event, struct code_record *first,
 		       const struct code_line_rules *rules, struct code_account *account,
 		       struct code_record **ret)
@@ -179,9 +222,9 @@ int code_record_create(const struct code_event *event, struct code_record *first
 	if (account->methods >= account->budget.methods ||
 	    !code_account_fits(account, names, line_room))
 		return -EDQUOT;
-	record = record_alloc(account, first, line_room, names);
-	if (!record)
-		return -ENOMEM;
+	err = record_alloc(account, first, line_room, names, &record);
+	if (err)
+		return err;
 	record->region.address = event->address;
 	record->region.size_bytes = event->size_bytes;
 	record->region.loaded_ns = event->time_ns;
@@ -205,9 +248,9 @@ int code_record_copy(struct code_record *record, struct code_account *account,
 
 	if (account->methods >= account->budget.methods)
 		return -EDQUOT;
-	copy = record_alloc(account, lender, 0, 0);
-	if (!copy)
-		return -ENOMEM;
+	err = record_alloc(account, lender, 0, 0, &copy);
+	if (err)
+		return err;
 	copy->region = record->region;
 	copy->region.value.refs = 1;
 	copy->region.layout = NULL;

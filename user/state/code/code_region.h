@@ -16,6 +16,7 @@ struct code_record {
 		*lender;   /* owner of strings and lines that it uses; a reference; NULL: none */
 	uint64_t identity; /* number of its first version + 1; 0: not entered yet */
 	uint32_t own_name_bytes, own_lines;
+	uint32_t layout_bytes;	     /* charged for a layout */
 	uint32_t line_publisher;     /* enum jitbpf_publisher of the line table */
 	struct code_claim own_claim; /* region.claims, if there is only one */
 };
@@ -63,6 +64,12 @@ int code_record_create(const struct code_event *event, struct code_record *first
 /* Create another version of a record, which shares strings and lines. Returns as above. */
 int code_record_copy(struct code_record *record, struct code_account *account,
 		     struct code_record **ret);
+
+/*
+ * Create the layout of a record without one. Returns 0, -EDQUOT or -ENOMEM.
+ */
+int code_record_add_layout(struct code_record *record);
+void code_record_drop_layout(struct code_record *record); /* no-op without one */
 
 /* Replace the claims of a record by copies of count claims. Returns 0 or -ENOMEM. */
 int code_record_set_claims(struct code_record *record, const struct code_claim *claims,

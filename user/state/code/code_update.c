@@ -104,7 +104,7 @@ static int end_region(struct code_map *map, struct code_account *account,
 
 	err = err ?: code_map_end_gathered(map, at_ns, &ended);
 	if (!err)
-		account->counts.over_budget++;
+		code_account_count_refused(account);
 	return err;
 }
 
@@ -169,7 +169,7 @@ int code_map_lines(struct code_map *map, struct code_account *account,
 	}
 	err = code_map_replace_lines(map, account, &entry, event);
 	if (err == -EDQUOT) {
-		account->counts.over_budget++;
+		code_account_count_refused(account);
 		return 0;
 	}
 	if (!err)

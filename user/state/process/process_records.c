@@ -39,6 +39,8 @@ static void mapping_free(struct space_value *value)
 	shared_code_put(mapping->shared);
 	if (mapping->modules)
 		module_table_unmap(mapping->modules, mapping->module);
+	code_account_release(mapping->account, sizeof(*mapping));
+	code_account_put(mapping->account);
 	free(mapping);
 }
 
@@ -60,24 +62,42 @@ static bool is_read_only(const struct process *process, const struct jitbpf_mapp
 	return before->shared != shared || before->read_only;
 }
 
-int process_table_map(struct process_table *table, const struct jitbpf_mapping *record)
+/*
+ * Charge a mapping to the owner of the process. Mappings that have ended give way first. Without
+ * room, the process loses all of its mappings, since a missing one would show those before it. Then
+ * its addresses are unknown until the next exec. Returns 0, -EDQUOT or -ENOMEM.
+ */
+static int charge_mapping(struct process_table *table, struct process *process, uint64_t time_ns)
 {
-	const struct module *module = NULL;
-	struct shared_code *shared;
-	struct process *process;
-	struct mapping *mapping;
-	int err =
-		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
+	int err = -EDQUOT;
 
-	if (!err && has_file(record))
-		err = module_table_add(table->modules, record, &module);
-	if (err || !process->mappings)
-		return err;
-	mapping = malloc(sizeof(*mapping));
-	if (!mapping)
-		return -ENOMEM;
-	err = shared_code_table_get(&table->shared, record, &shared);
+	if (!process->mappings_lost)
+		err = code_account_charge(process->account, sizeof(struct mapping));
+	if (err && space_map_has_history(process->mappings)) {
+		space_map_forget(process->mappings, time_ns);
+		if (!process->mappings_lost)
+			err = code_account_charge(process->account, sizeof(struct mapping));
+	}
+	if (!err)
+		return 0;
+	table->modules->over_budget++;
+	if (process->mappings_lost)
+		return -EDQUOT;
+	process->mappings_lost = true;
+	process->account->owner->refused++;
+	return space_map_clear(process->mappings, time_ns) ?: -EDQUOT;
+}
+
+static int add_mapping(struct process_table *table, struct process *process,
+		       const struct jitbpf_mapping *record, const struct module *module)
+{
+	struct mapping *mapping = malloc(sizeof(*mapping));
+	struct shared_code *shared;
+	int err;
+
+	err = mapping ? shared_code_table_get(&table->shared, record, &shared) : -ENOMEM;
 	if (err) {
+		code_account_release(process->account, sizeof(*mapping));
 		free(mapping);
 		return err;
 	}
@@ -88,6 +108,7 @@ int process_table_map(struct process_table *table, const struct jitbpf_mapping *
 		.module = module ? module->number : MAPPING_ANON,
 		.modules = module ? table->modules : NULL,
 		.shared = shared,
+		.account = code_account_get(process->account),
 		.read_only = is_read_only(process, record, shared),
 	};
 	if (module)
@@ -97,8 +118,23 @@ int process_table_map(struct process_table *table, const struct jitbpf_mapping *
 			       &mapping->value);
 	if (record->h.time_ns > process->mapped_ns)
 		process->mapped_ns = record->h.time_ns;
-	space_value_put(&mapping->value);
+	space_value_put(&mapping->value); /* releases what was charged, on failure */
 	return err;
+}
+
+int process_table_map(struct process_table *table, const struct jitbpf_mapping *record)
+{
+	const struct module *module = NULL;
+	struct process *process;
+	int err =
+		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
+
+	if (!err && has_file(record))
+		err = module_table_add(table->modules, record, &module);
+	if (err || !process->mappings)
+		return err;
+	err = charge_mapping(table, process, record->h.time_ns);
+	return err == -EDQUOT ? 0 : err ?: add_mapping(table, process, record, module);
 }
 
 /* Paths differ between sources: "(deleted)" is appended, mount namespaces change. */
@@ -160,6 +196,7 @@ static int begin_program(struct process *process, uint64_t time_ns)
 	int err;
 
 	process->program_ns = time_ns;
+	process->mappings_lost = false;
 	process_drop_reported(process);
 	if (!process->mappings)
 		return 0;
@@ -271,11 +308,16 @@ int process_table_inner_pid(struct process_table *table, const struct jitbpf_inn
 
 int process_table_owner(struct process_table *table, const struct jitbpf_owner *record)
 {
+	struct process_owner owner;
 	struct process *process;
 	int err =
 		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
 
+	if (err)
+		return err;
+	owner = process_owner_of(record);
+	err = code_account_set_owner(process->account, &table->memory, process_owner_key(&owner));
 	if (!err)
-		process->owner = process_owner_of(record);
+		process->owner = owner;
 	return err;
 }

@@ -36,6 +36,7 @@ void process_table_init(struct process_table *table, struct string_pool *strings
 		.shared.line_rules = line_rules,
 		.shared.next_region = &table->next_region,
 		.budget = *budget,
+		.memory.limit = UINT64_MAX / 8, /* no limit: sums of shares do not overflow */
 		.line_rules = line_rules,
 	};
 }
@@ -53,6 +54,7 @@ void process_table_deinit(struct process_table *table)
 	vec_deinit(&table->leaving);
 	index_map_deinit(&table->index);
 	shared_code_table_deinit(&table->shared);
+	owner_budget_deinit(&table->memory);
 }
 
 static uint64_t hash_of(uint32_t pid)
@@ -187,6 +189,9 @@ int process_table_make(struct process_table *table, uint32_t pid, uint64_t start
 	if (err)
 		return err;
 	err = code_account_create(&table->budget, &process->account);
+	err = err
+		      ?: code_account_set_owner(process->account, &table->memory,
+						process_owner_key(&process->owner));
 	if (err)
 		return err;
 	if (parent && parent->code)

@@ -32,6 +32,7 @@ struct mapping {
 	uint32_t module;	      /* number, or MAPPING_ANON */
 	struct module_table *modules; /* where the mapping is counted; NULL: MAPPING_ANON */
 	struct shared_code *shared;   /* a reference; NULL: private memory */
+	struct code_account *account; /* that its memory is charged to; a reference */
 	bool read_only;		      /* shared, and mapped by a process that could not write it */
 };
 
@@ -56,6 +57,7 @@ struct process {
 	struct code_map *code;
 	struct code_account *account; /* of its events about code */
 	uint64_t mapped_ns;	      /* time of its last mapping */
+	bool mappings_lost;	      /* its owner has no memory for them; until the next exec */
 	uint64_t program_ns;	      /* time of its last exec; 0: before the recording */
 	struct process_past past;     /* earlier comm and program_ns */
 	/* Objects in which its program has reported code; with a reference each. */
@@ -96,6 +98,7 @@ struct process_table {
 	struct module_table *modules; /* borrowed */
 	struct shared_code_table shared;
 	struct code_budget budget;
+	struct owner_budget memory; /* of code and mappings, by the owner of the process */
 	const struct code_line_rules *line_rules; /* borrowed, or NULL */
 	uint64_t next_region;			  /* next region number of all code maps */
 };
@@ -108,6 +111,12 @@ void process_table_init(struct process_table *table, struct string_pool *strings
 			struct module_table *modules, const struct code_budget *budget,
 			const struct code_line_rules *line_rules);
 void process_table_deinit(struct process_table *table);
+
+/* Bound the memory of code and mappings. Without a call, only the budget of each process does. */
+static inline void process_table_set_memory(struct process_table *table, uint64_t bytes)
+{
+	table->memory.limit = bytes;
+}
 
 /*
  * Find or add the process that had pid at time_ns and, if start_ns is not 0, started at

@@ -336,3 +336,8 @@ void space_map_forget(struct space_map *map, uint64_t time_ns)
 {
 	space_history_forget(&map->history, time_ns);
 }
+
+bool space_map_has_history(const struct space_map *map)
+{
+	return space_history_size(&map->history);
+}

@@ -114,6 +114,9 @@ int space_map_clone(struct space_map *map, struct space_map **ret);
 /* Drop the history that ended before time_ns. */
 void space_map_forget(struct space_map *map, uint64_t time_ns);
 
+/* Returns true if the map has entries that are not in force any more. */
+bool space_map_has_history(const struct space_map *map);
+
 /*
  * Returns a counter of the changes to the map, except for space_map_forget(). While it stays
  * the same, a look-up of any time at or after the last change gives the same result.

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "state/process/process_code.h"
 #include "state/process/process_table.h"
 
 static struct jitbpf_owner owner_of(uint32_t pid, uint32_t uid, uint64_t time_ns)
@@ -121,12 +122,144 @@ static void test_owner_in_process_table(void **state)
 	string_pool_destroy(strings);
 }
 
+static int load(struct process *process, uint64_t address, uint64_t id, uint64_t time_ns)
+{
+	struct code_event event = {
+		.kind = JITBPF_CODE_LOAD,
+		.origin = {.publisher = JITBPF_PUBLISHER_SHIM, .engine = 1},
+		.name = {"code", 4},
+		.method_id = id,
+		.address = address,
+		.size_bytes = 16,
+		.time_ns = time_ns,
+		.reported_ns = time_ns,
+	};
+
+	return process_code_apply(process, &event);
+}
+
+static const char *name_at(const struct process *process, uint64_t address, uint64_t time_ns)
+{
+	struct code_place place;
+	const struct code_region *region =
+		process_code_find(process, NULL, address, time_ns, &place);
+
+	return region ? region->name : "";
+}
+
+/* An owner that has used its share gets no more code, and what was refused has no other name. */
+static void test_code_within_the_memory_of_the_owner(void **state)
+{
+	struct jitbpf_owner greedy = owner_of(10, 1000, 1), modest = owner_of(20, 2000, 1);
+	struct process *first, *second;
+	struct module_table modules = {0};
+	struct process_table table;
+	struct string_pool *strings;
+	uint64_t count = 0;
+
+	assert_int_equal(string_pool_create(&strings), 0);
+	process_table_init(&table, strings, &modules, &code_budget_default, NULL);
+	process_table_set_memory(&table, 1 << 20);
+	assert_int_equal(process_table_owner(&table, &greedy), 0);
+	assert_int_equal(process_table_owner(&table, &modest), 0);
+	first = process_table_find(&table, 10, 0, 1);
+	second = process_table_find(&table, 20, 0, 1);
+	while (!first->account->counts.over_budget && ++count < 10000)
+		assert_int_equal(load(first, 0x1000 + 16 * count, count, 10 + count), 0);
+	assert_in_range(count, 500, 5000);
+	assert_in_range(table.memory.used, 650000, 730000);
+	assert_int_equal(first->account->owner->refused, 1);
+	/* A refused load ends what it overwrites. */
+	assert_string_equal(name_at(first, 0x1010, UINT64_MAX), "code");
+	assert_int_equal(load(first, 0x1000, 20000, 20000), 0);
+	assert_string_equal(name_at(first, 0x1000, UINT64_MAX), "");
+	/* Code that has ended gives way to new code. */
+	assert_int_equal(load(first, 0x1010, 20001, 20001), 0);
+	assert_int_equal(load(first, 0x1020, 20002, 20002), 0);
+	assert_string_equal(name_at(first, 0x1020, UINT64_MAX), "code");
+	/* The other owner has room. */
+	for (count = 1; count <= 100; count++)
+		assert_int_equal(load(second, 0x1000 + 16 * count, count, 10 + count), 0);
+	assert_int_equal(second->account->counts.over_budget, 0);
+	/* Another owner of the process pays for all of its memory. */
+	greedy = owner_of(10, 3000, 30000);
+	assert_int_equal(process_table_owner(&table, &greedy), 0);
+	assert_int_equal(first->account->owner->used, first->account->bytes);
+	process_table_deinit(&table);
+	module_table_deinit(&modules);
+	string_pool_destroy(strings);
+}
+
+static void map(struct process_table *table, uint64_t address, uint64_t time_ns)
+{
+	struct {
+		struct jitbpf_mapping mapping;
+		char path[8];
+	} record = {
+		.mapping.h = {.size_bytes = sizeof(record),
+			      .type = JITBPF_MAPPING,
+			      .time_ns = time_ns},
+		.mapping.pid = 10,
+		.mapping.tid = 10,
+		.mapping.address = address,
+		.mapping.size_bytes = 4096,
+		.path = "//anon",
+	};
+
+	assert_int_equal(process_table_map(table, &record.mapping), 0);
+}
+
+/* Without room for a mapping, the process has none: those before it would be wrong. */
+static void test_mappings_within_the_memory_of_the_owner(void **state)
+{
+	struct jitbpf_owner greedy = owner_of(10, 1000, 1);
+	struct jitbpf_comm exec = {
+		.h = {.size_bytes = sizeof(exec),
+		      .type = JITBPF_COMM,
+		      .flags = JITBPF_COMM_EXEC,
+		      .time_ns = 20000},
+		.pid = 10,
+		.tid = 10,
+	};
+	struct module_table modules = {0};
+	struct process_table table;
+	struct string_pool *strings;
+	struct process *process;
+	struct space_entry entry;
+	uint64_t count = 0;
+
+	assert_int_equal(string_pool_create(&strings), 0);
+	process_table_init(&table, strings, &modules, &code_budget_default, NULL);
+	process_table_set_memory(&table, 1 << 20);
+	assert_int_equal(process_table_owner(&table, &greedy), 0);
+	process = process_table_find(&table, 10, 0, 1);
+	/* Mappings that have ended give way. */
+	for (; count < 10000; count++)
+		map(&table, 0x10000, 10 + count);
+	assert_false(process->mappings_lost);
+	for (count = 1; count < 10000 && !process->mappings_lost; count++)
+		map(&table, 0x10000 + count * 4096, 11000);
+	assert_in_range(count, 500, 5000);
+	assert_false(space_map_find(process->mappings, 0x10000, UINT64_MAX, &entry));
+	map(&table, 0x10000, 12000);
+	assert_false(space_map_find(process->mappings, 0x10000, UINT64_MAX, &entry));
+	assert_true(modules.over_budget >= 2);
+	assert_int_equal(process_table_comm(&table, &exec), 0);
+	map(&table, 0x10000, 20001);
+	assert_true(space_map_find(process->mappings, 0x10000, UINT64_MAX, &entry));
+	process_table_deinit(&table);
+	module_table_deinit(&modules);
+	string_pool_destroy(strings);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_owners),
 		cmocka_unit_test(test_exited_are_forgotten_a_round_later),
 		cmocka_unit_test(test_owner_in_process_table),
+		cmocka_unit_test(test_code_within_the_memory_of_the_owner),
+		cmocka_unit_test(test_mappings_within_the_memory_of_the_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""One user tries to use up what all users share."""
+
+import unittest
+
+import harness
+from attack import ATTACKER, AttackTest
+
+MEMORY = 64 << 20
+# Rings, caches with limits of their own, the program, and its helpers: whatever processes do.
+BESIDE = 256 << 20
+
+
+class Memory(AttackTest):
+    """Tries: to fill the memory with methods that have long names, from three processes. Must
+    hold: memory is bounded, code of another user has its names, the summary tells who did it."""
+
+    def test_methods_with_long_names(self):
+        engine, shim = self.copy_for_others(harness.ENGINE, harness.SHIM)
+        environment = {"INTEL_JIT_PROFILER64": shim}
+
+        def during():
+            for _ in range(3):
+                self.attack([engine, "loads", "--rate", "20000", "--bytes", "4000", "--slots",
+                             "1000000", "--seconds", "60"], ready=False, env=environment)
+
+        victim = ("env", "INTEL_JIT_PROFILER64=" + shim, harness.ENGINE, "hot", "--seconds", "60", "--name", "victim_code")
+        profile = self.victim_profile(4, ("-a", "--max-memory", str(MEMORY), "--shim", shim),
+                                      victim, during)
+        functions = profile.functions()
+        self.assertGreater(functions["victim_code"], 0.95 * functions.total(), functions)
+        self.assertLess(profile.watch.rss, MEMORY + BESIDE)
+        summary = profile.run.summary()
+        self.assertEqual([owner["uid"] for owner in summary["over_memory"]], [ATTACKER])
+        self.assertIn(f"user {ATTACKER} (cgroup ", profile.run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The option --max-memory, of commands that have an analysis. */
+#ifndef JITBPF_CLI_MEMORY_OPTION_H
+#define JITBPF_CLI_MEMORY_OPTION_H
+
+#include <stdint.h>
+
+#define MEMORY_DEFAULT (256ull << 20)
+
+#define MEMORY_OPTION(at)                                                                            \
+	{                                                                                            \
+		0, "max-memory", OPTION_SIZE, at, "SIZE",                                            \
+			"memory for what processes do, shared fairly by users and cgroups (default " \
+			"256M)",                                                                     \
+			16ull << 20, 1ull << 40                                                      \
+	}
+
+/*
+ * Returns the part for JIT code and mappings. The other half is for what has limits of its own:
+ * files, names, unwind rows, and queues.
+ */
+static inline uint64_t memory_of_state(uint64_t max_bytes)
+{
+	return max_bytes / 2;
+}
+
+#endif
