@@ -180,7 +180,7 @@ class FullDisk(harness.KernelTest):
     def test_record(self):
         """Each output beside a whole one of its kind: all that fail are said, none costs another.
         A recording that fails later holds what was written until then."""
-        argv = [harness.JITBPF, "record", "-q", "-F", "1999"]
+        argv = [harness.JITBPF, "record", "-q", "-F", "1999", "--min-free", "0"]
         for ending in FORMATS:
             argv += ["-o", f"whole{ending}", "-o", f"disk{ending}/out{ending}"]
         argv += ["-o", "disk.jitbpf/out.jitbpf", "--", *self.STORM]

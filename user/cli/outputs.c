@@ -241,6 +241,15 @@ FILE *outputs_recording(const struct outputs *outputs)
 	return NULL;
 }
 
+int outputs_recording_fd(const struct outputs *outputs)
+{
+	vec_for_each (output, &outputs->files) {
+		if (output->recording)
+			return output->stream->file.fd;
+	}
+	return -1;
+}
+
 /* What to do about a failure. */
 static const char *advice(int err)
 {

@@ -72,6 +72,9 @@ int outputs_attach(const struct outputs *outputs, struct pipeline *pipeline);
 /* Returns the file of the recording, or NULL if there is none. */
 FILE *outputs_recording(const struct outputs *outputs);
 
+/* Returns the descriptor of that file, or -1. */
+int outputs_recording_fd(const struct outputs *outputs);
+
 /*
  * Publish the recording, if there is one. A failure prints a message, and
  * leaves the other outputs intact.

@@ -45,6 +45,14 @@ static const struct option_spec options[] = {
 	 0, 0},
 	{0, "keep", OPTION_NUMBER, FIELD(rotation.keep), "N",
 	 "with --rotate: keep the last N recordings and delete older ones", 1, 1000000},
+	{0, "max-size", OPTION_SIZE, FIELD(disk.max_bytes), "SIZE",
+	 "end the run when its recording has SIZE; with --rotate: delete the oldest recordings of "
+	 "the run, so that all together have at most SIZE",
+	 1u << 20, UINT64_MAX},
+	{0, "min-free", OPTION_SIZE, FIELD(disk.min_free_bytes), "SIZE",
+	 "end the run, or delete its oldest recordings if --keep or --max-size allows it, when less "
+	 "than SIZE is free where the recording is (default 1G, or 5 % of a small disk; 0: never)",
+	 0, UINT64_MAX},
 	{0, "refresh", OPTION_SECONDS, FIELD(refresh_ns), "SEC",
 	 "also write .html and .folded outputs every SEC seconds while recording", 1, UINT64_MAX},
 	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,
@@ -98,6 +106,51 @@ static void end_turn(struct recording *run)
 
 		self_stats_write(&run->stats, &counts, health, now_ns);
 	}
+}
+
+#define DISK_STEP_NS 100000000ull
+
+static void say_disk(const struct recording *run, enum disk_state state, int fd,
+		     uint64_t free_bytes)
+{
+	const struct disk_limits *limits = &run->options->disk;
+
+	if (state == DISK_MAX_SIZE)
+		fprintf(stderr,
+			"jitbpf: the recording has reached %.1f MB (--max-size): the run ends\n",
+			(double)limits->max_bytes / 1e6);
+	else
+		fprintf(stderr,
+			"jitbpf: only %.1f MB are free where the recording is, less than %.1f MB "
+			"(--min-free): the run ends\n",
+			(double)free_bytes / 1e6, (double)disk_limits_min_free(limits, fd) / 1e6);
+}
+
+/* Make room on the disk if it needs some. Returns false if there is none: the run must end. */
+static bool has_room(struct recording *run, uint64_t now_ns)
+{
+	bool rotates = run->rotation.options;
+	uint64_t free_bytes = 0;
+	enum disk_state state;
+	int fd;
+
+	if (now_ns < run->disk_ns)
+		return true;
+	run->disk_ns = now_ns + DISK_STEP_NS;
+	fd = outputs_recording_fd(rotates ? rotation_outputs(&run->rotation) : &run->outputs);
+	do {
+		uint64_t bytes = rotates	 ? rotation_bytes(&run->rotation)
+				 : run->recorder ? recorder_bytes(run->recorder)
+						 : 0;
+
+		state = disk_limits_check(&run->options->disk, fd, bytes, &free_bytes);
+	} while (state != DISK_OK && rotates &&
+		 rotation_drop_oldest(&run->rotation, run->pipeline));
+	if (state == DISK_OK)
+		return true;
+	status_line_clear(&run->status);
+	say_disk(run, state, fd, free_bytes);
+	return false;
 }
 
 static int start(struct recording *run)
@@ -163,7 +216,7 @@ static int record_until_told(struct recording *run)
 		state = rotation_round(&run->rotation, run->pipeline);
 		if (state < 0)
 			return record_complain(state, "rotating the recording");
-		if (waiting[0].revents || target_ended(&run->target))
+		if (waiting[0].revents || target_ended(&run->target) || !has_room(run, now_ns))
 			break;
 		if (status_line_due(&run->status)) {
 			struct analysis_progress progress = pipeline_progress(run->pipeline);
@@ -289,6 +342,7 @@ static int check(struct record_options *values)
 		fprintf(stderr, "jitbpf record: --keep needs --rotate\n");
 		return EXIT_USAGE;
 	}
+	values->rotation.all_bytes = values->disk.max_bytes;
 	machine_silence_libbpf();
 	if (machine_lacks(missing, sizeof(missing))) {
 		fprintf(stderr, "jitbpf: %s\n", missing);
@@ -301,6 +355,7 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 {
 	struct record_options values = {
 		.freq_hz = 99,
+		.disk.min_free_bytes = UINT64_MAX,
 		.code_ring_bytes = 8u << 20, /* 0.12 s of 200,000 loads per second */
 		.sample_ring_bytes = 2u << 20,
 		.memory_bytes = MEMORY_DEFAULT,

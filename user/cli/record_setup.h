@@ -13,6 +13,7 @@
 #include "agent/launch/stop_signals.h"
 #include "agent/workers/symbol_worker.h"
 #include "agent/workers/unwind_worker.h"
+#include "cli/disk_limits.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/refresh.h"
@@ -28,6 +29,7 @@ struct record_options {
 	struct target_options target;
 	string_list outputs;
 	struct rotation_options rotation;
+	struct disk_limits disk;
 	uint64_t refresh_ns; /* 0: outputs are written at the end */
 	bool user_regs;
 	bool quiet;
@@ -71,6 +73,7 @@ struct recording {
 	bool misused;	  /* invalid options */
 	struct stop_signals signals;
 	struct status_line status;
+	uint64_t disk_ns; /* when the limits of the disk are next checked */
 	struct self_stats stats;
 };
 

@@ -106,21 +106,44 @@ static void count_file(struct rotation *rotation, const struct rotation_file *fi
 	totals->bytes += recorder_bytes(file->recorder);
 }
 
-/* Delete the oldest complete files, so that --keep files remain, including open ones. */
-static int keep_file(struct rotation *rotation, uint32_t number)
+/* Returns true if complete files may be deleted later. */
+static bool deletes(const struct rotation *rotation)
 {
-	int err = vec_push(&rotation->kept, number);
+	return rotation->options->keep || rotation->options->all_bytes;
+}
 
-	if (err)
-		return err;
-	while (rotation->kept.size &&
-	       rotation->kept.size + rotation->files.size > rotation->options->keep) {
-		output_opener_delete(rotation->opener, rotation->kept.data[0]);
-		rotation->kept.size--;
-		memmove(rotation->kept.data, rotation->kept.data + 1,
-			rotation->kept.size * sizeof(*rotation->kept.data));
-	}
-	return 0;
+static bool drop_oldest(struct rotation *rotation)
+{
+	if (!rotation->kept.size)
+		return false;
+	output_opener_delete(rotation->opener, rotation->kept.data[0].number);
+	rotation->kept.size--;
+	memmove(rotation->kept.data, rotation->kept.data + 1,
+		rotation->kept.size * sizeof(*rotation->kept.data));
+	return true;
+}
+
+uint64_t rotation_bytes(const struct rotation *rotation)
+{
+	uint64_t bytes = 0;
+
+	vec_for_each (file, &rotation->kept)
+		bytes += file->bytes;
+	vec_for_each (file, &rotation->files)
+		bytes += recorder_bytes(file->recorder);
+	return bytes;
+}
+
+/* Add a complete file, and delete the oldest ones, so that --keep files remain with open ones. */
+static int keep_file(struct rotation *rotation, struct kept_file file)
+{
+	uint32_t keep = rotation->options->keep;
+	int err = vec_push(&rotation->kept, file);
+
+	while (!err && keep && rotation->kept.size + rotation->files.size > keep)
+		if (!drop_oldest(rotation))
+			break;
+	return err;
 }
 
 /* Complete the oldest file. error: an earlier error of its recorder, or 0. */
@@ -129,21 +152,21 @@ static int finish_file(struct rotation *rotation, const struct view *view,
 {
 	struct rotation_file *file = &rotation->files.data[0];
 	int err = error ?: recorder_finish(file->recorder, view, modules), close_err;
-	bool keep = rotation->options->keep;
-	uint32_t number;
+	struct kept_file kept = {.bytes = recorder_bytes(file->recorder)};
+	bool keep = deletes(rotation);
 
 	if (err)
 		outputs_fail_recording(&file->outputs, err);
 	count_file(rotation, file, view);
 	recorder_destroy(TAKE_PTR(file->recorder));
-	close_err = keep ? outputs_close_retained(&file->outputs, &number)
+	close_err = keep ? outputs_close_retained(&file->outputs, &kept.number)
 			 : outputs_close(&file->outputs);
 	free(file->path);
 	rotation->files.size--;
 	memmove(rotation->files.data, rotation->files.data + 1,
 		rotation->files.size * sizeof(*rotation->files.data));
 	err = err ?: close_err;
-	return (keep ? keep_file(rotation, number) : 0) ?: err;
+	return (keep ? keep_file(rotation, kept) : 0) ?: err;
 }
 
 /*
@@ -160,34 +183,62 @@ static void give_back(struct rotation *rotation)
 	malloc_trim(0);
 }
 
-static int complete_files(struct rotation *rotation, struct pipeline *pipeline, bool now)
+/* Returns 1 if a file was completed, 0 if there is none, or a negative errno. */
+static int complete_file(struct rotation *rotation, struct pipeline *pipeline, bool now,
+			 int *ret_file_error)
 {
 	struct pipeline_epoch epoch;
-	int first = 0, more;
+	int more = pipeline_complete_epoch(pipeline, now, &epoch);
 
-	while ((more = pipeline_complete_epoch(pipeline, now, &epoch)) > 0) {
-		int err = finish_file(rotation, epoch.view, pipeline_modules(pipeline),
-				      epoch.recorder_error);
+	if (more <= 0)
+		return more;
+	*ret_file_error =
+		finish_file(rotation, epoch.view, pipeline_modules(pipeline), epoch.recorder_error);
+	pipeline_drop_epoch(pipeline);
+	give_back(rotation);
+	return 1;
+}
 
+static int complete_files(struct rotation *rotation, struct pipeline *pipeline, bool now)
+{
+	int first = 0, more, err;
+
+	while ((more = complete_file(rotation, pipeline, now, &err)) > 0)
 		first = first ?: err;
-		pipeline_drop_epoch(pipeline);
-		give_back(rotation);
-	}
 	return more < 0 ? more : first;
+}
+
+/* Files whose last samples and names may still come are completed only if there is no other. */
+bool rotation_drop_oldest(struct rotation *rotation, struct pipeline *pipeline)
+{
+	int err;
+
+	if (!deletes(rotation))
+		return false;
+	if (!rotation->kept.size)
+		complete_file(rotation, pipeline, true, &err);
+	return drop_oldest(rotation);
 }
 
 /* --- rotation ------------------------------------------------------------------ */
 
+/* With much live code, a snapshot alone can reach the size. */
+static bool is_full(const struct rotation *rotation, uint64_t size_bytes)
+{
+	uint64_t bytes = recorder_bytes(rotation_recorder(rotation));
+
+	return size_bytes && bytes >= size_bytes &&
+	       bytes - current(rotation)->snapshot_bytes >= size_bytes / 2;
+}
+
 static bool is_due(const struct rotation *rotation, uint64_t now_ns)
 {
 	const struct rotation_options *options = rotation->options;
-	uint64_t bytes = recorder_bytes(rotation_recorder(rotation));
 
-	/* With much live code, a snapshot alone can reach the size. */
-	if (options->size_bytes)
-		return bytes >= options->size_bytes &&
-		       bytes - current(rotation)->snapshot_bytes >= options->size_bytes / 2;
-	return now_ns >= rotation->due_ns;
+	/* With --max-size, several complete files shall be left when the oldest one is deleted. */
+	if (is_full(rotation, options->size_bytes) || is_full(rotation, options->all_bytes / 4))
+		return true;
+	return options->period_ns && now_ns >= rotation->due_ns;
 }
 
 static int rotate(struct rotation *rotation, struct pipeline *pipeline)
@@ -259,8 +310,7 @@ void rotation_say(const struct rotation *rotation)
 		"jitbpf: %" PRIu64 " recordings, %" PRIu64 " kept; %" PRIu64
 		" samples, %.1f %% resolved; "
 		"%.1f MB\n",
-		totals->files,
-		rotation->options->keep ? (uint64_t)rotation->kept.size : totals->files,
+		totals->files, deletes(rotation) ? (uint64_t)rotation->kept.size : totals->files,
 		totals->samples,
 		totals->samples ? 100.0 * (double)totals->resolved / (double)totals->samples : 0.0,
 		(double)totals->bytes / 1e6);

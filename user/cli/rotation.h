@@ -15,12 +15,19 @@
 #include "cli/outputs.h"
 #include "pipeline/pipeline.h"
 
+/* A complete file that may be deleted later, with output_opener_delete(). */
+struct kept_file {
+	uint32_t number;
+	uint64_t bytes;
+};
+
 /* The values of --rotate and --keep. Zero-initialized: no rotation. */
 struct rotation_options {
 	const char *rotate;  /* the value as given, or NULL */
 	uint32_t keep;	     /* files to keep; 0: all */
 	uint64_t period_ns;  /* 0: no limit of time */
 	uint64_t size_bytes; /* 0: no limit of size */
+	uint64_t all_bytes;  /* limit of all files together; 0: none */
 };
 
 /* Parse options->rotate: seconds, or a size with K, M or G. Returns false if it is neither. */
@@ -47,10 +54,9 @@ struct rotation {
 	const char *path;			/* of -o; borrowed */
 	struct output_opener *opener;		/* borrowed */
 	VEC(struct rotation_file) files; /* closing ones, oldest first, then the current one */
-	VEC(uint32_t)
-	kept;		 /* with --keep: complete files, oldest first; for output_opener_delete() */
-	uint64_t due_ns; /* CLOCK_MONOTONIC; the next rotation by time */
-	uint64_t give_back_ns; /* when free memory may next be returned */
+	VEC(struct kept_file) kept;	 /* complete ones that may be deleted, oldest first */
+	uint64_t due_ns;		 /* CLOCK_MONOTONIC; the next rotation by time */
+	uint64_t give_back_ns;		 /* when free memory may next be returned */
 	struct rotation_totals totals;
 };
 
@@ -70,6 +76,15 @@ struct recorder *rotation_recorder(const struct rotation *rotation);
  * that fails is reported, and its successors are written all the same. Returns 0 or -ENOMEM.
  */
 int rotation_round(struct rotation *rotation, struct pipeline *pipeline);
+
+/* Returns the size of all files that are open or kept. */
+uint64_t rotation_bytes(const struct rotation *rotation);
+
+/*
+ * Delete the oldest file but the current one, to make room. Returns false if there is none, or if
+ * neither --keep nor --max-size allows it.
+ */
+bool rotation_drop_oldest(struct rotation *rotation, struct pipeline *pipeline);
 
 /* After pipeline_finish(): complete all files. Returns 0 or the first error. */
 int rotation_finish(struct rotation *rotation, struct pipeline *pipeline);
