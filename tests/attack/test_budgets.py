@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """One user tries to use up what all users share."""
 
+import os
+import shutil
+import sys
 import unittest
 
 import harness
@@ -33,6 +36,38 @@ class Memory(AttackTest):
         summary = profile.run.summary()
         self.assertEqual([owner["uid"] for owner in summary["over_memory"]], [ATTACKER])
         self.assertIn(f"user {ATTACKER} (cgroup ", profile.run.stderr)
+
+
+MANY_COPIES = """
+import ctypes, os, shutil, sys, time
+for number in range(100):
+    copy = f"{sys.argv[2]}/libjitbpf.so.{number}"
+    shutil.copy(sys.argv[1], copy)
+    ctypes.CDLL(copy)
+print(flush=True)
+time.sleep(600)
+"""
+
+
+class Shims(AttackTest):
+    """Tries: to use up the copies of the shim that are attached to. Must hold: the copy of another
+    user is attached to, and its code has its names."""
+
+    def test_many_copies(self):
+        shim = self.copy_for_others(harness.SHIM)[0]
+        folder = os.path.join(self.folder, "attacker")
+        os.mkdir(folder)
+        os.chown(folder, ATTACKER, ATTACKER)
+        own = os.path.join(self.folder, "libjitbpf.so.own")
+        shutil.copy(shim, own)
+        victim = ("env", "INTEL_JIT_PROFILER64=" + own, harness.ENGINE, "hot", "--seconds", "60",
+                  "--name", "victim_code")
+        profile = self.victim_profile(
+            2, argv=victim,
+            during=lambda: self.attack([sys.executable, "-c", MANY_COPIES, shim, folder]))
+        functions = profile.functions()
+        self.assertGreater(functions["victim_code"], 0.9 * functions.total(), functions)
+        self.assertGreater(profile.run.summary()["counters"]["shims_over_budget"], 30)
 
 
 if __name__ == "__main__":

@@ -159,6 +159,7 @@ static int create_publishers(struct live_source *live, const struct probe_site *
 		.files = live->round.files,
 		.attacher = live->attacher,
 		.site = site,
+		.owners = &live->round.owners,
 		.came_ns = live->came_ns,
 	};
 

@@ -19,6 +19,7 @@
 
 struct attacher;
 struct jitbpf_bpf;
+struct process_owners;
 struct probe_site;
 
 /* What a publisher borrows from the live source; all of it outlives the publisher. */
@@ -26,8 +27,9 @@ struct publisher_host {
 	struct jitbpf_bpf *bpf; /* loaded */
 	struct file_store *files;
 	struct attacher *attacher;
-	const struct probe_site *site; /* of the installed shim */
-	uint64_t came_ns;	       /* start of the run, before any publisher was created */
+	const struct probe_site *site;	     /* of the installed shim */
+	const struct process_owners *owners; /* of the processes that are profiled */
+	uint64_t came_ns; /* start of the run, before any publisher was created */
 };
 
 enum { PUBLISHER_KEEP = 0, PUBLISHER_DROP = 1 };

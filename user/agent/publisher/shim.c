@@ -65,6 +65,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 		.program_fd = bpf_program__fd(host->bpf->progs.jit_event),
 		.attacher = host->attacher,
 		.files = host->files,
+		.owners = host->owners,
 	};
 	err = probe_site_choose(&shim->site, host->bpf->progs.self_test,
 				(const uint64_t *)&host->bpf->bss->self_test_hits,

@@ -168,6 +168,17 @@ static int compare_forks(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
+/* A copy is attached no longer, nor pending. */
+static void release(struct shim_copies *copies, struct shim_copy *copy)
+{
+	copies->in_use--;
+	if (!copy->owner)
+		return;
+	owner_budget_release(&copies->budget, copy->owner, 1);
+	owner_budget_put(&copies->budget, copy->owner);
+	copy->owner = NULL;
+}
+
 static void take_answer(struct shim_copies *copies, struct shim_copy *copy, uint64_t attached_ns,
 			shim_attached_fn attached, void *context)
 {
@@ -180,7 +191,8 @@ static void take_answer(struct shim_copies *copies, struct shim_copy *copy, uint
 	if (!is_installed(copies, copy)) {
 		copies->attached += attached_ns != 0;
 		copies->refused += !attached_ns;
-		copies->in_use -= !attached_ns;
+		if (!attached_ns)
+			release(copies, copy);
 	}
 	if (pending)
 		attached(context, pending, attached_ns);
@@ -267,22 +279,21 @@ static void remove_copy(struct shim_copies *copies, struct shim_copy *copy)
 {
 	size_t at = (size_t)(copy - copies->known.data);
 
-	copies->in_use -= copy->probe != 0;
-	if (copy->probe)
+	if (copy->probe) {
+		release(copies, copy);
 		attacher_remove(copies->attacher, copy->probe);
+	}
 	vec_deinit(&copy->pids);
 	copies->known.size--;
 	memmove(copy, copy + 1, (copies->known.size - at) * sizeof(*copy));
 }
 
-/* Containers come and go, and bring a copy each. Returns true if there is room for one more. */
-static bool make_room(struct shim_copies *copies)
+/* Containers come and go, and bring a copy each. Returns true if a copy was removed. */
+static bool remove_unused(struct shim_copies *copies)
 {
 	uint64_t now_ns = clock_now_ns();
 	struct shim_copy *unused;
 
-	if (copies->in_use < SHIM_COPIES_MAX)
-		return true;
 	if (now_ns < copies->try_ns)
 		return false;
 	copies->try_ns = now_ns + 1000000000;
@@ -291,6 +302,34 @@ static bool make_room(struct shim_copies *copies)
 		return false;
 	remove_copy(copies, unused);
 	copies->try_ns = 0;
+	return true;
+}
+
+static struct shim_copy *least_used(struct shim_copies *copies, const struct budget_owner *owner)
+{
+	struct shim_copy *least = NULL;
+
+	vec_for_each (copy, &copies->known) {
+		if (copy->owner == owner && copy->probe && !copy->pending &&
+		    (!least || copy->used_ns < least->used_ns))
+			least = copy;
+	}
+	return least;
+}
+
+bool shim_copies_make_room(struct shim_copies *copies, struct budget_owner *owner)
+{
+	struct budget_owner *largest;
+	struct shim_copy *least;
+
+	if (copies->in_use < SHIM_COPIES_MAX || remove_unused(copies))
+		return true;
+	largest = owner_budget_largest(&copies->budget, owner, 1);
+	least = largest == owner ? NULL : least_used(copies, largest);
+	if (!least)
+		return false;
+	copies->over_budget++;
+	remove_copy(copies, least);
 	return true;
 }
 
@@ -305,13 +344,14 @@ static void forget_refused(struct shim_copies *copies)
 	}
 }
 
-/* Attach to a new file, and remember it. Returns 0 or -ENOMEM. */
-static int meet(struct shim_copies *copies, const struct jitbpf_mapping *mapping)
+/* Attach to a new file of an owner, and remember it. Returns 0 or -ENOMEM. */
+static int meet_of(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
+		   struct budget_owner *owner)
 {
 	struct shim_copy copy = {.file = file_of(mapping)};
 	int err;
 
-	if (!make_room(copies)) {
+	if (!shim_copies_make_room(copies, owner)) {
 		copies->over_budget++;
 		return 0;
 	}
@@ -326,11 +366,27 @@ static int meet(struct shim_copies *copies, const struct jitbpf_mapping *mapping
 			forget_refused(copies);
 	} else {
 		copies->in_use++;
+		owner_budget_add(&copies->budget, owner, 1);
+		owner->refs++;
+		copy.owner = owner;
 		copy.pending = copy.probe;
 		copy.cookie = ++copies->cookies;
 		copy.requested_ns = clock_now_ns();
 	}
 	return vec_push(&copies->known, copy);
+}
+
+static int meet(struct shim_copies *copies, const struct jitbpf_mapping *mapping)
+{
+	struct process_owner of = process_owners_find(copies->owners, mapping->pid);
+	struct budget_owner *owner;
+	int err = owner_budget_get(&copies->budget, process_owner_key(&of), &owner);
+
+	if (err)
+		return err;
+	err = meet_of(copies, mapping, owner);
+	owner_budget_put(&copies->budget, owner);
+	return err;
 }
 
 int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
@@ -385,5 +441,6 @@ void shim_copies_deinit(struct shim_copies *copies)
 	vec_for_each (copy, &copies->known)
 		vec_deinit(&copy->pids);
 	vec_deinit(&copies->known);
+	owner_budget_deinit(&copies->budget);
 	vec_deinit(&copies->forks);
 }

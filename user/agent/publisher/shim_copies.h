@@ -16,10 +16,12 @@
 #include "agent/files/file_store.h"
 #include "agent/kernel/attacher.h"
 #include "agent/publisher/probe_site.h"
+#include "base/owner_budget.h"
 #include "base/vec.h"
+#include "state/process/process_owners.h"
 #include "uapi/record.h"
 
-#define SHIM_COPIES_MAX	 64   /* attached copies; attaching and detaching are slow */
+#define SHIM_COPIES_MAX	 64   /* attached copies, shared by owners; attaching is slow */
 #define SHIM_REFUSED_MAX 1024 /* refused files that are remembered; others are examined again */
 
 /* Returns true for the shim's file name, and for the name that some engines load by themselves. */
@@ -40,6 +42,8 @@ struct shim_copy {
 	uint64_t attached_ns;  /* events from then on are reported; 0: refused, or pending */
 	uint64_t used_ns;      /* when a process last mapped it, or inherited it */
 	VEC(uint32_t) pids;    /* processes that did; some may have ended */
+	/* Of the first process that did, while it is attached or pending; a reference. */
+	struct budget_owner *owner;
 };
 
 /* A fork that may inherit a copy. */
@@ -63,8 +67,10 @@ struct shim_copies {
 	int program_fd;
 	struct file_store *files;
 	struct attacher *attacher;
+	const struct process_owners *owners; /* of processes */
 
 	VEC(struct shim_copy) known;
+	struct owner_budget budget;	      /* of in_use */
 	struct shim_hit hits[SHIM_HITS_KEPT]; /* the latest hits, a ring */
 	uint32_t next_hit;
 	uint64_t attached, refused, over_budget; /* over the whole run */
@@ -104,6 +110,13 @@ bool shim_copies_wait(const struct shim_copies *copies, uint64_t wait_ns);
 
 /* End a drain that began at round_ns. Returns 0 or -ENOMEM. */
 int shim_copies_end_round(struct shim_copies *copies, uint64_t round_ns);
+
+/*
+ * Make room for one more copy, of a process of that owner. If no copy is unused, the owner with the
+ * most copies gives way: it loses the copy that was not used for longest. Returns false if that is
+ * the owner itself.
+ */
+bool shim_copies_make_room(struct shim_copies *copies, struct budget_owner *owner);
 
 /*
  * Returns the copy that is unused for longest, or NULL if all are in use: a process that maps it

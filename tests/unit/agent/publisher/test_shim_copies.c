@@ -22,6 +22,7 @@ struct fixture {
 	char folder[32];
 	struct probe_site site;
 	struct file_store *files;
+	struct process_owners owners;
 	struct shim_copies copies;
 };
 
@@ -37,6 +38,7 @@ static int setup(void **state)
 	f->site.file.inode = 1;
 	f->copies.site = &f->site;
 	f->copies.files = f->files;
+	f->copies.owners = &f->owners;
 	return 0;
 }
 
@@ -215,6 +217,51 @@ static void test_inherited(void **state)
 	assert_int_equal(f->copies.forks.size, 0);
 }
 
+static void add_owned(struct fixture *f, uint32_t uid, uint64_t inode, uint64_t used_ns)
+{
+	struct shim_copy *copy;
+
+	add_copy(f, inode, (uint32_t)getpid(), used_ns);
+	copy = &f->copies.known.data[f->copies.known.size - 1];
+	copy->probe = (uint32_t)inode;
+	assert_int_equal(
+		owner_budget_get(&f->copies.budget, (struct owner_key){.uid = uid}, &copy->owner),
+		0);
+	owner_budget_add(&f->copies.budget, copy->owner, 1);
+}
+
+static bool has_copy(const struct fixture *f, uint64_t inode)
+{
+	vec_for_each (copy, &f->copies.known) {
+		if (copy->file.inode == inode)
+			return true;
+	}
+	return false;
+}
+
+/* The owner with the most copies gives way, and not the others. */
+static void test_room_for_each_owner(void **state)
+{
+	struct fixture *f = *state;
+	struct budget_owner *greedy, *modest;
+
+	assert_int_equal(attacher_create(NULL, -1, &f->copies.attacher), 0);
+	for (uint64_t i = 1; i < SHIM_COPIES_MAX; i++)
+		add_owned(f, 1000, i, 1000 - i);
+	greedy = f->copies.known.data[0].owner;
+	add_owned(f, 2000, 500, 1);
+	modest = f->copies.known.data[SHIM_COPIES_MAX - 1].owner;
+	assert_false(shim_copies_make_room(&f->copies, greedy));
+	assert_int_equal(f->copies.in_use, SHIM_COPIES_MAX);
+	assert_true(shim_copies_make_room(&f->copies, modest));
+	assert_int_equal(f->copies.in_use, SHIM_COPIES_MAX - 1);
+	assert_false(has_copy(f, SHIM_COPIES_MAX - 1)); /* not used for longest */
+	assert_true(has_copy(f, 500));
+	assert_int_equal(f->copies.over_budget, 1);
+	assert_int_equal(greedy->used, SHIM_COPIES_MAX - 2);
+	attacher_destroy(f->copies.attacher);
+}
+
 /* The list of refused files is bounded: the oldest ones are forgotten. */
 static void test_many_refused(void **state)
 {
@@ -287,6 +334,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_over_budget, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_unused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_inherited, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_room_for_each_owner, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_repeated, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_latest_hits, setup, teardown),
