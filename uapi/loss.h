@@ -50,7 +50,9 @@
 	X(PROBES_DEFERRED, "probes_deferred",                                                      \
 	  "probes that waited: a process held the lock of its memory map")                         \
 	X(PROCESSES_UNANSWERED, "processes_unanswered",                                            \
-	  "processes whose mappings were not read: no answer in time")
+	  "processes whose mappings were not read: no answer in time")                             \
+	X(FILES_UNVERIFIED, "files_unverified",                                                    \
+	  "mapped files not used: another file is at the path")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -212,8 +212,8 @@ struct jitbpf_mapping {
 	__u64 address;
 	__u64 size_bytes;
 	__u64 file_offset;
-	__u64 inode; /* 0: no file */
-	__u64 inode_generation;
+	__u64 inode;		/* 0: no file */
+	__u64 inode_generation; /* tells the file from others with its inode; 0: not known */
 	__u32 dev_major;
 	__u32 dev_minor;
 	__u32 protection; /* PROT_* */

@@ -87,8 +87,9 @@ struct jitbpf_round_chunk {
 
 /*
  * The frames of one location, innermost first. The chunk is followed by:
- * - for a native location, the identity of its module: the build ID, or else the path, which
- *   counts together with device and inode. These two are 0 with a build ID.
+ * - for a native location, the identity of its module, with device and inode: the build ID, and
+ *   the path. If inode_generation of the module's mappings is not 0, inode holds a hash of both.
+ *   Older versions wrote the build ID alone, if there was one.
  * - for each frame, a struct jitbpf_frame_entry and its strings without NUL: name, file,
  *   module.
  * A kernel location has no module, and its offset is the address.

@@ -44,6 +44,11 @@ void file_trouble_say(const struct file_store *files)
 		text_put_name(&text, what, 0, 0);
 		text_put_string(&text, ": names may be missing\n");
 	}
+	if (file_store_mappings_error(files))
+		text_put_string(&text,
+				"jitbpf: the kernel refuses /proc/PID/map_files: deleted and "
+				"replaced files have no names: grant "
+				"CAP_CHECKPOINT_RESTORE\n");
 	if (file_store_debuginfod_error(files) == -ENOSYS)
 		text_put_string(&text, "jitbpf: $DEBUGINFOD_URLS is set, but libdebuginfod.so.1 "
 				       "is not installed: names may be missing\n");

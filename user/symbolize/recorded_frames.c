@@ -13,17 +13,18 @@
 /* The identity of a location. */
 struct key {
 	uint64_t offset;
-	uint64_t inode; /* used, with the device, only if the identity is a path */
+	uint64_t inode; /* recorded_frames_inode() */
 	uint32_t dev_major, dev_minor;
 	uint16_t kind;
 	uint16_t build_id_bytes;
 	uint16_t path_bytes;
-	const void *identity; /* build ID or path */
+	const void *build_id;
+	const void *path;
 };
 
 struct entry {
-	struct key key;	       /* key.identity is not used */
-	size_t identity_at;    /* offset of the identity in recorded_frames.identities */
+	struct key key;	       /* build_id and path are not used */
+	size_t identity_at;    /* offset of both in recorded_frames.identities */
 	uint32_t first, count; /* frames */
 };
 
@@ -48,20 +49,27 @@ static uint64_t hash_of(const struct key *key)
 
 	hash = hash_mix(hash, key->inode);
 	hash = hash_mix(hash, (uint64_t)key->dev_major << 32 | key->dev_minor);
-	return hash_bytes(key->identity, identity_bytes(key), hash);
+	hash = hash_bytes(key->build_id, key->build_id_bytes, hash);
+	return hash_bytes(key->path, key->path_bytes, hash);
+}
+
+static bool is_same(const void *a, const void *b, size_t size_bytes)
+{
+	return !size_bytes || !memcmp(a, b, size_bytes);
 }
 
 static bool equal(const void *items, uint32_t item, const void *key_)
 {
 	const struct recorded_frames *recorded = items;
 	const struct entry *entry = &recorded->entries.data[item];
+	const uint8_t *identity = recorded->identities.data + entry->identity_at;
 	const struct key *a = &entry->key, *b = key_;
 
 	return a->offset == b->offset && a->inode == b->inode && a->dev_major == b->dev_major &&
 	       a->dev_minor == b->dev_minor && a->kind == b->kind &&
 	       a->build_id_bytes == b->build_id_bytes && a->path_bytes == b->path_bytes &&
-	       (!identity_bytes(a) || !memcmp(recorded->identities.data + entry->identity_at,
-					      b->identity, identity_bytes(a)));
+	       is_same(identity, b->build_id, a->build_id_bytes) &&
+	       is_same(identity + a->build_id_bytes, b->path, a->path_bytes);
 }
 
 int recorded_frames_create(struct string_pool *strings, struct recorded_frames **ret)
@@ -90,13 +98,11 @@ void recorded_frames_destroy(struct recorded_frames *recorded)
 static int read_key(struct cursor *c, struct key *ret, uint16_t *ret_count)
 {
 	struct jitbpf_frames_chunk chunk;
-	const void *identity;
+	const void *build_id, *path;
 
-	if (cursor_read(c, &chunk, sizeof(chunk)) ||
-	    (chunk.build_id_bytes &&
-	     (chunk.path_bytes || chunk.dev_major || chunk.dev_minor || chunk.inode)) ||
-	    chunk.build_id_bytes > JITBPF_BUILD_ID_MAX || !chunk.frame_count ||
-	    cursor_take(c, (size_t)chunk.build_id_bytes + chunk.path_bytes, &identity))
+	if (cursor_read(c, &chunk, sizeof(chunk)) || chunk.build_id_bytes > JITBPF_BUILD_ID_MAX ||
+	    !chunk.frame_count || cursor_take(c, chunk.build_id_bytes, &build_id) ||
+	    cursor_take(c, chunk.path_bytes, &path))
 		return -EBADMSG;
 	*ret = (struct key){
 		.offset = chunk.offset,
@@ -106,7 +112,8 @@ static int read_key(struct cursor *c, struct key *ret, uint16_t *ret_count)
 		.kind = chunk.kind,
 		.build_id_bytes = chunk.build_id_bytes,
 		.path_bytes = chunk.path_bytes,
-		.identity = identity,
+		.build_id = build_id,
+		.path = path,
 	};
 	*ret_count = chunk.frame_count;
 	return 0;
@@ -173,6 +180,14 @@ static int take_frames(struct recorded_frames *recorded, struct cursor c, uint16
 	return 0;
 }
 
+/* The caller has reserved the room. */
+static void put_identity(struct recorded_frames *recorded, const void *bytes, size_t size_bytes)
+{
+	if (size_bytes)
+		memcpy(recorded->identities.data + recorded->identities.size, bytes, size_bytes);
+	recorded->identities.size += size_bytes;
+}
+
 /* Add a new location. On failure, only strings may remain in the pool. */
 static int add_entry(struct recorded_frames *recorded, const struct key *key, uint64_t hash,
 		     const struct cursor *frames, uint16_t count)
@@ -185,7 +200,7 @@ static int add_entry(struct recorded_frames *recorded, const struct key *key, ui
 	};
 	int err;
 
-	entry.key.identity = NULL;
+	entry.key.build_id = entry.key.path = NULL;
 	if (vec_reserve(&recorded->entries, recorded->entries.size + 1) ||
 	    vec_reserve(&recorded->identities, entry.identity_at + identity_bytes(key)))
 		return -ENOMEM;
@@ -195,10 +210,8 @@ static int add_entry(struct recorded_frames *recorded, const struct key *key, ui
 		recorded->frames.size = entry.first;
 		return err;
 	}
-	if (identity_bytes(key))
-		memcpy(recorded->identities.data + entry.identity_at, key->identity,
-		       identity_bytes(key));
-	recorded->identities.size += identity_bytes(key);
+	put_identity(recorded, key->build_id, key->build_id_bytes);
+	put_identity(recorded, key->path, key->path_bytes);
 	recorded->entries.data[recorded->entries.size++] = entry;
 	return 0;
 }
@@ -228,29 +241,50 @@ int recorded_frames_add(struct recorded_frames *recorded, const struct jitbpf_fr
 	return err;
 }
 
+static const struct entry *find(const struct recorded_frames *recorded, const struct key *key)
+{
+	uint32_t item = index_map_find(&recorded->index, hash_of(key), equal, recorded, key);
+
+	return item == INDEX_MAP_NONE ? NULL : &recorded->entries.data[item];
+}
+
+/* Older versions recorded the build ID alone, if there was one. */
+static const struct entry *find_by_build_id(const struct recorded_frames *recorded,
+					    const struct location *location,
+					    const struct module *module)
+{
+	struct key key = {
+		.offset = location->offset,
+		.kind = (uint16_t)location->kind,
+		.build_id = module->build_id,
+		.build_id_bytes = (uint16_t)module->build_id_bytes,
+	};
+
+	return find(recorded, &key);
+}
+
 const struct frame *recorded_frames_find(const struct recorded_frames *recorded,
 					 const struct location *location,
 					 const struct module *module, uint32_t *ret_count)
 {
 	struct key key = {.offset = location->offset, .kind = (uint16_t)location->kind};
 	const struct entry *entry;
-	uint32_t item;
 
 	*ret_count = 0;
-	if (module && module->build_id_bytes) {
-		key.identity = module->build_id;
+	if (module) {
+		key.build_id = module->build_id;
 		key.build_id_bytes = (uint16_t)module->build_id_bytes;
-	} else if (module) {
-		key.identity = module->path;
+		key.path = module->path;
 		key.path_bytes = (uint16_t)strnlen(module->path, JITBPF_TEXT_MAX);
 		key.dev_major = module->dev_major;
 		key.dev_minor = module->dev_minor;
-		key.inode = module->inode;
+		key.inode = recorded_frames_inode(module);
 	}
-	item = index_map_find(&recorded->index, hash_of(&key), equal, recorded, &key);
-	if (item == INDEX_MAP_NONE)
+	entry = find(recorded, &key);
+	if (!entry && module && module->build_id_bytes)
+		entry = find_by_build_id(recorded, location, module);
+	if (!entry)
 		return NULL;
-	entry = &recorded->entries.data[item];
 	*ret_count = entry->count;
 	return recorded->frames.data + entry->first;
 }

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "state/process/module_table.h"
 #include "symbolize/frame_table.h"
 #include "uapi/recording.h"
@@ -16,6 +17,13 @@
 #define RECORDED_FRAMES_BYTES_MAX (256u << 20) /* limit of all chunks that are kept */
 
 struct recorded_frames; /* see recorded_frames.c */
+
+/* Returns what a FRAMES chunk has for the inode and the generation of a module. */
+static inline uint64_t recorded_frames_inode(const struct module *module)
+{
+	return module->inode_generation ? hash_mix(module->inode, module->inode_generation)
+					: module->inode;
+}
 
 /* strings is borrowed; it must be the pool of the frame table to fill. Returns 0 or -ENOMEM. */
 int recorded_frames_create(struct string_pool *strings, struct recorded_frames **ret);

@@ -127,8 +127,43 @@ static void test_first_wins(void **state)
 	assert_string_equal(name_of(f, LOCATION_KERNEL, 1, NULL), "first");
 }
 
-/* A build ID alone identifies a file; a path does so only with device and inode. */
+/* All of build ID, path, device, inode and generation must be equal. */
 static void test_identities(void **state)
+{
+	static const char *const names[] = {"first", "copied build ID", "reused inode"};
+	struct fixture *f = *state;
+	struct module module = {
+		.build_id = "\1\0\2", .build_id_bytes = 3, .path = "/a", .inode = 5};
+	struct wanted wanted = {
+		.fixed = {.kind = LOCATION_NATIVE,
+			  .offset = 16,
+			  .frame_count = 1,
+			  .build_id_bytes = 3,
+			  .path_bytes = 2},
+		.identity = "\1\0\2/a",
+	};
+
+	for (size_t i = 0; i < 3; i++) {
+		module.inode = 5 + i % 2;
+		module.inode_generation = i / 2;
+		wanted.fixed.inode = recorded_frames_inode(&module);
+		wanted.name = names[i];
+		assert_int_equal(add(f, &wanted), 0);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		module.inode = 5 + i % 2;
+		module.inode_generation = i / 2;
+		assert_string_equal(name_of(f, LOCATION_NATIVE, 16, &module), names[i]);
+	}
+	module.inode_generation = 2;
+	assert_null(name_of(f, LOCATION_NATIVE, 16, &module));
+	module.inode_generation = 1;
+	module.path = "/b";
+	assert_null(name_of(f, LOCATION_NATIVE, 16, &module));
+}
+
+/* As recorded by older versions: a build ID alone, or a path with device and inode. */
+static void test_old_identities(void **state)
 {
 	struct fixture *f = *state;
 	struct module module = {
@@ -266,9 +301,6 @@ static void test_malformed(void **state)
 	wanted.fixed.build_id_bytes = JITBPF_BUILD_ID_MAX + 1;
 	assert_int_equal(add(f, &wanted), -EBADMSG);
 
-	wanted.fixed.build_id_bytes = 2;
-	wanted.fixed.path_bytes = 2;
-	assert_int_equal(add(f, &wanted), -EBADMSG);
 	assert_null(name_of(f, LOCATION_KERNEL, 1, NULL));
 	assert_int_equal(recorded_frames_left_out(f->recorded), 0);
 }
@@ -303,6 +335,7 @@ int main(void)
 		TEST(test_kernel),
 		TEST(test_first_wins),
 		TEST(test_identities),
+		TEST(test_old_identities),
 		TEST(test_many),
 		TEST(test_what_is_not_known),
 		TEST(test_parts_fill_the_chunk),

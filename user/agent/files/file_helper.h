@@ -14,6 +14,7 @@
 #ifndef JITBPF_AGENT_FILES_FILE_HELPER_H
 #define JITBPF_AGENT_FILES_FILE_HELPER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "uapi/record.h"
@@ -22,7 +23,12 @@
 #define FILE_PIECE_MAX (64u << 10) /* size limit of one read request */
 
 enum file_request_kind {
-	/* Find a file; the reply has its descriptor, build ID and size. */
+	/* Open the mapping of process pid, with O_PATH. The file itself is not accessed. */
+	FILE_OPEN_MAPPING,
+	/*
+	 * Find a file; the reply has its descriptor, build ID and size. For the two of a mapping,
+	 * the descriptor of OPEN_MAPPING is sent with the request if there is one.
+	 */
 	FILE_FIND_MAPPED,  /* the file of a mapping of process pid */
 	FILE_FIND_GROWING, /* the same, and it may still be empty */
 	FILE_FIND_PATH,	  /* the file at path, in the root of process pid, or in ours if pid is 0 */
@@ -39,22 +45,31 @@ enum file_request_kind {
 struct file_request {
 	uint32_t kind; /* enum file_request_kind */
 	uint32_t pid;
-	uint64_t inode;	     /* FIND: required inode, 0 for any; of a mapping: not 0 */
-	uint64_t address;    /* of a mapping; READ_MEMORY */
-	uint64_t size_bytes; /* size of a mapping; READs: at most FILE_PIECE_MAX */
-	uint64_t offset;     /* READ, READ_GROWING */
+	uint32_t dev_major, dev_minor; /* FIND: required device, with inode */
+	uint64_t inode;		       /* FIND: required inode, 0 for any; of a mapping: not 0 */
+	uint64_t generation;	       /* FIND: required generation of the inode, 0 for any */
+	uint64_t address;	       /* OPEN_MAPPING, READ_MEMORY */
+	uint64_t size_bytes;	       /* OPEN_MAPPING; READs: at most FILE_PIECE_MAX */
+	uint64_t offset;	       /* READ, READ_GROWING */
 	uint8_t build_id[JITBPF_BUILD_ID_MAX]; /* FIND_SERVED */
 	uint32_t build_id_bytes;
 	char path[FILE_PATH_MAX]; /* FIND; sent up to its NUL */
 };
+
+/* Flags of a found file. */
+#define FILE_IS_FUSE	  1u /* a user's process can make up the file, and who owns it */
+#define FILE_ROOT_FOREIGN 2u /* found at a path that another user namespace than ours chose */
+#define FILE_MISREPORTED  4u /* the device of the mapping was wrong: reply.dev_* is right */
 
 struct file_reply {
 	int32_t err;	 /* 0 or a negative errno */
 	uint32_t direct; /* FIND: 1 if the descriptor is open for reading, 0 if it is O_PATH */
 	uint32_t build_id_bytes;
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
-	uint32_t owner; /* FIND: user id */
-	uint32_t reserved;
+	uint32_t owner;		       /* FIND: user id */
+	uint32_t flags;		       /* FIND: FILE_* */
+	uint32_t dev_major, dev_minor; /* FIND: of mappings of the file, if an inode was required */
+	uint64_t version;	       /* FIND: file_identity_version() */
 	uint64_t file_bytes;	       /* READ_GROWING: size of the file now */
 	uint64_t size_bytes;	       /* FIND: of the file; READs: of the data in bytes */
 	uint8_t bytes[FILE_PIECE_MAX]; /* sent as far as it is filled */

@@ -75,7 +75,7 @@ static char *subject_of(const struct file_request *request, int fd)
 
 	if (request->kind == FILE_FIND_SERVED)
 		return strdup("a debuginfod server");
-	if (request->kind == FILE_READ_MEMORY)
+	if (request->kind == FILE_READ_MEMORY || request->kind == FILE_OPEN_MAPPING)
 		return asprintf(&memory, "the memory of process %u", request->pid) < 0 ? NULL
 										       : memory;
 	if (request->kind != FILE_READ && request->kind != FILE_READ_GROWING)
@@ -189,11 +189,29 @@ static int ask(struct file_reader *reader, struct file_place place,
 	return err ?: reader->reply.err;
 }
 
+int file_reader_mapping(struct file_reader *reader, uint32_t pid, uint64_t address,
+			uint64_t size_bytes)
+{
+	struct file_request request = {
+		.kind = FILE_OPEN_MAPPING,
+		.pid = pid,
+		.address = address,
+		.size_bytes = size_bytes,
+	};
+	AUTO_CLOSE int fd = -1;
+	int err = ask(reader, (struct file_place){.kind = FILE_PLACE_MEMORY, .a = pid}, &request,
+		      -1, &fd);
+
+	if (err)
+		return err;
+	return fd < 0 ? -EIO : TAKE_FD(fd);
+}
+
 int file_reader_find(struct file_reader *reader, struct file_place place,
-		     const struct file_request *request, struct found_file *ret)
+		     const struct file_request *request, int mapping_fd, struct found_file *ret)
 {
 	AUTO_CLOSE int fd = -1;
-	int err = ask(reader, place, request, -1, &fd);
+	int err = ask(reader, place, request, mapping_fd, &fd);
 
 	if (err)
 		return err;
@@ -203,6 +221,10 @@ int file_reader_find(struct file_reader *reader, struct file_place place,
 		.fd = TAKE_FD(fd),
 		.direct = reader->reply.direct,
 		.owner = reader->reply.owner,
+		.flags = reader->reply.flags,
+		.dev_major = reader->reply.dev_major,
+		.dev_minor = reader->reply.dev_minor,
+		.version = reader->reply.version,
 		.size_bytes = reader->reply.size_bytes,
 		.build_id_bytes = reader->reply.build_id_bytes,
 	};

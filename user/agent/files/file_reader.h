@@ -20,7 +20,10 @@
 struct found_file {
 	int fd; /* O_PATH, or open for reading if direct is set */
 	bool direct;
-	uint32_t owner; /* user id */
+	uint32_t owner;		       /* user id */
+	uint32_t flags;		       /* FILE_* of file_helper.h */
+	uint32_t dev_major, dev_minor; /* of its mappings, if the request has an inode */
+	uint64_t version;	       /* file_identity_version() */
 	uint64_t size_bytes;
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint32_t build_id_bytes; /* 0 if there is none */
@@ -34,11 +37,20 @@ int file_reader_create(const struct broker *broker, struct file_patience patienc
 void file_reader_destroy(struct file_reader *reader);
 
 /*
- * Send one of the FIND requests. Returns 0 with *ret set, or a negative errno:
- * -ETIMEDOUT if there was no answer in time, or if the place has been given up.
+ * Open a mapping of a process by itself. The time is charged to the process. Returns an O_PATH
+ * descriptor, owned by the caller, or a negative errno: -EPERM if the kernel refuses it.
+ */
+int file_reader_mapping(struct file_reader *reader, uint32_t pid, uint64_t address,
+			uint64_t size_bytes);
+
+/*
+ * Send one of the FIND requests, with mapping_fd (-1: none), which the caller
+ * keeps. Returns 0 with *ret set, or a negative errno: -ETIMEDOUT if there was
+ * no answer in time, or if the place has been given up; -ESTALE if another file
+ * than the one of the mapping was found.
  */
 int file_reader_find(struct file_reader *reader, struct file_place place,
-		     const struct file_request *request, struct found_file *ret);
+		     const struct file_request *request, int mapping_fd, struct found_file *ret);
 
 /*
  * Create a blob over a found file. The blob takes over found->fd; the reader

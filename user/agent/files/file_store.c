@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/files/file_store.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
 #include "agent/files/debuginfod.h"
-#include "agent/files/file_reader.h"
 #include "agent/files/file_service.h"
-#include "agent/files/kept_files.h"
+#include "agent/files/file_store_state.h"
 #include "base/scope.h"
-#include "base/text.h"
 
 /* Time limits of the event loop and of the workers. */
 static const struct file_patience meeting_patience = {
@@ -26,32 +22,28 @@ static const struct file_patience unwinding_patience = {
 	.answer_ms = 1000, .place_ms = 5000, .refill_percent = 5};
 static const struct file_patience following_patience = {
 	.answer_ms = 500, .place_ms = 2000, .refill_percent = 5, .unanswered_max = 2};
+/* A process can hold its mmap lock, for which map_files waits. Paths are left without it. */
+static const struct file_patience mapping_patience = {
+	.answer_ms = 100, .place_ms = 200, .refill_percent = 5, .unanswered_max = 2};
 
 #define SERVERS_PLACE_MS 120000 /* limit for all debug info from servers */
 
-struct file_store;
-
-/* A thread's reader. */
-struct file_user {
-	struct file_store *store;
-	struct file_reader *reader;
-};
-
-struct file_store {
-	struct file_store_options options;
-	struct broker own_broker;
-	struct file_reader *meeting;
-	struct file_user naming, unwinding;
-	/* Of the unwind worker too: memory that hangs must not use up the time for files. */
-	struct file_reader *memory;
-	/* Of the event loop: files that grow, and the memory of who writes them. */
-	struct file_reader *following, *writers;
-	struct kept_files files;
-	struct file_store_counts counts;
-	int debuginfod_error; /* set by the symbol worker's thread */
-};
-
 DEFINE_CLEANUP(struct file_store *, file_store_destroy);
+
+static int create_user(struct file_store *store, const struct broker *broker,
+		       struct file_patience patience, struct file_user *ret)
+{
+	int err = file_reader_create(broker, patience, &ret->reader);
+
+	ret->store = store;
+	return err ?: file_reader_create(broker, mapping_patience, &ret->mappings);
+}
+
+static void destroy_user(struct file_user *user)
+{
+	file_reader_destroy(user->reader);
+	file_reader_destroy(user->mappings);
+}
 
 int file_store_create(const struct file_store_options *options, struct file_store **ret)
 {
@@ -69,16 +61,15 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 	store->options.debuginfod = options->debuginfod && debuginfod_wanted();
 	kept_files_init(&store->files);
 	store->own_broker.socket = -1;
-	store->naming.store = store->unwinding.store = store;
 	if (!broker) {
 		broker = &store->own_broker;
 		err = broker_start(functions, &store->own_broker);
 	}
-	err = err ?: file_reader_create(broker, meeting_patience, &store->meeting);
-	err = err ?: file_reader_create(broker, reading_patience, &store->naming.reader);
-	err = err ?: file_reader_create(broker, unwinding_patience, &store->unwinding.reader);
+	err = err ?: create_user(store, broker, meeting_patience, &store->meeting);
+	err = err ?: create_user(store, broker, reading_patience, &store->naming);
+	err = err ?: create_user(store, broker, unwinding_patience, &store->unwinding);
+	err = err ?: create_user(store, broker, following_patience, &store->following);
 	err = err ?: file_reader_create(broker, unwinding_patience, &store->memory);
-	err = err ?: file_reader_create(broker, following_patience, &store->following);
 	err = err ?: file_reader_create(broker, following_patience, &store->writers);
 	if (err)
 		return err;
@@ -97,17 +88,17 @@ void file_store_destroy(struct file_store *store)
 	if (!store)
 		return;
 	kept_files_deinit(&store->files);
-	file_reader_destroy(store->meeting);
-	file_reader_destroy(store->naming.reader);
-	file_reader_destroy(store->unwinding.reader);
+	destroy_user(&store->meeting);
+	destroy_user(&store->naming);
+	destroy_user(&store->unwinding);
+	destroy_user(&store->following);
 	file_reader_destroy(store->memory);
-	file_reader_destroy(store->following);
 	file_reader_destroy(store->writers);
 	broker_stop(&store->own_broker);
 	free(store);
 }
 
-static bool set_path(struct file_request *request, const char *path)
+bool file_request_set_path(struct file_request *request, const char *path)
 {
 	size_t length = strlen(path);
 
@@ -117,52 +108,78 @@ static bool set_path(struct file_request *request, const char *path)
 	return true;
 }
 
-static int find_mapped(struct file_reader *reader, enum file_request_kind kind,
-		       const struct jitbpf_mapping *mapping, struct found_file *ret)
+static struct file_place place_of(const struct jitbpf_mapping *mapping)
+{
+	return file_place_of_device(mapping->dev_major, mapping->dev_minor);
+}
+
+/* Find the file of a mapping, with a generation of its inode (0: any). */
+static int find_mapped(struct file_user *user, enum file_request_kind kind,
+		       const struct jitbpf_mapping *mapping, uint64_t generation,
+		       struct found_file *ret)
 {
 	struct file_request request = {
 		.kind = kind,
 		.pid = mapping->pid,
+		.dev_major = mapping->dev_major,
+		.dev_minor = mapping->dev_minor,
 		.inode = mapping->inode,
-		.address = mapping->address,
-		.size_bytes = mapping->size_bytes,
+		.generation = generation,
 	};
+	AUTO_CLOSE int fd = -1;
 
-	if (!set_path(&request, mapping->path))
+	if (!file_request_set_path(&request, mapping->path))
 		return -ENAMETOOLONG;
-	return file_reader_find(reader,
-				file_place_of_device(mapping->dev_major, mapping->dev_minor),
-				&request, ret);
+	fd = file_reader_mapping(user->mappings, mapping->pid, mapping->address,
+				 mapping->size_bytes);
+	if (fd == -EPERM)
+		user->store->mappings_error = fd;
+	return file_reader_find(user->reader, place_of(mapping), &request, fd, ret);
 }
 
-uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *mapping,
-			 uint8_t ret[JITBPF_BUILD_ID_MAX])
+static void identify(struct jitbpf_mapping *mapping, const struct found_file *found)
 {
-	struct file_key key = {mapping->dev_major, mapping->dev_minor, mapping->inode,
-			       mapping->path};
-	uint64_t now_ns = clock_now_ns();
+	memcpy(mapping->build_id, found->build_id, sizeof(found->build_id));
+	mapping->build_id_bytes = found->build_id_bytes;
+	mapping->inode_generation = found->version;
+}
+
+static struct file_key key_of(const struct jitbpf_mapping *mapping)
+{
+	return (struct file_key){mapping->dev_major, mapping->dev_minor, mapping->inode,
+				 mapping->path};
+}
+
+void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
+{
+	uint64_t now_ns = clock_now_ns(), generation = mapping->inode_generation;
+	struct file_key key = key_of(mapping);
 	const struct kept_file *known = kept_files_find(&store->files, &key, now_ns);
-	struct found_file found = {.fd = -1};
+	struct kept_file file = {.found.fd = -1, .generation = generation, .pid = mapping->pid};
 	int err;
 
-	if (known && !known->unanswered) {
-		memcpy(ret, known->found.build_id, sizeof(known->found.build_id));
-		return known->found.build_id_bytes;
+	identify(mapping, &file.found);
+	if (known && kept_file_is_known(known, generation, mapping->pid)) {
+		identify(mapping, &known->found);
+		return;
 	}
 	if (!known && kept_files_full(&store->files)) {
 		store->counts.over_budget++;
-		return 0;
+		return;
 	}
-	err = find_mapped(store->meeting, FILE_FIND_MAPPED, mapping, &found);
-	memcpy(ret, found.build_id, sizeof(found.build_id));
+	err = find_mapped(&store->meeting, FILE_FIND_MAPPED, mapping, generation, &file.found);
+	store->counts.unanswered += err == -ETIMEDOUT && !known;
+	store->counts.unverified += err == -ESTALE;
+	file.unanswered = err == -ETIMEDOUT;
+	if (!err && file.found.flags & FILE_MISREPORTED) {
+		mapping->dev_major = file.found.dev_major;
+		mapping->dev_minor = file.found.dev_minor;
+		file.generation = 0; /* of another inode */
+		key = key_of(mapping);
+	}
+	identify(mapping, &file.found);
 	/* on -ENOMEM, the file is opened again next time */
-	if (!known) {
-		store->counts.unanswered += err == -ETIMEDOUT;
-		kept_files_add(&store->files, &key, err == -ETIMEDOUT ? NULL : &found, now_ns);
-	} else if (err != -ETIMEDOUT) {
-		kept_files_answer(&store->files, &key, &found);
-	}
-	return found.build_id_bytes;
+	kept_files_set(&store->files, &key, &file, now_ns);
 }
 
 void file_store_forget(struct file_store *store, const struct module_table *modules)
@@ -174,16 +191,13 @@ int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping
 			   int *ret_fd, struct blob *ret)
 {
 	struct found_file found;
-	int err = find_mapped(store->meeting, FILE_FIND_MAPPED, mapping, &found), fd;
+	int err = find_mapped(&store->meeting, FILE_FIND_MAPPED, mapping, 0, &found), fd;
 
 	if (err)
 		return err;
 	fd = fcntl(found.fd, F_DUPFD_CLOEXEC, 0);
 	err = fd < 0 ? -errno
-		     : file_reader_blob(
-			       store->meeting,
-			       file_place_of_device(mapping->dev_major, mapping->dev_minor), &found,
-			       ret);
+		     : file_reader_blob(store->meeting.reader, place_of(mapping), &found, ret);
 	if (err) {
 		close(found.fd);
 		if (fd >= 0)
@@ -197,15 +211,15 @@ int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping
 int file_store_follow(struct file_store *store, const struct jitbpf_mapping *mapping,
 		      struct followed_file *ret)
 {
-	ret->place = file_place_of_device(mapping->dev_major, mapping->dev_minor);
-	return find_mapped(store->following, FILE_FIND_GROWING, mapping, &ret->found);
+	ret->place = place_of(mapping);
+	return find_mapped(&store->following, FILE_FIND_GROWING, mapping, 0, &ret->found);
 }
 
 int file_store_read_followed(struct file_store *store, const struct followed_file *file,
 			     uint64_t offset, void *buf, size_t size_bytes, size_t *ret_bytes,
 			     uint64_t *ret_file_bytes)
 {
-	return file_reader_growing(store->following, file->place, &file->found, offset, buf,
+	return file_reader_growing(store->following.reader, file->place, &file->found, offset, buf,
 				   size_bytes, ret_bytes, ret_file_bytes);
 }
 
@@ -226,148 +240,19 @@ struct file_store_counts file_store_counts(const struct file_store *store)
 	return counts;
 }
 
-static bool is_same(const struct module *module, const struct found_file *found)
-{
-	return found->build_id_bytes == module->build_id_bytes &&
-	       !memcmp(found->build_id, module->build_id, module->build_id_bytes);
-}
-
-/*
- * Find the file at a module's path if it is the one that was mapped. The path
- * is tried in the process's root, by inode, and in our own root, by build ID if
- * that is known.
- */
-static int find_same(const struct file_user *user, const struct module *module,
-		     struct found_file *ret)
-{
-	struct file_place place = file_place_of_device(module->dev_major, module->dev_minor);
-	struct file_request request = {
-		.kind = FILE_FIND_MAPPED,
-		.pid = module->pid,
-		.inode = module->inode,
-	};
-	struct found_file found;
-	int err = -ENOENT;
-
-	if (!set_path(&request, module->path))
-		return -ENAMETOOLONG;
-	if (user->store->options.live)
-		err = file_reader_find(user->reader, place, &request, &found);
-	if (err && err != -ETIMEDOUT) {
-		request.kind = FILE_FIND_PATH;
-		request.pid = 0;
-		request.inode = module->build_id_bytes ? 0 : module->inode;
-		err = file_reader_find(user->reader, place, &request, &found);
-	}
-	if (err)
-		return err;
-	if (module->build_id_bytes && !is_same(module, &found)) {
-		close(found.fd);
-		return -ESTALE;
-	}
-	*ret = found;
-	return 0;
-}
-
-/* The vDSO has no file; all processes of a kernel share it. */
-static int open_vdso(struct blob *ret)
-{
-	const Elf64_Ehdr *vdso = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR);
-
-	if (!vdso)
-		return -ENOENT;
-	/* The section headers are at its end. */
-	*ret = blob_of_memory(vdso, vdso->e_shoff + (size_t)vdso->e_shnum * vdso->e_shentsize);
-	return 0;
-}
-
-/* Create a blob. Takes over found->fd in all cases. */
-static int open_found(const struct file_user *user, struct file_place place,
-		      struct found_file *found, struct blob *ret)
-{
-	int err = file_reader_blob(user->reader, place, found, ret);
-
-	if (err)
-		close(found->fd);
-	return err;
-}
-
-static int open_module(void *context, const struct module *module, struct blob *ret)
-{
-	const struct file_user *user = context;
-	struct file_key key = {module->dev_major, module->dev_minor, module->inode, module->path};
-	struct found_file found;
-	int err;
-
-	if (begins_with(module->path, "[vdso"))
-		return user->store->options.live ? open_vdso(ret) : -ENOENT;
-	err = kept_files_open(&user->store->files, &key, &found);
-	if (err)
-		err = find_same(user, module, &found);
-	if (err)
-		return err;
-	return open_found(user, file_place_of_device(module->dev_major, module->dev_minor), &found,
-			  ret);
-}
-
-/*
- * Open a possible debug file; the caller checks its identity. It is searched in
- * the root of the module's process while that lives. If the pid has been
- * reused, the wrong file fails the check.
- */
-static int open_debug(void *context, const struct module *module, const char *path, bool ours,
-		      struct blob *ret)
-{
-	const struct file_user *user = context;
-	struct file_request request = {.kind = FILE_FIND_PATH, .pid = ours ? 0 : module->pid};
-	struct file_place place = file_place_of_debug(request.pid, path);
-	struct found_file found;
-	int err;
-
-	if (!ours && (!user->store->options.live || !module->pid))
-		return -ENOENT;
-	if (!set_path(&request, path))
-		return -ENAMETOOLONG;
-	err = file_reader_find(user->reader, place, &request, &found);
-	return err ?: open_found(user, place, &found, ret);
-}
-
-static int fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
-		       struct blob *ret)
-{
-	const struct file_user *user = context;
-	struct file_store *store = user->store;
-	struct file_request request = {
-		.kind = FILE_FIND_SERVED,
-		.build_id_bytes = build_id_bytes,
-	};
-	struct file_place servers = {.kind = FILE_PLACE_SERVERS};
-	struct found_file found;
-	int err;
-
-	if (!store->options.debuginfod || store->debuginfod_error)
-		return -ENOENT;
-	memcpy(request.build_id, build_id, build_id_bytes);
-	err = file_reader_find(user->reader, servers, &request, &found);
-	if (err == -ENOSYS || err == -EPERM)
-		store->debuginfod_error = err;
-	/* The file is now in the local cache. */
-	return err ?: open_found(user, (struct file_place){.kind = FILE_PLACE_ROOT}, &found, ret);
-}
-
 void file_store_source(struct file_store *store, struct file_source *ret)
 {
 	*ret = (struct file_source){
-		.open_module = open_module,
-		.open_debug = open_debug,
-		.fetch_debug = fetch_debug,
+		.open_module = module_files_open,
+		.open_debug = module_files_open_debug,
+		.fetch_debug = module_files_fetch_debug,
 		.context = &store->naming,
 	};
 }
 
 void file_store_unwind_source(struct file_store *store, struct file_source *ret)
 {
-	*ret = (struct file_source){.open_module = open_module, .context = &store->unwinding};
+	*ret = (struct file_source){.open_module = module_files_open, .context = &store->unwinding};
 }
 
 static int read_memory(void *context, uint32_t pid, uint64_t address, void *buf, size_t size_bytes,
@@ -386,8 +271,10 @@ void file_store_memory_source(struct file_store *store, struct memory_source *re
 const char *file_store_given_up(const struct file_store *store, uint32_t number)
 {
 	const struct file_reader *readers[] = {
-		store->meeting, store->naming.reader, store->unwinding.reader,
-		store->memory,	store->following,     store->writers,
+		store->meeting.reader,	 store->meeting.mappings,   store->naming.reader,
+		store->naming.mappings,	 store->unwinding.reader,   store->unwinding.mappings,
+		store->following.reader, store->following.mappings, store->memory,
+		store->writers,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
@@ -400,6 +287,11 @@ const char *file_store_given_up(const struct file_store *store, uint32_t number)
 		number -= count;
 	}
 	return NULL;
+}
+
+int file_store_mappings_error(const struct file_store *store)
+{
+	return store->mappings_error;
 }
 
 int file_store_debuginfod_error(const struct file_store *store)

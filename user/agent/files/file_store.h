@@ -34,6 +34,7 @@ struct file_store_counts {
 	uint64_t unanswered;  /* files without a build ID in time */
 	uint64_t over_budget; /* files beyond the limit, known by path only */
 	uint64_t known;	      /* files that are known now */
+	uint64_t unverified;  /* mappings at whose path another file was found */
 };
 
 /*
@@ -44,12 +45,12 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 void file_store_destroy(struct file_store *store);
 
 /*
- * Open the file of a mapping (inode not 0). Returns the size of its build ID,
- * stored in ret, or 0 if it has none or is unavailable. The answer for a file
- * does not change while the store knows the file. Event loop only.
+ * Identify the file of a mapping (inode not 0; inode_generation as perf reports it, 0: not known).
+ * Sets its build ID, and inode_generation to the version of the file (file_identity.h); both to 0
+ * if the file was not found. A file counts as found only if the kernel reports the mapping's
+ * device and inode for it. Corrects the device if the kernel misreported it. Event loop only.
  */
-uint32_t file_store_meet(struct file_store *store, const struct jitbpf_mapping *mapping,
-			 uint8_t ret[JITBPF_BUILD_ID_MAX]);
+void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping);
 
 /*
  * Close and forget files that were not met for a while and that no module refers to. Call it every
@@ -92,9 +93,11 @@ int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t addr
 struct file_store_counts file_store_counts(const struct file_store *store);
 
 /*
- * Set *ret to a file source for the symbolizer's thread. A module is opened by
- * its kept descriptor, or else by path if the file is the same (by build ID, or
- * by inode). *ret borrows store.
+ * Set *ret to a file source for the symbolizer's thread. A module is opened by its kept descriptor,
+ * or else found anew and verified. If its process has exited, a file at its path in our root is
+ * accepted by build ID, too, if its owner is trusted: root, we, or the owner of the module's file.
+ * Debug files are accepted from trusted owners only, since anybody can make a file with a build
+ * ID or CRC. *ret borrows store.
  */
 void file_store_source(struct file_store *store, struct file_source *ret);
 
@@ -108,6 +111,12 @@ void file_store_memory_source(struct file_store *store, struct memory_source *re
  * thread uses the store any more.
  */
 const char *file_store_given_up(const struct file_store *store, uint32_t number);
+
+/*
+ * Returns -EPERM if the kernel refused /proc/PID/map_files, so that files which are not at their
+ * path were not found, or 0. Event loop only.
+ */
+int file_store_mappings_error(const struct file_store *store);
 
 /*
  * Returns why no server was queried although some are configured: -ENOSYS (no

@@ -30,14 +30,14 @@ static bool key_equal(const void *items, uint32_t item, const void *key_)
 	       x->dev_minor == y->dev_minor && !strcmp(x->path, y->path);
 }
 
-/* Half of the descriptor limit; the rest is for rings and for files being read. */
+/* A quarter of the descriptor limit; the rest is for rings and for files being read. */
 static uint32_t descriptors_to_keep(void)
 {
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return 0;
-	return limit.rlim_cur / 2 < FILES_KEPT_MAX ? (uint32_t)(limit.rlim_cur / 2)
+	return limit.rlim_cur / 4 < FILES_KEPT_MAX ? (uint32_t)(limit.rlim_cur / 4)
 						   : FILES_KEPT_MAX;
 }
 
@@ -87,24 +87,21 @@ bool kept_files_full(const struct kept_files *files)
 	return files->files.size == STORED_FILES_MAX || files->path_bytes >= STORED_FILES_PATH_MAX;
 }
 
-/* Keep the descriptor of a file that was found, if there is room for it. */
-static void keep(struct kept_files *files, struct kept_file *file, struct found_file *found)
+bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint32_t pid)
 {
-	AUTO_CLOSE int fd = TAKE_FD(found->fd);
-
-	file->unanswered = false;
-	file->found = *found;
-	if (fd >= 0 && files->kept < files->kept_max) {
-		file->found.fd = TAKE_FD(fd);
-		files->kept++;
-	}
+	if (file->unanswered)
+		return false;
+	if (!file->found.version)
+		return file->pid == pid && file->generation == generation;
+	if (generation && file->generation)
+		return file->generation == generation;
+	return file->found.fd >= 0;
 }
 
-static int add(struct kept_files *files, const struct file_key *key, uint64_t now_ns)
+static int add(struct kept_files *files, const struct file_key *key, struct kept_file **ret)
 {
 	AUTO_FREE char *path = strdup(key->path);
-	struct kept_file file = {
-		.key = *key, .found.fd = -1, .unanswered = true, .seen_ns = now_ns};
+	struct kept_file file = {.key = *key, .found.fd = -1};
 	uint32_t number = (uint32_t)files->files.size;
 
 	if (!path || vec_reserve(&files->files, number + 1) ||
@@ -113,30 +110,50 @@ static int add(struct kept_files *files, const struct file_key *key, uint64_t no
 	files->path_bytes += strlen(path) + 1;
 	file.key.path = TAKE_PTR(path);
 	files->files.data[files->files.size++] = file;
+	*ret = &files->files.data[number];
 	return 0;
 }
 
-int kept_files_add(struct kept_files *files, const struct file_key *key, struct found_file *found,
-		   uint64_t now_ns)
+static void drop_fd(struct kept_files *files, struct kept_file *file)
 {
-	int err;
-
-	pthread_mutex_lock(&files->lock);
-	err = add(files, key, now_ns);
-	if (!err && found)
-		keep(files, &files->files.data[files->files.size - 1], found);
-	pthread_mutex_unlock(&files->lock);
-	if (err && found && found->fd >= 0)
-		close(TAKE_FD(found->fd));
-	return err;
+	if (file->found.fd >= 0) {
+		close(TAKE_FD(file->found.fd));
+		files->kept--;
+	}
 }
 
-void kept_files_answer(struct kept_files *files, const struct file_key *key,
-		       struct found_file *found)
+/* Replace all but the key. The descriptor is kept if there is room for it. */
+static void set(struct kept_files *files, struct kept_file *file, struct kept_file new_,
+		uint64_t now_ns)
 {
+	AUTO_CLOSE int fd = TAKE_FD(new_.found.fd);
+
+	drop_fd(files, file);
+	new_.key = file->key;
+	new_.seen_ns = now_ns;
+	*file = new_;
+	if (fd >= 0 && files->kept < files->kept_max) {
+		file->found.fd = TAKE_FD(fd);
+		files->kept++;
+	}
+}
+
+int kept_files_set(struct kept_files *files, const struct file_key *key,
+		   const struct kept_file *file, uint64_t now_ns)
+{
+	struct kept_file *known;
+	int err = 0;
+
 	pthread_mutex_lock(&files->lock);
-	keep(files, find(files, key), found);
+	known = find(files, key);
+	if (!known)
+		err = add(files, key, &known);
+	if (!err)
+		set(files, known, *file, now_ns);
 	pthread_mutex_unlock(&files->lock);
+	if (err && file->found.fd >= 0)
+		close(file->found.fd);
+	return err;
 }
 
 static void remove_file(struct kept_files *files, uint32_t number)
@@ -196,23 +213,23 @@ void kept_files_forget(struct kept_files *files, const struct module_table *modu
 	files->sweep_at_ns = now_ns + SWEEP_NS;
 }
 
-int kept_files_open(struct kept_files *files, const struct file_key *key, struct found_file *ret)
+int kept_files_get(struct kept_files *files, const struct file_key *key, uint64_t version,
+		   struct found_file *ret)
 {
 	const struct kept_file *file;
-	const struct found_file *found;
-	int fd = -ENOENT;
+	int fd = -1, err = -ENOENT;
 
 	pthread_mutex_lock(&files->lock);
 	file = find(files, key);
-	found = file ? &file->found : NULL;
-	if (found && found->fd >= 0) {
-		fd = fcntl(found->fd, F_DUPFD_CLOEXEC, 0);
-		fd = fd < 0 ? -errno : fd;
+	if (file && file->found.version && file->found.version == version) {
+		if (file->found.fd >= 0)
+			fd = fcntl(file->found.fd, F_DUPFD_CLOEXEC, 0);
+		err = file->found.fd >= 0 && fd < 0 ? -errno : 0;
 	}
-	if (fd >= 0) {
-		*ret = *found;
+	if (!err) {
+		*ret = file->found;
 		ret->fd = fd;
 	}
 	pthread_mutex_unlock(&files->lock);
-	return fd < 0 ? fd : 0;
+	return err;
 }

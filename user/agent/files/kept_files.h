@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A table of files that were seen, by device, inode and path, with descriptors
- * for as many as may be open. A file is removed some time after it was last seen, if no
- * module refers to it. One thread adds, finds and removes files, without locking to find;
- * other threads only open them.
+ * for as many as may be open. Each was verified as the file of its mapping. A later file can get
+ * the same inode number and path; kept_file_is_known() says whether that can be so.
+ *
+ * A file is removed some time after it was last seen, if no module refers to it. One thread adds,
+ * finds and removes files, without locking to find; other threads only open them.
  */
 #ifndef JITBPF_AGENT_FILES_KEPT_FILES_H
 #define JITBPF_AGENT_FILES_KEPT_FILES_H
@@ -29,8 +31,10 @@ struct file_key {
 
 struct kept_file {
 	struct file_key key;	 /* path is owned by the table */
-	struct found_file found; /* fd is -1 if it is not kept */
+	struct found_file found; /* fd is -1 if it is not kept; version 0: it was not found */
 	bool unanswered;	 /* found is empty: the file may be found later */
+	uint64_t generation;	 /* of the inode, as perf reported it; 0: not known */
+	uint32_t pid;		 /* process in which it was last searched */
 	uint64_t seen_ns;	 /* when kept_files_find() last found it, or it was added */
 	bool in_use;		 /* in kept_files_forget(): a module refers to it */
 };
@@ -59,15 +63,18 @@ const struct kept_file *kept_files_find(struct kept_files *files, const struct f
 bool kept_files_full(const struct kept_files *files);
 
 /*
- * Add a file that is not in the table. found NULL: there was no answer in time. Takes over
- * found->fd in all cases. Returns 0 or -ENOMEM.
+ * Returns true if a mapping by process pid, with a generation (0: not known), is of this file:
+ * its inode still exists because it is open here, or the generations are equal. A file that was not
+ * found is known as such for the same process only.
  */
-int kept_files_add(struct kept_files *files, const struct file_key *key, struct found_file *found,
-		   uint64_t now_ns);
+bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint32_t pid);
 
-/* A file of the table that was unanswered has been found. Takes over found->fd. */
-void kept_files_answer(struct kept_files *files, const struct file_key *key,
-		       struct found_file *found);
+/*
+ * Add a file, or replace it: only `found` and the members after it are used. Takes over found.fd in
+ * all cases. Returns 0 or -ENOMEM.
+ */
+int kept_files_set(struct kept_files *files, const struct file_key *key,
+		   const struct kept_file *file, uint64_t now_ns);
 
 /*
  * Remove files that no module of the table refers to, and that were not seen for FILE_KEEP_NS.
@@ -77,9 +84,10 @@ void kept_files_forget(struct kept_files *files, const struct module_table *modu
 		       uint64_t now_ns);
 
 /*
- * Open a file of the table, from any thread. The caller owns ret->fd. Returns
- * 0, -ENOENT or another negative errno.
+ * Get a file of the table, from any thread, if it has that version. The caller owns ret->fd, which
+ * is -1 if it is not kept. Returns 0, -ENOENT or another negative errno.
  */
-int kept_files_open(struct kept_files *files, const struct file_key *key, struct found_file *ret);
+int kept_files_get(struct kept_files *files, const struct file_key *key, uint64_t version,
+		   struct found_file *ret);
 
 #endif

@@ -49,5 +49,5 @@ void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping
 	if (is_read_only(record))
 		record->h.flags |= JITBPF_MAPPING_READ_ONLY;
 	if (record->inode)
-		record->build_id_bytes = file_store_meet(files, record, record->build_id);
+		file_store_meet(files, record);
 }

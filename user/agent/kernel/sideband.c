@@ -78,6 +78,7 @@ static int take_mmap2(struct sideband_reader *reader, const struct mmap2_record 
 		.size_bytes = from->size_bytes,
 		.file_offset = from->file_offset,
 		.inode = from->inode,
+		.inode_generation = from->inode_generation,
 		.dev_major = from->dev_major,
 		.dev_minor = from->dev_minor,
 		.protection = from->protection,

@@ -95,6 +95,7 @@ static int send_counters(struct drain *drain)
 	out.values[JITBPF_COUNT_SIDEBAND_LOST] += live->round.sideband_lost;
 	out.values[JITBPF_COUNT_FILES_UNANSWERED] += files.unanswered;
 	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
+	out.values[JITBPF_COUNT_FILES_UNVERIFIED] += files.unverified;
 	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut;
 	out.values[JITBPF_COUNT_PROBES_DEFERRED] += live_source_holder(live).deferred;
 	out.values[JITBPF_COUNT_LOOP_PAUSES] += live->health.pauses;

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/nsfs.h>
 #include <seccomp.h>
 #include <stdbool.h>
 
@@ -86,7 +88,7 @@ static const int opening[] = {
 	SCMP_SYS(statfs),	SCMP_SYS(fstatfs),
 	SCMP_SYS(readlink),	SCMP_SYS(readlinkat),
 	SCMP_SYS(getdents64),	SCMP_SYS(process_vm_readv),
-	SCMP_SYS(memfd_create),
+	SCMP_SYS(memfd_create), SCMP_SYS(name_to_handle_at),
 };
 
 static const int attaching[] = {
@@ -115,6 +117,17 @@ static int add_open(scmp_filter_ctx filter)
 				SCMP_A2(SCMP_CMP_MASKED_EQ, writing, 0));
 }
 
+/* The identity of a file, and the owner of a namespace. */
+static int add_ioctl(scmp_filter_ctx filter)
+{
+	int err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+				   SCMP_A1(SCMP_CMP_EQ, FS_IOC_GETVERSION));
+
+	return err
+		       ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+					   SCMP_A1(SCMP_CMP_EQ, NS_GET_USERNS));
+}
+
 static bool listed_is_refused(enum role_calls calls)
 {
 	return calls == ROLE_CALLS_COMMON || calls == ROLE_CALLS_RECORDER;
@@ -137,7 +150,7 @@ int system_calls_limit(enum role_calls calls)
 		err = err ?: ADD(filter, SCMP_ACT_ALLOW, reading);
 	}
 	if (!err && calls == ROLE_CALLS_OPENER)
-		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, opening);
+		err = add_open(filter) ?: add_ioctl(filter) ?: ADD(filter, SCMP_ACT_ALLOW, opening);
 	if (!err && calls == ROLE_CALLS_ATTACHER)
 		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, attaching);
 	if (!err && calls == ROLE_CALLS_SIGNALLER)

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "symbolize/recorded_frames.h"
+
 /* With the longest strings, the chunk is within the limit of readers. */
-_Static_assert(sizeof(struct jitbpf_frames_chunk) + JITBPF_TEXT_MAX +
+_Static_assert(sizeof(struct jitbpf_frames_chunk) + JITBPF_BUILD_ID_MAX + JITBPF_TEXT_MAX +
 			       FRAMES_CHUNK_FRAMES_MAX *
 				       (sizeof(struct jitbpf_frame_entry) + 3 * JITBPF_TEXT_MAX) <=
 		       JITBPF_CHUNK_MAX,
@@ -64,19 +66,14 @@ int frames_chunk_put(struct chunk_writer *writer, const struct location *locatio
 		.offset = location->offset,
 		.kind = (uint16_t)location->kind,
 	};
-	const void *identity = NULL;
-
 	if (count > FRAMES_CHUNK_FRAMES_MAX)
 		count = FRAMES_CHUNK_FRAMES_MAX;
-	if (module && module->build_id_bytes) {
-		identity = module->build_id;
+	if (module) {
 		chunk.build_id_bytes = (uint16_t)module->build_id_bytes;
-	} else if (module) {
-		identity = module->path;
 		chunk.path_bytes = text_bytes(module->path);
 		chunk.dev_major = module->dev_major;
 		chunk.dev_minor = module->dev_minor;
-		chunk.inode = module->inode;
+		chunk.inode = recorded_frames_inode(module);
 	}
 	chunk.frame_count = (uint16_t)count;
 	chunk.h.size_bytes += chunk.build_id_bytes + chunk.path_bytes;
@@ -86,7 +83,8 @@ int frames_chunk_put(struct chunk_writer *writer, const struct location *locatio
 		chunk.h.size_bytes += entry_bytes(&entry);
 	}
 	chunk_put(writer, &chunk, sizeof(chunk));
-	chunk_put(writer, identity, chunk.build_id_bytes + chunk.path_bytes);
+	chunk_put(writer, module ? module->build_id : NULL, chunk.build_id_bytes);
+	chunk_put(writer, module ? module->path : NULL, chunk.path_bytes);
 	for (uint32_t i = 0; i < count; i++) {
 		struct entry entry = entry_of(&frames[i], strings);
 

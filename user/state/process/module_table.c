@@ -20,12 +20,10 @@ static uint32_t build_id_bytes(const struct jitbpf_mapping *mapping)
 
 static uint64_t hash_of(const struct jitbpf_mapping *mapping)
 {
-	uint64_t hash;
+	uint64_t hash = hash_bytes(mapping->build_id, build_id_bytes(mapping), 1);
 
-	if (mapping->build_id_bytes)
-		return hash_bytes(mapping->build_id, build_id_bytes(mapping), 1);
-	hash = hash_mix((uint64_t)mapping->dev_major << 32 | mapping->dev_minor, mapping->inode);
-	hash = hash_mix(hash, mapping->inode_generation);
+	hash = hash_mix(hash, (uint64_t)mapping->dev_major << 32 | mapping->dev_minor);
+	hash = hash_mix(hash_mix(hash, mapping->inode), mapping->inode_generation);
 	return hash_bytes(mapping->path, path_bytes(mapping), hash);
 }
 
@@ -35,13 +33,11 @@ static bool equal(const void *items, uint32_t item, const void *key)
 	const struct jitbpf_mapping *mapping = key;
 	size_t length = path_bytes(mapping);
 
-	if (module->build_id_bytes != build_id_bytes(mapping))
-		return false;
-	if (module->build_id_bytes)
-		return !memcmp(module->build_id, mapping->build_id, module->build_id_bytes);
 	return module->dev_major == mapping->dev_major && module->dev_minor == mapping->dev_minor &&
 	       module->inode == mapping->inode &&
 	       module->inode_generation == mapping->inode_generation &&
+	       module->build_id_bytes == build_id_bytes(mapping) &&
+	       !memcmp(module->build_id, mapping->build_id, module->build_id_bytes) &&
 	       !strncmp(module->path, mapping->path, length) && !module->path[length];
 }
 

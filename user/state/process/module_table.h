@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The modules: files whose code is mapped, each once. A module is identified by its build ID;
- * without one, by device, inode, generation and path. The first mapping of a module supplies
- * its members. Module numbers are stable, below 2^31, and never reused.
+ * The modules: files whose code is mapped, each once. A module is identified by device, inode,
+ * generation, path and build ID. A build ID alone is no identity: anybody can copy it into a file
+ * with other names. The first mapping of a module supplies its pid. Module numbers are stable,
+ * below 2^31, and never reused.
  *
  * A module is in the table while a mapping or an open epoch uses it, and for MODULE_KEEP_NS
  * after that. A worker that still needs it holds a reference of its own: a module never changes,

@@ -18,6 +18,7 @@
 
 #include "agent/files/file_direct.h"
 #include "agent/files/file_helper.h"
+#include "agent/files/file_identity.h"
 #include "agent/files/file_service.h"
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
@@ -79,12 +80,36 @@ static int ask(struct helper *helper, const struct file_request *request, int fd
 	return helper->reply.err;
 }
 
-static int find(struct helper *helper, const char *path, uint64_t inode, int *ret_fd)
+/* With an identity, if it is not NULL. */
+static struct file_request request_of(enum file_request_kind kind, const char *path,
+				      const struct mapped_identity *identity)
 {
-	struct file_request request = {.kind = FILE_FIND_PATH, .inode = inode};
+	struct file_request request = {.kind = kind};
 
 	strcpy(request.path, path);
+	if (identity) {
+		request.dev_major = identity->dev_major;
+		request.dev_minor = identity->dev_minor;
+		request.inode = identity->inode;
+	}
+	return request;
+}
+
+static int find(struct helper *helper, const char *path, const struct mapped_identity *identity,
+		int *ret_fd)
+{
+	struct file_request request = request_of(FILE_FIND_PATH, path, identity);
+
 	return ask(helper, &request, -1, ret_fd);
+}
+
+static struct mapped_identity identity_of(const char *path)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct mapped_identity identity;
+
+	assert_int_equal(file_identity_mapped(fd, &identity), 0);
+	return identity;
 }
 
 static int read_piece(struct helper *helper, int fd, uint64_t offset, uint64_t size_bytes)
@@ -105,7 +130,7 @@ static void test_finds_and_reads(void **state)
 	struct helper *helper = *state;
 	AUTO_CLOSE int fd = -1;
 
-	assert_int_equal(find(helper, helper->path, 0, &fd), 0);
+	assert_int_equal(find(helper, helper->path, NULL, &fd), 0);
 	assert_true(fd >= 0);
 	assert_int_equal(helper->reply.size_bytes, sizeof(CONTENT));
 	assert_int_equal(helper->reply.build_id_bytes, 0);
@@ -120,14 +145,74 @@ static void test_finds_and_reads(void **state)
 static void test_that_is_another(void **state)
 {
 	struct helper *helper = *state;
-	struct stat st;
+	struct mapped_identity identity = identity_of(helper->path);
+	struct mapped_identity others[] = {identity, identity, identity};
+	struct file_request request = request_of(FILE_FIND_PATH, helper->path, &identity);
 	int fd;
 
-	assert_int_equal(stat(helper->path, &st), 0);
-	assert_int_equal(find(helper, helper->path, st.st_ino + 1, &fd), -ESTALE);
-	assert_int_equal(fd, -1);
-	assert_int_equal(find(helper, helper->path, st.st_ino, &fd), 0);
+	others[0].inode++;
+	others[1].dev_minor++;
+	others[2].dev_major++;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		assert_int_equal(find(helper, helper->path, &others[i], &fd), -ESTALE);
+		assert_int_equal(fd, -1);
+	}
+	assert_int_equal(find(helper, helper->path, &identity, &fd), 0);
+	request.generation = file_identity_generation(fd) + 1;
 	close(fd);
+	/* Some file systems have no generations. */
+	if (request.generation != 1)
+		assert_int_equal(ask(helper, &request, -1, &fd), -ESTALE);
+}
+
+/* A deleted file is found by a mapping only, and a mapping of another file is refused. */
+static void test_mapping(void **state)
+{
+	struct helper *helper = *state;
+	struct mapped_identity identity = identity_of(helper->path), other = identity;
+	struct file_request found = request_of(FILE_FIND_MAPPED, helper->path, &identity);
+	struct file_request stale;
+	AUTO_CLOSE int mapping = open(helper->path, O_PATH | O_CLOEXEC);
+	int fd;
+
+	assert_int_equal(unlink(helper->path), 0);
+	found.pid = (uint32_t)getpid();
+	assert_int_equal(ask(helper, &found, -1, &fd), -ENOENT);
+	assert_int_equal(ask(helper, &found, mapping, &fd), 0);
+	assert_int_equal(helper->reply.dev_major, identity.dev_major);
+	assert_int_not_equal(helper->reply.version, 0);
+	close(fd);
+	other.inode++;
+	stale = request_of(FILE_FIND_MAPPED, helper->path, &other);
+	assert_int_equal(ask(helper, &stale, mapping, &fd), -ESTALE);
+}
+
+/* The kernel opens a mapping for those with CAP_CHECKPOINT_RESTORE; nobody has the range 0-0. */
+static void test_open_mapping(void **state)
+{
+	struct helper *helper = *state;
+	AUTO_CLOSE int file = open(helper->path, O_RDONLY | O_CLOEXEC);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *at = mmap(NULL, page, PROT_READ, MAP_PRIVATE, file, 0);
+	struct file_request request = {
+		.kind = FILE_OPEN_MAPPING,
+		.pid = (uint32_t)getpid(),
+		.address = (uint64_t)at,
+		.size_bytes = page,
+	};
+	struct stat ours, theirs;
+	int fd, err = ask(helper, &request, -1, &fd);
+
+	assert_true(!err || err == -EPERM || err == -EACCES);
+	if (!err) {
+		assert_int_equal(fstat(file, &ours) | fstat(fd, &theirs), 0);
+		assert_int_equal(ours.st_ino, theirs.st_ino);
+		close(fd);
+	}
+	munmap(at, page);
+	request.address = request.size_bytes = 0;
+	assert_true(ask(helper, &request, -1, &fd) < 0);
+	assert_int_equal(fd, -1);
 }
 
 /* tmpfs files can be read directly, without a helper. */
@@ -141,7 +226,7 @@ static void test_that_is_direct(void **state)
 
 	assert_int_equal(write(memory, CONTENT, sizeof(CONTENT)), sizeof(CONTENT));
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", getpid(), memory);
-	assert_int_equal(find(helper, path, 0, &fd), 0);
+	assert_int_equal(find(helper, path, NULL, &fd), 0);
 	assert_int_equal(helper->reply.direct, 1);
 	assert_int_equal(pread(fd, bytes, sizeof(bytes), 3), sizeof(bytes));
 	assert_memory_equal(bytes, "ELF", sizeof(bytes));
@@ -198,11 +283,11 @@ static void test_that_is_no_file(void **state)
 	int fd;
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		assert_int_equal(find(helper, paths[i], 0, &fd), -EACCES);
+		assert_int_equal(find(helper, paths[i], NULL, &fd), -EACCES);
 		assert_int_equal(fd, -1);
 	}
-	assert_int_equal(find(helper, "/nowhere/at/all", 0, &fd), -ENOENT);
-	assert_int_equal(find(helper, "relative", 0, &fd), -ENOENT);
+	assert_int_equal(find(helper, "/nowhere/at/all", NULL, &fd), -ENOENT);
+	assert_int_equal(find(helper, "relative", NULL, &fd), -ENOENT);
 }
 
 int main(void)
@@ -210,6 +295,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_finds_and_reads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_is_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_mapping, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_open_mapping, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_is_direct, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_is_no_file, setup, teardown),

@@ -6,16 +6,16 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "agent/files/file_identity.h"
 #include "agent/files/file_store.h"
 #include "base/scope.h"
 
@@ -31,18 +31,20 @@ static int setup(void **state)
 {
 	struct file_store_options options = {.live = true};
 	struct stored *stored = calloc(1, sizeof(*stored));
-	struct stat st;
+	struct mapped_identity identity;
 	int fd;
 
 	strcpy(stored->path, "/tmp/jitbpf-unit-XXXXXX");
 	fd = mkstemp(stored->path);
 	assert_int_equal(write(fd, CONTENT, sizeof(CONTENT)), sizeof(CONTENT));
-	assert_int_equal(fstat(fd, &st), 0);
+	close(fd);
+	fd = open(stored->path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(file_identity_mapped(fd, &identity), 0);
 	close(fd);
 	stored->module = (struct module){
-		.dev_major = major(st.st_dev),
-		.dev_minor = minor(st.st_dev),
-		.inode = st.st_ino,
+		.dev_major = identity.dev_major,
+		.dev_minor = identity.dev_minor,
+		.inode = identity.inode,
 		.pid = (uint32_t)getpid(),
 		.path = stored->path,
 	};
@@ -64,14 +66,15 @@ static void meet(struct stored *stored)
 {
 	size_t bytes = sizeof(struct jitbpf_mapping) + sizeof(stored->path);
 	AUTO_FREE struct jitbpf_mapping *mapping = calloc(1, bytes);
-	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 
 	mapping->pid = stored->module.pid;
 	mapping->dev_major = stored->module.dev_major;
 	mapping->dev_minor = stored->module.dev_minor;
 	mapping->inode = stored->module.inode;
 	strcpy(mapping->path, stored->path);
-	assert_int_equal(file_store_meet(stored->store, mapping, build_id), 0);
+	file_store_meet(stored->store, mapping);
+	assert_int_equal(mapping->build_id_bytes, 0);
+	stored->module.inode_generation = mapping->inode_generation;
 }
 
 static void check_opens(const struct file_source *source, const struct module *module)
@@ -112,6 +115,47 @@ static void test_threads(void **state)
 		check_opens(&naming, &stored->module);
 	assert_int_equal(pthread_join(unwinding, NULL), 0);
 	assert_null(file_store_given_up(stored->store, 0));
+}
+
+static int opens(const struct file_source *source, const struct module *module)
+{
+	CLEANUP(blob_close) struct blob blob = {0};
+
+	return source->open_module(source->context, module, &blob);
+}
+
+/* Another file is at the path by now: neither a mapping nor a module is of it. */
+static void test_replaced(void **state)
+{
+	struct stored *stored = *state;
+	struct module before = stored->module;
+	struct file_source naming;
+	int fd;
+
+	file_store_source(stored->store, &naming);
+	fd = open(stored->path, O_RDONLY | O_CLOEXEC); /* the inode number is not used again */
+	assert_int_equal(unlink(stored->path), 0);
+	close(open(stored->path, O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(truncate(stored->path, 10), 0);
+	assert_int_equal(opens(&naming, &before), -ENOENT);
+	meet(stored);
+	assert_int_equal(stored->module.inode_generation, 0);
+	assert_int_equal(file_store_counts(stored->store).unverified, 1);
+	meet(stored); /* known by now */
+	assert_int_equal(file_store_counts(stored->store).unverified, 1);
+	close(fd);
+}
+
+/* The file that has the inode number by now is a later one. */
+static void test_later_version(void **state)
+{
+	struct stored *stored = *state;
+	struct file_source naming;
+
+	file_store_source(stored->store, &naming);
+	assert_int_equal(opens(&naming, &stored->module), 0);
+	stored->module.inode_generation = 1;
+	assert_int_equal(opens(&naming, &stored->module), -ENOENT);
 }
 
 static void test_vdso(void **state)
@@ -164,6 +208,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_later_version, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vdso, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
 	};

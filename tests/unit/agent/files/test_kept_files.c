@@ -20,29 +20,39 @@ static struct file_key key_of(uint64_t inode)
 	return (struct file_key){.inode = inode, .path = "/bin/a"};
 }
 
+/* An open file, of process 100 and generation 7. */
+static struct kept_file opened(uint64_t version)
+{
+	return (struct kept_file){
+		.found = {.fd = open("/dev/null", O_PATH | O_CLOEXEC), .version = version},
+		.generation = 7,
+		.pid = 100,
+	};
+}
+
 /* See a file as of now. Returns true if it was known. */
 static bool see(struct kept_files *files, uint64_t inode, uint64_t now_ns)
 {
 	struct file_key key = key_of(inode);
-	struct found_file found = {.fd = open("/dev/null", O_PATH | O_CLOEXEC)};
+	struct kept_file file = opened(inode);
 
 	if (kept_files_find(files, &key, now_ns)) {
-		close(found.fd);
+		close(file.found.fd);
 		return true;
 	}
-	assert_int_equal(kept_files_add(files, &key, &found, now_ns), 0);
+	assert_int_equal(kept_files_set(files, &key, &file, now_ns), 0);
 	return false;
 }
 
 static bool is_kept(struct kept_files *files, uint64_t inode)
 {
 	struct file_key key = key_of(inode);
-	struct found_file found;
-	int err = kept_files_open(files, &key, &found);
+	struct found_file found = {.fd = -1};
+	bool kept = !kept_files_get(files, &key, inode, &found) && found.fd >= 0;
 
-	if (!err)
+	if (found.fd >= 0)
 		close(found.fd);
-	return !err;
+	return kept;
 }
 
 /*
@@ -81,24 +91,61 @@ static void test_unused_are_removed(void **state)
 	module_table_deinit(&modules);
 }
 
-/* A file that was not found in time is known as such until it is found. */
+/* A file that was not found in time is searched again. */
 static void test_unanswered(void **state)
 {
-	struct found_file found = {.fd = open("/dev/null", O_PATH | O_CLOEXEC),
-				   .build_id_bytes = 3};
-	struct file_key key = key_of(1);
+	struct kept_file unanswered = {.found.fd = -1, .unanswered = true}, found = opened(3);
+	struct file_key key = key_of(3);
 	struct kept_files files;
 
 	kept_files_init(&files);
-	assert_int_equal(kept_files_add(&files, &key, NULL, SECOND_NS), 0);
-	assert_true(kept_files_find(&files, &key, SECOND_NS)->unanswered);
-	assert_false(is_kept(&files, 1));
-	kept_files_answer(&files, &key, &found);
-	assert_false(kept_files_find(&files, &key, SECOND_NS)->unanswered);
-	assert_int_equal(kept_files_find(&files, &key, SECOND_NS)->found.build_id_bytes, 3);
-	assert_true(is_kept(&files, 1));
+	assert_int_equal(kept_files_set(&files, &key, &unanswered, SECOND_NS), 0);
+	assert_false(kept_file_is_known(kept_files_find(&files, &key, SECOND_NS), 0, 0));
+	assert_false(is_kept(&files, 3));
+	assert_int_equal(kept_files_set(&files, &key, &found, SECOND_NS), 0);
+	assert_true(kept_file_is_known(kept_files_find(&files, &key, SECOND_NS), 0, 0));
+	assert_true(is_kept(&files, 3));
+	assert_int_equal(files.kept, 1);
+	assert_int_equal(files.files.size, 1);
+	kept_files_deinit(&files);
+}
+
+/* A later file with the same inode number and path is another file. */
+static void test_reused_inode(void **state)
+{
+	struct kept_file first = opened(1), second = opened(2);
+	struct file_key key = key_of(1);
+	struct found_file found;
+	struct kept_files files;
+
+	kept_files_init(&files);
+	assert_int_equal(kept_files_set(&files, &key, &first, SECOND_NS), 0);
+	assert_false(kept_file_is_known(kept_files_find(&files, &key, SECOND_NS), 8, 100));
+	assert_int_equal(kept_files_get(&files, &key, 2, &found), -ENOENT);
+	assert_int_equal(kept_files_get(&files, &key, 0, &found), -ENOENT);
+	assert_int_equal(kept_files_set(&files, &key, &second, SECOND_NS), 0);
+	assert_int_equal(kept_files_get(&files, &key, 1, &found), -ENOENT);
+	assert_int_equal(kept_files_get(&files, &key, 2, &found), 0);
+	close(found.fd);
 	assert_int_equal(files.kept, 1);
 	kept_files_deinit(&files);
+}
+
+/* Without a descriptor, which keeps the inode, the generation decides. */
+static void test_known(void **state)
+{
+	struct kept_file closed = {.found = {.fd = -1, .version = 1}, .generation = 7};
+	struct kept_file open = {.found = {.fd = 0, .version = 1}};
+	struct kept_file missing = {.found.fd = -1, .generation = 7, .pid = 100};
+
+	assert_true(kept_file_is_known(&closed, 7, 5));
+	assert_false(kept_file_is_known(&closed, 0, 5));
+	assert_false(kept_file_is_known(&closed, 8, 5));
+	assert_true(kept_file_is_known(&open, 7, 5));
+	assert_true(kept_file_is_known(&open, 0, 5));
+	assert_true(kept_file_is_known(&missing, 7, 100));
+	assert_false(kept_file_is_known(&missing, 8, 100));
+	assert_false(kept_file_is_known(&missing, 7, 101));
 }
 
 /* Without churn, nothing is looked through and nothing is removed. */
@@ -122,6 +169,8 @@ int main(void)
 		cmocka_unit_test(test_unused_are_removed),
 		cmocka_unit_test(test_few_files_stay),
 		cmocka_unit_test(test_unanswered),
+		cmocka_unit_test(test_reused_inode),
+		cmocka_unit_test(test_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,8 @@ static const struct module *add(struct module_table *table, const struct jitbpf_
 	return module;
 }
 
-static void test_build_id_is_identity(void **state)
+/* A file that claims another one's build ID is a module of its own. */
+static void test_build_id_is_no_identity(void **state)
 {
 	struct module_table table = {0};
 	struct made_mapping made;
@@ -25,19 +26,20 @@ static void test_build_id_is_identity(void **state)
 	const struct module *c = add(&table, made_mapping(&made, "/lib/a.so", 5, "samf"));
 	const struct module *d = add(&table, made_mapping(&made, "/lib/a.so", 5, "sam"));
 
-	assert_ptr_equal(a, b);
+	assert_ptr_not_equal(a, b);
 	assert_ptr_not_equal(a, c);
 	assert_ptr_not_equal(a, d);
+	assert_ptr_equal(add(&table, made_mapping(&made, "/lib/a.so", 5, "same")), a);
 	assert_string_equal(a->path, "/lib/a.so");
 	assert_int_equal(a->build_id_bytes, 4);
 	assert_memory_equal(a->build_id, "same", 4);
 	assert_int_equal(a->inode, 5);
 	assert_int_equal(a->pid, 100);
-	assert_int_equal(d->number, 2);
+	assert_int_equal(d->number, 3);
 	module_table_deinit(&table);
 }
 
-/* Without a build ID, files differ by device, inode, generation and path. */
+/* Files differ by device, inode, generation and path. */
 static void test_file_is_identity(void **state)
 {
 	struct module_table table = {0};
@@ -263,7 +265,7 @@ static void test_held_beyond_the_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_build_id_is_identity),
+		cmocka_unit_test(test_build_id_is_no_identity),
 		cmocka_unit_test(test_file_is_identity),
 		cmocka_unit_test(test_long_path_is_cut),
 		cmocka_unit_test(test_get),

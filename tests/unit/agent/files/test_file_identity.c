@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/files/file_identity.h"
+#include "base/scope.h"
+
+static void test_mapped(void **state)
+{
+	AUTO_CLOSE int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int memory = memfd_create("memory", MFD_CLOEXEC);
+	AUTO_CLOSE int folder = open("/", O_RDONLY | O_CLOEXEC);
+	struct mapped_identity a = {.inode = 77}, b;
+	struct stat st;
+
+	assert_true(file_identity_mapped(folder, &a) < 0);
+	assert_int_equal(a.inode, 77);
+	assert_int_equal(file_identity_mapped(self, &a), 0);
+	assert_int_equal(file_identity_mapped(self, &b), 0);
+	assert_int_equal(a.inode, b.inode);
+	assert_int_equal(fstat(memory, &st), 0);
+	assert_int_equal(file_identity_mapped(memory, &b), 0); /* it is empty */
+	assert_int_equal(b.inode, st.st_ino);
+	assert_true(a.dev_major != b.dev_major || a.dev_minor != b.dev_minor);
+}
+
+/* A file with the inode number of one that was deleted has another version. */
+static void test_version(void **state)
+{
+	char path[] = "/tmp/jitbpf-unit-XXXXXX", link[64];
+	AUTO_CLOSE int first = mkstemp(path);
+	uint64_t version = file_identity_version(first);
+
+	assert_int_not_equal(version, 0);
+	for (unsigned i = 0; i < 100; i++) {
+		assert_int_equal(unlink(path), 0);
+		close(first);
+		first = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		assert_true(first >= 0);
+		assert_int_not_equal(file_identity_version(first), version);
+	}
+	version = file_identity_version(first);
+	assert_int_equal(write(first, "x", 1), 1);
+	assert_int_equal(fchmod(first, 0400), 0);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", first);
+	{
+		AUTO_CLOSE int again = open(link, O_RDONLY | O_CLOEXEC);
+
+		assert_int_equal(file_identity_version(again), version);
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(file_identity_version(again), version);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mapped),
+		cmocka_unit_test(test_version),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

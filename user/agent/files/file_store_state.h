@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The state of a file store. Only for file_store.c and module_files.c. */
+#ifndef JITBPF_AGENT_FILES_FILE_STORE_STATE_H
+#define JITBPF_AGENT_FILES_FILE_STORE_STATE_H
+
+#include "agent/files/file_store.h"
+#include "agent/files/kept_files.h"
+
+/* A thread's readers. */
+struct file_user {
+	struct file_store *store;
+	struct file_reader *reader;
+	struct file_reader *mappings; /* for file_reader_mapping() only */
+};
+
+struct file_store {
+	struct file_store_options options;
+	struct broker own_broker;
+	struct file_user meeting, naming, unwinding;
+	/* Of the unwind worker too: memory that hangs must not use up the time for files. */
+	struct file_reader *memory;
+	/* Of the event loop: files that grow, and the memory of who writes them. */
+	struct file_user following;
+	struct file_reader *writers;
+	struct kept_files files;
+	struct file_store_counts counts;
+	int mappings_error;
+	int debuginfod_error; /* set by the symbol worker's thread */
+};
+
+/* Returns false if the path is too long. */
+bool file_request_set_path(struct file_request *request, const char *path);
+
+/* The members of struct file_source; context is a struct file_user. */
+int module_files_open(void *context, const struct module *module, struct blob *ret);
+int module_files_open_debug(void *context, const struct module *module, const char *path, bool ours,
+			    struct blob *ret);
+int module_files_fetch_debug(void *context, const uint8_t *build_id, uint32_t build_id_bytes,
+			     struct blob *ret);
+
+#endif
