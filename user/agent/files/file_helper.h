@@ -60,6 +60,7 @@ struct file_request {
 #define FILE_IS_FUSE	  1u /* a user's process can make up the file, and who owns it */
 #define FILE_ROOT_FOREIGN 2u /* found at a path that another user namespace than ours chose */
 #define FILE_MISREPORTED  4u /* the device of the mapping was wrong: reply.dev_* is right */
+#define FILE_IS_LASTING	  8u /* file_is_lasting() */
 
 struct file_reply {
 	int32_t err;	 /* 0 or a negative errno */
@@ -70,6 +71,7 @@ struct file_reply {
 	uint32_t flags;		       /* FIND: FILE_* */
 	uint32_t dev_major, dev_minor; /* FIND: of mappings of the file, if an inode was required */
 	uint64_t version;	       /* FIND: file_identity_version() */
+	uint64_t pinned_bytes;	       /* FIND: file_pinned_bytes() */
 	uint64_t file_bytes;	       /* READ_GROWING: size of the file now */
 	uint64_t size_bytes;	       /* FIND: of the file; READs: of the data in bytes */
 	uint8_t bytes[FILE_PIECE_MAX]; /* sent as far as it is filled */

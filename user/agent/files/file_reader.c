@@ -13,11 +13,9 @@
 
 #include "agent/clock.h"
 #include "agent/files/file_blob.h"
+#include "agent/files/read_window.h"
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
-
-#define PAGE_BYTES   4096
-#define WINDOW_BYTES (16u << 10) /* minimum size of a read from a blob */
 
 struct file_reader {
 	const struct broker *broker;
@@ -225,6 +223,7 @@ int file_reader_find(struct file_reader *reader, struct file_place place,
 		.dev_major = reader->reply.dev_major,
 		.dev_minor = reader->reply.dev_minor,
 		.version = reader->reply.version,
+		.pinned_bytes = reader->reply.pinned_bytes,
 		.size_bytes = reader->reply.size_bytes,
 		.build_id_bytes = reader->reply.build_id_bytes,
 	};
@@ -238,9 +237,7 @@ struct read_file {
 	struct file_place place;
 	int fd;
 	uint64_t size_bytes;
-	uint64_t window_offset;
-	uint32_t window_bytes;
-	uint8_t window[WINDOW_BYTES];
+	struct read_window window;
 };
 
 static int read_piece(struct read_file *file, uint64_t offset, void *buf, size_t size_bytes)
@@ -261,34 +258,11 @@ static int read_piece(struct read_file *file, uint64_t offset, void *buf, size_t
 	return 0;
 }
 
-/* Small reads, as of headers, are near each other, so a window saves requests. */
-static int read_through_window(struct read_file *file, uint64_t offset, void *buf,
-			       size_t size_bytes)
-{
-	if (offset < file->window_offset ||
-	    offset + size_bytes > file->window_offset + file->window_bytes) {
-		uint64_t start = offset - offset % PAGE_BYTES, left = file->size_bytes - start;
-		uint32_t bytes = left < WINDOW_BYTES ? (uint32_t)left : WINDOW_BYTES;
-		int err;
-
-		file->window_bytes = 0;
-		err = read_piece(file, start, file->window, bytes);
-		if (err)
-			return err;
-		file->window_offset = start;
-		file->window_bytes = bytes;
-	}
-	memcpy(buf, file->window + (offset - file->window_offset), size_bytes);
-	return 0;
-}
-
-static int read_at(void *context, uint64_t offset, void *buf, size_t size_bytes)
+static int read_pieces(void *context, uint64_t offset, void *buf, size_t size_bytes)
 {
 	struct read_file *file = context;
 	uint8_t *to = buf;
 
-	if (size_bytes <= WINDOW_BYTES / 2)
-		return read_through_window(file, offset, buf, size_bytes);
 	while (size_bytes) {
 		size_t piece = size_bytes < FILE_PIECE_MAX ? size_bytes : FILE_PIECE_MAX;
 		int err = read_piece(file, offset, to, piece);
@@ -300,6 +274,14 @@ static int read_at(void *context, uint64_t offset, void *buf, size_t size_bytes)
 		size_bytes -= piece;
 	}
 	return 0;
+}
+
+static int read_at(void *context, uint64_t offset, void *buf, size_t size_bytes)
+{
+	struct read_file *file = context;
+
+	return read_window_get(&file->window, file->size_bytes, read_pieces, file, offset, buf,
+			       size_bytes);
 }
 
 static void close_file(void *context)
@@ -324,7 +306,7 @@ int file_reader_blob(struct file_reader *reader, struct file_place place, struct
 	file->place = place;
 	file->fd = TAKE_FD(found->fd);
 	file->size_bytes = found->size_bytes;
-	file->window_offset = file->window_bytes = 0;
+	file->window.offset = file->window.bytes = 0;
 	*ret = (struct blob){
 		.size_bytes = file->size_bytes,
 		.read = read_at,

@@ -24,6 +24,7 @@ struct found_file {
 	uint32_t flags;		       /* FILE_* of file_helper.h */
 	uint32_t dev_major, dev_minor; /* of its mappings, if the request has an inode */
 	uint64_t version;	       /* file_identity_version() */
+	uint64_t pinned_bytes;	       /* file_pinned_bytes() */
 	uint64_t size_bytes;
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 	uint32_t build_id_bytes; /* 0 if there is none */

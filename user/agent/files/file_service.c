@@ -17,6 +17,7 @@
 #include "agent/files/file_find.h"
 #include "agent/files/file_helper.h"
 #include "agent/files/file_identity.h"
+#include "agent/files/file_pinned.h"
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"
@@ -74,9 +75,12 @@ static int find(const struct file_request *request, int sent_fd, struct file_rep
 	reply->dev_major = file.dev_major;
 	reply->dev_minor = file.dev_minor;
 	reply->version = file_identity_version(fd);
-	reply->flags = flags_of(request, &file);
+	reply->pinned_bytes = file_pinned_bytes(fd);
 	reply->build_id_bytes = read_build_id(&blob, reply->build_id);
 	reply->direct = file_is_direct(fd);
+	reply->flags = flags_of(request, &file);
+	if (file_is_lasting(fd, reply->direct))
+		reply->flags |= FILE_IS_LASTING;
 	*ret_fd = reply->direct ? TAKE_FD(fd) : TAKE_FD(path_fd);
 	return 0;
 }

@@ -150,36 +150,59 @@ static struct file_key key_of(const struct jitbpf_mapping *mapping)
 				 mapping->path};
 }
 
+void file_store_set_owners(struct file_store *store, const struct process_owners *owners)
+{
+	store->owners = owners;
+}
+
+static struct owner_key owner_of(const struct file_store *store, uint32_t pid)
+{
+	struct process_owner owner =
+		store->owners ? process_owners_find(store->owners, pid) : PROCESS_OWNER_UNKNOWN;
+
+	return process_owner_key(&owner);
+}
+
+static struct file_mapper mapper_of(const struct jitbpf_mapping *mapping)
+{
+	return (struct file_mapper){mapping->pid, mapping->address, mapping->size_bytes};
+}
+
+static void correct_device(struct jitbpf_mapping *mapping, struct kept_file *file)
+{
+	mapping->dev_major = file->found.dev_major;
+	mapping->dev_minor = file->found.dev_minor;
+	file->generation = 0; /* of another inode */
+}
+
 void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 {
 	uint64_t now_ns = clock_now_ns(), generation = mapping->inode_generation;
+	struct kept_file file = {.generation = generation, .pid = mapping->pid}, known;
+	struct file_mapper mapper = mapper_of(mapping);
 	struct file_key key = key_of(mapping);
-	const struct kept_file *known = kept_files_find(&store->files, &key, now_ns);
-	struct kept_file file = {.found.fd = -1, .generation = generation, .pid = mapping->pid};
+	bool is_met = kept_files_find(&store->files, &key, &mapper, now_ns, &known);
 	int err;
 
+	file.found.fd = -1;
 	identify(mapping, &file.found);
-	if (known && kept_file_is_known(known, generation, mapping->pid)) {
-		identify(mapping, &known->found);
-		return;
-	}
-	if (!known && kept_files_full(&store->files)) {
-		store->counts.over_budget++;
+	if (is_met && kept_file_is_known(&known, generation, mapping->pid)) {
+		identify(mapping, &known.found);
 		return;
 	}
 	err = find_mapped(&store->meeting, FILE_FIND_MAPPED, mapping, generation, &file.found);
-	store->counts.unanswered += err == -ETIMEDOUT && !known;
+	store->counts.unanswered += err == -ETIMEDOUT && !is_met;
 	store->counts.unverified += err == -ESTALE;
+	/* A process that hides its mapping does not change what is known for others. */
+	if (err && is_met && known.found.version)
+		return;
 	file.unanswered = err == -ETIMEDOUT;
-	if (!err && file.found.flags & FILE_MISREPORTED) {
-		mapping->dev_major = file.found.dev_major;
-		mapping->dev_minor = file.found.dev_minor;
-		file.generation = 0; /* of another inode */
-		key = key_of(mapping);
-	}
+	if (!err && file.found.flags & FILE_MISREPORTED)
+		correct_device(mapping, &file);
 	identify(mapping, &file.found);
+	key = key_of(mapping);
 	/* on -ENOMEM, the file is opened again next time */
-	kept_files_set(&store->files, &key, &file, now_ns);
+	kept_files_set(&store->files, &key, &file, &mapper, owner_of(store, mapping->pid), now_ns);
 }
 
 void file_store_forget(struct file_store *store, const struct module_table *modules)
@@ -236,6 +259,7 @@ struct file_store_counts file_store_counts(const struct file_store *store)
 {
 	struct file_store_counts counts = store->counts;
 
+	counts.over_budget = store->files.evicted;
 	counts.known = store->files.files.size;
 	return counts;
 }
@@ -270,11 +294,11 @@ void file_store_memory_source(struct file_store *store, struct memory_source *re
 
 const char *file_store_given_up(const struct file_store *store, uint32_t number)
 {
+	/* Without a mapping, its path is left: a process that hides its mappings is not reported.
+	 */
 	const struct file_reader *readers[] = {
-		store->meeting.reader,	 store->meeting.mappings,   store->naming.reader,
-		store->naming.mappings,	 store->unwinding.reader,   store->unwinding.mappings,
-		store->following.reader, store->following.mappings, store->memory,
-		store->writers,
+		store->meeting.reader,	 store->naming.reader, store->unwinding.reader,
+		store->following.reader, store->memory,	       store->writers,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {

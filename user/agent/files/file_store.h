@@ -15,6 +15,7 @@
 #include "agent/files/file_reader.h"
 #include "agent/files/memory_source.h"
 #include "agent/roles/broker.h"
+#include "state/process/process_owners.h"
 #include "symbolize/symbolizer.h"
 #include "uapi/record.h"
 
@@ -32,7 +33,7 @@ struct file_store_options {
 
 struct file_store_counts {
 	uint64_t unanswered;  /* files without a build ID in time */
-	uint64_t over_budget; /* files beyond the limit, known by path only */
+	uint64_t over_budget; /* files that were forgotten, and are found anew when needed */
 	uint64_t known;	      /* files that are known now */
 	uint64_t unverified;  /* mappings at whose path another file was found */
 };
@@ -43,6 +44,12 @@ struct file_store_counts {
  */
 int file_store_create(const struct file_store_options *options, struct file_store **ret);
 void file_store_destroy(struct file_store *store);
+
+/*
+ * Charge the files that processes map to their owners from now on. owners is borrowed; NULL: to
+ * nobody. Event loop only.
+ */
+void file_store_set_owners(struct file_store *store, const struct process_owners *owners);
 
 /*
  * Identify the file of a mapping (inode not 0; inode_generation as perf reports it, 0: not known).

@@ -24,6 +24,7 @@ struct file_store {
 	struct file_reader *writers;
 	struct kept_files files;
 	struct file_store_counts counts;
+	const struct process_owners *owners; /* NULL: none are known */
 	int mappings_error;
 	int debuginfod_error; /* set by the symbol worker's thread */
 };

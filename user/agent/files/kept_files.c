@@ -5,15 +5,15 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "agent/files/file_helper.h"
 #include "base/hash.h"
 #include "base/scope.h"
 
-#define FILES_KEPT_MAX 4096	     /* files beyond it are found again by path */
-#define SWEEP_FILES    256	     /* files below which none is removed */
-#define SWEEP_NS       1000000000ull /* least time between two sweeps */
+#define SWEEP_FILES  256	   /* files below which none is removed */
+#define SWEEP_NS     1000000000ull /* least time between two sweeps, and two releases */
+#define EVICTED_PART 8		   /* an eviction removes that part of an owner's files */
 
 static uint64_t key_hash(const struct file_key *key)
 {
@@ -30,36 +30,34 @@ static bool key_equal(const void *items, uint32_t item, const void *key_)
 	       x->dev_minor == y->dev_minor && !strcmp(x->path, y->path);
 }
 
-/* A quarter of the descriptor limit; the rest is for rings and for files being read. */
-static uint32_t descriptors_to_keep(void)
+static uint64_t bytes_of(const struct file_key *key)
 {
-	struct rlimit limit;
+	return sizeof(struct kept_file) + strlen(key->path) + 1;
+}
 
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return 0;
-	return limit.rlim_cur / 4 < FILES_KEPT_MAX ? (uint32_t)(limit.rlim_cur / 4)
-						   : FILES_KEPT_MAX;
+static void held_moved(void *files, uint32_t file, uint32_t held)
+{
+	((struct kept_files *)files)->files.data[file].held = held;
 }
 
 void kept_files_init(struct kept_files *ret)
 {
-	*ret = (struct kept_files){.kept_max = descriptors_to_keep(), .sweep_at = SWEEP_FILES};
+	*ret = (struct kept_files){
+		.sweep_at = SWEEP_FILES,
+		.budget.limit = KEPT_FILES_BYTES_MAX,
+	};
+	held_files_init(&ret->held, held_moved, ret);
 	pthread_mutex_init(&ret->lock, NULL);
-}
-
-static void kept_file_deinit(struct kept_file *file)
-{
-	free((char *)file->key.path);
-	if (file->found.fd >= 0)
-		close(file->found.fd);
 }
 
 void kept_files_deinit(struct kept_files *files)
 {
+	held_files_deinit(&files->held);
 	vec_for_each (file, &files->files)
-		kept_file_deinit(file);
+		free((char *)file->key.path);
 	vec_deinit(&files->files);
 	index_map_deinit(&files->index);
+	owner_budget_deinit(&files->budget);
 	pthread_mutex_destroy(&files->lock);
 }
 
@@ -71,20 +69,39 @@ static struct kept_file *find(const struct kept_files *files, const struct file_
 	return number == INDEX_MAP_NONE ? NULL : &files->files.data[number];
 }
 
-const struct kept_file *kept_files_find(struct kept_files *files, const struct file_key *key,
-					uint64_t now_ns)
+/* A process that maps a file again has its range replaced. */
+static void add_mapper(struct kept_file *file, const struct file_mapper *mapper)
 {
-	struct kept_file *file = find(files, key);
-
-	if (!file)
-		return NULL;
-	file->seen_ns = now_ns;
-	return file;
+	for (size_t i = 0; i < FILE_MAPPERS; i++) {
+		if (file->mappers[i].pid == mapper->pid) {
+			file->mappers[i] = *mapper;
+			return;
+		}
+	}
+	file->mappers[file->next_mapper++ % FILE_MAPPERS] = *mapper;
 }
 
-bool kept_files_full(const struct kept_files *files)
+static void use(struct kept_files *files, const struct kept_file *file, uint64_t now_ns)
 {
-	return files->files.size == STORED_FILES_MAX || files->path_bytes >= STORED_FILES_PATH_MAX;
+	if (file->held != HELD_NONE)
+		files->held.files.data[file->held].used_ns = now_ns;
+}
+
+bool kept_files_find(struct kept_files *files, const struct file_key *key,
+		     const struct file_mapper *mapper, uint64_t now_ns, struct kept_file *ret)
+{
+	struct kept_file *file;
+
+	pthread_mutex_lock(&files->lock);
+	file = find(files, key);
+	if (file) {
+		file->seen_ns = now_ns;
+		add_mapper(file, mapper);
+		use(files, file, now_ns);
+		*ret = *file;
+	}
+	pthread_mutex_unlock(&files->lock);
+	return file;
 }
 
 bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint32_t pid)
@@ -95,66 +112,10 @@ bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint3
 		return file->pid == pid && file->generation == generation;
 	if (generation && file->generation)
 		return file->generation == generation;
-	return file->found.fd >= 0;
+	return file->held != HELD_NONE;
 }
 
-static int add(struct kept_files *files, const struct file_key *key, struct kept_file **ret)
-{
-	AUTO_FREE char *path = strdup(key->path);
-	struct kept_file file = {.key = *key, .found.fd = -1};
-	uint32_t number = (uint32_t)files->files.size;
-
-	if (!path || vec_reserve(&files->files, number + 1) ||
-	    index_map_insert(&files->index, key_hash(key), number))
-		return -ENOMEM;
-	files->path_bytes += strlen(path) + 1;
-	file.key.path = TAKE_PTR(path);
-	files->files.data[files->files.size++] = file;
-	*ret = &files->files.data[number];
-	return 0;
-}
-
-static void drop_fd(struct kept_files *files, struct kept_file *file)
-{
-	if (file->found.fd >= 0) {
-		close(TAKE_FD(file->found.fd));
-		files->kept--;
-	}
-}
-
-/* Replace all but the key. The descriptor is kept if there is room for it. */
-static void set(struct kept_files *files, struct kept_file *file, struct kept_file new_,
-		uint64_t now_ns)
-{
-	AUTO_CLOSE int fd = TAKE_FD(new_.found.fd);
-
-	drop_fd(files, file);
-	new_.key = file->key;
-	new_.seen_ns = now_ns;
-	*file = new_;
-	if (fd >= 0 && files->kept < files->kept_max) {
-		file->found.fd = TAKE_FD(fd);
-		files->kept++;
-	}
-}
-
-int kept_files_set(struct kept_files *files, const struct file_key *key,
-		   const struct kept_file *file, uint64_t now_ns)
-{
-	struct kept_file *known;
-	int err = 0;
-
-	pthread_mutex_lock(&files->lock);
-	known = find(files, key);
-	if (!known)
-		err = add(files, key, &known);
-	if (!err)
-		set(files, known, *file, now_ns);
-	pthread_mutex_unlock(&files->lock);
-	if (err && file->found.fd >= 0)
-		close(file->found.fd);
-	return err;
-}
+/* --- adding and removing ----------------------------------------------------------------- */
 
 static void remove_file(struct kept_files *files, uint32_t number)
 {
@@ -162,18 +123,172 @@ static void remove_file(struct kept_files *files, uint32_t number)
 	uint32_t last_number = (uint32_t)files->files.size - 1;
 
 	index_map_remove(&files->index, key_hash(&file->key), number);
-	files->kept -= file->found.fd >= 0;
-	files->path_bytes -= strlen(file->key.path) + 1;
-	kept_file_deinit(file);
+	if (file->held != HELD_NONE)
+		held_files_release(&files->held, file->held);
+	owner_budget_release(&files->budget, file->owner, bytes_of(&file->key));
+	owner_budget_put(&files->budget, file->owner);
+	free((char *)file->key.path);
 	files->files.size--;
 	if (number == last_number)
 		return;
 	last = &files->files.data[last_number];
 	index_map_remove(&files->index, key_hash(&last->key), last_number);
 	*file = *last;
+	if (file->held != HELD_NONE)
+		files->held.files.data[file->held].file = number;
 	/* Two entries were removed, so there is room and this cannot fail. */
 	(void)index_map_insert(&files->index, key_hash(&file->key), number);
 }
+
+static int compare_times(const void *a_, const void *b_)
+{
+	uint64_t a = *(const uint64_t *)a_, b = *(const uint64_t *)b_;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Remove a part of an owner's files, those that were seen longest ago. Returns how many. */
+static size_t evict(struct kept_files *files, const struct budget_owner *owner)
+{
+	AUTO_FREE uint64_t *times = malloc((files->files.size + 1) * sizeof(*times));
+	size_t count = 0, before = files->files.size;
+
+	vec_for_each (file, &files->files) {
+		if (times && file->owner == owner)
+			times[count++] = file->seen_ns;
+	}
+	if (!count)
+		return 0;
+	qsort(times, count, sizeof(*times), compare_times);
+	for (size_t i = files->files.size; i--;) {
+		const struct kept_file *file = &files->files.data[i];
+
+		if (file->owner == owner && file->seen_ns <= times[count / EVICTED_PART])
+			remove_file(files, (uint32_t)i);
+	}
+	files->evicted += before - files->files.size;
+	return before - files->files.size;
+}
+
+static bool make_room(struct kept_files *files, struct budget_owner *owner, uint64_t bytes)
+{
+	while (!owner_budget_has_room(&files->budget, bytes)) {
+		if (!evict(files, owner_budget_largest(&files->budget, owner, bytes)))
+			return false;
+	}
+	return true;
+}
+
+static int append(struct kept_files *files, const struct file_key *key, struct budget_owner *owner)
+{
+	AUTO_FREE char *path = strdup(key->path);
+	struct kept_file file = {.key = *key, .held = HELD_NONE, .owner = owner};
+	uint32_t number = (uint32_t)files->files.size;
+
+	if (!path || vec_reserve(&files->files, number + 1) ||
+	    index_map_insert(&files->index, key_hash(key), number))
+		return -ENOMEM;
+	file.key.path = TAKE_PTR(path);
+	files->files.data[files->files.size++] = file;
+	owner_budget_add(&files->budget, owner, bytes_of(key));
+	return 0;
+}
+
+static int add(struct kept_files *files, const struct file_key *key, struct owner_key owner_key)
+{
+	struct budget_owner *owner;
+	int err = owner_budget_get(&files->budget, owner_key, &owner);
+
+	if (err)
+		return err;
+	err = make_room(files, owner, bytes_of(key)) ? append(files, key, owner) : -ENOMEM;
+	if (err)
+		owner_budget_put(&files->budget, owner);
+	return err;
+}
+
+/* --- descriptors ------------------------------------------------------------------------- */
+
+/* Takes over fd. */
+static void hold(struct kept_files *files, struct kept_file *file, int fd, struct owner_key owner,
+		 uint64_t now_ns)
+{
+	struct held_properties properties = {
+		.direct = file->found.direct,
+		.lasting = file->found.flags & FILE_IS_LASTING,
+		.pinned_bytes = file->found.pinned_bytes,
+	};
+
+	if (file->held != HELD_NONE)
+		held_files_release(&files->held, file->held);
+	if (fd >= 0)
+		held_files_add(&files->held, fd, (uint32_t)(file - files->files.data), &properties,
+			       owner, now_ns);
+}
+
+int kept_files_set(struct kept_files *files, const struct file_key *key,
+		   const struct kept_file *file, const struct file_mapper *mapper,
+		   struct owner_key owner, uint64_t now_ns)
+{
+	AUTO_CLOSE int fd = file->found.fd;
+	struct kept_file *known;
+	int err = 0;
+
+	pthread_mutex_lock(&files->lock);
+	if (!find(files, key))
+		err = add(files, key, owner);
+	known = err ? NULL : find(files, key);
+	if (known) {
+		known->found = file->found;
+		known->found.fd = -1;
+		known->unanswered = file->unanswered;
+		known->generation = file->generation;
+		known->pid = file->pid;
+		known->seen_ns = now_ns;
+		add_mapper(known, mapper);
+		hold(files, known, TAKE_FD(fd), owner, now_ns);
+	}
+	pthread_mutex_unlock(&files->lock);
+	return err;
+}
+
+void kept_files_hold(struct kept_files *files, const struct file_key *key, uint64_t version,
+		     int fd_, uint64_t now_ns)
+{
+	AUTO_CLOSE int fd = fd_;
+	struct kept_file *file;
+
+	pthread_mutex_lock(&files->lock);
+	file = find(files, key);
+	if (file && version && file->found.version == version)
+		hold(files, file, TAKE_FD(fd), file->owner->key, now_ns);
+	pthread_mutex_unlock(&files->lock);
+}
+
+int kept_files_get(struct kept_files *files, const struct file_key *key, uint64_t version,
+		   uint64_t now_ns, struct found_file *ret, struct file_mapper *ret_mappers)
+{
+	const struct kept_file *file;
+	int fd = -1, err = -ENOENT;
+
+	pthread_mutex_lock(&files->lock);
+	file = find(files, key);
+	if (file && version && file->found.version == version) {
+		use(files, file, now_ns);
+		if (file->held != HELD_NONE)
+			fd = fcntl(files->held.files.data[file->held].fd, F_DUPFD_CLOEXEC, 0);
+		err = file->held != HELD_NONE && fd < 0 ? -errno : 0;
+	}
+	if (!err) {
+		*ret = file->found;
+		ret->fd = fd;
+		memcpy(ret_mappers, file->mappers, sizeof(file->mappers));
+	}
+	pthread_mutex_unlock(&files->lock);
+	return err;
+}
+
+/* --- sweeps ------------------------------------------------------------------------------ */
 
 static void mark_used(struct kept_files *files, const struct module_table *modules)
 {
@@ -190,14 +305,10 @@ static void mark_used(struct kept_files *files, const struct module_table *modul
 	}
 }
 
-void kept_files_forget(struct kept_files *files, const struct module_table *modules,
-		       uint64_t now_ns)
+static void sweep(struct kept_files *files, const struct module_table *modules, uint64_t now_ns)
 {
 	size_t twice;
 
-	if (files->files.size < files->sweep_at || now_ns < files->sweep_at_ns)
-		return;
-	pthread_mutex_lock(&files->lock);
 	mark_used(files, modules);
 	for (size_t i = files->files.size; i--;) {
 		struct kept_file *file = &files->files.data[i];
@@ -207,29 +318,20 @@ void kept_files_forget(struct kept_files *files, const struct module_table *modu
 		else
 			file->in_use = false;
 	}
-	pthread_mutex_unlock(&files->lock);
-	twice = 2 * files->files.size < STORED_FILES_MAX ? 2 * files->files.size : STORED_FILES_MAX;
+	twice = 2 * files->files.size;
 	files->sweep_at = twice > SWEEP_FILES ? twice : SWEEP_FILES;
 	files->sweep_at_ns = now_ns + SWEEP_NS;
 }
 
-int kept_files_get(struct kept_files *files, const struct file_key *key, uint64_t version,
-		   struct found_file *ret)
+void kept_files_forget(struct kept_files *files, const struct module_table *modules,
+		       uint64_t now_ns)
 {
-	const struct kept_file *file;
-	int fd = -1, err = -ENOENT;
-
 	pthread_mutex_lock(&files->lock);
-	file = find(files, key);
-	if (file && file->found.version && file->found.version == version) {
-		if (file->found.fd >= 0)
-			fd = fcntl(file->found.fd, F_DUPFD_CLOEXEC, 0);
-		err = file->found.fd >= 0 && fd < 0 ? -errno : 0;
+	if (now_ns >= files->release_at_ns) {
+		held_files_expire(&files->held, now_ns);
+		files->release_at_ns = now_ns + SWEEP_NS;
 	}
-	if (!err) {
-		*ret = file->found;
-		ret->fd = fd;
-	}
+	if (files->files.size >= files->sweep_at && now_ns >= files->sweep_at_ns)
+		sweep(files, modules, now_ns);
 	pthread_mutex_unlock(&files->lock);
-	return err;
 }

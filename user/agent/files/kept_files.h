@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A table of files that were seen, by device, inode and path, with descriptors
- * for as many as may be open. Each was verified as the file of its mapping. A later file can get
- * the same inode number and path; kept_file_is_known() says whether that can be so.
+ * A table of files that were seen, by device, inode and path, with descriptors of some. Each was
+ * verified as the file of its mapping. A later file can get the same inode number and path;
+ * kept_file_is_known() says whether that can be so.
  *
- * A file is removed some time after it was last seen, if no module refers to it. One thread adds,
- * finds and removes files, without locking to find; other threads only open them.
+ * A file is removed some time after it was last seen, if no module refers to it. The memory is
+ * bounded: an owner of processes that uses the most of it loses the files that were seen longest
+ * ago. They are found and verified again when needed.
+ *
+ * Descriptors: see held_files.h. Thread-safe.
  */
 #ifndef JITBPF_AGENT_FILES_KEPT_FILES_H
 #define JITBPF_AGENT_FILES_KEPT_FILES_H
@@ -15,13 +18,15 @@
 #include <stdint.h>
 
 #include "agent/files/file_reader.h"
+#include "agent/files/held_files.h"
 #include "base/index_map.h"
+#include "base/owner_budget.h"
 #include "base/vec.h"
 #include "state/process/module_table.h"
 
-#define STORED_FILES_MAX      65536
-#define STORED_FILES_PATH_MAX (16u << 20) /* total length of all paths */
-#define FILE_KEEP_NS	      20000000000ull
+#define KEPT_FILES_BYTES_MAX (24u << 20) /* of all files, with their paths */
+#define FILE_KEEP_NS	     20000000000ull
+#define FILE_MAPPERS	     4
 
 struct file_key {
 	uint32_t dev_major, dev_minor;
@@ -29,38 +34,47 @@ struct file_key {
 	const char *path;
 };
 
+/* A mapping of a file, by which it can be opened while the process lives. */
+struct file_mapper {
+	uint32_t pid;
+	uint64_t address, size_bytes;
+};
+
 struct kept_file {
 	struct file_key key;	 /* path is owned by the table */
-	struct found_file found; /* fd is -1 if it is not kept; version 0: it was not found */
+	struct found_file found; /* fd is not used; version 0: it was not found */
 	bool unanswered;	 /* found is empty: the file may be found later */
 	uint64_t generation;	 /* of the inode, as perf reported it; 0: not known */
 	uint32_t pid;		 /* process in which it was last searched */
-	uint64_t seen_ns;	 /* when kept_files_find() last found it, or it was added */
-	bool in_use;		 /* in kept_files_forget(): a module refers to it */
+	struct file_mapper mappers[FILE_MAPPERS]; /* the latest, each of another process */
+	uint32_t next_mapper;
+	uint64_t seen_ns; /* when kept_files_find() last found it, or it was added */
+	bool in_use;	  /* in kept_files_forget(): a module refers to it */
+	uint32_t held;	  /* in held_files; HELD_NONE: not held */
+	struct budget_owner *owner;
 };
 
 struct kept_files {
-	pthread_mutex_t lock; /* protects adding, and look-ups by other threads */
+	pthread_mutex_t lock;
 	VEC(struct kept_file) files;
 	struct index_map index;
-	uint64_t path_bytes;
-	uint32_t kept, kept_max;
-	size_t sweep_at;      /* number of files at which the next sweep is worthwhile */
-	uint64_t sweep_at_ns; /* earliest time of the next sweep */
+	struct held_files held;
+	struct owner_budget budget; /* in bytes */
+	uint64_t evicted;	    /* files over the budget */
+	size_t sweep_at;	    /* number of files at which the next sweep is worthwhile */
+	uint64_t sweep_at_ns;	    /* earliest time of the next sweep */
+	uint64_t release_at_ns;	    /* earliest time to release descriptors again */
 };
 
 void kept_files_init(struct kept_files *ret);
 void kept_files_deinit(struct kept_files *files);
 
 /*
- * Returns a file, which was seen at now_ns, or NULL. Only for the thread that adds files; valid
- * until it adds or removes one.
+ * Copy a file to *ret, if the table has it; it was seen at now_ns, mapped by *mapper. Strings and
+ * pointers of the copy must not be used. Returns true if it was there.
  */
-const struct kept_file *kept_files_find(struct kept_files *files, const struct file_key *key,
-					uint64_t now_ns);
-
-/* Returns true if no more files can be added. */
-bool kept_files_full(const struct kept_files *files);
+bool kept_files_find(struct kept_files *files, const struct file_key *key,
+		     const struct file_mapper *mapper, uint64_t now_ns, struct kept_file *ret);
 
 /*
  * Returns true if a mapping by process pid, with a generation (0: not known), is of this file:
@@ -70,24 +84,30 @@ bool kept_files_full(const struct kept_files *files);
 bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint32_t pid);
 
 /*
- * Add a file, or replace it: only `found` and the members after it are used. Takes over found.fd in
- * all cases. Returns 0 or -ENOMEM.
+ * Add a file, or replace it: only `found`, `unanswered`, `generation` and `pid` are used. owner is
+ * that of the process. Takes over found.fd in all cases. Returns 0 or -ENOMEM.
  */
 int kept_files_set(struct kept_files *files, const struct file_key *key,
-		   const struct kept_file *file, uint64_t now_ns);
+		   const struct kept_file *file, const struct file_mapper *mapper,
+		   struct owner_key owner, uint64_t now_ns);
+
+/* Hold a descriptor of a file that was found again, if it has its version. Takes over fd. */
+void kept_files_hold(struct kept_files *files, const struct file_key *key, uint64_t version, int fd,
+		     uint64_t now_ns);
 
 /*
- * Remove files that no module of the table refers to, and that were not seen for FILE_KEEP_NS.
- * Does nothing until enough files were added to make a sweep worthwhile: call it every round.
+ * Release descriptors in time, and remove files that no module of the table refers to, and that
+ * were not seen for FILE_KEEP_NS, once enough files were added. Call it every round.
  */
 void kept_files_forget(struct kept_files *files, const struct module_table *modules,
 		       uint64_t now_ns);
 
 /*
- * Get a file of the table, from any thread, if it has that version. The caller owns ret->fd, which
- * is -1 if it is not kept. Returns 0, -ENOENT or another negative errno.
+ * Get a file of the table if it has that version. The caller owns ret->fd, which is -1 if it is
+ * not held; then ret_mappers (FILE_MAPPERS) tells by which mappings it may be opened. Returns 0,
+ * -ENOENT or another negative errno.
  */
 int kept_files_get(struct kept_files *files, const struct file_key *key, uint64_t version,
-		   struct found_file *ret);
+		   uint64_t now_ns, struct found_file *ret, struct file_mapper *ret_mappers);
 
 #endif

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "agent/clock.h"
 #include "agent/files/file_store_state.h"
+#include "agent/files/module_blob.h"
 #include "base/scope.h"
 #include "base/text.h"
+
+static struct file_place place_of(const struct module *module)
+{
+	return file_place_of_device(module->dev_major, module->dev_minor);
+}
 
 static bool has_build_id(const struct found_file *found, const struct module *module)
 {
@@ -57,9 +65,7 @@ static int find_by_build_id(const struct file_user *user, const struct module *m
 
 	if (!module->build_id_bytes || !file_request_set_path(&request, module->path))
 		return -ENOENT;
-	err = file_reader_find(user->reader,
-			       file_place_of_device(module->dev_major, module->dev_minor), &request,
-			       -1, &found);
+	err = file_reader_find(user->reader, place_of(module), &request, -1, &found);
 	if (err)
 		return err;
 	if (has_build_id(&found, module) && may_replace(&found, known)) {
@@ -70,31 +76,90 @@ static int find_by_build_id(const struct file_user *user, const struct module *m
 	return -ESTALE;
 }
 
-/* Find a module's file anew. `known` is what was found before, or has no version. */
-static int find_same(const struct file_user *user, const struct module *module,
-		     const struct found_file *known, struct found_file *ret)
+/* Returns a descriptor of a mapping of the file, or a negative errno. */
+static int open_mapping(const struct file_user *user, const struct file_mapper *mappers)
 {
-	struct file_place place = file_place_of_device(module->dev_major, module->dev_minor);
+	int fd = -ENOENT;
+
+	for (size_t i = 0; i < FILE_MAPPERS && fd < 0; i++) {
+		if (mappers[i].pid)
+			fd = file_reader_mapping(user->mappings, mappers[i].pid, mappers[i].address,
+						 mappers[i].size_bytes);
+	}
+	return fd;
+}
+
+/* Find a module's file anew, by a mapping or by its path, and verify it. */
+static int find_same(const struct file_user *user, const struct module *module,
+		     const struct file_mapper *mappers, struct found_file *ret)
+{
+	bool live = user->store->options.live;
 	struct file_request request = {
-		.kind = user->store->options.live ? FILE_FIND_MAPPED : FILE_FIND_PATH,
-		.pid = user->store->options.live ? module->pid : 0,
+		.kind = live ? FILE_FIND_MAPPED : FILE_FIND_PATH,
+		.pid = live ? module->pid : 0,
 		.dev_major = module->dev_major,
 		.dev_minor = module->dev_minor,
 		.inode = module->inode,
 	};
+	AUTO_CLOSE int mapping = -1;
 	struct found_file found;
 	int err;
 
 	if (!file_request_set_path(&request, module->path))
 		return -ENAMETOOLONG;
-	err = module->inode ? file_reader_find(user->reader, place, &request, -1, &found) : -ENOENT;
-	if (!err && is_same(module, &found)) {
-		*ret = found;
+	if (!module->inode)
+		return -ENOENT;
+	mapping = open_mapping(user, mappers);
+	err = file_reader_find(user->reader, place_of(module), &request, mapping, &found);
+	if (err)
+		return err;
+	if (!is_same(module, &found)) {
+		close(found.fd);
+		return -ESTALE;
+	}
+	*ret = found;
+	return 0;
+}
+
+/* See kept_files_get(). */
+static int get_known(struct file_store *store, const struct module *module, struct found_file *ret,
+		     struct file_mapper *ret_mappers)
+{
+	struct file_key key = {module->dev_major, module->dev_minor, module->inode, module->path};
+
+	return kept_files_get(&store->files, &key, module->inode_generation, clock_now_ns(), ret,
+			      ret_mappers);
+}
+
+/* Hold another descriptor of a file that was found again. */
+static void hold(struct file_store *store, const struct module *module,
+		 const struct found_file *found)
+{
+	struct file_key key = {module->dev_major, module->dev_minor, module->inode, module->path};
+	int fd = fcntl(found->fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd >= 0)
+		kept_files_hold(&store->files, &key, found->version, fd, clock_now_ns());
+}
+
+/* A module_file_fn. */
+static int get_file(const struct file_user *user, const struct module *module,
+		    struct found_file *ret)
+{
+	struct file_mapper mappers[FILE_MAPPERS] = {0};
+	struct found_file known = {.fd = -1};
+	int err = get_known(user->store, module, &known, mappers);
+
+	if (err && err != -ENOENT)
+		return err;
+	if (known.fd >= 0) {
+		*ret = known;
 		return 0;
 	}
+	err = find_same(user, module, mappers, ret);
 	if (!err)
-		close(found.fd);
-	return err == -ETIMEDOUT ? err : find_by_build_id(user, module, known, ret);
+		hold(user->store, module, ret);
+	return err && err != -ETIMEDOUT ? find_by_build_id(user, module, &known, ret) : err;
 }
 
 /* The vDSO has no file; all processes of a kernel share it. */
@@ -120,31 +185,21 @@ static int open_found(const struct file_user *user, struct file_place place,
 	return err;
 }
 
-static int get_known(struct file_store *store, const struct module *module, struct found_file *ret)
-{
-	struct file_key key = {module->dev_major, module->dev_minor, module->inode, module->path};
-
-	return kept_files_get(&store->files, &key, module->inode_generation, ret);
-}
-
 int module_files_open(void *context, const struct module *module, struct blob *ret)
 {
 	const struct file_user *user = context;
-	struct found_file known = {.fd = -1}, found;
+	struct found_file found;
 	int err;
 
 	if (begins_with(module->path, "[vdso"))
 		return user->store->options.live ? open_vdso(ret) : -ENOENT;
-	err = get_known(user->store, module, &known);
-	if (err && err != -ENOENT)
-		return err;
-	found = known;
-	if (known.fd < 0)
-		err = find_same(user, module, &known, &found);
+	err = get_file(user, module, &found);
 	if (err)
 		return err;
-	return open_found(user, file_place_of_device(module->dev_major, module->dev_minor), &found,
-			  ret);
+	if (found.flags & FILE_IS_LASTING || !user->store->options.live)
+		return open_found(user, place_of(module), &found, ret);
+	close(found.fd);
+	return module_blob_create(user, module, get_file, found.size_bytes, ret);
 }
 
 /*
@@ -154,9 +209,16 @@ int module_files_open(void *context, const struct module *module, struct blob *r
 static bool may_describe(const struct file_user *user, const struct module *module,
 			 const struct found_file *debug)
 {
+	struct file_mapper mappers[FILE_MAPPERS];
 	struct found_file known = {.fd = -1};
 
-	if (!get_known(user->store, module, &known) && known.fd >= 0)
+	if (is_trusted(debug))
+		return true;
+	/* The descriptor stays open, so that it must not keep a user's memory or mounts. */
+	if (debug->pinned_bytes ||
+	    (debug->flags & FILE_ROOT_FOREIGN && !(debug->flags & FILE_IS_LASTING)))
+		return false;
+	if (!get_known(user->store, module, &known, mappers) && known.fd >= 0)
 		close(known.fd);
 	return may_replace(debug, &known);
 }

@@ -190,6 +190,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 		return fail(failure, -ENOMEM, "starting");
 	live->epoll_fd = live->owners_fd = -1;
 	live->round.files = files;
+	file_store_set_owners(files, &live->round.owners);
 	live->round.only_tracked = options->only_tracked;
 	live->code_ring_bytes = ring_size(options->code_ring_bytes);
 	live->sample_ring_bytes = ring_size(options->sample_ring_bytes);
@@ -249,6 +250,8 @@ void live_source_destroy(struct live_source *live)
 		close(live->owners_fd);
 	cpu_events_close(&live->round.events);
 	attacher_destroy(live->attacher);
+	if (live->round.files)
+	file_store_set_owners(live->round.files, NULL);
 	live_round_deinit(&live->round);
 	lost_mappings_deinit(&live->lost_mappings);
 	unwind_maps_deinit(&live->unwind_maps);
