@@ -174,11 +174,12 @@ static inline void small_add_names(struct small_recording *small,
 	const struct module *a, *b;
 	uint32_t number;
 
-	small_require(!string_pool_create(&small->strings) &&
-		      !frame_table_create(small->strings, &small->frames) &&
-		      !module_table_add(&small->modules, with_build_id, &a) &&
-		      !module_table_add(&small->modules, without, &b) &&
-		      !location_table_add(&small->locations, &unnamed, &number));
+	small_require(
+		!string_pool_create(&small->strings) &&
+		!frame_table_create(small->strings, &small->frames) &&
+		!module_table_add(&small->modules, with_build_id, (struct owner_key){0}, &a) &&
+		!module_table_add(&small->modules, without, (struct owner_key){0}, &b) &&
+		!location_table_add(&small->locations, &unnamed, &number));
 	small_name(small, (struct location){.kind = LOCATION_KERNEL, .offset = 0xffffffff81000010},
 		   "do_syscall_64");
 	small_name(small,

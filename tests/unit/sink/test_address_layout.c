@@ -15,7 +15,7 @@ static uint32_t made_module(struct made_view *m, const char *path, uint64_t inod
 	assert_non_null(mapping);
 	mapping->inode = inode;
 	strcpy(mapping->path, path);
-	assert_int_equal(module_table_add(&m->modules, mapping, &module), 0);
+	assert_int_equal(module_table_add(&m->modules, mapping, (struct owner_key){0}, &module), 0);
 	return module->number;
 }
 

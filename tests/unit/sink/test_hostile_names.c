@@ -44,7 +44,7 @@ static uint64_t named_module(struct made_view *m, const char *path)
 	mapping->h.size_bytes = (uint32_t)(sizeof(*mapping) + strlen(path) + 1);
 	mapping->inode = 1;
 	strcpy(mapping->path, path);
-	assert_int_equal(module_table_add(&m->modules, mapping, &module), 0);
+	assert_int_equal(module_table_add(&m->modules, mapping, (struct owner_key){0}, &module), 0);
 	return module->number;
 }
 

@@ -310,9 +310,9 @@ static void files_of_modules_that_are_gone_are_removed(void **state)
 
 	image_symbol(&files.images[0], SECTION_SYMBOLS, "f", TEXT, 0x10, FUNC);
 	for (uint64_t i = 1; i <= 10 * KNOWN_FILES_SWEEP; i++) {
-		assert_int_equal(
-			module_table_add(&table, made_mapping(&made, "/tmp/a.out", i, ""), &module),
-			0);
+		assert_int_equal(module_table_add(&table, made_mapping(&made, "/tmp/a.out", i, ""),
+						  (struct owner_key){0}, &module),
+				 0);
 		assert_int_equal(symbolizer_native(symbolizer, module, IMAGE_TEXT, frames, &count),
 				 0);
 		assert_string_equal(frames[0].name, "f");

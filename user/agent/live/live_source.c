@@ -251,7 +251,7 @@ void live_source_destroy(struct live_source *live)
 	cpu_events_close(&live->round.events);
 	attacher_destroy(live->attacher);
 	if (live->round.files)
-	file_store_set_owners(live->round.files, NULL);
+		file_store_set_owners(live->round.files, NULL);
 	live_round_deinit(&live->round);
 	lost_mappings_deinit(&live->lost_mappings);
 	unwind_maps_deinit(&live->unwind_maps);

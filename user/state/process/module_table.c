@@ -99,7 +99,9 @@ bool module_is_last(const struct module *module)
 #define USES_MAX  (1u << (31 - MODULE_SLOT_BITS))
 #define SWEEP_MAX 4096 /* slots that one sweep looks at */
 
-_Static_assert(MODULES_MAX < SLOT_MASK, "room for the rest, too");
+_Static_assert(MODULES_BYTES_MAX / MODULE_COST_BYTES < SLOT_MASK, "room for the rest, too");
+
+#define EVICT_EVERY 1024 /* refusals, if nothing could be evicted */
 
 /* Put a module into a free slot, and number it. Takes it over, except on failure. */
 static int enter(struct module_table *table, struct module *module, uint64_t hash)
@@ -122,11 +124,20 @@ static int enter(struct module_table *table, struct module *module, uint64_t has
 	return 0;
 }
 
+static uint64_t cost_of(const struct module *module)
+{
+	return MODULE_COST_BYTES + strlen(module->path);
+}
+
 /* A slot without further numbers stays empty. */
 static void leave(struct module_table *table, uint32_t number)
 {
 	struct module_slot *slot = &table->slots.data[number];
 
+	if (slot->owner) {
+		owner_budget_release(&table->budget, slot->owner, cost_of(slot->module));
+		owner_budget_put(&table->budget, slot->owner);
+	}
 	module_release(slot->module);
 	*slot = (struct module_slot){.uses = slot->uses};
 	if (slot->uses < USES_MAX)
@@ -139,7 +150,6 @@ static void remove_module(struct module_table *table, uint32_t number)
 	const struct module_slot *slot = &table->slots.data[number];
 
 	index_map_remove(&table->index, slot->hash, number);
-	table->path_bytes -= strlen(slot->module->path);
 	leave(table, number);
 }
 
@@ -165,42 +175,109 @@ static int add_to_rest(struct module_table *table, const struct module **ret)
 	return 0;
 }
 
-static bool is_full(const struct module_table *table, const struct jitbpf_mapping *mapping)
+static bool is_used(const struct module_slot *slot, uint32_t oldest_epoch)
 {
-	bool slots_left = table->free_slots.size || table->slots.size < MODULES_MAX + !!table->rest;
+	return slot->mappings || slot->epochs > oldest_epoch;
+}
 
-	return table->count - !!table->rest >= MODULES_MAX || !slots_left ||
-	       table->path_bytes + path_bytes(mapping) > MODULE_PATHS_MAX;
+/* Remove the modules of an owner that nothing uses. Returns true if there were any. */
+static bool evict(struct module_table *table, const struct budget_owner *owner)
+{
+	uint32_t before = table->count;
+
+	if (table->evict_after) {
+		table->evict_after--;
+		return false;
+	}
+	for (uint32_t i = 0; i < table->slots.size; i++) {
+		const struct module_slot *slot = &table->slots.data[i];
+
+		if (slot->module && slot->owner == owner && !is_used(slot, table->oldest_epoch))
+			remove_module(table, i);
+	}
+	if (table->count == before)
+		table->evict_after = EVICT_EVERY;
+	return table->count != before;
+}
+
+/* Charge a module to an owner. Returns 0, -EDQUOT or -ENOMEM. */
+static int charge(struct module_table *table, struct owner_key key, uint64_t bytes,
+		  struct budget_owner **ret)
+{
+	struct budget_owner *owner;
+	int err;
+
+	table->budget.limit = MODULES_BYTES_MAX;
+	err = owner_budget_get(&table->budget, key, &owner);
+	if (err)
+		return err;
+	err = owner_budget_charge(&table->budget, owner, bytes);
+	if (err && evict(table, owner))
+		err = owner_budget_charge(&table->budget, owner, bytes);
+	if (err)
+		owner_budget_put(&table->budget, owner);
+	else
+		*ret = owner;
+	return err;
+}
+
+/* Put a module that was charged into a slot and the index. Takes it over, except on failure. */
+static int insert(struct module_table *table, struct module *module, uint64_t hash,
+		  struct budget_owner *owner)
+{
+	int err = enter(table, module, hash);
+	uint32_t slot = module->number & SLOT_MASK;
+
+	if (err)
+		return err;
+	err = index_map_insert(&table->index, hash, slot);
+	if (err) {
+		module_hold(module);
+		leave(table, slot);
+		return err;
+	}
+	table->slots.data[slot].owner = owner;
+	return 0;
+}
+
+/* Returns 0, -EDQUOT or -ENOSPC (no room), or -ENOMEM. */
+static int add_new(struct module_table *table, const struct jitbpf_mapping *mapping,
+		   struct owner_key key, uint64_t hash, const struct module **ret)
+{
+	struct module *module = module_of(mapping);
+	struct budget_owner *owner;
+	int err;
+
+	if (!module)
+		return -ENOMEM;
+	err = charge(table, key, cost_of(module), &owner);
+	if (!err) {
+		err = insert(table, module, hash, owner);
+		if (err) {
+			owner_budget_release(&table->budget, owner, cost_of(module));
+			owner_budget_put(&table->budget, owner);
+		}
+	}
+	if (err)
+		module_release(module);
+	else
+		*ret = module;
+	return err;
 }
 
 int module_table_add(struct module_table *table, const struct jitbpf_mapping *mapping,
-		     const struct module **ret)
+		     struct owner_key owner, const struct module **ret)
 {
 	uint64_t hash = hash_of(mapping);
 	uint32_t slot = index_map_find(&table->index, hash, equal, table->slots.data, mapping);
-	struct module *module;
+	int err;
 
 	if (slot != INDEX_MAP_NONE) {
 		*ret = table->slots.data[slot].module;
 		return 0;
 	}
-	if (is_full(table, mapping))
-		return add_to_rest(table, ret);
-	module = module_of(mapping);
-	if (!module)
-		return -ENOMEM;
-	if (enter(table, module, hash)) {
-		module_release(module);
-		return -ENOMEM;
-	}
-	slot = module->number & SLOT_MASK;
-	if (index_map_insert(&table->index, hash, slot)) {
-		leave(table, slot);
-		return -ENOMEM;
-	}
-	table->path_bytes += path_bytes(mapping);
-	*ret = module;
-	return 0;
+	err = add_new(table, mapping, owner, hash, ret);
+	return err == -EDQUOT || err == -ENOSPC ? add_to_rest(table, ret) : err;
 }
 
 static struct module_slot *slot_of(const struct module_table *table, uint32_t number)
@@ -246,6 +323,7 @@ void module_table_forget(struct module_table *table, uint32_t oldest_epoch, uint
 {
 	size_t left = table->slots.size < SWEEP_MAX ? table->slots.size : SWEEP_MAX;
 
+	table->oldest_epoch = oldest_epoch;
 	for (; left; left--) {
 		uint32_t number = table->next < table->slots.size ? table->next : 0;
 		struct module_slot *slot = &table->slots.data[number];
@@ -254,7 +332,7 @@ void module_table_forget(struct module_table *table, uint32_t oldest_epoch, uint
 		if (!slot->module || slot->module == table->rest)
 			continue;
 		/* An unused module's time begins with the sweep that first finds it unused. */
-		if (slot->mappings || slot->epochs > oldest_epoch || !slot->used_ns)
+		if (is_used(slot, oldest_epoch) || !slot->used_ns)
 			slot->used_ns = time_ns;
 		else if (time_ns - slot->used_ns > MODULE_KEEP_NS)
 			remove_module(table, number);
@@ -268,4 +346,5 @@ void module_table_deinit(struct module_table *table)
 	vec_deinit(&table->slots);
 	vec_deinit(&table->free_slots);
 	index_map_deinit(&table->index);
+	owner_budget_deinit(&table->budget);
 }

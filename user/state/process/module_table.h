@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/index_map.h"
+#include "base/owner_budget.h"
 #include "base/vec.h"
 #include "uapi/record.h"
 
@@ -31,10 +32,10 @@ struct module {
 	atomic_uint held; /* references besides the table's */
 };
 
-#define MODULE_PATH_MAX	 4096	     /* with its NUL; longer paths are truncated */
-#define MODULES_MAX	 65536	     /* files in the table at a time, besides the rest */
-#define MODULE_PATHS_MAX (16u << 20) /* bytes of their paths */
-#define MODULE_REST_PATH "[too many files]"
+#define MODULE_PATH_MAX	  4096 /* with its NUL; longer paths are truncated */
+#define MODULE_COST_BYTES 512  /* that a module is charged for, besides its path */
+#define MODULES_BYTES_MAX (40u << 20)
+#define MODULE_REST_PATH  "[too many files]"
 
 #define MODULE_SLOT_BITS 17
 #define MODULE_KEEP_NS	 20000000000ull
@@ -46,6 +47,7 @@ struct module_slot {
 	uint32_t mappings;     /* of the module, in address spaces and their history */
 	uint32_t epochs;       /* the latest epoch that has a location in it, plus 1; 0: none */
 	uint64_t used_ns;      /* when a sweep last found it in use */
+	struct budget_owner *owner;
 };
 
 /* Zero-initialized is empty. */
@@ -55,18 +57,21 @@ struct module_table {
 	uint32_t count; /* modules in the table */
 	uint32_t next;	/* slot where the next sweep begins */
 	struct index_map index;
-	uint64_t path_bytes;
-	const struct module *rest; /* the module of all files over budget; NULL: none yet */
-	uint64_t over_budget;	   /* mappings of such files */
+	struct owner_budget budget; /* in bytes: MODULES_BYTES_MAX */
+	uint32_t oldest_epoch;	    /* of the last module_table_forget() */
+	uint32_t evict_after;	    /* number of refusals until the next try to evict */
+	const struct module *rest;  /* the module of all files over budget; NULL: none yet */
+	uint64_t over_budget;	    /* mappings of such files */
 };
 
 /*
- * The module of a mapping that has a file (or is "[vdso]"), added if it is new. A new file over
- * the limits gets the module `rest`, which has no file. Returns 0 and sets *ret (owned by the
- * table), or -ENOMEM.
+ * The module of a mapping that has a file (or is "[vdso]"), added if it is new. A new module is
+ * charged to the owner of the process, until it leaves the table. Over an owner's part of the
+ * budget, modules that nothing uses leave the table at once. If there are none, a new file gets
+ * the module `rest`, which has no file. Returns 0 and sets *ret (owned by the table), or -ENOMEM.
  */
 int module_table_add(struct module_table *table, const struct jitbpf_mapping *mapping,
-		     const struct module **ret);
+		     struct owner_key owner, const struct module **ret);
 
 /* Returns NULL if no module in the table has that number. */
 const struct module *module_table_get(const struct module_table *table, uint32_t number);

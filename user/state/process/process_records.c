@@ -130,7 +130,8 @@ int process_table_map(struct process_table *table, const struct jitbpf_mapping *
 		process_table_at(table, record->pid, record->start_ns, record->h.time_ns, &process);
 
 	if (!err && has_file(record))
-		err = module_table_add(table->modules, record, &module);
+		err = module_table_add(table->modules, record, process_owner_key(&process->owner),
+				       &module);
 	if (err || !process->mappings)
 		return err;
 	err = charge_mapping(table, process, record->h.time_ns);

@@ -105,7 +105,8 @@ static void test_unused_are_removed(void **state)
 
 	kept_files_init(&files);
 	see(&files, 1, now_ns);
-	assert_int_equal(module_table_add(&modules, made_mapping(&made, "/bin/a", 1, ""), &module),
+	assert_int_equal(module_table_add(&modules, made_mapping(&made, "/bin/a", 1, ""),
+					  (struct owner_key){0}, &module),
 			 0);
 	for (uint64_t i = 0; i < 200000; i++) {
 		now_ns += SECOND_NS / 20;

@@ -36,7 +36,7 @@ static uint64_t made_module(struct made_view *m, const char *path, const uint8_t
 		memcpy(mapping->build_id, build_id, sizeof(mapping->build_id));
 		mapping->build_id_bytes = sizeof(mapping->build_id);
 	}
-	assert_int_equal(module_table_add(&m->modules, mapping, &module), 0);
+	assert_int_equal(module_table_add(&m->modules, mapping, (struct owner_key){0}, &module), 0);
 	return module->number;
 }
 

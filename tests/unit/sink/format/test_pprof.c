@@ -251,8 +251,12 @@ static void files_have_their_build_id_and_the_program_is_first(void **state)
 	uint32_t node;
 
 	made_init(&m);
-	assert_int_equal(module_table_add(&m.modules, &library.mapping, &modules[0]), 0);
-	assert_int_equal(module_table_add(&m.modules, &program.mapping, &modules[1]), 0);
+	assert_int_equal(
+		module_table_add(&m.modules, &library.mapping, (struct owner_key){0}, &modules[0]),
+		0);
+	assert_int_equal(
+		module_table_add(&m.modules, &program.mapping, (struct owner_key){0}, &modules[1]),
+		0);
 	made_location(&m, LOCATION_NATIVE, 0, 0x12345); /* without a name */
 	made_location(&m, LOCATION_NATIVE, 1, 0x2345);
 	node = made_stack(&m, 0, "e", 1, STACK(1, 0));

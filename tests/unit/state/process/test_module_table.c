@@ -8,11 +8,22 @@
 #include "state/process/module_table.h"
 #include "tests/unit/state/made_mapping.h"
 
+static const struct owner_key root = {.uid = 0}, user = {.uid = 1000};
+
 static const struct module *add(struct module_table *table, const struct jitbpf_mapping *mapping)
 {
 	const struct module *module = NULL;
 
-	assert_int_equal(module_table_add(table, mapping, &module), 0);
+	assert_int_equal(module_table_add(table, mapping, root, &module), 0);
+	return module;
+}
+
+static const struct module *add_of_user(struct module_table *table,
+					const struct jitbpf_mapping *mapping)
+{
+	const struct module *module = NULL;
+
+	assert_int_equal(module_table_add(table, mapping, user, &module), 0);
 	return module;
 }
 
@@ -98,49 +109,77 @@ static void test_get(void **state)
 	module_table_deinit(&table);
 }
 
-/* Checks known and new files once the table is full. */
-static void check_rest(struct module_table *table, const struct module *known,
-		       const struct jitbpf_mapping *again)
+/* Map `count` files with paths of some size for good. Returns how many got modules of their own. */
+static unsigned map_files(struct module_table *table, unsigned count, size_t path_bytes)
 {
+	const struct module *module;
 	struct made_mapping made;
-	const struct module *rest;
+	unsigned own = 0;
 
-	assert_null(table->rest);
-	rest = add(table, made_mapping(&made, "/lib/new.so", 1, "new"));
-	assert_string_equal(rest->path, MODULE_REST_PATH);
-	assert_int_equal(rest->inode, 0);
-	assert_int_equal(rest->build_id_bytes, 0);
-	assert_ptr_equal(module_table_get(table, rest->number), rest);
-	assert_ptr_equal(add(table, made_mapping(&made, "/lib/other.so", 2, "")), rest);
-	assert_ptr_equal(add(table, again), known);
-	assert_int_equal(table->over_budget, 2);
-	module_table_deinit(table);
+	made_mapping(&made, "", 0, "");
+	memset(made.path, 'p', path_bytes);
+	for (unsigned i = 0; i < count; i++) {
+		made.mapping.inode = i + 1;
+		module = add_of_user(table, &made.mapping);
+		if (module == table->rest)
+			continue;
+		module_table_map(table, module->number);
+		own++;
+	}
+	return own;
+}
+
+/* Checks that a user who maps any number of files leaves modules to others. */
+static void check_too_many(size_t path_bytes)
+{
+	struct module_table table = {0};
+	struct made_mapping made;
+	unsigned all = MODULES_BYTES_MAX / (MODULE_COST_BYTES + (unsigned)path_bytes);
+	unsigned own = map_files(&table, all, path_bytes);
+	const struct module *known;
+
+	made_mapping(&made, "", 1, "");
+	memset(made.path, 'q', path_bytes);
+	known = add_of_user(&table, &made.mapping);
+	assert_in_range(own, all / 2, all * 4 / 5);
+	assert_ptr_equal(known, table.rest);
+	assert_string_equal(known->path, MODULE_REST_PATH);
+	assert_int_equal(known->inode, 0);
+	assert_ptr_equal(module_table_get(&table, known->number), known);
+	assert_int_equal(table.over_budget, all - own + 1);
+	for (unsigned i = 0; i < all / 10; i++) {
+		known = add(&table, made_mapping(&made, "/bin/other", i + 1, ""));
+		assert_string_equal(known->path, "/bin/other");
+	}
+	module_table_deinit(&table);
 }
 
 static void test_too_many(void **state)
 {
-	struct module_table table = {0};
-	struct made_mapping made;
-	const struct module *last = NULL;
-
-	for (unsigned i = 0; i < MODULES_MAX; i++)
-		last = add(&table, made_mapping(&made, "/lib/a.so", i + 1, ""));
-	check_rest(&table, last, &made.mapping);
+	check_too_many(8);
 }
 
 static void test_too_long_paths(void **state)
 {
-	struct module_table table = {0};
-	struct made_mapping made;
-	const struct module *last = NULL;
+	check_too_many(MODULE_PATH_MAX - 1);
+}
 
-	made_mapping(&made, "", 0, "");
-	memset(made.path, 'p', MODULE_PATH_MAX - 1);
-	for (unsigned i = 0; i < MODULE_PATHS_MAX / (MODULE_PATH_MAX - 1); i++) {
-		made.mapping.inode++;
-		last = add(&table, &made.mapping);
+/* A user over the part leaves modules that nothing uses, at once. */
+static void test_unused_give_way(void **state)
+{
+	struct module_table table = {0};
+	const struct module *module, *used;
+	struct made_mapping made;
+
+	used = add_of_user(&table, made_mapping(&made, "/bin/used", 1, ""));
+	module_table_map(&table, used->number);
+	for (unsigned i = 0; i < 200000; i++) {
+		module = add_of_user(&table, made_mapping(&made, "/bin/a", i + 2, ""));
+		assert_ptr_not_equal(module, table.rest);
 	}
-	check_rest(&table, last, &made.mapping);
+	assert_ptr_equal(module_table_get(&table, used->number), used);
+	assert_int_equal(table.over_budget, 0);
+	module_table_deinit(&table);
 }
 
 #define SECOND_NS 1000000000ull
@@ -195,7 +234,7 @@ static void test_unused_is_forgotten(void **state)
 	module_table_unmap(&table, number);
 	forget(&table, 5, &time_ns);
 	assert_int_equal(table.count, 0);
-	assert_int_equal(table.path_bytes, 0);
+	assert_int_equal(table.budget.used, 0);
 	module_table_deinit(&table);
 }
 
@@ -207,14 +246,19 @@ static void test_rest_is_for_a_while(void **state)
 	uint64_t time_ns = SECOND_NS;
 	const struct module *rest, *module;
 
-	for (unsigned i = 0; i < MODULES_MAX; i++)
-		add(&table, made_mapping(&made, "/lib/a.so", i + 1, ""));
-	rest = add(&table, made_mapping(&made, "/lib/new.so", 1, ""));
+	unsigned all = MODULES_BYTES_MAX / MODULE_COST_BYTES;
+
+	assert_true(map_files(&table, all, 8) < all);
+	rest = add_of_user(&table, made_mapping(&made, "/lib/new.so", 1, ""));
 	assert_string_equal(rest->path, MODULE_REST_PATH);
+	for (unsigned i = 0; i < table.slots.size; i++) {
+		if (table.slots.data[i].module != rest)
+			module_table_unmap(&table, table.slots.data[i].module->number);
+	}
 	forget(&table, 0, &time_ns);
 	forget(&table, 0, &time_ns);
 	assert_int_equal(table.count, 1);
-	module = add(&table, made_mapping(&made, "/lib/new.so", 1, ""));
+	module = add_of_user(&table, made_mapping(&made, "/lib/new.so", 1, ""));
 	assert_string_equal(module->path, "/lib/new.so");
 	assert_ptr_equal(module_table_get(&table, rest->number), rest);
 	module_table_deinit(&table);
@@ -271,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_get),
 		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_too_long_paths),
+		cmocka_unit_test(test_unused_give_way),
 		cmocka_unit_test(test_unused_is_forgotten),
 		cmocka_unit_test(test_rest_is_for_a_while),
 		cmocka_unit_test(test_numbers_are_not_reused),
