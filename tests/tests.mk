@@ -41,7 +41,7 @@ AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jit
 	$(addprefix live/,live_round lost_mappings) \
 	$(addprefix roles/,broker fd_message privileges role system_calls) \
 	$(addprefix files/,file_service file_find file_identity file_pinned file_blob file_direct \
-	file_place held_files module_blob read_window \
+	file_place held_files module_blob read_window search_limits \
 	debuginfod file_reader file_store kept_files module_files place_accounts) \
 	$(addprefix outputs/output_,file opener path service) launch/invoking_user \
 	$(addprefix workers/,live_feed symbol_worker unwind_code unwind_worker work_thread)

@@ -5,19 +5,19 @@ import unittest
 
 from attack import AttackTest
 
-FILES = 70000  # more than the tables have room for
+FILES = 60000  # a process can have 65,530 mappings
 
 
 class Hoards(AttackTest):
-    """Tries: to fill the tables of files and modules, so that programs that start later get
-    neither names nor stacks. Must hold: the profile of a later program is the same, and the memory
-    is bounded."""
+    """Tries: to fill the tables of files and modules, and to keep the event loop searching files,
+    so that programs that start later get neither names nor stacks. Must hold: the profile of a
+    later program is the same, and memory and descriptors are bounded."""
 
     def test_files(self):
         hoarder = self.program("hoarder")
-        attacked = self.victim_profile(during=lambda: self.attack([hoarder, str(FILES)]))
-        print(attacked.run.stderr, attacked.functions(), attacked.watch.rss >> 20)
-        self.fail()
+        attacked = self.check_victim(during=lambda: self.attack([hoarder, str(FILES)]))
+        self.assertLess(attacked.watch.rss, 300 << 20)
+        self.assertLess(attacked.watch.files, 1000)
 
 
 if __name__ == "__main__":

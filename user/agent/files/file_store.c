@@ -88,6 +88,7 @@ void file_store_destroy(struct file_store *store)
 	if (!store)
 		return;
 	kept_files_deinit(&store->files);
+	search_limits_deinit(&store->searches);
 	destroy_user(&store->meeting);
 	destroy_user(&store->naming);
 	destroy_user(&store->unwinding);
@@ -179,6 +180,7 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 {
 	uint64_t now_ns = clock_now_ns(), generation = mapping->inode_generation;
 	struct kept_file file = {.generation = generation, .pid = mapping->pid}, known;
+	struct owner_key owner = owner_of(store, mapping->pid);
 	struct file_mapper mapper = mapper_of(mapping);
 	struct file_key key = key_of(mapping);
 	bool is_met = kept_files_find(&store->files, &key, &mapper, now_ns, &known);
@@ -188,6 +190,10 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	identify(mapping, &file.found);
 	if (is_met && kept_file_is_known(&known, generation, mapping->pid)) {
 		identify(mapping, &known.found);
+		return;
+	}
+	if (!search_limits_allow(&store->searches, owner.uid, now_ns)) {
+		store->counts.over_budget++;
 		return;
 	}
 	err = find_mapped(&store->meeting, FILE_FIND_MAPPED, mapping, generation, &file.found);
@@ -202,7 +208,7 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	identify(mapping, &file.found);
 	key = key_of(mapping);
 	/* on -ENOMEM, the file is opened again next time */
-	kept_files_set(&store->files, &key, &file, &mapper, owner_of(store, mapping->pid), now_ns);
+	kept_files_set(&store->files, &key, &file, &mapper, owner, now_ns);
 }
 
 void file_store_forget(struct file_store *store, const struct module_table *modules)
@@ -259,7 +265,7 @@ struct file_store_counts file_store_counts(const struct file_store *store)
 {
 	struct file_store_counts counts = store->counts;
 
-	counts.over_budget = store->files.evicted;
+	counts.over_budget += store->files.evicted;
 	counts.known = store->files.files.size;
 	return counts;
 }

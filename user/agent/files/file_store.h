@@ -33,7 +33,7 @@ struct file_store_options {
 
 struct file_store_counts {
 	uint64_t unanswered;  /* files without a build ID in time */
-	uint64_t over_budget; /* files that were forgotten, and are found anew when needed */
+	uint64_t over_budget; /* files forgotten or not searched, which are found when needed */
 	uint64_t known;	      /* files that are known now */
 	uint64_t unverified;  /* mappings at whose path another file was found */
 };

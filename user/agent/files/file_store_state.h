@@ -5,6 +5,7 @@
 
 #include "agent/files/file_store.h"
 #include "agent/files/kept_files.h"
+#include "agent/files/search_limits.h"
 
 /* A thread's readers. */
 struct file_user {
@@ -25,6 +26,7 @@ struct file_store {
 	struct kept_files files;
 	struct file_store_counts counts;
 	const struct process_owners *owners; /* NULL: none are known */
+	struct search_limits searches;
 	int mappings_error;
 	int debuginfod_error; /* set by the symbol worker's thread */
 };

@@ -69,16 +69,19 @@ static struct kept_file *find(const struct kept_files *files, const struct file_
 	return number == INDEX_MAP_NONE ? NULL : &files->files.data[number];
 }
 
-/* A process that maps a file again has its range replaced. */
-static void add_mapper(struct kept_file *file, const struct file_mapper *mapper)
+/* A process that maps a file again has its range replaced. Returns true if the range is known. */
+static bool add_mapper(struct kept_file *file, const struct file_mapper *mapper)
 {
 	for (size_t i = 0; i < FILE_MAPPERS; i++) {
-		if (file->mappers[i].pid == mapper->pid) {
-			file->mappers[i] = *mapper;
-			return;
-		}
+		struct file_mapper before = file->mappers[i];
+
+		if (before.pid != mapper->pid)
+			continue;
+		file->mappers[i] = *mapper;
+		return before.address == mapper->address && before.size_bytes == mapper->size_bytes;
 	}
 	file->mappers[file->next_mapper++ % FILE_MAPPERS] = *mapper;
+	return false;
 }
 
 static void use(struct kept_files *files, const struct kept_file *file, uint64_t now_ns)
@@ -96,7 +99,7 @@ bool kept_files_find(struct kept_files *files, const struct file_key *key,
 	file = find(files, key);
 	if (file) {
 		file->seen_ns = now_ns;
-		add_mapper(file, mapper);
+		file->is_mapped = add_mapper(file, mapper);
 		use(files, file, now_ns);
 		*ret = *file;
 	}
@@ -112,7 +115,7 @@ bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint3
 		return file->pid == pid && file->generation == generation;
 	if (generation && file->generation)
 		return file->generation == generation;
-	return file->held != HELD_NONE;
+	return file->held != HELD_NONE || file->is_mapped;
 }
 
 /* --- adding and removing ----------------------------------------------------------------- */

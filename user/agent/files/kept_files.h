@@ -48,6 +48,7 @@ struct kept_file {
 	uint32_t pid;		 /* process in which it was last searched */
 	struct file_mapper mappers[FILE_MAPPERS]; /* the latest, each of another process */
 	uint32_t next_mapper;
+	bool is_mapped;	  /* set by kept_files_find(): the mapping was seen before */
 	uint64_t seen_ns; /* when kept_files_find() last found it, or it was added */
 	bool in_use;	  /* in kept_files_forget(): a module refers to it */
 	uint32_t held;	  /* in held_files; HELD_NONE: not held */
@@ -78,8 +79,9 @@ bool kept_files_find(struct kept_files *files, const struct file_key *key,
 
 /*
  * Returns true if a mapping by process pid, with a generation (0: not known), is of this file:
- * its inode still exists because it is open here, or the generations are equal. A file that was not
- * found is known as such for the same process only.
+ * its inode still exists because it is open here, the generations are equal, or the same mapping of
+ * the process was seen before. A file that was not found is known as such for the same process
+ * only.
  */
 bool kept_file_is_known(const struct kept_file *file, uint64_t generation, uint32_t pid);
 

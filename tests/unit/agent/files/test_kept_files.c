@@ -218,6 +218,9 @@ static void test_mappers(void **state)
 		struct file_mapper mapper = {.pid = i / 2 + 1, .address = i};
 
 		assert_true(kept_files_find(&files, &key, &mapper, SECOND_NS, &known));
+		assert_false(known.is_mapped);
+		assert_true(kept_files_find(&files, &key, &mapper, SECOND_NS, &known));
+		assert_true(known.is_mapped);
 	}
 	assert_int_equal(kept_files_get(&files, &key, 5, SECOND_NS, &found, mappers), 0);
 	for (size_t i = 0; i < FILE_MAPPERS; i++) {
@@ -268,6 +271,9 @@ static void test_known(void **state)
 	assert_false(kept_file_is_known(&closed, 8, 5));
 	assert_true(kept_file_is_known(&open, 7, 5));
 	assert_true(kept_file_is_known(&open, 0, 5));
+	closed.is_mapped = true;
+	assert_true(kept_file_is_known(&closed, 0, 5));
+	assert_false(kept_file_is_known(&closed, 8, 5));
 	assert_true(kept_file_is_known(&missing, 7, 100));
 	assert_false(kept_file_is_known(&missing, 8, 100));
 	assert_false(kept_file_is_known(&missing, 7, 101));
