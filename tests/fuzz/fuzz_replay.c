@@ -58,7 +58,9 @@ static void replay(struct recording_reader *reader)
 	struct pipeline *pipeline;
 	struct source source;
 
-	require(!pipeline_create(&(struct pipeline_options){0}, &pipeline));
+	/* Little memory, so that events are refused. */
+	require(!pipeline_create(&(struct pipeline_options){.analysis.memory_bytes = 64u << 10},
+				 &pipeline));
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		files[i] = open_memstream(&texts[i], &sizes[i]);
 		require(files[i] && !pipeline_add_sink(pipeline, formats[i], files[i]));
