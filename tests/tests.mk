@@ -37,7 +37,7 @@ $(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
 # Parts of the agent that need no BPF and no perf events.
 AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jitdump_followed shim_unheard stdio_stream) \
 	$(addprefix publisher/journal/journal_,file late reader record recovery) \
-	$(addprefix kernel/,mapping_record process_scan process_text ring sideband) \
+	$(addprefix kernel/,mapping_record online_cpus process_scan process_text ring sideband) \
 	$(addprefix live/,live_round lost_mappings) \
 	$(addprefix roles/,broker fd_message privileges role system_calls) \
 	$(addprefix files/,file_service file_find file_identity file_pinned file_blob file_direct \

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/scope.h"
 #include "uapi/kernel_maps.h"
 
 #define SIDEBAND_BYTES (1u << 20)
@@ -77,57 +78,51 @@ int cpu_event_open(uint32_t cpu, uint32_t freq_hz, bool hardware, struct cpu_eve
 	return 0;
 }
 
-static void close_event(struct cpu_event *event, size_t sideband_bytes)
+void cpu_event_close(struct cpu_event *event)
 {
 	if (event->sideband)
-		munmap(event->sideband, sideband_bytes + (size_t)sysconf(_SC_PAGESIZE));
-	if (event->sideband_fd >= 0)
-		close(event->sideband_fd);
-	if (event->sample_fd >= 0)
-		close(event->sample_fd);
+		munmap(event->sideband, SIDEBAND_BYTES + (size_t)sysconf(_SC_PAGESIZE));
+	scope_close(&event->sideband_fd);
+	scope_close(&event->sample_fd);
+}
+
+int cpu_event_map(struct cpu_event *event, const char **ret_what)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *ring = mmap(NULL, SIDEBAND_BYTES + page, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  event->sideband_fd, 0);
+
+	*ret_what = "mapping the side-band ring";
+	if (ring == MAP_FAILED)
+		return -errno;
+	event->sideband = ring;
+	*ret_what = "joining the sampling event to the side-band ring";
+	return ioctl(event->sample_fd, PERF_EVENT_IOC_SET_OUTPUT, event->sideband_fd) ? -errno : 0;
 }
 
 static int open_cpu(struct cpu_events *events, uint32_t cpu, uint32_t freq_hz,
 		    struct cpu_event *ret, const char **ret_what)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	struct cpu_event event = {.cpu = cpu, .sample_fd = -1, .sideband_fd = -1};
-	int err;
+	struct cpu_event event;
+	int err = -ENODEV;
 
-	*ret_what = "opening the side-band event";
-	event.sideband_fd = err = open_sideband(cpu);
-	if (err < 0)
-		return err;
-	*ret_what = "mapping the side-band ring";
-	event.sideband = mmap(NULL, events->sideband_bytes + page, PROT_READ | PROT_WRITE,
-			      MAP_SHARED, event.sideband_fd, 0);
-	if (event.sideband == MAP_FAILED) {
-		err = -errno;
-		event.sideband = NULL;
-		goto fail;
-	}
-	*ret_what = "opening the sampling event (is the frequency above "
+	*ret_what = "opening the perf events (is the frequency above "
 		    "/proc/sys/kernel/perf_event_max_sample_rate?)";
 	/* Hardware cycles if the first CPU supports them, else a clock; the same on all CPUs. */
-	if (!events->name) {
-		event.sample_fd = open_sampling(cpu, freq_hz, true);
-		events->name = event.sample_fd >= 0 ? event_cycles : event_clock;
-	}
-	if (event.sample_fd < 0)
-		event.sample_fd = open_sampling(cpu, freq_hz, events->name == event_cycles);
-	if (event.sample_fd < 0) {
-		err = event.sample_fd;
-		goto fail;
-	}
-	*ret_what = "joining the sampling event to the side-band ring";
-	if (ioctl(event.sample_fd, PERF_EVENT_IOC_SET_OUTPUT, event.sideband_fd)) {
-		err = -errno;
-		goto fail;
-	}
-	*ret = event;
-	return 0;
-fail:
-	close_event(&event, events->sideband_bytes);
+	if (!events->name || events->name == event_cycles)
+		err = cpu_event_open(cpu, freq_hz, true, &event);
+	if (err && events->name != event_cycles)
+		err = cpu_event_open(cpu, freq_hz, false, &event);
+	else if (!err)
+		events->name = event_cycles;
+	if (err)
+		return err;
+	events->name = events->name ?: event_clock;
+	err = cpu_event_map(&event, ret_what);
+	if (err)
+		cpu_event_close(&event);
+	else
+		*ret = event;
 	return err;
 }
 
@@ -156,8 +151,21 @@ int cpu_events_open(struct cpu_events *events, uint32_t freq_hz, const char **re
 void cpu_events_close(struct cpu_events *events)
 {
 	vec_for_each (event, &events->cpus)
-		close_event(event, events->sideband_bytes);
+		cpu_event_close(event);
 	vec_deinit(&events->cpus);
+}
+
+bool cpu_events_are_hardware(const struct cpu_events *events)
+{
+	return events->name == event_cycles;
+}
+
+int cpu_event_start(const struct cpu_event *event, int program_fd)
+{
+	if (ioctl(event->sample_fd, PERF_EVENT_IOC_SET_BPF, program_fd) ||
+	    ioctl(event->sample_fd, PERF_EVENT_IOC_ENABLE, 0))
+		return -errno;
+	return 0;
 }
 
 void cpu_events_stop_sampling(struct cpu_events *events)

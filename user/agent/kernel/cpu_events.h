@@ -21,7 +21,7 @@ struct cpu_event {
 };
 
 struct cpu_events {
-	VEC(struct cpu_event) cpus; /* the CPUs that are online */
+	VEC(struct cpu_event) cpus; /* the CPUs that are online, and some that were */
 	size_t sideband_bytes;	    /* size of the data of one ring */
 	const char *name;	    /* of the sampling event: "cycles" or "cpu-clock" */
 };
@@ -32,12 +32,22 @@ struct cpu_events {
  */
 int cpu_event_open(uint32_t cpu, uint32_t freq_hz, bool hardware, struct cpu_event *ret);
 
+/* Map its side-band. Returns 0, or a negative errno with *ret_what set to the step that failed. */
+int cpu_event_map(struct cpu_event *event, const char **ret_what);
+
+/* Start sampling by a BPF program. Returns 0 or a negative errno. */
+int cpu_event_start(const struct cpu_event *event, int program_fd);
+void cpu_event_close(struct cpu_event *event);
+
 /*
  * Open the events of all CPUs. Returns 0, or a negative errno with nothing open and *ret_what set
  * to a description of the step that failed.
  */
 int cpu_events_open(struct cpu_events *events, uint32_t freq_hz, const char **ret_what);
 void cpu_events_close(struct cpu_events *events);
+
+/* Returns true if the sampling events are cycles, and not the clock. */
+bool cpu_events_are_hardware(const struct cpu_events *events);
 
 /* Stop sampling. The side-band continues. */
 void cpu_events_stop_sampling(struct cpu_events *events);

@@ -297,6 +297,9 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 
 	if (!live->ready)
 		return drain_past(&drain, ret_time_ns);
+	err = live_cpus_round(live, clock_now_ns());
+	if (err)
+		return err;
 	state = live_round_drain(&live->round, live->stopped, take, take_context);
 	if (state < 0)
 		return state;

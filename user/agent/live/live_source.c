@@ -71,30 +71,7 @@ static int watch(struct live_source *live, int fd)
 	return epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-static int make_sample_ring(struct live_source *live, uint32_t cpu)
-{
-	AUTO_CLOSE int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "sample_ring", 0, 0,
-					   (uint32_t)live->sample_ring_bytes, NULL);
-	struct ring ring;
-	int err;
-
-	if (fd < 0)
-		return -errno;
-	if (bpf_map_update_elem(bpf_map__fd(live->bpf->maps.sample_rings), &cpu, &fd, BPF_ANY))
-		return -errno;
-	err = watch(live, fd);
-	err = err ?: ring_init(&ring, fd, live->sample_ring_bytes);
-	if (err)
-		return err;
-	err = vec_push(&live->round.sample_rings, ring);
-	if (err)
-		ring_deinit(&ring);
-	else
-		TAKE_FD(fd); /* closed with the ring */
-	return err;
-}
-
-static int make_rings(struct live_source *live)
+static int make_rings(struct live_source *live, const struct live_options *options)
 {
 	int fd = bpf_map__fd(live->bpf->maps.code_ring), err;
 
@@ -103,11 +80,7 @@ static int make_rings(struct live_source *live)
 		return -errno;
 	err = ring_init(&live->round.code_ring, fd, live->code_ring_bytes);
 	err = err ?: watch(live, fd);
-	vec_for_each (event, &live->round.events.cpus) {
-		err = err ?: watch(live, event->sideband_fd);
-		err = err ?: make_sample_ring(live, event->cpu);
-	}
-	return err;
+	return err ?: live_cpus_create(live, options->broker, options->freq_hz);
 }
 
 static int keep_link(struct live_source *live, struct bpf_link *link)
@@ -200,7 +173,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = load_programs(live, options);
 	if (err)
 		return fail(failure, err, "loading the BPF programs");
-	err = make_rings(live);
+	err = make_rings(live, options);
 	if (err)
 		return fail(failure, err, "making the rings");
 	err = unwind_maps_init(&live->unwind_maps, live->bpf);
@@ -248,6 +221,7 @@ void live_source_destroy(struct live_source *live)
 		close(live->epoll_fd);
 	if (live->owners_fd >= 0)
 		close(live->owners_fd);
+	live_cpus_destroy(live);
 	cpu_events_close(&live->round.events);
 	attacher_destroy(live->attacher);
 	if (live->round.files)
@@ -298,31 +272,12 @@ int live_source_track(struct live_source *live, uint32_t pid)
 	return process_filter_add(&live->round.tracked, pid, clock_now_ns());
 }
 
-static int attach_sampling(struct live_source *live, const struct cpu_event *event)
-{
-	/* The link owns and closes the duplicate; sample_fd stays open to stop the event. */
-	int fd = fcntl(event->sample_fd, F_DUPFD_CLOEXEC, 0), err;
-
-	if (fd < 0)
-		return -errno;
-	err = keep_link(live, bpf_program__attach_perf_event(live->bpf->progs.sample, fd));
-	if (err)
-		close(fd);
-	return err;
-}
-
 int live_source_start(struct live_source *live, struct live_failure *failure)
 {
-	int err;
+	int err = live_cpus_start(live);
 
 	*failure = (struct live_failure){0};
-	vec_for_each (event, &live->round.events.cpus) {
-		/* libbpf enables the event when it attaches the program. */
-		err = attach_sampling(live, event);
-		if (err)
-			return fail(failure, err, "attaching to the sampling event");
-	}
-	return 0;
+	return err ? fail(failure, err, "attaching to the sampling event") : 0;
 }
 
 void live_source_stop(struct live_source *live)

@@ -5,6 +5,7 @@
 
 #include "agent/kernel/attacher.h"
 #include "agent/kernel/kernel_names.h"
+#include "agent/live/live_cpus.h"
 #include "agent/live/live_round.h"
 #include "agent/live/live_source.h"
 #include "agent/live/lost_mappings.h"
@@ -17,7 +18,8 @@ struct live_source {
 	struct live_round round;
 	size_t code_ring_bytes, sample_ring_bytes;
 	VEC(struct bpf_link *) links;
-	struct attacher *attacher;
+	struct attacher *attacher; /* for the publishers */
+	struct live_cpus cpus;
 	struct kernel_names kernel_names;
 	struct unwind_maps unwind_maps;
 	int epoll_fd;
@@ -32,6 +34,7 @@ struct live_source {
 	struct lost_mappings lost_mappings;
 	bool scanned; /* the start-up scan is done */
 	bool ready;   /* scanned, and all publishers' late() are done */
+	bool started; /* sampling has started */
 	bool stopped; /* sampling has stopped */
 };
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""CPUs that go offline and come online during a recording."""
+
+import collections
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import harness
+
+ONLINE = "/sys/devices/system/cpu/cpu1/online"
+# Puts the CPU online again when the test has ended, however it ends.
+GUARD = f"import sys; sys.stdin.read(); open({ONLINE!r}, 'w').write('1')"
+BUSY = "import os, time\nos.sched_setaffinity(0, {1})\nend = time.monotonic() + 2\n" \
+       "while time.monotonic() < end:\n    pass"
+
+
+def set_online(value):
+    with open(ONLINE, "w", encoding="ascii") as file:
+        file.write(str(value))
+
+
+def can_change():
+    with contextlib.suppress(OSError):
+        with open(ONLINE, encoding="ascii") as file:
+            return file.read() == "1\n" and os.access(ONLINE, os.W_OK)
+    return False
+
+
+@harness.alone
+@unittest.skipUnless(can_change(), "this machine cannot switch off a CPU")
+class Cpus(harness.KernelTest):
+    def setUp(self):
+        super().setUp()
+        guard = subprocess.Popen([sys.executable, "-c", GUARD], stdin=subprocess.PIPE,
+                                 start_new_session=True)
+        self.addCleanup(guard.wait)
+        self.addCleanup(guard.stdin.close)
+
+    def record_during(self, change):
+        """Records the whole system during change(), which returns the times [from, to) in which
+        CPU 1 is busy. Returns the numbers of samples of each CPU in that time, and the Run."""
+        process = subprocess.Popen([harness.JITBPF, "record", "-F", "499",
+                                    *self.outputs(), "-a"], stderr=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.wait_for(lambda: os.path.exists(os.path.join(self.folder, "out.jitbpf")))
+        begin, end = change()
+        process.send_signal(signal.SIGINT)
+        stderr = process.communicate(timeout=60)[1]
+        run = self.finished(process.returncode, b"", stderr)
+        counts = collections.Counter(sample.cpu for sample in run.samples()
+                                     if begin <= sample.time < end)
+        return counts, run
+
+    def outputs(self):
+        return [word for ending in (".jitbpf", ".txt")
+                for word in ("-o", os.path.join(self.folder, "out" + ending))]
+
+    def busy(self):
+        """Keeps CPU 1 busy. Returns the times of its last second."""
+        subprocess.run([sys.executable, "-c", BUSY], check=True)
+        now = time.monotonic_ns()
+        return now - 10**9, now
+
+    def check(self, counts, run):
+        self.assertGreater(counts[1], 300, counts)
+        self.assertNotIn("cannot be sampled", run.stderr)
+        summary = self.check_ledger(run)
+        self.assertLess(summary["samples"]["code_unknown"], 0.02 * summary["samples"]["taken"])
+
+    def test_comes_later(self):
+        """It was offline when the recording began."""
+        set_online(0)
+
+        def change():
+            set_online(1)
+            time.sleep(1.5)
+            return self.busy()
+        self.check(*self.record_during(change))
+
+    def test_leaves_and_returns(self):
+        def change():
+            set_online(0)
+            time.sleep(1.5)
+            set_online(1)
+            time.sleep(1.5)
+            return self.busy()
+        self.check(*self.record_during(change))
+
+    def test_leaves_for_a_moment(self):
+        """Between two looks at the list of CPUs; repeatedly."""
+        def change():
+            for _ in range(3):
+                set_online(0)
+                set_online(1)
+                time.sleep(0.1)
+            time.sleep(1.5)
+            return self.busy()
+        self.check(*self.record_during(change))
