@@ -40,7 +40,7 @@ AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jit
 	$(addprefix kernel/,mapping_record online_cpus process_scan process_text ring sideband) \
 	$(addprefix live/,live_round lost_mappings) \
 	$(addprefix roles/,broker fd_message privileges role system_calls) \
-	$(addprefix files/,file_service file_find file_identity file_pinned file_blob file_direct \
+	$(addprefix files/,descriptor_budget file_service file_find file_identity file_pinned file_blob file_direct \
 	file_place held_files module_blob read_window search_limits \
 	debuginfod file_reader file_store kept_files module_files place_accounts) \
 	$(addprefix outputs/output_,file opener path service) launch/invoking_user \

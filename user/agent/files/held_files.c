@@ -5,16 +5,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/files/descriptor_budget.h"
 #include "base/scope.h"
 
-/* At most a quarter of the descriptor limit; the rest is for rings and for files being read. */
 static uint64_t count_max(void)
 {
 	struct rlimit limit;
+	uint64_t kept;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return 0;
-	return limit.rlim_cur / 4 < HELD_MAX ? limit.rlim_cur / 4 : HELD_MAX;
+	kept = descriptor_budget_kept(limit.rlim_cur);
+	return kept < HELD_MAX ? kept : HELD_MAX;
 }
 
 void held_files_init(struct held_files *ret,

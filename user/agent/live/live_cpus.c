@@ -62,7 +62,7 @@ static int make_ring(struct live_source *live, uint32_t cpu)
 
 int live_cpus_create(struct live_source *live, const struct broker *broker, uint32_t freq_hz)
 {
-	int err = attacher_create(broker, &live->cpus.attacher);
+	int err = attacher_create(broker, -1, &live->cpus.attacher);
 
 	if (err)
 		return err;

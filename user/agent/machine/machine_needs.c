@@ -5,12 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "agent/files/descriptor_budget.h"
 #include "agent/machine/machine_check.h"
 #include "agent/roles/privileges.h"
 #include "base/scope.h"
+
+#define FILES_FEW 1000 /* descriptors for files that are kept open */
 
 static void look_at_user(struct machine_finding *ret)
 {
@@ -118,6 +122,28 @@ static void look_at_lockdown(struct machine_finding *ret)
 	machine_advise(ret, "start the kernel with lockdown=integrity");
 }
 
+/* record raises its own limit to the hard one. */
+static void look_at_descriptors(struct machine_finding *ret)
+{
+	uint64_t needed = descriptor_budget_needed();
+	struct rlimit limit = {0};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	machine_found(ret, MACHINE_FINE, "up to %llu open files",
+		      (unsigned long long)limit.rlim_max);
+	if (limit.rlim_max < needed) {
+		ret->state = MACHINE_MISSING;
+		machine_advise(ret,
+			       "raise the limit (ulimit -Hn) to %llu or more, which a "
+			       "recording on this machine needs",
+			       (unsigned long long)needed);
+	} else if (limit.rlim_max < needed + FILES_FEW) {
+		ret->state = MACHINE_LIMITED;
+		machine_advise(ret, "raise it (ulimit -Hn): fewer files are kept open, and "
+				    "short-lived programs may have no names");
+	}
+}
+
 const struct machine_check machine_needs[] = {
 	{"user", "user", look_at_user},
 	{"user_namespace", "user namespace", look_at_namespace},
@@ -126,5 +152,6 @@ const struct machine_check machine_needs[] = {
 	{"btf", "BTF", look_at_btf},
 	{"kernel", "kernel", look_at_kernel},
 	{"lockdown", "lockdown", look_at_lockdown},
+	{"open_files", "open files", look_at_descriptors},
 	{0},
 };

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,8 +18,6 @@
 #include "agent/roles/privileges.h"
 #include "base/scope.h"
 #include "base/text.h"
-
-#define FILES_FEW 1024
 
 DEFINE_CLEANUP(DIR *, closedir);
 
@@ -154,20 +151,6 @@ static void look_at_mapped_files(struct machine_finding *ret)
 	machine_advise(ret, "CAP_CHECKPOINT_RESTORE in the initial user namespace allows it");
 }
 
-static void look_at_descriptors(struct machine_finding *ret)
-{
-	struct rlimit limit = {0};
-
-	getrlimit(RLIMIT_NOFILE, &limit);
-	machine_found(ret, MACHINE_FINE, "up to %llu open files",
-		      (unsigned long long)limit.rlim_max);
-	if (limit.rlim_max >= FILES_FEW)
-		return;
-	ret->state = MACHINE_LIMITED;
-	machine_advise(ret, "raise it (ulimit -Hn): fewer files are kept open, and short-lived "
-			    "programs may have no names");
-}
-
 static void look_at_sandbox(struct machine_finding *ret)
 {
 	uint32_t action = SECCOMP_RET_KILL_PROCESS;
@@ -210,7 +193,6 @@ const struct machine_check machine_offers[] = {
 	{"hardware_events", "hardware events", look_at_hardware_events},
 	{"sample_rate", "sample rate", look_at_rate},
 	{"bpf_jit", "BPF", look_at_bpf_jit},
-	{"open_files", "open files", look_at_descriptors},
 	{"sandbox", "sandbox", look_at_sandbox},
 	{"debuginfod", "debuginfod", look_at_debuginfod},
 	{0},

@@ -92,7 +92,6 @@ static const int opening[] = {
 };
 
 static const int attaching[] = {
-	SCMP_SYS(bpf),
 	SCMP_SYS(perf_event_open),
 	SCMP_SYS(bpf),
 	SCMP_SYS(ioctl),
