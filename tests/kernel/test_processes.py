@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Unusual lives of processes: their code keeps its names, and all samples are counted."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -212,6 +213,41 @@ class Endings(harness.KernelTest):
         process.stderr.close()
         self.assertEqual(process.wait(timeout=10), -signal.SIGINT)
         process.stdout.close()
+
+    def test_second_interrupt_keeps_what_is_complete(self):
+        """One output goes to a reader that does not read; what was written before stays."""
+        with open(self.path("later.txt"), "wb") as file:
+            file.write(b"before")
+        os.mkfifo(self.path("stuck.html"))
+        reader = os.open(self.path("stuck.html"), os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+        process = self.start("-q", "-o", "out.jitbpf", "-o", "out.folded", "-o", "stuck.html",
+                             "-o", "later.txt", "-a", "-d", "60")
+        for name in ("out.jitbpf", "out.folded"):
+            for _ in range(200):
+                if os.path.exists(self.path(name)):
+                    break
+                time.sleep(0.05)
+            if name == "out.jitbpf":
+                time.sleep(1)
+                process.send_signal(signal.SIGINT)
+        self.assertTrue(os.path.exists(self.path("out.folded")))
+        process.send_signal(signal.SIGINT)
+        stderr = process.communicate(timeout=10)[1].decode()
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertEqual(stderr.splitlines(), [
+            "jitbpf: stuck.html is incomplete: interrupted",
+            "jitbpf: later.txt is incomplete: interrupted; an older file of this name is unchanged"])
+        with open(self.path("later.txt"), "rb") as file:
+            self.assertEqual(file.read(), b"before")
+        report = subprocess.run([harness.JITBPF, "report", "-f", "folded", self.path("out.jitbpf")],
+                                capture_output=True, check=False)
+        self.assertEqual((report.returncode, report.stderr), (0, b""))
+        with open(self.path("out.folded"), "rb") as file:
+            self.assertEqual(file.read(), report.stdout)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["later.txt", "out.folded", "out.jitbpf",
+                                                           "stuck.html"])
 
     def test_hangup_under_nohup(self):
         process = self.start("-d", "2", "-o", "out.jitbpf", "-q", "-p", str(os.getpid()),

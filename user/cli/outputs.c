@@ -2,6 +2,7 @@
 #include "cli/outputs.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -315,6 +316,46 @@ void outputs_fail_recording(struct outputs *outputs, int err)
 	}
 }
 
+/* Protects `kept`, and the list while outputs are closed, from outputs_say_interrupted(). */
+static pthread_mutex_t closing = PTHREAD_MUTEX_INITIALIZER;
+
+/* Give a complete output its path. */
+static void keep(struct output *output)
+{
+	struct output_stream *stream = output->stream;
+
+	if (fflush(output->file) && !stream->error)
+		stream->error = errno ? -errno : -EIO;
+	if (!stream->error)
+		fail(output, output_opener_publish(stream->opener, &stream->file));
+	pthread_mutex_lock(&closing);
+	output->kept = !stream->error;
+	pthread_mutex_unlock(&closing);
+}
+
+int outputs_keep_recording(struct outputs *outputs)
+{
+	vec_for_each (output, &outputs->files) {
+		if (!output->recording)
+			continue;
+		output->whole = true;
+		keep(output);
+		return output->stream->error;
+	}
+	return 0;
+}
+
+void outputs_say_interrupted(const struct outputs *outputs)
+{
+	pthread_mutex_lock(&closing);
+	vec_for_each (output, &outputs->files) {
+		if (!output->kept)
+			fprintf(stderr, "jitbpf: %s is incomplete: interrupted%s\n",
+				output->path ?: "standard output", remains(output));
+	}
+	pthread_mutex_unlock(&closing);
+}
+
 int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct status_line *status)
 {
 	int first = 0, err;
@@ -328,6 +369,8 @@ int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct sta
 		output->whole = !err;
 		status_line_clear(status);
 		fail(output, err);
+		if (output->whole)
+			keep(output);
 		first = first ?: err;
 	}
 	return first;
@@ -371,9 +414,8 @@ static int close_output(struct output *output)
 {
 	struct output_stream *stream = output->stream;
 
-	fflush(output->file);
-	if (output->whole && !stream->error)
-		fail(output, output_opener_publish(stream->opener, &stream->file));
+	if (output->whole && !output->kept)
+		keep(output);
 	fclose(output->file);
 	say_error(output);
 	return stream->error;
@@ -388,9 +430,12 @@ int outputs_close(struct outputs *outputs)
 
 		first = first ?: err;
 		output_opener_forget(output->stream->opener, &output->stream->file);
-		free(output->stream);
 	}
+	pthread_mutex_lock(&closing);
+	vec_for_each (output, &outputs->files)
+		free(output->stream);
 	vec_deinit(&outputs->files);
+	pthread_mutex_unlock(&closing);
 	return first;
 }
 

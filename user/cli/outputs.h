@@ -39,6 +39,7 @@ struct output {
 	const struct sink_ops *sink;  /* NULL for a recording or a format of the caller */
 	bool recording;
 	bool whole; /* completely written, to be published */
+	bool kept;  /* whole, and at its path: it stays there, whatever happens to the run */
 };
 
 struct outputs {
@@ -84,9 +85,18 @@ void outputs_begin_recording(struct outputs *outputs);
 /* End the recording after a failure: prints a message once. */
 void outputs_fail_recording(struct outputs *outputs, int err);
 
+/* The recording is complete. Returns 0 or its error. */
+int outputs_keep_recording(struct outputs *outputs);
+
 /*
- * Write the outputs with a sink. A failure is noted for outputs_close(), and
- * leaves the others intact. Returns 0 or the first error.
+ * Print which outputs are not complete, since the run is interrupted. From any thread, while
+ * another one writes them.
+ */
+void outputs_say_interrupted(const struct outputs *outputs);
+
+/*
+ * Write the outputs with a sink, and publish each as soon as it is complete. A failure is noted for
+ * outputs_close(), and leaves the others intact. Returns 0 or the first error.
  */
 int outputs_write(struct outputs *outputs, struct pipeline *pipeline, struct status_line *status);
 

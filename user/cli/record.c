@@ -246,8 +246,21 @@ static int finish_recording(struct recording *run)
 				      pipeline_modules(run->pipeline));
 	if (err)
 		outputs_fail_recording(&run->outputs, err);
+	else
+		err = outputs_keep_recording(&run->outputs);
 	recorder_destroy(TAKE_PTR(run->recorder));
 	return err;
+}
+
+/* A second signal: the run ends as it is. On a thread of its own. */
+static void say_interrupted(void *run_)
+{
+	const struct recording *run = run_;
+
+	if (run->rotation.options)
+		fprintf(stderr, "jitbpf: interrupted: the last recording is incomplete; 'jitbpf "
+				"report' shows what it holds so far\n");
+	outputs_say_interrupted(&run->outputs);
 }
 
 /*
@@ -259,7 +272,7 @@ static int finish(struct recording *run, int err)
 	int state = err;
 
 	live_source_stop(run->live);
-	stop_signals_release(&run->signals);
+	stop_signals_kill_next(&run->signals, say_interrupted, run);
 	while (!err && (state = round_once(run)) > 0) {
 		end_turn(run);
 		poll(NULL, 0, 1); /* a process must complete a record that it has reserved */

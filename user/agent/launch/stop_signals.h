@@ -20,8 +20,16 @@ struct stop_signals {
 int stop_signals_init(struct stop_signals *signals);
 
 /*
+ * From now on, the next signal kills the process as by default, after say() has been called on a
+ * thread of its own. Signals received before are consumed. Without memory for the thread, this is
+ * stop_signals_release().
+ */
+void stop_signals_kill_next(struct stop_signals *signals, void (*say)(void *context),
+			    void *context);
+
+/*
  * Restore default signals: the next signal kills the process. Signals received
- * before are consumed. May be called repeatedly.
+ * before are consumed. May be called repeatedly. say() is not called any more.
  */
 void stop_signals_release(struct stop_signals *signals);
 
