@@ -39,11 +39,12 @@ AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jit
 	$(addprefix publisher/journal/journal_,file late reader record recovery) \
 	$(addprefix kernel/,mapping_record online_cpus process_scan process_text ring sideband) \
 	$(addprefix live/,live_round lost_mappings) \
-	$(addprefix roles/,broker fd_message privileges role system_calls) \
+	$(addprefix roles/,broker fd_message landlock privileges role system_calls) \
 	$(addprefix files/,descriptor_budget file_service file_find file_identity file_pinned file_blob file_direct \
-	file_place held_files module_blob read_window search_limits \
+	file_place held_files module_blob read_window search_limits window_blob \
 	debuginfod file_reader file_store kept_files module_files place_accounts) \
 	$(addprefix outputs/output_,file opener path service) launch/invoking_user \
+	$(addprefix readers/,name_reader reader_calls reader_channel reader_client reader_files reader_service) \
 	$(addprefix workers/,live_feed symbol_worker unwind_code unwind_worker work_thread)
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)

@@ -54,6 +54,7 @@ agent/publisher/journal
 agent/publisher
 agent/live
 agent/workers
+agent/readers
 cli
 """
 

@@ -52,7 +52,9 @@
 	X(PROCESSES_UNANSWERED, "processes_unanswered",                                            \
 	  "processes whose mappings were not read: no answer in time")                             \
 	X(FILES_UNVERIFIED, "files_unverified",                                                    \
-	  "mapped files not used: another file is at the path")
+	  "mapped files not used: another file is at the path")                                    \
+	X(READERS_FAILED, "readers_failed",                                                        \
+	  "processes that parse files and failed: names are missing")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -18,6 +18,7 @@ ALLOWED = {
     "jitbpf-broker": (OPENER | {"CAP_SYS_ADMIN", "CAP_KILL", "CAP_SETPCAP"}, 0),
     "jitbpf-files": (OPENER, 2),
     "jitbpf-attach": ({"CAP_SYS_ADMIN"}, 2),
+    "jitbpf-read": (set(), 2),
 }
 
 
@@ -38,7 +39,9 @@ def children(pid):
                 yield from children(child)
 
 
-class Roles(KernelTest):
+class Recording(KernelTest):
+    """Starts and ends recordings whose processes are looked at."""
+
     def start(self, command=(), options=(), **kwargs):
         """Starts a recording, and returns it once it takes samples."""
         argv = self.record_argv(options, (".jitbpf",))
@@ -54,6 +57,13 @@ class Roles(KernelTest):
         stdout, stderr = recorder.communicate(timeout=60)
         return self.finished(recorder.returncode, stdout, stderr)
 
+    def readers(self, recorder):
+        """Waits until there are readers, and returns their pids."""
+        return self.wait_for(lambda: [pid for pid in children(recorder.pid)
+                                      if status(pid)["Name"] == "jitbpf-read"])
+
+
+class Roles(Recording):
     def check(self, seen):
         name = seen["Name"]
         capabilities, seccomp = ALLOWED[name]
@@ -70,7 +80,8 @@ class Roles(KernelTest):
                                   stdout=subprocess.DEVNULL)
         self.addCleanup(engine.wait)
         self.addCleanup(engine.kill)
-        recorder = self.start(options=["-a"])
+        recorder = self.start(options=["-a", "-F", "499"])
+        self.readers(recorder)
         time.sleep(0.5)
         seen = {pid: status(pid) for pid in [recorder.pid, *children(recorder.pid)]}
         names = {one["Name"] for one in seen.values()}
@@ -100,3 +111,32 @@ class Roles(KernelTest):
         stdout, stderr = recorder.communicate(timeout=30)
         self.finished(recorder.returncode, stdout, stderr)
         self.assertFalse(os.path.exists(f"/proc/{command}"))
+
+
+class Readers(Recording):
+    """A reader that dies or hangs costs the names that it was making."""
+
+    BUSY = ["python3", "-c", "import time\nend = time.process_time() + 3\n"
+            "while time.process_time() < end: sorted(str(i) for i in range(1000))"]
+
+    def check_named(self, recorder, failures):
+        stdout, stderr = recorder.communicate(timeout=60)
+        run = self.finished(recorder.returncode, stdout, stderr)
+        summary = self.check_ledger(run)
+        self.assertGreaterEqual(summary["counters"]["readers_failed"], failures)
+        self.assertIn("processes that parse files and failed", run.stderr)
+        self.assertGreater(summary["samples"]["resolved"], 50)
+        names = run.report("-f", "folded").stdout.decode()
+        self.assertIn("PyEval_EvalCode", names)
+
+    def test_killed(self):
+        recorder = self.start(self.BUSY, options=["-F", "199"])
+        for pid in self.readers(recorder):
+            os.kill(pid, signal.SIGKILL)
+        self.check_named(recorder, 1)
+
+    def test_stopped(self):
+        recorder = self.start(self.BUSY, options=["-F", "199"])
+        for pid in self.readers(recorder):
+            os.kill(pid, signal.SIGSTOP)
+        self.check_named(recorder, 1)

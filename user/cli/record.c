@@ -230,11 +230,11 @@ static int record_until_told(struct recording *run)
 	return 0;
 }
 
-/* Free the symbolizer before the outputs are written, to bound the peak of memory. */
+/* End the reader before the outputs are written, to bound the peak of memory. */
 static void end_naming(struct recording *run)
 {
 	symbol_worker_destroy(TAKE_PTR(run->worker));
-	symbolizer_destroy(TAKE_PTR(run->symbolizer));
+	name_reader_destroy(TAKE_PTR(run->names));
 }
 
 static int finish_recording(struct recording *run)

@@ -11,10 +11,13 @@
 #include "agent/files/file_service.h"
 #include "agent/kernel/attach_service.h"
 #include "agent/launch/signaller.h"
+#include "agent/readers/reader_service.h"
 #include "agent/roles/privileges.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/memory_option.h"
+
+#define NAMING_MS 10000 /* limit for the computing of one location's names */
 
 int record_complain(int err, const char *what)
 {
@@ -120,6 +123,16 @@ static int set_info(struct recording *run)
 	return err;
 }
 
+static struct reader_options reader_options(struct recording *run, uint32_t answer_ms)
+{
+	return (struct reader_options){
+		.broker = &run->broker,
+		.answer_ms = answer_ms,
+		.no_demangle = run->options->view.no_demangle,
+		.failures = &run->readers_failed,
+	};
+}
+
 static int build_unwinding(struct recording *run)
 {
 	struct memory_source memory;
@@ -134,20 +147,16 @@ static int build_unwinding(struct recording *run)
 /* Call it after open_live(): the live source has the kernel's names. */
 static int build_stages(struct recording *run)
 {
+	struct reader_options reading = reader_options(run, NAMING_MS);
 	struct naming_progress naming;
 	struct kernel_source kernel;
-	struct file_source files;
+	struct symbol_namer namer;
 	int err;
 
-	file_store_source(run->files, &files);
-	err = symbolizer_create(&files, &run->symbolizer);
-	if (err)
-		return err;
-	if (run->options->view.no_demangle)
-		symbolizer_set_no_demangle(run->symbolizer);
+	file_store_source(run->files, &reading.files);
 	live_source_init_kernel_source(run->live, &kernel);
-	symbolizer_set_kernel_source(run->symbolizer, &kernel);
-	err = symbol_worker_create(run->symbolizer, &run->worker, &run->symbols);
+	err = name_reader_create(&reading, &kernel, &run->names, &namer);
+	err = err ?: symbol_worker_create(&namer, &run->worker, &run->symbols);
 	if (err)
 		return err;
 	status_line_init_naming(&run->status, &naming);
@@ -241,10 +250,9 @@ static int drop_privileges(const struct recording *run)
 }
 
 static const role_fn roles[ROLE_COUNT] = {
-	[ROLE_OPENER] = file_service_run,
-	[ROLE_FETCHER] = file_service_run_fetcher,
-	[ROLE_ATTACHER] = attach_service_run,
-	[ROLE_SIGNALLER] = signaller_run,
+	[ROLE_OPENER] = file_service_run,     [ROLE_FETCHER] = file_service_run_fetcher,
+	[ROLE_ATTACHER] = attach_service_run, [ROLE_SIGNALLER] = signaller_run,
+	[ROLE_READER] = reader_service_run,
 };
 
 int record_set_up(struct recording *run)
@@ -291,7 +299,7 @@ void record_release(struct recording *run)
 	unwind_worker_destroy(run->unwind_worker);
 	pipeline_destroy(run->pipeline);
 	refresh_destroy(run->refresh);
-	symbolizer_destroy(run->symbolizer);
+	name_reader_destroy(run->names);
 	live_source_destroy(run->live);
 	file_store_destroy(run->files);
 	broker_stop(&run->broker);

@@ -9,6 +9,7 @@
 
 #include "agent/files/file_store.h"
 #include "agent/live/live_source.h"
+#include "agent/readers/name_reader.h"
 #include "agent/roles/broker.h"
 #include "agent/launch/stop_signals.h"
 #include "agent/workers/symbol_worker.h"
@@ -52,7 +53,8 @@ struct recording {
 	struct broker broker;
 	struct probe_site site;
 	struct file_store *files;
-	struct symbolizer *symbolizer;
+	struct name_reader *names;
+	_Atomic uint64_t readers_failed;
 	struct symbol_worker *worker;
 	struct symbol_service symbols;
 	struct unwind_worker *unwind_worker;

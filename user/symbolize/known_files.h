@@ -37,6 +37,7 @@ struct symbolizer_counts {
 	uint64_t debug_dropped;	 /* evictions of a file's debug info */
 	uint64_t splits_missing; /* split units whose .dwo file or package was not found */
 	uint64_t kernel_unnamed; /* kernel addresses without a symbol */
+	uint64_t readers_failed; /* processes that parse files and died or took too long */
 };
 
 struct known_file {

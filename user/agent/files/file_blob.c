@@ -59,13 +59,23 @@ int file_blob_init(struct blob *ret, int fd)
 
 	if (fstat(fd, &st))
 		return -errno;
-	*ret = (struct blob){
-		.size_bytes = (uint64_t)st.st_size,
+	*ret = file_blob_of_size(fd, (uint64_t)st.st_size);
+	return 0;
+}
+
+struct blob file_blob_of_size(int fd, uint64_t size_bytes)
+{
+	return (struct blob){
+		.size_bytes = size_bytes,
 		.read = read_at,
 		.close = close_fd,
 		.context = (void *)(intptr_t)fd,
 	};
-	return 0;
+}
+
+int file_blob_fd(const struct blob *blob)
+{
+	return blob->read == read_at ? (int)(intptr_t)blob->context : -1;
 }
 
 int file_blob_open(struct blob *ret, int path_fd)

@@ -24,6 +24,12 @@ int file_open_again(int path_fd);
  */
 int file_blob_init(struct blob *ret, int fd);
 
+/* The same without asking the file system for the size. */
+struct blob file_blob_of_size(int fd, uint64_t size_bytes);
+
+/* Returns the descriptor of a blob that is over one, or -1. Borrowed. */
+int file_blob_fd(const struct blob *blob);
+
 /* Create a blob over the file of an O_PATH descriptor. Returns 0 or a negative errno. */
 int file_blob_open(struct blob *ret, int path_fd);
 

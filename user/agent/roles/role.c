@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/roles/role.h"
 
+#include <errno.h>
 #include <sys/capability.h>
+#include <sys/resource.h>
 
+#include "agent/roles/landlock.h"
 #include "agent/roles/privileges.h"
 #include "agent/roles/system_calls.h"
 
@@ -37,6 +40,14 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.live_max = 2,
 			.calls = ROLE_CALLS_SIGNALLER,
 		},
+	[ROLE_READER] =
+		{
+			.name = "jitbpf-read",
+			.live_max = 8,
+			.calls = ROLE_CALLS_READER,
+			.forbids_files = true,
+			.memory_max = 1ull << 30,
+		},
 	[ROLE_RECORDER] =
 		{
 			.name = "jitbpf",
@@ -61,11 +72,26 @@ uint64_t role_capabilities(void)
 	return all;
 }
 
+/* AddressSanitizer reserves more address space than any limit. */
+static int limit_memory(uint64_t max)
+{
+#ifndef __SANITIZE_ADDRESS__
+	struct rlimit limit = {.rlim_cur = max, .rlim_max = max};
+
+	if (max && setrlimit(RLIMIT_AS, &limit))
+		return -errno;
+#endif
+	return 0;
+}
+
 int role_enter(enum role role, uint64_t more)
 {
 	const struct role_rules *rule = &rules[role];
 	uint64_t capabilities = rule->capabilities | more;
-	int err = privileges_keep(capabilities, capabilities);
+	int err = limit_memory(rule->memory_max);
 
+	err = err ?: privileges_keep(capabilities, capabilities);
+	if (!err && rule->forbids_files)
+		err = landlock_forbid_all();
 	return err ?: system_calls_limit(rule->calls);
 }

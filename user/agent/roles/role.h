@@ -15,6 +15,7 @@ enum role {
 	ROLE_FETCHER,	/* asks debuginfod servers */
 	ROLE_ATTACHER,	/* registers probes and opens perf events */
 	ROLE_SIGNALLER, /* signals the command, which may be another user's */
+	ROLE_READER,	/* parses what others made: ELF, DWARF, names */
 	ROLE_RECORDER,	/* jitbpf itself after set-up; not started by the broker */
 	ROLE_COUNT,
 };
@@ -28,6 +29,7 @@ enum role_calls {
 	ROLE_CALLS_OPENER,
 	ROLE_CALLS_ATTACHER,
 	ROLE_CALLS_SIGNALLER,
+	ROLE_CALLS_READER,   /* memory, the socket, and reading from descriptors */
 	ROLE_CALLS_RECORDER, /* as ROLE_CALLS_COMMON, with bpf() */
 };
 
@@ -36,7 +38,9 @@ struct role_rules {
 	uint64_t capabilities; /* 1 << CAP_...: kept as far as jitbpf has them */
 	uint32_t live_max;     /* limit of live processes, including those that hang */
 	enum role_calls calls;
-	bool outlives; /* ends by itself when its socket is closed, maybe after jitbpf */
+	bool outlives;	     /* ends by itself when its socket is closed, maybe after jitbpf */
+	bool forbids_files;  /* by Landlock, too */
+	uint64_t memory_max; /* limit of the address space in bytes; 0: none */
 };
 
 const struct role_rules *role_rules(enum role role);

@@ -78,6 +78,12 @@ static const int needed_by_all[] = {
 	SCMP_SYS(sched_yield),
 };
 
+/* A reader is given its files, and tells its pid. */
+static const int parsing[] = {
+	SCMP_SYS(pread64),
+	SCMP_SYS(pidfd_open),
+};
+
 static const int reading[] = {
 	SCMP_SYS(read),	 SCMP_SYS(pread64),    SCMP_SYS(lseek),
 	SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(fcntl),
@@ -147,12 +153,15 @@ int system_calls_limit(enum role_calls calls)
 			err = seccomp_rule_add(filter, REFUSE, SCMP_SYS(bpf), 0);
 	} else {
 		err = ADD(filter, SCMP_ACT_ALLOW, needed_by_all);
-		err = err ?: ADD(filter, SCMP_ACT_ALLOW, reading);
+		if (!err && calls != ROLE_CALLS_READER)
+			err = ADD(filter, SCMP_ACT_ALLOW, reading);
 	}
 	if (!err && calls == ROLE_CALLS_OPENER)
 		err = add_open(filter) ?: add_ioctl(filter) ?: ADD(filter, SCMP_ACT_ALLOW, opening);
 	if (!err && calls == ROLE_CALLS_ATTACHER)
 		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, attaching);
+	if (!err && calls == ROLE_CALLS_READER)
+		err = ADD(filter, SCMP_ACT_ALLOW, parsing);
 	if (!err && calls == ROLE_CALLS_SIGNALLER)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(pidfd_send_signal), 0);
 	return err ?: seccomp_load(filter);

@@ -21,7 +21,7 @@ struct symbol_answer {
 };
 
 struct symbol_worker {
-	struct symbolizer *symbolizer;
+	struct symbol_namer namer;
 	struct work_thread thread;
 	struct naming_progress progress;
 	struct symbolizer_counts counts; /* as of the last answer that was taken */
@@ -81,15 +81,15 @@ static int answer_request(void *worker_, const void *request_, struct work_resul
 	int err = 0;
 
 	if (request->ticket >= worker->wanted_from)
-		err = symbolizer_location(worker->symbolizer, request->kind, request->offset,
-					  request->module, frames, &count);
+		err = worker->namer.name(worker->namer.context, request->kind, request->offset,
+					 request->module, frames, &count);
 	answer = err ? NULL : make_answer(request->ticket, frames, count);
 	if (!answer) {
 		module_release(request->module);
 		return err ?: -ENOMEM;
 	}
 	answer->module = request->module;
-	answer->counts = symbolizer_counts(worker->symbolizer);
+	answer->counts = worker->namer.counts(worker->namer.context);
 	*ret = &answer->result;
 	return 0;
 }
@@ -181,7 +181,7 @@ static struct symbolizer_counts counts(void *context)
 	return worker->counts;
 }
 
-int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **ret,
+int symbol_worker_create(const struct symbol_namer *namer, struct symbol_worker **ret,
 			 struct symbol_service *ret_service)
 {
 	AUTO_FREE struct symbol_worker *worker = calloc(1, sizeof(*worker));
@@ -189,7 +189,7 @@ int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **r
 
 	if (!worker)
 		return -ENOMEM;
-	worker->symbolizer = symbolizer;
+	worker->namer = *namer;
 	err = work_thread_start(&worker->thread,
 				&(struct work_kind){
 					.request_bytes = sizeof(struct symbol_request),

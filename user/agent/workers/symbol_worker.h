@@ -8,14 +8,23 @@
 
 #include "symbolize/symbol_service.h"
 
+/* Who makes the frames, as symbolizer_location() does. Used on the worker's thread only. */
+struct symbol_namer {
+	int (*name)(void *context, enum location_kind kind, uint64_t offset,
+		    const struct module *module, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
+		    uint32_t *ret_count);
+	struct symbolizer_counts (*counts)(void *context);
+	void *context;
+};
+
 struct symbol_worker; /* see symbol_worker.c */
 
 /*
- * Start the worker. The worker uses symbolizer exclusively until
+ * Start the worker. namer is copied, and used exclusively until
  * symbol_worker_destroy(). Returns 0 with *ret and *ret_service set, or a
  * negative errno.
  */
-int symbol_worker_create(struct symbolizer *symbolizer, struct symbol_worker **ret,
+int symbol_worker_create(const struct symbol_namer *namer, struct symbol_worker **ret,
 			 struct symbol_service *ret_service);
 
 /* Set progress reports, which come several times a second. Call it before the first collect(). */

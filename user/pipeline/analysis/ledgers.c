@@ -31,6 +31,7 @@ static void count_trouble(const struct analysis *a, const struct epoch *e, uint6
 	counters[JITBPF_COUNT_DEBUG_REFUSED] += counts.debug_refused;
 	counters[JITBPF_COUNT_DEBUG_DROPPED] += counts.debug_dropped;
 	counters[JITBPF_COUNT_SPLITS_MISSING] += counts.splits_missing;
+	counters[JITBPF_COUNT_READERS_FAILED] += counts.readers_failed;
 	counters[JITBPF_COUNT_NAMES_LEFT_OUT] += recorded_frames_left_out(e->recorded);
 	counters[JITBPF_COUNT_MAPPINGS_OVER_BUDGET] = a->modules.over_budget;
 }

@@ -244,10 +244,9 @@ void recorder_destroy(struct recorder *recorder)
 static void put_late_counters(struct recorder *recorder, const struct ledger *ledger)
 {
 	static const enum jitbpf_counter late[] = {
-		JITBPF_COUNT_DEBUG_REFUSED,
-		JITBPF_COUNT_DEBUG_DROPPED,
-		JITBPF_COUNT_SPLITS_MISSING,
-		JITBPF_COUNT_NAMES_LATE,
+		JITBPF_COUNT_DEBUG_REFUSED,  JITBPF_COUNT_DEBUG_DROPPED,
+		JITBPF_COUNT_SPLITS_MISSING, JITBPF_COUNT_NAMES_LATE,
+		JITBPF_COUNT_READERS_FAILED,
 	};
 	uint64_t values[JITBPF_COUNTER_MAX] = {0};
 	struct jitbpf_counters counters = {

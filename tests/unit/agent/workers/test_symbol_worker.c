@@ -80,6 +80,18 @@ static uint64_t find_text(void)
 	return text->file_offset;
 }
 
+static int name(void *symbolizer, enum location_kind kind, uint64_t offset,
+		const struct module *module, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
+		uint32_t *ret_count)
+{
+	return symbolizer_location(symbolizer, kind, offset, module, frames, ret_count);
+}
+
+static struct symbolizer_counts counts(void *symbolizer)
+{
+	return symbolizer_counts(symbolizer);
+}
+
 static int setup(void **state)
 {
 	const struct file_source source = {.open_module = open_file, .open_debug = no_debug};
@@ -94,7 +106,8 @@ static int setup(void **state)
 		return -1;
 	symbolizer_set_kernel_source(fixture->symbolizer,
 				     &(struct kernel_source){kernel_words, fixture});
-	return symbol_worker_create(fixture->symbolizer, &fixture->worker, &fixture->service);
+	return symbol_worker_create(&(struct symbol_namer){name, counts, fixture->symbolizer},
+				    &fixture->worker, &fixture->service);
 }
 
 static int teardown(void **state)

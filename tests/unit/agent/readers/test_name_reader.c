@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Names by a reader process are those of a symbolizer, and its end costs only what it was making.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/clock.h"
+#include "agent/files/file_blob.h"
+#include "agent/readers/name_reader.h"
+#include "agent/readers/reader_service.h"
+#include "base/scope.h"
+#include "decode/elf/elf_file.h"
+
+#define LOCATIONS  300
+#define STEP_BYTES 48 /* between two locations of the program */
+#define ANSWER_MS  500
+
+/* The program under two numbers, and a file that is none. */
+static struct module self = {.number = 1, .path = "/proc/self/exe"};
+static struct module other = {.number = 2, .path = "/proc/self/exe"};
+static struct module text_file = {.number = 3, .path = "/proc/self/status"};
+
+struct fixture {
+	struct broker broker;
+	struct name_reader *names;
+	struct symbol_namer namer;
+	struct symbolizer *own;
+	_Atomic uint64_t failures;
+	uint64_t text_offset;
+	bool remote; /* the recorder reads the files */
+	uint32_t opened;
+};
+
+static int read_fd(void *context, uint64_t offset, void *buf, size_t size_bytes)
+{
+	return pread((int)(intptr_t)context, buf, size_bytes, (off_t)offset) == (ssize_t)size_bytes
+		       ? 0
+		       : -EIO;
+}
+
+static void close_fd(void *context)
+{
+	close((int)(intptr_t)context);
+}
+
+static int open_module(void *context, const struct module *module, struct blob *ret)
+{
+	struct fixture *fixture = context;
+	int fd = file_open_regular(module->path), err;
+
+	if (fd < 0)
+		return fd;
+	err = file_blob_init(ret, fd);
+	if (err)
+		close(fd);
+	if (!err && fixture->remote)
+		*ret = (struct blob){ret->size_bytes, read_fd, close_fd, ret->context};
+	fixture->opened++;
+	return err;
+}
+
+static int no_debug(void *context, const struct module *module, const char *path, bool ours,
+		    struct blob *ret)
+{
+	return -ENOENT;
+}
+
+static uint64_t find_text(struct fixture *fixture)
+{
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+	CLEANUP(blob_close) struct blob blob = {0};
+	const struct elf_section *text;
+
+	assert_int_equal(open_module(fixture, &self, &blob), 0);
+	assert_int_equal(elf_file_init(&elf, &blob), 0);
+	text = elf_file_section(&elf, ".text");
+	assert_non_null(text);
+	assert_true(text->size_bytes > LOCATIONS * STEP_BYTES);
+	return text->file_offset;
+}
+
+static int setup(void **state)
+{
+	static const role_fn functions[ROLE_COUNT] = {[ROLE_READER] = reader_service_run};
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	const struct reader_options options = {
+		.broker = &fixture->broker,
+		.files = {.open_module = open_module, .open_debug = no_debug, .context = fixture},
+		.answer_ms = ANSWER_MS,
+		.failures = &fixture->failures,
+	};
+
+	*state = fixture;
+	fixture->text_offset = find_text(fixture);
+	if (broker_start(functions, &fixture->broker) ||
+	    symbolizer_create(&options.files, &fixture->own))
+		return -1;
+	return name_reader_create(&options, &(struct kernel_source){0}, &fixture->names,
+				  &fixture->namer);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	name_reader_destroy(fixture->names);
+	symbolizer_destroy(fixture->own);
+	broker_stop(&fixture->broker);
+	free(fixture);
+	return 0;
+}
+
+static uint32_t name(struct fixture *fixture, const struct module *module, uint32_t number,
+		     struct symbol_frame frames[SYMBOL_FRAMES_MAX])
+{
+	uint32_t count;
+
+	assert_int_equal(fixture->namer.name(fixture->namer.context, LOCATION_NATIVE,
+					     fixture->text_offset + number * STEP_BYTES, module,
+					     frames, &count),
+			 0);
+	return count;
+}
+
+static void check_names(struct fixture *fixture, const struct module *module, uint32_t locations)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX], own[SYMBOL_FRAMES_MAX];
+	uint32_t count, named = 0;
+
+	for (uint32_t i = 0; i < locations; i++) {
+		assert_int_equal(symbolizer_native(fixture->own, module,
+						   fixture->text_offset + i * STEP_BYTES, own,
+						   &count),
+				 0);
+		assert_int_equal(name(fixture, module, i, frames), count);
+		named += *own[count - 1].name != 0;
+		for (uint32_t frame = 0; frame < count; frame++) {
+			assert_string_equal(frames[frame].name, own[frame].name);
+			assert_string_equal(frames[frame].module, own[frame].module);
+			assert_string_equal(frames[frame].file ?: "", own[frame].file ?: "");
+			assert_int_equal(frames[frame].line, own[frame].line);
+			assert_int_equal(frames[frame].symbol_offset, own[frame].symbol_offset);
+			assert_int_equal(frames[frame].inlined, own[frame].inlined);
+		}
+	}
+	assert_true(named > locations / 2);
+}
+
+static void are_those_of_a_symbolizer(void **state)
+{
+	struct fixture *fixture = *state;
+	struct symbolizer_counts counts;
+
+	check_names(fixture, &self, LOCATIONS);
+	counts = fixture->namer.counts(fixture->namer.context);
+	assert_int_equal(counts.files, 1);
+	assert_int_equal(counts.with_debug, 1);
+	assert_int_equal(counts.readers_failed, 0);
+}
+
+/* Files that can block are read by the recorder, piece by piece. */
+static void are_read_by_the_recorder(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->remote = true;
+	check_names(fixture, &self, LOCATIONS);
+}
+
+static void no_elf_file_is_no_failure(void **state)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	struct fixture *fixture = *state;
+
+	assert_int_equal(name(fixture, &text_file, 0, frames), 1);
+	assert_string_equal(frames[0].name, "");
+	assert_string_equal(frames[0].module, text_file.path);
+	assert_int_equal(fixture->failures, 0);
+}
+
+static pid_t child_of(pid_t pid)
+{
+	AUTO_FCLOSE FILE *children = NULL;
+	char path[64];
+	pid_t child = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	children = fopen(path, "re");
+	assert_non_null(children);
+	assert_int_equal(fscanf(children, "%d", &child), 1);
+	return child;
+}
+
+/* A signal to the reader costs the location that is asked next; the file is named by another. */
+static void check_signal(struct fixture *fixture, int signal, uint64_t failures)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	pid_t reader;
+
+	check_names(fixture, &other, 1);
+	reader = child_of(fixture->broker.pid);
+	assert_int_equal(kill(reader, signal), 0);
+	assert_int_equal(name(fixture, &self, 0, frames), 1);
+	assert_string_equal(frames[0].name, "");
+	assert_string_equal(frames[0].module, self.path);
+	assert_int_equal(fixture->failures, failures);
+	check_names(fixture, &other, 3);
+	assert_int_equal(fixture->namer.counts(fixture->namer.context).readers_failed, failures);
+	assert_int_not_equal(child_of(fixture->broker.pid), reader);
+}
+
+/* A module that ended two readers is not tried again. */
+static void ends_with_the_reader(void **state)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	struct fixture *fixture = *state;
+	uint32_t opened;
+
+	check_signal(fixture, SIGKILL, 1);
+	check_signal(fixture, SIGKILL, 2);
+	opened = fixture->opened;
+	assert_int_equal(name(fixture, &self, 0, frames), 1);
+	assert_string_equal(frames[0].name, "");
+	assert_int_equal(fixture->opened, opened);
+	assert_int_equal(fixture->failures, 2);
+}
+
+static void is_awaited_for_a_limited_time(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t began_ns = clock_now_ns();
+
+	check_signal(fixture, SIGSTOP, 1);
+	assert_true(clock_now_ns() - began_ns >= ANSWER_MS * 1000000ull);
+}
+
+/* Modules that the table has dropped are forgotten by both sides. */
+static void forgets_modules(void **state)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	struct fixture *fixture = *state;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct module *module = calloc(1, sizeof(*module));
+
+		*module = (struct module){.number = 100 + i, .path = "/proc/self/status"};
+		assert_int_equal(name(fixture, module, 0, frames), 1);
+		module_release(module); /* the table's; the reader's client holds it */
+	}
+	check_names(fixture, &self, 3);
+	assert_int_equal(fixture->failures, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(are_those_of_a_symbolizer, setup, teardown),
+		cmocka_unit_test_setup_teardown(are_read_by_the_recorder, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_elf_file_is_no_failure, setup, teardown),
+		cmocka_unit_test_setup_teardown(ends_with_the_reader, setup, teardown),
+		cmocka_unit_test_setup_teardown(is_awaited_for_a_limited_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(forgets_modules, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

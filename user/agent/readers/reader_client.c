@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/readers/reader_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/clock.h"
+#include "agent/readers/reader_calls.h"
+#include "base/hash.h"
+#include "base/index_map.h"
+#include "base/scope.h"
+
+#define START_NS     5000000000ull /* limit for the start of a process */
+#define RETRY_NS     1000000000ull /* after a start that failed */
+#define MODULES_KEPT 256	   /* modules below which none is forgotten */
+
+/* A module for which processes have failed. */
+struct strike {
+	uint32_t module, count;
+};
+
+struct reader_client {
+	struct reader_options options;
+	struct reader_calls calls;
+	int socket, pidfd; /* -1: there is no process */
+	uint64_t retry_ns; /* earliest time of the next start */
+	message_bytes in;
+	VEC(const struct module *) known; /* modules that the process knows, held */
+	struct index_map index;		  /* of them, by number */
+	size_t sweep_at;
+	VEC(struct strike) strikes;
+	uint64_t failures;
+};
+
+int reader_client_create(const struct reader_options *options, struct reader_client **ret)
+{
+	struct reader_client *client = calloc(1, sizeof(*client));
+
+	if (!client)
+		return -ENOMEM;
+	client->options = *options;
+	client->calls.source = options->files;
+	client->socket = client->pidfd = -1;
+	client->sweep_at = MODULES_KEPT;
+	*ret = client;
+	return 0;
+}
+
+static void end_process(struct reader_client *client)
+{
+	if (client->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, client->pidfd, SIGKILL, NULL, 0);
+	scope_close(&client->pidfd);
+	scope_close(&client->socket);
+	client->socket = client->pidfd = -1;
+	reader_calls_close(&client->calls);
+	vec_for_each (module, &client->known)
+		module_release(*module);
+	client->known.size = 0;
+	index_map_deinit(&client->index);
+	client->sweep_at = MODULES_KEPT;
+}
+
+void reader_client_destroy(struct reader_client *client)
+{
+	if (!client)
+		return;
+	end_process(client);
+	vec_deinit(&client->known);
+	vec_deinit(&client->strikes);
+	vec_deinit(&client->in);
+	free(client);
+}
+
+static int start_process(struct reader_client *client)
+{
+	const struct reader_settings settings = {.no_demangle = client->options.no_demangle};
+	uint64_t now_ns = clock_now_ns();
+	int err;
+
+	if (client->socket >= 0)
+		return 0;
+	client->retry_ns = now_ns + RETRY_NS;
+	client->socket = broker_connect(client->options.broker, ROLE_READER);
+	if (client->socket < 0)
+		return -EIO;
+	if (fcntl(client->socket, F_SETFL, O_NONBLOCK))
+		return -errno;
+	err = reader_receive(client->socket, &client->in, &client->pidfd, now_ns + START_NS);
+	if (err != READER_STARTED || client->pidfd < 0)
+		return -EIO;
+	err = reader_send(client->socket, READER_SETTINGS, &settings, sizeof(settings), -1,
+			  now_ns + START_NS);
+	if (!err)
+		client->retry_ns = 0;
+	return err;
+}
+
+static struct strike *strikes_of(struct reader_client *client, const struct module *module)
+{
+	vec_for_each (strike, &client->strikes) {
+		if (module && strike->module == module->number)
+			return strike;
+	}
+	return NULL;
+}
+
+static void fail(struct reader_client *client)
+{
+	client->failures++;
+	(*client->options.failures)++;
+	end_process(client);
+}
+
+static void strike(struct reader_client *client, const struct module *module)
+{
+	struct strike *known = strikes_of(client, module);
+
+	if (known)
+		known->count++;
+	else if (module) /* without memory, the module is tried again */
+		(void)vec_push(&client->strikes, ((struct strike){module->number, 1}));
+	fail(client);
+}
+
+static bool has_number(const void *modules, uint32_t item, const void *number)
+{
+	return ((const struct module *const *)modules)[item]->number == *(const uint32_t *)number;
+}
+
+/* Let the process forget modules that nobody else holds. Returns 0 or the socket's error. */
+static int forget_modules(struct reader_client *client, uint64_t until_ns)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	vec_for_each (at, &client->known) {
+		const struct module *module = *at;
+		uint64_t hash = hash_mix(module->number, 0);
+
+		index_map_remove(&client->index, hash, (uint32_t)(at - client->known.data));
+		if (module_is_last(module)) {
+			err = err
+				      ?: reader_send(client->socket, READER_FORGET, &module->number,
+						     sizeof(module->number), -1, until_ns);
+			module_release(module);
+			continue;
+		}
+		/* The removal made the room that this takes. */
+		(void)index_map_insert(&client->index, hash, (uint32_t)kept);
+		client->known.data[kept++] = module;
+	}
+	client->known.size = kept;
+	client->sweep_at = 2 * kept > MODULES_KEPT ? 2 * kept : MODULES_KEPT;
+	return err;
+}
+
+/* The request makes the process know a module. */
+static int know(struct reader_client *client, const struct module *module, uint64_t until_ns)
+{
+	uint32_t at;
+	int err = 0;
+
+	if (!module || index_map_find(&client->index, hash_mix(module->number, 0), has_number,
+				      client->known.data, &module->number) != INDEX_MAP_NONE)
+		return 0;
+	if (client->known.size >= client->sweep_at)
+		err = forget_modules(client, until_ns);
+	at = (uint32_t)client->known.size;
+	if (vec_reserve(&client->known, at + 1) ||
+	    index_map_insert(&client->index, hash_mix(module->number, 0), at))
+		return -ENOMEM;
+	client->known.data[client->known.size++] = module_hold(module);
+	return err;
+}
+
+/* Serve calls until the answer is there. The time that they take is the files', not the reader's.
+ */
+static int converse(struct reader_client *client, const struct reader_request *request)
+{
+	uint64_t left_ns = client->options.answer_ms * 1000000ull, began_ns = clock_now_ns();
+	int err = know(client, request->module, began_ns + left_ns), kind;
+
+	err = err
+		      ?: reader_send(client->socket, request->kind, request->bytes,
+				     request->size_bytes, -1, began_ns + left_ns);
+	while (!err) {
+		AUTO_CLOSE int none = -1;
+		uint64_t spent_ns;
+
+		kind = reader_receive(client->socket, &client->in, &none, began_ns + left_ns);
+		if (kind < 0 || kind == (int)request->answer)
+			return kind < 0 ? kind : 0;
+		spent_ns = clock_now_ns() - began_ns;
+		left_ns -= spent_ns < left_ns ? spent_ns : left_ns;
+		err = reader_calls_serve(&client->calls, client->socket, kind, &client->in,
+					 request->module, clock_now_ns() + left_ns);
+		began_ns = clock_now_ns();
+	}
+	return err;
+}
+
+int reader_client_ask(struct reader_client *client, const struct reader_request *request,
+		      const message_bytes **ret)
+{
+	const struct strike *known = strikes_of(client, request->module);
+	int err;
+
+	if (known && known->count >= READER_STRIKES)
+		return -EIO;
+	if (client->socket < 0 && clock_now_ns() < client->retry_ns)
+		return -EIO;
+	err = start_process(client);
+	if (err) {
+		fail(client);
+		return -EIO;
+	}
+	err = converse(client, request);
+	if (err)
+		return reader_client_refuse(client, request->module);
+	*ret = &client->in;
+	return 0;
+}
+
+int reader_client_refuse(struct reader_client *client, const struct module *module)
+{
+	strike(client, module);
+	return -EIO;
+}
+
+uint64_t reader_client_failures(const struct reader_client *client)
+{
+	return client->failures;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The recorder's end of a reader process, which parses what others made and has
+ * no privilege (agent/roles/role.h). The process is started with the first
+ * request. If it dies, or computes for too long, it is ended, the request fails,
+ * and the next one starts another process. Requests about a module that ended
+ * READER_STRIKES processes fail at once.
+ *
+ * One thread uses a client, and serves the reader's calls for files during a
+ * request.
+ */
+#ifndef JITBPF_AGENT_READERS_READER_CLIENT_H
+#define JITBPF_AGENT_READERS_READER_CLIENT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "agent/readers/reader_channel.h"
+#include "agent/readers/reader_message.h"
+#include "agent/roles/broker.h"
+#include "state/process/file_source.h"
+
+#define READER_STRIKES 2
+
+struct reader_client; /* see reader_client.c */
+
+struct reader_options {
+	const struct broker *broker; /* borrowed */
+	struct file_source files;    /* used during requests */
+	uint32_t answer_ms;	     /* limit for the computing of one answer */
+	bool no_demangle;
+	_Atomic uint64_t *failures; /* borrowed; counts the processes of all clients that failed */
+};
+
+struct reader_request {
+	enum reader_message kind, answer;
+	const void *bytes;
+	size_t size_bytes;
+	const struct module *module; /* that the reader may open; may be NULL */
+};
+
+/* options are copied. Starts no process yet. Returns 0 or -ENOMEM. */
+int reader_client_create(const struct reader_options *options, struct reader_client **ret);
+void reader_client_destroy(struct reader_client *client); /* NULL is allowed */
+
+/*
+ * Send a request and wait for its answer. *ret is borrowed until the next request. Returns 0, or
+ * -EIO: the reader failed, or the module was given up.
+ */
+int reader_client_ask(struct reader_client *client, const struct reader_request *request,
+		      const message_bytes **ret);
+
+/* The last answer cannot be decoded: treat it as a failure of the reader. Returns -EIO. */
+int reader_client_refuse(struct reader_client *client, const struct module *module);
+
+/* Returns the number of processes of this client that failed. */
+uint64_t reader_client_failures(const struct reader_client *client);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the recorder and a reader process send each other. The recorder sends a
+ * request; until the reader answers, it may call back for files, one call at a
+ * time.
+ */
+#ifndef JITBPF_AGENT_READERS_READER_MESSAGE_H
+#define JITBPF_AGENT_READERS_READER_MESSAGE_H
+
+#include <stdint.h>
+
+#include "uapi/record.h"
+
+#define READER_FILES_MAX 512	     /* open files of a reader */
+#define READER_READ_MAX	 (64u << 10) /* bytes of one READER_READ */
+
+enum reader_message {
+	READER_STARTED, /* by the reader, once; with its pidfd */
+	/* Requests. */
+	READER_SETTINGS, /* struct reader_settings; the first one, without an answer */
+	READER_NAME,	 /* struct reader_name, and the module's path */
+	READER_FORGET,	 /* uint32_t: number of a module; without an answer */
+	/* Calls by the reader. */
+	READER_OPEN_MODULE, /* uint32_t: number of a module of the request */
+	READER_OPEN_DEBUG,  /* struct reader_debug and the path */
+	READER_FETCH_DEBUG, /* the build ID */
+	READER_READ,	    /* struct reader_piece; the reply is READER_BYTES */
+	READER_CLOSE,	    /* uint32_t: number of an open file; without a reply */
+	/* Replies to calls. */
+	READER_OPENED, /* struct reader_opened, and a descriptor if the file is direct */
+	READER_BYTES,  /* the bytes; fewer than requested: an error */
+	/* Answers. */
+	READER_FRAMES, /* struct reader_counts and frames (symbolize/frames_message.h) */
+};
+
+struct reader_settings {
+	uint32_t no_demangle;
+};
+
+struct reader_module {
+	uint32_t number;
+	uint32_t build_id_bytes;
+	uint8_t build_id[JITBPF_BUILD_ID_MAX];
+};
+
+struct reader_name {
+	struct reader_module module;
+	uint64_t file_offset;
+};
+
+struct reader_debug {
+	uint32_t module;
+	uint32_t ours;
+};
+
+struct reader_piece {
+	uint64_t offset, size_bytes;
+	uint32_t file;
+	uint32_t reserved;
+};
+
+struct reader_opened {
+	int32_t err;
+	uint32_t file; /* number, if there is no descriptor */
+	uint64_t size_bytes;
+};
+
+#endif

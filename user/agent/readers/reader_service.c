@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/readers/reader_service.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/readers/reader_files.h"
+#include "agent/readers/reader_message.h"
+#include "base/cursor.h"
+#include "base/scope.h"
+#include "symbolize/symbolizer.h"
+
+#define LARGE_PIECE_BYTES (256 << 10) /* larger allocations are returned when they are freed */
+
+struct reader {
+	struct reader_files files;
+	struct symbolizer *symbolizer;
+	message_bytes request, answer;
+};
+
+static int put(message_bytes *bytes, const void *from, size_t size_bytes)
+{
+	if (vec_reserve(bytes, bytes->size + size_bytes))
+		return -ENOMEM;
+	memcpy(bytes->data + bytes->size, from, size_bytes);
+	bytes->size += size_bytes;
+	return 0;
+}
+
+static int send_answer(struct reader *reader, enum reader_message kind)
+{
+	return reader_send(reader->files.socket, kind, reader->answer.data, reader->answer.size, -1,
+			   READER_NO_DEADLINE);
+}
+
+static int name(struct reader *reader)
+{
+	struct cursor request = cursor_of(reader->request.data, reader->request.size);
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	const struct module *module;
+	struct symbolizer_counts counts;
+	struct reader_name head;
+	const char *path;
+	uint32_t count;
+	int err;
+
+	if (cursor_read(&request, &head, sizeof(head)) || cursor_string(&request, &path))
+		return -EBADMSG;
+	module = reader_files_module(&reader->files, &head.module, path);
+	if (!module)
+		return -ENOMEM;
+	err = symbolizer_native(reader->symbolizer, module, head.file_offset, frames, &count);
+	if (err)
+		return err;
+	counts = symbolizer_counts(reader->symbolizer);
+	reader->answer.size = 0;
+	err = put(&reader->answer, &counts, sizeof(counts));
+	err = err ?: frames_message_put(&reader->answer, frames, count);
+	return err ?: send_answer(reader, READER_FRAMES);
+}
+
+static int set(struct reader *reader)
+{
+	struct reader_settings settings;
+
+	if (reader->request.size != sizeof(settings))
+		return -EBADMSG;
+	memcpy(&settings, reader->request.data, sizeof(settings));
+	if (settings.no_demangle)
+		symbolizer_set_no_demangle(reader->symbolizer);
+	return 0;
+}
+
+static int forget(struct reader *reader)
+{
+	uint32_t number;
+
+	if (reader->request.size != sizeof(number))
+		return -EBADMSG;
+	memcpy(&number, reader->request.data, sizeof(number));
+	reader_files_forget(&reader->files, number);
+	return 0;
+}
+
+static int handle(struct reader *reader, int kind)
+{
+	switch (kind) {
+	case READER_SETTINGS:
+		return set(reader);
+	case READER_NAME:
+		return name(reader);
+	case READER_FORGET:
+		return forget(reader);
+	default:
+		return kind < 0 ? kind : -EBADMSG;
+	}
+}
+
+static int send_started(int socket)
+{
+	AUTO_CLOSE int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+	return pidfd < 0 ? -errno
+			 : reader_send(socket, READER_STARTED, NULL, 0, pidfd, READER_NO_DEADLINE);
+}
+
+/* The process ends with the loop, and frees nothing. An error is seen as its end. */
+void reader_service_run(int socket)
+{
+	struct reader reader = {.files.socket = socket};
+	struct file_source source;
+	int err, none;
+
+	if (send_started(socket))
+		return;
+	mallopt(M_MMAP_THRESHOLD, LARGE_PIECE_BYTES);
+	reader_files_source(&reader.files, &source);
+	err = symbolizer_create(&source, &reader.symbolizer);
+	while (!err)
+		err = handle(&reader,
+			     reader_receive(socket, &reader.request, &none, READER_NO_DEADLINE));
+}

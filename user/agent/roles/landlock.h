@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Landlock, where the kernel has it. */
+#ifndef JITBPF_AGENT_ROLES_LANDLOCK_H
+#define JITBPF_AGENT_ROLES_LANDLOCK_H
+
+/*
+ * Forbid this process all of what Landlock controls: files, the network, and signals to others.
+ * Needs no_new_privs. Returns 0, also if the kernel has no Landlock, or a negative errno.
+ */
+int landlock_forbid_all(void);
+
+#endif
