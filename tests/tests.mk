@@ -44,8 +44,8 @@ AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jit
 	file_place held_files module_blob read_window search_limits window_blob \
 	debuginfod file_reader file_store kept_files module_files place_accounts) \
 	$(addprefix outputs/output_,file opener path service) launch/invoking_user \
-	$(addprefix readers/,name_reader reader_calls reader_channel reader_client reader_files reader_service) \
-	$(addprefix workers/,live_feed symbol_worker unwind_code unwind_worker work_thread)
+	$(addprefix readers/,name_reader rows_reader reader_calls reader_channel reader_client reader_files reader_service) \
+	$(addprefix workers/,live_feed symbol_worker unwind_code unwind_files unwind_worker work_thread)
 
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
 $(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): CORE_LIBS += $(ROLE_LIBS)

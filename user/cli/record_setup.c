@@ -17,7 +17,8 @@
 #include "base/text.h"
 #include "cli/memory_option.h"
 
-#define NAMING_MS 10000 /* limit for the computing of one location's names */
+#define NAMING_MS    10000 /* limit for the computing of one location's names */
+#define UNWINDING_MS 5000  /* the same for the rows of a page or region */
 
 int record_complain(int err, const char *what)
 {
@@ -135,13 +136,18 @@ static struct reader_options reader_options(struct recording *run, uint32_t answ
 
 static int build_unwinding(struct recording *run)
 {
+	struct reader_options reading = reader_options(run, UNWINDING_MS);
 	struct memory_source memory;
-	struct file_source files;
+	struct unwind_maker maker;
+	int err;
 
-	file_store_unwind_source(run->files, &files);
+	file_store_unwind_source(run->files, &reading.files);
 	file_store_memory_source(run->files, &memory);
 	live_source_init_unwind_tables(run->live, &run->unwind_tables);
-	return unwind_worker_create(&files, &memory, &run->unwind_worker, &run->unwind_service);
+	err = rows_reader_create(&reading, &run->rows, &maker);
+	return err
+		       ?: unwind_worker_create(&maker, &memory, &run->unwind_worker,
+					       &run->unwind_service);
 }
 
 /* Call it after open_live(): the live source has the kernel's names. */
@@ -297,6 +303,7 @@ void record_release(struct recording *run)
 	/* The workers may use modules of the pipeline and the live source's BPF program. */
 	symbol_worker_destroy(run->worker);
 	unwind_worker_destroy(run->unwind_worker);
+	rows_reader_destroy(run->rows);
 	pipeline_destroy(run->pipeline);
 	refresh_destroy(run->refresh);
 	name_reader_destroy(run->names);

@@ -10,6 +10,7 @@
 #include "agent/files/file_store.h"
 #include "agent/live/live_source.h"
 #include "agent/readers/name_reader.h"
+#include "agent/readers/rows_reader.h"
 #include "agent/roles/broker.h"
 #include "agent/launch/stop_signals.h"
 #include "agent/workers/symbol_worker.h"
@@ -54,6 +55,7 @@ struct recording {
 	struct probe_site site;
 	struct file_store *files;
 	struct name_reader *names;
+	struct rows_reader *rows;
 	_Atomic uint64_t readers_failed;
 	struct symbol_worker *worker;
 	struct symbol_service symbols;

@@ -47,15 +47,13 @@ static int ask(struct name_reader *names, uint64_t offset, const struct module *
 		struct reader_name head;
 		char path[MODULE_PATH_MAX];
 	} message = {.head = {
-			     .module = {.number = module->number,
-					.build_id_bytes = module->build_id_bytes},
+			     .module = reader_module_of(module),
 			     .file_offset = offset,
 		     }};
 	size_t length = strnlen(module->path, MODULE_PATH_MAX - 1);
 	const message_bytes *answer;
 	int err;
 
-	memcpy(message.head.module.build_id, module->build_id, sizeof(module->build_id));
 	memcpy(message.path, module->path, length);
 	err = reader_client_ask(names->client,
 				&(struct reader_request){

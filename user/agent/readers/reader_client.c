@@ -37,6 +37,17 @@ struct reader_client {
 	uint64_t failures;
 };
 
+struct reader_module reader_module_of(const struct module *module)
+{
+	struct reader_module ret = {
+		.number = module->number,
+		.build_id_bytes = module->build_id_bytes,
+	};
+
+	memcpy(ret.build_id, module->build_id, sizeof(ret.build_id));
+	return ret;
+}
+
 int reader_client_create(const struct reader_options *options, struct reader_client **ret)
 {
 	struct reader_client *client = calloc(1, sizeof(*client));

@@ -39,6 +39,9 @@ struct reader_request {
 	const struct module *module; /* that the reader may open; may be NULL */
 };
 
+/* Returns what a request says of a module, besides its path. */
+struct reader_module reader_module_of(const struct module *module);
+
 /* options are copied. Starts no process yet. Returns 0 or -ENOMEM. */
 int reader_client_create(const struct reader_options *options, struct reader_client **ret);
 void reader_client_destroy(struct reader_client *client); /* NULL is allowed */

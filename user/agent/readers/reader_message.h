@@ -19,6 +19,8 @@ enum reader_message {
 	/* Requests. */
 	READER_SETTINGS, /* struct reader_settings; the first one, without an answer */
 	READER_NAME,	 /* struct reader_name, and the module's path */
+	READER_PAGE,	 /* struct reader_page, and the module's path */
+	READER_CODE,	 /* struct reader_code, the host's path and function, and the code */
 	READER_FORGET,	 /* uint32_t: number of a module; without an answer */
 	/* Calls by the reader. */
 	READER_OPEN_MODULE, /* uint32_t: number of a module of the request */
@@ -30,6 +32,7 @@ enum reader_message {
 	READER_OPENED, /* struct reader_opened, and a descriptor if the file is direct */
 	READER_BYTES,  /* the bytes; fewer than requested: an error */
 	/* Answers. */
+	READER_ROWS,   /* int32_t: 0 or a negative errno, and rows (decode/cfi/unwind_rows.h) */
 	READER_FRAMES, /* struct reader_counts and frames (symbolize/frames_message.h) */
 };
 
@@ -46,6 +49,17 @@ struct reader_module {
 struct reader_name {
 	struct reader_module module;
 	uint64_t file_offset;
+};
+
+struct reader_page {
+	struct reader_module module;
+	uint32_t page;
+};
+
+struct reader_code {
+	struct reader_module host; /* if has_host; else the strings are empty */
+	uint32_t has_host;
+	uint64_t address, size_bytes;
 };
 
 struct reader_debug {

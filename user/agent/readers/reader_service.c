@@ -9,6 +9,7 @@
 
 #include "agent/readers/reader_files.h"
 #include "agent/readers/reader_message.h"
+#include "agent/workers/unwind_files.h"
 #include "base/cursor.h"
 #include "base/scope.h"
 #include "symbolize/symbolizer.h"
@@ -18,6 +19,8 @@
 struct reader {
 	struct reader_files files;
 	struct symbolizer *symbolizer;
+	struct unwind_files *unwinding;
+	struct unwind_maker maker;
 	message_bytes request, answer;
 };
 
@@ -62,6 +65,62 @@ static int name(struct reader *reader)
 	return err ?: send_answer(reader, READER_FRAMES);
 }
 
+static int answer_rows(struct reader *reader, int32_t err, struct unwind_rows *rows_)
+{
+	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = *rows_;
+	int failed;
+
+	reader->answer.size = 0;
+	failed = put(&reader->answer, &err, sizeof(err));
+	if (!err && rows.rows.size)
+		failed = failed
+				 ?: put(&reader->answer, rows.rows.data,
+					rows.rows.size * sizeof(*rows.rows.data));
+	return failed ?: send_answer(reader, READER_ROWS);
+}
+
+static int page(struct reader *reader)
+{
+	struct cursor request = cursor_of(reader->request.data, reader->request.size);
+	struct unwind_rows rows = {0};
+	const struct module *module;
+	struct reader_page head;
+	const char *path;
+	int err;
+
+	if (cursor_read(&request, &head, sizeof(head)) || cursor_string(&request, &path))
+		return -EBADMSG;
+	module = reader_files_module(&reader->files, &head.module, path);
+	if (!module)
+		return -ENOMEM;
+	err = reader->maker.page(reader->maker.context, module, head.page, &rows);
+	return answer_rows(reader, err, &rows);
+}
+
+static int code(struct reader *reader)
+{
+	struct cursor request = cursor_of(reader->request.data, reader->request.size);
+	struct unwind_rows rows = {0};
+	struct unwind_code region;
+	struct reader_code head;
+	const char *path;
+	int err;
+
+	if (cursor_read(&request, &head, sizeof(head)) || cursor_string(&request, &path) ||
+	    cursor_string(&request, &region.host.function))
+		return -EBADMSG;
+	region.host.module =
+		head.has_host ? reader_files_module(&reader->files, &head.host, path) : NULL;
+	if (head.has_host && !region.host.module)
+		return -ENOMEM;
+	region.bytes = request.at;
+	region.bytes_read = cursor_left(&request);
+	region.address = head.address;
+	region.size_bytes = head.size_bytes;
+	err = reader->maker.code(reader->maker.context, &region, &rows);
+	return answer_rows(reader, err, &rows);
+}
+
 static int set(struct reader *reader)
 {
 	struct reader_settings settings;
@@ -92,6 +151,10 @@ static int handle(struct reader *reader, int kind)
 		return set(reader);
 	case READER_NAME:
 		return name(reader);
+	case READER_PAGE:
+		return page(reader);
+	case READER_CODE:
+		return code(reader);
 	case READER_FORGET:
 		return forget(reader);
 	default:
@@ -119,6 +182,7 @@ void reader_service_run(int socket)
 	mallopt(M_MMAP_THRESHOLD, LARGE_PIECE_BYTES);
 	reader_files_source(&reader.files, &source);
 	err = symbolizer_create(&source, &reader.symbolizer);
+	err = err ?: unwind_files_create(&source, &reader.unwinding, &reader.maker);
 	while (!err)
 		err = handle(&reader,
 			     reader_receive(socket, &reader.request, &none, READER_NO_DEADLINE));

@@ -6,36 +6,34 @@
 
 #include "agent/clock.h"
 #include "base/scope.h"
+#include "decode/x86/code_unwind.h"
 
-static int make_rows(const struct unwind_request *region, const uint8_t *code, size_t bytes,
-		     const struct code_entry *entry, struct unwind_rows *ret)
-{
-	int err = code_unwind(code, bytes, region->address, entry, ret);
-
-	if (!err && bytes < region->size_bytes)
-		err = unwind_rows_add(ret, (uint32_t)bytes, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN),
-				      UNWIND_RBP_KEPT);
-	return err;
-}
-
-int unwind_code_make(const struct memory_source *memory, const struct unwind_request *region,
-		     const struct code_entry *entry, struct unwind_rows *ret, uint64_t *ret_read_ns)
+int unwind_code_make(const struct memory_source *memory, const struct unwind_maker *maker,
+		     const struct unwind_request *region, struct unwind_rows *ret,
+		     uint64_t *ret_read_ns)
 {
 	size_t wanted = region->size_bytes < CODE_UNWIND_BYTES_MAX ? region->size_bytes
 								   : CODE_UNWIND_BYTES_MAX;
-	AUTO_FREE uint8_t *code = NULL;
-	size_t bytes;
+	AUTO_FREE uint8_t *bytes = NULL;
+	struct unwind_code code = {
+		.bytes = region->copy,
+		.bytes_read = region->copy_bytes,
+		.address = region->address,
+		.size_bytes = region->size_bytes,
+		.host = region->host,
+	};
 	int err;
 
 	*ret_read_ns = 0;
 	if (region->copy)
-		return make_rows(region, region->copy, region->copy_bytes, entry, ret);
+		return maker->code(maker->context, &code, ret);
 	if (!wanted)
 		return -EINVAL;
-	code = malloc(wanted);
-	if (!code)
+	code.bytes = bytes = malloc(wanted);
+	if (!bytes)
 		return -ENOMEM;
-	err = memory->read(memory->context, region->pid, region->address, code, wanted, &bytes);
+	err = memory->read(memory->context, region->pid, region->address, bytes, wanted,
+			   &code.bytes_read);
 	*ret_read_ns = clock_now_ns();
-	return err ?: make_rows(region, code, bytes, entry, ret);
+	return err ?: maker->code(maker->context, &code, ret);
 }

@@ -4,7 +4,7 @@
 #define JITBPF_AGENT_WORKERS_UNWIND_CODE_H
 
 #include "agent/files/memory_source.h"
-#include "decode/x86/code_unwind.h"
+#include "agent/workers/unwind_files.h"
 #include "unwind/unwind_service.h"
 
 /*
@@ -14,8 +14,8 @@
  * was used: the bytes are the region's if it was in force from the request to
  * that time. Returns 0 or a negative errno.
  */
-int unwind_code_make(const struct memory_source *memory, const struct unwind_request *region,
-		     const struct code_entry *entry, struct unwind_rows *ret,
+int unwind_code_make(const struct memory_source *memory, const struct unwind_maker *maker,
+		     const struct unwind_request *region, struct unwind_rows *ret,
 		     uint64_t *ret_read_ns);
 
 #endif

@@ -9,18 +9,7 @@
 #include "agent/workers/unwind_code.h"
 #include "agent/workers/work_thread.h"
 #include "base/scope.h"
-#include "decode/x86/code_entry.h"
-
-/* An open file. A file that failed to open is kept too, so that it is not tried for each page. */
-struct open_file {
-	const struct module *module; /* held */
-	struct blob blob;
-	struct unwind_file *file; /* NULL if `error` is set */
-	int error;
-	/* As a host of an engine: the frame that JIT code is entered with. */
-	struct code_entry entry;
-	bool entry_known;
-};
+#include "decode/x86/code_unwind.h"
 
 /* Time is accounted by process, so that no process can monopolize the thread. */
 #define SPENT_SLOTS 1024
@@ -39,14 +28,11 @@ struct queued {
 };
 
 struct unwind_worker {
-	struct file_source files;
+	struct unwind_maker maker;
 	struct memory_source memory;
 	struct work_thread thread;
 	/* Time used since the queue was last empty, by pid. Processes may share a slot. */
 	uint64_t spent_ns[SPENT_SLOTS];
-	/* Used by the worker thread only; most recently used first. */
-	struct open_file *open[UNWIND_FILES_OPEN_MAX];
-	uint32_t open_count;
 };
 
 struct made_rows {
@@ -54,120 +40,6 @@ struct made_rows {
 	struct unwind_answer answer;
 	uint64_t spent_ns;
 };
-
-static void close_file(struct open_file *file)
-{
-	unwind_file_destroy(file->file);
-	blob_close(&file->blob);
-	module_release(file->module);
-	free(file);
-}
-
-static void close_last(struct unwind_worker *worker)
-{
-	close_file(worker->open[--worker->open_count]);
-}
-
-static void close_first(struct unwind_worker *worker)
-{
-	close_file(worker->open[0]);
-	worker->open_count--;
-	memmove(&worker->open[0], &worker->open[1], worker->open_count * sizeof(worker->open[0]));
-}
-
-/* Close files over the memory limit, least recently used first. The current file stays open. */
-static void close_what_is_too_much(struct unwind_worker *worker)
-{
-	size_t bytes = 0;
-
-	for (uint32_t i = 0; i < worker->open_count; i++)
-		bytes += worker->open[i]->file ? unwind_file_bytes(worker->open[i]->file) : 0;
-	while (bytes > UNWIND_FILES_BYTES_MAX && worker->open_count > 1) {
-		const struct open_file *last = worker->open[worker->open_count - 1];
-
-		bytes -= last->file ? unwind_file_bytes(last->file) : 0;
-		close_last(worker);
-	}
-}
-
-static struct open_file *open_file(struct unwind_worker *worker, const struct module *module)
-{
-	struct open_file *file = calloc(1, sizeof(*file));
-
-	if (!file)
-		return NULL;
-	file->module = module_hold(module);
-	file->error = worker->files.open_module(worker->files.context, module, &file->blob);
-	file->error = file->error ?: unwind_file_create(&file->blob, &file->file);
-	if (file->error)
-		blob_close(&file->blob);
-	return file;
-}
-
-/* Returns NULL if memory is short. */
-static struct open_file *file_of(struct unwind_worker *worker, const struct module *module)
-{
-	struct open_file *file;
-	uint32_t at = 0;
-
-	while (at < worker->open_count && worker->open[at]->module != module)
-		at++;
-	file = at < worker->open_count ? worker->open[at] : open_file(worker, module);
-	if (!file)
-		return NULL;
-	if (at == UNWIND_FILES_OPEN_MAX) {
-		close_last(worker);
-		at--;
-	}
-	worker->open_count += at == worker->open_count;
-	memmove(&worker->open[1], &worker->open[0], at * sizeof(worker->open[0]));
-	worker->open[0] = file;
-	return file;
-}
-
-static int make_page(struct unwind_worker *worker, const struct unwind_request *request,
-		     struct unwind_rows *ret)
-{
-	const struct open_file *file = file_of(worker, request->module);
-	int err;
-
-	if (!file)
-		return -ENOMEM;
-	err = file->error ?: unwind_file_page(file->file, request->page, ret);
-	if (file->error == -ETIMEDOUT)
-		close_first(worker); /* it may answer a later request */
-	close_what_is_too_much(worker);
-	return err;
-}
-
-/* Find out how a region's code is entered. Returns 0 or -ENOMEM. */
-static int entry_of(struct unwind_worker *worker, const struct unwind_request *request,
-		    struct code_entry *ret)
-{
-	struct open_file *file =
-		request->host.module ? file_of(worker, request->host.module) : NULL;
-
-	if (request->host.module && !file)
-		return -ENOMEM;
-	if (file && !file->entry_known) {
-		file->entry = code_entry_called;
-		if (file->file)
-			code_entry_inside(file->file, request->host.function, &file->entry);
-		file->entry_known = true;
-		close_what_is_too_much(worker);
-	}
-	*ret = file ? file->entry : code_entry_called;
-	return 0;
-}
-
-static int make_region(struct unwind_worker *worker, const struct unwind_request *request,
-		       struct unwind_answer *ret)
-{
-	struct code_entry entry;
-	int err = entry_of(worker, request, &entry);
-
-	return err ?: unwind_code_make(&worker->memory, request, &entry, &ret->rows, &ret->read_ns);
-}
 
 static void hold_request(const struct unwind_request *request)
 {
@@ -201,9 +73,11 @@ static int make_rows(void *worker_, const void *queued_, struct work_result **re
 	answer = &made->answer;
 	answer->request = *request;
 	if (request->module)
-		answer->error = make_page(worker, request, &answer->rows);
+		answer->error = worker->maker.page(worker->maker.context, request->module,
+						   request->page, &answer->rows);
 	else
-		answer->error = make_region(worker, request, answer);
+		answer->error = unwind_code_make(&worker->memory, &worker->maker, request,
+						 &answer->rows, &answer->read_ns);
 	if (answer->error)
 		unwind_rows_deinit(&answer->rows); /* drop partial rows */
 	made->spent_ns = clock_now_ns() - begin_ns;
@@ -296,7 +170,7 @@ static int collect(void *context, uint64_t wait_ns, unwind_taker_fn take, void *
 	return err;
 }
 
-int unwind_worker_create(const struct file_source *files, const struct memory_source *memory,
+int unwind_worker_create(const struct unwind_maker *maker, const struct memory_source *memory,
 			 struct unwind_worker **ret, struct unwind_service *ret_service)
 {
 	AUTO_FREE struct unwind_worker *worker = calloc(1, sizeof(*worker));
@@ -312,7 +186,7 @@ int unwind_worker_create(const struct file_source *files, const struct memory_so
 
 	if (!worker)
 		return -ENOMEM;
-	worker->files = *files;
+	worker->maker = *maker;
 	worker->memory = *memory;
 	err = work_thread_start(&worker->thread, &kind);
 	if (err)
@@ -331,7 +205,5 @@ void unwind_worker_destroy(struct unwind_worker *worker)
 	if (!worker)
 		return;
 	work_thread_stop(&worker->thread);
-	while (worker->open_count)
-		close_last(worker);
 	free(worker);
 }

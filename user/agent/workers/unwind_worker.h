@@ -10,20 +10,17 @@
 #define JITBPF_AGENT_WORKERS_UNWIND_WORKER_H
 
 #include "agent/files/memory_source.h"
+#include "agent/workers/unwind_files.h"
 #include "unwind/unwind_service.h"
-#include "state/process/file_source.h"
-
-#define UNWIND_FILES_OPEN_MAX  64
-#define UNWIND_FILES_BYTES_MAX (8u << 20) /* memory limit of all open files */
 
 struct unwind_worker; /* see unwind_worker.c */
 
 /*
- * Start the worker. files and memory are copied, and used exclusively until
+ * Start the worker. maker and memory are copied, and used exclusively until
  * unwind_worker_destroy(). Returns 0 with *ret and *ret_service set, or a
  * negative errno.
  */
-int unwind_worker_create(const struct file_source *files, const struct memory_source *memory,
+int unwind_worker_create(const struct unwind_maker *maker, const struct memory_source *memory,
 			 struct unwind_worker **ret, struct unwind_service *ret_service);
 
 /* Stop after the current request. NULL is allowed. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "base/cursor.h"
 #include "base/search.h"
 
 static bool row_says(const struct unwind_wide_row *row, int32_t cfa, int16_t rbp)
@@ -28,6 +29,24 @@ int unwind_rows_add(struct unwind_rows *rows, uint32_t offset, int32_t cfa, int1
 		return -ENOMEM;
 	rows->rows.data[count] = row;
 	rows->rows.size = count + 1;
+	return 0;
+}
+
+int unwind_rows_decode(const void *bytes, size_t size_bytes, struct unwind_rows *ret)
+{
+	struct cursor at = cursor_of(bytes, size_bytes);
+	struct unwind_wide_row row;
+	int err;
+
+	if (vec_reserve(&ret->rows, size_bytes / sizeof(row)))
+		return -ENOMEM;
+	while (cursor_left(&at)) {
+		if (cursor_read(&at, &row, sizeof(row)) || row.reserved)
+			return -EBADMSG;
+		err = unwind_rows_add(ret, row.offset, row.cfa, row.rbp);
+		if (err)
+			return err == -EINVAL ? -EBADMSG : err;
+	}
 	return 0;
 }
 

@@ -47,6 +47,12 @@ size_t unwind_rows_behind(const struct unwind_rows *rows, uint32_t offset);
 uint32_t unwind_rows_page(const struct unwind_rows *rows, uint32_t offset, struct unwind_row *ret,
 			  uint32_t max);
 
+/*
+ * Add rows from the bytes of `rows.data` of another process, which is not trusted, to *ret, which
+ * must be empty. Returns 0, -EBADMSG or -ENOMEM; the caller releases *ret in any case.
+ */
+int unwind_rows_decode(const void *bytes, size_t size_bytes, struct unwind_rows *ret);
+
 void unwind_rows_deinit(struct unwind_rows *rows);
 
 #endif

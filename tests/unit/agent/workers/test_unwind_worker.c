@@ -38,6 +38,7 @@ static const uint8_t inside[] = {0x90, 0x41, 0xff, 0x27};
 static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0x90, 0x5d, 0xc3};
 
 struct rows_made {
+	struct unwind_files *files;
 	struct unwind_worker *worker;
 	struct unwind_service service;
 	struct module modules[MODULES];
@@ -108,6 +109,7 @@ static int setup(void **state)
 	struct rows_made *made = calloc(1, sizeof(*made));
 	struct file_source files = {.open_module = open_module, .context = made};
 	struct memory_source memory = {.read = read_memory, .context = made};
+	struct unwind_maker maker;
 
 	for (uint32_t i = 0; i < MODULES; i++)
 		made->modules[i] = (struct module){.number = i, .path = "/some/file"};
@@ -116,7 +118,8 @@ static int setup(void **state)
 	sem_init(&made->read_slow, 0, 0);
 	made_of_blob = made;
 	*state = made;
-	return unwind_worker_create(&files, &memory, &made->worker, &made->service);
+	return unwind_files_create(&files, &made->files, &maker)
+		       ?: unwind_worker_create(&maker, &memory, &made->worker, &made->service);
 }
 
 static int teardown(void **state)
@@ -124,6 +127,7 @@ static int teardown(void **state)
 	struct rows_made *made = *state;
 
 	unwind_worker_destroy(made->worker);
+	unwind_files_destroy(made->files);
 	assert_int_equal(made->open, 0);
 	vec_for_each (answer, &made->answers)
 		unwind_rows_deinit(&answer->rows);

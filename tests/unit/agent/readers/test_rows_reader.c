@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Rows by a reader process are those that are made here. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/files/file_blob.h"
+#include "agent/readers/reader_service.h"
+#include "agent/readers/rows_reader.h"
+#include "base/scope.h"
+#include "decode/x86/code_unwind.h"
+
+static struct module self = {.number = 1, .path = "/proc/self/exe"};
+static struct module no_elf = {.number = 2, .path = "/proc/self/status"};
+
+struct fixture {
+	struct broker broker;
+	struct rows_reader *rows;
+	struct unwind_maker maker;
+	struct unwind_files *own;
+	struct unwind_maker own_maker;
+	_Atomic uint64_t failures;
+};
+
+static int open_module(void *context, const struct module *module, struct blob *ret)
+{
+	int fd = file_open_regular(module->path), err;
+
+	if (fd < 0)
+		return fd;
+	err = file_blob_init(ret, fd);
+	if (err)
+		close(fd);
+	return err;
+}
+
+static int setup(void **state)
+{
+	static const role_fn functions[ROLE_COUNT] = {[ROLE_READER] = reader_service_run};
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	const struct reader_options options = {
+		.broker = &fixture->broker,
+		.files = {.open_module = open_module},
+		.answer_ms = 5000,
+		.failures = &fixture->failures,
+	};
+
+	*state = fixture;
+	return broker_start(functions, &fixture->broker)
+		       ?: unwind_files_create(&options.files, &fixture->own, &fixture->own_maker)
+		       ?: rows_reader_create(&options, &fixture->rows, &fixture->maker);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	rows_reader_destroy(fixture->rows);
+	unwind_files_destroy(fixture->own);
+	broker_stop(&fixture->broker);
+	free(fixture);
+	return 0;
+}
+
+static void check_equal(const struct unwind_rows *rows, const struct unwind_rows *own)
+{
+	assert_int_equal(rows->rows.size, own->rows.size);
+	for (size_t i = 0; i < own->rows.size; i++) {
+		assert_int_equal(rows->rows.data[i].offset, own->rows.data[i].offset);
+		assert_int_equal(rows->rows.data[i].cfa, own->rows.data[i].cfa);
+		assert_int_equal(rows->rows.data[i].rbp, own->rows.data[i].rbp);
+	}
+}
+
+static size_t check_page(struct fixture *fixture, const struct module *module, uint32_t page)
+{
+	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0}, own = {0};
+	int err = fixture->own_maker.page(fixture->own_maker.context, module, page, &own);
+	size_t count = own.rows.size;
+
+	assert_int_equal(fixture->maker.page(fixture->maker.context, module, page, &rows), err);
+	check_equal(&rows, &own);
+	unwind_rows_deinit(&own);
+	return count;
+}
+
+static void pages_are_equal(void **state)
+{
+	size_t rows = 0;
+
+	for (uint32_t page = 0; page < 40; page++)
+		rows += check_page(*state, &self, page);
+	assert_true(rows > 1000);
+	check_page(*state, &no_elf, 0);
+	assert_int_equal(((struct fixture *)*state)->failures, 0);
+}
+
+/* Code of any size up to the limit, which takes several messages, entered from no host or a host.
+ */
+static void check_code(struct fixture *fixture, size_t size_bytes, const struct module *host)
+{
+	CLEANUP(unwind_rows_deinit) struct unwind_rows rows = {0}, own = {0};
+	AUTO_FREE uint8_t *bytes = malloc(size_bytes);
+	const struct unwind_code code = {
+		.bytes = bytes,
+		.bytes_read = size_bytes,
+		.address = 0x7f0000000000,
+		.size_bytes = size_bytes + 100,
+		.host = {.module = host, .function = host ? "no_such_function" : NULL},
+	};
+
+	/* push rax; pop rax; ... ret */
+	for (size_t i = 0; i < size_bytes; i++)
+		bytes[i] = i + 1 == size_bytes ? 0xc3 : i % 2 ? 0x58 : 0x50;
+	assert_int_equal(fixture->own_maker.code(fixture->own_maker.context, &code, &own), 0);
+	assert_int_equal(fixture->maker.code(fixture->maker.context, &code, &rows), 0);
+	assert_true(own.rows.size > size_bytes / 2);
+	check_equal(&rows, &own);
+	unwind_rows_deinit(&own);
+}
+
+static void code_is_equal(void **state)
+{
+	check_code(*state, 7, NULL);
+	check_code(*state, 7, &self);
+	check_code(*state, CODE_UNWIND_BYTES_MAX - 1, NULL);
+	assert_int_equal(((struct fixture *)*state)->failures, 0);
+}
+
+static void a_killed_reader_makes_no_rows(void **state)
+{
+	struct fixture *fixture = *state;
+	struct unwind_rows rows = {0};
+	AUTO_FCLOSE FILE *children = NULL;
+	char path[64];
+	pid_t reader;
+
+	check_page(fixture, &self, 1);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", fixture->broker.pid,
+		 fixture->broker.pid);
+	children = fopen(path, "re");
+	assert_non_null(children);
+	assert_int_equal(fscanf(children, "%d", &reader), 1);
+	assert_int_equal(kill(reader, SIGKILL), 0);
+	assert_int_equal(fixture->maker.page(fixture->maker.context, &self, 1, &rows), -EIO);
+	assert_int_equal(rows.rows.size, 0);
+	assert_int_equal(fixture->failures, 1);
+	check_page(fixture, &self, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(pages_are_equal, setup, teardown),
+		cmocka_unit_test_setup_teardown(code_is_equal, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_killed_reader_makes_no_rows, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

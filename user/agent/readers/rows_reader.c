@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/readers/rows_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+
+#define ERRNO_MAX 4095
+
+struct rows_reader {
+	struct reader_client *client;
+	message_bytes out;
+};
+
+static int put(struct rows_reader *rows, const void *bytes, size_t size_bytes)
+{
+	if (vec_reserve(&rows->out, rows->out.size + size_bytes))
+		return -ENOMEM;
+	memcpy(rows->out.data + rows->out.size, bytes, size_bytes);
+	rows->out.size += size_bytes;
+	return 0;
+}
+
+static int put_string(struct rows_reader *rows, const char *s)
+{
+	return put(rows, s, strlen(s) + 1);
+}
+
+static int decode(const message_bytes *answer, int32_t *ret_err, struct unwind_rows *ret)
+{
+	struct cursor at = cursor_of(answer->data, answer->size);
+	int err = cursor_read(&at, ret_err, sizeof(*ret_err));
+
+	if (err || *ret_err > 0 || *ret_err < -ERRNO_MAX)
+		return -EBADMSG;
+	return unwind_rows_decode(at.at, cursor_left(&at), ret);
+}
+
+/* Send what was put together. */
+static int ask(struct rows_reader *rows, enum reader_message kind, const struct module *module,
+	       struct unwind_rows *ret)
+{
+	const struct reader_request request = {
+		.kind = kind,
+		.answer = READER_ROWS,
+		.bytes = rows->out.data,
+		.size_bytes = rows->out.size,
+		.module = module,
+	};
+	const message_bytes *answer;
+	int err = reader_client_ask(rows->client, &request, &answer);
+	int32_t answered;
+
+	if (err)
+		return err;
+	if (decode(answer, &answered, ret))
+		return reader_client_refuse(rows->client, module);
+	return answered;
+}
+
+static int page(void *context, const struct module *module, uint32_t page_, struct unwind_rows *ret)
+{
+	struct reader_page head = {.module = reader_module_of(module), .page = page_};
+	struct rows_reader *rows = context;
+	int err;
+
+	rows->out.size = 0;
+	err = put(rows, &head, sizeof(head));
+	err = err ?: put_string(rows, module->path);
+	return err ?: ask(rows, READER_PAGE, module, ret);
+}
+
+static int code(void *context, const struct unwind_code *region, struct unwind_rows *ret)
+{
+	const struct module *host = region->host.module;
+	struct reader_code head = {.address = region->address, .size_bytes = region->size_bytes};
+	struct rows_reader *rows = context;
+	int err;
+
+	if (host) {
+		head.host = reader_module_of(host);
+		head.has_host = true;
+	}
+	rows->out.size = 0;
+	err = put(rows, &head, sizeof(head));
+	err = err ?: put_string(rows, host ? host->path : "");
+	err = err ?: put_string(rows, host ? region->host.function : "");
+	err = err ?: put(rows, region->bytes, region->bytes_read);
+	return err ?: ask(rows, READER_CODE, host, ret);
+}
+
+int rows_reader_create(const struct reader_options *options, struct rows_reader **ret,
+		       struct unwind_maker *ret_maker)
+{
+	struct rows_reader *rows = calloc(1, sizeof(*rows));
+	int err = rows ? reader_client_create(options, &rows->client) : -ENOMEM;
+
+	if (err) {
+		free(rows);
+		return err;
+	}
+	*ret_maker = (struct unwind_maker){.page = page, .code = code, .context = rows};
+	*ret = rows;
+	return 0;
+}
+
+void rows_reader_destroy(struct rows_reader *rows)
+{
+	if (!rows)
+		return;
+	reader_client_destroy(rows->client);
+	vec_deinit(&rows->out);
+	free(rows);
+}

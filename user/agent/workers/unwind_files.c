@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/workers/unwind_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/x86/code_unwind.h"
+
+/* An open file. A file that failed to open is kept too, so that it is not tried for each page. */
+struct open_file {
+	const struct module *module; /* held */
+	struct blob blob;
+	struct unwind_file *file; /* NULL if `error` is set */
+	int error;
+	/* As a host of an engine: the frame that JIT code is entered with. */
+	struct code_entry entry;
+	bool entry_known;
+};
+
+struct unwind_files {
+	struct file_source source;
+	struct open_file *open[UNWIND_FILES_OPEN_MAX]; /* most recently used first */
+	uint32_t open_count;
+};
+
+static void close_file(struct open_file *file)
+{
+	unwind_file_destroy(file->file);
+	blob_close(&file->blob);
+	module_release(file->module);
+	free(file);
+}
+
+static void close_last(struct unwind_files *files)
+{
+	close_file(files->open[--files->open_count]);
+}
+
+static void close_first(struct unwind_files *files)
+{
+	close_file(files->open[0]);
+	files->open_count--;
+	memmove(&files->open[0], &files->open[1], files->open_count * sizeof(files->open[0]));
+}
+
+/* Close files over the memory limit, least recently used first. The current file stays open. */
+static void close_what_is_too_much(struct unwind_files *files)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < files->open_count; i++)
+		bytes += files->open[i]->file ? unwind_file_bytes(files->open[i]->file) : 0;
+	while (bytes > UNWIND_FILES_BYTES_MAX && files->open_count > 1) {
+		const struct open_file *last = files->open[files->open_count - 1];
+
+		bytes -= last->file ? unwind_file_bytes(last->file) : 0;
+		close_last(files);
+	}
+}
+
+static struct open_file *open_file(struct unwind_files *files, const struct module *module)
+{
+	struct open_file *file = calloc(1, sizeof(*file));
+
+	if (!file)
+		return NULL;
+	file->module = module_hold(module);
+	file->error = files->source.open_module(files->source.context, module, &file->blob);
+	file->error = file->error ?: unwind_file_create(&file->blob, &file->file);
+	if (file->error)
+		blob_close(&file->blob);
+	return file;
+}
+
+/* Returns NULL if memory is short. */
+static struct open_file *file_of(struct unwind_files *files, const struct module *module)
+{
+	struct open_file *file;
+	uint32_t at = 0;
+
+	while (at < files->open_count && files->open[at]->module != module)
+		at++;
+	file = at < files->open_count ? files->open[at] : open_file(files, module);
+	if (!file)
+		return NULL;
+	if (at == UNWIND_FILES_OPEN_MAX) {
+		close_last(files);
+		at--;
+	}
+	files->open_count += at == files->open_count;
+	memmove(&files->open[1], &files->open[0], at * sizeof(files->open[0]));
+	files->open[0] = file;
+	return file;
+}
+
+static int make_page(void *context, const struct module *module, uint32_t page,
+		     struct unwind_rows *ret)
+{
+	struct unwind_files *files = context;
+	const struct open_file *file = file_of(files, module);
+	int err;
+
+	if (!file)
+		return -ENOMEM;
+	err = file->error ?: unwind_file_page(file->file, page, ret);
+	if (file->error == -ETIMEDOUT)
+		close_first(files); /* it may answer a later request */
+	close_what_is_too_much(files);
+	return err;
+}
+
+/* Find out how a region's code is entered. Returns 0 or -ENOMEM. */
+static int entry_of(struct unwind_files *files, const struct engine_host *host,
+		    struct code_entry *ret)
+{
+	struct open_file *file = host->module ? file_of(files, host->module) : NULL;
+
+	if (host->module && !file)
+		return -ENOMEM;
+	if (file && !file->entry_known) {
+		file->entry = code_entry_called;
+		if (file->file)
+			code_entry_inside(file->file, host->function, &file->entry);
+		file->entry_known = true;
+		close_what_is_too_much(files);
+	}
+	*ret = file ? file->entry : code_entry_called;
+	return 0;
+}
+
+static int make_code(void *context, const struct unwind_code *code, struct unwind_rows *ret)
+{
+	struct code_entry entry;
+	int err = entry_of(context, &code->host, &entry);
+
+	err = err ?: code_unwind(code->bytes, code->bytes_read, code->address, &entry, ret);
+	if (!err && code->bytes_read < code->size_bytes)
+		err = unwind_rows_add(ret, (uint32_t)code->bytes_read,
+				      UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);
+	return err;
+}
+
+int unwind_files_create(const struct file_source *source, struct unwind_files **ret,
+			struct unwind_maker *ret_maker)
+{
+	struct unwind_files *files = calloc(1, sizeof(*files));
+
+	if (!files)
+		return -ENOMEM;
+	files->source = *source;
+	*ret_maker = (struct unwind_maker){.page = make_page, .code = make_code, .context = files};
+	*ret = files;
+	return 0;
+}
+
+void unwind_files_destroy(struct unwind_files *files)
+{
+	if (!files)
+		return;
+	while (files->open_count)
+		close_last(files);
+	free(files);
+}

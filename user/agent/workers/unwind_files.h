@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Makes unwind rows: of pages of files, and of JIT code, whose entry depends on the file of its
+ * engine. A number of files stays open. For one thread at a time.
+ */
+#ifndef JITBPF_AGENT_WORKERS_UNWIND_FILES_H
+#define JITBPF_AGENT_WORKERS_UNWIND_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decode/cfi/unwind_rows.h"
+#include "state/process/file_source.h"
+#include "unwind/engine_host.h"
+
+#define UNWIND_FILES_OPEN_MAX  64
+#define UNWIND_FILES_BYTES_MAX (8u << 20) /* memory limit of all open files */
+
+/* The machine code of a region. */
+struct unwind_code {
+	const uint8_t *bytes;
+	size_t bytes_read; /* the beginning of the region; the rest gets UNWIND_UNKNOWN */
+	uint64_t address, size_bytes;
+	struct engine_host host;
+};
+
+/* Who makes rows. *ret is empty. The functions return 0 or a negative errno. */
+struct unwind_maker {
+	int (*page)(void *context, const struct module *module, uint32_t page,
+		    struct unwind_rows *ret);
+	int (*code)(void *context, const struct unwind_code *code, struct unwind_rows *ret);
+	void *context;
+};
+
+struct unwind_files; /* see unwind_files.c */
+
+/* source is copied. *ret_maker borrows *ret. Returns 0 or -ENOMEM. */
+int unwind_files_create(const struct file_source *source, struct unwind_files **ret,
+			struct unwind_maker *ret_maker);
+void unwind_files_destroy(struct unwind_files *files); /* NULL is allowed */
+
+#endif
