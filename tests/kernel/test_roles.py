@@ -2,6 +2,7 @@
 """The processes of a recording and their privileges, as /proc shows them."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -140,3 +141,63 @@ class Readers(Recording):
         for pid in self.readers(recorder):
             os.kill(pid, signal.SIGSTOP)
         self.check_named(recorder, 1)
+
+
+class LeastCapabilities(KernelTest):
+    """What the openers' capabilities are for: a program of another user that is readable, or in a
+    folder that only its owner may enter, or deleted."""
+
+    PROGRAM = """
+    #include <unistd.h>
+    volatile unsigned long count;
+    __attribute__((noinline)) void busy_in_file(void) { for (;;) count++; }
+    int main(void) { alarm(30); busy_in_file(); }
+    """
+    NEEDED = ("SYS_ADMIN", "SYS_PTRACE", "DAC_READ_SEARCH", "CHECKPOINT_RESTORE")
+
+    def start(self, name, mode, deleted):
+        folder = os.path.join(self.folder, name)
+        os.mkdir(folder)
+        program = os.path.join(folder, "busy")
+        subprocess.run(["cc", "-x", "c", "-O1", "-static", "-o", program, "-"], check=True,
+                       input=self.PROGRAM.encode())
+        os.chown(folder, 1000, 1000)
+        os.chmod(folder, mode)
+        busy = subprocess.Popen([program], user=1000, group=1000, extra_groups=[])
+        self.addCleanup(busy.wait)
+        self.addCleanup(busy.kill)
+        self.wait_for(lambda: status(busy.pid)["Name"] == "busy")
+        if deleted:
+            os.unlink(program)
+        return busy.pid
+
+    def named(self, without):
+        """Returns which programs have names in a recording without a capability."""
+        bounds = ",".join(f"+{name.lower()}" for name in self.NEEDED if name != without)
+        output = os.path.join(self.folder, f"{without}.jitbpf")
+        pids = ",".join(map(str, self.pids.values()))
+        argv = ["setpriv", "--inh-caps=-all", f"--bounding-set=-all,{bounds}", JITBPF]
+        subprocess.run([*argv, "record", "-q", "-F", "199", "-d", "1", "-p", pids, "-o", output],
+                       check=True, timeout=60)
+        folded = subprocess.run([JITBPF, "report", "-f", "folded", output], check=True,
+                                stdout=subprocess.PIPE).stdout.decode()
+        script = subprocess.run([JITBPF, "report", "-f", "script", output], check=True,
+                                stdout=subprocess.PIPE).stdout.decode()
+        self.assertIn("busy", folded)
+        return {name for name, pid in self.pids.items()
+                if re.search(rf"^busy +{pid}/.*\n([ \t].*\n)*[ \t].*busy_in_file", script,
+                             re.MULTILINE)}
+
+    def test_each(self):
+        os.chmod(self.folder, 0o755)
+        self.pids = {"readable": self.start("readable", 0o755, False),
+                     "closed": self.start("closed", 0o700, False),
+                     "deleted": self.start("deleted", 0o755, True)}
+        self.assertEqual(self.named(None), {"readable", "closed", "deleted"})
+        self.assertEqual(self.named("SYS_PTRACE"), set())
+        self.assertEqual(self.named("DAC_READ_SEARCH"), {"readable"})
+        self.assertEqual(self.named("CHECKPOINT_RESTORE"), {"readable", "closed"})
+        doctor = subprocess.run(["setpriv", "--inh-caps=-all",
+                                 "--bounding-set=-all,+sys_admin,+sys_ptrace", JITBPF, "doctor"],
+                                check=False, stdout=subprocess.PIPE).stdout.decode()
+        self.assertIn("missing: CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE", doctor)

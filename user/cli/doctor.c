@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/files/file_service.h"
+#include "agent/kernel/attach_service.h"
 #include "agent/files/file_store.h"
 #include "agent/live/live_source.h"
 #include "agent/machine/machine_check.h"
@@ -114,8 +116,14 @@ static int look_at_shim(struct report *report, struct probe_site *site)
 /* Do what `record` does at its start. */
 static void try_recording(struct probe_site *site, struct machine_finding *ret)
 {
-	const struct file_store_options file_options = {.live = true};
+	static const role_fn roles[ROLE_COUNT] = {
+		[ROLE_OPENER] = file_service_run,
+		[ROLE_ATTACHER] = attach_service_run,
+	};
+	struct broker broker = {.socket = -1};
+	const struct file_store_options file_options = {.live = true, .broker = &broker};
 	const struct live_options live_options = {
+		.broker = &broker,
 		.freq_hz = 99,
 		.code_ring_bytes = 8u << 20,
 		.sample_ring_bytes = 2u << 20,
@@ -123,8 +131,9 @@ static void try_recording(struct probe_site *site, struct machine_finding *ret)
 	struct live_source *live = NULL;
 	struct file_store *files = NULL;
 	struct live_failure failure = {.what = "starting"};
-	int err = file_store_create(&file_options, &files);
+	int err = broker_start(roles, &broker);
 
+	err = err ?: file_store_create(&file_options, &files);
 	err = err ?: live_source_create(&live_options, site, files, &live, &failure);
 	if (err)
 		machine_found(ret, MACHINE_MISSING, "%s", failure.what);
@@ -134,6 +143,7 @@ static void try_recording(struct probe_site *site, struct machine_finding *ret)
 			      live_source_cpus(live) == 1 ? "" : "s", site->place);
 	live_source_destroy(live);
 	file_store_destroy(files);
+	broker_stop(&broker);
 }
 
 static void look_at_recording(struct report *report, struct probe_site *site)

@@ -28,7 +28,7 @@ static void look_at_privileges(struct machine_finding *ret)
 		const char *name, *loss;
 	} wanted[] = {
 		{CAP_SYS_PTRACE, "CAP_SYS_PTRACE",
-		 "code that was published before the recording, and files of containers"},
+		 "processes of other users, and files of containers"},
 		{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "files that only their owners read"},
 		{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE",
 		 "files that were deleted or replaced"},
@@ -40,8 +40,6 @@ static void look_at_privileges(struct machine_finding *ret)
 		machine_found(ret, MACHINE_HIDDEN, "not root");
 		return;
 	}
-	if (held & PRIVILEGE(CAP_SYS_ADMIN))
-		held |= PRIVILEGE(CAP_CHECKPOINT_RESTORE);
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		size_t at = strlen(names), lost = strlen(losses);
 
