@@ -42,7 +42,7 @@ AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jit
 	$(addprefix roles/,broker fd_message landlock privileges role system_calls) \
 	$(addprefix files/,descriptor_budget file_service file_find file_identity file_pinned file_blob file_direct \
 	file_place held_files module_blob read_window search_limits window_blob \
-	debuginfod file_reader file_store kept_files module_files place_accounts) \
+	debuginfod file_reader file_store kept_files module_files place_accounts process_maps) \
 	$(addprefix outputs/output_,file opener path service) launch/invoking_user \
 	$(addprefix readers/,name_reader rows_reader reader_calls reader_channel reader_client reader_files reader_service) \
 	$(addprefix workers/,live_feed symbol_worker unwind_code unwind_files unwind_worker work_thread)

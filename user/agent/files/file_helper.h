@@ -39,6 +39,8 @@ enum file_request_kind {
 	FILE_READ_GROWING,
 	/* Read memory of process pid, which can block on a mapped file or on userfaultfd. */
 	FILE_READ_MEMORY,
+	/* Read /proc/PID/maps, which can block on the lock of the memory map (process_maps.h). */
+	FILE_READ_MAPS,
 };
 
 /* Fields that a request kind does not use are 0. */

@@ -18,6 +18,7 @@
 #include "agent/files/file_helper.h"
 #include "agent/files/file_identity.h"
 #include "agent/files/file_pinned.h"
+#include "agent/files/process_maps.h"
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"
@@ -150,6 +151,8 @@ static int answer(int socket, const struct file_request *request, int sent_fd,
 	size_t bytes = 0;
 
 	memset(reply, 0, offsetof(struct file_reply, bytes));
+	if (request->kind == FILE_READ_MAPS)
+		return process_maps_serve(socket, request, reply);
 	if (request->kind == FILE_READ) {
 		reply->err = read_piece(request, sent_fd, reply);
 		bytes = reply->size_bytes;

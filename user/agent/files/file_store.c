@@ -71,6 +71,7 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 	err = err ?: create_user(store, broker, following_patience, &store->following);
 	err = err ?: file_reader_create(broker, unwinding_patience, &store->memory);
 	err = err ?: file_reader_create(broker, following_patience, &store->writers);
+	err = err ?: process_maps_create(broker, &store->maps);
 	if (err)
 		return err;
 	/* One second more than the library's own limit, so that the library reports the cause. */
@@ -95,6 +96,7 @@ void file_store_destroy(struct file_store *store)
 	destroy_user(&store->following);
 	file_reader_destroy(store->memory);
 	file_reader_destroy(store->writers);
+	process_maps_destroy(store->maps);
 	broker_stop(&store->own_broker);
 	free(store);
 }
@@ -259,6 +261,11 @@ int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t addr
 	int err = file_reader_memory(store->writers, pid, address, buf, size_bytes, &got);
 
 	return err ?: got == size_bytes ? 0 : -EFAULT;
+}
+
+struct process_maps *file_store_maps(struct file_store *store)
+{
+	return store->maps;
 }
 
 struct file_store_counts file_store_counts(const struct file_store *store)

@@ -14,6 +14,7 @@
 
 #include "agent/files/file_reader.h"
 #include "agent/files/memory_source.h"
+#include "agent/files/process_maps.h"
 #include "agent/roles/broker.h"
 #include "state/process/process_owners.h"
 #include "symbolize/symbolizer.h"
@@ -95,6 +96,9 @@ int file_store_read_followed(struct file_store *store, const struct followed_fil
 /* Copy memory of the process that writes such a file, all of it. Returns 0 or a negative errno. */
 int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,
 			   size_t size_bytes);
+
+/* Returns the reader of processes' maps. Borrowed. Event loop only. */
+struct process_maps *file_store_maps(struct file_store *store);
 
 /* Event loop only. */
 struct file_store_counts file_store_counts(const struct file_store *store);

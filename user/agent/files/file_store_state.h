@@ -23,6 +23,7 @@ struct file_store {
 	/* Of the event loop: files that grow, and the memory of who writes them. */
 	struct file_user following;
 	struct file_reader *writers;
+	struct process_maps *maps;
 	struct kept_files files;
 	struct file_store_counts counts;
 	const struct process_owners *owners; /* NULL: none are known */

@@ -21,7 +21,7 @@ DEFINE_CLEANUP(DIR *, closedir);
 
 struct scanner {
 	const struct process_scan *scan;
-	process_text text;
+	process_text text, maps;
 	uint64_t time_ns;  /* time of the current process's records */
 	uint64_t lost_ns;  /* not 0: the process is read again after a loss at that time */
 	process_pids done; /* scanned pids, ascending */
@@ -112,25 +112,36 @@ static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc
 	return scanner->scan->take(scanner->scan->take_context, &out.record.h);
 }
 
+static int add_late(process_pids *late, uint32_t pid)
+{
+	vec_for_each (known, late) {
+		if (*known == pid)
+			return 0;
+	}
+	return vec_push(late, pid);
+}
+
 static int scan_process(struct scanner *scanner, uint32_t pid)
 {
+	int unread = process_maps_read(file_store_maps(scanner->scan->files), pid, &scanner->maps);
 	struct proc_map map;
 	struct cursor text;
 	int err, more;
 
+	if (unread == -ENOMEM)
+		return unread;
+	if (unread == -EINPROGRESS)
+		return add_late(scanner->scan->ret_late, pid);
 	err = scan_comm(scanner, pid);
 	if (err == -ENOENT || err == -ESRCH)
 		return 0; /* the process has ended */
 	if (err)
 		return err;
 	err = scan_inner_pid(scanner, pid);
-	if (err)
+	if (err || unread)
 		return err;
-	err = process_text_read_maps(&scanner->text, pid);
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	*scanner->scan->ret_cut += process_text_is_cut(&scanner->text);
-	text = cursor_of(scanner->text.data, scanner->text.size);
+	*scanner->scan->ret_cut += process_text_is_cut(&scanner->maps);
+	text = cursor_of(scanner->maps.data, scanner->maps.size);
 	while (!err && (more = proc_maps_next(&text, &map))) {
 		if (more < 0)
 			continue;
@@ -149,6 +160,22 @@ int process_scan_again(const struct process_scan *scan, uint32_t pid, uint64_t l
 	int err = scan->wanted(scan->wanted_context, pid) ? scan_process(&scanner, pid) : 0;
 
 	process_text_deinit(&scanner.text);
+	process_text_deinit(&scanner.maps);
+	return err;
+}
+
+int process_scan_late(const struct process_scan *scan, process_pids *late)
+{
+	struct scanner scanner = {.scan = scan};
+	process_pids pids = *late;
+	int err = 0;
+
+	*late = (process_pids){0};
+	vec_for_each (pid, &pids)
+		err = err ?: scan_process(&scanner, *pid);
+	vec_deinit(&pids);
+	process_text_deinit(&scanner.text);
+	process_text_deinit(&scanner.maps);
 	return err;
 }
 
@@ -232,7 +259,8 @@ int process_scan(const struct process_scan *scan)
 			break;
 	}
 	closedir(proc);
-	vec_deinit(&scanner.text);
+	process_text_deinit(&scanner.text);
+	process_text_deinit(&scanner.maps);
 	vec_deinit(&scanner.done);
 	return found < 0 ? found : 0;
 }

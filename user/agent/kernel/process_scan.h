@@ -31,15 +31,22 @@ struct process_scan {
 	/* Called for each mapping, executable or not, of processes that started before came_ns. */
 	int (*take_map)(void *context, uint32_t pid, const struct proc_map *map);
 	void *take_map_context;
-	uint64_t *ret_cut; /* incremented for each process whose mappings are not all read */
+	uint64_t *ret_cut;	/* incremented for each process whose mappings are not all read */
+	process_pids *ret_late; /* processes that have not answered yet are added */
 };
 
 /*
  * Emit the records of each wanted process. Processes that end during the scan are skipped, and so
- * are those whose /proc files are not readable. Returns 0, -ENOMEM, the negative errno of opening
- * /proc, or a taker's error.
+ * are those whose /proc files are not readable. Of those in ret_late, nothing was emitted yet.
+ * Returns 0, -ENOMEM, the negative errno of opening /proc, or a taker's error.
  */
 int process_scan(const struct process_scan *scan);
+
+/*
+ * The same for the processes of `late`, which is emptied; those that have not answered yet are in
+ * ret_late again.
+ */
+int process_scan_late(const struct process_scan *scan, process_pids *late);
 
 /*
  * Emit the records of one process again, after side-band records from lost_ns on may have been

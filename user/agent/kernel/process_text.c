@@ -2,7 +2,6 @@
 #include "agent/kernel/process_text.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,29 +34,6 @@ int process_text_read(process_text *text, uint32_t pid, const char *name)
 		text->size += (size_t)got;
 	} while (got && !process_text_is_cut(text));
 	return 0;
-}
-
-int process_text_read_maps(process_text *text, uint32_t pid)
-{
-	int err = process_text_read(text, pid, "maps");
-	char path[64 + 256];
-	struct dirent *entry;
-	DIR *tasks;
-
-	if (err || text->size)
-		return err;
-	snprintf(path, sizeof(path), "/proc/%u/task", pid);
-	tasks = opendir(path);
-	while (!err && !text->size && tasks && (entry = readdir(tasks))) {
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "task/%s/maps", entry->d_name);
-		if (process_text_read(text, pid, path) == -ENOMEM)
-			err = -ENOMEM;
-	}
-	if (tasks)
-		closedir(tasks);
-	return err;
 }
 
 /* Read a file as a NUL-terminated string. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads files of /proc/PID. */
+/*
+ * Reads files of /proc/PID that never wait for the process. Its maps can: see process_maps.h.
+ */
 #ifndef JITBPF_AGENT_KERNEL_PROCESS_TEXT_H
 #define JITBPF_AGENT_KERNEL_PROCESS_TEXT_H
 
@@ -7,12 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/files/process_maps.h"
 #include "base/vec.h"
-
-/* Enough for 100,000 typical mappings. Paths of a hostile process may have 4 KB each. */
-#define PROCESS_TEXT_MAX (16u << 20)
-
-typedef VEC(char) process_text; /* not NUL-terminated */
 
 /* Returns true if only the beginning of the file was read. */
 static inline bool process_text_is_cut(const process_text *text)
@@ -30,12 +28,6 @@ static inline void process_text_deinit(process_text *text)
  * negative errno.
  */
 int process_text_read(process_text *text, uint32_t pid, const char *name);
-
-/*
- * Read the maps of a process. If its leader has ended, they are read from another thread. Kernel
- * threads have none. Returns as above.
- */
-int process_text_read_maps(process_text *text, uint32_t pid);
 
 /* Set *ret to the process's pid in its own pid namespace. Returns 0 or a negative errno. */
 int process_inner_pid(process_text *text, uint32_t pid, uint32_t *ret);

@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,8 @@ static int send_counters(struct drain *drain)
 	out.values[JITBPF_COUNT_FILES_OVER_BUDGET] += files.over_budget;
 	out.values[JITBPF_COUNT_FILES_UNVERIFIED] += files.unverified;
 	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut;
+	out.values[JITBPF_COUNT_PROCESSES_UNANSWERED] +=
+		process_maps_unanswered(file_store_maps(live->round.files));
 	out.values[JITBPF_COUNT_PROBES_DEFERRED] += live_source_holder(live).deferred;
 	out.values[JITBPF_COUNT_LOOP_PAUSES] += live->health.pauses;
 	out.values[JITBPF_COUNT_LOOP_LONGEST_MS] += live->health.longest_ns / 1000000;
@@ -104,6 +107,9 @@ static int send_counters(struct drain *drain)
 		live->round.publishers[i].ops->count(live->round.publishers[i].self, out.values);
 	return drain->take(drain->take_context, &out.head.h);
 }
+
+/* Sampling begins that much later if a process does not answer the scan. */
+#define SCAN_WAIT_NS 300000000ull
 
 #define LOST_STEP_NS 1000000000ull
 
@@ -225,6 +231,7 @@ static struct process_scan scan_of(struct drain *drain)
 		.take_map = take_scanned_map,
 		.take_map_context = live,
 		.ret_cut = &live->maps_cut,
+		.ret_late = &live->late_pids,
 	};
 }
 
@@ -246,11 +253,33 @@ static int emit_again(void *context, const struct jitbpf_record *record)
 	return emit(context, record);
 }
 
+/*
+ * Read processes that did not answer the scan. What is emitted as of the start is complete, so they
+ * are as those after a loss.
+ */
+static int scan_late(struct drain *drain)
+{
+	struct live_source *live = drain->live;
+	struct process_scan scan = scan_of(drain);
+	process_pids pids = live->late_pids;
+	int err = 0;
+
+	live->late_pids = (process_pids){0};
+	scan.take = emit_again;
+	vec_for_each (pid, &pids)
+		err = err ?: process_scan_again(&scan, *pid, live->came_ns, live->round.begin_ns);
+	vec_deinit(&pids);
+	return err;
+}
+
 static int recover_mappings(struct drain *drain)
 {
 	struct live_source *live = drain->live;
 	struct process_scan scan = scan_of(drain);
+	int err = live->late_pids.size ? scan_late(drain) : 0;
 
+	if (err)
+		return err;
 	scan.take = emit_again;
 	return lost_mappings_round(&live->lost_mappings, live->round.sideband_lost,
 				   live->round.begin_ns, &scan);
@@ -271,6 +300,31 @@ static int read_late(struct drain *drain)
 }
 
 /*
+ * Scan, and wait a while for processes that do not answer. Returns 1 if there is more, 0 or a
+ * negative errno.
+ */
+static int scan_more(struct drain *drain)
+{
+	struct live_source *live = drain->live;
+	struct process_scan again = scan_of(drain);
+	size_t left = live->late_pids.size;
+	int err;
+
+	if (!live->scanned) {
+		err = scan(drain);
+		live->scan_end_ns = clock_now_ns() + SCAN_WAIT_NS;
+		return err ?: 1;
+	}
+	if (!left || clock_now_ns() > live->scan_end_ns)
+		return 0;
+	poll(NULL, 0, 1);
+	err = process_scan_late(&again, &live->late_pids);
+	if (live->late_pids.size < left) /* others may answer, too */
+		live->scan_end_ns = clock_now_ns() + SCAN_WAIT_NS;
+	return err ?: 1;
+}
+
+/*
  * Emit the state from before the run, as of came_ns, in rounds of bounded size: processes and their
  * mappings, then the publishers' code. Records of the code ring are drained meanwhile, and wait in
  * the round buffer for their time.
@@ -278,9 +332,12 @@ static int read_late(struct drain *drain)
 static int drain_past(struct drain *drain, uint64_t *ret_time_ns)
 {
 	struct live_source *live = drain->live;
-	int more = live->scanned ? read_late(drain) : (scan(drain) ?: 1);
-	int err;
+	int more, err;
 
+	process_maps_begin_turn(file_store_maps(live->round.files));
+	more = scan_more(drain);
+	if (!more)
+		more = read_late(drain);
 	if (more < 0)
 		return more;
 	err = live_round_drain_code(&live->round, drain->take, drain->take_context);
@@ -300,6 +357,7 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 	err = live_cpus_round(live, clock_now_ns());
 	if (err)
 		return err;
+	process_maps_begin_turn(file_store_maps(live->round.files));
 	state = live_round_drain(&live->round, live->stopped, take, take_context);
 	if (state < 0)
 		return state;

@@ -227,6 +227,7 @@ void live_source_destroy(struct live_source *live)
 	if (live->round.files)
 		file_store_set_owners(live->round.files, NULL);
 	live_round_deinit(&live->round);
+	vec_deinit(&live->late_pids);
 	lost_mappings_deinit(&live->lost_mappings);
 	unwind_maps_deinit(&live->unwind_maps);
 	jitbpf_bpf__destroy(live->bpf);

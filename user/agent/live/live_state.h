@@ -31,11 +31,13 @@ struct live_source {
 	uint64_t maps_cut;	  /* processes whose mappings were not all read */
 	uint64_t came_ns;	  /* start of the run */
 	struct loop_health health;
+	process_pids late_pids; /* processes that have not answered the scan yet */
 	struct lost_mappings lost_mappings;
-	bool scanned; /* the start-up scan is done */
-	bool ready;   /* scanned, and all publishers' late() are done */
-	bool started; /* sampling has started */
-	bool stopped; /* sampling has stopped */
+	uint64_t scan_end_ns; /* until then, the scan waits for processes */
+	bool scanned;	      /* the start-up scan is done */
+	bool ready;	      /* scanned, and all publishers' late() are done */
+	bool started;	      /* sampling has started */
+	bool stopped;	      /* sampling has stopped */
 };
 
 #endif

@@ -121,12 +121,13 @@ static int read_file(struct pass *pass, struct journal_file *file, journal_room 
 	return err;
 }
 
-static int read_all(uint32_t pid, const struct engine_maps *maps, struct engine_code *code)
+static int read_all(struct process_maps *reader, uint32_t pid, const struct engine_maps *maps,
+		    struct engine_code *code)
 {
 	CLEANUP(journal_files_close) struct journal_files files = {0};
 	struct pass pass = {.maps = maps, .code = code};
 	journal_room room = {0};
-	int err = journal_files_open(pid, &files);
+	int err = journal_files_open(reader, pid, &files);
 
 	code->journal = !err && files.count;
 	err = err ?: code_account_create(&code_budget_default, &pass.account);
@@ -140,7 +141,8 @@ static int read_all(uint32_t pid, const struct engine_maps *maps, struct engine_
 	return err;
 }
 
-int engine_code_read(uint32_t pid, const struct engine_maps *maps, struct engine_code *ret)
+int engine_code_read(struct process_maps *reader, uint32_t pid, const struct engine_maps *maps,
+		     struct engine_code *ret)
 {
 	CLEANUP(engine_code_deinit) struct engine_code code = {0};
 	int err = -EBUSY;
@@ -148,7 +150,7 @@ int engine_code_read(uint32_t pid, const struct engine_maps *maps, struct engine
 	for (int i = 0; i < TRIES_MAX && err == -EBUSY; i++) {
 		engine_code_deinit(&code);
 		code = (struct engine_code){0};
-		err = read_all(pid, maps, &code);
+		err = read_all(reader, pid, maps, &code);
 	}
 	if (err == -EBADMSG || err == -EBUSY || err == -EDQUOT || err == -ENOTSUP) {
 		code.unreadable = true;

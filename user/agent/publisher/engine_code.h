@@ -24,7 +24,8 @@ struct engine_code {
  * Read the journals of a process, within a budget of bytes and time. Returns 0, after which the
  * caller calls engine_code_deinit(), or a negative errno: -ENOMEM, or the process has ended.
  */
-int engine_code_read(uint32_t pid, const struct engine_maps *maps, struct engine_code *ret);
+int engine_code_read(struct process_maps *reader, uint32_t pid, const struct engine_maps *maps,
+		     struct engine_code *ret);
 void engine_code_deinit(struct engine_code *code);
 
 #endif

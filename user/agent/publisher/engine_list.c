@@ -105,7 +105,7 @@ static int add_shim(struct engine_list *list, const struct engine_row *process,
 		    const struct engine_maps *maps)
 {
 	CLEANUP(engine_code_deinit) struct engine_code code = {0};
-	int err = engine_code_read(process->pid, maps, &code);
+	int err = engine_code_read(file_store_maps(list->reader.store), process->pid, maps, &code);
 
 	if (err)
 		return err == -ENOMEM ? err : 0;
@@ -164,8 +164,10 @@ int engine_list_add(struct engine_list *list, uint32_t pid)
 
 	err = err ?: string_pool_add(list->strings, stat.comm, stat.comm_bytes, &process.comm);
 	err = err ?: process_inner_pid(&text, pid, &process.inner_pid);
-	err = err ?: engine_maps_read(&text, pid, process.inner_pid, list->strings, &maps);
-	if (err == -EACCES || err == -EPERM)
+	err = err
+		      ?: engine_maps_read(file_store_maps(list->reader.store), &text, pid,
+					  process.inner_pid, list->strings, &maps);
+	if (err == -EACCES || err == -EPERM || err == -ETIMEDOUT)
 		list->hidden++;
 	if (err)
 		return err == -ENOMEM ? err : 0;

@@ -104,11 +104,11 @@ static int add_file(struct engine_maps *maps, const struct proc_map *map, uint32
 	return err;
 }
 
-int engine_maps_read(process_text *text, uint32_t pid, uint32_t inner_pid,
-		     struct string_pool *strings, struct engine_maps *ret)
+int engine_maps_read(struct process_maps *reader, process_text *text, uint32_t pid,
+		     uint32_t inner_pid, struct string_pool *strings, struct engine_maps *ret)
 {
 	CLEANUP(engine_maps_deinit) struct engine_maps maps = {0};
-	int err = process_text_read_maps(text, pid), more;
+	int err = process_maps_read(reader, pid, text), more;
 	struct proc_map map;
 	struct cursor lines;
 

@@ -36,8 +36,8 @@ struct engine_maps {
  * Read the mappings of a process. inner_pid is its pid in its own namespace. Returns 0, after which
  * the caller calls engine_maps_deinit(), -ENOMEM, or the negative errno of reading its maps.
  */
-int engine_maps_read(process_text *text, uint32_t pid, uint32_t inner_pid,
-		     struct string_pool *strings, struct engine_maps *ret);
+int engine_maps_read(struct process_maps *reader, process_text *text, uint32_t pid,
+		     uint32_t inner_pid, struct string_pool *strings, struct engine_maps *ret);
 void engine_maps_deinit(struct engine_maps *maps);
 
 /* Returns the first mapping of the file that is mapped at an address, or UINT32_MAX. */

@@ -138,9 +138,10 @@ static uint64_t pending_bytes(struct jitdump_file *file, struct jitdump_reader *
 	struct stdio_stream *stream = &file->stream;
 
 	if (!stream->address && file->stream_tries < STREAM_TRIES_MAX) {
-		file->stream_tries++;
-		stdio_stream_find(reader->store, &reader->text, file->mapping->pid,
-				  path_file(file->mapping->path), stream);
+		int err = stdio_stream_find(reader->store, &reader->text, file->mapping->pid,
+					    path_file(file->mapping->path), stream);
+
+		file->stream_tries += err != -EINPROGRESS;
 	}
 	if (stream->address && stdio_stream_look(reader->store, stream))
 		*stream = (struct stdio_stream){0};

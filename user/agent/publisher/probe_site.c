@@ -138,7 +138,7 @@ static int map_site(const struct probe_site *site, void **ret_map, size_t *ret_b
 static int find_mapped(const void *map, struct mapped_file *ret)
 {
 	CLEANUP(process_text_deinit) process_text text = {0};
-	int err = process_text_read_maps(&text, (uint32_t)getpid()), more;
+	int err = process_maps_read(NULL, (uint32_t)getpid(), &text), more;
 	struct proc_map line;
 	struct cursor maps;
 

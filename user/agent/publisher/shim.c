@@ -60,6 +60,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	shim->site = *host->site;
 	journal_late_init(&shim->late);
 	journal_recovery_init(&shim->recovery);
+	shim->late.maps = shim->recovery.maps = file_store_maps(host->files);
 	shim->copies = (struct shim_copies){
 		.site = &shim->site,
 		.program_fd = bpf_program__fd(host->bpf->progs.jit_event),
@@ -213,6 +214,8 @@ static int read_unheard(struct shim *shim, uint64_t round_ns, record_taker_fn ta
 			continue;
 		err = journal_recovery_read_whole(&shim->recovery, mapper->pid, mapper->from_ns,
 						  take, take_context);
+		if (err == -EINPROGRESS)
+			continue;
 		if (err)
 			return err;
 		mapper->wanted = false;

@@ -61,7 +61,7 @@ static int find_list(struct file_store *store, process_text *text, uint32_t pid,
 		struct jitbpf_mapping mapping;
 		char path[FILE_PATH_MAX];
 	} libc = {.mapping.pid = pid};
-	int err = process_text_read_maps(text, pid), more;
+	int err = process_maps_read(file_store_maps(store), pid, text), more;
 	struct proc_map map;
 	struct cursor maps;
 	uint64_t address;

@@ -45,7 +45,8 @@ struct stdio_stream {
 
 /*
  * Find the stream of a process whose file has a name (without its folder). Reads the maps of the
- * process into text. Returns 0 with *ret set, -ENOENT if there is none, or negative errno.
+ * process into text. Returns 0 with *ret set, -ENOENT if there is none, -EINPROGRESS if there is no
+ * answer yet, or another negative errno.
  */
 int stdio_stream_find(struct file_store *store, process_text *text, uint32_t pid,
 		      const char *file_name, struct stdio_stream *ret);

@@ -122,13 +122,14 @@ bool journal_file_is_mapped(const struct proc_map *map)
 }
 
 /* Open each journal once, even if it is mapped several times. */
-static int open_all(struct journal_files *files, process_text *text, uint32_t pid)
+static int open_all(struct journal_files *files, struct process_maps *reader, process_text *text,
+		    uint32_t pid)
 {
 	uint64_t seen[JOURNAL_FILES_MAX];
 	size_t seen_count = 0, i;
 	struct proc_map map;
 	struct cursor maps;
-	int err = process_text_read_maps(text, pid), more;
+	int err = process_maps_read(reader, pid, text), more;
 
 	if (err)
 		return err;
@@ -209,7 +210,7 @@ static void keep_line(struct journal_files *files, uint32_t inner_pid, uint64_t 
 	*files = line;
 }
 
-int journal_files_open(uint32_t pid, struct journal_files *ret)
+int journal_files_open(struct process_maps *maps, uint32_t pid, struct journal_files *ret)
 {
 	CLEANUP(process_text_deinit) process_text text = {0};
 	struct journal_files files = {0};
@@ -219,7 +220,7 @@ int journal_files_open(uint32_t pid, struct journal_files *ret)
 
 	err = process_inner_pid(&text, pid, &inner_pid);
 	err = err ?: process_stat_read(&text, pid, &stat);
-	err = err ?: open_all(&files, &text, pid);
+	err = err ?: open_all(&files, maps, &text, pid);
 	if (err) {
 		journal_files_close(&files);
 		return err;

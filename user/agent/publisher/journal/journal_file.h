@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/files/process_maps.h"
 #include "base/vec.h"
 #include "decode/record/proc_maps.h"
 #include "uapi/jit_journal.h"
@@ -39,9 +40,10 @@ bool journal_file_is_mapped(const struct proc_map *map);
 /*
  * Open the journals of a process. If a journal has dropped entries, the older journals are left
  * out: the dropped entries may have overwritten inherited code. Returns 0, also if there is no
- * journal, after which the caller calls journal_files_close(); or a negative errno.
+ * journal, after which the caller calls journal_files_close(); or a negative errno, also those of
+ * process_maps_read().
  */
-int journal_files_open(uint32_t pid, struct journal_files *ret);
+int journal_files_open(struct process_maps *maps, uint32_t pid, struct journal_files *ret);
 void journal_files_close(struct journal_files *files);
 
 #endif

@@ -8,6 +8,7 @@
 #include "uapi/record.h"
 
 #define SLICE_BYTES (4u << 20)
+#define WAIT_NS	    1000000000ull /* for all processes that do not answer at once */
 
 /* Once at the start of a run: enough for a whole journal, with little waiting. */
 static const struct journal_budget one = {
@@ -91,7 +92,20 @@ static void begin_file(struct journal_late *late)
 	late->had_to = 0;
 }
 
-/* Begin with the next process that has journals. Returns 1, 0 (no more), or a negative errno. */
+/* Returns true while reading may wait for processes that hold the lock of their memory map. */
+static bool may_wait(struct journal_late *late)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (!late->wait_end_ns)
+		late->wait_end_ns = now_ns + WAIT_NS;
+	return now_ns < late->wait_end_ns;
+}
+
+/*
+ * Begin with the next process that has journals. Returns 1, 0 (no more), or a negative errno. After
+ * 1, late->begun is false if the process has not answered yet.
+ */
 static int begin_process(struct journal_late *late, uint64_t came_ns, record_taker_fn take,
 			 void *take_context)
 {
@@ -99,10 +113,14 @@ static int begin_process(struct journal_late *late, uint64_t came_ns, record_tak
 		int err;
 
 		late->pid = late->pids.data[late->next_pid++];
-		err = journal_files_open(late->pid, &late->files);
+		err = journal_files_open(late->maps, late->pid, &late->files);
 		if (err == -ENOMEM)
 			return err;
-		if (err)
+		if (err == -EINPROGRESS && may_wait(late)) {
+			late->next_pid--;
+			return 1;
+		}
+		if (err && err != -EINPROGRESS && err != -ETIMEDOUT)
 			continue; /* the process has ended */
 		err = send_journal(late,
 				   JITBPF_JOURNAL_LATE |
@@ -146,6 +164,8 @@ int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_
 
 	if (more <= 0)
 		return more < 0 ? more : end_reading(late);
+	if (!late->begun)
+		return 1;
 	slice.file = &late->files.files[late->file];
 	slice.origin = (struct journal_origin){
 		.pid = late->pid,

@@ -23,8 +23,11 @@ struct journal_late {
 	 * usually has the higher pid, over its parent's.
 	 */
 	pid_vec pids;
-	size_t next_pid; /* index in pids of the next process to read */
-	bool begun;	 /* the process `pid` is being read */
+	struct process_maps
+		*maps;	      /* borrowed, as process_maps_read() takes it; the caller sets it */
+	uint64_t wait_end_ns; /* until then, reading waits for processes; 0: not yet */
+	size_t next_pid;      /* index in pids of the next process to read */
+	bool begun;	      /* the process `pid` is being read */
 	uint32_t pid;
 	struct journal_files files;
 	size_t file; /* index in files of the journal that is being read */

@@ -90,7 +90,7 @@ static int open_own(struct journal_recovery *recovery, uint32_t pid, uint64_t st
 	struct journal_files files;
 	struct journal_file *own;
 	uint64_t most;
-	int err = journal_files_open(pid, &files);
+	int err = journal_files_open(recovery->maps, pid, &files);
 
 	if (err)
 		return err;
@@ -303,6 +303,8 @@ static int recover(struct journal_recovery *recovery, const struct journal_loss 
 
 	recovery->live.size = 0;
 	err = read_journal(&pass);
+	if (err == -EINPROGRESS)
+		return err;
 	if (!pass.process && unsure)
 		return err == -ENOMEM ? err : 0;
 	if (!pass.process && err != -ENOMEM)
@@ -332,21 +334,20 @@ void journal_recovery_note(struct journal_recovery *recovery, const struct journ
 int journal_recovery_read(struct journal_recovery *recovery, record_taker_fn take,
 			  void *take_context)
 {
-	size_t done = 0;
+	size_t kept = 0;
 	int err = 0;
 
-	while (!err && done < recovery->losses.size) {
-		const struct journal_loss *loss = &recovery->losses.data[done];
+	vec_for_each (loss, &recovery->losses) {
 		uint64_t least_ns =
 			loss->first_ns > TIME_SLACK_NS ? loss->first_ns - TIME_SLACK_NS : 1;
+		int one = err ?: recover(recovery, loss, least_ns, false, take, take_context);
 
-		err = recover(recovery, loss, least_ns, false, take, take_context);
-		done += !err;
+		if (one)
+			recovery->losses.data[kept++] = *loss;
+		if (one != -EINPROGRESS)
+			err = one;
 	}
-	recovery->losses.size -= done;
-	if (done)
-		memmove(recovery->losses.data, recovery->losses.data + done,
-			recovery->losses.size * sizeof(*recovery->losses.data));
+	recovery->losses.size = kept;
 	if (!err)
 		close_exited(recovery);
 	return err;

@@ -41,6 +41,8 @@ struct journal_loss {
 };
 
 struct journal_recovery {
+	struct process_maps
+		*maps; /* borrowed, as process_maps_read() takes it; the caller sets it */
 	VEC(struct journal_process) processes;
 	VEC(struct journal_loss) losses; /* not recovered yet */
 	struct journal_budget budget;	 /* of all processes together */
@@ -58,9 +60,9 @@ int journal_recovery_reserve(struct journal_recovery *recovery);
 void journal_recovery_note(struct journal_recovery *recovery, const struct journal_loss *loss);
 
 /*
- * Recover all noted losses, then close the journals of ended processes. Returns 0, -ENOMEM, or the
- * taker's error. After an error, the remaining losses stay noted, and the next call does not emit
- * again the events of this one.
+ * Recover all noted losses, then close the journals of ended processes. Losses of a process that
+ * does not answer yet stay noted. Returns 0, -ENOMEM, or the taker's error. After an error, the
+ * remaining losses stay noted, and the next call does not emit again the events of this one.
  */
 int journal_recovery_read(struct journal_recovery *recovery, record_taker_fn take,
 			  void *take_context);
@@ -68,7 +70,8 @@ int journal_recovery_read(struct journal_recovery *recovery, record_taker_fn tak
 /*
  * Emit all events of a process's own journal, none of which may have been reported yet. from_ns is
  * the time of the MAPPING or FORK record by which the process got the shim; all records that are
- * emitted are younger. Does nothing if the process has no journal. Returns as above.
+ * emitted are younger. Does nothing if the process has no journal. Returns as above, or
+ * -EINPROGRESS if the process does not answer yet.
  */
 int journal_recovery_read_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns,
 				record_taker_fn take, void *take_context);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Reads /proc/PID/maps of other processes through openers (file_helper.h). A process can hold the
+ * lock of its memory map for as long as it likes, and a reader of its maps waits for it. So each
+ * call waits for a limited time; the answer is taken by a later call.
+ *
+ * Event loop only, or another single thread.
+ */
+#ifndef JITBPF_AGENT_FILES_PROCESS_MAPS_H
+#define JITBPF_AGENT_FILES_PROCESS_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/files/file_helper.h"
+#include "agent/roles/broker.h"
+#include "base/vec.h"
+
+/* Enough for 100,000 typical mappings. Paths of a hostile process may have 4 KB each. */
+#define PROCESS_TEXT_MAX (16u << 20)
+
+typedef VEC(char) process_text; /* not NUL-terminated */
+
+#define MAPS_TURN_NS	 60000000ull   /* all waiting in one turn of the event loop */
+#define MAPS_READ_NS	 30000000ull   /* waiting of one call */
+#define MAPS_PATIENCE_NS 2000000000ull /* until a process counts as one that does not answer */
+#define MAPS_PENDING_MAX 8	       /* requests without an answer, each with an opener */
+
+struct process_maps; /* see process_maps.c */
+
+/* broker is borrowed. Returns 0 or -ENOMEM. */
+int process_maps_create(const struct broker *broker, struct process_maps **ret);
+void process_maps_destroy(struct process_maps *maps); /* NULL is allowed */
+
+/*
+ * A turn of the event loop begins: all calls until the next turn wait for MAPS_TURN_NS at most.
+ * Without turns, each call waits for MAPS_PATIENCE_NS.
+ */
+void process_maps_begin_turn(struct process_maps *maps);
+
+/*
+ * Replace text by the maps of a process, at most PROCESS_TEXT_MAX bytes. If its leader has ended,
+ * they are those of another thread. Returns 0; -EINPROGRESS if there is no answer yet: call it
+ * again in a later turn; -ETIMEDOUT after MAPS_PATIENCE_NS; or the negative errno of reading. maps
+ * NULL: read here, as this process may do with its own maps.
+ */
+int process_maps_read(struct process_maps *maps, uint32_t pid, process_text *text);
+
+/* Returns the number of processes, up to 64, that have not answered; one that did later is none. */
+uint64_t process_maps_unanswered(const struct process_maps *maps);
+
+/* Returns the pid of such a process, by number from 0; 0 if there are no more. */
+uint32_t process_maps_silent(const struct process_maps *maps, uint32_t number);
+
+/*
+ * For the opener: send the maps of request->pid in replies of up to FILE_PIECE_MAX bytes, of which
+ * the last one has file_bytes 0. Returns 0 or the negative errno of sending.
+ */
+int process_maps_serve(int socket, const struct file_request *request, struct file_reply *reply);
+
+#endif
