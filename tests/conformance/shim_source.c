@@ -127,7 +127,7 @@ static int take(void *context, const struct jitbpf_record *record)
 static int scan_maps(struct shim_source *source)
 {
 	CLEANUP(process_text_deinit) process_text text = {0};
-	int err = process_text_read_maps(&text, source->pid), more;
+	int err = process_maps_read(NULL, source->pid, &text), more;
 	struct cursor maps = cursor_of(text.data, text.size);
 	struct proc_map map;
 

@@ -19,6 +19,7 @@
 
 struct file_reader {
 	const struct broker *broker;
+	const uint64_t *turn_end_ns; /* NULL: not of the event loop */
 	struct file_patience patience, servers;
 	int openers, fetchers; /* sockets to a helper; -1 if there is none */
 	struct place_accounts accounts;
@@ -47,6 +48,32 @@ void file_reader_destroy(struct file_reader *reader)
 	scope_close(&reader->fetchers);
 	place_accounts_deinit(&reader->accounts);
 	free(reader);
+}
+
+void file_reader_set_turn(struct file_reader *reader, const uint64_t *turn_end_ns)
+{
+	reader->turn_end_ns = turn_end_ns;
+}
+
+static bool in_turn(const struct file_reader *reader)
+{
+	return reader->turn_end_ns && *reader->turn_end_ns;
+}
+
+/* Returns the real user ID of a process, or FILE_OWNER_UNKNOWN if it has ended. */
+static uint32_t owner_of(uint32_t pid)
+{
+	uint32_t owner = FILE_OWNER_UNKNOWN;
+	AUTO_FCLOSE FILE *status = NULL;
+	char text[128];
+
+	snprintf(text, sizeof(text), "/proc/%u/status", pid);
+	status = pid ? fopen(text, "re") : NULL;
+	while (status && fgets(text, sizeof(text), status)) {
+		if (sscanf(text, "Uid: %u", &owner) == 1)
+			break;
+	}
+	return owner;
 }
 
 void file_reader_set_servers(struct file_reader *reader, struct file_patience patience)
@@ -96,12 +123,17 @@ static int charge(struct file_reader *reader, struct file_place place, uint64_t 
 					spent_ms, answered, clock_now_ns());
 	char *subject;
 
+	/* One request at a time: its late answer makes up for it. */
+	if (!err && !answered && in_turn(reader))
+		err = 1;
 	if (err <= 0)
 		return err;
 	subject = subject_of(request, fd);
 	if (!subject)
 		return -ENOMEM;
 	place_accounts_give_up(&reader->accounts, place, subject, TAKE_FD(socket), clock_now_ns());
+	if (in_turn(reader))
+		place_accounts_set_owner(&reader->accounts, place, owner_of(request->pid));
 	return 0;
 }
 
@@ -155,6 +187,25 @@ static void see_late_answer(struct file_reader *reader, struct file_place place)
 		place_accounts_revive(&reader->accounts, place);
 }
 
+/* Returns true if the event loop must not ask: the user's other places do not answer. */
+static bool is_refused(const struct file_reader *reader, struct file_place place, uint32_t pid)
+{
+	return in_turn(reader) && reader->accounts.unforgiven && pid &&
+	       place_accounts_refuses(&reader->accounts, place, owner_of(pid));
+}
+
+/* Limit the time for an answer to what is left of the event loop's turn. */
+static uint64_t left_of_turn_ms(const struct file_reader *reader, uint64_t left_ms, uint64_t now_ns)
+{
+	uint64_t end_ns = in_turn(reader) ? *reader->turn_end_ns : 0;
+	uint64_t turn_ms = end_ns > now_ns ? (end_ns - now_ns) / 1000000 : 0;
+
+	if (!end_ns)
+		return left_ms;
+	turn_ms = turn_ms < FILE_TURN_ANSWER_MS ? turn_ms : FILE_TURN_ANSWER_MS;
+	return left_ms < turn_ms ? left_ms : turn_ms;
+}
+
 /* Send a request, wait, and charge the place. The answer is in reader->reply; fd is sent along. */
 static int ask(struct file_reader *reader, struct file_place place,
 	       const struct file_request *request, int fd, int *ret_fd)
@@ -168,7 +219,8 @@ static int ask(struct file_reader *reader, struct file_place place,
 	see_late_answer(reader, place);
 	left_ms = place_accounts_left_ms(&reader->accounts, place, patience_with(reader, place),
 					 began_ns);
-	if (!left_ms)
+	left_ms = left_of_turn_ms(reader, left_ms, began_ns);
+	if (!left_ms || is_refused(reader, place, request->pid))
 		return -ETIMEDOUT;
 	if (*socket < 0)
 		*socket = broker_connect(reader->broker, fetching ? ROLE_FETCHER : ROLE_OPENER);

@@ -77,6 +77,14 @@ int file_reader_growing(struct file_reader *reader, struct file_place place,
 int file_reader_memory(struct file_reader *reader, uint32_t pid, uint64_t address, void *buf,
 		       size_t size_bytes, size_t *ret_bytes);
 
+/*
+ * For a reader of the event loop: no request waits beyond *turn_end_ns (CLOCK_MONOTONIC; 0: no turn
+ * has begun), nor longer than FILE_TURN_ANSWER_MS. A request that finds no time left fails with
+ * -ETIMEDOUT, and is to be repeated in a later turn. Borrowed.
+ */
+#define FILE_TURN_ANSWER_MS 25
+void file_reader_set_turn(struct file_reader *reader, const uint64_t *turn_end_ns);
+
 /* Set separate time limits for debuginfod servers. */
 void file_reader_set_servers(struct file_reader *reader, struct file_patience patience);
 

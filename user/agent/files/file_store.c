@@ -26,6 +26,10 @@ static const struct file_patience following_patience = {
 static const struct file_patience mapping_patience = {
 	.answer_ms = 100, .place_ms = 200, .refill_percent = 5, .unanswered_max = 2};
 
+#define AGAIN_MAX     1024	     /* files that are asked for again */
+#define AGAIN_STEP_NS 200000000ull   /* so often */
+#define AGAIN_NS      10000000000ull /* for so long */
+
 #define SERVERS_PLACE_MS 120000 /* limit for all debug info from servers */
 
 DEFINE_CLEANUP(struct file_store *, file_store_destroy);
@@ -74,6 +78,11 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 	err = err ?: process_maps_create(broker, &store->maps);
 	if (err)
 		return err;
+	file_reader_set_turn(store->meeting.reader, &store->turn_end_ns);
+	file_reader_set_turn(store->meeting.mappings, &store->turn_end_ns);
+	file_reader_set_turn(store->following.reader, &store->turn_end_ns);
+	file_reader_set_turn(store->following.mappings, &store->turn_end_ns);
+	file_reader_set_turn(store->writers, &store->turn_end_ns);
 	/* One second more than the library's own limit, so that the library reports the cause. */
 	file_reader_set_servers(store->naming.reader,
 				(struct file_patience){
@@ -89,6 +98,9 @@ void file_store_destroy(struct file_store *store)
 	if (!store)
 		return;
 	kept_files_deinit(&store->files);
+	vec_for_each (mapping, &store->again)
+		free(*mapping);
+	vec_deinit(&store->again);
 	search_limits_deinit(&store->searches);
 	destroy_user(&store->meeting);
 	destroy_user(&store->naming);
@@ -178,6 +190,22 @@ static void correct_device(struct jitbpf_mapping *mapping, struct kept_file *fil
 	file->generation = 0; /* of another inode */
 }
 
+/* Keep a copy of the mapping, with the time of now. Without memory, the file is not asked again. */
+static void ask_again(struct file_store *store, const struct jitbpf_mapping *mapping)
+{
+	AUTO_FREE struct jitbpf_mapping *copy = NULL;
+
+	if (store->again.size >= AGAIN_MAX)
+		return;
+	copy = malloc(mapping->h.size_bytes);
+	if (!copy)
+		return;
+	memcpy(copy, mapping, mapping->h.size_bytes);
+	copy->h.time_ns = clock_now_ns();
+	if (!vec_push(&store->again, copy))
+		TAKE_PTR(copy);
+}
+
 void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 {
 	uint64_t now_ns = clock_now_ns(), generation = mapping->inode_generation;
@@ -200,6 +228,10 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	}
 	err = find_mapped(&store->meeting, FILE_FIND_MAPPED, mapping, generation, &file.found);
 	store->counts.unanswered += err == -ETIMEDOUT && !is_met;
+	if (err == -ETIMEDOUT && !is_met)
+		ask_again(store, mapping);
+	/* It was late. */
+	store->counts.unanswered -= err != -ETIMEDOUT && is_met && known.unanswered;
 	store->counts.unverified += err == -ESTALE;
 	/* A process that hides its mapping does not change what is known for others. */
 	if (err && is_met && known.found.version)
@@ -213,8 +245,47 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	kept_files_set(&store->files, &key, &file, &mapper, owner, now_ns);
 }
 
+static bool is_unanswered(struct file_store *store, const struct jitbpf_mapping *mapping)
+{
+	struct file_mapper mapper = mapper_of(mapping);
+	struct file_key key = key_of(mapping);
+	struct kept_file known;
+
+	return kept_files_find(&store->files, &key, &mapper, clock_now_ns(), &known) &&
+	       known.unanswered;
+}
+
+/* Ask again for files, in the rest of the turn. Those that still do not answer stay. */
+static void meet_again(struct file_store *store, uint64_t now_ns)
+{
+	size_t kept = 0;
+
+	vec_for_each (mapping, &store->again) {
+		uint64_t since_ns = (*mapping)->h.time_ns;
+
+		if (clock_now_ns() < store->turn_end_ns && is_unanswered(store, *mapping))
+			file_store_meet(store, *mapping);
+		if (now_ns - since_ns < AGAIN_NS && is_unanswered(store, *mapping))
+			store->again.data[kept++] = *mapping;
+		else
+			free(*mapping);
+	}
+	store->again.size = kept;
+	store->again_ns = now_ns + AGAIN_STEP_NS;
+}
+
+void file_store_begin_turn(struct file_store *store)
+{
+	store->turn_end_ns = clock_now_ns() + FILE_TURN_NS;
+	process_maps_begin_turn(store->maps);
+}
+
 void file_store_forget(struct file_store *store, const struct module_table *modules)
 {
+	uint64_t now_ns = clock_now_ns();
+
+	if (store->again.size && now_ns >= store->again_ns)
+		meet_again(store, now_ns);
 	kept_files_forget(&store->files, modules, clock_now_ns());
 }
 

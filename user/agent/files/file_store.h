@@ -61,8 +61,8 @@ void file_store_set_owners(struct file_store *store, const struct process_owners
 void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping);
 
 /*
- * Close and forget files that were not met for a while and that no module refers to. Call it every
- * round. Event loop only.
+ * Ask again for files that did not answer when they were met. Close and forget files that were not
+ * met for a while and that no module refers to. Call it every round. Event loop only.
  */
 void file_store_forget(struct file_store *store, const struct module_table *modules);
 
@@ -96,6 +96,15 @@ int file_store_read_followed(struct file_store *store, const struct followed_fil
 /* Copy memory of the process that writes such a file, all of it. Returns 0 or a negative errno. */
 int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,
 			   size_t size_bytes);
+
+/*
+ * A turn of the event loop begins: what the loop asks of files waits until FILE_TURN_NS from now,
+ * and reading maps until MAPS_TURN_NS, so that the files of the last maps have time. What finds no
+ * answer is asked again in later turns. Without turns, the limits of each request apply. Event loop
+ * only.
+ */
+#define FILE_TURN_NS 70000000ull
+void file_store_begin_turn(struct file_store *store);
 
 /* Returns the reader of processes' maps. Borrowed. Event loop only. */
 struct process_maps *file_store_maps(struct file_store *store);

@@ -24,6 +24,9 @@ struct file_store {
 	struct file_user following;
 	struct file_reader *writers;
 	struct process_maps *maps;
+	uint64_t turn_end_ns;		    /* of the event loop; 0: no turn has begun */
+	VEC(struct jitbpf_mapping *) again; /* copies of mappings whose files did not answer */
+	uint64_t again_ns;		    /* when these are asked for again */
 	struct kept_files files;
 	struct file_store_counts counts;
 	const struct process_owners *owners; /* NULL: none are known */

@@ -61,7 +61,8 @@ uint64_t place_accounts_left_ms(struct place_accounts *accounts, struct file_pla
 	if (account)
 		refill(account, patience, now_ns);
 	forgive(accounts, now_ns);
-	if (accounts->unforgiven >= FILE_PLACES_GIVEN_UP_MAX || (account && account->given_up))
+	if ((account && account->given_up) || (accounts->unforgiven >= FILE_PLACES_GIVEN_UP_MAX &&
+					       !place_accounts_is_good(accounts, place)))
 		return 0;
 	if (account)
 		left_ms -= account->spent_ms < left_ms ? account->spent_ms : left_ms;
@@ -74,8 +75,11 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 {
 	struct place_account *account = account_of(accounts, place);
 
-	if (answered && spent_ms < FILE_QUICK_MS)
+	if (answered && spent_ms < FILE_QUICK_MS) {
+		if (!place_accounts_is_good(accounts, place))
+			accounts->good[accounts->good_count++ % FILE_GOOD_PLACES] = place;
 		return 0;
+	}
 	if (!account) {
 		struct place_account new = {
 			.place = place, .refilled_ns = now_ns, .late_socket = -1};
@@ -99,12 +103,56 @@ void place_accounts_give_up(struct place_accounts *accounts, struct file_place p
 
 	account->given_up = true;
 	account->late_socket = socket;
+	account->owner = FILE_OWNER_UNKNOWN;
+	account->what = NULL;
 	if (!accounts->unforgiven++)
 		accounts->forgiven_ns = now_ns;
 	if (accounts->given_up_count < FILE_PLACES_GIVEN_UP_MAX)
-		accounts->given_up[accounts->given_up_count++] = what;
+		account->what = accounts->given_up[accounts->given_up_count++] = what;
 	else
 		free(what);
+}
+
+void place_accounts_set_owner(struct place_accounts *accounts, struct file_place place,
+			      uint32_t owner)
+{
+	account_of(accounts, place)->owner = owner;
+}
+
+bool place_accounts_is_good(const struct place_accounts *accounts, struct file_place place)
+{
+	uint32_t count =
+		accounts->good_count < FILE_GOOD_PLACES ? accounts->good_count : FILE_GOOD_PLACES;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (file_place_equal(accounts->good[i], place))
+			return true;
+	}
+	return false;
+}
+
+bool place_accounts_refuses(const struct place_accounts *accounts, struct file_place place,
+			    uint32_t owner)
+{
+	uint32_t count = 0;
+
+	if (owner == FILE_OWNER_UNKNOWN || place_accounts_is_good(accounts, place))
+		return false;
+	vec_for_each (account, &accounts->accounts)
+		count += account->given_up && account->owner == owner;
+	return count >= FILE_OWNER_PLACES_MAX;
+}
+
+/* A place that answered after all is not reported. */
+static void forget_what(struct place_accounts *accounts, struct place_account *account)
+{
+	for (uint32_t i = 0; i < accounts->given_up_count; i++) {
+		if (accounts->given_up[i] != account->what)
+			continue;
+		free(accounts->given_up[i]);
+		accounts->given_up[i] = accounts->given_up[--accounts->given_up_count];
+		return;
+	}
 }
 
 int place_accounts_late_socket(const struct place_accounts *accounts, struct file_place place)
@@ -120,6 +168,9 @@ void place_accounts_revive(struct place_accounts *accounts, struct file_place pl
 
 	close(account->late_socket);
 	account->late_socket = -1;
+	if (account->what)
+		forget_what(accounts, account);
+	account->what = NULL;
 	account->given_up = false;
 	account->unanswered = 0;
 	accounts->unforgiven -= !!accounts->unforgiven;

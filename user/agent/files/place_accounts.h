@@ -13,13 +13,17 @@
 #include "base/vec.h"
 
 /*
- * After this many places have been given up, all further requests fail; one is forgiven every
- * FILE_FORGIVE_NS. Each may have cost a helper process.
+ * After this many places have been given up, requests to all others fail, unless they have answered
+ * quickly before; one is forgiven every FILE_FORGIVE_NS. Each may have cost a helper process.
  */
 #define FILE_PLACES_GIVEN_UP_MAX 8
 #define FILE_FORGIVE_NS		 3600000000000ull
 
 #define FILE_QUICK_MS 10 /* faster answers are not charged */
+
+#define FILE_OWNER_UNKNOWN    UINT32_MAX
+#define FILE_OWNER_PLACES_MAX 2	 /* places of one user that may be given up; then new ones fail */
+#define FILE_GOOD_PLACES      32 /* places that answered quickly, which are remembered */
 
 struct file_patience {
 	uint32_t answer_ms; /* limit for one answer */
@@ -40,7 +44,9 @@ struct place_account {
 	uint64_t refilled_ns; /* time at which spent_ms was last reduced */
 	uint32_t unanswered;  /* requests */
 	bool given_up;
-	int late_socket; /* if given up: where its answer may still come; -1: nowhere */
+	uint32_t owner;	  /* if given up: user whose process needed it; FILE_OWNER_UNKNOWN */
+	const char *what; /* if given up: in place_accounts.given_up, or NULL */
+	int late_socket;  /* if given up: where its answer may still come; -1: nowhere */
 };
 
 /* Empty if zero-initialized. */
@@ -48,6 +54,8 @@ struct place_accounts {
 	VEC(struct place_account) accounts;	  /* of places with slow answers only */
 	char *given_up[FILE_PLACES_GIVEN_UP_MAX]; /* what was requested, for messages */
 	uint32_t given_up_count;
+	struct file_place good[FILE_GOOD_PLACES]; /* a ring */
+	uint32_t good_count;
 	uint32_t unforgiven;  /* places given up, less those forgiven */
 	uint64_t forgiven_ns; /* when a place was last forgiven, or the first one given up */
 };
@@ -71,10 +79,25 @@ int place_accounts_charge(struct place_accounts *accounts, struct file_place pla
 void place_accounts_give_up(struct place_accounts *accounts, struct file_place place, char *what,
 			    int socket, uint64_t now_ns);
 
+/* Note the user whose process needed a place that was given up. */
+void place_accounts_set_owner(struct place_accounts *accounts, struct file_place place,
+			      uint32_t owner);
+
+/*
+ * Returns true if a place that never answered quickly is not to be asked for this user: too many
+ * such places were given up for it. Each mount of a user's own file system is another place.
+ */
+bool place_accounts_refuses(const struct place_accounts *accounts, struct file_place place,
+			    uint32_t owner);
+
+/* Returns true if the place has answered quickly. */
+bool place_accounts_is_good(const struct place_accounts *accounts, struct file_place place);
+
 /* Returns the socket of a place that was given up, or -1. */
 int place_accounts_late_socket(const struct place_accounts *accounts, struct file_place place);
 
-/* The late answer of a place has come: it is slow, but not dead. Closes the socket. */
+/* The late answer of a place has come: it is slow, but not dead. Closes the socket, frees `what`.
+ */
 void place_accounts_revive(struct place_accounts *accounts, struct file_place place);
 
 /* Returns `what` of place `number` that was given up; NULL if there are no more. */

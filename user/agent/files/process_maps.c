@@ -72,6 +72,11 @@ void process_maps_begin_turn(struct process_maps *maps)
 	maps->turn_end_ns = clock_now_ns() + MAPS_TURN_NS;
 }
 
+bool process_maps_turn_is_over(const struct process_maps *maps)
+{
+	return maps->turn_end_ns && clock_now_ns() > maps->turn_end_ns;
+}
+
 static uint32_t *find_silent(struct process_maps *maps, uint32_t pid)
 {
 	for (uint32_t i = 0; i < maps->silent_count; i++) {

@@ -22,7 +22,7 @@
 
 typedef VEC(char) process_text; /* not NUL-terminated */
 
-#define MAPS_TURN_NS	 60000000ull   /* all waiting in one turn of the event loop */
+#define MAPS_TURN_NS	 40000000ull   /* from the start of a turn of the event loop */
 #define MAPS_READ_NS	 30000000ull   /* waiting of one call */
 #define MAPS_PATIENCE_NS 2000000000ull /* until a process counts as one that does not answer */
 #define MAPS_PENDING_MAX 8	       /* requests without an answer, each with an opener */
@@ -34,10 +34,13 @@ int process_maps_create(const struct broker *broker, struct process_maps **ret);
 void process_maps_destroy(struct process_maps *maps); /* NULL is allowed */
 
 /*
- * A turn of the event loop begins: all calls until the next turn wait for MAPS_TURN_NS at most.
+ * A turn of the event loop begins: all calls until the next turn wait until MAPS_TURN_NS from now.
  * Without turns, each call waits for MAPS_PATIENCE_NS.
  */
 void process_maps_begin_turn(struct process_maps *maps);
+
+/* Returns true if the time of the turn is used up. */
+bool process_maps_turn_is_over(const struct process_maps *maps);
 
 /*
  * Replace text by the maps of a process, at most PROCESS_TEXT_MAX bytes. If its leader has ended,

@@ -112,10 +112,15 @@ static int scan_mapping(struct scanner *scanner, uint32_t pid, const struct proc
 	return scanner->scan->take(scanner->scan->take_context, &out.record.h);
 }
 
-static int add_late(process_pids *late, uint32_t pid)
+/* The process is read in a later turn. */
+static int add_late(struct scanner *scanner, uint32_t pid)
 {
+	process_pids *late = scanner->scan->ret_late;
+
+	if (!late)
+		return 0;
 	vec_for_each (known, late) {
-		if (*known == pid)
+		if (scanner->lost_ns && *known == pid)
 			return 0;
 	}
 	return vec_push(late, pid);
@@ -123,15 +128,18 @@ static int add_late(process_pids *late, uint32_t pid)
 
 static int scan_process(struct scanner *scanner, uint32_t pid)
 {
-	int unread = process_maps_read(file_store_maps(scanner->scan->files), pid, &scanner->maps);
+	struct process_maps *maps = file_store_maps(scanner->scan->files);
 	struct proc_map map;
 	struct cursor text;
-	int err, more;
+	int err, more, unread;
 
+	if (process_maps_turn_is_over(maps))
+		return add_late(scanner, pid);
+	unread = process_maps_read(maps, pid, &scanner->maps);
 	if (unread == -ENOMEM)
 		return unread;
 	if (unread == -EINPROGRESS)
-		return add_late(scanner->scan->ret_late, pid);
+		return add_late(scanner, pid);
 	err = scan_comm(scanner, pid);
 	if (err == -ENOENT || err == -ESRCH)
 		return 0; /* the process has ended */

@@ -32,7 +32,7 @@ struct process_scan {
 	int (*take_map)(void *context, uint32_t pid, const struct proc_map *map);
 	void *take_map_context;
 	uint64_t *ret_cut;	/* incremented for each process whose mappings are not all read */
-	process_pids *ret_late; /* processes that have not answered yet are added */
+	process_pids *ret_late; /* processes that have not answered yet are added; NULL: skipped */
 };
 
 /*

@@ -334,7 +334,7 @@ static int drain_past(struct drain *drain, uint64_t *ret_time_ns)
 	struct live_source *live = drain->live;
 	int more, err;
 
-	process_maps_begin_turn(file_store_maps(live->round.files));
+	file_store_begin_turn(live->round.files);
 	more = scan_more(drain);
 	if (!more)
 		more = read_late(drain);
@@ -357,7 +357,7 @@ static int drain(void *context, record_taker_fn take, void *take_context, uint64
 	err = live_cpus_round(live, clock_now_ns());
 	if (err)
 		return err;
-	process_maps_begin_turn(file_store_maps(live->round.files));
+	file_store_begin_turn(live->round.files);
 	state = live_round_drain(&live->round, live->stopped, take, take_context);
 	if (state < 0)
 		return state;

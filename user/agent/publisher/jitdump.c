@@ -14,12 +14,12 @@
 #include "base/scope.h"
 
 #define FILES_MAX	     1024
-#define FILES_OF_PROCESS_MAX 16		  /* Bun has one for each thread */
-#define FILE_ROUND_BYTES     (4u << 20)	  /* read of one file in one round */
-#define ROUND_BYTES	     (16u << 20)  /* of all files */
-#define LATE_BYTES	     (512u << 20) /* of all files, before the first round */
-#define TIMEOUTS_MAX	     4		  /* one after the other, before a file is given up */
-#define SWEEP_FILES	     16		  /* read in a round although not sampled */
+#define FILES_OF_PROCESS_MAX 16		   /* Bun has one for each thread */
+#define FILE_ROUND_BYTES     (4u << 20)	   /* read of one file in one round */
+#define ROUND_BYTES	     (16u << 20)   /* of all files */
+#define LATE_BYTES	     (512u << 20)  /* of all files, before the first round */
+#define SILENT_NS	     2000000000ull /* without an answer, before a file is given up */
+#define SWEEP_FILES	     16		   /* read in a round although not sampled */
 
 struct ended_process {
 	uint32_t pid;
@@ -229,8 +229,11 @@ static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
 	jitdump->late_events += emission.late_events;
 	if (emission.err || more == -ENOMEM)
 		return emission.err ?: more;
-	followed->timeouts = more == -ETIMEDOUT ? followed->timeouts + 1 : 0;
-	if (more == -ETIMEDOUT && followed->timeouts < TIMEOUTS_MAX &&
+	if (more != -ETIMEDOUT)
+		followed->silent_ns = 0;
+	else if (!followed->silent_ns)
+		followed->silent_ns = began_ns;
+	if (more == -ETIMEDOUT && began_ns - followed->silent_ns < SILENT_NS &&
 	    !jitdump_followed_is_over(followed)) {
 		followed->file.counts.unreadable += followed->open;
 		more = 0;

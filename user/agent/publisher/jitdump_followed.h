@@ -31,7 +31,7 @@ struct jitdump_followed {
 	uint64_t mapped_ns; /* start of the run if it was mapped before */
 	uint64_t ended_ns;  /* time of the process's exit or exec; 0: none */
 	uint64_t read_ns;   /* start of the last reading that reached the end; 0: none */
-	uint32_t timeouts;  /* readings that timed out since the last success */
+	uint64_t silent_ns; /* since when readings time out; 0: the last one did not */
 	bool open;
 	bool late_done;
 	VEC(struct jitdump_heir) heirs;

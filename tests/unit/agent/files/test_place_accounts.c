@@ -114,8 +114,37 @@ static void test_slow_but_alive(void **state)
 	assert_int_equal(place_accounts_late_socket(&accounts, disk), -1);
 	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, 62 * SECOND), 500);
 	assert_int_equal(accounts.unforgiven, 0);
-	assert_string_equal(place_accounts_given_up(&accounts, 0), "/a");
+	assert_null(place_accounts_given_up(&accounts, 0)); /* it has answered */
 	close(sockets[1]);
+	place_accounts_deinit(&accounts);
+}
+
+/* A user can mount any number of file systems: two that hang are enough. */
+static void test_owner(void **state)
+{
+	const struct file_patience lasting = {
+		.answer_ms = 500, .place_ms = 1000, .refill_percent = 10};
+	const struct file_place good = file_place_of_device(8, 1),
+				unknown = file_place_of_device(0, 99);
+	struct place_accounts accounts = {0};
+
+	assert_int_equal(place_accounts_charge(&accounts, good, &lasting, 1, true, SECOND), 0);
+	assert_true(place_accounts_is_good(&accounts, good));
+	for (uint32_t i = 0; i < FILE_PLACES_GIVEN_UP_MAX; i++) {
+		struct file_place place = file_place_of_device(0, i);
+
+		assert_int_equal(place_accounts_refuses(&accounts, unknown, 1000),
+				 i >= FILE_OWNER_PLACES_MAX);
+		assert_int_equal(
+			place_accounts_charge(&accounts, place, &lasting, 25, false, SECOND), 1);
+		place_accounts_give_up(&accounts, place, strdup("/a"), -1, SECOND);
+		place_accounts_set_owner(&accounts, place, 1000);
+	}
+	assert_false(place_accounts_refuses(&accounts, unknown, 1001));
+	assert_false(place_accounts_refuses(&accounts, good, 1000));
+	/* When all have used up what there is, places that are known to answer do. */
+	assert_int_equal(place_accounts_left_ms(&accounts, unknown, &lasting, SECOND), 0);
+	assert_int_equal(place_accounts_left_ms(&accounts, good, &lasting, SECOND), 500);
 	place_accounts_deinit(&accounts);
 }
 
@@ -161,9 +190,13 @@ static void test_refill(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slow_answers_add_up), cmocka_unit_test(test_no_answer),
-		cmocka_unit_test(test_all_given_up),	    cmocka_unit_test(test_slow_but_alive),
-		cmocka_unit_test(test_many_slow_places),    cmocka_unit_test(test_refill),
+		cmocka_unit_test(test_slow_answers_add_up),
+		cmocka_unit_test(test_no_answer),
+		cmocka_unit_test(test_all_given_up),
+		cmocka_unit_test(test_slow_but_alive),
+		cmocka_unit_test(test_many_slow_places),
+		cmocka_unit_test(test_refill),
+		cmocka_unit_test(test_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Processes that hold the lock of their own memory map, and file systems that do not answer."""
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import time
+import unittest
+
+import attack
+import harness
+from attack import AttackTest
+from stuck_fs import StuckFilesystem
+
+PAUSE_MS = 100
+HOLD_MS = "2500"
+
+
+class ForkLatency:
+    """Forks every millisecond. forks.end() returns the longest fork in ms."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([os.path.join(attack.PROGRAMS, "fork_latency")],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def end(self):
+        out, _err = self.process.communicate()
+        return int(out.split()[0]) / 1000
+
+
+class LockTest(AttackTest):
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.folder, 0o755)
+        self.fuse = os.path.join(self.folder, "fuse")  # as distributions have it: for everybody
+        os.mknod(self.fuse, stat.S_IFCHR | 0o666, os.makedev(10, 229))
+        os.chmod(self.fuse, 0o666)
+        self.holder = self.program("lock_holder")
+
+    def hold(self, *args, count=1):
+        """Starts attackers that map a file and will hold their lock."""
+        return [self.attack([self.holder, self.fuse, HOLD_MS, *args]) for _ in range(count)]
+
+    def begin(self, holders):
+        for holder in holders:
+            holder.send_signal(signal.SIGUSR1)
+        time.sleep(0.2)
+
+    def check(self, options=("-a",), during=None):
+        """Records the victim beside the attackers. Returns its profile."""
+        forks = ForkLatency()
+        self.addCleanup(forks.process.kill)
+        profile = self.check_victim(options=options, during=during)
+        longest_ms = forks.end()
+        counters = profile.run.summary()["counters"]
+        print(f"{self.id()}: longest pause {counters['loop_longest_ms']} ms, fork "
+              f"{longest_ms:.1f} ms, {counters['probes_deferred']} probes deferred, "
+              f"{counters['processes_unanswered']} processes unanswered")
+        self.assertLessEqual(counters["loop_longest_ms"], PAUSE_MS)
+        self.assertLess(longest_ms, PAUSE_MS)
+        self.assertLess(profile.watch.files, 1000)
+        return profile
+
+
+class Holders(LockTest):
+    """Tries: to block the event loop in the maps of processes, and all forks of the machine during
+    the registration of a probe. Must hold: no turn of the loop and no fork takes 100 ms."""
+
+    def shim(self, name):
+        return shutil.copy(harness.SHIM, os.path.join(self.folder, name))
+
+    def test_before_the_start(self):
+        self.begin(self.hold())
+        run = self.check().run
+        self.assertGreater(run.summary()["counters"]["probes_deferred"], 0)
+        self.assertRegex(run.stderr, r"process \d+ \(user 61234\) held the lock")
+
+    def test_twelve_before_the_start(self):
+        self.begin(self.hold(count=12))
+        self.check()
+
+    def test_mapping_the_installed_shim(self):
+        shim = self.shim("libinstalled.so")
+        self.begin(self.hold(shim))
+        self.check(("-a", "--shim", shim))
+
+    def test_mapping_the_installed_shim_later(self):
+        shim = self.shim("libinstalled.so")
+        self.check(("-a", "--shim", shim), during=lambda: self.begin(self.hold(shim)))
+
+    def test_mapping_a_copy(self):
+        self.begin(self.hold(self.shim("libjitbpf-copy.so")))
+        self.check()
+
+    def test_mapping_a_copy_later(self):
+        copy = self.shim("libjitbpf-copy.so")
+        self.check(during=lambda: self.begin(self.hold(copy)))
+
+    def test_end(self):
+        """jitbpf ends in time, although its probe cannot be removed."""
+        shim = self.shim("libinstalled.so")
+        holders = self.hold(shim)
+        with self.recording(("-a", "--shim", shim)):
+            time.sleep(0.5)
+            self.begin(holders)
+            forks = ForkLatency()
+            began = time.monotonic()
+        self.assertLess(time.monotonic() - began, 2.5)
+        time.sleep(0.5)
+        self.assertLess(forks.end(), PAUSE_MS)
+
+
+class ManyDevices(LockTest):
+    """Tries: to use up the time for files with many file systems that hang, each another device.
+    Must hold: no turn of the loop takes 100 ms, and the victim's names come."""
+
+    def test_hanging_open(self):
+        busy = os.path.join(attack.PROGRAMS, "busy")
+        systems = []
+        for number in range(12):
+            folder = os.path.join(self.folder, f"mount{number}")
+            os.mkdir(folder)
+            with open(busy, "rb") as file:
+                systems.append(StuckFilesystem(folder, {"attacker": file.read()}))
+            self.addCleanup(systems[-1].close)
+        processes = [self.attack([os.path.join(system.folder, "attacker"), "60"], ready=False)
+                     for system in systems]
+        time.sleep(0.5)
+        for system, process in zip(systems, processes):
+            system.hang("open", process.pid)
+        self.check()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Maps read through openers, and openers that do not answer: these are stopped by a signal. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/clock.h"
+#include "agent/files/file_service.h"
+#include "agent/files/process_maps.h"
+#include "agent/roles/fd_message.h"
+
+#define SILENT_PID 1 /* of which the opener of these tests does not know the maps */
+
+static struct broker broker;
+
+/* Answers as an opener does, but not for SILENT_PID while *silent is set. */
+static volatile int *silent;
+
+static void serve(int socket)
+{
+	static struct file_request request;
+	static struct file_reply reply;
+	int none;
+
+	while (fd_message_receive(socket, &request, sizeof(request), &none) > 0) {
+		while (request.pid == SILENT_PID && *silent)
+			usleep(1000);
+		memset(&reply, 0, offsetof(struct file_reply, bytes));
+		if (process_maps_serve(socket, &request, &reply))
+			return;
+	}
+}
+
+static int setup(void **state)
+{
+	static const role_fn functions[ROLE_COUNT] = {[ROLE_OPENER] = serve};
+
+	silent = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	*silent = 1;
+	return broker_start(functions, &broker) || process_maps_create(&broker, (void *)state);
+}
+
+static int teardown(void **state)
+{
+	process_maps_destroy(*state);
+	broker_stop(&broker);
+	munmap((void *)silent, 4096);
+	return 0;
+}
+
+static void test_reads(void **state)
+{
+	process_text text = {0}, own = {0};
+
+	process_maps_begin_turn(*state);
+	assert_int_equal(process_maps_read(*state, (uint32_t)getpid(), &text), 0);
+	assert_int_equal(process_maps_read(NULL, (uint32_t)getpid(), &own), 0);
+	assert_true(text.size > 100 && own.size > 100);
+	assert_non_null(memmem(text.data, text.size, "test_process_maps", 17));
+	vec_deinit(&text);
+	vec_deinit(&own);
+	assert_int_equal(process_maps_read(*state, 0x7fffffff, &text), -ENOENT);
+	assert_int_equal(process_maps_unanswered(*state), 0);
+}
+
+static void test_large(void **state)
+{
+	enum { COUNT = 4000 };
+	process_text text = {0};
+	char *memory = mmap(NULL, COUNT * 8192ul, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	/* Each second page is another mapping. */
+	for (int i = 0; i < COUNT; i++)
+		mprotect(memory + i * 8192ul, 4096, PROT_READ | PROT_WRITE);
+	assert_int_equal(process_maps_read(*state, (uint32_t)getpid(), &text), 0);
+	assert_true(text.size > 2 * COUNT * 40);
+	assert_int_equal(text.data[text.size - 1], '\n');
+	munmap(memory, COUNT * 8192ul);
+	vec_deinit(&text);
+}
+
+static void test_late_answer(void **state)
+{
+	uint64_t began_ns = clock_now_ns();
+	process_text text = {0};
+	int err;
+
+	process_maps_begin_turn(*state);
+	assert_int_equal(process_maps_read(*state, SILENT_PID, &text), -EINPROGRESS);
+	assert_true(clock_now_ns() - began_ns < 1000000000);
+	/* Others are read meanwhile. */
+	process_maps_begin_turn(*state);
+	while ((err = process_maps_read(*state, (uint32_t)getpid(), &text)) == -EINPROGRESS)
+		process_maps_begin_turn(*state);
+	assert_int_equal(err, 0);
+	*silent = 0;
+	do {
+		process_maps_begin_turn(*state);
+		err = process_maps_read(*state, SILENT_PID, &text);
+	} while (err == -EINPROGRESS);
+	assert_true(!err || err == -EACCES || err == -EPERM);
+	assert_int_equal(process_maps_unanswered(*state), 0);
+	vec_deinit(&text);
+}
+
+static void test_silent(void **state)
+{
+	process_text text = {0};
+	int err;
+
+	do {
+		process_maps_begin_turn(*state);
+		err = process_maps_read(*state, SILENT_PID, &text);
+		usleep(10000);
+	} while (err == -EINPROGRESS);
+	assert_int_equal(err, -ETIMEDOUT);
+	assert_int_equal(process_maps_unanswered(*state), 1);
+	assert_int_equal(process_maps_silent(*state, 0), SILENT_PID);
+	assert_int_equal(process_maps_silent(*state, 1), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_reads, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_large, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_late_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_silent, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
