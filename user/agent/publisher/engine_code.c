@@ -116,7 +116,9 @@ static int read_file(struct pass *pass, struct journal_file *file, journal_room 
 	file->fd = -1;
 	pass->file = file;
 	pass->begun = 0;
-	err = journal_reader_read(&reader, budgets, room, UINT64_MAX, &taker);
+	do {
+		err = journal_reader_read(&reader, budgets, room, UINT64_MAX, &taker);
+	} while (err == -EINPROGRESS);
 	journal_reader_close(&reader);
 	return err;
 }

@@ -178,6 +178,8 @@ int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_
 		.take_context = take_context,
 	};
 	more = journal_reader_read(&late->reader, budgets, &late->room, SLICE_BYTES, &taker);
+	if (more == -EINPROGRESS)
+		return 1;
 	if (journal_is_unreadable(more)) {
 		/* The reading is incomplete: later events may have ended the code that was read. */
 		more = send_journal(late, JITBPF_JOURNAL_UNREADABLE, clock_now_ns(), take,

@@ -7,6 +7,7 @@
 
 #define PIECE_BYTES	 (256u << 10)
 #define WAIT_NS		 500000u /* one wait for a compaction to end */
+#define WAITS_MAX	 40	 /* limit in one call; the event loop waits */
 #define HEADER_TRIES_MAX 4
 #define RESTARTS_MAX	 64 /* limit in one call */
 
@@ -43,7 +44,10 @@ static int read_header_at_rest(struct journal_reader *reader,
 	const struct timespec wait = {.tv_nsec = WAIT_NS};
 	int err;
 
-	while (!(err = read_header(reader)) && reader->header.generation % 2) {
+	for (unsigned waits = 0; !(err = read_header(reader)) && reader->header.generation % 2;
+	     waits++) {
+		if (waits == WAITS_MAX)
+			return -EINPROGRESS;
 		if (spend(budgets, 1, WAIT_NS))
 			return -EBUSY;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);

@@ -37,7 +37,8 @@ typedef VEC(uint8_t) journal_room;
  * Deliver entries until about most_bytes of the journal were read, or all entries that existed at
  * the time of the call. After a compaction, reading starts again, so entries are repeated.
  *
- * Returns 1 if there is more, 0 at the end, -EBADMSG (invalid journal), -EBUSY (the compactions do
+ * Returns 1 if there is more, 0 at the end, -EINPROGRESS (call again, a compaction is active, for
+ * which one call waits 20 ms), -EBADMSG (invalid journal), -EBUSY (the compactions do
  * not end), -EDQUOT (a budget is spent), -ENOMEM, or the taker's error.
  */
 int journal_reader_read(struct journal_reader *reader, struct journal_budget *const budgets[2],
