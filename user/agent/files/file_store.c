@@ -231,7 +231,8 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 	if (err == -ETIMEDOUT && !is_met)
 		ask_again(store, mapping);
 	/* It was late. */
-	store->counts.unanswered -= err != -ETIMEDOUT && is_met && known.unanswered;
+	if (err != -ETIMEDOUT && is_met && known.unanswered && store->counts.unanswered)
+		store->counts.unanswered--;
 	store->counts.unverified += err == -ESTALE;
 	/* A process that hides its mapping does not change what is known for others. */
 	if (err && is_met && known.found.version)
