@@ -303,8 +303,14 @@ static int recover(struct journal_recovery *recovery, const struct journal_loss 
 
 	recovery->live.size = 0;
 	err = read_journal(&pass);
-	if (err == -EINPROGRESS)
+	/* A compaction is short; reading goes on where it was. */
+	if (err == -EINPROGRESS && pass.process)
+		err = read_journal(&pass);
+	if (err == -EINPROGRESS && unsure)
 		return err;
+	/* The gap is reported in this round: until then, lost events would make names wrong. */
+	if (err == -EINPROGRESS)
+		err = -EBUSY;
 	if (!pass.process && unsure)
 		return err == -ENOMEM ? err : 0;
 	if (!pass.process && err != -ENOMEM)
@@ -334,20 +340,21 @@ void journal_recovery_note(struct journal_recovery *recovery, const struct journ
 int journal_recovery_read(struct journal_recovery *recovery, record_taker_fn take,
 			  void *take_context)
 {
-	size_t kept = 0;
+	size_t done = 0;
 	int err = 0;
 
-	vec_for_each (loss, &recovery->losses) {
+	while (!err && done < recovery->losses.size) {
+		const struct journal_loss *loss = &recovery->losses.data[done];
 		uint64_t least_ns =
 			loss->first_ns > TIME_SLACK_NS ? loss->first_ns - TIME_SLACK_NS : 1;
-		int one = err ?: recover(recovery, loss, least_ns, false, take, take_context);
 
-		if (one)
-			recovery->losses.data[kept++] = *loss;
-		if (one != -EINPROGRESS)
-			err = one;
+		err = recover(recovery, loss, least_ns, false, take, take_context);
+		done += !err;
 	}
-	recovery->losses.size = kept;
+	recovery->losses.size -= done;
+	if (done)
+		memmove(recovery->losses.data, recovery->losses.data + done,
+			recovery->losses.size * sizeof(*recovery->losses.data));
 	if (!err)
 		close_exited(recovery);
 	return err;

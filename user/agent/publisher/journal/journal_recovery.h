@@ -60,9 +60,10 @@ int journal_recovery_reserve(struct journal_recovery *recovery);
 void journal_recovery_note(struct journal_recovery *recovery, const struct journal_loss *loss);
 
 /*
- * Recover all noted losses, then close the journals of ended processes. Losses of a process that
- * does not answer yet stay noted. Returns 0, -ENOMEM, or the taker's error. After an error, the
- * remaining losses stay noted, and the next call does not emit again the events of this one.
+ * Recover all noted losses, then close the journals of ended processes. The journal of a process
+ * that does not answer at once counts as unreadable. Returns 0, -ENOMEM, or the taker's error.
+ * After an error, the remaining losses stay noted, and the next call does not emit again the events
+ * of this one.
  */
 int journal_recovery_read(struct journal_recovery *recovery, record_taker_fn take,
 			  void *take_context);
