@@ -22,7 +22,7 @@ RANDOM_MODEL_OBJ := $(addprefix $(B)/tests/,conformance/own_journal.o conformanc
 	$(addprefix $(B)/user/agent/,publisher/journal/journal_late.o publisher/journal/journal_reader.o \
 	publisher/journal/journal_record.o publisher/journal/journal_recovery.o kernel/process_text.o \
 	files/process_maps.o) \
-	$(addprefix $(B)/user/agent/roles/,broker.o fd_message.o privileges.o role.o system_calls.o)
+	$(addprefix $(B)/user/agent/roles/,broker.o fd_message.o landlock.o privileges.o role.o system_calls.o)
 
 $(RANDOM_MODEL): $(RANDOM_MODEL_OBJ) $(B)/libcore.a | $(B)/tests/engine/libsecond-engine.so
 	$(call say,LINK,$@)
