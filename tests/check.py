@@ -43,6 +43,7 @@ BESIDE = (
 ALONE = (
     Part("kernel", ["kernel-test"]),
     Part("attacks", ["attack-test"]),
+    Part("soak, one minute", ["soak", "MINUTES=1"]),
     Part("kernel, ASan and UBSan", ["kernel-test", "JITBPF=build/san/jitbpf",
                                     "TESTS=test_files.py test_record.py test_list.py "
                                     "test_outputs.py test_jit_api.py"]),

@@ -43,7 +43,7 @@ DESCRIPTORS_MAX, PINNED_MAX = 1000, 64 << 20
 CONTAINER = """mount -t tmpfs none /mnt && cp "$1" "$2" "$3" /mnt && cd /mnt &&
 INTEL_JIT_PROFILER64=/mnt/libjitbpf.so timeout 1 ./jit-engine storm --rate 500 --seconds 1
 timeout 0.5 ./sha256sum /dev/zero; rm /mnt/*; true"""
-LOAD = ("cc1", "gcc", "as", "php")
+LOAD = ("cc1", "gcc", "as", "php", "jit-engine", "sha256sum")
 COLUMNS = ("time", "RSS MB", "files open", "pinned MB", "pause ms", "CPU %", "kept", "modules",
            "processes")
 WORKERS = os.path.join(measure.ROOT, "tests/workloads/workers.php")
