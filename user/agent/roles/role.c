@@ -72,10 +72,10 @@ uint64_t role_capabilities(void)
 	return all;
 }
 
-/* AddressSanitizer reserves more address space than any limit. */
+/* Sanitizers reserve more address space than any limit. */
 static int limit_memory(uint64_t max)
 {
-#ifndef __SANITIZE_ADDRESS__
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	struct rlimit limit = {.rlim_cur = max, .rlim_max = max};
 
 	if (max && setrlimit(RLIMIT_AS, &limit))
