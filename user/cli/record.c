@@ -21,6 +21,7 @@
  */
 #define LARGE_PIECE_BYTES (256 << 10)
 
+#define ROUND_MIN_MS  2	 /* from a round to the next */
 #define ROWS_ROUND_MS 10 /* while stacks wait for unwind rows */
 
 #define FIELD(name) offsetof(struct record_options, name)
@@ -202,6 +203,8 @@ static int record_until_told(struct recording *run)
 		uint64_t left_ms = (end_ns - now_ns + 999999) / 1000000;
 		int wait_ms = pipeline_waits(run->pipeline) ? ROWS_ROUND_MS : LIVE_ROUND_MS;
 
+		/* A ring that has any data is ready at once: records would come one to a round. */
+		poll(waiting, 1, ROUND_MIN_MS);
 		poll(waiting, ARRAY_SIZE(waiting), left_ms < wait_ms ? (int)left_ms : wait_ms);
 		state = round_once(run);
 		if (state < 0)
