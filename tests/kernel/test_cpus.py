@@ -71,7 +71,11 @@ class Cpus(harness.KernelTest):
         self.assertGreater(counts[1], 300, counts)
         self.assertNotIn("cannot be sampled", run.stderr)
         summary = self.check_ledger(run)
-        self.assertLess(summary["samples"]["code_unknown"], 0.02 * summary["samples"]["taken"])
+        # A reader of jitbpf's own that starts while events of its CPU are lost has no mappings
+        # until they are read again, a tenth of a second later.
+        unknown = sum(row["samples"]["code_unknown"] for row in summary["processes"]
+                      if not row["comm"].startswith("jitbpf"))
+        self.assertLess(unknown, 0.02 * summary["samples"]["taken"], run.stderr)
 
     def test_comes_later(self):
         """It was offline when the recording began."""
