@@ -524,7 +524,9 @@ static void test_stream_that_is_closed(void **state)
 	assert_loads(writer, 2);
 }
 
-/* The buffer goes to the file at any moment of a reading. What was written before is never missed.
+/*
+ * The buffer goes to the file at any moment of a reading. A reading on a busy machine may miss what
+ * was written last. A later one has it, each record once.
  */
 static void test_writer_that_does_not_stop(void **state)
 {
@@ -537,13 +539,15 @@ static void test_writer_that_does_not_stop(void **state)
 	assert_int_equal(open_file(writer), 0);
 	assert_int_equal(pthread_create(&thread, NULL, busy_main, &busy), 0);
 	for (uint32_t i = 0; i < 500; i++) {
-		uint64_t budget_bytes = 64u << 20, written = busy.written;
+		uint64_t budget_bytes = 64u << 20;
 
 		assert_int_equal(read_with(writer, &budget_bytes, take_next, &count), 0);
-		assert_true(count >= written);
 	}
 	busy.stop = true;
 	pthread_join(thread, NULL);
+	fflush(writer->out);
+	assert_int_equal(read_with(writer, &(uint64_t){64u << 20}, take_next, &count), 0);
+	assert_int_equal(count, busy.written);
 	assert_int_equal(writer->file.counts.malformed, 0);
 	assert_false(writer->file.given_up);
 }
