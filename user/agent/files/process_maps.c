@@ -228,13 +228,13 @@ static int wait_for(struct process_maps *maps, struct pending_maps *pending)
 	return receive_until(maps, pending, end_ns);
 }
 
-static int read_here(uint32_t pid, process_text *text)
+int process_text_read(process_text *text, uint32_t pid, const char *name)
 {
 	AUTO_CLOSE int fd = -1;
-	char path[64];
+	char path[64 + 256];
 	ssize_t got;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -257,7 +257,7 @@ int process_maps_read(struct process_maps *maps, uint32_t pid, process_text *tex
 	int err;
 
 	if (!maps)
-		return read_here(pid, text);
+		return process_text_read(text, pid, "maps");
 	pending = find(maps, pid);
 	err = pending ? 0 : ask(maps, pid, now_ns, &pending);
 	if (err)

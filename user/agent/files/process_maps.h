@@ -22,6 +22,12 @@
 
 typedef VEC(char) process_text; /* not NUL-terminated */
 
+/*
+ * Replace text by the contents of /proc/PID/name, at most PROCESS_TEXT_MAX bytes, without an
+ * opener: it may wait for the process. Returns 0 or a negative errno.
+ */
+int process_text_read(process_text *text, uint32_t pid, const char *name);
+
 #define MAPS_TURN_NS	 40000000ull   /* from the start of a turn of the event loop */
 #define MAPS_READ_NS	 30000000ull   /* waiting of one call */
 #define MAPS_PATIENCE_NS 2000000000ull /* until a process counts as one that does not answer */

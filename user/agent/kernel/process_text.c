@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,28 +12,6 @@
 #include "base/scope.h"
 
 #define START_FIELD 22 /* of /proc/PID/stat, from 1 */
-
-int process_text_read(process_text *text, uint32_t pid, const char *name)
-{
-	AUTO_CLOSE int fd = -1;
-	char path[64 + 256];
-	ssize_t got;
-
-	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	text->size = 0;
-	do {
-		if (vec_reserve(text, text->size + 16384))
-			return -ENOMEM;
-		got = read(fd, text->data + text->size, text->capacity - text->size);
-		if (got < 0)
-			return -errno;
-		text->size += (size_t)got;
-	} while (got && !process_text_is_cut(text));
-	return 0;
-}
 
 /* Read a file as a NUL-terminated string. */
 static int read_string(process_text *text, uint32_t pid, const char *name)

@@ -23,12 +23,6 @@ static inline void process_text_deinit(process_text *text)
 	vec_deinit(text);
 }
 
-/*
- * Replace text by the contents of /proc/PID/name, at most PROCESS_TEXT_MAX bytes. Returns 0 or a
- * negative errno.
- */
-int process_text_read(process_text *text, uint32_t pid, const char *name);
-
 /* Set *ret to the process's pid in its own pid namespace. Returns 0 or a negative errno. */
 int process_inner_pid(process_text *text, uint32_t pid, uint32_t *ret);
 
