@@ -43,9 +43,8 @@ CORE_SRC := $(sort $(shell find $(CORE_STAGES:%=user/%) -name '*.c' -not -path '
 HOST_SRC := $(sort $(shell find user/agent user/cli -name '*.c'))
 CORE_OBJ := $(CORE_SRC:%.c=$(B)/%.o)
 HOST_OBJ := $(HOST_SRC:%.c=$(B)/%.o)
-ROLE_LIBS := -lcap -lseccomp
 CORE_LIBS := -lZydis -liberty -lz -llzma -lzstd
-HOST_LIBS := -lbpf -lelf -lz -lpthread $(ROLE_LIBS)
+HOST_LIBS := -lbpf -lelf -lz -lpthread -lcap -lseccomp
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -56,6 +55,11 @@ all: $(B)/jitbpf $(B)/libjitbpf.so
 core: $(B)/libcore.a
 
 $(B)/libcore.a: $(CORE_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# For tests, which link what they use of it.
+$(B)/libhost.a: $(filter-out $(B)/user/cli/main.o,$(HOST_OBJ))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 

@@ -27,35 +27,14 @@ FUZZ_SECONDS ?= 60
 
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libcore.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(filter %.o,$^) $(B)/libcore.a $(CORE_LIBS) -lcmocka -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(filter %.o,$^) $(HOST_PARTS) $(B)/libcore.a $(CORE_LIBS) -lcmocka -o $@
 
-# Parts of the commands that can be tested without running them.
-CLI_TESTED := options view_options filter_options
+# Tests of the agent and of the commands link what they use of the program.
+HOST_TESTS := $(filter $(B)/tests/unit/agent/% $(B)/tests/unit/cli/%,$(UNIT_BIN))
 
-$(filter $(B)/tests/unit/cli/%,$(UNIT_BIN)): $(CLI_TESTED:%=$(B)/user/cli/%.o)
-
-# Parts of the agent that need no BPF and no perf events.
-AGENT_TESTED := $(addprefix publisher/,jitdump jitdump_emission jitdump_file jitdump_followed shim_unheard stdio_stream) \
-	$(addprefix publisher/journal/journal_,file late reader record recovery) \
-	$(addprefix kernel/,mapping_record online_cpus process_scan process_text ring sideband) \
-	$(addprefix live/,live_round lost_mappings) \
-	$(addprefix roles/,broker fd_message landlock privileges role system_calls) \
-	$(addprefix files/,descriptor_budget file_service file_find file_identity file_pinned file_blob file_direct \
-	file_place held_files module_blob read_window search_limits window_blob \
-	debuginfod file_reader file_store kept_files module_files place_accounts process_maps) \
-	$(addprefix outputs/output_,file opener path service) launch/invoking_user \
-	$(addprefix readers/,name_reader rows_reader reader_calls reader_channel reader_client reader_files reader_service) \
-	$(addprefix workers/,live_feed symbol_worker unwind_code unwind_files unwind_worker work_thread)
-
-$(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): $(AGENT_TESTED:%=$(B)/user/agent/%.o)
-$(filter $(B)/tests/unit/agent/%,$(UNIT_BIN)): CORE_LIBS += $(ROLE_LIBS)
-
-# These need libbpf to link, but attach nothing.
-PROBE_TESTED := $(addprefix $(B)/tests/unit/agent/,publisher/test_shim_copies publisher/test_probe_site \
-	kernel/test_lock_holders)
-$(PROBE_TESTED): CORE_LIBS += $(HOST_LIBS)
-$(PROBE_TESTED): $(addprefix $(B)/user/agent/publisher/,shim_copies.o probe_site.o) \
-	$(addprefix $(B)/user/agent/kernel/,attacher.o attach_service.o cpu_events.o lock_holders.o) | $(B)/libjitbpf.so
+$(HOST_TESTS): $(B)/libhost.a | $(B)/libjitbpf.so
+$(HOST_TESTS): HOST_PARTS = $(B)/libhost.a
+$(HOST_TESTS): CORE_LIBS += $(HOST_LIBS)
 
 # -rdynamic: the test looks up symbols of its own program.
 $(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic

@@ -18,15 +18,11 @@ RANDOM_MODEL := $(B)/tests/engine/random-model
 RANDOM_MODEL_OBJ := $(addprefix $(B)/tests/,conformance/own_journal.o conformance/payload.o \
 	conformance/random_events.o conformance/shim_run.o conformance/shim_source.o \
 	conformance/shim_truth.o conformance/test_random_model.o engine/jit_client.o \
-	shim/shim_fixture.o shim/usdt_site.o) \
-	$(addprefix $(B)/user/agent/,publisher/journal/journal_late.o publisher/journal/journal_reader.o \
-	publisher/journal/journal_record.o publisher/journal/journal_recovery.o kernel/process_text.o \
-	files/process_maps.o) \
-	$(addprefix $(B)/user/agent/roles/,broker.o fd_message.o landlock.o privileges.o role.o system_calls.o)
+	shim/shim_fixture.o shim/usdt_site.o)
 
-$(RANDOM_MODEL): $(RANDOM_MODEL_OBJ) $(B)/libcore.a | $(B)/tests/engine/libsecond-engine.so
+$(RANDOM_MODEL): $(RANDOM_MODEL_OBJ) $(B)/libhost.a $(B)/libcore.a | $(B)/tests/engine/libsecond-engine.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) $(ROLE_LIBS) -lcmocka -ldl -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) $(HOST_LIBS) -lcmocka -ldl -o $@
 
 random-model: $(RANDOM_MODEL) $(SHIM_UNPROBED)
 	$(Q)JITBPF_SHIM=$(abspath $(SHIM_UNPROBED)) $(RUN_TESTS) model $(RANDOM_MODEL)

@@ -67,7 +67,7 @@ $(SHAPES): tests/frames/shapes.cpp
 	$(Q)$(if $(findstring clang,$@),$(CLANG)++,$(CXX)) $(SHAPES_FLAGS) \
 		$(SHAPES_FLAGS_$(lastword $(subst -, ,$(basename $@)))) -o $@ $<
 
-$(FRAMES)/code_rows: $(FRAMES)/code_rows.o $(B)/user/agent/files/file_blob.o $(B)/libcore.a
+$(FRAMES)/code_rows: $(FRAMES)/code_rows.o $(B)/libhost.a $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
 
