@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Recordings in a pid namespace with the least capabilities, as README.md names them."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+import harness
+from harness import ENGINE, KernelTest
+
+OTHER = "12345"  # user of the process that already runs
+SETPRIV_OTHER = f"setpriv --reuid {OTHER} --regid {OTHER} --clear-groups"
+
+
+class LeastCapabilities(KernelTest):
+    def record_inside(self, capabilities, before="", options=(), command=()):
+        """Records in a pid namespace, bounded to these capabilities, after a shell command that
+        is not bounded."""
+        bound = ",".join(["-all", *(f"+{name}" for name in capabilities)])
+        argv = self.record_argv(options, (".jitbpf", ".folded"))
+        if command:
+            argv += ["--", *command]
+        done = subprocess.run(
+            ["unshare", "-m", "-p", "-f", "--mount-proc", "--kill-child", "sh", "-c",
+             before + 'exec "$@"', "sh", "setpriv", f"--bounding-set={bound}", *argv],
+            capture_output=True, timeout=60, check=False)
+        run = self.finished(done.returncode, done.stdout, done.stderr)
+        self.check_ledger(run)
+        return run
+
+    def shares(self, run, *names):
+        """Returns the share of the samples that have a frame of each name."""
+        stacks = run.folded()
+        total = sum(stacks.values())
+        self.assertGreater(total, 50)
+        return [sum(count for stack, count in stacks.items() if name in stack) / total
+                for name in names]
+
+    def test_own_command(self):
+        """A command of root needs CAP_SYS_ADMIN only."""
+        run = self.record_inside(["sys_admin"], options=["-F", "499"],
+                                 command=[ENGINE, "hot", "--seconds", "1", "--name", "hot"])
+        hot, main = self.shares(run, "hot", "main")
+        self.assertGreater(hot, 0.9)
+        self.assertGreater(main, 0.9)
+
+    def record_another_user(self, capabilities):
+        """A process of another user runs already; only that user can read its program."""
+        os.chmod(self.folder, 0o755)
+        private = os.path.join(self.folder, "private")
+        os.mkdir(private)
+        program = shutil.copy(ENGINE, private)
+        for path in (private, program):
+            os.chown(path, int(OTHER), int(OTHER))
+            os.chmod(path, 0o700)
+        before = (f"INTEL_JIT_PROFILER64={harness.SHIM} {SETPRIV_OTHER} {program} hot "
+                  "--seconds 20 --name hot >/dev/null & sleep 0.5; ")
+        run = self.record_inside(capabilities, before, ["-a", "-F", "499", "-d", "2"])
+        return self.shares(run, "hot", "main")
+
+    def test_all_processes(self):
+        """What belongs to other users needs three more."""
+        hot, main = self.record_another_user(["sys_admin", "sys_ptrace", "dac_read_search",
+                                              "checkpoint_restore"])
+        self.assertGreater(hot, 0.8)
+        self.assertGreater(main, 0.8)
+
+    def test_too_few(self):
+        """Without them, another user's process has no names, and the rest of the run is whole."""
+        hot, main = self.record_another_user(["sys_admin"])
+        self.assertEqual(hot, 0)
+        self.assertEqual(main, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
