@@ -115,7 +115,7 @@ class Roles(Recording):
 
 
 class Readers(Recording):
-    """A reader that dies or hangs costs the names that it was making."""
+    """A reader that dies or hangs is replaced."""
 
     BUSY = ["python3", "-c", "import time\nend = time.process_time() + 3\n"
             "while time.process_time() < end: sorted(str(i) for i in range(1000))"]

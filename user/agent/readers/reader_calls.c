@@ -29,7 +29,7 @@ static uint32_t free_file(const struct reader_calls *calls)
 
 /* Send a file that was opened, or the error. Takes over the blob. */
 static int reply_opened(struct reader_calls *calls, int socket, int err, struct blob *blob_,
-			uint64_t until_ns)
+			const struct reader_limit *limit)
 {
 	CLEANUP(blob_close) struct blob blob = *blob_;
 	struct reader_opened opened = {.size_bytes = blob.size_bytes, .file = free_file(calls)};
@@ -38,7 +38,7 @@ static int reply_opened(struct reader_calls *calls, int socket, int err, struct 
 	opened.err = err;
 	if (!err && fd < 0 && opened.file == READER_FILES_MAX)
 		opened.err = -EMFILE;
-	err = reader_send(socket, READER_OPENED, &opened, sizeof(opened), fd, until_ns);
+	err = reader_send(socket, READER_OPENED, &opened, sizeof(opened), fd, limit);
 	if (!err && !opened.err && fd < 0) {
 		calls->files[opened.file] = blob;
 		blob = (struct blob){0};
@@ -47,7 +47,7 @@ static int reply_opened(struct reader_calls *calls, int socket, int err, struct 
 }
 
 static int open_module(struct reader_calls *calls, int socket, const message_bytes *call,
-		       const struct module *module, uint64_t until_ns)
+		       const struct module *module, const struct reader_limit *limit)
 {
 	struct blob blob = {0};
 	uint32_t number;
@@ -59,11 +59,11 @@ static int open_module(struct reader_calls *calls, int socket, const message_byt
 		return -EBADMSG;
 	return reply_opened(calls, socket,
 			    calls->source.open_module(calls->source.context, module, &blob), &blob,
-			    until_ns);
+			    limit);
 }
 
 static int open_debug(struct reader_calls *calls, int socket, const message_bytes *call,
-		      const struct module *module, uint64_t until_ns)
+		      const struct module *module, const struct reader_limit *limit)
 {
 	struct cursor at = cursor_of(call->data, call->size);
 	struct reader_debug head;
@@ -80,11 +80,11 @@ static int open_debug(struct reader_calls *calls, int socket, const message_byte
 	err = err ?: check_elf(&blob);
 	if (err)
 		blob_close(&blob);
-	return reply_opened(calls, socket, err, &blob, until_ns);
+	return reply_opened(calls, socket, err, &blob, limit);
 }
 
 static int fetch_debug(struct reader_calls *calls, int socket, const message_bytes *call,
-		       uint64_t until_ns)
+		       const struct reader_limit *limit)
 {
 	struct blob blob = {0};
 	int err = -ENOENT;
@@ -97,11 +97,11 @@ static int fetch_debug(struct reader_calls *calls, int socket, const message_byt
 	err = err ?: check_elf(&blob);
 	if (err)
 		blob_close(&blob);
-	return reply_opened(calls, socket, err, &blob, until_ns);
+	return reply_opened(calls, socket, err, &blob, limit);
 }
 
 static int read_file(struct reader_calls *calls, int socket, const message_bytes *call,
-		     uint64_t until_ns)
+		     const struct reader_limit *limit)
 {
 	uint8_t bytes[READER_READ_MAX];
 	struct reader_piece piece;
@@ -114,7 +114,7 @@ static int read_file(struct reader_calls *calls, int socket, const message_bytes
 	    piece.size_bytes > sizeof(bytes))
 		return -EBADMSG;
 	err = blob_read(&calls->files[piece.file], piece.offset, bytes, piece.size_bytes);
-	return reader_send(socket, READER_BYTES, bytes, err ? 0 : piece.size_bytes, -1, until_ns);
+	return reader_send(socket, READER_BYTES, bytes, err ? 0 : piece.size_bytes, -1, limit);
 }
 
 static int close_file(struct reader_calls *calls, const message_bytes *call)
@@ -131,17 +131,17 @@ static int close_file(struct reader_calls *calls, const message_bytes *call)
 }
 
 int reader_calls_serve(struct reader_calls *calls, int socket, int kind, const message_bytes *call,
-		       const struct module *module, uint64_t until_ns)
+		       const struct module *module, const struct reader_limit *limit)
 {
 	switch (kind) {
 	case READER_OPEN_MODULE:
-		return open_module(calls, socket, call, module, until_ns);
+		return open_module(calls, socket, call, module, limit);
 	case READER_OPEN_DEBUG:
-		return open_debug(calls, socket, call, module, until_ns);
+		return open_debug(calls, socket, call, module, limit);
 	case READER_FETCH_DEBUG:
-		return fetch_debug(calls, socket, call, until_ns);
+		return fetch_debug(calls, socket, call, limit);
 	case READER_READ:
-		return read_file(calls, socket, call, until_ns);
+		return read_file(calls, socket, call, limit);
 	case READER_CLOSE:
 		return close_file(calls, call);
 	default:

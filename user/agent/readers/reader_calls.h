@@ -18,7 +18,7 @@ struct reader_calls {
 
 /* A call was received. Returns 0, or a negative errno if the reader must be ended. */
 int reader_calls_serve(struct reader_calls *calls, int socket, int kind, const message_bytes *call,
-		       const struct module *module, uint64_t until_ns);
+		       const struct module *module, const struct reader_limit *limit);
 
 /* Close the files of a reader that has ended. */
 void reader_calls_close(struct reader_calls *calls);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/clock.h"
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
 
@@ -20,34 +19,36 @@ struct message_head {
 };
 
 /* Wait until the socket can be used. Returns 0 or -ETIMEDOUT. */
-static int wait_for(int socket, short events, uint64_t until_ns)
+static int wait_for(int socket, short events, const struct reader_limit *limit)
 {
 	struct pollfd waiting = {.fd = socket, .events = events};
-	uint64_t now_ns;
+	int left_ms;
 
-	if (until_ns == READER_NO_DEADLINE)
+	if (!limit)
 		return 0;
-	while ((now_ns = clock_now_ns()) < until_ns) {
-		if (poll(&waiting, 1, (int)((until_ns - now_ns + 999999) / 1000000)) > 0)
+	do {
+		left_ms = reader_limit_left_ms(limit);
+		if (poll(&waiting, 1, left_ms) > 0)
 			return 0;
-	}
+	} while (left_ms);
 	return -ETIMEDOUT;
 }
 
-static int send_piece(int socket, const void *bytes, size_t size_bytes, int fd, uint64_t until_ns)
+static int send_piece(int socket, const void *bytes, size_t size_bytes, int fd,
+		      const struct reader_limit *limit)
 {
 	int err;
 
 	do {
 		err = fd_message_send(socket, bytes, size_bytes, fd);
-		if (err == -EAGAIN && wait_for(socket, POLLOUT, until_ns))
+		if (err == -EAGAIN && wait_for(socket, POLLOUT, limit))
 			return -ETIMEDOUT;
 	} while (err == -EAGAIN);
 	return err;
 }
 
 int reader_send(int socket, uint32_t kind, const void *bytes, size_t size_bytes, int fd,
-		uint64_t until_ns)
+		const struct reader_limit *limit)
 {
 	struct message_head head = {.kind = kind, .size_bytes = (uint32_t)size_bytes};
 	size_t at = size_bytes < PIECE_BYTES ? size_bytes : PIECE_BYTES;
@@ -59,11 +60,11 @@ int reader_send(int socket, uint32_t kind, const void *bytes, size_t size_bytes,
 	memcpy(first, &head, sizeof(head));
 	if (at)
 		memcpy(first + sizeof(head), bytes, at);
-	err = send_piece(socket, first, sizeof(head) + at, fd, until_ns);
+	err = send_piece(socket, first, sizeof(head) + at, fd, limit);
 	while (!err && at < size_bytes) {
 		size_t piece = size_bytes - at < PIECE_BYTES ? size_bytes - at : PIECE_BYTES;
 
-		err = send_piece(socket, (const uint8_t *)bytes + at, piece, -1, until_ns);
+		err = send_piece(socket, (const uint8_t *)bytes + at, piece, -1, limit);
 		at += piece;
 	}
 	return err;
@@ -71,21 +72,22 @@ int reader_send(int socket, uint32_t kind, const void *bytes, size_t size_bytes,
 
 /* Returns the size of a piece, which is not 0, or a negative errno. */
 static ssize_t receive_piece(int socket, void *buf, size_t size_bytes, int *ret_fd,
-			     uint64_t until_ns)
+			     const struct reader_limit *limit)
 {
-	ssize_t got = wait_for(socket, POLLIN, until_ns);
+	ssize_t got = wait_for(socket, POLLIN, limit);
 
 	if (!got)
 		got = fd_message_receive(socket, buf, size_bytes, ret_fd);
 	return got == 0 || got == -ECONNRESET ? -EPIPE : got;
 }
 
-static int receive_rest(int socket, message_bytes *ret, size_t size_bytes, uint64_t until_ns)
+static int receive_rest(int socket, message_bytes *ret, size_t size_bytes,
+			const struct reader_limit *limit)
 {
 	while (ret->size < size_bytes) {
 		AUTO_CLOSE int none = -1;
 		ssize_t got = receive_piece(socket, ret->data + ret->size, size_bytes - ret->size,
-					    &none, until_ns);
+					    &none, limit);
 
 		if (got < 0)
 			return (int)got;
@@ -94,11 +96,11 @@ static int receive_rest(int socket, message_bytes *ret, size_t size_bytes, uint6
 	return 0;
 }
 
-int reader_receive(int socket, message_bytes *ret, int *ret_fd, uint64_t until_ns)
+int reader_receive(int socket, message_bytes *ret, int *ret_fd, const struct reader_limit *limit)
 {
 	AUTO_CLOSE int fd = -1;
 	uint8_t first[sizeof(struct message_head) + PIECE_BYTES];
-	ssize_t got = receive_piece(socket, first, sizeof(first), &fd, until_ns);
+	ssize_t got = receive_piece(socket, first, sizeof(first), &fd, limit);
 	struct message_head head;
 	int err;
 
@@ -116,7 +118,7 @@ int reader_receive(int socket, message_bytes *ret, int *ret_fd, uint64_t until_n
 	if (got)
 		memcpy(ret->data, first + sizeof(head), (size_t)got);
 	ret->size = (size_t)got;
-	err = receive_rest(socket, ret, head.size_bytes, until_ns);
+	err = receive_rest(socket, ret, head.size_bytes, limit);
 	if (err)
 		return err;
 	*ret_fd = TAKE_FD(fd);

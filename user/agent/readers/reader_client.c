@@ -15,9 +15,9 @@
 #include "base/index_map.h"
 #include "base/scope.h"
 
-#define START_NS     5000000000ull /* limit for the start of a process */
-#define RETRY_NS     1000000000ull /* after a start that failed */
-#define MODULES_KEPT 256	   /* modules below which none is forgotten */
+#define START_NS     30000000000ull /* limit for the start of a process */
+#define RETRY_NS     1000000000ull  /* after a start that failed */
+#define MODULES_KEPT 256	    /* modules below which none is forgotten */
 
 /* A module for which processes have failed. */
 struct strike {
@@ -28,6 +28,7 @@ struct reader_client {
 	struct reader_options options;
 	struct reader_calls calls;
 	int socket, pidfd; /* -1: there is no process */
+	pid_t pid;
 	uint64_t retry_ns; /* earliest time of the next start */
 	message_bytes in;
 	VEC(const struct module *) known; /* modules that the process knows, held */
@@ -91,22 +92,22 @@ void reader_client_destroy(struct reader_client *client)
 static int start_process(struct reader_client *client)
 {
 	const struct reader_settings settings = {.no_demangle = client->options.no_demangle};
-	uint64_t now_ns = clock_now_ns();
+	struct reader_limit limit = reader_limit_begin(0, START_NS);
 	int err;
 
 	if (client->socket >= 0)
 		return 0;
-	client->retry_ns = now_ns + RETRY_NS;
+	client->retry_ns = clock_now_ns() + RETRY_NS;
 	client->socket = broker_connect(client->options.broker, ROLE_READER);
 	if (client->socket < 0)
 		return -EIO;
 	if (fcntl(client->socket, F_SETFL, O_NONBLOCK))
 		return -errno;
-	err = reader_receive(client->socket, &client->in, &client->pidfd, now_ns + START_NS);
-	if (err != READER_STARTED || client->pidfd < 0)
+	err = reader_receive(client->socket, &client->in, &client->pidfd, &limit);
+	if (err != READER_STARTED || client->pidfd < 0 || client->in.size != sizeof(client->pid))
 		return -EIO;
-	err = reader_send(client->socket, READER_SETTINGS, &settings, sizeof(settings), -1,
-			  now_ns + START_NS);
+	memcpy(&client->pid, client->in.data, sizeof(client->pid));
+	err = reader_send(client->socket, READER_SETTINGS, &settings, sizeof(settings), -1, &limit);
 	if (!err)
 		client->retry_ns = 0;
 	return err;
@@ -145,7 +146,7 @@ static bool has_number(const void *modules, uint32_t item, const void *number)
 }
 
 /* Let the process forget modules that nobody else holds. Returns 0 or the socket's error. */
-static int forget_modules(struct reader_client *client, uint64_t until_ns)
+static int forget_modules(struct reader_client *client, const struct reader_limit *limit)
 {
 	size_t kept = 0;
 	int err = 0;
@@ -158,7 +159,7 @@ static int forget_modules(struct reader_client *client, uint64_t until_ns)
 		if (module_is_last(module)) {
 			err = err
 				      ?: reader_send(client->socket, READER_FORGET, &module->number,
-						     sizeof(module->number), -1, until_ns);
+						     sizeof(module->number), -1, limit);
 			module_release(module);
 			continue;
 		}
@@ -172,7 +173,8 @@ static int forget_modules(struct reader_client *client, uint64_t until_ns)
 }
 
 /* The request makes the process know a module. */
-static int know(struct reader_client *client, const struct module *module, uint64_t until_ns)
+static int know(struct reader_client *client, const struct module *module,
+		const struct reader_limit *limit)
 {
 	uint32_t at;
 	int err = 0;
@@ -181,7 +183,7 @@ static int know(struct reader_client *client, const struct module *module, uint6
 				      client->known.data, &module->number) != INDEX_MAP_NONE)
 		return 0;
 	if (client->known.size >= client->sweep_at)
-		err = forget_modules(client, until_ns);
+		err = forget_modules(client, limit);
 	at = (uint32_t)client->known.size;
 	if (vec_reserve(&client->known, at + 1) ||
 	    index_map_insert(&client->index, hash_mix(module->number, 0), at))
@@ -194,30 +196,30 @@ static int know(struct reader_client *client, const struct module *module, uint6
  */
 static int converse(struct reader_client *client, const struct reader_request *request)
 {
-	uint64_t left_ns = client->options.answer_ms * 1000000ull, began_ns = clock_now_ns();
-	int err = know(client, request->module, began_ns + left_ns), kind;
+	struct reader_limit limit =
+		reader_limit_begin(client->pid, client->options.answer_ms * 1000000ull);
+	int err = know(client, request->module, &limit), kind;
 
 	err = err
 		      ?: reader_send(client->socket, request->kind, request->bytes,
-				     request->size_bytes, -1, began_ns + left_ns);
+				     request->size_bytes, -1, &limit);
 	while (!err) {
 		AUTO_CLOSE int none = -1;
-		uint64_t spent_ns;
+		uint64_t began_ns;
 
-		kind = reader_receive(client->socket, &client->in, &none, began_ns + left_ns);
+		kind = reader_receive(client->socket, &client->in, &none, &limit);
 		if (kind < 0 || kind == (int)request->answer)
 			return kind < 0 ? kind : 0;
-		spent_ns = clock_now_ns() - began_ns;
-		left_ns -= spent_ns < left_ns ? spent_ns : left_ns;
-		err = reader_calls_serve(&client->calls, client->socket, kind, &client->in,
-					 request->module, clock_now_ns() + left_ns);
 		began_ns = clock_now_ns();
+		err = reader_calls_serve(&client->calls, client->socket, kind, &client->in,
+					 request->module, &limit);
+		reader_limit_excuse(&limit, clock_now_ns() - began_ns);
 	}
 	return err;
 }
 
-int reader_client_ask(struct reader_client *client, const struct reader_request *request,
-		      const message_bytes **ret)
+/* A request of one process. */
+static int ask_once(struct reader_client *client, const struct reader_request *request)
 {
 	const struct strike *known = strikes_of(client, request->module);
 	int err;
@@ -232,10 +234,19 @@ int reader_client_ask(struct reader_client *client, const struct reader_request 
 		return -EIO;
 	}
 	err = converse(client, request);
-	if (err)
-		return reader_client_refuse(client, request->module);
-	*ret = &client->in;
-	return 0;
+	return err ? reader_client_refuse(client, request->module) : 0;
+}
+
+int reader_client_ask(struct reader_client *client, const struct reader_request *request,
+		      const message_bytes **ret)
+{
+	int err = -EIO;
+
+	for (int i = 0; err && i < READER_STRIKES; i++)
+		err = ask_once(client, request);
+	if (!err)
+		*ret = &client->in;
+	return err;
 }
 
 int reader_client_refuse(struct reader_client *client, const struct module *module)

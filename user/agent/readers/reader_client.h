@@ -2,9 +2,9 @@
 /*
  * The recorder's end of a reader process, which parses what others made and has
  * no privilege (agent/roles/role.h). The process is started with the first
- * request. If it dies, or computes for too long, it is ended, the request fails,
- * and the next one starts another process. Requests about a module that ended
- * READER_STRIKES processes fail at once.
+ * request. If it dies, or exceeds its limit (reader_limit.h), it is ended, and
+ * another process gets the request; after READER_STRIKES processes, the request
+ * fails. Requests about a module that ended so many processes fail at once.
  *
  * One thread uses a client, and serves the reader's calls for files during a
  * request.
@@ -27,7 +27,7 @@ struct reader_client; /* see reader_client.c */
 struct reader_options {
 	const struct broker *broker; /* borrowed */
 	struct file_source files;    /* used during requests */
-	uint32_t answer_ms;	     /* limit for the computing of one answer */
+	uint32_t answer_ms;	     /* limit of the CPU time of one answer */
 	bool no_demangle;
 	_Atomic uint64_t *failures; /* borrowed; counts the processes of all clients that failed */
 };
@@ -48,7 +48,7 @@ void reader_client_destroy(struct reader_client *client); /* NULL is allowed */
 
 /*
  * Send a request and wait for its answer. *ret is borrowed until the next request. Returns 0, or
- * -EIO: the reader failed, or the module was given up.
+ * -EIO: the readers failed, or the module was given up.
  */
 int reader_client_ask(struct reader_client *client, const struct reader_request *request,
 		      const message_bytes **ret);

@@ -22,13 +22,13 @@ struct remote_file {
 static void call(struct reader_files *files, enum reader_message kind, const void *bytes,
 		 size_t size_bytes)
 {
-	if (reader_send(files->socket, kind, bytes, size_bytes, -1, READER_NO_DEADLINE))
+	if (reader_send(files->socket, kind, bytes, size_bytes, -1, NULL))
 		_exit(1);
 }
 
 static void await(struct reader_files *files, enum reader_message kind, int *ret_fd)
 {
-	if (reader_receive(files->socket, &files->in, ret_fd, READER_NO_DEADLINE) != (int)kind)
+	if (reader_receive(files->socket, &files->in, ret_fd, NULL) != (int)kind)
 		_exit(1);
 }
 

@@ -15,7 +15,7 @@
 #define READER_READ_MAX	 (64u << 10) /* bytes of one READER_READ */
 
 enum reader_message {
-	READER_STARTED, /* by the reader, once; with its pidfd */
+	READER_STARTED, /* by the reader, once, before all else: pid_t; with its pidfd */
 	/* Requests. */
 	READER_SETTINGS, /* struct reader_settings; the first one, without an answer */
 	READER_NAME,	 /* struct reader_name, and the module's path */

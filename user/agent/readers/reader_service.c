@@ -36,7 +36,7 @@ static int put(message_bytes *bytes, const void *from, size_t size_bytes)
 static int send_answer(struct reader *reader, enum reader_message kind)
 {
 	return reader_send(reader->files.socket, kind, reader->answer.data, reader->answer.size, -1,
-			   READER_NO_DEADLINE);
+			   NULL);
 }
 
 static int name(struct reader *reader)
@@ -164,10 +164,11 @@ static int handle(struct reader *reader, int kind)
 
 static int send_started(int socket)
 {
-	AUTO_CLOSE int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	pid_t pid = getpid();
+	AUTO_CLOSE int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 
 	return pidfd < 0 ? -errno
-			 : reader_send(socket, READER_STARTED, NULL, 0, pidfd, READER_NO_DEADLINE);
+			 : reader_send(socket, READER_STARTED, &pid, sizeof(pid), pidfd, NULL);
 }
 
 /* The process ends with the loop, and frees nothing. An error is seen as its end. */
@@ -184,6 +185,5 @@ void reader_service_run(int socket)
 	err = symbolizer_create(&source, &reader.symbolizer);
 	err = err ?: unwind_files_create(&source, &reader.unwinding, &reader.maker);
 	while (!err)
-		err = handle(&reader,
-			     reader_receive(socket, &reader.request, &none, READER_NO_DEADLINE));
+		err = handle(&reader, reader_receive(socket, &reader.request, &none, NULL));
 }

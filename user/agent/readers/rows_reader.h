@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Unwind rows, made by a reader process (reader_client.h). If it fails, there are none: -EIO. */
+/* Unwind rows, made by a reader process (reader_client.h). If readers fail, there are none: -EIO.
+ */
 #ifndef JITBPF_AGENT_READERS_ROWS_READER_H
 #define JITBPF_AGENT_READERS_ROWS_READER_H
 

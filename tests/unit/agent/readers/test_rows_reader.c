@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +49,7 @@ static int setup(void **state)
 	const struct reader_options options = {
 		.broker = &fixture->broker,
 		.files = {.open_module = open_module},
-		.answer_ms = 5000,
+		.answer_ms = 60000,
 		.failures = &fixture->failures,
 	};
 
@@ -136,10 +135,9 @@ static void code_is_equal(void **state)
 	assert_int_equal(((struct fixture *)*state)->failures, 0);
 }
 
-static void a_killed_reader_makes_no_rows(void **state)
+static void a_killed_reader_is_replaced(void **state)
 {
 	struct fixture *fixture = *state;
-	struct unwind_rows rows = {0};
 	AUTO_FCLOSE FILE *children = NULL;
 	char path[64];
 	pid_t reader;
@@ -151,10 +149,8 @@ static void a_killed_reader_makes_no_rows(void **state)
 	assert_non_null(children);
 	assert_int_equal(fscanf(children, "%d", &reader), 1);
 	assert_int_equal(kill(reader, SIGKILL), 0);
-	assert_int_equal(fixture->maker.page(fixture->maker.context, &self, 1, &rows), -EIO);
-	assert_int_equal(rows.rows.size, 0);
+	assert_true(check_page(fixture, &self, 1) > 0);
 	assert_int_equal(fixture->failures, 1);
-	check_page(fixture, &self, 1);
 }
 
 int main(void)
@@ -162,7 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(pages_are_equal, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_is_equal, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_killed_reader_makes_no_rows, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_killed_reader_is_replaced, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

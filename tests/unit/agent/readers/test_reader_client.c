@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The limits of a reader process, and what a request costs that exceeds them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/clock.h"
+#include "agent/readers/reader_client.h"
+#include "base/scope.h"
+
+#define ANSWER_MS 500
+
+/* What the reader of this test does with a request before it answers with its pid. */
+enum behaviour {
+	ANSWERS,
+	SPINS,	/* for ever */
+	SLEEPS, /* for ever */
+	EXITS,
+	EXITS_ONCE,	 /* unless another process had a request before */
+	WAITS_FOR_A_CPU, /* computes a little, but longer than its limit passes */
+};
+
+struct fixture {
+	struct broker broker;
+	struct reader_client *client;
+	_Atomic uint64_t failures;
+};
+
+static struct module module = {.number = 1, .path = "/"}, other = {.number = 2, .path = "/"};
+
+/* Requests that the processes of a test had; shared with them. */
+static volatile uint32_t *requests;
+
+static void sleep_ms(int ms)
+{
+	struct pollfd nothing = {.fd = -1};
+
+	poll(&nothing, 1, ms);
+}
+
+static void spin_until(uint64_t cpu_ns)
+{
+	while (clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) < cpu_ns)
+		;
+}
+
+static void behave(uint32_t behaviour)
+{
+	if (behaviour == EXITS || (behaviour == EXITS_ONCE && *requests == 1))
+		_exit(1);
+	if (behaviour == SPINS)
+		spin_until(UINT64_MAX);
+	if (behaviour == SLEEPS)
+		sleep_ms(-1);
+	if (behaviour == WAITS_FOR_A_CPU) {
+		spin_until(clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) + ANSWER_MS * 1000000ull / 5);
+		sleep_ms(2 * ANSWER_MS);
+	}
+}
+
+static void serve(int socket)
+{
+	message_bytes bytes = {0};
+	pid_t pid = getpid();
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), none;
+	uint32_t behaviour;
+
+	if (reader_send(socket, READER_STARTED, &pid, sizeof(pid), pidfd, NULL) ||
+	    reader_receive(socket, &bytes, &none, NULL) != READER_SETTINGS)
+		_exit(1);
+	while (reader_receive(socket, &bytes, &none, NULL) == READER_NAME) {
+		memcpy(&behaviour, bytes.data, sizeof(behaviour));
+		++*requests;
+		behave(behaviour);
+		if (reader_send(socket, READER_FRAMES, &pid, sizeof(pid), -1, NULL))
+			_exit(1);
+	}
+	_exit(0);
+}
+
+static int setup(void **state)
+{
+	static const role_fn functions[ROLE_COUNT] = {[ROLE_READER] = serve};
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	const struct reader_options options = {
+		.broker = &fixture->broker,
+		.answer_ms = ANSWER_MS,
+		.failures = &fixture->failures,
+	};
+
+	*state = fixture;
+	requests = mmap(NULL, sizeof(*requests), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (requests == MAP_FAILED)
+		return -1;
+	return broker_start(functions, &fixture->broker)
+		       ?: reader_client_create(&options, &fixture->client);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	reader_client_destroy(fixture->client);
+	broker_stop(&fixture->broker);
+	munmap((void *)requests, sizeof(*requests));
+	free(fixture);
+	return 0;
+}
+
+/* Returns the pid of the process that answered, or a negative errno. */
+static pid_t ask(struct fixture *fixture, const struct module *of, uint32_t behaviour)
+{
+	const struct reader_request request = {
+		.kind = READER_NAME,
+		.answer = READER_FRAMES,
+		.bytes = &behaviour,
+		.size_bytes = sizeof(behaviour),
+		.module = of,
+	};
+	const message_bytes *answer;
+	int err = reader_client_ask(fixture->client, &request, &answer);
+	pid_t pid;
+
+	if (err)
+		return err;
+	assert_int_equal(answer->size, sizeof(pid));
+	memcpy(&pid, answer->data, sizeof(pid));
+	return pid;
+}
+
+/* All processes fail that get the request; then the module is given up, and no other one. */
+static void check_given_up(struct fixture *fixture, enum behaviour behaviour)
+{
+	assert_int_equal(ask(fixture, &module, behaviour), -EIO);
+	assert_int_equal(fixture->failures, READER_STRIKES);
+	assert_int_equal(*requests, READER_STRIKES);
+	assert_int_equal(ask(fixture, &module, ANSWERS), -EIO);
+	assert_int_equal(*requests, READER_STRIKES);
+	assert_true(ask(fixture, &other, ANSWERS) > 0);
+	assert_int_equal(fixture->failures, READER_STRIKES);
+}
+
+static void a_module_is_given_up_that_ends_readers(void **state)
+{
+	check_given_up(*state, EXITS);
+}
+
+static void a_reader_has_a_limit_of_cpu_time(void **state)
+{
+	uint64_t began_ns = clock_now_ns();
+
+	check_given_up(*state, SPINS);
+	assert_true(clock_now_ns() - began_ns >= READER_STRIKES * ANSWER_MS * 1000000ull);
+}
+
+static void a_reader_that_sleeps_is_ended(void **state)
+{
+	uint64_t began_ns = clock_now_ns();
+
+	check_given_up(*state, SLEEPS);
+	assert_true(clock_now_ns() - began_ns >= READER_STRIKES * ANSWER_MS * 1000000ull);
+}
+
+static void a_stopped_reader_is_replaced(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t first = ask(fixture, &module, ANSWERS), second;
+
+	assert_true(first > 0);
+	assert_int_equal(kill(first, SIGSTOP), 0);
+	second = ask(fixture, &module, ANSWERS);
+	assert_true(second > 0);
+	assert_int_not_equal(second, first);
+	assert_int_equal(fixture->failures, 1);
+}
+
+static void another_reader_gets_the_request_of_one_that_died(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_true(ask(fixture, &module, EXITS_ONCE) > 0);
+	assert_int_equal(fixture->failures, 1);
+}
+
+static void a_reader_that_waits_for_a_cpu_is_not_ended(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_true(ask(fixture, &module, WAITS_FOR_A_CPU) > 0);
+	assert_int_equal(fixture->failures, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_module_is_given_up_that_ends_readers, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_reader_has_a_limit_of_cpu_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reader_that_sleeps_is_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_stopped_reader_is_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_reader_gets_the_request_of_one_that_died,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reader_that_waits_for_a_cpu_is_not_ended, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
