@@ -118,8 +118,9 @@ class AttackTest(harness.KernelTest):
         if process.stdout:
             process.stdout.close()
 
-    def start_victim(self, argv=(VICTIM,)):
-        victim = subprocess.Popen(argv, stdout=subprocess.DEVNULL, start_new_session=True)
+    def start_victim(self, argv=(VICTIM,), **kwargs):
+        victim = subprocess.Popen(argv, stdout=subprocess.DEVNULL, start_new_session=True,
+                                  **kwargs)
         self.addCleanup(self.end, victim)
         return victim
 

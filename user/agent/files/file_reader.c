@@ -132,8 +132,7 @@ static int charge(struct file_reader *reader, struct file_place place, uint64_t 
 	if (!subject)
 		return -ENOMEM;
 	place_accounts_give_up(&reader->accounts, place, subject, TAKE_FD(socket), clock_now_ns());
-	if (in_turn(reader))
-		place_accounts_set_owner(&reader->accounts, place, owner_of(request->pid));
+	place_accounts_set_owner(&reader->accounts, place, owner_of(request->pid));
 	return 0;
 }
 
@@ -187,10 +186,10 @@ static void see_late_answer(struct file_reader *reader, struct file_place place)
 		place_accounts_revive(&reader->accounts, place);
 }
 
-/* Returns true if the event loop must not ask: the user's other places do not answer. */
+/* Returns true if other places of the user whose process needs this one do not answer. */
 static bool is_refused(const struct file_reader *reader, struct file_place place, uint32_t pid)
 {
-	return in_turn(reader) && reader->accounts.unforgiven && pid &&
+	return reader->accounts.unforgiven && pid &&
 	       place_accounts_refuses(&reader->accounts, place, owner_of(pid));
 }
 

@@ -20,6 +20,9 @@ static const struct file_patience reading_patience = {
 	.answer_ms = 3000, .place_ms = 15000, .refill_percent = 5};
 static const struct file_patience unwinding_patience = {
 	.answer_ms = 1000, .place_ms = 5000, .refill_percent = 5};
+/* A userfaultfd can delay a read of memory, while the requests of all others wait. */
+static const struct file_patience memory_patience = {
+	.answer_ms = 200, .place_ms = 1000, .refill_percent = 5};
 static const struct file_patience following_patience = {
 	.answer_ms = 500, .place_ms = 2000, .refill_percent = 5, .unanswered_max = 2};
 /* A process can hold its mmap lock, for which map_files waits. Paths are left without it. */
@@ -73,7 +76,7 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 	err = err ?: create_user(store, broker, reading_patience, &store->naming);
 	err = err ?: create_user(store, broker, unwinding_patience, &store->unwinding);
 	err = err ?: create_user(store, broker, following_patience, &store->following);
-	err = err ?: file_reader_create(broker, unwinding_patience, &store->memory);
+	err = err ?: file_reader_create(broker, memory_patience, &store->memory);
 	err = err ?: file_reader_create(broker, following_patience, &store->writers);
 	err = err ?: process_maps_create(broker, &store->maps);
 	if (err)
