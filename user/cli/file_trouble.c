@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/scope.h"
 #include "sink/write/text.h"
@@ -19,17 +20,36 @@ static bool is_said(const struct file_store *files, uint32_t number, const char 
 	return false;
 }
 
+void attach_trouble_tell(struct live_source *live, struct status_line *status)
+{
+	struct attach_holder holder;
+	time_t now_s = time(NULL);
+	struct tm now;
+
+	while (live_source_take_holder(live, &holder)) {
+		localtime_r(&now_s, &now);
+		status_line_clear(status);
+		fprintf(stderr,
+			"jitbpf: since %02d:%02d:%02d, process %u (user %u) holds the lock of its "
+			"memory map: no probe is attached until it frees the lock, because all "
+			"forks of the machine would wait for that: JIT names may be missing\n",
+			now.tm_hour, now.tm_min, now.tm_sec, holder.pid, holder.uid);
+	}
+}
+
 void attach_trouble_say(const struct live_source *live)
 {
-	struct attach_holder holder = live_source_holder(live);
+	struct attach_deferrals deferrals = live_source_deferrals(live);
 
-	if (!holder.deferred)
+	if (!deferrals.count)
 		return;
 	fprintf(stderr,
 		"jitbpf: process %u (user %u) held the lock of its memory map, for which attaching a "
 		"probe and all forks of the machine would have waited: %" PRIu64
-		" probes attached late, %" PRIu64 " not attached: JIT names may be missing\n",
-		holder.pid, holder.uid, holder.deferred - holder.waiting, holder.waiting);
+		" probes attached late, %" PRIu64
+		" not attached, after up to %.1f s: JIT names may be missing\n",
+		deferrals.last.pid, deferrals.last.uid, deferrals.count - deferrals.waiting,
+		deferrals.waiting, (double)deferrals.longest_ns / 1e9);
 }
 
 void file_trouble_say(const struct file_store *files)

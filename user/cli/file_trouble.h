@@ -5,9 +5,13 @@
 
 #include "agent/files/file_store.h"
 #include "agent/live/live_source.h"
+#include "cli/status_line.h"
 
 /* Print the reports to standard error, one line each. No thread may use the store any more. */
 void file_trouble_say(const struct file_store *files);
+
+/* Say which processes defer the attach of probes, each once, while the run goes on. */
+void attach_trouble_tell(struct live_source *live, struct status_line *status);
 
 /* Say which process deferred the attach of probes. */
 void attach_trouble_say(const struct live_source *live);

@@ -97,6 +97,7 @@ static void end_turn(struct recording *run)
 	uint64_t now_ns = clock_now_ns();
 
 	loop_health_end(health, now_ns);
+	attach_trouble_tell(run->live, &run->status);
 	if (self_stats_due(&run->stats, now_ns)) {
 		struct self_counts counts = {
 			.files = file_store_counts(run->files).known,

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * lock_holder FUSE_DEVICE HOLD_MS [FILE]: maps FILE executable, and prints a line. From SIGUSR1 on,
- * it holds the lock of its own memory map for HOLD_MS, again and again with 20 ms between: it
- * replaces a mapping by one of a FUSE file, and a page of this file is locked until its server
- * answers. Readers of its /proc/PID/maps and the registration of a uprobe in FILE wait for the
- * lock.
+ * lock_holder FUSE_DEVICE HOLD_MS [FILE|fork]: maps FILE executable, and prints a line. From
+ * SIGUSR1 on, it holds the lock of its own memory map for HOLD_MS, again and again with 20 ms
+ * between: it replaces a mapping by one of a FUSE file, and a page of this file is locked until its
+ * server answers. Readers of its /proc/PID/maps and the registration of a uprobe in FILE wait for
+ * the lock.
+ *
+ * With "fork", another thread forks meanwhile. It waits for the lock within the kernel's semaphore
+ * of forks, which the registration of a uprobe in any file needs.
  */
 #include "tests/attack/programs/fuse_server.h"
+
+#include <pthread.h>
 
 #define FILE_BYTES (1 << 20)
 
@@ -43,15 +48,26 @@ static void answer_after(long ms)
 	_exit(0);
 }
 
+static void *fork_later(void *unused)
+{
+	(void)unused;
+	sleep_ms(10);
+	if (!fork())
+		_exit(0);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
+	bool forks = argc > 3 && !strcmp(argv[3], "fork");
+	pthread_t forking;
 	int signal_, cached_fd, direct_fd;
 	sigset_t begin;
 	long hold_ms;
 	char *place;
 
 	if (argc < 3)
-		errx(2, "usage: lock_holder FUSE_DEVICE HOLD_MS [FILE]");
+		errx(2, "usage: lock_holder FUSE_DEVICE HOLD_MS [FILE|fork]");
 	hold_ms = atol(argv[2]);
 	alarm(30); /* whatever happens: it stalls others */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -59,7 +75,7 @@ int main(int argc, char **argv)
 	sigaddset(&begin, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &begin, NULL);
 	signal(SIGCHLD, SIG_IGN);
-	if (argc > 3)
+	if (argc > 3 && !forks)
 		map_executable(argv[3]);
 	enter_namespaces();
 	fuse_start(argv[1], calloc(1, FILE_BYTES), FILE_BYTES);
@@ -76,7 +92,11 @@ int main(int argc, char **argv)
 	for (off_t offset = 0; offset < FILE_BYTES; offset += 1 << 16) {
 		answer_after(hold_ms);
 		lock_page(cached_fd, offset);
+		if (forks)
+			pthread_create(&forking, NULL, fork_later, NULL);
 		mmap(place, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, direct_fd, 0);
+		if (forks)
+			pthread_join(forking, NULL);
 		sleep_ms(20);
 	}
 	pause();

@@ -3,117 +3,100 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/perf_event.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
 #include "agent/kernel/attacher.h"
 #include "agent/kernel/cpu_events.h"
 #include "agent/kernel/lock_holders.h"
+#include "agent/kernel/uprobe.h"
 #include "base/scope.h"
 #include "base/vec.h"
 
-#define SEMAPHORE_SHIFT 32 /* format/ref_ctr_offset of the PMU */
-
 struct attached_probe {
-	uint32_t id;
-	int event, link;
+	uint32_t id; /* 0: it was handed over by the recorder */
+	struct uprobe uprobe;
 };
 
-/* A request to add or remove a probe, which waits for the gate. */
+/* A request to add a probe, which waits for the gate. */
 struct waiting_request {
 	struct attach_request request;
 	struct message_fds fds;
-	bool told; /* -EINPROGRESS was sent */
+	bool told; /* -EINPROGRESS was sent, with this holder */
+	uint32_t told_pid;
 };
 
 struct service {
 	int socket, gate_link; /* gate_link -1: there is no gate */
 	struct lock_gate gate;
 	VEC(struct attached_probe) probes;
+	VEC(struct uprobe) leaving; /* to be removed when the gate is quiet */
 	VEC(struct waiting_request) waiting;
 };
 
 #define LOOK_AGAIN_MS (LOCK_LOOK_NS / 1000000)
 
-static bool gate_is_open(struct service *service)
-{
-	return service->gate_link < 0 || lock_gate_is_open(&service->gate, clock_now_ns());
-}
-
-/* Returns the type of uprobe events, or a negative errno. */
-static int probe_type(void)
-{
-	AUTO_CLOSE int fd = open("/sys/bus/event_source/devices/uprobe/type", O_RDONLY | O_CLOEXEC);
-	char text[16] = "";
-
-	if (fd < 0 || pread(fd, text, sizeof(text) - 1, 0) < 0)
-		return -errno;
-	return atoi(text);
-}
-
-/* The file is named by the link of its descriptor, which holds in any mount namespace. */
-static int open_probe(const struct attach_request *request, int file_fd)
-{
-	int type = probe_type(), fd;
-	char path[64];
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = (uint32_t)type,
-		.config = request->semaphore_offset << SEMAPHORE_SHIFT,
-		.uprobe_path = (uintptr_t)path,
-		.probe_offset = request->offset,
-	};
-
-	if (type < 0)
-		return type;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file_fd);
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 static int add_probe(struct service *service, const struct attach_request *request,
 		     const struct message_fds *fds)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = request->cookie);
-	AUTO_CLOSE int event = -1;
-	AUTO_CLOSE int link = -1;
+	struct uprobe_target target = {
+		.file_fd = fds->fd[0],
+		.program_fd = fds->fd[1],
+		.offset = request->offset,
+		.semaphore_offset = request->semaphore_offset,
+		.cookie = request->cookie,
+	};
+	struct uprobe uprobe;
 	int err;
 
 	if (fds->count != 2)
 		return -EINVAL;
 	if (vec_reserve(&service->probes, service->probes.size + 1))
 		return -ENOMEM;
-	event = err = open_probe(request, fds->fd[0]);
-	if (err < 0)
-		return err;
-	link = err = bpf_link_create(fds->fd[1], event, BPF_PERF_EVENT, &opts);
-	if (err < 0)
-		return err;
-	if (ioctl(event, PERF_EVENT_IOC_ENABLE, 0))
-		return -errno;
-	return vec_push(&service->probes,
-			((struct attached_probe){request->id, TAKE_FD(event), TAKE_FD(link)}));
+	err = uprobe_add(&target, &uprobe);
+	return err ?: vec_push(&service->probes, ((struct attached_probe){request->id, uprobe}));
 }
 
-static void remove_probe(struct service *service, uint32_t id)
+static int keep_probe(struct service *service, struct message_fds *fds)
+{
+	struct attached_probe kept = {.uprobe = {-1, fds->fd[0]}};
+
+	if (fds->count != 1)
+		return -EINVAL;
+	if (vec_push(&service->probes, kept))
+		return -ENOMEM;
+	fds->count = 0;
+	return 0;
+}
+
+/* Out of memory, the probe is removed at once. */
+static void begin_removal(struct service *service, struct attached_probe *probe)
+{
+	if (!service->leaving.size)
+		lock_gate_watch(&service->gate, clock_now_ns());
+	if (vec_push(&service->leaving, probe->uprobe))
+		uprobe_close(&probe->uprobe);
+	*probe = service->probes.data[--service->probes.size];
+}
+
+static void begin_removal_of(struct service *service, uint32_t id)
 {
 	vec_for_each (probe, &service->probes) {
-		if (probe->id != id)
-			continue;
-		close(probe->link);
-		close(probe->event);
-		*probe = service->probes.data[--service->probes.size];
-		return;
+		if (probe->id == id) {
+			begin_removal(service, probe);
+			return;
+		}
 	}
+}
+
+/* Requests are received between two removals. */
+static void remove_one(struct service *service)
+{
+	if (service->leaving.size && lock_gate_is_quiet(&service->gate, clock_now_ns()))
+		uprobe_close(&service->leaving.data[--service->leaving.size]);
 }
 
 static int add_cpu(const struct attach_request *request, struct message_fds *ret)
@@ -143,10 +126,6 @@ static int answer(struct service *service, const struct attach_request *request,
 	CLEANUP(message_fds_close) struct message_fds opened = {0};
 	struct attach_reply reply = {.id = request->id};
 
-	if (request->kind == ATTACH_REMOVE) {
-		remove_probe(service, request->id);
-		return 0;
-	}
 	if (request->kind == ATTACH_PROBE)
 		reply.err = add_probe(service, request, fds);
 	else
@@ -195,8 +174,11 @@ static int receive(struct service *service)
 		take_gate(service, &fds);
 	if (request->kind == ATTACH_CPU)
 		return answer(service, request, &fds);
-	if (request->kind != ATTACH_PROBE &&
-	    (request->kind != ATTACH_REMOVE || drop_waiting(service, request->id)))
+	if (request->kind == ATTACH_KEEP)
+		return keep_probe(service, &fds);
+	if (request->kind == ATTACH_REMOVE && !drop_waiting(service, request->id))
+		begin_removal_of(service, request->id);
+	if (request->kind != ATTACH_PROBE)
 		return 0;
 	waiting.fds = fds;
 	err = vec_push(&service->waiting, waiting);
@@ -205,23 +187,25 @@ static int receive(struct service *service)
 	return err;
 }
 
-/* Tell the recorder which requests wait, once each, and who holds its lock. */
+/* Tell the recorder which requests wait, and for which process. */
 static int tell_waiting(struct service *service)
 {
+	const struct jitbpf_lock_holder *holder = &service->gate.holder;
 	int err = 0;
 
 	vec_for_each (waiting, &service->waiting) {
 		struct attach_reply reply = {
 			.id = waiting->request.id,
 			.err = -EINPROGRESS,
-			.holder_pid = service->gate.holder.pid,
-			.holder_uid = service->gate.holder.uid,
+			.holder_pid = holder->pid,
+			.holder_uid = holder->uid,
 		};
 
-		if (waiting->told || waiting->request.kind != ATTACH_PROBE || err)
+		if (err || (waiting->told && waiting->told_pid == holder->pid))
 			continue;
 		err = fd_message_send(service->socket, &reply, sizeof(reply), -1);
 		waiting->told = true;
+		waiting->told_pid = holder->pid;
 	}
 	return err;
 }
@@ -231,7 +215,7 @@ static int handle_waiting(struct service *service)
 {
 	int err = 0;
 
-	while (!err && service->waiting.size && gate_is_open(service)) {
+	while (!err && service->waiting.size && lock_gate_is_open(&service->gate, clock_now_ns())) {
 		struct waiting_request first = service->waiting.data[0];
 
 		service->waiting.size--;
@@ -250,11 +234,17 @@ void attach_service_run(int socket)
 	int err = 0;
 
 	while (!err) {
-		int ready = poll(&request, 1, service.waiting.size ? (int)LOOK_AGAIN_MS : -1);
+		bool waits = service.waiting.size || service.leaving.size;
+		int ready = poll(&request, 1, waits ? (int)LOOK_AGAIN_MS : -1);
 
 		err = ready > 0 ? receive(&service) : 0;
 		err = err ?: handle_waiting(&service);
+		remove_one(&service);
 	}
-	while (service.probes.size && !gate_is_open(&service))
+	while (service.probes.size)
+		begin_removal(&service, service.probes.data);
+	while (service.leaving.size) {
+		remove_one(&service);
 		poll(NULL, 0, (int)LOOK_AGAIN_MS);
+	}
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The service loop of an attacher process, and its messages (attacher.h). Probes are registered and
- * removed when the gate of lock_holders.h is open, and wait otherwise. At the end, too: the process
- * outlives jitbpf until a holder has freed its lock, since all forks would wait for its exit.
+ * The service loop of an attacher process, and its messages (attacher.h). Probes are registered
+ * when the gate of lock_holders.h is open, and removed when it is quiet, one at a time. At the end,
+ * too: the process outlives jitbpf until its probes are removed, since all forks would wait for its
+ * exit.
  */
 #ifndef JITBPF_AGENT_KERNEL_ATTACH_SERVICE_H
 #define JITBPF_AGENT_KERNEL_ATTACH_SERVICE_H
@@ -14,6 +15,7 @@ enum attach_kind {
 	ATTACH_PROBE, /* descriptors: the file, the program */
 	ATTACH_CPU,
 	ATTACH_REMOVE, /* has no reply */
+	ATTACH_KEEP,   /* descriptor: of a struct uprobe, to be closed at the end. Has no reply */
 };
 
 /* Fields that a kind does not use are 0. */
@@ -25,7 +27,7 @@ struct attach_request {
 
 struct attach_reply {
 	uint32_t id;
-	int32_t err; /* -EINPROGRESS: the gate is closed; another reply follows */
+	int32_t err; /* -EINPROGRESS: the gate is closed; another reply follows. May be repeated */
 	uint64_t attached_ns;
 	uint32_t holder_pid, holder_uid; /* with -EINPROGRESS */
 };

@@ -22,12 +22,15 @@ struct attacher_process {
 struct attachment {
 	uint32_t id, process;
 	bool pending, deferred;
+	uint64_t deferred_ns; /* when it was */
 };
 
 struct attacher {
 	const struct broker *broker;
 	int gate_link;
-	struct attach_holder holder;
+	struct attach_deferrals deferrals;
+	struct attach_holder holders[ATTACH_HOLDERS_MAX]; /* all of the run, each once */
+	size_t holders_count, holders_taken;
 	struct attacher_process processes[ATTACHERS_MAX];
 	VEC(struct attachment) attachments;
 	uint32_t last_id;
@@ -120,18 +123,18 @@ static int add(struct attacher *attacher, struct attach_request *request,
 		process->since_ns = clock_now_ns();
 	*ret_id = request->id;
 	return vec_push(&attacher->attachments,
-			((struct attachment){request->id, (uint32_t)number, true, false}));
+			((struct attachment){request->id, (uint32_t)number, true, false, 0}));
 }
 
-int attacher_add_probe(struct attacher *attacher, const struct attach_probe *probe,
+int attacher_add_probe(struct attacher *attacher, const struct uprobe_target *target,
 		       uint32_t *ret_id)
 {
-	struct message_fds fds = {.fd = {probe->file_fd, probe->program_fd}, .count = 2};
+	struct message_fds fds = {.fd = {target->file_fd, target->program_fd}, .count = 2};
 	struct attach_request request = {
 		.kind = ATTACH_PROBE,
-		.offset = probe->offset,
-		.semaphore_offset = probe->semaphore_offset,
-		.cookie = probe->cookie,
+		.offset = target->offset,
+		.semaphore_offset = target->semaphore_offset,
+		.cookie = target->cookie,
 	};
 
 	return add(attacher, &request, &fds, ret_id);
@@ -148,6 +151,20 @@ int attacher_add_cpu(struct attacher *attacher, const struct attach_cpu *cpu, ui
 	};
 
 	return add(attacher, &request, &(struct message_fds){0}, ret_id);
+}
+
+int attacher_keep(struct attacher *attacher, const struct uprobe *uprobe)
+{
+	const int fds[] = {uprobe->link, uprobe->event};
+	struct attach_request request = {.kind = ATTACH_KEEP};
+	int number = process_for(attacher), err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds) && number >= 0; i++) {
+		if (fds[i] >= 0 && !err)
+			err = fd_message_send(attacher->processes[number].socket, &request,
+					      sizeof(request), fds[i]);
+	}
+	return number < 0 ? number : err;
 }
 
 static struct attachment *find(struct attacher *attacher, uint32_t id)
@@ -190,14 +207,35 @@ static bool take_lost(struct attacher *attacher, uint32_t process, struct attach
 	return false;
 }
 
+static void see_holder(struct attacher *attacher, struct attach_holder holder)
+{
+	attacher->deferrals.last = holder;
+	for (size_t i = 0; i < attacher->holders_count; i++) {
+		if (attacher->holders[i].pid == holder.pid &&
+		    attacher->holders[i].uid == holder.uid)
+			return;
+	}
+	if (attacher->holders_count < ATTACH_HOLDERS_MAX)
+		attacher->holders[attacher->holders_count++] = holder;
+}
+
 /* The process waits until a lock is free. It takes further requests meanwhile. */
 static void defer(struct attacher *attacher, struct attachment *attachment,
 		  const struct attach_reply *reply)
 {
+	see_holder(attacher, (struct attach_holder){reply->holder_pid, reply->holder_uid});
+	if (attachment->deferred)
+		return;
 	attachment->deferred = true;
-	attacher->holder.pid = reply->holder_pid;
-	attacher->holder.uid = reply->holder_uid;
-	attacher->holder.deferred++;
+	attachment->deferred_ns = clock_now_ns();
+	attacher->deferrals.count++;
+}
+
+static void keep_longest(uint64_t *longest_ns, const struct attachment *attachment)
+{
+	uint64_t waited_ns = attachment->deferred ? clock_now_ns() - attachment->deferred_ns : 0;
+
+	*longest_ns = waited_ns > *longest_ns ? waited_ns : *longest_ns;
 }
 
 /* Returns true if an answer was received that somebody waits for. */
@@ -223,6 +261,7 @@ static bool receive(struct attacher *attacher, struct attacher_process *process,
 			message_fds_close(&fds); /* it was removed meanwhile */
 			continue;
 		}
+		keep_longest(&attacher->deferrals.longest_ns, attachment);
 		attachment->pending = attachment->deferred = false;
 		if (reply.err)
 			forget(attacher, attachment);
@@ -244,13 +283,23 @@ bool attacher_is_deferred(const struct attacher *attacher, uint32_t id)
 	return false;
 }
 
-struct attach_holder attacher_holder(const struct attacher *attacher)
+struct attach_deferrals attacher_deferrals(const struct attacher *attacher)
 {
-	struct attach_holder holder = attacher->holder;
+	struct attach_deferrals deferrals = attacher->deferrals;
 
-	vec_for_each (attachment, &attacher->attachments)
-		holder.waiting += attachment->deferred;
-	return holder;
+	vec_for_each (attachment, &attacher->attachments) {
+		deferrals.waiting += attachment->deferred;
+		keep_longest(&deferrals.longest_ns, attachment);
+	}
+	return deferrals;
+}
+
+bool attacher_take_holder(struct attacher *attacher, struct attach_holder *ret)
+{
+	if (attacher->holders_taken == attacher->holders_count)
+		return false;
+	*ret = attacher->holders[attacher->holders_taken++];
+	return true;
 }
 
 bool attacher_take(struct attacher *attacher, struct attach_answer *ret)

@@ -13,19 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/kernel/uprobe.h"
 #include "agent/roles/broker.h"
 #include "agent/roles/fd_message.h"
 
 #define ATTACHERS_MAX 4 /* processes, including those that do not answer */
 
 struct attacher; /* see attacher.c */
-
-/* A uprobe in all processes. The descriptors are borrowed. */
-struct attach_probe {
-	int file_fd;	/* of the file; O_PATH is enough */
-	int program_fd; /* BPF program, which gets `cookie` with each hit */
-	uint64_t offset, semaphore_offset, cookie;
-};
 
 /* The events of a CPU (cpu_events.h), and a ring for its samples. */
 struct attach_cpu {
@@ -59,9 +53,15 @@ void attacher_destroy(struct attacher *attacher); /* NULL is allowed */
  * Request a probe, or the events of a CPU. Returns 0 with *ret_id set, or a negative errno: -EBUSY
  * if no attacher process answers.
  */
-int attacher_add_probe(struct attacher *attacher, const struct attach_probe *probe,
+int attacher_add_probe(struct attacher *attacher, const struct uprobe_target *target,
 		       uint32_t *ret_id);
 int attacher_add_cpu(struct attacher *attacher, const struct attach_cpu *cpu, uint32_t *ret_id);
+
+/*
+ * Hand over a uprobe, so that it is removed at the end of the run as the others are. The caller
+ * closes its own descriptors. Returns 0 or a negative errno.
+ */
+int attacher_keep(struct attacher *attacher, const struct uprobe *uprobe);
 
 /* Remove an attachment, or drop a request. No answer follows. */
 void attacher_remove(struct attacher *attacher, uint32_t id);
@@ -72,16 +72,27 @@ void attacher_remove(struct attacher *attacher, uint32_t id);
  */
 bool attacher_is_deferred(const struct attacher *attacher, uint32_t id);
 
-/* A process that held its lock when a probe was to be registered. */
+/* A process that held its lock when a probe was to be registered, and what came of it. */
 struct attach_holder {
-	uint32_t pid; /* 0: there was none */
+	uint32_t pid; /* 0: not visible in jitbpf's pid namespace */
 	uint32_t uid;
-	uint64_t deferred; /* number of probes that waited for such processes */
-	uint64_t waiting;  /* of these, those that wait now */
 };
 
-/* Returns the last one. */
-struct attach_holder attacher_holder(const struct attacher *attacher);
+struct attach_deferrals {
+	struct attach_holder last;
+	uint64_t count;	     /* number of probes that waited */
+	uint64_t waiting;    /* of these, those that wait now */
+	uint64_t longest_ns; /* that a probe waited, or waits */
+};
+
+struct attach_deferrals attacher_deferrals(const struct attacher *attacher);
+
+/*
+ * Take the next process that defers a probe. Each is returned once, and at most ATTACH_HOLDERS_MAX
+ * in a run. Returns false if there is none.
+ */
+#define ATTACH_HOLDERS_MAX 8
+bool attacher_take_holder(struct attacher *attacher, struct attach_holder *ret);
 
 /* Take the next answer, without waiting. Returns false if there is none. */
 bool attacher_take(struct attacher *attacher, struct attach_answer *ret);

@@ -63,7 +63,7 @@ static void pause_default(void)
 static bool is_held(struct lock_gate *gate)
 {
 	struct jitbpf_lock_holder all[LOCK_HOLDERS_MAX], now[LOCK_HOLDERS_MAX];
-	int count = gate->look(gate->context, all, LOCK_HOLDERS_MAX);
+	int count = gate->look ? gate->look(gate->context, all, LOCK_HOLDERS_MAX) : 0;
 
 	for (int look = 1; look < LOOKS && count > 0; look++) {
 		int now_count;
@@ -92,4 +92,18 @@ bool lock_gate_is_open(struct lock_gate *gate, uint64_t now_ns)
 		return false;
 	}
 	return true;
+}
+
+void lock_gate_watch(struct lock_gate *gate, uint64_t now_ns)
+{
+	gate->quiet_ns = now_ns;
+}
+
+bool lock_gate_is_quiet(struct lock_gate *gate, uint64_t now_ns)
+{
+	if (!lock_gate_is_open(gate, now_ns)) {
+		gate->quiet_ns = now_ns;
+		return false;
+	}
+	return now_ns - gate->quiet_ns >= LOCK_QUIET_NS;
 }

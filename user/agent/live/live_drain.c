@@ -100,7 +100,7 @@ static int send_counters(struct drain *drain)
 	out.values[JITBPF_COUNT_MAPS_CUT] += live->maps_cut;
 	out.values[JITBPF_COUNT_PROCESSES_UNANSWERED] +=
 		process_maps_unanswered(file_store_maps(live->round.files));
-	out.values[JITBPF_COUNT_PROBES_DEFERRED] += live_source_holder(live).deferred;
+	out.values[JITBPF_COUNT_PROBES_DEFERRED] += live_source_deferrals(live).count;
 	out.values[JITBPF_COUNT_LOOP_PAUSES] += live->health.pauses;
 	out.values[JITBPF_COUNT_LOOP_LONGEST_MS] += live->health.longest_ns / 1000000;
 	for (size_t i = 0; i < live->round.publisher_count; i++)

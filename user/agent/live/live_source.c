@@ -14,6 +14,7 @@
 #include "agent/clock.h"
 #include "agent/live/live_state.h"
 #include "agent/kernel/pid_namespace.h"
+#include "agent/kernel/uprobe.h"
 #include "base/scope.h"
 
 static size_t ring_size(size_t wanted)
@@ -48,6 +49,10 @@ static int load_programs(struct live_source *live, const struct live_options *op
 	err = pid_namespace_own(&pidns_inum);
 	if (err)
 		return err;
+	if (uprobe_multi_works()) {
+		bpf_program__set_expected_attach_type(bpf->progs.jit_event, UPROBE_MULTI_TYPE);
+		bpf_program__set_expected_attach_type(bpf->progs.self_test, UPROBE_MULTI_TYPE);
+	}
 	bpf->rodata->pidns_inum = pidns_inum;
 	bpf->rodata->only_tracked = options->only_tracked;
 	bpf->rodata->want_user_regs = options->user_regs;
@@ -124,13 +129,14 @@ static const struct publisher_ops *const publishers[] = {&publisher_shim, &publi
 
 _Static_assert(ARRAY_SIZE(publishers) <= PUBLISHERS_MAX, "room for all");
 
-static int create_publishers(struct live_source *live, const struct probe_site *site,
+static int create_publishers(struct live_source *live, const struct probe_site *site, int gate_link,
 			     const char **ret_what)
 {
 	const struct publisher_host host = {
 		.bpf = live->bpf,
 		.files = live->round.files,
 		.attacher = live->attacher,
+		.gate_link = gate_link,
 		.site = site,
 		.owners = &live->round.owners,
 		.came_ns = live->came_ns,
@@ -155,8 +161,8 @@ int live_source_create(const struct live_options *options, const struct probe_si
 		       struct live_failure *failure)
 {
 	CLEANUP(live_source_destroyp) struct live_source *live = calloc(1, sizeof(*live));
+	int err, gate_link;
 	const char *what;
-	int err;
 
 	*failure = (struct live_failure){0};
 	if (!live)
@@ -185,11 +191,12 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = open_owners(live);
 	if (err)
 		return fail(failure, err, "listing the owners of processes");
-	err = attacher_create(options->broker, open_gate(live), &live->attacher);
+	gate_link = open_gate(live);
+	err = attacher_create(options->broker, gate_link, &live->attacher);
 	if (err)
 		return fail(failure, err, "starting");
 	live->came_ns = clock_now_ns();
-	err = create_publishers(live, site, &what);
+	err = create_publishers(live, site, gate_link, &what);
 	if (err)
 		return fail(failure, err, what);
 	*ret = TAKE_PTR(live);
@@ -297,9 +304,14 @@ const char *live_source_event(const struct live_source *live)
 	return live->round.events.name;
 }
 
-struct attach_holder live_source_holder(const struct live_source *live)
+struct attach_deferrals live_source_deferrals(const struct live_source *live)
 {
-	return attacher_holder(live->attacher);
+	return attacher_deferrals(live->attacher);
+}
+
+bool live_source_take_holder(struct live_source *live, struct attach_holder *ret)
+{
+	return attacher_take_holder(live->attacher, ret);
 }
 
 struct loop_health *live_source_health(struct live_source *live)

@@ -80,8 +80,9 @@ uint32_t live_source_cpus(const struct live_source *live);
 /* Returns the number of samples and JIT records that were lost so far because a ring was full. */
 uint64_t live_source_lost(struct live_source *live);
 
-/* Returns the last process that deferred the attach of a probe. */
-struct attach_holder live_source_holder(const struct live_source *live);
+/* See attacher_deferrals() and attacher_take_holder(). */
+struct attach_deferrals live_source_deferrals(const struct live_source *live);
+bool live_source_take_holder(struct live_source *live, struct attach_holder *ret);
 
 /* Returns the record of the loop's turns, which the owner of the loop keeps. Borrowed. */
 struct loop_health *live_source_health(struct live_source *live);

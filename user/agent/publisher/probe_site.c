@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/publisher/probe_site.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/clock.h"
 #include "agent/files/file_blob.h"
 #include "agent/kernel/process_text.h"
 #include "base/path.h"
@@ -100,21 +100,6 @@ int probe_site_find(const char *path, struct probe_site *ret)
 	return -ENOENT;
 }
 
-/* Attach to the site in this process. */
-static int attach_at(const struct probe_site *site, uint32_t place, struct bpf_program *program,
-		     struct bpf_link **ret)
-{
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .ref_ctr_offset = site->semaphore_offset);
-	struct bpf_link *link;
-
-	link = bpf_program__attach_uprobe_opts(program, getpid(), site->path, site->offset + place,
-					       &opts);
-	if (!link)
-		return -errno;
-	*ret = link;
-	return 0;
-}
-
 /* Map the site, so that it can be run without loading the shim. */
 static int map_site(const struct probe_site *site, void **ret_map, size_t *ret_bytes)
 {
@@ -199,13 +184,12 @@ static bool works_after_fork(const uint8_t *code, volatile const uint64_t *hits)
  * stay attached, and is cheap. A newer kernel replaces the nop by a call after the first hit. An
  * older one leaves a breakpoint, which costs a single step more on a nop of several bytes.
  */
-static bool works(const struct probe_site *site, uint32_t place, const uint8_t *code,
-		  struct bpf_program *self_test, volatile const uint64_t *hits,
-		  struct bpf_link **keep)
+static bool works(const struct uprobe_target *target, uint32_t place, const uint8_t *code,
+		  volatile const uint64_t *hits, struct uprobe *keep)
 {
 	uint64_t others = run_site(code, hits);
 
-	if (attach_at(site, place, self_test, keep))
+	if (uprobe_add(target, keep))
 		return false;
 	if (run_site(code, hits) != others + SELF_TEST_RUNS)
 		return false;
@@ -245,12 +229,17 @@ static int copy_shim(const struct probe_site *site)
 	return got < 0 ? -errno : TAKE_FD(to);
 }
 
-int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
-		      volatile const uint64_t *hits, struct bpf_link *keep[3])
+int probe_site_choose(struct probe_site *site, const struct probe_trial *trial,
+		      struct uprobe keep[3])
 {
 	static const uint32_t places[] = {6, 1, 0};
-	struct probe_site copy = *site;
+	struct uprobe_target target = {
+		.program_fd = trial->program_fd,
+		.semaphore_offset = site->semaphore_offset,
+		.pid = getpid(),
+	};
 	AUTO_CLOSE int fd = -1;
+	struct probe_site copy = *site;
 	const uint8_t *code;
 	size_t map_bytes = 0;
 	bool found = false;
@@ -268,10 +257,13 @@ int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
 	if (err)
 		return err;
 	code = (const uint8_t *)map + map_bytes - SITE_BYTES;
+	target.file_fd = fd;
 	for (size_t i = 0; i < ARRAY_SIZE(places) && !found; i++) {
-		found = works(&copy, places[i], code, self_test, hits, &keep[i]);
-		if (found)
-			site->place = places[i];
+		bool may_add = lock_gate_is_open(trial->gate, clock_now_ns());
+
+		site->place = may_add ? places[i] : 0;
+		target.offset = site->offset + site->place;
+		found = !may_add || works(&target, site->place, code, trial->hits, &keep[i]);
 	}
 	munmap(map, map_bytes);
 	return found ? 0 : -ENOTSUP;

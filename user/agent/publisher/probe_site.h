@@ -13,9 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/kernel/lock_holders.h"
+#include "agent/kernel/uprobe.h"
+
 struct blob;
-struct bpf_link;
-struct bpf_program;
 
 /* Identity of a file as its mappings show it; stat() differs from it on some file systems. */
 struct mapped_file {
@@ -44,13 +45,20 @@ int probe_site_find(const char *path, struct probe_site *ret);
  */
 int probe_site_read(const struct blob *blob, struct probe_site *ret);
 
+/* What the trial of the places uses. Borrowed. */
+struct probe_trial {
+	int program_fd;		       /* a program that counts in *hits */
+	volatile const uint64_t *hits; /* of the sites in this process */
+	struct lock_gate *gate;	       /* of the registration */
+};
+
 /*
- * Choose the place: attach self_test, which counts in *hits, to a copy of the site in this process,
- * and run it here and in a child. Returns 0 with site->place and site->file set, or -ENOTSUP if no
- * place works. The caller destroys the links in keep at the end of the run, since detaching is
- * slow.
+ * Choose the place: attach the program to a copy of the site in this process, and run it here and
+ * in a child. If the gate is closed, place 0 is chosen without a trial: it works on each kernel.
+ * Returns 0 with site->place and site->file set, or -ENOTSUP if no place works. The caller sets
+ * keep to UPROBE_NONE, and owns the probes there: removing them needs the gate, and takes long.
  */
-int probe_site_choose(struct probe_site *site, struct bpf_program *self_test,
-		      volatile const uint64_t *hits, struct bpf_link *keep[3]);
+int probe_site_choose(struct probe_site *site, const struct probe_trial *trial,
+		      struct uprobe keep[3]);
 
 #endif

@@ -27,6 +27,7 @@ struct publisher_host {
 	struct jitbpf_bpf *bpf; /* loaded */
 	struct file_store *files;
 	struct attacher *attacher;
+	int gate_link;			     /* of find_lock_holders() (lock_holders.h), or -1 */
 	const struct probe_site *site;	     /* of the installed shim */
 	const struct process_owners *owners; /* of the processes that are profiled */
 	uint64_t came_ns; /* start of the run, before any publisher was created */

@@ -23,7 +23,6 @@
 struct shim {
 	struct publisher_host host;
 	struct probe_site site; /* the installed shim's, with its place chosen */
-	struct bpf_link *self_test_links[3];
 	struct shim_copies copies;
 	struct shim_unheard unheard;
 	struct journal_late late;
@@ -37,8 +36,6 @@ static void destroy(void *self)
 	struct shim *shim = self;
 
 	shim_copies_deinit(&shim->copies);
-	for (size_t i = 0; i < ARRAY_SIZE(shim->self_test_links); i++)
-		bpf_link__destroy(shim->self_test_links[i]);
 	shim_unheard_deinit(&shim->unheard);
 	journal_late_deinit(&shim->late);
 	journal_recovery_deinit(&shim->recovery);
@@ -46,6 +43,30 @@ static void destroy(void *self)
 }
 
 DEFINE_CLEANUP(void *, destroy);
+
+/* The attacher removes the probes of the trial, since it outlives jitbpf if a removal must wait. */
+static int choose_site(struct shim *shim)
+{
+	const struct publisher_host *host = &shim->host;
+	struct lock_gate gate = {
+		.look = host->gate_link < 0 ? NULL : lock_holders_look,
+		.context = (void *)&host->gate_link,
+	};
+	const struct probe_trial trial = {
+		.program_fd = bpf_program__fd(host->bpf->progs.self_test),
+		.hits = (const uint64_t *)&host->bpf->bss->self_test_hits,
+		.gate = &gate,
+	};
+	struct uprobe tried[] = {UPROBE_NONE, UPROBE_NONE, UPROBE_NONE};
+	int err = probe_site_choose(&shim->site, &trial, tried);
+
+	for (size_t i = 0; i < ARRAY_SIZE(tried); i++) {
+		if (!err)
+			err = attacher_keep(host->attacher, &tried[i]);
+		uprobe_close(&tried[i]);
+	}
+	return err;
+}
 
 static int create(const struct publisher_host *host, void **ret, const char **ret_what)
 {
@@ -68,10 +89,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 		.files = host->files,
 		.owners = host->owners,
 	};
-	err = probe_site_choose(&shim->site, host->bpf->progs.self_test,
-				(const uint64_t *)&host->bpf->bss->self_test_hits,
-				shim->self_test_links);
-	err = err ?: shim_copies_install(&shim->copies);
+	err = choose_site(shim) ?: shim_copies_install(&shim->copies);
 	if (err)
 		return err;
 	*ret = TAKE_PTR(self);

@@ -60,7 +60,7 @@ static int attach(struct shim_copies *copies, const struct jitbpf_mapping *mappi
 	if (err)
 		return err;
 	return attacher_add_probe(copies->attacher,
-				  &(struct attach_probe){
+				  &(struct uprobe_target){
 					  .file_fd = fd,
 					  .program_fd = copies->program_fd,
 					  .offset = site.offset + copies->site->place,
@@ -81,7 +81,7 @@ int shim_copies_install(struct shim_copies *copies)
 	if (fd < 0)
 		return -errno;
 	err = attacher_add_probe(copies->attacher,
-				 &(struct attach_probe){
+				 &(struct uprobe_target){
 					 .file_fd = fd,
 					 .program_fd = copies->program_fd,
 					 .offset = site->offset + site->place,

@@ -101,12 +101,40 @@ static void test_failing_look(void **state)
 	assert_true(lock_gate_is_open(&gate, 1));
 }
 
+static void test_quiet(void **state)
+{
+	struct lock_gate gate = gate_of(0);
+	uint64_t now_ns = 5 * SECOND_NS;
+
+	lock_gate_watch(&gate, now_ns);
+	assert_false(lock_gate_is_quiet(&gate, now_ns));
+	assert_false(lock_gate_is_quiet(&gate, now_ns + LOCK_QUIET_NS - 1));
+	assert_true(lock_gate_is_quiet(&gate, now_ns + LOCK_QUIET_NS));
+	/* The lock is taken again: a removal waits until the gate is open, and a while more. */
+	machine.count = 1;
+	assert_false(lock_gate_is_quiet(&gate, now_ns + SECOND_NS));
+	machine.count = 0;
+	now_ns += SECOND_NS + LOCK_CLEAR_NS;
+	assert_true(lock_gate_is_open(&gate, now_ns));
+	assert_true(lock_gate_is_quiet(&gate, now_ns));
+	assert_true(lock_gate_is_open(&gate, now_ns));
+}
+
+static void test_no_look(void **state)
+{
+	struct lock_gate gate = {0};
+
+	assert_true(lock_gate_is_open(&gate, SECOND_NS));
+	assert_true(lock_gate_is_quiet(&gate, SECOND_NS));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_open),	     cmocka_unit_test(test_short_lock),
 		cmocka_unit_test(test_closed),	     cmocka_unit_test(test_other_owner),
-		cmocka_unit_test(test_failing_look),
+		cmocka_unit_test(test_failing_look), cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_no_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
