@@ -3,17 +3,18 @@
 #define JITBPF_BASE_INTERN_H
 
 #include "base/index_map.h"
+#include "base/room.h"
 #include "base/vec.h"
 
 /*
  * Intern an item: find the item of a vec that equals *key, or append a copy of *key. `index` is
  * the struct index_map of all items of the vec; `equal` compares an item with *key, which is not
- * in the vec. A vec holds at most INDEX_MAP_NONE - 1 items.
+ * in the vec. A vec holds at most INDEX_MAP_NONE - 1 items. A new item takes `bytes` of `room`.
  *
- * Returns 0 (found) or 1 (appended) with the item's number in *ret, or -ENOMEM with vec, index
- * and *ret unchanged.
+ * Returns 0 (found) or 1 (appended) with the item's number in *ret, or -ENOMEM or -EDQUOT (no room)
+ * with vec, index and *ret unchanged.
  */
-#define vec_intern(vec, index, hash, equal, key, ret)                                              \
+#define vec_intern_in(room, bytes, vec, index, hash, equal, key, ret)                              \
 	({                                                                                         \
 		const __typeof__(*(vec)->data) *intern_key_ = (key);                               \
 		const uint64_t intern_hash_ = (hash);                                              \
@@ -23,9 +24,11 @@
                                                                                                    \
 		if (intern_result_) {                                                              \
 			intern_item_ = (uint32_t)(vec)->size;                                      \
-			if ((vec)->size >= INDEX_MAP_NONE - 1 ||                                   \
-			    vec_reserve((vec), (vec)->size + 1) ||                                 \
-			    index_map_insert((index), intern_hash_, intern_item_))                 \
+			if (!room_take((room), (bytes)))                                           \
+				intern_result_ = -EDQUOT;                                          \
+			else if ((vec)->size >= INDEX_MAP_NONE - 1 ||                              \
+				 vec_reserve((vec), (vec)->size + 1) ||                            \
+				 index_map_insert((index), intern_hash_, intern_item_))            \
 				intern_result_ = -ENOMEM;                                          \
 			else                                                                       \
 				(vec)->data[(vec)->size++] = *intern_key_;                         \
@@ -34,5 +37,9 @@
 			*(ret) = intern_item_;                                                     \
 		intern_result_;                                                                    \
 	})
+
+/* The same without a limit. */
+#define vec_intern(vec, index, hash, equal, key, ret)                                              \
+	vec_intern_in(NULL, 0, vec, index, hash, equal, key, ret)
 
 #endif

@@ -22,9 +22,10 @@
 
 #include "base/vec.h"
 
-#define OWNER_BUDGET_SHARE 3
-#define OWNER_CGROUPS_MAX  64
-#define OWNER_USERS_MAX	   1024
+#define OWNER_BUDGET_SHARE     3
+#define OWNER_BUDGET_UNLIMITED (UINT64_MAX / 8) /* sums of shares do not overflow */
+#define OWNER_CGROUPS_MAX      64
+#define OWNER_USERS_MAX	       1024
 
 #define OWNER_UNKNOWN_UID  UINT32_MAX /* all processes without a known owner are one owner */
 #define OWNER_OTHER_CGROUP UINT64_MAX /* the cgroups beyond OWNER_CGROUPS_MAX */

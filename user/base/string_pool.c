@@ -17,6 +17,7 @@ struct string_pool {
 	size_t block_left; /* unused bytes of the last block of BLOCK_BYTES */
 	char *block_at;
 	struct index_map index;
+	struct room room;
 };
 
 struct key {
@@ -97,6 +98,8 @@ int string_pool_add(struct string_pool *pool, const char *s, size_t size_bytes, 
 		*ret = number;
 		return 0;
 	}
+	if (!room_take(&pool->room, STRING_POOL_BYTES + key.size_bytes))
+		return -EDQUOT;
 	if (pool->strings.size >= INDEX_MAP_NONE - 1 ||
 	    vec_reserve(&pool->strings, pool->strings.size + 1))
 		return -ENOMEM;
@@ -111,6 +114,11 @@ int string_pool_add(struct string_pool *pool, const char *s, size_t size_bytes, 
 	pool->strings.data[pool->strings.size++] = copy;
 	*ret = number;
 	return 0;
+}
+
+void string_pool_set_room(struct string_pool *pool, const struct room *room)
+{
+	pool->room = *room;
 }
 
 const char *string_pool_get(const struct string_pool *pool, uint32_t number)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/room.h"
+
 struct string_pool;
 
 /* Returns 0 or -ENOMEM. */
@@ -18,9 +20,14 @@ void string_pool_destroy(struct string_pool *pool);
 /*
  * Find or add a string. s holds up to size_bytes and needs no NUL; the string
  * ends at the first NUL if there is one. Returns 0 and sets *ret to the
- * string's number, or -ENOMEM.
+ * string's number, or -ENOMEM, or -EDQUOT (no room).
  */
 int string_pool_add(struct string_pool *pool, const char *s, size_t size_bytes, uint32_t *ret);
+
+/* New strings take room of STRING_POOL_BYTES and their length each. Copies *room. */
+void string_pool_set_room(struct string_pool *pool, const struct room *room);
+
+#define STRING_POOL_BYTES 48 /* its NUL, pointer, and places in the index */
 
 /* Returns the NUL-terminated string of a number, or "" for an unknown number. */
 const char *string_pool_get(const struct string_pool *pool, uint32_t number);

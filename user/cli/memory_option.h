@@ -16,12 +16,17 @@
 	}
 
 /*
- * Returns the part for JIT code and mappings. The other half is for what has limits of its own:
- * files, names, unwind rows, and queues.
+ * Return the parts for JIT code and mappings, and for the profile. The rest is for what has limits
+ * of its own: files, names, unwind rows, and queues.
  */
 static inline uint64_t memory_of_state(uint64_t max_bytes)
 {
-	return max_bytes / 2;
+	return max_bytes / 8 * 3;
+}
+
+static inline uint64_t memory_of_profile(uint64_t max_bytes)
+{
+	return max_bytes / 8 * 3;
 }
 
 #endif

@@ -178,6 +178,8 @@ static int build_stages(struct recording *run)
 					.view = &run->options->view,
 					.line_rules = &run->options->line_rules,
 					.memory_bytes = memory_of_state(run->options->memory_bytes),
+					.profile_bytes =
+						memory_of_profile(run->options->memory_bytes),
 				},
 			.unwind_service = &run->unwind_service,
 			.unwind_tables = &run->unwind_tables,

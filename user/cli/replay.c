@@ -9,6 +9,7 @@
 #include "agent/files/file_blob.h"
 #include "agent/files/file_store.h"
 #include "cli/file_trouble.h"
+#include "cli/memory_option.h"
 #include "pipeline/record/replay_source.h"
 
 static int open_recording(const char *path, struct blob *ret)
@@ -36,7 +37,7 @@ static void say(const struct replay *replay, int err, const struct recording_err
 
 int replay_open(struct replay *replay, const char *path, const struct sample_filter *filter,
 		const struct view_options *view, const struct code_line_rules *line_rules,
-		bool debuginfod, uint64_t memory_bytes)
+		bool debuginfod, uint64_t max_bytes)
 {
 	const struct file_store_options files = {.debuginfod = debuginfod};
 	struct symbol_service symbols;
@@ -57,7 +58,8 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 				     .filter = filter,
 				     .view = view,
 				     .line_rules = line_rules,
-				     .memory_bytes = memory_bytes}};
+				     .memory_bytes = memory_of_state(max_bytes),
+				     .profile_bytes = memory_of_profile(max_bytes)}};
 
 		if (view && view->no_demangle)
 			symbolizer_set_no_demangle(replay->symbolizer);

@@ -5,6 +5,18 @@
 
 #include "locate/code_site.h"
 
+/* A location that the table has no room for is LOCATION_NO_ROOM. */
+static int add_location(struct location_table *table, const struct location *location,
+			uint32_t *ret)
+{
+	int err = location_table_add(table, location, ret);
+
+	if (err != -EDQUOT)
+		return err;
+	*ret = LOCATION_NO_ROOM;
+	return 0;
+}
+
 static int locate_kernel(struct location_table *table, const struct space_map *kernel_code,
 			 uint64_t address, uint64_t time_ns, uint32_t *ret)
 {
@@ -19,7 +31,7 @@ static int locate_kernel(struct location_table *table, const struct space_map *k
 		location.offset = address - code->address;
 		location.code = entry.value;
 	}
-	return location_table_add(table, &location, ret);
+	return add_location(table, &location, ret);
 }
 
 static struct location user_location(const struct process *process, uint64_t address,
@@ -83,7 +95,7 @@ int locate_stack(struct location_table *table, const struct space_map *kernel_co
 		}
 		if (location.kind == LOCATION_UNKNOWN || location.kind == LOCATION_ANON)
 			ret->code_unknown = true;
-		err = location_table_add(table, &location, out++);
+		err = add_location(table, &location, out++);
 		if (err)
 			return err;
 	}

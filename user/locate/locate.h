@@ -30,7 +30,7 @@ struct raw_stack {
  * those of the old program; then there is no user stack.
  */
 struct located_stack {
-	uint32_t locations[LOCATED_FRAMES_MAX]; /* location numbers */
+	uint32_t locations[LOCATED_FRAMES_MAX]; /* location numbers, or LOCATION_NO_ROOM */
 	uint32_t kernel_frames;
 	uint32_t user_frames;
 	enum jitbpf_stack_end user_end;

@@ -32,11 +32,14 @@ uint32_t location_table_find(const struct location_table *table, const struct lo
 
 int location_table_add(struct location_table *table, const struct location *location, uint32_t *ret)
 {
-	int added = vec_intern(&table->locations, &table->index, hash_of(location), equal, location,
-			       ret);
+	int added = vec_intern_in(&table->room, LOCATION_BYTES, &table->locations, &table->index,
+				  hash_of(location), equal, location, ret);
 
-	if (added > 0 && location->code)
-		space_value_get(held(location));
+	if (added > 0) {
+		table->locations.data[*ret].payer = table->payer;
+		if (location->code)
+			space_value_get(held(location));
+	}
 	return added < 0 ? added : 0;
 }
 

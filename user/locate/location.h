@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/index_map.h"
+#include "base/room.h"
 #include "base/vec.h"
 #include "state/code/code_map.h"
 
@@ -19,7 +20,8 @@ enum location_kind {
 	LOCATION_NATIVE = 3, /* owner: module number; offset: in the file */
 	LOCATION_JIT = 4,    /* owner: region number; offset: in the region */
 	LOCATION_ANON = 5,   /* executable memory without a known region or file; offset: address */
-	LOCATION_UNKNOWN = 6, /* nothing known at the address; offset: address */
+	LOCATION_UNKNOWN = 6,  /* nothing known at the address; offset: address */
+	LOCATION_LEFT_OUT = 7, /* the frames that a profile had no room for */
 };
 
 /*
@@ -28,6 +30,7 @@ enum location_kind {
  */
 struct location {
 	enum location_kind kind;
+	uint32_t payer; /* as of the table when it was added */
 	uint64_t owner;
 	uint64_t offset;
 	/* for JIT a code_region, for KERNEL_CODE a kernel_code; holds a reference */
@@ -46,11 +49,17 @@ struct kernel_code {
 struct location_table {
 	VEC(struct location) locations; /* by number */
 	struct index_map index;
+	struct room room; /* LOCATION_BYTES for a new one */
+	uint32_t payer;	  /* set by the owner of the table */
 };
+
+#define LOCATION_BYTES 128 /* with its places in indexes, and one frame */
+
+#define LOCATION_NO_ROOM UINT32_MAX /* instead of a number */
 
 /*
  * Find or add a location. A new location takes a reference to its code. Returns
- * 0 and sets *ret to its number, or -ENOMEM.
+ * 0 and sets *ret to its number, or -ENOMEM, or -EDQUOT (no room).
  */
 int location_table_add(struct location_table *table, const struct location *location,
 		       uint32_t *ret);

@@ -22,6 +22,13 @@ enum sample_fate {
 	FATE_COUNT
 };
 
+/*
+ * Why a stack is cut: an enum jitbpf_stack_end, or LEDGER_CUT_LEFT_OUT, if the profile had no room
+ * for the innermost part of its call path (--max-memory).
+ */
+#define LEDGER_CUT_LEFT_OUT JITBPF_END_COUNT
+#define LEDGER_CUT_COUNT    (JITBPF_END_COUNT + 1)
+
 /* Counts of JIT records and code, per process or in total. */
 struct jit_counts {
 	uint64_t methods;
@@ -64,17 +71,25 @@ struct ledger_process {
 	uint32_t inner_pid; /* pid in the process's own namespace; 0 if it is the same or unknown */
 	uint32_t comm;	    /* string number of the last known name */
 	uint64_t fate[FATE_COUNT];
-	uint64_t cut[JITBPF_END_COUNT]; /* FATE_STACK_CUT by enum jitbpf_stack_end */
+	uint64_t cut[LEDGER_CUT_COUNT]; /* FATE_STACK_CUT by reason */
 	/* samples of any fate in which a caller was found by frame pointer */
 	uint64_t frame_pointers;
 	struct jit_counts jit;
 };
 
-/* An owner whose processes had no memory left (--max-memory). */
+/* What memory is shared for (--max-memory). */
+enum ledger_memory {
+	LEDGER_MEMORY_CODE,    /* JIT code and mappings; events about code */
+	LEDGER_MEMORY_PROFILE, /* call paths, names, threads and processes */
+	LEDGER_MEMORY_FILES,   /* mapped files */
+	LEDGER_MEMORY_COUNT
+};
+
+/* An owner whose processes had no memory left. */
 struct ledger_owner {
 	uint64_t uid; /* JITBPF_UNKNOWN_USER: not known */
 	uint64_t cgroup;
-	uint64_t refused; /* number of methods and the like that were not kept; 0: no owner */
+	uint64_t refused; /* number of what was not kept; 0: no owner */
 };
 
 #define LEDGER_OWNERS_MAX 4
@@ -87,7 +102,7 @@ struct ledger {
 	/* The latest changed_round in each block of LEDGER_BLOCK_ROWS rows, see ledger_touch(). */
 	VEC(uint32_t) changed_blocks;
 	uint64_t fate[FATE_COUNT];
-	uint64_t cut[JITBPF_END_COUNT];
+	uint64_t cut[LEDGER_CUT_COUNT];
 	uint64_t frame_pointers;
 	struct jit_counts jit;
 	bool filtered;		    /* samples were filtered, while `counters` are system-wide */
@@ -101,7 +116,8 @@ struct ledger {
 	uint64_t samples_before;
 	/* counters of the kernel and the agent, see uapi/loss.h */
 	uint64_t counters[JITBPF_COUNTER_MAX];
-	struct ledger_owner owners[LEDGER_OWNERS_MAX]; /* those with the most refusals, in order */
+	/* Of each kind of memory, those with the most refusals, in order. */
+	struct ledger_owner owners[LEDGER_MEMORY_COUNT][LEDGER_OWNERS_MAX];
 };
 
 /*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "profile/profile.h"
 
+#include <errno.h>
+
 #include "base/hash.h"
 #include "base/intern.h"
 
@@ -16,7 +18,8 @@ static bool equal(const void *items, uint32_t item, const void *key_)
 static int find_or_add(struct profile *profile, const struct profile_node *key, uint32_t *ret)
 {
 	uint64_t hash = hash_mix((uint64_t)key->parent << 32 | key->location, key->comm);
-	int err = vec_intern(&profile->nodes, &profile->index, hash, equal, key, ret);
+	int err = vec_intern_in(&profile->room, PROFILE_NODE_BYTES, &profile->nodes,
+				&profile->index, hash, equal, key, ret);
 
 	return err < 0 ? err : 0;
 }
@@ -26,9 +29,10 @@ int profile_node_of(struct profile *profile, uint32_t process, uint32_t comm,
 {
 	struct profile_node key = {.parent = PROFILE_NODE_NONE, .location = process, .comm = comm};
 	uint32_t node;
+	int err = find_or_add(profile, &key, &node);
 
-	if (find_or_add(profile, &key, &node))
-		return -ENOMEM;
+	if (err)
+		return err;
 	while (count--) {
 		const struct profile_node *nodes = profile->nodes.data;
 		uint32_t recent = nodes[node].recent;
@@ -44,12 +48,29 @@ int profile_node_of(struct profile *profile, uint32_t process, uint32_t comm,
 		}
 		key.parent = node;
 		key.location = locations[count];
-		if (find_or_add(profile, &key, &node))
-			return -ENOMEM;
+		err = key.location == PROFILE_NO_LOCATION ? -EDQUOT
+							  : find_or_add(profile, &key, &node);
+		if (err == -EDQUOT) {
+			*ret = node;
+			return (int)count + 1;
+		}
+		if (err)
+			return err;
 		profile->nodes.data[key.parent].recent = node;
 	}
 	*ret = node;
 	return 0;
+}
+
+int profile_child_of(struct profile *profile, uint32_t node, uint32_t location, uint32_t *ret)
+{
+	const struct profile_node key = {
+		.parent = node,
+		.location = location,
+		.comm = profile->nodes.data[node].comm,
+	};
+
+	return find_or_add(profile, &key, ret);
 }
 
 void profile_deinit(struct profile *profile)

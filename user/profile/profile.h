@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/index_map.h"
+#include "base/room.h"
 #include "base/vec.h"
 
 #define PROFILE_NODE_NONE UINT32_MAX
@@ -25,15 +26,27 @@ struct profile_node {
 struct profile {
 	VEC(struct profile_node) nodes;
 	struct index_map index;
+	struct room room; /* PROFILE_NODE_BYTES for a new node */
 };
+
+#define PROFILE_NODE_BYTES 64 /* with its places in the index */
+
+#define PROFILE_NO_LOCATION UINT32_MAX /* instead of a location number: it has none */
 
 /*
  * Find or add the node of a stack: locations leaf first, of a process with a
  * name. An empty stack is the root. Returns 0 and sets *ret, or -ENOMEM; in
  * that case outer nodes without samples may have been added.
+ *
+ * Without room for all of it, or from a PROFILE_NO_LOCATION on, the innermost
+ * locations are left out: returns their number, with *ret the node of the
+ * others; or -EDQUOT if there is no room for the root.
  */
 int profile_node_of(struct profile *profile, uint32_t process, uint32_t comm,
 		    const uint32_t *locations, uint32_t count, uint32_t *ret);
+
+/* Find or add a child of a node. Returns 0 and sets *ret, or -ENOMEM or -EDQUOT (no room). */
+int profile_child_of(struct profile *profile, uint32_t node, uint32_t location, uint32_t *ret);
 
 /* Count a sample at a node. */
 static inline void profile_count(struct profile *profile, uint32_t node)

@@ -18,8 +18,8 @@ int thread_counts_thread(struct thread_counts *counts, const struct sampled_thre
 			 uint32_t *ret)
 {
 	uint64_t hash = hash_mix((uint64_t)thread->pid << 32 | thread->tid, thread->comm);
-	int err = vec_intern(&counts->threads, &counts->thread_index, hash, equal_thread, thread,
-			     ret);
+	int err = vec_intern_in(&counts->room, THREAD_COUNT_BYTES, &counts->threads,
+				&counts->thread_index, hash, equal_thread, thread, ret);
 
 	return err < 0 ? err : 0;
 }
@@ -39,8 +39,11 @@ int thread_counts_add(struct thread_counts *counts, uint32_t node, uint32_t thre
 	uint64_t hash = hash_mix(node, thread);
 	uint32_t count;
 
-	if (vec_intern(&counts->counts, &counts->count_index, hash, equal_count, &key, &count) < 0)
-		return -ENOMEM;
+	int err = vec_intern_in(&counts->room, THREAD_COUNT_BYTES, &counts->counts,
+				&counts->count_index, hash, equal_count, &key, &count);
+
+	if (err < 0)
+		return err;
 	counts->counts.data[count].samples += samples;
 	*ret = count;
 	return 0;

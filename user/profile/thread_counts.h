@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/index_map.h"
+#include "base/room.h"
 #include "base/vec.h"
 
 /* A thread with a name. After a rename, it is another entry. */
@@ -27,15 +28,18 @@ struct thread_counts {
 	VEC(struct sampled_thread) threads;
 	VEC(struct thread_count) counts;
 	struct index_map thread_index, count_index;
+	struct room room; /* THREAD_COUNT_BYTES for a new thread or count */
 };
 
-/* Find or add a thread. Returns 0 and sets *ret to its index, or -ENOMEM. */
+#define THREAD_COUNT_BYTES 48 /* with its places in an index */
+
+/* Find or add a thread. Returns 0 and sets *ret to its index, or -ENOMEM or -EDQUOT (no room). */
 int thread_counts_thread(struct thread_counts *counts, const struct sampled_thread *thread,
 			 uint32_t *ret);
 
 /*
  * Count samples of a thread at a node. Returns 0 and sets *ret to the index of
- * the count, or -ENOMEM.
+ * the count, or -ENOMEM or -EDQUOT (no room).
  */
 int thread_counts_add(struct thread_counts *counts, uint32_t node, uint32_t thread,
 		      uint64_t samples, uint32_t *ret);

@@ -117,6 +117,7 @@ static bool range_of(const struct view *view, uint32_t number, const struct loca
 		ret->kind = ADDRESS_RANGE_ANON;
 		return true;
 	case LOCATION_UNKNOWN:
+	case LOCATION_LEFT_OUT:
 		break;
 	}
 	return false;

@@ -10,7 +10,7 @@ const struct ledger_word ledger_fates[FATE_COUNT] = {
 	[FATE_LOST] = {"lost", "lost"},
 };
 
-const struct ledger_word ledger_cuts[JITBPF_END_COUNT] = {
+const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 	[JITBPF_END_NONE] = {"none", "no user stack"},
 	[JITBPF_END_ROOT] = {"root", "at the root"},
 	[JITBPF_END_BAD_FRAME] = {"bad_frame", "bad frame pointer"},
@@ -20,6 +20,13 @@ const struct ledger_word ledger_cuts[JITBPF_END_COUNT] = {
 	[JITBPF_END_NO_RULE] = {"no_rule", "no unwind rule"},
 	[JITBPF_END_COPY] = {"copy", "deeper than the 16 KB that are copied"},
 	[JITBPF_END_NO_ROOM] = {"no_room", "no room for a copy of the stack"},
+	[LEDGER_CUT_LEFT_OUT] = {"left_out", "too many call paths (--max-memory)"},
+};
+
+const struct ledger_word ledger_memories[LEDGER_MEMORY_COUNT] = {
+	[LEDGER_MEMORY_CODE] = {"code", "JIT methods and mappings"},
+	[LEDGER_MEMORY_PROFILE] = {"profile", "call paths, names, threads and processes"},
+	[LEDGER_MEMORY_FILES] = {"files", "files"},
 };
 
 const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX] = {

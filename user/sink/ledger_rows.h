@@ -18,7 +18,8 @@ struct ledger_word {
 };
 
 extern const struct ledger_word ledger_fates[FATE_COUNT];
-extern const struct ledger_word ledger_cuts[JITBPF_END_COUNT];
+extern const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT];
+extern const struct ledger_word ledger_memories[LEDGER_MEMORY_COUNT];
 extern const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX];
 
 /* The members of struct jit_counts. */

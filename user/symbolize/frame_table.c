@@ -46,6 +46,14 @@ struct string_pool *frame_table_strings(const struct frame_table *table)
 	return table->strings;
 }
 
+/* Without room, the frame has no text. */
+static int add_text(struct frame_table *table, const char *text, uint32_t *ret)
+{
+	int err = string_pool_add(table->strings, text, strlen(text), ret);
+
+	return err == -EDQUOT ? 0 : err;
+}
+
 /* Set the display text of native code without a name: its file. */
 static int add_stand_in(struct frame_table *table, struct frame *frame)
 {
@@ -57,12 +65,12 @@ static int add_stand_in(struct frame_table *table, struct frame *frame)
 	if (frame->name || frame->kind != FRAME_KIND_NATIVE || !*file)
 		return 0;
 	if (*file == '[') /* "[vdso]" */
-		return string_pool_add(table->strings, file, strlen(file), &frame->stand_in);
+		return add_text(table, file, &frame->stand_in);
 	if (asprintf(&text, "[%s]", file) < 0) {
 		text = NULL;
 		return -ENOMEM;
 	}
-	return string_pool_add(table->strings, text, strlen(text), &frame->stand_in);
+	return add_text(table, text, &frame->stand_in);
 }
 
 /* The run of a location, with room for it. NULL: no memory. */

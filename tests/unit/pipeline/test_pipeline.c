@@ -45,12 +45,12 @@ static void assert_sums(const struct ledger *ledger)
 	vec_for_each (row, &ledger->processes) {
 		for (int i = 0; i < FATE_COUNT; i++)
 			fate[i] += row->fate[i];
-		for (int i = 0; i < JITBPF_END_COUNT; i++)
+		for (int i = 0; i < LEDGER_CUT_COUNT; i++)
 			row_cut += row->cut[i];
 	}
 	for (int i = 0; i < FATE_COUNT; i++)
 		assert_int_equal(fate[i], ledger->fate[i]);
-	for (int i = 0; i < JITBPF_END_COUNT; i++)
+	for (int i = 0; i < LEDGER_CUT_COUNT; i++)
 		cut += ledger->cut[i];
 	assert_int_equal(cut, ledger->fate[FATE_STACK_CUT]);
 	assert_int_equal(row_cut, cut);

@@ -30,9 +30,10 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 	a->stack_cache = calloc(STACK_CACHE_SLOTS, sizeof(*a->stack_cache));
 	if (!a->stack_cache)
 		return -ENOMEM;
+	a->profile_memory.limit = options->profile_bytes ?: OWNER_BUDGET_UNLIMITED;
 	err = string_pool_create(&a->strings);
 	err = err ?: space_map_create(SPACE_END_WHOLE, &a->kernel_code);
-	err = err ?: epoch_create(0, &a->modules, options->view, &a->epoch);
+	err = err ?: epoch_create(0, &a->modules, &a->profile_memory, options->view, &a->epoch);
 	if (err)
 		return err;
 	a->epoch->ledger.filtered = sample_filter_is_set(&a->filter);
@@ -59,6 +60,7 @@ void analysis_destroy(struct analysis *a)
 	vec_deinit(&a->throttled_since);
 	free(a->stack_cache);
 	process_table_deinit(&a->processes);
+	owner_budget_deinit(&a->profile_memory);
 	space_map_destroy(a->kernel_code);
 	module_table_deinit(&a->modules);
 	string_pool_destroy(a->strings);

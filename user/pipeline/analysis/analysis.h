@@ -28,9 +28,11 @@ struct analysis; /* see analysis_state.h */
 struct analysis_options {
 	/* NULL: the default budget of a process. */
 	const struct code_budget *budget;
-	/* Memory for code and mappings in bytes, which the owners of processes share; 0: no limit.
+	/*
+	 * Memory that the owners of processes share, in bytes: for code and mappings, and for the
+	 * profiles of all open epochs. 0: no limit.
 	 */
-	uint64_t memory_bytes;
+	uint64_t memory_bytes, profile_bytes;
 	/* Forms of line tables of JIT code. Borrowed; NULL: detected for each table. */
 	const struct code_line_rules *line_rules;
 	/*

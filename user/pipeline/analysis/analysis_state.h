@@ -24,8 +24,10 @@ struct stack_cache_slot {
 	uint16_t raw_user_frames; /* of the sample; user_frames: after locating */
 	uint16_t kernel_frames;
 	uint16_t user_frames;
+	uint16_t kept_frames; /* the outermost ones, if others are left out */
 	uint8_t user_end;
 	bool code_unknown;
+	bool left_out; /* there was no room for the innermost frames */
 	bool used;
 };
 
@@ -41,6 +43,7 @@ struct analysis {
 	uint32_t names_max;	     /* number of names at which these are dropped */
 	struct module_table modules;
 	struct process_table processes;
+	struct owner_budget profile_memory; /* of all open epochs */
 	struct space_map *kernel_code;
 	uint64_t kernel_code_count;
 	VEC(struct event_sequences) sequences; /* by process slot */

@@ -58,8 +58,10 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 					string_pool_get(a->strings, process->comm),
 					a->epoch->info.start_ns))
 		return 0;
-	err = epoch_comm(a->epoch, a->strings, process->comm, &code.comm);
-	err = err ?: epoch_row(a->epoch, a->strings, process, &code.process);
+	err = epoch_row(a->epoch, a->strings, process, &code.process);
+	err = err ?: epoch_comm(a->epoch, a->strings, process->comm, &code.comm);
+	if (err == -EDQUOT)
+		err = epoch_others(a->epoch, a->epoch->payer, &code.comm);
 	if (err)
 		return err;
 	if (regions)

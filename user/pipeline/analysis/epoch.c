@@ -8,7 +8,7 @@
 
 DEFINE_CLEANUP(struct epoch *, epoch_destroy);
 
-int epoch_create(uint32_t number, const struct module_table *modules,
+int epoch_create(uint32_t number, const struct module_table *modules, struct owner_budget *memory,
 		 const struct view_options *view, struct epoch **ret)
 {
 	CLEANUP(epoch_destroyp) struct epoch *epoch = calloc(1, sizeof(*epoch));
@@ -23,6 +23,7 @@ int epoch_create(uint32_t number, const struct module_table *modules,
 	err = err ?: recorded_frames_create(epoch->strings, &epoch->recorded);
 	if (err)
 		return err;
+	epoch_memory_init(epoch, memory);
 	epoch->info = (struct run_info){.event = "", .command = "", .host = "", .kernel = ""};
 	epoch->view = (struct view){
 		.epoch = number,
@@ -46,6 +47,7 @@ void epoch_destroy(struct epoch *epoch)
 	if (!epoch)
 		return;
 	sink_list_deinit(&epoch->sinks);
+	epoch_memory_deinit(epoch);
 	vec_deinit(&epoch->rows);
 	vec_deinit(&epoch->comms);
 	ledger_deinit(&epoch->ledger);
@@ -110,20 +112,54 @@ void epoch_find_comm(const struct epoch *epoch, uint32_t number, uint32_t *ret)
 		*ret = epoch->comms.data[number] - 1;
 }
 
-static int add_row(struct epoch *epoch, const struct process *process, uint32_t *ret)
+static int new_row(struct epoch *epoch, const struct ledger_process *row, uint32_t *ret)
 {
-	uint32_t row = (uint32_t)epoch->ledger.processes.size;
+	if (ledger_add(&epoch->ledger, row, epoch->round))
+		return -ENOMEM;
+	epoch->ledger_now.processes = epoch->ledger.processes; /* may have moved */
+	*ret = (uint32_t)epoch->ledger.processes.size - 1;
+	return 0;
+}
+
+/* The row of all further processes of a payer. */
+static int shared_row(struct epoch *epoch, uint32_t number, uint32_t *ret)
+{
+	struct ledger_process row = {0};
+	int err;
+
+	if (epoch->payers.data[number].row) {
+		*ret = epoch->payers.data[number].row - 1;
+		return 0;
+	}
+	err = epoch_others(epoch, number, &row.comm);
+	err = err ?: new_row(epoch, &row, ret);
+	if (!err)
+		epoch->payers.data[number].row = *ret + 1;
+	return err;
+}
+
+static int add_row(struct epoch *epoch, const struct process *process)
+{
+	const struct ledger_process row = {.pid = process->pid};
+	struct epoch_row entry = {.process = process->number + 1};
+	int err;
 
 	while (epoch->rows.size <= process->slot) {
 		if (vec_push(&epoch->rows, (struct epoch_row){0}))
 			return -ENOMEM;
 	}
-	if (ledger_add(&epoch->ledger, &(struct ledger_process){.pid = process->pid}, epoch->round))
-		return -ENOMEM;
-	epoch->ledger_now.processes = epoch->ledger.processes; /* may have moved */
-	epoch->rows.data[process->slot] = (struct epoch_row){process->number + 1, row};
-	*ret = row;
-	return 0;
+	err = epoch_payer(epoch, process->account->owner->key, &epoch->payer);
+	if (err)
+		return err;
+	entry.payer = epoch->payer;
+	entry.shared = !epoch_pay(epoch, EPOCH_ROW_BYTES);
+	if (entry.shared)
+		epoch_refuse(epoch);
+	err = entry.shared ? shared_row(epoch, entry.payer, &entry.row)
+			   : new_row(epoch, &row, &entry.row);
+	if (!err)
+		epoch->rows.data[process->slot] = entry;
+	return err;
 }
 
 bool epoch_has_row(const struct epoch *epoch, const struct process *process, uint32_t *ret)
@@ -135,23 +171,52 @@ bool epoch_has_row(const struct epoch *epoch, const struct process *process, uin
 	return true;
 }
 
+bool epoch_is_shared(const struct epoch *epoch, const struct process *process)
+{
+	uint32_t row;
+
+	return epoch_has_row(epoch, process, &row) && epoch->rows.data[process->slot].shared;
+}
+
+/* A program that changes its user is paid for by the new one from then on. */
+static int set_payer(struct epoch *epoch, const struct process *process)
+{
+	struct epoch_row *entry = &epoch->rows.data[process->slot];
+	struct owner_key key = process->account->owner->key;
+	const struct owner_key *known = &epoch->payers.data[entry->payer].key;
+	int err = 0;
+
+	if (known->uid != key.uid || known->cgroup != key.cgroup)
+		err = epoch_payer(epoch, key, &entry->payer);
+	epoch->payer = epoch->locations.payer = entry->payer;
+	return err;
+}
+
 int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
 	      const struct process *process, uint32_t *ret)
 {
-	uint32_t comm, row;
-	int err = epoch_comm(epoch, state_strings, process->comm, &comm);
+	struct ledger_process *row;
+	uint32_t number, comm;
+	int err = 0;
 
+	if (!epoch_has_row(epoch, process, &number))
+		err = add_row(epoch, process);
+	err = err ?: set_payer(epoch, process);
 	if (err)
 		return err;
-	if (!epoch_has_row(epoch, process, &row))
-		err = add_row(epoch, process, &row);
-	if (err)
+	number = epoch->rows.data[process->slot].row;
+	row = &epoch->ledger.processes.data[number];
+	ledger_touch(&epoch->ledger, row, epoch->round);
+	*ret = number;
+	if (epoch->rows.data[process->slot].shared)
+		return 0;
+	err = epoch_comm(epoch, state_strings, process->comm, &comm);
+	if (err && err != -EDQUOT)
 		return err;
-	epoch->ledger.processes.data[row].start_ns = process->start_ns;
-	epoch->ledger.processes.data[row].comm = comm;
-	ledger_touch(&epoch->ledger, &epoch->ledger.processes.data[row], epoch->round);
-	epoch->ledger.processes.data[row].inner_pid = process->inner_pid;
-	*ret = row;
+	if (!err)
+		row->comm = comm;
+	row->start_ns = process->start_ns;
+	row->inner_pid = process->inner_pid;
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "base/string_pool.h"
 #include "base/vec.h"
 #include "locate/location.h"
+#include "pipeline/analysis/epoch_memory.h"
 #include "profile/ledger.h"
 #include "profile/profile.h"
 #include "profile/thread_counts.h"
@@ -27,6 +28,8 @@
 struct epoch_row {
 	uint32_t process; /* number, plus 1; 0: none */
 	uint32_t row;
+	uint32_t payer;
+	bool shared; /* with other processes of the payer, which had no room for more rows */
 };
 
 /* A process can rename itself at any rate. Above so many names, its row waits for a sample. */
@@ -52,30 +55,40 @@ struct epoch {
 	uint32_t new_names;	     /* that processes gave themselves after they had a row */
 	uint32_t round;		     /* counts rounds, for ledger_process.changed_round */
 	struct sink_list sinks;
-	uint32_t named;		    /* the names of lower locations are known or requested */
-	uint64_t asked, answered;   /* numbers of requests to the symbol service, and of answers */
-	VEC(uint32_t) comms;	    /* string number plus 1, by number in the state's pool */
-	VEC(struct epoch_row) rows; /* by process slot */
+	uint32_t named;		     /* the names of lower locations are known or requested */
+	uint64_t asked, answered;    /* numbers of requests to the symbol service, and of answers */
+	VEC(uint32_t) comms;	     /* string number plus 1, by number in the state's pool */
+	VEC(struct epoch_row) rows;  /* by process slot */
+	struct owner_budget *memory; /* borrowed; of all epochs */
+	VEC(struct epoch_payer) payers;
+	uint32_t payer; /* of what is added now; set by epoch_row() */
 };
 
-/* Borrows modules. Returns 0 or -ENOMEM. */
-int epoch_create(uint32_t number, const struct module_table *modules,
+/* Borrows modules and memory, which pays for it. Returns 0 or -ENOMEM. */
+int epoch_create(uint32_t number, const struct module_table *modules, struct owner_budget *memory,
 		 const struct view_options *view, struct epoch **ret);
 void epoch_destroy(struct epoch *epoch); /* NULL is allowed */
 
 /* Copies *info. Returns 0 or -ENOMEM. */
 int epoch_set_info(struct epoch *epoch, const struct run_info *info);
 
-/* Set *ret to the epoch's number of a string of the state's pool. Returns 0 or -ENOMEM. */
+/*
+ * Set *ret to the epoch's number of a string of the state's pool. Returns 0, -ENOMEM, or -EDQUOT
+ * (no room).
+ */
 int epoch_comm(struct epoch *epoch, const struct string_pool *state_strings, uint32_t number,
 	       uint32_t *ret);
 
 /*
- * Find or add the ledger row of a process, and update its name. Returns 0 with the row's number in
- * *ret, or -ENOMEM.
+ * Find or add the ledger row of a process, and update its name. From now on, its owner pays for
+ * what is added. An owner that has no room gets one row for all further processes. Returns 0 with
+ * the row's number in *ret, or -ENOMEM.
  */
 int epoch_row(struct epoch *epoch, const struct string_pool *state_strings,
 	      const struct process *process, uint32_t *ret);
+
+/* Returns true if the row of a process counts others, too. */
+bool epoch_is_shared(const struct epoch *epoch, const struct process *process);
 
 /* Returns true with *ret set to the number of a process's row, or false if it has none. */
 bool epoch_has_row(const struct epoch *epoch, const struct process *process, uint32_t *ret);

@@ -51,7 +51,8 @@ void analysis_renew_names(struct analysis *a)
 int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
 {
 	struct epoch *epoch;
-	int err = epoch_create(a->epoch->number + 1, &a->modules, &a->epoch->view.options, &epoch);
+	int err = epoch_create(a->epoch->number + 1, &a->modules, &a->profile_memory,
+			       &a->epoch->view.options, &epoch);
 
 	err = err ?: epoch_set_info(epoch, info);
 	if (err) {

@@ -4,14 +4,20 @@
 
 #include "pipeline/analysis/analysis_state.h"
 
+static uint64_t gaps_of(const struct analysis *a, const struct process *process)
+{
+	return process->slot < a->sequences.size
+		       ? event_sequences_gaps(&a->sequences.data[process->slot])
+		       : 0;
+}
+
 /* Copy the present pid, name and counts of a process to its row. */
 static void complete_row(const struct analysis *a, const struct epoch *e,
 			 const struct process *process, struct ledger_process *row)
 {
 	epoch_find_comm(e, process->comm, &row->comm);
 	row->inner_pid = process->inner_pid;
-	if (process->slot < a->sequences.size)
-		row->jit.sequence_gaps = event_sequences_gaps(&a->sequences.data[process->slot]);
+	row->jit.sequence_gaps = gaps_of(a, process);
 }
 
 static void add_jit_counts(struct jit_counts *all, const struct jit_counts *one)
@@ -37,27 +43,28 @@ static void count_trouble(const struct analysis *a, const struct epoch *e, uint6
 }
 
 /* Sort an owner in, if it is one of those with the most refusals. */
-static void add_owner(struct ledger *ledger, struct ledger_owner owner)
+static void add_owner(struct ledger_owner owners[LEDGER_OWNERS_MAX], struct ledger_owner owner)
 {
 	for (size_t i = 0; i < LEDGER_OWNERS_MAX; i++) {
-		struct ledger_owner other = ledger->owners[i];
+		struct ledger_owner other = owners[i];
 
 		if (owner.refused <= other.refused)
 			continue;
-		ledger->owners[i] = owner;
+		owners[i] = owner;
 		owner = other;
 	}
 }
 
-static void list_owners(const struct analysis *a, struct ledger *ledger)
+static void list_owners(const struct owner_budget *budget,
+			struct ledger_owner ret[LEDGER_OWNERS_MAX])
 {
-	memset(ledger->owners, 0, sizeof(ledger->owners));
-	vec_for_each (at, &a->processes.memory.owners) {
+	memset(ret, 0, LEDGER_OWNERS_MAX * sizeof(*ret));
+	vec_for_each (at, &budget->owners) {
 		const struct budget_owner *owner = *at;
 
-		add_owner(ledger, (struct ledger_owner){.uid = owner->key.uid,
-							.cgroup = owner->key.cgroup,
-							.refused = owner->refused});
+		add_owner(ret, (struct ledger_owner){.uid = owner->key.uid,
+						     .cgroup = owner->key.cgroup,
+						     .refused = owner->refused});
 	}
 }
 
@@ -71,7 +78,9 @@ static void complete_totals(const struct analysis *a, const struct epoch *e, str
 			ledger->throttled_ns += a->round_ns - *since;
 	}
 	count_trouble(a, e, ledger->counters);
-	list_owners(a, ledger);
+	list_owners(&a->processes.memory, ledger->owners[LEDGER_MEMORY_CODE]);
+	list_owners(&a->profile_memory, ledger->owners[LEDGER_MEMORY_PROFILE]);
+	list_owners(&a->modules.budget, ledger->owners[LEDGER_MEMORY_FILES]);
 	/* The kernel's count covers all epochs, and comes at the end of the run. */
 	if (!ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN])
 		return;
@@ -87,6 +96,11 @@ void analysis_process_ends(struct analysis *a, const struct process *process)
 
 	if (!row)
 		return;
+	if (epoch_is_shared(a->epoch, process)) {
+		row->jit.sequence_gaps += gaps_of(a, process);
+		ledger_touch(&a->epoch->ledger, row, a->epoch->round);
+		return;
+	}
 	complete_row(a, a->epoch, process, row);
 	ledger_touch(&a->epoch->ledger, row, a->epoch->round);
 	add_jit_counts(&a->epoch->ended_jit, &row->jit);
@@ -99,7 +113,7 @@ static void complete_rows(const struct analysis *a, struct epoch *e, struct jit_
 		struct ledger_process *row = *process ? epoch_find_row(e, *process) : NULL;
 		struct ledger_process now;
 
-		if (!row)
+		if (!row || epoch_is_shared(e, *process))
 			continue;
 		now = *row;
 		complete_row(a, e, *process, &now);
@@ -108,6 +122,10 @@ static void complete_rows(const struct analysis *a, struct epoch *e, struct jit_
 			ledger_touch(&e->ledger, row, e->round);
 		}
 		add_jit_counts(jit, &row->jit);
+	}
+	vec_for_each (payer, &e->payers) {
+		if (payer->row)
+			add_jit_counts(jit, &e->ledger.processes.data[payer->row - 1].jit);
 	}
 }
 
@@ -152,7 +170,7 @@ int analysis_ledger(const struct analysis *a, struct ledger *ret)
 	vec_for_each (process, &a->processes.processes) {
 		uint32_t row;
 
-		if (*process && epoch_has_row(e, *process, &row))
+		if (*process && epoch_has_row(e, *process, &row) && !epoch_is_shared(e, *process))
 			complete_row(a, e, *process, &ledger.processes.data[row]);
 	}
 	complete_totals(a, e, &ledger);

@@ -8,13 +8,29 @@
 #include "symbolize/name/method_name.h"
 #include "symbolize/name/shown_name.h"
 
+/* A text that its owner has no room for is unknown. */
 static int intern(struct epoch *e, const char *s, uint32_t *ret)
 {
-	if (!s || !*s) {
-		*ret = 0;
+	int err;
+
+	*ret = 0;
+	if (!s || !*s)
+		return 0;
+	err = shown_name_add(e->strings, s, strlen(s), ret);
+	if (err == -EDQUOT)
+		epoch_refuse(e);
+	return err == -EDQUOT ? 0 : err;
+}
+
+/* Set the frames of a location; its owner pays for more than one. Without room, it has none. */
+static int set_frames(struct epoch *e, uint32_t location, const struct frame *frames,
+		      uint32_t count)
+{
+	if (count > 1 && !epoch_pay(e, (count - 1) * sizeof(*frames))) {
+		epoch_refuse(e);
 		return 0;
 	}
-	return shown_name_add(e->strings, s, strlen(s), ret);
+	return frame_table_set(e->frames, location, frames, count);
 }
 
 /* Add the frames of a symbolizer to the frame table. */
@@ -30,6 +46,7 @@ static int take_symbols(void *context, uint64_t ticket, const struct symbol_fram
 		return 0; /* the epoch was completed without the name */
 	e->answered++;
 	kernel = e->locations.locations.data[location].kind == LOCATION_KERNEL;
+	e->payer = e->locations.locations.data[location].payer;
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct frame *frame = &frames[i];
@@ -47,7 +64,7 @@ static int take_symbols(void *context, uint64_t ticket, const struct symbol_fram
 		if (err)
 			return err;
 	}
-	return frame_table_set(e->frames, location, frames, count);
+	return set_frames(e, location, frames, count);
 }
 
 /* The ticket of a request has its epoch. */
@@ -102,7 +119,7 @@ static int name_jit(struct analysis *a, struct epoch *e, uint32_t number,
 		err = jit_name(a, e, &codes[i], &frames[i].name);
 		err = err ?: intern(e, codes[i].source, &frames[i].file);
 	}
-	return err ?: frame_table_set(e->frames, number, frames, count);
+	return err ?: set_frames(e, number, frames, count);
 }
 
 static int name_kernel_code(struct analysis *a, struct epoch *e, uint32_t number,
@@ -132,8 +149,10 @@ static int name_recorded(struct epoch *e, uint32_t number, const struct module *
 {
 	const struct location *location = &e->locations.locations.data[number];
 	uint32_t count;
-	const struct frame *frames = recorded_frames_find(e->recorded, location, module, &count);
+	const struct frame *frames;
 
+	e->payer = EPOCH_FREE; /* names of a recording have a limit of their own */
+	frames = recorded_frames_find(e->recorded, location, module, &count);
 	return frames ? frame_table_set(e->frames, number, frames, count) : 0;
 }
 
@@ -154,7 +173,7 @@ static int take_over(struct epoch *e, const struct epoch *from, uint32_t *number
 {
 	const char *s = string_pool_get(from->strings, *number);
 
-	return string_pool_add(e->strings, s, strlen(s), number);
+	return intern(e, s, number);
 }
 
 /*
@@ -182,7 +201,7 @@ static int name_as_before(struct analysis *a, struct epoch *e, uint32_t number,
 		err = err ?: take_over(e, before, &frames[i].module);
 		err = err ?: take_over(e, before, &frames[i].file);
 	}
-	err = err ?: frame_table_set(e->frames, number, frames, count);
+	err = err ?: set_frames(e, number, frames, count);
 	return err ?: 1;
 }
 
@@ -193,6 +212,7 @@ static int name_new(struct analysis *a, struct epoch *e, uint32_t number)
 	const struct module *module = module_of(a, location);
 	int err;
 
+	e->payer = location->payer;
 	if (module)
 		module_table_use(&a->modules, module->number, e->number);
 	if (location->kind == LOCATION_JIT)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+
 #include "base/hash.h"
 #include "pipeline/analysis/analysis_state.h"
 
@@ -17,14 +19,40 @@ static struct stack_cache_slot *cache_slot(struct analysis *a, uint64_t hash)
 	return &a->stack_cache[hash & (STACK_CACHE_SLOTS - 1)];
 }
 
+/* Find or add the node of a located stack, as far as there is room. Fills *slot. */
+static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t comm,
+		    const struct located_stack *located, struct stack_cache_slot *slot)
+{
+	uint32_t frames = located->kernel_frames + located->user_frames, name, node;
+	bool whole = false;
+	int left_out = epoch_comm(e, a->strings, comm, &name);
+
+	if (!left_out)
+		left_out =
+			profile_node_of(&e->profile, row, name, located->locations, frames, &node);
+	if (!left_out) {
+		slot->node = node;
+		return 0;
+	}
+	if (left_out < 0 && left_out != -EDQUOT)
+		return left_out;
+	slot->left_out = true;
+	slot->kept_frames = 0;
+	if (left_out < 0)
+		return epoch_rest_node(e, row, &slot->node);
+	left_out = epoch_cut_node(e, row, node, &slot->node, &whole) ?: left_out;
+	if (!whole && left_out > 0)
+		slot->kept_frames = (uint16_t)(frames - (uint32_t)left_out);
+	return left_out < 0 ? left_out : 0;
+}
+
 /* Locate the stack and add it to the profile. Fills *slot, for the cache. */
 static int locate_sample(struct analysis *a, struct epoch *e, const struct process *process,
-			 uint32_t comm, const struct raw_stack *stack, uint64_t time_ns,
-			 struct stack_cache_slot *slot)
+			 uint32_t row, uint32_t comm, const struct raw_stack *stack,
+			 uint64_t time_ns, struct stack_cache_slot *slot)
 {
 	struct located_stack *located = &a->located;
 	int err = locate_stack(&e->locations, a->kernel_code, process, stack, time_ns, located);
-	uint32_t epoch_comm_number, row;
 
 	if (err)
 		return err;
@@ -34,50 +62,79 @@ static int locate_sample(struct analysis *a, struct epoch *e, const struct proce
 	slot->user_end = (uint8_t)located->user_end;
 	slot->code_unknown = located->code_unknown;
 	slot->comm = comm;
-	err = epoch_comm(e, a->strings, comm, &epoch_comm_number);
-	err = err ?: epoch_row(e, a->strings, process, &row);
-	if (err)
-		return err;
-	return profile_node_of(&e->profile, row, epoch_comm_number, located->locations,
-			       located->kernel_frames + located->user_frames, &slot->node);
+	return add_path(a, e, row, comm, located, slot);
 }
 
 static enum sample_fate fate_of(const struct stack_cache_slot *slot)
 {
 	if (slot->code_unknown)
 		return FATE_CODE_UNKNOWN;
-	if (slot->user_end != JITBPF_END_ROOT && slot->user_end != JITBPF_END_NONE)
+	if (slot->left_out ||
+	    (slot->user_end != JITBPF_END_ROOT && slot->user_end != JITBPF_END_NONE))
 		return FATE_STACK_CUT;
 	return FATE_RESOLVED;
 }
 
-static int count_sample(struct analysis *a, struct epoch *e, const struct process *process,
-			const struct jitbpf_sample *sample, const struct stack_cache_slot *slot)
+static void count_sample(struct epoch *e, struct ledger_process *row,
+			 const struct jitbpf_sample *sample, const struct stack_cache_slot *slot)
 {
+	uint32_t reason = slot->left_out ? LEDGER_CUT_LEFT_OUT : slot->user_end;
 	enum sample_fate fate = fate_of(slot);
-	struct ledger_process *row;
-	uint32_t number;
-	int err = epoch_row(e, a->strings, process, &number);
 
-	if (err)
-		return err;
-	row = &e->ledger.processes.data[number];
 	row->fate[fate]++;
 	e->ledger.fate[fate]++;
 	if (fate == FATE_STACK_CUT) {
-		row->cut[slot->user_end]++;
-		e->ledger.cut[slot->user_end]++;
+		row->cut[reason]++;
+		e->ledger.cut[reason]++;
 	}
+	if (slot->left_out)
+		epoch_refuse(e);
 	if (sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS) {
 		row->frame_pointers++;
 		e->ledger.frame_pointers++;
 	}
-	return 0;
 }
 
-/* Count the sample at its node and thread, and pass it to the sinks. */
-static int count_node(struct analysis *a, struct epoch *e, const struct jitbpf_sample *sample,
-		      const struct stack_cache_slot *slot)
+/*
+ * Count the sample at its node and thread. Without room for the thread, it counts for the row's
+ * rest; without room for a count at the node, its path is left out.
+ */
+static int count_thread(struct epoch *e, uint32_t row, const struct jitbpf_sample *sample,
+			struct stack_cache_slot *slot, struct sampled_thread *thread, uint32_t *ret)
+{
+	uint32_t number;
+	int err = slot->left_out ? -EDQUOT : 0;
+
+	err = err ?: string_pool_add(e->strings, sample->comm, sizeof(sample->comm), &thread->comm);
+	err = err ?: thread_counts_thread(&e->threads, thread, &number);
+	if (err == -EDQUOT)
+		err = epoch_rest_thread(e, row, &number);
+	if (!err && slot->left_out)
+		return epoch_count_left_out(e, slot->node, number, ret);
+	err = err ?: thread_counts_add(&e->threads, slot->node, number, 1, ret);
+	if (err != -EDQUOT)
+		return err;
+	slot->left_out = true;
+	slot->kept_frames = 0;
+	err = epoch_rest_node(e, row, &slot->node);
+	err = err ?: epoch_rest_thread(e, row, &number);
+	return err ?: epoch_count_left_out(e, slot->node, number, ret);
+}
+
+static void keep_outermost(struct sink_sample *out, uint32_t count)
+{
+	uint32_t frames = out->kernel_frames + out->user_frames;
+
+	if (count >= frames)
+		return;
+	out->ips += frames - count;
+	out->user_frames = count < out->user_frames ? count : out->user_frames;
+	out->kernel_frames = count - out->user_frames;
+}
+
+/* Count the sample, and pass it to the sinks. */
+static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
+		      const struct jitbpf_sample *sample, struct stack_cache_slot *slot)
 {
 	struct sampled_thread thread = {.pid = sample->pid, .tid = sample->tid};
 	struct sink_sample out = {
@@ -85,20 +142,19 @@ static int count_node(struct analysis *a, struct epoch *e, const struct jitbpf_s
 		.pid = sample->pid,
 		.tid = sample->tid,
 		.cpu = sample->cpu,
-		.node = slot->node,
 		.ips = (const uint64_t *)sample->ips,
 		.kernel_frames = slot->kernel_frames,
 		.user_frames = slot->user_frames,
 	};
-	uint32_t number;
-	int err = string_pool_add(e->strings, sample->comm, sizeof(sample->comm), &thread.comm);
+	int err = count_thread(e, row, sample, slot, &thread, &out.count);
 
-	err = err ?: thread_counts_thread(&e->threads, &thread, &number);
-	err = err ?: thread_counts_add(&e->threads, slot->node, number, 1, &out.count);
 	if (err)
 		return err;
 	profile_count(&e->profile, slot->node);
+	out.node = slot->node;
 	out.comm = thread.comm;
+	if (slot->left_out) /* the frame at the end has the address of the first one left out */
+		keep_outermost(&out, slot->kept_frames + 1u);
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		out.regs = (const struct jitbpf_user_regs *)(sample->ips + sample->kernel_frames +
 							     sample->user_frames);
@@ -109,8 +165,8 @@ static int count_node(struct analysis *a, struct epoch *e, const struct jitbpf_s
 
 /* Use the cached result if nothing has changed since; else locate the stack. */
 static int located_sample(struct analysis *a, struct epoch *e, const struct process *process,
-			  uint32_t comm, const struct raw_stack *stack, uint64_t time_ns,
-			  struct stack_cache_slot *ret)
+			  uint32_t row, uint32_t comm, const struct raw_stack *stack,
+			  uint64_t time_ns, struct stack_cache_slot *ret)
 {
 	uint32_t frames = stack->kernel_frames + stack->user_frames;
 	struct stack_cache_slot *slot;
@@ -118,7 +174,7 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 	int err;
 
 	if (!process->mappings || !process->code)
-		return locate_sample(a, e, process, comm, stack, time_ns, ret);
+		return locate_sample(a, e, process, row, comm, stack, time_ns, ret);
 	hash = hash_bytes(stack->ips, frames * sizeof(uint64_t),
 			  hash_mix(process->number, stack->user_end) ^ stack->kernel_frames);
 	slot = cache_slot(a, hash);
@@ -131,7 +187,7 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 		*ret = *slot;
 		return 0;
 	}
-	err = locate_sample(a, e, process, comm, stack, time_ns, ret);
+	err = locate_sample(a, e, process, row, comm, stack, time_ns, ret);
 	if (err)
 		return err;
 	ret->hash = hash;
@@ -172,7 +228,7 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 	struct epoch *e = analysis_epoch_of(a, sample->h.time_ns);
 	struct stack_cache_slot located = {0};
 	struct process *process;
-	uint32_t comm;
+	uint32_t comm, row;
 	int err;
 
 	err = process_table_at(&a->processes, sample->pid, sample->start_ns, sample->h.time_ns,
@@ -183,7 +239,10 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 	if (!sample_filter_passes(&a->filter, sample, string_pool_get(a->strings, comm),
 				  e->info.start_ns))
 		return 0;
-	err = located_sample(a, e, process, comm, &stack, sample->h.time_ns, &located);
-	err = err ?: count_sample(a, e, process, sample, &located);
-	return err ?: count_node(a, e, sample, &located);
+	err = epoch_row(e, a->strings, process, &row);
+	err = err ?: located_sample(a, e, process, row, comm, &stack, sample->h.time_ns, &located);
+	err = err ?: count_node(a, e, row, sample, &located);
+	if (!err)
+		count_sample(e, &e->ledger.processes.data[row], sample, &located);
+	return err;
 }

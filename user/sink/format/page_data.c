@@ -314,7 +314,7 @@ static void write_words(struct json *json)
 	json_key(json, "fates");
 	write_word_table(json, ledger_fates, FATE_COUNT);
 	json_key(json, "cuts");
-	write_word_table(json, ledger_cuts, JITBPF_END_COUNT);
+	write_word_table(json, ledger_cuts, LEDGER_CUT_COUNT);
 	json_key(json, "counters");
 	write_word_table(json, ledger_counters, JITBPF_COUNTER_MAX);
 	json_key(json, "jit");

@@ -101,7 +101,7 @@ static void put_ledger_comments(struct pprof_writer *w)
 		text_put_string(text, " (only the selected ones)");
 	put_comment(w);
 	text_put_string(text, ledger_fates[FATE_STACK_CUT].words);
-	for (int i = 0; i < JITBPF_END_COUNT; i++) {
+	for (int i = 0; i < LEDGER_CUT_COUNT; i++) {
 		if (!ledger->cut[i])
 			continue;
 		text_printf(text, "%s%" PRIu64 " %s", before, ledger->cut[i], ledger_cuts[i].words);

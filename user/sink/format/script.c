@@ -160,6 +160,7 @@ static uint64_t behind_location(const struct location *location, uint64_t ip)
 		break;
 	case LOCATION_ANON:
 	case LOCATION_UNKNOWN:
+	case LOCATION_LEFT_OUT:
 		break;
 	}
 	return distance == 1;

@@ -93,7 +93,7 @@ static void put_fates(struct text *text, const struct ledger *ledger)
 		text_put_number(text, ledger->fate[i], 14);
 		text_printf(text, "  %5.1f %%", percent(ledger->fate[i], taken));
 		if (i == FATE_STACK_CUT)
-			put_reasons(text, ledger_cuts, ledger->cut, JITBPF_END_COUNT);
+			put_reasons(text, ledger_cuts, ledger->cut, LEDGER_CUT_COUNT);
 		if (i == FATE_LOST && ledger->fate[i])
 			put_losses(text, ledger);
 		text_put_string(text, "\n");
@@ -165,15 +165,16 @@ static bool is_no_trouble(enum jitbpf_counter counter)
 	       counter == JITBPF_COUNT_STACKS_FINISHED || counter == JITBPF_COUNT_LOOP_LONGEST_MS;
 }
 
-static void put_owner(struct text *text, const struct ledger_owner *owner)
+static void put_owner(struct text *text, enum ledger_memory memory,
+		      const struct ledger_owner *owner)
 {
-	char words[160], user[32] = "an unknown user";
+	char words[200], user[32] = "an unknown user";
 
 	if (owner->uid != JITBPF_UNKNOWN_USER)
 		snprintf(user, sizeof(user), "user %u", (uint32_t)owner->uid);
 	snprintf(words, sizeof(words),
-		 "JIT: not kept, %s (cgroup %llu) used its share of the memory: see --max-memory",
-		 user, (unsigned long long)owner->cgroup);
+		 "%s not kept, %s (cgroup %llu) used its share of the memory: see --max-memory",
+		 ledger_memories[memory].words, user, (unsigned long long)owner->cgroup);
 	put_row(text, words, owner->refused);
 }
 
@@ -198,8 +199,12 @@ static void put_trouble(struct text *text, const struct ledger *ledger)
 		if (value)
 			put_row(text, words, value);
 	}
-	for (int i = 0; i < LEDGER_OWNERS_MAX && ledger->owners[i].refused; i++)
-		put_owner(text, &ledger->owners[i]);
+	for (int memory = 0; memory < LEDGER_MEMORY_COUNT; memory++) {
+		const struct ledger_owner *owners = ledger->owners[memory];
+
+		for (int i = 0; i < LEDGER_OWNERS_MAX && owners[i].refused; i++)
+			put_owner(text, memory, &owners[i]);
+	}
 	if (ledger->malformed_records)
 		put_row(text, "records that could not be read", ledger->malformed_records);
 	for (int i = 0; i < JITBPF_COUNTER_MAX; i++) {

@@ -32,7 +32,7 @@ static void write_run(struct json *json, const struct run_info *info)
  * counts samples of all fates but lost.
  */
 static void write_samples(struct json *json, uint64_t taken, const uint64_t fate[FATE_COUNT],
-			  const uint64_t cut[JITBPF_END_COUNT], uint64_t frame_pointers)
+			  const uint64_t cut[LEDGER_CUT_COUNT], uint64_t frame_pointers)
 {
 	json_key(json, "samples");
 	json_begin(json, '{');
@@ -41,7 +41,7 @@ static void write_samples(struct json *json, uint64_t taken, const uint64_t fate
 		json_member_number(json, ledger_fates[i].key, fate[i]);
 	json_key(json, "cut");
 	json_begin(json, '{');
-	for (int i = 0; i < JITBPF_END_COUNT; i++)
+	for (int i = 0; i < LEDGER_CUT_COUNT; i++)
 		json_member_number(json, ledger_cuts[i].key, cut[i]);
 	json_end(json, '}');
 	json_member_number(json, "frame_pointers", frame_pointers);
@@ -60,14 +60,21 @@ static void write_jit(struct json *json, const struct jit_counts *counts)
 /* The owners whose processes had no memory left, if there are any. */
 static void write_owners(struct json *json, const struct ledger *ledger)
 {
-	if (!ledger->owners[0].refused)
+	const struct ledger_owner *owner = ledger->owners[0];
+	const int count = LEDGER_MEMORY_COUNT * LEDGER_OWNERS_MAX;
+	bool any = false;
+
+	for (int i = 0; i < count; i++)
+		any = any || owner[i].refused;
+	if (!any)
 		return;
 	json_key(json, "over_memory");
 	json_begin(json, '[');
-	for (int i = 0; i < LEDGER_OWNERS_MAX && ledger->owners[i].refused; i++) {
-		const struct ledger_owner *owner = &ledger->owners[i];
-
+	for (int i = 0; i < count; i++, owner++) {
+		if (!owner->refused)
+			continue;
 		json_begin(json, '{');
+		json_member_string(json, "what", ledger_memories[i / LEDGER_OWNERS_MAX].key);
 		if (owner->uid != JITBPF_UNKNOWN_USER)
 			json_member_number(json, "uid", owner->uid);
 		json_member_number(json, "cgroup", owner->cgroup);

@@ -65,11 +65,12 @@ struct delta_fields {
 	uint32_t count;
 };
 
-#define LEDGER_OWNERS_WORDS (LEDGER_OWNERS_MAX * (sizeof(struct ledger_owner) / sizeof(uint64_t)))
+#define LEDGER_OWNERS_WORDS                                                                        \
+	(LEDGER_MEMORY_COUNT * LEDGER_OWNERS_MAX * (sizeof(struct ledger_owner) / sizeof(uint64_t)))
 
 static const struct delta_fields delta_totals[] = {
 	{offsetof(struct ledger, fate), FATE_COUNT},
-	{offsetof(struct ledger, cut), JITBPF_END_COUNT},
+	{offsetof(struct ledger, cut), LEDGER_CUT_COUNT},
 	{offsetof(struct ledger, frame_pointers), 1},
 	{offsetof(struct ledger, jit), sizeof(struct jit_counts) / sizeof(uint64_t)},
 	{offsetof(struct ledger, malformed_records), 1},
@@ -83,7 +84,7 @@ static const struct delta_fields delta_totals[] = {
 _Static_assert(sizeof(struct ledger) == sizeof(((struct ledger *)0)->processes) +
 						sizeof(((struct ledger *)0)->changed_blocks) +
 						sizeof(struct jit_counts) +
-						(FATE_COUNT + JITBPF_END_COUNT +
+						(FATE_COUNT + LEDGER_CUT_COUNT +
 						 JITBPF_COUNTER_MAX + LEDGER_OWNERS_WORDS + 6) *
 							sizeof(uint64_t),
 	       "delta_totals, and `filtered`, are all of it");
@@ -91,14 +92,14 @@ _Static_assert(sizeof(struct ledger) == sizeof(((struct ledger *)0)->processes) 
 static const struct delta_fields delta_row[] = {
 	{offsetof(struct ledger_process, start_ns), 1},
 	{offsetof(struct ledger_process, fate), FATE_COUNT},
-	{offsetof(struct ledger_process, cut), JITBPF_END_COUNT},
+	{offsetof(struct ledger_process, cut), LEDGER_CUT_COUNT},
 	{offsetof(struct ledger_process, frame_pointers), 1},
 	{offsetof(struct ledger_process, jit), sizeof(struct jit_counts) / sizeof(uint64_t)},
 };
 
 _Static_assert(sizeof(struct ledger_process) ==
 		       4 * sizeof(uint32_t) + sizeof(struct jit_counts) +
-			       (FATE_COUNT + JITBPF_END_COUNT + 2) * sizeof(uint64_t),
+			       (FATE_COUNT + LEDGER_CUT_COUNT + 2) * sizeof(uint64_t),
 	       "delta_row, and pid, inner_pid, comm, changed_round, are all of it");
 
 #endif

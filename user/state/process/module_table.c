@@ -214,10 +214,12 @@ static int charge(struct module_table *table, struct owner_key key, uint64_t byt
 	err = owner_budget_charge(&table->budget, owner, bytes);
 	if (err && evict(table, owner))
 		err = owner_budget_charge(&table->budget, owner, bytes);
-	if (err)
+	if (err) {
+		owner->refused++;
 		owner_budget_put(&table->budget, owner);
-	else
+	} else {
 		*ret = owner;
+	}
 	return err;
 }
 

@@ -36,7 +36,7 @@ void process_table_init(struct process_table *table, struct string_pool *strings
 		.shared.line_rules = line_rules,
 		.shared.next_region = &table->next_region,
 		.budget = *budget,
-		.memory.limit = UINT64_MAX / 8, /* no limit: sums of shares do not overflow */
+		.memory.limit = OWNER_BUDGET_UNLIMITED,
 		.line_rules = line_rules,
 	};
 }

@@ -216,7 +216,7 @@ static void the_ledger_has_the_words_of_the_summary(void **state)
 	made_init(&m);
 	made_full_ledger(&m);
 	AUTO_FREE char *page = page_of(&m);
-	for (int i = 0; i < JITBPF_END_COUNT; i++) {
+	for (int i = 0; i < LEDGER_CUT_COUNT; i++) {
 		snprintf(expected, sizeof(expected), "\"%s\":\"%s\"", ledger_cuts[i].key,
 			 ledger_cuts[i].words);
 		assert_non_null(strstr(page, expected));

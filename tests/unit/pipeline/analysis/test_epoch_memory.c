@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The memory of a profile: what an owner has no room for, and that nobody else loses anything. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pipeline/analysis/analysis_state.h"
+#include "pipeline/pipeline_state.h"
+#include "tests/unit/pipeline/made_run.h"
+
+#define MS	    1000000ull
+#define ATTACKER    1
+#define VICTIM	    2
+#define PROFILE	    (4u << 20)
+#define ROUND	    100 /* samples */
+#define FRAMES	    50
+#define VICTIM_PID  7
+#define VICTIM_NAME "victim"
+
+static struct made_run run;
+static uint64_t time_ns, taken;
+
+static void begin(uint64_t profile_bytes)
+{
+	made_run_begin_bare(
+		&run, &(struct pipeline_options){.analysis = {.profile_bytes = profile_bytes}});
+	time_ns = 10000 * MS;
+	taken = 0;
+}
+
+static const struct view *view(void)
+{
+	return pipeline_view(run.pipeline);
+}
+
+static void make_owner(uint32_t pid, uint32_t uid)
+{
+	struct jitbpf_owner *owner = make_record(&run, JITBPF_OWNER, sizeof(*owner), ++time_ns);
+
+	owner->pid = pid;
+	owner->start_ns = pid;
+	owner->uid = owner->charged_uid = owner->fs_uid = uid;
+	owner->cgroup = 1;
+}
+
+static struct jitbpf_sample *sample(uint32_t pid, const uint64_t *ips, uint16_t count)
+{
+	taken++;
+	return make_sample_of(&run, ++time_ns, pid, pid, ips, count);
+}
+
+/* Nothing is lost: the fates, the nodes, and the counts of threads are all the samples. */
+static void check_sums(void)
+{
+	const struct ledger *ledger = view()->ledger;
+	uint64_t self = 0, threads = 0, rows = 0, cut = 0;
+
+	vec_for_each (node, &view()->profile->nodes)
+		self += node->self;
+	vec_for_each (count, &view()->threads->counts)
+		threads += count->samples;
+	vec_for_each (row, &ledger->processes) {
+		for (int i = 0; i < FATE_COUNT; i++)
+			rows += row->fate[i];
+	}
+	for (int i = 0; i < LEDGER_CUT_COUNT; i++)
+		cut += ledger->cut[i];
+	assert_int_equal(ledger_taken(ledger), taken);
+	assert_int_equal(self, taken);
+	assert_int_equal(threads, taken);
+	assert_int_equal(rows, taken);
+	assert_int_equal(cut, ledger->fate[FATE_STACK_CUT]);
+}
+
+/* What the tables hold, in bytes, without what the allocator leaves unused. */
+static uint64_t used(void)
+{
+	return view()->profile->nodes.size * sizeof(struct profile_node) +
+	       view()->locations->locations.size * sizeof(struct location) +
+	       view()->threads->counts.size * sizeof(struct thread_count) +
+	       view()->threads->threads.size * sizeof(struct sampled_thread) +
+	       view()->ledger->processes.size * sizeof(struct ledger_process);
+}
+
+static uint32_t path_length(uint32_t node)
+{
+	uint32_t length = 0;
+
+	for (; view()->profile->nodes.data[node].parent != PROFILE_NODE_NONE; length++)
+		node = view()->profile->nodes.data[node].parent;
+	return length;
+}
+
+/* The victim's samples are all at whole paths. */
+static void check_victim(void)
+{
+	const uint64_t ips[] = {0x10, 0x20, 0x30};
+	const struct ledger_process *row = NULL;
+	uint64_t whole = 0;
+
+	make_owner(VICTIM_PID, VICTIM);
+	for (uint64_t i = 0; i < 64; i++) {
+		const uint64_t other[] = {0x10 + i, 0x20, 0x30};
+		struct jitbpf_mapping *mapping;
+
+		if (!i) {
+			mapping = make_mapping(&run, ++time_ns, VICTIM_PID, 0, "//anon");
+			mapping->start_ns = VICTIM_PID;
+			make_comm(&run, ++time_ns, VICTIM_PID, VICTIM_NAME, false);
+		}
+		sample(VICTIM_PID, i % 2 ? ips : other, 3);
+	}
+	made_finish(&run, time_ns += MS);
+	vec_for_each (process, &view()->ledger->processes) {
+		if (process->pid == VICTIM_PID)
+			row = process;
+	}
+	assert_non_null(row);
+	assert_string_equal(string_pool_get(view()->strings, row->comm), VICTIM_NAME);
+	assert_int_equal(row->fate[FATE_STACK_CUT], 0);
+	vec_for_each (count, &view()->threads->counts) {
+		if (view()->threads->threads.data[count->thread].pid != VICTIM_PID)
+			continue;
+		assert_int_equal(path_length(count->node), 3);
+		whole += count->samples;
+	}
+	assert_int_equal(whole, 64);
+}
+
+static void check_owner(void)
+{
+	const struct ledger_owner *owners = view()->ledger->owners[LEDGER_MEMORY_PROFILE];
+
+	assert_int_equal(owners[0].uid, ATTACKER);
+	assert_true(owners[0].refused > 0);
+	assert_int_equal(owners[1].refused, 0);
+}
+
+static void map_all(uint32_t pid)
+{
+	struct jitbpf_mapping *mapping = make_mapping(&run, ++time_ns, pid, 0, "//anon");
+
+	mapping->start_ns = pid;
+	mapping->size_bytes = 1ull << 40;
+}
+
+static void paths_are_cut(void **state)
+{
+	uint64_t random = 1, left_out = 0;
+
+	begin(PROFILE);
+	make_owner(MADE_PID, ATTACKER);
+	map_all(MADE_PID);
+	for (int i = 0; i < 20000; i++) {
+		uint64_t ips[FRAMES];
+
+		for (int frame = 0; frame < FRAMES; frame++) {
+			random = random * 6364136223846793005ull + 1442695040888963407ull;
+			ips[frame] = 0x1000 + (random >> 60) * 16;
+		}
+		sample(MADE_PID, ips, FRAMES);
+		if (i % ROUND == ROUND - 1)
+			made_round(&run, ++time_ns);
+	}
+	check_victim();
+	check_sums();
+	check_owner();
+	assert_true(used() < PROFILE);
+	vec_for_each (node, &view()->profile->nodes) {
+		const struct location *at = &view()->locations->locations.data[node->location];
+
+		if (node->parent != PROFILE_NODE_NONE && at->kind == LOCATION_LEFT_OUT)
+			left_out += node->self;
+	}
+	assert_true(left_out > 15000);
+	made_run_end(&run);
+}
+
+static void places_are_left_out(void **state)
+{
+	begin(PROFILE);
+	make_owner(MADE_PID, ATTACKER);
+	map_all(MADE_PID);
+	for (uint64_t i = 0; i < 100000; i++) {
+		const uint64_t ips[] = {0x100000 + i * 16, 0x1000};
+
+		sample(MADE_PID, ips, 2);
+		if (i % ROUND == ROUND - 1)
+			made_round(&run, ++time_ns);
+	}
+	check_victim();
+	check_sums();
+	check_owner();
+	assert_true(used() < PROFILE);
+	made_run_end(&run);
+}
+
+static void threads_are_counted_together(void **state)
+{
+	const uint64_t ips[] = {0x1000};
+
+	begin(PROFILE);
+	make_owner(MADE_PID, ATTACKER);
+	map_all(MADE_PID);
+	for (uint32_t i = 0; i < 100000; i++) {
+		struct jitbpf_sample *made = sample(MADE_PID, ips, 1);
+
+		made->tid = MADE_PID + i;
+		snprintf(made->comm, sizeof(made->comm), "name%u", i);
+		if (i % ROUND == ROUND - 1)
+			made_round(&run, ++time_ns);
+	}
+	check_victim();
+	check_sums();
+	assert_true(used() < PROFILE);
+	assert_true(string_pool_size(view()->strings) < PROFILE / STRING_POOL_BYTES);
+	made_run_end(&run);
+}
+
+static void processes_are_counted_together(void **state)
+{
+	const uint64_t ips[] = {0x1000};
+	const struct ledger_process *others = NULL;
+
+	begin(PROFILE);
+	for (uint32_t i = 0; i < 20000; i++) {
+		uint32_t pid = 1000 + i;
+
+		make_owner(pid, ATTACKER);
+		sample(pid, ips, 1);
+		if (i % ROUND == ROUND - 1)
+			made_round(&run, ++time_ns);
+	}
+	check_victim();
+	check_sums();
+	check_owner();
+	assert_true(used() < PROFILE);
+	vec_for_each (row, &view()->ledger->processes) {
+		if (!row->pid)
+			others = row;
+	}
+	assert_non_null(others);
+	assert_string_equal(string_pool_get(view()->strings, others->comm), "[others of user 1]");
+	assert_true(others->fate[FATE_CODE_UNKNOWN] > 10000);
+	made_run_end(&run);
+}
+
+/* The next epoch has the room of the one that was closed. */
+static void a_new_epoch_has_room(void **state)
+{
+	const struct run_info info = {.event = "", .command = "", .host = "", .kernel = ""};
+	const struct view *closed;
+	struct analysis *a;
+
+	begin(PROFILE);
+	a = run.pipeline->analysis;
+	make_owner(MADE_PID, ATTACKER);
+	for (uint64_t i = 0; i < 50000; i++) {
+		const uint64_t ips[] = {0x100000 + i * 16};
+
+		sample(MADE_PID, ips, 1);
+		if (i % ROUND == ROUND - 1)
+			made_round(&run, ++time_ns);
+	}
+	assert_true(a->profile_memory.used > PROFILE / 2);
+	assert_int_equal(analysis_begin_epoch(a, &info), 0);
+	assert_int_equal(analysis_complete_epoch(a, true, &closed), 0);
+	analysis_drop_epoch(a);
+	assert_int_equal(a->profile_memory.used, 0);
+	taken = 0;
+	for (int i = 0; i < 10; i++)
+		sample(MADE_PID, &(uint64_t){0x1000}, 1);
+	made_finish(&run, time_ns += MS);
+	check_sums();
+	assert_int_equal(view()->ledger->cut[LEDGER_CUT_LEFT_OUT], 0);
+	made_run_end(&run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(paths_are_cut),
+		cmocka_unit_test(places_are_left_out),
+		cmocka_unit_test(threads_are_counted_together),
+		cmocka_unit_test(processes_are_counted_together),
+		cmocka_unit_test(a_new_epoch_has_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

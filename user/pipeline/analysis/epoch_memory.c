@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pipeline/analysis/epoch_memory.h"
+
+#include <stdio.h>
+
+#include "pipeline/analysis/epoch.h"
+#include "uapi/record.h"
+
+/* The frame at the end of a cut path, and its count. */
+#define CUT_BYTES (PROFILE_NODE_BYTES + THREAD_COUNT_BYTES)
+
+/* The part of an owner's memory that ends of cut paths may take beyond its budget. */
+#define CUT_SHARE 8
+
+static bool is_payer(const struct epoch *epoch)
+{
+	return epoch->payer != EPOCH_FREE && epoch->payer != EPOCH_FULL;
+}
+
+static bool take_room(void *epoch_, uint64_t bytes)
+{
+	struct epoch *epoch = epoch_;
+
+	return epoch_pay(epoch, bytes);
+}
+
+bool epoch_pay(struct epoch *epoch, uint64_t bytes)
+{
+	struct epoch_payer *payer;
+
+	if (!is_payer(epoch))
+		return epoch->payer == EPOCH_FREE;
+	payer = &epoch->payers.data[epoch->payer];
+	if (owner_budget_charge(epoch->memory, payer->owner, bytes))
+		return false;
+	payer->bytes += bytes;
+	return true;
+}
+
+void epoch_memory_init(struct epoch *epoch, struct owner_budget *budget)
+{
+	const struct room room = {.take = take_room, .context = epoch};
+
+	epoch->memory = budget;
+	epoch->payer = EPOCH_FREE;
+	epoch->locations.room = epoch->profile.room = epoch->threads.room = room;
+	string_pool_set_room(epoch->strings, &room);
+}
+
+void epoch_memory_deinit(struct epoch *epoch)
+{
+	vec_for_each (payer, &epoch->payers) {
+		owner_budget_release(epoch->memory, payer->owner, payer->bytes);
+		owner_budget_put(epoch->memory, payer->owner);
+	}
+	vec_deinit(&epoch->payers);
+}
+
+int epoch_payer(struct epoch *epoch, struct owner_key key, uint32_t *ret)
+{
+	struct epoch_payer payer = {.key = key};
+	int err;
+
+	vec_for_each (known, &epoch->payers) {
+		if (known->key.uid == key.uid && known->key.cgroup == key.cgroup) {
+			*ret = (uint32_t)(known - epoch->payers.data);
+			return 0;
+		}
+	}
+	err = vec_reserve(&epoch->payers, epoch->payers.size + 1);
+	err = err ?: owner_budget_get(epoch->memory, key, &payer.owner);
+	if (err)
+		return err;
+	*ret = (uint32_t)epoch->payers.size;
+	return vec_push(&epoch->payers, payer);
+}
+
+void epoch_refuse(struct epoch *epoch)
+{
+	if (is_payer(epoch))
+		epoch->payers.data[epoch->payer].owner->refused++;
+}
+
+int epoch_others(struct epoch *epoch, uint32_t number, uint32_t *ret)
+{
+	struct epoch_payer *payer = &epoch->payers.data[number];
+	uint32_t before = epoch->payer;
+	char text[48] = "[others of an unknown user]";
+	int size = sizeof(text), err = 0;
+
+	if (payer->owner->key.uid != JITBPF_UNKNOWN_USER)
+		size = snprintf(text, sizeof(text), "[others of user %u]", payer->owner->key.uid);
+	if (!payer->others) {
+		epoch->payer = EPOCH_FREE;
+		err = string_pool_add(epoch->strings, text, (size_t)size, &payer->others);
+		epoch->payer = before;
+	}
+	if (!err)
+		*ret = payer->others;
+	return err;
+}
+
+/* Find or add the frame at the end of a cut path. */
+static int add_cut(struct epoch *epoch, uint32_t node, uint32_t *ret)
+{
+	const struct location left_out = {.kind = LOCATION_LEFT_OUT};
+	uint32_t before = epoch->payer, location;
+	int err;
+
+	epoch->payer = EPOCH_FREE;
+	err = location_table_add(&epoch->locations, &left_out, &location);
+	epoch->payer = before;
+	return err ?: profile_child_of(&epoch->profile, node, location, ret);
+}
+
+int epoch_rest_node(struct epoch *epoch, uint32_t row, uint32_t *ret)
+{
+	uint32_t before = epoch->payer, others, root;
+	int err = epoch_others(epoch, before, &others);
+
+	epoch->payer = EPOCH_FREE;
+	err = err ?: profile_node_of(&epoch->profile, row, others, NULL, 0, &root);
+	err = err ?: add_cut(epoch, root, ret);
+	epoch->payer = before;
+	return err;
+}
+
+int epoch_cut_node(struct epoch *epoch, uint32_t row, uint32_t node, uint32_t *ret, bool *ret_whole)
+{
+	struct epoch_payer *payer = &epoch->payers.data[epoch->payer];
+	bool room = (payer->cut_bytes + CUT_BYTES) * CUT_SHARE <= payer->bytes;
+	uint32_t before = epoch->payer;
+	size_t nodes = epoch->profile.nodes.size;
+	int err;
+
+	epoch->payer = room ? EPOCH_FREE : EPOCH_FULL;
+	err = add_cut(epoch, node, ret);
+	epoch->payer = before;
+	*ret_whole = err == -EDQUOT;
+	if (err == -EDQUOT)
+		return epoch_rest_node(epoch, row, ret);
+	if (!err && epoch->profile.nodes.size > nodes) {
+		payer->cut_bytes += CUT_BYTES;
+		payer->bytes += CUT_BYTES;
+		owner_budget_add(epoch->memory, payer->owner, CUT_BYTES);
+	}
+	return err;
+}
+
+int epoch_rest_thread(struct epoch *epoch, uint32_t row, uint32_t *ret)
+{
+	struct sampled_thread rest = {.pid = epoch->ledger.processes.data[row].pid};
+	uint32_t before = epoch->payer;
+	int err = epoch_others(epoch, before, &rest.comm);
+
+	epoch->payer = EPOCH_FREE;
+	rest.tid = rest.pid;
+	err = err ?: thread_counts_thread(&epoch->threads, &rest, ret);
+	epoch->payer = before;
+	return err;
+}
+
+int epoch_count_left_out(struct epoch *epoch, uint32_t node, uint32_t thread, uint32_t *ret)
+{
+	uint32_t before = epoch->payer;
+	int err;
+
+	epoch->payer = EPOCH_FREE;
+	err = thread_counts_add(&epoch->threads, node, thread, 1, ret);
+	epoch->payer = before;
+	return err;
+}
