@@ -13,19 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/files/file_blob.h"
 #include "agent/readers/name_reader.h"
 #include "agent/readers/reader_service.h"
 #include "base/scope.h"
-#include "decode/elf/elf_file.h"
+#include "tests/unit/agent/own_program.h"
 
 #define LOCATIONS  300
 #define STEP_BYTES 48 /* between two locations of the program */
 #define ANSWER_MS  60000
 
 /* The program under two numbers, and a file that is none. */
-static struct module self = {.number = 1, .path = "/proc/self/exe"};
-static struct module other = {.number = 2, .path = "/proc/self/exe"};
+static struct module self = {.number = 1, .path = OWN_PROGRAM};
+static struct module other = {.number = 2, .path = OWN_PROGRAM};
 static struct module text_file = {.number = 3, .path = "/proc/self/status"};
 
 struct fixture {
@@ -54,37 +53,12 @@ static void close_fd(void *context)
 static int open_module(void *context, const struct module *module, struct blob *ret)
 {
 	struct fixture *fixture = context;
-	int fd = file_open_regular(module->path), err;
+	int err = own_program_open(NULL, module, ret);
 
-	if (fd < 0)
-		return fd;
-	err = file_blob_init(ret, fd);
-	if (err)
-		close(fd);
 	if (!err && fixture->remote)
 		*ret = (struct blob){ret->size_bytes, read_fd, close_fd, ret->context};
 	fixture->opened++;
 	return err;
-}
-
-static int no_debug(void *context, const struct module *module, const char *path, bool ours,
-		    struct blob *ret)
-{
-	return -ENOENT;
-}
-
-static uint64_t find_text(struct fixture *fixture)
-{
-	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
-	CLEANUP(blob_close) struct blob blob = {0};
-	const struct elf_section *text;
-
-	assert_int_equal(open_module(fixture, &self, &blob), 0);
-	assert_int_equal(elf_file_init(&elf, &blob), 0);
-	text = elf_file_section(&elf, ".text");
-	assert_non_null(text);
-	assert_true(text->size_bytes > LOCATIONS * STEP_BYTES);
-	return text->file_offset;
 }
 
 static int setup(void **state)
@@ -93,13 +67,15 @@ static int setup(void **state)
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 	const struct reader_options options = {
 		.broker = &fixture->broker,
-		.files = {.open_module = open_module, .open_debug = no_debug, .context = fixture},
+		.files = {.open_module = open_module,
+			  .open_debug = own_program_no_debug,
+			  .context = fixture},
 		.answer_ms = ANSWER_MS,
 		.failures = &fixture->failures,
 	};
 
 	*state = fixture;
-	fixture->text_offset = find_text(fixture);
+	fixture->text_offset = own_program_text(LOCATIONS * STEP_BYTES);
 	if (broker_start(functions, &fixture->broker) ||
 	    symbolizer_create(&options.files, &fixture->own))
 		return -1;

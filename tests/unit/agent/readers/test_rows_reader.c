@@ -12,13 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/files/file_blob.h"
 #include "agent/readers/reader_service.h"
 #include "agent/readers/rows_reader.h"
 #include "base/scope.h"
 #include "decode/x86/code_unwind.h"
+#include "tests/unit/agent/own_program.h"
 
-static struct module self = {.number = 1, .path = "/proc/self/exe"};
+static struct module self = {.number = 1, .path = OWN_PROGRAM};
 static struct module no_elf = {.number = 2, .path = "/proc/self/status"};
 
 struct fixture {
@@ -30,25 +30,13 @@ struct fixture {
 	_Atomic uint64_t failures;
 };
 
-static int open_module(void *context, const struct module *module, struct blob *ret)
-{
-	int fd = file_open_regular(module->path), err;
-
-	if (fd < 0)
-		return fd;
-	err = file_blob_init(ret, fd);
-	if (err)
-		close(fd);
-	return err;
-}
-
 static int setup(void **state)
 {
 	static const role_fn functions[ROLE_COUNT] = {[ROLE_READER] = reader_service_run};
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 	const struct reader_options options = {
 		.broker = &fixture->broker,
-		.files = {.open_module = open_module},
+		.files = {.open_module = own_program_open},
 		.answer_ms = 60000,
 		.failures = &fixture->failures,
 	};

@@ -14,16 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/files/file_blob.h"
 #include "agent/workers/symbol_worker.h"
 #include "base/scope.h"
-#include "decode/elf/elf_file.h"
+#include "tests/unit/agent/own_program.h"
 
 #define LOCATIONS    400
 #define STEP_BYTES   48			 /* between two locations of the program */
 #define SLOW_ADDRESS 0xffffffff81000000u /* its name comes when the test allows it */
 
-static struct module self = {.number = 1, .path = "/proc/self/exe"};
+static struct module self = {.number = 1, .path = OWN_PROGRAM};
 
 struct fixture {
 	struct symbolizer *symbolizer; /* of the worker */
@@ -37,24 +36,6 @@ struct fixture {
 	uint32_t shown;
 };
 
-static int open_file(void *context, const struct module *module, struct blob *ret)
-{
-	int fd = file_open_regular(module->path), err;
-
-	if (fd < 0)
-		return fd;
-	err = file_blob_init(ret, fd);
-	if (err)
-		close(fd);
-	return err;
-}
-
-static int no_debug(void *context, const struct module *module, const char *path, bool ours,
-		    struct blob *ret)
-{
-	return -ENOENT;
-}
-
 /* On the worker's thread. */
 static int kernel_words(void *context, uint64_t address, char *buf, size_t buf_bytes)
 {
@@ -64,20 +45,6 @@ static int kernel_words(void *context, uint64_t address, char *buf, size_t buf_b
 	sem_wait(&fixture->allowed);
 	snprintf(buf, buf_bytes, "slow_symbol+0x10/0x20");
 	return 0;
-}
-
-static uint64_t find_text(void)
-{
-	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
-	CLEANUP(blob_close) struct blob blob = {0};
-	const struct elf_section *text;
-
-	assert_int_equal(open_file(NULL, &self, &blob), 0);
-	assert_int_equal(elf_file_init(&elf, &blob), 0);
-	text = elf_file_section(&elf, ".text");
-	assert_non_null(text);
-	assert_true(text->size_bytes > LOCATIONS * STEP_BYTES);
-	return text->file_offset;
 }
 
 static int name(void *symbolizer, enum location_kind kind, uint64_t offset,
@@ -94,13 +61,14 @@ static struct symbolizer_counts counts(void *symbolizer)
 
 static int setup(void **state)
 {
-	const struct file_source source = {.open_module = open_file, .open_debug = no_debug};
+	const struct file_source source = {.open_module = own_program_open,
+					   .open_debug = own_program_no_debug};
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
 	*state = fixture;
 	sem_init(&fixture->asked, 0, 0);
 	sem_init(&fixture->allowed, 0, 0);
-	fixture->text_offset = find_text();
+	fixture->text_offset = own_program_text(LOCATIONS * STEP_BYTES);
 	if (symbolizer_create(&source, &fixture->symbolizer) ||
 	    symbolizer_create(&source, &fixture->own))
 		return -1;
