@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/attack/programs/namespaces.h"
+
 #define PAUSE_NS 20000000
 
 static void fill(int fd, size_t megabytes)
@@ -38,29 +40,12 @@ static void map(int fd)
 		err(1, "mapping");
 }
 
-static void write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		err(1, "%s", path);
-	close(fd);
-}
-
 /* A tmpfs of our own, with the memory in another file than the one that is mapped. */
 static void mount_memory(size_t megabytes)
 {
-	unsigned user = getuid(), group = getgid();
-	char text[64];
 	int fd;
 
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
-		err(1, "unsharing");
-	write_text("/proc/self/setgroups", "deny");
-	snprintf(text, sizeof(text), "0 %u 1", user);
-	write_text("/proc/self/uid_map", text);
-	snprintf(text, sizeof(text), "0 %u 1", group);
-	write_text("/proc/self/gid_map", text);
+	enter_namespaces();
 	if (mount("none", "/dev/shm", "tmpfs", 0, NULL))
 		err(1, "mounting");
 	fd = open("/dev/shm/other", O_RDWR | O_CREAT, 0755);

@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/attack/programs/namespaces.h"
+
 #define FUSE_FILE "/tmp/attacker.so"
 
 /* Shared by the server's process and the attacker's. */
@@ -37,28 +39,6 @@ struct fuse_control {
 static struct fuse_control *fuse_control;
 static const char *fuse_bytes;
 static size_t fuse_size;
-
-static inline void put_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		err(1, "%s", path);
-	close(fd);
-}
-
-static inline void enter_namespaces(void)
-{
-	char uid_map[64], gid_map[64];
-
-	snprintf(uid_map, sizeof(uid_map), "0 %u 1", getuid());
-	snprintf(gid_map, sizeof(gid_map), "0 %u 1", getgid());
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
-		err(1, "unshare");
-	put_text("/proc/self/setgroups", "deny");
-	put_text("/proc/self/uid_map", uid_map);
-	put_text("/proc/self/gid_map", gid_map);
-}
 
 static inline struct fuse_attr fuse_attributes(uint64_t node)
 {

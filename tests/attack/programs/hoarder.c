@@ -15,29 +15,13 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "tests/attack/programs/namespaces.h"
+
 #define MAPPED_MAX 60000 /* of one process; the kernel allows 65,530 */
-
-static void write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		err(1, "%s", path);
-	close(fd);
-}
 
 static void mount_memory(void)
 {
-	unsigned user = getuid(), group = getgid();
-	char text[64];
-
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
-		err(1, "unsharing");
-	write_text("/proc/self/setgroups", "deny");
-	snprintf(text, sizeof(text), "0 %u 1", user);
-	write_text("/proc/self/uid_map", text);
-	snprintf(text, sizeof(text), "0 %u 1", group);
-	write_text("/proc/self/gid_map", text);
+	enter_namespaces();
 	if (mount("none", "/mnt", "tmpfs", 0, NULL))
 		err(1, "mounting");
 }

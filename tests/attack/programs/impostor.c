@@ -19,29 +19,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/attack/programs/namespaces.h"
+
 #define NUMBERS_MAX 1000000 /* inode numbers that are tried */
-
-static void write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY);
-
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		err(1, "%s", path);
-	close(fd);
-}
 
 static void become_root_of_namespace(void)
 {
-	unsigned user = getuid(), group = getgid();
-	char map[64];
-
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
-		err(1, "unshare");
-	write_text("/proc/self/setgroups", "deny");
-	snprintf(map, sizeof(map), "0 %u 1", user);
-	write_text("/proc/self/uid_map", map);
-	snprintf(map, sizeof(map), "0 %u 1", group);
-	write_text("/proc/self/gid_map", map);
+	enter_namespaces();
 	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("none", "/mnt", "tmpfs", 0, NULL) || chdir("/mnt"))
 		err(1, "mount");
