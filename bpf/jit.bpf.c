@@ -213,7 +213,7 @@ static __always_inline void copy_code(const struct jitbpf_jit *jit,
 SEC("uprobe")
 int jit_event(struct context_regs *regs)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task(), *leader;
 	struct jitbpf_jit head = {.h.type = JITBPF_JIT};
 	const void *from = (const void *)regs->di;
 	struct jitbpf_jit_header event = {};
@@ -228,8 +228,9 @@ int jit_event(struct context_regs *regs)
 	head.h.size_bytes = sizeof(head) + size;
 	head.h.time_ns = bpf_ktime_get_ns();
 	head.tid = current_tid_in_our_space(task);
-	head.start_ns = task->group_leader->start_boottime;
-	tell_owner(task->group_leader, head.pid, head.h.time_ns);
+	leader = BPF_CORE_READ(task, group_leader);
+	head.start_ns = BPF_CORE_READ(leader, start_boottime);
+	tell_owner(leader, head.pid, head.h.time_ns);
 	head.data_bytes = size;
 	head.copy = bpf_get_attach_cookie(regs);
 	process = bpf_map_lookup_elem(&unwind_processes, &head.pid);

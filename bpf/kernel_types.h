@@ -101,17 +101,6 @@ struct task_struct {
 	struct css_set *cgroups;
 };
 
-struct seq_file;
-
-struct bpf_iter_meta {
-	struct seq_file *seq;
-};
-
-struct bpf_iter__task {
-	struct bpf_iter_meta *meta;
-	struct task_struct *task;
-};
-
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx;
 	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
@@ -131,6 +120,18 @@ struct bpf_perf_event_data {
 	struct context_regs regs;
 	__u64 sample_period;
 	__u64 addr;
+};
+
+struct seq_file;
+
+/* Context of iterators; ABI too. */
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 };
 
 #define PF_KTHREAD 0x00200000

@@ -15,17 +15,13 @@
 static __always_inline __u32 charged_uid(const struct cred *cred, __u32 uid)
 {
 	struct user_namespace *ns = BPF_CORE_READ(cred, user_ns);
+	int level = BPF_CORE_READ(ns, level);
 
-	for (__u32 i = 0; i < USER_NS_LEVELS_MAX; i++) {
-		int level = BPF_CORE_READ(ns, level);
-
-		if (level <= 0)
-			return uid;
-		if (level == 1)
-			return BPF_CORE_READ(ns, owner.val);
+	if (level <= 0)
+		return uid;
+	for (__u32 i = 0; i < USER_NS_LEVELS_MAX && level > 1; i++, level--)
 		ns = BPF_CORE_READ(ns, parent);
-	}
-	return uid;
+	return BPF_CORE_READ(ns, owner.val);
 }
 
 static __always_inline __u64 cgroup_of(struct task_struct *leader)

@@ -13,7 +13,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Tracks the children of a tracked process. Untracks a pid that another child reuses. */
 static __always_inline void track(struct task_struct *parent, __u32 child_pid)
 {
-	__u32 parent_pid = pid_in_our_space(parent->group_leader), lives = JITBPF_TRACKED_LIVES;
+	__u32 parent_pid = pid_in_our_space(BPF_CORE_READ(parent, group_leader)),
+	      lives = JITBPF_TRACKED_LIVES;
 
 	if (!parent_pid || !bpf_map_lookup_elem(&tracked, &parent_pid))
 		bpf_map_delete_elem(&tracked, &child_pid);
@@ -45,12 +46,12 @@ static __always_inline void tell_inner_pid(struct task_struct *task, __u32 pid)
 	bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 }
 
-SEC("tp_btf/sched_process_fork")
+SEC("raw_tp/sched_process_fork")
 int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
 {
 	__u32 child_pid;
 
-	if (child->pid != child->tgid)
+	if (BPF_CORE_READ(child, pid) != BPF_CORE_READ(child, tgid))
 		return 0; /* a thread */
 	child_pid = pid_in_our_space(child);
 	if (!child_pid)
@@ -65,7 +66,7 @@ int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child
 }
 
 /* A login changes the user after the fork, and executes a shell. */
-SEC("tp_btf/sched_process_exec")
+SEC("raw_tp/sched_process_exec")
 int BPF_PROG(process_exec, struct task_struct *task)
 {
 	__u32 pid = pid_in_our_space(task);
@@ -97,15 +98,15 @@ int tell_owners(struct bpf_iter__task *ctx)
  * Reports the exit of the last thread. The side-band reports every thread's exit, but not
  * which one is the last; a process can outlive its first thread.
  */
-SEC("tp_btf/sched_process_exit")
+SEC("raw_tp/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *task)
 {
 	__u32 pid, exited = JITBPF_TRACKED_EXITED;
 	struct jitbpf_task *out;
 
-	if (task->signal->live.counter)
+	if (BPF_CORE_READ(task, signal, live.counter))
 		return 0;
-	pid = pid_in_our_space(task->group_leader);
+	pid = pid_in_our_space(BPF_CORE_READ(task, group_leader));
 	if (!is_tracked(pid))
 		return 0;
 	if (only_tracked)

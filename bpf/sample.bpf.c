@@ -230,14 +230,14 @@ static __always_inline void output(struct sample_scratch *s, void *ring, __u64 s
 }
 
 static __always_inline void fill_head(struct jitbpf_sample *head, struct task_struct *task,
-				      __u32 pid)
+				      struct task_struct *leader, __u32 pid)
 {
 	head->h.type = JITBPF_SAMPLE;
 	head->h.flags = 0;
 	head->h.time_ns = bpf_ktime_get_ns();
 	head->pid = pid;
 	head->tid = current_tid_in_our_space(task);
-	head->start_ns = task->group_leader->start_boottime;
+	head->start_ns = BPF_CORE_READ(leader, start_boottime);
 	head->cpu = bpf_get_smp_processor_id();
 	head->kernel_frames = 0;
 	head->user_frames = 0;
@@ -263,7 +263,7 @@ static __always_inline void walk_kernel(struct sample_scratch *s, struct bpf_per
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = bpf_get_current_task_btf(), *leader;
 	struct sample_scratch *s;
 	struct pt_regs *user;
 	__u32 zero = 0, pid, cpu, words;
@@ -277,8 +277,9 @@ int sample(struct bpf_perf_event_data *ctx)
 	s = bpf_map_lookup_elem(&scratch_map, &zero);
 	if (!s)
 		return 0; /* for the verifier */
-	fill_head(&s->head, task, pid);
-	tell_owner(task->group_leader, pid, s->head.h.time_ns);
+	leader = BPF_CORE_READ(task, group_leader);
+	fill_head(&s->head, task, leader, pid);
+	tell_owner(leader, pid, s->head.h.time_ns);
 	cpu = s->head.cpu;
 	ring = bpf_map_lookup_elem(&sample_rings, &cpu);
 	walk_kernel(s, ctx);
@@ -286,7 +287,7 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	/* Worker threads of the kernel (io_uring) share the process's memory, but have ip 0. */
 	user = (struct pt_regs *)bpf_task_pt_regs(task);
-	if (!(task->flags & PF_KTHREAD) && task->mm && user->ip)
+	if (!(task->flags & PF_KTHREAD) && BPF_CORE_READ(task, mm) && user->ip)
 		copy = walk_user(s, task, user, words, ring);
 
 	words += s->head.user_frames;

@@ -96,7 +96,7 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &pid);
 
 	w->state = (struct unwind_state){.ip = user->ip, .sp = user->sp, .bp = user->bp};
-	w->stack_top = task->mm->start_stack;
+	w->stack_top = BPF_CORE_READ(task, mm, start_stack);
 	w->thread_pointer = task->thread.fsbase;
 	w->mapping.start = w->mapping.end = 0;
 	w->callers = 0;
