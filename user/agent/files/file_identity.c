@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -14,52 +15,56 @@
 
 #include "base/hash.h"
 #include "base/scope.h"
-#include "base/vec.h"
 #include "decode/record/proc_maps.h"
 
-#define PIECE_BYTES    (64u << 10)
-#define MAPS_BYTES_MAX (4u << 20)
+#define PIECE_BYTES    512u		  /* about as much as a read formats */
+#define LINE_BYTES_MAX (20u << 10)	  /* a path has 4 KB, in which newlines take 4 bytes */
+#define LOW_ADDRESS    (void *)0x200000ul /* free in most processes, and below all else */
 
-typedef VEC(char) maps_text;
+/* Returns true and sets *ret if one of the lines is the mapping at an address. */
+static bool find_line(struct cursor lines, uint64_t address, struct mapped_identity *ret)
+{
+	struct proc_map map;
+	int more;
 
-static int read_own_maps(maps_text *text)
+	while ((more = proc_maps_next(&lines, &map))) {
+		if (more < 0 || map.start > address || map.end <= address)
+			continue;
+		*ret = (struct mapped_identity){map.dev_major, map.dev_minor, map.inode};
+		return true;
+	}
+	return false;
+}
+
+/* Stops reading at the line, since the kernel takes long to write all of them. */
+static int find_own_mapping(uint64_t address, struct mapped_identity *ret)
 {
 	AUTO_CLOSE int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	char text[LINE_BYTES_MAX + PIECE_BYTES];
+	size_t size = 0;
 	ssize_t got;
 
 	if (fd < 0)
 		return -errno;
-	do {
-		if (text->size > MAPS_BYTES_MAX || vec_reserve(text, text->size + PIECE_BYTES))
-			return -ENOMEM;
-		got = read(fd, text->data + text->size, PIECE_BYTES);
-		text->size += got > 0 ? (size_t)got : 0;
-	} while (got > 0);
-	return got < 0 ? -errno : 0;
-}
+	while ((got = read(fd, text + size, PIECE_BYTES)) > 0) {
+		const char *end = memrchr(text, '\n', size + (size_t)got);
+		size_t whole = end ? (size_t)(end + 1 - text) : 0;
 
-static int find_own_mapping(uint64_t address, struct mapped_identity *ret)
-{
-	maps_text text = {0};
-	int err = read_own_maps(&text), more;
-	struct cursor lines = cursor_of(text.data, text.size);
-	struct proc_map map;
-
-	err = err ?: -ENOENT;
-	while (err == -ENOENT && (more = proc_maps_next(&lines, &map))) {
-		if (more < 0 || map.start > address || map.end <= address)
-			continue;
-		*ret = (struct mapped_identity){map.dev_major, map.dev_minor, map.inode};
-		err = 0;
+		size += (size_t)got;
+		if (find_line(cursor_of(text, whole), address, ret))
+			return 0;
+		size -= whole;
+		memmove(text, text + whole, size);
+		if (size > LINE_BYTES_MAX)
+			return -E2BIG;
 	}
-	vec_deinit(&text);
-	return err;
+	return got < 0 ? -errno : -ENOENT;
 }
 
 int file_identity_mapped(int fd, struct mapped_identity *ret)
 {
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
-	void *page = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	void *page = mmap(LOW_ADDRESS, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	int err;
 
 	if (page == MAP_FAILED)

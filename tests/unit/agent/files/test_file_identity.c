@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +35,40 @@ static void test_mapped(void **state)
 	assert_int_equal(file_identity_mapped(memory, &b), 0); /* it is empty */
 	assert_int_equal(b.inode, st.st_ino);
 	assert_true(a.dev_major != b.dev_major || a.dev_minor != b.dev_minor);
+}
+
+/* The mapping is found behind others, and behind a path of the greatest length. */
+static void test_mapped_behind_others(void **state)
+{
+	char folder[] = "/tmp/jitbpf-unit-XXXXXX", name[256];
+	AUTO_CLOSE int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), file = -1;
+	long page = sysconf(_SC_PAGESIZE);
+	AUTO_CLOSE int self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct mapped_identity a, b;
+	uint8_t *low[2];
+
+	memset(name, '\n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chdir(folder), 0);
+	for (int i = 0; i < 10; i++)
+		assert_false(mkdir(name, 0700) || chdir(name));
+	file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(file >= 0);
+	assert_int_equal(file_identity_mapped(self, &a), 0);
+	for (int i = 0; i < 2; i++) { /* two, since a hole may be left below */
+		low[i] = mmap((void *)0x200000, (size_t)page, PROT_READ, MAP_PRIVATE, file, 0);
+		assert_true(low[i] != MAP_FAILED);
+	}
+	assert_int_equal(file_identity_mapped(self, &b), 0);
+	assert_int_equal(a.inode, b.inode);
+	for (int i = 0; i < 2; i++)
+		munmap(low[i], (size_t)page);
+	assert_int_equal(unlink(name), 0);
+	for (int i = 0; i < 10; i++)
+		assert_false(chdir("..") || rmdir(name));
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(fchdir(before), 0);
 }
 
 /* A file with the inode number of one that was deleted has another version. */
@@ -68,6 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mapped),
+		cmocka_unit_test(test_mapped_behind_others),
 		cmocka_unit_test(test_version),
 	};
 
