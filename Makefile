@@ -170,6 +170,10 @@ $(B)/tests/bench/churn $(B)/tests/bench/deltas: %: %.o $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
 
+$(B)/tests/bench/readers: %: %.o $(B)/libhost.a $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(HOST_LIBS) $(CORE_LIBS) -o $@
+
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/tests/engine/jit_client.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ -ldl -o $@
