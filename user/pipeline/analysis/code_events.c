@@ -177,6 +177,7 @@ int analysis_take_refused(struct analysis *a, const struct jitbpf_code_refused *
 	row->jit.malformed += refused->malformed;
 	row->jit.incomplete += refused->incomplete;
 	row->jit.over_budget += refused->over_budget;
+	process->account->owner->refused += refused->over_budget;
 	row->jit.unreadable += refused->unreadable;
 	return 0;
 }

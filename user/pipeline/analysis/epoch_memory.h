@@ -51,10 +51,10 @@ void epoch_refuse(struct epoch *epoch);
 int epoch_others(struct epoch *epoch, uint32_t payer, uint32_t *ret);
 
 /*
- * What a ledger row is charged for: itself, and the nodes and counts to which epoch_rest_node() and
+ * What a ledger row is charged for, in bytes: itself, and the nodes and counts to which epoch_rest_node() and
  * epoch_rest_thread() fall back.
  */
-#define EPOCH_ROW_BYTES 1024
+#define EPOCH_ROW_BYTES 704
 
 /*
  * The node for samples of a row whose paths are left out behind `node`, or as a whole. Returns 0

@@ -19,8 +19,19 @@ static bool is_same(const void *items, uint32_t item, const void *event_)
 	       use->start_ns == event->start_ns;
 }
 
+static struct owner_key owner_of(const struct process_table *processes,
+				 const struct jitbpf_code_event *event)
+{
+	const struct process *process =
+		process_table_find(processes, event->pid, event->start_ns, event->reported_ns);
+
+	return process ? process->account->owner->key
+		       : (struct owner_key){.uid = OWNER_UNKNOWN_UID};
+}
+
 /* Returns NULL if memory is short. */
-static struct event_use *find(struct event_budget *budget, const struct jitbpf_code_event *event)
+static struct event_use *find(struct event_budget *budget, const struct process_table *processes,
+			      const struct jitbpf_code_event *event)
 {
 	uint64_t hash = hash_of(event->pid, event->publisher, event->start_ns);
 	uint32_t at = index_map_find(&budget->index, hash, is_same, budget->uses.data, event);
@@ -33,28 +44,46 @@ static struct event_use *find(struct event_budget *budget, const struct jitbpf_c
 	if (at != INDEX_MAP_NONE)
 		return &budget->uses.data[at];
 	at = (uint32_t)budget->uses.size;
-	if (vec_push(&budget->uses, use))
+	budget->all.limit = EVENT_BUDGET_ALL_BYTES;
+	if (vec_reserve(&budget->uses, (size_t)at + 1) ||
+	    owner_budget_get(&budget->all, owner_of(processes, event), &use.owner))
 		return NULL;
 	if (index_map_insert(&budget->index, hash, at)) {
-		budget->uses.size--;
+		owner_budget_put(&budget->all, use.owner);
 		return NULL;
 	}
+	budget->uses.data[budget->uses.size++] = use;
 	return &budget->uses.data[at];
 }
 
-bool event_budget_admits(struct event_budget *budget, const struct jitbpf_code_event *event)
+/* Charge an event to the process and its owner. Returns false if one of them has no room. */
+static bool charge(struct event_budget *budget, struct event_use *use, uint64_t bytes)
+{
+	struct budget_owner *charged;
+
+	if (use->refused || use->bytes + bytes > EVENT_BUDGET_BURST_BYTES)
+		return false;
+	if (vec_reserve(&budget->charged, budget->charged.size + 1))
+		return true;
+	if (owner_budget_charge(&budget->all, use->owner, bytes))
+		return false;
+	use->bytes += bytes;
+	/* It cannot fail, since there is such an owner. */
+	if (use->owner->used == bytes && !owner_budget_get(&budget->all, use->owner->key, &charged))
+		budget->charged.data[budget->charged.size++] = charged;
+	return true;
+}
+
+bool event_budget_admits(struct event_budget *budget, const struct process_table *processes,
+			 const struct jitbpf_code_event *event)
 {
 	struct event_use *use;
 
 	if (event->h.flags & JITBPF_EVENT_BEFORE_RUN)
 		return true;
-	use = find(budget, event);
-	if (!use)
+	use = find(budget, processes, event);
+	if (!use || charge(budget, use, event->h.size_bytes))
 		return true;
-	if (!use->refused && use->bytes + event->h.size_bytes <= EVENT_BUDGET_BURST_BYTES) {
-		use->bytes += event->h.size_bytes;
-		return true;
-	}
 	if (!use->refused || event->h.time_ns < use->from_ns)
 		use->from_ns = event->h.time_ns;
 	if (!use->refused || event->h.time_ns > use->to_ns)
@@ -104,6 +133,7 @@ static void remove_use(struct event_budget *budget, uint32_t at)
 	uint32_t last_at = (uint32_t)--budget->uses.size;
 
 	index_map_remove(&budget->index, hash_of(use->pid, use->publisher, use->start_ns), at);
+	owner_budget_put(&budget->all, use->owner);
 	if (at == last_at)
 		return;
 	last = &budget->uses.data[last_at];
@@ -112,6 +142,26 @@ static void remove_use(struct event_budget *budget, uint32_t at)
 	budget->uses.data[at] = *last;
 	/* It has room, of the entry that was removed. */
 	index_map_insert(&budget->index, hash_of(last->pid, last->publisher, last->start_ns), at);
+}
+
+/* Give all owners back what they may add in a time. */
+static void give_back(struct event_budget *budget, uint64_t passed_ns)
+{
+	size_t owners = budget->charged.size;
+	uint64_t rate = EVENT_BUDGET_OWNER_BYTES_PER_S, back;
+
+	if (owners > 2)
+		rate = 2 * rate / owners;
+	back = passed_ns * rate / SECOND_NS;
+	for (size_t i = owners; i--;) {
+		struct budget_owner *owner = budget->charged.data[i];
+
+		owner_budget_release(&budget->all, owner, back < owner->used ? back : owner->used);
+		if (owner->used)
+			continue;
+		owner_budget_put(&budget->all, owner);
+		budget->charged.data[i] = budget->charged.data[--budget->charged.size];
+	}
 }
 
 int event_budget_end_round(struct event_budget *budget, uint64_t time_ns, bool last,
@@ -128,6 +178,7 @@ int event_budget_end_round(struct event_budget *budget, uint64_t time_ns, bool l
 		if (passed_ns > 3600 * SECOND_NS)
 			passed_ns = 3600 * SECOND_NS;
 		back = passed_ns * EVENT_BUDGET_BYTES_PER_S / SECOND_NS;
+		give_back(budget, passed_ns);
 		budget->period_ns = time_ns;
 	}
 	for (uint32_t at = (uint32_t)budget->uses.size; at--;) {
@@ -152,5 +203,7 @@ int event_budget_end_round(struct event_budget *budget, uint64_t time_ns, bool l
 void event_budget_deinit(struct event_budget *budget)
 {
 	vec_deinit(&budget->uses);
+	vec_deinit(&budget->charged);
+	owner_budget_deinit(&budget->all);
 	index_map_deinit(&budget->index);
 }

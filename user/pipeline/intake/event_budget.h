@@ -4,6 +4,10 @@
  * at once, and EVENT_BUDGET_BYTES_PER_S in the long run. An engine reports each method once, and
  * stays far below; a process that calls the probe in a loop would fill the disk.
  *
+ * The owners of the processes share what all of them may add (base/owner_budget.h):
+ * EVENT_BUDGET_ALL_BYTES at once. In the long run, an owner may add EVENT_BUDGET_OWNER_BYTES_PER_S,
+ * and all of them together twice that.
+ *
  * From the first refused event to the end of a period, all events of the process and publisher are
  * refused. They become a CODE_REFUSED record, and gaps: code that an event of that time may have
  * ended has no name. Events from before the run are not limited, since their journal or file is.
@@ -17,36 +21,44 @@
 #include <stdint.h>
 
 #include "base/index_map.h"
+#include "base/owner_budget.h"
 #include "base/vec.h"
+#include "state/process/process_table.h"
 #include "uapi/code_event.h"
 #include "uapi/record.h"
 
-#define EVENT_BUDGET_BURST_BYTES (64u << 20)
-#define EVENT_BUDGET_BYTES_PER_S (4u << 20)
-#define EVENT_BUDGET_PERIOD_NS	 50000000ull /* several rounds, if much comes */
+#define EVENT_BUDGET_BURST_BYTES       (64u << 20)
+#define EVENT_BUDGET_BYTES_PER_S       (4u << 20)
+#define EVENT_BUDGET_ALL_BYTES	       (192u << 20)
+#define EVENT_BUDGET_OWNER_BYTES_PER_S (8u << 20)
+#define EVENT_BUDGET_PERIOD_NS	       50000000ull /* several rounds, if much comes */
 
 /* A process and publisher that used up some of its budget. */
 struct event_use {
 	uint32_t pid;
 	uint16_t publisher;
 	uint64_t start_ns;
-	uint64_t bytes;		 /* less those of the time since */
-	uint64_t refused;	 /* in this period */
-	bool gap;		 /* a gap was emitted in this period */
-	uint64_t from_ns, to_ns; /* first and last refused event */
+	uint64_t bytes;		    /* less those of the time since */
+	uint64_t refused;	    /* in this period */
+	bool gap;		    /* a gap was emitted in this period */
+	uint64_t from_ns, to_ns;    /* first and last refused event */
+	struct budget_owner *owner; /* a reference */
 };
 
 struct event_budget {
 	VEC(struct event_use) uses;
 	struct index_map index; /* of uses */
-	uint64_t period_ns;	/* start of the period */
+	struct owner_budget all;
+	VEC(struct budget_owner *) charged; /* those that used something; a reference each */
+	uint64_t period_ns;		    /* start of the period */
 };
 
 /*
  * Returns true if the event is within the budget, and charges it; else counts it as refused.
- * Without memory for a new process, its event is not charged.
+ * Without memory for a new process, its event is not charged. processes has the owners.
  */
-bool event_budget_admits(struct event_budget *budget, const struct jitbpf_code_event *event);
+bool event_budget_admits(struct event_budget *budget, const struct process_table *processes,
+			 const struct jitbpf_code_event *event);
 
 /*
  * At the end of a round, of the `last` one of the run or of another: pass the records about refused

@@ -98,7 +98,8 @@ static int take_in_order(void *context, const struct jitbpf_record *record)
 		return 0;
 	}
 	if (record->type == JITBPF_CODE_EVENT &&
-	    !event_budget_admits(&intake->budget, (const struct jitbpf_code_event *)record))
+	    !event_budget_admits(&intake->budget, intake->processes,
+				 (const struct jitbpf_code_event *)record))
 		return 0;
 	return intake_emit(intake, record);
 }

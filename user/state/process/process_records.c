@@ -192,7 +192,7 @@ enum known_mapping process_table_known(const struct process_table *table,
 }
 
 /* An exec ends all mappings and code of the process. */
-static int begin_program(struct process *process, uint64_t time_ns)
+static int begin_program(struct process_table *table, struct process *process, uint64_t time_ns)
 {
 	int err;
 
@@ -200,7 +200,7 @@ static int begin_program(struct process *process, uint64_t time_ns)
 	process->mappings_lost = false;
 	process_drop_reported(process);
 	if (!process->mappings)
-		return 0;
+		return process->exit_ns == UINT64_MAX ? process_make_maps(table, process, NULL) : 0;
 	err = space_map_clear(process->mappings, time_ns);
 	if (!err)
 		err = code_map_clear(process->code, time_ns);
@@ -229,7 +229,7 @@ int process_table_comm(struct process_table *table, const struct jitbpf_comm *re
 							       .comm = process->comm,
 						       });
 	if (!err && exec)
-		err = begin_program(process, record->h.time_ns);
+		err = begin_program(table, process, record->h.time_ns);
 	if (err)
 		return err;
 	process->comm = comm;

@@ -14,11 +14,23 @@ void process_drop_reported(struct process *process)
 		shared_code_put(process->reported[--process->reported_count]);
 }
 
-static void process_free(struct process *process)
+static void drop_maps(struct process *process)
 {
 	process_drop_reported(process);
 	space_map_destroy(process->mappings);
 	code_map_destroy(process->code);
+	process->mappings = NULL;
+	process->code = NULL;
+	if (process->maps_charged)
+		code_account_release(process->account, PROCESS_MAPS_BYTES);
+	process->maps_charged = false;
+}
+
+static void process_free(struct process *process)
+{
+	drop_maps(process);
+	if (process->charged)
+		code_account_release(process->account, PROCESS_BYTES);
 	code_account_put(process->account);
 	process_past_deinit(&process->past);
 	free(process);
@@ -168,6 +180,32 @@ static int add(struct process_table *table, struct process *process)
 	return 0;
 }
 
+int process_make_maps(struct process_table *table, struct process *process,
+		      const struct process *parent)
+{
+	int err;
+
+	process->maps_charged = !code_account_charge(process->account, PROCESS_MAPS_BYTES);
+	if (!process->maps_charged) {
+		code_account_count_refused(process->account);
+		process->mappings_lost = true;
+		return 0;
+	}
+	if (parent && parent->mappings)
+		err = space_map_clone(parent->mappings, &process->mappings);
+	else
+		err = space_map_create(SPACE_CUT, &process->mappings);
+	if (err)
+		return err;
+	if (parent && parent->code)
+		err = code_map_clone(parent->code, &process->code);
+	else
+		err = code_map_create(&table->next_region, &process->code);
+	if (!err)
+		code_map_set_line_rules(process->code, table->line_rules);
+	return err;
+}
+
 int process_table_make(struct process_table *table, uint32_t pid, uint64_t start_ns,
 		       uint64_t time_ns, const struct process *parent, struct process **ret)
 {
@@ -182,26 +220,15 @@ int process_table_make(struct process_table *table, uint32_t pid, uint64_t start
 	process->exit_ns = UINT64_MAX;
 	process->comm = parent ? parent->comm : 0;
 	process->owner = parent ? parent->owner : PROCESS_OWNER_UNKNOWN;
-	if (parent && parent->mappings)
-		err = space_map_clone(parent->mappings, &process->mappings);
-	else
-		err = space_map_create(SPACE_CUT, &process->mappings);
-	if (err)
-		return err;
 	err = code_account_create(&table->budget, &process->account);
 	err = err
 		      ?: code_account_set_owner(process->account, &table->memory,
 						process_owner_key(&process->owner));
 	if (err)
 		return err;
-	if (parent && parent->code)
-		err = code_map_clone(parent->code, &process->code);
-	else
-		err = code_map_create(&table->next_region, &process->code);
-	if (!err)
-		code_map_set_line_rules(process->code, table->line_rules);
-	if (!err)
-		err = add(table, process);
+	process->charged = !code_account_charge(process->account, PROCESS_BYTES);
+	err = process_make_maps(table, process, parent);
+	err = err ?: add(table, process);
 	if (err)
 		return err;
 	*ret = TAKE_PTR(process);
@@ -267,11 +294,7 @@ int process_table_move_names(struct process_table *table, struct string_pool *st
 
 static void retire(struct process *process)
 {
-	space_map_destroy(process->mappings);
-	code_map_destroy(process->code);
-	process->mappings = NULL;
-	process->code = NULL;
-	process_drop_reported(process);
+	drop_maps(process);
 	process_past_deinit(&process->past);
 }
 
@@ -316,7 +339,9 @@ void process_table_forget(struct process_table *table, uint64_t time_ns)
 
 	free_leaving(table);
 	vec_for_each (process, &table->retired) {
-		if (exited_before(*process, time_ns, PROCESS_KEEP_NS))
+		bool is_short = !(*process)->charged || (*process)->account->starved;
+
+		if (is_short || exited_before(*process, time_ns, PROCESS_KEEP_NS))
 			table->leaving.data[table->leaving.size++] = *process;
 		else
 			table->retired.data[kept++] = *process;
@@ -331,8 +356,10 @@ void process_table_forget(struct process_table *table, uint64_t time_ns)
 			table->active.data[i] = table->active.data[--table->active.size];
 			continue;
 		}
-		space_map_forget(process->mappings, time_ns);
-		code_map_forget(process->code, time_ns);
+		if (process->mappings)
+			space_map_forget(process->mappings, time_ns);
+		if (process->code)
+			code_map_forget(process->code, time_ns);
 		process_past_forget(&process->past, time_ns);
 	}
 	shared_code_table_forget(&table->shared, time_ns);

@@ -52,12 +52,16 @@ struct process {
 	uint32_t comm;		    /* string number of the present name */
 	struct process_owner owner; /* of the parent until it is reported */
 	struct process *previous;   /* that had the pid before, or NULL */
-	/* Both are NULL after the process has been retired. */
+	/*
+	 * Both are NULL after the process has been retired, and until its next exec if its owner
+	 * had no memory for them.
+	 */
 	struct space_map *mappings;
 	struct code_map *code;
 	struct code_account *account; /* of its events about code */
 	uint64_t mapped_ns;	      /* time of its last mapping */
 	bool mappings_lost;	      /* its owner has no memory for them; until the next exec */
+	bool charged, maps_charged;   /* to the account: PROCESS_BYTES, PROCESS_MAPS_BYTES */
 	uint64_t program_ns;	      /* time of its last exec; 0: before the recording */
 	struct process_past past;     /* earlier comm and program_ns */
 	/* Objects in which its program has reported code; with a reference each. */
@@ -83,8 +87,15 @@ static inline uint64_t process_program_at(const struct process *process, uint64_
 /* A process is retired this long after its exit. Until then, late records are applied to it. */
 #define PROCESS_GRACE_NS 2000000000ull
 
-/* A retired process is freed this long after its exit. Until then, look-ups find it. */
+/*
+ * A retired process is freed this long after its exit. Until then, look-ups find it. Processes of
+ * an owner without memory are freed when they are retired.
+ */
 #define PROCESS_KEEP_NS 20000000000ull
+
+/* The memory of a process, without what its maps hold: see code_account_charge(). */
+#define PROCESS_BYTES	   800
+#define PROCESS_MAPS_BYTES 1600
 
 struct process_table {
 	VEC(struct process *) processes; /* by slot; NULL: the slot is free */

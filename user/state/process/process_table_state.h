@@ -15,6 +15,13 @@ struct process *process_table_latest(const struct process_table *table, uint32_t
 int process_table_make(struct process_table *table, uint32_t pid, uint64_t start_ns,
 		       uint64_t time_ns, const struct process *parent, struct process **ret);
 
+/*
+ * Create the maps of a process, with those of its parent (NULL: empty). Without memory for its
+ * owner, it has none, which is counted. Returns 0 or -ENOMEM.
+ */
+int process_make_maps(struct process_table *table, struct process *process,
+		      const struct process *parent);
+
 /* Note the exit of a process, unless it has exited. */
 void process_end(struct process *process, uint64_t time_ns);
 

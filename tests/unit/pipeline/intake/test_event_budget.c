@@ -27,17 +27,26 @@ static int take(void *context, const struct jitbpf_record *record)
 	return 0;
 }
 
+static int take_none(void *context, const struct jitbpf_record *record)
+{
+	return 0;
+}
+
 static void end_round(struct event_budget *budget, uint64_t time_ns)
 {
 	refused_count = gap_count = 0;
 	assert_int_equal(event_budget_end_round(budget, time_ns, false, take, NULL), 0);
 }
 
+static struct process_table processes; /* empty, but for the tests of owners */
+
+static uint32_t event_bytes = EVENT_BYTES;
+
 static unsigned send(struct event_budget *budget, uint32_t pid, unsigned count, uint64_t time_ns,
 		     uint16_t flags)
 {
 	struct jitbpf_code_event event = {
-		.h = {.size_bytes = EVENT_BYTES, .type = JITBPF_CODE_EVENT, .flags = flags},
+		.h = {.size_bytes = event_bytes, .type = JITBPF_CODE_EVENT, .flags = flags},
 		.pid = pid,
 		.start_ns = 5,
 	};
@@ -45,7 +54,7 @@ static unsigned send(struct event_budget *budget, uint32_t pid, unsigned count, 
 
 	for (unsigned i = 0; i < count; i++) {
 		event.h.time_ns = time_ns + i;
-		admitted += event_budget_admits(budget, &event);
+		admitted += event_budget_admits(budget, &processes, &event);
 	}
 	return admitted;
 }
@@ -92,23 +101,89 @@ static void test_burst_and_rate(void **state)
 
 static void test_many_processes(void **state)
 {
+	const uint64_t bytes = EVENT_BUDGET_BYTES_PER_S / 20; /* of a period */
 	struct event_budget budget = {0};
 
-	for (uint32_t pid = 1; pid <= 1000; pid++)
+	event_bytes = (uint32_t)bytes;
+	for (uint32_t pid = 1; pid <= 100; pid++)
 		assert_int_equal(send(&budget, pid, 1 + pid % 3, 1000, 0), 1 + pid % 3);
 	end_round(&budget, 100 * SECOND_NS);
-	end_round(&budget, 100 * SECOND_NS + SECOND_NS / 4); /* one event's bytes */
-	assert_int_equal(budget.uses.size, 667);
-	for (uint32_t pid = 1; pid <= 1000; pid++)
-		assert_int_equal(send(&budget, pid, 64, 2000, 0), pid % 3 == 2 ? 62
-								  : pid % 3    ? 63
-									       : 64);
+	end_round(&budget, 100 * SECOND_NS + SECOND_NS / 20);
+	assert_int_equal(budget.uses.size, 67);
+	vec_for_each (use, &budget.uses)
+		assert_int_equal(use->bytes, use->pid % 3 * bytes);
+	for (uint32_t pid = 1; pid <= 100; pid++)
+		assert_int_equal(send(&budget, pid, 1, 2000, 0), 1);
+	assert_int_equal(budget.uses.size, 100);
+	event_bytes = EVENT_BYTES;
 	event_budget_deinit(&budget);
+}
+
+static void own(uint32_t pid, uint32_t uid)
+{
+	const struct jitbpf_owner owner = {
+		.h = {.size_bytes = sizeof(owner), .type = JITBPF_OWNER, .time_ns = 1},
+		.pid = pid,
+		.start_ns = 5,
+		.charged_uid = uid,
+		.cgroup = 1,
+	};
+
+	assert_int_equal(process_table_owner(&processes, &owner), 0);
+}
+
+/* A user with many processes adds no more than one owner may, and another user has room. */
+static void test_owners(void **state)
+{
+	const unsigned all = EVENT_BUDGET_ALL_BYTES / EVENT_BYTES;
+	const unsigned rate = EVENT_BUDGET_OWNER_BYTES_PER_S / EVENT_BYTES;
+	const struct code_budget code = code_budget_default;
+	struct event_budget budget = {0};
+	struct module_table modules = {0};
+	struct string_pool *strings;
+	unsigned admitted = 0;
+
+	assert_int_equal(string_pool_create(&strings), 0);
+	process_table_init(&processes, strings, &modules, &code, NULL);
+	end_round(&budget, 100 * SECOND_NS);
+	for (uint32_t pid = 1000; pid < 1100; pid++) {
+		own(pid, 1);
+		admitted += send(&budget, pid, 10, 1000, 0);
+	}
+	assert_in_range(admitted, all / 2, all * 3 / 4);
+	own(7, 2);
+	assert_int_equal(send(&budget, 7, 20, 1000, 0), 20);
+	assert_int_equal(budget.charged.size, 2);
+	/* In the long run, its processes add together what one owner may. */
+	for (uint32_t second = 101; second < 131; second++) {
+		assert_int_equal(
+			event_budget_end_round(&budget, second * SECOND_NS, false, take_none, NULL),
+			0);
+		for (uint32_t pid = 1000; pid < 1100; pid++)
+			admitted += send(&budget, pid, 1, second * SECOND_NS, 0);
+		assert_true(admitted <= all * 3 / 4 + rate * (second - 100));
+	}
+	assert_true(admitted > 20 * rate);
+	/* All is given back, and nothing is kept. */
+	assert_int_equal(event_budget_end_round(&budget, 1000 * SECOND_NS, true, take_none, NULL),
+			 0);
+	assert_int_equal(event_budget_end_round(&budget, 1001 * SECOND_NS, true, take_none, NULL),
+			 0);
+	assert_int_equal(budget.uses.size, 0);
+	assert_int_equal(budget.all.used, 0);
+	assert_int_equal(budget.charged.size, 0);
+	assert_int_equal(budget.all.owners.size, 0);
+	event_budget_deinit(&budget);
+	process_table_deinit(&processes);
+	module_table_deinit(&modules);
+	string_pool_destroy(strings);
+	processes = (struct process_table){0};
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_burst_and_rate),
 		cmocka_unit_test(test_many_processes),
 	};
