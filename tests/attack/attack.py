@@ -28,6 +28,10 @@ ATTACKER = 61234  # user and group ID, of nobody else
 SHARES = {"victim_tenth": 0.10, "victim_fifth": 0.20, "victim_third": 0.33, "victim_rest": 0.37}
 SIGMAS = 3
 STARTING = 100  # samples: of what the victim does in its first tenth of a second
+MEMORY = 64 << 20  # for --max-memory
+# What jitbpf takes beside it, in all of its processes, whatever other processes do: the programs
+# and libraries, rings, kernel symbols, and what readers need for a file.
+BESIDE = 80 << 20
 TRIES = 3  # of a measurement: with four shares in each test, one in a hundred is out of bounds
 
 

@@ -7,11 +7,8 @@ import sys
 import unittest
 
 import harness
-from attack import ATTACKER, AttackTest
+from attack import ATTACKER, BESIDE, MEMORY, AttackTest
 
-MEMORY = 64 << 20
-# Rings, caches with limits of their own, the program, and its helpers: whatever processes do.
-BESIDE = 256 << 20
 
 
 class Memory(AttackTest):
@@ -36,6 +33,44 @@ class Memory(AttackTest):
         summary = profile.run.summary()
         self.assertEqual({owner["uid"] for owner in summary["over_memory"]}, {ATTACKER})
         self.assertIn(f"user {ATTACKER} (cgroup ", profile.run.stderr)
+
+
+class Sprawl(AttackTest):
+    """Tries: to make the profile grow, by call paths, places, threads, processes or names that never
+    repeat. Must hold: memory is bounded, the victim's profile is the same, nothing is lost, and the
+    summary tells who did it."""
+
+    def sprawl(self, kind, over_memory):
+        options = ("-a", "--max-memory", str(MEMORY))
+        argv = [self.program("sprawl"), kind]
+        attackers = []
+        profile = self.victim_profile(
+            2, (*options, "-F", "4999"), during=lambda: attackers.append(self.attack(argv)))
+        self.assertLess(profile.watch.rss, MEMORY + BESIDE)
+        summary = profile.run.summary()
+        self.assertEqual(summary["samples"]["lost"], 0)
+        self.assertEqual(summary["samples"]["taken"], sum(
+            sum(process["samples"][fate] for fate in ("resolved", "code_unknown", "stack_cut"))
+            for process in summary["processes"]))
+        if over_memory:
+            self.assertIn(f"user {ATTACKER} (cgroup ", profile.run.stderr)
+        self.end(attackers.pop())
+        self.check_victim(options=options, during=lambda: self.attack(argv))
+
+    def test_paths(self):
+        self.sprawl("paths", True)
+
+    def test_places(self):
+        self.sprawl("places", True)
+
+    def test_threads(self):
+        self.sprawl("threads", False)
+
+    def test_processes(self):
+        self.sprawl("processes", False)
+
+    def test_crowd(self):
+        self.sprawl("crowd", True)
 
 
 MANY_COPIES = """

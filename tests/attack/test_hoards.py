@@ -3,7 +3,7 @@
 
 import unittest
 
-from attack import AttackTest
+from attack import BESIDE, MEMORY, AttackTest
 
 FILES = 60000  # a process can have 65,530 mappings
 
@@ -15,8 +15,9 @@ class Hoards(AttackTest):
 
     def test_files(self):
         hoarder = self.program("hoarder")
-        attacked = self.check_victim(during=lambda: self.attack([hoarder, str(FILES)]))
-        self.assertLess(attacked.watch.rss, 300 << 20)
+        attacked = self.check_victim(options=("-a", "--max-memory", str(MEMORY)),
+                                     during=lambda: self.attack([hoarder, str(FILES)]))
+        self.assertLess(attacked.watch.rss, MEMORY + BESIDE)
         self.assertLess(attacked.watch.files, 1000)
 
 

@@ -16,8 +16,9 @@
 	}
 
 /*
- * Return the parts for JIT code and mappings, and for the profile. The rest is for what has limits
- * of its own: files, names, unwind rows, and queues.
+ * Return the parts for JIT code and mappings, for the profile, for modules, for what is known of
+ * their files, and for symbols. The rest is for what has limits of its own: debug info, unwind
+ * rows, and queues.
  */
 static inline uint64_t memory_of_state(uint64_t max_bytes)
 {
@@ -27,6 +28,21 @@ static inline uint64_t memory_of_state(uint64_t max_bytes)
 static inline uint64_t memory_of_profile(uint64_t max_bytes)
 {
 	return max_bytes / 8 * 3;
+}
+
+static inline uint64_t memory_of_modules(uint64_t max_bytes)
+{
+	return max_bytes / 16;
+}
+
+static inline uint64_t memory_of_files(uint64_t max_bytes)
+{
+	return max_bytes / 16;
+}
+
+static inline uint64_t memory_of_symbols(uint64_t max_bytes)
+{
+	return max_bytes / 16;
 }
 
 #endif

@@ -128,6 +128,7 @@ static struct reader_options reader_options(struct recording *run, uint32_t answ
 {
 	return (struct reader_options){
 		.broker = &run->broker,
+		.symbols_bytes = memory_of_symbols(run->options->memory_bytes),
 		.answer_ms = answer_ms,
 		.no_demangle = run->options->view.no_demangle,
 		.failures = &run->readers_failed,
@@ -180,6 +181,8 @@ static int build_stages(struct recording *run)
 					.memory_bytes = memory_of_state(run->options->memory_bytes),
 					.profile_bytes =
 						memory_of_profile(run->options->memory_bytes),
+					.modules_bytes =
+						memory_of_modules(run->options->memory_bytes),
 				},
 			.unwind_service = &run->unwind_service,
 			.unwind_tables = &run->unwind_tables,
@@ -269,6 +272,7 @@ int record_set_up(struct recording *run)
 		.live = true,
 		.debuginfod = !run->options->no_debuginfod,
 		.broker = &run->broker,
+		.kept_bytes = memory_of_files(run->options->memory_bytes),
 	};
 	int err = broker_start(roles, &run->broker);
 

@@ -59,7 +59,8 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 				     .view = view,
 				     .line_rules = line_rules,
 				     .memory_bytes = memory_of_state(max_bytes),
-				     .profile_bytes = memory_of_profile(max_bytes)}};
+				     .profile_bytes = memory_of_profile(max_bytes),
+				     .modules_bytes = memory_of_modules(max_bytes)}};
 
 		if (view && view->no_demangle)
 			symbolizer_set_no_demangle(replay->symbolizer);

@@ -67,6 +67,8 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 	store->options = *options;
 	store->options.debuginfod = options->debuginfod && debuginfod_wanted();
 	kept_files_init(&store->files);
+	if (options->kept_bytes && options->kept_bytes < KEPT_FILES_BYTES_MAX)
+		store->files.budget.limit = options->kept_bytes;
 	store->own_broker.socket = -1;
 	if (!broker) {
 		broker = &store->own_broker;

@@ -30,6 +30,7 @@ struct file_store_options {
 	bool live;
 	bool debuginfod;	     /* query the servers in $DEBUGINFOD_URLS */
 	const struct broker *broker; /* borrowed; NULL: the store starts one of its own */
+	uint64_t kept_bytes;	     /* limit of what is known of files; 0: the default */
 };
 
 struct file_store_counts {

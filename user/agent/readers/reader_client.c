@@ -91,7 +91,10 @@ void reader_client_destroy(struct reader_client *client)
 
 static int start_process(struct reader_client *client)
 {
-	const struct reader_settings settings = {.no_demangle = client->options.no_demangle};
+	const struct reader_settings settings = {
+		.no_demangle = client->options.no_demangle,
+		.symbols_bytes = client->options.symbols_bytes,
+	};
 	struct reader_limit limit = reader_limit_begin(0, START_NS);
 	int err;
 

@@ -29,6 +29,7 @@ struct reader_options {
 	struct file_source files;    /* used during requests */
 	uint32_t answer_ms;	     /* limit of the CPU time of one answer */
 	bool no_demangle;
+	uint64_t symbols_bytes;	    /* limit of what a reader keeps of symbols; 0: the default */
 	_Atomic uint64_t *failures; /* borrowed; counts the processes of all clients that failed */
 };
 

@@ -37,7 +37,8 @@ enum reader_message {
 };
 
 struct reader_settings {
-	uint32_t no_demangle;
+	uint64_t symbols_bytes; /* limit of what is known of symbols; 0: the default */
+	uint64_t no_demangle;
 };
 
 struct reader_module {

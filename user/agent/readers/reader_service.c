@@ -130,6 +130,8 @@ static int set(struct reader *reader)
 	memcpy(&settings, reader->request.data, sizeof(settings));
 	if (settings.no_demangle)
 		symbolizer_set_no_demangle(reader->symbolizer);
+	if (settings.symbols_bytes)
+		symbolizer_set_budget(reader->symbolizer, settings.symbols_bytes);
 	return 0;
 }
 

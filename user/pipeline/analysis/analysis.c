@@ -30,6 +30,8 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 	a->stack_cache = calloc(STACK_CACHE_SLOTS, sizeof(*a->stack_cache));
 	if (!a->stack_cache)
 		return -ENOMEM;
+	if (options->modules_bytes)
+		module_table_set_memory(&a->modules, options->modules_bytes);
 	a->profile_memory.limit = options->profile_bytes ?: OWNER_BUDGET_UNLIMITED;
 	err = string_pool_create(&a->strings);
 	err = err ?: space_map_create(SPACE_END_WHOLE, &a->kernel_code);

@@ -29,10 +29,10 @@ struct analysis_options {
 	/* NULL: the default budget of a process. */
 	const struct code_budget *budget;
 	/*
-	 * Memory that the owners of processes share, in bytes: for code and mappings, and for the
-	 * profiles of all open epochs. 0: no limit.
+	 * Memory that the owners of processes share, in bytes: for code and mappings, for the
+	 * profiles of all open epochs, and for modules. 0: no limit, and that of modules.
 	 */
-	uint64_t memory_bytes, profile_bytes;
+	uint64_t memory_bytes, profile_bytes, modules_bytes;
 	/* Forms of line tables of JIT code. Borrowed; NULL: detected for each table. */
 	const struct code_line_rules *line_rules;
 	/*

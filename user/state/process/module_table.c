@@ -207,7 +207,8 @@ static int charge(struct module_table *table, struct owner_key key, uint64_t byt
 	struct budget_owner *owner;
 	int err;
 
-	table->budget.limit = MODULES_BYTES_MAX;
+	if (!table->budget.limit)
+		table->budget.limit = MODULES_BYTES_MAX;
 	err = owner_budget_get(&table->budget, key, &owner);
 	if (err)
 		return err;
@@ -265,6 +266,11 @@ static int add_new(struct module_table *table, const struct jitbpf_mapping *mapp
 	else
 		*ret = module;
 	return err;
+}
+
+void module_table_set_memory(struct module_table *table, uint64_t bytes)
+{
+	table->budget.limit = bytes < MODULES_BYTES_MAX ? bytes : MODULES_BYTES_MAX;
 }
 
 int module_table_add(struct module_table *table, const struct jitbpf_mapping *mapping,

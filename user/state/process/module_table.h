@@ -57,7 +57,7 @@ struct module_table {
 	uint32_t count; /* modules in the table */
 	uint32_t next;	/* slot where the next sweep begins */
 	struct index_map index;
-	struct owner_budget budget; /* in bytes: MODULES_BYTES_MAX */
+	struct owner_budget budget; /* in bytes: MODULES_BYTES_MAX, or less */
 	uint32_t oldest_epoch;	    /* of the last module_table_forget() */
 	uint32_t evict_after;	    /* number of refusals until the next try to evict */
 	const struct module *rest;  /* the module of all files over budget; NULL: none yet */
@@ -72,6 +72,9 @@ struct module_table {
  */
 int module_table_add(struct module_table *table, const struct jitbpf_mapping *mapping,
 		     struct owner_key owner, const struct module **ret);
+
+/* Bound the memory of modules by less than MODULES_BYTES_MAX. */
+void module_table_set_memory(struct module_table *table, uint64_t bytes);
 
 /* Returns NULL if no module in the table has that number. */
 const struct module *module_table_get(const struct module_table *table, uint32_t number);
