@@ -23,10 +23,16 @@ static const struct file_patience unwinding_patience = {
 /* A userfaultfd can delay a read of memory, while the requests of all others wait. */
 static const struct file_patience memory_patience = {
 	.answer_ms = 200, .place_ms = 1000, .refill_percent = 5};
+/* In turns of the event loop, FILE_TURN_ANSWER_MS is the limit of an answer. */
 static const struct file_patience following_patience = {
-	.answer_ms = 500, .place_ms = 2000, .refill_percent = 5, .unanswered_max = 2};
-/* A process can hold its mmap lock, for which map_files waits. Paths are left without it. */
+	.answer_ms = 3000, .place_ms = 6000, .refill_percent = 5, .unanswered_max = 2};
+/*
+ * A process can hold its mmap lock, for which map_files waits. Paths are left without it. Workers
+ * have no turns.
+ */
 static const struct file_patience mapping_patience = {
+	.answer_ms = 1000, .place_ms = 2000, .refill_percent = 5, .unanswered_max = 2};
+static const struct file_patience worker_mapping_patience = {
 	.answer_ms = 100, .place_ms = 200, .refill_percent = 5, .unanswered_max = 2};
 
 #define AGAIN_MAX     1024	     /* files that are asked for again */
@@ -38,12 +44,13 @@ static const struct file_patience mapping_patience = {
 DEFINE_CLEANUP(struct file_store *, file_store_destroy);
 
 static int create_user(struct file_store *store, const struct broker *broker,
-		       struct file_patience patience, struct file_user *ret)
+		       struct file_patience patience, struct file_patience of_mappings,
+		       struct file_user *ret)
 {
 	int err = file_reader_create(broker, patience, &ret->reader);
 
 	ret->store = store;
-	return err ?: file_reader_create(broker, mapping_patience, &ret->mappings);
+	return err ?: file_reader_create(broker, of_mappings, &ret->mappings);
 }
 
 static void destroy_user(struct file_user *user)
@@ -74,10 +81,18 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 		broker = &store->own_broker;
 		err = broker_start(functions, &store->own_broker);
 	}
-	err = err ?: create_user(store, broker, meeting_patience, &store->meeting);
-	err = err ?: create_user(store, broker, reading_patience, &store->naming);
-	err = err ?: create_user(store, broker, unwinding_patience, &store->unwinding);
-	err = err ?: create_user(store, broker, following_patience, &store->following);
+	err = err
+		      ?: create_user(store, broker, meeting_patience, mapping_patience,
+				     &store->meeting);
+	err = err
+		      ?: create_user(store, broker, reading_patience, worker_mapping_patience,
+				     &store->naming);
+	err = err
+		      ?: create_user(store, broker, unwinding_patience, worker_mapping_patience,
+				     &store->unwinding);
+	err = err
+		      ?: create_user(store, broker, following_patience, mapping_patience,
+				     &store->following);
 	err = err ?: file_reader_create(broker, memory_patience, &store->memory);
 	err = err ?: file_reader_create(broker, following_patience, &store->writers);
 	err = err ?: process_maps_create(broker, &store->maps);
@@ -147,6 +162,7 @@ static int find_mapped(struct file_user *user, enum file_request_kind kind,
 		.generation = generation,
 	};
 	AUTO_CLOSE int fd = -1;
+	int err;
 
 	if (!file_request_set_path(&request, mapping->path))
 		return -ENAMETOOLONG;
@@ -154,7 +170,9 @@ static int find_mapped(struct file_user *user, enum file_request_kind kind,
 				 mapping->size_bytes);
 	if (fd == -EPERM)
 		user->store->mappings_error = fd;
-	return file_reader_find(user->reader, place_of(mapping), &request, fd, ret);
+	err = file_reader_find(user->reader, place_of(mapping), &request, fd, ret);
+	/* The file is not at its path, but the process may still answer. */
+	return err && err != -ENOMEM && fd == -ETIMEDOUT ? fd : err;
 }
 
 static void identify(struct jitbpf_mapping *mapping, const struct found_file *found)

@@ -110,19 +110,27 @@ static int drain_sideband(struct drain *drain, bool last)
 				  filter_sideband, drain);
 }
 
+/* Returns 0 if all publishers are done, 1 if the round stays open, or a negative errno. */
 static int end_publishers_round(struct drain *drain)
 {
-	const struct live_round *round = drain->round;
+	struct live_round *round = drain->round;
+	int open = 0;
 
 	for (size_t i = 0; i < round->publisher_count; i++) {
-		const struct publisher *publisher = &round->publishers[i];
-		int err = publisher->ops->round(publisher->self, round->begin_ns, drain->take,
-						drain->take_context);
+		struct publisher *publisher = &round->publishers[i];
+		int more = publisher->done
+				   ? 0
+				   : publisher->ops->round(publisher->self, round->begin_ns,
+							   drain->take, drain->take_context);
 
-		if (err)
-			return err;
+		if (more < 0)
+			return more;
+		publisher->done = !more;
+		open |= more;
 	}
-	return 0;
+	for (size_t i = 0; i < round->publisher_count && !open; i++)
+		round->publishers[i].done = false;
+	return open;
 }
 
 int live_round_drain_code(struct live_round *round, record_taker_fn take, void *take_context)
@@ -138,7 +146,8 @@ int live_round_drain_code(struct live_round *round, record_taker_fn take, void *
  * publishers come last, since they see the mappings in it.
  *
  * A preempted process may have reserved a code record without committing it, which blocks the
- * records behind it. Then the round stays open, and its samples wait.
+ * records behind it. Then the round stays open, and its samples wait. So it does if a publisher
+ * could not read in time what a process has published.
  */
 int live_round_drain(struct live_round *round, bool last, record_taker_fn take, void *take_context)
 {
@@ -163,6 +172,8 @@ int live_round_drain(struct live_round *round, bool last, record_taker_fn take, 
 	err = drain_sideband(&drain, last);
 	if (!err)
 		err = end_publishers_round(&drain);
+	if (err > 0)
+		return SOURCE_OPEN;
 	process_owners_end_round(&round->owners);
 	round->open = false;
 	return err ?: SOURCE_ROUND;

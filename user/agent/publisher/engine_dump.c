@@ -54,7 +54,8 @@ static int read_all(struct jitdump_file *file, struct jitdump_reader *reader,
 	more = more ?: jitdump_file_open(file, reader, false);
 	pass = (struct pass){map, account, file->events.header.pid, 0};
 	more = more ?: jitdump_file_read(file, reader, &budget_bytes, apply, &pass);
-	if (more < 0)
+	/* What the process holds in its buffer is missing. */
+	if (more < 0 && more != -EINPROGRESS)
 		return more;
 	if (!file->begun)
 		return -EBADMSG;

@@ -14,12 +14,15 @@
 #include "base/scope.h"
 
 #define FILES_MAX	     1024
-#define FILES_OF_PROCESS_MAX 16		   /* Bun has one for each thread */
-#define FILE_ROUND_BYTES     (4u << 20)	   /* read of one file in one round */
-#define ROUND_BYTES	     (16u << 20)   /* of all files */
-#define LATE_BYTES	     (512u << 20)  /* of all files, before the first round */
-#define SILENT_NS	     2000000000ull /* without an answer, before a file is given up */
-#define SWEEP_FILES	     16		   /* read in a round although not sampled */
+#define FILES_OF_PROCESS_MAX 16		  /* Bun has one for each thread */
+#define FILE_TURN_BYTES	     (4u << 20)	  /* read of one file in one turn of the event loop */
+#define TURN_BYTES	     (16u << 20)  /* of all files */
+#define TURN_NS		     30000000ull  /* for all files */
+#define LATE_BYTES	     (512u << 20) /* of all files, before the first round */
+#define OPEN_NS		     250000000ull /* for which an unread file keeps a round open at least */
+#define OPEN_TURNS	     5		  /* likewise, in turns */
+#define SILENT_NS	     10000000000ull /* without an answer, before a file is given up */
+#define SWEEP_FILES	     16		    /* read in a round although not sampled */
 
 struct ended_process {
 	uint32_t pid;
@@ -31,9 +34,12 @@ struct jitdump {
 	struct jitdump_reader reader;
 	VEC(struct jitdump_followed *) files;
 	VEC(uint32_t) sampled;		 /* pids since the last round */
+	size_t sampled_count;		 /* those of the current round, ascending */
+	size_t swept;			 /* files read in the current round though not sampled */
+	uint32_t turns;			 /* of the current round */
 	VEC(struct ended_process) ended; /* of this drain and the one before */
 	VEC(struct jitbpf_task) forks;	 /* likewise */
-	uint64_t round_ns;		 /* when the drain before began */
+	uint64_t round_ns;		 /* start of the current round's drain */
 	size_t next_file;		 /* where the next round begins */
 	uint32_t next_number;		 /* of a file */
 	uint64_t late_bytes;		 /* of LATE_BYTES, what is left */
@@ -203,9 +209,17 @@ static void count_refused(struct jitdump *jitdump, const struct jitdump_followed
 		jitdump->refused++;
 }
 
+/* Returns true if a file that does not answer is to be read again. */
+static bool may_answer(struct jitdump_followed *followed, uint64_t now_ns)
+{
+	if (!followed->silent_ns)
+		followed->silent_ns = now_ns;
+	return now_ns - followed->silent_ns < SILENT_NS;
+}
+
 /*
- * Read on in a file. Returns 1 if there is more, 0 if there is not, -ECANCELED if the file is of no
- * use any more, or -ENOMEM or the taker's error.
+ * Read on in a file. Returns 1 if there is more, 0 if there is not, -EAGAIN if a part could not be
+ * read in time, -ECANCELED if the file is of no use any more, or -ENOMEM or the taker's error.
  */
 static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
 		   uint64_t *budget_bytes, record_taker_fn take, void *take_context)
@@ -229,21 +243,20 @@ static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
 	jitdump->late_events += emission.late_events;
 	if (emission.err || more == -ENOMEM)
 		return emission.err ?: more;
-	if (more != -ETIMEDOUT)
+	if (more == -ETIMEDOUT && may_answer(followed, began_ns)) {
+		more = -EAGAIN;
+	} else if (more == -EINPROGRESS) {
 		followed->silent_ns = 0;
-	else if (!followed->silent_ns)
-		followed->silent_ns = began_ns;
-	if (more == -ETIMEDOUT && began_ns - followed->silent_ns < SILENT_NS &&
-	    !jitdump_followed_is_over(followed)) {
-		followed->file.counts.unreadable += followed->open;
-		more = 0;
+		more = -EAGAIN;
 	} else if (more < 0) {
 		count_refused(jitdump, followed, more);
 		followed->file.counts.unreadable += followed->file.begun;
 		more = -ECANCELED;
-	} else if (!more && followed->open) {
-		followed->read_ns = began_ns;
-		if (jitdump_followed_is_over(followed))
+	} else {
+		followed->silent_ns = 0;
+		if (!more)
+			followed->read_ns = began_ns;
+		if (!more && jitdump_followed_is_over(followed))
 			jitdump_file_end(&followed->file);
 	}
 	err = jitdump_emit_counts(&emission);
@@ -262,7 +275,7 @@ static int read_file(struct jitdump *jitdump, size_t index, uint64_t *budget_byt
 		     record_taker_fn take, void *take_context, bool *ret_dropped)
 {
 	struct jitdump_followed *followed = jitdump->files.data[index];
-	uint64_t bytes = *budget_bytes < FILE_ROUND_BYTES ? *budget_bytes : FILE_ROUND_BYTES;
+	uint64_t bytes = *budget_bytes < FILE_TURN_BYTES ? *budget_bytes : FILE_TURN_BYTES;
 	uint64_t before = bytes;
 	int more = read_on(jitdump, followed, &bytes, take, take_context);
 
@@ -306,7 +319,7 @@ static int late(void *self, record_taker_fn take, void *take_context)
 		more = read_file(jitdump, i, &jitdump->late_bytes, take, take_context, &dropped);
 		if (!dropped && more <= 0)
 			followed->late_done = true;
-		return more < 0 ? more : jitdump->late_bytes > 0;
+		return more < 0 && more != -EAGAIN ? more : jitdump->late_bytes > 0;
 	}
 	return 0;
 }
@@ -320,15 +333,14 @@ static int compare_pids(const void *a_, const void *b_)
 
 static bool was_sampled(const struct jitdump *jitdump, uint32_t pid)
 {
-	return jitdump->sampled.size && bsearch(&pid, jitdump->sampled.data, jitdump->sampled.size,
-						sizeof(pid), compare_pids);
+	return jitdump->sampled_count && bsearch(&pid, jitdump->sampled.data,
+						 jitdump->sampled_count, sizeof(pid), compare_pids);
 }
 
-/* Returns true if a process that may have written to the file was sampled. */
-static bool writer_was_sampled(const struct jitdump *jitdump,
-			       const struct jitdump_followed *followed)
+/* Returns true if the round needs the file: a process that may have written to it was sampled. */
+static bool is_wanted(const struct jitdump *jitdump, const struct jitdump_followed *followed)
 {
-	if (was_sampled(jitdump, followed->pid))
+	if (jitdump_followed_is_over(followed) || was_sampled(jitdump, followed->pid))
 		return true;
 	vec_for_each (heir, &followed->heirs) {
 		if (was_sampled(jitdump, heir->pid))
@@ -359,38 +371,99 @@ static void forget_past(struct jitdump *jitdump, uint64_t round_ns)
 }
 
 /*
- * Processes that were not sampled have their turns, SWEEP_FILES at a time: there may be many, and
- * nothing depends on what they wrote.
+ * Pids of samples that are taken while the round is open follow those of the round. They are of the
+ * next one.
  */
-static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *take_context)
+static void begin_round(struct jitdump *jitdump, uint64_t round_ns)
 {
-	struct jitdump *jitdump = self;
-	size_t left = jitdump->files.size, at = jitdump->next_file, swept = 0;
-	uint64_t bytes = ROUND_BYTES;
+	forget_past(jitdump, round_ns);
+	jitdump->sampled_count = jitdump->sampled.size;
+	if (jitdump->sampled_count)
+		qsort(jitdump->sampled.data, jitdump->sampled_count, sizeof(uint32_t),
+		      compare_pids);
+	jitdump->swept = 0;
+	jitdump->turns = 0;
+	vec_for_each (followed, &jitdump->files) {
+		jitdump_followed_forget(*followed);
+		(*followed)->done = false;
+	}
+}
+
+/*
+ * Read files until the time or the bytes of a turn are used up. Processes that were not sampled
+ * have their turns, SWEEP_FILES in a round: there may be many, and nothing depends on what they
+ * wrote.
+ */
+static int read_turn(struct jitdump *jitdump, record_taker_fn take, void *take_context)
+{
+	size_t left = jitdump->files.size, at = jitdump->next_file;
+	uint64_t bytes = TURN_BYTES, end_ns = clock_now_ns() + TURN_NS;
 	int err = 0;
 
-	forget_past(jitdump, round_ns);
-	if (jitdump->sampled.size)
-		qsort(jitdump->sampled.data, jitdump->sampled.size, sizeof(uint32_t), compare_pids);
-	for (; left && bytes && err >= 0; left--) {
+	for (; left && err >= 0; left--) {
 		struct jitdump_followed *followed;
 		bool dropped = false, wanted;
 
 		at = at < jitdump->files.size ? at : 0;
 		followed = jitdump->files.data[at];
-		jitdump_followed_forget(followed);
-		wanted =
-			jitdump_followed_is_over(followed) || writer_was_sampled(jitdump, followed);
-		if (wanted || swept++ < SWEEP_FILES)
+		wanted = is_wanted(jitdump, followed);
+		if (!followed->done && (wanted || jitdump->swept < SWEEP_FILES)) {
+			if (!bytes || clock_now_ns() > end_ns)
+				break;
+			jitdump->swept += !wanted;
 			err = read_file(jitdump, at, &bytes, take, take_context, &dropped);
+			if (!dropped)
+				followed->done = !err || !wanted;
+			err = err == -EAGAIN ? 0 : err;
+		}
 		at += !dropped;
-		if (!wanted && swept == SWEEP_FILES)
-			jitdump->next_file = at;
 	}
-	if (!bytes)
-		jitdump->next_file = at;
-	jitdump->sampled.size = 0;
+	jitdump->next_file = at;
 	return err < 0 ? err : 0;
+}
+
+/* Returns true if the round waits for a file that may still be read in time. */
+static bool is_open(const struct jitdump *jitdump)
+{
+	vec_for_each (followed, &jitdump->files) {
+		if (!(*followed)->done && !(*followed)->late && is_wanted(jitdump, *followed))
+			return true;
+	}
+	return false;
+}
+
+/* What is not read yet comes too late for the samples of the round. */
+static void close_round(struct jitdump *jitdump, uint64_t round_ns)
+{
+	size_t rest = jitdump->sampled.size - jitdump->sampled_count;
+
+	vec_for_each (followed, &jitdump->files) {
+		if (!is_wanted(jitdump, *followed))
+			continue;
+		(*followed)->late = !(*followed)->done;
+		(*followed)->settled_ns = round_ns;
+	}
+	if (rest)
+		memmove(jitdump->sampled.data, jitdump->sampled.data + jitdump->sampled_count,
+			rest * sizeof(*jitdump->sampled.data));
+	jitdump->sampled.size = rest;
+}
+
+static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *take_context)
+{
+	struct jitdump *jitdump = self;
+	int err;
+
+	if (round_ns != jitdump->round_ns)
+		begin_round(jitdump, round_ns);
+	err = read_turn(jitdump, take, take_context);
+	if (err)
+		return err;
+	if (is_open(jitdump) &&
+	    (++jitdump->turns < OPEN_TURNS || clock_now_ns() < round_ns + OPEN_NS))
+		return 1;
+	close_round(jitdump, round_ns);
+	return 0;
 }
 
 static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])

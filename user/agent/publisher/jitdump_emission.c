@@ -31,7 +31,7 @@ static void set_time(struct jitdump_emission *emission, struct code_event *event
 					: JITBPF_EVENT_TIME_CORRECTED;
 	}
 	event->since_ns = event->time_ns;
-	emission->late_events += event->time_ns + TIME_SLACK_NS < followed->read_ns;
+	emission->late_events += event->time_ns + TIME_SLACK_NS < followed->settled_ns;
 }
 
 /* The machine code of a load, for the unwinder, as much as a copy holds. */

@@ -7,19 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/publisher/jitdump_tail.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/text.h"
 
-#define PIECE_BYTES	 (256u << 10)
-#define ROOM_BYTES_MAX	 (1u << 20) /* that is kept */
-#define READ_COST_BYTES	 4096
-#define STREAM_TRIES_MAX 3 /* to find the stdio stream, which PHP, for one, does not have */
-/*
- * Times that the process writes its buffer while it is read, in one call. All that was pending at
- * first is in the file when it has grown three times.
- */
-#define AGAIN_MAX 8
+#define PIECE_BYTES	(256u << 10)
+#define ROOM_BYTES_MAX	(1u << 20) /* that is kept */
+#define READ_COST_BYTES 4096
+#define AGAIN_MAX	8 /* times that the file and the buffer are read anew in one call */
 
 bool jitdump_file_has_name(const char *path, uint32_t *ret_pid)
 {
@@ -132,100 +128,6 @@ static int read_piece(struct jitdump_file *file, struct jitdump_reader *reader, 
 	return 0;
 }
 
-/* How much the process holds in its stdio buffer. */
-static uint64_t pending_bytes(struct jitdump_file *file, struct jitdump_reader *reader)
-{
-	struct stdio_stream *stream = &file->stream;
-
-	if (!stream->address && file->stream_tries < STREAM_TRIES_MAX) {
-		int err = stdio_stream_find(reader->store, &reader->text, file->mapping->pid,
-					    path_file(file->mapping->path), stream);
-
-		file->stream_tries += err != -EINPROGRESS;
-	}
-	if (stream->address && stdio_stream_look(reader->store, stream))
-		*stream = (struct stdio_stream){0};
-	return stream->end - stream->begin;
-}
-
-/*
- * Check that the file has not grown since read_piece(), and whether it ends with the tail: glibc
- * writes its buffer to the file, and then marks it as empty. Returns 1 if it does, 0 if it does
- * not, -EAGAIN if the file has grown, or negative errno.
- */
-static int ends_with_tail(struct jitdump_file *file, struct jitdump_reader *reader)
-{
-	size_t bytes = reader->tail.size, got;
-	uint64_t begin, file_bytes;
-	int err;
-
-	bytes = bytes <= file->file_bytes ? bytes : 0;
-	begin = file->file_bytes - bytes;
-	if (vec_reserve(&reader->end, bytes + 1))
-		return -ENOMEM;
-	/* One byte more, since a read of no bytes would not report the size of the file. */
-	err = file_store_read_followed(reader->store, &file->file, begin, reader->end.data,
-				       bytes + 1, &got, &file_bytes);
-	if (err)
-		return err;
-	if (file_bytes != file->file_bytes || got != bytes)
-		return -EAGAIN;
-	return bytes && !memcmp(reader->end.data, reader->tail.data, bytes);
-}
-
-/*
- * Whether the room is a sequence of records. It is not if the process changed its buffer while it
- * was copied, or has written a part of it to the file: the tail then does not continue the file.
- */
-static bool is_sequence(const struct jitdump_file *file, const struct jitdump_reader *reader)
-{
-	struct cursor c = cursor_of(reader->room.data, reader->room.size);
-	struct jitdump_header header;
-	uint32_t size_bytes;
-	int more = file->begun ? 1 : jitdump_header_decode(&c, &header);
-
-	while (more > 0) {
-		more = jitdump_record_size(&c, &size_bytes);
-		if (more > 0 && (size_bytes > JITDUMP_RECORD_MAX ||
-				 jitdump_record_kind(&c) > JITDUMP_UNWINDING_INFO))
-			return false;
-		if (more > 0 && cursor_skip(&c, size_bytes))
-			break;
-	}
-	return more >= 0;
-}
-
-/*
- * Append what the process holds in its stdio buffer, which follows the end of the file, to the
- * room, which ends there. Returns 0, -EAGAIN if the process wrote to the file after read_piece(),
- * or -ENOMEM. What cannot be read comes with the file.
- */
-static int read_tail(struct jitdump_file *file, struct jitdump_reader *reader)
-{
-	uint64_t had = file->offset > file->file_bytes ? file->offset - file->file_bytes : 0;
-	bool had_stream = file->stream.address;
-	int err = 0, written;
-
-	reader->tail.size = 0;
-	if (pending_bytes(file, reader) > had)
-		err = stdio_stream_read(reader->store, &file->stream, &reader->tail);
-	else if (!had_stream && !file->stream.address)
-		return 0; /* everything goes to the file at once */
-	/* A process that has ended, for one, has written its buffer to the file before. */
-	written = err == -EAGAIN ? err : ends_with_tail(file, reader);
-	if (err || written || reader->tail.size <= had)
-		return written == -ENOMEM || written == -EAGAIN ? written : 0;
-	if (vec_reserve(&reader->room, reader->room.size + reader->tail.size - had))
-		return -ENOMEM;
-	memcpy(reader->room.data + reader->room.size, reader->tail.data + had,
-	       reader->tail.size - had);
-	reader->room.size += reader->tail.size - had;
-	if (is_sequence(file, reader))
-		return 0;
-	reader->room.size -= reader->tail.size - had;
-	return -EAGAIN;
-}
-
 static int take_record(struct jitdump_file *file, const struct jitdump_record *record,
 		       jitdump_taker_fn take, void *take_context)
 {
@@ -300,35 +202,47 @@ static int take_records(struct jitdump_file *file, struct jitdump_reader *reader
 	return more == -EBADMSG && file->begun ? 0 : more;
 }
 
-/* Whether a record at the offset is whole in the file, or with what is in the stdio buffer. */
-static bool is_whole(struct jitdump_file *file, struct jitdump_reader *reader, uint32_t size_bytes)
+/*
+ * Returns 1 if a record at the offset is whole in the file, or with what is in the stdio buffer; 0
+ * if it is not; or a negative errno.
+ */
+static int is_whole(struct jitdump_file *file, struct jitdump_reader *reader, uint32_t size_bytes)
 {
-	uint64_t end = file->offset + size_bytes;
+	uint64_t end = file->offset + size_bytes, pending = 0;
+	int err = end > file->file_bytes ? jitdump_tail_pending(file, reader, &pending) : 0;
 
-	if (end <= file->file_bytes)
-		return true;
-	return end - file->file_bytes <= pending_bytes(file, reader);
+	return err ?: end <= file->file_bytes + pending;
 }
 
 /*
- * The size of the record at the beginning of the room, if the room is too small for it. A record
- * that no budget covers is skipped. Returns 0: there is no more of it.
+ * Set *ret to the size of the record at the beginning of the room, if the room is too small for it;
+ * 0: there is no more of it. A record that no budget covers is skipped. Returns 0 or a negative
+ * errno.
  */
-static size_t size_wanted(struct jitdump_file *file, struct jitdump_reader *reader, bool end)
+static int size_wanted(struct jitdump_file *file, struct jitdump_reader *reader, bool end,
+		       size_t *ret)
 {
 	struct cursor c = cursor_of(reader->room.data, reader->room.size);
 	uint32_t size_bytes;
+	int whole;
 
+	*ret = 0;
 	if (!file->begun)
 		return 0;
-	if (jitdump_record_size(&c, &size_bytes) <= 0)
-		return end ? 0 : PIECE_BYTES;
+	if (jitdump_record_size(&c, &size_bytes) <= 0) {
+		*ret = end ? 0 : PIECE_BYTES;
+		return 0;
+	}
 	if (size_bytes > JITDUMP_RECORD_MAX) {
 		file->counts.over_budget++;
 		file->offset += size_bytes;
-		return PIECE_BYTES;
+		*ret = PIECE_BYTES;
+		return 0;
 	}
-	return !end && is_whole(file, reader, size_bytes) ? size_bytes : 0;
+	whole = end ? 0 : is_whole(file, reader, size_bytes);
+	if (whole > 0)
+		*ret = size_bytes;
+	return whole < 0 ? whole : 0;
 }
 
 /* A read costs something even if the file system, against what it said, has nothing. */
@@ -339,25 +253,44 @@ static void charge(uint64_t *budget_bytes, size_t read_bytes)
 	*budget_bytes -= cost < *budget_bytes ? cost : *budget_bytes;
 }
 
+/*
+ * Read the next piece, with the stdio buffer if the file ends in it. Returns 0; -EINPROGRESS if the
+ * buffer is missing; or another negative errno, after which there is no piece.
+ */
+static int read_next(struct jitdump_file *file, struct jitdump_reader *reader, size_t wanted,
+		     struct jitdump_tail *tail, bool *ret_end)
+{
+	size_t again = 0;
+	int err;
+
+	do {
+		err = read_piece(file, reader, wanted, ret_end);
+		if (err)
+			return err;
+		err = *ret_end ? jitdump_tail_read(file, reader, tail) : 0;
+	} while (err == -EAGAIN && again++ < AGAIN_MAX);
+	/* The stdio buffer cannot be read, or changes too fast. */
+	if (err == -EAGAIN || err == -ETIMEDOUT)
+		err = -EINPROGRESS;
+	return err == -EINPROGRESS && jitdump_tail_is_past(file, tail) ? 0 : err;
+}
+
 static int read_records(struct jitdump_file *file, struct jitdump_reader *reader,
 			uint64_t *budget_bytes, jitdump_taker_fn take, void *take_context)
 {
-	size_t wanted = PIECE_BYTES, again = 0;
+	struct jitdump_tail tail = {0};
+	size_t wanted = PIECE_BYTES;
 
 	while (!file->given_up) {
 		uint64_t before;
 		bool end, begun;
-		int err;
+		int missing, err;
 
 		if (!*budget_bytes)
 			return 1;
-		err = read_piece(file, reader, wanted, &end);
-		if (!err && end)
-			err = read_tail(file, reader);
-		if (err == -EAGAIN && again++ < AGAIN_MAX)
-			continue;
-		if (err && err != -EAGAIN)
-			return err;
+		missing = read_next(file, reader, wanted, &tail, &end);
+		if (missing && missing != -EINPROGRESS)
+			return missing;
 		charge(budget_bytes, reader->room.size);
 		begun = file->begun;
 		before = file->offset;
@@ -365,12 +298,11 @@ static int read_records(struct jitdump_file *file, struct jitdump_reader *reader
 		if (err < 0)
 			return err;
 		if (end && begun)
-			return 0;
+			return missing;
 		wanted = PIECE_BYTES;
-		if (file->offset == before)
-			wanted = size_wanted(file, reader, end);
-		if (!wanted)
-			return 0;
+		err = file->offset == before ? size_wanted(file, reader, end, &wanted) : 0;
+		if (err || !wanted)
+			return err == -ETIMEDOUT ? -EINPROGRESS : err ?: missing;
 	}
 	return 0;
 }
@@ -382,6 +314,8 @@ int jitdump_file_read(struct jitdump_file *file, struct jitdump_reader *reader,
 
 	if (reader->room.capacity > ROOM_BYTES_MAX)
 		vec_deinit(&reader->room);
+	if (reader->borders.capacity * sizeof(*reader->borders.data) > ROOM_BYTES_MAX)
+		vec_deinit(&reader->borders);
 	return more;
 }
 
@@ -396,4 +330,5 @@ void jitdump_reader_deinit(struct jitdump_reader *reader)
 	vec_deinit(&reader->room);
 	vec_deinit(&reader->tail);
 	vec_deinit(&reader->end);
+	vec_deinit(&reader->borders);
 }

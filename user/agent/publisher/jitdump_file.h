@@ -45,6 +45,7 @@ struct jitdump_reader {
 	struct file_store *store;
 	process_text text;
 	byte_vec room, tail, end;
+	VEC(uint32_t) borders;
 };
 
 /*
@@ -70,8 +71,9 @@ typedef int (*jitdump_taker_fn)(void *context, struct code_event *event, const v
 
 /*
  * Deliver the events of all complete records, until about *budget_bytes were read, which is reduced
- * by the bytes read. Returns 1 if there is more, 0 if not, or a negative errno: -ENOTSUP, -ETIME or
- * -EBADMSG (the header is refused), -ENOMEM, -ETIMEDOUT, another error of reading, or the taker's.
+ * by the bytes read. Returns 1 if there is more, 0 if not, or a negative errno: -EINPROGRESS (what
+ * the process holds was not read in time: call it again), -ENOTSUP, -ETIME or -EBADMSG (the header
+ * is refused), -ENOMEM, -ETIMEDOUT, another error of reading, or the taker's.
  */
 int jitdump_file_read(struct jitdump_file *file, struct jitdump_reader *reader,
 		      uint64_t *budget_bytes, jitdump_taker_fn take, void *take_context);

@@ -27,13 +27,17 @@ struct jitdump_heir {
 struct jitdump_followed {
 	struct jitdump_file file;
 	uint32_t pid;
-	uint32_t number;    /* of the file in the run */
-	uint64_t mapped_ns; /* start of the run if it was mapped before */
-	uint64_t ended_ns;  /* time of the process's exit or exec; 0: none */
-	uint64_t read_ns;   /* start of the last reading that reached the end; 0: none */
-	uint64_t silent_ns; /* since when readings time out; 0: the last one did not */
+	uint32_t number;     /* of the file in the run */
+	uint64_t mapped_ns;  /* start of the run if it was mapped before */
+	uint64_t ended_ns;   /* time of the process's exit or exec; 0: none */
+	uint64_t read_ns;    /* start of the last reading that reached the end; 0: none */
+	uint64_t settled_ns; /* start of the last round that has ended and needed the file; 0: none
+			      */
+	uint64_t silent_ns;  /* since when readings time out; 0: the last one did not */
 	bool open;
 	bool late_done;
+	bool done; /* read in the current round, as far as that needs it */
+	bool late; /* the last round that needed it has ended without it */
 	VEC(struct jitdump_heir) heirs;
 	struct jitdump_counts told; /* counts that were emitted */
 };

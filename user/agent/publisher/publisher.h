@@ -62,7 +62,10 @@ struct publisher_ops {
 
 	/*
 	 * At the end of a drain that began at round_ns, when all rings were read: emit the code
-	 * that was published until now through other media than rings. Returns 0 or -errno.
+	 * that was published until then through other media than rings. Returns 0; 1 if some of
+	 * it could not be read yet: the round stays open, and is called again with the same
+	 * round_ns; or -errno. A publisher bounds the time for which it returns 1, since samples
+	 * wait meanwhile.
 	 */
 	int (*round)(void *self, uint64_t round_ns, record_taker_fn take, void *take_context);
 

@@ -14,8 +14,6 @@
 #include "decode/elf/elf_file.h"
 #include "decode/record/proc_maps.h"
 
-#define STREAMS_MAX 256 /* limit for one process; the streams opened last come first */
-
 /* The beginning of glibc's FILE, on x86-64. */
 struct glibc_file {
 	uint32_t flags, pad;

@@ -232,6 +232,34 @@ static void test_open_round(void **state)
 	assert_true(f->ended_ns > begin_ns);
 }
 
+/* A publisher that has not read all holds the round open, and is called again; the other is not. */
+static void test_publisher_that_waits(void **state)
+{
+	struct fixture *f = *state;
+	struct fixture other = {0};
+	uint64_t begin_ns;
+
+	f->round.publishers[1] = (struct publisher){&ops, &other};
+	f->round.publisher_count = 2;
+	f->round_error = 1;
+	put_sample(f, 0, 7);
+	assert_int_equal(drain(f, false), SOURCE_OPEN);
+	assert_string_equal(f->notes, "SsR");
+	assert_string_equal(other.notes, "SR");
+	begin_ns = f->round.begin_ns;
+	put_sample(f, 0, 8);
+	assert_int_equal(drain(f, false), SOURCE_OPEN);
+	assert_string_equal(f->notes, "SsR");
+	f->round_error = 0;
+	assert_int_equal(drain(f, false), SOURCE_ROUND);
+	assert_string_equal(f->notes, "R");
+	assert_string_equal(other.notes, "SRS");
+	assert_int_equal(f->ended_ns, begin_ns);
+	assert_int_equal(drain(f, false), SOURCE_ROUND);
+	assert_string_equal(other.notes, "SRSR");
+	assert_true(f->ended_ns > begin_ns);
+}
+
 /* Many rounds: records come to lie at both ends of each ring. */
 static void test_rings_wrap(void **state)
 {
@@ -367,6 +395,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_open_round, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_publisher_that_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rings_wrap, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher_drops, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lost_sideband, setup, teardown),

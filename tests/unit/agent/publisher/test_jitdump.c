@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
@@ -162,9 +163,15 @@ static void load(struct run *run, size_t number, const char *name)
 	load_of(run, number, own_pid(), name);
 }
 
+/* End a round, which may stay open for some turns. */
 static int end_round(struct run *run)
 {
-	return publisher_jitdump.round(run->publisher, clock_now_ns(), take, run);
+	uint64_t round_ns = clock_now_ns();
+	int more = 1;
+
+	while (more > 0)
+		more = publisher_jitdump.round(run->publisher, round_ns, take, run);
+	return more;
 }
 
 /* End rounds until so many loads have come; then they are all. */
@@ -247,6 +254,67 @@ static void test_turns(void **state)
 		load(run, i, "g");
 	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
 	assert_loads(run, 32);
+}
+
+/* Let the time of a turn pass, after which helpers are not asked. */
+static void use_up_turn(struct run *run)
+{
+	struct timespec wait = {.tv_nsec = FILE_TURN_NS + 10000000};
+
+	file_store_begin_turn(run->host.files);
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+}
+
+/* A file that was not read in time keeps the round open, and is read in a later turn. */
+static void test_open_round(void **state)
+{
+	struct run *run = *state;
+	uint64_t round_ns;
+	int more = 1;
+
+	begin(run, 0, clock_now_ns());
+	load(run, 0, "f");
+	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
+	use_up_turn(run);
+	round_ns = clock_now_ns();
+	assert_int_equal(publisher_jitdump.round(run->publisher, round_ns, take, run), 1);
+	assert_int_equal(run->count, 0);
+	/* A sample from now on is of the next round. */
+	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
+	for (size_t i = 0; i < ROUNDS_MAX && more > 0; i++) {
+		file_store_begin_turn(run->host.files);
+		more = publisher_jitdump.round(run->publisher, round_ns, take, run);
+	}
+	assert_int_equal(more, 0);
+	assert_int_equal(run->count, 1);
+	assert_int_equal(counter(run, JITBPF_COUNT_JITDUMP_LATE), 0);
+}
+
+/* A file that never answers keeps one round open for a while; its names are counted as late. */
+static void test_round_that_closes(void **state)
+{
+	struct run *run = *state;
+	uint64_t round_ns, turns = 0;
+
+	begin(run, 0, clock_now_ns());
+	load(run, 0, "f");
+	usleep(30000); /* more than writing a record may take */
+	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
+	use_up_turn(run);
+	round_ns = clock_now_ns();
+	while (publisher_jitdump.round(run->publisher, round_ns, take, run) == 1)
+		turns++;
+	assert_in_range(turns, 4, UINT32_MAX);
+	assert_true(clock_now_ns() - round_ns >= 250000000);
+	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
+	assert_int_equal(publisher_jitdump.round(run->publisher, clock_now_ns(), take, run), 0);
+	assert_int_equal(run->count, 0);
+	for (size_t i = 0; i < ROUNDS_MAX && !run->count; i++) {
+		file_store_begin_turn(run->host.files);
+		assert_int_equal(end_round(run), 0);
+	}
+	assert_int_equal(run->count, 1);
+	assert_int_equal(counter(run, JITBPF_COUNT_JITDUMP_LATE), 1);
 }
 
 static void test_files_over_the_budget(void **state)
@@ -363,6 +431,8 @@ int main(void)
 		TEST(test_rounds),
 		TEST(test_late),
 		TEST(test_turns),
+		TEST(test_open_round),
+		TEST(test_round_that_closes),
 		TEST(test_files_over_the_budget),
 		TEST(test_end),
 		TEST(test_end_before_the_mapping),

@@ -151,7 +151,7 @@ static void test_late_events(void **state)
 	struct emitted *emitted = *state;
 	uint64_t now_ns = emitted->emission.now_ns;
 
-	emitted->followed.read_ns = now_ns - SEC / 2;
+	emitted->followed.settled_ns = now_ns - SEC / 2;
 	assert_int_equal(emit(emitted, INNER_PID, now_ns - SEC / 2 - 1000, 4), 0);
 	assert_int_equal(emitted->emission.late_events, 0); /* it may have taken so long to write */
 	assert_int_equal(emit(emitted, INNER_PID, now_ns - SEC + SEC / 4, 4), 0);
