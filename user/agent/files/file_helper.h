@@ -39,6 +39,10 @@ enum file_request_kind {
 	FILE_READ_GROWING,
 	/* Read memory of process pid, which can block on a mapped file or on userfaultfd. */
 	FILE_READ_MEMORY,
+	/* Open a memfd that process pid maps, for reading (process_files.h). */
+	FILE_OPEN_MEMFD,
+	/* Read the link of a descriptor of process pid. */
+	FILE_READ_LINK,
 	/* Read /proc/PID/maps, which can block on the lock of the memory map (process_maps.h). */
 	FILE_READ_MAPS,
 };
@@ -50,12 +54,12 @@ struct file_request {
 	uint32_t dev_major, dev_minor; /* FIND: required device, with inode */
 	uint64_t inode;		       /* FIND: required inode, 0 for any; of a mapping: not 0 */
 	uint64_t generation;	       /* FIND: required generation of the inode, 0 for any */
-	uint64_t address;	       /* OPEN_MAPPING, READ_MEMORY */
-	uint64_t size_bytes;	       /* OPEN_MAPPING; READs: at most FILE_PIECE_MAX */
+	uint64_t address;	       /* OPENs, READ_MEMORY; READ_LINK: the descriptor */
+	uint64_t size_bytes;	       /* OPENs; READs: at most FILE_PIECE_MAX */
 	uint64_t offset;	       /* READ, READ_GROWING */
 	uint8_t build_id[JITBPF_BUILD_ID_MAX]; /* FIND_SERVED */
 	uint32_t build_id_bytes;
-	char path[FILE_PATH_MAX]; /* FIND; sent up to its NUL */
+	char path[FILE_PATH_MAX]; /* FIND, OPEN_MEMFD; sent up to its NUL */
 };
 
 /* Flags of a found file. */

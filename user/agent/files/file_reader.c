@@ -100,7 +100,8 @@ static char *subject_of(const struct file_request *request, int fd)
 
 	if (request->kind == FILE_FIND_SERVED)
 		return strdup("a debuginfod server");
-	if (request->kind == FILE_READ_MEMORY || request->kind == FILE_OPEN_MAPPING)
+	if (request->kind == FILE_READ_MEMORY || request->kind == FILE_OPEN_MAPPING ||
+	    request->kind == FILE_OPEN_MEMFD || request->kind == FILE_READ_LINK)
 		return asprintf(&memory, "the memory of process %u", request->pid) < 0 ? NULL
 										       : memory;
 	if (request->kind != FILE_READ && request->kind != FILE_READ_GROWING)
@@ -254,6 +255,33 @@ int file_reader_mapping(struct file_reader *reader, uint32_t pid, uint64_t addre
 	if (err)
 		return err;
 	return fd < 0 ? -EIO : TAKE_FD(fd);
+}
+
+int file_reader_memfd(struct file_reader *reader, const struct file_request *request)
+{
+	struct file_place place = {.kind = FILE_PLACE_MEMORY, .a = request->pid};
+	AUTO_CLOSE int fd = -1;
+	int err = ask(reader, place, request, -1, &fd);
+
+	if (err)
+		return err;
+	return fd < 0 ? -EIO : TAKE_FD(fd);
+}
+
+int file_reader_link(struct file_reader *reader, uint32_t pid, uint32_t fd, char ret[FILE_PATH_MAX])
+{
+	struct file_request request = {.kind = FILE_READ_LINK, .pid = pid, .address = fd};
+	struct file_place place = {.kind = FILE_PLACE_MEMORY, .a = pid};
+	AUTO_CLOSE int none = -1;
+	int err = ask(reader, place, &request, -1, &none);
+
+	if (err)
+		return err;
+	if (reader->reply.size_bytes >= FILE_PATH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(ret, reader->reply.bytes, reader->reply.size_bytes);
+	ret[reader->reply.size_bytes] = 0;
+	return 0;
 }
 
 int file_reader_find(struct file_reader *reader, struct file_place place,

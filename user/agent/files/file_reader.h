@@ -45,6 +45,16 @@ int file_reader_mapping(struct file_reader *reader, uint32_t pid, uint64_t addre
 			uint64_t size_bytes);
 
 /*
+ * Send a request of kind FILE_OPEN_MEMFD. Returns a descriptor for reading, owned by the caller, or
+ * a negative errno: -EACCES if the file is no memfd.
+ */
+int file_reader_memfd(struct file_reader *reader, const struct file_request *request);
+
+/* Set ret to the path that a descriptor of a process leads to. Returns 0 or a negative errno. */
+int file_reader_link(struct file_reader *reader, uint32_t pid, uint32_t fd,
+		     char ret[FILE_PATH_MAX]);
+
+/*
  * Send one of the FIND requests, with mapping_fd (-1: none), which the caller
  * keeps. Returns 0 with *ret set, or a negative errno: -ETIMEDOUT if there was
  * no answer in time, or if the place has been given up; -ESTALE if another file

@@ -18,6 +18,7 @@
 #include "agent/files/file_helper.h"
 #include "agent/files/file_identity.h"
 #include "agent/files/file_pinned.h"
+#include "agent/files/process_files.h"
 #include "agent/files/process_maps.h"
 #include "agent/roles/fd_message.h"
 #include "base/scope.h"
@@ -88,10 +89,21 @@ static int find(const struct file_request *request, int sent_fd, struct file_rep
 
 static int open_mapping(const struct file_request *request, int *ret_fd)
 {
-	int fd = file_find_mapping(request);
+	int fd = request->kind == FILE_OPEN_MEMFD ? process_files_open_memfd(request)
+						  : file_find_mapping(request);
 
 	*ret_fd = fd < 0 ? -1 : fd;
 	return fd < 0 ? fd : 0;
+}
+
+static int read_link(const struct file_request *request, struct file_reply *reply)
+{
+	size_t bytes;
+	int err = process_files_read_link(request, (char *)reply->bytes, FILE_PATH_MAX, &bytes);
+
+	if (!err)
+		reply->size_bytes = bytes;
+	return err;
 }
 
 /* Read exactly what is requested; a truncated file is an error. */
@@ -162,7 +174,10 @@ static int answer(int socket, const struct file_request *request, int sent_fd,
 	} else if (request->kind == FILE_READ_MEMORY) {
 		reply->err = read_memory(request, reply);
 		bytes = reply->size_bytes;
-	} else if (request->kind == FILE_OPEN_MAPPING) {
+	} else if (request->kind == FILE_READ_LINK) {
+		reply->err = read_link(request, reply);
+		bytes = reply->size_bytes;
+	} else if (request->kind == FILE_OPEN_MAPPING || request->kind == FILE_OPEN_MEMFD) {
 		reply->err = open_mapping(request, &found_fd);
 	} else {
 		reply->err = find(request, sent_fd, reply, &found_fd);

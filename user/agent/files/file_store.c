@@ -11,6 +11,7 @@
 #include "agent/files/debuginfod.h"
 #include "agent/files/file_service.h"
 #include "agent/files/file_store_state.h"
+#include "agent/files/process_files.h"
 #include "base/scope.h"
 
 /* Time limits of the event loop and of the workers. */
@@ -349,6 +350,29 @@ int file_store_read_followed(struct file_store *store, const struct followed_fil
 				   size_bytes, ret_bytes, ret_file_bytes);
 }
 
+int file_store_open_memfd(struct file_store *store, uint32_t pid, const struct proc_map *map,
+			  const char *path)
+{
+	struct file_request request = {
+		.kind = FILE_OPEN_MEMFD,
+		.pid = pid,
+		.address = map->start,
+		.size_bytes = map->end - map->start,
+		.inode = map->inode,
+	};
+
+	if (!file_request_set_path(&request, path))
+		return -ENAMETOOLONG;
+	return store ? file_reader_memfd(store->following.mappings, &request)
+		     : process_files_open_memfd(&request);
+}
+
+int file_store_read_link(struct file_store *store, uint32_t pid, uint32_t fd,
+			 char ret[FILE_PATH_MAX])
+{
+	return file_reader_link(store->writers, pid, fd, ret);
+}
+
 int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,
 			   size_t size_bytes)
 {
@@ -360,7 +384,7 @@ int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t addr
 
 struct process_maps *file_store_maps(struct file_store *store)
 {
-	return store->maps;
+	return store ? store->maps : NULL;
 }
 
 struct file_store_counts file_store_counts(const struct file_store *store)

@@ -16,6 +16,7 @@
 #include "agent/files/memory_source.h"
 #include "agent/files/process_maps.h"
 #include "agent/roles/broker.h"
+#include "decode/record/proc_maps.h"
 #include "state/process/process_owners.h"
 #include "symbolize/symbolizer.h"
 #include "uapi/record.h"
@@ -94,6 +95,18 @@ int file_store_read_followed(struct file_store *store, const struct followed_fil
 			     uint64_t offset, void *buf, size_t size_bytes, size_t *ret_bytes,
 			     uint64_t *ret_file_bytes);
 
+/*
+ * Open a memfd of a process for reading; path is the text of its link. Returns a descriptor, owned
+ * by the caller, or a negative errno: -EACCES if the mapping is of another file. store NULL: open
+ * it here, as this process may do with its own.
+ */
+int file_store_open_memfd(struct file_store *store, uint32_t pid, const struct proc_map *map,
+			  const char *path);
+
+/* Set ret to the path that a descriptor of a process leads to. Returns 0 or a negative errno. */
+int file_store_read_link(struct file_store *store, uint32_t pid, uint32_t fd,
+			 char ret[FILE_PATH_MAX]);
+
 /* Copy memory of the process that writes such a file, all of it. Returns 0 or a negative errno. */
 int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,
 			   size_t size_bytes);
@@ -107,7 +120,7 @@ int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t addr
 #define FILE_TURN_NS 70000000ull
 void file_store_begin_turn(struct file_store *store);
 
-/* Returns the reader of processes' maps. Borrowed. Event loop only. */
+/* Returns the reader of processes' maps. Borrowed; NULL if store is. Event loop only. */
 struct process_maps *file_store_maps(struct file_store *store);
 
 /* Event loop only. */

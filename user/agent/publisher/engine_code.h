@@ -14,6 +14,8 @@ struct engine_count {
 	uint64_t methods, bytes; /* of live code */
 };
 
+struct file_store;
+
 struct engine_code {
 	bool journal;	 /* the process has a journal */
 	bool unreadable; /* the journal is invalid, or a compaction does not end */
@@ -24,7 +26,7 @@ struct engine_code {
  * Read the journals of a process, within a budget of bytes and time. Returns 0, after which the
  * caller calls engine_code_deinit(), or a negative errno: -ENOMEM, or the process has ended.
  */
-int engine_code_read(struct process_maps *reader, uint32_t pid, const struct engine_maps *maps,
+int engine_code_read(struct file_store *store, uint32_t pid, const struct engine_maps *maps,
 		     struct engine_code *ret);
 void engine_code_deinit(struct engine_code *code);
 

@@ -105,7 +105,7 @@ static int add_shim(struct engine_list *list, const struct engine_row *process,
 		    const struct engine_maps *maps)
 {
 	CLEANUP(engine_code_deinit) struct engine_code code = {0};
-	int err = engine_code_read(file_store_maps(list->reader.store), process->pid, maps, &code);
+	int err = engine_code_read(list->reader.store, process->pid, maps, &code);
 
 	if (err)
 		return err == -ENOMEM ? err : 0;

@@ -81,7 +81,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	shim->site = *host->site;
 	journal_late_init(&shim->late);
 	journal_recovery_init(&shim->recovery);
-	shim->late.maps = shim->recovery.maps = file_store_maps(host->files);
+	shim->late.store = shim->recovery.store = host->files;
 	shim->copies = (struct shim_copies){
 		.site = &shim->site,
 		.program_fd = bpf_program__fd(host->bpf->progs.jit_event),

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/path.h"
 #include "base/scope.h"
@@ -94,17 +93,18 @@ static int read_file(struct file_store *store, uint32_t pid, uint64_t address,
 	return (ret->flags & MAGIC_MASK) == MAGIC ? 0 : -ENOENT;
 }
 
-/* Compare by the /proc link of the descriptor, without access to the file. */
-static bool is_descriptor_of(uint32_t pid, uint32_t fd, const char *file_name)
+/*
+ * Compare by the /proc link of the descriptor, without access to the file. Returns 1 if it is of
+ * the file, 0 if it is not, or the negative errno of a process that does not answer.
+ */
+static int is_descriptor_of(struct file_store *store, uint32_t pid, uint32_t fd,
+			    const char *file_name)
 {
-	char path[64], link[FILE_PATH_MAX];
-	ssize_t length;
+	char link[FILE_PATH_MAX];
+	int err = file_store_read_link(store, pid, fd, link);
 
-	snprintf(path, sizeof(path), "/proc/%u/fd/%u", pid, fd);
-	length = readlink(path, link, sizeof(link) - 1);
-	if (length < 0)
-		return false;
-	link[length] = 0;
+	if (err)
+		return err == -ETIMEDOUT ? err : 0;
 	return begins_with(path_file(link), file_name);
 }
 
@@ -112,14 +112,17 @@ int stdio_stream_find(struct file_store *store, process_text *text, uint32_t pid
 		      const char *file_name, struct stdio_stream *ret)
 {
 	uint64_t address = 0;
-	int err = find_list(store, text, pid, &address);
+	int err = find_list(store, text, pid, &address), found;
 
 	err = err ?: file_store_read_writer(store, pid, address, &address, sizeof(address));
 	for (uint32_t i = 0; !err && address && i < STREAMS_MAX; i++) {
 		struct glibc_file file;
 
 		err = read_file(store, pid, address, &file);
-		if (!err && is_descriptor_of(pid, file.fileno, file_name)) {
+		found = err ? err : is_descriptor_of(store, pid, file.fileno, file_name);
+		if (found < 0)
+			return found;
+		if (found) {
 			*ret = (struct stdio_stream){.pid = pid, .address = address};
 			return 0;
 		}

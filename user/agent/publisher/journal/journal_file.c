@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/publisher/journal/journal_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/files/file_blob.h"
 #include "agent/kernel/process_text.h"
 #include "base/scope.h"
 #include "decode/record/jit_journal.h"
@@ -38,80 +33,20 @@ static int check(int fd, struct journal_file *ret)
 	return err;
 }
 
-static bool device_of(int fd, struct statx *ret)
+/* Returns 0, also if it is no journal, or -EINPROGRESS if the process does not answer yet. */
+static int open_mapped(struct journal_files *files, struct file_store *store, uint32_t pid,
+		       const struct proc_map *map)
 {
-	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, ret);
-}
+	static const char path[] = "/memfd:" JITBPF_JOURNAL_NAME " (deleted)";
+	AUTO_CLOSE int fd = file_store_open_memfd(store, pid, map, path);
 
-/*
- * Returns true if an O_PATH descriptor is a memfd. A file of that name may be on a file system that
- * does not respond, so the file is not accessed before this check of its mount.
- */
-static bool is_memfd(int path_fd)
-{
-	AUTO_CLOSE int known = memfd_create("jitbpf", MFD_CLOEXEC);
-	struct statx ours, theirs;
-
-	return known >= 0 && device_of(known, &ours) && device_of(path_fd, &theirs) &&
-	       ours.stx_dev_major == theirs.stx_dev_major &&
-	       ours.stx_dev_minor == theirs.stx_dev_minor;
-}
-
-static bool is_link_to_journal(const char *path)
-{
-	static const char wanted[] = "/memfd:" JITBPF_JOURNAL_NAME " (deleted)";
-	char link[sizeof(wanted)];
-
-	return readlink(path, link, sizeof(link)) == sizeof(wanted) - 1 &&
-	       !memcmp(link, wanted, sizeof(wanted) - 1);
-}
-
-/*
- * Find the journal among the descriptors of the process, for users who may not use map_files but
- * own the process. Returns an O_PATH descriptor, or -1.
- */
-static int find_descriptor(uint32_t pid, uint64_t inode)
-{
-	char path[64 + 256];
-	struct dirent *entry;
-	int found = -1;
-	DIR *fds;
-
-	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
-	fds = opendir(path);
-	while (found < 0 && fds && (entry = readdir(fds))) {
-		AUTO_CLOSE int fd = -1;
-		struct stat st;
-
-		snprintf(path, sizeof(path), "/proc/%u/fd/%s", pid, entry->d_name);
-		if (!is_link_to_journal(path))
-			continue;
-		fd = open(path, O_PATH | O_CLOEXEC);
-		if (fd >= 0 && is_memfd(fd) && !fstat(fd, &st) && st.st_ino == inode)
-			found = TAKE_FD(fd);
-	}
-	if (fds)
-		closedir(fds);
-	return found;
-}
-
-static void open_mapped(struct journal_files *files, uint32_t pid, const struct proc_map *map)
-{
-	AUTO_CLOSE int path_fd = -1, fd = -1;
-	char path[96];
-
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, map->start,
-		 map->end);
-	path_fd = open(path, O_PATH | O_CLOEXEC);
-	if (path_fd < 0 && errno == EPERM)
-		path_fd = find_descriptor(pid, map->inode);
-	if (path_fd < 0 || !is_memfd(path_fd))
-		return;
-	fd = file_open_again(path_fd);
+	if (fd == -ETIMEDOUT)
+		return -EINPROGRESS;
 	if (fd < 0 || check(fd, &files->files[files->count]))
-		return;
+		return 0;
 	TAKE_FD(fd);
 	files->count++;
+	return 0;
 }
 
 bool journal_file_is_mapped(const struct proc_map *map)
@@ -122,19 +57,19 @@ bool journal_file_is_mapped(const struct proc_map *map)
 }
 
 /* Open each journal once, even if it is mapped several times. */
-static int open_all(struct journal_files *files, struct process_maps *reader, process_text *text,
+static int open_all(struct journal_files *files, struct file_store *store, process_text *text,
 		    uint32_t pid)
 {
 	uint64_t seen[JOURNAL_FILES_MAX];
 	size_t seen_count = 0, i;
 	struct proc_map map;
 	struct cursor maps;
-	int err = process_maps_read(reader, pid, text), more;
+	int err = process_maps_read(file_store_maps(store), pid, text), more;
 
 	if (err)
 		return err;
 	maps = cursor_of(text->data, text->size);
-	while ((more = proc_maps_next(&maps, &map)) && seen_count < JOURNAL_FILES_MAX) {
+	while (!err && (more = proc_maps_next(&maps, &map)) && seen_count < JOURNAL_FILES_MAX) {
 		if (more < 0 || !journal_file_is_mapped(&map))
 			continue;
 		for (i = 0; i < seen_count && seen[i] != map.inode;)
@@ -142,9 +77,9 @@ static int open_all(struct journal_files *files, struct process_maps *reader, pr
 		if (i < seen_count)
 			continue;
 		seen[seen_count++] = map.inode;
-		open_mapped(files, pid, &map);
+		err = open_mapped(files, store, pid, &map);
 	}
-	return 0;
+	return err;
 }
 
 /* Returns the newest journal that pid (0: any) created in [from_ns, before_ns), or count. */
@@ -210,7 +145,7 @@ static void keep_line(struct journal_files *files, uint32_t inner_pid, uint64_t 
 	*files = line;
 }
 
-int journal_files_open(struct process_maps *maps, uint32_t pid, struct journal_files *ret)
+int journal_files_open(struct file_store *store, uint32_t pid, struct journal_files *ret)
 {
 	CLEANUP(process_text_deinit) process_text text = {0};
 	struct journal_files files = {0};
@@ -220,7 +155,7 @@ int journal_files_open(struct process_maps *maps, uint32_t pid, struct journal_f
 
 	err = process_inner_pid(&text, pid, &inner_pid);
 	err = err ?: process_stat_read(&text, pid, &stat);
-	err = err ?: open_all(&files, maps, &text, pid);
+	err = err ?: open_all(&files, store, &text, pid);
 	if (err) {
 		journal_files_close(&files);
 		return err;

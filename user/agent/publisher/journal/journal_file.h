@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/files/process_maps.h"
+#include "agent/files/file_store.h"
 #include "base/vec.h"
 #include "decode/record/proc_maps.h"
 #include "uapi/jit_journal.h"
@@ -40,10 +40,11 @@ bool journal_file_is_mapped(const struct proc_map *map);
 /*
  * Open the journals of a process. If a journal has dropped entries, the older journals are left
  * out: the dropped entries may have overwritten inherited code. Returns 0, also if there is no
- * journal, after which the caller calls journal_files_close(); or a negative errno, also those of
- * process_maps_read().
+ * journal, after which the caller calls journal_files_close(); or a negative errno: -EINPROGRESS if
+ * the process does not answer yet, and those of process_maps_read(). store NULL: open them here, as
+ * this process may do with its own.
  */
-int journal_files_open(struct process_maps *maps, uint32_t pid, struct journal_files *ret);
+int journal_files_open(struct file_store *store, uint32_t pid, struct journal_files *ret);
 void journal_files_close(struct journal_files *files);
 
 #endif

@@ -113,7 +113,7 @@ static int begin_process(struct journal_late *late, uint64_t came_ns, record_tak
 		int err;
 
 		late->pid = late->pids.data[late->next_pid++];
-		err = journal_files_open(late->maps, late->pid, &late->files);
+		err = journal_files_open(late->store, late->pid, &late->files);
 		if (err == -ENOMEM)
 			return err;
 		if (err == -EINPROGRESS && may_wait(late)) {

@@ -23,8 +23,8 @@ struct journal_late {
 	 * usually has the higher pid, over its parent's.
 	 */
 	pid_vec pids;
-	struct process_maps
-		*maps;	      /* borrowed, as process_maps_read() takes it; the caller sets it */
+	struct file_store
+		*store;	      /* borrowed, as journal_files_open() takes it; the caller sets it */
 	uint64_t wait_end_ns; /* until then, reading waits for processes; 0: not yet */
 	size_t next_pid;      /* index in pids of the next process to read */
 	bool begun;	      /* the process `pid` is being read */

@@ -90,7 +90,7 @@ static int open_own(struct journal_recovery *recovery, uint32_t pid, uint64_t st
 	struct journal_files files;
 	struct journal_file *own;
 	uint64_t most;
-	int err = journal_files_open(recovery->maps, pid, &files);
+	int err = journal_files_open(recovery->store, pid, &files);
 
 	if (err)
 		return err;

@@ -41,8 +41,8 @@ struct journal_loss {
 };
 
 struct journal_recovery {
-	struct process_maps
-		*maps; /* borrowed, as process_maps_read() takes it; the caller sets it */
+	struct file_store
+		*store; /* borrowed, as journal_files_open() takes it; the caller sets it */
 	VEC(struct journal_process) processes;
 	VEC(struct journal_loss) losses; /* not recovered yet */
 	struct journal_budget budget;	 /* of all processes together */

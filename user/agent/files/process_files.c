@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/files/process_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/files/file_blob.h"
+#include "agent/files/file_find.h"
+#include "base/scope.h"
+
+DEFINE_CLEANUP(DIR *, closedir);
+
+static bool device_of(int fd, struct statx *ret)
+{
+	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, ret);
+}
+
+/*
+ * Returns true if an O_PATH descriptor is a memfd. A file of that name may be on a file system that
+ * does not respond, so the file is not accessed before this check of its mount.
+ */
+static bool is_memfd(int path_fd)
+{
+	AUTO_CLOSE int known = memfd_create("jitbpf", MFD_CLOEXEC);
+	struct statx ours, theirs;
+
+	return known >= 0 && device_of(known, &ours) && device_of(path_fd, &theirs) &&
+	       ours.stx_dev_major == theirs.stx_dev_major &&
+	       ours.stx_dev_minor == theirs.stx_dev_minor;
+}
+
+static bool is_link_to(const char *path, const char *wanted)
+{
+	char link[FILE_PATH_MAX];
+	ssize_t length = readlink(path, link, sizeof(link));
+
+	return length == (ssize_t)strlen(wanted) && !memcmp(link, wanted, (size_t)length);
+}
+
+/* For users who may not use map_files but own the process. Returns an O_PATH descriptor or errno.
+ */
+static int find_descriptor(const struct file_request *request)
+{
+	CLEANUP(closedirp) DIR *fds = NULL;
+	char path[64 + 256];
+	struct dirent *entry;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", request->pid);
+	fds = opendir(path);
+	while (fds && (entry = readdir(fds))) {
+		AUTO_CLOSE int fd = -1;
+		struct stat st;
+
+		snprintf(path, sizeof(path), "/proc/%u/fd/%s", request->pid, entry->d_name);
+		if (!is_link_to(path, request->path))
+			continue;
+		fd = open(path, O_PATH | O_CLOEXEC);
+		if (fd >= 0 && is_memfd(fd) && !fstat(fd, &st) && st.st_ino == request->inode)
+			return TAKE_FD(fd);
+	}
+	return -ENOENT;
+}
+
+int process_files_open_memfd(const struct file_request *request)
+{
+	AUTO_CLOSE int path_fd = file_find_mapping(request);
+
+	if (path_fd == -EPERM)
+		path_fd = find_descriptor(request);
+	if (path_fd < 0)
+		return path_fd;
+	return is_memfd(path_fd) ? file_open_again(path_fd) : -EACCES;
+}
+
+int process_files_read_link(const struct file_request *request, char *buf, size_t room_bytes,
+			    size_t *ret_bytes)
+{
+	char path[64];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd/%u", request->pid, (unsigned)request->address);
+	length = readlink(path, buf, room_bytes);
+	if (length < 0)
+		return -errno;
+	*ret_bytes = (size_t)length;
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What processes have open, by /proc. Runs in helper processes: map_files waits for the lock of the
+ * process's memory map, and both need privileges.
+ */
+#ifndef JITBPF_AGENT_FILES_PROCESS_FILES_H
+#define JITBPF_AGENT_FILES_PROCESS_FILES_H
+
+#include <stddef.h>
+
+#include "agent/files/file_helper.h"
+
+/*
+ * Open a memfd for reading that process request->pid maps at [address, address + size_bytes), with
+ * the inode of the request. If the kernel refuses map_files, the memfd is found among the
+ * descriptors of the process, by request->path, the text of its link. Other files are not
+ * accessed. Returns a descriptor or a negative errno: -EACCES if it is no memfd.
+ */
+int process_files_open_memfd(const struct file_request *request);
+
+/*
+ * Read the link of descriptor request->address of a process: a path. Sets *ret_bytes to its size,
+ * without a NUL. Returns 0 or a negative errno.
+ */
+int process_files_read_link(const struct file_request *request, char *buf, size_t room_bytes,
+			    size_t *ret_bytes);
+
+#endif
