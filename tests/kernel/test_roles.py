@@ -15,7 +15,7 @@ OPENER = {"CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_CHECKPOINT_RESTORE"}
 
 # What each process may have, by its name, and the mode of seccomp.
 ALLOWED = {
-    "jitbpf": (OPENER, 2),
+    "jitbpf": (set(), 2),
     "jitbpf-broker": (OPENER | {"CAP_SYS_ADMIN", "CAP_KILL", "CAP_SETPCAP"}, 0),
     "jitbpf-files": (OPENER, 2),
     "jitbpf-attach": ({"CAP_SYS_ADMIN"}, 2),
@@ -98,6 +98,21 @@ class Roles(Recording):
         for tid in os.listdir(f"/proc/{recorder.pid}/task"):
             self.check({**status(f"{recorder.pid}/task/{tid}"), "Name": "jitbpf"})
         self.finish(recorder)
+
+    def test_hidden_processes(self):
+        """With hidepid, the recorder keeps CAP_SYS_PTRACE: other users' processes have names."""
+        engine = subprocess.Popen([ENGINE, "hot", "--seconds", "20", "--name", "hot"],
+                                  stdout=subprocess.DEVNULL, user=1000, group=1000,
+                                  extra_groups=[])
+        self.addCleanup(engine.wait)
+        self.addCleanup(engine.kill)
+        argv = ["unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"',
+                "sh", *self.record_argv(["-a", "-F", "499", "-d", "1"], (".jitbpf",))]
+        done = subprocess.run(argv, capture_output=True, timeout=60, check=False)
+        run = self.finished(done.returncode, done.stdout, done.stderr)
+        process = next(one for one in run.summary()["processes"] if one["pid"] == engine.pid)
+        self.assertEqual(process["comm"], "jit-engine")
+        self.assertGreater(process["samples"]["resolved"], 50)
 
     def test_command_of_another_user(self):
         """The command keeps the user's rights; jitbpf may end it, which root without CAP_KILL

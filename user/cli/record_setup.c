@@ -10,6 +10,7 @@
 #include "agent/clock.h"
 #include "agent/files/file_service.h"
 #include "agent/kernel/attach_service.h"
+#include "agent/kernel/process_text.h"
 #include "agent/launch/signaller.h"
 #include "agent/readers/reader_service.h"
 #include "agent/roles/privileges.h"
@@ -246,6 +247,15 @@ static int prepare_command(struct recording *run)
 	return target_prepare_command(&run->target, &environment);
 }
 
+/* Returns true if /proc (hidepid) hides processes from those that may not trace them. */
+static bool are_processes_hidden(void)
+{
+	CLEANUP(process_text_deinit) process_text text = {0};
+	struct process_stat stat;
+
+	return process_stat_read(&text, 1, &stat);
+}
+
 /*
  * Before Linux 5.19, the kernel may ask for CAP_BPF at each access to a map: it is kept if an
  * access fails without it. Call it before a thread is created.
@@ -257,6 +267,8 @@ static int drop_privileges(const struct recording *run)
 
 	if (!err && live_source_try_maps(run->live) == -EPERM)
 		more = PRIVILEGE(CAP_BPF);
+	if (!err && are_processes_hidden())
+		more |= PRIVILEGE(CAP_SYS_PTRACE);
 	return err ?: role_enter(ROLE_RECORDER, more);
 }
 

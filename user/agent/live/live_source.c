@@ -195,6 +195,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = attacher_create(options->broker, gate_link, &live->attacher);
 	if (err)
 		return fail(failure, err, "starting");
+	libbpf_num_possible_cpus(); /* keeps the number, which cannot be read later */
 	live->came_ns = clock_now_ns();
 	err = create_publishers(live, site, gate_link, &what);
 	if (err)

@@ -51,10 +51,8 @@ static const struct role_rules rules[ROLE_COUNT] = {
 	[ROLE_RECORDER] =
 		{
 			.name = "jitbpf",
-			/* to read the maps and journals of processes */
-			.capabilities = PRIVILEGE(CAP_SYS_PTRACE) | PRIVILEGE(CAP_DAC_READ_SEARCH) |
-					PRIVILEGE(CAP_CHECKPOINT_RESTORE),
 			.calls = ROLE_CALLS_RECORDER,
+			.readable = "/proc", /* which processes there are, and their names */
 		},
 };
 
@@ -93,5 +91,7 @@ int role_enter(enum role role, uint64_t more)
 	err = err ?: privileges_keep(capabilities, capabilities);
 	if (!err && rule->forbids_files)
 		err = landlock_forbid_all();
+	else if (!err && rule->readable)
+		err = landlock_read_only(rule->readable);
 	return err ?: system_calls_limit(rule->calls);
 }

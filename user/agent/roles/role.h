@@ -38,9 +38,10 @@ struct role_rules {
 	uint64_t capabilities; /* 1 << CAP_...: kept as far as jitbpf has them */
 	uint32_t live_max;     /* limit of live processes, including those that hang */
 	enum role_calls calls;
-	bool outlives;	     /* ends by itself when its socket is closed, maybe after jitbpf */
-	bool forbids_files;  /* by Landlock, too */
-	uint64_t memory_max; /* limit of the address space in bytes; 0: none */
+	bool outlives;	      /* ends by itself when its socket is closed, maybe after jitbpf */
+	bool forbids_files;   /* by Landlock, too */
+	const char *readable; /* the only folder that Landlock allows to read; NULL: any */
+	uint64_t memory_max;  /* limit of the address space in bytes; 0: none */
 };
 
 const struct role_rules *role_rules(enum role role);
