@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/files/place_accounts.h"
 
+#include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "base/scope.h"
 
 #define REFILL_STEP_NS 100000000ull /* refill_percent of it is that number of ms */
 
@@ -42,7 +46,7 @@ static struct place_account *settled(struct place_accounts *accounts,
 				     const struct file_patience *patience, uint64_t now_ns)
 {
 	vec_for_each (account, &accounts->accounts) {
-		if (account->given_up || account->unanswered ||
+		if (account->given_up || account->unanswered || account->late_socket >= 0 ||
 		    account->place.kind == FILE_PLACE_SERVERS)
 			continue;
 		refill(account, patience, now_ns);
@@ -102,6 +106,8 @@ void place_accounts_give_up(struct place_accounts *accounts, struct file_place p
 	struct place_account *account = account_of(accounts, place);
 
 	account->given_up = true;
+	if (account->late_socket >= 0)
+		close(account->late_socket);
 	account->late_socket = socket;
 	account->owner = FILE_OWNER_UNKNOWN;
 	account->what = NULL;
@@ -162,18 +168,58 @@ int place_accounts_late_socket(const struct place_accounts *accounts, struct fil
 	return account ? account->late_socket : -1;
 }
 
-void place_accounts_revive(struct place_accounts *accounts, struct file_place place)
+void place_accounts_set_request(struct place_accounts *accounts, struct file_place place,
+				const void *bytes, size_t size_bytes, uint64_t sent_ns)
 {
 	struct place_account *account = account_of(accounts, place);
+	struct late_request *request = malloc(sizeof(*request) + size_bytes);
 
-	close(account->late_socket);
-	account->late_socket = -1;
+	free(account->late_request);
+	account->late_request = request;
+	if (!request)
+		return;
+	request->sent_ns = sent_ns;
+	request->size_bytes = size_bytes;
+	memcpy(request->bytes, bytes, size_bytes);
+}
+
+static bool has_answered(const struct place_account *account)
+{
+	struct pollfd late = {.fd = account->late_socket, .events = POLLIN};
+
+	return late.fd >= 0 && poll(&late, 1, 0) > 0;
+}
+
+static void forgive_place(struct place_accounts *accounts, struct place_account *account)
+{
+	if (!account->given_up)
+		return;
 	if (account->what)
 		forget_what(accounts, account);
 	account->what = NULL;
 	account->given_up = false;
 	account->unanswered = 0;
 	accounts->unforgiven -= !!accounts->unforgiven;
+}
+
+void place_accounts_see_answers(struct place_accounts *accounts)
+{
+	vec_for_each (account, &accounts->accounts) {
+		if (account->given_up && has_answered(account))
+			forgive_place(accounts, account);
+	}
+}
+
+int place_accounts_take_answer(struct place_accounts *accounts, struct file_place place,
+			       struct late_request **ret_request)
+{
+	struct place_account *account = account_of(accounts, place);
+
+	if (!account || !has_answered(account))
+		return -1;
+	forgive_place(accounts, account);
+	*ret_request = TAKE_PTR(account->late_request);
+	return TAKE_FD(account->late_socket);
 }
 
 const char *place_accounts_given_up(const struct place_accounts *accounts, uint32_t number)
@@ -186,6 +232,7 @@ void place_accounts_deinit(struct place_accounts *accounts)
 	vec_for_each (account, &accounts->accounts) {
 		if (account->late_socket >= 0)
 			close(account->late_socket);
+		free(account->late_request);
 	}
 	vec_deinit(&accounts->accounts);
 	while (accounts->given_up_count)

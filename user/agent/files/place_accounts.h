@@ -46,7 +46,16 @@ struct place_account {
 	bool given_up;
 	uint32_t owner;	  /* if given up: user whose process needed it; FILE_OWNER_UNKNOWN */
 	const char *what; /* if given up: in place_accounts.given_up, or NULL */
-	int late_socket;  /* if given up: where its answer may still come; -1: nowhere */
+	/* Where the answer may still come to the request for which it was given up; -1: nowhere. */
+	int late_socket;
+	struct late_request *late_request; /* NULL: none is kept */
+};
+
+/* A request without an answer in time. */
+struct late_request {
+	uint64_t sent_ns;
+	size_t size_bytes;
+	uint8_t bytes[];
 };
 
 /* Empty if zero-initialized. */
@@ -93,12 +102,25 @@ bool place_accounts_refuses(const struct place_accounts *accounts, struct file_p
 /* Returns true if the place has answered quickly. */
 bool place_accounts_is_good(const struct place_accounts *accounts, struct file_place place);
 
+/* Keep a copy of the request for which a place was given up. Without memory, none is kept. */
+void place_accounts_set_request(struct place_accounts *accounts, struct file_place place,
+				const void *bytes, size_t size_bytes, uint64_t sent_ns);
+
 /* Returns the socket of a place that was given up, or -1. */
 int place_accounts_late_socket(const struct place_accounts *accounts, struct file_place place);
 
-/* The late answer of a place has come: it is slow, but not dead. Closes the socket, frees `what`.
+/*
+ * Forgive all places whose late answers have come: they are slow, but not dead. Their answers can
+ * still be taken.
  */
-void place_accounts_revive(struct place_accounts *accounts, struct file_place place);
+void place_accounts_see_answers(struct place_accounts *accounts);
+
+/*
+ * Take the late answer of a place. Returns the socket that has it, which the caller closes, and
+ * sets *ret_request, which the caller frees; or returns -1 if there is none.
+ */
+int place_accounts_take_answer(struct place_accounts *accounts, struct file_place place,
+			       struct late_request **ret_request);
 
 /* Returns `what` of place `number` that was given up; NULL if there are no more. */
 const char *place_accounts_given_up(const struct place_accounts *accounts, uint32_t number);

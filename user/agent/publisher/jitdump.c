@@ -10,41 +10,31 @@
 
 #include "agent/clock.h"
 #include "agent/publisher/jitdump_emission.h"
+#include "agent/publisher/jitdump_files.h"
 #include "agent/publisher/publisher.h"
 #include "base/scope.h"
 
-#define FILES_MAX	     1024
-#define FILES_OF_PROCESS_MAX 16		  /* Bun has one for each thread */
-#define FILE_TURN_BYTES	     (4u << 20)	  /* read of one file in one turn of the event loop */
-#define TURN_BYTES	     (16u << 20)  /* of all files */
-#define TURN_NS		     30000000ull  /* for all files */
-#define LATE_BYTES	     (512u << 20) /* of all files, before the first round */
-#define OPEN_NS		     250000000ull /* for which an unread file keeps a round open at least */
-#define OPEN_TURNS	     5		  /* likewise, in turns */
-#define SILENT_NS	     10000000000ull /* without an answer, before a file is given up */
-#define SWEEP_FILES	     16		    /* read in a round although not sampled */
-
-struct ended_process {
-	uint32_t pid;
-	uint64_t time_ns;
-};
+#define FILE_TURN_BYTES (4u << 20)     /* read of one file in one turn of the event loop */
+#define TURN_BYTES	(16u << 20)    /* of all files */
+#define TURN_NS		30000000ull    /* for all files */
+#define LATE_BYTES	(512u << 20)   /* of all files, before the first round */
+#define OPEN_NS		250000000ull   /* for which an unread file keeps a round open at least */
+#define OPEN_TURNS	5	       /* likewise, in turns */
+#define SILENT_NS	10000000000ull /* without an answer, before a file is given up */
+#define SWEEP_FILES	16	       /* read in a round although not sampled */
 
 struct jitdump {
 	struct publisher_host host;
 	struct jitdump_reader reader;
-	VEC(struct jitdump_followed *) files;
-	VEC(uint32_t) sampled;		 /* pids since the last round */
-	size_t sampled_count;		 /* those of the current round, ascending */
-	size_t swept;			 /* files read in the current round though not sampled */
-	uint32_t turns;			 /* of the current round */
-	VEC(struct ended_process) ended; /* of this drain and the one before */
-	VEC(struct jitbpf_task) forks;	 /* likewise */
-	uint64_t round_ns;		 /* start of the current round's drain */
-	size_t next_file;		 /* where the next round begins */
-	uint32_t next_number;		 /* of a file */
-	uint64_t late_bytes;		 /* of LATE_BYTES, what is left */
-	bool all_opened;		 /* late() has begun */
-	uint64_t opened, refused, other_clock, over_budget, late_events;
+	struct jitdump_files files;
+	VEC(uint32_t) sampled; /* pids since the last round */
+	size_t sampled_count;  /* those of the current round, ascending */
+	size_t swept;	       /* files read in the current round though not sampled */
+	uint32_t turns;	       /* of the current round */
+	size_t next_file;      /* where the next round begins */
+	uint64_t late_bytes;   /* of LATE_BYTES, what is left */
+	bool all_opened;       /* late() has begun */
+	uint64_t opened, refused, other_clock, late_events;
 	byte_vec record;
 };
 
@@ -52,12 +42,8 @@ static void destroy(void *self)
 {
 	struct jitdump *jitdump = self;
 
-	vec_for_each (followed, &jitdump->files)
-		jitdump_followed_destroy(*followed);
-	vec_deinit(&jitdump->files);
+	jitdump_files_deinit(&jitdump->files);
 	vec_deinit(&jitdump->sampled);
-	vec_deinit(&jitdump->ended);
-	vec_deinit(&jitdump->forks);
 	vec_deinit(&jitdump->record);
 	jitdump_reader_deinit(&jitdump->reader);
 	free(jitdump);
@@ -73,6 +59,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	jitdump->host = *host;
 	jitdump->reader.store = host->files;
 	jitdump->late_bytes = LATE_BYTES;
+	jitdump_files_init(&jitdump->files, host->owners);
 	*ret = jitdump;
 	return 0;
 }
@@ -82,79 +69,11 @@ static int scanned(void *self, uint32_t pid, const struct proc_map *map)
 	return 0; /* the mapping that counts is executable: see() gets it too */
 }
 
-/* --- which files there are ------------------------------------------------------------- */
-
-static int see_mapping(struct jitdump *jitdump, const struct jitbpf_mapping *mapping)
-{
-	struct jitdump_followed *followed;
-	uint32_t count = 0, inner_pid;
-	int err;
-
-	if (!mapping->inode || !jitdump_file_has_name(mapping->path, &inner_pid))
-		return 0;
-	vec_for_each (other, &jitdump->files) {
-		if ((*other)->pid != mapping->pid || (*other)->ended_ns)
-			continue;
-		if (jitdump_followed_is(*other, mapping))
-			return 0;
-		count++;
-	}
-	if (jitdump->files.size >= FILES_MAX || count >= FILES_OF_PROCESS_MAX) {
-		jitdump->over_budget++;
-		return 0;
-	}
-	err = vec_reserve(&jitdump->files, jitdump->files.size + 1);
-	err = err ?: jitdump_followed_create(mapping, &followed);
-	if (err)
-		return err;
-	followed->number = jitdump->next_number++;
-	jitdump->files.data[jitdump->files.size++] = followed;
-	vec_for_each (fork, &jitdump->forks)
-		err = err ?: jitdump_followed_fork(followed, fork);
-	vec_for_each (ended, &jitdump->ended)
-		jitdump_followed_end(followed, ended->pid, ended->time_ns);
-	return err;
-}
-
-static int see_fork(struct jitdump *jitdump, const struct jitbpf_task *fork)
-{
-	int err = 0;
-
-	if (fork->pid == fork->parent_pid)
-		return 0;
-	vec_for_each (followed, &jitdump->files) {
-		err = err ?: jitdump_followed_fork(*followed, fork);
-		vec_for_each (ended, &jitdump->ended) {
-			if (ended->pid == fork->pid && ended->time_ns >= fork->h.time_ns)
-				jitdump_followed_end(*followed, ended->pid, ended->time_ns);
-		}
-	}
-	return err ?: vec_push(&jitdump->forks, *fork);
-}
-
-static int see_end(struct jitdump *jitdump, uint32_t pid, uint64_t time_ns)
-{
-	vec_for_each (followed, &jitdump->files)
-		jitdump_followed_end(*followed, pid, time_ns);
-	return vec_push(&jitdump->ended, ((struct ended_process){pid, time_ns}));
-}
-
 static int see(void *self, const struct jitbpf_record *record)
 {
-	switch (record->type) {
-	case JITBPF_MAPPING:
-		return see_mapping(self, (const struct jitbpf_mapping *)record);
-	case JITBPF_FORK:
-		return see_fork(self, (const struct jitbpf_task *)record);
-	case JITBPF_EXIT:
-		return see_end(self, ((const struct jitbpf_task *)record)->pid, record->time_ns);
-	case JITBPF_COMM:
-		if (!(record->flags & JITBPF_COMM_EXEC))
-			return PUBLISHER_KEEP;
-		return see_end(self, ((const struct jitbpf_comm *)record)->pid, record->time_ns);
-	default:
-		return PUBLISHER_KEEP;
-	}
+	struct jitdump *jitdump = self;
+
+	return jitdump_files_see(&jitdump->files, record);
 }
 
 static int sampled(void *self, uint32_t pid)
@@ -162,7 +81,7 @@ static int sampled(void *self, uint32_t pid)
 	struct jitdump *jitdump = self;
 	size_t count = jitdump->sampled.size;
 
-	if (!jitdump->files.size || (count && jitdump->sampled.data[count - 1] == pid))
+	if (!jitdump->files.files.size || (count && jitdump->sampled.data[count - 1] == pid))
 		return 0;
 	return vec_push(&jitdump->sampled, pid);
 }
@@ -188,7 +107,7 @@ static bool is_inherited(struct jitdump *jitdump, const struct jitdump_followed 
 {
 	bool found = false;
 
-	vec_for_each (followed, &jitdump->files) {
+	vec_for_each (followed, &jitdump->files.files) {
 		if (*followed == inherited ||
 		    !jitdump_followed_is(*followed, inherited->file.mapping))
 			continue;
@@ -263,18 +182,11 @@ static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
 	return err ?: more;
 }
 
-/* Drop the file at an index, of which nothing more is read. */
-static void drop(struct jitdump *jitdump, size_t index)
-{
-	jitdump_followed_destroy(jitdump->files.data[index]);
-	jitdump->files.data[index] = jitdump->files.data[--jitdump->files.size];
-}
-
 /* The caller goes on with the same index if the file was dropped. */
 static int read_file(struct jitdump *jitdump, size_t index, uint64_t *budget_bytes,
 		     record_taker_fn take, void *take_context, bool *ret_dropped)
 {
-	struct jitdump_followed *followed = jitdump->files.data[index];
+	struct jitdump_followed *followed = jitdump->files.files.data[index];
 	uint64_t bytes = *budget_bytes < FILE_TURN_BYTES ? *budget_bytes : FILE_TURN_BYTES;
 	uint64_t before = bytes;
 	int more = read_on(jitdump, followed, &bytes, take, take_context);
@@ -282,19 +194,19 @@ static int read_file(struct jitdump *jitdump, size_t index, uint64_t *budget_byt
 	*budget_bytes -= before - bytes;
 	*ret_dropped = more == -ECANCELED || (!more && jitdump_followed_is_over(followed));
 	if (*ret_dropped)
-		drop(jitdump, index);
+		jitdump_files_drop(&jitdump->files, index);
 	return more == -ECANCELED ? 0 : more;
 }
 
 /* Open all files before one is read: a process may turn out to be an heir of another's file. */
 static void open_all(struct jitdump *jitdump)
 {
-	for (size_t i = 0; i < jitdump->files.size;) {
-		int err = open_file(jitdump, jitdump->files.data[i]);
+	for (size_t i = 0; i < jitdump->files.files.size;) {
+		int err = open_file(jitdump, jitdump->files.files.data[i]);
 
 		if (err && err != -ETIMEDOUT) {
-			count_refused(jitdump, jitdump->files.data[i], err);
-			drop(jitdump, i);
+			count_refused(jitdump, jitdump->files.files.data[i], err);
+			jitdump_files_drop(&jitdump->files, i);
 		} else {
 			i++;
 		}
@@ -309,8 +221,8 @@ static int late(void *self, record_taker_fn take, void *take_context)
 		open_all(jitdump);
 	jitdump->all_opened = true;
 
-	for (size_t i = 0; i < jitdump->files.size; i++) {
-		struct jitdump_followed *followed = jitdump->files.data[i];
+	for (size_t i = 0; i < jitdump->files.files.size; i++) {
+		struct jitdump_followed *followed = jitdump->files.files.data[i];
 		bool dropped;
 		int more;
 
@@ -350,40 +262,19 @@ static bool is_wanted(const struct jitdump *jitdump, const struct jitdump_follow
 }
 
 /*
- * A mapping is seen in the drain of its time or in the next one. Ends and forks after it may be
- * seen before it, in either.
- */
-static void forget_past(struct jitdump *jitdump, uint64_t round_ns)
-{
-	size_t kept = 0, kept_forks = 0;
-
-	vec_for_each (ended, &jitdump->ended) {
-		if (ended->time_ns >= jitdump->round_ns)
-			jitdump->ended.data[kept++] = *ended;
-	}
-	vec_for_each (fork, &jitdump->forks) {
-		if (fork->h.time_ns >= jitdump->round_ns)
-			jitdump->forks.data[kept_forks++] = *fork;
-	}
-	jitdump->ended.size = kept;
-	jitdump->forks.size = kept_forks;
-	jitdump->round_ns = round_ns;
-}
-
-/*
  * Pids of samples that are taken while the round is open follow those of the round. They are of the
  * next one.
  */
 static void begin_round(struct jitdump *jitdump, uint64_t round_ns)
 {
-	forget_past(jitdump, round_ns);
+	jitdump_files_begin_round(&jitdump->files, round_ns);
 	jitdump->sampled_count = jitdump->sampled.size;
 	if (jitdump->sampled_count)
 		qsort(jitdump->sampled.data, jitdump->sampled_count, sizeof(uint32_t),
 		      compare_pids);
 	jitdump->swept = 0;
 	jitdump->turns = 0;
-	vec_for_each (followed, &jitdump->files) {
+	vec_for_each (followed, &jitdump->files.files) {
 		jitdump_followed_forget(*followed);
 		(*followed)->done = false;
 	}
@@ -396,7 +287,7 @@ static void begin_round(struct jitdump *jitdump, uint64_t round_ns)
  */
 static int read_turn(struct jitdump *jitdump, record_taker_fn take, void *take_context)
 {
-	size_t left = jitdump->files.size, at = jitdump->next_file;
+	size_t left = jitdump->files.files.size, at = jitdump->next_file;
 	uint64_t bytes = TURN_BYTES, end_ns = clock_now_ns() + TURN_NS;
 	int err = 0;
 
@@ -404,8 +295,8 @@ static int read_turn(struct jitdump *jitdump, record_taker_fn take, void *take_c
 		struct jitdump_followed *followed;
 		bool dropped = false, wanted;
 
-		at = at < jitdump->files.size ? at : 0;
-		followed = jitdump->files.data[at];
+		at = at < jitdump->files.files.size ? at : 0;
+		followed = jitdump->files.files.data[at];
 		wanted = is_wanted(jitdump, followed);
 		if (!followed->done && (wanted || jitdump->swept < SWEEP_FILES)) {
 			if (!bytes || clock_now_ns() > end_ns)
@@ -425,7 +316,7 @@ static int read_turn(struct jitdump *jitdump, record_taker_fn take, void *take_c
 /* Returns true if the round waits for a file that may still be read in time. */
 static bool is_open(const struct jitdump *jitdump)
 {
-	vec_for_each (followed, &jitdump->files) {
+	vec_for_each (followed, &jitdump->files.files) {
 		if (!(*followed)->done && !(*followed)->late && is_wanted(jitdump, *followed))
 			return true;
 	}
@@ -437,7 +328,7 @@ static void close_round(struct jitdump *jitdump, uint64_t round_ns)
 {
 	size_t rest = jitdump->sampled.size - jitdump->sampled_count;
 
-	vec_for_each (followed, &jitdump->files) {
+	vec_for_each (followed, &jitdump->files.files) {
 		if (!is_wanted(jitdump, *followed))
 			continue;
 		(*followed)->late = !(*followed)->done;
@@ -454,7 +345,7 @@ static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *
 	struct jitdump *jitdump = self;
 	int err;
 
-	if (round_ns != jitdump->round_ns)
+	if (round_ns != jitdump->files.round_ns)
 		begin_round(jitdump, round_ns);
 	err = read_turn(jitdump, take, take_context);
 	if (err)
@@ -473,7 +364,7 @@ static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])
 	counters[JITBPF_COUNT_JITDUMPS] += jitdump->opened;
 	counters[JITBPF_COUNT_JITDUMPS_REFUSED] += jitdump->refused;
 	counters[JITBPF_COUNT_JITDUMPS_CLOCK] += jitdump->other_clock;
-	counters[JITBPF_COUNT_JITDUMPS_OVER_BUDGET] += jitdump->over_budget;
+	counters[JITBPF_COUNT_JITDUMPS_OVER_BUDGET] += jitdump->files.over_budget;
 	counters[JITBPF_COUNT_JITDUMP_LATE] += jitdump->late_events;
 }
 

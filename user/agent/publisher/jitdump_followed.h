@@ -14,6 +14,7 @@
 
 #include "agent/kernel/process_text.h"
 #include "agent/publisher/jitdump_file.h"
+#include "base/owner_budget.h"
 #include "uapi/record.h"
 
 #define JITDUMP_HEIRS_MAX 4096 /* limit for one file; records of further heirs are refused */
@@ -34,6 +35,7 @@ struct jitdump_followed {
 	uint64_t settled_ns; /* start of the last round that has ended and needed the file; 0: none
 			      */
 	uint64_t silent_ns;  /* since when readings time out; 0: the last one did not */
+	struct budget_owner *owner; /* charged for the file; set by the caller */
 	bool open;
 	bool late_done;
 	bool done; /* read in the current round, as far as that needs it */
@@ -42,7 +44,7 @@ struct jitdump_followed {
 	struct jitdump_counts told; /* counts that were emitted */
 };
 
-/* The mapping is copied; the caller sets number. Returns 0 or -ENOMEM. */
+/* The mapping is copied; the caller sets number and owner. Returns 0 or -ENOMEM. */
 int jitdump_followed_create(const struct jitbpf_mapping *mapping, struct jitdump_followed **ret);
 void jitdump_followed_destroy(struct jitdump_followed *followed);
 

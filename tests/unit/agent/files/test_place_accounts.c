@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/files/place_accounts.h"
+#include "base/scope.h"
 
 #define SECOND 1000000000ull
 
@@ -97,6 +98,7 @@ static void test_slow_but_alive(void **state)
 	const struct file_patience lasting = {
 		.answer_ms = 500, .place_ms = 1000, .refill_percent = 10};
 	struct place_accounts accounts = {0};
+	AUTO_FREE struct late_request *request = NULL;
 	int sockets[2];
 
 	assert_int_equal(place_accounts_charge(&accounts, disk, &lasting, 5000, true, SECOND), 0);
@@ -110,11 +112,22 @@ static void test_slow_but_alive(void **state)
 	place_accounts_give_up(&accounts, disk, strdup("/a"), sockets[0], 42 * SECOND);
 	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, 52 * SECOND), 0);
 	assert_int_equal(place_accounts_late_socket(&accounts, disk), sockets[0]);
-	place_accounts_revive(&accounts, disk);
+	place_accounts_set_request(&accounts, disk, "request", 7, 43 * SECOND);
+	place_accounts_see_answers(&accounts);
+	assert_int_equal(place_accounts_take_answer(&accounts, disk, &request), -1);
+	assert_int_equal(accounts.unforgiven, 1);
+	assert_int_equal(write(sockets[1], "answer", 6), 6);
+	place_accounts_see_answers(&accounts);
+	assert_int_equal(accounts.unforgiven, 0);
+	assert_int_equal(place_accounts_take_answer(&accounts, disk, &request), sockets[0]);
+	assert_int_equal(request->sent_ns, 43 * SECOND);
+	assert_int_equal(request->size_bytes, 7);
+	assert_memory_equal(request->bytes, "request", 7);
 	assert_int_equal(place_accounts_late_socket(&accounts, disk), -1);
 	assert_int_equal(place_accounts_left_ms(&accounts, disk, &lasting, 62 * SECOND), 500);
 	assert_int_equal(accounts.unforgiven, 0);
 	assert_null(place_accounts_given_up(&accounts, 0)); /* it has answered */
+	close(sockets[0]);
 	close(sockets[1]);
 	place_accounts_deinit(&accounts);
 }

