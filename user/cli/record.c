@@ -22,7 +22,7 @@
 #define LARGE_PIECE_BYTES (256 << 10)
 
 #define ROUND_MIN_MS  2	 /* from a round to the next */
-#define ROWS_ROUND_MS 10 /* while stacks wait for unwind rows */
+#define ROWS_ROUND_MS 10 /* while stacks wait for unwind rows, or a round is open */
 
 #define FIELD(name) offsetof(struct record_options, name)
 
@@ -195,14 +195,15 @@ static int record_until_told(struct recording *run)
 		{.fd = live_source_fd(run->live), .events = POLLIN},
 		{.fd = target_fd(&run->target), .events = POLLIN},
 	};
-	int state;
+	int state = SOURCE_ROUND;
 
 	if (run->options->duration_ns)
 		end_ns = start_ns + run->options->duration_ns;
 	status_line_init(&run->status);
 	while ((now_ns = clock_now_ns()) < end_ns) {
 		uint64_t left_ms = (end_ns - now_ns + 999999) / 1000000;
-		int wait_ms = pipeline_waits(run->pipeline) ? ROWS_ROUND_MS : LIVE_ROUND_MS;
+		bool waits = state == SOURCE_OPEN || pipeline_waits(run->pipeline);
+		int wait_ms = waits ? ROWS_ROUND_MS : LIVE_ROUND_MS;
 
 		/* A ring that has any data is ready at once: records would come one to a round. */
 		poll(waiting, 1, ROUND_MIN_MS);

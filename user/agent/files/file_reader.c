@@ -46,9 +46,8 @@ void file_reader_set_servers(struct file_reader *reader, struct file_patience pa
 	reader->servers = patience;
 }
 
-const char *file_reader_given_up(struct file_reader *reader, uint32_t number)
+const char *file_reader_given_up(const struct file_reader *reader, uint32_t number)
 {
-	place_accounts_see_answers(&reader->accounts);
 	return place_accounts_given_up(&reader->accounts, number);
 }
 

@@ -102,6 +102,6 @@ void file_reader_set_servers(struct file_reader *reader, struct file_patience pa
  * Returns what was requested when place `number` was given up; NULL if there
  * are no more such places.
  */
-const char *file_reader_given_up(struct file_reader *reader, uint32_t number);
+const char *file_reader_given_up(const struct file_reader *reader, uint32_t number);
 
 #endif

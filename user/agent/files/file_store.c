@@ -428,7 +428,7 @@ const char *file_store_given_up(const struct file_store *store, uint32_t number)
 {
 	/* Without a mapping, its path is left: a process that hides its mappings is not reported.
 	 */
-	struct file_reader *const readers[] = {
+	const struct file_reader *readers[] = {
 		store->meeting.reader,	 store->naming.reader, store->unwinding.reader,
 		store->following.reader, store->memory,	       store->writers,
 	};

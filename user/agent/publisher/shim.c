@@ -28,6 +28,7 @@ struct shim {
 	struct journal_late late;
 	struct journal_recovery recovery;
 	uint64_t losses_noted; /* the BPF programs' count when the map was last emptied */
+	uint64_t round_ns;     /* start of the current round's drain */
 	bool scanned;
 };
 
@@ -82,6 +83,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	journal_late_init(&shim->late);
 	journal_recovery_init(&shim->recovery);
 	shim->late.store = shim->recovery.store = host->files;
+	shim->recovery.owners = host->owners;
 	shim->copies = (struct shim_copies){
 		.site = &shim->site,
 		.program_fd = bpf_program__fd(host->bpf->progs.jit_event),
@@ -220,8 +222,7 @@ static int take_losses(struct shim *shim)
 	return 0;
 }
 
-static int read_unheard(struct shim *shim, uint64_t round_ns, record_taker_fn take,
-			void *take_context)
+static int note_unheard(struct shim *shim, uint64_t round_ns)
 {
 	int err = shim_unheard_settle(&shim->unheard);
 
@@ -230,10 +231,7 @@ static int read_unheard(struct shim *shim, uint64_t round_ns, record_taker_fn ta
 	vec_for_each (mapper, &shim->unheard.mappers) {
 		if (!mapper->wanted || mapper->pending)
 			continue;
-		err = journal_recovery_read_whole(&shim->recovery, mapper->pid, mapper->from_ns,
-						  take, take_context);
-		if (err == -EINPROGRESS)
-			continue;
+		err = journal_recovery_note_whole(&shim->recovery, mapper->pid, mapper->from_ns);
 		if (err)
 			return err;
 		mapper->wanted = false;
@@ -248,9 +246,12 @@ static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *
 	int err = take_losses(shim);
 
 	shim_copies_take_answers(&shim->copies, take_attached, shim);
-	err = err ?: shim_copies_end_round(&shim->copies, round_ns);
-	err = err ?: journal_recovery_read(&shim->recovery, take, take_context);
-	return err ?: read_unheard(shim, round_ns, take, take_context);
+	if (!err && shim->round_ns != round_ns) {
+		err = shim_copies_end_round(&shim->copies, round_ns);
+		err = err ?: note_unheard(shim, round_ns);
+		shim->round_ns = round_ns;
+	}
+	return err ?: journal_recovery_read(&shim->recovery, round_ns, take, take_context);
 }
 
 static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])

@@ -25,26 +25,23 @@
 /* Sequence numbers in a JOURNAL record; half of what JITBPF_CHUNK_MAX holds. */
 #define LIVE_MAX (1u << 20)
 
-/* The recovery of one loss. */
+#define SLICE_BYTES (1u << 20)
+
+/* A process with a journal may not answer for so long. */
+#define ANSWER_NS 3000000000ull
+
+/* One slice of the recovery of one loss. */
 struct pass {
 	struct journal_recovery *recovery;
 	struct journal_process *process;
-	const struct journal_loss *loss;
+	struct journal_owner *owner;
+	struct journal_loss *loss;
 	struct journal_origin origin;
-	uint64_t from_sequence; /* first to emit */
-	uint64_t expected;	/* the next one, if none is missing */
-	uint64_t certain_from;	/* lower entries may be dead: the journal dropped a later one */
 };
 
 void journal_recovery_init(struct journal_recovery *recovery)
 {
-	*recovery = (struct journal_recovery){
-		.budget =
-			{
-				.bytes = {1024 * MB, 1024 * MB, 256 * MB},
-				.wait_ns = {400000000u, 400000000u, 50000000u},
-			},
-	};
+	*recovery = (struct journal_recovery){0};
 }
 
 void journal_recovery_deinit(struct journal_recovery *recovery)
@@ -53,6 +50,7 @@ void journal_recovery_deinit(struct journal_recovery *recovery)
 		journal_reader_close(&process->reader);
 	vec_deinit(&recovery->processes);
 	vec_deinit(&recovery->losses);
+	journal_owners_deinit(&recovery->budgets);
 	vec_deinit(&recovery->room);
 	vec_deinit(&recovery->record);
 	vec_deinit(&recovery->live);
@@ -130,7 +128,8 @@ static int process_of(struct journal_recovery *recovery, const struct journal_lo
 
 	vec_for_each (process, &recovery->processes) {
 		if (process->pid == loss->pid &&
-		    (ticks == START_ANY ? !process->exited : process->start_ticks == ticks)) {
+		    (ticks == START_ANY ? loss->begun || !process->exited
+					: process->start_ticks == ticks)) {
 			*ret = process;
 			return 0;
 		}
@@ -139,22 +138,21 @@ static int process_of(struct journal_recovery *recovery, const struct journal_lo
 }
 
 /* Set the first sequence number to emit, behind those that were emitted before. */
-static void set_range(struct pass *pass)
+static void set_range(struct journal_loss *loss, struct journal_process *process)
 {
-	struct journal_process *process = pass->process;
-	uint64_t first = pass->loss->first_sequence;
+	uint64_t first = loss->first_sequence;
 
-	pass->from_sequence = first > SEQUENCE_SLACK ? first - SEQUENCE_SLACK : 0;
-	pass->expected = first;
-	if (pass->from_sequence >= process->had_from && pass->from_sequence <= process->had_to) {
-		pass->from_sequence = process->had_to;
-		if (pass->expected < process->had_to)
-			pass->expected = process->had_to;
+	loss->from_sequence = first > SEQUENCE_SLACK ? first - SEQUENCE_SLACK : 0;
+	loss->expected = first;
+	if (loss->from_sequence >= process->had_from && loss->from_sequence <= process->had_to) {
+		loss->from_sequence = process->had_to;
+		if (loss->expected < process->had_to)
+			loss->expected = process->had_to;
 		return;
 	}
-	if (pass->from_sequence < process->had_to)
+	if (loss->from_sequence < process->had_to)
 		process->reader.offset = 0; /* the reader is past that entry: begin again */
-	process->had_from = process->had_to = pass->from_sequence;
+	process->had_from = process->had_to = loss->from_sequence;
 }
 
 /* No event is older than the journal, which the first event created. */
@@ -172,15 +170,15 @@ static int take_lost(void *context, const struct jit_journal_entry *entry)
 	uint64_t sequence = entry->header.sequence;
 	int err;
 
-	if (sequence < pass->from_sequence || sequence < pass->process->had_to)
+	if (sequence < pass->loss->from_sequence || sequence < pass->process->had_to)
 		return 0;
 	err = journal_record_send(&pass->origin, entry, &pass->recovery->record);
 	if (err)
 		return err;
-	if (sequence > pass->expected)
+	if (sequence > pass->loss->expected)
 		pass->process->gap_end_ns = entry->header.time_ns + TIME_SLACK_NS;
-	if (sequence >= pass->expected)
-		pass->expected = sequence + 1;
+	if (sequence >= pass->loss->expected)
+		pass->loss->expected = sequence + 1;
 	pass->process->had_to = sequence + 1;
 	return 0;
 }
@@ -197,52 +195,68 @@ static int take_live(void *context, const struct jit_journal_entry *entry)
 {
 	struct pass *pass = context;
 
-	if (entry->header.sequence < pass->certain_from)
+	if (entry->header.sequence < pass->loss->certain_from)
 		return 0;
 	if (pass->recovery->live.size >= LIVE_MAX)
 		return -EDQUOT;
 	return vec_push(&pass->recovery->live, (uint64_t)entry->header.sequence);
 }
 
+/* Emit a slice of the lost events. Returns 1 if there is more. */
+static int read_lost(struct pass *pass, struct journal_budget *const budgets[2])
+{
+	struct journal_taker taker = {.entry = take_lost, .context = pass};
+	struct journal_process *process = pass->process;
+	const struct jitbpf_journal_header *header = &process->reader.header;
+	struct journal_loss *loss = pass->loss;
+	int more;
+
+	set_begin(pass);
+	more = journal_reader_read(&process->reader, budgets, &pass->recovery->room, SLICE_BYTES,
+				   &taker);
+	if (more)
+		return more;
+	if (header->left_out && header->left_out_last >= loss->first_sequence)
+		loss->certain_from = header->left_out_last + 1;
+	if (header->left_out && header->left_out_last >= loss->expected)
+		process->gap_end_ns = UINT64_MAX;
+	if (!process->gap_end_ns)
+		return 0;
+	loss->collecting = true;
+	loss->all = process->reader;
+	loss->all.offset = 0;
+	return 1;
+}
+
 /*
- * Collect the sequence numbers of all entries. A compaction drops entries of dead code only, so an
- * existing entry describes live code, or a later entry ends that code.
+ * Collect the sequence numbers of a slice of all entries. A compaction drops entries of dead code
+ * only, so an existing entry describes live code, or a later entry ends that code.
  */
 static int collect_live(struct pass *pass, struct journal_budget *const budgets[2])
 {
 	struct journal_taker taker = {.begin = begin_live, .entry = take_live, .context = pass};
-	struct journal_reader whole = pass->process->reader;
 
-	whole.offset = 0;
-	return journal_reader_read(&whole, budgets, &pass->recovery->room, UINT64_MAX, &taker);
+	return journal_reader_read(&pass->loss->all, budgets, &pass->recovery->room, SLICE_BYTES,
+				   &taker);
 }
 
-static int read_journal(struct pass *pass)
+/* Returns 1 if there is more, 0 at the end, or a negative errno. */
+static int read_slice(struct pass *pass)
 {
-	struct journal_taker taker = {.entry = take_lost, .context = pass};
-	struct journal_recovery *recovery = pass->recovery;
-	struct journal_budget *budgets[2] = {NULL, &recovery->budget};
-	const struct jitbpf_journal_header *header;
-	int err = process_of(recovery, pass->loss, &pass->process);
+	struct journal_loss *loss = pass->loss;
+	struct journal_budget *budgets[2];
+	int err = process_of(pass->recovery, loss, &pass->process);
 
 	if (err)
 		return err;
+	if (!loss->begun)
+		set_range(loss, pass->process);
+	loss->begun = true;
 	pass->process->used_ns = pass->origin.most_ns;
 	budgets[0] = &pass->process->budget;
+	budgets[1] = &pass->owner->budget;
 	journal_budget_fill(budgets[0], pass->origin.most_ns);
-	journal_budget_fill(budgets[1], pass->origin.most_ns);
-	set_range(pass);
-	set_begin(pass);
-	err = journal_reader_read(&pass->process->reader, budgets, &recovery->room, UINT64_MAX,
-				  &taker);
-	if (err)
-		return err;
-	header = &pass->process->reader.header;
-	if (header->left_out && header->left_out_last >= pass->loss->first_sequence)
-		pass->certain_from = header->left_out_last + 1;
-	if (header->left_out && header->left_out_last >= pass->expected)
-		pass->process->gap_end_ns = UINT64_MAX;
-	return pass->process->gap_end_ns ? collect_live(pass, budgets) : 0;
+	return loss->collecting ? collect_live(pass, budgets) : read_lost(pass, budgets);
 }
 
 static int send_journal(struct pass *pass, uint16_t flags)
@@ -263,7 +277,7 @@ static int send_journal(struct pass *pass, uint16_t flags)
 		.from_ns = from_ns,
 		.to_ns = to_ns,
 		.first_sequence = pass->loss->first_sequence,
-		.next_sequence = pass->expected,
+		.next_sequence = pass->loss->expected,
 	};
 
 	if (!flags && pass->process->gap_end_ns < to_ns)
@@ -280,51 +294,86 @@ static int send_journal(struct pass *pass, uint16_t flags)
 				 (const struct jitbpf_record *)recovery->record.data);
 }
 
-/* No lost event is older than least_ns. unsure: a process without a journal has lost nothing. */
-static int recover(struct journal_recovery *recovery, const struct journal_loss *loss,
-		   uint64_t least_ns, bool unsure, record_taker_fn take, void *take_context)
+/* Returns the time before which no lost event can be. */
+static uint64_t least_of(const struct journal_loss *loss)
+{
+	/* The JOURNAL record, which is 1 ns older, comes after the MAPPING or FORK of first_ns. */
+	if (loss->whole)
+		return loss->first_ns + 2;
+	return loss->first_ns > TIME_SLACK_NS ? loss->first_ns - TIME_SLACK_NS : 1;
+}
+
+/*
+ * Report the end of a recovery: err is 0 or why the journal was not read. Returns 0, -ENOMEM, or
+ * the taker's error.
+ */
+static int end_recovery(struct pass *pass, int err)
+{
+	struct journal_recovery *recovery = pass->recovery;
+	uint16_t flags = JITBPF_JOURNAL_UNREADABLE;
+
+	/* A process without a journal has lost nothing that it could have told. */
+	if (!pass->process && pass->loss->whole)
+		return 0;
+	if (err || !pass->loss->collecting)
+		recovery->live.size = 0;
+	if (!err)
+		flags = pass->process->gap_end_ns ? 0 : JITBPF_JOURNAL_COMPLETE;
+	err = send_journal(pass, flags);
+	if (!err && pass->process)
+		pass->process->gap_end_ns = 0;
+	return err;
+}
+
+/*
+ * Recover a slice of a loss; last: there is no time for more in this round. Returns 1 if there is
+ * more, 0 if the loss is done with, -EINPROGRESS if its process does not answer yet, -ENOMEM, or
+ * the taker's error.
+ */
+static int recover(struct journal_recovery *recovery, struct journal_loss *loss, bool last,
+		   record_taker_fn take, void *take_context)
 {
 	uint64_t now_ns = clock_now_ns();
 	struct pass pass = {
 		.recovery = recovery,
 		.loss = loss,
+		.owner =
+			journal_owners_get(&recovery->budgets, recovery->owners, loss->pid, now_ns),
 		.origin =
 			{
 				.pid = loss->pid,
 				.start_ns = loss->start_ns,
-				.least_ns = least_ns,
+				.least_ns = least_of(loss),
 				.most_ns = now_ns,
 				.take = take,
 				.take_context = take_context,
 			},
 	};
-	uint16_t flags = JITBPF_JOURNAL_UNREADABLE;
+	uint64_t took_ns;
 	int err;
 
-	recovery->live.size = 0;
-	err = read_journal(&pass);
-	/* A compaction is short; reading goes on where it was. */
-	if (err == -EINPROGRESS && pass.process)
-		err = read_journal(&pass);
-	if (err == -EINPROGRESS && unsure)
+	if (!pass.owner)
+		return -ENOMEM;
+	loss->tried_ns = loss->tried_ns ?: now_ns;
+	err = last && !loss->begun ? -EBUSY : read_slice(&pass);
+	took_ns = clock_now_ns() - now_ns;
+	loss->served_ns += took_ns;
+	pass.owner->served_ns += took_ns;
+	if (err == -ENOMEM)
 		return err;
-	/* The gap is reported in this round: until then, lost events would make names wrong. */
-	if (err == -EINPROGRESS)
+	if (err == -EINPROGRESS && loss->whole && !pass.process &&
+	    now_ns - loss->tried_ns < ANSWER_NS)
+		return err;
+	if ((err == 1 || err == -EINPROGRESS) && !last && loss->served_ns < RECOVERY_PROCESS_NS)
+		return err;
+	/* The gap is reported in its round: until then, lost events would make names wrong. */
+	if (err == 1 || err == -EINPROGRESS)
 		err = -EBUSY;
-	if (!pass.process && unsure)
-		return err == -ENOMEM ? err : 0;
-	if (!pass.process && err != -ENOMEM)
+	if (err && !pass.process && err != -EBUSY)
 		err = -EBADMSG; /* no journal, or no process any more */
 	if (err && !journal_is_unreadable(err))
 		return err;
-	if (err)
-		recovery->live.size = 0;
-	else
-		flags = pass.process->gap_end_ns ? 0 : JITBPF_JOURNAL_COMPLETE;
-	err = send_journal(&pass, flags);
-	if (!err && pass.process)
-		pass.process->gap_end_ns = 0;
-	return err;
+	return end_recovery(&pass, err);
 }
 
 int journal_recovery_reserve(struct journal_recovery *recovery)
@@ -337,34 +386,81 @@ void journal_recovery_note(struct journal_recovery *recovery, const struct journ
 	recovery->losses.data[recovery->losses.size++] = *loss;
 }
 
-int journal_recovery_read(struct journal_recovery *recovery, record_taker_fn take,
-			  void *take_context)
+int journal_recovery_note_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns)
 {
-	size_t done = 0;
-	int err = 0;
+	struct journal_loss loss = {.pid = pid, .first_ns = from_ns, .whole = true};
 
-	while (!err && done < recovery->losses.size) {
-		const struct journal_loss *loss = &recovery->losses.data[done];
-		uint64_t least_ns =
-			loss->first_ns > TIME_SLACK_NS ? loss->first_ns - TIME_SLACK_NS : 1;
-
-		err = recover(recovery, loss, least_ns, false, take, take_context);
-		done += !err;
-	}
-	recovery->losses.size -= done;
-	if (done)
-		memmove(recovery->losses.data, recovery->losses.data + done,
-			recovery->losses.size * sizeof(*recovery->losses.data));
-	if (!err)
-		close_exited(recovery);
-	return err;
+	return vec_push(&recovery->losses, loss);
 }
 
-int journal_recovery_read_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns,
-				record_taker_fn take, void *take_context)
+/*
+ * Returns the loss to go on with: the one that is begun, or else, of those whose processes may
+ * answer in this turn, the first of the owner that was served least. NULL: there is none.
+ */
+static struct journal_loss *next_loss(struct journal_recovery *recovery, uint64_t turn_ns,
+				      bool last)
 {
-	struct journal_loss loss = {.pid = pid, .first_ns = from_ns};
+	struct journal_loss *next = NULL;
+	uint64_t least_ns = 0, now_ns = clock_now_ns();
 
-	/* The JOURNAL record, which is 1 ns older, comes after the MAPPING or FORK of from_ns. */
-	return recover(recovery, &loss, from_ns + 2, true, take, take_context);
+	vec_for_each (loss, &recovery->losses) {
+		const struct journal_owner *owner;
+
+		if (loss->begun)
+			return loss->turn_ns == turn_ns ? NULL : loss;
+		if (loss->turn_ns == turn_ns || (last && loss->whole))
+			continue;
+		owner = journal_owners_get(&recovery->budgets, recovery->owners, loss->pid, now_ns);
+		if (!next || (owner && owner->served_ns < least_ns)) {
+			next = loss;
+			least_ns = owner ? owner->served_ns : 0;
+		}
+	}
+	return next;
+}
+
+/* Returns true if the round waits for a loss. */
+static bool is_open(const struct journal_recovery *recovery, bool last)
+{
+	vec_for_each (loss, &recovery->losses) {
+		if (!last || !loss->whole || loss->begun)
+			return true;
+	}
+	return false;
+}
+
+static void drop(struct journal_recovery *recovery, struct journal_loss *loss)
+{
+	size_t behind = &recovery->losses.data[--recovery->losses.size] - loss;
+
+	if (behind)
+		memmove(loss, loss + 1, behind * sizeof(*loss));
+}
+
+int journal_recovery_read(struct journal_recovery *recovery, uint64_t round_ns,
+			  record_taker_fn take, void *take_context)
+{
+	uint64_t turn_ns = clock_now_ns(), slices = 0;
+	bool last = turn_ns - round_ns > RECOVERY_OPEN_NS && recovery->turns > RECOVERY_TURNS;
+	struct journal_loss *loss;
+
+	recovery->turns++;
+	while ((loss = next_loss(recovery, turn_ns, last)) &&
+	       (last || (clock_now_ns() - turn_ns < RECOVERY_TURN_NS &&
+			 slices++ < RECOVERY_TURN_BYTES / SLICE_BYTES))) {
+		int err = recover(recovery, loss, last, take, take_context);
+
+		if (err == -EINPROGRESS)
+			loss->turn_ns = turn_ns;
+		else if (err < 0)
+			return err;
+		else if (!err)
+			drop(recovery, loss);
+	}
+	if (is_open(recovery, last))
+		return 1;
+	recovery->turns = 0;
+	close_exited(recovery);
+	journal_owners_end_round(&recovery->budgets, turn_ns);
+	return 0;
 }

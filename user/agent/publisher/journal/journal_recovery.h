@@ -4,7 +4,13 @@
  * records of the missing events, then a JOURNAL record that says whether all were found
  * (uapi/record.h). Journals stay open, and the next reading continues where the last one stopped.
  *
- * Event loop only. The work of one call is bounded, whatever processes write.
+ * A recovery is done in slices: one turn of the event loop spends RECOVERY_TURN_NS on all of them,
+ * and reads about RECOVERY_TURN_BYTES. The round stays open meanwhile, for RECOVERY_OPEN_NS at
+ * most. What is not read by then counts as unreadable, so code is unknown, never wrong. The owner
+ * of processes (journal_owners.h) that has cost the least is served next, and one process is served
+ * for RECOVERY_PROCESS_NS at most.
+ *
+ * Event loop only.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_RECOVERY_H
 #define JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_RECOVERY_H
@@ -12,6 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/files/file_store.h"
+#include "agent/publisher/journal/journal_owners.h"
 #include "agent/publisher/journal/journal_reader.h"
 #include "pipeline/source.h"
 
@@ -33,21 +41,40 @@ struct journal_process {
 	bool exited;
 };
 
+#define RECOVERY_TURN_NS    30000000ull
+#define RECOVERY_TURN_BYTES (16u << 20)
+#define RECOVERY_PROCESS_NS 500000000ull
+#define RECOVERY_OPEN_NS    1000000000ull
+#define RECOVERY_TURNS	    10 /* in a round, at least */
+
 /* A loss of events of a process. The first one has first_sequence, at first_ns. */
 struct journal_loss {
 	uint32_t pid;
-	uint64_t start_ns; /* start of the process, CLOCK_BOOTTIME */
+	uint64_t start_ns; /* start of the process, CLOCK_BOOTTIME; 0: not known */
 	uint64_t first_ns, first_sequence;
+	/* The state of its recovery; 0 at first. */
+	bool whole;		   /* see journal_recovery_note_whole() */
+	bool begun;		   /* its journal is open; the members below are set */
+	bool collecting;	   /* all lost events were emitted; live ones are collected */
+	uint64_t tried_ns;	   /* when it was first tried */
+	uint64_t turn_ns;	   /* last turn in which its process did not answer */
+	uint64_t served_ns;	   /* time spent on it */
+	uint64_t from_sequence;	   /* first to emit */
+	uint64_t expected;	   /* the next one, if none is missing */
+	uint64_t certain_from;	   /* lower entries may be dead: the journal dropped a later one */
+	struct journal_reader all; /* for collecting; its descriptor is borrowed */
 };
 
 struct journal_recovery {
 	struct file_store
 		*store; /* borrowed, as journal_files_open() takes it; the caller sets it */
+	const struct process_owners *owners; /* borrowed; the caller sets it; NULL: not known */
 	VEC(struct journal_process) processes;
-	VEC(struct journal_loss) losses; /* not recovered yet */
-	struct journal_budget budget;	 /* of all processes together */
+	VEC(struct journal_loss) losses; /* not recovered yet; at most one is begun */
+	struct journal_owners budgets;
+	uint32_t turns; /* of the current round */
 	journal_room room, record;
-	VEC(uint64_t) live;
+	VEC(uint64_t) live; /* of the loss that is collecting */
 };
 
 void journal_recovery_init(struct journal_recovery *recovery);
@@ -60,22 +87,23 @@ int journal_recovery_reserve(struct journal_recovery *recovery);
 void journal_recovery_note(struct journal_recovery *recovery, const struct journal_loss *loss);
 
 /*
- * Recover all noted losses, then close the journals of ended processes. The journal of a process
- * that does not answer at once counts as unreadable. Returns 0, -ENOMEM, or the taker's error.
- * After an error, the remaining losses stay noted, and the next call does not emit again the events
- * of this one.
+ * Note that no event of a process's own journal may have been reported yet. from_ns is the time of
+ * the MAPPING or FORK record by which the process got the shim; all records that are emitted are
+ * younger. Nothing is emitted if the process has no journal. Returns 0 or -ENOMEM.
  */
-int journal_recovery_read(struct journal_recovery *recovery, record_taker_fn take,
-			  void *take_context);
+int journal_recovery_note_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns);
 
 /*
- * Emit all events of a process's own journal, none of which may have been reported yet. from_ns is
- * the time of the MAPPING or FORK record by which the process got the shim; all records that are
- * emitted are younger. Does nothing if the process has no journal. Returns as above, or
- * -EINPROGRESS if the process does not answer yet.
+ * Recover noted losses in a round that began at round_ns, for the time of a turn. Returns 1 if
+ * there is more to do in the round; 0 if not, after which the journals of ended processes are
+ * closed; -ENOMEM, or the taker's error. After an error, the remaining losses stay noted, and the
+ * next call does not emit again the events of this one.
+ *
+ * After the round, only losses by journal_recovery_note_whole() may be left, whose processes have
+ * not answered yet.
  */
-int journal_recovery_read_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns,
-				record_taker_fn take, void *take_context);
+int journal_recovery_read(struct journal_recovery *recovery, uint64_t round_ns,
+			  record_taker_fn take, void *take_context);
 
 /*
  * Report that a process has ended. The next journal_recovery_read() closes its journal, which

@@ -14,39 +14,52 @@
 
 struct own_journal {
 	struct jitbpf_journal_header *header; /* the mapped journal */
+	size_t size_bytes;
 	int fd;
 };
 
 /* Make a journal that this process writes since now. Returns 0 or -1. */
-static inline int own_journal_init(struct own_journal *ret)
+static inline int own_journal_init_large(struct own_journal *ret, size_t size_bytes)
 {
+	ret->size_bytes = size_bytes;
 	ret->fd = memfd_create(JITBPF_JOURNAL_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (ftruncate(ret->fd, OWN_JOURNAL_BYTES) || fcntl(ret->fd, F_ADD_SEALS, F_SEAL_SHRINK))
+	if (ftruncate(ret->fd, size_bytes) || fcntl(ret->fd, F_ADD_SEALS, F_SEAL_SHRINK))
 		return -1;
-	ret->header = mmap(NULL, OWN_JOURNAL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, ret->fd, 0);
+	ret->header = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ret->fd, 0);
 	if (ret->header == MAP_FAILED)
 		return -1;
-	*ret->header = made_journal_header(OWN_JOURNAL_BYTES);
+	*ret->header = made_journal_header(size_bytes);
 	ret->header->pid = (uint32_t)getpid();
 	ret->header->epoch_ns = clock_now_ns();
 	return 0;
 }
 
+static inline int own_journal_init(struct own_journal *ret)
+{
+	return own_journal_init_large(ret, OWN_JOURNAL_BYTES);
+}
+
 static inline void own_journal_deinit(struct own_journal *journal)
 {
-	munmap(journal->header, OWN_JOURNAL_BYTES);
+	munmap(journal->header, journal->size_bytes);
 	close(journal->fd);
 }
 
 /* Append a load with a sequence number; the next event has the number after it. */
-static inline void own_journal_append(struct own_journal *journal, uint64_t sequence)
+static inline void own_journal_append_named(struct own_journal *journal, uint64_t sequence,
+					    const char *name)
 {
 	struct made_journal made = {0};
 
-	made_journal_add(&made, sequence, clock_now_ns(), "f", true);
+	made_journal_add(&made, sequence, clock_now_ns(), name, true);
 	memcpy((char *)journal->header + journal->header->used_bytes, made.bytes, made.size_bytes);
 	journal->header->used_bytes += made.size_bytes;
 	journal->header->next_sequence = sequence + 1;
+}
+
+static inline void own_journal_append(struct own_journal *journal, uint64_t sequence)
+{
+	own_journal_append_named(journal, sequence, "f");
 }
 
 #endif

@@ -110,7 +110,12 @@ static void note(struct own *own, uint64_t first_sequence)
 
 static int recover(struct own *own)
 {
-	return journal_recovery_read(&own->recovery, take, own);
+	uint64_t round_ns = clock_now_ns();
+	int more = 1;
+
+	while (more > 0)
+		more = journal_recovery_read(&own->recovery, round_ns, take, own);
+	return more;
 }
 
 static void assert_sequences(const struct own *own, const uint64_t *wanted, size_t count)
@@ -288,17 +293,71 @@ static void test_whole_journal(void **state)
 	append(own, 0);
 	append(own, 1);
 	from_ns = clock_now_ns();
-	assert_int_equal(
-		journal_recovery_read_whole(&own->recovery, (uint32_t)getpid(), from_ns, take, own),
-		0);
+	assert_int_equal(journal_recovery_note_whole(&own->recovery, (uint32_t)getpid(), from_ns),
+			 0);
+	assert_int_equal(recover(own), 0);
 	assert_sequences(own, (uint64_t[]){0, 1}, 2);
 	assert_true(own->first_event_ns > from_ns);
 	assert_int_equal(own->journal.from_ns, from_ns + 1);
 	assert_int_equal(own->journal.h.flags, JITBPF_JOURNAL_COMPLETE);
 	/* A process without a journal has reported nothing, and lost nothing. */
-	assert_int_equal(
-		journal_recovery_read_whole(&own->recovery, 0x7fffffff, from_ns, take, own), 0);
+	assert_int_equal(journal_recovery_note_whole(&own->recovery, 0x7fffffff, from_ns), 0);
+	assert_int_equal(recover(own), 0);
 	assert_int_equal(own->journals, 1);
+}
+
+/* What came of a large journal: events in order, and what the JOURNAL record says. */
+struct large {
+	uint64_t next;
+	uint16_t flags;
+	uint64_t live; /* numbers in it */
+};
+
+static int take_large(void *context, const struct jitbpf_record *record)
+{
+	const struct jitbpf_journal *journal = (const struct jitbpf_journal *)record;
+	struct large *large = context;
+	struct jitbpf_jit_header header;
+
+	if (record->type == JITBPF_JOURNAL) {
+		large->flags = record->flags;
+		large->live = (record->size_bytes - sizeof(*journal)) / sizeof(uint64_t);
+		return 0;
+	}
+	memcpy(&header, ((const struct jitbpf_jit *)record)->data, sizeof(header));
+	assert_true(header.sequence == large->next || header.sequence == large->next + 1);
+	large->next = header.sequence + 1;
+	return 0;
+}
+
+/* A turn of the event loop reads a part. The round stays open until all is there. */
+static void test_large_journal(void **state)
+{
+	const uint64_t count = 2 * RECOVERY_TURN_BYTES / 4096 + 100, missing = count / 2;
+	struct own *own = *state;
+	struct own_journal large_journal;
+	uint64_t round_ns, turns = 0;
+	struct large large = {0};
+	char name[4001] = {0};
+	int more = 1;
+
+	memset(name, 'f', sizeof(name) - 1);
+	assert_int_equal(own_journal_init_large(&large_journal, 3 * RECOVERY_TURN_BYTES), 0);
+	for (uint64_t i = 0; i < count; i++) {
+		if (i != missing)
+			own_journal_append_named(&large_journal, i, name);
+	}
+	note(own, 0);
+	round_ns = clock_now_ns();
+	for (; more > 0; turns++)
+		more = journal_recovery_read(&own->recovery, round_ns, take_large, &large);
+	own_journal_deinit(&large_journal);
+	assert_int_equal(more, 0);
+	assert_int_equal(large.next, count);
+	assert_int_equal(large.flags, 0);
+	assert_int_equal(large.live, count - 1);
+	/* The events, and then the live ones. */
+	assert_true(turns >= 4);
 }
 
 int main(void)
@@ -315,6 +374,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unfinished_entry, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_compaction_that_does_not_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_whole_journal, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_large_journal, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the recovery of journals costs for each owner of processes: bytes and time by a budget that
+ * refills, and the time of the current round. An owner is a user; each cgroup of root is one, too.
+ */
+#ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_OWNERS_H
+#define JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_OWNERS_H
+
+#include <stdint.h>
+
+#include "agent/publisher/journal/journal_budget.h"
+#include "base/vec.h"
+#include "state/process/process_owners.h"
+
+#define JOURNAL_OWNERS_MAX 256 /* further owners are one */
+
+struct journal_owner {
+	struct owner_key key;
+	struct journal_budget budget;
+	uint64_t served_ns; /* spent on the owner in the current round */
+};
+
+/* Zero-initialized: no owner has cost anything. */
+struct journal_owners {
+	VEC(struct journal_owner) owners;
+};
+
+/*
+ * Find or add the owner of a process; processes NULL: of all. Its budget is filled for now_ns. The
+ * result is valid until the next call. Returns NULL without memory.
+ */
+struct journal_owner *journal_owners_get(struct journal_owners *owners,
+					 const struct process_owners *processes, uint32_t pid,
+					 uint64_t now_ns);
+
+/* A round ends: nobody was served. Forgets owners with full budgets. */
+void journal_owners_end_round(struct journal_owners *owners, uint64_t now_ns);
+
+void journal_owners_deinit(struct journal_owners *owners);
+
+#endif
