@@ -81,6 +81,27 @@ struct mm_struct {
 	struct rw_semaphore mmap_lock;
 };
 
+struct super_block {
+	unsigned long s_magic;
+	struct user_namespace *s_user_ns;
+};
+
+struct inode {
+	struct super_block *i_sb;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct fdtable {
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 struct thread_struct {
 	unsigned long fsbase;
 };
@@ -89,6 +110,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	struct mm_struct *mm;
+	struct files_struct *files;
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;

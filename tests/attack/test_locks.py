@@ -15,7 +15,7 @@ import unittest
 
 import attack
 import harness
-from attack import AttackTest
+from attack import ATTACKER, AttackTest
 from stuck_fs import StuckFilesystem
 
 PAUSE_MS = 100
@@ -164,6 +164,25 @@ class Holders(LockTest):
         self.assertLess(time.monotonic() - began, 2.5)
         time.sleep(0.5)
         self.assertLess(forks.end(), PAUSE_MS)
+
+
+class FuseCopies(LockTest):
+    """Tries: to block all forks by a copy of the shim on a FUSE file system, whose server does not
+    answer when the registration of the probe reads a page of it. Must hold: no fork takes 100 ms,
+    and the summary counts the copy."""
+
+    def check_refused(self, *how):
+        shim = self.copy_for_others(harness.SHIM)[0]
+        self.attack([self.program("fuse_shim"), str(ATTACKER), self.fuse, shim, HOLD_MS, *how],
+                    user=0)
+        profile = self.check()
+        self.assertGreater(profile.run.summary()["counters"]["shims_refused"], 0)
+
+    def test_copy(self):
+        self.check_refused()
+
+    def test_copy_below_an_overlay(self):
+        self.check_refused("overlay")
 
 
 class ManyDevices(LockTest):

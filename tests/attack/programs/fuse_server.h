@@ -34,6 +34,9 @@ struct fuse_control {
 	atomic_bool silent; /* READs get no answer until it is cleared */
 	atomic_bool direct; /* the next OPEN has FOPEN_DIRECT_IO */
 	atomic_int unanswered;
+	/* If set, READs of a process of that name get no answer for stall_ms. */
+	char stall_name[16];
+	long stall_ms;
 };
 
 static struct fuse_control *fuse_control;
@@ -91,6 +94,11 @@ static inline void fuse_answer(int fd, const struct fuse_in_header *in, const vo
 									 : FOPEN_KEEP_CACHE},
 			   sizeof(struct fuse_open_out));
 		return;
+	case FUSE_STATFS: /* an overlay asks for it */
+		fuse_reply(fd, in->unique, 0,
+			   &(struct fuse_statfs_out){.st = {.bsize = 4096, .namelen = 255}},
+			   sizeof(struct fuse_statfs_out));
+		return;
 	case FUSE_READ: {
 		size_t left = read_in->offset < fuse_size ? fuse_size - read_in->offset : 0;
 
@@ -112,18 +120,47 @@ static inline void fuse_answer(int fd, const struct fuse_in_header *in, const vo
 	}
 }
 
+static inline long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static inline bool fuse_stalls(uint32_t pid)
+{
+	char path[64], name[16] = "";
+	ssize_t size;
+	int fd;
+
+	if (!fuse_control->stall_name[0])
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return false;
+	size = read(fd, name, sizeof(name) - 1);
+	close(fd);
+	return size > 0 &&
+	       !strncmp(name, fuse_control->stall_name, strlen(fuse_control->stall_name));
+}
+
 #define FUSE_WAITING_MAX 64
 
 static inline _Noreturn void fuse_serve(int fd)
 {
 	static char waiting[FUSE_WAITING_MAX][256], in[1 << 18];
 	struct pollfd request = {.fd = fd, .events = POLLIN};
+	long silent_until_ms = 0;
 	size_t count = 0;
 
 	for (;;) {
 		const struct fuse_in_header *head = (const void *)in;
 
-		if (!fuse_control->silent) {
+		bool silent = fuse_control->silent || now_ms() < silent_until_ms;
+
+		if (!silent) {
 			while (count--)
 				fuse_answer(fd, (const void *)waiting[count],
 					    waiting[count] + sizeof(*head));
@@ -136,7 +173,11 @@ static inline _Noreturn void fuse_serve(int fd)
 				_exit(0);
 			continue;
 		}
-		if (head->opcode == FUSE_READ && fuse_control->silent && count < FUSE_WAITING_MAX) {
+		if (head->opcode == FUSE_READ && !silent && fuse_stalls(head->pid)) {
+			silent_until_ms = now_ms() + fuse_control->stall_ms;
+			silent = true;
+		}
+		if (head->opcode == FUSE_READ && silent && count < FUSE_WAITING_MAX) {
 			memcpy(waiting[count++], in, sizeof(waiting[0]));
 			fuse_control->unanswered++;
 		} else {
@@ -145,20 +186,26 @@ static inline _Noreturn void fuse_serve(int fd)
 	}
 }
 
-/* Mount the file system with one file, and start its server. */
-static inline void fuse_start(const char *device, const void *bytes, size_t size_bytes)
+/* Mount the file system with one file, which has any name. Returns the server's descriptor. */
+static inline int fuse_mount(const char *device, unsigned user, const char *more_options)
 {
 	int fd = open(device, O_RDWR);
 	char options[128];
 
 	if (fd < 0)
 		err(1, "%s", device);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u%s", fd,
+		 user, user, more_options);
+	if (mount("attacker", "/tmp", "fuse", MS_NOSUID | MS_NODEV, options))
+		err(1, "mounting");
+	return fd;
+}
+
+static inline void fuse_start(int fd, const void *bytes, size_t size_bytes)
+{
 	fuse_bytes = bytes;
 	fuse_size = size_bytes;
 	fuse_control = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
-	if (mount("attacker", "/tmp", "fuse", MS_NOSUID | MS_NODEV, options))
-		err(1, "mounting");
 	if (!fork()) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		fuse_serve(fd);

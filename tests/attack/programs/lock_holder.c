@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	if (argc > 3 && !forks)
 		map_executable(argv[3]);
 	enter_namespaces();
-	fuse_start(argv[1], calloc(1, FILE_BYTES), FILE_BYTES);
+	fuse_start(fuse_mount(argv[1], 0, ""), calloc(1, FILE_BYTES), FILE_BYTES);
 	fuse_control->direct = true;
 	direct_fd = open(FUSE_FILE, O_RDONLY);
 	fuse_control->direct = false;

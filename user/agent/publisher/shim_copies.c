@@ -56,6 +56,8 @@ static int attach(struct shim_copies *copies, const struct jitbpf_mapping *mappi
 	err = file_store_open_mapped(copies->files, mapping, &fd, &blob);
 	if (err)
 		return err;
+	if (!file_system_allows_probe(&copies->file_system, fd))
+		return -EPERM;
 	err = probe_site_read(&blob, &site);
 	if (err)
 		return err;

@@ -5,7 +5,8 @@
  * mappings of processes, in any mount namespace, deleted or not.
  *
  * Any process can map a file of that name. A file is accepted as a copy only if it has the probe
- * and the shim's code at the probe's offset. Other files are refused and counted.
+ * and the shim's code at the probe's offset, and if its file system cannot wait for a process
+ * (agent/kernel/file_system.h). Other files are refused and counted.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_SHIM_COPIES_H
 #define JITBPF_AGENT_PUBLISHER_SHIM_COPIES_H
@@ -15,6 +16,7 @@
 
 #include "agent/files/file_store.h"
 #include "agent/kernel/attacher.h"
+#include "agent/kernel/file_system.h"
 #include "agent/publisher/probe_site.h"
 #include "base/owner_budget.h"
 #include "base/vec.h"
@@ -66,6 +68,7 @@ struct shim_copies {
 	const struct probe_site *site; /* of the installed shim, with its place chosen */
 	int program_fd;
 	struct file_store *files;
+	struct file_system_check file_system;
 	struct attacher *attacher;
 	const struct process_owners *owners; /* of processes */
 
