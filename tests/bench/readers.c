@@ -39,14 +39,7 @@ static void require(bool ok)
 
 static int open_module(void *context, const struct module *of, struct blob *ret)
 {
-	int fd = file_open_regular(of->path), err;
-
-	if (fd < 0)
-		return fd;
-	err = file_blob_init(ret, fd);
-	if (err)
-		close(fd);
-	return err;
+	return file_blob_open_path(ret, of->path);
 }
 
 static int no_debug(void *context, const struct module *of, const char *path, bool ours,

@@ -35,8 +35,7 @@ struct comparison {
 
 static int comparison_init(struct comparison *c, const char *path)
 {
-	int fd = file_open_regular(path);
-	int err = fd < 0 ? fd : file_blob_init(&c->blob, fd);
+	int err = file_blob_open_path(&c->blob, path);
 
 	c->page = UINT64_MAX;
 	err = err ?: elf_file_init(&c->elf, &c->blob);

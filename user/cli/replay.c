@@ -12,18 +12,6 @@
 #include "cli/memory_option.h"
 #include "pipeline/record/replay_source.h"
 
-static int open_recording(const char *path, struct blob *ret)
-{
-	int fd = file_open_regular(path), err;
-
-	if (fd < 0)
-		return fd;
-	err = file_blob_init(ret, fd);
-	if (err)
-		close(fd);
-	return err;
-}
-
 static void say(const struct replay *replay, int err, const struct recording_error *error)
 {
 	if (err == -ENOMEM)
@@ -46,7 +34,7 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 
 	*replay = (struct replay){.path = path};
 	status_line_init(&replay->status);
-	err = open_recording(path, &replay->blob);
+	err = file_blob_open_path(&replay->blob, path);
 	err = err ?: file_store_create(&files, &replay->files);
 	if (!err) {
 		file_store_source(replay->files, &source);

@@ -4,7 +4,6 @@
 #define JITBPF_TESTS_OWN_PROGRAM_H
 
 #include <errno.h>
-#include <unistd.h>
 
 #include "agent/files/file_blob.h"
 #include "base/scope.h"
@@ -16,14 +15,7 @@
 /* For struct file_source. */
 static inline int own_program_open(void *context, const struct module *module, struct blob *ret)
 {
-	int fd = file_open_regular(module->path), err;
-
-	if (fd < 0)
-		return fd;
-	err = file_blob_init(ret, fd);
-	if (err)
-		close(fd);
-	return err;
+	return file_blob_open_path(ret, module->path);
 }
 
 /* For struct file_source: there are no debug files. */

@@ -78,12 +78,23 @@ int file_blob_fd(const struct blob *blob)
 	return blob->read == read_at ? (int)(intptr_t)blob->context : -1;
 }
 
-int file_blob_open(struct blob *ret, int path_fd)
+/* Takes over fd, or a negative errno, also on failure. */
+static int init_or_close(struct blob *ret, int fd_)
 {
-	AUTO_CLOSE int fd = file_open_again(path_fd);
+	AUTO_CLOSE int fd = fd_;
 	int err = fd < 0 ? fd : file_blob_init(ret, fd);
 
 	if (!err)
 		TAKE_FD(fd);
 	return err;
+}
+
+int file_blob_open_path(struct blob *ret, const char *path)
+{
+	return init_or_close(ret, file_open_regular(path));
+}
+
+int file_blob_open(struct blob *ret, int path_fd)
+{
+	return init_or_close(ret, file_open_again(path_fd));
 }

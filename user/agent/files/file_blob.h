@@ -30,7 +30,11 @@ struct blob file_blob_of_size(int fd, uint64_t size_bytes);
 /* Returns the descriptor of a blob that is over one, or -1. Borrowed. */
 int file_blob_fd(const struct blob *blob);
 
-/* Create a blob over the file of an O_PATH descriptor. Returns 0 or a negative errno. */
+/* Create a blob over a regular file, as file_open_regular() opens it. Returns 0 or a negative
+ * errno. */
+int file_blob_open_path(struct blob *ret, const char *path);
+
+/* The same over the file of an O_PATH descriptor. */
 int file_blob_open(struct blob *ret, int path_fd);
 
 #endif

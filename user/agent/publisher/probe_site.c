@@ -57,17 +57,10 @@ int probe_site_read(const struct blob *blob, struct probe_site *ret)
 static int read_site(const char *path, struct probe_site *ret)
 {
 	CLEANUP(blob_close) struct blob blob = {0};
-	AUTO_CLOSE int fd = file_open_regular(path);
 	struct probe_site site;
-	int err;
+	int err = file_blob_open_path(&blob, path);
 
-	if (fd < 0)
-		return fd;
-	err = file_blob_init(&blob, fd);
-	if (err)
-		return err;
-	TAKE_FD(fd); /* closed with the blob */
-	err = probe_site_read(&blob, &site);
+	err = err ?: probe_site_read(&blob, &site);
 	if (err)
 		return err;
 	if (!realpath(path, site.path))

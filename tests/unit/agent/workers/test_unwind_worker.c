@@ -64,7 +64,6 @@ static void count_closed(void *context)
 static int open_module(void *context, const struct module *module, struct blob *ret)
 {
 	struct rows_made *made = context;
-	int fd;
 
 	made->opened[module->number]++;
 	if (module->number == MODULE_BAD)
@@ -74,9 +73,7 @@ static int open_module(void *context, const struct module *module, struct blob *
 		*ret = (struct blob){.size_bytes = 4096, .read = read_bad, .close = count_closed};
 		return 0;
 	}
-	fd = file_open_regular("/proc/self/exe");
-	assert_true(fd >= 0);
-	return file_blob_init(ret, fd);
+	return file_blob_open_path(ret, "/proc/self/exe");
 }
 
 static int read_memory(void *context, uint32_t pid, uint64_t address, void *buf, size_t size_bytes,
