@@ -72,6 +72,7 @@ void analysis_destroy(struct analysis *a)
 int analysis_set_info(struct analysis *a, const struct run_info *info)
 {
 	a->round_ns = info->start_ns;
+	a->epoch->payer = EPOCH_FREE;
 	return epoch_set_info(a->epoch, info);
 }
 
@@ -109,6 +110,7 @@ static int take_frames(struct analysis *a, const struct jitbpf_frames_chunk *chu
 	int err;
 
 	a->epoch->has_recorded = true;
+	a->epoch->payer = EPOCH_FREE; /* names of a recording have a limit of their own */
 	err = recorded_frames_add(a->epoch->recorded, chunk);
 	if (err == -EBADMSG)
 		a->epoch->ledger.malformed_records++;

@@ -151,7 +151,7 @@ static int name_recorded(struct epoch *e, uint32_t number, const struct module *
 	uint32_t count;
 	const struct frame *frames;
 
-	e->payer = EPOCH_FREE; /* names of a recording have a limit of their own */
+	e->payer = EPOCH_FREE; /* as in take_frames() of analysis.c */
 	frames = recorded_frames_find(e->recorded, location, module, &count);
 	return frames ? frame_table_set(e->frames, number, frames, count) : 0;
 }
