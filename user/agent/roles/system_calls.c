@@ -7,6 +7,7 @@
 #include <linux/nsfs.h>
 #include <seccomp.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 
 #include "base/scope.h"
 
@@ -54,29 +55,13 @@ static const int refused[] = {
 
 /* Memory, the socket, time and the end of the process. */
 static const int needed_by_all[] = {
-	SCMP_SYS(recvmsg),
-	SCMP_SYS(sendmsg),
-	SCMP_SYS(poll),
-	SCMP_SYS(close),
-	SCMP_SYS(brk),
-	SCMP_SYS(mmap),
-	SCMP_SYS(munmap),
-	SCMP_SYS(mremap),
-	SCMP_SYS(mprotect),
-	SCMP_SYS(madvise),
-	SCMP_SYS(futex),
-	SCMP_SYS(getrandom),
-	SCMP_SYS(clock_gettime),
-	SCMP_SYS(gettimeofday),
-	SCMP_SYS(restart_syscall),
-	SCMP_SYS(exit),
-	SCMP_SYS(exit_group),
-	SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(getpid),
-	SCMP_SYS(gettid),
-	SCMP_SYS(tgkill),
-	SCMP_SYS(rt_sigaction),
-	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(recvmsg),	   SCMP_SYS(sendmsg),	    SCMP_SYS(poll),
+	SCMP_SYS(close),	   SCMP_SYS(brk),	    SCMP_SYS(munmap),
+	SCMP_SYS(mremap),	   SCMP_SYS(madvise),	    SCMP_SYS(futex),
+	SCMP_SYS(getrandom),	   SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),
+	SCMP_SYS(restart_syscall), SCMP_SYS(exit),	    SCMP_SYS(exit_group),
+	SCMP_SYS(rt_sigreturn),	   SCMP_SYS(getpid),	    SCMP_SYS(gettid),
+	SCMP_SYS(tgkill),	   SCMP_SYS(rt_sigaction),  SCMP_SYS(rt_sigprocmask),
 	SCMP_SYS(sched_yield),
 };
 
@@ -116,6 +101,15 @@ static int add_all(scmp_filter_ctx filter, uint32_t action, const int *calls, si
 
 #define ADD(filter, action, calls) add_all(filter, action, calls, ARRAY_SIZE(calls))
 
+/* All code is loaded before a role begins. */
+static int add_memory(scmp_filter_ctx filter)
+{
+	const struct scmp_arg_cmp no_code = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, no_code)
+		       ?: seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_code);
+}
+
 /* Files are opened for reading only. */
 static int add_open(scmp_filter_ctx filter)
 {
@@ -154,7 +148,7 @@ int system_calls_limit(enum role_calls calls)
 		if (!err && calls == ROLE_CALLS_COMMON)
 			err = seccomp_rule_add(filter, REFUSE, SCMP_SYS(bpf), 0);
 	} else {
-		err = ADD(filter, SCMP_ACT_ALLOW, needed_by_all);
+		err = add_memory(filter) ?: ADD(filter, SCMP_ACT_ALLOW, needed_by_all);
 		if (!err && calls != ROLE_CALLS_READER)
 			err = ADD(filter, SCMP_ACT_ALLOW, reading);
 	}

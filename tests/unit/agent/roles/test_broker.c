@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "agent/roles/broker.h"
@@ -23,13 +24,25 @@
 /* What a process of a role reports about itself. */
 struct report {
 	pid_t pid;
-	char status[4096];     /* /proc/self/status */
-	int written, executed; /* errno of an attempt; 0: it succeeded */
+	char status[4096];		     /* /proc/self/status */
+	int written, executed, mapped, made; /* errno of an attempt; 0: it succeeded */
 };
 
 static int errno_of(int result)
 {
 	return result < 0 ? errno : 0;
+}
+
+/* Map code, and make data executable. Returns the errno of the first. */
+static int map_code(int *ret_made)
+{
+	const size_t size = 4096;
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+
+	*ret_made = errno_of(mprotect(data, size, PROT_READ | PROT_EXEC));
+	return errno_of(mmap(NULL, size, PROT_READ | PROT_EXEC, flags, -1, 0) == MAP_FAILED ? -1
+											    : 0);
 }
 
 static void serve(int socket)
@@ -45,6 +58,7 @@ static void serve(int socket)
 			_exit(1);
 		report.written = errno_of(open("/dev/null", O_WRONLY));
 		report.executed = errno_of(execv(argv[0], argv));
+		report.mapped = map_code(&report.made);
 		fd_message_send(socket, &report, sizeof(report), -1);
 	}
 }
@@ -107,6 +121,8 @@ static void check_role(const struct broker *broker, enum role role)
 	assert_int_equal(field_of(&report, "Seccomp:"), 2);
 	assert_int_equal(report.executed, EPERM);
 	assert_int_equal(report.written, role == ROLE_FETCHER ? 0 : EPERM);
+	assert_int_equal(report.mapped, role == ROLE_FETCHER ? 0 : EPERM);
+	assert_int_equal(report.made, role == ROLE_FETCHER ? 0 : EPERM);
 }
 
 static void has_the_privileges_of_its_role(void **state)
