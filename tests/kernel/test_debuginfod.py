@@ -6,9 +6,11 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
 
 from harness import KernelTest
+from test_roles import children, status
 
 PROGRAM = """
 volatile unsigned long count;
@@ -22,6 +24,8 @@ int main(void) { busy_by_debug_info(%d); }
 LINE = 1 + PROGRAM[:PROGRAM.index("LINE")].count("\n")
 MB = 1 << 20
 ROOT_CACHE = "/var/cache/jitbpf"
+AS_SUDO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "as_sudo.py")
+NOBODY = 65534
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -170,6 +174,47 @@ class Debuginfod(KernelTest):
         sizes = [os.path.getsize(os.path.join(folder, name))
                  for folder, _folders, names in os.walk(self.cache) for name in names]
         self.assertTrue(all(size <= 8 * MB for size in sizes), sizes)
+
+    def start_as_sudo(self, user, urls):
+        os.chmod(self.folder, 0o777)
+        env = {**os.environ, "DEBUGINFOD_CACHE_PATH": self.cache, "DEBUGINFOD_URLS": urls,
+               "DEBUGINFOD_TIMEOUT": "3", "DEBUGINFOD_MAXTIME": "3"}
+        argv = [sys.executable, AS_SUDO, user, *self.record_argv(["-F", "999"], [".jitbpf"])]
+        process = subprocess.Popen([*argv, "--", self.program], env=env, stderr=subprocess.PIPE)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_as_the_invoking_user(self):
+        """The cache is that of the user who calls sudo."""
+        process = self.start_as_sudo("nobody", self.serve(sending(self.debug)).url())
+        run = self.finished(*self.end_of(process))
+        self.assertIn("busy_by_debug_info", run.report("-f", "folded").stdout.decode())
+        for folder, _folders, names in os.walk(self.cache):
+            for name in ["", *names]:
+                self.assertEqual(os.stat(os.path.join(folder, name)).st_uid, NOBODY, name)
+        self.assertTrue(os.listdir(self.cache))
+
+    def test_privileges(self):
+        """The fetcher has the invoking user's rights, and none of root's."""
+        server = self.serve(silent)
+        process = self.start_as_sudo("nobody", server.url())
+        self.wait_for(lambda: server.asked)
+        seen = [status(pid) for pid in children(process.pid)]
+        fetchers = [one for one in seen if one["Name"] == "jitbpf-fetch"]
+        self.assertTrue(fetchers, seen)
+        for one in fetchers:
+            self.assertEqual(set(one["Uid"].split() + one["Gid"].split()), {str(NOBODY)})
+            self.assertEqual(one["Groups"].split(), [str(NOBODY)])
+            for field in "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb":
+                self.assertEqual(int(one[field], 16), 0, field)
+            self.assertEqual((one["NoNewPrivs"], one["Seccomp"]), ("1", "2"))
+        self.finished(*self.end_of(process))
+
+    @staticmethod
+    def end_of(process):
+        stderr = process.communicate(timeout=60)[1]
+        return process.returncode, b"", stderr
 
     def test_home_of_another_user(self):
         """With the environment that sudo keeps, root does not write into a user's home."""

@@ -9,14 +9,14 @@ import time
 
 from harness import ENGINE, JITBPF, KernelTest
 
-CAPABILITIES = {"CAP_DAC_READ_SEARCH": 2, "CAP_KILL": 5, "CAP_SETPCAP": 8, "CAP_SYS_PTRACE": 19, "CAP_SYS_ADMIN": 21,
+CAPABILITIES = {"CAP_DAC_READ_SEARCH": 2, "CAP_KILL": 5, "CAP_SETGID": 6, "CAP_SETUID": 7, "CAP_SYS_PTRACE": 19, "CAP_SYS_ADMIN": 21,
                 "CAP_BPF": 39, "CAP_CHECKPOINT_RESTORE": 40}
 OPENER = {"CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_CHECKPOINT_RESTORE"}
 
 # What each process may have, by its name, and the mode of seccomp.
 ALLOWED = {
     "jitbpf": (set(), 2),
-    "jitbpf-broker": (OPENER | {"CAP_SYS_ADMIN", "CAP_KILL", "CAP_SETPCAP"}, 0),
+    "jitbpf-broker": (OPENER | {"CAP_SYS_ADMIN", "CAP_KILL", "CAP_SETUID", "CAP_SETGID"}, 0),
     "jitbpf-files": (OPENER, 2),
     "jitbpf-attach": ({"CAP_SYS_ADMIN"}, 2),
     "jitbpf-read": (set(), 2),

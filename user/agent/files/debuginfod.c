@@ -85,9 +85,9 @@ static bool is_ours(const char *path)
 }
 
 /*
- * Set the cache directory. sudo may keep HOME: root's files must not be created
- * in the home of another user, and links that this user made there must not be
- * followed.
+ * Set the cache directory. Without SUDO_UID, HOME may be another user's: root's
+ * files must not be created there, and links that this user made there must not
+ * be followed.
  */
 static int choose_cache(void)
 {

@@ -20,7 +20,9 @@
 #include "agent/files/file_pinned.h"
 #include "agent/files/process_files.h"
 #include "agent/files/process_maps.h"
+#include "agent/launch/invoking_user.h"
 #include "agent/roles/fd_message.h"
+#include "agent/roles/privileges.h"
 #include "base/scope.h"
 #include "decode/elf/elf_file.h"
 
@@ -209,7 +211,22 @@ void file_service_run(int socket)
 	run(socket, false);
 }
 
+/* The library writes into its cache, which is the invoking user's. */
+static int become_user(void)
+{
+	CLEANUP(invoking_user_deinit) struct invoking_user user = {0};
+	char words[256];
+	int err = invoking_user_find(&user, words, sizeof(words));
+
+	err = err ?: invoking_user_become(&user);
+	if (!err && user.by_sudo && setenv("HOME", user.home, 1))
+		err = -ENOMEM;
+	return err ?: privileges_keep(0, 0);
+}
+
 void file_service_run_fetcher(int socket)
 {
+	if (become_user())
+		return;
 	run(socket, true);
 }

@@ -144,7 +144,7 @@ static _Noreturn void be_broker(const role_fn *functions, int socket)
 	sigprocmask(SIG_SETMASK, &exits, NULL);
 	drop_descriptors(socket);
 	broker.exits = signalfd(-1, &exits, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (broker.exits < 0 || privileges_keep(role_capabilities() | PRIVILEGE(CAP_SETPCAP), 0))
+	if (broker.exits < 0 || privileges_keep(role_capabilities(), 0))
 		_exit(1);
 	serve(&broker);
 	/* Processes exit before the broker, so that the recorder's wait covers their exit. */

@@ -37,10 +37,10 @@ static int set(uint64_t permitted, uint64_t effective)
 	return err ?: cap_set_proc(caps) ? -errno : 0;
 }
 
-static int bound(uint64_t keep)
+static int empty_bound(void)
 {
 	for (cap_value_t cap = 0; cap < cap_max_bits(); cap++) {
-		if (!(keep & PRIVILEGE(cap)) && cap_get_bound(cap) > 0 && cap_drop_bound(cap))
+		if (cap_get_bound(cap) > 0 && cap_drop_bound(cap))
 			return -errno;
 	}
 	return 0;
@@ -60,7 +60,7 @@ int privileges_keep(uint64_t keep, uint64_t use)
 
 	/* Without CAP_SETPCAP, no_new_privs alone keeps an exec from gaining any. */
 	if (!err && held & PRIVILEGE(CAP_SETPCAP))
-		err = bound(keep);
+		err = empty_bound();
 	if (!err && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)))
 		err = -errno;
 	return err ?: set(held & keep, held & keep & use);

@@ -16,10 +16,9 @@ uint64_t privileges_held(void);
 
 /*
  * Keep the permitted capabilities in `keep` only, and make those in `use`
- * effective; the bounding set is reduced to `keep` as far as CAP_SETPCAP is
- * there to do it. Sets no_new_privs, without which an exec by root gains all
- * capabilities again, and makes the process not dumpable. Capabilities that the
- * process does not have are ignored. Returns 0 or a negative errno.
+ * effective; the bounding set becomes empty, if CAP_SETPCAP is there to do it. Sets no_new_privs,
+ * without which an exec by root gains all capabilities again, and makes the process not dumpable.
+ * Capabilities that the process does not have are ignored. Returns 0 or a negative errno.
  */
 int privileges_keep(uint64_t keep, uint64_t use);
 

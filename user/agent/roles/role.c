@@ -21,6 +21,8 @@ static const struct role_rules rules[ROLE_COUNT] = {
 	[ROLE_FETCHER] =
 		{
 			.name = "jitbpf-fetch",
+			/* to become the invoking user, which it does first */
+			.capabilities = PRIVILEGE(CAP_SETUID) | PRIVILEGE(CAP_SETGID),
 			.live_max = 2,
 			.calls = ROLE_CALLS_COMMON,
 		},

@@ -12,7 +12,7 @@
 
 enum role {
 	ROLE_OPENER,	/* opens and reads what belongs to others; parses nothing */
-	ROLE_FETCHER,	/* asks debuginfod servers */
+	ROLE_FETCHER,	/* asks debuginfod servers, as the invoking user */
 	ROLE_ATTACHER,	/* registers probes and opens perf events */
 	ROLE_SIGNALLER, /* signals the command, which may be another user's */
 	ROLE_READER,	/* parses what others made: ELF, DWARF, names */
