@@ -11,7 +11,6 @@
 #include "agent/files/debuginfod.h"
 #include "agent/files/file_service.h"
 #include "agent/files/file_store_state.h"
-#include "agent/files/process_files.h"
 #include "base/scope.h"
 
 /* Time limits of the event loop and of the workers. */
@@ -149,10 +148,9 @@ static struct file_place place_of(const struct jitbpf_mapping *mapping)
 	return file_place_of_device(mapping->dev_major, mapping->dev_minor);
 }
 
-/* Find the file of a mapping, with a generation of its inode (0: any). */
-static int find_mapped(struct file_user *user, enum file_request_kind kind,
-		       const struct jitbpf_mapping *mapping, uint64_t generation,
-		       struct found_file *ret)
+int file_store_find(struct file_user *user, enum file_request_kind kind,
+		    const struct jitbpf_mapping *mapping, uint64_t generation,
+		    struct found_file *ret)
 {
 	struct file_request request = {
 		.kind = kind,
@@ -250,7 +248,7 @@ void file_store_meet(struct file_store *store, struct jitbpf_mapping *mapping)
 		store->counts.over_budget++;
 		return;
 	}
-	err = find_mapped(&store->meeting, FILE_FIND_MAPPED, mapping, generation, &file.found);
+	err = file_store_find(&store->meeting, FILE_FIND_MAPPED, mapping, generation, &file.found);
 	store->counts.unanswered += err == -ETIMEDOUT && !is_met;
 	if (err == -ETIMEDOUT && !is_met)
 		ask_again(store, mapping);
@@ -318,7 +316,7 @@ int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping
 			   int *ret_fd, struct blob *ret)
 {
 	struct found_file found;
-	int err = find_mapped(&store->meeting, FILE_FIND_MAPPED, mapping, 0, &found), fd;
+	int err = file_store_find(&store->meeting, FILE_FIND_MAPPED, mapping, 0, &found), fd;
 
 	if (err)
 		return err;
@@ -333,53 +331,6 @@ int file_store_open_mapped(struct file_store *store, const struct jitbpf_mapping
 	}
 	*ret_fd = fd;
 	return 0;
-}
-
-int file_store_follow(struct file_store *store, const struct jitbpf_mapping *mapping,
-		      struct followed_file *ret)
-{
-	ret->place = place_of(mapping);
-	return find_mapped(&store->following, FILE_FIND_GROWING, mapping, 0, &ret->found);
-}
-
-int file_store_read_followed(struct file_store *store, const struct followed_file *file,
-			     uint64_t offset, void *buf, size_t size_bytes, size_t *ret_bytes,
-			     uint64_t *ret_file_bytes)
-{
-	return file_reader_growing(store->following.reader, file->place, &file->found, offset, buf,
-				   size_bytes, ret_bytes, ret_file_bytes);
-}
-
-int file_store_open_memfd(struct file_store *store, uint32_t pid, const struct proc_map *map,
-			  const char *path)
-{
-	struct file_request request = {
-		.kind = FILE_OPEN_MEMFD,
-		.pid = pid,
-		.address = map->start,
-		.size_bytes = map->end - map->start,
-		.inode = map->inode,
-	};
-
-	if (!file_request_set_path(&request, path))
-		return -ENAMETOOLONG;
-	return store ? file_reader_memfd(store->following.mappings, &request)
-		     : process_files_open_memfd(&request);
-}
-
-int file_store_read_link(struct file_store *store, uint32_t pid, uint32_t fd,
-			 char ret[FILE_PATH_MAX])
-{
-	return file_reader_link(store->writers, pid, fd, ret);
-}
-
-int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,
-			   size_t size_bytes)
-{
-	size_t got;
-	int err = file_reader_memory(store->writers, pid, address, buf, size_bytes, &got);
-
-	return err ?: got == size_bytes ? 0 : -EFAULT;
 }
 
 struct process_maps *file_store_maps(struct file_store *store)

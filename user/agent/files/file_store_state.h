@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The state of a file store. Only for file_store.c and module_files.c. */
+/* The state of a file store. Only for file_store.c, followed_files.c and module_files.c. */
 #ifndef JITBPF_AGENT_FILES_FILE_STORE_STATE_H
 #define JITBPF_AGENT_FILES_FILE_STORE_STATE_H
 
@@ -37,6 +37,12 @@ struct file_store {
 
 /* Returns false if the path is too long. */
 bool file_request_set_path(struct file_request *request, const char *path);
+
+/* Find the file of a mapping, with a generation of its inode (0: any). Returns as
+ * file_reader_find() */
+int file_store_find(struct file_user *user, enum file_request_kind kind,
+		    const struct jitbpf_mapping *mapping, uint64_t generation,
+		    struct found_file *ret);
 
 /* The members of struct file_source; context is a struct file_user. */
 int module_files_open(void *context, const struct module *module, struct blob *ret);

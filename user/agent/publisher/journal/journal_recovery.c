@@ -5,22 +5,13 @@
 #include <string.h>
 
 #include "agent/clock.h"
-#include "agent/publisher/journal/journal_file.h"
 #include "agent/publisher/journal/journal_record.h"
 #include "agent/kernel/process_text.h"
-#include "base/scope.h"
 #include "uapi/record.h"
-
-#define MB 1048576ull
 
 /* Threads can overtake each other between number, journal, probe and loss; reread so many. */
 #define SEQUENCE_SLACK 256
 #define TIME_SLACK_NS  1000000u
-
-/* Journal bytes that one burst may write and recovery may read: 100,000 events of 4 KB. */
-#define STORM_BYTES (512 * MB)
-
-#define START_ANY UINT64_MAX
 
 /* Sequence numbers in a JOURNAL record; half of what JITBPF_CHUNK_MAX holds. */
 #define LIVE_MAX (1u << 20)
@@ -46,9 +37,7 @@ void journal_recovery_init(struct journal_recovery *recovery)
 
 void journal_recovery_deinit(struct journal_recovery *recovery)
 {
-	vec_for_each (process, &recovery->processes)
-		journal_reader_close(&process->reader);
-	vec_deinit(&recovery->processes);
+	kept_journals_deinit(&recovery->kept);
 	vec_deinit(&recovery->losses);
 	journal_owners_deinit(&recovery->budgets);
 	vec_deinit(&recovery->room);
@@ -58,83 +47,20 @@ void journal_recovery_deinit(struct journal_recovery *recovery)
 
 void journal_recovery_exited(struct journal_recovery *recovery, uint32_t pid)
 {
-	vec_for_each (process, &recovery->processes)
-		process->exited |= process->pid == pid;
-}
-
-static void forget(struct journal_recovery *recovery, struct journal_process *process)
-{
-	journal_reader_close(&process->reader);
-	*process = recovery->processes.data[--recovery->processes.size];
-}
-
-static void close_exited(struct journal_recovery *recovery)
-{
-	for (size_t i = recovery->processes.size; i--;) {
-		if (recovery->processes.data[i].exited)
-			forget(recovery, &recovery->processes.data[i]);
-	}
-}
-
-/*
- * Open the journal that a process writes itself. start_ticks is its start, or START_ANY. Returns 0
- * or a negative errno.
- */
-static int open_own(struct journal_recovery *recovery, uint32_t pid, uint64_t start_ticks,
-		    struct journal_process **ret)
-{
-	struct journal_process *oldest = recovery->processes.data,
-			       added = {.pid = pid, .reader.fd = -1};
-	struct journal_files files;
-	struct journal_file *own;
-	uint64_t most;
-	int err = journal_files_open(recovery->store, pid, &files);
-
-	if (err)
-		return err;
-	own = files.count ? &files.files[files.count - 1] : NULL;
-	if (own && own->own && (start_ticks == START_ANY || files.start_ticks == start_ticks)) {
-		added.start_ticks = files.start_ticks;
-		added.reader.fd = own->fd;
-		added.reader.size_bytes = own->size_bytes;
-		added.epoch_ns = own->header.epoch_ns;
-		own->fd = -1;
-	}
-	journal_files_close(&files);
-	if (added.reader.fd < 0)
-		return -ENOENT;
-	most = 2 * added.reader.size_bytes + STORM_BYTES;
-	added.budget = (struct journal_budget){
-		.bytes = {most, most, 64 * MB},
-		.wait_ns = {200000000u, 200000000u, 20000000u},
-	};
-	if (recovery->processes.size >= JOURNALS_KEPT_MAX) {
-		vec_for_each (process, &recovery->processes)
-			oldest = process->used_ns < oldest->used_ns ? process : oldest;
-		forget(recovery, oldest);
-	}
-	if (vec_push(&recovery->processes, added)) {
-		journal_reader_close(&added.reader);
-		return -ENOMEM;
-	}
-	*ret = &recovery->processes.data[recovery->processes.size - 1];
-	return 0;
+	kept_journals_exited(&recovery->kept, pid);
 }
 
 static int process_of(struct journal_recovery *recovery, const struct journal_loss *loss,
 		      struct journal_process **ret)
 {
 	uint64_t ticks = loss->start_ns ? process_ticks_of(loss->start_ns) : START_ANY;
+	struct journal_process *process =
+		kept_journals_find(&recovery->kept, loss->pid, ticks, loss->begun);
 
-	vec_for_each (process, &recovery->processes) {
-		if (process->pid == loss->pid &&
-		    (ticks == START_ANY ? loss->begun || !process->exited
-					: process->start_ticks == ticks)) {
-			*ret = process;
-			return 0;
-		}
-	}
-	return open_own(recovery, loss->pid, ticks, ret);
+	if (!process)
+		return kept_journals_open(&recovery->kept, recovery->store, loss->pid, ticks, ret);
+	*ret = process;
+	return 0;
 }
 
 /* Set the first sequence number to emit, behind those that were emitted before. */
@@ -460,7 +386,7 @@ int journal_recovery_read(struct journal_recovery *recovery, uint64_t round_ns,
 	if (is_open(recovery, last))
 		return 1;
 	recovery->turns = 0;
-	close_exited(recovery);
+	kept_journals_close_exited(&recovery->kept);
 	journal_owners_end_round(&recovery->budgets, turn_ns);
 	return 0;
 }

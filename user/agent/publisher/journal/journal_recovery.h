@@ -20,26 +20,9 @@
 
 #include "agent/files/file_store.h"
 #include "agent/publisher/journal/journal_owners.h"
+#include "agent/publisher/journal/kept_journals.h"
 #include "agent/publisher/journal/journal_reader.h"
 #include "pipeline/source.h"
-
-#define JOURNALS_KEPT_MAX                                                                          \
-	128 /* open journals; beyond it, the least recently used one is closed                     \
-	     */
-
-/* A process that has lost events. */
-struct journal_process {
-	uint32_t pid;
-	uint64_t start_ticks;
-	struct journal_reader reader;
-	uint64_t epoch_ns; /* creation of the journal, at the first event of the process */
-	struct journal_budget budget;
-	/* All events with a sequence number in [had_from, had_to) have been emitted. */
-	uint64_t had_from, had_to;
-	uint64_t gap_end_ns; /* missing events are older than this; 0: none is missing */
-	uint64_t used_ns;
-	bool exited;
-};
 
 #define RECOVERY_TURN_NS    30000000ull
 #define RECOVERY_TURN_BYTES (16u << 20)
@@ -66,10 +49,10 @@ struct journal_loss {
 };
 
 struct journal_recovery {
-	struct file_store
-		*store; /* borrowed, as journal_files_open() takes it; the caller sets it */
+	/* Borrowed, as journal_files_open() takes it; the caller sets it. */
+	struct file_store *store;
 	const struct process_owners *owners; /* borrowed; the caller sets it; NULL: not known */
-	VEC(struct journal_process) processes;
+	struct kept_journals kept;
 	VEC(struct journal_loss) losses; /* not recovered yet; at most one is begun */
 	struct journal_owners budgets;
 	uint32_t turns; /* of the current round */

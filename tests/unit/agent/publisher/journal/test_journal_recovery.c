@@ -224,10 +224,10 @@ static void test_ended_process(void **state)
 	own->fail_at = 1;
 	assert_int_equal(recover(own), -ENOMEM);
 	journal_recovery_exited(&own->recovery, (uint32_t)getpid());
-	assert_int_equal(own->recovery.processes.size, 1);
+	assert_int_equal(own->recovery.kept.processes.size, 1);
 	assert_int_equal(recover(own), 0);
 	assert_int_equal(own->count, 1);
-	assert_int_equal(own->recovery.processes.size, 0);
+	assert_int_equal(own->recovery.kept.processes.size, 0);
 }
 
 /* An event that was dropped for lack of room may have ended the code of any entry before it. */
