@@ -9,6 +9,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -151,6 +152,21 @@ class Holders(LockTest):
     def test_mapping_a_copy_later(self):
         copy = self.shim("libjitbpf-copy.so")
         self.check(during=lambda: self.begin(self.hold(copy)))
+
+    def test_jitdumps(self):
+        """Rounds wait for jitdumps of processes that were sampled, but the loop does not."""
+        folder = os.path.join(self.folder, "dumps")
+        os.mkdir(folder)
+        os.chmod(folder, 0o1777)
+        begin = ("import os, struct, sys\n"
+                 "path = f'{sys.argv[1]}/jit-{os.getpid()}.dump'\n"
+                 "with open(path, 'wb') as dump:\n"
+                 "    dump.write(struct.pack('<6I2Q', 0x4a695444, 1, 40, 62, 0, os.getpid(), 1, 0))\n"
+                 "os.execv(sys.argv[2], [*sys.argv[2:], path])\n")
+        holders = [self.attack([sys.executable, "-c", begin, folder, self.holder, self.fuse,
+                                HOLD_MS]) for _ in range(4)]
+        self.begin(holders)
+        self.check()
 
     def test_end(self):
         """jitbpf ends in time, although its probe cannot be removed."""

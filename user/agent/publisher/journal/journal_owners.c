@@ -44,7 +44,8 @@ void journal_owners_end_round(struct journal_owners *owners, uint64_t now_ns)
 	vec_for_each (owner, &owners->owners) {
 		owner->served_ns = 0;
 		journal_budget_fill(&owner->budget, now_ns);
-		if (owner->budget.bytes.level < full.bytes.most ||
+		if (journal_owner_is_late(owner, now_ns) ||
+		    owner->budget.bytes.level < full.bytes.most ||
 		    owner->budget.wait_ns.level < full.wait_ns.most)
 			owners->owners.data[kept++] = *owner;
 	}

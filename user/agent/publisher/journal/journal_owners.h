@@ -13,12 +13,23 @@
 #include "state/process/process_owners.h"
 
 #define JOURNAL_OWNERS_MAX 256 /* further owners are one */
+#define JOURNAL_LATE_NS	   3000000000ull
 
 struct journal_owner {
 	struct owner_key key;
 	struct journal_budget budget;
 	uint64_t served_ns; /* spent on the owner in the current round */
+	uint64_t late_ns;   /* when a round last ended without a process of it; 0: never */
 };
+
+/*
+ * Returns true if no round waits for a process of the owner that does not answer: else an owner
+ * could make all rounds wait.
+ */
+static inline bool journal_owner_is_late(const struct journal_owner *owner, uint64_t now_ns)
+{
+	return owner->late_ns && now_ns - owner->late_ns < JOURNAL_LATE_NS;
+}
 
 /* Zero-initialized: no owner has cost anything. */
 struct journal_owners {
@@ -33,7 +44,7 @@ struct journal_owner *journal_owners_get(struct journal_owners *owners,
 					 const struct process_owners *processes, uint32_t pid,
 					 uint64_t now_ns);
 
-/* A round ends: nobody was served. Forgets owners with full budgets. */
+/* A round ends: nobody was served. Forgets owners with full budgets that are not late. */
 void journal_owners_end_round(struct journal_owners *owners, uint64_t now_ns);
 
 void journal_owners_deinit(struct journal_owners *owners);

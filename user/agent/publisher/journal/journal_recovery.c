@@ -290,6 +290,10 @@ static int recover(struct journal_recovery *recovery, struct journal_loss *loss,
 	if (err == -EINPROGRESS && loss->whole && !pass.process &&
 	    now_ns - loss->tried_ns < ANSWER_NS)
 		return err;
+	if (err == -EINPROGRESS && !pass.process && journal_owner_is_late(pass.owner, now_ns))
+		last = true;
+	if (last && !pass.process && loss->turn_ns)
+		pass.owner->late_ns = now_ns;
 	if ((err == 1 || err == -EINPROGRESS) && !last && loss->served_ns < RECOVERY_PROCESS_NS)
 		return err;
 	/* The gap is reported in its round: until then, lost events would make names wrong. */

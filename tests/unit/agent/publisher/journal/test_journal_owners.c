@@ -63,7 +63,11 @@ static void test_budgets(void **state)
 	assert_int_equal(owners.owners.size, 1);
 	owner = journal_owners_get(&owners, &processes, 1, 2 * SECOND);
 	assert_int_equal(owner->budget.bytes.level, owner->budget.bytes.per_second);
+	owner->late_ns = 98 * SECOND;
+	assert_true(journal_owner_is_late(owner, 100 * SECOND));
 	journal_owners_end_round(&owners, 100 * SECOND);
+	assert_int_equal(owners.owners.size, 1);
+	journal_owners_end_round(&owners, 102 * SECOND);
 	assert_int_equal(owners.owners.size, 0);
 	journal_owners_deinit(&owners);
 	process_owners_deinit(&processes);
