@@ -26,7 +26,7 @@
 
 #define LOADS_MAX  64
 #define FILES_MAX  20
-#define ROUNDS_MAX 100 /* on a busy machine an answer of a helper process may come too late */
+#define ROUNDS_MAX 5000 /* on a busy machine an answer of a helper process may come too late */
 #define SEC	   1000000000ull
 
 struct dump {
@@ -171,6 +171,7 @@ static int end_round(struct run *run)
 
 	while (more > 0)
 		more = publisher_jitdump.round(run->publisher, round_ns, take, run);
+	usleep(1000); /* a helper may wait for a CPU */
 	return more;
 }
 
