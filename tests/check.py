@@ -42,8 +42,10 @@ BESIDE = (
 )
 # Some of each kind; all of them take four minutes (make attack-test).
 ATTACKS = "|".join((
-    "Storms.test_mappings", "Hoards", "Deaths", "Files.test_debug_info", "Journals", "PidReuse",
-    "Substitution.test_debug_file", "Pinned.test_memfd", "Junk.test_malformed", "Links"))
+    "Storms.test_mappings", "Hoards", "Deaths.test_deaths", "Files.test_debug_info", "Journals",
+    "PidReuse", "Substitution.test_debug_file", "Pinned.test_memfd", "Junk.test_malformed", "Links",
+    "Holders.test_forking_later", "Holders.test_mapping_the_installed_shim_later",
+    "FuseCopies.test_copy_below_an_overlay"))
 ALONE = (
     Part("kernel", ["kernel-test"]),
     Part("attacks", ["attack-test", f"ONLY={ATTACKS}"]),

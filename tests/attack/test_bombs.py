@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Code of attackers that is small to report, and large to name."""
+
+import os
+import subprocess
+import unittest
+
+from attack import AttackTest, PROGRAMS
+
+RSS_MAX = 400 << 20
+NESTED = 10000
+ROWS = 4000000
+
+# An endless loop with NESTED inlined functions, one in the other, and ROWS rows of one address.
+DWARF_BOMB = f"""
+	.text
+	.globl main
+main:
+begin:
+	.rept 64
+	imul %rax, %rax
+	.endr
+	jmp begin
+end:
+	.section .debug_abbrev
+	.byte 1, 0x11, 1, 0x11, 1, 0x12, 7, 0x10, 0x17, 3, 8, 0, 0
+	.byte 2, 0x2e, 1, 3, 8, 0x11, 1, 0x12, 7, 0, 0
+	.byte 3, 0x1d, 1, 0x31, 0x13, 0x11, 1, 0x12, 7, 0, 0
+	.byte 4, 0x2e, 0, 3, 8, 0x20, 0x0b, 0, 0
+	.byte 0
+	.section .debug_info
+info:	.long info_end - info_begin
+info_begin:
+	.short 4
+	.long 0
+	.byte 8
+	.byte 1
+	.quad begin, end - begin
+	.long 0
+	.asciz "attacker.c"
+origin:	.byte 4
+	.asciz "attacker_inlined"
+	.byte 1
+	.byte 2
+	.asciz "attacker_main"
+	.quad begin, end - begin
+	.rept {NESTED}
+	.byte 3
+	.long origin - info
+	.quad begin, end - begin
+	.endr
+	.rept {NESTED}
+	.byte 0
+	.endr
+	.byte 0, 0
+info_end:
+	.section .debug_line
+	.long line_end - line_begin
+line_begin:
+	.short 4
+	.long line_program - line_header
+line_header:
+	.byte 1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0
+	.asciz "attacker.c"
+	.byte 0, 0, 0, 0
+line_program:
+	.byte 0, 9, 2
+	.quad begin
+	.fill {ROWS}, 1, 19 # the next line, at the same address
+	.byte 9
+	.short end - begin
+	.byte 0, 1, 1
+line_end:
+	.section .note.GNU-stack
+"""
+
+
+def growing_name(levels):
+    """A C++ function whose parameters double in size, from one to the next."""
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    names = ["S_"] + [f"S{digits[n // 36] if n >= 36 else ''}{digits[n % 36]}_" for n in range(levels)]
+    return "_Z8attackerSt4pairIiiE" + "".join(f"S_I{name}{name}E" for name in names[1:])
+
+
+class Bombs(AttackTest):
+    """Tries: to use up the time and memory of jitbpf by code that is small to report, but large to
+    name. Must hold: the victim's profile is the same, memory is bounded."""
+
+    def check(self):
+        profile = self.check_victim(seconds=3)
+        failed = profile.run.summary()["counters"]["readers_failed"]
+        print(f"{self.id()}: {profile.watch.rss >> 20} MB, {failed} readers failed")
+        self.assertLess(profile.watch.rss, RSS_MAX)
+
+    def run_program(self, path):
+        os.chmod(self.folder, 0o755)
+        os.chmod(path, 0o755)
+        self.attack([path], ready=False)
+        self.check()
+
+    def test_nested_debug_info(self):
+        path = os.path.join(self.folder, "bomb")
+        subprocess.run(["gcc", "-no-pie", "-x", "assembler", "-o", path, "-"], check=True,
+                       input=DWARF_BOMB, text=True)
+        self.run_program(path)
+
+    def test_growing_names(self):
+        path = os.path.join(self.folder, "bomb")
+        subprocess.run(["objcopy", "--strip-debug", f"--redefine-sym=main={growing_name(60)}",
+                        os.path.join(PROGRAMS, "victim"), path], check=True)
+        self.run_program(path)
+
+
+if __name__ == "__main__":
+    unittest.main()
