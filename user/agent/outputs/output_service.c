@@ -15,6 +15,7 @@
 
 #include "agent/roles/fd_message.h"
 #include "agent/roles/privileges.h"
+#include "agent/roles/system_calls.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/vec.h"
@@ -47,7 +48,8 @@ static int become(const struct invoking_user *user)
 {
 	uint64_t kept = user->uid ? 0 : PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_FOWNER);
 
-	return invoking_user_become(user) ?: privileges_keep(kept, kept);
+	return invoking_user_become(user)
+		       ?: privileges_keep(kept, kept) ?: system_calls_limit(ROLE_CALLS_COMMON);
 }
 
 static void keep_socket_only(int socket)

@@ -3,8 +3,9 @@
  * The process that opens, publishes and deletes the output files, as the invoking user
  * (agent/launch/invoking_user.h), so that the recorder needs no right to write. It keeps no
  * capability; of root's, only those to write in folders of other users (CAP_DAC_OVERRIDE,
- * CAP_FOWNER). It reads no file. It is forked before anything of another process is read, and
- * serves only the paths that were declared then: a request has the number of a path or of a file.
+ * CAP_FOWNER), which the broker would have to keep if it started this process. It reads no file. It
+ * is forked before anything of another process is read, and serves only the paths that were
+ * declared then: a request has the number of a path or of a file.
  */
 #ifndef JITBPF_AGENT_OUTPUTS_OUTPUT_SERVICE_H
 #define JITBPF_AGENT_OUTPUTS_OUTPUT_SERVICE_H
