@@ -4,6 +4,7 @@
 import sys
 import unittest
 
+import harness
 from attack import AttackTest
 
 STORMS = {
@@ -30,6 +31,50 @@ class Storms(AttackTest):
         attacked = self.check_victim()
         self.assertLess(attacked.watch.rss, 200 << 20)
         self.assertLess(attacked.watch.files, 1000)
+
+
+# Children with JIT code of their own: mov ecx, 100000; loop: dec ecx; jnz loop; ret
+CROWD = """
+import ctypes, mmap, os, sys, time
+class Load(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_uint32), ("unused", ctypes.c_uint32), ("name", ctypes.c_char_p),
+                ("address", ctypes.c_uint64), ("size", ctypes.c_uint32), ("rest", ctypes.c_uint64 * 5)]
+shim = ctypes.CDLL(sys.argv[1])
+memory = mmap.mmap(-1, 4096, prot=7)
+memory.write(bytes.fromhex("b9a0860100 ffc9 75fc c3"))
+address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+run = ctypes.CFUNCTYPE(None)(address)
+def child():
+    for number in range(1, 21):
+        shim.NotifyEvent(13, ctypes.byref(Load(
+            id=number, name=b"attacker_%d" % number, address=address + 128 * number, size=64)))
+    shim.NotifyEvent(13, ctypes.byref(Load(id=99, name=b"attacker", address=address, size=64)))
+    run()
+for _ in range(int(sys.argv[2])):  # they live
+    if not os.fork():
+        child()
+        while True:
+            time.sleep(10)
+            run()
+print(flush=True)
+while True:  # and die at once
+    if not os.fork():
+        child()
+        os._exit(0)
+    os.wait()
+"""
+
+
+class Crowds(AttackTest):
+    """Tries: to use up what is kept for each process with JIT code, by thousands of processes that
+    live, and thousands that end. Must hold: the victim's profile is the same, memory is bounded."""
+
+    def test_crowd(self):
+        shim, = self.copy_for_others(harness.SHIM)
+        self.attack([sys.executable, "-c", CROWD, shim, "2000"])
+        profile = self.check_victim(seconds=3, options=("-a", "--shim", shim))
+        self.assertLess(profile.watch.rss, 400 << 20)
+        self.assertLess(profile.watch.files, 1000)
 
 
 for storm in STORMS:

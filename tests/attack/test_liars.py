@@ -8,6 +8,8 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
+import time
 import unittest
 import zlib
 
@@ -155,6 +157,47 @@ class Deaths(AttackTest):
         self.attack(["sh", "-c", script], env=environment)
         for _ in range(3):
             self.check_victim(seconds=1)
+
+    def start_engine(self):
+        engine, shim = (os.path.join(self.folder, os.path.basename(path))
+                        for path in (harness.ENGINE, harness.SHIM))
+        if not os.path.exists(engine):
+            self.copy_for_others(harness.ENGINE, harness.SHIM)
+        return self.attack([engine, "hot", "--seconds", "60", "--name", "attacker"], ready=False,
+                           env={**os.environ, "INTEL_JIT_PROFILER64": shim})
+
+    def test_each_moment_of_one_target(self):
+        """The target of -p is killed after each of many delays."""
+        for delay_ms in range(0, 400, 30):
+            target = self.start_engine()
+            time.sleep(0.05)
+            argv = self.record_argv(["-F", "999", "-p", str(target.pid)], (".jitbpf",))
+            with subprocess.Popen(argv, stderr=subprocess.PIPE) as jitbpf:
+                time.sleep(delay_ms / 1000)
+                target.kill()
+                _out, stderr = jitbpf.communicate(timeout=20)
+            # It says that there is no such process, or records until the process has ended.
+            text = stderr.decode(errors="replace")
+            self.assertIn(jitbpf.returncode, (0, 1), f"after {delay_ms} ms: {text}")
+            self.assertRegex(text, "samples taken|process", f"after {delay_ms} ms")
+
+    def test_each_moment_of_many(self):
+        """Of 60 processes with code, one dies every 10 ms from the start of jitbpf on."""
+        engines = [self.start_engine() for _ in range(60)]
+        time.sleep(0.3)
+        for engine in engines:
+            engine.send_signal(signal.SIGSTOP)  # they have reported their code; now they only wait
+
+        def kill():
+            for engine in engines:
+                time.sleep(0.01)
+                engine.kill()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        self.addCleanup(killer.join)
+        profile = self.check_victim()
+        self.check_ledger(profile.run)
 
 
 class PidReuse(AttackTest):
