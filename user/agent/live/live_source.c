@@ -13,6 +13,7 @@
 
 #include "agent/clock.h"
 #include "agent/live/live_state.h"
+#include "agent/kernel/kernel_types.h"
 #include "agent/kernel/pid_namespace.h"
 #include "agent/kernel/uprobe.h"
 #include "base/scope.h"
@@ -37,13 +38,26 @@ static int fail(struct live_failure *failure, int err, const char *what)
 	return err;
 }
 
+/* Types of bpf/kernel_types.h whose fields the programs read. */
+static const char *const types_read[] = {
+	"cgroup",	 "cred",	"css_set",     "fdtable", "file",	    "files_struct",
+	"inode",	 "kernfs_node", "mm_struct",   "pid",	  "pid_namespace",  "pt_regs",
+	"signal_struct", "super_block", "task_struct", "upid",	  "user_namespace",
+};
+
 static int load_programs(struct live_source *live, const struct live_options *options)
 {
+	AUTO_CLOSE int types = kernel_types_open(types_read, ARRAY_SIZE(types_read));
+	struct bpf_object_open_opts opts = {.sz = sizeof(opts)};
 	uint32_t pidns_inum;
 	struct jitbpf_bpf *bpf;
+	char path[64];
 	int err;
 
-	live->bpf = bpf = jitbpf_bpf__open();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
+	if (types >= 0) /* else libbpf searches all types */
+		opts.btf_custom_path = path;
+	live->bpf = bpf = jitbpf_bpf__open_opts(&opts);
 	if (!bpf)
 		return -errno;
 	err = pid_namespace_own(&pidns_inum);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Reduced types have the members of the kernel's, at the same offsets. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/kernel/kernel_types.h"
+
+static const char *const names[] = {"outer", "absent"};
+
+/* struct outer { int i; number_t numbers[3]; const struct inner in; struct other *other; } and
+ * more.
+ */
+static struct btf *make(void)
+{
+	struct btf *btf = btf__new_empty();
+	int integer, other, inner, array, constant, pointer;
+
+	integer = btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
+	other = btf__add_struct(btf, "other", 8);
+	assert_int_equal(btf__add_field(btf, "unused", integer, 32, 0), 0);
+	inner = btf__add_struct(btf, "inner", 8);
+	assert_int_equal(btf__add_field(btf, "first", integer, 0, 0), 0);
+	assert_int_equal(btf__add_field(btf, "second", integer, 32, 0), 0);
+	constant = btf__add_const(btf, inner);
+	array = btf__add_array(btf, integer, btf__add_typedef(btf, "number_t", integer), 3);
+	pointer = btf__add_ptr(btf, other);
+	assert_true(btf__add_enum(btf, "kind", 4) > 0);
+	assert_int_equal(btf__add_enum_value(btf, "one", 1), 0);
+	assert_true(btf__add_func_proto(btf, integer) > 0);
+	assert_int_equal(btf__add_func_param(btf, "p", pointer), 0);
+	assert_true(btf__add_struct(btf, "outer", 32) > 0);
+	assert_int_equal(btf__add_field(btf, "i", integer, 0, 0), 0);
+	assert_int_equal(btf__add_field(btf, "numbers", array, 32, 0), 0);
+	assert_int_equal(btf__add_field(btf, "in", constant, 128, 0), 0);
+	assert_int_equal(btf__add_field(btf, "other", pointer, 192, 0), 0);
+	return btf;
+}
+
+static const struct btf_member *check_member(const struct btf *btf, const struct btf_type *type,
+					     uint32_t i, const char *name, uint32_t bits)
+{
+	const struct btf_member *member = btf_members(type) + i;
+
+	assert_string_equal(btf__name_by_offset(btf, member->name_off), name);
+	assert_int_equal(member->offset, bits);
+	return member;
+}
+
+static void check_outer(const struct btf *btf)
+{
+	int number = btf__find_by_name_kind(btf, "outer", BTF_KIND_STRUCT);
+	const struct btf_type *outer, *type;
+
+	assert_true(number > 0);
+	outer = btf__type_by_id(btf, (uint32_t)number);
+	assert_int_equal(btf_vlen(outer), 4);
+	assert_int_equal(outer->size, 32);
+	type = btf__type_by_id(btf, check_member(btf, outer, 0, "i", 0)->type);
+	assert_true(btf_is_int(type) && type->size == 4);
+	type = btf__type_by_id(btf, check_member(btf, outer, 1, "numbers", 32)->type);
+	assert_true(btf_is_array(type) && btf_array(type)->nelems == 3);
+	assert_true(btf_is_typedef(btf__type_by_id(btf, btf_array(type)->type)));
+	type = btf__type_by_id(btf, check_member(btf, outer, 2, "in", 128)->type);
+	assert_true(btf_is_const(type));
+	type = btf__type_by_id(btf, type->type);
+	assert_true(btf_is_struct(type));
+	check_member(btf, type, 1, "second", 32);
+	type = btf__type_by_id(btf, check_member(btf, outer, 3, "other", 192)->type);
+	assert_true(btf_is_ptr(type) && !type->type);
+}
+
+static void keep_their_members(void **state)
+{
+	struct btf *btf = make(), *reduced;
+	kernel_types_bytes bytes = {0};
+	uint32_t size;
+	const void *raw = btf__raw_data(btf, &size);
+
+	assert_int_equal(kernel_types_reduce(raw, size, names, 2, &bytes), 0);
+	reduced = btf__new(bytes.data, (uint32_t)bytes.size);
+	assert_non_null(reduced);
+	check_outer(reduced);
+	assert_true(btf__find_by_name_kind(reduced, "other", BTF_KIND_STRUCT) < 0);
+	assert_true(btf__type_cnt(reduced) < btf__type_cnt(btf));
+	btf__free(reduced);
+	btf__free(btf);
+	vec_deinit(&bytes);
+}
+
+/* Every cut, and every byte that is changed, is an error or gives types. */
+static void are_refused_if_malformed(void **state)
+{
+	struct btf *btf = make();
+	kernel_types_bytes bytes = {0};
+	uint32_t size;
+	const void *raw = btf__raw_data(btf, &size);
+	uint8_t *changed = malloc(size);
+
+	for (uint32_t cut = 0; cut < size; cut++) {
+		memcpy(changed, raw, cut);
+		assert_int_equal(kernel_types_reduce(changed, cut, names, 2, &bytes), -EBADMSG);
+		assert_int_equal(bytes.size, 0);
+	}
+	for (uint32_t at = 0; at < size; at++) {
+		memcpy(changed, raw, size);
+		changed[at] ^= 0xff;
+		kernel_types_reduce(changed, size, names, 2, &bytes);
+		bytes.size = 0;
+	}
+	free(changed);
+	btf__free(btf);
+	vec_deinit(&bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keep_their_members),
+		cmocka_unit_test(are_refused_if_malformed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/kernel/kernel_types.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/btf.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+
+#define DEPTH_MAX 64	     /* of structs in structs */
+#define IN_WORK	  UINT32_MAX /* number of a type whose parts are being copied */
+
+/* Of newer kernels than the oldest headers. */
+#define KIND_TYPE_TAG 18
+#define KIND_ENUM64   19
+
+struct reduction {
+	const uint8_t *types;
+	const char *strings;
+	size_t types_bytes, strings_bytes;
+	VEC(uint32_t) offsets; /* of a type by its number */
+	VEC(uint32_t) numbers; /* of a type in `out`; 0: it is not there yet */
+	kernel_types_bytes out, out_strings;
+	uint32_t count; /* of types in `out` */
+};
+
+static int put(kernel_types_bytes *bytes, const void *from, size_t size_bytes)
+{
+	if (vec_reserve(bytes, bytes->size + size_bytes))
+		return -ENOMEM;
+	if (size_bytes)
+		memcpy(bytes->data + bytes->size, from, size_bytes);
+	bytes->size += size_bytes;
+	return 0;
+}
+
+/* Returns the size of what follows the head of a type, or -EBADMSG. */
+static int tail_bytes(const struct btf_type *type)
+{
+	uint32_t count = BTF_INFO_VLEN(type->info);
+
+	switch (BTF_INFO_KIND(type->info)) {
+	case BTF_KIND_INT:
+	case BTF_KIND_VAR:
+	case BTF_KIND_DECL_TAG:
+		return sizeof(uint32_t);
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return (int)(count * sizeof(struct btf_member));
+	case BTF_KIND_ENUM:
+		return (int)(count * sizeof(struct btf_enum));
+	case KIND_ENUM64:
+	case BTF_KIND_DATASEC:
+		return (int)(count * 3 * sizeof(uint32_t));
+	case BTF_KIND_FUNC_PROTO:
+		return (int)(count * sizeof(struct btf_param));
+	default:
+		return BTF_INFO_KIND(type->info) <= KIND_ENUM64 ? 0 : -EBADMSG;
+	}
+}
+
+static const char *name_of(const struct reduction *r, uint32_t offset)
+{
+	return offset < r->strings_bytes ? r->strings + offset : "";
+}
+
+static int index_types(struct reduction *r)
+{
+	int err = vec_push(&r->offsets, 0u); /* void */
+
+	for (size_t at = 0; !err && at < r->types_bytes;) {
+		struct btf_type type;
+		int tail;
+
+		if (r->types_bytes - at < sizeof(type))
+			return -EBADMSG;
+		memcpy(&type, r->types + at, sizeof(type));
+		tail = tail_bytes(&type);
+		if (tail < 0 || r->types_bytes - at - sizeof(type) < (size_t)tail)
+			return -EBADMSG;
+		err = vec_push(&r->offsets, (uint32_t)at);
+		at += sizeof(type) + (size_t)tail;
+	}
+	return err;
+}
+
+/* Adds a type whose parts are there. */
+static int add(struct reduction *r, uint32_t number, struct btf_type *type, const void *tail,
+	       size_t tail_bytes_)
+{
+	const char *name = name_of(r, type->name_off);
+	int err = 0;
+
+	if (*name) {
+		type->name_off = (uint32_t)r->out_strings.size;
+		err = put(&r->out_strings, name, strlen(name) + 1);
+	}
+	err = err ?: put(&r->out, type, sizeof(*type));
+	err = err ?: put(&r->out, tail, tail_bytes_);
+	r->numbers.data[number] = ++r->count;
+	return err;
+}
+
+static int copy(struct reduction *r, uint32_t number, unsigned depth);
+
+static int copy_members(struct reduction *r, uint32_t number, struct btf_type *type, unsigned depth)
+{
+	uint32_t count = BTF_INFO_VLEN(type->info);
+	size_t bytes = count * sizeof(struct btf_member);
+	AUTO_FREE struct btf_member *members = malloc(bytes ?: 1);
+	int err = members ? 0 : -ENOMEM;
+
+	if (!err)
+		memcpy(members, r->types + r->offsets.data[number] + sizeof(*type), bytes);
+	for (uint32_t i = 0; i < count && !err; i++) {
+		const char *name = name_of(r, members[i].name_off);
+
+		err = copy(r, members[i].type, depth);
+		if (err)
+			break;
+		members[i].type = r->numbers.data[members[i].type];
+		if (*name) {
+			members[i].name_off = (uint32_t)r->out_strings.size;
+			err = put(&r->out_strings, name, strlen(name) + 1);
+		}
+	}
+	return err ?: add(r, number, type, members, bytes);
+}
+
+static int copy_array(struct reduction *r, uint32_t number, struct btf_type *type, unsigned depth)
+{
+	struct btf_array array;
+	int err;
+
+	memcpy(&array, r->types + r->offsets.data[number] + sizeof(*type), sizeof(array));
+	err = copy(r, array.type, depth);
+	err = err ?: copy(r, array.index_type, depth);
+	if (err)
+		return err;
+	array.type = r->numbers.data[array.type];
+	array.index_type = r->numbers.data[array.index_type];
+	return add(r, number, type, &array, sizeof(array));
+}
+
+/* Copy a type and its parts, unless it is there. */
+static int copy(struct reduction *r, uint32_t number, unsigned depth)
+{
+	struct btf_type type;
+	const uint8_t *tail;
+	int err = 0;
+
+	if (number >= r->offsets.size || depth > DEPTH_MAX)
+		return -EBADMSG;
+	if (r->numbers.data[number] == IN_WORK) /* it holds itself */
+		return -EBADMSG;
+	if (!number || r->numbers.data[number])
+		return 0;
+	r->numbers.data[number] = IN_WORK;
+	memcpy(&type, r->types + r->offsets.data[number], sizeof(type));
+	tail = r->types + r->offsets.data[number] + sizeof(type);
+	switch (BTF_INFO_KIND(type.info)) {
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return copy_members(r, number, &type, depth + 1);
+	case BTF_KIND_ARRAY:
+		return copy_array(r, number, &type, depth + 1);
+	case BTF_KIND_PTR:
+		type.type = 0;
+		return add(r, number, &type, tail, 0);
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_CONST:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_RESTRICT:
+	case KIND_TYPE_TAG:
+		err = copy(r, type.type, depth + 1);
+		if (!err)
+			type.type = r->numbers.data[type.type];
+		return err ?: add(r, number, &type, tail, 0);
+	case BTF_KIND_INT:
+	case BTF_KIND_ENUM:
+	case KIND_ENUM64:
+	case BTF_KIND_FLOAT:
+	case BTF_KIND_FWD:
+		return add(r, number, &type, tail, (size_t)tail_bytes(&type));
+	default:
+		return -EBADMSG;
+	}
+}
+
+static bool is_wanted(const struct reduction *r, const struct btf_type *type,
+		      const char *const *names, size_t count)
+{
+	const char *name = name_of(r, type->name_off);
+
+	if (BTF_INFO_KIND(type->info) != BTF_KIND_STRUCT)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+static int copy_wanted(struct reduction *r, const char *const *names, size_t count)
+{
+	int err = put(&r->out_strings, "", 1);
+
+	for (uint32_t i = 1; !err && i < r->offsets.size; i++) {
+		struct btf_type type;
+
+		memcpy(&type, r->types + r->offsets.data[i], sizeof(type));
+		if (is_wanted(r, &type, names, count))
+			err = copy(r, i, 0);
+	}
+	return err;
+}
+
+static int put_all(const struct reduction *r, kernel_types_bytes *ret)
+{
+	const struct btf_header header = {
+		.magic = BTF_MAGIC,
+		.version = BTF_VERSION,
+		.hdr_len = sizeof(header),
+		.type_len = (uint32_t)r->out.size,
+		.str_off = (uint32_t)r->out.size,
+		.str_len = (uint32_t)r->out_strings.size,
+	};
+
+	if (vec_reserve(ret, ret->size + sizeof(header) + r->out.size + r->out_strings.size))
+		return -ENOMEM;
+	/* There is room for all. */
+	(void)put(ret, &header, sizeof(header));
+	(void)put(ret, r->out.data, r->out.size);
+	return put(ret, r->out_strings.data, r->out_strings.size);
+}
+
+/* Set where types and strings are. */
+static int find_sections(struct reduction *r, const uint8_t *btf, size_t size_bytes)
+{
+	struct btf_header header;
+	size_t left;
+
+	if (size_bytes < sizeof(header))
+		return -EBADMSG;
+	memcpy(&header, btf, sizeof(header));
+	if (header.magic != BTF_MAGIC || header.version != BTF_VERSION ||
+	    header.hdr_len < sizeof(header) || header.hdr_len > size_bytes)
+		return -EBADMSG;
+	left = size_bytes - header.hdr_len;
+	if (header.type_off > left || header.type_len > left - header.type_off ||
+	    header.str_off > left || header.str_len > left - header.str_off || !header.str_len)
+		return -EBADMSG;
+	r->types = btf + header.hdr_len + header.type_off;
+	r->types_bytes = header.type_len;
+	r->strings = (const char *)btf + header.hdr_len + header.str_off;
+	r->strings_bytes = header.str_len;
+	return r->strings[r->strings_bytes - 1] ? -EBADMSG : 0;
+}
+
+int kernel_types_reduce(const void *btf, size_t size_bytes, const char *const *names, size_t count,
+			kernel_types_bytes *ret)
+{
+	struct reduction r = {0};
+	int err = find_sections(&r, btf, size_bytes);
+
+	err = err ?: index_types(&r);
+	if (!err && vec_reserve(&r.numbers, r.offsets.size))
+		err = -ENOMEM;
+	if (!err) {
+		memset(r.numbers.data, 0, r.offsets.size * sizeof(*r.numbers.data));
+		err = copy_wanted(&r, names, count);
+	}
+	err = err ?: put_all(&r, ret);
+	vec_deinit(&r.offsets);
+	vec_deinit(&r.numbers);
+	vec_deinit(&r.out);
+	vec_deinit(&r.out_strings);
+	return err;
+}
+
+static int read_all(int fd, kernel_types_bytes *ret)
+{
+	struct stat st;
+	ssize_t got;
+
+	if (fstat(fd, &st) || vec_reserve(ret, (size_t)st.st_size))
+		return -ENOMEM;
+	while (ret->size < (size_t)st.st_size &&
+	       (got = read(fd, ret->data + ret->size, (size_t)st.st_size - ret->size)) > 0)
+		ret->size += (size_t)got;
+	return ret->size == (size_t)st.st_size ? 0 : -EIO;
+}
+
+int kernel_types_open(const char *const *names, size_t count)
+{
+	AUTO_CLOSE int from = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int memory = memfd_create("types", MFD_CLOEXEC);
+	kernel_types_bytes all = {0}, reduced = {0};
+	int err = from < 0 || memory < 0 ? -errno : read_all(from, &all);
+
+	err = err ?: kernel_types_reduce(all.data, all.size, names, count, &reduced);
+	if (!err && write(memory, reduced.data, reduced.size) != (ssize_t)reduced.size)
+		err = -EIO;
+	vec_deinit(&all);
+	vec_deinit(&reduced);
+	return err ?: TAKE_FD(memory);
+}
