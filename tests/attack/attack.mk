@@ -4,7 +4,7 @@
 ATTACK_PROGRAMS := $(patsubst %.c,$(B)/%,$(wildcard tests/attack/programs/*.c))
 ATTACK_PROGRAMS := $(subst /programs/,/,$(ATTACK_PROGRAMS))
 
-$(B)/tests/attack/%: tests/attack/programs/%.c
+$(B)/tests/attack/%: tests/attack/programs/%.c $(wildcard tests/attack/programs/*.h)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -I. -o $@ $< -ldl -lpthread

@@ -157,10 +157,9 @@ static inline _Noreturn void fuse_serve(int fd)
 
 	for (;;) {
 		const struct fuse_in_header *head = (const void *)in;
+		bool silent;
 
-		bool silent = fuse_control->silent || now_ms() < silent_until_ms;
-
-		if (!silent) {
+		if (!fuse_control->silent && now_ms() >= silent_until_ms) {
 			while (count--)
 				fuse_answer(fd, (const void *)waiting[count],
 					    waiting[count] + sizeof(*head));
@@ -173,6 +172,8 @@ static inline _Noreturn void fuse_serve(int fd)
 				_exit(0);
 			continue;
 		}
+		/* It may have been set since: the wait for the request is over. */
+		silent = fuse_control->silent || now_ms() < silent_until_ms;
 		if (head->opcode == FUSE_READ && !silent && fuse_stalls(head->pid)) {
 			silent_until_ms = now_ms() + fuse_control->stall_ms;
 			silent = true;
