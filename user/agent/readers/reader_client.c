@@ -229,8 +229,6 @@ static int ask_once(struct reader_client *client, const struct reader_request *r
 
 	if (known && known->count >= READER_STRIKES)
 		return -EIO;
-	if (client->socket < 0 && clock_now_ns() < client->retry_ns)
-		return -EIO;
 	err = start_process(client);
 	if (err) {
 		fail(client);
@@ -245,6 +243,8 @@ int reader_client_ask(struct reader_client *client, const struct reader_request 
 {
 	int err = -EIO;
 
+	if (client->socket < 0 && clock_now_ns() < client->retry_ns)
+		return -EIO;
 	for (int i = 0; err && i < READER_STRIKES; i++)
 		err = ask_once(client, request);
 	if (!err)
