@@ -2,7 +2,7 @@
 /*
  * The kernel types and fields that the programs read, instead of a generated vmlinux.h. CO-RE
  * finds fields by name in the BTF of the running kernel, so their offsets here do not matter.
- * User space lists these types (types_read in live_source.c).
+ * User space lists these types (types_read in live_source.c; tests/layers/test_kernel_types.py).
  */
 #ifndef JITBPF_BPF_KERNEL_TYPES_H
 #define JITBPF_BPF_KERNEL_TYPES_H

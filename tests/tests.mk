@@ -171,6 +171,7 @@ golden: $(B)/jitbpf
 layers: $(B)/bpf/jitbpf.skel.h
 	$(Q)CC=$(CC) BUILD=$(B) tools/check-layers.sh
 	$(Q)tests/layers/test_check_includes.py -q
+	$(Q)tests/layers/test_kernel_types.py -q
 
 .PHONY: thread-test replay kernel-test golden layers unit test check
 # Else they are deleted, and compiled anew whenever the core library changes.
