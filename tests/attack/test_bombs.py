@@ -3,13 +3,49 @@
 
 import os
 import subprocess
+import sys
 import unittest
 
+import harness
 from attack import AttackTest, PROGRAMS
 
 RSS_MAX = 400 << 20
 NESTED = 10000
 ROWS = 4000000
+
+# A method with NESTED inlined methods, one in the other, and a line table of the largest size.
+# Code: mov ecx, 200000; loop: dec ecx; jnz loop; ret
+JIT_BOMB = f"""
+import ctypes, mmap, sys
+LOAD, INLINE = 13, 16
+class Load(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_uint32), ("parent", ctypes.c_uint32), ("name", ctypes.c_char_p),
+                ("address", ctypes.c_uint64), ("size", ctypes.c_uint32),
+                ("line_bytes", ctypes.c_uint32), ("lines", ctypes.c_void_p),
+                ("class_id", ctypes.c_uint64), ("class_name", ctypes.c_char_p),
+                ("source", ctypes.c_char_p)]
+class Inlined(ctypes.Structure):
+    _fields_ = Load._fields_[:7] + Load._fields_[8:]
+shim = ctypes.CDLL(sys.argv[1])
+memory = mmap.mmap(-1, 1 << 16, prot=7)
+memory.write(bytes.fromhex("b9400d0300 ffc9 75fc c3"))
+address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+run = ctypes.CFUNCTYPE(None)(address)
+lines = (ctypes.c_uint32 * (2 * 65536))(*(value for row in range(65536) for value in (row, row + 1)))
+print(flush=True)
+first = 1
+while True:
+    shim.NotifyEvent(LOAD, ctypes.byref(Load(
+        id=first, name=b"attacker_host", address=address, size=1 << 16, source=b"attacker.c",
+        line_bytes=65536, lines=ctypes.addressof(lines))))
+    for number in range(first + 1, first + {NESTED}):
+        shim.NotifyEvent(INLINE, ctypes.byref(Inlined(
+            id=number, parent=number - 1, name=b"attacker_inlined", address=address, size=1 << 16,
+            source=b"attacker.c", line_bytes=800, lines=ctypes.addressof(lines))))
+        if number % 100 == 0:
+            run()
+    first += {NESTED}
+"""
 
 # An endless loop with NESTED inlined functions, one in the other, and ROWS rows of one address.
 DWARF_BOMB = f"""
@@ -86,8 +122,8 @@ class Bombs(AttackTest):
     """Tries: to use up the time and memory of jitbpf by code that is small to report, but large to
     name. Must hold: the victim's profile is the same, memory is bounded."""
 
-    def check(self):
-        profile = self.check_victim(seconds=3)
+    def check(self, options=("-a",)):
+        profile = self.check_victim(seconds=3, options=options)
         failed = profile.run.summary()["counters"]["readers_failed"]
         print(f"{self.id()}: {profile.watch.rss >> 20} MB, {failed} readers failed")
         self.assertLess(profile.watch.rss, RSS_MAX)
@@ -97,6 +133,12 @@ class Bombs(AttackTest):
         os.chmod(path, 0o755)
         self.attack([path], ready=False)
         self.check()
+
+    def test_nested_jit(self):
+        shim, = self.copy_for_others(harness.SHIM)
+        for _ in range(2):
+            self.attack([sys.executable, "-c", JIT_BOMB, shim])
+        self.check(("-a", "--shim", shim))
 
     def test_nested_debug_info(self):
         path = os.path.join(self.folder, "bomb")

@@ -215,8 +215,8 @@ static int drain(void *context, record_taker_fn taker, void *take_context, uint6
 		journal_recovery_note(&source->recovery, &source->loss);
 		source->has_loss = false;
 	}
-	while (!err &&
-	       (err = journal_recovery_read(&source->recovery, *ret_time_ns, take, source)) > 0)
+	while (!err && (err = journal_recovery_read(&source->recovery, *ret_time_ns, false, take,
+						    source)) > 0)
 		err = 0;
 	return err ?: source->stopped ? SOURCE_END : SOURCE_ROUND;
 }

@@ -2,7 +2,10 @@
 #include "base/round_buffer.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
+
+#define KEPT_BYTES (4u << 20) /* memory that stays allocated, used or not */
 
 static size_t padded_bytes(uint32_t size_bytes)
 {
@@ -68,17 +71,28 @@ static size_t split_later(struct round_buffer *buffer, uint64_t until_ns)
 	return now;
 }
 
+/* Returns true if memory is left over from a larger round. */
+static bool is_too_large(size_t capacity, size_t used, size_t item_bytes)
+{
+	return capacity > KEPT_BYTES / item_bytes && used < capacity / 4;
+}
+
 /* Drop the delivered entries, so that only the records in `later` are left. */
 static void keep_later(struct round_buffer *buffer, size_t from)
 {
 	round_bytes handed_over = buffer->bytes;
+	size_t count = buffer->entries.size;
 
 	buffer->bytes = buffer->later;
 	buffer->later = handed_over;
+	if (is_too_large(handed_over.capacity, handed_over.size, 1))
+		vec_deinit(&buffer->later);
 	buffer->entries.size -= from;
 	if (buffer->entries.size)
 		memmove(buffer->entries.data, buffer->entries.data + from,
 			buffer->entries.size * sizeof(*buffer->entries.data));
+	else if (is_too_large(buffer->entries.capacity, count, sizeof(*buffer->entries.data)))
+		vec_deinit(&buffer->entries);
 }
 
 int round_buffer_drain(struct round_buffer *buffer, uint64_t until_ns,

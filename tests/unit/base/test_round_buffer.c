@@ -103,12 +103,42 @@ static void test_error_drops_the_rest(void **state)
 	round_buffer_deinit(&buffer);
 }
 
+static int count_one(void *context, const struct jitbpf_record *record)
+{
+	++*(unsigned *)context;
+	return 0;
+}
+
+/* Memory is kept from round to round, but not that of one large round. */
+static void test_memory_of_a_large_round(void **state)
+{
+	static const struct jitbpf_record record = {.size_bytes = sizeof(record), .time_ns = 1};
+	struct round_buffer buffer = {0};
+	unsigned counts[] = {1000000, 1000000, 10, 10, 10}, taken;
+	size_t large = 0;
+
+	for (size_t i = 0; i < 5; i++) {
+		taken = 0;
+		for (unsigned j = 0; j < counts[i]; j++)
+			assert_int_equal(round_buffer_add(&buffer, i + 1, &record), 0);
+		assert_int_equal(round_buffer_drain(&buffer, i + 1, count_one, &taken), 0);
+		assert_int_equal(taken, counts[i]);
+		if (i < 2)
+			large = buffer.bytes.capacity + buffer.later.capacity;
+	}
+	assert_true(large > 16u << 20);
+	assert_true(buffer.bytes.capacity + buffer.later.capacity < large / 100);
+	assert_true(buffer.entries.capacity < 1000);
+	round_buffer_deinit(&buffer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_what_is_later_stays),
 		cmocka_unit_test(test_error_drops_the_rest),
+		cmocka_unit_test(test_memory_of_a_large_round),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,15 @@ struct drain {
 	void *take_context;
 };
 
+/* All records of a round pass here. */
+static int take_counted(void *context, const struct jitbpf_record *record)
+{
+	const struct drain *drain = context;
+
+	drain->round->taken_bytes += record->size_bytes;
+	return drain->take(drain->take_context, record);
+}
+
 int live_round_emit(struct live_round *round, const struct jitbpf_record *record,
 		    record_taker_fn take, void *take_context)
 {
@@ -30,7 +39,7 @@ static int emit(void *context, const struct jitbpf_record *record)
 {
 	const struct drain *drain = context;
 
-	return live_round_emit(drain->round, record, drain->take, drain->take_context);
+	return live_round_emit(drain->round, record, take_counted, context);
 }
 
 /*
@@ -55,7 +64,7 @@ static int take_sample(void *context, const void *slot, size_t slot_bytes)
 		if (publisher->ops->sampled)
 			err = publisher->ops->sampled(publisher->self, sample->pid);
 	}
-	return err ?: drain->take(drain->take_context, slot);
+	return err ?: take_counted(context, slot);
 }
 
 /* A record of the code ring: JIT records, copied code, owners, exits. */
@@ -121,7 +130,8 @@ static int end_publishers_round(struct drain *drain)
 		int more = publisher->done
 				   ? 0
 				   : publisher->ops->round(publisher->self, round->begin_ns,
-							   drain->take, drain->take_context);
+							   round->taken_bytes > LIVE_ROUND_BYTES,
+							   take_counted, drain);
 
 		if (more < 0)
 			return more;
@@ -160,8 +170,10 @@ int live_round_drain(struct live_round *round, bool last, record_taker_fn take, 
 		if (err)
 			return err;
 	}
-	if (!round->open)
+	if (!round->open) {
 		round->begin_ns = now_ns;
+		round->taken_bytes = 0;
+	}
 	round->open = true;
 	round->code_target = ring_reserved(&round->code_ring);
 	err = ring_drain(&round->code_ring, take_code_record, &drain);

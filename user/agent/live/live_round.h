@@ -23,6 +23,9 @@
 
 #define PUBLISHERS_MAX 4
 
+/* A round that holds so many bytes of records waits for nothing more. */
+#define LIVE_ROUND_BYTES (48u << 20)
+
 struct publisher {
 	const struct publisher_ops *ops;
 	void *self;
@@ -49,6 +52,7 @@ struct live_round {
 	struct round_buffer sideband;	   /* with only_tracked: records to be filtered by time */
 	VEC(struct exited_process) exited; /* with only_tracked: by EXIT records of the code ring */
 	uint64_t sideband_lost;		   /* records that the kernel dropped */
+	uint64_t taken_bytes;		   /* of the records of the current round */
 	uint64_t begin_ns;		   /* start of the current or last round's drain */
 	uint64_t code_target; /* the round ends when the code ring has been read up to here */
 	bool open;	      /* a round has begun and not ended */
@@ -67,9 +71,8 @@ int live_round_drain_code(struct live_round *round, record_taker_fn take, void *
 /*
  * Drain everything. Returns SOURCE_ROUND if the round is complete up to begin_ns; or SOURCE_OPEN if
  * a code record is not committed yet, or a publisher has not read all: then the next call continues
- * the round. With `last`, there is
- * no later round, and no side-band record waits. On a negative errno (-EIO: impossible size of a
- * record; of a publisher or of take()), the run cannot continue.
+ * the round. With `last`, there is no later round, and no side-band record waits. On a negative
+ * errno (-EIO: impossible size of a record; of a publisher or of take()), the run cannot continue.
  */
 int live_round_drain(struct live_round *round, bool last, record_taker_fn take, void *take_context);
 

@@ -340,7 +340,8 @@ static void close_round(struct jitdump *jitdump, uint64_t round_ns)
 	jitdump->sampled.size = rest;
 }
 
-static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *take_context)
+static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn take,
+		     void *take_context)
 {
 	struct jitdump *jitdump = self;
 	int err;
@@ -350,7 +351,7 @@ static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *
 	err = read_turn(jitdump, take, take_context);
 	if (err)
 		return err;
-	if (is_open(jitdump) &&
+	if (is_open(jitdump) && !full &&
 	    (++jitdump->turns < OPEN_TURNS || clock_now_ns() < round_ns + OPEN_NS))
 		return 1;
 	close_round(jitdump, round_ns);

@@ -65,9 +65,11 @@ struct publisher_ops {
 	 * that was published until then through other media than rings. Returns 0; 1 if some of
 	 * it could not be read yet: the round stays open, and is called again with the same
 	 * round_ns; or -errno. A publisher bounds the time for which it returns 1, since samples
-	 * wait meanwhile.
+	 * wait meanwhile. full: the round holds so many records that it must end: what the
+	 * publisher cannot read now is lost, and counted as such.
 	 */
-	int (*round)(void *self, uint64_t round_ns, record_taker_fn take, void *take_context);
+	int (*round)(void *self, uint64_t round_ns, bool full, record_taker_fn take,
+		     void *take_context);
 
 	/* Add the publisher's counts to counters. */
 	void (*count)(const void *self, uint64_t counters[JITBPF_COUNTER_MAX]);

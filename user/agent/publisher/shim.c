@@ -242,7 +242,8 @@ static int note_unheard(struct shim *shim, uint64_t round_ns)
 	return 0;
 }
 
-static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *take_context)
+static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn take,
+		     void *take_context)
 {
 	struct shim *shim = self;
 	int err = take_losses(shim);
@@ -253,7 +254,7 @@ static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *
 		err = err ?: note_unheard(shim, round_ns);
 		shim->round_ns = round_ns;
 	}
-	return err ?: journal_recovery_read(&shim->recovery, round_ns, take, take_context);
+	return err ?: journal_recovery_read(&shim->recovery, round_ns, full, take, take_context);
 }
 
 static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])

@@ -12,6 +12,7 @@
 
 #include "agent/clock.h"
 #include "agent/live/live_round.h"
+#include "base/scope.h"
 #include "tests/unit/agent/kernel/made_ring.h"
 #include "tests/unit/agent/kernel/made_sideband.h"
 
@@ -33,6 +34,7 @@ struct fixture {
 	uint32_t drop_pid;    /* the publisher drops its records */
 	uint64_t ended_ns;    /* argument of the last round() */
 	int see_error, round_error, take_error;
+	size_t large_bytes; /* of a record that round() emits, if it is not 0 */
 };
 
 static void note(struct fixture *f, char what, uint32_t pid)
@@ -62,12 +64,21 @@ static int sampled(void *self, uint32_t pid)
 	return 0;
 }
 
-static int end_round(void *self, uint64_t round_ns, record_taker_fn take, void *take_context)
+static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn take,
+		     void *take_context)
 {
 	struct fixture *f = self;
 
 	note(f, 'R', 0);
 	f->ended_ns = round_ns;
+	if (f->large_bytes && !full) {
+		AUTO_FREE struct jitbpf_record *large = calloc(1, f->large_bytes);
+
+		assert_non_null(large);
+		*large = (struct jitbpf_record){(uint32_t)f->large_bytes, JITBPF_JIT, 0, 0};
+		assert_int_equal(take(take_context, large), 0);
+		return 1;
+	}
 	return f->round_error;
 }
 
@@ -181,6 +192,24 @@ static int drain(struct fixture *f, bool last)
 	memset(f->notes, 0, sizeof(f->notes));
 	f->count = 0;
 	return live_round_drain(&f->round, last, take, f);
+}
+
+/* A publisher that always has more must end when the round holds too much; the next one may wait.
+ */
+static void test_full_round(void **state)
+{
+	struct fixture *f = *state;
+	unsigned turns[2] = {0};
+
+	f->large_bytes = 4u << 20;
+	for (int i = 0; i < 2; i++) {
+		do {
+			turns[i]++;
+		} while (drain(f, false) == SOURCE_OPEN);
+		assert_string_equal(f->notes, "R");
+	}
+	assert_int_equal(turns[0], LIVE_ROUND_BYTES / f->large_bytes + 2);
+	assert_int_equal(turns[1], turns[0]);
 }
 
 /* Whatever came first: samples of all CPUs, then code, then the side-band, then the publishers. */
@@ -394,6 +423,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_full_round, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_open_round, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_publisher_that_waits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_rings_wrap, setup, teardown),

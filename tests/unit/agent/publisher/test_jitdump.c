@@ -170,7 +170,7 @@ static int end_round(struct run *run)
 	int more = 1;
 
 	while (more > 0)
-		more = publisher_jitdump.round(run->publisher, round_ns, take, run);
+		more = publisher_jitdump.round(run->publisher, round_ns, false, take, run);
 	usleep(1000); /* a helper may wait for a CPU */
 	return more;
 }
@@ -278,13 +278,13 @@ static void test_open_round(void **state)
 	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
 	use_up_turn(run);
 	round_ns = clock_now_ns();
-	assert_int_equal(publisher_jitdump.round(run->publisher, round_ns, take, run), 1);
+	assert_int_equal(publisher_jitdump.round(run->publisher, round_ns, false, take, run), 1);
 	assert_int_equal(run->count, 0);
 	/* A sample from now on is of the next round. */
 	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
 	while (more > 0) {
 		file_store_begin_turn(run->host.files);
-		more = publisher_jitdump.round(run->publisher, round_ns, take, run);
+		more = publisher_jitdump.round(run->publisher, round_ns, false, take, run);
 	}
 	assert_int_equal(more, 0);
 	/* On a busy machine, that round may have ended without it. */
@@ -307,12 +307,13 @@ static void test_round_that_closes(void **state)
 	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
 	use_up_turn(run);
 	round_ns = clock_now_ns();
-	while (publisher_jitdump.round(run->publisher, round_ns, take, run) == 1)
+	while (publisher_jitdump.round(run->publisher, round_ns, false, take, run) == 1)
 		turns++;
 	assert_in_range(turns, 4, UINT32_MAX);
 	assert_true(clock_now_ns() - round_ns >= 250000000);
 	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
-	assert_int_equal(publisher_jitdump.round(run->publisher, clock_now_ns(), take, run), 0);
+	assert_int_equal(publisher_jitdump.round(run->publisher, clock_now_ns(), false, take, run),
+			 0);
 	assert_int_equal(run->count, 0);
 	for (size_t i = 0; i < ROUNDS_MAX && !run->count; i++) {
 		file_store_begin_turn(run->host.files);

@@ -367,11 +367,12 @@ static void drop(struct journal_recovery *recovery, struct journal_loss *loss)
 		memmove(loss, loss + 1, behind * sizeof(*loss));
 }
 
-int journal_recovery_read(struct journal_recovery *recovery, uint64_t round_ns,
+int journal_recovery_read(struct journal_recovery *recovery, uint64_t round_ns, bool full,
 			  record_taker_fn take, void *take_context)
 {
 	uint64_t turn_ns = clock_now_ns(), slices = 0;
-	bool last = turn_ns - round_ns > RECOVERY_OPEN_NS && recovery->turns > RECOVERY_TURNS;
+	bool last =
+		full || (turn_ns - round_ns > RECOVERY_OPEN_NS && recovery->turns > RECOVERY_TURNS);
 	struct journal_loss *loss;
 
 	recovery->turns++;

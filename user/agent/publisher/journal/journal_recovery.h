@@ -77,7 +77,8 @@ void journal_recovery_note(struct journal_recovery *recovery, const struct journ
 int journal_recovery_note_whole(struct journal_recovery *recovery, uint32_t pid, uint64_t from_ns);
 
 /*
- * Recover noted losses in a round that began at round_ns, for the time of a turn. Returns 1 if
+ * Recover noted losses in a round that began at round_ns, for the time of a turn; full: without
+ * another turn (struct publisher_ops). Returns 1 if
  * there is more to do in the round; 0 if not, after which the journals of ended processes are
  * closed; -ENOMEM, or the taker's error. After an error, the remaining losses stay noted, and the
  * next call does not emit again the events of this one.
@@ -85,7 +86,7 @@ int journal_recovery_note_whole(struct journal_recovery *recovery, uint32_t pid,
  * After the round, only losses by journal_recovery_note_whole() may be left, whose processes have
  * not answered yet.
  */
-int journal_recovery_read(struct journal_recovery *recovery, uint64_t round_ns,
+int journal_recovery_read(struct journal_recovery *recovery, uint64_t round_ns, bool full,
 			  record_taker_fn take, void *take_context);
 
 /*

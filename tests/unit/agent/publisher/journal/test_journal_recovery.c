@@ -114,7 +114,7 @@ static int recover(struct own *own)
 	int more = 1;
 
 	while (more > 0)
-		more = journal_recovery_read(&own->recovery, round_ns, take, own);
+		more = journal_recovery_read(&own->recovery, round_ns, false, take, own);
 	return more;
 }
 
@@ -350,7 +350,7 @@ static void test_large_journal(void **state)
 	note(own, 0);
 	round_ns = clock_now_ns();
 	for (; more > 0; turns++)
-		more = journal_recovery_read(&own->recovery, round_ns, take_large, &large);
+		more = journal_recovery_read(&own->recovery, round_ns, false, take_large, &large);
 	own_journal_deinit(&large_journal);
 	assert_int_equal(more, 0);
 	assert_int_equal(large.next, count);
