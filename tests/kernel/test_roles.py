@@ -102,7 +102,8 @@ class Roles(Recording):
 
     def test_hidden_processes(self):
         """With hidepid, the recorder keeps CAP_SYS_PTRACE: other users' processes have names."""
-        engine = subprocess.Popen([ENGINE, "hot", "--seconds", "20", "--name", "hot"],
+        program, = self.copy_for_others(ENGINE)
+        engine = subprocess.Popen([program, "hot", "--seconds", "20", "--name", "hot"],
                                   stdout=subprocess.DEVNULL, user=1000, group=1000,
                                   extra_groups=[])
         self.addCleanup(engine.wait)

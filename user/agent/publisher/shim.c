@@ -136,8 +136,9 @@ static int late(void *self, record_taker_fn take, void *take_context)
  * Events of a process before the copy was attached to went unreported. Journals of processes that
  * ran before came_ns are read late anyway. Of younger ones the scan knows no mapping's true time.
  */
-static int see_mapping(struct shim *shim, const struct jitbpf_mapping *mapping)
+static int see_mapping(void *self, const struct jitbpf_mapping *mapping)
 {
+	struct shim *shim = self;
 	const struct shim_copy *copy;
 	int err = shim_copies_see(&shim->copies, mapping, &copy);
 
@@ -251,6 +252,7 @@ static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn t
 	shim_copies_take_answers(&shim->copies, take_attached, shim);
 	if (!err && shim->round_ns != round_ns) {
 		err = shim_copies_end_round(&shim->copies, round_ns);
+		err = err ?: shim_copies_retry(&shim->copies, see_mapping, shim);
 		err = err ?: note_unheard(shim, round_ns);
 		shim->round_ns = round_ns;
 	}
@@ -262,7 +264,7 @@ static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])
 	const struct shim *shim = self;
 
 	counters[JITBPF_COUNT_SHIM_COPIES] += shim->copies.attached;
-	counters[JITBPF_COUNT_SHIMS_REFUSED] += shim->copies.refused;
+	counters[JITBPF_COUNT_SHIMS_REFUSED] += shim->copies.refused + shim->copies.again.size;
 	counters[JITBPF_COUNT_SHIMS_OVER_BUDGET] += shim->copies.over_budget;
 }
 

@@ -346,6 +346,59 @@ static void forget_refused(struct shim_copies *copies)
 	}
 }
 
+static bool waits_already(const struct shim_copies *copies, const struct jitbpf_mapping *mapping)
+{
+	struct mapped_file file = file_of(mapping);
+
+	vec_for_each (again, &copies->again) {
+		struct mapped_file other = file_of(*again);
+
+		if ((*again)->pid == mapping->pid && is_same(&file, &other))
+			return true;
+	}
+	return false;
+}
+
+/* Keep a copy of a mapping, to see it again. Returns false if it is too old, or there are many. */
+static bool see_again(struct shim_copies *copies, const struct jitbpf_mapping *mapping)
+{
+	struct jitbpf_mapping *kept;
+
+	if (waits_already(copies, mapping))
+		return true;
+	if (copies->again.size >= SHIM_AGAIN_MAX ||
+	    clock_now_ns() - mapping->h.time_ns > SHIM_ATTACH_NS)
+		return false;
+	kept = malloc(mapping->h.size_bytes);
+	if (!kept)
+		return false;
+	memcpy(kept, mapping, mapping->h.size_bytes);
+	if (!vec_push(&copies->again, kept))
+		return true;
+	free(kept);
+	return false;
+}
+
+int shim_copies_retry(struct shim_copies *copies,
+		      int (*see)(void *context, const struct jitbpf_mapping *mapping),
+		      void *context)
+{
+	__typeof__(copies->again) again = copies->again;
+	uint64_t now_ns = clock_now_ns();
+	int err = 0;
+
+	if (!again.size || now_ns - copies->again_ns < SHIM_AGAIN_NS)
+		return 0;
+	copies->again_ns = now_ns;
+	memset(&copies->again, 0, sizeof(copies->again));
+	vec_for_each (mapping, &again) {
+		err = err ?: see(context, *mapping);
+		free(*mapping);
+	}
+	vec_deinit(&again);
+	return err;
+}
+
 /* Attach to a new file of an owner, and remember it. Returns 0 or -ENOMEM. */
 static int meet_of(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
 		   struct budget_owner *owner)
@@ -354,7 +407,10 @@ static int meet_of(struct shim_copies *copies, const struct jitbpf_mapping *mapp
 	int err;
 
 	if (!shim_copies_make_room(copies, owner)) {
-		copies->over_budget++;
+		/* The copies of a larger owner are all pending: one of them gives way later. */
+		if (owner_budget_largest(&copies->budget, owner, 1) == owner ||
+		    !see_again(copies, mapping))
+			copies->over_budget++;
 		return 0;
 	}
 	if (vec_reserve(&copies->known, copies->known.size + 1))
@@ -362,6 +418,8 @@ static int meet_of(struct shim_copies *copies, const struct jitbpf_mapping *mapp
 	err = attach(copies, mapping, &copy.probe);
 	if (err == -ENOMEM || is_gone(err))
 		return err == -ENOMEM ? err : 0;
+	if ((err == -EBUSY || err == -ETIMEDOUT) && see_again(copies, mapping))
+		return 0;
 	if (err) {
 		copies->refused++;
 		if (copies->known.size - copies->in_use >= SHIM_REFUSED_MAX)
@@ -440,6 +498,9 @@ bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *ji
 
 void shim_copies_deinit(struct shim_copies *copies)
 {
+	vec_for_each (mapping, &copies->again)
+		free(*mapping);
+	vec_deinit(&copies->again);
 	vec_for_each (copy, &copies->known)
 		vec_deinit(&copy->pids);
 	vec_deinit(&copies->known);

@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "agent/clock.h"
 #include "agent/publisher/shim_copies.h"
 #include "base/scope.h"
 #include "uapi/jit_record.h"
@@ -324,6 +325,50 @@ static void test_latest_hits(void **state)
 	assert_false(repeats(f, 1, 2, 100));
 }
 
+static int see_again(void *f, const struct jitbpf_mapping *mapping)
+{
+	see(f, mapping);
+	return 0;
+}
+
+/* While all copies of the largest owner are pending, none can give way: the mapping is kept. */
+static void test_room_later(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE struct jitbpf_mapping *mapping = map_file(f, "libjitbpf.so", "no ELF file");
+
+	mapping->h.size_bytes = sizeof(*mapping) + 128;
+	mapping->h.time_ns = clock_now_ns();
+	assert_int_equal(attacher_create(NULL, -1, &f->copies.attacher), 0);
+	for (uint64_t i = 1; i <= SHIM_COPIES_MAX; i++) {
+		add_owned(f, 1000, i, i);
+		f->copies.known.data[i - 1].pending = (uint32_t)i;
+	}
+	see(f, mapping);
+	see(f, mapping);
+	assert_int_equal(f->copies.again.size, 1);
+	assert_int_equal(f->copies.over_budget, 0);
+	assert_int_equal(shim_copies_retry(&f->copies, see_again, f), 0);
+	assert_int_equal(f->copies.again.size, 1);
+	/* The first of them is attached, and gives way; the file is not the shim. */
+	f->copies.known.data[0].pending = 0;
+	f->copies.again_ns = 0;
+	assert_int_equal(shim_copies_retry(&f->copies, see_again, f), 0);
+	assert_int_equal(f->copies.again.size, 0);
+	assert_false(has_copy(f, 1));
+	assert_int_equal(f->copies.refused, 1);
+	/* A mapping is not kept for ever. */
+	f->copies.known.data[0].pending = 2;
+	f->copies.in_use = SHIM_COPIES_MAX;
+	mapping->inode++;
+	mapping->h.time_ns -= SHIM_ATTACH_NS;
+	see(f, mapping);
+	assert_int_equal(f->copies.again.size, 0);
+	f->copies.in_use = SHIM_COPIES_MAX - 1;
+	attacher_destroy(f->copies.attacher);
+	unlink(mapping->path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -335,6 +380,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_inherited, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_room_for_each_owner, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_room_later, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_repeated, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_latest_hits, setup, teardown),
