@@ -13,6 +13,7 @@
 
 #include "base/scope.h"
 
+#define VLEN_MASK 0xffff     /* BTF_INFO_VLEN() */
 #define DEPTH_MAX 64	     /* of structs in structs */
 #define IN_WORK	  UINT32_MAX /* number of a type whose parts are being copied */
 
@@ -184,9 +185,11 @@ static int copy(struct reduction *r, uint32_t number, unsigned depth)
 		if (!err)
 			type.type = r->numbers.data[type.type];
 		return err ?: add(r, number, &type, tail, 0);
-	case BTF_KIND_INT:
 	case BTF_KIND_ENUM:
 	case KIND_ENUM64:
+		type.info &= ~(uint32_t)VLEN_MASK; /* no program reads the names of values */
+		return add(r, number, &type, tail, 0);
+	case BTF_KIND_INT:
 	case BTF_KIND_FLOAT:
 	case BTF_KIND_FWD:
 		return add(r, number, &type, tail, (size_t)tail_bytes(&type));

@@ -45,9 +45,9 @@ static const char *const types_read[] = {
 	"signal_struct", "super_block", "task_struct", "upid",	  "user_namespace",
 };
 
-static int load_programs(struct live_source *live, const struct live_options *options)
+/* types: a descriptor of the kernel's types; -1: libbpf searches all types. */
+static int load_with(struct live_source *live, const struct live_options *options, int types)
 {
-	AUTO_CLOSE int types = kernel_types_open(types_read, ARRAY_SIZE(types_read));
 	struct bpf_object_open_opts opts = {.sz = sizeof(opts)};
 	uint32_t pidns_inum;
 	struct jitbpf_bpf *bpf;
@@ -55,7 +55,7 @@ static int load_programs(struct live_source *live, const struct live_options *op
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
-	if (types >= 0) /* else libbpf searches all types */
+	if (types >= 0)
 		opts.btf_custom_path = path;
 	live->bpf = bpf = jitbpf_bpf__open_opts(&opts);
 	if (!bpf)
@@ -81,6 +81,19 @@ static int load_programs(struct live_source *live, const struct live_options *op
 	if (err)
 		return err;
 	return jitbpf_bpf__load(bpf);
+}
+
+/* The reduced types are only faster: a version of libbpf that refuses them gets all types. */
+static int load_programs(struct live_source *live, const struct live_options *options)
+{
+	AUTO_CLOSE int types = kernel_types_open(types_read, ARRAY_SIZE(types_read));
+	int err = load_with(live, options, types);
+
+	if (types < 0 || (err != -EINVAL && err != -ESRCH))
+		return err;
+	jitbpf_bpf__destroy(live->bpf);
+	live->bpf = NULL;
+	return load_with(live, options, -1);
 }
 
 static int watch(struct live_source *live, int fd)

@@ -21,7 +21,7 @@ static const char *const names[] = {"outer", "absent"};
 static struct btf *make(void)
 {
 	struct btf *btf = btf__new_empty();
-	int integer, other, inner, array, constant, pointer;
+	int integer, other, inner, array, constant, pointer, kind;
 
 	integer = btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
 	other = btf__add_struct(btf, "other", 8);
@@ -32,15 +32,16 @@ static struct btf *make(void)
 	constant = btf__add_const(btf, inner);
 	array = btf__add_array(btf, integer, btf__add_typedef(btf, "number_t", integer), 3);
 	pointer = btf__add_ptr(btf, other);
-	assert_true(btf__add_enum(btf, "kind", 4) > 0);
+	kind = btf__add_enum(btf, "kind", 4);
 	assert_int_equal(btf__add_enum_value(btf, "one", 1), 0);
 	assert_true(btf__add_func_proto(btf, integer) > 0);
 	assert_int_equal(btf__add_func_param(btf, "p", pointer), 0);
-	assert_true(btf__add_struct(btf, "outer", 32) > 0);
+	assert_true(btf__add_struct(btf, "outer", 40) > 0);
 	assert_int_equal(btf__add_field(btf, "i", integer, 0, 0), 0);
 	assert_int_equal(btf__add_field(btf, "numbers", array, 32, 0), 0);
 	assert_int_equal(btf__add_field(btf, "in", constant, 128, 0), 0);
 	assert_int_equal(btf__add_field(btf, "other", pointer, 192, 0), 0);
+	assert_int_equal(btf__add_field(btf, "kind", kind, 288, 0), 0);
 	return btf;
 }
 
@@ -61,8 +62,8 @@ static void check_outer(const struct btf *btf)
 
 	assert_true(number > 0);
 	outer = btf__type_by_id(btf, (uint32_t)number);
-	assert_int_equal(btf_vlen(outer), 4);
-	assert_int_equal(outer->size, 32);
+	assert_int_equal(btf_vlen(outer), 5);
+	assert_int_equal(outer->size, 40);
 	type = btf__type_by_id(btf, check_member(btf, outer, 0, "i", 0)->type);
 	assert_true(btf_is_int(type) && type->size == 4);
 	type = btf__type_by_id(btf, check_member(btf, outer, 1, "numbers", 32)->type);
@@ -75,6 +76,9 @@ static void check_outer(const struct btf *btf)
 	check_member(btf, type, 1, "second", 32);
 	type = btf__type_by_id(btf, check_member(btf, outer, 3, "other", 192)->type);
 	assert_true(btf_is_ptr(type) && !type->type);
+	type = btf__type_by_id(btf, check_member(btf, outer, 4, "kind", 288)->type);
+	assert_true(btf_is_enum(type) && type->size == 4 && !btf_vlen(type));
+	assert_string_equal(btf__name_by_offset(btf, type->name_off), "kind");
 }
 
 static void keep_their_members(void **state)
