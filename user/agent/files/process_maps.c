@@ -219,8 +219,8 @@ static int wait_for(struct process_maps *maps, struct pending_maps *pending)
 	uint64_t now_ns = clock_now_ns(), end_ns = now_ns + MAPS_READ_NS;
 
 	if (!maps->turn_end_ns)
-		end_ns = now_ns + MAPS_PATIENCE_NS;
-	else if (end_ns > maps->turn_end_ns)
+		return receive_until(maps, pending, pending->began_ns + MAPS_PATIENCE_NS);
+	if (end_ns > maps->turn_end_ns)
 		end_ns = maps->turn_end_ns;
 	/* Others shall not wait for one that has been asked for before. */
 	if (now_ns - pending->began_ns > MAPS_READ_NS)

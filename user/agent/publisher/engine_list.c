@@ -101,19 +101,28 @@ static int add_row(struct engine_list *list, const struct engine_row *process,
 	return vec_push(&list->rows, row);
 }
 
+/* Returns true for an error of reading files of a process that has ended. */
+static bool has_ended(int err)
+{
+	return err == -ESRCH || err == -ENOENT;
+}
+
 static int add_shim(struct engine_list *list, const struct engine_row *process,
 		    const struct engine_maps *maps)
 {
 	CLEANUP(engine_code_deinit) struct engine_code code = {0};
 	int err = engine_code_read(list->reader.store, process->pid, maps, &code);
 
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	if (!code.journal)
+	if (err == -ENOMEM || has_ended(err))
+		return err;
+	if (!err && !code.journal)
 		return maps->shim ? add_row(list, process, ENGINE_SHIM, NULL, maps) : 0;
-	if (code.unreadable || !code.engines.size)
-		return add_row(list, process, code.unreadable ? ENGINE_UNREADABLE : ENGINE_JOURNAL,
-			       NULL, maps);
+	if (code.unreadable || (err && maps->shim))
+		return add_row(list, process, ENGINE_UNREADABLE, NULL, maps);
+	if (err)
+		return 0;
+	if (!code.engines.size)
+		return add_row(list, process, ENGINE_JOURNAL, NULL, maps);
 	vec_for_each (engine, &code.engines)
 		err = err ?: add_row(list, process, ENGINE_JOURNAL, engine, maps);
 	return err;
@@ -167,11 +176,12 @@ int engine_list_add(struct engine_list *list, uint32_t pid)
 	err = err
 		      ?: engine_maps_read(file_store_maps(list->reader.store), &text, pid,
 					  process.inner_pid, list->strings, &maps);
-	if (err == -EACCES || err == -EPERM || err == -ETIMEDOUT)
-		list->hidden++;
-	if (err)
-		return err == -ENOMEM ? err : 0;
-	return add_ways(list, &text, &process, &maps);
+	if (!err)
+		err = add_ways(list, &text, &process, &maps);
+	if (err == -ENOMEM)
+		return err;
+	list->hidden += err && !has_ended(err);
+	return 0;
 }
 
 static int compare(const void *a_, const void *b_)

@@ -38,7 +38,7 @@ struct engine_list {
 	VEC(struct engine_row) rows; /* by pid */
 	struct string_pool *strings;
 	struct jitdump_reader reader;
-	uint64_t hidden; /* number of processes that the user may not inspect */
+	uint64_t hidden; /* processes that the user may not inspect, or that do not answer */
 };
 
 /* Less executable memory without a file than this is not listed: it holds trampolines only. */

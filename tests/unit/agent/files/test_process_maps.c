@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,19 +73,76 @@ static void test_reads(void **state)
 	assert_int_equal(process_maps_unanswered(*state), 0);
 }
 
+#define LARGE_COUNT 4000
+#define LARGE_BYTES (LARGE_COUNT * 8192ul)
+
+/* Each second page is another mapping. */
+static char *map_many(void)
+{
+	char *memory = mmap(NULL, LARGE_BYTES, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (int i = 0; i < LARGE_COUNT; i++)
+		mprotect(memory + i * 8192ul, 4096, PROT_READ | PROT_WRITE);
+	return memory;
+}
+
+static void assert_large(const process_text *text)
+{
+	assert_true(text->size > 2 * LARGE_COUNT * 40);
+	assert_int_equal(text->data[text->size - 1], '\n');
+}
+
 static void test_large(void **state)
 {
-	enum { COUNT = 4000 };
 	process_text text = {0};
-	char *memory = mmap(NULL, COUNT * 8192ul, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = map_many();
 
-	/* Each second page is another mapping. */
-	for (int i = 0; i < COUNT; i++)
-		mprotect(memory + i * 8192ul, 4096, PROT_READ | PROT_WRITE);
 	assert_int_equal(process_maps_read(*state, (uint32_t)getpid(), &text), 0);
-	assert_true(text.size > 2 * COUNT * 40);
-	assert_int_equal(text.data[text.size - 1], '\n');
-	munmap(memory, COUNT * 8192ul);
+	assert_large(&text);
+	munmap(memory, LARGE_BYTES);
+	vec_deinit(&text);
+}
+
+/* The opener waits until the socket has room for the rest of the answer. */
+static void test_large_late(void **state)
+{
+	process_text text = {0};
+	char *memory = map_many();
+	int err;
+
+	process_maps_begin_turn(*state);
+	while (!process_maps_turn_is_over(*state))
+		usleep(1000);
+	assert_int_equal(process_maps_read(*state, (uint32_t)getpid(), &text), -EINPROGRESS);
+	usleep(100000);
+	do {
+		process_maps_begin_turn(*state);
+		err = process_maps_read(*state, (uint32_t)getpid(), &text);
+	} while (err == -EINPROGRESS);
+	assert_int_equal(err, 0);
+	assert_large(&text);
+	munmap(memory, LARGE_BYTES);
+	vec_deinit(&text);
+}
+
+static void pause_now(int number)
+{
+	(void)number;
+	usleep(40000);
+}
+
+/* As if this process did not get a CPU for a while: each time a little later in the call. */
+static void test_paused(void **state)
+{
+	process_text text = {0};
+
+	signal(SIGALRM, pause_now);
+	for (int i = 1; i <= 40; i++) {
+		struct itimerval after = {.it_value.tv_usec = 2 * i};
+
+		setitimer(ITIMER_REAL, &after, NULL);
+		assert_int_equal(process_maps_read(*state, (uint32_t)getpid(), &text), 0);
+	}
 	vec_deinit(&text);
 }
 
@@ -133,6 +191,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_reads, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_large, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_large_late, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_paused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_silent, setup, teardown),
 	};
