@@ -3,23 +3,105 @@
  * Finds out whether reading a file can wait for a process. The registration of a uprobe reads the
  * file while all forks of the machine wait for it. User space writes the number of a descriptor of
  * its own, and runs the program. The file system is not asked: it may not answer.
+ *
+ * What is listed here is allowed, anything else is refused: an unknown file system may have files
+ * of a FUSE file system below it.
+ *
+ * The kernel registers the probe in the real file below an overlay. Its owner can replace that file
+ * until then, by writing to it: it is copied to the uppermost layer. The layers themselves remain
+ * the same as long as the overlay is mounted, so all of them are examined.
  */
 #include "bpf/kernel_types.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#define FUSE_MAGIC  0x65735546
-#define TMPFS_MAGIC 0x01021994
+#define FS_REQUIRES_DEV 1   /* of file_system_type.fs_flags */
+#define LAYERS_MAX	128 /* as many as images have */
+
+enum magic {
+	FUSE_MAGIC = 0x65735546,
+	OVERLAY_MAGIC = 0x794c7630,
+	/* In memory: */
+	RAMFS_MAGIC = 0x858458f6,
+	TMPFS_MAGIC = 0x01021994,
+	/* On disks or servers that root has chosen, without FS_REQUIRES_DEV: */
+	CEPH_MAGIC = 0x00c36400,
+	CIFS_MAGIC = 0xff534d42,
+	NFS_MAGIC = 0x6969,
+	SMB2_MAGIC = 0xfe534d42,
+	V9FS_MAGIC = 0x01021997,
+	ZFS_MAGIC = 0x2fc12fc1,
+};
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 __u32 waiting_file = 0;
 
-/*
- * Returns 1 for a FUSE file system, and for one that was mounted in a user namespace: an overlay
- * there has the files of any other file system below it. Only tmpfs has no other below it.
- */
+/* Returns true unless a file system has no other below it and is served by no process. */
+static __always_inline bool plain_may_wait(struct super_block *super)
+{
+	unsigned long magic = BPF_CORE_READ(super, s_magic);
+
+	if (magic == TMPFS_MAGIC || magic == RAMFS_MAGIC)
+		return false;
+	if (magic == FUSE_MAGIC || BPF_CORE_READ(super, s_user_ns, level) > 0)
+		return true;
+	if (BPF_CORE_READ(super, s_type, fs_flags) & FS_REQUIRES_DEV)
+		return false;
+	return magic != CEPH_MAGIC && magic != CIFS_MAGIC && magic != NFS_MAGIC &&
+	       magic != SMB2_MAGIC && magic != V9FS_MAGIC && magic != ZFS_MAGIC;
+}
+
+static __always_inline bool is_overlay(struct super_block *super)
+{
+	return BPF_CORE_READ(super, s_magic) == OVERLAY_MAGIC;
+}
+
+/* Returns the file system of a layer. The uppermost one is NULL if nobody can write. */
+static __always_inline struct super_block *layer_of(struct ovl_fs *overlay, __u32 number)
+{
+	__u64 layers = (__u64)BPF_CORE_READ(overlay, layers);
+	struct ovl_layer *layer = (void *)(layers + number * bpf_core_type_size(struct ovl_layer));
+
+	return BPF_CORE_READ(layer, mnt, mnt_sb);
+}
+
+int lower_overlay_may_wait(__u64 super_block);
+
+static __always_inline int layers_may_wait(struct super_block *super, bool is_lower)
+{
+	struct ovl_fs *overlay;
+	__u32 count;
+
+	if (!bpf_core_type_exists(struct ovl_fs)) /* the module was not loaded at the start */
+		return 1;
+	overlay = BPF_CORE_READ(super, s_fs_info);
+	count = BPF_CORE_READ(overlay, numlayer);
+	if (!count || count > LAYERS_MAX)
+		return 1;
+	for (__u32 i = 0; i < LAYERS_MAX && i < count; i++) {
+		struct super_block *layer = layer_of(overlay, i);
+
+		if (!layer && !i)
+			continue;
+		if (!is_lower && is_overlay(layer)) {
+			if (lower_overlay_may_wait((__u64)layer))
+				return 1;
+		} else if (plain_may_wait(layer)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Overlays are at most two deep. The function is global, so that it is verified only once. */
+__noinline int lower_overlay_may_wait(__u64 super_block)
+{
+	return layers_may_wait((struct super_block *)super_block, true);
+}
+
+/* Returns 0 if no read of the file can wait for a process, 1 if it may. */
 SEC("syscall")
 int may_wait_for_process(void *context)
 {
@@ -27,12 +109,8 @@ int may_wait_for_process(void *context)
 	struct file **files = BPF_CORE_READ(task, files, fdt, fd);
 	struct super_block *super;
 	struct file *file = NULL;
-	unsigned long magic;
 
 	bpf_probe_read_kernel(&file, sizeof(file), &files[waiting_file]);
 	super = BPF_CORE_READ(file, f_inode, i_sb);
-	magic = BPF_CORE_READ(super, s_magic);
-	if (!magic || magic == FUSE_MAGIC)
-		return 1;
-	return magic != TMPFS_MAGIC && BPF_CORE_READ(super, s_user_ns, level) > 0;
+	return is_overlay(super) ? layers_may_wait(super, false) : plain_may_wait(super);
 }

@@ -82,9 +82,29 @@ struct mm_struct {
 	struct rw_semaphore mmap_lock;
 };
 
+struct file_system_type {
+	int fs_flags;
+};
+
 struct super_block {
+	struct file_system_type *s_type;
 	unsigned long s_magic;
+	void *s_fs_info;
 	struct user_namespace *s_user_ns;
+};
+
+struct vfsmount {
+	struct super_block *mnt_sb;
+};
+
+/* Of overlayfs, which may be a module. */
+struct ovl_layer {
+	struct vfsmount *mnt;
+};
+
+struct ovl_fs {
+	unsigned int numlayer;
+	struct ovl_layer *layers;
 };
 
 struct inode {

@@ -14,6 +14,7 @@ import harness
 from stuck_fs import StuckFilesystem
 
 FORKING = os.path.join(harness.ROOT, "tests/workloads/forking.py")
+USER = 61234  # of nobody else
 SITE = bytes.fromhex("90 0f1f440000 662e0f1f840000000000 c3")
 MAP_ALL = """
 import mmap, sys, time
@@ -132,6 +133,60 @@ class Containers(harness.KernelTest):
         self.assertEqual([p["pid_inside"] for p in engines], [1, 1])
         self.assertEqual(run.summary()["jit"]["sequence_gaps"], 0)
         self.assertIn(self.copies(run), ((1, 0, 0), (2, 0, 0)))
+
+    def check_rootless(self, mounts):
+        """Events of an engine in a container that a user makes, who is not root. mounts: commands
+        that show the folder $lower at $merged. $disk is a folder of the user's on the disk."""
+        os.chmod(self.folder, 0o755)
+        disk, merged = (os.path.join(self.folder, name) for name in ("disk", "merged"))
+        for folder in (disk, merged):
+            os.mkdir(folder)
+            os.chown(folder, USER, USER)
+        lower = self.make_root("lower")
+        os.chown(os.path.join(lower, "libjitbpf.so"), USER, USER)
+        run = self.record_with("/libjitbpf.so", [
+            "setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "unshare", "-Urm",
+            "sh", "-ec", f"lower={lower} disk={disk} merged={merged}\n{mounts}\n"
+            "exec chroot $merged /jit-engine loads --rate 500 --seconds 2"])
+        self.check_ledger(run)
+        loads, = re.findall(rb"loads (\d+)", run.stdout)
+        self.assertEqual(self.process_of(run)["jit"]["methods"], int(loads))
+        self.assertEqual(run.summary()["jit"]["sequence_gaps"], 0)
+        self.assertEqual(self.copies(run), (1, 0, 0))
+
+    def test_rootless(self):
+        self.check_rootless("""
+            mkdir $disk/upper $disk/work
+            mount -t overlay none $merged \\
+                -o userxattr,lowerdir=$lower,upperdir=$disk/upper,workdir=$disk/work""")
+
+    def test_rootless_of_many_layers(self):
+        """As of an image with a layer for each of its steps."""
+        self.check_rootless("""
+            mount -t tmpfs none $disk
+            mkdir $disk/upper $disk/work
+            cd $disk
+            layers=$lower
+            for layer in $(seq 100); do mkdir $layer; layers=$layer:$layers; done
+            mount -t overlay none $merged \\
+                -o userxattr,lowerdir=$layers,upperdir=upper,workdir=work""")
+
+    def test_rootless_in_rootless(self):
+        """An overlay of overlays; that is as deep as the kernel allows."""
+        self.check_rootless("""
+            mount -t tmpfs none $disk
+            mkdir $disk/upper $disk/work $disk/empty
+            mount -t overlay none $merged -o userxattr,lowerdir=$lower:$disk/empty
+            mount -t overlay none $merged \\
+                -o userxattr,lowerdir=$merged,upperdir=$disk/upper,workdir=$disk/work""")
+
+    def test_rootless_copied_up(self):
+        """The copy comes from an image, and was changed in the container."""
+        self.check_rootless("""
+            mkdir $disk/upper $disk/work
+            mount -t overlay none $merged \\
+                -o userxattr,lowerdir=$lower,upperdir=$disk/upper,workdir=$disk/work
+            printf x >> $merged/libjitbpf.so""")
 
     def test_same_inode(self):
         """A bind mount in another mount namespace is not another copy."""

@@ -226,23 +226,35 @@ static int copy_wanted(struct reduction *r, const char *const *names, size_t cou
 	return err;
 }
 
-static int put_all(const struct reduction *r, kernel_types_bytes *ret)
+struct section {
+	const void *data;
+	size_t size_bytes;
+};
+
+/* Types and strings are in two sections each; the second one may be empty. */
+static int put_all(const struct section types[2], const struct section strings[2],
+		   kernel_types_bytes *ret)
 {
+	size_t types_bytes = types[0].size_bytes + types[1].size_bytes;
+	size_t strings_bytes = strings[0].size_bytes + strings[1].size_bytes;
 	const struct btf_header header = {
 		.magic = BTF_MAGIC,
 		.version = BTF_VERSION,
 		.hdr_len = sizeof(header),
-		.type_len = (uint32_t)r->out.size,
-		.str_off = (uint32_t)r->out.size,
-		.str_len = (uint32_t)r->out_strings.size,
+		.type_len = (uint32_t)types_bytes,
+		.str_off = (uint32_t)types_bytes,
+		.str_len = (uint32_t)strings_bytes,
 	};
 
-	if (vec_reserve(ret, ret->size + sizeof(header) + r->out.size + r->out_strings.size))
+	if (vec_reserve(ret, ret->size + sizeof(header) + types_bytes + strings_bytes))
 		return -ENOMEM;
 	/* There is room for all. */
 	(void)put(ret, &header, sizeof(header));
-	(void)put(ret, r->out.data, r->out.size);
-	return put(ret, r->out_strings.data, r->out_strings.size);
+	for (size_t i = 0; i < 2; i++)
+		(void)put(ret, types[i].data, types[i].size_bytes);
+	for (size_t i = 0; i < 2; i++)
+		(void)put(ret, strings[i].data, strings[i].size_bytes);
+	return 0;
 }
 
 /* Set where types and strings are. */
@@ -281,7 +293,10 @@ int kernel_types_reduce(const void *btf, size_t size_bytes, const char *const *n
 		memset(r.numbers.data, 0, r.offsets.size * sizeof(*r.numbers.data));
 		err = copy_wanted(&r, names, count);
 	}
-	err = err ?: put_all(&r, ret);
+	err = err
+		      ?: put_all((struct section[2]){{r.out.data, r.out.size}},
+				 (struct section[2]){{r.out_strings.data, r.out_strings.size}},
+				 ret);
 	vec_deinit(&r.offsets);
 	vec_deinit(&r.numbers);
 	vec_deinit(&r.out);
@@ -289,11 +304,34 @@ int kernel_types_reduce(const void *btf, size_t size_bytes, const char *const *n
 	return err;
 }
 
-static int read_all(int fd, kernel_types_bytes *ret)
+int kernel_types_join(kernel_types_bytes *btf, const void *module, size_t size_bytes)
 {
+	struct reduction kernel = {0}, more = {0};
+	kernel_types_bytes joined = {0};
+	int err = find_sections(&kernel, btf->data, btf->size);
+
+	err = err ?: find_sections(&more, module, size_bytes);
+	err = err
+		      ?: put_all((struct section[2]){{kernel.types, kernel.types_bytes},
+						     {more.types, more.types_bytes}},
+				 (struct section[2]){{kernel.strings, kernel.strings_bytes},
+						     {more.strings, more.strings_bytes}},
+				 &joined);
+	if (err)
+		return err;
+	vec_deinit(btf);
+	*btf = joined;
+	return 0;
+}
+
+static int read_all(const char *path, kernel_types_bytes *ret)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	ssize_t got;
 
+	if (fd < 0)
+		return -errno;
 	if (fstat(fd, &st) || vec_reserve(ret, (size_t)st.st_size))
 		return -ENOMEM;
 	while (ret->size < (size_t)st.st_size &&
@@ -304,15 +342,18 @@ static int read_all(int fd, kernel_types_bytes *ret)
 
 int kernel_types_open(const char *const *names, size_t count)
 {
-	AUTO_CLOSE int from = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
 	AUTO_CLOSE int memory = memfd_create("types", MFD_CLOEXEC);
-	kernel_types_bytes all = {0}, reduced = {0};
-	int err = from < 0 || memory < 0 ? -errno : read_all(from, &all);
+	kernel_types_bytes all = {0}, overlay = {0}, reduced = {0};
+	int err = memory < 0 ? -errno : read_all("/sys/kernel/btf/vmlinux", &all);
 
+	/* Without its types, files on an overlay get no probe. */
+	if (!err && !read_all("/sys/kernel/btf/overlay", &overlay))
+		(void)kernel_types_join(&all, overlay.data, overlay.size);
 	err = err ?: kernel_types_reduce(all.data, all.size, names, count, &reduced);
 	if (!err && write(memory, reduced.data, reduced.size) != (ssize_t)reduced.size)
 		err = -EIO;
 	vec_deinit(&all);
+	vec_deinit(&overlay);
 	vec_deinit(&reduced);
 	return err ?: TAKE_FD(memory);
 }

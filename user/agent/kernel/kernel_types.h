@@ -21,7 +21,16 @@ typedef VEC(uint8_t) kernel_types_bytes;
 int kernel_types_reduce(const void *btf, size_t size_bytes, const char *const *names, size_t count,
 			kernel_types_bytes *ret);
 
-/* The same with the running kernel's BTF. Returns a descriptor of a memfd, or a negative errno. */
+/*
+ * Add a module's BTF, which continues that of the kernel: numbers of types and offsets of strings
+ * go on. Returns 0, -EBADMSG, or -ENOMEM; *btf is unchanged then.
+ */
+int kernel_types_join(kernel_types_bytes *btf, const void *module, size_t size_bytes);
+
+/*
+ * The same with the BTF of the running kernel and of overlayfs, which may be a module. Returns a
+ * descriptor of a memfd, or a negative errno.
+ */
 int kernel_types_open(const char *const *names, size_t count);
 
 #endif

@@ -40,9 +40,11 @@ static int fail(struct live_failure *failure, int err, const char *what)
 
 /* Types of bpf/kernel_types.h whose fields the programs read. */
 static const char *const types_read[] = {
-	"cgroup",	 "cred",	"css_set",     "fdtable", "file",	    "files_struct",
-	"inode",	 "kernfs_node", "mm_struct",   "pid",	  "pid_namespace",  "pt_regs",
-	"signal_struct", "super_block", "task_struct", "upid",	  "user_namespace",
+	"cgroup",	    "cred",	    "css_set",	   "fdtable",	    "file",
+	"file_system_type", "files_struct", "inode",	   "kernfs_node",   "mm_struct",
+	"ovl_fs",	    "ovl_layer",    "pid",	   "pid_namespace", "pt_regs",
+	"signal_struct",    "super_block",  "task_struct", "upid",	    "user_namespace",
+	"vfsmount",
 };
 
 /* types: a descriptor of the kernel's types; -1: libbpf searches all types. */

@@ -99,6 +99,42 @@ static void keep_their_members(void **state)
 	vec_deinit(&bytes);
 }
 
+/* A module's types refer to the kernel's. */
+static void of_a_module_are_joined(void **state)
+{
+	struct btf *base = make(), *module = btf__new_empty_split(base), *reduced;
+	static const char *const of_module[] = {"of_module"};
+	kernel_types_bytes all = {0}, bytes = {0};
+	const struct btf_type *type;
+	const void *raw;
+	uint32_t size;
+
+	assert_true(btf__add_struct(module, "of_module", 40) > 0);
+	assert_int_equal(btf__add_field(module, "whole",
+					btf__find_by_name_kind(base, "outer", BTF_KIND_STRUCT), 0,
+					0),
+			 0);
+	raw = btf__raw_data(base, &size);
+	assert_int_equal(vec_reserve(&all, size), 0);
+	memcpy(all.data, raw, size);
+	all.size = size;
+	raw = btf__raw_data(module, &size);
+	assert_int_equal(kernel_types_join(&all, raw, size - 1), -EBADMSG);
+	assert_int_equal(kernel_types_join(&all, raw, size), 0);
+	assert_int_equal(kernel_types_reduce(all.data, all.size, of_module, 1, &bytes), 0);
+	reduced = btf__new(bytes.data, (uint32_t)bytes.size);
+	assert_non_null(reduced);
+	check_outer(reduced);
+	type = btf__type_by_id(
+		reduced, (uint32_t)btf__find_by_name_kind(reduced, "of_module", BTF_KIND_STRUCT));
+	check_member(reduced, type, 0, "whole", 0);
+	btf__free(reduced);
+	btf__free(module);
+	btf__free(base);
+	vec_deinit(&all);
+	vec_deinit(&bytes);
+}
+
 /* Every cut, and every byte that is changed, is an error or gives types. */
 static void are_refused_if_malformed(void **state)
 {
@@ -128,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keep_their_members),
+		cmocka_unit_test(of_a_module_are_joined),
 		cmocka_unit_test(are_refused_if_malformed),
 	};
 
