@@ -2,8 +2,7 @@
 /*
  * Random events at a few addresses, with a few ids, from two engines, and a
  * simple model of the code map after each event. An inlined method may come
- * before its parent, but the parent follows soon: the time to wait is not part
- * of the rules.
+ * before its parent, which follows after a few events.
  */
 #ifndef JITBPF_TESTS_CONFORMANCE_RANDOM_EVENTS_H
 #define JITBPF_TESTS_CONFORMANCE_RANDOM_EVENTS_H

@@ -26,7 +26,8 @@ struct code_budget {
 	uint64_t name_bytes; /* of all strings */
 	uint64_t lines;	     /* entries of all line tables */
 	uint64_t inlines;    /* inlined ranges, and updated ranges */
-	uint64_t waiting;    /* inlined ranges in one map whose parent is not known yet */
+	uint64_t waiting;    /* inlined ranges in one map whose parent is not known yet; the oldest
+			      * ones are dropped above it */
 	uint32_t depth;	     /* levels of inlining, below CODE_LEVELS_MAX */
 };
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Finds the place of inlined methods. Their events come in any order, so an inlined method
- * without a parent waits, by address, until a region or inlined method is entered around it.
+ * without a parent waits, by address, until a region or inlined method is entered around it. It
+ * waits for any time, since an engine can be preempted between two events. Above the budget, the
+ * methods that have waited longest are dropped.
  */
 #include <errno.h>
 
@@ -152,6 +154,28 @@ static uint64_t waiting_key(uint64_t address)
 	return (address < WAITING_ADDRESS_MAX ? address : WAITING_ADDRESS_MAX) << WAITING_BITS;
 }
 
+static void stop_waiting(struct code_map *map, uint64_t key)
+{
+	struct cow_item item = cow_tree_remove(&map->waiting, key);
+
+	cow_tree_remove(&map->arrivals, ((struct code_inline *)item.value)->arrival);
+	space_value_put(item.value);
+}
+
+/* Drop waiting methods, the first one first, until there are fewer than `limit`, which is not 0. */
+static void limit_waiting(struct code_map *map, uint64_t limit)
+{
+	while (map->waiting.size >= limit) {
+		uint64_t key = cow_tree_next(&map->arrivals, 0)->from_ns;
+		const struct code_inline *oldest =
+			(const struct code_inline *)cow_tree_next(&map->waiting, key)->value;
+
+		oldest->account->counts.inline_no_parent--;
+		oldest->account->counts.over_budget++;
+		stop_waiting(map, key);
+	}
+}
+
 /* A waiting method counts as inline_no_parent until it has a parent. */
 static int wait_for_parent(struct code_map *map, struct code_inline *inlined, uint64_t time_ns)
 {
@@ -159,6 +183,7 @@ static int wait_for_parent(struct code_map *map, struct code_inline *inlined, ui
 	const struct cow_item *last = cow_tree_last(&map->waiting, limit - 1);
 	struct cow_item item = {.from_ns = time_ns, .value = &inlined->value};
 	struct code_counts *counts = &inlined->account->counts;
+	struct cow_item arrival;
 	int err;
 
 	if (!inlined->parent_id || inlined->address >= WAITING_ADDRESS_MAX ||
@@ -168,26 +193,23 @@ static int wait_for_parent(struct code_map *map, struct code_inline *inlined, ui
 	}
 	item.start = last && last->start >= key ? last->start + 1 : key;
 	item.end = item.start + 1;
-	if (map->waiting.size >= inlined->account->budget.waiting || item.end > limit) {
+	if (!inlined->account->budget.waiting || item.end > limit) {
 		code_account_count_refused(inlined->account);
 		return 0;
 	}
 	err = cow_tree_reserve(&map->waiting, 0, 1);
+	err = err ?: cow_tree_reserve(&map->arrivals, 0, 1);
 	if (err)
 		return err;
-	if (!map->waiting.size || map->waiting_since_ns > time_ns)
-		map->waiting_since_ns = time_ns;
+	limit_waiting(map, inlined->account->budget.waiting);
+	inlined->arrival = map->next_arrival++;
+	arrival = (struct cow_item){
+		.start = inlined->arrival, .end = map->next_arrival, .from_ns = item.start};
 	space_value_get(item.value);
 	cow_tree_insert(&map->waiting, &item);
+	cow_tree_insert(&map->arrivals, &arrival);
 	counts->inline_no_parent++;
 	return 0;
-}
-
-static void stop_waiting(struct code_map *map, uint64_t key)
-{
-	struct cow_item item = cow_tree_remove(&map->waiting, key);
-
-	space_value_put(item.value);
 }
 
 /* Try all methods that wait in [start, end) once. Returns true if one was entered. */
@@ -226,21 +248,18 @@ void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_
 		tries = 1;
 }
 
-void code_map_forget_waiting(struct code_map *map, uint64_t time_ns)
+int code_map_for_each_waiting(const struct code_map *map,
+			      int (*fn)(void *context, const struct code_inline *inlined),
+			      void *context)
 {
-	uint64_t oldest_ns = UINT64_MAX;
 	const struct cow_item *item;
+	int result = 0;
 
-	if (!map->waiting.size || map->waiting_since_ns >= time_ns)
-		return;
-	for (uint64_t at = 0; (item = cow_tree_next(&map->waiting, at));) {
-		at = item->start + 1;
-		if (item->from_ns < time_ns)
-			stop_waiting(map, at - 1);
-		else if (item->from_ns < oldest_ns)
-			oldest_ns = item->from_ns;
-	}
-	map->waiting_since_ns = oldest_ns;
+	for (uint64_t at = 0; !result && (item = cow_tree_next(&map->arrivals, at)); at = item->end)
+		result = fn(context,
+			    (const struct code_inline *)cow_tree_next(&map->waiting, item->from_ns)
+				    ->value);
+	return result;
 }
 
 void code_map_sift_waiting(struct code_map *map, const struct code_gap *gap)

@@ -41,6 +41,7 @@ void code_map_destroy(struct code_map *map)
 	space_map_destroy(map->space);
 	cow_tree_deinit(&map->methods);
 	cow_tree_deinit(&map->waiting);
+	cow_tree_deinit(&map->arrivals);
 	cow_tree_deinit(&map->late_claims);
 	code_map_forget_gaps(map, UINT64_MAX);
 	vec_deinit(&map->gaps);
@@ -356,6 +357,7 @@ int code_map_clear(struct code_map *map, uint64_t time_ns)
 		cow_tree_deinit(&map->methods);
 	unindex_ended(map);
 	cow_tree_deinit(&map->waiting);
+	cow_tree_deinit(&map->arrivals);
 	code_map_forget_gaps(map, UINT64_MAX);
 	return 0;
 }
@@ -385,7 +387,6 @@ bool code_map_is_untouched(const struct code_map *map)
 void code_map_forget(struct code_map *map, uint64_t time_ns)
 {
 	space_map_forget(map->space, time_ns);
-	code_map_forget_waiting(map, time_ns);
 	code_map_forget_claims(map, time_ns);
 	code_map_forget_gaps(map, time_ns);
 }

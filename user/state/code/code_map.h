@@ -113,7 +113,8 @@ struct code_level {
 uint32_t code_region_levels(const struct code_region *region, uint64_t offset,
 			    struct code_level levels[CODE_LEVELS_MAX]);
 
-struct code_map; /* see code_map_state.h */
+struct code_map;    /* see code_map_state.h */
+struct code_inline; /* see code_layout.h */
 
 /* next_number is shared by all code maps and outlives them. Returns 0 or -ENOMEM. */
 int code_map_create(uint64_t *next_number, struct code_map **ret);
@@ -143,8 +144,9 @@ void code_map_set_line_rules(struct code_map *map, const struct code_line_rules 
  * size), both places are unknown from then on.
  *
  * Inline: enters the inlined method below the innermost region or inlined method at its place, if
- * that has the parent's id. If not, the method waits for its parent until code_map_forget() of
- * its time. It does not wait if the parent may have been lost in a gap.
+ * that has the parent's id. If not, the method waits for its parent, for any time: above the
+ * budget, the methods that have waited longest are dropped and counted. It does not wait if the
+ * parent may have been lost in a gap.
  *
  * Update: ends inlined methods and lines in its range. A segment (JITBPF_EVENT_SEGMENT) marks its
  * range as code, or as data, where there is no code. A segment that crosses the border of an
@@ -219,6 +221,14 @@ const struct code_region *code_map_next(const struct code_map *map, uint64_t add
 int code_map_for_each(const struct code_map *map,
 		      int (*fn)(void *context, const struct code_region *region), void *context);
 
+/*
+ * Call fn for each inlined method that waits for its parent, in order of arrival. Stops at a
+ * non-zero result, and returns it.
+ */
+int code_map_for_each_waiting(const struct code_map *map,
+			      int (*fn)(void *context, const struct code_inline *inlined),
+			      void *context);
+
 /* End all regions that are not newer than time_ns (exec). Returns 0 or -ENOMEM. */
 int code_map_clear(struct code_map *map, uint64_t time_ns);
 
@@ -228,7 +238,7 @@ int code_map_clone(struct code_map *map, struct code_map **ret);
 /* Returns true if nothing has changed the map since it was created: no event, no gap. */
 bool code_map_is_untouched(const struct code_map *map);
 
-/* Drop history that ended before time_ns, and methods that wait since before. */
+/* Drop history that ended before time_ns. */
 void code_map_forget(struct code_map *map, uint64_t time_ns);
 
 /*

@@ -22,8 +22,9 @@ struct code_map {
 	 * claim. A tree, so that a fork can share it. See code_methods.h.
 	 */
 	struct cow_tree methods;
-	struct cow_tree waiting;     /* struct code_inline by address: see code_inlines.c */
-	uint64_t waiting_since_ns;   /* no later than the oldest of them */
+	struct cow_tree waiting;  /* struct code_inline by address: see code_inlines.c */
+	struct cow_tree arrivals; /* of these, in order; from_ns is the key in waiting */
+	uint64_t next_arrival;
 	struct cow_tree late_claims; /* on ended code: see code_merge.c; without values */
 	uint64_t claims_forgotten_ns;
 	uint64_t newest_ns;	   /* time of the latest load */
@@ -152,9 +153,6 @@ int code_map_replace_lines(struct code_map *map, struct code_account *account,
  */
 void code_map_settle(struct code_map *map, uint64_t start, uint64_t end, uint64_t time_ns,
 		     bool is_load);
-
-/* Drop the methods that have waited since before time_ns. */
-void code_map_forget_waiting(struct code_map *map, uint64_t time_ns);
 
 /* Drop the waiting methods that a gap ends: they may have been entered, and have ended. */
 void code_map_sift_waiting(struct code_map *map, const struct code_gap *gap);

@@ -7,11 +7,14 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "state/code/code_layout.h"
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_text.h"
 
 #define ENGINE CODE_ENGINE_KNOWN
+#define HOUR   3600000000000ull
 
 struct fixture {
 	struct code_map *map;
@@ -135,21 +138,67 @@ static void test_waiting(void **state)
 	inlined(&f, 2, 1, 0x110, 4, 1);
 	inlined(&f, 3, 1, 0x114, 4, 10);
 	inlined(&f, 4, 1, 0x118, 4, 10);
+	/* The first one was dropped; the others wait for any time. */
 	assert_int_equal(f.counts->over_budget, 1);
 	assert_int_equal(f.counts->inline_no_parent, 2);
-	code_map_forget(f.map, 5);
-	load(&f, 1, 0x100, 0x40, 11);
-	assert_int_equal(f.counts->inline_no_parent, 1);
-	assert_int_equal(f.counts->inlines, 1);
-	assert_at(&f, 0x110, 11, "b");
-	assert_at(&f, 0x114, 11, "d < b");
-	/* There is room again. Ranges whose parent never loads are dropped at last. */
-	inlined(&f, 2, 9, 0x200, 4, 12);
+	code_map_forget(f.map, HOUR);
+	load(&f, 1, 0x100, 0x40, HOUR + 1);
+	assert_int_equal(f.counts->inline_no_parent, 0);
+	assert_int_equal(f.counts->inlines, 2);
+	assert_at(&f, 0x110, HOUR + 1, "b");
+	assert_at(&f, 0x114, HOUR + 1, "d < b");
+	assert_at(&f, 0x118, HOUR + 1, "e < b");
+	/* Ranges whose parent never loads are dropped at last. */
+	inlined(&f, 2, 9, 0x200, 4, HOUR + 2);
 	for (uint64_t i = 0; i < 20; i++)
-		load(&f, 8, 0x200, 0x10, 13 + i);
-	load(&f, 9, 0x200, 0x10, 40);
-	assert_at(&f, 0x200, 40, "j");
-	assert_int_equal(f.counts->inline_no_parent, 2);
+		load(&f, 8, 0x200, 0x10, HOUR + 3 + i);
+	load(&f, 9, 0x200, 0x10, HOUR + 30);
+	assert_at(&f, 0x200, HOUR + 30, "j");
+	assert_int_equal(f.counts->inline_no_parent, 1);
+	end(&f);
+}
+
+static int note_waiting(void *text, const struct code_inline *inlined)
+{
+	return *strcat(text, inlined->name) == 0;
+}
+
+static void assert_waiting(const struct fixture *f, const char *want)
+{
+	char text[CODE_TEXT_BYTES] = "";
+
+	code_map_for_each_waiting(f->map, note_waiting, text);
+	assert_string_equal(text, want);
+}
+
+/* Above the budget, the first ones are dropped, in order of arrival, at any addresses. */
+static void test_first_ones_are_dropped(void **state)
+{
+	struct code_budget budget = code_budget_default;
+	struct fixture f;
+
+	budget.waiting = 4;
+	begin(&f, &budget);
+	for (uint32_t i = 1; i <= 6; i++)
+		inlined(&f, i, 20, i % 2 ? 0x100 : 0x200 - i, 4, 1);
+	assert_waiting(&f, "defg");
+	load(&f, 20, 0x100, 0x40, 2);
+	assert_waiting(&f, "eg");
+	inlined(&f, 7, 20, 0x200, 4, 3);
+	inlined(&f, 8, 20, 0x300, 4, 3);
+	assert_waiting(&f, "eghi");
+	inlined(&f, 9, 20, 0x200, 4, 3);
+	assert_waiting(&f, "ghij");
+	assert_int_equal(code_map_clear(f.map, 4), 0);
+	assert_waiting(&f, "");
+	inlined(&f, 10, 20, 0x200, 4, 5);
+	assert_waiting(&f, "k");
+	end(&f);
+	budget.waiting = 0;
+	begin(&f, &budget);
+	inlined(&f, 1, 20, 0x100, 4, 1);
+	assert_waiting(&f, "");
+	assert_int_equal(f.counts->over_budget, 1);
 	end(&f);
 }
 
@@ -308,6 +357,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts_by_kind),
 		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_first_ones_are_dropped),
 		cmocka_unit_test(test_budget_of_inlines),
 		cmocka_unit_test(test_deepest),
 		cmocka_unit_test(test_many),
