@@ -27,7 +27,7 @@ struct made_seen {
 	uint32_t pid;
 	enum location_kind kind; /* of its leaf; 0 if it has no frames */
 	uint64_t offset;	 /* of its leaf */
-	char name[64];		 /* name of the leaf's JIT code, or "" */
+	char name[64];		 /* names of the leaf's JIT code: "inner < outer", or "" */
 	char comm[32];		 /* process name in the profile */
 	uint32_t kernel_frames, user_frames;
 };
@@ -58,6 +58,17 @@ static inline int made_sink_create(FILE *out, struct sink **ret)
 	return 0;
 }
 
+static inline void made_code_name(const struct location *leaf, char name[64])
+{
+	struct code_level levels[CODE_LEVELS_MAX];
+	uint32_t count =
+		code_region_levels((const struct code_region *)leaf->code, leaf->offset, levels);
+
+	for (uint32_t i = 0, at = 0; i < count && at < 64; i++)
+		at += (uint32_t)snprintf(name + at, 64 - at, "%s%s", i ? " < " : "",
+					 levels[i].name);
+}
+
 static inline int made_sink_sample(struct sink *sink, const struct view *view,
 				   const struct sink_sample *sample)
 {
@@ -82,8 +93,7 @@ static inline int made_sink_sample(struct sink *sink, const struct view *view,
 		seen->kind = leaf->kind;
 		seen->offset = leaf->offset;
 		if (leaf->kind == LOCATION_JIT)
-			snprintf(seen->name, sizeof(seen->name), "%s",
-				 ((const struct code_region *)leaf->code)->name);
+			made_code_name(leaf, seen->name);
 	}
 	/* Bytes beyond the frames do not belong to the sample: read all of it. */
 	for (uint32_t i = 0; i < sample->kernel_frames + sample->user_frames; i++)

@@ -19,6 +19,7 @@
 #define ROUNDS	10
 #define RECORDS 20 /* of a round, at most */
 #define SEEDS	200
+#define SECOND	1000000000ull
 #define PARTS	4 /* at most */
 
 static const struct run_info info = {
@@ -179,18 +180,42 @@ static void add_ledger(struct ledger *sum, const struct ledger *ledger)
 	memset(sum->jit.published, 0, sizeof(sum->jit.published));
 }
 
+static void begin_run(struct made_run *run, struct parts *parts)
+{
+	made_run_begin(run, &(struct pipeline_options){0});
+	assert_int_equal(pipeline_set_info(run->pipeline, &info), 0);
+	begin_part(parts, &info);
+}
+
 /* live: of the epochs, as they were recorded. */
+static void end_run(struct made_run *run, struct parts *parts, uint64_t time_ns,
+		    struct ledger *live)
+{
+	struct pipeline_epoch epoch;
+	size_t complete = 0;
+
+	assert_int_equal(recorded_round(run, parts, SOURCE_END, time_ns), SOURCE_END);
+	assert_int_equal(pipeline_recorder_error(run->pipeline), 0);
+	assert_int_equal(pipeline_finish(run->pipeline), 0);
+	while (pipeline_complete_epoch(run->pipeline, true, &epoch) > 0) {
+		assert_ptr_equal(epoch.recorder, parts->all[complete].recorder);
+		assert_int_equal(epoch.recorder_error, 0);
+		add_ledger(live, epoch.view->ledger);
+		end_part(parts, complete++, run->pipeline, epoch.view);
+		pipeline_drop_epoch(run->pipeline);
+	}
+	assert_int_equal(complete + 1, parts->count);
+	add_ledger(live, pipeline_view(run->pipeline)->ledger);
+	end_part(parts, complete, run->pipeline, pipeline_view(run->pipeline));
+}
+
 static void record(uint64_t seed, struct parts *parts, struct ledger *live)
 {
 	struct held_event held = {0};
-	struct pipeline_epoch epoch;
 	struct random_run random;
 	struct made_run run;
-	size_t complete = 0;
 
-	made_run_begin(&run, &(struct pipeline_options){0});
-	assert_int_equal(pipeline_set_info(run.pipeline, &info), 0);
-	begin_part(parts, &info);
+	begin_run(&run, parts);
 	random_first_records(&run, &random, seed);
 	assert_int_equal(recorded_round(&run, parts, SOURCE_ROUND, ++random.time_ns), SOURCE_ROUND);
 	for (uint64_t i = 0; i < ROUNDS; i++) {
@@ -201,19 +226,7 @@ static void record(uint64_t seed, struct parts *parts, struct ledger *live)
 		if (random_below(&random, 3) == 0 && parts->count < PARTS)
 			rotate(&run, parts);
 	}
-	assert_int_equal(recorded_round(&run, parts, SOURCE_END, ++random.time_ns), SOURCE_END);
-	assert_int_equal(pipeline_recorder_error(run.pipeline), 0);
-	assert_int_equal(pipeline_finish(run.pipeline), 0);
-	while (pipeline_complete_epoch(run.pipeline, true, &epoch) > 0) {
-		assert_ptr_equal(epoch.recorder, parts->all[complete].recorder);
-		assert_int_equal(epoch.recorder_error, 0);
-		add_ledger(live, epoch.view->ledger);
-		end_part(parts, complete++, run.pipeline, epoch.view);
-		pipeline_drop_epoch(run.pipeline);
-	}
-	assert_int_equal(complete + 1, parts->count);
-	add_ledger(live, pipeline_view(run.pipeline)->ledger);
-	end_part(parts, complete, run.pipeline, pipeline_view(run.pipeline));
+	end_run(&run, parts, ++random.time_ns, live);
 	made_run_end(&run);
 }
 
@@ -316,9 +329,57 @@ static void test_parts_are_the_whole(void **state)
 		    counted.malformed && counted.unloads);
 }
 
+static void add_inlined(struct made_run *run, uint64_t time_ns, uint64_t sequence,
+			uint64_t code_bytes, const char *name)
+{
+	struct jitbpf_jit_header *header = make_load(run, time_ns, sequence, name);
+
+	header->event = JIT_EVENT_INLINE_LOAD;
+	header->parent_id = header->method_id + 1;
+	header->code_bytes = code_bytes;
+}
+
+/* Inlined methods wait for their parents, through other parts and for any time. */
+static void test_inlined_methods_wait(void **state)
+{
+	struct ledger live = {.fate = {0}}, replayed = live;
+	struct made_run run, parted = {0};
+	struct parts parts = {0};
+	uint64_t now_ns = SECOND;
+
+	begin_run(&run, &parts);
+	make_mapping(&run, now_ns, MADE_PID, MADE_CODE, "//anon");
+	add_inlined(&run, now_ns, 0, 0x10, "inner");
+	add_inlined(&run, now_ns, 1, 0x20, "middle");
+	while (now_ns < 60 * SECOND) {
+		recorded_round(&run, &parts, SOURCE_ROUND, now_ns += SECOND);
+		if (now_ns % (20 * SECOND) == 0)
+			rotate(&run, &parts);
+	}
+	make_load(&run, now_ns + 1, 2, "outer");
+	make_sample(&run, now_ns + 2, MADE_CODE);
+	make_sample(&run, now_ns + 3, MADE_CODE + 0x10);
+	make_sample(&run, now_ns + 4, MADE_CODE + 0x20);
+	end_run(&run, &parts, now_ns + SECOND, &live);
+	for (size_t i = 0; i < parts.count; i++) {
+		replay(&parts.all[i], &parted, &replayed);
+		free(parts.all[i].bytes);
+	}
+	assert_int_equal(parts.count, 4);
+	assert_int_equal(parted.seen_count, 3);
+	assert_string_equal(parted.seen[0].name, "inner < middle < outer");
+	assert_string_equal(parted.seen[1].name, "middle < outer");
+	assert_string_equal(parted.seen[2].name, "outer");
+	assert_same_ledger(&live, &replayed);
+	made_run_end(&run);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_are_the_whole)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts_are_the_whole),
+		cmocka_unit_test(test_inlined_methods_wait),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,32 +224,37 @@ static int put_event(void *snapshot_, const struct code_event *event)
 	return put(snapshot, &record->h);
 }
 
-static int put_region(struct snapshot *snapshot, const struct code_region *region, uint64_t address,
-		      bool orphaned)
+static struct snapshot_code code_at(struct snapshot *snapshot, uint64_t address, bool orphaned)
 {
-	return snapshot_code_region(
-		&(struct snapshot_code){
-			.pid = snapshot->process->pid,
-			.start_ns = snapshot->process->start_ns,
-			.time_ns = snapshot->analysis->round_ns,
-			.address = address,
-			.engine = orphaned ? no_engine : engine_of,
-			.new_ids = orphaned ? &snapshot->new_id : NULL,
-			.take = put_event,
-			.context = snapshot,
-		},
-		region);
+	return (struct snapshot_code){
+		.pid = snapshot->process->pid,
+		.start_ns = snapshot->process->start_ns,
+		.time_ns = snapshot->analysis->round_ns,
+		.address = address,
+		.engine = orphaned ? no_engine : engine_of,
+		.new_ids = orphaned ? &snapshot->new_id : NULL,
+		.take = put_event,
+		.context = snapshot,
+	};
 }
 
 static int put_private(void *snapshot, const struct code_region *region)
 {
-	return put_region(snapshot, region, region->address, false);
+	struct snapshot_code code = code_at(snapshot, region->address, false);
+
+	return snapshot_code_region(&code, region);
 }
 
-static bool reports(const struct process *process, const struct code_region *region)
+static int put_waiting(void *snapshot, const struct code_inline *inlined)
 {
-	return code_engine_same_process(region->claims[0].origin.engine,
-					code_engine_of(process->number, 0));
+	struct snapshot_code code = code_at(snapshot, inlined->address, false);
+
+	return snapshot_code_waiting(&code, inlined);
+}
+
+static bool reports(const struct process *process, const struct code_origin *origin)
+{
+	return code_engine_same_process(origin->engine, code_engine_of(process->number, 0));
 }
 
 /* Returns true if the process that reported a region of shared memory was freed. */
@@ -262,18 +267,31 @@ static bool is_orphan(const struct snapshot *snapshot, const struct code_region 
 	return at == snapshot->reporters.size || snapshot->reporters.data[at] != reporter;
 }
 
-static int put_shared(void *snapshot_, const struct code_region *region)
+/* Set *ret to where the current mapping maps an address of its object. Returns false if not. */
+static bool address_in_mapping(const struct snapshot *snapshot, uint64_t address, uint64_t *ret)
 {
-	struct snapshot *snapshot = snapshot_;
 	const struct space_entry *entry = &snapshot->entry;
 	const struct mapping *mapping = (const struct mapping *)entry->value;
 	uint64_t first =
 		shared_code_address(mapping->file_offset + (entry->start - mapping->address));
-	bool orphaned = false;
 
-	if (region->address < first || region->address - first >= entry->end - entry->start)
+	if (address < first || address - first >= entry->end - entry->start)
+		return false;
+	*ret = entry->start + (address - first);
+	return true;
+}
+
+static int put_shared(void *snapshot_, const struct code_region *region)
+{
+	struct snapshot *snapshot = snapshot_;
+	const struct mapping *mapping = (const struct mapping *)snapshot->entry.value;
+	struct snapshot_code code;
+	bool orphaned = false;
+	uint64_t address;
+
+	if (!address_in_mapping(snapshot, region->address, &address))
 		return 0;
-	if (!reports(snapshot->process, region)) {
+	if (!reports(snapshot->process, &region->claims[0].origin)) {
 		vec_for_each (done, &snapshot->orphaned) {
 			if (*done == mapping->shared)
 				return 0;
@@ -282,7 +300,22 @@ static int put_shared(void *snapshot_, const struct code_region *region)
 		if (!orphaned)
 			return 0;
 	}
-	return put_region(snapshot, region, entry->start + (region->address - first), orphaned);
+	code = code_at(snapshot, address, orphaned);
+	return snapshot_code_region(&code, region);
+}
+
+/* A method whose process was freed gets no parent any more. */
+static int put_shared_waiting(void *snapshot_, const struct code_inline *inlined)
+{
+	struct snapshot *snapshot = snapshot_;
+	struct snapshot_code code;
+	uint64_t address;
+
+	if (!address_in_mapping(snapshot, inlined->address, &address) ||
+	    !reports(snapshot->process, &inlined->origin))
+		return 0;
+	code = code_at(snapshot, address, false);
+	return snapshot_code_waiting(&code, inlined);
 }
 
 static int put_shared_code(void *snapshot_, const struct space_entry *entry)
@@ -295,6 +328,7 @@ static int put_shared_code(void *snapshot_, const struct space_entry *entry)
 		return 0;
 	snapshot->entry = *entry;
 	err = code_map_for_each(mapping->shared->code, put_shared, snapshot);
+	err = err ?: code_map_for_each_waiting(mapping->shared->code, put_shared_waiting, snapshot);
 	return err ?: vec_push(&snapshot->orphaned, mapping->shared);
 }
 
@@ -345,6 +379,7 @@ static int put_code(struct snapshot *snapshot)
 	int err = put_next_sequence(snapshot);
 
 	err = err ?: code_map_for_each(process->code, put_private, snapshot);
+	err = err ?: code_map_for_each_waiting(process->code, put_waiting, snapshot);
 	return err ?: space_map_for_each(process->mappings, put_shared_code, snapshot);
 }
 

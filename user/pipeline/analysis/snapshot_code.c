@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/code/code_layout.h"
-
 /* An inlined method of the region. */
 struct shown_inline {
 	const struct code_inline *inlined;
@@ -29,11 +27,10 @@ static struct code_string string_of(const char *s)
 }
 
 /* Returns an event about [offset, + size_bytes) of the region. */
-static struct code_event event_of(const struct region_walk *walk, uint16_t kind,
+static struct code_event event_of(const struct snapshot_code *snapshot, uint16_t kind,
 				  const struct code_origin *origin, uint64_t offset,
 				  uint64_t size_bytes)
 {
-	const struct snapshot_code *snapshot = walk->snapshot;
 	struct code_event event = {
 		.origin = *origin,
 		.pid = snapshot->pid,
@@ -44,7 +41,6 @@ static struct code_event event_of(const struct region_walk *walk, uint16_t kind,
 		.since_ns = snapshot->time_ns,
 		.kind = kind,
 		.flags = JITBPF_EVENT_RECOVERED | JITBPF_EVENT_BEFORE_RUN,
-		.arch = walk->region->arch,
 		.address = snapshot->address + offset,
 		.size_bytes = size_bytes,
 	};
@@ -69,9 +65,10 @@ static int put_loads(struct region_walk *walk)
 
 	for (uint32_t i = region->claim_count; i-- && !err;) {
 		const struct code_claim *claim = &region->claims[i];
-		struct code_event event =
-			event_of(walk, JITBPF_CODE_LOAD, &claim->origin, 0, region->size_bytes);
+		struct code_event event = event_of(walk->snapshot, JITBPF_CODE_LOAD, &claim->origin,
+						   0, region->size_bytes);
 
+		event.arch = region->arch;
 		event.flags |= JITBPF_EVENT_LINE_STARTS;
 		event.method_id = claim == walk->claim ? walk->id : claim->method_id;
 		event.name = string_of(region->name);
@@ -86,6 +83,23 @@ static int put_loads(struct region_walk *walk)
 }
 
 /* --- inlined methods ------------------------------------------------------------ */
+
+/* Returns the event of an inlined method at an offset in the region. */
+static struct code_event inline_event(const struct snapshot_code *snapshot,
+				      const struct code_inline *inlined, uint64_t offset)
+{
+	struct code_event event = event_of(snapshot, JITBPF_CODE_INLINE, &inlined->origin, offset,
+					   inlined->size_bytes);
+
+	event.method_id = inlined->method_id;
+	event.parent_id = inlined->parent_id;
+	event.name = string_of(inlined->name);
+	event.class_name = string_of(inlined->class_name);
+	event.source = string_of(inlined->source);
+	event.lines = inlined->lines;
+	event.line_count = inlined->line_count;
+	return event;
+}
 
 static int note_inline(void *walk_, const struct cow_item *item)
 {
@@ -155,16 +169,10 @@ static int put_inlines(struct region_walk *walk, bool newer)
 
 		if (shown->is_newer != newer || err)
 			continue;
-		event = event_of(walk, JITBPF_CODE_INLINE, &inlined->origin, inlined->offset,
-				 inlined->size_bytes);
-		event.flags |= JITBPF_EVENT_LINE_STARTS;
+		event = inline_event(walk->snapshot, inlined, inlined->offset);
+		event.flags |= JITBPF_EVENT_LINE_STARTS; /* settled */
 		event.method_id = shown->id;
 		event.parent_id = id_of_parent(walk, inlined);
-		event.name = string_of(inlined->name);
-		event.class_name = string_of(inlined->class_name);
-		event.source = string_of(inlined->source);
-		event.lines = inlined->lines;
-		event.line_count = inlined->line_count;
 		err = take(walk, &event);
 	}
 	return err;
@@ -175,7 +183,7 @@ static int put_inlines(struct region_walk *walk, bool newer)
 static int put_replaced(void *walk_, const struct cow_item *item)
 {
 	struct region_walk *walk = walk_;
-	struct code_event event = event_of(walk, JITBPF_CODE_UPDATE, &walk->claim->origin,
+	struct code_event event = event_of(walk->snapshot, JITBPF_CODE_UPDATE, &walk->claim->origin,
 					   item->start, item->end - item->start);
 
 	event.method_id = walk->id;
@@ -187,7 +195,7 @@ static int put_segment(void *walk_, const struct cow_item *item)
 {
 	const struct code_mark *mark = (const struct code_mark *)item->value;
 	struct region_walk *walk = walk_;
-	struct code_event event = event_of(walk, JITBPF_CODE_UPDATE, &walk->claim->origin,
+	struct code_event event = event_of(walk->snapshot, JITBPF_CODE_UPDATE, &walk->claim->origin,
 					   item->start, item->end - item->start);
 
 	event.method_id = walk->id;
@@ -232,4 +240,12 @@ int snapshot_code_region(const struct snapshot_code *snapshot, const struct code
 		err = put_layout(&walk);
 	vec_deinit(&walk.inlines);
 	return err;
+}
+
+int snapshot_code_waiting(const struct snapshot_code *snapshot, const struct code_inline *inlined)
+{
+	struct code_event event = inline_event(snapshot, inlined, 0);
+
+	event.flags |= inlined->line_starts ? JITBPF_EVENT_LINE_STARTS : 0;
+	return snapshot->take(snapshot->context, &event);
 }

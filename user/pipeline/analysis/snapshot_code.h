@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Converts a region of JIT code to events that create it again: a load for each publisher that
- * describes it, its inlined methods, and its updates.
+ * describes it, its inlined methods, and its updates. Also converts inlined methods that wait for
+ * their parents.
  */
 #ifndef JITBPF_PIPELINE_ANALYSIS_SNAPSHOT_CODE_H
 #define JITBPF_PIPELINE_ANALYSIS_SNAPSHOT_CODE_H
 
 #include "decode/record/code_event.h"
-#include "state/code/code_region.h"
+#include "state/code/code_layout.h"
 
-/* Values that all events of a region share, and their receiver. */
+/* Values that all events of a region, or of a waiting method, share, and their receiver. */
 struct snapshot_code {
 	uint32_t pid;
 	uint64_t start_ns, time_ns;
-	uint64_t address; /* of the region, in that process */
+	uint64_t address; /* of the region or method, in that process */
 	/*
 	 * Returns the engine of an event, as in records. new_ids: methods of an engine that has
 	 * ended get new ids from this counter, since another engine may use theirs.
@@ -26,5 +27,6 @@ struct snapshot_code {
 
 /* Returns 0, -ENOMEM, or the first error of take. */
 int snapshot_code_region(const struct snapshot_code *snapshot, const struct code_region *region);
+int snapshot_code_waiting(const struct snapshot_code *snapshot, const struct code_inline *inlined);
 
 #endif
