@@ -7,6 +7,7 @@
 #include "uapi/jit_journal.h"
 
 #define PARENT_WAIT_NS 10000000000ull /* engines report inlined methods before these run */
+#define WAITING_MAX    1024	      /* inlined methods that wait for any time */
 #define LEVELS	       5	      /* for 64^5 ranks */
 #define NAMES_MAX      4096	      /* dead entries that stay for names in any case */
 
@@ -333,14 +334,16 @@ static void apply(struct judge *judge, uint32_t i)
 /* Returns how many entries stay. */
 static uint32_t keep_live(struct judge *judge, uint64_t now_ns)
 {
-	uint32_t count = 0;
+	uint32_t count = 0, waiting = 0;
 
-	for (uint32_t i = 1; i <= judge->count; i++) {
+	for (uint32_t i = judge->count; i; i--) {
 		const struct event *event = &judge->events[i];
-		bool waits = event->kind == INLINED && !event->host &&
-			     now_ns - event->header->time_ns <= PARENT_WAIT_NS;
 
-		judge->stays[i] = waits || (event->kind == LOAD && !event->ender);
+		if (event->kind == INLINED && !event->host)
+			judge->stays[i] = waiting++ < WAITING_MAX ||
+					  now_ns - event->header->time_ns <= PARENT_WAIT_NS;
+		else
+			judge->stays[i] = event->kind == LOAD && !event->ender;
 		count += judge->stays[i];
 	}
 	return count;

@@ -7,7 +7,8 @@
  * that they describe. Without the dead entries the log replays to the same regions,
  * with the same names, lines and inlined methods. Some entries stay although they may
  * be dead:
- * - An inlined method whose parent has not been reported stays for ten seconds.
+ * - An inlined method whose parent has not been reported stays for ten seconds. The last
+ *   1024 such methods stay for any time, since the engine can be preempted.
  * - A method has the strings of its first report. A dead load therefore stays if a live
  *   load was reported as a part of the same method, and so do the events that ended it.
  *   If there are over 4096 more such entries than live ones, they are dropped as well.

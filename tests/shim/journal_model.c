@@ -216,17 +216,6 @@ bool model_equal(const struct model *a, const struct model *b)
 	return model_live(a) == model_live(b) && model_within(a, b);
 }
 
-void model_forget(struct model *model, uint64_t time_ns)
-{
-	for (size_t i = 0; i < model->count; i++) {
-		struct model_region *region = &model->regions[i];
-
-		if (is_inlined(region) && region->host == MODEL_NOBODY &&
-		    region->event.time_ns < time_ns)
-			region->live = false;
-	}
-}
-
 size_t model_live(const struct model *model)
 {
 	size_t live = 0;

@@ -39,9 +39,6 @@ bool model_within(const struct model *a, const struct model *b);
 /* The same both ways. */
 bool model_equal(const struct model *a, const struct model *b);
 
-/* Drop inlined methods that have waited for their parent since before that time. */
-void model_forget(struct model *model, uint64_t time_ns);
-
 size_t model_live(const struct model *model);
 
 #endif

@@ -18,10 +18,12 @@
 #include "tests/shim/journal_model.h"
 #include "uapi/jit_journal.h"
 
-#define ENTRIES_MAX 200
+#define ENTRIES_MAX 1200
+#define RANDOM_MAX  200
 #define RUNS	    20000
-#define EVENT_NS    200000000ull   /* between two events */
-#define WAIT_NS	    10000000000ull /* that an inlined one may wait for its parent */
+#define WAITING_MAX 1024	 /* inlined ones that may wait for their parents for any time */
+#define EVENT_NS    200000000ull /* between two events */
+#define WAIT_EVENTS 50		 /* any number may wait so long */
 
 struct log {
 	struct jitbpf_journal_entry entries[ENTRIES_MAX];
@@ -197,16 +199,50 @@ static void test_unknown_engines(void **state)
 	expect(&log, "kkk");
 }
 
-static void test_waits_for_its_parent_for_a_while(void **state)
+static void test_waits_for_its_parent(void **state)
 {
 	struct log log = {0};
 
 	inlined(&log, 2, 1, 0x1010, 0x40);
-	while (log.count < 51)
+	while (log.count < 60)
 		load(&log, 3, 0x3000, 0x100);
-	expect(&log, "k-------------------------------------------------k");
-	load(&log, 3, 0x3000, 0x100);
-	expect(&log, "---------------------------------------------------k");
+	expect(&log, "k----------------------------------------------------------k");
+	load(&log, 1, 0x1000, 0x100);
+	expect(&log, "k----------------------------------------------------------kk");
+}
+
+/* Returns the number of inlined methods that stay; the others are older. */
+static uint32_t waiting(const struct log *log)
+{
+	bool stays[ENTRIES_MAX];
+	uint32_t count = 0;
+
+	judge(log, stays);
+	for (uint32_t i = 0; i < log->count; i++) {
+		const struct jitbpf_jit_header *header = &log->entries[i].header;
+
+		if (header->event != 16)
+			continue;
+		assert_true(stays[i] || !count);
+		count += stays[i];
+	}
+	return count;
+}
+
+static void test_only_some_wait_for_long(void **state)
+{
+	struct log log = {0};
+
+	while (log.count < WAITING_MAX)
+		inlined(&log, 2, 1, 0x1010 + log.count, 0x40);
+	assert_int_equal(waiting(&log), WAITING_MAX);
+	while (log.count < WAITING_MAX + WAIT_EVENTS)
+		inlined(&log, 2, 1, 0x1010 + log.count, 0x40);
+	assert_int_equal(waiting(&log), WAITING_MAX);
+	/* All events of one moment: none has waited for long. */
+	for (uint32_t i = 0; i < log.count; i++)
+		log.entries[i].header.time_ns = 0;
+	assert_int_equal(waiting(&log), log.count);
 }
 
 static void test_inlined(void **state)
@@ -280,28 +316,21 @@ static void replay(struct model *model, const struct jitbpf_jit_header *event)
 	model_apply(model, event, engine_of(event->caller));
 }
 
-static void expire(struct model *model, uint32_t count)
-{
-	uint64_t newest_ns = (count - 1) * EVENT_NS;
-
-	if (newest_ns > WAIT_NS)
-		model_forget(model, newest_ns - WAIT_NS);
-}
-
 static void test_random_logs_mean_the_same_without(void **state)
 {
 	AUTO_FREE struct model *whole = malloc(sizeof(*whole));
 	AUTO_FREE struct model *compact = malloc(sizeof(*compact));
+	static struct log log;
 	size_t dropped = 0, inlined_live = 0;
 
 	assert_true(whole && compact);
 	for (unsigned int seed = 0; seed < RUNS; seed++) {
-		struct log log = {0};
 		bool stays[ENTRIES_MAX];
 		uint32_t count;
 
+		log.count = 0;
 		srandom(seed);
-		count = 1 + pick(pick(4) ? 30 : ENTRIES_MAX);
+		count = 1 + pick(pick(4) ? 30 : RANDOM_MAX);
 		while (log.count < count)
 			put_random(&log, seed % 4 ? 3 : 4);
 		judge(&log, stays);
@@ -315,8 +344,6 @@ static void test_random_logs_mean_the_same_without(void **state)
 			if (!model_within(compact, whole))
 				fail_msg("seed %u, entry %u of %u", seed, i, count);
 		}
-		expire(whole, log.count);
-		expire(compact, log.count);
 		if (!model_equal(whole, compact))
 			fail_msg("seed %u, %u entries", seed, count);
 		for (size_t i = 0; i < whole->count; i++)
@@ -337,7 +364,8 @@ int main(void)
 		cmocka_unit_test(test_first_of_its_method),
 		cmocka_unit_test(test_update_of_a_part_that_is_dead),
 		cmocka_unit_test(test_unknown_engines),
-		cmocka_unit_test(test_waits_for_its_parent_for_a_while),
+		cmocka_unit_test(test_waits_for_its_parent),
+		cmocka_unit_test(test_only_some_wait_for_long),
 		cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_what_cannot_be),
