@@ -121,6 +121,12 @@ def script(path):
     return out
 
 
+def is_unknown(sample):
+    """Returns whether the user leaf of a script's sample is at an unknown address."""
+    user = [frame for frame in sample.frames if frame.address < 1 << 63]
+    return bool(user) and user[0].module in ("[unknown]", "//anon")
+
+
 def folded(path):
     """Returns {stack: count} of a folded file."""
     out = {}

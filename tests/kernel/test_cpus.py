@@ -11,6 +11,7 @@ import time
 import unittest
 
 import harness
+import recording
 
 ONLINE = "/sys/devices/system/cpu/cpu1/online"
 # Puts the CPU online again when the test has ended, however it ends.
@@ -43,7 +44,7 @@ class Cpus(harness.KernelTest):
 
     def record_during(self, change):
         """Records the whole system during change(), which returns the times [from, to) in which
-        CPU 1 is busy. Returns the numbers of samples of each CPU in that time, and the Run."""
+        CPU 1 is busy. Returns the samples of that time, and the Run."""
         process = subprocess.Popen([harness.JITBPF, "record", "-F", "499",
                                     *self.outputs(), "-a"], stderr=subprocess.PIPE)
         self.addCleanup(process.wait)
@@ -53,9 +54,7 @@ class Cpus(harness.KernelTest):
         process.send_signal(signal.SIGINT)
         stderr = process.communicate(timeout=60)[1]
         run = self.finished(process.returncode, b"", stderr)
-        counts = collections.Counter(sample.cpu for sample in run.samples()
-                                     if begin <= sample.time < end)
-        return counts, run
+        return [sample for sample in run.script() if begin <= sample.time < end], run
 
     def outputs(self):
         return [word for ending in (".jitbpf", ".txt")
@@ -67,15 +66,15 @@ class Cpus(harness.KernelTest):
         now = time.monotonic_ns()
         return now - 10**9, now
 
-    def check(self, counts, run):
+    def check(self, samples, run):
+        counts = collections.Counter(sample.cpu for sample in samples)
         self.assertGreater(counts[1], 300, counts)
         self.assertNotIn("cannot be sampled", run.stderr)
-        summary = self.check_ledger(run)
-        # A reader of jitbpf's own that starts while events of its CPU are lost has no mappings
-        # until they are read again, a tenth of a second later.
-        unknown = sum(row["samples"]["code_unknown"] for row in summary["processes"]
-                      if not row["comm"].startswith("jitbpf"))
-        self.assertLess(unknown, 0.02 * summary["samples"]["taken"], run.stderr)
+        self.check_ledger(run)
+        # Mappings of new processes were lost while the CPU came back. They have been read again.
+        unknown = collections.Counter((sample.pid, sample.comm) for sample in samples
+                                      if recording.is_unknown(sample))
+        self.assertLess(unknown.total(), 0.02 * len(samples), f"{unknown}\n{run.stderr}")
 
     def test_comes_later(self):
         """It was offline when the recording began."""

@@ -94,12 +94,6 @@ os.wait()
 """
 
 
-def is_unknown(sample):
-    """Returns whether the user leaf is at an unknown address."""
-    user = [frame for frame in sample.frames if frame.address < 1 << 63]
-    return bool(user) and user[0].module in ("[unknown]", "//anon")
-
-
 class Owners(harness.KernelTest):
     def owners(self, run):
         return recording.owners(run.path(".jitbpf"))
@@ -131,7 +125,7 @@ class Lives(harness.KernelTest):
         run = self.record([sys.executable, "-c", LEADER_EXITS], ["-F", "199"])
         samples = run.script()
         self.assertGreater(len(samples), 200)
-        self.assertLess(sum(map(is_unknown, samples)), 0.01 * len(samples))
+        self.assertLess(sum(map(recording.is_unknown, samples)), 0.01 * len(samples))
         self.check_ledger(run)
 
     def test_process_met_without_its_first_thread(self):
@@ -140,7 +134,7 @@ class Lives(harness.KernelTest):
             run = self.record(options=["-F", "999", "-d", "2", "-p", str(process.pid)])
         samples = run.script()
         self.assertGreater(len(samples), 100)
-        self.assertLess(sum(map(is_unknown, samples)), 0.01 * len(samples))
+        self.assertLess(sum(map(recording.is_unknown, samples)), 0.01 * len(samples))
 
     def test_thread_is_no_process(self):
         program = "import threading, time; " \
@@ -176,7 +170,7 @@ class Lives(harness.KernelTest):
                           ["-F", "4999"])
         samples = run.script()
         self.assertGreater(len(samples), 500)
-        self.assertLess(sum(map(is_unknown, samples)), 0.01 * len(samples))
+        self.assertLess(sum(map(recording.is_unknown, samples)), 0.01 * len(samples))
         self.assertEqual(self.check_ledger(run)["samples"]["lost"], 0)
 
 
