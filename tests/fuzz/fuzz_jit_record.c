@@ -31,8 +31,13 @@ struct fuzzed {
 	volatile uint64_t sink;
 };
 
-static const struct code_budget small_budget = {
-	.methods = 64, .name_bytes = 4096, .lines = 256, .inlines = 64, .waiting = 8, .depth = 6};
+static const struct code_budget small_budget = {.methods = 64,
+						.name_bytes = 4096,
+						.lines = 256,
+						.inlines = 64,
+						.waiting = 8,
+						.waiting_bytes = 1024,
+						.depth = 6};
 
 static void require(bool condition)
 {

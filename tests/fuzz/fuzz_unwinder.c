@@ -62,8 +62,13 @@ struct fuzzed {
 	VEC(struct unwind_request) requests;
 };
 
-static const struct code_budget small_budget = {
-	.methods = 64, .name_bytes = 4096, .lines = 256, .inlines = 64, .waiting = 8, .depth = 6};
+static const struct code_budget small_budget = {.methods = 64,
+						.name_bytes = 4096,
+						.lines = 256,
+						.inlines = 64,
+						.waiting = 8,
+						.waiting_bytes = 1024,
+						.depth = 6};
 
 static void require(bool condition)
 {

@@ -12,6 +12,7 @@ const struct code_budget code_budget_default = {
 	.lines = 64u << 20,
 	.inlines = 4u << 20,
 	.waiting = 64u << 10,
+	.waiting_bytes = 16u << 20,
 	.depth = CODE_LEVELS_MAX - 1,
 };
 

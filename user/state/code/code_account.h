@@ -26,9 +26,12 @@ struct code_budget {
 	uint64_t name_bytes; /* of all strings */
 	uint64_t lines;	     /* entries of all line tables */
 	uint64_t inlines;    /* inlined ranges, and updated ranges */
-	uint64_t waiting;    /* inlined ranges in one map whose parent is not known yet; the oldest
-			      * ones are dropped above it */
-	uint32_t depth;	     /* levels of inlining, below CODE_LEVELS_MAX */
+	/*
+	 * Inlined ranges in one map whose parent is not known yet, and their bytes. To stay within
+	 * it, the ranges that have waited longest are dropped.
+	 */
+	uint64_t waiting, waiting_bytes;
+	uint32_t depth; /* levels of inlining, below CODE_LEVELS_MAX */
 };
 
 extern const struct code_budget code_budget_default;

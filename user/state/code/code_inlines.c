@@ -157,15 +157,18 @@ static uint64_t waiting_key(uint64_t address)
 static void stop_waiting(struct code_map *map, uint64_t key)
 {
 	struct cow_item item = cow_tree_remove(&map->waiting, key);
+	const struct code_inline *inlined = (const struct code_inline *)item.value;
 
-	cow_tree_remove(&map->arrivals, ((struct code_inline *)item.value)->arrival);
+	cow_tree_remove(&map->arrivals, inlined->arrival);
+	map->waiting_bytes -= code_inline_bytes(inlined);
 	space_value_put(item.value);
 }
 
-/* Drop waiting methods, the first one first, until there are fewer than `limit`, which is not 0. */
-static void limit_waiting(struct code_map *map, uint64_t limit)
+/* Drop waiting methods, the first one first, until another one is within the budget. */
+static void make_room(struct code_map *map, const struct code_budget *budget, uint64_t bytes)
 {
-	while (map->waiting.size >= limit) {
+	while (map->waiting.size && (map->waiting.size >= budget->waiting ||
+				     map->waiting_bytes + bytes > budget->waiting_bytes)) {
 		uint64_t key = cow_tree_next(&map->arrivals, 0)->from_ns;
 		const struct code_inline *oldest =
 			(const struct code_inline *)cow_tree_next(&map->waiting, key)->value;
@@ -182,7 +185,9 @@ static int wait_for_parent(struct code_map *map, struct code_inline *inlined, ui
 	uint64_t key = waiting_key(inlined->address), limit = key + (1u << WAITING_BITS);
 	const struct cow_item *last = cow_tree_last(&map->waiting, limit - 1);
 	struct cow_item item = {.from_ns = time_ns, .value = &inlined->value};
+	const struct code_budget *budget = &inlined->account->budget;
 	struct code_counts *counts = &inlined->account->counts;
+	uint64_t bytes = code_inline_bytes(inlined);
 	struct cow_item arrival;
 	int err;
 
@@ -193,7 +198,7 @@ static int wait_for_parent(struct code_map *map, struct code_inline *inlined, ui
 	}
 	item.start = last && last->start >= key ? last->start + 1 : key;
 	item.end = item.start + 1;
-	if (!inlined->account->budget.waiting || item.end > limit) {
+	if (!budget->waiting || bytes > budget->waiting_bytes || item.end > limit) {
 		code_account_count_refused(inlined->account);
 		return 0;
 	}
@@ -201,7 +206,8 @@ static int wait_for_parent(struct code_map *map, struct code_inline *inlined, ui
 	err = err ?: cow_tree_reserve(&map->arrivals, 0, 1);
 	if (err)
 		return err;
-	limit_waiting(map, inlined->account->budget.waiting);
+	make_room(map, budget, bytes);
+	map->waiting_bytes += bytes;
 	inlined->arrival = map->next_arrival++;
 	arrival = (struct cow_item){
 		.start = inlined->arrival, .end = map->next_arrival, .from_ns = item.start};

@@ -43,12 +43,16 @@ static uint64_t inline_bytes(uint64_t line_room, uint64_t name_bytes)
 	       name_bytes;
 }
 
+uint64_t code_inline_bytes(const struct code_inline *inlined)
+{
+	return inline_bytes(inlined->line_room, inlined->name_bytes);
+}
+
 static void inline_free(struct space_value *value)
 {
 	struct code_inline *inlined = (struct code_inline *)value;
 
-	code_account_release(inlined->account,
-			     inline_bytes(inlined->line_room, inlined->name_bytes));
+	code_account_release(inlined->account, code_inline_bytes(inlined));
 	inlined->account->inlines--;
 	inlined->account->name_bytes -= inlined->name_bytes;
 	inlined->account->lines -= inlined->line_room;

@@ -68,6 +68,9 @@ DEFINE_CLEANUP(struct code_mark *, code_mark_put);
 int code_inline_create(const struct code_event *event, struct code_account *account,
 		       struct code_inline **ret);
 
+/* Returns the bytes of memory of an inlined method, with its lines and strings. */
+uint64_t code_inline_bytes(const struct code_inline *inlined);
+
 /* Create the mark of an update. Returns as above. */
 int code_mark_create(bool is_data, struct code_account *account, struct code_mark **ret);
 

@@ -358,6 +358,7 @@ int code_map_clear(struct code_map *map, uint64_t time_ns)
 	unindex_ended(map);
 	cow_tree_deinit(&map->waiting);
 	cow_tree_deinit(&map->arrivals);
+	map->waiting_bytes = 0;
 	code_map_forget_gaps(map, UINT64_MAX);
 	return 0;
 }

@@ -24,7 +24,7 @@ struct code_map {
 	struct cow_tree methods;
 	struct cow_tree waiting;  /* struct code_inline by address: see code_inlines.c */
 	struct cow_tree arrivals; /* of these, in order; from_ns is the key in waiting */
-	uint64_t next_arrival;
+	uint64_t next_arrival, waiting_bytes;
 	struct cow_tree late_claims; /* on ended code: see code_merge.c; without values */
 	uint64_t claims_forgotten_ns;
 	uint64_t newest_ns;	   /* time of the latest load */

@@ -194,6 +194,21 @@ static void test_first_ones_are_dropped(void **state)
 	inlined(&f, 10, 20, 0x200, 4, 5);
 	assert_waiting(&f, "k");
 	end(&f);
+	budget.waiting_bytes = 3 * (sizeof(struct code_inline) + sizeof("a"));
+	begin(&f, &budget);
+	for (uint32_t i = 1; i <= 8; i++)
+		inlined(&f, i, 20, 0x100, 4, 1);
+	assert_waiting(&f, "ghi");
+	assert_int_equal(f.counts->over_budget, 5);
+	assert_int_equal(f.counts->inline_no_parent, 3);
+	end(&f);
+	budget.waiting_bytes /= 4;
+	begin(&f, &budget);
+	inlined(&f, 1, 20, 0x100, 4, 1);
+	assert_waiting(&f, "");
+	assert_int_equal(f.counts->over_budget, 1);
+	end(&f);
+	budget = code_budget_default;
 	budget.waiting = 0;
 	begin(&f, &budget);
 	inlined(&f, 1, 20, 0x100, 4, 1);

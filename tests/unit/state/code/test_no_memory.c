@@ -310,6 +310,7 @@ static void test_code_map(void **state)
 				     .lines = 200,
 				     .inlines = 60,
 				     .waiting = 20,
+				     .waiting_bytes = 2000,
 				     .depth = 3};
 	struct dice dice = {4};
 	size_t failures = 0;
