@@ -187,10 +187,12 @@ class FuseCopies(LockTest):
     answer when the registration of the probe reads a page of it. Must hold: no fork takes 100 ms,
     and the summary counts the copy."""
 
-    def check_refused(self, *how):
+    def attacker(self, program, *how):
         shim = self.copy_for_others(harness.SHIM)[0]
-        self.attack([self.program("fuse_shim"), str(ATTACKER), self.fuse, shim, HOLD_MS, *how],
-                    user=0)
+        return [self.program(program), str(ATTACKER), self.fuse, shim, HOLD_MS, *how]
+
+    def check_refused(self, *how):
+        self.attack(self.attacker("fuse_shim", *how), user=0)
         profile = self.check()
         self.assertGreater(profile.run.summary()["counters"]["shims_refused"], 0)
 
@@ -199,6 +201,13 @@ class FuseCopies(LockTest):
 
     def test_copy_below_an_overlay(self):
         self.check_refused("overlay")
+
+    def test_copied_up(self):
+        """The copy is in memory below an overlay, and is copied to a FUSE file system while jitbpf
+        looks at it."""
+        attacker = self.attacker("copy_up")
+        profile = self.check(during=lambda: self.attack(attacker, user=0))
+        self.assertGreater(profile.run.summary()["counters"]["shims_refused"], 0)
 
 
 class ManyDevices(LockTest):

@@ -120,6 +120,10 @@ static inline void fuse_answer(int fd, const struct fuse_in_header *in, const vo
 	}
 }
 
+/* How requests are answered. */
+static void (*fuse_answers)(int fd, const struct fuse_in_header *in,
+			    const void *body) = fuse_answer;
+
 static inline long now_ms(void)
 {
 	struct timespec now;
@@ -161,8 +165,8 @@ static inline _Noreturn void fuse_serve(int fd)
 
 		if (!fuse_control->silent && now_ms() >= silent_until_ms) {
 			while (count--)
-				fuse_answer(fd, (const void *)waiting[count],
-					    waiting[count] + sizeof(*head));
+				fuse_answers(fd, (const void *)waiting[count],
+					     waiting[count] + sizeof(*head));
 			count = 0;
 		}
 		if (poll(&request, 1, 1) <= 0)
@@ -182,7 +186,7 @@ static inline _Noreturn void fuse_serve(int fd)
 			memcpy(waiting[count++], in, sizeof(waiting[0]));
 			fuse_control->unanswered++;
 		} else {
-			fuse_answer(fd, head, in + sizeof(*head));
+			fuse_answers(fd, head, in + sizeof(*head));
 		}
 	}
 }
