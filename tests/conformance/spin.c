@@ -4,7 +4,11 @@
 #include <string.h>
 #include <time.h>
 
-#define TURNS 20000 /* well below a millisecond */
+/*
+ * 40 us to 0.5 ms. Samples also hit the clock's system call between two runs: with ten times fewer
+ * turns, up to half of them on a busy machine.
+ */
+#define TURNS 200000
 
 /* The fourth argument is in rcx, which the loop instruction counts down. */
 typedef void (*spin_fn)(void *callee, long, long, long turns);
