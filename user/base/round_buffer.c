@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KEPT_BYTES (4u << 20) /* memory that stays allocated, used or not */
@@ -51,24 +52,11 @@ static const struct jitbpf_record *record_of(const struct round_buffer *buffer,
 	return (const struct jitbpf_record *)(buffer->bytes.data + entry->offset);
 }
 
-/* Copy entries later than until_ns into `later`. Returns the number of entries to deliver now. */
-static size_t split_later(struct round_buffer *buffer, uint64_t until_ns)
+static int compare_offsets(const void *a_, const void *b_)
 {
-	size_t now = buffer->entries.size, bytes = 0;
+	const struct round_entry *a = a_, *b = b_;
 
-	while (now && buffer->entries.data[now - 1].time_ns > until_ns)
-		bytes += padded_bytes(record_of(buffer, &buffer->entries.data[--now])->size_bytes);
-	buffer->later.size = 0;
-	if (vec_reserve(&buffer->later, bytes))
-		return buffer->entries.size;
-	for (size_t i = now; i < buffer->entries.size; i++) {
-		const struct jitbpf_record *record = record_of(buffer, &buffer->entries.data[i]);
-
-		memcpy(buffer->later.data + buffer->later.size, record, record->size_bytes);
-		buffer->entries.data[i].offset = buffer->later.size;
-		buffer->later.size += padded_bytes(record->size_bytes);
-	}
-	return now;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
 /* Returns true if memory is left over from a larger round. */
@@ -77,35 +65,42 @@ static bool is_too_large(size_t capacity, size_t used, size_t item_bytes)
 	return capacity > KEPT_BYTES / item_bytes && used < capacity / 4;
 }
 
-/* Drop the delivered entries, so that only the records in `later` are left. */
-static void keep_later(struct round_buffer *buffer, size_t from)
+/* Drop the delivered entries, and move the records of the others together, in their order. */
+static void keep_later(struct round_buffer *buffer, size_t delivered)
 {
-	round_bytes handed_over = buffer->bytes;
-	size_t count = buffer->entries.size;
+	size_t count = buffer->entries.size, left = count - delivered, used = buffer->bytes.size;
+	struct round_entry *entries = buffer->entries.data;
 
-	buffer->bytes = buffer->later;
-	buffer->later = handed_over;
-	if (is_too_large(handed_over.capacity, handed_over.size, 1))
-		vec_deinit(&buffer->later);
-	buffer->entries.size -= from;
-	if (buffer->entries.size)
-		memmove(buffer->entries.data, buffer->entries.data + from,
-			buffer->entries.size * sizeof(*buffer->entries.data));
-	else if (is_too_large(buffer->entries.capacity, count, sizeof(*buffer->entries.data)))
-		vec_deinit(&buffer->entries);
+	memmove(entries, entries + delivered, left * sizeof(*entries));
+	qsort(entries, left, sizeof(*entries), compare_offsets);
+	buffer->entries.size = left;
+	buffer->bytes.size = 0;
+	for (size_t i = 0; i < left; i++) {
+		const struct jitbpf_record *record = record_of(buffer, &entries[i]);
+		size_t padded = padded_bytes(record->size_bytes);
+
+		memmove(buffer->bytes.data + buffer->bytes.size, record, padded);
+		entries[i].offset = buffer->bytes.size;
+		buffer->bytes.size += padded;
+	}
+	if (is_too_large(buffer->bytes.capacity, used, 1))
+		vec_fit(&buffer->bytes);
+	if (is_too_large(buffer->entries.capacity, count, sizeof(*entries)))
+		vec_fit(&buffer->entries);
 }
 
 int round_buffer_drain(struct round_buffer *buffer, uint64_t until_ns,
 		       int (*take)(void *context, const struct jitbpf_record *record),
 		       void *context)
 {
-	size_t count;
+	size_t count = buffer->entries.size;
 	int err = 0;
 
-	if (!buffer->entries.size)
+	if (!count)
 		return 0;
-	qsort(buffer->entries.data, buffer->entries.size, sizeof(*buffer->entries.data), compare);
-	count = split_later(buffer, until_ns);
+	qsort(buffer->entries.data, count, sizeof(*buffer->entries.data), compare);
+	while (count && buffer->entries.data[count - 1].time_ns > until_ns)
+		count--;
 	for (size_t i = 0; i < count && !err; i++)
 		err = take(context, record_of(buffer, &buffer->entries.data[i]));
 	if (err)
@@ -119,5 +114,4 @@ void round_buffer_deinit(struct round_buffer *buffer)
 {
 	vec_deinit(&buffer->bytes);
 	vec_deinit(&buffer->entries);
-	vec_deinit(&buffer->later);
 }

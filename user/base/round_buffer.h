@@ -17,7 +17,6 @@ typedef VEC(uint8_t) round_bytes;
 struct round_buffer {
 	round_bytes bytes;
 	VEC(struct round_entry) entries;
-	round_bytes later; /* scratch of round_buffer_drain(): records later than until_ns */
 };
 
 struct round_entry {
@@ -38,9 +37,8 @@ struct jitbpf_record *round_buffer_place(struct round_buffer *buffer, uint64_t t
 
 /*
  * Deliver all records up to and including until_ns, in order of time, each
- * 8-byte aligned. Later records stay in the buffer; if there is no memory to
- * move them, they are delivered as well. Returns 0 or the first error of
- * take(), in which case the buffer is emptied.
+ * 8-byte aligned. Later records stay in the buffer. Returns 0 or the first error
+ * of take(), in which case the buffer is emptied.
  */
 int round_buffer_drain(struct round_buffer *buffer, uint64_t until_ns,
 		       int (*take)(void *context, const struct jitbpf_record *record),

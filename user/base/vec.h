@@ -58,8 +58,11 @@ static inline int vec_grow_(void **data, size_t *capacity, size_t wanted, size_t
 /* Release unused capacity. If reallocation fails, the array keeps its capacity. */
 #define vec_fit(v)                                                                                 \
 	do {                                                                                       \
-		void *vec_fit_ =                                                                   \
-			(v)->size ? reallocarray((v)->data, (v)->size, sizeof(*(v)->data)) : NULL; \
+		void *vec_fit_ = NULL;                                                             \
+		if ((v)->size)                                                                     \
+			vec_fit_ = reallocarray((v)->data, (v)->size, sizeof(*(v)->data));         \
+		else                                                                               \
+			vec_deinit(v);                                                             \
 		if (vec_fit_) {                                                                    \
 			(v)->data = vec_fit_;                                                      \
 			(v)->capacity = (v)->size;                                                 \
