@@ -46,9 +46,11 @@ static void make_owner(uint32_t pid, uint32_t uid)
 	owner->cgroup = 1;
 }
 
+/* A round ends before every 100th sample. */
 static struct jitbpf_sample *sample(uint32_t pid, const uint64_t *ips, uint16_t count)
 {
-	taken++;
+	if (++taken % ROUND == 0)
+		made_round(&run, ++time_ns);
 	return make_sample_of(&run, ++time_ns, pid, pid, ips, count);
 }
 
@@ -162,8 +164,6 @@ static void paths_are_cut(void **state)
 			ips[frame] = 0x1000 + (random >> 60) * 16;
 		}
 		sample(MADE_PID, ips, FRAMES);
-		if (i % ROUND == ROUND - 1)
-			made_round(&run, ++time_ns);
 	}
 	check_victim();
 	check_sums();
@@ -188,8 +188,6 @@ static void places_are_left_out(void **state)
 		const uint64_t ips[] = {0x100000 + i * 16, 0x1000};
 
 		sample(MADE_PID, ips, 2);
-		if (i % ROUND == ROUND - 1)
-			made_round(&run, ++time_ns);
 	}
 	check_victim();
 	check_sums();
@@ -210,8 +208,6 @@ static void threads_are_counted_together(void **state)
 
 		made->tid = MADE_PID + i;
 		snprintf(made->comm, sizeof(made->comm), "name%u", i);
-		if (i % ROUND == ROUND - 1)
-			made_round(&run, ++time_ns);
 	}
 	check_victim();
 	check_sums();
@@ -231,8 +227,6 @@ static void processes_are_counted_together(void **state)
 
 		make_owner(pid, ATTACKER);
 		sample(pid, ips, 1);
-		if (i % ROUND == ROUND - 1)
-			made_round(&run, ++time_ns);
 	}
 	check_victim();
 	check_sums();
@@ -258,13 +252,9 @@ static void a_new_epoch_has_room(void **state)
 	begin(PROFILE);
 	a = run.pipeline->analysis;
 	make_owner(MADE_PID, ATTACKER);
-	for (uint64_t i = 0; i < 50000; i++) {
-		const uint64_t ips[] = {0x100000 + i * 16};
-
-		sample(MADE_PID, ips, 1);
-		if (i % ROUND == ROUND - 1)
-			made_round(&run, ++time_ns);
-	}
+	for (uint64_t i = 0; i < 50000; i++)
+		sample(MADE_PID, &(uint64_t){0x100000 + i * 16}, 1);
+	made_round(&run, ++time_ns);
 	assert_true(a->profile_memory.used > PROFILE / 2);
 	assert_int_equal(analysis_begin_epoch(a, &info), 0);
 	assert_int_equal(analysis_complete_epoch(a, true, &closed), 0);
