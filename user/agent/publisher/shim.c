@@ -252,7 +252,7 @@ static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn t
 	shim_copies_take_answers(&shim->copies, take_attached, shim);
 	if (!err && shim->round_ns != round_ns) {
 		err = shim_copies_end_round(&shim->copies, round_ns);
-		err = err ?: shim_copies_retry(&shim->copies, see_mapping, shim);
+		err = err ?: shim_waiting_retry(&shim->copies.waiting, see_mapping, shim);
 		err = err ?: note_unheard(shim, round_ns);
 		shim->round_ns = round_ns;
 	}
@@ -263,9 +263,13 @@ static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])
 {
 	const struct shim *shim = self;
 
-	counters[JITBPF_COUNT_SHIM_COPIES] += shim->copies.attached;
-	counters[JITBPF_COUNT_SHIMS_REFUSED] += shim->copies.refused + shim->copies.again.size;
-	counters[JITBPF_COUNT_SHIMS_OVER_BUDGET] += shim->copies.over_budget;
+	const struct shim_copies *copies = &shim->copies;
+
+	counters[JITBPF_COUNT_SHIM_COPIES] += copies->attached;
+	counters[JITBPF_COUNT_SHIMS_REFUSED] +=
+		copies->refused + shim_waiting_count(&copies->waiting, false);
+	counters[JITBPF_COUNT_SHIMS_OVER_BUDGET] +=
+		copies->over_budget + shim_waiting_count(&copies->waiting, true);
 }
 
 const struct publisher_ops publisher_shim = {

@@ -346,59 +346,6 @@ static void forget_refused(struct shim_copies *copies)
 	}
 }
 
-static bool waits_already(const struct shim_copies *copies, const struct jitbpf_mapping *mapping)
-{
-	struct mapped_file file = file_of(mapping);
-
-	vec_for_each (again, &copies->again) {
-		struct mapped_file other = file_of(*again);
-
-		if ((*again)->pid == mapping->pid && is_same(&file, &other))
-			return true;
-	}
-	return false;
-}
-
-/* Keep a copy of a mapping, to see it again. Returns false if it is too old, or there are many. */
-static bool see_again(struct shim_copies *copies, const struct jitbpf_mapping *mapping)
-{
-	struct jitbpf_mapping *kept;
-
-	if (waits_already(copies, mapping))
-		return true;
-	if (copies->again.size >= SHIM_AGAIN_MAX ||
-	    clock_now_ns() - mapping->h.time_ns > SHIM_ATTACH_NS)
-		return false;
-	kept = malloc(mapping->h.size_bytes);
-	if (!kept)
-		return false;
-	memcpy(kept, mapping, mapping->h.size_bytes);
-	if (!vec_push(&copies->again, kept))
-		return true;
-	free(kept);
-	return false;
-}
-
-int shim_copies_retry(struct shim_copies *copies,
-		      int (*see)(void *context, const struct jitbpf_mapping *mapping),
-		      void *context)
-{
-	__typeof__(copies->again) again = copies->again;
-	uint64_t now_ns = clock_now_ns();
-	int err = 0;
-
-	if (!again.size || now_ns - copies->again_ns < SHIM_AGAIN_NS)
-		return 0;
-	copies->again_ns = now_ns;
-	memset(&copies->again, 0, sizeof(copies->again));
-	vec_for_each (mapping, &again) {
-		err = err ?: see(context, *mapping);
-		free(*mapping);
-	}
-	vec_deinit(&again);
-	return err;
-}
-
 /* Attach to a new file of an owner, and remember it. Returns 0 or -ENOMEM. */
 static int meet_of(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
 		   struct budget_owner *owner)
@@ -409,7 +356,7 @@ static int meet_of(struct shim_copies *copies, const struct jitbpf_mapping *mapp
 	if (!shim_copies_make_room(copies, owner)) {
 		/* The copies of a larger owner are all pending: one of them gives way later. */
 		if (owner_budget_largest(&copies->budget, owner, 1) == owner ||
-		    !see_again(copies, mapping))
+		    !shim_waiting_keep(&copies->waiting, mapping, true))
 			copies->over_budget++;
 		return 0;
 	}
@@ -418,7 +365,8 @@ static int meet_of(struct shim_copies *copies, const struct jitbpf_mapping *mapp
 	err = attach(copies, mapping, &copy.probe);
 	if (err == -ENOMEM || is_gone(err))
 		return err == -ENOMEM ? err : 0;
-	if ((err == -EBUSY || err == -ETIMEDOUT) && see_again(copies, mapping))
+	if ((err == -EBUSY || err == -ETIMEDOUT) &&
+	    shim_waiting_keep(&copies->waiting, mapping, false))
 		return 0;
 	if (err) {
 		copies->refused++;
@@ -498,9 +446,7 @@ bool shim_copies_repeats(struct shim_copies *copies, const struct jitbpf_jit *ji
 
 void shim_copies_deinit(struct shim_copies *copies)
 {
-	vec_for_each (mapping, &copies->again)
-		free(*mapping);
-	vec_deinit(&copies->again);
+	shim_waiting_deinit(&copies->waiting);
 	vec_for_each (copy, &copies->known)
 		vec_deinit(&copy->pids);
 	vec_deinit(&copies->known);

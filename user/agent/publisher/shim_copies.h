@@ -18,6 +18,7 @@
 #include "agent/kernel/attacher.h"
 #include "agent/kernel/file_system.h"
 #include "agent/publisher/probe_site.h"
+#include "agent/publisher/shim_waiting.h"
 #include "base/owner_budget.h"
 #include "base/vec.h"
 #include "state/process/process_owners.h"
@@ -31,9 +32,6 @@ bool shim_has_name(const char *path);
 
 /* A copy that no process used for that long may be detached to make room. */
 #define SHIM_UNUSED_NS 10000000000ull
-
-#define SHIM_AGAIN_MAX 64	    /* mappings of copies that could not be attached to yet */
-#define SHIM_AGAIN_NS  100000000ull /* between two attempts */
 
 #define SHIM_ATTACH_NS 5000000000ull /* a copy that takes longer to attach to is refused */
 
@@ -84,10 +82,9 @@ struct shim_copies {
 	uint32_t in_use;			 /* copies that are attached now, or pending */
 	VEC(struct shim_copy_fork) forks;	 /* of this drain and the one before */
 	uint64_t round_ns;			 /* start of the drain before */
-	uint64_t try_ns; /* earliest time of the next search for an unused copy */
-	bool deferred;	 /* the installed shim's probe was not attached at the start */
-	VEC(struct jitbpf_mapping *) again; /* mappings to be seen again, owned */
-	uint64_t again_ns;		    /* when they were last seen */
+	uint64_t try_ns;	     /* earliest time of the next search for an unused copy */
+	bool deferred;		     /* the installed shim's probe was not attached at the start */
+	struct shim_waiting waiting; /* mappings to be seen again; the caller does that */
 };
 
 /*
@@ -100,19 +97,10 @@ int shim_copies_install(struct shim_copies *copies);
  * See a mapping of a profiled process, and request a probe if the mapped file is a new copy. Sets
  * *ret to the copy, which is attached or pending, or to NULL for other files, and for the installed
  * shim unless its probe was deferred. If the file or an attacher does not answer in time, or all
- * copies that could give way are pending, the mapping is kept to be seen again. Returns 0 or
- * -ENOMEM.
+ * copies that could give way are pending, the mapping is kept in `waiting`. Returns 0 or -ENOMEM.
  */
 int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *mapping,
 		    const struct shim_copy **ret);
-
-/*
- * Pass the mappings that were kept to a function that sees them again, every SHIM_AGAIN_NS. They
- * are kept until SHIM_ATTACH_NS after their event. Returns 0 or the function's first error.
- */
-int shim_copies_retry(struct shim_copies *copies,
-		      int (*see)(void *context, const struct jitbpf_mapping *mapping),
-		      void *context);
 
 /* See a fork: the child inherits the mappings of its parent. Returns 0 or -ENOMEM. */
 int shim_copies_fork(struct shim_copies *copies, const struct jitbpf_task *fork);

@@ -346,24 +346,25 @@ static void test_room_later(void **state)
 	}
 	see(f, mapping);
 	see(f, mapping);
-	assert_int_equal(f->copies.again.size, 1);
+	assert_int_equal(shim_waiting_count(&f->copies.waiting, true), 1);
+	assert_int_equal(shim_waiting_count(&f->copies.waiting, false), 0);
 	assert_int_equal(f->copies.over_budget, 0);
-	assert_int_equal(shim_copies_retry(&f->copies, see_again, f), 0);
-	assert_int_equal(f->copies.again.size, 1);
+	assert_int_equal(shim_waiting_retry(&f->copies.waiting, see_again, f), 0);
+	assert_int_equal(f->copies.waiting.size, 1);
 	/* The first of them is attached, and gives way; the file is not the shim. */
 	f->copies.known.data[0].pending = 0;
-	f->copies.again_ns = 0;
-	assert_int_equal(shim_copies_retry(&f->copies, see_again, f), 0);
-	assert_int_equal(f->copies.again.size, 0);
+	f->copies.waiting.tried_ns = 0;
+	assert_int_equal(shim_waiting_retry(&f->copies.waiting, see_again, f), 0);
+	assert_int_equal(f->copies.waiting.size, 0);
 	assert_false(has_copy(f, 1));
 	assert_int_equal(f->copies.refused, 1);
 	/* A mapping is not kept for ever. */
 	f->copies.known.data[0].pending = 2;
 	f->copies.in_use = SHIM_COPIES_MAX;
 	mapping->inode++;
-	mapping->h.time_ns -= SHIM_ATTACH_NS;
+	mapping->h.time_ns -= SHIM_WAITING_NS;
 	see(f, mapping);
-	assert_int_equal(f->copies.again.size, 0);
+	assert_int_equal(f->copies.waiting.size, 0);
 	f->copies.in_use = SHIM_COPIES_MAX - 1;
 	attacher_destroy(f->copies.attacher);
 	unlink(mapping->path);
