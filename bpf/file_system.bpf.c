@@ -61,44 +61,51 @@ static __always_inline bool is_overlay(struct super_block *super)
 /* Returns the file system of a layer. The uppermost one is NULL if nobody can write. */
 static __always_inline struct super_block *layer_of(struct ovl_fs *overlay, __u32 number)
 {
-	__u64 layers = (__u64)BPF_CORE_READ(overlay, layers);
-	struct ovl_layer *layer = (void *)(layers + number * bpf_core_type_size(struct ovl_layer));
+	struct ovl_layer *layer;
 
+	if (!bpf_core_type_exists(struct ovl_fs)) /* the module was not loaded at the start */
+		return 0;
+	layer = (void *)((__u64)BPF_CORE_READ(overlay, layers) +
+			 number * bpf_core_type_size(struct ovl_layer));
 	return BPF_CORE_READ(layer, mnt, mnt_sb);
 }
 
-int lower_overlay_may_wait(__u64 super_block);
-
-static __always_inline int layers_may_wait(struct super_block *super, bool is_lower)
+static __always_inline int layers_may_wait(struct super_block *super,
+					   int (*layer_may_wait)(__u64 overlay, __u32 number))
 {
 	struct ovl_fs *overlay;
 	__u32 count;
 
-	if (!bpf_core_type_exists(struct ovl_fs)) /* the module was not loaded at the start */
+	if (!bpf_core_type_exists(struct ovl_fs))
 		return 1;
 	overlay = BPF_CORE_READ(super, s_fs_info);
 	count = BPF_CORE_READ(overlay, numlayer);
 	if (!count || count > LAYERS_MAX)
 		return 1;
 	for (__u32 i = 0; i < LAYERS_MAX && i < count; i++) {
-		struct super_block *layer = layer_of(overlay, i);
-
-		if (!layer && !i)
-			continue;
-		if (!is_lower && is_overlay(layer)) {
-			if (lower_overlay_may_wait((__u64)layer))
-				return 1;
-		} else if (plain_may_wait(layer)) {
+		if (layer_may_wait((__u64)overlay, i))
 			return 1;
-		}
 	}
 	return 0;
 }
 
-/* Overlays are at most two deep. The function is global, so that it is verified only once. */
-__noinline int lower_overlay_may_wait(__u64 super_block)
+/*
+ * Overlays are at most two deep. Functions for one layer are global: they are verified once, and
+ * not for each turn of a loop.
+ */
+__noinline int lower_layer_may_wait(__u64 overlay, __u32 number)
 {
-	return layers_may_wait((struct super_block *)super_block, true);
+	struct super_block *layer = layer_of((struct ovl_fs *)overlay, number);
+
+	return layer ? plain_may_wait(layer) : number > 0;
+}
+
+__noinline int layer_may_wait(__u64 overlay, __u32 number)
+{
+	struct super_block *layer = layer_of((struct ovl_fs *)overlay, number);
+
+	return layer && is_overlay(layer) ? layers_may_wait(layer, lower_layer_may_wait)
+					  : lower_layer_may_wait(overlay, number);
 }
 
 /* Returns 0 if no read of the file can wait for a process, 1 if it may. */
@@ -112,5 +119,5 @@ int may_wait_for_process(void *context)
 
 	bpf_probe_read_kernel(&file, sizeof(file), &files[waiting_file]);
 	super = BPF_CORE_READ(file, f_inode, i_sb);
-	return is_overlay(super) ? layers_may_wait(super, false) : plain_may_wait(super);
+	return is_overlay(super) ? layers_may_wait(super, layer_may_wait) : plain_may_wait(super);
 }
