@@ -168,7 +168,8 @@ class Containers(harness.KernelTest):
             cd $disk
             layers=$lower
             for layer in $(seq 100); do mkdir $layer; layers=$layer:$layers; done
-            mount -t overlay none $merged \\
+            # The newer call limits an option to 255 bytes.
+            LIBMOUNT_FORCE_MOUNT2=always mount -t overlay none $merged \\
                 -o userxattr,lowerdir=$layers,upperdir=upper,workdir=work""")
 
     def test_rootless_in_rootless(self):
