@@ -262,7 +262,6 @@ static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn t
 static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])
 {
 	const struct shim *shim = self;
-
 	const struct shim_copies *copies = &shim->copies;
 
 	counters[JITBPF_COUNT_SHIM_COPIES] += copies->attached;
