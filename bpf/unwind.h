@@ -101,9 +101,9 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 			return JITBPF_END_UNREADABLE;
 		break;
 	case UNWIND_CFA_SAVED_RSP:
-		if (unwind_read(&cfa, sizeof(cfa), s->sp + offset))
+		if (unwind_read(&cfa, sizeof(cfa), s->sp + (__s64)UNWIND_SLOT(row.cfa)))
 			return JITBPF_END_UNREADABLE;
-		cfa += 8;
+		cfa += (__s64)UNWIND_SLOT_DISTANCE(row.cfa);
 		break;
 	case UNWIND_COMMAND:
 		switch (row.cfa >> 3) {

@@ -17,7 +17,7 @@ enum unwind_rule {
 	UNWIND_CFA_RSP = 0,	  /* the CFA is rsp + offset */
 	UNWIND_CFA_RBP = 1,	  /* the CFA is rbp + offset */
 	UNWIND_CFA_SAVED = 2,	  /* the CFA is at rbp + offset; the saved rbp is relative to rbp */
-	UNWIND_CFA_SAVED_RSP = 3, /* the CFA is 8 + the value at rsp + offset */
+	UNWIND_CFA_SAVED_RSP = 3, /* the CFA is distance + the word at rsp + slot */
 	UNWIND_COMMAND = 7,	  /* offset / 8 is an enum unwind_command */
 };
 
@@ -43,6 +43,15 @@ struct unwind_row {
 
 #define UNWIND_CFA(rule, offset)    ((__s32)((offset) | (rule)))
 #define UNWIND_CFA_COMMAND(command) UNWIND_CFA(UNWIND_COMMAND, (command)*8)
+
+/* UNWIND_CFA_SAVED_RSP packs two multiples of 8, each in [-MAX, MAX). */
+#define UNWIND_SLOT_MAX		 (1 << 17)
+#define UNWIND_SLOT_DISTANCE_MAX (1 << 16)
+#define UNWIND_CFA_AT_SLOT(slot, distance)                                                         \
+	((__s32)((__u32)((slot) / 8) << 17 | ((__u32)((distance) / 8) & 0x3fff) << 3 |             \
+		 UNWIND_CFA_SAVED_RSP))
+#define UNWIND_SLOT(cfa)	  (((cfa) >> 17) * 8)
+#define UNWIND_SLOT_DISTANCE(cfa) (((__s32)((__u32)(cfa) << 15) >> 18) * 8)
 
 #define UNWIND_PAGE_SHIFT 16
 #define UNWIND_PAGE_BYTES (1u << UNWIND_PAGE_SHIFT)

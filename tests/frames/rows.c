@@ -47,13 +47,16 @@ static void write_row(uint64_t address, const struct unwind_wide_row *row)
 {
 	static const char *const commands[] = {"not-made", "unknown", "root",
 					       "plt",	   "signal",  "frame-pointer"};
-	static const char *const cfa[] = {"rsp%+d", "rbp%+d", "*(rbp%+d)", "*(rsp%+d)+8"};
+	static const char *const cfa[] = {"rsp%+d", "rbp%+d", "*(rbp%+d)", "*(rsp%+d)%+d"};
 	int offset = row->cfa & ~UNWIND_RULE_MASK, rule = row->cfa & UNWIND_RULE_MASK;
+	bool by_slot = rule == UNWIND_CFA_SAVED_RSP;
 
 	printf("%" PRIx64 " ", address);
 	if (rule == UNWIND_COMMAND)
 		printf("%s\n", commands[offset / 8]);
-	else if (printf(cfa[rule], offset) && row->rbp != UNWIND_RBP_KEPT)
+	else if (printf(cfa[rule], by_slot ? UNWIND_SLOT(row->cfa) : offset,
+			UNWIND_SLOT_DISTANCE(row->cfa)) &&
+		 row->rbp != UNWIND_RBP_KEPT)
 		printf(" %s%+d\n", rule == UNWIND_CFA_SAVED ? "rbp" : "cfa", row->rbp * 8);
 	else
 		puts("");

@@ -18,7 +18,8 @@ static void check_row(struct unwind_row row)
 	if (rule == UNWIND_COMMAND)
 		CHECK(offset / 8 > UNWIND_NOT_MADE && offset / 8 <= UNWIND_FRAME_POINTER);
 	else
-		CHECK(rule <= UNWIND_CFA_SAVED_RSP && offset >= -(1 << 30) && offset <= 1 << 30);
+		CHECK(rule == UNWIND_CFA_SAVED_RSP ||
+		      (rule < UNWIND_CFA_SAVED_RSP && offset >= -(1 << 30) && offset <= 1 << 30));
 }
 
 static void check_page(struct unwind_file *file, uint32_t page)

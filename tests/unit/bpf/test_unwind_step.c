@@ -120,7 +120,7 @@ static void test_cfa_by_rbp(void **state)
 /* The CFA is 8 above an rsp that the function saved in its frame. */
 static void test_cfa_by_saved_rsp(void **state)
 {
-	int32_t cfa = UNWIND_CFA(UNWIND_CFA_SAVED_RSP, 40);
+	int32_t cfa = UNWIND_CFA_AT_SLOT(40, 8);
 
 	stack[5] = at(30);
 	assert_steps(leaf, made_row(cfa, UNWIND_RBP_KEPT), 0x101e, at(31), leaf.bp);
@@ -129,8 +129,28 @@ static void test_cfa_by_saved_rsp(void **state)
 	assert_ends(leaf, made_row(cfa, -2), JITBPF_END_BAD_FRAME);
 	stack[5] = at(30) + 4;
 	assert_ends(leaf, made_row(cfa, -2), JITBPF_END_BAD_FRAME);
-	assert_ends(leaf, made_row(UNWIND_CFA(UNWIND_CFA_SAVED_RSP, 8 * WORDS), -2),
-		    JITBPF_END_UNREADABLE);
+	assert_ends(leaf, made_row(UNWIND_CFA_AT_SLOT(8 * WORDS, 8), -2), JITBPF_END_UNREADABLE);
+}
+
+/* A saved value may be any distance from the CFA, and its slot below rsp. */
+static void test_cfa_far_from_saved_value(void **state)
+{
+	static const int32_t limits[][2] = {
+		{0, 0},
+		{-UNWIND_SLOT_MAX, -UNWIND_SLOT_DISTANCE_MAX},
+		{UNWIND_SLOT_MAX - 8, UNWIND_SLOT_DISTANCE_MAX - 8},
+	};
+
+	stack[8] = at(20);
+	assert_steps(leaf, made_row(UNWIND_CFA_AT_SLOT(64, 56), -2), 0x101a, at(27), 0x1019);
+	assert_steps(leaf, made_row(UNWIND_CFA_AT_SLOT(64, -24), -2), 0x1010, at(17), 0x100f);
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		int32_t cfa = UNWIND_CFA_AT_SLOT(limits[i][0], limits[i][1]);
+
+		assert_int_equal(cfa & UNWIND_RULE_MASK, UNWIND_CFA_SAVED_RSP);
+		assert_int_equal(UNWIND_SLOT(cfa), limits[i][0]);
+		assert_int_equal(UNWIND_SLOT_DISTANCE(cfa), limits[i][1]);
+	}
 }
 
 /* A realigned stack: the CFA and rbp are saved in the frame. */
@@ -387,6 +407,7 @@ int main(void)
 		cmocka_unit_test_setup(test_rbp_that_was_popped, setup),
 		cmocka_unit_test_setup(test_cfa_by_rbp, setup),
 		cmocka_unit_test_setup(test_cfa_saved, setup),
+		cmocka_unit_test_setup(test_cfa_far_from_saved_value, setup),
 		cmocka_unit_test_setup(test_cfa_by_saved_rsp, setup),
 		cmocka_unit_test_setup(test_plt, setup),
 		cmocka_unit_test_setup(test_signal, setup),

@@ -33,6 +33,14 @@ static bool rules_of_signal(const struct frame_rules *rules)
 	       place_saved(&rules->rbp, offsetof(ucontext_t, uc_mcontext.gregs[REG_RBP]));
 }
 
+static bool cfa_of_saved_rsp(const struct frame_place *cfa, int32_t *ret)
+{
+	if (cfa->offset % 8 || cfa->offset < -UNWIND_SLOT_MAX || cfa->offset >= UNWIND_SLOT_MAX)
+		return false;
+	*ret = UNWIND_CFA_AT_SLOT((int32_t)cfa->offset, 8);
+	return true;
+}
+
 static bool cfa_of_rules(const struct frame_place *cfa, int32_t *ret)
 {
 	enum unwind_rule rule;
@@ -48,7 +56,7 @@ static bool cfa_of_rules(const struct frame_place *cfa, int32_t *ret)
 	else if (cfa->kind == FRAME_MEMORY && cfa->base == DWARF_REGISTER_RBP)
 		rule = UNWIND_CFA_SAVED;
 	else if (cfa->kind == FRAME_SAVED_RSP && cfa->base == DWARF_REGISTER_RSP)
-		rule = UNWIND_CFA_SAVED_RSP;
+		return cfa_of_saved_rsp(cfa, ret);
 	else
 		return false;
 	if (cfa->offset % 8 || cfa->offset < -OFFSET_MAX || cfa->offset > OFFSET_MAX)

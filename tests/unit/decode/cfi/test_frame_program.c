@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,16 +46,19 @@ static struct frame_program program_of(const uint8_t *code, size_t size_bytes)
 
 static void row_text(const struct unwind_wide_row *row, char *ret, size_t size_bytes)
 {
-	static const char *const rules[] = {"rsp%+d", "rbp%+d", "*rbp%+d", "*rsp%+d"};
+	static const char *const rules[] = {"rsp%+d", "rbp%+d", "*rbp%+d", "*rsp%+d%+d"};
 	static const char *const commands[] = {"not-made", "unknown", "root",
 					       "plt",	   "signal",  "frame-pointer"};
 	int rule = row->cfa & UNWIND_RULE_MASK, offset = row->cfa & ~UNWIND_RULE_MASK;
+	bool by_slot = rule == UNWIND_CFA_SAVED_RSP;
 	int length = snprintf(ret, size_bytes, "%x:", row->offset);
 
 	if (rule == UNWIND_COMMAND)
 		length += snprintf(ret + length, size_bytes - length, "%s", commands[offset / 8]);
 	else
-		length += snprintf(ret + length, size_bytes - length, rules[rule], offset);
+		length += snprintf(ret + length, size_bytes - length, rules[rule],
+				   by_slot ? UNWIND_SLOT(row->cfa) : offset,
+				   UNWIND_SLOT_DISTANCE(row->cfa));
 	if (row->rbp != UNWIND_RBP_KEPT)
 		snprintf(ret + length, size_bytes - length, ",%d", row->rbp);
 }
@@ -203,11 +207,11 @@ static void test_realigned(void **state)
 /* OpenSSL's realigned stack: the caller's rsp is in rax, then in memory. */
 static void test_realigned_by_hand(void **state)
 {
-	assert_says("0:rsp+8 3:unknown 10:*rsp+40,-2 20:rsp+8,-2", ADVANCE(3),
+	assert_says("0:rsp+8 3:unknown 10:*rsp+40+8,-2 20:rsp+8,-2", ADVANCE(3),
 		    DWARF_CFA_DEF_CFA_REGISTER, 0, OFFSET(RBP), 2, ADVANCE(13),
 		    DWARF_CFA_DEF_CFA_EXPRESSION, 5, BREG(RSP), 40, DWARF_OP_DEREF,
 		    DWARF_OP_PLUS_UCONST, 8, ADVANCE(16), DWARF_CFA_DEF_CFA, RSP, 8);
-	assert_says("0:*rsp+40", DWARF_CFA_DEF_CFA_EXPRESSION, 5, BREG(RSP), 40, DWARF_OP_DEREF,
+	assert_says("0:*rsp+40+8", DWARF_CFA_DEF_CFA_EXPRESSION, 5, BREG(RSP), 40, DWARF_OP_DEREF,
 		    DWARF_OP_PLUS_UCONST, 8);
 	assert_says("0:unknown", DWARF_CFA_DEF_CFA_EXPRESSION, 5, BREG(RSP), 40, DWARF_OP_DEREF,
 		    DWARF_OP_PLUS_UCONST, 16);
