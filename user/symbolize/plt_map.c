@@ -1,104 +1,95 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbolize/plt_map.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/scope.h"
-#include "base/vec.h"
-#include "decode/elf/elf_plt.h"
+#include "base/search.h"
 
-#define SUFFIX "@plt"
-
-/* Names under construction. The text moves as it grows, so spans hold offsets in `id` at first. */
-struct plt_names {
-	VEC(char) text;
-	VEC(struct symbol_span) spans;
-	const struct symbol_map *symbols;
-	struct symbol_names *symbol_names;
-};
-
-static void plt_names_deinit(struct plt_names *names)
+static int by_address(const void *a_, const void *b_)
 {
-	vec_deinit(&names->text);
-	vec_deinit(&names->spans);
+	const struct elf_plt_entry *a = a_, *b = b_;
+
+	return (a->address > b->address) - (a->address < b->address);
 }
 
-/* Returns the name of an entry's function; room is used if no name is known. */
-static const char *function_of(const struct elf_plt_entry *entry, const struct plt_names *names,
-			       char room[32])
+/* Without memory, or after an error of the file, there are no entries. */
+static void read_entries(struct plt_map *plt, const struct elf_file *elf)
 {
-	const char *name = entry->name;
-	uint64_t offset;
-	uint32_t id;
+	plt->read = true;
+	if (!elf_file_plt(elf, &plt->plt) && plt->plt.entries.size)
+		qsort(plt->plt.entries.data, plt->plt.entries.size, sizeof(*plt->plt.entries.data),
+		      by_address);
+}
 
-	if (!name && symbol_map_find(names->symbols, entry->resolver, &id, &offset) && !offset)
-		name = symbol_names_get(names->symbol_names, id);
-	if (!name) {
-		snprintf(room, 32, "*ABS*+0x%" PRIx64, entry->resolver);
-		name = room;
+int plt_map_init(struct plt_map *ret, const struct elf_file *elf, struct blob *blob)
+{
+	struct plt_map plt = {.read = false};
+	bool any = false;
+	int err;
+
+	for (size_t i = 0; i < ELF_PLT_SECTIONS; i++) {
+		const struct elf_section *section = elf_plt_section(elf, i);
+
+		if (!section || section->size_bytes > UINT64_MAX - section->address)
+			continue;
+		plt.ranges[i].start = section->address;
+		plt.ranges[i].end = section->address + section->size_bytes;
+		any = true;
 	}
-	return name;
-}
-
-static int add_entry(struct plt_names *names, const struct elf_plt_entry *entry)
-{
-	char room[32];
-	const char *name = function_of(entry, names, room);
-	size_t length = strnlen(name, PLT_NAME_BYTES_MAX), offset = names->text.size;
-	struct symbol_span span = {
-		.start = entry->address,
-		.end = entry->address + entry->size_bytes,
-		.id = (uint32_t)offset,
-		.sized = true,
-		.scope = SYMBOL_GLOBAL,
-	};
-
-	if (span.end < span.start || offset + length > PLT_NAMES_BYTES_MAX)
+	if (!any) {
+		*ret = plt;
 		return 0;
-	if (vec_reserve(&names->text, offset + length + sizeof(SUFFIX)) ||
-	    vec_push(&names->spans, span))
-		return -ENOMEM;
-	memcpy(names->text.data + offset, name, length);
-	memcpy(names->text.data + offset + length, SUFFIX, sizeof(SUFFIX));
-	names->text.size += length + sizeof(SUFFIX);
-	return 0;
-}
-
-int plt_map_init(struct plt_map *ret, const struct elf_file *elf, const struct symbol_map *symbols,
-		 struct symbol_names *symbol_names)
-{
-	CLEANUP(plt_names_deinit)
-	struct plt_names names = {.symbols = symbols, .symbol_names = symbol_names};
-	CLEANUP(elf_plt_deinit) struct elf_plt plt = {0};
-	struct symbol_map map;
-	int err = elf_file_plt(elf, &plt);
-
+	}
+	err = symbol_table_init(&plt.dynamic, elf, blob, true);
 	if (err == -ENOMEM)
 		return err;
-	vec_for_each (entry, &plt.entries) {
-		err = add_entry(&names, entry);
-		if (err)
-			return err;
-	}
-	vec_for_each (span, &names.spans)
-		span->name = names.text.data + span->id;
-	err = symbol_map_init(&map, names.spans.data, names.spans.size);
-	if (err)
-		return err;
-	vec_fit(&names.text);
-	*ret = (struct plt_map){
-		.map = map,
-		.names = TAKE_PTR(names.text.data),
-		.names_bytes = names.text.capacity,
-	};
+	if (err || plt.dynamic.held)
+		read_entries(&plt, elf);
+	*ret = plt;
 	return 0;
 }
 
 void plt_map_deinit(struct plt_map *plt)
 {
-	symbol_map_deinit(&plt->map);
-	free(plt->names);
+	symbol_table_deinit(&plt->dynamic);
+	elf_plt_deinit(&plt->plt);
 	*plt = (struct plt_map){0};
+}
+
+static bool contains(const struct plt_map *plt, uint64_t address)
+{
+	for (size_t i = 0; i < ELF_PLT_SECTIONS; i++) {
+		if (address >= plt->ranges[i].start && address < plt->ranges[i].end)
+			return true;
+	}
+	return false;
+}
+
+static void read_later(struct plt_map *plt)
+{
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+
+	if (!elf_file_init(&elf, &plt->dynamic.blob))
+		read_entries(plt, &elf);
+	plt->read = true;
+}
+
+const struct elf_plt_entry *plt_map_find(struct plt_map *plt, uint64_t address)
+{
+	const struct elf_plt_entry *entries;
+	size_t after;
+
+	if (!contains(plt, address))
+		return NULL;
+	if (!plt->read)
+		read_later(plt);
+	entries = plt->plt.entries.data;
+	after = partition_point(0, plt->plt.entries.size, i, entries[i].address <= address);
+	if (!after || address - entries[after - 1].address >= entries[after - 1].size_bytes)
+		return NULL;
+	return &entries[after - 1];
+}
+
+size_t plt_map_bytes(const struct plt_map *plt)
+{
+	return plt->dynamic.held_bytes + plt->plt.entries.capacity * sizeof(*plt->plt.entries.data);
 }

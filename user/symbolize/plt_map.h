@@ -1,30 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names of a file's PLT entries: "function@plt". */
+/*
+ * The PLT entries of a file. Few files are sampled in their PLT, and its relocations can be tens of
+ * megabytes. So the entries are read with the first look-up of an address in the PLT.
+ */
 #ifndef JITBPF_SYMBOLIZE_PLT_MAP_H
 #define JITBPF_SYMBOLIZE_PLT_MAP_H
 
-#include "decode/elf/elf_file.h"
-#include "symbolize/symbol_map.h"
-#include "symbolize/symbol_names.h"
-
-#define PLT_NAME_BYTES_MAX  (4u << 10)	/* longer names are truncated */
-#define PLT_NAMES_BYTES_MAX (32u << 20) /* limit of all names; entries beyond it have none */
+#include "decode/elf/elf_plt.h"
+#include "symbolize/symbol_table.h"
 
 /* Zero-initialized is empty. */
 struct plt_map {
-	struct symbol_map map; /* ids are offsets in names */
-	char *names;
-	size_t names_bytes;
+	/* addresses of the sections with entries; empty ones have end 0 */
+	struct plt_range {
+		uint64_t start, end;
+	} ranges[ELF_PLT_SECTIONS];
+	struct symbol_table dynamic; /* .dynsym */
+	struct elf_plt plt;	     /* sorted by address */
+	bool read;		     /* plt is valid */
 };
 
 /*
- * Read the PLT of a file; a damaged one yields no entries. An IRELATIVE entry
- * is named after its resolver, which is looked up in symbols (whose ids are
- * numbers of names), or else "*ABS*+0x1234@plt". Returns 0, or -ENOMEM with
- * *ret unchanged. The caller calls plt_map_deinit().
+ * Find the PLT of a file. If its .dynsym is large, blob (that of elf) is shared; if not, all of the
+ * PLT is read now. A damaged PLT has no entries. Returns 0, or -ENOMEM with *ret unchanged. The
+ * caller calls plt_map_deinit().
  */
-int plt_map_init(struct plt_map *ret, const struct elf_file *elf, const struct symbol_map *symbols,
-		 struct symbol_names *names);
+int plt_map_init(struct plt_map *ret, const struct elf_file *elf, struct blob *blob);
 void plt_map_deinit(struct plt_map *plt);
+
+/* Returns the entry that contains an address, or NULL. */
+const struct elf_plt_entry *plt_map_find(struct plt_map *plt, uint64_t address);
+
+/* Memory in use in bytes. */
+size_t plt_map_bytes(const struct plt_map *plt);
 
 #endif

@@ -1,96 +1,115 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "symbolize/symbol_file.h"
 
-#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/scope.h"
-#include "base/vec.h"
 #include "decode/elf/debug_link.h"
 #include "decode/elf/elf_file.h"
 #include "symbolize/plt_map.h"
 #include "symbolize/symbol_map.h"
-#include "symbolize/symbol_names.h"
+#include "symbolize/symbol_table.h"
+
+#define TABLES_MAX	   2
+#define PLT_SUFFIX	   "@plt"
+#define PLT_NAME_BYTES_MAX (4u << 10) /* longer names of functions are truncated */
 
 struct symbol_file {
 	struct elf_file elf; /* its blob is not valid after symbol_file_create() */
-	struct symbol_names names;
-	struct symbol_map map; /* ids are numbers in `names` */
+	struct symbol_table tables[TABLES_MAX];
+	uint32_t table_count;
+	symbol_room room;      /* of names of `tables` */
+	struct symbol_map map; /* ids count the symbols of all tables */
 	struct plt_map plt;
 };
 
 DEFINE_CLEANUP(struct symbol_file *, symbol_file_destroy);
 
-static uint8_t scope_of_bind(uint8_t bind)
+static bool read_symbol(void *file_, uint32_t id, struct symbol_span *ret)
 {
-	if (bind == STB_LOCAL)
-		return SYMBOL_LOCAL;
-	return bind == STB_WEAK ? SYMBOL_WEAK : SYMBOL_GLOBAL;
-}
+	struct symbol_file *file = file_;
 
-/*
- * Convert a symbol. complete: the table has all functions. Code after an
- * unsized symbol of a table with exported functions only may belong to any
- * function.
- */
-static struct symbol_span span_of_symbol(const struct elf_file *elf,
-					 const struct elf_symbol *symbol, bool complete)
-{
-	struct symbol_span span = {
-		.start = symbol->address,
-		.end = symbol->address + symbol->size_bytes,
-		.name = symbol->name,
-		.sized = symbol->size_bytes,
-		.scope = scope_of_bind(symbol->bind),
-	};
+	for (uint32_t i = 0; i < file->table_count; i++) {
+		const struct symbol_table *table = &file->tables[i];
 
-	/* Without a known section, an unsized symbol is empty. */
-	if (!span.sized && symbol->section && complete) {
-		const struct elf_section *section = &elf->sections.data[symbol->section];
-
-		if (section->size_bytes <= UINT64_MAX - section->address)
-			span.end = section->address + section->size_bytes;
+		if (id < table->at.count)
+			return symbol_table_get(table, id, &file->room, ret);
+		id -= table->at.count;
 	}
-	return span;
+	return false;
 }
 
-/* Symbols collected from the tables, and the files of their names. */
+static struct symbol_reader reader_of(struct symbol_file *file)
+{
+	return (struct symbol_reader){.read = read_symbol, .context = file};
+}
+
+/* Symbols collected from the tables. */
 struct gathered {
 	struct symbol_file *file;
-	VEC(struct symbol_span) spans;
-	struct blob *blobs[SYMBOL_NAMES_TABLES]; /* NULL if the names exist in memory only */
+	symbol_list list;
+	const struct elf_file *elf; /* with the current table's sections */
+	uint32_t base;		    /* id of the current table's first symbol */
+	bool complete;		    /* the current table has all functions */
 };
 
 static void gathered_deinit(struct gathered *gathered)
 {
-	vec_deinit(&gathered->spans);
+	vec_deinit(&gathered->list);
+}
+
+/*
+ * Add a symbol. Without a known section, an unsized symbol is empty. It is empty too in a table
+ * with exported functions only: the code after it may belong to any function.
+ */
+static int add_symbol(void *gathered_, const struct elf_symbol *symbol, uint32_t number)
+{
+	struct gathered *gathered = gathered_;
+	struct symbol_span span = {
+		.start = symbol->address,
+		.size_bytes = symbol->size_bytes,
+		.scope = symbol_scope_of(symbol->bind),
+	};
+	uint64_t limit = span.start;
+
+	if (symbol->section && gathered->complete) {
+		const struct elf_section *section = &gathered->elf->sections.data[symbol->section];
+
+		if (section->size_bytes <= UINT64_MAX - section->address)
+			limit = section->address + section->size_bytes;
+	}
+	return symbol_list_add(&gathered->list, &span, limit, gathered->base + number);
+}
+
+/* Add the symbols of a table, which is taken over. */
+static int add_table(struct gathered *gathered, const struct elf_file *elf,
+		     const struct symbol_table *table, bool complete)
+{
+	struct symbol_file *file = gathered->file;
+
+	gathered->elf = elf;
+	gathered->base = file->table_count ? file->tables[0].at.count : 0;
+	gathered->complete = complete;
+	file->tables[file->table_count++] = *table;
+	return elf_symbol_table_each(elf, &table->blob, &table->at, add_symbol, gathered);
+}
+
+/* Errors of a table that is missing or damaged. */
+static int absent(int err)
+{
+	return err == -EBADMSG || err == -E2BIG ? -ENOENT : err;
 }
 
 /* Add the symbols of one table. Returns -ENOENT if the table is missing or damaged. */
 static int gather(struct gathered *gathered, const struct elf_file *elf, struct blob *blob,
 		  bool dynamic, bool complete)
 {
-	CLEANUP(elf_symbols_deinit) struct elf_symbols symbols = {0};
-	struct symbol_names *names = &gathered->file->names;
-	const char *strings;
-	uint32_t base;
-	int err = elf_file_symbols(elf, dynamic, &symbols);
+	struct symbol_table table;
+	int err = absent(symbol_table_init(&table, elf, blob, dynamic));
 
-	if (err == -EBADMSG || err == -E2BIG)
-		return -ENOENT;
-	if (!err)
-		err = vec_reserve(&gathered->spans, gathered->spans.size + symbols.symbols.size);
-	strings = symbols.strings;
-	err = err ?: symbol_names_add(names, &symbols, &base);
-	if (err)
-		return err;
-	gathered->blobs[names->count - 1] = blob;
-	vec_for_each (symbol, &symbols.symbols) {
-		struct symbol_span span = span_of_symbol(elf, symbol, complete);
-
-		span.id = base + (uint32_t)(symbol->name - strings);
-		gathered->spans.data[gathered->spans.size++] = span;
-	}
-	return 0;
+	return err ?: add_table(gathered, elf, &table, complete);
 }
 
 /* Add the symbols of .gnu_debugdata, which a stripped program has besides .dynsym. */
@@ -141,33 +160,31 @@ static int gather_best(struct gathered *gathered, struct blob *blob, struct blob
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Free what only building the map needs. */
-static int free_build_data(struct gathered *gathered)
+/* Returns the lowest address that the file's segments have. */
+static uint64_t lowest_address(const struct elf_file *elf)
 {
-	struct symbol_names *names = &gathered->file->names;
-	int err = 0;
+	uint64_t lowest = UINT64_MAX;
 
-	vec_deinit(&gathered->spans);
-	for (uint32_t i = 0; i < names->count && !err; i++) {
-		if (gathered->blobs[i])
-			err = symbol_names_release(names, i, gathered->blobs[i]);
-	}
-	return err;
+	vec_for_each (segment, &elf->segments)
+		lowest = segment->address < lowest ? segment->address : lowest;
+	return lowest;
 }
 
 int symbol_file_create(struct blob *blob, struct blob *debug, struct symbol_file **ret)
 {
 	CLEANUP(symbol_file_destroyp) struct symbol_file *file = calloc(1, sizeof(*file));
 	CLEANUP(gathered_deinit) struct gathered gathered = {.file = file};
+	struct symbol_reader reader = reader_of(file);
 	int err;
 
 	if (!file)
 		return -ENOMEM;
 	err = elf_file_init(&file->elf, blob);
 	err = err ?: gather_best(&gathered, blob, debug);
-	err = err ?: symbol_map_init(&file->map, gathered.spans.data, gathered.spans.size);
-	err = err ?: free_build_data(&gathered);
-	err = err ?: plt_map_init(&file->plt, &file->elf, &file->map, &file->names);
+	err = err
+		      ?: symbol_map_init(&file->map, lowest_address(&file->elf), &gathered.list,
+					 &reader);
+	err = err ?: plt_map_init(&file->plt, &file->elf, blob);
 	if (err)
 		return err;
 	file->elf.blob = NULL;
@@ -184,7 +201,9 @@ void symbol_file_destroy(struct symbol_file *file)
 	elf_file_deinit(&file->elf);
 	symbol_map_deinit(&file->map);
 	plt_map_deinit(&file->plt);
-	symbol_names_deinit(&file->names);
+	for (uint32_t i = 0; i < file->table_count; i++)
+		symbol_table_deinit(&file->tables[i]);
+	vec_deinit(&file->room);
 	free(file);
 }
 
@@ -193,19 +212,52 @@ bool symbol_file_address(const struct symbol_file *file, uint64_t file_offset, u
 	return elf_file_address(&file->elf, file_offset, ret);
 }
 
+/*
+ * Returns the name of a PLT entry's function, which is in file->room, with room for the suffix. An
+ * IRELATIVE entry is named after its resolver.
+ */
+static char *plt_function(struct symbol_file *file, const struct elf_plt_entry *entry)
+{
+	const struct symbol_reader reader = reader_of(file);
+	struct symbol_span span;
+	bool found;
+
+	if (entry->symbol)
+		found = symbol_table_get(&file->plt.dynamic, entry->symbol, &file->room, &span);
+	else
+		found = symbol_map_find(&file->map, entry->resolver, &reader, &span) &&
+			span.start == entry->resolver;
+	if (vec_reserve(&file->room, PLT_NAME_BYTES_MAX + sizeof(PLT_SUFFIX)))
+		return NULL;
+	if (!found && !entry->symbol)
+		snprintf(file->room.data, file->room.capacity, "*ABS*+0x%" PRIx64, entry->resolver);
+	return (found || !entry->symbol) && *file->room.data ? file->room.data : NULL;
+}
+
+static const char *plt_name(struct symbol_file *file, const struct elf_plt_entry *entry)
+{
+	char *name = plt_function(file, entry);
+
+	if (name)
+		memcpy(name + strnlen(name, PLT_NAME_BYTES_MAX), PLT_SUFFIX, sizeof(PLT_SUFFIX));
+	return name;
+}
+
 const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_t *ret_offset)
 {
-	const char *name = NULL;
-	uint64_t offset;
-	uint32_t id;
+	const struct elf_plt_entry *entry = plt_map_find(&file->plt, address);
+	const char *name = entry ? plt_name(file, entry) : NULL;
+	struct symbol_reader reader = reader_of(file);
+	struct symbol_span span;
 
-	if (symbol_map_find(&file->plt.map, address, &id, &offset))
-		name = file->plt.names + id;
-	else if (symbol_map_find(&file->map, address, &id, &offset))
-		name = symbol_names_get(&file->names, id);
-	if (name)
-		*ret_offset = offset;
-	return name;
+	if (name) {
+		*ret_offset = address - entry->address;
+		return name;
+	}
+	if (!symbol_map_find(&file->map, address, &reader, &span) || !*span.name)
+		return NULL;
+	*ret_offset = address - span.start;
+	return span.name;
 }
 
 uint64_t symbol_file_text_start(const struct symbol_file *file)
@@ -222,16 +274,22 @@ uint64_t symbol_file_text_start(const struct symbol_file *file)
 
 size_t symbol_file_bytes(const struct symbol_file *file)
 {
-	size_t ranges = file->map.count + file->plt.map.count;
+	size_t size_bytes = sizeof(*file) + plt_map_bytes(&file->plt) + file->room.capacity +
+			    file->map.count * sizeof(*file->map.ranges) +
+			    file->elf.segments.capacity * sizeof(*file->elf.segments.data);
 
-	return sizeof(*file) + symbol_names_bytes(&file->names) + file->plt.names_bytes +
-	       ranges * sizeof(*file->map.ranges) +
-	       file->elf.segments.capacity * sizeof(*file->elf.segments.data);
+	for (uint32_t i = 0; i < file->table_count; i++)
+		size_bytes += file->tables[i].held_bytes;
+	return size_bytes;
 }
 
 bool symbol_file_open(const struct symbol_file *file)
 {
-	return symbol_names_open(&file->names);
+	for (uint32_t i = 0; i < file->table_count; i++) {
+		if (!file->tables[i].held)
+			return true;
+	}
+	return file->plt.dynamic.blob.read && !file->plt.dynamic.held;
 }
 
 size_t symbol_file_count(const struct symbol_file *file)

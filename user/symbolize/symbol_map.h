@@ -2,6 +2,13 @@
 /*
  * A map from addresses to symbols. Symbols may overlap, nest or share an
  * address; the map resolves them once into disjoint ranges.
+ *
+ * The map holds 8 bytes for each range and no names. Where symbols share a
+ * range, their names are compared when the range is looked up for the first
+ * time, by a reader of single symbols. Names are read earlier only for symbols
+ * that share a start and not an end, or of which more than SYMBOL_ALIASES_MAX
+ * share a range; and that for at most SYMBOL_NAMES_COMPARED_MAX symbols, after
+ * which their names do not count.
  */
 #ifndef JITBPF_SYMBOLIZE_SYMBOL_MAP_H
 #define JITBPF_SYMBOLIZE_SYMBOL_MAP_H
@@ -9,6 +16,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/sort_keys.h"
+#include "base/vec.h"
+
+#define SYMBOL_ALIASES_MAX	  16
+#define SYMBOL_NAMES_COMPARED_MAX (16u << 10)
+#define SYMBOL_IDS_MAX		  (1u << 30) /* ids are smaller */
 
 enum symbol_scope {
 	SYMBOL_LOCAL,
@@ -19,49 +33,62 @@ enum symbol_scope {
 /* A symbol as in a symbol table. */
 struct symbol_span {
 	uint64_t start;
-	uint64_t end; /* of an unsized symbol: limit of its range, which ends at the next symbol */
-	const char *name; /* borrowed until symbol_map_init() returns */
-	uint32_t id;	  /* result of a look-up, below UINT32_MAX */
-	bool sized;
-	uint8_t scope; /* enum symbol_scope */
+	uint64_t size_bytes; /* 0: unsized */
+	enum symbol_scope scope;
+	const char *name;
 };
 
-/* Sorted address ranges; each extends to the start of the next one. */
+/* Reads a symbol. Its name stays valid until the next call. Returns false if it is unreadable. */
+struct symbol_reader {
+	bool (*read)(void *context, uint32_t id, struct symbol_span *ret);
+	void *context;
+};
+
+/* Symbols of a map that is being made, in any order. Zero-initialized is empty. */
+typedef VEC(struct sort_key) symbol_list;
+
+/*
+ * Add a symbol. limit is the highest end of an unsized symbol; one with limit == start has no name
+ * and only ends an unsized symbol. Returns 0 or -ENOMEM.
+ */
+int symbol_list_add(symbol_list *list, const struct symbol_span *symbol, uint64_t limit,
+		    uint32_t id);
+
+/* The start of a range, which ends at the next start or at the end of its symbol. */
 struct symbol_range {
-	uint64_t start;
+	uint32_t start; /* relative to symbol_map.base */
 	uint32_t id;	/* UINT32_MAX if the range has no symbol */
-	uint32_t first; /* index of the range where its symbol starts */
 };
 
 /* Zero-initialized is empty. */
 struct symbol_map {
-	struct symbol_range *ranges;
+	uint64_t base;
+	struct symbol_range *ranges; /* by start; ranges of one start are of aliases */
 	size_t count;
 };
 
 /*
- * Build the map from symbols in any order. An address belongs to the innermost
- * sized symbol that contains it. If there is none, it belongs to the unsized
- * symbol before it, unless another symbol or a limit lies between.
+ * Build the map from a list, whose order changes. Symbols outside [base, base + UINT32_MAX) are
+ * ignored. An address belongs to the innermost sized symbol that contains it. If there is none, it
+ * belongs to the unsized symbol before it, unless another symbol or a limit lies between.
  *
  * Of several symbols at one address, the preferred name does not depend on the
  * order of the table: non-local before local; fewer leading underscores (mmap
  * before __mmap); global before weak; sized before unsized; shorter; larger
  * range; alphabetical order. An unsized symbol is as large as the largest
- * symbol at its address. A span with end == start has no name and only ends an
- * unsized symbol.
+ * symbol at its address.
  *
- * Returns 0, -E2BIG (more than 2^31 - 1 symbols) or -ENOMEM; on failure *ret is
- * unchanged. The caller calls symbol_map_deinit().
+ * Returns 0, or -ENOMEM with *ret unchanged. The caller calls symbol_map_deinit().
  */
-int symbol_map_init(struct symbol_map *ret, const struct symbol_span *spans, size_t count);
+int symbol_map_init(struct symbol_map *ret, uint64_t base, symbol_list *list,
+		    const struct symbol_reader *reader);
 void symbol_map_deinit(struct symbol_map *map);
 
 /*
- * Find the symbol at an address. Sets *ret_id, and *ret_offset to the distance
- * from the symbol's start. Returns false if there is none.
+ * Find the symbol at an address; reader is that of symbol_map_init(). The name is the reader's.
+ * Returns false if there is none.
  */
-bool symbol_map_find(const struct symbol_map *map, uint64_t address, uint32_t *ret_id,
-		     uint64_t *ret_offset);
+bool symbol_map_find(const struct symbol_map *map, uint64_t address,
+		     const struct symbol_reader *reader, struct symbol_span *ret);
 
 #endif

@@ -11,30 +11,46 @@
 #include "base/hash.h"
 #include "symbolize/symbol_map.h"
 
-#define GLOBAL(at, size, text)                                                                     \
+struct made_symbol {
+	struct symbol_span span;
+	uint64_t limit; /* of an unsized symbol */
+};
+
+#define SIZED(at, size, text, kind)                                                                \
 	{                                                                                          \
-		.start = (at), .end = (at) + (size), .name = (text), .sized = true,                \
-		.scope = SYMBOL_GLOBAL                                                             \
+		.span = {(at), (size), (kind), (text) }                                            \
 	}
-#define WEAK(at, size, text)                                                                       \
+#define GLOBAL(at, size, text) SIZED(at, size, text, SYMBOL_GLOBAL)
+#define WEAK(at, size, text)   SIZED(at, size, text, SYMBOL_WEAK)
+#define LOCAL(at, size, text)  SIZED(at, size, text, SYMBOL_LOCAL)
+#define UNSIZED(at, end, text)                                                                     \
 	{                                                                                          \
-		.start = (at), .end = (at) + (size), .name = (text), .sized = true,                \
-		.scope = SYMBOL_WEAK                                                               \
-	}
-#define LOCAL(at, size, text)                                                                      \
-	{                                                                                          \
-		.start = (at), .end = (at) + (size), .name = (text), .sized = true,                \
-		.scope = SYMBOL_LOCAL                                                              \
-	}
-#define UNSIZED(at, limit, text)                                                                   \
-	{                                                                                          \
-		.start = (at), .end = (limit), .name = (text), .scope = SYMBOL_GLOBAL              \
+		.span = {(at), 0, SYMBOL_GLOBAL, (text)}, .limit = (end)                           \
 	}
 
-#define SPANS_MAX 64
+#define SPANS_MAX (SYMBOL_NAMES_COMPARED_MAX + 1000)
 
 static struct symbol_map map;
-static const char *names[SPANS_MAX]; /* indexed by the ids of make() */
+static struct made_symbol made[SPANS_MAX]; /* indexed by id */
+static uint64_t base;
+static unsigned reads;
+
+static bool read_made(void *context, uint32_t id, struct symbol_span *ret)
+{
+	assert_ptr_equal(context, made);
+	assert_in_range(id, 0, SPANS_MAX - 1);
+	reads++;
+	*ret = made[id].span;
+	return true;
+}
+
+static const struct symbol_reader reader = {.read = read_made, .context = made};
+
+static int setup(void **state)
+{
+	base = 0;
+	return 0;
+}
 
 static int teardown(void **state)
 {
@@ -42,40 +58,44 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void make(struct symbol_span *spans, size_t count)
+static void make(const struct made_symbol *symbols, uint32_t count)
 {
+	symbol_list list = {0};
+
 	assert_in_range(count, 1, SPANS_MAX);
 	for (uint32_t i = 0; i < count; i++) {
-		spans[i].id = i;
-		names[i] = spans[i].name;
+		made[i] = symbols[i];
+		assert_int_equal(symbol_list_add(&list, &made[i].span, made[i].limit, i), 0);
 	}
 	symbol_map_deinit(&map);
-	assert_int_equal(symbol_map_init(&map, spans, count), 0);
+	reads = 0;
+	assert_int_equal(symbol_map_init(&map, base, &list, &reader), 0);
+	vec_deinit(&list);
 }
 
 #define MAKE(...)                                                                                  \
 	do {                                                                                       \
-		struct symbol_span spans_[] = {__VA_ARGS__};                                       \
-		make(spans_, sizeof(spans_) / sizeof(spans_[0]));                                  \
+		struct made_symbol symbols_[] = {__VA_ARGS__};                                     \
+		make(symbols_, sizeof(symbols_) / sizeof(symbols_[0]));                            \
 	} while (0)
 
 static void assert_at(uint64_t address, const char *name, uint64_t offset)
 {
-	uint64_t found_offset = 0;
-	uint32_t id = SPANS_MAX;
+	struct symbol_span found;
 
-	assert_int_equal(symbol_map_find(&map, address, &id, &found_offset), name != NULL);
+	assert_int_equal(symbol_map_find(&map, address, &reader, &found), name != NULL);
 	if (!name)
 		return;
-	assert_in_range(id, 0, SPANS_MAX - 1);
-	assert_string_equal(names[id], name);
-	assert_int_equal(found_offset, offset);
+	assert_string_equal(found.name, name);
+	assert_int_equal(address - found.start, offset);
 }
 
 static void empty_map_finds_nothing(void **state)
 {
+	symbol_list none = {0};
+
 	assert_at(0, NULL, 0);
-	assert_int_equal(symbol_map_init(&map, NULL, 0), 0);
+	assert_int_equal(symbol_map_init(&map, 0, &none, &reader), 0);
 	assert_at(0, NULL, 0);
 	assert_at(UINT64_MAX, NULL, 0);
 }
@@ -136,7 +156,8 @@ static void unsized_symbols_reach_to_the_next(void **state)
 	assert_at(300, NULL, 0);
 	assert_at(499, "e", 99);
 	assert_at(500, NULL, 0);
-	MAKE(UNSIZED(10, 1000, "a"), UNSIZED(20, 20, ""), UNSIZED(UINT64_MAX, UINT64_MAX, "z"));
+	MAKE(UNSIZED(10, 1000, "a"), UNSIZED(20, 20, ""), UNSIZED(UINT64_MAX, UINT64_MAX, "z"),
+	     UNSIZED(UINT32_MAX, UINT64_MAX, "far"));
 	assert_at(19, "a", 9);
 	assert_at(20, NULL, 0);
 	assert_at(UINT64_MAX, NULL, 0);
@@ -145,20 +166,20 @@ static void unsized_symbols_reach_to_the_next(void **state)
 /* Each alias is preferred to the ones after it, whatever the order of the table. */
 static void aliases_are_chosen_as_people_expect(void **state)
 {
-	static const struct symbol_span aliases[] = {
+	static const struct made_symbol aliases[] = {
 		GLOBAL(100, 10, "aa"),	GLOBAL(100, 10, "bb"),	GLOBAL(100, 10, "abc"),
 		UNSIZED(100, 200, "a"), WEAK(100, 10, "a"),	GLOBAL(100, 10, "_a"),
 		WEAK(100, 10, "_a"),	GLOBAL(100, 10, "__a"), LOCAL(100, 10, "a"),
 	};
 	unsigned count = sizeof(aliases) / sizeof(aliases[0]);
-	struct symbol_span turned[sizeof(aliases) / sizeof(aliases[0])];
+	struct made_symbol turned[sizeof(aliases) / sizeof(aliases[0])];
 
 	for (unsigned best = 0; best < count; best++) {
 		for (unsigned turn = best; turn < count; turn++) {
 			for (unsigned i = best; i < count; i++)
 				turned[i] = aliases[best + (i + turn) % (count - best)];
 			make(turned + best, count - best);
-			assert_at(105, aliases[best].name, 5);
+			assert_at(105, aliases[best].span.name, 5);
 		}
 	}
 }
@@ -188,26 +209,87 @@ static void names_of_any_length_are_compared(void **state)
 	assert_at(0, "short", 0);
 }
 
+/* A map covers 4 GB from its base. */
+static void addresses_are_relative_to_the_base(void **state)
+{
+	base = 0xffffffff80000000;
+	MAKE(GLOBAL(base - 1, 5, "below"), GLOBAL(base, 5, "first"),
+	     GLOBAL(base + 0x7ffffff0, 5, "last"), GLOBAL(0, 5, "zero"));
+	assert_at(base - 1, NULL, 0);
+	assert_at(base + 4, "first", 4);
+	assert_at(base + 5, NULL, 0);
+	assert_at(base + 0x7ffffff4, "last", 4);
+	assert_at(UINT64_MAX, NULL, 0);
+	assert_at(0, NULL, 0);
+	base = 0x1000;
+	MAKE(GLOBAL(base, 5, "first"), GLOBAL(base + UINT32_MAX, 5, "beyond"),
+	     GLOBAL(base + UINT32_MAX - 1, 5, "across"), GLOBAL(base + 10, UINT64_MAX, "endless"));
+	assert_at(base + 4, "first", 4);
+	assert_at(base + UINT32_MAX - 1, "across", 0);
+	assert_at(base + UINT32_MAX + 1ull, "across", 2);
+	assert_at(base + 1000, "endless", 990);
+}
+
+/* Names are read for ranges that are looked up, and once more for the result. */
+static void names_are_read_on_demand(void **state)
+{
+	MAKE(GLOBAL(0, 10, "a"), GLOBAL(10, 10, "b"), GLOBAL(10, 10, "c"), LOCAL(10, 10, "d"),
+	     GLOBAL(12, 2, "inner"));
+	/* The range after "inner" has one symbol, which was chosen. */
+	assert_int_equal(reads, 2);
+	assert_at(5, "a", 5);
+	assert_int_equal(reads, 3);
+	assert_at(11, "b", 1);
+	assert_int_equal(reads, 3 + 3);
+	assert_at(15, "b", 5);
+	assert_int_equal(reads, 3 + 3 + 1);
+	assert_int_equal(map.count, 1 + 2 + 1 + 1);
+}
+
+/* Names cost reads, so their number is limited; the symbols still have ranges. */
+static void many_aliases_are_resolved_within_a_budget(void **state)
+{
+	static struct made_symbol many[SPANS_MAX];
+	static char texts[SPANS_MAX][8];
+
+	for (unsigned different = 0; different < 2; different++) {
+		for (unsigned i = 0; i < SPANS_MAX; i++) {
+			snprintf(texts[i], sizeof(texts[i]), "s%06u", SPANS_MAX - i);
+			many[i] = (struct made_symbol)GLOBAL(100, 10 + different * i, texts[i]);
+		}
+		make(many, 1000);
+		/* The last one is the first in the alphabet; the largest wins before that. */
+		assert_at(105, texts[999], 5);
+		assert_int_equal(reads, 1000 + 1);
+		assert_int_equal(map.count, 1);
+		make(many, SPANS_MAX);
+		assert_int_equal(reads, SYMBOL_NAMES_COMPARED_MAX);
+		assert_at(105, texts[SYMBOL_NAMES_COMPARED_MAX - 1], 5);
+	}
+}
+
 /* A model of the header's rules, for names of equal length, address by address. */
 static bool shows_before(const struct symbol_span *a, const struct symbol_span *b)
 {
 	if (a->start != b->start)
 		return a->start > b->start;
-	if (a->end != b->end)
-		return a->end > b->end;
+	if (a->size_bytes != b->size_bytes)
+		return a->size_bytes > b->size_bytes;
 	return strcmp(a->name, b->name) < 0;
 }
 
-static const struct symbol_span *expected_at(const struct symbol_span *spans, unsigned count,
+static const struct symbol_span *expected_at(const struct made_symbol *symbols, unsigned count,
 					     uint64_t address)
 {
 	const struct symbol_span *best = NULL;
 
 	for (unsigned i = 0; i < count; i++) {
-		if (spans[i].start > address || spans[i].end <= address)
+		const struct symbol_span *span = &symbols[i].span;
+
+		if (span->start > address || span->start + span->size_bytes <= address)
 			continue;
-		if (!best || shows_before(&spans[i], best))
-			best = &spans[i];
+		if (!best || shows_before(span, best))
+			best = span;
 	}
 	return best;
 }
@@ -215,7 +297,7 @@ static const struct symbol_span *expected_at(const struct symbol_span *spans, un
 static void agrees_with_the_simple_way(void **state)
 {
 	enum { COUNT = 40, ADDRESSES = 120 };
-	struct symbol_span spans[COUNT];
+	struct made_symbol symbols[COUNT];
 	char texts[COUNT][8];
 
 	for (uint64_t round = 0; round < 300; round++) {
@@ -224,12 +306,12 @@ static void agrees_with_the_simple_way(void **state)
 			uint64_t start = random % ADDRESSES;
 
 			snprintf(texts[i], sizeof(texts[i]), "s%02u", i);
-			spans[i] = (struct symbol_span)GLOBAL(start, 1 + (random >> 20) % 30,
-							      texts[i]);
+			symbols[i] = (struct made_symbol)GLOBAL(start, 1 + (random >> 20) % 30,
+								texts[i]);
 		}
-		make(spans, COUNT);
+		make(symbols, COUNT);
 		for (uint64_t address = 0; address < ADDRESSES + 40; address++) {
-			const struct symbol_span *span = expected_at(spans, COUNT, address);
+			const struct symbol_span *span = expected_at(symbols, COUNT, address);
 
 			assert_at(address, span ? span->name : NULL,
 				  span ? address - span->start : 0);
@@ -239,7 +321,7 @@ static void agrees_with_the_simple_way(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_teardown(name, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(empty_map_finds_nothing),
 		TEST(names_nothing_between_sized_symbols),
@@ -249,6 +331,9 @@ int main(void)
 		TEST(aliases_are_chosen_as_people_expect),
 		TEST(aliases_of_other_sizes_show_where_they_reach_further),
 		TEST(names_of_any_length_are_compared),
+		TEST(addresses_are_relative_to_the_base),
+		TEST(names_are_read_on_demand),
+		TEST(many_aliases_are_resolved_within_a_budget),
 		TEST(agrees_with_the_simple_way),
 	};
 

@@ -223,7 +223,7 @@ static void the_one_unused_for_longest_goes_first(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		image_symbol(&files.images[i], SECTION_SYMBOLS, "f", TEXT, 0x10, FUNC);
 	/* Memory for two files, with their strings, ranges and segments. */
-	symbolizer_set_budget(symbolizer, 1600);
+	symbolizer_set_budget(symbolizer, 2300);
 	assert_native(0, IMAGE_TEXT, "f", 0);
 	assert_native(1, IMAGE_TEXT, "f", 0);
 	assert_int_equal(symbolizer_counts(symbolizer).dropped, 0);

@@ -88,7 +88,7 @@ const struct elf_section *elf_file_section(const struct elf_file *elf, const cha
 
 struct elf_symbol {
 	uint64_t address, size_bytes;
-	const char *name;   /* borrowed from elf_symbols.strings */
+	const char *name;   /* in elf_symbols.strings; else NULL */
 	uint8_t type, bind; /* STT_*, STB_* */
 	uint32_t section;   /* section index; 0 if unknown */
 };
@@ -98,7 +98,6 @@ struct elf_symbols {
 	VEC(struct elf_symbol) symbols; /* in the order of the table */
 	char *strings;
 	size_t strings_bytes;
-	uint64_t strings_offset; /* file offset of the string table */
 };
 
 /*
@@ -119,6 +118,36 @@ void elf_symbols_deinit(struct elf_symbols *symbols);
  * elf_file_symbols().
  */
 int elf_file_variable(const struct elf_file *elf, const char *name, uint64_t *ret);
+
+/* Where a symbol table and its strings are in a blob. */
+struct elf_symbol_table {
+	uint64_t offset, strings_offset, strings_bytes;
+	uint32_t count; /* at most ELF_SYMBOLS_MAX, of ELF_SYMBOL_BYTES each */
+};
+
+#define ELF_SYMBOL_BYTES 24
+
+/* Find .symtab (dynamic = false) or .dynsym (true). Returns as elf_file_symbols(). */
+int elf_symbol_table_find(const struct elf_file *elf, bool dynamic, struct elf_symbol_table *ret);
+
+/* Receives a function symbol without its name. Returns 0 to go on. */
+typedef int elf_symbol_fn(void *context, const struct elf_symbol *symbol, uint32_t number);
+
+/*
+ * Pass the function symbols of a table to `function`, in order, without reading a name. `number`
+ * is the index in the table. blob has the table; elf has the sections. Returns 0, the first other
+ * result of `function`, -ENOMEM or the blob's error.
+ */
+int elf_symbol_table_each(const struct elf_file *elf, const struct blob *blob,
+			  const struct elf_symbol_table *table, elf_symbol_fn *function,
+			  void *context);
+
+/*
+ * Read one symbol, of any type, without its name and section. *ret_name_offset is where its name
+ * is in the blob. Returns 0, -EBADMSG or the blob's error.
+ */
+int elf_symbol_table_read(const struct blob *blob, const struct elf_symbol_table *table,
+			  uint32_t number, struct elf_symbol *ret, uint64_t *ret_name_offset);
 
 /* A SystemTap probe from .note.stapsdt. */
 struct elf_probe {

@@ -80,14 +80,21 @@ static uint32_t entry_step(const struct elf_section *section)
 	return section->alignment == 8 ? 8 : 16;
 }
 
-static int add_slots(struct search *search, const char *name)
+const struct elf_section *elf_plt_section(const struct elf_file *elf, size_t i)
 {
-	const struct elf_section *section = elf_file_section(search->elf, name);
+	static const char *const names[ELF_PLT_SECTIONS] = {".plt", ".plt.sec", ".plt.got"};
+	const struct elf_section *section = elf_file_section(elf, names[i]);
+
+	return section && section->type == SHT_PROGBITS ? section : NULL;
+}
+
+static int add_slots(struct search *search, const struct elf_section *section)
+{
 	AUTO_FREE uint8_t *code = NULL;
 	uint32_t step;
 	int err;
 
-	if (!section || section->type != SHT_PROGBITS)
+	if (!section)
 		return 0;
 	err = section_read(search->elf, section, ELF_PLT_BYTES_MAX, &code);
 	if (err)
@@ -169,74 +176,21 @@ static int apply_relocations(struct search *search, const char *name)
 	return 0;
 }
 
-/* Symbols of .dynsym and their strings. */
-struct symbol_names {
-	uint8_t *symbols;
-	uint64_t count;
-	char *strings;
-	uint64_t strings_bytes;
-};
-
-static void symbol_names_deinit(struct symbol_names *names)
+static int collect_known(const struct search *search, struct elf_plt *ret)
 {
-	free(names->symbols);
-	free(names->strings);
-}
-
-static int symbol_names_read(const struct elf_file *elf, struct symbol_names *ret)
-{
-	const struct elf_section *table = elf_file_section(elf, ".dynsym"), *strings;
-	uint8_t *text = NULL;
-	int err;
-
-	if (!table)
-		return 0; /* Without .dynsym, all entries are of the file itself. */
-	if (table->type != SHT_DYNSYM || table->link >= elf->sections.size)
-		return -EBADMSG;
-	strings = &elf->sections.data[table->link];
-	err = section_read(elf, table, ELF_TABLE_BYTES_MAX, &ret->symbols);
-	err = err ?: section_read(elf, strings, ELF_TABLE_BYTES_MAX, &text);
-	if (err)
-		return err;
-	ret->count = table->size_bytes / sizeof(Elf64_Sym);
-	ret->strings = (char *)text;
-	ret->strings_bytes = strings->size_bytes;
-	return 0;
-}
-
-static const char *symbol_name(const struct symbol_names *names, uint32_t number)
-{
-	Elf64_Sym symbol;
-
-	if (number >= names->count)
-		return NULL;
-	memcpy(&symbol, names->symbols + number * sizeof(symbol), sizeof(symbol));
-	if (symbol.st_name >= names->strings_bytes || !names->strings[symbol.st_name])
-		return NULL;
-	return names->strings + symbol.st_name;
-}
-
-static int name_slots(const struct search *search, struct elf_plt *ret)
-{
-	CLEANUP(symbol_names_deinit) struct symbol_names names = {0};
-	int err = symbol_names_read(search->elf, &names);
-
-	if (err)
-		return err;
 	if (vec_reserve(&ret->entries, search->slots.size))
 		return -ENOMEM;
 	vec_for_each (slot, &search->slots) {
 		struct elf_plt_entry entry = {
 			.address = slot->address,
 			.size_bytes = slot->size_bytes,
-			.name = slot->symbol ? symbol_name(&names, slot->symbol) : NULL,
+			.symbol = slot->symbol,
 			.resolver = slot->resolver,
 		};
 
-		if (slot->known && (entry.name || entry.resolver))
+		if (slot->known && (entry.symbol || entry.resolver))
 			ret->entries.data[ret->entries.size++] = entry;
 	}
-	ret->strings = TAKE_PTR(names.strings);
 	return 0;
 }
 
@@ -244,16 +198,15 @@ int elf_file_plt(const struct elf_file *elf, struct elf_plt *ret)
 {
 	CLEANUP(search_deinit) struct search search = {.elf = elf};
 	struct elf_plt plt = {0};
-	int err;
+	int err = 0;
 
-	err = add_slots(&search, ".plt");
-	err = err ?: add_slots(&search, ".plt.sec");
-	err = err ?: add_slots(&search, ".plt.got");
+	for (size_t i = 0; i < ELF_PLT_SECTIONS && !err; i++)
+		err = add_slots(&search, elf_plt_section(elf, i));
 	err = err ?: sort_slots(&search);
 	err = err ?: apply_relocations(&search, ".rela.plt");
 	err = err ?: apply_relocations(&search, ".rela.dyn");
 	if (!err && search.slots.size)
-		err = name_slots(&search, &plt);
+		err = collect_known(&search, &plt);
 	if (err) {
 		elf_plt_deinit(&plt);
 		return err;
@@ -265,6 +218,5 @@ int elf_file_plt(const struct elf_file *elf, struct elf_plt *ret)
 void elf_plt_deinit(struct elf_plt *plt)
 {
 	vec_deinit(&plt->entries);
-	free(plt->strings);
 	*plt = (struct elf_plt){0};
 }

@@ -13,19 +13,23 @@
 
 #define ELF_PLT_BYTES_MAX (4u << 20) /* limit of one PLT section */
 
+#define ELF_PLT_SECTIONS 3
+
 struct elf_plt_entry {
 	uint64_t address;
 	uint32_t size_bytes;
-	/* in elf_plt.strings; NULL for an IRELATIVE entry, whose target a resolver chooses */
-	const char *name;
-	uint64_t resolver; /* address of that resolver, if name is NULL */
+	/* index in .dynsym; 0 for an IRELATIVE entry, whose target a resolver chooses */
+	uint32_t symbol;
+	uint64_t resolver; /* address of that resolver, if symbol is 0 */
 };
 
 /* Owned by the caller. */
 struct elf_plt {
 	VEC(struct elf_plt_entry) entries; /* unsorted */
-	char *strings;
 };
+
+/* Returns section i < ELF_PLT_SECTIONS that can have entries, or NULL. */
+const struct elf_section *elf_plt_section(const struct elf_file *elf, size_t i);
 
 /*
  * Read the entries of .plt, .plt.sec and .plt.got. Invalid entries are skipped.

@@ -25,40 +25,57 @@ static int table_check(const struct elf_file *elf, const struct elf_section *tab
 	return table->size_bytes > ELF_TABLE_BYTES_MAX ? -E2BIG : 0;
 }
 
+int elf_symbol_table_find(const struct elf_file *elf, bool dynamic, struct elf_symbol_table *ret)
+{
+	const struct elf_section *table = section_of_type(elf, dynamic ? SHT_DYNSYM : SHT_SYMTAB);
+	const struct elf_section *strings;
+	int err;
+
+	if (!table)
+		return -ENOENT;
+	if (table->entry_bytes != sizeof(Elf64_Sym) || table->link >= elf->sections.size)
+		return -EBADMSG;
+	strings = &elf->sections.data[table->link];
+	if (strings->type != SHT_STRTAB)
+		return -EBADMSG;
+	err = table_check(elf, table);
+	err = err ?: table_check(elf, strings);
+	if (err)
+		return err;
+	if (table->size_bytes / sizeof(Elf64_Sym) > ELF_SYMBOLS_MAX)
+		return -E2BIG;
+	*ret = (struct elf_symbol_table){
+		.offset = table->file_offset,
+		.count = (uint32_t)(table->size_bytes / sizeof(Elf64_Sym)),
+		.strings_offset = strings->file_offset,
+		.strings_bytes = strings->size_bytes,
+	};
+	return 0;
+}
+
 /*
  * Read the strings of a symbol table and append a NUL. "@VERSION" is cut in one
  * pass over all strings: a cut for each symbol would be quadratic for many
  * symbols that share one long name.
  */
-static int strings_read(const struct elf_file *elf, const struct elf_section *symbols,
+static int strings_read(const struct elf_file *elf, const struct elf_symbol_table *table,
 			struct elf_symbols *ret)
 {
-	const struct elf_section *table;
-	AUTO_FREE char *strings = NULL;
+	AUTO_FREE char *strings = malloc(table->strings_bytes + 1);
 	char *end, *at;
 	int err;
 
-	if (symbols->link >= elf->sections.size)
-		return -EBADMSG;
-	table = &elf->sections.data[symbols->link];
-	if (table->type != SHT_STRTAB)
-		return -EBADMSG;
-	err = table_check(elf, table);
-	if (err)
-		return err;
-	strings = malloc(table->size_bytes + 1);
 	if (!strings)
 		return -ENOMEM;
-	err = blob_read(elf->blob, table->file_offset, strings, table->size_bytes);
+	err = blob_read(elf->blob, table->strings_offset, strings, table->strings_bytes);
 	if (err)
 		return err;
-	end = strings + table->size_bytes;
+	end = strings + table->strings_bytes;
 	*end = '\0';
 	for (at = strings; (at = memchr(at, '@', (size_t)(end - at))); at++)
 		*at = '\0';
 	ret->strings = TAKE_PTR(strings);
-	ret->strings_bytes = table->size_bytes;
-	ret->strings_offset = table->file_offset;
+	ret->strings_bytes = table->strings_bytes;
 	return 0;
 }
 
@@ -93,89 +110,130 @@ static bool symbol_is_code(const Elf64_Sym *symbol, uint32_t section)
 /* One reading of a symbol table. take returns 0 to go on. */
 struct symbol_pass {
 	const struct elf_file *elf;
-	const struct elf_section *table;
-	struct elf_symbols symbols;
-	int (*take)(struct symbol_pass *pass, const Elf64_Sym *symbol, const char *name);
-	const char *wanted; /* name of a variable */
+	int (*take)(struct symbol_pass *pass, const Elf64_Sym *symbol, uint32_t number);
+	elf_symbol_fn *function; /* of take_function() */
+	void *context;
+	struct elf_symbols symbols; /* with strings, of take_named() and take_variable() */
+	const char *wanted;	    /* name of a variable */
 	uint64_t address;
 };
 
-static int take_function(struct symbol_pass *pass, const Elf64_Sym *symbol, const char *name)
+static bool function_of(const struct elf_file *elf, const Elf64_Sym *symbol, struct elf_symbol *ret)
 {
-	uint32_t section = section_of_symbol(pass->elf, symbol);
-	struct elf_symbol added = {
+	uint32_t section = section_of_symbol(elf, symbol);
+
+	*ret = (struct elf_symbol){
 		.address = symbol->st_value,
 		.size_bytes = symbol->st_size,
 		.type = ELF64_ST_TYPE(symbol->st_info),
 		.bind = ELF64_ST_BIND(symbol->st_info),
 		.section = section,
-		.name = name,
 	};
-
-	if (!symbol_is_code(symbol, section) || !*name)
-		return 0;
-	return vec_push(&pass->symbols.symbols, added);
+	return symbol_is_code(symbol, section);
 }
 
-static int take_variable(struct symbol_pass *pass, const Elf64_Sym *symbol, const char *name)
+static int take_function(struct symbol_pass *pass, const Elf64_Sym *symbol, uint32_t number)
+{
+	struct elf_symbol function;
+
+	if (!function_of(pass->elf, symbol, &function))
+		return 0;
+	return pass->function(pass->context, &function, number);
+}
+
+static int take_named(struct symbol_pass *pass, const Elf64_Sym *symbol, uint32_t number)
+{
+	struct elf_symbol function;
+
+	if (!function_of(pass->elf, symbol, &function))
+		return 0;
+	function.name = pass->symbols.strings + symbol->st_name;
+	return *function.name ? vec_push(&pass->symbols.symbols, function) : 0;
+}
+
+static int take_variable(struct symbol_pass *pass, const Elf64_Sym *symbol, uint32_t number)
 {
 	if (symbol->st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT ||
-	    strcmp(name, pass->wanted) != 0)
+	    strcmp(pass->symbols.strings + symbol->st_name, pass->wanted) != 0)
 		return 0;
 	pass->address = symbol->st_value;
 	return 1;
 }
 
-static int take_symbols(struct symbol_pass *pass)
+/* Read a table to its end, or until pass->take returns something else than 0, which is returned. */
+static int read_table(struct symbol_pass *pass, const struct blob *blob,
+		      const struct elf_symbol_table *table)
 {
-	uint64_t offset = pass->table->file_offset;
-	uint64_t left = pass->table->size_bytes / sizeof(Elf64_Sym);
 	AUTO_FREE Elf64_Sym *some = calloc(SYMBOLS_AT_ONCE, sizeof(*some));
-	int err;
 
 	if (!some)
 		return -ENOMEM;
-	while (left) {
-		size_t count = left < SYMBOLS_AT_ONCE ? left : SYMBOLS_AT_ONCE;
+	for (uint32_t first = 0; first < table->count; first += SYMBOLS_AT_ONCE) {
+		uint32_t left = table->count - first;
+		uint32_t count = left < SYMBOLS_AT_ONCE ? left : SYMBOLS_AT_ONCE;
+		int err = blob_read(blob, table->offset + first * sizeof(*some), some,
+				    count * sizeof(*some));
 
-		err = blob_read(pass->elf->blob, offset, some, count * sizeof(*some));
-		for (size_t i = 0; i < count && !err; i++) {
-			if (some[i].st_name < pass->symbols.strings_bytes)
-				err = pass->take(pass, &some[i],
-						 pass->symbols.strings + some[i].st_name);
+		for (uint32_t i = 0; i < count && !err; i++) {
+			if (some[i].st_name < table->strings_bytes)
+				err = pass->take(pass, &some[i], first + i);
 		}
 		if (err)
 			return err;
-		offset += count * sizeof(*some);
-		left -= count;
 	}
 	return 0;
 }
 
-/* Read a table to its end, or until pass->take returns something else than 0, which is returned. */
-static int read_table(struct symbol_pass *pass, uint32_t type)
+static int read_with_strings(struct symbol_pass *pass, const struct elf_symbol_table *table)
 {
+	return strings_read(pass->elf, table, &pass->symbols)
+		       ?: read_table(pass, pass->elf->blob, table);
+}
+
+int elf_symbol_table_each(const struct elf_file *elf, const struct blob *blob,
+			  const struct elf_symbol_table *table, elf_symbol_fn *function,
+			  void *context)
+{
+	struct symbol_pass pass = {
+		.elf = elf,
+		.take = take_function,
+		.function = function,
+		.context = context,
+	};
+
+	return read_table(&pass, blob, table);
+}
+
+int elf_symbol_table_read(const struct blob *blob, const struct elf_symbol_table *table,
+			  uint32_t number, struct elf_symbol *ret, uint64_t *ret_name_offset)
+{
+	Elf64_Sym symbol;
 	int err;
 
-	pass->table = section_of_type(pass->elf, type);
-	if (!pass->table)
-		return -ENOENT;
-	if (pass->table->entry_bytes != sizeof(Elf64_Sym))
+	if (number >= table->count)
 		return -EBADMSG;
-	err = table_check(pass->elf, pass->table);
+	err = blob_read(blob, table->offset + number * sizeof(symbol), &symbol, sizeof(symbol));
 	if (err)
 		return err;
-	if (pass->table->size_bytes / sizeof(Elf64_Sym) > ELF_SYMBOLS_MAX)
-		return -E2BIG;
-	err = strings_read(pass->elf, pass->table, &pass->symbols);
-	return err ?: take_symbols(pass);
+	if (symbol.st_name >= table->strings_bytes)
+		return -EBADMSG;
+	*ret = (struct elf_symbol){
+		.address = symbol.st_value,
+		.size_bytes = symbol.st_size,
+		.type = ELF64_ST_TYPE(symbol.st_info),
+		.bind = ELF64_ST_BIND(symbol.st_info),
+	};
+	*ret_name_offset = table->strings_offset + symbol.st_name;
+	return 0;
 }
 
 int elf_file_symbols(const struct elf_file *elf, bool dynamic, struct elf_symbols *ret)
 {
-	struct symbol_pass pass = {.elf = elf, .take = take_function};
-	int err = read_table(&pass, dynamic ? SHT_DYNSYM : SHT_SYMTAB);
+	struct symbol_pass pass = {.elf = elf, .take = take_named};
+	struct elf_symbol_table table;
+	int err = elf_symbol_table_find(elf, dynamic, &table);
 
+	err = err ?: read_with_strings(&pass, &table);
 	if (err)
 		elf_symbols_deinit(&pass.symbols);
 	else
@@ -186,16 +244,17 @@ int elf_file_symbols(const struct elf_file *elf, bool dynamic, struct elf_symbol
 int elf_file_variable(const struct elf_file *elf, const char *name, uint64_t *ret)
 {
 	struct symbol_pass pass = {.elf = elf, .take = take_variable, .wanted = name};
-	const struct elf_section *table = section_of_type(elf, SHT_DYNSYM), *strings = NULL;
+	const struct elf_section *section = section_of_type(elf, SHT_DYNSYM), *strings = NULL;
+	struct elf_symbol_table table;
 	int found;
 
-	if (table && table->link < elf->sections.size)
-		strings = &elf->sections.data[table->link];
-	if ((table && table->size_bytes > ELF_VARIABLE_BYTES_MAX) ||
+	if (section && section->link < elf->sections.size)
+		strings = &elf->sections.data[section->link];
+	if ((section && section->size_bytes > ELF_VARIABLE_BYTES_MAX) ||
 	    (strings && strings->size_bytes > ELF_VARIABLE_BYTES_MAX))
 		return -E2BIG;
-	found = read_table(&pass, SHT_DYNSYM);
-
+	found = elf_symbol_table_find(elf, true, &table);
+	found = found ?: read_with_strings(&pass, &table);
 	elf_symbols_deinit(&pass.symbols);
 	if (found <= 0)
 		return found ?: -ENOENT;
