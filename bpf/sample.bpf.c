@@ -11,7 +11,7 @@
 
 #define USER_MODE	 3 /* privilege level in cs */
 #define USER_CS_32	 0x23
-#define KERNEL_STACK_MAX (JITBPF_FRAMES_MAX * sizeof(__u64))
+#define KERNEL_STACK_MAX (JITBPF_KERNEL_FRAMES_MAX * sizeof(__u64))
 #define REGS_WORDS	 (sizeof(struct jitbpf_user_regs) / sizeof(__u64))
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -40,11 +40,11 @@ struct {
 
 /*
  * Buffer for one sample, whose parts are packed from head on. One per CPU is enough, since
- * the sampling interrupt does not nest.
+ * the sampling interrupt does not nest. Per-CPU values have at most 32 KB.
  */
 struct sample_scratch {
 	struct jitbpf_sample head;
-	__u64 ips[2 * JITBPF_FRAMES_MAX + 2];
+	__u64 ips[JITBPF_SAMPLE_FRAMES_MAX + 1];
 	struct jitbpf_user_regs regs_room;
 	struct jitbpf_stack_copy copy_room;
 	__u8 stack_room[JITBPF_STACK_COPY_MAX + COPY_PIECE];
@@ -81,26 +81,48 @@ static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
 	__sync_fetch_and_add(lost ?: &lost_elsewhere, 1);
 }
 
-/* Continues the walk and writes callers to ips[at] and up. Global, as walk_frame() is. */
-__noinline int walk_callers(struct sample_scratch *s, __u32 at)
+_Static_assert(sizeof(struct sample_scratch) <= 32u << 10, "a value of a per-CPU map");
+
+#define WALK_PIECE 32 /* callers; loops of this length are cheap to verify */
+
+/*
+ * Continues the walk by up to WALK_PIECE callers, and writes them to ips[at] and up; the first
+ * caller of the stack is at ips[at]. The walk ends when it finds one caller more than a sample
+ * holds. Global, as walk_frame() is.
+ */
+__noinline int walk_piece(struct sample_scratch *s, __u32 at)
 {
 	__u64 to;
 	int end;
 
 	if (!s)
 		return JITBPF_END_NO_RULE;
-	for (__u32 i = s->walk.callers; i < JITBPF_FRAMES_MAX; i++) {
+	for (__u32 i = 0; i < WALK_PIECE; i++) {
+		to = at + s->walk.callers;
 		end = walk_frame(&s->walk);
 		if (end)
 			return end;
-		to = at + i;
 		asm volatile("" : "+r"(to));
-		if (i == JITBPF_FRAMES_MAX - 1 || to >= 2 * JITBPF_FRAMES_MAX)
-			break;
+		if (s->walk.callers >= JITBPF_USER_FRAMES_MAX || to > JITBPF_SAMPLE_FRAMES_MAX) {
+			s->walk.callers = JITBPF_USER_FRAMES_MAX - 1;
+			return JITBPF_END_DEPTH;
+		}
 		s->ips[to] = unwind_frame_ip(&s->walk.state);
 	}
-	s->walk.callers = JITBPF_FRAMES_MAX - 1;
-	return JITBPF_END_DEPTH;
+	return UNWIND_STEPPED;
+}
+
+/* Continues the walk until the stack ends, or is deeper than a sample. Global, as walk_frame(). */
+__noinline int walk_callers(struct sample_scratch *s, __u32 at)
+{
+	int end = JITBPF_END_DEPTH;
+
+	for (__u32 i = 0; i < JITBPF_USER_FRAMES_MAX / WALK_PIECE; i++) {
+		end = walk_piece(s, at);
+		if (end)
+			break;
+	}
+	return end;
 }
 
 /* A stack copy is many times larger than a sample, so the other half is for samples only. */
@@ -120,7 +142,7 @@ static __always_inline bool walk_user(struct sample_scratch *s, struct task_stru
 	struct user_walk *w = &s->walk;
 	int end;
 
-	if (at > JITBPF_FRAMES_MAX)
+	if (at > JITBPF_KERNEL_FRAMES_MAX)
 		return false;
 	s->ips[at] = user->ip;
 	begin_walk(w, s->head.pid, user, task);
@@ -186,7 +208,7 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 	struct jitbpf_stack_copy *copy;
 	__u64 sp, size = 0, piece, wanted;
 
-	if (!s || at > 2 * JITBPF_FRAMES_MAX + REGS_WORDS)
+	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS)
 		return 0;
 	copy = (struct jitbpf_stack_copy *)&s->ips[at];
 	sp = s->walk.state.sp;
@@ -291,7 +313,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		copy = walk_user(s, task, user, words, ring);
 
 	words += s->head.user_frames;
-	if (want_user_regs && s->head.user_frames && words <= 2 * JITBPF_FRAMES_MAX) {
+	if (want_user_regs && s->head.user_frames && words <= JITBPF_SAMPLE_FRAMES_MAX) {
 		copy_regs((struct jitbpf_user_regs *)&s->ips[words], user);
 		s->head.h.flags |= JITBPF_SAMPLE_USER_REGS;
 		words += REGS_WORDS;

@@ -13,9 +13,12 @@
 
 #include <linux/types.h>
 
-#define JITBPF_COMM_MAX	    16
-#define JITBPF_FRAMES_MAX   127 /* of each of the kernel and the user stack */
-#define JITBPF_BUILD_ID_MAX 20
+#define JITBPF_COMM_MAX		 16
+#define JITBPF_KERNEL_FRAMES_MAX 127  /* of a sample */
+#define JITBPF_USER_FRAMES_MAX	 1024 /* of a sample */
+#define JITBPF_BUILD_ID_MAX	 20
+
+#define JITBPF_SAMPLE_FRAMES_MAX (JITBPF_KERNEL_FRAMES_MAX + JITBPF_USER_FRAMES_MAX)
 
 enum jitbpf_record_type {
 	JITBPF_SAMPLE = 1,
@@ -56,7 +59,7 @@ enum jitbpf_stack_end {
 	JITBPF_END_ROOT = 1,	   /* reached the outermost frame */
 	JITBPF_END_BAD_FRAME = 2,  /* implausible frame */
 	JITBPF_END_UNREADABLE = 3, /* stack memory could not be read */
-	JITBPF_END_DEPTH = 4,	   /* more frames than JITBPF_FRAMES_MAX */
+	JITBPF_END_DEPTH = 4,	   /* more frames than JITBPF_USER_FRAMES_MAX */
 	JITBPF_END_COMPAT = 5,	   /* 32-bit code, which is not walked */
 	JITBPF_END_NO_RULE = 6,	   /* no unwind rule for the code */
 	JITBPF_END_COPY = 7,	   /* reached the end of the copied stack */

@@ -72,6 +72,7 @@ int workers_run(struct engine *engine, void (*work)(struct worker *worker), stru
 int storm_mode(struct engine *engine);
 int hot_mode(struct engine *engine);
 int frames_mode(struct engine *engine);
+int deep_mode(struct engine *engine);
 int loads_mode(struct engine *engine);
 int api_mode(struct engine *engine);
 int hostile_mode(struct engine *engine);

@@ -9,7 +9,7 @@ static const struct mode {
 	const char *name;
 	int (*run)(struct engine *engine);
 } modes[] = {
-	{"storm", storm_mode}, {"hot", hot_mode}, {"frames", frames_mode},
+	{"storm", storm_mode}, {"hot", hot_mode}, {"frames", frames_mode},   {"deep", deep_mode},
 	{"loads", loads_mode}, {"api", api_mode}, {"hostile", hostile_mode},
 };
 

@@ -30,6 +30,8 @@ static const struct row {
 	 "of a function's loop, about 1 ns each [30000]"},
 	{"bytes", NUMBER, AT(bytes), 96, 1u << 20, "loads: size of one record [200]"},
 	{"code-bytes", NUMBER, AT(code_bytes), 64, 1u << 30, "size of a function [64]"},
+	{"depth", NUMBER, AT(depth), 1, 100000,
+	 "deep: how many times the function is called [100]"},
 	{"name", TEXT, AT(name), 0, 0, "hot, hostile: the function's name"},
 	{"dump", TEXT, AT(dump), 0, 0,
 	 "folder for a jitdump file of all loads but those of loads mode"},
@@ -47,6 +49,7 @@ void options_help(void)
 	     "  storm    rewrite functions at the same addresses, each under a new name, and run them\n"
 	     "  hot      run one function\n"
 	     "  frames   as storm, three functions deep, each with a frame of another form and size\n"
+	     "  deep     run one function that calls itself\n"
 	     "  loads    send loads, run nothing; tell what one costs\n"
 	     "  api      send the events of a script, one a line (see api_script.c)\n"
 	     "  hostile  send what no engine should, and run one honest function\n");
@@ -127,6 +130,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 		.iterations = 30000,
 		.bytes = 200,
 		.code_bytes = 64,
+		.depth = 100,
 	};
 	int at = 1, err;
 

@@ -15,6 +15,7 @@ struct options {
 	uint64_t iterations;
 	uint64_t bytes;
 	uint64_t code_bytes;
+	uint64_t depth;
 	const char *name;
 	const char *file;
 	const char *dump;

@@ -66,7 +66,7 @@ static void take_frames(struct recorded_frames *recorded, const struct jitbpf_re
 		module.inode = chunk->inode;
 		module.build_id_bytes = chunk->build_id_bytes;
 		memcpy(module.build_id, identity, chunk->build_id_bytes);
-		memcpy(path, identity, chunk->path_bytes);
+		memcpy(path, identity + chunk->build_id_bytes, chunk->path_bytes);
 		path[chunk->path_bytes] = 0;
 		module.path = path;
 		if (!memchr(path, 0, chunk->path_bytes))

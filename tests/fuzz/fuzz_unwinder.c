@@ -364,7 +364,7 @@ static void sample(struct fuzzed *f)
 
 	made.sample.h.time_ns = f->now_ns - (flags >> 4);
 	made.sample.pid = process->pid;
-	made.sample.user_frames = (flags & 6) == 6 ? byte(f) : 1;
+	made.sample.user_frames = (flags & 6) == 6 ? byte(f) * 8 : 1;
 	made.copy.ip = address_of(f);
 	made.copy.sp = stack;
 	made.copy.bp = flags & 4 ? word(f) : stack + 8ull * byte(f);
@@ -383,7 +383,7 @@ static void sample(struct fuzzed *f)
 	err = unwinder_finish(f->unwinder, process, exact, words & 0x40, &stack_found);
 	require(err == 0 || err == -EINVAL || (err == 1 && !(words & 0x40)));
 	if (!err)
-		require(stack_found.count >= 1 && stack_found.count <= JITBPF_FRAMES_MAX &&
+		require(stack_found.count >= 1 && stack_found.count <= JITBPF_USER_FRAMES_MAX &&
 			stack_found.end > 0 && stack_found.end < JITBPF_END_COUNT);
 	free(exact);
 }

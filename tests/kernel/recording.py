@@ -18,9 +18,10 @@ PUBLISHER_SHIM, PART_NAME = 0, 1
 
 JitEvent = collections.namedtuple("JitEvent", "pid sequence time event caller id start end name")
 # ip is the address of the leaf user frame; end is an enum jitbpf_stack_end.
-Sample = collections.namedtuple("Sample", "time pid tid cpu ip regs user_frames end guessed")
+Sample = collections.namedtuple("Sample",
+                                "time pid tid cpu ip regs user_frames end guessed comm")
 Owner = collections.namedtuple("Owner", "pid uid cgroup charged_uid fs_uid")
-END_ROOT, END_BAD_FRAME, END_DEPTH = 1, 2, 4
+END_ROOT, END_BAD_FRAME, END_DEPTH, END_COPY = 1, 2, 4, 7
 ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time frames")
 Frame = collections.namedtuple("Frame", "address name offset module inlined")
 
@@ -55,12 +56,13 @@ def samples(path):
             ips = struct.unpack_from(f"<{kernel + user}Q", data, at + 24)
             stacks.append((ips[kernel] if user else 0, user, end))
         elif kind == SAMPLE_REF:
-            pid, tid, _start, cpu, stack = struct.unpack_from("<IIQII", data, at + 16)
+            pid, tid, _start, cpu, stack, comm = struct.unpack_from("<IIQII16s", data, at + 16)
             regs = None
             if flags & USER_REGS:
                 regs = struct.unpack_from("<18Q", data, at + 56)
             out.append(Sample(time, pid, tid, cpu, stacks[stack][0], regs, *stacks[stack][1:],
-                              bool(flags & FRAME_POINTERS)))
+                              bool(flags & FRAME_POINTERS),
+                              comm.rstrip(b"\0").decode(errors="replace")))
     return out
 
 

@@ -12,8 +12,7 @@ leaf. Besides names, there are:
     system      one or more of the C or C++ library, the linker, PLT entries or the vDSO
     ?           matches nothing: a stack that begins with it has no root
 
-`end: depth` means that stacks are deeper than a sample holds. `end: cut` means that the callers
-cannot be determined and must not be guessed.
+`end: cut` means that the callers cannot be determined and must not be guessed.
 """
 
 import collections

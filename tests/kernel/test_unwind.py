@@ -15,14 +15,14 @@ RUN_FOR = os.path.join(harness.ROOT, "tests/kernel/run_for.py")
 SECONDS = 1
 WHOLE = 0.99
 COLD = 8  # samples that may need more tables at first
-FATES = {"root": "whole", "depth": "deep", "cut": "cut"}  # keys as in the programs' descriptions
+FATES = {"root": "whole", "cut": "cut"}  # keys as in the programs' descriptions
 
 # Programs by source file.
 PROGRAMS = {
     "chain.c": ["chain", "chain-static", "chain-static-pie", "chain-no-header", "chain-stripped",
                 "chain-debug-frame", "chain-frame-pointers", "chain-nothing"],
     "calls.c": ["calls-lazy", "calls-ibt", "calls-now"],
-    **{f"{name}.c": [name] for name in ("deep", "frames", "thin", "signals", "kernel", "threads",
+    **{f"{name}.c": [name] for name in ("frames", "thin", "signals", "kernel", "threads",
                                         "contexts", "respawn", "reload", "liar")},
     **{f"{name}.cpp": [name] for name in ("std_thread", "exceptions")},
     "rust.rs": ["rust"],
@@ -75,8 +75,6 @@ class Programs(harness.KernelTest):
         self.assertGreater(verdict.total, 50, verdict)
         self.assertEqual(verdict.counts["wrong"], 0, verdict)
         right = verdict.counts[expected]
-        if expected == "deep":
-            right += verdict.counts["whole"]
         few = (1 - FEWER.get(verdict.name, WHOLE)) * verdict.total
         self.assertLessEqual(verdict.total - right, max(few, COLD), verdict)
         self.assertGreater(right, COLD, verdict)

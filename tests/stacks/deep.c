@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Deeper than a sample holds.
- *
- * stack: _start system main descend*200 leaf
- * end: depth
+ * deep LEVELS: a function that calls itself so many times, and then leaf(). The process has the
+ * name deep-LEVELS.
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
 #include "tests/stacks/stacks.h"
 
 FUNCTION int leaf(int x)
@@ -18,8 +20,13 @@ FUNCTION int descend(int levels)
 	return opaque(levels > 1 ? descend(levels - 1) : leaf(levels)) + levels;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int levels = argc > 1 ? atoi(argv[1]) : 100;
+	char name[16];
+
+	snprintf(name, sizeof(name), "deep-%d", levels);
+	prctl(PR_SET_NAME, name);
 	for (;;)
-		descend(200);
+		descend(levels);
 }

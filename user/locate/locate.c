@@ -66,7 +66,8 @@ int locate_stack(struct location_table *table, const struct space_map *kernel_co
 	uint32_t *out = ret->locations;
 	int err;
 
-	if (stack->kernel_frames > JITBPF_FRAMES_MAX || stack->user_frames > JITBPF_FRAMES_MAX)
+	if (stack->kernel_frames > JITBPF_KERNEL_FRAMES_MAX ||
+	    stack->user_frames > JITBPF_USER_FRAMES_MAX)
 		return -EINVAL;
 	ret->kernel_frames = stack->kernel_frames;
 	ret->user_frames = stack->user_frames;

@@ -21,7 +21,7 @@ struct raw_stack {
 	enum jitbpf_stack_end user_end;
 };
 
-#define LOCATED_FRAMES_MAX (2 * JITBPF_FRAMES_MAX)
+#define LOCATED_FRAMES_MAX JITBPF_SAMPLE_FRAMES_MAX
 
 /*
  * The locations of a stack, one per raw frame. A user stack is cut in two

@@ -46,7 +46,7 @@ const struct jitbpf_stack_copy *stack_copy_of(const struct jitbpf_sample *sample
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		offset += sizeof(struct jitbpf_user_regs);
 	if (!(sample->h.flags & JITBPF_SAMPLE_STACK_COPY) || !sample->user_frames ||
-	    sample->user_frames > JITBPF_FRAMES_MAX ||
+	    sample->user_frames > JITBPF_USER_FRAMES_MAX ||
 	    sample->h.size_bytes < offset + sizeof(*copy))
 		return NULL;
 	copy = (const struct jitbpf_stack_copy *)((const uint8_t *)sample + offset);
@@ -102,7 +102,7 @@ static int walk_on(const struct unwind_account *account, struct walk *walk, stru
 		end = step(account, walk, &site, last, stack);
 		if (end != UNWIND_STEPPED)
 			return end;
-		if (stack->count == JITBPF_FRAMES_MAX)
+		if (stack->count == JITBPF_USER_FRAMES_MAX)
 			return JITBPF_END_DEPTH;
 		if (!find_caller(account, walk, time_ns, &site))
 			return JITBPF_END_BAD_FRAME;

@@ -294,19 +294,19 @@ static void test_kernel_code(void **state)
 
 static void test_too_many_frames(void **state)
 {
-	static const uint64_t ips[2 * JITBPF_FRAMES_MAX + 2] = {0};
+	static const uint64_t ips[JITBPF_SAMPLE_FRAMES_MAX + 1] = {0};
 	struct fixture *f = *state;
-	struct raw_stack stack = {.ips = ips, .kernel_frames = JITBPF_FRAMES_MAX + 1};
+	struct raw_stack stack = {.ips = ips, .kernel_frames = JITBPF_KERNEL_FRAMES_MAX + 1};
 
 	assert_int_equal(
 		locate_stack(&f->table, f->kernel_code, f->process, &stack, 1, &f->located),
 		-EINVAL);
-	stack = (struct raw_stack){.ips = ips, .user_frames = JITBPF_FRAMES_MAX + 1};
+	stack = (struct raw_stack){.ips = ips, .user_frames = JITBPF_USER_FRAMES_MAX + 1};
 	assert_int_equal(
 		locate_stack(&f->table, f->kernel_code, f->process, &stack, 1, &f->located),
 		-EINVAL);
-	locate(f, 1, ips, JITBPF_FRAMES_MAX, JITBPF_FRAMES_MAX);
-	assert_int_equal(f->located.kernel_frames, JITBPF_FRAMES_MAX);
+	locate(f, 1, ips, JITBPF_KERNEL_FRAMES_MAX, JITBPF_USER_FRAMES_MAX);
+	assert_int_equal(f->located.kernel_frames, JITBPF_KERNEL_FRAMES_MAX);
 }
 
 int main(void)

@@ -77,8 +77,8 @@ int unwinder_finish(struct unwinder *unwinder, const struct process *process,
 	if (!ready)
 		return 0;
 	words = copy->size_bytes / sizeof(uint64_t);
-	if (words > JITBPF_FRAMES_MAX - ret->count)
-		words = JITBPF_FRAMES_MAX - ret->count;
+	if (words > JITBPF_USER_FRAMES_MAX - ret->count)
+		words = JITBPF_USER_FRAMES_MAX - ret->count;
 	memcpy(ret->ips + ret->count, copy->data, words * sizeof(uint64_t));
 	ret->count += words;
 	ret->end = JITBPF_END_ROOT;

@@ -221,7 +221,7 @@ static inline void small_recording_init(struct small_recording *small)
 	small_add_round(small);
 	small_add_round(small); /* an empty round */
 	small_add_sample(small, 0, 0, 0, false);
-	small_add_sample(small, 0, JITBPF_FRAMES_MAX, 2, true)->user_end = JITBPF_END_DEPTH;
+	small_add_sample(small, 0, JITBPF_USER_FRAMES_MAX, 2, true)->user_end = JITBPF_END_DEPTH;
 	small_add_sample(small, 3, 2, 1, false)->user_end = JITBPF_END_BAD_FRAME;
 	small_add_sample(small, 3, 2, 1, false)->mappings_age_ns =
 		1; /* does not fit into a reference */

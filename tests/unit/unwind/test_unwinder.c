@@ -390,11 +390,11 @@ static void test_depth(void **state)
 	struct world *w = *state;
 
 	call(w, START + 0x10, 1);
-	for (int i = 0; i < 200; i++)
+	for (int i = 0; i < JITBPF_USER_FRAMES_MAX - 1; i++)
 		call(w, MAIN + 0x5010, 1);
 	finish(w, LIB, 0);
 	assert_int_equal(w->finished.end, JITBPF_END_DEPTH);
-	assert_int_equal(w->finished.count, JITBPF_FRAMES_MAX);
+	assert_int_equal(w->finished.count, JITBPF_USER_FRAMES_MAX);
 	assert_kernel_knows(w, LIB, 0);
 }
 
@@ -471,7 +471,7 @@ static void test_not_a_copy(void **state)
 	assert_refused(made.sample.user_frames = 0);
 	assert_refused(made.sample.h.size_bytes--);
 	assert_refused(made.sample.h.flags |= JITBPF_SAMPLE_USER_REGS);
-	assert_refused(made.sample.user_frames = JITBPF_FRAMES_MAX + 1);
+	assert_refused(made.sample.user_frames = JITBPF_USER_FRAMES_MAX + 1);
 }
 
 /* A process may have a limited number of requests, which leaves some for others. */

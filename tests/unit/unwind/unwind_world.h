@@ -253,7 +253,7 @@ static inline enum jitbpf_stack_end world_kernel_walk(struct world *w, uint32_t 
 		end = unwind_step(s, row);
 		if (end)
 			return unwind_end(s, row, end, count - 1, stack_top, 0, true);
-		if (count == JITBPF_FRAMES_MAX)
+		if (count == JITBPF_USER_FRAMES_MAX)
 			return JITBPF_END_DEPTH;
 	}
 }
@@ -389,7 +389,7 @@ static inline uint64_t world_sp(const struct world *w)
 
 struct world_sample {
 	struct jitbpf_sample sample;
-	uint64_t ips[JITBPF_FRAMES_MAX];
+	uint64_t ips[JITBPF_USER_FRAMES_MAX];
 	uint8_t copy[sizeof(struct jitbpf_stack_copy) + JITBPF_STACK_COPY_MAX];
 };
 

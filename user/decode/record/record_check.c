@@ -37,8 +37,9 @@ static bool sample_is_whole(const struct jitbpf_sample *sample)
 {
 	size_t wanted = sizeof(*sample);
 
-	if (sample->kernel_frames > JITBPF_FRAMES_MAX || sample->user_frames > JITBPF_FRAMES_MAX ||
-	    sample->user_end >= JITBPF_END_COUNT || !comm_ends(sample->comm))
+	if (sample->kernel_frames > JITBPF_KERNEL_FRAMES_MAX ||
+	    sample->user_frames > JITBPF_USER_FRAMES_MAX || sample->user_end >= JITBPF_END_COUNT ||
+	    !comm_ends(sample->comm))
 		return false;
 	wanted += ((size_t)sample->kernel_frames + sample->user_frames) * sizeof(sample->ips[0]);
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)

@@ -192,7 +192,8 @@ static int take_stack(struct recording_reader *reader, uint64_t offset)
 		.user_end = chunk->user_end,
 		.ips = chunk->ips,
 	};
-	if (stack.kernel_frames > JITBPF_FRAMES_MAX || stack.user_frames > JITBPF_FRAMES_MAX ||
+	if (stack.kernel_frames > JITBPF_KERNEL_FRAMES_MAX ||
+	    stack.user_frames > JITBPF_USER_FRAMES_MAX ||
 	    chunk->h.size_bytes != sizeof(*chunk) + stack_frames(&stack) * sizeof(__u64))
 		return bad(reader, offset, "a malformed stack");
 	if (chunk->h.flags & JITBPF_STACK_FRESH)

@@ -33,7 +33,7 @@
 /* Room for the largest finished sample. */
 union finished_sample {
 	struct jitbpf_sample sample;
-	uint8_t bytes[sizeof(struct jitbpf_sample) + 2 * JITBPF_FRAMES_MAX * sizeof(__u64) +
+	uint8_t bytes[sizeof(struct jitbpf_sample) + JITBPF_SAMPLE_FRAMES_MAX * sizeof(__u64) +
 		      sizeof(struct jitbpf_user_regs)];
 };
 
@@ -43,17 +43,13 @@ static bool has_copy(const struct jitbpf_sample *sample)
 }
 
 /* Keep the part of the kernel's walk that used mappings of the sample's own time. */
-static struct finished_stack sound_stack(const struct process *process,
-					 const struct jitbpf_sample *sample)
+static void keep_sound(const struct process *process, const struct jitbpf_sample *sample,
+		       struct finished_stack *ret)
 {
-	struct finished_stack stack = {.count = sample->user_frames, .end = sample->user_end};
-
-	if (process)
-		stack.count = walked_stack_sound(process, sample);
-	if (stack.count < sample->user_frames)
-		stack.end = JITBPF_END_NO_RULE;
-	memcpy(stack.ips, sample->ips + sample->kernel_frames, stack.count * sizeof(stack.ips[0]));
-	return stack;
+	ret->count = process ? walked_stack_sound(process, sample) : sample->user_frames;
+	ret->end = ret->count < sample->user_frames ? JITBPF_END_NO_RULE : sample->user_end;
+	ret->guessed = false;
+	memcpy(ret->ips, sample->ips + sample->kernel_frames, ret->count * sizeof(ret->ips[0]));
 }
 
 static void make_finished(const struct jitbpf_sample *sample, const struct finished_stack *stack,
@@ -88,9 +84,10 @@ static int complete(struct intake *intake, const struct jitbpf_sample *sample, b
 {
 	const struct process *process = process_table_find(intake->processes, sample->pid,
 							   sample->start_ns, sample->h.time_ns);
-	struct finished_stack stack = sound_stack(process, sample);
+	struct finished_stack stack;
 	int err = 0;
 
+	keep_sound(process, sample, &stack);
 	if (intake->unwinder && process && stack.count == sample->user_frames && has_copy(sample))
 		err = unwinder_finish(intake->unwinder, process, sample, false, &stack);
 	if (err == 1 && last) {

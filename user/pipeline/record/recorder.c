@@ -91,8 +91,8 @@ static bool is_plain(const struct jitbpf_sample *sample)
 	size_t regs_bytes =
 		sample->h.flags & JITBPF_SAMPLE_USER_REGS ? sizeof(struct jitbpf_user_regs) : 0;
 
-	return sample->kernel_frames <= JITBPF_FRAMES_MAX &&
-	       sample->user_frames <= JITBPF_FRAMES_MAX && !sample->mappings_age_ns &&
+	return sample->kernel_frames <= JITBPF_KERNEL_FRAMES_MAX &&
+	       sample->user_frames <= JITBPF_USER_FRAMES_MAX && !sample->mappings_age_ns &&
 	       sample->h.size_bytes == sizeof(*sample) + frames * sizeof(__u64) + regs_bytes;
 }
 

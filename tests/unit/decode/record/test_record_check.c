@@ -60,7 +60,7 @@ static void test_fixed_sizes(void **state)
 
 static void test_sample(void **state)
 {
-	uint64_t words[8 + 254 + 18 + 1] = {0};
+	uint64_t words[8 + JITBPF_SAMPLE_FRAMES_MAX + 18 + 1] = {0};
 	struct jitbpf_sample *sample = (struct jitbpf_sample *)words;
 
 	sample->h.type = JITBPF_SAMPLE;
@@ -69,10 +69,11 @@ static void test_sample(void **state)
 	assert_least(&sample->h, 64 + 5 * 8);
 	sample->h.flags = JITBPF_SAMPLE_USER_REGS;
 	assert_least(&sample->h, 64 + 5 * 8 + 144);
-	sample->kernel_frames = sample->user_frames = JITBPF_FRAMES_MAX;
-	assert_least(&sample->h, 64 + 254 * 8 + 144);
+	sample->kernel_frames = JITBPF_KERNEL_FRAMES_MAX;
+	sample->user_frames = JITBPF_USER_FRAMES_MAX;
+	assert_least(&sample->h, 64 + (127 + 1024) * 8 + 144);
 	sample->h.size_bytes = sizeof(words);
-	sample->kernel_frames = JITBPF_FRAMES_MAX + 1;
+	sample->kernel_frames = JITBPF_KERNEL_FRAMES_MAX + 1;
 	sample->user_frames = 0;
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
 	sample->kernel_frames = 0;

@@ -149,7 +149,7 @@ static void test_stacks_are_written_once(void **state)
 {
 	struct fixture *f = *state;
 
-	/* Stacks of 3+2 frames (with two ends), 2+3, 0+0 and 0+127. */
+	/* Stacks of 3+2 frames (with two ends), 2+3, 0+0 and 0+1024. */
 	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_CHUNK_STACK), 5);
 	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_CHUNK_SAMPLE_REF), 7);
 	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_SAMPLE), 1);

@@ -16,7 +16,7 @@
 #include "pipeline/record/recorder.h"
 #include "profile/ledger.h"
 
-#define FRAMES	     (2 * JITBPF_FRAMES_MAX)
+#define FRAMES	     JITBPF_SAMPLE_FRAMES_MAX
 #define SAMPLE_BYTES (sizeof(struct jitbpf_sample) + FRAMES * sizeof(__u64))
 #define CHUNK_BYTES  (sizeof(struct jitbpf_stack_chunk) + FRAMES * sizeof(__u64))
 #define FITTING	     (JITBPF_STACKS_MAX / CHUNK_BYTES)
@@ -33,8 +33,8 @@ static const struct jitbpf_record *fill(struct sample_buffer *buffer, uint64_t s
 
 	*sample = (struct jitbpf_sample){
 		.h = {.size_bytes = SAMPLE_BYTES, .type = JITBPF_SAMPLE, .time_ns = stack},
-		.kernel_frames = JITBPF_FRAMES_MAX,
-		.user_frames = JITBPF_FRAMES_MAX,
+		.kernel_frames = JITBPF_KERNEL_FRAMES_MAX,
+		.user_frames = JITBPF_USER_FRAMES_MAX,
 		.user_end = JITBPF_END_ROOT,
 	};
 	for (size_t i = 0; i < FRAMES; i++)

@@ -117,7 +117,7 @@ static void the_ledger_is_said_in_comments(void **state)
 		"profiled: engine --fast",
 		"samples taken: 1238 = 1203 resolved + 3 code unknown at that time + "
 		"31 stack cut + 1 lost",
-		"stack cut: 21 bad frame pointer, 10 deeper than 127 frames",
+		"stack cut: 21 bad frame pointer, 10 deeper than 1,024 frames",
 		"throttled: 500000000 ns in 3 intervals",
 	};
 	struct pb_bytes rest;

@@ -18,7 +18,7 @@ static void every_sample_is_accounted_for(void **state)
 		"samples taken                        1,238\n"
 		"  resolved                           1,203   97.2 %\n"
 		"  code unknown at that time              3    0.2 %\n"
-		"  stack cut                             31    2.5 %  (21 bad frame pointer, 10 deeper than 127 frames)\n"
+		"  stack cut                             31    2.5 %  (21 bad frame pointer, 10 deeper than 1,024 frames)\n"
 		"  lost                                   1    0.1 %  (1 sample ring full)\n"
 		"frame pointers assumed                 124   10.0 %\n"
 		"throttled                          0.500 s  in 3 intervals\n"
