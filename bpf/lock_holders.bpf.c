@@ -11,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/pid_space.h"
+#include "uapi/kernel_maps.h"
 #include "uapi/lock_holder.h"
 
 /* Of kernel/locking/rwsem.c. */
@@ -33,7 +34,7 @@ static __always_inline __u64 sleeping_owner(struct mm_struct *mm)
 }
 
 /* Writes a struct jitbpf_lock_holder for each such process, or for each of its threads. */
-SEC("iter/task")
+SEC(JITBPF_TASK_ITERATOR)
 int find_lock_holders(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task, *leader;

@@ -80,7 +80,7 @@ int BPF_PROG(process_exec, struct task_struct *task)
 __u64 owners_time_ns = 0;
 
 /* Reports the owners of the processes that run before the profiler. User space runs it once. */
-SEC("iter/task")
+SEC(JITBPF_TASK_ITERATOR)
 int tell_owners(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;

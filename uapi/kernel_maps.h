@@ -8,6 +8,9 @@
 
 #include <linux/types.h>
 
+/* Section of the programs that iterate over tasks (user/agent/live/live_programs.c). */
+#define JITBPF_TASK_ITERATOR "jitbpf_task_iterator"
+
 /* Entries of the array of sample rings: one ring per CPU, by its number. */
 #define JITBPF_CPUS_MAX 1024
 

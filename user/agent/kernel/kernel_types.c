@@ -28,7 +28,8 @@ struct reduction {
 	VEC(uint32_t) offsets; /* of a type by its number */
 	VEC(uint32_t) numbers; /* of a type in `out`; 0: it is not there yet */
 	kernel_types_bytes out, out_strings;
-	uint32_t count; /* of types in `out` */
+	uint32_t count;	   /* of types in `out` */
+	uint32_t function; /* number of the wanted one; 0: not found */
 };
 
 static int put(kernel_types_bytes *bytes, const void *from, size_t size_bytes)
@@ -198,30 +199,33 @@ static int copy(struct reduction *r, uint32_t number, unsigned depth)
 	}
 }
 
-static bool is_wanted(const struct reduction *r, const struct btf_type *type,
-		      const char *const *names, size_t count)
+static int compare_name(const void *name, const void *wanted)
 {
-	const char *name = name_of(r, type->name_off);
-
-	if (BTF_INFO_KIND(type->info) != BTF_KIND_STRUCT)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(name, names[i]))
-			return true;
-	}
-	return false;
+	return strcmp(name, *(const char *const *)wanted);
 }
 
-static int copy_wanted(struct reduction *r, const char *const *names, size_t count)
+static bool is_wanted(const struct reduction *r, const struct btf_type *type,
+		      const struct kernel_types_wanted *wanted)
+{
+	return bsearch(name_of(r, type->name_off), wanted->structs, wanted->count,
+		       sizeof(*wanted->structs), compare_name);
+}
+
+static int copy_wanted(struct reduction *r, const struct kernel_types_wanted *wanted)
 {
 	int err = put(&r->out_strings, "", 1);
 
 	for (uint32_t i = 1; !err && i < r->offsets.size; i++) {
 		struct btf_type type;
+		uint32_t kind;
 
 		memcpy(&type, r->types + r->offsets.data[i], sizeof(type));
-		if (is_wanted(r, &type, names, count))
+		kind = BTF_INFO_KIND(type.info);
+		if (kind == BTF_KIND_STRUCT && is_wanted(r, &type, wanted))
 			err = copy(r, i, 0);
+		else if (kind == BTF_KIND_FUNC && wanted->function &&
+			 !strcmp(name_of(r, type.name_off), wanted->function))
+			r->function = i;
 	}
 	return err;
 }
@@ -280,8 +284,9 @@ static int find_sections(struct reduction *r, const uint8_t *btf, size_t size_by
 	return r->strings[r->strings_bytes - 1] ? -EBADMSG : 0;
 }
 
-int kernel_types_reduce(const void *btf, size_t size_bytes, const char *const *names, size_t count,
-			kernel_types_bytes *ret)
+int kernel_types_reduce(const void *btf, size_t size_bytes,
+			const struct kernel_types_wanted *wanted, kernel_types_bytes *ret,
+			uint32_t *ret_function)
 {
 	struct reduction r = {0};
 	int err = find_sections(&r, btf, size_bytes);
@@ -291,12 +296,14 @@ int kernel_types_reduce(const void *btf, size_t size_bytes, const char *const *n
 		err = -ENOMEM;
 	if (!err) {
 		memset(r.numbers.data, 0, r.offsets.size * sizeof(*r.numbers.data));
-		err = copy_wanted(&r, names, count);
+		err = copy_wanted(&r, wanted);
 	}
 	err = err
 		      ?: put_all((struct section[2]){{r.out.data, r.out.size}},
 				 (struct section[2]){{r.out_strings.data, r.out_strings.size}},
 				 ret);
+	if (!err)
+		*ret_function = r.function;
 	vec_deinit(&r.offsets);
 	vec_deinit(&r.numbers);
 	vec_deinit(&r.out);
@@ -304,56 +311,103 @@ int kernel_types_reduce(const void *btf, size_t size_bytes, const char *const *n
 	return err;
 }
 
-int kernel_types_join(kernel_types_bytes *btf, const void *module, size_t size_bytes)
+int kernel_types_join(const void *kernel, size_t kernel_bytes, const void *module,
+		      size_t module_bytes, kernel_types_bytes *ret)
 {
-	struct reduction kernel = {0}, more = {0};
-	kernel_types_bytes joined = {0};
-	int err = find_sections(&kernel, btf->data, btf->size);
+	struct reduction first = {0}, more = {0};
+	int err = find_sections(&first, kernel, kernel_bytes);
 
-	err = err ?: find_sections(&more, module, size_bytes);
-	err = err
-		      ?: put_all((struct section[2]){{kernel.types, kernel.types_bytes},
-						     {more.types, more.types_bytes}},
-				 (struct section[2]){{kernel.strings, kernel.strings_bytes},
-						     {more.strings, more.strings_bytes}},
-				 &joined);
-	if (err)
-		return err;
-	vec_deinit(btf);
-	*btf = joined;
+	err = err ?: find_sections(&more, module, module_bytes);
+	return err
+		       ?: put_all((struct section[2]){{first.types, first.types_bytes},
+						      {more.types, more.types_bytes}},
+				  (struct section[2]){{first.strings, first.strings_bytes},
+						      {more.strings, more.strings_bytes}},
+				  ret);
+}
+
+struct mapped_bytes {
+	void *data; /* NULL: nothing is mapped */
+	size_t size_bytes;
+};
+
+static void unmap(struct mapped_bytes *mapped)
+{
+	if (mapped->data)
+		munmap(mapped->data, mapped->size_bytes);
+}
+
+static int read_into(int fd, uint8_t *bytes, size_t size_bytes)
+{
+	for (size_t done = 0; done < size_bytes;) {
+		ssize_t got = read(fd, bytes + done, size_bytes - done);
+
+		if (got <= 0)
+			return got < 0 ? -errno : -EIO;
+		done += (size_t)got;
+	}
 	return 0;
 }
 
-static int read_all(const char *path, kernel_types_bytes *ret)
+/* Maps a file of BTF. Before Linux 6.16, the kernel's cannot be mapped: reads it, page by page. */
+static int map_btf(const char *path, struct mapped_bytes *ret)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	CLEANUP(unmap) struct mapped_bytes mapped = {0};
 	struct stat st;
-	ssize_t got;
+	void *data;
+	int err;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st))
 		return -errno;
-	if (fstat(fd, &st) || vec_reserve(ret, (size_t)st.st_size))
-		return -ENOMEM;
-	while (ret->size < (size_t)st.st_size &&
-	       (got = read(fd, ret->data + ret->size, (size_t)st.st_size - ret->size)) > 0)
-		ret->size += (size_t)got;
-	return ret->size == (size_t)st.st_size ? 0 : -EIO;
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (data != MAP_FAILED) {
+		*ret = (struct mapped_bytes){data, (size_t)st.st_size};
+		return 0;
+	}
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
+	if (data == MAP_FAILED)
+		return -errno;
+	mapped = (struct mapped_bytes){data, (size_t)st.st_size};
+	err = read_into(fd, data, mapped.size_bytes);
+	if (!err) {
+		*ret = mapped;
+		mapped = (struct mapped_bytes){0};
+	}
+	return err;
 }
 
-int kernel_types_open(const char *const *names, size_t count)
+/* Without overlayfs's types, files on an overlay get no probe. */
+static int reduce_running(const struct kernel_types_wanted *wanted, kernel_types_bytes *ret,
+			  uint32_t *ret_function)
+{
+	CLEANUP(unmap) struct mapped_bytes kernel = {0}, overlay = {0};
+	kernel_types_bytes joined = {0};
+	int err = map_btf("/sys/kernel/btf/vmlinux", &kernel);
+
+	if (err)
+		return err;
+	if (!map_btf("/sys/kernel/btf/overlay", &overlay))
+		(void)kernel_types_join(kernel.data, kernel.size_bytes, overlay.data,
+					overlay.size_bytes, &joined);
+	if (joined.size)
+		err = kernel_types_reduce(joined.data, joined.size, wanted, ret, ret_function);
+	else
+		err = kernel_types_reduce(kernel.data, kernel.size_bytes, wanted, ret,
+					  ret_function);
+	vec_deinit(&joined);
+	return err;
+}
+
+int kernel_types_open(const struct kernel_types_wanted *wanted, uint32_t *ret_function)
 {
 	AUTO_CLOSE int memory = memfd_create("types", MFD_CLOEXEC);
-	kernel_types_bytes all = {0}, overlay = {0}, reduced = {0};
-	int err = memory < 0 ? -errno : read_all("/sys/kernel/btf/vmlinux", &all);
+	kernel_types_bytes reduced = {0};
+	int err = memory < 0 ? -errno : reduce_running(wanted, &reduced, ret_function);
 
-	/* Without its types, files on an overlay get no probe. */
-	if (!err && !read_all("/sys/kernel/btf/overlay", &overlay))
-		(void)kernel_types_join(&all, overlay.data, overlay.size);
-	err = err ?: kernel_types_reduce(all.data, all.size, names, count, &reduced);
 	if (!err && write(memory, reduced.data, reduced.size) != (ssize_t)reduced.size)
 		err = -EIO;
-	vec_deinit(&all);
-	vec_deinit(&overlay);
 	vec_deinit(&reduced);
 	return err ?: TAKE_FD(memory);
 }

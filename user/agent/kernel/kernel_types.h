@@ -2,7 +2,7 @@
 /*
  * The kernel's description of its types (BTF), reduced to those that the BPF programs name.
  * libbpf scans all of the kernel's types, about 100,000, for each type that a program names; the
- * reduction takes one scan.
+ * reduction takes one scan, which also finds the hook of the BPF iterators.
  */
 #ifndef JITBPF_AGENT_KERNEL_KERNEL_TYPES_H
 #define JITBPF_AGENT_KERNEL_KERNEL_TYPES_H
@@ -14,23 +14,33 @@
 
 typedef VEC(uint8_t) kernel_types_bytes;
 
-/*
- * Add to *ret the BTF of the structs with one of `names`, and of what they hold; what they point
- * to is void. Returns 0, -EBADMSG (also: of a later version), or -ENOMEM; *ret is unchanged then.
- */
-int kernel_types_reduce(const void *btf, size_t size_bytes, const char *const *names, size_t count,
-			kernel_types_bytes *ret);
+/* What the BPF programs need: structs, sorted by name; and one function, NULL: none. */
+struct kernel_types_wanted {
+	const char *const *structs;
+	size_t count;
+	const char *function;
+};
 
 /*
- * Add a module's BTF, which continues that of the kernel: numbers of types and offsets of strings
- * go on. Returns 0, -EBADMSG, or -ENOMEM; *btf is unchanged then.
+ * Add to *ret the BTF of the structs, and of what they hold; what they point to is void.
+ * *ret_function: the function's number among the kernel's types, 0: it is not there. Returns 0,
+ * -EBADMSG (also: of a later version), or -ENOMEM; the outputs are unchanged then.
  */
-int kernel_types_join(kernel_types_bytes *btf, const void *module, size_t size_bytes);
+int kernel_types_reduce(const void *btf, size_t size_bytes,
+			const struct kernel_types_wanted *wanted, kernel_types_bytes *ret,
+			uint32_t *ret_function);
 
 /*
- * The same with the BTF of the running kernel and of overlayfs, which may be a module. Returns a
+ * Add to *ret the kernel's BTF with that of a module, which continues it: numbers of types and
+ * offsets of strings go on. Returns 0, -EBADMSG, or -ENOMEM; *ret is unchanged then.
+ */
+int kernel_types_join(const void *kernel, size_t kernel_bytes, const void *module,
+		      size_t module_bytes, kernel_types_bytes *ret);
+
+/*
+ * kernel_types_reduce() for the running kernel and overlayfs, which may be a module. Returns a
  * descriptor of a memfd, or a negative errno.
  */
-int kernel_types_open(const char *const *names, size_t count);
+int kernel_types_open(const struct kernel_types_wanted *wanted, uint32_t *ret_function);
 
 #endif

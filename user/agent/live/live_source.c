@@ -12,10 +12,8 @@
 #include <unistd.h>
 
 #include "agent/clock.h"
+#include "agent/live/live_programs.h"
 #include "agent/live/live_state.h"
-#include "agent/kernel/kernel_types.h"
-#include "agent/kernel/pid_namespace.h"
-#include "agent/kernel/uprobe.h"
 #include "base/scope.h"
 
 static size_t ring_size(size_t wanted)
@@ -36,66 +34,6 @@ static int fail(struct live_failure *failure, int err, const char *what)
 			   "--privileged; a kernel in lockdown refuses everybody)"
 			 : "");
 	return err;
-}
-
-/* Types of bpf/kernel_types.h whose fields the programs read. */
-static const char *const types_read[] = {
-	"cgroup",	    "cred",	    "css_set",	   "fdtable",	    "file",
-	"file_system_type", "files_struct", "inode",	   "kernfs_node",   "mm_struct",
-	"ovl_fs",	    "ovl_layer",    "pid",	   "pid_namespace", "pt_regs",
-	"signal_struct",    "super_block",  "task_struct", "upid",	    "user_namespace",
-	"vfsmount",
-};
-
-/* types: a descriptor of the kernel's types; -1: libbpf searches all types. */
-static int load_with(struct live_source *live, const struct live_options *options, int types)
-{
-	struct bpf_object_open_opts opts = {.sz = sizeof(opts)};
-	uint32_t pidns_inum;
-	struct jitbpf_bpf *bpf;
-	char path[64];
-	int err;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
-	if (types >= 0)
-		opts.btf_custom_path = path;
-	live->bpf = bpf = jitbpf_bpf__open_opts(&opts);
-	if (!bpf)
-		return -errno;
-	err = pid_namespace_own(&pidns_inum);
-	if (err)
-		return err;
-	if (uprobe_multi_works()) {
-		bpf_program__set_expected_attach_type(bpf->progs.jit_event, UPROBE_MULTI_TYPE);
-		bpf_program__set_expected_attach_type(bpf->progs.self_test, UPROBE_MULTI_TYPE);
-	}
-	bpf->rodata->pidns_inum = pidns_inum;
-	bpf->rodata->only_tracked = options->only_tracked;
-	bpf->rodata->want_user_regs = options->user_regs;
-	bpf->rodata->walk_tables = true;
-	bpf->rodata->code_wake_bytes =
-		(uint32_t)(live->code_ring_bytes / 8 < 2u << 20 ? live->code_ring_bytes / 8
-								: 2u << 20);
-	/* Copies of code use at most a quarter of the ring, and cause no loss of events. */
-	bpf->rodata->copy_code_below = (uint32_t)(live->code_ring_bytes / 4);
-	bpf->rodata->sample_wake_bytes = (uint32_t)(live->sample_ring_bytes / 4);
-	err = bpf_map__set_max_entries(bpf->maps.code_ring, (uint32_t)live->code_ring_bytes);
-	if (err)
-		return err;
-	return jitbpf_bpf__load(bpf);
-}
-
-/* The reduced types are only faster: a version of libbpf that refuses them gets all types. */
-static int load_programs(struct live_source *live, const struct live_options *options)
-{
-	AUTO_CLOSE int types = kernel_types_open(types_read, ARRAY_SIZE(types_read));
-	int err = load_with(live, options, types);
-
-	if (types < 0 || (err != -EINVAL && err != -ESRCH))
-		return err;
-	jitbpf_bpf__destroy(live->bpf);
-	live->bpf = NULL;
-	return load_with(live, options, -1);
 }
 
 static int watch(struct live_source *live, int fd)
@@ -205,7 +143,14 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = cpu_events_open(&live->round.events, options->freq_hz, &what);
 	if (err)
 		return fail(failure, err, what);
-	err = load_programs(live, options);
+	err = live_programs_load(
+		&(struct live_programs_options){
+			.code_ring_bytes = live->code_ring_bytes,
+			.sample_ring_bytes = live->sample_ring_bytes,
+			.only_tracked = options->only_tracked,
+			.user_regs = options->user_regs,
+		},
+		&live->bpf);
 	if (err)
 		return fail(failure, err, "loading the BPF programs");
 	err = make_rings(live, options);

@@ -13,7 +13,8 @@
 
 #include "agent/kernel/kernel_types.h"
 
-static const char *const names[] = {"outer", "absent"};
+static const char *const names[] = {"absent", "outer"};
+static const struct kernel_types_wanted wanted = {names, 2, "hook"};
 
 /* struct outer { int i; number_t numbers[3]; const struct inner in; struct other *other; } and
  * more.
@@ -21,7 +22,7 @@ static const char *const names[] = {"outer", "absent"};
 static struct btf *make(void)
 {
 	struct btf *btf = btf__new_empty();
-	int integer, other, inner, array, constant, pointer, kind;
+	int integer, other, inner, array, constant, pointer, kind, prototype;
 
 	integer = btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
 	other = btf__add_struct(btf, "other", 8);
@@ -34,8 +35,10 @@ static struct btf *make(void)
 	pointer = btf__add_ptr(btf, other);
 	kind = btf__add_enum(btf, "kind", 4);
 	assert_int_equal(btf__add_enum_value(btf, "one", 1), 0);
-	assert_true(btf__add_func_proto(btf, integer) > 0);
+	prototype = btf__add_func_proto(btf, integer);
 	assert_int_equal(btf__add_func_param(btf, "p", pointer), 0);
+	assert_true(btf__add_func(btf, "other_hook", BTF_FUNC_GLOBAL, prototype) > 0);
+	assert_true(btf__add_func(btf, "hook", BTF_FUNC_GLOBAL, prototype) > 0);
 	assert_true(btf__add_struct(btf, "outer", 40) > 0);
 	assert_int_equal(btf__add_field(btf, "i", integer, 0, 0), 0);
 	assert_int_equal(btf__add_field(btf, "numbers", array, 32, 0), 0);
@@ -85,10 +88,11 @@ static void keep_their_members(void **state)
 {
 	struct btf *btf = make(), *reduced;
 	kernel_types_bytes bytes = {0};
-	uint32_t size;
+	uint32_t size, function = 0;
 	const void *raw = btf__raw_data(btf, &size);
 
-	assert_int_equal(kernel_types_reduce(raw, size, names, 2, &bytes), 0);
+	assert_int_equal(kernel_types_reduce(raw, size, &wanted, &bytes, &function), 0);
+	assert_int_equal(function, btf__find_by_name_kind(btf, "hook", BTF_KIND_FUNC));
 	reduced = btf__new(bytes.data, (uint32_t)bytes.size);
 	assert_non_null(reduced);
 	check_outer(reduced);
@@ -104,24 +108,24 @@ static void of_a_module_are_joined(void **state)
 {
 	struct btf *base = make(), *module = btf__new_empty_split(base), *reduced;
 	static const char *const of_module[] = {"of_module"};
+	const struct kernel_types_wanted wanted_of_module = {of_module, 1, NULL};
 	kernel_types_bytes all = {0}, bytes = {0};
+	uint32_t base_size, size, function = 1;
 	const struct btf_type *type;
-	const void *raw;
-	uint32_t size;
+	const void *raw_base, *raw;
 
 	assert_true(btf__add_struct(module, "of_module", 40) > 0);
 	assert_int_equal(btf__add_field(module, "whole",
 					btf__find_by_name_kind(base, "outer", BTF_KIND_STRUCT), 0,
 					0),
 			 0);
-	raw = btf__raw_data(base, &size);
-	assert_int_equal(vec_reserve(&all, size), 0);
-	memcpy(all.data, raw, size);
-	all.size = size;
+	raw_base = btf__raw_data(base, &base_size);
 	raw = btf__raw_data(module, &size);
-	assert_int_equal(kernel_types_join(&all, raw, size - 1), -EBADMSG);
-	assert_int_equal(kernel_types_join(&all, raw, size), 0);
-	assert_int_equal(kernel_types_reduce(all.data, all.size, of_module, 1, &bytes), 0);
+	assert_int_equal(kernel_types_join(raw_base, base_size, raw, size - 1, &all), -EBADMSG);
+	assert_int_equal(kernel_types_join(raw_base, base_size, raw, size, &all), 0);
+	assert_int_equal(
+		kernel_types_reduce(all.data, all.size, &wanted_of_module, &bytes, &function), 0);
+	assert_int_equal(function, 0);
 	reduced = btf__new(bytes.data, (uint32_t)bytes.size);
 	assert_non_null(reduced);
 	check_outer(reduced);
@@ -140,19 +144,20 @@ static void are_refused_if_malformed(void **state)
 {
 	struct btf *btf = make();
 	kernel_types_bytes bytes = {0};
-	uint32_t size;
+	uint32_t size, function = 7;
 	const void *raw = btf__raw_data(btf, &size);
 	uint8_t *changed = malloc(size);
 
 	for (uint32_t cut = 0; cut < size; cut++) {
 		memcpy(changed, raw, cut);
-		assert_int_equal(kernel_types_reduce(changed, cut, names, 2, &bytes), -EBADMSG);
-		assert_int_equal(bytes.size, 0);
+		assert_int_equal(kernel_types_reduce(changed, cut, &wanted, &bytes, &function),
+				 -EBADMSG);
+		assert_true(!bytes.size && function == 7);
 	}
 	for (uint32_t at = 0; at < size; at++) {
 		memcpy(changed, raw, size);
 		changed[at] ^= 0xff;
-		kernel_types_reduce(changed, size, names, 2, &bytes);
+		kernel_types_reduce(changed, size, &wanted, &bytes, &function);
 		bytes.size = 0;
 	}
 	free(changed);
