@@ -121,9 +121,10 @@ $(B)/libjitbpf.so: $(SHIM_OBJ) $(B)/php/jitbpf.ini
 $(B)/php/jitbpf.ini: jitapi-shim/php/jitbpf.ini
 	$(Q)mkdir -p $(@D) && cp $< $@
 
-# --- BPF: one object from all programs, one skeleton -------------------------
+# --- BPF: an object for attaching, and one from all other programs -----------
 
-BPF_SRC := $(sort $(wildcard bpf/*.bpf.c))
+BPF_SRC := $(sort $(filter-out bpf/attach.bpf.c,$(wildcard bpf/*.bpf.c)))
+BPF_SKELETONS := $(B)/bpf/attach.skel.h $(B)/bpf/jitbpf.skel.h
 BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
 MULTIARCH := $(shell $(CC) -print-multiarch)
 BPF_CFLAGS := -idirafter /usr/include/$(MULTIARCH) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
@@ -138,11 +139,11 @@ $(B)/bpf/jitbpf.bpf.o: $(BPF_OBJ)
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 
-$(B)/bpf/jitbpf.skel.h: $(B)/bpf/jitbpf.bpf.o
+$(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 	$(call say,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name jitbpf_bpf >$@
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@
 
-$(HOST_OBJ): $(B)/bpf/jitbpf.skel.h
+$(HOST_OBJ): $(BPF_SKELETONS)
 $(HOST_OBJ): INCLUDES += -I$(B)/bpf
 
 # --- tests -------------------------------------------------------------------

@@ -37,8 +37,6 @@ struct {
 	__type(value, struct jitbpf_jit_loss);
 } jit_losses SEC(".maps");
 
-__u64 self_test_hits = 0;
-
 /* Incremented after each change of jit_losses, so that user space scans that only if needed. */
 __u64 losses_noted = 0;
 
@@ -245,13 +243,5 @@ int jit_event(struct context_regs *regs)
 	} else if (copy_code_below && loads_code(&event) && event.part + 1 == event.part_count) {
 		copy_code(&head, &event);
 	}
-	return 0;
-}
-
-/* Attached to jitbpf only, to test whether a probe at an offset of the site fires. */
-SEC("uprobe")
-int self_test(struct context_regs *regs)
-{
-	__sync_fetch_and_add(&self_test_hits, 1);
 	return 0;
 }

@@ -168,7 +168,7 @@ test: unit golden replay
 golden: $(B)/jitbpf
 	$(Q)$(RUN_TESTS) golden 'tests/golden/check.sh $(B)'
 
-layers: $(B)/bpf/jitbpf.skel.h
+layers: $(BPF_SKELETONS)
 	$(Q)CC=$(CC) BUILD=$(B) tools/check-layers.sh
 	$(Q)tests/layers/test_check_includes.py -q
 	$(Q)tests/layers/test_kernel_types.py -q

@@ -61,7 +61,7 @@ cli
 # The core ends here: no libbpf, no clock, no threads and no I/O of its own.
 CORE_END = "pipeline"
 NOT_IN_CORE = re.compile(r"#include (<(bpf/|linux/perf_event|linux/bpf|sys/(mman|socket|ioctl)|"
-                         r'pthread|fcntl|time\.h)|"jitbpf\.skel\.h")')
+                         r'pthread|fcntl|time\.h)|"(attach|jitbpf)\.skel\.h")')
 
 # Outside user/: what a folder may include besides itself.
 OTHERS = {"uapi": (), "bpf": ("uapi",), "jitapi-shim": ("uapi",)}

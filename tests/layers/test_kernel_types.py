@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Each kernel type whose fields the BPF programs read is in types_read: else libbpf does not see
+"""Each kernel type whose fields the BPF programs read is in structs_read: else libbpf does not see
 it, and a question whether it has a field is answered with no."""
 
 import pathlib
@@ -13,9 +13,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 class KernelTypes(unittest.TestCase):
     def test_all_are_listed(self):
         header = (ROOT / "bpf/kernel_types.h").read_text()
-        source = (ROOT / "user/agent/live/live_source.c").read_text()
+        source = (ROOT / "user/agent/kernel/program_types.c").read_text()
         listed = set(re.findall(r'"(\w+)"', re.search(
-            r"types_read\[\] = \{(.*?)\};", source, re.DOTALL).group(1)))
+            r"structs_read\[\] = \{(.*?)\};", source, re.DOTALL).group(1)))
         relocated = re.search(r"attribute push(.*?)attribute pop", header, re.DOTALL).group(1)
         bodies = dict(re.findall(r"^struct (\w+) \{(.*?)^\}", relocated,
                                  re.DOTALL | re.MULTILINE))

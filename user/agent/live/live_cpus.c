@@ -29,15 +29,12 @@ static struct cpu_event *find_event(struct live_source *live, uint32_t cpu)
 	return NULL;
 }
 
-/* Take a CPU's sample ring into the round. Takes over fd if it succeeds. */
-static int add_ring(struct live_source *live, uint32_t cpu, int fd)
+/* Take a CPU's sample ring, which `sample_rings` owns, into the round. */
+static int add_ring(struct live_source *live, int fd)
 {
 	struct ring ring;
-	int err;
+	int err = vec_reserve(&live->round.sample_rings, live->round.sample_rings.size + 1);
 
-	if (bpf_map_update_elem(bpf_map__fd(live->bpf->maps.sample_rings), &cpu, &fd, BPF_ANY))
-		return -errno;
-	err = vec_reserve(&live->round.sample_rings, live->round.sample_rings.size + 1);
 	err = err ?: ring_init(&ring, fd, live->sample_ring_bytes);
 	if (err)
 		return err;
@@ -49,14 +46,15 @@ static int add_ring(struct live_source *live, uint32_t cpu, int fd)
 	return vec_push(&live->round.sample_rings, ring);
 }
 
-static int make_ring(struct live_source *live, uint32_t cpu)
+int live_cpus_make_rings(struct live_source *live)
 {
-	AUTO_CLOSE int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "sample_ring", 0, 0,
-					   (uint32_t)live->sample_ring_bytes, NULL);
-	int err = fd < 0 ? -errno : add_ring(live, cpu, fd);
+	uint32_t ring_bytes = (uint32_t)live->sample_ring_bytes;
+	int err = sample_rings_create(&live->cpus.rings, ring_bytes);
 
+	vec_for_each (event, &live->round.events.cpus)
+		err = err ?: sample_rings_make(&live->cpus.rings, event->cpu, ring_bytes);
 	if (!err)
-		TAKE_FD(fd); /* closed with the ring */
+		sample_rings_begin_put(&live->cpus.rings);
 	return err;
 }
 
@@ -68,15 +66,19 @@ int live_cpus_create(struct live_source *live, const struct broker *broker, uint
 		return err;
 	live->cpus.freq_hz = freq_hz;
 	online_cpus_init(&live->cpus.online);
-	vec_for_each (event, &live->round.events.cpus) {
+	vec_for_each (event, &live->round.events.cpus)
 		err = err ?: watch(live, event->sideband_fd);
-		err = err ?: make_ring(live, event->cpu);
-	}
+	vec_for_each (fd, &live->cpus.rings.fds)
+		err = err ?: add_ring(live, *fd);
 	return err;
 }
 
 void live_cpus_destroy(struct live_source *live)
 {
+	vec_for_each (ring, &live->round.sample_rings)
+		ring_deinit(ring);
+	vec_deinit(&live->round.sample_rings);
+	sample_rings_destroy(&live->cpus.rings);
 	if (!live->cpus.attacher)
 		return;
 	attacher_destroy(live->cpus.attacher);
@@ -113,9 +115,13 @@ static int install(struct live_source *live, uint32_t cpu, struct message_fds *f
 
 	err = err ?: cpu_event_map(&event, &what);
 	if (!err && !old) {
-		err = add_ring(live, cpu, fds->fd[ATTACHED_RING]);
-		if (!err)
+		int ring = fds->fd[ATTACHED_RING];
+
+		err = sample_rings_add(&live->cpus.rings, cpu, ring);
+		if (!err) {
 			TAKE_FD(fds->fd[ATTACHED_RING]);
+			err = add_ring(live, ring);
+		}
 	}
 	err = err ?: watch(live, event.sideband_fd);
 	if (!err && live->started)

@@ -10,6 +10,7 @@
 
 #include "agent/kernel/attacher.h"
 #include "agent/kernel/online_cpus.h"
+#include "agent/live/sample_rings.h"
 #include "base/vec.h"
 
 struct live_source;
@@ -21,6 +22,7 @@ struct cpu_request {
 };
 
 struct live_cpus {
+	struct sample_rings rings;
 	struct online_cpus online;
 	struct attacher *attacher; /* its answers are for this module alone */
 	uint32_t freq_hz;
@@ -30,7 +32,13 @@ struct live_cpus {
 	VEC(struct cpu_request) requests;
 };
 
-/* Make the rings of the CPUs that have events now. Returns 0 or a negative errno. */
+/*
+ * Make the rings of the CPUs that have events now, and begin to put them into their BPF map. The
+ * caller calls sample_rings_end_put(). Returns 0 or a negative errno.
+ */
+int live_cpus_make_rings(struct live_source *live);
+
+/* Call it after live_cpus_make_rings(). Returns 0 or a negative errno. */
 int live_cpus_create(struct live_source *live, const struct broker *broker, uint32_t freq_hz);
 void live_cpus_destroy(struct live_source *live);
 

@@ -6,9 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "agent/kernel/program_types.h"
 #include "jitbpf.skel.h"
 
 struct live_programs_options {
+	int sample_rings_fd;	  /* the map of the sample rings; borrowed */
 	size_t code_ring_bytes;	  /* powers of two, from a page on */
 	size_t sample_ring_bytes; /* of each CPU */
 	bool only_tracked;	  /* only processes that user space adds, and their children */
@@ -16,6 +18,7 @@ struct live_programs_options {
 };
 
 /* *ret is for jitbpf_bpf__destroy(). Returns 0 or a negative errno. */
-int live_programs_load(const struct live_programs_options *options, struct jitbpf_bpf **ret);
+int live_programs_load(const struct live_programs_options *options,
+		       const struct program_types *types, struct jitbpf_bpf **ret);
 
 #endif

@@ -36,6 +36,36 @@ static int fail(struct live_failure *failure, int err, const char *what)
 	return err;
 }
 
+/* While the large programs are loaded, the trial and the rings wait for the kernel. */
+static int load_with(struct live_source *live, const struct live_options *options,
+		     const struct program_types *types, const struct probe_site *site)
+{
+	const struct live_programs_options programs = {
+		.sample_rings_fd = live->cpus.rings.map_fd,
+		.code_ring_bytes = live->code_ring_bytes,
+		.sample_ring_bytes = live->sample_ring_bytes,
+		.only_tracked = options->only_tracked,
+		.user_regs = options->user_regs,
+	};
+	int err = attach_programs_load(types, &live->attach_programs);
+
+	if (err)
+		return err;
+	probe_trial_start(&live->trial, site, &live->attach_programs);
+	return live_programs_load(&programs, types, &live->bpf);
+}
+
+static int load_programs(struct live_source *live, const struct live_options *options,
+			 const struct probe_site *site)
+{
+	CLEANUP(program_types_close) struct program_types types = PROGRAM_TYPES_NONE;
+	int err = live_cpus_make_rings(live);
+
+	err = err ?: program_types_open(&types);
+	err = err ?: load_with(live, options, &types, site);
+	return err ?: sample_rings_end_put(&live->cpus.rings);
+}
+
 static int watch(struct live_source *live, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN};
@@ -84,27 +114,17 @@ static int open_owners(struct live_source *live)
 	return live->owners_fd < 0 ? -errno : 0;
 }
 
-/* Returns the link of the iterator that finds holders of memory map locks, or -1. */
-static int open_gate(struct live_source *live)
-{
-	struct bpf_link *link = bpf_program__attach_iter(live->bpf->progs.find_lock_holders, NULL);
-
-	return keep_link(live, link) ? -1 : bpf_link__fd(link);
-}
-
 static const struct publisher_ops *const publishers[] = {&publisher_shim, &publisher_jitdump};
 
 _Static_assert(ARRAY_SIZE(publishers) <= PUBLISHERS_MAX, "room for all");
 
-static int create_publishers(struct live_source *live, const struct probe_site *site, int gate_link,
-			     const char **ret_what)
+static int create_publishers(struct live_source *live, const char **ret_what)
 {
 	const struct publisher_host host = {
 		.bpf = live->bpf,
 		.files = live->round.files,
 		.attacher = live->attacher,
-		.gate_link = gate_link,
-		.site = site,
+		.trial = &live->trial,
 		.owners = &live->round.owners,
 		.came_ns = live->came_ns,
 	};
@@ -128,13 +148,14 @@ int live_source_create(const struct live_options *options, const struct probe_si
 		       struct live_failure *failure)
 {
 	CLEANUP(live_source_destroyp) struct live_source *live = calloc(1, sizeof(*live));
-	int err, gate_link;
+	int err;
 	const char *what;
 
 	*failure = (struct live_failure){0};
 	if (!live)
 		return fail(failure, -ENOMEM, "starting");
 	live->epoll_fd = live->owners_fd = -1;
+	live->cpus.rings = SAMPLE_RINGS_NONE;
 	live->round.files = files;
 	file_store_set_owners(files, &live->round.owners);
 	live->round.only_tracked = options->only_tracked;
@@ -143,14 +164,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = cpu_events_open(&live->round.events, options->freq_hz, &what);
 	if (err)
 		return fail(failure, err, what);
-	err = live_programs_load(
-		&(struct live_programs_options){
-			.code_ring_bytes = live->code_ring_bytes,
-			.sample_ring_bytes = live->sample_ring_bytes,
-			.only_tracked = options->only_tracked,
-			.user_regs = options->user_regs,
-		},
-		&live->bpf);
+	err = load_programs(live, options, site);
 	if (err)
 		return fail(failure, err, "loading the BPF programs");
 	err = make_rings(live, options);
@@ -165,13 +179,13 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	err = open_owners(live);
 	if (err)
 		return fail(failure, err, "listing the owners of processes");
-	gate_link = open_gate(live);
-	err = attacher_create(options->broker, gate_link, &live->attacher);
+	err = attacher_create(options->broker, attach_programs_gate(&live->attach_programs),
+			      &live->attacher);
 	if (err)
 		return fail(failure, err, "starting");
 	libbpf_num_possible_cpus(); /* keeps the number, which cannot be read later */
 	live->came_ns = clock_now_ns();
-	err = create_publishers(live, site, gate_link, &what);
+	err = create_publishers(live, &what);
 	if (err)
 		return fail(failure, err, what);
 	*ret = TAKE_PTR(live);
@@ -191,13 +205,6 @@ void live_source_destroy(struct live_source *live)
 
 		publisher->ops->destroy(publisher->self);
 	}
-	vec_for_each (ring, &live->round.sample_rings) {
-		int fd = ring->fd;
-
-		ring_deinit(ring);
-		close(fd);
-	}
-	vec_deinit(&live->round.sample_rings);
 	ring_deinit(&live->round.code_ring);
 	if (live->epoll_fd >= 0)
 		close(live->epoll_fd);
@@ -212,6 +219,8 @@ void live_source_destroy(struct live_source *live)
 	vec_deinit(&live->late_pids);
 	lost_mappings_deinit(&live->lost_mappings);
 	unwind_maps_deinit(&live->unwind_maps);
+	probe_trial_deinit(&live->trial);
+	attach_programs_destroy(&live->attach_programs);
 	jitbpf_bpf__destroy(live->bpf);
 	free(live);
 }

@@ -3,17 +3,21 @@
 #ifndef JITBPF_AGENT_LIVE_LIVE_STATE_H
 #define JITBPF_AGENT_LIVE_LIVE_STATE_H
 
+#include "agent/kernel/attach_programs.h"
 #include "agent/kernel/attacher.h"
 #include "agent/kernel/kernel_names.h"
 #include "agent/live/live_cpus.h"
 #include "agent/live/live_round.h"
 #include "agent/live/live_source.h"
 #include "agent/live/lost_mappings.h"
+#include "agent/publisher/probe_trial.h"
 #include "agent/kernel/unwind_maps.h"
 #include "jitbpf.skel.h"
 #include "uapi/kernel_maps.h"
 
 struct live_source {
+	struct attach_programs attach_programs;
+	struct probe_trial trial;
 	struct jitbpf_bpf *bpf;
 	struct live_round round;
 	size_t code_ring_bytes, sample_ring_bytes;

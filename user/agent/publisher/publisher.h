@@ -20,15 +20,14 @@
 struct attacher;
 struct jitbpf_bpf;
 struct process_owners;
-struct probe_site;
+struct probe_trial;
 
 /* What a publisher borrows from the live source; all of it outlives the publisher. */
 struct publisher_host {
 	struct jitbpf_bpf *bpf; /* loaded */
 	struct file_store *files;
 	struct attacher *attacher;
-	int gate_link;			     /* of find_lock_holders() (lock_holders.h), or -1 */
-	const struct probe_site *site;	     /* of the installed shim */
+	struct probe_trial *trial;	     /* of the installed shim; started */
 	const struct process_owners *owners; /* of the processes that are profiled */
 	uint64_t came_ns; /* start of the run, before any publisher was created */
 };

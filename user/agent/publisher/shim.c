@@ -11,6 +11,7 @@
 
 #include "agent/publisher/journal/journal_late.h"
 #include "agent/publisher/journal/journal_recovery.h"
+#include "agent/publisher/probe_trial.h"
 #include "agent/publisher/publisher.h"
 #include "agent/publisher/shim_copies.h"
 #include "agent/publisher/shim_unheard.h"
@@ -45,30 +46,6 @@ static void destroy(void *self)
 
 DEFINE_CLEANUP(void *, destroy);
 
-/* The attacher removes the probes of the trial, since it outlives jitbpf if a removal must wait. */
-static int choose_site(struct shim *shim)
-{
-	const struct publisher_host *host = &shim->host;
-	struct lock_gate gate = {
-		.look = host->gate_link < 0 ? NULL : lock_holders_look,
-		.context = (void *)&host->gate_link,
-	};
-	const struct probe_trial trial = {
-		.program_fd = bpf_program__fd(host->bpf->progs.self_test),
-		.hits = (const uint64_t *)&host->bpf->bss->self_test_hits,
-		.gate = &gate,
-	};
-	struct uprobe tried[] = {UPROBE_NONE, UPROBE_NONE, UPROBE_NONE};
-	int err = probe_site_choose(&shim->site, &trial, tried);
-
-	for (size_t i = 0; i < ARRAY_SIZE(tried); i++) {
-		if (!err)
-			err = attacher_keep(host->attacher, &tried[i]);
-		uprobe_close(&tried[i]);
-	}
-	return err;
-}
-
 static int create(const struct publisher_host *host, void **ret, const char **ret_what)
 {
 	struct shim *shim = calloc(1, sizeof(*shim));
@@ -79,7 +56,6 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	if (!shim)
 		return -ENOMEM;
 	shim->host = *host;
-	shim->site = *host->site;
 	journal_late_init(&shim->late);
 	journal_recovery_init(&shim->recovery);
 	shim->late.store = shim->recovery.store = host->files;
@@ -93,7 +69,8 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 				&host->bpf->bss->waiting_file},
 		.owners = host->owners,
 	};
-	err = choose_site(shim) ?: shim_copies_install(&shim->copies);
+	err = probe_trial_end(host->trial, host->attacher, &shim->site);
+	err = err ?: shim_copies_install(&shim->copies);
 	if (err)
 		return err;
 	*ret = TAKE_PTR(self);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds processes whose memory map is locked by a thread that sleeps. Registering a uprobe in a
- * file waits for the maps of all processes that have mapped it, and all forks of the machine wait
- * for the registration. The locks are only looked at: nothing waits here.
+ * What attaching to probes needs, in an object of its own: it is loaded first, and its programs run
+ * while the others are loaded.
+ *
+ * find_lock_holders() finds processes whose memory map is locked by a thread that sleeps.
+ * Registering a uprobe in a file waits for the maps of all processes that have mapped it, and all
+ * forks of the machine wait for the registration. The locks are only looked at: nothing waits here.
  */
 #include "bpf/kernel_types.h"
 
@@ -13,6 +16,12 @@
 #include "bpf/pid_space.h"
 #include "uapi/kernel_maps.h"
 #include "uapi/lock_holder.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile __u32 pidns_inum = 0;
+
+__u64 self_test_hits = 0;
 
 /* Of kernel/locking/rwsem.c. */
 #define RWSEM_WRITER_LOCKED 1
@@ -58,5 +67,13 @@ int find_lock_holders(struct bpf_iter__task *ctx)
 	holder.uid = BPF_CORE_READ(leader, real_cred, uid.val);
 	holder.start_ns = BPF_CORE_READ(leader, start_boottime);
 	bpf_seq_write(ctx->meta->seq, &holder, sizeof(holder));
+	return 0;
+}
+
+/* Attached to jitbpf only, to test whether a probe at an offset of the site fires. */
+SEC("uprobe")
+int self_test(struct context_regs *regs)
+{
+	__sync_fetch_and_add(&self_test_hits, 1);
 	return 0;
 }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/kernel/program_types.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "agent/kernel/kernel_types.h"
+#include "agent/kernel/uprobe.h"
+#include "base/scope.h"
+#include "uapi/kernel_maps.h"
+
+/* Structs of bpf/kernel_types.h whose fields the programs read, by name. */
+static const char *const structs_read[] = {
+	"cgroup",	    "cred",	    "css_set",	   "fdtable",	    "file",
+	"file_system_type", "files_struct", "inode",	   "kernfs_node",   "mm_struct",
+	"ovl_fs",	    "ovl_layer",    "pid",	   "pid_namespace", "pt_regs",
+	"signal_struct",    "super_block",  "task_struct", "upid",	    "user_namespace",
+	"vfsmount",
+};
+
+/* hook: the number of bpf_iter_task() among the kernel's types. */
+static int prepare_iterator(struct bpf_program *program, struct bpf_prog_load_opts *opts, long hook)
+{
+	opts->attach_btf_id = (uint32_t)hook;
+	opts->expected_attach_type = BPF_TRACE_ITER;
+	return bpf_program__set_type(program, BPF_PROG_TYPE_TRACING);
+}
+
+/*
+ * libbpf reads all types of the kernel to find the hook of an iterator, even if it is told the
+ * hook. So iterators have a section of their own, and are of another type until they are loaded.
+ */
+static int handle_iterators(uint32_t hook)
+{
+	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = (long)hook,
+		    .prog_prepare_load_fn = prepare_iterator);
+
+	return libbpf_register_prog_handler(JITBPF_TASK_ITERATOR, BPF_PROG_TYPE_RAW_TRACEPOINT, 0,
+					    &opts);
+}
+
+int program_types_open(struct program_types *ret)
+{
+	const struct kernel_types_wanted wanted = {
+		.structs = structs_read,
+		.count = ARRAY_SIZE(structs_read),
+		.function = "bpf_iter_task",
+	};
+	uint32_t hook = 0;
+	AUTO_CLOSE int fd = kernel_types_open(&wanted, &hook);
+	int handler = fd < 0 ? fd : handle_iterators(hook);
+
+	if (handler < 0)
+		return handler;
+	*ret = (struct program_types){
+		.fd = TAKE_FD(fd),
+		.handler = handler,
+		.uprobe_multi = uprobe_multi_works(),
+	};
+	return 0;
+}
+
+void program_types_close(struct program_types *types)
+{
+	scope_close(&types->fd);
+	if (types->handler >= 0)
+		libbpf_unregister_prog_handler(types->handler);
+	*types = PROGRAM_TYPES_NONE;
+}
+
+int program_types_load(const struct program_types *types,
+		       int (*load)(void *context, const char *types_path), void *context)
+{
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types->fd);
+	err = load(context, path);
+	return err == -EINVAL || err == -ESRCH ? load(context, NULL) : err;
+}
