@@ -125,6 +125,20 @@ static void serve(struct broker_state *broker)
 	}
 }
 
+/* The recorder waits for the broker, and so for these processes, but for none that outlives it. */
+static void end_processes(const struct broker_state *broker)
+{
+	alarm(1);
+	for (uint32_t i = 0; i < broker->count; i++) {
+		if (!role_rules(broker->processes[i].role)->outlives)
+			kill(broker->processes[i].pid, SIGKILL);
+	}
+	for (uint32_t i = 0; i < broker->count; i++) {
+		if (!role_rules(broker->processes[i].role)->outlives)
+			waitpid(broker->processes[i].pid, NULL, 0);
+	}
+}
+
 static _Noreturn void be_broker(const role_fn *functions, int socket)
 {
 	struct broker_state broker = {.functions = functions};
@@ -147,14 +161,7 @@ static _Noreturn void be_broker(const role_fn *functions, int socket)
 	if (broker.exits < 0 || privileges_keep(role_capabilities(), 0))
 		_exit(1);
 	serve(&broker);
-	/* Processes exit before the broker, so that the recorder's wait covers their exit. */
-	for (uint32_t i = 0; i < broker.count; i++) {
-		if (!role_rules(broker.processes[i].role)->outlives)
-			kill(broker.processes[i].pid, SIGKILL);
-	}
-	alarm(1);
-	while (wait(NULL) >= 0 || errno != ECHILD)
-		;
+	end_processes(&broker);
 	_exit(0);
 }
 

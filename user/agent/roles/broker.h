@@ -29,7 +29,7 @@ int broker_start(const role_fn functions[ROLE_COUNT], struct broker *ret);
  */
 int broker_connect(const struct broker *broker, enum role role);
 
-/* End the broker and all its processes, except those that hang. */
+/* End the broker and its processes, except those that hang, and those of roles that outlive it. */
 void broker_stop(struct broker *broker);
 
 #endif
