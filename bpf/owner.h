@@ -9,7 +9,8 @@
 
 #include "uapi/record.h"
 
-#define USER_NS_LEVELS_MAX 33 /* nesting that the kernel allows, and the initial one */
+/* The kernel allows 32. Fewer, since the verifier examines each turn of the loop. */
+#define USER_NS_LEVELS_MAX 8
 
 /* Returns the owner of the outermost user namespace below the initial one, or uid. */
 static __always_inline __u32 charged_uid(const struct cred *cred, __u32 uid)
@@ -19,6 +20,8 @@ static __always_inline __u32 charged_uid(const struct cred *cred, __u32 uid)
 
 	if (level <= 0)
 		return uid;
+	if (level > USER_NS_LEVELS_MAX)
+		return JITBPF_NESTED_USERS;
 	for (__u32 i = 0; i < USER_NS_LEVELS_MAX && level > 1; i++, level--)
 		ns = BPF_CORE_READ(ns, parent);
 	return BPF_CORE_READ(ns, owner.val);

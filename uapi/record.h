@@ -269,12 +269,14 @@ struct jitbpf_inner_pid {
 };
 
 #define JITBPF_UNKNOWN_USER (~(__u32)0) /* no uid: the kernel does not use it */
+#define JITBPF_NESTED_USERS (~(__u32)1) /* charged_uid of all in deeply nested user namespaces */
 
 /*
  * The owner of a process, reported at its fork, and when an exec, a sample or a JIT record finds a
  * change. Uids are those of the initial user namespace. charged_uid is the user that budgets
  * charge: uid, or in a user namespace the owner of its outermost ancestor below the initial one. So
- * a user who maps many uids into a namespace stays one user.
+ * a user who maps many uids into a namespace stays one user. Those of namespaces that are nested
+ * more than 8 deep share the budget of JITBPF_NESTED_USERS.
  */
 struct jitbpf_owner {
 	struct jitbpf_record h;

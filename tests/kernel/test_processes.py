@@ -93,6 +93,24 @@ os.write(go[1], b"x")
 os.wait()
 """
 
+# User 12345 in as many nested user namespaces as the argument says.
+NESTED_USER = """
+import ctypes, os, sys, time
+libc, user = ctypes.CDLL(None), 12345
+os.setresgid(user, user, user)
+os.setresuid(user, user, user)
+libc.prctl(4, 1)
+for _ in range(int(sys.argv[1])):
+    assert not libc.unshare(0x10000000)
+    for name, text in ("setgroups", "deny"), ("uid_map", f"0 {user} 1"), ("gid_map", f"0 {user} 1"):
+        with open("/proc/self/" + name, "w") as file:
+            file.write(text)
+    user = 0
+end = time.thread_time() + 0.3
+while time.thread_time() < end:
+    pass
+"""
+
 
 class Owners(harness.KernelTest):
     def owners(self, run):
@@ -110,6 +128,11 @@ class Owners(harness.KernelTest):
         self.assertEqual({owner.cgroup for owner in owners},
                          {os.stat("/sys/fs/cgroup" + line[3:].strip()).st_ino
                           for line in open("/proc/self/cgroup") if line.startswith("0::")})
+
+    def test_nested_namespaces(self):
+        for levels, charged in (8, 12345), (9, 0xfffffffe):
+            run = self.record([sys.executable, "-c", NESTED_USER, str(levels)], ["-F", "499"])
+            self.assertEqual({owner.charged_uid for owner in self.owners(run)}, {0, charged})
 
     def test_owner_of_a_running_process(self):
         with subprocess.Popen(["setpriv", "--reuid", "12345", "sleep", "60"]) as process:

@@ -26,7 +26,8 @@ static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_opti
 	/* Copies of code use at most a quarter of the ring, and cause no loss of events. */
 	bpf->rodata->copy_code_below = code_ring_bytes / 4;
 	bpf->rodata->sample_wake_bytes = (uint32_t)(options->sample_ring_bytes / 4);
-	return bpf_map__set_max_entries(bpf->maps.code_ring, code_ring_bytes);
+	err = options->only_tracked ? 0 : bpf_map__set_max_entries(bpf->maps.tracked, 1);
+	return err ?: bpf_map__set_max_entries(bpf->maps.code_ring, code_ring_bytes);
 }
 
 DEFINE_CLEANUP(struct jitbpf_bpf *, jitbpf_bpf__destroy);
