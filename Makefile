@@ -3,7 +3,7 @@
 #   make          build/jitbpf and build/libjitbpf.so
 #   make demo     install what is missing, build, record a real JIT engine, write flamegraph.html
 #   make check    install what is missing, run all checks and tests
-#   make check-engines   large published engines (130 MB download): numba, wasmtime, OpenVINO
+#   make check-engines   large published engines (410 MB download): numba, wasmtime, OpenVINO, OpenCL
 #   make bench    measurements, as ratios;  make soak  a run of 30 minutes
 #   make core     only the core library: needs no clang, bpftool, libbpf
 #   make test     the tests for every change: unit tests, golden recordings, replay

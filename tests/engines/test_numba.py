@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""numba: lines, names, and functions of parent and child with the same ids."""
+"""numba: lines (with --jit-debug), names, and functions of parent and child with the same ids."""
 
 import bisect
 import collections
@@ -31,18 +31,17 @@ def marked_lines(path, *marks):
 class Lines(harness.KernelTest):
     def test_every_sample(self):
         command = published.command("numba_lines.py", 4, self.folder + "/hot.o")
-        run = self.record(command, ["-F", "999"])
+        run = self.record(command, ["-F", "999", "--jit-debug"])
         addresses, lines = line_rows(self.folder + "/hot.o")
         text = run.report("-f", "script", "--fields=+srcline").stdout.decode(errors="replace")
-        hot = re.escape(f"__main__::hot({ARRAY}, long long)")
+        hot = rf"^\t *[0-9a-f]+ {re.escape(f'__main__::hot({ARRAY}, long long)')}\+0x"
         seen = collections.Counter()
         for offset, file, line in re.findall(
-                rf"^\t *[0-9a-f]+ {hot}\+0x([0-9a-f]+) \(\[jit\]\)\n  (\S+):(\d+)\n", text,
-                re.MULTILINE):
+                rf"{hot}([0-9a-f]+) \(\[jit\]\)\n  ([\w.]+)(?::(\d+))?\n", text, re.MULTILINE):
             truth = lines[bisect.bisect_right(addresses, int(offset, 16)) - 1]
-            self.assertEqual((file, int(line)), ("numba_lines.py", truth), offset)
+            self.assertEqual((file, int(line or 0)), ("numba_lines.py", truth), offset)
             seen[truth] += 1
-        self.assertEqual(sum(seen.values()), len(re.findall(hot + r"\+0x", text)))
+        self.assertEqual(sum(seen.values()), len(re.findall(hot, text, re.MULTILINE)))
         divide, root = marked_lines(command[1], "divide", "root")
         self.assertGreater(seen[divide], 100)
         self.assertGreater(seen[root], 100)
@@ -74,16 +73,25 @@ class Fork(harness.KernelTest):
 
 
 class Names(harness.KernelTest):
+    def test_inlined(self):
+        """As numba compiles them by itself: some are inlined into their wrappers."""
+        self.check(("__gufunc__.__main__::general(Array<double, 1, A>, Array<double, 1, A>)",
+                    f"__main__::outer::<locals>::inner({ARRAY})"), (), ())
+
     def test_kinds(self):
-        run = self.record(published.command("numba_kinds.py", 4), ["-F", "999"])
+        self.check((f"__main__::outer::<locals>::inner({ARRAY})",
+                    "__ufunc__.__main__::vector(double, double)",
+                    "__main__::count(DictType[int64,int64]<iv=None>, Tuple<long long, double>)"),
+                   (r"__main__::general\(Array<double, 1, A>, Array<double, 1, A>\)$",
+                    r"__main__::Sum::add\(instance::jitclass::Sum.*<total:float64>, .*\)$"),
+                   ("--jit-debug",))
+
+    def check(self, expected, patterns, options):
+        run = self.record(published.command("numba_kinds.py", 4), ["-F", "999", *options])
         names = {frame.name for sample in run.script() for frame in sample.frames
                  if frame.module == "[jit]"}
-        for name in (f"__main__::outer::<locals>::inner({ARRAY})",
-                     "__ufunc__.__main__::vector(double, double)",
-                     "__main__::count(DictType[int64,int64]<iv=None>, Tuple<long long, double>)"):
-            self.assertIn(name, names)
-        for pattern in (r"__main__::general\(Array<double, 1, A>, Array<double, 1, A>\)$",
-                        r"__main__::Sum::add\(instance::jitclass::Sum.*<total:float64>, .*\)$"):
+        self.assertLessEqual(set(expected), names)
+        for pattern in patterns:
             self.assertTrue(any(re.match(pattern, name) for name in names), (pattern, names))
         for name in names:
             self.assertNotRegex(name, r"_Z|\[abi:|_3c|_5b|_28")

@@ -228,7 +228,8 @@ def main(folder=os.path.dirname(os.path.abspath(__file__))):
         tests.append(run_tests.Test(case.id(), functools.partial(run_case, case),
                                     getattr(method, "alone", getattr(case, "alone", False))))
     lanes = int(os.environ.get("LANES", "1"))
-    sys.exit(0 if run_tests.Runner("kernel").run(tests, lanes) else 1)
+    runner = run_tests.Runner("kernel", bool(os.environ.get("VERBOSE")))
+    sys.exit(0 if runner.run(tests, lanes) else 1)
 
 
 if __name__ == "__main__":

@@ -35,10 +35,11 @@ class Command(harness.KernelTest):
         self.assertEqual(self.methods(["--no-env"]), 0)
 
     def test_what_the_user_set_stays(self):
-        printed = self.record(["sh", "-c", "echo $NUMBA_ENABLE_PROFILING $PHP_INI_SCAN_DIR"],
+        printed = self.record(["sh", "-c", "echo $NUMBA_ENABLE_PROFILING $NUMBA_DEBUGINFO "
+                                           "$PHP_INI_SCAN_DIR"],
                               env={**os.environ, "NUMBA_ENABLE_PROFILING": "0",
                                    "PHP_INI_SCAN_DIR": "/mine"}).stdout.decode().split()
-        self.assertEqual(printed, ["0", "/mine:" + os.path.join(harness.BUILD, "php")])
+        self.assertEqual(printed, ["0", "0", "/mine:" + os.path.join(harness.BUILD, "php")])
 
 
 class Printed(unittest.TestCase):
@@ -52,6 +53,23 @@ class Printed(unittest.TestCase):
         self.assertEqual(done.splitlines()[:2], [harness.SHIM, "0"])
         self.assertRegex(done, r"opcache\.jit_debug => 128 => 128")
         self.assertIn("jitbpf.ini", done)
+
+    def numba_values(self, options, **values):
+        """Returns numba's two variables after the shell has evaluated them, in that environment."""
+        shown = 'echo "$NUMBA_ENABLE_PROFILING $NUMBA_DEBUGINFO"'
+        env = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA")}
+        return subprocess.run(["sh", "-c", f'eval "$({harness.JITBPF} env {options})"; {shown}'],
+                              check=True, capture_output=True, text=True,
+                              env={**env, **values}).stdout.split()
+
+    def test_engine_keeps_its_behaviour(self):
+        """Profiling turns on numba's debug info, which makes its code slower: not by our doing."""
+        self.assertEqual(self.numba_values(""), ["1", "0"])
+        # What numba does by itself with the user's values.
+        self.assertEqual(self.numba_values("", NUMBA_ENABLE_PROFILING="1"), ["1", "1"])
+        self.assertEqual(self.numba_values("", NUMBA_DEBUGINFO="1"), ["1", "1"])
+        self.assertEqual(self.numba_values("--jit-debug"), ["1", "1"])
+        self.assertEqual(self.numba_values("--jit-debug", NUMBA_DEBUGINFO="0"), ["1", "1"])
 
     def test_shell_quotes_paths(self):
         with tempfile.TemporaryDirectory(prefix="jitbpf it's $HOME ") as folder:
@@ -78,6 +96,8 @@ class Printed(unittest.TestCase):
         """Engines that no variable helps are named in comments, not among container options."""
         for form in ("sh", "systemd"):
             self.assertIn("#   Node.js: --perf-prof\n", environment("-f", form))
+            self.assertNotIn("CL_CONFIG", environment("-f", form))
+            self.assertIn("CL_CONFIG_USE_VTUNE=", environment("-f", form, "--jit-debug"))
         self.assertNotIn("#", environment("-f", "container"))
 
     def test_container(self):

@@ -9,11 +9,13 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/commands.h"
+#include "cli/jit_debug_option.h"
 #include "engines/engines.h"
 
 struct env_options {
 	const char *format;
 	const char *shim;
+	bool jit_debug;
 };
 
 #define FIELD(name) offsetof(struct env_options, name)
@@ -25,6 +27,7 @@ static const struct option_spec options[] = {
 	 0, 0},
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
 	 "libjitbpf.so to use (default: the one beside this program)", 0, 0},
+	JIT_DEBUG_OPTION(FIELD(jit_debug)),
 };
 
 /* In single quotes, only the quote itself is special. */
@@ -45,6 +48,8 @@ static int print_sh(void *context, const struct engine_env *env)
 	printf("export %s=", env->name);
 	if (env->rule == ENGINE_SETTING_APPENDS)
 		printf("\"${%s-}:\"", env->name);
+	else if (env->rule == ENGINE_SETTING_DEFAULT && env->follows)
+		printf("\"${%s-${%s-%s}}\"", env->name, env->follows, env->value);
 	else if (env->rule == ENGINE_SETTING_DEFAULT)
 		printf("\"${%s-%s}\"", env->name, env->value);
 	if (env->rule != ENGINE_SETTING_DEFAULT)
@@ -84,7 +89,7 @@ static bool has_space(const char *text)
 }
 
 /* The directory is mounted at its own path, so that the values are valid in the container. */
-static int print_for_container(const char *shim_path)
+static int print_for_container(const char *shim_path, bool jit_debug)
 {
 	int folder = path_folder_bytes(shim_path);
 
@@ -96,7 +101,7 @@ static int print_for_container(const char *shim_path)
 		return -EINVAL;
 	}
 	printf("--volume=%.*s:%.*s:ro\n", folder, shim_path, folder, shim_path);
-	return engine_env_each(shim_path, print_container, NULL);
+	return engine_env_each(shim_path, jit_debug, print_container, NULL);
 }
 
 /* Comments, which a shell and systemd ignore. */
@@ -111,12 +116,12 @@ static void print_options(void)
 	}
 }
 
-static int print_as(const char *format, const char *shim_path)
+static int print_as(const char *format, const char *shim_path, bool jit_debug)
 {
 	int err;
 
 	if (!strcmp(format, "container"))
-		return print_for_container(shim_path);
+		return print_for_container(shim_path, jit_debug);
 	if (strcmp(format, "sh") && strcmp(format, "systemd")) {
 		fprintf(stderr, "jitbpf: unknown format '%s': use sh, systemd or container\n",
 			format);
@@ -124,7 +129,8 @@ static int print_as(const char *format, const char *shim_path)
 	}
 	if (!strcmp(format, "systemd"))
 		puts("[Service]");
-	err = engine_env_each(shim_path, strcmp(format, "sh") ? print_systemd : print_sh, NULL);
+	err = engine_env_each(shim_path, jit_debug, strcmp(format, "sh") ? print_systemd : print_sh,
+			      NULL);
 	if (!err)
 		print_options();
 	return err;
@@ -155,7 +161,7 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 					: strerror(-err));
 		return 1;
 	}
-	err = print_as(values.format, site.path);
+	err = print_as(values.format, site.path, values.jit_debug);
 	if (err)
 		return EXIT_USAGE;
 	if (!fflush(stdout) && !ferror(stdout))

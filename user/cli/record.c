@@ -10,6 +10,7 @@
 #include "base/scope.h"
 #include "cli/commands.h"
 #include "cli/file_trouble.h"
+#include "cli/jit_debug_option.h"
 #include "cli/line_rules.h"
 #include "cli/memory_option.h"
 #include "cli/record_setup.h"
@@ -67,6 +68,7 @@ static const struct option_spec options[] = {
 	 "libjitbpf.so to use (default: the one beside this program)", 0, 0},
 	{0, "no-env", OPTION_FLAG, FIELD(no_env), NULL,
 	 "do not add the variables of 'jitbpf env' to the command's environment", 0, 0},
+	JIT_DEBUG_OPTION(FIELD(jit_debug)),
 	{0, "no-debuginfod", OPTION_FLAG, FIELD(no_debuginfod), NULL,
 	 "do not query the servers in $DEBUGINFOD_URLS for debug info", 0, 0},
 	LINE_RULES_OPTION(FIELD(line_offsets)),

@@ -240,6 +240,7 @@ static int prepare_command(struct recording *run)
 		.broker = &run->broker,
 		.user = &run->access.user,
 		.shim_path = run->options->no_env ? NULL : run->site.path,
+		.jit_debug = run->options->jit_debug,
 		.open_files = run->options->open_files,
 		.on_pipe = run->signals.before_pipe,
 	};

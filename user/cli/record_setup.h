@@ -42,6 +42,7 @@ struct record_options {
 	const char *shim;
 	bool no_debuginfod;
 	bool no_env;
+	bool jit_debug;
 	struct view_options view;
 	string_list line_offsets;
 	struct code_line_rules line_rules;

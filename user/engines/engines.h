@@ -24,12 +24,20 @@ enum engine_setting_kind {
 	ENGINE_SETTING_FOLDER, /* the directory of that name beside libjitbpf.so */
 };
 
-/* An environment variable that makes an engine publish its code, and changes nothing else. */
+/*
+ * An environment variable that makes an engine publish its code. Without --jit-debug, a setting
+ * publishes only: the engine generates the same machine code as without it. What changes the
+ * code is in debug_text.
+ */
 struct engine_setting {
 	const char *name;
 	enum engine_setting_rule rule;
 	enum engine_setting_kind kind;
-	const char *text; /* by kind; NULL for ENGINE_SETTING_SHIM */
+	const char *text; /* by kind; NULL for ENGINE_SETTING_SHIM; NULL text: only --jit-debug */
+	/* With --jit-debug: the text instead, which replaces an existing value; or NULL. */
+	const char *debug_text;
+	/* A variable that sets the engine's own default of this one; used instead of the text. */
+	const char *follows;
 };
 
 /* Each function may be NULL. */

@@ -4,7 +4,9 @@
 #include "engines/engines.h"
 
 static const struct engine_setting settings[] = {
-	{"INTEL_JIT_PROFILER64", ENGINE_SETTING_REPLACES, ENGINE_SETTING_SHIM, NULL},
+	{.name = "INTEL_JIT_PROFILER64",
+	 .rule = ENGINE_SETTING_REPLACES,
+	 .kind = ENGINE_SETTING_SHIM},
 };
 
 const struct engine engine_jitapi = {

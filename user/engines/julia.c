@@ -4,7 +4,7 @@
 #include "engines/engines.h"
 
 static const struct engine_setting settings[] = {
-	{"ENABLE_JITPROFILING", ENGINE_SETTING_DEFAULT, ENGINE_SETTING_TEXT, "1"},
+	{.name = "ENABLE_JITPROFILING", .rule = ENGINE_SETTING_DEFAULT, .text = "1"},
 };
 
 const struct engine engine_julia = {

@@ -5,7 +5,7 @@
 
 static const struct engine_setting settings[] = {
 	/* The listener reports methods through the JIT API, rather than whole ELF modules. */
-	{"INTEL_JIT_BACKWARD_COMPATIBILITY", ENGINE_SETTING_DEFAULT, ENGINE_SETTING_TEXT, "1"},
+	{.name = "INTEL_JIT_BACKWARD_COMPATIBILITY", .rule = ENGINE_SETTING_DEFAULT, .text = "1"},
 };
 
 const struct engine engine_llvm = {

@@ -119,7 +119,13 @@ static void respell(char *name, bool had_prefix)
 }
 
 static const struct engine_setting settings[] = {
-	{"NUMBA_ENABLE_PROFILING", ENGINE_SETTING_DEFAULT, ENGINE_SETTING_TEXT, "1"},
+	/* numba's default is that of the next one; debug info stops inlining, but gives lines. */
+	{.name = "NUMBA_DEBUGINFO",
+	 .rule = ENGINE_SETTING_DEFAULT,
+	 .text = "0",
+	 .debug_text = "1",
+	 .follows = "NUMBA_ENABLE_PROFILING"},
+	{.name = "NUMBA_ENABLE_PROFILING", .rule = ENGINE_SETTING_DEFAULT, .text = "1"},
 };
 
 const struct engine engine_numba = {

@@ -4,11 +4,13 @@
 #include "engines/engines.h"
 
 static const struct engine_setting settings[] = {
-	{"CL_CONFIG_USE_VTUNE", ENGINE_SETTING_DEFAULT, ENGINE_SETTING_TEXT, "True"},
+	/* It adds debug info too, and code that keeps the ids of work items for a debugger. */
+	{.name = "CL_CONFIG_USE_VTUNE", .debug_text = "True"},
 };
 
 const struct engine engine_opencl = {
 	.name = "OpenCL",
 	.settings = settings,
 	.setting_count = ARRAY_SIZE(settings),
+	.option = "Intel's OpenCL: --jit-debug, which makes its kernels slower",
 };

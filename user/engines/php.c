@@ -29,7 +29,10 @@ static const struct engine_setting settings[] = {
 	 * An ini file in the directory sets opcache.jit_debug. The empty entry
 	 * before it stands for PHP's own directory.
 	 */
-	{"PHP_INI_SCAN_DIR", ENGINE_SETTING_APPENDS, ENGINE_SETTING_FOLDER, "php"},
+	{.name = "PHP_INI_SCAN_DIR",
+	 .rule = ENGINE_SETTING_APPENDS,
+	 .kind = ENGINE_SETTING_FOLDER,
+	 .text = "php"},
 };
 
 const struct engine engine_php = {

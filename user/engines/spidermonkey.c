@@ -4,7 +4,7 @@
 #include "engines/engines.h"
 
 static const struct engine_setting settings[] = {
-	{"JS_LOAD_VTUNE_LIB", ENGINE_SETTING_DEFAULT, ENGINE_SETTING_TEXT, "1"},
+	{.name = "JS_LOAD_VTUNE_LIB", .rule = ENGINE_SETTING_DEFAULT, .text = "1"},
 };
 
 const struct engine engine_spidermonkey = {

@@ -39,7 +39,10 @@ static void test_settings(void **state)
 		for (size_t i = 0; i < engine->setting_count; i++) {
 			const struct engine_setting *setting = &engine->settings[i];
 
-			assert_int_equal(setting->kind == ENGINE_SETTING_SHIM, !setting->text);
+			assert_true(setting->text || setting->debug_text ||
+				    setting->kind == ENGINE_SETTING_SHIM);
+			assert_true(setting->kind == ENGINE_SETTING_TEXT || !setting->debug_text);
+			assert_true(setting->rule == ENGINE_SETTING_DEFAULT || !setting->follows);
 			for (size_t before = 0; before < count; before++)
 				assert_string_not_equal(setting->name, names[before]);
 			assert_true(count < ARRAY_SIZE(names));

@@ -40,7 +40,7 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127); /* jitbpf failed before command_go() */
 	if (environment->shim_path)
-		engine_env_apply(environment->shim_path);
+		engine_env_apply(environment->shim_path, environment->jit_debug);
 	setrlimit(RLIMIT_NOFILE, &environment->open_files);
 	err = become(environment->user);
 	if (!err) {

@@ -19,6 +19,7 @@ struct command_environment {
 	const struct broker *broker; /* to end the command; borrowed until command_deinit() */
 	const struct invoking_user *user;
 	const char *shim_path;	     /* for engine_env.h; NULL leaves the environment unchanged */
+	bool jit_debug;		     /* likewise */
 	struct rlimit open_files;    /* RLIMIT_NOFILE that jitbpf was started with */
 	void (*on_pipe)(int signal); /* disposition of SIGPIPE: SIG_DFL or SIG_IGN */
 };

@@ -13,18 +13,19 @@
 struct engine_env {
 	const char *name;
 	enum engine_setting_rule rule;
+	const char *follows; /* as in struct engine_setting; NULL: none */
 	char value[PATH_MAX + 16];
 };
 
 /*
  * Call take for each variable; *env is borrowed for the call. shim_path is absolute. A variable
- * whose folder is missing beside the shim is left out. Returns 0, or the first result of take
- * that is not 0.
+ * whose folder is missing beside the shim is left out. jit_debug: with those that let engines
+ * generate slower code. Returns 0, or the first result of take that is not 0.
  */
-int engine_env_each(const char *shim_path, int (*take)(void *context, const struct engine_env *env),
-		    void *context);
+int engine_env_each(const char *shim_path, bool jit_debug,
+		    int (*take)(void *context, const struct engine_env *env), void *context);
 
 /* Set the variables in our own environment. Returns 0 or -ENOMEM. */
-int engine_env_apply(const char *shim_path);
+int engine_env_apply(const char *shim_path, bool jit_debug);
 
 #endif
