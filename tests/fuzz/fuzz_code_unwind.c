@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		uint32_t rule = row->cfa & UNWIND_RULE_MASK;
 
 		CHECK(row->offset < size - 1);
-		CHECK(rule <= UNWIND_CFA_SAVED || row->cfa == UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
+		CHECK(rule <= UNWIND_CFA_SAVED_RSP ||
+		      row->cfa == UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
 		CHECK(row == rows.rows.data || row[-1].offset < row->offset);
 		CHECK(row == rows.rows.data || row[-1].cfa != row->cfa || row[-1].rbp != row->rbp);
 	}

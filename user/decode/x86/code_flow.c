@@ -8,14 +8,7 @@
 /* Limit of restarts: each one follows the discovery of calls that do not return. */
 #define ROUNDS_MAX 8
 
-/* A run of straight-line code that is being followed. */
-struct stretch {
-	uint32_t at;
-	uint16_t frame;
-	bool behind_call; /* only padding since the call */
-	/* register that the previous instruction compared with rsp; FRAME_REGISTERS if none */
-	uint8_t compared;
-};
+#define NO_INSTRUCTION UINT32_MAX /* code_edge.from of the entry */
 
 int code_flow_init(struct code_flow *ret, const uint8_t *code, uint32_t code_bytes,
 		   uint64_t address)
@@ -45,7 +38,7 @@ void code_flow_deinit(struct code_flow *flow)
 	frame_states_deinit(&flow->frames);
 	free(flow->points);
 	vec_deinit(&flow->leads);
-	vec_deinit(&flow->leads_behind_calls);
+	vec_deinit(&flow->behind_calls);
 	vec_deinit(&flow->on_trial);
 }
 
@@ -64,26 +57,28 @@ static bool same_row(struct unwind_row a, struct unwind_row b)
 	return a.cfa == b.cfa && a.rbp == b.rbp;
 }
 
-static int meet(struct code_flow *flow, uint16_t a, uint16_t b, uint16_t *ret)
+static int meet(struct code_flow *flow, const struct code_edge *edge, uint16_t *ret)
 {
 	struct frame_state met;
 
-	frame_state_meet(&frame_of(flow, a)->frame, &frame_of(flow, b)->frame, &met);
+	frame_state_meet(&frame_of(flow, flow->points[edge->to].frame)->frame,
+			 &frame_of(flow, edge->frame)->frame, flow->address + edge->to, &met);
 	return frame_states_add(&flow->frames, &met, ret);
 }
 
-static int arrive_first(struct code_flow *flow, const struct stretch *s)
+static int arrive_first(struct code_flow *flow, const struct code_edge *edge)
 {
-	struct code_point *point = &flow->points[s->at];
+	struct code_point *point = &flow->points[edge->to];
 
 	if (flow->trial) {
-		if (vec_push(&flow->on_trial, s->at))
+		if (vec_push(&flow->on_trial, edge->to))
 			return -ENOMEM;
 		point->flags |= CODE_POINT_ON_TRIAL;
 	}
-	if (s->behind_call)
+	if (edge->behind_call)
 		point->flags |= CODE_POINT_BEHIND_CALL;
-	point->frame = s->frame;
+	point->frame = edge->frame;
+	point->from = edge->from;
 	return 1;
 }
 
@@ -92,11 +87,11 @@ static int arrive_first(struct code_flow *flow, const struct stretch *s)
  * that call does not return. Otherwise a trial is refuted, and the frame is
  * unknown.
  */
-static int disagree(struct code_flow *flow, struct stretch *s, uint16_t met)
+static int disagree(struct code_flow *flow, const struct code_edge *edge, uint16_t met)
 {
-	struct code_point *point = &flow->points[s->at];
+	struct code_point *point = &flow->points[edge->to];
 
-	if (s->behind_call) {
+	if (edge->behind_call) {
 		point->flags |= CODE_POINT_NO_RETURN;
 		return 0;
 	}
@@ -104,58 +99,79 @@ static int disagree(struct code_flow *flow, struct stretch *s, uint16_t met)
 		point->flags |= CODE_POINT_NO_RETURN;
 		point->flags &= ~CODE_POINT_BEHIND_CALL;
 		flow->again = true;
-		point->frame = s->frame;
+		point->frame = edge->frame;
 		return 1;
 	}
 	flow->refuted = true;
-	point->frame = s->frame = met;
+	point->frame = met;
 	return 1;
 }
 
-/* Arrive at an instruction. Returns 1 to decode it, 0 if that was done before, or -ENOMEM. */
-static int arrive(struct code_flow *flow, struct stretch *s)
+/* Join a path with those that reached a point before. */
+static int join(struct code_flow *flow, const struct code_edge *edge)
 {
-	struct code_point *point = &flow->points[s->at];
-	struct unwind_row there, here = frame_of(flow, s->frame)->row;
-	uint16_t met;
-	int err;
+	struct code_point *point = &flow->points[edge->to];
+	struct unwind_row there = frame_of(flow, point->frame)->row;
+	struct unwind_row here = frame_of(flow, edge->frame)->row;
+	uint16_t met = point->frame;
+	int err = 0;
 
-	if (s->behind_call && point->flags & CODE_POINT_NO_RETURN)
+	if (point->frame != edge->frame)
+		err = meet(flow, edge, &met);
+	if (err)
+		return err;
+	if (known(there) && known(here) && !known(frame_of(flow, met)->row))
+		return disagree(flow, edge, met);
+	if (!edge->behind_call)
+		point->flags &= ~CODE_POINT_BEHIND_CALL;
+	if (met == point->frame)
+		return 0;
+	point->frame = met;
+	return 1;
+}
+
+/*
+ * Arrive at an instruction. Returns 1 if it must be decoded with the point's frame, 0 if that
+ * was done before, or -ENOMEM.
+ */
+static int arrive(struct code_flow *flow, const struct code_edge *edge)
+{
+	struct code_point *point = &flow->points[edge->to];
+	struct unwind_row there, here = frame_of(flow, edge->frame)->row;
+	bool changed = point->frame != edge->frame;
+
+	if (edge->behind_call && point->flags & CODE_POINT_NO_RETURN)
 		return 0;
 	if (!point->frame)
-		return arrive_first(flow, s);
+		return arrive_first(flow, edge);
 	there = frame_of(flow, point->frame)->row;
 	if (flow->trial && !(point->flags & CODE_POINT_ON_TRIAL)) {
 		if (same_row(there, here) && known(here))
 			flow->confirmations++;
 		/* a mismatch after a call may mean that the call does not return */
-		else if (!s->behind_call)
+		else if (!edge->behind_call)
 			flow->refuted = true;
 		return 0;
 	}
-	if (point->frame == s->frame) {
-		if (!s->behind_call)
-			point->flags &= ~CODE_POINT_BEHIND_CALL;
-		return 0;
-	}
-	err = meet(flow, point->frame, s->frame, &met);
-	if (err)
-		return err;
-	if (known(there) && known(here) && !known(frame_of(flow, met)->row))
-		return disagree(flow, s, met);
-	if (!s->behind_call)
-		point->flags &= ~CODE_POINT_BEHIND_CALL;
-	if (met == point->frame)
-		return 0;
-	point->frame = s->frame = met;
-	return 1;
+	if (point->from != edge->from)
+		point->flags |= CODE_POINT_JOIN;
+	if (point->flags & CODE_POINT_JOIN)
+		return join(flow, edge);
+	/* The frame before the only way here has changed, as that of a loop's body does. */
+	point->frame = edge->frame;
+	return changed;
 }
 
-static int add_lead(code_leads *leads, uint32_t offset, uint16_t frame, bool behind_call)
+/* Arrive at an instruction, and follow the code from there later. */
+static int arrive_later(struct code_flow *flow, struct code_edge edge)
 {
-	struct code_lead lead = {.offset = offset, .frame = frame, .behind_call = behind_call};
+	struct code_point *point = &flow->points[edge.to];
+	int changed = arrive(flow, &edge);
 
-	return vec_push(leads, lead);
+	if (changed <= 0 || point->flags & CODE_POINT_LEAD)
+		return changed < 0 ? changed : 0;
+	point->flags |= CODE_POINT_LEAD;
+	return code_edges_push(&flow->leads, edge);
 }
 
 static bool can_return(const struct code_flow *flow, uint16_t frame)
@@ -171,12 +187,12 @@ static bool as_begun(const struct code_flow *flow, uint16_t frame)
 }
 
 /* A direct jump. A jump out of the code is a tail call if the frame allows a return. */
-static int jump(struct code_flow *flow, uint64_t target, uint16_t frame)
+static int jump(struct code_flow *flow, uint32_t from, uint64_t target, uint16_t frame)
 {
 	uint64_t offset = target - flow->address;
 
 	if (offset < flow->code_bytes)
-		return add_lead(&flow->leads, (uint32_t)offset, frame, false);
+		return arrive_later(flow, (struct code_edge){from, (uint32_t)offset, frame, false});
 	if (!as_begun(flow, frame) && can_return(flow, frame))
 		flow->confirmations++;
 	return 0;
@@ -201,53 +217,60 @@ static void note_end(const struct code_flow *flow, uint16_t frame, struct frame_
 		*rsp = frame_of(flow, frame)->frame.registers[FRAME_RSP];
 }
 
-/* After "branch if rsp is not equal to a register", rsp has the value of that register. */
-static int take_comparison(struct code_flow *flow, struct stretch *s, const struct code_step *step)
+/*
+ * After "branch if rsp is not equal to a register", rsp has the value of that register, which
+ * the instruction before compared with rsp.
+ */
+static int take_comparison(struct code_flow *flow, const struct code_step *step, uint8_t compared,
+			   struct code_edge *on)
 {
-	struct frame_state equal = frame_of(flow, s->frame)->frame;
+	struct frame_state equal = frame_of(flow, on->frame)->frame;
 	struct frame_value value;
 
-	if (s->compared == FRAME_REGISTERS || !step->on_if_equal)
+	if (compared == FRAME_REGISTERS || !step->on_if_equal ||
+	    step->target == flow->address + on->to)
 		return 0;
-	value = equal.registers[s->compared];
+	value = equal.registers[compared];
 	if (value.base != FRAME_CFA)
 		return 0;
 	frame_state_set(&equal, FRAME_RSP, value);
-	return frame_states_add(&flow->frames, &equal, &s->frame);
+	return frame_states_add(&flow->frames, &equal, &on->frame);
 }
 
-/* Continue after an instruction. Returns 1 to fall through, 0 to stop, or -ENOMEM. */
-static int go_on(struct code_flow *flow, struct stretch *s, const struct code_step *step)
+/*
+ * Continue after an instruction, of which *on is the way to the next one. Returns 1 to fall
+ * through, 0 to stop, or -ENOMEM.
+ */
+static int go_on(struct code_flow *flow, const struct code_step *step, uint8_t compared,
+		 struct code_edge *on)
 {
-	struct code_point *point = &flow->points[s->at];
-	uint32_t next = s->at + step->length;
+	struct code_point *point = &flow->points[on->from];
 	int err;
 
-	s->behind_call = s->behind_call && step->way == CODE_PADDING;
+	on->behind_call = on->behind_call && step->way == CODE_PADDING;
 	switch (step->way) {
 	case CODE_BRANCH:
-		err = jump(flow, step->target, s->frame);
-		err = err ?: take_comparison(flow, s, step);
+		err = jump(flow, on->from, step->target, on->frame);
+		err = err ?: take_comparison(flow, step, compared, on);
 		if (err)
 			return err;
 		break;
 	case CODE_JUMP:
-		return jump(flow, step->target, s->frame);
+		return jump(flow, on->from, step->target, on->frame);
 	case CODE_CALL:
 		point->flags |= CODE_POINT_CALL;
-		if (step->target == flow->address + next)
+		if (step->target == flow->address + on->to)
 			break;
-		if (next < flow->code_bytes)
-			return add_lead(&flow->leads_behind_calls, next, s->frame, true);
-		return 0;
+		on->behind_call = true;
+		return on->to < flow->code_bytes ? code_edges_push(&flow->behind_calls, *on) : 0;
 	case CODE_INDIRECT:
 		point->flags |= CODE_POINT_INDIRECT;
-		jump_indirect(flow, s->frame);
-		note_end(flow, s->frame, &flow->at_indirect);
+		jump_indirect(flow, on->frame);
+		note_end(flow, on->frame, &flow->at_indirect);
 		return 0;
 	case CODE_RETURN:
-		note_end(flow, s->frame, &flow->at_return);
-		if (can_return(flow, s->frame))
+		note_end(flow, on->frame, &flow->at_return);
+		if (can_return(flow, on->frame))
 			flow->confirmations++;
 		else
 			flow->refuted = true;
@@ -257,33 +280,53 @@ static int go_on(struct code_flow *flow, struct stretch *s, const struct code_st
 	default:
 		break;
 	}
-	s->compared = step->compared;
-	s->at = next;
-	return next < flow->code_bytes;
+	return on->to < flow->code_bytes;
 }
 
-static int follow(struct code_flow *flow, struct code_lead lead)
+/* Decode the instruction at a point, and set *ret to the way to the next one. */
+static int step_at(struct code_flow *flow, uint32_t at, struct code_step *step,
+		   struct code_edge *ret)
 {
-	struct stretch s = {lead.offset, lead.frame, lead.behind_call, FRAME_REGISTERS};
+	struct code_point *point = &flow->points[at];
+
+	if (!flow->instructions_left)
+		return -E2BIG;
+	flow->instructions_left--;
+	if (!code_step(&flow->decoder, flow->code + at, flow->code_bytes - at, flow->address + at,
+		       frame_of(flow, point->frame), step)) {
+		flow->refuted = true;
+		return 0;
+	}
+	point->length = step->length;
+	*ret = (struct code_edge){
+		.from = at,
+		.to = at + step->length,
+		.frame = point->frame,
+		.behind_call = point->flags & CODE_POINT_BEHIND_CALL,
+	};
+	if (step->changes && frame_states_add(&flow->frames, &step->after, &ret->frame))
+		return -ENOMEM;
+	return 1;
+}
+
+/* Follow straight-line code, up to a place that waits for other paths. */
+static int follow(struct code_flow *flow, uint32_t at)
+{
+	uint8_t compared = FRAME_REGISTERS;
+	struct code_edge on;
 	struct code_step step;
 	int go = 1;
 
 	while (go > 0) {
-		go = arrive(flow, &s);
-		if (go <= 0)
-			break;
-		if (!flow->instructions_left)
-			return -E2BIG;
-		flow->instructions_left--;
-		if (!code_step(&flow->decoder, flow->code + s.at, flow->code_bytes - s.at,
-			       flow->address + s.at, frame_of(flow, s.frame), &step)) {
-			flow->refuted = true;
-			break;
-		}
-		flow->points[s.at].length = step.length;
-		if (step.changes && frame_states_add(&flow->frames, &step.after, &s.frame))
-			return -ENOMEM;
-		go = go_on(flow, &s, &step);
+		go = step_at(flow, at, &step, &on);
+		if (go > 0)
+			go = go_on(flow, &step, compared, &on);
+		if (go > 0 && flow->leads.size && flow->leads.data[0].to <= on.to)
+			return arrive_later(flow, on);
+		if (go > 0)
+			go = arrive(flow, &on);
+		compared = step.compared;
+		at = on.to;
 	}
 	return go < 0 ? go : 0;
 }
@@ -294,14 +337,28 @@ static int follow_all(struct code_flow *flow)
 	int err = 0;
 
 	while (!err && !(flow->trial && flow->refuted)) {
-		code_leads *leads = flow->leads.size ? &flow->leads : &flow->leads_behind_calls;
+		if (flow->leads.size) {
+			uint32_t at = code_edges_pop(&flow->leads).to;
 
-		if (!leads->size)
+			flow->points[at].flags &= ~CODE_POINT_LEAD;
+			err = follow(flow, at);
+		} else if (flow->behind_calls.size) {
+			err = arrive_later(flow, code_edges_pop(&flow->behind_calls));
+		} else {
 			break;
-		err = follow(flow, leads->data[--leads->size]);
+		}
 	}
-	flow->leads.size = flow->leads_behind_calls.size = 0;
+	vec_for_each (lead, &flow->leads)
+		flow->points[lead->to].flags &= ~CODE_POINT_LEAD;
+	flow->leads.size = flow->behind_calls.size = 0;
 	return err;
+}
+
+static int follow_from(struct code_flow *flow, uint32_t offset, uint16_t frame)
+{
+	struct code_edge entry = {NO_INSTRUCTION, offset, frame, false};
+
+	return arrive_later(flow, entry) ?: follow_all(flow);
 }
 
 /* Reset a point, except that its call does not return. */
@@ -318,8 +375,7 @@ int code_flow_enter(struct code_flow *flow, uint16_t frame)
 		for (uint32_t i = 0; flow->again && i < flow->code_bytes; i++)
 			forget(&flow->points[i]);
 		flow->again = false;
-		err = add_lead(&flow->leads, 0, frame, false);
-		err = err ?: follow_all(flow);
+		err = follow_from(flow, 0, frame);
 		if (!flow->again)
 			break;
 	}
@@ -368,8 +424,7 @@ int code_flow_try(struct code_flow *flow, uint32_t offset, uint16_t frame, uint3
 	for (uint32_t round = 0; !err && round < ROUNDS_MAX; round++) {
 		flow->again = flow->refuted = false;
 		flow->confirmations = 0;
-		err = add_lead(&flow->leads, offset, frame, false);
-		err = err ?: follow_all(flow);
+		err = follow_from(flow, offset, frame);
 		taken = !err && !flow->refuted && flow->confirmations >= confirmations &&
 			!flow->again;
 		if (taken || !flow->again || flow->refuted)

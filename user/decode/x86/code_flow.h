@@ -8,6 +8,7 @@
 #ifndef JITBPF_DECODE_X86_CODE_FLOW_H
 #define JITBPF_DECODE_X86_CODE_FLOW_H
 
+#include "decode/x86/code_edges.h"
 #include "decode/x86/code_step.h"
 
 enum code_point_flag {
@@ -16,6 +17,8 @@ enum code_point_flag {
 	CODE_POINT_BEHIND_CALL = 4, /* reached only from the call before it */
 	CODE_POINT_NO_RETURN = 8,   /* the call before it does not return */
 	CODE_POINT_ON_TRIAL = 16,
+	CODE_POINT_JOIN = 32, /* reached from several instructions */
+	CODE_POINT_LEAD = 64, /* in code_flow.leads */
 };
 
 /* The state of one code byte. It is set for bytes where a reached instruction begins. */
@@ -23,16 +26,8 @@ struct code_point {
 	uint16_t frame; /* number in code_flow.frames; 0 if not reached */
 	uint8_t length;
 	uint8_t flags;
+	uint32_t from; /* offset of the instruction that it was first reached from */
 };
-
-/* A place to continue from, with the frame there. */
-struct code_lead {
-	uint32_t offset;
-	uint16_t frame;
-	bool behind_call;
-};
-
-typedef VEC(struct code_lead) code_leads;
 
 struct code_flow {
 	const uint8_t *code;
@@ -41,8 +36,11 @@ struct code_flow {
 	struct code_decoder decoder;
 	struct frame_states frames;
 	struct code_point *points; /* one per code byte */
-	/* Worklists. Code after calls is followed last, since a call may not return. */
-	code_leads leads, leads_behind_calls;
+	/*
+	 * Worklists. A lead is the way to a point whose frame is set already.
+	 * Code after calls is followed last, since a call may not return.
+	 */
+	code_edges leads, behind_calls;
 	VEC(uint32_t) on_trial; /* offsets of points that the current trial reached */
 	bool trial, refuted;
 	uint16_t trial_frame; /* frame at the start of the current trial */

@@ -6,6 +6,7 @@
 
 struct decoded {
 	const ZydisDecodedInstruction *instruction;
+	uint64_t address;
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
@@ -82,6 +83,14 @@ static uint32_t base_of(const ZydisDecodedInstruction *instruction,
 	return 1u << (base | (context->vector_unified.B & 1) << 3);
 }
 
+/* Returns true if a memory operand is relative to a register with a known value. */
+static bool names_frame(const ZydisDecodedInstruction *instruction,
+			const ZydisDecoderContext *context, uint32_t watched)
+{
+	return instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM &&
+	       instruction->raw.modrm.mod != 3 && base_of(instruction, context) & watched;
+}
+
 /* Fast filter: returns false for instructions that cannot change the frame state. */
 static bool may_change(const ZydisDecodedInstruction *instruction,
 		       const ZydisDecoderContext *context, const struct frame_state_entry *frame)
@@ -109,7 +118,8 @@ static bool may_change(const ZydisDecodedInstruction *instruction,
 			return true;
 	/* fall through */
 	default:
-		return frame->watch_all || named(instruction, context) & frame->watched;
+		return frame->watch_all || named(instruction, context) & frame->watched ||
+		       (frame->has_slots && names_frame(instruction, context, frame->watched));
 	}
 }
 
@@ -134,10 +144,16 @@ static struct frame_value register_value(const struct frame_state *frame, ZydisR
 static struct frame_value memory_address(const struct frame_state *frame,
 					 const ZydisDecodedOperandMem *memory)
 {
-	if (memory->index != ZYDIS_REGISTER_NONE || memory->segment == ZYDIS_REGISTER_FS ||
-	    memory->segment == ZYDIS_REGISTER_GS)
+	struct frame_value index = register_value(frame, memory->index);
+	int64_t distance = memory->disp.value;
+
+	if (memory->segment == ZYDIS_REGISTER_FS || memory->segment == ZYDIS_REGISTER_GS)
 		return nothing;
-	return frame_value_add(register_value(frame, memory->base), memory->disp.value);
+	if (index.base == FRAME_CONSTANT)
+		distance += (int64_t)index.offset * memory->scale;
+	else if (memory->index != ZYDIS_REGISTER_NONE)
+		return nothing;
+	return frame_value_add(register_value(frame, memory->base), distance);
 }
 
 static struct frame_value operand_value(const struct frame_state *frame,
@@ -164,17 +180,19 @@ static void set_operand(struct frame_state *frame, const ZydisDecodedOperand *op
 					operand->size == 64 ? value : nothing);
 	} else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->size == 64) {
 		frame_state_store(frame, memory_address(frame, &operand->mem), value);
+	} else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+		frame_state_overwrite(frame, memory_address(frame, &operand->mem),
+				      operand->size / 8);
 	}
 }
 
-/* The written registers of any other instruction become unknown. */
+/* What any other instruction writes becomes unknown. */
 static void overwrite(struct frame_state *frame, const struct decoded *d)
 {
 	for (uint32_t i = 0; i < d->instruction->operand_count; i++) {
 		const ZydisDecodedOperand *operand = &d->operands[i];
 
-		if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-		    operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
+		if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
 			set_operand(frame, operand, nothing);
 	}
 }
@@ -182,37 +200,45 @@ static void overwrite(struct frame_state *frame, const struct decoded *d)
 static void add(struct frame_state *frame, const struct decoded *d, int sign)
 {
 	const ZydisDecodedOperand *by = &d->operands[1];
+	struct frame_value distance = operand_value(frame, by);
 
-	if (d->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
-		return;
 	if (by->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		distance = (struct frame_value){FRAME_CONSTANT, (int32_t)by->imm.value.s};
+	if (d->operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && distance.base == FRAME_CONSTANT)
 		set_operand(frame, &d->operands[0],
 			    frame_value_add(operand_value(frame, &d->operands[0]),
-					    sign * by->imm.value.s));
+					    sign * (int64_t)distance.offset));
 	else
 		overwrite(frame, d);
 }
 
-/* Aligning rsp starts a new base: its distance to the CFA is unknown. */
-static void round_down(struct frame_state *frame, const struct decoded *d)
+/*
+ * The CFA is a multiple of 16 by the ABI, and a FRAME_ALIGNED base is one, too. So up to that
+ * alignment the result is known: a rounded address, or the address modulo 16 as a constant.
+ * More alignment starts a new base.
+ */
+static void mask(struct frame_state *frame, const struct decoded *d)
 {
-	const ZydisDecodedOperand *to = &d->operands[1];
+	const ZydisDecodedOperand *to = &d->operands[0], *by = &d->operands[1];
+	int reg = to->type == ZYDIS_OPERAND_TYPE_REGISTER ? register_number(to->reg.value) : -1;
+	int64_t bits = by->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? by->imm.value.s : 0;
+	bool modulo = bits > 0 && bits < 16;
+	struct frame_value value = reg < 0 ? nothing : frame->registers[reg];
+	enum frame_base kind = (enum frame_base)(value.base & FRAME_BASE_MASK);
 
-	if (d->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
-	    d->operands[0].reg.value != ZYDIS_REGISTER_RSP ||
-	    frame->registers[FRAME_RSP].base == FRAME_NOTHING ||
-	    to->type != ZYDIS_OPERAND_TYPE_IMMEDIATE || to->imm.value.s >= 0) {
+	if (!frame_value_is_address(value) || (to->size != 64 && !(to->size == 32 && modulo))) {
 		overwrite(frame, d);
-		return;
+	} else if ((modulo || (bits < 0 && bits >= -16)) &&
+		   (kind == FRAME_CFA || kind == FRAME_ALIGNED)) {
+		value.offset &= (int32_t)bits;
+		if (modulo)
+			value.base = FRAME_CONSTANT;
+		frame_state_set(frame, (uint32_t)reg, value);
+	} else if (bits < 0 && bits % 16 == 0) {
+		frame_state_rebase(frame, (uint32_t)reg, frame_base_at(FRAME_ALIGNED, d->address));
+	} else {
+		overwrite(frame, d);
 	}
-	for (uint32_t i = 0; i < FRAME_REGISTERS; i++) {
-		if (frame->registers[i].base == FRAME_ALIGNED)
-			frame->registers[i] = nothing;
-	}
-	if (frame->rbp_at.base == FRAME_ALIGNED)
-		frame->rbp_at = nothing;
-	frame->cfa_at = nothing;
-	frame->registers[FRAME_RSP] = (struct frame_value){FRAME_ALIGNED, 0};
 }
 
 static void leave(struct frame_state *frame)
@@ -320,7 +346,7 @@ static void apply(struct frame_state *frame, const struct decoded *d)
 		move(frame, d);
 		break;
 	case ZYDIS_MNEMONIC_AND:
-		round_down(frame, d);
+		mask(frame, d);
 		break;
 	case ZYDIS_MNEMONIC_XCHG:
 		exchange(frame, d);
@@ -329,6 +355,8 @@ static void apply(struct frame_state *frame, const struct decoded *d)
 		overwrite(frame, d);
 		break;
 	}
+	if (frame->registers[FRAME_RSP].base == FRAME_NOTHING)
+		frame_state_rebase(frame, FRAME_RSP, frame_base_at(FRAME_MOVED, d->address));
 }
 
 bool code_step(const struct code_decoder *decoder, const uint8_t *code, size_t left_bytes,
@@ -336,7 +364,7 @@ bool code_step(const struct code_decoder *decoder, const uint8_t *code, size_t l
 {
 	ZydisDecoderContext context;
 	ZydisDecodedInstruction instruction;
-	struct decoded d = {.instruction = &instruction};
+	struct decoded d = {.instruction = &instruction, .address = address};
 	uint64_t next;
 
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder->zydis, &context, code, left_bytes,

@@ -4,6 +4,8 @@
  * followed from its entry along all paths, with the effect of each instruction
  * on rsp and rbp. Where joining paths disagree, rows are UNWIND_UNKNOWN.
  * Compiler-generated code gets exact rows, including prologues and epilogues.
+ * Where rsp has moved by an unknown distance, rows use a word in the frame from
+ * which the code restores rsp.
  *
  * The code must be one function, as engines report it. With several functions,
  * code after a call that does not return would be taken for a part of the

@@ -16,9 +16,14 @@
 
 static const struct frame_value nothing;
 
-static bool is_address(struct frame_value value)
+static enum frame_base kind_of(struct frame_value value)
 {
-	return value.base == FRAME_CFA || value.base == FRAME_ALIGNED;
+	return (enum frame_base)(value.base & FRAME_BASE_MASK);
+}
+
+bool frame_value_is_address(struct frame_value value)
+{
+	return kind_of(value) == FRAME_CFA || kind_of(value) >= FRAME_ALIGNED;
 }
 
 bool frame_value_equal(struct frame_value a, struct frame_value b)
@@ -30,7 +35,7 @@ struct frame_value frame_value_add(struct frame_value value, int64_t distance)
 {
 	int64_t offset;
 
-	if (!is_address(value) || distance < -DISTANCE_MAX || distance > DISTANCE_MAX)
+	if (!frame_value_is_address(value) || distance < -DISTANCE_MAX || distance > DISTANCE_MAX)
 		return nothing;
 	offset = value.offset + distance;
 	if (offset < -DISTANCE_MAX || offset > DISTANCE_MAX)
@@ -55,11 +60,23 @@ void frame_state_init(struct frame_state *ret, const struct code_entry *entry)
 		ret->registers[FRAME_RBP] = frame_value_add(cfa, -(int64_t)offset);
 }
 
-/* Memory below rsp can be overwritten at any time. */
-static void drop_below(struct frame_value *place, struct frame_value rsp)
+static void remove_slot(struct frame_state *frame, uint32_t number)
 {
-	if (place->base == rsp.base && place->offset < rsp.offset)
-		*place = nothing;
+	memmove(&frame->slots[number], &frame->slots[number + 1],
+		(FRAME_SLOTS - 1 - number) * sizeof(frame->slots[0]));
+	frame->slots[FRAME_SLOTS - 1] = (struct frame_slot){0};
+}
+
+/*
+ * Memory below rsp can be overwritten at any time. Once rsp has a base again that it had
+ * before, all of the frame that it leaves is below.
+ */
+static bool is_below(struct frame_value place, struct frame_value before, struct frame_value rsp)
+{
+	if (place.base == rsp.base)
+		return place.offset < rsp.offset;
+	return kind_of(place) != FRAME_CFA &&
+	       (place.base == before.base || kind_of(rsp) == FRAME_CFA);
 }
 
 static void set_rsp(struct frame_state *frame, struct frame_value value)
@@ -68,24 +85,87 @@ static void set_rsp(struct frame_state *frame, struct frame_value value)
 
 	frame->registers[FRAME_RSP] = value;
 	/* A lower rsp keeps slots below it: leaf functions store into the red zone. */
-	if (before.base == value.base && value.offset <= before.offset)
+	if (value.base == FRAME_NOTHING ||
+	    (before.base == value.base && value.offset <= before.offset))
 		return;
-	drop_below(&frame->rbp_at, value);
-	drop_below(&frame->cfa_at, value);
+	if (frame->rbp_at.base == value.base && frame->rbp_at.offset < value.offset)
+		frame->rbp_at = nothing;
+	for (uint32_t i = FRAME_SLOTS; i--;) {
+		if (is_below(frame->slots[i].place, before, value))
+			remove_slot(frame, i);
+	}
 }
 
 void frame_state_set(struct frame_state *frame, uint32_t reg, struct frame_value value)
 {
 	if (reg == FRAME_RSP)
-		set_rsp(frame, is_address(value) ? value : nothing);
+		set_rsp(frame, frame_value_is_address(value) ? value : nothing);
 	else
 		frame->registers[reg] = value;
+}
+
+static void forget_base(struct frame_state *frame, uint32_t base)
+{
+	for (uint32_t i = 0; i < FRAME_REGISTERS; i++) {
+		if (frame->registers[i].base == base)
+			frame->registers[i] = nothing;
+	}
+	if (frame->rbp_at.base == base)
+		frame->rbp_at = nothing;
+	for (uint32_t i = FRAME_SLOTS; i--;) {
+		if (frame->slots[i].place.base == base || frame->slots[i].value.base == base)
+			remove_slot(frame, i);
+	}
+}
+
+void frame_state_rebase(struct frame_state *frame, uint32_t reg, uint32_t base)
+{
+	forget_base(frame, base);
+	frame->registers[reg] = (struct frame_value){base, 0};
+}
+
+void frame_state_overwrite(struct frame_state *frame, struct frame_value place, uint32_t size_bytes)
+{
+	if (!frame_value_is_address(place))
+		return;
+	for (uint32_t i = FRAME_SLOTS; i--;) {
+		const struct frame_value *slot = &frame->slots[i].place;
+
+		if (slot->base == place.base && slot->offset > place.offset - 8 &&
+		    slot->offset < place.offset + (int32_t)size_bytes)
+			remove_slot(frame, i);
+	}
+}
+
+static bool is_before(struct frame_value a, struct frame_value b)
+{
+	return a.base < b.base || (a.base == b.base && a.offset < b.offset);
+}
+
+/*
+ * Of addresses within the CFA's frame only that of rsp is kept, since rsp may be restored from
+ * it. Compilers store many others: addresses of variables. If there is no room, the state
+ * knows less.
+ */
+static void add_slot(struct frame_state *frame, struct frame_value place, struct frame_value value)
+{
+	uint32_t i = 0;
+
+	if (frame->slots[FRAME_SLOTS - 1].place.base ||
+	    (place.base == FRAME_CFA && value.base == FRAME_CFA &&
+	     !frame_value_equal(value, frame->registers[FRAME_RSP])))
+		return;
+	while (frame->slots[i].place.base && is_before(frame->slots[i].place, place))
+		i++;
+	memmove(&frame->slots[i + 1], &frame->slots[i],
+		(FRAME_SLOTS - 1 - i) * sizeof(frame->slots[0]));
+	frame->slots[i] = (struct frame_slot){place, value};
 }
 
 void frame_state_store(struct frame_state *frame, struct frame_value place,
 		       struct frame_value value)
 {
-	if (!is_address(place))
+	if (!frame_value_is_address(place))
 		return;
 	if (value.base == FRAME_CALLER_RBP) {
 		/* The first slot is the one from which rbp is restored. */
@@ -94,20 +174,21 @@ void frame_state_store(struct frame_state *frame, struct frame_value place,
 	} else if (frame_value_equal(place, frame->rbp_at)) {
 		frame->rbp_at = nothing;
 	}
-	if (place.base == FRAME_ALIGNED && value.base == FRAME_CFA && !value.offset)
-		frame->cfa_at = place;
-	else if (frame_value_equal(place, frame->cfa_at))
-		frame->cfa_at = nothing;
+	frame_state_overwrite(frame, place, 8);
+	if (frame_value_is_address(value))
+		add_slot(frame, place, value);
 }
 
 struct frame_value frame_state_load(const struct frame_state *frame, struct frame_value place)
 {
-	if (!is_address(place))
+	if (!frame_value_is_address(place))
 		return nothing;
 	if (frame_value_equal(place, frame->rbp_at))
 		return (struct frame_value){FRAME_CALLER_RBP, 0};
-	if (frame_value_equal(place, frame->cfa_at))
-		return (struct frame_value){FRAME_CFA, 0};
+	for (uint32_t i = 0; i < FRAME_SLOTS; i++) {
+		if (frame_value_equal(place, frame->slots[i].place))
+			return frame->slots[i].value;
+	}
 	return nothing;
 }
 
@@ -115,8 +196,11 @@ void frame_state_push(struct frame_state *frame, struct frame_value value, uint3
 {
 	struct frame_value rsp = frame_value_add(frame->registers[FRAME_RSP], -(int64_t)size_bytes);
 
+	if (size_bytes == 8)
+		frame_state_store(frame, rsp, value);
+	else
+		frame_state_overwrite(frame, rsp, size_bytes);
 	set_rsp(frame, rsp);
-	frame_state_store(frame, rsp, size_bytes == 8 ? value : nothing);
 }
 
 struct frame_value frame_state_pop(struct frame_state *frame, uint32_t size_bytes)
@@ -142,15 +226,33 @@ static void meet(struct frame_value *value, struct frame_value other)
 		*value = nothing;
 }
 
-void frame_state_meet(const struct frame_state *a, const struct frame_state *b,
-		      struct frame_state *ret)
+static bool has_slot(const struct frame_state *frame, const struct frame_slot *slot)
 {
-	struct frame_state met = *a;
+	for (uint32_t i = 0; i < FRAME_SLOTS; i++) {
+		if (!memcmp(&frame->slots[i], slot, sizeof(*slot)))
+			return true;
+	}
+	return false;
+}
 
+void frame_state_meet(const struct frame_state *there, const struct frame_state *arriving,
+		      uint64_t address, struct frame_state *ret)
+{
+	struct frame_state met = *there, other = *arriving;
+	struct frame_value joined = {frame_base_at(FRAME_JOINED, address), 0};
+
+	if (!frame_value_equal(met.registers[FRAME_RSP], other.registers[FRAME_RSP])) {
+		frame_state_rebase(&other, FRAME_RSP, joined.base);
+		if (!frame_value_equal(met.registers[FRAME_RSP], joined))
+			frame_state_rebase(&met, FRAME_RSP, joined.base);
+	}
 	for (uint32_t i = 0; i < FRAME_REGISTERS; i++)
-		meet(&met.registers[i], b->registers[i]);
-	meet(&met.rbp_at, b->rbp_at);
-	meet(&met.cfa_at, b->cfa_at);
+		meet(&met.registers[i], other.registers[i]);
+	meet(&met.rbp_at, other.rbp_at);
+	for (uint32_t i = FRAME_SLOTS; i--;) {
+		if (!has_slot(&other, &met.slots[i]))
+			remove_slot(&met, i);
+	}
 	*ret = met;
 }
 
@@ -163,6 +265,44 @@ static int16_t rbp_place(const struct frame_state *frame, struct frame_value bas
 	    words >= UNWIND_RBP_KEPT)
 		return UNWIND_RBP_KEPT;
 	return (int16_t)words;
+}
+
+/* Returns the slot whose place and value have these bases, or NULL. */
+static const struct frame_slot *slot_of(const struct frame_state *frame, uint32_t place,
+					uint32_t value)
+{
+	for (uint32_t i = 0; i < FRAME_SLOTS; i++) {
+		if (frame->slots[i].place.base == place && frame->slots[i].value.base == value)
+			return &frame->slots[i];
+	}
+	return NULL;
+}
+
+/* Find the CFA through a slot at a distance from rbp, or else from rsp. */
+static bool row_by_slot(const struct frame_state *frame, struct unwind_row *row)
+{
+	struct frame_value rsp = frame->registers[FRAME_RSP], rbp = frame->registers[FRAME_RBP];
+	const struct frame_slot *slot = NULL;
+	int32_t at, distance;
+
+	if (frame_value_is_address(rbp))
+		slot = slot_of(frame, rbp.base, FRAME_CFA);
+	if (slot && !slot->value.offset && (slot->place.offset - rbp.offset) % 8 == 0) {
+		row->cfa = UNWIND_CFA(UNWIND_CFA_SAVED, slot->place.offset - rbp.offset);
+		row->rbp = rbp_place(frame, rbp);
+		return true;
+	}
+	slot = frame_value_is_address(rsp) ? slot_of(frame, rsp.base, FRAME_CFA) : NULL;
+	/* Without rbp, a caller with a frame pointer would be lost or wrong. */
+	if (!slot || (row->rbp == UNWIND_RBP_KEPT && rbp.base != FRAME_CALLER_RBP))
+		return false;
+	at = slot->place.offset - rsp.offset;
+	distance = -slot->value.offset;
+	if (at % 8 || at < -UNWIND_SLOT_MAX || at >= UNWIND_SLOT_MAX || distance % 8 ||
+	    distance < -UNWIND_SLOT_DISTANCE_MAX || distance >= UNWIND_SLOT_DISTANCE_MAX)
+		return false;
+	row->cfa = UNWIND_CFA_AT_SLOT(at, distance);
+	return true;
 }
 
 struct unwind_row frame_state_row(const struct frame_state *frame)
@@ -179,11 +319,7 @@ struct unwind_row frame_state_row(const struct frame_state *frame)
 		row.cfa = UNWIND_CFA(UNWIND_CFA_RBP, -rbp.offset);
 	} else if (by_rsp) {
 		row.cfa = UNWIND_CFA(UNWIND_CFA_RSP, -rsp.offset);
-	} else if (rbp.base == FRAME_ALIGNED && frame->cfa_at.base == FRAME_ALIGNED &&
-		   (frame->cfa_at.offset - rbp.offset) % 8 == 0) {
-		row.cfa = UNWIND_CFA(UNWIND_CFA_SAVED, frame->cfa_at.offset - rbp.offset);
-		row.rbp = rbp_place(frame, rbp);
-	} else {
+	} else if (!row_by_slot(frame, &row)) {
 		row.cfa = UNWIND_CFA_COMMAND(UNWIND_UNKNOWN);
 		row.rbp = UNWIND_RBP_KEPT;
 	}
@@ -217,8 +353,8 @@ static struct frame_state_entry entry_of(const struct frame_state *frame)
 		if (frame->registers[i].base != FRAME_NOTHING)
 			entry.watched |= 1u << i;
 	}
-	/* With a saved CFA, any register may be loaded with a known value. */
-	entry.watch_all = entry.watched & IMPLICIT || frame->cfa_at.base != FRAME_NOTHING;
+	entry.watch_all = entry.watched & IMPLICIT;
+	entry.has_slots = frame->slots[0].place.base != FRAME_NOTHING;
 	return entry;
 }
 

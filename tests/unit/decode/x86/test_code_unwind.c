@@ -6,53 +6,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
-#include "decode/x86/code_unwind.h"
-
-/* Assembled code, which is never executed. */
-#define CODE(name, text)                                                                           \
-	extern const uint8_t name##_begin[], name##_end[];                                         \
-	__asm__(".pushsection .rodata\n" #name "_begin:\n" text "\n" #name "_end:\n.popsection")
-
-#define TEXT_BYTES 4096
-
-static void row_text(struct unwind_wide_row row, char *ret, size_t size_bytes)
-{
-	static const char *const bases[] = {"rsp%+d", "rbp%+d", "[rbp%+d]"};
-	uint32_t rule = row.cfa & UNWIND_RULE_MASK;
-	int length = snprintf(ret, size_bytes, "%u: ", row.offset);
-
-	if (rule < ARRAY_SIZE(bases))
-		length += snprintf(ret + length, size_bytes - length, bases[rule],
-				   row.cfa & ~UNWIND_RULE_MASK);
-	else
-		length += snprintf(ret + length, size_bytes - length, "unknown");
-	if (row.rbp != UNWIND_RBP_KEPT)
-		length += snprintf(ret + length, size_bytes - length, " rbp%+d", row.rbp * 8);
-	snprintf(ret + length, size_bytes - length, "\n");
-}
-
-static void check_entry(const uint8_t *begin, const uint8_t *end, const struct code_entry *entry,
-			const char *expected)
-{
-	struct unwind_rows rows = {0};
-	char text[TEXT_BYTES] = "", line[128];
-
-	assert_int_equal(code_unwind(begin, end - begin, 0x7f0000001000, entry, &rows), 0);
-	vec_for_each (row, &rows.rows) {
-		row_text(*row, line, sizeof(line));
-		assert_true(strlen(text) + strlen(line) < sizeof(text));
-		strcat(text, line);
-	}
-	unwind_rows_deinit(&rows);
-	assert_string_equal(text, expected);
-}
-
-#define CHECK(name, expected) check_entry(name##_begin, name##_end, &code_entry_called, expected)
+#include "tests/unit/decode/x86/assembled.h"
 
 CODE(frame_pointer, "push %rbp\n mov %rsp,%rbp\n push %rbx\n sub $24,%rsp\n call 1f+4096\n"
 		    "1: mov -8(%rbp),%rbx\n leave\n ret");
