@@ -124,18 +124,24 @@ static double name_all(const struct symbol_namer *namer, uint32_t rounds)
 		struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 		uint32_t count;
 
-		require(!namer->name(namer->context, LOCATION_NATIVE,
-				     text_offset + i % LOCATIONS * STEP_BYTES, &module, frames,
-				     &count));
+		struct symbol_request requests[READER_NAMES_MAX];
+
+		for (uint32_t next = 0; next < READER_NAMES_MAX; next++)
+			requests[next] = (struct symbol_request){
+				.kind = LOCATION_NATIVE,
+				.offset = text_offset + (i + next) % LOCATIONS * STEP_BYTES,
+				.module = &module,
+			};
+		require(!namer->name(namer->context, requests, READER_NAMES_MAX, frames, &count));
 	}
 	return cpu_us() - began_us;
 }
 
-static int name_here(void *context, enum location_kind kind, uint64_t offset,
-		     const struct module *of, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
-		     uint32_t *ret_count)
+static int name_here(void *context, const struct symbol_request *requests, size_t count,
+		     struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count)
 {
-	return symbolizer_native(context, of, offset, frames, ret_count);
+	return symbolizer_native(context, requests[0].module, requests[0].offset, frames,
+				 ret_count);
 }
 
 static double make_rows(const struct unwind_maker *maker, uint32_t rounds)

@@ -38,7 +38,7 @@ static void check_rows(const struct call_frame *frame)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	struct section_budget budget = {.work_bytes = WORK_BYTES};
-	struct section_reader reader = {.sparing = true, .budget = &budget};
+	struct section_reader reader = {.window_least = 512, .budget = &budget};
 	struct call_frame_section section;
 	struct call_frame frame;
 	uint64_t offset = 0, next;

@@ -14,7 +14,7 @@ struct frame_head {
 	uint16_t reserved;
 };
 
-static int put(message_bytes *bytes, const void *from, size_t size_bytes)
+int message_put(message_bytes *bytes, const void *from, size_t size_bytes)
 {
 	if (vec_reserve(bytes, bytes->size + size_bytes))
 		return -ENOMEM;
@@ -25,9 +25,9 @@ static int put(message_bytes *bytes, const void *from, size_t size_bytes)
 
 static int put_string(message_bytes *bytes, const char *s, size_t max)
 {
-	int err = put(bytes, s, strnlen(s, max));
+	int err = message_put(bytes, s, strnlen(s, max));
 
-	return err ?: put(bytes, "", 1);
+	return err ?: message_put(bytes, "", 1);
 }
 
 int frames_message_put(message_bytes *bytes, const struct symbol_frame *frames, uint32_t count)
@@ -43,7 +43,7 @@ int frames_message_put(message_bytes *bytes, const struct symbol_frame *frames, 
 			.has_file = frame->file != NULL,
 		};
 
-		err = put(bytes, &head, sizeof(head));
+		err = message_put(bytes, &head, sizeof(head));
 		err = err ?: put_string(bytes, frame->name, SYMBOL_NAME_BYTES_MAX);
 		if (!err && frame->file)
 			err = put_string(bytes, frame->file, FRAMES_FILE_BYTES_MAX);

@@ -15,6 +15,9 @@
 
 typedef VEC(uint8_t) message_bytes;
 
+/* Append bytes. Returns 0 or -ENOMEM. */
+int message_put(message_bytes *bytes, const void *from, size_t size_bytes);
+
 /* Append frames, without their modules. Returns 0 or -ENOMEM. */
 int frames_message_put(message_bytes *bytes, const struct symbol_frame *frames, uint32_t count);
 

@@ -10,6 +10,15 @@
 
 DEFINE_CLEANUP(struct name_reader *, name_reader_destroy);
 
+/* Locations that the reader was asked about together. */
+struct name_batch {
+	uint32_t module; /* its number */
+	uint32_t count;	 /* 0: there is no answer */
+	uint32_t next;	 /* the location whose frames come first in rest */
+	uint64_t offsets[READER_NAMES_MAX];
+	struct cursor rest; /* of the client's last answer */
+};
+
 struct name_reader {
 	struct reader_client *client;
 	struct symbolizer *kernel; /* names no file */
@@ -17,6 +26,8 @@ struct name_reader {
 	struct symbolizer_counts before; /* of the processes that have ended */
 	struct symbolizer_counts counts; /* of the current process, with its last answer */
 	uint64_t failures_seen;		 /* of the client, before the current process */
+	message_bytes out;
+	struct name_batch batch;
 };
 
 #define COUNTS (sizeof(struct symbolizer_counts) / sizeof(uint64_t))
@@ -27,54 +38,95 @@ static void add_counts(struct symbolizer_counts *sum, const struct symbolizer_co
 		((uint64_t *)sum)[i] += ((const uint64_t *)counts)[i];
 }
 
-static int decode(struct name_reader *names, const message_bytes *answer, const char *module,
-		  struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count)
+/* The module's next requests, which the reader gets together. */
+static uint32_t put_batch(struct name_reader *names, const struct symbol_request *requests,
+			  size_t count)
 {
-	struct cursor at = cursor_of(answer->data, answer->size);
-	struct symbolizer_counts counts;
-	int err = cursor_read(&at, &counts, sizeof(counts));
+	struct name_batch *batch = &names->batch;
 
-	err = err ?: frames_message_get(at.at, cursor_left(&at), module, frames, ret_count);
-	if (!err)
-		names->counts = counts;
-	return err;
+	*batch = (struct name_batch){.module = requests[0].module->number};
+	while (batch->count < READER_NAMES_MAX && batch->count < count &&
+	       requests[batch->count].module == requests[0].module) {
+		batch->offsets[batch->count] = requests[batch->count].offset;
+		batch->count++;
+	}
+	return batch->count;
 }
 
-static int ask(struct name_reader *names, uint64_t offset, const struct module *module,
-	       struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count)
+static int ask(struct name_reader *names, const struct symbol_request *requests, size_t count)
 {
-	struct {
-		struct reader_name head;
-		char path[MODULE_PATH_MAX];
-	} message = {.head = {
-			     .module = reader_module_of(module),
-			     .file_offset = offset,
-		     }};
-	size_t length = strnlen(module->path, MODULE_PATH_MAX - 1);
+	const struct module *module = requests[0].module;
+	struct reader_names head = {
+		.module = reader_module_of(module),
+		.count = put_batch(names, requests, count),
+	};
+	struct symbolizer_counts counts;
 	const message_bytes *answer;
 	int err;
 
-	memcpy(message.path, module->path, length);
-	err = reader_client_ask(names->client,
-				&(struct reader_request){
-					.kind = READER_NAME,
-					.answer = READER_FRAMES,
-					.bytes = &message,
-					.size_bytes = sizeof(message.head) + length + 1,
-					.module = module,
-				},
-				&answer);
-	if (!err && decode(names, answer, module->path, frames, ret_count))
-		err = reader_client_refuse(names->client, module);
-	return err;
+	count = head.count;
+	names->batch.count = 0; /* there is no answer yet */
+	names->out.size = 0;
+	err = message_put(&names->out, &head, sizeof(head));
+	err = err
+		      ?: message_put(&names->out, names->batch.offsets,
+				     count * sizeof(*names->batch.offsets));
+	err = err ?: message_put(&names->out, module->path, strlen(module->path) + 1);
+	err = err
+		      ?: reader_client_ask(names->client,
+					   &(struct reader_request){
+						   .kind = READER_NAMES,
+						   .answer = READER_FRAMES,
+						   .bytes = names->out.data,
+						   .size_bytes = names->out.size,
+						   .module = module,
+					   },
+					   &answer);
+	if (err)
+		return err;
+	names->batch.rest = cursor_of(answer->data, answer->size);
+	if (cursor_read(&names->batch.rest, &counts, sizeof(counts)) ||
+	    !cursor_left(&names->batch.rest))
+		return reader_client_refuse(names->client, module);
+	names->counts = counts;
+	names->batch.count = (uint32_t)count;
+	return 0;
+}
+
+/* Returns true if the answer has the frames of a location next. */
+static bool is_answered(const struct name_batch *batch, const struct symbol_request *request)
+{
+	return batch->next < batch->count && cursor_left(&batch->rest) &&
+	       batch->module == request->module->number &&
+	       batch->offsets[batch->next] == request->offset;
+}
+
+static int take_answer(struct name_reader *names, const struct module *module,
+		       struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count)
+{
+	struct name_batch *batch = &names->batch;
+	uint32_t size_bytes;
+	const void *bytes;
+
+	if (cursor_read(&batch->rest, &size_bytes, sizeof(size_bytes)) ||
+	    cursor_take(&batch->rest, size_bytes, &bytes) ||
+	    frames_message_get(bytes, size_bytes, module->path, frames, ret_count)) {
+		batch->count = 0;
+		return reader_client_refuse(names->client, module);
+	}
+	batch->next++;
+	return 0;
 }
 
 /* If the reader fails, the location has no name. */
-static int name_native(struct name_reader *names, uint64_t offset, const struct module *module,
-		       struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count)
+static int name_native(struct name_reader *names, const struct symbol_request *requests,
+		       size_t count, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
+		       uint32_t *ret_count)
 {
-	int err = ask(names, offset, module, frames, ret_count);
+	const struct module *module = requests[0].module;
+	int err = is_answered(&names->batch, requests) ? 0 : ask(names, requests, count);
 
+	err = err ?: take_answer(names, module, frames, ret_count);
 	if (reader_client_failures(names->client) != names->failures_seen) {
 		names->failures_seen = reader_client_failures(names->client);
 		add_counts(&names->before, &names->counts);
@@ -87,15 +139,15 @@ static int name_native(struct name_reader *names, uint64_t offset, const struct 
 	return 0;
 }
 
-static int name(void *context, enum location_kind kind, uint64_t offset,
-		const struct module *module, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
-		uint32_t *ret_count)
+static int name(void *context, const struct symbol_request *requests, size_t count,
+		struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count)
 {
 	struct name_reader *names = context;
 
-	if (kind == LOCATION_NATIVE)
-		return name_native(names, offset, module, frames, ret_count);
-	return symbolizer_location(names->kernel, kind, offset, module, frames, ret_count);
+	if (requests[0].kind == LOCATION_NATIVE)
+		return name_native(names, requests, count, frames, ret_count);
+	return symbolizer_location(names->kernel, requests[0].kind, requests[0].offset,
+				   requests[0].module, frames, ret_count);
 }
 
 static struct symbolizer_counts counts(void *context)
@@ -135,5 +187,6 @@ void name_reader_destroy(struct name_reader *names)
 		return;
 	reader_client_destroy(names->client);
 	symbolizer_destroy(names->kernel);
+	vec_deinit(&names->out);
 	free(names);
 }

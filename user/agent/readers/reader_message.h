@@ -13,12 +13,13 @@
 
 #define READER_FILES_MAX 512	     /* open files of a reader */
 #define READER_READ_MAX	 (64u << 10) /* bytes of one READER_READ */
+#define READER_NAMES_MAX 64	     /* locations of one READER_NAMES */
 
 enum reader_message {
 	READER_STARTED, /* by the reader, once, before all else: pid_t; with its pidfd */
 	/* Requests. */
 	READER_SETTINGS, /* struct reader_settings; the first one, without an answer */
-	READER_NAME,	 /* struct reader_name, and the module's path */
+	READER_NAMES,	 /* struct reader_names, offsets (uint64_t), and the module's path */
 	READER_PAGE,	 /* struct reader_page, and the module's path */
 	READER_CODE,	 /* struct reader_code, the host's path and function, and the code */
 	READER_FORGET,	 /* uint32_t: number of a module; without an answer */
@@ -32,8 +33,13 @@ enum reader_message {
 	READER_OPENED, /* struct reader_opened, and a descriptor if the file is direct */
 	READER_BYTES,  /* the bytes; fewer than requested: an error */
 	/* Answers. */
-	READER_ROWS,   /* int32_t: 0 or a negative errno, and rows (decode/cfi/unwind_rows.h) */
-	READER_FRAMES, /* struct reader_counts and frames (symbolize/frames_message.h) */
+	READER_ROWS, /* int32_t: 0 or a negative errno, and rows (decode/cfi/unwind_rows.h) */
+	/*
+	 * struct symbolizer_counts, and for each location, in order: uint32_t size_bytes, and
+	 * frames (symbolize/frames_message.h). At least one location, or more as long as that is
+	 * quick.
+	 */
+	READER_FRAMES,
 };
 
 struct reader_settings {
@@ -47,9 +53,9 @@ struct reader_module {
 	uint8_t build_id[JITBPF_BUILD_ID_MAX];
 };
 
-struct reader_name {
+struct reader_names {
 	struct reader_module module;
-	uint64_t file_offset;
+	uint32_t count; /* of file offsets: 1..READER_NAMES_MAX */
 };
 
 struct reader_page {

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/clock.h"
 #include "agent/readers/reader_files.h"
 #include "agent/readers/reader_message.h"
 #include "agent/workers/unwind_files.h"
@@ -16,6 +17,10 @@
 
 #define LARGE_PIECE_BYTES (256 << 10) /* larger allocations are returned when they are freed */
 
+/* An answer is sent without further names when it has this size, or took this time. */
+#define NAMES_BYTES (256u << 10)
+#define NAMES_NS    20000000
+
 struct reader {
 	struct reader_files files;
 	struct symbolizer *symbolizer;
@@ -24,45 +29,61 @@ struct reader {
 	message_bytes request, answer;
 };
 
-static int put(message_bytes *bytes, const void *from, size_t size_bytes)
-{
-	if (vec_reserve(bytes, bytes->size + size_bytes))
-		return -ENOMEM;
-	memcpy(bytes->data + bytes->size, from, size_bytes);
-	bytes->size += size_bytes;
-	return 0;
-}
-
 static int send_answer(struct reader *reader, enum reader_message kind)
 {
 	return reader_send(reader->files.socket, kind, reader->answer.data, reader->answer.size, -1,
 			   NULL);
 }
 
-static int name(struct reader *reader)
+/* Append the frames of one location, with their size before them. */
+static int name_one(struct reader *reader, const struct module *module, uint64_t file_offset)
+{
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	size_t before = reader->answer.size;
+	uint32_t count, size_bytes = 0;
+	int err = symbolizer_native(reader->symbolizer, module, file_offset, frames, &count);
+
+	err = err ?: message_put(&reader->answer, &size_bytes, sizeof(size_bytes));
+	err = err ?: frames_message_put(&reader->answer, frames, count);
+	if (err)
+		return err;
+	size_bytes = (uint32_t)(reader->answer.size - before - sizeof(size_bytes));
+	memcpy(reader->answer.data + before, &size_bytes, sizeof(size_bytes));
+	return 0;
+}
+
+/* Names the first location, and others as long as that is quick. */
+static int names(struct reader *reader)
 {
 	struct cursor request = cursor_of(reader->request.data, reader->request.size);
-	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+	uint64_t offsets[READER_NAMES_MAX], began_ns = clock_now_ns();
+	struct symbolizer_counts counts = {0};
 	const struct module *module;
-	struct symbolizer_counts counts;
-	struct reader_name head;
+	struct reader_names head;
 	const char *path;
-	uint32_t count;
 	int err;
 
-	if (cursor_read(&request, &head, sizeof(head)) || cursor_string(&request, &path))
+	if (cursor_read(&request, &head, sizeof(head)) || !head.count ||
+	    head.count > READER_NAMES_MAX ||
+	    cursor_read(&request, offsets, head.count * sizeof(*offsets)) ||
+	    cursor_string(&request, &path))
 		return -EBADMSG;
 	module = reader_files_module(&reader->files, &head.module, path);
 	if (!module)
 		return -ENOMEM;
-	err = symbolizer_native(reader->symbolizer, module, head.file_offset, frames, &count);
+	reader->answer.size = 0;
+	err = message_put(&reader->answer, &counts, sizeof(counts));
+	for (uint32_t i = 0; i < head.count && !err; i++) {
+		if (i &&
+		    (reader->answer.size > NAMES_BYTES || clock_now_ns() - began_ns > NAMES_NS))
+			break;
+		err = name_one(reader, module, offsets[i]);
+	}
 	if (err)
 		return err;
 	counts = symbolizer_counts(reader->symbolizer);
-	reader->answer.size = 0;
-	err = put(&reader->answer, &counts, sizeof(counts));
-	err = err ?: frames_message_put(&reader->answer, frames, count);
-	return err ?: send_answer(reader, READER_FRAMES);
+	memcpy(reader->answer.data, &counts, sizeof(counts));
+	return send_answer(reader, READER_FRAMES);
 }
 
 static int answer_rows(struct reader *reader, int32_t err, struct unwind_rows *rows_)
@@ -71,11 +92,11 @@ static int answer_rows(struct reader *reader, int32_t err, struct unwind_rows *r
 	int failed;
 
 	reader->answer.size = 0;
-	failed = put(&reader->answer, &err, sizeof(err));
+	failed = message_put(&reader->answer, &err, sizeof(err));
 	if (!err && rows.rows.size)
 		failed = failed
-				 ?: put(&reader->answer, rows.rows.data,
-					rows.rows.size * sizeof(*rows.rows.data));
+				 ?: message_put(&reader->answer, rows.rows.data,
+						rows.rows.size * sizeof(*rows.rows.data));
 	return failed ?: send_answer(reader, READER_ROWS);
 }
 
@@ -151,8 +172,8 @@ static int handle(struct reader *reader, int kind)
 	switch (kind) {
 	case READER_SETTINGS:
 		return set(reader);
-	case READER_NAME:
-		return name(reader);
+	case READER_NAMES:
+		return names(reader);
 	case READER_PAGE:
 		return page(reader);
 	case READER_CODE:

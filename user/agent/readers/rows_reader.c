@@ -14,18 +14,9 @@ struct rows_reader {
 	message_bytes out;
 };
 
-static int put(struct rows_reader *rows, const void *bytes, size_t size_bytes)
-{
-	if (vec_reserve(&rows->out, rows->out.size + size_bytes))
-		return -ENOMEM;
-	memcpy(rows->out.data + rows->out.size, bytes, size_bytes);
-	rows->out.size += size_bytes;
-	return 0;
-}
-
 static int put_string(struct rows_reader *rows, const char *s)
 {
-	return put(rows, s, strlen(s) + 1);
+	return message_put(&rows->out, s, strlen(s) + 1);
 }
 
 static int decode(const message_bytes *answer, int32_t *ret_err, struct unwind_rows *ret)
@@ -67,7 +58,7 @@ static int page(void *context, const struct module *module, uint32_t page_, stru
 	int err;
 
 	rows->out.size = 0;
-	err = put(rows, &head, sizeof(head));
+	err = message_put(&rows->out, &head, sizeof(head));
 	err = err ?: put_string(rows, module->path);
 	return err ?: ask(rows, READER_PAGE, module, ret);
 }
@@ -84,10 +75,10 @@ static int code(void *context, const struct unwind_code *region, struct unwind_r
 		head.has_host = true;
 	}
 	rows->out.size = 0;
-	err = put(rows, &head, sizeof(head));
+	err = message_put(&rows->out, &head, sizeof(head));
 	err = err ?: put_string(rows, host ? host->path : "");
 	err = err ?: put_string(rows, host ? region->host.function : "");
-	err = err ?: put(rows, region->bytes, region->bytes_read);
+	err = err ?: message_put(&rows->out, region->bytes, region->bytes_read);
 	return err ?: ask(rows, READER_CODE, host, ret);
 }
 

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/clock.h"
 #include "agent/workers/work_thread.h"
 #include "base/scope.h"
 
-#define PROGRESS_NS 100000000
+#define PROGRESS_NS   100000000
+#define NAMED_AT_ONCE 64
 
 /* Frames of a location, in one allocation with their strings. */
 struct symbol_answer {
@@ -26,6 +28,8 @@ struct symbol_worker {
 	struct naming_progress progress;
 	struct symbolizer_counts counts; /* as of the last answer that was taken */
 	_Atomic uint64_t wanted_from;	 /* answers to lower tickets are of no use */
+	bool gathering;			 /* there are requests that the thread does not see yet */
+	uint64_t gathered_ns;		 /* when requests were passed to the thread last */
 };
 
 static size_t string_bytes(const char *s)
@@ -73,16 +77,20 @@ static struct symbol_answer *make_answer(uint64_t ticket, const struct symbol_fr
 
 static int answer_request(void *worker_, const void *request_, struct work_result **ret)
 {
+	struct symbol_request requests[NAMED_AT_ONCE];
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 	const struct symbol_request *request = request_;
 	struct symbol_worker *worker = worker_;
 	struct symbol_answer *answer;
 	uint32_t count = 0;
+	size_t next;
 	int err = 0;
 
-	if (request->ticket >= worker->wanted_from)
-		err = worker->namer.name(worker->namer.context, request->kind, request->offset,
-					 request->module, frames, &count);
+	if (request->ticket >= worker->wanted_from) {
+		requests[0] = *request;
+		next = work_thread_next(&worker->thread, &requests[1], NAMED_AT_ONCE - 1);
+		err = worker->namer.name(worker->namer.context, requests, 1 + next, frames, &count);
+	}
 	answer = err ? NULL : make_answer(request->ticket, frames, count);
 	if (!answer) {
 		module_release(request->module);
@@ -126,6 +134,7 @@ static int request(void *context, uint64_t ticket, const struct location *what,
 
 	if (err)
 		drop_request(&request);
+	worker->gathering = true;
 	return err;
 }
 
@@ -151,7 +160,12 @@ static int collect(void *context, bool wait, symbol_taker_fn take, void *take_co
 	struct work_result *result, *next;
 	int err;
 
-	work_thread_go(&worker->thread); /* once for all requests of a round */
+	if (worker->gathering &&
+	    (wait || clock_now_ns() - worker->gathered_ns >= SYMBOL_GATHER_NS)) {
+		work_thread_go(&worker->thread);
+		worker->gathering = false;
+		worker->gathered_ns = clock_now_ns();
+	}
 	if (wait)
 		wait_for_answers(worker);
 	err = work_thread_take(&worker->thread, &result);

@@ -2,17 +2,24 @@
 /*
  * The symbol service of `record`. It runs on a thread of its own, so that a
  * library with a million symbols never delays the draining of the rings.
+ * Requests are gathered for SYMBOL_GATHER_NS, unless all answers are waited for:
+ * fewer and larger batches cost less.
  */
 #ifndef JITBPF_AGENT_WORKERS_SYMBOL_WORKER_H
 #define JITBPF_AGENT_WORKERS_SYMBOL_WORKER_H
 
 #include "symbolize/symbol_service.h"
 
+#define SYMBOL_GATHER_NS 500000000ull
+
 /* Who makes the frames, as symbolizer_location() does. Used on the worker's thread only. */
 struct symbol_namer {
-	int (*name)(void *context, enum location_kind kind, uint64_t offset,
-		    const struct module *module, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
-		    uint32_t *ret_count);
+	/*
+	 * Make the frames of requests[0]. The other count - 1 requests are likely to come next, so
+	 * they may be prepared. Tickets are not used.
+	 */
+	int (*name)(void *context, const struct symbol_request *requests, size_t count,
+		    struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count);
 	struct symbolizer_counts (*counts)(void *context);
 	void *context;
 };

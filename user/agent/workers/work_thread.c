@@ -143,6 +143,20 @@ void work_thread_go(struct work_thread *thread)
 	pthread_mutex_unlock(&thread->lock);
 }
 
+size_t work_thread_next(struct work_thread *thread, void *ret, size_t max)
+{
+	size_t count;
+
+	pthread_mutex_lock(&thread->lock);
+	count = thread->told - thread->begun;
+	if (count > max)
+		count = max;
+	if (count)
+		memcpy(ret, request_at(thread, thread->begun), count * thread->kind.request_bytes);
+	pthread_mutex_unlock(&thread->lock);
+	return count;
+}
+
 bool work_thread_wait(struct work_thread *thread, uint64_t wait_ns)
 {
 	uint64_t until_ns = clock_now_ns() + wait_ns;

@@ -62,6 +62,12 @@ void work_thread_stop(struct work_thread *thread);
 int work_thread_add(struct work_thread *thread, const void *request);
 void work_thread_go(struct work_thread *thread);
 
+/*
+ * Copy up to max of the requests that come after the current one, for make() on the worker thread.
+ * They still belong to the queue, which later requests may change. Returns their number.
+ */
+size_t work_thread_next(struct work_thread *thread, void *ret, size_t max);
+
 /* Wait up to wait_ns for all requests. Returns true if all are done or the thread has failed. */
 bool work_thread_wait(struct work_thread *thread, uint64_t wait_ns);
 

@@ -12,6 +12,8 @@
 #define HEADER_VERSION	   1
 #define INDEX_WORK_BYTES   (64u << 20)
 #define INFLATE_WORK_BYTES (256u << 20)
+#define WINDOW_BYTES	   (8u << 10)
+#define SEARCH_BYTES	   512 /* window of a binary search */
 
 bool fde_table_has_header(const struct fde_table *table)
 {
@@ -185,7 +187,8 @@ static int eh_frame_open(const struct elf_file *elf, uint64_t address,
 			 struct section_budget *budget, struct section_reader *ret)
 {
 	const struct elf_section *section = elf_file_section(elf, ".eh_frame");
-	struct section_reader reader = {.blob = elf->blob, .budget = budget, .sparing = true};
+	struct section_reader reader = {
+		.blob = elf->blob, .budget = budget, .window_least = WINDOW_BYTES};
 
 	if (section && section->address == address) {
 		reader.file_offset = section->file_offset;
@@ -216,7 +219,7 @@ static int header_open(struct fde_table *table, const struct elf_file *elf,
 		.file_offset = segment->file_offset,
 		.size_bytes = segment->file_bytes,
 		.budget = budget,
-		.sparing = true,
+		.window_least = SEARCH_BYTES,
 	};
 	uint8_t bytes[HEADER_BYTES_MAX];
 	struct section_reader section;
@@ -284,7 +287,7 @@ int fde_table_init_debug(struct fde_table *ret, const struct elf_file *elf, uint
 	err = section_reader_init(&reader, elf, ".debug_frame", budget);
 	if (err)
 		return err;
-	reader.sparing = true;
+	reader.window_least = WINDOW_BYTES;
 	call_frame_section_init(&table.section, &reader, 0, false);
 	err = fde_table_make_index(&table);
 	if (err)

@@ -2,12 +2,16 @@
 #include "decode/cfi/signal_return.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #define PIECE_BYTES  (16u << 10)
 #define MARGIN_BYTES 16 /* more than the size of a trampoline */
 
-/* The search is for the short and rare syscall; the bytes before it are compared after. */
+/*
+ * The search is for the second byte of the short and rare syscall: memchr() is several times as
+ * fast as memmem(). The bytes before it are compared after.
+ */
 static const uint8_t syscall_code[] = {0x0f, 0x05};
 
 /* A piece of the file with a margin on both sides. */
@@ -26,6 +30,17 @@ static int piece_read(const struct blob *blob, uint64_t offset, struct piece *re
 		end = blob->size_bytes;
 	ret->size_bytes = end - ret->offset;
 	return blob_read(blob, ret->offset, ret->bytes, ret->size_bytes);
+}
+
+/* Returns the next syscall from `at` on, or NULL. */
+static const uint8_t *syscall_find(const uint8_t *at, const uint8_t *end)
+{
+	while (end - at >= (ptrdiff_t)sizeof(syscall_code)) {
+		at = memchr(at + 1, syscall_code[1], (size_t)(end - at) - 1);
+		if (!at || at[-1] == syscall_code[0])
+			return at ? at - 1 : NULL;
+	}
+	return NULL;
 }
 
 /* Returns the start of the trampoline whose syscall is at `at`; NULL for other code. */
@@ -50,8 +65,7 @@ static bool piece_find(const struct piece *piece, uint64_t offset, uint64_t end,
 {
 	const uint8_t *at = piece->bytes, *bytes_end = piece->bytes + piece->size_bytes;
 
-	for (; (at = memmem(at, (size_t)(bytes_end - at), syscall_code, sizeof(syscall_code)));
-	     at++) {
+	for (; (at = syscall_find(at, bytes_end)); at++) {
 		const uint8_t *begin = code_begin(piece, at);
 		uint64_t code_end =
 			piece->offset + (uint64_t)(at - piece->bytes) + sizeof(syscall_code);

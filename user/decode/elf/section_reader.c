@@ -91,11 +91,13 @@ static int window_reserve(struct section_reader *reader, uint64_t size_bytes)
 /* Fill the window with more than requested: nearby bytes are likely to be read next. */
 static int window_fill(struct section_reader *reader, uint64_t offset, uint64_t wanted)
 {
-	uint64_t size_bytes = wanted > WINDOW_BYTES ? wanted : WINDOW_BYTES;
+	uint64_t size_bytes = reader->window_least ?: WINDOW_BYTES;
 	int err;
 
+	if (size_bytes < wanted)
+		size_bytes = wanted;
 	/* A compressed section is never read whole: its contents before a damage stay readable. */
-	if (!reader->inflated && !reader->sparing && reader->size_bytes <= WHOLE_BYTES) {
+	if (!reader->inflated && !reader->window_least && reader->size_bytes <= WHOLE_BYTES) {
 		offset = 0;
 		size_bytes = reader->size_bytes;
 	} else if (size_bytes > reader->size_bytes - offset) {

@@ -30,7 +30,7 @@ struct section_reader {
 	uint64_t size_bytes;		   /* of the inflated contents */
 	struct inflated_section *inflated; /* NULL if the section is not compressed */
 	bool shares;			   /* `inflated` is owned by another reader */
-	bool sparing;			   /* keep only a window even of a small section */
+	uint32_t window_least;		   /* 0: 8 KB, or all of a small section */
 	uint8_t *window;
 	uint64_t window_offset;
 	size_t window_bytes, window_capacity;

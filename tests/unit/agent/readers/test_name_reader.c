@@ -94,16 +94,28 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Name a location; `more` locations after it come next. */
+static uint32_t name_of(struct fixture *fixture, const struct module *module, uint32_t number,
+			uint32_t more, struct symbol_frame frames[SYMBOL_FRAMES_MAX])
+{
+	struct symbol_request requests[LOCATIONS];
+	uint32_t count;
+
+	for (uint32_t i = 0; i <= more; i++)
+		requests[i] = (struct symbol_request){
+			.kind = LOCATION_NATIVE,
+			.offset = fixture->text_offset + (number + i) * STEP_BYTES,
+			.module = module,
+		};
+	assert_int_equal(
+		fixture->namer.name(fixture->namer.context, requests, more + 1, frames, &count), 0);
+	return count;
+}
+
 static uint32_t name(struct fixture *fixture, const struct module *module, uint32_t number,
 		     struct symbol_frame frames[SYMBOL_FRAMES_MAX])
 {
-	uint32_t count;
-
-	assert_int_equal(fixture->namer.name(fixture->namer.context, LOCATION_NATIVE,
-					     fixture->text_offset + number * STEP_BYTES, module,
-					     frames, &count),
-			 0);
-	return count;
+	return name_of(fixture, module, number, 0, frames);
 }
 
 static void check_names(struct fixture *fixture, const struct module *module, uint32_t locations)
@@ -116,7 +128,7 @@ static void check_names(struct fixture *fixture, const struct module *module, ui
 						   fixture->text_offset + i * STEP_BYTES, own,
 						   &count),
 				 0);
-		assert_int_equal(name(fixture, module, i, frames), count);
+		assert_int_equal(name_of(fixture, module, i, locations - i - 1, frames), count);
 		named += *own[count - 1].name != 0;
 		for (uint32_t frame = 0; frame < count; frame++) {
 			assert_string_equal(frames[frame].name, own[frame].name);
@@ -140,6 +152,28 @@ static void are_those_of_a_symbolizer(void **state)
 	assert_int_equal(counts.files, 1);
 	assert_int_equal(counts.with_debug, 1);
 	assert_int_equal(counts.readers_failed, 0);
+}
+
+/* Locations that do not come as announced are named all the same. */
+static void may_come_in_any_order(void **state)
+{
+	static const uint32_t order[] = {5, 6, 7, 3, 4, 5, 90, 8, 0, 1};
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX], own[SYMBOL_FRAMES_MAX];
+	struct fixture *fixture = *state;
+	uint32_t count;
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(order); i++) {
+		const struct module *module = i % ARRAY_SIZE(order) < 5 ? &self : &other;
+		uint32_t number = order[i % ARRAY_SIZE(order)];
+
+		assert_int_equal(symbolizer_native(fixture->own, module,
+						   fixture->text_offset + number * STEP_BYTES, own,
+						   &count),
+				 0);
+		assert_int_equal(name_of(fixture, module, number, 3, frames), count);
+		assert_string_equal(frames[count - 1].name, own[count - 1].name);
+		assert_int_equal(frames[0].line, own[0].line);
+	}
 }
 
 /* Files that can block are read by the recorder, piece by piece. */
@@ -229,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(are_those_of_a_symbolizer, setup, teardown),
+		cmocka_unit_test_setup_teardown(may_come_in_any_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(are_read_by_the_recorder, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_elf_file_is_no_failure, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_with_the_reader, setup, teardown),

@@ -79,7 +79,7 @@ static void serve(int socket)
 	if (reader_send(socket, READER_STARTED, &pid, sizeof(pid), pidfd, NULL) ||
 	    reader_receive(socket, &bytes, &none, NULL) != READER_SETTINGS)
 		_exit(1);
-	while (reader_receive(socket, &bytes, &none, NULL) == READER_NAME) {
+	while (reader_receive(socket, &bytes, &none, NULL) == READER_NAMES) {
 		memcpy(&behaviour, bytes.data, sizeof(behaviour));
 		++*requests;
 		behave(behaviour);
@@ -123,7 +123,7 @@ static int teardown(void **state)
 static pid_t ask(struct fixture *fixture, const struct module *of, uint32_t behaviour)
 {
 	const struct reader_request request = {
-		.kind = READER_NAME,
+		.kind = READER_NAMES,
 		.answer = READER_FRAMES,
 		.bytes = &behaviour,
 		.size_bytes = sizeof(behaviour),

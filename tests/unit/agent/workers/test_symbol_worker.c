@@ -47,11 +47,15 @@ static int kernel_words(void *context, uint64_t address, char *buf, size_t buf_b
 	return 0;
 }
 
-static int name(void *symbolizer, enum location_kind kind, uint64_t offset,
-		const struct module *module, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
-		uint32_t *ret_count)
+static int name(void *symbolizer, const struct symbol_request *requests, size_t count,
+		struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count)
 {
-	return symbolizer_location(symbolizer, kind, offset, module, frames, ret_count);
+	/* The requests are sorted. */
+	for (size_t i = 1; i < count; i++)
+		assert_true(requests[i].module != requests[i - 1].module ||
+			    requests[i].offset >= requests[i - 1].offset);
+	return symbolizer_location(symbolizer, requests[0].kind, requests[0].offset,
+				   requests[0].module, frames, ret_count);
 }
 
 static struct symbolizer_counts counts(void *symbolizer)

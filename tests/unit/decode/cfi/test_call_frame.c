@@ -52,7 +52,7 @@ static int read_at(struct opened *opened, size_t at, struct call_frame *ret, uin
 		.blob = &opened->blob,
 		.size_bytes = opened->frames.size,
 		.budget = &opened->budget,
-		.sparing = true,
+		.window_least = 512,
 	};
 
 	call_frame_section_deinit(&opened->section);
