@@ -22,7 +22,8 @@ Sample = collections.namedtuple("Sample",
                                 "time pid tid cpu ip regs user_frames end guessed comm")
 Owner = collections.namedtuple("Owner", "pid uid cgroup charged_uid fs_uid")
 END_ROOT, END_BAD_FRAME, END_DEPTH, END_COPY = 1, 2, 4, 7
-ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time frames")
+# cut: the mark of a cut stack follows the outermost frame.
+ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time frames cut")
 Frame = collections.namedtuple("Frame", "address name offset module inlined")
 
 
@@ -110,12 +111,16 @@ def script(path):
         if head and not line.startswith("\t"):
             comm, pid, tid, cpu, sec, nsec, _event = head.groups()
             current = ScriptSample(comm, int(pid), int(tid), int(cpu),
-                                   int(sec) * 10**9 + int(nsec), [])
+                                   int(sec) * 10**9 + int(nsec), [], False)
             out.append(current)
             continue
         frame = LINE.match(line)
         assert frame and current, f"a line that is neither sample nor frame: {line!r}"
         address, symbol, module = frame.groups()
+        assert not current.cut, f"a frame behind the mark of a cut stack: {line!r}"
+        if symbol == module == "[cut]":
+            current = out[-1] = current._replace(cut=True)
+            continue
         name, _, offset = symbol.rpartition("+0x")
         if not name or not re.fullmatch("[0-9a-f]+", offset):
             name, offset = symbol, ""

@@ -24,13 +24,13 @@ struct raw_stack {
 #define LOCATED_FRAMES_MAX JITBPF_SAMPLE_FRAMES_MAX
 
 /*
- * The locations of a stack, one per raw frame. A user stack is cut in two
- * cases. A caller at an address where nothing executable is mapped is no frame,
+ * The locations of a stack, one per raw frame, and room for LOCATION_CUT. A user stack is cut in
+ * two cases. A caller at an address where nothing executable is mapped is no frame,
  * and ends the stack before it. During execve, the user registers are still
  * those of the old program; then there is no user stack.
  */
 struct located_stack {
-	uint32_t locations[LOCATED_FRAMES_MAX]; /* location numbers, or LOCATION_NO_ROOM */
+	uint32_t locations[LOCATED_FRAMES_MAX + 1]; /* location numbers, or LOCATION_NO_ROOM */
 	uint32_t kernel_frames;
 	uint32_t user_frames;
 	enum jitbpf_stack_end user_end;

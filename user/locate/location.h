@@ -22,7 +22,10 @@ enum location_kind {
 	LOCATION_ANON = 5,   /* executable memory without a known region or file; offset: address */
 	LOCATION_UNKNOWN = 6,  /* nothing known at the address; offset: address */
 	LOCATION_LEFT_OUT = 7, /* the frames that a profile had no room for */
+	LOCATION_CUT = 8,      /* the outermost frames, which the stack walk did not reach */
 };
+
+#define LOCATION_KIND_LAST LOCATION_CUT
 
 /*
  * offset is that of the address looked up: the pc in a leaf frame, the return

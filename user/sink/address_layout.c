@@ -118,6 +118,7 @@ static bool range_of(const struct view *view, uint32_t number, const struct loca
 		return true;
 	case LOCATION_UNKNOWN:
 	case LOCATION_LEFT_OUT:
+	case LOCATION_CUT:
 		break;
 	}
 	return false;

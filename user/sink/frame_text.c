@@ -18,6 +18,7 @@ static const struct stand_in stand_ins[] = {
 	[LOCATION_UNKNOWN] = {"[unknown]", "[unknown]", FRAME_KIND_UNKNOWN},
 	[LOCATION_LEFT_OUT] = {"[too many call paths]", "[too many call paths]",
 			       FRAME_KIND_UNKNOWN},
+	[LOCATION_CUT] = {"[cut]", "[cut]", FRAME_KIND_UNKNOWN},
 };
 
 const struct location *frame_text_location(const struct view *view, uint32_t location)
@@ -31,7 +32,7 @@ static const struct stand_in *stand_in_of(const struct view *view, uint32_t numb
 {
 	const struct location *location = frame_text_location(view, number);
 
-	if (!location || (unsigned int)location->kind > LOCATION_LEFT_OUT)
+	if (!location || (unsigned int)location->kind > LOCATION_KIND_LAST)
 		return &stand_ins[0];
 	return &stand_ins[location->kind];
 }

@@ -57,6 +57,27 @@ static void assert_sums(const struct ledger *ledger)
 	assert_int_equal(ledger_taken(ledger), ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN]);
 }
 
+/* Returns the samples whose stacks are marked as cut. The mark is the outermost location. */
+static uint64_t marked_samples(const struct made_run *run)
+{
+	const struct view *view = pipeline_view(run->pipeline);
+	const struct profile_node *nodes = view->profile->nodes.data;
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < view->profile->nodes.size; i++) {
+		uint32_t node = (uint32_t)i;
+
+		for (; nodes[node].parent != PROFILE_NODE_NONE; node = nodes[node].parent) {
+			if (view->locations->locations.data[nodes[node].location].kind !=
+			    LOCATION_CUT)
+				continue;
+			assert_int_equal(nodes[nodes[node].parent].parent, PROFILE_NODE_NONE);
+			samples += nodes[i].self;
+		}
+	}
+	return samples;
+}
+
 static void test_fates(void **state)
 {
 	struct made_run *run = *state;
@@ -88,6 +109,8 @@ static void test_fates(void **state)
 	assert_int_equal(ledger->fate[FATE_LOST], 6);
 	assert_int_equal(ledger->cut[JITBPF_END_BAD_FRAME], 2);
 	assert_int_equal(ledger->cut[JITBPF_END_DEPTH], 1);
+	/* Those that are cut, and those of unknown code whose caller is not mapped. */
+	assert_int_equal(marked_samples(run), 5);
 	assert_sums(ledger);
 	assert_int_equal(pipeline_progress(run->pipeline).samples, 14);
 	assert_int_equal(pipeline_progress(run->pipeline).code_unknown, 3);

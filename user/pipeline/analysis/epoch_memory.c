@@ -100,16 +100,24 @@ int epoch_others(struct epoch *epoch, uint32_t number, uint32_t *ret)
 	return err;
 }
 
-/* Find or add the frame at the end of a cut path. */
-static int add_cut(struct epoch *epoch, uint32_t node, uint32_t *ret)
+int epoch_location(struct epoch *epoch, enum location_kind kind, uint32_t *ret)
 {
-	const struct location left_out = {.kind = LOCATION_LEFT_OUT};
-	uint32_t before = epoch->payer, location;
+	const struct location location = {.kind = kind};
+	uint32_t before = epoch->payer;
 	int err;
 
 	epoch->payer = EPOCH_FREE;
-	err = location_table_add(&epoch->locations, &left_out, &location);
+	err = location_table_add(&epoch->locations, &location, ret);
 	epoch->payer = before;
+	return err;
+}
+
+/* Find or add the frame at the end of a path that is left out. */
+static int add_cut(struct epoch *epoch, uint32_t node, uint32_t *ret)
+{
+	uint32_t location;
+	int err = epoch_location(epoch, LOCATION_LEFT_OUT, &location);
+
 	return err ?: profile_child_of(&epoch->profile, node, location, ret);
 }
 

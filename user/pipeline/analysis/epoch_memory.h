@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/owner_budget.h"
+#include "locate/location.h"
 
 struct epoch;
 
@@ -55,6 +56,9 @@ int epoch_others(struct epoch *epoch, uint32_t payer, uint32_t *ret);
  * epoch_rest_node() and epoch_rest_thread() fall back.
  */
 #define EPOCH_ROW_BYTES 704
+
+/* Find or add a location that has a kind only. It is free. Returns 0 and sets *ret, or -ENOMEM. */
+int epoch_location(struct epoch *epoch, enum location_kind kind, uint32_t *ret);
 
 /*
  * The node for samples of a row whose paths are left out behind `node`, or as a whole. Returns 0

@@ -19,17 +19,28 @@ static struct stack_cache_slot *cache_slot(struct analysis *a, uint64_t hash)
 	return &a->stack_cache[hash & (STACK_CACHE_SLOTS - 1)];
 }
 
-/* Find or add the node of a located stack, as far as there is room. Fills *slot. */
-static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t comm,
-		    const struct located_stack *located, struct stack_cache_slot *slot)
+static bool is_cut(enum jitbpf_stack_end end)
 {
-	uint32_t frames = located->kernel_frames + located->user_frames, name, node;
+	return end != JITBPF_END_ROOT && end != JITBPF_END_NONE;
+}
+
+/*
+ * Find or add the node of a located stack, as far as there is room. Fills *slot. A cut stack has
+ * LOCATION_CUT as its outermost location.
+ */
+static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t comm,
+		    struct located_stack *located, struct stack_cache_slot *slot)
+{
+	uint32_t frames = located->kernel_frames + located->user_frames, count = frames;
+	uint32_t name, node;
 	bool whole = false;
 	int left_out = epoch_comm(e, a->strings, comm, &name);
 
+	if (!left_out && is_cut(located->user_end))
+		left_out = epoch_location(e, LOCATION_CUT, &located->locations[count++]);
 	if (!left_out)
 		left_out =
-			profile_node_of(&e->profile, row, name, located->locations, frames, &node);
+			profile_node_of(&e->profile, row, name, located->locations, count, &node);
 	if (!left_out) {
 		slot->node = node;
 		return 0;
@@ -41,7 +52,7 @@ static int add_path(struct analysis *a, struct epoch *e, uint32_t row, uint32_t 
 	if (left_out < 0)
 		return epoch_rest_node(e, row, &slot->node);
 	left_out = epoch_cut_node(e, row, node, &slot->node, &whole) ?: left_out;
-	if (!whole && left_out > 0)
+	if (!whole && left_out > 0 && (uint32_t)left_out < frames)
 		slot->kept_frames = (uint16_t)(frames - (uint32_t)left_out);
 	return left_out < 0 ? left_out : 0;
 }
@@ -69,8 +80,7 @@ static enum sample_fate fate_of(const struct stack_cache_slot *slot)
 {
 	if (slot->code_unknown)
 		return FATE_CODE_UNKNOWN;
-	if (slot->left_out ||
-	    (slot->user_end != JITBPF_END_ROOT && slot->user_end != JITBPF_END_NONE))
+	if (slot->left_out || is_cut(slot->user_end))
 		return FATE_STACK_CUT;
 	return FATE_RESOLVED;
 }

@@ -161,6 +161,7 @@ static uint64_t behind_location(const struct location *location, uint64_t ip)
 	case LOCATION_ANON:
 	case LOCATION_UNKNOWN:
 	case LOCATION_LEFT_OUT:
+	case LOCATION_CUT:
 		break;
 	}
 	return distance == 1;
@@ -248,17 +249,24 @@ static void put_sample(struct text *text, const struct sink *sink, const struct 
 		       const struct kept_sample *sample)
 {
 	const struct profile *profile = view->profile;
+	const struct profile_node *nodes = profile->nodes.data;
 	uint32_t node = sample->node, ip = sample->ips;
 
 	put_header(text, view, sample);
 	if (!(fields_of(view) & STACK_FIELDS))
 		return;
-	while (ip != IP_TREE_NONE && node < profile->nodes.size &&
-	       profile->nodes.data[node].parent != PROFILE_NODE_NONE) {
+	for (; node < profile->nodes.size && nodes[node].parent != PROFILE_NODE_NONE;
+	     node = nodes[node].parent) {
+		const struct location *location = frame_text_location(view, nodes[node].location);
+
+		if (location && location->kind == LOCATION_CUT) {
+			put_frames(text, view, nodes[node].location, 0);
+			continue;
+		}
+		if (ip == IP_TREE_NONE)
+			break;
 		if (!shown_profile_hides(view, node))
-			put_frames(text, view, profile->nodes.data[node].location,
-				   sink->ips.nodes.data[ip].ip);
-		node = profile->nodes.data[node].parent;
+			put_frames(text, view, nodes[node].location, sink->ips.nodes.data[ip].ip);
 		ip = sink->ips.nodes.data[ip].parent;
 	}
 	text_put_string(text, "\n");

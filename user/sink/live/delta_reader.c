@@ -172,7 +172,7 @@ static void take_location(struct reading *r)
 {
 	struct location location = {0};
 
-	location.kind = take_below(r, LOCATION_LEFT_OUT + 1);
+	location.kind = take_below(r, LOCATION_KIND_LAST + 1);
 	location.owner = take(r);
 	location.offset = take(r);
 	ADD(r, &r->profile->locations.locations, location);

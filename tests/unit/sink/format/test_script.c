@@ -115,6 +115,30 @@ static void what_is_not_known_is_unknown(void **state)
 				  "\n");
 }
 
+static void a_cut_stack_ends_in_a_mark(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	const uint64_t ips[] = {0x10, 0x21};
+	uint32_t cut;
+
+	made_init(&m);
+	cut = made_location(&m, LOCATION_CUT, 0, 0);
+	const struct sink_sample samples[] = {
+		{.comm = made_string(&m, "pp"),
+		 .node = made_stack(&m, 0, "p", 1,
+				    STACK(made_location(&m, LOCATION_UNKNOWN, 0, 0x10),
+					  made_location(&m, LOCATION_ANON, 0, 0x20), cut)),
+		 .ips = ips,
+		 .user_frames = 2},
+	};
+	AUTO_FREE char *text = script_of(&m, samples, 1);
+	assert_string_equal(text, "pp     0/0     [000]     0.000000000: cpu-clock: \n"
+				  "\t              10 [unknown] ([unknown])\n"
+				  "\t              21 //anon (//anon)\n"
+				  "\t               0 [cut] ([cut])\n"
+				  "\n");
+}
+
 static void each_sample_keeps_its_own_addresses(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
@@ -239,6 +263,7 @@ int main(void)
 		cmocka_unit_test(the_layout_is_that_of_perf_script),
 		cmocka_unit_test(return_addresses_are_one_behind_what_was_looked_up),
 		cmocka_unit_test(what_is_not_known_is_unknown),
+		cmocka_unit_test(a_cut_stack_ends_in_a_mark),
 		cmocka_unit_test(each_sample_keeps_its_own_addresses),
 		cmocka_unit_test(no_name_breaks_the_format),
 		cmocka_unit_test(a_full_disk_is_an_error),
