@@ -22,6 +22,7 @@ Sample = collections.namedtuple("Sample",
                                 "time pid tid cpu ip regs user_frames end guessed comm")
 Owner = collections.namedtuple("Owner", "pid uid cgroup charged_uid fs_uid")
 END_ROOT, END_BAD_FRAME, END_DEPTH, END_COPY = 1, 2, 4, 7
+CUT = "[cut]"
 # cut: the mark of a cut stack follows the outermost frame.
 ScriptSample = collections.namedtuple("ScriptSample", "comm pid tid cpu time frames cut")
 Frame = collections.namedtuple("Frame", "address name offset module inlined")
@@ -32,6 +33,11 @@ def shown_name(frame):
     if frame.name == "[unknown]" and "/" in frame.module:
         return f"[{os.path.basename(frame.module)}]"
     return frame.name
+
+
+def shown_names(sample):
+    """The names of a script's sample in all formats except the script, innermost first."""
+    return *map(shown_name, sample.frames), *[CUT] * sample.cut
 
 
 def chunks(data):
@@ -118,7 +124,7 @@ def script(path):
         assert frame and current, f"a line that is neither sample nor frame: {line!r}"
         address, symbol, module = frame.groups()
         assert not current.cut, f"a frame behind the mark of a cut stack: {line!r}"
-        if symbol == module == "[cut]":
+        if symbol == module == CUT:
             current = out[-1] = current._replace(cut=True)
             continue
         name, _, offset = symbol.rpartition("+0x")

@@ -88,7 +88,10 @@ class Places:
     def __init__(self, script, firefox):
         named, self.of_pid = firefox_samples(firefox), collections.defaultdict(list)
         for sample in recording.script(script):
-            frames = list(zip(sample.frames, named[sample.tid, sample.time], strict=True))
+            names = named[sample.tid, sample.time]
+            if sample.cut:
+                assert names.pop()[0] == recording.CUT
+            frames = list(zip(sample.frames, names, strict=True))
             places = []
             for number, (frame, (_name, depth, _module)) in enumerate(frames):
                 if frame.address >= KERNEL or depth:

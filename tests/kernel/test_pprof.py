@@ -82,7 +82,7 @@ class Pprof(harness.KernelTest):
         """Stacks and threads are those of the script."""
         expected, found = collections.Counter(), collections.Counter()
         for sample in run.script():
-            names = tuple(map(recording.shown_name, sample.frames))
+            names = recording.shown_names(sample)
             expected[sample.pid, sample.tid, sample.comm, names] += 1
         period, = profile.top[12]
         for sample in profile.samples:

@@ -149,7 +149,7 @@ def check_script(path, firefox):
     first = None
     for sample in recording.script(path):
         time, stack = left[(str(sample.pid), sample.tid)].popleft()
-        names = tuple(recording.shown_name(frame) for frame in reversed(sample.frames))
+        names = recording.shown_names(sample)[::-1]
         check(names == stack, f"script has {names}, firefox {stack}")
         if first is None:
             first = sample.time - time * 1e6

@@ -2,9 +2,9 @@
 /*
  * sprawl KIND: does what a profiler must remember, and each time something else, until it is ended.
  *
- *   paths      calls 64 functions in random order, 110 levels deep: each sample has a call path of
+ *   paths      calls 64 functions in random order, 900 levels deep: each sample has a call path of
  *              its own
- *   places     the same in generated code, from random places of 64 MB
+ *   places     the same in generated code, 110 levels deep, from random places of 64 MB
  *   threads    short threads, each with a name of its own
  *   processes  short processes, each with a name of its own
  *   crowd      10,000 processes that live on, each with a name of its own, and with mappings
@@ -23,10 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LEVELS	    110
-#define PLACES	    (4u << 20)
-#define PLACE_BYTES 16
-#define CROWD	    10000
+#define LEVELS	     900
+#define PLACE_LEVELS 110
+#define PLACES	     (4u << 20)
+#define PLACE_BYTES  16
+#define CROWD	     10000
 
 static __thread uint64_t state = 88172645463325252u;
 
@@ -126,7 +127,7 @@ static void *places(void *arg)
 {
 	state += (uintptr_t)arg;
 	for (;;) {
-		int levels = LEVELS / 2;
+		int levels = PLACE_LEVELS / 2;
 
 		next_place(&levels);
 	}
