@@ -133,7 +133,7 @@ static __always_inline bool loads_code(const struct jitbpf_jit_header *event)
 {
 	return (event->event == JIT_EVENT_LOAD || event->event == JIT_EVENT_LOAD_V2 ||
 		event->event == JIT_EVENT_LOAD_V3) &&
-	       event->code_bytes;
+	       event->address && event->code_bytes;
 }
 
 static __always_inline bool changes_code(const struct jitbpf_jit_header *event)

@@ -174,7 +174,8 @@ static int journal_write(struct journal *journal, const struct record *record)
 
 	compact_if_due(journal, entry_bytes(sizeof(record->header) + record_field_bytes(record)));
 	err = entry_write(journal, record);
-	if (!err || !record->field_count)
+	/* Without its name, a method that has no code says nothing. */
+	if (!err || !record->field_count || record_is_method(&record->header))
 		return err;
 	bare.header = record->header;
 	bare.header.flags |= JITBPF_JIT_TRUNCATED;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "jitapi-shim/caller_engine.h"
+#include "jitapi-shim/record.h"
 #include "uapi/jit_journal.h"
 
 #define PARENT_WAIT_NS 10000000000ull /* engines report inlined methods before these run */
@@ -11,7 +12,7 @@
 #define LEVELS	       5	      /* for 64^5 ranks */
 #define NAMES_MAX      4096	      /* dead entries that stay for names in any case */
 
-enum kind { NOTHING, LOAD, INLINED, UNLOAD_ID, UNLOAD_RANGE, UPDATE };
+enum kind { NOTHING, LOAD, METHOD, INLINED, UNLOAD_ID, UNLOAD_RANGE, UPDATE };
 
 /* References to events are their numbers in the log, from 1; 0 is none. */
 struct event {
@@ -19,11 +20,11 @@ struct event {
 	uint64_t start, end; /* of the code */
 	uint8_t kind, engine;
 	uint32_t rank;	  /* of start among all starts */
-	uint32_t ender;	  /* LOAD: the event that ended it */
-	uint32_t part_of; /* LOAD: the previous load of the method, if that was live then */
+	uint32_t ender;	  /* LOAD, METHOD: the event that ended it */
+	uint32_t part_of; /* LOAD: the previous report of the method, if that was live then */
 	uint32_t inlines; /* LOAD: list of the methods that are inlined there */
 	uint32_t host;	  /* others: the load that they describe */
-	uint32_t next;	  /* LOAD: in loads; INLINED: in orphans, then in inlines */
+	uint32_t next;	  /* LOAD, METHOD: in loads; INLINED: in orphans, then in inlines */
 	uint32_t todo;	  /* in a work list */
 	/* A bucket of the hash table by engine and ID; it does not belong to the event. */
 	uint32_t loads;
@@ -52,6 +53,8 @@ static enum kind kind_of(const struct jitbpf_jit_header *header)
 {
 	if (header->event == JIT_EVENT_UNLOAD && header->method_id)
 		return UNLOAD_ID;
+	if (record_is_method(header))
+		return METHOD;
 	if (!header->address || header->address + header->code_bytes <= header->address)
 		return NOTHING;
 	switch (header->event) {
@@ -84,7 +87,8 @@ static bool read_log(struct judge *judge, const void *log, struct caller_engines
 		event->end = event->start + entry->header.code_bytes;
 		event->kind = (uint8_t)kind_of(event->header);
 		event->engine = caller_engines_index(engines, entry->header.caller);
-		by_engine |= event->kind == INLINED || event->kind == UNLOAD_ID;
+		by_engine |=
+			event->kind == INLINED || event->kind == UNLOAD_ID || event->kind == METHOD;
 		entry = (const void *)((const char *)entry + entry->size_bytes);
 	}
 	caller_engines_resolve(engines);
@@ -196,7 +200,7 @@ static void end_loads_in(struct judge *judge, uint32_t ender)
 		end_load(judge, load, ender);
 }
 
-/* Returns the last live load with an event's ID, or 0. Removes dead loads on the way. */
+/* Returns the last live LOAD or METHOD with an event's ID, or 0. Removes dead ones on the way. */
 static uint32_t load_of(const struct judge *judge, const struct event *event)
 {
 	uint32_t id = event->header->method_id;
@@ -286,9 +290,25 @@ static void apply_load(struct judge *judge, uint32_t i)
 	end_loads_in(judge, i);
 	begin_load(judge, i);
 	event->part_of = load_of(judge, event);
+	if (event->part_of && judge->events[event->part_of].kind == METHOD)
+		judge->events[event->part_of].ender = i;
 	event->next = bucket->loads;
 	bucket->loads = i;
 	adopt(judge, i, i);
+}
+
+/* The first report of a method counts. */
+static void apply_method(struct judge *judge, uint32_t i)
+{
+	struct event *event = &judge->events[i];
+	struct event *bucket = bucket_of(judge, event->header->method_id, event->engine);
+
+	if (load_of(judge, event)) {
+		event->kind = NOTHING;
+		return;
+	}
+	event->next = bucket->loads;
+	bucket->loads = i;
 }
 
 static void apply_inlined(struct judge *judge, uint32_t i)
@@ -311,6 +331,9 @@ static void apply(struct judge *judge, uint32_t i)
 	switch (event->kind) {
 	case LOAD:
 		apply_load(judge, i);
+		break;
+	case METHOD:
+		apply_method(judge, i);
 		break;
 	case INLINED:
 		apply_inlined(judge, i);
@@ -343,7 +366,8 @@ static uint32_t keep_live(struct judge *judge, uint64_t now_ns)
 			judge->stays[i] = waiting++ < WAITING_MAX ||
 					  now_ns - event->header->time_ns <= PARENT_WAIT_NS;
 		else
-			judge->stays[i] = event->kind == LOAD && !event->ender;
+			judge->stays[i] =
+				(event->kind == LOAD || event->kind == METHOD) && !event->ender;
 		count += judge->stays[i];
 	}
 	return count;

@@ -2,6 +2,9 @@
 /*
  * Finds the entries of a journal's log that still describe live code.
  *
+ * A load without an address, which registers a method, is dead once its engine unloads its ID or
+ * loads code of that ID, which it then names.
+ *
  * A load is dead once a later load overlaps it, its engine unloads its ID, or a range
  * that holds its start is unloaded. Inlined methods and updates are dead with the load
  * that they describe. Without the dead entries the log replays to the same regions,

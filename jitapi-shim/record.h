@@ -7,6 +7,7 @@
 #ifndef JITBPF_SHIM_RECORD_H
 #define JITBPF_SHIM_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,14 @@ struct record {
 		const void *bytes; /* borrowed */
 	} fields[RECORD_FIELDS_MAX];
 };
+
+/* Returns true for a load without an address: it registers a method that has no code yet. */
+static inline bool record_is_method(const struct jitbpf_jit_header *header)
+{
+	return (header->event == JIT_EVENT_LOAD || header->event == JIT_EVENT_LOAD_V2 ||
+		header->event == JIT_EVENT_LOAD_V3) &&
+	       header->method_id && !header->address;
+}
 
 /* Add a field; each type once. An empty value (NULL, "", no lines) adds none. */
 void record_add_string(struct record *record, enum jitbpf_jit_field_type type, const char *string);

@@ -24,7 +24,11 @@ enum jitbpf_code_event_kind {
 	JITBPF_CODE_UNKNOWN = 0, /* of a kind that the publisher's decoder does not know */
 	JITBPF_CODE_NOTHING = 1, /* known, but not about code */
 	JITBPF_CODE_CLOSE = 2,	 /* the publisher announces its end; its code stays live */
-	JITBPF_CODE_LOAD = 3,	 /* [address, + code_bytes) holds a method from time_ns on */
+	/*
+	 * [address, + code_bytes) holds a method from time_ns on. SHIM: with address 0 and a
+	 * method_id, the method has no code yet, and its later regions have its strings.
+	 */
+	JITBPF_CODE_LOAD = 3,
 	/*
 	 * The regions of method_id end. With method_id 0, the regions that begin in
 	 * [address, + code_bytes) end.

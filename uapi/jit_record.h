@@ -48,7 +48,7 @@ struct jitbpf_jit_header {
 	__u64 caller;	  /* return address of NotifyEvent */
 	__u32 method_id;
 	__u32 parent_id;
-	__u64 address;	  /* of the code; 0: none */
+	__u64 address;	  /* of the code; 0: none; a LOAD then registers a method without code */
 	__u64 code_bytes; /* size of the code */
 	__u32 flags;
 	__u32 reserved;

@@ -20,6 +20,11 @@ run @0 300
 code @0 2
 v3 4 narrow @0 64 - - mod 1
 run @0 300
+load 7 registered 0 64 - registered.js
+code @0 1
+load 7 loaded @0 64
+run @0 300
+code @0 2
 load 9 _ZN8__main__3hotB2v1B38c8tJTIeFIjxB2IKSgI4CrvQClQZ6FczSBAA_3dE5ArrayIdLi1E1C7mutable7alignedE @0 64
 run @0 300
 unload 9
@@ -40,14 +45,15 @@ class JitApi(harness.KernelTest):
             if "do_run" in frames:
                 called = ";".join(frames[frames.index("do_run") + 2:])
                 inside[called] = inside.get(called, 0) + count
-        wanted = {"Cls::top_[j];K::mid_[i];leaf_[i]", "Cls::top_[j]", "narrow_[j]",
+        wanted = {"Cls::top_[j];K::mid_[i];leaf_[i]", "Cls::top_[j]", "narrow_[j]", "registered_[j]",
                   "__main__::hot(Array<double, 1, C>)_[j]", "//anon"}
         # The code reported for the loop, and besides it only the first and last bytes.
         self.assertLessEqual(wanted, set(inside))
         self.assertGreater(sum(inside[stack] for stack in wanted), 0.95 * sum(inside.values()))
         jit = self.check_ledger(run)["jit"]
         self.assertEqual((jit["methods"], jit["inlines"], jit["updates"], jit["unloads"]),
-                         (3, 2, 1, 1))
+                         (4, 2, 1, 1))
+        self.assertEqual((jit["invalid"], jit["other_events"]), (0, 1))
         self.assertEqual(jit["inline_no_parent"], 0)
         text = run.report("-f", "script", "--fields=+srcline").stdout.decode(errors="replace")
         for line in ("top.js:7", "mid.js:70", "(mod)", "(mod (32-bit))"):

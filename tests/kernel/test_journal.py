@@ -70,6 +70,22 @@ class Late(Journal):
         names = self.leaves(run, process.pid)
         self.assertGreater(names["was_there"], 0.9 * sum(names.values()))
 
+    def test_registered_without_code(self):
+        """A load without an address names the method's code, also in a journal that was
+        compacted in between: what dies meanwhile takes 2.5 times as much as makes one due."""
+        path = os.path.join(self.folder, "script")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write("load 1 registered 0 0 Class file.js\nload 3 waits 0 0\n")
+            out.write(f"load 9 {'other' * 200} @4096 64\n" * 2500)
+            out.write("code @0 1\nload 1 loaded @0 64\nrun @0 30000\n")
+        process = self.start([harness.ENGINE, "api", "--file", path], 2)
+        run = self.attach(process.pid)
+        jit = self.jit(run)
+        self.assertLess(jit["late"], 2000, "nothing was compacted")
+        self.assertEqual((jit["invalid"], jit["unreadable"]), (0, 0))
+        names = self.leaves(run, process.pid)
+        self.assertGreater(names["Class::registered"], 0.9 * sum(names.values()))
+
     def test_in_the_middle_of_a_storm(self):
         """Events from the probe, the journal or both are applied once and in order."""
         process = self.start([harness.ENGINE, "storm", "--rate", "20000", "--slots", "16",

@@ -42,28 +42,33 @@ static void end_region(struct model *model, size_t number)
 	}
 }
 
-static uint64_t name_of(const struct model *model, const struct jitbpf_jit_header *event,
-			uint32_t engine)
+/* Returns the method's region or registration that names it, or NULL. */
+static struct model_region *known(struct model *model, const struct jitbpf_jit_header *event,
+				  uint32_t engine)
 {
 	for (size_t i = 0; i < model->count; i++) {
-		const struct model_region *region = &model->regions[i];
+		struct model_region *region = &model->regions[i];
 
 		if (region->live && !is_inlined(region) && region->engine == engine &&
 		    region->event.method_id == event->method_id)
-			return region->named_by;
+			return region;
 	}
-	return event->sequence;
+	return NULL;
 }
 
 static void add(struct model *model, const struct jitbpf_jit_header *event, uint32_t engine)
 {
+	const struct model_region *first = known(model, event, engine);
+
 	assert_true(model->count < MODEL_MAX);
 	model->regions[model->count] = (struct model_region){
 		.event = *event,
 		.engine = engine,
 		.live = true,
 		.host = MODEL_NOBODY,
-		.named_by = event->event == 16 ? 0 : name_of(model, event, engine),
+		.named_by = event->event == 16 ? 0
+			    : first	       ? first->named_by
+					       : event->sequence,
 	};
 	model->count++;
 }
@@ -114,13 +119,18 @@ static void find_hosts(struct model *model)
 
 static void load(struct model *model, const struct jitbpf_jit_header *event, uint32_t engine)
 {
+	struct model_region *registered;
+
 	for (size_t i = 0; i < model->count; i++) {
 		struct model_region *region = &model->regions[i];
 
 		if (region->live && !is_inlined(region) && overlap(&region->event, event))
 			end_region(model, i);
 	}
+	registered = known(model, event, engine);
 	add(model, event, engine);
+	if (registered && !registered->event.address)
+		registered->live = false;
 }
 
 static void unload(struct model *model, const struct jitbpf_jit_header *event, uint32_t engine)
@@ -158,6 +168,8 @@ void model_apply(struct model *model, const struct jitbpf_jit_header *event, uin
 	case 22:
 		if (range && event->method_id)
 			load(model, event, engine);
+		else if (!event->address && event->method_id && !known(model, event, engine))
+			add(model, event, engine);
 		break;
 	case 16:
 		if (range && event->method_id)

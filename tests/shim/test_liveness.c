@@ -173,6 +173,25 @@ static void test_first_of_its_method(void **state)
 	expect(&log, "---k-");
 }
 
+/* A method without code stays, and then with the loads that it names. */
+static void test_registered(void **state)
+{
+	struct log log = {0};
+
+	load(&log, 1, 0, 0);
+	load(&log, 2, 0, 0x10);
+	load(&log, 1, 0, 0);
+	expect(&log, "kk-");
+	load(&log, 1, 0x1000, 0x100);
+	load(&log, 1, 0x2000, 0x100);
+	expect(&log, "kk-kk");
+	unload(&log, 2, 0);
+	load(&log, 3, 0x1000, 0x100);
+	expect(&log, "k--kk-k");
+	unload(&log, 1, 0);
+	expect(&log, "------k-");
+}
+
 static void test_update_of_a_part_that_is_dead(void **state)
 {
 	struct log log = {0};
@@ -278,7 +297,7 @@ static void test_what_cannot_be(void **state)
 {
 	struct log log = {0};
 
-	load(&log, 1, 0, 0x100);
+	load(&log, 0, 0, 0x100);
 	load(&log, 1, 0x1000, 0);
 	load(&log, 0, 0x1000, 0x100);
 	load(&log, 1, UINT64_MAX - 0x10, 0x100);
@@ -304,6 +323,8 @@ static void put_random(struct log *log, uint32_t sites)
 		.code_bytes = pick(6) * 8,
 	};
 
+	if (!pick(24))
+		header.address = 0;
 	if (header.event == 14 && pick(3))
 		header.method_id = 0;
 	if (header.event == 16)
@@ -362,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_unloaded_by_another_engine),
 		cmocka_unit_test(test_unloaded_by_range),
 		cmocka_unit_test(test_first_of_its_method),
+		cmocka_unit_test(test_registered),
 		cmocka_unit_test(test_update_of_a_part_that_is_dead),
 		cmocka_unit_test(test_unknown_engines),
 		cmocka_unit_test(test_waits_for_its_parent),

@@ -52,6 +52,8 @@ static inline void random_load(struct made_run *run, struct random_run *random)
 	header->address = MADE_CODE + method * 0x100;
 	if (!*name)
 		header->event = 14; /* an unload */
+	else if (!random_below(random, 16))
+		header->address = 0; /* a registration without code */
 }
 
 static inline uint64_t random_ip(struct random_run *random)

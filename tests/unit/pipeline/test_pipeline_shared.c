@@ -54,6 +54,27 @@ static void test_worker_runs_what_another_compiled(void **state)
 	assert_int_equal(ledger->processes.data[1].jit.methods, 1);
 }
 
+/* A load without an address is in no memory; the method's later code may be in shared memory. */
+static void test_registered_without_code(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	share(run, 10, MADE_PID, MADE_CODE);
+	make_task(run, JITBPF_FORK, 20, WORKER, MADE_PID);
+	make_load(run, 30, 0, "registered")->address = 0;
+	make_load(run, 31, 1, "first")->method_id = 1;
+	sample(run, 32, WORKER, MADE_CODE + 4);
+	make_load(run, 33, 2, "second")->method_id = 1;
+	sample(run, 34, WORKER, MADE_CODE + 4);
+	ledger = made_finish(run, 50);
+	assert_string_equal(run->seen[0].name, "registered");
+	assert_string_equal(run->seen[1].name, "second"); /* the method has ended with its region */
+	assert_int_equal(ledger->jit.methods, 2);
+	assert_int_equal(ledger->jit.invalid, 0);
+	assert_int_equal(ledger->jit.other_events, 1);
+}
+
 /* Unrelated processes map the same file at different addresses. */
 static void test_strangers(void **state)
 {
@@ -91,6 +112,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, made_run_setup, made_run_teardown)
 		TEST(test_worker_runs_what_another_compiled),
+		TEST(test_registered_without_code),
 		TEST(test_strangers),
 		TEST(test_late),
 	};

@@ -374,11 +374,42 @@ static void test_inlined_methods_wait(void **state)
 	made_run_end(&run);
 }
 
+/* So does a method without code for its first region. */
+static void test_registered_methods_wait(void **state)
+{
+	struct ledger live = {.fate = {0}}, replayed = live;
+	struct made_run run, parted = {0};
+	struct parts parts = {0};
+	uint64_t now_ns = SECOND;
+
+	begin_run(&run, &parts);
+	make_mapping(&run, now_ns, MADE_PID, MADE_CODE, "//anon");
+	make_load(&run, now_ns, 0, "registered")->address = 0;
+	while (now_ns < 30 * SECOND) {
+		recorded_round(&run, &parts, SOURCE_ROUND, now_ns += SECOND);
+		if (now_ns % (10 * SECOND) == 0)
+			rotate(&run, &parts);
+	}
+	make_load(&run, now_ns + 1, 1, "loaded")->method_id = 1;
+	make_sample(&run, now_ns + 2, MADE_CODE);
+	end_run(&run, &parts, now_ns + SECOND, &live);
+	for (size_t i = 0; i < parts.count; i++) {
+		replay(&parts.all[i], &parted, &replayed);
+		free(parts.all[i].bytes);
+	}
+	assert_int_equal(parts.count, 4);
+	assert_int_equal(parted.seen_count, 1);
+	assert_string_equal(parted.seen[0].name, "registered");
+	assert_same_ledger(&live, &replayed);
+	made_run_end(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts_are_the_whole),
 		cmocka_unit_test(test_inlined_methods_wait),
+		cmocka_unit_test(test_registered_methods_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -252,6 +252,13 @@ static int put_waiting(void *snapshot, const struct code_inline *inlined)
 	return snapshot_code_waiting(&code, inlined);
 }
 
+static int put_registered(void *snapshot, const struct code_region *method)
+{
+	struct snapshot_code code = code_at(snapshot, 0, false);
+
+	return snapshot_code_registered(&code, method);
+}
+
 static bool reports(const struct process *process, const struct code_origin *origin)
 {
 	return code_engine_same_process(origin->engine, code_engine_of(process->number, 0));
@@ -380,6 +387,7 @@ static int put_code(struct snapshot *snapshot)
 
 	err = err ?: code_map_for_each(process->code, put_private, snapshot);
 	err = err ?: code_map_for_each_waiting(process->code, put_waiting, snapshot);
+	err = err ?: code_map_for_each_registered(process->code, put_registered, snapshot);
 	return err ?: space_map_for_each(process->mappings, put_shared_code, snapshot);
 }
 

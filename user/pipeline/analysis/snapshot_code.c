@@ -242,6 +242,20 @@ int snapshot_code_region(const struct snapshot_code *snapshot, const struct code
 	return err;
 }
 
+int snapshot_code_registered(const struct snapshot_code *snapshot, const struct code_region *method)
+{
+	struct code_event event =
+		event_of(snapshot, JITBPF_CODE_LOAD, &method->claims[0].origin, 0, 0);
+
+	event.method_id = method->claims[0].method_id;
+	event.arch = method->arch;
+	event.name = string_of(method->name);
+	event.class_name = string_of(method->class_name);
+	event.source = string_of(method->source);
+	event.module = string_of(method->module);
+	return snapshot->take(snapshot->context, &event);
+}
+
 int snapshot_code_waiting(const struct snapshot_code *snapshot, const struct code_inline *inlined)
 {
 	struct code_event event = inline_event(snapshot, inlined, 0);

@@ -2,7 +2,7 @@
 /*
  * Converts a region of JIT code to events that create it again: a load for each publisher that
  * describes it, its inlined methods, and its updates. Also converts inlined methods that wait for
- * their parents.
+ * their parents, and methods that are registered without code.
  */
 #ifndef JITBPF_PIPELINE_ANALYSIS_SNAPSHOT_CODE_H
 #define JITBPF_PIPELINE_ANALYSIS_SNAPSHOT_CODE_H
@@ -27,6 +27,8 @@ struct snapshot_code {
 
 /* Returns 0, -ENOMEM, or the first error of take. */
 int snapshot_code_region(const struct snapshot_code *snapshot, const struct code_region *region);
+int snapshot_code_registered(const struct snapshot_code *snapshot,
+			     const struct code_region *method);
 int snapshot_code_waiting(const struct snapshot_code *snapshot, const struct code_inline *inlined);
 
 #endif

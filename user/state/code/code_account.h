@@ -22,7 +22,7 @@
  * that would exceed a limit is refused and counted. Inherited code stays charged to the parent.
  */
 struct code_budget {
-	uint64_t methods;    /* regions, and versions of them */
+	uint64_t methods;    /* regions, versions of them, and methods without code */
 	uint64_t name_bytes; /* of all strings */
 	uint64_t lines;	     /* entries of all line tables */
 	uint64_t inlines;    /* inlined ranges, and updated ranges */
@@ -44,8 +44,8 @@ struct code_counts {
 	uint64_t merged; /* loads of code that another publisher had reported */
 	uint64_t moves;
 	uint64_t move_unknown;	   /* moves of unknown code, or with another size */
-	uint64_t unloads;	   /* events that ended at least one region */
-	uint64_t unload_unknown;   /* unloads that ended no region */
+	uint64_t unloads;	   /* events that ended a region or a registration */
+	uint64_t unload_unknown;   /* unloads that ended nothing */
 	uint64_t inlines;	   /* inlined ranges entered */
 	uint64_t inline_no_parent; /* inlined ranges without a parent (yet) */
 	uint64_t inline_outside;   /* refused: not inside their parent */
@@ -54,9 +54,9 @@ struct code_counts {
 	uint64_t update_unknown;   /* updates and line tables for code that is not known */
 	uint64_t segment_overlap;  /* refused: segments across the border of an earlier one */
 	uint64_t in_gap;	   /* refused: may have ended in a gap, see code_map_gap() */
-	uint64_t invalid;	   /* refused: no address, size 0, a range that wraps, no id */
+	uint64_t invalid;	   /* refused: size 0, a range that wraps, no id */
 	uint64_t over_budget;	   /* refused; what they overwrite has ended */
-	uint64_t nothing;	   /* events that are not about code */
+	uint64_t nothing;	   /* events that are not about code, registrations included */
 	uint64_t not_understood;   /* events of unknown kinds */
 	uint64_t unknown_fields;
 };

@@ -158,7 +158,7 @@ static int apply_gap(struct code_map *map, struct code_account *account, const s
 	for (size_t i = 0; !err && i < sifting.thinned.size; i++)
 		err = thin_region(map, account, &sifting.thinned.data[i], gap);
 	vec_deinit(&sifting.thinned);
-	return err;
+	return err ?: code_map_sift_registered(map, gap);
 }
 
 int code_map_gap(struct code_map *map, struct code_account *account, const struct code_gap *gap)

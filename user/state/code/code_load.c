@@ -100,10 +100,25 @@ static bool drop_dead(struct code_map *map, uint64_t time_ns)
 	return true;
 }
 
+/* A method that has no code (yet): only the JIT API has such loads. */
+static bool is_registration(const struct code_event *event)
+{
+	return !event->address && event->method_id &&
+	       code_publisher_of(event->origin.publisher)->needs_id;
+}
+
 static bool is_invalid(const struct code_event *event)
 {
 	return code_range_is_invalid(event->address, event->size_bytes) ||
 	       (!event->method_id && code_publisher_of(event->origin.publisher)->needs_id);
+}
+
+/* The method has code now. Out of memory is no error here: the regions decide. */
+static int end_registration(struct code_map *map, const struct code_event *event)
+{
+	if (code_map_registered(map, event))
+		code_map_unregister(map, event);
+	return 0;
 }
 
 int code_map_load(struct code_map *map, struct code_account *account,
@@ -114,14 +129,16 @@ int code_map_load(struct code_map *map, struct code_account *account,
 	struct code_record *first;
 	int err;
 
+	if (is_registration(event))
+		return code_map_register(map, account, event);
 	if (is_invalid(event)) {
 		counts->invalid++;
 		return 0;
 	}
-	first = code_map_first_part(map, event, event->time_ns);
+	first = code_map_first_part(map, event, event->time_ns) ?: code_map_registered(map, event);
 	err = code_map_merge(map, account, event, first);
 	if (err)
-		return err < 0 ? err : 0;
+		return err < 0 ? err : end_registration(map, event);
 	err = code_map_gather(map, start, end);
 	if (err)
 		return err;
@@ -140,5 +157,5 @@ int code_map_load(struct code_map *map, struct code_account *account,
 	counts->code_bytes += event->size_bytes;
 	counts->published[event->origin.publisher]++;
 	code_map_settle(map, start, end, from_ns, true);
-	return 0;
+	return end_registration(map, event);
 }

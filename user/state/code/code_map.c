@@ -40,6 +40,7 @@ void code_map_destroy(struct code_map *map)
 		return;
 	space_map_destroy(map->space);
 	cow_tree_deinit(&map->methods);
+	cow_tree_deinit(&map->registered);
 	cow_tree_deinit(&map->waiting);
 	cow_tree_deinit(&map->arrivals);
 	cow_tree_deinit(&map->late_claims);
@@ -356,6 +357,7 @@ int code_map_clear(struct code_map *map, uint64_t time_ns)
 	if (map->newest_ns <= time_ns)
 		cow_tree_deinit(&map->methods);
 	unindex_ended(map);
+	cow_tree_deinit(&map->registered);
 	cow_tree_deinit(&map->waiting);
 	cow_tree_deinit(&map->arrivals);
 	map->waiting_bytes = 0;
@@ -371,6 +373,7 @@ int code_map_clone(struct code_map *map, struct code_map **ret)
 	if (err)
 		return err;
 	clone->methods = cow_tree_clone(&map->methods);
+	clone->registered = cow_tree_clone(&map->registered);
 	clone->newest_ns = map->newest_ns;
 	clone->cleared_ns = map->cleared_ns;
 	clone->line_rules = map->line_rules;

@@ -13,7 +13,9 @@
  * A method is identified by publisher, engine and method id: each engine in a process counts its
  * own ids. A method may have several regions (a split function). These share name, class and
  * module of its first report; and its source, unless their own report has one. The method ends
- * with its last region; a later load with that id is another method.
+ * with its last region; a later load with that id is another method. A load with an id and a name
+ * but no address is a method's first report, too, and enters no region: the method has no code
+ * yet. It lasts until the method's first region or an unload.
  *
  * Several publishers may describe the same code. A load is merged into another publisher's
  * region if start and size are equal and the times differ by at most the larger of the time
@@ -114,6 +116,7 @@ uint32_t code_region_levels(const struct code_region *region, uint64_t offset,
 			    struct code_level levels[CODE_LEVELS_MAX]);
 
 struct code_map;    /* see code_map_state.h */
+struct code_record; /* see code_region.h */
 struct code_inline; /* see code_layout.h */
 
 /* next_number is shared by all code maps and outlives them. Returns 0 or -ENOMEM. */
@@ -131,8 +134,8 @@ void code_map_set_line_rules(struct code_map *map, const struct code_line_rules 
  * charged to account. Events that are invalid, over budget or not understood are counted, and
  * are no error. CLOSE is ignored, since engines continue after it. All strings are copied.
  *
- * Load: enters a region, see above. A LATE load is in force since its address range became free,
- * but not before since_ns, so that earlier samples there resolve to it.
+ * Load: enters a region, or registers a method, see above. A LATE load is in force since its
+ * address range became free, but not before since_ns, so that earlier samples there resolve to it.
  *
  * Unload with an id: ends the engine's regions of that id. If the engine has none, and either its
  * DSO or that of an engine with such regions is unknown, ends the regions of the latest such
@@ -203,6 +206,23 @@ int code_map_gap(struct code_map *map, struct code_account *account, const struc
 /* Returns true if an unload of that id would end a region of exactly that engine. */
 bool code_map_has_method(const struct code_map *map, uint64_t method_id,
 			 const struct code_origin *origin, uint64_t time_ns);
+
+/*
+ * Returns the record of a load's method that was registered without code, or NULL. Only its strings
+ * are set. Borrowed until the next change.
+ */
+struct code_record *code_map_registered(const struct code_map *map, const struct code_event *event);
+
+/*
+ * End the registration of an event's method. Returns 1, 0 if there is none, or -ENOMEM. Loads and
+ * unloads that are applied to this map do so by themselves.
+ */
+int code_map_unregister(struct code_map *map, const struct code_event *event);
+
+/* Call fn for each method without code. Stops at a non-zero result, and returns it. */
+int code_map_for_each_registered(const struct code_map *map,
+				 int (*fn)(void *context, const struct code_region *region),
+				 void *context);
 
 /* Returns true if code of another process than the engine's is in force in [start, end). */
 bool code_map_has_others(const struct code_map *map, uint64_t start, uint64_t end, uint64_t engine);

@@ -22,8 +22,9 @@ struct code_map {
 	 * claim. A tree, so that a fork can share it. See code_methods.h.
 	 */
 	struct cow_tree methods;
-	struct cow_tree waiting;  /* struct code_inline by address: see code_inlines.c */
-	struct cow_tree arrivals; /* of these, in order; from_ns is the key in waiting */
+	struct cow_tree registered; /* methods without code by id: see code_registered.c */
+	struct cow_tree waiting;    /* struct code_inline by address: see code_inlines.c */
+	struct cow_tree arrivals;   /* of these, in order; from_ns is the key in waiting */
 	uint64_t next_arrival, waiting_bytes;
 	struct cow_tree late_claims; /* on ended code: see code_merge.c; without values */
 	uint64_t claims_forgotten_ns;
@@ -131,6 +132,15 @@ int code_map_lines(struct code_map *map, struct code_account *account,
  */
 struct code_record *code_map_first_part(const struct code_map *map, const struct code_event *event,
 					uint64_t time_ns);
+
+/*
+ * code_registered.c: register the method of a load without an address. Returns 0 or -ENOMEM.
+ */
+int code_map_register(struct code_map *map, struct code_account *account,
+		      const struct code_event *event);
+
+/* Drop the methods without code that a gap ends. Returns 0 or -ENOMEM. */
+int code_map_sift_registered(struct code_map *map, const struct code_gap *gap);
 
 /*
  * code_merge.c: merge a load with a region of another publisher. first is as from

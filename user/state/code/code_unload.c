@@ -76,17 +76,19 @@ static int gather_starting_in(struct code_map *map, uint64_t start, uint64_t siz
 int code_map_unload(struct code_map *map, struct code_account *account,
 		    const struct code_event *event)
 {
+	int err, unregistered = 0;
 	size_t ended;
-	int err;
 
 	if (event->method_id)
 		err = gather_method(map, event);
 	else
 		err = gather_starting_in(map, event->address, event->size_bytes);
+	if (!err && event->method_id && !map->hit.size)
+		unregistered = code_map_unregister(map, event);
 	err = err ?: code_map_end_gathered(map, event->time_ns, &ended);
-	if (err)
-		return err;
-	if (ended)
+	if (err || unregistered < 0)
+		return err ?: unregistered;
+	if (ended || unregistered)
 		account->counts.unloads++;
 	else
 		account->counts.unload_unknown++;

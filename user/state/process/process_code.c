@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "state/process/process_code.h"
 
+#include <string.h>
+
+#include "state/code/code_region.h"
+
 const struct mapping *process_mapping_told(const struct process *process, uint64_t address,
 					   uint64_t reported_ns)
 {
@@ -120,6 +124,34 @@ static int move_between(struct process *process, struct shared_code *old_shared,
 	return err ?: apply_to(process, shared, &gone);
 }
 
+static struct code_string string_of(const char *s)
+{
+	return (struct code_string){.bytes = s, .size_bytes = strlen(s)};
+}
+
+/*
+ * A load in shared memory. A load without an address is in no memory, so its method is registered
+ * in the process's own map.
+ */
+static int load_shared(struct process *process, struct shared_code *shared,
+		       const struct code_event *event, struct code_event *there)
+{
+	const struct code_record *record = code_map_registered(process->code, event);
+	int err;
+
+	if (record) {
+		there->name = string_of(record->region.name);
+		there->class_name = string_of(record->region.class_name);
+		there->module = string_of(record->region.module);
+		if (!code_string_bytes(&there->source))
+			there->source = string_of(record->region.source);
+	}
+	err = shared_code_apply(shared, process->account, there);
+	if (!err && record)
+		code_map_unregister(process->code, event);
+	return err;
+}
+
 int process_code_apply(struct process *process, const struct code_event *event)
 {
 	struct code_event there = *event;
@@ -137,6 +169,8 @@ int process_code_apply(struct process *process, const struct code_event *event)
 		return 0;
 	if (event->kind == JITBPF_CODE_MOVE && shared != old_shared)
 		return move_between(process, old_shared, shared, &there);
+	if (event->kind == JITBPF_CODE_LOAD && shared)
+		return load_shared(process, shared, event, &there);
 	return apply_to(process, shared, &there);
 }
 
