@@ -38,17 +38,21 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 __u32 waiting_file = 0;
 
-/* Returns true unless a file system has no other below it and is served by no process. */
-static __always_inline bool plain_may_wait(struct super_block *super)
+/*
+ * Returns 0 if a file system has no other below it and is served by no process. Functions that are
+ * called in loops are global: they are verified once, and not for each turn.
+ */
+__noinline int plain_may_wait(__u64 super_)
 {
+	struct super_block *super = (struct super_block *)super_;
 	unsigned long magic = BPF_CORE_READ(super, s_magic);
 
 	if (magic == TMPFS_MAGIC || magic == RAMFS_MAGIC)
-		return false;
+		return 0;
 	if (magic == FUSE_MAGIC || BPF_CORE_READ(super, s_user_ns, level) > 0)
-		return true;
+		return 1;
 	if (BPF_CORE_READ(super, s_type, fs_flags) & FS_REQUIRES_DEV)
-		return false;
+		return 0;
 	return magic != CEPH_MAGIC && magic != CIFS_MAGIC && magic != NFS_MAGIC &&
 	       magic != SMB2_MAGIC && magic != V9FS_MAGIC && magic != ZFS_MAGIC;
 }
@@ -70,42 +74,78 @@ static __always_inline struct super_block *layer_of(struct ovl_fs *overlay, __u3
 	return BPF_CORE_READ(layer, mnt, mnt_sb);
 }
 
-static __always_inline int layers_may_wait(struct super_block *super,
-					   int (*layer_may_wait)(__u64 overlay, __u32 number))
+#define LAYERS_PIECE 8 /* loops of this length are cheap to verify */
+
+_Static_assert(LAYERS_MAX % LAYERS_PIECE == 0, "whole pieces");
+
+/* Returns the number of an overlay's layers, or 0 if it is not known or too large. */
+static __always_inline __u32 count_layers(struct ovl_fs *overlay)
 {
-	struct ovl_fs *overlay;
 	__u32 count;
 
 	if (!bpf_core_type_exists(struct ovl_fs))
-		return 1;
-	overlay = BPF_CORE_READ(super, s_fs_info);
+		return 0;
 	count = BPF_CORE_READ(overlay, numlayer);
-	if (!count || count > LAYERS_MAX)
-		return 1;
-	for (__u32 i = 0; i < LAYERS_MAX && i < count; i++) {
-		if (layer_may_wait((__u64)overlay, i))
+	return count <= LAYERS_MAX ? count : 0;
+}
+
+/* Overlays are at most two deep. */
+__noinline int lower_piece_may_wait(__u64 overlay, __u32 from)
+{
+	__u32 count = count_layers((struct ovl_fs *)overlay);
+
+	for (__u32 i = 0; i < LAYERS_PIECE && from + i < count; i++) {
+		struct super_block *layer = layer_of((struct ovl_fs *)overlay, from + i);
+
+		if (layer ? plain_may_wait((__u64)layer) : from + i > 0)
 			return 1;
 	}
 	return 0;
 }
 
-/*
- * Overlays are at most two deep. Functions for one layer are global: they are verified once, and
- * not for each turn of a loop.
- */
-__noinline int lower_layer_may_wait(__u64 overlay, __u32 number)
+__noinline int lower_layers_may_wait(__u64 overlay)
 {
-	struct super_block *layer = layer_of((struct ovl_fs *)overlay, number);
-
-	return layer ? plain_may_wait(layer) : number > 0;
+	if (!count_layers((struct ovl_fs *)overlay))
+		return 1;
+	for (__u32 from = 0; from < LAYERS_MAX; from += LAYERS_PIECE) {
+		if (lower_piece_may_wait(overlay, from))
+			return 1;
+	}
+	return 0;
 }
 
 __noinline int layer_may_wait(__u64 overlay, __u32 number)
 {
 	struct super_block *layer = layer_of((struct ovl_fs *)overlay, number);
 
-	return layer && is_overlay(layer) ? layers_may_wait(layer, lower_layer_may_wait)
-					  : lower_layer_may_wait(overlay, number);
+	if (!layer)
+		return number > 0;
+	return is_overlay(layer) ? lower_layers_may_wait((__u64)BPF_CORE_READ(layer, s_fs_info))
+				 : plain_may_wait((__u64)layer);
+}
+
+__noinline int piece_may_wait(__u64 overlay, __u32 from)
+{
+	__u32 count = count_layers((struct ovl_fs *)overlay);
+
+	for (__u32 i = 0; i < LAYERS_PIECE && from + i < count; i++) {
+		if (layer_may_wait(overlay, from + i))
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline int layers_may_wait(struct super_block *super)
+{
+	struct ovl_fs *overlay = BPF_CORE_READ(super, s_fs_info);
+
+	if (!count_layers(overlay))
+		return 1;
+	for (__u32 from = 0; from < LAYERS_MAX; from += LAYERS_PIECE) {
+		if (piece_may_wait((__u64)overlay, from))
+			return 1;
+	}
+	return 0;
 }
 
 /* Returns 0 if no read of the file can wait for a process, 1 if it may. */
@@ -119,5 +159,5 @@ int may_wait_for_process(void *context)
 
 	bpf_probe_read_kernel(&file, sizeof(file), &files[waiting_file]);
 	super = BPF_CORE_READ(file, f_inode, i_sb);
-	return is_overlay(super) ? layers_may_wait(super, layer_may_wait) : plain_may_wait(super);
+	return is_overlay(super) ? layers_may_wait(super) : plain_may_wait((__u64)super);
 }
