@@ -10,7 +10,7 @@
 #include "uapi/kernel_maps.h"
 #include "uapi/loss.h"
 
-#define TRACKED_MAX   65536
+#define TRACKED_MAX   16384 /* a table of 65536 costs each run a millisecond more */
 #define LOST_PIDS_MAX 4096
 #define RING_DEFAULT  (1u << 20) /* user space sets the actual sizes */
 #define OWNERS_KNOWN  16384	 /* a power of two */

@@ -83,7 +83,12 @@ static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
 
 _Static_assert(sizeof(struct sample_scratch) <= 32u << 10, "a value of a per-CPU map");
 
-#define WALK_PIECE 32 /* callers; loops of this length are cheap to verify */
+/* Loops of this length are cheap to verify, and their product is what a sample holds. */
+#define WALK_PIECE  8 /* callers */
+#define WALK_PIECES 8
+#define WALK_TURNS  (JITBPF_USER_FRAMES_MAX / (WALK_PIECE * WALK_PIECES))
+
+_Static_assert(WALK_PIECE *WALK_PIECES *WALK_TURNS == JITBPF_USER_FRAMES_MAX, "all of them");
 
 /*
  * Continues the walk by up to WALK_PIECE callers, and writes them to ips[at] and up; the first
@@ -112,16 +117,23 @@ __noinline int walk_piece(struct sample_scratch *s, __u32 at)
 	return UNWIND_STEPPED;
 }
 
+/* Likewise by up to WALK_PIECES pieces. */
+__noinline int walk_pieces(struct sample_scratch *s, __u32 at)
+{
+	int end = UNWIND_STEPPED;
+
+	for (__u32 i = 0; i < WALK_PIECES && !end; i++)
+		end = walk_piece(s, at);
+	return end;
+}
+
 /* Continues the walk until the stack ends, or is deeper than a sample. Global, as walk_frame(). */
 __noinline int walk_callers(struct sample_scratch *s, __u32 at)
 {
-	int end = JITBPF_END_DEPTH;
+	int end = UNWIND_STEPPED;
 
-	for (__u32 i = 0; i < JITBPF_USER_FRAMES_MAX / WALK_PIECE; i++) {
-		end = walk_piece(s, at);
-		if (end)
-			break;
-	}
+	for (__u32 i = 0; i < WALK_TURNS && !end; i++)
+		end = walk_pieces(s, at);
 	return end;
 }
 
