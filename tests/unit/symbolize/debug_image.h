@@ -45,7 +45,15 @@ static inline void put_fill(struct bytes *to, uint8_t value, size_t count)
 
 #define PUT(to, ...) put(to, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-enum { IMAGE_INFO = 1, IMAGE_ABBREV, IMAGE_LINE, IMAGE_STR, IMAGE_NAMES, IMAGE_SECTION_COUNT };
+enum {
+	IMAGE_INFO = 1,
+	IMAGE_ABBREV,
+	IMAGE_LINE,
+	IMAGE_STR,
+	IMAGE_ARANGES,
+	IMAGE_NAMES,
+	IMAGE_SECTION_COUNT
+};
 
 struct debug_image {
 	struct bytes sections[IMAGE_SECTION_COUNT];
@@ -132,7 +140,8 @@ static inline uint32_t image_name(struct bytes *names, const char *name)
 static inline void image_finish(struct debug_image *image)
 {
 	static const char *const names[] = {
-		"", ".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".shstrtab"};
+		"",	      ".debug_info",	".debug_abbrev", ".debug_line",
+		".debug_str", ".debug_aranges", ".shstrtab"};
 	Elf64_Ehdr header = {
 		.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
 		.e_type = ET_DYN,

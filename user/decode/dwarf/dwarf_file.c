@@ -19,7 +19,8 @@ int dwarf_file_init(struct dwarf_file *ret, const struct elf_file *elf,
 		[DWARF_LINE] = ".debug_line",	      [DWARF_LINE_STR] = ".debug_line_str",
 		[DWARF_STR] = ".debug_str",	      [DWARF_STR_OFFSETS] = ".debug_str_offsets",
 		[DWARF_ADDR] = ".debug_addr",	      [DWARF_RANGES] = ".debug_ranges",
-		[DWARF_RNGLISTS] = ".debug_rnglists", [DWARF_CU_INDEX] = ".debug_cu_index",
+		[DWARF_RNGLISTS] = ".debug_rnglists", [DWARF_ARANGES] = ".debug_aranges",
+		[DWARF_CU_INDEX] = ".debug_cu_index",
 	};
 	CLEANUP(dwarf_file_deinit) struct dwarf_file file = {.skeletons = skeletons};
 	char name[32];

@@ -25,6 +25,7 @@ enum dwarf_section {
 	DWARF_ADDR,
 	DWARF_RANGES,
 	DWARF_RNGLISTS,
+	DWARF_ARANGES,
 	DWARF_CU_INDEX,	  /* index of a package (.dwp) of split units */
 	DWARF_INFO_AGAIN, /* .debug_info through a second window, for references */
 	DWARF_SECTIONS,

@@ -4,6 +4,7 @@
 #include "base/scope.h"
 #include "base/search.h"
 #include "base/sort_keys.h"
+#include "decode/dwarf/dwarf_aranges.h"
 #include "decode/dwarf/dwarf_constants.h"
 #include "decode/dwarf/dwarf_ranges.h"
 
@@ -107,18 +108,87 @@ static int settle_ranges(struct debug_index *index)
 	return 0;
 }
 
-int debug_index_init(struct debug_index *ret, struct dwarf_file *file, uint64_t text_start)
+/*
+ * Add a unit of the index before to that of all units, by its offset. One that is not among them
+ * may be in use: it is kept behind all offsets.
+ */
+static int keep_loaded(struct debug_index *index, const struct debug_index_unit *loaded)
 {
-	CLEANUP(debug_index_deinit) struct debug_index index = {.text_start = text_start};
+	struct debug_index_unit *units = index->units.data, stray = *loaded;
+	size_t at = partition_point(0, index->units.size, i, units[i].offset < loaded->offset);
+
+	if (at < index->units.size && units[at].offset == loaded->offset) {
+		units[at].unit = loaded->unit;
+		units[at].used = loaded->used;
+		return 0;
+	}
+	stray.offset = stray.end = UINT64_MAX;
+	return vec_push(&index->units, stray);
+}
+
+int debug_index_complete(struct debug_index *index, struct dwarf_file *file)
+{
+	CLEANUP(debug_index_deinit)
+	struct debug_index all = {.text_start = index->text_start, .complete = true};
 	CLEANUP(build_deinit)
 	struct build build = {
-		.index = &index,
+		.index = &all,
 		.file = file,
 		.ranges_left = DEBUG_INDEX_RANGES_MAX,
 	};
+	struct debug_index before;
 	int err = add_units(&build);
 
+	err = err ?: settle_ranges(&all);
+	vec_for_each (unit, &index->units) {
+		if (unit->unit)
+			err = err ?: keep_loaded(&all, unit);
+	}
+	if (err)
+		return err;
+	before = *index;
+	*index = all;
+	all = before;
+	return 0;
+}
+
+/* Add the units of .debug_aranges, whose offsets are in ascending order. */
+static int add_aranges(struct debug_index *index, const dwarf_aranges *aranges)
+{
+	vec_for_each (arange, aranges) {
+		struct debug_index_unit unit = {.offset = arange->unit};
+		struct debug_index_range range = {arange->start, arange->end, 0};
+		size_t count = index->units.size;
+
+		if (!count || index->units.data[count - 1].offset != unit.offset) {
+			if (count >= DEBUG_INDEX_UNITS_MAX)
+				return -E2BIG;
+			if (vec_push(&index->units, unit))
+				return -ENOMEM;
+		}
+		range.unit = (uint32_t)index->units.size - 1;
+		if (range.start >= index->text_start && vec_push(&index->ranges, range))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int debug_index_init(struct debug_index *ret, struct dwarf_file *file, uint64_t text_start)
+{
+	CLEANUP(debug_index_deinit) struct debug_index index = {.text_start = text_start};
+	dwarf_aranges aranges = {0};
+	int err = dwarf_aranges_read(file, DEBUG_INDEX_RANGES_MAX, &aranges);
+
+	err = err ?: add_aranges(&index, &aranges);
 	err = err ?: settle_ranges(&index);
+	vec_deinit(&aranges);
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
+		debug_index_deinit(&index);
+		index = (struct debug_index){.text_start = text_start};
+		err = debug_index_complete(&index, file);
+	}
 	if (err)
 		return err;
 	*ret = index;

@@ -11,7 +11,7 @@
 #define DEBUG_INDEX_UNITS_MAX  (1u << 20)
 
 struct debug_index_unit {
-	uint64_t offset, end;	 /* in .debug_info */
+	uint64_t offset, end;	 /* in .debug_info; end is 0 if only .debug_aranges was read */
 	uint64_t used;		 /* time of the last use, set by debug_units */
 	struct debug_unit *unit; /* NULL if not loaded; set by debug_units */
 	bool failed;
@@ -27,13 +27,20 @@ struct debug_index {
 	uint64_t text_start;
 	VEC(struct debug_index_unit) units;   /* sorted by offset */
 	VEC(struct debug_index_range) ranges; /* sorted by start */
+	bool complete;			      /* all units were read */
 };
 
 /*
- * Read the headers and the first DIEs of all units. Damaged units are skipped.
- * Returns 0 or -ENOMEM; the caller calls debug_index_deinit().
+ * Index the units of .debug_aranges, or all units if that is missing or damaged. Returns 0 or
+ * -ENOMEM; the caller calls debug_index_deinit().
  */
 int debug_index_init(struct debug_index *ret, struct dwarf_file *file, uint64_t text_start);
+
+/*
+ * Read the headers and the first DIEs of all units. Damaged units are skipped.
+ * Loaded units stay, under other numbers. Returns 0, or -ENOMEM with the index unchanged.
+ */
+int debug_index_complete(struct debug_index *index, struct dwarf_file *file);
 void debug_index_deinit(struct debug_index *index);
 
 /*
@@ -44,7 +51,7 @@ void debug_index_deinit(struct debug_index *index);
 struct debug_index_unit *debug_index_find(struct debug_index *index, uint64_t address,
 					  uint32_t number);
 
-/* Returns the unit that contains an offset of .debug_info, or NULL. */
+/* Returns the unit of a complete index that contains an offset of .debug_info, or NULL. */
 struct debug_index_unit *debug_index_at(struct debug_index *index, uint64_t offset);
 
 /* Memory in use, in bytes. */

@@ -183,20 +183,15 @@ static void point_at_strings(const struct debug_info *info, const struct found_f
 		};
 }
 
-int debug_info_frames(struct debug_info *info, uint64_t address,
-		      struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
+/* Find the frames of an address in the units that are indexed. */
+static int indexed_frames(struct debug_info *info, uint64_t address,
+			  struct found_frame found[DEBUG_FRAMES_MAX], uint32_t *ret_count)
 {
-	struct found_frame found[DEBUG_FRAMES_MAX];
 	struct debug_index_unit *entry;
 	struct debug_unit *unit;
-	uint32_t count = 0;
 	int err = 0;
 
-	debug_units_begin(&info->units);
-	if (info->alternate)
-		debug_units_begin(&info->alternate->units);
-	info->strings.text.size = 0;
-	for (uint32_t i = 0; i < OVERLAPS_MAX && !count && err != -ENOMEM; i++) {
+	for (uint32_t i = 0; i < OVERLAPS_MAX && !*ret_count && err != -ENOMEM; i++) {
 		entry = debug_index_find(&info->units.index, address, i);
 		if (!entry)
 			break;
@@ -204,9 +199,28 @@ int debug_info_frames(struct debug_info *info, uint64_t address,
 		if (err)
 			continue;
 		err = debug_unit_scan(unit, info->units.index.text_start);
-		err = err ?: unit_frames(info, unit, address, found, &count);
+		err = err ?: unit_frames(info, unit, address, found, ret_count);
 	}
-	if (err == -ENOMEM)
+	return err == -ENOMEM ? err : 0;
+}
+
+int debug_info_frames(struct debug_info *info, uint64_t address,
+		      struct debug_frame frames[DEBUG_FRAMES_MAX], uint32_t *ret_count)
+{
+	struct found_frame found[DEBUG_FRAMES_MAX];
+	uint32_t count = 0;
+	int err;
+
+	debug_units_begin(&info->units);
+	if (info->alternate)
+		debug_units_begin(&info->alternate->units);
+	info->strings.text.size = 0;
+	err = indexed_frames(info, address, found, &count);
+	if (!err && !count && !info->units.index.complete) {
+		err = debug_units_complete(&info->units);
+		err = err ?: indexed_frames(info, address, found, &count);
+	}
+	if (err)
 		return err;
 	point_at_strings(info, found, count, frames);
 	*ret_count = count;

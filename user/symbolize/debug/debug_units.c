@@ -119,9 +119,30 @@ int debug_units_read(struct debug_units *units, struct debug_index_unit *entry,
 	return 0;
 }
 
+int debug_units_complete(struct debug_units *units)
+{
+	size_t count = 0;
+	int err = 0;
+
+	if (units->index.complete)
+		return 0;
+	err = debug_index_complete(&units->index, &units->file);
+	if (err)
+		return err;
+	/* As many units are loaded as before, under other numbers. */
+	vec_for_each (entry, &units->index.units) {
+		if (entry->unit)
+			units->read.data[count++] = (uint32_t)(entry - units->index.units.data);
+	}
+	return 0;
+}
+
 int debug_units_at(struct debug_units *units, uint64_t offset, struct debug_unit **ret)
 {
-	struct debug_index_unit *entry = debug_index_at(&units->index, offset);
+	struct debug_index_unit *entry;
 
+	if (debug_units_complete(units))
+		return -ENOMEM;
+	entry = debug_index_at(&units->index, offset);
 	return entry ? debug_units_read(units, entry, ret) : -ENOENT;
 }

@@ -39,6 +39,9 @@ void debug_units_begin(struct debug_units *units);
 /* End a call: evict the least recently used units if over a limit. */
 void debug_units_end(struct debug_units *units);
 
+/* Index all units, unless that was done. Returns 0 or -ENOMEM. */
+int debug_units_complete(struct debug_units *units);
+
 /*
  * Load the unit of an entry if necessary; a failed unit is not tried again.
  * Returns 0, -EBADMSG, -ENOMEM, or debug_unit_create()'s error.
