@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "decode/x86/code_compare.h"
+
+#include <Zydis/Zydis.h>
+#include <string.h>
+
+#define WORD_BYTES sizeof(uint64_t)
+
+/* Instructions that may have become a jump, or have been one: in each so many bytes, and one more.
+ */
+#define PATCH_BYTES 128
+
+struct comparison {
+	ZydisDecoder decoder;
+	const uint8_t *was, *is;
+	size_t size_bytes;
+	size_t patches_left;
+};
+
+static bool may_be_address(uint64_t value)
+{
+	return value >= 1ull << 32 && value < 1ull << 47;
+}
+
+static uint64_t word_at(const uint8_t *bytes)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
+static bool is_address_in_both(const uint8_t *was, const uint8_t *is)
+{
+	uint64_t before = word_at(was);
+
+	return (!before || may_be_address(before)) && may_be_address(word_at(is));
+}
+
+static uint32_t field(uint32_t offset, uint32_t bits)
+{
+	return ((1u << bits / 8) - 1) << offset;
+}
+
+/* Returns the bytes of an instruction that hold an address, one bit each. */
+static uint32_t address_bytes(const ZydisDecodedInstruction *instruction, const uint8_t *was,
+			      const uint8_t *is)
+{
+	const __typeof__(instruction->raw.imm[0]) *immediate = &instruction->raw.imm[0];
+	const __typeof__(instruction->raw.disp) *displacement = &instruction->raw.disp;
+	uint32_t bytes = 0;
+
+	if (immediate->is_relative ||
+	    (immediate->size == 64 &&
+	     is_address_in_both(was + immediate->offset, is + immediate->offset)))
+		bytes |= field(immediate->offset, immediate->size);
+	if (displacement->size == 32 && instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM &&
+	    !instruction->raw.modrm.mod && instruction->raw.modrm.rm == 5)
+		bytes |= field(displacement->offset, displacement->size);
+	return bytes;
+}
+
+/*
+ * Returns the length of the instruction at an offset if both codes have it there, but for its
+ * addresses; else 0.
+ */
+static size_t same_instruction(const struct comparison *c, size_t at)
+{
+	const uint8_t *was = c->was + at, *is = c->is + at;
+	ZydisDecodedInstruction instruction;
+	ZydisDecoderContext context;
+	uint32_t addresses;
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&c->decoder, &context, was,
+							c->size_bytes - at, &instruction)))
+		return 0;
+	addresses = address_bytes(&instruction, was, is);
+	for (uint32_t i = 0; i < instruction.length; i++) {
+		if (was[i] != is[i] && !(addresses >> i & 1))
+			return 0;
+	}
+	return instruction.length;
+}
+
+/* Returns true if a word inside the code looks like an address near another one. */
+static bool is_near(const struct comparison *c, size_t at, uint64_t near)
+{
+	uint64_t was, is;
+
+	if (at > c->size_bytes || c->size_bytes - at < WORD_BYTES)
+		return false;
+	was = word_at(c->was + at);
+	is = word_at(c->is + at);
+	return may_be_address(is) && is >> 32 == near >> 32 && was >> 32 == near >> 32;
+}
+
+/*
+ * Returns the bytes up to the end of the word at an offset if it belongs to a table of addresses:
+ * the word before or behind it is an address near its own. Else 0.
+ */
+static size_t same_word(const struct comparison *c, size_t at)
+{
+	size_t begin = at / WORD_BYTES * WORD_BYTES;
+	uint64_t is = c->size_bytes - begin < WORD_BYTES ? 0 : word_at(c->is + begin);
+
+	return is_near(c, begin, is) && (is_near(c, begin - WORD_BYTES, is) ||
+					 is_near(c, begin + WORD_BYTES, is))
+		       ? begin + WORD_BYTES - at
+		       : 0;
+}
+
+/* Sets *ret_length. Returns true for an instruction that engines write over others. */
+static bool is_patch(const struct comparison *c, const uint8_t *code, size_t left_bytes,
+		     size_t *ret_length)
+{
+	ZydisDecodedInstruction instruction;
+	ZydisDecoderContext context;
+
+	*ret_length = 0;
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&c->decoder, &context, code, left_bytes,
+							&instruction)))
+		return false;
+	*ret_length = instruction.length;
+	return instruction.raw.imm[0].is_relative ||
+	       instruction.meta.category == ZYDIS_CATEGORY_NOP ||
+	       instruction.meta.category == ZYDIS_CATEGORY_WIDENOP ||
+	       instruction.mnemonic == ZYDIS_MNEMONIC_INT3;
+}
+
+/* Returns the length of the longer instruction at an offset if one of both is a patch, else 0. */
+static size_t patched(struct comparison *c, size_t at)
+{
+	size_t was_length, is_length, left_bytes = c->size_bytes - at;
+	bool was_patch = is_patch(c, c->was + at, left_bytes, &was_length);
+	bool now_patch = is_patch(c, c->is + at, left_bytes, &is_length);
+
+	if (!(was_patch || now_patch) || !was_length || !is_length || !c->patches_left)
+		return 0;
+	c->patches_left--;
+	return was_length > is_length ? was_length : is_length;
+}
+
+bool code_is_same(const uint8_t *was, const uint8_t *is, size_t size_bytes)
+{
+	struct comparison c = {
+		.was = was,
+		.is = is,
+		.size_bytes = size_bytes,
+		.patches_left = 1 + size_bytes / PATCH_BYTES,
+	};
+	size_t same;
+
+	if (!memcmp(was, is, size_bytes))
+		return true;
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderInit(&c.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
+		return false;
+	for (size_t at = 0; at < size_bytes; at += same) {
+		same = same_instruction(&c, at) ?: same_word(&c, at);
+		if (!same && was[at] != is[at])
+			same = patched(&c, at);
+		if (!same && was[at] != is[at])
+			return false;
+		/* Data, or an instruction that is cut off. */
+		same = same ?: 1;
+	}
+	return true;
+}
