@@ -13,6 +13,7 @@
 #define USER_CS_32	 0x23
 #define KERNEL_STACK_MAX (JITBPF_KERNEL_FRAMES_MAX * sizeof(__u64))
 #define REGS_WORDS	 (sizeof(struct jitbpf_user_regs) / sizeof(__u64))
+#define CODE_WORDS	 (sizeof(struct jitbpf_code_bytes) / sizeof(__u64))
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -46,6 +47,7 @@ struct sample_scratch {
 	struct jitbpf_sample head;
 	__u64 ips[JITBPF_SAMPLE_FRAMES_MAX + 1];
 	struct jitbpf_user_regs regs_room;
+	struct jitbpf_code_bytes code_room;
 	struct jitbpf_stack_copy copy_room;
 	__u8 stack_room[JITBPF_STACK_COPY_MAX + COPY_PIECE];
 	struct user_walk walk; /* not part of the sample */
@@ -220,7 +222,7 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 	struct jitbpf_stack_copy *copy;
 	__u64 sp, size = 0, piece, wanted;
 
-	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS)
+	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + CODE_WORDS)
 		return 0;
 	copy = (struct jitbpf_stack_copy *)&s->ips[at];
 	sp = s->walk.state.sp;
@@ -244,6 +246,24 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 	copy->size_bytes = size;
 	copy->is_caller = s->walk.state.is_caller;
 	return (sizeof(*copy) + size) / sizeof(__u64);
+}
+
+/*
+ * Copies the memory around the innermost frame in code without a file to ips[at] and up. Returns
+ * the number of words, 0 if it cannot be read. Global, as walk_frame() is.
+ */
+__noinline int copy_code_bytes(struct sample_scratch *s, __u32 at)
+{
+	struct jitbpf_code_bytes *code;
+
+	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS)
+		return 0;
+	code = (struct jitbpf_code_bytes *)&s->ips[at];
+	code->address = s->walk.code & ~(__u64)(JITBPF_CODE_BYTES - 1);
+	if (bpf_probe_read_user(code->bytes, sizeof(code->bytes), (void *)code->address))
+		return 0;
+	s->head.h.flags |= JITBPF_SAMPLE_CODE_BYTES;
+	return CODE_WORDS;
 }
 
 static __always_inline void output(struct sample_scratch *s, void *ring, __u64 size)
@@ -330,6 +350,8 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->head.h.flags |= JITBPF_SAMPLE_USER_REGS;
 		words += REGS_WORDS;
 	}
+	if (s->head.user_frames && s->walk.code)
+		words += copy_code_bytes(s, words);
 	if (walk_tables && copy) {
 		s->head.h.flags |= JITBPF_SAMPLE_STACK_COPY;
 		words += copy_stack(s, words);

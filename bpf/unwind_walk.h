@@ -34,6 +34,7 @@ struct user_walk {
 	struct unwind_mapping mapping; /* of the last frame; often holds the next one, too */
 	__u32 first, count;	       /* the process's mappings in their array; 0: none */
 	__u64 known_ns;		       /* as in struct unwind_process */
+	__u64 code;		       /* innermost pc outside of known files; 0: none */
 	__u32 callers;		       /* found so far */
 	__u16 by_frame_pointers;       /* instead of by tables */
 	__u16 not_made;		       /* the walk stopped since a table lacks an entry */
@@ -61,6 +62,13 @@ static __always_inline struct unwind_row find_row(struct user_walk *w, __u64 pc)
 	return page ? unwind_find_row(*page, pc & (UNWIND_PAGE_BYTES - 1)) : none;
 }
 
+/* Returns true if a pc that find_row() was called with is in a mapped file. */
+static __always_inline bool is_in_file(const struct user_walk *w, __u64 pc)
+{
+	return pc >= w->mapping.start && pc < w->mapping.end &&
+	       !(w->mapping.owner & UNWIND_OWNER_CODE);
+}
+
 /*
  * Takes one step. A global function, so that the verifier checks it once. As part of a loop
  * the verifier takes seconds, or refuses the program.
@@ -74,8 +82,11 @@ __noinline int walk_frame(struct user_walk *w)
 	if (!w)
 		return JITBPF_END_NO_RULE;
 	state = w->state;
-	if (!w->by_frame_pointers)
+	if (!w->by_frame_pointers) {
 		row = find_row(w, state.ip - state.is_caller);
+		if (!w->code && !is_in_file(w, state.ip - state.is_caller))
+			w->code = state.ip - state.is_caller;
+	}
 	end = unwind_step(&state, row);
 	if (end) {
 		w->not_made = row.cfa == UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
@@ -103,6 +114,7 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 	w->by_frame_pointers = false;
 	w->not_made = false;
 	w->first = w->count = 0;
+	w->code = 0;
 	if (process && process->stack_top == w->stack_top) {
 		w->first = process->first;
 		w->count = process->count;

@@ -39,6 +39,12 @@ enum jitbpf_code_event_kind {
 	JITBPF_CODE_INLINE = 6,
 	JITBPF_CODE_UPDATE = 7, /* the content of [address, + code_bytes) is replaced */
 	JITBPF_CODE_LINES = 8,	/* a line table (and source) for the region at address */
+	/*
+	 * By intake, not by a publisher: the region at address ends at time_ns, since its memory
+	 * holds other code; or, with JITBPF_EVENT_UNCHECKED, may hold other code. Its sequence has
+	 * no meaning. Samples of the time until reported_ns follow it.
+	 */
+	JITBPF_CODE_REPLACED = 9,
 };
 
 /* jitbpf_record.flags of a CODE_EVENT */
@@ -47,6 +53,7 @@ enum jitbpf_code_event_kind {
 #define JITBPF_EVENT_LATE	    4u	/* LOAD: the code may have run from since_ns on */
 #define JITBPF_EVENT_TIME_CORRECTED 8u	/* the publisher's time was impossible, and replaced */
 #define JITBPF_EVENT_LINE_STARTS    16u /* line offsets are range starts; else the form is guessed */
+#define JITBPF_EVENT_UNCHECKED	    64u /* REPLACED: the memory could not be read in time */
 #define JITBPF_EVENT_SEGMENT	    32u /* UPDATE: segment says what the range holds */
 
 /* jitbpf_code_event.segment, with JITBPF_EVENT_SEGMENT */

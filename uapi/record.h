@@ -68,8 +68,14 @@ enum jitbpf_stack_end {
 };
 
 #define JITBPF_SAMPLE_USER_REGS	     1u /* flags: a struct jitbpf_user_regs follows the frames */
+#define JITBPF_SAMPLE_CODE_BYTES     8u /* flags: then a struct jitbpf_code_bytes */
 #define JITBPF_SAMPLE_STACK_COPY     2u /* flags: then a struct jitbpf_stack_copy */
 #define JITBPF_SAMPLE_FRAME_POINTERS 4u /* flags: UNWIND_FRAME_POINTER found a caller */
+/*
+ * flags, by intake: the outermost user frame is in JIT code that was replaced without a report, or
+ * that could not be checked in time. Its callers are left out.
+ */
+#define JITBPF_SAMPLE_CODE_REPLACED 16u
 
 struct jitbpf_sample {
 	struct jitbpf_record h;
@@ -96,6 +102,18 @@ struct jitbpf_sample {
 struct jitbpf_user_regs {
 	__u64 ax, bx, cx, dx, si, di, bp, sp, ip, flags;
 	__u64 r8, r9, r10, r11, r12, r13, r14, r15;
+};
+
+#define JITBPF_CODE_BYTES 64
+
+/*
+ * The memory around the innermost user frame in code without a file, as of the sample: what ran
+ * there. Live records only: the pipeline compares it with the code that was reported there, and
+ * records the sample without it.
+ */
+struct jitbpf_code_bytes {
+	__u64 address; /* a multiple of JITBPF_CODE_BYTES */
+	__u8 bytes[JITBPF_CODE_BYTES];
 };
 
 #define JITBPF_STACK_COPY_MAX (16u << 10)
@@ -314,6 +332,7 @@ struct jitbpf_counters {
 _Static_assert(sizeof(struct jitbpf_record) == 16, "ABI");
 _Static_assert(sizeof(struct jitbpf_sample) == 64, "ABI");
 _Static_assert(sizeof(struct jitbpf_user_regs) == 144, "ABI");
+_Static_assert(sizeof(struct jitbpf_code_bytes) == 72, "ABI");
 _Static_assert(sizeof(struct jitbpf_stack_copy) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit) == 40, "ABI");
 _Static_assert(sizeof(struct jitbpf_code) == 56, "ABI");

@@ -76,5 +76,6 @@ int deep_mode(struct engine *engine);
 int loads_mode(struct engine *engine);
 int api_mode(struct engine *engine);
 int hostile_mode(struct engine *engine);
+int stale_mode(struct engine *engine);
 
 #endif

@@ -10,7 +10,7 @@ static const struct mode {
 	int (*run)(struct engine *engine);
 } modes[] = {
 	{"storm", storm_mode}, {"hot", hot_mode}, {"frames", frames_mode},   {"deep", deep_mode},
-	{"loads", loads_mode}, {"api", api_mode}, {"hostile", hostile_mode},
+	{"loads", loads_mode}, {"api", api_mode}, {"hostile", hostile_mode}, {"stale", stale_mode},
 };
 
 static const struct mode *mode_find(const char *name)

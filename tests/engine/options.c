@@ -37,6 +37,8 @@ static const struct row {
 	 "folder for a jitdump file of all loads but those of loads mode"},
 	{"no-api", FLAG, AT(no_api), 0, 0, "do not use the JIT Profiling API"},
 	{"file", TEXT, AT(file), 0, 0, "api: the script [standard input]"},
+	{"how", TEXT, AT(how), 0, 0,
+	 "stale: unmap, fixed, protect, move, write or link; then -constants or -calls [unmap]"},
 	{"forge", FLAG, AT(forge), 0, 0, "hostile: fire the probe itself, with garbage"},
 	{"help", FLAG, AT(help), 0, 0, ""},
 #undef AT
@@ -52,6 +54,7 @@ void options_help(void)
 	     "  deep     run one function that calls itself\n"
 	     "  loads    send loads, run nothing; tell what one costs\n"
 	     "  api      send the events of a script, one a line (see api_script.c)\n"
+	     "  stale    replace published functions by others without a report\n"
 	     "  hostile  send what no engine should, and run one honest function\n");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		printf("  --%-12s%s\n", rows[i].name, rows[i].help);

@@ -18,6 +18,7 @@ struct options {
 	uint64_t depth;
 	const char *name;
 	const char *file;
+	const char *how;
 	const char *dump;
 	bool no_api;
 	bool forge;

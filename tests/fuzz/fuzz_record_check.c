@@ -37,6 +37,13 @@ static void read_behind(struct fuzzed *fuzzed, const struct jitbpf_sample *sampl
 		fuzzed->sink += ((const struct jitbpf_user_regs *)behind)->r15;
 		behind += sizeof(struct jitbpf_user_regs) / sizeof(*behind);
 	}
+	if (sample->h.flags & JITBPF_SAMPLE_CODE_BYTES) {
+		const struct jitbpf_code_bytes *code = (const struct jitbpf_code_bytes *)behind;
+
+		for (uint32_t i = 0; i < JITBPF_CODE_BYTES; i++)
+			fuzzed->sink += code->bytes[i];
+		behind += sizeof(*code) / sizeof(*behind);
+	}
 	if (!(sample->h.flags & JITBPF_SAMPLE_STACK_COPY))
 		return;
 	copy = (const struct jitbpf_stack_copy *)behind;

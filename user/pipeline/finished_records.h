@@ -3,8 +3,8 @@
  * The border between intake and the consumers of its records: recorder and analysis.
  *
  * A finished record is final. It passes record_check(). A sample's stack is complete (no
- * JITBPF_SAMPLE_STACK_COPY, no mappings_age_ns). Events about JIT code are CODE_EVENT records;
- * there are no JITBPF_JIT and JITBPF_CODE records.
+ * JITBPF_SAMPLE_STACK_COPY, no _CODE_BYTES, no mappings_age_ns). Events about JIT code are
+ * CODE_EVENT records; there are no JITBPF_JIT and JITBPF_CODE records.
  *
  * Records come in emission order: by time within a round. A deferred sample keeps its own time and
  * comes at the end of the round in which its stack was completed. A recording of version 2 holds
@@ -38,7 +38,8 @@ static inline bool record_is_unfinished(const struct jitbpf_record *record)
 	const struct jitbpf_sample *sample = (const struct jitbpf_sample *)record;
 
 	return record->type == JITBPF_SAMPLE &&
-	       (record->flags & JITBPF_SAMPLE_STACK_COPY || sample->mappings_age_ns);
+	       (record->flags & (JITBPF_SAMPLE_STACK_COPY | JITBPF_SAMPLE_CODE_BYTES) ||
+		sample->mappings_age_ns);
 }
 
 /* Returns true if intake has to compare a record with what it knows of the process. */

@@ -60,6 +60,10 @@ struct jit_counts {
 	uint64_t sequence_gaps;	 /* events missing by their sequence numbers, for good */
 	uint64_t left_out;	 /* events that a full journal dropped */
 	uint64_t unreadable;	 /* failed attempts to read a journal */
+	/* methods that ended: replaced without a report, or not checked for that in time */
+	uint64_t replaced;
+	uint64_t unchecked;
+	uint64_t replaced_samples; /* samples of unknown code in such methods until the check */
 	/* load times after the probe hit or long before it, replaced by the time of the hit */
 	uint64_t time_corrected;
 };

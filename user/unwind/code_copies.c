@@ -41,51 +41,58 @@ static struct code_copy *find(const struct code_copies *copies, uint64_t identit
 	return slot == INDEX_MAP_NONE ? NULL : &copies->slots[slot];
 }
 
-const struct code_copy *code_copies_find(const struct code_copies *copies, uint64_t identity)
+const struct code_copy *code_copies_find(struct code_copies *copies, uint64_t identity)
 {
-	return find(copies, identity);
+	struct code_copy *copy = find(copies, identity);
+
+	if (copy)
+		copy->used = true;
+	return copy;
 }
 
-uint8_t *code_copies_take(struct code_copies *copies, const struct code_copy *copy)
+static int insert(struct code_copies *copies, const struct code_copy *copy)
 {
-	uint32_t slot = (uint32_t)(copy - copies->slots);
-	uint8_t *bytes = copy->bytes;
+	uint32_t slot = (uint32_t)(copies->newest % CODE_COPIES_MAX);
+	int err = index_map_insert(&copies->index, hash_of(copy->identity), slot);
 
-	index_map_remove(&copies->index, hash_of(copy->identity), slot);
-	copies->bytes -= copy->room;
-	copies->slots[slot].bytes = NULL;
-	return bytes;
+	if (err)
+		return err;
+	copies->slots[slot] = *copy;
+	copies->bytes += copy->room;
+	copies->newest++;
+	return 0;
 }
 
-/* Evict the oldest copy. A slot emptied by code_copies_take() is only skipped. */
-static void forget_oldest(struct code_copies *copies)
+/* Evict the oldest copy, or make it the newest one if it was used. */
+static void pass_oldest(struct code_copies *copies)
 {
-	const struct code_copy *oldest = &copies->slots[copies->oldest++ % CODE_COPIES_MAX];
+	uint32_t slot = (uint32_t)(copies->oldest++ % CODE_COPIES_MAX);
+	struct code_copy copy = copies->slots[slot];
 
-	if (oldest->bytes)
-		free(code_copies_take(copies, oldest));
+	index_map_remove(&copies->index, hash_of(copy.identity), slot);
+	copies->bytes -= copy.room;
+	if (copy.used) {
+		copy.used = false;
+		if (!insert(copies, &copy))
+			return;
+	}
+	free(copy.bytes);
 }
 
 static struct code_copy *begin(struct code_copies *copies, uint64_t identity, uint64_t size_bytes)
 {
 	uint32_t room =
 		size_bytes < JITBPF_CODE_COPY_MAX ? (uint32_t)size_bytes : JITBPF_CODE_COPY_MAX;
-	uint32_t slot = (uint32_t)(copies->newest % CODE_COPIES_MAX);
-	uint8_t *bytes;
+	struct code_copy copy = {.identity = identity, .bytes = malloc(room), .room = room};
 
 	while (copies->newest - copies->oldest == CODE_COPIES_MAX ||
 	       copies->bytes + room > CODE_COPIES_BYTES_MAX)
-		forget_oldest(copies);
-	bytes = malloc(room);
-	if (!bytes || index_map_insert(&copies->index, hash_of(identity), slot)) {
-		free(bytes);
+		pass_oldest(copies);
+	if (!copy.bytes || insert(copies, &copy)) {
+		free(copy.bytes);
 		return NULL;
 	}
-	copies->slots[slot] =
-		(struct code_copy){.identity = identity, .bytes = bytes, .room = room};
-	copies->bytes += room;
-	copies->newest++;
-	return &copies->slots[slot];
+	return &copies->slots[(copies->newest - 1) % CODE_COPIES_MAX];
 }
 
 void code_copies_add(struct code_copies *copies, uint64_t identity, const struct jitbpf_code *piece)
@@ -100,4 +107,21 @@ void code_copies_add(struct code_copies *copies, uint64_t identity, const struct
 		return;
 	memcpy(copy->bytes + copy->size_bytes, piece->data, size_bytes);
 	copy->size_bytes += size_bytes;
+}
+
+void code_copies_put(struct code_copies *copies, uint64_t identity, const uint8_t *bytes,
+		     size_t size_bytes)
+{
+	struct code_copy *copy = find(copies, identity);
+
+	/* Code of more bytes than were read stays as it was behind them. */
+	if (!copy)
+		copy = begin(copies, identity, size_bytes);
+	if (!copy)
+		return;
+	if (size_bytes > copy->room)
+		size_bytes = copy->room;
+	memcpy(copy->bytes, bytes, size_bytes);
+	if (copy->size_bytes < size_bytes)
+		copy->size_bytes = (uint32_t)size_bytes;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Copies of JIT machine code as of its load (JITBPF_CODE records), by region. A
- * copy is kept until its rows are requested, which is rare, and also after the
- * region is unloaded, since a stack may arrive late. Memory is bounded: the
- * oldest copy is evicted first.
+ * Copies of JIT machine code by region, as of its load (JITBPF_CODE records), or as it was read
+ * later. Unwind rows are made from them, and the code in memory is compared with them. A copy is
+ * kept after its region is unloaded, since a stack may arrive late. Memory is bounded: the oldest
+ * copy is evicted first, unless it was used since it was added or last spared.
  */
 #ifndef JITBPF_UNWIND_CODE_COPIES_H
 #define JITBPF_UNWIND_CODE_COPIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,8 +20,9 @@
 
 struct code_copy {
 	uint64_t identity; /* code_region_identity() of the region */
-	uint8_t *bytes;	   /* NULL if the slot is empty */
+	uint8_t *bytes;
 	uint32_t room, size_bytes;
+	bool used;
 };
 
 struct code_copies {
@@ -43,12 +45,16 @@ void code_copies_add(struct code_copies *copies, uint64_t identity,
 		     const struct jitbpf_code *piece);
 
 /*
- * Returns the copy of a region, which may have only the beginning of its code,
- * or NULL. Borrowed until the next change.
+ * Replace the beginning of the copy of a region, or add a copy. Bytes beyond JITBPF_CODE_COPY_MAX
+ * are left out, and so is the copy if memory is short.
  */
-const struct code_copy *code_copies_find(const struct code_copies *copies, uint64_t identity);
+void code_copies_put(struct code_copies *copies, uint64_t identity, const uint8_t *bytes,
+		     size_t size_bytes);
 
-/* Remove a copy. The caller frees the returned bytes. */
-uint8_t *code_copies_take(struct code_copies *copies, const struct code_copy *copy);
+/*
+ * Returns the copy of a region, which may have only the beginning of its code,
+ * or NULL. It counts as used. Borrowed until the next change.
+ */
+const struct code_copy *code_copies_find(struct code_copies *copies, uint64_t identity);
 
 #endif

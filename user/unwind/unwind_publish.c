@@ -80,6 +80,7 @@ void unwinder_forget_processes(struct unwinder *u, struct process *const *proces
 	}
 	u->wanted_count = kept;
 	unwind_regions_forget_retired(&u->regions);
+	code_checks_forget_retired(&u->checks);
 }
 
 void unwinder_code_changed(struct unwinder *u, const struct process *process, uint64_t address,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "locate/code_site.h"
@@ -112,10 +113,14 @@ int unwind_regions_ask(struct unwind_regions *regions, uint64_t identity,
 }
 
 const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t identity,
-				     uint8_t *copy)
+				     const uint8_t *copy, size_t size_bytes)
 {
-	find(regions, identity)->copy = copy;
-	return copy;
+	uint8_t *own = malloc(size_bytes);
+
+	if (own)
+		memcpy(own, copy, size_bytes);
+	find(regions, identity)->copy = own;
+	return own;
 }
 
 static void drop_copy(struct unwind_region *region)

@@ -64,11 +64,11 @@ int unwind_regions_ask(struct unwind_regions *regions, uint64_t identity,
 void unwind_regions_forget_retired(struct unwind_regions *regions);
 
 /*
- * Attach a copy of the code to a requested region; the table takes it over.
- * Returns the copy, which stays valid until the answer is taken.
+ * Attach a copy of the code to a requested region. Returns the table's own copy, which stays valid
+ * until the answer is taken, or NULL if memory is short.
  */
 const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t identity,
-				     uint8_t *copy);
+				     const uint8_t *copy, size_t size_bytes);
 
 /*
  * Store the answer for a region. An answer for a region that is not requested

@@ -19,7 +19,7 @@ static const struct unwind_row row_not_made = {
 	.rbp = UNWIND_RBP_KEPT,
 };
 
-static bool may_ask(const struct unwind_account *account)
+bool unwind_may_ask(const struct unwind_account *account)
 {
 	const struct unwinder *u = account->unwinder;
 
@@ -27,7 +27,7 @@ static bool may_ask(const struct unwind_account *account)
 	       u->asked[account->process->pid % UNWIND_ASKED_SLOTS] < ASKED_MAX;
 }
 
-static int ask(struct unwinder *u, const struct unwind_request *request)
+int unwind_ask(struct unwinder *u, const struct unwind_request *request)
 {
 	int err = u->service.request(u->service.context, request);
 
@@ -46,12 +46,12 @@ static int ask_page(const struct unwind_account *account, const struct module *m
 	struct unwinder *u = account->unwinder;
 	int err;
 
-	if (!may_ask(account))
+	if (!unwind_may_ask(account))
 		return UNWIND_RULE_WAITS;
 	err = unwind_pages_ask(&u->pages, key);
 	if (err)
 		return err == -EBUSY ? UNWIND_RULE_WAITS : err;
-	err = ask(u, &request);
+	err = unwind_ask(u, &request);
 	if (err)
 		unwind_pages_drop(&u->pages, unwind_pages_find(&u->pages, key));
 	return err ?: UNWIND_RULE_WAITS;
@@ -93,7 +93,7 @@ static bool stands_there(const struct process *process, const struct code_region
  * Returns the copy of a region's code if it is complete, or if the code cannot
  * be read from the process any more; otherwise NULL.
  */
-static const struct code_copy *copy_of(const struct unwinder *u, const struct code_region *region,
+static const struct code_copy *copy_of(struct unwinder *u, const struct code_region *region,
 				       bool stands)
 {
 	const struct code_copy *copy = code_copies_find(&u->copies, code_region_identity(region));
@@ -119,7 +119,7 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	uint32_t dso;
 	int err;
 
-	if (!may_ask(account))
+	if (!unwind_may_ask(account))
 		return UNWIND_RULE_WAITS;
 	if (code_region_dso(region, &dso))
 		publisher = module_table_get(u->modules, dso);
@@ -132,13 +132,17 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	copy = copy_of(u, region, stands);
 	if (copy) {
 		request.copy_bytes = copy->size_bytes;
-		request.copy = unwind_regions_copied(&u->regions, request.region,
-						     code_copies_take(&u->copies, copy));
+		request.copy = unwind_regions_copied(&u->regions, request.region, copy->bytes,
+						     copy->size_bytes);
+		if (!request.copy) {
+			unwind_regions_refuse(&u->regions, request.region);
+			return -ENOMEM;
+		}
 	} else if (!stands) {
 		unwind_regions_refuse(&u->regions, request.region);
 		return 0;
 	}
-	err = ask(u, &request);
+	err = unwind_ask(u, &request);
 	if (err)
 		unwind_regions_refuse(&u->regions, request.region);
 	return err ?: UNWIND_RULE_WAITS;

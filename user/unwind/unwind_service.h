@@ -6,12 +6,16 @@
 #ifndef JITBPF_UNWIND_UNWIND_SERVICE_H
 #define JITBPF_UNWIND_UNWIND_SERVICE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "decode/cfi/unwind_rows.h"
 #include "unwind/engine_host.h"
 
-/* A request for a page of a file, or, if module is NULL, for the code of a region. */
+/*
+ * A request for rows of a page of a file, or, if module is NULL, of the code of a region. With
+ * check, a request to compare the code with its copy instead.
+ */
 struct unwind_request {
 	const struct module *module; /* held by the service until the answer is taken */
 	uint32_t page;
@@ -21,7 +25,13 @@ struct unwind_request {
 	 */
 	const uint8_t *copy; /* NULL: read the code from the process's memory */
 	uint32_t copy_bytes;
-	uint64_t region; /* code_region_identity() of the region */
+	/*
+	 * Not 0: read the code and compare it with the copy, if there is one, instead of making
+	 * rows. The number is the requester's.
+	 */
+	uint32_t check;
+	const uint8_t *is; /* with check: compare these copy_bytes instead of the memory */
+	uint64_t region;   /* code_region_identity() of the region */
 	uint32_t pid;
 	uint64_t address, size_bytes; /* as seen by the process */
 	struct engine_host host; /* for a region, if its code is not called; its module is held */
@@ -31,8 +41,14 @@ struct unwind_answer {
 	struct unwind_request request;
 	/* 0, or a negative errno: there are no rows; -ETIMEDOUT: a later request may get some */
 	int error;
-	/* For code read from memory: the time of the read. 0 if a copy was used. */
+	/*
+	 * For code read from memory: the time after the read; of a check, the time before it. 0 if
+	 * a copy was used.
+	 */
 	uint64_t read_ns;
+	bool differs;	/* with check: the memory holds other code than the copy */
+	uint8_t *bytes; /* that were read from memory: the beginning of the region, or NULL */
+	size_t bytes_read;
 	struct unwind_rows rows; /* offsets are relative to the page or region */
 };
 

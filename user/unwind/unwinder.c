@@ -29,6 +29,7 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_ta
 	err = err ?: unwind_processes_init(&u->processes, &u->tables, modules, &u->pages);
 	err = err ?: unwind_regions_init(&u->regions);
 	err = err ?: code_copies_init(&u->copies);
+	err = err ?: code_checks_init(&u->checks);
 	if (err)
 		return err;
 	*ret = TAKE_PTR(u);
@@ -39,6 +40,7 @@ void unwinder_destroy(struct unwinder *u)
 {
 	if (!u)
 		return;
+	code_checks_deinit(&u->checks);
 	code_copies_deinit(&u->copies);
 	unwind_regions_deinit(&u->regions);
 	unwind_processes_deinit(&u->processes);
@@ -123,25 +125,41 @@ struct collecting {
 	uint32_t came;
 };
 
+/* Rows of a region. Code that was read is kept, to be compared with later. */
+static int take_code(struct unwinder *u, const struct unwind_answer *answer)
+{
+	if (answer->bytes)
+		code_copies_put(&u->copies, answer->request.region, answer->bytes,
+				answer->bytes_read);
+	return unwind_regions_take(&u->regions, answer);
+}
+
 static int take_answer(void *context, const struct unwind_answer *answer)
 {
+	const struct unwind_request *request = &answer->request;
 	struct collecting *collecting = context;
 	struct unwinder *u = collecting->unwinder;
 
 	u->outstanding--;
-	u->asked[answer->request.pid % UNWIND_ASKED_SLOTS]--;
-	collecting->came += answer->request.module || answer->request.copy || answer->error;
-	return answer->request.module ? take_page(u, answer)
-				      : unwind_regions_take(&u->regions, answer);
+	u->asked[request->pid % UNWIND_ASKED_SLOTS]--;
+	collecting->came += request->module || request->copy || request->check || answer->error;
+	if (request->module)
+		return take_page(u, answer);
+	if (!request->check)
+		return take_code(u, answer);
+	code_checks_take(&u->checks, &u->copies, answer);
+	return 0;
 }
 
 int unwinder_collect(struct unwinder *u, uint64_t wait_ns, uint64_t known_ns)
 {
 	struct collecting collecting = {.unwinder = u};
-	int err = u->service.collect(u->service.context, wait_ns, take_answer, &collecting);
+	int err;
 
 	if (known_ns > u->known_ns)
 		u->known_ns = known_ns;
+	u->checks.now_ns = u->known_ns;
+	err = u->service.collect(u->service.context, wait_ns, take_answer, &collecting);
 	collecting.came += unwind_regions_settle(&u->regions, u->known_ns);
 	return err ?: (int)collecting.came;
 }

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "unwind/code_checks.h"
 #include "unwind/tables/unwind_tables.h"
 #include "unwind/unwind_service.h"
 #include "state/process/process_table.h"
@@ -49,6 +50,8 @@ struct finished_stack {
 	uint32_t count;
 	enum jitbpf_stack_end end;
 	bool guessed; /* some caller was found by frame pointer: JITBPF_SAMPLE_FRAME_POINTERS */
+	/* cut after a frame in JIT code that is not vouched for: JITBPF_SAMPLE_CODE_REPLACED */
+	bool replaced;
 };
 
 /*
@@ -94,6 +97,45 @@ void unwinder_code_changed(struct unwinder *unwinder, const struct process *proc
  */
 void unwinder_code_copied(struct unwinder *unwinder, const struct process *process,
 			  const struct jitbpf_code *code);
+
+/*
+ * Compare the bytes of code that came with a sample, if it has any, with the code that was reported
+ * there, before unwinder_check(). Returns 0 or -ENOMEM.
+ */
+int unwinder_saw(struct unwinder *unwinder, const struct process *process,
+		 const struct jitbpf_sample *sample);
+
+/* Returns true if code of a process is or was in doubt: its stacks need unwinder_check(). */
+bool unwinder_doubts(const struct unwinder *unwinder, const struct process *process);
+
+/*
+ * Check that the JIT code of a complete stack, sampled at time_ns, was in memory
+ * (unwind/code_checks.h). Returns 0 with the stack cut after the first frame whose code is not
+ * vouched for; or 1 if checks are pending. After 1, call again after unwinder_collect(), or with
+ * last set: then code without a result is not vouched for.
+ */
+int unwinder_check(struct unwinder *unwinder, const struct process *process, uint64_t time_ns,
+		   bool last, struct finished_stack *stack);
+
+/*
+ * Report that memory of a process was mapped or became executable; the event has been applied.
+ * Returns 0 or -ENOMEM.
+ */
+int unwinder_mapped(struct unwinder *unwinder, const struct process *process, uint64_t address,
+		    uint64_t size_bytes, uint64_t time_ns);
+
+/*
+ * Report an event about code of a process, or, with NULL, another one that may end any code, before
+ * it is applied.
+ */
+void unwinder_code_changes(struct unwinder *unwinder, const struct process *process,
+			   const struct jitbpf_code_event *event, uint64_t time_ns);
+
+/*
+ * Take a verdict about code that is not vouched for. Its region has to end before samples that were
+ * checked since are located. Returns false if there is none.
+ */
+bool unwinder_take_verdict(struct unwinder *unwinder, struct code_verdict *ret);
 
 /*
  * Publish all changes at the end of a round. known_ns is as for

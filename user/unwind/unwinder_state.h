@@ -3,6 +3,7 @@
 #ifndef JITBPF_UNWIND_UNWINDER_STATE_H
 #define JITBPF_UNWIND_UNWINDER_STATE_H
 
+#include "unwind/code_checks.h"
 #include "unwind/code_copies.h"
 #include "locate/code_site.h"
 #include "unwind/tables/unwind_pages.h"
@@ -31,6 +32,7 @@ struct unwinder {
 	struct unwind_processes processes;
 	struct unwind_regions regions;
 	struct code_copies copies;
+	struct code_checks checks;
 
 	uint32_t outstanding;		    /* requests without an answer */
 	uint16_t asked[UNWIND_ASKED_SLOTS]; /* the same by pid; pids may share a slot */
@@ -57,6 +59,12 @@ struct unwind_account {
  */
 int unwind_rule_at(const struct unwind_account *account, const struct code_site *site,
 		   uint64_t address, struct unwind_row *ret);
+
+/* Defined in unwind_rules.c. Returns true if the process may make one more request. */
+bool unwind_may_ask(const struct unwind_account *account);
+
+/* Defined in unwind_rules.c. Send a request. Returns 0 or -ENOMEM. */
+int unwind_ask(struct unwinder *unwinder, const struct unwind_request *request);
 
 /* Defined in unwind_publish.c. Schedule the page of a JIT frame to be published to the kernel. */
 void unwind_want_page(struct unwinder *unwinder, const struct process *process, uint64_t address);

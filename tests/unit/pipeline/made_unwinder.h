@@ -28,6 +28,14 @@ struct unwinder {
 	struct unwinder_counts counts;
 	struct made_change changes[MADE_CHANGES_MAX];
 	size_t change_count;
+	uint32_t saw;			      /* samples with bytes of code */
+	bool doubts;			      /* of all processes */
+	bool (*is_checked)(uint64_t time_ns); /* the code of a sample is vouched for */
+	struct code_verdict verdicts[4];      /* to be taken, the last one first */
+	size_t verdict_count;
+	struct made_change mapped; /* the last unwinder_mapped() */
+	uint16_t code_kinds[4];	   /* of events in unwinder_code_changes(); 0: no event */
+	size_t code_kind_count, mapped_count;
 	size_t forgotten; /* processes, in unwinder_forget_processes() */
 };
 
@@ -93,6 +101,57 @@ int unwinder_collect(struct unwinder *unwinder, uint64_t wait_ns, uint64_t known
 	unwinder->waited_ns += wait_ns;
 	unwinder->known_ns = known_ns;
 	return unwinder->came;
+}
+
+int unwinder_saw(struct unwinder *unwinder, const struct process *process,
+		 const struct jitbpf_sample *sample)
+{
+	unwinder->saw += !!(sample->h.flags & JITBPF_SAMPLE_CODE_BYTES);
+	return 0;
+}
+
+bool unwinder_doubts(const struct unwinder *unwinder, const struct process *process)
+{
+	return unwinder->doubts;
+}
+
+int unwinder_check(struct unwinder *unwinder, const struct process *process, uint64_t time_ns,
+		   bool last, struct finished_stack *stack)
+{
+	bool checked = !unwinder->doubts || unwinder->is_checked(time_ns);
+
+	made_require(process);
+	if (!checked && !last)
+		return 1;
+	if (!checked) {
+		stack->count = 1;
+		stack->replaced = true;
+	}
+	return 0;
+}
+
+int unwinder_mapped(struct unwinder *unwinder, const struct process *process, uint64_t address,
+		    uint64_t size_bytes, uint64_t time_ns)
+{
+	unwinder->mapped = (struct made_change){process->pid, address, size_bytes};
+	unwinder->mapped_count++;
+	return 0;
+}
+
+void unwinder_code_changes(struct unwinder *unwinder, const struct process *process,
+			   const struct jitbpf_code_event *event, uint64_t time_ns)
+{
+	if (unwinder->code_kind_count < ARRAY_SIZE(unwinder->code_kinds))
+		unwinder->code_kinds[unwinder->code_kind_count] = event ? event->kind : 0;
+	unwinder->code_kind_count++;
+}
+
+bool unwinder_take_verdict(struct unwinder *unwinder, struct code_verdict *ret)
+{
+	if (!unwinder->verdict_count)
+		return false;
+	*ret = unwinder->verdicts[--unwinder->verdict_count];
+	return true;
 }
 
 void unwinder_forget_processes(struct unwinder *unwinder, struct process *const *processes,

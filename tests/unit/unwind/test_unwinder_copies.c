@@ -188,7 +188,7 @@ static struct jitbpf_code *piece_of(uint64_t size_bytes, uint32_t offset, uint32
 	return piece;
 }
 
-/* Bytes and number of copies are bounded; the oldest are evicted. */
+/* Bytes and number of copies are bounded; the oldest are evicted, if they were not used. */
 static void test_bounds(void **state)
 {
 	static const struct {
@@ -215,25 +215,52 @@ static void test_bounds(void **state)
 	}
 }
 
-/* A copy that was taken does not count any more. */
-static void test_taken(void **state)
+/* A copy that was used is spared once; then its use has to be repeated. */
+static void test_used(void **state)
 {
-	struct jitbpf_code *first = piece_of(2, 0, 1), *second = piece_of(2, 1, 1);
+	struct jitbpf_code *piece = piece_of(4096, 0, 4096);
+	uint64_t fill = CODE_COPIES_BYTES_MAX / 4096, origin = 1;
 	struct code_copies copies;
 
+	(void)state;
 	assert_int_equal(code_copies_init(&copies), 0);
-	for (uint64_t origin = 1; origin <= 3ull * CODE_COPIES_MAX; origin++) {
-		code_copies_add(&copies, origin, first);
-		code_copies_add(&copies, origin, second);
-		code_copies_add(&copies, origin, second);
-		assert_int_equal(code_copies_find(&copies, origin)->size_bytes, 2);
-		free(code_copies_take(&copies, code_copies_find(&copies, origin)));
-		assert_null(code_copies_find(&copies, origin));
-		assert_int_equal(copies.bytes, 0);
-	}
+	for (; origin <= fill; origin++)
+		code_copies_add(&copies, origin, piece);
+	assert_non_null(code_copies_find(&copies, 1));
+	for (; origin < 2 * fill; origin++)
+		code_copies_add(&copies, origin, piece);
+	assert_null(code_copies_find(&copies, 2));
+	assert_int_equal(code_copies_find(&copies, 1)->size_bytes, 4096);
+	for (; origin <= 5 * fill; origin++)
+		code_copies_add(&copies, origin, piece);
+	assert_null(code_copies_find(&copies, 1));
+	assert_true(copies.bytes <= CODE_COPIES_BYTES_MAX);
 	code_copies_deinit(&copies);
-	free(first);
-	free(second);
+	free(piece);
+}
+
+/* The beginning of a copy is replaced; the rest stays. */
+static void test_put(void **state)
+{
+	static const uint8_t bytes[] = {7, 8, 9};
+	struct jitbpf_code *piece = piece_of(5, 0, 5);
+	struct code_copies copies;
+	const struct code_copy *copy;
+
+	(void)state;
+	memset(piece->data, 1, 5);
+	assert_int_equal(code_copies_init(&copies), 0);
+	code_copies_add(&copies, 1, piece);
+	code_copies_put(&copies, 1, bytes, 3);
+	code_copies_put(&copies, 2, bytes, 3);
+	copy = code_copies_find(&copies, 1);
+	assert_int_equal(copy->size_bytes, 5);
+	assert_memory_equal(copy->bytes, ((const uint8_t[]){7, 8, 9, 1, 1}), 5);
+	copy = code_copies_find(&copies, 2);
+	assert_int_equal(copy->size_bytes, 3);
+	assert_memory_equal(copy->bytes, bytes, 3);
+	code_copies_deinit(&copies);
+	free(piece);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -248,7 +275,8 @@ int main(void)
 		TEST(test_lies),
 		TEST(test_ends_while_it_is_asked_for),
 		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_used),
+		cmocka_unit_test(test_put),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

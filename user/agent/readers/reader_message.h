@@ -22,6 +22,7 @@ enum reader_message {
 	READER_NAMES,	 /* struct reader_names, offsets (uint64_t), and the module's path */
 	READER_PAGE,	 /* struct reader_page, and the module's path */
 	READER_CODE,	 /* struct reader_code, the host's path and function, and the code */
+	READER_COMPARE,	 /* two copies of code, of equal size; the answer has no rows */
 	READER_FORGET,	 /* uint32_t: number of a module; without an answer */
 	/* Calls by the reader. */
 	READER_OPEN_MODULE, /* uint32_t: number of a module of the request */
@@ -33,7 +34,11 @@ enum reader_message {
 	READER_OPENED, /* struct reader_opened, and a descriptor if the file is direct */
 	READER_BYTES,  /* the bytes; fewer than requested: an error */
 	/* Answers. */
-	READER_ROWS, /* int32_t: 0 or a negative errno, and rows (decode/cfi/unwind_rows.h) */
+	/*
+	 * int32_t: 0 or a negative errno, and rows (decode/cfi/unwind_rows.h). Of a comparison:
+	 * -ESTALE if the code differs.
+	 */
+	READER_ROWS,
 	/*
 	 * struct symbolizer_counts, and for each location, in order: uint32_t size_bytes, and
 	 * frames (symbolize/frames_message.h). At least one location, or more as long as that is

@@ -13,6 +13,7 @@
 #include "agent/workers/unwind_files.h"
 #include "base/cursor.h"
 #include "base/scope.h"
+#include "decode/x86/code_compare.h"
 #include "symbolize/symbolizer.h"
 
 #define LARGE_PIECE_BYTES (256 << 10) /* larger allocations are returned when they are freed */
@@ -142,6 +143,20 @@ static int code(struct reader *reader)
 	return answer_rows(reader, err, &rows);
 }
 
+static int compare(struct reader *reader)
+{
+	size_t size_bytes = reader->request.size / 2;
+	struct unwind_rows none = {0};
+	bool same;
+	int err;
+
+	if (reader->request.size % 2 || size_bytes > CODE_COMPARE_BYTES_MAX)
+		return -EBADMSG;
+	err = reader->maker.compare(reader->maker.context, reader->request.data,
+				    reader->request.data + size_bytes, size_bytes, &same);
+	return answer_rows(reader, err ?: same ? 0 : -ESTALE, &none);
+}
+
 static int set(struct reader *reader)
 {
 	struct reader_settings settings;
@@ -178,6 +193,8 @@ static int handle(struct reader *reader, int kind)
 		return page(reader);
 	case READER_CODE:
 		return code(reader);
+	case READER_COMPARE:
+		return compare(reader);
 	case READER_FORGET:
 		return forget(reader);
 	default:

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/scope.h"
 
 #define ERRNO_MAX 4095
 
@@ -82,6 +83,23 @@ static int code(void *context, const struct unwind_code *region, struct unwind_r
 	return err ?: ask(rows, READER_CODE, host, ret);
 }
 
+static int compare(void *context, const uint8_t *was, const uint8_t *is, size_t size_bytes,
+		   bool *ret_same)
+{
+	CLEANUP(unwind_rows_deinit) struct unwind_rows none = {0};
+	struct rows_reader *rows = context;
+	int err;
+
+	rows->out.size = 0;
+	err = message_put(&rows->out, was, size_bytes);
+	err = err ?: message_put(&rows->out, is, size_bytes);
+	err = err ?: ask(rows, READER_COMPARE, NULL, &none);
+	if (err && err != -ESTALE)
+		return err;
+	*ret_same = !err;
+	return 0;
+}
+
 int rows_reader_create(const struct reader_options *options, struct rows_reader **ret,
 		       struct unwind_maker *ret_maker)
 {
@@ -92,7 +110,8 @@ int rows_reader_create(const struct reader_options *options, struct rows_reader 
 		free(rows);
 		return err;
 	}
-	*ret_maker = (struct unwind_maker){.page = page, .code = code, .context = rows};
+	*ret_maker = (struct unwind_maker){
+		.page = page, .code = code, .compare = compare, .context = rows};
 	*ret = rows;
 	return 0;
 }

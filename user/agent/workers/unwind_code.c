@@ -3,18 +3,35 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/clock.h"
 #include "base/scope.h"
+#include "decode/x86/code_compare.h"
 #include "decode/x86/code_unwind.h"
 
-int unwind_code_make(const struct memory_source *memory, const struct unwind_maker *maker,
-		     const struct unwind_request *region, struct unwind_rows *ret,
-		     uint64_t *ret_read_ns)
+/* Read the beginning of a region, with time for the reading. */
+static int read_code(const struct memory_source *memory, struct unwind_answer *answer, size_t limit)
 {
-	size_t wanted = region->size_bytes < CODE_UNWIND_BYTES_MAX ? region->size_bytes
-								   : CODE_UNWIND_BYTES_MAX;
-	AUTO_FREE uint8_t *bytes = NULL;
+	const struct unwind_request *region = &answer->request;
+	size_t wanted = region->size_bytes < limit ? region->size_bytes : limit, bytes_read = 0;
+	AUTO_FREE uint8_t *bytes = wanted ? malloc(wanted) : NULL;
+	int err = wanted ? -ENOMEM : -EINVAL;
+
+	if (bytes)
+		err = memory->read(memory->context, region->pid, region->address, bytes, wanted,
+				   &bytes_read);
+	if (err)
+		return err;
+	answer->bytes = TAKE_PTR(bytes);
+	answer->bytes_read = bytes_read;
+	return 0;
+}
+
+int unwind_code_make(const struct memory_source *memory, const struct unwind_maker *maker,
+		     struct unwind_answer *answer)
+{
+	const struct unwind_request *region = &answer->request;
 	struct unwind_code code = {
 		.bytes = region->copy,
 		.bytes_read = region->copy_bytes,
@@ -22,18 +39,52 @@ int unwind_code_make(const struct memory_source *memory, const struct unwind_mak
 		.size_bytes = region->size_bytes,
 		.host = region->host,
 	};
+	int err = 0;
+
+	if (!region->copy) {
+		err = read_code(memory, answer, CODE_UNWIND_BYTES_MAX);
+		answer->read_ns = clock_now_ns();
+		code.bytes = answer->bytes;
+		code.bytes_read = answer->bytes_read;
+	}
+	return err ?: maker->code(maker->context, &code, &answer->rows);
+}
+
+/* Compare the beginnings of two copies of a region. */
+static int compare(const struct unwind_maker *maker, const uint8_t *was, const uint8_t *is,
+		   size_t size_bytes, bool *ret_differs)
+{
+	bool same = true;
+	int err = 0;
+
+	if (memcmp(was, is, size_bytes))
+		err = maker->compare(maker->context, was, is, size_bytes, &same);
+	*ret_differs = !same;
+	return err;
+}
+
+int unwind_code_check(const struct memory_source *memory, const struct unwind_maker *maker,
+		      struct unwind_answer *answer)
+{
+	const struct unwind_request *region = &answer->request;
 	int err;
 
-	*ret_read_ns = 0;
-	if (region->copy)
-		return maker->code(maker->context, &code, ret);
-	if (!wanted)
-		return -EINVAL;
-	code.bytes = bytes = malloc(wanted);
-	if (!bytes)
-		return -ENOMEM;
-	err = memory->read(memory->context, region->pid, region->address, bytes, wanted,
-			   &code.bytes_read);
-	*ret_read_ns = clock_now_ns();
-	return err ?: maker->code(maker->context, &code, ret);
+	if (region->is)
+		return region->copy_bytes > CODE_COMPARE_BYTES_MAX
+			       ? -EINVAL
+			       : compare(maker, region->copy, region->is, region->copy_bytes,
+					 &answer->differs);
+	answer->read_ns = clock_now_ns();
+	err = read_code(memory, answer, UNWIND_CODE_CHECK_BYTES);
+	if (err || !region->copy)
+		return err;
+	if (answer->bytes_read < region->copy_bytes &&
+	    answer->bytes_read < UNWIND_CODE_CHECK_BYTES) {
+		answer->differs = true;
+		return 0;
+	}
+	return compare(maker, region->copy, answer->bytes,
+		       region->copy_bytes < answer->bytes_read ? region->copy_bytes
+							       : answer->bytes_read,
+		       &answer->differs);
 }

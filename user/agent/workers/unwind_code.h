@@ -7,15 +7,24 @@
 #include "agent/workers/unwind_files.h"
 #include "unwind/unwind_service.h"
 
+#define UNWIND_CODE_CHECK_BYTES 4096
+
 /*
- * Read the code of a region, unless the request has a copy, and add its rows to
- * *ret, which must be empty. Code that is missing or beyond the size limit gets
- * UNWIND_UNKNOWN. Sets *ret_read_ns to the time after the read, or 0 if a copy
- * was used: the bytes are the region's if it was in force from the request to
- * that time. Returns 0 or a negative errno.
+ * Read the code of a region, unless the request has a copy, and add its rows to answer->rows, which
+ * must be empty. Code that is missing or beyond the size limit gets UNWIND_UNKNOWN. Sets bytes and
+ * read_ns of the answer: the bytes are the region's if it was in force from the request to that
+ * time. The caller frees the bytes. Returns 0 or a negative errno.
  */
 int unwind_code_make(const struct memory_source *memory, const struct unwind_maker *maker,
-		     const struct unwind_request *region, struct unwind_rows *ret,
-		     uint64_t *ret_read_ns);
+		     struct unwind_answer *answer);
+
+/*
+ * Read the code of a region, the first UNWIND_CODE_CHECK_BYTES of it at most, or take the bytes of
+ * the request, and compare it with the request's copy, if there is one. Sets differs, bytes and
+ * read_ns of the answer. If less can be read than the copy has, the code differs. Returns 0 or a
+ * negative errno.
+ */
+int unwind_code_check(const struct memory_source *memory, const struct unwind_maker *maker,
+		      struct unwind_answer *answer);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/x86/code_compare.h"
 #include "decode/x86/code_unwind.h"
 
 /* An open file. A file that failed to open is kept too, so that it is not tried for each page. */
@@ -141,6 +142,14 @@ static int make_code(void *context, const struct unwind_code *code, struct unwin
 	return err;
 }
 
+static int compare(void *files, const uint8_t *was, const uint8_t *is, size_t size_bytes,
+		   bool *ret_same)
+{
+	(void)files;
+	*ret_same = code_is_same(was, is, size_bytes);
+	return 0;
+}
+
 int unwind_files_create(const struct file_source *source, struct unwind_files **ret,
 			struct unwind_maker *ret_maker)
 {
@@ -149,7 +158,8 @@ int unwind_files_create(const struct file_source *source, struct unwind_files **
 	if (!files)
 		return -ENOMEM;
 	files->source = *source;
-	*ret_maker = (struct unwind_maker){.page = make_page, .code = make_code, .context = files};
+	*ret_maker = (struct unwind_maker){
+		.page = make_page, .code = make_code, .compare = compare, .context = files};
 	*ret = files;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef JITBPF_AGENT_WORKERS_UNWIND_FILES_H
 #define JITBPF_AGENT_WORKERS_UNWIND_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,11 +25,16 @@ struct unwind_code {
 	struct engine_host host;
 };
 
-/* Who makes rows. *ret is empty. The functions return 0 or a negative errno. */
+/*
+ * Who makes rows, and compares code (code_is_same()). *ret is empty. The functions return 0 or a
+ * negative errno.
+ */
 struct unwind_maker {
 	int (*page)(void *context, const struct module *module, uint32_t page,
 		    struct unwind_rows *ret);
 	int (*code)(void *context, const struct unwind_code *code, struct unwind_rows *ret);
+	int (*compare)(void *context, const uint8_t *was, const uint8_t *is, size_t size_bytes,
+		       bool *ret_same);
 	void *context;
 };
 

@@ -75,9 +75,10 @@ static int make_rows(void *worker_, const void *queued_, struct work_result **re
 	if (request->module)
 		answer->error = worker->maker.page(worker->maker.context, request->module,
 						   request->page, &answer->rows);
+	else if (request->check)
+		answer->error = unwind_code_check(&worker->memory, &worker->maker, answer);
 	else
-		answer->error = unwind_code_make(&worker->memory, &worker->maker, request,
-						 &answer->rows, &answer->read_ns);
+		answer->error = unwind_code_make(&worker->memory, &worker->maker, answer);
 	if (answer->error)
 		unwind_rows_deinit(&answer->rows); /* drop partial rows */
 	made->spent_ns = clock_now_ns() - begin_ns;
@@ -91,6 +92,7 @@ static void drop_rows(struct work_result *result)
 
 	release_request(&made->answer.request);
 	unwind_rows_deinit(&made->answer.rows);
+	free(made->answer.bytes);
 	free(made);
 }
 

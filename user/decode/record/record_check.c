@@ -44,6 +44,8 @@ static bool sample_is_whole(const struct jitbpf_sample *sample)
 	wanted += ((size_t)sample->kernel_frames + sample->user_frames) * sizeof(sample->ips[0]);
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
 		wanted += sizeof(struct jitbpf_user_regs);
+	if (sample->h.flags & JITBPF_SAMPLE_CODE_BYTES)
+		wanted += sizeof(struct jitbpf_code_bytes);
 	if (sample->h.flags & JITBPF_SAMPLE_STACK_COPY)
 		return copy_is_whole(sample, wanted);
 	return sample->h.size_bytes >= wanted;

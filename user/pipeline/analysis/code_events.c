@@ -72,6 +72,8 @@ void analysis_count_code(struct jit_counts *jit, struct code_account *account)
 	jit->merged += now->merged - before->merged;
 	jit->moves += now->moves - before->moves;
 	jit->unloads += now->unloads - before->unloads;
+	jit->replaced += now->replaced - before->replaced;
+	jit->unchecked += now->unchecked - before->unchecked;
 	jit->inlines += now->inlines - before->inlines;
 	jit->updates += now->updates - before->updates;
 	jit->other_events += now->nothing - before->nothing;
@@ -150,7 +152,7 @@ int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event 
 		row->jit.not_understood += !(record->h.flags & JITBPF_RECORD_COUNTED);
 		return 0;
 	}
-	err = note_event(a, process, &event);
+	err = event.kind == JITBPF_CODE_REPLACED ? 1 : note_event(a, process, &event);
 	if (err <= 0)
 		return err;
 	if (!process->code) {

@@ -97,6 +97,8 @@ static void count_sample(struct epoch *e, struct ledger_process *row,
 		row->cut[reason]++;
 		e->ledger.cut[reason]++;
 	}
+	if (fate == FATE_CODE_UNKNOWN && sample->h.flags & JITBPF_SAMPLE_CODE_REPLACED)
+		row->jit.replaced_samples++;
 	if (slot->left_out)
 		epoch_refuse(e);
 	if (sample->h.flags & JITBPF_SAMPLE_FRAME_POINTERS) {

@@ -48,10 +48,11 @@ void intake_destroy(struct intake *intake)
 
 int intake_emit(struct intake *intake, const struct jitbpf_record *record)
 {
-	int err = intake->consumer.take(intake->consumer.context, record);
+	int err = intake->unwinder ? intake_code_changes(intake, record) : 0;
 
+	err = err ?: intake->consumer.take(intake->consumer.context, record);
 	if (!err && intake->unwinder)
-		intake_unwind_changed(intake, record);
+		err = intake_unwind_changed(intake, record);
 	return err;
 }
 
@@ -89,7 +90,9 @@ static int take_in_order(void *context, const struct jitbpf_record *record)
 {
 	struct intake *intake = context;
 
-	if (record_is_unfinished(record))
+	if (record_is_unfinished(record) ||
+	    (record->type == JITBPF_SAMPLE &&
+	     intake_doubts(intake, (const struct jitbpf_sample *)record)))
 		return intake_take_unfinished(intake, (const struct jitbpf_sample *)record);
 	if (record_is_read_again(record))
 		return intake_take_read_again(intake, record);

@@ -32,8 +32,8 @@ struct intake {
 int intake_emit(struct intake *intake, const struct jitbpf_record *record);
 
 /*
- * stacks.c: take an incomplete sample, in order of time: defer it, or emit it as complete as
- * possible. Returns 0 or negative errno.
+ * stacks.c: take a sample, in order of time, whose stack is incomplete or has code that may have
+ * been replaced: defer it, or emit it as complete as possible. Returns 0 or negative errno.
  */
 int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample);
 
@@ -50,8 +50,29 @@ int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last);
  */
 int intake_take_read_again(struct intake *intake, const struct jitbpf_record *record);
 
-/* unwind_changes.c: after a record was applied, invalidate the kernel's tables that it affects. */
-void intake_unwind_changed(struct intake *intake, const struct jitbpf_record *record);
+/*
+ * unwind_changes.c: after a record was applied, invalidate the kernel's tables that it affects.
+ * Returns 0 or -ENOMEM.
+ */
+int intake_unwind_changed(struct intake *intake, const struct jitbpf_record *record);
+
+/*
+ * unwind_changes.c: memory of a process was mapped, or may have been: its code is in doubt. Returns
+ * 0 or -ENOMEM.
+ */
+int intake_mapped(struct intake *intake, const struct jitbpf_mapping *record);
+
+/*
+ * unwind_changes.c: before a record is applied, end the code whose check it makes impossible.
+ * Returns 0 or negative errno.
+ */
+int intake_code_changes(struct intake *intake, const struct jitbpf_record *record);
+
+/* unwind_changes.c: emit the verdicts about replaced code. Returns 0 or negative errno. */
+int intake_emit_verdicts(struct intake *intake);
+
+/* unwind_changes.c: returns true if the JIT code of a sample's process may have been replaced. */
+bool intake_doubts(const struct intake *intake, const struct jitbpf_sample *sample);
 
 /* unwind_changes.c: give the unwinder a copy of JIT code. */
 void intake_unwind_code_copied(struct intake *intake, const struct jitbpf_code *code);

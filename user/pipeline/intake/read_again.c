@@ -46,6 +46,9 @@ static int take_mapping(struct intake *intake, const struct jitbpf_mapping *mapp
 {
 	enum known_mapping known = process_table_known(intake->processes, mapping);
 
+	/* The lost records may have been about this memory. */
+	if (mapping->h.flags & JITBPF_MAPPING_DOUBTFUL && known == KNOWN_SAME && intake->unwinder)
+		return intake_mapped(intake, mapping);
 	if (mapping->h.flags & JITBPF_MAPPING_DOUBTFUL)
 		return known == KNOWN_OTHER ? emit_unknown(intake, mapping) : 0;
 	return known == KNOWN_SAME ? 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Completes stacks that the kernel could not walk to their end. Such a sample is deferred, and is
- * emitted when its stack is complete.
+ * Completes stacks that the kernel could not walk to their end, and has their JIT code checked if
+ * it may have been replaced. Such a sample is deferred, and is emitted when its stack is complete.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -49,6 +49,7 @@ static void keep_sound(const struct process *process, const struct jitbpf_sample
 	ret->count = process ? walked_stack_sound(process, sample) : sample->user_frames;
 	ret->end = ret->count < sample->user_frames ? JITBPF_END_NO_RULE : sample->user_end;
 	ret->guessed = false;
+	ret->replaced = false;
 	memcpy(ret->ips, sample->ips + sample->kernel_frames, ret->count * sizeof(ret->ips[0]));
 }
 
@@ -65,9 +66,11 @@ static void make_finished(const struct jitbpf_sample *sample, const struct finis
 	ret->sample.user_frames = (uint16_t)stack->count;
 	ret->sample.user_end = stack->end;
 	ret->sample.mappings_age_ns = 0;
-	ret->sample.h.flags &= ~JITBPF_SAMPLE_STACK_COPY;
+	ret->sample.h.flags &= ~(JITBPF_SAMPLE_STACK_COPY | JITBPF_SAMPLE_CODE_BYTES);
 	if (stack->guessed)
 		ret->sample.h.flags |= JITBPF_SAMPLE_FRAME_POINTERS;
+	if (stack->replaced)
+		ret->sample.h.flags |= JITBPF_SAMPLE_CODE_REPLACED;
 	memcpy(ips, sample->ips, kernel_bytes);
 	memcpy(ips + kernel_bytes, stack->ips, user_bytes);
 	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS) {
@@ -78,7 +81,7 @@ static void make_finished(const struct jitbpf_sample *sample, const struct finis
 		(uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes + regs_bytes);
 }
 
-/* Returns 0 with *ret set, 1 if the sample must wait for rows, or a negative errno. */
+/* Returns 0 with *ret set, 1 if the sample must wait for rows or checks, or a negative errno. */
 static int complete(struct intake *intake, const struct jitbpf_sample *sample, bool last,
 		    union finished_sample *ret)
 {
@@ -94,9 +97,34 @@ static int complete(struct intake *intake, const struct jitbpf_sample *sample, b
 		intake->stacks_late++;
 		err = unwinder_finish(intake->unwinder, process, sample, true, &stack);
 	}
+	if (!err && intake->unwinder && process)
+		err = unwinder_saw(intake->unwinder, process, sample);
+	if (!err && intake->unwinder && process)
+		err = unwinder_check(intake->unwinder, process, sample->h.time_ns, last, &stack);
 	if (!err)
 		make_finished(sample, &stack, ret);
 	return err;
+}
+
+/*
+ * Compare what a sample saw of its code, and request checks of the frames that are known, while
+ * their code has not ended. Returns 0 or -ENOMEM.
+ */
+static int begin_checks(struct intake *intake, const struct jitbpf_sample *sample)
+{
+	const struct process *process = process_table_find(intake->processes, sample->pid,
+							   sample->start_ns, sample->h.time_ns);
+	struct finished_stack stack;
+	int err;
+
+	if (!process)
+		return 0;
+	err = unwinder_saw(intake->unwinder, process, sample);
+	if (err || !unwinder_doubts(intake->unwinder, process))
+		return err;
+	keep_sound(process, sample, &stack);
+	unwinder_check(intake->unwinder, process, sample->h.time_ns, false, &stack);
+	return 0;
 }
 
 static int defer(struct intake *intake, const struct jitbpf_sample *sample)
@@ -115,15 +143,28 @@ static int defer(struct intake *intake, const struct jitbpf_sample *sample)
 	return vec_push(&intake->deferred, copy);
 }
 
+/* Code that is not vouched for ends before its samples are located. */
+static int emit_finished(struct intake *intake, const union finished_sample *finished)
+{
+	int err = intake->unwinder ? intake_emit_verdicts(intake) : 0;
+
+	return err ?: intake_emit(intake, &finished->sample.h);
+}
+
 int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample)
 {
+	bool last = !intake->unwinder || intake->ending;
 	union finished_sample finished;
-	int err;
+	int err = 0;
 
-	if (intake->unwinder && !intake->ending && has_copy(sample))
+	if (!last && has_copy(sample)) {
+		err = begin_checks(intake, sample);
+		return err ?: defer(intake, sample);
+	}
+	err = complete(intake, sample, last, &finished);
+	if (err == 1)
 		return defer(intake, sample);
-	err = complete(intake, sample, true, &finished);
-	return err ?: intake_emit(intake, &finished.sample.h);
+	return err ?: emit_finished(intake, &finished);
 }
 
 /*
@@ -142,7 +183,7 @@ static int try_deferred(struct intake *intake, uint64_t older_ns, size_t room_by
 		int waits = err ?: complete(intake, sample, last, &finished);
 
 		if (!waits)
-			waits = intake_emit(intake, &finished.sample.h);
+			waits = emit_finished(intake, &finished);
 		if (waits < 0)
 			err = waits;
 		if (waits) {

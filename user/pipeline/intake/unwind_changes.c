@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Invalidates the unwind tables of the kernel that a record affects. */
+/*
+ * Invalidates the unwind tables of the kernel that a record affects, and has JIT code checked that
+ * it may have replaced.
+ */
 #include "pipeline/intake/intake_state.h"
 #include "uapi/code_event.h"
 
@@ -25,6 +28,20 @@ static const struct process *process_of(const struct intake *intake,
 		pid = task->pid;
 	}
 	return pid ? process_table_find(intake->processes, pid, start_ns, record->time_ns) : NULL;
+}
+
+/* Memory that was mapped, or made executable, may hold other code than before. */
+int intake_mapped(struct intake *intake, const struct jitbpf_mapping *record)
+{
+	const struct process *process = process_of(intake, &record->h);
+	struct space_entry entry;
+
+	if (!process || !process->mappings ||
+	    !space_map_find(process->mappings, record->address, record->h.time_ns, &entry) ||
+	    ((const struct mapping *)entry.value)->module != MAPPING_ANON)
+		return 0;
+	return unwinder_mapped(intake->unwinder, process, record->address, record->size_bytes,
+			       record->h.time_ns);
 }
 
 static void process_changed(struct intake *intake, const struct jitbpf_record *record)
@@ -79,10 +96,12 @@ static void code_lost(struct intake *intake, const struct jitbpf_journal *journa
 		unwinder_code_changed(intake->unwinder, process, 0, UINT64_MAX);
 }
 
-void intake_unwind_changed(struct intake *intake, const struct jitbpf_record *record)
+int intake_unwind_changed(struct intake *intake, const struct jitbpf_record *record)
 {
 	switch (record->type) {
 	case JITBPF_MAPPING:
+		process_changed(intake, record);
+		return intake_mapped(intake, (const struct jitbpf_mapping *)record);
 	case JITBPF_COMM:
 	case JITBPF_FORK:
 	case JITBPF_EXIT:
@@ -97,6 +116,65 @@ void intake_unwind_changed(struct intake *intake, const struct jitbpf_record *re
 	default:
 		break;
 	}
+	return 0;
+}
+
+int intake_code_changes(struct intake *intake, const struct jitbpf_record *record)
+{
+	const struct jitbpf_code_event *event = (const struct jitbpf_code_event *)record;
+	const struct jitbpf_journal *journal = (const struct jitbpf_journal *)record;
+	const struct process *process = NULL;
+
+	if (record->type == JITBPF_CODE_EVENT && event->kind != JITBPF_CODE_REPLACED)
+		process = process_table_find(intake->processes, event->pid, event->start_ns,
+					     event->reported_ns);
+	else if (record->type == JITBPF_JOURNAL)
+		process = process_table_find(intake->processes, journal->pid, journal->start_ns,
+					     journal->to_ns);
+	else if (record->type == JITBPF_COMM)
+		process = process_of(intake, record);
+	if (!process)
+		return 0;
+	unwinder_code_changes(intake->unwinder, process,
+			      record->type == JITBPF_CODE_EVENT ? event : NULL, record->time_ns);
+	return intake_emit_verdicts(intake);
+}
+
+int intake_emit_verdicts(struct intake *intake)
+{
+	struct code_verdict verdict;
+	int err = 0;
+
+	while (!err && unwinder_take_verdict(intake->unwinder, &verdict)) {
+		struct jitbpf_code_event event = {
+			.h = {.size_bytes = sizeof(event),
+			      .type = JITBPF_CODE_EVENT,
+			      .flags = verdict.unchecked ? JITBPF_EVENT_UNCHECKED : 0,
+			      .time_ns = verdict.since_ns},
+			.pid = verdict.process->pid,
+			.tid = verdict.process->pid,
+			.start_ns = verdict.process->start_ns,
+			.reported_ns = verdict.decided_ns,
+			.since_ns = verdict.since_ns,
+			.publisher = verdict.publisher,
+			.kind = JITBPF_CODE_REPLACED,
+			.address = verdict.address,
+			.code_bytes = verdict.size_bytes,
+		};
+
+		err = intake_emit(intake, &event.h);
+	}
+	return err;
+}
+
+bool intake_doubts(const struct intake *intake, const struct jitbpf_sample *sample)
+{
+	const struct process *process =
+		intake->unwinder ? process_table_find(intake->processes, sample->pid,
+						      sample->start_ns, sample->h.time_ns)
+				 : NULL;
+
+	return process && unwinder_doubts(intake->unwinder, process);
 }
 
 void intake_unwind_code_copied(struct intake *intake, const struct jitbpf_code *code)

@@ -46,6 +46,8 @@ struct code_counts {
 	uint64_t move_unknown;	   /* moves of unknown code, or with another size */
 	uint64_t unloads;	   /* events that ended a region or a registration */
 	uint64_t unload_unknown;   /* unloads that ended nothing */
+	uint64_t replaced;	   /* regions that other code replaced without a report */
+	uint64_t unchecked;	   /* regions that ended since other code may have replaced them */
 	uint64_t inlines;	   /* inlined ranges entered */
 	uint64_t inline_no_parent; /* inlined ranges without a parent (yet) */
 	uint64_t inline_outside;   /* refused: not inside their parent */

@@ -253,6 +253,8 @@ static int apply_event(struct code_map *map, struct code_account *account,
 		return code_map_load(map, account, event);
 	case JITBPF_CODE_UNLOAD:
 		return code_map_unload(map, account, event);
+	case JITBPF_CODE_REPLACED:
+		return code_map_end_replaced(map, account, event);
 	case JITBPF_CODE_MOVE:
 		return code_map_move(map, account, event);
 	case JITBPF_CODE_INLINE:

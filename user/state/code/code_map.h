@@ -155,6 +155,8 @@ void code_map_set_line_rules(struct code_map *map, const struct code_line_rules 
  * range as code, or as data, where there is no code. A segment that crosses the border of an
  * earlier one is refused. Over the budget, the region ends.
  *
+ * Replaced: ends the region that begins at address with that size.
+ *
  * Lines: sets line table and source of the region that begins at address. The table of a poorer
  * publisher does not replace that of a richer one.
  *

@@ -117,6 +117,8 @@ int code_map_load(struct code_map *map, struct code_account *account,
 		  const struct code_event *event);
 int code_map_unload(struct code_map *map, struct code_account *account,
 		    const struct code_event *event);
+int code_map_end_replaced(struct code_map *map, struct code_account *account,
+			  const struct code_event *event);
 int code_map_move(struct code_map *map, struct code_account *account,
 		  const struct code_event *event);
 int code_map_inline(struct code_map *map, struct code_account *account,

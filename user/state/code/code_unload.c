@@ -94,3 +94,21 @@ int code_map_unload(struct code_map *map, struct code_account *account,
 		account->counts.unload_unknown++;
 	return 0;
 }
+
+int code_map_end_replaced(struct code_map *map, struct code_account *account,
+			  const struct code_event *event)
+{
+	const struct code_region *region = code_map_next(map, event->address);
+	size_t ended;
+	int err;
+
+	if (!region || region->address != event->address || region->size_bytes != event->size_bytes)
+		return 0;
+	err = gather_starting_in(map, event->address, 1);
+	err = err ?: code_map_end_gathered(map, event->time_ns, &ended);
+	if (!err && event->flags & JITBPF_EVENT_UNCHECKED)
+		account->counts.unchecked += ended;
+	else if (!err)
+		account->counts.replaced += ended;
+	return err;
+}

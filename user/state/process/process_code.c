@@ -157,6 +157,8 @@ int process_code_apply(struct process *process, const struct code_event *event)
 	struct code_event there = *event;
 	struct shared_code *shared, *old_shared = NULL;
 
+	if (event->kind == JITBPF_CODE_REPLACED)
+		return code_map_apply(process->code, process->account, event);
 	if (event->kind == JITBPF_CODE_UNLOAD && event->method_id)
 		return unload_method(process, event);
 	shared = shared_at(process, event->address, event->reported_ns, &there.address);

@@ -15,6 +15,7 @@
 #include "agent/readers/reader_service.h"
 #include "agent/readers/rows_reader.h"
 #include "base/scope.h"
+#include "decode/x86/code_compare.h"
 #include "decode/x86/code_unwind.h"
 #include "tests/unit/agent/own_program.h"
 
@@ -123,6 +124,29 @@ static void code_is_equal(void **state)
 	assert_int_equal(((struct fixture *)*state)->failures, 0);
 }
 
+static bool same(struct fixture *fixture, const uint8_t *was, const uint8_t *is, size_t size_bytes)
+{
+	bool same;
+
+	assert_int_equal(fixture->maker.compare(fixture->maker.context, was, is, size_bytes, &same),
+			 0);
+	return same;
+}
+
+static void comparisons_are_equal(void **state)
+{
+	uint8_t was[CODE_COMPARE_BYTES_MAX] = {0xe8, 0, 0, 0, 0, 0xc3};
+	uint8_t is[CODE_COMPARE_BYTES_MAX] = {0xe8, 1, 2, 3, 4, 0xc3};
+
+	assert_true(same(*state, was, is, sizeof(was)));
+	assert_true(same(*state, was, is, 6));
+	is[5] = 0xcb;
+	assert_false(same(*state, was, is, 6));
+	is[sizeof(is) - 1] = 7;
+	assert_false(same(*state, was, is, sizeof(was)));
+	assert_int_equal(((struct fixture *)*state)->failures, 0);
+}
+
 static void a_killed_reader_is_replaced(void **state)
 {
 	struct fixture *fixture = *state;
@@ -146,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(pages_are_equal, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_is_equal, setup, teardown),
+		cmocka_unit_test_setup_teardown(comparisons_are_equal, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_killed_reader_is_replaced, setup, teardown),
 	};
 

@@ -293,6 +293,50 @@ static void test_code_copied(void **state)
 	assert_int_equal(row_at(answer, 6).cfa, UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
 }
 
+static const struct unwind_answer *check(struct rows_made *made, uint32_t pid, const uint8_t *copy,
+					 uint32_t copy_bytes, const uint8_t *is)
+{
+	struct unwind_request request = {
+		.check = 3,
+		.pid = pid,
+		.address = CODE_ADDRESS,
+		.size_bytes = sizeof(code),
+		.copy = copy,
+		.copy_bytes = copy_bytes,
+		.is = is,
+	};
+
+	assert_int_equal(made->service.request(made->service.context, &request), 0);
+	collect_all(made, made->answers.size + 1);
+	return &made->answers.data[made->answers.size - 1];
+}
+
+/* The memory, or what is said to be in it, is compared with a copy; no rows are made. */
+static void test_checks(void **state)
+{
+	static const uint8_t other[] = {0x55, 0x48, 0x89, 0xe5, 0x90, 0x5b, 0xc3};
+	uint64_t before_ns = clock_now_ns();
+	struct rows_made *made = *state;
+	const struct unwind_answer *answer = check(made, CODE_PID, code, sizeof(code), NULL);
+
+	assert_int_equal(answer->error, 0);
+	assert_false(answer->differs);
+	assert_int_equal(answer->bytes_read, sizeof(code));
+	assert_int_equal(answer->rows.rows.size, 0);
+	assert_true(answer->read_ns >= before_ns && answer->read_ns <= clock_now_ns());
+	assert_true(check(made, CODE_PID, other, sizeof(other), NULL)->differs);
+	assert_false(check(made, CODE_PID, code, 2, NULL)->differs);
+	assert_false(check(made, CODE_PID, NULL, 0, NULL)->differs);
+	assert_int_equal(check(made, CODE_PID + 1, code, sizeof(code), NULL)->error, -ESRCH);
+	answer = check(made, CODE_PID + 1, code, sizeof(code), other);
+	assert_int_equal(answer->error, 0);
+	assert_true(answer->differs);
+	assert_null(answer->bytes);
+	assert_false(check(made, CODE_PID + 1, code, sizeof(code), code)->differs);
+	made->code_bytes = 4;
+	assert_true(check(made, CODE_PID, code, sizeof(code), NULL)->differs);
+}
+
 /* Code that cannot be read completely is unknown after that; exited processes give an error. */
 static void test_code_cut(void **state)
 {
@@ -432,6 +476,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_copied, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_checks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_with_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_comes_first, setup, teardown),

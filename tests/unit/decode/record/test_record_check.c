@@ -120,7 +120,7 @@ static void test_code(void **state)
 
 static void test_stack_copy(void **state)
 {
-	static uint64_t words[8 + 2 + 18 + 6 + JITBPF_STACK_COPY_MAX / 8 + 1];
+	static uint64_t words[8 + 2 + 18 + 9 + 6 + JITBPF_STACK_COPY_MAX / 8 + 1];
 	struct jitbpf_sample *sample = (struct jitbpf_sample *)words;
 	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&sample->ips[2];
 
@@ -159,6 +159,15 @@ static void test_stack_copy(void **state)
 	memset(copy, 0, sizeof(*copy));
 	copy->size_bytes = 21;
 	assert_least(&sample->h, 64 + 2 * 8 + 144 + 48 + 21);
+
+	/* Bytes of code are between both. */
+	sample->h.flags |= JITBPF_SAMPLE_CODE_BYTES;
+	copy = (struct jitbpf_stack_copy *)&sample->ips[2 + 18 + 9];
+	memset(copy, 0, sizeof(*copy));
+	copy->size_bytes = 21;
+	assert_least(&sample->h, 64 + 2 * 8 + 144 + 72 + 48 + 21);
+	sample->h.flags = JITBPF_SAMPLE_CODE_BYTES;
+	assert_least(&sample->h, 64 + 2 * 8 + 72);
 }
 
 static void test_jit(void **state)

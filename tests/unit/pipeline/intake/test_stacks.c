@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "pipeline/intake/intake_state.h"
 #include "pipeline/pipeline_state.h"
 #include "tests/unit/pipeline/made_unwinder.h"
 
@@ -212,6 +213,69 @@ static int keep_sample(void *context, const struct jitbpf_record *record)
 }
 
 /* All other parts of the sample are unchanged. */
+static uint64_t checked_until;
+
+static bool is_checked(uint64_t time_ns)
+{
+	return time_ns < checked_until;
+}
+
+/* A sample in code that is in doubt waits, whether its stack is complete or not. */
+static void test_waits_for_a_check(void **state)
+{
+	struct made_run *run = *state;
+
+	made_unwinder.doubts = true;
+	made_unwinder.is_checked = is_checked;
+	checked_until = 15;
+	make_sample(run, 10, LIB);
+	make_sample(run, 20, LIB + 0x10);
+	make_one(run, 30, LIB);
+	made_round(run, 100);
+	assert_int_equal(run->seen_count, 1);
+	assert_int_equal(run->seen[0].time_ns, 10);
+	checked_until = UINT64_MAX;
+	made_round(run, 200);
+	assert_int_equal(run->seen_count, 3);
+	assert_int_equal(run->seen[1].time_ns, 20);
+	assert_int_equal(run->seen[2].time_ns, 30);
+	assert_int_equal(run->seen[2].user_frames, 3);
+	assert_int_equal(made_finish(run, 300)->jit.replaced_samples, 0);
+}
+
+/* Code that is not vouched for in time ends before its samples are located. */
+static void test_not_checked(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+	const struct process *process;
+
+	make_load(run, 2, 0, "a")->code_bytes = 0x40;
+	make_sample(run, 5, MADE_CODE);
+	made_round(run, 10);
+	process = process_table_find(run->pipeline->intake->processes, MADE_PID, 0, 10);
+	made_unwinder.doubts = true;
+	made_unwinder.is_checked = is_checked;
+	checked_until = 0;
+	made_unwinder.verdicts[0] = (struct code_verdict){.process = process,
+							  .address = MADE_CODE,
+							  .size_bytes = 0x40,
+							  .since_ns = 15,
+							  .decided_ns = 25,
+							  .unchecked = true};
+	make_sample(run, 20, MADE_CODE);
+	made_round(run, 30);
+	assert_int_equal(run->seen_count, 1);
+	made_unwinder.verdict_count = 1;
+	ledger = made_finish(run, 40);
+	assert_int_equal(run->seen_count, 2);
+	assert_int_equal(ledger->fate[FATE_RESOLVED], 1);
+	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger->jit.replaced_samples, 1);
+	assert_int_equal(ledger->jit.unchecked, 1);
+	assert_int_equal(ledger->jit.replaced, 0);
+}
+
 static void test_registers_stay(void **state)
 {
 	const uint64_t caller = LIB + 0x100;
@@ -394,6 +458,8 @@ int main(void)
 		TEST(test_what_it_was_at_its_time),
 		TEST(test_rounds_come_soon),
 		TEST(test_mappings_that_had_changed),
+		TEST(test_waits_for_a_check),
+		TEST(test_not_checked),
 		TEST(test_registers_stay),
 		TEST(test_kernel_frames_stay),
 		TEST(test_given_up_after_a_second),

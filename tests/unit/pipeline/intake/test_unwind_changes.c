@@ -131,6 +131,31 @@ static void test_code_that_was_copied(void **state)
 	assert_int_equal(made_finish(run, 30)->malformed_records, 1);
 }
 
+/* Only memory without a file is in doubt, and only what may end code is reported before. */
+static void test_memory_that_was_mapped(void **state)
+{
+	struct made_run *run = *state;
+
+	make_mapping(run, 1, MADE_PID, LIB, "/lib/x.so");
+	made_round(run, 10);
+	assert_int_equal(made_unwinder.mapped_count, 0);
+	make_mapping(run, 11, MADE_PID, MADE_CODE, "//anon")->size_bytes = 0x1000;
+	made_round(run, 20);
+	assert_int_equal(made_unwinder.mapped_count, 1);
+	assert_int_equal(made_unwinder.mapped.pid, MADE_PID);
+	assert_int_equal(made_unwinder.mapped.address, MADE_CODE);
+	assert_int_equal(made_unwinder.mapped.size_bytes, 0x1000);
+	assert_int_equal(made_unwinder.code_kind_count, 0);
+	make_load(run, 21, 0, "a");
+	make_comm(run, 22, MADE_PID, "renamed", false);
+	make_comm(run, 23, MADE_PID, "new", true);
+	make_sample(run, 24, MADE_CODE);
+	made_round(run, 30);
+	assert_int_equal(made_unwinder.code_kind_count, 2);
+	assert_int_equal(made_unwinder.code_kinds[0], JITBPF_CODE_LOAD);
+	assert_int_equal(made_unwinder.code_kinds[1], 0);
+}
+
 /* Lost events may concern any address. */
 static void test_code_that_was_lost(void **state)
 {
@@ -157,6 +182,7 @@ int main(void)
 		TEST(test_threads),
 		TEST(test_code),
 		TEST(test_code_that_was_copied),
+		TEST(test_memory_that_was_mapped),
 		TEST(test_code_that_was_lost),
 
 	};

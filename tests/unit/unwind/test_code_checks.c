@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Code whose memory was mapped again: vouched for, waiting, unknown. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "state/code/code_region.h"
+#include "tests/unit/unwind/unwind_world.h"
+#include "unwind/code_checks.h"
+
+#define PID   77
+#define CODE  0x7f0000001000ull
+#define SIZE  0x100
+#define ROUND 50000000ull
+
+struct fixture {
+	struct world *world;
+	struct process *process;
+	struct code_checks checks;
+	struct code_copies copies;
+	struct code_check *check;
+	struct unwind_request request;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->world = world_create(4096, 256);
+	f->process = world_process(f->world, PID);
+	assert_int_equal(code_checks_init(&f->checks), 0);
+	assert_int_equal(code_copies_init(&f->copies), 0);
+	world_map(f->world, &(struct world_mapping){PID, 5, CODE, 0x10000, 0, 0, "//anon", 0});
+	world_load(f->world, PID, 10, CODE, SIZE);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	code_checks_deinit(&f->checks);
+	code_copies_deinit(&f->copies);
+	world_destroy(f->world);
+	free(f);
+	return 0;
+}
+
+static void event(struct fixture *f, uint64_t time_ns)
+{
+	assert_int_equal(code_checks_mapped(&f->checks, f->process, CODE, CODE + 0x10000, time_ns),
+			 0);
+}
+
+static enum code_trust trust_at(struct fixture *f, uint64_t address, uint64_t time_ns)
+{
+	struct code_doubts *doubts = code_checks_of(&f->checks, f->process);
+
+	return doubts ? code_checks_trust(&f->checks, doubts, address, time_ns, &f->check)
+		      : CODE_VOUCHED;
+}
+
+static enum code_trust trust(struct fixture *f, uint64_t time_ns)
+{
+	return trust_at(f, CODE + 8, time_ns);
+}
+
+static bool request(struct fixture *f)
+{
+	return code_checks_request(&f->checks, f->check, &f->copies, &f->request);
+}
+
+/* The answer has bytes if it is of a read. */
+static void answer(struct fixture *f, uint64_t read_ns, int error, bool differs)
+{
+	uint8_t bytes[4] = {1, 2, 3, 4};
+	struct unwind_answer answer = {
+		.request = f->request,
+		.read_ns = read_ns,
+		.error = error,
+		.differs = differs,
+		.bytes = error ? NULL : bytes,
+		.bytes_read = error ? 0 : sizeof(bytes),
+	};
+
+	code_checks_take(&f->checks, &f->copies, &answer);
+}
+
+/* Takes the only verdict. */
+static struct code_verdict verdict_of(struct fixture *f)
+{
+	assert_int_equal(f->checks.verdicts.size, 1);
+	return f->checks.verdicts.data[--f->checks.verdicts.size];
+}
+
+static void test_no_event(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(trust(f, 100), CODE_VOUCHED);
+	/* From before the load, and at other addresses. */
+	event(f, 9);
+	assert_int_equal(code_checks_mapped(&f->checks, f->process, 0x1000, 0x2000, 20), 0);
+	assert_null(code_checks_of(&f->checks, f->process));
+}
+
+static void test_passes(void **state)
+{
+	struct fixture *f = *state;
+
+	event(f, 20);
+	assert_int_equal(trust(f, 19), CODE_VOUCHED);
+	assert_int_equal(trust(f, 20), CODE_WAITS);
+	assert_true(request(f));
+	assert_false(request(f)); /* once */
+	assert_int_equal(f->request.address, CODE);
+	assert_int_equal(f->request.size_bytes, SIZE);
+	assert_null(f->request.copy);
+	answer(f, 30, 0, false);
+	assert_int_equal(trust(f, 20), CODE_VOUCHED);
+	assert_int_equal(trust(f, 1000), CODE_VOUCHED);
+	assert_int_equal(f->checks.trusted, 1);
+	assert_int_equal(code_copies_find(&f->copies, f->request.region)->size_bytes, 4);
+	/* The read came before this event. */
+	event(f, 31);
+	assert_int_equal(trust(f, 30), CODE_VOUCHED);
+	assert_int_equal(trust(f, 31), CODE_WAITS);
+	assert_false(request(f)); /* not so soon */
+	f->checks.now_ns = ROUND;
+	assert_true(request(f));
+	assert_int_equal(f->request.copy_bytes, 4);
+	answer(f, 40, 0, false);
+	assert_int_equal(f->checks.trusted, 1);
+	assert_int_equal(f->checks.verdicts.size, 0);
+}
+
+static void test_fails(void **state)
+{
+	struct fixture *f = *state;
+	struct code_verdict verdict;
+
+	event(f, 20);
+	event(f, 25);
+	assert_int_equal(trust(f, 22), CODE_WAITS);
+	assert_true(request(f));
+	assert_int_equal(trust(f, 40), CODE_WAITS);
+	f->checks.now_ns = 100;
+	answer(f, 50, 0, true);
+	verdict = verdict_of(f);
+	assert_int_equal(verdict.address, CODE);
+	assert_int_equal(verdict.size_bytes, SIZE);
+	assert_int_equal(verdict.since_ns, 20);
+	assert_false(verdict.unchecked);
+	assert_int_equal(trust(f, 40), CODE_UNKNOWN);
+	assert_int_equal(trust(f, 19), CODE_VOUCHED);
+}
+
+/* Errors that may pass are no verdict; others are. */
+static void test_errors(void **state)
+{
+	struct fixture *f = *state;
+
+	event(f, 20);
+	assert_int_equal(trust(f, 22), CODE_WAITS);
+	assert_true(request(f));
+	answer(f, 30, -ETIMEDOUT, false);
+	assert_int_equal(trust(f, 22), CODE_WAITS);
+	f->checks.now_ns += ROUND;
+	assert_true(request(f));
+	answer(f, 40, -ESRCH, false);
+	assert_true(verdict_of(f).unchecked);
+	assert_int_equal(trust(f, 22), CODE_UNKNOWN);
+}
+
+/* A region that is replaced while it waits can be checked no more. */
+static void test_loaded_meanwhile(void **state)
+{
+	static const struct jitbpf_code_event elsewhere = {
+		.kind = JITBPF_CODE_LOAD, .address = CODE + SIZE, .code_bytes = SIZE};
+	static const struct jitbpf_code_event here = {
+		.kind = JITBPF_CODE_LOAD, .address = CODE - 8, .code_bytes = 9};
+	struct fixture *f = *state;
+	struct code_verdict verdict;
+
+	event(f, 20);
+	assert_int_equal(trust(f, 22), CODE_WAITS);
+	assert_true(request(f));
+	code_checks_code_changes(&f->checks, f->process, &elsewhere, 50);
+	assert_int_equal(f->checks.verdicts.size, 0);
+	code_checks_code_changes(&f->checks, f->process, &here, 60);
+	verdict = verdict_of(f);
+	assert_true(verdict.unchecked);
+	assert_int_equal(verdict.since_ns, 20);
+	world_load(f->world, PID, 60, CODE, SIZE);
+	assert_int_equal(trust(f, 59), CODE_UNKNOWN);
+	assert_int_equal(trust(f, 60), CODE_VOUCHED);
+	answer(f, 70, 0, true); /* too late */
+	assert_int_equal(f->checks.verdicts.size, 0);
+	event(f, 80);
+	assert_int_equal(trust(f, 90), CODE_WAITS);
+	assert_true(request(f));
+}
+
+/* A region that ended before a sample in it was looked at. */
+static void test_ended(void **state)
+{
+	struct fixture *f = *state;
+
+	event(f, 20);
+	world_load(f->world, PID, 60, CODE, SIZE);
+	assert_int_equal(trust(f, 30), CODE_ENDED);
+	assert_null(f->check);
+	assert_int_equal(trust(f, 60), CODE_VOUCHED);
+}
+
+/* Unloads by id, moves, and events that may end anything. */
+static void test_ends(void **state)
+{
+	const struct jitbpf_code_event events[] = {
+		{.kind = JITBPF_CODE_UNLOAD, .method_id = 10},
+		{.kind = JITBPF_CODE_UNLOAD, .address = CODE, .code_bytes = 1},
+		{.kind = JITBPF_CODE_MOVE, .old_address = CODE, .address = CODE + 0x8000},
+	};
+	const struct jitbpf_code_event others[] = {
+		{.kind = JITBPF_CODE_UNLOAD, .method_id = 11},
+		{.kind = JITBPF_CODE_INLINE, .address = CODE, .code_bytes = SIZE},
+		{.kind = JITBPF_CODE_LINES, .address = CODE, .code_bytes = SIZE},
+	};
+	struct fixture *f = *state;
+
+	event(f, 20);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		assert_int_equal(trust(f, 22), CODE_WAITS);
+		code_checks_code_changes(&f->checks, f->process, &others[i], 30);
+		assert_int_equal(f->checks.verdicts.size, 0);
+	}
+	for (size_t i = 0; i <= ARRAY_SIZE(events); i++) {
+		const uint64_t time_ns = 50 + 20 * i;
+
+		event(f, time_ns);
+		assert_int_equal(trust(f, time_ns), CODE_WAITS);
+		code_checks_code_changes(&f->checks, f->process,
+					 i < ARRAY_SIZE(events) ? &events[i] : NULL, time_ns + 5);
+		verdict_of(f);
+		assert_int_equal(trust(f, time_ns), CODE_UNKNOWN);
+		assert_int_equal(trust(f, time_ns + 5), CODE_WAITS);
+	}
+}
+
+/* Engines that toggle the protection all the time: each region is checked seldom. */
+static void test_rate(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t now_ns = ROUND;
+	uint32_t checked = 0;
+
+	for (uint32_t i = 0; i < 200; i++, now_ns += ROUND / 10) {
+		f->checks.now_ns = now_ns;
+		event(f, now_ns);
+		if (trust(f, now_ns) == CODE_WAITS && request(f)) {
+			answer(f, now_ns + 1, 0, false);
+			checked++;
+		}
+	}
+	assert_in_range(checked, 3, 10);
+	/* No sample waits longer than a deferred one may. */
+	assert_true(CODE_CHECK_PAUSE_MAX < 1000000000);
+}
+
+/* Checks of a process are bounded, and those of others are not affected. */
+static void test_budget(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t sent = 0;
+
+	for (uint32_t i = 0; i < CODE_CHECKS_PER_S + 100; i++)
+		world_load(f->world, PID, 11, CODE + 0x1000 + i * 16, 16);
+	event(f, 20);
+	for (uint32_t i = 0; i < CODE_CHECKS_PER_S + 100; i++) {
+		assert_int_equal(trust_at(f, CODE + 0x1000 + i * 16, 30), CODE_WAITS);
+		sent += request(f);
+	}
+	assert_int_equal(sent, CODE_CHECKS_PER_S);
+	f->checks.now_ns = 1000000000;
+	assert_true(request(f));
+}
+
+/* More ranges than are kept: they are joined, so that nothing is vouched for without a check. */
+static void test_ranges(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint32_t i = 0; i < 3 * CODE_DOUBTS_MAX; i++) {
+		uint64_t at = CODE + 0x20000 + i * 0x2000;
+
+		world_load(f->world, PID, 11, at, 16);
+		assert_int_equal(
+			code_checks_mapped(&f->checks, f->process, at, at + 0x1000, 20 + i), 0);
+	}
+	for (uint32_t i = 0; i < 3 * CODE_DOUBTS_MAX; i++)
+		assert_int_equal(trust_at(f, CODE + 0x20000 + i * 0x2000, 20 + i), CODE_WAITS);
+	assert_int_equal(trust(f, 100), CODE_VOUCHED);
+	event(f, 200);
+	assert_int_equal(trust(f, 200), CODE_WAITS);
+}
+
+/* More events than are remembered: the code is unknown from its load on. */
+static void test_many_events(void **state)
+{
+	struct fixture *f = *state;
+
+	for (uint64_t time_ns = 20; time_ns < 30; time_ns++)
+		event(f, time_ns);
+	assert_int_equal(trust(f, 25), CODE_WAITS);
+	assert_int_equal(f->check->since_ns, 11);
+}
+
+/* Store a copy of the region, of bytes 0, 1, 2, ... */
+static void copy_region(struct fixture *f)
+{
+	uint8_t bytes[SIZE];
+	const struct code_region *region = code_map_find(f->process->code, CODE, 100);
+
+	for (uint32_t i = 0; i < SIZE; i++)
+		bytes[i] = (uint8_t)i;
+	code_copies_put(&f->copies, code_region_identity(region), bytes, SIZE);
+}
+
+/* A sample sees the bytes from CODE + offset on, the first `other` of them changed. */
+static void see(struct fixture *f, uint64_t time_ns, uint32_t offset, uint32_t other)
+{
+	struct jitbpf_code_bytes seen = {.address = CODE + offset};
+
+	for (uint32_t i = 0; i < JITBPF_CODE_BYTES; i++)
+		seen.bytes[i] = (uint8_t)(offset + i) ^ (i < other ? 0x80 : 0);
+	assert_int_equal(code_checks_seen(&f->checks, &f->copies, f->process, CODE + offset + 8,
+					  time_ns, &seen),
+			 0);
+}
+
+/* What a sample saw is enough, without a read, for the samples up to it. */
+static void test_seen(void **state)
+{
+	struct fixture *f = *state;
+
+	copy_region(f);
+	see(f, 15, 64, 0);
+	assert_null(code_checks_of(&f->checks, f->process));
+	event(f, 20);
+	assert_int_equal(trust(f, 22), CODE_WAITS);
+	assert_true(request(f));
+	see(f, 25, 64, 0);
+	assert_int_equal(trust(f, 22), CODE_VOUCHED);
+	assert_int_equal(trust(f, 30), CODE_VOUCHED);
+	answer(f, 23, -ESRCH, false); /* too late to matter */
+	assert_int_equal(f->checks.verdicts.size, 0);
+	assert_int_equal(trust(f, 22), CODE_VOUCHED);
+	event(f, 40);
+	assert_int_equal(trust(f, 40), CODE_WAITS);
+}
+
+/* Without an event: the bytes are compared with the copy, and no memory is read. */
+static void test_saw_linked_code(void **state)
+{
+	struct fixture *f = *state;
+
+	copy_region(f);
+	see(f, 30, 64, 2);
+	assert_int_equal(trust(f, 29), CODE_VOUCHED);
+	assert_int_equal(trust(f, 30), CODE_WAITS);
+	assert_true(request(f));
+	assert_int_equal(f->request.copy_bytes, SIZE);
+	assert_int_equal(f->request.is[63], 63);
+	assert_int_equal(f->request.is[64], 64 ^ 0x80);
+	assert_int_equal(f->request.copy[64], 64);
+	/* It saw the code before it was linked: it vouches for nothing now. */
+	see(f, 32, 128, 0);
+	assert_int_equal(trust(f, 30), CODE_WAITS);
+	answer(f, 0, 0, false);
+	assert_int_equal(trust(f, 30), CODE_VOUCHED);
+	assert_int_equal(code_copies_find(&f->copies, f->request.region)->bytes[64], 64 ^ 0x80);
+	see(f, 40, 64, 2);
+	assert_int_equal(trust(f, 40), CODE_VOUCHED);
+}
+
+static void test_saw_other_code(void **state)
+{
+	struct fixture *f = *state;
+	struct code_verdict verdict;
+
+	copy_region(f);
+	see(f, 30, 0, 64);
+	assert_int_equal(trust(f, 31), CODE_WAITS);
+	assert_true(request(f));
+	/* A later sample does not excuse it. */
+	see(f, 35, 0, 0);
+	f->checks.now_ns = 100;
+	answer(f, 0, 0, true);
+	verdict = verdict_of(f);
+	assert_int_equal(verdict.since_ns, 30);
+	assert_false(verdict.unchecked);
+	assert_int_equal(trust(f, 30), CODE_UNKNOWN);
+}
+
+/* Code that is equal by chance is unknown with the rest of its memory. */
+static void test_memory_replaced(void **state)
+{
+	struct fixture *f = *state;
+
+	world_load(f->world, PID, 11, CODE + SIZE, SIZE);
+	world_load(f->world, PID, 30, CODE + 2 * SIZE, SIZE); /* after the event */
+	event(f, 20);
+	f->checks.now_ns = 90;
+	assert_int_equal(trust_at(f, CODE + SIZE, 40), CODE_WAITS);
+	assert_true(request(f));
+	answer(f, 50, 0, false);
+	assert_int_equal(trust_at(f, CODE + SIZE, 41), CODE_VOUCHED);
+	assert_int_equal(trust(f, 42), CODE_WAITS);
+	assert_true(request(f));
+	answer(f, 60, 0, true);
+	assert_int_equal(f->checks.verdicts.size, 2);
+	assert_int_equal(f->checks.verdicts.data[0].address, CODE);
+	assert_int_equal(f->checks.verdicts.data[1].address, CODE + SIZE);
+	assert_int_equal(f->checks.verdicts.data[1].since_ns, 20);
+	assert_int_equal(trust_at(f, CODE + SIZE, 43), CODE_UNKNOWN);
+	assert_int_equal(trust_at(f, CODE + 2 * SIZE, 43), CODE_VOUCHED);
+}
+
+/* One function of many that was replaced says nothing about the others. */
+static void test_one_of_many(void **state)
+{
+	struct fixture *f = *state;
+
+	event(f, 20);
+	for (uint32_t i = 1; i <= 20; i++) {
+		uint64_t at = CODE + i * SIZE;
+
+		world_load(f->world, PID, 11, at, SIZE);
+		assert_int_equal(trust_at(f, at, 40), CODE_WAITS);
+		assert_true(request(f));
+		answer(f, 50, 0, false);
+	}
+	assert_int_equal(trust(f, 42), CODE_WAITS);
+	assert_true(request(f));
+	answer(f, 60, 0, true);
+	assert_int_equal(verdict_of(f).address, CODE);
+	assert_int_equal(trust_at(f, CODE + SIZE, 43), CODE_VOUCHED);
+}
+
+/* A few bytes of a large region, and code without a copy, prove nothing. */
+static void test_saw_too_little(void **state)
+{
+	struct fixture *f = *state;
+
+	see(f, 30, 0, 64);
+	assert_null(code_checks_of(&f->checks, f->process));
+	copy_region(f);
+	see(f, 30, SIZE - 4, 4);
+	assert_null(code_checks_of(&f->checks, f->process));
+}
+
+/* Processes that are retired, also with a request on its way. */
+static void test_retired(void **state)
+{
+	struct fixture *f = *state;
+
+	event(f, 20);
+	assert_int_equal(trust(f, 30), CODE_WAITS);
+	assert_true(request(f));
+	f->process->exit_ns = 100;
+	process_table_forget(&f->world->processes, 100 + PROCESS_GRACE_NS);
+	process_table_forget(&f->world->processes, 101 + PROCESS_KEEP_NS);
+	unwinder_forget_processes(f->world->unwinder, f->world->processes.leaving.data,
+				  f->world->processes.leaving.size);
+	code_checks_forget_retired(&f->checks);
+	assert_null(code_checks_of(&f->checks, f->process));
+	answer(f, 40, 0, true);
+	assert_int_equal(f->checks.verdicts.size, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_no_event),
+		TEST(test_passes),
+		TEST(test_fails),
+		TEST(test_errors),
+		TEST(test_loaded_meanwhile),
+		TEST(test_ended),
+		TEST(test_ends),
+		TEST(test_rate),
+		TEST(test_budget),
+		TEST(test_ranges),
+		TEST(test_many_events),
+		TEST(test_seen),
+		TEST(test_saw_linked_code),
+		TEST(test_saw_other_code),
+		TEST(test_memory_replaced),
+		TEST(test_one_of_many),
+		TEST(test_saw_too_little),
+		TEST(test_retired),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Decides whether memory still holds the JIT code that was reported there. The side-band reports
+ * new executable mappings and changes of the protection alike, and neither says whether the code
+ * was replaced. From such an event on, the code of that memory is in doubt. If it is sampled then,
+ * its memory is read and compared with the copy of the code as of its load. A check that passes
+ * vouches for the code up to the time of the read; after a failed one it is unknown from the first
+ * event on that no check vouches for. Samples wait for the result.
+ *
+ * A sample has the bytes around its innermost frame in such memory. Bytes that are those of the
+ * copy vouch for the code as well; others put it in doubt without an event: code may be written, or
+ * moved there, in memory that stays executable. They are compared as instructions, with the rest of
+ * the copy, so that code that was linked passes.
+ *
+ * Engines have functions with equal bytes. Where much of the code that an event put in doubt is
+ * found replaced, the memory was: all of it is unknown.
+ *
+ * Only private memory is checked. Code in shared memory is found by the mapped object
+ * (state/process/shared_code.h). Code without a copy is trusted when it is first read.
+ */
+#ifndef JITBPF_UNWIND_CODE_CHECKS_H
+#define JITBPF_UNWIND_CODE_CHECKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/index_map.h"
+#include "base/vec.h"
+#include "state/process/process_table.h"
+#include "unwind/code_copies.h"
+#include "unwind/unwind_service.h"
+
+#define CODE_CHECKS_MAX	     (1u << 12)
+#define CODE_DOUBTS_MAX	     16 /* ranges of a process; more are joined */
+#define CODE_DOUBT_TIMES     4
+#define CODE_CHECKS_PER_S    1000	  /* of a process */
+#define CODE_CHECK_PAUSE_NS  50000000ull  /* between reads of a region, for each that passed */
+#define CODE_CHECK_PAUSE_MAX 200000000ull /* below INTAKE_DEFER_NS */
+
+/* A range of memory and its latest events. */
+struct code_doubt {
+	uint64_t start, end;
+	uint64_t times_ns[CODE_DOUBT_TIMES]; /* ascending; the last `count` */
+	uint32_t count;
+	bool dropped; /* of events from before times_ns[0] */
+	/* Results since the first event: how much of the memory was replaced with the rest. */
+	uint32_t passed, failed;
+};
+
+/* Code that is known to have been replaced, or that could not be checked, for a time. */
+struct code_replaced {
+	uint64_t start, end;
+	uint64_t since_ns, until_ns;
+};
+
+#define CODE_REPLACED_MAX 64
+
+struct code_doubts {
+	const struct process *process;
+	struct code_doubt doubts[CODE_DOUBTS_MAX];
+	uint32_t doubt_count;
+	bool differed; /* some sample saw other bytes than a copy's */
+	struct code_replaced replaced[CODE_REPLACED_MAX]; /* a ring */
+	uint32_t replaced_next;
+	uint64_t second_ns; /* start of the second in which checks are counted */
+	uint32_t checks;
+	VEC(uint32_t) waiting; /* slots of the checks that samples wait for */
+};
+
+/* What is known of a region that was in doubt. */
+struct code_check {
+	uint64_t identity; /* code_region_identity(); 0: the slot is empty */
+	const struct process *process;
+	uint64_t address, size_bytes;
+	enum jitbpf_publisher publisher;
+	uint64_t vouched_ns; /* the code is vouched for up to here; 0: up to its first event */
+	uint64_t since_ns;   /* samples from this time on wait; 0: none do */
+	uint64_t next_ns;    /* earliest time of the next check */
+	uint32_t passed;
+	/*
+	 * Samples saw other bytes than the copy's: the first one at doubt_ns, the last one these,
+	 * at seen_ns. 0: none did since the code was vouched for.
+	 */
+	uint64_t doubt_ns, seen_ns;
+	struct jitbpf_code_bytes seen;
+	uint8_t *copy; /* of a request; NULL: none, or without a copy */
+	uint8_t *is;   /* of a request: the copy with the bytes of asked_seen_ns; NULL: memory */
+	uint64_t asked_seen_ns;
+	uint32_t copy_bytes;
+	bool asked;
+};
+
+/* A region whose code is not vouched for from since_ns on. */
+struct code_verdict {
+	const struct process *process;
+	uint64_t address, size_bytes;
+	uint64_t since_ns, decided_ns;
+	enum jitbpf_publisher publisher;
+	bool unchecked; /* its memory could not be read in time */
+};
+
+struct code_checks {
+	struct code_check *slots;	   /* a ring, indexed by number */
+	uint64_t newest;		   /* number of the next one; the oldest is evicted */
+	struct index_map index;		   /* by identity and process */
+	VEC(struct code_doubts *) doubts;  /* by slot of the process, or NULL */
+	VEC(struct code_verdict) verdicts; /* to be taken by the owner */
+	uint64_t now_ns;		   /* all events up to here have been reported */
+	uint64_t trusted;		   /* regions without a copy that were trusted */
+};
+
+enum code_trust {
+	CODE_VOUCHED, /* also: no code, or code that is not checked */
+	CODE_WAITS,   /* for a check; *ret of code_checks_trust() may have to be requested */
+	CODE_UNKNOWN, /* replaced, or not checked in time; its region ends before that time */
+	CODE_ENDED,   /* not checked in time, and its region ended later */
+};
+
+/* Returns 0 or -ENOMEM. */
+int code_checks_init(struct code_checks *checks);
+void code_checks_deinit(struct code_checks *checks); /* zero-initialized is allowed */
+
+/* Returns what is in doubt of a process, or NULL. */
+struct code_doubts *code_checks_of(const struct code_checks *checks, const struct process *process);
+
+/*
+ * Memory of a process was mapped or became executable: its code is in doubt from time_ns on. The
+ * event has been applied to the process. Returns 0 or -ENOMEM.
+ */
+int code_checks_mapped(struct code_checks *checks, const struct process *process, uint64_t start,
+		       uint64_t end, uint64_t time_ns);
+
+/*
+ * A sample at time_ns saw these bytes around a frame at an address. If they are those of the copy,
+ * they vouch for the code up to then; else it is in doubt from then on. Returns 0 or -ENOMEM.
+ */
+int code_checks_seen(struct code_checks *checks, struct code_copies *copies,
+		     const struct process *process, uint64_t address, uint64_t time_ns,
+		     const struct jitbpf_code_bytes *seen);
+
+/*
+ * Returns whether the code at an address of a process at time_ns is vouched for. With CODE_WAITS,
+ * *ret is its check, on which a sample waits from now on. Without memory for it: CODE_ENDED.
+ */
+enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts *doubts,
+				  uint64_t address, uint64_t time_ns, struct code_check **ret);
+
+/*
+ * Prepare the request of a check if it is due and within the budget. It borrows a copy of the code,
+ * as it is in copies, until code_checks_take() or code_checks_drop_request(). Returns true if
+ * *ret is to be sent.
+ */
+bool code_checks_request(struct code_checks *checks, struct code_check *check,
+			 struct code_copies *copies, struct unwind_request *ret);
+void code_checks_drop_request(struct code_check *check);
+
+/* Take the answer of a check. Code that was linked replaces its copy. */
+void code_checks_take(struct code_checks *checks, struct code_copies *copies,
+		      const struct unwind_answer *answer);
+
+/* A sample of time_ns waits for a check no longer: the code is unknown up to then, and later. */
+void code_checks_give_up(struct code_checks *checks, struct code_check *check, uint64_t time_ns);
+
+/*
+ * An event about code is about to be applied to a process at time_ns; NULL: one that may end any
+ * code. Checks of code that it ends, which can pass no more, are given up.
+ */
+void code_checks_code_changes(struct code_checks *checks, const struct process *process,
+			      const struct jitbpf_code_event *event, uint64_t time_ns);
+
+/* Drop the pointers to processes that were retired. */
+void code_checks_forget_retired(struct code_checks *checks);
+
+#endif

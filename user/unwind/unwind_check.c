@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The unwinder's part in checks of JIT code (unwind/code_checks.h): stacks and requests. */
+#include "unwind/stack_walk.h"
+#include "unwind/unwinder_state.h"
+
+bool unwinder_doubts(const struct unwinder *u, const struct process *process)
+{
+	return code_checks_of(&u->checks, process);
+}
+
+int unwinder_saw(struct unwinder *u, const struct process *process,
+		 const struct jitbpf_sample *sample)
+{
+	const struct jitbpf_code_bytes *seen = code_bytes_of(sample);
+	const __u64 *ips = sample->ips + sample->kernel_frames;
+
+	for (uint32_t i = 0; seen && i < sample->user_frames; i++) {
+		uint64_t address = ips[i] - !!i;
+
+		if (address - seen->address < JITBPF_CODE_BYTES)
+			return code_checks_seen(&u->checks, &u->copies, process, address,
+						sample->h.time_ns, seen);
+	}
+	return 0;
+}
+
+static void request_check(struct unwinder *u, struct code_check *check)
+{
+	const struct unwind_account account = {.unwinder = u, .process = check->process};
+	struct unwind_request request;
+
+	if (unwind_may_ask(&account) &&
+	    code_checks_request(&u->checks, check, &u->copies, &request) && unwind_ask(u, &request))
+		code_checks_drop_request(check);
+}
+
+int unwinder_check(struct unwinder *u, const struct process *process, uint64_t time_ns, bool last,
+		   struct finished_stack *stack)
+{
+	struct code_doubts *doubts = code_checks_of(&u->checks, process);
+	struct code_check *check;
+	int waits = 0;
+
+	stack->replaced = false;
+	for (uint32_t i = 0; doubts && i < stack->count; i++) {
+		enum code_trust trust =
+			code_checks_trust(&u->checks, doubts, stack->ips[i] - !!i, time_ns, &check);
+
+		if (trust == CODE_VOUCHED)
+			continue;
+		if (trust == CODE_WAITS && !last) {
+			request_check(u, check);
+			waits = 1;
+			continue;
+		}
+		if (trust == CODE_WAITS)
+			code_checks_give_up(&u->checks, check, time_ns);
+		/* Its rows were those of the code that was there before. */
+		if (stack->end != JITBPF_END_NONE && i + 1 < stack->count)
+			stack->end = JITBPF_END_NO_RULE;
+		/* The name of code that has ended cannot be withdrawn any more. */
+		stack->count = trust == CODE_ENDED && i ? i : i + 1;
+		stack->replaced = true;
+	}
+	return waits;
+}
+
+int unwinder_mapped(struct unwinder *u, const struct process *process, uint64_t address,
+		    uint64_t size_bytes, uint64_t time_ns)
+{
+	return code_checks_mapped(&u->checks, process, address, address + size_bytes, time_ns);
+}
+
+void unwinder_code_changes(struct unwinder *u, const struct process *process,
+			   const struct jitbpf_code_event *event, uint64_t time_ns)
+{
+	code_checks_code_changes(&u->checks, process, event, time_ns);
+}
+
+bool unwinder_take_verdict(struct unwinder *u, struct code_verdict *ret)
+{
+	if (!u->checks.verdicts.size)
+		return false;
+	*ret = u->checks.verdicts.data[--u->checks.verdicts.size];
+	return true;
+}
