@@ -57,5 +57,36 @@ class Wasmtime(harness.KernelTest):
         self.assertEqual(self.check_ledger(self.run_)["samples"]["lost"], 0)
 
 
+class Mixed(harness.KernelTest):
+    """An engine that publishes nothing gets the memory of one that does."""
+
+    def test_phases(self):
+        run = self.record(published.command("wasmtime_mixed.py", 4, 16), ["-F", "999"])
+        phases = [tuple(map(int, line.split())) for line in run.stdout.splitlines()]
+        loads = [event for event in recording.jit_events(run.path(".jitbpf"))
+                 if event.event == LOAD]
+        named = unnamed = reused = unknown = 0
+        for sample in run.script():
+            current = [phase for phase in phases if phase[2] <= sample.time < phase[3]]
+            if not current:
+                continue
+            ((number, is_published, _, _),) = current
+            frames = published.user_frames(sample)
+            numbers = {int(match) for frame in frames
+                       for match in re.findall(r"wasmtime::(?:spin|outer)_(\d+)$", frame.name)}
+            self.assertLessEqual(numbers, {number} if is_published else set(), sample)
+            anonymous = frames and frames[0].module in ("//anon", "[unknown]")
+            if is_published:
+                named += bool(numbers)
+                unnamed += bool(anonymous)
+            elif anonymous:
+                unknown += 1
+                reused += any(load.start <= frames[0].address < load.end for load in loads)
+        self.assertGreater(named, 1000)
+        self.assertGreater(named, 0.95 * (named + unnamed), (named, unnamed))
+        self.assertGreater(reused, 0.5 * unknown, (reused, unknown))
+        self.check_ledger(run)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -50,4 +50,5 @@ def main(seconds, phases):
         phase(first, number, seconds / phases)
 
 
-main(float(sys.argv[1]), int(sys.argv[2]))
+if __name__ == "__main__":
+    main(float(sys.argv[1]), int(sys.argv[2]))
