@@ -53,23 +53,24 @@ static uint64_t hash_of(const struct key *key)
 	return hash_bytes(key->path, key->path_bytes, hash);
 }
 
-static bool is_same(const void *a, const void *b, size_t size_bytes)
+/* Compare bytes of the identities with others. Without any identity, there is no array. */
+static bool is_same(const struct recorded_frames *recorded, size_t at, const void *b,
+		    size_t size_bytes)
 {
-	return !size_bytes || !memcmp(a, b, size_bytes);
+	return !size_bytes || !memcmp(recorded->identities.data + at, b, size_bytes);
 }
 
 static bool equal(const void *items, uint32_t item, const void *key_)
 {
 	const struct recorded_frames *recorded = items;
 	const struct entry *entry = &recorded->entries.data[item];
-	const uint8_t *identity = recorded->identities.data + entry->identity_at;
 	const struct key *a = &entry->key, *b = key_;
 
 	return a->offset == b->offset && a->inode == b->inode && a->dev_major == b->dev_major &&
 	       a->dev_minor == b->dev_minor && a->kind == b->kind &&
 	       a->build_id_bytes == b->build_id_bytes && a->path_bytes == b->path_bytes &&
-	       is_same(identity, b->build_id, a->build_id_bytes) &&
-	       is_same(identity + a->build_id_bytes, b->path, a->path_bytes);
+	       is_same(recorded, entry->identity_at, b->build_id, a->build_id_bytes) &&
+	       is_same(recorded, entry->identity_at + a->build_id_bytes, b->path, a->path_bytes);
 }
 
 int recorded_frames_create(struct string_pool *strings, struct recorded_frames **ret)
