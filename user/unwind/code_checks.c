@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "unwind/code_checks.h"
+#include "unwind/code_checks_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,13 +16,6 @@
 
 /* Fewer bytes that a sample saw of a larger region prove nothing. */
 #define OVERLAP_MIN 8
-
-/*
- * If so much of the code that was checked is replaced, all of the memory was. An engine may also
- * put a stub into the place of one function.
- */
-#define REPLACED_SHARE 8
-#define PASSED_MAX     64
 
 struct check_key {
 	uint64_t identity;
@@ -101,64 +94,6 @@ static bool has_older_code(const struct process *process, uint64_t start, uint64
 	return true;
 }
 
-static void add_time(struct code_doubt *doubt, uint64_t time_ns)
-{
-	if (doubt->count == CODE_DOUBT_TIMES) {
-		memmove(doubt->times_ns, doubt->times_ns + 1,
-			(CODE_DOUBT_TIMES - 1) * sizeof(doubt->times_ns[0]));
-		doubt->count--;
-		doubt->dropped = true;
-	}
-	/* A late event counts for the time at which it is known. */
-	if (doubt->count && doubt->times_ns[doubt->count - 1] > time_ns)
-		time_ns = doubt->times_ns[doubt->count - 1];
-	doubt->times_ns[doubt->count++] = time_ns;
-}
-
-/* Widen a range. Its other part has had other events: which ones is not known any more. */
-static void widen(struct code_doubt *doubt, uint64_t start, uint64_t end)
-{
-	if (start >= doubt->start && end <= doubt->end)
-		return;
-	doubt->start = start < doubt->start ? start : doubt->start;
-	doubt->end = end > doubt->end ? end : doubt->end;
-	doubt->dropped = true;
-}
-
-/* Remove the ranges behind one that it covers. */
-static void absorb(struct code_doubts *doubts, uint32_t at)
-{
-	const struct code_doubt *doubt = &doubts->doubts[at];
-
-	for (uint32_t i = doubts->doubt_count; --i > at;) {
-		if (doubt->start <= doubts->doubts[i].start && doubts->doubts[i].end <= doubt->end)
-			doubts->doubts[i] = doubts->doubts[--doubts->doubt_count];
-	}
-}
-
-/* Returns the range of an event: one that the event covers, a new one, or a joined one. */
-static struct code_doubt *range_of(struct code_doubts *doubts, uint64_t start, uint64_t end)
-{
-	struct code_doubt *doubt;
-
-	for (uint32_t i = 0; i < doubts->doubt_count; i++) {
-		doubt = &doubts->doubts[i];
-		if (start > doubt->start || end < doubt->end)
-			continue;
-		widen(doubt, start, end);
-		absorb(doubts, i);
-		return doubt;
-	}
-	if (doubts->doubt_count < CODE_DOUBTS_MAX) {
-		doubt = &doubts->doubts[doubts->doubt_count++];
-		*doubt = (struct code_doubt){.start = start, .end = end};
-		return doubt;
-	}
-	doubt = &doubts->doubts[CODE_DOUBTS_MAX - 1];
-	widen(doubt, start, end);
-	return doubt;
-}
-
 int code_checks_mapped(struct code_checks *checks, const struct process *process, uint64_t start,
 		       uint64_t end, uint64_t time_ns)
 {
@@ -169,7 +104,7 @@ int code_checks_mapped(struct code_checks *checks, const struct process *process
 	doubts = add_doubts(checks, process);
 	if (!doubts)
 		return -ENOMEM;
-	add_time(range_of(doubts, start, end), time_ns);
+	code_doubts_add(doubts, start, end, time_ns);
 	return 0;
 }
 
@@ -188,8 +123,8 @@ static bool equal(const void *slots, uint32_t slot, const void *key_)
 	return check->identity == key->identity && check->process == key->process;
 }
 
-static struct code_check *find(const struct code_checks *checks, uint64_t identity,
-			       const struct process *process)
+struct code_check *code_checks_find(const struct code_checks *checks, uint64_t identity,
+				    const struct process *process)
 {
 	struct check_key key = {identity, process};
 	uint32_t slot = index_map_find(&checks->index, hash_of(identity, process), equal,
@@ -203,8 +138,7 @@ static uint32_t slot_of(const struct code_checks *checks, const struct code_chec
 	return (uint32_t)(check - checks->slots);
 }
 
-/* Samples wait for the check no longer. */
-static void end_wait(struct code_checks *checks, struct code_check *check)
+void code_checks_end_wait(struct code_checks *checks, struct code_check *check)
 {
 	struct code_doubts *doubts =
 		check->since_ns ? code_checks_of(checks, check->process) : NULL;
@@ -226,9 +160,9 @@ void code_checks_drop_request(struct code_check *check)
 	check->asked = false;
 }
 
-static void remove_check(struct code_checks *checks, struct code_check *check)
+void code_checks_remove(struct code_checks *checks, struct code_check *check)
 {
-	end_wait(checks, check);
+	code_checks_end_wait(checks, check);
 	index_map_remove(&checks->index, hash_of(check->identity, check->process),
 			 slot_of(checks, check));
 	check->identity = 0;
@@ -245,7 +179,7 @@ static struct code_check *free_slot(struct code_checks *checks)
 		if (check->asked || check->since_ns)
 			continue;
 		if (check->identity)
-			remove_check(checks, check);
+			code_checks_remove(checks, check);
 		return check;
 	}
 	return NULL;
@@ -254,7 +188,7 @@ static struct code_check *free_slot(struct code_checks *checks)
 static struct code_check *add_check(struct code_checks *checks, const struct process *process,
 				    const struct code_region *region)
 {
-	struct code_check *check = find(checks, code_region_identity(region), process);
+	struct code_check *check = code_checks_find(checks, code_region_identity(region), process);
 	uint64_t identity = code_region_identity(region);
 
 	if (check)
@@ -271,59 +205,6 @@ static struct code_check *add_check(struct code_checks *checks, const struct pro
 		.publisher = region->claims[0].origin.publisher,
 	};
 	return check;
-}
-
-/* Returns the time of the first event after floor_ns, or UINT64_MAX. */
-static uint64_t first_after(const struct code_doubt *doubt, uint64_t floor_ns)
-{
-	if (doubt->dropped && doubt->times_ns[0] > floor_ns)
-		return floor_ns + 1;
-	for (uint32_t i = 0; i < doubt->count; i++) {
-		if (doubt->times_ns[i] > floor_ns)
-			return doubt->times_ns[i];
-	}
-	return UINT64_MAX;
-}
-
-/* Returns the time from which code at an address is in doubt, or UINT64_MAX. */
-static uint64_t doubted_since(const struct code_doubts *doubts, uint64_t address, uint64_t floor_ns)
-{
-	uint64_t since_ns = UINT64_MAX;
-
-	for (uint32_t i = 0; i < doubts->doubt_count; i++) {
-		const struct code_doubt *doubt = &doubts->doubts[i];
-		uint64_t first_ns;
-
-		if (address < doubt->start || address >= doubt->end)
-			continue;
-		first_ns = first_after(doubt, floor_ns);
-		since_ns = first_ns < since_ns ? first_ns : since_ns;
-	}
-	return since_ns;
-}
-
-/* Count a check that passed for the events that it was about. */
-static void count_passed(struct code_doubts *doubts, const struct code_check *check)
-{
-	for (uint32_t i = 0; doubts && i < doubts->doubt_count; i++) {
-		struct code_doubt *doubt = &doubts->doubts[i];
-
-		if (check->address >= doubt->start && check->address < doubt->end &&
-		    doubt->passed < PASSED_MAX)
-			doubt->passed++;
-	}
-}
-
-static bool was_replaced(const struct code_doubts *doubts, uint64_t address, uint64_t time_ns)
-{
-	for (uint32_t i = 0; i < CODE_REPLACED_MAX; i++) {
-		const struct code_replaced *replaced = &doubts->replaced[i];
-
-		if (address >= replaced->start && address < replaced->end &&
-		    time_ns >= replaced->since_ns && time_ns < replaced->until_ns)
-			return true;
-	}
-	return false;
 }
 
 /* Begin to wait for a check. Returns 0 or -ENOMEM. */
@@ -355,18 +236,18 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 	struct code_site site;
 
 	*ret = NULL;
-	if (!doubts->differed && doubted_since(doubts, address, 0) > time_ns)
+	if (!doubts->differed && code_doubts_since(doubts, address, 0) > time_ns)
 		return CODE_VOUCHED;
-	if (was_replaced(doubts, address, time_ns))
+	if (code_doubts_was_replaced(doubts, address, time_ns))
 		return CODE_UNKNOWN;
 	site = code_site_at(doubts->process, address, time_ns);
 	if (site.kind != LOCATION_JIT || site.region->address + site.offset != address)
 		return CODE_VOUCHED; /* none, or in shared memory */
-	check = find(checks, code_region_identity(site.region), doubts->process);
+	check = code_checks_find(checks, code_region_identity(site.region), doubts->process);
 	floor_ns = site.region->loaded_ns;
 	if (check && check->vouched_ns > floor_ns)
 		floor_ns = check->vouched_ns;
-	since_ns = doubted_since(doubts, address, floor_ns);
+	since_ns = code_doubts_since(doubts, address, floor_ns);
 	if (check && check->doubt_ns && check->doubt_ns < since_ns)
 		since_ns = check->doubt_ns;
 	if (since_ns > time_ns)
@@ -409,18 +290,18 @@ static int vouch_by_sample(struct code_checks *checks, const struct process *pro
 
 	if (!doubts)
 		return 0;
-	check = find(checks, code_region_identity(region), process);
+	check = code_checks_find(checks, code_region_identity(region), process);
 	floor_ns = check && check->vouched_ns > region->loaded_ns ? check->vouched_ns
 								  : region->loaded_ns;
 	if ((check && check->doubt_ns) ||
-	    doubted_since(doubts, region->address, floor_ns) > time_ns)
+	    code_doubts_since(doubts, region->address, floor_ns) > time_ns)
 		return 0;
 	check = add_check(checks, process, region);
 	if (!check)
 		return -ENOMEM;
 	check->vouched_ns = time_ns;
-	count_passed(doubts, check);
-	end_wait(checks, check);
+	code_doubts_passed(doubts, check->address);
+	code_checks_end_wait(checks, check);
 	return 0;
 }
 
@@ -524,179 +405,13 @@ bool code_checks_request(struct code_checks *checks, struct code_check *check,
 	return true;
 }
 
-/* --- results ----------------------------------------------------------------------- */
-
-/* The region is unknown from since_ns on; samples before until_ns may have waited. */
-static void put_verdict(struct code_checks *checks, struct code_doubts *doubts,
-			const struct code_verdict *verdict)
-{
-	doubts->replaced[doubts->replaced_next++ % CODE_REPLACED_MAX] = (struct code_replaced){
-		.start = verdict->address,
-		.end = verdict->address + verdict->size_bytes,
-		.since_ns = verdict->since_ns,
-		.until_ns = verdict->decided_ns,
-	};
-	/* Without memory, the samples that wait are unknown, but later ones are not. */
-	(void)vec_push(&checks->verdicts, *verdict);
-}
-
-/* All code that is older than the event that one region did not survive is unknown. */
-static void end_memory(struct code_checks *checks, struct code_doubts *doubts,
-		       const struct code_doubt *doubt, const struct code_verdict *one)
-{
-	const struct code_region *region = code_map_next(doubts->process->code, doubt->start);
-	struct code_verdict verdict = *one;
-
-	for (; region && region->address < doubt->end;
-	     region = code_map_next(doubts->process->code, region->address + region->size_bytes)) {
-		struct code_check *check =
-			find(checks, code_region_identity(region), doubts->process);
-
-		if (region->loaded_ns >= one->since_ns || region->address == one->address)
-			continue;
-		verdict.address = region->address;
-		verdict.size_bytes = region->size_bytes;
-		verdict.publisher = region->claims[0].origin.publisher;
-		if (check)
-			remove_check(checks, check);
-		put_verdict(checks, doubts, &verdict);
-	}
-}
-
-static void decide(struct code_checks *checks, struct code_check *check, uint64_t until_ns,
-		   bool unchecked)
-{
-	struct code_doubts *doubts = code_checks_of(checks, check->process);
-	struct code_verdict verdict = {
-		.process = check->process,
-		.address = check->address,
-		.size_bytes = check->size_bytes,
-		.since_ns = check->since_ns,
-		.decided_ns = until_ns > check->since_ns ? until_ns : check->since_ns,
-		.publisher = check->publisher,
-		.unchecked = unchecked,
-	};
-
-	remove_check(checks, check);
-	put_verdict(checks, doubts, &verdict);
-	for (uint32_t i = 0; !unchecked && i < doubts->doubt_count; i++) {
-		struct code_doubt *doubt = &doubts->doubts[i];
-
-		if (verdict.address < doubt->start || verdict.address >= doubt->end ||
-		    doubt->times_ns[doubt->count - 1] < verdict.since_ns)
-			continue;
-		doubt->failed++;
-		if (doubt->failed * REPLACED_SHARE >= doubt->failed + doubt->passed)
-			end_memory(checks, doubts, doubt, &verdict);
-	}
-}
-
-void code_checks_give_up(struct code_checks *checks, struct code_check *check, uint64_t time_ns)
-{
-	decide(checks, check, time_ns + 1, true);
-}
-
-/* Errors of the reader, which a later check need not have. */
-static bool is_passing(int error)
-{
-	return error == -ETIMEDOUT || error == -ENOMEM || error == -EIO || error == -EAGAIN;
-}
-
-static void vouch(struct code_checks *checks, struct code_check *check, struct code_copies *copies,
-		  const struct unwind_answer *answer)
-{
-	uint64_t pause_ns;
-
-	end_wait(checks, check);
-	check->vouched_ns = answer->read_ns;
-	count_passed(code_checks_of(checks, check->process), check);
-	pause_ns = ++check->passed * CODE_CHECK_PAUSE_NS;
-	if (pause_ns > CODE_CHECK_PAUSE_MAX) {
-		pause_ns = CODE_CHECK_PAUSE_MAX;
-		check->passed--;
-	}
-	check->next_ns = checks->now_ns + pause_ns;
-	checks->trusted += !check->copy;
-	/* Code that was linked, or that is read for the first time. */
-	code_copies_put(copies, check->identity, answer->bytes, answer->bytes_read);
-}
-
-/* The bytes that a sample saw are of the code: it was linked. */
-static void vouch_for_seen(struct code_checks *checks, struct code_check *check,
-			   struct code_copies *copies)
-{
-	end_wait(checks, check);
-	if (check->vouched_ns < check->asked_seen_ns)
-		check->vouched_ns = check->asked_seen_ns;
-	check->doubt_ns = check->seen_ns = 0;
-	code_copies_put(copies, check->identity, check->is, check->copy_bytes);
-}
-
-void code_checks_take(struct code_checks *checks, struct code_copies *copies,
-		      const struct unwind_answer *answer)
-{
-	struct code_check *check = &checks->slots[answer->request.check - 1];
-
-	check->asked = false;
-	if (!check->since_ns) {
-		/* The code has ended meanwhile, or a sample has vouched for it. */
-		if (check->process && !check->vouched_ns)
-			remove_check(checks, check);
-	} else if (is_passing(answer->error)) {
-		check->next_ns = checks->now_ns + CODE_CHECK_PAUSE_NS;
-	} else if (answer->error || answer->differs) {
-		decide(checks, check, checks->now_ns + 1, answer->error);
-	} else if (check->is) {
-		vouch_for_seen(checks, check, copies);
-	} else {
-		vouch(checks, check, copies, answer);
-	}
-	code_checks_drop_request(check);
-}
-
-/* Returns true if an event may end the code of a check. */
-static bool may_end(const struct code_check *check, const struct jitbpf_code_event *event)
-{
-	uint64_t start = check->address, end = start + check->size_bytes;
-
-	if (!event)
-		return true;
-	if (event->kind == JITBPF_CODE_UNLOAD && event->method_id) {
-		const struct code_region *region =
-			code_map_next(check->process->code, check->address);
-		const struct code_claim *claim =
-			region ? code_region_claim(region, event->publisher) : NULL;
-
-		return claim && region->address == start && claim->method_id == event->method_id;
-	}
-	if (event->kind == JITBPF_CODE_MOVE && event->old_address == start)
-		return true;
-	return (event->kind == JITBPF_CODE_LOAD || event->kind == JITBPF_CODE_UNLOAD ||
-		event->kind == JITBPF_CODE_MOVE || event->kind == JITBPF_CODE_UPDATE) &&
-	       event->address < end &&
-	       (event->address >= start || event->code_bytes > start - event->address);
-}
-
-void code_checks_code_changes(struct code_checks *checks, const struct process *process,
-			      const struct jitbpf_code_event *event, uint64_t time_ns)
-{
-	struct code_doubts *doubts = code_checks_of(checks, process);
-
-	for (size_t i = doubts ? doubts->waiting.size : 0; i-- > 0;) {
-		struct code_check *check = &checks->slots[doubts->waiting.data[i]];
-
-		if (may_end(check, event))
-			decide(checks, check, time_ns, true);
-	}
-}
-
 void code_checks_forget_retired(struct code_checks *checks)
 {
 	for (uint32_t i = 0; i < CODE_CHECKS_MAX; i++) {
 		struct code_check *check = &checks->slots[i];
 
 		if (check->process && !check->process->mappings)
-			remove_check(checks, check);
+			code_checks_remove(checks, check);
 	}
 	for (size_t i = 0; i < checks->doubts.size; i++) {
 		if (checks->doubts.data[i] && !checks->doubts.data[i]->process->mappings)

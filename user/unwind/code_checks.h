@@ -28,44 +28,13 @@
 #include "base/vec.h"
 #include "state/process/process_table.h"
 #include "unwind/code_copies.h"
+#include "unwind/code_doubts.h"
 #include "unwind/unwind_service.h"
 
 #define CODE_CHECKS_MAX	     (1u << 12)
-#define CODE_DOUBTS_MAX	     16 /* ranges of a process; more are joined */
-#define CODE_DOUBT_TIMES     4
 #define CODE_CHECKS_PER_S    1000	  /* of a process */
 #define CODE_CHECK_PAUSE_NS  50000000ull  /* between reads of a region, for each that passed */
 #define CODE_CHECK_PAUSE_MAX 200000000ull /* below INTAKE_DEFER_NS */
-
-/* A range of memory and its latest events. */
-struct code_doubt {
-	uint64_t start, end;
-	uint64_t times_ns[CODE_DOUBT_TIMES]; /* ascending; the last `count` */
-	uint32_t count;
-	bool dropped; /* of events from before times_ns[0] */
-	/* Results since the first event: how much of the memory was replaced with the rest. */
-	uint32_t passed, failed;
-};
-
-/* Code that is known to have been replaced, or that could not be checked, for a time. */
-struct code_replaced {
-	uint64_t start, end;
-	uint64_t since_ns, until_ns;
-};
-
-#define CODE_REPLACED_MAX 64
-
-struct code_doubts {
-	const struct process *process;
-	struct code_doubt doubts[CODE_DOUBTS_MAX];
-	uint32_t doubt_count;
-	bool differed; /* some sample saw other bytes than a copy's */
-	struct code_replaced replaced[CODE_REPLACED_MAX]; /* a ring */
-	uint32_t replaced_next;
-	uint64_t second_ns; /* start of the second in which checks are counted */
-	uint32_t checks;
-	VEC(uint32_t) waiting; /* slots of the checks that samples wait for */
-};
 
 /* What is known of a region that was in doubt. */
 struct code_check {

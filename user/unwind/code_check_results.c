@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Results of checks: code is vouched for, or it is unknown. */
+#include <errno.h>
+
+#include "state/code/code_region.h"
+#include "unwind/code_checks_state.h"
+
+/* The region is unknown from since_ns on; samples before until_ns may have waited. */
+static void put_verdict(struct code_checks *checks, struct code_doubts *doubts,
+			const struct code_verdict *verdict)
+{
+	doubts->replaced[doubts->replaced_next++ % CODE_REPLACED_MAX] = (struct code_replaced){
+		.start = verdict->address,
+		.end = verdict->address + verdict->size_bytes,
+		.since_ns = verdict->since_ns,
+		.until_ns = verdict->decided_ns,
+	};
+	/* Without memory, the samples that wait are unknown, but later ones are not. */
+	(void)vec_push(&checks->verdicts, *verdict);
+}
+
+/* All code that is older than the event that one region did not survive is unknown. */
+static void end_memory(struct code_checks *checks, struct code_doubts *doubts,
+		       const struct code_doubt *doubt, const struct code_verdict *one)
+{
+	const struct code_region *region = code_map_next(doubts->process->code, doubt->start);
+	struct code_verdict verdict = *one;
+
+	for (; region && region->address < doubt->end;
+	     region = code_map_next(doubts->process->code, region->address + region->size_bytes)) {
+		struct code_check *check =
+			code_checks_find(checks, code_region_identity(region), doubts->process);
+
+		if (region->loaded_ns >= one->since_ns || region->address == one->address)
+			continue;
+		verdict.address = region->address;
+		verdict.size_bytes = region->size_bytes;
+		verdict.publisher = region->claims[0].origin.publisher;
+		if (check)
+			code_checks_remove(checks, check);
+		put_verdict(checks, doubts, &verdict);
+	}
+}
+
+static void decide(struct code_checks *checks, struct code_check *check, uint64_t until_ns,
+		   bool unchecked)
+{
+	struct code_doubts *doubts = code_checks_of(checks, check->process);
+	struct code_verdict verdict = {
+		.process = check->process,
+		.address = check->address,
+		.size_bytes = check->size_bytes,
+		.since_ns = check->since_ns,
+		.decided_ns = until_ns > check->since_ns ? until_ns : check->since_ns,
+		.publisher = check->publisher,
+		.unchecked = unchecked,
+	};
+
+	code_checks_remove(checks, check);
+	put_verdict(checks, doubts, &verdict);
+	for (uint32_t i = 0; !unchecked && i < doubts->doubt_count; i++) {
+		struct code_doubt *doubt = &doubts->doubts[i];
+
+		if (code_doubts_failed(doubt, verdict.address, verdict.since_ns))
+			end_memory(checks, doubts, doubt, &verdict);
+	}
+}
+
+void code_checks_give_up(struct code_checks *checks, struct code_check *check, uint64_t time_ns)
+{
+	decide(checks, check, time_ns + 1, true);
+}
+
+/* Errors of the reader, which a later check need not have. */
+static bool is_passing(int error)
+{
+	return error == -ETIMEDOUT || error == -ENOMEM || error == -EIO || error == -EAGAIN;
+}
+
+static void vouch(struct code_checks *checks, struct code_check *check, struct code_copies *copies,
+		  const struct unwind_answer *answer)
+{
+	uint64_t pause_ns;
+
+	code_checks_end_wait(checks, check);
+	check->vouched_ns = answer->read_ns;
+	code_doubts_passed(code_checks_of(checks, check->process), check->address);
+	pause_ns = ++check->passed * CODE_CHECK_PAUSE_NS;
+	if (pause_ns > CODE_CHECK_PAUSE_MAX) {
+		pause_ns = CODE_CHECK_PAUSE_MAX;
+		check->passed--;
+	}
+	check->next_ns = checks->now_ns + pause_ns;
+	checks->trusted += !check->copy;
+	/* Code that was linked, or that is read for the first time. */
+	code_copies_put(copies, check->identity, answer->bytes, answer->bytes_read);
+}
+
+/* The bytes that a sample saw are of the code: it was linked. */
+static void vouch_for_seen(struct code_checks *checks, struct code_check *check,
+			   struct code_copies *copies)
+{
+	code_checks_end_wait(checks, check);
+	if (check->vouched_ns < check->asked_seen_ns)
+		check->vouched_ns = check->asked_seen_ns;
+	check->doubt_ns = check->seen_ns = 0;
+	code_copies_put(copies, check->identity, check->is, check->copy_bytes);
+}
+
+void code_checks_take(struct code_checks *checks, struct code_copies *copies,
+		      const struct unwind_answer *answer)
+{
+	struct code_check *check = &checks->slots[answer->request.check - 1];
+
+	check->asked = false;
+	if (!check->since_ns) {
+		/* The code has ended meanwhile, or a sample has vouched for it. */
+		if (check->process && !check->vouched_ns)
+			code_checks_remove(checks, check);
+	} else if (is_passing(answer->error)) {
+		check->next_ns = checks->now_ns + CODE_CHECK_PAUSE_NS;
+	} else if (answer->error || answer->differs) {
+		decide(checks, check, checks->now_ns + 1, answer->error);
+	} else if (check->is) {
+		vouch_for_seen(checks, check, copies);
+	} else {
+		vouch(checks, check, copies, answer);
+	}
+	code_checks_drop_request(check);
+}
+
+/* Returns true if an event may end the code of a check. */
+static bool may_end(const struct code_check *check, const struct jitbpf_code_event *event)
+{
+	uint64_t start = check->address, end = start + check->size_bytes;
+
+	if (!event)
+		return true;
+	if (event->kind == JITBPF_CODE_UNLOAD && event->method_id) {
+		const struct code_region *region =
+			code_map_next(check->process->code, check->address);
+		const struct code_claim *claim =
+			region ? code_region_claim(region, event->publisher) : NULL;
+
+		return claim && region->address == start && claim->method_id == event->method_id;
+	}
+	if (event->kind == JITBPF_CODE_MOVE && event->old_address == start)
+		return true;
+	return (event->kind == JITBPF_CODE_LOAD || event->kind == JITBPF_CODE_UNLOAD ||
+		event->kind == JITBPF_CODE_MOVE || event->kind == JITBPF_CODE_UPDATE) &&
+	       event->address < end &&
+	       (event->address >= start || event->code_bytes > start - event->address);
+}
+
+void code_checks_code_changes(struct code_checks *checks, const struct process *process,
+			      const struct jitbpf_code_event *event, uint64_t time_ns)
+{
+	struct code_doubts *doubts = code_checks_of(checks, process);
+
+	for (size_t i = doubts ? doubts->waiting.size : 0; i-- > 0;) {
+		struct code_check *check = &checks->slots[doubts->waiting.data[i]];
+
+		if (may_end(check, event))
+			decide(checks, check, time_ns, true);
+	}
+}

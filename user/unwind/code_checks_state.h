@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The internals of checks, for the files that implement them. */
+#ifndef JITBPF_UNWIND_CODE_CHECKS_STATE_H
+#define JITBPF_UNWIND_CODE_CHECKS_STATE_H
+
+#include "unwind/code_checks.h"
+
+/* Returns the check of a region (code_region_identity()) of a process, or NULL. */
+struct code_check *code_checks_find(const struct code_checks *checks, uint64_t identity,
+				    const struct process *process);
+
+/* Samples wait for the check no longer. */
+void code_checks_end_wait(struct code_checks *checks, struct code_check *check);
+
+/* Forget a check. A request stays until its answer. */
+void code_checks_remove(struct code_checks *checks, struct code_check *check);
+
+#endif

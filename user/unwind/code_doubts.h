@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is in doubt of the code of a process (unwind/code_checks.h): ranges of memory with the
+ * events that they had, and code that is known to have been replaced.
+ */
+#ifndef JITBPF_UNWIND_CODE_DOUBTS_H
+#define JITBPF_UNWIND_CODE_DOUBTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "state/process/process_table.h"
+
+#define CODE_DOUBTS_MAX	 16 /* ranges of a process; more are joined */
+#define CODE_DOUBT_TIMES 4
+
+/* A range of memory and its latest events. */
+struct code_doubt {
+	uint64_t start, end;
+	uint64_t times_ns[CODE_DOUBT_TIMES]; /* ascending; the last `count` */
+	uint32_t count;
+	bool dropped; /* of events from before times_ns[0] */
+	/* Results since the first event: how much of the memory was replaced with the rest. */
+	uint32_t passed, failed;
+};
+
+/* Code that is known to have been replaced, or that could not be checked, for a time. */
+struct code_replaced {
+	uint64_t start, end;
+	uint64_t since_ns, until_ns;
+};
+
+#define CODE_REPLACED_MAX 64
+
+struct code_doubts {
+	const struct process *process;
+	struct code_doubt doubts[CODE_DOUBTS_MAX];
+	uint32_t doubt_count;
+	bool differed; /* some sample saw other bytes than a copy's */
+	struct code_replaced replaced[CODE_REPLACED_MAX]; /* a ring */
+	uint32_t replaced_next;
+	uint64_t second_ns; /* start of the second in which checks are counted */
+	uint32_t checks;
+	VEC(uint32_t) waiting; /* slots of the checks that samples wait for */
+};
+
+/* Add an event of [start, end). */
+void code_doubts_add(struct code_doubts *doubts, uint64_t start, uint64_t end, uint64_t time_ns);
+
+/*
+ * Returns the time of the first event after floor_ns at an address, or UINT64_MAX. If it is not
+ * known any more, it is floor_ns + 1.
+ */
+uint64_t code_doubts_since(const struct code_doubts *doubts, uint64_t address, uint64_t floor_ns);
+
+/* Count a check of code at an address that passed. */
+void code_doubts_passed(struct code_doubts *doubts, uint64_t address);
+
+/*
+ * Count a check that failed, if an event of the range from since_ns on can be the reason. Returns
+ * true if all of the range was replaced, as far as the checks tell.
+ */
+bool code_doubts_failed(struct code_doubt *doubt, uint64_t address, uint64_t since_ns);
+
+/* Returns true if code at an address is known to be other code at time_ns. */
+bool code_doubts_was_replaced(const struct code_doubts *doubts, uint64_t address, uint64_t time_ns);
+
+#endif
