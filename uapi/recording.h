@@ -2,18 +2,19 @@
 /*
  * A recording (.jitbpf): struct jitbpf_recording_header, then chunks. A chunk is a struct
  * jitbpf_record of any size_bytes, so chunks are not aligned. Chunks with types below 100 are
- * records of uapi/record.h. A sample is usually written as a reference (SAMPLE_REF) to its
- * stack (STACK), which is written once.
- *
- * The first chunk is INFO. Chunks come in rounds. A ROUND chunk ends a round, and holds the
- * CRC-32 (zlib's) of all bytes since the previous ROUND, or since the beginning of the file,
- * up to its field crc. END follows the last ROUND and is the last chunk. A file without END
- * has been cut.
+ * records of uapi/record.h. The first chunk is INFO. Chunks come in rounds: a ROUND chunk ends a
+ * round. END follows the last ROUND and is the last chunk. A file without END has been cut.
  *
  * Version 1 holds the records as they came from the source; a reader sorts each round by time.
- * Version 2 holds finished records in the order in which they were applied: by time within a
- * round, except for samples whose stacks were completed later; these keep their own time. Events
- * about JIT code are CODE_EVENT records (uapi/code_event.h), not JIT records.
+ * Since version 2, a recording holds finished records in the order in which they were applied: by
+ * time within a round, except for samples whose stacks were completed later; these keep their own
+ * time. Events about JIT code are CODE_EVENT records (uapi/code_event.h), not JIT records.
+ *
+ * In versions 1 and 2, the chunks follow the file header. A ROUND chunk holds the CRC-32 (zlib's)
+ * of all bytes since the previous ROUND, or since the beginning of the file, up to its field crc.
+ * A sample is usually written as a reference (SAMPLE_REF) to its stack (STACK).
+ *
+ * In version 3, which recorders write, chunks are packed (uapi/packed_recording.h) and compressed.
  *
  * Within a version, enums and headers may grow, and readers skip chunks of unknown types. A
  * reader refuses newer versions. Little-endian.
@@ -24,7 +25,8 @@
 #include "uapi/record.h"
 
 #define JITBPF_RECORDING_MAGIC	 "JITBPF\r\n"
-#define JITBPF_RECORDING_VERSION 2
+#define JITBPF_RECORDING_VERSION 3
+#define JITBPF_RECORDING_PACKED	 3	     /* the first version with segments */
 #define JITBPF_CHUNK_MAX	 (16u << 20) /* bytes of a chunk, at most */
 #define JITBPF_STACKS_MAX	 (64u << 20) /* bytes of STACK chunks since the last FRESH one */
 #define JITBPF_TEXT_MAX		 0xffffu     /* bytes of a string in INFO and FRAMES; cut there */
@@ -37,11 +39,13 @@ struct jitbpf_recording_header {
 
 enum jitbpf_chunk_type {
 	JITBPF_CHUNK_INFO = 100,       /* the run: struct jitbpf_info_chunk */
-	JITBPF_CHUNK_STACK = 101,      /* struct jitbpf_stack_chunk */
-	JITBPF_CHUNK_SAMPLE_REF = 102, /* struct jitbpf_sample_ref_chunk */
-	JITBPF_CHUNK_ROUND = 103,      /* struct jitbpf_round_chunk */
+	JITBPF_CHUNK_STACK = 101,      /* versions 1 and 2: struct jitbpf_stack_chunk */
+	JITBPF_CHUNK_SAMPLE_REF = 102, /* versions 1 and 2: struct jitbpf_sample_ref_chunk */
+	JITBPF_CHUNK_ROUND = 103,      /* h.time_ns: when the drain of the round began */
 	JITBPF_CHUNK_FRAMES = 104,     /* names of one location: struct jitbpf_frames_chunk */
 	JITBPF_CHUNK_END = 105,	       /* only the header */
+	JITBPF_CHUNK_THREAD = 106,     /* version 3: struct jitbpf_thread_chunk */
+	JITBPF_CHUNK_FRESH = 107,      /* version 3: threads and stacks before it are forgotten */
 };
 
 /* h.time_ns: start of the recording. */
@@ -79,8 +83,9 @@ struct jitbpf_sample_ref_chunk {
 	/* a struct jitbpf_user_regs with JITBPF_SAMPLE_USER_REGS */
 };
 
+/* The ROUND chunk of versions 1 and 2. */
 struct jitbpf_round_chunk {
-	struct jitbpf_record h; /* time_ns: when the drain of the round began */
+	struct jitbpf_record h;
 	__u32 reserved;
 	__u32 crc; /* of all bytes since the previous ROUND, up to here */
 };
@@ -106,6 +111,16 @@ struct jitbpf_frames_chunk {
 	__u64 inode;
 };
 
+/* A thread of the samples that follow. Threads are numbered in order from 0, since the last FRESH.
+ */
+struct jitbpf_thread_chunk {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 tid;
+	__u64 start_ns;
+	char comm[JITBPF_COMM_MAX];
+};
+
 struct jitbpf_frame_entry {
 	__u64 symbol_offset;
 	__u32 line;
@@ -122,6 +137,7 @@ _Static_assert(sizeof(struct jitbpf_info_chunk) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_stack_chunk) == 24, "ABI");
 _Static_assert(sizeof(struct jitbpf_sample_ref_chunk) == 56, "ABI");
 _Static_assert(sizeof(struct jitbpf_round_chunk) == 24, "ABI");
+_Static_assert(sizeof(struct jitbpf_thread_chunk) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_frames_chunk) == 48, "ABI");
 _Static_assert(sizeof(struct jitbpf_frame_entry) == 24, "ABI");
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Records again (as root) what is of the current version of the format: record.sh BUILD_FOLDER.
 # Then run check.sh BUILD_FOLDER --accept, and review the diff. Recordings of version 1 (php, storm)
-# cannot be made any more; they stay, so that their replay is checked.
+# and 2 (both) cannot be made any more; they stay, so that their replay is checked.
 set -eu
 cd "$(dirname "$0")"
 here=$PWD
@@ -20,6 +20,6 @@ record() {
 		./jitbpf record -q -F 49 --user-regs -o "$here/$name.jitbpf" -- "$@" >/dev/null
 }
 # PHP publishes each trace twice: through the shim (128) and as a jitdump file (32).
-record both php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing \
+record packed php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing \
 	-d opcache.jit_debug=160 numbers.php 0.6
 rm -r $place

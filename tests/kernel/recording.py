@@ -5,11 +5,12 @@ import collections
 import os
 import re
 import struct
+import zlib
 
-RECORD = struct.Struct("<IHHQ")
-SAMPLE, CODE, CODE_EVENT, OWNER, SAMPLE_REF, STACK = 1, 13, 14, 16, 102, 101
+import zstd_stream
+
+SAMPLE, CODE, CODE_EVENT, OWNER, INFO, THREAD, FRESH = 1, 13, 14, 16, 100, 106, 107
 USER_REGS, STACK_COPY, FRAME_POINTERS = 1, 2, 4
-STACK_FRESH = 1
 R15 = 17
 
 # Behind the header of a struct jitbpf_code_event.
@@ -40,54 +41,202 @@ def shown_names(sample):
     return *map(shown_name, sample.frames), *[CUT] * sample.cut
 
 
-def chunks(data):
-    """Yields (offset, size, type, flags, time) of each chunk of a recording."""
-    magic, _version, at = struct.unpack_from("<8sII", data)
-    assert magic == b"JITBPF\r\n"
-    while at < len(data):
-        size, kind, flags, time = RECORD.unpack_from(data, at)
-        assert size >= 16
-        yield at, size, kind, flags, time
-        at += size
+def segments(data):
+    """Yields (offset, content) of each whole segment of a recording (uapi/packed_recording.h)."""
+    magic, version, at = struct.unpack_from("<8sII", data)
+    assert magic == b"JITBPF\r\n" and version == 3
+    stream, crc = zstd_stream.Decompressor(), zlib.crc32(data[:at])
+    while at + 8 <= len(data):
+        size, expected = struct.unpack_from("<II", data, at)
+        packed = data[at + 8:at + 8 + size]
+        if len(packed) < size:
+            return
+        crc = zlib.crc32(packed, zlib.crc32(data[at:at + 4], crc))
+        assert crc == expected
+        yield at, stream.decompress(packed)
+        at += 8 + size
+
+
+class Lane:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    def difference(self):
+        value = self.number()
+        return value >> 1 ^ -(value & 1)
+
+    def take(self, size):
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def ended(self):
+        return self.at == len(self.data)
+
+
+class Column:
+    """The words at one place of the chunks of a type."""
+
+    def __init__(self):
+        self.last = self.step = 0
+        self.kind = "constant"
+
+    def next(self, passed, difference):
+        expected = self.last + {"constant": 0, "time": passed, "counter": self.step}[self.kind]
+        word = expected + difference & 0xffffffff
+        step = word - self.last & 0xffffffff
+        if step and step == self.step:
+            self.kind = "counter"
+        elif self.distance(step - passed) < self.distance(step):
+            self.kind = "time"
+        else:
+            self.kind = "constant"
+        self.last, self.step = word, step
+        return word
+
+    @staticmethod
+    def distance(number):
+        number = number + (1 << 31) & 0xffffffff
+        number -= 1 << 31
+        return 2 * number if number >= 0 else -2 * number - 1
+
+
+class Unpacker:
+    """Yields each chunk as (type, flags, time, body). The body of a packed sample is a Sample."""
+
+    def __init__(self):
+        self.rows = collections.defaultdict(lambda: [0, collections.defaultdict(Column)])
+        self.cpus = collections.defaultdict(lambda: [0, 0])  # time, thread
+        self.time = self.cpu = self.flags = self.period = 0
+        self.forget()
+
+    def forget(self):
+        self.threads = []
+        self.nodes = [(number, None, False) for number in range(16)]  # parent, address, kernel
+        self.last_child, self.kernel_address = {}, 0
+        for state in self.cpus.values():
+            state[1] = 0
+
+    def words(self, kind, first, time, count):
+        row = self.rows[kind, first]
+        passed, row[0] = time - row[0] & 0xffffffff, time
+        mask = self.heads.number()
+        return [row[1][i].next(passed, self.lane_words.difference() if mask >> i & 1 else 0)
+                for i in range(count)]
+
+    def chunk(self, kind):
+        flags, runs, body = self.heads.number(), self.heads.number(), b""
+        self.time += self.times.difference()
+        for run in range(runs):
+            count = self.heads.number()
+            words = self.words(kind, run == 0, self.time, count) if count else []
+            body += struct.pack(f"<{count}I", *words) + self.text.take(self.heads.number())
+        if kind == INFO:
+            hertz = struct.unpack_from("<I", body, 8)[0]
+            self.period = 10**9 // hertz
+        elif kind == THREAD:
+            self.threads.append(struct.unpack("<II8x16s", body))
+        elif kind == FRESH:
+            self.forget()
+        return kind, flags, self.time, body
+
+    def add_node(self, parent, is_kernel):
+        child = self.last_child.get(parent)
+        if child and self.nodes[child][2] == is_kernel:
+            expected = self.nodes[child][1]
+        elif is_kernel and not self.nodes[parent][2]:
+            expected = self.kernel_address
+        else:
+            expected = self.nodes[parent][1] or 0
+        address = expected + self.lane_words.difference() & (1 << 64) - 1
+        if is_kernel and not self.nodes[parent][2]:
+            self.kernel_address = address
+        self.last_child[parent] = len(self.nodes)
+        self.nodes.append((parent, address, is_kernel))
+        return len(self.nodes) - 1
+
+    def sample(self, head):
+        if head & 1:
+            self.cpu = self.heads.number()
+        state = self.cpus[self.cpu]
+        if head & 2:
+            state[1] = self.heads.number()
+        if head & 4:
+            self.flags = self.heads.number()
+        user = self.heads.number() if head & 8 else 0
+        kernel = self.heads.number() if head & 16 else 0
+        self.time = state[0] = state[0] + self.period + self.times.difference()
+        node = self.lane_nodes.number()
+        for _ in range(user):
+            node = self.add_node(node, False)
+        for _ in range(kernel):
+            node = self.add_node(node, True)
+        frames = ([], [])
+        while node >= 16:
+            parent, address, is_kernel = self.nodes[node]
+            frames[is_kernel].append(address)
+            node = parent
+        regs = None
+        if self.flags & USER_REGS:
+            words = self.words(SAMPLE, True, self.time, 36)
+            regs = struct.unpack("<18Q", struct.pack("<36I", *words))
+        pid, tid, comm = self.threads[state[1]]
+        ips = frames[0]
+        return SAMPLE, self.flags, self.time, Sample(
+            self.time, pid, tid, self.cpu, ips[0] if ips else 0, regs, len(ips), node,
+            bool(self.flags & FRAME_POINTERS), comm.rstrip(b"\0").decode(errors="replace"))
+
+    def chunks(self, content):
+        sizes, lanes = Lane(content), []
+        sizes = [sizes.number() for _ in range(5)], sizes
+        for size in sizes[0]:
+            lanes.append(Lane(sizes[1].take(size)))
+        self.heads, self.times, self.lane_nodes, self.lane_words, self.text = lanes
+        while not self.heads.ended():
+            head = self.heads.take(1)[0]
+            yield self.sample(head) if head & 0x80 else self.chunk(head)
+        assert all(lane.ended() for lane in lanes)
+
+
+def chunks(path):
+    """Yields (type, flags, time, body) of each chunk in the whole segments of a recording."""
+    unpacker = Unpacker()
+    with open(path, "rb") as file:
+        data = file.read()
+    for _at, content in segments(data):
+        yield from unpacker.chunks(content)
 
 
 def samples(path):
     """Returns the samples of a recording."""
-    data = open(path, "rb").read()
-    stacks, out = [], []
-    for at, _size, kind, flags, time in chunks(data):
-        if kind == STACK:
-            if flags & STACK_FRESH:
-                stacks.clear()
-            kernel, user, end = struct.unpack_from("<HHI", data, at + 16)
-            ips = struct.unpack_from(f"<{kernel + user}Q", data, at + 24)
-            stacks.append((ips[kernel] if user else 0, user, end))
-        elif kind == SAMPLE_REF:
-            pid, tid, _start, cpu, stack, comm = struct.unpack_from("<IIQII16s", data, at + 16)
-            regs = None
-            if flags & USER_REGS:
-                regs = struct.unpack_from("<18Q", data, at + 56)
-            out.append(Sample(time, pid, tid, cpu, stacks[stack][0], regs, *stacks[stack][1:],
-                              bool(flags & FRAME_POINTERS),
-                              comm.rstrip(b"\0").decode(errors="replace")))
-    return out
+    return [body for kind, _flags, _time, body in chunks(path)
+            if kind == SAMPLE and isinstance(body, Sample)]
 
 
 def jit_events(path):
     """Returns the code events of a recording that the shim published."""
-    data, out = open(path, "rb").read(), []
-    for at, size, kind, _flags, time in chunks(data):
+    out = []
+    for kind, _flags, time, body in chunks(path):
         if kind != CODE_EVENT:
             continue
         (pid, _, _, _, _, caller, sequence, method, _, address, _, code, publisher, event, _, _,
-         _) = CODE_EVENT_FIELDS.unpack_from(data, at + RECORD.size)
+         _) = CODE_EVENT_FIELDS.unpack_from(body)
         if publisher != PUBLISHER_SHIM:
             continue
-        part, name = at + RECORD.size + CODE_EVENT_FIELDS.size, ""
-        while part + 8 <= at + size:
-            part_type, part_bytes = struct.unpack_from("<II", data, part)
+        part, name = CODE_EVENT_FIELDS.size, ""
+        while part + 8 <= len(body):
+            part_type, part_bytes = struct.unpack_from("<II", body, part)
             if part_type == PART_NAME:
-                name = data[part + 8:part + 8 + part_bytes].decode()
+                name = body[part + 8:part + 8 + part_bytes].decode()
             part += 8 + part_bytes
         out.append(JitEvent(pid, sequence, time, event, caller, method, address, address + code,
                             name))
@@ -96,9 +245,8 @@ def jit_events(path):
 
 def owners(path):
     """Returns the owners of a recording, in order."""
-    data = open(path, "rb").read()
-    return [Owner(*struct.unpack_from("<II8xQII", data, at + RECORD.size))
-            for at, _size, kind, _flags, _time in chunks(data) if kind == OWNER]
+    return [Owner(*struct.unpack_from("<II8xQII", body)) for kind, _flags, _time, body in chunks(path)
+            if kind == OWNER]
 
 
 HEAD = re.compile(r"^\s*(.+?)\s+(\d+)/(\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}):\s+(\S+):")

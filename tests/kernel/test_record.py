@@ -46,13 +46,12 @@ class Report(harness.KernelTest):
             self.assertEqual(done.stdout, open(run.path(ending), "rb").read(), name)
         self.assertEqual(run.report("-f", "summary").stdout.decode(errors="replace"), run.stderr)
         self.assertGreater(self.check_ledger(run)["counters"]["stacks_finished"], 0)
-        data = open(run.path(".jitbpf"), "rb").read()
-        found = [(kind, flags) for _, _, kind, flags, _ in recording.chunks(data)
-                 if kind in (recording.SAMPLE, recording.SAMPLE_REF)]
+        found = [(flags, body) for kind, flags, _time, body in recording.chunks(run.path(".jitbpf"))
+                 if kind == recording.SAMPLE]
         self.assertEqual(len(found), len(run.script()))
-        self.assertEqual({kind for kind, _ in found}, {recording.SAMPLE_REF})
-        self.assertFalse(any(flags & recording.STACK_COPY for _, flags in found))
-        with_regs = sum(flags & recording.USER_REGS for _, flags in found)
+        self.assertTrue(all(isinstance(body, recording.Sample) for _, body in found))  # are packed
+        self.assertFalse(any(flags & recording.STACK_COPY for flags, _ in found))
+        with_regs = sum(flags & recording.USER_REGS for flags, _ in found)
         self.assertGreater(with_regs, len(found) / 2)  # not those of exiting threads
 
     def test_views(self):
@@ -94,13 +93,12 @@ class Report(harness.KernelTest):
         self.assertEqual(done.stdout, open(run.path(".folded"), "rb").read())
 
     def test_damage(self):
-        run = self.record([harness.ENGINE, "hot", "--seconds", "1"], ["-F", "499"])
+        run = self.record([harness.ENGINE, "hot", "--seconds", "3"], ["-F", "499"])
         data = bytearray(open(run.path(".jitbpf"), "rb").read())
         whole = run.summary()["samples"]["taken"]
         cut = os.path.join(self.folder, "cut.jitbpf")
-        samples = [at for at, _, kind, *_ in recording.chunks(data)
-                   if kind == recording.SAMPLE_REF]
-        middle = samples[len(samples) // 2] + 20
+        segments = [at for at, _content in recording.segments(data)]
+        middle = segments[len(segments) // 2] + 20
         for flip in (False, True):
             damaged = data[:middle] + data[middle:] * flip
             if flip:

@@ -20,7 +20,7 @@ struct pipeline {
 	struct recorder *recorder; /* of the current round */
 	int recorder_error;
 	VEC(struct closing_recorder) closing; /* oldest first */
-	uint64_t malformed; /* records of a version 2 recording that are not finished records */
+	uint64_t malformed; /* records of a recording of version 2 or later that are not finished */
 	uint64_t malformed_counted; /* of all malformed records, in the ledger */
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads a recording (uapi/recording.h) record by record. Samples are returned with their stacks,
- * and chunks that only recordings have are returned as they are. A round is returned only after its
- * checksum was verified, so the rounds before a damaged one can still be used.
+ * Reads a recording (uapi/recording.h) of any version record by record. Samples are returned with
+ * their stacks, and other chunks that only recordings have as they are. A chunk is returned only
+ * after the checksum of its round or segment was verified, so what comes before a damaged one can
+ * still be used.
  */
 #ifndef JITBPF_DECODE_RECORD_RECORDING_READER_H
 #define JITBPF_DECODE_RECORD_RECORDING_READER_H
@@ -14,7 +15,7 @@
 
 /* The place and reason of an error. */
 struct recording_error {
-	uint64_t offset;  /* file offset of the data that could not be read */
+	uint64_t offset;  /* file offset of the data that could not be read, or of its segment */
 	const char *what; /* static text: "checksum of the round does not match" */
 };
 

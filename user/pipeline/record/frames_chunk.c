@@ -49,46 +49,57 @@ static uint32_t entry_bytes(const struct entry *entry)
 	       entry->fixed.module_bytes;
 }
 
-static void put_entry(struct chunk_writer *writer, const struct entry *entry)
+/* The caller has reserved the room. */
+static void put(struct frames_chunk *chunk, const void *bytes, size_t size_bytes)
 {
-	chunk_put(writer, &entry->fixed, sizeof(entry->fixed));
-	chunk_put(writer, entry->texts[0], entry->fixed.name_bytes);
-	chunk_put(writer, entry->texts[1], entry->fixed.file_bytes);
-	chunk_put(writer, entry->texts[2], entry->fixed.module_bytes);
+	if (size_bytes)
+		memcpy(chunk->bytes.data + chunk->bytes.size, bytes, size_bytes);
+	chunk->bytes.size += size_bytes;
 }
 
-int frames_chunk_put(struct chunk_writer *writer, const struct location *location,
-		     const struct module *module, const struct string_pool *strings,
-		     const struct frame *frames, uint32_t count)
+static void put_entry(struct frames_chunk *chunk, const struct entry *entry)
 {
-	struct jitbpf_frames_chunk chunk = {
-		.h = {.size_bytes = sizeof(chunk), .type = JITBPF_CHUNK_FRAMES},
+	put(chunk, &entry->fixed, sizeof(entry->fixed));
+	put(chunk, entry->texts[0], entry->fixed.name_bytes);
+	put(chunk, entry->texts[1], entry->fixed.file_bytes);
+	put(chunk, entry->texts[2], entry->fixed.module_bytes);
+}
+
+int frames_chunk_make(struct frames_chunk *chunk, const struct location *location,
+		      const struct module *module, const struct string_pool *strings,
+		      const struct frame *frames, uint32_t count)
+{
+	struct jitbpf_frames_chunk head = {
+		.h = {.size_bytes = sizeof(head), .type = JITBPF_CHUNK_FRAMES},
 		.offset = location->offset,
 		.kind = (uint16_t)location->kind,
 	};
 	if (count > FRAMES_CHUNK_FRAMES_MAX)
 		count = FRAMES_CHUNK_FRAMES_MAX;
 	if (module) {
-		chunk.build_id_bytes = (uint16_t)module->build_id_bytes;
-		chunk.path_bytes = text_bytes(module->path);
-		chunk.dev_major = module->dev_major;
-		chunk.dev_minor = module->dev_minor;
-		chunk.inode = recorded_frames_inode(module);
+		head.build_id_bytes = (uint16_t)module->build_id_bytes;
+		head.path_bytes = text_bytes(module->path);
+		head.dev_major = module->dev_major;
+		head.dev_minor = module->dev_minor;
+		head.inode = recorded_frames_inode(module);
 	}
-	chunk.frame_count = (uint16_t)count;
-	chunk.h.size_bytes += chunk.build_id_bytes + chunk.path_bytes;
+	head.frame_count = (uint16_t)count;
+	head.h.size_bytes += head.build_id_bytes + head.path_bytes;
 	for (uint32_t i = 0; i < count; i++) {
 		struct entry entry = entry_of(&frames[i], strings);
 
-		chunk.h.size_bytes += entry_bytes(&entry);
+		head.h.size_bytes += entry_bytes(&entry);
 	}
-	chunk_put(writer, &chunk, sizeof(chunk));
-	chunk_put(writer, module ? module->build_id : NULL, chunk.build_id_bytes);
-	chunk_put(writer, module ? module->path : NULL, chunk.path_bytes);
+	if (vec_reserve(&chunk->bytes, head.h.size_bytes))
+		return -ENOMEM;
+	chunk->bytes.size = 0;
+	put(chunk, &head, sizeof(head));
+	put(chunk, module ? module->build_id : NULL, head.build_id_bytes);
+	put(chunk, module ? module->path : NULL, head.path_bytes);
 	for (uint32_t i = 0; i < count; i++) {
 		struct entry entry = entry_of(&frames[i], strings);
 
-		put_entry(writer, &entry);
+		put_entry(chunk, &entry);
 	}
-	return writer->error;
+	return 0;
 }

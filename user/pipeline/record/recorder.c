@@ -6,125 +6,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/index_map.h"
 #include "base/scope.h"
-#include "decode/record/stack_store.h"
-#include "pipeline/record/chunk_writer.h"
 #include "pipeline/record/frames_chunk.h"
+#include "pipeline/record/record_packer.h"
+#include "pipeline/record/sample_packer.h"
+#include "pipeline/record/segment_writer.h"
 #include "profile/ledger.h"
 #include "uapi/recording.h"
 
+/* Readers accept what a segment has before its last chunk, and what that may take. */
+#define SEGMENT_BYTES (1u << 20)
+
+_Static_assert(2 * SEGMENT_BYTES + JITBPF_CHUNK_MAX / 4 * 5 <= JITBPF_SEGMENT_MAX,
+	       "a word takes up to 5 bytes, and few runs are short");
+
+/*
+ * zstd's level 3 takes 5 % less room than level 1, and 0.5 us more for each sample. With few
+ * samples, room counts: what does not depend on their number is most of it.
+ */
+#define LEVEL(freq_hz) ((freq_hz) < 500 ? 3 : 1)
+
 struct recorder {
-	struct chunk_writer writer;
-	struct stack_store stacks; /* stacks that the reader has at this point */
-	struct index_map index;	   /* of stacks */
-	uint64_t round_ns;	   /* time of the last round */
-	uint64_t flush_ns;	   /* time of the next flush */
+	struct segment_writer writer;
+	struct record_packer packer; /* what is not written yet */
+	struct sample_packer samples;
+	uint64_t round_ns; /* time of the last round */
+	uint64_t flush_ns; /* time of the next flush */
 };
 
-/* --- samples ---------------------------------------------------------------- */
-
-static bool equal(const void *items, uint32_t item, const void *key_)
+/* Write a segment if there is enough for one. */
+static int end_chunk(struct recorder *recorder)
 {
-	const struct stack *key = key_;
-	struct stack stack;
-
-	return stack_store_get(items, item, &stack) && stack.kernel_frames == key->kernel_frames &&
-	       stack.user_frames == key->user_frames && stack.user_end == key->user_end &&
-	       !memcmp(stack.ips, key->ips, stack_frames(&stack) * sizeof(__u64));
+	if (recorder->packer.lanes.error)
+		recorder->writer.error = recorder->packer.lanes.error;
+	if (recorder->writer.error || lanes_bytes(&recorder->packer.lanes) < SEGMENT_BYTES)
+		return recorder->writer.error;
+	return segment_write(&recorder->writer, &recorder->packer.lanes);
 }
 
-/* Write a stack that has just got its number. */
-static int put_stack(struct recorder *recorder, const struct stack *stack, uint32_t number)
+static int put(struct recorder *recorder, const struct jitbpf_record *head, const void *body)
 {
-	size_t ips_bytes = stack_frames(stack) * sizeof(__u64);
-	struct jitbpf_stack_chunk chunk = {
-		.h =
-			{
-				.size_bytes = (uint32_t)(sizeof(chunk) + ips_bytes),
-				.type = JITBPF_CHUNK_STACK,
-				.flags = number ? 0 : JITBPF_STACK_FRESH,
-			},
-		.kernel_frames = stack->kernel_frames,
-		.user_frames = stack->user_frames,
-		.user_end = stack->user_end,
-	};
-
-	chunk_put(&recorder->writer, &chunk, sizeof(chunk));
-	return chunk_put(&recorder->writer, stack->ips, ips_bytes);
+	if (!recorder->writer.error)
+		record_pack(&recorder->packer, head, body);
+	return end_chunk(recorder);
 }
 
-/* Number a new stack. If there is no room, all earlier stacks are dropped. */
-static int add_stack(struct recorder *recorder, const struct stack *stack, uint64_t hash,
-		     uint32_t *ret)
+/* Put a chunk that is only a header. */
+static int put_mark(struct recorder *recorder, uint16_t type, uint64_t time_ns)
 {
-	int err;
+	struct jitbpf_record mark = {.size_bytes = sizeof(mark), .type = type, .time_ns = time_ns};
 
-	if (recorder->stacks.chunks_bytes > RECORDER_STACKS_BYTES) {
-		stack_store_clear(&recorder->stacks);
-		index_map_deinit(&recorder->index);
-	}
-	err = stack_store_add(&recorder->stacks, stack);
+	return put(recorder, &mark, NULL);
+}
+
+static int put_sample(struct recorder *recorder, const struct jitbpf_sample *sample)
+{
+	int err = sample_pack(&recorder->samples, &recorder->packer, sample);
+
 	if (err)
-		return err;
-	*ret = (uint32_t)recorder->stacks.firsts.size - 1;
-	/* Without memory for the index, the stack is written again next time. */
-	index_map_insert(&recorder->index, hash, *ret);
-	return put_stack(recorder, stack, *ret);
-}
-
-static int number_of(struct recorder *recorder, const struct stack *stack, uint32_t *ret)
-{
-	uint64_t frames = stack->kernel_frames | (uint64_t)stack->user_frames << 16;
-	uint64_t hash = hash_mix(frames, stack->user_end);
-
-	hash = hash_bytes(stack->ips, stack_frames(stack) * sizeof(__u64), hash);
-	*ret = index_map_find(&recorder->index, hash, equal, &recorder->stacks, stack);
-	return *ret == INDEX_MAP_NONE ? add_stack(recorder, stack, hash, ret) : 0;
-}
-
-/* Returns true if a STACK and a SAMPLE_REF chunk can hold the sample. */
-static bool is_plain(const struct jitbpf_sample *sample)
-{
-	uint64_t frames = (uint64_t)sample->kernel_frames + sample->user_frames;
-	size_t regs_bytes =
-		sample->h.flags & JITBPF_SAMPLE_USER_REGS ? sizeof(struct jitbpf_user_regs) : 0;
-
-	return sample->kernel_frames <= JITBPF_KERNEL_FRAMES_MAX &&
-	       sample->user_frames <= JITBPF_USER_FRAMES_MAX && !sample->mappings_age_ns &&
-	       sample->h.size_bytes == sizeof(*sample) + frames * sizeof(__u64) + regs_bytes;
-}
-
-static int write_sample(struct recorder *recorder, const struct jitbpf_sample *sample)
-{
-	struct stack stack = {
-		.kernel_frames = sample->kernel_frames,
-		.user_frames = sample->user_frames,
-		.user_end = sample->user_end,
-		.ips = sample->ips,
-	};
-	size_t ips_bytes = stack_frames(&stack) * sizeof(__u64);
-	size_t regs_bytes = sample->h.size_bytes - sizeof(*sample) - ips_bytes;
-	struct jitbpf_sample_ref_chunk chunk = {
-		.h = sample->h,
-		.pid = sample->pid,
-		.tid = sample->tid,
-		.start_ns = sample->start_ns,
-		.cpu = sample->cpu,
-	};
-	int err = number_of(recorder, &stack, &chunk.stack);
-
-	/* Write it as it is, which needs no memory. */
-	if (err == -ENOMEM)
-		return chunk_put(&recorder->writer, sample, sample->h.size_bytes);
-	if (err)
-		return err;
-	chunk.h.type = JITBPF_CHUNK_SAMPLE_REF;
-	chunk.h.size_bytes = (uint32_t)(sizeof(chunk) + regs_bytes);
-	memcpy(chunk.comm, sample->comm, sizeof(chunk.comm));
-	chunk_put(&recorder->writer, &chunk, sizeof(chunk));
-	return chunk_put(&recorder->writer, (const uint8_t *)sample->ips + ips_bytes, regs_bytes);
+		recorder->packer.lanes.error = err;
+	return end_chunk(recorder);
 }
 
 static int check(const struct recorder *recorder, const struct jitbpf_record *record)
@@ -148,9 +89,9 @@ int recorder_write(struct recorder *recorder, const struct jitbpf_record *record
 	if (err)
 		return err;
 	if (record->type == JITBPF_SAMPLE && record->size_bytes >= sizeof(struct jitbpf_sample) &&
-	    is_plain((const struct jitbpf_sample *)record))
-		return write_sample(recorder, (const struct jitbpf_sample *)record);
-	return chunk_put(&recorder->writer, record, record->size_bytes);
+	    sample_packer_can((const struct jitbpf_sample *)record))
+		return put_sample(recorder, (const struct jitbpf_sample *)record);
+	return put(recorder, record, record + 1);
 }
 
 int recorder_write_counted(struct recorder *recorder, const struct jitbpf_record *record)
@@ -161,19 +102,18 @@ int recorder_write_counted(struct recorder *recorder, const struct jitbpf_record
 	if (err || record->type == JITBPF_SAMPLE)
 		return err ?: -EINVAL;
 	head.flags |= JITBPF_RECORD_COUNTED;
-	chunk_put(&recorder->writer, &head, sizeof(head));
-	return chunk_put(&recorder->writer, record + 1, record->size_bytes - sizeof(head));
+	return put(recorder, &head, record + 1);
 }
 
 int recorder_end_round(struct recorder *recorder, uint64_t time_ns)
 {
-	int err = chunk_put_round(&recorder->writer, time_ns);
+	int err = put_mark(recorder, JITBPF_CHUNK_ROUND, time_ns);
 
 	recorder->round_ns = time_ns;
 	if (err || time_ns < recorder->flush_ns)
 		return err;
 	recorder->flush_ns = time_ns + RECORDER_FLUSH_NS;
-	return chunk_flush(&recorder->writer);
+	return segment_write(&recorder->writer, &recorder->packer.lanes);
 }
 
 uint64_t recorder_bytes(const struct recorder *recorder)
@@ -183,13 +123,22 @@ uint64_t recorder_bytes(const struct recorder *recorder)
 
 /* --- beginning and end ------------------------------------------------------ */
 
-static int put_info(struct chunk_writer *writer, const struct run_info *info)
+static int put_info(struct recorder *recorder, const struct run_info *info)
 {
 	const char *texts[] = {info->event, info->command, info->host, info->kernel};
-	struct jitbpf_info_chunk chunk = {
+	size_t size_bytes = sizeof(struct jitbpf_info_chunk);
+	AUTO_FREE struct jitbpf_info_chunk *chunk = NULL;
+	char *at;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		size_bytes += strnlen(texts[i], JITBPF_TEXT_MAX) + 1;
+	chunk = calloc(1, size_bytes);
+	if (!chunk)
+		return -ENOMEM;
+	*chunk = (struct jitbpf_info_chunk){
 		.h =
 			{
-				.size_bytes = sizeof(chunk),
+				.size_bytes = (uint32_t)size_bytes,
 				.type = JITBPF_CHUNK_INFO,
 				.time_ns = info->start_ns,
 			},
@@ -197,47 +146,42 @@ static int put_info(struct chunk_writer *writer, const struct run_info *info)
 		.freq_hz = info->freq_hz,
 		.cpus = info->cpus,
 	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		chunk.h.size_bytes += strnlen(texts[i], JITBPF_TEXT_MAX) + 1;
-	chunk_put(writer, &chunk, sizeof(chunk));
+	at = chunk->text;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		chunk_put(writer, texts[i], strnlen(texts[i], JITBPF_TEXT_MAX));
-		chunk_put(writer, "", 1);
+		size_t bytes = strnlen(texts[i], JITBPF_TEXT_MAX);
+
+		memcpy(at, texts[i], bytes);
+		at += bytes + 1;
 	}
-	return writer->error;
+	return put(recorder, &chunk->h, &chunk->h + 1);
 }
+
+DEFINE_CLEANUP(struct recorder *, recorder_destroy);
 
 int recorder_create(FILE *out, const struct run_info *info, struct recorder **ret)
 {
-	struct jitbpf_recording_header header = {
-		.version = JITBPF_RECORDING_VERSION,
-		.header_bytes = sizeof(header),
-	};
-	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	CLEANUP(recorder_destroyp) struct recorder *recorder = calloc(1, sizeof(*recorder));
 	int err;
 
 	if (!recorder)
 		return -ENOMEM;
-	memcpy(header.magic, JITBPF_RECORDING_MAGIC, sizeof(header.magic));
-	recorder->writer.out = out;
 	recorder->round_ns = info->start_ns;
-	chunk_put(&recorder->writer, &header, sizeof(header));
-	err = put_info(&recorder->writer, info);
-	if (err) {
-		recorder_destroy(recorder);
-		return err;
-	}
-	*ret = recorder;
-	return 0;
+	err = segment_writer_init(&recorder->writer, out, LEVEL(info->freq_hz));
+	err = err ?: sample_packer_init(&recorder->samples, info->freq_hz);
+	err = err ?: put_info(recorder, info);
+	err = err ?: segment_write(&recorder->writer, &recorder->packer.lanes);
+	if (!err)
+		*ret = TAKE_PTR(recorder);
+	return err;
 }
 
 void recorder_destroy(struct recorder *recorder)
 {
 	if (!recorder)
 		return;
-	stack_store_deinit(&recorder->stacks);
-	index_map_deinit(&recorder->index);
+	segment_writer_deinit(&recorder->writer);
+	lanes_deinit(&recorder->packer.lanes);
+	sample_packer_deinit(&recorder->samples);
 	free(recorder);
 }
 
@@ -250,13 +194,10 @@ static void put_late_counters(struct recorder *recorder, const struct ledger *le
 		JITBPF_COUNT_READERS_FAILED,
 	};
 	uint64_t values[JITBPF_COUNTER_MAX] = {0};
-	struct jitbpf_counters counters = {
-		.h =
-			{
-				.size_bytes = sizeof(counters) + sizeof(values),
-				.type = JITBPF_COUNTERS,
-				.time_ns = recorder->round_ns,
-			},
+	struct jitbpf_record head = {
+		.size_bytes = sizeof(head) + sizeof(values),
+		.type = JITBPF_COUNTERS,
+		.time_ns = recorder->round_ns,
 	};
 	bool any = false;
 
@@ -269,32 +210,83 @@ static void put_late_counters(struct recorder *recorder, const struct ledger *le
 	any |= ledger->samples_before != 0;
 	if (!any)
 		return;
-	chunk_put(&recorder->writer, &counters, sizeof(counters));
-	chunk_put(&recorder->writer, values, sizeof(values));
+	put(recorder, &head, values);
+}
+
+struct name_order {
+	const struct location *location;
+	uint32_t number;
+};
+
+/* By module and offset: neighbours have much in common. */
+static int compare_places(const void *a_, const void *b_)
+{
+	const struct location *a = ((const struct name_order *)a_)->location;
+	const struct location *b = ((const struct name_order *)b_)->location;
+
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->owner != b->owner)
+		return a->owner < b->owner ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static int put_frames(struct recorder *recorder, struct frames_chunk *chunk,
+		      const struct view *view, const struct module_table *modules,
+		      const struct name_order *place)
+{
+	const struct location *location = place->location;
+	const struct module *module = NULL;
+	const struct frame *frames;
+	uint32_t count;
+	int err;
+
+	if (location->kind == LOCATION_NATIVE)
+		module = module_table_get(modules, (uint32_t)location->owner);
+	frames = frame_table_get(view->frames, place->number, &count);
+	if (!frames || (!module && location->kind != LOCATION_KERNEL))
+		return 0;
+	err = frames_chunk_make(chunk, location, module, view->strings, frames, count);
+	if (err)
+		return err;
+	return put(recorder, (const struct jitbpf_record *)chunk->bytes.data,
+		   chunk->bytes.data + sizeof(struct jitbpf_record));
+}
+
+static int put_names(struct recorder *recorder, const struct view *view,
+		     const struct module_table *modules)
+{
+	size_t locations = view->locations->locations.size, count = 0;
+	AUTO_FREE struct name_order *order = reallocarray(NULL, locations ?: 1, sizeof(*order));
+	struct frames_chunk chunk = {0};
+	int err = order ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < locations && !err; i++) {
+		const struct location *location = &view->locations->locations.data[i];
+
+		/* JIT code is named by its own records. Of an unnamed one, a replay knows the file,
+		 * too. */
+		if ((location->kind == LOCATION_NATIVE || location->kind == LOCATION_KERNEL) &&
+		    frame_table_is_named(view->frames, i))
+			order[count++] = (struct name_order){location, i};
+	}
+	if (count)
+		qsort(order, count, sizeof(*order), compare_places);
+	for (size_t i = 0; i < count && !err; i++)
+		err = put_frames(recorder, &chunk, view, modules, &order[i]);
+	vec_deinit(&chunk.bytes);
+	return err;
 }
 
 int recorder_finish(struct recorder *recorder, const struct view *view,
 		    const struct module_table *modules)
 {
-	struct chunk_writer *writer = &recorder->writer;
+	int err = recorder->writer.error ?: put_names(recorder, view, modules);
 
-	for (uint32_t i = 0; i < view->locations->locations.size && !writer->error; i++) {
-		const struct location *location = &view->locations->locations.data[i];
-		const struct module *module = NULL;
-		const struct frame *frames;
-		uint32_t count;
-
-		if (location->kind == LOCATION_NATIVE)
-			module = module_table_get(modules, (uint32_t)location->owner);
-		else if (location->kind != LOCATION_KERNEL)
-			continue; /* JIT code is named by its own records */
-		if (!frame_table_is_named(view->frames, i))
-			continue; /* the replay knows its file, too */
-		frames = frame_table_get(view->frames, i, &count);
-		if (frames && (module || location->kind == LOCATION_KERNEL))
-			frames_chunk_put(writer, location, module, view->strings, frames, count);
-	}
+	if (err)
+		return err;
 	put_late_counters(recorder, view->ledger);
-	recorder_end_round(recorder, recorder->round_ns);
-	return chunk_put_end(writer, recorder->round_ns);
+	put_mark(recorder, JITBPF_CHUNK_ROUND, recorder->round_ns);
+	put_mark(recorder, JITBPF_CHUNK_END, recorder->round_ns);
+	return segment_write(&recorder->writer, &recorder->packer.lanes);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writes a recording (uapi/recording.h) of all finished records. Each distinct stack is written
- * once.
+ * Writes a recording (uapi/recording.h) of all finished records, packed and compressed.
  *
  * After a failure, the file ends: all later calls return the same error and write nothing. The
- * rounds before can be read.
+ * segments before can be read.
  */
 #ifndef JITBPF_PIPELINE_RECORD_RECORDER_H
 #define JITBPF_PIPELINE_RECORD_RECORDER_H
@@ -17,15 +16,8 @@
 #include "uapi/record.h"
 #include "uapi/recording.h"
 
-/*
- * Bytes of stacks that are remembered, so that they are not written again. Less than readers allow,
- * since most stacks repeat soon or never.
- */
-#define RECORDER_STACKS_BYTES (2u << 20)
-
-_Static_assert(RECORDER_STACKS_BYTES + JITBPF_CHUNK_MAX <= JITBPF_STACKS_MAX, "and one more");
-
-#define RECORDER_FLUSH_NS 50000000ull
+/* Interval of flushes: each costs about 20 bytes, and more by worse compression. */
+#define RECORDER_FLUSH_NS 1000000000ull
 
 struct recorder; /* see recorder.c */
 
@@ -54,7 +46,7 @@ int recorder_write_counted(struct recorder *recorder, const struct jitbpf_record
  */
 int recorder_end_round(struct recorder *recorder, uint64_t time_ns);
 
-/* Returns the number of bytes written so far. */
+/* Returns the number of bytes written so far, which lacks what is not flushed yet. */
 uint64_t recorder_bytes(const struct recorder *recorder);
 
 /*

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The reader with files that no recorder writes. tests/unit/pipeline has files of the recorder. */
+/*
+ * The reader with files of versions 1 and 2, and with file headers of all. tests/unit/pipeline has
+ * files of the recorder.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,6 +14,8 @@
 
 #include "base/vec.h"
 #include "decode/record/recording_reader.h"
+
+#define VERSION 2 /* the latest whose chunks are not packed */
 
 /* A file under construction. */
 struct file {
@@ -80,7 +85,7 @@ static struct file begun(void)
 {
 	struct file file = {0};
 
-	put_file_header(&file, JITBPF_RECORDING_VERSION, sizeof(struct jitbpf_recording_header));
+	put_file_header(&file, VERSION, sizeof(struct jitbpf_recording_header));
 	put_info(&file);
 	return file;
 }
@@ -172,7 +177,7 @@ static void test_longer_file_header(void **state)
 	struct file file = {0};
 	struct outcome outcome;
 
-	put_file_header(&file, JITBPF_RECORDING_VERSION, 16 + 3);
+	put_file_header(&file, VERSION, 16 + 3);
 	put(&file, "new", 3);
 	put_info(&file);
 	finish(&file);
@@ -201,7 +206,7 @@ static void test_description_comes_first_and_once(void **state)
 	struct file file = {0};
 	size_t at;
 
-	put_file_header(&file, JITBPF_RECORDING_VERSION, 16);
+	put_file_header(&file, VERSION, 16);
 	at = file.bytes.size;
 	finish(&file);
 	assert_bad(&file, at, "no description of the recording");
@@ -213,7 +218,7 @@ static void test_description_comes_first_and_once(void **state)
 	assert_bad(&file, at, "a second description of the recording");
 
 	file.round_begin = 0;
-	put_file_header(&file, JITBPF_RECORDING_VERSION, 16);
+	put_file_header(&file, VERSION, 16);
 	at = put_chunk(&file, JITBPF_CHUNK_INFO, 0, "0123456789abcdef\0\0\0x", 20);
 	finish(&file);
 	assert_bad(&file, at, "a malformed description");

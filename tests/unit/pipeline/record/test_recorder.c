@@ -10,6 +10,7 @@
 #include "decode/record/recording_reader.h"
 #include "symbolize/recorded_frames.h"
 #include "tests/unit/pipeline/small_recording.h"
+#include "uapi/packed_recording.h"
 
 struct fixture {
 	struct small_recording small;
@@ -38,32 +39,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct jitbpf_record header_at(const char *bytes, size_t offset)
-{
-	struct jitbpf_record header;
-
-	memcpy(&header, bytes + offset, sizeof(header));
-	return header;
-}
-
-static size_t count_chunks(const char *bytes, size_t size, uint16_t type)
-{
-	size_t count = 0;
-
-	for (size_t at = sizeof(struct jitbpf_recording_header); at < size;) {
-		struct jitbpf_record header = header_at(bytes, at);
-
-		count += header.type == type;
-		at += header.size_bytes;
-	}
-	return count;
-}
-
 /* The result of reading a recording. */
 struct outcome {
 	int err;	    /* 0 at a proper end */
 	size_t records;	    /* including records that only recordings have */
 	size_t differences; /* number of records that differ from the expected ones */
+	size_t bytes;	    /* of all records */
 	struct recording_error error;
 };
 
@@ -99,6 +80,7 @@ static struct outcome read_all(const struct small_recording *small, const char *
 	while ((outcome.err = recording_reader_next(reader, &record, &outcome.error)) == 1) {
 		assert_int_equal((uintptr_t)record % 8, 0);
 		outcome.differences += !is_expected(small, outcome.records++, record);
+		outcome.bytes += record->size_bytes;
 	}
 	/* Reading again returns the same error. */
 	assert_int_equal(recording_reader_next(reader, &record, &again), outcome.err);
@@ -114,45 +96,88 @@ static size_t records_of_all(const struct fixture *f)
 	return 1 + f->small.count + 4;
 }
 
-/* Number of records in the complete rounds of [0, size). */
-static size_t records_before(const struct fixture *f, size_t size, size_t *ret_round_begin)
+/* Returns the number of records in the first segments, from what the recorder must flush. */
+static size_t records_of(const struct small_recording *small, size_t segments)
 {
-	size_t at = sizeof(struct jitbpf_recording_header), seen = 0, whole = 0;
+	uint64_t flush_ns = 0;
 
-	*ret_round_begin = 0;
+	if (segments)
+		segments--; /* INFO */
+	else
+		return 0;
+	for (size_t i = 0; i < small->count && segments; i++) {
+		const struct jitbpf_record *record = small->records[i];
+
+		if (record->type != JITBPF_CHUNK_ROUND || record->time_ns < flush_ns)
+			continue;
+		flush_ns = record->time_ns + RECORDER_FLUSH_NS;
+		if (!--segments)
+			return 1 + i + 1;
+	}
+	return segments ? 1 + small->count + 4 : 1;
+}
+
+/* Returns the number of whole segments in [0, size), and where the next one begins. */
+static size_t segments_before(const struct fixture *f, size_t size, size_t *ret_begin)
+{
+	size_t at = sizeof(struct jitbpf_recording_header), segments = 0;
+	struct jitbpf_segment_head head;
+
+	*ret_begin = at <= size ? at : 0;
 	while (at < f->size) {
-		struct jitbpf_record header = header_at(f->bytes, at);
-
-		at += header.size_bytes;
+		memcpy(&head, f->bytes + at, sizeof(head));
+		at += sizeof(head) + head.bytes;
 		if (at > size)
 			break;
-		seen += header.type != JITBPF_CHUNK_STACK && header.type != JITBPF_CHUNK_END;
-		if (header.type == JITBPF_CHUNK_ROUND) {
-			whole = seen;
-			*ret_round_begin = at;
-		}
+		segments++;
+		*ret_begin = at;
 	}
-	return whole;
+	return segments;
 }
 
 static void test_round_trip(void **state)
 {
 	struct fixture *f = *state;
 	struct outcome outcome = read_all(&f->small, f->bytes, f->size);
+	size_t begin;
 
 	assert_int_equal(outcome.err, 0);
 	assert_int_equal(outcome.records, records_of_all(f));
 	assert_int_equal(outcome.differences, 0);
+	/* INFO, three of the rounds, and the rest. */
+	assert_int_equal(segments_before(f, f->size, &begin), 5);
+	assert_int_equal(records_of(&f->small, 5), records_of_all(f));
 }
 
-static void test_stacks_are_written_once(void **state)
+/* The time of a sample takes up to two bytes if the period varies by some us, all else little. */
+static void test_samples_are_small(void **state)
 {
 	struct fixture *f = *state;
+	const struct ledger ledger = {0};
+	struct view view = {.ledger = &ledger,
+			    .strings = f->small.strings,
+			    .locations = &f->small.locations,
+			    .frames = f->small.frames};
+	struct small_recording one = {0};
+	struct jitbpf_sample *sample = small_add_sample(&one, 10, 100, 1, false);
+	struct recorder *recorder;
+	size_t size;
+	char *bytes;
+	FILE *out = open_memstream(&bytes, &size);
 
-	/* Stacks of 3+2 frames (with two ends), 2+3, 0+0 and 0+1024. */
-	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_CHUNK_STACK), 5);
-	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_CHUNK_SAMPLE_REF), 7);
-	assert_int_equal(count_chunks(f->bytes, f->size, JITBPF_SAMPLE), 1);
+	assert_int_equal(recorder_create(out, &f->small.info, &recorder), 0);
+	for (uint32_t i = 0; i < 10000; i++) {
+		sample->h.time_ns += 1000000000 / f->small.info.freq_hz + i * 2654435761u % 8000;
+		assert_int_equal(recorder_write(recorder, &sample->h), 0);
+		assert_int_equal(recorder_end_round(recorder, sample->h.time_ns), 0);
+	}
+	assert_int_equal(recorder_finish(recorder, &view, &f->small.modules), 0);
+	assert_int_equal(recorder_bytes(recorder), size);
+	assert_in_range(size, 10000, 10 * 10000);
+	recorder_destroy(recorder);
+	fclose(out);
+	free(bytes);
+	free(sample);
 }
 
 static void test_info(void **state)
@@ -247,47 +272,58 @@ static void test_cut_everywhere(void **state)
 	for (size_t size = 0; size < f->size; size++) {
 		char *exact = malloc(size ? size : 1);
 		struct outcome outcome;
-		size_t round_begin;
+		size_t begin, segments = segments_before(f, size, &begin);
 
 		memcpy(exact, f->bytes, size);
 		outcome = read_all(&f->small, exact, size);
 		assert_int_equal(outcome.err, -EBADMSG);
-		assert_int_equal(outcome.records, records_before(f, size, &round_begin));
+		assert_int_equal(outcome.records, records_of(&f->small, segments));
 		assert_int_equal(outcome.differences, 0);
 		assert_string_equal(outcome.error.what,
 				    size < 8 ? "not a jitbpf recording" : "the recording was cut");
-		assert_true(outcome.error.offset >= round_begin && outcome.error.offset <= size);
+		assert_int_equal(outcome.error.offset, begin);
 		free(exact);
 	}
 }
 
-/* Any flipped bit is detected, except in the end's time and flags, which are not used. */
+/* Any flipped bit is detected, at the segment that has it. */
 static void test_flip_everywhere(void **state)
 {
 	struct fixture *f = *state;
-	size_t end = f->size - sizeof(struct jitbpf_record);
 
 	for (size_t bit = 0; bit < f->size * 8; bit++) {
-		size_t at = bit / 8, round_begin, before = records_before(f, at, &round_begin);
-		bool harmless = at >= end + offsetof(struct jitbpf_record, flags);
+		size_t at = bit / 8, begin, segments = segments_before(f, at, &begin);
 		struct outcome outcome;
 
 		f->bytes[at] ^= 1 << bit % 8;
 		outcome = read_all(&f->small, f->bytes, f->size);
 		f->bytes[at] ^= 1 << bit % 8;
-		assert_int_equal(outcome.err, harmless ? 0 : -EBADMSG);
-		assert_int_equal(outcome.records, harmless ? records_of_all(f) : before);
+		assert_int_equal(outcome.err, -EBADMSG);
+		assert_int_equal(outcome.records, records_of(&f->small, segments));
 		assert_int_equal(outcome.differences, 0);
-		if (!harmless)
-			assert_true(outcome.error.what && outcome.error.offset >= round_begin &&
-				    outcome.error.offset <= f->size);
+		assert_non_null(outcome.error.what);
+		if (at >= sizeof(struct jitbpf_recording_header))
+			assert_int_equal(outcome.error.offset, begin);
 	}
+}
+
+/* A file that has room for some bytes only. */
+static ssize_t write_some(void *left_, const char *bytes, size_t size)
+{
+	size_t *left = left_;
+
+	errno = ENOSPC;
+	if (size > *left)
+		return 0;
+	*left -= size;
+	return (ssize_t)size;
 }
 
 static void test_failing_file(void **state)
 {
 	struct fixture *f = *state;
-	FILE *out = fopen("/dev/full", "w");
+	size_t room = 400;
+	FILE *out = fopencookie(&room, "w", (cookie_io_functions_t){.write = write_some});
 	const struct ledger ledger = {0};
 	struct view view = {
 		.ledger = &ledger,
@@ -296,8 +332,12 @@ static void test_failing_file(void **state)
 		.frames = f->small.frames,
 	};
 	struct recorder *recorder;
+	uint64_t whole_bytes;
 
 	assert_int_equal(recorder_create(out, &f->small.info, &recorder), 0);
+	whole_bytes = recorder_bytes(recorder);
+	assert_true(whole_bytes > 0);
+	room = 0;
 	assert_int_equal(recorder_write(recorder, f->small.records[0]), 0);
 	assert_int_equal(recorder_end_round(recorder, 1), -ENOSPC);
 	assert_int_equal(recorder_write(recorder, f->small.records[0]), -ENOSPC);
@@ -307,7 +347,6 @@ static void test_failing_file(void **state)
 	fclose(out);
 
 	out = fopen("/dev/full", "w");
-	setvbuf(out, NULL, _IONBF, 0);
 	recorder = NULL;
 	assert_int_equal(recorder_create(out, &f->small.info, &recorder), -ENOSPC);
 	assert_null(recorder);
@@ -372,10 +411,10 @@ static void test_long_text(void **state)
 	recorder_destroy(recorder);
 	fclose(out);
 
-	assert_true(size > 4 * JITBPF_TEXT_MAX && size < 4 * JITBPF_TEXT_MAX + 1000);
 	outcome = read_all(&f->small, bytes, size);
 	assert_int_equal(outcome.err, 0);
 	assert_int_equal(outcome.records, 3);
+	assert_in_range(outcome.bytes, 4 * JITBPF_TEXT_MAX, 4 * JITBPF_TEXT_MAX + 1000);
 	location_table_deinit(&locations);
 	free(bytes);
 	free(text);
@@ -385,7 +424,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_round_trip, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stacks_are_written_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_samples_are_small, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_info, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cut_everywhere, setup, teardown),

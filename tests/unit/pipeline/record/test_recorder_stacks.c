@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* More distinct stacks than the limit: the recorder starts again, and the reader follows. */
+/* More distinct stacks or threads than the limit: the recorder starts again, the reader follows. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,18 +10,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "decode/record/recording_reader.h"
 #include "pipeline/record/recorder.h"
 #include "profile/ledger.h"
+#include "uapi/packed_recording.h"
 
 #define FRAMES	     JITBPF_SAMPLE_FRAMES_MAX
 #define SAMPLE_BYTES (sizeof(struct jitbpf_sample) + FRAMES * sizeof(__u64))
-#define CHUNK_BYTES  (sizeof(struct jitbpf_stack_chunk) + FRAMES * sizeof(__u64))
-#define FITTING	     (JITBPF_STACKS_MAX / CHUNK_BYTES)
-#define SAMPLES	     (FITTING + 1000)
-#define RENEWALS     (SAMPLES / (RECORDER_STACKS_BYTES / CHUNK_BYTES))
+#define FITTING	     (JITBPF_NODES_MAX / FRAMES)
+#define SAMPLES	     (FITTING * 10)
+#define REPEATED     50 /* the first stack is repeated after as many */
 
 struct sample_buffer {
 	_Alignas(8) uint8_t bytes[SAMPLE_BYTES];
@@ -42,7 +41,7 @@ static const struct jitbpf_record *fill(struct sample_buffer *buffer, uint64_t s
 	return &sample->h;
 }
 
-/* SAMPLES distinct stacks, with the first one repeated after every thousand. */
+/* SAMPLES distinct stacks, with the first one repeated. */
 static void write_recording(char **ret_bytes, size_t *ret_size)
 {
 	struct run_info info = {.event = "", .command = "", .host = "", .kernel = ""};
@@ -56,7 +55,7 @@ static void write_recording(char **ret_bytes, size_t *ret_size)
 	assert_int_equal(recorder_create(out, &info, &recorder), 0);
 	for (uint64_t i = 0; i < SAMPLES; i++) {
 		assert_int_equal(recorder_write(recorder, fill(&buffer, i)), 0);
-		if (i % 1000 == 999)
+		if (i % REPEATED == REPEATED - 1)
 			assert_int_equal(recorder_write(recorder, fill(&buffer, 0)), 0);
 	}
 	assert_int_equal(recorder_finish(recorder, &view, NULL), 0);
@@ -64,7 +63,7 @@ static void write_recording(char **ret_bytes, size_t *ret_size)
 	fclose(out);
 }
 
-static int read_recording(const char *bytes, size_t size, bool right, size_t *ret_samples,
+static int read_recording(const char *bytes, size_t size, size_t *ret_samples,
 			  struct recording_error *error)
 {
 	struct blob blob = blob_of_memory(bytes, size);
@@ -82,67 +81,90 @@ static int read_recording(const char *bytes, size_t size, bool right, size_t *re
 			continue;
 		assert_int_equal(record->size_bytes, SAMPLE_BYTES);
 		fill(&buffer, again ? 0 : next++);
-		if (right)
-			assert_memory_equal(record, buffer.bytes, SAMPLE_BYTES);
-		again = !again && next % 1000 == 0;
+		assert_memory_equal(record, buffer.bytes, SAMPLE_BYTES);
+		again = !again && next % REPEATED == 0;
 		++*ret_samples;
 	}
 	recording_reader_close(reader);
 	return err;
 }
 
-/* Clear the FRESH flag of all stacks. Returns the offset of the first stack over the limit. */
-static size_t unmark(char *bytes, size_t size)
-{
-	struct jitbpf_round_chunk round;
-	struct jitbpf_record header;
-	size_t stacks = 0, too_many = 0;
-
-	for (size_t at = sizeof(struct jitbpf_recording_header); at < size;) {
-		memcpy(&header, bytes + at, sizeof(header));
-		if (header.type == JITBPF_CHUNK_STACK) {
-			if (stacks++ == FITTING)
-				too_many = at;
-			header.flags = 0;
-			memcpy(bytes + at, &header, sizeof(header));
-		}
-		if (header.type == JITBPF_CHUNK_ROUND) {
-			memcpy(&round, bytes + at, sizeof(round));
-			round.crc = (uint32_t)crc32_z(
-				0, (void *)bytes, at + offsetof(struct jitbpf_round_chunk, crc));
-			memcpy(bytes + at, &round, sizeof(round));
-		}
-		at += header.size_bytes;
-	}
-	return too_many;
-}
-
-static void test_begins_anew(void **state)
+static void test_many_stacks(void **state)
 {
 	struct recording_error error;
-	size_t size, samples, too_many;
+	size_t size, samples;
 	char *bytes;
 
 	write_recording(&bytes, &size);
-	/* Each stack is written once, except the first one, which is forgotten sometimes. */
-	assert_true(size > SAMPLES * CHUNK_BYTES);
-	assert_true(size < (SAMPLES + RENEWALS + 1) *
-				   (CHUNK_BYTES + 2 * sizeof(struct jitbpf_sample_ref_chunk)));
-	assert_int_equal(read_recording(bytes, size, true, &samples, &error), 0);
-	assert_int_equal(samples, SAMPLES + SAMPLES / 1000);
+	assert_int_equal(read_recording(bytes, size, &samples, &error), 0);
+	assert_int_equal(samples, SAMPLES + SAMPLES / REPEATED);
+	free(bytes);
+}
 
-	/* A recording over the limit is rejected at that place. */
-	too_many = unmark(bytes, size);
-	assert_int_equal(read_recording(bytes, size, false, &samples, &error), -EBADMSG);
-	assert_string_equal(error.what, "more stacks than allowed");
-	assert_int_equal(error.offset, too_many);
+static const struct jitbpf_record *in_thread(struct sample_buffer *buffer, uint32_t tid)
+{
+	struct jitbpf_sample *sample = (void *)buffer->bytes;
+
+	*sample = (struct jitbpf_sample){
+		.h = {.size_bytes = sizeof(*sample) + sizeof(__u64),
+		      .type = JITBPF_SAMPLE,
+		      .time_ns = tid},
+		.pid = tid / 1000,
+		.tid = tid,
+		.start_ns = tid / 1000 * 77,
+		.user_frames = 1,
+		.user_end = JITBPF_END_ROOT,
+	};
+	snprintf(sample->comm, sizeof(sample->comm), "thread %u", tid % 100);
+	sample->ips[0] = 4711;
+	return &sample->h;
+}
+
+/* Every thread again after it was forgotten, and the first one now and then. */
+static uint32_t nth_tid(uint32_t n)
+{
+	return n % 5000 ? n % (JITBPF_THREADS_MAX + 1000) : 1;
+}
+
+static void test_many_threads(void **state)
+{
+	static const struct run_info info = {.event = "", .command = "", .host = "", .kernel = ""};
+	const uint32_t count = 2 * JITBPF_THREADS_MAX + 5000;
+	struct sample_buffer buffer;
+	const struct jitbpf_record *record, *wanted;
+	struct recording_reader *reader;
+	struct recording_error error;
+	struct recorder *recorder;
+	struct blob blob;
+	size_t size;
+	char *bytes;
+	FILE *out = open_memstream(&bytes, &size);
+
+	assert_int_equal(recorder_create(out, &info, &recorder), 0);
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(recorder_write(recorder, in_thread(&buffer, nth_tid(i))), 0);
+	assert_int_equal(recorder_end_round(recorder, 1), 0);
+	recorder_destroy(recorder);
+	fclose(out);
+
+	blob = blob_of_memory(bytes, size);
+	assert_int_equal(recording_reader_open(&blob, &reader, &error), 0);
+	assert_int_equal(recording_reader_next(reader, &record, &error), 1);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(recording_reader_next(reader, &record, &error), 1);
+		wanted = in_thread(&buffer, nth_tid(i));
+		assert_int_equal(record->size_bytes, wanted->size_bytes);
+		assert_memory_equal(record, wanted, wanted->size_bytes);
+	}
+	recording_reader_close(reader);
 	free(bytes);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_begins_anew),
+		cmocka_unit_test(test_many_stacks),
+		cmocka_unit_test(test_many_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pipeline/record/sample_packer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+#define REGS_WORDS (sizeof(struct jitbpf_user_regs) / sizeof(uint32_t))
+
+_Static_assert(REGS_WORDS <= JITBPF_RUN_WORDS_MAX, "registers are one run");
+_Static_assert(JITBPF_END_COUNT <= JITBPF_STACK_ROOTS, "each end has a root");
+_Static_assert(JITBPF_STACK_ROOTS + JITBPF_SAMPLE_FRAMES_MAX <= JITBPF_NODES_MAX, "a stack fits");
+
+int sample_packer_init(struct sample_packer *packer, uint32_t freq_hz)
+{
+	packer->paths = calloc(SAMPLE_PACKER_PATHS, sizeof(*packer->paths));
+	return packer->paths ? sample_state_begin(&packer->state, freq_hz) : -ENOMEM;
+}
+
+void sample_packer_deinit(struct sample_packer *packer)
+{
+	sample_state_deinit(&packer->state);
+	index_map_deinit(&packer->children);
+	index_map_deinit(&packer->threads);
+	free(packer->paths);
+}
+
+bool sample_packer_can(const struct jitbpf_sample *sample)
+{
+	uint64_t frames = (uint64_t)sample->kernel_frames + sample->user_frames;
+	size_t regs_bytes =
+		sample->h.flags & JITBPF_SAMPLE_USER_REGS ? sizeof(struct jitbpf_user_regs) : 0;
+
+	return sample->kernel_frames <= JITBPF_KERNEL_FRAMES_MAX &&
+	       sample->user_frames <= JITBPF_USER_FRAMES_MAX && !sample->mappings_age_ns &&
+	       sample->cpu < JITBPF_CPUS_MAX && sample->user_end < JITBPF_STACK_ROOTS &&
+	       sample->h.size_bytes == sizeof(*sample) + frames * sizeof(__u64) + regs_bytes;
+}
+
+/* --- threads ------------------------------------------------------------------ */
+
+static bool is_thread(const struct jitbpf_thread_chunk *thread, const struct jitbpf_sample *sample)
+{
+	return thread->tid == sample->tid && thread->pid == sample->pid &&
+	       thread->start_ns == sample->start_ns &&
+	       !memcmp(thread->comm, sample->comm, sizeof(thread->comm));
+}
+
+static bool thread_equal(const void *threads, uint32_t number, const void *sample)
+{
+	return is_thread((const struct jitbpf_thread_chunk *)threads + number, sample);
+}
+
+static int add_thread(struct sample_packer *packer, struct record_packer *records,
+		      const struct jitbpf_sample *sample, uint64_t hash)
+{
+	struct jitbpf_thread_chunk thread = {
+		.h =
+			{
+				.size_bytes = sizeof(thread),
+				.type = JITBPF_CHUNK_THREAD,
+				.time_ns = records->time_ns,
+			},
+		.pid = sample->pid,
+		.tid = sample->tid,
+		.start_ns = sample->start_ns,
+	};
+
+	memcpy(thread.comm, sample->comm, sizeof(thread.comm));
+	if (vec_push(&packer->state.threads, thread) ||
+	    index_map_insert(&packer->threads, hash, (uint32_t)packer->state.threads.size - 1))
+		return -ENOMEM;
+	record_pack(records, &thread.h, &thread.h + 1);
+	return 0;
+}
+
+/* last: number of the thread that the CPU ran before. */
+static int thread_of(struct sample_packer *packer, struct record_packer *records,
+		     const struct jitbpf_sample *sample, uint32_t last, uint32_t *ret)
+{
+	const struct sample_state *state = &packer->state;
+	uint64_t hash;
+
+	*ret = last;
+	if (last < state->threads.size && is_thread(&state->threads.data[last], sample))
+		return 0;
+	hash = hash_mix(sample->pid | (uint64_t)sample->tid << 32, sample->start_ns);
+	hash = hash_bytes(sample->comm, sizeof(sample->comm), hash);
+	*ret = index_map_find(&packer->threads, hash, thread_equal, state->threads.data, sample);
+	if (*ret != INDEX_MAP_NONE)
+		return 0;
+	*ret = (uint32_t)state->threads.size;
+	return add_thread(packer, records, sample, hash);
+}
+
+/* --- stacks ------------------------------------------------------------------- */
+
+struct child {
+	uint64_t address;
+	uint32_t parent;
+	bool is_kernel;
+};
+
+static bool child_equal(const void *tree_, uint32_t number, const void *child_)
+{
+	const struct stack_tree *tree = tree_;
+	const struct stack_node *node = &tree->nodes.data[number];
+	const struct child *child = child_;
+
+	return node->address == child->address && node->parent == child->parent &&
+	       tree->is_kernel.data[number] == child->is_kernel;
+}
+
+/* Returns the address of a stack's frame, counted from the outermost one. */
+static uint64_t frame_at(const struct jitbpf_sample *sample, uint32_t frame)
+{
+	return frame < sample->user_frames
+		       ? sample->ips[sample->kernel_frames + sample->user_frames - 1 - frame]
+		       : sample->ips[sample->kernel_frames - 1 - (frame - sample->user_frames)];
+}
+
+/* Returns the number of outer frames that a stack has in common with a path. */
+static uint32_t count_common(const struct packed_path *path, const struct jitbpf_sample *sample)
+{
+	uint32_t frames = sample->kernel_frames + sample->user_frames, common = 0;
+
+	if (path->root != sample->user_end)
+		return 0;
+	if (path->user_frames != sample->user_frames)
+		frames = sample->user_frames < path->user_frames ? sample->user_frames
+								 : path->user_frames;
+	if (frames > path->frames)
+		frames = path->frames;
+	while (common < frames && path->addresses[common] == frame_at(sample, common))
+		common++;
+	return common;
+}
+
+/* What a sample adds to the tree. */
+struct new_nodes {
+	uint32_t leaf; /* without new nodes; else the parent of the first one */
+	uint32_t user, kernel;
+};
+
+/* Follow a stack in the tree, and add what is missing. */
+static int add_stack(struct sample_packer *packer, struct lanes *lanes,
+		     const struct jitbpf_sample *sample, struct packed_path *path,
+		     struct new_nodes *ret)
+{
+	uint32_t frames = sample->kernel_frames + sample->user_frames;
+	uint32_t at = count_common(path, sample),
+		 node = at ? path->nodes[at - 1] : sample->user_end;
+	struct stack_tree *tree = &packer->state.tree;
+	struct new_nodes added = {.leaf = node};
+
+	path->root = sample->user_end;
+	path->user_frames = sample->user_frames;
+	path->frames = frames;
+	for (; at < frames; at++) {
+		struct child child = {frame_at(sample, at), node, at >= sample->user_frames};
+		uint64_t hash = hash_mix(child.address, (uint64_t)node << 1 | child.is_kernel);
+		uint32_t next = added.user + added.kernel
+					? INDEX_MAP_NONE
+					: index_map_find(&packer->children, hash, child_equal, tree,
+							 &child);
+
+		if (next == INDEX_MAP_NONE) {
+			uint64_t expected = stack_tree_expected(tree, node, child.is_kernel);
+
+			lane_put_difference(lanes, JITBPF_LANE_WORDS, child.address - expected);
+			if (stack_tree_add(tree, node, child.address, child.is_kernel, &next) ||
+			    index_map_insert(&packer->children, hash, next))
+				return -ENOMEM;
+			*(child.is_kernel ? &added.kernel : &added.user) += 1;
+		} else {
+			added.leaf = next;
+		}
+		path->addresses[at] = child.address;
+		path->nodes[at] = node = next;
+	}
+	*ret = added;
+	return 0;
+}
+
+/* --- samples ------------------------------------------------------------------ */
+
+static int begin_anew(struct sample_packer *packer, struct record_packer *records)
+{
+	struct jitbpf_record fresh = {
+		.size_bytes = sizeof(fresh),
+		.type = JITBPF_CHUNK_FRESH,
+		.time_ns = records->time_ns,
+	};
+
+	record_pack(records, &fresh, NULL);
+	index_map_deinit(&packer->children);
+	index_map_deinit(&packer->threads);
+	for (size_t i = 0; i < SAMPLE_PACKER_PATHS; i++)
+		packer->paths[i].frames = 0;
+	return sample_state_forget(&packer->state);
+}
+
+static void put_head(struct sample_state *state, struct lanes *lanes, struct sample_cpu *cpu,
+		     const struct jitbpf_sample *sample, uint32_t thread,
+		     const struct new_nodes *nodes)
+{
+	uint8_t head = JITBPF_PACKED_SAMPLE;
+
+	head |= sample->cpu != state->cpu ? JITBPF_PACKED_CPU : 0;
+	head |= thread != cpu->thread ? JITBPF_PACKED_THREAD : 0;
+	head |= sample->h.flags != state->flags ? JITBPF_PACKED_FLAGS : 0;
+	head |= nodes->user ? JITBPF_PACKED_USER : 0;
+	head |= nodes->kernel ? JITBPF_PACKED_KERNEL : 0;
+	lane_put_bytes(lanes, JITBPF_LANE_HEADS, &head, sizeof(head));
+	if (head & JITBPF_PACKED_CPU)
+		lane_put(lanes, JITBPF_LANE_HEADS, sample->cpu);
+	if (head & JITBPF_PACKED_THREAD)
+		lane_put(lanes, JITBPF_LANE_HEADS, thread);
+	if (head & JITBPF_PACKED_FLAGS)
+		lane_put(lanes, JITBPF_LANE_HEADS, sample->h.flags);
+	if (head & JITBPF_PACKED_USER)
+		lane_put(lanes, JITBPF_LANE_HEADS, nodes->user);
+	if (head & JITBPF_PACKED_KERNEL)
+		lane_put(lanes, JITBPF_LANE_HEADS, nodes->kernel);
+	lane_put_difference(lanes, JITBPF_LANE_TIMES,
+			    sample->h.time_ns - (cpu->time_ns + state->period_ns));
+	lane_put(lanes, JITBPF_LANE_NODES, nodes->leaf);
+}
+
+int sample_pack(struct sample_packer *packer, struct record_packer *records,
+		const struct jitbpf_sample *sample)
+{
+	uint32_t frames = sample->kernel_frames + sample->user_frames, thread;
+	struct sample_state *state = &packer->state;
+	struct new_nodes nodes;
+	struct sample_cpu *cpu;
+	int err = 0;
+
+	if (stack_tree_is_full(&state->tree, frames) || state->threads.size == JITBPF_THREADS_MAX)
+		err = begin_anew(packer, records);
+	err = err ?: sample_state_cpu(state, sample->cpu, &cpu);
+	err = err ?: thread_of(packer, records, sample, cpu->thread, &thread);
+	err = err
+		      ?: add_stack(packer, &records->lanes, sample,
+				   &packer->paths[sample->cpu % SAMPLE_PACKER_PATHS], &nodes);
+	if (err)
+		return err;
+	put_head(state, &records->lanes, cpu, sample, thread, &nodes);
+	if (sample->h.flags & JITBPF_SAMPLE_USER_REGS)
+		record_pack_words(records, JITBPF_SAMPLE, true, sample->h.time_ns,
+				  sample->ips + frames, REGS_WORDS);
+	cpu->time_ns = records->time_ns = sample->h.time_ns;
+	cpu->thread = thread;
+	state->cpu = sample->cpu;
+	state->flags = sample->h.flags;
+	return 0;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pipeline/record/segment_writer.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include "uapi/recording.h"
+
+#define STEP_BYTES (64u << 10)
+
+/* Write bytes that the checksum covers. */
+static int put(struct segment_writer *writer, const void *bytes, size_t size_bytes)
+{
+	if (writer->error)
+		return writer->error;
+	errno = 0;
+	if (fwrite(bytes, 1, size_bytes, writer->out) != size_bytes)
+		writer->error = errno ? -errno : -EIO; /* not all calls of stdio set errno */
+	else
+		writer->bytes += size_bytes;
+	return writer->error;
+}
+
+static uint32_t checksum(uint32_t crc, const void *bytes, size_t size_bytes)
+{
+	return (uint32_t)crc32_z(crc, bytes, size_bytes);
+}
+
+int segment_writer_init(struct segment_writer *writer, FILE *out, int level)
+{
+	struct jitbpf_recording_header header = {
+		.version = JITBPF_RECORDING_VERSION,
+		.header_bytes = sizeof(header),
+	};
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+
+	*writer = (struct segment_writer){.out = out, .zstd = zstd};
+	if (!zstd || ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_windowLog, JITBPF_SEGMENT_WINDOW_LOG)))
+		return writer->error = -ENOMEM;
+	memcpy(header.magic, JITBPF_RECORDING_MAGIC, sizeof(header.magic));
+	writer->crc = checksum(0, &header, sizeof(header));
+	return put(writer, &header, sizeof(header));
+}
+
+void segment_writer_deinit(struct segment_writer *writer)
+{
+	ZSTD_freeCCtx(writer->zstd);
+	vec_deinit(&writer->packed);
+}
+
+/* Append compressed bytes to writer->packed. */
+static int pack_bytes(struct segment_writer *writer, const void *bytes, size_t size_bytes,
+		      ZSTD_EndDirective directive)
+{
+	ZSTD_inBuffer in = {.src = bytes, .size = size_bytes};
+	size_t left;
+
+	do {
+		ZSTD_outBuffer out;
+
+		if (vec_reserve(&writer->packed, writer->packed.size + STEP_BYTES))
+			return -ENOMEM;
+		out = (ZSTD_outBuffer){
+			.dst = writer->packed.data,
+			.size = writer->packed.capacity,
+			.pos = writer->packed.size,
+		};
+		left = ZSTD_compressStream2(writer->zstd, &out, &in, directive);
+		if (ZSTD_isError(left))
+			return -ENOMEM;
+		writer->packed.size = out.pos;
+	} while (directive == ZSTD_e_continue ? in.pos < in.size : left);
+	return 0;
+}
+
+static int pack_lanes(struct segment_writer *writer, const struct lanes *lanes)
+{
+	uint8_t sizes[JITBPF_LANE_COUNT * LEB128_BYTES_MAX];
+	size_t sizes_bytes = 0;
+	int err;
+
+	for (size_t i = 0; i < JITBPF_LANE_COUNT; i++)
+		sizes_bytes += leb128_write(lanes->lanes[i].bytes.size, sizes + sizes_bytes);
+	writer->packed.size = 0;
+	err = pack_bytes(writer, sizes, sizes_bytes, ZSTD_e_continue);
+	for (size_t i = 0; i < JITBPF_LANE_COUNT && !err; i++)
+		err = pack_bytes(writer, lanes->lanes[i].bytes.data, lanes->lanes[i].bytes.size,
+				 ZSTD_e_continue);
+	return err ?: pack_bytes(writer, NULL, 0, ZSTD_e_flush);
+}
+
+int segment_write(struct segment_writer *writer, struct lanes *lanes)
+{
+	struct jitbpf_segment_head head;
+
+	if (!writer->error)
+		writer->error = lanes->error;
+	if (writer->error || !lanes_bytes(lanes))
+		return writer->error;
+	writer->error = pack_lanes(writer, lanes);
+	lanes_clear(lanes);
+	if (writer->error)
+		return writer->error;
+	head.bytes = (uint32_t)writer->packed.size;
+	writer->crc = checksum(writer->crc, &head.bytes, sizeof(head.bytes));
+	writer->crc = checksum(writer->crc, writer->packed.data, writer->packed.size);
+	head.crc = writer->crc;
+	put(writer, &head, sizeof(head));
+	put(writer, writer->packed.data, writer->packed.size);
+	errno = 0;
+	if (!writer->error && fflush(writer->out))
+		writer->error = errno ? -errno : -EIO;
+	return writer->error;
+}

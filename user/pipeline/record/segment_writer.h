@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Writes a file of segments (uapi/packed_recording.h). After the first error, nothing more is
+ * written, and all functions return that error.
+ */
+#ifndef JITBPF_PIPELINE_RECORD_SEGMENT_WRITER_H
+#define JITBPF_PIPELINE_RECORD_SEGMENT_WRITER_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "pipeline/record/lanes.h"
+
+struct ZSTD_CCtx_s;
+
+struct segment_writer {
+	FILE *out; /* borrowed */
+	struct ZSTD_CCtx_s *zstd;
+	uint64_t bytes; /* written so far */
+	uint32_t crc;	/* of these bytes, without the CRCs */
+	VEC(uint8_t) packed;
+	int error; /* the first, negative errno */
+};
+
+/*
+ * Write the file header. Borrows out. level: zstd's. Returns 0 or a negative errno, after which the
+ * caller calls segment_writer_deinit(), too.
+ */
+int segment_writer_init(struct segment_writer *writer, FILE *out, int level);
+void segment_writer_deinit(struct segment_writer *writer);
+
+/* Write what the lanes hold, as a segment, and empty them. Empty lanes are no segment. */
+int segment_write(struct segment_writer *writer, struct lanes *lanes);
+
+#endif
