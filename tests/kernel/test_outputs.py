@@ -180,10 +180,11 @@ class FullDisk(harness.KernelTest):
     def test_record(self):
         """Each output beside a whole one of its kind: all that fail are said, none costs another.
         A recording that fails later holds what was written until then."""
-        argv = [harness.JITBPF, "record", "-q", "-F", "1999", "--min-free", "0"]
+        argv = [harness.JITBPF, "record", "-q", "-F", "499", "--min-free", "0"]
         for ending in FORMATS:
             argv += ["-o", f"whole{ending}", "-o", f"disk{ending}/out{ending}"]
-        argv += ["-o", "disk.jitbpf/out.jitbpf", "--", *self.STORM]
+        argv += ["-o", "disk.jitbpf/out.jitbpf", "--", harness.ENGINE, "storm", "--rate", "200",
+                 "--seconds", "4"]
         sizes = dict.fromkeys([*FORMATS, ".jitbpf"], 0)
         for part in (0, 0.4, 0.6):  # a run can be smaller than the one before
             rooms = {ending: int(pages(size) * part) for ending, size in sizes.items()}
@@ -197,7 +198,7 @@ class FullDisk(harness.KernelTest):
             self.check_said_once(done, ".jitbpf")
             if not part:
                 self.assertEqual(left[".jitbpf"], KEPT)
-                sizes[".jitbpf"] = 200000
+                sizes[".jitbpf"] = 20000  # about 5 KB a second, which is flushed
                 continue
             report = subprocess.run([harness.JITBPF, "report", "-f", "folded",
                                      "after.jitbpf/out.jitbpf"], cwd=self.folder,

@@ -169,7 +169,6 @@ int recorder_create(FILE *out, const struct run_info *info, struct recorder **re
 	err = segment_writer_init(&recorder->writer, out, LEVEL(info->freq_hz));
 	err = err ?: sample_packer_init(&recorder->samples, info->freq_hz);
 	err = err ?: put_info(recorder, info);
-	err = err ?: segment_write(&recorder->writer, &recorder->packer.lanes);
 	if (!err)
 		*ret = TAKE_PTR(recorder);
 	return err;
