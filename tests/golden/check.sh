@@ -39,6 +39,7 @@ for recording in *.jitbpf; do
 done
 for format in table folded; do
 	check php-storm.diff.$format "$jitbpf" diff -f $format php.jitbpf storm.jitbpf
+	check both-renumbered.diff.$format "$jitbpf" diff -f $format both.jitbpf renumbered.jitbpf
 done
 [ "$mode" = --accept ] && exit 0
 echo "golden: $passed passed, $failed failed"

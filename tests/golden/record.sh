@@ -22,4 +22,18 @@ record() {
 # PHP publishes each trace twice: through the shim (128) and as a jitdump file (32).
 record packed php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing \
 	-d opcache.jit_debug=160 numbers.php 0.6
+# A function that runs first takes the number of the first trace; the lines of the others stay.
+sed '1s/$/ first(40000);/' numbers.php >renumbered.php
+cat >>renumbered.php <<'END'
+function first(int $count): int
+{
+    for ($i = $sum = 0; $i < $count; $i++) {
+        $sum += $i % 7;
+    }
+    return $sum;
+}
+END
+touch -d '1 minute ago' renumbered.php
+record renumbered php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M \
+	-d opcache.jit=tracing -d opcache.jit_debug=160 renumbered.php 0.6
 rm -r $place

@@ -59,3 +59,11 @@ void engine_respell(char *name, bool had_prefix)
 			engines[i]->respell(name, had_prefix);
 	}
 }
+
+void engine_unnumber(char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		if (engines[i]->unnumber)
+			engines[i]->unnumber(name);
+	}
+}

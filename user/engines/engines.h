@@ -64,6 +64,12 @@ struct engine {
 	void (*respell)(char *name, bool had_prefix);
 
 	/*
+	 * Remove from a name, in place, the numbers by which the engine counts its code, since a
+	 * change anywhere in the program renumbers them. For comparing recordings.
+	 */
+	void (*unnumber)(char *name);
+
+	/*
 	 * For an engine that writes jitdump files (decode/record/jitdump.h) of its own kind:
 	 * whether a file is one of them, by the reserved field of its header; how many bytes the
 	 * addresses of lines are too large; whether the lines of code with that name are machine
@@ -98,5 +104,8 @@ size_t engine_name_prefix_bytes(const char *name);
 
 /* Calls respell() of all engines. */
 void engine_respell(char *name, bool had_prefix);
+
+/* Calls unnumber() of all engines, for the name of JIT code. */
+void engine_unnumber(char *name);
 
 #endif

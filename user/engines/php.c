@@ -24,6 +24,16 @@ static bool is_plugin(const char *file)
 	return begins_with(file, "opcache.so");
 }
 
+/* "TRACE-1$function$line" becomes "TRACE$function$line", and "ESCAPE-1-2", an exit, "ESCAPE". */
+static void unnumber(char *name)
+{
+	size_t word = begins_with(name, "TRACE-") ? 5 : begins_with(name, "ESCAPE-") ? 6 : 0;
+	size_t skip = word ? word + strspn(name + word, "-0123456789") : 0;
+
+	if (skip > word + 1 && (!name[skip] || name[skip] == '$'))
+		memmove(name + word, name + skip, strlen(name + skip) + 1);
+}
+
 static const struct engine_setting settings[] = {
 	/*
 	 * An ini file in the directory sets opcache.jit_debug. The empty entry
@@ -40,6 +50,7 @@ const struct engine engine_php = {
 	.is_host = is_host,
 	.is_plugin = is_plugin,
 	.entry_symbol = "execute_ex",
+	.unnumber = unnumber,
 	.settings = settings,
 	.setting_count = ARRAY_SIZE(settings),
 	/* 32 turns on jitdump files. The JIT of PHP 8.4 has no code for the JIT API any more. */

@@ -99,12 +99,36 @@ static void test_respelling(void **state)
 	}
 }
 
+static void test_unnumbering(void **state)
+{
+	static const struct {
+		const char *name, *meant;
+	} names[] = {
+		{"TRACE-1$mandelbrot$14", "TRACE$mandelbrot$14"},
+		{"TRACE-123$A\\B::f$7", "TRACE$A\\B::f$7"},
+		{"ESCAPE-12-3", "ESCAPE"},
+		{"TRACE-", "TRACE-"},
+		{"TRACE-x$f$1", "TRACE-x$f$1"},
+		{"TRACE-1f", "TRACE-1f"},
+		{"JIT$A::f", "JIT$A::f"},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char text[128];
+
+		strcpy(text, names[i].name);
+		engine_unnumber(text);
+		assert_string_equal(text, names[i].meant);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_php_hosts),	   cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_hosts_are_complete), cmocka_unit_test(test_prefixes),
-		cmocka_unit_test(test_respelling),
+		cmocka_unit_test(test_respelling),	   cmocka_unit_test(test_unnumbering),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

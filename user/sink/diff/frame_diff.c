@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "base/scope.h"
+#include "engines/engines.h"
 #include "sink/diff/frame_diff_tree.h"
 #include "sink/write/row_table.h"
 #include "sink/write/text.h"
@@ -70,6 +71,18 @@ static int keep_stripped(struct frame_diff *diff, const char *name, uint32_t *re
 	return string_pool_add(diff->strings, text->bytes.data, text->bytes.size, ret);
 }
 
+static int keep_name(struct frame_diff *diff, const struct frame_text *frame, uint32_t *ret)
+{
+	bool is_jit = frame->kind == FRAME_KIND_JIT;
+	AUTO_FREE char *unnumbered = is_jit ? strdup(frame->name) : NULL;
+
+	if (is_jit && !unnumbered)
+		return -ENOMEM;
+	if (is_jit)
+		engine_unnumber(unnumbered);
+	return (diff->strip_hex ? keep_stripped : keep)(diff, unnumbered ?: frame->name, ret);
+}
+
 static int add_label(struct frame_diff *diff, const struct frame_text *frame, uint32_t *ret)
 {
 	struct label_key key = {.kind = 2 * (uint32_t)frame->kind + frame->inlined};
@@ -81,7 +94,7 @@ static int add_label(struct frame_diff *diff, const struct frame_text *frame, ui
 	uint32_t number, module, file;
 	int err;
 
-	err = (diff->strip_hex ? keep_stripped : keep)(diff, frame->name, &key.name);
+	err = keep_name(diff, frame, &key.name);
 	err = err ?: keep(diff, path_file(frame->module), &key.module);
 	err = err ?: keep(diff, frame->module, &module);
 	err = err ?: keep(diff, frame->file, &file);

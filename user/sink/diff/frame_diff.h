@@ -2,7 +2,7 @@
 /*
  * The difference of two profiles: one tree of the frames of both, with the samples of each side.
  * Frames are equal if name, kind and the file name of the module are. Numbers and directories
- * differ between two runs, and are not compared.
+ * differ between two runs, and are not compared; nor are numbers that an engine gives its code.
  */
 #ifndef JITBPF_SINK_DIFF_FRAME_DIFF_H
 #define JITBPF_SINK_DIFF_FRAME_DIFF_H
