@@ -19,7 +19,7 @@ class Php(harness.KernelTest):
             if frame and re.match(r"TRACE-|JIT\$", frame.name):
                 self.assertEqual(frame.module, "[jit]")
                 named += 1
-            elif frame and (frame.module == "[jit]" or frame.name == "//anon"):
+            elif frame and (frame.module == "[jit]" or frame.module == "//anon"):
                 unnamed += 1
         self.assertGreater(named, 300)
         self.assertLessEqual(unnamed, 0.001 * (named + unnamed))

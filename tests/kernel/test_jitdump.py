@@ -142,7 +142,7 @@ class Circumstances(JitdumpTest):
         leaves = collections.Counter()
         for (_comm, name), count in self.leaves(run).items():
             leaves[name] += count
-        unnamed = leaves.pop("//anon", 0)
+        unnamed = leaves.pop("[unknown]", 0)
         self.assertEqual(set(leaves), set(names))
         self.assertLessEqual(unnamed, 0.01 * sum(leaves.values()))
         return self.check_ledger(run)
@@ -204,13 +204,13 @@ class Circumstances(JitdumpTest):
 
     def test_times_of_another_clock(self):
         run = self.run_mode("clock")
-        self.assertEqual({name for _comm, name in self.leaves(run)}, {"//anon"})
+        self.assertEqual({name for _comm, name in self.leaves(run)}, {"[unknown]"})
         self.assertEqual(run.summary()["counters"]["jitdumps_clock"], 1)
         self.assertIn("JITDUMP_USE_ARCH_TIMESTAMP", run.stderr)
 
     def test_file_of_another_user(self):
         run = self.run_mode("given")
-        self.assertEqual({name for _comm, name in self.leaves(run)}, {"//anon"})
+        self.assertEqual({name for _comm, name in self.leaves(run)}, {"[unknown]"})
         self.assertEqual(run.summary()["counters"]["jitdumps_refused"], 1)
 
     def test_container(self):

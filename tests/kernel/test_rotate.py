@@ -83,7 +83,7 @@ class Rotate(harness.KernelTest):
             samples = run.script()
             frames = [frame for frame in map(harness.leaf_jit, samples) if frame]
             named = sum(bool(re.match(r"TRACE-|JIT\$", frame.name)) for frame in frames)
-            unnamed = sum(frame.name in ("[unknown]", "//anon") and frame.module in ("[jit]", "//anon")
+            unnamed = sum(frame.name == "[unknown]" and frame.module in ("[jit]", "//anon")
                           for frame in frames)
             self.assertGreaterEqual(named, 0.2 * len(samples))
             self.assertLessEqual(unnamed, 0.001 * (named + unnamed))

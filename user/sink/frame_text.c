@@ -14,7 +14,7 @@ static const struct stand_in stand_ins[] = {
 	[LOCATION_KERNEL_CODE] = {"[unknown]", "[kernel.kallsyms]", FRAME_KIND_KERNEL},
 	[LOCATION_NATIVE] = {"[unknown]", "[unknown]", FRAME_KIND_NATIVE},
 	[LOCATION_JIT] = {"[unknown]", "[jit]", FRAME_KIND_JIT},
-	[LOCATION_ANON] = {"//anon", "//anon", FRAME_KIND_UNKNOWN},
+	[LOCATION_ANON] = {"[unknown]", "//anon", FRAME_KIND_UNKNOWN},
 	[LOCATION_UNKNOWN] = {"[unknown]", "[unknown]", FRAME_KIND_UNKNOWN},
 	[LOCATION_LEFT_OUT] = {"[too many call paths]", "[too many call paths]",
 			       FRAME_KIND_UNKNOWN},

@@ -13,7 +13,7 @@
 
 /* Strings are never NULL, borrowed from the view, and untrusted. */
 struct frame_text {
-	const char *name;   /* never empty: "[libx.so]", "//anon" or "[unknown]" if unknown */
+	const char *name;   /* never empty: "[libx.so]" or "[unknown]" if unknown */
 	const char *module; /* never empty: "[jit]", "//anon" or "[unknown]" if unknown */
 	const char *file;   /* "": not known */
 	uint32_t line;	    /* 0: not known */

@@ -5,7 +5,7 @@
 
 const struct ledger_word ledger_fates[FATE_COUNT] = {
 	[FATE_RESOLVED] = {"resolved", "resolved"},
-	[FATE_CODE_UNKNOWN] = {"code_unknown", "code unknown at that time"},
+	[FATE_CODE_UNKNOWN] = {"code_unknown", "[unknown] code"},
 	[FATE_STACK_CUT] = {"stack_cut", "stack cut"},
 	[FATE_LOST] = {"lost", "lost"},
 };

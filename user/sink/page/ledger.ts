@@ -68,7 +68,7 @@ function tablesOf({ processes, counters, jit, malformed_records }: Run, words: W
 		[malformed_records, 'records that could not be read'] as const,
 	].filter(([value]) => value).map(([value, text]) => [number(value), text]);
 	return element('details', '', '', element('summary', 'Processes and counters'), element('div', '', 'tables',
-		table(['PID', 'Process', 'Samples', 'Resolved', 'Code unknown', 'Stack cut', 'Lost', 'JIT methods', 'JIT code'], rows),
+		table(['PID', 'Process', 'Samples', 'Resolved', '[unknown] code', 'Stack cut', 'Lost', 'JIT methods', 'JIT code'], rows),
 		table(['Count', 'Of'], counts)));
 }
 

@@ -53,7 +53,7 @@ static void what_has_no_name_has_a_stand_in(void **state)
 	made_stack(&m, 0, "", 2, STACK(0xffff /* unknown location */));
 	AUTO_FREE char *text = made_output(&m, &sink_folded);
 	assert_string_equal(text, "[unknown];[unknown] 2\n"
-				  "[unknown];[unknown];//anon;[x.so];[unknown]_[j] 1\n");
+				  "[unknown];[unknown];[unknown];[x.so];[unknown]_[j] 1\n");
 }
 
 static void the_same_text_is_one_line(void **state)

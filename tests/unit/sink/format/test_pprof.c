@@ -115,7 +115,7 @@ static void the_ledger_is_said_in_comments(void **state)
 	static const char *const expected[] = {
 		"jitbpf: cpu-clock at 99 Hz, 2 CPUs, box, Linux 6.18.0",
 		"profiled: engine --fast",
-		"samples taken: 1238 = 1203 resolved + 3 code unknown at that time + "
+		"samples taken: 1238 = 1203 resolved + 3 [unknown] code + "
 		"31 stack cut + 1 lost",
 		"stack cut: 21 bad frame pointer, 10 deeper than 1,024 frames",
 		"throttled: 500000000 ns in 3 intervals",
@@ -279,7 +279,7 @@ static void what_has_no_name_has_a_stand_in(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
 	CLEANUP(pp_deinit) struct profile_proto p = {0};
-	static const char *const expected[] = {"[x.so]", "[unknown]", "//anon", "[unknown]",
+	static const char *const expected[] = {"[x.so]", "[unknown]", "[unknown]", "[unknown]",
 					       "[unknown]"};
 	struct sink_sample samples[2];
 	struct pb_bytes sample;

@@ -107,7 +107,7 @@ static void what_is_not_known_is_unknown(void **state)
 	AUTO_FREE char *text = script_of(&m, samples, 3);
 	assert_string_equal(text, "pp     0/0     [000]     0.000000000: cpu-clock: \n"
 				  "\t              10 [unknown] ([unknown])\n"
-				  "\t              21 //anon (//anon)\n"
+				  "\t              21 [unknown] (//anon)\n"
 				  "\n"
 				  "[unknown]     0/0     [000]     0.000000000: cpu-clock: \n"
 				  "\n"
@@ -134,7 +134,7 @@ static void a_cut_stack_ends_in_a_mark(void **state)
 	AUTO_FREE char *text = script_of(&m, samples, 1);
 	assert_string_equal(text, "pp     0/0     [000]     0.000000000: cpu-clock: \n"
 				  "\t              10 [unknown] ([unknown])\n"
-				  "\t              21 //anon (//anon)\n"
+				  "\t              21 [unknown] (//anon)\n"
 				  "\t               0 [cut] ([cut])\n"
 				  "\n");
 }

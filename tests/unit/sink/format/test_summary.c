@@ -17,7 +17,7 @@ static void every_sample_is_accounted_for(void **state)
 		"\n"
 		"samples taken                        1,238\n"
 		"  resolved                           1,203   97.2 %\n"
-		"  code unknown at that time              3    0.2 %\n"
+		"  [unknown] code                         3    0.2 %\n"
 		"  stack cut                             31    2.5 %  (21 bad frame pointer, 10 deeper than 1,024 frames)\n"
 		"  lost                                   1    0.1 %  (1 sample ring full)\n"
 		"frame pointers assumed                 124   10.0 %\n"
@@ -47,7 +47,7 @@ static void a_clean_run_is_short(void **state)
 				  "\n"
 				  "samples taken                            0\n"
 				  "  resolved                               0    0.0 %\n"
-				  "  code unknown at that time              0    0.0 %\n"
+				  "  [unknown] code                         0    0.0 %\n"
 				  "  stack cut                              0    0.0 %\n"
 				  "  lost                                   0    0.0 %\n"
 				  "JIT methods                              0\n");
