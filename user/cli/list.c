@@ -8,6 +8,7 @@
 #include "agent/kernel/process_scan.h"
 #include "base/scope.h"
 #include "cli/commands.h"
+#include "engines/engines.h"
 #include "sink/write/json.h"
 #include "sink/write/out.h"
 #include "sink/write/text.h"
@@ -74,6 +75,18 @@ static int write_json(const struct engine_list *list)
 	return out_flush(stdout);
 }
 
+static const struct engine *engine_of_row(const struct engine_list *list,
+					  const struct engine_row *row)
+{
+	return engine_of_process(string_pool_get(list->strings, row->comm));
+}
+
+/* Perf maps are not read. */
+static bool needs_advice(const struct engine_row *row)
+{
+	return row->publishes == ENGINE_NOTHING || row->publishes == ENGINE_PERF_MAP;
+}
+
 static void put_column(struct text *text, const char *name, uint32_t columns)
 {
 	uint32_t taken = text_put_name_cut(text, *name ? name : "-", columns);
@@ -83,6 +96,7 @@ static void put_column(struct text *text, const char *name, uint32_t columns)
 
 static void put_row(struct text *text, const struct engine_list *list, const struct engine_row *row)
 {
+	const struct engine *engine = engine_of_row(list, row);
 	char inside[16] = "";
 
 	if (row->inner_pid != row->pid)
@@ -90,7 +104,10 @@ static void put_row(struct text *text, const struct engine_list *list, const str
 	text_printf(text, "%10u%-11s  ", row->pid, inside);
 	put_column(text, string_pool_get(list->strings, row->comm), COMM_COLUMNS);
 	text_put_string(text, "  ");
-	put_column(text, string_pool_get(list->strings, row->engine), ENGINE_COLUMNS);
+	put_column(text,
+		   row->engine || !engine ? string_pool_get(list->strings, row->engine)
+					  : engine->name,
+		   ENGINE_COLUMNS);
 	if (row->counted)
 		text_put_number(text, row->methods, 10);
 	else
@@ -100,6 +117,35 @@ static void put_row(struct text *text, const struct engine_list *list, const str
 	else
 		text_printf(text, "%11s", "-");
 	text_printf(text, "  %s\n", ways[row->publishes].words);
+}
+
+/* Returns true if an earlier row of an unpublished process has the same engine. */
+static bool was_advised(const struct engine_list *list, const struct engine_row *before,
+			const struct engine *engine)
+{
+	for (const struct engine_row *row = list->rows.data; row < before; row++) {
+		if (needs_advice(row) && engine_of_row(list, row) == engine)
+			return true;
+	}
+	return false;
+}
+
+/* Say once for each engine how its code is published. */
+static void advise(const struct engine_list *list)
+{
+	fprintf(stderr, "jitbpf: code that is not published is shown as [unknown]\n");
+	vec_for_each (row, &list->rows) {
+		const struct engine *engine = engine_of_row(list, row);
+
+		if (!needs_advice(row) || was_advised(list, row, engine))
+			continue;
+		if (!engine)
+			fprintf(stderr,
+				"jitbpf: many engines publish their code if they are started with "
+				"the variables or options of 'jitbpf env'\n");
+		else
+			fprintf(stderr, "jitbpf: %s: %s\n", engine->name, engine->advice(""));
+	}
 }
 
 static int write_table(const struct engine_list *list)
@@ -114,14 +160,12 @@ static int write_table(const struct engine_list *list)
 			    "PUBLISHES");
 	vec_for_each (row, &list->rows) {
 		put_row(&text, list, row);
-		silent += row->publishes == ENGINE_NOTHING;
+		silent += needs_advice(row);
 	}
 	err = text_write(&text, stdout);
 	err = err ?: out_flush(stdout);
 	if (silent)
-		fprintf(stderr,
-			"jitbpf: code that is not published is shown as [unknown]; many engines publish "
-			"it if they are started with the variables or options of 'jitbpf env'\n");
+		advise(list);
 	if (list->hidden)
 		fprintf(stderr, "jitbpf: %llu process%s could not be inspected\n",
 			(unsigned long long)list->hidden, list->hidden == 1 ? "" : "es");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/kernel/process_scan.h"
+#include "sink/sink.h"
 
 static int complain(int err, const char *what)
 {
@@ -30,7 +31,7 @@ char *target_line(const struct target_options *options)
 	for (char **arg = options->command; arg && *arg; arg++)
 		fprintf(text, "%s%s", arg == options->command ? "" : " ", *arg);
 	vec_for_each (pid, &options->pids)
-		fprintf(text, "%s%u", pid == options->pids.data ? "process " : ", ", *pid);
+		fprintf(text, "%s%u", pid == options->pids.data ? RUN_OF_PROCESSES : ", ", *pid);
 	if (fclose(text)) {
 		free(line);
 		return NULL;

@@ -5,8 +5,8 @@
 #include "base/scope.h"
 
 static const struct engine *const engines[] = {
-	&engine_jitapi, &engine_llvm,	      &engine_numba, &engine_julia,
-	&engine_opencl, &engine_spidermonkey, &engine_php,   &engine_v8,
+	&engine_jitapi,	      &engine_llvm, &engine_numba, &engine_julia, &engine_opencl,
+	&engine_spidermonkey, &engine_php,  &engine_v8,	   &engine_java,
 };
 
 const struct engine *engine_at(size_t index)
@@ -27,6 +27,15 @@ const struct engine *engine_of_plugin(const char *path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
 		if (engines[i]->is_plugin && engines[i]->is_plugin(path_file(path)))
+			return engines[i];
+	}
+	return NULL;
+}
+
+const struct engine *engine_of_process(const char *comm)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
+		if (engines[i]->is_process && engines[i]->is_process(comm))
 			return engines[i];
 	}
 	return NULL;

@@ -54,6 +54,16 @@ struct engine {
 	bool (*is_plugin)(const char *file);
 	const char *entry_symbol; /* the interpreter's function, in the host */
 
+	/* Returns true if the name of a process (comm) is that of a program with the engine. */
+	bool (*is_process)(const char *comm);
+	/*
+	 * Returns what to do about code of such a process that is not published. command: the
+	 * command line that jitbpf has run, with the variables of the settings; "": the process
+	 * was started otherwise. Set if is_process is.
+	 */
+	const char *(*advice)(const char *command);
+	const char *without_code; /* why such a process may have no JIT code at all; or NULL */
+
 	/* Length of the text that the engine prepends to a mangled name; 0 if there is none. */
 	size_t (*name_prefix_bytes)(const char *name);
 	/*
@@ -86,8 +96,8 @@ struct engine {
 	const char *option;
 };
 
-extern const struct engine engine_jitapi, engine_julia, engine_llvm, engine_numba, engine_opencl,
-	engine_php, engine_spidermonkey, engine_v8;
+extern const struct engine engine_java, engine_jitapi, engine_julia, engine_llvm, engine_numba,
+	engine_opencl, engine_php, engine_spidermonkey, engine_v8;
 
 /* Returns the engine at an index of the table; NULL after the last one. */
 const struct engine *engine_at(size_t index);
@@ -95,6 +105,9 @@ const struct engine *engine_at(size_t index);
 /* Returns the engine whose host or plug-in is the file at `path`, or NULL. */
 const struct engine *engine_of_host(const char *path);
 const struct engine *engine_of_plugin(const char *path);
+
+/* Returns the engine of a process by its name (comm), or NULL. */
+const struct engine *engine_of_process(const char *comm);
 
 /* Returns the engine that writes jitdump files with that reserved field, or NULL. */
 const struct engine *engine_of_jitdump(uint32_t reserved);

@@ -24,6 +24,23 @@ static bool is_plugin(const char *file)
 	return begins_with(file, "opcache.so");
 }
 
+static bool is_process(const char *comm)
+{
+	return begins_with(comm, "php") || begins_with(comm, "frankenphp");
+}
+
+static const char *advice(const char *command)
+{
+	if (!*command)
+		return "start it with the variables of 'jitbpf env'; PHP 8.4 or newer: with "
+		       "-d opcache.jit_debug=32";
+	if (strstr(command, " -n "))
+		return "with -n, PHP does not read jitbpf's setting: add -d opcache.jit_debug=128";
+	if (strstr(command, "opcache.jit_debug="))
+		return "opcache.jit_debug must be 128, or 32 for PHP 8.4 or newer";
+	return "PHP 8.4 or newer needs -d opcache.jit_debug=32";
+}
+
 /* "TRACE-1$function$line" becomes "TRACE$function$line", and "ESCAPE-1-2", an exit, "ESCAPE". */
 static void unnumber(char *name)
 {
@@ -50,6 +67,10 @@ const struct engine engine_php = {
 	.is_host = is_host,
 	.is_plugin = is_plugin,
 	.entry_symbol = "execute_ex",
+	.is_process = is_process,
+	.advice = advice,
+	.without_code = "PHP's JIT is off: -d opcache.enable_cli=1 -d "
+			"opcache.jit_buffer_size=64M -d opcache.jit=tracing",
 	.unnumber = unnumber,
 	.settings = settings,
 	.setting_count = ARRAY_SIZE(settings),

@@ -2,6 +2,7 @@
 /* V8 (Node, Chromium), whose jitdump files --perf-prof turns on. */
 #include <string.h>
 
+#include "base/text.h"
 #include "engines/engines.h"
 
 static bool wrote_jitdump(uint32_t reserved)
@@ -29,8 +30,26 @@ static bool is_jitdump_source(const char *file)
 	return strpbrk(file, "/:.") != NULL;
 }
 
+static bool is_process(const char *comm)
+{
+	return begins_with(comm, "node");
+}
+
+static const char *advice(const char *command)
+{
+	if (strstr(command, "--perf-prof"))
+		return "Node.js could not write the jitdump file of --perf-prof, which belongs into "
+		       "its current directory";
+	if (strstr(command, "--perf-basic-prof"))
+		return "--perf-basic-prof writes a perf map, which jitbpf does not read: use "
+		       "--perf-prof";
+	return "start Node.js with --perf-prof";
+}
+
 const struct engine engine_v8 = {
 	.name = "V8",
+	.is_process = is_process,
+	.advice = advice,
 	.wrote_jitdump = wrote_jitdump,
 	.jitdump_line_bias = 64, /* as behind the ELF header of the file that perf makes of it */
 	.has_jitdump_lines = has_jitdump_lines,

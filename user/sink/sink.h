@@ -20,6 +20,8 @@
 
 struct ledger;
 
+#define RUN_OF_PROCESSES "process "
+
 /* Description of a run. Strings are never NULL. */
 struct run_info {
 	uint64_t start_ns;	/* CLOCK_MONOTONIC */
@@ -28,7 +30,7 @@ struct run_info {
 	uint32_t freq_hz;
 	uint32_t cpus;
 	const char *event;   /* "cpu-clock", "cycles" */
-	const char *command; /* "": the whole system */
+	const char *command; /* "": the whole system; RUN_OF_PROCESSES and pids */
 	const char *host;
 	const char *kernel; /* release */
 };

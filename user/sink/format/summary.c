@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/text.h"
+#include "engines/engines.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
 #include "sink/write/out.h"
@@ -117,8 +119,42 @@ static void put_row(struct text *text, const char *words, uint64_t value)
 	text_printf(text, "  %s\n", words);
 }
 
-static void put_jit(struct text *text, const struct ledger *ledger)
+static const struct engine *engine_of(const struct view *view, const struct ledger_process *process)
 {
+	return engine_of_process(string_pool_get(view->strings, process->comm));
+}
+
+/* Returns the command that was run with the environment of engines; "" if there was none. */
+static const char *command_of(const struct view *view)
+{
+	const char *command = view->info->command;
+
+	return begins_with(command, RUN_OF_PROCESSES) ? "" : command;
+}
+
+/* Returns why the recorded command had no JIT code, although its engine has a JIT; or NULL. */
+static const char *without_code(const struct view *view)
+{
+	const struct ledger *ledger = view->ledger;
+
+	if (!*command_of(view) || ledger->jit.methods || ledger->fate[FATE_CODE_UNKNOWN])
+		return NULL;
+	vec_for_each (process, &ledger->processes) {
+		const struct engine *engine = engine_of(view, process);
+		uint64_t taken = ledger_process_taken(process);
+
+		if (engine && engine->without_code && taken &&
+		    taken >= ledger_taken(ledger) / UNPUBLISHED_SHARE)
+			return engine->without_code;
+	}
+	return NULL;
+}
+
+static void put_jit(struct text *text, const struct view *view)
+{
+	const struct ledger *ledger = view->ledger;
+	const char *why = without_code(view);
+
 	text_printf(text, "%-*s", LABEL_COLUMNS, "JIT methods");
 	text_put_number(text, ledger->jit.methods, 14);
 	if (ledger->jit.methods || ledger->jit.unloads) {
@@ -143,19 +179,51 @@ static void put_jit(struct text *text, const struct ledger *ledger)
 		text_put_number(text, ledger->jit.recovered, 0);
 		text_put_string(text, " recovered");
 	}
+	if (why)
+		text_printf(text, "  (%s)", why);
 	text_put_string(text, "\n");
 }
 
-/* Returns the samples in unknown code of processes without any published code. */
-static uint64_t samples_unpublished(const struct ledger *ledger)
+/*
+ * Returns the samples in unknown code of processes without any published code. Sets *ret to the
+ * process with most of them, NULL if there are none.
+ */
+static uint64_t samples_unpublished(const struct ledger *ledger, const struct ledger_process **ret)
 {
-	uint64_t samples = 0;
+	uint64_t samples = 0, most = 0;
 
+	*ret = NULL;
 	vec_for_each (process, &ledger->processes) {
-		if (!process->jit.methods)
-			samples += process->fate[FATE_CODE_UNKNOWN];
+		if (process->jit.methods)
+			continue;
+		samples += process->fate[FATE_CODE_UNKNOWN];
+		if (process->fate[FATE_CODE_UNKNOWN] > most) {
+			most = process->fate[FATE_CODE_UNKNOWN];
+			*ret = process;
+		}
 	}
 	return samples;
+}
+
+/* Put why much code has no name, and what to do. */
+static void put_unpublished(struct text *text, const struct view *view)
+{
+	const struct ledger_process *most;
+	uint64_t samples = samples_unpublished(view->ledger, &most);
+	const char *advice = "some need an option, see 'jitbpf env'";
+	const struct engine *engine;
+	char words[300];
+
+	if (!most || samples < ledger_taken(view->ledger) / UNPUBLISHED_SHARE)
+		return;
+	engine = engine_of(view, most);
+	if (engine)
+		advice = engine->advice(command_of(view));
+	else if (!*command_of(view))
+		advice = "start it with the variables or options of 'jitbpf env'";
+	snprintf(words, sizeof(words), "samples in [unknown] code that no engine published: %s%s%s",
+		 engine ? engine->name : "", engine ? ": " : "", advice);
+	put_row(text, words, samples);
 }
 
 static bool is_no_trouble(enum jitbpf_counter counter)
@@ -179,18 +247,16 @@ static void put_owner(struct text *text, enum ledger_memory memory,
 }
 
 /* Put the counts that should be 0 and are not. */
-static void put_trouble(struct text *text, const struct ledger *ledger)
+static void put_trouble(struct text *text, const struct view *view)
 {
+	const struct ledger *ledger = view->ledger;
 	uint64_t taken = ledger_taken(ledger);
 	uint64_t counted = ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN];
-	uint64_t unpublished = samples_unpublished(ledger);
 	size_t before = text->bytes.size, heading;
 
 	text_put_string(text, "to look into\n");
 	heading = text->bytes.size;
-	if (unpublished && unpublished >= taken / UNPUBLISHED_SHARE)
-		put_row(text, "samples in code that no engine published: see 'jitbpf env'",
-			unpublished);
+	put_unpublished(text, view);
 	for (int i = LEDGER_JIT_TROUBLE; i < LEDGER_JIT_COUNT; i++) {
 		uint64_t value = ledger_jit_value(&ledger->jit, i);
 		char words[80];
@@ -273,8 +339,8 @@ static int summary_finish(struct sink *sink, const struct view *view)
 		return -ENOMEM;
 	put_run(&text, view->info);
 	put_fates(&text, view->ledger);
-	put_jit(&text, view->ledger);
-	put_trouble(&text, view->ledger);
+	put_jit(&text, view);
+	put_trouble(&text, view);
 	put_processes(&text, view, &ranking);
 	err = text_write(&text, out_stream(sink));
 	return err ? err : out_flush(out_stream(sink));

@@ -80,7 +80,8 @@ static void a_process_with_code_and_no_samples_is_shown(void **state)
 static void unpublished_code_is_worth_a_word_where_it_is_much(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
-	const char *words = "            10  samples in code that no engine published";
+	const char *words = "            10  samples in [unknown] code that no engine published: "
+			    "some need an option, see 'jitbpf env'\n";
 
 	made_init(&m);
 	made_process(&m, 1, "silent", 90, 10, 0, 0);
@@ -93,6 +94,54 @@ static void unpublished_code_is_worth_a_word_where_it_is_much(void **state)
 	m.ledger.processes.data[2].jit.methods = 1;
 	AUTO_FREE char *spoken = made_output(&m, &sink_summary);
 	assert_null(strstr(spoken, "no engine published"));
+}
+
+/* The advice names the engine, and does not repeat what the command has tried. */
+static void unpublished_code_of_a_known_engine(void **state)
+{
+	static const struct {
+		const char *comm, *command, *words;
+	} cases[] = {
+		{"node", "node x.js", "published: V8: start Node.js with --perf-prof\n"},
+		{"node", "node --perf-basic-prof x.js", "V8: --perf-basic-prof writes a perf map"},
+		{"php8.2", "php8.2 -n x.php", "PHP: with -n, PHP does not read"},
+		{"php8.2", "", "PHP: start it with the variables of 'jitbpf env'"},
+		{"php8.2", "process 1, 2", "PHP: start it with the variables of 'jitbpf env'"},
+		{"java", "java X", "Java: a JVM publishes no code that jitbpf reads; with -XX:"},
+		{"java", "java -XX:+PreserveFramePointer X", "no code that jitbpf reads\n"},
+		{"python", "", "start it with the variables or options of 'jitbpf env'\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(made_deinit) struct made_view m;
+
+		made_init(&m);
+		m.info.command = cases[i].command;
+		made_process(&m, 1, "quiet", 0, 3, 0, 0);
+		made_process(&m, 2, cases[i].comm, 0, 50, 0, 0);
+		AUTO_FREE char *text = made_output(&m, &sink_summary);
+		if (!strstr(text, cases[i].words))
+			fail_msg("%s\nis not in\n%s", cases[i].words, text);
+	}
+}
+
+static void a_command_without_its_jit(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	const char *words = "(PHP's JIT is off: -d opcache.enable_cli=1";
+
+	made_init(&m);
+	m.info.command = "php x.php";
+	made_process(&m, 1, "php", 90, 0, 0, 0);
+	AUTO_FREE char *off = made_output(&m, &sink_summary);
+	assert_non_null(strstr(off, words));
+	m.info.command = "";
+	AUTO_FREE char *attached = made_output(&m, &sink_summary);
+	assert_null(strstr(attached, words));
+	m.info.command = "php x.php";
+	m.ledger.jit.methods = 1;
+	AUTO_FREE char *on = made_output(&m, &sink_summary);
+	assert_null(strstr(on, words));
 }
 
 /* The column exists only if some process has another pid inside a container. */
@@ -152,6 +201,8 @@ int main(void)
 		cmocka_unit_test(twenty_processes_and_how_many_more),
 		cmocka_unit_test(a_process_with_code_and_no_samples_is_shown),
 		cmocka_unit_test(unpublished_code_is_worth_a_word_where_it_is_much),
+		cmocka_unit_test(unpublished_code_of_a_known_engine),
+		cmocka_unit_test(a_command_without_its_jit),
 		cmocka_unit_test(the_pid_inside_a_container_stands_beside),
 		cmocka_unit_test(no_name_reaches_the_terminal_raw),
 		cmocka_unit_test(a_full_disk_is_an_error),
