@@ -62,8 +62,12 @@ static int client_init(struct client *client, uint64_t cpu_ns)
 	if (!jit_client_open(&engine))
 		return -1;
 	second = jit_client_second();
+	/*
+	 * The machine code at a place is written when it is asked for, after its load. In private
+	 * memory it would be taken for code of somebody else that replaced the reported one.
+	 */
 	client->code = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	client->cpu_ns = cpu_ns;
 	if (!second || client->code == MAP_FAILED)
 		return -1;
