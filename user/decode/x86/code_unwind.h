@@ -19,7 +19,7 @@
 
 #include "decode/x86/code_entry.h"
 
-#define CODE_UNWIND_BYTES_MAX (1u << 20) /* limit of one region; 0.25 s at worst */
+#define CODE_UNWIND_BYTES_MAX (1u << 20) /* limit of one region; 0.5 s at worst */
 
 /*
  * Add the rows of code_bytes of code to *ret, which must be empty. `address` is
