@@ -46,7 +46,11 @@ int unwinder_check(struct unwinder *u, const struct process *process, uint64_t t
 		enum code_trust trust =
 			code_checks_trust(&u->checks, doubts, stack->ips[i] - !!i, time_ns, &check);
 
-		if (trust == CODE_VOUCHED)
+		/*
+		 * The name of an innermost frame whose code has ended cannot be withdrawn any more.
+		 * Code that lives for milliseconds ends before it can be checked: its rows hold.
+		 */
+		if (trust == CODE_VOUCHED || (trust == CODE_ENDED && !i))
 			continue;
 		if (trust == CODE_WAITS && !last) {
 			request_check(u, check);
@@ -58,8 +62,7 @@ int unwinder_check(struct unwinder *u, const struct process *process, uint64_t t
 		/* Its rows were those of the code that was there before. */
 		if (stack->end != JITBPF_END_NONE && i + 1 < stack->count)
 			stack->end = JITBPF_END_NO_RULE;
-		/* The name of code that has ended cannot be withdrawn any more. */
-		stack->count = trust == CODE_ENDED && i ? i : i + 1;
+		stack->count = trust == CODE_ENDED ? i : i + 1;
 		stack->replaced = true;
 	}
 	return waits;
