@@ -111,7 +111,9 @@ struct jitbpf_frames_chunk {
 	__u64 inode;
 };
 
-/* A thread of the samples that follow. Threads are numbered in order from 0, since the last FRESH.
+/*
+ * A thread of the samples that follow. Threads are numbered in order from 0, and anew after a
+ * FRESH.
  */
 struct jitbpf_thread_chunk {
 	struct jitbpf_record h;
