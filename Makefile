@@ -139,6 +139,9 @@ $(B)/bpf/jitbpf.bpf.o: $(BPF_OBJ)
 	$(call say,BPFLINK,$@)
 	$(Q)$(BPFTOOL) gen object $@ $^
 
+# Named here, so that make does not delete it as an intermediate file.
+$(B)/bpf/attach.skel.h: $(B)/bpf/attach.bpf.o
+
 $(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf >$@

@@ -90,7 +90,7 @@ _Static_assert(sizeof(struct sample_scratch) <= 32u << 10, "a value of a per-CPU
 #define WALK_PIECES 8
 #define WALK_TURNS  (JITBPF_USER_FRAMES_MAX / (WALK_PIECE * WALK_PIECES))
 
-_Static_assert(WALK_PIECE *WALK_PIECES *WALK_TURNS == JITBPF_USER_FRAMES_MAX, "all of them");
+_Static_assert(JITBPF_USER_FRAMES_MAX % (WALK_PIECE * WALK_PIECES) == 0, "whole turns");
 
 /*
  * Continues the walk by up to WALK_PIECE callers, and writes them to ips[at] and up; the first

@@ -82,7 +82,7 @@ enum code_trust {
 	CODE_VOUCHED, /* also: no code, or code that is not checked */
 	CODE_WAITS,   /* for a check; *ret of code_checks_trust() may have to be requested */
 	CODE_UNKNOWN, /* replaced, or not checked in time; its region ends before that time */
-	CODE_ENDED,   /* not checked in time, and its region ended later */
+	CODE_ENDED,   /* not checked in time, and its region has ended by a report */
 };
 
 /* Returns 0 or -ENOMEM. */

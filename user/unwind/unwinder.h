@@ -111,8 +111,9 @@ bool unwinder_doubts(const struct unwinder *unwinder, const struct process *proc
 /*
  * Check that the JIT code of a complete stack, sampled at time_ns, was in memory
  * (unwind/code_checks.h). Returns 0 with the stack cut after the first frame whose code is not
- * vouched for; or 1 if checks are pending. After 1, call again after unwinder_collect(), or with
- * last set: then code without a result is not vouched for.
+ * vouched for, except for an innermost frame whose code has ended; or 1 if checks are pending.
+ * After 1, call again after unwinder_collect(), or with last set: then code without a result is not
+ * vouched for.
  */
 int unwinder_check(struct unwinder *unwinder, const struct process *process, uint64_t time_ns,
 		   bool last, struct finished_stack *stack);

@@ -49,7 +49,7 @@ static int add_ring(struct live_source *live, int fd)
 int live_cpus_make_rings(struct live_source *live)
 {
 	uint32_t ring_bytes = (uint32_t)live->sample_ring_bytes;
-	int err = sample_rings_create(&live->cpus.rings, ring_bytes);
+	int err = sample_rings_create(&live->cpus.rings);
 
 	vec_for_each (event, &live->round.events.cpus)
 		err = err ?: sample_rings_make(&live->cpus.rings, event->cpu, ring_bytes);

@@ -15,7 +15,7 @@ static int make_ring(uint32_t ring_bytes)
 	return fd < 0 ? -errno : fd;
 }
 
-int sample_rings_create(struct sample_rings *ret, uint32_t ring_bytes)
+int sample_rings_create(struct sample_rings *ret)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
 	/* The map takes only rings that are like this one, of any size. */

@@ -23,7 +23,7 @@ struct sample_rings {
 #define SAMPLE_RINGS_NONE ((struct sample_rings){.map_fd = -1})
 
 /* Make the map. Returns 0 or a negative errno. */
-int sample_rings_create(struct sample_rings *ret, uint32_t ring_bytes);
+int sample_rings_create(struct sample_rings *ret);
 void sample_rings_destroy(struct sample_rings *rings);
 
 /* Make the ring of a CPU, which is not in the map yet. Returns 0 or a negative errno. */
