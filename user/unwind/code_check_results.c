@@ -19,6 +19,17 @@ static void put_verdict(struct code_checks *checks, struct code_doubts *doubts,
 	(void)vec_push(&checks->verdicts, *verdict);
 }
 
+/* Returns the time from which a region of memory that was replaced at since_ns is unknown. */
+static uint64_t unknown_since(const struct code_check *check, uint64_t since_ns)
+{
+	/* Samples may have waited for a check of its own, for an earlier event or other bytes. */
+	if (check && check->since_ns && check->since_ns < since_ns)
+		since_ns = check->since_ns;
+	if (check && check->doubt_ns && check->doubt_ns < since_ns)
+		since_ns = check->doubt_ns;
+	return since_ns;
+}
+
 /* All code that is older than the event that one region did not survive is unknown. */
 static void end_memory(struct code_checks *checks, struct code_doubts *doubts,
 		       const struct code_doubt *doubt, const struct code_verdict *one)
@@ -31,10 +42,13 @@ static void end_memory(struct code_checks *checks, struct code_doubts *doubts,
 		struct code_check *check =
 			code_checks_find(checks, code_region_identity(region), doubts->process);
 
-		if (region->loaded_ns >= one->since_ns || region->address == one->address)
+		/* A region that has a verdict is in the map until the verdict is applied. */
+		if (region->loaded_ns >= one->since_ns ||
+		    code_doubts_was_replaced(doubts, region->address, one->since_ns))
 			continue;
 		verdict.address = region->address;
 		verdict.size_bytes = region->size_bytes;
+		verdict.since_ns = unknown_since(check, one->since_ns);
 		verdict.publisher = region->claims[0].origin.publisher;
 		if (check)
 			code_checks_remove(checks, check);
@@ -64,6 +78,16 @@ static void decide(struct code_checks *checks, struct code_check *check, uint64_
 		if (code_doubts_failed(doubt, verdict.address, verdict.since_ns))
 			end_memory(checks, doubts, doubt, &verdict);
 	}
+}
+
+bool code_checks_take_verdict(struct code_checks *checks, struct code_verdict *ret)
+{
+	if (checks->verdicts_taken == checks->verdicts.size) {
+		checks->verdicts_taken = checks->verdicts.size = 0;
+		return false;
+	}
+	*ret = checks->verdicts.data[checks->verdicts_taken++];
+	return true;
 }
 
 void code_checks_give_up(struct code_checks *checks, struct code_check *check, uint64_t time_ns)

@@ -69,13 +69,14 @@ struct code_verdict {
 };
 
 struct code_checks {
-	struct code_check *slots;	   /* a ring, indexed by number */
-	uint64_t newest;		   /* number of the next one; the oldest is evicted */
-	struct index_map index;		   /* by identity and process */
-	VEC(struct code_doubts *) doubts;  /* by slot of the process, or NULL */
-	VEC(struct code_verdict) verdicts; /* to be taken by the owner */
-	uint64_t now_ns;		   /* all events up to here have been reported */
-	uint64_t trusted;		   /* regions without a copy that were trusted */
+	struct code_check *slots;	  /* a ring, indexed by number */
+	uint64_t newest;		  /* number of the next one; the oldest is evicted */
+	struct index_map index;		  /* by identity and process */
+	VEC(struct code_doubts *) doubts; /* by slot of the process, or NULL */
+	VEC(struct code_verdict) verdicts;
+	size_t verdicts_taken;
+	uint64_t now_ns;  /* all events up to here have been reported */
+	uint64_t trusted; /* regions without a copy that were trusted */
 };
 
 enum code_trust {
@@ -136,6 +137,9 @@ void code_checks_give_up(struct code_checks *checks, struct code_check *check, u
  */
 void code_checks_code_changes(struct code_checks *checks, const struct process *process,
 			      const struct jitbpf_code_event *event, uint64_t time_ns);
+
+/* Take the oldest verdict. Returns false if there is none. */
+bool code_checks_take_verdict(struct code_checks *checks, struct code_verdict *ret);
 
 /* Drop the pointers to processes that were retired. */
 void code_checks_forget_retired(struct code_checks *checks);

@@ -82,8 +82,5 @@ void unwinder_code_changes(struct unwinder *u, const struct process *process,
 
 bool unwinder_take_verdict(struct unwinder *u, struct code_verdict *ret)
 {
-	if (!u->checks.verdicts.size)
-		return false;
-	*ret = u->checks.verdicts.data[--u->checks.verdicts.size];
-	return true;
+	return code_checks_take_verdict(&u->checks, ret);
 }

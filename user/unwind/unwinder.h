@@ -133,8 +133,8 @@ void unwinder_code_changes(struct unwinder *unwinder, const struct process *proc
 			   const struct jitbpf_code_event *event, uint64_t time_ns);
 
 /*
- * Take a verdict about code that is not vouched for. Its region has to end before samples that were
- * checked since are located. Returns false if there is none.
+ * Take the oldest verdict about code that is not vouched for. Its region has to end before samples
+ * that were checked since are located. Returns false if there is none.
  */
 bool unwinder_take_verdict(struct unwinder *unwinder, struct code_verdict *ret);
 

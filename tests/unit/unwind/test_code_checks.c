@@ -94,8 +94,11 @@ static void answer(struct fixture *f, uint64_t read_ns, int error, bool differs)
 /* Takes the only verdict. */
 static struct code_verdict verdict_of(struct fixture *f)
 {
-	assert_int_equal(f->checks.verdicts.size, 1);
-	return f->checks.verdicts.data[--f->checks.verdicts.size];
+	struct code_verdict verdict, none;
+
+	assert_true(code_checks_take_verdict(&f->checks, &verdict));
+	assert_false(code_checks_take_verdict(&f->checks, &none));
+	return verdict;
 }
 
 static void test_no_event(void **state)
@@ -321,14 +324,19 @@ static void test_many_events(void **state)
 }
 
 /* Store a copy of the region, of bytes 0, 1, 2, ... */
-static void copy_region(struct fixture *f)
+static void copy_region_at(struct fixture *f, uint64_t address)
 {
 	uint8_t bytes[SIZE];
-	const struct code_region *region = code_map_find(f->process->code, CODE, 100);
+	const struct code_region *region = code_map_find(f->process->code, address, 100);
 
 	for (uint32_t i = 0; i < SIZE; i++)
 		bytes[i] = (uint8_t)i;
 	code_copies_put(&f->copies, code_region_identity(region), bytes, SIZE);
+}
+
+static void copy_region(struct fixture *f)
+{
+	copy_region_at(f, CODE);
 }
 
 /* A sample sees the bytes from CODE + offset on, the first `other` of them changed. */
@@ -431,6 +439,51 @@ static void test_memory_replaced(void **state)
 	assert_int_equal(trust_at(f, CODE + 2 * SIZE, 43), CODE_VOUCHED);
 }
 
+/*
+ * Two functions that were written over, and an event after that. The samples of each are unknown
+ * from the first one on that saw other bytes, whichever of the two checks fails first.
+ */
+static void test_each_since_it_differed(void **state)
+{
+	const uint64_t other = CODE + SIZE;
+
+	for (uint32_t first = 0; first < 2; first++) {
+		const struct code_verdict *verdicts;
+		struct unwind_request requests[2];
+		struct fixture *f;
+
+		teardown(state);
+		setup(state);
+		f = *state;
+		world_load(f->world, PID, 11, other, SIZE);
+		copy_region(f);
+		copy_region_at(f, other);
+		see(f, 30, 0, 64);
+		see(f, 40, SIZE, 64);
+		event(f, 50);
+		assert_int_equal(trust(f, 30), CODE_WAITS);
+		assert_true(request(f));
+		requests[0] = f->request;
+		assert_int_equal(trust_at(f, other + 8, 40), CODE_WAITS);
+		assert_true(request(f));
+		requests[1] = f->request;
+		f->checks.now_ns = 100;
+		for (uint32_t i = 0; i < 2; i++) {
+			f->request = requests[first ^ i];
+			answer(f, 60, 0, true);
+		}
+		assert_int_equal(trust(f, 30), CODE_UNKNOWN);
+		assert_int_equal(trust(f, 29), CODE_VOUCHED);
+		assert_int_equal(f->checks.verdicts.size, 2);
+		verdicts = f->checks.verdicts.data;
+		assert_int_equal(verdicts[first].address, CODE);
+		assert_int_equal(verdicts[first].since_ns, 30);
+		assert_int_equal(verdicts[!first].address, other);
+		/* With memory of which a part is known to have been replaced at 30. */
+		assert_int_equal(verdicts[!first].since_ns, first ? 40 : 30);
+	}
+}
+
 /* One function of many that was replaced says nothing about the others. */
 static void test_one_of_many(void **state)
 {
@@ -503,6 +556,7 @@ int main(void)
 		TEST(test_saw_linked_code),
 		TEST(test_saw_other_code),
 		TEST(test_memory_replaced),
+		TEST(test_each_since_it_differed),
 		TEST(test_one_of_many),
 		TEST(test_saw_too_little),
 		TEST(test_retired),
