@@ -13,8 +13,9 @@
  *
  * A chunk begins with a byte in HEADS. If the byte has JITBPF_PACKED_SAMPLE, the chunk is a sample.
  * Else the byte is the type of a chunk in general form:
- *   HEADS: type, flags, number of runs; for each run the number of its words, of which the mask
- *          of those that are not as expected (if there are any words), and of its bytes
+ *   HEADS: type, flags, number of runs; for each run the number of its words, the mask of those
+ *          that are not as expected (if there are any words), and the difference of the number
+ *          of its bytes to its last word (0 without words), modulo 2^32
  *   TIMES: difference of time_ns to the chunk before
  *   WORDS: for each word of the masks, its difference to the expected one, modulo 2^32
  *   TEXT:  the bytes of the runs

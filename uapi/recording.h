@@ -15,6 +15,7 @@
  * A sample is usually written as a reference (SAMPLE_REF) to its stack (STACK).
  *
  * In version 3, which recorders write, chunks are packed (uapi/packed_recording.h) and compressed.
+ * A ROUND chunk can end several rounds: there are about four in a second.
  *
  * Within a version, enums and headers may grow, and readers skip chunks of unknown types. A
  * reader refuses newer versions. Little-endian.

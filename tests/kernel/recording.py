@@ -139,7 +139,8 @@ class Unpacker:
         for run in range(runs):
             count = self.heads.number()
             words = self.words(kind, run == 0, self.time, count) if count else []
-            body += struct.pack(f"<{count}I", *words) + self.text.take(self.heads.number())
+            size = self.heads.difference() + (words[-1] if words else 0) & 0xffffffff
+            body += struct.pack(f"<{count}I", *words) + self.text.take(size)
         if kind == INFO:
             hertz = struct.unpack_from("<I", body, 8)[0]
             self.period = 10**9 // hertz

@@ -18,6 +18,18 @@
 
 #include "uapi/record.h"
 
+/*
+ * History is dropped at the first round of each step, relative to the step of the round before. So
+ * a recording can leave out the ends of the other rounds, and its replay says the same.
+ */
+#define ROUND_STEP_NS 250000000ull
+
+/* Returns when the step of a round began. */
+static inline uint64_t round_step_ns(uint64_t time_ns)
+{
+	return time_ns - time_ns % ROUND_STEP_NS;
+}
+
 struct record_consumer {
 	/*
 	 * Take one finished record, or an INFO or FRAMES chunk of a recording. The record is

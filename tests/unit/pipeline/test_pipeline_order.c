@@ -227,7 +227,7 @@ static void test_long_gone(void **state)
 	made_round(run, 30);
 	made_round(run, 30 * SECOND);
 	/* the previous round could still have samples of its time */
-	made_round(run, 30 * SECOND + 1);
+	made_round(run, 30 * SECOND + ROUND_STEP_NS);
 	make_sample(run, 31 * SECOND, MADE_CODE);
 	make_load(run, 31 * SECOND, 1, "nobody's");
 	ledger = made_finish(run, 32 * SECOND);

@@ -52,7 +52,8 @@ static int unpack_run(struct record_unpacker *u, struct cursor lanes[JITBPF_LANE
 		      size_t *size_bytes)
 {
 	struct jitbpf_record head = *(const struct jitbpf_record *)u->record.data;
-	uint64_t words, bytes;
+	uint32_t bytes = 0; /* the last word, then the number of bytes */
+	uint64_t words, difference;
 	size_t grown;
 	uint8_t *at;
 
@@ -65,8 +66,12 @@ static int unpack_run(struct record_unpacker *u, struct cursor lanes[JITBPF_LANE
 	if (words && words_unpack(&u->rows, lanes, (uint8_t)head.type, first, head.time_ns,
 				  (uint32_t)words, at))
 		return -EBADMSG;
-	if (lane_read(&lanes[JITBPF_LANE_HEADS], cursor_left(&lanes[JITBPF_LANE_TEXT]), &bytes) ||
-	    grown + bytes > JITBPF_CHUNK_MAX)
+	if (words)
+		memcpy(&bytes, (uint8_t *)u->record.data + grown - sizeof(bytes), sizeof(bytes));
+	if (lane_read(&lanes[JITBPF_LANE_HEADS], UINT32_MAX, &difference))
+		return -EBADMSG;
+	bytes += (uint32_t)unzigzag(difference);
+	if (bytes > cursor_left(&lanes[JITBPF_LANE_TEXT]) || grown + bytes > JITBPF_CHUNK_MAX)
 		return -EBADMSG;
 	if (vec_reserve(&u->record, (grown + bytes) / sizeof(uint64_t) + 1))
 		return -ENOMEM;

@@ -9,9 +9,6 @@
 #include "pipeline/analysis/analysis_state.h"
 #include "uapi/recording.h"
 
-/* Interval of dropping history, which visits all processes. Rounds can be shorter. */
-#define FORGET_STEP_NS 50000000ull
-
 DEFINE_CLEANUP(struct analysis *, analysis_destroy);
 
 int analysis_create(const struct analysis_options *options, struct analysis **ret)
@@ -238,9 +235,21 @@ bool analysis_show_all(struct analysis *a, bool wait)
 	return !again;
 }
 
+/* Visits all processes, so not in every round. */
+static void drop_history(struct analysis *a, uint64_t until_ns)
+{
+	vec_for_each (process, &a->processes.leaving)
+		drop_process(a, *process);
+	process_table_forget(&a->processes, until_ns);
+	count_all_uncounted(a);
+	if (string_pool_size(a->strings) > a->names_max)
+		analysis_renew_names(a);
+	space_map_forget(a->kernel_code, until_ns);
+}
+
 int analysis_end_round(struct analysis *a, uint64_t time_ns)
 {
-	uint64_t before_ns = a->round_ns;
+	uint64_t before_ns = round_step_ns(a->round_ns);
 	int err;
 
 	if (time_ns > a->round_ns)
@@ -250,16 +259,8 @@ int analysis_end_round(struct analysis *a, uint64_t time_ns)
 	 * History is kept relative to the previous round: a round can be longer than the history,
 	 * and its deferred samples come with the next round.
 	 */
-	if (before_ns > ANALYSIS_HISTORY_NS && before_ns >= a->forget_ns) {
-		a->forget_ns = before_ns + FORGET_STEP_NS;
-		vec_for_each (process, &a->processes.leaving)
-			drop_process(a, *process);
-		process_table_forget(&a->processes, before_ns - ANALYSIS_HISTORY_NS);
-		count_all_uncounted(a);
-		if (string_pool_size(a->strings) > a->names_max)
-			analysis_renew_names(a);
-		space_map_forget(a->kernel_code, before_ns - ANALYSIS_HISTORY_NS);
-	}
+	if (before_ns > ANALYSIS_HISTORY_NS && round_step_ns(a->round_ns) > before_ns)
+		drop_history(a, before_ns - ANALYSIS_HISTORY_NS);
 	err = analysis_name_new(a); /* also notes the modules of new locations */
 	module_table_forget(&a->modules, analysis_oldest_epoch(a)->number, a->round_ns);
 	if (!err)

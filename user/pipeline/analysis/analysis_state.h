@@ -49,7 +49,6 @@ struct analysis {
 	VEC(struct event_sequences) sequences; /* by process slot */
 	VEC(uint64_t) throttled_since; /* by CPU: start of the throttling; 0: not throttled */
 	uint64_t round_ns;	       /* time of the last round */
-	uint64_t forget_ns;	       /* time of the next dropping of history */
 
 	struct epoch *epoch;	 /* the current one */
 	uint64_t samples_before; /* samples of dropped epochs */

@@ -82,10 +82,10 @@ static struct run next_run(uint16_t type, const uint8_t *at, uint32_t left_bytes
 	return run;
 }
 
-void record_pack_words(struct record_packer *packer, uint8_t type, bool first, uint64_t time_ns,
-		       const void *words, uint32_t count)
+uint32_t record_pack_words(struct record_packer *packer, uint8_t type, bool first, uint64_t time_ns,
+			   const void *words, uint32_t count)
 {
-	uint32_t passed, different[JITBPF_RUN_WORDS_MAX], differences = 0, word;
+	uint32_t passed, different[JITBPF_RUN_WORDS_MAX], differences = 0, word = 0;
 	struct word_row *row = word_rows_begin(&packer->rows, type, first, time_ns, &passed);
 	uint64_t mask = 0;
 
@@ -103,6 +103,7 @@ void record_pack_words(struct record_packer *packer, uint8_t type, bool first, u
 	lane_put(&packer->lanes, JITBPF_LANE_HEADS, mask);
 	for (uint32_t i = 0; i < differences; i++)
 		lane_put(&packer->lanes, JITBPF_LANE_WORDS, zigzag_word(different[i]));
+	return word;
 }
 
 static uint32_t count_runs(uint16_t type, const uint8_t *at, uint32_t left)
@@ -132,13 +133,14 @@ void record_pack(struct record_packer *packer, const struct jitbpf_record *head,
 	packer->time_ns = head->time_ns;
 	for (; left; first = false) {
 		struct run run = next_run(head->type, at, left, first);
+		uint32_t last_word = 0;
 
 		lane_put(lanes, JITBPF_LANE_HEADS, run.words);
 		if (run.words)
-			record_pack_words(packer, (uint8_t)head->type, first, head->time_ns, at,
-					  run.words);
+			last_word = record_pack_words(packer, (uint8_t)head->type, first,
+						      head->time_ns, at, run.words);
 		at += run.words * WORD;
-		lane_put(lanes, JITBPF_LANE_HEADS, run.bytes);
+		lane_put(lanes, JITBPF_LANE_HEADS, zigzag_word(run.bytes - last_word));
 		lane_put_bytes(lanes, JITBPF_LANE_TEXT, at, run.bytes);
 		at += run.bytes;
 		left -= run.words * WORD + run.bytes;

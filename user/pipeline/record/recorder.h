@@ -41,8 +41,9 @@ int recorder_write(struct recorder *recorder, const struct jitbpf_record *record
 int recorder_write_counted(struct recorder *recorder, const struct jitbpf_record *record);
 
 /*
- * End a round whose drain began at time_ns. out is flushed every RECORDER_FLUSH_NS, so that a run
- * that is killed loses the latest rounds only. Returns 0 or a negative errno.
+ * End a round whose drain began at time_ns. A ROUND chunk is written for the first round of a step
+ * (pipeline/finished_records.h), and before a flush. out is flushed every RECORDER_FLUSH_NS, so
+ * that a run that is killed loses the latest rounds only. Returns 0 or a negative errno.
  */
 int recorder_end_round(struct recorder *recorder, uint64_t time_ns);
 

@@ -4,6 +4,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/scope.h"
 #include "uapi/recording.h"
 
 #define STEP_BYTES (64u << 10)
@@ -26,17 +27,49 @@ static uint32_t checksum(uint32_t crc, const void *bytes, size_t size_bytes)
 	return (uint32_t)crc32_z(crc, bytes, size_bytes);
 }
 
-int segment_writer_init(struct segment_writer *writer, FILE *out, int level)
+struct parameter {
+	ZSTD_cParameter parameter;
+	int value;
+};
+
+static const struct parameter fast[] = {
+	{ZSTD_c_compressionLevel, 1},
+	{ZSTD_c_windowLog, JITBPF_SEGMENT_WINDOW_LOG},
+};
+
+/* Many values have few bytes. Small tables suffice for the content of a second. */
+static const struct parameter small[] = {
+	{ZSTD_c_compressionLevel, 6}, {ZSTD_c_windowLog, JITBPF_SEGMENT_WINDOW_LOG},
+	{ZSTD_c_minMatch, 4},	      {ZSTD_c_hashLog, 16},
+	{ZSTD_c_chainLog, 16},
+};
+
+static ZSTD_CCtx *create_zstd(enum segment_compression compression)
+{
+	const struct parameter *parameters = compression == SEGMENT_SMALL ? small : fast;
+	size_t count = compression == SEGMENT_SMALL ? ARRAY_SIZE(small) : ARRAY_SIZE(fast);
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+
+	for (size_t i = 0; zstd && i < count; i++) {
+		if (ZSTD_isError(ZSTD_CCtx_setParameter(zstd, parameters[i].parameter,
+							parameters[i].value))) {
+			ZSTD_freeCCtx(zstd);
+			return NULL;
+		}
+	}
+	return zstd;
+}
+
+int segment_writer_init(struct segment_writer *writer, FILE *out,
+			enum segment_compression compression)
 {
 	struct jitbpf_recording_header header = {
 		.version = JITBPF_RECORDING_VERSION,
 		.header_bytes = sizeof(header),
 	};
-	ZSTD_CCtx *zstd = ZSTD_createCCtx();
 
-	*writer = (struct segment_writer){.out = out, .zstd = zstd};
-	if (!zstd || ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, level)) ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_windowLog, JITBPF_SEGMENT_WINDOW_LOG)))
+	*writer = (struct segment_writer){.out = out, .zstd = create_zstd(compression)};
+	if (!writer->zstd)
 		return writer->error = -ENOMEM;
 	memcpy(header.magic, JITBPF_RECORDING_MAGIC, sizeof(header.magic));
 	writer->crc = checksum(0, &header, sizeof(header));

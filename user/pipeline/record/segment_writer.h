@@ -22,11 +22,17 @@ struct segment_writer {
 	int error; /* the first, negative errno */
 };
 
+enum segment_compression {
+	SEGMENT_FAST,
+	SEGMENT_SMALL, /* at about twice the CPU time */
+};
+
 /*
- * Write the file header. Borrows out. level: zstd's. Returns 0 or a negative errno, after which the
- * caller calls segment_writer_deinit(), too.
+ * Write the file header. Borrows out. Returns 0 or a negative errno, after which the caller calls
+ * segment_writer_deinit(), too.
  */
-int segment_writer_init(struct segment_writer *writer, FILE *out, int level);
+int segment_writer_init(struct segment_writer *writer, FILE *out,
+			enum segment_compression compression);
 void segment_writer_deinit(struct segment_writer *writer);
 
 /* Write what the lanes hold, as a segment, and empty them. Empty lanes are no segment. */

@@ -18,10 +18,10 @@
 	}
 
 /* INFO: 4 words, none of which is 0 in the first or second; four empty strings. 1,000 Hz. */
-#define INFO_HEADS "\x64\0\1\4\4\4"
+#define INFO_HEADS "\x64\0\1\4\4\x08"
 #define INFO_WORDS "\xd0\x0f" /* word 2: 1000 */
 #define INFO_TEXT  "\0\0\0\0"
-#define THREAD	   "\x6a\0\1\4\3\x10" /* the words pid and tid, and comm */
+#define THREAD	   "\x6a\0\1\4\3\x20" /* the words pid and tid, and comm */
 #define THREAD_TEXT                                                                                \
 	"thread\0\0"                                                                               \
 	"\0\0\0\0\0\0\0\0"
@@ -163,9 +163,13 @@ static void test_malformed_chunks(void **state)
 		 "a malformed chunk"},
 		{{LANE("\4\0\1\1\1\0"), LANE("\0"), LANE(""), LANE(""), LANE("")},
 		 "a malformed chunk"},
-		{{LANE("\4\0\1\0\2"), LANE("\0"), LANE(""), LANE(""), LANE("1")},
+		{{LANE("\4\0\1\0\4"), LANE("\0"), LANE(""), LANE(""), LANE("1")},
 		 "a malformed chunk"},
-		{{LANE("\4\0\2\0\1"), LANE("\0"), LANE(""), LANE(""), LANE("1")},
+		{{LANE("\4\0\1\0\1"), LANE("\0"), LANE(""), LANE(""), LANE("1")},
+		 "a malformed chunk"},
+		{{LANE("\4\0\1\1\1\0"), LANE("\0"), LANE(""), LANE("\4"), LANE("1")},
+		 "a malformed chunk"},
+		{{LANE("\4\0\2\0\2"), LANE("\0"), LANE(""), LANE(""), LANE("1")},
 		 "a malformed chunk"},
 		{{LANE("\4\0\1\1\0\0"), LANE("\0"), LANE(""), LANE(""), LANE("")},
 		 "a malformed record"},
@@ -240,7 +244,7 @@ static void test_limits(void **state)
 		LANE("\x88\1"), LANE("\0"), LANE("\x8f\x08"), LANE("\0"), LANE(""),
 	};
 	static const struct lane_bytes thread[] = {
-		LANE("\x6a\0\1\4\0\x10"), LANE("\0"), LANE(""), LANE(""), LANE(THREAD_TEXT),
+		LANE("\x6a\0\1\4\0\x20"), LANE("\0"), LANE(""), LANE(""), LANE(THREAD_TEXT),
 	};
 	struct segment_file file = begun();
 	size_t at = 0;
@@ -263,8 +267,8 @@ static void test_limits(void **state)
 static void test_unknown_chunks_are_skipped(void **state)
 {
 	static const struct lane_bytes lanes[] = {
-		LANE("\x63\0\1\0\3"
-		     "\x7f\7\2\2\3\1\1\1\0"),
+		LANE("\x63\0\1\0\6"
+		     "\x7f\7\2\2\3\4\1\1\2"),
 		LANE("\0\0"),
 		LANE(""),
 		LANE("\1\1\1"),
@@ -287,7 +291,7 @@ static void test_ends(void **state)
 		LANE(ROUND END ROUND), LANE("\0\0\0"), LANE(""), LANE(""), LANE(""),
 	};
 	static const struct lane_bytes long_end[] = {
-		LANE(ROUND "\x69\0\1\0\1"), LANE("\0\0"), LANE(""), LANE(""), LANE("x"),
+		LANE(ROUND "\x69\0\1\0\2"), LANE("\0\0"), LANE(""), LANE(""), LANE("x"),
 	};
 	struct segment_file file = begun();
 	size_t at;

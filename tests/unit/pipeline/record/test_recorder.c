@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "decode/record/recording_reader.h"
+#include "pipeline/finished_records.h"
 #include "symbolize/recorded_frames.h"
 #include "tests/unit/pipeline/small_recording.h"
 #include "uapi/packed_recording.h"
@@ -306,6 +307,46 @@ static void test_flip_everywhere(void **state)
 	}
 }
 
+/* Short rounds: one ROUND chunk for each step, and one before each flush. All records are there. */
+static void test_short_rounds(void **state)
+{
+	const uint64_t start_ns = 100 * ROUND_STEP_NS + 1, step_ns = ROUND_STEP_NS / 10;
+	struct fixture *f = *state;
+	struct run_info info = f->small.info;
+	size_t size, rounds = 0, comms = 0;
+	const struct jitbpf_record *record;
+	struct recording_reader *reader;
+	struct recording_error error;
+	struct recorder *recorder;
+	struct blob blob;
+	char *bytes;
+	FILE *out = open_memstream(&bytes, &size);
+
+	info.start_ns = start_ns;
+	assert_int_equal(recorder_create(out, &info, &recorder), 0);
+	for (uint64_t i = 0; i < 80; i++) {
+		struct jitbpf_comm comm = {
+			.h = {sizeof(comm), JITBPF_COMM, 0, start_ns + i * step_ns},
+		};
+
+		assert_int_equal(recorder_write(recorder, &comm.h), 0);
+		assert_int_equal(recorder_end_round(recorder, comm.h.time_ns), 0);
+	}
+	recorder_destroy(recorder);
+	fclose(out);
+	blob = blob_of_memory(bytes, size);
+	assert_int_equal(recording_reader_open(&blob, &reader, &error), 0);
+	while (recording_reader_next(reader, &record, &error) == 1) {
+		rounds += record->type == JITBPF_CHUNK_ROUND;
+		comms += record->type == JITBPF_COMM;
+	}
+	recording_reader_close(reader);
+	free(bytes);
+	/* Flushed are the first round, and the first one of each second after it: 0, 40. */
+	assert_int_equal(comms, 41);
+	assert_int_equal(rounds, 1 + 4);
+}
+
 static void test_failing_file(void **state)
 {
 	struct fixture *f = *state;
@@ -412,6 +453,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_names_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cut_everywhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_flip_everywhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_short_rounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_failing_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refuses_what_a_reader_would, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_long_text, setup, teardown),
