@@ -131,14 +131,14 @@ static __always_inline int emit(const struct jitbpf_jit *head, const void *from,
 
 static __always_inline bool loads_code(const struct jitbpf_jit_header *event)
 {
-	return (event->event == JIT_EVENT_LOAD || event->event == JIT_EVENT_LOAD_V2 ||
-		event->event == JIT_EVENT_LOAD_V3) &&
-	       event->address && event->code_bytes;
+	return jit_event_is_load(event->event) && event->address && event->code_bytes;
 }
 
 static __always_inline bool changes_code(const struct jitbpf_jit_header *event)
 {
-	return loads_code(event) || (event->event == JIT_EVENT_UNLOAD && event->code_bytes);
+	return loads_code(event) ||
+	       ((event->event == JIT_EVENT_UNLOAD || event->event == JIT_EVENT_JVM_UNLOAD) &&
+		event->code_bytes);
 }
 
 /*

@@ -57,14 +57,13 @@ static enum kind kind_of(const struct jitbpf_jit_header *header)
 		return METHOD;
 	if (!header->address || header->address + header->code_bytes <= header->address)
 		return NOTHING;
-	switch (header->event) {
-	case JIT_EVENT_LOAD:
-	case JIT_EVENT_LOAD_V2:
-	case JIT_EVENT_LOAD_V3:
+	if (jit_event_is_load(header->event))
 		return header->method_id ? LOAD : NOTHING;
+	switch (header->event) {
 	case JIT_EVENT_INLINE_LOAD:
 		return header->method_id ? INLINED : NOTHING;
 	case JIT_EVENT_UNLOAD:
+	case JIT_EVENT_JVM_UNLOAD:
 		return UNLOAD_RANGE;
 	case JIT_EVENT_UPDATE:
 	case JIT_EVENT_UPDATE_V2:

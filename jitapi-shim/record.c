@@ -7,8 +7,9 @@
 
 #define SLICE_MAX (JITBPF_JIT_PART_MAX - sizeof(struct jitbpf_jit_header))
 
-/* The largest record: four strings, a line table, an architecture. */
-_Static_assert((4ull * (RECORD_STRING_MAX + 8) + 8 + RECORD_LINES_MAX * 8ull + 12) / SLICE_MAX <
+/* The largest record: four strings, a line table, a scope table, an architecture. */
+_Static_assert((4ull * (RECORD_STRING_MAX + 8) + 8 + RECORD_LINES_MAX * 8ull + RECORD_SCOPES_MAX +
+		8 + 12) / SLICE_MAX <
 		       UINT16_MAX,
 	       "part_count would overflow");
 
@@ -55,6 +56,12 @@ void record_add_lines(struct record *record, const void *lines, uint32_t line_co
 	if (line_count)
 		record_add(record, JITBPF_JIT_LINES, lines,
 			   line_count * (uint32_t)sizeof(struct jitbpf_jit_line));
+}
+
+void record_add_scopes(struct record *record, const void *scopes, uint32_t size_bytes)
+{
+	if (size_bytes)
+		record_add(record, JITBPF_JIT_SCOPES, scopes, size_bytes);
 }
 
 void record_add_number(struct record *record, enum jitbpf_jit_field_type type,

@@ -15,7 +15,8 @@
 
 #define RECORD_STRING_MAX (1u << 20) /* bytes; longer ones are cut and flagged */
 #define RECORD_LINES_MAX  1000000u
-#define RECORD_FIELDS_MAX JITBPF_JIT_FORMAT /* the last type; each occurs at most once */
+#define RECORD_SCOPES_MAX (4u << 20)
+#define RECORD_FIELDS_MAX JITBPF_JIT_SCOPES /* the last type; each occurs at most once */
 
 struct record {
 	struct jitbpf_jit_header header; /* without size_bytes, part and part_count */
@@ -30,14 +31,14 @@ struct record {
 /* Returns true for a load without an address: it registers a method that has no code yet. */
 static inline bool record_is_method(const struct jitbpf_jit_header *header)
 {
-	return (header->event == JIT_EVENT_LOAD || header->event == JIT_EVENT_LOAD_V2 ||
-		header->event == JIT_EVENT_LOAD_V3) &&
-	       header->method_id && !header->address;
+	return jit_event_is_load(header->event) && header->method_id && !header->address;
 }
 
 /* Add a field; each type once. An empty value (NULL, "", no lines) adds none. */
 void record_add_string(struct record *record, enum jitbpf_jit_field_type type, const char *string);
 void record_add_lines(struct record *record, const void *lines, uint32_t line_count);
+/* A scope table of at most RECORD_SCOPES_MAX bytes. */
+void record_add_scopes(struct record *record, const void *scopes, uint32_t size_bytes);
 void record_add_number(struct record *record, enum jitbpf_jit_field_type type,
 		       const uint32_t *number);
 

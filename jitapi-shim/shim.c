@@ -171,8 +171,8 @@ static __attribute__((noinline)) void notify(unsigned int event, const void *dat
 	record.field_count = 0;
 	record.header = (struct jitbpf_jit_header){
 		.version = JITBPF_JIT_VERSION,
-		/* A number over 16 bits must not become that of another event. */
-		.event = event < UINT16_MAX ? (uint16_t)event : UINT16_MAX,
+		/* An unknown number must not become that of another event. */
+		.event = event < JIT_EVENT_JVM_LOAD ? (uint16_t)event : UINT16_MAX,
 		.time_ns = time_ns,
 		.tid = process_tid(time_ns),
 		.caller = (uintptr_t)caller,

@@ -17,6 +17,7 @@ enum jitbpf_publisher {
 	JITBPF_PUBLISHER_SHIM = 0,     /* the JIT API, through jitapi-shim */
 	JITBPF_PUBLISHER_JITDUMP = 1,  /* a jit-PID.dump file */
 	JITBPF_PUBLISHER_PERF_MAP = 2, /* /tmp/perf-PID.map */
+	JITBPF_PUBLISHER_JVMTI = 3,    /* the agent in a Java virtual machine */
 	JITBPF_PUBLISHER_COUNT
 };
 
@@ -85,10 +86,11 @@ struct jitbpf_code_event {
 	__u64 since_ns;	   /* with LATE: the earliest time at which the code may have run */
 	/*
 	 * SHIM: return address of the engine's call, which identifies its DSO. JITDUMP,
-	 * PERF_MAP: number of the file, unique in the process.
+	 * PERF_MAP: number of the file, unique in the process. JVMTI: 0.
 	 */
 	__u64 engine;
-	__u64 sequence;	 /* SHIM: one count per process; JITBPF_JIT_INHERITED is possible */
+	/* SHIM, JVMTI: one count per process; JITBPF_JIT_INHERITED is possible. */
+	__u64 sequence;
 	__u64 method_id; /* the publisher's; 0: none */
 	__u64 parent_id; /* INLINE */
 	__u64 address;
@@ -107,7 +109,8 @@ enum jitbpf_code_part_type {
 	JITBPF_CODE_PART_CLASS = 2,
 	JITBPF_CODE_PART_SOURCE = 3, /* source file */
 	JITBPF_CODE_PART_MODULE = 4,
-	JITBPF_CODE_PART_LINES = 5, /* struct jitbpf_code_line[] of the source file */
+	JITBPF_CODE_PART_LINES = 5,  /* struct jitbpf_code_line[] of the source file */
+	JITBPF_CODE_PART_SCOPES = 6, /* LOAD: a scope table, uapi/scope_table.h */
 };
 
 struct jitbpf_code_part {

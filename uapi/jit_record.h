@@ -22,7 +22,10 @@
 /* jitbpf_jit_header.flags */
 #define JITBPF_JIT_TRUNCATED 1u /* the shim has cut or dropped strings or tables */
 
-/* The JIT API's numbers of its events. */
+/*
+ * The JIT API's numbers of its events. Those from JIT_EVENT_JVM_LOAD on are our own: the agent for
+ * Java virtual machines sends them, with sequence numbers and a journal of its own.
+ */
 enum jit_event_kind {
 	JIT_EVENT_SHUTDOWN = 2,
 	JIT_EVENT_LOAD = 13,
@@ -34,7 +37,17 @@ enum jit_event_kind {
 	JIT_EVENT_LEAVE_NIDS = 20,
 	JIT_EVENT_LOAD_V2 = 21,
 	JIT_EVENT_LOAD_V3 = 22,
+	/* Reported late: the code may have run since its memory became free. */
+	JIT_EVENT_JVM_LOAD = 256,
+	JIT_EVENT_JVM_UNLOAD = 257, /* of the code at address */
 };
+
+/* Returns nonzero if an event of that kind is a load. */
+static inline int jit_event_is_load(__u16 event)
+{
+	return event == JIT_EVENT_LOAD || event == JIT_EVENT_LOAD_V2 ||
+	       event == JIT_EVENT_LOAD_V3 || event == JIT_EVENT_JVM_LOAD;
+}
 
 struct jitbpf_jit_header {
 	__u32 size_bytes; /* of this part with the header */
@@ -63,6 +76,7 @@ enum jitbpf_jit_field_type {
 	JITBPF_JIT_ARCH = 6,	/* __u32: 0 native, 1 = 32-bit, 2 = 64-bit */
 	JITBPF_JIT_SEGMENT = 7, /* __u32: 0 unknown, 1 code, 2 data, 3 keep, 4 end of file */
 	JITBPF_JIT_FORMAT = 8,	/* of a data segment; bytes without NUL */
+	JITBPF_JIT_SCOPES = 9,	/* of a load: a scope table, uapi/scope_table.h */
 };
 
 struct jitbpf_jit_field {

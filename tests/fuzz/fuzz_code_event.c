@@ -31,7 +31,7 @@ static void forget_compared(struct code_event *event)
 	memset(&event->origin, 0, sizeof(event->origin));
 	event->name = event->class_name = (struct code_string){0};
 	event->source = event->module = (struct code_string){0};
-	event->lines = NULL;
+	event->lines = event->scopes = NULL;
 }
 
 static void require_same(struct code_event a, struct code_event b)
@@ -45,6 +45,8 @@ static void require_same(struct code_event a, struct code_event b)
 	require(a.line_count == b.line_count);
 	require(!a.line_count ||
 		!memcmp(a.lines, b.lines, a.line_count * sizeof(struct jitbpf_code_line)));
+	require(a.scope_bytes == b.scope_bytes);
+	require(!a.scope_bytes || !memcmp(a.scopes, b.scopes, a.scope_bytes));
 	forget_compared(&a);
 	forget_compared(&b);
 	require(!memcmp(&a, &b, sizeof(a)));

@@ -10,6 +10,7 @@
 
 #include "base/cursor.h"
 #include "decode/record/jit_assembly.h"
+#include "uapi/scope_table.h"
 #include "tests/unit/state/apply_jit.h"
 
 enum step {
@@ -58,7 +59,8 @@ static void read_region(struct fuzzed *fuzzed, uint64_t address, uint64_t time_n
 	fuzzed->sink += strlen(region->name) + strlen(region->class_name) + strlen(region->source) +
 			strlen(region->module);
 	count = code_region_levels(region, address - region->address, levels);
-	require(count >= 1 && count <= small_budget.depth + 1);
+	require(count >= 1 &&
+		count <= (region->scopes ? JITBPF_SCOPE_DEPTH_MAX : small_budget.depth + 1));
 	for (uint32_t i = 0; i < count; i++) {
 		require(levels[i].inlined == (i + 1 < count));
 		fuzzed->sink += strlen(levels[i].name) + strlen(levels[i].class_name) +

@@ -59,6 +59,7 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 	PUBLISHER_ROW(SHIM, "shim", "loads published through the shim"),
 	PUBLISHER_ROW(JITDUMP, "jitdump", "loads published by jitdump"),
 	PUBLISHER_ROW(PERF_MAP, "perf_map", "loads published by perf map"),
+	PUBLISHER_ROW(JVMTI, "jvmti", "loads published by a Java virtual machine's agent"),
 	JIT_ROW(merged, "loads that repeat those of another publisher"),
 	JIT_ROW(inline_no_parent, "inlined ranges without a parent at that address"),
 	JIT_ROW(inline_outside, "inlined ranges that exceed their parent"),

@@ -28,11 +28,11 @@ struct ledger_jit_word {
 	size_t offset;
 };
 
-#define LEDGER_JIT_COUNT 30
+#define LEDGER_JIT_COUNT 31
 extern const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT];
 
 /* Rows from here on count problems. Earlier rows, up to `merged`, do not. */
-#define LEDGER_JIT_TROUBLE 13
+#define LEDGER_JIT_TROUBLE 14
 
 static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "decode/record/scope_table.h"
 
 /* --- encoding ---------------------------------------------------------------------- */
 
@@ -16,10 +17,8 @@ static uint64_t part_bytes(uint64_t size_bytes)
 size_t code_event_record_bytes(const struct code_event *event)
 {
 	const size_t sizes[] = {
-		event->name.size_bytes,
-		event->class_name.size_bytes,
-		event->source.size_bytes,
-		event->module.size_bytes,
+		event->name.size_bytes,	  event->class_name.size_bytes, event->source.size_bytes,
+		event->module.size_bytes, event->scope_bytes,
 	};
 	uint64_t total = sizeof(struct jitbpf_code_event);
 
@@ -81,8 +80,9 @@ void code_event_encode(const struct code_event *event, struct jitbpf_code_event 
 	at = put_string(at, JITBPF_CODE_PART_CLASS, &event->class_name);
 	at = put_string(at, JITBPF_CODE_PART_SOURCE, &event->source);
 	at = put_string(at, JITBPF_CODE_PART_MODULE, &event->module);
-	put_part(at, JITBPF_CODE_PART_LINES, event->lines,
-		 event->line_count * sizeof(struct jitbpf_code_line));
+	at = put_part(at, JITBPF_CODE_PART_LINES, event->lines,
+		      event->line_count * sizeof(struct jitbpf_code_line));
+	put_part(at, JITBPF_CODE_PART_SCOPES, event->scopes, event->scope_bytes);
 }
 
 /* --- decoding ---------------------------------------------------------------------- */
@@ -120,6 +120,24 @@ static int take_lines(struct cursor *c, size_t size_bytes, struct code_event *ev
 	return 0;
 }
 
+static int take_scopes(struct cursor *c, size_t size_bytes, struct code_event *event)
+{
+	struct scope_table table;
+	const void *scopes;
+	int err = cursor_take(c, size_bytes, &scopes);
+
+	err = err ?: scope_table_decode(scopes, size_bytes, &table);
+	if (err)
+		return err;
+	if (event->scopes) {
+		event->unknown_fields++;
+		return 0;
+	}
+	event->scopes = scopes;
+	event->scope_bytes = size_bytes;
+	return 0;
+}
+
 static int take_part(struct cursor *c, struct code_event *event)
 {
 	struct jitbpf_code_part part;
@@ -138,6 +156,8 @@ static int take_part(struct cursor *c, struct code_event *event)
 		return take_string(c, part.size_bytes, &event->module, event);
 	case JITBPF_CODE_PART_LINES:
 		return take_lines(c, part.size_bytes, event);
+	case JITBPF_CODE_PART_SCOPES:
+		return take_scopes(c, part.size_bytes, event);
 	default:
 		event->unknown_fields++;
 		return cursor_skip(c, part.size_bytes);

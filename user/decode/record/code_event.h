@@ -42,6 +42,8 @@ struct code_event {
 	struct code_string name, class_name, source, module;
 	const void *lines; /* line_count times struct jitbpf_code_line, may be unaligned */
 	size_t line_count;
+	const void *scopes; /* a scope table that scope_table_decode() accepts; NULL: none */
+	size_t scope_bytes;
 };
 
 /*
@@ -57,8 +59,8 @@ void code_event_encode(const struct code_event *event, struct jitbpf_code_event 
  * Decode a record. *ret borrows from it. Of a part that comes twice the first
  * counts; the second, and parts of unknown types, are added to unknown_fields.
  * Returns 0; -EBADMSG (not h.size_bytes long, a part runs past the end, a size that
- * its type cannot have, times that do not ascend); or -ENOTSUP (a publisher of a newer
- * version). *ret is unchanged on failure.
+ * its type cannot have, an invalid scope table, times that do not ascend); or -ENOTSUP (a publisher
+ * of a newer version). *ret is unchanged on failure.
  */
 int code_event_decode(const struct jitbpf_code_event *record, size_t available_bytes,
 		      struct code_event *ret);

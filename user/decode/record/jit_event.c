@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/cursor.h"
+#include "decode/record/scope_table.h"
 
 int jit_part_decode(const void *bytes, size_t size_bytes, struct jitbpf_jit_header *ret)
 {
@@ -55,6 +56,24 @@ static int take_lines(struct cursor *c, size_t size_bytes, struct jit_event *eve
 	return 0;
 }
 
+static int take_scopes(struct cursor *c, size_t size_bytes, struct jit_event *event)
+{
+	struct scope_table table;
+	const void *scopes;
+	int err = cursor_take(c, size_bytes, &scopes);
+
+	err = err ?: scope_table_decode(scopes, size_bytes, &table);
+	if (err)
+		return err;
+	if (event->scopes) {
+		event->unknown_fields++;
+		return 0;
+	}
+	event->scopes = scopes;
+	event->scope_bytes = size_bytes;
+	return 0;
+}
+
 static int take_number(struct cursor *c, size_t size_bytes, uint32_t *number)
 {
 	return size_bytes == sizeof(*number) ? cursor_read(c, number, sizeof(*number)) : -EBADMSG;
@@ -78,6 +97,8 @@ static int take_field(struct cursor *c, struct jit_event *event)
 		return take_string(c, field.size_bytes, &event->module, &event->unknown_fields);
 	case JITBPF_JIT_LINES:
 		return take_lines(c, field.size_bytes, event);
+	case JITBPF_JIT_SCOPES:
+		return take_scopes(c, field.size_bytes, event);
 	case JITBPF_JIT_ARCH:
 		return take_number(c, field.size_bytes, &event->arch);
 	case JITBPF_JIT_SEGMENT:
@@ -111,6 +132,12 @@ int jit_fields_decode(const struct jitbpf_jit_header *header, const void *fields
 /* A hit takes far less time; an older time is forged, or of another time namespace. */
 #define REPORT_DELAY_MAX_NS 10000000000ull
 
+/*
+ * A Java virtual machine queues its reports of compiled code for a thread of its own. Code that was
+ * reported is assumed to have run for at most that long.
+ */
+#define JVM_DELAY_MAX_NS 1000000000ull
+
 /* Returns the kind of code event for an event of the JIT API. */
 static enum jitbpf_code_event_kind kind_of(uint16_t event)
 {
@@ -118,8 +145,10 @@ static enum jitbpf_code_event_kind kind_of(uint16_t event)
 	case JIT_EVENT_LOAD:
 	case JIT_EVENT_LOAD_V2:
 	case JIT_EVENT_LOAD_V3:
+	case JIT_EVENT_JVM_LOAD:
 		return JITBPF_CODE_LOAD;
 	case JIT_EVENT_UNLOAD:
+	case JIT_EVENT_JVM_UNLOAD:
 		return JITBPF_CODE_UNLOAD;
 	case JIT_EVENT_INLINE_LOAD:
 		return JITBPF_CODE_INLINE;
@@ -148,6 +177,19 @@ static void set_times(struct code_event *event, uint64_t time_ns, uint64_t repor
 		event->flags |= JITBPF_EVENT_TIME_CORRECTED;
 }
 
+/* Events of the agent have a publisher of their own, and one engine. */
+static void set_jvm_origin(struct code_event *event, uint16_t kind)
+{
+	if (kind < JIT_EVENT_JVM_LOAD)
+		return;
+	event->origin.publisher = JITBPF_PUBLISHER_JVMTI;
+	event->origin.engine = 0;
+	if (kind != JIT_EVENT_JVM_LOAD)
+		return;
+	event->flags |= JITBPF_EVENT_LATE | JITBPF_EVENT_LINE_STARTS;
+	event->since_ns = event->time_ns > JVM_DELAY_MAX_NS ? event->time_ns - JVM_DELAY_MAX_NS : 0;
+}
+
 void jit_event_convert(const struct jit_event *jit, const struct jitbpf_jit *record,
 		       struct code_event *ret)
 {
@@ -173,6 +215,8 @@ void jit_event_convert(const struct jit_event *jit, const struct jitbpf_jit *rec
 		.module = jit->module,
 		.lines = jit->lines,
 		.line_count = jit->line_count,
+		.scopes = jit->scopes,
+		.scope_bytes = jit->scope_bytes,
 	};
 
 	if (header->event == JIT_EVENT_UPDATE_V2)
@@ -182,6 +226,7 @@ void jit_event_convert(const struct jit_event *jit, const struct jitbpf_jit *rec
 	if (record->h.flags & JITBPF_JIT_LATE)
 		event.flags |= JITBPF_EVENT_BEFORE_RUN;
 	set_times(&event, header->time_ns, record->h.time_ns);
+	set_jvm_origin(&event, header->event);
 	*ret = event;
 }
 

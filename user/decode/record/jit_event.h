@@ -23,6 +23,8 @@ struct jit_event {
 	struct code_string format; /* data format of an UPDATE_V2 */
 	const void *lines;	   /* line_count times struct jitbpf_jit_line, may be unaligned */
 	size_t line_count;
+	const void *scopes; /* a checked scope table; NULL: none */
+	size_t scope_bytes;
 	uint32_t arch;
 	uint32_t segment; /* segment type of an UPDATE_V2: enum jitbpf_segment */
 	uint32_t unknown_fields;
@@ -40,16 +42,16 @@ int jit_part_decode(const void *bytes, size_t size_bytes, struct jitbpf_jit_head
  * points into fields. If a string or table is repeated, the first one counts and the others
  * are unknown fields.
  * Returns 0, or -EBADMSG (a field runs past the end, or has a size that its
- * type cannot have) with *ret unchanged.
+ * type cannot have, or an invalid scope table) with *ret unchanged.
  */
 int jit_fields_decode(const struct jitbpf_jit_header *header, const void *fields, size_t size_bytes,
 		      struct jit_event *ret);
 
 /*
- * Convert an event to a code event. The record is the one that completed it: h.time_ns is
- * the time of the report. time_ns is the event's own time, unless that is impossible (later
- * than the hit, or more than 10 s before it). Borrows the event's
- * strings and lines.
+ * Convert an event to a code event. Loads of a Java virtual machine are LATE. The record is the one
+ * that completed it: h.time_ns is the time of the report. time_ns is the event's own time, unless
+ * that is impossible (later than the hit, or more than 10 s before it). Borrows the event's strings
+ * and lines.
  */
 void jit_event_convert(const struct jit_event *event, const struct jitbpf_jit *record,
 		       struct code_event *ret);

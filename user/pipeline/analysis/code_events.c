@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "pipeline/analysis/analysis_state.h"
+#include "state/code/code_publisher.h"
 #include "state/process/process_code.h"
 
 static struct event_sequences *sequences_of(struct analysis *a, const struct process *process)
@@ -32,18 +33,17 @@ static void fill_gap(struct analysis *a, const struct process *process,
 static int note_event(struct analysis *a, const struct process *process,
 		      const struct code_event *event)
 {
+	bool journaled = code_publisher_of(event->origin.publisher)->journaled;
 	struct event_sequences *sequences;
 	struct origin_sequences *origin;
 	int64_t more;
 	int err;
 
 	/* Events of other publishers come once, and those before the snapshot are not missing. */
-	if (event->flags & JITBPF_RECORD_COUNTED &&
-	    event->origin.publisher != JITBPF_PUBLISHER_SHIM)
+	if (event->flags & JITBPF_RECORD_COUNTED && !journaled)
 		return 1;
 	if (event->reported_ns < process->program_ns ||
-	    (event->origin.publisher == JITBPF_PUBLISHER_SHIM &&
-	     event->origin.sequence == JITBPF_JIT_INHERITED))
+	    (journaled && event->origin.sequence == JITBPF_JIT_INHERITED))
 		return 1;
 	sequences = sequences_of(a, process);
 	if (!sequences)

@@ -10,6 +10,7 @@
 #include "decode/record/code_event.h"
 #include "pipeline/analysis/analysis_state.h"
 #include "pipeline/analysis/snapshot_code.h"
+#include "state/code/code_publisher.h"
 #include "state/process/process_code.h"
 
 struct snapshot {
@@ -339,30 +340,13 @@ static int put_shared_code(void *snapshot_, const struct space_entry *entry)
 	return err ?: vec_push(&snapshot->orphaned, mapping->shared);
 }
 
-/* Returns the shim's count of a process's program, or NULL if it has sent no event. */
-static const struct origin_sequences *shim_sequences(const struct analysis *a,
-						     const struct process *process)
-{
-	if (process->slot >= a->sequences.size)
-		return NULL;
-	vec_for_each (origin, &a->sequences.data[process->slot].origins) {
-		if (origin->publisher == JITBPF_PUBLISHER_SHIM &&
-		    origin->program_ns == process->program_ns)
-			return origin;
-	}
-	return NULL;
-}
-
 /* Mark lower numbers as received: missing ones are counted in the ledgers of earlier epochs. */
-static int put_next_sequence(struct snapshot *snapshot)
+static int put_next_sequence(struct snapshot *snapshot, const struct origin_sequences *origin)
 {
 	const struct process *process = snapshot->process;
-	const struct origin_sequences *origin = shim_sequences(snapshot->analysis, process);
 	struct jitbpf_journal *record;
 	uint64_t next;
 
-	if (!origin)
-		return 0;
 	next = sequence_set_end(&origin->come);
 	if (origin->come.has_from && origin->come.from > next)
 		next = origin->come.from;
@@ -373,6 +357,7 @@ static int put_next_sequence(struct snapshot *snapshot)
 		return -ENOMEM;
 	record->h.flags |= JITBPF_JOURNAL_LATE;
 	record->pid = process->pid;
+	record->publisher = origin->publisher;
 	record->start_ns = process->start_ns;
 	record->from_ns = record->to_ns = snapshot->analysis->round_ns;
 	record->first_sequence = record->next_sequence = next;
@@ -380,10 +365,27 @@ static int put_next_sequence(struct snapshot *snapshot)
 	return put(snapshot, &record->h);
 }
 
+/* The counts of the process's program by publishers that keep journals. */
+static int put_next_sequences(struct snapshot *snapshot)
+{
+	const struct process *process = snapshot->process;
+	const struct analysis *a = snapshot->analysis;
+	int err = 0;
+
+	if (process->slot >= a->sequences.size)
+		return 0;
+	vec_for_each (origin, &a->sequences.data[process->slot].origins) {
+		if (code_publisher_of(origin->publisher)->journaled &&
+		    origin->program_ns == process->program_ns)
+			err = err ?: put_next_sequence(snapshot, origin);
+	}
+	return err;
+}
+
 static int put_code(struct snapshot *snapshot)
 {
 	const struct process *process = snapshot->process;
-	int err = put_next_sequence(snapshot);
+	int err = put_next_sequences(snapshot);
 
 	err = err ?: code_map_for_each(process->code, put_private, snapshot);
 	err = err ?: code_map_for_each_waiting(process->code, put_waiting, snapshot);

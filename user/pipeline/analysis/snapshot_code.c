@@ -77,6 +77,8 @@ static int put_loads(struct region_walk *walk)
 		event.module = string_of(region->module);
 		event.lines = region->lines;
 		event.line_count = region->line_count;
+		event.scopes = region->scopes;
+		event.scope_bytes = region->scope_bytes;
 		err = take(walk, &event);
 	}
 	return err;

@@ -23,7 +23,7 @@
  */
 struct code_budget {
 	uint64_t methods;    /* regions, versions of them, and methods without code */
-	uint64_t name_bytes; /* of all strings */
+	uint64_t name_bytes; /* of all strings and scope tables */
 	uint64_t lines;	     /* entries of all line tables */
 	uint64_t inlines;    /* inlined ranges, and updated ranges */
 	/*

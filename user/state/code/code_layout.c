@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "decode/record/scope_table.h"
+
 int code_layout_create(struct code_layout **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
@@ -172,13 +174,45 @@ bool code_layout_is_data(const struct code_layout *layout, uint64_t offset)
 	return item && ((const struct code_mark *)item->value)->is_data;
 }
 
+/*
+ * Get the levels of the scope table at an offset. The outermost scope is in the region's method,
+ * of which it only sets *ret_line. Returns the number of levels, without that one.
+ */
+static uint32_t scope_levels(const struct code_region *region, uint64_t offset,
+			     struct code_level *levels, uint32_t *ret_line)
+{
+	struct scope_table table;
+	uint32_t at, count = 0;
+	struct scope scope;
+
+	if (!region->scopes || scope_table_decode(region->scopes, region->scope_bytes, &table))
+		return 0;
+	for (at = scope_table_at(&table, offset); at != JITBPF_NO_SCOPE; at = scope.caller) {
+		scope = scope_table_get(&table, at);
+		if (scope.caller == JITBPF_NO_SCOPE) {
+			*ret_line = scope.line;
+			break;
+		}
+		levels[count++] = (struct code_level){
+			.name = scope.name,
+			.class_name = scope.class_name,
+			.source = scope.source,
+			.line = scope.line,
+			.inlined = true,
+		};
+	}
+	return count;
+}
+
+_Static_assert(JITBPF_SCOPE_DEPTH_MAX <= CODE_LEVELS_MAX, "all scopes of a place are shown");
+
 uint32_t code_region_levels(const struct code_region *region, uint64_t offset,
 			    struct code_level levels[CODE_LEVELS_MAX])
 {
 	const struct code_layout *layout = region->layout;
 	bool replaced = layout && cow_range_at(&layout->replaced, offset);
 	const struct code_inline *at;
-	uint32_t count = 0;
+	uint32_t count = 0, line = 0;
 
 	for (at = code_layout_inlined(layout, offset); at && count < CODE_LEVELS_MAX - 1;
 	     at = at->parent) {
@@ -191,12 +225,16 @@ uint32_t code_region_levels(const struct code_region *region, uint64_t offset,
 			.inlined = true,
 		};
 	}
+	if (!replaced)
+		line = code_lines_at(region->lines, region->line_count, offset);
+	if (!count && !replaced)
+		count = scope_levels(region, offset, levels, &line);
 	levels[count++] = (struct code_level){
 		.name = region->name,
 		.class_name = region->class_name,
 		.source = region->source,
 		.offset = offset,
-		.line = replaced ? 0 : code_lines_at(region->lines, region->line_count, offset),
+		.line = line,
 	};
 	return count;
 }

@@ -84,6 +84,8 @@ struct code_region {
 	const char *module;
 	const struct jitbpf_code_line *lines; /* settled: see code_lines.h */
 	uint32_t line_count;
+	const void *scopes; /* a checked scope table; NULL: none */
+	size_t scope_bytes;
 	struct code_layout *layout; /* NULL: nothing is inlined, nothing was updated */
 };
 
@@ -110,7 +112,9 @@ struct code_level {
 /*
  * Get the levels of inlining at an offset in a region, innermost first; the last is the region's
  * own method. Each has the line of its own table at that place: for an outer level, this is the
- * line of the call. Returns their number, 1 to CODE_LEVELS_MAX. Strings are borrowed.
+ * line of the call. Where no inlined method was reported, the region's scope table decides; the
+ * offset of its inlined methods is 0. Returns their number, 1 to CODE_LEVELS_MAX. Strings are
+ * borrowed.
  */
 uint32_t code_region_levels(const struct code_region *region, uint64_t offset,
 			    struct code_level levels[CODE_LEVELS_MAX]);
@@ -151,9 +155,9 @@ void code_map_set_line_rules(struct code_map *map, const struct code_line_rules 
  * budget, the methods that have waited longest are dropped and counted. It does not wait if the
  * parent may have been lost in a gap.
  *
- * Update: ends inlined methods and lines in its range. A segment (JITBPF_EVENT_SEGMENT) marks its
- * range as code, or as data, where there is no code. A segment that crosses the border of an
- * earlier one is refused. Over the budget, the region ends.
+ * Update: ends inlined methods, scopes and lines in its range. A segment (JITBPF_EVENT_SEGMENT)
+ * marks its range as code, or as data, where there is no code. A segment that crosses the border of
+ * an earlier one is refused. Over the budget, the region ends.
  *
  * Replaced: ends the region that begins at address with that size.
  *

@@ -129,6 +129,12 @@ static bool choose_string(struct code_string *string, const char *old, bool rich
 	return true;
 }
 
+static void keep_scopes(struct code_event *event, const struct code_region *region)
+{
+	event->scopes = region->scopes;
+	event->scope_bytes = region->scope_bytes;
+}
+
 static void keep_lines(struct code_event *event, const struct code_region *region)
 {
 	event->lines = region->lines;
@@ -164,6 +170,10 @@ static bool combine(struct code_event *event, const struct code_record *record,
 	if (!event->arch || (region->arch && !richer))
 		event->arch = region->arch;
 	changed |= event->arch != region->arch;
+	if (event->scope_bytes && (!region->scope_bytes || richer))
+		changed = true;
+	else
+		keep_scopes(event, region);
 	if (event->line_count && (!region->line_count || richer))
 		return true;
 	keep_lines(event, region);
@@ -376,6 +386,7 @@ int code_map_replace_lines(struct code_map *map, struct code_account *account,
 	combined.module = string_of(region->module);
 	if (!code_string_bytes(&event->source))
 		combined.source = string_of(region->source);
+	keep_scopes(&combined, region);
 	err = make_version(map, account, old, &combined, &record);
 	if (err)
 		return err;

@@ -13,18 +13,23 @@ struct code_publisher {
 	uint32_t rank;
 	/* Bound on the difference between the times of its loads and the exact times. */
 	uint64_t time_error_ns;
-	bool needs_id; /* a load without a method id is invalid */
+	bool needs_id;	/* a load without a method id is invalid */
+	bool journaled; /* its events have one count per process, and a journal */
 };
 
 static inline const struct code_publisher *code_publisher_of(enum jitbpf_publisher publisher)
 {
 	static const struct code_publisher publishers[JITBPF_PUBLISHER_COUNT] = {
 		/* Inlined methods and lines; the time is that of the engine's report. */
-		[JITBPF_PUBLISHER_SHIM] = {.rank = 3, .needs_id = true},
+		[JITBPF_PUBLISHER_SHIM] = {.rank = 3, .needs_id = true, .journaled = true},
 		/* Lines; engines take the time somewhat before or after they write the code. */
 		[JITBPF_PUBLISHER_JITDUMP] = {.rank = 2, .time_error_ns = 10000000},
 		/* Names only; the time is that of the reader's poll. */
 		[JITBPF_PUBLISHER_PERF_MAP] = {.rank = 1, .time_error_ns = 3000000000},
+		/* Scope tables; the time is that of a report by a thread of the virtual machine. */
+		[JITBPF_PUBLISHER_JVMTI] = {.rank = 4,
+					    .time_error_ns = 1000000000,
+					    .journaled = true},
 	};
 
 	return &publishers[publisher];

@@ -133,7 +133,10 @@ static int record_alloc(struct code_account *account, struct code_record *lender
 	return 0;
 }
 
-/* Set the strings: own copies in a method's first report; else borrowed, but for a new source. */
+/*
+ * Set the strings: own copies in a method's first report; else borrowed, but for a new source. The
+ * scope table is that of the event.
+ */
 static void put_strings(struct code_record *record, const struct code_event *event, char *at)
 {
 	struct code_region *region = &record->region;
@@ -145,17 +148,21 @@ static void put_strings(struct code_record *record, const struct code_event *eve
 	region->class_name = first ? first->class_name : code_string_put(&event->class_name, &at);
 	region->module = first ? first->module : code_string_put(&event->module, &at);
 	region->arch = first ? first->arch : event->arch;
+	if (!event->scope_bytes)
+		return;
+	region->scopes = memcpy(at, event->scopes, event->scope_bytes);
+	region->scope_bytes = event->scope_bytes;
 }
 
 /* Returns the bytes that put_strings() will copy. */
 static size_t name_bytes_of(const struct code_event *event, const struct code_record *first)
 {
-	size_t source = code_string_bytes(&event->source);
+	size_t own = code_string_bytes(&event->source) + event->scope_bytes;
 
 	if (!first)
-		return source + code_string_bytes(&event->name) +
+		return own + code_string_bytes(&event->name) +
 		       code_string_bytes(&event->class_name) + code_string_bytes(&event->module);
-	return source;
+	return own;
 }
 
 static int put_lines(struct code_record *record, const struct code_event *event,

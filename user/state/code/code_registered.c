@@ -97,7 +97,7 @@ int code_map_register(struct code_map *map, struct code_account *account,
 	struct code_event plain = *event;
 	int err = 0;
 
-	plain.size_bytes = plain.line_count = 0;
+	plain.size_bytes = plain.line_count = plain.scope_bytes = 0;
 	if (code_map_is_in_gap(map, &event->origin, event->time_ns)) {
 		account->counts.in_gap++;
 		return 0;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "state/code/code_publisher.h"
 #include "state/code/code_region.h"
 
 const struct mapping *process_mapping_told(const struct process *process, uint64_t address,
@@ -81,7 +82,7 @@ static bool is_overtaken(const struct code_map *code, const struct code_event *e
 {
 	uint64_t start = event->address;
 
-	return event->origin.publisher == JITBPF_PUBLISHER_SHIM &&
+	return code_publisher_of(event->origin.publisher)->journaled &&
 	       event->origin.sequence == JITBPF_JIT_INHERITED && code &&
 	       code_map_has_others(code, start, start + event->size_bytes, event->origin.engine);
 }

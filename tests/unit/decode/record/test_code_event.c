@@ -12,6 +12,7 @@
 #include "decode/record/code_event.h"
 #include "decode/record/jit_event.h"
 #include "decode/record/record_check.h"
+#include "tests/unit/decode/record/scope_bytes.h"
 
 static const struct jitbpf_code_line lines[] = {{0, 7}, {12, 9}};
 
@@ -88,7 +89,10 @@ static void assert_same(const struct code_event *a, const struct code_event *b)
 	/* The rest of the struct has no padding. */
 	memset(&plain_a.origin, 0, sizeof(plain_a.origin));
 	memset(&plain_b.origin, 0, sizeof(plain_b.origin));
-	plain_a.lines = plain_b.lines = NULL;
+	assert_int_equal(a->scope_bytes, b->scope_bytes);
+	if (a->scope_bytes)
+		assert_memory_equal(a->scopes, b->scopes, a->scope_bytes);
+	plain_a.lines = plain_b.lines = plain_a.scopes = plain_b.scopes = NULL;
 	plain_a.name = plain_a.class_name = plain_a.source = plain_a.module =
 		(struct code_string){0};
 	plain_b.name = plain_b.class_name = plain_b.source = plain_b.module =
@@ -118,6 +122,22 @@ static void test_round_trip(void **state)
 	assert_comes_back(&event);
 	event.source = string_of("x");
 	assert_comes_back(&event);
+}
+
+static void test_scopes(void **state)
+{
+	struct scope_parts parts = scope_parts_example();
+	struct code_event event = full_event(), decoded;
+	struct jitbpf_code_event *record;
+	uint8_t room[SCOPE_ROOM];
+
+	event.kind = JITBPF_CODE_LOAD;
+	event.scopes = scope_bytes(&parts, room, &event.scope_bytes);
+	assert_comes_back(&event);
+	room[1]++; /* number of methods */
+	record = encode(&event);
+	assert_int_equal(code_event_decode(record, record->h.size_bytes, &decoded), -EBADMSG);
+	free(record);
 }
 
 static void append_part(struct jitbpf_code_event *record, uint32_t type, const void *bytes,
@@ -381,6 +401,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_scopes),
 		cmocka_unit_test(test_unknown_and_repeated_parts),
 		cmocka_unit_test(test_cut_anywhere),
 		cmocka_unit_test(test_impossible),
