@@ -9,7 +9,10 @@
 #include "bpf/maps.h"
 #include "uapi/unwind.h"
 
-/* Preallocated: before 6.1, perf_event programs cannot use other hash maps. */
+/*
+ * Preallocated where perf_event programs cannot use other hash maps, before 6.1; otherwise
+ * user/agent/live/live_programs.c changes that.
+ */
 struct unwind_pages_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, UNWIND_PAGES_MAX);

@@ -26,10 +26,14 @@ struct reduction {
 	const char *strings;
 	size_t types_bytes, strings_bytes;
 	VEC(uint32_t) offsets; /* of a type by its number */
-	VEC(uint32_t) numbers; /* of a type in `out`; 0: it is not there yet */
+	uint32_t *numbers;     /* of a type in `out`; 0: it is not there yet */
 	kernel_types_bytes out, out_strings;
-	uint32_t count;	   /* of types in `out` */
-	uint32_t function; /* number of the wanted one; 0: not found */
+	uint32_t count; /* of types in `out` */
+
+	const struct kernel_types_wanted *wanted;
+	bool first_letters[UINT8_MAX + 1]; /* of the wanted structs */
+	VEC(uint32_t) found;		   /* numbers of the wanted structs */
+	uint32_t function;		   /* number of the wanted one; 0: not found */
 };
 
 static int put(kernel_types_bytes *bytes, const void *from, size_t size_bytes)
@@ -42,31 +46,27 @@ static int put(kernel_types_bytes *bytes, const void *from, size_t size_bytes)
 	return 0;
 }
 
-/* Returns the size of what follows the head of a type, or -EBADMSG. */
-static int tail_bytes(const struct btf_type *type)
-{
-	uint32_t count = BTF_INFO_VLEN(type->info);
+/* What follows the head of a type, by kind: its size, and the size of each of its parts. */
+static const struct {
+	uint8_t fixed_bytes, part_bytes;
+} tails[KIND_ENUM64 + 1] = {
+	[BTF_KIND_INT] = {sizeof(uint32_t), 0},
+	[BTF_KIND_VAR] = {sizeof(uint32_t), 0},
+	[BTF_KIND_DECL_TAG] = {sizeof(uint32_t), 0},
+	[BTF_KIND_ARRAY] = {sizeof(struct btf_array), 0},
+	[BTF_KIND_STRUCT] = {0, sizeof(struct btf_member)},
+	[BTF_KIND_UNION] = {0, sizeof(struct btf_member)},
+	[BTF_KIND_ENUM] = {0, sizeof(struct btf_enum)},
+	[KIND_ENUM64] = {0, 3 * sizeof(uint32_t)},
+	[BTF_KIND_DATASEC] = {0, 3 * sizeof(uint32_t)},
+	[BTF_KIND_FUNC_PROTO] = {0, sizeof(struct btf_param)},
+};
 
-	switch (BTF_INFO_KIND(type->info)) {
-	case BTF_KIND_INT:
-	case BTF_KIND_VAR:
-	case BTF_KIND_DECL_TAG:
-		return sizeof(uint32_t);
-	case BTF_KIND_ARRAY:
-		return sizeof(struct btf_array);
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return (int)(count * sizeof(struct btf_member));
-	case BTF_KIND_ENUM:
-		return (int)(count * sizeof(struct btf_enum));
-	case KIND_ENUM64:
-	case BTF_KIND_DATASEC:
-		return (int)(count * 3 * sizeof(uint32_t));
-	case BTF_KIND_FUNC_PROTO:
-		return (int)(count * sizeof(struct btf_param));
-	default:
-		return BTF_INFO_KIND(type->info) <= KIND_ENUM64 ? 0 : -EBADMSG;
-	}
+/* The kind is at most KIND_ENUM64. */
+static size_t tail_bytes(uint32_t info)
+{
+	return tails[BTF_INFO_KIND(info)].fixed_bytes +
+	       (size_t)tails[BTF_INFO_KIND(info)].part_bytes * BTF_INFO_VLEN(info);
 }
 
 static const char *name_of(const struct reduction *r, uint32_t offset)
@@ -74,29 +74,65 @@ static const char *name_of(const struct reduction *r, uint32_t offset)
 	return offset < r->strings_bytes ? r->strings + offset : "";
 }
 
+static bool is_same(const char *name, const char *wanted)
+{
+	return *name == *wanted && !strcmp(name, wanted);
+}
+
+static bool is_wanted(const struct reduction *r, const char *name)
+{
+	for (size_t i = 0; i < r->wanted->count; i++) {
+		if (is_same(name, r->wanted->structs[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Keep the number of a type that is wanted. */
+static int look_at(struct reduction *r, uint32_t number, uint32_t kind, const char *name)
+{
+	const char *function = r->wanted->function;
+
+	if (kind == BTF_KIND_STRUCT && r->first_letters[(uint8_t)*name] && is_wanted(r, name))
+		return vec_push(&r->found, number);
+	if (kind == BTF_KIND_FUNC && function && is_same(name, function))
+		r->function = number;
+	return 0;
+}
+
+/* Find where each type is, and those that are wanted. */
 static int index_types(struct reduction *r)
 {
-	int err = vec_push(&r->offsets, 0u); /* void */
+	int err = vec_reserve(&r->offsets, r->types_bytes / sizeof(struct btf_type) + 1)
+			  ?: vec_push(&r->offsets, 0u); /* void */
 
+	for (size_t i = 0; i < r->wanted->count; i++)
+		r->first_letters[(uint8_t)*r->wanted->structs[i]] = true;
 	for (size_t at = 0; !err && at < r->types_bytes;) {
+		uint32_t number = (uint32_t)r->offsets.size, kind;
 		struct btf_type type;
-		int tail;
+		size_t tail;
 
 		if (r->types_bytes - at < sizeof(type))
 			return -EBADMSG;
 		memcpy(&type, r->types + at, sizeof(type));
-		tail = tail_bytes(&type);
-		if (tail < 0 || r->types_bytes - at - sizeof(type) < (size_t)tail)
+		kind = BTF_INFO_KIND(type.info);
+		if (kind > KIND_ENUM64)
 			return -EBADMSG;
-		err = vec_push(&r->offsets, (uint32_t)at);
-		at += sizeof(type) + (size_t)tail;
+		tail = tail_bytes(type.info);
+		if (r->types_bytes - at - sizeof(type) < tail)
+			return -EBADMSG;
+		r->offsets.data[r->offsets.size++] = (uint32_t)at; /* there is room */
+		at += sizeof(type) + tail;
+		if (kind == BTF_KIND_STRUCT || kind == BTF_KIND_FUNC)
+			err = look_at(r, number, kind, name_of(r, type.name_off));
 	}
 	return err;
 }
 
 /* Adds a type whose parts are there. */
 static int add(struct reduction *r, uint32_t number, struct btf_type *type, const void *tail,
-	       size_t tail_bytes_)
+	       size_t tail_size)
 {
 	const char *name = name_of(r, type->name_off);
 	int err = 0;
@@ -106,8 +142,8 @@ static int add(struct reduction *r, uint32_t number, struct btf_type *type, cons
 		err = put(&r->out_strings, name, strlen(name) + 1);
 	}
 	err = err ?: put(&r->out, type, sizeof(*type));
-	err = err ?: put(&r->out, tail, tail_bytes_);
-	r->numbers.data[number] = ++r->count;
+	err = err ?: put(&r->out, tail, tail_size);
+	r->numbers[number] = ++r->count;
 	return err;
 }
 
@@ -128,7 +164,7 @@ static int copy_members(struct reduction *r, uint32_t number, struct btf_type *t
 		err = copy(r, members[i].type, depth);
 		if (err)
 			break;
-		members[i].type = r->numbers.data[members[i].type];
+		members[i].type = r->numbers[members[i].type];
 		if (*name) {
 			members[i].name_off = (uint32_t)r->out_strings.size;
 			err = put(&r->out_strings, name, strlen(name) + 1);
@@ -147,8 +183,8 @@ static int copy_array(struct reduction *r, uint32_t number, struct btf_type *typ
 	err = err ?: copy(r, array.index_type, depth);
 	if (err)
 		return err;
-	array.type = r->numbers.data[array.type];
-	array.index_type = r->numbers.data[array.index_type];
+	array.type = r->numbers[array.type];
+	array.index_type = r->numbers[array.index_type];
 	return add(r, number, type, &array, sizeof(array));
 }
 
@@ -161,11 +197,11 @@ static int copy(struct reduction *r, uint32_t number, unsigned depth)
 
 	if (number >= r->offsets.size || depth > DEPTH_MAX)
 		return -EBADMSG;
-	if (r->numbers.data[number] == IN_WORK) /* it holds itself */
+	if (r->numbers[number] == IN_WORK) /* it holds itself */
 		return -EBADMSG;
-	if (!number || r->numbers.data[number])
+	if (!number || r->numbers[number])
 		return 0;
-	r->numbers.data[number] = IN_WORK;
+	r->numbers[number] = IN_WORK;
 	memcpy(&type, r->types + r->offsets.data[number], sizeof(type));
 	tail = r->types + r->offsets.data[number] + sizeof(type);
 	switch (BTF_INFO_KIND(type.info)) {
@@ -184,7 +220,7 @@ static int copy(struct reduction *r, uint32_t number, unsigned depth)
 	case KIND_TYPE_TAG:
 		err = copy(r, type.type, depth + 1);
 		if (!err)
-			type.type = r->numbers.data[type.type];
+			type.type = r->numbers[type.type];
 		return err ?: add(r, number, &type, tail, 0);
 	case BTF_KIND_ENUM:
 	case KIND_ENUM64:
@@ -193,40 +229,18 @@ static int copy(struct reduction *r, uint32_t number, unsigned depth)
 	case BTF_KIND_INT:
 	case BTF_KIND_FLOAT:
 	case BTF_KIND_FWD:
-		return add(r, number, &type, tail, (size_t)tail_bytes(&type));
+		return add(r, number, &type, tail, tail_bytes(type.info));
 	default:
 		return -EBADMSG;
 	}
 }
 
-static int compare_name(const void *name, const void *wanted)
-{
-	return strcmp(name, *(const char *const *)wanted);
-}
-
-static bool is_wanted(const struct reduction *r, const struct btf_type *type,
-		      const struct kernel_types_wanted *wanted)
-{
-	return bsearch(name_of(r, type->name_off), wanted->structs, wanted->count,
-		       sizeof(*wanted->structs), compare_name);
-}
-
-static int copy_wanted(struct reduction *r, const struct kernel_types_wanted *wanted)
+static int copy_found(struct reduction *r)
 {
 	int err = put(&r->out_strings, "", 1);
 
-	for (uint32_t i = 1; !err && i < r->offsets.size; i++) {
-		struct btf_type type;
-		uint32_t kind;
-
-		memcpy(&type, r->types + r->offsets.data[i], sizeof(type));
-		kind = BTF_INFO_KIND(type.info);
-		if (kind == BTF_KIND_STRUCT && is_wanted(r, &type, wanted))
-			err = copy(r, i, 0);
-		else if (kind == BTF_KIND_FUNC && wanted->function &&
-			 !strcmp(name_of(r, type.name_off), wanted->function))
-			r->function = i;
-	}
+	for (size_t i = 0; i < r->found.size && !err; i++)
+		err = copy(r, r->found.data[i], 0);
 	return err;
 }
 
@@ -288,15 +302,13 @@ int kernel_types_reduce(const void *btf, size_t size_bytes,
 			const struct kernel_types_wanted *wanted, kernel_types_bytes *ret,
 			uint32_t *ret_function)
 {
-	struct reduction r = {0};
+	struct reduction r = {.wanted = wanted};
 	int err = find_sections(&r, btf, size_bytes);
 
 	err = err ?: index_types(&r);
-	if (!err && vec_reserve(&r.numbers, r.offsets.size))
-		err = -ENOMEM;
 	if (!err) {
-		memset(r.numbers.data, 0, r.offsets.size * sizeof(*r.numbers.data));
-		err = copy_wanted(&r, wanted);
+		r.numbers = calloc(r.offsets.size, sizeof(*r.numbers)); /* few are touched */
+		err = r.numbers ? copy_found(&r) : -ENOMEM;
 	}
 	err = err
 		      ?: put_all((struct section[2]){{r.out.data, r.out.size}},
@@ -305,7 +317,8 @@ int kernel_types_reduce(const void *btf, size_t size_bytes,
 	if (!err)
 		*ret_function = r.function;
 	vec_deinit(&r.offsets);
-	vec_deinit(&r.numbers);
+	vec_deinit(&r.found);
+	free(r.numbers);
 	vec_deinit(&r.out);
 	vec_deinit(&r.out_strings);
 	return err;

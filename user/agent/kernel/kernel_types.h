@@ -14,7 +14,7 @@
 
 typedef VEC(uint8_t) kernel_types_bytes;
 
-/* What the BPF programs need: structs, sorted by name; and one function, NULL: none. */
+/* What the BPF programs need: structs; and one function, NULL: none. */
 struct kernel_types_wanted {
 	const char *const *structs;
 	size_t count;

@@ -194,33 +194,6 @@ static int compare_pids(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Scan the processes that are not in `done`. Returns their number, or a negative errno. */
-static int scan_new(struct scanner *scanner, DIR *proc)
-{
-	size_t known = scanner->done.size;
-	struct dirent *entry;
-	int err;
-
-	rewinddir(proc);
-	while ((entry = readdir(proc))) {
-		uint32_t pid;
-
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-		if (known && bsearch(&pid, scanner->done.data, known, sizeof(pid), compare_pids))
-			continue;
-		if (!scanner->scan->wanted(scanner->scan->wanted_context, pid))
-			continue;
-		err = scan_process(scanner, pid);
-		err = err ?: vec_push(&scanner->done, pid);
-		if (err)
-			return err;
-	}
-	qsort(scanner->done.data, scanner->done.size, sizeof(uint32_t), compare_pids);
-	return (int)(scanner->done.size - known);
-}
-
 int process_scan_list(process_pids *ret)
 {
 	CLEANUP(closedirp) DIR *proc = opendir("/proc");
@@ -235,6 +208,35 @@ int process_scan_list(process_pids *ret)
 	}
 	qsort(ret->data, ret->size, sizeof(*ret->data), compare_pids);
 	return 0;
+}
+
+/* Scan the processes that are not in `done`. Returns their number, or a negative errno. */
+static int scan_new(struct scanner *scanner)
+{
+	const struct process_scan *scan = scanner->scan;
+	process_pids *done = &scanner->done;
+	size_t known = done->size;
+	process_pids pids = {0};
+	int err = scan->list ? scan->list(scan->wanted_context, &pids) : process_scan_list(&pids);
+
+	if (pids.size)
+		qsort(pids.data, pids.size, sizeof(*pids.data), compare_pids);
+	for (size_t i = 0; i < pids.size && !err; i++) {
+		uint32_t pid = pids.data[i];
+
+		if ((i && pid == pids.data[i - 1]) ||
+		    (known && bsearch(&pid, done->data, known, sizeof(pid), compare_pids)) ||
+		    !scan->wanted(scan->wanted_context, pid))
+			continue;
+		err = scan_process(scanner, pid);
+		err = err ?: vec_push(done, pid);
+	}
+	vec_deinit(&pids);
+	if (err)
+		return err;
+	if (done->size > known)
+		qsort(done->data, done->size, sizeof(*done->data), compare_pids);
+	return (int)(done->size - known);
 }
 
 uint32_t process_scan_leader(uint32_t tid)
@@ -255,18 +257,11 @@ uint32_t process_scan_leader(uint32_t tid)
 int process_scan(const struct process_scan *scan)
 {
 	struct scanner scanner = {.scan = scan};
-	DIR *proc = opendir("/proc");
-	int found;
+	int found = 1;
 
-	if (!proc)
-		return -errno;
 	/* A child forked before its parent was scanned has inherited nothing: scan again. */
-	for (int round = 0; round < 4; round++) {
-		found = scan_new(&scanner, proc);
-		if (found <= 0)
-			break;
-	}
-	closedir(proc);
+	for (int round = 0; round < 4 && found > 0; round++)
+		found = scan_new(&scanner);
 	process_text_deinit(&scanner.text);
 	process_text_deinit(&scanner.maps);
 	vec_deinit(&scanner.done);

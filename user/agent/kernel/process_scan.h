@@ -25,7 +25,12 @@ struct process_scan {
 	struct file_store *files;
 	uint64_t came_ns; /* start of the run, before the side-band was read */
 	bool (*wanted)(void *context, uint32_t pid);
-	void *wanted_context;
+	/*
+	 * Adds the pids of all processes that may be wanted to ret, in any order, some perhaps
+	 * twice. Returns 0 or a negative errno. NULL: process_scan_list().
+	 */
+	int (*list)(void *context, process_pids *ret);
+	void *wanted_context; /* of both */
 	record_taker_fn take;
 	void *take_context;
 	/* Called for each mapping, executable or not, of processes that started before came_ns. */

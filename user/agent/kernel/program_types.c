@@ -42,6 +42,26 @@ static int handle_iterators(uint32_t hook)
 					    &opts);
 }
 
+static bool hashes_on_demand_work(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+	AUTO_CLOSE int map = bpf_map_create(BPF_MAP_TYPE_HASH, "trial", sizeof(uint32_t),
+					    sizeof(uint32_t), 1, &opts);
+	const struct bpf_insn use_map[] = {
+		{.code = BPF_LD | BPF_IMM | BPF_DW, .src_reg = BPF_PSEUDO_MAP_FD, .imm = map},
+		{0},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	AUTO_CLOSE int program = -1;
+
+	if (map < 0)
+		return false;
+	program = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "GPL", use_map, ARRAY_SIZE(use_map),
+				NULL);
+	return program >= 0;
+}
+
 int program_types_open(struct program_types *ret)
 {
 	const struct kernel_types_wanted wanted = {
@@ -59,6 +79,7 @@ int program_types_open(struct program_types *ret)
 		.fd = TAKE_FD(fd),
 		.handler = handler,
 		.uprobe_multi = uprobe_multi_works(),
+		.hashes_on_demand = hashes_on_demand_work(),
 	};
 	return 0;
 }

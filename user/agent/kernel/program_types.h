@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What loading BPF programs needs to know about the kernel, found once for all objects: its types,
- * and whether it has uprobe_multi links. While the types are open, libbpf knows the section
+ * and what it offers, by trial. While the types are open, libbpf knows the section
  * JITBPF_TASK_ITERATOR.
  */
 #ifndef JITBPF_AGENT_KERNEL_PROGRAM_TYPES_H
@@ -10,9 +10,11 @@
 #include <stdbool.h>
 
 struct program_types {
-	int fd;	     /* of the reduced types; -1: none */
-	int handler; /* libbpf's, of the section; negative: none */
-	bool uprobe_multi;
+	int fd;		   /* of the reduced types; -1: none */
+	int handler;	   /* libbpf's, of the section; negative: none */
+	bool uprobe_multi; /* there are links of this kind */
+	/* Programs of perf events may use hash maps that are not preallocated (from Linux 6.1). */
+	bool hashes_on_demand;
 };
 
 #define PROGRAM_TYPES_NONE ((struct program_types){.fd = -1, .handler = -1})

@@ -186,6 +186,21 @@ static bool is_profiled(void *context, uint32_t pid)
 	return !process_filter_add(&live->round.tracked, pid, clock_now_ns());
 }
 
+/* The kernel begins anew if the last pid was removed from the map meanwhile. */
+static int list_tracked(void *context, process_pids *ret)
+{
+	const struct bpf_map *map = ((struct live_source *)context)->bpf->maps.tracked;
+	size_t most = 2ul * bpf_map__max_entries(map);
+	uint32_t *last = NULL, pid;
+	int err = 0;
+
+	while (!err && ret->size < most && !bpf_map_get_next_key(bpf_map__fd(map), last, &pid)) {
+		err = vec_push(ret, pid);
+		last = &pid;
+	}
+	return err || ret->size < most ? err : process_scan_list(ret);
+}
+
 static int take_scanned_map(void *context, uint32_t pid, const struct proc_map *map)
 {
 	const struct live_source *live = context;
@@ -225,6 +240,7 @@ static struct process_scan scan_of(struct drain *drain)
 		.files = live->round.files,
 		.came_ns = live->came_ns,
 		.wanted = is_profiled,
+		.list = live->round.only_tracked ? list_tracked : NULL,
 		.wanted_context = live,
 		.take = emit,
 		.take_context = drain,

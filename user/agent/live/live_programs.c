@@ -30,10 +30,25 @@ static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_opti
 	return err ?: bpf_map__set_max_entries(bpf->maps.code_ring, code_ring_bytes);
 }
 
+/*
+ * Preallocation costs milliseconds. It remains for maps in which the BPF programs add entries that
+ * must not be missed: entries on demand need free memory in the cgroup.
+ */
+static int allocate_on_demand(struct jitbpf_bpf *bpf)
+{
+	struct bpf_map *const maps[] = {bpf->maps.unwind_pages, bpf->maps.unwind_processes,
+					bpf->maps.lost_samples};
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(maps) && !err; i++)
+		err = bpf_map__set_map_flags(maps[i], BPF_F_NO_PREALLOC);
+	return err;
+}
+
 DEFINE_CLEANUP(struct jitbpf_bpf *, jitbpf_bpf__destroy);
 
 struct loading {
-	bool uprobe_multi;
+	const struct program_types *types;
 	const struct live_programs_options *options;
 	struct jitbpf_bpf *bpf;
 };
@@ -47,9 +62,11 @@ static int load(void *loading_, const char *types_path)
 
 	if (!bpf)
 		return -errno;
-	if (loading->uprobe_multi)
+	if (loading->types->uprobe_multi)
 		bpf_program__set_expected_attach_type(bpf->progs.jit_event, UPROBE_MULTI_TYPE);
 	err = set_constants(bpf, loading->options);
+	if (!err && loading->types->hashes_on_demand)
+		err = allocate_on_demand(bpf);
 	err = err ?: bpf_map__reuse_fd(bpf->maps.sample_rings, loading->options->sample_rings_fd);
 	err = err ?: jitbpf_bpf__load(bpf);
 	if (!err)
@@ -60,7 +77,7 @@ static int load(void *loading_, const char *types_path)
 int live_programs_load(const struct live_programs_options *options,
 		       const struct program_types *types, struct jitbpf_bpf **ret)
 {
-	struct loading loading = {.uprobe_multi = types->uprobe_multi, .options = options};
+	struct loading loading = {.types = types, .options = options};
 	int err = program_types_load(types, load, &loading);
 
 	if (!err)
