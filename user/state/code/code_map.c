@@ -174,9 +174,13 @@ int code_map_enter_version(struct code_map *map, struct code_record *record,
 	int err = code_map_gather(map, entry->start, entry->end);
 
 	err = err ?: cow_tree_reserve(&map->methods, indexed_hits(map), record->region.claim_count);
-	err = err ?: space_map_replace(map->space, &key, from_ns, &record->region.value);
+	if (!err && from_ns > entry->from_ns)
+		err = space_map_insert(map->space, entry->start, entry->end, from_ns,
+				       &record->region.value);
+	else if (!err)
+		err = space_map_replace(map->space, &key, from_ns, &record->region.value);
 	if (!err)
-		entered(map, record, entry->from_ns);
+		entered(map, record, from_ns > entry->from_ns ? from_ns : entry->from_ns);
 	return err;
 }
 

@@ -19,8 +19,9 @@
  *
  * Several publishers may describe the same code. A load is merged into another publisher's
  * region if start and size are equal and the times differ by at most the larger of the time
- * errors (state/code/code_publisher.h). The region has the strings and lines of the richer
- * publisher, as far as it gives any. Events of either publisher then apply to it.
+ * errors (state/code/code_publisher.h), or by a second if the names are equal. The region has the
+ * strings and lines of the richer publisher, as far as it gives any. Events of either publisher
+ * then apply to it.
  *
  * Strings are the publisher's bytes up to the first NUL; they may not be UTF-8.
  * Single-threaded.

@@ -79,9 +79,9 @@ int code_map_enter(struct code_map *map, struct code_record *record, uint64_t ti
 		   const struct space_key *instead);
 
 /*
- * Enter a version in place of a region in force, from from_ns on if that is earlier and
- * possible (space_map_replace()), else from when that was. It has the claims of the region, and
- * maybe others. Returns as above.
+ * Enter a version in place of a region in force, from from_ns on. If that is earlier than the
+ * region's own time and not possible (space_map_replace()), it is from that time on. It has the
+ * claims of the region, and maybe others. Returns as above.
  */
 int code_map_enter_version(struct code_map *map, struct code_record *record,
 			   const struct space_entry *entry, uint64_t from_ns);

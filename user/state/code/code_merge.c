@@ -7,6 +7,12 @@
 
 #define FORGET_STEP_NS 1000000000ull /* interval at which old late claims are dropped */
 
+/*
+ * A thread that is preempted between its reports to two publishers makes their times differ. If the
+ * names are equal, the reports are of the same code.
+ */
+#define SAME_NAME_ERROR_NS 1000000000ull
+
 /* --- finding the region -------------------------------------------------------------- */
 
 /* A search for the region that describes the code of another publisher's load. */
@@ -85,6 +91,9 @@ static int consider(void *context, const struct space_entry *entry)
 			  code_publisher_of(region->claims[0].origin.publisher)->time_error_ns);
 	distance_ns = time_distance(event, &region->claims[0]);
 	same_name = same_string(region->name, &event->name);
+	if (same_name && *region->name &&
+	    region->claims[0].before_run == !!(event->flags & JITBPF_EVENT_BEFORE_RUN))
+		error_ns = max_of(error_ns, SAME_NAME_ERROR_NS);
 	if (distance_ns > error_ns || (search->found && (same_name < search->same_name ||
 							 (same_name == search->same_name &&
 							  distance_ns >= search->distance_ns))))
@@ -245,6 +254,21 @@ static int claim_region(struct code_map *map, struct code_account *account,
 	return 0;
 }
 
+/*
+ * Returns the time from which a region has the strings and lines of a load. If another name comes
+ * later, by a publisher whose time is exact, the load may be of other code than the region's.
+ */
+static uint64_t enriched_from(const struct space_entry *entry, const struct code_event *combined)
+{
+	bool exact = !code_publisher_of(combined->origin.publisher)->time_error_ns &&
+		     !(combined->flags & JITBPF_EVENT_LATE);
+
+	if (exact && combined->time_ns > entry->from_ns &&
+	    !same_string(code_record_of(entry->value)->region.name, &combined->name))
+		return combined->time_ns;
+	return entry->from_ns;
+}
+
 /* Enter a version with the strings and lines that the load adds. Returns 0, -EDQUOT or -ENOMEM. */
 static int enrich(struct code_map *map, struct code_account *account,
 		  const struct space_entry *entry, const struct code_event *combined,
@@ -260,7 +284,7 @@ static int enrich(struct code_map *map, struct code_account *account,
 		return err;
 	if (keeps_lines)
 		record->line_publisher = old->line_publisher;
-	return code_map_enter_version(map, record, entry, entry->from_ns);
+	return code_map_enter_version(map, record, entry, enriched_from(entry, combined));
 }
 
 /*

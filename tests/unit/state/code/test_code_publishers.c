@@ -230,7 +230,7 @@ static void test_richer_second(void **state)
 	end(&f);
 }
 
-/* The richer one's later time does not take anything away. */
+/* The richer one's later time does not take anything away; another name holds from then on. */
 static void test_richer_second_and_later(void **state)
 {
 	struct fixture f;
@@ -240,7 +240,8 @@ static void test_richer_second_and_later(void **state)
 	load_rich(&f, T0 + 2 * MS);
 	assert_counts(&f, 1, 1);
 	assert_at(&f, 0x1000, T0 - 1, NULL);
-	assert_at(&f, 0x1000, T0, BOTH_FIRST_HALF);
+	assert_at(&f, 0x1000, T0, "dump's@b.c:30 [module]");
+	assert_at(&f, 0x1000, T0 + 2 * MS, BOTH_FIRST_HALF);
 	end(&f);
 }
 
@@ -319,6 +320,40 @@ static void test_not_the_same(void **state)
 	assert_counts(&f, 5, 0);
 	assert_at(&f, 0x1001, T0 + 2 + 10 * MS + 2, "again");
 	end(&f);
+}
+
+/*
+ * A thread is preempted between its reports of "a", and code is loaded at one place all the time:
+ * the dump's "a" is not taken for the next code, nor all that follow for those after them.
+ */
+static void test_preempted_between_reports(void **state)
+{
+	for (int same = 0; same < 2; same++) {
+		struct fixture f;
+
+		begin(&f);
+		load(&f, SHIM, 1, 0x1000, 0x40, "a", T0);
+		load(&f, JITDUMP, 1, 0x1000, 0x40, same ? "a" : "A", T0 + 11 * MS);
+		for (uint64_t i = 1; i < 20; i++) {
+			uint64_t time_ns = T0 + (11 + 8 * i) * MS;
+			const char name[] = {(char)('a' + i), 0};
+			const char other[] = {(char)('A' + i), 0};
+
+			load(&f, SHIM, 1 + i, 0x1000, 0x40, name, time_ns);
+			load(&f, JITDUMP, 1 + i, 0x1000, 0x40, same ? name : other, time_ns + 1);
+		}
+		if (same)
+			assert_counts(&f, 20, 20);
+		for (uint64_t i = 1; i < 20; i++) {
+			const struct code_region *region =
+				at(&f, 0x1000, T0 + (11 + 8 * i) * MS + MS);
+
+			assert_non_null(region);
+			assert_true(region->name[0] == (char)('a' + i) ||
+				    region->name[0] == (char)('A' + i));
+		}
+		end(&f);
+	}
 }
 
 static void test_time_error_of_the_poorer(void **state)
@@ -937,6 +972,7 @@ int main(void)
 		cmocka_unit_test(test_three_publishers),
 		cmocka_unit_test(test_held_stays),
 		cmocka_unit_test(test_not_the_same),
+		cmocka_unit_test(test_preempted_between_reports),
 		cmocka_unit_test(test_time_error_of_the_poorer),
 		cmocka_unit_test(test_before_the_run),
 		cmocka_unit_test(test_unload_by_either),
