@@ -7,20 +7,36 @@
 
 #include "base/hash.h"
 
+#define NONE UINT32_MAX
+
+/* The copies of an owner, oldest first. A queue without copies is freed. */
+struct code_copies_queue {
+	struct budget_owner *owner; /* a reference */
+	uint32_t oldest, newest;    /* slots; undefined without copies */
+	uint32_t count;
+};
+
 int code_copies_init(struct code_copies *copies)
 {
 	*copies = (struct code_copies){
 		.slots = calloc(CODE_COPIES_MAX, sizeof(*copies->slots)),
+		.free = NONE,
+		.budget.limit = CODE_COPIES_BYTES_MAX,
+		.payer.uid = OWNER_UNKNOWN_UID,
 	};
 	return copies->slots ? 0 : -ENOMEM;
 }
 
 void code_copies_deinit(struct code_copies *copies)
 {
-	for (uint64_t i = copies->oldest; i < copies->newest; i++)
-		free(copies->slots[i % CODE_COPIES_MAX].bytes);
+	for (uint32_t i = 0; i < copies->slots_used; i++)
+		free(copies->slots[i].bytes);
 	free(copies->slots);
 	index_map_deinit(&copies->index);
+	vec_for_each (queue, &copies->queues)
+		free(*queue);
+	vec_deinit(&copies->queues);
+	owner_budget_deinit(&copies->budget);
 }
 
 static uint64_t hash_of(uint64_t identity)
@@ -50,58 +66,172 @@ const struct code_copy *code_copies_find(struct code_copies *copies, uint64_t id
 	return copy;
 }
 
-static int insert(struct code_copies *copies, const struct code_copy *copy)
+/* --- queues --------------------------------------------------------------------- */
+
+static struct code_copies_queue *find_queue(const struct code_copies *copies,
+					    const struct budget_owner *owner)
 {
-	uint32_t slot = (uint32_t)(copies->newest % CODE_COPIES_MAX);
-	int err = index_map_insert(&copies->index, hash_of(copy->identity), slot);
-
-	if (err)
-		return err;
-	copies->slots[slot] = *copy;
-	copies->bytes += copy->room;
-	copies->newest++;
-	return 0;
-}
-
-/* Evict the oldest copy, or make it the newest one if it was used. */
-static void pass_oldest(struct code_copies *copies)
-{
-	uint32_t slot = (uint32_t)(copies->oldest++ % CODE_COPIES_MAX);
-	struct code_copy copy = copies->slots[slot];
-
-	index_map_remove(&copies->index, hash_of(copy.identity), slot);
-	copies->bytes -= copy.room;
-	if (copy.used) {
-		copy.used = false;
-		if (!insert(copies, &copy))
-			return;
+	vec_for_each (queue, &copies->queues) {
+		if ((*queue)->owner == owner)
+			return *queue;
 	}
-	free(copy.bytes);
+	return NULL;
 }
 
-static struct code_copy *begin(struct code_copies *copies, uint64_t identity, uint64_t size_bytes)
+/* Find or add the queue of an owner. */
+static struct code_copies_queue *get_queue(struct code_copies *copies, struct owner_key key)
+{
+	struct code_copies_queue *queue;
+	struct budget_owner *owner;
+
+	if (owner_budget_get(&copies->budget, key, &owner))
+		return NULL;
+	queue = find_queue(copies, owner);
+	if (queue) {
+		owner_budget_put(&copies->budget, owner); /* the queue has a reference */
+		return queue;
+	}
+	queue = calloc(1, sizeof(*queue));
+	if (!queue || vec_push(&copies->queues, queue)) {
+		free(queue);
+		owner_budget_put(&copies->budget, owner);
+		return NULL;
+	}
+	queue->owner = owner;
+	return queue;
+}
+
+static void drop_queue_if_empty(struct code_copies *copies, struct code_copies_queue *queue)
+{
+	if (queue->count)
+		return;
+	vec_for_each (at, &copies->queues) {
+		if (*at != queue)
+			continue;
+		*at = copies->queues.data[--copies->queues.size];
+		break;
+	}
+	owner_budget_put(&copies->budget, queue->owner);
+	free(queue);
+}
+
+static void append(struct code_copies *copies, struct code_copies_queue *queue, uint32_t slot)
+{
+	if (queue->count++)
+		copies->slots[queue->newest].newer = slot;
+	else
+		queue->oldest = slot;
+	queue->newest = slot;
+}
+
+static uint32_t take_oldest(struct code_copies *copies, struct code_copies_queue *queue)
+{
+	uint32_t slot = queue->oldest;
+
+	queue->oldest = copies->slots[slot].newer;
+	queue->count--;
+	return slot;
+}
+
+/* --- copies --------------------------------------------------------------------- */
+
+static uint32_t charge_of(uint32_t room)
+{
+	return room > CODE_COPIES_CHARGE ? room : CODE_COPIES_CHARGE;
+}
+
+/* Evict the oldest copy of an owner, or make it the newest one if it was used. */
+static void pass_oldest(struct code_copies *copies, struct code_copies_queue *queue)
+{
+	uint32_t slot = take_oldest(copies, queue);
+	struct code_copy *copy = &copies->slots[slot];
+
+	if (copy->used) {
+		copy->used = false;
+		append(copies, queue, slot);
+		return;
+	}
+	index_map_remove(&copies->index, hash_of(copy->identity), slot);
+	owner_budget_release(&copies->budget, queue->owner, charge_of(copy->room));
+	free(copy->bytes);
+	*copy = (struct code_copy){.newer = copies->free};
+	copies->free = slot;
+}
+
+/* Returns false if the owner itself has to give way, and has nothing. */
+static bool make_room(struct code_copies *copies, struct code_copies_queue *queue, uint32_t charge)
+{
+	while (!owner_budget_has_room(&copies->budget, charge)) {
+		struct budget_owner *largest =
+			owner_budget_largest(&copies->budget, queue->owner, charge);
+		struct code_copies_queue *from = find_queue(copies, largest);
+
+		if (!from || !from->count)
+			return false;
+		pass_oldest(copies, from);
+		if (from != queue)
+			drop_queue_if_empty(copies, from);
+	}
+	return true;
+}
+
+/* The charges leave a slot free. */
+static uint32_t take_slot(struct code_copies *copies)
+{
+	uint32_t slot = copies->free;
+
+	if (slot == NONE)
+		return copies->slots_used++;
+	copies->free = copies->slots[slot].newer;
+	return slot;
+}
+
+static struct code_copy *add(struct code_copies *copies, struct code_copies_queue *queue,
+			     const struct code_copy *copy)
+{
+	uint32_t slot;
+
+	if (!copy->bytes || !make_room(copies, queue, charge_of(copy->room)))
+		return NULL;
+	slot = take_slot(copies);
+	copies->slots[slot] = *copy;
+	if (index_map_insert(&copies->index, hash_of(copy->identity), slot)) {
+		copies->slots[slot] = (struct code_copy){.newer = copies->free};
+		copies->free = slot;
+		return NULL;
+	}
+	owner_budget_add(&copies->budget, queue->owner, charge_of(copy->room));
+	append(copies, queue, slot);
+	return &copies->slots[slot];
+}
+
+static struct code_copy *begin(struct code_copies *copies, uint64_t identity,
+			       struct owner_key owner, uint64_t size_bytes)
 {
 	uint32_t room =
 		size_bytes < JITBPF_CODE_COPY_MAX ? (uint32_t)size_bytes : JITBPF_CODE_COPY_MAX;
-	struct code_copy copy = {.identity = identity, .bytes = malloc(room), .room = room};
+	struct code_copies_queue *queue = get_queue(copies, owner);
+	struct code_copy copy = {.identity = identity, .room = room}, *added;
 
-	while (copies->newest - copies->oldest == CODE_COPIES_MAX ||
-	       copies->bytes + room > CODE_COPIES_BYTES_MAX)
-		pass_oldest(copies);
-	if (!copy.bytes || insert(copies, &copy)) {
-		free(copy.bytes);
+	if (!queue)
 		return NULL;
+	copy.bytes = malloc(room);
+	added = add(copies, queue, &copy);
+	if (!added) {
+		free(copy.bytes);
+		drop_queue_if_empty(copies, queue);
 	}
-	return &copies->slots[(copies->newest - 1) % CODE_COPIES_MAX];
+	return added;
 }
 
-void code_copies_add(struct code_copies *copies, uint64_t identity, const struct jitbpf_code *piece)
+void code_copies_add(struct code_copies *copies, uint64_t identity, struct owner_key owner,
+		     const struct jitbpf_code *piece)
 {
 	uint32_t size_bytes = piece->h.size_bytes - (uint32_t)sizeof(*piece);
 	struct code_copy *copy = find(copies, identity);
 
 	if (!copy && !piece->offset)
-		copy = begin(copies, identity, piece->size_bytes);
+		copy = begin(copies, identity, owner, piece->size_bytes);
 	if (!copy || piece->offset != copy->size_bytes ||
 	    size_bytes > copy->room - copy->size_bytes)
 		return;
@@ -116,7 +246,7 @@ void code_copies_put(struct code_copies *copies, uint64_t identity, const uint8_
 
 	/* Code of more bytes than were read stays as it was behind them. */
 	if (!copy)
-		copy = begin(copies, identity, size_bytes);
+		copy = begin(copies, identity, copies->payer, size_bytes);
 	if (!copy)
 		return;
 	if (size_bytes > copy->room)

@@ -110,6 +110,7 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 	struct unwind_request request = {
 		.region = code_region_identity(region),
 		.pid = process->pid,
+		.owner = process_owner_key(&process->owner),
 		.address = address - site->offset,
 		.size_bytes = region->size_bytes,
 	};

@@ -95,7 +95,8 @@ void unwinder_code_copied(struct unwinder *u, const struct process *process,
 		return;
 	claim = code_region_claim(site.region, code->h.flags);
 	if (claim && claim->origin.sequence == code->sequence)
-		code_copies_add(&u->copies, code_region_identity(site.region), code);
+		code_copies_add(&u->copies, code_region_identity(site.region),
+				process_owner_key(&process->owner), code);
 }
 
 static int take_page(struct unwinder *u, const struct unwind_answer *answer)
@@ -134,6 +135,18 @@ static int take_code(struct unwinder *u, const struct unwind_answer *answer)
 	return unwind_regions_take(&u->regions, answer);
 }
 
+/* Returns whom a copy of code that was read is charged to. */
+static struct owner_key payer_of(const struct unwinder *u, const struct unwind_request *request)
+{
+	const struct process *process;
+
+	if (!request->check)
+		return request->owner;
+	process = u->checks.slots[request->check - 1].process;
+	return process ? process_owner_key(&process->owner)
+		       : (struct owner_key){.uid = OWNER_UNKNOWN_UID};
+}
+
 static int take_answer(void *context, const struct unwind_answer *answer)
 {
 	const struct unwind_request *request = &answer->request;
@@ -145,6 +158,7 @@ static int take_answer(void *context, const struct unwind_answer *answer)
 	collecting->came += request->module || request->copy || request->check || answer->error;
 	if (request->module)
 		return take_page(u, answer);
+	u->copies.payer = payer_of(u, request);
 	if (!request->check)
 		return take_code(u, answer);
 	code_checks_take(&u->checks, &u->copies, answer);

@@ -188,6 +188,8 @@ static struct jitbpf_code *piece_of(uint64_t size_bytes, uint32_t offset, uint32
 	return piece;
 }
 
+static const struct owner_key owner = {.uid = 1};
+
 /* Bytes and number of copies are bounded; the oldest are evicted, if they were not used. */
 static void test_bounds(void **state)
 {
@@ -206,7 +208,7 @@ static void test_bounds(void **state)
 
 		assert_int_equal(code_copies_init(&copies), 0);
 		for (uint64_t origin = 1; origin <= last; origin++)
-			code_copies_add(&copies, origin, piece);
+			code_copies_add(&copies, origin, owner, piece);
 		assert_null(code_copies_find(&copies, last - bounds[i].kept));
 		for (uint64_t origin = last - bounds[i].kept + 1; origin <= last; origin++)
 			assert_int_equal(code_copies_find(&copies, origin)->size_bytes, 1);
@@ -225,16 +227,16 @@ static void test_used(void **state)
 	(void)state;
 	assert_int_equal(code_copies_init(&copies), 0);
 	for (; origin <= fill; origin++)
-		code_copies_add(&copies, origin, piece);
+		code_copies_add(&copies, origin, owner, piece);
 	assert_non_null(code_copies_find(&copies, 1));
 	for (; origin < 2 * fill; origin++)
-		code_copies_add(&copies, origin, piece);
+		code_copies_add(&copies, origin, owner, piece);
 	assert_null(code_copies_find(&copies, 2));
 	assert_int_equal(code_copies_find(&copies, 1)->size_bytes, 4096);
 	for (; origin <= 5 * fill; origin++)
-		code_copies_add(&copies, origin, piece);
+		code_copies_add(&copies, origin, owner, piece);
 	assert_null(code_copies_find(&copies, 1));
-	assert_true(copies.bytes <= CODE_COPIES_BYTES_MAX);
+	assert_true(copies.budget.used <= CODE_COPIES_BYTES_MAX);
 	code_copies_deinit(&copies);
 	free(piece);
 }
@@ -250,7 +252,7 @@ static void test_put(void **state)
 	(void)state;
 	memset(piece->data, 1, 5);
 	assert_int_equal(code_copies_init(&copies), 0);
-	code_copies_add(&copies, 1, piece);
+	code_copies_add(&copies, 1, owner, piece);
 	code_copies_put(&copies, 1, bytes, 3);
 	code_copies_put(&copies, 2, bytes, 3);
 	copy = code_copies_find(&copies, 1);
