@@ -22,6 +22,8 @@ struct random_run {
 	uint64_t time_ns; /* of the last record */
 	uint64_t step_ns; /* records are up to that much apart */
 	uint64_t sequence[RANDOM_PROCESSES];
+	uint32_t loaded_pid; /* of the last load; 0: its code may have ended */
+	uint64_t loaded_address, loaded_ns;
 	uint32_t short_lived; /* how many short-lived processes there were */
 };
 
@@ -50,10 +52,13 @@ static inline void random_load(struct made_run *run, struct random_run *random)
 	header = make_jit_of(run, random->time_ns, pid, MADE_START, (*sequence)++, name);
 	header->method_id = method + 1;
 	header->address = MADE_CODE + method * 0x100;
+	random->loaded_pid = *name ? pid : 0;
+	random->loaded_address = header->address;
+	random->loaded_ns = random->time_ns;
 	if (!*name)
 		header->event = 14; /* an unload */
 	else if (!random_below(random, 16))
-		header->address = 0; /* a registration without code */
+		random->loaded_pid = header->address = 0; /* a registration without code */
 }
 
 static inline uint64_t random_ip(struct random_run *random)

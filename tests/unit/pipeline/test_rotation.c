@@ -87,6 +87,27 @@ static void deliver(struct made_run *run, struct random_run *random, struct held
 	held->pid = 0;
 }
 
+/*
+ * A verdict of a check: code may have been replaced long before. Verdicts come before the events
+ * that end the code.
+ */
+static void add_replaced(struct made_run *run, struct random_run *random, uint64_t before_ns)
+{
+	uint32_t stood_ns = (uint32_t)(before_ns - random->loaded_ns);
+	struct jitbpf_code_event *event =
+		make_record(run, JITBPF_CODE_EVENT, sizeof(*event),
+			    before_ns - random_below(random, stood_ns + 1));
+
+	event->h.flags = random_below(random, 3) ? 0 : JITBPF_EVENT_UNCHECKED;
+	event->pid = event->tid = random->loaded_pid;
+	event->start_ns = MADE_START;
+	event->reported_ns = before_ns;
+	event->since_ns = event->h.time_ns;
+	event->kind = JITBPF_CODE_REPLACED;
+	event->address = random->loaded_address;
+	event->code_bytes = 0x100;
+}
+
 /* before_ns: before the last round ended. */
 static void add_late(struct made_run *run, struct random_run *random, struct held_event *held,
 		     uint64_t round, uint64_t before_ns)
@@ -96,16 +117,23 @@ static void add_late(struct made_run *run, struct random_run *random, struct hel
 
 	if (held->pid)
 		deliver(run, random, held, before_ns);
-	switch (random_below(random, 6)) {
+	switch (random_below(random, 9)) {
 	case 0:
 	case 1:
 		hold(random, held);
+		break;
+	case 6:
+	case 7:
+	case 8:
+		if (random->loaded_pid)
+			add_replaced(run, random, before_ns);
 		break;
 	case 2:
 		add_journal(run, random, before_ns, 10 * round, JITBPF_JOURNAL_COMPLETE);
 		break;
 	case 3:
 		add_journal(run, random, before_ns, 0, JITBPF_JOURNAL_UNREADABLE);
+		random->loaded_pid = 0;
 		break;
 	case 4:
 		throttle = make_record(run, JITBPF_THROTTLE, sizeof(*throttle), before_ns);
@@ -320,13 +348,16 @@ static void test_parts_are_the_whole(void **state)
 		counted.unreadable += one.jit.unreadable;
 		counted.malformed += one.jit.malformed;
 		counted.unloads += one.jit.unloads;
+		counted.replaced += one.jit.replaced;
+		counted.unchecked += one.jit.unchecked;
 		rotations += parts.count - 1;
 		samples += whole.seen_count;
 		made_run_end(&whole);
 	}
 	assert_true(rotations > SEEDS && samples > 50 * SEEDS);
 	assert_true(counted.sequence_gaps && counted.left_out && counted.unreadable &&
-		    counted.malformed && counted.unloads);
+		    counted.malformed && counted.unloads && counted.replaced > SEEDS / 4 &&
+		    counted.unchecked > SEEDS / 8);
 }
 
 static void add_inlined(struct made_run *run, uint64_t time_ns, uint64_t sequence,

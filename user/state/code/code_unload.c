@@ -95,6 +95,12 @@ int code_map_unload(struct code_map *map, struct code_account *account,
 	return 0;
 }
 
+static int end_starting_at(struct code_map *map, uint64_t start, uint64_t time_ns,
+			   size_t *ret_ended)
+{
+	return gather_starting_in(map, start, 1) ?: code_map_end_gathered(map, time_ns, ret_ended);
+}
+
 int code_map_end_replaced(struct code_map *map, struct code_account *account,
 			  const struct code_event *event)
 {
@@ -104,8 +110,13 @@ int code_map_end_replaced(struct code_map *map, struct code_account *account,
 
 	if (!region || region->address != event->address || region->size_bytes != event->size_bytes)
 		return 0;
-	err = gather_starting_in(map, event->address, 1);
-	err = err ?: code_map_end_gathered(map, event->time_ns, &ended);
+	err = end_starting_at(map, event->address, event->time_ns, &ended);
+	/*
+	 * A verdict comes before what ends its region. So a newer region is the same one, from a
+	 * snapshot that was made after the code was replaced.
+	 */
+	if (!err && !ended)
+		err = end_starting_at(map, event->address, region->loaded_ns, &ended);
 	if (!err && event->flags & JITBPF_EVENT_UNCHECKED)
 		account->counts.unchecked += ended;
 	else if (!err)
