@@ -4,23 +4,25 @@
 #include <elf.h>
 #include <endian.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/scope.h"
 #include "base/search.h"
-#include "decode/elf/deflate_stream.h"
 #include "decode/elf/zstd_inflate.h"
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-#define BLOCK_BYTES   (64u << 10)
-#define BLOCKS_KEPT   32
-#define SPAN_BYTES    (256u << 10) /* minimum distance of restart points */
-#define POINTS_MAX    256
-#define DEFLATE_RATIO 1032 /* highest possible compression ratio */
-#define ZLIB_HEADER   2
-#define ZLIB_DEFLATE  8 /* the method, in the header */
+#define INPUT_BYTES	 (16u << 10)
+#define DICTIONARY_BYTES (32u << 10) /* window size of deflate */
+#define BLOCK_BYTES	 (64u << 10)
+#define BLOCKS_KEPT	 32
+#define SPAN_BYTES	 (256u << 10) /* minimum distance of restart points */
+#define POINTS_MAX	 256
+#define DEFLATE_RATIO	 1032 /* highest possible compression ratio */
+#define ZLIB_HEADER	 2
+#define RAW_DEFLATE	 (-15)
 
 /* A restart point: a boundary between deflate blocks, with the state to resume there. */
 struct point {
@@ -39,15 +41,17 @@ struct block {
 struct inflated_section {
 	const struct blob *blob;
 	uint64_t size_bytes;
-	uint64_t begin, end;	       /* file range of the compressed bytes */
-	uint8_t *whole;		       /* the contents, for zstd only */
-	struct deflate_stream *stream; /* for zlib only */
-	bool broken;		       /* the stream must be reset to a restart point before use */
-	/* Stream position. out: in the contents; in: file offset after its input. */
+	uint64_t begin, end; /* file range of the compressed bytes */
+	uint8_t *whole;	     /* the contents, for zstd only */
+	z_stream stream;
+	bool inflating; /* the stream needs inflateEnd() */
+	bool broken;	/* the stream must be reset to a restart point before use */
+	/* Stream position. out: in the contents; in: file offset after the input buffer. */
 	uint64_t out, in;
 	VEC(struct point) points;
 	struct block blocks[BLOCKS_KEPT];
 	uint64_t uses;
+	uint8_t input[INPUT_BYTES];
 };
 
 DEFINE_CLEANUP(struct inflated_section *, inflated_section_destroy);
@@ -117,13 +121,12 @@ static int zlib_init(struct inflated_section *inflated)
 	if (err)
 		return err;
 	/* The header must specify deflate without a preset dictionary. */
-	if ((header[0] & 15) != ZLIB_DEFLATE || header[1] & 0x20 ||
-	    (header[0] << 8 | header[1]) % 31)
+	if ((header[0] & 15) != Z_DEFLATED || header[1] & 0x20 || (header[0] << 8 | header[1]) % 31)
 		return -EBADMSG;
-	inflated->stream = malloc(sizeof(*inflated->stream));
-	if (!inflated->stream)
+	if (inflateInit2(&inflated->stream, RAW_DEFLATE) != Z_OK)
 		return -ENOMEM;
-	inflated->broken = true;
+	inflated->inflating = true;
+	inflated->in = start.in;
 	return vec_push(&inflated->points, start);
 }
 
@@ -160,7 +163,8 @@ void inflated_section_destroy(struct inflated_section *inflated)
 	vec_deinit(&inflated->points);
 	for (unsigned i = 0; i < BLOCKS_KEPT; i++)
 		free(inflated->blocks[i].bytes);
-	free(inflated->stream);
+	if (inflated->inflating)
+		inflateEnd(&inflated->stream);
 	free(inflated->whole);
 	free(inflated);
 }
@@ -180,9 +184,11 @@ uint64_t inflated_section_size(const struct inflated_section *inflated)
 
 size_t inflated_section_bytes(const struct inflated_section *inflated)
 {
-	size_t size_bytes = sizeof(*inflated);
+	/* The internal state of the stream is about half the size of a dictionary. */
+	size_t size_bytes = sizeof(*inflated) + DICTIONARY_BYTES * 3 / 2;
 
-	size_bytes += inflated->whole ? inflated->size_bytes : sizeof(*inflated->stream);
+	if (inflated->whole)
+		size_bytes += inflated->size_bytes;
 	vec_for_each (point, &inflated->points)
 		size_bytes += sizeof(*point) + point->dictionary_bytes;
 	for (unsigned i = 0; i < BLOCKS_KEPT; i++)
@@ -195,25 +201,28 @@ static int point_add(struct inflated_section *inflated)
 {
 	const struct point *last = &inflated->points.data[inflated->points.size - 1];
 	uint64_t span = inflated->size_bytes / POINTS_MAX;
-	struct point added = {.out = inflated->out + deflate_stream_ahead(inflated->stream)};
-	const uint8_t *history;
-	size_t history_bytes;
+	uInt size_bytes = DICTIONARY_BYTES;
+	AUTO_FREE uint8_t *dictionary = NULL;
+	struct point added = {
+		.out = inflated->out,
+		.in = inflated->in - inflated->stream.avail_in,
+		.bits = inflated->stream.data_type & 7,
+	};
 
 	if (span < SPAN_BYTES)
 		span = SPAN_BYTES;
 	if (added.out < last->out + span)
 		return 0;
-	added.in = inflated->in - deflate_stream_unread(inflated->stream, &added.bits);
-	history = deflate_stream_history(inflated->stream, &history_bytes);
-	added.dictionary = malloc(history_bytes ?: 1);
-	if (!added.dictionary)
+	dictionary = malloc(DICTIONARY_BYTES);
+	if (!dictionary)
 		return -ENOMEM;
-	memcpy(added.dictionary, history, history_bytes);
-	added.dictionary_bytes = (uint32_t)history_bytes;
-	if (vec_push(&inflated->points, added)) {
-		free(added.dictionary);
+	if (inflateGetDictionary(&inflated->stream, dictionary, &size_bytes) != Z_OK)
+		return -EBADMSG;
+	added.dictionary = dictionary;
+	added.dictionary_bytes = size_bytes;
+	if (vec_push(&inflated->points, added))
 		return -ENOMEM;
-	}
+	TAKE_PTR(dictionary);
 	return 0;
 }
 
@@ -221,69 +230,83 @@ static int point_add(struct inflated_section *inflated)
 static int stream_feed(struct inflated_section *inflated, uint64_t *work_bytes)
 {
 	uint64_t left = inflated->end - inflated->in;
-	size_t room_bytes, size_bytes;
-	uint8_t *room = deflate_stream_room(inflated->stream, &room_bytes);
+	size_t size_bytes = left < INPUT_BYTES ? left : INPUT_BYTES;
 	int err;
 
-	size_bytes = left < room_bytes ? left : room_bytes;
+	if (inflated->stream.avail_in)
+		return 0;
+	if (!size_bytes)
+		return -EBADMSG;
 	if (size_bytes > *work_bytes)
 		return -E2BIG;
 	*work_bytes -= size_bytes;
-	err = blob_read(inflated->blob, inflated->in, room, size_bytes);
+	err = blob_read(inflated->blob, inflated->in, inflated->input, size_bytes);
 	if (err)
 		return err;
 	inflated->in += size_bytes;
-	deflate_stream_feed(inflated->stream, size_bytes, inflated->in == inflated->end);
+	inflated->stream.next_in = inflated->input;
+	inflated->stream.avail_in = size_bytes;
 	return 0;
 }
 
-/* Reads the next bytes of the contents; to NULL: skips them. */
-static int stream_read(struct inflated_section *inflated, uint8_t *to, uint64_t size_bytes,
+static int stream_read(struct inflated_section *inflated, uint8_t *to, size_t size_bytes,
 		       uint64_t *work_bytes)
 {
+	z_stream *stream = &inflated->stream;
+	uint64_t until = inflated->out + size_bytes;
+	int status, err;
+
 	if (size_bytes > *work_bytes)
 		return -E2BIG;
 	*work_bytes -= size_bytes;
-	while (size_bytes) {
-		size_t piece = size_bytes < BLOCK_BYTES ? size_bytes : BLOCK_BYTES, taken;
-		int err = 0, event;
-
-		taken = deflate_stream_take(inflated->stream, to, piece);
-		inflated->out += taken;
-		size_bytes -= taken;
-		to = to ? to + taken : NULL;
-		if (taken)
-			continue;
-		event = deflate_stream_run(inflated->stream);
-		if (event == DEFLATE_HUNGRY)
-			err = stream_feed(inflated, work_bytes);
-		else if (event == DEFLATE_BOUNDARY)
-			err = point_add(inflated);
-		else if (event == DEFLATE_END && !deflate_stream_ahead(inflated->stream))
-			err = -EBADMSG;
-		if (err || event < 0)
-			return err ?: event;
+	stream->next_out = to;
+	stream->avail_out = size_bytes;
+	while (stream->avail_out) {
+		err = stream_feed(inflated, work_bytes);
+		if (err)
+			return err;
+		status = inflate(stream, Z_BLOCK);
+		inflated->out = until - stream->avail_out;
+		if (status == Z_STREAM_END && stream->avail_out)
+			return -EBADMSG;
+		if (status != Z_OK && status != Z_STREAM_END)
+			return status == Z_MEM_ERROR ? -ENOMEM : -EBADMSG;
+		/* End of a deflate block that is not the last. */
+		err = (stream->data_type & 192) == 128 ? point_add(inflated) : 0;
+		if (err)
+			return err;
 	}
 	return 0;
 }
 
 static int stream_go_to(struct inflated_section *inflated, const struct point *point)
 {
-	uint8_t byte = 0;
-	int err = point->bits ? blob_read(inflated->blob, point->in - 1, &byte, 1) : 0;
+	z_stream *stream = &inflated->stream;
+	uint8_t byte;
+	int err;
 
-	if (err)
-		return err;
-	deflate_stream_resume(inflated->stream, byte, point->bits, point->dictionary,
-			      point->dictionary_bytes);
+	inflated->broken = true;
+	if (inflateReset2(stream, RAW_DEFLATE) != Z_OK)
+		return -EBADMSG;
+	if (point->bits) {
+		err = blob_read(inflated->blob, point->in - 1, &byte, 1);
+		if (err)
+			return err;
+		inflatePrime(stream, point->bits, byte >> (8 - point->bits));
+	}
+	if (point->dictionary_bytes &&
+	    inflateSetDictionary(stream, point->dictionary, point->dictionary_bytes) != Z_OK)
+		return -EBADMSG;
+	stream->avail_in = 0;
 	inflated->in = point->in;
 	inflated->out = point->out;
 	inflated->broken = false;
 	return 0;
 }
 
-/* Move the stream to an offset, from the nearest restart point. */
-static int stream_seek(struct inflated_section *inflated, uint64_t offset, uint64_t *work_bytes)
+/* Move the stream to an offset, from the nearest restart point. scratch has BLOCK_BYTES. */
+static int stream_seek(struct inflated_section *inflated, uint64_t offset, uint8_t *scratch,
+		       uint64_t *work_bytes)
 {
 	const struct point *points = inflated->points.data;
 	size_t after = partition_point(1, inflated->points.size, i, points[i].out <= offset);
@@ -292,7 +315,13 @@ static int stream_seek(struct inflated_section *inflated, uint64_t offset, uint6
 
 	if (inflated->broken || inflated->out > offset || inflated->out < point->out)
 		err = stream_go_to(inflated, point);
-	return err ?: stream_read(inflated, NULL, offset - inflated->out, work_bytes);
+	while (!err && inflated->out < offset) {
+		uint64_t left = offset - inflated->out;
+
+		err = stream_read(inflated, scratch, left < BLOCK_BYTES ? left : BLOCK_BYTES,
+				  work_bytes);
+	}
+	return err;
 }
 
 static int block_fill(struct inflated_section *inflated, uint64_t number, struct block *block,
@@ -306,7 +335,7 @@ static int block_fill(struct inflated_section *inflated, uint64_t number, struct
 		block->bytes = malloc(BLOCK_BYTES);
 	if (!block->bytes)
 		return -ENOMEM;
-	err = stream_seek(inflated, offset, work_bytes);
+	err = stream_seek(inflated, offset, block->bytes, work_bytes);
 	err = err
 		      ?: stream_read(inflated, block->bytes,
 				     left < BLOCK_BYTES ? left : BLOCK_BYTES, work_bytes);
