@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Mixed SECONDS: sorting, maps, streams, recursion and loops, for an amount of CPU time.
+// Mixed SECONDS [ROUNDS]: sorting, maps, streams, recursion and loops, for an amount of CPU time;
+// with ROUNDS, for an amount of work.
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -47,8 +48,9 @@ public class Mixed {
 	public static void main(String[] arguments) {
 		long end = (long) (1e9 * Double.parseDouble(arguments[0])), sum = 0;
 		var threads = ManagementFactory.getThreadMXBean();
+		int rounds = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 0;
 		Random random = new Random(1);
-		while (threads.getCurrentThreadCpuTime() < end)
+		for (int i = 0; rounds > 0 ? i < rounds : threads.getCurrentThreadCpuTime() < end; i++)
 			sum += fibonacci(25) + sort(random) + count(random) + stream() + (long) multiply(150);
 		System.out.println(sum);
 	}

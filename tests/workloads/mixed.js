@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// mixed.js SECONDS: recursion, objects, JSON, maps and regular expressions, for an amount of CPU time.
+// mixed.js SECONDS [ROUNDS]: recursion, objects, JSON, maps and regular expressions, for an amount of
+// CPU time; with ROUNDS, for an amount of work.
 'use strict';
 class Point {
 	constructor(x, y) { this.x = x; this.y = y; }
@@ -30,7 +31,8 @@ function match(count) {
 	for (let i = 0; i < count; i++) if (/(\d+)-(\w+)/.test('abc 123-def' + i)) found++;
 	return found;
 }
+const rounds = Number(process.argv[3] || 0);
 let sum = 0;
-while (process.cpuUsage().user < 1e6 * Number(process.argv[2]))
+for (let i = 0; rounds ? i < rounds : process.cpuUsage().user < 1e6 * Number(process.argv[2]); i++)
 	sum += fibonacci(25) + nearest(points(400)) + json(2000) + words(30000) + match(20000);
 console.log(sum);
