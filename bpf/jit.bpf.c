@@ -22,6 +22,8 @@ const volatile __u32 code_wake_bytes = 2u << 20;
 /* Copy machine code while the ring holds fewer bytes than this; 0: never. */
 const volatile __u32 copy_code_below = 0;
 
+__u64 unwind_removals = 0;
+
 struct counters_map counters SEC(".maps");
 struct tracked_map tracked SEC(".maps");
 struct owners_known_map owners_known SEC(".maps");
@@ -151,11 +153,14 @@ static __always_inline void withdraw_code(const struct unwind_process *process,
 	struct unwind_page_key key = {.owner = process->code_owner};
 	__u64 page = event->address >> UNWIND_PAGE_SHIFT;
 	__u64 last = (event->address + event->code_bytes - 1) >> UNWIND_PAGE_SHIFT;
+	long failed = -1; /* not 0 if no page was removed */
 
 	for (__u32 i = 0; i < WITHDRAWN_PAGES_MAX && page <= last; i++, page++) {
 		key.page = page;
-		bpf_map_delete_elem(&unwind_pages, &key);
+		failed &= bpf_map_delete_elem(&unwind_pages, &key);
 	}
+	if (!failed)
+		__sync_fetch_and_add(&unwind_removals, 1);
 }
 
 #define CODE_PIECE_MAX 4096

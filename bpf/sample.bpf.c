@@ -6,7 +6,7 @@
 
 #include "bpf/owner.h"
 #include "bpf/pid_space.h"
-#include "bpf/unwind_walk.h"
+#include "bpf/unwind_kept.h"
 #include "uapi/record.h"
 
 #define USER_MODE	 3 /* privilege level in cs */
@@ -49,7 +49,10 @@ struct sample_scratch {
 	struct jitbpf_user_regs regs_room;
 	struct jitbpf_code_bytes code_room;
 	struct jitbpf_stack_copy copy_room;
-	__u8 stack_room[JITBPF_STACK_COPY_MAX + COPY_PIECE];
+	union {
+		__u8 stack_room[JITBPF_STACK_COPY_MAX + COPY_PIECE];
+		struct kept_room kept_room; /* of the walk, which ends before the copy */
+	};
 	struct user_walk walk; /* not part of the sample */
 };
 
@@ -86,57 +89,157 @@ static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
 _Static_assert(sizeof(struct sample_scratch) <= 32u << 10, "a value of a per-CPU map");
 
 /* Loops of this length are cheap to verify, and their product is what a sample holds. */
-#define WALK_PIECE  8 /* callers */
+#define WALK_PIECE  4 /* callers */
 #define WALK_PIECES 8
+#define KEEP_PIECE  8
+#define KEEP_PIECES 8
 #define WALK_TURNS  (JITBPF_USER_FRAMES_MAX / (WALK_PIECE * WALK_PIECES))
 
 _Static_assert(JITBPF_USER_FRAMES_MAX % (WALK_PIECE * WALK_PIECES) == 0, "whole turns");
+
+#define WALK_KEPT  100 /* the current frame is a kept one; likewise no enum jitbpf_stack_end: */
+#define WALK_AGAIN 101 /* the kept callers are of no use */
 
 /*
  * Continues the walk by up to WALK_PIECE callers, and writes them to ips[at] and up; the first
  * caller of the stack is at ips[at]. The walk ends when it finds one caller more than a sample
  * holds. Global, as walk_frame() is.
  */
-__noinline int walk_piece(struct sample_scratch *s, __u32 at)
+__noinline int walk_piece(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
 {
-	__u64 to;
+	__u64 to, callers;
 	int end;
 
-	if (!s)
+	if (!s || !kept)
 		return JITBPF_END_NO_RULE;
 	for (__u32 i = 0; i < WALK_PIECE; i++) {
-		to = at + s->walk.callers;
+		callers = s->walk.callers;
+		to = at + callers;
+		if (is_kept(&s->walk, kept))
+			return WALK_KEPT;
 		end = walk_frame(&s->walk);
+		asm volatile("" : "+r"(to), "+r"(callers));
+		if (callers - 1 < JITBPF_USER_FRAMES_MAX)
+			s->kept_room.found[callers - 1].sp |= s->walk.flags;
 		if (end)
 			return end;
-		asm volatile("" : "+r"(to));
-		if (s->walk.callers >= JITBPF_USER_FRAMES_MAX || to > JITBPF_SAMPLE_FRAMES_MAX) {
+		if (callers >= JITBPF_USER_FRAMES_MAX - 1 || to > JITBPF_SAMPLE_FRAMES_MAX) {
 			s->walk.callers = JITBPF_USER_FRAMES_MAX - 1;
 			return JITBPF_END_DEPTH;
 		}
 		s->ips[to] = unwind_frame_ip(&s->walk.state);
+		s->kept_room.found[callers].sp = kept_sp(&s->walk.state);
+		s->kept_room.found[callers].bp = s->walk.state.bp;
 	}
 	return UNWIND_STEPPED;
 }
 
 /* Likewise by up to WALK_PIECES pieces. */
-__noinline int walk_pieces(struct sample_scratch *s, __u32 at)
+__noinline int walk_pieces(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
 {
 	int end = UNWIND_STEPPED;
 
 	for (__u32 i = 0; i < WALK_PIECES && !end; i++)
-		end = walk_piece(s, at);
+		end = walk_piece(s, kept, at);
 	return end;
 }
 
 /* Continues the walk until the stack ends, or is deeper than a sample. Global, as walk_frame(). */
-__noinline int walk_callers(struct sample_scratch *s, __u32 at)
+__noinline int walk_callers(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
 {
 	int end = UNWIND_STEPPED;
 
 	for (__u32 i = 0; i < WALK_TURNS && !end; i++)
-		end = walk_pieces(s, at);
+		end = walk_pieces(s, kept, at);
 	return end;
+}
+
+#define REUSE_TRIES 2
+
+/*
+ * Walks until the stack ends; the outermost callers can be those of the last walk. Then ips lacks
+ * s->walk.reused of them. The outermost frame is looked up again, so that the end of such a walk is
+ * not the end of the last one.
+ */
+__noinline int walk_or_reuse(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
+{
+	int end;
+
+	if (!s || !kept)
+		return JITBPF_END_NO_RULE;
+	for (__u32 i = 0; i < REUSE_TRIES; i++) {
+		end = walk_callers(s, kept, at);
+		if (end != WALK_KEPT)
+			return end;
+		if (reuse_kept(&s->walk, kept, &s->kept_room))
+			return walk_frame(&s->walk) == JITBPF_END_ROOT ? JITBPF_END_ROOT
+								       : WALK_AGAIN;
+	}
+	s->walk.kept_at = KEPT_MAX;
+	return walk_callers(s, kept, at);
+}
+
+/* Continues to keep the callers of a walk, whose first one is at ips[at]. Returns true at the end.
+ */
+__noinline int keep_piece(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
+{
+	struct kept_frame *frame;
+	__u64 from, i;
+
+	if (!s || !kept)
+		return 1;
+	for (__u32 n = 0; n < KEEP_PIECE; n++) {
+		i = s->walk.kept_at;
+		from = at + i;
+		frame = kept_frame_at(kept, KEPT_MAX - (__u64)s->walk.callers + i);
+		asm volatile("" : "+r"(i), "+r"(from));
+		if (!frame || i + s->walk.reused >= s->walk.callers || i >= KEPT_MAX ||
+		    from > JITBPF_SAMPLE_FRAMES_MAX)
+			return 1;
+		frame->ip = s->ips[from];
+		frame->sp = s->kept_room.found[i].sp;
+		frame->bp = s->kept_room.found[i].bp;
+		s->walk.kept_at = i + 1;
+	}
+	return 0;
+}
+
+__noinline int keep_pieces(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
+{
+	int done = 0;
+
+	for (__u32 i = 0; i < KEEP_PIECES && !done; i++)
+		done = keep_piece(s, kept, at);
+	return done;
+}
+
+/* Keeps the callers for the next walk on this CPU. */
+__noinline int keep_callers(struct sample_scratch *s, struct kept_walk *kept, __u32 at)
+{
+	struct kept_frame *met;
+	int done = 0;
+	__u64 i;
+
+	if (!s || !kept)
+		return 0;
+	/* The frame where both walks met: this walk came from another one. */
+	i = s->walk.callers - s->walk.reused;
+	asm volatile("" : "+r"(i));
+	met = s->walk.reused ? kept_frame_at(kept, KEPT_MAX - (__u64)s->walk.reused) : NULL;
+	if (met && i < KEPT_MAX)
+		met->sp = s->kept_room.found[i].sp | (met->sp & (KEPT_CODE | KEPT_GUESSED));
+	s->walk.kept_at = 0;
+	for (__u32 n = 0; n < KEPT_MAX / (KEEP_PIECE * KEEP_PIECES) && !done; n++)
+		done = keep_pieces(s, kept, at);
+	kept->pid = s->head.pid;
+	kept->start_ns = s->head.start_ns;
+	kept->stack_top = s->walk.stack_top;
+	kept->known_ns = s->walk.known_ns;
+	kept->removals = s->walk.removals;
+	kept->first = s->walk.first;
+	kept->mappings = s->walk.count;
+	kept->count = s->walk.callers;
+	return 0;
 }
 
 /* A stack copy is many times larger than a sample, so the other half is for samples only. */
@@ -151,7 +254,8 @@ static __always_inline bool has_room_for_copy(void *ring)
  * from where the walk stopped.
  */
 static __always_inline bool walk_user(struct sample_scratch *s, struct task_struct *task,
-				      struct pt_regs *user, __u32 at, void *ring)
+				      struct pt_regs *user, __u32 at, void *ring,
+				      struct kept_walk *kept)
 {
 	struct user_walk *w = &s->walk;
 	int end;
@@ -164,13 +268,23 @@ static __always_inline bool walk_user(struct sample_scratch *s, struct task_stru
 		end = JITBPF_END_COMPAT;
 	} else {
 		w->by_frame_pointers = !walk_tables;
-		end = walk_callers(s, at + 1);
+		if (walk_tables)
+			begin_kept(w, kept, s->head.pid, s->head.start_ns);
+		end = walk_or_reuse(s, kept, at + 1);
+		if (end == WALK_AGAIN) {
+			begin_walk(w, s->head.pid, user, task);
+			end = walk_callers(s, kept, at + 1);
+		}
 		if (walk_tables && w->not_made && !has_room_for_copy(ring)) {
 			/* No copy: guess the other callers by frame pointers. */
 			w->by_frame_pointers = true;
-			end = walk_callers(s, at + 1);
+			end = walk_callers(s, kept, at + 1);
 			if (end != JITBPF_END_ROOT && end != JITBPF_END_DEPTH)
 				end = JITBPF_END_NO_ROOM;
+		}
+		if (!w->by_frame_pointers) {
+			keep_callers(s, kept, at + 1);
+			s->head.h.flags |= JITBPF_SAMPLE_REUSES_CALLERS;
 		}
 	}
 	s->head.user_end = end;
@@ -266,21 +380,29 @@ __noinline int copy_code_bytes(struct sample_scratch *s, __u32 at)
 	return CODE_WORDS;
 }
 
-static __always_inline void output(struct sample_scratch *s, void *ring, __u64 size)
+/* Returns false if the sample is lost. */
+static __always_inline bool output(struct sample_scratch *s, void *ring, __u64 size)
 {
-	__u64 flags = BPF_RB_NO_WAKEUP;
+	__u64 flags = BPF_RB_NO_WAKEUP, waiting;
 
 	s->head.h.size_bytes = size;
 	if (!ring) {
 		lose(&s->head, JITBPF_COUNT_SAMPLES_NO_SCRATCH);
-		return;
+		return false;
 	}
-	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >= sample_wake_bytes)
+	waiting = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+	/* A wake-up interrupts the CPU: one for each multiple of sample_wake_bytes, not each
+	 * sample. */
+	if (waiting / sample_wake_bytes !=
+	    (waiting + size + BPF_RINGBUF_HDR_SZ) / sample_wake_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
 	asm volatile("" : "+r"(size));
 	if (size > offsetof(struct sample_scratch, walk) ||
-	    bpf_ringbuf_output(ring, s, size, flags))
+	    bpf_ringbuf_output(ring, s, size, flags)) {
 		lose(&s->head, JITBPF_COUNT_SAMPLES_RING_FULL);
+		return false;
+	}
+	return true;
 }
 
 static __always_inline void fill_head(struct jitbpf_sample *head, struct task_struct *task,
@@ -318,6 +440,7 @@ SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf(), *leader;
+	struct kept_walk *kept;
 	struct sample_scratch *s;
 	struct pt_regs *user;
 	__u32 zero = 0, pid, cpu, words;
@@ -329,7 +452,8 @@ int sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	count(JITBPF_COUNT_SAMPLES_TAKEN);
 	s = bpf_map_lookup_elem(&scratch_map, &zero);
-	if (!s)
+	kept = bpf_map_lookup_elem(&kept_walks, &zero);
+	if (!s || !kept)
 		return 0; /* for the verifier */
 	leader = BPF_CORE_READ(task, group_leader);
 	fill_head(&s->head, task, leader, pid);
@@ -342,9 +466,13 @@ int sample(struct bpf_perf_event_data *ctx)
 	/* Worker threads of the kernel (io_uring) share the process's memory, but have ip 0. */
 	user = (struct pt_regs *)bpf_task_pt_regs(task);
 	if (!(task->flags & PF_KTHREAD) && BPF_CORE_READ(task, mm) && user->ip)
-		copy = walk_user(s, task, user, words, ring);
+		copy = walk_user(s, task, user, words, ring, kept);
 
 	words += s->head.user_frames;
+	if (s->head.h.flags & JITBPF_SAMPLE_REUSES_CALLERS) {
+		words -= s->walk.reused;
+		s->head.user_end |= s->walk.reused << JITBPF_REUSED_SHIFT;
+	}
 	if (want_user_regs && s->head.user_frames && words <= JITBPF_SAMPLE_FRAMES_MAX) {
 		copy_regs((struct jitbpf_user_regs *)&s->ips[words], user);
 		s->head.h.flags |= JITBPF_SAMPLE_USER_REGS;
@@ -356,6 +484,8 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->head.h.flags |= JITBPF_SAMPLE_STACK_COPY;
 		words += copy_stack(s, words);
 	}
-	output(s, ring, sizeof(s->head) + (__u64)words * sizeof(__u64));
+	/* User space has the kept callers by the samples that it reads. */
+	if (!output(s, ring, sizeof(s->head) + (__u64)words * sizeof(__u64)))
+		kept->pid = 0;
 	return 0;
 }

@@ -16,7 +16,11 @@ struct unwind_state {
 	__u64 ip, sp, bp;
 	__u32 is_caller; /* ip is a return address: look up the code before it */
 	__u32 guessed;	 /* a frame so far was found by UNWIND_FRAME_POINTER */
+	__s32 rbp;	 /* where the last step found rbp: as in its row, or UNWIND_OTHER_WORDS */
 };
+
+/* The step read other words than the return address, and rbp relative to the CFA. */
+#define UNWIND_OTHER_WORDS 0x10000
 
 #define UNWIND_STEPPED 0 /* s is the caller's frame; other values: enum jitbpf_stack_end */
 
@@ -46,6 +50,7 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
 	s->sp = sp;
 	s->bp = bp;
 	s->is_caller = 0;
+	s->rbp = UNWIND_OTHER_WORDS;
 	return UNWIND_STEPPED;
 }
 
@@ -86,6 +91,7 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 							     struct unwind_row row)
 {
 	__s64 offset = row.cfa & ~UNWIND_RULE_MASK;
+	int other_words = 0;
 	__u32 guessed = s->guessed;
 	__u64 cfa, ip, bp = s->bp, bp_base;
 
@@ -99,11 +105,13 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 	case UNWIND_CFA_SAVED:
 		if (unwind_read(&cfa, sizeof(cfa), s->bp + offset))
 			return JITBPF_END_UNREADABLE;
+		other_words = 1;
 		break;
 	case UNWIND_CFA_SAVED_RSP:
 		if (unwind_read(&cfa, sizeof(cfa), s->sp + (__s64)UNWIND_SLOT(row.cfa)))
 			return JITBPF_END_UNREADABLE;
 		cfa += (__s64)UNWIND_SLOT_DISTANCE(row.cfa);
+		other_words = 1;
 		break;
 	case UNWIND_COMMAND:
 		switch (row.cfa >> 3) {
@@ -149,6 +157,7 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 	s->bp = bp;
 	s->is_caller = 1;
 	s->guessed = guessed;
+	s->rbp = other_words ? UNWIND_OTHER_WORDS : row.rbp;
 	return UNWIND_STEPPED;
 }
 

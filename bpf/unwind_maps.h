@@ -28,6 +28,12 @@ struct unwind_processes_map {
 	__type(value, struct unwind_process);
 };
 
+/*
+ * Incremented after pages of rows or processes were removed from the tables: callers that were
+ * found before may not be used any more. User space increments it likewise.
+ */
+extern __u64 unwind_removals;
+
 extern struct unwind_pages_map unwind_pages SEC(".maps");
 extern struct unwind_processes_map unwind_processes SEC(".maps");
 

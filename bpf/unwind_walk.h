@@ -34,11 +34,24 @@ struct user_walk {
 	struct unwind_mapping mapping; /* of the last frame; often holds the next one, too */
 	__u32 first, count;	       /* the process's mappings in their array; 0: none */
 	__u64 known_ns;		       /* as in struct unwind_process */
+	__u64 removals;		       /* unwind_removals as of the start */
 	__u64 code;		       /* innermost pc outside of known files; 0: none */
 	__u32 callers;		       /* found so far */
 	__u16 by_frame_pointers;       /* instead of by tables */
 	__u16 not_made;		       /* the walk stopped since a table lacks an entry */
+	__u64 flags;		       /* of the last frame: KEPT_CODE, KEPT_GUESSED */
+	__u32 kept_at;		       /* the next kept frame to meet; KEPT_MAX: none */
+	__u32 reused;		       /* number of outermost callers that are the kept ones */
+	__u64 kept_code;	       /* as code, of the kept frames that were compared */
+	__u32 kept_guessed;	       /* likewise */
+	__u32 reserved;
 };
+
+/* See bpf/unwind_kept.h. */
+#define KEPT_MAX	 JITBPF_USER_FRAMES_MAX
+#define KEPT_GUESSED_BIT 62 /* the frame's caller was found by UNWIND_FRAME_POINTER */
+#define KEPT_GUESSED	 (1ull << KEPT_GUESSED_BIT)
+#define KEPT_CODE	 (1ull << 63) /* the frame is outside of known files */
 
 #define unwind_mapping_at(index) bpf_map_lookup_elem(&unwind_mappings, &(index))
 #define unwind_row_at(index)	 bpf_map_lookup_elem(&unwind_rows, &(index))
@@ -82,11 +95,16 @@ __noinline int walk_frame(struct user_walk *w)
 	if (!w)
 		return JITBPF_END_NO_RULE;
 	state = w->state;
+	w->flags = 0;
 	if (!w->by_frame_pointers) {
 		row = find_row(w, state.ip - state.is_caller);
-		if (!w->code && !is_in_file(w, state.ip - state.is_caller))
-			w->code = state.ip - state.is_caller;
+		if (!is_in_file(w, state.ip - state.is_caller)) {
+			w->flags = KEPT_CODE;
+			w->code = w->code ?: state.ip - state.is_caller;
+		}
 	}
+	if (row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER))
+		w->flags |= KEPT_GUESSED;
 	end = unwind_step(&state, row);
 	if (end) {
 		w->not_made = row.cfa == UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
@@ -104,8 +122,12 @@ __noinline int walk_frame(struct user_walk *w)
 static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const struct pt_regs *user,
 				       struct task_struct *task)
 {
-	struct unwind_process *process = bpf_map_lookup_elem(&unwind_processes, &pid);
+	struct unwind_process *process;
 
+	/* Before any look-up: a removal during the walk makes what it found unusable for later
+	 * ones. */
+	w->removals = *(volatile __u64 *)&unwind_removals;
+	process = bpf_map_lookup_elem(&unwind_processes, &pid);
 	w->state = (struct unwind_state){.ip = user->ip, .sp = user->sp, .bp = user->bp};
 	w->stack_top = BPF_CORE_READ(task, mm, start_stack);
 	w->thread_pointer = task->thread.fsbase;
@@ -115,6 +137,8 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 	w->not_made = false;
 	w->first = w->count = 0;
 	w->code = 0;
+	w->kept_at = KEPT_MAX;
+	w->reused = 0;
 	if (process && process->stack_top == w->stack_top) {
 		w->first = process->first;
 		w->count = process->count;

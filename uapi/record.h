@@ -72,6 +72,12 @@ enum jitbpf_stack_end {
 #define JITBPF_SAMPLE_STACK_COPY     2u /* flags: then a struct jitbpf_stack_copy */
 #define JITBPF_SAMPLE_FRAME_POINTERS 4u /* flags: UNWIND_FRAME_POINTER found a caller */
 /*
+ * flags, in the rings of CPUs only: user_end >> JITBPF_REUSED_SHIFT of the outermost frames are not
+ * in ips. They are those of the CPU's last sample with this flag.
+ */
+#define JITBPF_SAMPLE_REUSES_CALLERS 32u
+#define JITBPF_REUSED_SHIFT	     16
+/*
  * flags, by intake: the outermost user frame is in JIT code that was replaced without a report, or
  * that could not be checked in time. Its callers are left out.
  */

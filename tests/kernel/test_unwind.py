@@ -22,7 +22,7 @@ PROGRAMS = {
     "chain.c": ["chain", "chain-static", "chain-static-pie", "chain-no-header", "chain-stripped",
                 "chain-debug-frame", "chain-frame-pointers", "chain-nothing"],
     "calls.c": ["calls-lazy", "calls-ibt", "calls-now"],
-    **{f"{name}.c": [name] for name in ("frames", "thin", "signals", "kernel", "threads",
+    **{f"{name}.c": [name] for name in ("frames", "swap", "thin", "signals", "kernel", "threads",
                                         "contexts", "respawn", "reload", "liar")},
     **{f"{name}.cpp": [name] for name in ("std_thread", "exceptions")},
     "rust.rs": ["rust"],

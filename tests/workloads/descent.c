@@ -41,8 +41,11 @@ NOINLINE static unsigned int descend(unsigned int frames, unsigned int *seed)
 {
 	unsigned int value = 0;
 
-	if (frames)
-		return descend(frames - 1, seed) + 1;
+	if (frames) {
+		value = descend(frames - 1, seed);
+		__asm__ volatile("" : "+r"(value)); /* no loop */
+		return value;
+	}
 	for (int i = 0; i < 100; i++)
 		value += expression(0, seed);
 	return value;

@@ -40,6 +40,12 @@ static uint8_t *piece_of(struct unwind_array *array, size_t number)
 	return bytes;
 }
 
+/* Walks that begin after this call use no callers that were found before. */
+static void count_removal(const struct unwind_maps *maps)
+{
+	__atomic_add_fetch(maps->removals, 1, __ATOMIC_SEQ_CST);
+}
+
 /* Copy a range of the private array to the BPF array. */
 static int show(struct unwind_array *array, uint32_t first, uint32_t count)
 {
@@ -93,6 +99,7 @@ static void unpublish_page(void *context, struct unwind_page_key key)
 	const struct unwind_maps *maps = context;
 
 	bpf_map_delete_elem(maps->pages_fd, &key);
+	count_removal(maps);
 }
 
 static void unpublish_process(void *context, uint32_t pid)
@@ -100,6 +107,7 @@ static void unpublish_process(void *context, uint32_t pid)
 	const struct unwind_maps *maps = context;
 
 	bpf_map_delete_elem(maps->processes_fd, &pid);
+	count_removal(maps);
 }
 
 static int array_init(struct unwind_array *ret, const struct bpf_map *map)
@@ -129,6 +137,7 @@ int unwind_maps_init(struct unwind_maps *ret, const struct jitbpf_bpf *bpf)
 
 	ret->pages_fd = bpf_map__fd(bpf->maps.unwind_pages);
 	ret->processes_fd = bpf_map__fd(bpf->maps.unwind_processes);
+	ret->removals = (uint64_t *)&bpf->bss->unwind_removals;
 	err = array_init(&ret->rows, bpf->maps.unwind_rows);
 	err = err ?: array_init(&ret->mappings, bpf->maps.unwind_mappings);
 	if (err)

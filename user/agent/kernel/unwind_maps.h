@@ -29,6 +29,7 @@ struct unwind_array {
 /* Empty if zero-initialized. */
 struct unwind_maps {
 	int pages_fd, processes_fd;
+	uint64_t *removals; /* unwind_removals of the BPF programs */
 	struct unwind_array rows, mappings;
 };
 

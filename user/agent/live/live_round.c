@@ -54,17 +54,18 @@ static int check_slot(const struct jitbpf_record *record, size_t slot_bytes)
 static int take_sample(void *context, const void *slot, size_t slot_bytes)
 {
 	const struct drain *drain = context;
-	const struct live_round *round = drain->round;
+	struct live_round *round = drain->round;
 	const struct jitbpf_sample *sample = slot;
 	int err = slot_bytes < sizeof(*sample) ? -EIO : check_slot(slot, slot_bytes);
 
+	err = err ?: reused_callers_complete(&round->callers, sample, &sample);
 	for (size_t i = 0; i < round->publisher_count && !err; i++) {
 		const struct publisher *publisher = &round->publishers[i];
 
 		if (publisher->ops->sampled)
 			err = publisher->ops->sampled(publisher->self, sample->pid);
 	}
-	return err ?: take_counted(context, slot);
+	return err ?: take_counted(context, &sample->h);
 }
 
 /* A record of the code ring: JIT records, copied code, owners, exits. */
@@ -193,6 +194,7 @@ int live_round_drain(struct live_round *round, bool last, record_taker_fn take, 
 
 void live_round_deinit(struct live_round *round)
 {
+	reused_callers_deinit(&round->callers);
 	process_owners_deinit(&round->owners);
 	process_filter_deinit(&round->tracked);
 	round_buffer_deinit(&round->sideband);

@@ -14,6 +14,7 @@
 
 #include "agent/kernel/cpu_events.h"
 #include "agent/kernel/ring.h"
+#include "agent/live/reused_callers.h"
 #include "agent/publisher/publisher.h"
 #include "base/round_buffer.h"
 #include "base/vec.h"
@@ -41,6 +42,7 @@ struct exited_process {
 struct live_round {
 	struct file_store *files;      /* borrowed */
 	VEC(struct ring) sample_rings; /* one for each of events.cpus */
+	struct reused_callers callers;
 	struct ring code_ring;
 	struct cpu_events events; /* with the rings of the side-band */
 	struct publisher publishers[PUBLISHERS_MAX];

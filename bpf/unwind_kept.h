@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The callers that the last walk on each CPU found, and where it read them. As long as these words,
+ * the tables and the mappings are the same, a walk that reaches one of these frames has the same
+ * callers. Then comparing the words replaces the look-ups.
+ */
+#ifndef JITBPF_BPF_UNWIND_KEPT_H
+#define JITBPF_BPF_UNWIND_KEPT_H
+
+#include "bpf/unwind_walk.h"
+
+/*
+ * A frame's stack pointer, and above it:
+ * - where the step to this frame found rbp: in words from the stack pointer, KEPT_SAME_RBP if rbp
+ *   is that of the called frame;
+ * - KEPT_GUESSED and KEPT_CODE.
+ * 0 if the step read other words, too. Then the frame is not reused.
+ */
+#define KEPT_SP(word)	  ((word) & ((1ull << 48) - 1))
+#define KEPT_RBP(word)	  ((__s64)((word) << 4) >> 52)
+#define KEPT_RBP_BITS(at) (((__u64)(at)&0xfff) << 48)
+#define KEPT_SAME_RBP	  0x7ff
+
+struct kept_frame {
+	__u64 ip, sp, bp; /* sp: see KEPT_SP */
+};
+
+/* The walk was of this process, and used these tables. The callers are frames[KEPT_MAX - count]. */
+struct kept_walk {
+	__u64 start_ns, stack_top, known_ns, removals;
+	__u32 pid; /* 0: none */
+	__u32 first, mappings;
+	__u32 count;
+	struct kept_frame frames[KEPT_MAX]; /* the outermost one is the last */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct kept_walk);
+} kept_walks SEC(".maps");
+
+_Static_assert(sizeof(struct kept_walk) <= 32u << 10, "a value of a per-CPU map");
+
+#define KEPT_READ_BYTES 2048
+
+/* Buffer for a walk: of the callers that it finds, what struct kept_frame has besides ip. */
+struct kept_room {
+	struct {
+		__u64 sp, bp;
+	} found[KEPT_MAX];
+	__u64 words[KEPT_READ_BYTES / sizeof(__u64)];
+	__u64 base, bytes; /* address and size of what is in words */
+};
+
+/* Returns sp for struct kept_frame, without the flags. */
+static __always_inline __u64 kept_sp(const struct unwind_state *s)
+{
+	if (s->sp >> 48 || !s->is_caller)
+		return 0;
+	if (s->rbp == UNWIND_RBP_KEPT)
+		return s->sp | KEPT_RBP_BITS(KEPT_SAME_RBP);
+	if (s->rbp >= KEPT_SAME_RBP || s->rbp <= -KEPT_SAME_RBP)
+		return 0;
+	return s->sp | KEPT_RBP_BITS(s->rbp);
+}
+
+/* Allows the walk to use the kept callers if they are of the same process and tables. */
+static __always_inline void begin_kept(struct user_walk *w, const struct kept_walk *kept, __u32 pid,
+				       __u64 start_ns)
+{
+	if (kept->pid == pid && kept->start_ns == start_ns && kept->stack_top == w->stack_top &&
+	    kept->removals == w->removals && w->count && kept->known_ns == w->known_ns &&
+	    kept->first == w->first && kept->mappings == w->count && kept->count <= KEPT_MAX)
+		w->kept_at = KEPT_MAX - kept->count;
+}
+
+/* The compiler cannot combine the check with the mask, which is what the verifier sees. */
+static __always_inline struct kept_frame *kept_frame_at(struct kept_walk *kept, __u64 at)
+{
+	if (at >= KEPT_MAX)
+		return NULL;
+	asm volatile("" : "+r"(at));
+	return &kept->frames[at & (KEPT_MAX - 1)];
+}
+
+#define KEPT_SKIP 16
+
+/*
+ * Returns true if the current frame is the kept caller w->kept_at. Skips kept frames that have
+ * returned. Global, as walk_frame() is.
+ */
+__noinline int is_kept(struct user_walk *w, struct kept_walk *kept)
+{
+	const struct kept_frame *frame;
+	__u64 sp;
+
+	if (!w || !kept)
+		return 0;
+	for (__u32 i = 0; i < KEPT_SKIP; i++) {
+		frame = kept_frame_at(kept, w->kept_at);
+		if (!frame)
+			return 0;
+		sp = KEPT_SP(frame->sp);
+		if (sp >= w->state.sp)
+			return sp == w->state.sp && frame->ip == w->state.ip &&
+			       frame->bp == w->state.bp && w->state.is_caller;
+		w->kept_at++;
+	}
+	return 0;
+}
+
+/* Returns the word at an offset in the buffer. */
+static __always_inline __u64 kept_word_at(const struct kept_room *room, __u64 offset)
+{
+	asm volatile("" : "+r"(offset));
+	return room->words[(offset / 8) & (KEPT_READ_BYTES / 8 - 1)];
+}
+
+enum kept_verdict { KEPT_GO_ON, KEPT_ALL_SAME, KEPT_CHANGED, KEPT_STEPPED };
+
+#define KEPT_PIECE  16 /* frames */
+#define KEPT_PIECES 16
+#define KEPT_TURNS  8
+
+/*
+ * Compares the words by which the frame after w->kept_at was found, and advances w->kept_at. The
+ * buffer holds the words at [base, base + bytes). Global, as walk_frame() is.
+ */
+__noinline int compare_frame(struct user_walk *w, struct kept_walk *kept, struct kept_room *room)
+{
+	const struct kept_frame *frame, *next;
+	__u64 sp, at, slot, word;
+	__s64 rbp;
+
+	if (!w || !kept || !room)
+		return KEPT_CHANGED;
+	frame = kept_frame_at(kept, w->kept_at);
+	next = kept_frame_at(kept, w->kept_at + 1ull);
+	if (!frame || !next)
+		return frame ? KEPT_ALL_SAME : KEPT_CHANGED;
+	sp = KEPT_SP(next->sp);
+	at = sp - 8 - room->base;
+	if (at >= room->bytes)
+		return KEPT_GO_ON;
+	if (at & 7 || kept_word_at(room, at) != next->ip)
+		return KEPT_CHANGED;
+	rbp = KEPT_RBP(next->sp);
+	slot = sp + rbp * 8;
+	at = slot - room->base;
+	if (rbp == KEPT_SAME_RBP)
+		word = frame->bp;
+	else if (at < room->bytes)
+		word = kept_word_at(room, at);
+	else if (bpf_probe_read_user(&word, sizeof(word), (void *)slot))
+		return KEPT_CHANGED;
+	if (word != next->bp)
+		return KEPT_CHANGED;
+	if (frame->sp & KEPT_CODE && !w->kept_code)
+		w->kept_code = frame->ip - 1;
+	w->kept_guessed |= frame->sp >> KEPT_GUESSED_BIT & 1;
+	w->kept_at++;
+	return KEPT_STEPPED;
+}
+
+/* Likewise of up to KEPT_PIECE frames, by one read of the stack. */
+__noinline int compare_piece(struct user_walk *w, struct kept_walk *kept, struct kept_room *room)
+{
+	const struct kept_frame *frame, *next;
+	__u64 base, bytes, sp;
+	int verdict = KEPT_STEPPED;
+	__u32 from;
+
+	if (!w || !kept || !room)
+		return KEPT_CHANGED;
+	from = w->kept_at;
+	frame = kept_frame_at(kept, from);
+	next = kept_frame_at(kept, from + 1ull);
+	if (!frame || !next)
+		return frame ? KEPT_ALL_SAME : KEPT_CHANGED;
+	base = KEPT_SP(frame->sp);
+	sp = KEPT_SP(next->sp);
+	if (sp - base > KEPT_READ_BYTES / 2)
+		base = sp - 64;
+	bytes = KEPT_SP(kept->frames[KEPT_MAX - 1].sp) - base;
+	if (bytes > KEPT_READ_BYTES)
+		bytes = KEPT_READ_BYTES;
+	asm volatile("" : "+r"(bytes));
+	if (bytes > KEPT_READ_BYTES || bpf_probe_read_user(room->words, bytes, (void *)base))
+		return KEPT_CHANGED;
+	room->base = base;
+	room->bytes = bytes & ~7ull;
+	for (__u32 i = 0; i < KEPT_PIECE && verdict == KEPT_STEPPED; i++)
+		verdict = compare_frame(w, kept, room);
+	if (verdict == KEPT_GO_ON && w->kept_at == from)
+		return KEPT_CHANGED;
+	return verdict == KEPT_STEPPED ? KEPT_GO_ON : verdict;
+}
+
+__noinline int compare_pieces(struct user_walk *w, struct kept_walk *kept, struct kept_room *room)
+{
+	int verdict = KEPT_GO_ON;
+
+	for (__u32 i = 0; i < KEPT_PIECES && !verdict; i++)
+		verdict = compare_piece(w, kept, room);
+	return verdict;
+}
+
+/*
+ * Compares the words of all callers of the current frame, which is the kept one w->kept_at. Returns
+ * true with the walk at the outermost caller if they are the same. Otherwise the walk is at the
+ * same frame, and w->kept_at is a frame that has changed.
+ */
+__noinline int reuse_kept(struct user_walk *w, struct kept_walk *kept, struct kept_room *room)
+{
+	const struct kept_frame *outermost;
+	int verdict = KEPT_GO_ON;
+	__u32 from;
+
+	if (!w || !kept)
+		return 0;
+	from = w->kept_at;
+	w->kept_code = 0;
+	w->kept_guessed = 0;
+	for (__u32 i = 0; i < KEPT_TURNS && !verdict; i++)
+		verdict = compare_pieces(w, kept, room);
+	/* The current frame is one of those that are reused. */
+	if (verdict != KEPT_ALL_SAME || from >= KEPT_MAX ||
+	    w->callers + (KEPT_MAX - from) > KEPT_MAX) {
+		w->kept_at++;
+		return 0;
+	}
+	outermost = &kept->frames[KEPT_MAX - 1];
+	w->state.ip = outermost->ip;
+	w->state.sp = KEPT_SP(outermost->sp);
+	w->state.bp = outermost->bp;
+	w->state.guessed |= w->kept_guessed;
+	if (!w->code)
+		w->code = w->kept_code;
+	w->reused = KEPT_MAX - from;
+	w->callers += w->reused - 1;
+	return 1;
+}
+
+#endif
