@@ -121,10 +121,11 @@ $(B)/libjitbpf.so: $(SHIM_OBJ) $(B)/php/jitbpf.ini
 $(B)/php/jitbpf.ini: jitapi-shim/php/jitbpf.ini
 	$(Q)mkdir -p $(@D) && cp $< $@
 
-# --- BPF: an object for attaching, and one from all other programs -----------
+# --- BPF: objects that are loaded at other times, and one from all other programs --
 
-BPF_SRC := $(sort $(filter-out bpf/attach.bpf.c,$(wildcard bpf/*.bpf.c)))
-BPF_SKELETONS := $(B)/bpf/attach.skel.h $(B)/bpf/jitbpf.skel.h
+BPF_OWN := attach file_system
+BPF_SRC := $(sort $(filter-out $(BPF_OWN:%=bpf/%.bpf.c),$(wildcard bpf/*.bpf.c)))
+BPF_SKELETONS := $(BPF_OWN:%=$(B)/bpf/%.skel.h) $(B)/bpf/jitbpf.skel.h
 BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
 MULTIARCH := $(shell $(CC) -print-multiarch)
 BPF_CFLAGS := -idirafter /usr/include/$(MULTIARCH) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
@@ -135,12 +136,12 @@ $(B)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
-$(B)/bpf/jitbpf.bpf.o: $(BPF_OBJ)
+# The list of its parts is in this file.
+$(B)/bpf/jitbpf.bpf.o: $(BPF_OBJ) Makefile
 	$(call say,BPFLINK,$@)
-	$(Q)$(BPFTOOL) gen object $@ $^
+	$(Q)$(BPFTOOL) gen object $@ $(BPF_OBJ)
 
-# Named here, so that make does not delete it as an intermediate file.
-$(B)/bpf/attach.skel.h: $(B)/bpf/attach.bpf.o
+.SECONDARY: $(BPF_OWN:%=$(B)/bpf/%.bpf.o)
 
 $(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
 	$(call say,SKEL,$@)

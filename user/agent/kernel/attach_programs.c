@@ -2,50 +2,37 @@
 #include "agent/kernel/attach_programs.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
 
 #include "agent/kernel/pid_namespace.h"
 #include "agent/kernel/uprobe.h"
 #include "attach.skel.h"
-#include "base/scope.h"
 
-DEFINE_CLEANUP(struct attach_bpf *, attach_bpf__destroy);
-
-struct loading {
-	bool uprobe_multi;
-	struct attach_bpf *bpf;
-};
-
-static int load(void *loading_, const char *types_path)
+static int prepare(void *bpf_, void *types_)
 {
-	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .btf_custom_path = types_path};
-	CLEANUP(attach_bpf__destroyp) struct attach_bpf *bpf = attach_bpf__open_opts(&opts);
-	struct loading *loading = loading_;
+	const struct program_types *types = types_;
+	struct attach_bpf *bpf = bpf_;
 	uint32_t pidns_inum;
-	int err;
+	int err = pid_namespace_own(&pidns_inum);
 
-	if (!bpf)
-		return -errno;
-	err = pid_namespace_own(&pidns_inum);
 	if (err)
 		return err;
 	bpf->rodata->pidns_inum = pidns_inum;
-	if (loading->uprobe_multi)
+	if (types->uprobe_multi)
 		bpf_program__set_expected_attach_type(bpf->progs.self_test, UPROBE_MULTI_TYPE);
-	err = attach_bpf__load(bpf);
-	if (!err)
-		loading->bpf = TAKE_PTR(bpf);
-	return err;
+	return 0;
 }
+
+DEFINE_PROGRAM_OBJECT(attach_bpf, prepare);
 
 int attach_programs_load(const struct program_types *types, struct attach_programs *ret)
 {
-	struct loading loading = {.uprobe_multi = types->uprobe_multi};
-	int err = program_types_load(types, load, &loading);
-	struct attach_bpf *bpf = loading.bpf;
+	struct attach_bpf *bpf;
+	void *loaded;
+	int err = program_types_load(types, &attach_bpf_object, (void *)types, &loaded);
 
 	if (err)
 		return err;
+	bpf = loaded;
 	*ret = (struct attach_programs){
 		.bpf = bpf,
 		.holders = bpf_program__attach_iter(bpf->progs.find_lock_holders, NULL),

@@ -11,6 +11,7 @@
 #include "agent/clock.h"
 #include "agent/kernel/attacher.h"
 #include "agent/kernel/cpu_events.h"
+#include "agent/kernel/file_system.h"
 #include "agent/kernel/lock_holders.h"
 #include "agent/kernel/uprobe.h"
 #include "base/scope.h"
@@ -32,12 +33,14 @@ struct waiting_request {
 struct service {
 	int socket, gate_link; /* gate_link -1: there is no gate */
 	struct lock_gate gate;
+	struct file_system_check file_system;
 	VEC(struct attached_probe) probes;
 	VEC(struct uprobe) leaving; /* to be removed when the gate is quiet */
 	VEC(struct waiting_request) waiting;
 };
 
-#define LOOK_AGAIN_MS (LOCK_LOOK_NS / 1000000)
+#define LOOK_AGAIN_MS ((int)(LOCK_LOOK_NS / 1000000))
+#define WATCH_MS      ((int)(LOCK_WATCH_NS / 1000000))
 
 static int add_probe(struct service *service, const struct attach_request *request,
 		     const struct message_fds *fds)
@@ -54,6 +57,9 @@ static int add_probe(struct service *service, const struct attach_request *reque
 
 	if (fds->count != 2)
 		return -EINVAL;
+	if (request->checks_file &&
+	    !file_system_allows_probe(&service->file_system, target.file_fd))
+		return -EPERM;
 	if (vec_reserve(&service->probes, service->probes.size + 1))
 		return -ENOMEM;
 	err = uprobe_add(&target, &uprobe);
@@ -92,11 +98,13 @@ static void begin_removal_of(struct service *service, uint32_t id)
 	}
 }
 
-/* Requests are received between two removals. */
-static void remove_one(struct service *service)
+/* Requests are received between two removals. Returns how long to wait before the next call. */
+static int remove_one(struct service *service)
 {
-	if (service->leaving.size && lock_gate_is_quiet(&service->gate, clock_now_ns()))
-		uprobe_close(&service->leaving.data[--service->leaving.size]);
+	if (!service->leaving.size || !lock_gate_is_quiet(&service->gate, clock_now_ns()))
+		return WATCH_MS;
+	uprobe_close(&service->leaving.data[--service->leaving.size]);
+	return LOOK_AGAIN_MS;
 }
 
 static int add_cpu(const struct attach_request *request, struct message_fds *ret)
@@ -134,12 +142,16 @@ static int answer(struct service *service, const struct attach_request *request,
 	return fd_message_send_fds(service->socket, &reply, sizeof(reply), &opened);
 }
 
+static int take_first(struct message_fds *fds)
+{
+	return fds->count ? fds->fd[--fds->count] : -1;
+}
+
 static void take_gate(struct service *service, struct message_fds *fds)
 {
-	if (service->gate_link >= 0 || !fds->count)
+	service->gate_link = take_first(fds);
+	if (service->gate_link < 0)
 		return;
-	service->gate_link = fds->fd[0];
-	fds->fd[0] = -1;
 	service->gate = (struct lock_gate){
 		.look = lock_holders_look,
 		.context = &service->gate_link,
@@ -170,8 +182,10 @@ static int receive(struct service *service)
 	if (fd_message_receive_fds(service->socket, request, sizeof(*request), &fds) !=
 	    sizeof(*request))
 		return -EPIPE;
-	if (request->kind == ATTACH_GATE)
+	if (request->kind == ATTACH_GATE && service->gate_link < 0)
 		take_gate(service, &fds);
+	if (request->kind == ATTACH_TYPES && service->file_system.types_fd < 0)
+		service->file_system.types_fd = take_first(&fds);
 	if (request->kind == ATTACH_CPU)
 		return answer(service, request, &fds);
 	if (request->kind == ATTACH_KEEP)
@@ -229,22 +243,22 @@ static int handle_waiting(struct service *service)
 
 void attach_service_run(int socket)
 {
-	struct service service = {.socket = socket, .gate_link = -1};
+	struct service service = {.socket = socket, .gate_link = -1, .file_system.types_fd = -1};
 	struct pollfd request = {.fd = socket, .events = POLLIN};
-	int err = 0;
+	int err = 0, remove_ms = WATCH_MS;
 
 	while (!err) {
-		bool waits = service.waiting.size || service.leaving.size;
-		int ready = poll(&request, 1, waits ? (int)LOOK_AGAIN_MS : -1);
+		int wait_ms = service.waiting.size   ? LOOK_AGAIN_MS
+			      : service.leaving.size ? remove_ms
+						     : -1;
+		int ready = poll(&request, 1, wait_ms);
 
 		err = ready > 0 ? receive(&service) : 0;
 		err = err ?: handle_waiting(&service);
-		remove_one(&service);
+		remove_ms = remove_one(&service);
 	}
 	while (service.probes.size)
 		begin_removal(&service, service.probes.data);
-	while (service.leaving.size) {
-		remove_one(&service);
-		poll(NULL, 0, (int)LOOK_AGAIN_MS);
-	}
+	while (service.leaving.size)
+		poll(NULL, 0, remove_one(&service));
 }

@@ -12,6 +12,7 @@
 
 enum attach_kind {
 	ATTACH_GATE,  /* descriptor: the link of find_lock_holders(). Has no reply */
+	ATTACH_TYPES, /* descriptor: of struct program_types. Has no reply */
 	ATTACH_PROBE, /* descriptors: the file, the program */
 	ATTACH_CPU,
 	ATTACH_REMOVE, /* has no reply */
@@ -23,6 +24,8 @@ struct attach_request {
 	uint32_t kind, id;
 	uint64_t offset, semaphore_offset, cookie;
 	uint32_t cpu, freq_hz, hardware, ring_bytes;
+	uint32_t checks_file,
+		unused; /* refuse a file that file_system_allows_probe() does not allow */
 };
 
 struct attach_reply {

@@ -27,7 +27,7 @@ struct attachment {
 
 struct attacher {
 	const struct broker *broker;
-	int gate_link;
+	int gate_link, types_fd;
 	struct attach_deferrals deferrals;
 	struct attach_holder holders[ATTACH_HOLDERS_MAX]; /* all of the run, each once */
 	size_t holders_count, holders_taken;
@@ -36,7 +36,7 @@ struct attacher {
 	uint32_t last_id;
 };
 
-int attacher_create(const struct broker *broker, int gate_link, struct attacher **ret)
+int attacher_create(const struct broker *broker, int gate_link, int types_fd, struct attacher **ret)
 {
 	struct attacher *attacher = calloc(1, sizeof(*attacher));
 
@@ -44,6 +44,7 @@ int attacher_create(const struct broker *broker, int gate_link, struct attacher 
 		return -ENOMEM;
 	attacher->broker = broker;
 	attacher->gate_link = gate_link;
+	attacher->types_fd = types_fd;
 	for (size_t i = 0; i < ATTACHERS_MAX; i++)
 		attacher->processes[i].socket = -1;
 	*ret = attacher;
@@ -62,8 +63,8 @@ void attacher_destroy(struct attacher *attacher)
 
 static int start(struct attacher *attacher, struct attacher_process *process)
 {
-	int socket = broker_connect(attacher->broker, ROLE_ATTACHER);
-	struct attach_request gate = {.kind = ATTACH_GATE};
+	int socket = broker_connect(attacher->broker, ROLE_ATTACHER), err = 0;
+	struct attach_request gate = {.kind = ATTACH_GATE}, types = {.kind = ATTACH_TYPES};
 
 	if (socket < 0)
 		return socket;
@@ -72,9 +73,11 @@ static int start(struct attacher *attacher, struct attacher_process *process)
 		return -errno;
 	}
 	*process = (struct attacher_process){.socket = socket};
-	return attacher->gate_link < 0
-		       ? 0
-		       : fd_message_send(socket, &gate, sizeof(gate), attacher->gate_link);
+	if (attacher->gate_link >= 0)
+		err = fd_message_send(socket, &gate, sizeof(gate), attacher->gate_link);
+	if (!err && attacher->types_fd >= 0)
+		err = fd_message_send(socket, &types, sizeof(types), attacher->types_fd);
+	return err;
 }
 
 static bool has_attachments(const struct attacher *attacher, uint32_t process)
@@ -127,7 +130,7 @@ static int add(struct attacher *attacher, struct attach_request *request,
 }
 
 int attacher_add_probe(struct attacher *attacher, const struct uprobe_target *target,
-		       uint32_t *ret_id)
+		       bool checks_file, uint32_t *ret_id)
 {
 	struct message_fds fds = {.fd = {target->file_fd, target->program_fd}, .count = 2};
 	struct attach_request request = {
@@ -135,6 +138,7 @@ int attacher_add_probe(struct attacher *attacher, const struct uprobe_target *ta
 		.offset = target->offset,
 		.semaphore_offset = target->semaphore_offset,
 		.cookie = target->cookie,
+		.checks_file = checks_file,
 	};
 
 	return add(attacher, &request, &fds, ret_id);

@@ -43,18 +43,21 @@ struct attach_answer {
 };
 
 /*
- * broker and gate_link are borrowed: the descriptor of the link of find_lock_holders(), or -1.
- * Starts no process yet. Returns 0 or -ENOMEM.
+ * All are borrowed: the descriptors of the link of find_lock_holders(), or -1, and of the kernel's
+ * types (program_types.h), -1 if no file is to be examined. Starts no process yet. Returns 0 or
+ * -ENOMEM.
  */
-int attacher_create(const struct broker *broker, int gate_link, struct attacher **ret);
+int attacher_create(const struct broker *broker, int gate_link, int types_fd,
+		    struct attacher **ret);
 void attacher_destroy(struct attacher *attacher); /* NULL is allowed */
 
 /*
- * Request a probe, or the events of a CPU. Returns 0 with *ret_id set, or a negative errno: -EBUSY
- * if no attacher process answers.
+ * Request a probe, or the events of a CPU. checks_file: a file whose reading may wait for a process
+ * (file_system.h) is refused with -EPERM in the answer. Returns 0 with *ret_id set, or a negative
+ * errno: -EBUSY if no attacher process answers.
  */
 int attacher_add_probe(struct attacher *attacher, const struct uprobe_target *target,
-		       uint32_t *ret_id);
+		       bool checks_file, uint32_t *ret_id);
 int attacher_add_cpu(struct attacher *attacher, const struct attach_cpu *cpu, uint32_t *ret_id);
 
 /*

@@ -8,15 +8,21 @@
 #define JITBPF_AGENT_KERNEL_FILE_SYSTEM_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-/* The program of bpf/file_system.bpf.c. Borrowed. */
+struct file_system_bpf;
+
+/* Zero-initialized except for types_fd. */
 struct file_system_check {
-	int program_fd;
-	volatile uint32_t *file; /* its variable; NULL: every file is allowed */
+	int types_fd; /* struct program_types, borrowed until the first call */
+	struct file_system_bpf *bpf;
+	bool tried; /* to load the program */
 };
 
-/* Returns true if it may. fd is a descriptor of this process; O_PATH is enough. */
-bool file_system_allows_probe(const struct file_system_check *check, int fd);
+/*
+ * Returns true if it may. fd is a descriptor of this process; O_PATH is enough. The first call
+ * loads the program: few runs see a copy of the shim. If that fails, no file may have a probe. The
+ * program is unloaded when the process exits.
+ */
+bool file_system_allows_probe(struct file_system_check *check, int fd);
 
 #endif

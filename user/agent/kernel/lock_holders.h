@@ -25,6 +25,7 @@
 #define LOCK_CLEAR_NS	 1000000000ull /* after the last holder was seen */
 #define LOCK_LOOK_NS	 20000000ull   /* between two looks while the gate is closed */
 #define LOCK_QUIET_NS	 200000000ull  /* without a holder, before a removal */
+#define LOCK_WATCH_NS	 50000000ull   /* between two looks in that time */
 
 /*
  * Look at all processes: holders in ret, at most `most`. Returns their number, or a negative errno.
@@ -52,7 +53,7 @@ bool lock_gate_is_open(struct lock_gate *gate, uint64_t now_ns);
 
 /*
  * Returns true if a uprobe may be removed now: the gate is open, and was in all calls of the last
- * LOCK_QUIET_NS. The caller makes one every LOCK_LOOK_NS from lock_gate_watch() on.
+ * LOCK_QUIET_NS. The caller makes one every LOCK_WATCH_NS from lock_gate_watch() on.
  */
 bool lock_gate_is_quiet(struct lock_gate *gate, uint64_t now_ns);
 void lock_gate_watch(struct lock_gate *gate, uint64_t now_ns);

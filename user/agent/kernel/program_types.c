@@ -92,13 +92,30 @@ void program_types_close(struct program_types *types)
 	*types = PROGRAM_TYPES_NONE;
 }
 
-int program_types_load(const struct program_types *types,
-		       int (*load)(void *context, const char *types_path), void *context)
+static int load(const struct program_object *object, void *context, const char *types_path,
+		void **ret)
+{
+	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .btf_custom_path = types_path};
+	void *skeleton = object->open(&opts);
+	int err;
+
+	if (!skeleton)
+		return -errno;
+	err = object->prepare(skeleton, context) ?: object->load(skeleton);
+	if (err)
+		object->destroy(skeleton);
+	else
+		*ret = skeleton;
+	return err;
+}
+
+int program_types_load(const struct program_types *types, const struct program_object *object,
+		       void *context, void **ret)
 {
 	char path[64];
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", types->fd);
-	err = load(context, path);
-	return err == -EINVAL || err == -ESRCH ? load(context, NULL) : err;
+	err = load(object, context, path, ret);
+	return err == -EINVAL || err == -ESRCH ? load(object, context, NULL, ret) : err;
 }

@@ -7,6 +7,7 @@
 #ifndef JITBPF_AGENT_KERNEL_PROGRAM_TYPES_H
 #define JITBPF_AGENT_KERNEL_PROGRAM_TYPES_H
 
+#include <bpf/libbpf.h>
 #include <stdbool.h>
 
 struct program_types {
@@ -26,12 +27,37 @@ struct program_types {
 int program_types_open(struct program_types *ret);
 void program_types_close(struct program_types *types);
 
+/* An object of BPF programs: the functions of its skeleton. See DEFINE_PROGRAM_OBJECT(). */
+struct program_object {
+	void *(*open)(const struct bpf_object_open_opts *opts);
+	int (*prepare)(void *skeleton, void *context); /* before it is loaded */
+	int (*load)(void *skeleton);
+	void (*destroy)(void *skeleton);
+};
+
 /*
- * Call load() with the path of the reduced types and, if this version of libbpf refuses them, again
- * with NULL: libbpf then reads all types of the kernel, which is only slower. load() opens and
- * loads an object. Returns what load() returns.
+ * Open, prepare and load an object with the reduced types and, if this version of libbpf refuses
+ * them, again with all types of the kernel, which is only slower. *ret is the skeleton. Returns 0
+ * or a negative errno.
  */
-int program_types_load(const struct program_types *types,
-		       int (*load)(void *context, const char *types_path), void *context);
+int program_types_load(const struct program_types *types, const struct program_object *object,
+		       void *context, void **ret);
+
+/* Defines `const struct program_object NAME_object`; it has `prepare`. */
+#define DEFINE_PROGRAM_OBJECT(name, prepare_)                                                      \
+	static void *name##_open_(const struct bpf_object_open_opts *opts)                         \
+	{                                                                                          \
+		return name##__open_opts(opts);                                                    \
+	}                                                                                          \
+	static int name##_load_(void *skeleton)                                                    \
+	{                                                                                          \
+		return name##__load(skeleton);                                                     \
+	}                                                                                          \
+	static void name##_destroy_(void *skeleton)                                                \
+	{                                                                                          \
+		name##__destroy(skeleton);                                                         \
+	}                                                                                          \
+	static const struct program_object name##_object = {name##_open_, prepare_, name##_load_,  \
+							    name##_destroy_}
 
 #endif

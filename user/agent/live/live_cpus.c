@@ -60,7 +60,7 @@ int live_cpus_make_rings(struct live_source *live)
 
 int live_cpus_create(struct live_source *live, const struct broker *broker, uint32_t freq_hz)
 {
-	int err = attacher_create(broker, -1, &live->cpus.attacher);
+	int err = attacher_create(broker, -1, -1, &live->cpus.attacher);
 
 	if (err)
 		return err;

@@ -45,42 +45,34 @@ static int allocate_on_demand(struct jitbpf_bpf *bpf)
 	return err;
 }
 
-DEFINE_CLEANUP(struct jitbpf_bpf *, jitbpf_bpf__destroy);
-
 struct loading {
 	const struct program_types *types;
 	const struct live_programs_options *options;
-	struct jitbpf_bpf *bpf;
 };
 
-static int load(void *loading_, const char *types_path)
+static int prepare(void *bpf_, void *loading_)
 {
-	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .btf_custom_path = types_path};
-	CLEANUP(jitbpf_bpf__destroyp) struct jitbpf_bpf *bpf = jitbpf_bpf__open_opts(&opts);
-	struct loading *loading = loading_;
-	int err;
+	const struct loading *loading = loading_;
+	struct jitbpf_bpf *bpf = bpf_;
+	int err = set_constants(bpf, loading->options);
 
-	if (!bpf)
-		return -errno;
 	if (loading->types->uprobe_multi)
 		bpf_program__set_expected_attach_type(bpf->progs.jit_event, UPROBE_MULTI_TYPE);
-	err = set_constants(bpf, loading->options);
 	if (!err && loading->types->hashes_on_demand)
 		err = allocate_on_demand(bpf);
-	err = err ?: bpf_map__reuse_fd(bpf->maps.sample_rings, loading->options->sample_rings_fd);
-	err = err ?: jitbpf_bpf__load(bpf);
-	if (!err)
-		loading->bpf = TAKE_PTR(bpf);
-	return err;
+	return err ?: bpf_map__reuse_fd(bpf->maps.sample_rings, loading->options->sample_rings_fd);
 }
+
+DEFINE_PROGRAM_OBJECT(jitbpf_bpf, prepare);
 
 int live_programs_load(const struct live_programs_options *options,
 		       const struct program_types *types, struct jitbpf_bpf **ret)
 {
 	struct loading loading = {.types = types, .options = options};
-	int err = program_types_load(types, load, &loading);
+	void *loaded;
+	int err = program_types_load(types, &jitbpf_bpf_object, &loading, &loaded);
 
 	if (!err)
-		*ret = loading.bpf;
+		*ret = loaded;
 	return err;
 }

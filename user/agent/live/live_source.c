@@ -63,6 +63,7 @@ static int load_programs(struct live_source *live, const struct live_options *op
 
 	err = err ?: program_types_open(&types);
 	err = err ?: load_with(live, options, &types, site);
+	live->types_fd = TAKE_FD(types.fd);
 	return err ?: sample_rings_end_put(&live->cpus.rings);
 }
 
@@ -154,7 +155,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	*failure = (struct live_failure){0};
 	if (!live)
 		return fail(failure, -ENOMEM, "starting");
-	live->epoll_fd = live->owners_fd = -1;
+	live->epoll_fd = live->owners_fd = live->types_fd = -1;
 	live->cpus.rings = SAMPLE_RINGS_NONE;
 	live->round.files = files;
 	file_store_set_owners(files, &live->round.owners);
@@ -180,7 +181,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	if (err)
 		return fail(failure, err, "listing the owners of processes");
 	err = attacher_create(options->broker, attach_programs_gate(&live->attach_programs),
-			      &live->attacher);
+			      live->types_fd, &live->attacher);
 	if (err)
 		return fail(failure, err, "starting");
 	libbpf_num_possible_cpus(); /* keeps the number, which cannot be read later */
@@ -213,6 +214,7 @@ void live_source_destroy(struct live_source *live)
 	live_cpus_destroy(live);
 	cpu_events_close(&live->round.events);
 	attacher_destroy(live->attacher);
+	scope_close(&live->types_fd);
 	if (live->round.files)
 		file_store_set_owners(live->round.files, NULL);
 	live_round_deinit(&live->round);

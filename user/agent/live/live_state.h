@@ -27,6 +27,7 @@ struct live_source {
 	struct kernel_names kernel_names;
 	struct unwind_maps unwind_maps;
 	int epoll_fd;
+	int types_fd;	  /* of the kernel, for programs that are loaded later (program_types.h) */
 	int owners_fd;	  /* reading it runs tell_owners() of bpf/process.bpf.c */
 	size_t late_done; /* number of publishers whose late() has returned 0 */
 	uint64_t counters[JITBPF_COUNTER_MAX]; /* of the BPF programs, at the last reading */

@@ -65,8 +65,6 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 		.program_fd = bpf_program__fd(host->bpf->progs.jit_event),
 		.attacher = host->attacher,
 		.files = host->files,
-		.file_system = {bpf_program__fd(host->bpf->progs.may_wait_for_process),
-				&host->bpf->bss->waiting_file},
 		.owners = host->owners,
 	};
 	err = probe_trial_end(host->trial, host->attacher, &shim->site);

@@ -56,8 +56,6 @@ static int attach(struct shim_copies *copies, const struct jitbpf_mapping *mappi
 	err = file_store_open_mapped(copies->files, mapping, &fd, &blob);
 	if (err)
 		return err;
-	if (!file_system_allows_probe(&copies->file_system, fd))
-		return -EPERM;
 	err = probe_site_read(&blob, &site);
 	if (err)
 		return err;
@@ -69,7 +67,7 @@ static int attach(struct shim_copies *copies, const struct jitbpf_mapping *mappi
 					  .semaphore_offset = site.semaphore_offset,
 					  .cookie = copies->cookies + 1,
 				  },
-				  ret);
+				  true, ret);
 }
 
 int shim_copies_install(struct shim_copies *copies)
@@ -89,7 +87,7 @@ int shim_copies_install(struct shim_copies *copies)
 					 .offset = site->offset + site->place,
 					 .semaphore_offset = site->semaphore_offset,
 				 },
-				 &copy.probe);
+				 false, &copy.probe);
 	if (err)
 		return err;
 	while (!attacher_take(copies->attacher, &answer)) {

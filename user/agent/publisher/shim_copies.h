@@ -16,7 +16,6 @@
 
 #include "agent/files/file_store.h"
 #include "agent/kernel/attacher.h"
-#include "agent/kernel/file_system.h"
 #include "agent/publisher/probe_site.h"
 #include "agent/publisher/shim_waiting.h"
 #include "base/owner_budget.h"
@@ -69,7 +68,6 @@ struct shim_copies {
 	const struct probe_site *site; /* of the installed shim, with its place chosen */
 	int program_fd;
 	struct file_store *files;
-	struct file_system_check file_system;
 	struct attacher *attacher;
 	const struct process_owners *owners; /* of processes */
 

@@ -246,7 +246,7 @@ static void test_room_for_each_owner(void **state)
 	struct fixture *f = *state;
 	struct budget_owner *greedy, *modest;
 
-	assert_int_equal(attacher_create(NULL, -1, &f->copies.attacher), 0);
+	assert_int_equal(attacher_create(NULL, -1, -1, &f->copies.attacher), 0);
 	for (uint64_t i = 1; i < SHIM_COPIES_MAX; i++)
 		add_owned(f, 1000, i, 1000 - i);
 	greedy = f->copies.known.data[0].owner;
@@ -339,7 +339,7 @@ static void test_room_later(void **state)
 
 	mapping->h.size_bytes = sizeof(*mapping) + 128;
 	mapping->h.time_ns = clock_now_ns();
-	assert_int_equal(attacher_create(NULL, -1, &f->copies.attacher), 0);
+	assert_int_equal(attacher_create(NULL, -1, -1, &f->copies.attacher), 0);
 	for (uint64_t i = 1; i <= SHIM_COPIES_MAX; i++) {
 		add_owned(f, 1000, i, i);
 		f->copies.known.data[i - 1].pending = (uint32_t)i;
