@@ -71,6 +71,17 @@ class Stale(harness.KernelTest):
     def test_callers(self):
         self.check("unmap-calls")
 
+    def test_short_programs(self):
+        """They publish and replace code, and end before most checks can be done."""
+        named = unnamed = unknown = 0
+        for how in ("unmap", "fixed", "unmap-calls"):
+            for seconds in (0.1, 0.2, 0.3):
+                *counts, wrong = self.run_engine(how, seconds)
+                self.assertEqual(wrong, 0, (how, seconds, counts))
+                named, unnamed, unknown = map(sum, zip((named, unnamed, unknown), counts))
+        self.assertGreater(named, 0.95 * (named + unnamed), (named, unnamed, unknown))
+        self.assertGreater(unknown, 0.2 * named, (named, unnamed, unknown))
+
     def test_linked(self):
         """An engine that makes its code writable and links it, a thousand times a second."""
         self.check("link")
