@@ -22,6 +22,8 @@
  */
 #define LARGE_PIECE_BYTES (256 << 10)
 
+#define SLOW_HZ 250 /* up to this rate, half of a ring is enough */
+
 #define ROUND_MIN_MS  2	 /* from a round to the next */
 #define ROWS_ROUND_MS 10 /* while stacks wait for unwind rows, or a round is open */
 
@@ -62,7 +64,7 @@ static const struct option_spec options[] = {
 	{0, "code-ring", OPTION_SIZE, FIELD(code_ring_bytes), "SIZE",
 	 "size of the ring for JIT records (default 8M)", 4096, 1u << 30},
 	{0, "sample-ring", OPTION_SIZE, FIELD(sample_ring_bytes), "SIZE",
-	 "size of each CPU's ring for samples (default 2M)", 4096, 1u << 30},
+	 "size of each CPU's ring for samples (default 2M, up to 250 Hz 1M)", 4096, 1u << 30},
 	MEMORY_OPTION(FIELD(memory_bytes)),
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
 	 "libjitbpf.so to use (default: the one beside this program)", 0, 0},
@@ -377,13 +379,14 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 		.freq_hz = 99,
 		.disk.min_free_bytes = UINT64_MAX,
 		.code_ring_bytes = 8u << 20, /* 0.12 s of 200,000 loads per second */
-		.sample_ring_bytes = 2u << 20,
 		.memory_bytes = MEMORY_DEFAULT,
 	};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && operand < argc)
 		values.target.command = argv + operand;
+	if (!values.sample_ring_bytes) /* rings cost time and memory on each CPU */
+		values.sample_ring_bytes = (values.freq_hz > SLOW_HZ ? 2u : 1u) << 20;
 	if (status == OPTIONS_OK)
 		status = check(&values);
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))

@@ -15,10 +15,12 @@
 int file_reader_create(const struct broker *broker, struct file_patience patience,
 		       struct file_reader **ret)
 {
-	struct file_reader *reader = calloc(1, sizeof(*reader));
+	struct file_reader *reader = malloc(sizeof(*reader));
 
 	if (!reader)
 		return -ENOMEM;
+	/* A reply is read after it was received. Its pages are not touched before. */
+	memset(reader, 0, offsetof(struct file_reader, reply));
 	reader->broker = broker;
 	reader->patience = reader->servers = patience;
 	reader->openers = reader->fetchers = -1;
