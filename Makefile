@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-#   make          build/jitbpf and build/libjitbpf.so
+#   make          build/jitbpf and build/libjitbpf.so; with a JDK, build/libjitbpf-jvmti.so
 #   make demo     install what is missing, build, record a real JIT engine, write flamegraph.html
 #   make check    install what is missing, run all checks and tests
 #   make check-engines   large published engines (410 MB download): numba, wasmtime, OpenVINO, OpenCL
@@ -50,7 +50,15 @@ HOST_LIBS := -lbpf -lelf -lz -lpthread -lcap -lseccomp
 .SUFFIXES:
 .PHONY: all core demo bench soak format format-check lint clean fuzz install-deps
 
-all: $(B)/jitbpf $(B)/libjitbpf.so
+# The folder of the JDK's jvmti.h; empty: there is none, and no agent is built.
+JAVA_INCLUDE ?= $(patsubst %/,%,$(dir $(firstword $(wildcard $(JAVA_HOME:%=%/include/jvmti.h) \
+	/usr/lib/jvm/default-java/include/jvmti.h /usr/lib/jvm/*/include/jvmti.h))))
+AGENT := $(if $(JAVA_INCLUDE),$(B)/libjitbpf-jvmti.so)
+
+all: $(B)/jitbpf $(B)/libjitbpf.so $(AGENT)
+ifeq ($(JAVA_INCLUDE),)
+	@echo "  no JDK: libjitbpf-jvmti.so is not built (it needs jvmti.h: default-jdk-headless)"
+endif
 
 core: $(B)/libcore.a
 
@@ -116,6 +124,18 @@ $(B)/%.shim.o: %.c
 $(B)/libjitbpf.so: $(SHIM_OBJ) $(B)/php/jitbpf.ini
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SHIM_LDFLAGS) $(SHIM_OBJ) -o $@
+
+# --- the agent for Java: the shim's objects, with JVMTI instead of the JIT API ---
+
+AGENT_SRC := $(sort $(wildcard jitapi-shim/jvmti/*.c))
+AGENT_OBJ := $(AGENT_SRC:%.c=$(B)/%.shim.o) $(filter-out %/shim.shim.o,$(SHIM_OBJ))
+
+$(AGENT_SRC:%.c=$(B)/%.shim.o): SHIM_CFLAGS += -isystem $(JAVA_INCLUDE) -isystem $(JAVA_INCLUDE)/linux
+$(B)/libjitbpf-jvmti.so: SHIM_LDFLAGS := $(SHIM_LDFLAGS:libjitbpf.so=libjitbpf-jvmti.so)
+
+$(B)/libjitbpf-jvmti.so: $(AGENT_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SHIM_LDFLAGS) $(AGENT_OBJ) -o $@
 
 # Files that engines read, beside the shim (user/engines/php.c).
 $(B)/php/jitbpf.ini: jitapi-shim/php/jitbpf.ini

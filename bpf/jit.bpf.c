@@ -8,6 +8,7 @@
 #include "bpf/owner.h"
 #include "bpf/pid_space.h"
 #include "bpf/unwind_maps.h"
+#include "uapi/code_event.h"
 #include "uapi/jit_record.h"
 #include "uapi/record.h"
 
@@ -35,7 +36,7 @@ struct code_ring_map code_ring SEC(".maps");
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LOST_PIDS_MAX);
-	__type(key, __u32);
+	__type(key, struct jitbpf_jit_loss_key);
 	__type(value, struct jitbpf_jit_loss);
 } jit_losses SEC(".maps");
 
@@ -93,19 +94,24 @@ DEFINE_EMIT(code, 4096, BPF_RB_NO_WAKEUP);
  * journal after the removal, and the event is already there; the other process's journal
  * is read from an earlier number than needed.
  */
-static __always_inline void note_loss(const struct jitbpf_jit *head, __u64 sequence)
+static __always_inline void note_loss(const struct jitbpf_jit *head, __u64 sequence, __u32 event)
 {
+	struct jitbpf_jit_loss_key key = {
+		.pid = head->pid,
+		.publisher =
+			jit_event_is_jvm(event) ? JITBPF_PUBLISHER_JVMTI : JITBPF_PUBLISHER_SHIM,
+	};
 	struct jitbpf_jit_loss loss = {
 		.start_ns = head->start_ns,
 		.first_ns = head->h.time_ns,
 		.first_sequence = sequence,
 	};
-	struct jitbpf_jit_loss *known = bpf_map_lookup_elem(&jit_losses, &head->pid);
+	struct jitbpf_jit_loss *known = bpf_map_lookup_elem(&jit_losses, &key);
 
 	if (!known) {
-		if (!bpf_map_update_elem(&jit_losses, &head->pid, &loss, BPF_NOEXIST))
+		if (!bpf_map_update_elem(&jit_losses, &key, &loss, BPF_NOEXIST))
 			goto noted;
-		known = bpf_map_lookup_elem(&jit_losses, &head->pid);
+		known = bpf_map_lookup_elem(&jit_losses, &key);
 	}
 	if (!known) {
 		count(JITBPF_COUNT_JIT_LOSS_UNNOTED);
@@ -244,7 +250,7 @@ int jit_event(struct context_regs *regs)
 	loss = emit(&head, from, size);
 	if (loss) {
 		count(loss);
-		note_loss(&head, regs->dx);
+		note_loss(&head, regs->dx, (__u32)regs->cx);
 	} else if (copy_code_below && loads_code(&event) && event.part + 1 == event.part_count) {
 		copy_code(&head, &event);
 	}

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "jitapi-shim/send.h"
 #include "uapi/jit_journal.h"
 
 /* The headers may be older than the kernel that runs. */
@@ -57,7 +58,7 @@ uint64_t journal_file_capacity(void)
 /* By system call number, since older libcs lack memfd_create(). */
 static int memfd(unsigned int flags)
 {
-	return (int)syscall(SYS_memfd_create, JITBPF_JOURNAL_NAME,
+	return (int)syscall(SYS_memfd_create, send_journal_name,
 			    MFD_CLOEXEC | MFD_ALLOW_SEALING | flags);
 }
 

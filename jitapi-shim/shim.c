@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "jitapi-shim/journal.h"
 #include "jitapi-shim/payload.h"
-#include "jitapi-shim/probe.h"
-#include "jitapi-shim/process_state.h"
 #include "jitapi-shim/record.h"
+#include "jitapi-shim/send.h"
+#include "uapi/jit_journal.h"
+
+const char send_journal_name[] = JITBPF_JOURNAL_NAME;
 
 #define EXPORT		__attribute__((visibility("default")))
 #define SAMPLING_ON	1 /* with any other answer, some engines report nothing */
@@ -27,14 +27,6 @@ EXPORT unsigned int NotifyEvent(unsigned int event, const void *data);
 EXPORT int iJIT_NotifyEvent(unsigned int event, const void *data);
 EXPORT unsigned int iJIT_IsProfilingActive(void);
 EXPORT unsigned int iJIT_GetNewMethodID(void);
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
 
 /*
  * Copies size_bytes, of which only the first 4 are known to be readable. If all are on
@@ -166,21 +158,12 @@ static __attribute__((noinline)) void notify(unsigned int event, const void *dat
 {
 	int saved_errno = errno;
 	struct record record;
-	uint64_t time_ns = now_ns();
 
-	record.field_count = 0;
-	record.header = (struct jitbpf_jit_header){
-		.version = JITBPF_JIT_VERSION,
-		/* An unknown number must not become that of another event. */
-		.event = event < JIT_EVENT_JVM_LOAD ? (uint16_t)event : UINT16_MAX,
-		.time_ns = time_ns,
-		.tid = process_tid(time_ns),
-		.caller = (uintptr_t)caller,
-	};
+	/* An unknown number must not become that of another event. */
+	send_begin(&record, event < JIT_EVENT_JVM_LOAD ? (uint16_t)event : JIT_EVENT_UNKNOWN,
+		   caller);
 	describe(&record, event, data);
-	journal_append(&record);
-	if (probe_attached())
-		record_emit(&record);
+	send_record(&record);
 	errno = saved_errno;
 }
 
@@ -191,14 +174,14 @@ unsigned int Initialize(void)
 
 unsigned int NotifyEvent(unsigned int event, const void *data)
 {
-	if (journal_wanted() || probe_attached())
+	if (send_wanted())
 		notify(event, data, __builtin_return_address(0));
 	return 1;
 }
 
 int iJIT_NotifyEvent(unsigned int event, const void *data)
 {
-	if (journal_wanted() || probe_attached())
+	if (send_wanted())
 		notify(event, data, __builtin_return_address(0));
 	return 1;
 }

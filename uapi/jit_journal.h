@@ -27,6 +27,7 @@
 #include "uapi/jit_record.h"
 
 #define JITBPF_JOURNAL_NAME	 "jitbpf-journal" /* "/memfd:jitbpf-journal (deleted)" in maps */
+#define JITBPF_JOURNAL_JVM_NAME	 "jitbpf-journal-jvm" /* of the agent in a Java virtual machine */
 #define JITBPF_JOURNAL_MAGIC	 "JITBPFJ\n"
 #define JITBPF_JOURNAL_VERSION	 1
 #define JITBPF_JOURNAL_COMMITTED 0x434f4d54u

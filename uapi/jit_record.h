@@ -40,7 +40,14 @@ enum jit_event_kind {
 	/* Reported late: the code may have run since its memory became free. */
 	JIT_EVENT_JVM_LOAD = 256,
 	JIT_EVENT_JVM_UNLOAD = 257, /* of the code at address */
+	JIT_EVENT_UNKNOWN = 0xffff, /* of the JIT API: its number exceeds 255 */
 };
+
+/* Returns nonzero if the agent in a Java virtual machine sends events of that kind. */
+static inline int jit_event_is_jvm(__u32 event)
+{
+	return event >= JIT_EVENT_JVM_LOAD && event < JIT_EVENT_UNKNOWN;
+}
 
 /* Returns nonzero if an event of that kind is a load. */
 static inline int jit_event_is_load(__u16 event)

@@ -31,9 +31,15 @@ struct jitbpf_lost_key {
 	__u32 reserved; /* 0 */
 };
 
+/* Key of the map `jit_losses`. */
+struct jitbpf_jit_loss_key {
+	__u32 pid;
+	__u32 publisher; /* enum jitbpf_publisher: SHIM or JVMTI */
+};
+
 /*
- * Value of the map `jit_losses`, by pid: JIT records of a process that were lost. User space
- * removes the entry, and then reads the process's journal from first_sequence on.
+ * Value of the map `jit_losses`: JIT records of a publisher in a process that were lost. User space
+ * removes the entry, and then reads the publisher's journal from first_sequence on.
  */
 struct jitbpf_jit_loss {
 	__u64 start_ns;	      /* start of the process: tells reused pids apart */
@@ -42,6 +48,7 @@ struct jitbpf_jit_loss {
 };
 
 _Static_assert(sizeof(struct jitbpf_lost_key) == 16, "ABI");
+_Static_assert(sizeof(struct jitbpf_jit_loss_key) == 8, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit_loss) == 24, "ABI");
 
 #endif

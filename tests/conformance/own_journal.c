@@ -31,7 +31,8 @@ static int open_own(void)
 	return -1;
 }
 
-int journal_files_open(struct file_store *store, uint32_t pid, struct journal_files *ret)
+int journal_files_open(struct file_store *store, uint32_t pid, enum jitbpf_publisher publisher,
+		       struct journal_files *ret)
 {
 	struct journal_file *file = &ret->files[0];
 	struct jitbpf_journal_header bytes;

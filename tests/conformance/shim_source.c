@@ -270,7 +270,7 @@ int shim_source_finish(struct shim_source *source, struct shim_run_counts *ret)
 	const struct jit_counts *jit;
 	int err = pipeline_finish(source->pipeline);
 
-	err = err ?: journal_files_open(NULL, source->pid, &files);
+	err = err ?: journal_files_open(NULL, source->pid, JITBPF_PUBLISHER_SHIM, &files);
 	if (err)
 		return err;
 	if (source->options.truth->answered != source->options.truth->queries.size)

@@ -3,9 +3,14 @@
 # shim-test: the shim alone, with no kernel behind its probe.
 
 SHIM_TEST_SRC := $(sort $(wildcard tests/shim/test_*.c))
+ifeq ($(JAVA_INCLUDE),)
+SHIM_TEST_SRC := $(filter-out tests/shim/test_java_%,$(SHIM_TEST_SRC))
+endif
 SHIM_TEST_BIN := $(SHIM_TEST_SRC:%.c=$(B)/%)
 SHIM_TEST_OBJ := $(addprefix $(B)/tests/shim/,journal_copy.o journal_model.o record_expect.o shim_fixture.o \
 	usdt_site.o)
+
+JAVA_PARTS := $(patsubst %.c,$(B)/%.o,$(filter-out %/agent.c,$(wildcard jitapi-shim/jvmti/*.c)))
 
 # The journal's compaction has a test of its own.
 SHIM_TEST_OBJ += $(addprefix $(B)/jitapi-shim/,caller_engine.o log_liveness.o)
@@ -13,6 +18,14 @@ SHIM_TEST_OBJ += $(addprefix $(B)/jitapi-shim/,caller_engine.o log_liveness.o)
 $(SHIM_TEST_BIN): $(B)/%: $(B)/%.o $(SHIM_TEST_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ -lcmocka -lpthread -ldl -o $@
+
+# The agent for Java, without a JVM.
+JAVA_TESTS := $(filter $(B)/tests/shim/test_java_%,$(SHIM_TEST_BIN))
+JAVA_FLAGS := -isystem $(JAVA_INCLUDE) -isystem $(JAVA_INCLUDE)/linux
+
+$(JAVA_TESTS:%=%.o) $(JAVA_PARTS): INCLUDES += $(JAVA_FLAGS)
+$(JAVA_TESTS): SHIM_TEST_OBJ := $(SHIM_TEST_OBJ) $(JAVA_PARTS) $(B)/user/decode/record/scope_table.o
+$(JAVA_TESTS): $(JAVA_PARTS) $(B)/user/decode/record/scope_table.o
 
 # Under a name that no profiler looks for: one that records the whole machine attaches to each
 # libjitbpf.so that a process maps.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Java virtual machines of OpenJDK, which publish no code that jitbpf reads. */
+/* Java virtual machines of OpenJDK, which publish code through our agent only. */
 #include <string.h>
 
 #include "base/text.h"
@@ -12,10 +12,9 @@ static bool is_process(const char *comm)
 
 static const char *advice(const char *command)
 {
-	if (strstr(command, "-XX:+PreserveFramePointer"))
-		return "a JVM publishes no code that jitbpf reads";
-	return "a JVM publishes no code that jitbpf reads; with -XX:+PreserveFramePointer, the "
-	       "callers of its code are known";
+	if (strstr(command, "libjitbpf-jvmti"))
+		return "the JVM has not published this code, although it has the agent";
+	return "a JVM publishes its code with -agentpath:/PATH/OF/libjitbpf-jvmti.so";
 }
 
 const struct engine engine_java = {

@@ -129,7 +129,7 @@ static int read_all(struct file_store *store, uint32_t pid, const struct engine_
 	CLEANUP(journal_files_close) struct journal_files files = {0};
 	struct pass pass = {.maps = maps, .code = code};
 	journal_room room = {0};
-	int err = journal_files_open(store, pid, &files);
+	int err = journal_files_open(store, pid, JITBPF_PUBLISHER_SHIM, &files);
 
 	code->journal = !err && files.count;
 	err = err ?: code_account_create(&code_budget_default, &pass.account);

@@ -81,3 +81,14 @@ int probe_site_find(const char *path, struct probe_site *ret)
 	}
 	return -ENOENT;
 }
+
+int probe_site_find_jvm_agent(const struct probe_site *shim, struct probe_site *ret)
+{
+	char path[sizeof(shim->path)];
+	int folder_bytes = (int)(path_file(shim->path) - shim->path);
+
+	if (snprintf(path, sizeof(path), "%.*slibjitbpf-jvmti.so", folder_bytes, shim->path) >=
+	    (int)sizeof(path))
+		return -ENOENT;
+	return read_site(path, ret);
+}

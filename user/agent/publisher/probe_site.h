@@ -33,6 +33,11 @@ struct probe_site {
 int probe_site_find(const char *path, struct probe_site *ret);
 
 /*
+ * Read the site of the agent for Java that lies beside the shim. Returns as probe_site_find().
+ */
+int probe_site_find_jvm_agent(const struct probe_site *shim, struct probe_site *ret);
+
+/*
  * Read the site of a file that may be a copy of the shim. The file is not trusted, so the code at
  * the site is compared with the shim's. The caller sets path, place and file. Returns as above, or
  * the blob's error; on failure *ret is unchanged.

@@ -147,6 +147,16 @@ static int copy_shim(const struct probe_site *site)
 	return got < 0 ? -errno : TAKE_FD(to);
 }
 
+/* Without an agent that can be read, Java is not attached to at the start. */
+static void find_jvm_agent(struct probe_trial *trial)
+{
+	struct probe_site *agent = &trial->jvm_agent;
+
+	if (probe_site_find_jvm_agent(&trial->site, agent) || identify(agent))
+		*agent = (struct probe_site){0};
+	agent->place = trial->site.place;
+}
+
 /* Choose the place. Returns 0 or a negative errno: -ENOTSUP if none works. */
 static int choose(void *trial_)
 {
@@ -186,6 +196,8 @@ static int choose(void *trial_)
 			works(&target, site->place, code, trial->programs->hits, &trial->tried[i]);
 	}
 	munmap(map, map_bytes);
+	if (found)
+		find_jvm_agent(trial);
 	return found ? 0 : -ENOTSUP;
 }
 

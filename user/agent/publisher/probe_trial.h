@@ -23,6 +23,8 @@
 /* Zero-initialized: not started. It does not move while it runs. */
 struct probe_trial {
 	struct probe_site site;
+	struct probe_site
+		jvm_agent; /* path: empty if there is none; valid after probe_trial_end() */
 	const struct attach_programs *programs; /* borrowed */
 	int gate_link;
 	struct lock_gate gate; /* of the registration */

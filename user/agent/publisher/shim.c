@@ -15,19 +15,36 @@
 #include "agent/publisher/publisher.h"
 #include "agent/publisher/shim_copies.h"
 #include "agent/publisher/shim_unheard.h"
+#include "base/path.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "jitbpf.skel.h"
 #include "uapi/kernel_maps.h"
 
 #define LATE_WAIT_NS 500000000ull
 
+/* The libraries: the shim, and the agent for Java. Each has journals of its own. */
+enum { MEDIUM_SHIM, MEDIUM_JVM, MEDIA };
+
+static const enum jitbpf_publisher medium_publishers[MEDIA] = {
+	[MEDIUM_SHIM] = JITBPF_PUBLISHER_SHIM,
+	[MEDIUM_JVM] = JITBPF_PUBLISHER_JVMTI,
+};
+
+struct medium {
+	struct shim_unheard unheard;
+	struct journal_late late;
+	struct journal_recovery recovery;
+};
+
+#define for_each_medium(medium, shim)                                                              \
+	for (struct medium *medium = (shim)->media; medium != (shim)->media + MEDIA; medium++)
+
 struct shim {
 	struct publisher_host host;
 	struct probe_site site; /* the installed shim's, with its place chosen */
 	struct shim_copies copies;
-	struct shim_unheard unheard;
-	struct journal_late late;
-	struct journal_recovery recovery;
+	struct medium media[MEDIA];
 	uint64_t losses_noted; /* the BPF programs' count when the map was last emptied */
 	uint64_t round_ns;     /* start of the current round's drain */
 	bool scanned;
@@ -38,13 +55,25 @@ static void destroy(void *self)
 	struct shim *shim = self;
 
 	shim_copies_deinit(&shim->copies);
-	shim_unheard_deinit(&shim->unheard);
-	journal_late_deinit(&shim->late);
-	journal_recovery_deinit(&shim->recovery);
+	for_each_medium (medium, shim) {
+		shim_unheard_deinit(&medium->unheard);
+		journal_late_deinit(&medium->late);
+		journal_recovery_deinit(&medium->recovery);
+	}
 	free(shim);
 }
 
 DEFINE_CLEANUP(void *, destroy);
+
+static void init_medium(struct medium *medium, enum jitbpf_publisher publisher,
+			const struct publisher_host *host)
+{
+	journal_late_init(&medium->late);
+	journal_recovery_init(&medium->recovery);
+	medium->late.publisher = medium->recovery.publisher = publisher;
+	medium->late.store = medium->recovery.store = host->files;
+	medium->recovery.owners = host->owners;
+}
 
 static int create(const struct publisher_host *host, void **ret, const char **ret_what)
 {
@@ -56,10 +85,8 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	if (!shim)
 		return -ENOMEM;
 	shim->host = *host;
-	journal_late_init(&shim->late);
-	journal_recovery_init(&shim->recovery);
-	shim->late.store = shim->recovery.store = host->files;
-	shim->recovery.owners = host->owners;
+	for (int i = 0; i < MEDIA; i++)
+		init_medium(&shim->media[i], medium_publishers[i], host);
 	shim->copies = (struct shim_copies){
 		.site = &shim->site,
 		.program_fd = bpf_program__fd(host->bpf->progs.jit_event),
@@ -69,6 +96,8 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	};
 	err = probe_trial_end(host->trial, host->attacher, &shim->site);
 	err = err ?: shim_copies_install(&shim->copies);
+	if (!err && *host->trial->jvm_agent.path)
+		err = shim_copies_add(&shim->copies, &host->trial->jvm_agent);
 	if (err)
 		return err;
 	*ret = TAKE_PTR(self);
@@ -78,24 +107,30 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 static int scanned(void *self, uint32_t pid, const struct proc_map *map)
 {
 	struct shim *shim = self;
-	pid_vec *pids = &shim->late.pids;
 
-	if (!journal_file_is_mapped(map) || (pids->size && pids->data[pids->size - 1] == pid))
-		return 0;
-	return vec_push(pids, pid);
+	for_each_medium (medium, shim) {
+		pid_vec *pids = &medium->late.pids;
+
+		if (journal_file_is_mapped(map, medium->late.publisher) &&
+		    (!pids->size || pids->data[pids->size - 1] != pid))
+			return vec_push(pids, pid);
+	}
+	return 0;
 }
 
 static void take_attached(void *self, uint32_t pending, uint64_t attached_ns)
 {
 	struct shim *shim = self;
 
-	shim_unheard_attached(&shim->unheard, pending, attached_ns);
+	for_each_medium (medium, shim)
+		shim_unheard_attached(&medium->unheard, pending, attached_ns);
 }
 
 /* Journals are read after the probes are attached, since the probes report what comes later. */
 static int late(void *self, record_taker_fn take, void *take_context)
 {
 	struct shim *shim = self;
+	int more = 0;
 
 	shim->scanned = true;
 	shim_copies_take_answers(&shim->copies, take_attached, shim);
@@ -103,8 +138,13 @@ static int late(void *self, record_taker_fn take, void *take_context)
 		poll(NULL, 0, 1);
 		return 1;
 	}
-	shim_unheard_read_early(&shim->unheard);
-	return journal_late_read(&shim->late, shim->host.came_ns, take, take_context);
+	for_each_medium (medium, shim) {
+		shim_unheard_read_early(&medium->unheard);
+		more = more
+			       ?: journal_late_read(&medium->late, shim->host.came_ns, take,
+						    take_context);
+	}
+	return more;
 }
 
 /*
@@ -114,6 +154,8 @@ static int late(void *self, record_taker_fn take, void *take_context)
 static int see_mapping(void *self, const struct jitbpf_mapping *mapping)
 {
 	struct shim *shim = self;
+	bool jvm = begins_with(path_file(mapping->path), "libjitbpf-jvmti");
+	struct medium *medium = &shim->media[jvm ? MEDIUM_JVM : MEDIUM_SHIM];
 	const struct shim_copy *copy;
 	int err = shim_copies_see(&shim->copies, mapping, &copy);
 
@@ -122,7 +164,7 @@ static int see_mapping(void *self, const struct jitbpf_mapping *mapping)
 	if (shim->scanned && !copy->pending && mapping->h.time_ns >= copy->attached_ns)
 		return 0;
 	return shim_unheard_map(
-		&shim->unheard,
+		&medium->unheard,
 		&(struct shim_mapper){
 			.pid = mapping->pid,
 			.wanted = mapping->h.time_ns != shim->host.came_ns,
@@ -141,6 +183,15 @@ static int see_jit(struct shim *shim, const struct jitbpf_jit *jit)
 	return PUBLISHER_KEEP;
 }
 
+static int see_fork(struct shim *shim, const struct jitbpf_task *fork)
+{
+	int err = shim_copies_fork(&shim->copies, fork);
+
+	for_each_medium (medium, shim)
+		err = err ?: shim_unheard_fork(&medium->unheard, fork);
+	return err;
+}
+
 static int see(void *self, const struct jitbpf_record *record)
 {
 	struct shim *shim = self;
@@ -149,11 +200,11 @@ static int see(void *self, const struct jitbpf_record *record)
 	case JITBPF_MAPPING:
 		return see_mapping(shim, (const struct jitbpf_mapping *)record);
 	case JITBPF_FORK:
-		return shim_copies_fork(&shim->copies, (const struct jitbpf_task *)record)
-			       ?: shim_unheard_fork(&shim->unheard,
-						    (const struct jitbpf_task *)record);
+		return see_fork(shim, (const struct jitbpf_task *)record);
 	case JITBPF_EXIT:
-		journal_recovery_exited(&shim->recovery, ((const struct jitbpf_task *)record)->pid);
+		for_each_medium (medium, shim)
+			journal_recovery_exited(&medium->recovery,
+						((const struct jitbpf_task *)record)->pid);
 		return PUBLISHER_KEEP;
 	case JITBPF_JIT:
 		return see_jit(shim, (const struct jitbpf_jit *)record);
@@ -172,49 +223,53 @@ static int take_losses(struct shim *shim)
 	uint64_t noted =
 		__atomic_load_n((const uint64_t *)&bpf->bss->losses_noted, __ATOMIC_ACQUIRE);
 	int fd = bpf_map__fd(bpf->maps.jit_losses), err;
-	uint32_t pid, left = bpf_map__max_entries(bpf->maps.jit_losses);
+	uint32_t left = bpf_map__max_entries(bpf->maps.jit_losses);
+	struct journal_recovery *recovery;
+	struct jitbpf_jit_loss_key key;
 	struct jitbpf_jit_loss lost;
 
 	if (noted == shim->losses_noted)
 		return 0;
 	for (; left; left--) {
-		if (bpf_map_get_next_key(fd, NULL, &pid)) {
+		if (bpf_map_get_next_key(fd, NULL, &key)) {
 			if (errno != ENOENT)
 				return 0;
 			break;
 		}
-		err = journal_recovery_reserve(&shim->recovery);
+		recovery = &shim->media[key.publisher == JITBPF_PUBLISHER_JVMTI ? MEDIUM_JVM
+										: MEDIUM_SHIM]
+				    .recovery;
+		err = journal_recovery_reserve(recovery);
 		if (err)
 			return err;
-		if (bpf_map_lookup_and_delete_elem(fd, &pid, &lost))
+		if (bpf_map_lookup_and_delete_elem(fd, &key, &lost))
 			return 0;
-		journal_recovery_note(&shim->recovery,
-				      &(struct journal_loss){
-					      .pid = pid,
-					      .start_ns = lost.start_ns,
-					      .first_ns = lost.first_ns,
-					      .first_sequence = lost.first_sequence,
-				      });
+		journal_recovery_note(recovery, &(struct journal_loss){
+							.pid = key.pid,
+							.start_ns = lost.start_ns,
+							.first_ns = lost.first_ns,
+							.first_sequence = lost.first_sequence,
+						});
 	}
 	shim->losses_noted = noted;
 	return 0;
 }
 
-static int note_unheard(struct shim *shim, uint64_t round_ns)
+static int note_unheard(struct medium *medium, uint64_t round_ns)
 {
-	int err = shim_unheard_settle(&shim->unheard);
+	int err = shim_unheard_settle(&medium->unheard);
 
 	if (err)
 		return err;
-	vec_for_each (mapper, &shim->unheard.mappers) {
+	vec_for_each (mapper, &medium->unheard.mappers) {
 		if (!mapper->wanted || mapper->pending)
 			continue;
-		err = journal_recovery_note_whole(&shim->recovery, mapper->pid, mapper->from_ns);
+		err = journal_recovery_note_whole(&medium->recovery, mapper->pid, mapper->from_ns);
 		if (err)
 			return err;
 		mapper->wanted = false;
 	}
-	shim_unheard_forget(&shim->unheard, round_ns);
+	shim_unheard_forget(&medium->unheard, round_ns);
 	return 0;
 }
 
@@ -228,10 +283,18 @@ static int end_round(void *self, uint64_t round_ns, bool full, record_taker_fn t
 	if (!err && shim->round_ns != round_ns) {
 		err = shim_copies_end_round(&shim->copies, round_ns);
 		err = err ?: shim_waiting_retry(&shim->copies.waiting, see_mapping, shim);
-		err = err ?: note_unheard(shim, round_ns);
+		for_each_medium (medium, shim)
+			err = err ?: note_unheard(medium, round_ns);
 		shim->round_ns = round_ns;
 	}
-	return err ?: journal_recovery_read(&shim->recovery, round_ns, full, take, take_context);
+	for_each_medium (medium, shim) {
+		int more = err < 0 ? err
+				   : journal_recovery_read(&medium->recovery, round_ns, full, take,
+							   take_context);
+
+		err = more ?: err;
+	}
+	return err;
 }
 
 static void count(const void *self, uint64_t counters[JITBPF_COUNTER_MAX])

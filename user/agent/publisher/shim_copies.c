@@ -104,9 +104,40 @@ int shim_copies_install(struct shim_copies *copies)
 	return vec_push(&copies->known, copy);
 }
 
+int shim_copies_add(struct shim_copies *copies, const struct probe_site *site)
+{
+	AUTO_CLOSE int fd = open(site->path, O_PATH | O_CLOEXEC);
+	struct shim_copy copy = {
+		.file = site->file,
+		.cookie = copies->cookies + 1,
+		.beside = true,
+		.requested_ns = clock_now_ns(),
+	};
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = vec_reserve(&copies->known, copies->known.size + 1);
+	err = err
+		      ?: attacher_add_probe(copies->attacher,
+					    &(struct uprobe_target){
+						    .file_fd = fd,
+						    .program_fd = copies->program_fd,
+						    .offset = site->offset + site->place,
+						    .semaphore_offset = site->semaphore_offset,
+						    .cookie = copy.cookie,
+					    },
+					    false, &copy.probe);
+	if (err)
+		return err;
+	copy.pending = copy.probe;
+	copies->cookies++;
+	return vec_push(&copies->known, copy);
+}
+
 static bool is_installed(const struct shim_copies *copies, const struct shim_copy *copy)
 {
-	return is_same(&copy->file, &copies->site->file);
+	return copy->beside || is_same(&copy->file, &copies->site->file);
 }
 
 /* Returns true if the process has ended, or now maps another file: try another mapping. */

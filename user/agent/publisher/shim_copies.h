@@ -39,6 +39,7 @@ struct shim_copy {
 	uint32_t probe;	       /* number of the attacher's; 0: refused */
 	uint32_t pending;      /* the same while it is being attached; else 0 */
 	uint32_t cookie;       /* `copy` of its records; 0: the installed shim */
+	bool beside;	       /* by shim_copies_add(): it is not counted, and does not give way */
 	uint64_t requested_ns; /* when it was requested */
 	uint64_t deferred_ns;  /* when it was last known to wait for the holder of a lock */
 	uint64_t attached_ns;  /* events from then on are reported; 0: refused, or pending */
@@ -90,6 +91,12 @@ struct shim_copies {
  * holds the lock of its memory map, the probe remains pending. Returns 0 or a negative errno.
  */
 int shim_copies_install(struct shim_copies *copies);
+
+/*
+ * Request a probe on a copy before a process maps it. It is pending until its answer is taken.
+ * Returns 0 or a negative errno.
+ */
+int shim_copies_add(struct shim_copies *copies, const struct probe_site *site);
 
 /*
  * See a mapping of a profiled process, and request a probe if the mapped file is a new copy. Sets

@@ -180,7 +180,7 @@ static void set_times(struct code_event *event, uint64_t time_ns, uint64_t repor
 /* Events of the agent have a publisher of their own, and one engine. */
 static void set_jvm_origin(struct code_event *event, uint16_t kind)
 {
-	if (kind < JIT_EVENT_JVM_LOAD)
+	if (!jit_event_is_jvm(kind))
 		return;
 	event->origin.publisher = JITBPF_PUBLISHER_JVMTI;
 	event->origin.engine = 0;

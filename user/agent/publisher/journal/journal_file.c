@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,12 +34,20 @@ static int check(int fd, struct journal_file *ret)
 	return err;
 }
 
+static const char *journal_name(enum jitbpf_publisher publisher)
+{
+	return publisher == JITBPF_PUBLISHER_JVMTI ? JITBPF_JOURNAL_JVM_NAME : JITBPF_JOURNAL_NAME;
+}
+
 /* Returns 0, also if it is no journal, or -EINPROGRESS if the process does not answer yet. */
 static int open_mapped(struct journal_files *files, struct file_store *store, uint32_t pid,
-		       const struct proc_map *map)
+		       enum jitbpf_publisher publisher, const struct proc_map *map)
 {
-	static const char path[] = "/memfd:" JITBPF_JOURNAL_NAME " (deleted)";
-	AUTO_CLOSE int fd = file_store_open_memfd(store, pid, map, path);
+	AUTO_CLOSE int fd = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/memfd:%s (deleted)", journal_name(publisher));
+	fd = file_store_open_memfd(store, pid, map, path);
 
 	if (fd == -ETIMEDOUT)
 		return -EINPROGRESS;
@@ -49,16 +58,17 @@ static int open_mapped(struct journal_files *files, struct file_store *store, ui
 	return 0;
 }
 
-bool journal_file_is_mapped(const struct proc_map *map)
+bool journal_file_is_mapped(const struct proc_map *map, enum jitbpf_publisher publisher)
 {
-	static const char path[] = "/memfd:" JITBPF_JOURNAL_NAME;
+	char path[64];
+	int bytes = snprintf(path, sizeof(path), "/memfd:%s", journal_name(publisher));
 
-	return map->path_bytes == sizeof(path) - 1 && !memcmp(map->path, path, sizeof(path) - 1);
+	return map->path_bytes == (size_t)bytes && !memcmp(map->path, path, (size_t)bytes);
 }
 
 /* Open each journal once, even if it is mapped several times. */
 static int open_all(struct journal_files *files, struct file_store *store, process_text *text,
-		    uint32_t pid)
+		    uint32_t pid, enum jitbpf_publisher publisher)
 {
 	uint64_t seen[JOURNAL_FILES_MAX];
 	size_t seen_count = 0, i;
@@ -70,14 +80,14 @@ static int open_all(struct journal_files *files, struct file_store *store, proce
 		return err;
 	maps = cursor_of(text->data, text->size);
 	while (!err && (more = proc_maps_next(&maps, &map)) && seen_count < JOURNAL_FILES_MAX) {
-		if (more < 0 || !journal_file_is_mapped(&map))
+		if (more < 0 || !journal_file_is_mapped(&map, publisher))
 			continue;
 		for (i = 0; i < seen_count && seen[i] != map.inode;)
 			i++;
 		if (i < seen_count)
 			continue;
 		seen[seen_count++] = map.inode;
-		err = open_mapped(files, store, pid, &map);
+		err = open_mapped(files, store, pid, publisher, &map);
 	}
 	return err;
 }
@@ -145,7 +155,8 @@ static void keep_line(struct journal_files *files, uint32_t inner_pid, uint64_t 
 	*files = line;
 }
 
-int journal_files_open(struct file_store *store, uint32_t pid, struct journal_files *ret)
+int journal_files_open(struct file_store *store, uint32_t pid, enum jitbpf_publisher publisher,
+		       struct journal_files *ret)
 {
 	CLEANUP(process_text_deinit) process_text text = {0};
 	struct journal_files files = {0};
@@ -155,7 +166,7 @@ int journal_files_open(struct file_store *store, uint32_t pid, struct journal_fi
 
 	err = process_inner_pid(&text, pid, &inner_pid);
 	err = err ?: process_stat_read(&text, pid, &stat);
-	err = err ?: open_all(&files, store, &text, pid);
+	err = err ?: open_all(&files, store, &text, pid, publisher);
 	if (err) {
 		journal_files_close(&files);
 		return err;

@@ -14,6 +14,7 @@
 #include "agent/files/file_store.h"
 #include "base/vec.h"
 #include "decode/record/proc_maps.h"
+#include "uapi/code_event.h"
 #include "uapi/jit_journal.h"
 
 #define JOURNAL_FILES_MAX 16 /* of one process; each generation of forks adds one */
@@ -34,17 +35,18 @@ struct journal_files {
 	uint64_t start_ticks; /* start of the process, as in struct process_stat */
 };
 
-/* Returns true if the name of a mapping is that of a journal. */
-bool journal_file_is_mapped(const struct proc_map *map);
+/* Returns true if the name of a mapping is that of a journal of a publisher that keeps one. */
+bool journal_file_is_mapped(const struct proc_map *map, enum jitbpf_publisher publisher);
 
 /*
- * Open the journals of a process. If a journal has dropped entries, the older journals are left
- * out: the dropped entries may have overwritten inherited code. Returns 0, also if there is no
- * journal, after which the caller calls journal_files_close(); or a negative errno: -EINPROGRESS if
- * the process does not answer yet, and those of process_maps_read(). store NULL: open them here, as
- * this process may do with its own.
+ * Open the journals of a publisher in a process. If a journal has dropped entries, the older
+ * journals are left out: the dropped entries may have overwritten inherited code. Returns 0, also
+ * if there is no journal, after which the caller calls journal_files_close(); or a negative errno:
+ * -EINPROGRESS if the process does not answer yet, and those of process_maps_read(). store NULL:
+ * open them here, as this process may do with its own.
  */
-int journal_files_open(struct file_store *store, uint32_t pid, struct journal_files *ret);
+int journal_files_open(struct file_store *store, uint32_t pid, enum jitbpf_publisher publisher,
+		       struct journal_files *ret);
 void journal_files_close(struct journal_files *files);
 
 #endif

@@ -66,6 +66,7 @@ static int send_journal(const struct journal_late *late, uint16_t flags, uint64_
 				.time_ns = time_ns,
 			},
 		.pid = late->pid,
+		.publisher = (uint16_t)late->publisher,
 		.from_ns = time_ns,
 		.to_ns = time_ns,
 	};
@@ -113,7 +114,7 @@ static int begin_process(struct journal_late *late, uint64_t came_ns, record_tak
 		int err;
 
 		late->pid = late->pids.data[late->next_pid++];
-		err = journal_files_open(late->store, late->pid, &late->files);
+		err = journal_files_open(late->store, late->pid, late->publisher, &late->files);
 		if (err == -ENOMEM)
 			return err;
 		if (err == -EINPROGRESS && may_wait(late)) {

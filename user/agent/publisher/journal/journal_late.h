@@ -24,10 +24,11 @@ struct journal_late {
 	 */
 	pid_vec pids;
 	struct file_store
-		*store;	      /* borrowed, as journal_files_open() takes it; the caller sets it */
-	uint64_t wait_end_ns; /* until then, reading waits for processes; 0: not yet */
-	size_t next_pid;      /* index in pids of the next process to read */
-	bool begun;	      /* the process `pid` is being read */
+		*store; /* borrowed, as journal_files_open() takes it; the caller sets it */
+	enum jitbpf_publisher publisher; /* whose journals; the caller sets it */
+	uint64_t wait_end_ns;		 /* until then, reading waits for processes; 0: not yet */
+	size_t next_pid;		 /* index in pids of the next process to read */
+	bool begun;			 /* the process `pid` is being read */
 	uint32_t pid;
 	struct journal_files files;
 	size_t file; /* index in files of the journal that is being read */

@@ -58,7 +58,8 @@ static int process_of(struct journal_recovery *recovery, const struct journal_lo
 		kept_journals_find(&recovery->kept, loss->pid, ticks, loss->begun);
 
 	if (!process)
-		return kept_journals_open(&recovery->kept, recovery->store, loss->pid, ticks, ret);
+		return kept_journals_open(&recovery->kept, recovery->store, recovery->publisher,
+					  loss->pid, ticks, ret);
 	*ret = process;
 	return 0;
 }
@@ -199,6 +200,7 @@ static int send_journal(struct pass *pass, uint16_t flags)
 				.time_ns = from_ns,
 			},
 		.pid = pass->loss->pid,
+		.publisher = (uint16_t)recovery->publisher,
 		.start_ns = pass->loss->start_ns,
 		.from_ns = from_ns,
 		.to_ns = to_ns,

@@ -52,6 +52,7 @@ struct journal_recovery {
 	/* Borrowed, as journal_files_open() takes it; the caller sets it. */
 	struct file_store *store;
 	const struct process_owners *owners; /* borrowed; the caller sets it; NULL: not known */
+	enum jitbpf_publisher publisher;     /* whose journals; the caller sets it */
 	struct kept_journals kept;
 	VEC(struct journal_loss) losses; /* not recovered yet; at most one is begun */
 	struct journal_owners budgets;

@@ -29,13 +29,13 @@ static void forget(struct kept_journals *kept, struct journal_process *process)
 }
 
 /* Returns 0 with a process whose reader owns the journal, or a negative errno. */
-static int open_own(struct file_store *store, uint32_t pid, uint64_t start_ticks,
-		    struct journal_process *ret)
+static int open_own(struct file_store *store, enum jitbpf_publisher publisher, uint32_t pid,
+		    uint64_t start_ticks, struct journal_process *ret)
 {
 	struct journal_files files;
 	struct journal_file *own;
 	uint64_t most;
-	int err = journal_files_open(store, pid, &files);
+	int err = journal_files_open(store, pid, publisher, &files);
 
 	if (err)
 		return err;
@@ -61,11 +61,12 @@ static int open_own(struct file_store *store, uint32_t pid, uint64_t start_ticks
 	return 0;
 }
 
-int kept_journals_open(struct kept_journals *kept, struct file_store *store, uint32_t pid,
-		       uint64_t start_ticks, struct journal_process **ret)
+int kept_journals_open(struct kept_journals *kept, struct file_store *store,
+		       enum jitbpf_publisher publisher, uint32_t pid, uint64_t start_ticks,
+		       struct journal_process **ret)
 {
 	struct journal_process *oldest = kept->processes.data, added;
-	int err = open_own(store, pid, start_ticks, &added);
+	int err = open_own(store, publisher, pid, start_ticks, &added);
 
 	if (err)
 		return err;

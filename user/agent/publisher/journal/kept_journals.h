@@ -12,6 +12,7 @@
 #include "agent/files/file_store.h"
 #include "agent/publisher/journal/journal_reader.h"
 #include "base/vec.h"
+#include "uapi/code_event.h"
 
 #define JOURNALS_KEPT_MAX 128 /* beyond it, the least recently used one is closed */
 
@@ -44,11 +45,12 @@ struct journal_process *kept_journals_find(struct kept_journals *kept, uint32_t 
 					   uint64_t start_ticks, bool exited);
 
 /*
- * Open the journal that a process writes itself, and keep it. Returns 0; -ENOENT if there is none,
- * or the process is another one; or as journal_files_open().
+ * Open the journal that a publisher in a process writes itself, and keep it. Returns 0; -ENOENT if
+ * there is none, or the process is another one; or as journal_files_open().
  */
-int kept_journals_open(struct kept_journals *kept, struct file_store *store, uint32_t pid,
-		       uint64_t start_ticks, struct journal_process **ret);
+int kept_journals_open(struct kept_journals *kept, struct file_store *store,
+		       enum jitbpf_publisher publisher, uint32_t pid, uint64_t start_ticks,
+		       struct journal_process **ret);
 
 /* Note the exit of a process. */
 void kept_journals_exited(struct kept_journals *kept, uint32_t pid);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The agent that a Java virtual machine loads: -agentpath:libjitbpf-jvmti.so[=signatures]. It
+ * reports compiled methods with their scopes, and the JVM's own generated code, in the records of
+ * the shim.
+ *
+ * The JVM calls it on its own threads, several at a time. An error never ends the JVM: the agent
+ * says what is missing, and reports nothing.
+ */
+#include <errno.h>
+#include <jvmti.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jitapi-shim/jvmti/compiled_method.h"
+#include "jitapi-shim/send.h"
+#include "uapi/jit_journal.h"
+
+const char send_journal_name[] = JITBPF_JOURNAL_JVM_NAME;
+
+static struct {
+	_Atomic bool loaded;
+	JavaVM *vm;
+	bool signatures;
+	bool map_is_bytecode;
+} agent;
+
+/* Each load has its own ID: the code of a method that is compiled again is another region. */
+static uint32_t next_id(void)
+{
+	static _Atomic uint32_t last;
+	uint32_t id;
+
+	while (!(id = atomic_fetch_add(&last, 1) + 1))
+		;
+	return id;
+}
+
+static void begin_load(struct record *record, const void *address, jint size_bytes)
+{
+	send_begin(record, JIT_EVENT_JVM_LOAD, NULL);
+	record->header.method_id = next_id();
+	record->header.address = (uintptr_t)address;
+	record->header.code_bytes = (uint32_t)size_bytes;
+}
+
+static void send_compiled(const struct compiled_method *compiled, struct methods *methods)
+{
+	struct buffer room = {0};
+	struct scopes scopes;
+	struct record record;
+	struct method *method;
+	uint32_t table_bytes = 0;
+	const void *table;
+	bool complete;
+
+	begin_load(&record, (const void *)compiled->address, (jint)compiled->size_bytes);
+	scopes_init(&scopes);
+	complete = compiled_method_scopes(compiled, methods, &scopes);
+	table = scopes_table(&scopes, RECORD_SCOPES_MAX, &room, &table_bytes);
+	if (!complete || scopes.no_memory)
+		record.header.flags |= JITBPF_JIT_TRUNCATED;
+	method = methods_get(methods, compiled->id);
+	if (method) {
+		record_add_string(&record, JITBPF_JIT_NAME, method->name);
+		record_add_string(&record, JITBPF_JIT_SOURCE, method->source);
+	}
+	if (table)
+		record_add_scopes(&record, table, table_bytes);
+	send_record(&record);
+	buffer_deinit(&room);
+	scopes_deinit(&scopes);
+}
+
+static void JNICALL compiled_method_load(jvmtiEnv *jvmti, jmethodID id, jint code_size,
+					 const void *code_addr, jint map_length,
+					 const jvmtiAddrLocationMap *map, const void *compile_info)
+{
+	struct compiled_method compiled = {
+		.id = id,
+		.address = (uintptr_t)code_addr,
+		.size_bytes = (uint32_t)code_size,
+		.map = map,
+		.map_count = map_length,
+		.map_is_bytecode = agent.map_is_bytecode,
+		.compile_info = compile_info,
+	};
+	int saved_errno = errno;
+	struct methods methods;
+	JNIEnv *jni;
+
+	if (!send_wanted() || code_size <= 0 ||
+	    (*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6))
+		return;
+	methods_init(&methods, jvmti, jni, agent.signatures);
+	send_compiled(&compiled, &methods);
+	methods_deinit(&methods);
+	errno = saved_errno;
+}
+
+/* The method may be gone: only the address is used. */
+static void JNICALL compiled_method_unload(jvmtiEnv *jvmti, jmethodID id, const void *code_addr)
+{
+	int saved_errno = errno;
+	struct record record;
+
+	if (!send_wanted())
+		return;
+	send_begin(&record, JIT_EVENT_JVM_UNLOAD, NULL);
+	record.header.address = (uintptr_t)code_addr;
+	record.header.code_bytes = 1;
+	send_record(&record);
+	errno = saved_errno;
+}
+
+/* The JVM may call it before it can run Java code, so it uses nothing of the JVM. */
+static void JNICALL dynamic_code_generated(jvmtiEnv *jvmti, const char *name, const void *address,
+					   jint length)
+{
+	int saved_errno = errno;
+	struct record record;
+
+	if (!send_wanted() || length <= 0)
+		return;
+	begin_load(&record, address, length);
+	record_add_string(&record, JITBPF_JIT_NAME, name);
+	send_record(&record);
+	errno = saved_errno;
+}
+
+static void say(const char *what)
+{
+	fprintf(stderr, "jitbpf: compiled Java code is not reported: %s\n", what);
+}
+
+/* Returns NULL, or what the JVM refuses. */
+static const char *enable(jvmtiEnv *jvmti)
+{
+	static const jvmtiEvent events[] = {
+		JVMTI_EVENT_COMPILED_METHOD_LOAD,
+		JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
+		JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+	};
+	const jvmtiEventCallbacks callbacks = {
+		.CompiledMethodLoad = compiled_method_load,
+		.CompiledMethodUnload = compiled_method_unload,
+		.DynamicCodeGenerated = dynamic_code_generated,
+	};
+	const jvmtiCapabilities details = {
+		.can_get_source_file_name = 1,
+		.can_get_line_numbers = 1,
+	};
+	const jvmtiCapabilities loads = {.can_generate_compiled_method_load_events = 1};
+	jvmtiJlocationFormat format;
+
+	if ((*jvmti)->AddCapabilities(jvmti, &loads))
+		return "this JVM has no such events";
+	(*jvmti)->AddCapabilities(jvmti, &details); /* without them, lines or files are missing */
+	agent.map_is_bytecode =
+		!(*jvmti)->GetJLocationFormat(jvmti, &format) && format == JVMTI_JLOCATION_JVMBCI;
+	if ((*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks)))
+		return "the JVM takes no callbacks";
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		if ((*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL))
+			return "the JVM does not enable the events";
+	}
+	return NULL;
+}
+
+/* Returns the environment, or NULL: another load of this library reports, or a message was said. */
+static jvmtiEnv *load(JavaVM *vm, const char *options)
+{
+	const char *trouble;
+	jvmtiEnv *jvmti;
+
+	if (atomic_exchange(&agent.loaded, true))
+		return NULL;
+	agent.vm = vm;
+	agent.signatures = options && !strcmp(options, "signatures");
+	if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2)) {
+		say("this JVM has no tool interface (JVMTI 1.2)");
+		return NULL;
+	}
+	trouble = enable(jvmti);
+	if (!trouble)
+		return jvmti;
+	say(trouble);
+	(*jvmti)->DisposeEnvironment(jvmti);
+	return NULL;
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+	load(vm, options);
+	return JNI_OK;
+}
+
+/* The JVM ran before: it repeats what is live. */
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+	jvmtiEnv *jvmti = load(vm, options);
+
+	if (jvmti) {
+		(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+		(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+	}
+	return JNI_OK;
+}

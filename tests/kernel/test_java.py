@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Java: methods and inlined methods that the agent reports, in a JVM that loads it at its start."""
+
+import collections
+import os
+import re
+import subprocess
+import unittest
+
+import harness
+
+AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
+SOURCE = os.path.join(harness.ROOT, "tests/workloads/Fill.java")
+DO_NOT_INLINE = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Fill.inlinedHelper"]
+
+# Of tests/workloads/Fill.java: the loop of the helper, and its call.
+HELPER_LINES, CALL_LINES = {"9", "10"}, {"16", "17"}
+
+
+@unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
+class Java(harness.KernelTest):
+    def setUp(self):
+        super().setUp()
+        subprocess.run(["javac", "-d", self.folder, SOURCE], check=True, timeout=60)
+
+    def record_java(self, options=(), agent_options=""):
+        command = ["java", *options, f"-agentpath:{AGENT}{agent_options}", "-cp", self.folder,
+                   "Fill", "800"]
+        return self.record(command, ["-F", "999"], endings=(".jitbpf", ".folded"))
+
+    def chains(self, run):
+        """Returns the numbers of samples by innermost frames of class Fill: a tuple of
+        (name, line, is inlined)."""
+        text = run.report("-f", "script", "--fields=+srcline").stdout.decode(errors="replace")
+        chains = collections.Counter()
+        for sample in text.split("\n\n"):
+            frames, lines = [], sample.split("\n")[1:]
+            for frame, place in zip(lines, [*lines[1:], ""]):
+                match = re.match(r"\s+[0-9a-f]+ (Fill\.[\w.]+(?:\(.*?\))?)(?:\+|$)", frame)
+                if match:
+                    line = re.match(r"\s+Fill\.java:(\d+)", place)
+                    frames.append((match[1], line and line[1], "(inlined)" in frame + place))
+            chains[tuple(frames)] += 1
+        return chains
+
+    def test_inlined(self):
+        run = self.record_java()
+        chains = self.chains(run)
+        of_fill = {chain: count for chain, count in chains.items() if chain}
+        inlined = {chain: count for chain, count in of_fill.items() if chain[0][2]}
+        total = sum(of_fill.values())
+        # Before the second compiler has compiled it, the helper is a function.
+        self.assertGreater(total, 300, run.stderr)
+        self.assertGreater(sum(inlined.values()), 0.5 * total, of_fill)
+        exact = sum(count for chain, count in inlined.items()
+                    if chain[0][0] == "Fill.inlinedHelper" and chain[0][1] in HELPER_LINES and
+                    chain[1][0] == "Fill.fillArray" and chain[1][1] in CALL_LINES and
+                    not chain[1][2])
+        self.assertGreater(exact, 0.97 * sum(inlined.values()), inlined)
+        jit = self.check_ledger(run)["jit"]
+        self.assertEqual((jit["published_shim"], jit["published_jvmti"]), (0, jit["methods"]))
+        self.assertGreater(jit["methods"], 200) # with the JVM's own code
+        self.assertEqual((jit["sequence_gaps"], jit["malformed"], jit["invalid"],
+                          jit["over_budget"], jit["inlines"]), (0, 0, 0, 0, 0))
+        self.assertTrue(any("Interpreter_[j]" in stack for stack in run.folded()))
+
+    def test_not_inlined(self):
+        """The same program, in which the helper stays a function: with parameter types."""
+        run = self.record_java(DO_NOT_INLINE, "=signatures")
+        chains = self.chains(run)
+        of_fill = {chain: count for chain, count in chains.items() if chain}
+        helper = {chain: count for chain, count in of_fill.items()
+                  if chain[0][0] == "Fill.inlinedHelper(int[], int)"}
+        self.assertFalse([chain for chain in of_fill if any(frame[2] for frame in chain) and
+                          chain[0][0].startswith("Fill.inlinedHelper")])
+        self.assertGreater(sum(of_fill.values()), 300, run.stderr)
+        self.assertGreater(sum(helper.values()), 0.9 * sum(of_fill.values()), of_fill)
+
+
+if __name__ == "__main__":
+    harness.main()
