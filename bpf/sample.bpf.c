@@ -318,37 +318,38 @@ static __always_inline void copy_regs(struct jitbpf_user_regs *to, const struct 
 	to->r15 = from->r15;
 }
 
-/* Returns the bytes of stack above sp, or the most that a copy holds if that is not known. */
-static __always_inline __u64 wanted_bytes(const struct user_walk *w)
-{
-	__u64 limit = unwind_stack_limit(w->state.sp, w->stack_top, w->thread_pointer);
-	__u64 above = limit - w->state.sp + ABOVE_STACK_LIMIT;
-
-	return limit && above < JITBPF_STACK_COPY_MAX ? above : JITBPF_STACK_COPY_MAX;
-}
-
 /*
- * Writes a copy of the stack, from where the walk stopped, at ips[at]. Reads page by page,
- * since the stack may end early. Returns the size of the copy in words.
+ * Writes a copy of the stack, from where the walk stopped, at ips[at]. Reads page by page: pages
+ * may be missing, and if the end of the stack is not known, the first such page is it. Returns the
+ * size of the copy in words.
  */
 __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 {
+	__u64 sp, limit, size = 0, piece, wanted = JITBPF_STACK_COPY_MAX;
 	struct jitbpf_stack_copy *copy;
-	__u64 sp, size = 0, piece, wanted;
+	__u32 hole_start = 0, hole_end = 0;
 
 	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + CODE_WORDS)
 		return 0;
 	copy = (struct jitbpf_stack_copy *)&s->ips[at];
 	sp = s->walk.state.sp;
-	wanted = wanted_bytes(&s->walk);
+	limit = unwind_stack_limit(sp, s->walk.stack_top, s->walk.thread_pointer);
+	if (limit && limit - sp + ABOVE_STACK_LIMIT < wanted)
+		wanted = limit - sp + ABOVE_STACK_LIMIT;
 	for (__u32 i = 0; i <= JITBPF_STACK_COPY_MAX / COPY_PIECE && size < wanted; i++) {
 		piece = COPY_PIECE - ((sp + size) & (COPY_PIECE - 1));
 		if (piece > wanted - size)
 			piece = wanted - size;
 		asm volatile("" : "+r"(piece), "+r"(size));
-		if (size > JITBPF_STACK_COPY_MAX || piece > COPY_PIECE ||
-		    bpf_probe_read_user(copy->data + size, piece, (void *)(sp + size)))
+		if (size > JITBPF_STACK_COPY_MAX || piece > COPY_PIECE)
 			break;
+		if (bpf_probe_read_user(copy->data + size, piece, (void *)(sp + size))) {
+			if (!limit)
+				break;
+			if (!hole_end)
+				hole_start = size;
+			hole_end = size + piece;
+		}
 		size += piece;
 	}
 	size &= ~7ull;
@@ -359,6 +360,8 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 	copy->thread_pointer = s->walk.thread_pointer;
 	copy->size_bytes = size;
 	copy->is_caller = s->walk.state.is_caller;
+	copy->hole_start = hole_start;
+	copy->hole_end = hole_end;
 	return (sizeof(*copy) + size) / sizeof(__u64);
 }
 

@@ -127,7 +127,8 @@ struct jitbpf_code_bytes {
 /*
  * A stack whose walk the kernel could not complete (JITBPF_END_NO_RULE): the registers of the
  * last frame in ips, and the stack from its sp on. Live records only: the pipeline completes
- * the stack, and records the sample without this copy.
+ * the stack, and records the sample without this copy. Pages of a stack that were never written,
+ * as in a large array, cannot be read: the copy goes on behind them.
  */
 struct jitbpf_stack_copy {
 	__u64 ip; /* the exact address; see is_caller */
@@ -136,6 +137,8 @@ struct jitbpf_stack_copy {
 	__u64 thread_pointer; /* fs base */
 	__u32 size_bytes;     /* of data */
 	__u32 is_caller;      /* ip is a return address */
+	__u32 hole_start;     /* offsets in data: what is between them is not of the stack */
+	__u32 hole_end;
 	__u8 data[];
 };
 
@@ -339,7 +342,7 @@ _Static_assert(sizeof(struct jitbpf_record) == 16, "ABI");
 _Static_assert(sizeof(struct jitbpf_sample) == 64, "ABI");
 _Static_assert(sizeof(struct jitbpf_user_regs) == 144, "ABI");
 _Static_assert(sizeof(struct jitbpf_code_bytes) == 72, "ABI");
-_Static_assert(sizeof(struct jitbpf_stack_copy) == 48, "ABI");
+_Static_assert(sizeof(struct jitbpf_stack_copy) == 56, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit) == 40, "ABI");
 _Static_assert(sizeof(struct jitbpf_code) == 56, "ABI");
 _Static_assert(sizeof(struct jitbpf_journal) == 72, "ABI");

@@ -371,6 +371,7 @@ static void sample(struct fuzzed *f)
 	made.copy.stack_top = flags & 8 ? stack + 512 : word(f);
 	made.copy.is_caller = byte(f);
 	made.copy.size_bytes = words % 64 * 8;
+	made.copy.hole_end = words % 7 ? 0 : flags * 4;
 	for (uint32_t i = 0; i < words % 64u; i++)
 		made.words[i] = i % 4 ? address_of(f) : stack + 8ull * byte(f);
 	made.sample.h.size_bytes =

@@ -62,6 +62,15 @@ class Deep(harness.KernelTest):
                 self.check_depth(samples[pids[f"deep-{depth}"]], depth)
                 self.check_names(run, f"deep-{depth}", "descend", depth)
 
+    def test_array_that_is_never_written(self):
+        """Its pages do not exist. While tables are made, stacks are copied without them."""
+        for _ in range(3):
+            run, samples = self.record_deep([PYTHON, RUN_FOR, str(SECONDS), DEEP, "30", "12000"])
+            pids = {sample.comm: sample.pid for sample in run.samples()}
+            ends = collections.Counter(sample.end for sample in samples[pids["deep-30"]])
+            self.assertGreater(ends.total(), ENOUGH, ends)
+            self.assertGreaterEqual(ends[recording.END_ROOT], WHOLE * ends.total(), ends)
+
     def test_jit(self):
         for depth in 120, 1000, 1500:
             with self.subTest(depth):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * deep LEVELS: a function that calls itself so many times, and then leaf(). The process has the
- * name deep-LEVELS.
+ * deep LEVELS [BYTES]: a function that calls itself so many times, and then leaf(), below an array
+ * of so many bytes that is never written. The process has the name deep-LEVELS.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +23,11 @@ FUNCTION int descend(int levels)
 int main(int argc, char **argv)
 {
 	int levels = argc > 1 ? atoi(argv[1]) : 100;
-	char name[16];
+	char *array = __builtin_alloca(argc > 2 ? strtoul(argv[2], NULL, 10) : 1), name[16];
 
 	snprintf(name, sizeof(name), "deep-%d", levels);
 	prctl(PR_SET_NAME, name);
+	__asm__ volatile("" : : "r"(array) : "memory");
 	for (;;)
 		descend(levels);
 }

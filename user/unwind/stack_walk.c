@@ -32,6 +32,8 @@ static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint6
 		walk->beyond_copy = walk->copy->size_bytes > JITBPF_STACK_COPY_MAX - sizeof(__u64);
 		return -EFAULT;
 	}
+	if (offset < walk->copy->hole_end && offset + size_bytes > walk->copy->hole_start)
+		return -EFAULT;
 	memcpy(dst, walk->copy->data + offset, size_bytes);
 	return 0;
 }

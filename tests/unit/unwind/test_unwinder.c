@@ -429,6 +429,30 @@ static void test_ends_of_the_copy(void **state)
 	assert_stack(w, JITBPF_END_UNREADABLE, ips, 1);
 }
 
+/* Pages that could not be copied: the walk goes on, unless it needs a word of them. */
+static void test_hole_in_the_copy(void **state)
+{
+	uint64_t ips[] = {CODE + 1, MAIN + 0x5010, START + 0x10};
+	struct world *w = *state;
+	struct jitbpf_stack_copy *copy;
+	struct world_sample made;
+	uint64_t bp;
+
+	world_push_many(w, 1000);
+	call(w, ips[2], 1);
+	call(w, ips[1], 0);
+	bp = world_push(w, 0);
+	world_sample(w, PID, NOW, CODE, bp, &made);
+	copy = (struct jitbpf_stack_copy *)((uint8_t *)&made + sizeof(made.sample) + 8);
+	copy->hole_start = copy->size_bytes - 8000;
+	copy->hole_end = copy->size_bytes;
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_stack(w, JITBPF_END_ROOT, ips, 3);
+	copy->hole_start -= 8;
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_stack(w, JITBPF_END_UNREADABLE, ips, 2);
+}
+
 /* With `last`, the walk uses the rows that exist. */
 static void test_last(void **state)
 {
@@ -564,6 +588,7 @@ int main(void)
 		TEST(test_leaf_nowhere),
 		TEST(test_depth),
 		TEST(test_ends_of_the_copy),
+		TEST(test_hole_in_the_copy),
 		TEST(test_last),
 		TEST(test_not_a_copy),
 		TEST(test_quota),

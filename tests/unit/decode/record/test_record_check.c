@@ -120,7 +120,7 @@ static void test_code(void **state)
 
 static void test_stack_copy(void **state)
 {
-	static uint64_t words[8 + 2 + 18 + 9 + 6 + JITBPF_STACK_COPY_MAX / 8 + 1];
+	static uint64_t words[8 + 2 + 18 + 9 + 7 + JITBPF_STACK_COPY_MAX / 8 + 1];
 	struct jitbpf_sample *sample = (struct jitbpf_sample *)words;
 	struct jitbpf_stack_copy *copy = (struct jitbpf_stack_copy *)&sample->ips[2];
 
@@ -128,10 +128,10 @@ static void test_stack_copy(void **state)
 	sample->h.flags = JITBPF_SAMPLE_STACK_COPY;
 	sample->kernel_frames = sample->user_frames = 1;
 	sample->user_end = JITBPF_END_NO_RULE;
-	assert_least(&sample->h, 64 + 2 * 8 + 48);
+	assert_least(&sample->h, 64 + 2 * 8 + 56);
 	copy->is_caller = 1;
 	copy->size_bytes = 21;
-	assert_least(&sample->h, 64 + 2 * 8 + 48 + 21);
+	assert_least(&sample->h, 64 + 2 * 8 + 56 + 21);
 	sample->h.size_bytes = sizeof(words);
 	copy->is_caller = 2;
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
@@ -158,14 +158,14 @@ static void test_stack_copy(void **state)
 	copy = (struct jitbpf_stack_copy *)&sample->ips[2 + 18];
 	memset(copy, 0, sizeof(*copy));
 	copy->size_bytes = 21;
-	assert_least(&sample->h, 64 + 2 * 8 + 144 + 48 + 21);
+	assert_least(&sample->h, 64 + 2 * 8 + 144 + 56 + 21);
 
 	/* Bytes of code are between both. */
 	sample->h.flags |= JITBPF_SAMPLE_CODE_BYTES;
 	copy = (struct jitbpf_stack_copy *)&sample->ips[2 + 18 + 9];
 	memset(copy, 0, sizeof(*copy));
 	copy->size_bytes = 21;
-	assert_least(&sample->h, 64 + 2 * 8 + 144 + 72 + 48 + 21);
+	assert_least(&sample->h, 64 + 2 * 8 + 144 + 72 + 56 + 21);
 	sample->h.flags = JITBPF_SAMPLE_CODE_BYTES;
 	assert_least(&sample->h, 64 + 2 * 8 + 72);
 }
