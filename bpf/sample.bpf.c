@@ -319,15 +319,46 @@ static __always_inline void copy_regs(struct jitbpf_user_regs *to, const struct 
 }
 
 /*
- * Writes a copy of the stack, from where the walk stopped, at ips[at]. Reads page by page: pages
- * may be missing, and if the end of the stack is not known, the first such page is it. Returns the
- * size of the copy in words.
+ * Adds to a copy of the stack up to the end of the next page. A page that cannot be read is a hole
+ * in it or, if the end of the stack is not known, this end. Returns 1 when the copy is complete.
+ */
+__noinline int copy_page(struct sample_scratch *s, __u32 at, __u64 wanted, __u64 limit)
+{
+	struct jitbpf_stack_copy *copy;
+	__u64 size, piece;
+
+	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + CODE_WORDS)
+		return 1;
+	copy = (struct jitbpf_stack_copy *)&s->ips[at];
+	size = copy->size_bytes;
+	if (size >= wanted)
+		return 1;
+	piece = COPY_PIECE - ((copy->sp + size) & (COPY_PIECE - 1));
+	if (piece > wanted - size)
+		piece = wanted - size;
+	asm volatile("" : "+r"(piece), "+r"(size));
+	if (size > JITBPF_STACK_COPY_MAX || piece > COPY_PIECE)
+		return 1;
+	if (bpf_probe_read_user(copy->data + size, piece, (void *)(copy->sp + size))) {
+		if (!limit)
+			return 1;
+		if (!copy->hole_end)
+			copy->hole_start = size;
+		copy->hole_end = size + piece;
+	}
+	copy->size_bytes = size + piece;
+	return 0;
+}
+
+/*
+ * Writes a copy of the stack, from where the walk stopped, at ips[at]. Returns the size of the copy
+ * in words.
  */
 __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 {
-	__u64 sp, limit, size = 0, piece, wanted = JITBPF_STACK_COPY_MAX;
+	__u64 sp, limit, wanted = JITBPF_STACK_COPY_MAX;
 	struct jitbpf_stack_copy *copy;
-	__u32 hole_start = 0, hole_end = 0;
+	int done = 0;
 
 	if (!s || at > JITBPF_SAMPLE_FRAMES_MAX + REGS_WORDS + CODE_WORDS)
 		return 0;
@@ -336,33 +367,17 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 	limit = unwind_stack_limit(sp, s->walk.stack_top, s->walk.thread_pointer);
 	if (limit && limit - sp + ABOVE_STACK_LIMIT < wanted)
 		wanted = limit - sp + ABOVE_STACK_LIMIT;
-	for (__u32 i = 0; i <= JITBPF_STACK_COPY_MAX / COPY_PIECE && size < wanted; i++) {
-		piece = COPY_PIECE - ((sp + size) & (COPY_PIECE - 1));
-		if (piece > wanted - size)
-			piece = wanted - size;
-		asm volatile("" : "+r"(piece), "+r"(size));
-		if (size > JITBPF_STACK_COPY_MAX || piece > COPY_PIECE)
-			break;
-		if (bpf_probe_read_user(copy->data + size, piece, (void *)(sp + size))) {
-			if (!limit)
-				break;
-			if (!hole_end)
-				hole_start = size;
-			hole_end = size + piece;
-		}
-		size += piece;
-	}
-	size &= ~7ull;
 	copy->ip = s->walk.state.ip;
 	copy->sp = sp;
 	copy->bp = s->walk.state.bp;
 	copy->stack_top = s->walk.stack_top;
 	copy->thread_pointer = s->walk.thread_pointer;
-	copy->size_bytes = size;
+	copy->size_bytes = copy->hole_start = copy->hole_end = 0;
 	copy->is_caller = s->walk.state.is_caller;
-	copy->hole_start = hole_start;
-	copy->hole_end = hole_end;
-	return (sizeof(*copy) + size) / sizeof(__u64);
+	for (__u32 i = 0; i <= JITBPF_STACK_COPY_MAX / COPY_PIECE && !done; i++)
+		done = copy_page(s, at, wanted, limit);
+	copy->size_bytes &= ~7u;
+	return (sizeof(*copy) + copy->size_bytes) / sizeof(__u64);
 }
 
 /*
