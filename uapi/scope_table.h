@@ -18,8 +18,9 @@
 
 #include <linux/types.h>
 
-#define JITBPF_NO_SCOPE	       (~(__u32)0)
-#define JITBPF_SCOPE_DEPTH_MAX 128 /* scopes of one place, with the outermost one */
+#define JITBPF_NO_SCOPE		(~(__u32)0)
+#define JITBPF_SCOPE_STRING_MAX 4096 /* bytes of one string without its NUL */
+#define JITBPF_SCOPE_DEPTH_MAX	128  /* scopes of one place, with the outermost one */
 
 struct jitbpf_scope_table {
 	__u32 method_count;
@@ -39,7 +40,7 @@ struct jitbpf_scope {
 	__u32 caller;	/* index of a scope before this one, or JITBPF_NO_SCOPE: outermost */
 	__u32 depth;	/* 1: outermost; else that of the caller + 1 */
 	__u32 method;	/* index of the method */
-	__s32 position; /* the engine's, as a bytecode index; -1: none */
+	__s32 position; /* the engine's, as a bytecode index, of one place on that line; -1: none */
 	__u32 line;	/* there; 0: not known */
 };
 

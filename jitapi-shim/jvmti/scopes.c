@@ -3,18 +3,21 @@
 
 #include <string.h>
 
-/* A scope, which begins with what identifies it. */
+/*
+ * A scope, which begins with its key. Readers show lines only, so places on one line share a scope,
+ * with the position of the first one. Otherwise tables would be several times as large.
+ */
 struct built_scope {
-	uint32_t caller, method;
+	uint32_t caller, method, line;
 	int32_t position;
-	uint32_t depth, line;
+	uint32_t depth;
 };
 
 void scopes_init(struct scopes *scopes)
 {
 	*scopes = (struct scopes){
 		.scopes = {.item_bytes = sizeof(struct built_scope),
-			   .key_bytes = offsetof(struct built_scope, depth)},
+			   .key_bytes = offsetof(struct built_scope, position)},
 	};
 	if (!buffer_add(&scopes->strings, "", 1)) /* offset 0 is the empty string */
 		scopes->no_memory = true;
@@ -34,7 +37,8 @@ static uint32_t add_string(struct scopes *scopes, const char *string)
 
 	if (!string || !*string)
 		return 0;
-	if (buffer_add(&scopes->strings, string, strlen(string) + 1))
+	if (buffer_add(&scopes->strings, string, strnlen(string, JITBPF_SCOPE_STRING_MAX)) &&
+	    buffer_add(&scopes->strings, "", 1))
 		return (uint32_t)offset;
 	scopes->no_memory = true;
 	return 0;

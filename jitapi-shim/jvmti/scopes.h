@@ -20,12 +20,13 @@ struct scopes {
 void scopes_init(struct scopes *scopes);
 void scopes_deinit(struct scopes *scopes);
 
-/* Add a method. Returns its index. source may be NULL. */
+/* Add a method. Returns its index. Strings may be NULL; long ones are cut. */
 uint32_t scopes_add_method(struct scopes *scopes, const char *name, const char *source);
 
 /*
- * Find or add a scope. caller: JITBPF_NO_SCOPE, or the result of an earlier call. Returns its
- * index; JITBPF_NO_SCOPE if the chain is too deep or there is no memory.
+ * Find or add a scope of that caller, method and line; position is for a new one. caller:
+ * JITBPF_NO_SCOPE, or the result of an earlier call. Returns its index; JITBPF_NO_SCOPE if the
+ * chain is too deep or there is no memory.
  */
 uint32_t scopes_add(struct scopes *scopes, uint32_t caller, uint32_t method, int32_t position,
 		    uint32_t line);

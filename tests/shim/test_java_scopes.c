@@ -174,7 +174,10 @@ static jvmtiCompiledMethodLoadInlineRecord inline_record(PCStackInfo *places, ji
 	};
 }
 
-/* HotSpot finds the first descriptor whose pc is not below: the pc itself ends the range. */
+/*
+ * HotSpot finds the first descriptor whose pc is not below: the pc itself ends the range. A line
+ * has one scope, with the position that came first.
+ */
 static void test_a_descriptor_ends_its_range(void **state)
 {
 	PCStackInfo places[] = {
@@ -196,8 +199,8 @@ static void test_a_descriptor_ends_its_range(void **state)
 	assert_at(&f, 16, "pkg.Fill.helper@-1 :0 < pkg.Fill.fill@19 Fill.java:10");
 	assert_at(&f, 17, "pkg.Fill.helper@3 :0 < pkg.Fill.fill@25 Fill.java:12");
 	assert_at(&f, 28, "pkg.Fill.helper@3 :0 < pkg.Fill.fill@25 Fill.java:12");
-	assert_at(&f, 29, "pkg.Fill.fill@12 Fill.java:10");
-	assert_at(&f, 32, "pkg.Fill.fill@12 Fill.java:10");
+	assert_at(&f, 29, "pkg.Fill.fill@19 Fill.java:10");
+	assert_at(&f, 32, "pkg.Fill.fill@19 Fill.java:10");
 	assert_at(&f, 33, "");
 	assert_int_equal(f.table.counts.range_count, 5); /* equal neighbours are one */
 	assert_int_equal(f.table.counts.method_count, 2);
@@ -225,6 +228,28 @@ static void test_bad_program_counters(void **state)
 	assert_at(&f, 0, "pkg.Fill.fill@2 Fill.java:9");
 	assert_at(&f, 16, "pkg.Fill.fill@2 Fill.java:9");
 	assert_at(&f, 17, "");
+	end(&f);
+}
+
+/* Places on one line are one scope, and neighbours of it one range. */
+static void test_places_on_a_line(void **state)
+{
+	jint at_3[] = {3};
+	PCStackInfo places[] = {
+		{(void *)(ADDRESS + 8), 1, only_fill, at_2},
+		{(void *)(ADDRESS + 16), 1, only_fill, at_3},
+		{(void *)(ADDRESS + 24), 1, only_fill, at_12},
+	};
+	jvmtiCompiledMethodLoadInlineRecord record = inline_record(places, 3);
+	struct compiled_method compiled = COMPILED(&record);
+	struct fixture f;
+
+	begin(&f, &compiled);
+	assert_at(&f, 8, "pkg.Fill.fill@2 Fill.java:9");
+	assert_at(&f, 16, "pkg.Fill.fill@2 Fill.java:9");
+	assert_at(&f, 17, "pkg.Fill.fill@12 Fill.java:10");
+	assert_int_equal(f.table.counts.scope_count, 2);
+	assert_int_equal(f.table.counts.range_count, 3); /* with the one after the last place */
 	end(&f);
 }
 
@@ -349,6 +374,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_descriptor_ends_its_range),
 		cmocka_unit_test(test_bad_program_counters),
+		cmocka_unit_test(test_places_on_a_line),
 		cmocka_unit_test(test_method_that_is_gone),
 		cmocka_unit_test(test_chain_too_deep),
 		cmocka_unit_test(test_address_map),
