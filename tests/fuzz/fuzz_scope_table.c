@@ -26,6 +26,7 @@ static void walk_chain(const struct scope_table *table, uint64_t offset)
 		require(at < table->counts.scope_count);
 		scope = scope_table_get(table, at);
 		sink += strlen(scope.name) + strlen(scope.class_name) + strlen(scope.source);
+		require(strlen(scope.name) <= JITBPF_SCOPE_STRING_MAX);
 		require(scope.depth && ++count <= JITBPF_SCOPE_DEPTH_MAX);
 		require((scope.depth == 1) == (scope.caller == JITBPF_NO_SCOPE));
 	}
@@ -42,6 +43,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	memcpy(bytes, data, size_bytes);
 	err = scope_table_decode(bytes, size_bytes, &table);
 	require(!err || err == -EBADMSG);
+	if (!err) {
+		struct scope_table again = scope_table_of(bytes);
+
+		require(!memcmp(&again, &table, sizeof(table)));
+	}
 	for (uint32_t i = 0; !err && i < table.counts.range_count; i++) {
 		struct jitbpf_scope_range range;
 

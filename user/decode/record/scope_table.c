@@ -78,6 +78,23 @@ static bool ranges_are_valid(const struct scope_table *table)
 	return true;
 }
 
+/* The last byte is a NUL. */
+static bool strings_are_valid(const struct scope_table *table)
+{
+	const char *at = table->strings, *end = at + table->counts.string_bytes;
+
+	if (at != end && end[-1])
+		return false;
+	while (at != end) {
+		size_t length = strnlen(at, JITBPF_SCOPE_STRING_MAX + 1);
+
+		if (length > JITBPF_SCOPE_STRING_MAX)
+			return false;
+		at += length + 1;
+	}
+	return true;
+}
+
 static int take(struct cursor *c, uint64_t count, size_t size_bytes, const uint8_t **ret)
 {
 	const void *bytes;
@@ -107,12 +124,27 @@ int scope_table_decode(const void *bytes, size_t size_bytes, struct scope_table 
 	if (err)
 		return err;
 	table.strings = strings;
-	if (cursor_left(&c) ||
-	    (table.counts.string_bytes && table.strings[table.counts.string_bytes - 1]) ||
-	    !methods_are_valid(&table) || !scopes_are_valid(&table) || !ranges_are_valid(&table))
+	if (cursor_left(&c) || !strings_are_valid(&table) || !methods_are_valid(&table) ||
+	    !scopes_are_valid(&table) || !ranges_are_valid(&table))
 		return -EBADMSG;
 	*ret = table;
 	return 0;
+}
+
+struct scope_table scope_table_of(const void *bytes)
+{
+	struct scope_table table;
+	const uint8_t *at = bytes;
+
+	memcpy(&table.counts, at, sizeof(table.counts));
+	table.methods = at + sizeof(table.counts);
+	table.scopes = table.methods +
+		       (size_t)table.counts.method_count * sizeof(struct jitbpf_scope_method);
+	table.ranges =
+		table.scopes + (size_t)table.counts.scope_count * sizeof(struct jitbpf_scope);
+	table.strings = (const char *)table.ranges +
+			(size_t)table.counts.range_count * sizeof(struct jitbpf_scope_range);
+	return table;
 }
 
 uint32_t scope_table_at(const struct scope_table *table, uint64_t offset)

@@ -8,7 +8,7 @@
 
 #include "uapi/scope_table.h"
 
-/* A checked table. Borrowed bytes, at any alignment. */
+/* A table. Borrowed bytes, at any alignment. */
 struct scope_table {
 	struct jitbpf_scope_table counts;
 	const uint8_t *methods, *scopes, *ranges;
@@ -26,9 +26,16 @@ struct scope {
 
 /*
  * Check all of a table. Returns 0, or -EBADMSG with *ret unchanged: a count or an index that is
- * out of bounds, ranges that do not ascend, a wrong depth, bytes beyond the table.
+ * out of bounds, ranges that do not ascend, a wrong depth, a string that is too long, bytes beyond
+ * the table.
  */
 int scope_table_decode(const void *bytes, size_t size_bytes, struct scope_table *ret);
+
+/*
+ * Returns a table that scope_table_decode() has accepted, or a copy of it. It only locates the
+ * parts; like the look-ups below, it reads a few bytes of the table, whatever its size.
+ */
+struct scope_table scope_table_of(const void *bytes);
 
 /* Returns the innermost scope at an offset in the code, or JITBPF_NO_SCOPE. */
 uint32_t scope_table_at(const struct scope_table *table, uint64_t offset);

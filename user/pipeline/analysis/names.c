@@ -8,18 +8,35 @@
 #include "symbolize/name/method_name.h"
 #include "symbolize/name/shown_name.h"
 
+/*
+ * Bytes that are read of the strings of one location. A process can report 127 inlined methods at
+ * one place, each with names of several KB, and 1,023 such places in one sample.
+ */
+#define LOCATION_STRING_BYTES (64u << 10)
+
 /* A text that its owner has no room for is unknown. */
-static int intern(struct epoch *e, const char *s, uint32_t *ret)
+static int intern_bytes(struct epoch *e, const char *s, size_t size_bytes, uint32_t *ret)
 {
 	int err;
 
 	*ret = 0;
-	if (!s || !*s)
+	if (!size_bytes)
 		return 0;
-	err = shown_name_add(e->strings, s, strlen(s), ret);
+	err = shown_name_add(e->strings, s, size_bytes, ret);
 	if (err == -EDQUOT)
 		epoch_refuse(e);
 	return err == -EDQUOT ? 0 : err;
+}
+
+static int intern(struct epoch *e, const char *s, uint32_t *ret)
+{
+	return intern_bytes(e, s, s ? strlen(s) : 0, ret);
+}
+
+/* The same for a string of JIT code, of which METHOD_NAME_PART_MAX bytes are read. */
+static int intern_code(struct epoch *e, const char *s, uint32_t *ret)
+{
+	return intern_bytes(e, s, strnlen(s, METHOD_NAME_PART_MAX), ret);
 }
 
 /* Set the frames of a location; its owner pays for more than one. Without room, it has none. */
@@ -90,13 +107,34 @@ static int jit_module(struct analysis *a, struct epoch *e, const struct code_reg
 	const char *module = *region->module ? region->module : "[jit]";
 
 	if (region->arch == 1) {
-		if (asprintf(&split, "%s (32-bit)", module) < 0) {
+		if (asprintf(&split, "%.*s (32-bit)", METHOD_NAME_PART_MAX, module) < 0) {
 			split = NULL;
 			return -ENOMEM;
 		}
 		module = split;
 	}
-	return intern(e, module, ret);
+	return intern_code(e, module, ret);
+}
+
+/*
+ * Charge the strings of a level to its location. Returns false if they exceed what is left; then
+ * no more is left.
+ */
+static bool charge_strings(const struct code_level *level, size_t *left)
+{
+	const char *const strings[] = {level->name, level->class_name, level->source};
+
+	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {
+		size_t most = *left < METHOD_NAME_PART_MAX ? *left + 1 : METHOD_NAME_PART_MAX;
+		size_t bytes = strnlen(strings[i], most);
+
+		if (bytes > *left) {
+			*left = 0;
+			return false;
+		}
+		*left -= bytes;
+	}
+	return true;
 }
 
 static int name_jit(struct analysis *a, struct epoch *e, uint32_t number,
@@ -107,6 +145,7 @@ static int name_jit(struct analysis *a, struct epoch *e, uint32_t number,
 	struct frame frames[CODE_LEVELS_MAX];
 	uint32_t module, count = code_region_levels(region, location->offset, codes);
 	int err = jit_module(a, e, region, &module);
+	size_t left = LOCATION_STRING_BYTES;
 
 	for (uint32_t i = 0; i < count && !err; i++) {
 		frames[i] = (struct frame){
@@ -116,8 +155,12 @@ static int name_jit(struct analysis *a, struct epoch *e, uint32_t number,
 			.kind = FRAME_KIND_JIT,
 			.flags = codes[i].inlined ? FRAME_INLINED : 0,
 		};
+		if (!charge_strings(&codes[i], &left)) {
+			epoch_refuse(e); /* the frame has no name */
+			continue;
+		}
 		err = jit_name(a, e, &codes[i], &frames[i].name);
-		err = err ?: intern(e, codes[i].source, &frames[i].file);
+		err = err ?: intern_code(e, codes[i].source, &frames[i].file);
 	}
 	return err ?: set_frames(e, number, frames, count);
 }

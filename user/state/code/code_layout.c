@@ -185,8 +185,9 @@ static uint32_t scope_levels(const struct code_region *region, uint64_t offset,
 	uint32_t at, count = 0;
 	struct scope scope;
 
-	if (!region->scopes || scope_table_decode(region->scopes, region->scope_bytes, &table))
+	if (!region->scopes)
 		return 0;
+	table = scope_table_of(region->scopes);
 	for (at = scope_table_at(&table, offset); at != JITBPF_NO_SCOPE; at = scope.caller) {
 		scope = scope_table_get(&table, at);
 		if (scope.caller == JITBPF_NO_SCOPE) {

@@ -9,14 +9,17 @@
 
 int method_name(const char *class_name, const char *name, bool readable, char **ret)
 {
-	AUTO_FREE char *demangled = readable ? engine_name(name) : NULL;
+	AUTO_FREE char *demangled = NULL;
 	char *whole;
 
+	if (readable && strnlen(name, METHOD_NAME_PART_MAX + 1) <= METHOD_NAME_PART_MAX)
+		demangled = engine_name(name);
 	if (demangled)
 		name = demangled;
 	if (!*class_name || !*name)
-		whole = strdup(name);
-	else if (asprintf(&whole, "%s::%s", class_name, name) < 0)
+		whole = strndup(name, METHOD_NAME_PART_MAX);
+	else if (asprintf(&whole, "%.*s::%.*s", METHOD_NAME_PART_MAX, class_name,
+			  METHOD_NAME_PART_MAX, name) < 0)
 		whole = NULL;
 	if (!whole)
 		return -ENOMEM;

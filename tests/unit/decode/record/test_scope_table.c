@@ -172,6 +172,22 @@ static void test_depth(void **state)
 	}
 }
 
+/* Readers copy and hash the strings of each level, so their lengths are bounded. */
+static void test_long_strings(void **state)
+{
+	struct jitbpf_scope_table counts = {.string_bytes = 1 + JITBPF_SCOPE_STRING_MAX + 1};
+	uint8_t bytes[sizeof(counts) + 1 + JITBPF_SCOPE_STRING_MAX + 2] = {0};
+	struct scope_table table;
+
+	memset(bytes + sizeof(counts) + 1, 'x', JITBPF_SCOPE_STRING_MAX);
+	memcpy(bytes, &counts, sizeof(counts));
+	assert_int_equal(scope_table_decode(bytes, sizeof(bytes) - 1, &table), 0);
+	bytes[sizeof(counts) + 1 + JITBPF_SCOPE_STRING_MAX] = 'x';
+	counts.string_bytes++;
+	memcpy(bytes, &counts, sizeof(counts));
+	assert_int_equal(scope_table_decode(bytes, sizeof(bytes), &table), -EBADMSG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_bad_numbers),
 		cmocka_unit_test(test_bad_sizes),
 		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_long_strings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

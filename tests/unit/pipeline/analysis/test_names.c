@@ -295,6 +295,51 @@ static void names_that_are_late_are_counted(void **state)
 	end_part(&second);
 }
 
+/* Adds a method of 0x100 bytes that is inlined into another. */
+static void make_inline(uint64_t time_ns, uint64_t sequence, uint32_t parent_id, const char *name)
+{
+	struct jitbpf_jit_header *header = make_load(&run, time_ns, sequence, name);
+
+	header->event = JIT_EVENT_INLINE_LOAD;
+	header->parent_id = parent_id;
+}
+
+/* Names of many levels at one place are read up to a limit, so that they cannot stop the loop. */
+static void long_names_of_one_place_are_bounded(void **state)
+{
+	enum { LEVELS = 20, BYTES = 40000 };
+	const struct view *view;
+	struct frame_text frame;
+	char name[BYTES + 1];
+	uint32_t named = 0;
+
+	made_run_begin(&run, &(struct pipeline_options){0});
+	memset(name, 'n', BYTES);
+	name[BYTES] = 0;
+	make_load(&run, 6, 0, "outermost");
+	for (uint32_t i = 1; i < LEVELS; i++) {
+		snprintf(name, sizeof(name), "level %02u", i);
+		name[8] = 'n';
+		make_inline(6 + i, i, i, name);
+	}
+	make_samples(100);
+	made_finish(&run, 200);
+	view = pipeline_view(run.pipeline);
+	for (uint32_t i = 0; i < view->locations->locations.size; i++) {
+		if (view->locations->locations.data[i].kind != LOCATION_JIT)
+			continue;
+		assert_int_equal(frame_text_count(view, i), LEVELS);
+		frame_text_get(view, i, 0, &frame);
+		assert_memory_equal(frame.name, "level 19nnn", 11);
+		for (uint32_t level = 0; level < LEVELS; level++) {
+			frame_text_get(view, i, level, &frame);
+			named += strstr(frame.name, "level ") != NULL;
+		}
+	}
+	assert_int_equal(named, 4); /* of 16 KB each */
+	made_run_end(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +348,7 @@ int main(void)
 		cmocka_unit_test(at_the_end_names_are_complete),
 		cmocka_unit_test(names_are_taken_over),
 		cmocka_unit_test(names_that_are_late_are_counted),
+		cmocka_unit_test(long_names_of_one_place_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sys/mman.h>
+
 #include "tests/unit/decode/record/scope_bytes.h"
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_text.h"
@@ -265,6 +267,44 @@ static void test_late(void **state)
 	end(&f);
 }
 
+/*
+ * A look-up reads a few bytes of a table, whatever its size: here, the pages between those that it
+ * needs cannot be read.
+ */
+static void test_look_up_in_a_large_table(void **state)
+{
+	enum { SCOPES = 400000, PAGE = 4096 };
+	const struct jitbpf_scope_table counts = {
+		.method_count = 1,
+		.scope_count = SCOPES,
+		.range_count = 1,
+		.string_bytes = 1,
+	};
+	const size_t scopes_bytes = SCOPES * sizeof(struct jitbpf_scope);
+	const size_t size_bytes = sizeof(counts) + sizeof(struct jitbpf_scope_method) +
+				  scopes_bytes + sizeof(struct jitbpf_scope_range) + 1;
+	uint8_t *bytes =
+		mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct jitbpf_scope *scopes =
+		(void *)(bytes + sizeof(counts) + sizeof(struct jitbpf_scope_method));
+	const struct jitbpf_scope_range range = {.scope = 1};
+	struct code_region region = {.name = "", .class_name = "", .source = ""};
+	struct code_level levels[CODE_LEVELS_MAX];
+
+	assert_true(bytes != MAP_FAILED);
+	memcpy(bytes, &counts, sizeof(counts));
+	scopes[0] = (struct jitbpf_scope){.caller = JITBPF_NO_SCOPE, .depth = 1, .line = 7};
+	scopes[1] = (struct jitbpf_scope){.caller = 0, .depth = 2, .line = 8};
+	memcpy(scopes + SCOPES, &range, sizeof(range));
+	region.scopes = bytes;
+	region.scope_bytes = size_bytes;
+	assert_int_equal(mprotect(bytes + PAGE, scopes_bytes / PAGE / 2 * PAGE, PROT_NONE), 0);
+	assert_int_equal(code_region_levels(&region, 5, levels), 2);
+	assert_int_equal(levels[0].line, 8);
+	assert_int_equal(levels[1].line, 7);
+	munmap(bytes, size_bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_update_ends_scopes),
 		cmocka_unit_test(test_over_budget),
 		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_look_up_in_a_large_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
