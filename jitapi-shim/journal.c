@@ -42,19 +42,27 @@ static uint64_t at_least(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static bool is_unload(const struct record *record)
+{
+	return record->header.event == JIT_EVENT_UNLOAD ||
+	       record->header.event == JIT_EVENT_JVM_UNLOAD;
+}
+
 /*
- * Returns how far the log may grow for an event. The last eighth is for bare headers: if
- * there is no room for a load's name, the header alone still ends the code that the load
- * overwrites. Half of that is for unloads only, since they free space.
+ * Returns how far the log may grow for an event. Scope tables may fill three quarters, which leaves
+ * an eighth for the names of loads. The last eighth is for bare headers: if there is no room for a
+ * load's name, the header alone still ends the code that the load overwrites. Half of that is for
+ * unloads only, since they free space.
  */
 static uint64_t room_for(const struct journal *journal, const struct record *record)
 {
 	uint64_t part = journal->capacity / 16;
 
+	if (record_has_scopes(record))
+		return journal->capacity - 4 * part;
 	if (record->field_count)
 		return journal->capacity - 2 * part;
-	return record->header.event == JIT_EVENT_UNLOAD ? journal->capacity
-							: journal->capacity - part;
+	return is_unload(record) ? journal->capacity : journal->capacity - part;
 }
 
 /*
@@ -147,7 +155,8 @@ static int entry_write(struct journal *journal, const struct record *record)
 	struct jitbpf_journal_entry *entry;
 	int err;
 
-	if (journal->used_bytes + size_bytes > room_for(journal, record))
+	if (size_bytes > JITBPF_JOURNAL_ENTRY_MAX ||
+	    journal->used_bytes + size_bytes > room_for(journal, record))
 		return -ENOSPC;
 	err = journal_back(journal, size_bytes);
 	if (err)
@@ -166,21 +175,26 @@ static int entry_write(struct journal *journal, const struct record *record)
 	return 0;
 }
 
-/* Returns 0, or negative errno if the log lacks the record or its fields. */
+/* Returns 0, or negative errno if the log lacks the record or its fields other than scopes. */
 static int journal_write(struct journal *journal, const struct record *record)
 {
-	struct record bare;
+	struct record less;
 	int err;
 
 	compact_if_due(journal, entry_bytes(sizeof(record->header) + record_field_bytes(record)));
 	err = entry_write(journal, record);
+	if (err && record_has_scopes(record)) {
+		less = *record;
+		record_drop_scopes(&less);
+		err = entry_write(journal, &less);
+	}
 	/* Without its name, a method that has no code says nothing. */
 	if (!err || !record->field_count || record_is_method(&record->header))
 		return err;
-	bare.header = record->header;
-	bare.header.flags |= JITBPF_JIT_TRUNCATED;
-	bare.field_count = 0;
-	entry_write(journal, &bare);
+	less.header = record->header;
+	less.header.flags |= JITBPF_JIT_TRUNCATED;
+	less.field_count = 0;
+	entry_write(journal, &less);
 	return err;
 }
 

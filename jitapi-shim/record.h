@@ -37,10 +37,24 @@ static inline bool record_is_method(const struct jitbpf_jit_header *header)
 /* Add a field; each type once. An empty value (NULL, "", no lines) adds none. */
 void record_add_string(struct record *record, enum jitbpf_jit_field_type type, const char *string);
 void record_add_lines(struct record *record, const void *lines, uint32_t line_count);
-/* A scope table of at most RECORD_SCOPES_MAX bytes. */
+/* A scope table of at most RECORD_SCOPES_MAX bytes, as the last field. */
 void record_add_scopes(struct record *record, const void *scopes, uint32_t size_bytes);
 void record_add_number(struct record *record, enum jitbpf_jit_field_type type,
 		       const uint32_t *number);
+
+/* Returns true if the record has a scope table. */
+static inline bool record_has_scopes(const struct record *record)
+{
+	return record->field_count &&
+	       record->fields[record->field_count - 1].type == JITBPF_JIT_SCOPES;
+}
+
+/* Drop the scope table that the record has, and flag the record as truncated. */
+static inline void record_drop_scopes(struct record *record)
+{
+	record->field_count--;
+	record->header.flags |= JITBPF_JIT_TRUNCATED;
+}
 
 /* The size of all fields with their heads, and a copy of them in order. */
 size_t record_field_bytes(const struct record *record);

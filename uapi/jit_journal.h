@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The shim's journal: a log of the JIT API events of one process, for a reader that
- * attaches late or loses records. The shim writes it to a memfd named JITBPF_JOURNAL_NAME.
+ * A journal: a log of the code events of one process, for a reader that attaches late or loses
+ * records. The shim writes its JIT API events to a memfd named JITBPF_JOURNAL_NAME. The agent for
+ * Java writes its events to one of its own, JITBPF_JOURNAL_JVM_NAME; below, "the shim" is either.
  *
  * Contents: a page for the header, then entries from data_offset up to used_bytes, each
  * 8-byte aligned, by ascending sequence number. Replaying the entries in that order gives
@@ -32,6 +33,7 @@
 #define JITBPF_JOURNAL_VERSION	 1
 #define JITBPF_JOURNAL_COMMITTED 0x434f4d54u
 #define JITBPF_JOURNAL_BYTES	 (64u << 20) /* default capacity; $JITBPF_JOURNAL_MB */
+#define JITBPF_JOURNAL_ENTRY_MAX (4u << 20)  /* bytes of one entry; readers accept no more */
 
 struct jitbpf_journal_header {
 	char magic[8];
@@ -44,7 +46,8 @@ struct jitbpf_journal_header {
 	/*
 	 * Number of events that are missing, for lack of room or because they came during
 	 * another append. If there is room for an event's header only, that is present and
-	 * flagged JITBPF_JIT_TRUNCATED, so that it ends the code that it overwrites.
+	 * flagged JITBPF_JIT_TRUNCATED, so that it ends the code that it overwrites. A load that
+	 * is present without its scope table, so flagged, is not counted.
 	 */
 	__u64 left_out;
 	__u64 left_out_last;	  /* the sequence number of the last of them */

@@ -27,6 +27,11 @@ $(JAVA_TESTS:%=%.o) $(JAVA_PARTS): INCLUDES += $(JAVA_FLAGS)
 $(JAVA_TESTS): SHIM_TEST_OBJ := $(SHIM_TEST_OBJ) $(JAVA_PARTS) $(B)/user/decode/record/scope_table.o
 $(JAVA_TESTS): $(JAVA_PARTS) $(B)/user/decode/record/scope_table.o
 
+# The agent's journal: loads of its kind do not come through the shim's entry point.
+JOURNAL_PARTS := $(filter-out %/shim.o %/caller_engine.o %/log_liveness.o,$(SHIM_SRC:%.c=$(B)/%.o))
+
+$(B)/tests/shim/test_agent_journal: $(JOURNAL_PARTS)
+
 # Under a name that no profiler looks for: one that records the whole machine attaches to each
 # libjitbpf.so that a process maps.
 SHIM_UNPROBED := $(B)/tests/shim/unprobed.so

@@ -35,7 +35,7 @@ int jit_journal_next(struct cursor *bytes, struct jit_journal_entry *ret)
 	    cursor_read(&c, &commit, sizeof(commit)))
 		return 0;
 	if (size_bytes < sizeof(struct jitbpf_journal_entry) || size_bytes % 8 ||
-	    size_bytes > JIT_JOURNAL_ENTRY_MAX)
+	    size_bytes > JITBPF_JOURNAL_ENTRY_MAX)
 		return -EBADMSG;
 	if (cursor_take(bytes, size_bytes, &whole))
 		return 0;

@@ -15,7 +15,6 @@
 #include "uapi/jit_journal.h"
 
 #define JIT_JOURNAL_BYTES_MAX (1ull << 30) /* of a whole journal */
-#define JIT_JOURNAL_ENTRY_MAX (4u << 20)   /* of one entry; the shim's are below 2 MB */
 
 /*
  * Decode the header of a journal whose file has file_bytes. Checks that the entries are inside the

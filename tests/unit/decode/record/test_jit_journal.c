@@ -99,7 +99,7 @@ static void test_lies(void **state)
 	LIE(head->size_bytes = 72);
 	LIE(head->size_bytes += 4);
 	LIE(head->size_bytes = UINT32_MAX - 7);
-	LIE(head->size_bytes = JIT_JOURNAL_ENTRY_MAX + 8);
+	LIE(head->size_bytes = JITBPF_JOURNAL_ENTRY_MAX + 8);
 	LIE(head->header.size_bytes = 71);
 	LIE(head->header.size_bytes = head->size_bytes - 7);
 	LIE(head->header.size_bytes = UINT32_MAX);

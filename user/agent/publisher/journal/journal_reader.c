@@ -146,7 +146,7 @@ int journal_reader_read(struct journal_reader *reader, struct journal_budget *co
 		err = take_entries(reader, room->data, piece_bytes, taker, &used);
 		if (err)
 			return err;
-		if (!used && (piece_bytes == left || piece_bytes > JIT_JOURNAL_ENTRY_MAX))
+		if (!used && (piece_bytes == left || piece_bytes > JITBPF_JOURNAL_ENTRY_MAX))
 			return -EBADMSG; /* an entry runs past the end */
 		reader->offset += used;
 		done_bytes += used;
