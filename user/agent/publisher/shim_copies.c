@@ -115,21 +115,22 @@ int shim_copies_add(struct shim_copies *copies, const struct probe_site *site)
 	};
 	int err;
 
-	if (fd < 0)
-		return -errno;
-	err = vec_reserve(&copies->known, copies->known.size + 1);
-	err = err
-		      ?: attacher_add_probe(copies->attacher,
-					    &(struct uprobe_target){
-						    .file_fd = fd,
-						    .program_fd = copies->program_fd,
-						    .offset = site->offset + site->place,
-						    .semaphore_offset = site->semaphore_offset,
-						    .cookie = copy.cookie,
-					    },
-					    false, &copy.probe);
-	if (err)
-		return err;
+	if (vec_reserve(&copies->known, copies->known.size + 1))
+		return -ENOMEM;
+	err = fd < 0 ? -errno
+		     : attacher_add_probe(copies->attacher,
+					  &(struct uprobe_target){
+						  .file_fd = fd,
+						  .program_fd = copies->program_fd,
+						  .offset = site->offset + site->place,
+						  .semaphore_offset = site->semaphore_offset,
+						  .cookie = copy.cookie,
+					  },
+					  false, &copy.probe);
+	if (err) {
+		copies->refused++;
+		return err == -ENOMEM ? err : 0;
+	}
 	copy.pending = copy.probe;
 	copies->cookies++;
 	return vec_push(&copies->known, copy);
@@ -221,10 +222,10 @@ static void take_answer(struct shim_copies *copies, struct shim_copy *copy, uint
 		copy->probe = 0;
 	if (!is_installed(copies, copy)) {
 		copies->attached += attached_ns != 0;
-		copies->refused += !attached_ns;
 		if (!attached_ns)
 			release(copies, copy);
 	}
+	copies->refused += !attached_ns && (copy->beside || !is_installed(copies, copy));
 	if (pending)
 		attached(context, pending, attached_ns);
 }
@@ -437,7 +438,12 @@ int shim_copies_see(struct shim_copies *copies, const struct jitbpf_mapping *map
 	*ret = NULL;
 	if (!mapping->inode || (installed ? !copies->deferred : !shim_has_name(mapping->path)))
 		return 0;
-	if (!find(copies, &file))
+	copy = find(copies, &file);
+	if (copy && copy->beside && !copy->probe) {
+		remove_copy(copies, copy); /* it was refused before a process mapped it */
+		copy = NULL;
+	}
+	if (!copy)
 		err = meet(copies, mapping);
 	copy = find(copies, &file);
 	if (!copy || !copy->probe)

@@ -36,10 +36,10 @@ bool shim_has_name(const char *path);
 
 struct shim_copy {
 	struct mapped_file file;
-	uint32_t probe;	       /* number of the attacher's; 0: refused */
-	uint32_t pending;      /* the same while it is being attached; else 0 */
-	uint32_t cookie;       /* `copy` of its records; 0: the installed shim */
-	bool beside;	       /* by shim_copies_add(): it is not counted, and does not give way */
+	uint32_t probe;	  /* number of the attacher's; 0: refused */
+	uint32_t pending; /* the same while it is being attached; else 0 */
+	uint32_t cookie;  /* `copy` of its records; 0: the installed shim */
+	bool beside;	  /* by shim_copies_add(): not among `attached`, and does not give way */
 	uint64_t requested_ns; /* when it was requested */
 	uint64_t deferred_ns;  /* when it was last known to wait for the holder of a lock */
 	uint64_t attached_ns;  /* events from then on are reported; 0: refused, or pending */
@@ -93,8 +93,9 @@ struct shim_copies {
 int shim_copies_install(struct shim_copies *copies);
 
 /*
- * Request a probe on a copy before a process maps it. It is pending until its answer is taken.
- * Returns 0 or a negative errno.
+ * Request a probe on a copy before a process maps it. It is pending until its answer is taken. If
+ * it cannot be attached to, it counts as refused, and the next mapping of it is met as that of any
+ * copy. Returns 0 or -ENOMEM.
  */
 int shim_copies_add(struct shim_copies *copies, const struct probe_site *site);
 

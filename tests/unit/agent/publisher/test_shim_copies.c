@@ -325,6 +325,11 @@ static void test_latest_hits(void **state)
 	assert_false(repeats(f, 1, 2, 100));
 }
 
+static void no_answer(void *context, uint32_t pending, uint64_t attached_ns)
+{
+	assert_int_equal(attached_ns, 0);
+}
+
 static int see_again(void *f, const struct jitbpf_mapping *mapping)
 {
 	see(f, mapping);
@@ -370,6 +375,43 @@ static void test_room_later(void **state)
 	unlink(mapping->path);
 }
 
+/* Its file may be replaced before the request: the run goes on. */
+static void test_beside_that_is_gone(void **state)
+{
+	const struct probe_site site = {.path = "/nonexistent/libjitbpf-jvmti.so"};
+	struct fixture *f = *state;
+
+	assert_int_equal(shim_copies_add(&f->copies, &site), 0);
+	assert_int_equal(f->copies.refused, 1);
+	assert_int_equal(f->copies.known.size, 0);
+}
+
+/* A refusal of the copy beside jitbpf is counted, and not final. */
+static void test_beside_that_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	AUTO_FREE struct jitbpf_mapping *mapping = map_file(f, "libjitbpf-jvmti.so", "no ELF file");
+	struct shim_copy copy = {
+		.file = {mapping->dev_major, mapping->dev_minor, mapping->inode},
+		.beside = true,
+		.probe = 3,
+		.pending = 3,
+	};
+
+	assert_int_equal(attacher_create(NULL, -1, -1, &f->copies.attacher), 0);
+	assert_int_equal(vec_push(&f->copies.known, copy), 0);
+	shim_copies_take_answers(&f->copies, no_answer, NULL); /* it took too long */
+	assert_int_equal(f->copies.refused, 1);
+	see(f, mapping); /* it is examined again, and is not the agent */
+	assert_int_equal(f->copies.refused, 2);
+	assert_int_equal(f->copies.known.size, 1);
+	assert_int_equal(f->copies.in_use, 0);
+	see(f, mapping);
+	assert_int_equal(f->copies.refused, 2);
+	attacher_destroy(f->copies.attacher);
+	unlink(mapping->path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +424,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_inherited, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_room_for_each_owner, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_room_later, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_beside_that_is_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_beside_that_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_repeated, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_latest_hits, setup, teardown),
