@@ -5,7 +5,7 @@
  * the shim.
  *
  * The JVM calls it on its own threads, several at a time. An error never ends the JVM: the agent
- * says what is missing, and reports nothing.
+ * prints a message, and reports nothing.
  */
 #include <errno.h>
 #include <jvmti.h>
@@ -99,7 +99,7 @@ static void JNICALL compiled_method_load(jvmtiEnv *jvmti, jmethodID id, jint cod
 	errno = saved_errno;
 }
 
-/* The method may be gone: only the address is used. */
+/* The method ID may be invalid: only the address is used. */
 static void JNICALL compiled_method_unload(jvmtiEnv *jvmti, jmethodID id, const void *code_addr)
 {
 	int saved_errno = errno;
@@ -114,7 +114,7 @@ static void JNICALL compiled_method_unload(jvmtiEnv *jvmti, jmethodID id, const 
 	errno = saved_errno;
 }
 
-/* The JVM may call it before it can run Java code, so it uses nothing of the JVM. */
+/* The JVM may call it before it can run Java code, so it calls no function of the JVM. */
 static void JNICALL dynamic_code_generated(jvmtiEnv *jvmti, const char *name, const void *address,
 					   jint length)
 {
@@ -134,7 +134,18 @@ static void say(const char *what)
 	fprintf(stderr, "jitbpf: compiled Java code is not reported: %s\n", what);
 }
 
-/* Returns NULL, or what the JVM refuses. */
+static void read_options(const char *options)
+{
+	if (!options || !*options)
+		return;
+	agent.signatures = !strcmp(options, "signatures");
+	if (!agent.signatures)
+		fprintf(stderr,
+			"jitbpf: the agent ignores its unknown option '%s'; it has only 'signatures'\n",
+			options);
+}
+
+/* Enable the events. Returns NULL, or the reason why the JVM does not send them. */
 static const char *enable(jvmtiEnv *jvmti)
 {
 	static const jvmtiEvent events[] = {
@@ -168,7 +179,7 @@ static const char *enable(jvmtiEnv *jvmti)
 	return NULL;
 }
 
-/* Returns the environment, or NULL: another load of this library reports, or a message was said. */
+/* Returns the environment, or NULL: this library is loaded already, or a message was printed. */
 static jvmtiEnv *load(JavaVM *vm, const char *options)
 {
 	const char *trouble;
@@ -177,7 +188,7 @@ static jvmtiEnv *load(JavaVM *vm, const char *options)
 	if (atomic_exchange(&agent.loaded, true))
 		return NULL;
 	agent.vm = vm;
-	agent.signatures = options && !strcmp(options, "signatures");
+	read_options(options);
 	if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2)) {
 		say("this JVM has no tool interface (JVMTI 1.2)");
 		return NULL;
@@ -196,7 +207,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 	return JNI_OK;
 }
 
-/* The JVM ran before: it repeats what is live. */
+/* The JVM already runs: request events for its live code. */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
 	jvmtiEnv *jvmti = load(vm, options);

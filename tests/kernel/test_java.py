@@ -76,6 +76,14 @@ class Java(harness.KernelTest):
         self.assertGreater(sum(of_fill.values()), 300, run.stderr)
         self.assertGreater(sum(helper.values()), 0.9 * sum(of_fill.values()), of_fill)
 
+    def test_unknown_option(self):
+        """The agent names an option that it does not have, and the JVM runs."""
+        ran = subprocess.run(["java", f"-agentpath:{AGENT}=lines", "-version"], timeout=60,
+                             check=True, stderr=subprocess.PIPE, text=True)
+        said = [line for line in ran.stderr.split("\n") if line.startswith("jitbpf:")]
+        self.assertEqual(len(said), 1, ran.stderr)
+        self.assertIn("unknown option 'lines'", said[0])
+
 
 if __name__ == "__main__":
     harness.main()
