@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The record that jitapi-shim passes to its probe: one JIT API event. It is flat and
+ * The record that the shim or the agent for Java passes to its probe: one event. It is flat and
  * self-contained, so that BPF copies bytes without knowing the API.
  *
  * A record is a header, followed by fields, each {type, size, bytes}. If the fields do not
@@ -37,7 +37,7 @@ enum jit_event_kind {
 	JIT_EVENT_LEAVE_NIDS = 20,
 	JIT_EVENT_LOAD_V2 = 21,
 	JIT_EVENT_LOAD_V3 = 22,
-	/* Reported late: the code may have run since its memory became free. */
+	/* Sent after the code was installed: it may have run since its memory became free. */
 	JIT_EVENT_JVM_LOAD = 256,
 	JIT_EVENT_JVM_UNLOAD = 257, /* of the code at address */
 	JIT_EVENT_UNKNOWN = 0xffff, /* of the JIT API: its number exceeds 255 */
@@ -60,12 +60,12 @@ struct jitbpf_jit_header {
 	__u32 size_bytes; /* of this part with the header */
 	__u16 version;	  /* JITBPF_JIT_VERSION */
 	__u16 event;	  /* enum jit_event_kind */
-	__u64 sequence;	  /* one per event, per process, from 0 */
-	__u64 time_ns;	  /* CLOCK_MONOTONIC when NotifyEvent was entered */
+	__u64 sequence;	  /* one per event, from 0, per process and library (shim, agent) */
+	__u64 time_ns;	  /* CLOCK_MONOTONIC at the entry of NotifyEvent or of the callback */
 	__u16 part;	  /* index of this part */
 	__u16 part_count; /* at least 1 */
 	__u32 tid;	  /* in the PID namespace of the process */
-	__u64 caller;	  /* return address of NotifyEvent */
+	__u64 caller;	  /* return address of NotifyEvent; 0: from the agent */
 	__u32 method_id;
 	__u32 parent_id;
 	__u64 address;	  /* of the code; 0: none; a LOAD then registers a method without code */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "jitapi-shim/jvmti/buffer.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,25 +54,25 @@ static uint32_t slot_of(const struct buffer_items *items, const void *item)
 	return slot;
 }
 
-/* Keeps half of the slots free. Returns false without memory. */
-static int make_slots(struct buffer_items *items)
+/* Keep half of the slots free. Returns false if memory is short. */
+static bool make_slots(struct buffer_items *items)
 {
 	uint32_t count = buffer_items_count(items), wanted = items->index.slot_count;
 	struct buffer_index old = items->index;
 
 	if (2 * (count + 1) <= wanted)
-		return 1;
+		return true;
 	wanted = wanted ? 2 * wanted : SLOTS_MIN;
 	items->index.slots = calloc(wanted, sizeof(*old.slots));
 	if (!items->index.slots) {
 		items->index = old;
-		return 0;
+		return false;
 	}
 	items->index.slot_count = wanted;
 	for (uint32_t i = 0; i < count; i++)
 		items->index.slots[slot_of(items, buffer_items_get(items, i))] = i + 1;
 	free(old.slots);
-	return 1;
+	return true;
 }
 
 uint32_t buffer_items_find(const struct buffer_items *items, const void *item)

@@ -16,8 +16,8 @@ void methods_init(struct methods *methods, jvmtiEnv *jvmti, JNIEnv *jni, bool si
 	};
 }
 
-/* NULL is allowed. */
-static void give_back(struct methods *methods, void *memory)
+/* Free memory that the JVM has allocated. NULL is allowed. */
+static void free_jvm(struct methods *methods, void *memory)
 {
 	if (memory)
 		(*methods->jvmti)->Deallocate(methods->jvmti, memory);
@@ -29,8 +29,8 @@ void methods_deinit(struct methods *methods)
 		struct method *method = buffer_items_get(&methods->methods, i);
 
 		free(method->name);
-		give_back(methods, method->source);
-		give_back(methods, method->lines);
+		free_jvm(methods, method->source);
+		free_jvm(methods, method->lines);
 	}
 	buffer_items_deinit(&methods->methods);
 }
@@ -46,8 +46,8 @@ static char *name_of(struct methods *methods, jmethodID id, const char *class_de
 		java_name(class_descriptor, method, descriptor, name, sizeof(name));
 		copy = strdup(name);
 	}
-	give_back(methods, method);
-	give_back(methods, descriptor);
+	free_jvm(methods, method);
+	free_jvm(methods, descriptor);
 	return copy;
 }
 
@@ -61,7 +61,7 @@ static void look_up(struct methods *methods, struct method *method)
 		return;
 	if (!(*jvmti)->GetClassSignature(jvmti, class, &descriptor, NULL))
 		method->name = name_of(methods, method->id, descriptor);
-	give_back(methods, descriptor);
+	free_jvm(methods, descriptor);
 	if ((*jvmti)->GetSourceFileName(jvmti, class, &method->source))
 		method->source = NULL;
 	if ((*jvmti)->GetLineNumberTable(jvmti, method->id, &method->line_count, &method->lines)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the JVM says about the methods of one load: names, source files, line tables. Each method
- * is looked up once per load. Nothing is kept beyond the callback: a method ID is invalid, or
- * means another method, once its class is unloaded or redefined.
+ * The methods of one load: names, source files, line tables. Each method is looked up once per
+ * load. Its data is freed at the end of the callback: a method ID is invalid, or refers to another
+ * method, once its class is unloaded or redefined.
  */
 #ifndef JITBPF_SHIM_JVMTI_METHODS_H
 #define JITBPF_SHIM_JVMTI_METHODS_H
@@ -22,7 +22,7 @@ struct methods {
 	struct buffer_items methods;
 };
 
-/* Strings and lines belong to the JVM, and are given back by methods_deinit(). */
+/* methods_deinit() frees strings and lines. The JVM has allocated source and lines. */
 struct method {
 	jmethodID id;
 	uint32_t scope_method; /* index in the scope table; UINT32_MAX: not there yet */

@@ -14,7 +14,7 @@ struct scopes {
 	struct buffer_items scopes;
 	struct buffer ranges; /* struct jitbpf_scope_range */
 	struct buffer strings;
-	bool no_memory; /* something was left out */
+	bool no_memory; /* a part of the table is missing */
 };
 
 void scopes_init(struct scopes *scopes);

@@ -135,7 +135,7 @@ static void end(struct fixture *f)
 	methods_deinit(&f->methods);
 	scopes_deinit(&f->scopes);
 	buffer_deinit(&f->room);
-	assert_int_equal(given, 0); /* all memory of the JVM was given back */
+	assert_int_equal(given, 0); /* all memory of the JVM was freed */
 }
 
 static void assert_at(const struct fixture *f, uint64_t offset, const char *want)
