@@ -2,6 +2,7 @@
 #include "decode/record/code_event.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -211,5 +212,26 @@ int code_event_decode(const struct jitbpf_code_event *record, size_t available_b
 	if (record->publisher >= JITBPF_PUBLISHER_COUNT)
 		return -ENOTSUP;
 	*ret = event;
+	return 0;
+}
+
+int code_event_without_scopes(const struct jitbpf_code_event *record,
+			      struct jitbpf_code_event **ret)
+{
+	struct jitbpf_code_event *copy = NULL;
+	struct code_event event;
+	int err = code_event_decode(record, record->h.size_bytes, &event);
+
+	if (err)
+		return err;
+	if (event.scopes) {
+		event.scopes = NULL;
+		event.scope_bytes = 0;
+		copy = malloc(code_event_record_bytes(&event));
+		if (!copy)
+			return -ENOMEM;
+		code_event_encode(&event, copy);
+	}
+	*ret = copy;
 	return 0;
 }

@@ -52,6 +52,13 @@ struct code_event {
  */
 size_t code_event_record_bytes(const struct code_event *event);
 
+/*
+ * Copy the record of an event without its scope table. Sets *ret to the copy, for free(), or to
+ * NULL if there is no table. Returns 0 or -ENOMEM, and the errors of code_event_decode().
+ */
+int code_event_without_scopes(const struct jitbpf_code_event *record,
+			      struct jitbpf_code_event **ret);
+
 /* Write the record of an event to ret, which has room for code_event_record_bytes(). */
 void code_event_encode(const struct code_event *event, struct jitbpf_code_event *ret);
 

@@ -74,16 +74,32 @@ static bool charge(struct event_budget *budget, struct event_use *use, uint64_t 
 	return true;
 }
 
+bool event_budget_is_tight(const struct event_budget *budget, const struct jitbpf_code_event *event)
+{
+	uint64_t hash = hash_of(event->pid, event->publisher, event->start_ns);
+	uint32_t at;
+
+	if (event->h.flags & JITBPF_EVENT_BEFORE_RUN)
+		return false;
+	at = index_map_find(&budget->index, hash, is_same, budget->uses.data, event);
+	return (at == INDEX_MAP_NONE ? 0 : budget->uses.data[at].bytes) + event->h.size_bytes >
+	       EVENT_BUDGET_TIGHT_BYTES;
+}
+
 bool event_budget_admits(struct event_budget *budget, const struct process_table *processes,
-			 const struct jitbpf_code_event *event)
+			 const struct jitbpf_code_event *event, bool without_scopes)
 {
 	struct event_use *use;
 
 	if (event->h.flags & JITBPF_EVENT_BEFORE_RUN)
 		return true;
 	use = find(budget, processes, event);
-	if (!use || charge(budget, use, event->h.size_bytes))
+	if (!use)
 		return true;
+	if (charge(budget, use, event->h.size_bytes)) {
+		use->without_scopes += without_scopes;
+		return true;
+	}
 	if (!use->refused || event->h.time_ns < use->from_ns)
 		use->from_ns = event->h.time_ns;
 	if (!use->refused || event->h.time_ns > use->to_ns)
@@ -120,7 +136,7 @@ static int emit_refused(const struct event_use *use, uint64_t time_ns,
 		.pid = use->pid,
 		.publisher = use->publisher,
 		.start_ns = use->start_ns,
-		.over_budget = use->refused,
+		.over_budget = use->refused + use->without_scopes,
 	};
 
 	return take(context, &refused.h);
@@ -189,9 +205,9 @@ int event_budget_end_round(struct event_budget *budget, uint64_t time_ns, bool l
 			err = err ?: emit_gap(use, take, context);
 		if (!period)
 			continue;
-		if (use->refused)
+		if (use->refused || use->without_scopes)
 			err = err ?: emit_refused(use, time_ns, take, context);
-		use->refused = 0;
+		use->refused = use->without_scopes = 0;
 		use->gap = false;
 		use->bytes -= back < use->bytes ? back : use->bytes;
 		if (!use->bytes)

@@ -28,6 +28,7 @@
 #include "uapi/record.h"
 
 #define EVENT_BUDGET_BURST_BYTES       (64u << 20)
+#define EVENT_BUDGET_TIGHT_BYTES       (EVENT_BUDGET_BURST_BYTES / 2)
 #define EVENT_BUDGET_BYTES_PER_S       (4u << 20)
 #define EVENT_BUDGET_ALL_BYTES	       (192u << 20)
 #define EVENT_BUDGET_OWNER_BYTES_PER_S (8u << 20)
@@ -40,6 +41,7 @@ struct event_use {
 	uint64_t start_ns;
 	uint64_t bytes;		    /* less those of the time since */
 	uint64_t refused;	    /* in this period */
+	uint64_t without_scopes;    /* admitted in this period without their scope tables */
 	bool gap;		    /* a gap was emitted in this period */
 	uint64_t from_ns, to_ns;    /* first and last refused event */
 	struct budget_owner *owner; /* a reference */
@@ -54,11 +56,19 @@ struct event_budget {
 };
 
 /*
- * Returns true if the event is within the budget, and charges it; else counts it as refused.
+ * Returns true if the event's process nears its budget. Without its scope table, which a load can
+ * do without, the event may fit; a refused event would end names.
+ */
+bool event_budget_is_tight(const struct event_budget *budget,
+			   const struct jitbpf_code_event *event);
+
+/*
+ * Returns true if the event is within the budget, and charges it; else counts it as refused. If
+ * without_scopes is true, the caller has dropped the event's scope table, which is counted, too.
  * Without memory for a new process, its event is not charged. processes has the owners.
  */
 bool event_budget_admits(struct event_budget *budget, const struct process_table *processes,
-			 const struct jitbpf_code_event *event);
+			 const struct jitbpf_code_event *event, bool without_scopes);
 
 /*
  * At the end of a round, of the `last` one of the run or of another: pass the records about refused

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/scope.h"
+#include "decode/record/code_event.h"
 #include "decode/record/record_check.h"
 #include "pipeline/intake/intake_state.h"
 #include "uapi/loss.h"
@@ -85,6 +86,20 @@ static int take_from_source(void *context, const struct jitbpf_record *record)
 	return err ?: round_buffer_add(&intake->round, record->time_ns, record);
 }
 
+static int take_code_event(struct intake *intake, const struct jitbpf_code_event *event)
+{
+	AUTO_FREE struct jitbpf_code_event *plain = NULL;
+
+	if (event_budget_is_tight(&intake->budget, event) &&
+	    code_event_without_scopes(event, &plain) == -ENOMEM)
+		return -ENOMEM;
+	if (plain)
+		event = plain;
+	if (!event_budget_admits(&intake->budget, intake->processes, event, plain != NULL))
+		return 0;
+	return intake_emit(intake, &event->h);
+}
+
 /* Take a record in order of time. */
 static int take_in_order(void *context, const struct jitbpf_record *record)
 {
@@ -100,10 +115,8 @@ static int take_in_order(void *context, const struct jitbpf_record *record)
 		intake_unwind_code_copied(intake, (const struct jitbpf_code *)record);
 		return 0;
 	}
-	if (record->type == JITBPF_CODE_EVENT &&
-	    !event_budget_admits(&intake->budget, intake->processes,
-				 (const struct jitbpf_code_event *)record))
-		return 0;
+	if (record->type == JITBPF_CODE_EVENT)
+		return take_code_event(intake, (const struct jitbpf_code_event *)record);
 	return intake_emit(intake, record);
 }
 

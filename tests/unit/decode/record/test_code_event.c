@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "decode/record/code_event.h"
 #include "decode/record/jit_event.h"
 #include "decode/record/record_check.h"
@@ -397,11 +398,32 @@ static void test_convert_times(void **state)
 	}
 }
 
+static void test_without_scopes(void **state)
+{
+	struct scope_parts parts = scope_parts_example();
+	struct code_event event = full_event(), decoded;
+	AUTO_FREE struct jitbpf_code_event *record = encode(&event), *plain = NULL;
+	AUTO_FREE struct jitbpf_code_event *whole = NULL;
+	uint8_t room[SCOPE_ROOM];
+
+	assert_int_equal(code_event_without_scopes(record, &plain), 0);
+	assert_null(plain);
+	event.scopes = scope_bytes(&parts, room, &event.scope_bytes);
+	whole = encode(&event);
+	assert_int_equal(code_event_without_scopes(whole, &plain), 0);
+	assert_int_equal(code_event_decode(plain, plain->h.size_bytes, &decoded), 0);
+	event = full_event();
+	assert_same(&event, &decoded);
+	whole->reported_ns = 0;
+	assert_int_equal(code_event_without_scopes(whole, &plain), -EBADMSG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_scopes),
+		cmocka_unit_test(test_without_scopes),
 		cmocka_unit_test(test_unknown_and_repeated_parts),
 		cmocka_unit_test(test_cut_anywhere),
 		cmocka_unit_test(test_impossible),

@@ -54,7 +54,7 @@ static unsigned send(struct event_budget *budget, uint32_t pid, unsigned count, 
 
 	for (unsigned i = 0; i < count; i++) {
 		event.h.time_ns = time_ns + i;
-		admitted += event_budget_admits(budget, &processes, &event);
+		admitted += event_budget_admits(budget, &processes, &event, false);
 	}
 	return admitted;
 }
@@ -96,6 +96,30 @@ static void test_burst_and_rate(void **state)
 	end_round(&budget, 203 * SECOND_NS);
 	assert_int_equal(budget.uses.size, 0);
 	assert_int_equal(send(&budget, 7, burst, 3000, 0), burst);
+	event_budget_deinit(&budget);
+}
+
+/* At half of the burst, events are to lose what they can do without. */
+static void test_tight(void **state)
+{
+	const unsigned half = EVENT_BUDGET_TIGHT_BYTES / EVENT_BYTES;
+	struct jitbpf_code_event event = {
+		.h = {.size_bytes = EVENT_BYTES, .type = JITBPF_CODE_EVENT},
+		.pid = 7,
+		.start_ns = 5,
+	};
+	struct event_budget budget = {0};
+
+	assert_false(event_budget_is_tight(&budget, &event));
+	assert_int_equal(send(&budget, 7, half - 1, 1000, 0), half - 1);
+	assert_false(event_budget_is_tight(&budget, &event));
+	assert_int_equal(send(&budget, 7, 1, 1000, 0), 1);
+	assert_true(event_budget_is_tight(&budget, &event));
+	event.h.flags = JITBPF_EVENT_BEFORE_RUN;
+	assert_false(event_budget_is_tight(&budget, &event));
+	event.h.flags = 0;
+	event.pid = 8;
+	assert_false(event_budget_is_tight(&budget, &event));
 	event_budget_deinit(&budget);
 }
 
@@ -185,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_burst_and_rate),
+		cmocka_unit_test(test_tight),
 		cmocka_unit_test(test_many_processes),
 	};
 
