@@ -97,7 +97,8 @@ _Static_assert(sizeof(struct sample_scratch) <= 32u << 10, "a value of a per-CPU
 
 _Static_assert(JITBPF_USER_FRAMES_MAX % (WALK_PIECE * WALK_PIECES) == 0, "whole turns");
 
-#define WALK_KEPT  100 /* the current frame is a kept one; likewise no enum jitbpf_stack_end: */
+/* Not of enum jitbpf_stack_end. */
+#define WALK_KEPT  100 /* the current frame is a kept one */
 #define WALK_AGAIN 101 /* the kept callers are of no use */
 
 /*
@@ -278,11 +279,13 @@ static __always_inline bool walk_user(struct sample_scratch *s, struct task_stru
 		if (walk_tables && w->not_made && !has_room_for_copy(ring)) {
 			/* No copy: guess the other callers by frame pointers. */
 			w->by_frame_pointers = true;
+			w->kept_at = KEPT_MAX;
 			end = walk_callers(s, kept, at + 1);
 			if (end != JITBPF_END_ROOT && end != JITBPF_END_DEPTH)
 				end = JITBPF_END_NO_ROOM;
 		}
-		if (!w->by_frame_pointers) {
+		/* Others would be compared in vain: only whole stacks reuse callers. */
+		if (end == JITBPF_END_ROOT && !w->by_frame_pointers) {
 			keep_callers(s, kept, at + 1);
 			s->head.h.flags |= JITBPF_SAMPLE_REUSES_CALLERS;
 		}
@@ -502,7 +505,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->head.h.flags |= JITBPF_SAMPLE_STACK_COPY;
 		words += copy_stack(s, words);
 	}
-	/* User space has the kept callers by the samples that it reads. */
+	/* The reader lacks this sample's callers: the next sample must carry all of its own. */
 	if (!output(s, ring, sizeof(s->head) + (__u64)words * sizeof(__u64)))
 		kept->pid = 0;
 	return 0;

@@ -10,11 +10,12 @@
 #include "bpf/unwind_walk.h"
 
 /*
- * A frame's stack pointer, and above it:
- * - where the step to this frame found rbp: in words from the stack pointer, KEPT_SAME_RBP if rbp
- *   is that of the called frame;
+ * The word sp of a frame:
+ * - bits 0-47: its stack pointer;
+ * - bits 48-59: where the step to this frame found rbp, in words from the stack pointer;
+ *   KEPT_SAME_RBP if rbp is that of the called frame;
  * - KEPT_GUESSED and KEPT_CODE.
- * 0 if the step read other words, too. Then the frame is not reused.
+ * The word is 0 if the step read other words, too. Then the frame is not reused.
  */
 #define KEPT_SP(word)	  ((word) & ((1ull << 48) - 1))
 #define KEPT_RBP(word)	  ((__s64)((word) << 4) >> 52)
@@ -25,7 +26,7 @@ struct kept_frame {
 	__u64 ip, sp, bp; /* sp: see KEPT_SP */
 };
 
-/* The walk was of this process, and used these tables. The callers are frames[KEPT_MAX - count]. */
+/* The walk was of this process, and used these tables. Callers: frames[KEPT_MAX - count] and up. */
 struct kept_walk {
 	__u64 start_ns, stack_top, known_ns, removals;
 	__u32 pid; /* 0: none */
@@ -52,6 +53,7 @@ struct kept_room {
 	} found[KEPT_MAX];
 	__u64 words[KEPT_READ_BYTES / sizeof(__u64)];
 	__u64 base, bytes; /* address and size of what is in words */
+	__u64 reads_left;
 };
 
 /* Returns sp for struct kept_frame, without the flags. */
@@ -120,9 +122,17 @@ static __always_inline __u64 kept_word_at(const struct kept_room *room, __u64 of
 
 enum kept_verdict { KEPT_GO_ON, KEPT_ALL_SAME, KEPT_CHANGED, KEPT_STEPPED };
 
-#define KEPT_PIECE  16 /* frames */
-#define KEPT_PIECES 16
-#define KEPT_TURNS  8
+#define KEPT_PIECE  16 /* frames compared by a read, at most */
+#define KEPT_PIECES 16 /* reads of a turn */
+#define KEPT_TURNS  16
+
+/*
+ * Limit of reads for a number of frames: a read costs as much as some look-ups, and each large
+ * frame needs one.
+ */
+#define KEPT_READS(frames) ((frames) / 8 + 16)
+
+_Static_assert(KEPT_PIECES *KEPT_TURNS >= KEPT_READS(KEPT_MAX), "the loops do not end before");
 
 /*
  * Compares the words by which the frame after w->kept_at was found, and advances w->kept_at. The
@@ -187,6 +197,9 @@ __noinline int compare_piece(struct user_walk *w, struct kept_walk *kept, struct
 	if (bytes > KEPT_READ_BYTES)
 		bytes = KEPT_READ_BYTES;
 	asm volatile("" : "+r"(bytes));
+	if (!room->reads_left)
+		return KEPT_CHANGED;
+	room->reads_left--;
 	if (bytes > KEPT_READ_BYTES || bpf_probe_read_user(room->words, bytes, (void *)base))
 		return KEPT_CHANGED;
 	room->base = base;
@@ -218,16 +231,18 @@ __noinline int reuse_kept(struct user_walk *w, struct kept_walk *kept, struct ke
 	int verdict = KEPT_GO_ON;
 	__u32 from;
 
-	if (!w || !kept)
+	if (!w || !kept || !room)
 		return 0;
 	from = w->kept_at;
+	if (from >= KEPT_MAX)
+		return 0;
+	room->reads_left = KEPT_READS(KEPT_MAX - from);
 	w->kept_code = 0;
 	w->kept_guessed = 0;
 	for (__u32 i = 0; i < KEPT_TURNS && !verdict; i++)
 		verdict = compare_pieces(w, kept, room);
 	/* The current frame is one of those that are reused. */
-	if (verdict != KEPT_ALL_SAME || from >= KEPT_MAX ||
-	    w->callers + (KEPT_MAX - from) > KEPT_MAX) {
+	if (verdict != KEPT_ALL_SAME || w->callers + (KEPT_MAX - from) > KEPT_MAX) {
 		w->kept_at++;
 		return 0;
 	}

@@ -73,7 +73,7 @@ enum jitbpf_stack_end {
 #define JITBPF_SAMPLE_FRAME_POINTERS 4u /* flags: UNWIND_FRAME_POINTER found a caller */
 /*
  * flags, in the rings of CPUs only: user_end >> JITBPF_REUSED_SHIFT of the outermost frames are not
- * in ips. They are those of the CPU's last sample with this flag.
+ * in ips. They are the same number of outermost frames of the CPU's last sample with this flag.
  */
 #define JITBPF_SAMPLE_REUSES_CALLERS 32u
 #define JITBPF_REUSED_SHIFT	     16

@@ -74,7 +74,8 @@ int live_round_drain_code(struct live_round *round, record_taker_fn take, void *
  * Drain everything. Returns SOURCE_ROUND if the round is complete up to begin_ns; or SOURCE_OPEN if
  * a code record is not committed yet, or a publisher has not read all: then the next call continues
  * the round. With `last`, there is no later round, and no side-band record waits. On a negative
- * errno (-EIO: impossible size of a record; of a publisher or of take()), the run cannot continue.
+ * errno (-EIO, -EBADMSG: impossible size of a record; -ENOMEM; of a publisher or of take()), the
+ * run cannot continue.
  */
 int live_round_drain(struct live_round *round, bool last, record_taker_fn take, void *take_context);
 

@@ -63,8 +63,10 @@ int reused_callers_complete(struct reused_callers *reused, const struct jitbpf_s
 		lacks = 0;
 		whole->user_frames = (uint16_t)has;
 		whole->user_end = JITBPF_END_UNREADABLE;
+		callers->count = 0; /* which callers the next sample means is not known */
+	} else {
+		put_callers(callers, sample->ips + sample->kernel_frames + 1, has - 1, lacks);
 	}
-	put_callers(callers, sample->ips + sample->kernel_frames + 1, has - 1, lacks);
 	to = reused->room.bytes + head_bytes;
 	memcpy(to, callers->ips + JITBPF_USER_FRAMES_MAX - lacks, lacks * sizeof(sample->ips[0]));
 	to += lacks * sizeof(sample->ips[0]);

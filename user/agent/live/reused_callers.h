@@ -31,7 +31,8 @@ void reused_callers_deinit(struct reused_callers *reused);
 /*
  * Set *ret to the sample with all its frames, valid until the next call; to the sample itself if it
  * has them. The samples of a CPU come in their order. A sample with callers that no earlier one had
- * is cut there (JITBPF_END_UNREADABLE). Returns 0, -EBADMSG (its size does not fit), or -ENOMEM.
+ * is cut there (JITBPF_END_UNREADABLE), and so are those after it, up to one with all its callers.
+ * Returns 0, -EBADMSG (its size does not fit), or -ENOMEM.
  */
 int reused_callers_complete(struct reused_callers *reused, const struct jitbpf_sample *sample,
 			    const struct jitbpf_sample **ret);

@@ -89,11 +89,14 @@ static void test_callers_of_the_last_sample(void **state)
 static void test_callers_that_no_sample_had(void **state)
 {
 	const struct made first = make(0, 3, 0, 10), more = make(0, 2, 3, 20),
-			  after = make(0, 1, 1, 30);
+			  after = make(0, 1, 1, 30), whole = make(0, 3, 0, 40),
+			  last = make(0, 1, 1, 50);
 
 	expect(&first, JITBPF_END_ROOT, (uint64_t[]){10, 11, 12, 0});
 	expect(&more, JITBPF_END_UNREADABLE, (uint64_t[]){20, 21, 0});
-	expect(&after, JITBPF_END_ROOT, (uint64_t[]){30, 21, 0});
+	expect(&after, JITBPF_END_UNREADABLE, (uint64_t[]){30, 0});
+	expect(&whole, JITBPF_END_ROOT, (uint64_t[]){40, 41, 42, 0});
+	expect(&last, JITBPF_END_ROOT, (uint64_t[]){50, 42, 0});
 }
 
 static void test_plain_samples(void **state)
