@@ -31,8 +31,9 @@ struct recorder {
 	struct segment_writer writer;
 	struct record_packer packer; /* what is not written yet */
 	struct sample_packer samples;
-	uint64_t round_ns; /* time of the last round */
-	uint64_t flush_ns; /* time of the next flush */
+	uint64_t round_ns;	/* time of the last round */
+	uint64_t told_round_ns; /* of the last one that has a chunk */
+	uint64_t flush_ns;	/* time of the next flush */
 };
 
 /* Write a segment if there is enough for one. */
@@ -83,9 +84,25 @@ static int check(const struct recorder *recorder, const struct jitbpf_record *re
 	return 0;
 }
 
-int recorder_write(struct recorder *recorder, const struct jitbpf_record *record)
+static int put_round(struct recorder *recorder)
+{
+	recorder->told_round_ns = recorder->round_ns;
+	return put_mark(recorder, JITBPF_CHUNK_ROUND, recorder->round_ns);
+}
+
+/* Code ends at a loss from the last round on, so a replay must know when that was. */
+static int prepare(struct recorder *recorder, const struct jitbpf_record *record)
 {
 	int err = check(recorder, record);
+
+	if (!err && record->type == JITBPF_JOURNAL && recorder->told_round_ns < recorder->round_ns)
+		err = put_round(recorder);
+	return err;
+}
+
+int recorder_write(struct recorder *recorder, const struct jitbpf_record *record)
+{
+	int err = prepare(recorder, record);
 
 	if (err)
 		return err;
@@ -98,7 +115,7 @@ int recorder_write(struct recorder *recorder, const struct jitbpf_record *record
 int recorder_write_counted(struct recorder *recorder, const struct jitbpf_record *record)
 {
 	struct jitbpf_record head = *record;
-	int err = check(recorder, record);
+	int err = prepare(recorder, record);
 
 	if (err || record->type == JITBPF_SAMPLE)
 		return err ?: -EINVAL;
@@ -114,7 +131,7 @@ int recorder_end_round(struct recorder *recorder, uint64_t time_ns)
 
 	recorder->round_ns = time_ns;
 	if (is_first || is_due)
-		err = put_mark(recorder, JITBPF_CHUNK_ROUND, time_ns);
+		err = put_round(recorder);
 	if (err || !is_due)
 		return err;
 	recorder->flush_ns = time_ns + RECORDER_FLUSH_NS;
@@ -170,7 +187,7 @@ int recorder_create(FILE *out, const struct run_info *info, struct recorder **re
 
 	if (!recorder)
 		return -ENOMEM;
-	recorder->round_ns = info->start_ns;
+	recorder->round_ns = recorder->told_round_ns = info->start_ns;
 	err = segment_writer_init(&recorder->writer, out, COMPRESSION(info->freq_hz));
 	err = err ?: sample_packer_init(&recorder->samples, info->freq_hz);
 	err = err ?: put_info(recorder, info);
@@ -290,7 +307,7 @@ int recorder_finish(struct recorder *recorder, const struct view *view,
 	if (err)
 		return err;
 	put_late_counters(recorder, view->ledger);
-	put_mark(recorder, JITBPF_CHUNK_ROUND, recorder->round_ns);
+	put_round(recorder);
 	put_mark(recorder, JITBPF_CHUNK_END, recorder->round_ns);
 	return segment_write(&recorder->writer, &recorder->packer.lanes);
 }

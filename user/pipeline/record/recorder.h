@@ -42,8 +42,9 @@ int recorder_write_counted(struct recorder *recorder, const struct jitbpf_record
 
 /*
  * End a round whose drain began at time_ns. A ROUND chunk is written for the first round of a step
- * (pipeline/finished_records.h), and before a flush. out is flushed every RECORDER_FLUSH_NS, so
- * that a run that is killed loses the latest rounds only. Returns 0 or a negative errno.
+ * (pipeline/finished_records.h), before a flush, and before a JOURNAL record. out is flushed every
+ * RECORDER_FLUSH_NS, so that a run that is killed loses the latest rounds only. Returns 0 or a
+ * negative errno.
  */
 int recorder_end_round(struct recorder *recorder, uint64_t time_ns);
 

@@ -307,13 +307,17 @@ static void test_flip_everywhere(void **state)
 	}
 }
 
-/* Short rounds: one ROUND chunk for each step, and one before each flush. All records are there. */
+/*
+ * Short rounds: one ROUND chunk for each step, one before each flush, and one before a JOURNAL
+ * record, whose effect depends on the last round. All records are there.
+ */
 static void test_short_rounds(void **state)
 {
 	const uint64_t start_ns = 100 * ROUND_STEP_NS + 1, step_ns = ROUND_STEP_NS / 10;
 	struct fixture *f = *state;
 	struct run_info info = f->small.info;
 	size_t size, rounds = 0, comms = 0;
+	uint64_t round_ns = 0;
 	const struct jitbpf_record *record;
 	struct recording_reader *reader;
 	struct recording_error error;
@@ -329,7 +333,13 @@ static void test_short_rounds(void **state)
 			.h = {sizeof(comm), JITBPF_COMM, 0, start_ns + i * step_ns},
 		};
 
+		struct jitbpf_journal journal = {
+			.h = {sizeof(journal), JITBPF_JOURNAL, 0, start_ns + i * step_ns},
+		};
+
 		assert_int_equal(recorder_write(recorder, &comm.h), 0);
+		if (i == 14 || i == 21)
+			assert_int_equal(recorder_write(recorder, &journal.h), 0);
 		assert_int_equal(recorder_end_round(recorder, comm.h.time_ns), 0);
 	}
 	recorder_destroy(recorder);
@@ -337,6 +347,10 @@ static void test_short_rounds(void **state)
 	blob = blob_of_memory(bytes, size);
 	assert_int_equal(recording_reader_open(&blob, &reader, &error), 0);
 	while (recording_reader_next(reader, &record, &error) == 1) {
+		if (record->type == JITBPF_JOURNAL)
+			assert_int_equal(record->time_ns - round_ns, step_ns);
+		if (record->type == JITBPF_CHUNK_ROUND)
+			round_ns = record->time_ns;
 		rounds += record->type == JITBPF_CHUNK_ROUND;
 		comms += record->type == JITBPF_COMM;
 	}
@@ -344,7 +358,7 @@ static void test_short_rounds(void **state)
 	free(bytes);
 	/* Flushed are the first round, and the first one of each second after it: 0, 40. */
 	assert_int_equal(comms, 41);
-	assert_int_equal(rounds, 1 + 4);
+	assert_int_equal(rounds, 1 + 4 + 1);
 }
 
 static void test_failing_file(void **state)
