@@ -30,11 +30,40 @@ static uint64_t word_at(const uint8_t *bytes)
 	return word;
 }
 
+/* All ones: HotSpot's call sites without a cached class, which it writes again and again. */
 static bool is_address_in_both(const uint8_t *was, const uint8_t *is)
 {
-	uint64_t before = word_at(was);
+	uint64_t before = word_at(was), now = word_at(is);
 
-	return (!before || may_be_address(before)) && may_be_address(word_at(is));
+	return (!before || before == UINT64_MAX || may_be_address(before)) &&
+	       (now == UINT64_MAX || may_be_address(now));
+}
+
+/* HotSpot's heap is at the end of 4 or 32 GB, if it may be. Small negative numbers are constants.
+ */
+static bool may_be_compressed(const uint8_t *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value >= 1u << 24 && value < UINT32_MAX - (1u << 16);
+}
+
+/*
+ * Returns true for a 32-bit immediate that may be the compressed address of an object, which the
+ * garbage collector moves. Comparisons with memory are left out: in methods that only differ in
+ * their class, they compare the class.
+ */
+static bool is_object_in_both(const ZydisDecodedInstruction *instruction, const uint8_t *was,
+			      const uint8_t *is)
+{
+	uint32_t at = instruction->raw.imm[0].offset;
+
+	if (instruction->raw.imm[0].size != 32 ||
+	    !(instruction->mnemonic == ZYDIS_MNEMONIC_MOV ||
+	      (instruction->mnemonic == ZYDIS_MNEMONIC_CMP && instruction->raw.modrm.mod == 3)))
+		return false;
+	return may_be_compressed(was + at) && may_be_compressed(is + at);
 }
 
 static uint32_t field(uint32_t offset, uint32_t bits)
@@ -52,7 +81,8 @@ static uint32_t address_bytes(const ZydisDecodedInstruction *instruction, const 
 
 	if (immediate->is_relative ||
 	    (immediate->size == 64 &&
-	     is_address_in_both(was + immediate->offset, is + immediate->offset)))
+	     is_address_in_both(was + immediate->offset, is + immediate->offset)) ||
+	    is_object_in_both(instruction, was, is))
 		bytes |= field(immediate->offset, immediate->size);
 	if (displacement->size == 32 && instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM &&
 	    !instruction->raw.modrm.mod && instruction->raw.modrm.rm == 5)
