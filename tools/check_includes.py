@@ -50,6 +50,7 @@ agent/files
 agent/machine
 agent/outputs
 agent/kernel
+agent/jvm
 agent/publisher/journal
 agent/publisher
 agent/live

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <jvmti.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "jitapi-shim/jvmti/compiled_method.h"
 #include "jitapi-shim/send.h"
 #include "uapi/jit_journal.h"
+#include "uapi/jvm_agent.h"
 
 const char send_journal_name[] = JITBPF_JOURNAL_JVM_NAME;
 
@@ -129,6 +131,30 @@ static void JNICALL dynamic_code_generated(jvmtiEnv *jvmti, const char *name, co
 	errno = saved_errno;
 }
 
+/* Returns true for an agent other than this one: another copy of the library. */
+static int is_other_agent(struct dl_phdr_info *library, size_t size, void *own_)
+{
+	const char *file = strrchr(library->dlpi_name, '/');
+	uintptr_t own = (uintptr_t)own_;
+
+	if (!file || strncmp(file, "/libjitbpf-jvmti", strlen("/libjitbpf-jvmti")))
+		return 0;
+	for (int i = 0; i < library->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &library->dlpi_phdr[i];
+		uintptr_t start = library->dlpi_addr + segment->p_vaddr;
+
+		if (segment->p_type == PT_LOAD && own - start < segment->p_memsz)
+			return 0;
+	}
+	return 1;
+}
+
+/* Two agents would report each method twice. The JVM loads one at a time. */
+static bool is_loaded(void)
+{
+	return atomic_exchange(&agent.loaded, true) || dl_iterate_phdr(is_other_agent, &agent);
+}
+
 static void say(const char *what)
 {
 	fprintf(stderr, "jitbpf: compiled Java code is not reported: %s\n", what);
@@ -145,6 +171,8 @@ static void read_options(const char *options)
 			options);
 }
 
+static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
+
 /* Enable the events. Returns NULL, or the reason why the JVM does not send them. */
 static const char *enable(jvmtiEnv *jvmti)
 {
@@ -157,6 +185,7 @@ static const char *enable(jvmtiEnv *jvmti)
 		.CompiledMethodLoad = compiled_method_load,
 		.CompiledMethodUnload = compiled_method_unload,
 		.DynamicCodeGenerated = dynamic_code_generated,
+		.VMInit = vm_init,
 	};
 	const jvmtiCapabilities details = {
 		.can_get_source_file_name = 1,
@@ -179,42 +208,67 @@ static const char *enable(jvmtiEnv *jvmti)
 	return NULL;
 }
 
-/* Returns the environment, or NULL: this library is loaded already, or a message was printed. */
-static jvmtiEnv *load(JavaVM *vm, const char *options)
+/*
+ * Returns NULL with *ret set, which is NULL if an agent is loaded already; or the reason why
+ * nothing is reported.
+ */
+static const char *load(JavaVM *vm, const char *options, jvmtiEnv **ret)
 {
 	const char *trouble;
 	jvmtiEnv *jvmti;
 
-	if (atomic_exchange(&agent.loaded, true))
+	*ret = NULL;
+	if (is_loaded())
 		return NULL;
 	agent.vm = vm;
 	read_options(options);
-	if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2)) {
-		say("this JVM has no tool interface (JVMTI 1.2)");
-		return NULL;
-	}
+	if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2))
+		return "this JVM has no tool interface (JVMTI 1.2)";
 	trouble = enable(jvmti);
-	if (!trouble)
-		return jvmti;
-	say(trouble);
-	(*jvmti)->DisposeEnvironment(jvmti);
-	return NULL;
+	if (trouble)
+		(*jvmti)->DisposeEnvironment(jvmti);
+	else
+		*ret = jvmti;
+	return trouble;
 }
 
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {
-	load(vm, options);
+	jvmtiEnv *jvmti;
+	const char *trouble = load(vm, options, &jvmti);
+
+	if (trouble)
+		say(trouble);
 	return JNI_OK;
 }
 
-/* The JVM already runs: request events for its live code. */
+static void request_live_code(jvmtiEnv *jvmti)
+{
+	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+}
+
+static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+	request_live_code(jvmti);
+}
+
+/*
+ * The JVM already runs: request events for its live code. A JVM takes commands a moment before it
+ * generates events. Whoever loads the agent says why it failed: nothing is printed here.
+ */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
-	jvmtiEnv *jvmti = load(vm, options);
+	jvmtiEnv *jvmti;
+	jvmtiPhase phase;
 
-	if (jvmti) {
-		(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-		(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
-	}
+	if (load(vm, options, &jvmti))
+		return JITBPF_JVM_AGENT_LACKS_EVENTS;
+	if (!jvmti)
+		return JNI_OK;
+	if (!(*jvmti)->GetPhase(jvmti, &phase) && phase == JVMTI_PHASE_LIVE)
+		request_live_code(jvmti);
+	else
+		(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
 	return JNI_OK;
 }

@@ -20,6 +20,7 @@ ALLOWED = {
     "jitbpf-broker": (OPENER | {"CAP_SYS_ADMIN", "CAP_KILL", "CAP_SETUID", "CAP_SETGID"}, 0),
     "jitbpf-files": (OPENER, 2),
     "jitbpf-attach": ({"CAP_SYS_ADMIN"}, 2),
+    "jitbpf-load": ({"CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_SETUID", "CAP_SETGID"}, 2),
     "jitbpf-read": (set(), 2),
     "jitbpf-outputs": ({"CAP_DAC_OVERRIDE", "CAP_FOWNER"}, 2),  # of root
 }

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/file_trouble.h"
 #include "cli/jit_debug_option.h"
+#include "cli/jvm_reports.h"
 #include "cli/line_rules.h"
 #include "cli/memory_option.h"
 #include "cli/record_setup.h"
@@ -71,6 +72,12 @@ static const struct option_spec options[] = {
 	{0, "no-env", OPTION_FLAG, FIELD(no_env), NULL,
 	 "do not add the variables of 'jitbpf env' to the command's environment", 0, 0},
 	JIT_DEBUG_OPTION(FIELD(jit_debug)),
+	{0, "attach-jvms", OPTION_FLAG, FIELD(attach_jvms), NULL,
+	 "with -a: load the agent for Java into all JVMs; it stays there. Without -a, that is the "
+	 "default for the profiled processes",
+	 0, 0},
+	{0, "no-attach-jvms", OPTION_FLAG, FIELD(no_attach_jvms), NULL,
+	 "do not load the agent for Java into JVMs", 0, 0},
 	{0, "no-debuginfod", OPTION_FLAG, FIELD(no_debuginfod), NULL,
 	 "do not query the servers in $DEBUGINFOD_URLS for debug info", 0, 0},
 	LINE_RULES_OPTION(FIELD(line_offsets)),
@@ -102,6 +109,7 @@ static void end_turn(struct recording *run)
 
 	loop_health_end(health, now_ns);
 	attach_trouble_tell(run->live, &run->status);
+	jvm_reports_tell(run->live, &run->status);
 	if (self_stats_due(&run->stats, now_ns)) {
 		struct self_counts counts = {
 			.files = file_store_counts(run->files).known,
@@ -206,7 +214,8 @@ static int record_until_told(struct recording *run)
 	status_line_init(&run->status);
 	while ((now_ns = clock_now_ns()) < end_ns) {
 		uint64_t left_ms = (end_ns - now_ns + 999999) / 1000000;
-		bool waits = state == SOURCE_OPEN || pipeline_waits(run->pipeline);
+		bool waits = state == SOURCE_OPEN || pipeline_waits(run->pipeline) ||
+			     live_source_waits_for_jvm(run->live);
 		int wait_ms = waits ? ROWS_ROUND_MS : LIVE_ROUND_MS;
 
 		/* A ring that has any data is ready at once: records would come one to a round. */

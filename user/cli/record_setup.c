@@ -9,6 +9,7 @@
 
 #include "agent/clock.h"
 #include "agent/files/file_service.h"
+#include "agent/jvm/jvm_load.h"
 #include "agent/kernel/attach_service.h"
 #include "agent/kernel/process_text.h"
 #include "agent/launch/signaller.h"
@@ -211,6 +212,13 @@ static int find_shim(struct recording *run)
 	return err;
 }
 
+/* The agent stays in a JVM, so those of a whole system do not get it unasked. */
+static bool loads_jvm_agents(const struct record_options *options)
+{
+	return !options->no_attach_jvms &&
+	       (options->attach_jvms || target_is_some(&options->target));
+}
+
 static int open_live(struct recording *run)
 {
 	const struct record_options *options_ = run->options;
@@ -219,6 +227,7 @@ static int open_live(struct recording *run)
 		.freq_hz = options_->freq_hz,
 		.only_tracked = target_is_some(&options_->target),
 		.user_regs = options_->user_regs,
+		.load_jvm_agents = loads_jvm_agents(options_),
 		.code_ring_bytes = options_->code_ring_bytes,
 		.sample_ring_bytes = options_->sample_ring_bytes,
 	};
@@ -276,7 +285,7 @@ static int drop_privileges(const struct recording *run)
 static const role_fn roles[ROLE_COUNT] = {
 	[ROLE_OPENER] = file_service_run,     [ROLE_FETCHER] = file_service_run_fetcher,
 	[ROLE_ATTACHER] = attach_service_run, [ROLE_SIGNALLER] = signaller_run,
-	[ROLE_READER] = reader_service_run,
+	[ROLE_LOADER] = jvm_load_run,	      [ROLE_READER] = reader_service_run,
 };
 
 int record_set_up(struct recording *run)

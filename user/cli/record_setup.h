@@ -43,6 +43,7 @@ struct record_options {
 	bool no_debuginfod;
 	bool no_env;
 	bool jit_debug;
+	bool attach_jvms, no_attach_jvms;
 	struct view_options view;
 	string_list line_offsets;
 	struct code_line_rules line_rules;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Java virtual machines of OpenJDK, which publish code through our agent only. */
+/* Java virtual machines of OpenJDK, which publish code through our agent only. It is loaded into
+ * them by agent/jvm/, and by agent/launch/java_command.h. */
 #include <string.h>
 
 #include "base/text.h"
@@ -14,7 +15,8 @@ static const char *advice(const char *command)
 {
 	if (strstr(command, "libjitbpf-jvmti"))
 		return "the JVM has not published this code, although it has the agent";
-	return "a JVM publishes its code with -agentpath:/PATH/OF/libjitbpf-jvmti.so";
+	return "a JVM publishes its code with our agent, which 'record -p PID', 'record -- COMMAND' "
+	       "and 'record -a --attach-jvms' load";
 }
 
 const struct engine engine_java = {

@@ -53,15 +53,12 @@ int process_user(process_text *text, uint32_t pid, uint32_t *ret)
 	return 0;
 }
 
-int process_stat_read(process_text *text, uint32_t pid, struct process_stat *ret)
+int process_stat_parse(const process_text *text, struct process_stat *ret)
 {
-	int err = read_string(text, pid, "stat");
-	const char *comm = err ? NULL : strchr(text->data, '(');
+	const char *comm = strchr(text->data, '(');
 	const char *end = comm ? strrchr(comm, ')') : NULL; /* the name may contain ')' */
 	const char *at = end;
 
-	if (err)
-		return err;
 	for (int field = 2; at && field < START_FIELD; field++) {
 		at = strchr(at, ' ');
 		at = at ? at + 1 : NULL;
@@ -74,6 +71,11 @@ int process_stat_read(process_text *text, uint32_t pid, struct process_stat *ret
 		.start_ticks = strtoull(at, NULL, 10),
 	};
 	return 0;
+}
+
+int process_stat_read(process_text *text, uint32_t pid, struct process_stat *ret)
+{
+	return read_string(text, pid, "stat") ?: process_stat_parse(text, ret);
 }
 
 static uint64_t tick_ns(void)

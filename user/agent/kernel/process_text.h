@@ -39,6 +39,9 @@ struct process_stat {
 /* Read /proc/PID/stat into text. Returns 0 with *ret set, or a negative errno. */
 int process_stat_read(process_text *text, uint32_t pid, struct process_stat *ret);
 
+/* The same from text that was read, with a NUL at its end. Returns 0, or -ESRCH if it is cut. */
+int process_stat_parse(const process_text *text, struct process_stat *ret);
+
 /* Returns the CLOCK_MONOTONIC time at the beginning of a clock tick of CLOCK_BOOTTIME. */
 uint64_t process_ticks_ns(uint64_t ticks);
 

@@ -111,7 +111,15 @@ static int send_counters(struct drain *drain)
 /* Sampling begins that much later if a process does not answer the scan. */
 #define SCAN_WAIT_NS 300000000ull
 
+/* Sampling begins that much later if a JVM that runs already does not take the agent. */
+#define JVMS_WAIT_NS 2000000000ull
+
 #define LOST_STEP_NS 1000000000ull
+
+static void pids_deinit(process_pids *pids)
+{
+	vec_deinit(pids);
+}
 
 static bool has_ended(uint32_t pid)
 {
@@ -341,6 +349,35 @@ static int scan_more(struct drain *drain)
 }
 
 /*
+ * Wait a while for the agents of JVMs that run already, and scan these JVMs again: their agents and
+ * journals are as those from before the run, so that the first samples have names. Returns 1 if
+ * there is more, 0 or a negative errno.
+ */
+static int load_agents(struct drain *drain)
+{
+	CLEANUP(pids_deinit) process_pids loaded = {0};
+	struct live_source *live = drain->live;
+	struct process_scan again = scan_of(drain);
+	uint64_t now_ns = clock_now_ns();
+	int err;
+
+	if (!live->jvm_loads || live->jvms_end_ns == UINT64_MAX)
+		return 0;
+	if (!live->jvms_end_ns)
+		live->jvms_end_ns = now_ns + JVMS_WAIT_NS;
+	err = jvm_loads_turn(live->jvm_loads);
+	if (!err && jvm_loads_are_pending(live->jvm_loads) && now_ns < live->jvms_end_ns) {
+		poll(NULL, 0, 1);
+		return 1;
+	}
+	live->jvms_end_ns = UINT64_MAX;
+	err = err ?: jvm_loads_take_loaded(live->jvm_loads, &loaded);
+	if (!err && loaded.size)
+		err = process_scan_late(&again, &loaded);
+	return err;
+}
+
+/*
  * Emit the state from before the run, as of came_ns, in rounds of bounded size: processes and their
  * mappings, then the publishers' code. Records of the code ring are drained meanwhile, and wait in
  * the round buffer for their time.
@@ -351,7 +388,7 @@ static int drain_past(struct drain *drain, uint64_t *ret_time_ns)
 	int more, err;
 
 	file_store_begin_turn(live->round.files);
-	more = scan_more(drain);
+	more = scan_more(drain) ?: load_agents(drain);
 	if (!more)
 		more = read_late(drain);
 	if (more < 0)

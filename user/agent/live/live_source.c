@@ -115,11 +115,13 @@ static int open_owners(struct live_source *live)
 	return live->owners_fd < 0 ? -errno : 0;
 }
 
-static const struct publisher_ops *const publishers[] = {&publisher_shim, &publisher_jitdump};
+static const struct publisher_ops *const publishers[] = {&publisher_shim, &publisher_jitdump,
+							 &publisher_jvm_agents};
 
 _Static_assert(ARRAY_SIZE(publishers) <= PUBLISHERS_MAX, "room for all");
 
-static int create_publishers(struct live_source *live, const char **ret_what)
+static int create_publishers(struct live_source *live, const struct live_options *options,
+			     const char **ret_what)
 {
 	const struct publisher_host host = {
 		.bpf = live->bpf,
@@ -128,6 +130,9 @@ static int create_publishers(struct live_source *live, const char **ret_what)
 		.trial = &live->trial,
 		.owners = &live->round.owners,
 		.came_ns = live->came_ns,
+		.broker = options->broker,
+		.load_jvm_agents = options->load_jvm_agents,
+		.ret_jvm_loads = &live->jvm_loads,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(publishers); i++) {
@@ -186,7 +191,7 @@ int live_source_create(const struct live_options *options, const struct probe_si
 		return fail(failure, err, "starting");
 	libbpf_num_possible_cpus(); /* keeps the number, which cannot be read later */
 	live->came_ns = clock_now_ns();
-	err = create_publishers(live, &what);
+	err = create_publishers(live, options, &what);
 	if (err)
 		return fail(failure, err, what);
 	*ret = TAKE_PTR(live);
@@ -298,6 +303,16 @@ struct attach_deferrals live_source_deferrals(const struct live_source *live)
 bool live_source_take_holder(struct live_source *live, struct attach_holder *ret)
 {
 	return attacher_take_holder(live->attacher, ret);
+}
+
+bool live_source_take_jvm(struct live_source *live, struct jvm_report *ret)
+{
+	return live->jvm_loads && jvm_loads_take(live->jvm_loads, ret);
+}
+
+bool live_source_waits_for_jvm(const struct live_source *live)
+{
+	return live->jvm_loads && jvm_loads_are_pending(live->jvm_loads);
 }
 
 struct loop_health *live_source_health(struct live_source *live)

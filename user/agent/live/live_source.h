@@ -16,6 +16,7 @@
 
 #include "agent/files/file_store.h"
 #include "agent/kernel/attacher.h"
+#include "agent/jvm/jvm_loads.h"
 #include "agent/live/loop_health.h"
 #include "agent/publisher/probe_site.h"
 #include "agent/roles/broker.h"
@@ -30,6 +31,7 @@ struct live_options {
 	uint32_t freq_hz;
 	bool only_tracked; /* only processes given to live_source_track(), and their children */
 	bool user_regs;
+	bool load_jvm_agents;	  /* load the agent for Java into the JVMs that are profiled */
 	size_t code_ring_bytes;	  /* rounded up to a power of two */
 	size_t sample_ring_bytes; /* of each CPU; likewise */
 };
@@ -83,6 +85,10 @@ uint64_t live_source_lost(struct live_source *live);
 /* See attacher_deferrals() and attacher_take_holder(). */
 struct attach_deferrals live_source_deferrals(const struct live_source *live);
 bool live_source_take_holder(struct live_source *live, struct attach_holder *ret);
+
+/* See jvm_loads_take() and jvm_loads_are_pending(). */
+bool live_source_take_jvm(struct live_source *live, struct jvm_report *ret);
+bool live_source_waits_for_jvm(const struct live_source *live);
 
 /* Returns the record of the loop's turns, which the owner of the loop keeps. Borrowed. */
 struct loop_health *live_source_health(struct live_source *live);

@@ -6,6 +6,7 @@
 #include "agent/kernel/attach_programs.h"
 #include "agent/kernel/attacher.h"
 #include "agent/kernel/kernel_names.h"
+#include "agent/jvm/jvm_loads.h"
 #include "agent/live/live_cpus.h"
 #include "agent/live/live_round.h"
 #include "agent/live/live_source.h"
@@ -38,11 +39,13 @@ struct live_source {
 	struct loop_health health;
 	process_pids late_pids; /* processes that have not answered the scan yet */
 	struct lost_mappings lost_mappings;
-	uint64_t scan_end_ns; /* until then, the scan waits for processes */
-	bool scanned;	      /* the start-up scan is done */
-	bool ready;	      /* scanned, and all publishers' late() are done */
-	bool started;	      /* sampling has started */
-	bool stopped;	      /* sampling has stopped */
+	struct jvm_loads *jvm_loads; /* of its publisher; NULL: no agent is loaded */
+	uint64_t jvms_end_ns;	     /* until then, the start waits for JVMs; 0: not begun */
+	uint64_t scan_end_ns;	     /* until then, the scan waits for processes */
+	bool scanned;		     /* the start-up scan is done */
+	bool ready;		     /* scanned, and all publishers' late() are done */
+	bool started;		     /* sampling has started */
+	bool stopped;		     /* sampling has stopped */
 };
 
 #endif

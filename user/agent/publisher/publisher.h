@@ -18,7 +18,9 @@
 #include "uapi/loss.h"
 
 struct attacher;
+struct broker;
 struct jitbpf_bpf;
+struct jvm_loads;
 struct process_owners;
 struct probe_trial;
 
@@ -30,6 +32,9 @@ struct publisher_host {
 	struct probe_trial *trial;	     /* of the installed shim; started */
 	const struct process_owners *owners; /* of the processes that are profiled */
 	uint64_t came_ns; /* start of the run, before any publisher was created */
+	const struct broker *broker;
+	bool load_jvm_agents;		  /* into the JVMs that are profiled */
+	struct jvm_loads **ret_jvm_loads; /* set to their state, or NULL, by that publisher */
 };
 
 enum { PUBLISHER_KEEP = 0, PUBLISHER_DROP = 1 };
@@ -74,6 +79,6 @@ struct publisher_ops {
 	void (*count)(const void *self, uint64_t counters[JITBPF_COUNTER_MAX]);
 };
 
-extern const struct publisher_ops publisher_shim, publisher_jitdump;
+extern const struct publisher_ops publisher_shim, publisher_jitdump, publisher_jvm_agents;
 
 #endif

@@ -42,6 +42,16 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.live_max = 2,
 			.calls = ROLE_CALLS_SIGNALLER,
 		},
+	[ROLE_LOADER] =
+		{
+			.name = "jitbpf-load",
+			/* to open /proc of the JVM, and to become its user, which it does next */
+			.capabilities = PRIVILEGE(CAP_SYS_PTRACE) | PRIVILEGE(CAP_DAC_READ_SEARCH) |
+					PRIVILEGE(CAP_SETUID) | PRIVILEGE(CAP_SETGID),
+			.live_max = 8,
+			.calls = ROLE_CALLS_LOADER,
+			.outlives = true, /* it removes its files */
+		},
 	[ROLE_READER] =
 		{
 			.name = "jitbpf-read",

@@ -15,6 +15,7 @@ enum role {
 	ROLE_FETCHER,	/* asks debuginfod servers, as the invoking user */
 	ROLE_ATTACHER,	/* registers probes and opens perf events */
 	ROLE_SIGNALLER, /* signals the command, which may be another user's */
+	ROLE_LOADER,	/* loads the agent for Java into a JVM, as its user */
 	ROLE_READER,	/* parses what others made: ELF, DWARF, names */
 	ROLE_RECORDER,	/* jitbpf itself after set-up; not started by the broker */
 	ROLE_COUNT,
@@ -30,6 +31,7 @@ enum role_calls {
 	ROLE_CALLS_OPENER,
 	ROLE_CALLS_ATTACHER,
 	ROLE_CALLS_SIGNALLER,
+	ROLE_CALLS_LOADER,   /* may also write files and connect */
 	ROLE_CALLS_READER,   /* memory, the socket, and reading from descriptors */
 	ROLE_CALLS_RECORDER, /* as ROLE_CALLS_COMMON, with bpf() */
 };

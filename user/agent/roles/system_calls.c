@@ -90,6 +90,35 @@ static const int attaching[] = {
 	SCMP_SYS(ioctl),
 };
 
+static const int loading[] = {
+	SCMP_SYS(openat),
+	SCMP_SYS(openat2),
+	SCMP_SYS(write),
+	SCMP_SYS(unlinkat),
+	SCMP_SYS(getdents64),
+	SCMP_SYS(fstatfs),
+	SCMP_SYS(access),
+	SCMP_SYS(faccessat),
+	SCMP_SYS(socket),
+	SCMP_SYS(connect),
+	SCMP_SYS(sendto),
+	SCMP_SYS(recvfrom),
+	SCMP_SYS(getsockopt),
+	SCMP_SYS(alarm),
+	SCMP_SYS(setitimer),
+	SCMP_SYS(pidfd_open),
+	SCMP_SYS(pidfd_send_signal),
+	/* to become the JVM's user */
+	SCMP_SYS(geteuid),
+	SCMP_SYS(getegid),
+	SCMP_SYS(setgroups),
+	SCMP_SYS(setresgid),
+	SCMP_SYS(setresuid),
+	SCMP_SYS(capget),
+	SCMP_SYS(capset),
+	SCMP_SYS(prctl),
+};
+
 static int add_all(scmp_filter_ctx filter, uint32_t action, const int *calls, size_t count)
 {
 	int err = 0;
@@ -156,6 +185,8 @@ int system_calls_limit(enum role_calls calls)
 		err = add_open(filter) ?: add_ioctl(filter) ?: ADD(filter, SCMP_ACT_ALLOW, opening);
 	if (!err && calls == ROLE_CALLS_ATTACHER)
 		err = add_open(filter) ?: ADD(filter, SCMP_ACT_ALLOW, attaching);
+	if (!err && calls == ROLE_CALLS_LOADER)
+		err = ADD(filter, SCMP_ACT_ALLOW, loading);
 	if (!err && calls == ROLE_CALLS_READER)
 		err = ADD(filter, SCMP_ACT_ALLOW, parsing);
 	if (!err && calls == ROLE_CALLS_SIGNALLER)

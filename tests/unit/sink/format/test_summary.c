@@ -107,7 +107,8 @@ static void unpublished_code_of_a_known_engine(void **state)
 		{"php8.2", "php8.2 -n x.php", "PHP: with -n, PHP does not read"},
 		{"php8.2", "", "PHP: start it with the variables of 'jitbpf env'"},
 		{"php8.2", "process 1, 2", "PHP: start it with the variables of 'jitbpf env'"},
-		{"java", "java X", "Java: a JVM publishes its code with -agentpath:"},
+		{"java", "java X",
+		 "Java: a JVM publishes its code with our agent, which 'record -p PID'"},
 		{"java", "java -agentpath:/x/libjitbpf-jvmti.so X", "although it has the agent\n"},
 		{"python", "", "start it with the variables or options of 'jitbpf env'\n"},
 	};

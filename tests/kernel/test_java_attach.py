@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Java: the agent is loaded into running JVMs, whoever runs them and wherever, and into nothing
+else."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import harness
+import test_roles
+
+AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
+WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
+FAKE = os.path.join(WORKLOADS, "fake_jvm.py")
+JDK_17 = "/usr/lib/jvm/java-17-openjdk-amd64"
+JDK_25 = "/usr/lib/jvm/temurin-25-jdk-amd64"
+USER = 61234  # of nobody else
+LOADED = "the agent is loaded"
+
+
+@unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
+class Attached(harness.KernelTest):
+    JDK = JDK_17
+
+    def setUp(self):
+        super().setUp()
+        if not os.path.exists(self.JDK):
+            self.skipTest(f"there is no {self.JDK}")
+        os.chmod(self.folder, 0o755)
+        subprocess.run([os.path.join(JDK_17, "bin/javac"), "-d", self.folder,
+                        os.path.join(WORKLOADS, "Fill.java")], check=True, timeout=60)
+        self.java = [os.path.join(self.JDK, "bin/java")]
+        self.fill = ["-cp", self.folder, "Fill"]
+
+    def start(self, command, output=subprocess.DEVNULL, **kwargs):
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, **kwargs)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def start_java(self, *options, **kwargs):
+        """Starts a JVM that runs for long, and returns it once it is ready."""
+        process = self.start([*self.java, *options, *self.fill, "1000000"], **kwargs)
+        self.wait_for(lambda: self.has_thread(process.pid, "C2 CompilerThre"))
+        return process
+
+    @staticmethod
+    def has_thread(pid, name):
+        for tid in os.listdir(f"/proc/{pid}/task"):
+            try:
+                with open(f"/proc/{pid}/task/{tid}/comm", encoding="utf-8") as file:
+                    if file.read() == name + "\n":
+                        return True
+            except OSError:
+                pass
+        return False
+
+    def attach(self, pid, options=(), **kwargs):
+        return self.record_process(pid, 0.7, ["-F", "499", *options],
+                                   endings=(".jitbpf", ".folded"), **kwargs)
+
+    @staticmethod
+    def named(run):
+        """Returns the share of samples in which a frame has the name of the program's method."""
+        stacks = run.folded()
+        return (sum(count for stack, count in stacks.items() if "Fill." in stack) /
+                max(sum(stacks.values()), 1))
+
+    def check_named(self, run):
+        self.assertIn(LOADED, run.stderr)
+        self.assertGreater(self.named(run), 0.95, run.stderr)
+        self.assertEqual(self.check_ledger(run)["jit"]["sequence_gaps"], 0)
+
+    def check_nothing_left(self, folder="/tmp", before=()):
+        left = [name for name in os.listdir(folder)
+                if name.startswith((".attach_pid", "libjitbpf-jvmti")) and name not in before]
+        self.assertEqual(left, [])
+
+
+class Late(Attached):
+    """`record -p` of JVMs that run already."""
+
+    def test_late(self):
+        before = os.listdir("/tmp")
+        process = self.start_java()
+        run = self.attach(process.pid)
+        self.check_named(run)
+        self.assertIn("few of its inlined methods", run.stderr)
+        self.check_nothing_left(before=before)
+        # The agent stays, and its journal has the code.
+        again = self.attach(process.pid)
+        self.assertNotIn("agent", again.stderr)
+        self.assertGreater(self.named(again), 0.95, again.stderr)
+
+    def test_without_attaching(self):
+        process = self.start_java()
+        run = self.attach(process.pid, ["--no-attach-jvms"])
+        self.assertEqual(self.named(run), 0)
+        self.assertNotIn(LOADED, run.stderr)
+        with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
+            self.assertNotIn("jitbpf", maps.read())
+
+    def test_all_inlined_methods(self):
+        process = self.start_java("-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints")
+        run = self.attach(process.pid)
+        self.check_named(run)
+        self.assertNotIn("few of its inlined methods", run.stderr)
+        inlined = sum(count for stack, count in run.folded().items()
+                      if "Fill.inlinedHelper_[i]" in stack)
+        self.assertGreater(inlined, 0.8 * sum(run.folded().values()))
+
+    def test_signals_not_caught(self):
+        """With -Xrs, SIGQUIT would end the JVM. It listens from its start."""
+        process = self.start_java("-Xrs")
+        self.check_named(self.attach(process.pid))
+        self.assertIsNone(process.poll())
+
+    def test_disabled(self):
+        output = os.path.join(self.folder, "said")
+        with open(output, "wb") as file:
+            process = self.start_java("-XX:+DisableAttachMechanism", output=file)
+        run = self.attach(process.pid)
+        self.assertIn("not loaded: it runs with -XX:+DisableAttachMechanism", run.stderr)
+        self.assertIsNone(process.poll())
+        with open(output, "rb") as file:
+            self.assertEqual(file.read(), b"")  # no dump of its threads
+
+    def test_dynamic_agents_forbidden(self):
+        process = self.start_java("-XX:-EnableDynamicAgentLoading")
+        run = self.attach(process.pid)
+        self.assertRegex(run.stderr, "not loaded: it refused: .*not enabled")
+        self.assertIsNone(process.poll())
+
+    def test_other_user(self):
+        process = self.start_java(user=USER, group=USER, extra_groups=[])
+        self.check_named(self.attach(process.pid))
+
+    def test_other_user_cannot_reach_the_agent(self):
+        hidden = os.path.join(self.folder, "hidden")
+        os.mkdir(hidden, 0o700)
+        shutil.copy(harness.SHIM, hidden)
+        shutil.copy(AGENT, hidden)
+        before = os.listdir("/tmp")
+        process = self.start_java(user=USER, group=USER, extra_groups=[])
+        self.check_named(self.attach(process.pid,
+                                     ["--shim", os.path.join(hidden, "libjitbpf.so")]))
+        self.check_nothing_left(before=before)
+        with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
+            self.assertIn("/tmp/libjitbpf-jvmti-", maps.read())
+
+    def make_root(self):
+        """Makes a root without the agent, and returns it."""
+        root = os.path.join(self.folder, "root")
+        for name in ("usr", "lib", "lib64", "etc", "dev", "proc", "tmp", "app"):
+            os.makedirs(os.path.join(root, name))
+            if name not in ("proc", "tmp", "app"):
+                subprocess.run(["mount", "--rbind", "/" + name, os.path.join(root, name)],
+                               check=True)
+                self.addCleanup(subprocess.run, ["umount", "-l", os.path.join(root, name)],
+                                check=False)
+        os.chmod(os.path.join(root, "tmp"), 0o1777)
+        shutil.copy(os.path.join(self.folder, "Fill.class"), os.path.join(root, "app"))
+        return root
+
+    def mount(self, folder, kind, *options):
+        subprocess.run(["mount", "-t", kind, *options, "none", folder], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", folder], check=False)
+
+    def start_in(self, root, enter):
+        outer = self.start([*enter, "chroot", root, *self.java, "-cp", "/app", "Fill", "1000000"])
+        pid = outer.pid
+        if enter:
+            with open(self.wait_for(lambda: self.children_of(outer.pid)),
+                      encoding="ascii") as children:
+                pid = int(children.read())
+        self.wait_for(lambda: self.has_thread(pid, "C2 CompilerThre"))
+        return pid
+
+    @staticmethod
+    def children_of(pid):
+        path = f"/proc/{pid}/task/{pid}/children"
+        with open(path, encoding="ascii") as file:
+            return path if file.read().strip() else None
+
+    def check_in_root(self, root, pid):
+        self.check_named(self.attach(pid))
+        self.check_nothing_left(os.path.join(root, "tmp"))
+
+    def test_chroot(self):
+        root = self.make_root()
+        self.mount(os.path.join(root, "proc"), "proc")
+        self.check_in_root(root, self.start_in(root, []))
+
+    def test_namespaces(self):
+        root = self.make_root()
+        self.check_in_root(root, self.start_in(root, [
+            "unshare", "-m", "-p", "-f", "--kill-child",
+            f"--mount-proc={os.path.join(root, 'proc')}"]))
+
+    def test_no_place(self):
+        """Its /tmp, /var/tmp and /dev/shm take no code: the JVM goes on, and the reason is
+        said."""
+        root = self.make_root()
+        for name in ("tmp", "dev/shm"):
+            self.mount(os.path.join(root, name), "tmpfs", "-o", "noexec,mode=1777")
+        self.mount(os.path.join(root, "proc"), "proc")
+        run = self.attach(self.start_in(root, []))
+        self.assertIn("its /tmp takes no copy that can be executed", run.stderr)
+
+
+class Late25(Late):
+    JDK = JDK_25
+
+    def test_warning(self):
+        process = self.start_java()
+        self.assertIn("Java 25 prints a warning about it", self.attach(process.pid).stderr)
+
+
+class WholeSystem(Attached):
+    def record_beside(self, *options):
+        """Records a system of its own, since an agent stays in the JVMs of others."""
+        jitbpf = self.record_argv(["-a", "-F", "199", "-d", "1", *options], (".jitbpf", ".folded"))
+        argv = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc", "sh", "-c",
+                '"$@" > /dev/null & sleep 2; ' + " ".join(jitbpf), "sh", *self.java, *self.fill,
+                "1000000"]
+        done = subprocess.run(argv, capture_output=True, timeout=60, check=False)
+        return self.finished(done.returncode, done.stdout, done.stderr)
+
+    @harness.alone
+    def test_only_if_told(self):
+        run = self.record_beside()
+        self.assertNotIn(LOADED, run.stderr)
+        self.assertIn("'record -a --attach-jvms' load", run.stderr)
+        self.assertEqual(self.named(run), 0)
+        run = self.record_beside("--attach-jvms")
+        self.assertRegex(run.stderr, rf"JVM \d+ \(java\): {LOADED}")
+        java = {stack: count for stack, count in run.folded().items() if stack.startswith("java")}
+        named = sum(count for stack, count in java.items() if "Fill." in stack)
+        self.assertGreater(named, 0.9 * sum(java.values()))
+
+
+class NoJvm(Attached):
+    """Processes that only look like a JVM, or whose JVM is hostile."""
+
+    def start_fake(self, mode, **kwargs):
+        """Starts a process that maps libjvm.so, and returns it with the file of its signals."""
+        said = os.path.join(self.folder, "said")
+        with open(said, "wb") as file:
+            process = self.start([sys.executable, FAKE, mode,
+                                  os.path.join(JDK_17, "lib/server/libjvm.so"), str(USER)],
+                                 output=file, **kwargs)
+        self.wait_for(lambda: self.said(said).startswith("ready"))
+        return process, said
+
+    @staticmethod
+    def said(path):
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    def record_fake(self, mode, seconds):
+        process, said = self.start_fake(mode)
+        began = time.monotonic()
+        run = self.record(options=["-p", str(process.pid), "-F", "99", "-d", str(seconds)],
+                          endings=(".jitbpf",))
+        self.assertLess(time.monotonic() - began, seconds + 30)
+        self.assertIsNone(process.poll(), "the process was ended")
+        self.assertNotIn(LOADED, run.stderr)
+        return run.stderr, self.said(said)
+
+    def test_catches_the_signal(self):
+        """A program with a handler of its own, which has loaded libjvm.so: no signal is sent."""
+        _messages, said = self.record_fake("plain", 3)
+        self.assertEqual(said, "ready\n")
+
+    def test_never_answers(self):
+        messages, said = self.record_fake("threads", 7)
+        self.assertEqual(said, "ready\nSIGQUIT\n")  # once
+        self.assertIn("not loaded: it did not answer in time", messages)
+
+    def test_garbage(self):
+        messages, _said = self.record_fake("garbage", 2)
+        self.assertIn("not loaded: its answer is not that of a JVM", messages)
+
+    def test_endless(self):
+        messages, _said = self.record_fake("endless", 2)
+        self.assertIn("not loaded: its answer is not that of a JVM", messages)
+
+    def test_foreign_socket(self):
+        messages, said = self.record_fake("foreign", 2)
+        self.assertIn("not loaded: its socket or its file in /tmp belongs to another", messages)
+        self.assertEqual(said, "ready\n")
+
+    def test_foreign_file(self):
+        messages, said = self.record_fake("file", 2)
+        self.assertIn("not loaded: its socket or its file in /tmp belongs to another", messages)
+        self.assertEqual(said, "ready\n")
+
+    def test_links(self):
+        """Links in place of the files: nothing is written through them."""
+        messages, said = self.record_fake("links", 2)
+        self.assertIn("belongs to another", messages)
+        self.assertEqual(said, "ready\n")
+        self.assertFalse(os.path.exists("/tmp/jitbpf-test-planted"))
+
+    def test_beside_a_silent_one(self):
+        """A process that never answers does not delay the agent of another JVM."""
+        process, _said = self.start_fake("silent")
+        java = self.start_java(user=USER, group=USER, extra_groups=[])
+        run = self.record_process(java.pid, 0.7, ["-F", "499"], (".jitbpf", ".folded"),
+                                  others=(process.pid,))
+        stacks = {stack: count for stack, count in run.folded().items()
+                  if stack.startswith("java")}
+        named = sum(count for stack, count in stacks.items() if "Fill." in stack)
+        self.assertGreater(named, 0.95 * sum(stacks.values()), run.stderr)
+
+    def test_rights_of_the_loader(self):
+        """While it waits for a JVM, the loader has that user's rights, and no capability."""
+        process, _said = self.start_fake("silent", user=USER, group=USER, extra_groups=[])
+        with subprocess.Popen(self.record_argv(["-p", str(process.pid)], (".jitbpf",)),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as recorder:
+            self.addCleanup(recorder.kill)
+            loader = self.wait_for(lambda: next(
+                (one for one in map(test_roles.status, test_roles.children(recorder.pid))
+                 if one["Name"] == "jitbpf-load" and one["Uid"].split() == [str(USER)] * 4), None))
+            recorder.send_signal(signal.SIGINT)
+            self.assertEqual(recorder.wait(60), 0)
+        self.assertEqual(loader["Gid"].split(), [str(USER)] * 4)
+        self.assertEqual(loader["Groups"].strip(), "")
+        self.assertEqual([int(loader[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapBnd",
+                                                             "CapAmb")], [0] * 5)
+        self.assertEqual((loader["NoNewPrivs"], loader["Seccomp"]), ("1", "2"))
+        # It outlives the recorder only until it notices.
+        self.wait_for(lambda: self.has_ended(loader["Pid"]), 10)
+
+    @staticmethod
+    def has_ended(pid):
+        try:
+            return test_roles.status(pid)["State"].startswith("Z")
+        except FileNotFoundError:
+            return True
+
+    def test_signal_is_not_sent_to_others(self):
+        """A process that does not catch SIGQUIT would die of it."""
+        process, said = self.start_fake("uncaught")
+        self.record(options=["-p", str(process.pid), "-d", "4"], endings=(".jitbpf",))
+        self.assertIsNone(process.poll())
+        self.assertEqual(self.said(said), "ready\n")
+        process.send_signal(signal.SIGQUIT)
+        self.assertEqual(process.wait(), -signal.SIGQUIT)
+
+
+if __name__ == "__main__":
+    harness.main()

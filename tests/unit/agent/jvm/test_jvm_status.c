@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "agent/jvm/jvm_status.h"
+
+#define UID(ids)    "Name:\tjava\nUid:\t" ids "\n"
+#define GID(ids)    "Gid:\t" ids "\n"
+#define NSPID(pids) "NSpid:\t" pids "\n"
+#define CAUGHT(set) "SigIgn:\t0000000000000004\nSigCgt:\t" set "\n"
+
+static void test_jvm(void **state)
+{
+	struct jvm_status status;
+
+	assert_int_equal(jvm_status_parse(UID("1\t1\t1\t1") GID("2\t2\t2\t2") NSPID("4711\t12\t1")
+						  CAUGHT("0000000101005ccf"),
+					  &status),
+			 0);
+	assert_int_equal(status.inner_pid, 1);
+	assert_int_equal(status.uid, 1);
+	assert_int_equal(status.gid, 2);
+	assert_true(status.one_identity && status.catches_quit);
+}
+
+static void test_others(void **state)
+{
+	struct jvm_status status;
+
+	/* All but SIGQUIT is caught. */
+	assert_int_equal(jvm_status_parse(UID("1\t1\t1\t1") GID("2\t2\t2\t2") NSPID("4711")
+						  CAUGHT("fffffffffffffffb"),
+					  &status),
+			 0);
+	assert_int_equal(status.inner_pid, 4711);
+	assert_false(status.catches_quit);
+	assert_int_equal(jvm_status_parse(UID("1\t0\t0\t0") GID("2\t2\t2\t2") NSPID("4711")
+						  CAUGHT("4"),
+					  &status),
+			 0);
+	assert_false(status.one_identity);
+	assert_int_equal(jvm_status_parse(UID("1\t1\t1\t1") GID("2\t2\t2\t3") NSPID("4711")
+						  CAUGHT("4"),
+					  &status),
+			 0);
+	assert_false(status.one_identity);
+}
+
+/* As of a process that ends. */
+static void test_cut(void **state)
+{
+	struct jvm_status status;
+
+	assert_int_equal(jvm_status_parse("", &status), -EBADMSG);
+	assert_int_equal(
+		jvm_status_parse(UID("1\t1\t1\t1") GID("2\t2\t2\t2") NSPID("4711"), &status),
+		-EBADMSG);
+	assert_int_equal(jvm_status_parse(UID("1\t1\t1") GID("2\t2\t2\t2") NSPID("4711")
+						  CAUGHT("4"),
+					  &status),
+			 -EBADMSG);
+	assert_int_equal(jvm_status_parse(UID("1\t1\t1\t1") GID("2\t2\t2\t2") CAUGHT("4"), &status),
+			 -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_jvm),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""fake_jvm.py MODE LIBJVM USER: a process that maps libjvm.so, but has no VM. Prints "ready", then
+each SIGQUIT."""
+
+import ctypes
+import mmap
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+
+MODE, LIBRARY, USER = sys.argv[1], sys.argv[2], int(sys.argv[3])
+PR_SET_NAME = 15
+
+libc = ctypes.CDLL(None)
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def thread(name):
+    libc.prctl(PR_SET_NAME, name, 0, 0, 0)
+    time.sleep(1000)
+
+
+def listen(answer):
+    """Listens where a JVM does, and calls answer() with each connection."""
+    path = f"/tmp/.java_pid{os.getpid()}"
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path)
+    server.listen(5)
+
+    def serve():
+        while True:
+            connection, _ = server.accept()
+            threading.Thread(target=answer, args=[connection], daemon=True).start()
+    threading.Thread(target=serve, daemon=True).start()
+
+
+def garbage(connection):
+    connection.recv(100)
+    connection.sendall(b"\xff\x00no number\n" * 10)
+    connection.close()
+
+
+def endless(connection):
+    try:
+        while True:
+            connection.sendall(b"0\n" + b"x" * 4096)
+    except OSError:
+        pass
+
+
+def silent(_connection):
+    time.sleep(1000)
+
+
+with open(LIBRARY, "rb") as library:
+    mapped = mmap.mmap(library.fileno(), 0, flags=mmap.MAP_PRIVATE,
+                       prot=mmap.PROT_READ | mmap.PROT_EXEC)
+if MODE != "uncaught":
+    signal.signal(signal.SIGQUIT, lambda *_: say("SIGQUIT"))
+if MODE not in ("plain", "uncaught"):
+    for name in (b"VM Thread", b"Signal Dispatch"):
+        threading.Thread(target=thread, args=[name], daemon=True).start()
+if MODE in ("garbage", "endless", "silent"):
+    listen({"garbage": garbage, "endless": endless, "silent": silent}[MODE])
+if MODE == "foreign":
+    listen(garbage)
+    os.chown(f"/tmp/.java_pid{os.getpid()}", USER, USER)
+if MODE == "file":
+    with open(f"/tmp/.attach_pid{os.getpid()}", "wb"):
+        os.chown(f"/tmp/.attach_pid{os.getpid()}", USER, USER)
+if MODE == "links":
+    os.symlink("/tmp/jitbpf-test-planted", f"/tmp/.java_pid{os.getpid()}")
+    os.symlink("/tmp/jitbpf-test-planted", f"/tmp/.attach_pid{os.getpid()}")
+time.sleep(0.1)
+say("ready")
+while True:
+    end = time.process_time() + 0.01
+    while time.process_time() < end:
+        pass
+    time.sleep(0.02)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where a process finds the agent's library. If the installed file is at its path in the process's
+ * root, that is it. Else it is copied there for the moment of the loading: into a container or a
+ * chroot, and for users who cannot reach the installed file.
+ *
+ * The caller acts as the process's user, so that the copy is that user's, as the process is. In a
+ * folder whose files others may replace, there is no copy.
+ */
+#ifndef JITBPF_AGENT_JVM_AGENT_PLACE_H
+#define JITBPF_AGENT_JVM_AGENT_PLACE_H
+
+#include <limits.h>
+#include <stdint.h>
+
+struct agent_place {
+	char path[PATH_MAX]; /* in the process's root */
+	int folder_fd;	     /* of a copy; -1: there is none */
+	const char *name;    /* of a copy: the file, within path */
+};
+
+/* Open a folder, such as "tmp", in the root of a process. Returns an O_PATH descriptor or -errno.
+ */
+int agent_place_open_folder(int root_fd, const char *folder);
+
+/*
+ * Find or make the place. agent_fd: the installed library, open for reading; path: its path in our
+ * root. Returns 0, after which the caller calls agent_place_remove(); -EACCES if no folder takes a
+ * copy that can be executed; or the negative errno of the copying.
+ */
+int agent_place_find(int root_fd, int agent_fd, const char *path, uint32_t uid,
+		     struct agent_place *ret);
+
+/* Remove the copy. A JVM that has loaded it keeps it mapped. */
+void agent_place_remove(struct agent_place *place);
+
+#endif

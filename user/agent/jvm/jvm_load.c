@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/jvm/jvm_load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/clock.h"
+#include "agent/jvm/agent_place.h"
+#include "agent/jvm/jvm_evidence.h"
+#include "agent/jvm/jvm_socket.h"
+#include "agent/jvm/jvm_status.h"
+#include "agent/roles/fd_message.h"
+#include "agent/roles/privileges.h"
+#include "base/scope.h"
+#include "uapi/jvm_agent.h"
+
+#define LOOK_MS 5
+#define ALARM_S 30 /* ends this process wherever it hangs */
+
+struct load {
+	const struct jvm_load_request *request;
+	struct jvm_load_reply *reply;
+	int agent_fd, pidfd;
+	int status_fd, root_fd, cwd_fd, tmp_fd;
+	struct jvm_status status;
+	struct jvm_socket socket;
+	bool hears; /* it waits for SIGQUIT as HotSpot does */
+	uint64_t end_ns;
+};
+
+/* Each step returns a result of the load; JVM_LOADED: go on. */
+static enum jvm_load_result fail(struct load *load, int err)
+{
+	if (err == -ESRCH)
+		return JVM_ENDED;
+	load->reply->err = err;
+	return JVM_LOAD_FAILED;
+}
+
+/* Read /proc/PID/status, whose descriptor stays that of this process. */
+static enum jvm_load_result read_status(struct load *load)
+{
+	char text[16384];
+	ssize_t size = pread(load->status_fd, text, sizeof(text) - 1, 0);
+
+	if (size < 0)
+		return fail(load, -errno);
+	text[size] = 0;
+	return jvm_status_parse(text, &load->status) ? fail(load, -ESRCH) : JVM_LOADED;
+}
+
+/* Open what only a process with CAP_SYS_PTRACE may, and examine the process. */
+static enum jvm_load_result examine(struct load *load)
+{
+	struct jvm_evidence evidence;
+	AUTO_CLOSE int proc_fd = -1;
+	enum jvm_load_result result;
+	char path[32];
+	int err;
+
+	load->pidfd = (int)syscall(SYS_pidfd_open, load->request->pid, 0);
+	if (load->pidfd < 0)
+		return fail(load, -errno);
+	snprintf(path, sizeof(path), "/proc/%u", load->request->pid);
+	proc_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc_fd < 0)
+		return JVM_ENDED;
+	err = jvm_evidence_read(proc_fd, load->request->start_ticks, &evidence);
+	if (err)
+		return fail(load, err);
+	load->status_fd = openat(proc_fd, "status", O_RDONLY | O_CLOEXEC);
+	load->root_fd = openat(proc_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	load->cwd_fd = openat(proc_fd, "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (load->status_fd < 0 || load->root_fd < 0 || load->cwd_fd < 0)
+		return fail(load, -errno);
+	load->hears = evidence.threads;
+	result = read_status(load);
+	if (result != JVM_LOADED)
+		return result;
+	if (evidence.agent)
+		return JVM_HAS_AGENT;
+	if (evidence.another)
+		return JVM_IS_ANOTHER;
+	if (!evidence.library)
+		return JVM_ENDED;
+	return evidence.closed ? JVM_IS_CLOSED : JVM_LOADED;
+}
+
+/*
+ * Groups are of no use: the files that are opened are the user's own, or everybody's. The process
+ * stays one that cannot be debugged by that user.
+ */
+static int become(const struct jvm_status *status)
+{
+	if (geteuid() == status->uid && getegid() == status->gid)
+		return privileges_keep(0, 0);
+	if (setgroups(0, NULL) || setresgid(status->gid, status->gid, status->gid) ||
+	    setresuid(status->uid, status->uid, status->uid))
+		return -errno;
+	return privileges_keep(0, 0);
+}
+
+static enum jvm_load_result enter(struct load *load)
+{
+	const struct jvm_status *status = &load->status;
+	int err;
+
+	if (!status->one_identity)
+		return JVM_HAS_TWO_USERS;
+	err = become(status);
+	if (err)
+		return fail(load, err);
+	load->tmp_fd = agent_place_open_folder(load->root_fd, "tmp");
+	if (load->tmp_fd < 0)
+		return fail(load, load->tmp_fd);
+	load->socket.folder_fd = load->tmp_fd;
+	load->socket.pid = load->request->pid;
+	load->socket.uid = status->uid;
+	snprintf(load->socket.name, sizeof(load->socket.name), ".java_pid%u", status->inner_pid);
+	return JVM_LOADED;
+}
+
+/* Returns true if a file is there that HotSpot would find, but not accept. */
+static bool is_taken(const struct load *load, int folder_fd, const char *name)
+{
+	struct stat st;
+
+	return !fstatat(folder_fd, name, &st, 0) && st.st_uid && st.st_uid != load->status.uid;
+}
+
+/*
+ * Create the file by which HotSpot knows that SIGQUIT does not ask for a dump of its threads. It
+ * looks into its working directory first. Sets *ret_folder to the folder of a new file, or to -1 if
+ * there is one of the user's already.
+ */
+static enum jvm_load_result put_file(struct load *load, const char *name, int *ret_folder)
+{
+	const int folders[] = {load->tmp_fd, load->cwd_fd};
+	int err = 0;
+
+	*ret_folder = -1;
+	if (is_taken(load, load->cwd_fd, name) || is_taken(load, load->tmp_fd, name))
+		return JVM_IS_FOREIGN;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		AUTO_CLOSE int fd =
+			openat(folders[i], name,
+			       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+		if (fd >= 0)
+			*ret_folder = folders[i];
+		if (fd >= 0 || errno == EEXIST)
+			return JVM_LOADED;
+		err = -errno;
+	}
+	return fail(load, err);
+}
+
+/* Send SIGQUIT, and wait until the process listens. */
+static enum jvm_load_result make_listen(struct load *load)
+{
+	uint64_t end_ns = clock_now_ns() + JVM_LISTEN_NS;
+	enum jvm_load_result result = read_status(load);
+
+	if (result != JVM_LOADED)
+		return result;
+	if (!load->status.catches_quit)
+		return JVM_IS_STARTING;
+	if (syscall(SYS_pidfd_send_signal, load->pidfd, SIGQUIT, NULL, 0))
+		return fail(load, -errno);
+	while (clock_now_ns() < end_ns) {
+		uint64_t soon_ns = clock_now_ns() + LOOK_MS * 1000000ull;
+		int fd = jvm_socket_connect(&load->socket, soon_ns), err;
+
+		if (fd >= 0) {
+			close(fd);
+			return JVM_LOADED;
+		}
+		if (fd == -EPERM)
+			return JVM_IS_FOREIGN;
+		err = jvm_socket_wait(&load->socket, load->pidfd, POLLIN, soon_ns);
+		if (err != -ETIMEDOUT)
+			return err ? fail(load, err) : JVM_ENDED;
+	}
+	return JVM_IS_SILENT;
+}
+
+static enum jvm_load_result listen(struct load *load)
+{
+	int fd = jvm_socket_connect(&load->socket, clock_now_ns() + JVM_LISTEN_NS), folder;
+	enum jvm_load_result result;
+	char name[32];
+
+	if (fd >= 0) {
+		close(fd); /* HotSpot takes a connection without a request for none */
+		return JVM_LOADED;
+	}
+	if (fd == -EPERM)
+		return JVM_IS_FOREIGN;
+	if (fd == -ETIMEDOUT)
+		return JVM_IS_SILENT;
+	if (fd != -ENOENT)
+		return fail(load, fd);
+	if (!load->hears)
+		return JVM_IS_STARTING;
+	snprintf(name, sizeof(name), ".attach_pid%u", load->status.inner_pid);
+	result = put_file(load, name, &folder);
+	if (result != JVM_LOADED)
+		return result;
+	result = make_listen(load);
+	if (folder >= 0)
+		unlinkat(folder, name, 0);
+	return result;
+}
+
+static enum jvm_load_result result_of_call(struct load *load, int err)
+{
+	if (err == -EPERM)
+		return JVM_IS_FOREIGN;
+	if (err == -ETIMEDOUT)
+		return JVM_IS_SILENT;
+	if (err == -EBADMSG)
+		return JVM_SPEAKS_NONSENSE;
+	return err ? fail(load, err) : JVM_LOADED;
+}
+
+/* What the messages say of the JVM. It is not needed for the loading. */
+static enum jvm_load_result ask(struct load *load)
+{
+	const char *const version[JVM_ARGUMENTS] = {"VM.version"};
+	const char *const flag[JVM_ARGUMENTS] = {"DebugNonSafepoints"};
+	char room[JVM_ANSWER_BYTES];
+	struct jvm_answer answer;
+	int err = jvm_socket_call(&load->socket, "jcmd", version, load->end_ns, room, &answer);
+
+	if (!err)
+		load->reply->release = jvm_answer_release(&answer);
+	err = err ?: jvm_socket_call(&load->socket, "printflag", flag, load->end_ns, room, &answer);
+	if (!err)
+		load->reply->has_all_lines = jvm_answer_is_set(&answer);
+	return result_of_call(load, err);
+}
+
+static enum jvm_load_result load_from(struct load *load, const char *path)
+{
+	const char *const arguments[JVM_ARGUMENTS] = {path, "true"};
+	uint64_t began_ns = clock_now_ns();
+	char room[JVM_ANSWER_BYTES];
+	struct jvm_answer answer;
+	int32_t code = 0;
+	int err = jvm_socket_call(&load->socket, "load", arguments, load->end_ns, room, &answer);
+
+	if (err)
+		return result_of_call(load, err);
+	load->reply->load_ns = clock_now_ns() - began_ns;
+	if (jvm_answer_return_code(&answer, &code) && !code)
+		return JVM_LOADED;
+	if (code == JITBPF_JVM_AGENT_LACKS_EVENTS)
+		return JVM_LACKS_EVENTS;
+	jvm_answer_words(&answer, load->reply->words, sizeof(load->reply->words));
+	return JVM_REFUSED;
+}
+
+static enum jvm_load_result load_agent(struct load *load)
+{
+	struct agent_place place;
+	enum jvm_load_result result;
+	int err = agent_place_find(load->root_fd, load->agent_fd, load->request->path,
+				   load->status.uid, &place);
+
+	if (err) {
+		load->reply->err = err;
+		return JVM_HAS_NO_PLACE;
+	}
+	load->reply->copied = place.folder_fd >= 0;
+	result = load_from(load, place.path);
+	agent_place_remove(&place);
+	return result;
+}
+
+static enum jvm_load_result run(struct load *load)
+{
+	enum jvm_load_result (*const steps[])(struct load *) = {examine, enter, listen, ask,
+								load_agent};
+	enum jvm_load_result result = JVM_LOADED;
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps) && result == JVM_LOADED; i++)
+		result = steps[i](load);
+	return result;
+}
+
+void jvm_load_run(int socket)
+{
+	static struct jvm_load_request request;
+	struct jvm_load_reply reply = {0};
+	struct load load = {
+		.request = &request,
+		.reply = &reply,
+		.status_fd = -1,
+		.root_fd = -1,
+		.cwd_fd = -1,
+		.tmp_fd = -1,
+		.socket.stop_fd = socket,
+	};
+
+	alarm(ALARM_S);
+	if (fd_message_receive(socket, &request, sizeof(request), &load.agent_fd) !=
+		    sizeof(request) ||
+	    request.path[sizeof(request.path) - 1])
+		return;
+	load.end_ns = clock_now_ns() + JVM_LOAD_NS;
+	reply.result = run(&load);
+	fd_message_send(socket, &reply, sizeof(reply), -1);
+}

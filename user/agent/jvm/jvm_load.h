@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Loads the agent for Java into a running JVM, by HotSpot's attach mechanism: a file
+ * .attach_pidN and SIGQUIT make the JVM listen at a socket, which takes the command "load". (jcmd
+ * of a JDK does the same.) This is the service of a process (agent/roles/role.h), with its
+ * messages.
+ *
+ * The process loads the agent into one JVM. It opens what it needs of /proc, then becomes the
+ * JVM's user without any capability, and then opens files in the JVM's root. So it can do there no
+ * more than the JVM itself could.
+ *
+ * SIGQUIT ends a process that does not catch it, and has other meanings for other programs. So it
+ * is sent once, and only to a process that maps libjvm.so, catches the signal, and has the threads
+ * by which HotSpot waits for it.
+ */
+#ifndef JITBPF_AGENT_JVM_JVM_LOAD_H
+#define JITBPF_AGENT_JVM_JVM_LOAD_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* From the request to the answer. A JVM with 10,000 compiled methods needs about a second. */
+#define JVM_LOAD_NS 10000000000ull
+
+/* Until the JVM listens, after SIGQUIT. Less than 50 ms on an idle machine. */
+#define JVM_LISTEN_NS 5000000000ull
+
+enum jvm_load_result {
+	JVM_LOADED,
+	JVM_HAS_AGENT,	 /* an agent of jitbpf is loaded already */
+	JVM_IS_STARTING, /* try again: it has no VM yet, or does not listen and would not hear */
+	JVM_IS_ANOTHER,	 /* OpenJ9, which has another mechanism */
+	JVM_IS_CLOSED,	 /* -XX:+DisableAttachMechanism, or dynamic agents are not allowed */
+	JVM_IS_SILENT,	 /* it did not answer in time */
+	JVM_IS_FOREIGN,	 /* its socket or its file belongs to someone else */
+	JVM_SPEAKS_NONSENSE, /* its answer is none */
+	JVM_HAS_NO_PLACE,    /* no folder takes a copy of the agent: see err */
+	JVM_HAS_TWO_USERS,   /* its real and effective IDs differ */
+	JVM_LACKS_EVENTS,    /* it does not report its compiled methods */
+	JVM_REFUSED,	     /* see words */
+	JVM_ENDED,
+	JVM_LOAD_FAILED, /* see err */
+};
+
+struct jvm_load_request {
+	uint32_t pid, unused;
+	uint64_t start_ticks; /* of that process: struct process_stat */
+	char path[PATH_MAX];  /* of the installed agent; its descriptor is sent with the request */
+};
+
+struct jvm_load_reply {
+	uint32_t result; /* enum jvm_load_result */
+	int32_t err;
+	uint32_t release;	/* of Java; 0: not known */
+	uint32_t has_all_lines; /* it runs with DebugNonSafepoints */
+	uint32_t copied, unused;
+	uint64_t load_ns; /* that the JVM needed for the command */
+	char words[160];
+};
+
+/* Serve one request from a socket. */
+void jvm_load_run(int socket);
+
+#endif

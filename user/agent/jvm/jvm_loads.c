@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "agent/jvm/jvm_loads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/clock.h"
+#include "agent/jvm/jvm_evidence.h"
+#include "agent/jvm/jvm_status.h"
+#include "agent/kernel/process_text.h"
+#include "agent/roles/fd_message.h"
+#include "base/scope.h"
+#include "base/vec.h"
+
+#define LOADINGS_MAX 6
+#define LOOKS_MAX    64 /* processes that are looked at in a turn */
+#define AGAIN_NS     50000000ull
+#define REPORTS_MAX  256
+
+struct jvm {
+	uint32_t pid, uid;
+	uint64_t seen_ns;  /* the mapping's time */
+	uint64_t first_ns; /* when it was first looked at; 0: not yet */
+	uint64_t next_ns;  /* not before then */
+	uint64_t again_ns; /* from an attempt to the next, if it is starting */
+	uint64_t start_ticks;
+	char comm[16];
+	bool settled;	 /* it has an agent, or will not have one */
+	int socket;	 /* to its loader; -1: none */
+	uint64_t end_ns; /* of the loader's time */
+};
+
+struct jvm_loads {
+	const struct broker *broker;
+	struct jvm_load_request request; /* with the agent's path */
+	int agent_fd;
+	VEC(struct jvm) jvms;
+	VEC(struct jvm_report) reports;
+	process_pids loaded;
+	size_t next_look;
+	uint64_t skipped;
+	process_text text;
+};
+
+int jvm_loads_create(const struct broker *broker, const char *path, struct jvm_loads **ret)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct jvm_loads *loads;
+
+	if (fd < 0)
+		return -errno;
+	loads = calloc(1, sizeof(*loads));
+	if (!loads)
+		return -ENOMEM;
+	loads->broker = broker;
+	loads->agent_fd = TAKE_FD(fd);
+	snprintf(loads->request.path, sizeof(loads->request.path), "%s", path);
+	*ret = loads;
+	return 0;
+}
+
+void jvm_loads_destroy(struct jvm_loads *loads)
+{
+	if (!loads)
+		return;
+	vec_for_each (jvm, &loads->jvms)
+		scope_close(&jvm->socket);
+	close(loads->agent_fd);
+	vec_deinit(&loads->jvms);
+	vec_deinit(&loads->reports);
+	vec_deinit(&loads->loaded);
+	process_text_deinit(&loads->text);
+	free(loads);
+}
+
+static struct jvm *find(struct jvm_loads *loads, uint32_t pid)
+{
+	vec_for_each (jvm, &loads->jvms) {
+		if (jvm->pid == pid)
+			return jvm;
+	}
+	return NULL;
+}
+
+static void settle(struct jvm *jvm)
+{
+	scope_close(&jvm->socket);
+	jvm->socket = -1;
+	jvm->settled = true;
+}
+
+/* Returns false if the user has too many, or too many users have some. */
+static bool has_room(const struct jvm_loads *loads, uint32_t uid)
+{
+	uint32_t own = 0;
+	size_t all = 0;
+
+	vec_for_each (jvm, &loads->jvms) {
+		own += !jvm->settled && jvm->uid == uid;
+		all++;
+	}
+	return own < JVM_WAITING_MAX && all < (size_t)JVM_WAITING_MAX * JVM_USERS_MAX;
+}
+
+int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint64_t time_ns)
+{
+	bool agent = jvm_is_agent(file);
+	struct jvm *known = agent || jvm_is_library(file) ? find(loads, pid) : NULL;
+	struct jvm jvm = {.pid = pid, .seen_ns = time_ns, .settled = agent, .socket = -1};
+
+	if (known) {
+		/* The loader's answer settles the JVM to which it has given the agent. */
+		known->settled |= agent && known->socket < 0;
+		return 0;
+	}
+	if (!agent && !jvm_is_library(file))
+		return 0;
+	if (process_user(&loads->text, pid, &jvm.uid))
+		return 0; /* it has ended */
+	if (has_room(loads, jvm.uid))
+		return vec_push(&loads->jvms, jvm);
+	loads->skipped += !agent;
+	return 0;
+}
+
+void jvm_loads_forget(struct jvm_loads *loads, uint32_t pid, uint64_t time_ns)
+{
+	struct jvm *jvm = find(loads, pid);
+
+	if (!jvm || jvm->seen_ns > time_ns)
+		return;
+	scope_close(&jvm->socket);
+	*jvm = loads->jvms.data[--loads->jvms.size];
+}
+
+static int report(struct jvm_loads *loads, const struct jvm *jvm,
+		  const struct jvm_load_reply *reply)
+{
+	uint64_t start_ns = process_ticks_ns(jvm->start_ticks), now_ns = clock_now_ns();
+	struct jvm_report out = {
+		.pid = jvm->pid,
+		.age_ns = now_ns > start_ns ? now_ns - start_ns : 0,
+		.reply = *reply,
+	};
+
+	memcpy(out.comm, jvm->comm, sizeof(out.comm));
+	return loads->reports.size < REPORTS_MAX ? vec_push(&loads->reports, out) : 0;
+}
+
+/* An ended process needs no report. */
+static int end(struct jvm_loads *loads, struct jvm *jvm, const struct jvm_load_reply *reply)
+{
+	int err = 0;
+
+	if (reply->result == JVM_LOADED && loads->loaded.size < REPORTS_MAX)
+		err = vec_push(&loads->loaded, jvm->pid);
+	settle(jvm);
+	return err || reply->result == JVM_ENDED ? err : report(loads, jvm, reply);
+}
+
+static bool gives_up(const struct jvm *jvm, uint64_t now_ns)
+{
+	return now_ns - jvm->first_ns > JVM_GIVE_UP_NS;
+}
+
+static int take_answer(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
+{
+	struct pollfd waiting = {.fd = jvm->socket, .events = POLLIN};
+	struct jvm_load_reply reply = {.result = JVM_IS_SILENT};
+	int none;
+
+	if (poll(&waiting, 1, 0) > 0) {
+		if (fd_message_receive(jvm->socket, &reply, sizeof(reply), &none) != sizeof(reply))
+			reply = (struct jvm_load_reply){.result = JVM_LOAD_FAILED, .err = -EPIPE};
+		scope_close(&none);
+	} else if (now_ns < jvm->end_ns) {
+		return 0;
+	}
+	reply.words[sizeof(reply.words) - 1] = 0;
+	if (reply.result != JVM_IS_STARTING || gives_up(jvm, now_ns))
+		return end(loads, jvm, &reply);
+	scope_close(&jvm->socket);
+	jvm->socket = -1;
+	jvm->again_ns = jvm->again_ns ? 2 * jvm->again_ns : AGAIN_NS;
+	jvm->next_ns = now_ns + jvm->again_ns;
+	return 0;
+}
+
+static bool is_loading(const struct jvm_loads *loads, uint32_t uid)
+{
+	uint32_t all = 0;
+
+	vec_for_each (jvm, &loads->jvms) {
+		if (jvm->socket >= 0 && jvm->uid == uid)
+			return true;
+		all += jvm->socket >= 0;
+	}
+	return all >= LOADINGS_MAX;
+}
+
+static int begin(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
+{
+	AUTO_CLOSE int socket = broker_connect(loads->broker, ROLE_LOADER);
+	int err = socket < 0 ? socket : 0;
+
+	loads->request.pid = jvm->pid;
+	loads->request.start_ticks = jvm->start_ticks;
+	err = err
+		      ?: fd_message_send(socket, &loads->request, sizeof(loads->request),
+					 loads->agent_fd);
+	if (err)
+		return end(loads, jvm,
+			   &(struct jvm_load_reply){.result = JVM_LOAD_FAILED, .err = err});
+	jvm->socket = TAKE_FD(socket);
+	jvm->end_ns = now_ns + JVM_LISTEN_NS + JVM_LOAD_NS;
+	return 0;
+}
+
+/* Read what is needed to begin. Returns 1 if it can, 0 if not yet, or -ESRCH. */
+static int look(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
+{
+	struct process_stat stat;
+	struct jvm_status status;
+	int err = process_stat_read(&loads->text, jvm->pid, &stat);
+
+	if (err)
+		return -ESRCH;
+	jvm->start_ticks = stat.start_ticks;
+	snprintf(jvm->comm, sizeof(jvm->comm), "%.*s", (int)stat.comm_bytes, stat.comm);
+	err = process_text_read(&loads->text, jvm->pid, "status") ?: vec_push(&loads->text, '\0');
+	if (err || jvm_status_parse(loads->text.data, &status))
+		return -ESRCH;
+	jvm->uid = status.uid;
+	/* With -Xrs, a JVM does not catch the signal, but listens from its start. */
+	return status.catches_quit || now_ns - jvm->first_ns > JVM_START_NS;
+}
+
+static int consider(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
+{
+	int ready;
+
+	if (jvm->settled || jvm->socket >= 0 || now_ns < jvm->next_ns)
+		return 0;
+	if (!jvm->first_ns)
+		jvm->first_ns = now_ns;
+	ready = look(loads, jvm, now_ns);
+	if (ready < 0) {
+		settle(jvm);
+		return 0;
+	}
+	if (!ready || is_loading(loads, jvm->uid))
+		return 0;
+	return begin(loads, jvm, now_ns);
+}
+
+int jvm_loads_turn(struct jvm_loads *loads)
+{
+	size_t count = loads->jvms.size, looks = count < LOOKS_MAX ? count : LOOKS_MAX;
+	uint64_t now_ns = clock_now_ns();
+	int err = 0;
+
+	vec_for_each (jvm, &loads->jvms) {
+		if (!err && jvm->socket >= 0)
+			err = take_answer(loads, jvm, now_ns);
+	}
+	for (size_t i = 0; i < looks && !err; i++) {
+		loads->next_look = loads->next_look + 1 < count ? loads->next_look + 1 : 0;
+		err = consider(loads, &loads->jvms.data[loads->next_look], now_ns);
+	}
+	return err;
+}
+
+int jvm_loads_take_loaded(struct jvm_loads *loads, process_pids *ret)
+{
+	int err = 0;
+
+	vec_for_each (pid, &loads->loaded)
+		err = err ?: vec_push(ret, *pid);
+	loads->loaded.size = 0;
+	return err;
+}
+
+bool jvm_loads_are_pending(const struct jvm_loads *loads)
+{
+	vec_for_each (jvm, &loads->jvms) {
+		if (!jvm->settled)
+			return true;
+	}
+	return false;
+}
+
+bool jvm_loads_take(struct jvm_loads *loads, struct jvm_report *ret)
+{
+	if (!loads->reports.size)
+		return false;
+	*ret = loads->reports.data[0];
+	loads->reports.size--;
+	memmove(loads->reports.data, loads->reports.data + 1,
+		loads->reports.size * sizeof(*loads->reports.data));
+	return true;
+}
+
+uint64_t jvm_loads_skipped(const struct jvm_loads *loads)
+{
+	return loads->skipped;
+}

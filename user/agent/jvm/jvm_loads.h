@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Loads the agent for Java into the JVMs among the profiled processes, by a process for each
+ * (jvm_load.h). A JVM is loaded into as soon as it catches SIGQUIT, once. Nothing here waits.
+ *
+ * Users do not wait for each other's JVMs: each has one loading at a time.
+ *
+ * Why JVMs that jitbpf launches are not given JAVA_TOOL_OPTIONS with -agentpath: all children
+ * inherit it, each of them prints a line about it, and one that cannot load the agent (in a
+ * container or a chroot, or with musl) ends. The price is that code compiled before the loading,
+ * 0.1 s after the start, has few of its inlined methods. So a command that is a JVM itself gets
+ * the agent as an option (agent/launch/java_command.h).
+ *
+ * Event loop only.
+ */
+#ifndef JITBPF_AGENT_JVM_JVM_LOADS_H
+#define JITBPF_AGENT_JVM_JVM_LOADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agent/jvm/jvm_load.h"
+#include "agent/kernel/process_scan.h"
+#include "agent/roles/broker.h"
+
+#define JVM_WAITING_MAX 64 /* JVMs of a user that wait; further ones are not loaded into */
+#define JVM_USERS_MAX	64 /* users with JVMs that wait */
+
+/* A process that does not catch SIGQUIT is looked at for so long, and then tried without. */
+#define JVM_START_NS 2000000000ull
+/* A process that is still no JVM by then, is none. */
+#define JVM_GIVE_UP_NS 15000000000ull
+
+/* What came of a JVM. */
+struct jvm_report {
+	uint32_t pid;
+	char comm[16];
+	uint64_t age_ns; /* of the process when it had the agent */
+	struct jvm_load_reply reply;
+};
+
+struct jvm_loads; /* see jvm_loads.c */
+
+/*
+ * path: of the installed agent. broker is borrowed. Returns 0, or a negative errno of opening the
+ * agent.
+ */
+int jvm_loads_create(const struct broker *broker, const char *path, struct jvm_loads **ret);
+void jvm_loads_destroy(struct jvm_loads *loads); /* NULL is allowed */
+
+/* A process has mapped a file, by its name without folder, at time_ns. Returns 0 or -ENOMEM. */
+int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint64_t time_ns);
+
+/* The process has ended, or has executed another program, at time_ns. */
+void jvm_loads_forget(struct jvm_loads *loads, uint32_t pid, uint64_t time_ns);
+
+/* Begin what can begin, and take answers. Returns 0 or -ENOMEM. */
+int jvm_loads_turn(struct jvm_loads *loads);
+
+/*
+ * Add the pids of the JVMs that have been given the agent since the last call, up to 256. Returns 0
+ * or -ENOMEM.
+ */
+int jvm_loads_take_loaded(struct jvm_loads *loads, process_pids *ret);
+
+/* Returns true if a JVM waits for its start or for its agent. */
+bool jvm_loads_are_pending(const struct jvm_loads *loads);
+
+/* Take the next report. Returns false if there is none. */
+bool jvm_loads_take(struct jvm_loads *loads, struct jvm_report *ret);
+
+/* Returns the number of JVMs beyond the limits. */
+uint64_t jvm_loads_skipped(const struct jvm_loads *loads);
+
+#endif

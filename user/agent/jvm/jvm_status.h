@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What /proc/PID/status says about a process that may be a JVM. */
+#ifndef JITBPF_AGENT_JVM_JVM_STATUS_H
+#define JITBPF_AGENT_JVM_JVM_STATUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct jvm_status {
+	uint32_t inner_pid; /* in its own pid namespace */
+	uint32_t uid, gid;
+	bool one_identity; /* its real, effective, saved and file system IDs are equal */
+	/*
+	 * It catches SIGQUIT. A JVM does a few ms after its start. Until then, and in a JVM with
+	 * -Xrs, the signal ends the process.
+	 */
+	bool catches_quit;
+};
+
+/* Parse the NUL-terminated text of the file. Returns 0 or -EBADMSG. */
+int jvm_status_parse(const char *text, struct jvm_status *ret);
+
+#endif

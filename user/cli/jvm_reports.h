@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Says what came of loading the agent for Java into JVMs. */
+#ifndef JITBPF_CLI_JVM_REPORTS_H
+#define JITBPF_CLI_JVM_REPORTS_H
+
+#include "agent/live/live_source.h"
+#include "cli/status_line.h"
+
+/* Print the reports that have come, one line each, to standard error. */
+void jvm_reports_tell(struct live_source *live, struct status_line *status);
+
+#endif
