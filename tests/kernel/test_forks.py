@@ -208,5 +208,5 @@ class WorkersByJitdump(Workers):
     def check(self, run):
         super().check(run)
         jit = run.summary()["jit"]
-        self.assertEqual((jit["published_shim"], jit["malformed"]), (0, 0))
+        self.assertEqual((jit["published_shim"], jit["malformed"], jit["sequence_gaps"]), (0, 0, 0))
         self.assertEqual(jit["published_jitdump"], jit["methods"])

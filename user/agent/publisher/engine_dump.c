@@ -47,13 +47,14 @@ static int read_all(struct jitdump_file *file, struct jitdump_reader *reader,
 	CLEANUP(code_map_destroyp) struct code_map *map = NULL;
 	uint64_t number = 0, budget_bytes = BYTES_MAX;
 	struct pass pass = {0};
+	struct jitdump_taker taker = {.take = apply, .context = &pass};
 	const struct engine *engine;
 	int more = code_account_create(&code_budget_default, &account);
 
 	more = more ?: code_map_create(&number, &map);
 	more = more ?: jitdump_file_open(file, reader, false);
 	pass = (struct pass){map, account, file->events.header.pid, 0};
-	more = more ?: jitdump_file_read(file, reader, &budget_bytes, apply, &pass);
+	more = more ?: jitdump_file_read(file, reader, &budget_bytes, &taker);
 	/* What the process holds in its buffer is missing. */
 	if (more < 0 && more != -EINPROGRESS)
 		return more;

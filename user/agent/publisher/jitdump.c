@@ -60,6 +60,8 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	jitdump->reader.store = host->files;
 	jitdump->late_bytes = LATE_BYTES;
 	jitdump_files_init(&jitdump->files, host->owners);
+	/* The scan at the start sees the heirs from before the run. */
+	jitdump->files.forks_ns = jitdump->files.round_ns = host->came_ns;
 	*ret = jitdump;
 	return 0;
 }
@@ -81,7 +83,8 @@ static int sampled(void *self, uint32_t pid)
 	struct jitdump *jitdump = self;
 	size_t count = jitdump->sampled.size;
 
-	if (!jitdump->files.files.size || (count && jitdump->sampled.data[count - 1] == pid))
+	/* Also without files: the mapping of one may follow in this drain. */
+	if (count && jitdump->sampled.data[count - 1] == pid)
 		return 0;
 	return vec_push(&jitdump->sampled, pid);
 }
@@ -137,8 +140,9 @@ static bool may_answer(struct jitdump_followed *followed, uint64_t now_ns)
 }
 
 /*
- * Read on in a file. Returns 1 if there is more, 0 if there is not, -EAGAIN if a part could not be
- * read in time, -ECANCELED if the file is of no use any more, or -ENOMEM or the taker's error.
+ * Read on in a file. Returns 1 if there is more, 0 if there is not, JITDUMP_WAITS, -EAGAIN if a
+ * part could not be read in time, -ECANCELED if the file is of no use any more, or -ENOMEM or the
+ * taker's error.
  */
 static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
 		   uint64_t *budget_bytes, record_taker_fn take, void *take_context)
@@ -148,17 +152,18 @@ static int read_on(struct jitdump *jitdump, struct jitdump_followed *followed,
 		.followed = followed,
 		.came_ns = jitdump->host.came_ns,
 		.now_ns = began_ns,
+		.forks_ns = jitdump->files.forks_ns,
 		.code_bytes = CODE_ROUND_BYTES,
 		.record = &jitdump->record,
 		.text = &jitdump->reader.text,
 		.take = take,
 		.take_context = take_context,
 	};
+	const struct jitdump_taker taker = {jitdump_emit, jitdump_emit_is_ready, &emission};
 	int more = open_file(jitdump, followed), err;
 
 	if (!more)
-		more = jitdump_file_read(&followed->file, &jitdump->reader, budget_bytes,
-					 jitdump_emit, &emission);
+		more = jitdump_file_read(&followed->file, &jitdump->reader, budget_bytes, &taker);
 	jitdump->late_events += emission.late_events;
 	if (emission.err || more == -ENOMEM)
 		return emission.err ?: more;
@@ -229,7 +234,7 @@ static int late(void *self, record_taker_fn take, void *take_context)
 		if (followed->late_done)
 			continue;
 		more = read_file(jitdump, i, &jitdump->late_bytes, take, take_context, &dropped);
-		if (!dropped && more <= 0)
+		if (!dropped && more != 1)
 			followed->late_done = true;
 		return more < 0 && more != -EAGAIN ? more : jitdump->late_bytes > 0;
 	}
@@ -249,10 +254,14 @@ static bool was_sampled(const struct jitdump *jitdump, uint32_t pid)
 						 jitdump->sampled_count, sizeof(pid), compare_pids);
 }
 
-/* Returns true if the round needs the file: a process that may have written to it was sampled. */
+/*
+ * Returns true if the round needs the file: a process that may have written to it was sampled, or
+ * has forked, so that its child inherits the code.
+ */
 static bool is_wanted(const struct jitdump *jitdump, const struct jitdump_followed *followed)
 {
-	if (jitdump_followed_is_over(followed) || was_sampled(jitdump, followed->pid))
+	if (jitdump_followed_is_over(followed) || followed->forked_ns > followed->read_ns ||
+	    was_sampled(jitdump, followed->pid))
 		return true;
 	vec_for_each (heir, &followed->heirs) {
 		if (was_sampled(jitdump, heir->pid))
@@ -269,7 +278,7 @@ static void begin_round(struct jitdump *jitdump, uint64_t round_ns)
 {
 	jitdump_files_begin_round(&jitdump->files, round_ns);
 	jitdump->sampled_count = jitdump->sampled.size;
-	if (jitdump->sampled_count)
+	if (jitdump->sampled_count && jitdump->files.files.size)
 		qsort(jitdump->sampled.data, jitdump->sampled_count, sizeof(uint32_t),
 		      compare_pids);
 	jitdump->swept = 0;
@@ -304,7 +313,7 @@ static int read_turn(struct jitdump *jitdump, record_taker_fn take, void *take_c
 			jitdump->swept += !wanted;
 			err = read_file(jitdump, at, &bytes, take, take_context, &dropped);
 			if (!dropped)
-				followed->done = !err || !wanted;
+				followed->done = !err || err == JITDUMP_WAITS || !wanted;
 			err = err == -EAGAIN ? 0 : err;
 		}
 		at += !dropped;

@@ -77,19 +77,42 @@ static int emit_event(struct jitdump_emission *emission, const struct code_event
 			      (const struct jitbpf_record *)emission->record->data);
 }
 
+/*
+ * A child may have written a record before its FORK is seen. So a record of an unknown writer waits
+ * until all forks before it are known. A time in the future does not prolong that.
+ */
+bool jitdump_emit_is_ready(void *context, uint32_t inner_pid, uint64_t time_ns)
+{
+	struct jitdump_emission *emission = context;
+	struct jitdump_followed *followed = emission->followed;
+	uint64_t since_ns = followed->waits_ns ?: emission->now_ns;
+
+	if (time_ns > since_ns)
+		time_ns = since_ns;
+	if (time_ns < emission->forks_ns ||
+	    jitdump_followed_writer(followed, emission->text, inner_pid, NULL)) {
+		followed->waits_ns = 0;
+		return true;
+	}
+	followed->waits_ns = since_ns;
+	return false;
+}
+
 int jitdump_emit(void *context, struct code_event *event, const void *code)
 {
 	struct jitdump_emission *emission = context;
 	struct jitdump_followed *followed = emission->followed;
+	uint64_t *sequence;
 	int err;
 
-	event->pid = jitdump_followed_writer(followed, emission->text, event->pid);
+	event->pid = jitdump_followed_writer(followed, emission->text, event->pid, &sequence);
 	if (!event->pid) {
 		followed->file.counts.foreign++;
 		return 0;
 	}
 	event->tid = event->pid;
 	event->origin.engine = followed->number;
+	event->origin.sequence = (*sequence)++;
 	set_time(emission, event);
 	err = emit_event(emission, event);
 	if (!err && event->kind == JITBPF_CODE_LOAD && code)

@@ -15,6 +15,7 @@ struct jitdump_emission {
 	struct jitdump_followed *followed;
 	uint64_t came_ns; /* start of the run */
 	uint64_t now_ns;
+	uint64_t forks_ns;   /* all forks until then are known */
 	uint64_t code_bytes; /* rest of CODE_ROUND_BYTES */
 	byte_vec *record;    /* buffer, reused by later calls */
 	process_text *text;  /* likewise */
@@ -24,8 +25,9 @@ struct jitdump_emission {
 	int err;	      /* error of take() */
 };
 
-/* A jitdump_taker_fn over a struct jitdump_emission. */
+/* The functions of a struct jitdump_taker; context is a struct jitdump_emission. */
 int jitdump_emit(void *context, struct code_event *event, const void *code);
+bool jitdump_emit_is_ready(void *context, uint32_t inner_pid, uint64_t time_ns);
 
 /* Emit the counts of refusals since the last call. Returns 0 or the taker's error. */
 int jitdump_emit_counts(struct jitdump_emission *emission);

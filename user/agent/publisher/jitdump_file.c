@@ -129,18 +129,26 @@ static int read_piece(struct jitdump_file *file, struct jitdump_reader *reader, 
 }
 
 static int take_record(struct jitdump_file *file, const struct jitdump_record *record,
-		       jitdump_taker_fn take, void *take_context)
+		       const struct jitdump_taker *taker)
 {
 	struct code_event event;
 	int made = jitdump_events_convert(&file->events, record, &event);
 
 	if (made > 0)
-		return take(take_context, &event, record->code);
+		return taker->take(taker->context, &event, record->code);
 	if (made == -EBADMSG)
 		file->counts.malformed++;
 	else
 		return made;
 	return 0;
+}
+
+static bool is_ready(const struct jitdump_taker *taker, const struct jitdump_record *record)
+{
+	bool by_pid = record->kind == JITDUMP_LOAD || record->kind == JITDUMP_MOVE;
+
+	return !taker->is_ready || !by_pid ||
+	       taker->is_ready(taker->context, record->pid, record->time_ns);
 }
 
 static bool is_hole(const struct cursor *c)
@@ -174,9 +182,9 @@ static int take_header(struct jitdump_file *file, struct cursor *c)
 	return 1;
 }
 
-/* Take all whole records of the room. Moves the offset behind them. */
+/* Take the whole records of the room for which the taker is ready. Moves the offset behind them. */
 static int take_records(struct jitdump_file *file, struct jitdump_reader *reader,
-			jitdump_taker_fn take, void *take_context)
+			const struct jitdump_taker *taker)
 {
 	struct cursor c = cursor_of(reader->room.data, reader->room.size);
 	struct jitdump_record record;
@@ -186,8 +194,13 @@ static int take_records(struct jitdump_file *file, struct jitdump_reader *reader
 		size_t before = cursor_offset(&c);
 
 		more = jitdump_record_next(&c, &record);
+		if (more > 0 && !is_ready(taker, &record)) {
+			file->waits = true;
+			file->offset += before;
+			return 0;
+		}
 		if (more > 0) {
-			int err = take_record(file, &record, take, take_context);
+			int err = take_record(file, &record, taker);
 
 			if (err)
 				return err;
@@ -276,11 +289,12 @@ static int read_next(struct jitdump_file *file, struct jitdump_reader *reader, s
 }
 
 static int read_records(struct jitdump_file *file, struct jitdump_reader *reader,
-			uint64_t *budget_bytes, jitdump_taker_fn take, void *take_context)
+			uint64_t *budget_bytes, const struct jitdump_taker *taker)
 {
 	struct jitdump_tail tail = {0};
 	size_t wanted = PIECE_BYTES;
 
+	file->waits = false;
 	while (!file->given_up) {
 		uint64_t before;
 		bool end, begun;
@@ -294,9 +308,11 @@ static int read_records(struct jitdump_file *file, struct jitdump_reader *reader
 		charge(budget_bytes, reader->room.size);
 		begun = file->begun;
 		before = file->offset;
-		err = take_records(file, reader, take, take_context);
+		err = take_records(file, reader, taker);
 		if (err < 0)
 			return err;
+		if (file->waits)
+			return JITDUMP_WAITS;
 		if (end && begun)
 			return missing;
 		wanted = PIECE_BYTES;
@@ -308,9 +324,9 @@ static int read_records(struct jitdump_file *file, struct jitdump_reader *reader
 }
 
 int jitdump_file_read(struct jitdump_file *file, struct jitdump_reader *reader,
-		      uint64_t *budget_bytes, jitdump_taker_fn take, void *take_context)
+		      uint64_t *budget_bytes, const struct jitdump_taker *taker)
 {
-	int more = read_records(file, reader, budget_bytes, take, take_context);
+	int more = read_records(file, reader, budget_bytes, taker);
 
 	if (reader->room.capacity > ROOM_BYTES_MAX)
 		vec_deinit(&reader->room);

@@ -34,6 +34,7 @@ struct jitdump_file {
 	uint64_t resume_offset;		/* of the next record before the file was truncated */
 	bool begun;			/* the header has been read */
 	bool given_up;			/* the rest of the file cannot be decoded */
+	bool waits;			/* the taker is not ready for the next record */
 	uint8_t stream_tries;
 	struct stdio_stream stream;
 	struct jitdump_events events;
@@ -66,17 +67,27 @@ void jitdump_file_deinit(struct jitdump_file *file);
  */
 int jitdump_file_open(struct jitdump_file *file, struct jitdump_reader *reader, bool ended);
 
-/* Takes an event and, for a LOAD, its code. Both are borrowed. Returns 0 or a negative errno. */
-typedef int (*jitdump_taker_fn)(void *context, struct code_event *event, const void *code);
+struct jitdump_taker {
+	/* Take an event and, for a LOAD, its code; both borrowed. Returns 0 or a negative errno. */
+	int (*take)(void *context, struct code_event *event, const void *code);
+	/*
+	 * Returns false if a LOAD or MOVE must stay in the file until a later call, because its
+	 * writer is not known yet. pid is as the process sees itself. May be NULL: all are taken.
+	 */
+	bool (*is_ready)(void *context, uint32_t pid, uint64_t time_ns);
+	void *context;
+};
+
+#define JITDUMP_WAITS 2 /* the taker is not ready for the next record */
 
 /*
  * Deliver the events of all complete records, until about *budget_bytes were read, which is reduced
- * by the bytes read. Returns 1 if there is more, 0 if not, or a negative errno: -EINPROGRESS (what
- * the process holds was not read in time: call it again), -ENOTSUP, -ETIME or -EBADMSG (the header
- * is refused), -ENOMEM, -ETIMEDOUT, another error of reading, or the taker's.
+ * by the bytes read. Returns 1 if there is more, 0 if not, JITDUMP_WAITS, or a negative errno:
+ * -EINPROGRESS (what the process holds was not read in time: call it again), -ENOTSUP, -ETIME or
+ * -EBADMSG (the header is refused), -ENOMEM, -ETIMEDOUT, another error of reading, or the taker's.
  */
 int jitdump_file_read(struct jitdump_file *file, struct jitdump_reader *reader,
-		      uint64_t *budget_bytes, jitdump_taker_fn take, void *take_context);
+		      uint64_t *budget_bytes, const struct jitdump_taker *taker);
 
 /* After the process has ended and all was read: count an incomplete last record. */
 void jitdump_file_end(struct jitdump_file *file);

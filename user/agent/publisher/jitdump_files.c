@@ -161,5 +161,6 @@ void jitdump_files_begin_round(struct jitdump_files *files, uint64_t round_ns)
 	}
 	files->ended.size = kept;
 	files->forks.size = kept_forks;
+	files->forks_ns = files->round_ns;
 	files->round_ns = round_ns;
 }

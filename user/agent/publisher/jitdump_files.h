@@ -31,8 +31,9 @@ struct jitdump_files {
 	VEC(struct ended_process) ended; /* of this drain and the one before */
 	VEC(struct jitbpf_task) forks;	 /* likewise */
 	uint64_t round_ns;		 /* start of the current round's drain */
-	uint32_t next_number;		 /* of a file */
-	uint64_t over_budget;		 /* files that are not followed */
+	uint64_t forks_ns;    /* all forks until then were seen; start of the drain before */
+	uint32_t next_number; /* of a file */
+	uint64_t over_budget; /* files that are not followed */
 };
 
 void jitdump_files_init(struct jitdump_files *ret, const struct process_owners *owners);

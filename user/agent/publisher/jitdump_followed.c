@@ -64,6 +64,8 @@ int jitdump_followed_fork(struct jitdump_followed *followed, const struct jitbpf
 	if (fork->pid == fork->parent_pid || time_ns < followed->mapped_ns ||
 	    (!own && !find_heir(followed, fork->parent_pid, time_ns)))
 		return 0;
+	if (time_ns > followed->forked_ns)
+		followed->forked_ns = time_ns;
 	return jitdump_followed_add_heir(followed, fork->pid);
 }
 
@@ -87,20 +89,27 @@ bool jitdump_followed_is_over(const struct jitdump_followed *followed)
 }
 
 uint32_t jitdump_followed_writer(struct jitdump_followed *followed, process_text *text,
-				 uint32_t inner_pid)
+				 uint32_t inner_pid, uint64_t **ret_sequence)
 {
 	uint32_t own = followed->file.events.header.pid, pid = 0;
+	uint64_t *sequence = &followed->sequence;
 
 	if (inner_pid == own)
-		return followed->pid;
+		pid = followed->pid;
 	vec_for_each (heir, &followed->heirs) {
+		if (inner_pid == own)
+			break;
 		/* One that has ended had the pid namespace of its parent, as nearly all have. */
 		if (!heir->inner_pid && process_inner_pid(text, heir->pid, &heir->inner_pid) &&
 		    own == followed->pid)
 			heir->inner_pid = heir->pid;
-		if (heir->inner_pid == inner_pid)
-			pid = heir->pid;
+		if (heir->inner_pid != inner_pid)
+			continue;
+		pid = heir->pid;
+		sequence = &heir->sequence;
 	}
+	if (ret_sequence)
+		*ret_sequence = sequence;
 	return pid;
 }
 

@@ -23,6 +23,7 @@ struct jitdump_heir {
 	uint32_t pid;
 	uint32_t inner_pid; /* 0: not known */
 	uint64_t ended_ns;  /* time of its exit or exec; 0: none */
+	uint64_t sequence;  /* of its next event */
 };
 
 struct jitdump_followed {
@@ -31,10 +32,13 @@ struct jitdump_followed {
 	uint32_t number;     /* of the file in the run */
 	uint64_t mapped_ns;  /* start of the run if it was mapped before */
 	uint64_t ended_ns;   /* time of the process's exit or exec; 0: none */
+	uint64_t forked_ns;  /* time of the last fork of a writer; 0: none */
+	uint64_t sequence;   /* of the process's next event */
 	uint64_t read_ns;    /* start of the last reading that reached the end; 0: none */
 	uint64_t settled_ns; /* start of the last round that has ended and needed the file; 0: none
 			      */
 	uint64_t silent_ns;  /* since when readings time out; 0: the last one did not */
+	uint64_t waits_ns;   /* since when the next record waits for its writer; 0: it does not */
 	struct budget_owner *owner; /* charged for the file; set by the caller */
 	bool open;
 	bool late_done;
@@ -66,10 +70,11 @@ bool jitdump_followed_is_over(const struct jitdump_followed *followed);
 
 /*
  * Returns the pid of the writer with an inner pid, the newest of several heirs; 0 if there is none.
- * Unknown inner pids are read from /proc; text is a buffer.
+ * Unknown inner pids are read from /proc; text is a buffer. *ret_sequence is the sequence number of
+ * the writer's next event, for the caller to change; ret_sequence may be NULL.
  */
 uint32_t jitdump_followed_writer(struct jitdump_followed *followed, process_text *text,
-				 uint32_t inner_pid);
+				 uint32_t inner_pid, uint64_t **ret_sequence);
 
 /* Drop the heirs whose records were all read. */
 void jitdump_followed_forget(struct jitdump_followed *followed);

@@ -127,7 +127,7 @@ int jitdump_events_convert(struct jitdump_events *events, const struct jitdump_r
 			   struct code_event *ret)
 {
 	struct code_event event = {
-		.origin = {.publisher = JITBPF_PUBLISHER_JITDUMP, .sequence = events->sequence},
+		.origin = {.publisher = JITBPF_PUBLISHER_JITDUMP},
 		.pid = record->pid,
 		.time_ns = record->time_ns,
 		.address = record->address,
@@ -161,7 +161,6 @@ int jitdump_events_convert(struct jitdump_events *events, const struct jitdump_r
 	}
 	if (err)
 		return err;
-	events->sequence++;
 	*ret = event;
 	return 1;
 }

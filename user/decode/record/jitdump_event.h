@@ -16,7 +16,6 @@ struct engine;
 /* Zero-initialized except for header. The owner calls jitdump_events_deinit(). */
 struct jitdump_events {
 	struct jitdump_header header;
-	uint64_t sequence;	/* of the next event */
 	uint64_t debug_address; /* of the code that the lines below are of; 0: there are none */
 	VEC(char) source;
 	VEC(struct sort_key) keys; /* key: offset from debug_address; item: line */
@@ -25,7 +24,7 @@ struct jitdump_events {
 
 /*
  * Convert a record. *ret borrows from the record and from events until the next call; publisher,
- * sequence, kind, time_ns and what describes the code are set, the rest is 0. pid is as the process
+ * kind, time_ns and what describes the code are set, the rest is 0. pid is as the process
  * sees itself: that of the header, or of a process that inherited the file.
  *
  * Returns 1 with *ret set; 0: the record makes no event; -EBADMSG: malformed; or -ENOMEM.

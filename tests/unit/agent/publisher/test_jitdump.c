@@ -43,7 +43,7 @@ struct run {
 	struct {
 		char name[16];
 		uint32_t pid;
-		uint64_t time_ns;
+		uint64_t time_ns, sequence;
 		uint32_t flags;
 	} loads[LOADS_MAX];
 	size_t count, codes;
@@ -77,6 +77,7 @@ static int take(void *context, const struct jitbpf_record *record)
 	memcpy(run->loads[run->count].name, event.name.bytes, event.name.size_bytes);
 	run->loads[run->count].pid = event.pid;
 	run->loads[run->count].time_ns = event.time_ns;
+	run->loads[run->count].sequence = event.origin.sequence;
 	run->loads[run->count++].flags = event.flags;
 	return 0;
 }
@@ -182,6 +183,14 @@ static void assert_loads(struct run *run, size_t count)
 		assert_int_equal(end_round(run), 0);
 	assert_int_equal(end_round(run), 0);
 	assert_int_equal(run->count, count);
+}
+
+/* End rounds until the records of unknown writers were refused. */
+static void assert_malformed(struct run *run, size_t count)
+{
+	for (size_t i = 0; i < ROUNDS_MAX && run->refused.malformed < count; i++)
+		assert_int_equal(end_round(run), 0);
+	assert_int_equal(run->refused.malformed, count);
 }
 
 static void task(struct run *run, enum jitbpf_record_type type, uint32_t pid, uint32_t parent)
@@ -295,6 +304,40 @@ static void test_open_round(void **state)
 	assert_int_equal(run->count, 1);
 }
 
+/* The samples of a drain come before the mapping of the file. */
+static void test_sampled_before_the_mapping(void **state)
+{
+	struct run *run = *state;
+
+	assert_int_equal(publisher_jitdump.sampled(run->publisher, own_pid()), 0);
+	begin(run, 0, clock_now_ns());
+	load(run, 0, "f");
+	use_up_turn(run);
+	assert_int_equal(publisher_jitdump.round(run->publisher, clock_now_ns(), false, take, run),
+			 1);
+}
+
+/* The child inherits the code that its parent has published. */
+static void test_forked_round(void **state)
+{
+	struct run *run = *state;
+
+	begin(run, 0, clock_now_ns());
+	load(run, 0, "f");
+	task(run, JITBPF_FORK, 4000001, own_pid());
+	use_up_turn(run);
+	assert_int_equal(publisher_jitdump.round(run->publisher, clock_now_ns(), false, take, run),
+			 1);
+	for (size_t i = 0; i < ROUNDS_MAX && !run->count; i++) {
+		file_store_begin_turn(run->host.files);
+		assert_int_equal(end_round(run), 0);
+	}
+	/* Once read, the file keeps no round open any more. */
+	use_up_turn(run);
+	assert_int_equal(publisher_jitdump.round(run->publisher, clock_now_ns(), false, take, run),
+			 0);
+}
+
 /* A file that never answers keeps one round open for a while; its names are counted as late. */
 static void test_round_that_closes(void **state)
 {
@@ -381,7 +424,7 @@ static void test_forks(void **state)
 	assert_loads(run, 3);
 	assert_int_equal(run->loads[1].pid, child);
 	assert_int_equal(run->loads[2].pid, grandchild);
-	assert_int_equal(run->refused.malformed, 1);
+	assert_malformed(run, 1);
 	task(run, JITBPF_EXIT, own_pid(), 0);
 	task(run, JITBPF_EXIT, child, 0);
 	load_of(run, 0, grandchild, "more");
@@ -390,6 +433,48 @@ static void test_forks(void **state)
 	assert_loads(run, 4);
 	load_of(run, 0, grandchild, "too late");
 	assert_loads(run, 4);
+}
+
+/* The kernel reports a fork later than the child writes. Each writer's events have their numbers.
+ */
+static void test_record_before_its_fork(void **state)
+{
+	struct run *run = *state;
+	uint32_t child = 4000001;
+
+	begin(run, 0, clock_now_ns());
+	load(run, 0, "first");
+	assert_loads(run, 1);
+	load_of(run, 0, child, "child's");
+	load(run, 0, "second");
+	assert_int_equal(end_round(run), 0);
+	assert_int_equal(run->count, 1);
+	task(run, JITBPF_FORK, child, own_pid());
+	assert_loads(run, 3);
+	assert_int_equal(run->loads[1].pid, child);
+	assert_int_equal(run->loads[1].sequence, 0);
+	assert_int_equal(run->loads[2].pid, own_pid());
+	assert_int_equal(run->loads[2].sequence, 1);
+	assert_int_equal(run->refused.malformed, 0);
+}
+
+/* Records of strangers from before the last rounds are refused at once; others do not wait long. */
+static void test_strangers(void **state)
+{
+	struct run *run = *state;
+	struct made_jitdump made = {0};
+
+	begin(run, 0, clock_now_ns());
+	load(run, 0, "first");
+	assert_loads(run, 1);
+	for (uint32_t i = 0; i < 5; i++)
+		made_jitdump_load(&made, run->host.came_ns - 1, 4000001 + i, 0x1000, 64, "f");
+	made_jitdump_load(&made, UINT64_MAX, 4000009, 0x1000, 64, "f");
+	assert_int_equal(write(run->dumps[0].fd, made.bytes, made.size_bytes), made.size_bytes);
+	assert_malformed(run, 5);
+	assert_malformed(run, 6);
+	load(run, 0, "last");
+	assert_loads(run, 2);
 }
 
 /* The taker's error ends the run. */
@@ -438,11 +523,15 @@ int main(void)
 		TEST(test_late),
 		TEST(test_turns),
 		TEST(test_open_round),
+		TEST(test_sampled_before_the_mapping),
+		TEST(test_forked_round),
 		TEST(test_round_that_closes),
 		TEST(test_files_over_the_budget),
 		TEST(test_end),
 		TEST(test_end_before_the_mapping),
 		TEST(test_forks),
+		TEST(test_record_before_its_fork),
+		TEST(test_strangers),
 		TEST(test_taker_that_fails),
 		TEST(test_headers_that_are_refused),
 	};

@@ -117,7 +117,7 @@ static void test_load_and_its_code(void **state)
 	assert_int_equal(emitted->event.time_ns, time_ns);
 	assert_int_equal(emitted->event.flags, 0);
 	assert_int_equal(emitted->codes, 1);
-	assert_int_equal(emitted->code.sequence, 9);
+	assert_int_equal(emitted->code.sequence, 0);
 	assert_int_equal(emitted->code.h.size_bytes, sizeof(emitted->code) + 100);
 	assert_int_equal(emitted->emission.late_events, 0);
 }

@@ -163,14 +163,15 @@ static int open_file(struct writer *writer)
 	return err;
 }
 
-static int read_with(struct writer *writer, uint64_t *budget_bytes, jitdump_taker_fn taker,
+static int read_with(struct writer *writer, uint64_t *budget_bytes,
+		     int (*taken)(void *context, struct code_event *event, const void *code),
 		     void *context)
 {
+	const struct jitdump_taker taker = {.take = taken, .context = context};
 	int err = -EINPROGRESS;
 
 	for (size_t i = 0; i < TRIES_MAX && is_late(err); i++)
-		err = jitdump_file_read(&writer->file, &writer->reader, budget_bytes, taker,
-					context);
+		err = jitdump_file_read(&writer->file, &writer->reader, budget_bytes, &taker);
 	return err;
 }
 
@@ -218,7 +219,6 @@ static void assert_loads(const struct writer *writer, size_t count)
 
 		snprintf(name, sizeof(name), "f%zu", i);
 		assert_string_equal(writer->names[i], name);
-		assert_int_equal(writer->events[i].origin.sequence, i);
 		assert_int_equal(writer->events[i].address, 0x1000 * (i + 1));
 	}
 }
