@@ -25,8 +25,9 @@
 
 #define SLOW_HZ 250 /* up to this rate, half of a ring is enough */
 
-#define ROUND_MIN_MS  2	 /* from a round to the next */
-#define ROWS_ROUND_MS 10 /* while stacks wait for unwind rows, or a round is open */
+#define ROUND_MIN_MS  2		   /* from a round to the next */
+#define ROWS_ROUND_MS 10	   /* while stacks wait for unwind rows, or a round is open */
+#define EARLY_NS      100000000ull /* rounds are as short: names of a short run begin early */
 
 #define FIELD(name) offsetof(struct record_options, name)
 
@@ -215,7 +216,7 @@ static int record_until_told(struct recording *run)
 	while ((now_ns = clock_now_ns()) < end_ns) {
 		uint64_t left_ms = (end_ns - now_ns + 999999) / 1000000;
 		bool waits = state == SOURCE_OPEN || pipeline_waits(run->pipeline) ||
-			     live_source_waits_for_jvm(run->live);
+			     live_source_waits_for_jvm(run->live) || now_ns - start_ns < EARLY_NS;
 		int wait_ms = waits ? ROWS_ROUND_MS : LIVE_ROUND_MS;
 
 		/* A ring that has any data is ready at once: records would come one to a round. */
