@@ -7,6 +7,7 @@
 
 #include "bpf/owner.h"
 #include "bpf/pid_space.h"
+#include "bpf/ring_shares.h"
 #include "bpf/unwind_maps.h"
 #include "uapi/code_event.h"
 #include "uapi/jit_record.h"
@@ -19,9 +20,6 @@ const volatile bool only_tracked = false;
 
 /* Wake the reader at this fill level. It also drains periodically (agent/live/live_source.h). */
 const volatile __u32 code_wake_bytes = 2u << 20;
-
-/* Copy machine code while the ring holds fewer bytes than this; 0: never. */
-const volatile __u32 copy_code_below = 0;
 
 __u64 unwind_removals = 0;
 
@@ -48,20 +46,24 @@ __u64 losses_noted = 0;
  * copies into the ring without a per-CPU buffer, since uprobe programs can be preempted and
  * would share that. Returns 0, or the counter of the loss.
  */
-#define DEFINE_EMIT(kind, class, flags)                                                            \
+#define DEFINE_EMIT(kind, class, is_copy, flags)                                                   \
 	struct kind##_slot_##class                                                                 \
 	{                                                                                          \
 		struct jitbpf_##kind head;                                                         \
 		__u8 data[class];                                                                  \
 	};                                                                                         \
-	static __always_inline int emit_##kind##_##class(const struct jitbpf_##kind *head,         \
+	static __always_inline int emit_##kind##_##class(const struct ring_payer *payer,           \
+							 const struct jitbpf_##kind *head,         \
 							 const void *from, __u64 size)             \
 	{                                                                                          \
 		struct kind##_slot_##class *slot;                                                  \
                                                                                                    \
+		if (!ring_admits(payer, sizeof(*slot), is_copy))                                   \
+			return JITBPF_COUNT_JIT_OVER_SHARE;                                        \
 		slot = bpf_ringbuf_reserve(&code_ring, sizeof(*slot), 0);                          \
 		if (!slot)                                                                         \
 			return JITBPF_COUNT_JIT_RING_FULL;                                         \
+		ring_charge(payer, sizeof(*slot));                                                 \
 		__builtin_memcpy(&slot->head, head, sizeof(slot->head));                           \
 		asm volatile("" : "+r"(size));                                                     \
 		if (size > class || bpf_probe_read_user(slot->data, size, from)) {                 \
@@ -80,13 +82,13 @@ static __always_inline __u64 wake_flag(void)
 		       : BPF_RB_NO_WAKEUP;
 }
 
-DEFINE_EMIT(jit, 256, wake_flag());
-DEFINE_EMIT(jit, 1024, wake_flag());
-DEFINE_EMIT(jit, 4096, wake_flag());
+DEFINE_EMIT(jit, 256, false, wake_flag());
+DEFINE_EMIT(jit, 1024, false, wake_flag());
+DEFINE_EMIT(jit, 4096, false, wake_flag());
 /* No wake-up: the record of the load has caused it. */
-DEFINE_EMIT(code, 256, BPF_RB_NO_WAKEUP);
-DEFINE_EMIT(code, 1024, BPF_RB_NO_WAKEUP);
-DEFINE_EMIT(code, 4096, BPF_RB_NO_WAKEUP);
+DEFINE_EMIT(code, 256, true, BPF_RB_NO_WAKEUP);
+DEFINE_EMIT(code, 1024, true, BPF_RB_NO_WAKEUP);
+DEFINE_EMIT(code, 4096, true, BPF_RB_NO_WAKEUP);
 
 /*
  * Notes a lost record. If user space removes the entry at the same time, the write may hit a
@@ -124,15 +126,24 @@ noted:
 	__sync_fetch_and_add(&losses_noted, 1);
 }
 
-static __always_inline int emit(const struct jitbpf_jit *head, const void *from, __u64 size)
+static __always_inline int emit(const struct ring_payer *payer, const struct jitbpf_jit *head,
+				const void *from, __u64 size)
 {
 	if (size < sizeof(struct jitbpf_jit_header) || size > JITBPF_JIT_PART_MAX)
 		return JITBPF_COUNT_JIT_BAD_SIZE;
 	if (size <= 256)
-		return emit_jit_256(head, from, size);
+		return emit_jit_256(payer, head, from, size);
 	if (size <= 1024)
-		return emit_jit_1024(head, from, size);
-	return emit_jit_4096(head, from, size);
+		return emit_jit_1024(payer, head, from, size);
+	return emit_jit_4096(payer, head, from, size);
+}
+
+/* Both counters, as what is over a share is lost, too. */
+static __always_inline void count_loss(int loss)
+{
+	count(loss);
+	if (loss == JITBPF_COUNT_JIT_OVER_SHARE)
+		count(JITBPF_COUNT_JIT_RING_FULL);
 }
 
 #define WITHDRAWN_PAGES_MAX 64 /* 4 MB; user space invalidates the rest in its next round */
@@ -171,50 +182,64 @@ static __always_inline void withdraw_code(const struct unwind_process *process,
 
 #define CODE_PIECE_MAX 4096
 
+struct code_copying {
+	struct jitbpf_code head;
+	struct ring_payer payer;
+};
+
 /*
- * Copies the piece of code at head->offset and advances head. Returns 0 if more code may
- * follow. A global function, so that the verifier checks it once.
+ * Copies the piece of code at head.offset and advances head. Returns 0 if more code may follow, or
+ * the reason why not. A global function, so that the verifier checks it once.
  */
-__noinline int copy_code_piece(struct jitbpf_code *head)
+__noinline int copy_code_piece(struct code_copying *copying)
 {
+	const struct ring_payer *payer = &copying->payer;
+	struct jitbpf_code *head = &copying->head;
 	const void *from;
 	__u64 size;
 	int loss;
 
-	if (!head || head->offset >= head->size_bytes || head->offset >= JITBPF_CODE_COPY_MAX ||
-	    bpf_ringbuf_query(&code_ring, BPF_RB_AVAIL_DATA) >= copy_code_below)
-		return 1;
+	if (!copying || head->offset >= head->size_bytes || head->offset >= JITBPF_CODE_COPY_MAX)
+		return -1;
 	from = (const void *)(head->address + head->offset);
 	size = head->size_bytes - head->offset;
 	if (size > CODE_PIECE_MAX)
 		size = CODE_PIECE_MAX;
 	head->h.size_bytes = sizeof(*head) + size;
 	if (size <= 256)
-		loss = emit_code_256(head, from, size);
+		loss = emit_code_256(payer, head, from, size);
 	else if (size <= 1024)
-		loss = emit_code_1024(head, from, size);
+		loss = emit_code_1024(payer, head, from, size);
 	else
-		loss = emit_code_4096(head, from, size);
+		loss = emit_code_4096(payer, head, from, size);
 	head->offset += size;
 	return loss;
 }
 
-/* A missing copy is no loss: user space reads the code if a stack needs it. */
-static __always_inline void copy_code(const struct jitbpf_jit *jit,
+/*
+ * User space reads code that was not copied if a stack needs it. But then it may be other code than
+ * that of the load.
+ */
+static __always_inline void copy_code(const struct ring_payer *payer, const struct jitbpf_jit *jit,
 				      const struct jitbpf_jit_header *event)
 {
-	struct jitbpf_code head = {
-		.h.type = JITBPF_CODE,
-		.h.time_ns = jit->h.time_ns,
-		.pid = jit->pid,
-		.start_ns = jit->start_ns,
-		.sequence = event->sequence,
-		.address = event->address,
-		.size_bytes = event->code_bytes,
+	struct code_copying copying = {
+		.head.h.type = JITBPF_CODE,
+		.head.h.time_ns = jit->h.time_ns,
+		.head.pid = jit->pid,
+		.head.start_ns = jit->start_ns,
+		.head.sequence = event->sequence,
+		.head.address = event->address,
+		.head.size_bytes = event->code_bytes,
+		.payer = *payer,
 	};
 
 	for (__u32 i = 0; i < JITBPF_CODE_COPY_MAX / CODE_PIECE_MAX; i++) {
-		if (copy_code_piece(&head))
+		int end = copy_code_piece(&copying);
+
+		if (end == JITBPF_COUNT_JIT_OVER_SHARE || end == JITBPF_COUNT_JIT_RING_FULL)
+			count(JITBPF_COUNT_CODE_NOT_COPIED);
+		if (end)
 			return;
 	}
 }
@@ -227,6 +252,8 @@ int jit_event(struct context_regs *regs)
 	const void *from = (const void *)regs->di;
 	struct jitbpf_jit_header event = {};
 	struct unwind_process *process;
+	struct jitbpf_owner owner;
+	struct ring_payer payer;
 	__u64 size = regs->si;
 	int loss;
 
@@ -238,21 +265,23 @@ int jit_event(struct context_regs *regs)
 	head.h.time_ns = bpf_ktime_get_ns();
 	head.tid = current_tid_in_our_space(task);
 	leader = BPF_CORE_READ(task, group_leader);
-	head.start_ns = BPF_CORE_READ(leader, start_boottime);
-	tell_owner(leader, head.pid, head.h.time_ns);
+	owner = owner_of(leader, head.pid, head.h.time_ns);
+	tell_known_owner(&owner);
+	payer = (struct ring_payer){owner.cgroup, head.pid, owner.charged_uid};
+	head.start_ns = owner.start_ns;
 	head.data_bytes = size;
 	head.copy = bpf_get_attach_cookie(regs);
 	process = bpf_map_lookup_elem(&unwind_processes, &head.pid);
-	if ((process || copy_code_below) && size >= sizeof(event))
+	if (size >= sizeof(event))
 		bpf_probe_read_user(&event, sizeof(event), from); /* zeros on failure */
 	if (process && changes_code(&event) && !event.part)
 		withdraw_code(process, &event);
-	loss = emit(&head, from, size);
+	loss = emit(&payer, &head, from, size);
 	if (loss) {
-		count(loss);
+		count_loss(loss);
 		note_loss(&head, regs->dx, (__u32)regs->cx);
-	} else if (copy_code_below && loads_code(&event) && event.part + 1 == event.part_count) {
-		copy_code(&head, &event);
+	} else if (loads_code(&event) && event.part + 1 == event.part_count) {
+		copy_code(&payer, &head, &event);
 	}
 	return 0;
 }

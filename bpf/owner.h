@@ -45,12 +45,8 @@ static __always_inline __u64 hash_owner(const struct jitbpf_owner *owner)
 	return hash ^ hash >> 32;
 }
 
-/*
- * Reports the owner of a process, given by its first thread, unless it is the one that was reported
- * last. If the ring is full, or an NMI finds its lock taken, a later sample or JIT record reports
- * it.
- */
-static __always_inline void tell_owner(struct task_struct *leader, __u32 pid, __u64 time_ns)
+static __always_inline struct jitbpf_owner owner_of(struct task_struct *leader, __u32 pid,
+						    __u64 time_ns)
 {
 	const struct cred *cred = BPF_CORE_READ(leader, real_cred);
 	struct jitbpf_owner owner = {
@@ -61,16 +57,32 @@ static __always_inline void tell_owner(struct task_struct *leader, __u32 pid, __
 		.start_ns = BPF_CORE_READ(leader, start_boottime),
 		.cgroup = cgroup_of(leader),
 	};
-	__u32 slot = pid & (OWNERS_KNOWN - 1);
-	__u64 *known, hash;
 
 	owner.charged_uid = charged_uid(cred, owner.uid);
-	hash = hash_owner(&owner);
-	known = bpf_map_lookup_elem(&owners_known, &slot);
+	return owner;
+}
+
+/*
+ * Reports an owner, unless it is the one that was reported last for its pid. If the ring is full,
+ * or an NMI finds its lock taken, a later sample or JIT record reports it.
+ */
+static __always_inline void tell_known_owner(struct jitbpf_owner *owner)
+{
+	__u32 slot = owner->pid & (OWNERS_KNOWN - 1);
+	__u64 *known = bpf_map_lookup_elem(&owners_known, &slot), hash = hash_owner(owner);
+
 	if (!known || *known == hash)
 		return;
-	if (!bpf_ringbuf_output(&code_ring, &owner, sizeof(owner), BPF_RB_NO_WAKEUP))
+	if (!bpf_ringbuf_output(&code_ring, owner, sizeof(*owner), BPF_RB_NO_WAKEUP))
 		*known = hash;
+}
+
+/* Reports the owner of a process, given by its first thread. */
+static __always_inline void tell_owner(struct task_struct *leader, __u32 pid, __u64 time_ns)
+{
+	struct jitbpf_owner owner = owner_of(leader, pid, time_ns);
+
+	tell_known_owner(&owner);
 }
 
 #endif

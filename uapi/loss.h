@@ -54,7 +54,11 @@
 	X(FILES_UNVERIFIED, "files_unverified",                                                    \
 	  "mapped files not used: another file is at the path")                                    \
 	X(READERS_FAILED, "readers_failed",                                                        \
-	  "processes that parse files and failed: names are missing")
+	  "processes that parse files and failed: names are missing")                              \
+	X(JIT_OVER_SHARE, "jit_over_share",                                                        \
+	  "  of the JIT records lost, those over their owner's share of the code ring")            \
+	X(CODE_NOT_COPIED, "code_not_copied",                                                      \
+	  "loads whose machine code was not copied: code ring too full")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

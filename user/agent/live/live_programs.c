@@ -23,8 +23,7 @@ static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_opti
 	bpf->rodata->walk_tables = true;
 	bpf->rodata->code_wake_bytes =
 		code_ring_bytes / 8 < 2u << 20 ? code_ring_bytes / 8 : 2u << 20;
-	/* Copies of code use at most a quarter of the ring, and cause no loss of events. */
-	bpf->rodata->copy_code_below = code_ring_bytes / 4;
+	bpf->rodata->code_ring_bytes = code_ring_bytes;
 	bpf->rodata->sample_wake_bytes = (uint32_t)(options->sample_ring_bytes / 4);
 	err = options->only_tracked ? 0 : bpf_map__set_max_entries(bpf->maps.tracked, 1);
 	return err ?: bpf_map__set_max_entries(bpf->maps.code_ring, code_ring_bytes);

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""One user floods the ring of JIT records and of copied code."""
+
+import re
+import unittest
+
+import engine_truth
+import harness
+import recording
+from attack import ATTACKER, AttackTest
+
+BYSTANDER = 61235  # user ID
+FLOODERS = 4
+UNPUBLISHED = 0x80000000  # tests/engine/stale.c
+
+
+class Rings(AttackTest):
+    """Tries: to keep the ring full, so that another user's JIT records are lost and their code is
+    not copied. Then code is read only when it is sampled first, and may be other code by then. Must
+    hold: no record of the victim is lost, and each name is right."""
+
+    def flood(self, *load, options=(), flooders=FLOODERS, victim_user=BYSTANDER):
+        """Returns the summary, and the victim's row of it."""
+        engine, shim = self.copy_for_others(harness.ENGINE, harness.SHIM)
+        environment = {"INTEL_JIT_PROFILER64": shim}
+        with self.recording(("-a", "-F", "499", "--user-regs", "--shim", shim, *options)) as jitbpf:
+            for _ in range(flooders):
+                self.attack([engine, "loads", "--slots", "64", *load, "--seconds", "80"], ready=False,
+                            env=environment)
+            # The flood runs before the first function of the victim is published.
+            self.attack([engine, "hot", "--seconds", "0.5"], env=environment).wait()
+            victim = self.attack([engine, "stale", "--how", "unmap", "--seconds", "2"], False,
+                                 victim_user, env=environment)
+            self.assertEqual(victim.wait(), 0)
+        self.check_names(jitbpf.run, victim.pid)
+        summary = jitbpf.run.summary()
+        (row,) = [row for row in summary["processes"] if row["pid"] == victim.pid]
+        return summary, row
+
+    def check_names(self, run, pid):
+        regs = {(sample.tid, sample.time): sample.regs for sample in run.samples()}
+        named = unnamed = unknown = wrong = 0
+        for sample in run.script():
+            r15 = (regs[sample.tid, sample.time] or [0] * 18)[recording.R15]
+            if sample.pid != pid or r15 >> 32 != engine_truth.GENERATION_TAG:
+                continue
+            names = [frame.name for frame in sample.frames if re.match(r"gen_\d+$", frame.name)]
+            generation = r15 & 0xFFFFFFFF
+            if generation & UNPUBLISHED:
+                unknown += not names
+                wrong += bool(names)
+            else:
+                named += names == [f"gen_{generation}"]
+                unnamed += not names
+                wrong += bool(names) and names != [f"gen_{generation}"]
+        counts = named, unnamed, unknown, wrong
+        self.assertEqual(wrong, 0, counts)
+        self.assertGreater(named, 300, counts)
+        self.assertGreater(named, 0.98 * (named + unnamed), counts)
+        self.assertGreater(unknown, 100, counts)
+
+    def check_nothing_lost(self, row):
+        self.assertEqual((row["jit"]["recovered"], row["jit"]["sequence_gaps"]), (0, 0))
+
+    def test_records(self):
+        summary, row = self.flood("--rate", "0", "--bytes", "4000")
+        self.check_nothing_lost(row)
+        counters = summary["counters"]
+        self.assertGreater(counters["jit_over_share"], 10000)
+        self.assertEqual(counters["jit_over_share"], counters["jit_ring_full"])
+
+    def test_process_of_the_same_user(self):
+        """A process that is merely busy, and a ring that it fills alone."""
+        summary, row = self.flood("--rate", "0", "--bytes", "4000", options=("--code-ring", "512K"),
+                                  flooders=1, victim_user=ATTACKER)
+        self.check_nothing_lost(row)
+        self.assertGreater(summary["counters"]["jit_over_share"], 10000)
+
+    def test_copies_of_code(self):
+        summary, row = self.flood("--rate", "10000", "--code-bytes", "32768")
+        self.check_nothing_lost(row)
+        self.assertGreater(summary["counters"]["code_not_copied"], 10000)
+
+
+if __name__ == "__main__":
+    unittest.main()
