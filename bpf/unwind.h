@@ -54,6 +54,27 @@ static inline __attribute__((always_inline)) int unwind_signal(struct unwind_sta
 	return UNWIND_STEPPED;
 }
 
+/* Steps from a frame UNWIND_INTERPRETER. The caller's frame is above it, as with other rows. */
+static inline __attribute__((always_inline)) int unwind_interpreter(struct unwind_state *s)
+{
+	__u64 saved[3]; /* rsp, rbp, the return address */
+
+	if (s->bp < s->sp)
+		return JITBPF_END_BAD_FRAME;
+	if (unwind_read(saved, sizeof(saved), s->bp - 8))
+		return JITBPF_END_UNREADABLE;
+	if (saved[0] <= s->bp || saved[0] & 7)
+		return JITBPF_END_BAD_FRAME;
+	if (!saved[2])
+		return JITBPF_END_ROOT;
+	s->ip = saved[2];
+	s->sp = saved[0];
+	s->bp = saved[1];
+	s->is_caller = 1;
+	s->rbp = UNWIND_OTHER_WORDS;
+	return UNWIND_STEPPED;
+}
+
 #define UNWIND_SAVED_WORDS 8 /* the return address and the registers pushed below it */
 
 /*
@@ -119,6 +140,8 @@ static inline __attribute__((always_inline)) int unwind_step(struct unwind_state
 			return JITBPF_END_ROOT;
 		case UNWIND_SIGNAL:
 			return unwind_signal(s);
+		case UNWIND_INTERPRETER:
+			return unwind_interpreter(s);
 		case UNWIND_PLT:
 			cfa = s->sp + 8 + ((s->ip & 15) >= 11 ? 8 : 0);
 			break;

@@ -28,11 +28,16 @@ enum unwind_command {
 	UNWIND_PLT = 3,		  /* the CFA is rsp + 8; from byte 11 of 16 on, rsp + 16 */
 	UNWIND_SIGNAL = 4,	  /* signal frame: rsp points to a struct ucontext */
 	UNWIND_FRAME_POINTER = 5, /* no rule; guess that rbp is a frame pointer */
+	/*
+	 * rbp is a frame pointer, but the caller's rsp is in the word below the saved rbp: the
+	 * callee has moved the arguments.
+	 */
+	UNWIND_INTERPRETER = 6,
 };
 
 #define UNWIND_RULE_MASK 7
 
-/* The return address is at the CFA - 8, and the caller's rsp is the CFA. */
+/* The return address is at the CFA - 8, and the caller's rsp is the CFA, but for some commands. */
 struct unwind_row {
 	__u16 pc;  /* offset in the page; the row holds up to the next one */
 	__s16 rbp; /* the caller's rbp is at the CFA + 8 * rbp; UNWIND_RBP_KEPT: not saved */

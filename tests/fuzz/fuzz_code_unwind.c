@@ -1,36 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Arbitrary machine code; the first byte selects the frame at its entry. */
+/* Arbitrary machine code; the first byte selects the frame at its entry, or an interpreter. */
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "decode/x86/code_interpreter.h"
 #include "decode/x86/code_unwind.h"
 #include "tests/fuzz/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_rows(struct unwind_rows *rows, size_t code_bytes)
+{
+	CHECK(rows->rows.size && rows->rows.data[0].offset == 0);
+	vec_for_each (row, &rows->rows) {
+		uint32_t rule = row->cfa & UNWIND_RULE_MASK;
+
+		CHECK(row->offset < code_bytes);
+		CHECK(rule <= UNWIND_CFA_SAVED_RSP ||
+		      row->cfa == UNWIND_CFA_COMMAND(UNWIND_UNKNOWN) ||
+		      row->cfa == UNWIND_CFA_COMMAND(UNWIND_INTERPRETER));
+		CHECK(row == rows->rows.data || row[-1].offset < row->offset);
+		CHECK(row == rows->rows.data || row[-1].cfa != row->cfa || row[-1].rbp != row->rbp);
+	}
+	unwind_rows_deinit(rows);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct code_entry inside[] = {
 		{UNWIND_CFA(UNWIND_CFA_RSP, 112), -2, true},
 		{UNWIND_CFA(UNWIND_CFA_RBP, 16), -2},
+		{UNWIND_CFA(UNWIND_CFA_RSP, 8), UNWIND_RBP_KEPT, .one_frame = true},
 	};
 	struct unwind_rows rows = {0};
 	const struct code_entry *entry;
 
 	if (size < 2)
 		return 0;
-	entry = data[0] < 2 ? &inside[data[0]] : &code_entry_called;
-	CHECK(!code_unwind(data + 1, size - 1, 0x400000, entry, &rows));
-	CHECK(rows.rows.size && rows.rows.data[0].offset == 0);
-	vec_for_each (row, &rows.rows) {
-		uint32_t rule = row->cfa & UNWIND_RULE_MASK;
-
-		CHECK(row->offset < size - 1);
-		CHECK(rule <= UNWIND_CFA_SAVED_RSP ||
-		      row->cfa == UNWIND_CFA_COMMAND(UNWIND_UNKNOWN));
-		CHECK(row == rows.rows.data || row[-1].offset < row->offset);
-		CHECK(row == rows.rows.data || row[-1].cfa != row->cfa || row[-1].rbp != row->rbp);
+	if (data[0] == 3) {
+		CHECK(!code_interpreter(data + 1, size - 1, 0x400000, &rows));
+		check_rows(&rows, size - 1);
+		return 0;
 	}
-	unwind_rows_deinit(&rows);
+	entry = data[0] < 3 ? &inside[data[0]] : &code_entry_called;
+	CHECK(!code_unwind(data + 1, size - 1, 0x400000, entry, &rows));
+	check_rows(&rows, size - 1);
 	return 0;
 }

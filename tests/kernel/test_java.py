@@ -5,9 +5,13 @@ import collections
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 import harness
+
+sys.path.insert(0, os.path.join(harness.ROOT, "tests/workloads"))
+import java_sources
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
 SOURCE = os.path.join(harness.ROOT, "tests/workloads/Fill.java")
@@ -83,6 +87,33 @@ class Java(harness.KernelTest):
         said = [line for line in ran.stderr.split("\n") if line.startswith("jitbpf:")]
         self.assertEqual(len(said), 1, ran.stderr)
         self.assertIn("unknown option 'lines'", said[0])
+
+
+@unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
+class Compiler(harness.KernelTest):
+    """A larger program: the Java compiler, with classes that are generated for it."""
+
+    def record_compiler(self, *options):
+        sources = java_sources.write(self.folder, 60)
+        command = ["javac", f"-J-agentpath:{AGENT}", *options, "-proc:none", "-d", self.folder,
+                   *sources]
+        return self.record(command, ["-F", "499"], endings=(".jitbpf", ".folded"))
+
+    def test_whole_and_known(self):
+        """Code stays known while the JVM changes its call sites and moves its objects. Stacks
+        continue through the interpreter, also where it was called by compiled code."""
+        run = self.record_compiler()
+        summary = self.check_ledger(run)
+        samples, taken = summary["samples"], summary["samples"]["taken"]
+        self.assertGreater(taken, 1000, run.stderr)
+        self.assertGreater(summary["jit"]["methods"], 1000)
+        self.assertLess(summary["jit"]["replaced"], 0.01 * summary["jit"]["methods"], run.stderr)
+        self.assertLess(samples["code_unknown"], 0.05 * taken, run.stderr)
+        self.assertLess(samples["stack_cut"], 0.03 * taken, run.stderr)
+        self.assertLess(samples["frame_pointers"], 0.03 * taken, run.stderr)
+        through = sum(count for stack, count in run.folded().items()
+                      if "Interpreter_[j]" in stack and stack[-1] != "Interpreter_[j]")
+        self.assertGreater(through, 0.1 * taken)
 
 
 if __name__ == "__main__":

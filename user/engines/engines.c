@@ -41,6 +41,17 @@ const struct engine *engine_of_process(const char *comm)
 	return NULL;
 }
 
+enum engine_frames engine_frames_of(const char *name)
+{
+	enum engine_frames frames = ENGINE_FRAMES_ANY;
+
+	for (size_t i = 0; i < ARRAY_SIZE(engines) && frames == ENGINE_FRAMES_ANY; i++) {
+		if (engines[i]->frames)
+			frames = engines[i]->frames(name);
+	}
+	return frames;
+}
+
 const struct engine *engine_of_jitdump(uint32_t reserved)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {

@@ -40,6 +40,15 @@ struct engine_setting {
 	const char *follows;
 };
 
+/* The frames of code of a virtual machine. */
+enum engine_frames {
+	ENGINE_FRAMES_ANY, /* those of functions */
+	/* A method has one frame: code that no branch reaches is entered in it, by a signal. */
+	ENGINE_FRAMES_ONE,
+	/* An interpreter: the caller's rsp is in the word below the saved rbp. */
+	ENGINE_FRAMES_INTERPRETER,
+};
+
 /* Each function may be NULL. */
 struct engine {
 	const char *name;
@@ -53,6 +62,9 @@ struct engine {
 	bool (*is_host)(const char *file);
 	bool (*is_plugin)(const char *file);
 	const char *entry_symbol; /* the interpreter's function, in the host */
+
+	/* Returns the frames of code that the engine's agent in a virtual machine reports. */
+	enum engine_frames (*frames)(const char *name);
 
 	/* Returns true if the name of a process (comm) is that of a program with the engine. */
 	bool (*is_process)(const char *comm);
@@ -105,6 +117,9 @@ const struct engine *engine_at(size_t index);
 /* Returns the engine whose host or plug-in is the file at `path`, or NULL. */
 const struct engine *engine_of_host(const char *path);
 const struct engine *engine_of_plugin(const char *path);
+
+/* Returns the frames of code of that name that an agent in a virtual machine reported. */
+enum engine_frames engine_frames_of(const char *name);
 
 /* Returns the engine of a process by its name (comm), or NULL. */
 const struct engine *engine_of_process(const char *comm);

@@ -11,6 +11,14 @@ static bool is_process(const char *comm)
 	return begins_with(comm, "java");
 }
 
+/* Names of methods have a class, those of the virtual machine's own code have no dot. */
+static enum engine_frames frames(const char *name)
+{
+	if (!strcmp(name, "Interpreter"))
+		return ENGINE_FRAMES_INTERPRETER;
+	return strchr(name, '.') ? ENGINE_FRAMES_ONE : ENGINE_FRAMES_ANY;
+}
+
 static const char *advice(const char *command)
 {
 	if (strstr(command, "libjitbpf-jvmti"))
@@ -21,6 +29,7 @@ static const char *advice(const char *command)
 
 const struct engine engine_java = {
 	.name = "Java",
+	.frames = frames,
 	.is_process = is_process,
 	.advice = advice,
 };

@@ -41,7 +41,8 @@ struct engine_host engine_host_find(const struct process *process,
 	if (publisher) {
 		search.engine = engine_of_host(publisher->path);
 		if (search.engine)
-			return (struct engine_host){publisher, search.engine->entry_symbol};
+			return (struct engine_host){.module = publisher,
+						    .function = search.engine->entry_symbol};
 		search.engine = engine_of_plugin(publisher->path);
 		if (!search.engine)
 			return (struct engine_host){0};
@@ -51,5 +52,6 @@ struct engine_host engine_host_find(const struct process *process,
 	space_map_for_each(process->mappings, visit, &search);
 	if (!search.found)
 		return (struct engine_host){0};
-	return (struct engine_host){search.found, search.engine->entry_symbol};
+	return (struct engine_host){.module = search.found,
+				    .function = search.engine->entry_symbol};
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The file whose function JIT code runs inside of, for engines that do not call their code. */
+/* How JIT code is entered, for engines that do not call their code as functions are called. */
 #ifndef JITBPF_UNWIND_ENGINE_HOST_H
 #define JITBPF_UNWIND_ENGINE_HOST_H
 
+#include "engines/engines.h"
 #include "state/process/module_table.h"
 
 struct process;
 
+/* Code that runs inside of a function of a file; or code of a virtual machine. */
 struct engine_host {
 	const struct module *module; /* NULL: the code is called, as with most engines */
 	const char *function;	     /* the symbol in the module that the code is entered from */
+	enum engine_frames frames;
 };
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 
+#include "engines/engines.h"
 #include "unwind/engine_host.h"
 #include "unwind/tables/mapping_list.h"
 #include "unwind/unwinder_state.h"
@@ -101,6 +102,23 @@ static const struct code_copy *copy_of(struct unwinder *u, const struct code_reg
 	return copy && (copy->size_bytes == region->size_bytes || !stands) ? copy : NULL;
 }
 
+/* Returns how a region is entered. */
+static struct engine_host host_of(const struct unwind_account *account,
+				  const struct code_region *region)
+{
+	const struct module_table *modules = account->unwinder->modules;
+	const struct module *publisher = NULL;
+	uint32_t dso;
+
+	if (code_region_claim(region, JITBPF_PUBLISHER_JVMTI))
+		return (struct engine_host){.frames = engine_frames_of(region->name)};
+	if (code_region_dso(region, &dso))
+		publisher = module_table_get(modules, dso);
+	if (publisher || !code_region_claim(region, JITBPF_PUBLISHER_SHIM))
+		return engine_host_find(account->process, modules, publisher);
+	return (struct engine_host){0};
+}
+
 static int ask_region(const struct unwind_account *account, const struct code_site *site,
 		      uint64_t address)
 {
@@ -114,18 +132,13 @@ static int ask_region(const struct unwind_account *account, const struct code_si
 		.address = address - site->offset,
 		.size_bytes = region->size_bytes,
 	};
-	const struct module *publisher = NULL;
 	const struct code_copy *copy;
 	bool stands;
-	uint32_t dso;
 	int err;
 
 	if (!unwind_may_ask(account))
 		return UNWIND_RULE_WAITS;
-	if (code_region_dso(region, &dso))
-		publisher = module_table_get(u->modules, dso);
-	if (publisher || !code_region_claim(region, JITBPF_PUBLISHER_SHIM))
-		request.host = engine_host_find(process, u->modules, publisher);
+	request.host = host_of(account, region);
 	err = unwind_regions_ask(&u->regions, request.region, process, request.address);
 	if (err)
 		return err == -EBUSY ? UNWIND_RULE_WAITS : err;

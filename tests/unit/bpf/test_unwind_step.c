@@ -220,12 +220,52 @@ static void test_signal_frames_that_lie(void **state)
 	assert_ends(s, command_row(UNWIND_SIGNAL), JITBPF_END_UNREADABLE);
 }
 
+/* A frame of an interpreter: the caller's rsp is not next to the return address. */
+static void test_interpreter(void **state)
+{
+	struct unwind_row row = command_row(UNWIND_INTERPRETER);
+	struct unwind_state s = leaf;
+
+	s.bp = at(20);
+	stack[19] = at(27);
+	stack[20] = at(30);
+	assert_steps(s, row, 0x1015, at(27), at(30));
+	assert_int_equal(unwind_step(&s, row), UNWIND_STEPPED);
+	assert_int_equal(s.guessed, 0);
+	assert_int_equal(s.rbp, UNWIND_OTHER_WORDS);
+	assert_int_equal(s.is_caller, 1);
+}
+
+static void test_interpreter_frames_that_lie(void **state)
+{
+	struct unwind_row row = command_row(UNWIND_INTERPRETER);
+	struct unwind_state s = leaf;
+
+	s.bp = at(20);
+	stack[19] = at(27) + 4;
+	assert_ends(s, row, JITBPF_END_BAD_FRAME);
+	stack[19] = at(20); /* not above the frame */
+	assert_ends(s, row, JITBPF_END_BAD_FRAME);
+	stack[19] = at(27);
+	stack[21] = 0;
+	assert_ends(s, row, JITBPF_END_ROOT);
+	s.sp = at(21);
+	assert_ends(s, row, JITBPF_END_BAD_FRAME);
+	s.sp = leaf.sp;
+	s.bp = at(WORDS);
+	assert_ends(s, row, JITBPF_END_UNREADABLE);
+	s.bp = UINT64_MAX - 8;
+	assert_ends(s, row, JITBPF_END_UNREADABLE);
+	s.bp = 0;
+	assert_ends(s, row, JITBPF_END_BAD_FRAME);
+}
+
 static void test_rules_that_end_a_walk(void **state)
 {
 	assert_ends(leaf, command_row(UNWIND_ROOT), JITBPF_END_ROOT);
 	assert_ends(leaf, command_row(UNWIND_NOT_MADE), JITBPF_END_NO_RULE);
 	assert_ends(leaf, command_row(UNWIND_UNKNOWN), JITBPF_END_NO_RULE);
-	for (int command = UNWIND_FRAME_POINTER + 1; command < 100; command++)
+	for (int command = UNWIND_INTERPRETER + 1; command < 100; command++)
 		assert_ends(leaf, command_row(command), JITBPF_END_NO_RULE);
 	assert_ends(leaf, command_row(-1), JITBPF_END_NO_RULE);
 	for (int rule = UNWIND_CFA_SAVED_RSP + 1; rule < UNWIND_COMMAND; rule++)
@@ -402,6 +442,8 @@ static void test_rules_are_believed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_interpreter, setup),
+		cmocka_unit_test_setup(test_interpreter_frames_that_lie, setup),
 		cmocka_unit_test_setup(test_cfa_by_rsp, setup),
 		cmocka_unit_test_setup(test_rbp_anywhere_in_a_frame, setup),
 		cmocka_unit_test_setup(test_rbp_that_was_popped, setup),

@@ -27,6 +27,14 @@ static void test_php_hosts(void **state)
 	assert_null(engine_of_plugin(hosts[0]));
 }
 
+static void test_frames(void **state)
+{
+	assert_int_equal(engine_frames_of("Interpreter"), ENGINE_FRAMES_INTERPRETER);
+	assert_int_equal(engine_frames_of("Interpreter.run"), ENGINE_FRAMES_ONE);
+	assert_int_equal(engine_frames_of("itable stub"), ENGINE_FRAMES_ANY);
+	assert_int_equal(engine_frames_of(""), ENGINE_FRAMES_ANY);
+}
+
 /* Each setting is complete, and engines do not contradict each other. */
 static void test_settings(void **state)
 {
@@ -127,9 +135,10 @@ static void test_unnumbering(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_php_hosts),	   cmocka_unit_test(test_settings),
-		cmocka_unit_test(test_hosts_are_complete), cmocka_unit_test(test_prefixes),
-		cmocka_unit_test(test_respelling),	   cmocka_unit_test(test_unnumbering),
+		cmocka_unit_test(test_php_hosts),   cmocka_unit_test(test_frames),
+		cmocka_unit_test(test_settings),    cmocka_unit_test(test_hosts_are_complete),
+		cmocka_unit_test(test_prefixes),    cmocka_unit_test(test_respelling),
+		cmocka_unit_test(test_unnumbering),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

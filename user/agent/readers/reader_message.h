@@ -71,6 +71,7 @@ struct reader_page {
 struct reader_code {
 	struct reader_module host; /* if has_host; else the strings are empty */
 	uint32_t has_host;
+	uint32_t frames; /* enum engine_frames */
 	uint64_t address, size_bytes;
 };
 

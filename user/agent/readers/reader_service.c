@@ -135,6 +135,7 @@ static int code(struct reader *reader)
 		head.has_host ? reader_files_module(&reader->files, &head.host, path) : NULL;
 	if (head.has_host && !region.host.module)
 		return -ENOMEM;
+	region.host.frames = (enum engine_frames)head.frames;
 	region.bytes = request.at;
 	region.bytes_read = cursor_left(&request);
 	region.address = head.address;

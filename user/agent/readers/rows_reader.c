@@ -67,7 +67,11 @@ static int page(void *context, const struct module *module, uint32_t page_, stru
 static int code(void *context, const struct unwind_code *region, struct unwind_rows *ret)
 {
 	const struct module *host = region->host.module;
-	struct reader_code head = {.address = region->address, .size_bytes = region->size_bytes};
+	struct reader_code head = {
+		.frames = region->host.frames,
+		.address = region->address,
+		.size_bytes = region->size_bytes,
+	};
 	struct rows_reader *rows = context;
 	int err;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "decode/x86/code_compare.h"
+#include "decode/x86/code_interpreter.h"
 #include "decode/x86/code_unwind.h"
 
 /* An open file. A file that failed to open is kept too, so that it is not tried for each page. */
@@ -130,12 +131,23 @@ static int entry_of(struct unwind_files *files, const struct engine_host *host,
 	return 0;
 }
 
-static int make_code(void *context, const struct unwind_code *code, struct unwind_rows *ret)
+static int make_region(struct unwind_files *files, const struct unwind_code *code,
+		       struct unwind_rows *ret)
 {
 	struct code_entry entry;
-	int err = entry_of(context, &code->host, &entry);
+	int err;
 
-	err = err ?: code_unwind(code->bytes, code->bytes_read, code->address, &entry, ret);
+	if (code->host.frames == ENGINE_FRAMES_INTERPRETER)
+		return code_interpreter(code->bytes, code->bytes_read, code->address, ret);
+	err = entry_of(files, &code->host, &entry);
+	entry.one_frame = code->host.frames == ENGINE_FRAMES_ONE;
+	return err ?: code_unwind(code->bytes, code->bytes_read, code->address, &entry, ret);
+}
+
+static int make_code(void *files, const struct unwind_code *code, struct unwind_rows *ret)
+{
+	int err = make_region(files, code, ret);
+
 	if (!err && code->bytes_read < code->size_bytes)
 		err = unwind_rows_add(ret, (uint32_t)code->bytes_read,
 				      UNWIND_CFA_COMMAND(UNWIND_UNKNOWN), UNWIND_RBP_KEPT);

@@ -16,11 +16,14 @@
  * all in the frame of the interpreter's function, which this entry describes.
  * Some of such code is helpers that are called or have more on the stack. If
  * the returns and jumps do not fit the frame, the entry is corrected.
+ *
+ * one_frame: code that is not reached from the entry is entered in the frame of the function's
+ * body, by a signal handler or the runtime: exception handlers, and calls that do not return.
  */
 struct code_entry {
 	int32_t cfa;
 	int16_t rbp;
-	bool inside;
+	bool inside, one_frame;
 };
 
 /* The entry of a called function: rsp points to the return address. */

@@ -16,6 +16,8 @@
  */
 #define PATCHED_BYTES 64
 
+#define BODY_FRAMES_MAX 16 /* distinct rows that are counted */
+
 /* Candidate frames of code that was not reached. */
 struct guesses {
 	uint16_t behind_indirect; /* of the nearest indirect jump before the code */
@@ -23,7 +25,48 @@ struct guesses {
 	uint16_t after;	  /* of the next reached instruction: padding may fall through to it */
 	uint32_t after_at;
 	uint16_t entry, called;
+	bool one_frame;
+	uint16_t body; /* that frame; 0: not known */
 };
+
+static bool same_row(const struct code_flow *flow, uint16_t frame, struct unwind_row row)
+{
+	struct unwind_row its = frame_states_get(&flow->frames, frame)->row;
+
+	return its.cfa == row.cfa && its.rbp == row.rbp;
+}
+
+/*
+ * Returns a frame with the row that most of the reached instructions have, except for that of the
+ * entry; 0: there is none.
+ */
+static uint16_t body_frame(const struct code_flow *flow, uint16_t entry)
+{
+	const struct unwind_row *at_entry = &frame_states_get(&flow->frames, entry)->row;
+	uint32_t counts[BODY_FRAMES_MAX] = {0}, most = 0;
+	uint16_t frames[BODY_FRAMES_MAX], body = 0;
+	uint32_t count = 0, i;
+
+	for (uint32_t at = 0; at < flow->code_bytes; at++) {
+		uint16_t frame = flow->points[at].frame;
+		struct unwind_row row = frame_states_get(&flow->frames, frame)->row;
+
+		if (!frame || (row.cfa & UNWIND_RULE_MASK) != UNWIND_CFA_RSP ||
+		    row.cfa == at_entry->cfa)
+			continue;
+		for (i = 0; i < count && !same_row(flow, frames[i], row); i++)
+			;
+		if (i == BODY_FRAMES_MAX)
+			continue;
+		if (i == count)
+			frames[count++] = frame;
+		if (++counts[i] > most) {
+			most = counts[i];
+			body = frames[i];
+		}
+	}
+	return body;
+}
 
 static void guess(uint16_t frames[GUESSES_MAX], uint32_t *count, uint16_t frame)
 {
@@ -36,13 +79,15 @@ static void guess(uint16_t frames[GUESSES_MAX], uint32_t *count, uint16_t frame)
 }
 
 /* Try the guesses at *at. If all fail, advance *at past the code that cannot be placed. */
-static int try_all(struct code_flow *flow, const struct guesses *guesses, uint32_t *at)
+static int try_all(struct code_flow *flow, struct guesses *guesses, uint32_t *at)
 {
 	uint16_t frames[GUESSES_MAX];
 	uint32_t count = 0, likely, end = *at;
 	bool taken = false;
 	int err = 0;
 
+	if (guesses->body)
+		err = code_flow_try(flow, *at, guesses->body, 0, &taken, &end);
 	guess(frames, &count, guesses->behind_indirect);
 	guess(frames, &count, guesses->at_call);
 	likely = count;
@@ -53,6 +98,9 @@ static int try_all(struct code_flow *flow, const struct guesses *guesses, uint32
 		err = code_flow_try(flow, *at, frames[i], 1, &taken, &end);
 	for (uint32_t i = 0; !err && !taken && i < likely; i++)
 		err = code_flow_try(flow, *at, frames[i], 0, &taken, &end);
+	/* The start of the method is patched: the trial has found its frame. */
+	if (taken && guesses->one_frame && !guesses->body && *at < PATCHED_BYTES)
+		guesses->body = body_frame(flow, guesses->entry);
 	if (!taken)
 		*at = end > *at && *at >= PATCHED_BYTES ? end : *at + 1;
 	return err;
@@ -129,6 +177,9 @@ static int follow(struct code_flow *flow, const struct code_entry *entry)
 	err = err ?: code_flow_enter(flow, guesses.entry);
 	if (err)
 		return err;
+	guesses.one_frame = entry->one_frame;
+	if (guesses.one_frame)
+		guesses.body = body_frame(flow, guesses.entry);
 	err = try_gaps(flow, &guesses);
 	/* If trials run out of budget, the rest stays unknown. */
 	return err == -E2BIG ? 0 : err;

@@ -27,26 +27,35 @@ static void row_text(struct unwind_wide_row row, char *ret, size_t size_bytes)
 				   by_slot ? UNWIND_SLOT(row.cfa) : row.cfa & ~UNWIND_RULE_MASK,
 				   UNWIND_SLOT_DISTANCE(row.cfa));
 	else
-		length += snprintf(ret + length, size_bytes - length, "unknown");
+		length += snprintf(ret + length, size_bytes - length,
+				   row.cfa == UNWIND_CFA_COMMAND(UNWIND_INTERPRETER) ? "interpreter"
+										     : "unknown");
 	if (row.rbp != UNWIND_RBP_KEPT)
 		length += snprintf(ret + length, size_bytes - length, " rbp%+d", row.rbp * 8);
 	snprintf(ret + length, size_bytes - length, "\n");
 }
 
-static void check_entry(const uint8_t *begin, const uint8_t *end, const struct code_entry *entry,
-			const char *expected)
+/* Releases the rows. */
+static void check_text(struct unwind_rows *rows, const char *expected)
 {
-	struct unwind_rows rows = {0};
 	char text[TEXT_BYTES] = "", line[128];
 
-	assert_int_equal(code_unwind(begin, end - begin, 0x7f0000001000, entry, &rows), 0);
-	vec_for_each (row, &rows.rows) {
+	vec_for_each (row, &rows->rows) {
 		row_text(*row, line, sizeof(line));
 		assert_true(strlen(text) + strlen(line) < sizeof(text));
 		strcat(text, line);
 	}
-	unwind_rows_deinit(&rows);
+	unwind_rows_deinit(rows);
 	assert_string_equal(text, expected);
+}
+
+static inline void check_entry(const uint8_t *begin, const uint8_t *end,
+			       const struct code_entry *entry, const char *expected)
+{
+	struct unwind_rows rows = {0};
+
+	assert_int_equal(code_unwind(begin, end - begin, 0x7f0000001000, entry, &rows), 0);
+	check_text(&rows, expected);
 }
 
 #define CHECK(name, expected) check_entry(name##_begin, name##_end, &code_entry_called, expected)

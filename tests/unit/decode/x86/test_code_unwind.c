@@ -192,6 +192,40 @@ static void test_inside_a_frame(void **state)
 	check_entry(inside_begin, inside_end, &entry, "0: rbp+16 rbp-16\n");
 }
 
+static const struct code_entry one_frame_entry = {
+	.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 8),
+	.rbp = UNWIND_RBP_KEPT,
+	.one_frame = true,
+};
+
+/*
+ * HotSpot's C2: an exception handler, a call that a signal leads to, a stub behind the frame's end;
+ * then jumps of the runtime, one for exceptions, and one for frames that are deoptimized.
+ */
+CODE(one_frame, "push %rbp\n sub $0x10,%rsp\n call 1f+4096\n 1: add $0x10,%rsp\n pop %rbp\n"
+		"cmp 0x340(%r15),%rsp\n ja 2f\n ret\n"
+		"mov %rax,%rsi\n add $0x10,%rsp\n pop %rbp\n jmp 1b+4096\n"
+		"mov $-10,%esi\n call 1b+4096\n"
+		"2: mov %r10,0x358(%r15)\n jmp 1b+4096\n hlt\n"
+		"jmp 1b+4096\n"
+		"call 3f\n 3: subq $5,(%rsp)\n jmp 1b+4096");
+
+/* The same, with the jump at its start that keeps it from being entered. */
+CODE(one_frame_patched, "jmp 1f+4096\n .byte 0xfe, 0xff\n push %rbp\n sub $0x10,%rsp\n"
+			"call 1f+4096\n 1: add $0x10,%rsp\n pop %rbp\n ret\n jmp 1b+4096");
+
+static void test_one_frame(void **state)
+{
+	check_entry(one_frame_begin, one_frame_end, &one_frame_entry,
+		    "0: rsp+8\n1: rsp+16 rbp-16\n5: rsp+32 rbp-16\n14: rsp+16 rbp-16\n"
+		    "15: rsp+8\n25: rsp+32 rbp-16\n"
+		    "32: rsp+16 rbp-16\n33: rsp+8\n38: rsp+32 rbp-16\n48: rsp+8\n"
+		    "60: rsp+32 rbp-16\n71: rsp+40 rbp-16\n");
+	check_entry(one_frame_patched_begin, one_frame_patched_end, &one_frame_entry,
+		    "0: rsp+8\n5: unknown\n7: rsp+8\n8: rsp+16 rbp-16\n12: rsp+32 rbp-16\n"
+		    "21: rsp+16 rbp-16\n22: rsp+8\n23: rsp+32 rbp-16\n");
+}
+
 /* A jump into the middle of an instruction. */
 CODE(overlapping, "push %rbx\n jmp 1f+1\n 1: .byte 0x3d, 0x5b, 0xc3, 0x90, 0x90\n ret");
 
@@ -244,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_another_stack), cmocka_unit_test(test_inside_a_frame),
 		cmocka_unit_test(test_overlapping),   cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_patched),	      cmocka_unit_test(test_many_frames),
+		cmocka_unit_test(test_one_frame),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
