@@ -3,7 +3,8 @@
 #ifndef JITBPF_UAPI_JVM_AGENT_H
 #define JITBPF_UAPI_JVM_AGENT_H
 
-/* Result of Agent_OnAttach(): the JVM does not report its compiled methods. 0: it does. */
-#define JITBPF_JVM_AGENT_LACKS_EVENTS 101
+/* Results of Agent_OnAttach(). 0: the JVM reports its compiled methods. */
+#define JITBPF_JVM_AGENT_LACKS_EVENTS 101 /* it does not */
+#define JITBPF_JVM_AGENT_TOO_EARLY    102 /* not yet: load the agent again in a moment */
 
 #endif

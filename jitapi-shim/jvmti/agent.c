@@ -171,8 +171,6 @@ static void read_options(const char *options)
 			options);
 }
 
-static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread);
-
 /* Enable the events. Returns NULL, or the reason why the JVM does not send them. */
 static const char *enable(jvmtiEnv *jvmti)
 {
@@ -185,7 +183,6 @@ static const char *enable(jvmtiEnv *jvmti)
 		.CompiledMethodLoad = compiled_method_load,
 		.CompiledMethodUnload = compiled_method_unload,
 		.DynamicCodeGenerated = dynamic_code_generated,
-		.VMInit = vm_init,
 	};
 	const jvmtiCapabilities details = {
 		.can_get_source_file_name = 1,
@@ -242,33 +239,36 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 	return JNI_OK;
 }
 
-static void request_live_code(jvmtiEnv *jvmti)
+/* A JVM takes commands a moment before agents may enable events. */
+static bool is_live(JavaVM *vm)
 {
-	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
-}
+	bool live = true;
+	jvmtiEnv *jvmti;
+	jvmtiPhase phase;
 
-static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
-{
-	request_live_code(jvmti);
+	if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2))
+		return true;
+	if (!(*jvmti)->GetPhase(jvmti, &phase))
+		live = phase == JVMTI_PHASE_LIVE;
+	(*jvmti)->DisposeEnvironment(jvmti);
+	return live;
 }
 
 /*
- * The JVM already runs: request events for its live code. A JVM takes commands a moment before it
- * generates events. Whoever loads the agent says why it failed: nothing is printed here.
+ * The JVM already runs: request events for its live code. Whoever loads the agent says why it
+ * failed: nothing is printed here.
  */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
 	jvmtiEnv *jvmti;
-	jvmtiPhase phase;
 
+	if (!is_live(vm))
+		return JITBPF_JVM_AGENT_TOO_EARLY;
 	if (load(vm, options, &jvmti))
 		return JITBPF_JVM_AGENT_LACKS_EVENTS;
-	if (!jvmti)
-		return JNI_OK;
-	if (!(*jvmti)->GetPhase(jvmti, &phase) && phase == JVMTI_PHASE_LIVE)
-		request_live_code(jvmti);
-	else
-		(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);
+	if (jvmti) {
+		(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+		(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+	}
 	return JNI_OK;
 }

@@ -54,6 +54,21 @@ class Printed(unittest.TestCase):
         self.assertRegex(done, r"opcache\.jit_debug => 128 => 128")
         self.assertIn("jitbpf.ini", done)
 
+    def test_java(self):
+        """The user's own options of JVMs stay."""
+        self.assertNotIn("JAVA_TOOL_OPTIONS", environment())
+        done = subprocess.run(["sh", "-c", f'eval "$({harness.JITBPF} env '
+                               '--java-debug-nonsafepoints)"; echo "$JAVA_TOOL_OPTIONS"'],
+                              check=True, capture_output=True, text=True,
+                              env={**os.environ, "JAVA_TOOL_OPTIONS": "-Dmine=1"}).stdout
+        self.assertEqual(done, "-Dmine=1 -XX:+UnlockDiagnosticVMOptions "
+                               "-XX:+DebugNonSafepoints\n")
+        done = subprocess.run([harness.JITBPF, "env", "-f", "container",
+                               "--java-debug-nonsafepoints"], check=True, capture_output=True,
+                              text=True)
+        self.assertNotIn("JAVA_TOOL_OPTIONS", done.stdout)
+        self.assertIn("JAVA_TOOL_OPTIONS is left out", done.stderr)
+
     def numba_values(self, options, **values):
         """Returns numba's two variables after the shell has evaluated them, in that environment."""
         shown = 'echo "$NUMBA_ENABLE_PROFILING $NUMBA_DEBUGINFO"'

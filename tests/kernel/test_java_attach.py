@@ -80,6 +80,24 @@ class Attached(harness.KernelTest):
                 if name.startswith((".attach_pid", "libjitbpf-jvmti")) and name not in before]
         self.assertEqual(left, [])
 
+    def make_root(self):
+        """Makes a root without the agent, and returns it."""
+        root = os.path.join(self.folder, "root")
+        for name in ("usr", "lib", "lib64", "etc", "dev", "proc", "tmp", "app"):
+            os.makedirs(os.path.join(root, name))
+            if name not in ("proc", "tmp", "app"):
+                subprocess.run(["mount", "--rbind", "/" + name, os.path.join(root, name)],
+                               check=True)
+                self.addCleanup(subprocess.run, ["umount", "-l", os.path.join(root, name)],
+                                check=False)
+        os.chmod(os.path.join(root, "tmp"), 0o1777)
+        shutil.copy(os.path.join(self.folder, "Fill.class"), os.path.join(root, "app"))
+        return root
+
+    def mount(self, folder, kind, *options):
+        subprocess.run(["mount", "-t", kind, *options, "none", folder], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", folder], check=False)
+
 
 class Late(Attached):
     """`record -p` of JVMs that run already."""
@@ -152,24 +170,6 @@ class Late(Attached):
         with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
             self.assertIn("/tmp/libjitbpf-jvmti-", maps.read())
 
-    def make_root(self):
-        """Makes a root without the agent, and returns it."""
-        root = os.path.join(self.folder, "root")
-        for name in ("usr", "lib", "lib64", "etc", "dev", "proc", "tmp", "app"):
-            os.makedirs(os.path.join(root, name))
-            if name not in ("proc", "tmp", "app"):
-                subprocess.run(["mount", "--rbind", "/" + name, os.path.join(root, name)],
-                               check=True)
-                self.addCleanup(subprocess.run, ["umount", "-l", os.path.join(root, name)],
-                                check=False)
-        os.chmod(os.path.join(root, "tmp"), 0o1777)
-        shutil.copy(os.path.join(self.folder, "Fill.class"), os.path.join(root, "app"))
-        return root
-
-    def mount(self, folder, kind, *options):
-        subprocess.run(["mount", "-t", kind, *options, "none", folder], check=True)
-        self.addCleanup(subprocess.run, ["umount", "-l", folder], check=False)
-
     def start_in(self, root, enter):
         outer = self.start([*enter, "chroot", root, *self.java, "-cp", "/app", "Fill", "1000000"])
         pid = outer.pid
@@ -210,6 +210,100 @@ class Late(Attached):
         self.mount(os.path.join(root, "proc"), "proc")
         run = self.attach(self.start_in(root, []))
         self.assertIn("its /tmp takes no copy that can be executed", run.stderr)
+
+
+class Launched(Attached):
+    """Commands that jitbpf runs: the user sets nothing."""
+
+    ROUNDS = "800"
+
+    def launch(self, command, options=(), **kwargs):
+        return self.record(command, ["-F", "499", *options], endings=(".jitbpf", ".folded"),
+                           **kwargs)
+
+    def shell(self, command, *arguments):
+        return ["sh", "-c", f"{command} ; true", "sh", *arguments]
+
+    @staticmethod
+    def inlined(run):
+        """Returns the share of the program's samples in its inlined method."""
+        stacks = {stack: count for stack, count in run.folded().items() if "Fill." in stack}
+        return (sum(count for stack, count in stacks.items() if "Fill.inlinedHelper_[i]" in stack) /
+                max(sum(stacks.values()), 1))
+
+    def test_java(self):
+        """The JVM has the agent from its start: all inlined methods, and no message of anybody."""
+        run = self.launch([*self.java, *self.fill, self.ROUNDS])
+        self.assertGreater(self.named(run), 0.8, run.stderr)
+        self.assertGreater(self.inlined(run), 0.5)
+        for words in ("agent", "Picked up", "WARNING"):
+            self.assertNotIn(words, run.stderr)
+        self.assertEqual(self.check_ledger(run)["jit"]["sequence_gaps"], 0)
+
+    def test_java_by_path(self):
+        """The program is found as a shell finds it."""
+        run = self.launch(["java", *self.fill, self.ROUNDS],
+                          env={**os.environ, "PATH": f"/nowhere:{self.JDK}/bin:/usr/bin:/bin"})
+        self.assertGreater(self.inlined(run), 0.5, run.stderr)
+
+    def test_own_agent(self):
+        """The user's option stays the only one."""
+        run = self.launch([*self.java, f"-agentpath:{AGENT}=signatures", *self.fill, self.ROUNDS])
+        self.assertTrue(any("Fill.fillArray(int[], int)" in stack for stack in run.folded()),
+                        run.stderr)
+        self.assertNotIn(LOADED, run.stderr)
+
+    def test_script(self):
+        run = self.launch(self.shell('"$@"', *self.java, *self.fill, self.ROUNDS))
+        self.assertIn(LOADED, run.stderr)
+        self.assertNotIn("Picked up", run.stderr)
+        self.assertGreater(self.named(run), 0.6, run.stderr)
+
+    def test_script_all_inlined_methods(self):
+        run = self.launch(self.shell('"$@"', *self.java, *self.fill, self.ROUNDS),
+                          ["--java-debug-nonsafepoints"],
+                          env={**os.environ, "JAVA_TOOL_OPTIONS": "-Dmine=1"})
+        self.assertIn(LOADED, run.stderr)
+        self.assertIn("Picked up JAVA_TOOL_OPTIONS: -Dmine=1 -XX:+Unlock", run.stderr)
+        self.assertNotIn("few of its inlined methods", run.stderr)
+        self.assertGreater(self.inlined(run), 0.5)
+
+    def test_no_env(self):
+        run = self.launch([*self.java, "-XX:+PrintFlagsFinal", "-version"],
+                          ["--no-env", "--no-attach-jvms"])
+        self.assertNotIn(LOADED, run.stderr)
+        self.assertEqual(run.summary()["jit"]["methods"], 0)
+
+    def test_unloadable(self):
+        """A path that an option of the JVM cannot express: the JVM gets the agent later."""
+        folder = os.path.join(self.folder, "a=b")
+        os.mkdir(folder)
+        for file in (harness.SHIM, AGENT):
+            shutil.copy(file, folder)
+        run = self.launch([*self.java, *self.fill, self.ROUNDS],
+                          ["--shim", os.path.join(folder, "libjitbpf.so")])
+        self.assertIn(LOADED, run.stderr)
+        self.assertGreater(self.named(run), 0.6, run.stderr)
+
+    def test_child_in_another_root(self):
+        """A child that cannot see the agent starts, and is given a copy."""
+        root = self.make_root()
+        self.mount(os.path.join(root, "proc"), "proc")
+        run = self.launch(self.shell('"$@"', "chroot", root, *self.java, "-cp", "/app", "Fill",
+                                     self.ROUNDS))
+        self.assertIn(LOADED, run.stderr)
+        self.assertGreater(self.named(run), 0.6, run.stderr)
+        self.check_nothing_left(os.path.join(root, "tmp"))
+
+    @unittest.skipUnless(shutil.which("mvn"), "there is no Maven")
+    def test_maven(self):
+        run = self.launch(["mvn", "--version"])
+        self.assertIn(b"Apache Maven", run.stdout)
+        self.assertNotIn("Picked up", run.stderr)
+
+
+class Launched25(Launched):
+    JDK = JDK_25
 
 
 class Late25(Late):

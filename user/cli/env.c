@@ -9,13 +9,13 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "cli/commands.h"
-#include "cli/jit_debug_option.h"
+#include "cli/engine_env_options.h"
 #include "engines/engines.h"
 
 struct env_options {
 	const char *format;
 	const char *shim;
-	bool jit_debug;
+	struct engine_env_choice env;
 };
 
 #define FIELD(name) offsetof(struct env_options, name)
@@ -27,7 +27,7 @@ static const struct option_spec options[] = {
 	 0, 0},
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
 	 "libjitbpf.so to use (default: the one beside this program)", 0, 0},
-	JIT_DEBUG_OPTION(FIELD(jit_debug)),
+	ENGINE_ENV_OPTIONS(FIELD(env)),
 };
 
 /* In single quotes, only the quote itself is special. */
@@ -48,6 +48,8 @@ static int print_sh(void *context, const struct engine_env *env)
 	printf("export %s=", env->name);
 	if (env->rule == ENGINE_SETTING_APPENDS)
 		printf("\"${%s-}:\"", env->name);
+	else if (env->rule == ENGINE_SETTING_ADDS)
+		printf("\"${%s-} \"", env->name);
 	else if (env->rule == ENGINE_SETTING_DEFAULT && env->follows)
 		printf("\"${%s-${%s-%s}}\"", env->name, env->follows, env->value);
 	else if (env->rule == ENGINE_SETTING_DEFAULT)
@@ -72,13 +74,6 @@ static int print_systemd(void *context, const struct engine_env *env)
 	return 0;
 }
 
-static int print_container(void *context, const struct engine_env *env)
-{
-	printf("--env=%s=%s%s\n", env->name, env->rule == ENGINE_SETTING_APPENDS ? ":" : "",
-	       env->value);
-	return 0;
-}
-
 static bool has_space(const char *text)
 {
 	for (; *text; text++) {
@@ -88,8 +83,22 @@ static bool has_space(const char *text)
 	return false;
 }
 
+static int print_container(void *context, const struct engine_env *env)
+{
+	if (has_space(env->value)) {
+		fprintf(stderr,
+			"jitbpf: %s is left out: container options cannot express a value with a "
+			"space\n",
+			env->name);
+		return 0;
+	}
+	printf("--env=%s=%s%s\n", env->name, env->rule == ENGINE_SETTING_APPENDS ? ":" : "",
+	       env->value);
+	return 0;
+}
+
 /* The directory is mounted at its own path, so that the values are valid in the container. */
-static int print_for_container(const char *shim_path, bool jit_debug)
+static int print_for_container(const char *shim_path, const struct engine_env_choice *choice)
 {
 	int folder = path_folder_bytes(shim_path);
 
@@ -101,7 +110,7 @@ static int print_for_container(const char *shim_path, bool jit_debug)
 		return -EINVAL;
 	}
 	printf("--volume=%.*s:%.*s:ro\n", folder, shim_path, folder, shim_path);
-	return engine_env_each(shim_path, jit_debug, print_container, NULL);
+	return engine_env_each(shim_path, choice, print_container, NULL);
 }
 
 /* Comments, which a shell and systemd ignore. */
@@ -116,12 +125,13 @@ static void print_options(void)
 	}
 }
 
-static int print_as(const char *format, const char *shim_path, bool jit_debug)
+static int print_as(const char *format, const char *shim_path,
+		    const struct engine_env_choice *choice)
 {
 	int err;
 
 	if (!strcmp(format, "container"))
-		return print_for_container(shim_path, jit_debug);
+		return print_for_container(shim_path, choice);
 	if (strcmp(format, "sh") && strcmp(format, "systemd")) {
 		fprintf(stderr, "jitbpf: unknown format '%s': use sh, systemd or container\n",
 			format);
@@ -129,7 +139,7 @@ static int print_as(const char *format, const char *shim_path, bool jit_debug)
 	}
 	if (!strcmp(format, "systemd"))
 		puts("[Service]");
-	err = engine_env_each(shim_path, jit_debug, strcmp(format, "sh") ? print_systemd : print_sh,
+	err = engine_env_each(shim_path, choice, strcmp(format, "sh") ? print_systemd : print_sh,
 			      NULL);
 	if (!err)
 		print_options();
@@ -161,7 +171,7 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 					: strerror(-err));
 		return 1;
 	}
-	err = print_as(values.format, site.path, values.jit_debug);
+	err = print_as(values.format, site.path, &values.env);
 	if (err)
 		return EXIT_USAGE;
 	if (!fflush(stdout) && !ferror(stdout))

@@ -10,7 +10,7 @@
 #include "base/scope.h"
 #include "cli/commands.h"
 #include "cli/file_trouble.h"
-#include "cli/jit_debug_option.h"
+#include "cli/engine_env_options.h"
 #include "cli/jvm_reports.h"
 #include "cli/line_rules.h"
 #include "cli/memory_option.h"
@@ -72,7 +72,7 @@ static const struct option_spec options[] = {
 	 "libjitbpf.so to use (default: the one beside this program)", 0, 0},
 	{0, "no-env", OPTION_FLAG, FIELD(no_env), NULL,
 	 "do not add the variables of 'jitbpf env' to the command's environment", 0, 0},
-	JIT_DEBUG_OPTION(FIELD(jit_debug)),
+	ENGINE_ENV_OPTIONS(FIELD(env)),
 	{0, "attach-jvms", OPTION_FLAG, FIELD(attach_jvms), NULL,
 	 "with -a: load the agent for Java into all JVMs; it stays there. Without -a, that is the "
 	 "default for the profiled processes",

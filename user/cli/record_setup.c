@@ -243,13 +243,20 @@ static int open_live(struct recording *run)
 	return target_follow(&run->target, run->live);
 }
 
+static bool launches_with_agent(struct recording *run)
+{
+	return !run->options->no_env && !run->options->no_attach_jvms &&
+	       !probe_site_find_jvm_agent(&run->site, &run->jvm_agent);
+}
+
 static int prepare_command(struct recording *run)
 {
 	const struct command_environment environment = {
 		.broker = &run->broker,
 		.user = &run->access.user,
 		.shim_path = run->options->no_env ? NULL : run->site.path,
-		.jit_debug = run->options->jit_debug,
+		.choice = run->options->env,
+		.jvm_agent = launches_with_agent(run) ? run->jvm_agent.path : NULL,
 		.open_files = run->options->open_files,
 		.on_pipe = run->signals.before_pipe,
 	};

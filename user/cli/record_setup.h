@@ -42,7 +42,7 @@ struct record_options {
 	const char *shim;
 	bool no_debuginfod;
 	bool no_env;
-	bool jit_debug;
+	struct engine_env_choice env;
 	bool attach_jvms, no_attach_jvms;
 	struct view_options view;
 	string_list line_offsets;
@@ -55,6 +55,7 @@ struct recording {
 	const struct record_options *options;
 	struct broker broker;
 	struct probe_site site;
+	struct probe_site jvm_agent; /* path: empty if there is none */
 	struct file_store *files;
 	struct name_reader *names;
 	struct rows_reader *rows;

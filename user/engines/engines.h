@@ -16,6 +16,7 @@ enum engine_setting_rule {
 	ENGINE_SETTING_REPLACES,
 	ENGINE_SETTING_DEFAULT, /* the existing value stays */
 	ENGINE_SETTING_APPENDS, /* after a colon, also to an empty value */
+	ENGINE_SETTING_ADDS,	/* words, after a space */
 };
 
 enum engine_setting_kind {
@@ -38,6 +39,7 @@ struct engine_setting {
 	const char *debug_text;
 	/* A variable that sets the engine's own default of this one; used instead of the text. */
 	const char *follows;
+	bool only_java_lines; /* only with --java-debug-nonsafepoints */
 };
 
 /* The frames of code of a virtual machine. */

@@ -3,6 +3,7 @@
  * them by agent/jvm/, and by agent/launch/java_command.h. */
 #include <string.h>
 
+#include "base/scope.h"
 #include "base/text.h"
 #include "engines/engines.h"
 
@@ -27,9 +28,25 @@ static const char *advice(const char *command)
 	       "and 'record -a --attach-jvms' load";
 }
 
+/*
+ * HotSpot then records inlined methods between safepoints, too, for agents that come later. The
+ * code stays the same. A JVM prints a line about the variable.
+ */
+static const struct engine_setting settings[] = {
+	{
+		.name = "JAVA_TOOL_OPTIONS",
+		.rule = ENGINE_SETTING_ADDS,
+		.text = "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints",
+		.only_java_lines = true,
+	},
+};
+
 const struct engine engine_java = {
 	.name = "Java",
 	.frames = frames,
 	.is_process = is_process,
 	.advice = advice,
+	.settings = settings,
+	.setting_count = ARRAY_SIZE(settings),
+	.option = "Java: none for 'record -p PID'; else -agentpath:/PATH/OF/libjitbpf-jvmti.so",
 };

@@ -248,7 +248,7 @@ static enum jvm_load_result ask(struct load *load)
 	return result_of_call(load, err);
 }
 
-static enum jvm_load_result load_from(struct load *load, const char *path)
+static enum jvm_load_result load_once(struct load *load, const char *path)
 {
 	const char *const arguments[JVM_ARGUMENTS] = {path, "true"};
 	uint64_t began_ns = clock_now_ns();
@@ -262,10 +262,29 @@ static enum jvm_load_result load_from(struct load *load, const char *path)
 	load->reply->load_ns = clock_now_ns() - began_ns;
 	if (jvm_answer_return_code(&answer, &code) && !code)
 		return JVM_LOADED;
+	if (code == JITBPF_JVM_AGENT_TOO_EARLY)
+		return JVM_IS_STARTING;
 	if (code == JITBPF_JVM_AGENT_LACKS_EVENTS)
 		return JVM_LACKS_EVENTS;
 	jvm_answer_words(&answer, load->reply->words, sizeof(load->reply->words));
 	return JVM_REFUSED;
+}
+
+static enum jvm_load_result load_from(struct load *load, const char *path)
+{
+	for (;;) {
+		enum jvm_load_result result = load_once(load, path);
+		int err;
+
+		if (result != JVM_IS_STARTING)
+			return result;
+		err = jvm_socket_wait(&load->socket, load->pidfd, POLLIN,
+				      clock_now_ns() + LOOK_MS * 1000000ull);
+		if (err != -ETIMEDOUT)
+			return err ? fail(load, err) : JVM_ENDED;
+		if (clock_now_ns() > load->end_ns)
+			return JVM_IS_SILENT;
+	}
 }
 
 static enum jvm_load_result load_agent(struct load *load)

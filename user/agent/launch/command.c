@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/launch/engine_env.h"
+#include "agent/launch/java_command.h"
 #include "agent/launch/signaller.h"
 #include "base/scope.h"
 
@@ -30,6 +31,7 @@ static int become(const struct invoking_user *user)
 static void __attribute__((noreturn))
 run(int go_fd, int fail_fd, char *const argv[], const struct command_environment *environment)
 {
+	char **with_agent = NULL;
 	sigset_t none;
 	char go;
 	int err;
@@ -40,7 +42,7 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127); /* jitbpf failed before command_go() */
 	if (environment->shim_path)
-		engine_env_apply(environment->shim_path, environment->jit_debug);
+		engine_env_apply(environment->shim_path, &environment->choice);
 	setrlimit(RLIMIT_NOFILE, &environment->open_files);
 	err = become(environment->user);
 	if (!err) {
@@ -49,6 +51,9 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 				"jitbpf: the command cannot read %s: its JIT code will have no "
 				"names (install it where everybody can)\n",
 				environment->shim_path);
+		if (environment->jvm_agent &&
+		    !java_command_make(argv, environment->jvm_agent, &with_agent) && with_agent)
+			argv = with_agent;
 		execvp(argv[0], argv);
 		err = -errno;
 	}

@@ -12,16 +12,18 @@
 
 #include "agent/roles/broker.h"
 
+#include "agent/launch/engine_env.h"
 #include "agent/launch/invoking_user.h"
 
 /* The environment of the command. */
 struct command_environment {
 	const struct broker *broker; /* to end the command; borrowed until command_deinit() */
 	const struct invoking_user *user;
-	const char *shim_path;	     /* for engine_env.h; NULL leaves the environment unchanged */
-	bool jit_debug;		     /* likewise */
-	struct rlimit open_files;    /* RLIMIT_NOFILE that jitbpf was started with */
-	void (*on_pipe)(int signal); /* disposition of SIGPIPE: SIG_DFL or SIG_IGN */
+	const char *shim_path; /* for engine_env.h; NULL leaves the environment unchanged */
+	struct engine_env_choice choice; /* likewise */
+	const char *jvm_agent;		 /* for java_command.h; NULL leaves the command unchanged */
+	struct rlimit open_files;	 /* RLIMIT_NOFILE that jitbpf was started with */
+	void (*on_pipe)(int signal);	 /* disposition of SIGPIPE: SIG_DFL or SIG_IGN */
 };
 
 struct command {

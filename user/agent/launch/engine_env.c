@@ -34,7 +34,7 @@ static int make_value(const struct engine_setting *setting, const char *text, co
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-int engine_env_each(const char *shim_path, bool jit_debug,
+int engine_env_each(const char *shim_path, const struct engine_env_choice *choice,
 		    int (*take)(void *context, const struct engine_env *env), void *context)
 {
 	const struct engine *engine;
@@ -43,13 +43,15 @@ int engine_env_each(const char *shim_path, bool jit_debug,
 	for (size_t at = 0; (engine = engine_at(at)); at++) {
 		for (size_t i = 0; i < engine->setting_count && !err; i++) {
 			const struct engine_setting *setting = &engine->settings[i];
-			bool debug = jit_debug && setting->debug_text;
+			bool debug = choice->jit_debug && setting->debug_text;
 			struct engine_env env = {
 				.name = setting->name,
 				.rule = debug ? ENGINE_SETTING_REPLACES : setting->rule,
 				.follows = debug ? NULL : setting->follows,
 			};
 
+			if (setting->only_java_lines && !choice->java_lines)
+				continue;
 			if (!make_value(setting, debug ? setting->debug_text : setting->text,
 					shim_path, sizeof(env.value), env.value))
 				err = take(context, &env);
@@ -64,19 +66,20 @@ static int apply(void *context, const struct engine_env *env)
 	const char *followed = env->follows ? getenv(env->follows) : NULL;
 	AUTO_FREE char *joined = NULL;
 
-	if (env->rule != ENGINE_SETTING_APPENDS)
+	if (env->rule != ENGINE_SETTING_APPENDS && env->rule != ENGINE_SETTING_ADDS)
 		return setenv(env->name, followed ?: env->value,
 			      env->rule == ENGINE_SETTING_REPLACES)
 			       ? -errno
 			       : 0;
-	if (asprintf(&joined, "%s:%s", before ?: "", env->value) < 0) {
+	if (asprintf(&joined, "%s%c%s", before ?: "",
+		     env->rule == ENGINE_SETTING_APPENDS ? ':' : ' ', env->value) < 0) {
 		joined = NULL;
 		return -ENOMEM;
 	}
 	return setenv(env->name, joined, 1) ? -errno : 0;
 }
 
-int engine_env_apply(const char *shim_path, bool jit_debug)
+int engine_env_apply(const char *shim_path, const struct engine_env_choice *choice)
 {
-	return engine_env_each(shim_path, jit_debug, apply, NULL);
+	return engine_env_each(shim_path, choice, apply, NULL);
 }
