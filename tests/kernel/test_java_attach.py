@@ -114,6 +114,25 @@ class Late(Attached):
         self.assertNotIn("agent", again.stderr)
         self.assertGreater(self.named(again), 0.95, again.stderr)
 
+    def test_list(self):
+        """Before the agent, `list` says how it comes; then it counts the methods."""
+        process = self.start_java()
+        listed = self.listed(process.pid)
+        self.assertRegex(listed.stdout, rf"(?m)^ *{process.pid} +java +Java +- .* nothing$")
+        self.assertIn("Java: a JVM publishes its code with our agent, which 'record -p PID'",
+                      listed.stderr)
+        self.attach(process.pid)
+        listed = self.listed(process.pid)
+        self.assertRegex(listed.stdout,
+                         rf"(?m)^ *{process.pid} +java +Java +\d\d\d .* agent for Java$")
+        self.assertEqual(listed.stderr, "")
+        self.assertGreater(self.methods(process.pid), 200)
+
+    @staticmethod
+    def listed(pid):
+        return subprocess.run([harness.JITBPF, "list", "-p", str(pid)], check=True,
+                              capture_output=True, text=True)
+
     def test_without_attaching(self):
         process = self.start_java()
         run = self.attach(process.pid, ["--no-attach-jvms"])

@@ -123,13 +123,13 @@ static int read_file(struct pass *pass, struct journal_file *file, journal_room 
 	return err;
 }
 
-static int read_all(struct file_store *store, uint32_t pid, const struct engine_maps *maps,
-		    struct engine_code *code)
+static int read_all(struct file_store *store, uint32_t pid, enum jitbpf_publisher publisher,
+		    const struct engine_maps *maps, struct engine_code *code)
 {
 	CLEANUP(journal_files_close) struct journal_files files = {0};
 	struct pass pass = {.maps = maps, .code = code};
 	journal_room room = {0};
-	int err = journal_files_open(store, pid, JITBPF_PUBLISHER_SHIM, &files);
+	int err = journal_files_open(store, pid, publisher, &files);
 
 	code->journal = !err && files.count;
 	err = err ?: code_account_create(&code_budget_default, &pass.account);
@@ -143,8 +143,8 @@ static int read_all(struct file_store *store, uint32_t pid, const struct engine_
 	return err;
 }
 
-int engine_code_read(struct file_store *store, uint32_t pid, const struct engine_maps *maps,
-		     struct engine_code *ret)
+int engine_code_read(struct file_store *store, uint32_t pid, enum jitbpf_publisher publisher,
+		     const struct engine_maps *maps, struct engine_code *ret)
 {
 	CLEANUP(engine_code_deinit) struct engine_code code = {0};
 	int err = -EBUSY;
@@ -152,7 +152,7 @@ int engine_code_read(struct file_store *store, uint32_t pid, const struct engine
 	for (int i = 0; i < TRIES_MAX && err == -EBUSY; i++) {
 		engine_code_deinit(&code);
 		code = (struct engine_code){0};
-		err = read_all(store, pid, maps, &code);
+		err = read_all(store, pid, publisher, maps, &code);
 	}
 	if (err == -EBADMSG || err == -EBUSY || err == -EDQUOT || err == -ENOTSUP) {
 		code.unreadable = true;

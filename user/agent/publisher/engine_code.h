@@ -8,6 +8,7 @@
 
 #include "agent/publisher/engine_maps.h"
 #include "base/vec.h"
+#include "uapi/code_event.h"
 
 struct engine_count {
 	uint32_t file; /* number of the engine's file in engine_maps; UINT32_MAX: not known */
@@ -23,11 +24,12 @@ struct engine_code {
 };
 
 /*
- * Read the journals of a process, within a budget of bytes and time. Returns 0, after which the
- * caller calls engine_code_deinit(), or a negative errno: -ENOMEM, or the process has ended.
+ * Read the journals of a publisher in a process, within a budget of bytes and time. Returns 0,
+ * after which the caller calls engine_code_deinit(), or a negative errno: -ENOMEM, or the process
+ * has ended.
  */
-int engine_code_read(struct file_store *store, uint32_t pid, const struct engine_maps *maps,
-		     struct engine_code *ret);
+int engine_code_read(struct file_store *store, uint32_t pid, enum jitbpf_publisher publisher,
+		     const struct engine_maps *maps, struct engine_code *ret);
 void engine_code_deinit(struct engine_code *code);
 
 #endif

@@ -91,7 +91,7 @@ static int add_row(struct engine_list *list, const struct engine_row *process,
 	struct engine_row row = *process;
 
 	row.publishes = publishes;
-	row.counted = publishes == ENGINE_JOURNAL;
+	row.counted = publishes == ENGINE_JOURNAL || publishes == ENGINE_AGENT_JOURNAL;
 	if (count) {
 		row.methods = count->methods;
 		row.bytes = count->bytes;
@@ -107,24 +107,37 @@ static bool has_ended(int err)
 	return err == -ESRCH || err == -ENOENT;
 }
 
-static int add_shim(struct engine_list *list, const struct engine_row *process,
-		    const struct engine_maps *maps)
+/* What a library of ours can be found to do. */
+struct medium {
+	enum jitbpf_publisher publisher;
+	enum engine_publishes journal, unreadable, silent;
+};
+
+static const struct medium medium_shim = {JITBPF_PUBLISHER_SHIM, ENGINE_JOURNAL, ENGINE_UNREADABLE,
+					  ENGINE_SHIM};
+static const struct medium medium_agent = {JITBPF_PUBLISHER_JVMTI, ENGINE_AGENT_JOURNAL,
+					   ENGINE_AGENT_UNREADABLE, ENGINE_AGENT};
+
+/* is_mapped: the process maps a library of that medium. */
+static int add_journal(struct engine_list *list, const struct engine_row *process,
+		       const struct engine_maps *maps, const struct medium *medium, bool is_mapped)
 {
 	CLEANUP(engine_code_deinit) struct engine_code code = {0};
-	int err = engine_code_read(list->reader.store, process->pid, maps, &code);
+	int err =
+		engine_code_read(list->reader.store, process->pid, medium->publisher, maps, &code);
 
 	if (err == -ENOMEM || has_ended(err))
 		return err;
 	if (!err && !code.journal)
-		return maps->shim ? add_row(list, process, ENGINE_SHIM, NULL, maps) : 0;
-	if (code.unreadable || (err && maps->shim))
-		return add_row(list, process, ENGINE_UNREADABLE, NULL, maps);
+		return is_mapped ? add_row(list, process, medium->silent, NULL, maps) : 0;
+	if (code.unreadable || (err && is_mapped))
+		return add_row(list, process, medium->unreadable, NULL, maps);
 	if (err)
 		return 0;
 	if (!code.engines.size)
-		return add_row(list, process, ENGINE_JOURNAL, NULL, maps);
+		return add_row(list, process, medium->journal, NULL, maps);
 	vec_for_each (engine, &code.engines)
-		err = err ?: add_row(list, process, ENGINE_JOURNAL, engine, maps);
+		err = err ?: add_row(list, process, medium->journal, engine, maps);
 	return err;
 }
 
@@ -152,8 +165,9 @@ static int add_ways(struct engine_list *list, process_text *text, const struct e
 {
 	struct engine_count generated = {.file = UINT32_MAX, .bytes = maps->generated_bytes};
 	size_t before = list->rows.size;
-	int err = add_shim(list, process, maps);
+	int err = add_journal(list, process, maps, &medium_shim, maps->shim);
 
+	err = err ?: add_journal(list, process, maps, &medium_agent, maps->jvm_agent);
 	vec_for_each (file, &maps->jitdumps)
 		err = err ?: add_jitdump(list, process, maps, file);
 	if (!err && has_perf_map(text, process->pid, process->inner_pid))

@@ -17,9 +17,13 @@ enum engine_publishes {
 	ENGINE_JOURNAL,	   /* the shim, with a journal: earlier code is known as well */
 	ENGINE_UNREADABLE, /* the shim, but its journal cannot be read */
 	ENGINE_SHIM,	   /* the shim, without a journal or without events so far */
-	ENGINE_JITDUMP,	   /* a mapped jitdump file */
-	ENGINE_PERF_MAP,   /* /tmp/perf-PID.map */
-	ENGINE_NOTHING,	   /* executable memory, but no publisher */
+	/* The same of the agent for Java. */
+	ENGINE_AGENT_JOURNAL,
+	ENGINE_AGENT_UNREADABLE,
+	ENGINE_AGENT,
+	ENGINE_JITDUMP,	 /* a mapped jitdump file */
+	ENGINE_PERF_MAP, /* /tmp/perf-PID.map */
+	ENGINE_NOTHING,	 /* executable memory, but no publisher */
 	ENGINE_PUBLISHES_COUNT
 };
 

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/jvm/jvm_evidence.h"
 #include "agent/publisher/jitdump_file.h"
 #include "agent/publisher/shim_copies.h"
 #include "base/hash.h"
@@ -88,7 +89,10 @@ static int add_file(struct engine_maps *maps, const struct proc_map *map, uint32
 
 	proc_map_path(map, path, sizeof(path));
 	name = path_file(path);
-	maps->shim |= shim_has_name(path);
+	if (jvm_is_agent(name))
+		maps->jvm_agent = true;
+	else
+		maps->shim |= shim_has_name(path);
 	err = string_pool_add(strings, name, strlen(name), &file.name);
 	if (err)
 		return err;

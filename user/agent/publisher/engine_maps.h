@@ -28,7 +28,7 @@ struct engine_maps {
 	VEC(struct engine_mapping) files;    /* by address */
 	struct index_map index;		     /* first mappings of files, by device and inode */
 	uint64_t generated_bytes;	     /* size of executable memory without a file */
-	bool shim;			     /* a file with the shim's name is mapped */
+	bool shim, jvm_agent;		     /* a file with such a name is mapped */
 	VEC(struct engine_jitdump) jitdumps; /* mapped files jit-PID.dump */
 };
 
