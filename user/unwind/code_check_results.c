@@ -43,7 +43,7 @@ static void end_memory(struct code_checks *checks, struct code_doubts *doubts,
 			code_checks_find(checks, code_region_identity(region), doubts->process);
 
 		/* A region that has a verdict is in the map until the verdict is applied. */
-		if (region->loaded_ns >= one->since_ns ||
+		if (region->loaded_ns >= one->since_ns || !code_checks_by_events(region) ||
 		    code_doubts_was_replaced(doubts, region->address, one->since_ns))
 			continue;
 		verdict.address = region->address;

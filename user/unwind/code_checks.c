@@ -247,7 +247,8 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 	floor_ns = site.region->loaded_ns;
 	if (check && check->vouched_ns > floor_ns)
 		floor_ns = check->vouched_ns;
-	since_ns = code_doubts_since(doubts, address, floor_ns);
+	since_ns = code_checks_by_events(site.region) ? code_doubts_since(doubts, address, floor_ns)
+						      : UINT64_MAX;
 	if (check && check->doubt_ns && check->doubt_ns < since_ns)
 		since_ns = check->doubt_ns;
 	if (since_ns > time_ns)
@@ -293,7 +294,7 @@ static int vouch_by_sample(struct code_checks *checks, const struct process *pro
 	check = code_checks_find(checks, code_region_identity(region), process);
 	floor_ns = check && check->vouched_ns > region->loaded_ns ? check->vouched_ns
 								  : region->loaded_ns;
-	if ((check && check->doubt_ns) ||
+	if ((check && check->doubt_ns) || !code_checks_by_events(region) ||
 	    code_doubts_since(doubts, region->address, floor_ns) > time_ns)
 		return 0;
 	check = add_check(checks, process, region);

@@ -15,6 +15,9 @@
  * Engines have functions with equal bytes. Where much of the code that an event put in doubt is
  * found replaced, the memory was: all of it is unknown.
  *
+ * Code of a virtual machine whose agent reports all its code is put in doubt by samples only: its
+ * memory grows by mappings, which the side-band reports for the whole of it.
+ *
  * Only private memory is checked. Code in shared memory is found by the mapped object
  * (state/process/shared_code.h). Code without a copy is trusted when it is first read.
  */

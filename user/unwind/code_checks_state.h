@@ -3,7 +3,14 @@
 #ifndef JITBPF_UNWIND_CODE_CHECKS_STATE_H
 #define JITBPF_UNWIND_CODE_CHECKS_STATE_H
 
+#include "state/code/code_publisher.h"
 #include "unwind/code_checks.h"
+
+/* Returns true if events of the side-band put a region in doubt. */
+static inline bool code_checks_by_events(const struct code_region *region)
+{
+	return !code_publisher_of(region->claims[0].origin.publisher)->late;
+}
 
 /* Returns the check of a region (code_region_identity()) of a process, or NULL. */
 struct code_check *code_checks_find(const struct code_checks *checks, uint64_t identity,

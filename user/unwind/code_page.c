@@ -3,6 +3,7 @@
 
 #include "locate/code_site.h"
 #include "state/code/code_region.h"
+#include "state/process/process_code.h"
 
 static int add_command(struct unwind_rows *rows, uint64_t offset, enum unwind_command command)
 {
@@ -48,6 +49,7 @@ int code_page_rows(const struct unwind_regions *regions, const struct process *p
 		   uint64_t start, uint32_t *budget, struct unwind_rows *ret)
 {
 	uint64_t at = start, end, page_end = start + UNWIND_PAGE_BYTES;
+	bool late = process_code_is_late(process);
 	int err = 0;
 
 	for (; !err && at < page_end && *budget; --*budget, at = end) {
@@ -59,8 +61,8 @@ int code_page_rows(const struct unwind_regions *regions, const struct process *p
 			err = add_region(regions, &site, end - at, at - start, ret);
 		else
 			err = add_command(ret, at - start,
-					  site.kind == LOCATION_ANON ? UNWIND_FRAME_POINTER
-								     : UNWIND_NOT_MADE);
+					  site.kind == LOCATION_ANON && !late ? UNWIND_FRAME_POINTER
+									      : UNWIND_NOT_MADE);
 	}
 	if (!err && at < page_end)
 		err = add_command(ret, at - start, UNWIND_NOT_MADE);

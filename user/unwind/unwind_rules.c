@@ -6,6 +6,7 @@
 #include "unwind/tables/mapping_list.h"
 #include "unwind/unwinder_state.h"
 #include "state/code/code_region.h"
+#include "state/process/process_code.h"
 
 #define OUTSTANDING_MAX 1024 /* limit of requests without an answer */
 #define ASKED_MAX	64   /* limit for one process */
@@ -187,6 +188,9 @@ int unwind_rule_at(const struct unwind_account *account, const struct code_site 
 		return rule_of_file(account, site, ret);
 	case LOCATION_JIT:
 		return rule_of_code(account, site, address, ret);
+	case LOCATION_ANON:
+		*ret = unwind_frame_pointer_row;
+		return process_code_is_late(account->process) ? UNWIND_RULE_WAITS : 0;
 	default:
 		*ret = unwind_frame_pointer_row;
 		return 0;

@@ -57,9 +57,10 @@ struct finished_stack {
 /*
  * Complete the stack of a sample that has a stack copy. Missing tables are
  * scheduled to be published for the process. Returns 0 with *ret set to the
- * whole user stack; 1 if rows are pending; -EINVAL (no copy), or -ENOMEM. After
- * 1, call again after unwinder_collect(), or with last set, which uses the rows
- * that exist. *ret is undefined unless 0 is returned.
+ * whole user stack; 1 if rows are pending, or the code of the last frame in *ret
+ * may be reported late; -EINVAL (no copy), or -ENOMEM. After 1, call again after
+ * unwinder_collect(), or with last set, which uses the rows that exist. *ret is
+ * undefined after an error.
  */
 int unwinder_finish(struct unwinder *unwinder, const struct process *process,
 		    const struct jitbpf_sample *sample, bool last, struct finished_stack *ret);

@@ -415,6 +415,41 @@ static void test_saw_other_code(void **state)
 	assert_int_equal(trust(f, 30), CODE_UNKNOWN);
 }
 
+/* Code of a Java virtual machine: its heap grows, and bytes that a sample saw still count. */
+static void test_java(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t java = CODE + 0x1000;
+
+	world_load_event(f->world, PID, 11, java, SIZE, JIT_EVENT_JVM_LOAD);
+	event(f, 20);
+	assert_int_equal(trust_at(f, java + 8, 30), CODE_VOUCHED);
+	/* Other code of the memory was replaced. */
+	assert_int_equal(trust(f, 30), CODE_WAITS);
+	assert_true(request(f));
+	f->checks.now_ns = 90;
+	answer(f, 60, 0, true);
+	assert_int_equal(verdict_of(f).address, CODE);
+	assert_int_equal(trust_at(f, java + 8, 42), CODE_VOUCHED);
+}
+
+static void test_java_saw_other_code(void **state)
+{
+	struct fixture *f = *state;
+
+	f->process = world_process(f->world, PID + 1);
+	world_map(f->world, &(struct world_mapping){PID + 1, 5, CODE, 0x10000, 0, 0, "//anon", 0});
+	world_load_event(f->world, PID + 1, 11, CODE, SIZE, JIT_EVENT_JVM_LOAD);
+	copy_region(f);
+	see(f, 30, 0, 64);
+	assert_int_equal(trust(f, 31), CODE_WAITS);
+	assert_true(request(f));
+	f->checks.now_ns = 100;
+	answer(f, 0, 0, true);
+	assert_int_equal(verdict_of(f).since_ns, 30);
+	assert_int_equal(trust(f, 30), CODE_UNKNOWN);
+}
+
 /* Code that is equal by chance is unknown with the rest of its memory. */
 static void test_memory_replaced(void **state)
 {
@@ -560,6 +595,8 @@ int main(void)
 		TEST(test_one_of_many),
 		TEST(test_saw_too_little),
 		TEST(test_retired),
+		TEST(test_java),
+		TEST(test_java_saw_other_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

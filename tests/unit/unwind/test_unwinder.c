@@ -320,6 +320,28 @@ static void test_anonymous_memory(void **state)
 	assert_kernel_knows(w, CODE + 0x90000, bp);
 }
 
+/* Where loads are late, the stack waits for the load of that code. The kernel gets no guess. */
+static void test_code_not_reported_yet(void **state)
+{
+	uint64_t ips[] = {CODE + 0x90001, MAIN + 0x5010, START + 0x10};
+	struct world *w = *state;
+	struct world_sample made;
+	uint64_t bp;
+
+	call(w, ips[2], 1);
+	call(w, ips[1], 0);
+	bp = world_push(w, 0);
+	world_load_event(w, PID, 10, CODE + 0x98000, 0x100, JIT_EVENT_JVM_LOAD);
+	assert_true(world_sample(w, PID, NOW, CODE + 0x90000, bp, &made));
+	assert_int_equal(world_finish(w, &made, NOW, false), 1);
+	assert_int_equal(w->finished.count, 1);
+	assert_int_equal(w->finished.ips[0], ips[0]);
+	assert_int_equal(world_finish(w, &made, NOW, true), 0);
+	/* The rows of the next caller were not requested before. */
+	assert_stack(w, JITBPF_END_NO_RULE, ips, 2);
+	assert_true(world_sample(w, PID, NOW, CODE + 0x90000, bp, &made));
+}
+
 /* A caller in unmapped memory ends the stack. */
 static void test_caller_nowhere(void **state)
 {
@@ -582,6 +604,7 @@ int main(void)
 		TEST(test_code_has_gone),
 		TEST(test_versions),
 		TEST(test_anonymous_memory),
+		TEST(test_code_not_reported_yet),
 		TEST(test_caller_nowhere),
 		TEST(test_nowhere_at_the_top),
 		TEST(test_zero_return_address),

@@ -353,10 +353,10 @@ static inline void world_copy(struct world *w, uint32_t pid, uint64_t time_ns, u
 	free(code);
 }
 
-static inline void world_load(struct world *w, uint32_t pid, uint64_t time_ns, uint64_t address,
-			      uint64_t size_bytes)
+static inline void world_load_event(struct world *w, uint32_t pid, uint64_t time_ns,
+				    uint64_t address, uint64_t size_bytes, uint16_t kind)
 {
-	struct jit_event event = {.header = {.event = JIT_EVENT_LOAD,
+	struct jit_event event = {.header = {.event = kind,
 					     .method_id = (uint32_t)time_ns,
 					     .address = address,
 					     .code_bytes = size_bytes}};
@@ -364,6 +364,12 @@ static inline void world_load(struct world *w, uint32_t pid, uint64_t time_ns, u
 
 	assert_int_equal(apply_jit_of(process, &event, time_ns), 0);
 	unwinder_code_changed(w->unwinder, process, address, size_bytes);
+}
+
+static inline void world_load(struct world *w, uint32_t pid, uint64_t time_ns, uint64_t address,
+			      uint64_t size_bytes)
+{
+	world_load_event(w, pid, time_ns, address, size_bytes, JIT_EVENT_LOAD);
 }
 
 /* --- stacks ------------------------------------------------------------------ */

@@ -24,6 +24,7 @@ int intake_create(const struct intake_options *options, const struct record_cons
 		return -ENOMEM;
 	intake->consumer = *consumer;
 	intake->processes = options->processes;
+	intake->awaits.limit = AWAITED_CODE_BYTES_MAX;
 	if (options->unwind_service)
 		err = unwinder_create(options->unwind_service, options->unwind_tables,
 				      options->modules, &intake->unwinder);
@@ -40,9 +41,12 @@ void intake_destroy(struct intake *intake)
 	round_buffer_deinit(&intake->round);
 	shim_records_deinit(&intake->shim);
 	event_budget_deinit(&intake->budget);
-	vec_for_each (sample, &intake->deferred)
-		free(*sample);
+	vec_for_each (deferred, &intake->deferred) {
+		awaited_code_end(&intake->awaits, deferred);
+		free(deferred->sample);
+	}
 	vec_deinit(&intake->deferred);
+	owner_budget_deinit(&intake->awaits);
 	unwinder_destroy(intake->unwinder);
 	free(intake);
 }
@@ -203,7 +207,7 @@ int intake_round(struct intake *intake, const struct source *source)
 
 bool intake_waits(const struct intake *intake)
 {
-	return intake->deferred.size || intake->round_ns < intake->soon_until_ns;
+	return intake->deferred.size > intake->awaiting || intake->round_ns < intake->soon_until_ns;
 }
 
 uint64_t intake_malformed(const struct intake *intake)

@@ -5,7 +5,8 @@
  * not walk to their end.
  *
  * A sample that is complete passes directly. One with a copy of its stack is deferred while unwind
- * rows are made, for at most INTAKE_DEFER_NS. The unwinder reads the consumer's state, which
+ * rows are made, and one of code that may be reported late until it is, for at most
+ * INTAKE_DEFER_NS. The unwinder reads the consumer's state, which
  * intake never changes: the consumer has applied every record emitted before.
  *
  * Single-threaded.
@@ -54,7 +55,10 @@ void intake_destroy(struct intake *intake); /* NULL is allowed */
  */
 int intake_round(struct intake *intake, const struct source *source);
 
-/* Returns true while samples are deferred and shortly after: the next round should come soon. */
+/*
+ * Returns true while samples wait for rows or checks, and shortly after: the next round should come
+ * soon.
+ */
 bool intake_waits(const struct intake *intake);
 
 /* Records that the source handed over and that fail record_check(). */

@@ -5,6 +5,7 @@
 
 #include "base/round_buffer.h"
 #include "base/vec.h"
+#include "pipeline/intake/awaited_code.h"
 #include "pipeline/intake/event_budget.h"
 #include "pipeline/intake/intake.h"
 #include "pipeline/intake/shim_records.h"
@@ -21,19 +22,22 @@ struct intake {
 	uint64_t malformed;
 
 	struct unwinder *unwinder;	      /* NULL: incomplete stacks stay cut */
-	VEC(struct jitbpf_sample *) deferred; /* in order of time, each allocated */
+	VEC(struct intake_deferred) deferred; /* in order of time, each sample allocated */
 	size_t deferred_bytes;
-	uint64_t soon_until_ns; /* until then, rounds should come soon */
-	uint64_t stacks_late;	/* samples whose rows did not come in time */
-	bool ending;		/* the last round: nothing is deferred */
+	size_t awaiting;	    /* deferred samples that wait for code only */
+	struct owner_budget awaits; /* bytes of samples that wait for code */
+	uint64_t soon_until_ns;	    /* until then, rounds should come soon */
+	uint64_t stacks_late;	    /* samples whose rows did not come in time */
+	bool ending;		    /* the last round: nothing is deferred */
 };
 
 /* intake.c: hand a finished record to the consumer, then tell the unwinder what it changed. */
 int intake_emit(struct intake *intake, const struct jitbpf_record *record);
 
 /*
- * stacks.c: take a sample, in order of time, whose stack is incomplete or has code that may have
- * been replaced: defer it, or emit it as complete as possible. Returns 0 or negative errno.
+ * stacks.c: take a sample, in order of time, whose stack is incomplete, or has code that may have
+ * been replaced or may be reported later: defer it, or emit it as complete as possible. Returns 0
+ * or negative errno.
  */
 int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample);
 
@@ -71,7 +75,10 @@ int intake_code_changes(struct intake *intake, const struct jitbpf_record *recor
 /* unwind_changes.c: emit the verdicts about replaced code. Returns 0 or negative errno. */
 int intake_emit_verdicts(struct intake *intake);
 
-/* unwind_changes.c: returns true if the JIT code of a sample's process may have been replaced. */
+/*
+ * unwind_changes.c: returns true if the JIT code of a sample's process may have been replaced, or
+ * may be reported later.
+ */
 bool intake_doubts(const struct intake *intake, const struct jitbpf_sample *sample);
 
 /* unwind_changes.c: give the unwinder a copy of JIT code. */

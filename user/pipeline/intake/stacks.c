@@ -81,20 +81,30 @@ static void make_finished(const struct jitbpf_sample *sample, const struct finis
 		(uint32_t)(sizeof(*sample) + kernel_bytes + user_bytes + regs_bytes);
 }
 
-/* Returns 0 with *ret set, 1 if the sample must wait for rows or checks, or a negative errno. */
-static int complete(struct intake *intake, const struct jitbpf_sample *sample, bool last,
+/*
+ * Returns 0 with *ret set, 1 if the sample must wait for code, rows or checks, or a negative errno.
+ */
+static int complete(struct intake *intake, struct intake_deferred *deferred, bool last,
 		    union finished_sample *ret)
 {
+	const struct jitbpf_sample *sample = deferred->sample;
 	const struct process *process = process_table_find(intake->processes, sample->pid,
 							   sample->start_ns, sample->h.time_ns);
 	struct finished_stack stack;
-	int err = 0;
+	int err = 0, awaits;
 
+	if (!last && awaited_code_is_missing(process, deferred))
+		return 1;
 	keep_sound(process, sample, &stack);
 	if (intake->unwinder && process && stack.count == sample->user_frames && has_copy(sample))
 		err = unwinder_finish(intake->unwinder, process, sample, false, &stack);
+	awaits = err < 0 || last ? 0
+				 : awaited_code_begin(&intake->awaits, process, &stack, deferred);
+	if (awaits == 1)
+		return 1;
+	last |= awaits < 0;
 	if (err == 1 && last) {
-		intake->stacks_late++;
+		intake->stacks_late += !deferred->awaited && !awaits;
 		err = unwinder_finish(intake->unwinder, process, sample, true, &stack);
 	}
 	if (!err && intake->unwinder && process)
@@ -127,20 +137,27 @@ static int begin_checks(struct intake *intake, const struct jitbpf_sample *sampl
 	return 0;
 }
 
-static int defer(struct intake *intake, const struct jitbpf_sample *sample)
+/* Defer a copy of the sample. Takes the charge, also after a failure. */
+static int defer(struct intake *intake, struct intake_deferred deferred)
 {
+	const struct jitbpf_sample *sample = deferred.sample;
 	size_t size_bytes = sample->h.size_bytes;
-	struct jitbpf_sample *copy;
+	struct jitbpf_sample *copy = NULL;
 
-	if (vec_reserve(&intake->deferred, intake->deferred.size + 1))
+	if (!vec_reserve(&intake->deferred, intake->deferred.size + 1))
+		copy = malloc(size_bytes);
+	if (!copy) {
+		awaited_code_end(&intake->awaits, &deferred);
 		return -ENOMEM;
-	copy = malloc(size_bytes);
-	if (!copy)
-		return -ENOMEM;
+	}
 	memcpy(copy, sample, size_bytes);
+	deferred.sample = copy;
 	intake->deferred_bytes += size_bytes;
-	intake->soon_until_ns = sample->h.time_ns + SOON_NS;
-	return vec_push(&intake->deferred, copy);
+	if (deferred.awaited)
+		intake->awaiting++;
+	else
+		intake->soon_until_ns = sample->h.time_ns + SOON_NS;
+	return vec_push(&intake->deferred, deferred);
 }
 
 /* Code that is not vouched for ends before its samples are located. */
@@ -153,17 +170,19 @@ static int emit_finished(struct intake *intake, const union finished_sample *fin
 
 int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample)
 {
+	struct intake_deferred deferred = {.sample = (struct jitbpf_sample *)sample};
 	bool last = !intake->unwinder || intake->ending;
 	union finished_sample finished;
 	int err = 0;
 
 	if (!last && has_copy(sample)) {
 		err = begin_checks(intake, sample);
-		return err ?: defer(intake, sample);
+		return err ?: defer(intake, deferred);
 	}
-	err = complete(intake, sample, last, &finished);
+	err = complete(intake, &deferred, last, &finished);
 	if (err == 1)
-		return defer(intake, sample);
+		return defer(intake, deferred);
+	awaited_code_end(&intake->awaits, &deferred);
 	return err ?: emit_finished(intake, &finished);
 }
 
@@ -176,20 +195,24 @@ static int try_deferred(struct intake *intake, uint64_t older_ns, size_t room_by
 	size_t kept = 0;
 	int err = 0;
 
+	intake->awaiting = 0;
 	for (size_t i = 0; i < intake->deferred.size; i++) {
-		struct jitbpf_sample *sample = intake->deferred.data[i];
+		struct intake_deferred deferred = intake->deferred.data[i];
+		struct jitbpf_sample *sample = deferred.sample;
 		bool last = sample->h.time_ns < older_ns || intake->deferred_bytes > room_bytes;
 		union finished_sample finished;
-		int waits = err ?: complete(intake, sample, last, &finished);
+		int waits = err ?: complete(intake, &deferred, last, &finished);
 
 		if (!waits)
 			waits = emit_finished(intake, &finished);
 		if (waits < 0)
 			err = waits;
 		if (waits) {
-			intake->deferred.data[kept++] = sample;
+			intake->awaiting += deferred.awaited != 0;
+			intake->deferred.data[kept++] = deferred;
 			continue;
 		}
+		awaited_code_end(&intake->awaits, &deferred);
 		intake->deferred_bytes -= sample->h.size_bytes;
 		free(sample);
 	}

@@ -174,7 +174,8 @@ bool intake_doubts(const struct intake *intake, const struct jitbpf_sample *samp
 						      sample->start_ns, sample->h.time_ns)
 				 : NULL;
 
-	return process && unwinder_doubts(intake->unwinder, process);
+	return process &&
+	       (unwinder_doubts(intake->unwinder, process) || awaited_code_is_possible(process));
 }
 
 void intake_unwind_code_copied(struct intake *intake, const struct jitbpf_code *code)

@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "state/code/code_map_state.h"
 #include "state/code/code_methods.h"
+#include "state/code/code_publisher.h"
 
 #define HIT_KEEP 4096 /* capacity of `hit` that is kept for the next event */
 
@@ -387,6 +388,15 @@ int code_map_clone(struct code_map *map, struct code_map **ret)
 	map->own_number = *map->next_number;
 	*ret = TAKE_PTR(clone);
 	return 0;
+}
+
+bool code_map_is_late(const struct code_map *map)
+{
+	for (uint32_t i = 0; i < JITBPF_PUBLISHER_COUNT; i++) {
+		if (map->publishers >> i & 1 && code_publisher_of(i)->late)
+			return true;
+	}
+	return false;
 }
 
 bool code_map_is_untouched(const struct code_map *map)

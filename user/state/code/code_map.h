@@ -262,6 +262,9 @@ int code_map_clear(struct code_map *map, uint64_t time_ns);
 /* Create a map with the regions in force (fork), at constant cost. Returns 0 or -ENOMEM. */
 int code_map_clone(struct code_map *map, struct code_map **ret);
 
+/* Returns true if a publisher whose loads are late (JITBPF_EVENT_LATE) has loaded code. */
+bool code_map_is_late(const struct code_map *map);
+
 /* Returns true if nothing has changed the map since it was created: no event, no gap. */
 bool code_map_is_untouched(const struct code_map *map);
 

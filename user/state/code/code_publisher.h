@@ -13,7 +13,12 @@ struct code_publisher {
 	uint32_t rank;
 	/* Bound on the difference between the times of its loads and the exact times. */
 	uint64_t time_error_ns;
-	bool needs_id;	/* a load without a method id is invalid */
+	bool needs_id; /* a load without a method id is invalid */
+	/*
+	 * Its loads are reported after the code may have run, and its unloads before the memory has
+	 * other code: an event of the side-band does not put its code in doubt.
+	 */
+	bool late;
 	bool journaled; /* its events have one count per process, and a journal */
 };
 
@@ -29,6 +34,7 @@ static inline const struct code_publisher *code_publisher_of(enum jitbpf_publish
 		/* Scope tables; the time is that of a report by a thread of the virtual machine. */
 		[JITBPF_PUBLISHER_JVMTI] = {.rank = 4,
 					    .time_error_ns = 1000000000,
+					    .late = true,
 					    .journaled = true},
 	};
 

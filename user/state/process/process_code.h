@@ -37,6 +37,13 @@ static inline struct code_place mapping_code_place(const struct mapping *mapping
 const struct mapping *process_mapping_told(const struct process *process, uint64_t address,
 					   uint64_t reported_ns);
 
+/* Returns true if the process may run code that its publisher reports later (code_map_is_late()).
+ */
+static inline bool process_code_is_late(const struct process *process)
+{
+	return process->code && code_map_is_late(process->code);
+}
+
 /*
  * Returns the region at an address at time_ns, or NULL. mapping covers the address (NULL: no
  * mapping does). Sets *ret_place to the place of the address. The region is borrowed.

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Samples of code that a Java virtual machine reports after it ran. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "pipeline/intake/intake_state.h"
+#include "pipeline/pipeline_state.h"
+#include "tests/unit/pipeline/made_unwinder.h"
+#include "uapi/jit_record.h"
+
+#define SECOND 1000000000ull
+#define EARLY  (MADE_CODE + 0x4000) /* code that is reported before the samples */
+
+static bool is_ready(uint64_t time_ns)
+{
+	(void)time_ns;
+	return true;
+}
+
+static void make_java(struct made_run *run, uint64_t time_ns, uint64_t sequence, uint64_t address,
+		      const char *name)
+{
+	struct jitbpf_jit_header *header = make_load(run, time_ns, sequence, name);
+
+	header->event = JIT_EVENT_JVM_LOAD;
+	header->address = address;
+}
+
+/* A run of a virtual machine that has reported some code. */
+static int setup(void **state)
+{
+	struct made_run *run = malloc(sizeof(*run));
+
+	made_require(run);
+	made_unwinder = (struct unwinder){.is_ready = is_ready};
+	made_run_begin(run, &made_unwinding);
+	make_mapping(run, 1, MADE_PID, MADE_CODE, "//anon");
+	make_java(run, 2, 0, EARLY, "early");
+	made_round(run, 10);
+	*state = run;
+	return 0;
+}
+
+static struct intake *intake_of(struct made_run *run)
+{
+	return run->pipeline->intake;
+}
+
+static void test_waits_for_the_load(void **state)
+{
+	struct made_run *run = *state;
+
+	make_sample(run, 20, MADE_CODE + 8);
+	make_sample(run, 30, EARLY + 8);
+	made_round(run, 100);
+	made_round(run, 110);
+	assert_int_equal(run->seen_count, 1);
+	assert_int_equal(run->seen[0].time_ns, 30);
+	/* It needs no short rounds, and the walk is not repeated. */
+	assert_false(pipeline_waits(run->pipeline));
+	assert_int_equal(intake_of(run)->awaiting, 1);
+	make_java(run, 120, 1, MADE_CODE, "late");
+	made_round(run, 200);
+	made_round(run, 210);
+	assert_int_equal(run->seen_count, 2);
+	assert_int_equal(run->seen[1].time_ns, 20);
+	assert_string_equal(run->seen[1].name, "late");
+	assert_int_equal(intake_of(run)->awaiting, 0);
+	assert_int_equal(intake_of(run)->awaits.used, 0);
+}
+
+/* A caller of code that is known. */
+static void test_caller(void **state)
+{
+	struct made_run *run = *state;
+	const uint64_t callers[] = {MADE_CODE + 8};
+
+	make_unfinished(run, 20, EARLY + 8, callers, 1, 0);
+	made_round(run, 100);
+	made_round(run, 110);
+	assert_int_equal(run->seen_count, 0);
+	make_java(run, 120, 1, MADE_CODE, "late");
+	made_round(run, 200);
+	made_round(run, 210);
+	assert_int_equal(run->seen_count, 1);
+	assert_int_equal(run->seen[0].user_frames, 2);
+}
+
+static void test_given_up_after_a_second(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_sample(run, 20, MADE_CODE + 8);
+	made_round(run, SECOND);
+	assert_int_equal(run->seen_count, 0);
+	made_round(run, SECOND + 30);
+	made_round(run, SECOND + 40);
+	assert_int_equal(run->seen_count, 1);
+	assert_int_equal(intake_of(run)->awaits.used, 0);
+	ledger = made_finish(run, 2 * SECOND);
+	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 1);
+	assert_int_equal(ledger->counters[JITBPF_COUNT_STACKS_LATE], 0);
+}
+
+static void test_end(void **state)
+{
+	struct made_run *run = *state;
+	const struct ledger *ledger;
+
+	make_sample(run, 20, MADE_CODE + 8);
+	made_round(run, 100);
+	make_sample(run, 120, MADE_CODE + 8);
+	ledger = made_finish(run, 200);
+	assert_int_equal(ledger->fate[FATE_CODE_UNKNOWN], 2);
+}
+
+/* The run ends while the sample waits: its memory is released (which sanitizers check). */
+static void test_dropped(void **state)
+{
+	struct made_run *run = *state;
+
+	make_sample(run, 20, MADE_CODE + 8);
+	made_round(run, 100);
+	assert_int_equal(intake_of(run)->awaiting, 1);
+}
+
+/* Code of other publishers is reported before it runs. */
+static void test_others(void **state)
+{
+	CLEANUP(made_run_end) struct made_run run;
+
+	made_run_begin(&run, &made_unwinding);
+	make_mapping(&run, 1, MADE_PID, MADE_CODE, "//anon");
+	make_load(&run, 2, 0, "early");
+	make_sample(&run, 20, MADE_CODE + 0x4000);
+	made_round(&run, 100);
+	assert_int_equal(run.seen_count, 1);
+}
+
+/* Samples beyond the budget do not wait. */
+static void test_budget(void **state)
+{
+	struct made_run *run = *state;
+
+	intake_of(run)->awaits.limit = 8 * sizeof(struct jitbpf_sample);
+	for (uint64_t i = 0; i < 16; i++)
+		make_sample(run, 20 + i, MADE_CODE + 8);
+	made_round(run, 100);
+	assert_in_range(intake_of(run)->awaiting, 1, 6);
+	assert_in_range(run->seen_count, 10, 15);
+	made_round(run, SECOND + 100);
+	made_round(run, SECOND + 110);
+	assert_int_equal(run->seen_count, 16);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, made_run_teardown)
+		TEST(test_waits_for_the_load),
+		TEST(test_caller),
+		TEST(test_given_up_after_a_second),
+		TEST(test_end),
+		TEST(test_dropped),
+		TEST(test_others),
+		TEST(test_budget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
