@@ -39,6 +39,13 @@ struct {
 #define COPY_PIECE	  4096 /* a page: the readable part of a stack ends at a page boundary */
 #define ABOVE_STACK_LIMIT 128  /* bytes of the outermost frame above the limit */
 
+/* When a sample on this CPU has read the owner of its process. */
+struct owner_read {
+	__u64 start_ns, time_ns;
+	__u32 pid; /* 0: never */
+	__u32 reserved;
+};
+
 /*
  * Buffer for one sample, whose parts are packed from head on. One per CPU is enough, since
  * the sampling interrupt does not nest. Per-CPU values have at most 32 KB.
@@ -54,6 +61,7 @@ struct sample_scratch {
 		struct kept_room kept_room; /* of the walk, which ends before the copy */
 	};
 	struct user_walk walk; /* not part of the sample */
+	struct owner_read owner_read;
 };
 
 struct {
@@ -97,6 +105,10 @@ _Static_assert(sizeof(struct sample_scratch) <= 32u << 10, "a value of a per-CPU
 
 _Static_assert(JITBPF_USER_FRAMES_MAX % (WALK_PIECE * WALK_PIECES) == 0, "whole turns");
 
+/* Results of begin_user(). */
+#define BEGUN	 1
+#define BEGUN_32 2 /* at 32-bit code, which is not walked */
+
 /* Not of enum jitbpf_stack_end. */
 #define WALK_KEPT  100 /* the current frame is a kept one */
 #define WALK_AGAIN 101 /* the kept callers are of no use */
@@ -116,7 +128,7 @@ __noinline int walk_piece(struct sample_scratch *s, struct kept_walk *kept, __u3
 	for (__u32 i = 0; i < WALK_PIECE; i++) {
 		callers = s->walk.callers;
 		to = at + callers;
-		if (is_kept(&s->walk, kept))
+		if (callers && s->walk.kept_at < KEPT_MAX && is_kept(&s->walk, kept))
 			return WALK_KEPT;
 		end = walk_frame(&s->walk);
 		asm volatile("" : "+r"(to), "+r"(callers));
@@ -169,7 +181,8 @@ __noinline int walk_or_reuse(struct sample_scratch *s, struct kept_walk *kept, _
 	if (!s || !kept)
 		return JITBPF_END_NO_RULE;
 	for (__u32 i = 0; i < REUSE_TRIES; i++) {
-		end = walk_callers(s, kept, at);
+		/* Most walks end, or meet a kept frame, within a piece. */
+		end = walk_piece(s, kept, at) ?: walk_callers(s, kept, at);
 		if (end != WALK_KEPT)
 			return end;
 		if (reuse_kept(&s->walk, kept, &s->kept_room))
@@ -243,6 +256,13 @@ __noinline int keep_callers(struct sample_scratch *s, struct kept_walk *kept, __
 	return 0;
 }
 
+static __always_inline void *sample_ring_of(const struct sample_scratch *s)
+{
+	__u32 cpu = s->head.cpu;
+
+	return bpf_map_lookup_elem(&sample_rings, &cpu);
+}
+
 /* A stack copy is many times larger than a sample, so the other half is for samples only. */
 static __always_inline bool has_room_for_copy(void *ring)
 {
@@ -251,44 +271,78 @@ static __always_inline bool has_room_for_copy(void *ring)
 }
 
 /*
- * Writes the user frames behind the kernel's. Returns true if the caller shall copy the stack
- * from where the walk stopped.
+ * Begins the walk at the user registers. Returns BEGUN or BEGUN_32, or 0 if the task has no user
+ * stack. Global, as walk_frame() is.
  */
-static __always_inline bool walk_user(struct sample_scratch *s, struct task_struct *task,
-				      struct pt_regs *user, __u32 at, void *ring,
-				      struct kept_walk *kept)
+__noinline int begin_user(struct sample_scratch *s)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct mm_struct *mm;
+
+	/* Worker threads of the kernel (io_uring) share the process's memory, but have ip 0. */
+	if (!s || task->flags & PF_KTHREAD || !user->ip)
+		return 0;
+	mm = BPF_CORE_READ(task, mm);
+	if (!mm)
+		return 0;
+	begin_walk(&s->walk, s->head.pid, user, BPF_CORE_READ(mm, start_stack),
+		   task->thread.fsbase);
+	return user->cs == USER_CS_32 ? BEGUN_32 : BEGUN;
+}
+
+/* Walks by the tables. Returns how the stack ends. */
+static __always_inline int walk_by_tables(struct sample_scratch *s, struct kept_walk *kept,
+					  __u32 at)
 {
 	struct user_walk *w = &s->walk;
 	int end;
 
-	if (at > JITBPF_KERNEL_FRAMES_MAX)
-		return false;
-	s->ips[at] = user->ip;
-	begin_walk(w, s->head.pid, user, task);
-	if (user->cs == USER_CS_32) {
+	begin_kept(w, kept, s->head.pid, s->head.start_ns);
+	end = walk_or_reuse(s, kept, at);
+	if (end == WALK_AGAIN) {
+		begin_user(s);
+		end = walk_callers(s, kept, at);
+	}
+	if (w->not_made && !has_room_for_copy(sample_ring_of(s))) {
+		/* No copy: guess the other callers by frame pointers. */
+		w->by_frame_pointers = true;
+		w->kept_at = KEPT_MAX;
+		end = walk_callers(s, kept, at);
+		if (end != JITBPF_END_ROOT && end != JITBPF_END_DEPTH)
+			end = JITBPF_END_NO_ROOM;
+	}
+	/* Others would be compared in vain: only whole stacks reuse callers. */
+	if (end == JITBPF_END_ROOT && !w->by_frame_pointers) {
+		keep_callers(s, kept, at);
+		s->head.h.flags |= JITBPF_SAMPLE_REUSES_CALLERS;
+	}
+	return end;
+}
+
+/* Writes the user frames behind the kernel's. Global, as walk_frame() is. */
+__noinline int walk_user(struct sample_scratch *s, struct kept_walk *kept)
+{
+	struct user_walk *w;
+	int begun, end;
+	__u64 at;
+
+	if (!s || !kept)
+		return 0;
+	w = &s->walk;
+	at = s->head.kernel_frames;
+	begun = begin_user(s);
+	asm volatile("" : "+r"(at));
+	if (!begun || at > JITBPF_KERNEL_FRAMES_MAX)
+		return 0;
+	s->ips[at] = w->state.ip;
+	if (begun == BEGUN_32) {
 		end = JITBPF_END_COMPAT;
+	} else if (walk_tables) {
+		end = walk_by_tables(s, kept, at + 1);
 	} else {
-		w->by_frame_pointers = !walk_tables;
-		if (walk_tables)
-			begin_kept(w, kept, s->head.pid, s->head.start_ns);
-		end = walk_or_reuse(s, kept, at + 1);
-		if (end == WALK_AGAIN) {
-			begin_walk(w, s->head.pid, user, task);
-			end = walk_callers(s, kept, at + 1);
-		}
-		if (walk_tables && w->not_made && !has_room_for_copy(ring)) {
-			/* No copy: guess the other callers by frame pointers. */
-			w->by_frame_pointers = true;
-			w->kept_at = KEPT_MAX;
-			end = walk_callers(s, kept, at + 1);
-			if (end != JITBPF_END_ROOT && end != JITBPF_END_DEPTH)
-				end = JITBPF_END_NO_ROOM;
-		}
-		/* Others would be compared in vain: only whole stacks reuse callers. */
-		if (end == JITBPF_END_ROOT && !w->by_frame_pointers) {
-			keep_callers(s, kept, at + 1);
-			s->head.h.flags |= JITBPF_SAMPLE_REUSES_CALLERS;
-		}
+		w->by_frame_pointers = true;
+		end = walk_callers(s, kept, at + 1);
 	}
 	s->head.user_end = end;
 	s->head.user_frames = w->callers + 1;
@@ -296,7 +350,7 @@ static __always_inline bool walk_user(struct sample_scratch *s, struct task_stru
 		s->head.mappings_age_ns = mappings_age_ns(w, s->head.h.time_ns);
 	if (w->state.guessed)
 		s->head.h.flags |= JITBPF_SAMPLE_FRAME_POINTERS;
-	return end == JITBPF_END_NO_RULE && w->not_made;
+	return 0;
 }
 
 static __always_inline void copy_regs(struct jitbpf_user_regs *to, const struct pt_regs *from)
@@ -401,46 +455,130 @@ __noinline int copy_code_bytes(struct sample_scratch *s, __u32 at)
 	return CODE_WORDS;
 }
 
-/* Returns false if the sample is lost. */
-static __always_inline bool output(struct sample_scratch *s, void *ring, __u64 size)
+/* A wake-up interrupts the CPU: one for each multiple of sample_wake_bytes, not each sample. */
+static __always_inline __u64 sample_wake_flag(void *ring, __u64 size)
 {
-	__u64 flags = BPF_RB_NO_WAKEUP, waiting;
+	__u64 waiting = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
+
+	return waiting / sample_wake_bytes !=
+			       (waiting + size + BPF_RINGBUF_HDR_SZ) / sample_wake_bytes
+		       ? BPF_RB_FORCE_WAKEUP
+		       : BPF_RB_NO_WAKEUP;
+}
+
+/* Returns false if the sample is lost. */
+static __always_inline bool output(struct sample_scratch *s, __u64 size)
+{
+	__u32 why = JITBPF_COUNT_SAMPLES_NO_SCRATCH;
+	void *ring = sample_ring_of(s);
+	__u64 flags;
 
 	s->head.h.size_bytes = size;
-	if (!ring) {
-		lose(&s->head, JITBPF_COUNT_SAMPLES_NO_SCRATCH);
-		return false;
+	if (ring) {
+		why = JITBPF_COUNT_SAMPLES_RING_FULL;
+		flags = sample_wake_flag(ring, size);
+		asm volatile("" : "+r"(size));
+		if (size <= offsetof(struct sample_scratch, walk) &&
+		    !bpf_ringbuf_output(ring, s, size, flags))
+			return true;
 	}
-	waiting = bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA);
-	/* A wake-up interrupts the CPU: one for each multiple of sample_wake_bytes, not each
-	 * sample. */
-	if (waiting / sample_wake_bytes !=
-	    (waiting + size + BPF_RINGBUF_HDR_SZ) / sample_wake_bytes)
-		flags = BPF_RB_FORCE_WAKEUP;
-	asm volatile("" : "+r"(size));
-	if (size > offsetof(struct sample_scratch, walk) ||
-	    bpf_ringbuf_output(ring, s, size, flags)) {
-		lose(&s->head, JITBPF_COUNT_SAMPLES_RING_FULL);
-		return false;
+	lose(&s->head, why);
+	return false;
+}
+
+/* Returns true if a row was missing, so that the reader completes the stack from a copy. */
+static __always_inline bool wants_copy(const struct sample_scratch *s)
+{
+	return walk_tables && s->head.user_frames && s->head.user_end == JITBPF_END_NO_RULE &&
+	       s->walk.not_made;
+}
+
+/*
+ * Adds what a sample has besides its frames, and writes it into the ring. Global, as walk_frame()
+ * is.
+ */
+__noinline int finish_sample(struct sample_scratch *s, struct kept_walk *kept)
+{
+	bool copy;
+	__u32 words;
+
+	if (!s || !kept)
+		return 0;
+	copy = wants_copy(s);
+	words = s->head.kernel_frames + s->head.user_frames;
+	if (s->head.h.flags & JITBPF_SAMPLE_REUSES_CALLERS) {
+		words -= s->walk.reused;
+		s->head.user_end |= s->walk.reused << JITBPF_REUSED_SHIFT;
 	}
-	return true;
+	if (want_user_regs && s->head.user_frames && words <= JITBPF_SAMPLE_FRAMES_MAX) {
+		copy_regs((struct jitbpf_user_regs *)&s->ips[words],
+			  (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()));
+		s->head.h.flags |= JITBPF_SAMPLE_USER_REGS;
+		words += REGS_WORDS;
+	}
+	if (s->head.user_frames && s->walk.code)
+		words += copy_code_bytes(s, words);
+	if (copy) {
+		s->head.h.flags |= JITBPF_SAMPLE_STACK_COPY;
+		words += copy_stack(s, words);
+	}
+	/* The reader lacks this sample's callers: the next sample must carry all of its own. */
+	if (!output(s, sizeof(s->head) + (__u64)words * sizeof(__u64)))
+		kept->pid = 0;
+	return 0;
+}
+
+/*
+ * Fields of the current task that are numbers are loaded by an instruction. Pointers in it are read
+ * by calls: to know what such a load returns, the verifier searches all types of the kernel.
+ */
+static __always_inline __u64 start_of_process(struct task_struct *task)
+{
+	return task->pid == task->tgid ? task->start_boottime
+				       : BPF_CORE_READ(task, group_leader, start_boottime);
 }
 
 static __always_inline void fill_head(struct jitbpf_sample *head, struct task_struct *task,
-				      struct task_struct *leader, __u32 pid)
+				      __u32 pid)
 {
 	head->h.type = JITBPF_SAMPLE;
 	head->h.flags = 0;
 	head->h.time_ns = bpf_ktime_get_ns();
 	head->pid = pid;
-	head->tid = current_tid_in_our_space(task);
-	head->start_ns = BPF_CORE_READ(leader, start_boottime);
+	head->tid = pidns_inum ? pid_in_our_space(task) : task->pid;
+	head->start_ns = start_of_process(task);
 	head->cpu = bpf_get_smp_processor_id();
 	head->kernel_frames = 0;
 	head->user_frames = 0;
 	head->user_end = JITBPF_END_NONE;
 	head->mappings_age_ns = 0;
 	bpf_get_current_comm(head->comm, sizeof(head->comm));
+}
+
+#define OWNER_READ_NS 10000000ull
+
+/* Global, so that the verifier checks it once. */
+__noinline int read_owner(__u64 leader, __u32 pid, __u64 time_ns)
+{
+	tell_owner((struct task_struct *)leader, pid, time_ns);
+	return 0;
+}
+
+/*
+ * Reads the owner of the sampled process at most every OWNER_READ_NS, since that takes a dozen
+ * calls. An exec, which can change the owner, reports it at once (bpf/process.bpf.c).
+ */
+static __always_inline void watch_owner(struct sample_scratch *s, struct task_struct *task)
+{
+	struct owner_read *last = &s->owner_read;
+
+	if (last->pid == s->head.pid && last->start_ns == s->head.start_ns &&
+	    s->head.h.time_ns - last->time_ns < OWNER_READ_NS)
+		return;
+	last->pid = s->head.pid;
+	last->start_ns = s->head.start_ns;
+	last->time_ns = s->head.h.time_ns;
+	read_owner((__u64)BPF_CORE_READ(task, group_leader), s->head.pid, s->head.h.time_ns);
 }
 
 static __always_inline void walk_kernel(struct sample_scratch *s, struct bpf_perf_event_data *ctx)
@@ -457,18 +595,18 @@ static __always_inline void walk_kernel(struct sample_scratch *s, struct bpf_per
 	s->head.kernel_frames = (__u32)bytes / sizeof(__u64);
 }
 
+/*
+ * The verifier checks each global function once. Code that is inlined here is checked for each way
+ * in which the code before it can end.
+ */
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf(), *leader;
-	struct kept_walk *kept;
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 zero = 0, pid = pidns_inum ? current_pid_in_our_space(task) : task->tgid;
 	struct sample_scratch *s;
-	struct pt_regs *user;
-	__u32 zero = 0, pid, cpu, words;
-	bool copy = false;
-	void *ring;
+	struct kept_walk *kept;
 
-	pid = current_pid_in_our_space(task);
 	if (!is_tracked(pid))
 		return 0;
 	count(JITBPF_COUNT_SAMPLES_TAKEN);
@@ -476,37 +614,10 @@ int sample(struct bpf_perf_event_data *ctx)
 	kept = bpf_map_lookup_elem(&kept_walks, &zero);
 	if (!s || !kept)
 		return 0; /* for the verifier */
-	leader = BPF_CORE_READ(task, group_leader);
-	fill_head(&s->head, task, leader, pid);
-	tell_owner(leader, pid, s->head.h.time_ns);
-	cpu = s->head.cpu;
-	ring = bpf_map_lookup_elem(&sample_rings, &cpu);
+	fill_head(&s->head, task, pid);
+	watch_owner(s, task);
 	walk_kernel(s, ctx);
-	words = s->head.kernel_frames;
-
-	/* Worker threads of the kernel (io_uring) share the process's memory, but have ip 0. */
-	user = (struct pt_regs *)bpf_task_pt_regs(task);
-	if (!(task->flags & PF_KTHREAD) && BPF_CORE_READ(task, mm) && user->ip)
-		copy = walk_user(s, task, user, words, ring, kept);
-
-	words += s->head.user_frames;
-	if (s->head.h.flags & JITBPF_SAMPLE_REUSES_CALLERS) {
-		words -= s->walk.reused;
-		s->head.user_end |= s->walk.reused << JITBPF_REUSED_SHIFT;
-	}
-	if (want_user_regs && s->head.user_frames && words <= JITBPF_SAMPLE_FRAMES_MAX) {
-		copy_regs((struct jitbpf_user_regs *)&s->ips[words], user);
-		s->head.h.flags |= JITBPF_SAMPLE_USER_REGS;
-		words += REGS_WORDS;
-	}
-	if (s->head.user_frames && s->walk.code)
-		words += copy_code_bytes(s, words);
-	if (walk_tables && copy) {
-		s->head.h.flags |= JITBPF_SAMPLE_STACK_COPY;
-		words += copy_stack(s, words);
-	}
-	/* The reader lacks this sample's callers: the next sample must carry all of its own. */
-	if (!output(s, ring, sizeof(s->head) + (__u64)words * sizeof(__u64)))
-		kept->pid = 0;
+	walk_user(s, kept);
+	finish_sample(s, kept);
 	return 0;
 }

@@ -122,6 +122,7 @@ static __always_inline __u64 kept_word_at(const struct kept_room *room, __u64 of
 
 enum kept_verdict { KEPT_GO_ON, KEPT_ALL_SAME, KEPT_CHANGED, KEPT_STEPPED };
 
+#define KEPT_STEP   4  /* frames that a call compares */
 #define KEPT_PIECE  16 /* frames compared by a read, at most */
 #define KEPT_PIECES 16 /* reads of a turn */
 #define KEPT_TURNS  16
@@ -136,16 +137,15 @@ _Static_assert(KEPT_PIECES *KEPT_TURNS >= KEPT_READS(KEPT_MAX), "the loops do no
 
 /*
  * Compares the words by which the frame after w->kept_at was found, and advances w->kept_at. The
- * buffer holds the words at [base, base + bytes). Global, as walk_frame() is.
+ * buffer holds the words at [base, base + bytes).
  */
-__noinline int compare_frame(struct user_walk *w, struct kept_walk *kept, struct kept_room *room)
+static __always_inline int compare_frame(struct user_walk *w, struct kept_walk *kept,
+					 struct kept_room *room)
 {
 	const struct kept_frame *frame, *next;
 	__u64 sp, at, slot, word;
 	__s64 rbp;
 
-	if (!w || !kept || !room)
-		return KEPT_CHANGED;
 	frame = kept_frame_at(kept, w->kept_at);
 	next = kept_frame_at(kept, w->kept_at + 1ull);
 	if (!frame || !next)
@@ -172,6 +172,21 @@ __noinline int compare_frame(struct user_walk *w, struct kept_walk *kept, struct
 	w->kept_guessed |= frame->sp >> KEPT_GUESSED_BIT & 1;
 	w->kept_at++;
 	return KEPT_STEPPED;
+}
+
+/*
+ * Likewise of up to KEPT_STEP frames, since a call takes longer than a comparison. Global, as
+ * walk_frame() is.
+ */
+__noinline int compare_frames(struct user_walk *w, struct kept_walk *kept, struct kept_room *room)
+{
+	int verdict = KEPT_STEPPED;
+
+	if (!w || !kept || !room)
+		return KEPT_CHANGED;
+	for (__u32 i = 0; i < KEPT_STEP && verdict == KEPT_STEPPED; i++)
+		verdict = compare_frame(w, kept, room);
+	return verdict;
 }
 
 /* Likewise of up to KEPT_PIECE frames, by one read of the stack. */
@@ -204,8 +219,8 @@ __noinline int compare_piece(struct user_walk *w, struct kept_walk *kept, struct
 		return KEPT_CHANGED;
 	room->base = base;
 	room->bytes = bytes & ~7ull;
-	for (__u32 i = 0; i < KEPT_PIECE && verdict == KEPT_STEPPED; i++)
-		verdict = compare_frame(w, kept, room);
+	for (__u32 i = 0; i < KEPT_PIECE / KEPT_STEP && verdict == KEPT_STEPPED; i++)
+		verdict = compare_frames(w, kept, room);
 	if (verdict == KEPT_GO_ON && w->kept_at == from)
 		return KEPT_CHANGED;
 	return verdict == KEPT_STEPPED ? KEPT_GO_ON : verdict;

@@ -9,55 +9,89 @@
 
 #include "uapi/unwind.h"
 
-/* Steps of a binary search in UNWIND_PROCESS_MAPPINGS_MAX, or UNWIND_PAGE_ROWS_MAX. */
-#define UNWIND_MAPPING_STEPS 13
-#define UNWIND_ROW_STEPS     14
+/* A range of an array: count entries from first on. */
+struct unwind_range {
+	__u32 first, count;
+};
 
-/* Finds the mapping of an address among count mappings from first on. Returns 1 or 0. */
-static inline __attribute__((always_inline)) int unwind_find_mapping(__u32 first, __u32 count,
-								     __u64 address,
-								     struct unwind_mapping *ret)
+enum unwind_search {
+	UNWIND_ABSENT,
+	UNWIND_FOUND,
+	UNWIND_MORE, /* the range is narrower, and the search must go on */
+};
+
+/*
+ * A search takes turns, of some steps of a binary search each. The verifier checks the function for
+ * a turn once. Each step that it checks takes about a microsecond of a run's start.
+ */
+#define UNWIND_MAPPING_STEPS 4
+#define UNWIND_MAPPING_TURNS 4
+#define UNWIND_ROW_STEPS     7
+#define UNWIND_ROW_TURNS     2
+
+_Static_assert(UNWIND_PROCESS_MAPPINGS_MAX < 1u << UNWIND_MAPPING_STEPS * UNWIND_MAPPING_TURNS,
+	       "all steps");
+_Static_assert(UNWIND_PAGE_ROWS_MAX <= 1u << UNWIND_ROW_STEPS * UNWIND_ROW_TURNS, "all steps");
+
+/* One turn of the search for the mapping of an address. */
+static inline __attribute__((always_inline)) enum unwind_search unwind_search_mappings(
+	struct unwind_range *range, __u64 address, struct unwind_mapping *ret)
 {
-	__u32 low = first, high = first + count, middle;
+	__u32 first = range->first, count = range->count, middle;
 	const struct unwind_mapping *mapping;
 
-	for (int i = 0; i < UNWIND_MAPPING_STEPS && low < high; i++) {
-		middle = low + (high - low) / 2;
+	for (int i = 0; i < UNWIND_MAPPING_STEPS; i++) {
+		if (!count)
+			return UNWIND_ABSENT;
+		middle = first + count / 2;
 		mapping = unwind_mapping_at(middle);
 		if (!mapping)
-			return 0;
+			return UNWIND_ABSENT;
 		if (address < mapping->start) {
-			high = middle;
+			count /= 2;
 		} else if (address >= mapping->end) {
-			low = middle + 1;
+			first = middle + 1;
+			count -= count / 2 + 1;
 		} else {
 			*ret = *mapping;
-			return 1;
+			return UNWIND_FOUND;
 		}
 	}
-	return 0;
+	*range = (struct unwind_range){first, count};
+	return UNWIND_MORE;
 }
 
-/* Returns the last row at or before an offset; UNWIND_NOT_MADE if the page is only reserved. */
-static inline __attribute__((always_inline)) struct unwind_row unwind_find_row(
-	struct unwind_page page, __u32 offset)
+/*
+ * One turn of the search for the last row at or before an offset, which is the first one of the
+ * range afterwards. Returns UNWIND_ABSENT if the page is only reserved.
+ */
+static inline __attribute__((always_inline)) enum unwind_search unwind_search_rows(
+	struct unwind_range *range, __u32 offset)
 {
-	const struct unwind_row none = {.cfa = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE)};
-	__u32 low = page.first, high = page.first + page.count, middle;
+	__u32 first = range->first, count = range->count, half, middle;
 	const struct unwind_row *row;
+	__u64 above;
 
-	for (int i = 0; i < UNWIND_ROW_STEPS && high - low > 1; i++) {
-		middle = low + (high - low) / 2;
+	if (!count)
+		return UNWIND_ABSENT;
+	for (int i = 0; i < UNWIND_ROW_STEPS; i++) {
+		if (count == 1) {
+			range->first = first;
+			return UNWIND_FOUND;
+		}
+		half = count / 2;
+		middle = first + half;
 		row = unwind_row_at(middle);
 		if (!row)
-			return none;
-		if (row->pc <= offset)
-			low = middle;
-		else
-			high = middle;
+			return UNWIND_ABSENT;
+		/* No branch: the verifier would follow both ways of each step. */
+		above = ((__u64)offset - row->pc) >> 63;
+		asm volatile("" : "+r"(above));
+		first += half & ((__u32)above - 1);
+		count -= half;
 	}
-	row = page.count ? unwind_row_at(low) : (void *)0;
-	return row ? *row : none;
+	*range = (struct unwind_range){first, count};
+	return UNWIND_MORE;
 }
 
 #endif

@@ -28,10 +28,16 @@ struct {
 	__type(value, struct unwind_row);
 } unwind_rows SEC(".maps");
 
+#define unwind_mapping_at(index) bpf_map_lookup_elem(&unwind_mappings, &(index))
+#define unwind_row_at(index)	 bpf_map_lookup_elem(&unwind_rows, &(index))
+
+#include "bpf/unwind_search.h"
+
 struct user_walk {
 	struct unwind_state state;
 	__u64 stack_top, thread_pointer;
 	struct unwind_mapping mapping; /* of the last frame; often holds the next one, too */
+	struct unwind_range range;     /* of a search */
 	__u32 first, count;	       /* the process's mappings in their array; 0: none */
 	__u64 known_ns;		       /* as in struct unwind_process */
 	__u64 removals;		       /* unwind_removals as of the start */
@@ -53,10 +59,31 @@ struct user_walk {
 #define KEPT_GUESSED	 (1ull << KEPT_GUESSED_BIT)
 #define KEPT_CODE	 (1ull << 63) /* the frame is outside of known files */
 
-#define unwind_mapping_at(index) bpf_map_lookup_elem(&unwind_mappings, &(index))
-#define unwind_row_at(index)	 bpf_map_lookup_elem(&unwind_rows, &(index))
+/*
+ * A global function, so that the verifier checks it once. As parts of a loop or of each other, such
+ * functions take the verifier seconds, or it refuses the program. At most eight can call each
+ * other.
+ */
+__noinline int search_mappings(struct user_walk *w, __u64 pc)
+{
+	return w ? unwind_search_mappings(&w->range, pc, &w->mapping) : UNWIND_ABSENT;
+}
 
-#include "bpf/unwind_search.h"
+/* Likewise. */
+__noinline int search_rows(struct user_walk *w, __u32 offset)
+{
+	return w ? unwind_search_rows(&w->range, offset) : UNWIND_ABSENT;
+}
+
+static __always_inline bool find_mapping(struct user_walk *w, __u64 pc)
+{
+	int state = UNWIND_MORE;
+
+	w->range = (struct unwind_range){w->first, w->count};
+	for (__u32 i = 0; i < UNWIND_MAPPING_TURNS && state == UNWIND_MORE; i++)
+		state = search_mappings(w, pc);
+	return state == UNWIND_FOUND;
+}
 
 /* Returns the row for a pc, or UNWIND_NOT_MADE if there is none. */
 static __always_inline struct unwind_row find_row(struct user_walk *w, __u64 pc)
@@ -64,15 +91,24 @@ static __always_inline struct unwind_row find_row(struct user_walk *w, __u64 pc)
 	struct unwind_row none = {.cfa = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE)};
 	struct unwind_page_key key;
 	struct unwind_page *page;
+	struct unwind_row *row;
+	int state = UNWIND_MORE;
+	__u32 first;
 
-	if ((pc < w->mapping.start || pc >= w->mapping.end) &&
-	    !unwind_find_mapping(w->first, w->count, pc, &w->mapping))
+	if ((pc < w->mapping.start || pc >= w->mapping.end) && !find_mapping(w, pc))
 		return none;
 	pc = pc - w->mapping.start + w->mapping.offset;
 	key.owner = w->mapping.owner;
 	key.page = pc >> UNWIND_PAGE_SHIFT;
 	page = bpf_map_lookup_elem(&unwind_pages, &key);
-	return page ? unwind_find_row(*page, pc & (UNWIND_PAGE_BYTES - 1)) : none;
+	if (!page)
+		return none;
+	w->range = (struct unwind_range){page->first, page->count};
+	for (__u32 i = 0; i < UNWIND_ROW_TURNS && state == UNWIND_MORE; i++)
+		state = search_rows(w, pc & (UNWIND_PAGE_BYTES - 1));
+	first = w->range.first; /* up to 6.1, a key must be on the stack */
+	row = state == UNWIND_ABSENT ? NULL : unwind_row_at(first);
+	return row ? *row : none;
 }
 
 /* Returns true if a pc that find_row() was called with is in a mapped file. */
@@ -83,9 +119,24 @@ static __always_inline bool is_in_file(const struct user_walk *w, __u64 pc)
 }
 
 /*
- * Takes one step. A global function, so that the verifier checks it once. As part of a loop
- * the verifier takes seconds, or refuses the program.
+ * Returns how the walk ends, after a step by a rule (the cfa of a row) that returned `end`. Global,
+ * as search_mappings() is.
  */
+__noinline int judge_end(struct user_walk *w, int end, __s32 rule)
+{
+	struct unwind_row row = {.cfa = rule};
+
+	if (!w)
+		return end;
+	w->not_made = rule == UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
+	if (w->by_frame_pointers)
+		return unwind_judge_end(end, w->callers, w->state.sp, w->state.sp, w->stack_top,
+					w->thread_pointer);
+	return unwind_end(&w->state, row, end, w->callers, w->stack_top, w->thread_pointer,
+			  !(w->mapping.owner & UNWIND_OWNER_CODE));
+}
+
+/* Takes one step. Global, as search_mappings() is. */
 __noinline int walk_frame(struct user_walk *w)
 {
 	struct unwind_row row = {.cfa = UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER)};
@@ -106,21 +157,15 @@ __noinline int walk_frame(struct user_walk *w)
 	if (row.cfa == UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER))
 		w->flags |= KEPT_GUESSED;
 	end = unwind_step(&state, row);
-	if (end) {
-		w->not_made = row.cfa == UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
-		if (w->by_frame_pointers)
-			return unwind_judge_end(end, w->callers, state.sp, state.sp, w->stack_top,
-						w->thread_pointer);
-		return unwind_end(&state, row, end, w->callers, w->stack_top, w->thread_pointer,
-				  !(w->mapping.owner & UNWIND_OWNER_CODE));
-	}
+	if (end)
+		return judge_end(w, end, row.cfa);
 	w->state = state;
 	w->callers++;
 	return UNWIND_STEPPED;
 }
 
 static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const struct pt_regs *user,
-				       struct task_struct *task)
+				       __u64 stack_top, __u64 thread_pointer)
 {
 	struct unwind_process *process;
 
@@ -129,8 +174,8 @@ static __always_inline void begin_walk(struct user_walk *w, __u32 pid, const str
 	w->removals = *(volatile __u64 *)&unwind_removals;
 	process = bpf_map_lookup_elem(&unwind_processes, &pid);
 	w->state = (struct unwind_state){.ip = user->ip, .sp = user->sp, .bp = user->bp};
-	w->stack_top = BPF_CORE_READ(task, mm, start_stack);
-	w->thread_pointer = task->thread.fsbase;
+	w->stack_top = stack_top;
+	w->thread_pointer = thread_pointer;
 	w->mapping.start = w->mapping.end = 0;
 	w->callers = 0;
 	w->by_frame_pointers = false;

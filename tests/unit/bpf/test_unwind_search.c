@@ -19,6 +19,18 @@ static struct unwind_row rows[ROWS];
 
 #include "bpf/unwind_search.h"
 
+/* The turns of a search, as bpf/unwind_walk.h does them. */
+static int find_mapping(uint32_t first, uint32_t count, uint64_t address,
+			struct unwind_mapping *ret)
+{
+	struct unwind_range range = {first, count};
+	int state = UNWIND_MORE;
+
+	for (int i = 0; i < UNWIND_MAPPING_TURNS && state == UNWIND_MORE; i++)
+		state = unwind_search_mappings(&range, address, ret);
+	return state == UNWIND_FOUND;
+}
+
 /* Mapping i is [100 i + 10, 100 i + 60). */
 static int setup(void **state)
 {
@@ -34,7 +46,7 @@ static void assert_mapped(uint32_t first, uint32_t count, uint64_t address, uint
 {
 	struct unwind_mapping found = {0};
 
-	assert_int_equal(unwind_find_mapping(first, count, address, &found), 1);
+	assert_int_equal(find_mapping(first, count, address, &found), 1);
 	assert_int_equal(found.owner, owner);
 }
 
@@ -42,7 +54,7 @@ static void assert_unmapped(uint32_t first, uint32_t count, uint64_t address)
 {
 	struct unwind_mapping found = {.owner = 77}, before = found;
 
-	assert_int_equal(unwind_find_mapping(first, count, address, &found), 0);
+	assert_int_equal(find_mapping(first, count, address, &found), 0);
 	assert_memory_equal(&found, &before, sizeof(found));
 }
 
@@ -83,7 +95,14 @@ static void test_mappings_that_make_no_sense(void **state)
 
 static int32_t row_at(uint32_t first, uint32_t count, uint32_t offset)
 {
-	return unwind_find_row((struct unwind_page){first, count}, offset).cfa;
+	struct unwind_range range = {first, count};
+	int state = UNWIND_MORE;
+
+	for (int i = 0; i < UNWIND_ROW_TURNS && state == UNWIND_MORE; i++)
+		state = unwind_search_rows(&range, offset);
+	if (state == UNWIND_ABSENT || range.first >= ROWS)
+		return UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
+	return rows[range.first].cfa;
 }
 
 static void test_rows_hold_up_to_the_next(void **state)
