@@ -80,6 +80,13 @@ class Attached(harness.KernelTest):
                 if name.startswith((".attach_pid", "libjitbpf-jvmti")) and name not in before]
         self.assertEqual(left, [])
 
+    def hidden_shim(self):
+        """Returns a copy of the shim, with an agent beside it, that other users cannot reach."""
+        hidden = os.path.join(self.folder, "hidden")
+        os.mkdir(hidden, 0o700)
+        shutil.copy(AGENT, hidden)
+        return shutil.copy(harness.SHIM, hidden)
+
     def make_root(self):
         """Makes a root without the agent, and returns it."""
         root = os.path.join(self.folder, "root")
@@ -150,6 +157,23 @@ class Late(Attached):
                       if "Fill.inlinedHelper_[i]" in stack)
         self.assertGreater(inlined, 0.8 * sum(run.folded().values()))
 
+    def test_two_recordings(self):
+        """Both load an agent, of two files, at once: the JVM reports its methods once."""
+        process = self.start_java(user=USER, group=USER, extra_groups=[])
+        other = os.path.join(self.folder, "other.jitbpf")
+        with subprocess.Popen([harness.JITBPF, "record", "-p", str(process.pid), "-d", "3", "-F",
+                               "99", "--shim", self.hidden_shim(), "-o", other],
+                              stderr=subprocess.PIPE, text=True) as beside:
+            run = self.attach(process.pid)
+            self.assertNotIn("not loaded", beside.communicate(timeout=60)[1])
+        self.assertGreater(self.named(run), 0.9, run.stderr)
+        self.assertEqual(self.check_ledger(run)["jit"]["sequence_gaps"], 0)
+        listed = self.listed(process.pid).stdout
+        self.assertEqual(listed.count("agent for Java"), 1, listed)
+        with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
+            self.assertEqual(len({line.split()[4] for line in maps
+                                  if "jitbpf-journal-jvm" in line}), 1)
+
     def test_signals_not_caught(self):
         """With -Xrs, SIGQUIT would end the JVM. It listens from its start."""
         process = self.start_java("-Xrs")
@@ -177,14 +201,11 @@ class Late(Attached):
         self.check_named(self.attach(process.pid))
 
     def test_other_user_cannot_reach_the_agent(self):
-        hidden = os.path.join(self.folder, "hidden")
-        os.mkdir(hidden, 0o700)
-        shutil.copy(harness.SHIM, hidden)
-        shutil.copy(AGENT, hidden)
+        shim = self.hidden_shim()
         before = os.listdir("/tmp")
         process = self.start_java(user=USER, group=USER, extra_groups=[])
         self.check_named(self.attach(process.pid,
-                                     ["--shim", os.path.join(hidden, "libjitbpf.so")]))
+                                     ["--shim", shim]))
         self.check_nothing_left(before=before)
         with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
             self.assertIn("/tmp/libjitbpf-jvmti-", maps.read())
@@ -314,6 +335,16 @@ class Launched(Attached):
         self.assertGreater(self.named(run), 0.6, run.stderr)
         self.check_nothing_left(os.path.join(root, "tmp"))
 
+    def test_short_lived(self):
+        """JVMs that end while they are given the agent."""
+        before = os.listdir("/tmp")
+        run = self.launch(["sh", "-c", 'for i in 1 2 3 4 5 6 7 8 9 10; do "$@" && echo good; done',
+                           "sh", *self.java, *self.fill, "1"])
+        self.assertEqual(run.stdout.count(b"good\n"), 10, run.stderr)
+        self.assertNotIn(b"Full thread dump", run.stdout)
+        self.wait_for(lambda: not [name for name in os.listdir("/tmp") if name not in before and
+                                   name.startswith((".attach_pid", "libjitbpf-jvmti"))], 10)
+
     @unittest.skipUnless(shutil.which("mvn"), "there is no Maven")
     def test_maven(self):
         run = self.launch(["mvn", "--version"])
@@ -359,12 +390,15 @@ class WholeSystem(Attached):
 class NoJvm(Attached):
     """Processes that only look like a JVM, or whose JVM is hostile."""
 
+    library = ""  # another one that the process maps
+
     def start_fake(self, mode, **kwargs):
         """Starts a process that maps libjvm.so, and returns it with the file of its signals."""
         said = os.path.join(self.folder, "said")
         with open(said, "wb") as file:
             process = self.start([sys.executable, FAKE, mode,
-                                  os.path.join(JDK_17, "lib/server/libjvm.so"), str(USER)],
+                                  os.path.join(JDK_17, "lib/server/libjvm.so"), str(USER),
+                                  self.library],
                                  output=file, **kwargs)
         self.wait_for(lambda: self.said(said).startswith("ready"))
         return process, said
@@ -402,6 +436,14 @@ class NoJvm(Attached):
         messages, _said = self.record_fake("endless", 2)
         self.assertIn("not loaded: its answer is not that of a JVM", messages)
 
+    def test_other_vm(self):
+        """OpenJ9 takes SIGQUIT for a request of a dump."""
+        self.library = os.path.join(self.folder, "libj9vm29.so")
+        shutil.copy(os.path.join(JDK_17, "lib/server/libjvm.so"), self.library)
+        messages, said = self.record_fake("threads", 2)
+        self.assertIn("not loaded: it is OpenJ9", messages)
+        self.assertEqual(said, "ready\n")
+
     def test_foreign_socket(self):
         messages, said = self.record_fake("foreign", 2)
         self.assertIn("not loaded: its socket or its file in /tmp belongs to another", messages)
@@ -429,6 +471,17 @@ class NoJvm(Attached):
                   if stack.startswith("java")}
         named = sum(count for stack, count in stacks.items() if "Fill." in stack)
         self.assertGreater(named, 0.95 * sum(stacks.values()), run.stderr)
+
+    def test_many_silent_ones(self):
+        """JVMs that never answer, of several users, do not delay that of another for long."""
+        others = [self.start_fake("silent", user=USER + n, group=USER, extra_groups=[])[0].pid
+                  for n in range(1, 9)]
+        java = self.start_java(user=USER, group=USER, extra_groups=[])
+        run = self.record(options=["-F", "99", "-d", "20", "-p",
+                                   ",".join(map(str, (*others, java.pid)))],
+                          endings=(".jitbpf", ".folded"))
+        self.assertIn(f"JVM {java.pid} (java): {LOADED}", run.stderr)
+        self.assertGreaterEqual(run.stderr.count("did not answer in time"), 6)
 
     def test_rights_of_the_loader(self):
         """While it waits for a JVM, the loader has that user's rights, and no capability."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""fake_jvm.py MODE LIBJVM USER: a process that maps libjvm.so, but has no VM. Prints "ready", then
+"""fake_jvm.py MODE LIBJVM USER [LIBRARY]: a process that maps libjvm.so, but has no VM. Prints "ready", then
 each SIGQUIT."""
 
 import ctypes
@@ -58,9 +58,11 @@ def silent(_connection):
     time.sleep(1000)
 
 
-with open(LIBRARY, "rb") as library:
-    mapped = mmap.mmap(library.fileno(), 0, flags=mmap.MAP_PRIVATE,
-                       prot=mmap.PROT_READ | mmap.PROT_EXEC)
+mapped = []
+for path in filter(None, [LIBRARY, *sys.argv[4:]]):
+    with open(path, "rb") as library:
+        mapped.append(mmap.mmap(library.fileno(), 0, flags=mmap.MAP_PRIVATE,
+                                prot=mmap.PROT_READ | mmap.PROT_EXEC))
 if MODE != "uncaught":
     signal.signal(signal.SIGQUIT, lambda *_: say("SIGQUIT"))
 if MODE not in ("plain", "uncaught"):

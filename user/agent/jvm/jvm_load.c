@@ -23,7 +23,7 @@
 #include "uapi/jvm_agent.h"
 
 #define LOOK_MS 5
-#define ALARM_S 30 /* ends this process wherever it hangs */
+#define ALARM_S 60 /* ends this process wherever it hangs */
 
 struct load {
 	const struct jvm_load_request *request;
@@ -32,8 +32,8 @@ struct load {
 	int status_fd, root_fd, cwd_fd, tmp_fd;
 	struct jvm_status status;
 	struct jvm_socket socket;
-	bool hears; /* it waits for SIGQUIT as HotSpot does */
-	uint64_t end_ns;
+	bool hears;	 /* it waits for SIGQUIT as HotSpot does */
+	uint64_t end_ns; /* of the loading */
 };
 
 /* Each step returns a result of the load; JVM_LOADED: go on. */
@@ -236,13 +236,14 @@ static enum jvm_load_result ask(struct load *load)
 {
 	const char *const version[JVM_ARGUMENTS] = {"VM.version"};
 	const char *const flag[JVM_ARGUMENTS] = {"DebugNonSafepoints"};
+	uint64_t end_ns = clock_now_ns() + JVM_ASK_NS;
 	char room[JVM_ANSWER_BYTES];
 	struct jvm_answer answer;
-	int err = jvm_socket_call(&load->socket, "jcmd", version, load->end_ns, room, &answer);
+	int err = jvm_socket_call(&load->socket, "jcmd", version, end_ns, room, &answer);
 
 	if (!err)
 		load->reply->release = jvm_answer_release(&answer);
-	err = err ?: jvm_socket_call(&load->socket, "printflag", flag, load->end_ns, room, &answer);
+	err = err ?: jvm_socket_call(&load->socket, "printflag", flag, end_ns, room, &answer);
 	if (!err)
 		load->reply->has_all_lines = jvm_answer_is_set(&answer);
 	return result_of_call(load, err);
@@ -298,6 +299,7 @@ static enum jvm_load_result load_agent(struct load *load)
 		load->reply->err = err;
 		return JVM_HAS_NO_PLACE;
 	}
+	load->end_ns = clock_now_ns() + JVM_LOAD_NS;
 	load->reply->copied = place.folder_fd >= 0;
 	result = load_from(load, place.path);
 	agent_place_remove(&place);
@@ -334,7 +336,6 @@ void jvm_load_run(int socket)
 		    sizeof(request) ||
 	    request.path[sizeof(request.path) - 1])
 		return;
-	load.end_ns = clock_now_ns() + JVM_LOAD_NS;
 	reply.result = run(&load);
 	fd_message_send(socket, &reply, sizeof(reply), -1);
 }

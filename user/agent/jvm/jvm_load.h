@@ -20,11 +20,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From the request to the answer. A JVM with 10,000 compiled methods needs about a second. */
-#define JVM_LOAD_NS 10000000000ull
-
-/* Until the JVM listens, after SIGQUIT. Less than 50 ms on an idle machine. */
+/* Until the JVM listens, after SIGQUIT, which takes less than 50 ms on an idle machine. */
 #define JVM_LISTEN_NS 5000000000ull
+/* Until it has answered what it is asked first, which is little. */
+#define JVM_ASK_NS 5000000000ull
+/* For the loading: with 5,000 compiled methods 0.1 s of CPU time, which a busy JVM may not have. */
+#define JVM_LOAD_NS 30000000000ull
 
 enum jvm_load_result {
 	JVM_LOADED,

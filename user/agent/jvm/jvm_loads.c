@@ -17,12 +17,15 @@
 #include "base/vec.h"
 
 #define LOADINGS_MAX 6
+#define SILENT_MAX   2	/* of these, those of owners of silent JVMs */
 #define LOOKS_MAX    64 /* processes that are looked at in a turn */
 #define AGAIN_NS     50000000ull
 #define REPORTS_MAX  256
+#define SLACK_NS     5000000000ull
 
 struct jvm {
-	uint32_t pid, uid;
+	uint32_t pid;
+	struct owner_key owner;
 	uint64_t seen_ns;  /* the mapping's time */
 	uint64_t first_ns; /* when it was first looked at; 0: not yet */
 	uint64_t next_ns;  /* not before then */
@@ -36,6 +39,8 @@ struct jvm {
 
 struct jvm_loads {
 	const struct broker *broker;
+	const struct process_owners *owners;
+	VEC(struct owner_key) silent;	 /* owners of JVMs that did not answer */
 	struct jvm_load_request request; /* with the agent's path */
 	int agent_fd;
 	VEC(struct jvm) jvms;
@@ -46,7 +51,8 @@ struct jvm_loads {
 	process_text text;
 };
 
-int jvm_loads_create(const struct broker *broker, const char *path, struct jvm_loads **ret)
+int jvm_loads_create(const struct broker *broker, const struct process_owners *owners,
+		     const char *path, struct jvm_loads **ret)
 {
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct jvm_loads *loads;
@@ -57,6 +63,7 @@ int jvm_loads_create(const struct broker *broker, const char *path, struct jvm_l
 	if (!loads)
 		return -ENOMEM;
 	loads->broker = broker;
+	loads->owners = owners;
 	loads->agent_fd = TAKE_FD(fd);
 	snprintf(loads->request.path, sizeof(loads->request.path), "%s", path);
 	*ret = loads;
@@ -73,6 +80,7 @@ void jvm_loads_destroy(struct jvm_loads *loads)
 	vec_deinit(&loads->jvms);
 	vec_deinit(&loads->reports);
 	vec_deinit(&loads->loaded);
+	vec_deinit(&loads->silent);
 	process_text_deinit(&loads->text);
 	free(loads);
 }
@@ -93,17 +101,29 @@ static void settle(struct jvm *jvm)
 	jvm->settled = true;
 }
 
-/* Returns false if the user has too many, or too many users have some. */
-static bool has_room(const struct jvm_loads *loads, uint32_t uid)
+static bool is_same(struct owner_key a, struct owner_key b)
+{
+	return a.uid == b.uid && a.cgroup == b.cgroup;
+}
+
+/* A user may have many cgroups; the containers of root are apart by them. */
+static struct owner_key owner_of(const struct jvm_loads *loads, uint32_t pid)
+{
+	struct process_owner owner = process_owners_find(loads->owners, pid);
+	struct owner_key key = process_owner_key(&owner);
+
+	if (key.uid)
+		key.cgroup = 0;
+	return key;
+}
+
+static bool has_room(const struct jvm_loads *loads, struct owner_key owner)
 {
 	uint32_t own = 0;
-	size_t all = 0;
 
-	vec_for_each (jvm, &loads->jvms) {
-		own += !jvm->settled && jvm->uid == uid;
-		all++;
-	}
-	return own < JVM_WAITING_MAX && all < (size_t)JVM_WAITING_MAX * JVM_USERS_MAX;
+	vec_for_each (jvm, &loads->jvms)
+		own += !jvm->settled && is_same(jvm->owner, owner);
+	return own < JVM_WAITING_MAX && loads->jvms.size < JVM_ALL_MAX;
 }
 
 int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint64_t time_ns)
@@ -119,9 +139,8 @@ int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint6
 	}
 	if (!agent && !jvm_is_library(file))
 		return 0;
-	if (process_user(&loads->text, pid, &jvm.uid))
-		return 0; /* it has ended */
-	if (has_room(loads, jvm.uid))
+	jvm.owner = owner_of(loads, pid);
+	if (has_room(loads, jvm.owner))
 		return vec_push(&loads->jvms, jvm);
 	loads->skipped += !agent;
 	return 0;
@@ -167,6 +186,15 @@ static bool gives_up(const struct jvm *jvm, uint64_t now_ns)
 	return now_ns - jvm->first_ns > JVM_GIVE_UP_NS;
 }
 
+static bool is_silent(const struct jvm_loads *loads, struct owner_key owner)
+{
+	vec_for_each (silent, &loads->silent) {
+		if (is_same(*silent, owner))
+			return true;
+	}
+	return false;
+}
+
 static int take_answer(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 {
 	struct pollfd waiting = {.fd = jvm->socket, .events = POLLIN};
@@ -181,6 +209,9 @@ static int take_answer(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns
 		return 0;
 	}
 	reply.words[sizeof(reply.words) - 1] = 0;
+	if (reply.result == JVM_IS_SILENT && !is_silent(loads, jvm->owner) &&
+	    vec_push(&loads->silent, jvm->owner))
+		return -ENOMEM;
 	if (reply.result != JVM_IS_STARTING || gives_up(jvm, now_ns))
 		return end(loads, jvm, &reply);
 	scope_close(&jvm->socket);
@@ -190,16 +221,19 @@ static int take_answer(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns
 	return 0;
 }
 
-static bool is_loading(const struct jvm_loads *loads, uint32_t uid)
+static bool may_begin(const struct jvm_loads *loads, struct owner_key owner)
 {
-	uint32_t all = 0;
+	uint32_t all = 0, silent = 0;
 
 	vec_for_each (jvm, &loads->jvms) {
-		if (jvm->socket >= 0 && jvm->uid == uid)
-			return true;
-		all += jvm->socket >= 0;
+		if (jvm->socket < 0)
+			continue;
+		if (is_same(jvm->owner, owner))
+			return false;
+		all++;
+		silent += is_silent(loads, jvm->owner);
 	}
-	return all >= LOADINGS_MAX;
+	return all < LOADINGS_MAX && (silent < SILENT_MAX || !is_silent(loads, owner));
 }
 
 static int begin(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
@@ -216,7 +250,7 @@ static int begin(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 		return end(loads, jvm,
 			   &(struct jvm_load_reply){.result = JVM_LOAD_FAILED, .err = err});
 	jvm->socket = TAKE_FD(socket);
-	jvm->end_ns = now_ns + JVM_LISTEN_NS + JVM_LOAD_NS;
+	jvm->end_ns = now_ns + JVM_LISTEN_NS + JVM_ASK_NS + JVM_LOAD_NS + SLACK_NS;
 	return 0;
 }
 
@@ -234,7 +268,7 @@ static int look(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 	err = process_text_read(&loads->text, jvm->pid, "status") ?: vec_push(&loads->text, '\0');
 	if (err || jvm_status_parse(loads->text.data, &status))
 		return -ESRCH;
-	jvm->uid = status.uid;
+	jvm->owner = owner_of(loads, jvm->pid);
 	/* With -Xrs, a JVM does not catch the signal, but listens from its start. */
 	return status.catches_quit || now_ns - jvm->first_ns > JVM_START_NS;
 }
@@ -252,7 +286,7 @@ static int consider(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 		settle(jvm);
 		return 0;
 	}
-	if (!ready || is_loading(loads, jvm->uid))
+	if (!ready || !may_begin(loads, jvm->owner))
 		return 0;
 	return begin(loads, jvm, now_ns);
 }

@@ -3,7 +3,8 @@
  * Loads the agent for Java into the JVMs among the profiled processes, by a process for each
  * (jvm_load.h). A JVM is loaded into as soon as it catches SIGQUIT, once. Nothing here waits.
  *
- * Users do not wait for each other's JVMs: each has one loading at a time.
+ * Owners (struct jitbpf_owner) do not wait for each other's JVMs: each has one loading at a time.
+ * Those with a JVM that did not answer share a small part of the loaders.
  *
  * Why JVMs that jitbpf launches are not given JAVA_TOOL_OPTIONS with -agentpath: all children
  * inherit it, each of them prints a line about it, and one that cannot load the agent (in a
@@ -22,9 +23,10 @@
 #include "agent/jvm/jvm_load.h"
 #include "agent/kernel/process_scan.h"
 #include "agent/roles/broker.h"
+#include "state/process/process_owners.h"
 
-#define JVM_WAITING_MAX 64 /* JVMs of a user that wait; further ones are not loaded into */
-#define JVM_USERS_MAX	64 /* users with JVMs that wait */
+#define JVM_WAITING_MAX 256  /* JVMs of an owner that wait; further ones are not loaded into */
+#define JVM_ALL_MAX	4096 /* JVMs that are remembered */
 
 /* A process that does not catch SIGQUIT is looked at for so long, and then tried without. */
 #define JVM_START_NS 2000000000ull
@@ -42,10 +44,11 @@ struct jvm_report {
 struct jvm_loads; /* see jvm_loads.c */
 
 /*
- * path: of the installed agent. broker is borrowed. Returns 0, or a negative errno of opening the
- * agent.
+ * path: of the installed agent. broker and owners are borrowed. Returns 0, or a negative errno of
+ * opening the agent.
  */
-int jvm_loads_create(const struct broker *broker, const char *path, struct jvm_loads **ret);
+int jvm_loads_create(const struct broker *broker, const struct process_owners *owners,
+		     const char *path, struct jvm_loads **ret);
 void jvm_loads_destroy(struct jvm_loads *loads); /* NULL is allowed */
 
 /* A process has mapped a file, by its name without folder, at time_ns. Returns 0 or -ENOMEM. */

@@ -38,7 +38,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 		return -ENOMEM;
 	agents->came_ns = host->came_ns;
 	if (host->load_jvm_agents && *path)
-		err = jvm_loads_create(host->broker, path, &agents->loads);
+		err = jvm_loads_create(host->broker, host->owners, path, &agents->loads);
 	if (err)
 		return err;
 	*host->ret_jvm_loads = agents->loads;
