@@ -10,6 +10,8 @@
  */
 #define PATCH_BYTES 128
 
+#define LOWEST_ADDRESS 0x10000 /* of mappings: vm.mmap_min_addr */
+
 struct comparison {
 	ZydisDecoder decoder;
 	const uint8_t *was, *is;
@@ -30,11 +32,17 @@ static uint64_t word_at(const uint8_t *bytes)
 	return word;
 }
 
-/* All ones: HotSpot's call sites without a cached class, which it writes again and again. */
+/*
+ * 0: not linked yet. Programs that are not position-independent, such as Debian's python3, are
+ * below 4 GB. All ones: HotSpot's call sites without a cached class, which it writes again and
+ * again.
+ */
 static bool is_address_in_both(const uint8_t *was, const uint8_t *is)
 {
 	uint64_t before = word_at(was), now = word_at(is);
 
+	if (!before && now >= LOWEST_ADDRESS && now < 1ull << 32)
+		return true;
 	return (!before || before == UINT64_MAX || may_be_address(before)) &&
 	       (now == UINT64_MAX || may_be_address(now));
 }

@@ -15,11 +15,11 @@
 /*
  * Returns true if both are the same code: all bytes are equal, except for addresses. These are
  * targets of relative branches, displacements from rip, and 8-byte immediates that are or may be
- * addresses of user space above 4 GB, or all ones, if the old one is that or 0; 4-byte immediates
- * of moves and of comparisons with registers that may be compressed addresses of objects; and
- * aligned words of tables of addresses. A few instructions may be jumps, calls or nops in only one
- * of them. Other differences, such as constants, make it different code. Both are size_bytes long
- * and begin with an instruction.
+ * addresses of user space above 4 GB, or all ones, if the old one is that or 0, or any address if
+ * the old one is 0; 4-byte immediates of moves and of comparisons with registers that may be
+ * compressed addresses of objects; and aligned words of tables of addresses. A few instructions may
+ * be jumps, calls or nops in only one of them. Other differences, such as constants, make it
+ * different code. Both are size_bytes long and begin with an instruction.
  */
 bool code_is_same(const uint8_t *was, const uint8_t *is, size_t size_bytes);
 
