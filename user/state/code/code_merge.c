@@ -66,6 +66,31 @@ static bool same_string(const char *a, const struct code_string *b)
 	return bytes ? strlen(a) == bytes - 1 && !memcmp(a, b->bytes, bytes - 1) : !*a;
 }
 
+/* Returns true if a string is empty or a number behind a dot. */
+static bool is_number_suffix(const char *s, size_t size_bytes)
+{
+	if (!size_bytes)
+		return true;
+	for (size_t i = 1; i < size_bytes; i++) {
+		if (s[i] < '0' || s[i] > '9')
+			return false;
+	}
+	return s[0] == '.' && size_bytes > 1;
+}
+
+/* The same name. Jitdump files number loads of one name (NAME.0), which the JIT API does not. */
+static bool same_name(const char *a, const struct code_string *b)
+{
+	size_t a_bytes = strlen(a), b_bytes = code_string_bytes(b);
+	size_t common;
+
+	b_bytes -= b_bytes > 0;
+	common = a_bytes < b_bytes ? a_bytes : b_bytes;
+	return (common || a_bytes == b_bytes) && !memcmp(a, b->bytes, common) &&
+	       is_number_suffix(a + common, a_bytes - common) &&
+	       is_number_suffix(b->bytes + common, b_bytes - common);
+}
+
 /*
  * Consider a region. Of several that qualify, one with the same name is preferred, then the
  * closest in time: code may be loaded again at the same place within the time error.
@@ -77,7 +102,7 @@ static int consider(void *context, const struct space_entry *entry)
 	const struct code_record *record = code_record_of(entry->value);
 	const struct code_region *region = &record->region;
 	uint64_t error_ns, distance_ns;
-	bool same_name;
+	bool same;
 
 	if (region->address != event->address || region->size_bytes != event->size_bytes ||
 	    record->identity == search->last_identity)
@@ -90,16 +115,16 @@ static int consider(void *context, const struct space_entry *entry)
 	error_ns = max_of(code_publisher_of(event->origin.publisher)->time_error_ns,
 			  code_publisher_of(region->claims[0].origin.publisher)->time_error_ns);
 	distance_ns = time_distance(event, &region->claims[0]);
-	same_name = same_string(region->name, &event->name);
-	if (same_name && *region->name &&
+	same = same_name(region->name, &event->name);
+	if (same && *region->name &&
 	    region->claims[0].before_run == !!(event->flags & JITBPF_EVENT_BEFORE_RUN))
 		error_ns = max_of(error_ns, SAME_NAME_ERROR_NS);
-	if (distance_ns > error_ns || (search->found && (same_name < search->same_name ||
-							 (same_name == search->same_name &&
-							  distance_ns >= search->distance_ns))))
+	if (distance_ns > error_ns ||
+	    (search->found && (same < search->same_name ||
+			       (same == search->same_name && distance_ns >= search->distance_ns))))
 		return 0;
 	search->found = true;
-	search->same_name = same_name;
+	search->same_name = same;
 	search->distance_ns = distance_ns;
 	search->entry = *entry;
 	return 0;
@@ -264,7 +289,7 @@ static uint64_t enriched_from(const struct space_entry *entry, const struct code
 		     !(combined->flags & JITBPF_EVENT_LATE);
 
 	if (exact && combined->time_ns > entry->from_ns &&
-	    !same_string(code_record_of(entry->value)->region.name, &combined->name))
+	    !same_name(code_record_of(entry->value)->region.name, &combined->name))
 		return combined->time_ns;
 	return entry->from_ns;
 }

@@ -356,6 +356,29 @@ static void test_preempted_between_reports(void **state)
 	}
 }
 
+/* A jitdump file numbers its loads. */
+static void test_numbered_names(void **state)
+{
+	static const struct {
+		const char *dump;
+		uint64_t merged;
+	} cases[] = {{"gemm.0", 1},  {"gemm.12", 1}, {"gemm", 1}, {"gemm.", 0},
+		     {"gemm.1a", 0}, {"gemm0", 0},   {"gem", 0},  {"", 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fixture f;
+
+		begin(&f);
+		load(&f, JITDUMP, 1, 0x1000, 0x40, cases[i].dump, T0);
+		load(&f, SHIM, 1, 0x1000, 0x40, "gemm", T0 + 100 * MS);
+		assert_int_equal(f.counts->merged, cases[i].merged);
+		assert_string_equal(at(&f, 0x1000, T0)->name,
+				    cases[i].merged ? "gemm" : cases[i].dump);
+		end(&f);
+	}
+}
+
 static void test_time_error_of_the_poorer(void **state)
 {
 	struct fixture f;
@@ -973,6 +996,7 @@ int main(void)
 		cmocka_unit_test(test_held_stays),
 		cmocka_unit_test(test_not_the_same),
 		cmocka_unit_test(test_preempted_between_reports),
+		cmocka_unit_test(test_numbered_names),
 		cmocka_unit_test(test_time_error_of_the_poorer),
 		cmocka_unit_test(test_before_the_run),
 		cmocka_unit_test(test_unload_by_either),
