@@ -56,19 +56,25 @@ static void end_memory(struct code_checks *checks, struct code_doubts *doubts,
 	}
 }
 
+static struct code_verdict verdict_on(const struct code_check *check, uint64_t since_ns,
+				      uint64_t until_ns, bool unchecked)
+{
+	return (struct code_verdict){
+		.process = check->process,
+		.address = check->address,
+		.size_bytes = check->size_bytes,
+		.since_ns = since_ns,
+		.decided_ns = until_ns > since_ns ? until_ns : since_ns,
+		.publisher = check->publisher,
+		.unchecked = unchecked,
+	};
+}
+
 static void decide(struct code_checks *checks, struct code_check *check, uint64_t until_ns,
 		   bool unchecked)
 {
 	struct code_doubts *doubts = code_checks_of(checks, check->process);
-	struct code_verdict verdict = {
-		.process = check->process,
-		.address = check->address,
-		.size_bytes = check->size_bytes,
-		.since_ns = check->since_ns,
-		.decided_ns = until_ns > check->since_ns ? until_ns : check->since_ns,
-		.publisher = check->publisher,
-		.unchecked = unchecked,
-	};
+	struct code_verdict verdict = verdict_on(check, check->since_ns, until_ns, unchecked);
 
 	code_checks_remove(checks, check);
 	put_verdict(checks, doubts, &verdict);
@@ -93,6 +99,16 @@ bool code_checks_take_verdict(struct code_checks *checks, struct code_verdict *r
 void code_checks_give_up(struct code_checks *checks, struct code_check *check, uint64_t time_ns)
 {
 	decide(checks, check, time_ns + 1, true);
+}
+
+void code_checks_refuse(struct code_checks *checks, struct code_check *check, uint64_t since_ns,
+			uint64_t time_ns)
+{
+	struct code_doubts *doubts = code_checks_of(checks, check->process);
+	struct code_verdict verdict = verdict_on(check, since_ns, time_ns + 1, true);
+
+	code_checks_remove(checks, check);
+	put_verdict(checks, doubts, &verdict);
 }
 
 /* Errors of the reader, which a later check need not have. */
@@ -136,7 +152,6 @@ void code_checks_take(struct code_checks *checks, struct code_copies *copies,
 {
 	struct code_check *check = &checks->slots[answer->request.check - 1];
 
-	check->asked = false;
 	if (!check->since_ns) {
 		/* The code has ended meanwhile, or a sample has vouched for it. */
 		if (check->process && !check->vouched_ns)
@@ -150,7 +165,7 @@ void code_checks_take(struct code_checks *checks, struct code_copies *copies,
 	} else {
 		vouch(checks, check, copies, answer);
 	}
-	code_checks_drop_request(check);
+	code_checks_drop_request(checks, check);
 }
 
 /* Returns true if an event may end the code of a check. */

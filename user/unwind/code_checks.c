@@ -25,7 +25,10 @@ struct check_key {
 int code_checks_init(struct code_checks *checks)
 {
 	*checks = (struct code_checks){.slots = calloc(CODE_CHECKS_MAX, sizeof(*checks->slots))};
-	return checks->slots ? 0 : -ENOMEM;
+	if (checks->slots && !owner_slots_init(&checks->owners, CODE_CHECKS_MAX))
+		return 0;
+	code_checks_deinit(checks);
+	return -ENOMEM;
 }
 
 /* --- events ------------------------------------------------------------------------ */
@@ -69,6 +72,7 @@ void code_checks_deinit(struct code_checks *checks)
 		free(checks->slots[i].is);
 	}
 	free(checks->slots);
+	owner_slots_deinit(&checks->owners);
 	index_map_deinit(&checks->index);
 	for (size_t i = 0; i < checks->doubts.size; i++) {
 		if (checks->doubts.data[i])
@@ -138,7 +142,20 @@ static uint32_t slot_of(const struct code_checks *checks, const struct code_chec
 	return (uint32_t)(check - checks->slots);
 }
 
-void code_checks_end_wait(struct code_checks *checks, struct code_check *check)
+/* A slot can be evicted or reused once its request is answered, and no sample waits. */
+static void settle_slot(struct code_checks *checks, struct code_check *check)
+{
+	uint32_t slot = slot_of(checks, check);
+
+	if (check->asked || check->since_ns)
+		return;
+	if (check->identity)
+		owner_slots_let_go(&checks->owners, slot);
+	else
+		owner_slots_release(&checks->owners, slot);
+}
+
+static void stop_wait(struct code_checks *checks, struct code_check *check)
 {
 	struct code_doubts *doubts =
 		check->since_ns ? code_checks_of(checks, check->process) : NULL;
@@ -152,37 +169,47 @@ void code_checks_end_wait(struct code_checks *checks, struct code_check *check)
 	}
 }
 
-void code_checks_drop_request(struct code_check *check)
+void code_checks_end_wait(struct code_checks *checks, struct code_check *check)
+{
+	stop_wait(checks, check);
+	settle_slot(checks, check);
+}
+
+static void free_copies(struct code_check *check)
 {
 	free(check->copy);
 	free(check->is);
 	check->copy = check->is = NULL;
-	check->asked = false;
 }
 
-void code_checks_remove(struct code_checks *checks, struct code_check *check)
+void code_checks_drop_request(struct code_checks *checks, struct code_check *check)
 {
-	code_checks_end_wait(checks, check);
+	free_copies(check);
+	check->asked = false;
+	settle_slot(checks, check);
+}
+
+/* Empty a slot, but for its request. */
+static void forget(struct code_checks *checks, struct code_check *check)
+{
+	stop_wait(checks, check);
 	index_map_remove(&checks->index, hash_of(check->identity, check->process),
 			 slot_of(checks, check));
 	check->identity = 0;
 	check->process = NULL;
 }
 
-/* Returns a slot whose request, if it had one, has been answered; or NULL. */
-static struct code_check *free_slot(struct code_checks *checks)
+void code_checks_remove(struct code_checks *checks, struct code_check *check)
 {
-	for (uint32_t i = 0; i < CODE_CHECKS_MAX; i++) {
-		struct code_check *check = &checks->slots[checks->newest++ % CODE_CHECKS_MAX];
+	forget(checks, check);
+	settle_slot(checks, check);
+}
 
-		/* A waiting check stays, so that an event that ends its code finds it. */
-		if (check->asked || check->since_ns)
-			continue;
-		if (check->identity)
-			code_checks_remove(checks, check);
-		return check;
-	}
-	return NULL;
+static void evict(void *context, uint32_t slot)
+{
+	struct code_checks *checks = context;
+
+	forget(checks, &checks->slots[slot]);
 }
 
 static struct code_check *add_check(struct code_checks *checks, const struct process *process,
@@ -190,13 +217,18 @@ static struct code_check *add_check(struct code_checks *checks, const struct pro
 {
 	struct code_check *check = code_checks_find(checks, code_region_identity(region), process);
 	uint64_t identity = code_region_identity(region);
+	uint32_t slot;
 
 	if (check)
 		return check;
-	check = free_slot(checks);
-	if (!check ||
-	    index_map_insert(&checks->index, hash_of(identity, process), slot_of(checks, check)))
+	if (owner_slots_take(&checks->owners, process_owner_key(&process->owner), evict, checks,
+			     &slot))
 		return NULL;
+	if (index_map_insert(&checks->index, hash_of(identity, process), slot)) {
+		owner_slots_release(&checks->owners, slot);
+		return NULL;
+	}
+	check = &checks->slots[slot];
 	*check = (struct code_check){
 		.identity = identity,
 		.process = process,
@@ -207,16 +239,21 @@ static struct code_check *add_check(struct code_checks *checks, const struct pro
 	return check;
 }
 
-/* Begin to wait for a check. Returns 0 or -ENOMEM. */
+/* Begin to wait for a check. Returns 0, -EDQUOT (beyond the owner's share) or -ENOMEM. */
 static int wait_for(struct code_checks *checks, struct code_doubts *doubts,
 		    struct code_check *check, uint64_t since_ns)
 {
+	int err;
+
 	if (check->since_ns) {
 		check->since_ns = since_ns < check->since_ns ? since_ns : check->since_ns;
 		return 0;
 	}
-	if (vec_push(&doubts->waiting, slot_of(checks, check)))
-		return -ENOMEM;
+	err = vec_reserve(&doubts->waiting, doubts->waiting.size + 1);
+	err = err ?: owner_slots_hold(&checks->owners, slot_of(checks, check));
+	if (err)
+		return err;
+	doubts->waiting.data[doubts->waiting.size++] = slot_of(checks, check);
 	check->since_ns = since_ns;
 	return 0;
 }
@@ -234,6 +271,7 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 	uint64_t since_ns, floor_ns;
 	struct code_check *check;
 	struct code_site site;
+	int err;
 
 	*ret = NULL;
 	if (!doubts->differed && code_doubts_since(doubts, address, 0) > time_ns)
@@ -256,7 +294,12 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
 	if (!is_in_force(doubts->process, site.region))
 		return CODE_ENDED;
 	check = add_check(checks, doubts->process, site.region);
-	if (!check || wait_for(checks, doubts, check, since_ns))
+	err = check ? wait_for(checks, doubts, check, since_ns) : -ENOMEM;
+	if (err == -EDQUOT) {
+		code_checks_refuse(checks, check, since_ns, time_ns);
+		return CODE_UNKNOWN;
+	}
+	if (err)
 		return CODE_ENDED;
 	*ret = check;
 	return CODE_WAITS;
@@ -364,7 +407,7 @@ static int copy_code(struct code_check *check, const struct code_copy *copy)
 	if (check->seen_ns)
 		check->is = malloc(copy->size_bytes);
 	if (!check->copy || (check->seen_ns && !check->is)) {
-		code_checks_drop_request(check);
+		free_copies(check);
 		return -ENOMEM;
 	}
 	check->copy_bytes = copy->size_bytes;

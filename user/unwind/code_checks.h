@@ -18,6 +18,9 @@
  * Code of a virtual machine whose agent reports all its code is put in doubt by samples only: its
  * memory grows by mappings, which the side-band reports for the whole of it.
  *
+ * The checks are divided by the owners of the processes (base/owner_slots.h): code of an owner who
+ * has too many for samples to wait for is unknown at once.
+ *
  * Only private memory is checked. Code in shared memory is found by the mapped object
  * (state/process/shared_code.h). Code without a copy is trusted when it is first read.
  */
@@ -28,6 +31,7 @@
 #include <stdint.h>
 
 #include "base/index_map.h"
+#include "base/owner_slots.h"
 #include "base/vec.h"
 #include "state/process/process_table.h"
 #include "unwind/code_copies.h"
@@ -72,8 +76,8 @@ struct code_verdict {
 };
 
 struct code_checks {
-	struct code_check *slots;	  /* a ring, indexed by number */
-	uint64_t newest;		  /* number of the next one; the oldest is evicted */
+	struct code_check *slots;
+	struct owner_slots owners;	  /* of the slots; busy: asked, or samples wait */
 	struct index_map index;		  /* by identity and process */
 	VEC(struct code_doubts *) doubts; /* by slot of the process, or NULL */
 	VEC(struct code_verdict) verdicts;
@@ -113,7 +117,8 @@ int code_checks_seen(struct code_checks *checks, struct code_copies *copies,
 
 /*
  * Returns whether the code at an address of a process at time_ns is vouched for. With CODE_WAITS,
- * *ret is its check, on which a sample waits from now on. Without memory for it: CODE_ENDED.
+ * *ret is its check, on which a sample waits from now on. Without memory for it: CODE_ENDED; beyond
+ * the owner's share: CODE_UNKNOWN.
  */
 enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts *doubts,
 				  uint64_t address, uint64_t time_ns, struct code_check **ret);
@@ -125,7 +130,7 @@ enum code_trust code_checks_trust(struct code_checks *checks, struct code_doubts
  */
 bool code_checks_request(struct code_checks *checks, struct code_check *check,
 			 struct code_copies *copies, struct unwind_request *ret);
-void code_checks_drop_request(struct code_check *check);
+void code_checks_drop_request(struct code_checks *checks, struct code_check *check);
 
 /* Take the answer of a check. Code that was linked replaces its copy. */
 void code_checks_take(struct code_checks *checks, struct code_copies *copies,

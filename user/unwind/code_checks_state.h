@@ -22,4 +22,8 @@ void code_checks_end_wait(struct code_checks *checks, struct code_check *check);
 /* Forget a check. A request stays until its answer. */
 void code_checks_remove(struct code_checks *checks, struct code_check *check);
 
+/* The code of a check that no sample can wait for is unknown from since_ns on. */
+void code_checks_refuse(struct code_checks *checks, struct code_check *check, uint64_t since_ns,
+			uint64_t time_ns);
+
 #endif

@@ -31,7 +31,7 @@ static void request_check(struct unwinder *u, struct code_check *check)
 
 	if (unwind_may_ask(&account) &&
 	    code_checks_request(&u->checks, check, &u->copies, &request) && unwind_ask(u, &request))
-		code_checks_drop_request(check);
+		code_checks_drop_request(&u->checks, check);
 }
 
 int unwinder_check(struct unwinder *u, const struct process *process, uint64_t time_ns, bool last,

@@ -293,6 +293,47 @@ static void test_budget(void **state)
 	assert_true(request(f));
 }
 
+/*
+ * Samples of one owner wait for more checks than there are. What is beyond the owner's share is
+ * unknown at once, and others have checks.
+ */
+static void test_share(void **state)
+{
+	struct fixture *f = *state;
+	struct process *attacker = f->process, *victim = world_process(f->world, PID + 1);
+	uint32_t waiting = 0, refused = 0;
+	struct code_verdict verdict;
+
+	attacker->owner = (struct process_owner){.uid = 1, .charged_uid = 1};
+	victim->owner = (struct process_owner){.uid = 2, .charged_uid = 2};
+	world_map(f->world, &(struct world_mapping){PID + 1, 5, CODE, 0x10000, 0, 0, "//anon", 0});
+	world_map(f->world, &(struct world_mapping){PID, 6, CODE, 0x100000, 0, 0, "//anon", 0});
+	world_load(f->world, PID + 1, 10, CODE, SIZE);
+	for (uint32_t i = 0; i < 2 * CODE_CHECKS_MAX; i++)
+		world_load(f->world, PID, 11, CODE + 0x1000 + i * 16, 16);
+	assert_int_equal(code_checks_mapped(&f->checks, attacker, CODE, CODE + 0x100000, 20), 0);
+	for (uint32_t i = 0; i < 2 * CODE_CHECKS_MAX; i++) {
+		enum code_trust trust = trust_at(f, CODE + 0x1000 + i * 16, 30);
+
+		waiting += trust == CODE_WAITS;
+		refused += trust == CODE_UNKNOWN;
+	}
+	assert_int_equal(waiting + refused, 2 * CODE_CHECKS_MAX);
+	assert_in_range(waiting, CODE_CHECKS_MAX / 2, CODE_CHECKS_MAX * 3 / 4);
+	for (uint32_t i = 0; i < refused; i++) {
+		assert_true(code_checks_take_verdict(&f->checks, &verdict));
+		assert_true(verdict.unchecked && verdict.process == attacker);
+		assert_int_equal(verdict.since_ns, 20);
+	}
+	f->process = victim;
+	event(f, 20);
+	assert_int_equal(trust(f, 30), CODE_WAITS);
+	assert_true(request(f));
+	answer(f, 40, 0, false);
+	assert_int_equal(trust(f, 30), CODE_VOUCHED);
+	f->process = attacker;
+}
+
 /* More ranges than are kept: they are joined, so that nothing is vouched for without a check. */
 static void test_ranges(void **state)
 {
@@ -585,6 +626,7 @@ int main(void)
 		TEST(test_ends),
 		TEST(test_rate),
 		TEST(test_budget),
+		TEST(test_share),
 		TEST(test_ranges),
 		TEST(test_many_events),
 		TEST(test_seen),
