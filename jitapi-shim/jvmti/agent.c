@@ -239,15 +239,19 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 	return JNI_OK;
 }
 
-/* A JVM takes commands a moment before agents may enable events. */
+/*
+ * A JVM takes commands a moment before agents may use its tool interface. In between, HotSpot says
+ * that the thread is detached.
+ */
 static bool is_live(JavaVM *vm)
 {
-	bool live = true;
 	jvmtiEnv *jvmti;
 	jvmtiPhase phase;
+	jint err = (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2);
+	bool live = err != JNI_EDETACHED;
 
-	if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2))
-		return true;
+	if (err)
+		return live;
 	if (!(*jvmti)->GetPhase(jvmti, &phase))
 		live = phase == JVMTI_PHASE_LIVE;
 	(*jvmti)->DisposeEnvironment(jvmti);

@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		abort();
 	if ((jvm_answer_return_code(&answer, &code) || jvm_answer_is_set(&answer)) && answer.status)
 		abort();
+	jvm_answer_is_early(&answer);
 	jvm_answer_release(&answer);
 	jvm_answer_words(&answer, words, sizeof(words));
 	if (strlen(words) >= sizeof(words))

@@ -335,6 +335,13 @@ class Launched(Attached):
         self.assertGreater(self.named(run), 0.6, run.stderr)
         self.check_nothing_left(os.path.join(root, "tmp"))
 
+    def test_started_one_after_the_other(self):
+        """A JVM takes commands a moment before it takes agents: each of them gets it."""
+        run = self.launch(["sh", "-c", 'for i in 1 2 3 4 5 6 7 8; do "$@"; done', "sh", *self.java,
+                           *self.fill, "100"])
+        self.assertNotIn("not loaded", run.stderr)
+        self.assertEqual(run.stderr.count(LOADED), 8, run.stderr)
+
     def test_short_lived(self):
         """JVMs that end while they are given the agent."""
         before = os.listdir("/tmp")

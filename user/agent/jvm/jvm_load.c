@@ -263,7 +263,7 @@ static enum jvm_load_result load_once(struct load *load, const char *path)
 	load->reply->load_ns = clock_now_ns() - began_ns;
 	if (jvm_answer_return_code(&answer, &code) && !code)
 		return JVM_LOADED;
-	if (code == JITBPF_JVM_AGENT_TOO_EARLY)
+	if (jvm_answer_is_early(&answer))
 		return JVM_IS_STARTING;
 	if (code == JITBPF_JVM_AGENT_LACKS_EVENTS)
 		return JVM_LACKS_EVENTS;

@@ -6,6 +6,7 @@
 
 #include "base/scope.h"
 #include "base/text.h"
+#include "uapi/jvm_agent.h"
 
 /* Read a decimal number at *at. Returns false, with *at unchanged, if there is none that fits. */
 static bool read_number(const char **at, const char *end, int32_t *ret)
@@ -61,6 +62,17 @@ bool jvm_answer_return_code(const struct jvm_answer *answer, int32_t *ret)
 	if (bytes_begin_with(at, answer->text_bytes, label))
 		at += strlen(label);
 	return read_line(&at, end, ret);
+}
+
+/* As JDK 25 says it. Earlier ones call the agent, which returns JITBPF_JVM_AGENT_TOO_EARLY. */
+bool jvm_answer_is_early(const struct jvm_answer *answer)
+{
+	static const char words[] = "only permitted in the live phase";
+	int32_t code;
+
+	if (jvm_answer_return_code(answer, &code))
+		return code == JITBPF_JVM_AGENT_TOO_EARLY;
+	return memmem(answer->text, answer->text_bytes, words, strlen(words));
 }
 
 uint32_t jvm_answer_release(const struct jvm_answer *answer)

@@ -25,6 +25,9 @@ int jvm_answer_parse(const char *bytes, size_t size_bytes, struct jvm_answer *re
  */
 bool jvm_answer_return_code(const struct jvm_answer *answer, int32_t *ret);
 
+/* Of "load": returns true if the JVM is still starting, and takes agents in a moment. */
+bool jvm_answer_is_early(const struct jvm_answer *answer);
+
 /* Of "jcmd VM.version": returns the feature release of Java, such as 17; 0 if it is not found. */
 uint32_t jvm_answer_release(const struct jvm_answer *answer);
 

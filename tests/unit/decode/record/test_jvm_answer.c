@@ -50,6 +50,20 @@ static void test_return_code(void **state)
 	assert_int_equal(code, -5);
 }
 
+/* As OpenJDK 17, by the agent's result, and 25 answer. */
+static void test_early(void **state)
+{
+	struct jvm_answer answer = parsed("0\nreturn code: 102\n");
+
+	assert_true(jvm_answer_is_early(&answer));
+	answer = parsed("0\nDynamic agent loading is only permitted in the live phase\n");
+	assert_true(jvm_answer_is_early(&answer));
+	answer = parsed("0\nreturn code: 101\n");
+	assert_false(jvm_answer_is_early(&answer));
+	answer = parsed("0\nDynamic agent loading is not enabled.\n");
+	assert_false(jvm_answer_is_early(&answer));
+}
+
 static void test_no_answer(void **state)
 {
 	static const char *const others[] = {"",     "\n",  "x\n0",	   "0x\n",
@@ -104,7 +118,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_return_code), cmocka_unit_test(test_no_answer),
 		cmocka_unit_test(test_release),	    cmocka_unit_test(test_flag),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_words),	    cmocka_unit_test(test_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
