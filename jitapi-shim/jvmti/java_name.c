@@ -70,6 +70,12 @@ static const char *put_type(struct name *name, const char *from)
 	return from;
 }
 
+bool java_is_linker(const char *class_descriptor, const char *method)
+{
+	return !strcmp(class_descriptor, "Ljava/lang/invoke/MethodHandle;") &&
+	       (!strncmp(method, "linkTo", strlen("linkTo")) || !strcmp(method, "invokeBasic"));
+}
+
 void java_name(const char *class_descriptor, const char *method, const char *method_descriptor,
 	       char *name, size_t size_bytes)
 {

@@ -3,6 +3,7 @@
 #ifndef JITBPF_SHIM_JVMTI_JAVA_NAME_H
 #define JITBPF_SHIM_JVMTI_JAVA_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -13,5 +14,11 @@
  */
 void java_name(const char *class_descriptor, const char *method, const char *method_descriptor,
 	       char *name, size_t size_bytes);
+
+/*
+ * Returns true for the methods by which method handles call their targets. The JVM gives all of
+ * them the ID of one, whose name it returns.
+ */
+bool java_is_linker(const char *class_descriptor, const char *method);
 
 #endif

@@ -43,7 +43,10 @@ static char *name_of(struct methods *methods, jmethodID id, const char *class_de
 	if (!(*methods->jvmti)
 		     ->GetMethodName(methods->jvmti, id, &method,
 				     methods->signatures ? &descriptor : NULL, NULL)) {
-		java_name(class_descriptor, method, descriptor, name, sizeof(name));
+		if (java_is_linker(class_descriptor, method))
+			java_name(class_descriptor, "linker", NULL, name, sizeof(name));
+		else
+			java_name(class_descriptor, method, descriptor, name, sizeof(name));
 		copy = strdup(name);
 	}
 	free_jvm(methods, method);

@@ -11,6 +11,7 @@ import unittest
 import harness
 
 sys.path.insert(0, os.path.join(harness.ROOT, "tests/workloads"))
+import java_places
 import java_sources
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
@@ -114,6 +115,89 @@ class Compiler(harness.KernelTest):
         through = sum(count for stack, count in run.folded().items()
                       if "Interpreter_[j]" in stack and stack[-1] != "Interpreter_[j]")
         self.assertGreater(through, 0.1 * taken)
+
+
+@unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
+class Truth(harness.KernelTest):
+    """Places in compiled code, compared with what the JVM's serviceability agent says of them."""
+
+    EXPORTS = [f"--add-exports=jdk.hotspot.agent/sun.jvm.hotspot{package}=ALL-UNNAMED"
+               for package in ("", ".code", ".debugger", ".oops", ".runtime", ".types")]
+
+    def compile_java(self, name, *options):
+        subprocess.run(["javac", *options, "-d", self.folder,
+                        os.path.join(harness.ROOT, "tests/workloads", name)], check=True,
+                       timeout=60)
+
+    def truth(self, pid, addresses):
+        """Returns what Truth.java says, by address."""
+        said = subprocess.run(["java", "--add-modules=jdk.hotspot.agent", *self.EXPORTS, "-cp",
+                               self.folder, "Truth", str(pid)], check=True, timeout=300,
+                              input="".join(f"{address:x}\n" for address in addresses),
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        lines = [line.split(" ", 1) for line in said.split("\n") if " " in line]
+        return {int(address, 16): place for address, place in lines
+                if re.fullmatch("[0-9a-f]+", address)}
+
+    def judge(self, ours, said):
+        """Returns what is wrong with the frames of a place, or None."""
+        names = [re.sub(r"[+/]0x[0-9a-f]+", "", name) for name, _ in ours]
+        if names == ["[unknown]"]:
+            return "unknown"
+        if said.startswith("*"):
+            return None
+        truth = [frame.rsplit(":", 1) for frame in said.split(" ")]
+        # The JVM gives our agent one method ID for all linkers.
+        want = [re.sub(r"[+/]0x[0-9a-f]+", "", name) for name, _ in truth]
+        want = [re.sub(r"(\.MethodHandle)\.(linkTo\w+|invokeBasic)$", r"\1.linker", name)
+                for name in want]
+        if names != want:
+            return "name" if names[-1] != want[-1] else "inlined"
+        lines = [(line, frame[1]) for (_, line), frame in zip(ours, truth)
+                 if frame[1] not in ("0", "-1") and line != frame[1]]
+        if not lines:
+            return None
+        return "line" if any(line for line, _ in lines) else "no line"
+
+    def test_places(self):
+        self.compile_java("Truth.java", "--add-modules=jdk.hotspot.agent", *self.EXPORTS)
+        self.compile_java("Compile.java")
+        sources = java_sources.write(self.folder, 40)
+        # No method is freed: the truth is requested at the end.
+        command = ["java", "-XX:-MethodFlushing", f"-agentpath:{AGENT}", "-cp", self.folder,
+                   "Compile", "-proc:none", "-d", self.folder, *sources]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as java:
+            self.addCleanup(java.kill)
+            run = self.record_process(java.pid, 12, ["-F", "999"], endings=(".jitbpf",))
+            text = run.report("-f", "script", "--fields=+srcline").stdout
+            places = java_places.places(text.decode(errors="replace"))
+            with open(f"/proc/{java.pid}/maps", encoding="utf-8") as maps:
+                memory = java_places.jit_memory(maps)
+            places = {place: frames for place, frames in places.items()
+                      if any(start <= place.address < end for start, end in memory)}
+            truth = self.truth(java.pid, {place.address for place in places})
+            java.stdin.close()
+        verdicts, examples = collections.Counter(), collections.defaultdict(list)
+        for place, counts in places.items():
+            said = truth[place.address]
+            for frames, count in counts.items():
+                verdict = self.judge(frames, said)
+                verdicts[verdict, place.leaf] += count
+                examples[verdict].append((hex(place.address), count, frames, said))
+        seen = f"{verdicts}\n{ {v: e[:3] for v, e in examples.items() if v} }\n{run.stderr}"
+        callers = sum(count for (_, leaf), count in verdicts.items() if not leaf)
+        leaves = sum(count for (_, leaf), count in verdicts.items() if leaf)
+        inlined = sum(count for counts in places.values()
+                      for frames, count in counts.items() if len(frames) > 1)
+        self.assertGreater(leaves, 500, seen)
+        self.assertGreater(inlined, 1000, seen)
+        for wrong in ("name", "inlined", "line"):
+            self.assertEqual(verdicts[wrong, True] + verdicts[wrong, False], 0, seen)
+        self.assertLess(verdicts["unknown", True], 0.02 * leaves, seen)
+        self.assertLess(verdicts["unknown", False], 0.01 * callers, seen)
+        self.assertLess(verdicts["no line", True], 0.01 * leaves, seen)
+        self.assertLess(verdicts["no line", False], 0.01 * callers, seen)
 
 
 if __name__ == "__main__":

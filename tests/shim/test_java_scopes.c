@@ -369,6 +369,17 @@ static void test_names(void **state)
 	assert_string_equal(small, "pkg.Mai");
 }
 
+static void test_linkers(void **state)
+{
+	const char *class = "Ljava/lang/invoke/MethodHandle;";
+
+	assert_true(java_is_linker(class, "linkToStatic"));
+	assert_true(java_is_linker(class, "invokeBasic"));
+	assert_false(java_is_linker(class, "invokeWithArguments"));
+	assert_false(java_is_linker("LMain;", "linkToStatic"));
+	assert_false(java_is_linker("", ""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +391,7 @@ int main(void)
 		cmocka_unit_test(test_address_map),
 		cmocka_unit_test(test_record_chains),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_linkers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,9 +33,25 @@ static uint64_t word_at(const uint8_t *bytes)
 }
 
 /*
+ * Returns true if the word was, or is, all ones: HotSpot's call sites have that instead of a cached
+ * class, and it is written again and again. A sample may have seen only one end of the word.
+ */
+static bool is_cleared_or_set(const uint8_t *was, const uint8_t *is)
+{
+	uint64_t before = word_at(was);
+
+	if (before == UINT64_MAX)
+		return word_at(is) >> 48 == UINT16_MAX || may_be_address(word_at(is));
+	for (size_t i = 0; i < WORD_BYTES; i++) {
+		if (was[i] != is[i] && is[i] != UINT8_MAX)
+			return false;
+	}
+	return may_be_address(before);
+}
+
+/*
  * 0: not linked yet. Programs that are not position-independent, such as Debian's python3, are
- * below 4 GB. All ones: HotSpot's call sites without a cached class, which it writes again and
- * again.
+ * below 4 GB.
  */
 static bool is_address_in_both(const uint8_t *was, const uint8_t *is)
 {
@@ -43,8 +59,8 @@ static bool is_address_in_both(const uint8_t *was, const uint8_t *is)
 
 	if (!before && now >= LOWEST_ADDRESS && now < 1ull << 32)
 		return true;
-	return (!before || before == UINT64_MAX || may_be_address(before)) &&
-	       (now == UINT64_MAX || may_be_address(now));
+	return ((!before || may_be_address(before)) && may_be_address(now)) ||
+	       (!before && now == UINT64_MAX) || is_cleared_or_set(was, is);
 }
 
 /* HotSpot's heap is at the end of 4 or 32 GB, if it may be. Small negative numbers are constants.
@@ -118,6 +134,23 @@ static size_t same_instruction(const struct comparison *c, size_t at)
 			return 0;
 	}
 	return instruction.length;
+}
+
+/*
+ * Likewise of a comparison of a word at r15, HotSpot's thread, with a number that its garbage
+ * collectors change at the begin of methods; such an instruction counts as a patch.
+ */
+static size_t same_barrier(struct comparison *c, size_t at)
+{
+	static const uint8_t compare[] = {0x41, 0x81, 0x7f}; /* cmp dword [r15 + disp8], imm32 */
+	const size_t length = sizeof(compare) + 1 + sizeof(uint32_t);
+
+	if (!c->patches_left || c->size_bytes - at < length ||
+	    memcmp(c->was + at, compare, sizeof(compare)) ||
+	    memcmp(c->was + at, c->is + at, sizeof(compare) + 1))
+		return 0;
+	c->patches_left--;
+	return length;
 }
 
 /* Returns true if a word inside the code looks like an address near another one. */
@@ -194,7 +227,7 @@ bool code_is_same(const uint8_t *was, const uint8_t *is, size_t size_bytes)
 		    ZydisDecoderInit(&c.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		return false;
 	for (size_t at = 0; at < size_bytes; at += same) {
-		same = same_instruction(&c, at) ?: same_word(&c, at);
+		same = same_instruction(&c, at) ?: same_barrier(&c, at) ?: same_word(&c, at);
 		if (!same && was[at] != is[at])
 			same = patched(&c, at);
 		if (!same && was[at] != is[at])

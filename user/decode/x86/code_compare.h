@@ -18,8 +18,9 @@
  * addresses of user space above 4 GB, or all ones, if the old one is that or 0, or any address if
  * the old one is 0; 4-byte immediates of moves and of comparisons with registers that may be
  * compressed addresses of objects; and aligned words of tables of addresses. A few instructions may
- * be jumps, calls or nops in only one of them. Other differences, such as constants, make it
- * different code. Both are size_bytes long and begin with an instruction.
+ * be jumps, calls or nops in only one of them, or compare a word at r15 with another number. Other
+ * differences, such as constants, make it different code. Both are size_bytes long and begin with
+ * an instruction.
  */
 bool code_is_same(const uint8_t *was, const uint8_t *is, size_t size_bytes);
 
