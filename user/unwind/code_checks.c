@@ -443,6 +443,7 @@ bool code_checks_request(struct code_checks *checks, struct code_check *check,
 		.is = check->is,
 		.region = check->identity,
 		.pid = check->process->pid,
+		.owner = process_owner_key(&check->process->owner),
 		.address = check->address,
 		.size_bytes = check->size_bytes,
 	};

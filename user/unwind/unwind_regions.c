@@ -23,17 +23,23 @@ int unwind_regions_init(struct unwind_regions *regions)
 {
 	*regions = (struct unwind_regions){
 		.slots = calloc(REGIONS_MAX, sizeof(*regions->slots)),
+		.rows.limit = ROWS_MAX,
 	};
-	return regions->slots ? 0 : -ENOMEM;
+	if (regions->slots && !owner_slots_init(&regions->owners, REGIONS_MAX))
+		return 0;
+	unwind_regions_deinit(regions);
+	return -ENOMEM;
 }
 
 void unwind_regions_deinit(struct unwind_regions *regions)
 {
-	for (uint64_t i = regions->oldest; i < regions->newest; i++) {
-		unwind_rows_deinit(&regions->slots[i % REGIONS_MAX].rows);
-		free(regions->slots[i % REGIONS_MAX].copy);
+	for (uint32_t i = 0; i < regions->owners.used; i++) {
+		unwind_rows_deinit(&regions->slots[i].rows);
+		free(regions->slots[i].copy);
 	}
 	free(regions->slots);
+	owner_slots_deinit(&regions->owners);
+	owner_budget_deinit(&regions->rows);
 	index_map_deinit(&regions->index);
 	vec_deinit(&regions->read);
 }
@@ -62,53 +68,73 @@ const struct unwind_region *unwind_regions_find(const struct unwind_regions *reg
 	return find(regions, identity);
 }
 
-static void forget(struct unwind_regions *regions, struct unwind_region *region)
+static uint32_t slot_of(const struct unwind_regions *regions, const struct unwind_region *region)
 {
-	index_map_remove(&regions->index, hash_of(region->identity),
-			 (uint32_t)(region - regions->slots));
-	regions->row_count -= region->rows.rows.size;
+	return (uint32_t)(region - regions->slots);
+}
+
+static void drop_rows(struct unwind_regions *regions, struct unwind_region *region)
+{
+	if (region->payer) {
+		owner_budget_release(&regions->rows, region->payer, region->rows.rows.size);
+		owner_budget_put(&regions->rows, region->payer);
+	}
+	region->payer = NULL;
 	unwind_rows_deinit(&region->rows);
+}
+
+static void evict(void *context, uint32_t slot)
+{
+	struct unwind_regions *regions = context;
+	struct unwind_region *region = &regions->slots[slot];
+
+	index_map_remove(&regions->index, hash_of(region->identity), slot);
+	drop_rows(regions, region);
 	region->state = UNWIND_REGION_GONE;
 }
 
-/* Evict the oldest region without a pending request. Returns false if there is none. */
-static bool forget_oldest(struct unwind_regions *regions)
+/*
+ * Evict the oldest decided region of the owner with most rows, or of `owner` if that one has none.
+ * Returns false if neither has any.
+ */
+static bool evict_oldest(struct unwind_regions *regions, struct budget_owner *owner)
 {
-	for (uint64_t i = regions->oldest; i < regions->newest; i++) {
-		struct unwind_region *region = &regions->slots[i % REGIONS_MAX];
+	const struct budget_owner *largest = owner_budget_largest(&regions->rows, owner, 0);
+	uint32_t slot = owner_slots_oldest(&regions->owners, largest->key);
 
-		if (region->state == UNWIND_REGION_GONE && i == regions->oldest)
-			regions->oldest++;
-		if (region->state == UNWIND_REGION_KNOWN || region->state == UNWIND_REGION_UNREAD) {
-			forget(regions, region);
-			return true;
-		}
-	}
-	return false;
+	if (slot == OWNER_SLOTS_NONE)
+		slot = owner_slots_oldest(&regions->owners, owner->key);
+	if (slot == OWNER_SLOTS_NONE)
+		return false;
+	evict(regions, slot);
+	owner_slots_release(&regions->owners, slot);
+	return true;
 }
 
 int unwind_regions_ask(struct unwind_regions *regions, uint64_t identity,
 		       const struct process *process, uint64_t address)
 {
-	struct unwind_region *oldest = &regions->slots[regions->oldest % REGIONS_MAX];
-	uint32_t slot = (uint32_t)(regions->newest % REGIONS_MAX);
+	uint32_t slot;
+	int err = owner_slots_take(&regions->owners, process_owner_key(&process->owner), evict,
+				   regions, &slot);
 
-	if (regions->newest - regions->oldest == REGIONS_MAX) {
-		if (oldest->state == UNWIND_REGION_ASKED || oldest->state == UNWIND_REGION_READ)
-			return -EBUSY;
-		if (oldest->state != UNWIND_REGION_GONE)
-			forget(regions, oldest);
-		regions->oldest++;
+	if (err)
+		return err;
+	if (owner_slots_hold(&regions->owners, slot))
+		err = -EBUSY;
+	else if (index_map_insert(&regions->index, hash_of(identity), slot))
+		err = -ENOMEM;
+	if (err) {
+		owner_slots_release(&regions->owners, slot);
+		return err;
 	}
-	if (index_map_insert(&regions->index, hash_of(identity), slot))
-		return -ENOMEM;
 	regions->slots[slot] = (struct unwind_region){
 		.state = UNWIND_REGION_ASKED,
 		.identity = identity,
 		.process = process,
+		.owner = process_owner_key(&process->owner),
 		.address = address,
 	};
-	regions->newest++;
 	return 0;
 }
 
@@ -132,15 +158,16 @@ static void drop_copy(struct unwind_region *region)
 static void settle_known(struct unwind_regions *regions, struct unwind_region *region)
 {
 	region->state = UNWIND_REGION_KNOWN;
+	owner_slots_let_go(&regions->owners, slot_of(regions, region));
 	regions->known++;
 }
 
 static void settle_unread(struct unwind_regions *regions, struct unwind_region *region)
 {
 	drop_copy(region);
-	regions->row_count -= region->rows.rows.size;
-	unwind_rows_deinit(&region->rows);
+	drop_rows(regions, region);
 	region->state = UNWIND_REGION_UNREAD;
+	owner_slots_let_go(&regions->owners, slot_of(regions, region));
 	regions->unread++;
 }
 
@@ -170,6 +197,7 @@ static int copy_rows(const struct unwind_rows *from, struct unwind_rows *ret)
 int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answer *answer)
 {
 	struct unwind_region *region = find(regions, answer->request.region);
+	struct budget_owner *payer;
 	int err;
 
 	if (!region || region->state != UNWIND_REGION_ASKED)
@@ -179,24 +207,26 @@ int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answ
 		return 0;
 	}
 	err = vec_reserve(&regions->read, regions->read.size + 1);
-	if (!err)
-		err = copy_rows(&answer->rows, &region->rows);
+	err = err ?: copy_rows(&answer->rows, &region->rows);
+	err = err ?: owner_budget_get(&regions->rows, region->owner, &region->payer);
+	err = err ?: owner_budget_get(&regions->rows, region->owner, &payer); /* for this call */
 	if (err) {
-		unwind_rows_deinit(&region->rows);
+		region->rows.rows.size = 0; /* not charged */
 		settle_unread(regions, region);
 		return err;
 	}
-	regions->row_count += region->rows.rows.size;
+	owner_budget_add(&regions->rows, payer, region->rows.rows.size);
 	if (region->copy) {
 		drop_copy(region);
 		settle_known(regions, region);
 	} else {
 		region->state = UNWIND_REGION_READ;
 		region->read_ns = answer->read_ns;
-		regions->read.data[regions->read.size++] = (uint32_t)(region - regions->slots);
+		regions->read.data[regions->read.size++] = slot_of(regions, region);
 	}
-	while (regions->row_count > ROWS_MAX && forget_oldest(regions))
+	while (!owner_budget_has_room(&regions->rows, 0) && evict_oldest(regions, payer))
 		;
+	owner_budget_put(&regions->rows, payer);
 	return 0;
 }
 
@@ -217,8 +247,8 @@ static bool stood_there(const struct unwind_region *region, uint64_t time_ns)
 
 void unwind_regions_forget_retired(struct unwind_regions *regions)
 {
-	for (uint64_t number = regions->oldest; number < regions->newest; number++) {
-		struct unwind_region *region = &regions->slots[number % REGIONS_MAX];
+	for (uint32_t i = 0; i < regions->owners.used; i++) {
+		struct unwind_region *region = &regions->slots[i];
 
 		if (region->process && !region->process->mappings)
 			region->process = NULL;

@@ -4,7 +4,9 @@
  * versions of a region share. If the code was not copied at its load, the
  * service reads it from the running process. Such rows become valid only once
  * it is certain that the region was still in force at the time of the read.
- * Memory is bounded: the oldest region is evicted first.
+ * Memory is bounded, and divided by the owners of the processes: the number of regions
+ * (base/owner_slots.h), and that of their rows (base/owner_budget.h). The owner with most loses the
+ * oldest region.
  */
 #ifndef JITBPF_UNWIND_UNWIND_REGIONS_H
 #define JITBPF_UNWIND_UNWIND_REGIONS_H
@@ -12,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/index_map.h"
+#include "base/owner_slots.h"
 #include "base/vec.h"
 #include "unwind/unwind_service.h"
 #include "state/process/process_table.h"
@@ -28,19 +31,21 @@ struct unwind_region {
 	enum unwind_region_state state;
 	uint64_t identity;
 	const struct process *process; /* whose memory is read; NULL once it was retired */
+	struct owner_key owner;	       /* of the process */
 	uint64_t address;	       /* start of the region in that process */
 	uint64_t read_ns;	       /* when the code was read */
 	uint8_t *copy; /* copy of the code while it is requested; NULL if the code is read */
 	struct unwind_rows rows;
+	struct budget_owner *payer; /* of the rows, a reference; NULL: there are none */
 };
 
 struct unwind_regions {
-	struct unwind_region *slots; /* a ring, indexed by number */
-	uint64_t oldest, newest;     /* region numbers in use: [oldest, newest) */
-	struct index_map index;	     /* of the regions, by identity */
-	VEC(uint32_t) read;	     /* slots in state UNWIND_REGION_READ */
-	uint64_t row_count;	     /* total of all regions */
-	uint64_t known, unread;	     /* numbers of regions that reached these states */
+	struct unwind_region *slots;
+	struct owner_slots owners; /* of the slots; busy: requested, or not decided yet */
+	struct owner_budget rows;  /* of all regions */
+	struct index_map index;	   /* of the regions, by identity */
+	VEC(uint32_t) read;	   /* slots in state UNWIND_REGION_READ */
+	uint64_t known, unread;	   /* numbers of regions that reached these states */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -55,7 +60,7 @@ const struct unwind_region *unwind_regions_find(const struct unwind_regions *reg
  * Add a region that starts at address in a process, in state
  * UNWIND_REGION_ASKED. The process outlives the region, or is passed to
  * unwind_regions_forget_retired() once it is retired. Returns 0, -EBUSY
- * (all slots have pending requests) or -ENOMEM.
+ * (the owner's share of the slots has pending requests) or -ENOMEM.
  */
 int unwind_regions_ask(struct unwind_regions *regions, uint64_t identity,
 		       const struct process *process, uint64_t address);

@@ -8,8 +8,7 @@
 #include "state/code/code_region.h"
 #include "state/process/process_code.h"
 
-#define OUTSTANDING_MAX 1024 /* limit of requests without an answer */
-#define ASKED_MAX	64   /* limit for one process */
+#define ASKED_MAX 64 /* limit for one process */
 
 const struct unwind_row unwind_frame_pointer_row = {
 	.cfa = UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER),
@@ -23,28 +22,59 @@ static const struct unwind_row row_not_made = {
 
 bool unwind_may_ask(const struct unwind_account *account)
 {
-	const struct unwinder *u = account->unwinder;
+	struct unwinder *u = account->unwinder;
+	struct budget_owner *owner;
+	bool may;
 
-	return u->outstanding < OUTSTANDING_MAX &&
-	       u->asked[account->process->pid % UNWIND_ASKED_SLOTS] < ASKED_MAX;
+	if (u->asked[account->process->pid % UNWIND_ASKED_SLOTS] >= ASKED_MAX ||
+	    owner_budget_get(&u->outstanding, process_owner_key(&account->process->owner), &owner))
+		return false;
+	may = !owner_budget_charge(&u->outstanding, owner, 1);
+	if (may)
+		owner_budget_release(&u->outstanding, owner, 1);
+	owner_budget_put(&u->outstanding, owner);
+	return may;
 }
 
 int unwind_ask(struct unwinder *u, const struct unwind_request *request)
 {
-	int err = u->service.request(u->service.context, request);
+	struct budget_owner *owner;
+	int err = owner_budget_get(&u->outstanding, request->owner, &owner);
 
-	if (!err) {
-		u->outstanding++;
-		u->asked[request->pid % UNWIND_ASKED_SLOTS]++;
+	if (err)
+		return err;
+	err = u->service.request(u->service.context, request);
+	if (err) {
+		owner_budget_put(&u->outstanding, owner);
+		return err;
 	}
-	return err;
+	owner_budget_add(&u->outstanding, owner, 1); /* the reference is that of the request */
+	u->asked[request->pid % UNWIND_ASKED_SLOTS]++;
+	return 0;
+}
+
+void unwind_answered(struct unwinder *u, const struct unwind_request *request)
+{
+	struct budget_owner *owner;
+
+	u->asked[request->pid % UNWIND_ASKED_SLOTS]--;
+	/* The owner is there, so this needs no memory. */
+	if (owner_budget_get(&u->outstanding, request->owner, &owner))
+		return;
+	owner_budget_release(&u->outstanding, owner, 1);
+	owner_budget_put(&u->outstanding, owner);
+	owner_budget_put(&u->outstanding, owner);
 }
 
 static int ask_page(const struct unwind_account *account, const struct module *module,
 		    struct unwind_page_key key)
 {
 	struct unwind_request request = {
-		.module = module, .page = key.page, .pid = account->process->pid};
+		.module = module,
+		.page = key.page,
+		.pid = account->process->pid,
+		.owner = process_owner_key(&account->process->owner),
+	};
 	struct unwinder *u = account->unwinder;
 	int err;
 

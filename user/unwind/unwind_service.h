@@ -33,7 +33,7 @@ struct unwind_request {
 	const uint8_t *is; /* with check: compare these copy_bytes instead of the memory */
 	uint64_t region;   /* code_region_identity() of the region */
 	uint32_t pid;
-	struct owner_key owner; /* without check: of the process, for the copy of what is read */
+	struct owner_key owner;	      /* of the process, for what the request and its answer take */
 	uint64_t address, size_bytes; /* as seen by the process */
 	struct engine_host host; /* for a region, if its code is not called; its module is held */
 };

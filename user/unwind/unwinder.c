@@ -22,6 +22,7 @@ int unwinder_create(const struct unwind_service *service, const struct unwind_ta
 	u->service = *service;
 	u->tables = *tables;
 	u->modules = modules;
+	u->outstanding.limit = UNWIND_OUTSTANDING_MAX;
 	u->room = calloc(UNWIND_PAGE_ROWS_MAX, sizeof(*u->room));
 	if (!u->room)
 		return -ENOMEM;
@@ -43,6 +44,7 @@ void unwinder_destroy(struct unwinder *u)
 	code_checks_deinit(&u->checks);
 	code_copies_deinit(&u->copies);
 	unwind_regions_deinit(&u->regions);
+	owner_budget_deinit(&u->outstanding);
 	unwind_processes_deinit(&u->processes);
 	unwind_pages_deinit(&u->pages);
 	unwind_rows_deinit(&u->page_rows);
@@ -135,30 +137,17 @@ static int take_code(struct unwinder *u, const struct unwind_answer *answer)
 	return unwind_regions_take(&u->regions, answer);
 }
 
-/* Returns whom a copy of code that was read is charged to. */
-static struct owner_key payer_of(const struct unwinder *u, const struct unwind_request *request)
-{
-	const struct process *process;
-
-	if (!request->check)
-		return request->owner;
-	process = u->checks.slots[request->check - 1].process;
-	return process ? process_owner_key(&process->owner)
-		       : (struct owner_key){.uid = OWNER_UNKNOWN_UID};
-}
-
 static int take_answer(void *context, const struct unwind_answer *answer)
 {
 	const struct unwind_request *request = &answer->request;
 	struct collecting *collecting = context;
 	struct unwinder *u = collecting->unwinder;
 
-	u->outstanding--;
-	u->asked[request->pid % UNWIND_ASKED_SLOTS]--;
+	unwind_answered(u, request);
 	collecting->came += request->module || request->copy || request->check || answer->error;
 	if (request->module)
 		return take_page(u, answer);
-	u->copies.payer = payer_of(u, request);
+	u->copies.payer = request->owner;
 	if (!request->check)
 		return take_code(u, answer);
 	code_checks_take(&u->checks, &u->copies, answer);

@@ -21,8 +21,9 @@ struct wanted_page {
 	bool reserved; /* reserved in the previous round */
 };
 
-#define WANTED_PAGES_MAX   64 /* per round */
-#define UNWIND_ASKED_SLOTS 1024
+#define WANTED_PAGES_MAX       64 /* per round */
+#define UNWIND_ASKED_SLOTS     1024
+#define UNWIND_OUTSTANDING_MAX 1024 /* requests without an answer, of all owners */
 
 struct unwinder {
 	struct unwind_service service;
@@ -34,7 +35,7 @@ struct unwinder {
 	struct code_copies copies;
 	struct code_checks checks;
 
-	uint32_t outstanding;		    /* requests without an answer */
+	struct owner_budget outstanding;    /* requests without an answer */
 	uint16_t asked[UNWIND_ASKED_SLOTS]; /* the same by pid; pids may share a slot */
 	uint64_t known_ns;
 	struct wanted_page wanted[WANTED_PAGES_MAX]; /* pages of JIT code */
@@ -65,6 +66,9 @@ bool unwind_may_ask(const struct unwind_account *account);
 
 /* Defined in unwind_rules.c. Send a request. Returns 0 or -ENOMEM. */
 int unwind_ask(struct unwinder *unwinder, const struct unwind_request *request);
+
+/* A request was answered, and counts no more. */
+void unwind_answered(struct unwinder *u, const struct unwind_request *request);
 
 /* Defined in unwind_publish.c. Schedule the page of a JIT frame to be published to the kernel. */
 void unwind_want_page(struct unwinder *unwinder, const struct process *process, uint64_t address);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Regions, their rows and requests, of owners of which one has too many. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unwind/unwinder_state.h"
+
+#define REGIONS	   (1u << 14)
+#define MANY_ROWS  80000u
+#define VICTIM_ID  7u
+#define FIRST_ID   1000u
+#define KNOWN_ROWS 3u
+
+struct fixture {
+	struct unwind_regions regions;
+	struct process attacker, victim;
+};
+
+static int setup(void **state)
+{
+	static struct fixture f;
+
+	f = (struct fixture){
+		.attacker.owner = {.uid = 1, .charged_uid = 1},
+		.victim.owner = {.uid = 2, .charged_uid = 2},
+	};
+	assert_int_equal(unwind_regions_init(&f.regions), 0);
+	*state = &f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	unwind_regions_deinit(&f->regions);
+	return 0;
+}
+
+static void ask(struct fixture *f, const struct process *process, uint64_t identity)
+{
+	static const uint8_t copy[4];
+
+	assert_int_equal(unwind_regions_ask(&f->regions, identity, process, identity << 12), 0);
+	assert_non_null(unwind_regions_copied(&f->regions, identity, copy, sizeof(copy)));
+}
+
+static void answer(struct fixture *f, uint64_t identity, uint32_t rows)
+{
+	struct unwind_answer answer = {.request.region = identity};
+
+	for (uint32_t i = 0; i < rows; i++)
+		assert_int_equal(unwind_rows_add(&answer.rows, i, UNWIND_CFA(UNWIND_CFA_RSP, 8),
+						 i % 2 ? 0 : UNWIND_RBP_KEPT),
+				 0);
+	assert_int_equal(unwind_regions_take(&f->regions, &answer), 0);
+	unwind_rows_deinit(&answer.rows);
+}
+
+static void ask_and_answer(struct fixture *f, const struct process *process, uint64_t identity,
+			   uint32_t rows)
+{
+	ask(f, process, identity);
+	answer(f, identity, rows);
+}
+
+static enum unwind_region_state state_of(struct fixture *f, uint64_t identity)
+{
+	const struct unwind_region *region = unwind_regions_find(&f->regions, identity);
+
+	return region ? region->state : UNWIND_REGION_GONE;
+}
+
+static void test_many_regions(void **state)
+{
+	struct fixture *f = *state;
+
+	ask_and_answer(f, &f->victim, VICTIM_ID, KNOWN_ROWS);
+	for (uint32_t i = 0; i < 2 * REGIONS; i++)
+		ask_and_answer(f, &f->attacker, FIRST_ID + i, 1);
+	assert_int_equal(state_of(f, VICTIM_ID), UNWIND_REGION_KNOWN);
+	assert_int_equal(state_of(f, FIRST_ID), UNWIND_REGION_GONE);
+	assert_int_equal(state_of(f, FIRST_ID + 2 * REGIONS - 1), UNWIND_REGION_KNOWN);
+	assert_int_equal(f->regions.owners.idle.used, REGIONS);
+}
+
+static void test_many_rows(void **state)
+{
+	struct fixture *f = *state;
+
+	ask_and_answer(f, &f->victim, VICTIM_ID, KNOWN_ROWS);
+	for (uint32_t i = 0; i < 12; i++)
+		ask_and_answer(f, &f->attacker, FIRST_ID + i, MANY_ROWS);
+	assert_int_equal(state_of(f, VICTIM_ID), UNWIND_REGION_KNOWN);
+	assert_int_equal(unwind_regions_find(&f->regions, VICTIM_ID)->rows.rows.size, KNOWN_ROWS);
+	assert_int_equal(state_of(f, FIRST_ID + 11), UNWIND_REGION_KNOWN);
+	assert_true(f->regions.rows.used <= f->regions.rows.limit);
+	assert_true(f->regions.rows.used > f->regions.rows.limit / 2);
+}
+
+/* Regions whose requests are pending stay. No owner can have all slots so. */
+static void test_pending(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t asked = 0;
+
+	while (!unwind_regions_ask(&f->regions, FIRST_ID + asked, &f->attacker, 0))
+		asked++;
+	assert_in_range(asked, REGIONS / 2, REGIONS * 3 / 4);
+	assert_int_equal(unwind_regions_ask(&f->regions, 1, &f->attacker, 0), -EBUSY);
+	assert_int_equal(state_of(f, 1), UNWIND_REGION_GONE);
+	ask_and_answer(f, &f->victim, VICTIM_ID, KNOWN_ROWS);
+	assert_int_equal(state_of(f, VICTIM_ID), UNWIND_REGION_KNOWN);
+	/* Without its process, a region stays until it is answered. */
+	unwind_regions_forget_retired(&f->regions);
+	answer(f, FIRST_ID, 1);
+	unwind_regions_refuse(&f->regions, FIRST_ID + 1);
+	assert_int_equal(state_of(f, FIRST_ID + 1), UNWIND_REGION_UNREAD);
+	assert_int_equal(unwind_regions_ask(&f->regions, 1, &f->attacker, 0), 0);
+}
+
+static int accept(void *context, const struct unwind_request *request)
+{
+	(void)context;
+	(void)request;
+	return 0;
+}
+
+/* Requests of many processes of one owner leave some for another. */
+static void test_requests(void **state)
+{
+	struct unwinder u = {.service.request = accept,
+			     .outstanding.limit = UNWIND_OUTSTANDING_MAX};
+	struct unwind_request request = {0}, last = {0};
+	struct fixture *f = *state;
+	struct process *attacker = &f->attacker;
+	uint32_t asked = 0;
+
+	for (attacker->pid = 1; attacker->pid < UNWIND_OUTSTANDING_MAX; attacker->pid++) {
+		struct unwind_account account = {&u, attacker};
+
+		request.owner = process_owner_key(&attacker->owner);
+		request.pid = attacker->pid;
+		while (unwind_may_ask(&account)) {
+			assert_int_equal(unwind_ask(&u, &request), 0);
+			last = request;
+			asked++;
+		}
+	}
+	assert_in_range(asked, UNWIND_OUTSTANDING_MAX / 2, UNWIND_OUTSTANDING_MAX * 3 / 4);
+	f->victim.pid = UNWIND_OUTSTANDING_MAX - 1;
+	assert_true(unwind_may_ask(&(struct unwind_account){&u, &f->victim}));
+	attacker->pid = UNWIND_OUTSTANDING_MAX - 1;
+	assert_false(unwind_may_ask(&(struct unwind_account){&u, attacker}));
+	unwind_answered(&u, &last);
+	assert_true(unwind_may_ask(&(struct unwind_account){&u, attacker}));
+	assert_int_equal(u.outstanding.used, asked - 1);
+	owner_budget_deinit(&u.outstanding);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_many_regions),
+		TEST(test_many_rows),
+		TEST(test_pending),
+		TEST(test_requests),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
