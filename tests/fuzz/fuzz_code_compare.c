@@ -18,9 +18,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		abort();
 	memcpy(was, data, half);
 	memcpy(is, data + half, half);
-	if (!code_is_same(was, was, half))
-		abort();
-	code_is_same(was, is, half);
+	for (int move = 0; move < 2; move++) {
+		if (!code_is_same(&(struct code_pair){was, was, half, move}))
+			abort();
+		code_is_same(&(struct code_pair){was, is, half, move});
+	}
 	free(was);
 	free(is);
 	return 0;

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "locate/code_site.h"
+#include "state/code/code_publisher.h"
 #include "state/code/code_region.h"
 
 #define SECOND_NS 1000000000ull
@@ -441,6 +442,7 @@ bool code_checks_request(struct code_checks *checks, struct code_check *check,
 		.copy = check->copy,
 		.copy_bytes = check->copy ? check->copy_bytes : 0,
 		.is = check->is,
+		.objects_move = code_publisher_of(check->publisher)->objects_move,
 		.region = check->identity,
 		.pid = check->process->pid,
 		.owner = process_owner_key(&check->process->owner),

@@ -31,6 +31,7 @@ struct unwind_request {
 	 */
 	uint32_t check;
 	const uint8_t *is; /* with check: compare these copy_bytes instead of the memory */
+	bool objects_move; /* with check: see struct code_publisher */
 	uint64_t region;   /* code_region_identity() of the region */
 	uint32_t pid;
 	struct owner_key owner;	      /* of the process, for what the request and its answer take */

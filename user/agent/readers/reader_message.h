@@ -22,7 +22,7 @@ enum reader_message {
 	READER_NAMES,	 /* struct reader_names, offsets (uint64_t), and the module's path */
 	READER_PAGE,	 /* struct reader_page, and the module's path */
 	READER_CODE,	 /* struct reader_code, the host's path and function, and the code */
-	READER_COMPARE,	 /* two copies of code, of equal size; the answer has no rows */
+	READER_COMPARE,	 /* copies of code, of equal size, and uint8_t: objects_move; no rows */
 	READER_FORGET,	 /* uint32_t: number of a module; without an answer */
 	/* Calls by the reader. */
 	READER_OPEN_MODULE, /* uint32_t: number of a module of the request */

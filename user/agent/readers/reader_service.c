@@ -146,15 +146,17 @@ static int code(struct reader *reader)
 
 static int compare(struct reader *reader)
 {
-	size_t size_bytes = reader->request.size / 2;
+	const uint8_t *request = reader->request.data;
+	struct code_pair pair = {.was = request, .size_bytes = reader->request.size / 2};
 	struct unwind_rows none = {0};
 	bool same;
 	int err;
 
-	if (reader->request.size % 2 || size_bytes > CODE_COMPARE_BYTES_MAX)
+	if (reader->request.size % 2 == 0 || pair.size_bytes > CODE_COMPARE_BYTES_MAX)
 		return -EBADMSG;
-	err = reader->maker.compare(reader->maker.context, reader->request.data,
-				    reader->request.data + size_bytes, size_bytes, &same);
+	pair.is = request + pair.size_bytes;
+	pair.objects_move = pair.is[pair.size_bytes];
+	err = reader->maker.compare(reader->maker.context, &pair, &same);
 	return answer_rows(reader, err ?: same ? 0 : -ESTALE, &none);
 }
 

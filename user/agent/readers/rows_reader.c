@@ -87,16 +87,17 @@ static int code(void *context, const struct unwind_code *region, struct unwind_r
 	return err ?: ask(rows, READER_CODE, host, ret);
 }
 
-static int compare(void *context, const uint8_t *was, const uint8_t *is, size_t size_bytes,
-		   bool *ret_same)
+static int compare(void *context, const struct code_pair *pair, bool *ret_same)
 {
+	const uint8_t objects_move = pair->objects_move;
 	CLEANUP(unwind_rows_deinit) struct unwind_rows none = {0};
 	struct rows_reader *rows = context;
 	int err;
 
 	rows->out.size = 0;
-	err = message_put(&rows->out, was, size_bytes);
-	err = err ?: message_put(&rows->out, is, size_bytes);
+	err = message_put(&rows->out, pair->was, pair->size_bytes);
+	err = err ?: message_put(&rows->out, pair->is, pair->size_bytes);
+	err = err ?: message_put(&rows->out, &objects_move, sizeof(objects_move));
 	err = err ?: ask(rows, READER_COMPARE, NULL, &none);
 	if (err && err != -ESTALE)
 		return err;

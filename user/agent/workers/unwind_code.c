@@ -51,14 +51,15 @@ int unwind_code_make(const struct memory_source *memory, const struct unwind_mak
 }
 
 /* Compare the beginnings of two copies of a region. */
-static int compare(const struct unwind_maker *maker, const uint8_t *was, const uint8_t *is,
-		   size_t size_bytes, bool *ret_differs)
+static int compare(const struct unwind_maker *maker, const struct unwind_request *region,
+		   const uint8_t *is, size_t size_bytes, bool *ret_differs)
 {
+	const struct code_pair pair = {region->copy, is, size_bytes, region->objects_move};
 	bool same = true;
 	int err = 0;
 
-	if (memcmp(was, is, size_bytes))
-		err = maker->compare(maker->context, was, is, size_bytes, &same);
+	if (memcmp(pair.was, is, size_bytes))
+		err = maker->compare(maker->context, &pair, &same);
 	*ret_differs = !same;
 	return err;
 }
@@ -72,7 +73,7 @@ int unwind_code_check(const struct memory_source *memory, const struct unwind_ma
 	if (region->is)
 		return region->copy_bytes > CODE_COMPARE_BYTES_MAX
 			       ? -EINVAL
-			       : compare(maker, region->copy, region->is, region->copy_bytes,
+			       : compare(maker, region, region->is, region->copy_bytes,
 					 &answer->differs);
 	answer->read_ns = clock_now_ns();
 	err = read_code(memory, answer, UNWIND_CODE_CHECK_BYTES);
@@ -83,7 +84,7 @@ int unwind_code_check(const struct memory_source *memory, const struct unwind_ma
 		answer->differs = true;
 		return 0;
 	}
-	return compare(maker, region->copy, answer->bytes,
+	return compare(maker, region, answer->bytes,
 		       region->copy_bytes < answer->bytes_read ? region->copy_bytes
 							       : answer->bytes_read,
 		       &answer->differs);

@@ -154,11 +154,10 @@ static int make_code(void *files, const struct unwind_code *code, struct unwind_
 	return err;
 }
 
-static int compare(void *files, const uint8_t *was, const uint8_t *is, size_t size_bytes,
-		   bool *ret_same)
+static int compare(void *files, const struct code_pair *pair, bool *ret_same)
 {
 	(void)files;
-	*ret_same = code_is_same(was, is, size_bytes);
+	*ret_same = code_is_same(pair);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "decode/cfi/unwind_rows.h"
+#include "decode/x86/code_compare.h"
 #include "state/process/file_source.h"
 #include "unwind/engine_host.h"
 
@@ -33,8 +34,7 @@ struct unwind_maker {
 	int (*page)(void *context, const struct module *module, uint32_t page,
 		    struct unwind_rows *ret);
 	int (*code)(void *context, const struct unwind_code *code, struct unwind_rows *ret);
-	int (*compare)(void *context, const uint8_t *was, const uint8_t *is, size_t size_bytes,
-		       bool *ret_same);
+	int (*compare)(void *context, const struct code_pair *pair, bool *ret_same);
 	void *context;
 };
 

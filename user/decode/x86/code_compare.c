@@ -16,6 +16,7 @@ struct comparison {
 	ZydisDecoder decoder;
 	const uint8_t *was, *is;
 	size_t size_bytes;
+	bool objects_move;
 	size_t patches_left;
 };
 
@@ -53,14 +54,14 @@ static bool is_cleared_or_set(const uint8_t *was, const uint8_t *is)
  * 0: not linked yet. Programs that are not position-independent, such as Debian's python3, are
  * below 4 GB.
  */
-static bool is_address_in_both(const uint8_t *was, const uint8_t *is)
+static bool is_address_in_both(const struct comparison *c, const uint8_t *was, const uint8_t *is)
 {
 	uint64_t before = word_at(was), now = word_at(is);
 
 	if (!before && now >= LOWEST_ADDRESS && now < 1ull << 32)
 		return true;
 	return ((!before || may_be_address(before)) && may_be_address(now)) ||
-	       (!before && now == UINT64_MAX) || is_cleared_or_set(was, is);
+	       (c->objects_move && ((!before && now == UINT64_MAX) || is_cleared_or_set(was, is)));
 }
 
 /* HotSpot's heap is at the end of 4 or 32 GB, if it may be. Small negative numbers are constants.
@@ -96,7 +97,8 @@ static uint32_t field(uint32_t offset, uint32_t bits)
 }
 
 /* Returns the bytes of an instruction that hold an address, one bit each. */
-static uint32_t address_bytes(const ZydisDecodedInstruction *instruction, const uint8_t *was,
+static uint32_t address_bytes(const struct comparison *c,
+			      const ZydisDecodedInstruction *instruction, const uint8_t *was,
 			      const uint8_t *is)
 {
 	const __typeof__(instruction->raw.imm[0]) *immediate = &instruction->raw.imm[0];
@@ -105,8 +107,8 @@ static uint32_t address_bytes(const ZydisDecodedInstruction *instruction, const 
 
 	if (immediate->is_relative ||
 	    (immediate->size == 64 &&
-	     is_address_in_both(was + immediate->offset, is + immediate->offset)) ||
-	    is_object_in_both(instruction, was, is))
+	     is_address_in_both(c, was + immediate->offset, is + immediate->offset)) ||
+	    (c->objects_move && is_object_in_both(instruction, was, is)))
 		bytes |= field(immediate->offset, immediate->size);
 	if (displacement->size == 32 && instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM &&
 	    !instruction->raw.modrm.mod && instruction->raw.modrm.rm == 5)
@@ -128,7 +130,7 @@ static size_t same_instruction(const struct comparison *c, size_t at)
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&c->decoder, &context, was,
 							c->size_bytes - at, &instruction)))
 		return 0;
-	addresses = address_bytes(&instruction, was, is);
+	addresses = address_bytes(c, &instruction, was, is);
 	for (uint32_t i = 0; i < instruction.length; i++) {
 		if (was[i] != is[i] && !(addresses >> i & 1))
 			return 0;
@@ -145,7 +147,7 @@ static size_t same_barrier(struct comparison *c, size_t at)
 	static const uint8_t compare[] = {0x41, 0x81, 0x7f}; /* cmp dword [r15 + disp8], imm32 */
 	const size_t length = sizeof(compare) + 1 + sizeof(uint32_t);
 
-	if (!c->patches_left || c->size_bytes - at < length ||
+	if (!c->objects_move || !c->patches_left || c->size_bytes - at < length ||
 	    memcmp(c->was + at, compare, sizeof(compare)) ||
 	    memcmp(c->was + at, c->is + at, sizeof(compare) + 1))
 		return 0;
@@ -211,26 +213,27 @@ static size_t patched(struct comparison *c, size_t at)
 	return was_length > is_length ? was_length : is_length;
 }
 
-bool code_is_same(const uint8_t *was, const uint8_t *is, size_t size_bytes)
+bool code_is_same(const struct code_pair *pair)
 {
 	struct comparison c = {
-		.was = was,
-		.is = is,
-		.size_bytes = size_bytes,
-		.patches_left = 1 + size_bytes / PATCH_BYTES,
+		.was = pair->was,
+		.is = pair->is,
+		.size_bytes = pair->size_bytes,
+		.objects_move = pair->objects_move,
+		.patches_left = 1 + pair->size_bytes / PATCH_BYTES,
 	};
 	size_t same;
 
-	if (!memcmp(was, is, size_bytes))
+	if (!memcmp(c.was, c.is, c.size_bytes))
 		return true;
 	if (!ZYAN_SUCCESS(
 		    ZydisDecoderInit(&c.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		return false;
-	for (size_t at = 0; at < size_bytes; at += same) {
+	for (size_t at = 0; at < c.size_bytes; at += same) {
 		same = same_instruction(&c, at) ?: same_barrier(&c, at) ?: same_word(&c, at);
-		if (!same && was[at] != is[at])
+		if (!same && c.was[at] != c.is[at])
 			same = patched(&c, at);
-		if (!same && was[at] != is[at])
+		if (!same && c.was[at] != c.is[at])
 			return false;
 		/* Data, or an instruction that is cut off. */
 		same = same ?: 1;

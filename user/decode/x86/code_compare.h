@@ -12,16 +12,23 @@
 
 #define CODE_COMPARE_BYTES_MAX (32u << 10) /* about 0.5 ms if the code was written to */
 
+/* Two copies of code, which begin with an instruction; borrowed. */
+struct code_pair {
+	const uint8_t *was, *is;
+	size_t size_bytes; /* of each */
+	bool objects_move; /* see struct code_publisher */
+};
+
 /*
  * Returns true if both are the same code: all bytes are equal, except for addresses. These are
  * targets of relative branches, displacements from rip, and 8-byte immediates that are or may be
- * addresses of user space above 4 GB, or all ones, if the old one is that or 0, or any address if
- * the old one is 0; 4-byte immediates of moves and of comparisons with registers that may be
- * compressed addresses of objects; and aligned words of tables of addresses. A few instructions may
- * be jumps, calls or nops in only one of them, or compare a word at r15 with another number. Other
- * differences, such as constants, make it different code. Both are size_bytes long and begin with
- * an instruction.
+ * addresses of user space above 4 GB if the old one is that or 0, or any address if the old one is
+ * 0; and aligned words of tables of addresses. With objects_move, they are also 8-byte immediates
+ * of all ones, and 4-byte immediates of moves and of comparisons with registers that may be
+ * compressed addresses of objects. A few instructions may be jumps, calls or nops in only one of
+ * them or, with objects_move, compare a word at r15 with another number. Other differences, such as
+ * constants, make it different code.
  */
-bool code_is_same(const uint8_t *was, const uint8_t *is, size_t size_bytes);
+bool code_is_same(const struct code_pair *pair);
 
 #endif

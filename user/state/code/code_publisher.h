@@ -19,6 +19,11 @@ struct code_publisher {
 	 * other code: an event of the side-band does not put its code in doubt.
 	 */
 	bool late;
+	/*
+	 * A garbage collector moves objects whose addresses are immediates of the code, and call
+	 * sites are written again and again.
+	 */
+	bool objects_move;
 	bool journaled; /* its events have one count per process, and a journal */
 };
 
@@ -35,6 +40,7 @@ static inline const struct code_publisher *code_publisher_of(enum jitbpf_publish
 		[JITBPF_PUBLISHER_JVMTI] = {.rank = 4,
 					    .time_error_ns = 1000000000,
 					    .late = true,
+					    .objects_move = true,
 					    .journaled = true},
 	};
 

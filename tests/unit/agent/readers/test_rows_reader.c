@@ -126,10 +126,10 @@ static void code_is_equal(void **state)
 
 static bool same(struct fixture *fixture, const uint8_t *was, const uint8_t *is, size_t size_bytes)
 {
+	const struct code_pair pair = {was, is, size_bytes, false};
 	bool same;
 
-	assert_int_equal(fixture->maker.compare(fixture->maker.context, was, is, size_bytes, &same),
-			 0);
+	assert_int_equal(fixture->maker.compare(fixture->maker.context, &pair, &same), 0);
 	return same;
 }
 
@@ -145,6 +145,19 @@ static void comparisons_are_equal(void **state)
 	is[sizeof(is) - 1] = 7;
 	assert_false(same(*state, was, is, sizeof(was)));
 	assert_int_equal(((struct fixture *)*state)->failures, 0);
+}
+
+/* mov eax, imm32: the compressed address of an object. */
+static void moving_objects_are_equal(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint8_t was[] = {0xb8, 0x6a, 0, 8, 0xd1}, is[] = {0xb8, 9, 0, 9, 0xd1};
+	const struct code_pair pair = {was, is, sizeof(was), true};
+	bool moved;
+
+	assert_int_equal(fixture->maker.compare(fixture->maker.context, &pair, &moved), 0);
+	assert_true(moved);
+	assert_false(same(fixture, was, is, sizeof(was)));
 }
 
 static void a_killed_reader_is_replaced(void **state)
@@ -171,6 +184,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pages_are_equal, setup, teardown),
 		cmocka_unit_test_setup_teardown(code_is_equal, setup, teardown),
 		cmocka_unit_test_setup_teardown(comparisons_are_equal, setup, teardown),
+		cmocka_unit_test_setup_teardown(moving_objects_are_equal, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_killed_reader_is_replaced, setup, teardown),
 	};
 
