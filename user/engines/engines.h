@@ -47,6 +47,8 @@ enum engine_frames {
 	ENGINE_FRAMES_ANY, /* those of functions */
 	/* A method has one frame: code that no branch reaches is entered in it, by a signal. */
 	ENGINE_FRAMES_ONE,
+	/* Jumped to in the frame of its caller: the code itself pushes the return address. */
+	ENGINE_FRAMES_PUSHED,
 	/* An interpreter: the caller's rsp is in the word below the saved rbp. */
 	ENGINE_FRAMES_INTERPRETER,
 };

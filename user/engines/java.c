@@ -17,6 +17,8 @@ static enum engine_frames frames(const char *name)
 {
 	if (!strcmp(name, "Interpreter"))
 		return ENGINE_FRAMES_INTERPRETER;
+	if (!strcmp(name, "ExceptionBlob"))
+		return ENGINE_FRAMES_PUSHED;
 	return strchr(name, '.') ? ENGINE_FRAMES_ONE : ENGINE_FRAMES_ANY;
 }
 

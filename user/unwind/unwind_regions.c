@@ -202,6 +202,12 @@ int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answ
 
 	if (!region || region->state != UNWIND_REGION_ASKED)
 		return 0;
+	if (answer->error == -ETIMEDOUT) { /* not for good: the next stack requests it again */
+		drop_copy(region);
+		evict(regions, slot_of(regions, region));
+		owner_slots_release(&regions->owners, slot_of(regions, region));
+		return 0;
+	}
 	if (answer->error || answer->rows.rows.size > REGION_ROWS_MAX) {
 		settle_unread(regions, region);
 		return 0;

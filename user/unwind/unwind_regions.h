@@ -78,7 +78,8 @@ const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t id
 /*
  * Store the answer for a region. An answer for a region that is not requested
  * is ignored. If the answer has an error, the region has no rows and is walked
- * by frame pointer. Returns 0 or -ENOMEM.
+ * by frame pointer; after -ETIMEDOUT it may be requested again. Returns 0 or
+ * -ENOMEM.
  */
 int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answer *answer);
 

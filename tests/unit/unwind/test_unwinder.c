@@ -18,10 +18,13 @@
 #define NOW   (1000 * MS)
 
 static int late_answers; /* requests of "/lib/slow.so" that time out */
+static int late_code;	 /* requests of JIT code that time out */
 
 static int answer(struct world *w, const struct unwind_request *request, struct unwind_rows *ret)
 {
 	/* JIT code: a frame of a return address and two words, no frame pointer */
+	if (!request->module && late_code-- > 0)
+		return -ETIMEDOUT;
 	if (!request->module)
 		return unwind_rows_add(ret, 0, UNWIND_CFA(UNWIND_CFA_RSP, 24), UNWIND_RBP_KEPT);
 	if (strcmp(request->module->path, "/lib/gone.so") == 0)
@@ -259,6 +262,25 @@ static void test_code_changes_while_it_is_read(void **state)
 	assert_true(w->finished.guessed);
 	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 1);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 0);
+}
+
+/* The reader of code did not answer in time, on a busy machine: the code is requested again. */
+static void test_code_read_later(void **state)
+{
+	uint64_t ips[] = {CODE + 0x11, START + 0x10};
+	struct world *w = *state;
+	struct world_sample made;
+
+	late_code = 1;
+	world_load(w, PID, NOW - 9, CODE, 0x100);
+	call(w, ips[1], 2);
+	world_sample(w, PID, NOW, CODE + 0x10, 0, &made);
+	world_finish(w, &made, NOW, false);
+	assert_int_equal(world_finish(w, &made, NOW + 2 * MS, false), 0);
+	assert_stack(w, JITBPF_END_ROOT, ips, 2);
+	assert_false(w->finished.guessed);
+	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 0);
+	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
 }
 
 /* Code that was unloaded and not copied is not requested. */
@@ -601,6 +623,7 @@ int main(void)
 		TEST(test_pages_are_shared),
 		TEST(test_time),
 		TEST(test_code_changes_while_it_is_read),
+		TEST(test_code_read_later),
 		TEST(test_code_has_gone),
 		TEST(test_versions),
 		TEST(test_anonymous_memory),

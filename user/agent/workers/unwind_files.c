@@ -140,6 +140,8 @@ static int make_region(struct unwind_files *files, const struct unwind_code *cod
 	if (code->host.frames == ENGINE_FRAMES_INTERPRETER)
 		return code_interpreter(code->bytes, code->bytes_read, code->address, ret);
 	err = entry_of(files, &code->host, &entry);
+	if (code->host.frames == ENGINE_FRAMES_PUSHED)
+		entry = code_entry_pushed;
 	entry.one_frame = code->host.frames == ENGINE_FRAMES_ONE;
 	return err ?: code_unwind(code->bytes, code->bytes_read, code->address, &entry, ret);
 }

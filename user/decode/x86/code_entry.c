@@ -8,6 +8,11 @@ const struct code_entry code_entry_called = {
 	.rbp = UNWIND_RBP_KEPT,
 };
 
+const struct code_entry code_entry_pushed = {
+	.cfa = UNWIND_CFA(UNWIND_CFA_RSP, 0),
+	.rbp = UNWIND_RBP_KEPT,
+};
+
 int code_entry_inside(struct unwind_file *file, const char *function, struct code_entry *ret)
 {
 	struct unwind_row row;

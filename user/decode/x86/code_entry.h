@@ -29,6 +29,9 @@ struct code_entry {
 /* The entry of a called function: rsp points to the return address. */
 extern const struct code_entry code_entry_called;
 
+/* The entry of code that pushes its return address itself. */
+extern const struct code_entry code_entry_pushed;
+
 /*
  * Set *ret for code that the interpreter's function jumps to: the frame of that
  * function's body, from the file's call frame information. Returns 0, -ENOENT

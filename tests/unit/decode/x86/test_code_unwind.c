@@ -226,6 +226,17 @@ static void test_one_frame(void **state)
 		    "21: rsp+16 rbp-16\n22: rsp+8\n23: rsp+32 rbp-16\n");
 }
 
+/* HotSpot's handler of exceptions: it pushes the address of the exception, and saves rbp. */
+CODE(pushed, "push %rdx\n sub $8,%rsp\n mov %rbp,(%rsp)\n and $-16,%rsp\n call 1f+4096\n"
+	     "1: mov (%rsp),%rbp\n add $8,%rsp\n pop %rdx\n jmp *%rax");
+
+static void test_pushed(void **state)
+{
+	check_entry(pushed_begin, pushed_end, &code_entry_pushed,
+		    "0: unknown\n1: rsp+8\n5: rsp+16\n9: rsp+16 rbp-16\n22: rsp+16\n"
+		    "26: rsp+8\n27: unknown\n");
+}
+
 /* A jump into the middle of an instruction. */
 CODE(overlapping, "push %rbx\n jmp 1f+1\n 1: .byte 0x3d, 0x5b, 0xc3, 0x90, 0x90\n ret");
 
@@ -278,7 +289,7 @@ int main(void)
 		cmocka_unit_test(test_another_stack), cmocka_unit_test(test_inside_a_frame),
 		cmocka_unit_test(test_overlapping),   cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_patched),	      cmocka_unit_test(test_many_frames),
-		cmocka_unit_test(test_one_frame),
+		cmocka_unit_test(test_one_frame),     cmocka_unit_test(test_pushed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
