@@ -212,13 +212,10 @@ class Late(Attached):
 
     def start_in(self, root, enter):
         outer = self.start([*enter, "chroot", root, *self.java, "-cp", "/app", "Fill", "1000000"])
-        pid = outer.pid
         if enter:
-            with open(self.wait_for(lambda: self.children_of(outer.pid)),
-                      encoding="ascii") as children:
-                pid = int(children.read())
-        self.wait_for(lambda: self.has_thread(pid, "C2 CompilerThre"))
-        return pid
+            return self.jvm_below(outer)
+        self.wait_for(lambda: self.has_thread(outer.pid, "C2 CompilerThre"))
+        return outer.pid
 
     @staticmethod
     def children_of(pid):
@@ -240,6 +237,20 @@ class Late(Attached):
         self.check_in_root(root, self.start_in(root, [
             "unshare", "-m", "-p", "-f", "--kill-child",
             f"--mount-proc={os.path.join(root, 'proc')}"]))
+
+    def test_user_namespace(self):
+        """Root of a user namespace has all capabilities there, and another user's ID outside."""
+        outer = self.start(["unshare", "-U", "-r", "-m", "-p", "-f", "--kill-child",
+                            "--mount-proc", *self.java, *self.fill, "1000000"],
+                           user=USER, group=USER, extra_groups=[])
+        self.check_named(self.attach(self.jvm_below(outer)))
+
+    def jvm_below(self, outer):
+        """Returns the JVM that is the child of a process."""
+        with open(self.wait_for(lambda: self.children_of(outer.pid)), encoding="ascii") as file:
+            pid = int(file.read())
+        self.wait_for(lambda: self.has_thread(pid, "C2 CompilerThre"))
+        return pid
 
     def test_no_place(self):
         """Its /tmp, /var/tmp and /dev/shm take no code: the JVM goes on, and the reason is
