@@ -86,8 +86,9 @@ static bool same_name(const char *a, const struct code_string *b)
 
 	b_bytes -= b_bytes > 0;
 	common = a_bytes < b_bytes ? a_bytes : b_bytes;
-	return (common || a_bytes == b_bytes) && !memcmp(a, b->bytes, common) &&
-	       is_number_suffix(a + common, a_bytes - common) &&
+	if (!common)
+		return a_bytes == b_bytes;
+	return !memcmp(a, b->bytes, common) && is_number_suffix(a + common, a_bytes - common) &&
 	       is_number_suffix(b->bytes + common, b_bytes - common);
 }
 
