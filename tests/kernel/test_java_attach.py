@@ -38,9 +38,17 @@ class Attached(harness.KernelTest):
 
     def start(self, command, output=subprocess.DEVNULL, **kwargs):
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, **kwargs)
+        self.addCleanup(self.remove_files, process)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
+
+    @staticmethod
+    def remove_files(process):
+        """Removes what a killed process, or its child with pid 1, has left in /tmp."""
+        for name in (f".java_pid{process.pid}", f".attach_pid{process.pid}", ".java_pid1"):
+            if os.path.lexists("/tmp/" + name):
+                os.unlink("/tmp/" + name)
 
     def start_java(self, *options, **kwargs):
         """Starts a JVM that runs for long, and returns it once it is ready."""
