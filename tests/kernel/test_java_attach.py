@@ -421,8 +421,10 @@ class NoJvm(Attached):
     def start_fake(self, mode, **kwargs):
         """Starts a process that maps libjvm.so, and returns it with the file of its signals."""
         said = os.path.join(self.folder, "said")
+        # Other users run it, too, who may not reach the source tree.
+        fake = shutil.copy(FAKE, self.folder)
         with open(said, "wb") as file:
-            process = self.start([sys.executable, FAKE, mode,
+            process = self.start([sys.executable, fake, mode,
                                   os.path.join(JDK_17, "lib/server/libjvm.so"), str(USER),
                                   self.library],
                                  output=file, **kwargs)
