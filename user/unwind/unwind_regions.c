@@ -194,6 +194,17 @@ static int copy_rows(const struct unwind_rows *from, struct unwind_rows *ret)
 	return err;
 }
 
+/* Memory that never answers must not be read again and again: stacks wait for each request. */
+static bool is_first_timeout(struct unwind_regions *regions, uint64_t identity)
+{
+	uint64_t *late = &regions->late[hash_of(identity) % UNWIND_REGIONS_LATE];
+
+	if (*late == identity)
+		return false;
+	*late = identity;
+	return true;
+}
+
 int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answer *answer)
 {
 	struct unwind_region *region = find(regions, answer->request.region);
@@ -202,7 +213,8 @@ int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answ
 
 	if (!region || region->state != UNWIND_REGION_ASKED)
 		return 0;
-	if (answer->error == -ETIMEDOUT) { /* not for good: the next stack requests it again */
+	if (answer->error == -ETIMEDOUT && is_first_timeout(regions, region->identity)) {
+		/* A busy machine: the next stack requests it again. */
 		drop_copy(region);
 		evict(regions, slot_of(regions, region));
 		owner_slots_release(&regions->owners, slot_of(regions, region));

@@ -39,13 +39,16 @@ struct unwind_region {
 	struct budget_owner *payer; /* of the rows, a reference; NULL: there are none */
 };
 
+#define UNWIND_REGIONS_LATE 64
+
 struct unwind_regions {
 	struct unwind_region *slots;
-	struct owner_slots owners; /* of the slots; busy: requested, or not decided yet */
-	struct owner_budget rows;  /* of all regions */
-	struct index_map index;	   /* of the regions, by identity */
-	VEC(uint32_t) read;	   /* slots in state UNWIND_REGION_READ */
-	uint64_t known, unread;	   /* numbers of regions that reached these states */
+	struct owner_slots owners;	    /* of the slots; busy: requested, or not decided yet */
+	struct owner_budget rows;	    /* of all regions */
+	struct index_map index;		    /* of the regions, by identity */
+	VEC(uint32_t) read;		    /* slots in state UNWIND_REGION_READ */
+	uint64_t late[UNWIND_REGIONS_LATE]; /* identities of regions that timed out, by hash */
+	uint64_t known, unread;		    /* numbers of regions that reached these states */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -78,7 +81,7 @@ const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t id
 /*
  * Store the answer for a region. An answer for a region that is not requested
  * is ignored. If the answer has an error, the region has no rows and is walked
- * by frame pointer; after -ETIMEDOUT it may be requested again. Returns 0 or
+ * by frame pointer; after a first -ETIMEDOUT it is requested again. Returns 0 or
  * -ENOMEM.
  */
 int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answer *answer);

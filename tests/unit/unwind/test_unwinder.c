@@ -283,6 +283,25 @@ static void test_code_read_later(void **state)
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
 }
 
+/* Memory that does not answer twice is not read a third time. */
+static void test_code_never_read(void **state)
+{
+	struct world *w = *state;
+	struct world_sample made;
+
+	late_code = 2;
+	world_load(w, PID, NOW - 9, CODE, 0x100);
+	call(w, START + 0x10, 2);
+	for (uint64_t i = 0; i < 2; i++) {
+		world_sample(w, PID, NOW, CODE + 0x10, 0, &made);
+		world_finish(w, &made, NOW + i * MS, false);
+	}
+	world_finish(w, &made, NOW + 2 * MS, false);
+	assert_int_equal(late_code, 0);
+	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 1);
+	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 0);
+}
+
 /* Code that was unloaded and not copied is not requested. */
 static void test_code_has_gone(void **state)
 {
@@ -624,6 +643,7 @@ int main(void)
 		TEST(test_time),
 		TEST(test_code_changes_while_it_is_read),
 		TEST(test_code_read_later),
+		TEST(test_code_never_read),
 		TEST(test_code_has_gone),
 		TEST(test_versions),
 		TEST(test_anonymous_memory),
