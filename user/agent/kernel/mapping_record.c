@@ -11,27 +11,49 @@
 #include "base/scope.h"
 #include "base/text.h"
 
+#define UNIQUE_INODE 1 /* the generation of an inode whose number is not used again */
+
+/* Returns true if a mapping is of a file system: that of memfd_create() with flags. */
+static bool is_on_device_of(const struct jitbpf_mapping *mapping, unsigned flags)
+{
+	AUTO_CLOSE int fd = memfd_create("jitbpf", MFD_CLOEXEC | flags);
+	struct stat memory;
+
+	return fd >= 0 && !fstat(fd, &memory) && major(memory.st_dev) == mapping->dev_major &&
+	       minor(memory.st_dev) == mapping->dev_minor;
+}
+
 /*
  * Returns true for memory that was mapped shared without a file. No process can open it, so those
  * that map it have inherited it. Its path alone can be that of a file; its device cannot.
  */
 static bool is_anonymous(const struct jitbpf_mapping *mapping)
 {
-	bool huge = begins_with(mapping->path, "/anon_hugepage");
-	AUTO_CLOSE int fd = -1;
-	struct stat memory;
+	if (begins_with(mapping->path, "/anon_hugepage"))
+		return is_on_device_of(mapping, MFD_HUGETLB);
+	return begins_with(mapping->path, "/dev/zero") && is_on_device_of(mapping, 0);
+}
 
-	if (!huge && !begins_with(mapping->path, "/dev/zero"))
-		return false;
-	fd = memfd_create("jitbpf", MFD_CLOEXEC | (huge ? MFD_HUGETLB : 0));
-	return fd >= 0 && !fstat(fd, &memory) && major(memory.st_dev) == mapping->dev_major &&
-	       minor(memory.st_dev) == mapping->dev_minor;
+static bool is_shared(const struct jitbpf_mapping *mapping)
+{
+	return (mapping->map_flags & MAP_TYPE) == MAP_SHARED && mapping->inode;
 }
 
 static bool is_read_only(const struct jitbpf_mapping *mapping)
 {
-	return (mapping->map_flags & MAP_TYPE) == MAP_SHARED && mapping->inode &&
-	       !(mapping->protection & PROT_WRITE) && !is_anonymous(mapping);
+	return is_shared(mapping) && !(mapping->protection & PROT_WRITE) && !is_anonymous(mapping);
+}
+
+/*
+ * The kernel's own file system for shared memory counts its inodes with 64 bits and uses no number
+ * again (since Linux 5.9). So its objects are identified without an answer of the file system,
+ * which may be late: a process whose object is not identified has no names in it. The inode of a
+ * System V segment is its id instead.
+ */
+static bool has_unique_inode(const struct jitbpf_mapping *mapping)
+{
+	return is_shared(mapping) && !begins_with(mapping->path, "/SYSV") &&
+	       is_on_device_of(mapping, 0);
 }
 
 void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping *fields,
@@ -48,6 +70,8 @@ void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping
 	record->path[path_bytes] = 0;
 	if (is_read_only(record))
 		record->h.flags |= JITBPF_MAPPING_READ_ONLY;
-	if (record->inode)
+	if (has_unique_inode(record))
+		record->inode_generation = UNIQUE_INODE;
+	else if (record->inode)
 		file_store_meet(files, record);
 }

@@ -173,7 +173,6 @@ static void test_file(void **state)
 	assert_string_equal(mapping->path, body.path);
 }
 
-/* Processes that have no number in our namespace. */
 /* Shared memory that a process maps without write access. */
 static void test_read_only(void **state)
 {
@@ -216,6 +215,35 @@ static void test_read_only(void **state)
 	}
 }
 
+/* Memory of the kernel's own file system is identified without being opened. */
+static void test_shared_memory(void **state)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+	struct mmap2 body = {.pid = PID, .tid = TID, .size_bytes = 0x1000, .protection = 7};
+	const struct jitbpf_mapping *mapping;
+	struct fixture *f = *state;
+	struct stat memory;
+
+	assert_int_equal(fstat(fd, &memory), 0);
+	body.dev_major = major(memory.st_dev);
+	body.dev_minor = minor(memory.st_dev);
+	strcpy(body.path, "/dev/zero (deleted)"); /* cannot be opened here */
+	for (unsigned i = 0; i < 4; i++) {
+		bool shared = i & 1;
+
+		body.inode = memory.st_ino + 1000000;
+		body.inode_generation = i & 2 ? 77 : 0;
+		body.flags = shared ? MAP_SHARED : MAP_PRIVATE;
+		put(f, PERF_RECORD_MMAP2, 0, &body,
+		    offsetof(struct mmap2, path) + strlen(body.path) + 1);
+		drain(f, 1);
+		mapping = last(f, JITBPF_MAPPING, sizeof(*mapping) + strlen(body.path) + 1);
+		assert_int_equal(mapping->inode_generation, shared);
+	}
+	close(fd);
+}
+
+/* Processes that have no number in our namespace. */
 static void test_foreign(void **state)
 {
 	const struct {
@@ -375,6 +403,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_mappings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_read_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shared_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tasks, setup, teardown),
