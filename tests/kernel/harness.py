@@ -122,14 +122,24 @@ class KernelTest(unittest.TestCase):
                        **kwargs):
         """Records processes until the first one has taken so much CPU time, however long that
         takes."""
-        argv = self.record_argv([*options, "-p", ",".join(map(str, (pid, *others)))], endings)
+        begin = []
+
+        def took():
+            begin[:] = begin or [run_for.cpu_seconds(pid)]
+            return run_for.cpu_seconds(pid) - begin[0] >= seconds
+
+        return self.record_until(took, [*options, "-p", ",".join(map(str, (pid, *others)))],
+                                 endings, **kwargs)
+
+    def record_until(self, condition, options, endings=(".jitbpf", ".txt"), **kwargs):
+        """Records until the condition is met, which counts from the first sample on."""
+        argv = self.record_argv(options, endings)
         with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               **kwargs) as process:
             try:
                 # The recording gets its name when samples can be taken.
                 self.wait_for(lambda: os.path.exists(os.path.join(self.folder, "out.jitbpf")))
-                begin = run_for.cpu_seconds(pid)
-                self.wait_for(lambda: run_for.cpu_seconds(pid) - begin >= seconds)
+                self.wait_for(condition)
             finally:
                 process.send_signal(signal.SIGINT)
                 stdout, stderr = process.communicate(timeout=60)

@@ -4,6 +4,7 @@
 import collections
 import os
 import re
+import select
 import subprocess
 import sys
 import unittest
@@ -169,7 +170,8 @@ class Truth(harness.KernelTest):
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL) as java:
             self.addCleanup(java.kill)
-            run = self.record_process(java.pid, 12, ["-F", "999"], endings=(".jitbpf",))
+            run = self.record_until(lambda: select.select([java.stdout], [], [], 0)[0],
+                                    ["-F", "999", "-p", str(java.pid)], (".jitbpf",))
             text = run.report("-f", "script", "--fields=+srcline").stdout
             places = java_places.places(text.decode(errors="replace"))
             with open(f"/proc/{java.pid}/maps", encoding="utf-8") as maps:
