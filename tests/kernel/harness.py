@@ -132,18 +132,25 @@ class KernelTest(unittest.TestCase):
                                  endings, **kwargs)
 
     def record_until(self, condition, options, endings=(".jitbpf", ".txt"), **kwargs):
-        """Records until the condition is met, which counts from the first sample on."""
+        """Records until the condition is met, which counts from the first sample on. The
+        condition can look at said()."""
         argv = self.record_argv(options, endings)
-        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              **kwargs) as process:
+        with tempfile.TemporaryFile() as self.messages, \
+                subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=self.messages,
+                                 **kwargs) as process:
             try:
                 # The recording gets its name when samples can be taken.
                 self.wait_for(lambda: os.path.exists(os.path.join(self.folder, "out.jitbpf")))
                 self.wait_for(condition)
             finally:
                 process.send_signal(signal.SIGINT)
-                stdout, stderr = process.communicate(timeout=60)
-        return self.finished(process.returncode, stdout, stderr)
+                stdout = process.communicate(timeout=60)[0]
+            return self.finished(process.returncode, stdout, self.said().encode())
+
+    def said(self):
+        """Returns the messages of record_until() so far."""
+        size = os.fstat(self.messages.fileno()).st_size
+        return os.pread(self.messages.fileno(), size, 0).decode(errors="replace")
 
     def wait_for(self, condition, seconds=60):
         """Returns the value of the condition once it is true."""

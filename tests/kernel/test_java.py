@@ -20,7 +20,7 @@ SOURCE = os.path.join(harness.ROOT, "tests/workloads/Fill.java")
 DO_NOT_INLINE = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Fill.inlinedHelper"]
 
 # Of tests/workloads/Fill.java: the loop of the helper, and its call.
-HELPER_LINES, CALL_LINES = {"9", "10"}, {"16", "17"}
+HELPER_LINES, CALL_LINES = {"13", "14"}, {"20", "21"}
 
 
 @unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")

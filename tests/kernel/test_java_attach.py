@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 import harness
@@ -16,6 +15,7 @@ import test_roles
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
 WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
 FAKE = os.path.join(WORKLOADS, "fake_jvm.py")
+TAKES = os.path.join(harness.ROOT, "tests/kernel/takes.py")
 JDK_17 = "/usr/lib/jvm/java-17-openjdk-amd64"
 JDK_25 = "/usr/lib/jvm/temurin-25-jdk-amd64"
 USER = 61234  # of nobody else
@@ -27,6 +27,8 @@ class Attached(harness.KernelTest):
     JDK = JDK_17
 
     def setUp(self):
+        # JVMs of tests that run beside this one have files of the same names in theirs.
+        self.mount("/tmp", "tmpfs", "-o", "mode=1777")
         super().setUp()
         if not os.path.exists(self.JDK):
             self.skipTest(f"there is no {self.JDK}")
@@ -38,17 +40,9 @@ class Attached(harness.KernelTest):
 
     def start(self, command, output=subprocess.DEVNULL, **kwargs):
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, **kwargs)
-        self.addCleanup(self.remove_files, process)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
-
-    @staticmethod
-    def remove_files(process):
-        """Removes what a killed process, or its child with pid 1, has left in /tmp."""
-        for name in (f".java_pid{process.pid}", f".attach_pid{process.pid}", ".java_pid1"):
-            if os.path.lexists("/tmp/" + name):
-                os.unlink("/tmp/" + name)
 
     def start_java(self, *options, **kwargs):
         """Starts a JVM that runs for long, and returns it once it is ready."""
@@ -83,10 +77,13 @@ class Attached(harness.KernelTest):
         self.assertGreater(self.named(run), 0.95, run.stderr)
         self.assertEqual(self.check_ledger(run)["jit"]["sequence_gaps"], 0)
 
-    def check_nothing_left(self, folder="/tmp", before=()):
-        left = [name for name in os.listdir(folder)
-                if name.startswith((".attach_pid", "libjitbpf-jvmti")) and name not in before]
-        self.assertEqual(left, [])
+    @staticmethod
+    def left(folder="/tmp"):
+        return [name for name in os.listdir(folder)
+                if name.startswith((".attach_pid", "libjitbpf-jvmti"))]
+
+    def check_nothing_left(self, folder="/tmp"):
+        self.assertEqual(self.left(folder), [])
 
     def hidden_shim(self):
         """Returns a copy of the shim, with an agent beside it, that other users cannot reach."""
@@ -118,12 +115,11 @@ class Late(Attached):
     """`record -p` of JVMs that run already."""
 
     def test_late(self):
-        before = os.listdir("/tmp")
         process = self.start_java()
         run = self.attach(process.pid)
         self.check_named(run)
         self.assertIn("few of its inlined methods", run.stderr)
-        self.check_nothing_left(before=before)
+        self.check_nothing_left()
         # The agent stays, and its journal has the code.
         again = self.attach(process.pid)
         self.assertNotIn("agent", again.stderr)
@@ -210,11 +206,10 @@ class Late(Attached):
 
     def test_other_user_cannot_reach_the_agent(self):
         shim = self.hidden_shim()
-        before = os.listdir("/tmp")
         process = self.start_java(user=USER, group=USER, extra_groups=[])
         self.check_named(self.attach(process.pid,
                                      ["--shim", shim]))
-        self.check_nothing_left(before=before)
+        self.check_nothing_left()
         with open(f"/proc/{process.pid}/maps", encoding="utf-8") as maps:
             self.assertIn("/tmp/libjitbpf-jvmti-", maps.read())
 
@@ -284,6 +279,11 @@ class Launched(Attached):
         return ["sh", "-c", f"{command} ; true", "sh", *arguments]
 
     @staticmethod
+    def late(rounds, times):
+        """Arguments of Fill in a JVM that gets the agent after its start."""
+        return [rounds, "libjitbpf-jvmti", str(times)]
+
+    @staticmethod
     def inlined(run):
         """Returns the share of the program's samples in its inlined method."""
         stacks = {stack: count for stack, count in run.folded().items() if "Fill." in stack}
@@ -313,13 +313,13 @@ class Launched(Attached):
         self.assertNotIn(LOADED, run.stderr)
 
     def test_script(self):
-        run = self.launch(self.shell('"$@"', *self.java, *self.fill, self.ROUNDS))
+        run = self.launch(self.shell('"$@"', *self.java, *self.fill, *self.late(self.ROUNDS, 4)))
         self.assertIn(LOADED, run.stderr)
         self.assertNotIn("Picked up", run.stderr)
         self.assertGreater(self.named(run), 0.6, run.stderr)
 
     def test_script_all_inlined_methods(self):
-        run = self.launch(self.shell('"$@"', *self.java, *self.fill, self.ROUNDS),
+        run = self.launch(self.shell('"$@"', *self.java, *self.fill, *self.late(self.ROUNDS, 1)),
                           ["--java-debug-nonsafepoints"],
                           env={**os.environ, "JAVA_TOOL_OPTIONS": "-Dmine=1"})
         self.assertIn(LOADED, run.stderr)
@@ -339,7 +339,7 @@ class Launched(Attached):
         os.mkdir(folder)
         for file in (harness.SHIM, AGENT):
             shutil.copy(file, folder)
-        run = self.launch([*self.java, *self.fill, self.ROUNDS],
+        run = self.launch([*self.java, *self.fill, *self.late(self.ROUNDS, 4)],
                           ["--shim", os.path.join(folder, "libjitbpf.so")])
         self.assertIn(LOADED, run.stderr)
         self.assertGreater(self.named(run), 0.6, run.stderr)
@@ -349,7 +349,7 @@ class Launched(Attached):
         root = self.make_root()
         self.mount(os.path.join(root, "proc"), "proc")
         run = self.launch(self.shell('"$@"', "chroot", root, *self.java, "-cp", "/app", "Fill",
-                                     self.ROUNDS))
+                                     *self.late(self.ROUNDS, 4)))
         self.assertIn(LOADED, run.stderr)
         self.assertGreater(self.named(run), 0.6, run.stderr)
         self.check_nothing_left(os.path.join(root, "tmp"))
@@ -357,19 +357,17 @@ class Launched(Attached):
     def test_started_one_after_the_other(self):
         """A JVM takes commands a moment before it takes agents: each of them gets it."""
         run = self.launch(["sh", "-c", 'for i in 1 2 3 4 5 6 7 8; do "$@"; done', "sh", *self.java,
-                           *self.fill, "100"])
+                           *self.fill, *self.late("100", 1)])
         self.assertNotIn("not loaded", run.stderr)
         self.assertEqual(run.stderr.count(LOADED), 8, run.stderr)
 
     def test_short_lived(self):
         """JVMs that end while they are given the agent."""
-        before = os.listdir("/tmp")
         run = self.launch(["sh", "-c", 'for i in 1 2 3 4 5 6 7 8 9 10; do "$@" && echo good; done',
                            "sh", *self.java, *self.fill, "1"])
         self.assertEqual(run.stdout.count(b"good\n"), 10, run.stderr)
         self.assertNotIn(b"Full thread dump", run.stdout)
-        self.wait_for(lambda: not [name for name in os.listdir("/tmp") if name not in before and
-                                   name.startswith((".attach_pid", "libjitbpf-jvmti"))], 10)
+        self.wait_for(lambda: not self.left())
 
     @unittest.skipUnless(shutil.which("mvn"), "there is no Maven")
     def test_maven(self):
@@ -392,12 +390,14 @@ class Late25(Late):
 
 class WholeSystem(Attached):
     def record_beside(self, *options):
-        """Records a system of its own, since an agent stays in the JVMs of others."""
-        jitbpf = self.record_argv(["-a", "-F", "199", "-d", "1", *options], (".jitbpf", ".folded"))
+        """Records a system of its own, since an agent stays in the JVMs of others. Waits until
+        the JVM has taken 2 s of CPU time, and records until it has taken 2 s more."""
+        jitbpf = self.record_argv(["-a", "-F", "199", *options], (".jitbpf", ".folded"))
+        takes = f"{sys.executable} {TAKES} $java 2"
         argv = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc", "sh", "-c",
-                '"$@" > /dev/null & sleep 2; ' + " ".join(jitbpf), "sh", *self.java, *self.fill,
-                "1000000"]
-        done = subprocess.run(argv, capture_output=True, timeout=60, check=False)
+                f'"$@" > /dev/null & java=$!; {takes}; {" ".join(jitbpf)} -- {takes}', "sh",
+                *self.java, *self.fill, "1000000"]
+        done = subprocess.run(argv, capture_output=True, timeout=120, check=False)
         return self.finished(done.returncode, done.stdout, done.stderr)
 
     @harness.alone
@@ -428,65 +428,58 @@ class NoJvm(Attached):
                                   os.path.join(JDK_17, "lib/server/libjvm.so"), str(USER),
                                   self.library],
                                  output=file, **kwargs)
-        self.wait_for(lambda: self.said(said).startswith("ready"))
+        self.wait_for(lambda: self.text_of(said).startswith("ready"))
         return process, said
 
     @staticmethod
-    def said(path):
+    def text_of(path):
         with open(path, encoding="utf-8") as file:
             return file.read()
 
-    def record_fake(self, mode, seconds):
-        process, said = self.start_fake(mode)
-        began = time.monotonic()
-        run = self.record(options=["-p", str(process.pid), "-F", "99", "-d", str(seconds)],
-                          endings=(".jitbpf",))
-        self.assertLess(time.monotonic() - began, seconds + 30)
+    def record_fake(self, mode, reason):
+        """Records until it is said why the agent is not loaded. Returns the signals."""
+        process, signals = self.start_fake(mode)
+        run = self.record_until(lambda: f"not loaded: {reason}" in self.said(),
+                                ["-p", str(process.pid), "-F", "99"], (".jitbpf",))
         self.assertIsNone(process.poll(), "the process was ended")
         self.assertNotIn(LOADED, run.stderr)
-        return run.stderr, self.said(said)
+        return self.text_of(signals)
 
     def test_catches_the_signal(self):
         """A program with a handler of its own, which has loaded libjvm.so: no signal is sent."""
-        _messages, said = self.record_fake("plain", 3)
-        self.assertEqual(said, "ready\n")
+        process, signals = self.start_fake("plain")
+        run = self.record(options=["-p", str(process.pid), "-d", "3"], endings=(".jitbpf",))
+        self.assertIsNone(process.poll())
+        self.assertNotIn(LOADED, run.stderr)
+        self.assertEqual(self.text_of(signals), "ready\n")
 
     def test_never_answers(self):
-        messages, said = self.record_fake("threads", 7)
-        self.assertEqual(said, "ready\nSIGQUIT\n")  # once
-        self.assertIn("not loaded: it did not answer in time", messages)
+        signals = self.record_fake("threads", "it did not answer in time")
+        self.assertEqual(signals, "ready\nSIGQUIT\n")  # once
 
     def test_garbage(self):
-        messages, _said = self.record_fake("garbage", 2)
-        self.assertIn("not loaded: its answer is not that of a JVM", messages)
+        self.record_fake("garbage", "its answer is not that of a JVM")
 
     def test_endless(self):
-        messages, _said = self.record_fake("endless", 2)
-        self.assertIn("not loaded: its answer is not that of a JVM", messages)
+        self.record_fake("endless", "its answer is not that of a JVM")
 
     def test_other_vm(self):
         """OpenJ9 takes SIGQUIT for a request of a dump."""
         self.library = os.path.join(self.folder, "libj9vm29.so")
         shutil.copy(os.path.join(JDK_17, "lib/server/libjvm.so"), self.library)
-        messages, said = self.record_fake("threads", 2)
-        self.assertIn("not loaded: it is OpenJ9", messages)
-        self.assertEqual(said, "ready\n")
+        self.assertEqual(self.record_fake("threads", "it is OpenJ9"), "ready\n")
+
+    FOREIGN = "its socket or its file in /tmp belongs to another"
 
     def test_foreign_socket(self):
-        messages, said = self.record_fake("foreign", 2)
-        self.assertIn("not loaded: its socket or its file in /tmp belongs to another", messages)
-        self.assertEqual(said, "ready\n")
+        self.assertEqual(self.record_fake("foreign", self.FOREIGN), "ready\n")
 
     def test_foreign_file(self):
-        messages, said = self.record_fake("file", 2)
-        self.assertIn("not loaded: its socket or its file in /tmp belongs to another", messages)
-        self.assertEqual(said, "ready\n")
+        self.assertEqual(self.record_fake("file", self.FOREIGN), "ready\n")
 
     def test_links(self):
         """Links in place of the files: nothing is written through them."""
-        messages, said = self.record_fake("links", 2)
-        self.assertIn("belongs to another", messages)
-        self.assertEqual(said, "ready\n")
+        self.assertEqual(self.record_fake("links", self.FOREIGN), "ready\n")
         self.assertFalse(os.path.exists("/tmp/jitbpf-test-planted"))
 
     def test_beside_a_silent_one(self):
@@ -505,11 +498,11 @@ class NoJvm(Attached):
         others = [self.start_fake("silent", user=USER + n, group=USER, extra_groups=[])[0].pid
                   for n in range(1, 9)]
         java = self.start_java(user=USER, group=USER, extra_groups=[])
-        run = self.record(options=["-F", "99", "-d", "20", "-p",
-                                   ",".join(map(str, (*others, java.pid)))],
-                          endings=(".jitbpf", ".folded"))
-        self.assertIn(f"JVM {java.pid} (java): {LOADED}", run.stderr)
-        self.assertGreaterEqual(run.stderr.count("did not answer in time"), 6)
+        loaded, silent = f"JVM {java.pid} (java): {LOADED}", "did not answer in time"
+        run = self.record_until(lambda: loaded in self.said() and self.said().count(silent) >= 7,
+                                ["-F", "99", "-p", ",".join(map(str, (*others, java.pid)))])
+        # At the beginning, JVMs that will not answer may have all loaders, once.
+        self.assertLessEqual(run.stderr[:run.stderr.index(loaded)].count(silent), 6)
 
     def test_rights_of_the_loader(self):
         """While it waits for a JVM, the loader has that user's rights, and no capability."""
@@ -528,7 +521,7 @@ class NoJvm(Attached):
                                                              "CapAmb")], [0] * 5)
         self.assertEqual((loader["NoNewPrivs"], loader["Seccomp"]), ("1", "2"))
         # It outlives the recorder only until it notices.
-        self.wait_for(lambda: self.has_ended(loader["Pid"]), 10)
+        self.wait_for(lambda: self.has_ended(loader["Pid"]))
 
     @staticmethod
     def has_ended(pid):
@@ -542,7 +535,7 @@ class NoJvm(Attached):
         process, said = self.start_fake("uncaught")
         self.record(options=["-p", str(process.pid), "-d", "4"], endings=(".jitbpf",))
         self.assertIsNone(process.poll())
-        self.assertEqual(self.said(said), "ready\n")
+        self.assertEqual(self.text_of(said), "ready\n")
         process.send_signal(signal.SIGQUIT)
         self.assertEqual(process.wait(), -signal.SIGQUIT)
 

@@ -21,8 +21,9 @@ def say(text):
     print(text, flush=True)
 
 
-def thread(name):
+def thread(name, named):
     libc.prctl(PR_SET_NAME, name, 0, 0, 0)
+    named.set()
     time.sleep(1000)
 
 
@@ -67,7 +68,9 @@ if MODE != "uncaught":
     signal.signal(signal.SIGQUIT, lambda *_: say("SIGQUIT"))
 if MODE not in ("plain", "uncaught"):
     for name in (b"VM Thread", b"Signal Dispatch"):
-        threading.Thread(target=thread, args=[name], daemon=True).start()
+        named = threading.Event()
+        threading.Thread(target=thread, args=[name, named], daemon=True).start()
+        named.wait()
 if MODE in ("garbage", "endless", "silent"):
     listen({"garbage": garbage, "endless": endless, "silent": silent}[MODE])
 if MODE == "foreign":
@@ -79,7 +82,6 @@ if MODE == "file":
 if MODE == "links":
     os.symlink("/tmp/jitbpf-test-planted", f"/tmp/.java_pid{os.getpid()}")
     os.symlink("/tmp/jitbpf-test-planted", f"/tmp/.attach_pid{os.getpid()}")
-time.sleep(0.1)
 say("ready")
 while True:
     end = time.process_time() + 0.01
