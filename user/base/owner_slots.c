@@ -204,9 +204,15 @@ void owner_slots_release(struct owner_slots *slots, uint32_t number)
 	drop_queue_if_empty(slots, queue);
 }
 
-uint32_t owner_slots_oldest(const struct owner_slots *slots, struct owner_key owner)
+uint32_t owner_slots_find_idle(const struct owner_slots *slots, owner_slots_match_fn match,
+			       const void *context)
 {
-	const struct owner_slots_queue *queue = find_queue(slots, owner);
-
-	return queue ? queue->oldest : NONE;
+	vec_for_each (queue, &slots->queues) {
+		for (uint32_t slot = (*queue)->oldest; slot != NONE;
+		     slot = slots->slots[slot].newer) {
+			if (match(context, slot))
+				return slot;
+		}
+	}
+	return NONE;
 }

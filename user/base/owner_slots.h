@@ -54,7 +54,10 @@ void owner_slots_let_go(struct owner_slots *slots, uint32_t slot);
 /* Free a slot. */
 void owner_slots_release(struct owner_slots *slots, uint32_t slot);
 
-/* Returns the oldest idle slot of an owner, or OWNER_SLOTS_NONE. */
-uint32_t owner_slots_oldest(const struct owner_slots *slots, struct owner_key owner);
+typedef bool (*owner_slots_match_fn)(const void *context, uint32_t slot);
+
+/* Returns the oldest matching idle slot of an owner that has one, or OWNER_SLOTS_NONE. */
+uint32_t owner_slots_find_idle(const struct owner_slots *slots, owner_slots_match_fn match,
+			       const void *context);
 
 #endif

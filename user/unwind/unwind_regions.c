@@ -12,6 +12,8 @@
 #define REGIONS_MAX	(1u << 14)
 #define ROWS_MAX	(350u << 10) /* limit of all regions' rows, 4 MB */
 #define REGION_ROWS_MAX (ROWS_MAX / 4)
+#define TIMEOUTS_MAX	5	     /* of the requests for a region */
+#define LATE_NS		250000000ull /* after a second timeout, before the next request */
 
 /*
  * Engines write code before they report it. So code that is read may belong to
@@ -93,17 +95,27 @@ static void evict(void *context, uint32_t slot)
 	region->state = UNWIND_REGION_GONE;
 }
 
-/*
- * Evict the oldest decided region of the owner with most rows, or of `owner` if that one has none.
- * Returns false if neither has any.
- */
-static bool evict_oldest(struct unwind_regions *regions, struct budget_owner *owner)
-{
-	const struct budget_owner *largest = owner_budget_largest(&regions->rows, owner, 0);
-	uint32_t slot = owner_slots_oldest(&regions->owners, largest->key);
+struct payment {
+	const struct unwind_regions *regions;
+	const struct budget_owner *payer;
+};
 
-	if (slot == OWNER_SLOTS_NONE)
-		slot = owner_slots_oldest(&regions->owners, owner->key);
+static bool is_paid_by(const void *payment_, uint32_t slot)
+{
+	const struct payment *payment = payment_;
+
+	return payment->regions->slots[slot].payer == payment->payer;
+}
+
+/*
+ * Evict the oldest decided region whose rows count for the owner with most rows. `wants` has added
+ * rows. Returns false if that owner's regions are not decided yet.
+ */
+static bool evict_oldest(struct unwind_regions *regions, struct budget_owner *wants)
+{
+	struct payment payment = {regions, owner_budget_largest(&regions->rows, wants, 0)};
+	uint32_t slot = owner_slots_find_idle(&regions->owners, is_paid_by, &payment);
+
 	if (slot == OWNER_SLOTS_NONE)
 		return false;
 	evict(regions, slot);
@@ -111,12 +123,34 @@ static bool evict_oldest(struct unwind_regions *regions, struct budget_owner *ow
 	return true;
 }
 
+bool unwind_regions_is_due(const struct unwind_regions *regions, const struct unwind_region *region)
+{
+	return region->state == UNWIND_REGION_LATE && regions->now_ns >= region->due_ns;
+}
+
+/* Request a region again, for a process that may be another one with the same code. */
+static int ask_again(struct unwind_regions *regions, struct unwind_region *region,
+		     const struct process *process, uint64_t address)
+{
+	if (owner_slots_hold(&regions->owners, slot_of(regions, region)))
+		return -EBUSY;
+	region->state = UNWIND_REGION_ASKED;
+	region->process = process;
+	region->address = address;
+	return 0;
+}
+
 int unwind_regions_ask(struct unwind_regions *regions, uint64_t identity,
 		       const struct process *process, uint64_t address)
 {
+	struct unwind_region *late = find(regions, identity);
 	uint32_t slot;
-	int err = owner_slots_take(&regions->owners, process_owner_key(&process->owner), evict,
-				   regions, &slot);
+	int err;
+
+	if (late)
+		return ask_again(regions, late, process, address);
+	err = owner_slots_take(&regions->owners, process_owner_key(&process->owner), evict, regions,
+			       &slot);
 
 	if (err)
 		return err;
@@ -194,15 +228,20 @@ static int copy_rows(const struct unwind_rows *from, struct unwind_rows *ret)
 	return err;
 }
 
-/* Memory that never answers must not be read again and again: stacks wait for each request. */
-static bool is_first_timeout(struct unwind_regions *regions, uint64_t identity)
+/*
+ * The machine is busy, or the memory never answers. The latter must not be read again and again,
+ * since stacks wait for each request.
+ */
+static void settle_late(struct unwind_regions *regions, struct unwind_region *region)
 {
-	uint64_t *late = &regions->late[hash_of(identity) % UNWIND_REGIONS_LATE];
-
-	if (*late == identity)
-		return false;
-	*late = identity;
-	return true;
+	if (++region->timeouts >= TIMEOUTS_MAX) {
+		settle_unread(regions, region);
+		return;
+	}
+	drop_copy(region);
+	region->state = UNWIND_REGION_LATE;
+	region->due_ns = regions->now_ns + (region->timeouts > 1 ? LATE_NS : 0);
+	owner_slots_let_go(&regions->owners, slot_of(regions, region));
 }
 
 int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answer *answer)
@@ -213,11 +252,8 @@ int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answ
 
 	if (!region || region->state != UNWIND_REGION_ASKED)
 		return 0;
-	if (answer->error == -ETIMEDOUT && is_first_timeout(regions, region->identity)) {
-		/* A busy machine: the next stack requests it again. */
-		drop_copy(region);
-		evict(regions, slot_of(regions, region));
-		owner_slots_release(&regions->owners, slot_of(regions, region));
+	if (answer->error == -ETIMEDOUT) {
+		settle_late(regions, region);
 		return 0;
 	}
 	if (answer->error || answer->rows.rows.size > REGION_ROWS_MAX) {

@@ -24,6 +24,7 @@ enum unwind_region_state {
 	UNWIND_REGION_ASKED,
 	UNWIND_REGION_READ,   /* rows exist, but may be of other code */
 	UNWIND_REGION_KNOWN,  /* rows are valid */
+	UNWIND_REGION_LATE,   /* no rows: the request timed out, and is made again later */
 	UNWIND_REGION_UNREAD, /* no rows, for good */
 };
 
@@ -34,21 +35,21 @@ struct unwind_region {
 	struct owner_key owner;	       /* of the process */
 	uint64_t address;	       /* start of the region in that process */
 	uint64_t read_ns;	       /* when the code was read */
+	uint64_t due_ns;	       /* LATE: when it may be requested again */
+	uint8_t timeouts;	       /* of its requests */
 	uint8_t *copy; /* copy of the code while it is requested; NULL if the code is read */
 	struct unwind_rows rows;
 	struct budget_owner *payer; /* of the rows, a reference; NULL: there are none */
 };
 
-#define UNWIND_REGIONS_LATE 64
-
 struct unwind_regions {
 	struct unwind_region *slots;
-	struct owner_slots owners;	    /* of the slots; busy: requested, or not decided yet */
-	struct owner_budget rows;	    /* of all regions */
-	struct index_map index;		    /* of the regions, by identity */
-	VEC(uint32_t) read;		    /* slots in state UNWIND_REGION_READ */
-	uint64_t late[UNWIND_REGIONS_LATE]; /* identities of regions that timed out, by hash */
-	uint64_t known, unread;		    /* numbers of regions that reached these states */
+	struct owner_slots owners; /* of the slots; busy: requested, or not decided yet */
+	struct owner_budget rows;  /* of all regions */
+	struct index_map index;	   /* of the regions, by identity */
+	VEC(uint32_t) read;	   /* slots in state UNWIND_REGION_READ */
+	uint64_t now_ns;	   /* set by the caller, for timeouts */
+	uint64_t known, unread;	   /* numbers of regions that reached these states */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -60,7 +61,14 @@ const struct unwind_region *unwind_regions_find(const struct unwind_regions *reg
 						uint64_t identity);
 
 /*
- * Add a region that starts at address in a process, in state
+ * Returns true for a region whose request timed out and may be made again. Until then its code is
+ * walked by frame pointer.
+ */
+bool unwind_regions_is_due(const struct unwind_regions *regions,
+			   const struct unwind_region *region);
+
+/*
+ * Add a region that starts at address in a process, or one that is due, in state
  * UNWIND_REGION_ASKED. The process outlives the region, or is passed to
  * unwind_regions_forget_retired() once it is retired. Returns 0, -EBUSY
  * (the owner's share of the slots has pending requests) or -ENOMEM.
@@ -81,7 +89,7 @@ const uint8_t *unwind_regions_copied(struct unwind_regions *regions, uint64_t id
 /*
  * Store the answer for a region. An answer for a region that is not requested
  * is ignored. If the answer has an error, the region has no rows and is walked
- * by frame pointer; after a first -ETIMEDOUT it is requested again. Returns 0 or
+ * by frame pointer; after the first few -ETIMEDOUT, only until it is due. Returns 0 or
  * -ENOMEM.
  */
 int unwind_regions_take(struct unwind_regions *regions, const struct unwind_answer *answer);

@@ -38,32 +38,26 @@ bool unwind_may_ask(const struct unwind_account *account)
 
 int unwind_ask(struct unwinder *u, const struct unwind_request *request)
 {
-	struct budget_owner *owner;
-	int err = owner_budget_get(&u->outstanding, request->owner, &owner);
+	struct unwind_request paid = *request;
+	int err = owner_budget_get(&u->outstanding, request->owner, &paid.payer);
 
 	if (err)
 		return err;
-	err = u->service.request(u->service.context, request);
+	err = u->service.request(u->service.context, &paid);
 	if (err) {
-		owner_budget_put(&u->outstanding, owner);
+		owner_budget_put(&u->outstanding, paid.payer);
 		return err;
 	}
-	owner_budget_add(&u->outstanding, owner, 1); /* the reference is that of the request */
+	owner_budget_add(&u->outstanding, paid.payer, 1);
 	u->asked[request->pid % UNWIND_ASKED_SLOTS]++;
 	return 0;
 }
 
 void unwind_answered(struct unwinder *u, const struct unwind_request *request)
 {
-	struct budget_owner *owner;
-
 	u->asked[request->pid % UNWIND_ASKED_SLOTS]--;
-	/* The owner is there, so this needs no memory. */
-	if (owner_budget_get(&u->outstanding, request->owner, &owner))
-		return;
-	owner_budget_release(&u->outstanding, owner, 1);
-	owner_budget_put(&u->outstanding, owner);
-	owner_budget_put(&u->outstanding, owner);
+	owner_budget_release(&u->outstanding, request->payer, 1);
+	owner_budget_put(&u->outstanding, request->payer);
 }
 
 static int ask_page(const struct unwind_account *account, const struct module *module,
@@ -200,9 +194,10 @@ static int rule_of_code(const struct unwind_account *account, const struct code_
 		&account->unwinder->regions, code_region_identity(site->region));
 
 	*ret = unwind_frame_pointer_row;
-	if (!region)
+	if (!region || unwind_regions_is_due(&account->unwinder->regions, region))
 		return ask_region(account, site, address);
-	if (region->state == UNWIND_REGION_UNREAD || site->offset > UINT32_MAX)
+	if (region->state == UNWIND_REGION_UNREAD || region->state == UNWIND_REGION_LATE ||
+	    site->offset > UINT32_MAX)
 		return 0;
 	if (region->state != UNWIND_REGION_KNOWN)
 		return UNWIND_RULE_WAITS;

@@ -35,6 +35,7 @@ struct unwind_request {
 	uint64_t region;   /* code_region_identity() of the region */
 	uint32_t pid;
 	struct owner_key owner;	      /* of the process, for what the request and its answer take */
+	struct budget_owner *payer;   /* of the request itself; set by unwind_ask() */
 	uint64_t address, size_bytes; /* as seen by the process */
 	struct engine_host host; /* for a region, if its code is not called; its module is held */
 };

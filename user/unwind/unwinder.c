@@ -161,7 +161,7 @@ int unwinder_collect(struct unwinder *u, uint64_t wait_ns, uint64_t known_ns)
 
 	if (known_ns > u->known_ns)
 		u->known_ns = known_ns;
-	u->checks.now_ns = u->known_ns;
+	u->checks.now_ns = u->regions.now_ns = u->known_ns;
 	err = u->service.collect(u->service.context, wait_ns, take_answer, &collecting);
 	collecting.came += unwind_regions_settle(&u->regions, u->known_ns);
 	return err ?: (int)collecting.came;

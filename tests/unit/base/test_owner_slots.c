@@ -15,6 +15,7 @@
 struct fixture {
 	struct owner_slots slots;
 	uint32_t evicted[4 * COUNT], evicted_count;
+	uint32_t uids[COUNT]; /* of the owners of taken slots */
 };
 
 static const struct owner_key first = {.uid = 1}, second = {.uid = 2}, third = {.uid = 3};
@@ -50,7 +51,27 @@ static uint32_t take(struct fixture *f, struct owner_key owner)
 
 	assert_int_equal(owner_slots_take(&f->slots, owner, evict, f, &slot), 0);
 	assert_true(slot < COUNT);
+	f->uids[slot] = owner.uid;
 	return slot;
+}
+
+struct slots_of {
+	const struct fixture *fixture;
+	uint32_t uid;
+};
+
+static bool is_of(const void *slots_, uint32_t slot)
+{
+	const struct slots_of *slots = slots_;
+
+	return slots->fixture->uids[slot] == slots->uid;
+}
+
+static uint32_t oldest(const struct fixture *f, struct owner_key owner)
+{
+	struct slots_of slots = {f, owner.uid};
+
+	return owner_slots_find_idle(&f->slots, is_of, &slots);
 }
 
 /* One owner has all slots, and loses its oldest idle one for another. */
@@ -70,9 +91,9 @@ static void test_oldest_of_the_largest(void **state)
 	assert_int_equal(take(f, second), slots[2]);
 	assert_int_equal(take(f, first), slots[3]);
 	assert_int_equal(f->evicted_count, 2);
-	assert_int_equal(owner_slots_oldest(&f->slots, second), other);
-	assert_int_equal(owner_slots_oldest(&f->slots, first), slots[4]);
-	assert_int_equal(owner_slots_oldest(&f->slots, third), OWNER_SLOTS_NONE);
+	assert_int_equal(oldest(f, second), other);
+	assert_int_equal(oldest(f, first), slots[4]);
+	assert_int_equal(oldest(f, third), OWNER_SLOTS_NONE);
 }
 
 /* Busy slots stay, and no owner can have all. */
@@ -100,7 +121,7 @@ static void test_busy(void **state)
 	/* What is busy can be released, and counts no more. */
 	owner_slots_release(&f->slots, slot);
 	assert_int_equal(f->slots.busy.used, busy);
-	assert_int_equal(owner_slots_oldest(&f->slots, second), OWNER_SLOTS_NONE);
+	assert_int_equal(oldest(f, second), OWNER_SLOTS_NONE);
 }
 
 /* The idle slots of one owner are those of the other, whoever floods. */

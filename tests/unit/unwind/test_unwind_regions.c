@@ -125,19 +125,27 @@ static void test_pending(void **state)
 	assert_int_equal(unwind_regions_ask(&f->regions, 1, &f->attacker, 0), 0);
 }
 
-static int accept(void *context, const struct unwind_request *request)
+/* The last requests. */
+struct accepted {
+	struct unwind_request requests[2 * OWNER_CGROUPS_MAX];
+	size_t count;
+};
+
+static int accept(void *accepted_, const struct unwind_request *request)
 {
-	(void)context;
-	(void)request;
+	struct accepted *accepted = accepted_;
+
+	accepted->requests[accepted->count++ % (2 * OWNER_CGROUPS_MAX)] = *request;
 	return 0;
 }
 
 /* Requests of many processes of one owner leave some for another. */
 static void test_requests(void **state)
 {
-	struct unwinder u = {.service.request = accept,
+	struct accepted accepted = {.count = 0};
+	struct unwinder u = {.service = {.request = accept, .context = &accepted},
 			     .outstanding.limit = UNWIND_OUTSTANDING_MAX};
-	struct unwind_request request = {0}, last = {0};
+	struct unwind_request request = {0};
 	struct fixture *f = *state;
 	struct process *attacker = &f->attacker;
 	uint32_t asked = 0;
@@ -149,7 +157,6 @@ static void test_requests(void **state)
 		request.pid = attacker->pid;
 		while (unwind_may_ask(&account)) {
 			assert_int_equal(unwind_ask(&u, &request), 0);
-			last = request;
 			asked++;
 		}
 	}
@@ -158,10 +165,56 @@ static void test_requests(void **state)
 	assert_true(unwind_may_ask(&(struct unwind_account){&u, &f->victim}));
 	attacker->pid = UNWIND_OUTSTANDING_MAX - 1;
 	assert_false(unwind_may_ask(&(struct unwind_account){&u, attacker}));
-	unwind_answered(&u, &last);
+	unwind_answered(&u, &accepted.requests[0]);
 	assert_true(unwind_may_ask(&(struct unwind_account){&u, attacker}));
 	assert_int_equal(u.outstanding.used, asked - 1);
 	owner_budget_deinit(&u.outstanding);
+}
+
+/* More containers of a user than are owners count as one, also if some have nothing any more. */
+static void test_requests_of_containers(void **state)
+{
+	struct accepted accepted = {.count = 0};
+	struct unwinder u = {.service = {.request = accept, .context = &accepted},
+			     .outstanding.limit = UNWIND_OUTSTANDING_MAX};
+	uint32_t count = OWNER_CGROUPS_MAX + 2;
+
+	(void)state;
+	for (uint32_t i = 0; i < count; i++) {
+		struct unwind_request request = {.pid = i, .owner = {.uid = 1, .cgroup = i + 1}};
+
+		assert_int_equal(unwind_ask(&u, &request), 0);
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		unwind_answered(&u, &accepted.requests[i]);
+		assert_int_equal(u.outstanding.used, count - i - 1);
+	}
+	assert_int_equal(u.outstanding.owners.size, 0);
+	owner_budget_deinit(&u.outstanding);
+}
+
+/* Likewise for rows: those of a container that has no owner of its own do not cost others theirs.
+ */
+static void test_rows_of_containers(void **state)
+{
+	struct fixture *f = *state;
+	struct process containers[OWNER_CGROUPS_MAX + 1] = {0};
+	struct process *last = &containers[OWNER_CGROUPS_MAX];
+
+	ask_and_answer(f, &f->victim, VICTIM_ID, KNOWN_ROWS);
+	for (uint32_t i = 0; i <= OWNER_CGROUPS_MAX; i++) {
+		containers[i].owner =
+			(struct process_owner){.uid = 1, .charged_uid = 1, .cgroup = i + 1};
+		ask_and_answer(f, &containers[i], FIRST_ID + i, 1);
+	}
+	for (uint32_t i = 0; i < 12; i++)
+		ask_and_answer(f, last, 2 * FIRST_ID + i, MANY_ROWS);
+	assert_true(f->regions.rows.used <= f->regions.rows.limit);
+	ask_and_answer(f, &f->victim, VICTIM_ID + 1, KNOWN_ROWS);
+	assert_int_equal(state_of(f, VICTIM_ID), UNWIND_REGION_KNOWN);
+	assert_int_equal(state_of(f, VICTIM_ID + 1), UNWIND_REGION_KNOWN);
+	assert_int_equal(state_of(f, 2 * FIRST_ID + 11), UNWIND_REGION_KNOWN);
+	unwind_regions_forget_retired(&f->regions);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -173,6 +226,8 @@ int main(void)
 		TEST(test_many_rows),
 		TEST(test_pending),
 		TEST(test_requests),
+		TEST(test_requests_of_containers),
+		TEST(test_rows_of_containers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

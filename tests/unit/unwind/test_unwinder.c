@@ -283,23 +283,50 @@ static void test_code_read_later(void **state)
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
 }
 
-/* Memory that does not answer twice is not read a third time. */
+/* Memory that does not answer is read a few times, ever again after a while, and then no more. */
 static void test_code_never_read(void **state)
 {
 	struct world *w = *state;
 	struct world_sample made;
+	size_t requests[30];
 
-	late_code = 2;
+	late_code = 1000;
 	world_load(w, PID, NOW - 9, CODE, 0x100);
 	call(w, START + 0x10, 2);
-	for (uint64_t i = 0; i < 2; i++) {
-		world_sample(w, PID, NOW, CODE + 0x10, 0, &made);
-		world_finish(w, &made, NOW + i * MS, false);
+	for (uint64_t i = 0; i < 30; i++) {
+		world_sample(w, PID, NOW + i * 100 * MS, CODE + 0x10, 0, &made);
+		world_finish(w, &made, NOW + i * 100 * MS, false);
+		assert_true(unwinder_collect(w->unwinder, 0, NOW + i * 100 * MS) >= 0);
+		requests[i] = w->requests.size;
 	}
-	world_finish(w, &made, NOW + 2 * MS, false);
-	assert_int_equal(late_code, 0);
+	assert_int_equal(requests[0], 2);
+	assert_int_equal(requests[3], 2); /* 250 ms, as of the last collection */
+	assert_int_equal(requests[4], 3);
+	assert_int_equal(requests[29], 5);
+	assert_false(world_sample(w, PID, NOW, CODE + 0x10, 0, &made)); /* the kernel walks alone */
 	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 1);
 	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 0);
+}
+
+/* Stacks are whole again as soon as the memory answers. */
+static void test_code_read_in_the_end(void **state)
+{
+	uint64_t ips[] = {CODE + 0x11, START + 0x10};
+	struct world *w = *state;
+	struct world_sample made;
+
+	late_code = 3;
+	world_load(w, PID, NOW - 9, CODE, 0x100);
+	call(w, ips[1], 2);
+	for (uint64_t i = 0; i < 12; i++) {
+		world_sample(w, PID, NOW, CODE + 0x10, 0, &made);
+		world_finish(w, &made, NOW + i * 100 * MS, false);
+		assert_true(unwinder_collect(w->unwinder, 0, NOW + i * 100 * MS) >= 0);
+	}
+	assert_stack(w, JITBPF_END_ROOT, ips, 2);
+	assert_false(w->finished.guessed);
+	assert_int_equal(unwinder_counts(w->unwinder).code_unread, 0);
+	assert_int_equal(unwinder_counts(w->unwinder).code_regions, 1);
 }
 
 /* Code that was unloaded and not copied is not requested. */
@@ -644,6 +671,7 @@ int main(void)
 		TEST(test_code_changes_while_it_is_read),
 		TEST(test_code_read_later),
 		TEST(test_code_never_read),
+		TEST(test_code_read_in_the_end),
 		TEST(test_code_has_gone),
 		TEST(test_versions),
 		TEST(test_anonymous_memory),

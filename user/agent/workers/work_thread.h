@@ -13,7 +13,7 @@
 
 #include "base/vec.h"
 
-#define WORK_REQUEST_BYTES_MAX 128
+#define WORK_REQUEST_BYTES_MAX 192
 
 /* A result, to be embedded as the first member of a larger struct. */
 struct work_result {
