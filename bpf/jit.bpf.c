@@ -146,7 +146,8 @@ static __always_inline void count_loss(int loss)
 		count(JITBPF_COUNT_JIT_RING_FULL);
 }
 
-#define WITHDRAWN_PAGES_MAX 64 /* 4 MB; user space invalidates the rest in its next round */
+#define WITHDRAWN_PAGES_MAX	64 /* 4 MB; user space invalidates the rest in its next round */
+#define WITHDRAWN_PAGES_AT_ONCE 8
 
 static __always_inline bool loads_code(const struct jitbpf_jit_header *event)
 {
@@ -161,22 +162,37 @@ static __always_inline bool changes_code(const struct jitbpf_jit_header *event)
 }
 
 /*
+ * Removes the entries of WITHDRAWN_PAGES_AT_ONCE pages, up to the last one. Returns 1 if there were
+ * any. A global function, so that the verifier checks its loop once.
+ */
+__noinline int withdraw_pages(__u32 owner, __u64 page, __u64 last)
+{
+	struct unwind_page_key key = {.owner = owner};
+	long failed = -1; /* not 0 if no page was removed */
+
+	for (__u32 i = 0; i < WITHDRAWN_PAGES_AT_ONCE && page <= last; i++, page++) {
+		key.page = page;
+		failed &= bpf_map_delete_elem(&unwind_pages, &key);
+	}
+	return !failed;
+}
+
+/*
  * Invalidates the unwind rows of the code that an event replaces or unloads. This is done at
  * the hit, so that no stack is walked by stale rows until user space reads the event.
  */
 static __always_inline void withdraw_code(const struct unwind_process *process,
 					  const struct jitbpf_jit_header *event)
 {
-	struct unwind_page_key key = {.owner = process->code_owner};
 	__u64 page = event->address >> UNWIND_PAGE_SHIFT;
 	__u64 last = (event->address + event->code_bytes - 1) >> UNWIND_PAGE_SHIFT;
-	long failed = -1; /* not 0 if no page was removed */
+	int removed = 0;
 
-	for (__u32 i = 0; i < WITHDRAWN_PAGES_MAX && page <= last; i++, page++) {
-		key.page = page;
-		failed &= bpf_map_delete_elem(&unwind_pages, &key);
+	for (__u32 i = 0; i < WITHDRAWN_PAGES_MAX / WITHDRAWN_PAGES_AT_ONCE && page <= last; i++) {
+		removed |= withdraw_pages(process->code_owner, page, last);
+		page += WITHDRAWN_PAGES_AT_ONCE;
 	}
-	if (!failed)
+	if (removed)
 		__sync_fetch_and_add(&unwind_removals, 1);
 }
 
