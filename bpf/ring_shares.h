@@ -127,16 +127,24 @@ static __always_inline void ring_charge(const struct ring_payer *payer, __u32 re
 		charge_payer(payer, record_bytes + RING_HEADER);
 }
 
-/* Returns the bytes of a share from a segment on. */
-static __always_inline __u64 ring_used(const struct ring_share *share, __u32 from)
+/*
+ * Returns the bytes of a share from a segment on. A global function without branches, so that the
+ * verifier checks it once, along one path.
+ */
+__noinline __u64 ring_used(const struct ring_share *share, __u32 from)
 {
 	__u64 used = 0;
 
+	if (!share)
+		return 0;
+#pragma unroll
 	for (int i = 0; i < RING_SEGMENTS; i++) {
 		__u64 cell = *(const volatile __u64 *)&share->segments[i];
+		__s64 age = cell - ((__u64)from << 32); /* negative: is_older() */
 
-		if (!is_older(cell >> 32, from))
-			used += (__u32)cell;
+		asm volatile("" : "+r"(age)); /* the compiler would branch */
+		used += (__u32)cell & ~(age >> 63);
+		asm volatile("" : "+r"(used)); /* it would keep all cells on the stack */
 	}
 	return used;
 }
