@@ -16,6 +16,7 @@ import java_places
 import java_sources
 
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
+JDK_25 = "/usr/lib/jvm/temurin-25-jdk-amd64"
 SOURCE = os.path.join(harness.ROOT, "tests/workloads/Fill.java")
 DO_NOT_INLINE = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Fill.inlinedHelper"]
 
@@ -95,27 +96,39 @@ class Java(harness.KernelTest):
 class Compiler(harness.KernelTest):
     """A larger program: the Java compiler, with classes that are generated for it."""
 
-    def record_compiler(self, *options):
+    def record_compiler(self, *options, javac="javac"):
         sources = java_sources.write(self.folder, 60)
-        command = ["javac", f"-J-agentpath:{AGENT}", *options, "-proc:none", "-d", self.folder,
+        command = [javac, f"-J-agentpath:{AGENT}", *options, "-proc:none", "-d", self.folder,
                    *sources]
         return self.record(command, ["-F", "499"], endings=(".jitbpf", ".folded"))
+
+    def check_known(self, run, unknown_max):
+        """Checks that few methods were taken for others, and returns the summary."""
+        summary = self.check_ledger(run)
+        taken = summary["samples"]["taken"]
+        self.assertGreater(taken, 1000, run.stderr)
+        self.assertGreater(summary["jit"]["methods"], 1000)
+        self.assertLess(summary["jit"]["replaced"], 0.01 * summary["jit"]["methods"], run.stderr)
+        self.assertLess(summary["samples"]["code_unknown"], unknown_max * taken, run.stderr)
+        return summary
 
     def test_whole_and_known(self):
         """Code stays known while the JVM changes its call sites and moves its objects. Stacks
         continue through the interpreter, also where it was called by compiled code."""
         run = self.record_compiler()
-        summary = self.check_ledger(run)
+        summary = self.check_known(run, 0.05)
         samples, taken = summary["samples"], summary["samples"]["taken"]
-        self.assertGreater(taken, 1000, run.stderr)
-        self.assertGreater(summary["jit"]["methods"], 1000)
-        self.assertLess(summary["jit"]["replaced"], 0.01 * summary["jit"]["methods"], run.stderr)
-        self.assertLess(samples["code_unknown"], 0.05 * taken, run.stderr)
         self.assertLess(samples["stack_cut"], 0.03 * taken, run.stderr)
         self.assertLess(samples["frame_pointers"], 0.03 * taken, run.stderr)
         through = sum(count for stack, count in run.folded().items()
                       if "Interpreter_[j]" in stack and stack[-1] != "Interpreter_[j]")
         self.assertGreater(through, 0.1 * taken)
+
+    @unittest.skipUnless(os.path.exists(JDK_25), f"there is no {JDK_25}")
+    def test_colours(self):
+        """ZGC writes the colour of object pointers to the code of all methods."""
+        run = self.record_compiler("-J-XX:+UseZGC", javac=os.path.join(JDK_25, "bin/javac"))
+        self.check_known(run, 0.02)
 
 
 @unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")

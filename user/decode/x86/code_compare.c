@@ -4,6 +4,8 @@
 #include <Zydis/Zydis.h>
 #include <string.h>
 
+#include "decode/x86/hotspot_patches.h"
+
 #define WORD_BYTES sizeof(uint64_t)
 
 /* Instructions that may have become a jump, or have been one: in each so many bytes, and one more.
@@ -17,13 +19,9 @@ struct comparison {
 	const uint8_t *was, *is;
 	size_t size_bytes;
 	bool objects_move;
+	struct hotspot_colour colour;
 	size_t patches_left;
 };
-
-static bool may_be_address(uint64_t value)
-{
-	return value >= 1ull << 32 && value < 1ull << 47;
-}
 
 static uint64_t word_at(const uint8_t *bytes)
 {
@@ -34,61 +32,16 @@ static uint64_t word_at(const uint8_t *bytes)
 }
 
 /*
- * Returns true if the word was, or is, all ones: HotSpot's call sites have that instead of a cached
- * class, and it is written again and again. A sample may have seen only one end of the word.
- */
-static bool is_cleared_or_set(const uint8_t *was, const uint8_t *is)
-{
-	uint64_t before = word_at(was);
-
-	if (before == UINT64_MAX)
-		return word_at(is) >> 48 == UINT16_MAX || may_be_address(word_at(is));
-	for (size_t i = 0; i < WORD_BYTES; i++) {
-		if (was[i] != is[i] && is[i] != UINT8_MAX)
-			return false;
-	}
-	return may_be_address(before);
-}
-
-/*
  * 0: not linked yet. Programs that are not position-independent, such as Debian's python3, are
  * below 4 GB.
  */
-static bool is_address_in_both(const struct comparison *c, const uint8_t *was, const uint8_t *is)
+static bool is_address_in_both(const uint8_t *was, const uint8_t *is)
 {
 	uint64_t before = word_at(was), now = word_at(is);
 
 	if (!before && now >= LOWEST_ADDRESS && now < 1ull << 32)
 		return true;
-	return ((!before || may_be_address(before)) && may_be_address(now)) ||
-	       (c->objects_move && ((!before && now == UINT64_MAX) || is_cleared_or_set(was, is)));
-}
-
-/* HotSpot's heap is at the end of 4 or 32 GB, if it may be. Small negative numbers are constants.
- */
-static bool may_be_compressed(const uint8_t *bytes)
-{
-	uint32_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return value >= 1u << 24 && value < UINT32_MAX - (1u << 16);
-}
-
-/*
- * Returns true for a 32-bit immediate that may be the compressed address of an object, which the
- * garbage collector moves. Comparisons with memory are left out: in methods that only differ in
- * their class, they compare the class.
- */
-static bool is_object_in_both(const ZydisDecodedInstruction *instruction, const uint8_t *was,
-			      const uint8_t *is)
-{
-	uint32_t at = instruction->raw.imm[0].offset;
-
-	if (instruction->raw.imm[0].size != 32 ||
-	    !(instruction->mnemonic == ZYDIS_MNEMONIC_MOV ||
-	      (instruction->mnemonic == ZYDIS_MNEMONIC_CMP && instruction->raw.modrm.mod == 3)))
-		return false;
-	return may_be_compressed(was + at) && may_be_compressed(is + at);
+	return (!before || may_be_address(before)) && may_be_address(now);
 }
 
 static uint32_t field(uint32_t offset, uint32_t bits)
@@ -97,8 +50,7 @@ static uint32_t field(uint32_t offset, uint32_t bits)
 }
 
 /* Returns the bytes of an instruction that hold an address, one bit each. */
-static uint32_t address_bytes(const struct comparison *c,
-			      const ZydisDecodedInstruction *instruction, const uint8_t *was,
+static uint32_t address_bytes(const ZydisDecodedInstruction *instruction, const uint8_t *was,
 			      const uint8_t *is)
 {
 	const __typeof__(instruction->raw.imm[0]) *immediate = &instruction->raw.imm[0];
@@ -107,8 +59,7 @@ static uint32_t address_bytes(const struct comparison *c,
 
 	if (immediate->is_relative ||
 	    (immediate->size == 64 &&
-	     is_address_in_both(c, was + immediate->offset, is + immediate->offset)) ||
-	    (c->objects_move && is_object_in_both(instruction, was, is)))
+	     is_address_in_both(was + immediate->offset, is + immediate->offset)))
 		bytes |= field(immediate->offset, immediate->size);
 	if (displacement->size == 32 && instruction->attributes & ZYDIS_ATTRIB_HAS_MODRM &&
 	    !instruction->raw.modrm.mod && instruction->raw.modrm.rm == 5)
@@ -116,31 +67,42 @@ static uint32_t address_bytes(const struct comparison *c,
 	return bytes;
 }
 
-/*
- * Returns the length of the instruction at an offset if both codes have it there, but for its
- * addresses; else 0.
- */
-static size_t same_instruction(const struct comparison *c, size_t at)
+/* Returns the length of the instruction of the old code at an offset, 0: it has none. */
+static size_t decode(const struct comparison *c, size_t at, ZydisDecodedInstruction *ret)
 {
-	const uint8_t *was = c->was + at, *is = c->is + at;
-	ZydisDecodedInstruction instruction;
 	ZydisDecoderContext context;
-	uint32_t addresses;
 
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&c->decoder, &context, was,
-							c->size_bytes - at, &instruction)))
-		return 0;
-	addresses = address_bytes(c, &instruction, was, is);
-	for (uint32_t i = 0; i < instruction.length; i++) {
-		if (was[i] != is[i] && !(addresses >> i & 1))
-			return 0;
-	}
-	return instruction.length;
+	return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&c->decoder, &context, c->was + at,
+							  c->size_bytes - at, ret))
+		       ? ret->length
+		       : 0;
 }
 
 /*
- * Likewise of a comparison of a word at r15, HotSpot's thread, with a number that its garbage
- * collectors change at the begin of methods; such an instruction counts as a patch.
+ * Returns the offset of the first byte of an instruction that differs, but for addresses; its
+ * length if there is none.
+ */
+static size_t first_difference(struct comparison *c, size_t at,
+			       const ZydisDecodedInstruction *instruction)
+{
+	const uint8_t *was = c->was + at, *is = c->is + at;
+	uint32_t addresses;
+	size_t i = 0;
+
+	if (!memcmp(was, is, instruction->length))
+		return instruction->length;
+	addresses = address_bytes(instruction, was, is);
+	if (c->objects_move)
+		addresses |=
+			hotspot_patched_bytes(&c->colour, instruction, was, is, c->size_bytes - at);
+	while (i < instruction->length && (was[i] == is[i] || addresses >> i & 1))
+		i++;
+	return i;
+}
+
+/*
+ * Returns the length of a comparison of a word at r15, HotSpot's thread, with a number that its
+ * garbage collectors change at the begin of methods; such an instruction counts as a patch. Else 0.
  */
 static size_t same_barrier(struct comparison *c, size_t at)
 {
@@ -207,10 +169,31 @@ static size_t patched(struct comparison *c, size_t at)
 	bool was_patch = is_patch(c, c->was + at, left_bytes, &was_length);
 	bool now_patch = is_patch(c, c->is + at, left_bytes, &is_length);
 
-	if (!(was_patch || now_patch) || !was_length || !is_length || !c->patches_left)
+	if (c->was[at] == c->is[at] || !(was_patch || now_patch) || !was_length || !is_length ||
+	    !c->patches_left)
 		return 0;
 	c->patches_left--;
 	return was_length > is_length ? was_length : is_length;
+}
+
+/*
+ * Returns the bytes from an offset on that are the same code, 0: they differ. An instruction is
+ * compared as a whole, and so is the next one: inside of an instruction, a changed constant can
+ * look like a jump.
+ */
+static size_t same_bytes(struct comparison *c, size_t at)
+{
+	ZydisDecodedInstruction instruction;
+	size_t length = decode(c, at, &instruction);
+	size_t same = length ? first_difference(c, at, &instruction) : 0, word;
+
+	if (length && same == length)
+		return length;
+	/* Data, or an instruction that is cut off. */
+	if (!length && c->was[at] == c->is[at])
+		return 1;
+	word = same_word(c, at + same);
+	return word ? same + word : same_barrier(c, at) ?: patched(c, at);
 }
 
 bool code_is_same(const struct code_pair *pair)
@@ -230,13 +213,9 @@ bool code_is_same(const struct code_pair *pair)
 		    ZydisDecoderInit(&c.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
 		return false;
 	for (size_t at = 0; at < c.size_bytes; at += same) {
-		same = same_instruction(&c, at) ?: same_barrier(&c, at) ?: same_word(&c, at);
-		if (!same && c.was[at] != c.is[at])
-			same = patched(&c, at);
-		if (!same && c.was[at] != c.is[at])
+		same = same_bytes(&c, at);
+		if (!same)
 			return false;
-		/* Data, or an instruction that is cut off. */
-		same = same ?: 1;
 	}
 	return true;
 }

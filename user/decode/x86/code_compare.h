@@ -23,11 +23,11 @@ struct code_pair {
  * Returns true if both are the same code: all bytes are equal, except for addresses. These are
  * targets of relative branches, displacements from rip, and 8-byte immediates that are or may be
  * addresses of user space above 4 GB if the old one is that or 0, or any address if the old one is
- * 0; and aligned words of tables of addresses. With objects_move, they are also 8-byte immediates
- * of all ones, and 4-byte immediates of moves and of comparisons with registers that may be
- * compressed addresses of objects. A few instructions may be jumps, calls or nops in only one of
+ * 0; and aligned words of tables of addresses. With objects_move, they are also what HotSpot writes
+ * (decode/x86/hotspot_patches.h). A few instructions may be jumps, calls or nops in only one of
  * them or, with objects_move, compare a word at r15 with another number. Other differences, such as
- * constants, make it different code.
+ * constants, make it different code. Code is decoded from its begin on; a difference inside of an
+ * instruction is never taken for another instruction.
  */
 bool code_is_same(const struct code_pair *pair);
 
