@@ -58,6 +58,10 @@ class Doctor(KernelTest):
         status, found = doctor(["setpriv", "--bounding-set=-sys_ptrace"])
         self.assertEqual(status, 0)
         self.assertIn("CAP_SYS_PTRACE", found["privileges"]["what"])
+        status, found = doctor(["setpriv", "--bounding-set=-setuid,-setgid"])
+        self.assertEqual((status, found["privileges"]["state"]), (0, "limited"))
+        self.assertEqual(found["privileges"]["what"], "missing: CAP_SETUID, CAP_SETGID")
+        self.assertIn("running JVMs", found["privileges"]["advice"])
 
     def test_proc(self):
         self.check_missing(["unshare", "-pf"], "proc")

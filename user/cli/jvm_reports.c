@@ -22,6 +22,8 @@ static const char *const reasons[] = {
 			     "can be executed",
 	[JVM_HAS_TWO_USERS] = "its real and effective user or group differ",
 	[JVM_LACKS_EVENTS] = "it does not report its compiled methods",
+	[JVM_IS_BEYOND_LIMIT] = "too many JVMs wait for it or have it, and further ones are left "
+				"out without a message",
 	[JVM_REFUSED] = "it refused",
 	[JVM_LOAD_FAILED] = "loading failed",
 };

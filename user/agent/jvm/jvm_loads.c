@@ -47,7 +47,7 @@ struct jvm_loads {
 	VEC(struct jvm_report) reports;
 	process_pids loaded;
 	size_t next_look;
-	uint64_t skipped;
+	bool skipped; /* a JVM, and reported it */
 	process_text text;
 };
 
@@ -126,6 +126,42 @@ static bool has_room(const struct jvm_loads *loads, struct owner_key owner)
 	return own < JVM_WAITING_MAX && loads->jvms.size < JVM_ALL_MAX;
 }
 
+static int read_stat(struct jvm_loads *loads, struct jvm *jvm)
+{
+	struct process_stat stat;
+
+	if (process_stat_read(&loads->text, jvm->pid, &stat))
+		return -ESRCH;
+	jvm->start_ticks = stat.start_ticks;
+	snprintf(jvm->comm, sizeof(jvm->comm), "%.*s", (int)stat.comm_bytes, stat.comm);
+	return 0;
+}
+
+static int report(struct jvm_loads *loads, const struct jvm *jvm,
+		  const struct jvm_load_reply *reply)
+{
+	uint64_t start_ns = process_ticks_ns(jvm->start_ticks), now_ns = clock_now_ns();
+	struct jvm_report out = {
+		.pid = jvm->pid,
+		.age_ns = now_ns > start_ns ? now_ns - start_ns : 0,
+		.reply = *reply,
+	};
+
+	memcpy(out.comm, jvm->comm, sizeof(out.comm));
+	return loads->reports.size < REPORTS_MAX ? vec_push(&loads->reports, out) : 0;
+}
+
+/* The first JVM beyond the limits is reported. */
+static int skip(struct jvm_loads *loads, struct jvm *jvm)
+{
+	const struct jvm_load_reply reply = {.result = JVM_IS_BEYOND_LIMIT};
+
+	if (loads->skipped || read_stat(loads, jvm))
+		return 0;
+	loads->skipped = true;
+	return report(loads, jvm, &reply);
+}
+
 int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint64_t time_ns)
 {
 	bool agent = jvm_is_agent(file);
@@ -142,8 +178,7 @@ int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint6
 	jvm.owner = owner_of(loads, pid);
 	if (has_room(loads, jvm.owner))
 		return vec_push(&loads->jvms, jvm);
-	loads->skipped += !agent;
-	return 0;
+	return agent ? 0 : skip(loads, &jvm);
 }
 
 void jvm_loads_forget(struct jvm_loads *loads, uint32_t pid, uint64_t time_ns)
@@ -154,20 +189,6 @@ void jvm_loads_forget(struct jvm_loads *loads, uint32_t pid, uint64_t time_ns)
 		return;
 	scope_close(&jvm->socket);
 	*jvm = loads->jvms.data[--loads->jvms.size];
-}
-
-static int report(struct jvm_loads *loads, const struct jvm *jvm,
-		  const struct jvm_load_reply *reply)
-{
-	uint64_t start_ns = process_ticks_ns(jvm->start_ticks), now_ns = clock_now_ns();
-	struct jvm_report out = {
-		.pid = jvm->pid,
-		.age_ns = now_ns > start_ns ? now_ns - start_ns : 0,
-		.reply = *reply,
-	};
-
-	memcpy(out.comm, jvm->comm, sizeof(out.comm));
-	return loads->reports.size < REPORTS_MAX ? vec_push(&loads->reports, out) : 0;
 }
 
 /* An ended process needs no report. */
@@ -257,14 +278,11 @@ static int begin(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 /* Read what is needed to begin. Returns 1 if it can, 0 if not yet, or -ESRCH. */
 static int look(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 {
-	struct process_stat stat;
 	struct jvm_status status;
-	int err = process_stat_read(&loads->text, jvm->pid, &stat);
+	int err = read_stat(loads, jvm);
 
 	if (err)
-		return -ESRCH;
-	jvm->start_ticks = stat.start_ticks;
-	snprintf(jvm->comm, sizeof(jvm->comm), "%.*s", (int)stat.comm_bytes, stat.comm);
+		return err;
 	err = process_text_read(&loads->text, jvm->pid, "status") ?: vec_push(&loads->text, '\0');
 	if (err || jvm_status_parse(loads->text.data, &status))
 		return -ESRCH;
@@ -336,9 +354,4 @@ bool jvm_loads_take(struct jvm_loads *loads, struct jvm_report *ret)
 	memmove(loads->reports.data, loads->reports.data + 1,
 		loads->reports.size * sizeof(*loads->reports.data));
 	return true;
-}
-
-uint64_t jvm_loads_skipped(const struct jvm_loads *loads)
-{
-	return loads->skipped;
 }

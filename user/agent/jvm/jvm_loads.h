@@ -4,7 +4,8 @@
  * (jvm_load.h). A JVM is loaded into as soon as it catches SIGQUIT, once. Nothing here waits.
  *
  * Owners (struct jitbpf_owner) do not wait for each other's JVMs: each has one loading at a time.
- * Those with a JVM that did not answer share a small part of the loaders.
+ * Those with a JVM that did not answer share a small part of the loaders. The first JVM beyond the
+ * limits is reported, with JVM_IS_BEYOND_LIMIT.
  *
  * Why JVMs that jitbpf launches are not given JAVA_TOOL_OPTIONS with -agentpath: all children
  * inherit it, each of them prints a line about it, and one that cannot load the agent (in a
@@ -71,8 +72,5 @@ bool jvm_loads_are_pending(const struct jvm_loads *loads);
 
 /* Take the next report. Returns false if there is none. */
 bool jvm_loads_take(struct jvm_loads *loads, struct jvm_report *ret);
-
-/* Returns the number of JVMs beyond the limits. */
-uint64_t jvm_loads_skipped(const struct jvm_loads *loads);
 
 #endif

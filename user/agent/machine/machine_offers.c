@@ -32,6 +32,8 @@ static void look_at_privileges(struct machine_finding *ret)
 		{CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH", "files that only their owners read"},
 		{CAP_CHECKPOINT_RESTORE, "CAP_CHECKPOINT_RESTORE",
 		 "files that were deleted or replaced"},
+		{CAP_SETUID, "CAP_SETUID", "Java methods in running JVMs of other users"},
+		{CAP_SETGID, "CAP_SETGID", "Java methods in running JVMs"},
 	};
 	uint64_t held = privileges_held();
 	char names[128] = "", losses[256] = "";
@@ -49,7 +51,8 @@ static void look_at_privileges(struct machine_finding *ret)
 		snprintf(losses + lost, sizeof(losses) - lost, "%s%s", lost ? "; " : "",
 			 wanted[i].loss);
 	}
-	machine_found(ret, MACHINE_FINE, "all files and processes can be read");
+	machine_found(ret, MACHINE_FINE,
+		      "all files and processes can be read, and JVMs can be attached to");
 	if (!*names)
 		return;
 	machine_found(ret, MACHINE_LIMITED, "missing: %s", names);

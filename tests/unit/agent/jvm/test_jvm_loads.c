@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "agent/jvm/jvm_loads.h"
+
+#define NOBODY 0x7fff0000u /* beyond the pids of all processes */
+
+/* Nothing is begun, which would need a broker. */
+static void test_beyond_limit(void **state)
+{
+	const struct process_owners owners = {0};
+	uint32_t pid = (uint32_t)getpid();
+	struct jvm_report report;
+	struct jvm_loads *loads;
+
+	(void)state;
+	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", &loads), 0);
+	for (uint32_t i = 0; i < JVM_WAITING_MAX; i++)
+		assert_int_equal(jvm_loads_see(loads, NOBODY + i, "libjvm.so", 1), 0);
+	assert_false(jvm_loads_take(loads, &report));
+	/* A process that has ended; the first one; a further one. */
+	assert_int_equal(jvm_loads_see(loads, NOBODY - 1, "libjvm.so", 1), 0);
+	assert_false(jvm_loads_take(loads, &report));
+	assert_int_equal(jvm_loads_see(loads, pid, "libjvm.so", 1), 0);
+	assert_int_equal(jvm_loads_see(loads, pid, "libjvm.so", 1), 0);
+	assert_true(jvm_loads_take(loads, &report));
+	assert_int_equal(report.pid, pid);
+	assert_int_equal(report.reply.result, JVM_IS_BEYOND_LIMIT);
+	assert_true(*report.comm);
+	assert_false(jvm_loads_take(loads, &report));
+	jvm_loads_destroy(loads);
+}
+
+/* A JVM that leaves makes room. */
+static void test_room(void **state)
+{
+	const struct process_owners owners = {0};
+	struct jvm_report report;
+	struct jvm_loads *loads;
+
+	(void)state;
+	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", &loads), 0);
+	for (uint32_t i = 0; i < JVM_WAITING_MAX; i++)
+		assert_int_equal(jvm_loads_see(loads, NOBODY + i, "libjvm.so", 1), 0);
+	jvm_loads_forget(loads, NOBODY, 2);
+	assert_int_equal(jvm_loads_see(loads, (uint32_t)getpid(), "libjvm.so", 3), 0);
+	assert_false(jvm_loads_take(loads, &report));
+	jvm_loads_destroy(loads);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_beyond_limit),
+		cmocka_unit_test(test_room),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
