@@ -11,6 +11,7 @@ import sys
 import time
 
 import harness
+import run_for
 from stuck_fs import StuckFilesystem
 
 FORKING = os.path.join(harness.ROOT, "tests/workloads/forking.py")
@@ -53,17 +54,24 @@ class Containers(harness.KernelTest):
         return self.record(command, ["--no-env", *options],
                            env={**os.environ, "INTEL_JIT_PROFILER64": shim})
 
-    def start(self, shim, command):
+    def start(self, shim, command, inside=False):
+        """Starts an engine, and returns the pid once it runs its code. If inside, the engine is the
+        child of the command."""
         process = subprocess.Popen(command, env={**os.environ, "INTEL_JIT_PROFILER64": shim},
                                    stdout=subprocess.DEVNULL)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
-        time.sleep(1)
-        self.assertIsNone(process.poll())
-        return process
+        pid = int(self.wait_for(lambda: self.children_of(process.pid))) if inside else process.pid
+        self.wait_for(lambda: run_for.cpu_seconds(pid) > 0.2)
+        return pid
 
-    def attach(self, *pids):
-        return self.record(options=["-F", "499", "-d", "1.5", "-p", ",".join(map(str, pids))])
+    @staticmethod
+    def children_of(pid):
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+            return children.read()
+
+    def attach(self, pid):
+        return self.record_process(pid, 1.2, ["-F", "499"])
 
     def share(self, run, name, comm="jit-engine"):
         """Returns the share of a process's samples whose leaf has a name."""
@@ -95,11 +103,9 @@ class Containers(harness.KernelTest):
         self.assertEqual(run.report("-f", "summary").stdout.decode(), run.stderr)
 
     def test_late(self):
-        outer = self.start("/libjitbpf.so", [
+        run = self.attach(self.start("/libjitbpf.so", [
             "unshare", "-m", "-p", "-f", "--kill-child", "chroot", self.make_root(), "/jit-engine",
-            "hot", "--seconds", "20", "--name", "in_container"])
-        with open(f"/proc/{outer.pid}/task/{outer.pid}/children", encoding="ascii") as children:
-            run = self.attach(int(children.read()))
+            "hot", "--seconds", "60", "--name", "in_container"], inside=True))
         self.assertGreater(self.share(run, "in_container"), 0.95)
         self.assertEqual(self.copies(run), (1, 0, 0))
         self.assertEqual(self.process_of(run)["pid_inside"], 1)
@@ -240,10 +246,9 @@ class Containers(harness.KernelTest):
             self.assertGreater(known, 0.7 * sum(leaves.values()), (pid, leaves))
 
     def test_deleted(self):
-        process = self.start(self.shim, [harness.ENGINE, "storm", "--rate", "500", "--seconds",
-                                         "20"])
+        pid = self.start(self.shim, [harness.ENGINE, "storm", "--rate", "500", "--seconds", "60"])
         os.unlink(self.shim)
-        run = self.attach(process.pid)
+        run = self.attach(pid)
         jit = self.check_ledger(run)["jit"]
         self.assertEqual(self.copies(run), (1, 0, 0))
         self.assertGreater(jit["methods"], jit["late"] + 400)
@@ -297,10 +302,10 @@ class Containers(harness.KernelTest):
         with open(harness.SHIM, "rb") as file:
             files = StuckFilesystem(mount, {"libjitbpf.so": file.read()})
         self.addCleanup(files.close)
-        process = self.start(os.path.join(mount, "libjitbpf.so"),
-                             [harness.ENGINE, "hot", "--seconds", "30", "--name", "in_journal"])
-        files.hang(what, process.pid)
-        run = self.attach(process.pid)
+        pid = self.start(os.path.join(mount, "libjitbpf.so"),
+                         [harness.ENGINE, "hot", "--seconds", "60", "--name", "in_journal"])
+        files.hang(what, pid)
+        run = self.attach(pid)
         self.check_ledger(run)
         if hangs:
             self.assertTrue(files.hung, "no access hung, so the test shows nothing")

@@ -73,7 +73,8 @@ class StuckFiles(KernelTest):
         busy = subprocess.Popen([self.program])  # killed by its alarm, or here
         self.addCleanup(busy.wait)
         self.addCleanup(busy.kill)
-        time.sleep(0.3)  # it runs, and has read what it needs
+        # It is in its loop, and has read what it needs.
+        self.wait_for(lambda: run_for.cpu_seconds(busy.pid) > 0.1)
         return busy
 
     def check_named_by_file(self, run, pid, named):

@@ -34,8 +34,8 @@ class Journal(harness.KernelTest):
         self.wait_for(lambda: self.methods(process.pid) >= methods)
         return process
 
-    def attach(self, *pids, options=("-F", "499", "-d", "1.5")):
-        return self.record(options=[*options, "-p", ",".join(str(pid) for pid in pids)])
+    def attach(self, pid, *others, options=("-F", "499")):
+        return self.record_process(pid, 1.2, options, others=others)
 
     def jit(self, run):
         return run.summary()["jit"]
@@ -89,7 +89,7 @@ class Late(Journal):
     def test_in_the_middle_of_a_storm(self):
         """Events from the probe, the journal or both are applied once and in order."""
         process = self.start([harness.ENGINE, "storm", "--rate", "20000", "--slots", "16",
-                              "--seconds", "4"], 16)
+                              "--seconds", "60"], 16)
         run = self.attach(process.pid, options=("-F", "999", "--user-regs"))
         right = wrong = 0
         named = {(s.tid, s.time): harness.leaf_jit(s) for s in run.script()}
@@ -207,7 +207,7 @@ class Lies(Journal):
         with open(f"/proc/{mapper.pid}/maps", encoding="ascii") as maps:
             self.assertIn(f" /{name}\n", maps.read())
         files.hang("open", mapper.pid)
-        run = self.attach(mapper.pid)
+        run = self.record(options=["-d", "1.5", "-p", str(mapper.pid)])
         self.assertEqual(self.jit(run)["unreadable"], 1)
         self.assertEqual(files.hung, [])
 

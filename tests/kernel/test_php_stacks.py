@@ -4,9 +4,9 @@
 import collections
 import os
 import subprocess
-import time
 
 import harness
+import run_for
 
 JIT = ("TRACE-", "JIT$", "jit$")
 SCRIPT = {"zend_execute_scripts", "zend_execute_script"}  # up to PHP 8.3, and from 8.4 on
@@ -37,6 +37,5 @@ class PhpStacks(harness.KernelTest):
                                   env={**os.environ, "INTEL_JIT_PROFILER64": harness.SHIM})
         self.addCleanup(engine.wait)
         self.addCleanup(engine.kill)
-        time.sleep(2)
-        self.check(self.record((), ["-F", "499", "-d", "3", "-p", str(engine.pid)],
-                               (".jitbpf", ".folded")))
+        self.wait_for(lambda: run_for.cpu_seconds(engine.pid) > 2)
+        self.check(self.record_process(engine.pid, 2.5, ["-F", "499"], (".jitbpf", ".folded")))
