@@ -131,9 +131,9 @@ class KernelTest(unittest.TestCase):
         return self.record_until(took, [*options, "-p", ",".join(map(str, (pid, *others)))],
                                  endings, **kwargs)
 
-    def record_until(self, condition, options, endings=(".jitbpf", ".txt"), **kwargs):
+    def record_until(self, condition, options, endings=(".jitbpf", ".txt"), seconds=60, **kwargs):
         """Records until the condition is met, which counts from the first sample on. The
-        condition can look at said()."""
+        condition can look at said(). It fails if that takes too many seconds."""
         argv = self.record_argv(options, endings)
         with tempfile.TemporaryFile() as self.messages, \
                 subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=self.messages,
@@ -141,7 +141,7 @@ class KernelTest(unittest.TestCase):
             try:
                 # The recording gets its name when samples can be taken.
                 self.wait_for(lambda: os.path.exists(os.path.join(self.folder, "out.jitbpf")))
-                self.wait_for(condition)
+                self.wait_for(condition, seconds)
             finally:
                 process.send_signal(signal.SIGINT)
                 stdout = process.communicate(timeout=60)[0]

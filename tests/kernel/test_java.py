@@ -184,7 +184,7 @@ class Truth(harness.KernelTest):
                               stderr=subprocess.DEVNULL) as java:
             self.addCleanup(java.kill)
             run = self.record_until(lambda: select.select([java.stdout], [], [], 0)[0],
-                                    ["-F", "999", "-p", str(java.pid)], (".jitbpf",))
+                                    ["-F", "999", "-p", str(java.pid)], (".jitbpf",), 140)
             text = run.report("-f", "script", "--fields=+srcline").stdout
             places = java_places.places(text.decode(errors="replace"))
             with open(f"/proc/{java.pid}/maps", encoding="utf-8") as maps:
