@@ -98,6 +98,14 @@ bool jitdump_emit_is_ready(void *context, uint32_t inner_pid, uint64_t time_ns)
 	return false;
 }
 
+/* A search for an unknown writer among thousands of heirs costs as much as reading some KB. */
+static void charge_search(struct jitdump_emission *emission)
+{
+	uint64_t cost = emission->followed->heirs.size;
+
+	*emission->budget_bytes -= cost < *emission->budget_bytes ? cost : *emission->budget_bytes;
+}
+
 int jitdump_emit(void *context, struct code_event *event, const void *code)
 {
 	struct jitdump_emission *emission = context;
@@ -108,6 +116,7 @@ int jitdump_emit(void *context, struct code_event *event, const void *code)
 	event->pid = jitdump_followed_writer(followed, emission->text, event->pid, &sequence);
 	if (!event->pid) {
 		followed->file.counts.foreign++;
+		charge_search(emission);
 		return 0;
 	}
 	event->tid = event->pid;

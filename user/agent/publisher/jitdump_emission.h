@@ -15,10 +15,11 @@ struct jitdump_emission {
 	struct jitdump_followed *followed;
 	uint64_t came_ns; /* start of the run */
 	uint64_t now_ns;
-	uint64_t forks_ns;   /* all forks until then are known */
-	uint64_t code_bytes; /* rest of CODE_ROUND_BYTES */
-	byte_vec *record;    /* buffer, reused by later calls */
-	process_text *text;  /* likewise */
+	uint64_t forks_ns;	/* all forks until then are known */
+	uint64_t code_bytes;	/* rest of CODE_ROUND_BYTES */
+	uint64_t *budget_bytes; /* of the reading; what is costly reduces it */
+	byte_vec *record;	/* buffer, reused by later calls */
+	process_text *text;	/* likewise */
 	record_taker_fn take;
 	void *take_context;
 	uint64_t late_events; /* events that came after samples of their time */

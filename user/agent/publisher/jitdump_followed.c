@@ -52,6 +52,7 @@ int jitdump_followed_add_heir(struct jitdump_followed *followed, uint32_t pid)
 
 	if (followed->heirs.size >= JITDUMP_HEIRS_MAX || find_heir(followed, pid, UINT64_MAX))
 		return 0;
+	followed->last_writer = SIZE_MAX; /* the new one may have the same inner pid */
 	return vec_push(&followed->heirs, heir);
 }
 
@@ -88,35 +89,54 @@ bool jitdump_followed_is_over(const struct jitdump_followed *followed)
 	return followed->ended_ns;
 }
 
+static void read_inner_pid(const struct jitdump_followed *followed, process_text *text,
+			   struct jitdump_heir *heir)
+{
+	if (!process_inner_pid(text, heir->pid, &heir->inner_pid))
+		return;
+	/* One that has ended had the pid namespace of its parent, as nearly all have. */
+	if (followed->file.events.header.pid == followed->pid)
+		heir->inner_pid = heir->pid;
+	heir->is_gone = true;
+}
+
+static struct jitdump_heir *find_writer(struct jitdump_followed *followed, process_text *text,
+					uint32_t inner_pid)
+{
+	struct jitdump_heir *heirs = followed->heirs.data;
+
+	if (followed->last_writer < followed->heirs.size &&
+	    heirs[followed->last_writer].inner_pid == inner_pid)
+		return &heirs[followed->last_writer];
+	followed->last_writer = SIZE_MAX;
+	vec_for_each (heir, &followed->heirs) {
+		if (!heir->inner_pid && !heir->is_gone)
+			read_inner_pid(followed, text, heir);
+		if (heir->inner_pid == inner_pid)
+			followed->last_writer = (size_t)(heir - heirs);
+	}
+	return followed->last_writer == SIZE_MAX ? NULL : &heirs[followed->last_writer];
+}
+
 uint32_t jitdump_followed_writer(struct jitdump_followed *followed, process_text *text,
 				 uint32_t inner_pid, uint64_t **ret_sequence)
 {
-	uint32_t own = followed->file.events.header.pid, pid = 0;
-	uint64_t *sequence = &followed->sequence;
+	bool own = inner_pid == followed->file.events.header.pid;
+	struct jitdump_heir *heir =
+		own || !inner_pid ? NULL : find_writer(followed, text, inner_pid);
 
-	if (inner_pid == own)
-		pid = followed->pid;
-	vec_for_each (heir, &followed->heirs) {
-		if (inner_pid == own)
-			break;
-		/* One that has ended had the pid namespace of its parent, as nearly all have. */
-		if (!heir->inner_pid && process_inner_pid(text, heir->pid, &heir->inner_pid) &&
-		    own == followed->pid)
-			heir->inner_pid = heir->pid;
-		if (heir->inner_pid != inner_pid)
-			continue;
-		pid = heir->pid;
-		sequence = &heir->sequence;
-	}
 	if (ret_sequence)
-		*ret_sequence = sequence;
-	return pid;
+		*ret_sequence = heir ? &heir->sequence : &followed->sequence;
+	if (heir)
+		return heir->pid;
+	return own ? followed->pid : 0;
 }
 
 void jitdump_followed_forget(struct jitdump_followed *followed)
 {
 	size_t kept = 0;
 
+	followed->last_writer = SIZE_MAX;
 	vec_for_each (heir, &followed->heirs) {
 		if (!heir->ended_ns || heir->ended_ns >= followed->read_ns)
 			followed->heirs.data[kept++] = *heir;

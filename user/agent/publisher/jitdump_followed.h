@@ -22,6 +22,7 @@
 struct jitdump_heir {
 	uint32_t pid;
 	uint32_t inner_pid; /* 0: not known */
+	bool is_gone;	    /* it ended before its inner pid was read */
 	uint64_t ended_ns;  /* time of its exit or exec; 0: none */
 	uint64_t sequence;  /* of its next event */
 };
@@ -45,6 +46,7 @@ struct jitdump_followed {
 	bool done; /* read in the current round, as far as that needs it */
 	bool late; /* the last round that needed it has ended without it */
 	VEC(struct jitdump_heir) heirs;
+	size_t last_writer;	    /* index of the heir found last; or beyond them */
 	struct jitdump_counts told; /* counts that were emitted */
 };
 
@@ -70,8 +72,9 @@ bool jitdump_followed_is_over(const struct jitdump_followed *followed);
 
 /*
  * Returns the pid of the writer with an inner pid, the newest of several heirs; 0 if there is none.
- * Unknown inner pids are read from /proc; text is a buffer. *ret_sequence is the sequence number of
- * the writer's next event, for the caller to change; ret_sequence may be NULL.
+ * Unknown inner pids are read from /proc, once; text is a buffer. *ret_sequence is the sequence
+ * number of the writer's next event, for the caller to change; ret_sequence may be NULL. The cost
+ * is in proportion to the heirs, except for the writer of the call before.
  */
 uint32_t jitdump_followed_writer(struct jitdump_followed *followed, process_text *text,
 				 uint32_t inner_pid, uint64_t **ret_sequence);

@@ -23,6 +23,7 @@ struct emitted {
 	struct jitdump_emission emission;
 	byte_vec room;
 	process_text text;
+	uint64_t budget_bytes;
 	struct code_event event; /* the last one; strings are not valid any more */
 	struct jitbpf_code code;
 	struct jitbpf_code_refused refused;
@@ -69,6 +70,7 @@ static int setup(void **state)
 		.came_ns = now_ns - 2 * SEC,
 		.now_ns = now_ns,
 		.code_bytes = CODE_ROUND_BYTES,
+		.budget_bytes = &emitted->budget_bytes,
 		.record = &emitted->room,
 		.text = &emitted->text,
 		.take = take,
@@ -188,6 +190,46 @@ static void test_writers(void **state)
 	assert_int_equal(emitted->refused.malformed, 2);
 }
 
+/* Of heirs with one inner pid, the newest counts. */
+static void test_pid_used_again(void **state)
+{
+	struct emitted *emitted = *state;
+	uint64_t time_ns = emitted->emission.now_ns;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(jitdump_followed_add_heir(&emitted->followed, PID + 1 + i), 0);
+		emitted->followed.heirs.data[i].inner_pid = INNER_PID + 1;
+		for (uint32_t records = 0; records < 2; records++) {
+			assert_int_equal(emit(emitted, INNER_PID + 1, time_ns, 4), 0);
+			assert_int_equal(emitted->event.pid, PID + 1 + i);
+		}
+	}
+	emitted->followed.heirs.data[1].ended_ns = 1;
+	emitted->followed.read_ns = 2;
+	jitdump_followed_forget(&emitted->followed);
+	assert_int_equal(emit(emitted, INNER_PID + 1, time_ns, 4), 0);
+	assert_int_equal(emitted->event.pid, PID + 1);
+}
+
+/* Thousands of heirs that have ended: each is looked at once, and searches count. */
+static void test_many_dead_heirs(void **state)
+{
+	struct emitted *emitted = *state;
+	uint64_t time_ns = emitted->emission.now_ns;
+
+	emitted->budget_bytes = 10 * JITDUMP_HEIRS_MAX;
+	for (uint32_t i = 0; i < JITDUMP_HEIRS_MAX; i++) /* beyond all pids */
+		assert_int_equal(jitdump_followed_add_heir(&emitted->followed, (1u << 23) + i), 0);
+	assert_int_equal(emit(emitted, INNER_PID + 1, time_ns, 4), 0);
+	vec_for_each (heir, &emitted->followed.heirs)
+		assert_true(heir->is_gone && !heir->inner_pid);
+	assert_int_equal(emitted->budget_bytes, 9 * JITDUMP_HEIRS_MAX);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(emit(emitted, INNER_PID + 1, time_ns, 4), 0);
+	assert_int_equal(emitted->budget_bytes, 0);
+	assert_int_equal(emitted->followed.file.counts.foreign, 11);
+}
+
 /* Counts are emitted once. */
 static void test_counts(void **state)
 {
@@ -225,8 +267,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_load_and_its_code), TEST(test_times),	  TEST(test_late_events),
-		TEST(test_budgets),	      TEST(test_writers), TEST(test_counts),
-		TEST(test_taker_that_fails),
+		TEST(test_budgets),	      TEST(test_writers), TEST(test_pid_used_again),
+		TEST(test_many_dead_heirs),   TEST(test_counts),  TEST(test_taker_that_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
