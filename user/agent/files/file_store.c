@@ -5,6 +5,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
@@ -59,6 +62,31 @@ static void destroy_user(struct file_user *user)
 	file_reader_destroy(user->mappings);
 }
 
+/* Returns the device of what memfd_create() makes with flags, or 0. */
+static dev_t memory_device(unsigned flags)
+{
+	AUTO_CLOSE int fd = memfd_create("jitbpf", MFD_CLOEXEC | flags);
+	struct stat memory;
+
+	return fd < 0 || fstat(fd, &memory) ? 0 : memory.st_dev;
+}
+
+static bool is_on(const struct jitbpf_mapping *mapping, dev_t device)
+{
+	return device && makedev(mapping->dev_major, mapping->dev_minor) == device;
+}
+
+bool file_store_is_shared_memory(const struct file_store *store,
+				 const struct jitbpf_mapping *mapping)
+{
+	return is_on(mapping, store->shared_memory);
+}
+
+bool file_store_is_huge_memory(const struct file_store *store, const struct jitbpf_mapping *mapping)
+{
+	return is_on(mapping, store->huge_memory);
+}
+
 int file_store_create(const struct file_store_options *options, struct file_store **ret)
 {
 	static const role_fn functions[ROLE_COUNT] = {
@@ -72,6 +100,8 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 	if (!store)
 		return -ENOMEM;
 	store->options = *options;
+	store->shared_memory = memory_device(0);
+	store->huge_memory = memory_device(MFD_HUGETLB);
 	store->options.debuginfod = options->debuginfod && debuginfod_wanted();
 	kept_files_init(&store->files);
 	if (options->kept_bytes && options->kept_bytes < KEPT_FILES_BYTES_MAX)

@@ -55,6 +55,15 @@ void file_store_destroy(struct file_store *store);
 void file_store_set_owners(struct file_store *store, const struct process_owners *owners);
 
 /*
+ * Return true if a mapping is on the kernel's own file system for shared memory, or on that for
+ * huge pages: what memfd_create() makes is there, and memory that was mapped shared without a file.
+ */
+bool file_store_is_shared_memory(const struct file_store *store,
+				 const struct jitbpf_mapping *mapping);
+bool file_store_is_huge_memory(const struct file_store *store,
+			       const struct jitbpf_mapping *mapping);
+
+/*
  * Identify the file of a mapping (inode not 0; inode_generation as perf reports it, 0: not known).
  * Sets its build ID, and inode_generation to the version of the file (file_identity.h); both to 0
  * if the file was not found. A file counts as found only if the kernel reports the mapping's

@@ -3,6 +3,8 @@
 #ifndef JITBPF_AGENT_FILES_FILE_STORE_STATE_H
 #define JITBPF_AGENT_FILES_FILE_STORE_STATE_H
 
+#include <sys/types.h>
+
 #include "agent/files/file_store.h"
 #include "agent/files/kept_files.h"
 #include "agent/files/search_limits.h"
@@ -31,6 +33,7 @@ struct file_store {
 	struct file_store_counts counts;
 	const struct process_owners *owners; /* NULL: none are known */
 	struct search_limits searches;
+	dev_t shared_memory, huge_memory; /* devices; 0: not known, or the kernel has none */
 	int mappings_error;
 	int debuginfod_error; /* set by the symbol worker's thread */
 };

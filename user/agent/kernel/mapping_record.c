@@ -4,34 +4,21 @@
 #include <linux/mman.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <unistd.h>
 
-#include "base/scope.h"
 #include "base/text.h"
 
 #define UNIQUE_INODE 1 /* the generation of an inode whose number is not used again */
-
-/* Returns true if a mapping is of a file system: that of memfd_create() with flags. */
-static bool is_on_device_of(const struct jitbpf_mapping *mapping, unsigned flags)
-{
-	AUTO_CLOSE int fd = memfd_create("jitbpf", MFD_CLOEXEC | flags);
-	struct stat memory;
-
-	return fd >= 0 && !fstat(fd, &memory) && major(memory.st_dev) == mapping->dev_major &&
-	       minor(memory.st_dev) == mapping->dev_minor;
-}
 
 /*
  * Returns true for memory that was mapped shared without a file. No process can open it, so those
  * that map it have inherited it. Its path alone can be that of a file; its device cannot.
  */
-static bool is_anonymous(const struct jitbpf_mapping *mapping)
+static bool is_anonymous(const struct jitbpf_mapping *mapping, const struct file_store *files)
 {
 	if (begins_with(mapping->path, "/anon_hugepage"))
-		return is_on_device_of(mapping, MFD_HUGETLB);
-	return begins_with(mapping->path, "/dev/zero") && is_on_device_of(mapping, 0);
+		return file_store_is_huge_memory(files, mapping);
+	return begins_with(mapping->path, "/dev/zero") &&
+	       file_store_is_shared_memory(files, mapping);
 }
 
 static bool is_shared(const struct jitbpf_mapping *mapping)
@@ -39,9 +26,10 @@ static bool is_shared(const struct jitbpf_mapping *mapping)
 	return (mapping->map_flags & MAP_TYPE) == MAP_SHARED && mapping->inode;
 }
 
-static bool is_read_only(const struct jitbpf_mapping *mapping)
+static bool is_read_only(const struct jitbpf_mapping *mapping, const struct file_store *files)
 {
-	return is_shared(mapping) && !(mapping->protection & PROT_WRITE) && !is_anonymous(mapping);
+	return is_shared(mapping) && !(mapping->protection & PROT_WRITE) &&
+	       !is_anonymous(mapping, files);
 }
 
 /*
@@ -50,10 +38,10 @@ static bool is_read_only(const struct jitbpf_mapping *mapping)
  * which may be late: a process whose object is not identified has no names in it. The inode of a
  * System V segment is its id instead.
  */
-static bool has_unique_inode(const struct jitbpf_mapping *mapping)
+static bool has_unique_inode(const struct jitbpf_mapping *mapping, const struct file_store *files)
 {
 	return is_shared(mapping) && !begins_with(mapping->path, "/SYSV") &&
-	       is_on_device_of(mapping, 0);
+	       file_store_is_shared_memory(files, mapping);
 }
 
 void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping *fields,
@@ -68,9 +56,9 @@ void mapping_record_fill(struct mapping_record *ret, const struct jitbpf_mapping
 	record->h.size_bytes = (uint32_t)(sizeof(*record) + path_bytes + 1);
 	memcpy(record->path, path, path_bytes);
 	record->path[path_bytes] = 0;
-	if (is_read_only(record))
+	if (is_read_only(record, files))
 		record->h.flags |= JITBPF_MAPPING_READ_ONLY;
-	if (has_unique_inode(record))
+	if (has_unique_inode(record, files))
 		record->inode_generation = UNIQUE_INODE;
 	else if (record->inode)
 		file_store_meet(files, record);

@@ -58,18 +58,29 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* Read in as many turns as the opener takes. */
+static int read_in_turns(struct process_maps *maps, uint32_t pid, process_text *text)
+{
+	int err;
+
+	do {
+		process_maps_begin_turn(maps);
+		err = process_maps_read(maps, pid, text);
+	} while (err == -EINPROGRESS);
+	return err;
+}
+
 static void test_reads(void **state)
 {
 	process_text text = {0}, own = {0};
 
-	process_maps_begin_turn(*state);
-	assert_int_equal(process_maps_read(*state, (uint32_t)getpid(), &text), 0);
+	assert_int_equal(read_in_turns(*state, (uint32_t)getpid(), &text), 0);
 	assert_int_equal(process_maps_read(NULL, (uint32_t)getpid(), &own), 0);
 	assert_true(text.size > 100 && own.size > 100);
 	assert_non_null(memmem(text.data, text.size, "test_process_maps", 17));
 	vec_deinit(&text);
 	vec_deinit(&own);
-	assert_int_equal(process_maps_read(*state, 0x7fffffff, &text), -ENOENT);
+	assert_int_equal(read_in_turns(*state, 0x7fffffff, &text), -ENOENT);
 	assert_int_equal(process_maps_unanswered(*state), 0);
 }
 
