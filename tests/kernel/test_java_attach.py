@@ -312,6 +312,44 @@ class Launched(Attached):
                         run.stderr)
         self.assertNotIn(LOADED, run.stderr)
 
+    def archive_options(self):
+        """Options with which a JVM writes an archive, and does not start with an agent."""
+        return [["-XX:ArchiveClassesAtExit=" + self.archive()], ["-XX:+RecordDynamicDumpInfo"]]
+
+    def archive(self):
+        return os.path.join(self.folder, "classes.jsa")
+
+    def check_without_agent(self, *options, **kwargs):
+        """The JVM exits with status 0, which launch() checks."""
+        jar = os.path.join(self.folder, "fill.jar")  # classes of folders are not archived
+        subprocess.run([os.path.join(JDK_17, "bin/jar"), "cf", jar, "-C", self.folder,
+                        "Fill.class"], check=True, timeout=60)
+        run = self.launch([*self.java, *options, "-cp", jar, "Fill", "200"], **kwargs)
+        self.assertIn("not loaded: it writes an archive of its classes", run.stderr)
+
+    def test_archive_of_classes(self):
+        for options in self.archive_options():
+            with self.subTest(options=options):
+                self.check_without_agent(*options)
+        self.assertTrue(os.path.exists(self.archive()))
+
+    def test_static_archive_of_classes(self):
+        self.launch([*self.java, "-Xshare:dump", "-XX:SharedArchiveFile=" + self.archive()])
+        self.assertTrue(os.path.exists(self.archive()))
+
+    def test_options_elsewhere(self):
+        """In files, which jitbpf does not read, and in variables."""
+        option = self.archive_options()[0][0]
+        file = os.path.join(self.folder, "options")
+        with open(file, "w", encoding="utf-8") as options:
+            options.write(option + "\n")
+        for first, variable in ((["@" + file], {}), (["-XX:VMOptionsFile=" + file], {}),
+                                ([], {"JAVA_TOOL_OPTIONS": f"-Dmine=1 '{option}'"}),
+                                ([], {"JDK_JAVA_OPTIONS": "@" + file}),
+                                ([], {"_JAVA_OPTIONS": option})):
+            with self.subTest(first=first, variable=variable):
+                self.check_without_agent(*first, env={**os.environ, **variable})
+
     def test_script(self):
         run = self.launch(self.shell('"$@"', *self.java, *self.fill, *self.late(self.ROUNDS, 4)))
         self.assertIn(LOADED, run.stderr)
@@ -378,6 +416,10 @@ class Launched(Attached):
 
 class Launched25(Launched):
     JDK = JDK_25
+
+    def archive_options(self):
+        return [*super().archive_options(),
+                ["-XX:+AutoCreateSharedArchive", "-XX:SharedArchiveFile=" + self.archive() + "2"]]
 
 
 class Late25(Late):

@@ -231,21 +231,49 @@ static enum jvm_load_result result_of_call(struct load *load, int err)
 	return err ? fail(load, err) : JVM_LOADED;
 }
 
-/* What the messages say of the JVM. It is not needed for the loading. */
+static int ask_flag(struct load *load, const char *name, uint64_t end_ns, bool *ret)
+{
+	const char *const flag[JVM_ARGUMENTS] = {name};
+	char room[JVM_ANSWER_BYTES];
+	struct jvm_answer answer;
+	int err = jvm_socket_call(&load->socket, "printflag", flag, end_ns, room, &answer);
+
+	if (!err)
+		*ret = jvm_answer_is_set(&answer);
+	return err;
+}
+
+/*
+ * A JVM that is to write an archive of its classes refuses to do so once it has an agent, and exits
+ * with an error. Its command line does not show options that come from files.
+ */
+static enum jvm_load_result check_archive(struct load *load)
+{
+	static const char *const flags[] = {"ArchiveClassesAtExit", "AutoCreateSharedArchive",
+					    "RecordDynamicDumpInfo"};
+	uint64_t end_ns = clock_now_ns() + JVM_ASK_NS;
+	bool archives = false;
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(flags) && !err && !archives; i++)
+		err = ask_flag(load, flags[i], end_ns, &archives);
+	return archives ? JVM_ARCHIVES : result_of_call(load, err);
+}
+
+/* What the messages say of the JVM. */
 static enum jvm_load_result ask(struct load *load)
 {
 	const char *const version[JVM_ARGUMENTS] = {"VM.version"};
-	const char *const flag[JVM_ARGUMENTS] = {"DebugNonSafepoints"};
 	uint64_t end_ns = clock_now_ns() + JVM_ASK_NS;
+	bool has_all_lines = false;
 	char room[JVM_ANSWER_BYTES];
 	struct jvm_answer answer;
 	int err = jvm_socket_call(&load->socket, "jcmd", version, end_ns, room, &answer);
 
 	if (!err)
 		load->reply->release = jvm_answer_release(&answer);
-	err = err ?: jvm_socket_call(&load->socket, "printflag", flag, end_ns, room, &answer);
-	if (!err)
-		load->reply->has_all_lines = jvm_answer_is_set(&answer);
+	err = err ?: ask_flag(load, "DebugNonSafepoints", end_ns, &has_all_lines);
+	load->reply->has_all_lines = has_all_lines;
 	return result_of_call(load, err);
 }
 
@@ -308,8 +336,8 @@ static enum jvm_load_result load_agent(struct load *load)
 
 static enum jvm_load_result run(struct load *load)
 {
-	enum jvm_load_result (*const steps[])(struct load *) = {examine, enter, listen, ask,
-								load_agent};
+	enum jvm_load_result (*const steps[])(struct load *) = {examine,       enter, listen,
+								check_archive, ask,   load_agent};
 	enum jvm_load_result result = JVM_LOADED;
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps) && result == JVM_LOADED; i++)

@@ -39,6 +39,7 @@ enum jvm_load_result {
 	JVM_HAS_NO_PLACE,    /* no folder takes a copy of the agent: see err */
 	JVM_HAS_TWO_USERS,   /* its real and effective IDs differ */
 	JVM_LACKS_EVENTS,    /* it does not report its compiled methods */
+	JVM_ARCHIVES,	     /* it writes an archive of classes, which fails if it has an agent */
 	JVM_REFUSED,	     /* see words */
 	JVM_IS_BEYOND_LIMIT, /* too many JVMs wait or are known: JVM_WAITING_MAX, JVM_ALL_MAX */
 	JVM_ENDED,

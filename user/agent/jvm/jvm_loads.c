@@ -271,7 +271,7 @@ static int begin(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 		return end(loads, jvm,
 			   &(struct jvm_load_reply){.result = JVM_LOAD_FAILED, .err = err});
 	jvm->socket = TAKE_FD(socket);
-	jvm->end_ns = now_ns + JVM_LISTEN_NS + JVM_ASK_NS + JVM_LOAD_NS + SLACK_NS;
+	jvm->end_ns = now_ns + JVM_LISTEN_NS + 2 * JVM_ASK_NS + JVM_LOAD_NS + SLACK_NS;
 	return 0;
 }
 

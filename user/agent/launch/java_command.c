@@ -107,18 +107,67 @@ static bool can_load(const char *agent)
 	return !strchr(agent, '='); /* which begins the options of the agent */
 }
 
-/* Returns true if the user has given the JVM an agent of ours. */
-static bool has_agent(char *const argv[])
+static bool has_our_agent(const char *option)
+{
+	return begins_with(option, "-agentpath:") && strstr(option, "libjitbpf-jvmti");
+}
+
+/*
+ * Returns true for an option with which a JVM that has an agent from its start does not run: it
+ * writes an archive of classes, or has no JVM TI. Files of options are not read: they may have such
+ * options.
+ */
+static bool forbids_agent(const char *option)
+{
+	static const char *const options[] = {
+		"@",
+		"-XX:Flags=",
+		"-XX:VMOptionsFile=",
+		"-minimal",
+		"-Xshare:dump",
+		"-XX:+DumpSharedSpaces",
+		"-XX:+DynamicDumpSharedSpaces",
+		"-XX:ArchiveClassesAtExit",
+		"-XX:+AutoCreateSharedArchive",
+		"-XX:+RecordDynamicDumpInfo",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (begins_with(option, options[i]))
+			return true;
+	}
+	return has_our_agent(option);
+}
+
+/* Options in a variable may be quoted. */
+static bool variable_forbids_agent(const char *words)
+{
+	static const char separators[] = " \t\n\v\f\r\"'";
+
+	for (const char *at = words; *(at += strspn(at, separators));
+	     at += strcspn(at, separators)) {
+		if (forbids_agent(at))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Arguments of the program that look like options count, too: the JVM then gets the agent later.
+ */
+static bool options_forbid_agent(char *const argv[])
 {
 	static const char *const variables[] = {"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS",
 						"_JAVA_OPTIONS"};
 
-	for (; *argv; argv++) {
-		if (begins_with(*argv, "-agentpath:") && strstr(*argv, "libjitbpf-jvmti"))
+	for (argv++; *argv; argv++) {
+		if (forbids_agent(*argv))
 			return true;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
-		if (strstr(getenv(variables[i]) ?: "", "libjitbpf-jvmti"))
+		const char *words = getenv(variables[i]) ?: "";
+
+		if (strstr(words, "libjitbpf-jvmti") || variable_forbids_agent(words))
 			return true;
 	}
 	return false;
@@ -130,7 +179,7 @@ int java_command_make(char *const argv[], const char *agent, char ***ret)
 	size_t count = 0;
 
 	*ret = NULL;
-	if (!is_java(argv[0]) || has_agent(argv) || !can_load(agent))
+	if (!is_java(argv[0]) || options_forbid_agent(argv) || !can_load(agent))
 		return 0;
 	while (argv[count])
 		count++;

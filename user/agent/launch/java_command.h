@@ -6,7 +6,8 @@
  *
  * A JVM that cannot load its agent ends. So the option is only added if the program is the launcher
  * of an OpenJDK for the C library of this machine, which runs in our root, and if this process,
- * which has become the command's user, can map the agent's code.
+ * which has become the command's user, can map the agent's code. It is not added beside options
+ * with which a JVM cannot have an agent, nor beside files of options.
  */
 #ifndef JITBPF_AGENT_LAUNCH_JAVA_COMMAND_H
 #define JITBPF_AGENT_LAUNCH_JAVA_COMMAND_H

@@ -93,7 +93,13 @@ uint32_t jvm_answer_release(const struct jvm_answer *answer)
 
 bool jvm_answer_is_set(const struct jvm_answer *answer)
 {
-	return !answer->status && bytes_begin_with(answer->text, answer->text_bytes, "-XX:+");
+	const char *end = answer->text + answer->text_bytes;
+	const char *value = memchr(answer->text, '=', answer->text_bytes);
+
+	if (answer->status || !bytes_begin_with(answer->text, answer->text_bytes, "-XX:"))
+		return false;
+	return bytes_begin_with(answer->text, answer->text_bytes, "-XX:+") ||
+	       (value && value + 1 < end && value[1] != '\n');
 }
 
 void jvm_answer_words(const struct jvm_answer *answer, char *ret, size_t size_bytes)

@@ -31,7 +31,10 @@ bool jvm_answer_is_early(const struct jvm_answer *answer);
 /* Of "jcmd VM.version": returns the feature release of Java, such as 17; 0 if it is not found. */
 uint32_t jvm_answer_release(const struct jvm_answer *answer);
 
-/* Of "printflag": returns true if a boolean flag is set. A flag that is locked is not. */
+/*
+ * Of "printflag": returns true if a boolean flag is set, or another flag has a value. A flag that
+ * is locked is not set.
+ */
 bool jvm_answer_is_set(const struct jvm_answer *answer);
 
 /*

@@ -98,6 +98,14 @@ static void test_flag(void **state)
 	assert_true(jvm_answer_is_set(&answer));
 	answer = parsed("0\n-XX:-DebugNonSafepoints\n");
 	assert_false(jvm_answer_is_set(&answer));
+	answer = parsed("0\n-XX:ArchiveClassesAtExit=a.jsa\n");
+	assert_true(jvm_answer_is_set(&answer));
+	answer = parsed("0\n-XX:ArchiveClassesAtExit=\n");
+	assert_false(jvm_answer_is_set(&answer));
+	answer = parsed("0\n-XX:ArchiveClassesAtExit=");
+	assert_false(jvm_answer_is_set(&answer));
+	answer = parsed("0\nno such flag 'a=b'\n");
+	assert_false(jvm_answer_is_set(&answer));
 	answer = parsed("0\nno such flag 'DebugNonSafepoints'\n");
 	assert_false(jvm_answer_is_set(&answer));
 }
