@@ -524,6 +524,10 @@ class NoJvm(Attached):
         self.assertEqual(self.record_fake("links", self.FOREIGN), "ready\n")
         self.assertFalse(os.path.exists("/tmp/jitbpf-test-planted"))
 
+    def test_dangling_link(self):
+        """A link to nowhere in place of the file: HotSpot would print a dump of its threads."""
+        self.assertEqual(self.record_fake("link", self.FOREIGN), "ready\n")
+
     def test_beside_a_silent_one(self):
         """A process that never answers does not delay the agent of another JVM."""
         process, _said = self.start_fake("silent")

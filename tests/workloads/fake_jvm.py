@@ -82,6 +82,8 @@ if MODE == "file":
 if MODE == "links":
     os.symlink("/tmp/jitbpf-test-planted", f"/tmp/.java_pid{os.getpid()}")
     os.symlink("/tmp/jitbpf-test-planted", f"/tmp/.attach_pid{os.getpid()}")
+if MODE == "link":
+    os.symlink("/nonexistent", f"/tmp/.attach_pid{os.getpid()}")
 say("ready")
 while True:
     end = time.process_time() + 0.01

@@ -128,18 +128,26 @@ static enum jvm_load_result enter(struct load *load)
 	return JVM_LOADED;
 }
 
-/* Returns true if a file is there that HotSpot would find, but not accept. */
-static bool is_taken(const struct load *load, int folder_fd, const char *name)
+/*
+ * HotSpot follows a link, and accepts a file of its user or of root. A link is not accepted here:
+ * its target may change. Returns 0 if HotSpot accepts the file, -ENOENT if there is none, or
+ * -EPERM.
+ */
+static int check_file(const struct load *load, int folder_fd, const char *name)
 {
 	struct stat st;
 
-	return !fstatat(folder_fd, name, &st, 0) && st.st_uid && st.st_uid != load->status.uid;
+	/* The JVM's working directory may be one that it reaches only by its groups. */
+	if (fstatat(folder_fd, name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT || (errno == EACCES && folder_fd == load->cwd_fd) ? -ENOENT
+											 : -EPERM;
+	return S_ISREG(st.st_mode) && (!st.st_uid || st.st_uid == load->status.uid) ? 0 : -EPERM;
 }
 
 /*
- * Create the file by which HotSpot knows that SIGQUIT does not ask for a dump of its threads. It
- * looks into its working directory first. Sets *ret_folder to the folder of a new file, or to -1 if
- * there is one of the user's already.
+ * Create the file by which HotSpot knows that SIGQUIT does not ask for a dump of its threads.
+ * HotSpot looks into its working directory first. Sets *ret_folder to the folder of a new file, or
+ * to -1 if there is one of the user's already.
  */
 static enum jvm_load_result put_file(struct load *load, const char *name, int *ret_folder)
 {
@@ -147,8 +155,10 @@ static enum jvm_load_result put_file(struct load *load, const char *name, int *r
 	int err = 0;
 
 	*ret_folder = -1;
-	if (is_taken(load, load->cwd_fd, name) || is_taken(load, load->tmp_fd, name))
-		return JVM_IS_FOREIGN;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		if (check_file(load, folders[i], name) == -EPERM)
+			return JVM_IS_FOREIGN;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		AUTO_CLOSE int fd =
 			openat(folders[i], name,
@@ -156,8 +166,10 @@ static enum jvm_load_result put_file(struct load *load, const char *name, int *r
 
 		if (fd >= 0)
 			*ret_folder = folders[i];
-		if (fd >= 0 || errno == EEXIST)
+		if (fd >= 0)
 			return JVM_LOADED;
+		if (errno == EEXIST)
+			return check_file(load, folders[i], name) ? JVM_IS_FOREIGN : JVM_LOADED;
 		err = -errno;
 	}
 	return fail(load, err);
