@@ -528,6 +528,30 @@ class NoJvm(Attached):
         """A link to nowhere in place of the file: HotSpot would print a dump of its threads."""
         self.assertEqual(self.record_fake("link", self.FOREIGN), "ready\n")
 
+    def test_ends_after_the_signal(self):
+        """A JVM that handles the signal after jitbpf has ended finds the file."""
+        process, said = self.start_fake("slow")
+        with subprocess.Popen(self.record_argv(["-p", str(process.pid)], (".jitbpf",)),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as recorder:
+            self.addCleanup(recorder.kill)
+            self.wait_for(lambda: "SIGQUIT" in self.text_of(said))
+            recorder.send_signal(signal.SIGINT)
+            self.assertEqual(recorder.wait(60), 0)
+        with open("/tmp/jitbpf-test-ended", "wb"):
+            pass
+        self.wait_for(lambda: len(self.text_of(said).split()) == 3)
+        self.assertEqual(self.text_of(said), "ready\nSIGQUIT\nasked\n")
+
+    def test_stopped(self):
+        """A stopped JVM would handle the signal at any time later."""
+        process, said = self.start_fake("threads")
+        process.send_signal(signal.SIGSTOP)
+        run = self.record_until(lambda: "not loaded: it is stopped" in self.said(),
+                                ["-p", str(process.pid), "-F", "99"], (".jitbpf",))
+        self.assertNotIn(LOADED, run.stderr)
+        process.send_signal(signal.SIGCONT)
+        self.assertEqual(self.text_of(said), "ready\n")
+
     def test_beside_a_silent_one(self):
         """A process that never answers does not delay the agent of another JVM."""
         process, _said = self.start_fake("silent")

@@ -64,8 +64,19 @@ for path in filter(None, [LIBRARY, *sys.argv[4:]]):
     with open(path, "rb") as library:
         mapped.append(mmap.mmap(library.fileno(), 0, flags=mmap.MAP_PRIVATE,
                                 prot=mmap.PROT_READ | mmap.PROT_EXEC))
+
+
+def take_signal(*_):
+    say("SIGQUIT")
+    if MODE == "slow":
+        while not os.path.exists("/tmp/jitbpf-test-ended"):
+            time.sleep(0.05)
+        time.sleep(0.5)
+        say("asked" if os.path.exists(f"/tmp/.attach_pid{os.getpid()}") else "dump")
+
+
 if MODE != "uncaught":
-    signal.signal(signal.SIGQUIT, lambda *_: say("SIGQUIT"))
+    signal.signal(signal.SIGQUIT, take_signal)
 if MODE not in ("plain", "uncaught"):
     for name in (b"VM Thread", b"Signal Dispatch"):
         named = threading.Event()

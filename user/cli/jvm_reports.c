@@ -12,6 +12,7 @@
 static const char *const reasons[] = {
 	[JVM_IS_STARTING] = "it has none of the threads by which a HotSpot JVM is known, or does "
 			    "not catch SIGQUIT (-Xrs)",
+	[JVM_IS_STOPPED] = "it is stopped by a signal or a debugger",
 	[JVM_IS_ANOTHER] = "it is OpenJ9, which jitbpf does not support",
 	[JVM_IS_CLOSED] = "it runs with -XX:+DisableAttachMechanism: start it with "
 			  "-agentpath:/PATH/OF/libjitbpf-jvmti.so",

@@ -23,7 +23,7 @@
 #include "uapi/jvm_agent.h"
 
 #define LOOK_MS 5
-#define ALARM_S 60 /* ends this process wherever it hangs */
+#define ALARM_S 75 /* ends this process wherever it hangs */
 
 struct load {
 	const struct jvm_load_request *request;
@@ -175,18 +175,11 @@ static enum jvm_load_result put_file(struct load *load, const char *name, int *r
 	return fail(load, err);
 }
 
-/* Send SIGQUIT, and wait until the process listens. */
-static enum jvm_load_result make_listen(struct load *load)
+/* Wait until the process listens. */
+static enum jvm_load_result await_listener(struct load *load)
 {
 	uint64_t end_ns = clock_now_ns() + JVM_LISTEN_NS;
-	enum jvm_load_result result = read_status(load);
 
-	if (result != JVM_LOADED)
-		return result;
-	if (!load->status.catches_quit)
-		return JVM_IS_STARTING;
-	if (syscall(SYS_pidfd_send_signal, load->pidfd, SIGQUIT, NULL, 0))
-		return fail(load, -errno);
 	while (clock_now_ns() < end_ns) {
 		uint64_t soon_ns = clock_now_ns() + LOOK_MS * 1000000ull;
 		int fd = jvm_socket_connect(&load->socket, soon_ns), err;
@@ -202,6 +195,29 @@ static enum jvm_load_result make_listen(struct load *load)
 			return err ? fail(load, err) : JVM_ENDED;
 	}
 	return JVM_IS_SILENT;
+}
+
+/*
+ * Send SIGQUIT, and wait until the process listens. The wait goes on if jitbpf ends: without its
+ * file, the signal would print a dump of the JVM's threads.
+ */
+static enum jvm_load_result make_listen(struct load *load)
+{
+	enum jvm_load_result result = read_status(load);
+	int stop_fd = load->socket.stop_fd;
+
+	if (result != JVM_LOADED)
+		return result;
+	if (!load->status.catches_quit)
+		return JVM_IS_STARTING;
+	if (load->status.stopped)
+		return JVM_IS_STOPPED;
+	if (syscall(SYS_pidfd_send_signal, load->pidfd, SIGQUIT, NULL, 0))
+		return fail(load, -errno);
+	load->socket.stop_fd = -1;
+	result = await_listener(load);
+	load->socket.stop_fd = stop_fd;
+	return result;
 }
 
 static enum jvm_load_result listen(struct load *load)

@@ -20,8 +20,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Until the JVM listens, after SIGQUIT, which takes less than 50 ms on an idle machine. */
-#define JVM_LISTEN_NS 5000000000ull
+/*
+ * Until the JVM listens, after SIGQUIT, which takes less than 50 ms on an idle machine. A JVM that
+ * handles the signal later prints a dump of its threads.
+ */
+#define JVM_LISTEN_NS 10000000000ull
 /* Until it has answered what it is asked first, which is little. */
 #define JVM_ASK_NS 5000000000ull
 /* For the loading: with 5,000 compiled methods 0.1 s of CPU time, which a busy JVM may not have. */
@@ -31,6 +34,7 @@ enum jvm_load_result {
 	JVM_LOADED,
 	JVM_HAS_AGENT,	 /* an agent of jitbpf is loaded already */
 	JVM_IS_STARTING, /* try again: it has no VM yet, or does not listen and would not hear */
+	JVM_IS_STOPPED,	 /* try again: by SIGSTOP or a debugger */
 	JVM_IS_ANOTHER,	 /* OpenJ9, which has another mechanism */
 	JVM_IS_CLOSED,	 /* -XX:+DisableAttachMechanism, or dynamic agents are not allowed */
 	JVM_IS_SILENT,	 /* it did not answer in time */

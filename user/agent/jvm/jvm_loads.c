@@ -233,7 +233,8 @@ static int take_answer(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns
 	if (reply.result == JVM_IS_SILENT && !is_silent(loads, jvm->owner) &&
 	    vec_push(&loads->silent, jvm->owner))
 		return -ENOMEM;
-	if (reply.result != JVM_IS_STARTING || gives_up(jvm, now_ns))
+	if ((reply.result != JVM_IS_STARTING && reply.result != JVM_IS_STOPPED) ||
+	    gives_up(jvm, now_ns))
 		return end(loads, jvm, &reply);
 	scope_close(&jvm->socket);
 	jvm->socket = -1;

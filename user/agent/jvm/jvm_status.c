@@ -45,7 +45,7 @@ static uint32_t read_inner_pid(const char *text)
 
 int jvm_status_parse(const char *text, struct jvm_status *ret)
 {
-	const char *caught = find(text, "\nSigCgt:\t");
+	const char *caught = find(text, "\nSigCgt:\t"), *state = find(text, "\nState:\t");
 	struct jvm_status status = {.inner_pid = read_inner_pid(text)};
 	bool same_user, same_group;
 
@@ -53,6 +53,7 @@ int jvm_status_parse(const char *text, struct jvm_status *ret)
 	    !read_ids(text, "\nGid:", &status.gid, &same_group))
 		return -EBADMSG;
 	status.one_identity = same_user && same_group;
+	status.stopped = state && (*state == 'T' || *state == 't');
 	status.catches_quit = strtoull(caught, NULL, 16) >> (SIGQUIT - 1) & 1;
 	*ret = status;
 	return 0;

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "agent/jvm/jvm_status.h"
 
@@ -51,6 +52,19 @@ static void test_others(void **state)
 	assert_false(status.one_identity);
 }
 
+static void test_stopped(void **state)
+{
+	static const char others[] = UID("1\t1\t1\t1") GID("1\t1\t1\t1") NSPID("1") CAUGHT("4");
+	struct jvm_status status;
+	char text[512];
+
+	for (const char *letter = "RSDTt"; *letter; letter++) {
+		snprintf(text, sizeof(text), "Name:\tT\nState:\t%c (state)\n%s", *letter, others);
+		assert_int_equal(jvm_status_parse(text, &status), 0);
+		assert_int_equal(status.stopped, *letter == 'T' || *letter == 't');
+	}
+}
+
 /* As of a process that ends. */
 static void test_cut(void **state)
 {
@@ -73,6 +87,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_jvm),
 		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_stopped),
 		cmocka_unit_test(test_cut),
 	};
 
