@@ -126,6 +126,13 @@ static int add_late(struct scanner *scanner, uint32_t pid)
 	return vec_push(late, pid);
 }
 
+static bool takes_all_maps(const struct scanner *scanner)
+{
+	const struct process_scan *scan = scanner->scan;
+
+	return scan->take_map && (scanner->lost_ns || scanner->time_ns == scan->came_ns);
+}
+
 static int scan_process(struct scanner *scanner, uint32_t pid)
 {
 	struct process_maps *maps = file_store_maps(scanner->scan->files);
@@ -155,7 +162,7 @@ static int scan_process(struct scanner *scanner, uint32_t pid)
 			continue;
 		if (map.protection & PROT_EXEC)
 			err = scan_mapping(scanner, pid, &map);
-		if (!err && !scanner->lost_ns && scanner->time_ns == scanner->scan->came_ns)
+		if (!err && takes_all_maps(scanner))
 			err = scanner->scan->take_map(scanner->scan->take_map_context, pid, &map);
 	}
 	return err;

@@ -33,7 +33,10 @@ struct process_scan {
 	void *wanted_context; /* of both */
 	record_taker_fn take;
 	void *take_context;
-	/* Called for each mapping, executable or not, of processes that started before came_ns. */
+	/*
+	 * Called for each mapping, executable or not, of processes that started before came_ns, or
+	 * that are scanned again. NULL: for none.
+	 */
 	int (*take_map)(void *context, uint32_t pid, const struct proc_map *map);
 	void *take_map_context;
 	uint64_t *ret_cut;	/* incremented for each process whose mappings are not all read */
@@ -56,7 +59,7 @@ int process_scan_late(const struct process_scan *scan, process_pids *late);
 /*
  * Emit the records of one process again, after side-band records from lost_ns on may have been
  * lost: its name and mappings as of time_ns, flagged READ_AGAIN and DOUBTFUL (uapi/record.h).
- * came_ns and take_map are not used. Returns as process_scan().
+ * came_ns is not used. Returns as process_scan().
  */
 int process_scan_again(const struct process_scan *scan, uint32_t pid, uint64_t lost_ns,
 		       uint64_t time_ns);

@@ -305,6 +305,7 @@ static int recover_mappings(struct drain *drain)
 	if (err)
 		return err;
 	scan.take = emit_again;
+	scan.take_map = NULL;
 	return lost_mappings_round(&live->lost_mappings, live->round.sideband_lost,
 				   live->round.begin_ns, &scan);
 }

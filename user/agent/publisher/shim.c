@@ -104,6 +104,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	return 0;
 }
 
+/* The journal of a process that did not answer at the start is read whole in a later round. */
 static int scanned(void *self, uint32_t pid, const struct proc_map *map)
 {
 	struct shim *shim = self;
@@ -111,9 +112,13 @@ static int scanned(void *self, uint32_t pid, const struct proc_map *map)
 	for_each_medium (medium, shim) {
 		pid_vec *pids = &medium->late.pids;
 
-		if (journal_file_is_mapped(map, medium->late.publisher) &&
-		    (!pids->size || pids->data[pids->size - 1] != pid))
-			return vec_push(pids, pid);
+		if (!journal_file_is_mapped(map, medium->late.publisher) ||
+		    (pids->size && pids->data[pids->size - 1] == pid))
+			continue;
+		if (shim->scanned)
+			return journal_recovery_note_whole(&medium->recovery, pid,
+							   shim->host.came_ns);
+		return vec_push(pids, pid);
 	}
 	return 0;
 }
@@ -124,6 +129,18 @@ static void take_attached(void *self, uint32_t pending, uint64_t attached_ns)
 
 	for_each_medium (medium, shim)
 		shim_unheard_attached(&medium->unheard, pending, attached_ns);
+}
+
+static int note_unanswered(struct shim *shim, struct medium *medium)
+{
+	int err = 0;
+
+	vec_for_each (pid, &medium->late.unanswered)
+		err = err
+			      ?: journal_recovery_note_whole(&medium->recovery, *pid,
+							     shim->host.came_ns);
+	medium->late.unanswered.size = 0;
+	return err;
 }
 
 /* Journals are read after the probes are attached, since the probes report what comes later. */
@@ -143,6 +160,7 @@ static int late(void *self, record_taker_fn take, void *take_context)
 		more = more
 			       ?: journal_late_read(&medium->late, shim->host.came_ns, take,
 						    take_context);
+		more = more ?: note_unanswered(shim, medium);
 	}
 	return more;
 }

@@ -37,6 +37,7 @@ void journal_late_deinit(struct journal_late *late)
 	journal_reader_close(&late->reader);
 	journal_files_close(&late->files);
 	vec_deinit(&late->pids);
+	vec_deinit(&late->unanswered);
 	vec_deinit(&late->room);
 	vec_deinit(&late->record);
 }
@@ -123,6 +124,8 @@ static int begin_process(struct journal_late *late, uint64_t came_ns, record_tak
 		}
 		if (err && err != -EINPROGRESS && err != -ETIMEDOUT)
 			continue; /* the process has ended */
+		if (err && vec_push(&late->unanswered, late->pid))
+			return -ENOMEM;
 		err = send_journal(late,
 				   JITBPF_JOURNAL_LATE |
 					   (late->files.count ? 0 : JITBPF_JOURNAL_UNREADABLE),

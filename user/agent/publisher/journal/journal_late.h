@@ -23,6 +23,7 @@ struct journal_late {
 	 * usually has the higher pid, over its parent's.
 	 */
 	pid_vec pids;
+	pid_vec unanswered; /* those that did not answer in time, for the caller to take */
 	struct file_store
 		*store; /* borrowed, as journal_files_open() takes it; the caller sets it */
 	enum jitbpf_publisher publisher; /* whose journals; the caller sets it */
