@@ -4,6 +4,7 @@
  * it may have replaced.
  */
 #include "pipeline/intake/intake_state.h"
+#include "state/code/code_region.h"
 #include "uapi/code_event.h"
 
 /* Returns the process whose mappings a record changes, or NULL. */
@@ -67,6 +68,18 @@ static void range_changed(struct intake *intake, const struct process *process, 
 	unwinder_code_changed(intake->unwinder, process, address, size_bytes);
 }
 
+/* Returns the size of the code that an unload has ended; the event may have only the address. */
+static uint64_t unloaded_bytes(const struct process *process, const struct jitbpf_code_event *event)
+{
+	const struct code_region *region =
+		event->h.time_ns
+			? code_map_find(process->code, event->address, event->h.time_ns - 1)
+			: NULL;
+	uint64_t left = region ? region->address + region->size_bytes - event->address : 0;
+
+	return left > event->code_bytes ? left : event->code_bytes;
+}
+
 static void code_changed(struct intake *intake, const struct jitbpf_code_event *event)
 {
 	const struct process *process = process_table_find(intake->processes, event->pid,
@@ -76,6 +89,10 @@ static void code_changed(struct intake *intake, const struct jitbpf_code_event *
 	if (!process || !process->code || event->kind == JITBPF_CODE_INLINE ||
 	    event->kind == JITBPF_CODE_LINES)
 		return;
+	if (event->kind == JITBPF_CODE_UNLOAD) {
+		range_changed(intake, process, event->address, unloaded_bytes(process, event));
+		return;
+	}
 	if (event->kind != JITBPF_CODE_MOVE) {
 		range_changed(intake, process, event->address, event->code_bytes);
 		return;

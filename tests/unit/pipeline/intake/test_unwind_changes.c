@@ -99,7 +99,33 @@ static void test_code(void **state)
 	jit = make_load(run, 22, 4, "to the end and beyond");
 	jit->address = UINT64_MAX - 0x10;
 	made_round(run, 30);
-	ASSERT_TOLD({MADE_PID, MADE_CODE, 1}, {MADE_PID, UINT64_MAX - 0x10, 0x10});
+	ASSERT_TOLD({MADE_PID, MADE_CODE, 0x40}, {MADE_PID, UINT64_MAX - 0x10, 0x10});
+}
+
+/* An unload of a JVM has only the address. */
+static void test_code_that_was_unloaded(void **state)
+{
+	struct made_run *run = *state;
+	struct jitbpf_jit_header *jit;
+
+	jit = make_load(run, 1, 0, "a");
+	jit->event = JIT_EVENT_JVM_LOAD;
+	jit->code_bytes = 0x30000;
+	made_round(run, 10);
+	ASSERT_TOLD({MADE_PID, MADE_CODE, 0x30000});
+	jit = make_load(run, 11, 1, "a");
+	jit->event = JIT_EVENT_JVM_UNLOAD;
+	jit->method_id = 0;
+	jit->code_bytes = 1;
+	made_round(run, 20);
+	ASSERT_TOLD({MADE_PID, MADE_CODE, 0x30000});
+	/* Nothing is there any more. */
+	jit = make_load(run, 21, 2, "a");
+	jit->event = JIT_EVENT_JVM_UNLOAD;
+	jit->method_id = 0;
+	jit->code_bytes = 1;
+	made_round(run, 30);
+	ASSERT_TOLD({MADE_PID, MADE_CODE, 1});
 }
 
 static struct jitbpf_code *make_copy(struct made_run *run, uint64_t time_ns, size_t bytes)
@@ -181,6 +207,7 @@ int main(void)
 		TEST(test_processes),
 		TEST(test_threads),
 		TEST(test_code),
+		TEST(test_code_that_was_unloaded),
 		TEST(test_code_that_was_copied),
 		TEST(test_memory_that_was_mapped),
 		TEST(test_code_that_was_lost),
