@@ -74,15 +74,16 @@ static void run(notify_fn notify)
 	size_t size = FUNCTIONS * FUNCTION_BYTES;
 	uint8_t *code = mmap(NULL, size, PROT_READ | PROT_WRITE | PROT_EXEC,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	time_t end = time(NULL) + SECONDS;
 	void *calls[LEVELS + 1];
 	uint32_t next = 0;
+	time_t end;
 
 	if (code == MAP_FAILED)
 		err(1, "mapping");
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
 		write_function(code + i * FUNCTION_BYTES, i);
 	report(notify, code);
+	end = time(NULL) + SECONDS;
 	while (time(NULL) < end) {
 		if (mprotect(code, size, PROT_READ) ||
 		    mprotect(code, size, PROT_READ | PROT_WRITE | PROT_EXEC))
