@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
@@ -20,20 +21,24 @@
 #define SILENT_MAX   2	/* of these, those of owners of silent JVMs */
 #define LOOKS_MAX    64 /* processes that are looked at in a turn */
 #define AGAIN_NS     50000000ull
+#define AGAIN_MAX_NS 5000000000ull
+#define REFUSED_NS   120000000000ull /* longer than the broker lets a loader live */
 #define REPORTS_MAX  256
 #define SLACK_NS     5000000000ull
 
 struct jvm {
-	uint32_t pid;
+	uint32_t pid; /* 0: it has ended, but not its loader */
 	struct owner_key owner;
 	uint64_t seen_ns;  /* the mapping's time */
 	uint64_t first_ns; /* when it was first looked at; 0: not yet */
+	uint64_t begun_ns; /* the first attempt; 0: none */
 	uint64_t next_ns;  /* not before then */
-	uint64_t again_ns; /* from an attempt to the next, if it is starting */
+	uint64_t again_ns; /* from an attempt to the next */
 	uint64_t start_ticks;
 	char comm[16];
+	bool answered;	 /* its loader has, and ends */
 	bool settled;	 /* it has an agent, or will not have one */
-	int socket;	 /* to its loader; -1: none */
+	int socket;	 /* to its loader; -1: none, or it has ended */
 	uint64_t end_ns; /* of the loader's time */
 };
 
@@ -94,10 +99,20 @@ static struct jvm *find(struct jvm_loads *loads, uint32_t pid)
 	return NULL;
 }
 
-static void settle(struct jvm *jvm)
+static void close_socket(struct jvm *jvm)
 {
 	scope_close(&jvm->socket);
 	jvm->socket = -1;
+}
+
+/*
+ * Tell the loader to end. Its socket stays until it has: the JVM's owner may have stopped it, and
+ * gets no other one until then.
+ */
+static void cancel(struct jvm *jvm)
+{
+	if (jvm->socket >= 0)
+		shutdown(jvm->socket, SHUT_WR);
 	jvm->settled = true;
 }
 
@@ -181,14 +196,25 @@ int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint6
 	return agent ? 0 : skip(loads, &jvm);
 }
 
+static void drop_ended(struct jvm_loads *loads)
+{
+	for (size_t i = loads->jvms.size; i-- > 0;) {
+		struct jvm *jvm = &loads->jvms.data[i];
+
+		if (!jvm->pid && jvm->socket < 0)
+			*jvm = loads->jvms.data[--loads->jvms.size];
+	}
+}
+
 void jvm_loads_forget(struct jvm_loads *loads, uint32_t pid, uint64_t time_ns)
 {
 	struct jvm *jvm = find(loads, pid);
 
 	if (!jvm || jvm->seen_ns > time_ns)
 		return;
-	scope_close(&jvm->socket);
-	*jvm = loads->jvms.data[--loads->jvms.size];
+	cancel(jvm);
+	jvm->pid = 0;
+	drop_ended(loads);
 }
 
 /* An ended process needs no report. */
@@ -198,13 +224,30 @@ static int end(struct jvm_loads *loads, struct jvm *jvm, const struct jvm_load_r
 
 	if (reply->result == JVM_LOADED && loads->loaded.size < REPORTS_MAX)
 		err = vec_push(&loads->loaded, jvm->pid);
-	settle(jvm);
+	cancel(jvm);
 	return err || reply->result == JVM_ENDED ? err : report(loads, jvm, reply);
 }
 
-static bool gives_up(const struct jvm *jvm, uint64_t now_ns)
+/* A loader that ends without an answer was refused by the broker: too many live. */
+static bool gives_up(const struct jvm *jvm, enum jvm_load_result result, uint64_t now_ns)
 {
-	return now_ns - jvm->first_ns > JVM_GIVE_UP_NS;
+	switch (result) {
+	case JVM_IS_STARTING:
+	case JVM_IS_STOPPED:
+		return now_ns - jvm->begun_ns > JVM_GIVE_UP_NS;
+	case JVM_LOAD_FAILED:
+		return jvm->socket >= 0 || now_ns - jvm->begun_ns > REFUSED_NS;
+	default:
+		return true;
+	}
+}
+
+static void try_later(struct jvm *jvm, uint64_t now_ns)
+{
+	jvm->again_ns = jvm->again_ns ? 2 * jvm->again_ns : AGAIN_NS;
+	if (jvm->again_ns > AGAIN_MAX_NS)
+		jvm->again_ns = AGAIN_MAX_NS;
+	jvm->next_ns = now_ns + jvm->again_ns;
 }
 
 static bool is_silent(const struct jvm_loads *loads, struct owner_key owner)
@@ -223,23 +266,26 @@ static int take_answer(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns
 	int none;
 
 	if (poll(&waiting, 1, 0) > 0) {
-		if (fd_message_receive(jvm->socket, &reply, sizeof(reply), &none) != sizeof(reply))
-			reply = (struct jvm_load_reply){.result = JVM_LOAD_FAILED, .err = -EPIPE};
+		ssize_t got = fd_message_receive(jvm->socket, &reply, sizeof(reply), &none);
+
 		scope_close(&none);
+		if (got <= 0)
+			close_socket(jvm);
+		if (got != sizeof(reply))
+			reply = (struct jvm_load_reply){.result = JVM_LOAD_FAILED, .err = -EPIPE};
 	} else if (now_ns < jvm->end_ns) {
 		return 0;
 	}
+	if (jvm->settled || jvm->answered)
+		return 0;
+	jvm->answered = true;
 	reply.words[sizeof(reply.words) - 1] = 0;
 	if (reply.result == JVM_IS_SILENT && !is_silent(loads, jvm->owner) &&
 	    vec_push(&loads->silent, jvm->owner))
 		return -ENOMEM;
-	if ((reply.result != JVM_IS_STARTING && reply.result != JVM_IS_STOPPED) ||
-	    gives_up(jvm, now_ns))
+	if (gives_up(jvm, reply.result, now_ns))
 		return end(loads, jvm, &reply);
-	scope_close(&jvm->socket);
-	jvm->socket = -1;
-	jvm->again_ns = jvm->again_ns ? 2 * jvm->again_ns : AGAIN_NS;
-	jvm->next_ns = now_ns + jvm->again_ns;
+	try_later(jvm, now_ns);
 	return 0;
 }
 
@@ -263,15 +309,22 @@ static int begin(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 	AUTO_CLOSE int socket = broker_connect(loads->broker, ROLE_LOADER);
 	int err = socket < 0 ? socket : 0;
 
+	if (!jvm->begun_ns)
+		jvm->begun_ns = now_ns;
 	loads->request.pid = jvm->pid;
 	loads->request.start_ticks = jvm->start_ticks;
 	err = err
 		      ?: fd_message_send(socket, &loads->request, sizeof(loads->request),
 					 loads->agent_fd);
+	if (err == -EPIPE && !gives_up(jvm, JVM_LOAD_FAILED, now_ns)) {
+		try_later(jvm, now_ns);
+		return 0;
+	}
 	if (err)
 		return end(loads, jvm,
 			   &(struct jvm_load_reply){.result = JVM_LOAD_FAILED, .err = err});
 	jvm->socket = TAKE_FD(socket);
+	jvm->answered = false;
 	jvm->end_ns = now_ns + JVM_LISTEN_NS + 2 * JVM_ASK_NS + JVM_LOAD_NS + SLACK_NS;
 	return 0;
 }
@@ -302,7 +355,7 @@ static int consider(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 		jvm->first_ns = now_ns;
 	ready = look(loads, jvm, now_ns);
 	if (ready < 0) {
-		settle(jvm);
+		cancel(jvm);
 		return 0;
 	}
 	if (!ready || !may_begin(loads, jvm->owner))
@@ -312,7 +365,7 @@ static int consider(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 
 int jvm_loads_turn(struct jvm_loads *loads)
 {
-	size_t count = loads->jvms.size, looks = count < LOOKS_MAX ? count : LOOKS_MAX;
+	size_t count, looks;
 	uint64_t now_ns = clock_now_ns();
 	int err = 0;
 
@@ -320,6 +373,9 @@ int jvm_loads_turn(struct jvm_loads *loads)
 		if (!err && jvm->socket >= 0)
 			err = take_answer(loads, jvm, now_ns);
 	}
+	drop_ended(loads);
+	count = loads->jvms.size;
+	looks = count < LOOKS_MAX ? count : LOOKS_MAX;
 	for (size_t i = 0; i < looks && !err; i++) {
 		loads->next_look = loads->next_look + 1 < count ? loads->next_look + 1 : 0;
 		err = consider(loads, &loads->jvms.data[loads->next_look], now_ns);

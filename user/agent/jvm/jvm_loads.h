@@ -3,7 +3,8 @@
  * Loads the agent for Java into the JVMs among the profiled processes, by a process for each
  * (jvm_load.h). A JVM is loaded into as soon as it catches SIGQUIT, once. Nothing here waits.
  *
- * Owners (struct jitbpf_owner) do not wait for each other's JVMs: each has one loading at a time.
+ * Owners (struct jitbpf_owner) do not wait for each other's JVMs: each has one loader at a time. An
+ * owner can stop its loader, since that has the owner's IDs. Its slot is free once it has ended.
  * Those with a JVM that did not answer share a small part of the loaders. The first JVM beyond the
  * limits is reported, with JVM_IS_BEYOND_LIMIT.
  *

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/clock.h"
 #include "agent/roles/fd_message.h"
 #include "agent/roles/privileges.h"
 #include "base/scope.h"
@@ -24,6 +25,7 @@
 struct role_process {
 	pid_t pid;
 	enum role role;
+	uint64_t end_ns; /* it is killed then; UINT64_MAX: it is not */
 };
 
 struct broker_state {
@@ -90,6 +92,13 @@ static bool may_start(const struct broker_state *broker, uint32_t role)
 	return live < role_rules((enum role)role)->live_max;
 }
 
+static uint64_t end_of(uint32_t role)
+{
+	uint64_t life_s = role_rules((enum role)role)->life_max_s;
+
+	return life_s ? clock_now_ns() + life_s * 1000000000ull : UINT64_MAX;
+}
+
 /* Returns false if jitbpf has exited. */
 static bool handle_request(struct broker_state *broker)
 {
@@ -104,8 +113,32 @@ static bool handle_request(struct broker_state *broker)
 	if (!pid)
 		run(broker, (enum role)role, socket);
 	if (pid > 0)
-		broker->processes[broker->count++] = (struct role_process){pid, (enum role)role};
+		broker->processes[broker->count++] =
+			(struct role_process){pid, (enum role)role, end_of(role)};
 	return true;
+}
+
+/*
+ * Kill the processes that are too old, which may have another user's IDs. Returns the time to the
+ * next one in ms, or -1 if there is none.
+ */
+static int end_overdue(struct broker_state *broker)
+{
+	uint64_t now_ns = clock_now_ns(), next_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < broker->count; i++) {
+		struct role_process *process = &broker->processes[i];
+
+		if (process->end_ns <= now_ns) {
+			privileges_use(PRIVILEGE(CAP_KILL));
+			kill(process->pid, SIGKILL);
+			privileges_use(0);
+			process->end_ns = UINT64_MAX;
+		}
+		if (process->end_ns < next_ns)
+			next_ns = process->end_ns;
+	}
+	return next_ns == UINT64_MAX ? -1 : (int)((next_ns - now_ns) / 1000000 + 1);
 }
 
 static void serve(struct broker_state *broker)
@@ -116,7 +149,7 @@ static void serve(struct broker_state *broker)
 	};
 
 	for (;;) {
-		if (poll(waiting, ARRAY_SIZE(waiting), -1) < 0)
+		if (poll(waiting, ARRAY_SIZE(waiting), end_overdue(broker)) < 0)
 			continue;
 		if (waiting[1].revents)
 			reap(broker);

@@ -2,7 +2,8 @@
 /*
  * The broker: a process that keeps the capabilities which the roles need, and
  * does nothing but start processes of a role. It opens no file, parses nothing
- * and never blocks. It is forked before any input of others is read.
+ * and never blocks. It kills processes that live longer than their role may. It is forked before
+ * any input of others is read.
  */
 #ifndef JITBPF_AGENT_ROLES_BROKER_H
 #define JITBPF_AGENT_ROLES_BROKER_H

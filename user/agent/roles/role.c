@@ -51,6 +51,7 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.live_max = 8,
 			.calls = ROLE_CALLS_LOADER,
 			.outlives = true, /* it removes its files */
+			.life_max_s = 80, /* the JVM's user may stop it */
 		},
 	[ROLE_READER] =
 		{

@@ -40,6 +40,7 @@ struct role_rules {
 	const char *name;      /* of the process; at most 15 bytes */
 	uint64_t capabilities; /* 1 << CAP_...: kept as far as jitbpf has them */
 	uint32_t live_max;     /* limit of live processes, including those that hang */
+	uint32_t life_max_s;   /* the broker kills an older process; 0: none */
 	enum role_calls calls;
 	bool outlives;	      /* ends by itself when its socket is closed, maybe after jitbpf */
 	bool forbids_files;   /* by Landlock, too */
