@@ -542,6 +542,11 @@ class NoJvm(Attached):
         self.wait_for(lambda: len(self.text_of(said).split()) == 3)
         self.assertEqual(self.text_of(said), "ready\nSIGQUIT\nasked\n")
 
+    def test_ends_before_the_answer(self):
+        process, _said = self.start_fake("silent")
+        run = self.record(options=["-p", str(process.pid), "-d", "1"], endings=(".jitbpf",))
+        self.assertIn("not loaded: jitbpf ended before it answered", run.stderr)
+
     def test_stopped(self):
         """A stopped JVM would handle the signal at any time later."""
         process, said = self.start_fake("threads")

@@ -26,6 +26,7 @@ static const char *const reasons[] = {
 	[JVM_IS_BEYOND_LIMIT] = "too many JVMs wait for it or have it, and further ones are left "
 				"out without a message",
 	[JVM_ARCHIVES] = "it writes an archive of its classes, and would fail to with an agent",
+	[JVM_NOT_ANSWERED] = "jitbpf ended before it answered",
 	[JVM_REFUSED] = "it refused",
 	[JVM_LOAD_FAILED] = "loading failed",
 };

@@ -296,6 +296,8 @@ static int finish(struct recording *run, int err)
 		end_turn(run);
 		poll(NULL, 0, 1); /* a process must complete a record that it has reserved */
 	}
+	state = live_source_end_jvms(run->live) ?: state;
+	jvm_reports_tell(run->live, &run->status);
 	refresh_stop(run->refresh, run->options->quiet);
 	err = pipeline_finish(run->pipeline);
 	status_line_clear(&run->status);

@@ -46,6 +46,7 @@ enum jvm_load_result {
 	JVM_ARCHIVES,	     /* it writes an archive of classes, which fails if it has an agent */
 	JVM_REFUSED,	     /* see words */
 	JVM_IS_BEYOND_LIMIT, /* too many JVMs wait or are known: JVM_WAITING_MAX, JVM_ALL_MAX */
+	JVM_NOT_ANSWERED,    /* until jitbpf ended */
 	JVM_ENDED,
 	JVM_LOAD_FAILED, /* see err */
 };

@@ -338,7 +338,7 @@ static int look(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns)
 	if (err)
 		return err;
 	err = process_text_read(&loads->text, jvm->pid, "status") ?: vec_push(&loads->text, '\0');
-	if (err || jvm_status_parse(loads->text.data, &status))
+	if (err || jvm_status_parse(loads->text.data, &status) || status.ended)
 		return -ESRCH;
 	jvm->owner = owner_of(loads, jvm->pid);
 	/* With -Xrs, a JVM does not catch the signal, but listens from its start. */
@@ -379,6 +379,19 @@ int jvm_loads_turn(struct jvm_loads *loads)
 	for (size_t i = 0; i < looks && !err; i++) {
 		loads->next_look = loads->next_look + 1 < count ? loads->next_look + 1 : 0;
 		err = consider(loads, &loads->jvms.data[loads->next_look], now_ns);
+	}
+	return err;
+}
+
+int jvm_loads_end(struct jvm_loads *loads)
+{
+	const struct jvm_load_reply reply = {.result = JVM_NOT_ANSWERED};
+	uint64_t now_ns = clock_now_ns();
+	int err = 0;
+
+	vec_for_each (jvm, &loads->jvms) {
+		if (!err && !jvm->settled && look(loads, jvm, now_ns) >= 0)
+			err = end(loads, jvm, &reply);
 	}
 	return err;
 }

@@ -62,6 +62,9 @@ void jvm_loads_forget(struct jvm_loads *loads, uint32_t pid, uint64_t time_ns);
 /* Begin what can begin, and take answers. Returns 0 or -ENOMEM. */
 int jvm_loads_turn(struct jvm_loads *loads);
 
+/* Report each JVM that still waits for its agent: jitbpf ends. Returns 0 or -ENOMEM. */
+int jvm_loads_end(struct jvm_loads *loads);
+
 /*
  * Add the pids of the JVMs that have been given the agent since the last call, up to 256. Returns 0
  * or -ENOMEM.

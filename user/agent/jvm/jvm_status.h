@@ -10,6 +10,7 @@ struct jvm_status {
 	uint32_t inner_pid; /* in its own pid namespace */
 	uint32_t uid, gid;
 	bool stopped;	   /* by a signal, or by a debugger */
+	bool ended;	   /* it is a zombie */
 	bool one_identity; /* its real, effective, saved and file system IDs are equal */
 	/*
 	 * It catches SIGQUIT. A JVM does a few ms after its start. Until then, and in a JVM with

@@ -305,6 +305,11 @@ bool live_source_take_holder(struct live_source *live, struct attach_holder *ret
 	return attacher_take_holder(live->attacher, ret);
 }
 
+int live_source_end_jvms(struct live_source *live)
+{
+	return live->jvm_loads ? jvm_loads_end(live->jvm_loads) : 0;
+}
+
 bool live_source_take_jvm(struct live_source *live, struct jvm_report *ret)
 {
 	return live->jvm_loads && jvm_loads_take(live->jvm_loads, ret);

@@ -86,7 +86,8 @@ uint64_t live_source_lost(struct live_source *live);
 struct attach_deferrals live_source_deferrals(const struct live_source *live);
 bool live_source_take_holder(struct live_source *live, struct attach_holder *ret);
 
-/* See jvm_loads_take() and jvm_loads_are_pending(). */
+/* See jvm_loads_end(), jvm_loads_take() and jvm_loads_are_pending(). */
+int live_source_end_jvms(struct live_source *live);
 bool live_source_take_jvm(struct live_source *live, struct jvm_report *ret);
 bool live_source_waits_for_jvm(const struct live_source *live);
 

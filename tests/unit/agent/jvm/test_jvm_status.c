@@ -52,16 +52,17 @@ static void test_others(void **state)
 	assert_false(status.one_identity);
 }
 
-static void test_stopped(void **state)
+static void test_states(void **state)
 {
 	static const char others[] = UID("1\t1\t1\t1") GID("1\t1\t1\t1") NSPID("1") CAUGHT("4");
 	struct jvm_status status;
 	char text[512];
 
-	for (const char *letter = "RSDTt"; *letter; letter++) {
+	for (const char *letter = "RSDTtZX"; *letter; letter++) {
 		snprintf(text, sizeof(text), "Name:\tT\nState:\t%c (state)\n%s", *letter, others);
 		assert_int_equal(jvm_status_parse(text, &status), 0);
 		assert_int_equal(status.stopped, *letter == 'T' || *letter == 't');
+		assert_int_equal(status.ended, *letter == 'Z' || *letter == 'X');
 	}
 }
 
@@ -87,7 +88,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_jvm),
 		cmocka_unit_test(test_others),
-		cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_cut),
 	};
 
