@@ -500,10 +500,10 @@ class NoJvm(Attached):
         self.assertEqual(signals, "ready\nSIGQUIT\n")  # once
 
     def test_garbage(self):
-        self.record_fake("garbage", "its answer is not that of a JVM")
+        self.record_fake("garbage", "its answer cannot be parsed")
 
     def test_endless(self):
-        self.record_fake("endless", "its answer is not that of a JVM")
+        self.record_fake("endless", "its answer cannot be parsed")
 
     def test_other_vm(self):
         """OpenJ9 takes SIGQUIT for a request of a dump."""

@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "sink/write/text.h"
 
+#define AGE_MAX_NS	300000000000ull /* of a process whose age says how much it has compiled */
 #define WARNING_RELEASE 21 /* from this release of Java on, a JVM prints a warning (JEP 451) */
 
 static const char *const reasons[] = {
@@ -18,7 +19,7 @@ static const char *const reasons[] = {
 			  "-agentpath:/PATH/OF/libjitbpf-jvmti.so",
 	[JVM_IS_SILENT] = "it did not answer in time",
 	[JVM_IS_FOREIGN] = "its socket or its file in /tmp belongs to another user or process",
-	[JVM_SPEAKS_NONSENSE] = "its answer is not that of a JVM",
+	[JVM_ANSWER_INVALID] = "its answer cannot be parsed",
 	[JVM_HAS_NO_PLACE] = "it cannot reach libjitbpf-jvmti.so, and its /tmp takes no copy that "
 			     "can be executed",
 	[JVM_HAS_TWO_USERS] = "its real and effective user or group differ",
@@ -47,8 +48,10 @@ static void put_failure(struct text *text, const struct jvm_load_reply *reply)
 
 static void put_success(struct text *text, const struct jvm_report *report)
 {
-	text_printf(text, "the agent is loaded, %.1f s after the start of the process",
-		    (double)report->age_ns / 1e9);
+	text_put_string(text, "the agent is loaded");
+	if (report->age_ns < AGE_MAX_NS)
+		text_printf(text, ", %.1f s after the start of the process",
+			    (double)report->age_ns / 1e9);
 	if (!report->reply.has_all_lines)
 		text_put_string(text,
 				"; code compiled before shows few of its inlined methods (all: "

@@ -255,7 +255,7 @@ static enum jvm_load_result result_of_call(struct load *load, int err)
 	if (err == -ETIMEDOUT)
 		return JVM_IS_SILENT;
 	if (err == -EBADMSG)
-		return JVM_SPEAKS_NONSENSE;
+		return JVM_ANSWER_INVALID;
 	return err ? fail(load, err) : JVM_LOADED;
 }
 

@@ -32,19 +32,19 @@
 
 enum jvm_load_result {
 	JVM_LOADED,
-	JVM_HAS_AGENT,	 /* an agent of jitbpf is loaded already */
-	JVM_IS_STARTING, /* try again: it has no VM yet, or does not listen and would not hear */
-	JVM_IS_STOPPED,	 /* try again: by SIGSTOP or a debugger */
-	JVM_IS_ANOTHER,	 /* OpenJ9, which has another mechanism */
-	JVM_IS_CLOSED,	 /* -XX:+DisableAttachMechanism, or dynamic agents are not allowed */
-	JVM_IS_SILENT,	 /* it did not answer in time */
-	JVM_IS_FOREIGN,	 /* its socket or its file belongs to someone else */
-	JVM_SPEAKS_NONSENSE, /* its answer is none */
-	JVM_HAS_NO_PLACE,    /* no folder takes a copy of the agent: see err */
-	JVM_HAS_TWO_USERS,   /* its real and effective IDs differ */
-	JVM_LACKS_EVENTS,    /* it does not report its compiled methods */
-	JVM_ARCHIVES,	     /* it writes an archive of classes, which fails if it has an agent */
-	JVM_REFUSED,	     /* see words */
+	JVM_HAS_AGENT,	    /* an agent of jitbpf is loaded already */
+	JVM_IS_STARTING,    /* try again: it has no VM yet, or does not listen and would not hear */
+	JVM_IS_STOPPED,	    /* try again: by SIGSTOP or a debugger */
+	JVM_IS_ANOTHER,	    /* OpenJ9, which has another mechanism */
+	JVM_IS_CLOSED,	    /* -XX:+DisableAttachMechanism */
+	JVM_IS_SILENT,	    /* it did not answer in time */
+	JVM_IS_FOREIGN,	    /* its socket or its file belongs to someone else */
+	JVM_ANSWER_INVALID, /* its answer cannot be parsed */
+	JVM_HAS_NO_PLACE,   /* no folder takes a copy of the agent: see err */
+	JVM_HAS_TWO_USERS,  /* its real and effective IDs differ */
+	JVM_LACKS_EVENTS,   /* it does not report its compiled methods */
+	JVM_ARCHIVES,	    /* it writes an archive of classes, which fails if it has an agent */
+	JVM_REFUSED,	    /* such as with -XX:-EnableDynamicAgentLoading: see words */
 	JVM_IS_BEYOND_LIMIT, /* too many JVMs wait or are known: JVM_WAITING_MAX, JVM_ALL_MAX */
 	JVM_NOT_ANSWERED,    /* until jitbpf ended */
 	JVM_ENDED,
