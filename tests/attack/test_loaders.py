@@ -2,6 +2,7 @@
 """The processes that load the agent into JVMs have the IDs of the JVM's user, who can stop them."""
 
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -69,6 +70,8 @@ class StoppedLoaders(AttackTest):
         self.addCleanup(java.stdin.close)
         fakes = [self.attack([sys.executable, fake, "silent", LIBJVM, str(ATTACKER)]).pid
                  for _ in range(LOADERS)]
+        for pid in (*fakes, java.pid):  # killed JVMs leave their sockets
+            self.addCleanup(pathlib.Path(f"/tmp/.java_pid{pid}").unlink, missing_ok=True)
         argv = self.record_argv(["-F", "99", "-p", ",".join(map(str, (*fakes, java.pid)))],
                                 (".jitbpf",))
         with open(said, "wb") as messages, \
