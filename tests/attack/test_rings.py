@@ -52,7 +52,7 @@ class Rings(AttackTest):
         self.assertGreater(summary["counters"]["jit_over_share"], 10000)
 
     def test_copies_of_code(self):
-        summary, row = self.flood("--rate", "10000", "--code-bytes", "32768")
+        summary, row = self.flood("--rate", "30000", "--code-bytes", "32768")
         self.check_nothing_lost(row)
         self.assertGreater(summary["counters"]["code_not_copied"], 10000)
 
