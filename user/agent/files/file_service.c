@@ -166,7 +166,7 @@ static int answer(int socket, const struct file_request *request, int sent_fd,
 
 	memset(reply, 0, offsetof(struct file_reply, bytes));
 	if (request->kind == FILE_READ_MAPS)
-		return process_maps_serve(socket, request, reply);
+		return process_maps_serve(socket, sent_fd, request, reply);
 	if (request->kind == FILE_READ) {
 		reply->err = read_piece(request, sent_fd, reply);
 		bytes = reply->size_bytes;

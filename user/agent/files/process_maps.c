@@ -19,17 +19,26 @@
 
 DEFINE_CLEANUP(DIR *, closedir);
 
+/* A connection to an opener. */
+struct maps_opener {
+	int socket;
+	int lifeline[2]; /* connected sockets; [1] is sent with each request, see
+			    end_with_lifeline() */
+};
+
+#define NO_OPENER ((struct maps_opener){-1, {-1, -1}})
+
 /* A request whose last reply has not been received. */
 struct pending_maps {
 	uint32_t pid;
-	int socket;
+	struct maps_opener opener;
 	uint64_t began_ns;
 	process_text text; /* so far */
 };
 
 struct process_maps {
 	const struct broker *broker;
-	int idle; /* a socket to an opener that waits for requests; -1: none */
+	struct maps_opener idle; /* an opener that waits for requests, or NO_OPENER */
 	uint64_t turn_end_ns;
 	struct pending_maps pending[MAPS_PENDING_MAX];
 	uint32_t count;
@@ -45,14 +54,21 @@ int process_maps_create(const struct broker *broker, struct process_maps **ret)
 	if (!maps)
 		return -ENOMEM;
 	maps->broker = broker;
-	maps->idle = -1;
+	maps->idle = NO_OPENER;
 	*ret = maps;
 	return 0;
 }
 
+static void close_opener(struct maps_opener *opener)
+{
+	scope_close(&opener->socket);
+	scope_close(&opener->lifeline[0]);
+	scope_close(&opener->lifeline[1]);
+}
+
 static void remove_pending(struct process_maps *maps, struct pending_maps *pending)
 {
-	scope_close(&pending->socket);
+	close_opener(&pending->opener);
 	vec_deinit(&pending->text);
 	*pending = maps->pending[--maps->count];
 }
@@ -63,7 +79,7 @@ void process_maps_destroy(struct process_maps *maps)
 		return;
 	while (maps->count)
 		remove_pending(maps, &maps->pending[maps->count - 1]);
-	scope_close(&maps->idle);
+	close_opener(&maps->idle);
 	free(maps);
 }
 
@@ -123,14 +139,14 @@ static struct pending_maps *find(struct process_maps *maps, uint32_t pid)
 
 static bool is_ready(const struct pending_maps *pending)
 {
-	struct pollfd socket = {.fd = pending->socket, .events = POLLIN};
+	struct pollfd socket = {.fd = pending->opener.socket, .events = POLLIN};
 
 	return poll(&socket, 1, 0) > 0;
 }
 
 /*
- * Make room for a request: abandon the oldest one without an answer. Its opener ends, since the
- * other end of its socket is closed (process_maps_serve()).
+ * Make room for a request: abandon the oldest one without an answer. Its opener ends
+ * (end_with_lifeline()).
  */
 static bool make_room(struct process_maps *maps, uint64_t now_ns)
 {
@@ -152,25 +168,39 @@ static bool make_room(struct process_maps *maps, uint64_t now_ns)
 	return true;
 }
 
+static int connect_opener(const struct broker *broker, struct maps_opener *ret)
+{
+	int err = fd_message_pair(ret->lifeline);
+
+	if (err)
+		return err;
+	ret->socket = broker_connect(broker, ROLE_OPENER);
+	return ret->socket < 0 ? ret->socket : 0;
+}
+
 static int ask(struct process_maps *maps, uint32_t pid, uint64_t now_ns, struct pending_maps **ret)
 {
 	struct file_request request = {.kind = FILE_READ_MAPS, .pid = pid};
-	AUTO_CLOSE int socket = TAKE_FD(maps->idle);
-	int err;
+	CLEANUP(close_opener) struct maps_opener opener = NO_OPENER;
+	int err = 0;
 
-	if (!make_room(maps, now_ns)) {
-		maps->idle = TAKE_FD(socket);
+	if (!make_room(maps, now_ns))
 		return -EINPROGRESS;
+	if (maps->idle.socket < 0) {
+		err = connect_opener(maps->broker, &opener);
+	} else {
+		opener = maps->idle;
+		maps->idle = NO_OPENER;
 	}
-	if (socket < 0)
-		socket = broker_connect(maps->broker, ROLE_OPENER);
-	if (socket < 0)
-		return socket;
-	err = fd_message_send(socket, &request, offsetof(struct file_request, path) + 1, -1);
+	err = err
+		      ?: fd_message_send(opener.socket, &request,
+					 offsetof(struct file_request, path) + 1,
+					 opener.lifeline[1]);
 	if (err)
 		return err;
 	*ret = &maps->pending[maps->count++];
-	**ret = (struct pending_maps){.pid = pid, .socket = TAKE_FD(socket), .began_ns = now_ns};
+	**ret = (struct pending_maps){.pid = pid, .opener = opener, .began_ns = now_ns};
+	opener = NO_OPENER;
 	return 0;
 }
 
@@ -179,12 +209,13 @@ static int receive(struct process_maps *maps, struct pending_maps *pending)
 {
 	AUTO_CLOSE int none = -1;
 	const struct file_reply *reply = &maps->reply;
-	ssize_t got = fd_message_receive(pending->socket, &maps->reply, sizeof(*reply), &none);
+	ssize_t got =
+		fd_message_receive(pending->opener.socket, &maps->reply, sizeof(*reply), &none);
 
 	if (got < (ssize_t)offsetof(struct file_reply, bytes) ||
 	    reply->size_bytes > (uint64_t)got - offsetof(struct file_reply, bytes)) {
-		scope_close(&pending->socket);
-		pending->socket = -1;
+		close_opener(&pending->opener);
+		pending->opener = NO_OPENER;
 		return got < 0 ? (int)got : -EPIPE;
 	}
 	if (vec_reserve(&pending->text, pending->text.size + reply->size_bytes))
@@ -198,7 +229,7 @@ static int receive(struct process_maps *maps, struct pending_maps *pending)
 /* Receive what comes until a time. Returns 0, -EINPROGRESS or a negative errno. */
 static int receive_until(struct process_maps *maps, struct pending_maps *pending, uint64_t end_ns)
 {
-	struct pollfd socket = {.fd = pending->socket, .events = POLLIN};
+	struct pollfd socket = {.fd = pending->opener.socket, .events = POLLIN};
 	int more = 1;
 
 	while (more > 0) {
@@ -275,8 +306,10 @@ int process_maps_read(struct process_maps *maps, uint32_t pid, process_text *tex
 		*text = pending->text;
 		pending->text = (process_text){0};
 	}
-	if (maps->idle < 0 && pending->socket >= 0)
-		maps->idle = TAKE_FD(pending->socket);
+	if (maps->idle.socket < 0 && pending->opener.socket >= 0) {
+		maps->idle = pending->opener;
+		pending->opener = NO_OPENER;
+	}
 	remove_pending(maps, pending);
 	return err;
 }
@@ -329,27 +362,30 @@ static int send_of_threads(int socket, uint32_t pid, struct file_reply *reply)
 }
 
 /*
- * Waiting for the lock of a memory map ends with the process. SIGIO ends it when the other end of
- * the socket is closed, as its default action.
+ * Waiting for the lock of a memory map ends with the process. SIGIO ends it when the requester
+ * closes its end of the lifeline, as the default action of this signal. The socket of the requests
+ * cannot serve for that: it raises SIGIO for messages, too, and for a request even after it has
+ * been received, when its sender lost the CPU inside the system call.
  */
-static void end_with_socket(int socket, bool wanted)
+static int end_with_lifeline(int lifeline)
 {
-	fcntl(socket, F_SETOWN, getpid());
-	fcntl(socket, F_SETFL, wanted ? O_ASYNC : 0);
+	if (lifeline < 0 || fcntl(lifeline, F_SETOWN, getpid()) ||
+	    fcntl(lifeline, F_SETFL, O_ASYNC))
+		return -EINVAL;
+	return 0;
 }
 
-int process_maps_serve(int socket, const struct file_request *request, struct file_reply *reply)
+int process_maps_serve(int socket, int lifeline, const struct file_request *request,
+		       struct file_reply *reply)
 {
 	char path[64];
-	size_t bytes;
-	int err;
+	size_t bytes = 0;
+	int err = end_with_lifeline(lifeline);
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", request->pid);
-	end_with_socket(socket, true);
-	err = send_file(socket, path, reply, &bytes);
+	err = err ?: send_file(socket, path, reply, &bytes);
 	if (!err && !bytes)
 		err = send_of_threads(socket, request->pid, reply);
-	end_with_socket(socket, false);
 	reply->err = err;
 	reply->size_bytes = reply->file_bytes = 0;
 	return send_reply(socket, reply);

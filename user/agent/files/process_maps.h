@@ -64,8 +64,10 @@ uint32_t process_maps_silent(const struct process_maps *maps, uint32_t number);
 
 /*
  * For the opener: send the maps of request->pid in replies of up to FILE_PIECE_MAX bytes, of which
- * the last one has file_bytes 0. Returns 0 or the negative errno of sending.
+ * the last one has file_bytes 0. The opener ends when the other end of the lifeline, a socket that
+ * the requester sent with the request, is closed. Returns 0 or the negative errno of sending.
  */
-int process_maps_serve(int socket, const struct file_request *request, struct file_reply *reply);
+int process_maps_serve(int socket, int lifeline, const struct file_request *request,
+		       struct file_reply *reply);
 
 #endif

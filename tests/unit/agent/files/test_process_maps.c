@@ -25,19 +25,22 @@ static struct broker broker;
 
 /* Answers as an opener does, but not for SILENT_PID while *silent is set. */
 static volatile int *silent;
+static volatile pid_t *opener; /* that served last */
 
 static void serve(int socket)
 {
 	static struct file_request request;
 	static struct file_reply reply;
-	int none;
+	int lifeline;
 
-	while (fd_message_receive(socket, &request, sizeof(request), &none) > 0) {
+	while (fd_message_receive(socket, &request, sizeof(request), &lifeline) > 0) {
+		*opener = getpid();
 		while (request.pid == SILENT_PID && *silent)
 			usleep(1000);
 		memset(&reply, 0, offsetof(struct file_reply, bytes));
-		if (process_maps_serve(socket, &request, &reply))
+		if (process_maps_serve(socket, lifeline, &request, &reply))
 			return;
+		close(lifeline);
 	}
 }
 
@@ -47,6 +50,7 @@ static int setup(void **state)
 
 	silent = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	*silent = 1;
+	opener = silent + 1;
 	return broker_start(functions, &broker) || process_maps_create(&broker, (void *)state);
 }
 
@@ -197,6 +201,60 @@ static void test_silent(void **state)
 	assert_int_equal(process_maps_silent(*state, 1), 0);
 }
 
+static void send_request(int socket, int lifeline)
+{
+	struct file_request request = {.kind = FILE_READ_MAPS, .pid = (uint32_t)getpid()};
+
+	assert_int_equal(fd_message_send(socket, &request, offsetof(struct file_request, path) + 1,
+					 lifeline),
+			 0);
+}
+
+/*
+ * A message arrives while maps are sent. It stands for a sender that loses the CPU between the
+ * delivery of its request and the signal that the kernel raises for it.
+ */
+static void test_message_while_serving(void **state)
+{
+	static struct file_reply reply;
+	char *memory = map_many();
+	int lifeline[2], none, served = 0;
+	int socket = broker_connect(&broker, ROLE_OPENER);
+
+	assert_true(socket >= 0);
+	assert_int_equal(fd_message_pair(lifeline), 0);
+	send_request(socket, lifeline[1]);
+	assert_true(fd_message_receive(socket, &reply, sizeof(reply), &none) > 0);
+	send_request(socket, lifeline[1]);
+	while (served < 2) {
+		assert_true(fd_message_receive(socket, &reply, sizeof(reply), &none) > 0);
+		assert_int_equal(reply.err, 0);
+		served += !reply.file_bytes;
+	}
+	close(socket);
+	close(lifeline[0]);
+	close(lifeline[1]);
+	munmap(memory, LARGE_BYTES);
+}
+
+/* An opener without an answer ends with the requester. Its first request has set the signal up. */
+static void test_abandoned(void **state)
+{
+	struct process_maps *maps;
+	process_text text = {0};
+
+	assert_int_equal(process_maps_create(&broker, &maps), 0);
+	assert_int_equal(read_in_turns(maps, (uint32_t)getpid(), &text), 0);
+	process_maps_begin_turn(maps);
+	assert_int_equal(process_maps_read(maps, SILENT_PID, &text), -EINPROGRESS);
+	assert_int_equal(kill(*opener, 0), 0);
+	process_maps_destroy(maps);
+	while (!kill(*opener, 0))
+		usleep(1000);
+	assert_int_equal(errno, ESRCH);
+	vec_deinit(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +262,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_large, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_large_late, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_paused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_message_while_serving, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_abandoned, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_late_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_silent, setup, teardown),
 	};
