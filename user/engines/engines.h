@@ -51,6 +51,9 @@ enum engine_frames {
 	ENGINE_FRAMES_PUSHED,
 	/* An interpreter: the caller's rsp is in the word below the saved rbp. */
 	ENGINE_FRAMES_INTERPRETER,
+	/* Replaces return addresses on the stack: they are its begin, and no call is before them.
+	 */
+	ENGINE_FRAMES_RETURNED_TO,
 };
 
 /* Each function may be NULL. */

@@ -12,6 +12,17 @@ static bool is_process(const char *comm)
 	return begins_with(comm, "java");
 }
 
+/*
+ * A virtual thread that continues has a few of its frames on the stack of its carrier. The
+ * outermost of them returns to this code, which copies further ones. Java 21 has other names than
+ * later ones.
+ */
+static bool is_return_barrier(const char *name)
+{
+	return begins_with(name, "cont_returnBarrier") ||
+	       begins_with(name, "Cont thaw return barrier");
+}
+
 /* Names of methods have a class, those of the virtual machine's own code have no dot. */
 static enum engine_frames frames(const char *name)
 {
@@ -19,6 +30,8 @@ static enum engine_frames frames(const char *name)
 		return ENGINE_FRAMES_INTERPRETER;
 	if (!strcmp(name, "ExceptionBlob"))
 		return ENGINE_FRAMES_PUSHED;
+	if (is_return_barrier(name))
+		return ENGINE_FRAMES_RETURNED_TO;
 	return strchr(name, '.') ? ENGINE_FRAMES_ONE : ENGINE_FRAMES_ANY;
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "engines/engines.h"
 #include "locate/code_site.h"
 
 /* A location that the table has no room for is LOCATION_NO_ROOM. */
@@ -34,10 +35,30 @@ static int locate_kernel(struct location_table *table, const struct space_map *k
 	return add_location(table, &location, ret);
 }
 
-static struct location user_location(const struct process *process, uint64_t address,
-				     uint64_t time_ns)
+/*
+ * A caller is looked up at its call, which is before the return address. Code to which the engine
+ * makes frames return, instead of to their callers, begins at the return address.
+ */
+static struct code_site caller_site(const struct process *process, uint64_t address,
+				    uint64_t time_ns)
 {
-	struct code_site site = code_site_at(process, address, time_ns);
+	struct code_site site = code_site_at(process, address - 1, time_ns), next;
+
+	if (site.kind == LOCATION_JIT ? site.offset + 1 < site.region->size_bytes
+				      : site.kind != LOCATION_ANON)
+		return site;
+	next = code_site_at(process, address, time_ns);
+	if (next.kind == LOCATION_JIT && !next.offset &&
+	    engine_frames_of(next.region->name) == ENGINE_FRAMES_RETURNED_TO)
+		return next;
+	return site;
+}
+
+static struct location user_location(const struct process *process, uint64_t address,
+				     uint64_t time_ns, bool is_caller)
+{
+	struct code_site site = is_caller ? caller_site(process, address, time_ns)
+					  : code_site_at(process, address, time_ns);
 	struct location location = {.kind = site.kind, .offset = site.offset};
 
 	if (site.kind == LOCATION_JIT) {
@@ -80,8 +101,8 @@ int locate_stack(struct location_table *table, const struct space_map *kernel_co
 			return err;
 	}
 	for (uint32_t i = 0; i < stack->user_frames; i++) {
-		uint64_t address = stack->ips[stack->kernel_frames + i] - (i > 0);
-		struct location location = user_location(process, address, time_ns);
+		uint64_t address = stack->ips[stack->kernel_frames + i];
+		struct location location = user_location(process, address, time_ns, i > 0);
 
 		if (location.kind == LOCATION_UNKNOWN && i == 0 && stack->kernel_frames &&
 		    is_of_old_program(process, address, time_ns)) {

@@ -32,6 +32,10 @@ static void test_frames(void **state)
 	assert_int_equal(engine_frames_of("Interpreter"), ENGINE_FRAMES_INTERPRETER);
 	assert_int_equal(engine_frames_of("Interpreter.run"), ENGINE_FRAMES_ONE);
 	assert_int_equal(engine_frames_of("ExceptionBlob"), ENGINE_FRAMES_PUSHED);
+	assert_int_equal(engine_frames_of("cont_returnBarrier"), ENGINE_FRAMES_RETURNED_TO);
+	assert_int_equal(engine_frames_of("Cont thaw return barrier exception"),
+			 ENGINE_FRAMES_RETURNED_TO);
+	assert_int_equal(engine_frames_of("Cont thaw"), ENGINE_FRAMES_ANY);
 	assert_int_equal(engine_frames_of("itable stub"), ENGINE_FRAMES_ANY);
 	assert_int_equal(engine_frames_of(""), ENGINE_FRAMES_ANY);
 }

@@ -41,16 +41,23 @@ static void map(struct fixture *f, uint64_t time_ns, uint64_t address, const cha
 	free(made);
 }
 
-static void load(struct fixture *f, uint64_t time_ns, uint64_t address, uint64_t size_bytes)
+static void load_named(struct fixture *f, uint64_t time_ns, uint64_t address, uint64_t size_bytes,
+		       const char *name)
 {
 	struct jit_event event = {.header = {.event = JIT_EVENT_LOAD,
-					     .method_id = 1,
+					     .method_id = (uint32_t)(address + time_ns),
 					     .address = address,
-					     .code_bytes = size_bytes}};
+					     .code_bytes = size_bytes},
+				  .name = {name, (uint32_t)strlen(name)}};
 
 	assert_int_equal(apply_jit(f->process->code, f->process->account, &event,
 				   event.header.caller, time_ns),
 			 0);
+}
+
+static void load(struct fixture *f, uint64_t time_ns, uint64_t address, uint64_t size_bytes)
+{
+	load_named(f, time_ns, address, size_bytes, "");
 }
 
 static void exec(struct fixture *f, uint64_t time_ns)
@@ -115,6 +122,13 @@ static const struct location *at(const struct fixture *f, uint32_t i)
 	return &f->table.locations.data[f->located.locations[i]];
 }
 
+/* Returns the name of the JIT code of frame i. */
+static const char *name_at(const struct fixture *f, uint32_t i)
+{
+	assert_int_equal(at(f, i)->kind, LOCATION_JIT);
+	return ((const struct code_region *)at(f, i)->code)->name;
+}
+
 static const struct location *locate_one(struct fixture *f, uint64_t time_ns, uint64_t ip)
 {
 	locate(f, time_ns, &ip, 0, 1);
@@ -139,6 +153,29 @@ static void test_offsets(void **state)
 	assert_int_equal(at(f, 4)->offset, 0xf);
 	assert_false(f->located.code_unknown);
 	assert_int_equal(f->located.user_end, JITBPF_END_ROOT);
+}
+
+/* Code to which an engine makes frames return is a caller without a call before it. */
+static void test_returned_to(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t barrier = CODE + 0x20;
+	uint64_t ips[] = {CODE, barrier, CODE + 0x40, barrier + 8};
+
+	load(f, 5, CODE, 0x20);
+	load_named(f, 5, barrier, 0x10, "cont_returnBarrier");
+	load_named(f, 5, CODE + 0x40, 0x10, "cont_returnBarrierExc"); /* behind a gap */
+	locate(f, 10, ips, 0, 4);
+	assert_string_equal(name_at(f, 1), "cont_returnBarrier");
+	assert_int_equal(at(f, 1)->offset, 0);
+	assert_string_equal(name_at(f, 2), "cont_returnBarrierExc");
+	assert_int_equal(at(f, 3)->offset, 7);
+	assert_false(f->located.code_unknown);
+	/* Other code is not returned to at its begin: there the caller's call is the last. */
+	load_named(f, 20, barrier, 0x10, "doYield");
+	locate(f, 30, ips, 0, 2);
+	assert_string_equal(name_at(f, 1), "");
+	assert_int_equal(at(f, 1)->offset, 0x1f);
 }
 
 static void test_edges_of_code(void **state)
@@ -313,15 +350,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(test_offsets),
-		TEST(test_edges_of_code),
-		TEST(test_generations),
-		TEST(test_code_and_mappings),
-		TEST(test_cut_at_a_caller_that_is_none),
-		TEST(test_unknown_leaf),
-		TEST(test_kernel_begins_a_program),
-		TEST(test_retired),
-		TEST(test_kernel_code),
+		TEST(test_offsets),	      TEST(test_returned_to),
+		TEST(test_edges_of_code),     TEST(test_generations),
+		TEST(test_code_and_mappings), TEST(test_cut_at_a_caller_that_is_none),
+		TEST(test_unknown_leaf),      TEST(test_kernel_begins_a_program),
+		TEST(test_retired),	      TEST(test_kernel_code),
 		TEST(test_too_many_frames),
 	};
 

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Java: the stacks of virtual threads. Those that continue have their innermost frames on the stack
+of their carrier, and below them its own."""
+
+import os
+import subprocess
+import unittest
+
+import harness
+
+AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
+JDK_25 = "/usr/lib/jvm/temurin-25-jdk-amd64"
+SOURCE = os.path.join(harness.ROOT, "tests/workloads/Virtual.java")
+BARRIER, THAW = "cont_returnBarrier_[j]", "cont_thaw_[j]"
+
+
+@unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
+@unittest.skipUnless(os.path.exists(JDK_25), f"there is no {JDK_25}")
+class Virtual(harness.KernelTest):
+    def record_threads(self, *arguments):
+        """Returns the run, and its stacks in which a virtual thread computes, with their counts."""
+        subprocess.run([os.path.join(JDK_25, "bin/javac"), "-d", self.folder, SOURCE], check=True,
+                       timeout=60)
+        run = self.record([os.path.join(JDK_25, "bin/java"), "-cp", self.folder, "Virtual", "5",
+                           *arguments], ["-F", "499"], (".jitbpf", ".folded"))
+        stacks = {tuple(stack.split(";")): count for stack, count in run.folded().items()
+                  if "Virtual." in stack}
+        self.assertGreater(sum(stacks.values()), 300, run.stderr)
+        return run, stacks
+
+    @staticmethod
+    def count(stacks, condition):
+        return sum(count for stack, count in stacks.items() if condition(stack))
+
+    def test_yielding(self):
+        """The outermost frame of a thread that has yielded returns to the barrier, behind which
+        the frames of its carrier follow. Nothing has called it but the barrier."""
+        run, stacks = self.record_threads()
+        total = sum(stacks.values())
+        barrier = self.count(stacks, lambda stack: BARRIER in stack)
+        self.assertGreater(barrier, 0.8 * total, run.stderr)
+        whole = self.count(stacks, lambda stack: "start_thread" in stack)
+        self.assertGreater(whole, 0.95 * total, run.stderr)
+        carried = self.count(stacks, lambda stack: BARRIER in stack and "start_thread" in stack and
+                             stack[stack.index(BARRIER) - 1].startswith(
+                                 ("jdk.internal.vm.Continuation.run", "Interpreter")))
+        self.assertGreater(carried, 0.95 * barrier, stacks)
+        # The stub copies frames before it returns: then a thread computes.
+        self.assertEqual(self.count(stacks, lambda stack: THAW in stack and not
+                                    stack[-1].endswith("_[k]")), 0, stacks)
+
+    def test_steady(self):
+        """All frames are on the stack of the carrier."""
+        run, stacks = self.record_threads("steady")
+        whole = self.count(stacks, lambda stack: "start_thread" in stack and BARRIER not in stack)
+        self.assertGreater(whole, 0.97 * sum(stacks.values()), run.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
