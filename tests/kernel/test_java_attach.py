@@ -15,6 +15,7 @@ import test_roles
 AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
 WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
 FAKE = os.path.join(WORKLOADS, "fake_jvm.py")
+SPACE = os.path.join(WORKLOADS, "user_space.py")
 TAKES = os.path.join(harness.ROOT, "tests/kernel/takes.py")
 JDK_17 = "/usr/lib/jvm/java-17-openjdk-amd64"
 JDK_25 = "/usr/lib/jvm/temurin-25-jdk-amd64"
@@ -247,6 +248,27 @@ class Late(Attached):
                             "--mount-proc", *self.java, *self.fill, "1000000"],
                            user=USER, group=USER, extra_groups=[])
         self.check_named(self.attach(self.jvm_below(outer)))
+
+    def test_other_user_of_user_namespace(self):
+        """Its /tmp is that of the namespace's root, which is neither the JVM's user nor root."""
+        root, root_id = self.make_root(), 3 * USER
+        self.mount(os.path.join(root, "proc"), "proc")
+        self.mount(os.path.join(root, "dev/shm"), "tmpfs", "-o", "noexec,mode=1777")
+        os.chown(os.path.join(root, "tmp"), root_id, root_id)
+        process = self.start([sys.executable, SPACE, root, "1000", *self.java, "-cp", "/app",
+                              "Fill", "1000000"], stdin=subprocess.PIPE)
+        self.wait_for(lambda: self.own_namespace(process.pid))
+        for ids in ("uid_map", "gid_map"):
+            with open(f"/proc/{process.pid}/{ids}", "w", encoding="ascii") as file:
+                file.write(f"0 {root_id} 60000\n")
+        process.stdin.write(b"\n")
+        process.stdin.close()
+        self.wait_for(lambda: self.has_thread(process.pid, "C2 CompilerThre"))
+        self.check_in_root(root, process.pid)
+
+    @staticmethod
+    def own_namespace(pid):
+        return os.readlink(f"/proc/{pid}/ns/user") != os.readlink("/proc/self/ns/user")
 
     def jvm_below(self, outer):
         """Returns the JVM that is the child of a process."""

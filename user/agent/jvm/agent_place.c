@@ -57,11 +57,12 @@ static bool is_installed(int root_fd, int agent_fd, const char *path)
 }
 
 /* Returns true if only the user and root can replace the user's files in a folder. */
-static bool is_safe(int folder_fd, uint32_t uid)
+static bool is_safe(int folder_fd, const struct agent_user *user)
 {
 	struct stat st;
 
-	return !fstat(folder_fd, &st) && (!st.st_uid || st.st_uid == uid) &&
+	return !fstat(folder_fd, &st) &&
+	       (!st.st_uid || st.st_uid == user->uid || st.st_uid == user->root_uid) &&
 	       (!(st.st_mode & (S_IWGRP | S_IWOTH)) || st.st_mode & S_ISVTX);
 }
 
@@ -96,7 +97,7 @@ static int copy_into(struct agent_place *place, int agent_fd)
 	return err;
 }
 
-int agent_place_find(int root_fd, int agent_fd, const char *path, uint32_t uid,
+int agent_place_find(int root_fd, int agent_fd, const char *path, const struct agent_user *user,
 		     struct agent_place *ret)
 {
 	static const char *const folders[] = {"tmp", "var/tmp", "dev/shm"};
@@ -119,7 +120,7 @@ int agent_place_find(int root_fd, int agent_fd, const char *path, uint32_t uid,
 		snprintf(ret->path, sizeof(ret->path), "/%s/libjitbpf-jvmti-%08x.so", folders[i],
 			 number);
 		ret->name = path_file(ret->path);
-		err = runs_code(ret->folder_fd) && is_safe(ret->folder_fd, uid)
+		err = runs_code(ret->folder_fd) && is_safe(ret->folder_fd, user)
 			      ? copy_into(ret, agent_fd)
 			      : -EACCES;
 		if (!err)

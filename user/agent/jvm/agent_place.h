@@ -5,7 +5,8 @@
  * chroot, and for users who cannot reach the installed file.
  *
  * The caller acts as the process's user, so that the copy is that user's, as the process is. In a
- * folder whose files others may replace, there is no copy.
+ * folder whose files others may replace, there is no copy. Root of the process's user namespace
+ * may: it has all rights over the process.
  */
 #ifndef JITBPF_AGENT_JVM_AGENT_PLACE_H
 #define JITBPF_AGENT_JVM_AGENT_PLACE_H
@@ -23,12 +24,17 @@ struct agent_place {
  */
 int agent_place_open_folder(int root_fd, const char *folder);
 
+struct agent_user {
+	uint32_t uid;
+	uint32_t root_uid; /* root of its user namespace */
+};
+
 /*
  * Find or make the place. agent_fd: the installed library, open for reading; path: its path in our
- * root. Returns 0, after which the caller calls agent_place_remove(); -EACCES if no folder takes a
- * copy that can be executed; or the negative errno of the copying.
+ * root; user: the process's. Returns 0, after which the caller calls agent_place_remove(); -EACCES
+ * if no folder takes a copy that can be executed; or the negative errno of the copying.
  */
-int agent_place_find(int root_fd, int agent_fd, const char *path, uint32_t uid,
+int agent_place_find(int root_fd, int agent_fd, const char *path, const struct agent_user *user,
 		     struct agent_place *ret);
 
 /* Remove the copy. A JVM that has loaded it keeps it mapped. */

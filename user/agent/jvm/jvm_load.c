@@ -31,6 +31,7 @@ struct load {
 	int agent_fd, pidfd;
 	int status_fd, root_fd, cwd_fd, tmp_fd;
 	struct jvm_status status;
+	uint32_t root_uid; /* in the JVM's user namespace */
 	struct jvm_socket socket;
 	bool hears;	 /* it waits for SIGQUIT as HotSpot does */
 	uint64_t end_ns; /* of the loading */
@@ -55,6 +56,19 @@ static enum jvm_load_result read_status(struct load *load)
 		return fail(load, -errno);
 	text[size] = 0;
 	return jvm_status_parse(text, &load->status) ? fail(load, -ESRCH) : JVM_LOADED;
+}
+
+static enum jvm_load_result read_root(struct load *load, int proc_fd)
+{
+	AUTO_CLOSE int fd = openat(proc_fd, "uid_map", O_RDONLY | O_CLOEXEC);
+	char text[16384]; /* a page, and 340 lines at most */
+	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (size < 0)
+		return fail(load, errno == ENOENT ? -ESRCH : -errno);
+	text[size] = 0;
+	load->root_uid = jvm_root_parse(text);
+	return JVM_LOADED;
 }
 
 /* Open what only a process with CAP_SYS_PTRACE may, and examine the process. */
@@ -83,6 +97,8 @@ static enum jvm_load_result examine(struct load *load)
 		return fail(load, -errno);
 	load->hears = evidence.threads;
 	result = read_status(load);
+	if (result == JVM_LOADED)
+		result = read_root(load, proc_fd);
 	if (result != JVM_LOADED)
 		return result;
 	if (evidence.agent)
@@ -129,9 +145,9 @@ static enum jvm_load_result enter(struct load *load)
 }
 
 /*
- * HotSpot follows a link, and accepts a file of its user or of root. A link is not accepted here:
- * its target may change. Returns 0 if HotSpot accepts the file, -ENOENT if there is none, or
- * -EPERM.
+ * HotSpot follows a link, and accepts a file of its user or of its namespace's root. A link is not
+ * accepted here: its target may change. Returns 0 if HotSpot accepts the file, -ENOENT if there is
+ * none, or -EPERM.
  */
 static int check_file(const struct load *load, int folder_fd, const char *name)
 {
@@ -141,7 +157,9 @@ static int check_file(const struct load *load, int folder_fd, const char *name)
 	if (fstatat(folder_fd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT || (errno == EACCES && folder_fd == load->cwd_fd) ? -ENOENT
 											 : -EPERM;
-	return S_ISREG(st.st_mode) && (!st.st_uid || st.st_uid == load->status.uid) ? 0 : -EPERM;
+	return S_ISREG(st.st_mode) && (st.st_uid == load->root_uid || st.st_uid == load->status.uid)
+		       ? 0
+		       : -EPERM;
 }
 
 /*
@@ -348,8 +366,9 @@ static enum jvm_load_result load_agent(struct load *load)
 {
 	struct agent_place place;
 	enum jvm_load_result result;
-	int err = agent_place_find(load->root_fd, load->agent_fd, load->request->path,
-				   load->status.uid, &place);
+	const struct agent_user user = {.uid = load->status.uid, .root_uid = load->root_uid};
+	int err =
+		agent_place_find(load->root_fd, load->agent_fd, load->request->path, &user, &place);
 
 	if (err) {
 		load->reply->err = err;

@@ -59,3 +59,14 @@ int jvm_status_parse(const char *text, struct jvm_status *ret)
 	*ret = status;
 	return 0;
 }
+
+uint32_t jvm_root_parse(const char *uid_map)
+{
+	for (const char *line = uid_map; line; line = find(line, "\n")) {
+		uint32_t inner, outer, count;
+
+		if (sscanf(line, "%u %u %u", &inner, &outer, &count) == 3 && !inner && count)
+			return outer;
+	}
+	return JVM_NO_USER;
+}

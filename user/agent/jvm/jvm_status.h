@@ -22,4 +22,12 @@ struct jvm_status {
 /* Parse the NUL-terminated text of the file. Returns 0 or -EBADMSG. */
 int jvm_status_parse(const char *text, struct jvm_status *ret);
 
+#define JVM_NO_USER UINT32_MAX
+
+/*
+ * Parse the NUL-terminated text of /proc/PID/uid_map. Returns the ID of root of the process's user
+ * namespace, in our namespace, or JVM_NO_USER if it has none.
+ */
+uint32_t jvm_root_parse(const char *uid_map);
+
 #endif

@@ -55,7 +55,9 @@ static int tear_down(void **state)
 
 static int find(const struct place_test *test, const char *path, struct agent_place *ret)
 {
-	return agent_place_find(test->root_fd, test->agent_fd, path, getuid(), ret);
+	const struct agent_user user = {.uid = getuid()};
+
+	return agent_place_find(test->root_fd, test->agent_fd, path, &user, ret);
 }
 
 static void test_installed(void **state)
@@ -123,13 +125,29 @@ static void test_unsafe_folder(void **state)
 static void test_foreign_folder(void **state)
 {
 	const struct place_test *test = *state;
+	const struct agent_user user = {.uid = getuid() + 1};
 	struct agent_place place;
 
 	if (!getuid())
 		assert_int_equal(fchownat(test->root_fd, "tmp", 4711, 4711, 0), 0);
-	assert_int_equal(agent_place_find(test->root_fd, test->agent_fd, "/elsewhere/agent",
-					  getuid() + 1, &place),
-			 -EACCES);
+	assert_int_equal(
+		agent_place_find(test->root_fd, test->agent_fd, "/elsewhere/agent", &user, &place),
+		-EACCES);
+}
+
+/* It may be that of root of the process's user namespace. */
+static void test_folder_of_namespace(void **state)
+{
+	const struct place_test *test = *state;
+	const struct agent_user user = {.uid = 4712, .root_uid = getuid() ?: 4711};
+	struct agent_place place;
+
+	if (!getuid())
+		assert_int_equal(fchownat(test->root_fd, "tmp", 4711, 4711, 0), 0);
+	assert_int_equal(
+		agent_place_find(test->root_fd, test->agent_fd, "/elsewhere/agent", &user, &place),
+		0);
+	agent_place_remove(&place);
 }
 
 /* A link as /tmp stays in the root. */
@@ -149,9 +167,13 @@ static void test_link_out_of_the_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_installed),	   TEST(test_copied),
-		TEST(test_other_file),	   TEST(test_unsafe_folder),
-		TEST(test_foreign_folder), TEST(test_link_out_of_the_root),
+		TEST(test_installed),
+		TEST(test_copied),
+		TEST(test_other_file),
+		TEST(test_unsafe_folder),
+		TEST(test_foreign_folder),
+		TEST(test_folder_of_namespace),
+		TEST(test_link_out_of_the_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

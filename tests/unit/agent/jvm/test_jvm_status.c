@@ -83,6 +83,17 @@ static void test_cut(void **state)
 			 -EBADMSG);
 }
 
+static void test_root_of_namespace(void **state)
+{
+	assert_int_equal(jvm_root_parse("         0          0 4294967295\n"), 0);
+	assert_int_equal(jvm_root_parse("0 100000 65536\n"), 100000);
+	assert_int_equal(jvm_root_parse("1000 7 1\n0 61234 1\n"), 61234);
+	assert_int_equal(jvm_root_parse("1000 61234 1\n"), JVM_NO_USER);
+	assert_int_equal(jvm_root_parse("0 100000 0\n"), JVM_NO_USER);
+	assert_int_equal(jvm_root_parse("0 1000"), JVM_NO_USER);
+	assert_int_equal(jvm_root_parse(""), JVM_NO_USER);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -90,6 +101,7 @@ int main(void)
 		cmocka_unit_test(test_others),
 		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_root_of_namespace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
