@@ -48,7 +48,7 @@ struct owner_read {
 
 /*
  * Buffer for one sample, whose parts are packed from head on. One per CPU is enough, since
- * the sampling interrupt does not nest. Per-CPU values have at most 32 KB.
+ * the sampling interrupt does not nest.
  */
 struct sample_scratch {
 	struct jitbpf_sample head;
@@ -64,8 +64,9 @@ struct sample_scratch {
 	struct owner_read owner_read;
 };
 
+/* By CPU, but no per-CPU map: those have at most 32 KB. User space sets the number of entries. */
 struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct sample_scratch);
@@ -93,8 +94,6 @@ static __always_inline void lose(const struct jitbpf_sample *sample, __u32 why)
 	lost = lost ?: bpf_map_lookup_elem(&lost_samples, &key);
 	__sync_fetch_and_add(lost ?: &lost_elsewhere, 1);
 }
-
-_Static_assert(sizeof(struct sample_scratch) <= 32u << 10, "a value of a per-CPU map");
 
 /* Loops of this length are cheap to verify, and their product is what a sample holds. */
 #define WALK_PIECE  4 /* callers */
@@ -408,12 +407,31 @@ __noinline int copy_page(struct sample_scratch *s, __u32 at, __u64 wanted, __u64
 }
 
 /*
+ * Returns the size of a copy of the stack from sp on. Where the stack ends beyond
+ * JITBPF_UNBOUNDED_COPY_MAX, the copy has at most a quarter of the size of the ring.
+ */
+static __always_inline __u64 copy_bytes(const struct sample_scratch *s, __u64 sp, __u64 limit)
+{
+	__u64 most = JITBPF_UNBOUNDED_COPY_MAX, ring_bytes;
+	void *ring = sample_ring_of(s);
+
+	if (!limit)
+		return most;
+	ring_bytes = ring ? bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) : 0;
+	if (ring_bytes / 4 > most)
+		most = ring_bytes / 4;
+	if (most > JITBPF_STACK_COPY_MAX)
+		most = JITBPF_STACK_COPY_MAX;
+	return limit - sp + ABOVE_STACK_LIMIT < most ? limit - sp + ABOVE_STACK_LIMIT : most;
+}
+
+/*
  * Writes a copy of the stack, from where the walk stopped, at ips[at]. Returns the size of the copy
  * in words.
  */
 __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 {
-	__u64 sp, limit, wanted = JITBPF_STACK_COPY_MAX;
+	__u64 sp, limit, wanted;
 	struct jitbpf_stack_copy *copy;
 	int done = 0;
 
@@ -422,8 +440,7 @@ __noinline int copy_stack(struct sample_scratch *s, __u32 at)
 	copy = (struct jitbpf_stack_copy *)&s->ips[at];
 	sp = s->walk.state.sp;
 	limit = unwind_stack_limit(sp, s->walk.stack_top, s->walk.thread_pointer);
-	if (limit && limit - sp + ABOVE_STACK_LIMIT < wanted)
-		wanted = limit - sp + ABOVE_STACK_LIMIT;
+	wanted = copy_bytes(s, sp, limit);
 	copy->ip = s->walk.state.ip;
 	copy->sp = sp;
 	copy->bp = s->walk.state.bp;
@@ -603,14 +620,15 @@ SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 zero = 0, pid = pidns_inum ? current_pid_in_our_space(task) : task->tgid;
+	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
+	__u32 pid = pidns_inum ? current_pid_in_our_space(task) : task->tgid;
 	struct sample_scratch *s;
 	struct kept_walk *kept;
 
 	if (!is_tracked(pid))
 		return 0;
 	count(JITBPF_COUNT_SAMPLES_TAKEN);
-	s = bpf_map_lookup_elem(&scratch_map, &zero);
+	s = bpf_map_lookup_elem(&scratch_map, &cpu);
 	kept = bpf_map_lookup_elem(&kept_walks, &zero);
 	if (!s || !kept)
 		return 0; /* for the verifier */

@@ -122,7 +122,10 @@ struct jitbpf_code_bytes {
 	__u8 bytes[JITBPF_CODE_BYTES];
 };
 
-#define JITBPF_STACK_COPY_MAX (16u << 10)
+#define JITBPF_STACK_COPY_MAX (64u << 10)
+
+/* Limit of a copy on a stack whose end is not known, such as that of a coroutine. */
+#define JITBPF_UNBOUNDED_COPY_MAX (16u << 10)
 
 /*
  * A stack whose walk the kernel could not complete (JITBPF_END_NO_RULE): the registers of the

@@ -13,7 +13,7 @@ import recording
 SECONDS = 1.5  # of CPU time for each kernel
 WHOLE = 0.995
 LARGE_BYTES = 100_000
-# Until the rows of a kernel exist, at most 16 KB of its stack are known: deeper stacks are cut.
+# Until the rows of a kernel exist, at most 64 KB of its stack are known: deeper stacks are cut.
 NEW = 0.1
 
 

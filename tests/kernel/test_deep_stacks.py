@@ -63,13 +63,15 @@ class Deep(harness.KernelTest):
                 self.check_names(run, f"deep-{depth}", "descend", depth)
 
     def test_array_that_is_never_written(self):
-        """Its pages do not exist. While tables are made, stacks are copied without them."""
-        for _ in range(3):
-            run, samples = self.record_deep([PYTHON, RUN_FOR, str(SECONDS), DEEP, "30", "12000"])
+        """Its pages do not exist. While tables are made, stacks are copied without them. A copy has
+        the whole stack if that is not deeper than 64 KB."""
+        for array_bytes in "12000", "30000", "50000":
+            run, samples = self.record_deep([PYTHON, RUN_FOR, str(SECONDS), DEEP, "30", array_bytes])
             pids = {sample.comm: sample.pid for sample in run.samples()}
             ends = collections.Counter(sample.end for sample in samples[pids["deep-30"]])
             self.assertGreater(ends.total(), ENOUGH, ends)
             self.assertGreaterEqual(ends[recording.END_ROOT], WHOLE * ends.total(), ends)
+            self.assertEqual(ends[recording.END_COPY], 0, ends)
 
     def test_jit(self):
         for depth in 120, 1000, 1500:

@@ -18,7 +18,7 @@ const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
 	[JITBPF_END_DEPTH] = {"depth", "deeper than 1,024 frames"},
 	[JITBPF_END_COMPAT] = {"compat", "32-bit code"},
 	[JITBPF_END_NO_RULE] = {"no_rule", "no unwind rule"},
-	[JITBPF_END_COPY] = {"copy", "deeper than the 16 KB that are copied"},
+	[JITBPF_END_COPY] = {"copy", "deeper than the part that is copied"},
 	[JITBPF_END_NO_ROOM] = {"no_room", "no room for a copy of the stack"},
 	[LEDGER_CUT_LEFT_OUT] = {"left_out", "too many call paths (--max-memory)"},
 };

@@ -17,6 +17,15 @@ struct walk {
 	bool beyond_copy; /* the walk needed bytes after the end of the copy */
 };
 
+/* If the end of the stack is not known, a copy below the limit ends where it is unreadable. */
+static bool is_truncated(const struct jitbpf_stack_copy *copy)
+{
+	uint64_t limit = unwind_stack_limit(copy->sp, copy->stack_top, copy->thread_pointer);
+
+	return limit ? copy->size_bytes < limit - copy->sp
+		     : copy->size_bytes > JITBPF_UNBOUNDED_COPY_MAX - sizeof(__u64);
+}
+
 static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint64_t address)
 {
 	struct walk *walk = (struct walk *)s;
@@ -25,11 +34,7 @@ static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint6
 	if (address < walk->copy->sp || offset > UNWIND_STACK_BYTES_MAX)
 		return -EFAULT; /* not on this stack */
 	if (offset > walk->copy->size_bytes || size_bytes > walk->copy->size_bytes - offset) {
-		/*
-		 * Only a copy of full size was truncated; a shorter one
-		 * contains the whole stack.
-		 */
-		walk->beyond_copy = walk->copy->size_bytes > JITBPF_STACK_COPY_MAX - sizeof(__u64);
+		walk->beyond_copy = is_truncated(walk->copy);
 		return -EFAULT;
 	}
 	if (offset < walk->copy->hole_end && offset + size_bytes > walk->copy->hole_start)

@@ -505,7 +505,17 @@ static void test_ends_of_the_copy(void **state)
 	copy = (struct jitbpf_stack_copy *)((uint8_t *)&made + sizeof(made.sample) + 8);
 	copy->size_bytes = 24;
 	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_stack(w, JITBPF_END_COPY, ips, 2);
+	/* On a stack of unknown size, only a copy of full size was truncated. */
+	copy->stack_top = 0;
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
 	assert_stack(w, JITBPF_END_UNREADABLE, ips, 2);
+	copy->size_bytes = JITBPF_UNBOUNDED_COPY_MAX;
+	copy->bp = copy->sp + JITBPF_UNBOUNDED_COPY_MAX;
+	made.sample.h.size_bytes = sizeof(made.sample) + 8 + sizeof(*copy) + copy->size_bytes;
+	assert_int_equal(world_finish(w, &made, NOW, false), 0);
+	assert_stack(w, JITBPF_END_COPY, ips, 1);
+	copy->stack_top = copy->sp + 2 * JITBPF_STACK_COPY_MAX;
 	copy->size_bytes = JITBPF_STACK_COPY_MAX;
 	copy->bp = copy->sp + JITBPF_STACK_COPY_MAX;
 	made.sample.h.size_bytes = sizeof(made.sample) + 8 + sizeof(*copy) + copy->size_bytes;

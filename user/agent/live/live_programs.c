@@ -10,6 +10,14 @@
 #include "agent/kernel/uprobe.h"
 #include "base/scope.h"
 
+/* CPUs have consecutive numbers on x86. */
+static int set_scratch(struct jitbpf_bpf *bpf)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	return cpus < 0 ? cpus : bpf_map__set_max_entries(bpf->maps.scratch_map, (uint32_t)cpus);
+}
+
 static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_options *options)
 {
 	uint32_t code_ring_bytes = (uint32_t)options->code_ring_bytes, pidns_inum;
@@ -26,6 +34,7 @@ static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_opti
 	bpf->rodata->code_ring_bytes = code_ring_bytes;
 	bpf->rodata->sample_wake_bytes = (uint32_t)(options->sample_ring_bytes / 4);
 	err = options->only_tracked ? 0 : bpf_map__set_max_entries(bpf->maps.tracked, 1);
+	err = err ?: set_scratch(bpf);
 	return err ?: bpf_map__set_max_entries(bpf->maps.code_ring, code_ring_bytes);
 }
 

@@ -349,7 +349,7 @@ static const struct sink_ops deaf_sink = {.destroy = made_sink_destroy};
 /* Over the memory limit, the oldest deferred samples are completed with what is known. */
 static void test_budget(void **state)
 {
-	static const uint64_t callers[JITBPF_STACK_COPY_MAX / 8];
+	static const uint64_t callers[JITBPF_UNBOUNDED_COPY_MAX / 8];
 	struct made_run *run = *state;
 	const struct ledger *ledger;
 	uint64_t time_ns = 10, count = 0;
