@@ -167,7 +167,9 @@ static int late(void *self, record_taker_fn take, void *take_context)
 
 /*
  * Events of a process before the copy was attached to went unreported. Journals of processes that
- * ran before came_ns are read late anyway. Of younger ones the scan knows no mapping's true time.
+ * ran before came_ns are read by late(). If such a mapping is seen only after that, since a file or
+ * an attacher did not answer, its journal is read again. Of younger processes the scan knows no
+ * mapping's true time.
  */
 static int see_mapping(void *self, const struct jitbpf_mapping *mapping)
 {
@@ -185,7 +187,7 @@ static int see_mapping(void *self, const struct jitbpf_mapping *mapping)
 		&medium->unheard,
 		&(struct shim_mapper){
 			.pid = mapping->pid,
-			.wanted = mapping->h.time_ns != shim->host.came_ns,
+			.wanted = shim->scanned || mapping->h.time_ns != shim->host.came_ns,
 			.pending = copy->pending,
 			.attached_ns = copy->attached_ns,
 			.from_ns = shim->scanned ? mapping->h.time_ns : shim->host.came_ns,
