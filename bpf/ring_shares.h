@@ -51,9 +51,12 @@ struct {
 /* Size of the code ring; user space sets it before loading. */
 const volatile __u32 code_ring_bytes = RING_DEFAULT;
 
+/* Random, so that nobody can search for a pid that has the slot of another. Set before loading. */
+const volatile __u64 ring_slot_seed = 0;
+
 static __always_inline __u64 ring_slot_hash(__u64 value)
 {
-	return value * 0x9e3779b97f4a7c15ull >> 32;
+	return (value ^ ring_slot_seed) * 0x9e3779b97f4a7c15ull >> 32;
 }
 
 static __always_inline struct ring_share *ring_share_of(const struct ring_payer *payer, int level)

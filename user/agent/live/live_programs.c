@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdint.h>
+#include <sys/random.h>
 
 #include "agent/kernel/pid_namespace.h"
 #include "agent/kernel/uprobe.h"
@@ -23,6 +24,8 @@ static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_opti
 	uint32_t code_ring_bytes = (uint32_t)options->code_ring_bytes, pidns_inum;
 	int err = pid_namespace_own(&pidns_inum);
 
+	if (!err && getrandom((void *)&bpf->rodata->ring_slot_seed, sizeof(uint64_t), 0) < 0)
+		err = -errno;
 	if (err)
 		return err;
 	bpf->rodata->pidns_inum = pidns_inum;
