@@ -5,7 +5,7 @@
 //	stack: runtime.goexit runtime.main main.main main.begin main.grow*40 main.inner
 //	stack: runtime.goexit main.begin main.grow*40 main.inner
 //	stack: runtime.goexit /^(runtime|main)\.main$/* main.begin /^main.grow$/* /^main.inner$/? /^runtime\.|^\[unknown\]$/+
-//	stack: /^_?(rt0|runtime)/ /^runtime\./+
+//	stack: /^_?(rt0|runtime)/ /^runtime\.|^\[unknown\]$/+
 package main
 
 //go:noinline
