@@ -54,8 +54,9 @@ enum jitbpf_code_event_kind {
 #define JITBPF_EVENT_LATE	    4u	/* LOAD: the code may have run from since_ns on */
 #define JITBPF_EVENT_TIME_CORRECTED 8u	/* the publisher's time was impossible, and replaced */
 #define JITBPF_EVENT_LINE_STARTS    16u /* line offsets are range starts; else the form is guessed */
-#define JITBPF_EVENT_UNCHECKED	    64u /* REPLACED: the memory could not be read in time */
-#define JITBPF_EVENT_SEGMENT	    32u /* UPDATE: segment says what the range holds */
+#define JITBPF_EVENT_UNCHECKED	    64u	 /* REPLACED: the memory could not be read in time */
+#define JITBPF_EVENT_TRUNCATED	    128u /* strings or tables were too large, and are missing */
+#define JITBPF_EVENT_SEGMENT	    32u	 /* UPDATE: segment says what the range holds */
 
 /* jitbpf_code_event.segment, with JITBPF_EVENT_SEGMENT */
 enum jitbpf_segment {

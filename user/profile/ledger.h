@@ -52,6 +52,7 @@ struct jit_counts {
 	uint64_t update_refused; /* updates of unknown code, or across the boundary of a segment */
 	/* loads and inlined ranges whose end was among lost events: see code_map_gap() */
 	uint64_t in_gap;
+	uint64_t truncated;  /* events whose strings or tables were too large for a record */
 	uint64_t incomplete; /* records that were truncated on their way */
 	uint64_t malformed;  /* records with impossible lengths and the like */
 	uint64_t invalid;    /* size 0, wrapping range, or an unknown process */

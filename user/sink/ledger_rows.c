@@ -66,6 +66,7 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 	JIT_ROW(inline_overlap, "inlined ranges that overlap others"),
 	JIT_ROW(update_refused, "updates of unknown code, or across segments"),
 	JIT_ROW(in_gap, "loads refused: their end may be among lost events"),
+	JIT_ROW(truncated, "events without some names, lines or inlined methods: too large"),
 	JIT_ROW(incomplete, "incomplete records: a part is missing"),
 	JIT_ROW(malformed, "malformed records"),
 	JIT_ROW(invalid, "invalid records: empty or wrapping range"),

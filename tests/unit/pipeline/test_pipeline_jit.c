@@ -47,6 +47,16 @@ static void test_time_of_a_load(void **state)
 	assert_int_equal(ledger->jit.methods, 4);
 }
 
+/* A load whose table was too large is one without it: the summary counts it. */
+static void test_truncated(void **state)
+{
+	struct made_run *run = *state;
+
+	make_load(run, 30 * SECOND, 0, "whole");
+	make_load(run, 31 * SECOND, 1, "truncated")->flags |= JITBPF_JIT_TRUNCATED;
+	assert_int_equal(made_finish(run, 36 * SECOND)->jit.truncated, 1);
+}
+
 static uint64_t gaps_of(const uint64_t *sequences, size_t count)
 {
 	struct made_run *run = malloc(sizeof(*run));
@@ -219,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, made_run_setup, made_run_teardown)
 		TEST(test_time_of_a_load),
+		TEST(test_truncated),
 		TEST(test_sequence_gaps),
 		TEST(test_sequence_gaps_over_exec),
 		TEST(test_sequence_gaps_by_process),

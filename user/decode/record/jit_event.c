@@ -221,6 +221,8 @@ void jit_event_convert(const struct jit_event *jit, const struct jitbpf_jit *rec
 
 	if (header->event == JIT_EVENT_UPDATE_V2)
 		event.flags |= JITBPF_EVENT_SEGMENT;
+	if (header->flags & JITBPF_JIT_TRUNCATED)
+		event.flags |= JITBPF_EVENT_TRUNCATED;
 	if (record->h.flags & JITBPF_JIT_FROM_JOURNAL)
 		event.flags |= JITBPF_EVENT_RECOVERED;
 	if (record->h.flags & JITBPF_JIT_LATE)

@@ -124,6 +124,8 @@ static int apply(struct analysis *a, struct process *process, struct jit_counts 
 		return err ?: analysis_code_changed(a, process, event, loads + moves);
 	}
 	analysis_count_code(counts, process->account);
+	if (event->flags & JITBPF_EVENT_TRUNCATED)
+		counts->truncated++;
 	if (event->flags & JITBPF_EVENT_BEFORE_RUN)
 		counts->late += loads;
 	else if (event->flags & JITBPF_EVENT_RECOVERED)
