@@ -6,5 +6,6 @@
 /* Results of Agent_OnAttach(). 0: the JVM reports its compiled methods. */
 #define JITBPF_JVM_AGENT_LACKS_EVENTS 101 /* it does not */
 #define JITBPF_JVM_AGENT_TOO_EARLY    102 /* not yet: load the agent again in a moment */
+#define JITBPF_JVM_AGENT_IS_LOADED    103 /* it does, through an agent that was loaded before */
 
 #endif

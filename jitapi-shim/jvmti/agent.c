@@ -205,27 +205,39 @@ static const char *enable(jvmtiEnv *jvmti)
 	return NULL;
 }
 
-/*
- * Returns NULL with *ret set, which is NULL if an agent is loaded already; or the reason why
- * nothing is reported.
- */
-static const char *load(JavaVM *vm, const char *options, jvmtiEnv **ret)
+static const char *begin(JavaVM *vm, const char *options, jvmtiEnv **ret)
 {
 	const char *trouble;
 	jvmtiEnv *jvmti;
 
-	*ret = NULL;
-	if (is_loaded())
-		return NULL;
 	agent.vm = vm;
 	read_options(options);
 	if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2))
 		return "this JVM has no tool interface (JVMTI 1.2)";
 	trouble = enable(jvmti);
-	if (trouble)
+	if (trouble) {
 		(*jvmti)->DisposeEnvironment(jvmti);
-	else
-		*ret = jvmti;
+		return trouble;
+	}
+	*ret = jvmti;
+	return NULL;
+}
+
+/*
+ * Returns NULL with *ret set, which is NULL if an agent is loaded already; or the reason why
+ * nothing is reported. After a failure, the library stays in the JVM: a later attempt is
+ * the first one again.
+ */
+static const char *load(JavaVM *vm, const char *options, jvmtiEnv **ret)
+{
+	const char *trouble;
+
+	*ret = NULL;
+	if (is_loaded())
+		return NULL;
+	trouble = begin(vm, options, ret);
+	if (trouble)
+		atomic_store(&agent.loaded, false);
 	return trouble;
 }
 
@@ -270,9 +282,9 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 		return JITBPF_JVM_AGENT_TOO_EARLY;
 	if (load(vm, options, &jvmti))
 		return JITBPF_JVM_AGENT_LACKS_EVENTS;
-	if (jvmti) {
-		(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-		(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
-	}
+	if (!jvmti)
+		return JITBPF_JVM_AGENT_IS_LOADED;
+	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	return JNI_OK;
 }

@@ -201,6 +201,45 @@ class Late(Attached):
         self.assertRegex(run.stderr, "not loaded: it refused: .*not enabled")
         self.assertIsNone(process.poll())
 
+    def test_frozen_cgroup(self):
+        """No signal is sent that the JVM would take for the wish of a dump once it is thawed."""
+        cgroups = os.path.join(self.folder, "cgroups")
+        os.mkdir(cgroups)
+        self.mount(cgroups, "cgroup2")
+        cgroup = os.path.join(cgroups, os.path.basename(self.folder))
+        os.mkdir(cgroup)
+        self.addCleanup(self.wait_for, lambda: not self.remove(cgroup))
+        output = os.path.join(self.folder, "said")
+        with open(output, "wb") as file:
+            process = self.start_java(output=file)
+        self.write(cgroup, "cgroup.procs", process.pid)
+        self.write(cgroup, "cgroup.freeze", 1)
+        self.wait_for(lambda: "frozen 1" in self.read(cgroup, "cgroup.events"))
+        self.record_until(lambda: "not loaded: it is stopped" in self.said(),
+                          ["-p", str(process.pid), "-F", "99"], (".jitbpf",))
+        self.write(cgroup, "cgroup.freeze", 0)
+        self.check_named(self.attach(process.pid))
+        self.assertEqual(self.read(self.folder, "said"), "")
+
+    @staticmethod
+    def remove(folder):
+        """Returns what prevents it, or None."""
+        try:
+            os.rmdir(folder)
+        except OSError as error:
+            return error
+        return None
+
+    @staticmethod
+    def read(folder, name):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            return file.read()
+
+    @staticmethod
+    def write(folder, name, value):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(str(value))
+
     def test_other_user(self):
         process = self.start_java(user=USER, group=USER, extra_groups=[])
         self.check_named(self.attach(process.pid))
@@ -532,6 +571,16 @@ class NoJvm(Attached):
         self.library = os.path.join(self.folder, "libj9vm29.so")
         shutil.copy(os.path.join(JDK_17, "lib/server/libjvm.so"), self.library)
         self.assertEqual(self.record_fake("threads", "it is OpenJ9"), "ready\n")
+
+    def test_many_mappings(self):
+        """Where too many mappings hide libjvm.so, the JVM has not ended, but cannot be examined."""
+        fake = shutil.copy(FAKE, self.folder)
+        command = ["sh", "-c", '"$@" & sleep 6; touch /tmp/jitbpf-test-ended; wait', "sh",
+                   sys.executable, fake, "many", os.path.join(JDK_17, "lib/server/libjvm.so"),
+                   str(USER)]
+        run = self.record(command, ["-F", "99"], (".jitbpf",))
+        self.assertIn("not loaded: its mappings are too many", run.stderr)
+        self.assertEqual(run.stdout, b"ready\n")
 
     FOREIGN = "its socket or its file in /tmp belongs to another"
 

@@ -66,6 +66,16 @@ for path in filter(None, [LIBRARY, *sys.argv[4:]]):
                                 prot=mmap.PROT_READ | mmap.PROT_EXEC))
 
 
+if MODE == "many":
+    # Below libjvm.so, so that it comes behind 16 MB of /proc/PID/maps.
+    folder = os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), *["x" * 250] * 12)
+    os.makedirs(folder)
+    with open(os.path.join(folder, "file"), "wb+") as long_path:
+        long_path.truncate(4096)
+        mapped += [mmap.mmap(long_path.fileno(), 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
+                   for _ in range(7000)]
+
+
 def take_signal(*_):
     say("SIGQUIT")
     if MODE == "slow":
@@ -96,7 +106,7 @@ if MODE == "links":
 if MODE == "link":
     os.symlink("/nonexistent", f"/tmp/.attach_pid{os.getpid()}")
 say("ready")
-while True:
+while MODE != "many" or not os.path.exists("/tmp/jitbpf-test-ended"):
     end = time.process_time() + 0.01
     while time.process_time() < end:
         pass

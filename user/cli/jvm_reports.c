@@ -13,10 +13,12 @@
 static const char *const reasons[] = {
 	[JVM_IS_STARTING] = "it has none of the threads by which a HotSpot JVM is known, or does "
 			    "not catch SIGQUIT (-Xrs)",
-	[JVM_IS_STOPPED] = "it is stopped by a signal or a debugger",
+	[JVM_IS_STOPPED] = "it is stopped by a signal or a debugger, or its cgroup is frozen",
 	[JVM_IS_ANOTHER] = "it is OpenJ9, which jitbpf does not support",
 	[JVM_IS_CLOSED] = "it runs with -XX:+DisableAttachMechanism: start it with "
 			  "-agentpath:/PATH/OF/libjitbpf-jvmti.so",
+	[JVM_IS_NOT_KNOWN] = "its mappings are too many to find out what it is (16 MB of "
+			     "/proc/PID/maps)",
 	[JVM_IS_SILENT] = "it did not answer in time",
 	[JVM_IS_FOREIGN] = "its socket or its file in /tmp belongs to another user or process",
 	[JVM_ANSWER_INVALID] = "its answer cannot be parsed",

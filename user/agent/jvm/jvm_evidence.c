@@ -15,6 +15,7 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "decode/record/proc_maps.h"
+#include "uapi/jit_journal.h"
 
 #define OPTIONS_BYTES_MAX (2u << 20) /* of the command line, and of the environment */
 #define THREADS_MAX	  8192
@@ -71,6 +72,7 @@ static int read_maps(int proc_fd, process_text *text, struct jvm_evidence *evide
 	struct cursor lines = cursor_of(text->data, err ? 0 : text->size - 1);
 	struct proc_map map;
 
+	evidence->cut = !err && text->size > PROCESS_TEXT_MAX;
 	while (!err && (more = proc_maps_next(&lines, &map))) {
 		char path[PATH_MAX];
 		const char *file;
@@ -81,6 +83,7 @@ static int read_maps(int proc_fd, process_text *text, struct jvm_evidence *evide
 		file = path_file(path);
 		evidence->library |= jvm_is_library(file);
 		evidence->agent |= jvm_is_agent(file);
+		evidence->journal |= begins_with(file, "memfd:" JITBPF_JOURNAL_JVM_NAME);
 		evidence->another |= begins_with(file, "libj9vm");
 	}
 	return err;
@@ -153,6 +156,21 @@ static int read_threads(int proc_fd, process_text *text, bool *ret)
 	return 0;
 }
 
+/*
+ * A process that the freezer of its cgroup stops is one that sleeps, in the handling of signals.
+ * Which function of the kernel that is depends on its release. Without the right to know it, or
+ * without symbols, the file has "0".
+ */
+static void read_frozen(int proc_fd, process_text *text, bool *ret)
+{
+	static const char *const functions[] = {"get_signal", "do_freezer_trap", "__refrigerator"};
+
+	if (read_file(proc_fd, "wchan", 256, text))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+		*ret |= !strcmp(text->data, functions[i]);
+}
+
 int jvm_evidence_read(int proc_fd, uint64_t start_ticks, struct jvm_evidence *ret)
 {
 	CLEANUP(process_text_deinit) process_text text = {0};
@@ -162,6 +180,8 @@ int jvm_evidence_read(int proc_fd, uint64_t start_ticks, struct jvm_evidence *re
 	err = err ?: read_maps(proc_fd, &text, &evidence);
 	err = err ?: read_closed(proc_fd, &text, &evidence.closed);
 	err = err ?: read_threads(proc_fd, &text, &evidence.threads);
+	if (!err)
+		read_frozen(proc_fd, &text, &evidence.frozen);
 	if (!err)
 		*ret = evidence;
 	return err == -ENOENT ? -ESRCH : err;

@@ -11,7 +11,10 @@ struct jvm_evidence {
 	bool library; /* it maps libjvm.so */
 	bool another; /* it maps the VM of OpenJ9 */
 	bool agent;   /* it maps an agent of jitbpf */
+	bool journal; /* that has published code */
+	bool cut;     /* its mappings are too many to be read: some of the above may be missing */
 	bool threads; /* it has HotSpot's threads: "VM Thread", and that which takes SIGQUIT */
+	bool frozen;  /* by its cgroup */
 	bool closed;  /* its command line or its variables forbid attaching */
 };
 

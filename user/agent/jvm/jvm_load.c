@@ -33,6 +33,7 @@ struct load {
 	struct jvm_status status;
 	uint32_t root_uid; /* in the JVM's user namespace */
 	struct jvm_socket socket;
+	bool has_agent;	 /* which may have failed, since it has no journal */
 	bool hears;	 /* it waits for SIGQUIT as HotSpot does */
 	uint64_t end_ns; /* of the loading */
 };
@@ -101,13 +102,16 @@ static enum jvm_load_result examine(struct load *load)
 		result = read_root(load, proc_fd);
 	if (result != JVM_LOADED)
 		return result;
-	if (evidence.agent)
+	load->has_agent = evidence.agent;
+	if (evidence.agent && evidence.journal)
 		return JVM_HAS_AGENT;
 	if (evidence.another)
 		return JVM_IS_ANOTHER;
 	if (!evidence.library)
-		return JVM_ENDED;
-	return evidence.closed ? JVM_IS_CLOSED : JVM_LOADED;
+		return evidence.cut ? JVM_IS_NOT_KNOWN : JVM_ENDED;
+	if (evidence.closed)
+		return JVM_IS_CLOSED;
+	return evidence.frozen ? JVM_IS_STOPPED : JVM_LOADED;
 }
 
 /*
@@ -339,6 +343,8 @@ static enum jvm_load_result load_once(struct load *load, const char *path)
 		return JVM_LOADED;
 	if (jvm_answer_is_early(&answer))
 		return JVM_IS_STARTING;
+	if (code == JITBPF_JVM_AGENT_IS_LOADED)
+		return JVM_HAS_AGENT;
 	if (code == JITBPF_JVM_AGENT_LACKS_EVENTS)
 		return JVM_LACKS_EVENTS;
 	jvm_answer_words(&answer, load->reply->words, sizeof(load->reply->words));
@@ -389,6 +395,9 @@ static enum jvm_load_result run(struct load *load)
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps) && result == JVM_LOADED; i++)
 		result = steps[i](load);
+	/* Without a journal (JITBPF_JOURNAL_MB=0), only the agent knows whether it has failed. */
+	if (load->has_agent && result != JVM_LOADED && result != JVM_LACKS_EVENTS)
+		return JVM_HAS_AGENT;
 	return result;
 }
 

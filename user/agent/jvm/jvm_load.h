@@ -34,9 +34,10 @@ enum jvm_load_result {
 	JVM_LOADED,
 	JVM_HAS_AGENT,	    /* an agent of jitbpf is loaded already */
 	JVM_IS_STARTING,    /* try again: it has no VM yet, or does not listen and would not hear */
-	JVM_IS_STOPPED,	    /* try again: by SIGSTOP or a debugger */
+	JVM_IS_STOPPED,	    /* try again: by SIGSTOP, a debugger or its cgroup */
 	JVM_IS_ANOTHER,	    /* OpenJ9, which has another mechanism */
 	JVM_IS_CLOSED,	    /* -XX:+DisableAttachMechanism */
+	JVM_IS_NOT_KNOWN,   /* its mappings are too many to find out what it is */
 	JVM_IS_SILENT,	    /* it did not answer in time */
 	JVM_IS_FOREIGN,	    /* its socket or its file belongs to someone else */
 	JVM_ANSWER_INVALID, /* its answer cannot be parsed */

@@ -36,6 +36,7 @@ struct jvm {
 	uint64_t again_ns; /* from an attempt to the next */
 	uint64_t start_ticks;
 	char comm[16];
+	bool stopped;	 /* when a loader looked last */
 	bool answered;	 /* its loader has, and ends */
 	bool settled;	 /* it has an agent, or will not have one */
 	int socket;	 /* to its loader; -1: none, or it has ended */
@@ -132,13 +133,31 @@ static struct owner_key owner_of(const struct jvm_loads *loads, uint32_t pid)
 	return key;
 }
 
-static bool has_room(const struct jvm_loads *loads, struct owner_key owner)
+/*
+ * Forget a settled JVM, if possible one of the owner's. If it maps a library of the VM again, its
+ * loader finds out that it has an agent, or why it has none.
+ */
+static bool forget_settled(struct jvm_loads *loads, struct owner_key owner)
+{
+	struct jvm *found = NULL;
+
+	vec_for_each (jvm, &loads->jvms) {
+		if (jvm->settled && jvm->socket < 0 && (!found || is_same(jvm->owner, owner)))
+			found = jvm;
+	}
+	if (found)
+		*found = loads->jvms.data[--loads->jvms.size];
+	return found;
+}
+
+static bool make_room(struct jvm_loads *loads, struct owner_key owner)
 {
 	uint32_t own = 0;
 
 	vec_for_each (jvm, &loads->jvms)
 		own += !jvm->settled && is_same(jvm->owner, owner);
-	return own < JVM_WAITING_MAX && loads->jvms.size < JVM_ALL_MAX;
+	return own < JVM_WAITING_MAX &&
+	       (loads->jvms.size < JVM_ALL_MAX || forget_settled(loads, owner));
 }
 
 static int read_stat(struct jvm_loads *loads, struct jvm *jvm)
@@ -191,7 +210,7 @@ int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint6
 	if (!agent && !jvm_is_library(file))
 		return 0;
 	jvm.owner = owner_of(loads, pid);
-	if (has_room(loads, jvm.owner))
+	if (make_room(loads, jvm.owner))
 		return vec_push(&loads->jvms, jvm);
 	return agent ? 0 : skip(loads, &jvm);
 }
@@ -285,6 +304,7 @@ static int take_answer(struct jvm_loads *loads, struct jvm *jvm, uint64_t now_ns
 		return -ENOMEM;
 	if (gives_up(jvm, reply.result, now_ns))
 		return end(loads, jvm, &reply);
+	jvm->stopped = reply.result == JVM_IS_STOPPED;
 	try_later(jvm, now_ns);
 	return 0;
 }
@@ -385,11 +405,13 @@ int jvm_loads_turn(struct jvm_loads *loads)
 
 int jvm_loads_end(struct jvm_loads *loads)
 {
-	const struct jvm_load_reply reply = {.result = JVM_NOT_ANSWERED};
 	uint64_t now_ns = clock_now_ns();
 	int err = 0;
 
 	vec_for_each (jvm, &loads->jvms) {
+		const struct jvm_load_reply reply = {.result = jvm->stopped ? JVM_IS_STOPPED
+									    : JVM_NOT_ANSWERED};
+
 		if (!err && !jvm->settled && look(loads, jvm, now_ns) >= 0)
 			err = end(loads, jvm, &reply);
 	}

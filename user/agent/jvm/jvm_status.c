@@ -53,7 +53,7 @@ int jvm_status_parse(const char *text, struct jvm_status *ret)
 	    !read_ids(text, "\nGid:", &status.gid, &same_group))
 		return -EBADMSG;
 	status.one_identity = same_user && same_group;
-	status.stopped = state && (*state == 'T' || *state == 't');
+	status.stopped = state && *state && strchr("TtD", *state);
 	status.ended = state && (*state == 'Z' || *state == 'X');
 	status.catches_quit = strtoull(caught, NULL, 16) >> (SIGQUIT - 1) & 1;
 	*ret = status;

@@ -9,7 +9,8 @@
 struct jvm_status {
 	uint32_t inner_pid; /* in its own pid namespace */
 	uint32_t uid, gid;
-	bool stopped;	   /* by a signal, or by a debugger */
+	/* By a signal, a debugger or the freezer of its cgroup; or it waits for a file system. */
+	bool stopped;
 	bool ended;	   /* it is a zombie */
 	bool one_identity; /* its real, effective, saved and file system IDs are equal */
 	/*

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "agent/jvm/jvm_evidence.h"
 #include "agent/jvm/jvm_loads.h"
 #include "agent/publisher/probe_trial.h"
 #include "agent/publisher/publisher.h"
@@ -54,6 +55,9 @@ static int scanned(void *self, uint32_t pid, const struct proc_map *map)
 	if (!agents->loads)
 		return 0;
 	proc_map_path(map, path, sizeof(path));
+	/* An agent that the process has already may have failed: its loader finds out. */
+	if (!jvm_is_library(path_file(path)))
+		return 0;
 	return jvm_loads_see(agents->loads, pid, path_file(path), agents->came_ns);
 }
 

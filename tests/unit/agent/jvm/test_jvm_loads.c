@@ -37,6 +37,28 @@ static void test_beyond_limit(void **state)
 	jvm_loads_destroy(loads);
 }
 
+/* JVMs that have an agent are forgotten when there is no room: those of an owner harm no other. */
+static void test_settled_make_room(void **state)
+{
+	const struct process_owners owners = {0};
+	struct jvm_report report;
+	struct jvm_loads *loads;
+
+	(void)state;
+	assert_int_equal(jvm_loads_create(NULL, &owners, "/dev/null", &loads), 0);
+	for (uint32_t i = 0; i < JVM_ALL_MAX + 10; i++)
+		assert_int_equal(jvm_loads_see(loads, NOBODY + i, "libjitbpf-jvmti.so", 1), 0);
+	assert_false(jvm_loads_are_pending(loads));
+	assert_int_equal(jvm_loads_see(loads, (uint32_t)getpid(), "libjvm.so", 3), 0);
+	assert_true(jvm_loads_are_pending(loads));
+	assert_false(jvm_loads_take(loads, &report));
+	/* One that waits is not forgotten. */
+	for (uint32_t i = 0; i < JVM_ALL_MAX; i++)
+		assert_int_equal(jvm_loads_see(loads, NOBODY - 1 - i, "libjitbpf-jvmti.so", 4), 0);
+	assert_true(jvm_loads_are_pending(loads));
+	jvm_loads_destroy(loads);
+}
+
 /* A JVM that leaves makes room. */
 static void test_room(void **state)
 {
@@ -58,6 +80,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_beyond_limit),
+		cmocka_unit_test(test_settled_make_room),
 		cmocka_unit_test(test_room),
 	};
 

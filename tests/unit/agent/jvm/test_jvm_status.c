@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <string.h>
 #include <stdio.h>
 
 #include "agent/jvm/jvm_status.h"
@@ -61,7 +62,7 @@ static void test_states(void **state)
 	for (const char *letter = "RSDTtZX"; *letter; letter++) {
 		snprintf(text, sizeof(text), "Name:\tT\nState:\t%c (state)\n%s", *letter, others);
 		assert_int_equal(jvm_status_parse(text, &status), 0);
-		assert_int_equal(status.stopped, *letter == 'T' || *letter == 't');
+		assert_int_equal(status.stopped, strchr("DTt", *letter) != NULL);
 		assert_int_equal(status.ended, *letter == 'Z' || *letter == 'X');
 	}
 }
