@@ -8,6 +8,7 @@ import unittest
 
 from harness import JITBPF, KernelTest, SHIM
 
+AGENT = os.path.join(os.path.dirname(SHIM), "libjitbpf-jvmti.so")
 NOBODY = ["setpriv", "--reuid=61234", "--regid=61234", "--clear-groups"]
 
 
@@ -82,6 +83,13 @@ class Doctor(KernelTest):
         status, found = doctor(program=program)
         self.assertEqual(status, 0)
         self.assertEqual(found["shim"]["state"], "limited")
+        self.assertEqual(found["jvm_agent"]["state"], "limited")
+
+    @unittest.skipUnless(os.path.exists(AGENT), "built without a JDK")
+    def test_agent_for_java(self):
+        _, found = doctor()
+        self.assertEqual((found["jvm_agent"]["state"], found["jvm_agent"]["what"]),
+                         ("fine", AGENT))
 
     def test_few_files(self):
         status, found = doctor(["prlimit", "--nofile=512:512"])

@@ -54,6 +54,12 @@ class Printed(unittest.TestCase):
         self.assertRegex(done, r"opcache\.jit_debug => 128 => 128")
         self.assertIn("jitbpf.ini", done)
 
+    def test_option_for_java(self):
+        """It names the agent's file."""
+        done = subprocess.run([harness.JITBPF, "env"], check=True, capture_output=True, text=True)
+        agent = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
+        self.assertRegex(done.stdout, rf"(?m)^#   Java: .* -agentpath:{re.escape(agent)}$")
+
     def test_java(self):
         """The user's own options of JVMs stay."""
         self.assertNotIn("JAVA_TOOL_OPTIONS", environment())

@@ -195,6 +195,15 @@ class Late(Attached):
         with open(output, "rb") as file:
             self.assertEqual(file.read(), b"")  # no dump of its threads
 
+    def test_no_agent(self):
+        """As jitbpf is built without a JDK."""
+        shim = os.path.join(self.folder, "libjitbpf.so")
+        shutil.copy(harness.SHIM, shim)
+        process = self.start_java()
+        run = self.attach(process.pid, ["--shim", shim])
+        self.assertIn("not loaded: libjitbpf-jvmti.so is not beside libjitbpf.so", run.stderr)
+        self.assertEqual(self.named(run), 0)
+
     def test_dynamic_agents_forbidden(self):
         process = self.start_java("-XX:-EnableDynamicAgentLoading")
         run = self.attach(process.pid)
@@ -459,6 +468,8 @@ class Launched(Attached):
                            *self.fill, *self.late("100", 1)])
         self.assertNotIn("not loaded", run.stderr)
         self.assertEqual(run.stderr.count(LOADED), 8, run.stderr)
+        # The same advice is given once.
+        self.assertEqual(run.stderr.count("few of its inlined methods"), 1, run.stderr)
 
     def test_short_lived(self):
         """JVMs that end while they are given the agent."""

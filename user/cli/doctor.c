@@ -113,6 +113,24 @@ static int look_at_shim(struct report *report, struct probe_site *site)
 	return err;
 }
 
+/* The agent for Java is loaded from a copy where a JVM cannot reach it. */
+static void look_at_agent(struct report *report, const struct probe_site *shim)
+{
+	static const struct machine_check check = {.key = "jvm_agent", .title = "Java agent"};
+	struct machine_finding finding = {0};
+	struct probe_site agent;
+
+	if (probe_site_find_jvm_agent(shim, &agent)) {
+		machine_found(&finding, MACHINE_LIMITED,
+			      "libjitbpf-jvmti.so is not beside libjitbpf.so: JIT code of JVMs is "
+			      "[unknown]");
+		machine_advise(&finding, "'make' builds it if there is a JDK (JAVA_HOME)");
+	} else {
+		machine_found(&finding, MACHINE_FINE, "%s", agent.path);
+	}
+	add(report, &check, &finding);
+}
+
 /* Do what `record` does at its start. */
 static void try_recording(struct probe_site *site, struct machine_finding *ret)
 {
@@ -173,8 +191,11 @@ static int examine(bool as_json)
 	}
 	look_at_all(&report, machine_needs);
 	look_at_all(&report, machine_offers);
-	if (!look_at_shim(&report, &site) && !report.missing)
-		look_at_recording(&report, &site);
+	if (!look_at_shim(&report, &site)) {
+		look_at_agent(&report, &site);
+		if (!report.missing)
+			look_at_recording(&report, &site);
+	}
 	if (as_json) {
 		json_end(&report.json, ']');
 		json_end(&report.json, '}');

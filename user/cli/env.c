@@ -114,14 +114,21 @@ static int print_for_container(const char *shim_path, const struct engine_env_ch
 }
 
 /* Comments, which a shell and systemd ignore. */
-static void print_options(void)
+static void print_options(const char *shim_path)
 {
 	const struct engine *engine;
 
 	puts("# Engines that need an option instead:");
 	for (size_t at = 0; (engine = engine_at(at)); at++) {
-		if (engine->option)
-			printf("#   %s\n", engine->option);
+		const char *option = engine->option;
+		const char *folder = option ? strstr(option, ENGINE_OPTION_FOLDER) : NULL;
+
+		if (folder)
+			printf("#   %.*s%.*s%s\n", (int)(folder - option), option,
+			       path_folder_bytes(shim_path), shim_path,
+			       folder + strlen(ENGINE_OPTION_FOLDER));
+		else if (option)
+			printf("#   %s\n", option);
 	}
 }
 
@@ -142,7 +149,7 @@ static int print_as(const char *format, const char *shim_path,
 	err = engine_env_each(shim_path, choice, strcmp(format, "sh") ? print_systemd : print_sh,
 			      NULL);
 	if (!err)
-		print_options();
+		print_options(shim_path);
 	return err;
 }
 

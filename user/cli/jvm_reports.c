@@ -28,6 +28,8 @@ static const char *const reasons[] = {
 	[JVM_LACKS_EVENTS] = "it does not report its compiled methods",
 	[JVM_IS_BEYOND_LIMIT] = "too many JVMs wait for it or have it, and further ones are left "
 				"out without a message",
+	[JVM_AGENT_IS_MISSING] = "libjitbpf-jvmti.so is not beside libjitbpf.so, or of another "
+				 "version: 'make' builds it if there is a JDK",
 	[JVM_ARCHIVES] = "it writes an archive of its classes, and would fail to with an agent",
 	[JVM_NOT_ANSWERED] = "jitbpf ended before it answered",
 	[JVM_REFUSED] = "it refused",
@@ -48,24 +50,31 @@ static void put_failure(struct text *text, const struct jvm_load_reply *reply)
 	text_put_string(text, "; its JIT code is [unknown]");
 }
 
-static void put_success(struct text *text, const struct jvm_report *report)
+/* What applies to many JVMs is said of the first one. */
+static void put_success(struct text *text, const struct jvm_report *report,
+			struct jvm_reports_told *told)
 {
 	text_put_string(text, "the agent is loaded");
 	if (report->age_ns < AGE_MAX_NS)
 		text_printf(text, ", %.1f s after the start of the process",
 			    (double)report->age_ns / 1e9);
-	if (!report->reply.has_all_lines)
+	if (!report->reply.has_all_lines && !told->inlined)
 		text_put_string(text,
 				"; code compiled before shows few of its inlined methods (all: "
 				"start the JVM with jitbpf, or with --java-debug-nonsafepoints)");
-	if (report->reply.release >= WARNING_RELEASE)
+	told->inlined |= !report->reply.has_all_lines;
+	if (report->reply.release < WARNING_RELEASE)
+		return;
+	if (!told->warning)
 		text_printf(text,
 			    "; Java %u prints a warning about it (none with "
 			    "-XX:+EnableDynamicAgentLoading)",
 			    report->reply.release);
+	told->warning = true;
 }
 
-void jvm_reports_tell(struct live_source *live, struct status_line *status)
+void jvm_reports_tell(struct live_source *live, struct status_line *status,
+		      struct jvm_reports_told *told)
 {
 	struct jvm_report report;
 
@@ -78,7 +87,7 @@ void jvm_reports_tell(struct live_source *live, struct status_line *status)
 		text_put_name(&text, report.comm, 0, 0);
 		text_put_string(&text, "): ");
 		if (report.reply.result == JVM_LOADED)
-			put_success(&text, &report);
+			put_success(&text, &report, told);
 		else
 			put_failure(&text, &report.reply);
 		text_put_string(&text, "\n");

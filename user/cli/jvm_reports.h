@@ -6,7 +6,13 @@
 #include "agent/live/live_source.h"
 #include "cli/status_line.h"
 
+/* What has been said, and is not repeated. Zero-initialized. */
+struct jvm_reports_told {
+	bool inlined, warning;
+};
+
 /* Print the reports that have come, one line each, to standard error. */
-void jvm_reports_tell(struct live_source *live, struct status_line *status);
+void jvm_reports_tell(struct live_source *live, struct status_line *status,
+		      struct jvm_reports_told *told);
 
 #endif

@@ -110,7 +110,7 @@ static void end_turn(struct recording *run)
 
 	loop_health_end(health, now_ns);
 	attach_trouble_tell(run->live, &run->status);
-	jvm_reports_tell(run->live, &run->status);
+	jvm_reports_tell(run->live, &run->status, &run->jvms_told);
 	if (self_stats_due(&run->stats, now_ns)) {
 		struct self_counts counts = {
 			.files = file_store_counts(run->files).known,
@@ -297,7 +297,7 @@ static int finish(struct recording *run, int err)
 		poll(NULL, 0, 1); /* a process must complete a record that it has reserved */
 	}
 	state = live_source_end_jvms(run->live) ?: state;
-	jvm_reports_tell(run->live, &run->status);
+	jvm_reports_tell(run->live, &run->status, &run->jvms_told);
 	refresh_stop(run->refresh, run->options->quiet);
 	err = pipeline_finish(run->pipeline);
 	status_line_clear(&run->status);

@@ -21,6 +21,7 @@
 #include "cli/refresh.h"
 #include "cli/rotation.h"
 #include "cli/self_stats.h"
+#include "cli/jvm_reports.h"
 #include "cli/status_line.h"
 #include "cli/target.h"
 #include "pipeline/pipeline.h"
@@ -80,6 +81,7 @@ struct recording {
 	bool misused;	  /* invalid options */
 	struct stop_signals signals;
 	struct status_line status;
+	struct jvm_reports_told jvms_told;
 	uint64_t disk_ns; /* when the limits of the disk are next checked */
 	struct self_stats stats;
 };

@@ -56,6 +56,8 @@ enum engine_frames {
 	ENGINE_FRAMES_RETURNED_TO,
 };
 
+#define ENGINE_OPTION_FOLDER "/PATH/OF"
+
 /* Each function may be NULL. */
 struct engine {
 	const char *name;
@@ -111,7 +113,10 @@ struct engine {
 
 	const struct engine_setting *settings; /* setting_count of them */
 	size_t setting_count;
-	/* How to make the engine publish where no setting does: "which engine: option"; or NULL. */
+	/*
+	 * How to make the engine publish where no setting does: "which engine: option", with
+	 * ENGINE_OPTION_FOLDER for the folder of libjitbpf.so; or NULL.
+	 */
 	const char *option;
 };
 

@@ -63,5 +63,6 @@ const struct engine engine_java = {
 	.advice = advice,
 	.settings = settings,
 	.setting_count = ARRAY_SIZE(settings),
-	.option = "Java: none for 'record -p PID'; else -agentpath:/PATH/OF/libjitbpf-jvmti.so",
+	.option = "Java: none for jitbpf record; to publish from the start without it, "
+		  "-agentpath:" ENGINE_OPTION_FOLDER "/libjitbpf-jvmti.so",
 };

@@ -46,8 +46,9 @@ enum jvm_load_result {
 	JVM_LACKS_EVENTS,   /* it does not report its compiled methods */
 	JVM_ARCHIVES,	    /* it writes an archive of classes, which fails if it has an agent */
 	JVM_REFUSED,	    /* such as with -XX:-EnableDynamicAgentLoading: see words */
-	JVM_IS_BEYOND_LIMIT, /* too many JVMs wait or are known: JVM_WAITING_MAX, JVM_ALL_MAX */
-	JVM_NOT_ANSWERED,    /* until jitbpf ended */
+	JVM_IS_BEYOND_LIMIT,  /* too many JVMs wait or are known: JVM_WAITING_MAX, JVM_ALL_MAX */
+	JVM_AGENT_IS_MISSING, /* jitbpf has none: jvm_loads_create() */
+	JVM_NOT_ANSWERED,     /* until jitbpf ended */
 	JVM_ENDED,
 	JVM_LOAD_FAILED, /* see err */
 };

@@ -48,7 +48,7 @@ struct jvm_loads {
 	const struct process_owners *owners;
 	VEC(struct owner_key) silent;	 /* owners of JVMs that did not answer */
 	struct jvm_load_request request; /* with the agent's path */
-	int agent_fd;
+	int agent_fd;			 /* -1: there is none */
 	VEC(struct jvm) jvms;
 	VEC(struct jvm_report) reports;
 	process_pids loaded;
@@ -60,10 +60,10 @@ struct jvm_loads {
 int jvm_loads_create(const struct broker *broker, const struct process_owners *owners,
 		     const char *path, struct jvm_loads **ret)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = *path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	struct jvm_loads *loads;
 
-	if (fd < 0)
+	if (*path && fd < 0)
 		return -errno;
 	loads = calloc(1, sizeof(*loads));
 	if (!loads)
@@ -82,7 +82,7 @@ void jvm_loads_destroy(struct jvm_loads *loads)
 		return;
 	vec_for_each (jvm, &loads->jvms)
 		scope_close(&jvm->socket);
-	close(loads->agent_fd);
+	scope_close(&loads->agent_fd);
 	vec_deinit(&loads->jvms);
 	vec_deinit(&loads->reports);
 	vec_deinit(&loads->loaded);
@@ -185,10 +185,10 @@ static int report(struct jvm_loads *loads, const struct jvm *jvm,
 	return loads->reports.size < REPORTS_MAX ? vec_push(&loads->reports, out) : 0;
 }
 
-/* The first JVM beyond the limits is reported. */
-static int skip(struct jvm_loads *loads, struct jvm *jvm)
+/* The first JVM that is left out is reported. */
+static int skip(struct jvm_loads *loads, struct jvm *jvm, enum jvm_load_result result)
 {
-	const struct jvm_load_reply reply = {.result = JVM_IS_BEYOND_LIMIT};
+	const struct jvm_load_reply reply = {.result = result};
 
 	if (loads->skipped || read_stat(loads, jvm))
 		return 0;
@@ -209,10 +209,12 @@ int jvm_loads_see(struct jvm_loads *loads, uint32_t pid, const char *file, uint6
 	}
 	if (!agent && !jvm_is_library(file))
 		return 0;
+	if (loads->agent_fd < 0)
+		return agent ? 0 : skip(loads, &jvm, JVM_AGENT_IS_MISSING);
 	jvm.owner = owner_of(loads, pid);
 	if (make_room(loads, jvm.owner))
 		return vec_push(&loads->jvms, jvm);
-	return agent ? 0 : skip(loads, &jvm);
+	return agent ? 0 : skip(loads, &jvm, JVM_IS_BEYOND_LIMIT);
 }
 
 static void drop_ended(struct jvm_loads *loads)

@@ -46,8 +46,9 @@ struct jvm_report {
 struct jvm_loads; /* see jvm_loads.c */
 
 /*
- * path: of the installed agent. broker and owners are borrowed. Returns 0, or a negative errno of
- * opening the agent.
+ * path: of the installed agent; "": there is none, and the first JVM is reported with
+ * JVM_AGENT_IS_MISSING. broker and owners are borrowed. Returns 0, or a negative errno of opening
+ * the agent.
  */
 int jvm_loads_create(const struct broker *broker, const struct process_owners *owners,
 		     const char *path, struct jvm_loads **ret);

@@ -38,7 +38,7 @@ static int create(const struct publisher_host *host, void **ret, const char **re
 	if (!agents)
 		return -ENOMEM;
 	agents->came_ns = host->came_ns;
-	if (host->load_jvm_agents && *path)
+	if (host->load_jvm_agents)
 		err = jvm_loads_create(host->broker, host->owners, path, &agents->loads);
 	if (err)
 		return err;

@@ -37,6 +37,29 @@ static void test_beyond_limit(void **state)
 	jvm_loads_destroy(loads);
 }
 
+/* Without an agent of our own, the first JVM is reported, and none waits. */
+static void test_no_agent(void **state)
+{
+	const struct process_owners owners = {0};
+	uint32_t pid = (uint32_t)getpid();
+	struct jvm_report report;
+	struct jvm_loads *loads;
+
+	(void)state;
+	assert_int_equal(jvm_loads_create(NULL, &owners, "", &loads), 0);
+	assert_int_equal(jvm_loads_see(loads, pid, "libjitbpf-jvmti.so", 1), 0);
+	assert_int_equal(jvm_loads_see(loads, pid, "libc.so.6", 1), 0);
+	assert_false(jvm_loads_take(loads, &report));
+	assert_int_equal(jvm_loads_see(loads, pid, "libjvm.so", 1), 0);
+	assert_int_equal(jvm_loads_see(loads, pid, "libjvm.so", 2), 0);
+	assert_false(jvm_loads_are_pending(loads));
+	assert_int_equal(jvm_loads_turn(loads), 0);
+	assert_true(jvm_loads_take(loads, &report));
+	assert_int_equal(report.reply.result, JVM_AGENT_IS_MISSING);
+	assert_false(jvm_loads_take(loads, &report));
+	jvm_loads_destroy(loads);
+}
+
 /* JVMs that have an agent are forgotten when there is no room: those of an owner harm no other. */
 static void test_settled_make_room(void **state)
 {
@@ -80,6 +103,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_beyond_limit),
+		cmocka_unit_test(test_no_agent),
 		cmocka_unit_test(test_settled_make_room),
 		cmocka_unit_test(test_room),
 	};
