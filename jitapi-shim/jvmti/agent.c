@@ -21,11 +21,20 @@
 
 const char send_journal_name[] = JITBPF_JOURNAL_JVM_NAME;
 
+/* What a load is built with. */
+struct workspace {
+	struct methods methods;
+	struct scopes scopes;
+	struct buffer room;
+};
+
 static struct {
 	_Atomic bool loaded;
 	JavaVM *vm;
 	bool signatures;
 	bool map_is_bytecode;
+	_Atomic bool workspace_taken; /* by a thread that reports a load */
+	struct workspace workspace;
 } agent;
 
 /* Each load has its own ID: the code of a method that is compiled again is another region. */
@@ -47,10 +56,22 @@ static void begin_load(struct record *record, const void *address, jint size_byt
 	record->header.code_bytes = (uint32_t)size_bytes;
 }
 
-static void send_compiled(const struct compiled_method *compiled, struct methods *methods)
+static void workspace_init(struct workspace *work, bool keep_names)
 {
-	struct buffer room = {0};
-	struct scopes scopes;
+	methods_init(&work->methods, keep_names, agent.signatures);
+	scopes_init(&work->scopes);
+	work->room = (struct buffer){0};
+}
+
+static void workspace_deinit(struct workspace *work)
+{
+	methods_deinit(&work->methods);
+	scopes_deinit(&work->scopes);
+	buffer_deinit(&work->room);
+}
+
+static void send_compiled(const struct compiled_method *compiled, struct workspace *work)
+{
 	struct record record;
 	struct method *method;
 	uint32_t table_bytes = 0;
@@ -58,12 +79,11 @@ static void send_compiled(const struct compiled_method *compiled, struct methods
 	bool complete;
 
 	begin_load(&record, (const void *)compiled->address, (jint)compiled->size_bytes);
-	scopes_init(&scopes);
-	complete = compiled_method_scopes(compiled, methods, &scopes);
-	table = scopes_table(&scopes, RECORD_SCOPES_MAX, &room, &table_bytes);
-	if (!complete || scopes.no_memory)
+	complete = compiled_method_scopes(compiled, &work->methods, &work->scopes);
+	table = scopes_table(&work->scopes, RECORD_SCOPES_MAX, &work->room, &table_bytes);
+	if (!complete || work->scopes.no_memory)
 		record.header.flags |= JITBPF_JIT_TRUNCATED;
-	method = methods_get(methods, compiled->id);
+	method = methods_get(&work->methods, compiled->id);
 	if (method) {
 		record_add_string(&record, JITBPF_JIT_NAME, method->name);
 		record_add_string(&record, JITBPF_JIT_SOURCE, method->source);
@@ -71,8 +91,26 @@ static void send_compiled(const struct compiled_method *compiled, struct methods
 	if (table)
 		record_add_scopes(&record, table, table_bytes);
 	send_record(&record);
-	buffer_deinit(&room);
-	scopes_deinit(&scopes);
+}
+
+/* Another thread may have taken the agent's workspace: then the load has one of its own. */
+static void send_in_workspace(const struct compiled_method *compiled, jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	bool is_own = atomic_exchange(&agent.workspace_taken, true);
+	struct workspace own, *work = is_own ? &own : &agent.workspace;
+
+	if (is_own)
+		workspace_init(work, false);
+	methods_begin_load(&work->methods, jvmti, jni);
+	send_compiled(compiled, work);
+	methods_end_load(&work->methods);
+	if (is_own) {
+		workspace_deinit(work);
+		return;
+	}
+	scopes_reset(&work->scopes);
+	buffer_reset(&work->room);
+	atomic_store(&agent.workspace_taken, false);
 }
 
 static void JNICALL compiled_method_load(jvmtiEnv *jvmti, jmethodID id, jint code_size,
@@ -89,15 +127,12 @@ static void JNICALL compiled_method_load(jvmtiEnv *jvmti, jmethodID id, jint cod
 		.compile_info = compile_info,
 	};
 	int saved_errno = errno;
-	struct methods methods;
 	JNIEnv *jni;
 
 	if (!send_wanted() || code_size <= 0 ||
 	    (*agent.vm)->GetEnv(agent.vm, (void **)&jni, JNI_VERSION_1_6))
 		return;
-	methods_init(&methods, jvmti, jni, agent.signatures);
-	send_compiled(&compiled, &methods);
-	methods_deinit(&methods);
+	send_in_workspace(&compiled, jvmti, jni);
 	errno = saved_errno;
 }
 
@@ -171,6 +206,22 @@ static void read_options(const char *options)
 			options);
 }
 
+/*
+ * HotSpot never gives a method ID to another method: a redefined method keeps its own, and the ID
+ * of an unloaded one stays invalid. JVMTI does not promise that.
+ */
+static bool ids_are_unique(jvmtiEnv *jvmti)
+{
+	char *name = NULL;
+	bool unique;
+
+	if ((*jvmti)->GetSystemProperty(jvmti, "java.vm.name", &name))
+		return false;
+	unique = strstr(name, "HotSpot") || strstr(name, "OpenJDK");
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+	return unique;
+}
+
 /* Enable the events. Returns NULL, or the reason why the JVM does not send them. */
 static const char *enable(jvmtiEnv *jvmti)
 {
@@ -196,6 +247,7 @@ static const char *enable(jvmtiEnv *jvmti)
 	(*jvmti)->AddCapabilities(jvmti, &details); /* without them, lines or files are missing */
 	agent.map_is_bytecode =
 		!(*jvmti)->GetJLocationFormat(jvmti, &format) && format == JVMTI_JLOCATION_JVMBCI;
+	workspace_init(&agent.workspace, ids_are_unique(jvmti));
 	if ((*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks)))
 		return "the JVM takes no callbacks";
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {

@@ -32,14 +32,40 @@ void buffer_deinit(struct buffer *buffer)
 	*buffer = (struct buffer){0};
 }
 
+void buffer_reset(struct buffer *buffer)
+{
+	buffer->size_bytes = 0;
+	if (buffer->room_bytes > BUFFER_KEPT_BYTES)
+		buffer_deinit(buffer);
+}
+
+static uint32_t word_at(const void *item, size_t offset)
+{
+	uint32_t word;
+
+	memcpy(&word, (const uint8_t *)item + offset, sizeof(word));
+	return word;
+}
+
 static uint32_t hash_of(const struct buffer_items *items, const void *item)
 {
-	const uint8_t *key = item;
-	uint64_t hash = 0xcbf29ce484222325ull;
+	uint64_t hash = 0;
 
-	for (size_t i = 0; i < items->key_bytes; i++)
-		hash = (hash ^ key[i]) * 0x100000001b3ull;
-	return (uint32_t)(hash >> 32 ^ hash);
+	for (size_t i = 0; i < items->key_bytes; i += sizeof(uint32_t)) {
+		hash = (hash ^ word_at(item, i)) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 32;
+	}
+	return (uint32_t)hash;
+}
+
+/* Keys have a few words, so a call of memcmp() would take longer. */
+static bool is_key_equal(const struct buffer_items *items, const void *a, const void *b)
+{
+	for (size_t i = 0; i < items->key_bytes; i += sizeof(uint32_t)) {
+		if (word_at(a, i) != word_at(b, i))
+			return false;
+	}
+	return true;
 }
 
 /* Returns the slot of an item with that key, or the free slot where it would be. */
@@ -48,8 +74,7 @@ static uint32_t slot_of(const struct buffer_items *items, const void *item)
 	uint32_t mask = items->index.slot_count - 1, slot = hash_of(items, item) & mask;
 
 	while (items->index.slots[slot] &&
-	       memcmp(buffer_items_get(items, items->index.slots[slot] - 1), item,
-		      items->key_bytes) != 0)
+	       !is_key_equal(items, buffer_items_get(items, items->index.slots[slot] - 1), item))
 		slot = (slot + 1) & mask;
 	return slot;
 }
@@ -96,4 +121,17 @@ void buffer_items_deinit(struct buffer_items *items)
 	buffer_deinit(&items->items);
 	free(items->index.slots);
 	items->index = (struct buffer_index){0};
+}
+
+void buffer_items_reset(struct buffer_items *items)
+{
+	size_t slot_bytes = items->index.slot_count * sizeof(*items->index.slots);
+
+	buffer_reset(&items->items);
+	if (slot_bytes > BUFFER_KEPT_BYTES) {
+		free(items->index.slots);
+		items->index = (struct buffer_index){0};
+	} else if (slot_bytes) {
+		memset(items->index.slots, 0, slot_bytes);
+	}
 }

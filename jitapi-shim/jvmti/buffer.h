@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define BUFFER_KEPT_BYTES (64u << 10)
+
 struct buffer {
 	uint8_t *bytes;
 	size_t size_bytes, room_bytes;
@@ -15,9 +17,12 @@ struct buffer {
 void *buffer_add(struct buffer *buffer, const void *bytes, size_t size_bytes);
 void buffer_deinit(struct buffer *buffer);
 
+/* Empty a buffer, and keep up to BUFFER_KEPT_BYTES of memory for its next contents. */
+void buffer_reset(struct buffer *buffer);
+
 /*
- * A hash index of the items of a buffer, which begin with their key. All zeros: empty. Items have
- * numbers by place, from 0.
+ * A hash index of the items of a buffer, which begin with their key: 32-bit words. All zeros:
+ * empty. Items have numbers by place, from 0.
  */
 struct buffer_index {
 	uint32_t *slots; /* number of the item + 1; 0: free */
@@ -47,5 +52,6 @@ static inline void *buffer_items_get(const struct buffer_items *items, uint32_t 
 }
 
 void buffer_items_deinit(struct buffer_items *items);
+void buffer_items_reset(struct buffer_items *items); /* as buffer_reset() */
 
 #endif

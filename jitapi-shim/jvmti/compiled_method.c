@@ -19,16 +19,45 @@ static uint32_t add_scope(struct methods *methods, struct scopes *scopes, uint32
 			  bytecode < 0 ? 0 : method_line(method, bytecode));
 }
 
-/* Adds the chain of one place, whose first method is the innermost one. */
-static uint32_t add_chain(struct methods *methods, struct scopes *scopes, const PCStackInfo *place)
-{
-	uint32_t scope = JITBPF_NO_SCOPE;
+/* The last place, and its scopes from the outermost one on: the next place shares most of them. */
+struct last_chain {
+	const PCStackInfo *place;
+	uint32_t depth; /* scopes that are set */
+	uint32_t scopes[JITBPF_SCOPE_DEPTH_MAX];
+};
 
-	for (jint i = place->numstackframes; i-- > 0;) {
+/* Returns how many of its outermost scopes a place shares with the last one. */
+static uint32_t shared_depth(const struct last_chain *last, const PCStackInfo *place)
+{
+	uint32_t shared = 0;
+
+	while (shared < last->depth && (jint)shared < place->numstackframes) {
+		jint own = place->numstackframes - 1 - (jint)shared;
+		jint other = last->place->numstackframes - 1 - (jint)shared;
+
+		if (place->methods[own] != last->place->methods[other] ||
+		    place->bcis[own] != last->place->bcis[other])
+			break;
+		shared++;
+	}
+	return shared;
+}
+
+/* Adds the chain of one place, whose first method is the innermost one. */
+static uint32_t add_chain(struct methods *methods, struct scopes *scopes, struct last_chain *last,
+			  const PCStackInfo *place)
+{
+	uint32_t depth = shared_depth(last, place);
+	uint32_t scope = depth ? last->scopes[depth - 1] : JITBPF_NO_SCOPE;
+
+	for (jint i = place->numstackframes - (jint)depth; i-- > 0;) {
 		scope = add_scope(methods, scopes, scope, place->methods[i], place->bcis[i]);
 		if (scope == JITBPF_NO_SCOPE)
 			break;
+		last->scopes[depth++] = scope;
 	}
+	last->place = place;
+	last->depth = depth;
 	return scope;
 }
 
@@ -57,6 +86,7 @@ static bool add_inline_record(const struct compiled_method *compiled,
 			      const jvmtiCompiledMethodLoadInlineRecord *record,
 			      struct methods *methods, struct scopes *scopes)
 {
+	struct last_chain last = {.depth = 0};
 	uint64_t next = 0; /* begin of the next range */
 	bool complete = true;
 
@@ -69,7 +99,7 @@ static bool add_inline_record(const struct compiled_method *compiled,
 			complete = false;
 			continue;
 		}
-		scope = add_chain(methods, scopes, place);
+		scope = add_chain(methods, scopes, &last, place);
 		complete &= scope != JITBPF_NO_SCOPE;
 		complete &= scopes_add_range(scopes, next, scope);
 		next = pc - compiled->address + 1;

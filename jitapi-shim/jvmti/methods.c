@@ -6,14 +6,20 @@
 
 #include "jitapi-shim/jvmti/java_name.h"
 
-void methods_init(struct methods *methods, jvmtiEnv *jvmti, JNIEnv *jni, bool signatures)
+void methods_init(struct methods *methods, bool keep_names, bool signatures)
 {
 	*methods = (struct methods){
-		.jvmti = jvmti,
-		.jni = jni,
+		.keep_names = keep_names,
 		.signatures = signatures,
 		.methods = {.item_bytes = sizeof(struct method), .key_bytes = sizeof(jmethodID)},
+		.names = {.item_bytes = sizeof(struct method_name), .key_bytes = sizeof(jmethodID)},
 	};
+}
+
+void methods_begin_load(struct methods *methods, jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	methods->jvmti = jvmti;
+	methods->jni = jni;
 }
 
 /* Free memory that the JVM has allocated. NULL is allowed. */
@@ -23,15 +29,36 @@ static void free_jvm(struct methods *methods, void *memory)
 		(*methods->jvmti)->Deallocate(methods->jvmti, memory);
 }
 
-void methods_deinit(struct methods *methods)
+static void free_name(struct method_name *name)
+{
+	free(name->name);
+	free(name->source);
+}
+
+static void free_names(struct methods *methods)
+{
+	for (uint32_t i = 0; i < buffer_items_count(&methods->names); i++)
+		free_name(buffer_items_get(&methods->names, i));
+}
+
+void methods_end_load(struct methods *methods)
 {
 	for (uint32_t i = 0; i < buffer_items_count(&methods->methods); i++) {
 		struct method *method = buffer_items_get(&methods->methods, i);
 
-		free(method->name);
-		free_jvm(methods, method->source);
 		free_jvm(methods, method->lines);
 	}
+	buffer_items_reset(&methods->methods);
+	if (methods->keep_names && buffer_items_count(&methods->names) <= METHODS_KEPT_MAX)
+		return;
+	free_names(methods);
+	buffer_items_reset(&methods->names);
+}
+
+void methods_deinit(struct methods *methods)
+{
+	free_names(methods);
+	buffer_items_deinit(&methods->names);
 	buffer_items_deinit(&methods->methods);
 }
 
@@ -54,24 +81,64 @@ static char *name_of(struct methods *methods, jmethodID id, const char *class_de
 	return copy;
 }
 
+static void look_up_name(struct methods *methods, struct method_name *name)
+{
+	jvmtiEnv *jvmti = methods->jvmti;
+	char *descriptor = NULL, *source = NULL;
+	jclass class;
+
+	if ((*jvmti)->GetMethodDeclaringClass(jvmti, name->id, &class))
+		return;
+	if (!(*jvmti)->GetClassSignature(jvmti, class, &descriptor, NULL))
+		name->name = name_of(methods, name->id, descriptor);
+	free_jvm(methods, descriptor);
+	if (!(*jvmti)->GetSourceFileName(jvmti, class, &source)) {
+		name->source = strdup(source);
+		free_jvm(methods, source);
+	}
+	(*methods->jni)->DeleteLocalRef(methods->jni, class);
+}
+
+/* A name that was not found is not kept. */
+static void set_name(struct methods *methods, struct method *method)
+{
+	struct method_name new = {.id = method->id}, *name;
+	uint32_t number = buffer_items_find(&methods->names, &new);
+
+	if (number == UINT32_MAX) {
+		look_up_name(methods, &new);
+		if (new.name)
+			number = buffer_items_add(&methods->names, &new);
+	}
+	if (number == UINT32_MAX) {
+		free_name(&new);
+		return;
+	}
+	name = buffer_items_get(&methods->names, number);
+	method->name = name->name;
+	method->source = name->source;
+}
+
+static bool ascend(const jvmtiLineNumberEntry *lines, jint count)
+{
+	for (jint i = 1; i < count; i++) {
+		if (lines[i].start_location < lines[i - 1].start_location)
+			return false;
+	}
+	return true;
+}
+
 static void look_up(struct methods *methods, struct method *method)
 {
 	jvmtiEnv *jvmti = methods->jvmti;
-	char *descriptor = NULL;
-	jclass class;
 
-	if ((*jvmti)->GetMethodDeclaringClass(jvmti, method->id, &class))
-		return;
-	if (!(*jvmti)->GetClassSignature(jvmti, class, &descriptor, NULL))
-		method->name = name_of(methods, method->id, descriptor);
-	free_jvm(methods, descriptor);
-	if ((*jvmti)->GetSourceFileName(jvmti, class, &method->source))
-		method->source = NULL;
-	if ((*jvmti)->GetLineNumberTable(jvmti, method->id, &method->line_count, &method->lines)) {
+	set_name(methods, method);
+	if (method->name &&
+	    (*jvmti)->GetLineNumberTable(jvmti, method->id, &method->line_count, &method->lines)) {
 		method->lines = NULL;
 		method->line_count = 0;
 	}
-	(*methods->jni)->DeleteLocalRef(methods->jni, class);
+	method->lines_ascend = ascend(method->lines, method->line_count);
 }
 
 struct method *methods_get(struct methods *methods, jmethodID id)
@@ -88,8 +155,8 @@ struct method *methods_get(struct methods *methods, jmethodID id)
 	return buffer_items_get(&methods->methods, number);
 }
 
-/* The line of the greatest start that is not above the index; the JVM may sort in any order. */
-uint32_t method_line(const struct method *method, jlocation bytecode)
+/* Returns the last entry of the greatest start that is not above the index, or NULL. */
+static const jvmtiLineNumberEntry *find_line(const struct method *method, jlocation bytecode)
 {
 	const jvmtiLineNumberEntry *best = NULL;
 
@@ -100,5 +167,32 @@ uint32_t method_line(const struct method *method, jlocation bytecode)
 		    (!best || entry->start_location >= best->start_location))
 			best = entry;
 	}
-	return best && best->line_number > 0 ? (uint32_t)best->line_number : 0;
+	return best;
+}
+
+/* As find_line(), by bisection. */
+static const jvmtiLineNumberEntry *find_ascending_line(const struct method *method,
+						       jlocation bytecode)
+{
+	jint first = 0, end = method->line_count;
+
+	while (first < end) {
+		jint middle = first + (end - first) / 2;
+
+		if (method->lines[middle].start_location <= bytecode)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first ? &method->lines[first - 1] : NULL;
+}
+
+/* The JVM may sort in any order. */
+uint32_t method_line(const struct method *method, jlocation bytecode)
+{
+	const jvmtiLineNumberEntry *line = method->lines_ascend
+						   ? find_ascending_line(method, bytecode)
+						   : find_line(method, bytecode);
+
+	return line && line->line_number > 0 ? (uint32_t)line->line_number : 0;
 }

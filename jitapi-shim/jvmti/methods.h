@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The methods of one load: names, source files, line tables. Each method is looked up once per
- * load. Its data is freed at the end of the callback: a method ID is invalid, or refers to another
- * method, once its class is unloaded or redefined.
+ * load. Lines are freed at its end: once a class is redefined, its method IDs have other lines.
+ *
+ * Names and source files may be kept for later loads, since they are half of the cost of a load.
+ * That is right only in a VM that never gives a method ID to another method.
  */
 #ifndef JITBPF_SHIM_JVMTI_METHODS_H
 #define JITBPF_SHIM_JVMTI_METHODS_H
@@ -15,25 +17,41 @@
 
 #define METHOD_NAME_BYTES 4096
 
+#define METHODS_KEPT_MAX 4096 /* names */
+
+/* For one load at a time. */
 struct methods {
 	jvmtiEnv *jvmti;
-	JNIEnv *jni;	 /* of the calling thread */
+	JNIEnv *jni; /* of the calling thread */
+	bool keep_names;
 	bool signatures; /* names have parameter types */
 	struct buffer_items methods;
+	struct buffer_items names; /* struct method_name */
 };
 
-/* methods_deinit() frees strings and lines. The JVM has allocated source and lines. */
+/* Its strings are for free(), or NULL. */
+struct method_name {
+	jmethodID id;
+	char *name;   /* as java_name() writes it */
+	char *source; /* file name */
+};
+
 struct method {
 	jmethodID id;
-	uint32_t scope_method; /* index in the scope table; UINT32_MAX: not there yet */
-	char *name;	       /* as java_name() writes it, or NULL */
-	char *source;	       /* file name, or NULL */
-	jvmtiLineNumberEntry *lines;
+	uint32_t scope_method;	     /* index in the scope table; UINT32_MAX: not there yet */
+	const char *name, *source;   /* borrowed from struct method_name */
+	jvmtiLineNumberEntry *lines; /* allocated by the JVM */
 	jint line_count;
+	bool lines_ascend; /* by start_location */
 };
 
-void methods_init(struct methods *methods, jvmtiEnv *jvmti, JNIEnv *jni, bool signatures);
+void methods_init(struct methods *methods, bool keep_names, bool signatures);
 void methods_deinit(struct methods *methods);
+
+void methods_begin_load(struct methods *methods, jvmtiEnv *jvmti, JNIEnv *jni);
+
+/* Forget the methods. Their names are kept with keep_names, up to METHODS_KEPT_MAX. */
+void methods_end_load(struct methods *methods);
 
 /* Returns a method, valid until the next call; NULL: no memory. */
 struct method *methods_get(struct methods *methods, jmethodID id);

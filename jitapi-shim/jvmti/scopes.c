@@ -31,6 +31,15 @@ void scopes_deinit(struct scopes *scopes)
 	buffer_deinit(&scopes->strings);
 }
 
+void scopes_reset(struct scopes *scopes)
+{
+	buffer_reset(&scopes->methods);
+	buffer_items_reset(&scopes->scopes);
+	buffer_reset(&scopes->ranges);
+	buffer_reset(&scopes->strings);
+	scopes->no_memory = !buffer_add(&scopes->strings, "", 1);
+}
+
 static uint32_t add_string(struct scopes *scopes, const char *string)
 {
 	size_t offset = scopes->strings.size_bytes;

@@ -19,6 +19,7 @@ struct scopes {
 
 void scopes_init(struct scopes *scopes);
 void scopes_deinit(struct scopes *scopes);
+void scopes_reset(struct scopes *scopes); /* make it empty, and keep memory (buffer_reset()) */
 
 /* Add a method. Returns its index. Strings may be NULL; long ones are cut. */
 uint32_t scopes_add_method(struct scopes *scopes, const char *name, const char *source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the agent for Java makes of a JVM's records and names. The JVM is a table of answers. */
+/* What the agent for Java makes of a JVM's records. The JVM is a table of answers. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,7 +14,6 @@
 
 #include "decode/record/scope_table.h"
 #include "jitapi-shim/jvmti/compiled_method.h"
-#include "jitapi-shim/jvmti/java_name.h"
 
 #define ADDRESS 0x7f0000001000ull
 
@@ -25,9 +24,12 @@
 #define GONE   ((jmethodID)0x30) /* its class was unloaded */
 
 static int questions, given, deleted;
+static bool redefined; /* the lines of FILL are other ones */
 
 /* Not in the order of bytecode indexes. */
 static const jvmtiLineNumberEntry fill_lines[] = {{20, 12}, {0, 9}, {10, 11}, {10, 10}};
+
+static const jvmtiLineNumberEntry new_lines[] = {{0, 99}};
 
 static void *give(const void *bytes, size_t size_bytes)
 {
@@ -81,8 +83,8 @@ static jvmtiError JNICALL line_table(jvmtiEnv *env, jmethodID method, jint *coun
 {
 	if (method != FILL)
 		return JVMTI_ERROR_NATIVE_METHOD;
-	*count = 4;
-	*ret = give(fill_lines, sizeof(fill_lines));
+	*count = redefined ? 1 : 4;
+	*ret = give(redefined ? new_lines : fill_lines, (size_t)*count * sizeof(fill_lines[0]));
 	return JVMTI_ERROR_NONE;
 }
 
@@ -121,7 +123,8 @@ static void begin(struct fixture *f, const struct compiled_method *compiled)
 
 	*f = (struct fixture){.jvmti = &jvmti_answers, .jni = &jni_answers};
 	questions = given = deleted = 0;
-	methods_init(&f->methods, &f->jvmti, &f->jni, false);
+	methods_init(&f->methods, false, false);
+	methods_begin_load(&f->methods, &f->jvmti, &f->jni);
 	scopes_init(&f->scopes);
 	f->complete = compiled_method_scopes(compiled, &f->methods, &f->scopes);
 	bytes = scopes_table(&f->scopes, 1u << 20, &f->room, &size_bytes);
@@ -132,6 +135,7 @@ static void begin(struct fixture *f, const struct compiled_method *compiled)
 
 static void end(struct fixture *f)
 {
+	methods_end_load(&f->methods);
 	methods_deinit(&f->methods);
 	scopes_deinit(&f->scopes);
 	buffer_deinit(&f->room);
@@ -338,46 +342,128 @@ static void test_record_chains(void **state)
 	end(&f);
 }
 
-/* --- names ---------------------------------------------------------------------------------- */
+/* --- several loads ------------------------------------------------------------------------ */
 
-static void assert_name(const char *class, const char *method, const char *descriptor,
-			const char *want)
+/* Reports one load with the methods of a fixture, as the agent does. */
+static void load_again(struct fixture *f, const struct compiled_method *compiled)
 {
-	char name[128];
+	const void *bytes;
+	uint32_t size_bytes;
 
-	java_name(class, method, descriptor, name, sizeof(name));
-	assert_string_equal(name, want);
+	methods_end_load(&f->methods);
+	scopes_reset(&f->scopes);
+	buffer_reset(&f->room);
+	methods_begin_load(&f->methods, &f->jvmti, &f->jni);
+	f->complete = compiled_method_scopes(compiled, &f->methods, &f->scopes);
+	bytes = scopes_table(&f->scopes, 1u << 20, &f->room, &size_bytes);
+	assert_non_null(bytes);
+	assert_int_equal(scope_table_decode(bytes, size_bytes, &f->table), 0);
 }
 
-static void test_names(void **state)
+/* A name is looked up once in all loads; lines in each, since a class may be redefined. */
+static void test_names_are_kept(void **state)
 {
-	char small[8];
+	PCStackInfo places[] = {{(void *)(ADDRESS + 8), 1, only_fill, at_2}};
+	jvmtiCompiledMethodLoadInlineRecord record = inline_record(places, 1);
+	struct compiled_method compiled = COMPILED(&record);
+	struct fixture f;
 
-	assert_name("Ljava/util/Map$Entry;", "<init>", NULL, "java.util.Map$Entry.<init>");
-	assert_name("LMain;", "main", "([Ljava/lang/String;)V", "Main.main(java.lang.String[])");
-	assert_name("LMain;", "f", "()V", "Main.f()");
-	assert_name("LMain;", "f", "(IJ[[ZLa/B;D)La/B;",
-		    "Main.f(int, long, boolean[][], a.B, double)");
-	assert_name("Lpkg/Main$$Lambda.0x00007f12;", "run", NULL,
-		    "pkg.Main$$Lambda/0x00007f12.run");
-	assert_name("[I", "clone", NULL, "int[].clone");
-	/* Malformed. */
-	assert_name("", "f", "(", ".f()");
-	assert_name("Lpkg/Main", "f", "(La/B", "pkg.Main.f(a.B)");
-	assert_name("Q", "f", "(?[", "Q.f(?, [])");
-	java_name("Lpkg/Main;", "method", "(I)V", small, sizeof(small));
-	assert_string_equal(small, "pkg.Mai");
+	begin(&f, &compiled);
+	f.methods.keep_names = true;
+	load_again(&f, &compiled);
+	assert_at(&f, 0, "pkg.Fill.fill@2 Fill.java:9");
+	assert_int_equal(questions, 1);
+	redefined = true;
+	load_again(&f, &compiled);
+	redefined = false;
+	assert_at(&f, 0, "pkg.Fill.fill@2 Fill.java:99");
+	assert_int_equal(f.table.counts.method_count, 1);
+	assert_int_equal(f.table.counts.scope_count, 1);
+	assert_int_equal(questions, 1);
+	end(&f);
 }
 
-static void test_linkers(void **state)
+/* In a VM that may use method IDs again, each load looks up its names. */
+static void test_names_are_not_kept(void **state)
 {
-	const char *class = "Ljava/lang/invoke/MethodHandle;";
+	PCStackInfo places[] = {{(void *)(ADDRESS + 8), 1, only_fill, at_2}};
+	jvmtiCompiledMethodLoadInlineRecord record = inline_record(places, 1);
+	struct compiled_method compiled = COMPILED(&record);
+	struct fixture f;
 
-	assert_true(java_is_linker(class, "linkToStatic"));
-	assert_true(java_is_linker(class, "invokeBasic"));
-	assert_false(java_is_linker(class, "invokeWithArguments"));
-	assert_false(java_is_linker("LMain;", "linkToStatic"));
-	assert_false(java_is_linker("", ""));
+	begin(&f, &compiled);
+	load_again(&f, &compiled);
+	assert_at(&f, 0, "pkg.Fill.fill@2 Fill.java:9");
+	assert_int_equal(questions, 2);
+	end(&f);
+}
+
+/* A failed look-up is repeated by the next load. */
+static void test_missing_names_are_not_kept(void **state)
+{
+	jmethodID only_gone[] = {GONE};
+	PCStackInfo places[] = {{(void *)(ADDRESS + 8), 1, only_gone, at_2}};
+	jvmtiCompiledMethodLoadInlineRecord record = inline_record(places, 1);
+	struct compiled_method compiled = COMPILED(&record);
+	struct fixture f;
+
+	begin(&f, &compiled);
+	f.methods.keep_names = true;
+	load_again(&f, &compiled);
+	assert_int_equal(questions, 2);
+	assert_int_equal(buffer_items_count(&f.methods.names), 0);
+	end(&f);
+}
+
+/* The number of kept names is bounded. */
+static void test_many_names(void **state)
+{
+	struct fixture f = {.jvmti = &jvmti_answers, .jni = &jni_answers};
+	uintptr_t id = 0x1000;
+
+	questions = given = deleted = 0;
+	methods_init(&f.methods, true, false);
+	for (int load = 0; load < 3; load++) {
+		methods_begin_load(&f.methods, &f.jvmti, &f.jni);
+		for (int i = 0; i < METHODS_KEPT_MAX / 2 + 1; i++)
+			assert_string_equal(methods_get(&f.methods, (jmethodID)id++)->name,
+					    "pkg.Fill.helper");
+		methods_end_load(&f.methods);
+		assert_in_range(buffer_items_count(&f.methods.names), 0, METHODS_KEPT_MAX);
+	}
+	assert_int_equal(buffer_items_count(&f.methods.names), METHODS_KEPT_MAX / 2 + 1);
+	methods_deinit(&f.methods);
+	assert_int_equal(given, 0);
+}
+
+/* A place that shares callers with the one before has the scopes of its own chain. */
+static void test_shared_callers(void **state)
+{
+	jmethodID deep[] = {HELPER, HELPER, FILL}, other[] = {HELPER, FILL, FILL};
+	jint a[] = {1, 2, 19}, b[] = {5, 2, 19}, c[] = {1, 2, 12}, d[] = {1, 25, 19};
+	PCStackInfo places[] = {
+		{(void *)(ADDRESS + 1), 3, deep, a},  {(void *)(ADDRESS + 2), 3, deep, b},
+		{(void *)(ADDRESS + 3), 3, deep, c},  {(void *)(ADDRESS + 4), 2, deep + 1, a + 1},
+		{(void *)(ADDRESS + 5), 3, other, d}, {(void *)(ADDRESS + 6), 0, NULL, NULL},
+		{(void *)(ADDRESS + 7), 3, deep, a},
+	};
+	jvmtiCompiledMethodLoadInlineRecord record = inline_record(places, 7);
+	struct compiled_method compiled = COMPILED(&record);
+	struct fixture f;
+
+	begin(&f, &compiled);
+	assert_at(&f, 1,
+		  "pkg.Fill.helper@1 :0 < pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 Fill.java:10");
+	assert_at(&f, 2,
+		  "pkg.Fill.helper@1 :0 < pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 Fill.java:10");
+	assert_at(&f, 4, "pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 Fill.java:10");
+	assert_at(&f, 5,
+		  "pkg.Fill.helper@1 :0 < pkg.Fill.fill@25 Fill.java:12 < "
+		  "pkg.Fill.fill@19 Fill.java:10");
+	assert_at(&f, 6, "");
+	assert_at(&f, 7,
+		  "pkg.Fill.helper@1 :0 < pkg.Fill.helper@2 :0 < pkg.Fill.fill@19 Fill.java:10");
+	end(&f);
 }
 
 int main(void)
@@ -390,8 +476,11 @@ int main(void)
 		cmocka_unit_test(test_chain_too_deep),
 		cmocka_unit_test(test_address_map),
 		cmocka_unit_test(test_record_chains),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_linkers),
+		cmocka_unit_test(test_names_are_kept),
+		cmocka_unit_test(test_names_are_not_kept),
+		cmocka_unit_test(test_missing_names_are_not_kept),
+		cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_shared_callers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
