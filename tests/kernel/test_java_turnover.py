@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Java: code that is flushed and compiled again, and code of classes that are unloaded. The program
+says which class ran when."""
+
+import bisect
+import collections
+import os
+import re
+import subprocess
+import unittest
+
+import harness
+
+AGENT = os.path.join(os.path.dirname(harness.SHIM), "libjitbpf-jvmti.so")
+WORKLOADS = os.path.join(harness.ROOT, "tests/workloads")
+JDK_17 = "/usr/lib/jvm/java-17-openjdk-amd64"
+JDK_25 = "/usr/lib/jvm/temurin-25-jdk-amd64"
+RUNS = "192"
+# So little room that the JVM frees code of methods that it may need again.
+SMALL = ["-Xmx96m", "-XX:ReservedCodeCacheSize=4m", "-XX:InitialCodeCacheSize=4m"]
+
+Verdicts = collections.namedtuple("Verdicts", "right own unknown wrong")
+
+
+class Rotation:
+    """Which class ran when, as the program printed it."""
+
+    def __init__(self, stdout):
+        self.tid = int(re.search(rb"(?m)^thread \d+/task/(\d+)$", stdout)[1])
+        rows = re.findall(r"(?m)^(TurnoverBody\d+) (\d+) (\d+)$", stdout.decode())
+        self.rows = [(int(start), int(end), name) for name, start, end in rows]
+        self.starts = [row[0] for row in self.rows]
+
+    def at(self, time):
+        row = bisect.bisect_right(self.starts, time) - 1
+        if row < 0 or time >= self.rows[row][1]:
+            return None
+        return self.rows[row][2]
+
+    def classes(self):
+        return len({name for _, _, name in self.rows})
+
+    def judge(self, script):
+        """Returns the numbers of samples while a class ran, by the name of the innermost frame in
+        user space; and a few of those that are unknown or wrong. Any frame of another class is
+        wrong."""
+        counts, examples = collections.Counter(), []
+        for sample in script:
+            name = self.at(sample.time)
+            user = [frame for frame in sample.frames if frame.address < 1 << 63]
+            if not name or not user or sample.tid != self.tid:
+                continue
+            classes = {cls for f in user for cls in re.findall(r"TurnoverBody\d+", f.name)}
+            verdict = ("wrong" if classes - {name} else
+                       "unknown" if user[0].module in ("[unknown]", "//anon") else
+                       "right" if user[0].name.startswith(name + ".") else "own")
+            counts[verdict] += 1
+            if verdict in ("unknown", "wrong"):
+                examples.append((verdict, name, sample))
+        return Verdicts(*(counts[field] for field in Verdicts._fields)), examples[:5]
+
+
+@unittest.skipUnless(os.path.exists(AGENT), "built without a JDK: there is no libjitbpf-jvmti.so")
+class Turnover(harness.KernelTest):
+    """The JVM has the agent from its start."""
+
+    JDK = JDK_17
+
+    def setUp(self):
+        super().setUp()
+        if not os.path.exists(self.JDK):
+            self.skipTest(f"there is no {self.JDK}")
+        subprocess.run([os.path.join(JDK_17, "bin/javac"), "-d", self.folder,
+                        *(os.path.join(WORKLOADS, name) for name in
+                          ("Turnover.java", "TurnoverBody000000.java"))], check=True, timeout=60)
+
+    def program(self, *options):
+        return [os.path.join(self.JDK, "bin/java"), *SMALL, *options, "-cp", self.folder,
+                "Turnover", RUNS, "20", "16"]
+
+    def check(self, run, *options):
+        jit = self.check_ledger(run)["jit"]
+        rotation = Rotation(run.stdout)
+        verdicts, examples = rotation.judge(run.script())
+        seen = f"{options} {verdicts}\n{examples}\n{run.stderr}"
+        # Code was freed, and other code was put where it had been.
+        self.assertEqual(rotation.classes(), int(RUNS) // 2, seen)
+        self.assertGreater(jit["unloads"], 150, seen)
+        self.assertEqual((jit["sequence_gaps"], jit["malformed"]), (0, 0), seen)
+        self.assertGreater(verdicts.right, 600, seen)
+        # HotSpot reports the end of code late, too: it may have put other code there before.
+        self.assertLess(verdicts.wrong, 0.002 * sum(verdicts), seen)
+        self.assertLessEqual(verdicts.unknown, 0.001 * sum(verdicts), seen)
+
+    def check_turnover(self, *options):
+        self.check(self.record(self.program(*options), ["-F", "999"]), *options)
+
+    def test_pauses(self):
+        """Classes are unloaded while the program stands still."""
+        self.check_turnover()
+
+    def test_beside_the_program(self):
+        """IDs of methods become invalid at any time."""
+        self.check_turnover("-XX:+UseZGC")
+
+    def test_first_compiler(self):
+        self.check_turnover("-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1")
+
+
+class Turnover25(Turnover):
+    JDK = JDK_25
+
+
+if __name__ == "__main__":
+    harness.main()
