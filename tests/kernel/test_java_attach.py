@@ -527,6 +527,21 @@ class WholeSystem(Attached):
         self.assertGreater(named, 0.9 * sum(java.values()))
 
 
+    @harness.alone
+    def test_started_after(self):
+        """A JVM that starts after the recording of the whole system has begun."""
+        argv = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc",
+                *self.record_argv(["-a", "-F", "199", "--attach-jvms"], (".jitbpf", ".folded")),
+                "--", "sh", "-c", '"$@"; true', "sh", *self.java, *self.fill,
+                *Launched.late("800", 4)]
+        done = subprocess.run(argv, capture_output=True, timeout=120, check=False)
+        run = self.finished(done.returncode, done.stdout, done.stderr)
+        self.assertRegex(run.stderr, rf"JVM \d+ \(java\): {LOADED}")
+        java = {stack: count for stack, count in run.folded().items() if stack.startswith("java")}
+        named = sum(count for stack, count in java.items() if "Fill." in stack)
+        self.assertGreater(named, 0.6 * sum(java.values()), run.stderr)
+
+
 class NoJvm(Attached):
     """Processes that only look like a JVM, or whose JVM is hostile."""
 
