@@ -600,13 +600,18 @@ class NoJvm(Attached):
 
     def test_many_mappings(self):
         """Where too many mappings hide libjvm.so, the JVM has not ended, but cannot be examined."""
-        fake = shutil.copy(FAKE, self.folder)
-        command = ["sh", "-c", '"$@" & sleep 6; touch /tmp/jitbpf-test-ended; wait', "sh",
-                   sys.executable, fake, "many", os.path.join(JDK_17, "lib/server/libjvm.so"),
-                   str(USER)]
-        run = self.record(command, ["-F", "99"], (".jitbpf",))
-        self.assertIn("not loaded: its mappings are too many", run.stderr)
-        self.assertEqual(run.stdout, b"ready\n")
+        command = [sys.executable, shutil.copy(FAKE, self.folder), "many",
+                   os.path.join(JDK_17, "lib/server/libjvm.so"), str(USER)]
+        said = os.path.join(self.folder, "said")
+        with open(said, "wb") as file, \
+                subprocess.Popen([*self.record_argv(["-F", "99"], (".jitbpf",)), "--", *command],
+                                 stdout=subprocess.PIPE, stderr=file) as recorder:
+            self.addCleanup(recorder.kill)
+            self.wait_for(lambda: "not loaded: its mappings are too many" in self.text_of(said))
+            with open("/tmp/jitbpf-test-ended", "wb"):
+                pass
+            self.assertEqual(recorder.communicate(timeout=60)[0], b"ready\n")
+        self.assertEqual(recorder.returncode, 0)
 
     FOREIGN = "its socket or its file in /tmp belongs to another"
 

@@ -21,7 +21,7 @@ class Virtual(harness.KernelTest):
         """Returns the run, and its stacks in which a virtual thread computes, with their counts."""
         subprocess.run([os.path.join(JDK_25, "bin/javac"), "-d", self.folder, SOURCE], check=True,
                        timeout=60)
-        run = self.record([os.path.join(JDK_25, "bin/java"), "-cp", self.folder, "Virtual", "5",
+        run = self.record([os.path.join(JDK_25, "bin/java"), "-cp", self.folder, "Virtual", "4",
                            *arguments], ["-F", "499"], (".jitbpf", ".folded"))
         stacks = {tuple(stack.split(";")): count for stack, count in run.folded().items()
                   if "Virtual." in stack}

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -7,7 +9,8 @@ import java.util.List;
  * different depths: frames of a thread that yields are copied off the stack of its carrier, and a
  * few at a time back to it.
  *
- * Arguments: SECONDS [steady]. With "steady", no thread yields: all of its frames are on the stack.
+ * Arguments: SECONDS [steady]. It takes so many seconds of CPU time. With "steady", no thread
+ * yields: all of its frames are on the stack.
  */
 public class Virtual {
 	private static volatile int sink;
@@ -32,13 +35,18 @@ public class Virtual {
 		return value + burn(value) % 3;
 	}
 
+	private static long cpuTime() {
+		return ((OperatingSystemMXBean)ManagementFactory.getOperatingSystemMXBean())
+			.getProcessCpuTime();
+	}
+
 	private static void work(long end, int depth) {
-		while (System.nanoTime() < end)
+		while (cpuTime() < end)
 			sink = descend(depth, sink);
 	}
 
 	public static void main(String[] arguments) throws InterruptedException {
-		long end = System.nanoTime() + Long.parseLong(arguments[0]) * 1_000_000_000L;
+		long end = cpuTime() + Long.parseLong(arguments[0]) * 1_000_000_000L;
 		yields = arguments.length < 2;
 		List<Thread> threads = new ArrayList<>();
 
