@@ -42,10 +42,12 @@ static uint64_t at_least(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* Returns true for an event that lets a compaction drop another one. */
 static bool is_unload(const struct record *record)
 {
 	return record->header.event == JIT_EVENT_UNLOAD ||
-	       record->header.event == JIT_EVENT_JVM_UNLOAD;
+	       record->header.event == JIT_EVENT_JVM_UNLOAD ||
+	       record->header.event == JIT_EVENT_JVM_THREAD_END;
 }
 
 /*
@@ -188,8 +190,9 @@ static int journal_write(struct journal *journal, const struct record *record)
 		record_drop_scopes(&less);
 		err = entry_write(journal, &less);
 	}
-	/* Without its name, a method that has no code says nothing. */
-	if (!err || !record->field_count || record_is_method(&record->header))
+	/* Without its name, a thread or a method that has no code says nothing. */
+	if (!err || !record->field_count || record_is_method(&record->header) ||
+	    record->header.event == JIT_EVENT_JVM_THREAD)
 		return err;
 	less.header = record->header;
 	less.header.flags |= JITBPF_JIT_TRUNCATED;

@@ -12,7 +12,7 @@
 #define LEVELS	       5	      /* for 64^5 ranks */
 #define NAMES_MAX      4096	      /* dead entries that stay for names in any case */
 
-enum kind { NOTHING, LOAD, METHOD, INLINED, UNLOAD_ID, UNLOAD_RANGE, UPDATE };
+enum kind { NOTHING, LOAD, METHOD, INLINED, UNLOAD_ID, UNLOAD_RANGE, UPDATE, THREAD, THREAD_END };
 
 /* References to events are their numbers in the log, from 1; 0 is none. */
 struct event {
@@ -20,15 +20,17 @@ struct event {
 	uint64_t start, end; /* of the code */
 	uint8_t kind, engine;
 	uint32_t rank;	  /* of start among all starts */
-	uint32_t ender;	  /* LOAD, METHOD: the event that ended it */
+	uint32_t ender;	  /* LOAD, METHOD, THREAD: the event that ended it */
 	uint32_t part_of; /* LOAD: the previous report of the method, if that was live then */
 	uint32_t inlines; /* LOAD: list of the methods that are inlined there */
 	uint32_t host;	  /* others: the load that they describe */
-	uint32_t next;	  /* LOAD, METHOD: in loads; INLINED: in orphans, then in inlines */
-	uint32_t todo;	  /* in a work list */
+	/* LOAD, METHOD: in loads; INLINED: in orphans, then in inlines; THREAD: in threads */
+	uint32_t next;
+	uint32_t todo; /* in a work list */
 	/* A bucket of the hash table by engine and ID; it does not belong to the event. */
 	uint32_t loads;
 	uint32_t orphans; /* INLINED whose parent has that ID and has not been reported */
+	uint32_t threads; /* live THREADs with that tid */
 };
 
 struct judge {
@@ -53,6 +55,10 @@ static enum kind kind_of(const struct jitbpf_jit_header *header)
 {
 	if (header->event == JIT_EVENT_UNLOAD && header->method_id)
 		return UNLOAD_ID;
+	if (header->event == JIT_EVENT_JVM_THREAD)
+		return THREAD;
+	if (header->event == JIT_EVENT_JVM_THREAD_END)
+		return THREAD_END;
 	if (record_is_method(header))
 		return METHOD;
 	if (!header->address || header->address + header->code_bytes <= header->address)
@@ -322,6 +328,29 @@ static void apply_inlined(struct judge *judge, uint32_t i)
 		adopt(judge, parent, host);
 }
 
+/* Ends the name of an event's thread, and begins another one. */
+static void apply_thread(struct judge *judge, uint32_t i)
+{
+	struct event *event = &judge->events[i];
+	uint32_t tid = event->header->method_id;
+	uint32_t *first = &judge->events[1 + hash(tid) % judge->count].threads, *link = first;
+
+	while (*link) {
+		struct event *named = &judge->events[*link];
+
+		if (named->header->method_id == tid) {
+			named->ender = i;
+			*link = named->next;
+		} else {
+			link = &named->next;
+		}
+	}
+	if (event->kind != THREAD)
+		return;
+	event->next = *first;
+	*first = i;
+}
+
 static void apply(struct judge *judge, uint32_t i)
 {
 	struct event *event = &judge->events[i];
@@ -348,6 +377,10 @@ static void apply(struct judge *judge, uint32_t i)
 	case UPDATE:
 		event->host = load_at(judge, event);
 		break;
+	case THREAD:
+	case THREAD_END:
+		apply_thread(judge, i);
+		break;
 	}
 }
 
@@ -365,8 +398,9 @@ static uint32_t keep_live(struct judge *judge, uint64_t now_ns)
 			judge->stays[i] = waiting++ < WAITING_MAX ||
 					  now_ns - event->header->time_ns <= PARENT_WAIT_NS;
 		else
-			judge->stays[i] =
-				(event->kind == LOAD || event->kind == METHOD) && !event->ender;
+			judge->stays[i] = (event->kind == LOAD || event->kind == METHOD ||
+					   event->kind == THREAD) &&
+					  !event->ender;
 		count += judge->stays[i];
 	}
 	return count;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds the entries of a journal's log that still describe live code.
+ * Finds the entries of a journal's log that still describe live code or threads.
  *
  * A load without an address, which registers a method, is dead once its engine unloads its ID or
  * loads code of that ID, which it then names.
+ *
+ * The name of a thread is dead once the thread ends or gets another name.
  *
  * A load is dead once a later load overlaps it, its engine unloads its ID, or a range
  * that holds its start is unloaded. Inlined methods and updates are dead with the load

@@ -46,6 +46,12 @@ enum jitbpf_code_event_kind {
 	 * no meaning. Samples of the time until reported_ns follow it.
 	 */
 	JITBPF_CODE_REPLACED = 9,
+	/*
+	 * JVMTI, not about code: the thread with tid method_id has a name (part NAME) from time_ns
+	 * on. Without a name or with method_id 0, it says nothing.
+	 */
+	JITBPF_CODE_THREAD = 10,
+	JITBPF_CODE_THREAD_END = 11, /* the thread with tid method_id has ended */
 };
 
 /* jitbpf_record.flags of a CODE_EVENT */
@@ -81,7 +87,9 @@ enum jitbpf_segment {
 struct jitbpf_code_event {
 	struct jitbpf_record h; /* time_ns: when the event happened */
 	__u32 pid;
-	__u32 tid;	   /* the reporting thread; the pid if not known */
+	/* The reporting thread; the pid if not known. THREAD: method_id if it has just begun, or 0.
+	 */
+	__u32 tid;
 	__u64 start_ns;	   /* process start, CLOCK_BOOTTIME; 0 if not known */
 	__u64 reported_ns; /* when the publisher reported it, with the process alive */
 	__u64 since_ns;	   /* with LATE: the earliest time at which the code may have run */
@@ -92,11 +100,11 @@ struct jitbpf_code_event {
 	__u64 engine;
 	/* SHIM, JVMTI: one count per process; JITBPF_JIT_INHERITED is possible. */
 	__u64 sequence;
-	__u64 method_id; /* the publisher's; 0: none */
+	__u64 method_id; /* the publisher's; 0: none. THREAD: a tid, as those of samples */
 	__u64 parent_id; /* INLINE */
 	__u64 address;
-	__u64 old_address; /* MOVE */
-	__u64 code_bytes;
+	__u64 old_address;    /* MOVE */
+	__u64 code_bytes;     /* THREAD: ns after which the name ends; 0: not known yet */
 	__u16 publisher;      /* enum jitbpf_publisher */
 	__u16 kind;	      /* enum jitbpf_code_event_kind */
 	__u32 arch;	      /* 0: native, 1: 32-bit, 2: 64-bit */

@@ -22,6 +22,9 @@
 /* jitbpf_jit_header.flags */
 #define JITBPF_JIT_TRUNCATED 1u /* the shim has cut or dropped strings or tables */
 
+/* Bytes of the name of a JVM_THREAD; readers cut longer ones. */
+#define JITBPF_THREAD_NAME_MAX 255
+
 /*
  * The JIT API's numbers of its events. Those from JIT_EVENT_JVM_LOAD on are our own: the agent for
  * Java virtual machines sends them, with sequence numbers and a journal of its own.
@@ -40,6 +43,13 @@ enum jit_event_kind {
 	/* Sent after the code was installed: it may have run since its memory became free. */
 	JIT_EVENT_JVM_LOAD = 256,
 	JIT_EVENT_JVM_UNLOAD = 257, /* of the code at address */
+	/*
+	 * The thread whose tid is method_id has a name (JITBPF_JIT_NAME) from now on; has ended.
+	 * Like tid, method_id is of the PID namespace of the process. It may be another thread than
+	 * tid.
+	 */
+	JIT_EVENT_JVM_THREAD = 258,
+	JIT_EVENT_JVM_THREAD_END = 259,
 	JIT_EVENT_UNKNOWN = 0xffff, /* of the JIT API: its number exceeds 255 */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The agent that a Java virtual machine loads: -agentpath:libjitbpf-jvmti.so[=signatures]. It
- * reports compiled methods with their scopes, and the JVM's own generated code, in the records of
- * the shim.
+ * reports compiled methods with their scopes, the JVM's own generated code, and the names of
+ * threads, in the records of the shim.
  *
  * The JVM calls it on its own threads, several at a time. An error never ends the JVM: the agent
  * prints a message, and reports nothing.
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "jitapi-shim/jvmti/compiled_method.h"
+#include "jitapi-shim/jvmti/threads.h"
 #include "jitapi-shim/send.h"
 #include "uapi/jit_journal.h"
 #include "uapi/jvm_agent.h"
@@ -166,6 +167,15 @@ static void JNICALL dynamic_code_generated(jvmtiEnv *jvmti, const char *name, co
 	errno = saved_errno;
 }
 
+/* Threads that the JVM created before it reports their starts. */
+static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+	int saved_errno = errno;
+
+	threads_report_running(jvmti, jni);
+	errno = saved_errno;
+}
+
 /* Returns true for an agent other than this one: another copy of the library. */
 static int is_other_agent(struct dl_phdr_info *library, size_t size, void *own_)
 {
@@ -229,11 +239,17 @@ static const char *enable(jvmtiEnv *jvmti)
 		JVMTI_EVENT_COMPILED_METHOD_LOAD,
 		JVMTI_EVENT_COMPILED_METHOD_UNLOAD,
 		JVMTI_EVENT_DYNAMIC_CODE_GENERATED,
+		JVMTI_EVENT_THREAD_START,
+		JVMTI_EVENT_THREAD_END,
+		JVMTI_EVENT_VM_INIT,
 	};
 	const jvmtiEventCallbacks callbacks = {
 		.CompiledMethodLoad = compiled_method_load,
 		.CompiledMethodUnload = compiled_method_unload,
 		.DynamicCodeGenerated = dynamic_code_generated,
+		.ThreadStart = threads_start,
+		.ThreadEnd = threads_end,
+		.VMInit = vm_init,
 	};
 	const jvmtiCapabilities details = {
 		.can_get_source_file_name = 1,
@@ -323,12 +339,13 @@ static bool is_live(JavaVM *vm)
 }
 
 /*
- * The JVM already runs: request events for its live code. Whoever loads the agent says why it
- * failed: nothing is printed here.
+ * The JVM already runs: report its threads, and request events for its live code. Whoever loads the
+ * agent says why it failed: nothing is printed here.
  */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
 	jvmtiEnv *jvmti;
+	JNIEnv *jni;
 
 	if (!is_live(vm))
 		return JITBPF_JVM_AGENT_TOO_EARLY;
@@ -336,6 +353,8 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 		return JITBPF_JVM_AGENT_LACKS_EVENTS;
 	if (!jvmti)
 		return JITBPF_JVM_AGENT_IS_LOADED;
+	if (!(*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_6))
+		threads_report_running(jvmti, jni);
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	(*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
 	return JNI_OK;

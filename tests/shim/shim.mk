@@ -11,6 +11,7 @@ SHIM_TEST_OBJ := $(addprefix $(B)/tests/shim/,journal_copy.o journal_model.o rec
 	usdt_site.o)
 
 JAVA_PARTS := $(patsubst %.c,$(B)/%.o,$(filter-out %/agent.c,$(wildcard jitapi-shim/jvmti/*.c)))
+JAVA_THREADS := $(B)/jitapi-shim/jvmti/threads.o # which sends
 
 # The journal's compaction has a test of its own.
 SHIM_TEST_OBJ += $(addprefix $(B)/jitapi-shim/,caller_engine.o log_liveness.o)
@@ -24,13 +25,14 @@ JAVA_TESTS := $(filter $(B)/tests/shim/test_java_%,$(SHIM_TEST_BIN))
 JAVA_FLAGS := -isystem $(JAVA_INCLUDE) -isystem $(JAVA_INCLUDE)/linux
 
 $(JAVA_TESTS:%=%.o) $(JAVA_PARTS): INCLUDES += $(JAVA_FLAGS)
-$(JAVA_TESTS): SHIM_TEST_OBJ := $(SHIM_TEST_OBJ) $(JAVA_PARTS) $(B)/user/decode/record/scope_table.o
-$(JAVA_TESTS): $(JAVA_PARTS) $(B)/user/decode/record/scope_table.o
+$(JAVA_TESTS): $(filter-out $(JAVA_THREADS),$(JAVA_PARTS)) $(B)/user/decode/record/scope_table.o
 
 # The agent's journal: loads of its kind do not come through the shim's entry point.
 JOURNAL_PARTS := $(filter-out %/shim.o %/caller_engine.o %/log_liveness.o,$(SHIM_SRC:%.c=$(B)/%.o))
 
 $(B)/tests/shim/test_agent_journal: $(JOURNAL_PARTS)
+$(B)/tests/shim/test_java_threads: $(JAVA_THREADS) $(JOURNAL_PARTS)
+$(B)/tests/shim/test_java_threads: ALL_CFLAGS += -rdynamic # its table is looked up by name
 
 # Under a name that no profiler looks for: one that records the whole machine attaches to each
 # libjitbpf.so that a process maps.

@@ -123,6 +123,48 @@ static void test_overwritten(void **state)
 	expect(&log, "--kk");
 }
 
+static void thread(struct log *log, uint32_t tid, bool begins)
+{
+	put(log, (struct jitbpf_jit_header){.event = begins ? JIT_EVENT_JVM_THREAD
+							    : JIT_EVENT_JVM_THREAD_END,
+					    .tid = 3,
+					    .method_id = tid});
+}
+
+static void test_threads(void **state)
+{
+	struct log log = {0};
+
+	load(&log, 5, 0x1000, 0x100);
+	thread(&log, 5, true);
+	thread(&log, 6, true);
+	thread(&log, 7, true);
+	thread(&log, 7, false);
+	thread(&log, 5, true);
+	unload(&log, 6, 0);
+	thread(&log, 8, false);
+	expect(&log, "k-k--k--");
+	thread(&log, 6, false);
+	thread(&log, 7, true);
+	expect(&log, "k----k---k");
+}
+
+static void test_many_threads(void **state)
+{
+	struct log log = {0};
+	bool stays[ENTRIES_MAX];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < ENTRIES_MAX / 2; i++) {
+		thread(&log, i % 100 + 1, true);
+		thread(&log, i % 50 + 1, false);
+	}
+	judge(&log, stays);
+	for (uint32_t i = 0; i < log.count; i++)
+		count += stays[i];
+	assert_int_equal(count, 50); /* those above 50 */
+}
+
 static void test_unloaded(void **state)
 {
 	struct log log = {0};
@@ -379,6 +421,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_overwritten),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_unloaded),
 		cmocka_unit_test(test_unloaded_by_another_engine),
 		cmocka_unit_test(test_unloaded_by_range),

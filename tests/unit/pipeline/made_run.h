@@ -29,6 +29,7 @@ struct made_seen {
 	uint64_t offset;	 /* of its leaf */
 	char name[64];		 /* names of the leaf's JIT code: "inner < outer", or "" */
 	char comm[32];		 /* process name in the profile */
+	char thread[64];	 /* name of the thread */
 	uint32_t kernel_frames, user_frames;
 };
 
@@ -87,6 +88,8 @@ static inline int made_sink_sample(struct sink *sink, const struct view *view,
 	while (root->parent != PROFILE_NODE_NONE)
 		root = &nodes[root->parent];
 	snprintf(seen->comm, sizeof(seen->comm), "%s", string_pool_get(view->strings, root->comm));
+	snprintf(seen->thread, sizeof(seen->thread), "%s",
+		 string_pool_get(view->strings, sample->comm));
 	if (node != root) {
 		const struct location *leaf = &view->locations->locations.data[node->location];
 
@@ -256,7 +259,7 @@ static inline void make_comm(struct made_run *run, uint64_t time_ns, uint32_t pi
 
 	comm->h.flags = exec ? JITBPF_COMM_EXEC : 0;
 	comm->pid = comm->tid = pid;
-	snprintf(comm->comm, sizeof(comm->comm), "%s", name);
+	snprintf(comm->comm, sizeof(comm->comm), "%.15s", name);
 }
 
 /* Add a FORK or EXIT record. */
@@ -300,6 +303,22 @@ static inline struct jitbpf_jit_header *make_jit_of(struct made_run *run, uint64
 	memcpy(jit->data + sizeof(header), &field, sizeof(field));
 	memcpy(jit->data + sizeof(header) + sizeof(field), name, strlen(name));
 	return (struct jitbpf_jit_header *)jit->data;
+}
+
+/* The name or the end (name NULL) of a thread of the process, which it reports itself. */
+static inline struct jitbpf_jit_header *make_thread(struct made_run *run, uint64_t time_ns,
+						    uint32_t pid, uint32_t tid, uint64_t sequence,
+						    const char *name)
+{
+	struct jitbpf_jit_header *header =
+		make_jit_of(run, time_ns, pid, MADE_START, sequence, name ?: "");
+	struct jitbpf_record *record = run->records[run->record_count - 1];
+
+	((struct jitbpf_jit *)record)->tid = tid;
+	header->event = name ? JIT_EVENT_JVM_THREAD : JIT_EVENT_JVM_THREAD_END;
+	header->tid = header->method_id = tid;
+	header->address = header->code_bytes = 0;
+	return header;
 }
 
 static inline struct jitbpf_jit_header *make_load(struct made_run *run, uint64_t time_ns,

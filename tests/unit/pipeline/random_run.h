@@ -22,6 +22,7 @@ struct random_run {
 	uint64_t time_ns; /* of the last record */
 	uint64_t step_ns; /* records are up to that much apart */
 	uint64_t sequence[RANDOM_PROCESSES];
+	uint64_t agent_sequence[RANDOM_PROCESSES];
 	uint32_t loaded_pid; /* of the last load; 0: its code may have ended */
 	uint64_t loaded_address, loaded_ns;
 	uint32_t short_lived; /* how many short-lived processes there were */
@@ -98,6 +99,40 @@ static inline void random_sample(struct made_run *run, struct random_run *random
 			   : random_below(random, 10) ? JITBPF_END_ROOT
 						      : JITBPF_END_NO_ROOM;
 	snprintf(sample->comm, sizeof(sample->comm), "thread%u", random_below(random, 3));
+}
+
+/* A thread of a process gets a name, ends, begins anew, or is renamed by the kernel. */
+static inline void random_thread(struct made_run *run, struct random_run *random)
+{
+	uint32_t pid = random_pid(random), tid = pid + random_below(random, 3) * 1000;
+	uint64_t *sequence = &random->agent_sequence[pid - MADE_PID];
+	struct jitbpf_jit_header *header;
+	struct jitbpf_task *task;
+	char name[40];
+
+	snprintf(name, sizeof(name), "worker-with-a-name-%u", random_below(random, 3));
+	switch (random_below(random, 6)) {
+	case 0:
+		task = make_record(run, JITBPF_FORK, sizeof(*task), random->time_ns);
+		task->pid = task->parent_pid = task->parent_tid = pid;
+		task->tid = tid;
+		break;
+	case 1:
+	case 2:
+		if (tid == pid)
+			break; /* it would rename the process */
+		make_comm(run, random->time_ns, pid, random_below(random, 4) ? name : "other",
+			  false);
+		((struct jitbpf_comm *)run->records[run->record_count - 1])->tid = tid;
+		break;
+	default:
+		header = make_thread(run, random->time_ns, pid, tid, (*sequence)++,
+				     random_below(random, 4) ? name : NULL);
+		if (!random_below(random, 3)) /* another thread reports it */
+			header->tid =
+				((struct jitbpf_jit *)run->records[run->record_count - 1])->tid =
+					pid;
+	}
 }
 
 static inline void random_program(struct made_run *run, struct random_run *random)
@@ -196,6 +231,8 @@ static inline void random_records(struct made_run *run, struct random_run *rando
 		else if (kind < 14)
 			make_comm(run, random->time_ns, random_pid(random),
 				  random_below(random, 2) ? "renamed" : "engine", false);
+		else if (kind < 20)
+			random_thread(run, random);
 		else
 			random_sample(run, random);
 	}

@@ -291,6 +291,7 @@ static void assert_same(const struct made_seen *whole, const struct made_seen *p
 	assert_int_equal(whole->offset, part->offset);
 	assert_string_equal(whole->name, part->name);
 	assert_string_equal(whole->comm, part->comm);
+	assert_string_equal(whole->thread, part->thread);
 	assert_int_equal(whole->kernel_frames, part->kernel_frames);
 	assert_int_equal(whole->user_frames, part->user_frames);
 }

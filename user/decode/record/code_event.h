@@ -6,6 +6,7 @@
 #ifndef JITBPF_DECODE_RECORD_CODE_EVENT_H
 #define JITBPF_DECODE_RECORD_CODE_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,12 @@ struct code_event {
 	const void *scopes; /* a scope table that scope_table_decode() accepts; NULL: none */
 	size_t scope_bytes;
 };
+
+/* Returns true for a kind of events about threads, not about code. */
+static inline bool code_event_is_thread(uint16_t kind)
+{
+	return kind == JITBPF_CODE_THREAD || kind == JITBPF_CODE_THREAD_END;
+}
 
 /*
  * Bytes of the record of an event; 0 if it would exceed JITBPF_CODE_EVENT_MAX.

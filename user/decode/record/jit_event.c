@@ -150,6 +150,10 @@ static enum jitbpf_code_event_kind kind_of(uint16_t event)
 	case JIT_EVENT_UNLOAD:
 	case JIT_EVENT_JVM_UNLOAD:
 		return JITBPF_CODE_UNLOAD;
+	case JIT_EVENT_JVM_THREAD:
+		return JITBPF_CODE_THREAD;
+	case JIT_EVENT_JVM_THREAD_END:
+		return JITBPF_CODE_THREAD_END;
 	case JIT_EVENT_INLINE_LOAD:
 		return JITBPF_CODE_INLINE;
 	case JIT_EVENT_UPDATE:
@@ -188,6 +192,25 @@ static void set_jvm_origin(struct code_event *event, uint16_t kind)
 		return;
 	event->flags |= JITBPF_EVENT_LATE | JITBPF_EVENT_LINE_STARTS;
 	event->since_ns = event->time_ns > JVM_DELAY_MAX_NS ? event->time_ns - JVM_DELAY_MAX_NS : 0;
+}
+
+/*
+ * The agent knows tids of its own PID namespace only. A live record has the tid that the kernel
+ * knows of its reporter: in another namespace, only that thread's is known. The reader of a journal
+ * has translated them.
+ */
+static void set_thread(struct code_event *event, const struct jitbpf_jit_header *header)
+{
+	bool own = header->method_id == header->tid;
+
+	if (!code_event_is_thread(event->kind))
+		return;
+	if (event->name.size_bytes > JITBPF_THREAD_NAME_MAX)
+		event->name.size_bytes = JITBPF_THREAD_NAME_MAX;
+	if (!(event->flags & JITBPF_EVENT_RECOVERED) && header->tid != event->tid)
+		event->method_id = own ? event->tid : 0;
+	event->tid =
+		own && !(event->flags & JITBPF_EVENT_BEFORE_RUN) ? (uint32_t)event->method_id : 0;
 }
 
 void jit_event_convert(const struct jit_event *jit, const struct jitbpf_jit *record,
@@ -229,6 +252,7 @@ void jit_event_convert(const struct jit_event *jit, const struct jitbpf_jit *rec
 		event.flags |= JITBPF_EVENT_BEFORE_RUN;
 	set_times(&event, header->time_ns, record->h.time_ns);
 	set_jvm_origin(&event, header->event);
+	set_thread(&event, header);
 	*ret = event;
 }
 

@@ -48,7 +48,8 @@ int jit_fields_decode(const struct jitbpf_jit_header *header, const void *fields
 		      struct jit_event *ret);
 
 /*
- * Convert an event to a code event. Loads of a Java virtual machine are LATE. The record is the one
+ * Convert an event to a code event. Loads of a Java virtual machine are LATE; names of its threads
+ * are cut to JITBPF_THREAD_NAME_MAX. The record is the one
  * that completed it: h.time_ns is the time of the report. time_ns is the event's own time, unless
  * that is impossible (later than the hit, or more than 10 s before it). Borrows the event's strings
  * and lines.

@@ -135,6 +135,26 @@ static int apply(struct analysis *a, struct process *process, struct jit_counts 
 	return err ?: analysis_code_changed(a, process, event, loads + moves);
 }
 
+/* A forked child has none of its parent's threads. */
+static int apply_thread(struct process *process, struct jit_counts *counts,
+			const struct code_event *event)
+{
+	struct code_account *account = process->account;
+	bool inherited = event->origin.sequence == JITBPF_JIT_INHERITED;
+	int err = inherited || process->exit_ns != UINT64_MAX
+			  ? 0
+			  : thread_names_apply(&process->threads, account, event);
+
+	if (event->flags & JITBPF_RECORD_COUNTED)
+		return err == -EDQUOT ? 0 : err;
+	account->counts.nothing++;
+	account->counts.unknown_fields += event->unknown_fields;
+	if (err == -EDQUOT)
+		code_account_count_refused(account);
+	analysis_count_code(counts, account);
+	return err == -EDQUOT ? 0 : err;
+}
+
 int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event *record)
 {
 	struct ledger_process *row;
@@ -157,6 +177,8 @@ int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event 
 	err = event.kind == JITBPF_CODE_REPLACED ? 1 : note_event(a, process, &event);
 	if (err <= 0)
 		return err;
+	if (code_event_is_thread(event.kind))
+		return apply_thread(process, &row->jit, &event);
 	if (!process->code) {
 		row->jit.invalid += !(event.flags & JITBPF_RECORD_COUNTED);
 		return 0;
@@ -241,6 +263,8 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 	/* Regions of earlier rounds may have ended as well. */
 	gap.from_ns = journal->from_ns > a->round_ns ? journal->from_ns : a->round_ns;
 	gap.to_ns = journal->to_ns > gap.from_ns ? journal->to_ns : gap.from_ns;
+	if (journal->publisher == JITBPF_PUBLISHER_JVMTI)
+		thread_names_gap(&process->threads, gap.live, gap.live_count, gap.from_ns);
 	err = process_code_gap(process, &gap);
 	analysis_count_code(&row->jit, process->account);
 	return err;

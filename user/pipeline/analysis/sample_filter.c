@@ -18,13 +18,23 @@ static bool has_number(const uint32_t *numbers, size_t count, uint32_t number)
 	return !count;
 }
 
+/*
+ * The kernel keeps 15 bytes of a name, so only these are compared, except with a name that is known
+ * to be longer.
+ */
+static bool is_named(const char *wanted, const char *name)
+{
+	if (strlen(wanted) >= JITBPF_COMM_MAX && strlen(name) >= JITBPF_COMM_MAX)
+		return !strcmp(wanted, name);
+	return !strncmp(wanted, name, JITBPF_COMM_MAX - 1);
+}
+
 static bool passes_comm(const struct sample_filter *filter, const char *process_comm,
-			const char *thread_comm)
+			const char *thread_name)
 {
 	for (size_t i = 0; i < filter->comm_count; i++) {
-		/* The kernel keeps 15 bytes of a name, so only these are compared. */
-		if (!strncmp(filter->comms[i], process_comm, JITBPF_COMM_MAX - 1) ||
-		    !strncmp(filter->comms[i], thread_comm, JITBPF_COMM_MAX - 1))
+		if (is_named(filter->comms[i], process_comm) ||
+		    is_named(filter->comms[i], thread_name))
 			return true;
 	}
 	return !filter->comm_count;
@@ -38,12 +48,12 @@ static bool passes_time(const struct sample_filter *filter, uint64_t time_ns, ui
 }
 
 bool sample_filter_passes(const struct sample_filter *filter, const struct jitbpf_sample *sample,
-			  const char *process_comm, uint64_t start_ns)
+			  const char *thread_name, const char *process_comm, uint64_t start_ns)
 {
 	return passes_time(filter, sample->h.time_ns, start_ns) &&
 	       has_number(filter->pids, filter->pid_count, sample->pid) &&
 	       has_number(filter->tids, filter->tid_count, sample->tid) &&
-	       passes_comm(filter, process_comm, sample->comm);
+	       passes_comm(filter, process_comm, thread_name);
 }
 
 bool sample_filter_passes_event(const struct sample_filter *filter, uint32_t pid, uint32_t tid,

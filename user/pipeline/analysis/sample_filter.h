@@ -27,11 +27,12 @@ struct sample_filter {
 bool sample_filter_is_set(const struct sample_filter *filter);
 
 /*
- * Returns true if a sample is selected. process_comm is the name of its process at its time,
- * start_ns the start of the recording.
+ * Returns true if a sample is selected. thread_name is the name of its thread at its time, which
+ * may be longer than its comm; process_comm is the name of its process; start_ns the start of the
+ * recording.
  */
 bool sample_filter_passes(const struct sample_filter *filter, const struct jitbpf_sample *sample,
-			  const char *process_comm, uint64_t start_ns);
+			  const char *thread_name, const char *process_comm, uint64_t start_ns);
 
 /* The same for an event at time_ns of a thread whose name is not known. */
 bool sample_filter_passes_event(const struct sample_filter *filter, uint32_t pid, uint32_t tid,

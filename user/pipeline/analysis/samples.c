@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "pipeline/analysis/analysis_state.h"
@@ -111,13 +112,13 @@ static void count_sample(struct epoch *e, struct ledger_process *row,
  * Count the sample at its node and thread. Without room for the thread, it counts for the row's
  * rest; without room for a count at the node, its path is left out.
  */
-static int count_thread(struct epoch *e, uint32_t row, const struct jitbpf_sample *sample,
+static int count_thread(struct epoch *e, uint32_t row, const char *name,
 			struct stack_cache_slot *slot, struct sampled_thread *thread, uint32_t *ret)
 {
 	uint32_t number;
 	int err = slot->left_out ? -EDQUOT : 0;
 
-	err = err ?: string_pool_add(e->strings, sample->comm, sizeof(sample->comm), &thread->comm);
+	err = err ?: string_pool_add(e->strings, name, strlen(name), &thread->comm);
 	err = err ?: thread_counts_thread(&e->threads, thread, &number);
 	if (err == -EDQUOT)
 		err = epoch_rest_thread(e, row, &number);
@@ -146,7 +147,8 @@ static void keep_outermost(struct sink_sample *out, uint32_t count)
 
 /* Count the sample, and pass it to the sinks. */
 static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
-		      const struct jitbpf_sample *sample, struct stack_cache_slot *slot)
+		      const struct jitbpf_sample *sample, const char *name,
+		      struct stack_cache_slot *slot)
 {
 	struct sampled_thread thread = {.pid = sample->pid, .tid = sample->tid};
 	struct sink_sample out = {
@@ -158,7 +160,7 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 		.kernel_frames = slot->kernel_frames,
 		.user_frames = slot->user_frames,
 	};
-	int err = count_thread(e, row, sample, slot, &thread, &out.count);
+	int err = count_thread(e, row, name, slot, &thread, &out.count);
 
 	if (err)
 		return err;
@@ -241,6 +243,7 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 	struct stack_cache_slot located = {0};
 	struct process *process;
 	uint32_t comm, row;
+	const char *name;
 	int err;
 
 	err = process_table_at(&a->processes, sample->pid, sample->start_ns, sample->h.time_ns,
@@ -248,12 +251,13 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 	err = err ?: comm_of(a, process, sample, &comm);
 	if (err)
 		return err;
-	if (!sample_filter_passes(&a->filter, sample, string_pool_get(a->strings, comm),
+	name = thread_names_at(&process->threads, sample->tid, sample->h.time_ns) ?: sample->comm;
+	if (!sample_filter_passes(&a->filter, sample, name, string_pool_get(a->strings, comm),
 				  e->info.start_ns))
 		return 0;
 	err = epoch_row(e, a->strings, process, &row);
 	err = err ?: located_sample(a, e, process, row, comm, &stack, sample->h.time_ns, &located);
-	err = err ?: count_node(a, e, row, sample, &located);
+	err = err ?: count_node(a, e, row, sample, name, &located);
 	if (!err)
 		count_sample(e, &e->ledger.processes.data[row], sample, &located);
 	return err;

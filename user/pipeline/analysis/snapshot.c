@@ -382,11 +382,45 @@ static int put_next_sequences(struct snapshot *snapshot)
 	return err;
 }
 
+static int put_thread(struct snapshot *snapshot, const struct thread_name *name)
+{
+	const struct code_event event = {
+		.origin = {.publisher = JITBPF_PUBLISHER_JVMTI, .sequence = name->sequence},
+		.pid = snapshot->process->pid,
+		.tid = name->awaits_comm ? name->tid : 0,
+		.start_ns = snapshot->process->start_ns,
+		.time_ns = snapshot->analysis->round_ns,
+		.reported_ns = snapshot->analysis->round_ns,
+		.since_ns = snapshot->analysis->round_ns,
+		.kind = JITBPF_CODE_THREAD,
+		.flags = JITBPF_EVENT_RECOVERED | JITBPF_EVENT_BEFORE_RUN,
+		.method_id = name->tid,
+		.size_bytes = name->until_ns == UINT64_MAX
+				      ? 0
+				      : name->until_ns - snapshot->analysis->round_ns,
+		.name = {.bytes = name->text, .size_bytes = strlen(name->text)},
+	};
+
+	return put_event(snapshot, &event);
+}
+
+static int put_threads(struct snapshot *snapshot)
+{
+	int err = 0;
+
+	vec_for_each (name, &snapshot->process->threads.names) {
+		if (name->until_ns > snapshot->analysis->round_ns)
+			err = err ?: put_thread(snapshot, name);
+	}
+	return err;
+}
+
 static int put_code(struct snapshot *snapshot)
 {
 	const struct process *process = snapshot->process;
 	int err = put_next_sequences(snapshot);
 
+	err = err ?: put_threads(snapshot);
 	err = err ?: code_map_for_each(process->code, put_private, snapshot);
 	err = err ?: code_map_for_each_waiting(process->code, put_waiting, snapshot);
 	err = err ?: code_map_for_each_registered(process->code, put_registered, snapshot);

@@ -85,9 +85,9 @@ static void code_changed(struct intake *intake, const struct jitbpf_code_event *
 	const struct process *process = process_table_find(intake->processes, event->pid,
 							   event->start_ns, event->reported_ns);
 
-	/* Inlined methods and lines do not change the code. */
+	/* Inlined methods, lines and threads do not change the code. */
 	if (!process || !process->code || event->kind == JITBPF_CODE_INLINE ||
-	    event->kind == JITBPF_CODE_LINES)
+	    event->kind == JITBPF_CODE_LINES || code_event_is_thread(event->kind))
 		return;
 	if (event->kind == JITBPF_CODE_UNLOAD) {
 		range_changed(intake, process, event->address, unloaded_bytes(process, event));

@@ -199,6 +199,7 @@ static int begin_program(struct process_table *table, struct process *process, u
 	process->program_ns = time_ns;
 	process->mappings_lost = false;
 	process_drop_reported(process);
+	thread_names_end_all(&process->threads, time_ns);
 	if (!process->mappings)
 		return process->exit_ns == UINT64_MAX ? process_make_maps(table, process, NULL) : 0;
 	err = space_map_clear(process->mappings, time_ns);
@@ -209,6 +210,20 @@ static int begin_program(struct process_table *table, struct process *process, u
 	return 0;
 }
 
+/* A record about a thread, which changes at most the name of the thread. */
+static void thread_changed(struct process_table *table, const struct jitbpf_record *record,
+			   uint32_t pid, uint32_t tid, const char *comm)
+{
+	struct process *process = process_table_find(table, pid, 0, record->time_ns);
+
+	if (!process)
+		return;
+	if (comm)
+		thread_names_comm(&process->threads, tid, comm, record->time_ns);
+	else
+		thread_names_end(&process->threads, tid, record->time_ns);
+}
+
 int process_table_comm(struct process_table *table, const struct jitbpf_comm *record)
 {
 	bool exec = record->h.flags & JITBPF_COMM_EXEC;
@@ -216,6 +231,8 @@ int process_table_comm(struct process_table *table, const struct jitbpf_comm *re
 	uint32_t comm;
 	int err;
 
+	if (!exec)
+		thread_changed(table, &record->h, record->pid, record->tid, record->comm);
 	if (record->tid != record->pid && !exec)
 		return 0;
 	err = string_pool_add(table->strings, record->comm, sizeof(record->comm), &comm);
@@ -271,8 +288,10 @@ int process_table_fork(struct process_table *table, const struct jitbpf_task *re
 	struct process *parent, *child = process_table_latest(table, record->pid);
 	int err;
 
-	if (record->pid == record->parent_pid)
+	if (record->pid == record->parent_pid) {
+		thread_changed(table, &record->h, record->pid, record->tid, NULL);
 		return 0;
+	}
 	err = process_table_at(table, record->parent_pid, 0, record->h.time_ns, &parent);
 	if (err)
 		return err;

@@ -31,6 +31,7 @@ static void process_free(struct process *process)
 	drop_maps(process);
 	if (process->charged)
 		code_account_release(process->account, PROCESS_BYTES);
+	thread_names_deinit(&process->threads, process->account);
 	code_account_put(process->account);
 	process_past_deinit(&process->past);
 	free(process);
@@ -295,6 +296,7 @@ int process_table_move_names(struct process_table *table, struct string_pool *st
 static void retire(struct process *process)
 {
 	drop_maps(process);
+	thread_names_deinit(&process->threads, process->account);
 	process_past_deinit(&process->past);
 }
 
@@ -361,6 +363,7 @@ void process_table_forget(struct process_table *table, uint64_t time_ns)
 		if (process->code)
 			code_map_forget(process->code, time_ns);
 		process_past_forget(&process->past, time_ns);
+		thread_names_forget(&process->threads, process->account, time_ns);
 	}
 	shared_code_table_forget(&table->shared, time_ns);
 }

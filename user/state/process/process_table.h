@@ -21,6 +21,7 @@
 #include "state/process/process_owners.h"
 #include "state/process/process_past.h"
 #include "state/process/shared_code.h"
+#include "state/process/thread_names.h"
 #include "state/space/space_map.h"
 #include "uapi/record.h"
 
@@ -64,6 +65,7 @@ struct process {
 	bool charged, maps_charged;   /* to the account: PROCESS_BYTES, PROCESS_MAPS_BYTES */
 	uint64_t program_ns;	      /* time of its last exec; 0: before the recording */
 	struct process_past past;     /* earlier comm and program_ns */
+	struct thread_names threads;  /* of its program, without those of its parent */
 	/* Objects in which its program has reported code; with a reference each. */
 	struct shared_code *reported[PROCESS_REPORTED_MAX];
 	uint32_t reported_count;
@@ -94,7 +96,7 @@ static inline uint64_t process_program_at(const struct process *process, uint64_
 #define PROCESS_KEEP_NS 20000000000ull
 
 /* The memory of a process, without what its maps hold: see code_account_charge(). */
-#define PROCESS_BYTES	   800
+#define PROCESS_BYTES	   880
 #define PROCESS_MAPS_BYTES 1600
 
 struct process_table {
@@ -145,9 +147,10 @@ struct process *process_table_find(const struct process_table *table, uint32_t p
  * Apply one side-band record that record_check() has accepted (decode/record/record_check.h):
  * - FORK: the child inherits the mappings and code that the parent has by then. If the pid has
  *   a process that has not exited, its EXIT was lost, and it ends.
- * - COMM sets the name. With the EXEC flag, it also ends all mappings and code.
+ * - COMM sets the name. With the EXEC flag, it also ends all mappings, code and names of threads.
  * - EXIT ends the process.
- * FORK, COMM and EXIT of threads other than the leader are ignored. Return 0 or -ENOMEM.
+ * FORK and COMM of threads other than the leader change the names of threads only; their EXIT is
+ * ignored. Return 0 or -ENOMEM.
  */
 int process_table_map(struct process_table *table, const struct jitbpf_mapping *record);
 int process_table_comm(struct process_table *table, const struct jitbpf_comm *record);

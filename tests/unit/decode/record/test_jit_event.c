@@ -166,6 +166,70 @@ static void test_part_header(void **state)
 	assert_int_equal(ret.event, 13);
 }
 
+/* Convert a THREAD event: the agent's tids, those that the kernel knows, and the record's flags. */
+static struct code_event convert_thread(uint32_t named, uint32_t reporter, uint32_t kernels,
+					uint16_t flags)
+{
+	struct jitbpf_jit record = {.h.flags = flags, .pid = 70, .tid = kernels};
+	struct made_jit made;
+	struct jit_event jit;
+	struct code_event event;
+
+	made_jit_begin(&made, JIT_EVENT_JVM_THREAD, 3);
+	made.header.method_id = named;
+	made.header.tid = reporter;
+	made_jit_string(&made, JITBPF_JIT_NAME, "a thread's name");
+	assert_int_equal(jit_fields_decode(&made.header, made.fields, made.field_bytes, &jit), 0);
+	jit_event_convert(&jit, &record, &event);
+	assert_int_equal(event.kind, JITBPF_CODE_THREAD);
+	assert_int_equal(event.origin.publisher, JITBPF_PUBLISHER_JVMTI);
+	assert_int_equal(event.flags & JITBPF_EVENT_LATE, 0);
+	assert_string(&event.name, "a thread's name");
+	return event;
+}
+
+static void assert_thread(struct code_event event, uint32_t tid, bool has_begun)
+{
+	assert_int_equal(event.method_id, tid);
+	assert_int_equal(event.tid, has_begun ? tid : 0);
+}
+
+static void test_threads(void **state)
+{
+	const uint16_t recovered = JITBPF_JIT_FROM_JOURNAL;
+
+	assert_thread(convert_thread(71, 71, 71, 0), 71, true);
+	assert_thread(convert_thread(72, 71, 71, 0), 72, false);
+	/* In a container, the kernel knows the reporter's tid only. */
+	assert_thread(convert_thread(5, 5, 71, 0), 71, true);
+	assert_thread(convert_thread(6, 5, 71, 0), 0, false);
+	/* From a journal, tids are translated. */
+	assert_thread(convert_thread(71, 71, 70, recovered), 71, true);
+	assert_thread(convert_thread(72, 71, 70, recovered), 72, false);
+	assert_thread(convert_thread(71, 71, 70, recovered | JITBPF_JIT_LATE), 71, false);
+	assert_thread(convert_thread(0, 0, 70, recovered), 0, false);
+}
+
+static void test_long_thread_name(void **state)
+{
+	char name[JITBPF_THREAD_NAME_MAX + 2] = "";
+	struct jit_event jit = {
+		.header = {.event = JIT_EVENT_JVM_THREAD, .method_id = 5},
+		.name = {.bytes = name, .size_bytes = sizeof(name)},
+	};
+	struct jitbpf_jit record = {.pid = 5, .tid = 5};
+	struct code_event event;
+
+	jit_event_convert(&jit, &record, &event);
+	assert_int_equal(event.name.size_bytes, JITBPF_THREAD_NAME_MAX);
+	jit.header.event = JIT_EVENT_JVM_THREAD_END;
+	jit_event_convert(&jit, &record, &event);
+	assert_int_equal(event.kind, JITBPF_CODE_THREAD_END);
+	jit.header.event = JIT_EVENT_JVM_LOAD;
+	jit_event_convert(&jit, &record, &event);
+	assert_int_equal(event.name.size_bytes, sizeof(name));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +239,8 @@ int main(void)
 		cmocka_unit_test(test_cut_anywhere),
 		cmocka_unit_test(test_impossible_sizes),
 		cmocka_unit_test(test_part_header),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_long_thread_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

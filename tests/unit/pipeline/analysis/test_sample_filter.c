@@ -19,7 +19,7 @@ static bool passes(const struct sample_filter *filter, uint64_t at_ns, uint32_t 
 		.comm = "worker",
 	};
 
-	return sample_filter_passes(filter, &sample, "server", START);
+	return sample_filter_passes(filter, &sample, sample.comm, "server", START);
 }
 
 static void test_empty_lets_all_pass(void **state)
@@ -67,12 +67,37 @@ static void test_lists(void **state)
 	assert_false(sample_filter_passes_lost(&by_process_name, 5, "x"));
 }
 
+/* A name of at most 15 bytes may be an abbreviation; longer ones are compared whole. */
+static void test_long_names(void **state)
+{
+	static const struct {
+		const char *wanted, *name;
+		bool passes;
+	} cases[] = {
+		{"request-handler-alpha", "request-handler-alpha", true},
+		{"request-handler-alpha", "request-handler-beta", false},
+		{"request-handler-alpha", "request-handler", true}, /* its comm */
+		{"request-handler", "request-handler-beta", true},
+		{"request-handle", "request-handler-beta", false},
+	};
+	struct jitbpf_sample sample = {.h.time_ns = START};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sample_filter filter = {.comms = &cases[i].wanted, .comm_count = 1};
+
+		assert_int_equal(
+			sample_filter_passes(&filter, &sample, cases[i].name, "server", START),
+			cases[i].passes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty_lets_all_pass),
 		cmocka_unit_test(test_time_is_half_open),
 		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_long_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,7 @@ void journal_late_deinit(struct journal_late *late)
 	journal_files_close(&late->files);
 	vec_deinit(&late->pids);
 	vec_deinit(&late->unanswered);
+	journal_threads_deinit(&late->threads);
 	vec_deinit(&late->room);
 	vec_deinit(&late->record);
 }
@@ -177,6 +178,7 @@ int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_
 		.inherited = !slice.file->own,
 		.least_ns = came_ns,
 		.most_ns = clock_now_ns(),
+		.threads = &late->threads,
 		.beyond_is_least = true, /* from another time namespace: only the order is known */
 		.take = take,
 		.take_context = take_context,

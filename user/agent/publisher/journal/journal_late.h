@@ -12,6 +12,7 @@
 
 #include "agent/publisher/journal/journal_file.h"
 #include "agent/publisher/journal/journal_reader.h"
+#include "agent/publisher/journal/journal_threads.h"
 #include "pipeline/source.h"
 
 typedef VEC(uint32_t) pid_vec;
@@ -36,6 +37,7 @@ struct journal_late {
 	struct journal_reader reader;
 	uint64_t from_sequence, had_to; /* of that file */
 	struct journal_budget budget, budget_of_all;
+	struct journal_threads threads;
 	journal_room room, record;
 };
 

@@ -16,6 +16,16 @@ static uint64_t time_of(struct journal_origin *origin, uint64_t event_ns)
 	return event_ns < origin->least_ns ? origin->least_ns : event_ns;
 }
 
+static void translate_thread(struct journal_origin *origin, struct jitbpf_jit_header *header)
+{
+	bool own = header->tid == header->method_id;
+
+	if (header->event != JIT_EVENT_JVM_THREAD && header->event != JIT_EVENT_JVM_THREAD_END)
+		return;
+	header->method_id = journal_threads_tid(origin->threads, origin->pid, header->method_id);
+	header->tid = own ? header->method_id : origin->pid;
+}
+
 int journal_record_send(struct journal_origin *origin, const struct jit_journal_entry *entry,
 			journal_room *room)
 {
@@ -40,6 +50,7 @@ int journal_record_send(struct journal_origin *origin, const struct jit_journal_
 	head.h.time_ns = origin->most_ns;
 	if (origin->inherited)
 		header.sequence = JITBPF_JIT_INHERITED;
+	translate_thread(origin, &header);
 	to = room->data;
 	memcpy(to, &head, sizeof(head));
 	memcpy(to + sizeof(head), entry->data, header.size_bytes);

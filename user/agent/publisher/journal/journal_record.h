@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Emits an entry of a journal as a JIT record (uapi/record.h). */
+/*
+ * Emits an entry of a journal as a JIT record (uapi/record.h). Tids of threads that an event names
+ * become those of jitbpf's pid namespace, or 0.
+ */
 #ifndef JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_RECORD_H
 #define JITBPF_AGENT_PUBLISHER_JOURNAL_JOURNAL_RECORD_H
 
 #include <stdint.h>
 
 #include "agent/publisher/journal/journal_reader.h"
+#include "agent/publisher/journal/journal_threads.h"
 #include "pipeline/source.h"
 
 /* Values that all records of one reading share, and their receiver. */
@@ -19,7 +23,8 @@ struct journal_origin {
 	 * advances with events that were appended during the reading.
 	 */
 	uint64_t least_ns, most_ns;
-	bool beyond_is_least; /* a time after most_ns becomes least_ns, not most_ns */
+	bool beyond_is_least;		 /* a time after most_ns becomes least_ns, not most_ns */
+	struct journal_threads *threads; /* borrowed */
 	record_taker_fn take;
 	void *take_context;
 };

@@ -39,6 +39,7 @@ void journal_recovery_deinit(struct journal_recovery *recovery)
 {
 	kept_journals_deinit(&recovery->kept);
 	vec_deinit(&recovery->losses);
+	journal_threads_deinit(&recovery->threads);
 	journal_owners_deinit(&recovery->budgets);
 	vec_deinit(&recovery->room);
 	vec_deinit(&recovery->record);
@@ -273,6 +274,7 @@ static int recover(struct journal_recovery *recovery, struct journal_loss *loss,
 				.start_ns = loss->start_ns,
 				.least_ns = least_of(loss),
 				.most_ns = now_ns,
+				.threads = &recovery->threads,
 				.take = take,
 				.take_context = take_context,
 			},

@@ -22,6 +22,7 @@
 #include "agent/publisher/journal/journal_owners.h"
 #include "agent/publisher/journal/kept_journals.h"
 #include "agent/publisher/journal/journal_reader.h"
+#include "agent/publisher/journal/journal_threads.h"
 #include "pipeline/source.h"
 
 #define RECOVERY_TURN_NS    30000000ull
@@ -57,6 +58,7 @@ struct journal_recovery {
 	VEC(struct journal_loss) losses; /* not recovered yet; at most one is begun */
 	struct journal_owners budgets;
 	uint32_t turns; /* of the current round */
+	struct journal_threads threads;
 	journal_room room, record;
 	VEC(uint64_t) live; /* of the loss that is collecting */
 };
