@@ -79,6 +79,7 @@ struct unwind_page_key {
 /*
  * The rows of a page in their array, ascending; the first has pc 0. User space reserves a page
  * of JIT code before it makes the rows, and publishes them only if the page is still reserved.
+ * It replaces the rows of a page only if the page is still there.
  * The BPF program removes a page when code in it changes, before user space knows.
  */
 struct unwind_page {

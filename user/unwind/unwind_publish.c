@@ -108,10 +108,23 @@ void unwinder_code_changed(struct unwinder *u, const struct process *process, ui
 	}
 }
 
-/* Publish rows for a page that was reserved in the previous round, as far as they are known. */
-static int fill_page(struct unwinder *u, struct wanted_page *wanted)
+/* Make the rows of a page as far as they are known. Returns 0 with u->room set, or -ENOMEM. */
+static int make_rows(struct unwinder *u, const struct wanted_page *wanted, uint32_t *ret_count)
 {
 	uint64_t start = (uint64_t)wanted->key.page << UNWIND_PAGE_SHIFT;
+	int err;
+
+	u->page_rows.rows.size = 0;
+	err = code_page_rows(&u->regions, wanted->process, start, &u->stretches, &u->page_rows);
+	if (!err)
+		*ret_count = unwind_rows_page(&u->page_rows, 0, u->room,
+					      unwind_pages_rows_max(&u->pages, wanted->key.owner));
+	return err;
+}
+
+/* Publish rows for a page that was reserved in the previous round. */
+static int fill_page(struct unwinder *u, struct wanted_page *wanted)
+{
 	struct unwind_page_slot *slot = unwind_pages_find(&u->pages, wanted->key);
 	uint32_t count;
 	int err;
@@ -119,34 +132,53 @@ static int fill_page(struct unwinder *u, struct wanted_page *wanted)
 	wanted->reserved = false;
 	if (!slot || slot->page.count)
 		return 0; /* the code or the process has changed since */
-	u->page_rows.rows.size = 0;
-	err = code_page_rows(&u->regions, wanted->process, start, &u->stretches, &u->page_rows);
-	if (err)
-		return err;
-	count = unwind_rows_page(&u->page_rows, 0, u->room,
-				 unwind_pages_rows_max(&u->pages, wanted->key.owner));
-	unwind_pages_fill(&u->pages, slot, u->room, count);
-	return 0;
+	err = make_rows(u, wanted, &count);
+	if (!err)
+		unwind_pages_fill(&u->pages, slot, u->room, count);
+	return err;
 }
 
-/* Reserve a page. The kernel looks up only pages of JIT memory in published processes. */
-static void reserve_page(struct unwinder *u, struct wanted_page *wanted)
+/*
+ * Publish the page again, with the rows that were made since. Returns 1 if that is done, 0 if the
+ * page has to be reserved, or -ENOMEM.
+ */
+static int renew_page(struct unwinder *u, const struct wanted_page *wanted)
+{
+	struct unwind_page_slot *slot = unwind_pages_find(&u->pages, wanted->key);
+	uint32_t count;
+	int err;
+
+	if (!slot || !slot->published || !slot->page.count)
+		return 0;
+	err = make_rows(u, wanted, &count);
+	return err ?: unwind_pages_renew(&u->pages, slot, u->room, count);
+}
+
+/*
+ * Renew a page, or reserve it. The kernel looks up only pages of JIT memory in published processes.
+ */
+static int prepare_page(struct unwinder *u, struct wanted_page *wanted)
 {
 	struct walked_process *walked = unwind_processes_find(&u->processes, wanted->process);
 	const struct unwind_mapping *mapping;
 	struct unwind_page_slot *slot;
+	int done;
 
 	if (!walked || !walked->published ||
 	    is_made(u, code_slot(u, wanted->process, wanted->address), wanted->address))
-		return;
+		return 0;
 	mapping = unwind_processes_mapping(&u->processes, walked, wanted->address);
 	if (!mapping || !(mapping->owner & UNWIND_OWNER_CODE))
-		return;
+		return 0;
+	done = renew_page(u, wanted);
+	if (done)
+		return done < 0 ? done : 0;
 	slot = unwind_pages_reserve(&u->pages, wanted->key);
 	if (!slot)
-		return;
+		return 0;
 	unwind_processes_add_code(&u->processes, walked, slot);
 	wanted->reserved = true;
+	return 0;
 }
 
 /* Keep the reserved pages, which get their rows in the next round. */
@@ -170,10 +202,8 @@ int unwinder_publish(struct unwinder *u, uint64_t known_ns)
 	unwind_processes_publish(&u->processes, u->known_ns);
 	u->stretches = ROUND_STRETCHES_MAX;
 	for (uint32_t i = 0; i < u->wanted_count && u->stretches && !err; i++) {
-		if (u->wanted[i].reserved)
-			err = fill_page(u, &u->wanted[i]);
-		else
-			reserve_page(u, &u->wanted[i]);
+		err = u->wanted[i].reserved ? fill_page(u, &u->wanted[i])
+					    : prepare_page(u, &u->wanted[i]);
 	}
 	keep_reserved(u);
 	return err;

@@ -323,9 +323,11 @@ static void test_code_that_changes_unseen(void **state)
 		uint64_t address = CODE + 0x100 * (uint64_t)i;
 
 		assert_true(world_sample(w, PID, NOW, address, 0, &made));
+		world_unpublish_page(w, key);
 		assert_int_equal(world_collect_all(w, &made, NOW + 2 * MS, false), 0);
 		assert_int_equal(unwinder_publish(w->unwinder, NOW), 0);
 		assert_non_null(world_page(w, key));
+		assert_false(kernel_knows(w, PID, CODE));
 		assert_false(kernel_knows(w, PID, address));
 		world_unpublish_page(w, key);
 		assert_int_equal(unwinder_publish(w->unwinder, NOW + 1), 0);
@@ -334,6 +336,63 @@ static void test_code_that_changes_unseen(void **state)
 		sample(w, PID, NOW + 2, address);
 		assert_true(kernel_knows(w, PID, address));
 	}
+}
+
+/* New code of an unchanged page is published in the same round, and the rest of the page stays. */
+static void test_renewed_page(void **state)
+{
+	struct unwind_page_key key = {UNWIND_OWNER_CODE, CODE >> UNWIND_PAGE_SHIFT};
+	struct world *w = *state;
+	struct world_sample made;
+
+	for (uint64_t i = 0; i < 5; i++)
+		world_load(w, PID, 10 + i, CODE + 0x100 * i, 0x100);
+	key.owner |= world_process(w, PID)->number;
+	sample(w, PID, NOW, CODE);
+	world_push_many(w, 8);
+	for (uint64_t i = 1; i < 5; i++) {
+		assert_true(world_sample(w, PID, NOW, CODE + 0x100 * i, 0, &made));
+		assert_int_equal(world_collect_all(w, &made, NOW + 2 * MS, false), 0);
+		assert_true(kernel_knows(w, PID, CODE));
+		assert_false(kernel_knows(w, PID, CODE + 0x100 * i));
+		assert_int_equal(unwinder_publish(w->unwinder, NOW + i), 0);
+		for (uint64_t k = 0; k <= i; k++)
+			assert_true(kernel_knows(w, PID, CODE + 0x100 * k));
+	}
+}
+
+/* Pages that are renewed evict each other, and their own older rows. No row of another appears. */
+static void test_renewed_pages_evict(void **state)
+{
+	struct world *w = *state;
+	uint64_t number = 0;
+
+	for (uint64_t i = 0; i < 12 * 60; i++)
+		world_load(w, PID, 10 + i, CODE + i / 60 * UNWIND_PAGE_BYTES + i % 60 * 0x200,
+			   0x100);
+	for (int i = 0; i < 2000; i++) {
+		number = number * 6364136223846793005ull + 1442695040888963407ull;
+		sample(w, PID, NOW + (uint64_t)i,
+		       CODE + (number >> 33) % 12 * UNWIND_PAGE_BYTES +
+			       (number >> 40) % 60 * 0x200);
+		vec_for_each (page, &w->pages) {
+			const struct unwind_row *rows = w->rows + page->page.first;
+
+			for (uint32_t k = 0; k < page->page.count; k++) {
+				bool is_code =
+					rows[k].pc % 0x200 < 0x100 && rows[k].pc < 60 * 0x200;
+
+				assert_true(k ? rows[k].pc > rows[k - 1].pc : !rows[k].pc);
+				assert_int_equal(rows[k].pc % 0x100, 0);
+				if (rows[k].cfa != UNWIND_CFA_COMMAND(UNWIND_NOT_MADE))
+					assert_int_equal(
+						rows[k].cfa,
+						is_code ? UNWIND_CFA(UNWIND_CFA_RSP, 24)
+							: UNWIND_CFA_COMMAND(UNWIND_FRAME_POINTER));
+			}
+		}
+	}
+	assert_true(unwinder_counts(w->unwinder).evicted > 100);
 }
 
 #define SHARED_CODE 0x600000ull
@@ -508,6 +567,8 @@ int main(void)
 		TEST(test_page_of_code),
 		TEST(test_code_changes),
 		TEST(test_code_that_changes_unseen),
+		TEST(test_renewed_page),
+		TEST(test_renewed_pages_evict),
 		TEST(test_shared_memory),
 		TEST(test_feed_refuses),
 		TEST(test_feed_refuses_the_next),

@@ -116,9 +116,15 @@ void unwind_pages_drop(struct unwind_pages *pages, struct unwind_page_slot *slot
 static void evict(void *context, uint32_t holder)
 {
 	struct unwind_pages *pages = context;
+	struct unwind_page_slot *slot = &pages->slots[holder];
 
 	pages->evicted++;
-	forget(pages, &pages->slots[holder]);
+	if (slot == pages->renewed) { /* its slot stays, for the new rows */
+		pages->tables->unpublish_page(pages->tables->context, slot->key);
+		pages->renewed = NULL;
+		return;
+	}
+	forget(pages, slot);
 }
 
 void unwind_pages_publish(struct unwind_pages *pages, struct unwind_page_slot *slot)
@@ -160,6 +166,52 @@ void unwind_pages_fill(struct unwind_pages *pages, struct unwind_page_slot *slot
 	place(pages, slot, rows, count);
 	if (pages->tables->replace_page(pages->tables->context, slot->key, slot->page))
 		unwind_pages_drop(pages, slot);
+}
+
+static bool is_same(const struct unwind_row *a, const struct unwind_row *b)
+{
+	const int32_t not_made = UNWIND_CFA_COMMAND(UNWIND_NOT_MADE);
+
+	return a->cfa == not_made || b->cfa == not_made || (a->cfa == b->cfa && a->rbp == b->rbp);
+}
+
+/* Returns true if no offset has different rows in both of two pages. */
+static bool agree(const struct unwind_row *a, uint32_t a_count, const struct unwind_row *b,
+		  uint32_t b_count)
+{
+	const struct unwind_row *a_last = a + a_count - 1, *b_last = b + b_count - 1;
+
+	for (;;) {
+		uint32_t a_end = a < a_last ? a[1].pc : UNWIND_PAGE_BYTES;
+		uint32_t b_end = b < b_last ? b[1].pc : UNWIND_PAGE_BYTES;
+
+		if (!is_same(a, b))
+			return false;
+		if (a_end == UNWIND_PAGE_BYTES && b_end == UNWIND_PAGE_BYTES)
+			return true;
+		a += a_end <= b_end;
+		b += b_end <= a_end;
+	}
+}
+
+bool unwind_pages_renew(struct unwind_pages *pages, struct unwind_page_slot *slot,
+			const struct unwind_row *rows, uint32_t count)
+{
+	const struct unwind_page_slot old = *slot;
+	bool renewed = false;
+
+	if (agree(pages->tables->rows + old.page.first, old.page.count, rows, count)) {
+		pages->renewed = slot;
+		place(pages, slot, rows, count);
+		if (pages->renewed)
+			unwind_arena_give_back(&pages->code, old.span);
+		pages->renewed = NULL;
+		renewed =
+			!pages->tables->replace_page(pages->tables->context, slot->key, slot->page);
+	}
+	if (!renewed)
+		unwind_pages_drop(pages, slot);
+	return renewed;
 }
 
 struct unwind_page_slot *unwind_pages_put(struct unwind_pages *pages, struct unwind_page_key key,

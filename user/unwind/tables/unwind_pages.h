@@ -33,6 +33,8 @@ struct unwind_pages {
 	struct index_map index;
 	struct unwind_arena files, code;
 	uint64_t evicted; /* pages dropped to make room for others */
+	/* its rows are being replaced; set to NULL if their space is needed for the new ones */
+	struct unwind_page_slot *renewed;
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -61,6 +63,19 @@ struct unwind_page_slot *unwind_pages_reserve(struct unwind_pages *pages,
 /* Publish rows for a reserved page. If a BPF program has removed it, the slot is dropped. */
 void unwind_pages_fill(struct unwind_pages *pages, struct unwind_page_slot *slot,
 		       const struct unwind_row *rows, uint32_t count);
+
+/*
+ * Publish new rows of a published page of code in place of its rows. A BPF program that sees code
+ * change in the page removes it. So if the page is still there, no code has changed since its rows
+ * were published, and the new rows only add code that was analyzed since. A walk that has looked up
+ * the old rows may use them: they still hold, and their space is not overwritten before
+ * UNWIND_PAGE_ROWS_MAX other rows were published. The callers that walks have found stay valid.
+ *
+ * The slot is dropped if the page was removed, or if the new rows contradict the old ones. Returns
+ * true if the new rows are published.
+ */
+bool unwind_pages_renew(struct unwind_pages *pages, struct unwind_page_slot *slot,
+			const struct unwind_row *rows, uint32_t count);
 
 /*
  * Store and publish 1..unwind_pages_rows_max() rows of a file's page. They replace the page's
