@@ -56,6 +56,7 @@ agent/publisher
 agent/live
 agent/workers
 agent/readers
+agent/server
 cli
 """
 

@@ -6,7 +6,7 @@ set -eu
 purpose=${1:-build}
 
 packages="gcc make libc6-dev clang libbpf-dev libelf-dev libiberty-dev zlib1g-dev liblzma-dev libzstd-dev libzydis-dev libcap-dev
-	libseccomp-dev"
+	libseccomp-dev libmicrohttpd-dev"
 [ -n "$(ls /usr/sbin/bpftool /usr/bin/bpftool /usr/lib/linux-tools*/*/bpftool 2>/dev/null)" ] ||
 	packages="$packages bpftool"
 case $purpose in

@@ -12,6 +12,7 @@ extern const struct command_spec command_diff;
 extern const struct command_spec command_doctor;
 extern const struct command_spec command_env;
 extern const struct command_spec command_list;
+extern const struct command_spec command_live;
 extern const struct command_spec command_record;
 extern const struct command_spec command_report;
 

@@ -8,9 +8,9 @@
 #include "base/scope.h"
 #include "cli/commands.h"
 
-static const struct command_spec *const commands[] = {&command_record, &command_report,
-						      &command_diff,   &command_list,
-						      &command_env,    &command_doctor};
+static const struct command_spec *const commands[] = {
+	&command_record, &command_live, &command_report, &command_diff,
+	&command_list,	 &command_env,	&command_doctor};
 
 static void usage(FILE *out)
 {

@@ -61,6 +61,12 @@ static const struct option_spec options[] = {
 	 0, UINT64_MAX},
 	{0, "refresh", OPTION_SECONDS, FIELD(refresh_ns), "SEC",
 	 "also write .html and .folded outputs every SEC seconds while recording", 1, UINT64_MAX},
+	{0, "live", OPTION_FLAG, FIELD(live), NULL,
+	 "also serve a page on 127.0.0.1 that shows the flame graph while it happens, as 'jitbpf "
+	 "live'",
+	 0, 0},
+	{0, "port", OPTION_NUMBER, FIELD(port), "N",
+	 "port of the live page; if it is taken, the next free one (default 7070)", 1, 65535},
 	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,
 	 "add the user registers to every sample", 0, 0},
 	{0, "code-ring", OPTION_SIZE, FIELD(code_ring_bytes), "SIZE",
@@ -190,6 +196,11 @@ static int start(struct recording *run)
 				    run->pipeline, &run->refresh);
 	if (err)
 		return record_complain(err, "starting --refresh");
+	if (run->live_page)
+		err = live_page_start(run->live_page, &run->broker, run->pipeline,
+				      &run->options->view);
+	if (err)
+		return record_complain(err, "starting the live page");
 	err = target_go(&run->target);
 	if (err)
 		return err;
@@ -207,6 +218,7 @@ static int record_until_told(struct recording *run)
 		{.fd = run->signals.fd, .events = POLLIN},
 		{.fd = live_source_fd(run->live), .events = POLLIN},
 		{.fd = target_fd(&run->target), .events = POLLIN},
+		{.fd = -1, .events = POLLIN},
 	};
 	int state = SOURCE_ROUND;
 
@@ -219,12 +231,14 @@ static int record_until_told(struct recording *run)
 			     live_source_waits_for_jvm(run->live) || now_ns - start_ns < EARLY_NS;
 		int wait_ms = waits ? ROWS_ROUND_MS : LIVE_ROUND_MS;
 
+		waiting[3].fd = live_page_fd(run->live_page);
 		/* A ring that has any data is ready at once: records would come one to a round. */
 		poll(waiting, 1, ROUND_MIN_MS);
 		poll(waiting, ARRAY_SIZE(waiting), left_ms < wait_ms ? (int)left_ms : wait_ms);
 		state = round_once(run);
 		if (state < 0)
 			return state;
+		live_page_round(run->live_page);
 		if (pipeline_recorder_error(run->pipeline)) {
 			status_line_clear(&run->status);
 			outputs_fail_recording(run->rotation.options
@@ -300,6 +314,7 @@ static int finish(struct recording *run, int err)
 	jvm_reports_tell(run->live, &run->status, &run->jvms_told);
 	refresh_stop(run->refresh, run->options->quiet);
 	err = pipeline_finish(run->pipeline);
+	live_page_end(run->live_page, run->options->quiet);
 	status_line_clear(&run->status);
 	if (err)
 		record_complain(err, "resolving names");
@@ -368,6 +383,16 @@ static int check(struct record_options *values)
 			values->rotation.rotate);
 		return EXIT_USAGE;
 	}
+	if (values->live && values->view.by == VIEW_BY_TID) {
+		fprintf(stderr,
+			"jitbpf: the live page cannot show --by tid: it selects threads itself; use "
+			"--by pid or comm\n");
+		return EXIT_USAGE;
+	}
+	if (values->port && !values->live) {
+		fprintf(stderr, "jitbpf record: --port needs --live\n");
+		return EXIT_USAGE;
+	}
 	if (values->refresh_ns && values->rotation.rotate) {
 		fprintf(stderr, "jitbpf record: --refresh cannot be combined with --rotate\n");
 		return EXIT_USAGE;
@@ -385,10 +410,12 @@ static int check(struct record_options *values)
 	return OPTIONS_OK;
 }
 
-static int run_record(const struct command_spec *spec, int argc, char **argv)
+static int run_with(bool live, const struct command_spec *spec, int argc, char **argv)
 {
 	struct record_options values = {
 		.freq_hz = 99,
+		.live = live,
+		.only_live = live,
 		.disk.min_free_bytes = UINT64_MAX,
 		.code_ring_bytes = 8u << 20, /* 0.12 s of 200,000 loads per second */
 		.memory_bytes = MEMORY_DEFAULT,
@@ -415,6 +442,27 @@ static int run_record(const struct command_spec *spec, int argc, char **argv)
 	options_release(spec, &values);
 	return status;
 }
+
+static int run_record(const struct command_spec *spec, int argc, char **argv)
+{
+	return run_with(false, spec, argc, argv);
+}
+
+static int run_live(const struct command_spec *spec, int argc, char **argv)
+{
+	return run_with(true, spec, argc, argv);
+}
+
+const struct command_spec command_live = {
+	.name = "live",
+	.usage = "[options] [-- COMMAND ARGS...]",
+	.summary = "show the flame graph in a browser while it happens",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.shared = {{&view_option_table, FIELD(view)}, {&script_option_table, FIELD(view)}},
+	.takes_command = true,
+	.run = run_live,
+};
 
 const struct command_spec command_record = {
 	.name = "record",

@@ -15,6 +15,7 @@
 #include "agent/launch/signaller.h"
 #include "agent/readers/reader_service.h"
 #include "agent/roles/privileges.h"
+#include "agent/server/live_server.h"
 #include "base/scope.h"
 #include "base/text.h"
 #include "cli/memory_option.h"
@@ -67,7 +68,7 @@ static int start_outputs(struct recording *run)
 	run->default_output = "profile" RECORDING_EXTENSION;
 	vec_for_each (path, &run->options->outputs)
 		err = err ?: vec_push(paths, *path);
-	if (!paths->size)
+	if (!paths->size && !run->options->only_live)
 		err = err ?: vec_push(paths, run->default_output);
 	if (run->options->stats)
 		err = err ?: vec_push(paths, run->options->stats);
@@ -90,7 +91,7 @@ static int open_outputs(struct recording *run)
 		return open_rotation(run);
 	vec_for_each (path, &run->options->outputs)
 		err = err ?: outputs_add(&run->outputs, *path, NULL);
-	if (!run->options->outputs.size)
+	if (!run->options->outputs.size && !run->options->only_live)
 		err = outputs_add(&run->outputs, run->default_output, NULL);
 	run->misused = err == -EINVAL;
 	if (!err && run->options->refresh_ns)
@@ -293,6 +294,7 @@ static const role_fn roles[ROLE_COUNT] = {
 	[ROLE_OPENER] = file_service_run,     [ROLE_FETCHER] = file_service_run_fetcher,
 	[ROLE_ATTACHER] = attach_service_run, [ROLE_SIGNALLER] = signaller_run,
 	[ROLE_LOADER] = jvm_load_run,	      [ROLE_READER] = reader_service_run,
+	[ROLE_SERVER] = live_server_run,
 };
 
 int record_set_up(struct recording *run)
@@ -307,7 +309,9 @@ int record_set_up(struct recording *run)
 
 	if (err)
 		return record_complain(err, "starting");
-	err = start_outputs(run); /* what follows reads other files */
+	if (run->options->live)
+		err = live_page_listen(run->options->port, &run->live_page);
+	err = err ?: start_outputs(run); /* what follows reads other files */
 	err = err ?: find_shim(run);
 	err = err ?: open_outputs(run);
 	err = err ?: self_stats_init(&run->stats, run->options->stats, run->access.opener);
@@ -333,6 +337,7 @@ int record_set_up(struct recording *run)
 void record_release(struct recording *run)
 {
 	refresh_stop(run->refresh, true);
+	live_page_end(run->live_page, true);
 	rotation_deinit(&run->rotation);
 	recorder_destroy(run->recorder);
 	/* The workers may use modules of the pipeline and the live source's BPF program. */
@@ -341,6 +346,7 @@ void record_release(struct recording *run)
 	rows_reader_destroy(run->rows);
 	pipeline_destroy(run->pipeline);
 	refresh_destroy(run->refresh);
+	live_page_destroy(run->live_page);
 	name_reader_destroy(run->names);
 	live_source_destroy(run->live);
 	file_store_destroy(run->files);

@@ -16,6 +16,7 @@
 #include "agent/workers/symbol_worker.h"
 #include "agent/workers/unwind_worker.h"
 #include "cli/disk_limits.h"
+#include "cli/live_page.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/refresh.h"
@@ -34,6 +35,9 @@ struct record_options {
 	struct rotation_options rotation;
 	struct disk_limits disk;
 	uint64_t refresh_ns; /* 0: outputs are written at the end */
+	bool live;	     /* serve the page */
+	bool only_live;	     /* no output but those with -o */
+	uint32_t port;	     /* 0: any free one from the default */
 	bool user_regs;
 	bool quiet;
 	const char *stats; /* NULL: none */
@@ -73,9 +77,10 @@ struct recording {
 	struct output_access access;
 	const char *default_output;
 	struct outputs outputs;
-	struct recorder *recorder; /* without rotation */
-	struct refresh *refresh;   /* NULL: outputs are written at the end */
-	struct rotation rotation;  /* with it, `outputs` is empty */
+	struct recorder *recorder;   /* without rotation */
+	struct refresh *refresh;     /* NULL: outputs are written at the end */
+	struct live_page *live_page; /* NULL: none */
+	struct rotation rotation;    /* with it, `outputs` is empty */
 	struct target target;
 	bool unsupported; /* the machine or the user does not meet the requirements */
 	bool misused;	  /* invalid options */

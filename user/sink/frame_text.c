@@ -37,6 +37,19 @@ static const struct stand_in *stand_in_of(const struct view *view, uint32_t numb
 	return &stand_ins[location->kind];
 }
 
+void frame_text_of_kind(uint32_t location_kind, struct frame_text *ret)
+{
+	const struct stand_in *stand_in =
+		&stand_ins[location_kind <= LOCATION_KIND_LAST ? location_kind : 0];
+
+	*ret = (struct frame_text){
+		.name = stand_in->name,
+		.module = stand_in->module,
+		.file = "",
+		.kind = stand_in->kind,
+	};
+}
+
 uint32_t frame_text_count(const struct view *view, uint32_t location)
 {
 	uint32_t count;

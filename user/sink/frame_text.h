@@ -29,6 +29,9 @@ struct frame_text {
  */
 uint32_t frame_text_count(const struct view *view, uint32_t location);
 
+/* Get the text of a location without frames, by enum location_kind. */
+void frame_text_of_kind(uint32_t location_kind, struct frame_text *ret);
+
 /* Get frame `index` of a location; 0 is the innermost. */
 void frame_text_get(const struct view *view, uint32_t location, uint32_t index,
 		    struct frame_text *ret);

@@ -61,6 +61,15 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.forbids_files = true,
 			.memory_max = 1ull << 30,
 		},
+	[ROLE_SERVER] =
+		{
+			.name = "jitbpf-serve",
+			.live_max = 1,
+			.calls = ROLE_CALLS_SERVER,
+			.outlives = true, /* for seconds: browsers read the end of the run */
+			.forbids_files = true,
+			.memory_max = 256u << 20,
+		},
 	[ROLE_RECORDER] =
 		{
 			.name = "jitbpf",

@@ -90,6 +90,14 @@ static const int attaching[] = {
 	SCMP_SYS(ioctl),
 };
 
+static const int serving[] = {
+	SCMP_SYS(accept4),    SCMP_SYS(recvfrom),    SCMP_SYS(sendto),	    SCMP_SYS(write),
+	SCMP_SYS(writev),     SCMP_SYS(socketpair),  SCMP_SYS(shutdown),    SCMP_SYS(getsockopt),
+	SCMP_SYS(setsockopt), SCMP_SYS(getsockname), SCMP_SYS(eventfd2),    SCMP_SYS(epoll_create1),
+	SCMP_SYS(epoll_ctl),  SCMP_SYS(epoll_wait),  SCMP_SYS(epoll_pwait), SCMP_SYS(read),
+	SCMP_SYS(fcntl),
+};
+
 static const int loading[] = {
 	SCMP_SYS(openat),
 	SCMP_SYS(openat2),
@@ -178,7 +186,7 @@ int system_calls_limit(enum role_calls calls)
 			err = seccomp_rule_add(filter, REFUSE, SCMP_SYS(bpf), 0);
 	} else {
 		err = add_memory(filter) ?: ADD(filter, SCMP_ACT_ALLOW, needed_by_all);
-		if (!err && calls != ROLE_CALLS_READER)
+		if (!err && calls != ROLE_CALLS_READER && calls != ROLE_CALLS_SERVER)
 			err = ADD(filter, SCMP_ACT_ALLOW, reading);
 	}
 	if (!err && calls == ROLE_CALLS_OPENER)
@@ -189,6 +197,8 @@ int system_calls_limit(enum role_calls calls)
 		err = ADD(filter, SCMP_ACT_ALLOW, loading);
 	if (!err && calls == ROLE_CALLS_READER)
 		err = ADD(filter, SCMP_ACT_ALLOW, parsing);
+	if (!err && calls == ROLE_CALLS_SERVER)
+		err = ADD(filter, SCMP_ACT_ALLOW, serving);
 	if (!err && calls == ROLE_CALLS_SIGNALLER)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(pidfd_send_signal), 0);
 	return err ?: seccomp_load(filter);

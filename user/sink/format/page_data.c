@@ -99,7 +99,9 @@ uint32_t page_data_kind(enum frame_kind kind, bool inlined)
 /* State of writing the page. */
 struct writer {
 	const struct page_data *page;
-	struct json json;
+	const struct view *const *views;
+	uint32_t view_count;
+	struct json *json;
 	struct page_column column;
 	uint32_t *ranks;  /* by label: position in the order of names */
 	uint32_t *order;  /* nodes in the order of the page: parents before children */
@@ -205,14 +207,14 @@ static int put_in_order(struct writer *w)
 	({                                                                                         \
 		for (uint32_t i = 0; i < (count); i++)                                             \
 			page_column_put(&(w)->column, (expression));                               \
-		page_column_write(&(w)->column, &(w)->json, key);                                  \
+		page_column_write(&(w)->column, (w)->json, key);                                   \
 	})
 
 static void begin_table(struct writer *w, const char *key, uint64_t rows)
 {
-	json_key(&w->json, key);
-	json_begin(&w->json, '{');
-	json_member_number(&w->json, "rows", rows);
+	json_key(w->json, key);
+	json_begin(w->json, '{');
+	json_member_number(w->json, "rows", rows);
 }
 
 static int write_labels(struct writer *w)
@@ -225,7 +227,7 @@ static int write_labels(struct writer *w)
 	err = WRITE_COLUMN(w, "name", count, labels[i].name) ?:
 	      WRITE_COLUMN(w, "module", count, labels[i].module) ?:
 	      WRITE_COLUMN(w, "kind", count, labels[i].kind);
-	json_end(&w->json, '}');
+	json_end(w->json, '}');
 	return err;
 }
 
@@ -238,7 +240,7 @@ static int write_sources(struct writer *w)
 	begin_table(w, "sources", count);
 	err = WRITE_COLUMN(w, "file", count, sources[i].file)
 		      ?: WRITE_COLUMN(w, "line", count, sources[i].line);
-	json_end(&w->json, '}');
+	json_end(w->json, '}');
 	return err;
 }
 
@@ -252,7 +254,7 @@ static int write_threads(struct writer *w)
 	err = WRITE_COLUMN(w, "pid", count, threads[i].pid) ?:
 	      WRITE_COLUMN(w, "tid", count, threads[i].tid) ?:
 	      WRITE_COLUMN(w, "comm", count, threads[i].comm);
-	json_end(&w->json, '}');
+	json_end(w->json, '}');
 	return err;
 }
 
@@ -268,7 +270,7 @@ static int write_nodes(struct writer *w)
 	err = WRITE_COLUMN(w, "up", count, i ? depths[order[i - 1]] + 1 - depths[order[i]] : 0) ?:
 	      WRITE_COLUMN(w, "label", count, nodes[order[i]].label) ?:
 	      WRITE_COLUMN(w, "source", count, nodes[order[i]].source);
-	json_end(&w->json, '}');
+	json_end(w->json, '}');
 	return err;
 }
 
@@ -294,7 +296,7 @@ static int write_counts(struct writer *w)
 			   (keys[i].key >> 32) - (i ? keys[i - 1].key >> 32 : 0)) ?:
 	      WRITE_COLUMN(w, "group", count, (uint32_t)keys[i].key) ?:
 	      WRITE_COLUMN(w, "samples", count, counts[keys[i].item].samples);
-	json_end(&w->json, '}');
+	json_end(w->json, '}');
 	return err;
 }
 
@@ -306,8 +308,7 @@ static void write_word_table(struct json *json, const struct ledger_word *words,
 	json_end(json, '}');
 }
 
-/* Write the texts of the ledger's keys in `runs`. */
-static void write_words(struct json *json)
+void page_data_write_words(struct json *json)
 {
 	json_key(json, "words");
 	json_begin(json, '{');
@@ -325,18 +326,20 @@ static void write_words(struct json *json)
 	json_end(json, '}');
 }
 
-static int write_data(struct writer *w, const struct view *const views[], uint32_t view_count)
+static int write_data(void *writer, struct json *json)
 {
-	struct json *json = &w->json;
+	struct writer *w = writer;
+	const struct view *const *views = w->views;
 	int err = 0;
 
+	w->json = json;
 	json_begin(json, '{');
 	json_key(json, "runs");
 	json_begin(json, '[');
-	for (uint32_t i = 0; !err && i < view_count; i++)
+	for (uint32_t i = 0; !err && i < w->view_count; i++)
 		err = summary_json_write(json, views[i]);
 	json_end(json, ']');
-	write_words(json);
+	page_data_write_words(json);
 	json_key(json, "strings");
 	json_begin(json, '[');
 	for (uint32_t i = 0; i < w->page->string_count; i++)
@@ -352,15 +355,23 @@ int page_data_write(const struct page_data *page, FILE *out, const struct view *
 		    uint32_t view_count)
 {
 	CLEANUP(writer_deinit)
-	struct writer w = {.page = page, .json = json_of(out, false)};
-	const char *mark = strstr(jitbpf_page, DATA_MARK);
-	int err = mark ? rank_labels(&w) : -EINVAL;
+	struct writer w = {.page = page, .views = views, .view_count = view_count};
+	int err = rank_labels(&w);
 
 	err = err ?: put_in_order(&w);
-	if (err)
-		return err;
+	return err ?: page_data_embed(out, write_data, &w);
+}
+
+int page_data_embed(FILE *out, int (*write)(void *context, struct json *json), void *context)
+{
+	struct json json = json_of(out, false);
+	const char *mark = strstr(jitbpf_page, DATA_MARK);
+	int err;
+
+	if (!mark)
+		return -EINVAL;
 	fwrite(jitbpf_page, 1, (size_t)(mark - jitbpf_page), out);
-	err = write_data(&w, views, view_count);
+	err = write(context, &json);
 	if (err)
 		return err;
 	fputs(mark + strlen(DATA_MARK), out);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/vec.h"
+#include "sink/write/json.h"
 #include "sink/write/row_table.h"
 #include "sink/sink.h"
 
@@ -86,5 +87,14 @@ uint32_t page_data_kind(enum frame_kind kind, bool inlined);
  */
 int page_data_write(const struct page_data *page, FILE *out, const struct view *const views[],
 		    uint32_t view_count);
+
+/*
+ * Write the page with other data: write() writes one JSON value. Returns 0, what write() returns,
+ * or the error of out.
+ */
+int page_data_embed(FILE *out, int (*write)(void *context, struct json *json), void *context);
+
+/* Write the texts of the ledger's keys, as the member "words". */
+void page_data_write_words(struct json *json);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Puts script and style into page.html: node build.mjs [OUTPUT]. The same input gives the same bytes.
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { buildSync } from 'esbuild';
 
@@ -15,7 +16,10 @@ function bundle(entry, options) {
 }
 
 const parts = { '@STYLE@': bundle('page.css', {}), '@SCRIPT@': bundle('main.ts', { format: 'iife' }) };
-const page = readFileSync(here('page.html'), 'utf8').replace(/@(STYLE|SCRIPT)@/g, mark => parts[mark]);
+const hash = text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+parts['@STYLE-HASH@'] = hash(parts['@STYLE@']);
+parts['@SCRIPT-HASH@'] = hash(parts['@SCRIPT@']);
+const page = readFileSync(here('page.html'), 'utf8').replace(/@(STYLE|SCRIPT)(-HASH)?@/g, mark => parts[mark]);
 
 if (page.split('@PROFILE@').length !== 2)
 	throw new Error('the mark for the data must stand in the page once');

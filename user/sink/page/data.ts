@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Reads the profile in the page (user/sink/format/page_data.h) into typed arrays.
 
+import type { Live } from './live_tree';
+
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
 	cut: Record<string, number>; frame_pointers: number }
 
@@ -67,8 +69,27 @@ function sums(steps: Uint32Array): Uint32Array {
 	return steps;
 }
 
-export function readProfile(text: string): Profile {
-	const { runs, words, strings, labels, sources, threads, nodes, counts } = JSON.parse(text);
+/** The data in the page: those of a profile, or of a page that reads deltas. */
+export function readData(text: string): { profile: Profile; live?: undefined } | { live: Live; words: Words } {
+	const data = JSON.parse(text);
+	return data.live ? data : { profile: readProfile(data) };
+}
+
+/** A profile without samples. */
+export function noProfile(words: Words): Profile {
+	const none = () => new Uint32Array(0), one = () => new Uint32Array(1);
+	return {
+		runs: [], words, strings: ['all'],
+		labels: { rows: 1, name: one(), module: one(), kind: Uint32Array.of(PROCESS) },
+		sources: { file: one(), line: one() },
+		threads: { rows: 0, pid: none(), tid: none(), comm: none() },
+		nodes: { rows: 1, depth: one(), label: one(), source: one() },
+		counts: { rows: 0, node: none(), group: none(), samples: new Float64Array(0) },
+	};
+}
+
+function readProfile(data: any): Profile {
+	const { runs, words, strings, labels, sources, threads, nodes, counts } = data;
 	return {
 		runs,
 		words,

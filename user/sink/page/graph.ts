@@ -3,7 +3,7 @@
 
 import { palette } from './colour';
 import type { Names } from './names';
-import { follow, type Tree } from './tree';
+import { follow, pathTo, type Tree } from './tree';
 
 export const ROW = 19;
 const GAP = 1, PAD = 4, NARROWEST = .5, NAMED = 22, OUTLINED = 8, MOVE_MS = 180;
@@ -53,6 +53,26 @@ export class Graph {
 		this.turn++;
 		this.makeRoom();
 		this.reveal(this.focus);
+		this.redraw();
+	}
+
+	/** Show a newer version of the tree. What is looked at stays, by its path, and keeps its part of the view. */
+	refresh(tree: Tree, path: number[]): void {
+		const [left, right] = this.span(this.focus), wide = right - left;
+		const from = (this.from - left) / wide, to = (this.to - left) / wide;
+		const selected = this.selected < 0 ? null : pathTo(this.tree, this.selected), { scrollTop } = this.box;
+		const depth = this.tree.depth[this.focus];
+		this.tree = tree;
+		this.focus = follow(tree, path);
+		this.selected = selected ? follow(tree, selected) : -1;
+		this.hovered = -1;
+		const [newLeft, newRight] = this.span(this.focus), same = depth === tree.depth[this.focus];
+		this.turn++;
+		this.from = same ? Math.max(0, newLeft + from * (newRight - newLeft)) : newLeft;
+		this.to = same ? Math.min(this.span(0)[1], newLeft + to * (newRight - newLeft)) : newRight;
+		this.makeRoom();
+		if (!this.flipped)
+			this.box.scrollTop = scrollTop;
 		this.redraw();
 	}
 

@@ -10,6 +10,7 @@ export interface KeyActions {
 	escape(): void;
 	search(): void;
 	help(): void;
+	pause(): void;
 	toggle(what: 'callers' | 'table' | 'flipped' | 'absolute'): void;
 }
 
@@ -45,6 +46,8 @@ function pageKey(graph: Graph, actions: KeyActions, key: string): boolean {
 		actions.search();
 	else if (key === '?')
 		actions.help();
+	else if (key === 'p')
+		actions.pause();
 	else
 		return false;
 	return true;

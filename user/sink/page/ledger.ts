@@ -22,7 +22,7 @@ function factsOf({ run }: Run): string {
 	].filter(Boolean).join(' · ');
 }
 
-function fatesOf({ samples, jit, throttled }: Run, words: Words): HTMLElement[] {
+function fatesOf({ samples, jit, throttled }: Run, words: Words): HTMLElement {
 	const bar = element('div', '', 'bar'), fates = element('div', '', 'fates');
 	const line = (...parts: (Node | string)[]) => fates.append(element('span', '', '', ...parts));
 
@@ -35,8 +35,8 @@ function fatesOf({ samples, jit, throttled }: Run, words: Words): HTMLElement[] 
 		const reasons = Object.entries(samples.cut).filter(([, n]) => n)
 			.map(([key, n]) => `${number(n)} ${words.cuts[key]}`);
 		line(swatch(`var(--${fate})`), element('b', number(samples[fate])), ` ${words.fates[fate]} `,
-			why(percent(samples[fate], samples.taken) +
-				(fate === 'stack_cut' && reasons.length ? `: ${reasons.join(', ')}` : '')));
+			why(percent(samples[fate], samples.taken)),
+			...(fate === 'stack_cut' && reasons.length ? [element('span', `: ${reasons.join(', ')}`, 'why reasons')] : []));
 	}
 	line(element('b', number(jit.methods)), ' JIT methods ',
 		why(`${bytes(jit.code_bytes)}, ${plural(jit.unloads, 'unload')}`));
@@ -46,7 +46,7 @@ function fatesOf({ samples, jit, throttled }: Run, words: Words): HTMLElement[] 
 	if (throttled.intervals)
 		line(element('b', (throttled.ns / 1e9).toFixed(3) + ' s'), ' throttled ',
 			why('in ' + plural(throttled.intervals, 'interval')));
-	return [bar, fates];
+	return element('summary', '', '', bar, fates);
 }
 
 function table(headings: string[], rows: string[][]): HTMLElement {
@@ -67,11 +67,12 @@ function tablesOf({ processes, counters, jit, malformed_records }: Run, words: W
 		...Object.entries(jit).map(([key, value]) => [value, 'JIT: ' + words.jit[key]] as const),
 		[malformed_records, 'records that could not be read'] as const,
 	].filter(([value]) => value).map(([value, text]) => [number(value), text]);
-	return element('details', '', '', element('summary', 'Processes and counters'), element('div', '', 'tables',
+	return element('div', '', 'tables',
 		table(['PID', 'Process', 'Samples', 'Resolved', '[unknown] code', 'Stack cut', 'Lost', 'JIT methods', 'JIT code'], rows),
-		table(['Count', 'Of'], counts)));
+		table(['Count', 'Of'], counts));
 }
 
+/** Show the ledger of each run; what is open stays open. */
 export function showLedger(runs: Run[], words: Words): void {
 	const difference = runs.length > 1;
 	const title = difference && titleOf(runs[0]) !== titleOf(runs[1]) ? `${titleOf(runs[0])} → ${titleOf(runs[1])}`
@@ -79,10 +80,17 @@ export function showLedger(runs: Run[], words: Words): void {
 	document.title = `${title} – jitbpf ${difference ? 'difference' : 'flame graph'}`;
 	byId('title').textContent = title;
 	byId('facts').textContent = difference ? 'Difference of two recordings' : factsOf(runs[0]);
-	runs.forEach((run, side) => {
-		const name = element('b', side ? 'After' : 'Before');
-		byId('ledger').append(element('div', '', '',
-			...(difference ? [element('div', '', '', name, why(` ${factsOf(run)}`))] : []),
-			...fatesOf(run, words), tablesOf(run, words)));
-	});
+	const before = [...byId('ledger').querySelectorAll('details')], tables = () => byId('ledger').querySelectorAll('.scroll');
+	const scrolled = [...tables()].map(box => box.scrollTop), focused = byId('ledger').contains(document.activeElement);
+	byId('ledger').replaceChildren(...runs.map((run, side) => {
+		const name = element('b', side ? 'After' : 'Before'), summary = fatesOf(run, words);
+		const details = element('details', '', '', summary, tablesOf(run, words));
+		summary.title = 'Processes and counters';
+		details.open = before[side]?.open ?? false;
+		return element('div', '', '',
+			...(difference ? [element('div', '', '', name, why(` ${factsOf(run)}`))] : []), details);
+	}));
+	tables().forEach((box, i) => { box.scrollTop = scrolled[i] ?? 0; });
+	if (focused)
+		byId('ledger').querySelector('summary')!.focus({ preventScroll: true });
 }

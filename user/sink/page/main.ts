@@ -3,10 +3,11 @@
 
 import { callersOf } from './callers';
 import { LEGEND, changeColour, colourKey, dark, kindColour, shadeOf } from './colour';
-import { readProfile } from './data';
+import { noProfile, readData, type Profile } from './data';
 import { Graph } from './graph';
 import { listenToKeys } from './keys';
 import { showLedger } from './ledger';
+import { LiveProfile } from './live';
 import { Names } from './names';
 import { listenToPointer } from './pointer';
 import { matchLabels, matchedSamples } from './search';
@@ -18,28 +19,37 @@ import { Tip } from './tip';
 import { follow, layOut, pathTo, treeOf, weigh, type Tree } from './tree';
 
 const root = document.documentElement;
-addEventListener('error', event => {
-	root.dataset.error = event.message;
-	byId('problem').textContent = 'This page has a fault: ' + event.message;
+const fault = (message: string) => {
+	root.dataset.error = message;
+	byId('problem').textContent = 'This page has a fault: ' + message;
 	byId('problem').hidden = false;
-});
+};
+addEventListener('error', event => fault(event.message));
+addEventListener('unhandledrejection', event => fault(String(event.reason)));
 
-const profile = readProfile(byId('profile').textContent!);
+const data = readData(byId('profile').textContent!);
+const live = data.live && new LiveProfile(data.live, data.words, refresh);
+const profile = data.live ? noProfile(data.words) : data.profile;
 byId('profile').remove();
 const difference = profile.runs.length > 1;
 const names = new Names(profile);
-const base = treeOf(profile.nodes.label, profile.nodes.source, profile.nodes.depth, profile.runs.length);
+let base = makeTree();
 const graph = new Graph(byId('graph'), byId('room'), names);
 const table = new FunctionTable(byId('table'), names, difference, showInGraph);
 const tip = new Tip(names);
 const search = byId<HTMLInputElement>('search');
 let state: State = readState('');
 let scales: number[] = [1];
+let pointer = { x: 0, y: 0 };
 let largest = 1;        // the largest change of a frame
 
 const say = (text: string) => { byId('status').textContent = text; };
 
 // ---- from the state to the display ---------------------------------------------------------------
+
+function makeTree(): Tree {
+	return treeOf(profile.nodes.label, profile.nodes.source, profile.nodes.depth, Math.max(1, profile.runs.length));
+}
 
 function reweigh(): void {
 	weigh(base, profile, chosenThreads(profile, state.threads));
@@ -64,7 +74,8 @@ function colours(tree: Tree): (i: number) => string {
 	};
 }
 
-function showTree(): void {
+/** The tree to be drawn. */
+function shownTree(): Tree {
 	let tree = base;
 	if (state.callers) {
 		tree = callersOf(base, scales, state.zoom);
@@ -72,7 +83,11 @@ function showTree(): void {
 	}
 	graph.flipped = state.flipped;
 	graph.fillOf = colours(tree);
-	graph.show(tree, state.zoom);
+	return tree;
+}
+
+function showTree(): void {
+	graph.show(shownTree(), state.zoom);
 }
 
 function showLegend(): void {
@@ -154,13 +169,44 @@ function change(part: Partial<State>, history: 'push' | 'replace' | 'keep' = 'pu
 	if (changed('threads', 'absolute', 'zoom', 'search', 'table', 'callers'))
 		showTable();
 	showControls();
-	if (history !== 'keep' && fragmentOf(state) !== location.hash)
-		window.history[history === 'push' ? 'pushState' : 'replaceState'](null, '', fragmentOf(state) || '#');
+	// Labels of a live profile have other numbers after a reload: its zoom is in the history only.
+	const fragment = fragmentOf(live ? { ...state, zoom: [] } : state);
+	if (history !== 'keep' && (fragment !== location.hash || (live && changed('zoom'))))
+		window.history[history === 'push' ? 'pushState' : 'replaceState'](
+			live ? { loaded: performance.timeOrigin, zoom: state.zoom } : null, '', fragment || '#');
+}
+
+/** Show a newer version of the profile. What a person looks at stays. */
+function refresh(newer: Profile): void {
+	const first = !profile.runs.length;
+	Object.assign(profile, newer);
+	base = makeTree();
+	reweigh();
+	if (first)
+		graph.show(shownTree(), state.zoom);
+	else
+		graph.refresh(shownTree(), state.zoom);
+	if (document.activeElement !== byId('threads'))         // its list may be open
+		fillThreads(byId<HTMLSelectElement>('threads'), profile);
+	if (first)
+		change(linked(), 'keep');
+	showLedger(profile.runs, profile.words);
+	showLegend();
+	showMatches();
+	if (state.table)
+		table.refresh(base, state.callers ? 0 : follow(base, state.zoom), graph.matching);
+	showReset();
+	pointAgain();
+	root.dataset.refreshes = String(Number(root.dataset.refreshes ?? 0) + 1);
+	root.dataset.ready = String(base.count);
 }
 
 /** The state in the address, as far as it applies to this profile. */
 function linked(): State {
 	const wanted = readState(location.hash), { options } = byId<HTMLSelectElement>('threads');
+	const { loaded, zoom } = history.state ?? {};
+	if (live)
+		wanted.zoom = loaded === performance.timeOrigin ? zoom : [];
 	return { ...wanted, threads: [...options].some(o => o.value === wanted.threads) ? wanted.threads : '' };
 }
 
@@ -175,10 +221,20 @@ function hover(node: number, x: number, y: number): void {
 		graph.box.style.cursor = node >= 0 ? 'pointer' : '';
 		graph.redraw();
 	}
+	pointer = { x, y };
 	if (node >= 0)
 		tip.show(linesOf(node), x, y);
 	else
 		tip.hide();
+}
+
+/** The frame under the pointer may be another one, or have other numbers. */
+function pointAgain(): void {
+	if (byId('tip').hidden)
+		return;
+	graph.hovered = -1;
+	hover(graph.nodeAt(pointer.x - graph.box.getBoundingClientRect().left, pointer.y - graph.box.getBoundingClientRect().top),
+		pointer.x, pointer.y);
 }
 
 function select(node: number): void {
@@ -240,7 +296,7 @@ function escape(): void {
 
 function listen(): void {
 	listenToPointer(graph, { hover, click: zoom, moved: showReset });
-	listenToKeys(graph, { select, zoom, moved: showReset, escape, toggle,
+	listenToKeys(graph, { select, zoom, pause: () => live?.toggle(), moved: showReset, escape, toggle,
 		search: () => search.focus(), help: () => byId<HTMLDialogElement>('help').showModal() });
 	byId('graph-view').addEventListener('click', () =>
 		change({ callers: false, table: false, zoom: state.callers ? [] : state.zoom }));
@@ -257,13 +313,14 @@ function listen(): void {
 	for (const moved of ['popstate', 'hashchange'])
 		addEventListener(moved, () => change(linked(), 'keep'));
 	dark.addEventListener('change', () => { graph.fillOf = colours(graph.tree); showLegend(); graph.redraw(); });
-	new ResizeObserver(() => { if (!state.table) { graph.fit(); graph.draw(); } }).observe(graph.box);
+	new ResizeObserver(() => requestAnimationFrame(() => { if (!state.table) { graph.fit(); graph.draw(); } })).observe(graph.box);
 }
 
 function start(): void {
 	byId('absolute').hidden = !difference;
 	byId('threads').hidden = difference;
-	showLedger(profile.runs, profile.words);
+	if (!live)
+		showLedger(profile.runs, profile.words);
 	if (!difference)
 		fillThreads(byId<HTMLSelectElement>('threads'), profile);
 	state = linked();
@@ -277,7 +334,10 @@ function start(): void {
 	showControls();
 	listen();
 	graph.draw();
-	root.dataset.ready = String(base.count);
+	if (live)
+		live.start();
+	else
+		root.dataset.ready = String(base.count);
 	// After the first paint; `make bench` measures this.
 	requestAnimationFrame(() => setTimeout(() => performance.mark('shown')));
 }

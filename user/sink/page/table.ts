@@ -54,11 +54,27 @@ export class FunctionTable {
 		this.sorted = difference ? 5 : 1;       // change or number of self samples
 	}
 
-	show(tree: Tree, under: number, matching: Uint8Array | null, absolute: boolean): void {
-		this.absolute = absolute;
+	/** Show a newer version of the tree; position, focus and number of rows stay. */
+	refresh(tree: Tree, under: number, matching: Uint8Array | null): void {
+		const { scrollTop, limit } = { scrollTop: this.box.scrollTop, limit: this.limit };
+		const focused = this.box.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset.row : undefined;
+		this.take(tree, under, matching);
+		this.limit = limit;
+		this.render();
+		this.box.scrollTop = scrollTop;
+		if (focused !== undefined)
+			(this.box.querySelector<HTMLElement>(`[data-row="${focused}"]`) ?? this.box).focus({ preventScroll: true });
+	}
+
+	private take(tree: Tree, under: number, matching: Uint8Array | null): void {
 		this.rows = rowsOf(tree, under, this.names);
 		this.whole = tree.total.map(total => total[under]);
 		this.matching = matching;
+	}
+
+	show(tree: Tree, under: number, matching: Uint8Array | null, absolute: boolean): void {
+		this.absolute = absolute;
+		this.take(tree, under, matching);
 		this.limit = STEP;
 		this.render();
 	}
@@ -112,6 +128,7 @@ export class FunctionTable {
 		const button = element('button', column.heading + (index === this.sorted ? this.downward ? ' ▾' : ' ▴' : ''));
 		const th = element('th', '', column.className, button);
 		th.scope = 'col';
+		button.dataset.row = 'heading' + index;
 		button.title = column.title ?? `Sort by ${column.heading.toLowerCase()}`;
 		if (index === this.sorted)
 			th.ariaSort = this.downward ? 'descending' : 'ascending';
@@ -127,6 +144,7 @@ export class FunctionTable {
 	private row(row: Row, columns: Column[]): HTMLElement {
 		const button = element('button', columns[0].text(row)), th = element('th', '', 'name', button);
 		th.scope = 'row';
+		button.dataset.row = String(row.label);
 		button.title = `${columns[0].text(row)}: show in the flame graph`;
 		button.addEventListener('click', () => this.choose(row.label));
 		return element('tr', '', '', th, ...columns.slice(1).map(column => {

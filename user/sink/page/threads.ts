@@ -37,12 +37,14 @@ export function fillThreads(select: HTMLSelectElement, profile: Profile): void {
 		o.value = entry.key;
 		return o;
 	};
-	select.append(Object.assign(element('option', 'All processes'), { value: '' }));
+	const chosen = select.value;
+	select.replaceChildren(Object.assign(element('option', 'All processes'), { value: '' }));
 	for (const process of processesOf(profile).sort(bySamples)) {
 		select.append(option(process, ''));
 		if (process.threads.size > 1)
 			select.append(...[...process.threads.values()].sort(bySamples).map(t => option(t, '\u2003')));
 	}
+	select.value = chosen;
 }
 
 /** Whether each thread is selected; null: all are. */

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""jitbpf live: the page that shows the flame graph while it happens, and what its server refuses."""
+
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import harness
+from test_roles import children, status
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ui"))
+from browser import Browser  # pylint: disable=wrong-import-position,import-error
+
+ROOT = "document.documentElement"
+CANVAS = ("(() => { const b = document.querySelector('canvas').getBoundingClientRect();"
+          "return [b.left, b.top, b.width, b.height]; })()")
+ROW = 19
+
+
+def text(identity):
+    return f"document.getElementById('{identity}').textContent"
+
+
+class LiveTest(harness.KernelTest):
+    def start(self, argv):
+        """Starts jitbpf, and returns it and the address of its page."""
+        messages = open(os.path.join(self.folder, "messages"), "w+b")
+        self.addCleanup(messages.close)
+        process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=messages)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        address = self.wait_for(lambda: re.search(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/",
+                                                  self.said()))
+        self.url, self.port, self.token = address.group(), int(address.group(1)), address.group(2)
+        return process
+
+    def said(self):
+        with open(os.path.join(self.folder, "messages"), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def stop(self, process):
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(60), 0, self.said())
+        return self.said()
+
+
+class Page(LiveTest):
+    def refreshes(self, browser):
+        return browser.evaluate(f"Number({ROOT}?.dataset.refreshes ?? 0)")
+
+    def wait_for_refreshes(self, browser, count):
+        wanted = self.refreshes(browser) + count
+        browser.wait_for(f"Number({ROOT}?.dataset.refreshes ?? 0) >= {wanted}")
+
+    def samples(self, browser):
+        return int(re.match(r"([\d,]+) samples? taken", browser.evaluate(
+            text("ledger"))).group(1).replace(",", ""))
+
+    def zoom_to_trace(self, browser):
+        """Goes down to the widest JIT frame, zooms into it, and returns its name."""
+        browser.evaluate("document.getElementById('graph').focus()")
+        browser.key("Home")
+        for _ in range(40):
+            browser.key("ArrowDown")
+            name = browser.evaluate(text("detail")).split(" · ")[0]
+            if name.startswith("TRACE-"):
+                browser.key("Enter")
+                time.sleep(0.4)  # it moves
+                return name
+        return self.fail("no JIT frame below the root")
+
+    def row_of(self, browser, name):
+        """Returns the vertical position of the frame that is as wide as the page."""
+        left, top, width, height = browser.evaluate(CANVAS)
+        for row in range(int(height // ROW)):
+            y = top + (row + .5) * ROW
+            names = []
+            for x in (left + 3, left + width - 3):
+                browser.mouse(x, y)
+                names.append(browser.evaluate(text("detail")).split(" · ")[0])
+            if names == [name, name]:
+                return y
+        return None
+
+    def test_php(self):
+        """JIT frames appear. A zoom, a selection and a search stay where they were in ten
+        refreshes. In the end, the page has the samples of the summary."""
+        live = self.start([harness.JITBPF, "live", "-F", "499", "--",
+                           *harness.php("tracing", 60)])
+        with Browser() as browser:
+            browser.screen(1280, 800)
+            browser.call("Page.navigate", url=self.url)
+            self.wait_for_refreshes(browser, 2)
+            self.assertLess(browser.evaluate(CANVAS)[1], 120)
+            name = self.zoom_to_trace(browser)
+            browser.evaluate("document.getElementById('search').focus()")
+            browser.type("TRACE-")
+            before, y = self.samples(browser), self.row_of(browser, name)
+            self.assertIsNotNone(y)
+            self.wait_for_refreshes(browser, 10)
+            self.assertGreater(self.samples(browser), before)
+            self.assertEqual(self.row_of(browser, name), y)
+            self.assertEqual(browser.evaluate("document.getElementById('search').value"), "TRACE-")
+            self.assertRegex(browser.evaluate(text("matched")), r"matched \d+\.\d+ %, [\d,]+ samples")
+            self.check_pause(browser)
+            self.assertEqual(browser.problems, [])
+            said = self.stop(live)
+            browser.wait_for(f"{ROOT}.dataset.live === 'ended'")
+            self.wait_for_end(browser, said)
+            self.check_narrow(browser)
+            self.assertIsNone(browser.evaluate(f"{ROOT}.dataset.error"))
+            outside = [url for url in browser.requests if not url.startswith((self.url, "about:"))]
+            self.assertEqual(outside, [])
+
+    def check_pause(self, browser):
+        browser.evaluate("document.getElementById('pause').click()")
+        self.assertIn("paused", browser.evaluate(text("live")))
+        shown = self.refreshes(browser)
+        time.sleep(1.5)
+        self.assertEqual(self.refreshes(browser), shown)
+        browser.evaluate("document.getElementById('pause').click()")
+        self.wait_for_refreshes(browser, 1)
+
+    def wait_for_end(self, browser, said):
+        """The samples of the page are those of the ledger that jitbpf prints."""
+        count = re.search(r"samples taken +([\d,]+)", said).group(1)
+        lost = int(re.search(r"  lost +([\d,]+)", said).group(1).replace(",", ""))
+        browser.wait_for(f"{text('ledger')}.startsWith('{count} samples taken')")
+        browser.evaluate("document.getElementById('search').select()")
+        browser.type(".")
+        self.assertEqual(browser.evaluate(text("matched")),
+                         f"matched 100.0 %, {int(count.replace(',', '')) - lost:,} samples")
+
+    def check_narrow(self, browser):
+        browser.key("Escape")
+        browser.screen(400, 700)
+        browser.wait_for("innerWidth === 400")
+        self.assertLess(browser.evaluate(CANVAS)[1], 200)
+        self.assertTrue(browser.evaluate(f"{ROOT}.scrollWidth <= innerWidth"))
+
+
+class Stream(threading.Thread):
+    """Reads the deltas, and counts them."""
+
+    def __init__(self, test):
+        super().__init__(daemon=True)
+        self.connection = test.connect(f"GET /{test.token}/deltas HTTP/1.0\r\n"
+                                       f"Host: 127.0.0.1:{test.port}\r\n\r\n")
+        self.file, self.deltas, self.ended = self.connection.makefile("rb"), 0, False
+        self.status = self.file.readline()
+        while self.file.readline().strip():
+            pass
+        self.start()
+
+    def run(self):
+        while True:
+            size = self.file.read(4)
+            if len(size) < 4:
+                return
+            size, = struct.unpack("<I", size)
+            if not size:
+                self.ended = True
+                return
+            if not self.file.read(size).startswith(b"JTLD"):
+                return
+            self.deltas += 1
+
+
+class BadInput(LiveTest):
+    def connect(self, request=""):
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        self.addCleanup(connection.close)
+        try:
+            connection.sendall(request.encode())
+        except OSError:
+            pass  # it is refused before all is sent
+        return connection
+
+    def answer(self, request):
+        """Returns the status, or "" if the connection is closed without one."""
+        answer = b""
+        try:
+            with self.connect(request) as connection:
+                while chunk := connection.recv(65536):
+                    answer += chunk
+        except ConnectionError:
+            pass
+        return answer.split(b"\r\n")[0].decode().partition(" ")[2][:3]
+
+    def get(self, path, host=None, more=""):
+        host = f"Host: {host or f'127.0.0.1:{self.port}'}\r\n"
+        return self.answer(f"GET {path} HTTP/1.1\r\n{host}{more}\r\n")
+
+    def check_requests(self):
+        page, deltas = f"/{self.token}/", f"/{self.token}/deltas"
+        ours = f"Host: 127.0.0.1:{self.port}\r\n"
+        self.assertEqual(self.get(page), "200")
+        self.assertEqual(self.get(page, f"localhost:{self.port}"), "200")
+        self.assertEqual(self.get(page, more=f"Origin: http://localhost:{self.port}\r\n"), "200")
+        self.assertEqual(self.get("/"), "404")
+        self.assertEqual(self.get("/" + "0" * 32 + "/"), "404")
+        self.assertEqual(self.get(page, f"attacker.example:{self.port}"), "403")
+        self.assertEqual(self.get(page, "127.0.0.1"), "403")
+        self.assertEqual(self.get(deltas, more="Origin: http://attacker.example\r\n"), "403")
+        self.assertEqual(self.get(deltas, more="Sec-Fetch-Site: cross-site\r\n"), "403")
+        self.assertEqual(self.get(page, more=ours), "400")
+        self.assertEqual(self.answer(f"GET {page} HTTP/1.1\r\n\r\n"), "400")
+        self.assertEqual(self.answer(f"GET {page} HTTP/1.0\r\n\r\n"), "400")
+        self.assertEqual(self.answer(f"POST {page} HTTP/1.1\r\n{ours}Content-Length: 3\r\n\r\nabc"), "405")
+        self.assertEqual(self.answer(f"HEAD {page} HTTP/1.1\r\n{ours}\r\n"), "405")
+        for malformed in ("\1\2 \3\r\n\r\n", "GET\r\n\r\n", f"GET {page} HTTP/9.9\r\n{ours}\r\n",
+                          f"GET /{'x' * 1000000} HTTP/1.1\r\n{ours}\r\n",
+                          f"GET {page} HTTP/1.1\r\n{ours}X: {'x' * 1000000}\r\n\r\n",
+                          f"GET {page} HTTP/1.1\r\n{ours}" + "X: x\r\n" * 100000 + "\r\n"):
+            self.assertRegex(self.answer(malformed), r"^(4..|5..|)$", malformed[:60])
+
+    def check_streams(self, stream):
+        """No more than 20, and one that nobody reads does not delay the others."""
+        unread = [self.connect(f"GET /{self.token}/deltas HTTP/1.1\r\n"
+                               f"Host: 127.0.0.1:{self.port}\r\n\r\n") for _ in range(19)]
+        for connection in unread:
+            self.assertIn(b" 200 ", connection.recv(16))
+        self.assertEqual(self.get(f"/{self.token}/deltas"), "503")
+        self.wait_for_deltas(stream, 2)
+        for connection in unread:
+            connection.close()
+
+    def wait_for_deltas(self, stream, count):
+        wanted = stream.deltas + count
+        self.wait_for(lambda: stream.deltas >= wanted, 30)
+
+    def drip(self, connection):
+        """Sends a request that never ends. Returns when the server closes the connection."""
+        end = time.monotonic() + 60
+        connection.settimeout(0.5)
+        try:
+            while time.monotonic() < end:
+                connection.sendall(b"X")
+                try:
+                    if not connection.recv(1000):
+                        break
+                except TimeoutError:
+                    pass
+        except OSError:
+            pass
+        self.closed_after = 60 - (end - time.monotonic())
+
+    def test_requests(self):
+        """What is refused, and that neither the profile nor a browser suffers from it."""
+        argv = self.record_argv(["--live", "-F", "499"], (".jitbpf",))
+        live = self.start([*argv, "--", harness.ENGINE, "hot", "--seconds", "60", "--name", "hot"])
+        stream = Stream(self)
+        self.assertIn(b" 200 ", stream.status)
+        endless = self.connect(f"GET /{self.token}/ HTTP/1.1\r\nX: ")
+        dripping = threading.Thread(target=self.drip, args=(endless,), daemon=True)
+        dripping.start()
+        self.check_requests()
+        self.check_streams(stream)
+        idle = [self.connect() for _ in range(200)]
+        self.wait_for_deltas(stream, 2)
+        for connection in idle:
+            connection.close()
+        self.wait_for(lambda: self.get(f"/{self.token}/") == "200")
+        dripping.join(60)
+        self.assertLess(self.closed_after, 50)
+        said = self.stop(live)
+        stream.join(30)
+        self.assertTrue(stream.ended)
+        self.assertGreater(int(re.search(r"refused (\d+) requests", said).group(1)), 15)
+        run = harness.Run(self.folder, 0, b"", said)
+        samples = self.check_ledger(run)["samples"]
+        self.assertGreater(samples["resolved"], 0.8 * samples["taken"])
+
+    def test_server_ends(self):
+        """The recording goes on without the server. The next port is taken if the first is."""
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            argv = self.record_argv(["--live", "-F", "199", "--port", str(port)], (".jitbpf",))
+            live = self.start([*argv, "--", harness.ENGINE, "hot", "--seconds", "60", "--name", "hot"])
+            self.assertGreater(self.port, port)
+            self.assertIn(f"port {port} is taken", self.said())
+        stream = Stream(self)
+        self.wait_for_deltas(stream, 1)
+        server = next(pid for pid in children(live.pid) if status(pid)["Name"] == "jitbpf-serve")
+        os.kill(server, signal.SIGKILL)
+        self.wait_for(lambda: "the recording goes on" in self.said())
+        stream.join(30)
+        self.assertFalse(stream.ended)
+        said = self.stop(live)
+        self.assertEqual(said.count("the recording goes on"), 1)
+        self.check_ledger(harness.Run(self.folder, 0, b"", said))

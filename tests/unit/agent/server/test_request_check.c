@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which requests the live page's server answers. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/server/request_check.h"
+#include "base/scope.h"
+
+#define TOKEN "0123456789abcdef0123456789abcdef"
+
+static const struct request_rules rules = {.token = TOKEN, .port = 7070};
+
+static const struct request good = {
+	.method = "GET",
+	.path = "/" TOKEN "/",
+	.host = "127.0.0.1:7070",
+	.hosts = 1,
+};
+
+static enum request_answer check_path(const char *path)
+{
+	struct request request = good;
+
+	request.path = path;
+	return request_check(&rules, &request);
+}
+
+static void test_paths(void **state)
+{
+	static const char *const others[] = {
+		"",
+		"/",
+		"/favicon.ico",
+		"/" TOKEN,
+		"/" TOKEN "/x",
+		"/" TOKEN "/deltas/",
+		"/" TOKEN "//",
+		"//" TOKEN "/",
+		"/" TOKEN "0/",
+		"/0123456789ABCDEF0123456789ABCDEF/",
+		"/x123456789abcdef0123456789abcdef/",
+		"/0123456789abcdef0123456789abcdex/",
+		"http://127.0.0.1:7070/" TOKEN "/",
+	};
+
+	assert_int_equal(check_path("/" TOKEN "/"), REQUEST_PAGE);
+	assert_int_equal(check_path("/" TOKEN "/deltas"), REQUEST_DELTAS);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_int_equal(check_path(others[i]), REQUEST_NOT_FOUND);
+}
+
+/* Each digit of the token counts. */
+static void test_token(void **state)
+{
+	char path[] = "/" TOKEN "/";
+
+	for (size_t i = 1; i <= TOKEN_DIGITS; i++) {
+		char digit = path[i];
+
+		path[i] = digit == '7' ? '8' : '7';
+		assert_int_equal(check_path(path), REQUEST_NOT_FOUND);
+		path[i] = digit;
+	}
+	assert_int_equal(check_path(path), REQUEST_PAGE);
+}
+
+static void test_methods(void **state)
+{
+	static const char *const others[] = {"POST", "HEAD",	"OPTIONS", "get",
+					     "",     "CONNECT", "GETT"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		struct request request = good;
+
+		request.method = others[i];
+		assert_int_equal(request_check(&rules, &request), REQUEST_BAD_METHOD);
+	}
+}
+
+static enum request_answer check_host(const char *host, uint32_t count)
+{
+	struct request request = good;
+
+	request.host = host;
+	request.hosts = count;
+	return request_check(&rules, &request);
+}
+
+static void test_hosts(void **state)
+{
+	static const char *const others[] = {
+		"",
+		"127.0.0.1",
+		"localhost",
+		"127.0.0.1:7071",
+		"127.0.0.1:70700",
+		"127.0.0.1:07070",
+		"[::1]:7070",
+		"attacker.example:7070",
+		"127.0.0.1:7070.attacker.example",
+		"127.0.0.1:7070 ",
+		"localhost.:7070",
+		"0.0.0.0:7070",
+		"x@localhost:7070",
+		"localhost:7070,x",
+	};
+
+	assert_int_equal(check_host("localhost:7070", 1), REQUEST_PAGE);
+	assert_int_equal(check_host("LocalHost:7070", 1), REQUEST_PAGE);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_int_equal(check_host(others[i], 1), REQUEST_FORBIDDEN);
+	assert_int_equal(check_host(NULL, 0), REQUEST_BAD);
+	assert_int_equal(check_host(NULL, 1), REQUEST_BAD);
+	assert_int_equal(check_host("127.0.0.1:7070", 2), REQUEST_BAD);
+}
+
+static enum request_answer check_origin(const char *origin, uint32_t count)
+{
+	struct request request = good;
+
+	request.origin = origin;
+	request.origins = count;
+	return request_check(&rules, &request);
+}
+
+static void test_origins(void **state)
+{
+	static const char *const others[] = {
+		"",
+		"null",
+		"https://127.0.0.1:7070",
+		"http://127.0.0.1",
+		"http://127.0.0.1:8080",
+		"http://attacker.example",
+		"http://127.0.0.1:7070/",
+	};
+
+	assert_int_equal(check_origin("http://127.0.0.1:7070", 1), REQUEST_PAGE);
+	assert_int_equal(check_origin("http://localhost:7070", 1), REQUEST_PAGE);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_int_equal(check_origin(others[i], 1), REQUEST_FORBIDDEN);
+	assert_int_equal(check_origin("http://127.0.0.1:7070", 2), REQUEST_BAD);
+}
+
+/* Another site's page may link to the page, but not read the data. */
+static void test_fetch_sites(void **state)
+{
+	static const char *const sites[] = {"same-site", "cross-site", "none", ""};
+	struct request request = good;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sites); i++) {
+		request.fetch_site = sites[i];
+		request.path = "/" TOKEN "/";
+		assert_int_equal(request_check(&rules, &request), REQUEST_PAGE);
+		request.path = "/" TOKEN "/deltas";
+		assert_int_equal(request_check(&rules, &request), REQUEST_FORBIDDEN);
+	}
+	request.fetch_site = "same-origin";
+	assert_int_equal(request_check(&rules, &request), REQUEST_DELTAS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_paths),	cmocka_unit_test(test_token),
+		cmocka_unit_test(test_methods), cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_origins), cmocka_unit_test(test_fetch_sites),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the recorder and the live page's server say to each other (agent/roles/fd_message.h). */
+#ifndef JITBPF_AGENT_SERVER_SERVER_MESSAGE_H
+#define JITBPF_AGENT_SERVER_SERVER_MESSAGE_H
+
+#include <stdint.h>
+
+#include "agent/server/request_check.h"
+#include "sink/view_options.h"
+
+/* The first and only message of the recorder. Its descriptor is the listening socket. */
+struct server_start {
+	struct request_rules rules;
+	struct view_options view;
+};
+
+#define SERVER_STREAMS_MAX 20
+
+/*
+ * From the server. With a descriptor: a browser wants deltas, which the recorder writes to it. Each
+ * delta comes after its size in bytes (uint32_t, little-endian); size 0 ends the run.
+ */
+struct server_report {
+	uint64_t refused; /* requests and connections so far */
+};
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Decodes deltas (user/sink/live/delta_format.h) into the lists of a live profile. Input is checked.
+
+const MAGIC = 0x444c544a, VERSION = 1, HEADER = 32;
+const MOST_FRAMES = 1024;               // of a location
+const MOST_BYTES = 1 << 30;             // of the deltas of a profile
+const NUMBERS = 2 ** 32;
+const utf8 = new TextDecoder();
+
+/** Damaged data. */
+export class BadDelta extends Error {}
+
+export interface Frame { name: number; module: number; file: number; line: number; kind: number; flags: number }
+export interface Row { pid: number; inner: number; comm: number; fields: number[] }
+export interface RunFacts { wall_clock_ns: number; duration_ns: number; freq_hz: number; cpus: number;
+	event: string; command: string; host: string; kernel: string }
+
+/** Reads numbers and texts, and throws at the end of the bytes. */
+class Cursor {
+	private at = HEADER;
+
+	constructor(private readonly bytes: Uint8Array) {}
+
+	get atEnd(): boolean {
+		return this.at === this.bytes.length;
+	}
+
+	/** Unsigned LEB128. A number above 2^53 is rounded. */
+	number(): number {
+		let value = 0, scale = 1;
+		for (let digits = 0; digits < 10; digits++, scale *= 128) {
+			if (this.at >= this.bytes.length)
+				throw new BadDelta('a number is cut');
+			const byte = this.bytes[this.at++];
+			value += (byte & 127) * scale;
+			if (byte < 128)
+				return value;
+		}
+		throw new BadDelta('a number is too long');
+	}
+
+	below(limit: number): number {
+		const value = this.number();
+		if (value >= limit)
+			throw new BadDelta(`${value} is not below ${limit}`);
+		return value;
+	}
+
+	text(): string {
+		const size = this.number();
+		if (size > this.bytes.length - this.at)
+			throw new BadDelta('a text is cut');
+		this.at += size;
+		return utf8.decode(this.bytes.subarray(this.at - size, this.at));
+	}
+
+	/** Counts, of which those that are 0 are left out. */
+	fields(count: number): number[] {
+		const values = new Array<number>(count).fill(0);
+		for (let at = -1, step = this.number(); step; step = this.number()) {
+			at += step;
+			if (at >= count)
+				throw new BadDelta('a count without a name');
+			values[at] = this.number();
+		}
+		return values;
+	}
+}
+
+interface Header { epoch: number; complete: boolean; from: number; to: number }
+
+export function headerOf(bytes: Uint8Array): Header {
+	if (bytes.length < HEADER)
+		throw new BadDelta('no header');
+	const head = new DataView(bytes.buffer, bytes.byteOffset, HEADER), complete = head.getUint16(6, true);
+	const header = { epoch: head.getUint32(8, true), complete: complete === 1, from: head.getUint32(16, true),
+		to: head.getUint32(20, true) };
+	if (head.getUint32(0, true) !== MAGIC || head.getUint16(4, true) !== VERSION || complete > 1 || !header.to)
+		throw new BadDelta('not a delta of this version');
+	return header;
+}
+
+export class DeltaProfile {
+	state = 0;
+	epoch = 0;
+	complete = false;
+	run!: RunFacts;
+	strings: string[] = [''];
+	places: number[] = [];                  // kind of each location
+	frames: (Frame[] | null)[] = [];        // of each location, innermost first
+	changed: number[] = [];                 // locations whose frames have changed; the reader empties it
+	parent: number[] = [];                  // of each node; -1: none
+	location: number[] = [];                // of each node; of a root, its row
+	comm: number[] = [];                    // of each root
+	threads: { pid: number; tid: number; comm: number }[] = [];
+	node: number[] = [];                    // of each count
+	thread: number[] = [];
+	samples: number[] = [];
+	rows: Row[] = [];
+	totals: number[] = [];
+	private rowsDue = 0;
+	private used = 0;
+
+	constructor(private readonly rowFields: number, private readonly totalFields: number) {}
+
+	/** Apply a delta. Returns false if it is not of this profile's state. Throws BadDelta. */
+	apply(bytes: Uint8Array): boolean {
+		const { from, to, epoch, complete } = headerOf(bytes);
+		if (from !== this.state || (from && epoch !== this.epoch))
+			return false;
+		this.used += bytes.length;
+		if (this.used > MOST_BYTES)
+			throw new BadDelta('the profile is too large for this page');
+		this.take(new Cursor(bytes), from === 0, complete);
+		this.epoch = epoch;
+		this.state = to;
+		this.complete = complete;
+		return true;
+	}
+
+	private take(at: Cursor, first: boolean, complete: boolean): void {
+		const duration_ns = at.number();
+		if (first)
+			this.run = this.takeRun(at);
+		this.run.duration_ns = duration_ns;
+		const each = (take: () => void) => {
+			for (let left = at.number(); left > 0; left--)
+				take();
+		};
+		each(() => this.strings.push(at.text()));
+		each(() => this.takeLocation(at));
+		each(() => this.takeNode(at));
+		each(() => this.threads.push({ pid: at.below(NUMBERS), tid: at.below(NUMBERS), comm: this.string(at) }));
+		each(() => this.takeCount(at));
+		each(() => this.rows.push(this.takeRow(at)));
+		each(() => this.takeNames(at, at.below(this.places.length)));
+		this.takeChanged(at, this.samples.length, i => { this.samples[i] = at.number(); });
+		this.takeChanged(at, this.rows.length, i => { this.rows[i] = this.takeRow(at); });
+		if (complete) {
+			at.below(2);
+			this.totals = at.fields(this.totalFields);
+			if (this.rowsDue > this.rows.length)
+				throw new BadDelta('a process is missing');
+		}
+		if (!at.atEnd)
+			throw new BadDelta('more than a delta');
+	}
+
+	private takeRun(at: Cursor): RunFacts {
+		at.number();    // start_ns
+		const wall_clock_ns = at.number(), freq_hz = at.number(), cpus = at.number();
+		const event = at.text(), command = at.text(), host = at.text(), kernel = at.text();
+		return { wall_clock_ns, duration_ns: 0, freq_hz, cpus, event, command, host, kernel };
+	}
+
+	private string(at: Cursor): number {
+		return at.below(this.strings.length);
+	}
+
+	private takeLocation(at: Cursor): void {
+		this.places.push(at.below(256));
+		this.frames.push(null);
+		at.number();    // owner
+		at.number();    // offset
+		this.takeNames(at, this.places.length - 1);
+	}
+
+	private takeNames(at: Cursor, location: number): void {
+		const names = at.number(), frames: Frame[] = [];
+		if (names > 2 * MOST_FRAMES + 1)
+			throw new BadDelta('too many frames');
+		for (let left = Math.floor(names / 2); left > 0; left--) {
+			const name = this.string(at), module = this.string(at), file = this.string(at), line = at.below(NUMBERS);
+			at.number();    // distance from the symbol
+			frames.push({ name, module, file, line, kind: at.below(65536), flags: at.below(65536) });
+		}
+		if (frames.length) {
+			this.frames[location] = frames;
+			this.changed.push(location);
+		}
+	}
+
+	private takeNode(at: Cursor): void {
+		const number = this.parent.length, up = at.below(number + 1), location = at.number();
+		if (!up)
+			this.rowsDue = Math.max(this.rowsDue, location + 1);
+		else if (location >= this.places.length)
+			throw new BadDelta('a location is missing');
+		this.parent.push(up ? number - up : -1);
+		this.location.push(location);
+		this.comm.push(up ? 0 : this.string(at));
+	}
+
+	private takeCount(at: Cursor): void {
+		const node = at.below(this.parent.length), thread = at.below(this.threads.length);
+		this.node.push(node);
+		this.thread.push(thread);
+		this.samples.push(at.number());
+	}
+
+	private takeRow(at: Cursor): Row {
+		return { pid: at.below(NUMBERS), inner: at.below(NUMBERS), comm: this.string(at), fields: at.fields(this.rowFields) };
+	}
+
+	private takeChanged(at: Cursor, size: number, take: (number: number) => void): void {
+		let number = 0;
+		for (let left = at.number(); left > 0; left--) {
+			number += at.below(size - number);
+			take(number);
+		}
+	}
+}
