@@ -5,8 +5,13 @@ $(B)/tests/ui/make_page: $(B)/tests/ui/make_page.o $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -lcmocka -o $@
 
-ui-test: $(B)/tests/ui/make_page $(B)/jitbpf
+$(B)/tests/ui/make_deltas: $(B)/tests/ui/make_deltas.o $(B)/libhost.a $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) $(HOST_LIBS) -o $@
+
+ui-test: $(B)/tests/ui/make_page $(B)/tests/ui/make_deltas $(B)/jitbpf $(PAGE_TOOLS)
 	$(Q)$(RUN_TESTS) -v ui 'tests/ui/check-page.sh $(B)' 'tests/ui/check-timelines.sh $(B)' \
+		'node tests/ui/check_deltas.mjs $(B) $(wildcard tests/golden/*.jitbpf)' \
 		'python3 tests/ui/check_ledger.py $(B)/jitbpf $(wildcard tests/golden/*.jitbpf)'
 
 .PHONY: ui-test
