@@ -4,7 +4,9 @@
 //   node check_deltas.mjs BUILD RECORDING...
 import assert from 'node:assert';
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 
 const pageFolder = new URL('../../user/sink/page/', import.meta.url).pathname;
 const { buildSync } = createRequire(pageFolder)('esbuild');
@@ -12,8 +14,11 @@ const modules = ['data', 'delta', 'live_tree', 'stream'].map(name => `export * f
 const { outputFiles: [bundle] } = buildSync({
 	stdin: { contents: modules, resolveDir: pageFolder }, bundle: true, write: false, format: 'esm', target: 'es2022',
 });
+const folder = mkdtempSync(tmpdir() + '/jitbpf-ui-'), file = folder + '/page.mjs';
+writeFileSync(file, bundle.contents);
 const { BadDelta, DeltaProfile, LiveTree, Splitter, readData } =
-	await import('data:text/javascript;base64,' + Buffer.from(bundle.contents).toString('base64'));
+	await import(file);
+rmSync(folder, { recursive: true });
 
 const [build, ...recordings] = process.argv.slice(2);
 const run = (program, ...args) => execFileSync(program, args, { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'inherit'] });

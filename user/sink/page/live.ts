@@ -8,6 +8,7 @@ import { follow, type Connection } from './stream';
 import { byId } from './text';
 
 const PERIOD_MS = 950;                  // deltas come each second
+const REST = 4;                         // the page rests so many times as long as a version took
 
 const SAYS: Record<Connection, string> = {
 	connecting: 'connecting …', live: 'live', lost: 'connection lost, trying again …', ended: 'the run has ended',
@@ -19,7 +20,7 @@ export class LiveProfile {
 	private paused = false;
 	private due = false;
 	private timer = 0;
-	private shownAt = -Infinity;
+	private nextAt = -Infinity;
 	private connection: Connection = 'connecting';
 
 	constructor(private readonly live: Live, words: Words, private readonly show: (profile: Profile) => void) {
@@ -75,14 +76,15 @@ export class LiveProfile {
 		clearTimeout(this.timer);
 		if (!this.due || this.paused || document.hidden)
 			return;
-		this.timer = setTimeout(() => this.refresh(), Math.max(0, this.shownAt + PERIOD_MS - performance.now()));
+		this.timer = setTimeout(() => this.refresh(), Math.max(0, this.nextAt - performance.now()));
 	}
 
 	private refresh(): void {
 		if (!this.deltas?.complete)     // more of it will come
 			return;
 		this.due = false;
-		this.shownAt = performance.now();
+		const begun = performance.now();
 		this.show(this.tree.profile(this.deltas));
+		this.nextAt = Math.max(begun + PERIOD_MS, begun + (1 + REST) * (performance.now() - begun));
 	}
 }
