@@ -118,8 +118,9 @@ enum jitbpf_code_part_type {
 	JITBPF_CODE_PART_CLASS = 2,
 	JITBPF_CODE_PART_SOURCE = 3, /* source file */
 	JITBPF_CODE_PART_MODULE = 4,
-	JITBPF_CODE_PART_LINES = 5,  /* struct jitbpf_code_line[] of the source file */
-	JITBPF_CODE_PART_SCOPES = 6, /* LOAD: a scope table, uapi/scope_table.h */
+	JITBPF_CODE_PART_LINES = 5,	    /* struct jitbpf_code_line[] of the source file */
+	JITBPF_CODE_PART_SCOPES = 6,	    /* LOAD: a scope table, uapi/scope_table.h */
+	JITBPF_CODE_PART_PACKED_SCOPES = 7, /* in recordings only: uapi/packed_recording.h */
 };
 
 struct jitbpf_code_part {

@@ -36,6 +36,16 @@
  * roots without a frame: the root's number is the stack's user_end. The outermost user frame is a
  * child of the root; the outermost kernel frame is a child of the innermost user frame, or of the
  * root. A chunk FRESH removes all nodes but the roots, and all threads; each CPU has thread 0.
+ *
+ * In a CODE_EVENT, the last part may be JITBPF_CODE_PART_PACKED_SCOPES: a packed scope table
+ * (uapi/scope_table.h), which a reader puts in the place of that part. It has these numbers:
+ *   the four counts of struct jitbpf_scope_table
+ *   for each method: the differences of name, class name and source to the method before
+ *   for each scope: the distance from its caller, 0 if there is none; the differences of method,
+ *          position and line to the scope before
+ *   for each range: the distance from the offset before, and the difference of its scope to the
+ *          scope of the range before
+ * and then the strings. Differences are modulo 2^32; before the first one, all values are 0.
  */
 #ifndef JITBPF_UAPI_PACKED_RECORDING_H
 #define JITBPF_UAPI_PACKED_RECORDING_H

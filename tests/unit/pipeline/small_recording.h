@@ -17,6 +17,7 @@
 #include "profile/ledger.h"
 #include "uapi/loss.h"
 #include "uapi/recording.h"
+#include "uapi/scope_table.h"
 
 #define SMALL_RECORDS_MAX 32
 
@@ -86,6 +87,21 @@ static inline struct jitbpf_sample *small_add_sample(struct small_recording *sma
 	return sample;
 }
 
+/* A scope table: bar(), and baz() inlined there. */
+static const struct small_scopes {
+	struct jitbpf_scope_table counts;
+	struct jitbpf_scope_method methods[2];
+	struct jitbpf_scope scopes[2];
+	struct jitbpf_scope_range ranges[3];
+	char strings[16];
+} small_scopes = {
+	.counts = {.method_count = 2, .scope_count = 2, .range_count = 3, .string_bytes = 16},
+	.methods = {{.name = 1, .source = 5}, {.name = 12, .source = 5}},
+	.scopes = {{JITBPF_NO_SCOPE, 1, 0, 3, 7}, {0, 2, 1, -1, 21}},
+	.ranges = {{0, 0}, {16, 1}, {32, JITBPF_NO_SCOPE}},
+	.strings = "\0bar\0Foo.cc\0baz",
+};
+
 static inline void small_add_jit(struct small_recording *small)
 {
 	struct code_event event = {
@@ -97,6 +113,8 @@ static inline void small_add_jit(struct small_recording *small)
 		.address = 0x7f0000100000,
 		.size_bytes = 64,
 		.name = {.bytes = "Foo::bar", .size_bytes = 8},
+		.scopes = &small_scopes,
+		.scope_bytes = sizeof(small_scopes),
 	};
 	struct jitbpf_code_event *record =
 		small_add(small, JITBPF_CODE_EVENT, code_event_record_bytes(&event));

@@ -235,3 +235,21 @@ int code_event_without_scopes(const struct jitbpf_code_event *record,
 	*ret = copy;
 	return 0;
 }
+
+size_t code_event_last_part(const void *parts, size_t size_bytes, struct jitbpf_code_part *ret)
+{
+	struct cursor c = cursor_of(parts, size_bytes);
+	struct jitbpf_code_part part;
+
+	while (cursor_left(&c)) {
+		size_t at = cursor_offset(&c);
+
+		if (cursor_read(&c, &part, sizeof(part)) || cursor_skip(&c, part.size_bytes))
+			break;
+		if (cursor_left(&c))
+			continue;
+		*ret = part;
+		return at;
+	}
+	return size_bytes;
+}

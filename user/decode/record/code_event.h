@@ -79,4 +79,10 @@ void code_event_encode(const struct code_event *event, struct jitbpf_code_event 
 int code_event_decode(const struct jitbpf_code_event *record, size_t available_bytes,
 		      struct code_event *ret);
 
+/*
+ * Find the last of the parts of a record, which have size_bytes. Returns its offset in them with
+ * *ret set; or size_bytes if there is none, or if the parts do not end where the record does.
+ */
+size_t code_event_last_part(const void *parts, size_t size_bytes, struct jitbpf_code_part *ret);
+
 #endif

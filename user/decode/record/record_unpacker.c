@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "decode/record/record_unpacker.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/leb128.h"
+#include "base/scope.h"
+#include "decode/record/code_event.h"
+#include "decode/record/packed_scopes.h"
 #include "decode/record/sample_unpacker.h"
 
 static int bad(const char **what, const char *why)
@@ -105,6 +109,53 @@ static int unpack_general(struct record_unpacker *u, struct cursor lanes[JITBPF_
 	return 1;
 }
 
+/*
+ * Replace the last part of a CODE_EVENT, which begins at an offset of u->record, by the scope table
+ * whose packed form it is. A part that is malformed stays, as one of an unknown type. Returns 0 or
+ * -ENOMEM.
+ */
+static int unpack_scopes(struct record_unpacker *u, size_t at, uint32_t packed_bytes)
+{
+	struct jitbpf_code_part part = {.type = JITBPF_CODE_PART_SCOPES};
+	size_t scopes_at = at + sizeof(part), size_bytes;
+	const uint8_t *packed = (const uint8_t *)u->record.data + scopes_at;
+	AUTO_FREE uint8_t *table = NULL;
+	uint8_t *record;
+
+	if (packed_scopes_measure(packed, packed_bytes, &size_bytes) ||
+	    scopes_at + size_bytes > JITBPF_CODE_EVENT_MAX)
+		return 0;
+	table = malloc(size_bytes);
+	if (!table)
+		return -ENOMEM;
+	if (packed_scopes_unpack(packed, packed_bytes, table))
+		return 0;
+	if (vec_reserve(&u->record, (scopes_at + size_bytes) / sizeof(uint64_t) + 1))
+		return -ENOMEM;
+	record = (uint8_t *)u->record.data;
+	part.size_bytes = (uint32_t)size_bytes;
+	memcpy(record + at, &part, sizeof(part));
+	memcpy(record + scopes_at, table, size_bytes);
+	((struct jitbpf_record *)record)->size_bytes = (uint32_t)(scopes_at + size_bytes);
+	return 0;
+}
+
+/* The table is in the last part. Parts that are malformed are found when the event is decoded. */
+static int find_scopes(struct record_unpacker *u)
+{
+	const uint8_t *record = (const uint8_t *)u->record.data;
+	size_t size_bytes = ((const struct jitbpf_record *)record)->size_bytes;
+	size_t fixed = sizeof(struct jitbpf_code_event), at;
+	struct jitbpf_code_part part;
+
+	if (size_bytes < fixed)
+		return 0;
+	at = fixed + code_event_last_part(record + fixed, size_bytes - fixed, &part);
+	if (at == size_bytes || part.type != JITBPF_CODE_PART_PACKED_SCOPES)
+		return 0;
+	return unpack_scopes(u, at, part.size_bytes);
+}
+
 static int add_thread(struct sample_state *state, const struct jitbpf_record *record)
 {
 	if (record->size_bytes < sizeof(struct jitbpf_thread_chunk) ||
@@ -119,6 +170,8 @@ static int take_effect(struct record_unpacker *u)
 	const struct jitbpf_record *record = (void *)u->record.data;
 	int err = 0;
 
+	if (record->type == JITBPF_CODE_EVENT)
+		return find_scopes(u) ?: 1;
 	if (record->type == JITBPF_CHUNK_INFO) {
 		if (record->size_bytes < sizeof(struct jitbpf_info_chunk))
 			return -EBADMSG;

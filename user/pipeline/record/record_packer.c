@@ -2,8 +2,11 @@
 #include "pipeline/record/record_packer.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
-#include "uapi/code_event.h"
+#include "base/scope.h"
+#include "decode/record/code_event.h"
+#include "decode/record/packed_scopes.h"
 
 #define WORD	    sizeof(uint32_t)
 #define BEHIND_HEAD sizeof(struct jitbpf_record)
@@ -119,13 +122,49 @@ static uint32_t count_runs(uint16_t type, const uint8_t *at, uint32_t left)
 	return runs;
 }
 
+/*
+ * Copy the body of a CODE_EVENT, with its scope table packed. Returns the copy, for free(), with
+ * *size_bytes reduced; NULL: it has no table, the packed form is not smaller, or no memory.
+ */
+static uint8_t *with_packed_scopes(const uint8_t *body, uint32_t *size_bytes)
+{
+	size_t fixed = sizeof(struct jitbpf_code_event) - BEHIND_HEAD, at, packed_bytes;
+	AUTO_FREE uint8_t *copy = NULL;
+	struct jitbpf_code_part part;
+	struct scope_table table;
+
+	if (*size_bytes < fixed)
+		return NULL;
+	at = fixed + code_event_last_part(body + fixed, *size_bytes - fixed, &part);
+	if (at == *size_bytes || part.type != JITBPF_CODE_PART_SCOPES ||
+	    scope_table_decode(body + at + sizeof(part), part.size_bytes, &table))
+		return NULL;
+	copy = malloc(at + sizeof(part) + PACKED_SCOPES_ROOM(part.size_bytes));
+	if (!copy)
+		return NULL;
+	packed_bytes = packed_scopes_pack(&table, copy + at + sizeof(part));
+	if (packed_bytes >= part.size_bytes)
+		return NULL;
+	part.type = JITBPF_CODE_PART_PACKED_SCOPES;
+	part.size_bytes = (uint32_t)packed_bytes;
+	memcpy(copy, body, at);
+	memcpy(copy + at, &part, sizeof(part));
+	*size_bytes = (uint32_t)(at + sizeof(part) + packed_bytes);
+	return TAKE_PTR(copy);
+}
+
 void record_pack(struct record_packer *packer, const struct jitbpf_record *head, const void *body)
 {
 	uint32_t left = head->size_bytes - BEHIND_HEAD;
 	struct lanes *lanes = &packer->lanes;
+	AUTO_FREE uint8_t *packed = NULL;
 	const uint8_t *at = body;
 	bool first = true;
 
+	if (head->type == JITBPF_CODE_EVENT)
+		packed = with_packed_scopes(body, &left);
+	if (packed)
+		at = packed;
 	lane_put(lanes, JITBPF_LANE_HEADS, head->type);
 	lane_put(lanes, JITBPF_LANE_HEADS, head->flags);
 	lane_put(lanes, JITBPF_LANE_HEADS, count_runs(head->type, at, left));
