@@ -44,7 +44,7 @@ HOST_SRC := $(sort $(shell find user/agent user/cli -name '*.c'))
 CORE_OBJ := $(CORE_SRC:%.c=$(B)/%.o)
 HOST_OBJ := $(HOST_SRC:%.c=$(B)/%.o)
 CORE_LIBS := -lZydis -liberty -lz -llzma -lzstd
-HOST_LIBS := -lbpf -lelf -lz -lpthread -lcap -lseccomp -lmicrohttpd
+HOST_LIBS := -lbpf -lelf -lz -lpthread -lcap -lseccomp
 
 .DELETE_ON_ERROR:
 .SUFFIXES:

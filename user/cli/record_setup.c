@@ -305,8 +305,11 @@ int record_set_up(struct recording *run)
 		.broker = &run->broker,
 		.kept_bytes = memory_of_files(run->options->memory_bytes),
 	};
-	int err = broker_start(roles, &run->broker);
+	int err = run->options->live ? live_server_load() : 0;
 
+	if (err)
+		return record_complain(err, "loading libmicrohttpd.so.12, for the live page");
+	err = broker_start(roles, &run->broker);
 	if (err)
 		return record_complain(err, "starting");
 	if (run->options->live)

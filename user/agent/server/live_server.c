@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent/server/live_server.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -28,6 +29,31 @@
 #define STREAM_STALL_S	   120		   /* a browser that reads nothing for so long is closed */
 #define LAST_BYTES_NS	   (5 * SECOND_NS) /* for browsers to read the end */
 #define STREAM_BLOCK_BYTES (64u << 10)
+
+/*
+ * Functions of libmicrohttpd. The library is loaded at run time, since it takes 2 ms of each start
+ * with the libraries that it needs itself, and most runs have no live page.
+ */
+#define HTTP_FUNCTIONS(F)                                                                          \
+	F(add_response_header)                                                                     \
+	F(create_response_from_buffer)                                                             \
+	F(create_response_from_callback)                                                           \
+	F(destroy_response)                                                                        \
+	F(get_connection_info)                                                                     \
+	F(get_connection_values)                                                                   \
+	F(get_daemon_info)                                                                         \
+	F(get_timeout)                                                                             \
+	F(queue_response)                                                                          \
+	F(resume_connection)                                                                       \
+	F(run)                                                                                     \
+	F(set_connection_option)                                                                   \
+	F(start_daemon)                                                                            \
+	F(suspend_connection)
+
+#define HTTP_POINTER(name) __typeof__(MHD_##name) *name;
+static struct {
+	HTTP_FUNCTIONS(HTTP_POINTER)
+} http;
 
 struct connection {
 	struct server *server;
@@ -70,8 +96,8 @@ static void add_headers(const struct server *server, struct MHD_Response *respon
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
-		MHD_add_response_header(response, headers[i][0], headers[i][1]);
-	MHD_add_response_header(response, "Content-Security-Policy", server->policy);
+		http.add_response_header(response, headers[i][0], headers[i][1]);
+	http.add_response_header(response, "Content-Security-Policy", server->policy);
 }
 
 static enum MHD_Result answer(const struct server *server, struct MHD_Connection *mhd,
@@ -82,9 +108,9 @@ static enum MHD_Result answer(const struct server *server, struct MHD_Connection
 	if (!response)
 		return MHD_NO;
 	add_headers(server, response);
-	MHD_add_response_header(response, "Content-Type", type);
-	result = MHD_queue_response(mhd, status, response);
-	MHD_destroy_response(response);
+	http.add_response_header(response, "Content-Type", type);
+	result = http.queue_response(mhd, status, response);
+	http.destroy_response(response);
 	return result;
 }
 
@@ -94,8 +120,8 @@ static enum MHD_Result refuse(const struct server *server, struct MHD_Connection
 	static const char text[] = "refused\n";
 
 	return answer(server, mhd, status, "text/plain; charset=utf-8",
-		      MHD_create_response_from_buffer(sizeof(text) - 1, (void *)text,
-						      MHD_RESPMEM_PERSISTENT));
+		      http.create_response_from_buffer(sizeof(text) - 1, (void *)text,
+						       MHD_RESPMEM_PERSISTENT));
 }
 
 /* Called by MHD whenever the browser takes more bytes. */
@@ -113,7 +139,7 @@ static ssize_t read_stream(void *connection_, uint64_t position, char *buf, size
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (errno != EAGAIN && errno != EINTR)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	MHD_suspend_connection(connection->mhd);
+	http.suspend_connection(connection->mhd);
 	connection->suspended = true;
 	return 0;
 }
@@ -155,10 +181,11 @@ static enum MHD_Result stream_deltas(struct server *server, struct connection *c
 		server->refused++;
 		return refuse(server, mhd, MHD_HTTP_SERVICE_UNAVAILABLE);
 	}
-	MHD_set_connection_option(mhd, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned int)STREAM_STALL_S);
+	http.set_connection_option(mhd, MHD_CONNECTION_OPTION_TIMEOUT,
+				   (unsigned int)STREAM_STALL_S);
 	return answer(server, mhd, MHD_HTTP_OK, "application/octet-stream",
-		      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES,
-							read_stream, connection, NULL));
+		      http.create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES,
+							 read_stream, connection, NULL));
 }
 
 static enum MHD_Result note_header(void *request_, enum MHD_ValueKind kind, const char *key,
@@ -181,7 +208,7 @@ static enum MHD_Result note_header(void *request_, enum MHD_ValueKind kind, cons
 static struct connection *connection_of(struct MHD_Connection *mhd)
 {
 	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+		http.get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 
 	return info ? info->socket_context : NULL;
 }
@@ -203,7 +230,7 @@ static enum MHD_Result take_request(void *server_, struct MHD_Connection *mhd, c
 
 	if (!connection || connection->accepted)
 		return MHD_NO;
-	MHD_get_connection_values(mhd, MHD_HEADER_KIND, note_header, &request);
+	http.get_connection_values(mhd, MHD_HEADER_KIND, note_header, &request);
 	verdict = request_check(&server->rules, &request);
 	if (verdict >= REQUEST_REFUSED)
 		return refuse(server, mhd, statuses[verdict]);
@@ -211,8 +238,8 @@ static enum MHD_Result take_request(void *server_, struct MHD_Connection *mhd, c
 	if (verdict == REQUEST_DELTAS)
 		return stream_deltas(server, connection);
 	return answer(server, mhd, MHD_HTTP_OK, "text/html; charset=utf-8",
-		      MHD_create_response_from_buffer(server->page_bytes, server->page,
-						      MHD_RESPMEM_PERSISTENT));
+		      http.create_response_from_buffer(server->page_bytes, server->page,
+						       MHD_RESPMEM_PERSISTENT));
 }
 
 /* --- connections --------------------------------------------------------------------- */
@@ -226,7 +253,7 @@ static void shut_down(struct connection *connection)
 static void begin_connection(struct server *server, struct MHD_Connection *mhd, void **ret)
 {
 	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+		http.get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
 
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		struct connection *connection = &server->connections[i];
@@ -270,7 +297,7 @@ static void note_connection(void *server, struct MHD_Connection *mhd, void **con
 static void resume(struct connection *connection)
 {
 	connection->suspended = false;
-	MHD_resume_connection(connection->mhd);
+	http.resume_connection(connection->mhd);
 }
 
 /* MHD's own limit begins anew with each byte. */
@@ -387,14 +414,14 @@ static int start(struct server *server)
 		return err;
 	fcntl(server->recorder, F_SETFL, O_NONBLOCK);
 	fcntl(listening, F_SETFL, O_NONBLOCK);
-	server->daemon = MHD_start_daemon(
+	server->daemon = http.start_daemon(
 		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, take_request, server,
 		MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)(ANSWER_NS / SECOND_NS),
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_STRICT_FOR_CLIENT,
 		1, MHD_OPTION_END);
-	info = server->daemon ? MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)
+	info = server->daemon ? http.get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)
 			      : NULL;
 	if (!info)
 		return -EIO;
@@ -411,7 +438,7 @@ static int wait_ms(const struct server *server)
 		if (server->connections[i].mhd)
 			tick_ms = TICK_MS;
 	}
-	return MHD_get_timeout(server->daemon, &ms) == MHD_YES && ms < (unsigned int)tick_ms
+	return http.get_timeout(server->daemon, &ms) == MHD_YES && ms < (unsigned int)tick_ms
 		       ? (int)ms
 		       : tick_ms;
 }
@@ -442,6 +469,20 @@ static void wait(struct server *server)
 		server->end_ns = clock_now_ns() + LAST_BYTES_NS;
 }
 
+int live_server_load(void)
+{
+	void *library = dlopen("libmicrohttpd.so.12", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return -ENOSYS;
+#define HTTP_LOOK_UP(name)                                                                         \
+	http.name = (__typeof__(http.name))dlsym(library, "MHD_" #name);                           \
+	if (!http.name)                                                                            \
+		return -ENOSYS;
+	HTTP_FUNCTIONS(HTTP_LOOK_UP)
+	return 0;
+}
+
 void live_server_run(int socket)
 {
 	struct server *server = calloc(1, sizeof(*server));
@@ -455,6 +496,6 @@ void live_server_run(int socket)
 	while (!server->end_ns || (count_streams(server) && clock_now_ns() < server->end_ns)) {
 		wait(server);
 		tick(server, clock_now_ns());
-		MHD_run(server->daemon);
+		http.run(server->daemon);
 	}
 }

@@ -11,6 +11,12 @@
 #ifndef JITBPF_AGENT_SERVER_LIVE_SERVER_H
 #define JITBPF_AGENT_SERVER_LIVE_SERVER_H
 
+/*
+ * Load libmicrohttpd, for the servers that the broker starts: a server cannot read files. Before
+ * the broker is started. Returns 0, or -ENOSYS if it is not installed.
+ */
+int live_server_load(void);
+
 /* A role_fn. Ends when the recorder's end is closed and the browsers have read the rest, or soon
  * after. */
 void live_server_run(int socket);
