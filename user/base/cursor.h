@@ -40,7 +40,8 @@ static inline int cursor_read(struct cursor *c, void *dst, size_t size_bytes)
 {
 	if (cursor_left(c) < size_bytes)
 		return -EBADMSG;
-	memcpy(dst, c->at, size_bytes);
+	if (size_bytes) /* an empty cursor may have no bytes at all */
+		memcpy(dst, c->at, size_bytes);
 	c->at += size_bytes;
 	return 0;
 }
