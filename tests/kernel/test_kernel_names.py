@@ -10,6 +10,7 @@ import subprocess
 import harness
 
 KERNEL, BPF = "[kernel.kallsyms]", "[bpf]"
+MODULES = 0xffffffffc0000000  # BPF programs are among the modules
 
 
 class Symbols:
@@ -49,7 +50,9 @@ class KernelNames(harness.KernelTest):
         # A caller is where its call instruction is, which may be the last one of its function.
         frames = {(f, depth > 0) for s in run.script() for depth, f in enumerate(s.frames)
                   if f.address >> 63}
-        of_kernel = [f for f in frames if f[0].module == KERNEL]
+        # A BPF program that is gone when its name is looked up has none.
+        of_kernel = [f for f in frames if f[0].module == KERNEL and
+                     (f[0].offset or f[0].address < MODULES)]
         of_bpf = [f for f in frames if f[0].module == BPF and f[0].name.endswith("_jit_event")]
         seen = collections.Counter()
         for frame, is_caller in of_kernel + of_bpf:
