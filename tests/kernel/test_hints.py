@@ -13,9 +13,10 @@ JIT = [word for word in harness.php_jit("tracing")[:-2] if word != "php"]
 
 class Hints(harness.KernelTest):
     def advice(self, command):
-        """Runs a command that ends by itself, or after a second of CPU time."""
-        return self.record(["prlimit", "--cpu=1", *command], ["-F", "499"],
-                           status=self.ends_with).stderr
+        """Runs a command that ends by itself, or after a second of CPU time. V8 writes a log to its
+        working directory."""
+        return self.record(["prlimit", "--cpu=1", *command], ["-F", "499"], status=self.ends_with,
+                           cwd=self.folder).stderr
 
     def setUp(self):
         super().setUp()
