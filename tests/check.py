@@ -46,11 +46,12 @@ ATTACKS = "|".join((
     "PidReuse", "Substitution.test_debug_file", "Pinned.test_memfd", "Junk.test_malformed", "Links",
     "Holders.test_forking_later", "Holders.test_mapping_the_installed_shim_later",
     "FuseCopies.test_copy_below_an_overlay"))
+# A third of the kernel tests wait for most of their time.
 ALONE = (
-    Part("kernel", ["kernel-test"]),
+    Part("kernel", ["kernel-test", f"LANES={CPUS + 1}"]),
     Part("attacks", ["attack-test", f"ONLY={ATTACKS}"]),
     Part("soak, half a minute", ["soak", "MINUTES=0.5"]),
-    Part("kernel, ASan and UBSan", ["kernel-test", "JITBPF=build/san/jitbpf",
+    Part("kernel, ASan and UBSan", ["kernel-test", f"LANES={CPUS + 1}", "JITBPF=build/san/jitbpf",
                                     "TESTS=test_files.py test_record.py test_list.py "
                                     "test_outputs.py test_jit_api.py"]),
 )
