@@ -50,10 +50,13 @@ class Virtual(harness.KernelTest):
                                     stack[-1].endswith("_[k]")), 0, stacks)
 
     def test_steady(self):
-        """All frames are on the stack of the carrier."""
+        """All frames are on the stack of the carrier. A thread may have waited once, for a class
+        that another one initialized."""
         run, stacks = self.record_threads("steady")
-        whole = self.count(stacks, lambda stack: "start_thread" in stack and BARRIER not in stack)
-        self.assertGreater(whole, 0.97 * sum(stacks.values()), run.stderr)
+        steady = {stack: count for stack, count in stacks.items() if BARRIER not in stack}
+        self.assertGreater(sum(steady.values()), 200, run.stderr)
+        whole = self.count(steady, lambda stack: "start_thread" in stack)
+        self.assertGreater(whole, 0.97 * sum(steady.values()), run.stderr)
 
 
 if __name__ == "__main__":
