@@ -42,7 +42,9 @@ class Rings(AttackTest):
         self.check_nothing_lost(row)
         counters = summary["counters"]
         self.assertGreater(counters["jit_over_share"], 10000)
-        self.assertEqual(counters["jit_over_share"], counters["jit_ring_full"])
+        # One is read after the other, while the flood goes on.
+        self.assertLess(abs(counters["jit_ring_full"] - counters["jit_over_share"]),
+                        0.001 * counters["jit_ring_full"])
 
     def test_process_of_the_same_user(self):
         """A process that is merely busy."""
