@@ -64,6 +64,7 @@ static void close_opener(struct maps_opener *opener)
 	scope_close(&opener->socket);
 	scope_close(&opener->lifeline[0]);
 	scope_close(&opener->lifeline[1]);
+	*opener = NO_OPENER;
 }
 
 static void remove_pending(struct process_maps *maps, struct pending_maps *pending)
@@ -215,7 +216,6 @@ static int receive(struct process_maps *maps, struct pending_maps *pending)
 	if (got < (ssize_t)offsetof(struct file_reply, bytes) ||
 	    reply->size_bytes > (uint64_t)got - offsetof(struct file_reply, bytes)) {
 		close_opener(&pending->opener);
-		pending->opener = NO_OPENER;
 		return got < 0 ? (int)got : -EPIPE;
 	}
 	if (vec_reserve(&pending->text, pending->text.size + reply->size_bytes))
