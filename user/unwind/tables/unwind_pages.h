@@ -68,8 +68,8 @@ void unwind_pages_fill(struct unwind_pages *pages, struct unwind_page_slot *slot
  * Publish new rows of a published page of code in place of its rows. A BPF program that sees code
  * change in the page removes it. So if the page is still there, no code has changed since its rows
  * were published, and the new rows only add code that was analyzed since. A walk that has looked up
- * the old rows may use them: they still hold, and their space is not overwritten before
- * UNWIND_PAGE_ROWS_MAX other rows were published. The callers that walks have found stay valid.
+ * the old rows may use them: they still hold, and their space is not reused at once
+ * (unwind_arena.h). The callers that walks have found stay valid.
  *
  * The slot is dropped if the page was removed, or if the new rows contradict the old ones. Returns
  * true if the new rows are published.
