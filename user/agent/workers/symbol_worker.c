@@ -32,6 +32,8 @@ struct symbol_worker {
 	uint64_t gathered_ns;		 /* when requests were passed to the thread last */
 };
 
+_Static_assert(sizeof(struct symbol_request) <= WORK_REQUEST_BYTES_MAX, "a request of a worker");
+
 static size_t string_bytes(const char *s)
 {
 	return s ? strlen(s) + 1 : 0;

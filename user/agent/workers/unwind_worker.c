@@ -27,6 +27,8 @@ struct queued {
 	uint64_t cost_ns;
 };
 
+_Static_assert(sizeof(struct queued) <= WORK_REQUEST_BYTES_MAX, "a request of a worker");
+
 struct unwind_worker {
 	struct unwind_maker maker;
 	struct memory_source memory;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
-#include "decode/record/scope_table.h"
+#include "decode/record/event_fields.h"
 
 /* --- encoding ---------------------------------------------------------------------- */
 
@@ -88,77 +88,29 @@ void code_event_encode(const struct code_event *event, struct jitbpf_code_event 
 
 /* --- decoding ---------------------------------------------------------------------- */
 
-static int take_string(struct cursor *c, size_t size_bytes, struct code_string *string,
-		       struct code_event *event)
-{
-	const void *bytes;
-	int err = cursor_take(c, size_bytes, &bytes);
-
-	if (err)
-		return err;
-	if (string->bytes)
-		event->unknown_fields++;
-	else
-		*string = (struct code_string){.bytes = bytes, .size_bytes = size_bytes};
-	return 0;
-}
-
-static int take_lines(struct cursor *c, size_t size_bytes, struct code_event *event)
-{
-	const void *lines;
-	int err = cursor_take(c, size_bytes, &lines);
-
-	if (err)
-		return err;
-	if (size_bytes % sizeof(struct jitbpf_code_line))
-		return -EBADMSG;
-	if (event->lines) {
-		event->unknown_fields++;
-		return 0;
-	}
-	event->lines = lines;
-	event->line_count = size_bytes / sizeof(struct jitbpf_code_line);
-	return 0;
-}
-
-static int take_scopes(struct cursor *c, size_t size_bytes, struct code_event *event)
-{
-	struct scope_table table;
-	const void *scopes;
-	int err = cursor_take(c, size_bytes, &scopes);
-
-	err = err ?: scope_table_decode(scopes, size_bytes, &table);
-	if (err)
-		return err;
-	if (event->scopes) {
-		event->unknown_fields++;
-		return 0;
-	}
-	event->scopes = scopes;
-	event->scope_bytes = size_bytes;
-	return 0;
-}
-
 static int take_part(struct cursor *c, struct code_event *event)
 {
 	struct jitbpf_code_part part;
+	uint32_t *unknown = &event->unknown_fields;
 	int err = cursor_read(c, &part, sizeof(part));
 
 	if (err)
 		return err;
 	switch (part.type) {
 	case JITBPF_CODE_PART_NAME:
-		return take_string(c, part.size_bytes, &event->name, event);
+		return event_take_string(c, part.size_bytes, &event->name, unknown);
 	case JITBPF_CODE_PART_CLASS:
-		return take_string(c, part.size_bytes, &event->class_name, event);
+		return event_take_string(c, part.size_bytes, &event->class_name, unknown);
 	case JITBPF_CODE_PART_SOURCE:
-		return take_string(c, part.size_bytes, &event->source, event);
+		return event_take_string(c, part.size_bytes, &event->source, unknown);
 	case JITBPF_CODE_PART_MODULE:
-		return take_string(c, part.size_bytes, &event->module, event);
+		return event_take_string(c, part.size_bytes, &event->module, unknown);
 	case JITBPF_CODE_PART_LINES:
-		return take_lines(c, part.size_bytes, event);
+		return event_take_items(c, part.size_bytes, sizeof(struct jitbpf_code_line),
+					&event->lines, &event->line_count, unknown);
 	case JITBPF_CODE_PART_SCOPES:
-		return take_scopes(c, part.size_bytes, event);
+		return event_take_scopes(c, part.size_bytes, &event->scopes, &event->scope_bytes,
+					 unknown);
 	default:
 		event->unknown_fields++;
 		return cursor_skip(c, part.size_bytes);

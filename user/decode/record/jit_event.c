@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/cursor.h"
-#include "decode/record/scope_table.h"
+#include "decode/record/event_fields.h"
 
 int jit_part_decode(const void *bytes, size_t size_bytes, struct jitbpf_jit_header *ret)
 {
@@ -22,58 +22,6 @@ int jit_part_decode(const void *bytes, size_t size_bytes, struct jitbpf_jit_head
 	return 0;
 }
 
-/* Set a string, unless it is set already. */
-static int take_string(struct cursor *c, size_t size_bytes, struct code_string *string,
-		       uint32_t *unknown)
-{
-	const void *bytes;
-	int err = cursor_take(c, size_bytes, &bytes);
-
-	if (err)
-		return err;
-	if (string->bytes)
-		(*unknown)++;
-	else
-		*string = (struct code_string){.bytes = bytes, .size_bytes = size_bytes};
-	return 0;
-}
-
-static int take_lines(struct cursor *c, size_t size_bytes, struct jit_event *event)
-{
-	const void *lines;
-	int err = cursor_take(c, size_bytes, &lines);
-
-	if (err)
-		return err;
-	if (size_bytes % sizeof(struct jitbpf_jit_line))
-		return -EBADMSG;
-	if (event->lines) {
-		event->unknown_fields++;
-		return 0;
-	}
-	event->lines = lines;
-	event->line_count = size_bytes / sizeof(struct jitbpf_jit_line);
-	return 0;
-}
-
-static int take_scopes(struct cursor *c, size_t size_bytes, struct jit_event *event)
-{
-	struct scope_table table;
-	const void *scopes;
-	int err = cursor_take(c, size_bytes, &scopes);
-
-	err = err ?: scope_table_decode(scopes, size_bytes, &table);
-	if (err)
-		return err;
-	if (event->scopes) {
-		event->unknown_fields++;
-		return 0;
-	}
-	event->scopes = scopes;
-	event->scope_bytes = size_bytes;
-	return 0;
-}
-
 static int take_number(struct cursor *c, size_t size_bytes, uint32_t *number)
 {
 	return size_bytes == sizeof(*number) ? cursor_read(c, number, sizeof(*number)) : -EBADMSG;
@@ -82,29 +30,32 @@ static int take_number(struct cursor *c, size_t size_bytes, uint32_t *number)
 static int take_field(struct cursor *c, struct jit_event *event)
 {
 	struct jitbpf_jit_field field;
+	uint32_t *unknown = &event->unknown_fields;
 	int err = cursor_read(c, &field, sizeof(field));
 
 	if (err)
 		return err;
 	switch (field.type) {
 	case JITBPF_JIT_NAME:
-		return take_string(c, field.size_bytes, &event->name, &event->unknown_fields);
+		return event_take_string(c, field.size_bytes, &event->name, unknown);
 	case JITBPF_JIT_CLASS:
-		return take_string(c, field.size_bytes, &event->class_name, &event->unknown_fields);
+		return event_take_string(c, field.size_bytes, &event->class_name, unknown);
 	case JITBPF_JIT_SOURCE:
-		return take_string(c, field.size_bytes, &event->source, &event->unknown_fields);
+		return event_take_string(c, field.size_bytes, &event->source, unknown);
 	case JITBPF_JIT_MODULE:
-		return take_string(c, field.size_bytes, &event->module, &event->unknown_fields);
+		return event_take_string(c, field.size_bytes, &event->module, unknown);
 	case JITBPF_JIT_LINES:
-		return take_lines(c, field.size_bytes, event);
+		return event_take_items(c, field.size_bytes, sizeof(struct jitbpf_jit_line),
+					&event->lines, &event->line_count, unknown);
 	case JITBPF_JIT_SCOPES:
-		return take_scopes(c, field.size_bytes, event);
+		return event_take_scopes(c, field.size_bytes, &event->scopes, &event->scope_bytes,
+					 unknown);
 	case JITBPF_JIT_ARCH:
 		return take_number(c, field.size_bytes, &event->arch);
 	case JITBPF_JIT_SEGMENT:
 		return take_number(c, field.size_bytes, &event->segment);
 	case JITBPF_JIT_FORMAT:
-		return take_string(c, field.size_bytes, &event->format, &event->unknown_fields);
+		return event_take_string(c, field.size_bytes, &event->format, unknown);
 	default:
 		event->unknown_fields++;
 		return cursor_skip(c, field.size_bytes);
