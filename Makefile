@@ -76,8 +76,8 @@ $(B)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(INCLUDES) -c $< -o $@
 
-$(B)/user/cli/main.o: INCLUDES += -DJITBPF_VERSION='"$(VERSION)"'
-$(B)/user/cli/main.o: Makefile
+$(B)/user/cli/help.o: INCLUDES += -DJITBPF_VERSION='"$(VERSION)"'
+$(B)/user/cli/help.o: Makefile
 
 $(B)/jitbpf: $(HOST_OBJ) $(B)/libcore.a
 	$(call say,LINK,$@)

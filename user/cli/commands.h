@@ -11,9 +11,19 @@
 extern const struct command_spec command_diff;
 extern const struct command_spec command_doctor;
 extern const struct command_spec command_env;
+extern const struct command_spec command_help;
 extern const struct command_spec command_list;
 extern const struct command_spec command_live;
 extern const struct command_spec command_record;
 extern const struct command_spec command_report;
+extern const struct command_spec command_version;
+
+/* Returns command number i, in the order of the help, or NULL after the last one. */
+const struct command_spec *command_at(size_t i);
+/* Returns NULL if there is no such command. */
+const struct command_spec *command_find(const char *name);
+
+/* Say that there is no such command, and which one may be meant. Returns the exit status. */
+int command_unknown(const char *name);
 
 #endif

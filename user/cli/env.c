@@ -159,14 +159,9 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	struct probe_site site;
 	int operand, err;
 
-	switch (options_parse(spec, argc, argv, &values, &operand)) {
-	case OPTIONS_HELP:
-		return 0;
-	case OPTIONS_BAD:
-		return EXIT_USAGE;
-	default:
-		break;
-	}
+	err = options_parse(spec, argc, argv, &values, &operand);
+	if (err != OPTIONS_OK)
+		return err;
 	if (operand < argc) {
 		fprintf(stderr, "jitbpf env: unexpected operand '%s'\n", argv[operand]);
 		return EXIT_USAGE;

@@ -8,10 +8,10 @@
 #define FIELD(name) offsetof(struct filter_options, name)
 
 static const struct option_spec options[] = {
-	{0, "from", OPTION_SECONDS, FIELD(from_ns), "SEC", "only samples from SEC after the start",
-	 0, UINT64_MAX},
-	{0, "to", OPTION_SECONDS, FIELD(to_ns), "SEC", "only samples before SEC after the start", 1,
-	 UINT64_MAX},
+	{0, "from", OPTION_SECONDS, FIELD(from_ns), "TIME",
+	 "only samples from TIME after the start", 0, UINT64_MAX},
+	{0, "to", OPTION_SECONDS, FIELD(to_ns), "TIME", "only samples before TIME after the start",
+	 1, UINT64_MAX},
 	{0, "pid", OPTION_PIDS, FIELD(pids), "PID[,PID...]", "only samples of these processes"},
 	{0, "thread", OPTION_PIDS, FIELD(tids), "TID[,TID...]", "only samples of these threads"},
 	{0, "comm", OPTION_STRINGS, FIELD(comms), "NAME",

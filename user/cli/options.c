@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cli/options.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scope.h"
+#include "base/text.h"
+#include "cli/option_help.h"
+#include "cli/option_values.h"
+#include "cli/suggestion.h"
 
-#define HELP_COLUMN 30
-#define HELP_END    90
-
-/*
- * Returns option number i of a command, its own options first, and sets
- * *ret_value to its value. Returns NULL after the last option.
- */
-static const struct option_spec *option_at(const struct command_spec *spec, size_t i, void *values,
-					   void **ret_value)
+const struct option_spec *command_option(const struct command_spec *spec, size_t i,
+					 size_t *ret_offset)
 {
 	struct option_table table = {spec->options, spec->option_count};
 	size_t offset = 0;
@@ -31,76 +24,21 @@ static const struct option_spec *option_at(const struct command_spec *spec, size
 		table = *spec->shared[next].table;
 		offset = spec->shared[next].offset;
 	}
-	*ret_value = (char *)values + offset + table.options[i].offset;
+	if (ret_offset)
+		*ret_offset = offset + table.options[i].offset;
 	return &table.options[i];
 }
 
-/* Print "a, b or c" for a choice, "a, b, c" for a set. */
-static void print_choices(FILE *out, const struct option_spec *option)
+/* As command_option(), with the place of the value in values. */
+static const struct option_spec *option_at(const struct command_spec *spec, size_t i, void *values,
+					   void **ret_value)
 {
-	for (size_t i = 0; option->choices[i]; i++) {
-		bool last = !option->choices[i + 1] && option->type == OPTION_CHOICE;
+	size_t offset;
+	const struct option_spec *option = command_option(spec, i, &offset);
 
-		fprintf(out, "%s%s", !i ? "" : last ? " or " : ", ", option->choices[i]);
-	}
-}
-
-/* Print a text in the right column, wrapped at HELP_END. */
-static void print_column(const char *words)
-{
-	size_t at = HELP_COLUMN;
-
-	while (*words) {
-		size_t bytes = strcspn(words, " ");
-
-		if (at > HELP_COLUMN && at + 1 + bytes > HELP_END) {
-			printf("\n%*s", HELP_COLUMN, "");
-			at = HELP_COLUMN;
-		} else if (at > HELP_COLUMN) {
-			putchar(' ');
-			at++;
-		}
-		printf("%.*s", (int)bytes, words);
-		at += bytes;
-		words += bytes;
-		words += strspn(words, " ");
-	}
-	putchar('\n');
-}
-
-static void print_option(const struct option_spec *option)
-{
-	AUTO_FREE char *words = NULL;
-	size_t size;
-	FILE *text = open_memstream(&words, &size);
-	int left = printf("  %c%c%s--%s%s%s", option->short_name ? '-' : ' ',
-			  option->short_name ? option->short_name : ' ',
-			  option->short_name ? ", " : "  ", option->long_name,
-			  option->argument ? " " : "", option->argument ? option->argument : "");
-
-	if (left < HELP_COLUMN)
-		printf("%*s", HELP_COLUMN - left, "");
-	else
-		printf("\n%*s", HELP_COLUMN, "");
-	if (!text)
-		return;
-	fprintf(text, "%s%s", option->help, option->choices ? ": " : "");
-	if (option->choices)
-		print_choices(text, option);
-	if (!fclose(text))
-		print_column(words);
-}
-
-static void print_help(const struct command_spec *spec)
-{
-	static const struct option_spec help = {'h', "help", OPTION_FLAG, .help = "show this help"};
-	const struct option_spec *option;
-	void *value;
-
-	printf("usage: jitbpf %s %s\n\n%s\n\noptions:\n", spec->name, spec->usage, spec->summary);
-	for (size_t i = 0; (option = option_at(spec, i, NULL, &value)); i++)
-		print_option(option);
-	print_option(&help);
+	if (option)
+		*ret_value = (char *)values + offset;
+	return option;
 }
 
 static const struct option_spec *find_option(const struct command_spec *spec, char short_name,
@@ -119,184 +57,55 @@ static const struct option_spec *find_option(const struct command_spec *spec, ch
 	return NULL;
 }
 
-/* Parse a decimal number at the start of text. Sets *ret_end to the first character after it. */
-static bool parse_whole(const char *text, const char **ret_end, uint64_t *ret)
+/*
+ * Returns the long name that is meant by an argument that is not valid, or NULL. A long name after
+ * one dash was read as a short option with a value.
+ */
+static const char *suggest_option(const struct command_spec *spec, const char *arg)
 {
-	char *end;
+	const char *name = arg + (arg[1] == '-' ? 2 : 1);
+	struct suggestion suggestion = {.word = name, .word_bytes = strcspn(name, "=")};
+	const struct option_spec *option;
 
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	*ret_end = end;
-	return !errno;
-}
-
-static bool parse_size(const char *text, uint64_t *ret)
-{
-	static const char units[] = "KMG";
-	const char *end, *unit;
-	uint64_t value;
-	int shift = 0;
-
-	if (!parse_whole(text, &end, &value))
-		return false;
-	unit = *end ? strchr(units, *end & ~0x20) : NULL;
-	if (unit) {
-		shift = 10 * (int)(unit - units + 1);
-		end++;
+	for (size_t i = 0; (option = command_option(spec, i, NULL)); i++) {
+		if (arg[1] != '-' && strlen(option->long_name) == suggestion.word_bytes &&
+		    begins_with(name, option->long_name))
+			return option->long_name;
+		if (arg[1] == '-')
+			suggestion_add(&suggestion, option->long_name);
 	}
-	if (*end || value > UINT64_MAX >> shift)
-		return false;
-	*ret = value << shift;
-	return true;
+	suggestion_add(&suggestion, option_help.long_name);
+	return suggestion_get(&suggestion);
 }
 
-static bool parse_seconds(const char *text, uint64_t *ret)
+/* End a message. arg is one that may be mistyped, or NULL. */
+static enum options_result end_message(const struct command_spec *spec, const char *arg)
 {
-	char *end;
-	double seconds = strtod(text, &end);
+	const char *near = arg ? suggest_option(spec, arg) : NULL;
 
-	if (end == text || *end || !isfinite(seconds) || seconds < 0 || seconds > 1e9)
-		return false;
-	*ret = (uint64_t)(seconds * 1e9);
-	return true;
-}
-
-static bool parse_pids(const char *text, pid_list *ret)
-{
-	uint64_t pid;
-
-	do {
-		if (!parse_whole(text, &text, &pid) || !pid || pid > INT32_MAX ||
-		    vec_push(ret, (uint32_t)pid))
-			return false;
-	} while (*text == ',' && text++);
-	return !*text;
-}
-
-static bool find_choice(const struct option_spec *option, const char *name, size_t bytes,
-			uint32_t *ret)
-{
-	for (uint32_t i = 0; option->choices[i]; i++) {
-		if (strlen(option->choices[i]) == bytes &&
-		    !memcmp(option->choices[i], name, bytes)) {
-			*ret = i;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool parse_set(const struct option_spec *option, const char *text, uint32_t *value)
-{
-	bool relative = *text == '+' || *text == '-';
-	uint32_t set = relative ? *value ?: option->empty_set : 0, choice;
-
-	for (bool more = true; more; text++) {
-		bool removes = relative && *text == '-';
-		const char *end;
-
-		if (relative && *text != '+' && *text != '-')
-			return false;
-		text += relative;
-		end = strchrnul(text, ',');
-		if (!find_choice(option, text, (size_t)(end - text), &choice))
-			return false;
-		set = removes ? set & ~(1u << choice) : set | 1u << choice;
-		more = *end;
-		text = end;
-	}
-	*value = set;
-	return set != 0;
-}
-
-static bool set_value(const struct option_spec *option, const char *text, void *value)
-{
-	const char *end;
-	uint64_t number = 0;
-
-	switch (option->type) {
-	case OPTION_FLAG:
-		*(bool *)value = true;
-		return true;
-	case OPTION_STRING:
-		*(const char **)value = text;
-		return true;
-	case OPTION_STRINGS:
-		return !vec_push((string_list *)value, text);
-	case OPTION_PIDS:
-		return parse_pids(text, value);
-	case OPTION_CHOICE:
-		return find_choice(option, text, strlen(text), value);
-	case OPTION_SET:
-		return parse_set(option, text, value);
-	case OPTION_NUMBER:
-		if (!parse_whole(text, &end, &number) || *end)
-			return false;
-		break;
-	case OPTION_SECONDS:
-		if (!parse_seconds(text, &number))
-			return false;
-		break;
-	case OPTION_SIZE:
-		if (!parse_size(text, &number))
-			return false;
-		break;
-	}
-	if (number < option->min || number > option->max)
-		return false;
-	if (option->type == OPTION_NUMBER)
-		*(uint32_t *)value = (uint32_t)number;
-	else
-		*(uint64_t *)value = number;
-	return true;
-}
-
-static enum options_result bad(const struct command_spec *spec, const char *what, const char *which)
-{
-	fprintf(stderr, "jitbpf %s: %s '%s' (see 'jitbpf %s --help')\n", spec->name, what, which,
-		spec->name);
+	if (near)
+		fprintf(stderr, ": did you mean '--%s'?", near);
+	fprintf(stderr, " (see 'jitbpf help %s')\n", spec->name);
 	return OPTIONS_BAD;
 }
 
-/* Print the expected kind of value. */
-static void print_wanted(const struct option_spec *option)
+static enum options_result bad(const struct command_spec *spec, const char *what, const char *arg,
+			       bool mistyped)
 {
-	switch (option->type) {
-	case OPTION_NUMBER:
-		fprintf(stderr, "a number from %" PRIu64 " to %" PRIu64, option->min, option->max);
-		break;
-	case OPTION_SIZE:
-		fprintf(stderr, "a size from %" PRIu64 " to %" PRIu64 " bytes, such as 64K or 16M",
-			option->min, option->max);
-		break;
-	case OPTION_SECONDS:
-		fprintf(stderr, "seconds, such as 10 or 0.5");
-		break;
-	case OPTION_PIDS:
-		fprintf(stderr, "comma-separated numbers above 0");
-		break;
-	case OPTION_SET:
-		fprintf(stderr, "some of ");
-		print_choices(stderr, option);
-		break;
-	case OPTION_CHOICE:
-		print_choices(stderr, option);
-		break;
-	default:
-		fprintf(stderr, "a value");
-	}
+	fprintf(stderr, "jitbpf %s: %s '%s'", spec->name, what, arg);
+	return end_message(spec, mistyped ? arg : NULL);
 }
 
 static enum options_result bad_value(const struct command_spec *spec,
-				     const struct option_spec *option, const char *text)
+				     const struct option_spec *option, const char *text,
+				     const char *arg)
 {
+	bool mistyped = arg[1] != '-' && arg[2];
+
 	fprintf(stderr, "jitbpf %s: invalid value '%s' for --%s: expected ", spec->name, text,
 		option->long_name);
-	print_wanted(option);
-	fprintf(stderr, "\n");
-	return OPTIONS_BAD;
+	option_print_wanted(stderr, option);
+	return end_message(spec, mistyped ? arg : NULL);
 }
 
 enum options_result options_parse(const struct command_spec *spec, int argc, char **argv,
@@ -319,10 +128,8 @@ enum options_result options_parse(const struct command_spec *spec, int argc, cha
 			at++;
 			break;
 		}
-		if (!strcmp(arg, "-h") || !strcmp(arg, "--help")) {
-			print_help(spec);
-			return OPTIONS_HELP;
-		}
+		if (!strcmp(arg, "-h") || !strcmp(arg, "--help"))
+			return option_help_print(spec) ? OPTIONS_FAILED : OPTIONS_HELP;
 		if (arg[1] == '-') {
 			equals = strchrnul(arg, '=');
 			option = find_option(spec, 0, arg + 2, (size_t)(equals - arg) - 2, values,
@@ -332,15 +139,17 @@ enum options_result options_parse(const struct command_spec *spec, int argc, cha
 			option = find_option(spec, arg[1], NULL, 0, values, &value);
 			text = arg[2] ? arg + 2 : NULL; /* -F99 */
 		}
-		if (!option || (option->type == OPTION_FLAG && text))
-			return bad(spec, "unknown option", arg);
+		if (!option)
+			return bad(spec, "unknown option", arg, true);
+		if (option->type == OPTION_FLAG && text)
+			return bad(spec, "the option takes no value:", arg, false);
 		if (option->type != OPTION_FLAG && !text) {
 			if (at + 1 == argc)
-				return bad(spec, "missing argument of option", arg);
+				return bad(spec, "missing value of option", arg, false);
 			text = argv[++at];
 		}
-		if (!set_value(option, text, value))
-			return bad_value(spec, option, text);
+		if (!option_set_value(option, text, value))
+			return bad_value(spec, option, text, arg);
 	}
 	*ret_operand = at - operands;
 	memmove(&argv[*ret_operand], &argv[1], (size_t)operands * sizeof(*argv));

@@ -12,7 +12,7 @@
 enum option_type {
 	OPTION_FLAG,	/* bool */
 	OPTION_NUMBER,	/* uint32_t, within [min, max] */
-	OPTION_SECONDS, /* uint64_t, ns; given in seconds, possibly with a fraction */
+	OPTION_SECONDS, /* uint64_t, ns; a duration such as 10, 0.5, 500ms, 2m or 1h */
 	OPTION_SIZE,	/* uint64_t, bytes; with the suffixes K, M and G */
 	OPTION_STRING,	/* const char * */
 	OPTION_STRINGS, /* string_list; may be repeated */
@@ -29,6 +29,18 @@ enum option_type {
 typedef VEC(const char *) string_list;
 typedef VEC(uint32_t) pid_list;
 
+/* What completion offers for a value or an operand (cli/complete.h). */
+enum candidates {
+	CANDIDATES_NONE,
+	CANDIDATES_WORDS,      /* option_spec.words */
+	CANDIDATES_FILES,      /* any file */
+	CANDIDATES_RECORDINGS, /* files that end in .jitbpf */
+	CANDIDATES_OUTPUTS,    /* files with the extension of a format */
+	CANDIDATES_PROCESSES,  /* pids of this machine */
+	CANDIDATES_COMMAND,    /* a command with its arguments */
+	CANDIDATES_COMMANDS,   /* commands of jitbpf */
+};
+
 struct option_spec {
 	char short_name; /* 0 if there is none */
 	const char *long_name;
@@ -39,6 +51,8 @@ struct option_spec {
 	uint64_t min, max;	    /* of a NUMBER, SECONDS or SIZE */
 	const char *const *choices; /* of a CHOICE or SET: names, terminated by NULL */
 	uint32_t empty_set;	    /* of a SET: the value that 0 stands for */
+	enum candidates candidates; /* not for a FLAG, CHOICE or SET */
+	const char *const *words;   /* of CANDIDATES_WORDS, terminated by NULL */
 };
 
 #define OPTION_TABLES_MAX 3 /* option tables that a command shares with others */
@@ -63,6 +77,8 @@ struct command_spec {
 		size_t offset;
 	} shared[OPTION_TABLES_MAX];
 	bool takes_command; /* the operands are a command, whose options are not parsed */
+	bool hidden;	    /* not in the help: for scripts of jitbpf itself */
+	enum candidates operands;
 	/* returns the exit status */
 	int (*run)(const struct command_spec *spec, int argc, char **argv);
 };
@@ -70,9 +86,17 @@ struct command_spec {
 /* Result of parsing. Values other than OPTIONS_OK are exit statuses. */
 enum options_result {
 	OPTIONS_OK = -1,
-	OPTIONS_HELP = 0, /* help was printed */
-	OPTIONS_BAD = 2,  /* a message was printed */
+	OPTIONS_HELP = 0,   /* help was printed */
+	OPTIONS_FAILED = 1, /* help was not printed; a message was */
+	OPTIONS_BAD = 2,    /* a message was printed */
 };
+
+/*
+ * Returns option number i of a command, its own options first, or NULL after the last one. Sets
+ * *ret_offset, unless it is NULL, to the place of the value in the command's options.
+ */
+const struct option_spec *command_option(const struct command_spec *spec, size_t i,
+					 size_t *ret_offset);
 
 /*
  * Parse argv[1..] into values, which holds the defaults. Options end after

@@ -34,8 +34,8 @@
 static const struct option_spec options[] = {
 	{'F', "freq", OPTION_NUMBER, FIELD(freq_hz), "HZ",
 	 "samples per second on each CPU (default 99)", 1, 1000000},
-	{'d', "duration", OPTION_SECONDS, FIELD(duration_ns), "SEC", "stop after SEC seconds", 1,
-	 UINT64_MAX},
+	{'d', "duration", OPTION_SECONDS, FIELD(duration_ns), "TIME",
+	 "stop after TIME: seconds, or such as 500ms, 2m, 1h", 1, UINT64_MAX},
 	{'p', "pid", OPTION_PIDS, FIELD(target.pids), "PID[,PID...]",
 	 "profile these processes and their future children, until they end", 0, 0},
 	{'a', "all", OPTION_FLAG, FIELD(target.system_wide), NULL,
@@ -45,9 +45,9 @@ static const struct option_spec options[] = {
 	 ".speedscope.json or .txt (script); may be repeated "
 	 "(default profile.jitbpf)",
 	 0, 0},
-	{0, "rotate", OPTION_STRING, FIELD(rotation.rotate), "SEC|SIZE",
-	 "begin a new recording every SEC seconds, or when SIZE (1M, 2G) is reached; each file "
-	 "is named for its time and can be read alone",
+	{0, "rotate", OPTION_STRING, FIELD(rotation.rotate), "TIME|SIZE",
+	 "begin a new recording after TIME (60, 10m, 1h), or when SIZE (1M, 2G) is reached; each "
+	 "file is named for its time and can be read alone",
 	 0, 0},
 	{0, "keep", OPTION_NUMBER, FIELD(rotation.keep), "N",
 	 "with --rotate: keep the last N recordings and delete older ones", 1, 1000000},
@@ -59,8 +59,9 @@ static const struct option_spec options[] = {
 	 "end the run, or delete its oldest recordings if --keep or --max-size allows it, when less "
 	 "than SIZE is free where the recording is (default 1G, or 5 % of a small disk; 0: never)",
 	 0, UINT64_MAX},
-	{0, "refresh", OPTION_SECONDS, FIELD(refresh_ns), "SEC",
-	 "also write .html and .folded outputs every SEC seconds while recording", 1, UINT64_MAX},
+	{0, "refresh", OPTION_SECONDS, FIELD(refresh_ns), "TIME",
+	 "also write .html and .folded outputs every TIME (5, 500ms) while recording", 1,
+	 UINT64_MAX},
 	{0, "live", OPTION_FLAG, FIELD(live), NULL,
 	 "also serve a page on 127.0.0.1 that shows the flame graph while it happens, as 'jitbpf "
 	 "live'",
@@ -378,8 +379,8 @@ static int check(struct record_options *values)
 	}
 	if (values->rotation.rotate && !rotation_parse(&values->rotation)) {
 		fprintf(stderr,
-			"jitbpf record: invalid value '%s' for --rotate: expected seconds from 1, or a "
-			"size from 1M, such as 60 or 100M\n",
+			"jitbpf record: invalid value '%s' for --rotate: expected a duration from 1 s, "
+			"or a size from 1M, such as 60, 10m, 1h or 100M\n",
 			values->rotation.rotate);
 		return EXIT_USAGE;
 	}

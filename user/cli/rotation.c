@@ -11,6 +11,7 @@
 #include "agent/clock.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "cli/option_values.h"
 #include "profile/ledger.h"
 
 #define SECOND_NS	  1000000000ull
@@ -23,14 +24,12 @@ bool rotation_parse(struct rotation_options *options)
 	double number;
 	char *end;
 
+	if (duration_parse(options->rotate, &options->period_ns))
+		return options->period_ns >= SECOND_NS;
 	errno = 0;
 	number = strtod(options->rotate, &end);
-	if (end == options->rotate || errno || !(number > 0) || number > 1e9)
+	if (end == options->rotate || !*end || errno || !(number > 0) || number > 1e9)
 		return false;
-	if (!*end || !strcmp(end, "s")) {
-		options->period_ns = (uint64_t)(number * 1e9);
-		return options->period_ns >= SECOND_NS;
-	}
 	suffix = strchr(suffixes, *end);
 	if (!suffix || end[1])
 		return false;

@@ -11,6 +11,8 @@
 
 #include "base/scope.h"
 #include "cli/filter_options.h"
+#include "cli/rotation.h"
+#include "cli/suggestion.h"
 #include "cli/view_options.h"
 
 struct values {
@@ -194,6 +196,16 @@ static void what_is_wrong_is_refused(void **state)
 		"--size 0",
 		"--seconds -1",
 		"--seconds nan",
+		"--seconds inf",
+		"--seconds ms",
+		"--seconds .",
+		"--seconds 0x10",
+		"--seconds 1.5.2",
+		"--seconds 5x",
+		"--seconds 2M",
+		"--seconds 1m30",
+		"--seconds 277778h",
+		"--seconds=",
 		"-p 1,",
 		"-p 0",
 		"-p 99999999999",
@@ -225,6 +237,94 @@ static void what_is_wrong_is_refused(void **state)
 	}
 }
 
+static void durations_have_units(void **state)
+{
+	static const struct {
+		const char *line;
+		uint64_t ns;
+	} rows[] = {
+		{"--seconds 0", 0},
+		{"--seconds 10", 10000000000},
+		{"--seconds 0.3", 300000000},
+		{"--seconds .5", 500000000},
+		{"--seconds 10s", 10000000000},
+		{"--seconds 500ms", 500000000},
+		{"--seconds 0.001ms", 1000},
+		{"--seconds 2m", 120000000000},
+		{"--seconds 1.5m", 90000000000},
+		{"--seconds=1h", 3600000000000},
+		{"--seconds 277777h", 999997200000000000},
+	};
+	struct values v;
+	int operand;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (parse(rows[i].line, &v, &operand) != OPTIONS_OK || v.ns != rows[i].ns)
+			fail_msg("'%s' is %llu ns", rows[i].line, (unsigned long long)v.ns);
+	}
+}
+
+static void rotation_is_a_time_or_a_size(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t period_ns, size_bytes;
+	} rows[] = {
+		{"60", 60000000000, 0},	   {"10s", 10000000000, 0}, {"2m", 120000000000, 0},
+		{"1h", 3600000000000, 0},  {"2M", 0, 2u << 20},	    {"1.5G", 0, 3ull << 29},
+		{"1000ms", 1000000000, 0},
+	};
+	static const char *const refused[] = {"",   "0",  "0.5",  "999ms", "1K", "2g",
+					      "2T", "-1", "1M1m", "nan",   "m",	 "M"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct rotation_options rotation = {.rotate = rows[i].text};
+
+		assert_true(rotation_parse(&rotation));
+		assert_int_equal(rotation.period_ns, rows[i].period_ns);
+		assert_int_equal(rotation.size_bytes, rows[i].size_bytes);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		struct rotation_options rotation = {.rotate = refused[i]};
+
+		if (rotation_parse(&rotation))
+			fail_msg("'%s' is taken", refused[i]);
+	}
+}
+
+/* Returns what is suggested for a word, or "". */
+static const char *suggest(const char *word)
+{
+	static const char *const names[] = {"record", "report",	   "list",
+					    "live",   "no-inline", "no-x"};
+	struct suggestion suggestion = {.word = word, .word_bytes = strlen(word)};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		suggestion_add(&suggestion, names[i]);
+	return suggestion_get(&suggestion) ?: "";
+}
+
+static void one_edit_or_a_beginning_is_suggested(void **state)
+{
+	static const struct {
+		const char *word, *name;
+	} rows[] = {
+		{"recrod", "record"}, {"ecord", "record"}, {"records", "record"},
+		{"retord", "record"}, {"reconr", ""},	   {"rec", "record"},
+		{"re", ""},	      {"r", ""},	   {"", ""},
+		{"lisp", "list"},     {"lis", "list"},	   {"lit", "list"},
+		{"li", ""},	      {"live", ""},	   {"lvie", "live"},
+		{"liste", "list"},    {"no-", "no-x"},	   {"no-in", "no-inline"},
+		{"no-y", "no-x"},     {"inline", ""},	   {"reportrt", ""},
+		{"recordrecord", ""}, {"no-linine", ""},   {"on-x", "no-x"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (strcmp(suggest(rows[i].word), rows[i].name) != 0)
+			fail_msg("'%s' for '%s'", suggest(rows[i].word), rows[i].word);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +334,9 @@ int main(void)
 		cmocka_unit_test(shared_options_stand_where_the_command_has_them),
 		cmocka_unit_test(sets_are_lists_or_changes),
 		cmocka_unit_test(what_is_wrong_is_refused),
+		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(rotation_is_a_time_or_a_size),
+		cmocka_unit_test(one_edit_or_a_beginning_is_suggested),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

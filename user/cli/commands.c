@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "cli/suggestion.h"
+
+static const struct command_spec *const commands[] = {
+	&command_record, &command_live,	  &command_report, &command_diff,    &command_list,
+	&command_env,	 &command_doctor, &command_help,   &command_version,
+};
+
+const struct command_spec *command_at(size_t i)
+{
+	return i < ARRAY_SIZE(commands) ? commands[i] : NULL;
+}
+
+const struct command_spec *command_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	}
+	return NULL;
+}
+
+int command_unknown(const char *name)
+{
+	struct suggestion suggestion = {.word = name, .word_bytes = strlen(name)};
+	const char *near;
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!commands[i]->hidden)
+			suggestion_add(&suggestion, commands[i]->name);
+	}
+	near = suggestion_get(&suggestion);
+	if (near)
+		fprintf(stderr,
+			"jitbpf: unknown command '%s': did you mean '%s'? (see 'jitbpf help')\n",
+			name, near);
+	else
+		fprintf(stderr, "jitbpf: unknown command '%s' (see 'jitbpf help')\n", name);
+	return EXIT_USAGE;
+}
