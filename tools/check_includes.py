@@ -34,6 +34,7 @@ symbolize
 sink/write
 sink
 sink/live
+sink/top
 sink/timeline
 sink/format
 sink/diff

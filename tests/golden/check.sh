@@ -33,10 +33,12 @@ check() # EXPECTED COMMAND...
 }
 
 for recording in *.jitbpf; do
-	for format in folded script summary json speedscope firefox; do
+	for format in folded script summary json speedscope firefox top; do
 		check "${recording%.jitbpf}.$format" output_of "$recording" $format
 	done
 done
+check packed.top-narrow "$jitbpf" report -f top --width 64 --sort total --rows 8 packed.jitbpf
+check packed.top-user "$jitbpf" report -f top --width 100 --rows 0 --kernel no --by pid packed.jitbpf
 for format in table folded; do
 	check php-storm.diff.$format "$jitbpf" diff -f $format php.jitbpf storm.jitbpf
 	check both-renumbered.diff.$format "$jitbpf" diff -f $format both.jitbpf renumbered.jitbpf

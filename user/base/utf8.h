@@ -53,4 +53,10 @@ static inline bool utf8_is_control(uint32_t code)
 	       (code >= 0xe0000 && code <= 0xe0fff);
 }
 
+/*
+ * Returns how many columns of a terminal a code point takes: 2 for those of East Asian scripts and
+ * emoji, 0 for marks that combine with the character before, else 1.
+ */
+uint32_t utf8_columns(uint32_t code);
+
 #endif

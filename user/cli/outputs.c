@@ -15,7 +15,7 @@
 /* --- access ----------------------------------------------------------------- */
 
 /* Opening the path again would start at offset 0, over what the shell redirected there. */
-static bool is_standard_output(const char *path)
+bool outputs_is_standard(const char *path)
 {
 	return !path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout");
 }
@@ -33,7 +33,7 @@ int output_access_init(struct output_access *access, const struct output_paths *
 		return err;
 	}
 	for (size_t i = 0; i < paths->count; i++)
-		needed |= !is_standard_output(paths->paths[i]);
+		needed |= !outputs_is_standard(paths->paths[i]);
 	if (needed)
 		err = output_opener_create(&access->user, paths, &access->opener);
 	if (err)
@@ -143,7 +143,7 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 	if (output->sink || output->recording)
 		return 0;
 	fprintf(stderr, "jitbpf: unknown format '%s': use one of %s\n", name ?: output->path,
-		name ? "firefox, folded, html, pprof, script, speedscope, summary"
+		name ? "firefox, folded, html, pprof, script, speedscope, summary, top"
 		: outputs->no_recordings
 			? ".folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt"
 			: ".jitbpf, .folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt");
@@ -199,7 +199,7 @@ int outputs_add(struct outputs *outputs, const char *path, const char *name)
 		fprintf(stderr, "jitbpf: only one output can be a recording (.jitbpf)\n");
 		err = -EINVAL;
 	}
-	if (is_standard_output(path))
+	if (outputs_is_standard(path))
 		output.path = NULL;
 	return err ?: open_output(outputs, output);
 }
@@ -211,7 +211,7 @@ const char *outputs_name_in_series(const struct outputs *outputs)
 
 int outputs_add_file(struct outputs *outputs, const char *path, FILE **ret)
 {
-	bool standard = is_standard_output(path);
+	bool standard = outputs_is_standard(path);
 	int err = open_output(outputs, (struct output){.path = standard ? NULL : path});
 
 	if (!err)

@@ -32,6 +32,9 @@ struct output_access {
 int output_access_init(struct output_access *access, const struct output_paths *paths);
 void output_access_deinit(struct output_access *access);
 
+/* Returns true if a path means standard output: NULL, "-" or "/dev/stdout". */
+bool outputs_is_standard(const char *path);
+
 struct output {
 	const char *path;	      /* borrowed; NULL is standard output */
 	FILE *file;		      /* a stdio stream over `stream` */

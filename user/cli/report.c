@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/scope.h"
 #include "cli/commands.h"
@@ -11,6 +12,7 @@
 #include "cli/memory_option.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
+#include "cli/terminal.h"
 #include "cli/view_options.h"
 
 struct report_options {
@@ -19,6 +21,7 @@ struct report_options {
 	const char *output;
 	struct filter_options filter;
 	struct view_options view;
+	uint32_t rows; /* 0: all */
 	bool no_debuginfod;
 	uint64_t memory_bytes;
 	string_list line_offsets;
@@ -27,13 +30,21 @@ struct report_options {
 
 static const struct option_spec options[] = {
 	{'f', "format", OPTION_STRING, offsetof(struct report_options, format), "FORMAT",
-	 "firefox, folded, html, pprof, script, speedscope or summary "
+	 "firefox, folded, html, pprof, script, speedscope, summary or top "
 	 "(default: by the extension of -o, else summary)",
 	 0, 0},
 	{0, "json", OPTION_FLAG, offsetof(struct report_options, json), NULL,
 	 "write the summary as JSON", 0, 0},
 	{'o', "output", OPTION_STRING, offsetof(struct report_options, output), "FILE",
 	 "write to FILE instead of standard output", 0, 0},
+	{0, "rows", OPTION_NUMBER, offsetof(struct report_options, rows), "N",
+	 "top: number of functions, and of rows of the tree; 0 for all (default 30)", 0,
+	 UINT32_MAX - 1},
+	{0, "sort", OPTION_CHOICE, offsetof(struct report_options, view.sort), "self|total",
+	 "top: order of the functions", .choices = view_sort_names},
+	{0, "width", OPTION_NUMBER, offsetof(struct report_options, view.columns), "COLUMNS",
+	 "top: width of the rows (default: that of the terminal; of a file or pipe: no limit)", 60,
+	 10000},
 	{0, "no-debuginfod", OPTION_FLAG, offsetof(struct report_options, no_debuginfod), NULL,
 	 "do not query the servers in $DEBUGINFOD_URLS for debug info"},
 	MEMORY_OPTION(offsetof(struct report_options, memory_bytes)),
@@ -47,6 +58,19 @@ static int show(struct replay *replay, struct outputs *outputs)
 
 	err = err ?: replay_run(replay);
 	return err ?: outputs_write(outputs, replay->pipeline, &replay->status);
+}
+
+/* Without a terminal, names are whole and there are no colours. */
+static void fit_terminal(struct report_options *values)
+{
+	bool standard = outputs_is_standard(values->output);
+
+	values->view.rows = values->rows ?: TOP_ROWS_ALL;
+	if (!standard)
+		return;
+	if (!values->view.columns)
+		values->view.columns = terminal_columns(STDOUT_FILENO);
+	values->view.colours = terminal_has_colours(STDOUT_FILENO);
 }
 
 /* Returns the exit status. */
@@ -95,7 +119,7 @@ static bool check(const struct report_options *values)
 
 static int run(const struct command_spec *spec, int argc, char **argv)
 {
-	struct report_options values = {.memory_bytes = MEMORY_DEFAULT};
+	struct report_options values = {.memory_bytes = MEMORY_DEFAULT, .rows = TOP_ROWS_DEFAULT};
 	int operand, status = options_parse(spec, argc, argv, &values, &operand);
 
 	if (status == OPTIONS_OK && argc - operand != 1) {
@@ -106,6 +130,8 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))
 		status = EXIT_USAGE;
 	if (status == OPTIONS_OK)
+		fit_terminal(&values);
+	if (status == OPTIONS_OK)
 		status = check(&values) ? report(&values, argv[operand]) : EXIT_USAGE;
 	line_rules_deinit(&values.line_rules);
 	options_release(spec, &values);
@@ -115,7 +141,8 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 const struct command_spec command_report = {
 	.name = "report",
 	.usage = "[options] RECORDING",
-	.summary = "show a recording: as a flame graph, folded stacks, a script or a summary",
+	.summary =
+		"show a recording: as a flame graph, a table, folded stacks, a script or a summary",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),
 	.shared = {{&filter_option_table, offsetof(struct report_options, filter)},

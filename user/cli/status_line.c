@@ -4,12 +4,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "agent/clock.h"
 #include "base/scope.h"
 #include "base/utf8.h"
+#include "cli/terminal.h"
 #include "sink/write/text.h"
 
 #define INTERVAL_NS 250000000u
@@ -26,13 +26,6 @@ void status_line_init(struct status_line *line)
 bool status_line_due(const struct status_line *line)
 {
 	return line->shown && clock_now_ns() - line->last_ns >= INTERVAL_NS;
-}
-
-static uint32_t terminal_columns(void)
-{
-	struct winsize size;
-
-	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
 }
 
 /* A line that wraps could not be overwritten. */
@@ -58,7 +51,7 @@ void status_line_say(struct status_line *line, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(said, sizeof(said), format, args);
 	va_end(args);
-	cut(said, terminal_columns());
+	cut(said, terminal_columns(STDERR_FILENO) ?: TERMINAL_COLUMNS_DEFAULT);
 	text_put_string(&text, "\r\033[K");
 	text_put_name(&text, said, 0, 0);
 	text_write(&text, stderr);

@@ -6,8 +6,8 @@
 #include "base/scope.h"
 
 static const struct sink_ops *const sinks[] = {
-	&sink_firefox, &sink_folded,	 &sink_html,	&sink_pprof,
-	&sink_script,  &sink_speedscope, &sink_summary, &sink_summary_json,
+	&sink_firefox,	  &sink_folded,	 &sink_html,	     &sink_pprof, &sink_script,
+	&sink_speedscope, &sink_summary, &sink_summary_json, &sink_top,
 };
 
 const struct sink_ops *sink_by_name(const char *name)

@@ -116,6 +116,7 @@ extern const struct sink_ops sink_script;
 extern const struct sink_ops sink_speedscope;
 extern const struct sink_ops sink_summary;
 extern const struct sink_ops sink_summary_json;
+extern const struct sink_ops sink_top;
 
 /* Return the format by its name, or by the extension of a path; NULL if there is none. */
 const struct sink_ops *sink_by_name(const char *name);

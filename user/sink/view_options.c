@@ -23,3 +23,5 @@ const char *const script_field_names[] = {
 	[SCRIPT_IP] = "ip",	[SCRIPT_SYM] = "sym",	      [SCRIPT_SYMOFF] = "symoff",
 	[SCRIPT_DSO] = "dso",	[SCRIPT_SRCLINE] = "srcline", [SCRIPT_FIELD_COUNT] = NULL,
 };
+
+const char *const view_sort_names[] = {"self", "total", NULL};

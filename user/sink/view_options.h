@@ -32,17 +32,28 @@ enum script_field {
 
 #define SCRIPT_FIELDS_DEFAULT ((1u << SCRIPT_SRCLINE) - 1) /* all before it */
 
+/* Of the top format. */
+enum view_sort { VIEW_SORT_SELF, VIEW_SORT_TOTAL };
+
+#define TOP_ROWS_DEFAULT 30
+#define TOP_ROWS_ALL	 UINT32_MAX
+
 struct view_options {
 	bool no_inline;	  /* samples of inlined frames count for their function */
 	bool no_demangle; /* linkage names, unless the recording has others */
 	uint32_t kernel;  /* enum view_kernel; hidden: samples count for the user caller */
 	uint32_t by;	  /* enum view_by */
 	uint32_t fields;  /* bits 1 << enum script_field; 0: SCRIPT_FIELDS_DEFAULT */
+	uint32_t rows;	  /* limit of each table of the top format; 0: TOP_ROWS_DEFAULT */
+	uint32_t sort;	  /* enum view_sort */
+	uint32_t columns; /* width of the terminal that the top format is for; 0: none */
+	bool colours;	  /* escape sequences for that terminal */
 };
 
 /* Names of the values, in the order of the enums; terminated by NULL. */
 extern const char *const view_kernel_names[];
 extern const char *const view_by_names[];
+extern const char *const view_sort_names[];
 extern const char *const script_field_names[];
 
 #endif

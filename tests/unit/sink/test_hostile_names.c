@@ -16,8 +16,8 @@
 #define LARGE (1u << 20)
 
 static const struct sink_ops *const all_sinks[] = {
-	&sink_firefox, &sink_folded,	 &sink_html,	&sink_pprof,
-	&sink_script,  &sink_speedscope, &sink_summary, &sink_summary_json,
+	&sink_firefox,	  &sink_folded,	 &sink_html,	     &sink_pprof, &sink_script,
+	&sink_speedscope, &sink_summary, &sink_summary_json, &sink_top,
 };
 
 /* --- a view in which everything is called the same ------------------------------- */
@@ -252,7 +252,8 @@ static void check_sink(struct named_view *n, const struct output *plain, const s
 		check_protobuf(&output);
 	else if (ops == &sink_html)
 		check_page(&output, plain);
-	else if (ops == &sink_folded || ops == &sink_script || ops == &sink_summary)
+	else if (ops == &sink_folded || ops == &sink_script || ops == &sink_summary ||
+		 ops == &sink_top)
 		check_lines(&output, plain);
 	else
 		check_json(&output, ends_with(ops->extension, ".gz"));

@@ -14,8 +14,8 @@
 #define PLACES	   12
 
 static const struct sink_ops *const kinds[] = {
-	&sink_firefox, &sink_folded,	 &sink_html,	&sink_pprof,
-	&sink_script,  &sink_speedscope, &sink_summary, &sink_summary_json,
+	&sink_firefox,	  &sink_folded,	 &sink_html,	     &sink_pprof, &sink_script,
+	&sink_speedscope, &sink_summary, &sink_summary_json, &sink_top,
 };
 
 static uint32_t below(uint32_t *seed, uint32_t limit)

@@ -11,6 +11,7 @@ static void sinks_are_found_by_name(void **state)
 	assert_ptr_equal(sink_by_name("script"), &sink_script);
 	assert_ptr_equal(sink_by_name("summary"), &sink_summary);
 	assert_ptr_equal(sink_by_name("json"), &sink_summary_json);
+	assert_ptr_equal(sink_by_name("top"), &sink_top);
 	assert_null(sink_by_name(""));
 	assert_null(sink_by_name("fold"));
 	assert_null(sink_by_name("foldedx"));
@@ -35,9 +36,9 @@ static void sinks_are_found_by_extension(void **state)
 
 static void every_sink_says_what_it_is(void **state)
 {
-	const struct sink_ops *const all[] = {&sink_firefox, &sink_speedscope,	&sink_folded,
-					      &sink_html,    &sink_pprof,	&sink_script,
-					      &sink_summary, &sink_summary_json};
+	const struct sink_ops *const all[] = {&sink_firefox, &sink_speedscope,	 &sink_folded,
+					      &sink_html,    &sink_pprof,	 &sink_script,
+					      &sink_summary, &sink_summary_json, &sink_top};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		assert_ptr_equal(sink_by_name(all[i]->name), all[i]);

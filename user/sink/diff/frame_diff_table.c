@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "profile/ledger.h"
 #include "sink/diff/frame_diff.h"
+#include "sink/write/columns.h"
 #include "sink/write/out.h"
 #include "sink/write/text.h"
 
@@ -162,10 +163,10 @@ static void put_function(struct table *table, const struct function *function)
 	text_put_string(text, "  ");
 	put_shares(table, function->total);
 	text_put_string(text, "  ");
-	text_put_name_cut(text, label->name, NAME_COLUMNS);
+	columns_put_name(text, label->name, NAME_COLUMNS);
 	text_put_string(text, label->inlined ? " (inlined, " : " (");
-	text_put_name_cut(text, *label->module ? path_file(label->module) : "no stack",
-			  MODULE_COLUMNS);
+	columns_put_name(text, *label->module ? path_file(label->module) : "no stack",
+			 MODULE_COLUMNS);
 	text_put_string(text, ")\n");
 }
 

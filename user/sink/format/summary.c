@@ -10,43 +10,18 @@
 #include "engines/engines.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
+#include "sink/run_text.h"
+#include "sink/write/columns.h"
 #include "sink/write/out.h"
 #include "sink/write/text.h"
 
 #define PROCESSES_SHOWN 20
 #define COMM_COLUMNS	16
 #define INSIDE_COLUMNS	11 /* pid in the process's own namespace, if any differs */
+#define COMMAND_COLUMNS 1000
 #define LABEL_COLUMNS	28
-#define RUN_COLUMNS	1000 /* limit for command, host and the like */
 
 #define UNPUBLISHED_SHARE 10 /* reported from 1/10 of all samples on */
-
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-static void put_run(struct text *text, const struct run_info *info)
-{
-	text_printf(text, "%.1f s", (double)info->duration_ns / 1e9);
-	if (*info->event) {
-		text_put_string(text, " of ");
-		text_put_name_cut(text, info->event, RUN_COLUMNS);
-	}
-	text_printf(text, " at %u Hz, %u CPU%s", info->freq_hz, info->cpus,
-		    info->cpus == 1 ? "" : "s");
-	if (*info->host) {
-		text_put_string(text, ", ");
-		text_put_name_cut(text, info->host, RUN_COLUMNS);
-	}
-	if (*info->kernel) {
-		text_put_string(text, ", Linux ");
-		text_put_name_cut(text, info->kernel, RUN_COLUMNS);
-	}
-	text_put_string(text, "\n");
-	text_put_name_cut(text, *info->command ? info->command : "the whole system", RUN_COLUMNS);
-	text_put_string(text, "\n\n");
-}
 
 /* Put " (20 bad frame pointer, 3 32-bit code)", without counts of 0. */
 static void put_reasons(struct text *text, const struct ledger_word *words, const uint64_t *counts,
@@ -93,7 +68,7 @@ static void put_fates(struct text *text, const struct ledger *ledger)
 	for (int i = 0; i < FATE_COUNT; i++) {
 		text_printf(text, "  %-*s", LABEL_COLUMNS - 2, ledger_fates[i].words);
 		text_put_number(text, ledger->fate[i], 14);
-		text_printf(text, "  %5.1f %%", percent(ledger->fate[i], taken));
+		text_printf(text, "  %5.1f %%", run_text_percent(ledger->fate[i], taken));
 		if (i == FATE_STACK_CUT)
 			put_reasons(text, ledger_cuts, ledger->cut, LEDGER_CUT_COUNT);
 		if (i == FATE_LOST && ledger->fate[i])
@@ -103,7 +78,7 @@ static void put_fates(struct text *text, const struct ledger *ledger)
 	if (ledger->frame_pointers) {
 		text_printf(text, "%-*s", LABEL_COLUMNS, "frame pointers assumed");
 		text_put_number(text, ledger->frame_pointers, 14);
-		text_printf(text, "  %5.1f %%\n", percent(ledger->frame_pointers, taken));
+		text_printf(text, "  %5.1f %%\n", run_text_percent(ledger->frame_pointers, taken));
 	}
 	if (ledger->throttles || ledger->throttled_ns) {
 		text_printf(text, "%-*s%12.3f s  in ", LABEL_COLUMNS, "throttled",
@@ -283,14 +258,6 @@ static void put_trouble(struct text *text, const struct view *view)
 		text->bytes.size = before;
 }
 
-/* Put a name, cut or padded to the width of its column. */
-static void put_comm(struct text *text, const char *comm)
-{
-	uint32_t columns = text_put_name_cut(text, comm, COMM_COLUMNS);
-
-	text_printf(text, "%*s", (int)(COMM_COLUMNS - columns), "");
-}
-
 static void put_process(struct text *text, const struct view *view,
 			const struct ledger_process *process, int inside_columns)
 {
@@ -299,7 +266,7 @@ static void put_process(struct text *text, const struct view *view,
 	if (process->inner_pid)
 		snprintf(inside, sizeof(inside), " (%u)", process->inner_pid);
 	text_printf(text, "%10u%-*s  ", process->pid, inside_columns, inside);
-	put_comm(text, frame_text_comm(view, process->comm));
+	columns_put_padded(text, frame_text_comm(view, process->comm), COMM_COLUMNS);
 	text_put_number(text, ledger_process_taken(process), 11);
 	for (int i = 0; i < FATE_COUNT; i++)
 		text_put_number(text, process->fate[i], 11);
@@ -337,7 +304,8 @@ static int summary_finish(struct sink *sink, const struct view *view)
 
 	if (ledger_rank(view->ledger, &ranking))
 		return -ENOMEM;
-	put_run(&text, view->info);
+	run_text_put(&text, view->info, COMMAND_COLUMNS);
+	text_put_string(&text, "\n");
 	put_fates(&text, view->ledger);
 	put_jit(&text, view);
 	put_trouble(&text, view);

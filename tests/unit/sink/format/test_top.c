@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "tests/unit/sink/made_view.h"
+
+#include "base/scope.h"
+
+/* A program: main calls work, which calls itself, JIT code and the kernel. */
+static void made_program(struct made_view *m)
+{
+	uint32_t start, main_, run, work, jit, kernel;
+
+	made_init(m);
+	start = made_named(m, LOCATION_NATIVE, 1, "_start", "/bin/app");
+	run = made_named(m, LOCATION_NATIVE, 5, "run", "/bin/app");
+	main_ = made_named(m, LOCATION_NATIVE, 2, "main", "/bin/app");
+	work = made_named(m, LOCATION_NATIVE, 3, "work", "/bin/app");
+	jit = made_named(m, LOCATION_JIT, 4, "Shop::total", "");
+	kernel =
+		made_named(m, LOCATION_KERNEL, 0xffffffff81000000, "sys_read", "[kernel.kallsyms]");
+	made_stack(m, 0, "app", 60, STACK(jit, work, main_, run, start));
+	made_stack(m, 0, "app", 30, STACK(work, work, main_, run, start));
+	made_stack(m, 0, "app", 10, STACK(kernel, main_, run, start));
+	assert_int_equal(vec_push(&m->ledger.processes, (struct ledger_process){.pid = 7}), 0);
+	m->ledger.processes.data[0].comm = made_string(m, "app");
+	m->ledger.processes.data[0].fate[FATE_RESOLVED] = 100;
+	m->ledger.fate[FATE_RESOLVED] = 100;
+}
+
+static void recursion_counts_once_and_straight_paths_are_short(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_program(&m);
+	AUTO_FREE char *text = made_output(&m, &sink_top);
+	assert_string_equal(
+		text, "2.5 s of cpu-clock at 99 Hz, 2 CPUs, box, Linux 6.18.0\n"
+		      "engine --fast\n"
+		      "100 samples: 100.0 % resolved; 0 JIT methods\n"
+		      "\n"
+		      "  SHARE    SAMPLES  RESOLVED JIT METHODS      PID  PROCESS\n"
+		      "100.00%        100    100.0%           0        7  app\n"
+		      "\n"
+		      "   SELF SAMPLES    TOTAL SAMPLES  KIND    MODULE             FUNCTION\n"
+		      " 60.00%      60   60.00%      60  jit     [jit]              Shop::total\n"
+		      " 30.00%      30   90.00%      90  native  app                work\n"
+		      " 10.00%      10   10.00%      10  kernel  [kernel.kallsyms]  sys_read\n"
+		      "  0.00%       0  100.00%     100  native  app                _start\n"
+		      "  0.00%       0  100.00%     100  native  app                main\n"
+		      "  0.00%       0  100.00%     100  native  app                run\n"
+		      "\n"
+		      "  TOTAL SAMPLES  KIND    TREE\n"
+		      "100.00%     100          app\n"
+		      "100.00%     100            ... 2 frames\n"
+		      "100.00%     100  native      main\n"
+		      " 90.00%      90  native        work\n"
+		      " 60.00%      60  jit             Shop::total\n"
+		      " 30.00%      30  native          work\n"
+		      " 10.00%      10  kernel        sys_read\n");
+}
+
+static void tables_have_the_rows_that_were_asked_for(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_program(&m);
+	m.view.options.rows = 2;
+	m.view.options.sort = VIEW_SORT_TOTAL;
+	m.view.options.kernel = VIEW_KERNEL_HIDDEN;
+	AUTO_FREE char *text = made_output(&m, &sink_top);
+	assert_non_null(strstr(text, "FUNCTION\n"
+				     " 10.00%      10  100.00%     100  native  app     main\n"
+				     "  0.00%       0  100.00%     100  native  app     _start\n"
+				     "and 3 more\n"));
+	assert_null(strstr(text, "sys_read"));
+	assert_non_null(strstr(text, "native      main\n"));
+	assert_null(strstr(text, "Shop::total\n"));
+}
+
+/* Rows fit any width, whatever the names are. */
+static void rows_fit_the_terminal(void **state)
+{
+	static char name[10001];
+
+	memset(name, 'n', sizeof(name) - 1);
+	for (uint32_t width = 60; width < 250; width += 13) {
+		CLEANUP(made_deinit) struct made_view m;
+		uint32_t location;
+
+		made_program(&m);
+		location = made_named(&m, LOCATION_JIT, 9, name, name);
+		for (int i = 0; i < 40; i++) { /* as deep as indentation goes */
+			uint32_t stack[41];
+
+			for (int k = 0; k <= i; k++)
+				stack[k] = location;
+			made_stack(&m, 0, name, 50, (uint32_t)i + 1, stack);
+		}
+		m.view.options.columns = width;
+		AUTO_FREE char *text = made_output(&m, &sink_top);
+		char *rows = strstr(text, "\n\n"), *line, *rest = rows;
+
+		assert_non_null(rows);
+		while ((line = strsep(&rest, "\n")))
+			assert_true(strlen(line) <= width);
+	}
+}
+
+static void colours_are_for_terminals(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_program(&m);
+	AUTO_FREE char *plain = made_output(&m, &sink_top);
+	assert_null(strchr(plain, '\033'));
+	m.view.options.colours = true;
+	AUTO_FREE char *coloured = made_output(&m, &sink_top);
+	assert_non_null(strstr(coloured, "\033[36mShop::total\033[m"));
+	assert_non_null(strstr(coloured, "\033[31m 60.00%\033[m"));
+}
+
+static void nothing_was_sampled(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_init(&m);
+	AUTO_FREE char *text = made_output(&m, &sink_top);
+	assert_non_null(strstr(text, "\n0 samples:"));
+	assert_null(strstr(text, "FUNCTION"));
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_program(&m);
+	made_check_full_disk(&m, &sink_top);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(recursion_counts_once_and_straight_paths_are_short),
+		cmocka_unit_test(tables_have_the_rows_that_were_asked_for),
+		cmocka_unit_test(rows_fit_the_terminal),
+		cmocka_unit_test(colours_are_for_terminals),
+		cmocka_unit_test(nothing_was_sampled),
+		cmocka_unit_test(a_full_disk_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The terminal of a standard stream. */
+#ifndef JITBPF_CLI_TERMINAL_H
+#define JITBPF_CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TERMINAL_COLUMNS_DEFAULT 80 /* of a terminal that does not say its width */
+
+/* Returns the width of the terminal, 0 if fd is none. */
+uint32_t terminal_columns(int fd);
+
+/* Returns true if fd is a terminal that is shown colours: NO_COLOR and TERM=dumb forbid them. */
+bool terminal_has_colours(int fd);
+
+#endif

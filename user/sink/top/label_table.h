@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Functions by number: name, kind, and the file name of the module. Inlined calls of a function
+ * have its label. Numbers of labels keep their meaning for the life of a table, so they identify a
+ * function over several trees of frames (frame_tree.h).
+ */
+#ifndef JITBPF_SINK_TOP_LABEL_TABLE_H
+#define JITBPF_SINK_TOP_LABEL_TABLE_H
+
+#include "base/string_pool.h"
+#include "sink/frame_tree.h"
+#include "sink/write/row_table.h"
+
+#define LABEL_ROOT 0 /* the label of a tree's root */
+
+/* Kinds of labels: those of frames (enum frame_kind), and these. */
+#define LABEL_KIND_ROOT	   UINT32_MAX
+#define LABEL_KIND_PROCESS (UINT32_MAX - 1)
+
+struct top_label {
+	uint32_t name, module; /* strings of the table; module is empty for a process */
+	uint32_t kind;
+};
+
+struct label_table {
+	struct string_pool *strings;
+	struct row_table rows; /* struct top_label */
+};
+
+/* Returns 0 or -ENOMEM; the caller calls label_table_deinit() in both cases. */
+int label_table_init(struct label_table *table);
+void label_table_deinit(struct label_table *table);
+
+/* Set *ret to label the frames of a tree with this table, which it borrows. */
+void label_table_init_labels(struct label_table *table, struct frame_labels *ret);
+
+static inline uint32_t label_table_size(const struct label_table *table)
+{
+	return table->rows.count;
+}
+
+/* Return what a label holds. Strings are borrowed, never NULL, and untrusted. */
+const struct top_label *label_table_get(const struct label_table *table, uint32_t label);
+const char *label_table_name(const struct label_table *table, uint32_t label);
+const char *label_table_module(const struct label_table *table, uint32_t label);
+
+/* Returns the word for a label's kind: "kernel", "native", "jit", "interp", or "". */
+const char *label_table_kind(const struct label_table *table, uint32_t label);
+
+/* Compare by name, module and kind, as strcmp() does. */
+int label_table_compare(const struct label_table *table, uint32_t a, uint32_t b);
+
+#endif
