@@ -40,7 +40,8 @@ $(HOST_TESTS): CORE_LIBS += $(HOST_LIBS)
 $(B)/tests/unit/agent/workers/test_unwind_worker: CFLAGS += -rdynamic
 
 # Makes allocations fail wherever the core makes them.
-$(B)/tests/unit/pipeline/analysis/test_sink_failures $(B)/tests/unit/sink/live/test_delta: \
+$(B)/tests/unit/pipeline/analysis/test_sink_failures $(B)/tests/unit/sink/live/test_delta \
+	$(B)/tests/unit/profile/test_time_slices: \
 	CFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=reallocarray
 
 # The rules of the JIT API, which other tests send through the kernel.

@@ -41,6 +41,8 @@ static void check(const struct delta_profile *p)
 	}
 	vec_for_each (one, &p->threads.counts)
 		require(one->node < p->profile.nodes.size && one->thread < p->threads.threads.size);
+	vec_for_each (slice, &p->slices.slices)
+		require(slice->count < p->threads.counts.size && slice->samples);
 	vec_for_each (row, &p->ledger.processes)
 		require(row->comm < strings);
 	require(p->used_bytes <= MAX_BYTES);

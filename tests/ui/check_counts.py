@@ -45,6 +45,11 @@ def main():
             where = f"check_counts: {os.path.basename(recording)} {' '.join(options)}: "
             if data.total != samples["taken"] - samples["lost"] or not data.total:
                 sys.exit(f"{where}{data.total} samples on the page, {samples} in the ledger")
+            by_count = collections.Counter()
+            for (_, thread, node), samples in data.slices.items():
+                by_count[node] += samples
+            if by_count != {i: node.self for i, node in enumerate(data.nodes) if node.self}:
+                sys.exit(where + "the slices have other samples")
             if stacks_of(data) != folded_of(report("folded")):
                 sys.exit(where + "page and folded stacks differ")
     print("page and folded: ok")

@@ -50,6 +50,19 @@ function counted(profile) {
 	return new Map([...sums].filter(([, samples]) => samples).sort());
 }
 
+/** Samples by tick and count of a stack and thread. */
+function timed(profile) {
+	const sums = new Map(), stacks = paths(profile), { counts, threads, slices } = profile;
+	for (let i = 0; i < slices.rows; i++) {
+		const count = slices.count[i], t = counts.group[count];
+		const key = `${slices.tick[i]} ${threads.pid[t]}.${threads.tid[t]} ${stacks[counts.node[count]].stack}`;
+		sums.set(key, (sums.get(key) ?? 0) + slices.samples[i]);
+	}
+	return new Map([...sums].sort());
+}
+
+const total = numbers => numbers.reduce((sum, n) => sum + n, 0);
+
 function split(bytes, chunk) {
 	const deltas = [], splitter = new Splitter(delta => deltas.push(delta.slice()));
 	let ended = false;
@@ -80,6 +93,8 @@ function checkSame(page, deltas, expected) {
 		versions++;
 	}
 	assert.deepEqual(counted(last), counted(expected));
+	assert.deepEqual(timed(last), timed(expected));
+	assert.equal(total(last.slices.samples.subarray(0, last.slices.rows)), total(last.counts.samples));
 	assert.deepEqual(lines(last), lines(expected));
 	const { start_ns, ...facts } = expected.runs[0].run, { version, over_memory, ...ledger } = expected.runs[0];
 	assert.deepEqual(last.runs[0], { ...ledger, run: facts });

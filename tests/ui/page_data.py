@@ -4,6 +4,7 @@ An independent reader of the data of a flame graph page, without the page's scri
 """
 import base64
 import collections
+import itertools
 import json
 import re
 import unicodedata
@@ -70,7 +71,24 @@ class PageData:
             self.by_thread[thread] += samples
             if (threads is None or thread in threads) and (side is None or side == group):
                 self.nodes[at].self += samples
+        self.slices = self.read_slices(data)
         self.lay_out()
+
+    def read_slices(self, data):
+        """Returns {(tick, thread, number of the node): samples}."""
+        ticks, several = data["ticks"], dict(zip(itertools.accumulate(numbers(data["several"], "step")),
+                                                 numbers(data["several"], "more")))
+        nodes = list(itertools.accumulate(numbers(data["counts"], "step")))
+        groups, steps = numbers(data["counts"], "group"), numbers(data["slices"], "step")
+        slices, at = collections.Counter(), 0
+        for tick, size in zip(itertools.accumulate(numbers(ticks, "step")), numbers(ticks, "slices")):
+            count = 0
+            for at in range(at, at + size):
+                count += steps[at]
+                slices[tick, self.threads[groups[count]], nodes[count]] += 1 + several.get(at, 0)
+            at += 1
+        assert at == len(steps)
+        return slices
 
     def read_nodes(self, table):
         nodes, path = [], []

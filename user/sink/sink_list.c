@@ -47,6 +47,15 @@ bool sink_list_takes_code(const struct sink_list *list)
 	return false;
 }
 
+bool sink_list_reads_slices(const struct sink_list *list)
+{
+	vec_for_each (entry, &list->sinks) {
+		if (entry->ops->time_slices)
+			return true;
+	}
+	return false;
+}
+
 /* Note the result of a call. A sink that failed is destroyed. */
 static void note(struct sink_entry *entry, int err)
 {

@@ -61,6 +61,9 @@ bool sink_list_end_round(struct sink_list *list, uint64_t time_ns);
 bool sink_list_takes_samples(const struct sink_list *list);
 bool sink_list_takes_code(const struct sink_list *list);
 
+/* Returns true if some sink reads view.slices, also a live view without a subscription. */
+bool sink_list_reads_slices(const struct sink_list *list);
+
 /* Pass a sample, or a change of JIT code, to the sinks that take them. */
 void sink_list_sample(struct sink_list *list, const struct view *view,
 		      const struct sink_sample *sample);

@@ -25,6 +25,7 @@ struct made_view {
 	struct frame_table *frames;
 	struct profile profile;
 	struct thread_counts threads;
+	struct time_slices slices;
 	struct ledger ledger;
 	struct view view; /* of the objects here */
 };
@@ -51,6 +52,7 @@ MADE void made_init(struct made_view *m)
 				.frames = m->frames,
 				.profile = &m->profile,
 				.threads = &m->threads,
+				.slices = &m->slices,
 				.ledger = &m->ledger};
 }
 
@@ -59,6 +61,7 @@ MADE void made_deinit(struct made_view *m)
 	ledger_deinit(&m->ledger);
 	profile_deinit(&m->profile);
 	thread_counts_deinit(&m->threads);
+	time_slices_deinit(&m->slices);
 	frame_table_destroy(m->frames);
 	location_table_deinit(&m->locations);
 	module_table_deinit(&m->modules);
@@ -132,10 +135,13 @@ MADE uint32_t made_stack(struct made_view *m, uint32_t process, const char *comm
 MADE void made_count(struct made_view *m, const struct sink_sample *sample)
 {
 	const struct sampled_thread thread = {sample->pid, sample->tid, sample->comm};
+	uint64_t since =
+		sample->time_ns > m->info.start_ns ? sample->time_ns - m->info.start_ns : 0;
 	uint32_t number, count;
 
 	assert_int_equal(thread_counts_thread(&m->threads, &thread, &number), 0);
 	assert_int_equal(thread_counts_add(&m->threads, sample->node, number, 1, &count), 0);
+	assert_int_equal(time_slices_add(&m->slices, since, count), 0);
 }
 
 /* Returns the output of a sink. The caller frees it. The samples, if any, become the view's. */
@@ -149,8 +155,10 @@ MADE char *made_output_of(struct made_view *m, const struct sink_ops *ops,
 
 	assert_non_null(out);
 	assert_int_equal(ops->create(out, &sink), 0);
-	if (sample_count)
+	if (sample_count) {
 		thread_counts_deinit(&m->threads);
+		time_slices_deinit(&m->slices);
+	}
 	for (size_t i = 0; i < sample_count; i++) {
 		made_count(m, &samples[i]);
 		if (ops->sample)

@@ -73,14 +73,31 @@ int analysis_set_info(struct analysis *a, const struct run_info *info)
 	return epoch_set_info(a->epoch, info);
 }
 
+/* Keep the samples of the current epoch by time, if a sink reads them. All or none are kept. */
+static void keep_slices(struct analysis *a)
+{
+	struct epoch *e = a->epoch;
+
+	if (e->threads.counts.size)
+		return;
+	if (sink_list_reads_slices(&e->sinks) || sink_list_reads_slices(&a->live))
+		e->view.slices = &e->slices;
+}
+
 int analysis_add_sink(struct analysis *a, const struct sink_ops *ops, FILE *out)
 {
-	return sink_list_add(&a->epoch->sinks, ops, out);
+	int err = sink_list_add(&a->epoch->sinks, ops, out);
+
+	keep_slices(a);
+	return err;
 }
 
 int analysis_add_live(struct analysis *a, const struct sink_ops *ops, struct sink *sink)
 {
-	return sink_list_add_live(&a->live, ops, sink);
+	int err = sink_list_add_live(&a->live, ops, sink);
+
+	keep_slices(a);
+	return err;
 }
 
 int analysis_subscribe(struct analysis *a, const struct sink *sink, uint64_t period_ns)

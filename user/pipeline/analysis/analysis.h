@@ -69,7 +69,8 @@ int analysis_add_sink(struct analysis *analysis, const struct sink_ops *ops, FIL
 
 /*
  * Add a live view, which sees the samples and the rounds of all epochs while it is subscribed to.
- * Takes sink over, also on failure. Returns 0 or -ENOMEM.
+ * Takes sink over, also on failure. If it reads the view's slices, it is added before the first
+ * record. Returns 0 or -ENOMEM.
  */
 int analysis_add_live(struct analysis *analysis, const struct sink_ops *ops, struct sink *sink);
 

@@ -53,6 +53,7 @@ void epoch_destroy(struct epoch *epoch)
 	ledger_deinit(&epoch->ledger);
 	profile_deinit(&epoch->profile);
 	thread_counts_deinit(&epoch->threads);
+	time_slices_deinit(&epoch->slices);
 	location_table_deinit(&epoch->locations);
 	recorded_frames_destroy(epoch->recorded);
 	frame_table_destroy(epoch->frames);

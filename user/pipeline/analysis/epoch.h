@@ -19,6 +19,7 @@
 #include "profile/ledger.h"
 #include "profile/profile.h"
 #include "profile/thread_counts.h"
+#include "profile/time_slices.h"
 #include "sink/sink_list.h"
 #include "state/process/process_table.h"
 #include "symbolize/frame_table.h"
@@ -48,7 +49,8 @@ struct epoch {
 	bool has_recorded;	/* the records contain names, so the symbol service is not used */
 	struct profile profile; /* in a root, `location` is the ledger row of the process */
 	struct thread_counts threads;
-	struct ledger ledger; /* as counted */
+	struct time_slices slices; /* of `threads`, if view.slices is set */
+	struct ledger ledger;	   /* as counted */
 	/* The view's ledger, complete up to the last update (ledgers.c). Shares its rows. */
 	struct ledger ledger_now;
 	struct jit_counts ended_jit; /* sum of the rows of freed processes */

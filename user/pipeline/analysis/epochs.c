@@ -65,6 +65,8 @@ int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
 	a->epoch->older = a->closing;
 	a->closing = a->epoch;
 	a->epoch = epoch;
+	if (sink_list_reads_slices(&a->live))
+		epoch->view.slices = &epoch->slices;
 	analysis_renew_names(a);
 	return 0;
 }

@@ -145,6 +145,11 @@ static void keep_outermost(struct sink_sample *out, uint32_t count)
 	out->kernel_frames = count - out->user_frames;
 }
 
+static uint64_t since_start(const struct epoch *e, uint64_t time_ns)
+{
+	return time_ns > e->info.start_ns ? time_ns - e->info.start_ns : 0;
+}
+
 /* Count the sample, and pass it to the sinks. */
 static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 		      const struct jitbpf_sample *sample, const char *name,
@@ -162,6 +167,8 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 	};
 	int err = count_thread(e, row, name, slot, &thread, &out.count);
 
+	if (!err && e->view.slices)
+		err = time_slices_add(&e->slices, since_start(e, out.time_ns), out.count);
 	if (err)
 		return err;
 	profile_count(&e->profile, slot->node);

@@ -5,6 +5,7 @@
 #include "sink/sink.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/scope.h"
 #include "sink/frame_tree.h"
@@ -64,6 +65,31 @@ static int add_samples(struct page_data *page, const struct view *view,
 	return 0;
 }
 
+/* The view's count of each slice, as a count of the page. */
+static int add_slices(struct page_data *page, const struct view *view)
+{
+	CLEANUP(thread_counts_deinit) struct thread_counts scratch = {0};
+	const struct thread_counts *shown;
+
+	if (!view->slices)
+		return 0;
+	if (shown_profile_counts(view, &scratch, &shown))
+		return -ENOMEM;
+	memcpy(page->slices.ends, view->slices->ends, sizeof(page->slices.ends));
+	vec_for_each (slice, &view->slices->slices) {
+		const struct thread_count *count = &view->threads->counts.data[slice->count];
+		struct time_slice out = *slice;
+
+		if (shown == &scratch &&
+		    thread_counts_add(&scratch, shown_profile_node(view, count->node),
+				      count->thread, 0, &out.count))
+			return -ENOMEM;
+		if (vec_push(&page->slices.slices, out))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int html_finish(struct sink *sink, const struct view *view)
 {
 	CLEANUP(page_data_deinit) struct page_data page;
@@ -75,6 +101,7 @@ static int html_finish(struct sink *sink, const struct view *view)
 	for (size_t i = 0; !err && i < tree.nodes.size; i++)
 		err = add_node(&page, view, &tree.nodes.data[i]);
 	err = err ?: add_samples(&page, view, &tree);
+	err = err ?: add_slices(&page, view);
 	return err ?: page_data_write(&page, out_stream(sink), &view, 1);
 }
 
@@ -82,6 +109,7 @@ const struct sink_ops sink_html = {
 	.name = "html",
 	.extension = ".html",
 	.counts_only = true,
+	.time_slices = true,
 	.create = out_create,
 	.finish = html_finish,
 	.destroy = out_destroy,

@@ -45,6 +45,7 @@ void page_data_deinit(struct page_data *page)
 	vec_deinit(&page->nodes);
 	vec_deinit(&page->counts);
 	vec_deinit(&page->threads);
+	time_slices_deinit(&page->slices);
 }
 
 static int add_string(struct page_data *page, const char *s, uint32_t *ret)
@@ -107,6 +108,7 @@ struct writer {
 	uint32_t *order;  /* nodes in the order of the page: parents before children */
 	uint32_t *depths; /* by node */
 	uint32_t *places; /* by node: position in `order` */
+	uint32_t *rows;	  /* by count: its row */
 };
 
 static void writer_deinit(struct writer *w)
@@ -116,6 +118,7 @@ static void writer_deinit(struct writer *w)
 	free(w->order);
 	free(w->depths);
 	free(w->places);
+	free(w->rows);
 }
 
 static const struct page_label *label_at(const struct page_data *page, uint32_t number)
@@ -282,7 +285,8 @@ static int write_counts(struct writer *w)
 	AUTO_FREE struct sort_key *keys = calloc(count + 1, sizeof(*keys));
 	int err;
 
-	if (!keys)
+	w->rows = calloc(count + 1, sizeof(*w->rows));
+	if (!keys || !w->rows)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		keys[i] = (struct sort_key){
@@ -291,11 +295,106 @@ static int write_counts(struct writer *w)
 		};
 	if (sort_keys(keys, count))
 		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		w->rows[keys[i].item] = i;
 	begin_table(w, "counts", count);
 	err = WRITE_COLUMN(w, "step", count,
 			   (keys[i].key >> 32) - (i ? keys[i - 1].key >> 32 : 0)) ?:
 	      WRITE_COLUMN(w, "group", count, (uint32_t)keys[i].key) ?:
 	      WRITE_COLUMN(w, "samples", count, counts[keys[i].item].samples);
+	json_end(w->json, '}');
+	return err;
+}
+
+/* The slices with the rows of their counts, in order. */
+static int sort_slices(const struct writer *w, struct time_slices *ret)
+{
+	const struct time_slices *slices = &w->page->slices;
+
+	if (vec_reserve(&ret->slices, slices->slices.size))
+		return -ENOMEM;
+	memcpy(ret->ends, slices->ends, sizeof(ret->ends));
+	vec_for_each (slice, &slices->slices) {
+		struct time_slice *out = &ret->slices.data[ret->slices.size++];
+
+		*out = *slice;
+		out->count = w->rows[slice->count];
+	}
+	return time_slices_sort(ret);
+}
+
+/* Each tick that has slices: its distance from the one before, and the number of its slices. */
+static int write_ticks(struct writer *w, const struct time_slice *slices, size_t count)
+{
+	struct page_column sizes = {0};
+	uint64_t rows = 0;
+	uint32_t last = 0;
+	int err;
+
+	for (size_t i = 0, begin = 0; i < count; i++) {
+		if (i + 1 < count && slices[i + 1].tick == slices[i].tick)
+			continue;
+		page_column_put(&w->column, slices[i].tick - last);
+		page_column_put(&sizes, i + 1 - begin);
+		last = slices[i].tick;
+		begin = i + 1;
+		rows++;
+	}
+	begin_table(w, "ticks", rows);
+	json_member_number(w->json, "ns", TIME_SLICES_TICK_NS);
+	err = page_column_write(&w->column, w->json, "step")
+		      ?: page_column_write(&sizes, w->json, "slices");
+	json_end(w->json, '}');
+	page_column_deinit(&sizes);
+	return err;
+}
+
+/* Slices with more than one sample: the distance from the one before, and the further samples. */
+static int write_several(struct writer *w, const struct time_slice *slices, size_t count)
+{
+	struct page_column samples = {0};
+	uint64_t rows = 0;
+	size_t last = 0;
+	int err;
+
+	for (size_t i = 0; i < count; i++) {
+		if (slices[i].samples == 1)
+			continue;
+		page_column_put(&w->column, i - last);
+		page_column_put(&samples, slices[i].samples - 1);
+		last = i;
+		rows++;
+	}
+	begin_table(w, "several", rows);
+	err = page_column_write(&w->column, w->json, "step")
+		      ?: page_column_write(&samples, w->json, "more");
+	json_end(w->json, '}');
+	page_column_deinit(&samples);
+	return err;
+}
+
+/* The count of a slice is its distance from that of the slice before it in its tick, or from 0. */
+static int write_slices(struct writer *w)
+{
+	CLEANUP(time_slices_deinit) struct time_slices sorted = {0};
+	const struct time_slice *s;
+	size_t count;
+	int err = sort_slices(w, &sorted);
+
+	if (err)
+		return err;
+	s = sorted.slices.data;
+	count = sorted.slices.size;
+	err = write_ticks(w, s, count);
+	begin_table(w, "slices", count);
+	err = err
+		      ?: WRITE_COLUMN(w, "step", count,
+				      s[i].count - (i && s[i - 1].tick == s[i].tick ? s[i - 1].count
+										    : 0));
+	json_end(w->json, '}');
+	err = err ?: write_several(w, s, count);
+	begin_table(w, "levels", TIME_SLICES_LEVELS);
+	err = err ?: WRITE_COLUMN(w, "end", TIME_SLICES_LEVELS, sorted.ends[i]);
 	json_end(w->json, '}');
 	return err;
 }
@@ -346,7 +445,7 @@ static int write_data(void *writer, struct json *json)
 		json_string(json, string_pool_get(w->page->strings, i));
 	json_end(json, ']');
 	err = err ?: write_labels(w) ?: write_sources(w) ?: write_threads(w);
-	err = err ?: write_nodes(w) ?: write_counts(w);
+	err = err ?: write_nodes(w) ?: write_counts(w) ?: write_slices(w);
 	json_end(json, '}');
 	return err;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The data of the flame graph page (user/sink/page/): a tree of nodes with labels and source lines,
- * and samples by node and group. A group is a thread or, in a difference, a side.
+ * and samples by node and group. A group is a thread or, in a difference, a side. Slices are the
+ * same samples by time.
  *
  * Nodes are added in any order with parents before children, and written in order of names, so that
  * equal profiles give equal pages. Numbers are written as columns, which a browser reads faster
@@ -15,6 +16,7 @@
 #include <stdio.h>
 
 #include "base/vec.h"
+#include "profile/time_slices.h"
 #include "sink/write/json.h"
 #include "sink/write/row_table.h"
 #include "sink/sink.h"
@@ -65,6 +67,7 @@ struct page_data {
 	VEC(struct page_node) nodes;
 	VEC(struct page_count) counts; /* several counts of a node and group are added */
 	VEC(struct page_thread) threads;
+	struct time_slices slices; /* of `counts`, by index; in a difference there are none */
 };
 
 /*

@@ -9,7 +9,8 @@
  * if `from` is 0 the run: start_ns, wall_clock_ns, freq_hz, cpus, and the texts event,
  * command, host and kernel. Then come these sections in this order, each with the
  * number of its items first. The items of the first six are appended to lists that only
- * grow, so their numbers go on from those of the deltas before.
+ * grow, so their numbers go on from those of the deltas before. Slices are added to those before,
+ * which are folded first if `levels` has items (time_slices_follow()).
  *
  *   strings   text; number 0 is empty and is not sent
  *   locations kind, owner, offset (struct location), names
@@ -21,6 +22,10 @@
  *   named     location, names: of locations that were sent before, without them
  *   counted   step, samples: counts that have changed
  *   recounted step, row: rows that have changed
+ *   void      1 if the slices that were sent before are void, else 0. It has no items
+ *   levels    end: all TIME_SLICES_LEVELS of time_slices.h, or none if they are unchanged
+ *   slices    tick, count (both as distances from those of the item before, or from 0, by
+ *             base/zigzag.h, modulo 2^32), samples
  *   totals    only if the delta is complete: `filtered`, fields of delta_totals
  *
  * A node, location, row and the like is referred to by its number in its list, and a
@@ -44,7 +49,7 @@
 #include "profile/ledger.h"
 
 #define DELTA_MAGIC   0x444c544au /* "JTLD" */
-#define DELTA_VERSION 1
+#define DELTA_VERSION 2
 
 /* Little-endian. */
 struct delta_header {

@@ -7,6 +7,7 @@
 
 #include "base/leb128.h"
 #include "base/scope.h"
+#include "base/zigzag.h"
 #include "sink/live/delta_format.h"
 
 #define FRAMES_MAX 1024 /* of a location */
@@ -308,6 +309,58 @@ static void take_changed(struct reading *r, size_t size,
 	}
 }
 
+static void take_levels(struct reading *r)
+{
+	uint64_t count = take(r);
+	uint32_t ends[TIME_SLICES_LEVELS];
+	int err;
+
+	if (r->error || !count)
+		return;
+	if (count != TIME_SLICES_LEVELS) {
+		fail(r, -EBADMSG);
+		return;
+	}
+	for (uint32_t i = 0; i < TIME_SLICES_LEVELS; i++)
+		ends[i] = take_u32(r);
+	err = r->error ?: time_slices_follow(&r->profile->slices, ends);
+	fail(r, err == -EINVAL ? -EBADMSG : err);
+}
+
+static uint32_t take_distance(struct reading *r, uint32_t from)
+{
+	uint64_t distance = take(r);
+
+	if (distance > UINT32_MAX)
+		fail(r, -EBADMSG);
+	return from + (uint32_t)unzigzag(distance);
+}
+
+static void take_slices(struct reading *r)
+{
+	struct delta_profile *p = r->profile;
+	struct time_slice slice = {0};
+	uint64_t again = take_below(r, 2), count;
+
+	if (again)
+		p->slices.slices.size = 0;
+	take_levels(r);
+	count = take(r);
+	for (uint64_t i = 0; i < count && !r->error; i++) {
+		slice.tick = take_distance(r, slice.tick);
+		slice.count = take_distance(r, slice.count);
+		slice.samples = take_u32(r);
+		if (slice.count >= p->threads.counts.size || !slice.samples)
+			fail(r, -EBADMSG);
+		if (p->slices.slices.size >= p->sliced_max) {
+			charge(r, sizeof(slice));
+			p->sliced_max++;
+		}
+		if (!r->error && vec_push(&p->slices.slices, slice))
+			fail(r, -ENOMEM);
+	}
+}
+
 static void take_totals(struct reading *r)
 {
 	struct ledger *ledger = &r->profile->ledger;
@@ -330,6 +383,7 @@ static void take_sections(struct reading *r, bool complete)
 		take_items(r, lists[i]);
 	take_changed(r, p->threads.counts.size, take_counted);
 	take_changed(r, p->ledger.processes.size, take_recounted);
+	take_slices(r);
 	if (complete)
 		take_totals(r);
 	if (!r->error && cursor_left(&r->at))
@@ -363,6 +417,7 @@ static int begin(struct delta_profile *p, uint32_t epoch)
 		.profile = &p->profile,
 		.ledger = &p->ledger,
 		.threads = &p->threads,
+		.slices = &p->slices,
 		.epoch = epoch,
 		.options = p->view.options,
 	};
@@ -409,6 +464,7 @@ void delta_profile_deinit(struct delta_profile *p)
 		free(p->texts[i]);
 	ledger_deinit(&p->ledger);
 	thread_counts_deinit(&p->threads);
+	time_slices_deinit(&p->slices);
 	profile_deinit(&p->profile);
 	frame_table_destroy(p->frames);
 	location_table_deinit(&p->locations);

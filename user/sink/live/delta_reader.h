@@ -32,6 +32,8 @@ struct delta_profile {
 	struct frame_table *frames;
 	struct profile profile;
 	struct thread_counts threads;
+	struct time_slices slices;
+	size_t sliced_max; /* the largest number of slices so far, which are charged */
 	struct ledger ledger;
 	struct view view; /* of the members above; valid in any state but 0 */
 };

@@ -6,6 +6,7 @@
 
 #include "base/leb128.h"
 #include "base/scope.h"
+#include "base/zigzag.h"
 #include "profile/ledger.h"
 #include "sink/live/delta_format.h"
 
@@ -279,6 +280,41 @@ static void find_recounted(struct delta_writer *w, const struct view *view)
 	w->rows_round = view->round + 1;
 }
 
+/* The slices that were not sent yet, or all of them if they have folded with others that were. */
+static bool put_slices(struct delta_writer *w, const struct time_slices *slices)
+{
+	struct delta_bytes *out = &w->out;
+	bool folded = w->folds != slices->folds;
+	bool again = folded && w->sliced < slices->folded + slices->removed;
+	size_t begin, at = again ? 0 : (size_t)(w->sliced - slices->removed);
+	struct time_slice last = {0};
+	uint32_t count = 0;
+
+	put(out, again);
+	put(out, folded ? TIME_SLICES_LEVELS : 0);
+	for (uint32_t i = 0; folded && i < TIME_SLICES_LEVELS; i++)
+		put(out, slices->ends[i]);
+	begin = begin_items(out);
+	for (; at < slices->slices.size && !is_full(out); at++, count++) {
+		const struct time_slice *slice = &slices->slices.data[at];
+
+		put(out, zigzag_word(slice->tick - last.tick));
+		put(out, zigzag_word(slice->count - last.count));
+		put(out, slice->samples);
+		last = *slice;
+	}
+	end_items(out, begin, count);
+	w->sliced = at + slices->removed;
+	w->folds = slices->folds;
+	return at == slices->slices.size;
+}
+
+static void put_no_slices(struct delta_bytes *out)
+{
+	for (int i = 0; i < 3; i++)
+		put(out, 0);
+}
+
 /* Sections up to the first that does not fit; those behind it are empty. */
 static bool put_sections(struct delta_writer *w, const struct view *view)
 {
@@ -292,6 +328,10 @@ static bool put_sections(struct delta_writer *w, const struct view *view)
 	all = all ? put_named(w, view, locations) : (put(out, 0), false);
 	all = all ? put_set(out, view, &w->counted, put_counted) : (put(out, 0), false);
 	all = all ? put_set(out, view, &w->recounted, put_row) : (put(out, 0), false);
+	if (all && view->slices)
+		all = put_slices(w, view->slices);
+	else
+		put_no_slices(out);
 	if (!all)
 		return false;
 	put(out, view->ledger->filtered);

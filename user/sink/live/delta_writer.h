@@ -46,6 +46,8 @@ struct delta_writer {
 	struct delta_set counted;   /* sent counts that have changed since */
 	struct delta_set recounted; /* sent rows that have changed since */
 	uint32_t rows_round;	    /* rows that changed before this round are in `recounted` */
+	uint64_t sliced;	    /* slices that were sent, and those that folding has removed */
+	uint32_t folds;		    /* of the slices, when they were sent */
 	struct delta_bytes out;	    /* the last delta */
 };
 

@@ -169,6 +169,7 @@ static int live_finish(struct sink *sink, const struct view *view)
 const struct sink_ops sink_live = {
 	.name = "live",
 	.extension = ".live",
+	.time_slices = true,
 	.create = live_create,
 	.sample = live_sample,
 	.subscribed = live_subscribed,

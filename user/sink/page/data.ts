@@ -2,6 +2,7 @@
 // Reads the profile in the page (user/sink/format/page_data.h) into typed arrays.
 
 import type { Live } from './live_tree';
+import { noSlices, type Slices } from './slices';
 
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
 	cut: Record<string, number>; frame_pointers: number }
@@ -32,6 +33,7 @@ export interface Profile {
 	threads: { rows: number; pid: Uint32Array; tid: Uint32Array; comm: Uint32Array };
 	nodes: { rows: number; depth: Uint32Array; label: Uint32Array; source: Uint32Array }; // in preorder
 	counts: { rows: number; node: Uint32Array; group: Uint32Array; samples: Float64Array };
+	slices: Slices;                 // of counts
 }
 
 export const KINDS = ['unknown', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
@@ -85,7 +87,21 @@ export function noProfile(words: Words): Profile {
 		threads: { rows: 0, pid: none(), tid: none(), comm: none() },
 		nodes: { rows: 1, depth: one(), label: one(), source: one() },
 		counts: { rows: 0, node: none(), group: none(), samples: new Float64Array(0) },
+		slices: noSlices(),
 	};
+}
+
+function readSlices({ ticks, slices, several, levels }: Record<string, Table>): Slices {
+	const steps = sums(integers(ticks, 'step')), sizes = integers(ticks, 'slices');
+	const count = integers(slices, 'step'), tick = new Uint32Array(slices.rows), samples = new Uint32Array(slices.rows).fill(1);
+	for (let row = 0, at = 0; row < ticks.rows; row++)
+		for (let left = sizes[row], last = 0; left > 0; left--, at++) {
+			tick[at] = steps[row];
+			last = count[at] += last;
+		}
+	const more = integers(several, 'more');
+	sums(integers(several, 'step')).forEach((at, i) => { samples[at] += more[i]; });
+	return { tickNs: Number(ticks.ns), rows: slices.rows, tick, count, samples, ends: [...integers(levels, 'end')] };
 }
 
 function readProfile(data: any): Profile {
@@ -103,5 +119,6 @@ function readProfile(data: any): Profile {
 			source: integers(nodes, 'source') },
 		counts: { rows: counts.rows, node: sums(integers(counts, 'step')), group: integers(counts, 'group'),
 			samples: column(counts, 'samples', new Float64Array(counts.rows)) },
+		slices: readSlices(data),
 	};
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Decodes deltas (user/sink/live/delta_format.h) into the lists of a live profile. Input is checked.
 
-const MAGIC = 0x444c544a, VERSION = 1, HEADER = 32;
+import { LEVELS, SliceList } from './slices';
+
+const MAGIC = 0x444c544a, VERSION = 2, HEADER = 32;
 const MOST_FRAMES = 1024;               // of a location
 const MOST_BYTES = 1 << 30;             // of the deltas of a profile
+const MOST_SLICES = 1 << 24;
 const NUMBERS = 2 ** 32;
 const utf8 = new TextDecoder();
 
@@ -44,6 +47,12 @@ class Cursor {
 		if (value >= limit)
 			throw new BadDelta(`${value} is not below ${limit}`);
 		return value;
+	}
+
+	/** A number near another one: the distance, by base/zigzag.h, modulo 2^32. */
+	near(other: number): number {
+		const distance = this.below(NUMBERS);
+		return (other + (distance % 2 ? -(distance + 1) / 2 : distance / 2)) >>> 0;
 	}
 
 	text(): string {
@@ -97,6 +106,7 @@ export class DeltaProfile {
 	thread: number[] = [];
 	samples: number[] = [];
 	rows: Row[] = [];
+	readonly slices = new SliceList();
 	totals: number[] = [];
 	private rowsDue = 0;
 	private used = 0;
@@ -136,6 +146,7 @@ export class DeltaProfile {
 		each(() => this.takeNames(at, at.below(this.places.length)));
 		this.takeChanged(at, this.samples.length, i => { this.samples[i] = at.number(); });
 		this.takeChanged(at, this.rows.length, i => { this.rows[i] = this.takeRow(at); });
+		this.takeSlices(at);
 		if (complete) {
 			at.below(2);
 			this.totals = at.fields(this.totalFields);
@@ -200,6 +211,28 @@ export class DeltaProfile {
 
 	private takeRow(at: Cursor): Row {
 		return { pid: at.below(NUMBERS), inner: at.below(NUMBERS), comm: this.string(at), fields: at.fields(this.rowFields) };
+	}
+
+	private takeSlices(at: Cursor): void {
+		const { slices } = this, counts = this.samples.length;
+		if (at.below(2))
+			slices.clear();
+		const levels = at.number();
+		if (levels && levels !== LEVELS)
+			throw new BadDelta('levels are missing');
+		const ends = Array.from({ length: levels }, () => at.below(NUMBERS));
+		if (ends.some((end, i) => end % 2 ** (i + 1) || (i > 0 && end > ends[i - 1])))
+			throw new BadDelta('levels that cannot be');
+		if (levels)
+			slices.follow(ends, counts);
+		for (let left = at.number(), tick = 0, count = 0; left > 0; left--) {
+			tick = at.near(tick);
+			count = at.near(count);
+			const samples = at.below(NUMBERS);
+			if (count >= counts || !samples || slices.list.rows >= MOST_SLICES)
+				throw new BadDelta('a slice without a count');
+			slices.add(tick, count, samples);
+		}
 	}
 
 	private takeChanged(at: Cursor, size: number, take: (number: number) => void): void {

@@ -141,6 +141,7 @@ export class LiveTree {
 			counts: { rows: from.node.length, node: column(from.node, n => places[n]), group: Uint32Array.from(from.thread),
 				samples: Float64Array.from(from.samples) },
 			strings: this.strings.items,
+			slices: from.slices.list,
 		};
 	}
 }

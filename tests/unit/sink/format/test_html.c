@@ -123,6 +123,64 @@ static void threads_that_stand_apart_have_their_samples(void **state)
 	page_expect(data, "counts", "samples", "2 1");
 }
 
+/* Samples by time refer to the page's counts, also if the view merges counts by hiding frames. */
+static void samples_have_their_times(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	struct sink_sample samples[6];
+	size_t size;
+
+	made_init(&m);
+	uint32_t f = made_named(&m, LOCATION_NATIVE, 1, "f", "/a");
+	uint32_t kernel = made_named(&m, LOCATION_KERNEL, 2, "k", "[kernel.kallsyms]");
+	uint32_t z = made_stack(&m, 0, "z", 2, STACK(f)), a = made_stack(&m, 1, "a", 3, STACK(f));
+	uint32_t k = made_stack(&m, 1, "a", 1, STACK(kernel, f));
+	const struct sink_sample made[] = {
+		{.node = z, .time_ns = 0},	   {.node = a, .time_ns = 110000000},
+		{.node = k, .time_ns = 120000000}, {.node = a, .time_ns = 120000000},
+		{.node = a, .time_ns = 99999999},  {.node = z, .time_ns = 2000000000},
+	};
+	memcpy(samples, made, sizeof(made));
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		samples[i].time_ns += m.info.start_ns;
+		samples[i].pid = samples[i].tid = 100;
+	}
+	AUTO_FREE char *page = made_output_of(&m, &sink_html, samples, 6, &size);
+	AUTO_FREE char *data = page_data_of(page);
+	/* all > a > f > k, z > f: the counts are those of f and k below a, and of f below z. */
+	page_expect(data, "ticks", "step", "0 1 1 38");
+	page_expect(data, "ticks", "slices", "1 1 2 1");
+	page_expect(data, "slices", "step", "2 0 0 1 2");
+	page_expect(data, "several", "step", "2");
+	page_expect(data, "several", "more", "1");
+	m.view.options.kernel = VIEW_KERNEL_HIDDEN;
+	m.view.options.by = VIEW_BY_TID;
+	AUTO_FREE char *hidden = made_output(&m, &sink_html);
+	AUTO_FREE char *hidden_data = page_data_of(hidden);
+	page_expect(hidden_data, "slices", "step", "0 1 1 0");
+	page_expect(hidden_data, "several", "more", "2");
+}
+
+/* Old ticks are longer: each begins at a multiple of its length. */
+static void long_ticks_have_their_levels(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	struct sink_sample sample = {.pid = 1, .tid = 1, .time_ns = 1000000000};
+	uint32_t ends[TIME_SLICES_LEVELS] = {12, 8};
+
+	made_init(&m);
+	sample.node =
+		made_stack(&m, 0, "p", 20, STACK(made_named(&m, LOCATION_NATIVE, 1, "f", "/a")));
+	for (int i = 0; i < 15; i++, sample.time_ns += TIME_SLICES_TICK_NS)
+		made_count(&m, &sample);
+	assert_int_equal(time_slices_follow(&m.slices, ends), 0);
+	AUTO_FREE char *page = made_output(&m, &sink_html);
+	AUTO_FREE char *data = page_data_of(page);
+	page_expect(data, "ticks", "step", "0 4 4 2 2 1 1");
+	page_expect(data, "several", "more", "3 3 1 1");
+	page_expect(data, "levels", "end", "12 8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
+}
+
 static void frames_merge_by_name_module_and_kind(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
@@ -234,6 +292,8 @@ int main(void)
 		cmocka_unit_test(the_tree_is_in_order_of_names),
 		cmocka_unit_test(samples_are_counted_by_thread),
 		cmocka_unit_test(threads_that_stand_apart_have_their_samples),
+		cmocka_unit_test(samples_have_their_times),
+		cmocka_unit_test(long_ticks_have_their_levels),
 		cmocka_unit_test(frames_merge_by_name_module_and_kind),
 		cmocka_unit_test(a_node_shows_its_hottest_line),
 		cmocka_unit_test(no_name_gets_out_of_the_data),

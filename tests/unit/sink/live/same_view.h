@@ -78,6 +78,22 @@ static inline void assert_same_counts(const struct view *a, const struct view *b
 				    a->threads->counts.size * sizeof(struct thread_count));
 }
 
+/* Each count has as many samples as its slices. */
+static inline void assert_whole_slices(const struct view *view)
+{
+	size_t count = view->threads->counts.size;
+	AUTO_FREE uint64_t *samples = calloc(count + 1, sizeof(*samples));
+
+	assert_non_null(samples);
+	assert_non_null(view->slices);
+	vec_for_each (slice, &view->slices->slices) {
+		assert_true(slice->count < count);
+		samples[slice->count] += slice->samples;
+	}
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(samples[i], view->threads->counts.data[i].samples);
+}
+
 static inline void assert_same_ledger(const struct ledger *a, const struct ledger *b)
 {
 	struct ledger a_totals = *a, b_totals = *b;
@@ -145,6 +161,9 @@ static inline void assert_same_view(const struct view *a, const struct view *b)
 	assert_same_info(a->info, b->info);
 	assert_same_names(a, b);
 	assert_same_counts(a, b);
+	assert_whole_slices(a);
+	assert_whole_slices(b);
+	assert_memory_equal(a->slices->ends, b->slices->ends, sizeof(a->slices->ends));
 	assert_same_ledger(a->ledger, b->ledger);
 }
 

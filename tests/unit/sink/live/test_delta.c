@@ -24,6 +24,7 @@ static void begin(struct fixture *f)
 	*f = (struct fixture){0};
 	made_init(&f->m);
 	f->m.view.round = 1;
+	f->m.slices.max = 5000;
 	delta_profile_init(&f->profile, &(struct view_options){0}, MAX_BYTES);
 }
 
@@ -47,6 +48,7 @@ static void make_many(struct made_view *m, uint32_t from, uint32_t to)
 		snprintf(name, sizeof(name), "a function by the name of %u", i / 2);
 		stack[(i - from) % 8] = made_named(m, LOCATION_JIT, i, name, i % 2 ? "module" : "");
 		sample.comm = made_string(m, i % 3 ? "worker" : "main");
+		sample.time_ns = m->info.start_ns + (i - i % 3) * TIME_SLICES_TICK_NS;
 		sample.node = made_stack(m, i % 5, "app", 1, depth, stack);
 		made_count(m, &sample);
 		if (i < 5 || i % 16 == 0) /* the rows of all roots first */
@@ -97,6 +99,7 @@ static void what_does_not_fit_comes_next(void **state)
 	/* Nothing new is nearly nothing to send. */
 	assert_int_equal(catch_up(&f), 1);
 	assert_true(f.writer.out.bytes.size < 200);
+	assert_true(f.m.slices.folds > 0);
 	end(&f);
 }
 
@@ -112,6 +115,7 @@ static void change(struct fixture *f, uint32_t *seed)
 		m->threads.counts.data[at].samples++;
 		m->profile.nodes.data[m->threads.counts.data[at].node].self++;
 		assert_int_equal(delta_writer_count(&f->writer, at), 0);
+		assert_int_equal(time_slices_add(&m->slices, i * 1000000000ull + *seed, at), 0);
 		if (i % 200 == 0) {
 			struct ledger_process *row =
 				&m->ledger.processes.data[at % m->ledger.processes.size];
@@ -153,7 +157,44 @@ static void slices_of_a_profile_that_grows(void **state)
 	catch_up(&f);
 	assert_same_view(&f.profile.view, &f.m.view);
 	assert_true(frame_table_is_named(f.profile.frames, 599));
+	assert_true(f.m.slices.folds > 10);
 	assert_same_outputs(&f.profile.view, &f.m.view);
+	end(&f);
+}
+
+static void add_slices(struct fixture *f, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t at = i % 10;
+
+		f->m.threads.counts.data[at].samples++;
+		f->m.profile.nodes.data[f->m.threads.counts.data[at].node].self++;
+		assert_int_equal(delta_writer_count(&f->writer, at), 0);
+		assert_int_equal(time_slices_add(&f->m.slices, i * 1000000ull, at), 0);
+	}
+}
+
+/* Slices fold after some of them were sent, and before: these are sent again, or once. */
+static void slices_that_fold_on_the_way(void **state)
+{
+	static const uint32_t steps[] = {100, 10, 900, 50, 5000, 1, 20000, 300};
+	uint32_t at = 0, folds, refolds = 0;
+	struct fixture f;
+
+	begin(&f);
+	f.m.slices.max = 1000;
+	make_many(&f.m, 0, 10);
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		folds = f.profile.slices.folds;
+		add_slices(&f, at, at + steps[i]);
+		at += steps[i];
+		catch_up(&f);
+		refolds += f.profile.slices.folds != folds;
+		assert_same_view(&f.profile.view, &f.m.view);
+		assert_same_outputs(&f.profile.view, &f.m.view);
+		assert_true(f.profile.slices.slices.size < 2000);
+	}
+	assert_true(refolds > 2 && refolds < ARRAY_SIZE(steps));
 	end(&f);
 }
 
@@ -287,6 +328,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_does_not_fit_comes_next),
 		cmocka_unit_test(slices_of_a_profile_that_grows),
+		cmocka_unit_test(slices_that_fold_on_the_way),
 		cmocka_unit_test(damaged_deltas),
 		cmocka_unit_test(deltas_of_other_states),
 		cmocka_unit_test(a_profile_has_a_budget),

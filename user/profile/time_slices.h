@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The samples of a profile by time: slices, each of a tick and a count of thread_counts.h. A tick
+ * is TIME_SLICES_TICK_NS long. The sum of the slices of a count is the number of its samples.
+ *
+ * When there are TIME_SLICES_MAX slices, they fold: ticks become longer, in proportion to their
+ * age, and slices of one tick and count are added. So the number of slices grows with that of
+ * different counts, and not with the duration. Single-threaded.
+ */
+#ifndef JITBPF_PROFILE_TIME_SLICES_H
+#define JITBPF_PROFILE_TIME_SLICES_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+
+#define TIME_SLICES_TICK_NS 50000000ull
+#define TIME_SLICES_MAX	    (1u << 20)
+#define TIME_SLICES_LEVELS  24
+
+struct time_slice {
+	uint32_t tick; /* the first one that it covers, from the start of the run */
+	uint32_t count;
+	uint32_t samples;
+};
+
+_Static_assert(sizeof(struct time_slice) == 12, "there may be a million");
+
+/* Zero-initialized is empty. Slices are in the order of their arrival, about that of their ticks.
+ */
+struct time_slices {
+	VEC(struct time_slice) slices;
+	/*
+	 * Ticks below ends[i] have a length of at least 2^(i+1), and begin at a multiple of it.
+	 * The ends descend, and each is a multiple of 2^(i+1).
+	 */
+	uint32_t ends[TIME_SLICES_LEVELS];
+	uint32_t folds;	  /* number of times that they folded */
+	size_t folded;	  /* the first slices, which have been folded; others never were */
+	uint64_t removed; /* slices that folding has removed from these */
+	size_t max;	  /* number of slices above which they fold; 0: TIME_SLICES_MAX */
+	size_t limit;	  /* number at which they fold next; 0: max */
+	uint32_t detail;  /* ticks older than so many are longer than one */
+};
+
+/* Add a sample of a count, since_ns after the start. Returns 0 or -ENOMEM. */
+int time_slices_add(struct time_slices *slices, uint64_t since_ns, uint32_t count);
+
+/*
+ * Follow the levels of other slices: raise the ends to those given, and fold. The ends must be as
+ * in the struct. Returns 0, or -EINVAL (not valid ends) or -ENOMEM with the slices unchanged.
+ */
+int time_slices_follow(struct time_slices *slices, const uint32_t ends[TIME_SLICES_LEVELS]);
+
+/*
+ * Sort the slices by tick and count, and add those of one tick and count. Returns 0, or -ENOMEM
+ * with the slices unchanged.
+ */
+int time_slices_sort(struct time_slices *slices);
+
+void time_slices_deinit(struct time_slices *slices);
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The samples of a profile by time (user/profile/time_slices.h): slices, each of a tick and a row of the profile's
+// counts. Old ticks are longer than new ones.
+
+export interface Slices {
+	tickNs: number;
+	rows: number;
+	tick: Uint32Array;      // these three may be longer than `rows`
+	count: Uint32Array;
+	samples: Uint32Array;
+	ends: number[];         // ticks below ends[i] are at least 2^(i+1) ticks long
+}
+
+export const TICK_NS = 50e6;           // of a live profile
+export const LEVELS = 24;
+
+export function noSlices(): Slices {
+	return { tickNs: TICK_NS, rows: 0, tick: new Uint32Array(0), count: new Uint32Array(0), samples: new Uint32Array(0), ends: [] };
+}
+
+/** Returns the length of a tick: it begins at a multiple of it. */
+export function lengthOf(ends: number[], tick: number): number {
+	let length = 1;
+	for (let i = 0; i < ends.length && tick < ends[i]; i++)
+		length *= 2;
+	return length;
+}
+
+/** The slices of a live profile, as they come. */
+export class SliceList {
+	readonly list = noSlices();
+	version = 0;            // changes when slices have changed that were there before
+
+	private grow(): void {
+		const { list } = this, size = Math.max(1024, 2 * list.rows);
+		for (const key of ['tick', 'count', 'samples'] as const) {
+			const larger = new Uint32Array(size);
+			larger.set(list[key].subarray(0, list.rows));
+			list[key] = larger;
+		}
+	}
+
+	add(tick: number, count: number, samples: number): void {
+		const { list } = this;
+		if (list.rows === list.tick.length)
+			this.grow();
+		list.tick[list.rows] = tick;
+		list.count[list.rows] = count;
+		list.samples[list.rows++] = samples;
+	}
+
+	clear(): void {
+		this.list.rows = 0;
+		this.version++;
+	}
+
+	/** Old ticks have become longer: slices of one tick and count are added, but for some that came late. */
+	follow(ends: number[], counts: number): void {
+		const { list } = this, { tick, count, samples } = list, latest = new Int32Array(counts).fill(-1), { rows } = list;
+		list.ends = ends;
+		list.rows = 0;
+		for (let i = 0; i < rows; i++) {
+			const first = tick[i] - tick[i] % lengthOf(ends, tick[i]), same = latest[count[i]];
+			if (same >= 0 && tick[same] === first && samples[same] + samples[i] < 2 ** 32) {
+				samples[same] += samples[i];
+				continue;
+			}
+			latest[count[i]] = list.rows;
+			this.add(first, count[i], samples[i]);
+		}
+		this.version++;
+	}
+}
