@@ -20,6 +20,7 @@ from browser import Browser  # pylint: disable=wrong-import-position,import-erro
 ROOT = "document.documentElement"
 CANVAS = ("(() => { const b = document.querySelector('canvas').getBoundingClientRect();"
           "return [b.left, b.top, b.width, b.height]; })()")
+STRIP = CANVAS.replace("canvas", "#strip")
 ROW = 19
 
 
@@ -109,6 +110,7 @@ class Page(LiveTest):
             self.assertEqual(browser.evaluate("document.getElementById('search').value"), "TRACE-")
             self.assertRegex(browser.evaluate(text("matched")), r"matched \d+\.\d+ %, [\d,]+ samples")
             self.check_pause(browser)
+            self.check_time(browser)
             self.assertEqual(browser.problems, [])
             said = self.stop(live)
             browser.wait_for(f"{ROOT}.dataset.live === 'ended'")
@@ -117,6 +119,45 @@ class Page(LiveTest):
             self.assertIsNone(browser.evaluate(f"{ROOT}.dataset.error"))
             outside = [url for url in browser.requests if not url.startswith((self.url, "about:"))]
             self.assertEqual(outside, [])
+
+    def total(self, browser):
+        """What the page says of all samples."""
+        browser.evaluate("document.getElementById('graph').focus()")
+        browser.key("Home")
+        return browser.evaluate(text("detail"))
+
+    def check_time(self, browser):
+        """A range of time keeps its samples in further refreshes; one without an end grows. The
+        slices have all samples: those before a moment and those from then on."""
+        browser.key("Escape")
+        browser.key("Escape")
+        left, top, width, _ = browser.evaluate(STRIP)
+        browser.drag(left, top + 12, width / 2, 0)
+        end = re.fullmatch(r"#range=0-([\d.]+)", browser.evaluate("location.hash")).group(1)
+        first = self.total(browser)
+        self.assertRegex(first, r"^all · .*[\d,]+ samples, 100.0 %")
+        self.wait_for_refreshes(browser, 3)
+        self.assertEqual(self.total(browser), first)
+        browser.evaluate(f"location.hash = '#range={end}-'")
+        browser.wait_for(f"{text('range')}.startsWith('{end} ')")
+        later = self.samples_of(self.total(browser))
+        self.wait_for_refreshes(browser, 2)
+        self.assertGreater(self.samples_of(self.total(browser)), later)
+        browser.evaluate("document.getElementById('pause').click()")
+        later = self.samples_of(self.total(browser))
+        browser.evaluate("location.hash = ''")
+        browser.wait_for(f"{text('range')} === ''")
+        self.assertEqual(self.samples_of(self.total(browser)), self.samples_of(first) + later)
+        browser.evaluate(f"location.hash = '#range={end}-&baseline=0-{end}'")
+        browser.wait_for(f"{text('range')}.startsWith('before')")
+        self.assertRegex(self.total(browser), rf"before {self.samples_of(first):,}, 100.0 % · after {later:,}, ")
+        browser.evaluate("document.getElementById('pause').click()")
+        browser.evaluate("document.getElementById('all-time').click()")
+        self.wait_for_refreshes(browser, 1)
+
+    @staticmethod
+    def samples_of(said):
+        return int(re.search(r"([\d,]+) samples", said).group(1).replace(",", ""))
 
     def check_pause(self, browser):
         browser.evaluate("document.getElementById('pause').click()")

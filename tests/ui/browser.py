@@ -19,7 +19,7 @@ FLAGS = (
 ).split()
 
 KEYS = {"Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40,
-        "Backspace": 8, "/": 191}
+        "Backspace": 8, "Home": 36, "/": 191}
 
 
 class Browser:
@@ -130,10 +130,10 @@ class Browser:
     def wheel(self, x, y, dx=0, dy=0, ctrl=False):
         self.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=dx, deltaY=dy, modifiers=2 * ctrl)
 
-    def drag(self, x, y, dx, dy, steps=8):
+    def drag(self, x, y, dx, dy, steps=8, shift=False):
         def send(kind, step, **more):
             self.call("Input.dispatchMouseEvent", type=kind, x=x + dx * step / steps, y=y + dy * step / steps,
-                      button="left", **more)
+                      button="left", modifiers=8 * shift, **more)
         send("mousePressed", 0, clickCount=1)
         for step in range(1, steps + 1):
             send("mouseMoved", step, buttons=1)

@@ -158,7 +158,7 @@ static int give_samples(struct made_view *m, const struct sink_ops *ops, struct 
 		for (uint64_t k = 0; k < nodes[i].self; k++, given++) {
 			uint32_t pid = 1000 + 10 * nodes[root].location, tid = pid + given % 3;
 			const struct sink_sample sample = {
-				.time_ns = m->info.start_ns + given * 1234567,
+				.time_ns = m->info.start_ns + given * 12345678,
 				.pid = pid,
 				.tid = tid,
 				.comm = tid == pid ? nodes[i].comm : made_string(m, "helper"),

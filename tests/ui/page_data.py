@@ -49,9 +49,12 @@ class Node:
 
 
 class PageData:
-    """threads: keys "PID.TID" whose samples count; None for all. side: of a difference."""
+    """
+    threads: keys "PID.TID" whose samples count; None for all. side: of a difference. ticks: the
+    first tick whose samples count, and the one behind the last.
+    """
 
-    def __init__(self, path, threads=None, side=None):
+    def __init__(self, path, threads=None, side=None, ticks=None):
         page = open(path, encoding="utf-8").read()
         data = json.loads(re.search(r'<script type="application/json" id="profile">(.*?)</script>', page, re.S)[1])
         self.runs, strings = data["runs"], data["strings"]
@@ -72,7 +75,16 @@ class PageData:
             if (threads is None or thread in threads) and (side is None or side == group):
                 self.nodes[at].self += samples
         self.slices = self.read_slices(data)
+        if ticks:
+            self.count_ticks(threads, *ticks)
         self.lay_out()
+
+    def count_ticks(self, threads, first, end):
+        for node in self.nodes:
+            node.self = 0
+        for (tick, thread, node), samples in self.slices.items():
+            if first <= tick < end and (threads is None or thread in threads):
+                self.nodes[node].self += samples
 
     def read_slices(self, data):
         """Returns {(tick, thread, number of the node): samples}."""

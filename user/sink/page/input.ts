@@ -93,6 +93,8 @@ export class Input {
 			view.change({ search: '' }, 'replace');
 		else if (!view.graph.isWhole)
 			this.reset();
+		else if (view.range || view.baseline)
+			view.change({ range: '', baseline: '' });
 		if (typing)
 			(view.state.table ? byId('table') : view.graph.box).focus();
 		view.tip.hide();

@@ -5,6 +5,7 @@ import { noProfile, readData } from './data';
 import { Input } from './input';
 import { LiveProfile } from './live';
 import { byId } from './text';
+import { TimeLine } from './timeline';
 import { View } from './view';
 
 const root = document.documentElement;
@@ -20,6 +21,7 @@ const data = readData(byId('profile').textContent!);
 const live = data.live && new LiveProfile(data.live, data.words, newer => view.refresh(newer));
 byId('profile').remove();
 const view = new View(data.live ? noProfile(data.words) : data.profile, Boolean(live), showInGraph);
+const time = new TimeLine(view);
 const input = new Input(view, () => live?.toggle());
 
 function showInGraph(label: number): void {
@@ -31,6 +33,7 @@ function showInGraph(label: number): void {
 
 view.start();
 input.listen();
+time.listen();
 live?.start();
 // After the first paint; `make bench` measures this.
 requestAnimationFrame(() => setTimeout(() => performance.mark('shown')));

@@ -9,6 +9,8 @@ export interface State {
 	threads: string;        // "" all, "PID" or "PID.TID"
 	zoom: number[];         // labels from the root on
 	search: string;
+	range: string;          // of time, see time_range.ts; "" all
+	baseline: string;       // the same: the graph shows the difference from it
 }
 
 export function readState(fragment: string): State {
@@ -21,6 +23,8 @@ export function readState(fragment: string): State {
 		threads: fields.get('threads') ?? '',
 		zoom: (fields.get('zoom') ?? '').split('.').filter(Boolean).map(Number).filter(Number.isInteger),
 		search: fields.get('search') ?? '',
+		range: fields.get('range') ?? '',
+		baseline: fields.get('baseline') ?? '',
 	};
 }
 
@@ -34,7 +38,8 @@ export function fragmentOf(state: State): string {
 		fields.set('threads', state.threads);
 	if (state.zoom.length)
 		fields.set('zoom', state.zoom.join('.'));
-	if (state.search)
-		fields.set('search', state.search);
+	for (const key of ['search', 'range', 'baseline'] as const)
+		if (state[key])
+			fields.set(key, state[key]);
 	return fields.size ? '#' + fields : '';
 }

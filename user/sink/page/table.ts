@@ -3,6 +3,7 @@
 
 import { PROCESS } from './data';
 import type { Names } from './names';
+import { countsMayBeChance, mayBeChance } from './noise';
 import { element, number, percent, plural, signed } from './text';
 import type { Tree } from './tree';
 
@@ -41,7 +42,7 @@ function rowsOf(tree: Tree, under: number, names: Names): Row[] {
 }
 
 export class FunctionTable {
-	private sorted: number;         // number of the column
+	private sorted = 1;             // number of the column
 	private downward = true;
 	private limit = STEP;
 	private rows: Row[] = [];
@@ -49,9 +50,13 @@ export class FunctionTable {
 	private matching: Uint8Array | null = null;
 	private absolute = false;       // changes of numbers instead of shares
 
-	constructor(private readonly box: HTMLElement, private readonly names: Names, difference: boolean,
-		private readonly choose: (label: number) => void) {
-		this.sorted = difference ? 5 : 1;       // change or number of self samples
+	constructor(private readonly box: HTMLElement, private readonly names: Names,
+		private readonly choose: (label: number) => void) {}
+
+	/** Show a difference, or one side. It is sorted by the change or the number of self samples. */
+	compare(difference: boolean): void {
+		this.sorted = difference ? 5 : 1;
+		this.downward = true;
 	}
 
 	/** Show a newer version of the tree; position, focus and number of rows stay. */
@@ -89,16 +94,22 @@ export class FunctionTable {
 		]);
 		if (sides.length > 1)
 			columns.push(this.change(heading, row => this.absolute ? row[of][1] - row[of][0]
-				: 100 * (share(row, 1) - share(row, 0))));
+				: 100 * (share(row, 1) - share(row, 0)), row => this.mark(row[of])));
 		return columns;
 	}
 
-	private change(heading: string, change: (row: Row) => number): Column {
+	/** A change that may be chance has a mark. */
+	private mark(counts: number[]): string {
+		return (this.absolute ? countsMayBeChance(counts) : mayBeChance(counts, this.whole)) ? '~' : '\u2007';
+	}
+
+	private change(heading: string, change: (row: Row) => number, mark: (row: Row) => string): Column {
 		return {
 			heading: this.absolute ? 'Change' : 'Points',
-			title: `Change of ${heading.toLowerCase()}${this.absolute ? '' : ', as a share of all samples'}`,
+			title: `Change of ${heading.toLowerCase()}${this.absolute ? '' : ', as a share of all samples'}; ` +
+				'~: within the random error',
 			value: row => Math.abs(change(row)),
-			text: row => signed(change(row), this.absolute ? number(Math.abs(change(row))) : Math.abs(change(row)).toFixed(2)),
+			text: row => signed(change(row), this.absolute ? number(Math.abs(change(row))) : Math.abs(change(row)).toFixed(2)) + mark(row),
 			className: 'change',
 		};
 	}

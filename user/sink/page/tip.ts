@@ -2,6 +2,7 @@
 // The description of a frame: in the line below the graph, beside the pointer, and for screen readers.
 
 import type { Names } from './names';
+import { mayBeChance } from './noise';
 import { byId, element, number, percent, plural, signed } from './text';
 import type { Tree } from './tree';
 
@@ -28,7 +29,8 @@ export class Tip {
 			const more = after[node] - before[node];
 			return `${what}before ${number(before[node])}, ${percent(before[node], wholeBefore)}` +
 				` · after ${number(after[node])}, ${percent(after[node], wholeAfter)}` +
-				` · ${signed(points, Math.abs(points).toFixed(2))} points, ${signed(more, number(Math.abs(more)))}`;
+				` · ${signed(points, Math.abs(points).toFixed(2))} points, ${signed(more, number(Math.abs(more)))}` +
+				(mayBeChance([before[node], after[node]], [wholeBefore, wholeAfter]) ? ' · ~ within the random error' : '');
 		};
 		return [line('', tree.total), ...(callers ? [] : [line('self: ', tree.self)])];
 	}

@@ -41,6 +41,11 @@ export function weigh(tree: Tree, { counts, runs }: Profile, chosen: Uint8Array 
 			tree.self[counts.group[i]][counts.node[i]] += counts.samples[i];
 		else if (!chosen || chosen[counts.group[i]])
 			tree.self[0][counts.node[i]] += counts.samples[i];
+	sumUp(tree);
+}
+
+/** Compute the totals from the samples of the nodes themselves. */
+export function sumUp(tree: Tree): void {
 	tree.total.forEach((total, side) => {
 		total.set(tree.self[side]);
 		for (let i = tree.count - 1; i > 0; i--)

@@ -13,11 +13,11 @@ import { fragmentOf, readState, type State } from './state';
 import { FunctionTable } from './table';
 import { byId, percent, plural } from './text';
 import { chosenThreads, fillThreads } from './threads';
+import { rangeOf, weighRanges } from './time_range';
 import { Tip } from './tip';
 import { follow, layOut, treeOf, weigh, type Tree } from './tree';
 
 export class View {
-	readonly difference: boolean;
 	readonly names: Names;
 	readonly graph: Graph;
 	readonly table: FunctionTable;
@@ -26,16 +26,30 @@ export class View {
 	base: Tree;
 	state: State = readState('');
 	scales: number[] = [1];
+	timeChanged: () => void = () => {};     // what the time line shows has changed
 	pointAgain: () => void = () => {};      // after a refresh: what the pointer is at may be another frame
 	private readonly root = document.documentElement;
 
 	constructor(readonly profile: Profile, private readonly live: boolean, choose: (label: number) => void) {
-		this.difference = profile.runs.length > 1;
 		this.names = new Names(profile);
 		this.base = this.makeTree();
 		this.graph = new Graph(byId('graph'), byId('room'), this.names);
-		this.table = new FunctionTable(byId('table'), this.names, this.difference, choose);
+		this.table = new FunctionTable(byId('table'), this.names, choose);
+		this.table.compare(this.difference);
 		this.tip = new Tip(this.names);
+	}
+
+	/** Of two runs, or of two ranges of time. */
+	get difference(): boolean {
+		return this.profile.runs.length > 1 || Boolean(this.baseline);
+	}
+
+	get baseline(): [number, number] | null {
+		return rangeOf(this.state.baseline, this.profile.slices);
+	}
+
+	get range(): [number, number] | null {
+		return rangeOf(this.state.range, this.profile.slices);
 	}
 
 	say(text: string): void {
@@ -43,15 +57,18 @@ export class View {
 	}
 
 	private makeTree(): Tree {
-		const { nodes, runs } = this.profile;
-		return treeOf(nodes.label, nodes.source, nodes.depth, Math.max(1, runs.length));
+		const { nodes } = this.profile;
+		return treeOf(nodes.label, nodes.source, nodes.depth, this.difference ? 2 : 1);
 	}
 
 	private reweigh(): void {
 		const { base, profile, state } = this;
-		weigh(base, profile, chosenThreads(profile, state.threads));
-		if (this.difference)
-			this.scales = base.total.map(total => state.absolute ? 1 : total[0] ? 1 / total[0] : 0);
+		const chosen = chosenThreads(profile, state.threads), { range, baseline } = this;
+		if (range || baseline)
+			weighRanges(base, profile, chosen, baseline ? [baseline, range] : [range]);
+		else
+			weigh(base, profile, chosen);
+		this.scales = this.difference ? base.total.map(total => state.absolute ? 1 : total[0] ? 1 / total[0] : 0) : [1];
 		layOut(base, this.scales);
 	}
 
@@ -134,23 +151,37 @@ export class View {
 	change(part: Partial<State>, history: 'push' | 'replace' | 'keep' = 'push'): void {
 		const old = this.state, state = this.state = { ...old, ...part };
 		const changed = (...keys: (keyof State)[]) => keys.some(key => key in part && String(part[key]) !== String(old[key]));
+		const weights = changed('threads', 'absolute', 'range', 'baseline');
 		this.tip.hide();
 		byId('graph').hidden = state.table;
-		if (changed('threads', 'absolute'))
+		if (this.difference !== this.base.total.length > 1)
+			this.compare(this.makeTree());
+		if (weights)
 			this.reweigh();
-		if (changed('threads', 'absolute', 'callers', 'flipped') || (state.callers && changed('zoom')))
+		if (weights || changed('callers', 'flipped') || (state.callers && changed('zoom')))
 			this.graph.show(this.shownTree(), state.zoom);
 		else if (changed('zoom'))
 			this.graph.zoom(follow(this.base, state.zoom));
-		if (changed('threads'))
+		if (weights)
 			showLegend(this);
-		if (changed('threads', 'search'))
+		if (weights || changed('search'))
 			this.showMatches();
-		if (changed('threads', 'absolute', 'zoom', 'search', 'table', 'callers'))
+		if (weights || changed('zoom', 'search', 'table', 'callers'))
 			this.showTable();
 		this.showControls();
+		if (weights)
+			this.timeChanged();
 		if (history !== 'keep')
 			this.remember(changed('zoom'), history);
+	}
+
+	/** Another tree, which may be the first one of a difference, or the first one of no difference. */
+	private compare(tree: Tree): void {
+		if (tree.total.length !== this.base.total.length) {
+			this.table.compare(this.difference);
+			byId('absolute').hidden = !this.difference;
+		}
+		this.base = tree;
 	}
 
 	/** Labels of a live profile have other numbers after a reload: its zoom is in the history only. */
@@ -165,7 +196,7 @@ export class View {
 	refresh(newer: Profile): void {
 		const { profile, graph, root } = this, first = !profile.runs.length;
 		Object.assign(profile, newer);
-		this.base = this.makeTree();
+		this.compare(this.makeTree());
 		this.reweigh();
 		if (first)
 			graph.show(this.shownTree(), this.state.zoom);
@@ -182,6 +213,7 @@ export class View {
 			this.table.refresh(this.base, this.under, graph.matching);
 		this.showReset();
 		this.pointAgain();
+		this.timeChanged();
 		root.dataset.refreshes = String(Number(root.dataset.refreshes ?? 0) + 1);
 		root.dataset.ready = String(this.base.count);
 	}
@@ -204,13 +236,15 @@ export class View {
 
 	start(): void {
 		const { profile, graph, root } = this;
-		byId('absolute').hidden = !this.difference;
-		byId('threads').hidden = this.difference;
+		const two = profile.runs.length > 1;
+		byId('absolute').hidden = !two;
+		byId('threads').hidden = two;
 		if (!this.live)
 			showLedger(profile.runs, profile.words);
-		if (!this.difference)
+		if (!two)
 			fillThreads(byId<HTMLSelectElement>('threads'), profile);
 		this.state = this.linked();
+		this.compare(this.makeTree());
 		this.reweigh();
 		showLegend(this);
 		graph.tree = this.base;
@@ -219,6 +253,7 @@ export class View {
 		this.showMatches();
 		this.showTable();
 		this.showControls();
+		this.timeChanged();
 		graph.draw();
 		if (!this.live)
 			root.dataset.ready = String(this.base.count);

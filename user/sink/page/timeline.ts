@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The time line: a strip with samples per interval and, on demand, a heat map with a column per second. A range that is
+// selected there is what graph, table, callers and search are of; a second range is the baseline of a difference.
+
+import { dark } from './colour';
+import { byId, plural } from './text';
+import { chosenThreads } from './threads';
+import { CELLS, binsOf, type Bins } from './time_bins';
+import { rangeWords, samplesIn, textOf, wholeTicks, type Range } from './time_range';
+import type { View } from './view';
+
+const STRIP = 24, CELL = 3, GAP = 4;    // heights
+const CLICK = 3;                        // pixels; a shorter movement is a click
+const STEPS = 50;                       // of the arrow keys
+
+export class TimeLine {
+	private readonly box = byId('strip');
+	private readonly canvas: HTMLCanvasElement;
+	private readonly pen: CanvasRenderingContext2D;
+	private bins: Bins | null = null;
+	private width = 0;
+	private open = false;           // the heat map is shown
+	private dragged: Range | null = null;
+	private asBaseline = false;     // what is dragged becomes the baseline
+
+	constructor(private readonly view: View) {
+		this.canvas = this.box.querySelector('canvas')!;
+		this.pen = this.canvas.getContext('2d')!;
+		view.timeChanged = () => this.refresh();
+	}
+
+	private get height(): number {
+		return STRIP + (this.open ? GAP + CELL * CELLS : 0);
+	}
+
+	/** The profile, the chosen threads or the selected ranges have changed. */
+	private refresh(): void {
+		const { profile, range, baseline } = this.view;
+		byId('time').hidden = !profile.slices.rows;
+		if (!profile.slices.rows)
+			return;
+		this.bins = null;
+		this.fit();
+		this.draw();
+		byId('baseline').ariaPressed = String(Boolean(baseline));
+		byId<HTMLButtonElement>('baseline').disabled = !range && !baseline;
+		byId<HTMLButtonElement>('all-time').disabled = !range && !baseline;
+		byId('range').textContent = this.words();
+	}
+
+	/** What is selected. */
+	private words(): string {
+		const { view } = this, { profile, range, baseline } = view, chosen = chosenThreads(profile, view.state.threads);
+		const { ticks } = this.made(), words = (part: Range) =>
+			`${rangeWords(part, profile.slices, ticks)}, ${plural(samplesIn(profile, chosen, part), 'sample')}`;
+		if (!baseline)
+			return range ? words(range) : '';
+		return `before: ${words(baseline)} → after: ${range ? words(range) : 'all of the time'}`;
+	}
+
+	private made(): Bins {
+		const { profile, state } = this.view;
+		return this.bins ??= binsOf(profile, chosenThreads(profile, state.threads), this.width);
+	}
+
+	private fit(): void {
+		const ratio = devicePixelRatio || 1, { canvas, pen, height } = this;
+		this.box.style.height = height + 'px';
+		if (this.width !== this.box.clientWidth)
+			this.bins = null;
+		this.width = this.box.clientWidth;
+		canvas.width = Math.round(this.width * ratio);
+		canvas.height = Math.round(height * ratio);
+		pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+	}
+
+	// ---- the picture -------------------------------------------------------------------------------
+
+	private draw(): void {
+		const style = getComputedStyle(document.documentElement), colour = (name: string) => style.getPropertyValue('--' + name);
+		const { pen, width, height } = this, bins = this.made();
+		pen.clearRect(0, 0, width, height);
+		this.drawBars(bins.all, bins.most, colour('line'));
+		this.drawBars(bins.chosen, bins.most, colour('bar'));
+		if (this.open)
+			this.drawCells(bins, colour('cell'));
+		const { range, baseline } = this.view, [before, after] = this.asBaseline ? [this.dragged ?? baseline, range]
+			: [baseline, this.dragged ?? range];
+		this.drawRanges([before, after].filter(part => part !== null), colour('page'));
+		if (before)
+			this.drawEdges(before, colour('accent'), after ? 'before' : 'baseline');
+		if (after)
+			this.drawEdges(after, before ? colour('lost') : colour('ink'), before ? 'after' : '');
+	}
+
+	private drawBars(samples: Float64Array, most: number, colour: string): void {
+		const { pen, width } = this, wide = width / samples.length, gap = wide >= 4 ? 1 : 0;
+		pen.fillStyle = colour;
+		for (let i = 0; i < samples.length; i++) {
+			const high = samples[i] ? Math.max(1, (STRIP - 2) * samples[i] / (most || 1)) : 0, x = Math.round(i * wide);
+			pen.fillRect(x, STRIP - high, Math.max(1, Math.round((i + 1) * wide) - x - gap), high);
+		}
+	}
+
+	/** A column is `seconds` long; the rows are the parts of a second, from its beginning down. */
+	private drawCells({ cells, seconds, mostCell, ticks }: Bins, colour: string): void {
+		const { pen, width } = this, wide = width * seconds * this.perSecond / ticks, top = STRIP + GAP;
+		pen.fillStyle = colour;
+		for (let i = 0; i < cells.length; i++) {
+			const x = Math.floor(i / CELLS) * wide;
+			pen.globalAlpha = cells[i] ? .12 + .88 * Math.sqrt(cells[i] / (mostCell || 1)) : .04;
+			pen.fillRect(x, top + i % CELLS * CELL, Math.max(1, wide - (wide > 4 ? 1 : 0)), CELL - (wide > 4 ? .5 : 0));
+		}
+		pen.globalAlpha = 1;
+	}
+
+	private get perSecond(): number {
+		return 1e9 / this.view.profile.slices.tickNs;
+	}
+
+	private xOf(tick: number): number {
+		return Math.min(1, tick / this.made().ticks) * this.width;
+	}
+
+	/** What is in none of the ranges is faded. */
+	private drawRanges(ranges: Range[], colour: string): void {
+		const { pen, width, height } = this;
+		if (!ranges.length)
+			return;
+		let x = 0;
+		pen.fillStyle = colour;
+		pen.globalAlpha = .65;
+		for (const [from, to] of [...ranges].sort((a, b) => a[0] - b[0])) {
+			pen.fillRect(x, 0, Math.max(0, this.xOf(from) - x), height);
+			x = Math.max(x, this.xOf(to));
+		}
+		pen.fillRect(x, 0, width - x, height);
+		pen.globalAlpha = 1;
+	}
+
+	private drawEdges([from, to]: Range, colour: string, name: string): void {
+		const { pen, height } = this, left = this.xOf(from), right = Math.max(left + 2, this.xOf(to));
+		pen.strokeStyle = pen.fillStyle = colour;
+		pen.lineWidth = 2;
+		pen.strokeRect(left + 1, 1, right - left - 2, height - 2);
+		pen.font = '11px system-ui, sans-serif';
+		pen.textBaseline = 'top';
+		if (!name)
+			return;
+		const wide = pen.measureText(name).width + 6, x = Math.max(0, Math.min(this.width - wide, left));
+		pen.fillRect(x, 0, wide, 13);
+		pen.fillStyle = dark.matches ? '#16181a' : '#fff';
+		pen.fillText(name, x + 3, 1);
+	}
+
+	// ---- selection ---------------------------------------------------------------------------------
+
+	/** The ticks at a place: of a column of the strip, or of a cell of the heat map. */
+	private ticksAt(x: number, y: number): Range {
+		const { ticks, all, seconds } = this.made(), { perSecond, width } = this, at = Math.max(0, Math.min(width - 1, x)) / width;
+		if (!this.open || y < STRIP + GAP) {
+			const column = Math.floor(at * all.length), scale = ticks / all.length;
+			return [Math.floor(column * scale), Math.max(Math.floor(column * scale) + 1, Math.floor((column + 1) * scale))];
+		}
+		const column = Math.floor(at * ticks / perSecond / seconds), row = Math.floor((y - STRIP - GAP) / CELL);
+		const first = column * seconds * perSecond, part = Math.max(0, Math.min(CELLS - 1, row)) * perSecond / CELLS;
+		return seconds > 1 ? [first, first + seconds * perSecond] : [Math.floor(first + part), Math.floor(first + part) + 1];
+	}
+
+	/** Select a range. The last one of a live profile goes on to the end, whenever that is. */
+	private choose(range: Range, baseline: boolean): void {
+		const { view } = this, { slices } = view.profile, { ticks } = this.made();
+		const [from, to] = wholeTicks(Math.max(0, range[0]), Math.min(ticks, range[1]), slices);
+		const text = textOf([from, to >= ticks ? Infinity : to], slices);
+		view.change(baseline ? { baseline: text } : { range: text });
+		view.say(this.words());
+	}
+
+	private clear(): void {
+		this.view.change({ range: '', baseline: '' });
+		this.view.say('All of the time is shown');
+	}
+
+	/** The range becomes the baseline, or there is none any more. */
+	private compare(): void {
+		const { view } = this, { state } = view;
+		view.change(state.baseline ? { baseline: '' } : { baseline: state.range, range: '' });
+		view.say(this.words());
+	}
+
+	/** The arrow keys move the range, or its end with Shift. */
+	private move(forward: boolean, end: boolean): void {
+		const { ticks } = this.made(), step = Math.max(1, Math.round(ticks / STEPS)), by = forward ? step : -step;
+		const old = this.view.range, [from, to] = old ? [old[0], Math.min(old[1], ticks)] : [0, 0];
+		if (!old)
+			this.choose(forward ? [0, step] : [ticks - step, ticks], false);
+		else if (end)
+			this.choose([from, Math.max(from + 1, Math.min(ticks, to + by))], false);
+		else
+			this.choose([Math.max(0, Math.min(ticks - (to - from), from + by)), Math.max(to - from, Math.min(ticks, to + by))], false);
+	}
+
+	private key(event: KeyboardEvent): boolean {
+		const { view } = this, { key } = event;
+		if (event.ctrlKey || event.metaKey || event.altKey)
+			return false;
+		if (key === 'ArrowLeft' || key === 'ArrowRight')
+			this.move(key === 'ArrowRight', event.shiftKey);
+		else if (key === 'b' && (view.range || view.baseline))
+			this.compare();
+		else if ((key === 'Escape' || key === 'Delete') && (view.range || view.baseline))
+			this.clear();
+		else
+			return false;
+		return true;
+	}
+
+	private unfold(): void {
+		this.open = !this.open;
+		byId('unfold').ariaExpanded = String(this.open);
+		this.fit();
+		this.draw();
+	}
+
+	private describe(x: number, y: number): void {
+		const { profile } = this.view, range = this.ticksAt(x, y), { ticks } = this.made();
+		const chosen = chosenThreads(profile, this.view.state.threads);
+		this.view.tip.describe([rangeWords(range, profile.slices, ticks), plural(samplesIn(profile, chosen, range), 'sample')]);
+	}
+
+	private listenToPointer(): void {
+		const { box, view } = this;
+		let start: { x: number; range: Range } | null = null;
+		const at = (event: PointerEvent): [number, number] => {
+			const { left, top } = box.getBoundingClientRect();
+			return [event.clientX - left, event.clientY - top];
+		};
+		box.addEventListener('pointerdown', event => {
+			if (event.button !== 0 || !event.isPrimary)
+				return;
+			start = { x: event.clientX, range: this.ticksAt(...at(event)) };
+			this.asBaseline = event.shiftKey;
+			box.setPointerCapture(event.pointerId);
+		});
+		box.addEventListener('pointermove', event => {
+			const range = this.ticksAt(...at(event));
+			if (start && (this.dragged || Math.abs(event.clientX - start.x) >= CLICK)) {
+				this.dragged = [Math.min(start.range[0], range[0]), Math.max(start.range[1], range[1])];
+				this.draw();
+			}
+			this.describe(...at(event));
+		});
+		box.addEventListener('pointerup', () => {
+			const range = this.dragged;
+			start = this.dragged = null;
+			if (range)
+				this.choose(range, this.asBaseline);
+			else if (!this.asBaseline && (view.range || view.baseline))
+				this.clear();
+			this.asBaseline = false;
+		});
+		box.addEventListener('pointercancel', () => {
+			start = this.dragged = null;
+			this.asBaseline = false;
+			this.draw();
+		});
+		box.addEventListener('pointerleave', () => view.tip.describe([]));
+	}
+
+	listen(): void {
+		this.listenToPointer();
+		this.box.addEventListener('keydown', event => {
+			if (!this.key(event))
+				return;
+			event.preventDefault();
+			event.stopPropagation();
+		});
+		byId('unfold').addEventListener('click', () => this.unfold());
+		byId('baseline').addEventListener('click', () => this.compare());
+		byId('all-time').addEventListener('click', () => this.clear());
+		dark.addEventListener('change', () => byId('time').hidden || this.draw());
+		new ResizeObserver(() => requestAnimationFrame(() => {
+			if (byId('time').hidden || this.width === this.box.clientWidth)
+				return;
+			this.fit();
+			this.draw();
+		})).observe(this.box);
+	}
+}
