@@ -78,6 +78,7 @@ struct rw_semaphore {
 };
 
 struct mm_struct {
+	struct file *exe_file;
 	unsigned long start_stack;
 	struct rw_semaphore mmap_lock;
 };
@@ -91,6 +92,7 @@ struct super_block {
 	unsigned long s_magic;
 	void *s_fs_info;
 	struct user_namespace *s_user_ns;
+	__u32 s_dev;
 };
 
 struct vfsmount {
@@ -109,10 +111,24 @@ struct ovl_fs {
 
 struct inode {
 	struct super_block *i_sb;
+	unsigned long i_ino;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
 };
 
 struct file {
 	struct inode *f_inode;
+	struct path f_path;
 };
 
 struct fdtable {

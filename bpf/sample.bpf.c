@@ -6,6 +6,7 @@
 
 #include "bpf/owner.h"
 #include "bpf/pid_space.h"
+#include "bpf/sample_filter.h"
 #include "bpf/unwind_kept.h"
 #include "uapi/record.h"
 
@@ -625,7 +626,7 @@ int sample(struct bpf_perf_event_data *ctx)
 	struct sample_scratch *s;
 	struct kept_walk *kept;
 
-	if (!is_tracked(pid))
+	if (!is_tracked(pid) || !is_sampled())
 		return 0;
 	count(JITBPF_COUNT_SAMPLES_TAKEN);
 	s = bpf_map_lookup_elem(&scratch_map, &cpu);

@@ -51,4 +51,10 @@ _Static_assert(sizeof(struct jitbpf_lost_key) == 16, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit_loss_key) == 8, "ABI");
 _Static_assert(sizeof(struct jitbpf_jit_loss) == 24, "ABI");
 
+/* Most items of the lists that choose the sampled processes (bpf/sample_filter.h). */
+#define JITBPF_FILTER_NAMES_MAX	  8
+#define JITBPF_FILTER_USERS_MAX	  8
+#define JITBPF_FILTER_CGROUPS_MAX 16
+#define JITBPF_FILTER_NAME_BYTES  64 /* with the NUL */
+
 #endif

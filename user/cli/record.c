@@ -36,8 +36,23 @@ static const struct option_spec options[] = {
 	 "samples per second on each CPU (default 99)", 1, 1000000},
 	{'d', "duration", OPTION_SECONDS, FIELD(duration_ns), "TIME",
 	 "stop after TIME: seconds, or such as 500ms, 2m, 1h", 1, UINT64_MAX},
-	{'p', "pid", OPTION_PIDS, FIELD(target.pids), "PID[,PID...]",
-	 "profile these processes and their future children, until they end", 0, 0},
+	{'p', "pid", OPTION_STRINGS, FIELD(target.choose.processes), "PID|NAME[,...]",
+	 "profile these processes and their future children, until they end; or all processes of "
+	 "these names, also those that start later (a name is that of the process or of its "
+	 "program file)",
+	 0, 0},
+	{'u', "user", OPTION_STRINGS, FIELD(target.choose.users), "USER",
+	 "profile only processes of this user, by name or number (may be repeated)", 0, 0},
+	{'G', "cgroup", OPTION_STRINGS, FIELD(target.choose.cgroups), "CGROUP",
+	 "profile only processes while they are in this cgroup or below it: a path, or the name of "
+	 "a systemd unit (needs cgroup version 2; may be repeated)",
+	 0, 0},
+	{0, "container", OPTION_STRINGS, FIELD(target.choose.containers), "ID|NAME",
+	 "the same for a container of Docker, Podman, containerd, LXC or systemd-nspawn, or a pod "
+	 "of Kubernetes (may be repeated)",
+	 0, 0},
+	{0, "exclude-self", OPTION_FLAG, FIELD(target.choose.exclude_self), NULL,
+	 "do not profile jitbpf's own processes", 0, 0},
 	{'a', "all", OPTION_FLAG, FIELD(target.system_wide), NULL,
 	 "profile the whole system, even if a command is given", 0, 0},
 	{'o', "output", OPTION_STRINGS, FIELD(outputs), "FILE",
@@ -373,8 +388,14 @@ static int check(struct record_options *values)
 {
 	char missing[256];
 
-	if (values->target.pids.size && (values->target.command || values->target.system_wide)) {
-		fprintf(stderr, "jitbpf record: -p cannot be combined with -a or a command\n");
+	int status = choice_make(&values->target.choose, &values->target.choice);
+
+	if (status != OPTIONS_OK)
+		return status;
+	if (values->target.choice.pids.size &&
+	    (values->target.command || values->target.system_wide)) {
+		fprintf(stderr,
+			"jitbpf record: -p with pids cannot be combined with -a or a command\n");
 		return EXIT_USAGE;
 	}
 	if (values->rotation.rotate && !rotation_parse(&values->rotation)) {
@@ -440,6 +461,7 @@ static int run_with(bool live, const struct command_spec *spec, int argc, char *
 		status = record(&values);
 	}
 	line_rules_deinit(&values.line_rules);
+	choice_deinit(&values.target.choice);
 	options_release(spec, &values);
 	return status;
 }

@@ -227,6 +227,7 @@ static int open_live(struct recording *run)
 		.broker = &run->broker,
 		.freq_hz = options_->freq_hz,
 		.only_tracked = target_is_some(&options_->target),
+		.filter = options_->target.choice.filter,
 		.user_regs = options_->user_regs,
 		.load_jvm_agents = loads_jvm_agents(options_),
 		.code_ring_bytes = options_->code_ring_bytes,

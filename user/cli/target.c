@@ -17,7 +17,8 @@ static int complain(int err, const char *what)
 
 bool target_is_some(const struct target_options *options)
 {
-	return !options->system_wide && (options->command || options->pids.size);
+	return !options->system_wide && !choice_is_wide(&options->choice) &&
+	       (options->command || options->choice.pids.size);
 }
 
 char *target_line(const struct target_options *options)
@@ -30,8 +31,10 @@ char *target_line(const struct target_options *options)
 		return NULL;
 	for (char **arg = options->command; arg && *arg; arg++)
 		fprintf(text, "%s%s", arg == options->command ? "" : " ", *arg);
-	vec_for_each (pid, &options->pids)
-		fprintf(text, "%s%u", pid == options->pids.data ? RUN_OF_PROCESSES : ", ", *pid);
+	if (!options->command && (options->choice.pids.size || choice_is_wide(&options->choice))) {
+		fputs(RUN_OF_PROCESSES, text);
+		choice_write(&options->choose, &options->choice, text);
+	}
 	if (fclose(text)) {
 		free(line);
 		return NULL;
@@ -60,7 +63,7 @@ int target_follow(struct target *target, struct live_source *live)
 {
 	int err = 0;
 
-	vec_for_each (pid, &target->options->pids)
+	vec_for_each (pid, &target->options->choice.pids)
 		err = err ?: follow(target, *pid, live);
 	if (err || !target->has_command)
 		return err;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What `record` profiles: a command, processes with their children, or the whole system. */
+/*
+ * What `record` profiles: a command, processes with their children, or the whole system, possibly
+ * only some of its processes.
+ */
 #ifndef JITBPF_CLI_TARGET_H
 #define JITBPF_CLI_TARGET_H
 
@@ -8,10 +11,11 @@
 #include "agent/launch/command.h"
 #include "agent/live/live_source.h"
 #include "agent/launch/process_watch.h"
-#include "cli/options.h"
+#include "cli/choice.h"
 
 struct target_options {
-	pid_list pids;
+	struct choice_options choose;
+	struct choice choice; /* what choose names */
 	bool system_wide;
 	char **command; /* NULL if there is none */
 };
@@ -19,17 +23,17 @@ struct target_options {
 /* With options set and all else zero, nothing is tracked yet. */
 struct target {
 	const struct target_options *options;
-	struct process_watch watch; /* of options->pids */
+	struct process_watch watch; /* of the chosen pids */
 	struct command command;
 	bool has_command;
 	bool command_failed; /* exec failed */
 };
 
-/* Returns true if only some processes are profiled. */
+/* Returns true if only a command, or processes by their pids, and their children are profiled. */
 bool target_is_some(const struct target_options *options);
 
 /*
- * Returns one line of text: the command, the pids, or "" for the whole system.
+ * Returns one line of text: the command, the chosen processes, or "" for the whole system.
  * The caller frees it. NULL if memory is short.
  */
 char *target_line(const struct target_options *options);

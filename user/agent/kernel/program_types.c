@@ -14,10 +14,29 @@
 
 /* Structs of bpf/kernel_types.h whose fields the programs read, by name. */
 static const char *const structs_read[] = {
-	"cgroup",	    "cred",	    "css_set",	   "fdtable",	    "file",
-	"file_system_type", "files_struct", "inode",	   "kernfs_node",   "mm_struct",
-	"ovl_fs",	    "ovl_layer",    "pid",	   "pid_namespace", "pt_regs",
-	"signal_struct",    "super_block",  "task_struct", "upid",	    "user_namespace",
+	"cgroup",
+	"cred",
+	"css_set",
+	"dentry",
+	"fdtable",
+	"file",
+	"file_system_type",
+	"files_struct",
+	"inode",
+	"kernfs_node",
+	"mm_struct",
+	"ovl_fs",
+	"ovl_layer",
+	"path",
+	"pid",
+	"pid_namespace",
+	"pt_regs",
+	"qstr",
+	"signal_struct",
+	"super_block",
+	"task_struct",
+	"upid",
+	"user_namespace",
 	"vfsmount",
 };
 

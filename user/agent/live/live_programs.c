@@ -5,7 +5,9 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/random.h>
+#include <sys/sysmacros.h>
 
 #include "agent/kernel/pid_namespace.h"
 #include "agent/kernel/uprobe.h"
@@ -17,6 +19,35 @@ static int set_scratch(struct jitbpf_bpf *bpf)
 	int cpus = libbpf_num_possible_cpus();
 
 	return cpus < 0 ? cpus : bpf_map__set_max_entries(bpf->maps.scratch_map, (uint32_t)cpus);
+}
+
+/* The kernel's devices have 12 bits for the major and 20 for the minor number. */
+static uint32_t kernel_device(dev_t device)
+{
+	return major(device) << 20 | minor(device);
+}
+
+static void set_filter(struct jitbpf_bpf *bpf, const struct live_filter *filter)
+{
+	bpf->rodata->filter_name_count = filter->name_count;
+	memcpy(bpf->rodata->filter_names, filter->names, sizeof(filter->names));
+	bpf->rodata->filter_user_count = filter->user_count;
+	memcpy(bpf->rodata->filter_users, filter->users, sizeof(filter->users));
+	bpf->rodata->filter_cgroup_count = filter->cgroup_count;
+	bpf->rodata->filter_skips_file = filter->skips_file;
+	bpf->rodata->filter_file_inode = filter->file_inode;
+	bpf->rodata->filter_file_device = kernel_device(filter->file_device);
+}
+
+static int put_cgroups(struct jitbpf_bpf *bpf, const struct live_filter *filter)
+{
+	int map = bpf_map__fd(bpf->maps.filter_cgroups);
+
+	for (uint32_t i = 0; i < filter->cgroup_count; i++) {
+		if (bpf_map_update_elem(map, &i, &filter->cgroup_fds[i], BPF_ANY))
+			return -errno;
+	}
+	return 0;
 }
 
 static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_options *options)
@@ -32,6 +63,7 @@ static int set_constants(struct jitbpf_bpf *bpf, const struct live_programs_opti
 	bpf->rodata->only_tracked = options->only_tracked;
 	bpf->rodata->want_user_regs = options->user_regs;
 	bpf->rodata->walk_tables = true;
+	set_filter(bpf, options->filter);
 	bpf->rodata->code_wake_bytes =
 		code_ring_bytes / 8 < 2u << 20 ? code_ring_bytes / 8 : 2u << 20;
 	bpf->rodata->code_ring_bytes = code_ring_bytes;
@@ -83,7 +115,12 @@ int live_programs_load(const struct live_programs_options *options,
 	void *loaded;
 	int err = program_types_load(types, &jitbpf_bpf_object, &loading, &loaded);
 
-	if (!err)
+	if (err)
+		return err;
+	err = put_cgroups(loaded, options->filter);
+	if (err)
+		jitbpf_bpf__destroy(loaded);
+	else
 		*ret = loaded;
 	return err;
 }

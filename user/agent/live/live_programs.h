@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "agent/kernel/program_types.h"
+#include "agent/live/live_filter.h"
 #include "jitbpf.skel.h"
 
 struct live_programs_options {
@@ -15,6 +16,7 @@ struct live_programs_options {
 	size_t sample_ring_bytes; /* of each CPU */
 	bool only_tracked;	  /* only processes that user space adds, and their children */
 	bool user_regs;		  /* in every sample */
+	const struct live_filter *filter; /* borrowed */
 };
 
 /* *ret is for jitbpf_bpf__destroy(). Returns 0 or a negative errno. */

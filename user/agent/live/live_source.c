@@ -46,6 +46,7 @@ static int load_with(struct live_source *live, const struct live_options *option
 		.sample_ring_bytes = live->sample_ring_bytes,
 		.only_tracked = options->only_tracked,
 		.user_regs = options->user_regs,
+		.filter = &options->filter,
 	};
 	int err = attach_programs_load(types, &live->attach_programs);
 

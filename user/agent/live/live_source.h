@@ -17,6 +17,7 @@
 #include "agent/files/file_store.h"
 #include "agent/kernel/attacher.h"
 #include "agent/jvm/jvm_loads.h"
+#include "agent/live/live_filter.h"
 #include "agent/live/loop_health.h"
 #include "agent/publisher/probe_site.h"
 #include "agent/roles/broker.h"
@@ -30,6 +31,7 @@ struct live_options {
 	const struct broker *broker; /* borrowed */
 	uint32_t freq_hz;
 	bool only_tracked; /* only processes given to live_source_track(), and their children */
+	struct live_filter filter;
 	bool user_regs;
 	bool load_jvm_agents;	  /* load the agent for Java into the JVMs that are profiled */
 	size_t code_ring_bytes;	  /* rounded up to a power of two */

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/machine/container_names.h"
+#include "base/scope.h"
+
+#define A16 "aaaaaaaaaaaaaaaa"
+#define B16 "bbbbbbbbbbbbbbbb"
+#define C16 "0123456789abcdef"
+#define A   A16 A16 A16 A16
+#define B   B16 B16 B16 B16
+#define C   C16 C16 C16 C16
+
+static void test_directories(void **state)
+{
+	static const struct {
+		const char *directory, *container; /* NULL: none */
+	} cases[] = {
+		{"docker-" A ".scope", A},
+		{"libpod-" A ".scope", A},
+		{"libpod-" A, A},
+		{"libpod-conmon-" A ".scope", NULL},
+		{"crio-" A ".scope", A},
+		{"crio-conmon-" A ".scope", NULL},
+		{"cri-containerd-" C ".scope", C},
+		{A, A},
+		{A "0", NULL},
+		{A16, NULL},
+		{"docker-.scope", NULL},
+		{"docker-" A "x.scope", NULL},
+		{"lxc.payload.web", "web"},
+		{"lxc.payload.", NULL},
+		{"machine-a\\x2db.scope", "a-b"},
+		{"machine-a\\x00b.scope", NULL},
+		{"machine-a\\x2.scope", "a\\x2"},
+		{"machine-a\\.scope", "a\\"},
+		{"systemd-nspawn@web.service", "web"},
+		{"nginx.service", NULL},
+		{"", NULL},
+	};
+	char container[CONTAINER_NAME_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		bool found = container_of_cgroup(cases[i].directory, container);
+
+		assert_int_equal(found, cases[i].container != NULL);
+		if (found)
+			assert_string_equal(container, cases[i].container);
+	}
+}
+
+static void test_long_directory(void **state)
+{
+	char directory[600] = "lxc.payload.", container[CONTAINER_NAME_MAX];
+
+	memset(directory + strlen(directory), 'a', 12 + CONTAINER_NAME_MAX - 1 - 12);
+	assert_true(container_of_cgroup(directory, container));
+	assert_int_equal(strlen(container), CONTAINER_NAME_MAX - 1);
+	strcat(directory, "a");
+	assert_false(container_of_cgroup(directory, container));
+}
+
+/* A root with the files of runtimes. */
+static char *make_root(void)
+{
+	char *root = strdup("/tmp/jitbpf-test-XXXXXX");
+
+	assert_non_null(mkdtemp(root));
+	return root;
+}
+
+static void put(const char *root, const char *path, const char *text)
+{
+	char whole[512];
+	FILE *file;
+
+	for (const char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+		snprintf(whole, sizeof(whole), "%s%.*s", root, (int)(at - path), path);
+		mkdir(whole, 0755);
+	}
+	snprintf(whole, sizeof(whole), "%s%s", root, path);
+	file = fopen(whole, "we");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void remove_root(char *root)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	assert_int_equal(system(command), 0);
+	free(root);
+}
+
+static void check_ids(const char *root, const char *name, const char *first, const char *second)
+{
+	name_list ids = {0};
+
+	assert_int_equal(container_ids_of_name(root, name, &ids), 0);
+	assert_int_equal(ids.size, !!first + !!second);
+	if (first)
+		assert_string_equal(ids.data[0], first);
+	if (second)
+		assert_string_equal(ids.data[1], second);
+	name_list_deinit(&ids);
+}
+
+static void test_docker(void **state)
+{
+	char *root = make_root();
+
+	put(root, "/var/lib/docker/containers/" A "/config.v2.json",
+	    "{\"State\":{},\"ID\":\"" A "\",\"Name\":\"/web\",\"Driver\":\"overlay2\"}");
+	put(root, "/var/lib/docker/containers/" B "/config.v2.json", "{\"Name\":\"/web2\"}");
+	put(root, "/var/lib/docker/containers/junk/config.v2.json", "{\"Name\":\"/web\"}");
+	check_ids(root, "web", A, NULL);
+	check_ids(root, "web2", B, NULL);
+	check_ids(root, "we", NULL, NULL);
+	check_ids(root, "", NULL, NULL);
+	check_ids(root, "web\",\"Driver", NULL, NULL);
+	remove_root(root);
+}
+
+static void test_podman(void **state)
+{
+	static const char path[] = "/var/lib/containers/storage/overlay-containers/containers.json";
+	char *root = make_root();
+
+	put(root, path,
+	    "[{\"id\":\"" A "\",\"names\":[\"db\",\"other\"],\"image\":\"" C "\"},"
+	    "{\"id\":\"" B "\",\"image\":\"db\"},"
+	    "{\"id\":\"" C "\",\"names\":[\"web\"]}]");
+	check_ids(root, "db", A, NULL);
+	check_ids(root, "other", A, NULL);
+	check_ids(root, "web", C, NULL);
+	put(root, path, "[{\"id\":\"" A "\",\"names\":[\"db\"");
+	check_ids(root, "db", NULL, NULL);
+	remove_root(root);
+}
+
+static void test_kubernetes(void **state)
+{
+	char *root = make_root();
+
+	put(root, "/var/log/containers/web-1_default_server-" A ".log", "");
+	put(root, "/var/log/containers/web-1_default_side-car-" B ".log", "");
+	put(root, "/var/log/containers/web-1_default_server-short.log", "");
+	put(root, "/var/log/containers/no-container-" C ".log", "");
+	check_ids(root, "server", A, NULL);
+	check_ids(root, "side-car", B, NULL);
+	check_ids(root, "default", NULL, NULL);
+	remove_root(root);
+}
+
+static void test_pod_of_two(void **state)
+{
+	char *root = make_root();
+	name_list ids = {0};
+
+	put(root, "/var/log/containers/web-1_default_server-" A ".log", "");
+	put(root, "/var/log/containers/web-1_default_side-car-" B ".log", "");
+	assert_int_equal(container_ids_of_name(root, "web-1", &ids), 0);
+	assert_int_equal(ids.size, 2);
+	name_list_deinit(&ids);
+	remove_root(root);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_directories), cmocka_unit_test(test_long_directory),
+		cmocka_unit_test(test_docker),	    cmocka_unit_test(test_podman),
+		cmocka_unit_test(test_kubernetes),  cmocka_unit_test(test_pod_of_two),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

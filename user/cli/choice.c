@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/choice.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/kernel/process_scan.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "cli/commands.h"
+
+static int refuse(const char *option, const char *value, const char *why)
+{
+	fprintf(stderr, "jitbpf: %s %s: %s\n", option, value, why);
+	return EXIT_USAGE;
+}
+
+/* --- processes ------------------------------------------------------------------------ */
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+static int add_pid(struct choice *choice, const char *text)
+{
+	unsigned long long pid = strtoull(text, NULL, 10);
+
+	if (!pid || pid > INT32_MAX)
+		return refuse("-p", text, "a pid is a number from 1 to 2147483647");
+	return vec_push(&choice->pids, (uint32_t)pid) ? EXIT_FAILURE : OPTIONS_OK;
+}
+
+static int add_name(struct choice *choice, const char *name)
+{
+	struct live_filter *filter = &choice->filter;
+
+	if (!*name)
+		return refuse("-p", "''", "a pid or a name is missing");
+	if (strlen(name) >= JITBPF_FILTER_NAME_BYTES)
+		return refuse("-p", name, "names of processes have at most 63 bytes here");
+	if (filter->name_count == JITBPF_FILTER_NAMES_MAX)
+		return refuse("-p", name, "at most 8 names can be given");
+	strcpy(filter->names[filter->name_count++], name);
+	return OPTIONS_OK;
+}
+
+static int add_processes(struct choice *choice, const char *list)
+{
+	int status = OPTIONS_OK;
+
+	for (bool more = true; more && status == OPTIONS_OK;) {
+		const char *end = strchrnul(list, ',');
+		AUTO_FREE char *item = strndup(list, (size_t)(end - list));
+
+		if (!item)
+			return EXIT_FAILURE;
+		status = is_number(item) ? add_pid(choice, item) : add_name(choice, item);
+		more = *end;
+		list = end + 1;
+	}
+	if (status == OPTIONS_OK && choice->pids.size && choice->filter.name_count)
+		return refuse("-p", choice->filter.names[0], "pids and names cannot be combined");
+	return status;
+}
+
+static bool runs(const struct live_filter *filter, uint32_t item, uint32_t pid)
+{
+	const char *name = filter->names[item];
+	char path[64], text[PATH_MAX];
+	AUTO_CLOSE int fd = -1;
+	ssize_t bytes;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	bytes = readlink(path, text, sizeof(text) - 1);
+	text[bytes > 0 ? bytes : 0] = '\0';
+	if (!strcmp(path_file(text), name))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	bytes = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[bytes > 0 ? bytes - 1 : 0] = '\0';
+	return !strcmp(text, name);
+}
+
+static bool one_runs(const struct live_filter *filter, uint32_t item, const process_pids *pids)
+{
+	vec_for_each (pid, pids) {
+		if (runs(filter, item, *pid))
+			return true;
+	}
+	return false;
+}
+
+/* A process of a name may start later; but a name can be misspelled, too. */
+static void say_which_do_not_run(const struct live_filter *filter)
+{
+	process_pids pids = {0};
+
+	if (filter->name_count && process_scan_list(&pids))
+		return;
+	for (uint32_t i = 0; i < filter->name_count; i++) {
+		if (!one_runs(filter, i, &pids))
+			fprintf(stderr,
+				"jitbpf: no process of the name '%s' runs; those that start later "
+				"are profiled\n",
+				filter->names[i]);
+	}
+	vec_deinit(&pids);
+}
+
+/* --- users ---------------------------------------------------------------------------- */
+
+static int add_user(struct choice *choice, const char *text)
+{
+	struct live_filter *filter = &choice->filter;
+	const struct passwd *user = getpwnam(text);
+	unsigned long long uid = user ? user->pw_uid : strtoull(text, NULL, 10);
+
+	if (!user && (!is_number(text) || uid >= UINT32_MAX))
+		return refuse("-u", text, "there is no such user");
+	if (filter->user_count == JITBPF_FILTER_USERS_MAX)
+		return refuse("-u", text, "at most 8 users can be given");
+	filter->users[filter->user_count++] = (uint32_t)uid;
+	return OPTIONS_OK;
+}
+
+/* --- cgroups --------------------------------------------------------------------------- */
+
+static int refuse_ambiguous(struct choice *choice, size_t before, const char *option,
+			    const char *name)
+{
+	refuse(option, name, "that is not the only one; it can be, for -G:");
+	for (size_t i = before; i < choice->cgroups.size; i++)
+		fprintf(stderr, "  %s\n", choice->cgroups.data[i].path);
+	return EXIT_USAGE;
+}
+
+static int add_cgroup(struct choice *choice, const char *mount, const char *name)
+{
+	size_t before = choice->cgroups.size;
+	int err = cgroups_find(mount, name, &choice->cgroups);
+
+	if (err == -ENOENT)
+		return refuse("-G", name, "there is no such cgroup or unit");
+	if (err == -EXDEV)
+		return refuse("-G", name, "that is no cgroup of version 2");
+	if (err == -EEXIST)
+		return refuse_ambiguous(choice, before, "-G", name);
+	return err ? refuse("-G", name, strerror(-err)) : OPTIONS_OK;
+}
+
+static int add_container(struct choice *choice, const char *mount, const char *name)
+{
+	size_t before = choice->cgroups.size;
+	int err = cgroups_find_container(mount, "", name, &choice->cgroups);
+
+	if (err == -ENOENT)
+		return refuse("--container", name,
+			      "no running container has this ID or name; -G takes its cgroup");
+	if (err == -EEXIST)
+		return refuse_ambiguous(choice, before, "--container", name);
+	return err ? refuse("--container", name, strerror(-err)) : OPTIONS_OK;
+}
+
+static int fill_cgroups(struct choice *choice)
+{
+	struct live_filter *filter = &choice->filter;
+
+	if (choice->cgroups.size > JITBPF_FILTER_CGROUPS_MAX) {
+		fprintf(stderr, "jitbpf: %zu cgroups are chosen, and at most %d can be\n",
+			choice->cgroups.size, JITBPF_FILTER_CGROUPS_MAX);
+		return EXIT_USAGE;
+	}
+	vec_for_each (cgroup, &choice->cgroups)
+		filter->cgroup_fds[filter->cgroup_count++] = cgroup->fd;
+	return OPTIONS_OK;
+}
+
+static int add_cgroups(const struct choice_options *options, struct choice *choice)
+{
+	AUTO_FREE char *mount = NULL;
+	int status = OPTIONS_OK, err = cgroups_mount(&mount);
+
+	if (err) {
+		fprintf(stderr,
+			"jitbpf: -G and --container need cgroup version 2, which is not mounted "
+			"(%s)\n",
+			strerror(-err));
+		return EXIT_UNSUPPORTED;
+	}
+	vec_for_each (name, &options->cgroups) {
+		if (status == OPTIONS_OK)
+			status = add_cgroup(choice, mount, *name);
+	}
+	vec_for_each (name, &options->containers) {
+		if (status == OPTIONS_OK)
+			status = add_container(choice, mount, *name);
+	}
+	return status == OPTIONS_OK ? fill_cgroups(choice) : status;
+}
+
+/* --- all ------------------------------------------------------------------------------- */
+
+static int exclude_self(struct live_filter *filter)
+{
+	struct stat own;
+
+	if (stat("/proc/self/exe", &own)) {
+		fprintf(stderr, "jitbpf: --exclude-self: %s\n", strerror(errno));
+		return EXIT_FAILURE;
+	}
+	filter->skips_file = true;
+	filter->file_device = own.st_dev;
+	filter->file_inode = own.st_ino;
+	return OPTIONS_OK;
+}
+
+int choice_make(const struct choice_options *options, struct choice *ret)
+{
+	int status = options->exclude_self ? exclude_self(&ret->filter) : OPTIONS_OK;
+
+	vec_for_each (list, &options->processes) {
+		if (status == OPTIONS_OK)
+			status = add_processes(ret, *list);
+	}
+	vec_for_each (user, &options->users) {
+		if (status == OPTIONS_OK)
+			status = add_user(ret, *user);
+	}
+	if (status == OPTIONS_OK && (options->cgroups.size || options->containers.size))
+		status = add_cgroups(options, ret);
+	if (status == OPTIONS_OK)
+		say_which_do_not_run(&ret->filter);
+	return status;
+}
+
+void choice_deinit(struct choice *choice)
+{
+	vec_deinit(&choice->pids);
+	cgroup_list_deinit(&choice->cgroups);
+}
+
+static void write_list(const string_list *list, const char *before, FILE *out)
+{
+	vec_for_each (item, list)
+		fprintf(out, "%s%s", item == list->data ? before : ", ", *item);
+}
+
+void choice_write(const struct choice_options *options, const struct choice *choice, FILE *out)
+{
+	write_list(&options->processes, "", out);
+	write_list(&options->users, options->processes.size ? " of user " : "of user ", out);
+	vec_for_each (cgroup, &choice->cgroups)
+		fprintf(out, "%s%s",
+			cgroup != choice->cgroups.data			 ? ", "
+			: options->processes.size || options->users.size ? " in cgroup "
+									 : "in cgroup ",
+			cgroup->path);
+}

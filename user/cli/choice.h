@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The processes that `record` profiles, by pid, name, user, cgroup or container. */
+#ifndef JITBPF_CLI_CHOICE_H
+#define JITBPF_CLI_CHOICE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "agent/live/live_filter.h"
+#include "agent/machine/cgroups.h"
+#include "cli/options.h"
+
+struct choice_options {
+	string_list processes; /* comma-separated: all pids, or all names */
+	string_list users, cgroups, containers;
+	bool exclude_self;
+};
+
+/* Empty if zero-initialized. */
+struct choice {
+	pid_list pids;
+	struct live_filter filter; /* borrows from cgroups */
+	cgroup_list cgroups;
+};
+
+/*
+ * Find what the options name. Returns OPTIONS_OK, or an exit status after a message. The caller
+ * calls choice_deinit() in any case.
+ */
+int choice_make(const struct choice_options *options, struct choice *ret);
+void choice_deinit(struct choice *choice);
+
+/* Returns true if processes of the whole machine are chosen: by other things than pids. */
+static inline bool choice_is_wide(const struct choice *choice)
+{
+	const struct live_filter *filter = &choice->filter;
+
+	return !choice->pids.size &&
+	       (filter->name_count || filter->user_count || filter->cgroup_count);
+}
+
+/* Write the choice in words, such as "1, 2 of user www in cgroup /a"; nothing if there is none. */
+void choice_write(const struct choice_options *options, const struct choice *choice, FILE *out);
+
+#endif
