@@ -110,6 +110,7 @@ class Page(LiveTest):
             self.assertEqual(browser.evaluate("document.getElementById('search').value"), "TRACE-")
             self.assertRegex(browser.evaluate(text("matched")), r"matched \d+\.\d+ %, [\d,]+ samples")
             self.check_pause(browser)
+            self.check_reload(browser, name)
             self.check_time(browser)
             self.assertEqual(browser.problems, [])
             said = self.stop(live)
@@ -167,6 +168,18 @@ class Page(LiveTest):
         self.assertEqual(self.refreshes(browser), shown)
         browser.evaluate("document.getElementById('pause').click()")
         self.wait_for_refreshes(browser, 1)
+
+    def check_reload(self, browser, name):
+        """The address has the zoom as a path of names, and a new page finds it."""
+        address = browser.evaluate("location.href")
+        self.assertIn("path=", address)
+        browser.call("Page.navigate", url="about:blank")
+        browser.call("Page.navigate", url=address)
+        browser.wait_for(f"Number({ROOT}?.dataset.refreshes ?? 0) >= 2")
+        browser.evaluate("document.getElementById('graph').focus()")
+        browser.key("Home")
+        self.assertEqual(browser.evaluate(text("detail")).split(" · ")[0], name)
+        self.assertEqual(browser.evaluate("document.getElementById('search').value"), "TRACE-")
 
     def wait_for_end(self, browser, said):
         """The samples of the page are those of the ledger that jitbpf prints."""

@@ -1,43 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The page's decoder of deltas (user/sink/page/delta.ts, live_tree.ts, stream.ts): what it makes of a recording's deltas is
+// The page's decoder of deltas (user/sink/page/delta.ts, live.ts, live_tree.ts, stream.ts): what it makes of a recording's deltas is
 // what the static page of the recording holds. Damaged deltas are refused.
 //   node check_deltas.mjs BUILD RECORDING...
 import assert from 'node:assert';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+import { load, randoms, run, textIn } from './page_modules.mjs';
 
-const pageFolder = new URL('../../user/sink/page/', import.meta.url).pathname;
-const { buildSync } = createRequire(pageFolder)('esbuild');
-const modules = ['data', 'delta', 'live_tree', 'stream'].map(name => `export * from './${name}';`).join('');
-const { outputFiles: [bundle] } = buildSync({
-	stdin: { contents: modules, resolveDir: pageFolder }, bundle: true, write: false, format: 'esm', target: 'es2022',
-});
-const folder = mkdtempSync(tmpdir() + '/jitbpf-ui-'), file = folder + '/page.mjs';
-writeFileSync(file, bundle.contents);
-const { BadDelta, DeltaProfile, LiveTree, Splitter, readData } =
-	await import(file);
-rmSync(folder, { recursive: true });
-
+const { BadDelta, DeltaProfile, LiveLabels, LiveVersion, Splitter, addSamples, readData, weigh } =
+	await load('data', 'delta', 'live', 'live_labels', 'stream', 'weigh');
 const [build, ...recordings] = process.argv.slice(2);
-const run = (program, ...args) => execFileSync(program, args, { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'inherit'] });
-const dataIn = page => readData(/id="profile">(.*?)<\/script>/s.exec(page.toString())[1]);
+const dataIn = page => readData(textIn(page));
 
-/** The texts of each node, from the root on. */
-function paths({ nodes, labels, strings, sources }) {
-	const path = [], found = [];
-	for (let i = 0; i < nodes.rows; i++) {
-		const label = nodes.label[i];
-		path.length = nodes.depth[i];
-		path.push(`${strings[labels.name[label]]}|${strings[labels.module[label]]}|${labels.kind[label]}`);
-		const source = nodes.source[i];
-		found.push({ stack: path.join(';'), source: `${strings[sources.file[source]]}:${sources.line[source]}` });
-	}
+/** The texts of each node, from the root on. Siblings are in the order of their names. */
+function paths({ tree, labels, strings, sources }) {
+	const found = [];
+	tree.walk(node => {
+		const label = tree.label[node], source = tree.source[node], up = node && found[tree.parent[node]];
+		const text = `${strings[labels.name[label]]}|${strings[labels.module[label]]}|${labels.kind[label]}`;
+		found[node] = { stack: node ? `${up.stack};${text}` : text, self: tree.self[0][node], total: tree.total[0][node],
+			source: `${strings[sources.file[source]]}:${sources.line[source]}` };
+		return true;
+	});
 	return found;
 }
 
-const lines = profile => paths(profile).map(({ stack, source }) => `${stack} ${source}`).sort();
+/** Nodes with samples: stack, source and samples. */
+const lines = profile => paths(profile).filter(node => node.total)
+	.map(({ stack, source, self, total }) => `${stack} ${source} ${self} ${total}`).sort();
 
 /** Samples by stack and thread. */
 function counted(profile) {
@@ -81,33 +69,105 @@ function noteLabels(known, { labels, strings }) {
 	}
 }
 
+const version = (page, from) => {
+	const labels = new LiveLabels(page.live);
+	labels.string('');
+	labels.label('all', '', 5);
+	labels.source('', 0);
+	return new LiveVersion(labels, page.words, from);
+};
+
+/** Samples that were added one version after another are those that are counted at once. */
+function checkWeights(profile) {
+	const before = lines(profile), bySelf = profile.tree.selfOf[0].slice();
+	weigh(profile.tree, profile);
+	assert.deepEqual(lines(profile), before);
+	assert.deepEqual(profile.tree.selfOf[0], bySelf);
+}
+
 function checkSame(page, deltas, expected) {
-	const from = made(page), tree = new LiveTree(page.live, page.words), labels = [];
+	const from = made(page), live = version(page, from), labels = [];
 	let versions = 0, last;
 	for (const delta of deltas) {
 		assert(from.apply(delta));
 		if (!from.complete)
 			continue;
-		last = tree.profile(from);
+		const changes = live.update();
+		last = live.profile;
+		addSamples(last.tree, changes);
 		noteLabels(labels, last);
 		versions++;
 	}
+	checkWeights(last);
+	weigh(expected.tree, expected);
 	assert.deepEqual(counted(last), counted(expected));
 	assert.deepEqual(timed(last), timed(expected));
 	assert.equal(total(last.slices.samples.subarray(0, last.slices.rows)), total(last.counts.samples));
 	assert.deepEqual(lines(last), lines(expected));
-	const { start_ns, ...facts } = expected.runs[0].run, { version, over_memory, ...ledger } = expected.runs[0];
-	assert.deepEqual(last.runs[0], { ...ledger, run: facts });
+	const { start_ns, ...facts } = expected.runs[0].run, { version: _, over_memory, ...ledger } = expected.runs[0];
+	assert.deepEqual({ ...last.runs[0] }, { ...ledger, run: facts });
 	assert.equal(from.apply(deltas[0]), false, 'a delta applies once');
 	return { versions, last };
 }
 
+/** Random changes of a profile: a tree that is updated many times is the tree that is made at once. */
+function checkRandom(page) {
+	const random = randoms(), from = made(page), live = version(page, from), frames = () =>
+		Array.from({ length: 1 + random(3) }, () => ({ name: random(40), module: random(3), file: random(5), line: random(9), kind: 3,
+			flags: random(2) }));
+	from.strings = Array.from({ length: 40 }, (_, i) => i ? `name${i}` : '');
+	from.rows = [{ pid: 1, inner: 0, comm: 0, fields: [] }];
+	from.threads = [{ pid: 1, tid: 1, comm: 1 }, { pid: 1, tid: 2, comm: 2 }];
+	from.totals = page.live.totals.map(() => 0);
+	const grow = nodes => {
+		for (let left = nodes; left; left--) {
+			const node = from.parent.size, location = from.places.length;
+			if (!random(3)) {
+				from.places.push(4);
+				from.frames[location] = random(4) ? frames() : null;
+			}
+			from.parent.push(node && random(40) ? random(node) : -1);
+			from.location.push(from.parent.data[node] < 0 ? 0 : random(from.places.length));
+			from.comm.set(node, random(4));
+			if (random(2)) {
+				from.node.push(random(node + 1));
+				from.thread.push(random(2));
+				from.samples.push(random(9));
+				from.isRecounted.push(0);
+			}
+		}
+	};
+	from.places.push(4);
+	from.frames.push(null);
+	for (let round = 0; round < 150; round++) {
+		grow(round ? random(9) : 3000);
+		for (let left = random(5); left; left--) {
+			const count = random(from.samples.size);
+			from.recount(count, from.samples.data[count] + 1 + random(3));
+		}
+		if (!random(9)) {
+			const location = random(from.places.length);
+			from.frames[location] = frames();
+			from.changed.push(location);
+		}
+		const changes = live.update();
+		addSamples(live.profile.tree, changes);
+		if (round % 10 && round < 140)
+			continue;
+		const again = version(page, from), recounted = from.takeRecounted();
+		addSamples(again.profile.tree, again.update());
+		assert.deepEqual(recounted, []);
+		assert.deepEqual(lines(live.profile), lines(again.profile));
+		checkWeights(live.profile);
+	}
+}
+
 /** Nothing but BadDelta, and no version that cannot be shown. */
 function checkDamaged(page, deltas) {
-	let state = 1, refused = 0;
-	const random = below => { state = (Math.imul(state, 1103515245) + 12345) >>> 0; return Math.floor(state / 2 ** 32 * below); };
+	const random = randoms();
+	let refused = 0;
 	for (let round = 0; round < 2000; round++) {
-		const from = made(page), tree = new LiveTree(page.live, page.words), damaged = random(Math.min(deltas.length, 4));
+		const from = made(page), live = version(page, from), damaged = random(Math.min(deltas.length, 4));
 		try {
 			for (let i = 0; i <= damaged; i++) {
 				let delta = deltas[i].slice();
@@ -116,8 +176,11 @@ function checkDamaged(page, deltas) {
 				else if (i === damaged)
 					for (let left = 1 + random(3); left; left--)
 						delta[random(delta.length)] = random(256);
-				if (from.apply(delta) && from.complete)
-					tree.profile(from);
+				if (from.apply(delta)) {
+					const changes = live.update();
+					if (from.complete)
+						addSamples(live.profile.tree, changes);
+				}
 			}
 		} catch (error) {
 			assert(error instanceof BadDelta, error.stack);
@@ -141,6 +204,8 @@ for (const recording of recordings) {
 		versions += checkSame(page, deltas, profile).versions;
 		if (!hide)
 			checkDamaged(page, deltas);
+		if (recording === recordings[0])
+			checkRandom(page);
 	}
 }
 assert(versions > 4 * recordings.length, `only ${versions} versions`);

@@ -7,6 +7,7 @@ check_page.py EMPTY.html SMALL.html LARGE.html [FOLDER for screenshots]
 import os
 import re
 import sys
+import urllib.parse
 
 from browser import Browser
 from page_data import PageData, visible
@@ -253,6 +254,8 @@ def check_threads(page):
     data = page.data
     options = page.say("[...document.getElementById('threads').options].map(o => o.value)")
     pids = {thread.split(".")[0] for thread in data.threads}
+    names = [option for option in options if option.startswith("=")]
+    options = [option for option in options if option not in names]
     check(set(options) >= pids | {""}, f"all processes can be selected: {options}")
     check(set(options) - pids - {""} <= set(data.threads) and len(options) > len(pids) + 3, "their threads can be selected")
     busiest = max(data.by_thread, key=data.by_thread.get)
@@ -319,6 +322,75 @@ def check_table(page):
     page.open()
 
 
+def root_of(page, identity="graph"):
+    """Returns the description of the root, which is at the bottom of a flipped graph."""
+    x, y, width, height = page.say(CANVAS.replace("'canvas'", f"'#{identity} canvas'"))
+    page.browser.mouse(x + width / 2, y + (height - ROW / 2 if identity == "graph" else ROW / 2))
+    return page.detail()
+
+
+def named_once(page):
+    """Returns a node whose function has one label: it is not inlined elsewhere."""
+    data = page.data
+    return next(n for n in data.nodes if n.depth > 3 and data.total * .02 < n.total < data.total * .5 and data.names.count(n.name) == 1)
+
+
+def check_sandwich(page):
+    node = named_once(page)
+    whole = page.data.functions()[node.label][1]
+    page.browser.mouse(*page.point_of(node))
+    page.press("s")
+    for _ in range(2):  # the second time, from the address
+        for pane in ("graph", "callees"):
+            said = root_of(page, pane)
+            check(said.startswith(node.name) and f"{whole:,} samples, 100.0 %" in said, f"{pane} is of {node.name}: {said!r}")
+        check(node.name in page.say(text("chips")), "the sandwich is named above")
+        page.open(page.say("location.hash"))
+    x, y, width, height = page.say(CANVAS)
+    page.browser.mouse(x + width / 2, y + height - 1.5 * ROW, click=True)
+    page.settle()
+    caller = page.say(text("chips"))
+    check(caller.startswith("Sandwich of") and node.name not in caller, f"a click on a caller goes to it: {caller!r}")
+    page.press("Escape")
+    check(page.say("location.hash") == "" and page.say("document.getElementById('callees').hidden"), "Escape ends it")
+
+
+def check_filters(page):
+    data, node = page.data, named_once(page)
+    exact = "^" + re.escape(node.name) + "$"
+    page.browser.mouse(*page.point_of(node))
+    page.press("h")
+    fragment = page.say("location.hash")
+    page.open(fragment + "&search=" + urllib.parse.quote(exact))
+    check(page.say(text("matched")) == "matched 0.0 %, 0 samples", f"a function is left out: {page.say(text('matched'))!r}")
+    page.browser.mouse(*page.point_of(data.nodes[0]))
+    check(f"{data.total:,} samples" in page.detail(), "all samples are there without it")
+    page.say("document.querySelector('#chips button').click()")
+    page.settle()
+    check(f"{data.matched(exact):,} sample" in page.say(text("matched")), "a click on its name brings it back")
+    page.open()
+    page.browser.mouse(*page.point_of(node))
+    page.press("m")
+    check(page.say("document.activeElement.role") == "menuitem", "a menu opens")
+    page.press("ArrowDown", "ArrowDown", "Enter")
+    said = root_of_whole(page)
+    whole = data.functions()[node.label][1]
+    check(f"{whole:,} samples, 100.0 %" in said, f"only stacks with {node.name}: {said!r}")
+    page.open()
+    page.press("k", "c")
+    check("nokernel" in page.say("location.hash") and "modules" in page.say("location.hash"), "the address has them")
+    said = page.say(text("legend"))
+    check("kallsyms" not in said and "engine.so" in said, f"colours are of modules: {said!r}")
+    page.press("c")
+    check("kernel 0.0 %" in page.say(text("legend")), "frames of the kernel are left out")
+    page.open()
+
+
+def root_of_whole(page):
+    page.browser.mouse(*page.point_of(page.data.nodes[0]))
+    return page.detail()
+
+
 def check_names(page):
     check(page.say("document.images.length") == 0, "no name has become an element")
     check("owned" not in page.say("document.title"), "no name has run as script")
@@ -361,7 +433,7 @@ def check_layout(page, shots):
 def check_small(page, shots):
     check(page.say(DRAWN) > 100, "frames are drawn")
     for one in (check_ledger, check_search, check_zoom, check_moving, check_keys, check_flipped, check_callers,
-                check_threads, check_table, check_names):
+                check_threads, check_table, check_sandwich, check_filters, check_names):
         one(page)
     page.open("#search=OrderBook")
     check("matched" in page.say(text("matched")), "a link can hold a search")

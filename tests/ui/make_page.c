@@ -2,14 +2,18 @@
 /*
  * Writes an output of a synthetic profile, for viewing and for tests in a
  * browser: make_page FORMAT NODES >file. The same arguments give the same
- * bytes.
+ * bytes. `deltas` writes what a live page gets: the profile, and then ten times the
+ * samples of a busy second.
  */
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
+#include "base/shared_bytes.h"
 #include "sink/diff/frame_diff.h"
+#include "sink/live/live_sink.h"
 #include "tests/unit/sink/made_ledger.h"
 
 struct random {
@@ -225,17 +229,80 @@ static int write_difference(struct places *places, size_t nodes)
 	return err;
 }
 
+enum { SECONDS = 10, SAMPLES_PER_SECOND = 2000 };
+
+static bool write_delta(void *context, struct shared_bytes *delta, bool snapshot)
+{
+	uint32_t size = htole32((uint32_t)delta->size_bytes);
+
+	fwrite(&size, sizeof(size), 1, stdout);
+	fwrite(delta->data, 1, delta->size_bytes, stdout);
+	shared_bytes_put(delta);
+	return false;
+}
+
+static void give_second(struct made_view *m, struct random *random, const struct places *places,
+			struct sink *sink)
+{
+	uint32_t stack[64], leaf_first[64];
+
+	for (int i = 0; i < SAMPLES_PER_SECOND; i++) {
+		struct sink_sample sample = {.pid = 1000, .tid = 1000 + random_below(random, 3)};
+		uint32_t count = make_stack(random, places, stack), thread;
+		struct sampled_thread of = {sample.pid, sample.tid, made_string(m, "engine")};
+
+		for (uint32_t k = 0; k < count; k++)
+			leaf_first[k] = stack[count - 1 - k];
+		sample.node = made_stack(m, 0, "engine", 1, count, leaf_first);
+		assert_int_equal(thread_counts_thread(&m->threads, &of, &thread), 0);
+		assert_int_equal(
+			thread_counts_add(&m->threads, sample.node, thread, 1, &sample.count), 0);
+		assert_int_equal(sink_live.sample(sink, &m->view, &sample), 0);
+		m->ledger.fate[FATE_RESOLVED]++;
+	}
+}
+
+static int write_deltas(struct places *places, size_t nodes)
+{
+	struct random random = {.state = 4711};
+	struct made_view m;
+	struct sink *sink;
+	uint64_t time_ns = 1;
+	int err = live_sink_create(write_delta, NULL, DELTA_BYTES, &sink);
+
+	if (err)
+		return err;
+	make_profile(&m, places, 42, nodes);
+	err = give_samples(&m, &sink_live, sink);
+	for (int i = 0; !err && i <= SECONDS; i++) {
+		if (i)
+			give_second(&m, &random, places, sink);
+		while ((err = sink_live.round(sink, &m.view, time_ns++)) > 0)
+			m.view.round++;
+		m.view.round++;
+	}
+	sink_live.destroy(sink);
+	made_deinit(&m);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	AUTO_FREE struct places *places = calloc(1, sizeof(*places));
 	const char *format = argc == 3 ? argv[1] : "";
 	const struct sink_ops *ops = sink_by_name(format);
 	size_t nodes = argc == 3 ? strtoul(argv[2], NULL, 10) : 0; /* 0: no samples */
-	bool difference = !strcmp(format, "diff");
+	int err;
 
-	if (!(ops || difference) || !places) {
-		fprintf(stderr, "usage: make_page FORMAT|diff NODES\n");
+	if (ops && places) {
+		err = write_output(ops, places, nodes);
+	} else if (!strcmp(format, "diff") && places) {
+		err = write_difference(places, nodes);
+	} else if (!strcmp(format, "deltas") && places) {
+		err = write_deltas(places, nodes);
+	} else {
+		fprintf(stderr, "usage: make_page FORMAT|diff|deltas NODES\n");
 		return 2;
 	}
-	return (ops ? write_output(ops, places, nodes) : write_difference(places, nodes)) ? 1 : 0;
+	return err || fflush(stdout) ? 1 : 0;
 }

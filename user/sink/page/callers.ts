@@ -2,7 +2,7 @@
 // The inverted tree: innermost frames first, and below each frame its callers. It is built as deep as it is
 // visible, and again after each zoom: the whole tree would have a node for each frame of each stack.
 
-import { treeOf, type Tree } from './tree';
+import { Tree } from './tree';
 
 const FINEST = 1 / 8192;        // of the visible width: narrower nodes are not expanded
 
@@ -37,12 +37,14 @@ function callers(base: Tree, group: Group, widthOf: (leaf: number) => number): G
 	return grouped(base, leaves, at, widthOf);
 }
 
-export function callersOf(base: Tree, scales: number[], path: number[]): Tree {
-	const widthOf = (leaf: number) => scales.reduce((sum, scale, side) => sum + base.self[side][leaf] * scale, 0);
+/** Callers of the innermost frames or, with `of`, of a function: its outermost nodes. */
+export function callersOf(base: Tree, path: number[], of: { label: number; nodes: number[] } | null = null): Tree {
+	const { scales } = base, samples = of ? base.total : base.self;
+	const widthOf = (leaf: number) => scales.reduce((sum, scale, side) => sum + samples[side][leaf] * scale, 0);
 	const labels: number[] = [], sources: number[] = [], depths: number[] = [];
 	const totals: number[][] = scales.map(() => []);
-	const leaves: number[] = [];
-	for (let i = 1; i < base.count; i++)
+	const leaves: number[] = of ? of.nodes : [];
+	for (let i = 1; !of && i < base.count; i++)
 		if (base.self.some(self => self[i]))
 			leaves.push(i);
 
@@ -50,11 +52,12 @@ export function callersOf(base: Tree, scales: number[], path: number[]): Tree {
 		labels.push(label);
 		depths.push(depth);
 		sources.push(source);
-		totals.forEach((total, side) => total.push(under.reduce((sum, leaf) => sum + base.self[side][leaf], 0)));
+		totals.forEach((total, side) => total.push(under.reduce((sum, leaf) => sum + samples[side][leaf], 0)));
 	};
-	add(0, 0, 0, leaves);
-	const top = grouped(base, leaves, leaves, widthOf);
-	const least = top.reduce((sum, group) => sum + group.width, 0) * FINEST;
+	add(of ? of.label : 0, 0, of && leaves.length ? base.source[leaves[0]] : 0, leaves);
+	const all: Group = { label: 0, depth: 0, leaves, at: leaves, width: 0, onPath: false, below: false };
+	const top = of ? callers(base, all, widthOf) : grouped(base, leaves, leaves, widthOf);
+	const least = leaves.reduce((sum, leaf) => sum + widthOf(leaf), 0) * FINEST;
 	const waiting: Group[] = [];
 	const wait = (groups: Group[], above: Group | null) => {
 		for (const group of groups) {
@@ -75,7 +78,8 @@ export function callersOf(base: Tree, scales: number[], path: number[]): Tree {
 		if (group.onPath || group.width >= (group.below ? leastBelow : least))
 			wait(callers(base, group, widthOf), group);
 	}
-	const tree = treeOf(Uint32Array.from(labels), Uint32Array.from(sources), Uint32Array.from(depths), scales.length);
+	const tree = Tree.ofPreorder(Uint32Array.from(labels), Uint32Array.from(sources), Uint32Array.from(depths), scales.length, null);
 	tree.total = totals.map(total => Float64Array.from(total));
+	tree.scales = scales;
 	return tree;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Colours of frames: by kind or, in a difference, by change.
 
-import { INLINED, KINDS } from './data';
+import { INLINED, KINDS, PROCESS } from './data';
+import type { Names } from './names';
 
 type Hsl = [number, number, number];
 interface Palette { kinds: Record<string, Hsl>; step: number; ink: string; page: string; strip: string;
-	grown: Hsl; shrunk: Hsl; same: number }
+	grown: Hsl; shrunk: Hsl; same: number;
+	modules: Hsl[] }
 
 // The colours of kinds were found by search: with any colour blindness, two of them differ by at least 18 (CIE76),
 // and names have a contrast of 5. Each has three shades, so that neighbours can be distinguished. In a difference,
@@ -14,11 +16,13 @@ const LIGHT: Palette = {
 	kinds: { unknown: [0, 0, 68], kernel: [34, 85, 70], native: [211, 90, 80], JIT: [152, 52, 43],
 		interpreted: [58, 78, 62], inlined: [309, 40, 62], process: [215, 12, 90] },
 	step: 2.5, ink: '#16181a', page: '#ffffff', strip: '#e4e6e9', grown: [10, 88, 64], shrunk: [212, 82, 66], same: 92,
+	modules: [[41, 92, 64], [202, 80, 74], [164, 52, 52], [56, 80, 62], [217, 78, 76], [18, 88, 70], [320, 52, 78]],
 };
 const DARK: Palette = {
 	kinds: { unknown: [0, 0, 41], kernel: [15, 68, 28], native: [218, 67, 44], JIT: [150, 78, 26],
 		interpreted: [46, 84, 27], inlined: [304, 44, 32], process: [215, 10, 22] },
 	step: 1.5, ink: '#f4f5f6', page: '#121416', strip: '#2b2f33', grown: [8, 72, 40], shrunk: [214, 72, 46], same: 24,
+	modules: [[38, 88, 26], [202, 74, 34], [164, 74, 22], [54, 72, 20], [222, 60, 48], [16, 74, 34], [322, 48, 38]],
 };
 
 export const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -43,4 +47,38 @@ export function changeColour(change: number): string {
 	const { grown, shrunk, same } = palette(), [h, s, l] = change > 0 ? grown : shrunk;
 	const strength = Math.round(8 * Math.sqrt(Math.min(1, Math.abs(change)))) / 8;
 	return `hsl(${h} ${s * strength}% ${same + (l - same) * strength}%)`;
+}
+
+/** Colours of modules: those with most samples have one each, which they keep; the others are grey. */
+export class ModuleColours {
+	private readonly places = new Map<string, number>();
+
+	constructor(private readonly names: Names) {}
+
+	/** What a label counts as: its module or, of code without one, its kind. */
+	key(label: number): string {
+		const { names } = this;
+		return (names.kind(label) & 7) === PROCESS ? 'process' : names.module(label).split('/').pop() || names.kindWords(label);
+	}
+
+	/** Give colours that are left to modules, those with most samples first. */
+	assign(samples: [string, number][]): void {
+		for (const [key] of samples)
+			if (this.places.size < palette().modules.length && !this.places.has(key) && key !== 'process')
+				this.places.set(key, this.places.size);
+	}
+
+	has(key: string): boolean {
+		return this.places.has(key);
+	}
+
+	ofKey(key: string, shade: number): string {
+		const { modules, kinds, step } = palette(), [h, s, l] = key === 'process' ? kinds.process
+			: modules[this.places.get(key) ?? -1] ?? kinds.unknown;
+		return `hsl(${h} ${s}% ${l + (shade - 1) * step}%)`;
+	}
+
+	colour(label: number): string {
+		return this.ofKey(this.key(label), shadeOf(this.names.name(label)));
+	}
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Reads the profile in the page (user/sink/format/page_data.h) into typed arrays.
 
-import type { Live } from './live_tree';
+import type { Live } from './live_labels';
 import { noSlices, type Slices } from './slices';
+import { Tree, type LabelOrder } from './tree';
 
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
 	cut: Record<string, number>; frame_pointers: number }
@@ -24,6 +25,10 @@ export interface Run {
 /** Texts of the ledger's keys. */
 export type Words = Record<'fates' | 'cuts' | 'counters' | 'jit', Record<string, string>>;
 
+/** Samples of nodes, by thread or, in a difference, by side. */
+export interface Counts { rows: number; node: ArrayLike<number>; group: Uint32Array; samples: Float64Array }
+
+/** Columns may be longer than the number of their rows. */
 export interface Profile {
 	runs: Run[];                    // two: a difference
 	words: Words;
@@ -31,12 +36,14 @@ export interface Profile {
 	labels: { rows: number; name: Uint32Array; module: Uint32Array; kind: Uint32Array };
 	sources: { file: Uint32Array; line: Uint32Array };
 	threads: { rows: number; pid: Uint32Array; tid: Uint32Array; comm: Uint32Array };
-	nodes: { rows: number; depth: Uint32Array; label: Uint32Array; source: Uint32Array }; // in preorder
-	counts: { rows: number; node: Uint32Array; group: Uint32Array; samples: Float64Array };
+	tree: Tree;                     // of all frames and threads; its samples are those that are shown
+	counts: Counts;
 	slices: Slices;                 // of counts
+	order: LabelOrder;
 }
 
 export const KINDS = ['unknown', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
+export const KERNEL = 1;
 export const PROCESS = 5;
 export const INLINED = 8;
 
@@ -79,13 +86,12 @@ export function readData(text: string): { profile: Profile; live?: undefined } |
 
 /** A profile without samples. */
 export function noProfile(words: Words): Profile {
-	const none = () => new Uint32Array(0), one = () => new Uint32Array(1);
+	const none = () => new Uint32Array(0), one = () => new Uint32Array(1), order = () => 0;
 	return {
-		runs: [], words, strings: ['all'],
+		runs: [], words, strings: ['all'], order, tree: new Tree(1, order),
 		labels: { rows: 1, name: one(), module: one(), kind: Uint32Array.of(PROCESS) },
 		sources: { file: one(), line: one() },
 		threads: { rows: 0, pid: none(), tid: none(), comm: none() },
-		nodes: { rows: 1, depth: one(), label: one(), source: one() },
 		counts: { rows: 0, node: none(), group: none(), samples: new Float64Array(0) },
 		slices: noSlices(),
 	};
@@ -105,20 +111,21 @@ function readSlices({ ticks, slices, several, levels }: Record<string, Table>): 
 }
 
 function readProfile(data: any): Profile {
-	const { runs, words, strings, labels, sources, threads, nodes, counts } = data;
+	const { runs, words, strings, labels, sources, threads, nodes, counts } = data, name = integers(labels, 'name');
+	const order: LabelOrder = (a, b) => strings[name[a]] < strings[name[b]] ? -1 : strings[name[a]] > strings[name[b]] ? 1 : a - b;
 	return {
 		runs,
 		words,
 		strings,
-		labels: { rows: labels.rows, name: integers(labels, 'name'), module: integers(labels, 'module'),
-			kind: integers(labels, 'kind') },
+		labels: { rows: labels.rows, name, module: integers(labels, 'module'), kind: integers(labels, 'kind') },
 		sources: { file: integers(sources, 'file'), line: integers(sources, 'line') },
 		threads: { rows: threads.rows, pid: integers(threads, 'pid'), tid: integers(threads, 'tid'),
 			comm: integers(threads, 'comm') },
-		nodes: { rows: nodes.rows, depth: depths(integers(nodes, 'up')), label: integers(nodes, 'label'),
-			source: integers(nodes, 'source') },
+		tree: nodes.rows ? Tree.ofPreorder(integers(nodes, 'label'), integers(nodes, 'source'), depths(integers(nodes, 'up')),
+			Math.max(1, runs.length), order) : new Tree(Math.max(1, runs.length), order),
 		counts: { rows: counts.rows, node: sums(integers(counts, 'step')), group: integers(counts, 'group'),
 			samples: column(counts, 'samples', new Float64Array(counts.rows)) },
 		slices: readSlices(data),
+		order,
 	};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Decodes deltas (user/sink/live/delta_format.h) into the lists of a live profile. Input is checked.
 
+import { Column, integers, naturals, numbers } from './columns';
 import { LEVELS, SliceList } from './slices';
 
 const MAGIC = 0x444c544a, VERSION = 2, HEADER = 32;
@@ -97,17 +98,19 @@ export class DeltaProfile {
 	strings: string[] = [''];
 	places: number[] = [];                  // kind of each location
 	frames: (Frame[] | null)[] = [];        // of each location, innermost first
-	changed: number[] = [];                 // locations whose frames have changed; the reader empties it
-	parent: number[] = [];                  // of each node; -1: none
-	location: number[] = [];                // of each node; of a root, its row
-	comm: number[] = [];                    // of each root
+	private readonly changed: number[] = [];        // locations whose frames were given again
+	readonly parent = integers();           // of each node; -1: none
+	readonly location = naturals();         // of each node; of a root, its row
+	readonly comm = new Map<number, number>();      // of each root
 	threads: { pid: number; tid: number; comm: number }[] = [];
-	node: number[] = [];                    // of each count
-	thread: number[] = [];
-	samples: number[] = [];
+	readonly node = integers();             // of each count
+	readonly thread = naturals();
+	readonly samples = numbers();
+	private readonly recounted: number[] = [];
 	rows: Row[] = [];
 	readonly slices = new SliceList();
 	totals: number[] = [];
+	private readonly isRecounted = new Column(new Uint8Array(64));
 	private rowsDue = 0;
 	private used = 0;
 
@@ -143,8 +146,8 @@ export class DeltaProfile {
 		each(() => this.threads.push({ pid: at.below(NUMBERS), tid: at.below(NUMBERS), comm: this.string(at) }));
 		each(() => this.takeCount(at));
 		each(() => this.rows.push(this.takeRow(at)));
-		each(() => this.takeNames(at, at.below(this.places.length)));
-		this.takeChanged(at, this.samples.length, i => { this.samples[i] = at.number(); });
+		each(() => this.takeNames(at, at.below(this.places.length), true));
+		this.takeChanged(at, this.samples.size, i => this.recount(i, at.number()));
 		this.takeChanged(at, this.rows.length, i => { this.rows[i] = this.takeRow(at); });
 		this.takeSlices(at);
 		if (complete) {
@@ -173,10 +176,10 @@ export class DeltaProfile {
 		this.frames.push(null);
 		at.number();    // owner
 		at.number();    // offset
-		this.takeNames(at, this.places.length - 1);
+		this.takeNames(at, this.places.length - 1, false);
 	}
 
-	private takeNames(at: Cursor, location: number): void {
+	private takeNames(at: Cursor, location: number, again: boolean): void {
 		const names = at.number(), frames: Frame[] = [];
 		if (names > 2 * MOST_FRAMES + 1)
 			throw new BadDelta('too many frames');
@@ -187,26 +190,49 @@ export class DeltaProfile {
 		}
 		if (frames.length) {
 			this.frames[location] = frames;
-			this.changed.push(location);
+			if (again)
+				this.changed.push(location);
 		}
 	}
 
 	private takeNode(at: Cursor): void {
-		const number = this.parent.length, up = at.below(number + 1), location = at.number();
+		const number = this.parent.size, up = at.below(number + 1), location = at.number();
 		if (!up)
 			this.rowsDue = Math.max(this.rowsDue, location + 1);
 		else if (location >= this.places.length)
 			throw new BadDelta('a location is missing');
 		this.parent.push(up ? number - up : -1);
 		this.location.push(location);
-		this.comm.push(up ? 0 : this.string(at));
+		if (!up)
+			this.comm.set(number, this.string(at));
 	}
 
 	private takeCount(at: Cursor): void {
-		const node = at.below(this.parent.length), thread = at.below(this.threads.length);
+		const node = at.below(this.parent.size), thread = at.below(this.threads.length);
 		this.node.push(node);
 		this.thread.push(thread);
 		this.samples.push(at.number());
+		this.isRecounted.push(0);
+	}
+
+	private recount(count: number, samples: number): void {
+		this.samples.data[count] = samples;
+		if (!this.isRecounted.data[count])
+			this.recounted.push(count);
+		this.isRecounted.data[count] = 1;
+	}
+
+	/** The counts whose samples have changed since the last call. */
+	takeRecounted(): number[] {
+		const taken = this.recounted.splice(0);
+		for (const count of taken)
+			this.isRecounted.data[count] = 0;
+		return taken;
+	}
+
+	/** The locations whose frames have changed since the last call. */
+	takeRenamed(): number[] {
+		return this.changed.splice(0);
 	}
 
 	private takeRow(at: Cursor): Row {
@@ -214,7 +240,7 @@ export class DeltaProfile {
 	}
 
 	private takeSlices(at: Cursor): void {
-		const { slices } = this, counts = this.samples.length;
+		const { slices } = this, counts = this.samples.size;
 		if (at.below(2))
 			slices.clear();
 		const levels = at.number();

@@ -3,6 +3,7 @@
 
 import { palette } from './colour';
 import type { Names } from './names';
+import { shortened } from './text';
 import { follow, pathTo, type Tree } from './tree';
 
 export const ROW = 19;
@@ -22,6 +23,7 @@ export class Graph {
 	fillOf: (node: number) => string = () => '';
 	drawn = 0;
 
+	private readonly room: HTMLElement;
 	private readonly canvas: HTMLCanvasElement;
 	private readonly pen: CanvasRenderingContext2D;
 	private width = 0;
@@ -34,7 +36,8 @@ export class Graph {
 	private scrolled = 0;           // scroll position of the last drawing; reading it for each frame is slow
 	private turn = 0;               // number of the latest movement; older movements stop
 
-	constructor(readonly box: HTMLElement, private readonly room: HTMLElement, private readonly names: Names) {
+	constructor(readonly box: HTMLElement, private readonly names: Names) {
+		this.room = box.querySelector('.room')!;
 		this.canvas = box.querySelector('canvas')!;
 		this.pen = this.canvas.getContext('2d', { alpha: false })!;
 		box.addEventListener('scroll', () => {
@@ -56,24 +59,28 @@ export class Graph {
 		this.redraw();
 	}
 
-	/** Show a newer version of the tree. What is looked at stays, by its path, and keeps its part of the view. */
-	refresh(tree: Tree, path: number[]): void {
-		const [left, right] = this.span(this.focus), wide = right - left;
-		const from = (this.from - left) / wide, to = (this.to - left) / wide;
-		const selected = this.selected < 0 ? null : pathTo(this.tree, this.selected), { scrollTop } = this.box;
-		const depth = this.tree.depth[this.focus];
-		this.tree = tree;
-		this.focus = follow(tree, path);
-		this.selected = selected ? follow(tree, selected) : -1;
-		this.hovered = -1;
-		const [newLeft, newRight] = this.span(this.focus), same = depth === tree.depth[this.focus];
-		this.turn++;
-		this.from = same ? Math.max(0, newLeft + from * (newRight - newLeft)) : newLeft;
-		this.to = same ? Math.min(this.span(0)[1], newLeft + to * (newRight - newLeft)) : newRight;
-		this.makeRoom();
-		if (!this.flipped)
-			this.box.scrollTop = scrollTop;
-		this.redraw();
+	/**
+	 * Before samples change: returns what shows a newer version of the tree. What is looked at stays, by its path, and
+	 * keeps its part of the view.
+	 */
+	hold(): (tree: Tree, path: number[]) => void {
+		const [left, right] = this.span(this.focus), wide = right - left, before = this.tree, { focus } = this;
+		const from = (this.from - left) / wide, to = (this.to - left) / wide, { scrollTop } = this.box;
+		return (tree, path) => {
+			if (tree !== before && this.selected >= 0)
+				this.selected = follow(tree, pathTo(before, this.selected));
+			this.tree = tree;
+			this.focus = follow(tree, path);
+			this.hovered = -1;
+			const [newLeft, newRight] = this.span(this.focus), same = before.depth[focus] === tree.depth[this.focus];
+			this.turn++;
+			this.from = same ? Math.max(0, newLeft + from * (newRight - newLeft)) : newLeft;
+			this.to = same ? Math.min(this.span(0)[1], newLeft + to * (newRight - newLeft)) : newRight;
+			this.makeRoom();
+			if (!this.flipped)
+				this.box.scrollTop = scrollTop;
+			this.redraw();
+		};
 	}
 
 	/** Zoom into a node of the current tree. */
@@ -89,8 +96,8 @@ export class Graph {
 	}
 
 	span(node: number): [number, number] {
-		const { left, width } = this.tree;
-		return [left[node], left[node] + (width[node] || 1)];
+		const { tree } = this, left = tree.left(node);
+		return [left, left + (tree.width(node) || 1)];
 	}
 
 	/** Show another range. A range that exceeds the tree is moved, and keeps its width. */
@@ -131,15 +138,14 @@ export class Graph {
 
 	/** Set the scroll height to the depth of the visible part. */
 	makeRoom(): void {
-		const { tree, focus } = this, least = this.span(focus)[1] - this.span(focus)[0];
+		const { tree, focus } = this, least = (tree.width(focus) || 1) * NARROWEST / this.width;
 		let deepest = tree.depth[focus];
-		for (let i = focus; i < tree.end[focus];)
-			if (tree.width[i] * this.width < NARROWEST * least) {
-				i = tree.end[i];
-			} else {
-				deepest = Math.max(deepest, tree.depth[i]);
-				i++;
-			}
+		tree.walk((node, _, wide) => {
+			if (wide < least)
+				return false;
+			deepest = Math.max(deepest, tree.depth[node]);
+			return true;
+		}, focus);
 		this.rows = Math.max(this.height, (deepest + 2) * ROW);
 		this.hidden = this.rows - this.height;
 		this.room.style.height = this.hidden + 'px';
@@ -161,36 +167,42 @@ export class Graph {
 	nodeAt(x: number, y: number): number {
 		const { tree } = this, at = this.from + x * (this.to - this.from) / this.width;
 		const fromTop = y + this.box.scrollTop, row = Math.floor((this.flipped ? this.rows - fromTop : fromTop) / ROW);
-		for (let i = 0; i < tree.count;)
-			if (at < tree.left[i] || at >= tree.left[i] + tree.width[i])
-				i = tree.end[i];
-			else if (tree.depth[i] === row)
-				return i;
-			else
-				i++;
-		return -1;
+		let found = -1;
+		tree.walk((node, left, wide) => {
+			if (found >= 0 || at < left || at >= left + wide)
+				return false;
+			if (tree.depth[node] === row)
+				found = node;
+			return tree.depth[node] < row;
+		});
+		return found;
 	}
 
 	/** The next visible node in a direction, or the node itself. */
 	neighbour(node: number, key: string): number {
-		const { parent, end, width } = this.tree, units = (this.to - this.from) / this.width;
+		const { tree } = this, units = (this.to - this.from) / this.width, up = tree.parent[node];
 		if (key === (this.flipped ? 'ArrowDown' : 'ArrowUp'))
-			return Math.max(0, parent[node]);
-		let best = node, first = node ? parent[node] + 1 : 1, until = node ? end[parent[node]] : 1;
+			return Math.max(0, up);
+		let best = node, widest = 0;
 		if (key === 'ArrowUp' || key === 'ArrowDown') {
-			for (let i = node + 1; i < end[node]; i = end[i])
-				best = width[i] > 0 && (best === node || width[i] > width[best]) ? i : best;
+			for (let child = tree.firstChild(node); child >= 0; child = tree.nextSibling(child))
+				if (tree.width(child) > widest) {
+					best = child;
+					widest = tree.width(child);
+				}
 			return best;
 		}
-		for (; first < until; first = end[first]) {
-			if (key === 'ArrowLeft' && first === node)
-				break;
-			if (width[first] < units || (key === 'ArrowRight' && first <= node))
-				continue;
-			best = first;
-			if (key === 'ArrowRight')
-				break;
+		if (!node)
+			return node;
+		if (key === 'ArrowRight') {
+			let next = tree.nextSibling(node);
+			while (next >= 0 && tree.width(next) < units)
+				next = tree.nextSibling(next);
+			return next < 0 ? node : next;
 		}
+		for (let child = tree.firstChild(up); child !== node; child = tree.nextSibling(child))
+			if (tree.width(child) >= units)
+				best = child;
 		return best;
 	}
 
@@ -206,33 +218,34 @@ export class Graph {
 		this.frame = this.drawn = 0;
 		pen.fillStyle = palette().page;
 		pen.fillRect(0, 0, width, height);
-		for (let i = 0; i < tree.count;) {
-			const x = (tree.left[i] - from) * scale, w = tree.width[i] * scale, depth = tree.depth[i];
+		const above = new Set<number>();
+		for (let at = tree.parent[this.focus]; at >= 0; at = tree.parent[at])
+			above.add(at);
+		tree.walk((node, left, wide) => {
+			const x = (left - from) * scale, w = wide * scale, depth = tree.depth[node];
 			const y = this.top(depth), inView = x + w > 0 && x < width && y > -ROW && y < height;
-			if (w < NARROWEST && inView && x >= (strips[depth] ?? 0)) {
+			if (w < NARROWEST && inView && w > 0 && x >= (strips[depth] ?? 0)) {
 				strips[depth] = Math.floor(x) + 1;
 				pen.fillStyle = palette().strip;
 				pen.fillRect(Math.floor(x), y, 1, ROW - GAP);
 			}
-			if (w < NARROWEST || x + w <= 0 || x >= width || (!this.flipped && y > height)) {
-				i = tree.end[i];        // with all nodes below it
-				continue;
-			}
+			if (w < NARROWEST || x + w <= 0 || x >= width || (!this.flipped && y > height))
+				return false;
 			if (inView)
-				this.drawFrame(i, x, w, y);
-			i++;
-		}
-		if (!tree.width[0]) {
+				this.drawFrame(node, x, w, y, above.has(node));
+			return true;
+		});
+		if (!tree.width(0)) {
 			pen.fillStyle = palette().ink;
 			pen.fillText('No samples.', 2 * PAD, ROW);
 		}
 		document.documentElement.dataset.drawn = String(this.drawn);
 	}
 
-	private drawFrame(i: number, x: number, w: number, y: number): void {
-		const { pen, tree, matching, focus } = this, x0 = Math.max(-2, x), x1 = Math.min(this.width + 2, x + w);
+	private drawFrame(i: number, x: number, w: number, y: number, above: boolean): void {
+		const { pen, tree, matching } = this, x0 = Math.max(-2, x), x1 = Math.min(this.width + 2, x + w);
 		const wide = Math.max(NARROWEST, x1 - x0 - (x1 - x0 > 3 ? GAP : 0)), matches = matching?.[tree.label[i]];
-		const faded = matching && !matches ? .3 : i < focus && tree.end[i] > focus ? .6 : 1;
+		const faded = matching && !matches ? .3 : above ? .6 : 1;
 
 		this.drawn++;
 		pen.globalAlpha = faded;
@@ -254,7 +267,7 @@ export class Graph {
 		const room = Math.floor((end - x - 2 * PAD) / this.letter);
 		if (room < 2)
 			return;
-		const text = name.length <= room ? name : name.slice(0, room - 1) + '…';
+		const text = shortened(name, room);
 		// Some letters are wider than the font's own.
 		this.pen.fillText(text, x + PAD, y + ROW / 2, end - x - 2 * PAD);
 	}

@@ -2,47 +2,111 @@
 // What keys, pointer and controls do to the view.
 
 import { dark } from './colour';
-import { listenToKeys } from './keys';
+import type { Graph } from './graph';
+import { listenToKeys, type FrameAct, type Switch } from './keys';
+import { FrameMenu, type MenuItem } from './menu';
 import { listenToPointer } from './pointer';
-import { byId } from './text';
+import { byId, shortened } from './text';
 import { pathTo } from './tree';
 import type { View } from './view';
 
 export class Input {
 	private pointer = { x: 0, y: 0 };
+	private under: Graph;           // the pointer
+	private readonly menu: FrameMenu;
 
 	constructor(private readonly view: View, private readonly pause: () => void) {
+		this.under = view.graph;
+		this.menu = new FrameMenu(() => view.graph.box.focus());
 		view.pointAgain = () => this.pointAgain();
 	}
 
-	private linesOf(node: number): string[] {
-		const { tip, graph, state } = this.view;
-		return tip.lines(graph.tree, node, graph.focus, state.callers);
+	private linesOf(node: number, graph = this.view.graph): string[] {
+		const { tip, state } = this.view;
+		return tip.lines(graph.tree, node, graph.focus, state.callers || Boolean(state.sandwich && graph === this.view.graph));
 	}
 
-	private hover(node: number, x: number, y: number): void {
-		const { graph, tip } = this.view;
+	private hover(graph: Graph, node: number, x: number, y: number): void {
+		const { tip } = this.view;
 		if (node !== graph.hovered) {
 			graph.hovered = node;
-			tip.describe(node >= 0 ? this.linesOf(node) : graph.selected >= 0 ? this.linesOf(graph.selected) : []);
+			tip.describe(node >= 0 ? this.linesOf(node, graph) : graph.selected >= 0 ? this.linesOf(graph.selected, graph) : []);
 			graph.box.style.cursor = node >= 0 ? 'pointer' : '';
 			graph.redraw();
 		}
 		this.pointer = { x, y };
+		this.under = graph;
 		if (node >= 0)
-			tip.show(this.linesOf(node), x, y);
+			tip.show(this.linesOf(node, graph), x, y);
 		else
 			tip.hide();
 	}
 
 	/** The frame under the pointer may be another one, or have other numbers. */
 	private pointAgain(): void {
-		const { graph } = this.view, { x, y } = this.pointer;
+		const { under: graph } = this, { x, y } = this.pointer;
 		if (byId('tip').hidden)
 			return;
 		const { left, top } = graph.box.getBoundingClientRect();
 		graph.hovered = -1;
-		this.hover(graph.nodeAt(x - left, y - top), x, y);
+		this.hover(graph, graph.nodeAt(x - left, y - top), x, y);
+	}
+
+	/** The function of a frame becomes the middle of the sandwich. */
+	private centre(label: number): void {
+		const { view } = this;
+		view.change({ sandwich: view.texts.functionOf(label), callers: false, table: false, zoom: [] });
+		view.say('Callers above, callees below: ' + view.names.name(label));
+	}
+
+	private click(graph: Graph, node: number): void {
+		if (!this.view.state.sandwich)
+			this.zoom(node);
+		else if (graph.tree.label[node])
+			this.centre(graph.tree.label[node]);
+	}
+
+	/** The frame that keys are for: under the pointer, selected, or zoomed into. */
+	private get frame(): { graph: Graph; node: number } | null {
+		const { under, view: { graph } } = this;
+		const node = under.hovered > 0 ? under.hovered : graph.selected > 0 ? graph.selected : graph.focus;
+		return node > 0 || graph.tree.label[0] ? { graph: under.hovered > 0 ? under : graph, node } : null;
+	}
+
+	private act(act: FrameAct, label: number): void {
+		const { view, view: { names, state } } = this, item = act.endsWith('Module') ? 'm' + names.rawModule(label)
+			: 'f' + view.texts.functionOf(label);
+		const key = act.startsWith('hide') ? 'hide' : 'only';
+		if (act === 'sandwich')
+			this.centre(label);
+		else
+			view.change({ [key]: [...state[key].filter(other => other !== item), item], zoom: [] });
+	}
+
+	private frameKey(act: FrameAct | 'menu'): void {
+		const { frame } = this;
+		if (!frame)
+			return this.view.say('Select a frame first');
+		const { graph, node } = frame, label = graph.tree.label[node], box = graph.box.getBoundingClientRect();
+		if (act === 'menu')
+			this.showMenu(label, ...(byId('tip').hidden ? [box.left + 40, box.top + 40] as const : [this.pointer.x, this.pointer.y] as const));
+		else if (label)
+			this.act(act, label);
+	}
+
+	private showMenu(label: number, x: number, y: number): void {
+		const { names } = this.view, module = names.module(label), items: MenuItem[] = [
+			{ act: 'sandwich', text: 'Sandwich: callers and callees', key: 's' },
+			{ act: 'hide', text: 'Leave out this function', key: 'h' },
+			{ act: 'only', text: 'Only stacks with this function', key: 'o' },
+		];
+		if (!label)
+			return;
+		if (module)
+			items.push({ act: 'hideModule', text: `Leave out ${shortened(module, 40)}`, key: '' },
+				{ act: 'onlyModule', text: `Only stacks with ${shortened(module, 40)}`, key: '' });
+		this.view.tip.hide();
+		this.menu.show(names.name(label), items, x, y, act => this.act(act, label));
 	}
 
 	private select(node: number): void {
@@ -73,12 +137,12 @@ export class Input {
 		this.view.say('Everything is shown');
 	}
 
-	private toggle(what: 'callers' | 'table' | 'flipped' | 'absolute'): void {
+	private toggle(what: Switch): void {
 		const { view } = this, { state } = view;
-		if (what === 'absolute' && !view.difference)
+		if ((what === 'absolute' && !view.difference) || (what === 'modules' && view.difference))
 			return;
 		// Positions in the two trees do not correspond.
-		view.change(what === 'callers' ? { callers: !state.callers, table: false, zoom: [] } : { [what]: !state[what] });
+		view.change(what === 'callers' ? { callers: !state.callers, table: false, sandwich: '', zoom: [] } : { [what]: !state[what] });
 		if (what === 'table' && view.state.table) {
 			byId('table').focus();
 			view.say(document.querySelector('#table caption')!.textContent!);
@@ -95,6 +159,8 @@ export class Input {
 			this.reset();
 		else if (view.range || view.baseline)
 			view.change({ range: '', baseline: '' });
+		else if (view.state.sandwich)
+			view.change({ sandwich: '' });
 		if (typing)
 			(view.state.table ? byId('table') : view.graph.box).focus();
 		view.tip.hide();
@@ -104,28 +170,37 @@ export class Input {
 		const { view } = this, { graph, search, tip } = view, moved = () => view.showReset();
 		const help = () => byId<HTMLDialogElement>('help').showModal();
 		const clicked = (id: string, act: () => void) => byId(id).addEventListener('click', act);
-		const zoom = (node: number) => this.zoom(node), toggle: Input['toggle'] = what => this.toggle(what);
-		listenToPointer(graph, { hover: (node, x, y) => this.hover(node, x, y), click: zoom, moved });
-		listenToKeys(graph, { select: node => this.select(node), zoom, pause: this.pause, moved, toggle, help,
-			escape: () => this.escape(), search: () => search.focus() });
-		clicked('graph-view', () => view.change({ callers: false, table: false, zoom: view.state.callers ? [] : view.state.zoom }));
-		clicked('callers-view', () => view.change({ callers: true, table: false, zoom: view.state.callers ? view.state.zoom : [] }));
+		const toggle = (what: Switch) => this.toggle(what);
+		for (const one of [graph, view.callees]) {
+			listenToPointer(one, { hover: (node, x, y) => this.hover(one, node, x, y), click: node => this.click(one, node), moved });
+			one.box.addEventListener('contextmenu', event => {
+				const { left, top } = one.box.getBoundingClientRect(), node = one.nodeAt(event.clientX - left, event.clientY - top);
+				if (node < 0 || !one.tree.label[node])
+					return;
+				event.preventDefault();
+				this.showMenu(one.tree.label[node], event.clientX, event.clientY);
+			});
+			one.box.addEventListener('scroll', () => tip.hide());
+		}
+		listenToKeys(graph, { select: node => this.select(node), zoom: node => this.click(graph, node), pause: this.pause, moved, toggle,
+			help, escape: () => this.escape(), search: () => search.focus(), frame: act => this.frameKey(act) });
+		clicked('graph-view', () => view.change({ callers: false, table: false, sandwich: '', zoom: view.state.callers ? [] : view.state.zoom }));
+		clicked('callers-view', () => view.change({ callers: true, table: false, sandwich: '', zoom: view.state.callers ? view.state.zoom : [] }));
 		clicked('table-view', () => view.state.table || toggle('table'));
-		clicked('absolute', () => toggle('absolute'));
-		clicked('flip', () => toggle('flipped'));
+		for (const key of ['flipped', 'absolute', 'nokernel', 'collapse', 'modules'] as const)
+			clicked(key, () => toggle(key));
 		clicked('reset', () => this.reset());
 		clicked('help-button', help);
 		search.addEventListener('input', () => view.change({ search: search.value }, 'replace'));
 		byId('threads').addEventListener('change', () =>
 			view.change({ threads: byId<HTMLSelectElement>('threads').value }));
-		graph.box.addEventListener('scroll', () => tip.hide());
 		for (const event of ['popstate', 'hashchange'])
-			addEventListener(event, () => view.change(view.linked(), 'keep'));
+			addEventListener(event, () => view.follow());
 		dark.addEventListener('change', () => view.recolour());
 		new ResizeObserver(() => requestAnimationFrame(() => {
-			if (!view.state.table) {
-				graph.fit();
-				graph.draw();
+			for (const one of view.state.table ? [] : view.centre >= 0 ? [graph, view.callees] : [graph]) {
+				one.fit();
+				one.draw();
 			}
 		})).observe(graph.box);
 	}

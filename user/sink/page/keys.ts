@@ -3,6 +3,10 @@
 
 import type { Graph } from './graph';
 
+export type Switch = 'callers' | 'table' | 'flipped' | 'absolute' | 'nokernel' | 'collapse' | 'modules';
+/** What can be done with a frame. */
+export type FrameAct = 'sandwich' | 'hide' | 'only' | 'hideModule' | 'onlyModule';
+
 export interface KeyActions {
 	select(node: number): void;
 	zoom(node: number): void;
@@ -11,7 +15,8 @@ export interface KeyActions {
 	search(): void;
 	help(): void;
 	pause(): void;
-	toggle(what: 'callers' | 'table' | 'flipped' | 'absolute'): void;
+	toggle(what: Switch): void;
+	frame(act: FrameAct | 'menu'): void;
 }
 
 /** Keys on the graph. */
@@ -37,9 +42,12 @@ function graphKey(graph: Graph, actions: KeyActions, event: KeyboardEvent): bool
 
 /** Keys anywhere except in input fields. */
 function pageKey(graph: Graph, actions: KeyActions, key: string): boolean {
-	const toggles = { i: 'callers', t: 'table', f: 'flipped', n: 'absolute' } as const;
+	const toggles = { i: 'callers', t: 'table', f: 'flipped', n: 'absolute', k: 'nokernel', r: 'collapse', c: 'modules' } as const;
+	const frames = { s: 'sandwich', h: 'hide', o: 'only', m: 'menu' } as const;
 	if (key in toggles)
 		actions.toggle(toggles[key as keyof typeof toggles]);
+	else if (key in frames)
+		actions.frame(frames[key as keyof typeof frames]);
 	else if (key === 'Backspace')
 		actions.zoom(Math.max(0, graph.tree.parent[graph.focus]));
 	else if (key === '/')

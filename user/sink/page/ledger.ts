@@ -84,9 +84,12 @@ export function showLedger(runs: Run[], words: Words): void {
 	const scrolled = [...tables()].map(box => box.scrollTop), focused = byId('ledger').contains(document.activeElement);
 	byId('ledger').replaceChildren(...runs.map((run, side) => {
 		const name = element('b', side ? 'After' : 'Before'), summary = fatesOf(run, words);
-		const details = element('details', '', '', summary, tablesOf(run, words));
+		const details = element('details', '', '', summary);
+		const fill = () => details.open && !details.querySelector('.tables') && details.append(tablesOf(run, words));
 		summary.title = 'Processes and counters';
 		details.open = before[side]?.open ?? false;
+		details.addEventListener('toggle', fill);
+		fill();
 		return element('div', '', '',
 			...(difference ? [element('div', '', '', name, why(` ${factsOf(run)}`))] : []), details);
 	}));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The live profile: takes deltas as they come, and gives the page a new version at most once a second.
 
-import type { Profile, Words } from './data';
+import { naturals } from './columns';
+import { PROCESS, type Counts, type Profile, type Words } from './data';
 import { DeltaProfile, headerOf } from './delta';
-import { LiveTree, type Live } from './live_tree';
+import { LiveLabels, type Live } from './live_labels';
+import { LiveTree, runOf, type CountChanges } from './live_tree';
 import { follow, type Connection } from './stream';
 import { byId } from './text';
 
@@ -14,17 +16,58 @@ const SAYS: Record<Connection, string> = {
 	connecting: 'connecting …', live: 'live', lost: 'connection lost, trying again …', ended: 'the run has ended',
 };
 
-export class LiveProfile {
+/** Makes the page's profile of deltas. A new connection, or epoch, begins a new one with the same labels. */
+export class LiveVersion {
 	private readonly tree: LiveTree;
-	private deltas: DeltaProfile | null = null;
+	private readonly threads = [naturals(), naturals(), naturals()];
+
+	constructor(private readonly labels: LiveLabels, private readonly words: Words, readonly from: DeltaProfile) {
+		this.tree = new LiveTree(labels, from);
+	}
+
+	/** Take what is new. Returns samples that the caller adds to the tree (Profile.tree). */
+	update(): CountChanges {
+		const { from, labels, threads: [pid, tid, comm] } = this;
+		for (let i = pid.size; i < from.threads.length; i++) {
+			const thread = from.threads[i];
+			pid.push(thread.pid);
+			tid.push(thread.tid);
+			comm.push(labels.string(from.strings[thread.comm] || '[unknown]'));
+		}
+		return this.tree.update();
+	}
+
+	/** The profile as of the last update. */
+	get profile(): Profile {
+		const { labels, words, from, tree: { tree, counts }, threads: [pid, tid, comm] } = this;
+		return { runs: [runOf(from, labels.live)], words, strings: labels.strings, labels: labels.labels, sources: labels.sources,
+			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data }, tree, counts, slices: from.slices.list, order: labels.order };
+	}
+}
+
+/** Shows a version; `changes` are of the same tree as the one before. */
+type Show = (profile: Profile, changes: Counts) => void;
+
+export class LiveProfile {
+	private readonly labels: LiveLabels;
+	private version: LiveVersion | null = null;     // what deltas are applied to
+	private shown: LiveVersion | null = null;
 	private paused = false;
 	private due = false;
 	private timer = 0;
 	private nextAt = -Infinity;
 	private connection: Connection = 'connecting';
 
-	constructor(private readonly live: Live, words: Words, private readonly show: (profile: Profile) => void) {
-		this.tree = new LiveTree(live, words);
+	constructor(private readonly live: Live, private readonly words: Words, private readonly show: Show) {
+		this.labels = new LiveLabels(live);
+		this.labels.string('');
+		this.labels.label('all', '', PROCESS);
+		this.labels.source('', 0);
+	}
+
+	private begin(): LiveVersion {
+		const { row, totals } = this.live;
+		return this.version = new LiveVersion(this.labels, this.words, new DeltaProfile(row.length, totals.length));
 	}
 
 	start(): void {
@@ -33,7 +76,7 @@ export class LiveProfile {
 		pause.addEventListener('click', () => this.pause(!this.paused));
 		document.addEventListener('visibilitychange', () => this.plan());
 		follow({
-			begin: () => { this.deltas = new DeltaProfile(this.live.row.length, this.live.totals.length); },
+			begin: () => { this.begin(); },
 			delta: bytes => this.take(bytes),
 			connection: state => this.say(state),
 		});
@@ -61,11 +104,15 @@ export class LiveProfile {
 	/** Of a newer epoch, whose recording replaces that of the one before, a new profile begins. */
 	private take(bytes: Uint8Array): void {
 		const { epoch, from } = headerOf(bytes);
-		if (epoch < this.deltas!.epoch)
+		if (epoch < this.version!.from.epoch)
 			return;
-		if (!from)
-			this.deltas = new DeltaProfile(this.live.row.length, this.live.totals.length);
-		if (this.deltas!.apply(bytes) && this.deltas!.complete) {
+		const version = from ? this.version! : this.begin();
+		if (!version.from.apply(bytes))
+			return;
+		// Parts of a snapshot are worked on as they come.
+		if (version !== this.shown)
+			version.update();
+		if (version.from.complete) {
 			this.due = true;
 			this.plan();
 		}
@@ -80,11 +127,13 @@ export class LiveProfile {
 	}
 
 	private refresh(): void {
-		if (!this.deltas?.complete)     // more of it will come
+		const version = this.version!;
+		if (!version.from.complete)     // more of it will come
 			return;
 		this.due = false;
-		const begun = performance.now();
-		this.show(this.tree.profile(this.deltas));
+		const begun = performance.now(), changes = version.update();
+		this.shown = version;
+		this.show(version.profile, changes);
 		this.nextAt = Math.max(begun + PERIOD_MS, begun + (1 + REST) * (performance.now() - begun));
 	}
 }

@@ -1,38 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Makes the page's profile of a live one: the tree of frames instead of that of locations, as
-// user/sink/frame_tree.h does for the file. Numbers of labels never change their meaning, so that a path of labels
-// leads to the same frames in each version.
+// The tree of frames of a live profile, instead of that of locations, as user/sink/frame_tree.h makes it for a file.
+// An update takes what is new since the last one: nodes, samples, and names of locations.
 
-import { INLINED, PROCESS, type Process, type Profile, type Run, type Words } from './data';
-import type { DeltaProfile, Frame } from './delta';
-
-/** What deltas refer to by position (user/sink/format/live_page.h), and the view's options. */
-export interface Live {
-	inlined: boolean;
-	kernel: boolean;
-	pids: boolean;
-	row: string[];
-	totals: string[];
-	places: { name: string; module: string; kind: number }[];
-	kinds: number[];
-}
+import { integers, naturals, numbers, withRoom } from './columns';
+import { PROCESS, type Counts, type Process, type Run } from './data';
+import type { DeltaProfile } from './delta';
+import type { LiveLabels, Texts } from './live_labels';
+import { Tree } from './tree';
 
 const KERNEL_PLACES = [1, 2];           // LOCATION_KERNEL, LOCATION_KERNEL_CODE
-const FLAG_INLINED = 1;
-const KIND_NATIVE = 2;                  // enum frame_kind
-
-/** Numbers of equal items. */
-class Pool<T> {
-	readonly items: T[] = [];
-	private readonly numbers = new Map<string, number>();
-
-	add(key: string, item: T): number {
-		let number = this.numbers.get(key);
-		if (number === undefined)
-			this.numbers.set(key, number = this.items.push(item) - 1);
-		return number;
-	}
-}
+const FEW = 16;                         // fewer changes than a FEWth of the nodes are added one by one
 
 /** Sets members by their paths, such as "samples.cut.depth". */
 function named(names: string[], values: number[]): Record<string, any> {
@@ -50,175 +27,216 @@ function named(names: string[], values: number[]): Record<string, any> {
 	return root;
 }
 
-interface Texts { labels: number[]; sources: number[] }         // of a location's frames, innermost first
-
-export class LiveTree {
-	private readonly strings = new Pool<string>();
-	private readonly labels = new Pool<[number, number, number]>();
-	private readonly sources = new Pool<[number, number]>();
-	private ranks = new Uint32Array(0);     // of labels, by name
-	private texts: (Texts | undefined)[] = [];
-	private of: DeltaProfile | null = null;
-
-	constructor(private readonly live: Live, private readonly words: Words) {
-		this.strings.add('', '');
-		this.label('all', '', PROCESS);
-		this.source('', 0);
-	}
-
-	private string(text: string): number {
-		return this.strings.add(text, text);
-	}
-
-	private label(name: string, module: string, kind: number): number {
-		const n = this.string(name), m = this.string(module);
-		return this.labels.add(`${n} ${m} ${kind}`, [n, m, kind]);
-	}
-
-	private source(file: string, line: number): number {
-		const n = this.string(file);
-		return this.sources.add(`${n} ${file ? line : 0}`, [n, file ? line : 0]);
-	}
-
-	private frame(from: DeltaProfile, place: number, frame: Frame): [number, number] {
-		const { live } = this, unknown = live.places[place] ?? live.places[0];
-		const module = from.strings[frame.module], file = module.split('/').pop() || module;
-		const stand = frame.kind === KIND_NATIVE && file ? file[0] === '[' ? file : `[${file}]` : '';
-		const kind = (live.kinds[frame.kind] ?? 0) | (frame.flags & FLAG_INLINED ? INLINED : 0);
-		return [this.label(from.strings[frame.name] || stand || unknown.name, module || unknown.module, kind),
-			this.source(from.strings[frame.file], frame.line)];
-	}
-
-	private textsOf(from: DeltaProfile, location: number): Texts {
-		const known = this.texts[location];
-		if (known)
-			return known;
-		const frames = from.frames[location], place = from.places[location];
-		const shown = frames && !this.live.inlined ? frames.slice(-1) : frames;
-		const { name, module, kind } = this.live.places[place] ?? this.live.places[0];
-		const pairs = shown ? shown.map(frame => this.frame(from, place, frame)) : [[this.label(name, module, kind), 0]];
-		return this.texts[location] = { labels: pairs.map(p => p[0]), sources: pairs.map(p => p[1]) };
-	}
-
-	private rank(): void {
-		const { items } = this.labels;
-		if (this.ranks.length === items.length)
-			return;
-		const order = items.map((_, i) => i), names = items.map(([n]) => this.strings.items[n]);
-		order.sort((a, b) => names[a] < names[b] ? -1 : names[a] > names[b] ? 1 : a - b);
-		this.ranks = new Uint32Array(items.length);
-		order.forEach((label, rank) => { this.ranks[label] = rank; });
-	}
-
-	private run(from: DeltaProfile): Run {
-		const { row, totals } = this.live, comm = (n: number) => from.strings[n] || '[unknown]';
-		const processes = from.rows.map(({ pid, inner, comm: c, fields }): Process =>
-			({ pid, ...(inner ? { pid_inside: inner } : {}), comm: comm(c), ...named(row, fields) }) as Process)
-			.filter(p => p.samples.taken || Object.values(p.jit).some(n => n))
-			.sort((a, b) => b.samples.taken - a.samples.taken || a.pid - b.pid);
-		return { run: from.run, ...named(totals, from.totals), processes } as Run;
-	}
-
-	/** The current version of the page's profile. */
-	profile(from: DeltaProfile): Profile {
-		if (from !== this.of)
-			this.texts = [];
-		this.of = from;
-		for (const location of from.changed.splice(0))
-			this.texts[location] = undefined;
-		const built = new Build(this.live, from, location => this.textsOf(from, location), label => this.label(label, '', PROCESS));
-		this.rank();
-		const { nodes, places } = built.inOrder(this.ranks);
-		const column = <T>(items: T[], of: (item: T) => number) => Uint32Array.from(items, of);
-		const labels = this.labels.items, { threads } = from;
-		return {
-			runs: [this.run(from)], words: this.words, nodes,
-			labels: { rows: labels.length, name: column(labels, l => l[0]), module: column(labels, l => l[1]),
-				kind: column(labels, l => l[2]) },
-			sources: { file: column(this.sources.items, s => s[0]), line: column(this.sources.items, s => s[1]) },
-			threads: { rows: threads.length, pid: column(threads, t => t.pid), tid: column(threads, t => t.tid),
-				comm: column(threads, t => this.string(from.strings[t.comm] || '[unknown]')) },
-			counts: { rows: from.node.length, node: column(from.node, n => places[n]), group: Uint32Array.from(from.thread),
-				samples: Float64Array.from(from.samples) },
-			strings: this.strings.items,
-			slices: from.slices.list,
-		};
-	}
+function processesOf(from: DeltaProfile, row: string[]): Process[] {
+	return from.rows.map(({ pid, inner, comm, fields }): Process =>
+		({ pid, ...(inner ? { pid_inside: inner } : {}), comm: from.strings[comm] || '[unknown]',
+			...named(row, fields) }) as Process)
+		.filter(p => p.samples.taken || Object.values(p.jit).some(n => n))
+		.sort((a, b) => b.samples.taken - a.samples.taken || a.pid - b.pid);
 }
 
-/** The tree of frames of one version. */
-class Build {
-	private readonly label = [0];
-	private readonly parent = [-1];
-	private readonly source = [0];
-	private readonly heaviest = [0];        // samples of the location that the source is of
-	private readonly index = new Map<number, number>();
-	private readonly place: Int32Array;     // of nodes of the profile
+/** The run and its ledger. The list of processes is made when it is read. */
+export function runOf(from: DeltaProfile, { row, totals }: { row: string[]; totals: string[] }): Run {
+	let processes: Process[] | null = null;
+	return { run: { ...from.run }, ...named(totals, from.totals), get processes() {
+		return processes ??= processesOf(from, row);
+	} } as Run;
+}
 
-	constructor(private readonly live: Live, private readonly from: DeltaProfile,
-		private readonly textsOf: (location: number) => Texts, private readonly process: (name: string) => number) {
-		const count = from.parent.length, total = new Float64Array(count);
-		this.place = new Int32Array(count);
-		from.node.forEach((node, i) => { total[node] += from.samples[i]; });
-		for (let i = count - 1; i >= 0; i--)
-			if (from.parent[i] >= 0)
-				total[from.parent[i]] += total[i];
-		for (let i = 0; i < count; i++)
-			if (total[i])
-				this.place[i] = this.placeOf(i, total[i]);
+/** Samples that are added to counts: by node of the tree, and thread. */
+export class CountChanges implements Counts {
+	private readonly columns = [integers(), naturals(), numbers()] as const;
+
+	push(node: number, group: number, samples: number): void {
+		this.columns[0].push(node);
+		this.columns[1].push(group);
+		this.columns[2].push(samples);
 	}
 
-	private child(parent: number, label: number): number {
-		const key = parent * 2 ** 26 + label;
-		let node = this.index.get(key);
-		if (node === undefined) {
-			this.index.set(key, node = this.label.push(label) - 1);
-			this.parent.push(parent);
-			this.source.push(0);
-			this.heaviest.push(0);
+	get rows(): number { return this.columns[0].size; }
+	get node(): Int32Array { return this.columns[0].data; }
+	get group(): Uint32Array { return this.columns[1].data; }
+	get samples(): Float64Array { return this.columns[2].data; }
+}
+
+export class LiveTree {
+	readonly tree: Tree;
+	private readonly texts: (Texts | undefined)[] = [];             // by location
+	private readonly place = integers();    // of each node of the profile: that of its innermost frame
+	private readonly total = numbers();     // samples of each node of the profile
+	private gain = new Float64Array(64);    // 0 between updates
+	private heaviest = new Int32Array(64);  // by node: node of the profile that its source is of, plus 1
+	private readonly shown = numbers();     // by count: the samples that the tree has
+	private readonly countNode = integers();        // by count: node of the tree
+
+	constructor(private readonly labels: LiveLabels, private readonly from: DeltaProfile) {
+		this.tree = new Tree(1, labels.order);
+	}
+
+	/** The counts, for other choices of threads. Valid until the next update. */
+	get counts(): Counts {
+		const { from } = this;
+		return { rows: this.shown.size, node: this.countNode.data, group: from.thread.data, samples: this.shown.data };
+	}
+
+	/** Take what is new. Returns the samples that have changed, which the caller adds to the tree. */
+	update(): CountChanges {
+		const changes = new CountChanges(), { from } = this;
+		this.rename(changes);
+		this.placeNodes();
+		const gained: number[] = [];
+		for (const count of from.takeRecounted())
+			if (count < this.shown.size)
+				this.take(count, changes, gained);
+		const { node } = from;
+		while (this.shown.size < node.size && node.data[this.shown.size] < this.place.size) {
+			const count = this.shown.size;
+			this.shown.push(0);
+			this.countNode.push(this.place.data[node.data[count]]);
+			this.take(count, changes, gained);
 		}
-		return node;
+		this.addGains(gained);
+		return changes;
 	}
 
-	private placeOf(node: number, samples: number): number {
-		const { from, live } = this, parent = from.parent[node], location = from.location[node];
+	/** A root may come before its row: it waits, with what comes after it. */
+	private placeNodes(): void {
+		const { from, place } = this, { parent, location } = from;
+		this.tree.reserve(this.tree.count + parent.size - place.size);
+		while (place.size < parent.size) {
+			const node = place.size;
+			if (parent.data[node] < 0 && location.data[node] >= from.rows.length)
+				return;
+			place.push(this.placeOf(node));
+			this.total.push(0);
+		}
+	}
+
+	private placeOf(node: number): number {
+		const { from, labels, tree } = this, parent = from.parent.data[node], location = from.location.data[node];
 		if (parent < 0) {
-			const name = from.strings[from.comm[node]] || '[unknown]', row = from.rows[location];
-			return this.child(0, this.process(live.pids && row ? `${name}-${row.pid}` : name));
+			const name = from.strings[from.comm.get(node)!] || '[unknown]';
+			return tree.child(0, labels.label(labels.live.pids ? `${name}-${from.rows[location].pid}` : name, '', PROCESS));
 		}
-		let at = this.place[parent];
-		if (!live.kernel && KERNEL_PLACES.includes(from.places[location]))
+		let at = this.place.data[parent];
+		if (this.isHidden(location))
 			return at;
-		const { labels, sources } = this.textsOf(location);
-		for (let i = labels.length - 1; i >= 0; i--) {
-			at = this.child(at, labels[i]);
-			if (samples > this.heaviest[at]) {
-				this.heaviest[at] = samples;
-				this.source[at] = sources[i];
-			}
-		}
+		const texts = (this.texts[location] ??= labels.textsOf(from, location)).labels;
+		for (let i = texts.length - 1; i >= 0; i--)
+			at = tree.child(at, texts[i]);
 		return at;
 	}
 
-	/** The nodes in preorder, siblings in the order of their names; and the place of each node of the profile. */
-	inOrder(ranks: Uint32Array): { nodes: Profile['nodes']; places: Int32Array } {
-		const count = this.label.length, children: number[][] = [], position = new Int32Array(count);
-		const depth = new Uint32Array(count), label = new Uint32Array(count), source = new Uint32Array(count);
-		const depths = new Uint32Array(count);
-		for (let i = 1; i < count; i++) {
-			(children[this.parent[i]] ??= []).push(i);
-			depths[i] = depths[this.parent[i]] + 1;
+	private isHidden(location: number): boolean {
+		return !this.labels.live.kernel && KERNEL_PLACES.includes(this.from.places[location]);
+	}
+
+	private take(count: number, changes: CountChanges, gained: number[]): void {
+		const { from, shown } = this, node = from.node.data[count], more = from.samples.data[count] - shown.data[count];
+		if (!more)
+			return;
+		shown.data[count] += more;
+		changes.push(this.countNode.data[count], from.thread.data[count], more);
+		if (!(this.gain = withRoom(this.gain, this.place.size))[node])
+			gained.push(node);
+		this.gain[node] += more;
+	}
+
+	/** Add samples of nodes of the profile to those above them, and find the sources with most samples. */
+	private addGains(gained: number[]): void {
+		const { gain, from: { parent }, total, place } = this;
+		this.heaviest = withRoom(this.heaviest, this.tree.count);
+		if (gained.length < place.size / FEW) {
+			for (const node of gained) {
+				for (let at = node; at >= 0; at = parent.data[at]) {
+					total.data[at] += gain[node];
+					this.weighSource(at);
+				}
+				gain[node] = 0;
+			}
+			return;
 		}
-		const waiting = [0];
-		for (let next = 0; waiting.length; next++) {
-			const node = waiting.pop()!;
-			position[node] = next;
-			depth[next] = depths[node];
-			label[next] = this.label[node];
-			source[next] = this.source[node];
-			for (const child of (children[node] ?? []).sort((a, b) => ranks[this.label[b]] - ranks[this.label[a]]))
-				waiting.push(child);
+		for (let i = place.size - 1; i >= 0; i--)
+			if (gain[i]) {
+				total.data[i] += gain[i];
+				if (parent.data[i] >= 0)
+					gain[parent.data[i]] += gain[i];
+				gain[i] = 0;
+				this.weighSource(i);
+			}
+	}
+
+	/** A node shows the source of the location with most samples or, of equal ones, of the first. */
+	private weighSource(node: number, only: Uint8Array | null = null): void {
+		const { from, heaviest, tree, total: { data: total } } = this, location = from.location.data[node];
+		if (from.parent.data[node] < 0 || this.isHidden(location))
+			return;
+		const { sources } = this.texts[location]!;
+		let at = this.place.data[node];
+		for (let i = 0; i < sources.length; i++, at = tree.parent[at]) {
+			const best = heaviest[at] - 1;
+			if (only && !only[at])
+				continue;
+			if (best < 0 || total[node] > total[best] || (total[node] === total[best] && node < best)) {
+				heaviest[at] = node + 1;
+				tree.source[at] = sources[i];
+			}
 		}
-		return { nodes: { rows: count, depth, label, source }, places: this.place.map(node => position[node]) };
+	}
+
+	/** Locations may have got names: their nodes, and those below, have other places. */
+	private rename(changes: CountChanges): void {
+		const { from, texts, place, countNode, shown } = this, renamed = new Set<number>(), before = new Map<number, Texts>();
+		for (const location of from.takeRenamed()) {
+			const old = texts[location];
+			if (!old)
+				continue;
+			const now = texts[location] = this.labels.textsOf(from, location);
+			if (String(now.labels) !== String(old.labels) || String(now.sources) !== String(old.sources)) {
+				renamed.add(location);
+				before.set(location, old);
+			}
+		}
+		if (!renamed.size)
+			return;
+		const stale = this.move(renamed, before);
+		for (let i = 0; i < countNode.size; i++) {
+			const now = place.data[from.node.data[i]];
+			if (now === countNode.data[i])
+				continue;
+			changes.push(countNode.data[i], from.thread.data[i], -shown.data[i]);
+			changes.push(now, from.thread.data[i], shown.data[i]);
+			countNode.data[i] = now;
+		}
+		for (let i = 0; i < place.size; i++)
+			if (this.total.data[i])
+				this.weighSource(i, stale);
+	}
+
+	/** Place nodes anew. Returns the nodes of the tree whose sources have to be found again. */
+	private move(renamed: Set<number>, before: Map<number, Texts>): Uint8Array {
+		const { from, place, tree } = this, { parent, location } = from, moved = new Uint8Array(place.size);
+		const stale: number[] = [];
+		for (let i = 0; i < place.size; i++) {
+			if (parent.data[i] < 0 || !(moved[parent.data[i]] || renamed.has(location.data[i])))
+				continue;
+			moved[i] = 1;
+			const frames = this.isHidden(location.data[i]) ? 0 :
+				(before.get(location.data[i]) ?? this.texts[location.data[i]]!).labels.length;
+			let at = place.data[i];
+			for (let left = frames; left > 0; left--, at = tree.parent[at])
+				stale.push(at);
+			at = place.data[i] = this.placeOf(i);
+			for (let left = this.isHidden(location.data[i]) ? 0 : this.texts[location.data[i]]!.labels.length; left > 0; left--, at = tree.parent[at])
+				stale.push(at);
+		}
+		const marks = new Uint8Array(tree.count);
+		this.heaviest = withRoom(this.heaviest, tree.count);
+		for (const node of stale) {
+			marks[node] = 1;
+			this.heaviest[node] = 0;
+			tree.source[node] = 0;
+		}
+		return marks;
 	}
 }

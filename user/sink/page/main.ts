@@ -18,7 +18,7 @@ addEventListener('error', event => fault(event.message));
 addEventListener('unhandledrejection', event => fault(String(event.reason)));
 
 const data = readData(byId('profile').textContent!);
-const live = data.live && new LiveProfile(data.live, data.words, newer => view.refresh(newer));
+const live = data.live && new LiveProfile(data.live, data.words, (newer, more) => view.refresh(newer, more));
 byId('profile').remove();
 const view = new View(data.live ? noProfile(data.words) : data.profile, Boolean(live), showInGraph);
 const time = new TimeLine(view);

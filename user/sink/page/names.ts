@@ -18,6 +18,10 @@ export class Names {
 		return this.profile.strings[this.profile.labels.name[label]];
 	}
 
+	rawModule(label: number): string {
+		return this.profile.strings[this.profile.labels.module[label]];
+	}
+
 	name(label: number): string {
 		return this.names[label] ??= visible(this.raw(label));
 	}
@@ -32,7 +36,7 @@ export class Names {
 	}
 
 	module(label: number): string {
-		return visible(this.profile.strings[this.profile.labels.module[label]]);
+		return visible(this.rawModule(label));
 	}
 
 	kindLine(label: number): string {

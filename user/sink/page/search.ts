@@ -14,13 +14,11 @@ export function matchLabels(text: string, names: Names, labels: number): Uint8Ar
 
 /** Matching samples of each side. A sample counts once, even if several frames match. */
 export function matchedSamples(tree: Tree, matching: Uint8Array): number[] {
-	return tree.total.map(total => {
-		let samples = 0;
-		for (let i = 0; i < tree.count;) {
-			const matches = matching[tree.label[i]];
-			samples += matches ? total[i] : 0;
-			i = matches ? tree.end[i] : i + 1;
+	const { count, label, parent } = tree, covered = new Uint8Array(count), sums = tree.self.map(() => 0);
+	for (let i = 0; i < count; i++)
+		if (matching[label[i]] || (i && covered[parent[i]])) {
+			covered[i] = 1;
+			tree.self.forEach((self, side) => { sums[side] += self[i]; });
 		}
-		return samples;
-	});
+	return sums;
 }

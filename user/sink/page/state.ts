@@ -6,40 +6,62 @@ export interface State {
 	table: boolean;
 	flipped: boolean;       // roots at the bottom
 	absolute: boolean;      // in a difference: numbers instead of shares
-	threads: string;        // "" all, "PID" or "PID.TID"
+	nokernel: boolean;      // frames of the kernel are left out
+	collapse: boolean;      // recursion is folded
+	modules: boolean;       // colours by module instead of kind
+	threads: string;        // "" all, "PID", "PID.TID" or "=COMMAND"
 	zoom: number[];         // labels from the root on
+	path: string[];         // the same as texts (path_text.ts), only in addresses
+	sandwich: string;       // text of the function that callers and callees are shown of; "" none
+	hide: string[];         // frames that are left out: "f" and text of a function, or "m" and a module
+	only: string[];         // stacks without one of them are left out
 	search: string;
 	range: string;          // of time, see time_range.ts; "" all
 	baseline: string;       // the same: the graph shows the difference from it
 }
 
-export function readState(fragment: string): State {
-	const fields = new URLSearchParams(fragment.replace(/^#/, ''));
-	return {
-		callers: fields.has('callers'),
-		table: fields.has('table'),
-		flipped: fields.has('flipped'),
-		absolute: fields.has('absolute'),
-		threads: fields.get('threads') ?? '',
-		zoom: (fields.get('zoom') ?? '').split('.').filter(Boolean).map(Number).filter(Number.isInteger),
-		search: fields.get('search') ?? '',
-		range: fields.get('range') ?? '',
-		baseline: fields.get('baseline') ?? '',
-	};
+const SWITCHES = ['callers', 'table', 'flipped', 'absolute', 'nokernel', 'collapse', 'modules'] as const;
+const TEXTS = ['threads', 'sandwich', 'search', 'range', 'baseline'] as const;
+const LISTS = ['hide', 'only'] as const;
+const MOST = 100;               // items of a list
+
+function decoded(text: string): string {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return '';
+	}
 }
 
-/** The state as location.hash; empty for the default state. */
-export function fragmentOf(state: State): string {
+export function readState(fragment: string): State {
+	const text = fragment.replace(/^#/, ''), fields = new URLSearchParams(text), path = /(?:^|&)path=([^&]*)/.exec(text);
+	const state = {
+		zoom: (fields.get('zoom') ?? '').split('.').filter(Boolean).map(Number).filter(Number.isInteger),
+		path: path && path[1] ? path[1].split('/').map(decoded) : [],
+	} as State;
+	for (const key of SWITCHES)
+		state[key] = fields.has(key);
+	for (const key of TEXTS)
+		state[key] = fields.get(key) ?? '';
+	for (const key of LISTS)
+		state[key] = fields.getAll(key).slice(0, MOST);
+	return state;
+}
+
+/** The state as location.hash; empty for the default state. `path`: that of the zoom, instead of numbers of labels. */
+export function fragmentOf(state: State, path: string | null): string {
 	const fields = new URLSearchParams();
-	for (const key of ['callers', 'table', 'flipped', 'absolute'] as const)
+	for (const key of SWITCHES)
 		if (state[key])
 			fields.set(key, '1');
-	if (state.threads)
-		fields.set('threads', state.threads);
-	if (state.zoom.length)
-		fields.set('zoom', state.zoom.join('.'));
-	for (const key of ['search', 'range', 'baseline'] as const)
+	for (const key of TEXTS)
 		if (state[key])
 			fields.set(key, state[key]);
-	return fields.size ? '#' + fields : '';
+	for (const key of LISTS)
+		for (const item of state[key])
+			fields.append(key, item);
+	if (state.zoom.length && path === null)
+		fields.set('zoom', state.zoom.join('.'));
+	const text = String(fields) + (path ? `${fields.size ? '&' : ''}path=${path}` : '');
+	return text && '#' + text;
 }

@@ -23,21 +23,24 @@ interface Column {
 /** Functions below a node; recursion counts once in a total. */
 function rowsOf(tree: Tree, under: number, names: Names): Row[] {
 	const rows = new Map<number, Row>(), open: number[] = [], opened = new Uint32Array(names.labels);
-	for (let i = under; i < tree.end[under]; i++) {
-		for (; open.length && tree.depth[i] <= tree.depth[open[open.length - 1]]; open.pop())
+	tree.walk(node => {
+		if (!tree.total.some(total => total[node]))
+			return false;
+		for (; open.length && tree.depth[node] <= tree.depth[open[open.length - 1]]; open.pop())
 			opened[tree.label[open[open.length - 1]]]--;
-		open.push(i);
-		const label = tree.label[i], outermost = !opened[label]++;
-		if (names.kind(label) === PROCESS || !tree.total.some(total => total[i]))
-			continue;
+		open.push(node);
+		const label = tree.label[node], outermost = !opened[label]++;
+		if (names.kind(label) === PROCESS)
+			return true;
 		let row = rows.get(label);
 		if (!row)
 			rows.set(label, row = { label, self: tree.self.map(() => 0), total: tree.self.map(() => 0) });
-		for (let side = 0; side < tree.self.length; side++) {
-			row.self[side] += tree.self[side][i];
-			row.total[side] += outermost ? tree.total[side][i] : 0;
+		for (let side = 0; side < tree.sides; side++) {
+			row.self[side] += tree.self[side][node];
+			row.total[side] += outermost ? tree.total[side][node] : 0;
 		}
-	}
+		return true;
+	}, under, 0, false);
 	return [...rows.values()];
 }
 

@@ -11,6 +11,16 @@ export function visible(s: string): string {
 	return cut.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, c => '\\u{' + c.codePointAt(0)!.toString(16) + '}');
 }
 
+/** The name in so many letters. Of a long one, the middle is left out. */
+export function shortened(name: string, room: number): string {
+	if (name.length <= room)
+		return name;
+	if (room < 12)
+		return name.slice(0, room - 1) + '…';
+	const end = Math.floor(room / 3);
+	return name.slice(0, room - 1 - end) + '…' + name.slice(-end);
+}
+
 export const number = (n: number) => n.toLocaleString('en-US');
 
 /** Shares near 0 and 100 % get enough digits to differ from these. */

@@ -29,28 +29,78 @@ function processesOf({ threads, counts, strings }: Profile): ProcessEntry[] {
 	return [...processes.values()];
 }
 
-export function fillThreads(select: HTMLSelectElement, profile: Profile): void {
-	const whole = profile.counts.samples.reduce((sum, n) => sum + n, 0);
-	const bySamples = (a: Entry, b: Entry) => b.samples - a.samples;
-	const option = (entry: Entry, indent: string) => {
-		const o = element('option', `${indent}${entry.text} – ${percent(entry.samples, whole)}`);
-		o.value = entry.key;
-		return o;
-	};
-	const chosen = select.value;
-	select.replaceChildren(Object.assign(element('option', 'All processes'), { value: '' }));
-	for (const process of processesOf(profile).sort(bySamples)) {
-		select.append(option(process, ''));
-		if (process.threads.size > 1)
-			select.append(...[...process.threads.values()].sort(bySamples).map(t => option(t, '\u2003')));
+/** Threads of the same name, in all processes. */
+function commandsOf({ threads, counts, strings }: Profile): Entry[] {
+	const commands = new Map<number, Entry>(), entries: Entry[] = [];
+	for (let i = 0; i < threads.rows; i++) {
+		const name = threads.comm[i], text = strings[name];
+		if (!commands.has(name))
+			commands.set(name, { key: '=' + text, text: visible(text), samples: 0 });
+		entries.push(commands.get(name)!);
 	}
-	select.value = chosen;
+	for (let i = 0; i < counts.rows; i++)
+		entries[counts.group[i]].samples += counts.samples[i];
+	return commands.size > 1 && commands.size < threads.rows ? [...commands.values()] : [];
+}
+
+const SHORT = 200;      // a longer list is filled again only before it is opened
+
+export class ThreadList {
+	private profile: Profile | null = null;
+	private filled = 0;     // threads
+
+	constructor(private readonly select: HTMLSelectElement) {
+		for (const opening of ['pointerdown', 'focus'])
+			select.addEventListener(opening, () => this.fill());
+	}
+
+	has(key: string): boolean {
+		return [...this.select.options].some(option => option.value === key);
+	}
+
+	choose(key: string): void {
+		this.select.value = key;
+	}
+
+	/** Show a newer version, unless the list may be open. */
+	refresh(profile: Profile): void {
+		this.profile = profile;
+		if (document.activeElement !== this.select && (!this.filled || profile.threads.rows <= SHORT))
+			this.fill();
+	}
+
+	private fill(): void {
+		const { profile, select } = this, chosen = select.value;
+		if (!profile)
+			return;
+		const processes = processesOf(profile), whole = processes.reduce((sum, process) => sum + process.samples, 0);
+		const bySamples = (a: Entry, b: Entry) => b.samples - a.samples;
+		const option = (entry: Entry, indent: string) => {
+			const o = element('option', `${indent}${entry.text} – ${percent(entry.samples, whole)}`);
+			o.value = entry.key;
+			return o;
+		};
+		this.filled = profile.threads.rows;
+		select.replaceChildren(Object.assign(element('option', 'All processes'), { value: '' }));
+		for (const process of processes.sort(bySamples)) {
+			select.append(option(process, ''));
+			if (process.threads.size > 1)
+				select.append(...[...process.threads.values()].sort(bySamples).map(t => option(t, '\u2003')));
+		}
+		const commands = commandsOf(profile), group = element('optgroup', '', '', ...commands.sort(bySamples).map(c => option(c, '')));
+		group.label = 'Threads by name';
+		if (commands.length)
+			select.append(group);
+		select.value = chosen;
+	}
 }
 
 /** Whether each thread is selected; null: all are. */
-export function chosenThreads({ threads }: Profile, key: string): Uint8Array | null {
+export function chosenThreads({ threads, strings }: Profile, key: string): Uint8Array | null {
 	if (!key)
 		return null;
+	if (key[0] === '=')
+		return Uint8Array.from({ length: threads.rows }, (_, i) => Number(strings[threads.comm[i]] === key.slice(1)));
 	const [pid, tid] = key.split('.').map(Number);
 	return Uint8Array.from({ length: threads.rows }, (_, i) =>
 		Number(threads.pid[i] === pid && (tid === undefined || threads.tid[i] === tid)));

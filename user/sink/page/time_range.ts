@@ -2,9 +2,8 @@
 // A range of time, [from, to) in ticks; as text, "FROM-TO" in seconds, or "FROM-" up to the end. A range that is
 // selected has whole ticks of the slices, so that a sample is in it or not.
 
-import type { Profile } from './data';
+import type { Counts, Profile } from './data';
 import { lengthOf, type Slices } from './slices';
-import { sumUp, type Tree } from './tree';
 
 export type Range = [from: number, to: number];
 
@@ -36,16 +35,23 @@ export function wholeTicks(from: number, to: number, { ends }: Slices): Range {
 	return [from - from % lengthOf(ends, from), last - last % length + length];
 }
 
-/** Count the samples of ranges, one for each side of the tree; null: all of them. */
-export function weighRanges(tree: Tree, { counts, slices }: Profile, chosen: Uint8Array | null, ranges: (Range | null)[]): void {
-	const { tick, count, samples, rows } = slices, { node, group } = counts;
+/** Samples of ranges, one for each side of a tree; null: all of them. */
+export function countsOf({ counts, slices }: Profile, ranges: (Range | null)[]): { counts: Counts; sides: Uint8Array } {
+	const { tick, count, samples, rows } = slices, room = rows * ranges.length;
+	const found = { rows: 0, node: new Int32Array(room), group: new Uint32Array(room), samples: new Float64Array(room) };
+	const sides = new Uint8Array(room);
 	ranges.forEach((range, side) => {
-		const self = tree.self[side].fill(0), [from, to] = range ?? [0, Infinity];
-		for (let i = 0; i < rows; i++)
-			if (tick[i] >= from && tick[i] < to && (!chosen || chosen[group[count[i]]]))
-				self[node[count[i]]] += samples[i];
+		const [from, to] = range ?? [0, Infinity];
+		for (let i = 0; i < rows; i++) {
+			if (tick[i] < from || tick[i] >= to)
+				continue;
+			found.node[found.rows] = counts.node[count[i]];
+			found.group[found.rows] = counts.group[count[i]];
+			found.samples[found.rows] = samples[i];
+			sides[found.rows++] = side;
+		}
 	});
-	sumUp(tree);
+	return { counts: found, sides };
 }
 
 /** Returns the samples of a range. */

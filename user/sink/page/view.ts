@@ -2,40 +2,52 @@
 // What is on the display: state -> weights -> tree -> picture, table, legend.
 
 import { callersOf } from './callers';
-import { changeColour, colourKey, kindColour, shadeOf } from './colour';
-import type { Profile } from './data';
+import { ModuleColours, changeColour, colourKey, kindColour, shadeOf } from './colour';
+import type { Counts, Profile } from './data';
 import { Graph } from './graph';
 import { showLedger } from './ledger';
 import { showLegend } from './legend';
 import { Names } from './names';
+import { PathTexts } from './path_text';
+import { calleesOf, outermost } from './sandwich';
+import { showChips } from './chips';
 import { matchLabels, matchedSamples } from './search';
+import { LabelSet, Shaped, shapes } from './shaped';
 import { fragmentOf, readState, type State } from './state';
 import { FunctionTable } from './table';
 import { byId, percent, plural } from './text';
-import { chosenThreads, fillThreads } from './threads';
-import { rangeOf, weighRanges } from './time_range';
+import { ThreadList, chosenThreads } from './threads';
+import { rangeOf } from './time_range';
 import { Tip } from './tip';
-import { follow, layOut, treeOf, weigh, type Tree } from './tree';
+import { follow, type Tree } from './tree';
+import { addSamples, weigh } from './weigh';
 
 export class View {
 	readonly names: Names;
 	readonly graph: Graph;
+	readonly callees: Graph;        // the lower half of a sandwich
+	readonly texts: PathTexts;
+	readonly modules: ModuleColours;
 	readonly table: FunctionTable;
 	readonly tip: Tip;
+	readonly threads = new ThreadList(byId<HTMLSelectElement>('threads'));
 	readonly search = byId<HTMLInputElement>('search');
-	base: Tree;
 	state: State = readState('');
-	scales: number[] = [1];
 	timeChanged: () => void = () => {};     // what the time line shows has changed
 	pointAgain: () => void = () => {};      // after a refresh: what the pointer is at may be another frame
+	private shaped: Shaped | null = null;
+	private sandwich: { text: string; label: number; known: number; labels: LabelSet } | null = null;
+	private wanted: string[] = [];          // the path of an address, while not all of it exists
+	private compares = false;               // the table shows a difference
 	private readonly root = document.documentElement;
 
 	constructor(readonly profile: Profile, private readonly live: boolean, choose: (label: number) => void) {
 		this.names = new Names(profile);
-		this.base = this.makeTree();
-		this.graph = new Graph(byId('graph'), byId('room'), this.names);
+		this.texts = new PathTexts(this.names);
+		this.modules = new ModuleColours(this.names);
+		this.graph = new Graph(byId('graph'), this.names);
+		this.callees = new Graph(byId('callees'), this.names);
 		this.table = new FunctionTable(byId('table'), this.names, choose);
-		this.table.compare(this.difference);
 		this.tip = new Tip(this.names);
 	}
 
@@ -56,24 +68,43 @@ export class View {
 		byId('status').textContent = text;
 	}
 
-	private makeTree(): Tree {
-		const { nodes } = this.profile;
-		return treeOf(nodes.label, nodes.source, nodes.depth, this.difference ? 2 : 1);
+	/** The tree of frames, of which all views are made. */
+	get base(): Tree {
+		return this.shaped?.tree ?? this.profile.tree;
+	}
+
+	/** A label of the function of the sandwich, or -1. */
+	get centre(): number {
+		const { state, names } = this;
+		if (!state.sandwich || this.sandwich?.text !== state.sandwich)
+			this.sandwich = { text: state.sandwich, label: -1, known: 0, labels: new LabelSet(['f' + state.sandwich], false, names, this.texts) };
+		for (const { sandwich } = this; state.sandwich && sandwich.label < 0 && sandwich.known < names.labels; sandwich.known++)
+			if (sandwich.labels.has(sandwich.known))
+				sandwich.label = sandwich.known;
+		return this.sandwich.label;
+	}
+
+	private reshape(): void {
+		this.shaped = shapes(this.state) ? new Shaped(this.profile, this.state, this.names, this.texts) : null;
+	}
+
+	private get rules() {
+		return { chosen: chosenThreads(this.profile, this.state.threads), place: this.shaped?.place };
 	}
 
 	private reweigh(): void {
-		const { base, profile, state } = this;
-		const chosen = chosenThreads(profile, state.threads), { range, baseline } = this;
-		if (range || baseline)
-			weighRanges(base, profile, chosen, baseline ? [baseline, range] : [range]);
-		else
-			weigh(base, profile, chosen);
-		this.scales = this.difference ? base.total.map(total => state.absolute ? 1 : total[0] ? 1 / total[0] : 0) : [1];
-		layOut(base, this.scales);
+		const { base, profile, state, range, baseline, difference } = this;
+		weigh(base, profile, this.rules, baseline ? [baseline, range] : range ? [range] : null);
+		base.scales = difference ? base.total.map(total => state.absolute ? 1 : total[0] ? 1 / total[0] : 0) : [1];
+		if (difference !== this.compares) {
+			this.compares = difference;
+			this.table.compare(difference);
+			byId('absolute').hidden = !difference;
+		}
 	}
 
 	private colours(tree: Tree): (i: number) => string {
-		const { names, scales } = this;
+		const { names } = this, { scales } = tree;
 		if (this.difference) {
 			const changeOf = (i: number) => tree.total[1][i] * scales[1] - tree.total[0][i] * scales[0];
 			let largest = 0;
@@ -84,25 +115,33 @@ export class View {
 		const fills: string[] = [];     // by label
 		return i => {
 			const label = tree.label[i];
-			return fills[label] ??= kindColour(colourKey(names.kind(label)), shadeOf(names.name(label)));
+			return fills[label] ??= this.state.modules ? this.modules.colour(label)
+				: kindColour(colourKey(names.kind(label)), shadeOf(names.name(label)));
 		};
 	}
 
-	/** The tree to be drawn. */
-	private shownTree(): Tree {
-		const { state, graph } = this;
-		let tree = this.base;
-		if (state.callers) {
-			tree = callersOf(tree, this.scales, state.zoom);
-			layOut(tree, this.scales);
+	/** Show trees of the base: in the sandwich, two. */
+	private showGraph(show: (tree: Tree, path: number[]) => void, showCallees: (tree: Tree, path: number[]) => void): void {
+		const { state, graph, callees, base, centre } = this;
+		const isIt = (label: number) => this.sandwich!.labels.has(label);
+		if (centre >= 0) {
+			const tree = calleesOf(base, centre, isIt, this.profile.order);
+			callees.fillOf = this.colours(tree);
+			showCallees(tree, []);
 		}
-		graph.flipped = state.flipped;
+		const tree = centre >= 0 ? callersOf(base, [], { label: centre, nodes: outermost(base, isIt) })
+			: state.callers ? callersOf(base, state.zoom) : base;
+		graph.flipped = centre >= 0 || state.flipped;
 		graph.fillOf = this.colours(tree);
-		return tree;
+		show(tree, centre >= 0 ? [] : state.zoom);
+	}
+
+	private showAnew(): void {
+		this.showGraph((tree, path) => this.graph.show(tree, path), (tree, path) => this.callees.show(tree, path));
 	}
 
 	private showMatches(): void {
-		const { graph, state, base } = this;
+		const { graph, callees, state, base } = this;
 		let matching: Uint8Array | null;
 		try {
 			matching = matchLabels(state.search, this.names, this.profile.labels.rows);
@@ -112,10 +151,12 @@ export class View {
 			return;
 		}
 		this.search.ariaInvalid = 'false';
-		graph.matching = matching;
+		graph.matching = callees.matching = matching;
 		byId('matched').textContent = !matching ? '' : 'matched ' + matchedSamples(base, matching).map((samples, side) =>
 			`${percent(samples, base.total[side][0])}, ${plural(samples, 'sample')}`).join(' → ');
 		graph.redraw();
+		if (this.centre >= 0)
+			callees.redraw();
 	}
 
 	/** The node that the table is of. */
@@ -130,14 +171,17 @@ export class View {
 
 	private showControls(): void {
 		const { state, search } = this, pressed = (id: string, on: boolean) => { byId(id).ariaPressed = String(on); };
-		pressed('graph-view', !state.callers && !state.table);
-		pressed('callers-view', state.callers && !state.table);
+		pressed('graph-view', !state.callers && !state.table && !state.sandwich);
+		pressed('callers-view', state.callers && !state.table && !state.sandwich);
 		pressed('table-view', state.table);
-		pressed('flip', state.flipped);
-		pressed('absolute', state.absolute);
+		for (const key of ['flipped', 'absolute', 'nokernel', 'collapse', 'modules'] as const)
+			pressed(key, state[key]);
+		showChips(this);
+		byId('callees').hidden = state.table || this.centre < 0;
+		byId('main').classList.toggle('sandwich', this.centre >= 0 && !state.table);
 		byId('graph').hidden = state.table;
 		byId('table').hidden = !state.table;
-		byId<HTMLSelectElement>('threads').value = state.threads;
+		this.threads.choose(state.threads);
 		if (search.value !== state.search)
 			search.value = state.search;
 		this.showReset();
@@ -151,61 +195,73 @@ export class View {
 	change(part: Partial<State>, history: 'push' | 'replace' | 'keep' = 'push'): void {
 		const old = this.state, state = this.state = { ...old, ...part };
 		const changed = (...keys: (keyof State)[]) => keys.some(key => key in part && String(part[key]) !== String(old[key]));
-		const weights = changed('threads', 'absolute', 'range', 'baseline');
+		if (changed('zoom'))
+			this.wanted = [];
 		this.tip.hide();
 		byId('graph').hidden = state.table;
-		if (this.difference !== this.base.total.length > 1)
-			this.compare(this.makeTree());
-		if (weights)
+		byId('callees').hidden = state.table || this.centre < 0;
+		byId('main').classList.toggle('sandwich', this.centre >= 0 && !state.table);
+		if (changed('nokernel', 'collapse', 'hide', 'only'))
+			this.reshape();
+		const other = changed('threads', 'absolute', 'range', 'baseline', 'nokernel', 'collapse', 'hide', 'only');
+		if (other)
 			this.reweigh();
-		if (weights || changed('callers', 'flipped') || (state.callers && changed('zoom')))
-			this.graph.show(this.shownTree(), state.zoom);
+		if (other || changed('callers', 'flipped', 'modules', 'sandwich') || (state.callers && changed('zoom')))
+			this.showAnew();
 		else if (changed('zoom'))
 			this.graph.zoom(follow(this.base, state.zoom));
-		if (weights)
+		if (other || changed('modules'))
 			showLegend(this);
-		if (weights || changed('search'))
+		if (other || changed('search'))
 			this.showMatches();
-		if (weights || changed('zoom', 'search', 'table', 'callers'))
+		if (other || changed('zoom', 'search', 'table', 'callers'))
 			this.showTable();
 		this.showControls();
-		if (weights)
+		if (changed('threads', 'absolute', 'range', 'baseline'))
 			this.timeChanged();
 		if (history !== 'keep')
-			this.remember(changed('zoom'), history);
+			this.remember(history);
 	}
 
-	/** Another tree, which may be the first one of a difference, or the first one of no difference. */
-	private compare(tree: Tree): void {
-		if (tree.total.length !== this.base.total.length) {
-			this.table.compare(this.difference);
-			byId('absolute').hidden = !this.difference;
-		}
-		this.base = tree;
+	/** Labels of a live profile have other numbers after a reload: its address has their texts. */
+	private remember(history: 'push' | 'replace'): void {
+		const { state } = this, fragment = fragmentOf(state, !this.live ? null
+			: this.wanted.length ? this.wanted.map(encodeURIComponent).join('/') : this.texts.pathOf(state.zoom));
+		if (fragment !== location.hash)
+			window.history[history === 'push' ? 'pushState' : 'replaceState'](null, '', fragment || '#');
 	}
 
-	/** Labels of a live profile have other numbers after a reload: its zoom is in the history only. */
-	private remember(zoomed: boolean, history: 'push' | 'replace'): void {
-		const { live, state } = this, fragment = fragmentOf(live ? { ...state, zoom: [] } : state);
-		if (fragment !== location.hash || (live && zoomed))
-			window.history[history === 'push' ? 'pushState' : 'replaceState'](
-				live ? { loaded: performance.timeOrigin, zoom: state.zoom } : null, '', fragment || '#');
+	/** Follow the path of the address as far as it exists by now. */
+	private findWanted(): void {
+		const zoom = this.texts.labelsOf(this.wanted);
+		this.state = { ...this.state, zoom };
+		if (zoom.length === this.wanted.length)
+			this.wanted = [];
 	}
 
-	/** Show a newer version of the profile. What a person looks at stays. */
-	refresh(newer: Profile): void {
-		const { profile, graph, root } = this, first = !profile.runs.length;
+	/** Show a newer version of the profile, in which samples have been added. What a person looks at stays. */
+	refresh(newer: Profile, more: Counts): void {
+		const { profile, graph, root } = this, first = !profile.runs.length, same = newer.tree === profile.tree;
+		const show = graph.hold(), showCallees = this.callees.hold();
 		Object.assign(profile, newer);
-		this.compare(this.makeTree());
-		this.reweigh();
-		if (first)
-			graph.show(this.shownTree(), this.state.zoom);
+		if (same)
+			this.shaped?.grow();
 		else
-			graph.refresh(this.shownTree(), this.state.zoom);
-		if (document.activeElement !== byId('threads'))         // its list may be open
-			fillThreads(byId<HTMLSelectElement>('threads'), profile);
+			this.reshape();
+		if (same && !this.range && !this.baseline)
+			addSamples(this.base, more, this.rules);
+		else
+			this.reweigh();
+		this.threads.refresh(profile);
+		if (first) {
+			graph.tree = this.callees.tree = this.base;
+			this.link();
+		} else if (this.wanted.length)
+			this.findWanted();
 		if (first)
-			this.change(this.linked(), 'keep');
+			this.showAnew();
+		else
+			this.showGraph(show, showCallees);
 		showLedger(profile.runs, profile.words);
 		showLegend(this);
 		this.showMatches();
@@ -219,37 +275,49 @@ export class View {
 	}
 
 	/** The state in the address, as far as it applies to this profile. */
-	linked(): State {
-		const wanted = readState(location.hash), { options } = byId<HTMLSelectElement>('threads');
-		const { loaded, zoom } = history.state ?? {};
-		if (this.live)
-			wanted.zoom = loaded === performance.timeOrigin ? zoom : [];
-		return { ...wanted, threads: [...options].some(o => o.value === wanted.threads) ? wanted.threads : '' };
+	private linked(): State {
+		const wanted = readState(location.hash), zoom = wanted.path.length ? this.texts.labelsOf(wanted.path) : wanted.zoom;
+		return { ...wanted, zoom, threads: this.threads.has(wanted.threads) ? wanted.threads : '' };
+	}
+
+	/** Take the state from the address. */
+	private link(): void {
+		this.change(this.linked(), 'keep');
+		this.wanted = this.live ? readState(location.hash).path : [];
+	}
+
+	/** The address has changed. */
+	follow(): void {
+		this.link();
+		if (this.wanted.length)
+			this.findWanted();
 	}
 
 	/** The colours depend on the scheme. */
 	recolour(): void {
 		this.graph.fillOf = this.colours(this.graph.tree);
+		this.callees.fillOf = this.colours(this.callees.tree);
+		this.callees.redraw();
 		showLegend(this);
 		this.graph.redraw();
 	}
 
 	start(): void {
 		const { profile, graph, root } = this;
-		const two = profile.runs.length > 1;
-		byId('absolute').hidden = !two;
-		byId('threads').hidden = two;
+		byId('threads').hidden = profile.runs.length > 1;
 		if (!this.live)
 			showLedger(profile.runs, profile.words);
-		if (!two)
-			fillThreads(byId<HTMLSelectElement>('threads'), profile);
+		if (profile.runs.length < 2)
+			this.threads.refresh(profile);
 		this.state = this.linked();
-		this.compare(this.makeTree());
+		this.reshape();
 		this.reweigh();
 		showLegend(this);
-		graph.tree = this.base;
+		graph.tree = this.callees.tree = this.base;
+		this.showControls();
 		graph.fit();
-		graph.show(this.shownTree(), this.state.zoom);
+		this.callees.fit();
+		this.showAnew();
 		this.showMatches();
 		this.showTable();
 		this.showControls();

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What the page makes of a profile (user/sink/page/shaped.ts, sandwich.ts, callers.ts), compared with stacks that are
+// changed one by one; and paths in addresses.
+//   node check_views.mjs JITBPF MAKE_PAGE RECORDING...
+import assert from 'node:assert';
+import { load, randoms, run, textIn } from './page_modules.mjs';
+
+const { KERNEL, Names, PathTexts, Shaped, Tree, addSamples, calleesOf, callersOf, fragmentOf, outermost, readData, readState,
+	shortened, weigh } = await load('callers', 'data', 'names', 'path_text', 'sandwich', 'search', 'shaped', 'state', 'text', 'tree', 'weigh');
+
+const random = randoms();
+
+/** Labels of each node's stack, from the process on, and its samples. */
+function stacksOf(tree) {
+	const stacks = [];
+	for (let i = 1; i < tree.count; i++) {
+		const labels = [];
+		for (let at = i; at > 0; at = tree.parent[at])
+			labels.unshift(tree.label[at]);
+		if (tree.self[0][i])
+			stacks.push({ labels, samples: tree.self[0][i] });
+	}
+	return stacks;
+}
+
+/** Samples by stack. */
+function summed(stacks) {
+	const sums = new Map();
+	for (const { labels, samples } of stacks)
+		sums.set(String(labels), (sums.get(String(labels)) ?? 0) + samples);
+	return new Map([...sums].sort());
+}
+
+/** Back to the first occurrence of a function that occurs again. */
+function folded(labels) {
+	const kept = [];
+	for (const label of labels) {
+		const at = kept.indexOf(label);
+		if (at >= 0)
+			kept.length = at;
+		kept.push(label);
+	}
+	return kept;
+}
+
+const state = part => ({ ...readState(''), ...part });
+
+function checkShape(profile, names, texts, stacks, part) {
+	const module = item => item[0] === 'm' && item.slice(1), is = (items, label) => items.some(item =>
+		module(item) === false ? texts.functionOf(label) === item.slice(1) : names.rawModule(label) === module(item));
+	const { hide, only, nokernel, collapse } = state(part);
+	const expected = summed(stacks.filter(({ labels }) => !only.length || labels.some(label => is(only, label)))
+		.map(({ labels, samples }) => {
+			const kept = labels.filter(label => !is(hide, label) && !(nokernel && (names.kind(label) & 7) === KERNEL));
+			return { labels: collapse ? folded(kept) : kept, samples };
+		}));
+	const shaped = new Shaped(profile, state(part), names, texts);
+	weigh(shaped.tree, profile, { place: shaped.place });
+	const root = shaped.tree.self[0][0];
+	assert.deepEqual(summed([...stacksOf(shaped.tree), ...(root ? [{ labels: [], samples: root }] : [])]), expected, JSON.stringify(part));
+	assert.equal(shaped.tree.total[0][0], [...expected.values()].reduce((sum, n) => sum + n, 0));
+	return expected.size;
+}
+
+/** The callers, and the callees, of a function. Recursion: its outermost frame. */
+function checkSandwich(profile, texts, stacks, label) {
+	const { tree, order } = profile, isIt = other => texts.functionOf(other) === texts.functionOf(label);
+	const found = stacks.filter(({ labels }) => labels.some(isIt));
+	const below = found.map(({ labels, samples }) => ({ labels: labels.slice(labels.findIndex(isIt) + 1), samples }));
+	const callees = calleesOf(tree, label, isIt, order), self = callees.self[0][0];
+	assert.deepEqual(summed([...stacksOf(callees), ...(self ? [{ labels: [], samples: self }] : [])]), summed(below));
+	const callers = callersOf(tree, [], { label, nodes: outermost(tree, isIt) });
+	const above = summed(found.map(({ labels, samples }) => ({ labels: labels.slice(0, labels.findIndex(isIt)).reverse(), samples })));
+	const whole = found.reduce((sum, { samples }) => sum + samples, 0), direct = new Map();
+	for (const [path, samples] of above)
+		direct.set(path.split(',')[0], (direct.get(path.split(',')[0]) ?? 0) + samples);
+	assert.equal(callers.total[0][0], whole);
+	assert.equal(callees.total[0][0], whole);
+	for (let at = callers.firstChild(0); at >= 0; at = callers.nextSibling(at))
+		assert.equal(callers.total[0][at], direct.get(String(callers.label[at])));
+}
+
+function checkPaths(names, texts) {
+	const labels = Array.from({ length: 60 }, () => 1 + random(names.labels - 1));
+	for (const path of [labels.slice(0, 5), labels, [...labels, ...labels, ...labels, ...labels, ...labels], []]) {
+		const fragment = fragmentOf(state({ search: 'a/b&path=c' }), texts.pathOf(path)), read = readState(fragment);
+		assert.deepEqual(texts.labelsOf(read.path), path);
+		assert.equal(read.search, 'a/b&path=c');
+	}
+	const endless = Array.from({ length: 5000 }, () => labels[random(60)]), cut = readState('#path=' + texts.pathOf(endless)).path;
+	assert(texts.pathOf(endless).length <= 8000);
+	assert.deepEqual(texts.labelsOf(cut), endless.slice(0, cut.length));
+	assert.deepEqual(texts.labelsOf(['none~0', texts.textOf(labels[0])]), []);
+	assert.deepEqual(readState('#path=%E0%A4%A/x').path, ['', 'x']);
+}
+
+function checkPage(page, choices) {
+	const { profile } = readData(textIn(page)), names = new Names(profile), texts = new PathTexts(names);
+	weigh(profile.tree, profile);
+	const stacks = stacksOf(profile.tree), some = () => {
+		const { labels } = stacks[random(stacks.length)];
+		return labels[random(labels.length)];
+	};
+	const item = () => random(3) ? 'f' + texts.functionOf(some()) : 'm' + names.rawModule(some());
+	const items = () => random(2) ? Array.from({ length: 1 + random(3) }, item) : [];
+	for (let i = 0; i < choices; i++) {
+		checkShape(profile, names, texts, stacks, { hide: items(), only: items(), nokernel: random(2) === 1, collapse: random(2) === 1 });
+		checkSandwich(profile, texts, stacks, some());
+	}
+	checkPaths(names, texts);
+}
+
+/** Recursion through another function, and a frame that is added later. */
+function checkFolding() {
+	const profile = { tree: new Tree(1, (a, b) => a - b), order: (a, b) => a - b, strings: ['', 'a', 'b', 'c'], runs: [{}],
+		labels: { rows: 4, name: Uint32Array.of(0, 1, 2, 3), module: new Uint32Array(4), kind: Uint32Array.of(5, 3, 3, 3) } };
+	const names = new Names(profile), shaped = new Shaped(profile, state({ collapse: true }), names, new PathTexts(names));
+	const add = (...labels) => addSamples(shaped.tree, { rows: 1, node: [labels.reduce((at, label) => profile.tree.child(at, label), 0)],
+		group: Uint32Array.of(0), samples: Float64Array.of(1) }, { place: shaped.place });
+	const grow = (...labels) => { labels.reduce((at, label) => profile.tree.child(at, label), 0); shaped.grow(); add(...labels); };
+	grow(1, 2, 1, 3);
+	grow(1, 3);
+	grow(1, 2, 2);
+	grow(1, 2, 1);
+	assert.deepEqual([...summed(stacksOf(shaped.tree))], [['1', 1], ['1,2', 1], ['1,3', 2]]);
+}
+
+const [jitbpf, makePage, ...recordings] = process.argv.slice(2);
+checkFolding();
+for (const recording of recordings)
+	checkPage(run(jitbpf, 'report', '-f', 'html', recording), 12);
+checkPage(run(makePage, 'html', '3000'), 25);
+assert.equal(shortened('std::vector<int, std::allocator<int>>::push_back', 24), 'std::vector<int…ush_back');
+assert.equal(shortened('short', 5), 'short');
+assert.equal(shortened('longer', 5), 'long…');
+console.log('views: ok');

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Texts of a live profile. Numbers of labels, sources and strings never change their meaning, also when the page
+// connects again: a path of labels leads to the same frames in each version.
+
+import { naturals, type Column } from './columns';
+import { INLINED, type Profile } from './data';
+import type { DeltaProfile, Frame } from './delta';
+import type { LabelOrder } from './tree';
+
+/** What deltas refer to by position (user/sink/format/live_page.h), and the view's options. */
+export interface Live {
+	inlined: boolean;
+	kernel: boolean;
+	pids: boolean;
+	row: string[];
+	totals: string[];
+	places: { name: string; module: string; kind: number }[];
+	kinds: number[];
+}
+
+/** Of a location's frames, innermost first. */
+export interface Texts { labels: number[]; sources: number[] }
+
+const FLAG_INLINED = 1;
+const KIND_NATIVE = 2;                  // enum frame_kind
+
+type Columns = Column<Uint32Array>[];
+
+/** Numbers of equal rows. */
+function intern(numbers: Map<string, number>, columns: Columns, ...row: number[]): number {
+	const key = row.join(' ');
+	let number = numbers.get(key);
+	if (number === undefined) {
+		numbers.set(key, number = columns[0].size);
+		columns.forEach((column, i) => column.push(row[i]));
+	}
+	return number;
+}
+
+export class LiveLabels {
+	readonly strings: string[] = [];
+	private readonly stringNumbers = new Map<string, number>();
+	private readonly labelColumns: Columns = [naturals(), naturals(), naturals()];
+	private readonly labelNumbers = new Map<string, number>();
+	private readonly sourceColumns: Columns = [naturals(), naturals()];
+	private readonly sourceNumbers = new Map<string, number>();
+
+	constructor(readonly live: Live) {}
+
+	string(text: string): number {
+		let number = this.stringNumbers.get(text);
+		if (number === undefined)
+			this.stringNumbers.set(text, number = this.strings.push(text) - 1);
+		return number;
+	}
+
+	label(name: string, module: string, kind: number): number {
+		return intern(this.labelNumbers, this.labelColumns, this.string(name), this.string(module), kind);
+	}
+
+	source(file: string, line: number): number {
+		return intern(this.sourceNumbers, this.sourceColumns, this.string(file), file ? line : 0);
+	}
+
+	get labels(): Profile['labels'] {
+		const [name, module, kind] = this.labelColumns;
+		return { rows: name.size, name: name.data, module: module.data, kind: kind.data };
+	}
+
+	get sources(): Profile['sources'] {
+		const [file, line] = this.sourceColumns;
+		return { file: file.data, line: line.data };
+	}
+
+	/** By name, and then by number. */
+	readonly order: LabelOrder = (a, b) => {
+		const { data } = this.labelColumns[0], first = this.strings[data[a]], second = this.strings[data[b]];
+		return first < second ? -1 : first > second ? 1 : a - b;
+	};
+
+	private frame(from: DeltaProfile, place: number, frame: Frame): [number, number] {
+		const { live } = this, unknown = live.places[place] ?? live.places[0];
+		const module = from.strings[frame.module], file = module.split('/').pop() || module;
+		const stand = frame.kind === KIND_NATIVE && file ? file[0] === '[' ? file : `[${file}]` : '';
+		const kind = (live.kinds[frame.kind] ?? 0) | (frame.flags & FLAG_INLINED ? INLINED : 0);
+		return [this.label(from.strings[frame.name] || stand || unknown.name, module || unknown.module, kind),
+			this.source(from.strings[frame.file], frame.line)];
+	}
+
+	textsOf(from: DeltaProfile, location: number): Texts {
+		const frames = from.frames[location], place = from.places[location];
+		const shown = frames && !this.live.inlined ? frames.slice(-1) : frames;
+		const { name, module, kind } = this.live.places[place] ?? this.live.places[0];
+		const pairs = shown ? shown.map(frame => this.frame(from, place, frame)) : [[this.label(name, module, kind), 0]];
+		return { labels: pairs.map(p => p[0]), sources: pairs.map(p => p[1]) };
+	}
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The tree without frames that are hidden, of stacks that are wanted, and with recursion folded. It grows with the
+// profile's tree.
+
+import { withRoom } from './columns';
+import { KERNEL, type Profile } from './data';
+import type { Names } from './names';
+import type { PathTexts } from './path_text';
+import type { State } from './state';
+import { Tree } from './tree';
+
+/** Whether labels are among items of State.hide or State.only; known labels are looked up once. */
+export class LabelSet {
+	private readonly modules = new Set<string>();
+	private readonly functions = new Set<string>();
+	private answers = new Uint8Array(64);   // 0: not known, 1: no, 2: yes
+
+	constructor(items: string[], private readonly kernel: boolean, private readonly names: Names,
+		private readonly texts: PathTexts) {
+		for (const item of items)
+			(item[0] === 'm' ? this.modules : this.functions).add(item.slice(1));
+	}
+
+	get isEmpty(): boolean {
+		return !this.kernel && !this.modules.size && !this.functions.size;
+	}
+
+	private find(label: number): boolean {
+		const { names } = this;
+		return (this.kernel && (names.kind(label) & 7) === KERNEL) ||
+			(this.modules.size > 0 && this.modules.has(names.rawModule(label))) ||
+			(this.functions.size > 0 && this.functions.has(this.texts.functionOf(label)));
+	}
+
+	has(label: number): boolean {
+		if (label >= this.answers.length)
+			this.answers = withRoom(this.answers, label + 1);
+		return (this.answers[label] ||= label && this.find(label) ? 2 : 1) === 2;
+	}
+}
+
+export const shapes = (state: State) => state.nokernel || state.collapse || state.hide.length > 0 || state.only.length > 0;
+
+export class Shaped {
+	readonly tree: Tree;
+	place = new Int32Array(64);             // by node of the profile: where its samples count; -1: nowhere
+	private at = new Int32Array(64);        // where its children are
+	private wanted = new Uint8Array(64);
+	private origin = new Int32Array(64);    // by node: the first of the profile
+	private placed = 0;
+	private readonly collapse: boolean;
+	private readonly hidden: LabelSet;
+	private readonly only: LabelSet;
+
+	constructor(private readonly profile: Profile, state: State, names: Names, texts: PathTexts) {
+		this.tree = new Tree(profile.tree.sides, profile.order);
+		this.collapse = state.collapse;
+		this.hidden = new LabelSet(state.hide, state.nokernel, names, texts);
+		this.only = new LabelSet(state.only, false, names, texts);
+		this.grow();
+	}
+
+	/** Place nodes that are new. */
+	grow(): void {
+		const { profile: { tree: base }, tree } = this;
+		for (const key of ['place', 'at'] as const)
+			this[key] = withRoom(this[key], base.count);
+		this.wanted = withRoom(this.wanted, base.count);
+		for (; this.placed < base.count; this.placed++)
+			this.put(this.placed);
+		for (let i = 0; i < tree.count; i++)
+			tree.source[i] = base.source[this.origin[i]];
+	}
+
+	private put(node: number): void {
+		const { profile: { tree: base }, tree, at, only } = this, up = base.parent[node], label = base.label[node];
+		this.wanted[node] = Number(only.isEmpty || (up >= 0 && this.wanted[up]) || only.has(label));
+		at[node] = up < 0 ? 0 : this.hidden.has(label) ? at[up] : this.child(at[up], label);
+		this.place[node] = this.wanted[node] ? at[node] : -1;
+		if (at[node] >= this.origin.length || (at[node] && !this.origin[at[node]])) {
+			this.origin = withRoom(this.origin, tree.count);
+			this.origin[at[node]] = node;
+		}
+	}
+
+	/** Recursion: the frame of the same function that is already above. */
+	private child(parent: number, label: number): number {
+		const { tree } = this;
+		for (let above = parent; this.collapse && above > 0; above = tree.parent[above])
+			if (tree.label[above] === label)
+				return above;
+		return tree.child(parent, label);
+	}
+}
