@@ -15,6 +15,7 @@ import harness
 from test_roles import children, status
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ui"))
+import page_data  # pylint: disable=wrong-import-position,import-error
 from browser import Browser  # pylint: disable=wrong-import-position,import-error
 
 ROOT = "document.documentElement"
@@ -118,7 +119,7 @@ class Page(LiveTest):
             self.wait_for_end(browser, said)
             self.check_narrow(browser)
             self.assertIsNone(browser.evaluate(f"{ROOT}.dataset.error"))
-            outside = [url for url in browser.requests if not url.startswith((self.url, "about:"))]
+            outside = [url for url in browser.requests if not url.startswith((self.url, "about:", "blob:"))]
             self.assertEqual(outside, [])
 
     def total(self, browser):
@@ -188,8 +189,9 @@ class Page(LiveTest):
         browser.wait_for(f"{text('ledger')}.startsWith('{count} samples taken')")
         browser.evaluate("document.getElementById('search').select()")
         browser.type(".")
-        self.assertEqual(browser.evaluate(text("matched")),
-                         f"matched 100.0 %, {int(count.replace(',', '')) - lost:,} samples")
+        delivered = int(count.replace(",", "")) - lost
+        self.assertEqual(browser.evaluate(text("matched")), f"matched 100.0 %, {delivered:,} samples")
+        self.assertEqual(page_data.PageData(browser.saved("save-page")).total, delivered)
 
     def check_narrow(self, browser):
         browser.key("Escape")

@@ -148,6 +148,20 @@ class Browser:
     def type(self, text):
         self.call("Input.insertText", text=text)
 
+    def saved(self, identity):
+        """Clicks, and returns the path of the file that the page saves."""
+        folder = tempfile.mkdtemp(dir=self.profile)
+        self.call("Page.setDownloadBehavior", behavior="allow", downloadPath=folder)
+        self.evaluate(f"document.getElementById('{identity}').click()")
+        deadline = time.monotonic() + self.timeout
+        while True:
+            files = os.listdir(folder)
+            if len(files) == 1 and not files[0].endswith(".crdownload"):
+                return os.path.join(folder, files[0])
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"nothing is saved: {files}")
+            time.sleep(.02)
+
     def screenshot(self, path):
         with open(path, "wb") as out:
             out.write(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))

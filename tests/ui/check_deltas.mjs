@@ -5,8 +5,8 @@
 import assert from 'node:assert';
 import { load, randoms, run, textIn } from './page_modules.mjs';
 
-const { BadDelta, DeltaProfile, LiveLabels, LiveVersion, Splitter, addSamples, readData, weigh } =
-	await load('data', 'delta', 'live', 'live_labels', 'stream', 'weigh');
+const { BadDelta, DeltaProfile, LiveLabels, LiveVersion, Splitter, addSamples, encodeProfile, readData, weigh } =
+	await load('data', 'delta', 'encode', 'live', 'live_labels', 'stream', 'weigh');
 const [build, ...recordings] = process.argv.slice(2);
 const dataIn = page => readData(textIn(page));
 
@@ -85,6 +85,17 @@ function checkWeights(profile) {
 	assert.deepEqual(profile.tree.selfOf[0], bySelf);
 }
 
+/** A page that the browser saves has the same data. */
+function checkSaved(profile) {
+	const { profile: again } = readData(JSON.stringify(encodeProfile(profile)));
+	weigh(profile.tree, profile);
+	weigh(again.tree, again);
+	assert.deepEqual(lines(again), lines(profile));
+	assert.deepEqual(counted(again), counted(profile));
+	assert.deepEqual(timed(again), timed(profile));
+	assert.deepEqual(JSON.parse(JSON.stringify(again.runs)), JSON.parse(JSON.stringify(profile.runs)));
+}
+
 function checkSame(page, deltas, expected) {
 	const from = made(page), live = version(page, from), labels = [];
 	let versions = 0, last;
@@ -99,6 +110,8 @@ function checkSame(page, deltas, expected) {
 		versions++;
 	}
 	checkWeights(last);
+	checkSaved(last);
+	checkSaved(expected);
 	weigh(expected.tree, expected);
 	assert.deepEqual(counted(last), counted(expected));
 	assert.deepEqual(timed(last), timed(expected));

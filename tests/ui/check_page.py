@@ -4,6 +4,7 @@
 Opens flame graph pages in a real browser and uses them like a user:
 check_page.py EMPTY.html SMALL.html LARGE.html [FOLDER for screenshots]
 """
+import json
 import os
 import re
 import sys
@@ -391,6 +392,32 @@ def root_of_whole(page):
     return page.detail()
 
 
+def check_saved(page):
+    """Files that the page makes: all of it, or what is shown."""
+    data = page.data
+    saved = Page(page.browser, page.browser.saved("save-page"))
+    check(saved.data.total == data.total and saved.data.by_thread == data.by_thread, "a saved page has all samples")
+    check(saved.data.functions().keys() and sorted(map(tuple, saved.data.functions().values())) ==
+          sorted(map(tuple, data.functions().values())), "a saved page has all functions")
+    said = root_of_whole(saved)
+    check(f"{data.total:,} samples, 100.0 %" in said, f"a saved page is shown: {said!r}")
+    check("connect-src 'none'" in open(saved.path, encoding="utf-8").read(), "a saved page connects to nothing")
+    node = named_once(page)
+    page.open()
+    page.browser.mouse(*page.point_of(node))
+    page.press("o")
+    whole = data.functions()[node.label][1]
+    with open(page.browser.saved("save-folded"), encoding="utf-8") as file:
+        stacks = [line.rsplit(" ", 1) for line in file.read().splitlines()]
+    check(sum(int(count) for _, count in stacks) == whole and all(node.name in stack for stack, _ in stacks),
+          "folded stacks are those that are shown")
+    with open(page.browser.saved("save-speedscope"), encoding="utf-8") as file:
+        scope = json.load(file)
+    check(sum(scope["profiles"][0]["weights"]) == scope["profiles"][0]["endValue"] == whole and
+          len(scope["profiles"][0]["samples"]) == len(stacks), "speedscope has the samples that are shown")
+    page.open()
+
+
 def check_names(page):
     check(page.say("document.images.length") == 0, "no name has become an element")
     check("owned" not in page.say("document.title"), "no name has run as script")
@@ -433,7 +460,7 @@ def check_layout(page, shots):
 def check_small(page, shots):
     check(page.say(DRAWN) > 100, "frames are drawn")
     for one in (check_ledger, check_search, check_zoom, check_moving, check_keys, check_flipped, check_callers,
-                check_threads, check_table, check_sandwich, check_filters, check_names):
+                check_threads, check_table, check_sandwich, check_filters, check_saved, check_names):
         one(page)
     page.open("#search=OrderBook")
     check("matched" in page.say(text("matched")), "a link can hold a search")
@@ -463,7 +490,8 @@ def main():
         check_zoom(page)
         check_callers(page)
         own = ["about:blank"] + ["file://" + os.path.abspath(path) for path in paths]
-        outside = [url for url in browser.requests if url.split("#")[0] not in own]
+        outside = [url for url in browser.requests if url.split("#")[0] not in own and
+                   not url.startswith(("file://" + browser.profile, "blob:null/"))]
         check(not outside, f"the page requests nothing from outside: {outside}")
         check(not browser.problems, f"the browser reports no problem: {browser.problems}")
     print("page: ok")

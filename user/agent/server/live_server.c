@@ -366,14 +366,8 @@ static int set_policy(struct server *server)
 {
 	static const char begin[] = "http-equiv=\"Content-Security-Policy\" content=\"";
 	static const char more[] = "; frame-ancestors 'none'";
-	static const char nowhere[] = "connect-src 'none'", here[] = "connect-src 'self'";
 	const char *policy = strstr(server->page, begin), *end;
-	char *connect = strstr(server->page, nowhere);
 	size_t size;
-
-	if (!connect)
-		return -EINVAL;
-	memcpy(connect, here, strlen(here)); /* of the same length */
 
 	policy = policy ? policy + strlen(begin) : NULL;
 	end = policy ? strchr(policy, '"') : NULL;

@@ -116,5 +116,5 @@ static int write_live(void *view_, struct json *json)
 
 int live_page_write(FILE *out, const struct view_options *view)
 {
-	return page_data_embed(out, write_live, (void *)view);
+	return page_data_embed(out, PAGE_CONNECTS_TO_SERVER, write_live, (void *)view);
 }

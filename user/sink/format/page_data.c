@@ -19,7 +19,9 @@ __asm__(".section .rodata, \"a\", @progbits\n"
 
 extern const char jitbpf_page[] __attribute__((visibility("hidden")));
 
-#define DATA_MARK "@PROFILE@" /* the place of the data; occurs once in the page */
+/* Each occurs once in the page, in this order. */
+#define CONNECT_MARK "@CONNECT@" /* what its policy lets the page connect to */
+#define DATA_MARK    "@PROFILE@" /* its data */
 
 int page_data_init(struct page_data *page)
 {
@@ -458,21 +460,33 @@ int page_data_write(const struct page_data *page, FILE *out, const struct view *
 	int err = rank_labels(&w);
 
 	err = err ?: put_in_order(&w);
-	return err ?: page_data_embed(out, write_data, &w);
+	return err ?: page_data_embed(out, PAGE_CONNECTS_NOWHERE, write_data, &w);
 }
 
-int page_data_embed(FILE *out, int (*write)(void *context, struct json *json), void *context)
+/* Write the page up to a mark. Returns what is behind it, or NULL. */
+static const char *write_until(FILE *out, const char *page, const char *mark)
+{
+	const char *end = strstr(page, mark);
+
+	if (end)
+		fwrite(page, 1, (size_t)(end - page), out);
+	return end ? end + strlen(mark) : NULL;
+}
+
+int page_data_embed(FILE *out, enum page_connects connects,
+		    int (*write)(void *context, struct json *json), void *context)
 {
 	struct json json = json_of(out, false);
-	const char *mark = strstr(jitbpf_page, DATA_MARK);
+	const char *rest = write_until(out, jitbpf_page, CONNECT_MARK);
 	int err;
 
-	if (!mark)
+	fputs(connects == PAGE_CONNECTS_TO_SERVER ? "'self'" : "'none'", out);
+	rest = rest ? write_until(out, rest, DATA_MARK) : NULL;
+	if (!rest)
 		return -EINVAL;
-	fwrite(jitbpf_page, 1, (size_t)(mark - jitbpf_page), out);
 	err = write(context, &json);
 	if (err)
 		return err;
-	fputs(mark + strlen(DATA_MARK), out);
+	fputs(rest, out);
 	return out_flush(out);
 }

@@ -21,6 +21,7 @@ parts['@STYLE-HASH@'] = hash(parts['@STYLE@']);
 parts['@SCRIPT-HASH@'] = hash(parts['@SCRIPT@']);
 const page = readFileSync(here('page.html'), 'utf8').replace(/@(STYLE|SCRIPT)(-HASH)?@/g, mark => parts[mark]);
 
-if (page.split('@PROFILE@').length !== 2)
-	throw new Error('the mark for the data must stand in the page once');
+for (const mark of ['@CONNECT@', '@PROFILE@'])
+	if (page.split(mark).length !== 2)
+		throw new Error(`the mark ${mark} must stand in the page once`);
 writeFileSync(output, page);

@@ -153,6 +153,11 @@ export class Input {
 
 	private escape(): void {
 		const { view } = this, typing = document.activeElement === view.search;
+		const open = document.querySelector<HTMLDetailsElement>('.drop[open]');
+		if (open) {
+			open.open = false;
+			return open.querySelector('summary')!.focus();
+		}
 		if (view.state.search)
 			view.change({ search: '' }, 'replace');
 		else if (!view.graph.isWhole)

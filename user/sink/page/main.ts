@@ -4,6 +4,7 @@
 import { noProfile, readData } from './data';
 import { Input } from './input';
 import { LiveProfile } from './live';
+import { listenToSave } from './save_menu';
 import { byId } from './text';
 import { TimeLine } from './timeline';
 import { View } from './view';
@@ -20,6 +21,7 @@ addEventListener('unhandledrejection', event => fault(String(event.reason)));
 const data = readData(byId('profile').textContent!);
 const live = data.live && new LiveProfile(data.live, data.words, (newer, more) => view.refresh(newer, more));
 byId('profile').remove();
+const page = root.outerHTML;             // before anything is shown
 const view = new View(data.live ? noProfile(data.words) : data.profile, Boolean(live), showInGraph);
 const time = new TimeLine(view);
 const input = new Input(view, () => live?.toggle());
@@ -33,6 +35,7 @@ function showInGraph(label: number): void {
 
 view.start();
 input.listen();
+listenToSave(view, page, Boolean(live));
 time.listen();
 live?.start();
 // After the first paint; `make bench` measures this.

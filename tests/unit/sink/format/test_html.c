@@ -255,6 +255,8 @@ static void the_page_asks_for_nothing(void **state)
 	made_init(&m);
 	AUTO_FREE char *page = page_of(&m);
 	assert_non_null(strstr(page, "default-src 'none'"));
+	assert_non_null(strstr(page, "connect-src 'none'; base-uri 'none'"));
+	assert_null(strstr(page, "@CONNECT@"));
 	assert_null(strstr(page, "://"));
 	assert_null(strstr(page, " src="));
 	assert_null(strstr(page, "url("));

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Files that are made of what the page shows (folded stacks, speedscope), or of all that it has (a page).
+
+import type { Profile } from './data';
+import { encodeProfile } from './encode';
+import type { Names } from './names';
+import type { Tree } from './tree';
+
+// In parts: a page has no address of another one, and a test looks for some.
+const SCHEMA = ['https:', '', 'www.speedscope.app', 'file-format-schema.json'].join('/');
+
+/** Visit stacks that have samples: nodes from below the root on. */
+function eachStack(tree: Tree, visit: (nodes: number[], samples: number) => void): void {
+	const side = tree.sides - 1, path: number[] = [];
+	tree.walk(node => {
+		path.length = tree.depth[node];
+		path.push(node);
+		if (tree.self[side][node])
+			visit(path.slice(1), tree.self[side][node]);
+		return tree.total[side][node] > 0;
+	});
+}
+
+/** One line a stack, sorted; in a difference, of the second side. */
+export function foldedOf(tree: Tree, names: Names): string {
+	const lines: string[] = [];
+	eachStack(tree, (nodes, samples) => {
+		if (nodes.length)
+			lines.push(`${nodes.map(node => names.name(tree.label[node]).replace(/;/g, ':')).join(';')} ${samples}`);
+	});
+	return lines.sort().join('\n') + '\n';
+}
+
+export function speedscopeOf(tree: Tree, names: Names, title: string): string {
+	const frames: { name: string; file?: string }[] = [], numbers = new Map<number, number>();
+	const samples: number[][] = [], weights: number[] = [];
+	const frameOf = (label: number) => {
+		let number = numbers.get(label);
+		if (number === undefined) {
+			const module = names.module(label);
+			numbers.set(label, number = frames.push({ name: names.name(label), ...(module ? { file: module } : {}) }) - 1);
+		}
+		return number;
+	};
+	eachStack(tree, (nodes, n) => {
+		samples.push(nodes.map(node => frameOf(tree.label[node])));
+		weights.push(n);
+	});
+	return JSON.stringify({
+		$schema: SCHEMA, name: title, exporter: 'jitbpf', activeProfileIndex: 0,
+		shared: { frames },
+		profiles: [{ type: 'sampled', name: title, unit: 'none', startValue: 0, endValue: weights.reduce((sum, n) => sum + n, 0),
+			samples, weights }],
+	});
+}
+
+/** The page as it was loaded, with data of its own. It connects to nothing. */
+export function pageOf(page: string, profile: Profile): string {
+	const data = JSON.stringify(encodeProfile(profile)).replace(/</g, '\\u003c');
+	const at = page.indexOf('<script>');     // the only one; its own text has others
+	return '<!doctype html>\n' + page.slice(0, at).replace("connect-src 'self'", "connect-src 'none'") +
+		`<script type="application/json" id="profile">${data}</script>\n` + page.slice(at);
+}
+
+export function download(text: string, type: string, name: string): void {
+	const link = document.createElement('a'), url = URL.createObjectURL(new Blob([text], { type }));
+	link.href = url;
+	link.download = name;
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
