@@ -38,6 +38,7 @@ BESIDE = (
     Part("replay, ASan and UBSan", ["SAN=1", "replay"]),
     Part("threads, TSan", ["TSAN=1", "thread-test"]),
     Part("format", ["format-check"]),
+    Part("cli", ["cli-test"]),
     Part("golden", ["golden"]),
 )
 # Some of each kind; all of them take four minutes (make attack-test).

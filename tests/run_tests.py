@@ -26,6 +26,7 @@ import time
 LIMITS = {
     "unit": 120,     # a program of tests/unit
     "replay": 120,   # a fuzz target over its corpus
+    "cli": 120,      # one script: completion in shells, manual pages, an installation
     "golden": 60,    # the recordings in all formats
     "shim": 120,     # a program of tests/shim
     "model": 300,    # random events against the model of the JIT API

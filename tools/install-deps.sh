@@ -14,7 +14,7 @@ build) ;;
 demo) packages="$packages php-cli g++ libdnnl-dev" ;;
 check) packages="$packages php-cli g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
 	clang-format clang-tidy git python3 ca-certificates binutils xz-utils dwz llvm rustc libc6-dbg chromium libdebuginfod1
-	e2fsprogs nodejs"
+	e2fsprogs nodejs zsh fish mandoc"
 	# Any JDK has the header and the compiler that the agent for Java and its tests need.
 	{ command -v javac && ls /usr/lib/jvm/*/include/jvmti.h; } >/dev/null 2>&1 ||
 		packages="$packages default-jdk-headless"

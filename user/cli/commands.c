@@ -9,7 +9,7 @@
 
 static const struct command_spec *const commands[] = {
 	&command_record, &command_live,	  &command_report, &command_diff,    &command_list,
-	&command_env,	 &command_doctor, &command_help,   &command_version,
+	&command_env,	 &command_doctor, &command_help,   &command_version, &command_complete,
 };
 
 const struct command_spec *command_at(size_t i)

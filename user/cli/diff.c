@@ -28,9 +28,12 @@ struct diff_options {
 
 static const struct option_spec options[] = {
 	{'f', "format", OPTION_STRING, offsetof(struct diff_options, format), "FORMAT",
-	 "table, folded or html (default: by the extension of -o, else table)", 0, 0},
+	 "table, folded or html (default: by the extension of -o, else table)", 0, 0,
+	 .candidates = CANDIDATES_WORDS,
+	 .words = (const char *const[]){"table", "folded", "html", NULL}},
 	{'o', "output", OPTION_STRING, offsetof(struct diff_options, output), "FILE",
-	 "write to FILE instead of standard output", 0, 0},
+	 "write to FILE instead of standard output", 0, 0, .candidates = CANDIDATES_OUTPUTS,
+	 .words = (const char *const[]){".txt", ".folded", ".html", NULL}},
 	{0, "rows", OPTION_NUMBER, offsetof(struct diff_options, rows), "N",
 	 "number of functions in the table, 0 for all (default 30)", 0, UINT32_MAX},
 	{'n', "normalize", OPTION_FLAG, offsetof(struct diff_options, normalize), NULL,
@@ -170,6 +173,7 @@ static int run_diff(const struct command_spec *spec, int argc, char **argv)
 const struct command_spec command_diff = {
 	.name = "diff",
 	.usage = "[options] BEFORE AFTER",
+	.operands = CANDIDATES_RECORDINGS,
 	.summary = "compare two recordings: the functions whose share changed most",
 	.options = options,
 	.option_count = ARRAY_SIZE(options),

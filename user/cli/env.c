@@ -24,7 +24,8 @@ static const struct option_spec options[] = {
 	{'f', "format", OPTION_STRING, FIELD(format), "FORMAT",
 	 "sh (eval \"$(jitbpf env)\"), systemd (a drop-in), or container (options of docker or "
 	 "podman run) (default sh)",
-	 0, 0},
+	 0, 0, .candidates = CANDIDATES_WORDS,
+	 .words = (const char *const[]){"sh", "systemd", "container", NULL}},
 	{0, "shim", OPTION_STRING, FIELD(shim), "FILE",
 	 "libjitbpf.so to use (default: the one beside this program)", 0, 0},
 	ENGINE_ENV_OPTIONS(FIELD(env)),

@@ -24,7 +24,8 @@ struct list_options {
 #define FIELD(name) offsetof(struct list_options, name)
 
 static const struct option_spec options[] = {
-	{'p', "pid", OPTION_PIDS, FIELD(pids), "PID[,PID...]", "only these processes", 0, 0},
+	{'p', "pid", OPTION_PIDS, FIELD(pids), "PID[,PID...]", "only these processes", 0, 0,
+	 .candidates = CANDIDATES_PROCESSES},
 	{0, "json", OPTION_FLAG, FIELD(json), NULL, "write JSON", 0, 0},
 };
 

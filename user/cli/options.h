@@ -31,14 +31,14 @@ typedef VEC(uint32_t) pid_list;
 
 /* What completion offers for a value or an operand (cli/complete.h). */
 enum candidates {
-	CANDIDATES_NONE,
+	CANDIDATES_NONE,       /* or any file, if option_spec.argument is "FILE" */
 	CANDIDATES_WORDS,      /* option_spec.words */
 	CANDIDATES_FILES,      /* any file */
 	CANDIDATES_RECORDINGS, /* files that end in .jitbpf */
-	CANDIDATES_OUTPUTS,    /* files with the extension of a format */
-	CANDIDATES_PROCESSES,  /* pids of this machine */
-	CANDIDATES_COMMAND,    /* a command with its arguments */
-	CANDIDATES_COMMANDS,   /* commands of jitbpf */
+	CANDIDATES_OUTPUTS, /* files with one of the extensions in option_spec.words (NULL: all) */
+	CANDIDATES_FORMATS, /* names of formats, as in -f of report */
+	CANDIDATES_PROCESSES, /* pids of this machine */
+	CANDIDATES_COMMANDS,  /* commands of jitbpf */
 };
 
 struct option_spec {

@@ -40,7 +40,7 @@ static const struct option_spec options[] = {
 	 "profile these processes and their future children, until they end; or all processes of "
 	 "these names, also those that start later (a name is that of the process or of its "
 	 "program file)",
-	 0, 0},
+	 0, 0, .candidates = CANDIDATES_PROCESSES},
 	{'u', "user", OPTION_STRINGS, FIELD(target.choose.users), "USER",
 	 "profile only processes of this user, by name or number (may be repeated)", 0, 0},
 	{'G', "cgroup", OPTION_STRINGS, FIELD(target.choose.cgroups), "CGROUP",
@@ -59,7 +59,7 @@ static const struct option_spec options[] = {
 	 ".jitbpf, .folded, .html, .json.gz (Firefox Profiler), .pb.gz (pprof), "
 	 ".speedscope.json or .txt (script); may be repeated "
 	 "(default profile.jitbpf)",
-	 0, 0},
+	 0, 0, .candidates = CANDIDATES_OUTPUTS},
 	{0, "rotate", OPTION_STRING, FIELD(rotation.rotate), "TIME|SIZE",
 	 "begin a new recording after TIME (60, 10m, 1h), or when SIZE (1M, 2G) is reached; each "
 	 "file is named for its time and can be read alone",

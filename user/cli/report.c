@@ -32,11 +32,11 @@ static const struct option_spec options[] = {
 	{'f', "format", OPTION_STRING, offsetof(struct report_options, format), "FORMAT",
 	 "firefox, folded, html, pprof, script, speedscope, summary or top "
 	 "(default: by the extension of -o, else summary)",
-	 0, 0},
+	 0, 0, .candidates = CANDIDATES_FORMATS},
 	{0, "json", OPTION_FLAG, offsetof(struct report_options, json), NULL,
 	 "write the summary as JSON", 0, 0},
 	{'o', "output", OPTION_STRING, offsetof(struct report_options, output), "FILE",
-	 "write to FILE instead of standard output", 0, 0},
+	 "write to FILE instead of standard output", 0, 0, .candidates = CANDIDATES_OUTPUTS},
 	{0, "rows", OPTION_NUMBER, offsetof(struct report_options, rows), "N",
 	 "top: number of functions, and of rows of the tree; 0 for all (default 30)", 0,
 	 UINT32_MAX - 1},
@@ -141,6 +141,7 @@ static int run(const struct command_spec *spec, int argc, char **argv)
 const struct command_spec command_report = {
 	.name = "report",
 	.usage = "[options] RECORDING",
+	.operands = CANDIDATES_RECORDINGS,
 	.summary =
 		"show a recording: as a flame graph, a table, folded stacks, a script or a summary",
 	.options = options,

@@ -10,6 +10,11 @@ static const struct sink_ops *const sinks[] = {
 	&sink_speedscope, &sink_summary, &sink_summary_json, &sink_top,
 };
 
+const struct sink_ops *sink_at(size_t i)
+{
+	return i < ARRAY_SIZE(sinks) ? sinks[i] : NULL;
+}
+
 const struct sink_ops *sink_by_name(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sinks); i++) {

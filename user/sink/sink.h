@@ -121,6 +121,9 @@ extern const struct sink_ops sink_summary;
 extern const struct sink_ops sink_summary_json;
 extern const struct sink_ops sink_top;
 
+/* Returns format number i, or NULL after the last one. */
+const struct sink_ops *sink_at(size_t i);
+
 /* Return the format by its name, or by the extension of a path; NULL if there is none. */
 const struct sink_ops *sink_by_name(const char *name);
 const struct sink_ops *sink_by_path(const char *path);
