@@ -8,6 +8,7 @@
 #   make core     only the core library: needs no clang, bpftool, libbpf
 #   make test     the tests for every change: unit tests, golden recordings, replay
 #   make unit     build and run the unit tests
+#   make man      build/man/: the manual pages
 #   make page     build user/sink/page/flamegraph.html from user/sink/page/ (needs node and npm)
 #   make format   run clang-format;  make lint  check with clang-format and clang-tidy
 #
@@ -15,6 +16,7 @@
 #                             TSAN=1  with ThreadSanitizer, in build/tsan
 
 VERSION := 0.1.0
+RELEASE_DATE := 2026-11-23
 
 V ?= 0
 SAN ?= 0
@@ -82,6 +84,21 @@ $(B)/user/cli/help.o: Makefile
 $(B)/jitbpf: $(HOST_OBJ) $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) $(HOST_LIBS) -o $@
+
+# --- manual pages: the tables of the commands, and docs/man/ ---------------------
+
+$(B)/tools/man/man_pages: $(B)/tools/man/man_pages.o $(B)/libhost.a $(B)/libcore.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) $^ $(HOST_LIBS) $(CORE_LIBS) -o $@
+
+$(B)/man/jitbpf.1: $(B)/tools/man/man_pages $(wildcard docs/man/*.man) Makefile
+	$(call say,MAN,$(@D))
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)$(B)/tools/man/man_pages docs/man $(@D) $(VERSION) $(RELEASE_DATE)
+
+man: $(B)/man/jitbpf.1
+
+.PHONY: man
 
 # --- the page: committed as built, embedded into the program ---------------------
 

@@ -192,7 +192,7 @@ include tests/ui/ui.mk
 # What the tests run, built at once: tests/check.py.
 test-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(SHIM_TEST_BIN) $(RANDOM_MODEL) \
 	$(SYMBOLS)/symbolize $(SYMBOLS_ALL) $(FRAMES)/rows $(FRAMES_ALL) $(FRAMES)/code_rows $(SHAPES) \
-	$(B)/tests/ui/make_page $(B)/tests/ui/make_deltas $(KERNEL_NEEDS) $(STACKS_ALL)
+	$(B)/tests/ui/make_page $(B)/tests/ui/make_deltas $(KERNEL_NEEDS) $(STACKS_ALL) man
 
 sanitized-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(FUZZ_REPLAY) $(B)/jitbpf $(B)/libjitbpf.so
 

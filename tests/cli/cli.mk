@@ -4,7 +4,7 @@
 
 CLI_TESTS := $(sort $(wildcard tests/cli/test_*.py))
 
-cli-test: all
+cli-test: all man
 	$(Q)$(RUN_TESTS) cli $(CLI_TESTS:%='% $(B)')
 
 .PHONY: cli-test
