@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 #   make          build/jitbpf and build/libjitbpf.so; with a JDK, build/libjitbpf-jvmti.so
+#   make install, make uninstall   PREFIX=/usr/local, DESTDIR; what is built
 #   make demo     install what is missing, build, record a real JIT engine, write flamegraph.html
 #   make check    install what is missing, run all checks and tests
 #   make check-engines   large published engines (410 MB download): numba, wasmtime, OpenVINO, OpenCL
@@ -26,6 +27,7 @@ say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 B := $(if $(filter 1,$(SAN)),build/san,$(if $(filter 1,$(TSAN)),build/tsan,build))
 CC ?= gcc
+MULTIARCH := $(shell $(CC) -print-multiarch)
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools*/*/bpftool /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 
@@ -100,6 +102,29 @@ man: $(B)/man/jitbpf.1
 
 .PHONY: man
 
+# --- installation: the program finds its parts in LIBDIR (probe_site.c) -----------
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib/$(MULTIARCH)/jitbpf
+MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/jitbpf
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+INSTALL_VARIABLES := DESTDIR PREFIX BINDIR LIBDIR MANDIR DOCDIR BASHDIR ZSHDIR FISHDIR UNITDIR
+
+$(B)/user/agent/publisher/probe_site.o: INCLUDES += -DJITBPF_MULTIARCH='"$(MULTIARCH)"'
+
+install: all man
+	$(Q)$(foreach v,$(INSTALL_VARIABLES),$(v)='$($(v))') tools/install.sh install $(B)
+
+uninstall: man
+	$(Q)$(foreach v,$(INSTALL_VARIABLES),$(v)='$($(v))') tools/install.sh uninstall $(B)
+
+.PHONY: install uninstall
+
 # --- the page: committed as built, embedded into the program ---------------------
 
 $(B)/user/sink/format/page_data.o: user/sink/page/flamegraph.html
@@ -164,7 +189,6 @@ BPF_OWN := attach file_system
 BPF_SRC := $(sort $(filter-out $(BPF_OWN:%=bpf/%.bpf.c),$(wildcard bpf/*.bpf.c)))
 BPF_SKELETONS := $(BPF_OWN:%=$(B)/bpf/%.skel.h) $(B)/bpf/jitbpf.skel.h
 BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
-MULTIARCH := $(shell $(CC) -print-multiarch)
 BPF_CFLAGS := -idirafter /usr/include/$(MULTIARCH) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
 	-Wno-unused-parameter -Wno-gnu-variable-sized-type-not-at-end -I. -MMD -MP
 

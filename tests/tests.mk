@@ -148,7 +148,7 @@ $(B)/tests/workloads/%: tests/workloads/%.cpp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -Itests/workloads/include -o $@ $< -ldnnl -ldl
 
-KERNEL_NEEDS = all $(addprefix $(B)/tests/workloads/,onednn xbyak) \
+KERNEL_NEEDS = all man $(addprefix $(B)/tests/workloads/,onednn xbyak) \
 	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client
 
 # To run some files: make kernel-test TESTS="test_storm.py test_list.py"; some of their tests:
@@ -192,7 +192,7 @@ include tests/ui/ui.mk
 # What the tests run, built at once: tests/check.py.
 test-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(SHIM_TEST_BIN) $(RANDOM_MODEL) \
 	$(SYMBOLS)/symbolize $(SYMBOLS_ALL) $(FRAMES)/rows $(FRAMES_ALL) $(FRAMES)/code_rows $(SHAPES) \
-	$(B)/tests/ui/make_page $(B)/tests/ui/make_deltas $(KERNEL_NEEDS) $(STACKS_ALL) man
+	$(B)/tests/ui/make_page $(B)/tests/ui/make_deltas $(KERNEL_NEEDS) $(STACKS_ALL)
 
 sanitized-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(FUZZ_REPLAY) $(B)/jitbpf $(B)/libjitbpf.so
 

@@ -60,7 +60,9 @@ static int read_site(const char *path, struct probe_site *ret)
 
 int probe_site_find(const char *path, struct probe_site *ret)
 {
-	static const char *const beside[] = {"libjitbpf.so", "../lib/libjitbpf.so",
+	/* in the folder of a build, and as `make install` has it */
+	static const char *const beside[] = {"libjitbpf.so",
+					     "../lib/" JITBPF_MULTIARCH "/jitbpf/libjitbpf.so",
 					     "../lib/jitbpf/libjitbpf.so"};
 	char self[PATH_MAX], candidate[PATH_MAX + 64];
 	ssize_t size;

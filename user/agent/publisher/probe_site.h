@@ -27,7 +27,8 @@ struct probe_site {
 };
 
 /*
- * Read the site of the shim at path or, if path is NULL, of the one beside this program. Returns 0,
+ * Read the site of the shim at path or, if path is NULL, of the one beside this program or in the
+ * library folder of its installation (../lib/TRIPLET/jitbpf). Returns 0,
  * -ENOENT (no such file), -ENOEXEC (the file has no such probe), or another negative errno.
  */
 int probe_site_find(const char *path, struct probe_site *ret);
