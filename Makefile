@@ -2,6 +2,7 @@
 #
 #   make          build/jitbpf and build/libjitbpf.so; with a JDK, build/libjitbpf-jvmti.so
 #   make install, make uninstall   PREFIX=/usr/local, DESTDIR; what is built
+#   make deb      build/deb/: Debian packages
 #   make demo     install what is missing, build, record a real JIT engine, write flamegraph.html
 #   make check    install what is missing, run all checks and tests
 #   make check-engines   large published engines (410 MB download): numba, wasmtime, OpenVINO, OpenCL
@@ -31,15 +32,18 @@ MULTIARCH := $(shell $(CC) -print-multiarch)
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/lib/linux-tools*/*/bpftool /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 
-WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+WERROR ?= -Werror
+WARN := -Wall -Wextra $(WERROR) -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wpointer-arith -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+# Paths of the build are not in what is built, if CFLAGS say so.
+PREFIX_MAP := $(filter -ffile-prefix-map=%,$(CFLAGS))
 comma := ,
 # With -O1 they compile in half the time, and gcc sees variables as uninitialized that are not.
 SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined \
 	-fno-sanitize-recover=undefined -Wno-maybe-uninitialized) \
 	$(if $(filter 1,$(TSAN)),-fsanitize=thread -Wno-maybe-uninitialized)
 CFLAGS ?= $(if $(filter 1,$(SAN) $(TSAN)),-O1,-O2) -g
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -fno-omit-frame-pointer -MMD -MP
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) $(SANFLAGS) -fno-omit-frame-pointer -MMD -MP
 INCLUDES := -I. -Iuser
 
 CORE_STAGES := base engines decode state locate unwind profile symbolize sink pipeline
@@ -85,7 +89,7 @@ $(B)/user/cli/help.o: Makefile
 
 $(B)/jitbpf: $(HOST_OBJ) $(B)/libcore.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) $(HOST_LIBS) -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $^ $(CORE_LIBS) $(HOST_LIBS) -o $@
 
 # --- manual pages: the tables of the commands, and docs/man/ ---------------------
 
@@ -123,7 +127,10 @@ install: all man
 uninstall: man
 	$(Q)$(foreach v,$(INSTALL_VARIABLES),$(v)='$($(v))') tools/install.sh uninstall $(B)
 
-.PHONY: install uninstall
+deb:
+	$(Q)tools/deb.sh
+
+.PHONY: install uninstall deb
 
 # --- the page: committed as built, embedded into the program ---------------------
 
@@ -153,7 +160,7 @@ page-check: $(PAGE_TOOLS)
 
 SHIM_SRC := $(sort $(wildcard jitapi-shim/*.c))
 SHIM_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) -fPIC -fvisibility=hidden -mno-red-zone \
-	-fcf-protection=none -fno-stack-protector -fno-omit-frame-pointer -MMD -MP -I.
+	-fcf-protection=none -fno-stack-protector -fno-omit-frame-pointer $(PREFIX_MAP) -MMD -MP -I.
 SHIM_LDFLAGS := -shared -Wl,-Bsymbolic -Wl,-z,defs -Wl,-z,now -Wl,-z,relro -Wl,-z,nodelete \
 	-Wl,-soname,libjitbpf.so
 SHIM_OBJ := $(SHIM_SRC:%.c=$(B)/%.shim.o)
@@ -190,7 +197,7 @@ BPF_SRC := $(sort $(filter-out $(BPF_OWN:%=bpf/%.bpf.c),$(wildcard bpf/*.bpf.c))
 BPF_SKELETONS := $(BPF_OWN:%=$(B)/bpf/%.skel.h) $(B)/bpf/jitbpf.skel.h
 BPF_OBJ := $(BPF_SRC:%.c=$(B)/%.o)
 BPF_CFLAGS := -idirafter /usr/include/$(MULTIARCH) -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 -Wall -Wextra -Werror \
-	-Wno-unused-parameter -Wno-gnu-variable-sized-type-not-at-end -I. -MMD -MP
+	-Wno-unused-parameter -Wno-gnu-variable-sized-type-not-at-end $(PREFIX_MAP) -I. -MMD -MP
 
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF,$<)

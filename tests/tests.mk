@@ -10,7 +10,7 @@
 
 # The distribution's tools alone build and run the tests: a newer Python, Rust or Node in a
 # developer's PATH would hide what fails without it.
-TEST_GOALS := check test unit thread-test replay golden cli-test shim-test random-model symbols-test frames-test \
+TEST_GOALS := check test unit thread-test replay golden cli-test deb-test shim-test random-model symbols-test frames-test \
 	code-test page-check ui-test kernel-test attack-test soak test-programs sanitized-programs thread-programs
 $(TEST_GOALS): export PATH := /usr/sbin:/usr/bin:/sbin:/bin
 $(TEST_GOALS): export PYTHONDONTWRITEBYTECODE := 1
@@ -179,6 +179,7 @@ layers: $(BPF_SKELETONS)
 .PRECIOUS: $(B)/%.o
 
 include tests/cli/cli.mk
+include tests/deb/deb.mk
 include tests/symbols/symbols.mk
 include tests/frames/frames.mk
 include tests/shim/shim.mk
