@@ -101,7 +101,21 @@ bool complete_read_stat(char *text, const char **ret_comm)
 	return !(flags & 0x00200000); /* PF_KTHREAD */
 }
 
-static void add_process(struct completion *completion, uint32_t pid)
+/* Add the name of a process once, if the word begins it: there are thousands of some names. */
+static void add_name(struct completion *completion, const char *comm)
+{
+	const char *typed = completion->word + completion->fixed;
+
+	if (!*typed || !begins_with(comm, typed))
+		return;
+	vec_for_each (candidate, &completion->candidates) {
+		if (!strcmp(candidate->value + completion->fixed, comm))
+			return;
+	}
+	add(completion, comm, "all processes of this name", NULL);
+}
+
+static void add_process(struct completion *completion, uint32_t pid, bool names)
 {
 	char path[32], number[16], text[512];
 	const char *comm;
@@ -115,17 +129,20 @@ static void add_process(struct completion *completion, uint32_t pid)
 	if (got <= 0)
 		return;
 	text[got] = 0;
-	if (complete_read_stat(text, &comm))
-		add(completion, number, NULL, strdup(comm));
+	if (!complete_read_stat(text, &comm))
+		return;
+	add(completion, number, NULL, strdup(comm));
+	if (names)
+		add_name(completion, comm);
 }
 
-static void add_processes(struct completion *completion)
+static void add_processes(struct completion *completion, bool names)
 {
 	process_pids pids = {0};
 
 	if (!process_scan_list(&pids)) {
 		vec_for_each (pid, &pids)
-			add_process(completion, *pid);
+			add_process(completion, *pid, names);
 	}
 	vec_deinit(&pids);
 }
@@ -209,8 +226,9 @@ static void add_candidates(struct completion *completion, enum candidates candid
 		add_formats(completion, true);
 		break;
 	case CANDIDATES_PROCESSES:
+	case CANDIDATES_NAMES:
 		fix_list(completion, "");
-		add_processes(completion);
+		add_processes(completion, candidates == CANDIDATES_NAMES);
 		break;
 	case CANDIDATES_COMMANDS:
 		add_commands(completion);

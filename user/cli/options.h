@@ -38,6 +38,7 @@ enum candidates {
 	CANDIDATES_OUTPUTS, /* files with one of the extensions in option_spec.words (NULL: all) */
 	CANDIDATES_FORMATS, /* names of formats, as in -f of report */
 	CANDIDATES_PROCESSES, /* pids of this machine */
+	CANDIDATES_NAMES,     /* the same, and names of processes */
 	CANDIDATES_COMMANDS,  /* commands of jitbpf */
 };
 

@@ -40,7 +40,7 @@ static const struct option_spec options[] = {
 	 "profile these processes and their future children, until they end; or all processes of "
 	 "these names, also those that start later (a name is that of the process or of its "
 	 "program file)",
-	 0, 0, .candidates = CANDIDATES_PROCESSES},
+	 0, 0, .candidates = CANDIDATES_NAMES},
 	{'u', "user", OPTION_STRINGS, FIELD(target.choose.users), "USER",
 	 "profile only processes of this user, by name or number (may be repeated)", 0, 0},
 	{'G', "cgroup", OPTION_STRINGS, FIELD(target.choose.cgroups), "CGROUP",

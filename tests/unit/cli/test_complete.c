@@ -108,6 +108,30 @@ static void names_of_processes_are_descriptions(void **state)
 	assert_null(strchr(list, '\x1b'));
 }
 
+static void names_of_processes_are_candidates(void **state)
+{
+	static const struct {
+		const char *name, *line, *lines;
+	} rows[] = {
+		{"x-jitbpf:1/2", "record -p x-jit", "x-jitbpf:1/2\tall processes of this name\n"},
+		{"x-jitbpf", "record -p 1,x-jit", "1,x-jitbpf\tall processes of this name\n"},
+		/* unsafe in a shell */
+		{"x-jitbpf;id", "record -p x-jit", ""},
+		{"x-jitbpf$(id)", "record -p x-jit", ""},
+		{"x-jitbpf\nid", "record -p x-jit", ""},
+		{"x-jitbpf", "list -p x-jit", ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		AUTO_FREE char *lines = NULL;
+
+		assert_int_equal(prctl(PR_SET_NAME, rows[i].name), 0);
+		lines = complete("zsh", "", rows[i].line);
+		assert_true(begins_with(lines, "words\n"));
+		assert_string_equal(lines + strlen("words\n"), rows[i].lines);
+	}
+}
+
 static void a_stat_has_a_name_of_any_bytes(void **state)
 {
 	static const struct {
@@ -142,6 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_have_candidates),
 		cmocka_unit_test(names_of_processes_are_descriptions),
+		cmocka_unit_test(names_of_processes_are_candidates),
 		cmocka_unit_test(a_stat_has_a_name_of_any_bytes),
 	};
 
