@@ -38,6 +38,7 @@ sink/top
 sink/timeline
 sink/format
 sink/diff
+sink/annotate
 pipeline/source.h
 pipeline/finished_records.h
 pipeline/record

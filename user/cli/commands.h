@@ -8,6 +8,7 @@
 #define EXIT_USAGE	 2
 #define EXIT_UNSUPPORTED 77 /* the machine or the user does not meet the requirements */
 
+extern const struct command_spec command_annotate;
 extern const struct command_spec command_complete;
 extern const struct command_spec command_diff;
 extern const struct command_spec command_doctor;

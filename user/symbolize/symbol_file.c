@@ -260,6 +260,26 @@ const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_
 	return span.name;
 }
 
+bool symbol_file_range(struct symbol_file *file, uint64_t address, uint64_t *ret_start,
+		       uint64_t *ret_end)
+{
+	const struct elf_plt_entry *entry = plt_map_find(&file->plt, address);
+	struct symbol_reader reader = reader_of(file);
+	struct symbol_span span;
+
+	if (entry && plt_name(file, entry)) {
+		*ret_start = entry->address;
+		*ret_end = entry->address + entry->size_bytes;
+		return true;
+	}
+	if (!symbol_map_find(&file->map, address, &reader, &span))
+		return false;
+	*ret_start = span.start;
+	*ret_end = span.size_bytes ? span.start + span.size_bytes
+				   : symbol_map_next(&file->map, address);
+	return true;
+}
+
 uint64_t symbol_file_text_start(const struct symbol_file *file)
 {
 	uint64_t start = UINT64_MAX;

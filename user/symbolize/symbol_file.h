@@ -34,6 +34,13 @@ bool symbol_file_address(const struct symbol_file *file, uint64_t file_offset, u
  */
 const char *symbol_file_find(struct symbol_file *file, uint64_t address, uint64_t *ret_offset);
 
+/*
+ * Find the range of addresses of the function that symbol_file_find() names. An unsized function
+ * ends at the next symbol, or with *ret_end UINT64_MAX. Returns false if there is none.
+ */
+bool symbol_file_range(struct symbol_file *file, uint64_t address, uint64_t *ret_start,
+		       uint64_t *ret_end);
+
 /* Returns the lowest address of code; functions at lower addresses were discarded. */
 uint64_t symbol_file_text_start(const struct symbol_file *file);
 

@@ -443,3 +443,15 @@ bool symbol_map_find(const struct symbol_map *map, uint64_t address,
 	*ret = span;
 	return true;
 }
+
+uint64_t symbol_map_next(const struct symbol_map *map, uint64_t address)
+{
+	const struct symbol_range *ranges = map->ranges;
+	uint64_t relative = address < map->base ? 0 : address - map->base;
+	size_t after;
+
+	if (address < map->base)
+		return map->count ? map->base + ranges[0].start : UINT64_MAX;
+	after = partition_point(0, map->count, i, ranges[i].start <= relative);
+	return after < map->count ? map->base + ranges[after].start : UINT64_MAX;
+}

@@ -91,4 +91,7 @@ void symbol_map_deinit(struct symbol_map *map);
 bool symbol_map_find(const struct symbol_map *map, uint64_t address,
 		     const struct symbol_reader *reader, struct symbol_span *ret);
 
+/* Returns the lowest start of a range above an address, or UINT64_MAX. */
+uint64_t symbol_map_next(const struct symbol_map *map, uint64_t address);
+
 #endif

@@ -150,6 +150,28 @@ int symbolizer_native(struct symbolizer *symbolizer, const struct module *module
 	return 0;
 }
 
+int symbolizer_range(struct symbolizer *symbolizer, const struct module *module,
+		     uint64_t file_offset, struct function_range *ret)
+{
+	uint64_t address, start, end;
+	struct known_file *file;
+	int err = known_files_get(&symbolizer->files, module, &file);
+
+	if (err)
+		return err;
+	if (!file->symbols || !symbol_file_address(file->symbols, file_offset, &address) ||
+	    !symbol_file_range(file->symbols, address, &start, &end) ||
+	    address - start > file_offset)
+		return -ENOENT;
+	*ret = (struct function_range){
+		.offset = file_offset - (address - start),
+		.size_bytes = end == UINT64_MAX ? end : end - start,
+		.address = start,
+	};
+	known_files_settle(&symbolizer->files, file);
+	return 0;
+}
+
 /* Query the kernel source. *ret points into symbolizer->kernel_words. */
 static int kernel_symbol_at(struct symbolizer *symbolizer, uint64_t address,
 			    struct kernel_symbol *ret)

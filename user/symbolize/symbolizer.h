@@ -76,6 +76,20 @@ int symbolizer_native(struct symbolizer *symbolizer, const struct module *module
 		      uint64_t file_offset, struct symbol_frame frames[SYMBOL_FRAMES_MAX],
 		      uint32_t *ret_count);
 
+/* A function in the file of a module. */
+struct function_range {
+	uint64_t offset;     /* in the file */
+	uint64_t size_bytes; /* UINT64_MAX: not known */
+	uint64_t address;    /* in the ELF file's own address space */
+};
+
+/*
+ * Find the function at a file offset of a module, by the symbol that names it. Returns 0, -ENOENT
+ * (there is no symbol, or no file) or -ENOMEM.
+ */
+int symbolizer_range(struct symbolizer *symbolizer, const struct module *module,
+		     uint64_t file_offset, struct function_range *ret);
+
 /* Symbolize a kernel address. Each call queries the kernel source. */
 int symbolizer_kernel(struct symbolizer *symbolizer, uint64_t address,
 		      struct symbol_frame frames[SYMBOL_FRAMES_MAX], uint32_t *ret_count);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The lines of source files, read when they are first asked for. A recording names the files, so
+ * their number and size are bounded.
+ */
+#ifndef JITBPF_AGENT_FILES_SOURCE_FILES_H
+#define JITBPF_AGENT_FILES_SOURCE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/files/source_reader.h"
+#include "base/vec.h"
+
+#define SOURCE_FILES_MAX       256	   /* that are asked for */
+#define SOURCE_FILES_BYTES_MAX (64u << 20) /* of all */
+
+struct read_source {
+	char *path; /* as the recording has it */
+	struct source_file file;
+	VEC(uint32_t) starts; /* of lines */
+	int error;
+};
+
+/* Zero-initialized with these three is empty. They are borrowed. */
+struct source_files {
+	struct source_reader *reader;
+	/*
+	 * Folders that files are searched in, too: by their whole paths, and by ever shorter ends
+	 * of them. A relative path is searched only there.
+	 */
+	const char *const *folders;
+	size_t folder_count;
+	VEC(struct read_source) files;
+	uint64_t bytes;
+	uint64_t left_out; /* look-ups of more files than SOURCE_FILES_MAX */
+};
+
+void source_files_deinit(struct source_files *files);
+
+/* Implements struct source_lines (sink/annotate/annotation_output.h). */
+const char *source_files_line(void *files, const char *path, uint32_t line, size_t *ret_bytes);
+
+#endif

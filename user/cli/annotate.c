@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* jitbpf annotate: the machine code and source lines of a function, with their samples. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/files/file_store.h"
+#include "agent/files/source_files.h"
+#include "base/scope.h"
+#include "cli/commands.h"
+#include "cli/filter_options.h"
+#include "cli/line_rules.h"
+#include "cli/memory_option.h"
+#include "cli/outputs.h"
+#include "cli/replay.h"
+#include "cli/terminal.h"
+#include "cli/view_options.h"
+#include "sink/annotate/annotation_output.h"
+#include "sink/write/text.h"
+
+#define RECORDING_DEFAULT "profile.jitbpf"
+#define TROUBLES_SHOWN	  3
+
+enum annotate_format { FORMAT_TEXT, FORMAT_JSON };
+
+static const char *const format_names[] = {"text", "json", NULL};
+static const char *const style_names[] = {"att", "intel", NULL};
+
+struct annotate_options {
+	uint32_t format; /* enum annotate_format */
+	const char *output;
+	const char *module;
+	uint32_t generation; /* 0: the one with most samples */
+	bool lines, assembly, all;
+	uint32_t style; /* enum disassembly_style */
+	string_list folders;
+	struct filter_options filter;
+	struct view_options view;
+	bool no_debuginfod;
+	string_list line_offsets;
+	struct code_line_rules line_rules;
+};
+
+#define FIELD(name) offsetof(struct annotate_options, name)
+
+static const struct option_spec options[] = {
+	{'f', "format", OPTION_CHOICE, FIELD(format), "FORMAT",
+	 "format of the output (default: text)", .choices = format_names},
+	{'o', "output", OPTION_STRING, FIELD(output), "FILE",
+	 "write to FILE instead of standard output", .candidates = CANDIDATES_FILES},
+	{'d', "dso", OPTION_STRING, FIELD(module), "TEXT",
+	 "only functions in files and modules whose path contains TEXT"},
+	{'g', "generation", OPTION_NUMBER, FIELD(generation), "N",
+	 "the Nth code of several of that name (default: the one with most samples)", 1,
+	 UINT32_MAX},
+	{0, "lines", OPTION_FLAG, FIELD(lines), .help = "source lines only, without instructions"},
+	{0, "asm", OPTION_FLAG, FIELD(assembly), .help = "instructions only, without lines"},
+	{0, "all", OPTION_FLAG, FIELD(all),
+	 .help = "all instructions, not only those near samples"},
+	{'M', "disassembler-style", OPTION_CHOICE, FIELD(style), "STYLE",
+	 "syntax of instructions (default: att)", .choices = style_names},
+	{0, "source", OPTION_STRINGS, FIELD(folders), "DIR",
+	 "search source files in DIR, too, by the ends of their paths (may be repeated)",
+	 .candidates = CANDIDATES_FILES},
+	{0, "no-debuginfod", OPTION_FLAG, FIELD(no_debuginfod), NULL,
+	 "do not query the servers in $DEBUGINFOD_URLS for debug info"},
+	LINE_RULES_OPTION(FIELD(line_offsets)),
+};
+
+/* State of a run. */
+struct run {
+	const struct annotate_options *options;
+	const char *name; /* of the function */
+	struct replay replay;
+	struct source_reader *reader;
+	struct function_samples samples;
+	function_list list; /* the functions of that name */
+	FILE *out;
+};
+
+/* --- choosing the function ---------------------------------------------------------------- */
+
+static bool is_same_function(const struct sampled_function *a, const struct sampled_function *b)
+{
+	return a->kind == b->kind && !strcmp(a->name, b->name) && !strcmp(a->module, b->module);
+}
+
+/* Print which functions there are. Returns -ENOENT or -ENOTUNIQ. */
+static int say_choice(struct run *run)
+{
+	CLEANUP(text_deinit) struct text name = {0};
+
+	text_put_name(&name, run->name, 0, 0);
+	fprintf(stderr, "jitbpf annotate: ");
+	if (!run->list.size)
+		fprintf(stderr,
+			"no function '%.*s' was executed by a sample of %s: see the functions "
+			"with 'jitbpf report'\n",
+			(int)name.bytes.size, name.bytes.data, run->replay.path);
+	else
+		fprintf(stderr, "%zu functions match '%.*s': give a whole name, or -d\n",
+			run->list.size, (int)name.bytes.size, name.bytes.data);
+	if (!run->list.size)
+		return -ENOENT;
+	annotation_write_choice(stderr, &run->samples, &run->list);
+	return -ENOTUNIQ;
+}
+
+static int compare_generations(const void *a_, const void *b_)
+{
+	const struct generation *a = a_, *b = b_;
+
+	if (a->loaded_ns != b->loaded_ns)
+		return a->loaded_ns < b->loaded_ns ? -1 : 1;
+	if (a->function->owner != b->function->owner)
+		return a->function->owner < b->function->owner ? -1 : 1;
+	return a->function->start < b->function->start ? -1
+						       : a->function->start > b->function->start;
+}
+
+/* List the generations, by the time of their load. Returns 0, or a negative errno after a message.
+ */
+static int find_generations(struct run *run, struct generation **ret, size_t *ret_shown)
+{
+	AUTO_FREE struct generation *generations = NULL;
+	size_t count = run->list.size, wanted = run->options->generation;
+	const struct sampled_function *first;
+
+	if (!count)
+		return say_choice(run);
+	first = &run->samples.functions.data[run->list.data[0]];
+	generations = calloc(count, sizeof(*generations));
+	if (!generations)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct sampled_function *function =
+			&run->samples.functions.data[run->list.data[i]];
+
+		if (!is_same_function(first, function))
+			return say_choice(run);
+		generations[i].function = function;
+		generations[i].loaded_ns = function->region ? function->region->loaded_ns : 0;
+	}
+	if (wanted > count) {
+		fprintf(stderr, "jitbpf annotate: there is no generation %zu, but %zu in all\n",
+			wanted, count);
+		return -EINVAL;
+	}
+	qsort(generations, count, sizeof(*generations), compare_generations);
+	*ret_shown = wanted ? wanted - 1 : 0;
+	for (size_t i = 0; i < count && !wanted; i++) {
+		if (generations[i].function == first)
+			*ret_shown = i;
+	}
+	*ret = TAKE_PTR(generations);
+	return 0;
+}
+
+/* --- sources ----------------------------------------------------------------------------- */
+
+static const char *reason_of(int error)
+{
+	switch (error) {
+	case -EINVAL:
+		return "it is not a regular file";
+	case -EFBIG:
+		return "it is too large (8 MB at most)";
+	case -ETIMEDOUT:
+		return "its file system does not answer";
+	default:
+		return strerror(-error);
+	}
+}
+
+/* Print what is wrong with the source files. */
+static void say_sources(const struct run *run, const struct source_files *sources)
+{
+	const struct run_info *info = pipeline_view(run->replay.pipeline)->info;
+	size_t said = 0;
+
+	vec_for_each (file, &sources->files) {
+		CLEANUP(text_deinit) struct text path = {0};
+		bool newer = file->file.changed_ns > info->wall_clock_ns + info->duration_ns;
+
+		if ((!file->error && !newer) || said++ >= TROUBLES_SHOWN)
+			continue;
+		text_put_name(&path, file->path, 0, 0);
+		fprintf(stderr, "jitbpf: source %.*s", (int)path.bytes.size, path.bytes.data);
+		if (!file->error)
+			fprintf(stderr, ": changed after the recording, so lines may be others\n");
+		else
+			fprintf(stderr, ": %s%s\n", reason_of(file->error),
+				file->error == -ENOENT ? " (--source DIR searches in DIR)" : "");
+	}
+	if (said > TROUBLES_SHOWN)
+		fprintf(stderr, "jitbpf: and %zu more source files\n", said - TROUBLES_SHOWN);
+}
+
+/* --- writing ------------------------------------------------------------------------------- */
+
+static int write_annotation(struct run *run, const struct annotation *annotation,
+			    const struct generation *generations, size_t shown)
+{
+	const struct annotate_options *values = run->options;
+	struct source_files files = {.reader = run->reader,
+				     .folders = values->folders.data,
+				     .folder_count = values->folders.size};
+	const struct source_lines lines = {.line = source_files_line, .context = &files};
+	const struct annotation_output output = {
+		.view = pipeline_view(run->replay.pipeline),
+		.total = run->samples.total,
+		.generations = generations,
+		.generation_count = run->list.size,
+		.shown = shown,
+		.sources = run->reader ? &lines : NULL,
+		.no_instructions = values->lines,
+		.no_lines = values->assembly,
+		.all = values->all,
+		.colours =
+			outputs_is_standard(values->output) && terminal_has_colours(STDOUT_FILENO),
+	};
+	int err = values->format == FORMAT_JSON
+			  ? annotation_write_json(run->out, annotation, &output)
+			  : annotation_write_text(run->out, annotation, &output);
+
+	if (run->reader)
+		say_sources(run, &files);
+	source_files_deinit(&files);
+	return err;
+}
+
+static int make(struct run *run)
+{
+	AUTO_FREE struct generation *generations = NULL;
+	struct annotation annotation = {0};
+	struct file_source files;
+	struct annotation_sources sources = {
+		.samples = &run->samples, .files = &files, .style = run->options->style};
+	size_t shown = 0;
+	int err = replay_run(&run->replay);
+
+	if (err)
+		return err;
+	sources.view = pipeline_view(run->replay.pipeline);
+	sources.symbolizer = run->replay.symbolizer;
+	file_store_source(run->replay.files, &files);
+	err = function_samples_init(&run->samples, sources.view);
+	err = err
+		      ?: function_samples_find(&run->samples, run->name, run->options->module,
+					       &run->list);
+	err = err ?: find_generations(run, &generations, &shown);
+	if (!err) {
+		err = annotation_init(&annotation, &sources, generations[shown].function);
+		err = err ?: write_annotation(run, &annotation, generations, shown);
+		annotation_deinit(&annotation);
+	}
+	if (err == -ENOMEM)
+		fprintf(stderr, "jitbpf: out of memory\n");
+	return err;
+}
+
+/* Returns the exit status. */
+static int annotate(const struct annotate_options *values, const char *name, const char *path)
+{
+	const struct sample_filter filter = filter_options_filter(&values->filter);
+	const struct output_paths declared = {.paths = &values->output, .count = 1};
+	struct run run = {.options = values, .name = name};
+	struct outputs outputs = {0};
+	struct output_access access;
+	int err = output_access_init(&access, &declared);
+
+	outputs.opener = access.opener;
+	if (!err && !values->assembly && values->format == FORMAT_TEXT)
+		err = source_reader_create(&access.user, &run.reader);
+	err = err
+		      ?: replay_open(&run.replay, path, &filter, &values->view, &values->line_rules,
+				     !values->no_debuginfod, MEMORY_DEFAULT);
+	err = err ?: outputs_add_file(&outputs, values->output, &run.out);
+	err = err ?: make(&run);
+	if (!err)
+		outputs_keep(&outputs);
+	err = outputs_close(&outputs) ?: err;
+	source_reader_destroy(run.reader);
+	function_samples_deinit(&run.samples);
+	vec_deinit(&run.list);
+	output_access_deinit(&access);
+	replay_close(&run.replay);
+	return err || run.replay.damaged;
+}
+
+static int run_annotate(const struct command_spec *spec, int argc, char **argv)
+{
+	struct annotate_options values = {0};
+	int operand, status = options_parse(spec, argc, argv, &values, &operand);
+
+	if (status == OPTIONS_OK && (argc - operand < 1 || argc - operand > 2)) {
+		fprintf(stderr, "jitbpf annotate: expected a function, and maybe a recording (see "
+				"'jitbpf annotate --help')\n");
+		status = EXIT_USAGE;
+	}
+	if (status == OPTIONS_OK && values.lines && values.assembly) {
+		fprintf(stderr, "jitbpf annotate: --lines and --asm exclude each other\n");
+		status = EXIT_USAGE;
+	}
+	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))
+		status = EXIT_USAGE;
+	if (status == OPTIONS_OK)
+		status = !filter_options_check(&values.filter)
+				 ? EXIT_USAGE
+				 : annotate(&values, argv[operand],
+					    argc - operand > 1 ? argv[operand + 1]
+							       : RECORDING_DEFAULT);
+	line_rules_deinit(&values.line_rules);
+	options_release(spec, &values);
+	return status;
+}
+
+const struct command_spec command_annotate = {
+	.name = "annotate",
+	.usage = "[options] FUNCTION [RECORDING]",
+	.summary = "show the instructions and source lines of a function, with their samples",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.shared = {{&filter_option_table, offsetof(struct annotate_options, filter)},
+		   {&view_option_table, offsetof(struct annotate_options, view)}},
+	.operands = CANDIDATES_RECORDINGS,
+	.run = run_annotate,
+};

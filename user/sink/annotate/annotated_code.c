@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/annotate/annotated_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "decode/elf/elf_file.h"
+
+/* Without a symbol in the file, code is shown up to here behind the last sample. */
+#define REST_BYTES 32
+
+static void find_range(struct annotation *annotation, const struct annotation_sources *sources,
+		       const struct module *module)
+{
+	const struct sampled_function *function = annotation->function;
+	struct function_range range;
+
+	if (sources->symbolizer &&
+	    !symbolizer_range(sources->symbolizer, module, function->start, &range) &&
+	    range.offset == function->start) {
+		annotation->address = range.address;
+		annotation->size_bytes = range.size_bytes == UINT64_MAX ? 0 : range.size_bytes;
+	}
+}
+
+static int read_blob(struct annotation *annotation, const struct blob *blob, uint64_t wanted)
+{
+	uint64_t offset = annotation->function->start;
+	uint64_t left = offset < blob->size_bytes ? blob->size_bytes - offset : 0;
+	uint64_t size_bytes = wanted < left ? wanted : left;
+	AUTO_FREE uint8_t *bytes = NULL;
+
+	if (size_bytes > ANNOTATION_BYTES_MAX)
+		size_bytes = ANNOTATION_BYTES_MAX;
+	if (!size_bytes) {
+		annotation->lack = CODE_FILE_NOT_READ;
+		return 0;
+	}
+	bytes = malloc(size_bytes);
+	if (!bytes)
+		return -ENOMEM;
+	annotation->error = blob_read(blob, offset, bytes, size_bytes);
+	if (annotation->error) {
+		annotation->lack = CODE_FILE_MISSING;
+		return 0;
+	}
+	annotation->code = TAKE_PTR(bytes);
+	annotation->code_bytes = (uint32_t)size_bytes;
+	annotation->lack = size_bytes < wanted ? CODE_IS_CUT : CODE_IS_KNOWN;
+	return 0;
+}
+
+/* The address in the file, if no symbol tells it. */
+static void find_address(struct annotation *annotation, const struct blob *blob)
+{
+	CLEANUP(elf_file_deinit) struct elf_file elf = {0};
+
+	if (annotation->address || elf_file_init(&elf, blob))
+		return;
+	elf_file_address(&elf, annotation->function->start, &annotation->address);
+}
+
+static int read_file(struct annotation *annotation, const struct annotation_sources *sources,
+		     uint64_t last_offset)
+{
+	const struct module *module =
+		module_table_get(sources->view->modules, (uint32_t)annotation->function->owner);
+	struct blob blob = {0};
+	int err = -ENOENT;
+
+	annotation->address = 0;
+	if (module)
+		find_range(annotation, sources, module);
+	if (module && sources->files)
+		err = sources->files->open_module(sources->files->context, module, &blob);
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
+		annotation->error = err;
+		annotation->lack = err == -ESTALE ? CODE_FILE_CHANGED : CODE_FILE_MISSING;
+		return 0;
+	}
+	find_address(annotation, &blob);
+	err = read_blob(annotation, &blob,
+			annotation->size_bytes > last_offset ? annotation->size_bytes
+							     : last_offset + REST_BYTES);
+	blob_close(&blob);
+	return err;
+}
+
+int annotated_code_read(struct annotation *annotation, const struct annotation_sources *sources,
+			uint64_t last_offset)
+{
+	const struct sampled_function *function = annotation->function;
+
+	switch (function->kind) {
+	case LOCATION_NATIVE:
+		return read_file(annotation, sources, last_offset);
+	case LOCATION_JIT:
+		annotation->address = function->region->address;
+		annotation->size_bytes = function->region->size_bytes;
+		annotation->lack = CODE_NOT_RECORDED;
+		return 0;
+	default:
+		annotation->address = function->start;
+		annotation->lack = CODE_OF_KERNEL;
+		return 0;
+	}
+}

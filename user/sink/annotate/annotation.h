@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A function instruction by instruction: the text of its machine code, the samples, and the frames
+ * at each place. The samples of all instructions add up to those of the function. Machine code,
+ * debug info and names are untrusted.
+ */
+#ifndef JITBPF_SINK_ANNOTATE_ANNOTATION_H
+#define JITBPF_SINK_ANNOTATE_ANNOTATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/string_pool.h"
+#include "base/vec.h"
+#include "decode/x86/disassembly.h"
+#include "sink/annotate/function_samples.h"
+#include "state/process/file_source.h"
+#include "symbolize/symbolizer.h"
+
+#define ANNOTATION_BYTES_MAX  (1u << 20) /* code of a function that is read, at most */
+#define ANNOTATION_FRAMES_MAX (1u << 20) /* beyond it, instructions have no frames */
+
+/* A function at an instruction. Strings are numbers in annotation.strings; 0: not known. */
+struct annotated_frame {
+	uint32_t name, file;
+	uint32_t line; /* 0: not known */
+};
+
+struct annotated_instruction {
+	uint64_t offset; /* in the function */
+	uint64_t samples;
+	uint32_t text;		     /* number in annotation.strings; 0: the code is not known */
+	uint32_t first, frame_count; /* in annotation.frames, innermost first; may be shared */
+	uint8_t length;		     /* 0: the code is not known */
+	/* Offset in the function that it jumps to, or calls; UINT64_MAX: none. */
+	uint64_t target;
+};
+
+/* Why code is not known. */
+enum annotation_lack {
+	CODE_IS_KNOWN,
+	CODE_IS_CUT,	    /* only the beginning is known */
+	CODE_NOT_RECORDED,  /* JIT code, of a recording without it */
+	CODE_OF_KERNEL,	    /* kernel code is not read */
+	CODE_FILE_MISSING,  /* the file cannot be opened or read; `error` says why */
+	CODE_FILE_CHANGED,  /* another file is at its path */
+	CODE_FILE_NOT_READ, /* the file has no code there: it is damaged */
+};
+
+struct annotation {
+	const struct sampled_function *function; /* borrowed */
+	uint64_t address;    /* of its start: in its file, the process or the kernel */
+	uint64_t size_bytes; /* 0: not known */
+	enum annotation_lack lack;
+	int error;
+	uint8_t *code;					/* NULL: not known */
+	uint32_t code_bytes;				/* from the start of the function */
+	VEC(struct annotated_instruction) instructions; /* by offset */
+	VEC(struct annotated_frame) frames;
+	struct string_pool *strings;
+};
+
+/* What an annotation is made of. Borrowed. */
+struct annotation_sources {
+	const struct view *view;
+	const struct function_samples *samples;
+	const struct file_source *files; /* NULL: code of files is not known */
+	struct symbolizer *symbolizer;	 /* NULL: instructions without samples have no lines */
+	enum disassembly_style style;
+};
+
+/*
+ * Annotate a function of sources->samples. Returns 0 or -ENOMEM; the caller calls
+ * annotation_deinit() in both cases.
+ */
+int annotation_init(struct annotation *ret, const struct annotation_sources *sources,
+		    const struct sampled_function *function);
+void annotation_deinit(struct annotation *annotation); /* zero-initialized is allowed */
+
+/* Returns the number of the instruction with most samples; the first one if all have none. */
+size_t annotation_hottest(const struct annotation *annotation);
+
+/* Returns frame `level` of an instruction (0: the innermost), or NULL. */
+const struct annotated_frame *annotation_frame(const struct annotation *annotation,
+					       const struct annotated_instruction *instruction,
+					       uint32_t level);
+
+/* A source line of the function, with the samples of its instructions. */
+struct annotated_line {
+	uint32_t file, line;
+	uint64_t samples;
+};
+
+typedef VEC(struct annotated_line) annotated_lines;
+
+/*
+ * Add up the samples by innermost source line; instructions without a line count for line 0. By
+ * file and line. Returns 0 or -ENOMEM.
+ */
+int annotation_lines(const struct annotation *annotation, annotated_lines *ret);
+
+#endif

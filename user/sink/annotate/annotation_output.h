@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Writes an annotation: for a terminal, or as JSON. Names and source lines are untrusted; they are
+ * shown without control characters.
+ */
+#ifndef JITBPF_SINK_ANNOTATE_ANNOTATION_OUTPUT_H
+#define JITBPF_SINK_ANNOTATE_ANNOTATION_OUTPUT_H
+
+#include <stdio.h>
+
+#include "sink/annotate/annotation.h"
+
+/* Source files, as the user who asks may read them. */
+struct source_lines {
+	/*
+	 * Returns a line of a file, which need not end with a NUL, and sets *ret_bytes to its
+	 * length without the line break. NULL: it is not known. Borrowed until the next call.
+	 */
+	const char *(*line)(void *context, const char *path, uint32_t line, size_t *ret_bytes);
+	void *context;
+};
+
+/* The life of a generation. Times are CLOCK_MONOTONIC; 0: not known. */
+struct generation {
+	const struct sampled_function *function;
+	uint64_t loaded_ns;
+	uint64_t ended_ns;
+};
+
+struct annotation_output {
+	const struct view *view;
+	uint64_t total; /* samples of the view */
+	const struct generation *generations;
+	size_t generation_count, shown;	    /* index of the annotated one */
+	const struct source_lines *sources; /* NULL: lines have no text */
+	bool no_instructions;		    /* --lines */
+	bool no_lines;			    /* --asm */
+	bool all;			    /* also far from samples */
+	bool colours;
+};
+
+/* Both return 0 or a negative errno. */
+int annotation_write_text(FILE *out, const struct annotation *annotation,
+			  const struct annotation_output *options);
+int annotation_write_json(FILE *out, const struct annotation *annotation,
+			  const struct annotation_output *options);
+
+/*
+ * Write the functions of a list to choose from, in its order. Returns 0 or a negative errno.
+ */
+int annotation_write_choice(FILE *out, const struct function_samples *samples,
+			    const function_list *list);
+
+/* Returns a sentence about code that is not known, without a full stop; NULL: all is known. */
+const char *annotation_lack_words(const struct annotation *annotation);
+
+#endif
