@@ -58,7 +58,9 @@
 	X(JIT_OVER_SHARE, "jit_over_share",                                                        \
 	  "  of the JIT records lost, those over their owner's share of the code ring")            \
 	X(CODE_NOT_COPIED, "code_not_copied",                                                      \
-	  "loads whose machine code was not copied: code ring too full")
+	  "loads whose machine code was not copied: code ring too full")                           \
+	X(CODE_NOT_KEPT, "code_not_kept",                                                          \
+	  "samples whose machine code was not kept: over the budget")
 
 enum jitbpf_counter {
 #define X(symbol, key, words) JITBPF_COUNT_##symbol,

@@ -37,6 +37,7 @@ enum jitbpf_record_type {
 	JITBPF_CODE_EVENT = 14,	  /* uapi/code_event.h */
 	JITBPF_CODE_REFUSED = 15, /* uapi/code_event.h */
 	JITBPF_OWNER = 16,
+	JITBPF_KEPT_CODE = 17,
 	/* 100 and up: in recordings only, uapi/recording.h */
 };
 
@@ -183,6 +184,23 @@ struct jitbpf_code {
 	__u64 sequence; /* of the load */
 	__u64 address;
 	__u64 size_bytes; /* of the whole code */
+	__u8 data[];
+};
+
+#define JITBPF_KEPT_CODE_MAX (1u << 20) /* bytes of one region's code */
+
+/*
+ * The beginning of the machine code of the region that a sample at h.time_ns was in, as of its load
+ * or as it was read then. It comes before the sample, once for each region. Only in recordings,
+ * with `record --code`.
+ */
+struct jitbpf_kept_code {
+	struct jitbpf_record h;
+	__u32 pid;
+	__u32 reserved;
+	__u64 start_ns;
+	__u64 address;	  /* of the region, as the process sees it */
+	__u64 size_bytes; /* of the region */
 	__u8 data[];
 };
 

@@ -106,6 +106,15 @@ static void take_code(struct fuzzed *fuzzed, const struct jitbpf_code *code)
 		fuzzed->sink += code->data[i];
 }
 
+static void take_kept_code(struct fuzzed *fuzzed, const struct jitbpf_kept_code *code)
+{
+	size_t data_bytes = code->h.size_bytes - sizeof(*code);
+
+	require(data_bytes && data_bytes <= JITBPF_KEPT_CODE_MAX && data_bytes <= code->size_bytes);
+	for (size_t i = 0; i < data_bytes; i++)
+		fuzzed->sink += code->data[i];
+}
+
 static void take_journal(struct fuzzed *fuzzed, const struct jitbpf_journal *journal)
 {
 	struct code_gap gap = {
@@ -146,6 +155,9 @@ static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
 		break;
 	case JITBPF_JIT:
 		take_jit(fuzzed, (const struct jitbpf_jit *)record);
+		break;
+	case JITBPF_KEPT_CODE:
+		take_kept_code(fuzzed, (const struct jitbpf_kept_code *)record);
 		break;
 	case JITBPF_CODE:
 		take_code(fuzzed, (const struct jitbpf_code *)record);

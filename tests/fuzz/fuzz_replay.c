@@ -13,12 +13,33 @@
 #include "pipeline/pipeline.h"
 #include "pipeline/record/replay_source.h"
 #include "profile/ledger.h"
+#include "sink/annotate/annotation.h"
 #include "tests/fuzz/recording_input.h"
 
 static const struct sink_ops *const formats[] = {
 	&sink_folded,  &sink_html,	 &sink_pprof,	&sink_script,
 	&sink_firefox, &sink_speedscope, &sink_summary, &sink_summary_json,
 };
+
+/* Annotate each function. The samples of its instructions add up to its own. */
+static void annotate(const struct view *view)
+{
+	struct function_samples samples;
+	const struct annotation_sources sources = {.view = view, .samples = &samples};
+
+	CHECK(!function_samples_init(&samples, view));
+	vec_for_each (function, &samples.functions) {
+		struct annotation annotation;
+		uint64_t sum = 0;
+
+		CHECK(!annotation_init(&annotation, &sources, function));
+		vec_for_each (instruction, &annotation.instructions)
+			sum += instruction->samples;
+		CHECK(sum == function->samples);
+		annotation_deinit(&annotation);
+	}
+	function_samples_deinit(&samples);
+}
 
 static void replay(struct recording_reader *reader)
 {
@@ -31,7 +52,8 @@ static void replay(struct recording_reader *reader)
 	struct source source;
 
 	/* Little memory, so that events are refused. */
-	CHECK(!pipeline_create(&(struct pipeline_options){.analysis.memory_bytes = 64u << 10},
+	CHECK(!pipeline_create(&(struct pipeline_options){.analysis.memory_bytes = 64u << 10,
+							  .analysis.keep_code = true},
 			       &pipeline));
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		files[i] = open_memstream(&texts[i], &sizes[i]);
@@ -45,6 +67,7 @@ static void replay(struct recording_reader *reader)
 	CHECK(ledger_taken(ledger) >= ledger->fate[FATE_RESOLVED]);
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		pipeline_write(pipeline, files[i]);
+	annotate(pipeline_view(pipeline));
 	pipeline_destroy(pipeline);
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		fclose(files[i]);

@@ -43,6 +43,7 @@ for format in table folded; do
 	check php-storm.diff.$format "$jitbpf" diff -f $format php.jitbpf storm.jitbpf
 	check both-renumbered.diff.$format "$jitbpf" diff -f $format both.jitbpf renumbered.jitbpf
 done
+check code.annotate "$jitbpf" annotate gen_4 code.jitbpf
 [ "$mode" = --accept ] && exit 0
 echo "golden: $passed passed, $failed failed"
 [ $failed = 0 ] && [ $passed -gt 0 ]

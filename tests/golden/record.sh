@@ -36,4 +36,9 @@ END
 touch -d '1 minute ago' renumbered.php
 record renumbered php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M \
 	-d opcache.jit=tracing -d opcache.jit_debug=160 renumbered.php 0.6
+# Functions that replace each other, with their code. Debug info has the paths of sources.
+objcopy --strip-debug "$build/tests/engine/jit-engine" $place/jit-engine
+unshare --uts sh -c 'hostname golden && exec "$@"' sh \
+	./jitbpf record -q --code -F 299 -o "$here/code.jitbpf" -- ./jit-engine storm --rate 20 \
+	--seconds 0.4 --slots 4 >/dev/null
 rm -r $place

@@ -277,7 +277,7 @@ static int annotate(const struct annotate_options *values, const char *name, con
 		err = source_reader_create(&access.user, &run.reader);
 	err = err
 		      ?: replay_open(&run.replay, path, &filter, &values->view, &values->line_rules,
-				     !values->no_debuginfod, MEMORY_DEFAULT);
+				     !values->no_debuginfod, true, MEMORY_DEFAULT);
 	err = err ?: outputs_add_file(&outputs, values->output, &run.out);
 	err = err ?: make(&run);
 	if (!err)

@@ -8,6 +8,7 @@
 #include "agent/clock.h"
 #include "agent/machine/machine_check.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/file_trouble.h"
 #include "cli/engine_env_options.h"
@@ -83,6 +84,8 @@ static const struct option_spec options[] = {
 	 0, 0},
 	{0, "port", OPTION_NUMBER, FIELD(port), "N",
 	 "port of the live page; if it is taken, the next free one (default 7070)", 1, 65535},
+	{0, "code", OPTION_FLAG, FIELD(code), NULL,
+	 "keep the machine code of sampled JIT code in the recording, for 'jitbpf annotate'", 0, 0},
 	{0, "user-regs", OPTION_FLAG, FIELD(user_regs), NULL,
 	 "add the user registers to every sample", 0, 0},
 	{0, "code-ring", OPTION_SIZE, FIELD(code_ring_bytes), "SIZE",
@@ -383,6 +386,16 @@ static int record(const struct record_options *values)
 	return status;
 }
 
+/* Returns true if one of the outputs is a recording. */
+static bool records(const struct record_options *values)
+{
+	vec_for_each (output, &values->outputs) {
+		if (ends_with(*output, RECORDING_EXTENSION))
+			return true;
+	}
+	return !values->outputs.size && !values->only_live;
+}
+
 /* Returns OPTIONS_OK, or the exit status after a message. */
 static int check(struct record_options *values)
 {
@@ -417,6 +430,10 @@ static int check(struct record_options *values)
 	}
 	if (values->refresh_ns && values->rotation.rotate) {
 		fprintf(stderr, "jitbpf record: --refresh cannot be combined with --rotate\n");
+		return EXIT_USAGE;
+	}
+	if (values->code && !records(values)) {
+		fprintf(stderr, "jitbpf record: --code needs a recording: -o FILE.jitbpf\n");
 		return EXIT_USAGE;
 	}
 	if (values->rotation.keep && !values->rotation.rotate) {

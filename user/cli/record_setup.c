@@ -189,6 +189,7 @@ static int build_stages(struct recording *run)
 				},
 			.unwind_service = &run->unwind_service,
 			.unwind_tables = &run->unwind_tables,
+			.keep_code = run->options->code,
 		},
 		&run->pipeline);
 	err = err ?: outputs_attach(&run->outputs, run->pipeline);

@@ -39,6 +39,7 @@ struct record_options {
 	bool only_live;	     /* no output but those with -o */
 	uint32_t port;	     /* 0: any free one from the default */
 	bool user_regs;
+	bool code; /* keep machine code in the recording */
 	bool quiet;
 	const char *stats; /* NULL: none */
 	uint64_t code_ring_bytes;

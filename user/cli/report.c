@@ -93,7 +93,7 @@ static int report(const struct report_options *values, const char *path)
 	outputs.opener = access.opener;
 	err = err
 		      ?: replay_open(&replay, path, &filter, &values->view, &values->line_rules,
-				     !values->no_debuginfod, values->memory_bytes);
+				     !values->no_debuginfod, false, values->memory_bytes);
 	if (!err) {
 		err = outputs_add(&outputs, values->output, name);
 		misused = err == -EINVAL;

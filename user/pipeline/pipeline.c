@@ -70,6 +70,7 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 	struct intake_options intake = {
 		.unwind_service = options->unwind_service,
 		.unwind_tables = options->unwind_tables,
+		.keep_code = options->keep_code,
 	};
 	struct record_consumer consumer = {
 		.take = take_finished,
@@ -155,6 +156,7 @@ int pipeline_rotate(struct pipeline *p, struct recorder *recorder, struct record
 	if (err)
 		return err;
 	p->closing.data[p->closing.size++] = closing;
+	intake_renew_code(p->intake);
 	p->recorder_error = analysis_snapshot(p->analysis, write_snapshot, next);
 	if (!p->recorder_error)
 		p->recorder_error = recorder_end_round(next, closing.until_ns);

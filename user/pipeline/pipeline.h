@@ -27,6 +27,7 @@ struct pipeline_options {
 	/* As in struct intake_options; both NULL if stacks are not to be completed. */
 	const struct unwind_service *unwind_service;
 	const struct unwind_tables *unwind_tables;
+	bool keep_code; /* as in struct intake_options */
 };
 
 /* Returns 0 or -ENOMEM. */

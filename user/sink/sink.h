@@ -18,6 +18,7 @@
 #include "sink/view_options.h"
 #include "state/process/module_table.h"
 #include "symbolize/frame_table.h"
+#include "symbolize/recorded_code.h"
 
 struct ledger;
 
@@ -45,6 +46,7 @@ struct view {
 	const struct frame_table *frames; /* complete in finish() */
 	const struct profile *profile;
 	const struct ledger *ledger;
+	const struct recorded_code *code;    /* machine code of JIT code, as far as it is kept */
 	const struct thread_counts *threads; /* the samples of the profile by node and thread */
 	const struct time_slices *slices;    /* the samples of `threads` by time; NULL: not kept */
 	uint32_t epoch;	       /* counts up from 0; other numbers are valid within it */

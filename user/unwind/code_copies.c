@@ -23,6 +23,7 @@ int code_copies_init(struct code_copies *copies)
 		.free = NONE,
 		.budget.limit = CODE_COPIES_BYTES_MAX,
 		.payer.uid = OWNER_UNKNOWN_UID,
+		.copy_bytes_max = JITBPF_CODE_COPY_MAX,
 	};
 	return copies->slots ? 0 : -ENOMEM;
 }
@@ -209,7 +210,7 @@ static struct code_copy *begin(struct code_copies *copies, uint64_t identity,
 			       struct owner_key owner, uint64_t size_bytes)
 {
 	uint32_t room =
-		size_bytes < JITBPF_CODE_COPY_MAX ? (uint32_t)size_bytes : JITBPF_CODE_COPY_MAX;
+		size_bytes < copies->copy_bytes_max ? (uint32_t)size_bytes : copies->copy_bytes_max;
 	struct code_copies_queue *queue = get_queue(copies, owner);
 	struct code_copy copy = {.identity = identity, .room = room}, *added;
 

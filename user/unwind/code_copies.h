@@ -42,6 +42,7 @@ struct code_copies {
 	struct owner_budget budget;
 	VEC(struct code_copies_queue *) queues; /* by owner */
 	struct owner_key payer;			/* whom code_copies_put() charges */
+	uint32_t copy_bytes_max;		/* JITBPF_CODE_COPY_MAX, unless set after init */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -57,7 +58,7 @@ void code_copies_add(struct code_copies *copies, uint64_t identity, struct owner
 
 /*
  * Replace the beginning of the copy of a region, or add a copy, which copies->payer is charged for.
- * Bytes beyond JITBPF_CODE_COPY_MAX are left out, and so is the copy if memory is short.
+ * Bytes beyond copy_bytes_max are left out, and so is the copy if memory is short.
  */
 void code_copies_put(struct code_copies *copies, uint64_t identity, const uint8_t *bytes,
 		     size_t size_bytes);

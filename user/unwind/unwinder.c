@@ -42,6 +42,7 @@ void unwinder_destroy(struct unwinder *u)
 	if (!u)
 		return;
 	code_checks_deinit(&u->checks);
+	code_copies_deinit(&u->large);
 	code_copies_deinit(&u->copies);
 	unwind_regions_deinit(&u->regions);
 	owner_budget_deinit(&u->outstanding);
@@ -134,6 +135,9 @@ static int take_code(struct unwinder *u, const struct unwind_answer *answer)
 	if (answer->bytes)
 		code_copies_put(&u->copies, answer->request.region, answer->bytes,
 				answer->bytes_read);
+	if (answer->bytes && u->keeps_code && answer->bytes_read > JITBPF_CODE_COPY_MAX)
+		code_copies_put(&u->large, answer->request.region, answer->bytes,
+				answer->bytes_read);
 	return unwind_regions_take(&u->regions, answer);
 }
 
@@ -147,7 +151,7 @@ static int take_answer(void *context, const struct unwind_answer *answer)
 	collecting->came += request->module || request->copy || request->check || answer->error;
 	if (request->module)
 		return take_page(u, answer);
-	u->copies.payer = request->owner;
+	u->copies.payer = u->large.payer = request->owner;
 	if (!request->check)
 		return take_code(u, answer);
 	code_checks_take(&u->checks, &u->copies, answer);
@@ -165,6 +169,51 @@ int unwinder_collect(struct unwinder *u, uint64_t wait_ns, uint64_t known_ns)
 	err = u->service.collect(u->service.context, wait_ns, take_answer, &collecting);
 	collecting.came += unwind_regions_settle(&u->regions, u->known_ns);
 	return err ?: (int)collecting.came;
+}
+
+int unwinder_keep_code(struct unwinder *u)
+{
+	int err = code_copies_init(&u->large);
+
+	if (err)
+		return err;
+	u->large.budget.limit = UNWINDER_KEPT_BYTES_MAX;
+	u->large.copy_bytes_max = JITBPF_KEPT_CODE_MAX;
+	u->keeps_code = true;
+	return 0;
+}
+
+/*
+ * A region with rows has a copy of its load, or was in force when its code was read
+ * (unwind_regions.h). Other copies may be of code that replaced it.
+ */
+bool unwinder_code_at(struct unwinder *u, const struct process *process, uint64_t address,
+		      uint64_t time_ns, struct known_code *ret)
+{
+	struct code_site site = code_site_at(process, address, time_ns);
+	const struct unwind_region *region;
+	const struct code_copy *copy = NULL;
+	uint64_t identity;
+
+	if (site.kind != LOCATION_JIT)
+		return false;
+	identity = code_region_identity(site.region);
+	region = unwind_regions_find(&u->regions, identity);
+	if (!region || region->state != UNWIND_REGION_KNOWN)
+		return false;
+	if (u->keeps_code)
+		copy = code_copies_find(&u->large, identity);
+	copy = copy ?: code_copies_find(&u->copies, identity);
+	if (!copy || !copy->size_bytes || copy->size_bytes > site.region->size_bytes)
+		return false;
+	*ret = (struct known_code){
+		.identity = identity,
+		.address = address - site.offset,
+		.size_bytes = site.region->size_bytes,
+		.bytes = copy->bytes,
+		.bytes_known = copy->size_bytes,
+	};
+	return true;
 }
 
 struct unwinder_counts unwinder_counts(const struct unwinder *u)

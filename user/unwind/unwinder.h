@@ -145,6 +145,28 @@ bool unwinder_take_verdict(struct unwinder *unwinder, struct code_verdict *ret);
  */
 int unwinder_publish(struct unwinder *unwinder, uint64_t known_ns);
 
+/*
+ * Keep larger pieces of JIT code that is read, for unwinder_code_at(): up to JITBPF_KEPT_CODE_MAX
+ * of a region, and UNWINDER_KEPT_BYTES_MAX in all, which owners share. Returns 0 or -ENOMEM.
+ */
+#define UNWINDER_KEPT_BYTES_MAX (16u << 20)
+int unwinder_keep_code(struct unwinder *unwinder);
+
+/* A region of JIT code, and the beginning of its code. Borrowed until the next change. */
+struct known_code {
+	uint64_t identity;	      /* code_region_identity() */
+	uint64_t address, size_bytes; /* of the region, as the process sees it */
+	const uint8_t *bytes;
+	uint32_t bytes_known;
+};
+
+/*
+ * Find the JIT code at an address of a process at time_ns. Returns false if there is none, or if
+ * its code is not known for certain: it was neither copied at its load nor read while in force.
+ */
+bool unwinder_code_at(struct unwinder *unwinder, const struct process *process, uint64_t address,
+		      uint64_t time_ns, struct known_code *ret);
+
 struct unwinder_counts unwinder_counts(const struct unwinder *unwinder);
 
 #endif

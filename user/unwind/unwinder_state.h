@@ -33,6 +33,8 @@ struct unwinder {
 	struct unwind_processes processes;
 	struct unwind_regions regions;
 	struct code_copies copies;
+	struct code_copies large; /* of code beyond JITBPF_CODE_COPY_MAX; with keeps_code only */
+	bool keeps_code;
 	struct code_checks checks;
 
 	struct owner_budget outstanding;    /* requests without an answer */

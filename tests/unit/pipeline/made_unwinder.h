@@ -36,7 +36,9 @@ struct unwinder {
 	struct made_change mapped; /* the last unwinder_mapped() */
 	uint16_t code_kinds[4];	   /* of events in unwinder_code_changes(); 0: no event */
 	size_t code_kind_count, mapped_count;
-	size_t forgotten; /* processes, in unwinder_forget_processes() */
+	bool keeps_code;
+	struct known_code code; /* the only code that is known; size_bytes 0: none is */
+	size_t forgotten;	/* processes, in unwinder_forget_processes() */
 };
 
 /* The only instance. */
@@ -189,6 +191,20 @@ void unwinder_code_copied(struct unwinder *unwinder, const struct process *proce
 		     unwinder->changes[unwinder->change_count - 1].address == code->address);
 	made_require(process->pid == code->pid);
 	unwinder->copied_bytes += code->h.size_bytes - sizeof(*code);
+}
+
+int unwinder_keep_code(struct unwinder *unwinder)
+{
+	unwinder->keeps_code = true;
+	return 0;
+}
+
+bool unwinder_code_at(struct unwinder *unwinder, const struct process *process, uint64_t address,
+		      uint64_t time_ns, struct known_code *ret)
+{
+	made_require(unwinder->keeps_code && process);
+	*ret = unwinder->code;
+	return address - ret->address < ret->size_bytes;
 }
 
 int unwinder_publish(struct unwinder *unwinder, uint64_t known_ns)

@@ -96,6 +96,31 @@ static void test_known_at_once(void **state)
 	assert_int_equal(made.sample.user_frames, 3);
 }
 
+/* Code is known for certain as soon as its region has rows, and stays so when it was replaced. */
+static void test_code_at(void **state)
+{
+	struct world *w = *state;
+	struct known_code code;
+
+	world_load(w, PID, NOW - 9, CODE, SIZE);
+	world_copy(w, PID, NOW - 8, CODE, SIZE, 0, SIZE);
+	assert_false(unwinder_code_at(w->unwinder, world_process(w, PID), CODE + 0x10, NOW, &code));
+	assert_true(walks(w, NOW, NOW));
+	for (int replaced = 0; replaced < 2; replaced++) {
+		assert_true(unwinder_code_at(w->unwinder, world_process(w, PID), CODE + 0x10, NOW,
+					     &code));
+		assert_int_equal(code.address, CODE);
+		assert_int_equal(code.size_bytes, SIZE);
+		assert_int_equal(code.bytes_known, SIZE);
+		for (uint32_t i = 0; i < SIZE; i++)
+			assert_int_equal(code.bytes[i], (uint8_t)i);
+		world_load(w, PID, NOW + 5, CODE, SIZE + 1);
+	}
+	assert_false(
+		unwinder_code_at(w->unwinder, world_process(w, PID), CODE + 0x10, NOW + 6, &code));
+	assert_false(unwinder_code_at(w->unwinder, world_process(w, PID), MAIN, NOW, &code));
+}
+
 /* The region is replaced before a stack needs it: each region has its own copy. */
 static void test_replaced(void **state)
 {
@@ -271,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_known_at_once),
+		TEST(test_code_at),
 		TEST(test_replaced),
 		TEST(test_cut),
 		TEST(test_pieces),

@@ -82,6 +82,15 @@ static bool code_is_whole(const struct jitbpf_code *code)
 	       code->size_bytes <= UINT64_MAX - code->address;
 }
 
+/* Check code that was kept: it is the beginning of a region that does not wrap. */
+static bool kept_code_is_whole(const struct jitbpf_kept_code *code)
+{
+	size_t data_bytes = code->h.size_bytes - sizeof(*code);
+
+	return data_bytes && data_bytes <= JITBPF_KEPT_CODE_MAX && data_bytes <= code->size_bytes &&
+	       code->size_bytes <= UINT64_MAX - code->address;
+}
+
 /* An unknown publisher, of a newer version, is not an error. */
 static bool code_event_is_whole(const struct jitbpf_code_event *record)
 {
@@ -100,6 +109,8 @@ static size_t least_bytes(uint16_t type)
 		return sizeof(struct jitbpf_jit);
 	case JITBPF_CODE:
 		return sizeof(struct jitbpf_code);
+	case JITBPF_KEPT_CODE:
+		return sizeof(struct jitbpf_kept_code);
 	case JITBPF_MAPPING:
 		return sizeof(struct jitbpf_mapping);
 	case JITBPF_COMM:
@@ -141,6 +152,8 @@ static bool is_whole(const struct jitbpf_record *record)
 		       record->size_bytes - sizeof(struct jitbpf_jit);
 	case JITBPF_CODE:
 		return code_is_whole((const struct jitbpf_code *)record);
+	case JITBPF_KEPT_CODE:
+		return kept_code_is_whole((const struct jitbpf_kept_code *)record);
 	case JITBPF_MAPPING:
 		return mapping_is_whole((const struct jitbpf_mapping *)record);
 	case JITBPF_COMM:

@@ -22,6 +22,7 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 		a->symbols = *options->symbols;
 		a->has_symbols = true;
 	}
+	a->keeps_code = options->keep_code;
 	if (options->filter)
 		a->filter = *options->filter;
 	a->stack_cache = calloc(STACK_CACHE_SLOTS, sizeof(*a->stack_cache));
@@ -151,13 +152,16 @@ static int take_comm(struct analysis *a, const struct jitbpf_comm *record)
 int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 {
 	if (record->type < JITBPF_CHUNK_INFO && record->type != JITBPF_SAMPLE &&
-	    record->type != JITBPF_OWNER && record->time_ns > a->changed_ns)
+	    record->type != JITBPF_OWNER && record->type != JITBPF_KEPT_CODE &&
+	    record->time_ns > a->changed_ns)
 		a->changed_ns = record->time_ns;
 	switch (record->type) {
 	case JITBPF_SAMPLE:
 		return analysis_take_sample(a, (const struct jitbpf_sample *)record);
 	case JITBPF_CODE_EVENT:
 		return analysis_take_code_event(a, (const struct jitbpf_code_event *)record);
+	case JITBPF_KEPT_CODE:
+		return analysis_take_kept_code(a, (const struct jitbpf_kept_code *)record);
 	case JITBPF_CODE_REFUSED:
 		return analysis_take_refused(a, (const struct jitbpf_code_refused *)record);
 	case JITBPF_JOURNAL:

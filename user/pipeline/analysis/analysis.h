@@ -45,6 +45,8 @@ struct analysis_options {
 	const struct sample_filter *filter;
 	/* NULL: show everything. Copied. */
 	const struct view_options *view;
+	/* The view has the machine code of a recording. For replays; a live run needs it not. */
+	bool keep_code;
 };
 
 /* Figures for a status line. */

@@ -36,6 +36,7 @@ struct stack_cache_slot {
 struct analysis {
 	struct symbol_service symbols;
 	bool has_symbols;
+	bool keeps_code;
 	struct sample_filter filter;
 
 	/* The state. */
@@ -69,6 +70,7 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event *record);
 int analysis_take_refused(struct analysis *a, const struct jitbpf_code_refused *refused);
 int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journal);
+int analysis_take_kept_code(struct analysis *a, const struct jitbpf_kept_code *code);
 int analysis_take_kernel_symbol(struct analysis *a, const struct jitbpf_kernel_symbol *symbol);
 int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *throttle);
 int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *lost);

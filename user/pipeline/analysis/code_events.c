@@ -2,8 +2,10 @@
 /* Applies events about JIT code: code events, refusals, and gaps. */
 #include <errno.h>
 
+#include "locate/code_site.h"
 #include "pipeline/analysis/analysis_state.h"
 #include "state/code/code_publisher.h"
+#include "state/code/code_region.h"
 #include "state/process/process_code.h"
 
 static struct event_sequences *sequences_of(struct analysis *a, const struct process *process)
@@ -184,6 +186,24 @@ int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event 
 		return 0;
 	}
 	return apply(a, process, &row->jit, &event);
+}
+
+/* It is of the region that the next sample is in, at the sample's time. */
+int analysis_take_kept_code(struct analysis *a, const struct jitbpf_kept_code *code)
+{
+	const struct process *process;
+	struct code_site site;
+
+	if (!a->keeps_code)
+		return 0;
+	process = process_table_find(&a->processes, code->pid, code->start_ns, code->h.time_ns);
+	if (!process)
+		return 0;
+	site = code_site_at(process, code->address, code->h.time_ns);
+	if (site.kind != LOCATION_JIT || site.offset || site.region->size_bytes != code->size_bytes)
+		return 0;
+	return recorded_code_add(&a->epoch->code, code_region_identity(site.region), code->data,
+				 code->h.size_bytes - (uint32_t)sizeof(*code));
 }
 
 int analysis_take_refused(struct analysis *a, const struct jitbpf_code_refused *refused)

@@ -34,6 +34,7 @@ int epoch_create(uint32_t number, const struct module_table *modules, struct own
 		.frames = epoch->frames,
 		.profile = &epoch->profile,
 		.threads = &epoch->threads,
+		.code = &epoch->code,
 		.ledger = &epoch->ledger_now,
 	};
 	if (view)
@@ -56,6 +57,7 @@ void epoch_destroy(struct epoch *epoch)
 	time_slices_deinit(&epoch->slices);
 	location_table_deinit(&epoch->locations);
 	recorded_frames_destroy(epoch->recorded);
+	recorded_code_deinit(&epoch->code);
 	frame_table_destroy(epoch->frames);
 	string_pool_destroy(epoch->strings);
 	free(epoch);

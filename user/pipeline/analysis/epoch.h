@@ -23,6 +23,7 @@
 #include "sink/sink_list.h"
 #include "state/process/process_table.h"
 #include "symbolize/frame_table.h"
+#include "symbolize/recorded_code.h"
 #include "symbolize/recorded_frames.h"
 
 /* The ledger row of the process in a slot. A new process in the slot gets another row. */
@@ -46,6 +47,7 @@ struct epoch {
 	struct location_table locations;
 	struct frame_table *frames;
 	struct recorded_frames *recorded;
+	struct recorded_code code; /* with analysis_options.keep_code */
 	bool has_recorded;	/* the records contain names, so the symbol service is not used */
 	struct profile profile; /* in a root, `location` is the ledger row of the process */
 	struct thread_counts threads;

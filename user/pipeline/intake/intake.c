@@ -28,6 +28,10 @@ int intake_create(const struct intake_options *options, const struct record_cons
 	if (options->unwind_service)
 		err = unwinder_create(options->unwind_service, options->unwind_tables,
 				      options->modules, &intake->unwinder);
+	if (!err && options->unwind_service && options->keep_code) {
+		err = unwinder_keep_code(intake->unwinder);
+		intake->keeps_code = true;
+	}
 	if (err)
 		return err;
 	*ret = TAKE_PTR(intake);
@@ -47,14 +51,25 @@ void intake_destroy(struct intake *intake)
 	}
 	vec_deinit(&intake->deferred);
 	owner_budget_deinit(&intake->awaits);
+	kept_code_deinit(&intake->kept);
 	unwinder_destroy(intake->unwinder);
 	free(intake);
+}
+
+static int emit_code(struct intake *intake, const struct jitbpf_sample *sample)
+{
+	const struct process *process = process_table_find(intake->processes, sample->pid,
+							   sample->start_ns, sample->h.time_ns);
+
+	return kept_code_emit(&intake->kept, intake->unwinder, process, sample, &intake->consumer);
 }
 
 int intake_emit(struct intake *intake, const struct jitbpf_record *record)
 {
 	int err = intake->unwinder ? intake_code_changes(intake, record) : 0;
 
+	if (!err && intake->keeps_code && record->type == JITBPF_SAMPLE)
+		err = emit_code(intake, (const struct jitbpf_sample *)record);
 	err = err ?: intake->consumer.take(intake->consumer.context, record);
 	if (!err && intake->unwinder)
 		err = intake_unwind_changed(intake, record);
@@ -145,6 +160,7 @@ static int emit_counters(struct intake *intake)
 	out.values[JITBPF_COUNT_UNWIND_CODE_UNREAD] = counts.code_unread;
 	out.values[JITBPF_COUNT_UNWIND_EVICTED] = counts.evicted;
 	out.values[JITBPF_COUNT_UNWIND_MAPPINGS_LEFT_OUT] = counts.mappings_left_out;
+	out.values[JITBPF_COUNT_CODE_NOT_KEPT] = intake->kept.refused;
 	return intake->consumer.take(intake->consumer.context, &out.head.h);
 }
 
@@ -208,6 +224,11 @@ int intake_round(struct intake *intake, const struct source *source)
 bool intake_waits(const struct intake *intake)
 {
 	return intake->deferred.size > intake->awaiting || intake->round_ns < intake->soon_until_ns;
+}
+
+void intake_renew_code(struct intake *intake)
+{
+	kept_code_renew(&intake->kept);
 }
 
 uint64_t intake_malformed(const struct intake *intake)

@@ -38,6 +38,7 @@ struct intake_options {
 	 */
 	const struct unwind_service *unwind_service;
 	const struct unwind_tables *unwind_tables;
+	bool keep_code; /* emit JITBPF_KEPT_CODE records; needs an unwind service */
 };
 
 /* Copies *consumer. Returns 0 or -ENOMEM. */
@@ -60,6 +61,9 @@ int intake_round(struct intake *intake, const struct source *source);
  * soon.
  */
 bool intake_waits(const struct intake *intake);
+
+/* A new recording begins: the code of what is sampled is emitted again. */
+void intake_renew_code(struct intake *intake);
 
 /* Records that the source handed over and that fail record_check(). */
 uint64_t intake_malformed(const struct intake *intake);

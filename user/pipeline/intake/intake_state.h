@@ -8,6 +8,7 @@
 #include "pipeline/intake/awaited_code.h"
 #include "pipeline/intake/event_budget.h"
 #include "pipeline/intake/intake.h"
+#include "pipeline/intake/kept_code.h"
 #include "pipeline/intake/shim_records.h"
 #include "unwind/unwinder.h"
 
@@ -28,7 +29,9 @@ struct intake {
 	struct owner_budget awaits; /* bytes of samples that wait for code */
 	uint64_t soon_until_ns;	    /* until then, rounds should come soon */
 	uint64_t stacks_late;	    /* samples whose rows did not come in time */
-	bool ending;		    /* the last round: nothing is deferred */
+	bool keeps_code;	    /* the recording has the code of what is sampled */
+	struct kept_code kept;
+	bool ending; /* the last round: nothing is deferred */
 };
 
 /* intake.c: hand a finished record to the consumer, then tell the unwinder what it changed. */

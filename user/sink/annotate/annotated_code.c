@@ -90,6 +90,27 @@ static int read_file(struct annotation *annotation, const struct annotation_sour
 	return err;
 }
 
+static int copy_recorded(struct annotation *annotation, const struct annotation_sources *sources)
+{
+	const struct recorded_region *recorded = NULL;
+
+	if (sources->view->code)
+		recorded = recorded_code_find(sources->view->code, annotation->function->owner);
+	annotation->address = annotation->function->region->address;
+	annotation->size_bytes = annotation->function->region->size_bytes;
+	annotation->lack = CODE_NOT_RECORDED;
+	if (!recorded)
+		return 0;
+	annotation->code = malloc(recorded->size_bytes ?: 1);
+	if (!annotation->code)
+		return -ENOMEM;
+	memcpy(annotation->code, recorded->bytes, recorded->size_bytes);
+	annotation->code_bytes = recorded->size_bytes;
+	annotation->lack =
+		recorded->size_bytes < annotation->size_bytes ? CODE_IS_CUT : CODE_IS_KNOWN;
+	return 0;
+}
+
 int annotated_code_read(struct annotation *annotation, const struct annotation_sources *sources,
 			uint64_t last_offset)
 {
@@ -99,10 +120,7 @@ int annotated_code_read(struct annotation *annotation, const struct annotation_s
 	case LOCATION_NATIVE:
 		return read_file(annotation, sources, last_offset);
 	case LOCATION_JIT:
-		annotation->address = function->region->address;
-		annotation->size_bytes = function->region->size_bytes;
-		annotation->lack = CODE_NOT_RECORDED;
-		return 0;
+		return copy_recorded(annotation, sources);
 	default:
 		annotation->address = function->start;
 		annotation->lack = CODE_OF_KERNEL;

@@ -118,6 +118,29 @@ static void test_code(void **state)
 	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
 }
 
+static void test_kept_code(void **state)
+{
+	static uint64_t words[(sizeof(struct jitbpf_kept_code) + JITBPF_KEPT_CODE_MAX) / 8 + 1];
+	struct jitbpf_kept_code *code = (struct jitbpf_kept_code *)words;
+
+	code->h.type = JITBPF_KEPT_CODE;
+	code->size_bytes = 40;
+	assert_least(&code->h, sizeof(*code) + 1);
+	code->h.size_bytes = sizeof(*code) + 40;
+	assert_int_equal(check(code, sizeof(words)), 0);
+	code->size_bytes--;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+	code->size_bytes = UINT64_MAX;
+	assert_int_equal(check(code, sizeof(words)), 0);
+	code->address = 1;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+	code->size_bytes--;
+	code->h.size_bytes = sizeof(*code) + JITBPF_KEPT_CODE_MAX;
+	assert_int_equal(check(code, sizeof(words)), 0);
+	code->h.size_bytes++;
+	assert_int_equal(check(code, sizeof(words)), -EBADMSG);
+}
+
 static void test_stack_copy(void **state)
 {
 	static uint64_t words[8 + 2 + 18 + 9 + 7 + JITBPF_STACK_COPY_MAX / 8 + 1];
@@ -279,11 +302,12 @@ static void test_unknown_type(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixed_sizes), cmocka_unit_test(test_sample),
-		cmocka_unit_test(test_code),	    cmocka_unit_test(test_stack_copy),
-		cmocka_unit_test(test_jit),	    cmocka_unit_test(test_mapping),
-		cmocka_unit_test(test_strings),	    cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_journal),	    cmocka_unit_test(test_unknown_type),
+		cmocka_unit_test(test_fixed_sizes),  cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_kept_code),    cmocka_unit_test(test_code),
+		cmocka_unit_test(test_stack_copy),   cmocka_unit_test(test_jit),
+		cmocka_unit_test(test_mapping),	     cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_counters),     cmocka_unit_test(test_journal),
+		cmocka_unit_test(test_unknown_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
