@@ -216,6 +216,13 @@ class Jit(Annotate):
                 tag = 0x6a69740000000000 | int(one["name"][4:])
                 self.assertIn(f"mov $0x{tag:x}, %r15", texts)
                 self.assertEqual(texts[0], "push %rbp")
+        # All but the last ones at the addresses were replaced while they were recorded.
+        last = max(int(name[4:]) for name, _count in counts)
+        lives = [one["generations"][0] for one in every if int(one["name"][4:]) < last - 20]
+        self.assertTrue(lives)
+        for life in lives:
+            self.assertLess(life["loaded_ns"], life["ended_ns"])
+            self.assertLess(life["ended_ns"] - life["loaded_ns"], 60e9)
 
     def test_php(self):
         run = self.record(harness.php("function", 1.5), ["-F", "999", "--code"],

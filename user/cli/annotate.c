@@ -19,6 +19,7 @@
 #include "cli/terminal.h"
 #include "cli/view_options.h"
 #include "sink/annotate/annotation_output.h"
+#include "sink/annotate/code_history.h"
 #include "sink/write/text.h"
 
 #define RECORDING_DEFAULT "profile.jitbpf"
@@ -76,6 +77,7 @@ struct run {
 	const char *name; /* of the function */
 	struct replay replay;
 	struct source_reader *reader;
+	struct sink *history; /* owned by the pipeline */
 	struct function_samples samples;
 	function_list list; /* the functions of that name */
 	FILE *out;
@@ -121,6 +123,14 @@ static int compare_generations(const void *a_, const void *b_)
 						       : a->function->start > b->function->start;
 }
 
+/* The time of the load itself: code can be in force before it, if loads are late. */
+static uint64_t loaded_ns(const struct run *run, const struct code_region *region)
+{
+	if (region->claims[0].before_run)
+		return pipeline_view(run->replay.pipeline)->info->start_ns - 1;
+	return region->claims[0].time_ns;
+}
+
 /* List the generations, by the time of their load. Returns 0, or a negative errno after a message.
  */
 static int find_generations(struct run *run, struct generation **ret, size_t *ret_shown)
@@ -142,7 +152,10 @@ static int find_generations(struct run *run, struct generation **ret, size_t *re
 		if (!is_same_function(first, function))
 			return say_choice(run);
 		generations[i].function = function;
-		generations[i].loaded_ns = function->region ? function->region->loaded_ns : 0;
+		if (!function->region)
+			continue;
+		generations[i].loaded_ns = loaded_ns(run, function->region);
+		generations[i].ended_ns = code_history_end(run->history, function->owner);
 	}
 	if (wanted > count) {
 		fprintf(stderr, "jitbpf annotate: there is no generation %zu, but %zu in all\n",
@@ -240,8 +253,10 @@ static int make(struct run *run)
 	struct annotation_sources sources = {
 		.samples = &run->samples, .files = &files, .style = run->options->style};
 	size_t shown = 0;
-	int err = replay_run(&run->replay);
+	int err = code_history_create(&run->history);
 
+	err = err ?: pipeline_add_live(run->replay.pipeline, &sink_code_history, run->history);
+	err = err ?: replay_run(&run->replay);
 	if (err)
 		return err;
 	sources.view = pipeline_view(run->replay.pipeline);

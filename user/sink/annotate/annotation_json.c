@@ -40,7 +40,7 @@ static void write_generations(struct json *json, const struct annotation_output 
 		}
 		if (generation->loaded_ns)
 			json_member_number(json, "loaded_ns", generation->loaded_ns);
-		if (generation->ended_ns)
+		if (generation->ended_ns && generation->ended_ns != UINT64_MAX)
 			json_member_number(json, "ended_ns", generation->ended_ns);
 		json_end(json, '}');
 	}

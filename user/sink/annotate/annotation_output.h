@@ -24,7 +24,7 @@ struct source_lines {
 struct generation {
 	const struct sampled_function *function;
 	uint64_t loaded_ns;
-	uint64_t ended_ns;
+	uint64_t ended_ns; /* UINT64_MAX: it was live at the end of the recording */
 };
 
 struct annotation_output {

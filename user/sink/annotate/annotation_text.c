@@ -147,6 +147,8 @@ static void put_time(struct writer *w, uint64_t time_ns, const char *unknown)
 
 	if (!time_ns)
 		text_printf(&w->text, "%11s", unknown);
+	else if (time_ns == UINT64_MAX)
+		text_printf(&w->text, "%11s", "live");
 	else if (time_ns < start_ns)
 		text_printf(&w->text, "%11s", "before");
 	else
