@@ -179,6 +179,8 @@ static const char *reason_of(int error)
 	switch (error) {
 	case -EINVAL:
 		return "it is not a regular file";
+	case -ENODATA:
+		return "it is empty";
 	case -EFBIG:
 		return "it is too large (8 MB at most)";
 	case -ETIMEDOUT:
@@ -210,6 +212,10 @@ static void say_sources(const struct run *run, const struct source_files *source
 	}
 	if (said > TROUBLES_SHOWN)
 		fprintf(stderr, "jitbpf: and %zu more source files\n", said - TROUBLES_SHOWN);
+	if (sources->left_out)
+		fprintf(stderr,
+			"jitbpf: only %d source files are read, so other lines have no text\n",
+			SOURCE_FILES_MAX);
 }
 
 /* --- writing ------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,18 +54,24 @@ static int become(const struct invoking_user *user)
 		       ?: privileges_keep(kept, kept) ?: system_calls_limit(ROLE_CALLS_OPENER);
 }
 
-/* Open a regular file. Nothing else is opened: a device or a FIFO can act on it, or block. */
+/*
+ * Open a regular file. Nothing else is opened: a device or a FIFO can act on it, or block. Files of
+ * the kernel, of which a read can have effects, look like regular ones, mostly empty.
+ */
 static int open_regular(const char *path)
 {
 	AUTO_CLOSE int found = open(path, O_PATH | O_CLOEXEC);
+	struct statfs system;
 	char again[64];
 	struct stat st;
 	int fd;
 
-	if (found < 0 || fstat(found, &st))
+	if (found < 0 || fstat(found, &st) || fstatfs(found, &system))
 		return -errno;
-	if (!S_ISREG(st.st_mode))
+	if (!S_ISREG(st.st_mode) || system.f_type == SYSFS_MAGIC)
 		return -EINVAL;
+	if (!st.st_size)
+		return -ENODATA;
 	if (st.st_size > SOURCE_BYTES_MAX)
 		return -EFBIG;
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", found);

@@ -33,8 +33,9 @@ int source_reader_create(const struct invoking_user *user, struct source_reader 
 void source_reader_destroy(struct source_reader *reader); /* NULL is allowed */
 
 /*
- * Read a whole file. Returns 0 or a negative errno: -EINVAL if it is not a regular file, -EFBIG if
- * it is larger than SOURCE_BYTES_MAX, -ETIMEDOUT if it does not answer, or none did before.
+ * Read a whole file. Returns 0 or a negative errno: -EINVAL if it is not a regular file, -ENODATA
+ * if it is empty, -EFBIG if it is larger than SOURCE_BYTES_MAX, -ETIMEDOUT if it does not answer,
+ * or none did before.
  */
 int source_reader_read(struct source_reader *reader, const char *path, struct source_file *ret);
 

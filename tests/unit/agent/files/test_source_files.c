@@ -129,6 +129,9 @@ static void test_other_kinds(void **state)
 	assert_int_equal(source_reader_read(f->reader, f->folder, &file), -EINVAL);
 	assert_int_equal(source_reader_read(f->reader, "/dev/zero", &file), -EINVAL);
 	assert_int_equal(source_reader_read(f->reader, "/nowhere/a.c", &file), -ENOENT);
+	assert_int_equal(source_reader_read(f->reader, "/proc/self/maps", &file), -ENODATA);
+	assert_int_equal(source_reader_read(f->reader, "/sys/kernel/mm/ksm/run", &file),
+			 access("/sys/kernel/mm/ksm/run", F_OK) ? -ENOENT : -EINVAL);
 	unlink(f->path);
 	put(f->path, "x", 1);
 	assert_int_equal(source_reader_read(f->reader, f->path, &file), 0);
