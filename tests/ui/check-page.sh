@@ -39,6 +39,7 @@ PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_page.py "$made/empty.html" "$ma
 "$program" diff 5000 >"$made/diff.html"
 PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_diff.py "$made/diff.html" ${2:-}
 
-PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_time.py "$made/small.html" ${2:-}
+"$build/jitbpf" report -f html tests/golden/storm.jitbpf >"$made/jit.html"
+PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_time.py "$made/small.html" "$made/jit.html" ${2:-}
 
 PYTHONDONTWRITEBYTECODE=1 python3 tests/ui/check_counts.py "$build/jitbpf" tests/golden/*.jitbpf

@@ -50,6 +50,15 @@ def main():
                 by_count[node] += samples
             if by_count != {i: node.self for i, node in enumerate(data.nodes) if node.self}:
                 sys.exit(where + "the slices have other samples")
+            loads, unloads = (sum(bin_[i] for bin_ in data.code.values()) for i in (0, 1))
+            jit = data.runs[0]["jit"]
+            if loads != jit["methods"] - jit["late"] or not loads:
+                sys.exit(f"{where}{loads} loads in the lane, {jit} in the ledger")
+            if unloads != jit["unloads"] + jit["replaced"] + jit["unchecked"]:
+                sys.exit(f"{where}{unloads} unloads in the lane, {jit} in the ledger")
+            live = [0] + [sum(bin_[2]) for bin_ in data.code.values()]
+            if not 0 < max(live) <= jit["code_bytes"]:
+                sys.exit(f"{where}{max(live)} bytes live at most, {jit['code_bytes']} loaded")
             if stacks_of(data) != folded_of(report("folded")):
                 sys.exit(where + "page and folded stacks differ")
     print("page and folded: ok")

@@ -93,6 +93,7 @@ function checkSaved(profile) {
 	assert.deepEqual(lines(again), lines(profile));
 	assert.deepEqual(counted(again), counted(profile));
 	assert.deepEqual(timed(again), timed(profile));
+	assert.deepEqual(again.code, profile.code);
 	assert.deepEqual(JSON.parse(JSON.stringify(again.runs)), JSON.parse(JSON.stringify(profile.runs)));
 }
 
@@ -115,6 +116,8 @@ function checkSame(page, deltas, expected) {
 	weigh(expected.tree, expected);
 	assert.deepEqual(counted(last), counted(expected));
 	assert.deepEqual(timed(last), timed(expected));
+	assert.deepEqual(last.code, expected.code);
+	jitBins += last.code.rows;
 	assert.equal(total(last.slices.samples.subarray(0, last.slices.rows)), total(last.counts.samples));
 	assert.deepEqual(lines(last), lines(expected));
 	const { start_ns, ...facts } = expected.runs[0].run, { version: _, over_memory, ...ledger } = expected.runs[0];
@@ -203,7 +206,7 @@ function checkDamaged(page, deltas) {
 	assert(refused > 1000, `only ${refused} of 2000 damaged sequences were refused`);
 }
 
-let versions = 0;
+let versions = 0, jitBins = 0;
 for (const recording of recordings) {
 	const bytes = run(`${build}/tests/ui/make_deltas`, 'deltas', recording);
 	const { deltas, ended } = split(bytes, 1 << 16);
@@ -221,6 +224,7 @@ for (const recording of recordings) {
 			checkRandom(page);
 	}
 }
+assert(jitBins > 0, 'no JIT code by time');
 assert(versions > 4 * recordings.length, `only ${versions} versions`);
 assert.throws(() => split(Uint8Array.of(255, 255, 255, 255, 0), 5), BadDelta);
 console.log('deltas: ok');

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-The time line of the flame graph page, used like a user: check_time.py PAGE.html [FOLDER for screenshots]
+The time line of the flame graph page, used like a user, and its lane of JIT code:
+check_time.py PAGE.html JIT.html [FOLDER for screenshots]
 """
 import math
 import os
@@ -170,6 +171,27 @@ def check_heat_map(page, shots):
     page.open()
 
 
+def check_lane(page):
+    """Loads and unloads of JIT code, and what is live."""
+    data = page.data
+    loads, unloads = (sum(bin_[i] for bin_ in data.code.values()) for i in (0, 1))
+    check(loads > 0 and len(data.engines) > 0, "the recording has JIT code")
+    page.click("unfold")
+    left, top, width, height = page.say(STRIP)
+    check(height > 130, f"the lane is shown: {height}")
+    page.browser.mouse(left + 1, top + height - 3)
+    check("JIT load" in page.detail() and "live JIT code: " in page.detail(), f"a place has loads: {page.detail()!r}")
+    said = [0, 0]
+    seen = set()
+    for x in range(0, int(width), 2):
+        page.browser.mouse(left + x + .5, top + 3)
+        found = re.match(r"([\d.]+ – [\d.]+ s) .* ([\d,]+) JIT loads?, ([\d,]+) unload", page.detail())
+        if found[1] not in seen:
+            said = [n + int(found[i + 2].replace(",", "")) for i, n in enumerate(said)]
+        seen.add(found[1])
+    check(said == [loads, unloads], f"all intervals together have all loads: {said}, {[loads, unloads]}")
+
+
 def check_room(page):
     for size, limit in (((1280, 800), 120), ((400, 700), 200)):
         page.browser.screen(*size)
@@ -192,7 +214,8 @@ def main():
         page = Page(browser, sys.argv[1])
         for one in (check_range, check_end, check_keys, check_baseline, check_room):
             one(page)
-        check_heat_map(page, sys.argv[2] if len(sys.argv) > 2 else None)
+        check_heat_map(page, sys.argv[3] if len(sys.argv) > 3 else None)
+        check_lane(Page(browser, sys.argv[2]))
         check(not browser.problems, f"the browser reports no problem: {browser.problems}")
     print("time: ok")
 

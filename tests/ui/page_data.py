@@ -75,9 +75,17 @@ class PageData:
             if (threads is None or thread in threads) and (side is None or side == group):
                 self.nodes[at].self += samples
         self.slices = self.read_slices(data)
+        self.engines = data["code"].get("engines", [])
+        self.code = self.read_code(data)
         if ticks:
             self.count_ticks(threads, *ticks)
         self.lay_out()
+
+    def read_code(self, data):
+        """Returns {bin: (loads, unloads, live bytes of each engine)}."""
+        code, live = data["code"], iter(numbers(data["code_live"], "bytes"))
+        return {bin_: (loads, unloads, [next(live) for _ in self.engines]) for bin_, loads, unloads in
+                zip(itertools.accumulate(numbers(code, "step")), numbers(code, "loads"), numbers(code, "unloads"))}
 
     def count_ticks(self, threads, first, end):
         for node in self.nodes:

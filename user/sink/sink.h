@@ -12,6 +12,7 @@
 
 #include "base/string_pool.h"
 #include "locate/location.h"
+#include "profile/code_lane.h"
 #include "profile/profile.h"
 #include "profile/thread_counts.h"
 #include "profile/time_slices.h"
@@ -49,6 +50,7 @@ struct view {
 	const struct recorded_code *code;    /* machine code of JIT code, as far as it is kept */
 	const struct thread_counts *threads; /* the samples of the profile by node and thread */
 	const struct time_slices *slices;    /* the samples of `threads` by time; NULL: not kept */
+	const struct code_lane *lane;	     /* JIT code by time; NULL: not kept */
 	uint32_t epoch;	       /* counts up from 0; other numbers are valid within it */
 	uint32_t oldest_epoch; /* the oldest that is open */
 	uint32_t round;	       /* counts up; see ledger_process.changed_round */
@@ -93,7 +95,8 @@ struct sink_ops {
 	const char *name;      /* as in -f */
 	const char *extension; /* as in -o: ".folded"; no extension ends with another one */
 	bool counts_only;      /* finish() reads no modules and no code of locations */
-	bool time_slices;      /* it reads view.slices, which are kept for such sinks only */
+	bool time_slices; /* it reads view.slices and view.lane, which are kept for such sinks only
+			   */
 	/* Returns 0 with *ret set, or -ENOMEM. out is borrowed until destroy(). */
 	int (*create)(FILE *out, struct sink **ret);
 	/* Take a sample. NULL: not needed. Returns 0 or -ENOMEM. */

@@ -26,6 +26,7 @@ struct made_view {
 	struct profile profile;
 	struct thread_counts threads;
 	struct time_slices slices;
+	struct code_lane lane;
 	struct ledger ledger;
 	struct view view; /* of the objects here */
 };
@@ -53,6 +54,7 @@ MADE void made_init(struct made_view *m)
 				.profile = &m->profile,
 				.threads = &m->threads,
 				.slices = &m->slices,
+				.lane = &m->lane,
 				.ledger = &m->ledger};
 }
 

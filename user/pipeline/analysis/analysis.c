@@ -75,30 +75,26 @@ int analysis_set_info(struct analysis *a, const struct run_info *info)
 }
 
 /* Keep the samples of the current epoch by time, if a sink reads them. All or none are kept. */
-static void keep_slices(struct analysis *a)
+static int keep_time(struct analysis *a)
 {
 	struct epoch *e = a->epoch;
+	bool read = sink_list_reads_slices(&e->sinks) || sink_list_reads_slices(&a->live);
 
-	if (e->threads.counts.size)
-		return;
-	if (sink_list_reads_slices(&e->sinks) || sink_list_reads_slices(&a->live))
-		e->view.slices = &e->slices;
+	return read && !e->threads.counts.size ? epoch_keep_time(e) : 0;
 }
 
 int analysis_add_sink(struct analysis *a, const struct sink_ops *ops, FILE *out)
 {
 	int err = sink_list_add(&a->epoch->sinks, ops, out);
 
-	keep_slices(a);
-	return err;
+	return err ?: keep_time(a);
 }
 
 int analysis_add_live(struct analysis *a, const struct sink_ops *ops, struct sink *sink)
 {
 	int err = sink_list_add_live(&a->live, ops, sink);
 
-	keep_slices(a);
-	return err;
+	return err ?: keep_time(a);
 }
 
 int analysis_subscribe(struct analysis *a, const struct sink *sink, uint64_t period_ns)
@@ -173,7 +169,7 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 	case JITBPF_FORK:
 		return process_table_fork(&a->processes, (const struct jitbpf_task *)record);
 	case JITBPF_EXIT:
-		return process_table_exit(&a->processes, (const struct jitbpf_task *)record);
+		return analysis_take_exit(a, (const struct jitbpf_task *)record);
 	case JITBPF_INNER_PID:
 		return process_table_inner_pid(&a->processes,
 					       (const struct jitbpf_inner_pid *)record);

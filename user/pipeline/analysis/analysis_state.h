@@ -88,6 +88,14 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 			  const struct code_event *event, uint64_t regions);
 
 /*
+ * live_code.c: note that the live code of a process changes at a time: `change` has loads, unloads
+ * and live bytes. The live code of a process ends with it. Return 0 or a negative errno.
+ */
+int analysis_note_live(struct analysis *a, const struct process *process, uint64_t time_ns,
+		       struct code_lane_change change);
+int analysis_take_exit(struct analysis *a, const struct jitbpf_task *record);
+
+/*
  * names.c: analysis_name_new() names the new locations of all open epochs whose names are known,
  * requests the other names, and takes the answers. analysis_complete_names() names every location
  * of an epoch; with `wait`, it waits for the symbol service.

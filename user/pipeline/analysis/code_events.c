@@ -110,6 +110,24 @@ static void count_existing(struct jit_counts *counts, struct code_account *accou
 		counts->published[i] += now.published[i];
 }
 
+/* What an event has done to the live code. Events from before the run are no loads of the run. */
+static int note_live(struct analysis *a, const struct process *process,
+		     const struct code_event *event, const struct code_counts *before)
+{
+	const struct code_account *account = process->account;
+	const struct code_counts *now = &account->counts;
+	bool earlier = event->flags & (JITBPF_RECORD_COUNTED | JITBPF_EVENT_BEFORE_RUN);
+	uint64_t ended = now->unloads + now->replaced + now->unchecked;
+
+	ended -= before->unloads + before->replaced + before->unchecked;
+	return analysis_note_live(a, process, event->time_ns,
+				  (struct code_lane_change){
+					  .loads = earlier ? 0 : now->loads - before->loads,
+					  .unloads = earlier ? 0 : ended,
+					  .bytes = account->live_bytes,
+				  });
+}
+
 static int apply(struct analysis *a, struct process *process, struct jit_counts *counts,
 		 struct code_event *event)
 {
@@ -160,6 +178,7 @@ static int apply_thread(struct process *process, struct jit_counts *counts,
 int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event *record)
 {
 	struct ledger_process *row;
+	struct code_counts before;
 	struct code_event event;
 	struct process *process;
 	int err;
@@ -185,7 +204,9 @@ int analysis_take_code_event(struct analysis *a, const struct jitbpf_code_event 
 		row->jit.invalid += !(event.flags & JITBPF_RECORD_COUNTED);
 		return 0;
 	}
-	return apply(a, process, &row->jit, &event);
+	before = process->account->counts;
+	err = apply(a, process, &row->jit, &event);
+	return err ?: note_live(a, process, &event, &before);
 }
 
 /* It is of the region that the next sample is in, at the sample's time. */
@@ -287,5 +308,8 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 		thread_names_gap(&process->threads, gap.live, gap.live_count, gap.from_ns);
 	err = process_code_gap(process, &gap);
 	analysis_count_code(&row->jit, process->account);
-	return err;
+	return err
+		       ?: analysis_note_live(
+				  a, process, gap.from_ns,
+				  (struct code_lane_change){.bytes = process->account->live_bytes});
 }

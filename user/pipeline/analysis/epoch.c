@@ -55,12 +55,25 @@ void epoch_destroy(struct epoch *epoch)
 	profile_deinit(&epoch->profile);
 	thread_counts_deinit(&epoch->threads);
 	time_slices_deinit(&epoch->slices);
+	free(epoch->lane);
+	vec_deinit(&epoch->live);
 	location_table_deinit(&epoch->locations);
 	recorded_frames_destroy(epoch->recorded);
 	recorded_code_deinit(&epoch->code);
 	frame_table_destroy(epoch->frames);
 	string_pool_destroy(epoch->strings);
 	free(epoch);
+}
+
+int epoch_keep_time(struct epoch *epoch)
+{
+	if (!epoch->lane)
+		epoch->lane = calloc(1, sizeof(*epoch->lane));
+	if (!epoch->lane)
+		return -ENOMEM;
+	epoch->view.lane = epoch->lane;
+	epoch->view.slices = &epoch->slices;
+	return 0;
 }
 
 /* Copy a string into the pool, which lives as long as the epoch. */

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "locate/location.h"
 #include "pipeline/analysis/epoch_memory.h"
+#include "profile/code_lane.h"
 #include "profile/ledger.h"
 #include "profile/profile.h"
 #include "profile/thread_counts.h"
@@ -32,6 +33,13 @@ struct epoch_row {
 	uint32_t row;
 	uint32_t payer;
 	bool shared; /* with other processes of the payer, which had no room for more rows */
+};
+
+/* What the lane has of the process in a slot. */
+struct epoch_live {
+	uint32_t process; /* number, plus 1; 0: none */
+	uint32_t engine;  /* of the lane */
+	uint64_t bytes;	  /* of its live code */
 };
 
 /* A process can rename itself at any rate. Above so many names, its row waits for a sample. */
@@ -51,8 +59,10 @@ struct epoch {
 	bool has_recorded;	/* the records contain names, so the symbol service is not used */
 	struct profile profile; /* in a root, `location` is the ledger row of the process */
 	struct thread_counts threads;
-	struct time_slices slices; /* of `threads`, if view.slices is set */
-	struct ledger ledger;	   /* as counted */
+	struct time_slices slices;   /* of `threads`, if view.slices is set */
+	struct code_lane *lane;	     /* NULL: not kept */
+	VEC(struct epoch_live) live; /* by process slot, for the lane */
+	struct ledger ledger;	     /* as counted */
 	/* The view's ledger, complete up to the last update (ledgers.c). Shares its rows. */
 	struct ledger ledger_now;
 	struct jit_counts ended_jit; /* sum of the rows of freed processes */
@@ -72,6 +82,9 @@ struct epoch {
 int epoch_create(uint32_t number, const struct module_table *modules, struct owner_budget *memory,
 		 const struct view_options *view, struct epoch **ret);
 void epoch_destroy(struct epoch *epoch); /* NULL is allowed */
+
+/* Keep samples and live code by time from now on. Returns 0 or -ENOMEM. */
+int epoch_keep_time(struct epoch *epoch);
 
 /* Copies *info. Returns 0 or -ENOMEM. */
 int epoch_set_info(struct epoch *epoch, const struct run_info *info);

@@ -55,6 +55,8 @@ int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
 			       &a->epoch->view.options, &epoch);
 
 	err = err ?: epoch_set_info(epoch, info);
+	if (!err && sink_list_reads_slices(&a->live))
+		err = epoch_keep_time(epoch);
 	if (err) {
 		epoch_destroy(epoch);
 		return err;
@@ -65,8 +67,6 @@ int analysis_begin_epoch(struct analysis *a, const struct run_info *info)
 	a->epoch->older = a->closing;
 	a->closing = a->epoch;
 	a->epoch = epoch;
-	if (sink_list_reads_slices(&a->live))
-		epoch->view.slices = &epoch->slices;
 	analysis_renew_names(a);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "sink/write/out.h"
 #include "sink/format/page_column.h"
 #include "sink/format/summary_json.h"
+#include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
 
 /* Built from user/sink/page/; relative to the repository's root, where the compiler runs. */
@@ -401,6 +402,55 @@ static int write_slices(struct writer *w)
 	return err;
 }
 
+static void write_engines(struct writer *w, const struct code_lane *lane)
+{
+	json_key(w->json, "engines");
+	json_begin(w->json, '[');
+	for (uint32_t i = 0; i < lane->engine_count; i++)
+		json_string(w->json, i < CODE_LANE_ENGINES - 1
+					     ? frame_text_comm(w->views[0], lane->engines[i])
+					     : "others");
+	json_end(w->json, ']');
+}
+
+/* Bins in which JIT code was loaded or ended, and the live bytes of each engine after each. */
+static int write_code(struct writer *w, const struct code_lane *lane)
+{
+	struct page_column loads = {0}, unloads = {0}, live = {0};
+	uint32_t rows = 0, last = 0;
+	int err;
+
+	for (uint32_t i = 0; lane && i < CODE_LANE_BINS; i++) {
+		const struct code_bin *bin = &lane->bins[i];
+
+		if (!bin->version)
+			continue;
+		page_column_put(&w->column, i - last);
+		page_column_put(&loads, bin->loads);
+		page_column_put(&unloads, bin->unloads);
+		for (uint32_t k = 0; k < lane->engine_count; k++)
+			page_column_put(&live, bin->live[k]);
+		last = i;
+		rows++;
+	}
+	begin_table(w, "code", rows);
+	if (rows) {
+		json_member_number(w->json, "ticks", 1ull << lane->shift);
+		write_engines(w, lane);
+	}
+	err = page_column_write(&w->column, w->json, "step") ?:
+	      page_column_write(&loads, w->json, "loads") ?:
+	      page_column_write(&unloads, w->json, "unloads");
+	json_end(w->json, '}');
+	begin_table(w, "code_live", lane ? (uint64_t)rows * lane->engine_count : 0);
+	err = err ?: page_column_write(&live, w->json, "bytes");
+	json_end(w->json, '}');
+	page_column_deinit(&loads);
+	page_column_deinit(&unloads);
+	page_column_deinit(&live);
+	return err;
+}
+
 static void write_word_table(struct json *json, const struct ledger_word *words, int count)
 {
 	json_begin(json, '{');
@@ -448,6 +498,7 @@ static int write_data(void *writer, struct json *json)
 	json_end(json, ']');
 	err = err ?: write_labels(w) ?: write_sources(w) ?: write_threads(w);
 	err = err ?: write_nodes(w) ?: write_counts(w) ?: write_slices(w);
+	err = err ?: write_code(w, w->view_count == 1 ? views[0]->lane : NULL);
 	json_end(json, '}');
 	return err;
 }

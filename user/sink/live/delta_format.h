@@ -26,6 +26,9 @@
  *   levels    end: all TIME_SLICES_LEVELS of time_slices.h, or none if they are unchanged
  *   slices    tick, count (both as distances from those of the item before, or from 0, by
  *             base/zigzag.h, modulo 2^32), samples
+ *   code      0 if nothing has changed; else the shift of code_lane.h plus 1, the number of
+ *             engines, and their names. Bins that were sent are void if the shift has grown.
+ *             Then bins, with their number first: step, loads, unloads, bytes of each engine
  *   totals    only if the delta is complete: `filtered`, fields of delta_totals
  *
  * A node, location, row and the like is referred to by its number in its list, and a
@@ -49,7 +52,7 @@
 #include "profile/ledger.h"
 
 #define DELTA_MAGIC   0x444c544au /* "JTLD" */
-#define DELTA_VERSION 2
+#define DELTA_VERSION 3
 
 /* Little-endian. */
 struct delta_header {

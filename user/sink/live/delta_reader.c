@@ -361,6 +361,52 @@ static void take_slices(struct reading *r)
 	}
 }
 
+static struct code_lane *lane_of(struct reading *r)
+{
+	struct delta_profile *p = r->profile;
+
+	if (!p->lane) {
+		charge(r, sizeof(*p->lane));
+		p->lane = r->error ? NULL : calloc(1, sizeof(*p->lane));
+		if (!p->lane)
+			fail(r, -ENOMEM);
+		p->view.lane = p->lane;
+	}
+	return p->lane;
+}
+
+static struct code_bin take_bin(struct reading *r, const struct code_lane *lane)
+{
+	struct code_bin bin = {.version = 1};
+
+	bin.loads = take_u32(r);
+	bin.unloads = take_u32(r);
+	for (uint32_t i = 0; i < lane->engine_count; i++)
+		bin.live[i] = take(r);
+	return bin;
+}
+
+static void take_code(struct reading *r)
+{
+	uint32_t shift = take_below(r, 33), bin = 0;
+	struct code_lane *lane = shift && !r->error ? lane_of(r) : NULL;
+	uint64_t count;
+
+	if (!lane)
+		return;
+	if (lane->shift != shift - 1)
+		memset(lane->bins, 0, sizeof(lane->bins));
+	lane->shift = shift - 1;
+	lane->engine_count = take_below(r, CODE_LANE_ENGINES + 1);
+	for (uint32_t i = 0; i < lane->engine_count; i++)
+		lane->engines[i] = take_string_number(r);
+	count = take(r);
+	for (uint64_t i = 0; i < count && !r->error; i++) {
+		bin += take_below(r, CODE_LANE_BINS - bin);
+		lane->bins[bin] = take_bin(r, lane);
+	}
+}
+
 static void take_totals(struct reading *r)
 {
 	struct ledger *ledger = &r->profile->ledger;
@@ -384,6 +430,7 @@ static void take_sections(struct reading *r, bool complete)
 	take_changed(r, p->threads.counts.size, take_counted);
 	take_changed(r, p->ledger.processes.size, take_recounted);
 	take_slices(r);
+	take_code(r);
 	if (complete)
 		take_totals(r);
 	if (!r->error && cursor_left(&r->at))
@@ -465,6 +512,7 @@ void delta_profile_deinit(struct delta_profile *p)
 	ledger_deinit(&p->ledger);
 	thread_counts_deinit(&p->threads);
 	time_slices_deinit(&p->slices);
+	free(p->lane);
 	profile_deinit(&p->profile);
 	frame_table_destroy(p->frames);
 	location_table_deinit(&p->locations);

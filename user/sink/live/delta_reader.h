@@ -33,7 +33,8 @@ struct delta_profile {
 	struct profile profile;
 	struct thread_counts threads;
 	struct time_slices slices;
-	size_t sliced_max; /* the largest number of slices so far, which are charged */
+	struct code_lane *lane; /* NULL: no JIT code so far */
+	size_t sliced_max;	/* the largest number of slices so far, which are charged */
 	struct ledger ledger;
 	struct view view; /* of the members above; valid in any state but 0 */
 };

@@ -309,6 +309,43 @@ static bool put_slices(struct delta_writer *w, const struct time_slices *slices)
 	return at == slices->slices.size;
 }
 
+static void put_bin(struct delta_bytes *out, const struct code_lane *lane, uint32_t bin)
+{
+	put(out, lane->bins[bin].loads);
+	put(out, lane->bins[bin].unloads);
+	for (uint32_t i = 0; i < lane->engine_count; i++)
+		put(out, lane->bins[bin].live[i]);
+}
+
+/* The bins that have changed. They are so few that they fit. */
+static void put_code(struct delta_writer *w, const struct code_lane *lane)
+{
+	struct delta_bytes *out = &w->out;
+	uint32_t count = 0, last = 0, since = lane->shift == w->lane_shift ? w->lane_version : 0;
+	size_t begin;
+
+	if (lane->version == w->lane_version) {
+		put(out, 0);
+		return;
+	}
+	put(out, lane->shift + 1ull);
+	put(out, lane->engine_count);
+	for (uint32_t i = 0; i < lane->engine_count; i++)
+		put(out, lane->engines[i]);
+	begin = begin_items(out);
+	for (uint32_t i = 0; i < CODE_LANE_BINS; i++) {
+		if (lane->bins[i].version <= since)
+			continue;
+		put(out, i - last);
+		put_bin(out, lane, i);
+		last = i;
+		count++;
+	}
+	end_items(out, begin, count);
+	w->lane_version = lane->version;
+	w->lane_shift = lane->shift;
+}
+
 static void put_no_slices(struct delta_bytes *out)
 {
 	for (int i = 0; i < 3; i++)
@@ -332,6 +369,10 @@ static bool put_sections(struct delta_writer *w, const struct view *view)
 		all = put_slices(w, view->slices);
 	else
 		put_no_slices(out);
+	if (all && view->lane)
+		put_code(w, view->lane);
+	else
+		put(out, 0);
 	if (!all)
 		return false;
 	put(out, view->ledger->filtered);

@@ -48,7 +48,8 @@ struct delta_writer {
 	uint32_t rows_round;	    /* rows that changed before this round are in `recounted` */
 	uint64_t sliced;	    /* slices that were sent, and those that folding has removed */
 	uint32_t folds;		    /* of the slices, when they were sent */
-	struct delta_bytes out;	    /* the last delta */
+	uint32_t lane_version, lane_shift; /* of the lane, when it was sent */
+	struct delta_bytes out;		   /* the last delta */
 };
 
 /* Note that a count of the view's threads has changed. Returns 0 or -ENOMEM. */

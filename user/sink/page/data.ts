@@ -22,6 +22,17 @@ export interface Run {
 	processes: Process[];
 }
 
+/** JIT code by time (user/profile/code_lane.h): bins in which code was loaded or has ended. */
+export interface CodeLane {
+	ticks: number;                  // length of a bin
+	engines: string[];
+	rows: number;
+	bin: Uint32Array;
+	loads: Uint32Array;
+	unloads: Uint32Array;
+	live: Float64Array;             // bytes after each bin, by engine
+}
+
 /** Texts of the ledger's keys. */
 export type Words = Record<'fates' | 'cuts' | 'counters' | 'jit', Record<string, string>>;
 
@@ -40,6 +51,7 @@ export interface Profile {
 	counts: Counts;
 	slices: Slices;                 // of counts
 	order: LabelOrder;
+	code: CodeLane;
 }
 
 export const KINDS = ['unknown', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
@@ -94,6 +106,7 @@ export function noProfile(words: Words): Profile {
 		threads: { rows: 0, pid: none(), tid: none(), comm: none() },
 		counts: { rows: 0, node: none(), group: none(), samples: new Float64Array(0) },
 		slices: noSlices(),
+		code: { ticks: 1, engines: [], rows: 0, bin: none(), loads: none(), unloads: none(), live: new Float64Array(0) },
 	};
 }
 
@@ -108,6 +121,14 @@ function readSlices({ ticks, slices, several, levels }: Record<string, Table>): 
 	const more = integers(several, 'more');
 	sums(integers(several, 'step')).forEach((at, i) => { samples[at] += more[i]; });
 	return { tickNs: Number(ticks.ns), rows: slices.rows, tick, count, samples, ends: [...integers(levels, 'end')] };
+}
+
+function readCode({ code, code_live: live }: Record<string, Table>): CodeLane {
+	return {
+		ticks: Number(code.ticks ?? 1), engines: (code.engines as unknown as string[] | undefined) ?? [], rows: code.rows,
+		bin: sums(integers(code, 'step')), loads: integers(code, 'loads'), unloads: integers(code, 'unloads'),
+		live: column(live, 'bytes', new Float64Array(live.rows)),
+	};
 }
 
 function readProfile(data: any): Profile {
@@ -127,5 +148,6 @@ function readProfile(data: any): Profile {
 			samples: column(counts, 'samples', new Float64Array(counts.rows)) },
 		slices: readSlices(data),
 		order,
+		code: readCode(data),
 	};
 }

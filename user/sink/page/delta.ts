@@ -4,11 +4,12 @@
 import { Column, integers, naturals, numbers } from './columns';
 import { LEVELS, SliceList } from './slices';
 
-const MAGIC = 0x444c544a, VERSION = 2, HEADER = 32;
+const MAGIC = 0x444c544a, VERSION = 3, HEADER = 32;
 const MOST_FRAMES = 1024;               // of a location
 const MOST_BYTES = 1 << 30;             // of the deltas of a profile
 const MOST_SLICES = 1 << 24;
 const NUMBERS = 2 ** 32;
+const BINS = 2048, MOST_ENGINES = 8;      // of code_lane.h
 const utf8 = new TextDecoder();
 
 /** Damaged data. */
@@ -18,6 +19,13 @@ export interface Frame { name: number; module: number; file: number; line: numbe
 export interface Row { pid: number; inner: number; comm: number; fields: number[] }
 export interface RunFacts { wall_clock_ns: number; duration_ns: number; freq_hz: number; cpus: number;
 	event: string; command: string; host: string; kernel: string }
+
+/** JIT code by time: bins without changes are missing. */
+export class CodeBins {
+	ticks = 1;
+	engines: number[] = [];         // names
+	bins: { loads: number; unloads: number; live: number[] }[] = [];
+}
 
 /** Reads numbers and texts, and throws at the end of the bytes. */
 class Cursor {
@@ -109,6 +117,7 @@ export class DeltaProfile {
 	private readonly recounted: number[] = [];
 	rows: Row[] = [];
 	readonly slices = new SliceList();
+	code = new CodeBins();
 	totals: number[] = [];
 	private readonly isRecounted = new Column(new Uint8Array(64));
 	private rowsDue = 0;
@@ -150,6 +159,7 @@ export class DeltaProfile {
 		this.takeChanged(at, this.samples.size, i => this.recount(i, at.number()));
 		this.takeChanged(at, this.rows.length, i => { this.rows[i] = this.takeRow(at); });
 		this.takeSlices(at);
+		this.takeCode(at);
 		if (complete) {
 			at.below(2);
 			this.totals = at.fields(this.totalFields);
@@ -259,6 +269,20 @@ export class DeltaProfile {
 				throw new BadDelta('a slice without a count');
 			slices.add(tick, count, samples);
 		}
+	}
+
+	private takeCode(at: Cursor): void {
+		const shift = at.below(33);
+		if (!shift)
+			return;
+		if (this.code.ticks !== 2 ** (shift - 1))
+			this.code = new CodeBins();
+		const { code } = this;
+		code.ticks = 2 ** (shift - 1);
+		code.engines = Array.from({ length: at.below(MOST_ENGINES + 1) }, () => this.string(at));
+		this.takeChanged(at, BINS, bin => {
+			code.bins[bin] = { loads: at.below(NUMBERS), unloads: at.below(NUMBERS), live: code.engines.map(() => at.number()) };
+		});
 	}
 
 	private takeChanged(at: Cursor, size: number, take: (number: number) => void): void {

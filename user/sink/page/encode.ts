@@ -76,6 +76,11 @@ function slicesOf({ slices }: Profile, numbers: Uint32Array): Record<string, unk
 		levels: table(ends.length, { end: ends }) };
 }
 
+function codeOf({ code: { ticks, engines, rows, bin, loads, unloads, live } }: Profile): Record<string, unknown> {
+	return { code: { ...table(rows, { step: steps(bin), loads, unloads }), ticks, engines },
+		code_live: table(live.length, { bytes: live }) };
+}
+
 export function encodeProfile(profile: Profile): Record<string, unknown> {
 	const { runs, words, strings, labels, sources, threads, tree, counts } = profile, { order, places } = nodesOf(profile);
 	const rows = ordered(counts.rows, row => places[counts.node[row]], row => counts.group[row]).filter(row => counts.samples[row]);
@@ -91,5 +96,6 @@ export function encodeProfile(profile: Profile): Record<string, unknown> {
 			label: i => tree.label[order[i]], source: i => tree.source[order[i]] }),
 		counts: table(rows.length, { step: steps(nodes), group: i => counts.group[rows[i]], samples: i => counts.samples[rows[i]] }),
 		...slicesOf(profile, numbers),
+		...codeOf(profile),
 	};
 }

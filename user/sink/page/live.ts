@@ -4,6 +4,7 @@
 import { naturals } from './columns';
 import { PROCESS, type Counts, type Profile, type Words } from './data';
 import { DeltaProfile, headerOf } from './delta';
+import { codeLane } from './live_code';
 import { LiveLabels, type Live } from './live_labels';
 import { LiveTree, runOf, type CountChanges } from './live_tree';
 import { follow, type Connection } from './stream';
@@ -41,7 +42,8 @@ export class LiveVersion {
 	get profile(): Profile {
 		const { labels, words, from, tree: { tree, counts }, threads: [pid, tid, comm] } = this;
 		return { runs: [runOf(from, labels.live)], words, strings: labels.strings, labels: labels.labels, sources: labels.sources,
-			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data }, tree, counts, slices: from.slices.list, order: labels.order };
+			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data }, tree, counts, slices: from.slices.list, code: codeLane(from),
+			order: labels.order };
 	}
 }
 

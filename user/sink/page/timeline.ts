@@ -2,6 +2,7 @@
 // The time line: a strip with samples per interval and, on demand, a heat map with a column per second. A range that is
 // selected there is what graph, table, callers and search are of; a second range is the baseline of a difference.
 
+import { LANE, codeWords, drawLane } from './code_lane';
 import { dark } from './colour';
 import { byId, plural } from './text';
 import { chosenThreads } from './threads';
@@ -30,7 +31,8 @@ export class TimeLine {
 	}
 
 	private get height(): number {
-		return STRIP + (this.open ? GAP + CELL * CELLS : 0);
+		const lane = this.view.profile.code.rows ? GAP + LANE : 0;
+		return STRIP + (this.open ? GAP + CELL * CELLS + lane : 0);
 	}
 
 	/** The profile, the chosen threads or the selected ranges have changed. */
@@ -84,6 +86,9 @@ export class TimeLine {
 		this.drawBars(bins.chosen, bins.most, colour('bar'));
 		if (this.open)
 			this.drawCells(bins, colour('cell'));
+		if (this.open && this.view.profile.code.rows)
+			drawLane(pen, this.view.profile.code, STRIP + CELL * CELLS + 2 * GAP, width, tick => this.xOf(tick),
+				{ live: colour('resolved'), line: colour('line') });
 		const { range, baseline } = this.view, [before, after] = this.asBaseline ? [this.dragged ?? baseline, range]
 			: [baseline, this.dragged ?? range];
 		this.drawRanges([before, after].filter(part => part !== null), colour('page'));
@@ -158,7 +163,7 @@ export class TimeLine {
 	/** The ticks at a place: of a column of the strip, or of a cell of the heat map. */
 	private ticksAt(x: number, y: number): Range {
 		const { ticks, all, seconds } = this.made(), { perSecond, width } = this, at = Math.max(0, Math.min(width - 1, x)) / width;
-		if (!this.open || y < STRIP + GAP) {
+		if (!this.open || y < STRIP + GAP || y >= STRIP + GAP + CELL * CELLS) {
 			const column = Math.floor(at * all.length), scale = ticks / all.length;
 			return [Math.floor(column * scale), Math.max(Math.floor(column * scale) + 1, Math.floor((column + 1) * scale))];
 		}
@@ -225,7 +230,8 @@ export class TimeLine {
 	private describe(x: number, y: number): void {
 		const { profile } = this.view, range = this.ticksAt(x, y), { ticks } = this.made();
 		const chosen = chosenThreads(profile, this.view.state.threads);
-		this.view.tip.describe([rangeWords(range, profile.slices, ticks), plural(samplesIn(profile, chosen, range), 'sample')]);
+		this.view.tip.describe([rangeWords(range, profile.slices, ticks), plural(samplesIn(profile, chosen, range), 'sample'),
+			...codeWords(profile.code, range)]);
 	}
 
 	private listenToPointer(): void {

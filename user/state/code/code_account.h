@@ -69,6 +69,7 @@ struct code_account {
 	struct code_counts counts;
 	struct code_counts counted; /* the part that the owner of the account has taken over */
 	uint64_t methods, name_bytes, lines, inlines; /* in memory */
+	uint64_t live_bytes; /* code of its regions in force; without what maps have inherited */
 	/* The owner of the process pays for its memory; both NULL: nobody does. */
 	struct owner_budget *memory; /* borrowed */
 	struct budget_owner *owner;  /* a reference */

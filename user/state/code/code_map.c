@@ -35,10 +35,31 @@ int code_map_create(uint64_t *next_number, struct code_map **ret)
 	return 0;
 }
 
+/* Count the bytes of a region that comes into force, or ends. An inherited one counts elsewhere. */
+static void count_live(const struct code_map *map, const struct code_record *record, bool live)
+{
+	uint64_t *bytes = &record->account->live_bytes, size = record->region.size_bytes;
+
+	if (record->region.number < map->first_number)
+		return;
+	if (live)
+		*bytes += size;
+	else
+		*bytes -= size < *bytes ? size : *bytes;
+}
+
+static int end_live(void *map, const struct code_region *region)
+{
+	count_live(map, code_record_of(&region->value), false);
+	return 0;
+}
+
 void code_map_destroy(struct code_map *map)
 {
 	if (!map)
 		return;
+	if (map->space)
+		code_map_for_each(map, end_live, map);
 	space_map_destroy(map->space);
 	cow_tree_deinit(&map->methods);
 	cow_tree_deinit(&map->registered);
@@ -104,8 +125,10 @@ static void unindex(struct code_map *map, const struct code_region *region)
 static void unindex_ended(struct code_map *map)
 {
 	vec_for_each (hit, &map->hit) {
-		if (!is_in_force(map, hit->start, hit->value))
-			unindex(map, &code_record_of(hit->value)->region);
+		if (is_in_force(map, hit->start, hit->value))
+			continue;
+		count_live(map, code_record_of(hit->value), false);
+		unindex(map, &code_record_of(hit->value)->region);
 	}
 	map->hit.size = 0;
 	if (map->hit.capacity > HIT_KEEP)
@@ -147,8 +170,10 @@ static void entered(struct code_map *map, struct code_record *record, uint64_t t
 		record->identity = region->number + 1;
 	unindex_ended(map);
 	/* A late record may be in history only. */
-	if (is_in_force(map, region->address, &region->value))
+	if (is_in_force(map, region->address, &region->value)) {
+		count_live(map, record, true);
 		index_claims(map, region, time_ns);
+	}
 	if (map->newest_ns < time_ns)
 		map->newest_ns = time_ns;
 }
@@ -355,6 +380,8 @@ int code_map_clear(struct code_map *map, uint64_t time_ns)
 		err = code_map_gather(map, 0, UINT64_MAX);
 	if (!err)
 		err = cow_tree_reserve(&map->methods, indexed_hits(map), 0);
+	if (!err && map->newest_ns <= time_ns)
+		code_map_for_each(map, end_live, map);
 	if (!err)
 		err = space_map_clear(map->space, time_ns);
 	if (err)

@@ -94,6 +94,24 @@ static inline void assert_whole_slices(const struct view *view)
 		assert_int_equal(samples[i], view->threads->counts.data[i].samples);
 }
 
+/* A missing lane is an empty one. */
+static inline void assert_same_code(const struct code_lane *a, const struct code_lane *b)
+{
+	static const struct code_lane empty;
+
+	a = a ?: &empty;
+	b = b ?: &empty;
+	assert_int_equal(a->shift, b->shift);
+	assert_int_equal(a->engine_count, b->engine_count);
+	assert_memory_equal(a->engines, b->engines, sizeof(a->engines));
+	for (uint32_t i = 0; i < CODE_LANE_BINS; i++) {
+		assert_int_equal(a->bins[i].version > 0, b->bins[i].version > 0);
+		assert_int_equal(a->bins[i].loads, b->bins[i].loads);
+		assert_int_equal(a->bins[i].unloads, b->bins[i].unloads);
+		assert_memory_equal(a->bins[i].live, b->bins[i].live, sizeof(a->bins[i].live));
+	}
+}
+
 static inline void assert_same_ledger(const struct ledger *a, const struct ledger *b)
 {
 	struct ledger a_totals = *a, b_totals = *b;
@@ -165,6 +183,7 @@ static inline void assert_same_view(const struct view *a, const struct view *b)
 	assert_whole_slices(b);
 	assert_memory_equal(a->slices->ends, b->slices->ends, sizeof(a->slices->ends));
 	assert_same_ledger(a->ledger, b->ledger);
+	assert_same_code(a->lane, b->lane);
 }
 
 #endif

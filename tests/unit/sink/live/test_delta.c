@@ -174,6 +174,18 @@ static void add_slices(struct fixture *f, uint32_t from, uint32_t to)
 	}
 }
 
+/* Engines come one after the other; the bins become longer. */
+static void add_code(struct fixture *f, uint32_t step)
+{
+	uint32_t engine =
+		code_lane_engine(&f->m.lane, made_string(&f->m, step % 2 ? "php" : "java"));
+
+	for (uint32_t i = 0; i < 10; i++)
+		code_lane_add(&f->m.lane, (i << 2 * step) * TIME_SLICES_TICK_NS,
+			      &(struct code_lane_change){
+				      .engine = engine, .loads = i, .unloads = step, .bytes = 7});
+}
+
 /* Slices fold after some of them were sent, and before: these are sent again, or once. */
 static void slices_that_fold_on_the_way(void **state)
 {
@@ -188,12 +200,14 @@ static void slices_that_fold_on_the_way(void **state)
 		folds = f.profile.slices.folds;
 		add_slices(&f, at, at + steps[i]);
 		at += steps[i];
+		add_code(&f, i);
 		catch_up(&f);
 		refolds += f.profile.slices.folds != folds;
 		assert_same_view(&f.profile.view, &f.m.view);
 		assert_same_outputs(&f.profile.view, &f.m.view);
 		assert_true(f.profile.slices.slices.size < 2000);
 	}
+	assert_true(f.profile.lane && f.profile.lane->shift > 3);
 	assert_true(refolds > 2 && refolds < ARRAY_SIZE(steps));
 	end(&f);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "state/code/code_map_state.h"
 #include "state/code/code_region.h"
 #include "tests/unit/state/apply_jit.h"
 #include "tests/unit/state/code_model.h"
@@ -340,6 +341,31 @@ static void compare_now(struct trial *trial, size_t which)
 	}
 }
 
+struct live {
+	uint64_t first_number, bytes;
+};
+
+static int add_live(void *context, const struct code_region *region)
+{
+	struct live *live = context;
+
+	if (region->number >= live->first_number)
+		live->bytes += region->size_bytes;
+	return 0;
+}
+
+/* The account has the bytes of the code in force, without what maps have inherited. */
+static void compare_live(const struct trial *trial)
+{
+	struct live live = {0};
+
+	for (size_t i = 0; i < MAPS; i++) {
+		live.first_number = trial->maps[i]->first_number;
+		assert_int_equal(code_map_for_each(trial->maps[i], add_live, &live), 0);
+	}
+	assert_int_equal(trial->account->live_bytes, live.bytes);
+}
+
 static void compare_past(struct trial *trial, size_t which)
 {
 	const struct past *past = &trial->pasts[which];
@@ -381,11 +407,13 @@ static void run_trial(struct trial *trial)
 			code_model_sweep(&trial->models[i], trial->now_ns);
 			compare_now(trial, i);
 		}
+		compare_live(trial);
 	}
 	for (size_t i = 0; i < MAPS; i++) {
 		compare_past(trial, i);
 		code_map_destroy(trial->maps[i]);
 	}
+	assert_int_equal(trial->account->live_bytes, 0);
 	for (size_t i = 0; i < trial->held_count; i++) {
 		struct held *held = &trial->held[i];
 		char text[CODE_TEXT_BYTES];
