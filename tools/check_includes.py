@@ -59,6 +59,7 @@ agent/live
 agent/workers
 agent/readers
 agent/server
+agent/terminal
 cli
 """
 

@@ -6,7 +6,7 @@ set -eu
 purpose=${1:-build}
 
 packages="gcc make libc6-dev clang libbpf-dev libelf-dev libiberty-dev zlib1g-dev liblzma-dev libzstd-dev libzydis-dev libcap-dev
-	libseccomp-dev libmicrohttpd-dev"
+	libseccomp-dev libmicrohttpd-dev libncurses-dev"
 [ -n "$(ls /usr/sbin/bpftool /usr/bin/bpftool /usr/lib/linux-tools*/*/bpftool 2>/dev/null)" ] ||
 	packages="$packages bpftool"
 case $purpose in
@@ -14,7 +14,7 @@ build) ;;
 demo) packages="$packages php-cli g++ libdnnl-dev" ;;
 check) packages="$packages php-cli g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
 	clang-format clang-tidy git python3 ca-certificates binutils xz-utils dwz llvm rustc libc6-dbg chromium libdebuginfod1
-	e2fsprogs nodejs zsh fish mandoc"
+	e2fsprogs nodejs zsh fish mandoc tmux"
 	# Any JDK has the header and the compiler that the agent for Java and its tests need.
 	{ command -v javac && ls /usr/lib/jvm/*/include/jvmti.h; } >/dev/null 2>&1 ||
 		packages="$packages default-jdk-headless"

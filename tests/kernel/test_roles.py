@@ -23,6 +23,7 @@ ALLOWED = {
     "jitbpf-load": ({"CAP_SYS_PTRACE", "CAP_DAC_READ_SEARCH", "CAP_SETUID", "CAP_SETGID"}, 2),
     "jitbpf-read": (set(), 2),
     "jitbpf-serve": (set(), 2),
+    "jitbpf-top": (set(), 2),
     "jitbpf-outputs": ({"CAP_DAC_OVERRIDE", "CAP_FOWNER"}, 2),  # of root
 }
 

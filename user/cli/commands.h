@@ -18,6 +18,7 @@ extern const struct command_spec command_list;
 extern const struct command_spec command_live;
 extern const struct command_spec command_record;
 extern const struct command_spec command_report;
+extern const struct command_spec command_top;
 extern const struct command_spec command_version;
 
 /* Returns command number i, in the order of the help, or NULL after the last one. */

@@ -220,6 +220,10 @@ static int start(struct recording *run)
 				      &run->options->view);
 	if (err)
 		return record_complain(err, "starting the live page");
+	if (run->top)
+		err = top_screen_show(run->top, run->pipeline, &run->options->view);
+	if (err)
+		return err;
 	err = target_go(&run->target);
 	if (err)
 		return err;
@@ -230,6 +234,34 @@ static int start(struct recording *run)
 	return 0;
 }
 
+#define SCREENS 3 /* place of the screens' descriptors among those that are waited for */
+
+static void set_screens(const struct recording *run, struct pollfd *waiting)
+{
+	int fds[TOP_SCREEN_FDS];
+
+	waiting[SCREENS].fd = live_page_fd(run->live_page);
+	top_screen_fds(run->top, fds);
+	for (int i = 0; i < TOP_SCREEN_FDS; i++)
+		waiting[SCREENS + 1 + i].fd = fds[i];
+	if (run->screen_stays) /* the end of the command was seen */
+		waiting[SCREENS - 1].fd = -1;
+}
+
+/* Returns true if the run ends. The screen of `top` stays when what it shows has ended. */
+static bool is_over(struct recording *run)
+{
+	if (!top_screen_round(run->top))
+		return true;
+	if (run->screen_stays || !target_ended(&run->target))
+		return false;
+	if (!run->top)
+		return true;
+	run->screen_stays = true;
+	top_screen_say_ended(run->top);
+	return false;
+}
+
 static int record_until_told(struct recording *run)
 {
 	uint64_t start_ns = clock_now_ns(), end_ns = UINT64_MAX, now_ns;
@@ -237,6 +269,8 @@ static int record_until_told(struct recording *run)
 		{.fd = run->signals.fd, .events = POLLIN},
 		{.fd = live_source_fd(run->live), .events = POLLIN},
 		{.fd = target_fd(&run->target), .events = POLLIN},
+		{.fd = -1, .events = POLLIN}, /* of the live page, and of the screen */
+		{.fd = -1, .events = POLLIN},
 		{.fd = -1, .events = POLLIN},
 	};
 	int state = SOURCE_ROUND;
@@ -250,7 +284,7 @@ static int record_until_told(struct recording *run)
 			     live_source_waits_for_jvm(run->live) || now_ns - start_ns < EARLY_NS;
 		int wait_ms = waits ? ROWS_ROUND_MS : LIVE_ROUND_MS;
 
-		waiting[3].fd = live_page_fd(run->live_page);
+		set_screens(run, waiting);
 		/* A ring that has any data is ready at once: records would come one to a round. */
 		poll(waiting, 1, ROUND_MIN_MS);
 		poll(waiting, ARRAY_SIZE(waiting), left_ms < wait_ms ? (int)left_ms : wait_ms);
@@ -268,7 +302,7 @@ static int record_until_told(struct recording *run)
 		state = rotation_round(&run->rotation, run->pipeline);
 		if (state < 0)
 			return record_complain(state, "rotating the recording");
-		if (waiting[0].revents || target_ended(&run->target) || !has_room(run, now_ns))
+		if (waiting[0].revents || is_over(run) || !has_room(run, now_ns))
 			break;
 		if (status_line_due(&run->status)) {
 			struct analysis_progress progress = pipeline_progress(run->pipeline);
@@ -321,7 +355,7 @@ static void say_interrupted(void *run_)
  */
 static int finish(struct recording *run, int err)
 {
-	int state = err;
+	int state = err, screen = top_screen_end(run->top);
 
 	live_source_stop(run->live);
 	stop_signals_kill_next(&run->signals, say_interrupted, run);
@@ -337,7 +371,7 @@ static int finish(struct recording *run, int err)
 	status_line_clear(&run->status);
 	if (err)
 		record_complain(err, "resolving names");
-	err = state ?: err;
+	err = state ?: err ?: screen;
 	if (run->rotation.options) /* completes epochs, whose names may still come */
 		err = rotation_finish(&run->rotation, run->pipeline) ?: err;
 	end_naming(run);
@@ -424,6 +458,11 @@ static int check(struct record_options *values)
 			"--by pid or comm\n");
 		return EXIT_USAGE;
 	}
+	if (values->top && values->view.by == VIEW_BY_TID) {
+		fprintf(stderr, "jitbpf top: --by tid is not possible: use --by pid, and T for one "
+				"thread\n");
+		return EXIT_USAGE;
+	}
 	if (values->port && !values->live) {
 		fprintf(stderr, "jitbpf record: --port needs --live\n");
 		return EXIT_USAGE;
@@ -449,12 +488,15 @@ static int check(struct record_options *values)
 	return OPTIONS_OK;
 }
 
-static int run_with(bool live, const struct command_spec *spec, int argc, char **argv)
+enum mode { MODE_RECORD, MODE_LIVE, MODE_TOP };
+
+static int run_with(enum mode mode, const struct command_spec *spec, int argc, char **argv)
 {
 	struct record_options values = {
 		.freq_hz = 99,
-		.live = live,
-		.only_live = live,
+		.live = mode == MODE_LIVE,
+		.top = mode == MODE_TOP,
+		.only_live = mode != MODE_RECORD,
 		.disk.min_free_bytes = UINT64_MAX,
 		.code_ring_bytes = 8u << 20, /* 0.12 s of 200,000 loads per second */
 		.memory_bytes = MEMORY_DEFAULT,
@@ -465,6 +507,10 @@ static int run_with(bool live, const struct command_spec *spec, int argc, char *
 		values.target.command = argv + operand;
 	if (!values.sample_ring_bytes) /* rings cost time and memory on each CPU */
 		values.sample_ring_bytes = (values.freq_hz > SLOW_HZ ? 2u : 1u) << 20;
+	if (status == OPTIONS_OK && values.top && !top_screen_is_possible(values.once))
+		status = EXIT_USAGE;
+	if (values.top && !values.outputs.size)
+		values.quiet = true;
 	if (status == OPTIONS_OK)
 		status = check(&values);
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))
@@ -485,13 +531,36 @@ static int run_with(bool live, const struct command_spec *spec, int argc, char *
 
 static int run_record(const struct command_spec *spec, int argc, char **argv)
 {
-	return run_with(false, spec, argc, argv);
+	return run_with(MODE_RECORD, spec, argc, argv);
 }
 
 static int run_live(const struct command_spec *spec, int argc, char **argv)
 {
-	return run_with(true, spec, argc, argv);
+	return run_with(MODE_LIVE, spec, argc, argv);
 }
+
+static int run_top(const struct command_spec *spec, int argc, char **argv)
+{
+	return run_with(MODE_TOP, spec, argc, argv);
+}
+
+static const struct option_spec top_options[] = {
+	{0, "once", OPTION_FLAG, FIELD(once), NULL,
+	 "not possible: says how to show the same once, as text"},
+};
+
+static const struct option_table top_option_table = {top_options, ARRAY_SIZE(top_options)};
+
+const struct command_spec command_top = {
+	.name = "top",
+	.usage = "[options] [-- COMMAND ARGS...]",
+	.summary = "show processes, functions and call trees in the terminal while it happens",
+	.options = options,
+	.option_count = ARRAY_SIZE(options),
+	.shared = {{&view_option_table, FIELD(view)}, {&top_option_table, 0}},
+	.takes_command = true,
+	.run = run_top,
+};
 
 const struct command_spec command_live = {
 	.name = "live",

@@ -261,6 +261,7 @@ static int prepare_command(struct recording *run)
 		.choice = run->options->env,
 		.jvm_agent = launches_with_agent(run) ? run->jvm_agent.path : NULL,
 		.open_files = run->options->open_files,
+		.no_terminal = run->options->top,
 		.on_pipe = run->signals.before_pipe,
 	};
 
@@ -311,6 +312,10 @@ int record_set_up(struct recording *run)
 
 	if (err)
 		return record_complain(err, "loading libmicrohttpd.so.12, for the live page");
+	if (run->options->top)
+		err = top_screen_prepare(&run->top);
+	if (err)
+		return err;
 	err = broker_start(roles, &run->broker);
 	if (err)
 		return record_complain(err, "starting");
@@ -341,6 +346,7 @@ int record_set_up(struct recording *run)
 
 void record_release(struct recording *run)
 {
+	top_screen_end(run->top);
 	refresh_stop(run->refresh, true);
 	live_page_end(run->live_page, true);
 	rotation_deinit(&run->rotation);
@@ -352,6 +358,7 @@ void record_release(struct recording *run)
 	pipeline_destroy(run->pipeline);
 	refresh_destroy(run->refresh);
 	live_page_destroy(run->live_page);
+	top_screen_destroy(run->top);
 	name_reader_destroy(run->names);
 	live_source_destroy(run->live);
 	file_store_destroy(run->files);

@@ -25,6 +25,7 @@
 #include "cli/jvm_reports.h"
 #include "cli/status_line.h"
 #include "cli/target.h"
+#include "cli/top_screen.h"
 #include "pipeline/pipeline.h"
 
 struct record_options {
@@ -36,6 +37,8 @@ struct record_options {
 	struct disk_limits disk;
 	uint64_t refresh_ns; /* 0: outputs are written at the end */
 	bool live;	     /* serve the page */
+	bool once;	     /* of `jitbpf top` */
+	bool top;	     /* show the screen of `jitbpf top` */
 	bool only_live;	     /* no output but those with -o */
 	uint32_t port;	     /* 0: any free one from the default */
 	bool user_regs;
@@ -81,6 +84,8 @@ struct recording {
 	struct recorder *recorder;   /* without rotation */
 	struct refresh *refresh;     /* NULL: outputs are written at the end */
 	struct live_page *live_page; /* NULL: none */
+	struct top_screen *top;	     /* NULL: none */
+	bool screen_stays;	     /* after the end of what it shows */
 	struct rotation rotation;    /* with it, `outputs` is empty */
 	struct target target;
 	bool unsupported; /* the machine or the user does not meet the requirements */

@@ -28,6 +28,17 @@ static int become(const struct invoking_user *user)
 	return 0;
 }
 
+/* The terminal shows something else: its keys and its screen are not the command's. */
+static void leave_terminal(void)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd <= STDERR_FILENO && nothing >= 0; fd++) {
+		if (isatty(fd))
+			dup2(nothing, fd);
+	}
+}
+
 static void __attribute__((noreturn))
 run(int go_fd, int fail_fd, char *const argv[], const struct command_environment *environment)
 {
@@ -44,6 +55,8 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 	if (environment->shim_path)
 		engine_env_apply(environment->shim_path, &environment->choice);
 	setrlimit(RLIMIT_NOFILE, &environment->open_files);
+	if (environment->no_terminal)
+		leave_terminal();
 	err = become(environment->user);
 	if (!err) {
 		if (environment->shim_path && access(environment->shim_path, R_OK))

@@ -70,6 +70,13 @@ static const struct role_rules rules[ROLE_COUNT] = {
 			.forbids_files = true,
 			.memory_max = 256u << 20,
 		},
+	[ROLE_VIEWER] =
+		{
+			.name = "jitbpf-top",
+			.calls = ROLE_CALLS_VIEWER,
+			.forbids_files = true,
+			.memory_max = 1ull << 30,
+		},
 	[ROLE_RECORDER] =
 		{
 			.name = "jitbpf",

@@ -18,6 +18,7 @@ enum role {
 	ROLE_LOADER,	/* loads the agent for Java into a JVM, as its user */
 	ROLE_READER,	/* parses what others made: ELF, DWARF, names */
 	ROLE_SERVER,	/* serves the live page on 127.0.0.1 */
+	ROLE_VIEWER,	/* draws the screen of `jitbpf top`; not started by the broker */
 	ROLE_RECORDER,	/* jitbpf itself after set-up; not started by the broker */
 	ROLE_COUNT,
 };
@@ -35,6 +36,7 @@ enum role_calls {
 	ROLE_CALLS_LOADER,   /* may also write files and connect */
 	ROLE_CALLS_READER,   /* memory, the socket, and reading from descriptors */
 	ROLE_CALLS_SERVER,   /* memory, and sockets that it has or accepts */
+	ROLE_CALLS_VIEWER,   /* memory, sockets and a terminal that it has */
 	ROLE_CALLS_RECORDER, /* as ROLE_CALLS_COMMON, with bpf() */
 };
 

@@ -7,6 +7,7 @@
 #include <linux/nsfs.h>
 #include <seccomp.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include "base/scope.h"
@@ -98,6 +99,16 @@ static const int serving[] = {
 	SCMP_SYS(fcntl),
 };
 
+static const int viewing[] = {
+	SCMP_SYS(read),	     SCMP_SYS(write),		SCMP_SYS(recvfrom), SCMP_SYS(fcntl),
+	SCMP_SYS(fstat),     SCMP_SYS(ppoll),		SCMP_SYS(select),   SCMP_SYS(pselect6),
+	SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep),
+};
+
+/* Not TIOCSTI, which types into the terminal. */
+static const unsigned long of_terminals[] = {TCGETS,	 TCSETS,    TCSETSW, TCSETSF,
+					     TIOCGWINSZ, TIOCGPGRP, TCFLSH};
+
 static const int loading[] = {
 	SCMP_SYS(openat),
 	SCMP_SYS(openat2),
@@ -167,6 +178,16 @@ static int add_ioctl(scmp_filter_ctx filter)
 					   SCMP_A1(SCMP_CMP_EQ, NS_GET_USERNS));
 }
 
+static int add_terminal(scmp_filter_ctx filter)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of_terminals) && !err; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
+				       SCMP_A1(SCMP_CMP_EQ, of_terminals[i]));
+	return err;
+}
+
 static bool listed_is_refused(enum role_calls calls)
 {
 	return calls == ROLE_CALLS_COMMON || calls == ROLE_CALLS_RECORDER;
@@ -186,7 +207,8 @@ int system_calls_limit(enum role_calls calls)
 			err = seccomp_rule_add(filter, REFUSE, SCMP_SYS(bpf), 0);
 	} else {
 		err = add_memory(filter) ?: ADD(filter, SCMP_ACT_ALLOW, needed_by_all);
-		if (!err && calls != ROLE_CALLS_READER && calls != ROLE_CALLS_SERVER)
+		if (!err && calls != ROLE_CALLS_READER && calls != ROLE_CALLS_SERVER &&
+		    calls != ROLE_CALLS_VIEWER)
 			err = ADD(filter, SCMP_ACT_ALLOW, reading);
 	}
 	if (!err && calls == ROLE_CALLS_OPENER)
@@ -199,6 +221,8 @@ int system_calls_limit(enum role_calls calls)
 		err = ADD(filter, SCMP_ACT_ALLOW, parsing);
 	if (!err && calls == ROLE_CALLS_SERVER)
 		err = ADD(filter, SCMP_ACT_ALLOW, serving);
+	if (!err && calls == ROLE_CALLS_VIEWER)
+		err = add_terminal(filter) ?: ADD(filter, SCMP_ACT_ALLOW, viewing);
 	if (!err && calls == ROLE_CALLS_SIGNALLER)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(pidfd_send_signal), 0);
 	return err ?: seccomp_load(filter);

@@ -40,9 +40,14 @@ static int label_frame(void *table, const struct frame_text *frame, uint32_t *re
 	return add(table, frame->name, path_file(frame->module), frame->kind, ret);
 }
 
-static int label_process(void *table, const char *name, uint32_t *ret)
+int label_table_add_process(struct label_table *table, const char *name, uint32_t *ret)
 {
 	return add(table, name, "", LABEL_KIND_PROCESS, ret);
+}
+
+static int label_process(void *table, const char *name, uint32_t *ret)
+{
+	return label_table_add_process(table, name, ret);
 }
 
 void label_table_init_labels(struct label_table *table, struct frame_labels *ret)

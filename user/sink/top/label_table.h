@@ -31,6 +31,9 @@ struct label_table {
 int label_table_init(struct label_table *table);
 void label_table_deinit(struct label_table *table);
 
+/* Find or add the label of a process. Returns 0 or -ENOMEM. */
+int label_table_add_process(struct label_table *table, const char *name, uint32_t *ret);
+
 /* Set *ret to label the frames of a tree with this table, which it borrows. */
 void label_table_init_labels(struct label_table *table, struct frame_labels *ret);
 

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/top/top_model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/scope.h"
+#include "profile/ledger.h"
+#include "sink/frame_text.h"
+#include "sink/ledger_rows.h"
+
+int top_model_init(struct top_model *model)
+{
+	*model = (struct top_model){0};
+	return label_table_init(&model->labels);
+}
+
+void top_model_deinit(struct top_model *model)
+{
+	label_table_deinit(&model->labels);
+	frame_tree_deinit(&model->tree);
+	free(model->paths);
+	vec_deinit(&model->functions);
+	vec_deinit(&model->processes);
+	vec_deinit(&model->before);
+}
+
+/* --- the samples that are shown ------------------------------------------------------ */
+
+/* A view whose profile counts the samples that a filter shows. */
+struct filtered {
+	struct view view;
+	struct profile profile;
+	uint64_t *processes; /* samples by row of the ledger */
+};
+
+static void filtered_deinit(struct filtered *filtered)
+{
+	vec_deinit(&filtered->profile.nodes);
+	free(filtered->processes);
+}
+
+static bool has_comm(const struct view *view, const struct top_filter *filter, uint32_t comm)
+{
+	return !regexec(filter->comm, frame_text_comm(view, comm), 0, NULL, 0);
+}
+
+/* Returns the threads that pass, by number. */
+static bool *passing_threads(const struct view *view, const struct top_filter *filter)
+{
+	size_t count = view->threads->threads.size;
+	bool *passing = calloc(count + 1, sizeof(*passing));
+
+	for (size_t i = 0; passing && i < count; i++) {
+		const struct sampled_thread *thread = &view->threads->threads.data[i];
+
+		passing[i] = (!filter->pid || filter->pid == thread->pid) &&
+			     (!filter->tid || filter->tid == thread->tid) &&
+			     (!filter->comm || has_comm(view, filter, thread->comm));
+	}
+	return passing;
+}
+
+/* Copy the nodes without their counts. Sets *ret to the root of each. */
+static int copy_nodes(struct filtered *filtered, uint32_t **ret)
+{
+	const struct profile *from = filtered->view.profile;
+	uint32_t count = (uint32_t)from->nodes.size;
+	uint32_t *roots = calloc(count + 1, sizeof(*roots));
+
+	*ret = roots;
+	if (!roots || vec_reserve(&filtered->profile.nodes, count + 1))
+		return -ENOMEM;
+	filtered->profile.nodes.size = count;
+	for (uint32_t i = 0; i < count; i++) {
+		struct profile_node node = from->nodes.data[i];
+
+		node.self = 0;
+		filtered->profile.nodes.data[i] = node;
+		roots[i] = node.parent == PROFILE_NODE_NONE ? i : roots[node.parent];
+	}
+	return 0;
+}
+
+/* The name of a process passes for all of its threads. */
+static bool passes(const struct filtered *filtered, const struct top_filter *filter,
+		   const struct thread_count *count, const bool *threads, const bool *roots)
+{
+	const struct sampled_thread *thread = &filtered->view.threads->threads.data[count->thread];
+
+	if (threads[count->thread])
+		return true;
+	return filter->comm && roots[count->node] && (!filter->pid || filter->pid == thread->pid) &&
+	       (!filter->tid || filter->tid == thread->tid);
+}
+
+/* Returns by node: its process has a name that passes. */
+static bool *passing_nodes(const struct filtered *filtered, const struct top_filter *filter)
+{
+	const struct profile *profile = &filtered->profile;
+	bool *passing = calloc(profile->nodes.size + 1, sizeof(*passing));
+
+	for (size_t i = 0; passing && filter->comm && i < profile->nodes.size; i++) {
+		uint32_t parent = profile->nodes.data[i].parent;
+
+		passing[i] = parent == PROFILE_NODE_NONE ? has_comm(&filtered->view, filter,
+								    profile->nodes.data[i].comm)
+							 : passing[parent];
+	}
+	return passing;
+}
+
+static int count_samples(struct filtered *filtered, const struct top_model *model,
+			 const struct top_filter *filter)
+{
+	const struct view *view = &filtered->view;
+	AUTO_FREE uint32_t *roots = NULL;
+	AUTO_FREE bool *threads = passing_threads(view, filter);
+	AUTO_FREE bool *named = NULL;
+	int err = copy_nodes(filtered, &roots);
+
+	named = err ? NULL : passing_nodes(filtered, filter);
+	filtered->processes =
+		calloc(view->ledger->processes.size + 1, sizeof(*filtered->processes));
+	if (err || !threads || !named || !filtered->processes)
+		return -ENOMEM;
+	for (size_t i = 0; i < view->threads->counts.size; i++) {
+		const struct thread_count *count = &view->threads->counts.data[i];
+		uint64_t before = i < model->before.size ? model->before.data[i] : 0;
+		struct profile_node *nodes = filtered->profile.nodes.data;
+		uint32_t process = nodes[roots[count->node]].location;
+
+		if (count->samples <= before || !passes(filtered, filter, count, threads, named))
+			continue;
+		nodes[count->node].self += count->samples - before;
+		if (process < view->ledger->processes.size)
+			filtered->processes[process] += count->samples - before;
+	}
+	filtered->view.profile = &filtered->profile;
+	return 0;
+}
+
+/* --- filling ------------------------------------------------------------------------- */
+
+static int list_processes(struct top_model *model, const struct filtered *filtered)
+{
+	const struct view *view = &filtered->view;
+
+	for (uint32_t i = 0; i < view->ledger->processes.size; i++) {
+		const struct ledger_process *one = &view->ledger->processes.data[i];
+		struct top_process process = {
+			.number = i,
+			.pid = one->pid,
+			.samples = filtered->processes[i],
+			.taken = ledger_process_taken(one),
+			.resolved = one->fate[FATE_RESOLVED],
+			.jit_methods = one->jit.methods,
+		};
+
+		if (process.samples &&
+		    (label_table_add_process(&model->labels, frame_text_comm(view, one->comm),
+					     &process.label) ||
+		     vec_push(&model->processes, process)))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int note_paths(struct top_model *model)
+{
+	const struct frame_tree_node *nodes = model->tree.nodes.data;
+
+	model->paths = calloc(model->tree.nodes.size, sizeof(*model->paths));
+	if (!model->paths)
+		return -ENOMEM;
+	for (size_t i = 1; i < model->tree.nodes.size; i++)
+		model->paths[i] = hash_mix(model->paths[nodes[i].parent], nodes[i].label);
+	return 0;
+}
+
+static void clear(struct top_model *model)
+{
+	frame_tree_deinit(&model->tree);
+	model->tree = (struct frame_tree){0};
+	free(model->paths);
+	model->paths = NULL;
+	model->functions.size = 0;
+	model->processes.size = 0;
+	model->samples = 0;
+}
+
+int top_model_fill(struct top_model *model, const struct view *view,
+		   const struct top_filter *filter)
+{
+	CLEANUP(filtered_deinit) struct filtered filtered = {.view = *view};
+	struct frame_labels labels;
+	int err;
+
+	clear(model);
+	label_table_init_labels(&model->labels, &labels);
+	err = count_samples(&filtered, model, filter);
+	err = err ?: frame_tree_build(&model->tree, &filtered.view, &labels);
+	err = err ?: function_table_fill(&model->functions, &model->tree, &model->labels);
+	err = err ?: list_processes(model, &filtered);
+	err = err ?: note_paths(model);
+	if (err)
+		clear(model);
+	else
+		model->samples = model->tree.nodes.data[0].total;
+	return err;
+}
+
+int top_model_begin_anew(struct top_model *model, const struct view *view)
+{
+	model->before.size = 0;
+	vec_for_each (count, &view->threads->counts) {
+		if (vec_push(&model->before, count->samples))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void top_model_show_all(struct top_model *model)
+{
+	model->before.size = 0;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/top/top_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sink/run_text.h"
+#include "sink/write/columns.h"
+
+#define NAME_COLUMNS_MIN  8
+#define MODULE_COLUMNS	  24
+#define COMM_COLUMNS	  16
+#define NARROW_COLUMNS	  80 /* below, the module has no column */
+#define PROCESS_COLUMNS	  51 /* of a process's row without its name */
+#define COUNT_COLUMNS_MIN 7
+#define KIND_COLUMNS	  8
+
+/* As `perf report` colours shares. */
+#define HOT_PERCENT  5.0
+#define WARM_PERCENT 0.5
+
+#define BOLD   "\033[1m"
+#define RED    "\033[31m"
+#define GREEN  "\033[32m"
+#define CYAN   "\033[36m"
+#define YELLOW "\033[33m"
+#define PLAIN  "\033[m"
+
+/* --- layout -------------------------------------------------------------------------- */
+
+/* The number of columns of the largest count. */
+static int count_columns_of(uint64_t samples)
+{
+	int columns = 1;
+
+	for (uint64_t left = samples; left >= 10; left /= 10)
+		columns++;
+	columns += (columns - 1) / 3; /* commas */
+	return columns > COUNT_COLUMNS_MIN ? columns : COUNT_COLUMNS_MIN;
+}
+
+void top_layout_init(struct top_layout *layout, const struct label_table *labels, uint64_t samples,
+		     uint32_t columns, bool colours)
+{
+	*layout = (struct top_layout){
+		.labels = labels,
+		.samples = samples,
+		.columns = columns,
+		.count_columns = count_columns_of(samples),
+		.colours = colours,
+	};
+}
+
+void top_layout_fit_modules(struct top_layout *layout, const struct function_count *functions,
+			    size_t count)
+{
+	uint32_t width = layout->columns, columns = sizeof("MODULE") - 1;
+	uint32_t limit = width && width / 6 < MODULE_COLUMNS ? width / 6 : MODULE_COLUMNS;
+
+	if (width && width < NARROW_COLUMNS)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		const char *module = label_table_module(layout->labels, functions[i].label);
+		uint32_t needed = columns_of_name(module, limit);
+
+		columns = needed > columns ? needed : columns;
+	}
+	layout->module_columns = columns;
+}
+
+/* Returns the columns that are left for a name behind `used` columns. */
+static uint32_t room_for_name(const struct top_layout *layout, uint32_t used)
+{
+	uint32_t columns = layout->columns;
+
+	if (!columns)
+		return COLUMNS_ANY;
+	return columns > used + NAME_COLUMNS_MIN ? columns - used : NAME_COLUMNS_MIN;
+}
+
+/* --- parts of a row ------------------------------------------------------------------ */
+
+static void put_colour(struct text *text, const struct top_layout *layout, const char *colour)
+{
+	if (layout->colours && colour)
+		text_put_string(text, colour);
+}
+
+static void put_share(struct text *text, const struct top_layout *layout, uint64_t samples)
+{
+	double percent = run_text_percent(samples, layout->samples);
+	bool coloured = percent >= WARM_PERCENT;
+
+	if (coloured)
+		put_colour(text, layout, percent >= HOT_PERCENT ? RED : GREEN);
+	text_printf(text, "%6.2f%%", percent);
+	if (coloured)
+		put_colour(text, layout, PLAIN);
+}
+
+static void put_counts(struct text *text, const struct top_layout *layout, uint64_t samples)
+{
+	put_share(text, layout, samples);
+	text_put_number(text, samples, layout->count_columns + 1);
+	text_put_string(text, "  ");
+}
+
+static const char *colour_of(const struct top_layout *layout, uint32_t label)
+{
+	switch (label_table_get(layout->labels, label)->kind) {
+	case FRAME_KIND_JIT:
+		return CYAN;
+	case FRAME_KIND_KERNEL:
+		return YELLOW;
+	case LABEL_KIND_PROCESS:
+		return BOLD;
+	default:
+		return NULL;
+	}
+}
+
+static void put_name(struct text *text, const struct top_layout *layout, uint32_t label,
+		     uint32_t columns)
+{
+	const char *colour = colour_of(layout, label);
+
+	put_colour(text, layout, colour);
+	columns_put_name(text, label_table_name(layout->labels, label), columns);
+	put_colour(text, layout, colour ? PLAIN : NULL);
+}
+
+/* --- processes ----------------------------------------------------------------------- */
+
+void top_put_process_heading(struct text *text, const struct top_layout *layout)
+{
+	put_colour(text, layout, BOLD);
+	text_printf(text, "%7s%11s%10s%12s%9s  %s", "SHARE", "SAMPLES", "RESOLVED", "JIT METHODS",
+		    "PID", "PROCESS");
+	put_colour(text, layout, PLAIN);
+}
+
+void top_put_process(struct text *text, const struct top_layout *layout,
+		     const struct top_process *process)
+{
+	uint32_t columns = room_for_name(layout, PROCESS_COLUMNS);
+
+	put_share(text, layout, process->samples);
+	text_put_number(text, process->samples, 11);
+	text_printf(text, "%9.1f%%", run_text_percent(process->resolved, process->taken));
+	text_put_number(text, process->jit_methods, 12);
+	text_printf(text, "%9u  ", process->pid);
+	columns_put_name(text, label_table_name(layout->labels, process->label),
+			 columns < COMM_COLUMNS ? columns : COMM_COLUMNS);
+}
+
+/* --- functions ----------------------------------------------------------------------- */
+
+void top_put_function_heading(struct text *text, const struct top_layout *layout)
+{
+	int width = layout->count_columns + 1;
+
+	put_colour(text, layout, BOLD);
+	text_printf(text, "%7s%*s  %7s%*s  %-6s  ", "SELF", width, "SAMPLES", "TOTAL", width,
+		    "SAMPLES", "KIND");
+	if (layout->module_columns)
+		text_printf(text, "%-*s  ", (int)layout->module_columns, "MODULE");
+	text_put_string(text, "FUNCTION");
+	put_colour(text, layout, PLAIN);
+}
+
+void top_put_function(struct text *text, const struct top_layout *layout,
+		      const struct function_count *function)
+{
+	uint32_t used = 2 * (7 + (uint32_t)layout->count_columns + 1 + 2) + KIND_COLUMNS;
+	const char *module = label_table_module(layout->labels, function->label);
+
+	put_counts(text, layout, function->self);
+	put_counts(text, layout, function->total);
+	text_printf(text, "%-6s  ", label_table_kind(layout->labels, function->label));
+	if (layout->module_columns) {
+		columns_put_padded(text, *module ? module : "no stack", layout->module_columns);
+		text_put_string(text, "  ");
+		used += layout->module_columns + 2;
+	}
+	put_name(text, layout, function->label, room_for_name(layout, used));
+}
+
+/* --- the tree ------------------------------------------------------------------------ */
+
+void top_put_node_heading(struct text *text, const struct top_layout *layout)
+{
+	put_colour(text, layout, BOLD);
+	text_printf(text, "%7s%*s  %-6s  %s", "TOTAL", layout->count_columns + 1, "SAMPLES", "KIND",
+		    "TREE");
+	put_colour(text, layout, PLAIN);
+}
+
+/* Indentation takes a third of the room at most. Returns the columns that are left for a name. */
+static uint32_t put_indent(struct text *text, const struct top_layout *layout, const char *kind,
+			   uint32_t depth)
+{
+	uint32_t used = 7 + (uint32_t)layout->count_columns + 1 + 2 + KIND_COLUMNS;
+	uint32_t columns = room_for_name(layout, used), indent = depth < 500 ? 2 * depth : 1000;
+
+	if (columns != COLUMNS_ANY && indent > columns / 3)
+		indent = columns / 3;
+	text_printf(text, "%-6s  %*s", kind, (int)indent, "");
+	return columns == COLUMNS_ANY ? columns : columns - indent;
+}
+
+void top_put_node(struct text *text, const struct top_layout *layout,
+		  const struct frame_tree_node *node, uint32_t depth, const char *mark)
+{
+	uint32_t columns;
+
+	put_counts(text, layout, node->total);
+	columns = put_indent(text, layout, label_table_kind(layout->labels, node->label), depth);
+	text_put_string(text, mark);
+	put_name(text, layout, node->label,
+		 columns == COLUMNS_ANY ? columns : columns - (uint32_t)strlen(mark));
+}
+
+void top_put_skipped(struct text *text, const struct top_layout *layout,
+		     const struct frame_tree_node *node, uint32_t depth, uint32_t skipped)
+{
+	put_counts(text, layout, node->total);
+	put_indent(text, layout, "", depth);
+	text_printf(text, "... %u frames", skipped);
+}
