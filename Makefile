@@ -3,7 +3,7 @@
 #   make          build/jitbpf and build/libjitbpf.so; with a JDK, build/libjitbpf-jvmti.so
 #   make install, make uninstall   PREFIX=/usr/local, DESTDIR; what is built
 #   make deb      build/deb/: Debian packages
-#   make demo     install what is missing, build, record a real JIT engine, write flamegraph.html
+#   make demo     install what is missing, build, record a PHP program, show its profile
 #   make check    install what is missing, run all checks and tests
 #   make check-engines   large published engines (410 MB download): numba, wasmtime, OpenVINO, OpenCL
 #   make bench    measurements, as ratios;  make soak  a run of 30 minutes

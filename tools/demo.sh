@@ -1,20 +1,32 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Records a real JIT engine for about 10 seconds and writes flamegraph.html.
+# Records a program with JIT code for about 10 seconds, and says how to look at it.
 #   demo.sh BUILD_FOLDER
 set -eu
 cd "$(dirname "$0")/.."
 build=$1
-out=$PWD/flamegraph.html
+page=$PWD/flamegraph.html
+recording=$PWD/demo.jitbpf
 
-# PHP's JIT publishes its code through the API up to version 8.3.
+# PHP's JIT publishes its code through the API up to version 8.3. Whole functions have names that
+# read well; PCRE's own JIT publishes nothing.
 if php -r 'exit(PHP_VERSION_ID < 80400 ? 0 : 1);' 2>/dev/null; then
-	set -- php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing \
-		-d opcache.jit_debug=128 tests/workloads/numbers.php 10
+	set -- php -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=function \
+		-d pcre.jit=0 tests/workloads/shop.php 10
 else
 	g++ -O2 -o "$build/onednn" tests/workloads/onednn.cpp -ldnnl
 	set -- env OMP_NUM_THREADS=1 "$build/onednn" 10 2
 fi
 echo "recording: $*"
-"$build/jitbpf" record -F 999 -o "$out" -- "$@"
-echo "flame graph: $out"
+"$build/jitbpf" record -q -F 499 -o "$recording" -o "$page" -- "$@"
+"$build/jitbpf" report -f top --rows 12 "$recording"
+cat <<END
+
+Look at it:
+  $page    a flame graph: open it in a browser
+  $build/jitbpf report -f top $recording    the same as above, with more rows
+Look at your own programs, as root:
+  $build/jitbpf top                              all processes, in the terminal, while they run
+  $build/jitbpf live                             the same in a browser
+  $build/jitbpf record -- COMMAND                writes profile.jitbpf; -p PID, or nothing for all
+END

@@ -109,6 +109,7 @@ class KernelTest(unittest.TestCase):
     def finished(self, status, stdout, stderr, expected=0):
         text = stderr.decode(errors="replace")
         self.assertEqual(status, expected, text)
+        text = re.sub(r"(?m)^jitbpf: wrote .*\n", "", text)  # a matter of test_outputs
         return Run(self.folder, status, stdout, text)
 
     def record(self, command=(), options=(), endings=(".jitbpf", ".txt"), status=0, **kwargs):

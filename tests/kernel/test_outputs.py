@@ -52,6 +52,21 @@ class Outputs(harness.KernelTest):
             self.assertEqual(self.read("old.html"), KEPT)
         self.assertEqual(os.listdir(self.folder), ["old.html"])
 
+    def test_default(self):
+        """The recording before stays as .old; the last words name files and what shows them."""
+        for old in (False, True):
+            done = subprocess.run([harness.JITBPF, "record", "--", "true"], cwd=self.folder,
+                                  capture_output=True, timeout=60, check=True)
+            words = done.stderr.decode().splitlines()[-1]
+            self.assertRegex(words, r"^jitbpf: wrote profile\.jitbpf, [\d.]+ KB;.* next: "
+                                    r"\S*jitbpf report -f top profile\.jitbpf$")
+            self.assertEqual("the one before is profile.jitbpf.old" in words, old)
+            self.assertEqual(os.path.exists(os.path.join(self.folder, "profile.jitbpf.old")), old)
+        shown = words.rpartition("next: ")[2]
+        done = subprocess.run(shown, cwd=self.folder, shell=True, capture_output=True, timeout=60,
+                              check=True)
+        self.assertRegex(done.stdout, rb"(?m)^true$")
+
     def test_replaced_where_it_succeeds(self):
         self.put("old.jitbpf", "old.folded")
         os.chmod(self.path("old.folded"), 0o666)

@@ -403,6 +403,11 @@ int output_refresh(const struct output *output, const struct view *view)
 	return err ?: closed;
 }
 
+const struct opened_output *output_opened(const struct output *output)
+{
+	return &output->stream->file;
+}
+
 void outputs_keep(struct outputs *outputs)
 {
 	vec_for_each (output, &outputs->files)

@@ -119,6 +119,9 @@ bool output_can_refresh(const struct output *output);
  */
 int output_refresh(const struct output *output, const struct view *view);
 
+/* Returns the open file of an output. Borrowed. */
+const struct opened_output *output_opened(const struct output *output);
+
 /*
  * Flush, publish the complete outputs, and close all. Prints one message for
  * each failed output. Returns 0 or the first error.

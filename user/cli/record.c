@@ -17,6 +17,7 @@
 #include "cli/memory_option.h"
 #include "cli/record_setup.h"
 #include "cli/view_options.h"
+#include "cli/written_files.h"
 
 /*
  * Larger allocations are returned to the system when they are freed: symbols
@@ -384,6 +385,8 @@ static int finish(struct recording *run, int err)
 		rotation_say(&run->rotation);
 	else if (!run->options->quiet)
 		err = pipeline_write(run->pipeline, stderr) ?: err;
+	if (!run->options->quiet)
+		written_files_say(&run->outputs);
 	return err;
 }
 

@@ -78,6 +78,8 @@ static int start_outputs(struct recording *run)
 						       .paths = paths->data,
 						       .count = paths->size,
 						       .series = run->options->rotation.rotate,
+						       .keeps_old = !run->options->outputs.size &&
+								    !run->options->only_live,
 					       });
 	run->outputs.opener = run->access.opener;
 	return err;

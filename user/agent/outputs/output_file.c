@@ -202,6 +202,44 @@ int output_file_begin(int fd, bool *stale)
 	return 0;
 }
 
+/* Give the existing file a temporary name, too, and then its last one. */
+static int link_old(const struct output_file *file, const char *old)
+{
+	char temporary[NAME_MAX + 1];
+
+	snprintf(temporary, sizeof(temporary), "%.*s.tmp-%d-old", NAME_MAX - 32, file->name,
+		 getpid());
+	if (linkat(file->folder_fd, file->name, file->folder_fd, temporary, 0))
+		return -errno;
+	if (!renameat(file->folder_fd, temporary, file->folder_fd, old)) {
+		unlinkat(file->folder_fd, temporary, 0); /* still there if both were one file */
+		return 0;
+	}
+	unlinkat(file->folder_fd, temporary, 0);
+	return -errno;
+}
+
+/*
+ * Keep the existing file as NAME.old. It has its own name meanwhile, too, unless the file system
+ * has no links, or it is another user's file, to which none may be made.
+ */
+static int keep_old(struct output_file *file)
+{
+	AUTO_FREE char *old = NULL;
+	struct stat st;
+
+	if (fstatat(file->folder_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+		return 0;
+	if (asprintf(&old, "%s.old", file->name) < 0) {
+		old = NULL;
+		return -ENOMEM;
+	}
+	if (link_old(file, old) && renameat(file->folder_fd, file->name, file->folder_fd, old))
+		return -errno;
+	file->kept_old = true;
+	return 0;
+}
+
 int output_file_publish(struct output_file *file)
 {
 	int err;
@@ -209,6 +247,8 @@ int output_file_publish(struct output_file *file)
 	if (!file->name)
 		return 0;
 	err = file->temporary ? 0 : take_temporary_name(file, link_named);
+	if (!err && file->keeps_old)
+		err = keep_old(file);
 	if (!err && renameat(file->folder_fd, file->temporary, file->folder_fd, file->name))
 		err = -errno;
 	if (err)

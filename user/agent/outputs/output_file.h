@@ -28,6 +28,8 @@ struct output_file {
 	char *name;	 /* its final name there; NULL if it is written in place, or published */
 	char *temporary; /* its temporary name there; NULL if it has none */
 	bool stale;	 /* written in place, and still has its old contents */
+	bool keeps_old;	 /* set by the owner: the file that it replaces becomes NAME.old */
+	bool kept_old;	 /* there was one */
 	/* equal texts: the same file; "" for devices and the like, which may be opened twice */
 	char place[OUTPUT_PLACE_MAX];
 };
@@ -47,7 +49,9 @@ int output_file_create(int folder_fd, const char *name, struct output_file *ret)
 int output_file_begin(int fd, bool *stale);
 
 /*
- * Move the file to its final path; it may still be written to afterwards.
+ * Move the file to its final path; it may still be written to afterwards. With keeps_old, a regular
+ * file that is there becomes NAME.old before, whatever has that name; a failure leaves both. Links
+ * are not followed.
  * Returns 0 or a negative errno. May be called repeatedly.
  */
 int output_file_publish(struct output_file *file);

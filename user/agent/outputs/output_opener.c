@@ -157,14 +157,18 @@ int output_opener_open(struct output_opener *opener, const char *path, struct op
 
 int output_opener_publish(struct output_opener *opener, struct opened_output *opened)
 {
+	AUTO_CLOSE int fd = -1;
+	struct output_reply reply;
 	int err;
 
 	if (!opened->served || !opened->replaces)
 		return output_file_begin(opened->fd, &opened->stale);
-	err = tell(opener, OUTPUT_PUBLISH, opened->number);
-	if (!err)
-		opened->replaces = false;
-	return err;
+	err = request(opener, OUTPUT_PUBLISH, opened->number, &reply, &fd);
+	if (err)
+		return err;
+	opened->replaces = false;
+	opened->kept_old = reply.kept_old;
+	return 0;
 }
 
 void output_opener_forget(struct output_opener *opener, const struct opened_output *opened)

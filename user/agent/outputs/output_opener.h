@@ -16,6 +16,7 @@ struct opened_output {
 	uint32_t number;
 	bool served;   /* opened by the process; else it is a descriptor that jitbpf was given */
 	bool replaces; /* it gets its name when it is published */
+	bool kept_old; /* published: the file before is NAME.old */
 	bool stale;    /* written in place, and still has its old contents */
 	char place[OUTPUT_PLACE_MAX]; /* equal texts: the same file; "" for devices and the like */
 	char name[NAME_MAX + 1];      /* of a series: of the file in its folder */

@@ -120,6 +120,14 @@ static int open_in_series(struct service *service, const char *path, struct outp
 	return err ?: output_file_create(service->series_fd, reply->name, ret);
 }
 
+/* The file that a link leads to has another name, which nobody looks for with .old. */
+static bool is_link(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISLNK(st.st_mode);
+}
+
 static int open_file(struct service *service, uint32_t path, struct output_reply *reply,
 		     int *ret_fd)
 {
@@ -136,6 +144,8 @@ static int open_file(struct service *service, uint32_t path, struct output_reply
 		err = output_file_open(service->paths->paths[path], SOCKET_FD, &served.file);
 	if (err)
 		return err;
+	served.file.keeps_old =
+		service->paths->keeps_old && !path && !is_link(service->paths->paths[0]);
 	*ret_fd = fcntl(served.file.fd, F_DUPFD_CLOEXEC, 0);
 	if (*ret_fd < 0) {
 		err = -errno;
@@ -153,10 +163,11 @@ static int open_file(struct service *service, uint32_t path, struct output_reply
 	return vec_push(&service->files, served);
 }
 
-static int publish(struct served_file *served)
+static int publish(struct served_file *served, bool *ret_kept_old)
 {
 	int err = output_file_publish(&served->file);
 
+	*ret_kept_old = served->file.kept_old;
 	if (!err && served->file.fd >= 0)
 		close(TAKE_FD(served->file.fd));
 	return err;
@@ -229,7 +240,7 @@ static int answer(struct service *service, const struct output_request *request)
 		if (!served)
 			reply.err = -EINVAL;
 		else if (request->kind == OUTPUT_PUBLISH)
-			reply.err = publish(served);
+			reply.err = publish(served, &reply.kept_old);
 		else if (request->kind == OUTPUT_RETAIN)
 			reply.err = retain(service, served);
 		else

@@ -36,6 +36,7 @@ struct output_reply {
 	uint32_t number;
 	bool replaces; /* it is to be published */
 	bool stale;
+	bool kept_old; /* PUBLISH: the file before is NAME.old now */
 	char place[OUTPUT_PLACE_MAX];
 	char name[NAME_MAX + 1]; /* a series: of the file in its folder */
 };
@@ -49,6 +50,7 @@ struct output_paths {
 	 * profile.20261122T093000.123Z.jitbpf. All are in the folder that the path named first.
 	 */
 	bool series;
+	bool keeps_old; /* what the first path replaces becomes NAME.old, but for links */
 };
 
 /* Become the process, and answer requests until the other end of the socket is closed. */

@@ -116,6 +116,69 @@ static void a_published_file_can_be_written_on(void **state)
 	output_file_deinit(&file);
 }
 
+/* Publish "new" as out, and keep the file that is there. Returns the error. */
+static int publish_keeping(bool *ret_kept)
+{
+	struct output_file file;
+	int err;
+
+	assert_int_equal(output_file_open("out", -1, &file), 0);
+	file.keeps_old = true;
+	assert_int_equal(write(file.fd, "new", 3), 3);
+	err = output_file_publish(&file);
+	*ret_kept = file.kept_old;
+	close(file.fd);
+	output_file_deinit(&file);
+	return err;
+}
+
+static void the_file_before_is_kept(void **state)
+{
+	bool kept;
+
+	assert_int_equal(publish_keeping(&kept), 0);
+	assert_false(kept); /* there was none */
+	assert_int_equal(entries(), 1);
+	put("out", "before");
+	put("out.old", "long before");
+	assert_int_equal(publish_keeping(&kept), 0);
+	assert_true(kept);
+	check("out", "new");
+	check("out.old", "before");
+	assert_int_equal(entries(), 2);
+	assert_int_equal(unlink("out.old"), 0);
+	assert_int_equal(link("out", "out.old"), 0); /* one file with both names */
+	assert_int_equal(publish_keeping(&kept), 0);
+	check("out.old", "new");
+	assert_int_equal(entries(), 2);
+}
+
+static void what_is_kept_follows_no_link(void **state)
+{
+	bool kept;
+
+	put("out", "before");
+	put("target", "untouched");
+	assert_int_equal(symlink("target", "out.old"), 0);
+	assert_int_equal(publish_keeping(&kept), 0);
+	check("target", "untouched");
+	check("out.old", "before");
+	check("out", "new");
+	assert_int_equal(entries(), 3);
+}
+
+static void a_file_that_cannot_be_kept_stays(void **state)
+{
+	bool kept;
+
+	put("out", "before");
+	assert_int_equal(mkdir("out.old", 0700), 0);
+	assert_int_not_equal(publish_keeping(&kept), 0);
+	check("out", "before");
+	assert_int_equal(entries(), 2);
+	assert_int_equal(rmdir("out.old"), 0);
+}
+
 static void nothing_is_inherited(void **state)
 {
 	struct stat st;
@@ -293,6 +356,9 @@ int main(void)
 		TEST(what_is_published_takes_the_place),
 		TEST(what_is_not_published_was_never_there),
 		TEST(a_published_file_can_be_written_on),
+		TEST(the_file_before_is_kept),
+		TEST(what_is_kept_follows_no_link),
+		TEST(a_file_that_cannot_be_kept_stays),
 		TEST(nothing_is_inherited),
 		TEST(links_stay_links),
 		TEST(a_fifo_is_written_as_it_is),
