@@ -510,12 +510,12 @@ static int run_with(enum mode mode, const struct command_spec *spec, int argc, c
 		values.target.command = argv + operand;
 	if (!values.sample_ring_bytes) /* rings cost time and memory on each CPU */
 		values.sample_ring_bytes = (values.freq_hz > SLOW_HZ ? 2u : 1u) << 20;
-	if (status == OPTIONS_OK && values.top && !top_screen_is_possible(values.once))
-		status = EXIT_USAGE;
 	if (values.top && !values.outputs.size)
 		values.quiet = true;
 	if (status == OPTIONS_OK)
 		status = check(&values);
+	if (status == OPTIONS_OK && values.top && !top_screen_is_possible(values.once))
+		status = EXIT_USAGE;
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))
 		status = OPTIONS_BAD;
 	if (status == OPTIONS_OK) {
