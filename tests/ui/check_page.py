@@ -4,6 +4,7 @@
 Opens flame graph pages in a real browser and uses them like a user:
 check_page.py EMPTY.html SMALL.html LARGE.html [FOLDER for screenshots]
 """
+import collections
 import json
 import os
 import re
@@ -92,6 +93,19 @@ def check_ledger(page):
     samples = page.data.runs[0]["samples"]
     check(page.data.total == samples["taken"] - samples["lost"], "the graph has all samples that were delivered")
     check(f"{samples['taken']:,} samples taken" in page.say(text("ledger")), "the ledger is shown")
+    data = page.data
+    unnamed = collections.Counter()
+    for node in data.nodes:
+        kind = data.kinds[node.label] & 7
+        if kind == 0 or (kind == 2 and data.names[node.label].startswith("[")):
+            unnamed[node.label] += node.self
+    share = 100 - 100 * sum(unnamed.values()) / data.total
+    check(f"{share:.1f} % named" in page.say(text("ledger")) and 50 < share < 99, f"{share:.1f} % have names: {page.say(text('ledger'))}")
+    page.say("document.querySelector('details').open = true")
+    page.settle()
+    check("jitbpf list says" in page.say(text("ledger")), "the ledger says what helps")
+    page.say("document.querySelector('details').open = false")
+    page.settle()
     page.browser.mouse(*page.point_of(page.data.nodes[0]))
     check(f"{page.data.total:,} samples, 100.0 %" in page.detail(), f"the root has all of them: {page.detail()}")
 
@@ -457,6 +471,26 @@ def check_layout(page, shots):
     page.open()
 
 
+def check_rooms(page):
+    """What is always in sight, on screens of three widths."""
+    for size, top in (((1280, 800), 120), ((640, 800), 200), ((400, 700), 200)):
+        page.browser.screen(*size)
+        page.open("#table=1")
+        wide = page.say("document.querySelector('#table tbody .name').getBoundingClientRect().width")
+        check(wide >= 150, f"{size}: names in the table have {wide} pixels")
+        page.open()
+        check(page.say(CANVAS)[1] < top, f"{size}: the graph begins at {page.say(CANVAS)[1]}")
+        hidden = page.say("(() => { const box = document.querySelector('.fates'), end = box.getBoundingClientRect().bottom + 1;"
+                          "return [...box.children].slice(0, 6).filter(c => c.getBoundingClientRect().bottom > end).length; })()")
+        check(not hidden, f"{size}: the ledger's line lacks {hidden} of its parts")
+        page.say("document.querySelector('.drop').open = true")
+        box = page.say("(() => { const b = document.querySelector('.drop > div').getBoundingClientRect();"
+                       "return [b.left, b.right, innerWidth]; })()")
+        check(0 <= box[0] < box[1] <= box[2], f"{size}: the menu has its place: {box}")
+    page.browser.screen(1400, 900)
+    page.open()
+
+
 def check_small(page, shots):
     check(page.say(DRAWN) > 100, "frames are drawn")
     for one in (check_ledger, check_search, check_zoom, check_moving, check_keys, check_flipped, check_callers,
@@ -469,6 +503,7 @@ def check_small(page, shots):
     page.browser.mouse(*page.point_of(page.data.nodes[0]))
     check(f"{page.data.total:,} samples" in page.detail(), "an unknown thread selects all")
     page.open()
+    check_rooms(page)
     check_layout(page, shots)
 
 

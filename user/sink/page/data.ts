@@ -54,7 +54,7 @@ export interface Profile {
 	code: CodeLane;
 }
 
-export const KINDS = ['unknown', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
+export const KINDS = ['unnamed', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
 export const KERNEL = 1;
 export const PROCESS = 5;
 export const INLINED = 8;

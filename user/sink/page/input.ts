@@ -80,7 +80,8 @@ export class Input {
 		if (act === 'sandwich')
 			this.centre(label);
 		else
-			view.change({ [key]: [...state[key].filter(other => other !== item), item], zoom: [] });
+			view.change({ [key]: [...state[key].filter(other => other !== item), item], zoom: [],
+				...(key === 'hide' && item === 'f' + state.sandwich ? { sandwich: '' } : {}) });
 	}
 
 	private frameKey(act: FrameAct | 'menu'): void {

@@ -2,6 +2,7 @@
 // Shows the description and the ledger of each run.
 
 import type { Run, Words } from './data';
+import type { Naming } from './naming';
 import { byId, bytes, element, number, percent, plural, swatch, visible } from './text';
 
 const FATES = ['resolved', 'code_unknown', 'stack_cut', 'lost'] as const;
@@ -22,7 +23,7 @@ function factsOf({ run }: Run): string {
 	].filter(Boolean).join(' · ');
 }
 
-function fatesOf({ samples, jit, throttled }: Run, words: Words): HTMLElement {
+function fatesOf({ samples, jit, throttled }: Run, words: Words, naming: Naming | null): HTMLElement {
 	const bar = element('div', '', 'bar'), fates = element('div', '', 'fates');
 	const line = (...parts: (Node | string)[]) => fates.append(element('span', '', '', ...parts));
 
@@ -37,6 +38,10 @@ function fatesOf({ samples, jit, throttled }: Run, words: Words): HTMLElement {
 		line(swatch(`var(--${fate})`), element('b', number(samples[fate])), ` ${words.fates[fate]} `,
 			why(percent(samples[fate], samples.taken)),
 			...(fate === 'stack_cut' && reasons.length ? [element('span', `: ${reasons.join(', ')}`, 'why reasons')] : []));
+	}
+	if (naming) {
+		line(element('b', percent(naming.named, naming.samples)), ' named');
+		fates.lastElementChild!.setAttribute('title', 'Samples whose innermost frame has a name; click for what the others are in');
 	}
 	line(element('b', number(jit.methods)), ' JIT methods ',
 		why(`${bytes(jit.code_bytes)}, ${plural(jit.unloads, 'unload')}`));
@@ -57,7 +62,7 @@ function table(headings: string[], rows: string[][]): HTMLElement {
 			element('tr', '', '', ...cells.map(cell => element('td', cell)))))));
 }
 
-function tablesOf({ processes, counters, jit, malformed_records }: Run, words: Words): HTMLElement {
+function tablesOf({ processes, counters, jit, malformed_records }: Run, words: Words, naming: Naming | null): HTMLElement {
 	const rows = processes.slice(0, ROWS).map(p => [p.pid + (p.pid_inside ? ` (${p.pid_inside})` : ''), visible(p.comm), number(p.samples.taken),
 		...FATES.map(fate => number(p.samples[fate])), number(p.jit.methods), bytes(p.jit.code_bytes)]);
 	if (processes.length > ROWS)
@@ -69,11 +74,13 @@ function tablesOf({ processes, counters, jit, malformed_records }: Run, words: W
 	].filter(([value]) => value).map(([value, text]) => [number(value), text]);
 	return element('div', '', 'tables',
 		table(['PID', 'Process', 'Samples', 'Resolved', '[unknown] code', 'Stack cut', 'Lost', 'JIT methods', 'JIT code'], rows),
-		table(['Count', 'Of'], counts));
+		table(['Count', 'Of'], counts),
+		...(naming?.missing.length ? [table(['Unnamed', 'In', 'What helps'], naming.missing.map(({ module, samples, advice }) =>
+			[number(samples), visible(module), advice]))] : []));
 }
 
 /** Show the ledger of each run; what is open stays open. */
-export function showLedger(runs: Run[], words: Words): void {
+export function showLedger(runs: Run[], words: Words, naming: Naming | null): void {
 	const difference = runs.length > 1;
 	const title = difference && titleOf(runs[0]) !== titleOf(runs[1]) ? `${titleOf(runs[0])} → ${titleOf(runs[1])}`
 		: titleOf(runs[0]);
@@ -83,9 +90,9 @@ export function showLedger(runs: Run[], words: Words): void {
 	const before = [...byId('ledger').querySelectorAll('details')], tables = () => byId('ledger').querySelectorAll('.scroll');
 	const scrolled = [...tables()].map(box => box.scrollTop), focused = byId('ledger').contains(document.activeElement);
 	byId('ledger').replaceChildren(...runs.map((run, side) => {
-		const name = element('b', side ? 'After' : 'Before'), summary = fatesOf(run, words);
+		const name = element('b', side ? 'After' : 'Before'), summary = fatesOf(run, words, naming);
 		const details = element('details', '', '', summary);
-		const fill = () => details.open && !details.querySelector('.tables') && details.append(tablesOf(run, words));
+		const fill = () => details.open && !details.querySelector('.tables') && details.append(tablesOf(run, words, naming));
 		summary.title = 'Processes and counters';
 		details.open = before[side]?.open ?? false;
 		details.addEventListener('toggle', fill);

@@ -8,6 +8,7 @@ import { Graph } from './graph';
 import { showLedger } from './ledger';
 import { showLegend } from './legend';
 import { Names } from './names';
+import { namingOf } from './naming';
 import { PathTexts } from './path_text';
 import { calleesOf, outermost } from './sandwich';
 import { showChips } from './chips';
@@ -262,7 +263,7 @@ export class View {
 			this.showAnew();
 		else
 			this.showGraph(show, showCallees);
-		showLedger(profile.runs, profile.words);
+		showLedger(profile.runs, profile.words, profile.runs.length > 1 ? null : namingOf(profile));
 		showLegend(this);
 		this.showMatches();
 		if (this.state.table)
@@ -306,7 +307,7 @@ export class View {
 		const { profile, graph, root } = this;
 		byId('threads').hidden = profile.runs.length > 1;
 		if (!this.live)
-			showLedger(profile.runs, profile.words);
+			showLedger(profile.runs, profile.words, profile.runs.length > 1 ? null : namingOf(profile));
 		if (profile.runs.length < 2)
 			this.threads.refresh(profile);
 		this.state = this.linked();
