@@ -241,6 +241,8 @@ static __always_inline void copy_code(const struct ring_payer *payer, const stru
 {
 	struct code_copying copying = {
 		.head.h.type = JITBPF_CODE,
+		.head.h.flags = jit_event_is_jvm(event->event) ? JITBPF_PUBLISHER_JVMTI
+							       : JITBPF_PUBLISHER_SHIM,
 		.head.h.time_ns = jit->h.time_ns,
 		.head.pid = jit->pid,
 		.head.start_ns = jit->start_ns,

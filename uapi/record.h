@@ -83,6 +83,11 @@ enum jitbpf_stack_end {
  * that could not be checked in time. Its callers are left out.
  */
 #define JITBPF_SAMPLE_CODE_REPLACED 16u
+/*
+ * flags, by intake: the code of the outermost user frame is unknown, whatever was reported: it may
+ * be of that or of code that was reported there later. Its callers are left out.
+ */
+#define JITBPF_SAMPLE_CODE_UNTOLD 64u
 
 struct jitbpf_sample {
 	struct jitbpf_record h;

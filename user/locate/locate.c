@@ -115,6 +115,8 @@ int locate_stack(struct location_table *table, const struct space_map *kernel_co
 			ret->user_end = JITBPF_END_BAD_FRAME;
 			break;
 		}
+		if (stack->code_untold && i + 1 == stack->user_frames)
+			location = (struct location){.kind = LOCATION_ANON, .offset = address};
 		if (location.kind == LOCATION_UNKNOWN || location.kind == LOCATION_ANON)
 			ret->code_unknown = true;
 		err = add_location(table, &location, out++);

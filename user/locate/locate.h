@@ -19,6 +19,7 @@ struct raw_stack {
 	uint32_t kernel_frames;
 	uint32_t user_frames;
 	enum jitbpf_stack_end user_end;
+	bool code_untold; /* JITBPF_SAMPLE_CODE_UNTOLD */
 };
 
 #define LOCATED_FRAMES_MAX JITBPF_SAMPLE_FRAMES_MAX

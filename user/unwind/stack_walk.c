@@ -43,39 +43,6 @@ static int read_copy(struct unwind_state *s, void *dst, size_t size_bytes, uint6
 	return 0;
 }
 
-/* Returns the offset of the parts behind the frames and registers of a sample. */
-static uint64_t parts_offset(const struct jitbpf_sample *sample)
-{
-	return sizeof(*sample) +
-	       ((uint64_t)sample->kernel_frames + sample->user_frames) * sizeof(sample->ips[0]) +
-	       (sample->h.flags & JITBPF_SAMPLE_USER_REGS ? sizeof(struct jitbpf_user_regs) : 0);
-}
-
-const struct jitbpf_code_bytes *code_bytes_of(const struct jitbpf_sample *sample)
-{
-	uint64_t offset = parts_offset(sample);
-
-	if (!(sample->h.flags & JITBPF_SAMPLE_CODE_BYTES) ||
-	    sample->h.size_bytes < offset + sizeof(struct jitbpf_code_bytes))
-		return NULL;
-	return (const struct jitbpf_code_bytes *)((const uint8_t *)sample + offset);
-}
-
-const struct jitbpf_stack_copy *stack_copy_of(const struct jitbpf_sample *sample)
-{
-	uint64_t offset = parts_offset(sample);
-	const struct jitbpf_stack_copy *copy;
-
-	if (sample->h.flags & JITBPF_SAMPLE_CODE_BYTES)
-		offset += sizeof(struct jitbpf_code_bytes);
-	if (!(sample->h.flags & JITBPF_SAMPLE_STACK_COPY) || !sample->user_frames ||
-	    sample->user_frames > JITBPF_USER_FRAMES_MAX ||
-	    sample->h.size_bytes < offset + sizeof(*copy))
-		return NULL;
-	copy = (const struct jitbpf_stack_copy *)((const uint8_t *)sample + offset);
-	return copy->size_bytes <= sample->h.size_bytes - offset - sizeof(*copy) ? copy : NULL;
-}
-
 static uint64_t address_of(const struct unwind_state *state)
 {
 	return state->ip - !!state->is_caller;

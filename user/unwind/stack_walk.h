@@ -5,12 +5,6 @@
 
 #include "unwind/unwinder_state.h"
 
-/* Returns the bytes of code of a sample, or NULL if it has none. */
-const struct jitbpf_code_bytes *code_bytes_of(const struct jitbpf_sample *sample);
-
-/* Returns the stack copy of a sample, or NULL if it has none or an incomplete one. */
-const struct jitbpf_stack_copy *stack_copy_of(const struct jitbpf_sample *sample);
-
 /*
  * Continue the walk where the kernel stopped. Returns 0 with *ret set,
  * UNWIND_RULE_WAITS if rows are pending and last is false, or -ENOMEM.

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The unwinder's part in checks of JIT code (unwind/code_checks.h): stacks and requests. */
+#include "decode/record/sample_parts.h"
+#include "unwind/code_successors.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwinder_state.h"
 
@@ -66,6 +68,29 @@ int unwinder_check(struct unwinder *u, const struct process *process, uint64_t t
 		stack->replaced = true;
 	}
 	return waits;
+}
+
+uint32_t unwinder_frames_untold(struct unwinder *u, const struct process *process,
+				const struct jitbpf_sample *sample,
+				const struct jitbpf_code_bytes *seen)
+{
+	const __u64 *ips = sample->ips + sample->kernel_frames;
+
+	if (!process->code || !code_map_has_ended_since(process->code, sample->h.time_ns))
+		return 0;
+	for (uint32_t i = 0; i < sample->user_frames; i++) {
+		struct sampled_frame frame = {
+			.address = ips[i] - !!i, .time_ns = sample->h.time_ns, .is_caller = i};
+
+		/* The bytes are of the innermost frame in their memory. */
+		if (seen && frame.address - seen->address < JITBPF_CODE_BYTES) {
+			frame.seen = seen;
+			seen = NULL;
+		}
+		if (code_successor_is_possible(&u->copies, process, &frame))
+			return i + 1;
+	}
+	return 0;
 }
 
 int unwinder_mapped(struct unwinder *u, const struct process *process, uint64_t address,

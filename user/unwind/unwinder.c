@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/scope.h"
+#include "decode/record/sample_parts.h"
 #include "unwind/stack_walk.h"
 #include "unwind/unwinder_state.h"
 #include "state/code/code_region.h"

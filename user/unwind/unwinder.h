@@ -120,6 +120,16 @@ int unwinder_check(struct unwinder *unwinder, const struct process *process, uin
 		   bool last, struct finished_stack *stack);
 
 /*
+ * Returns the number of user frames of a finished sample up to the first one that may be of code
+ * which was reported later (unwind/code_successors.h), or 0 if there is none. seen: the bytes of
+ * code that came with the sample, or NULL. All events up to CODE_SUCCESSOR_NS after the sample have
+ * been applied, as far as they are waited for.
+ */
+uint32_t unwinder_frames_untold(struct unwinder *unwinder, const struct process *process,
+				const struct jitbpf_sample *sample,
+				const struct jitbpf_code_bytes *seen);
+
+/*
  * Report that memory of a process was mapped or became executable; the event has been applied.
  * Returns 0 or -ENOMEM.
  */

@@ -7,6 +7,7 @@
 #ifndef JITBPF_TESTS_UNIT_PIPELINE_MADE_UNWINDER_H
 #define JITBPF_TESTS_UNIT_PIPELINE_MADE_UNWINDER_H
 
+#include "pipeline/finished_records.h"
 #include "unwind/unwinder.h"
 #include "tests/unit/pipeline/made_run.h"
 
@@ -38,6 +39,9 @@ struct unwinder {
 	size_t code_kind_count, mapped_count;
 	bool keeps_code;
 	struct known_code code; /* the only code that is known; size_bytes 0: none is */
+	uint32_t untold;	/* result of unwinder_frames_untold() */
+	uint32_t told_of;	/* its calls */
+	bool told_seen;		/* one had bytes of code */
 	size_t forgotten;	/* processes, in unwinder_forget_processes() */
 };
 
@@ -130,6 +134,16 @@ int unwinder_check(struct unwinder *unwinder, const struct process *process, uin
 		stack->replaced = true;
 	}
 	return 0;
+}
+
+uint32_t unwinder_frames_untold(struct unwinder *unwinder, const struct process *process,
+				const struct jitbpf_sample *sample,
+				const struct jitbpf_code_bytes *seen)
+{
+	made_require(process && !record_is_unfinished(&sample->h));
+	unwinder->told_of++;
+	unwinder->told_seen |= seen != NULL;
+	return unwinder->untold < sample->user_frames ? unwinder->untold : sample->user_frames;
 }
 
 int unwinder_mapped(struct unwinder *unwinder, const struct process *process, uint64_t address,

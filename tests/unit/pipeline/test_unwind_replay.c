@@ -16,12 +16,13 @@
 #include "pipeline/record/replay_source.h"
 #include "tests/unit/pipeline/made_unwinder.h"
 
-#define SECOND 1000000000ull
-#define LIB    0x700000 /* address of mapped files */
-#define RUNS   400
-#define ROUNDS 30
-#define PIDS   3 /* MADE_PID and following */
-#define SLOTS  4 /* places for JIT code, each of the size that make_load() uses */
+#define SECOND	 1000000000ull
+#define LIB	 0x700000 /* address of mapped files */
+#define RUNS	 400
+#define ROUNDS	 30
+#define PIDS	 3		/* MADE_PID and following */
+#define JAVA_PID (MADE_PID + 1) /* a virtual machine */
+#define SLOTS	 4		/* places for JIT code, each of the size that make_load() uses */
 
 static const struct sink_ops *const formats[] = {
 	&sink_script,  &sink_folded, &sink_summary_json, &sink_summary,
@@ -174,6 +175,8 @@ static void make_random_event(struct made_run *run, uint64_t time_ns, uint64_t *
 		header = make_jit_of(run, time_ns, pid, 0, *sequence, name);
 		header->address += random_below(SLOTS) * 0x100;
 		header->event = random_below(5) ? JIT_EVENT_LOAD : JIT_EVENT_UNLOAD;
+		if (pid == JAVA_PID)
+			header->event = random_below(5) ? JIT_EVENT_JVM_LOAD : JIT_EVENT_JVM_UNLOAD;
 		header->method_id = 1 + (uint32_t)random_below(*sequence + 1);
 		++*sequence;
 		if (!random_below(8))
@@ -209,6 +212,7 @@ static void run_live(struct made_run *run, struct recorder *recorder, bool fails
 		now_ns = before_ns + (random_below(12) ? SECOND / 20 : 4 * SECOND);
 		mood = random_below(1000);
 		made_unwinder.came = (int)random_below(2);
+		made_unwinder.untold = (uint32_t)random_below(3);
 		make_round(run, before_ns, now_ns, &sequence);
 		run->round_ns = now_ns;
 		run->state = i ? SOURCE_ROUND : SOURCE_END;
@@ -293,7 +297,7 @@ static void replay(struct said *said, const char *recording, size_t size)
 
 static void run_and_compare(bool fails)
 {
-	uint64_t late = 0, finished = 0;
+	uint64_t late = 0, finished = 0, held = 0;
 
 	for (uint64_t seed = 1; seed <= RUNS; seed++) {
 		struct said live = {0}, replayed = {0};
@@ -304,6 +308,7 @@ static void run_and_compare(bool fails)
 		record(&live, &recording, &size, fails);
 		late += made_unwinder.last;
 		finished += made_unwinder.counts.finished;
+		held += made_unwinder.told_of;
 		replay(&replayed, recording, size);
 		assert_same(&live, &replayed);
 		said_deinit(&live);
@@ -313,7 +318,7 @@ static void run_and_compare(bool fails)
 	/* All cases occurred, and often. */
 	assert_true(counted.malformed > RUNS && counted.incomplete > RUNS &&
 		    counted.merged > RUNS / 2 && counted.moves > RUNS / 10);
-	assert_true(late > 10 * RUNS && finished > 2 * late);
+	assert_true(late > 10 * RUNS && finished > 2 * late && held > RUNS);
 }
 
 static void test_said_live_is_said_again(void **unused)

@@ -26,6 +26,7 @@ struct stack_cache_slot {
 	uint16_t user_frames;
 	uint16_t kept_frames; /* the outermost ones, if others are left out */
 	uint8_t user_end;
+	bool code_untold; /* of the sample */
 	bool code_unknown;
 	bool left_out; /* there was no room for the innermost frames */
 	bool used;

@@ -70,6 +70,7 @@ static int locate_sample(struct analysis *a, struct epoch *e, const struct proce
 		return err;
 	slot->kernel_frames = (uint16_t)located->kernel_frames;
 	slot->raw_user_frames = (uint16_t)stack->user_frames;
+	slot->code_untold = stack->code_untold;
 	slot->user_frames = (uint16_t)located->user_frames;
 	slot->user_end = (uint8_t)located->user_end;
 	slot->code_unknown = located->code_unknown;
@@ -98,7 +99,8 @@ static void count_sample(struct epoch *e, struct ledger_process *row,
 		row->cut[reason]++;
 		e->ledger.cut[reason]++;
 	}
-	if (fate == FATE_CODE_UNKNOWN && sample->h.flags & JITBPF_SAMPLE_CODE_REPLACED)
+	if (fate == FATE_CODE_UNKNOWN &&
+	    sample->h.flags & (JITBPF_SAMPLE_CODE_REPLACED | JITBPF_SAMPLE_CODE_UNTOLD))
 		row->jit.replaced_samples++;
 	if (slot->left_out)
 		epoch_refuse(e);
@@ -203,7 +205,8 @@ static int located_sample(struct analysis *a, struct epoch *e, const struct proc
 	/* The profiled process can cause hash collisions; the shape must match as well. */
 	if (slot->used && slot->hash == hash && slot->process == process->number &&
 	    slot->kernel_frames == stack->kernel_frames &&
-	    slot->raw_user_frames == stack->user_frames && slot->comm == comm &&
+	    slot->raw_user_frames == stack->user_frames &&
+	    slot->code_untold == stack->code_untold && slot->comm == comm &&
 	    slot->epoch == e->number && slot->generation == now && slot->time_ns <= time_ns) {
 		*ret = *slot;
 		return 0;
@@ -245,6 +248,7 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 		.kernel_frames = sample->kernel_frames,
 		.user_frames = sample->user_frames,
 		.user_end = sample->user_end,
+		.code_untold = sample->h.flags & JITBPF_SAMPLE_CODE_UNTOLD,
 	};
 	struct epoch *e = analysis_epoch_of(a, sample->h.time_ns);
 	struct stack_cache_slot located = {0};

@@ -25,6 +25,7 @@ int intake_create(const struct intake_options *options, const struct record_cons
 	intake->consumer = *consumer;
 	intake->processes = options->processes;
 	intake->awaits.limit = AWAITED_CODE_BYTES_MAX;
+	held_samples_init(&intake->held);
 	if (options->unwind_service)
 		err = unwinder_create(options->unwind_service, options->unwind_tables,
 				      options->modules, &intake->unwinder);
@@ -52,6 +53,7 @@ void intake_destroy(struct intake *intake)
 	vec_deinit(&intake->deferred);
 	owner_budget_deinit(&intake->awaits);
 	kept_code_deinit(&intake->kept);
+	held_samples_deinit(&intake->held);
 	unwinder_destroy(intake->unwinder);
 	free(intake);
 }

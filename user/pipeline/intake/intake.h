@@ -6,8 +6,9 @@
  *
  * A sample that is complete passes directly. One with a copy of its stack is deferred while unwind
  * rows are made, and one of code that may be reported late until it is, for at most
- * INTAKE_DEFER_NS. The unwinder reads the consumer's state, which
- * intake never changes: the consumer has applied every record emitted before.
+ * INTAKE_DEFER_NS. Samples of virtual machines are held, since the end of code may be reported
+ * late, too (pipeline/intake/held_samples.h). The unwinder reads the consumer's state, which intake
+ * never changes: the consumer has applied every record emitted before.
  *
  * Single-threaded.
  */

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "pipeline/intake/awaited_code.h"
 #include "pipeline/intake/event_budget.h"
+#include "pipeline/intake/held_samples.h"
 #include "pipeline/intake/intake.h"
 #include "pipeline/intake/kept_code.h"
 #include "pipeline/intake/shim_records.h"
@@ -27,9 +28,10 @@ struct intake {
 	size_t deferred_bytes;
 	size_t awaiting;	    /* deferred samples that wait for code only */
 	struct owner_budget awaits; /* bytes of samples that wait for code */
-	uint64_t soon_until_ns;	    /* until then, rounds should come soon */
-	uint64_t stacks_late;	    /* samples whose rows did not come in time */
-	bool keeps_code;	    /* the recording has the code of what is sampled */
+	struct held_samples held;
+	uint64_t soon_until_ns; /* until then, rounds should come soon */
+	uint64_t stacks_late;	/* samples whose rows did not come in time */
+	bool keeps_code;	/* the recording has the code of what is sampled */
 	struct kept_code kept;
 	bool ending; /* the last round: nothing is deferred */
 };

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/record/sample_parts.h"
 #include "pipeline/intake/intake_state.h"
+#include "unwind/code_successors.h"
 #include "unwind/walked_stack.h"
 
 /* Limit of deferred samples from one round to the next. A round may add those of full rings. */
@@ -160,12 +162,67 @@ static int defer(struct intake *intake, struct intake_deferred deferred)
 	return vec_push(&intake->deferred, deferred);
 }
 
-/* Code that is not vouched for ends before its samples are located. */
-static int emit_finished(struct intake *intake, const union finished_sample *finished)
+/* Emit a sample. Its code is unknown if other code may have been there already. */
+static int settle(struct intake *intake, const struct process *process,
+		  struct jitbpf_sample *finished, const struct jitbpf_code_bytes *seen)
 {
-	int err = intake->unwinder ? intake_emit_verdicts(intake) : 0;
+	uint32_t untold =
+		process ? unwinder_frames_untold(intake->unwinder, process, finished, seen) : 0;
 
-	return err ?: intake_emit(intake, &finished->sample.h);
+	if (untold)
+		held_sample_cut(finished, untold);
+	return intake_emit(intake, &finished->h);
+}
+
+/*
+ * Emit a finished sample, or hold it. sample: as it came. Code that is not vouched for ends before
+ * its samples are located.
+ */
+static int emit_finished(struct intake *intake, const struct jitbpf_sample *sample,
+			 union finished_sample *finished)
+{
+	const struct jitbpf_code_bytes *seen = code_bytes_of(sample);
+	uint64_t time_ns = sample->h.time_ns;
+	const struct process *process;
+	int err;
+
+	if (!intake->unwinder)
+		return intake_emit(intake, &finished->sample.h);
+	err = intake_emit_verdicts(intake);
+	if (err)
+		return err;
+	process = process_table_find(intake->processes, sample->pid, sample->start_ns, time_ns);
+	if (!sample->user_frames || !awaited_code_is_possible(process))
+		return intake_emit(intake, &finished->sample.h);
+	if (!intake->ending && time_ns + CODE_SUCCESSOR_NS > intake->round_ns &&
+	    !held_samples_add(&intake->held, process_owner_key(&process->owner), &finished->sample,
+			      seen))
+		return 0;
+	return settle(intake, process, &finished->sample, seen);
+}
+
+/* Emit the held samples from before older_ns. */
+static int emit_held(struct intake *intake, uint64_t older_ns)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < intake->held.samples.size; i++) {
+		struct held_sample held = intake->held.samples.data[i];
+		const struct jitbpf_sample *sample = held.sample;
+
+		if (err || sample->h.time_ns >= older_ns) {
+			intake->held.samples.data[kept++] = held;
+			continue;
+		}
+		err = settle(intake,
+			     process_table_find(intake->processes, sample->pid, sample->start_ns,
+						sample->h.time_ns),
+			     held.sample, held.seen);
+		held_samples_free(&intake->held, &held);
+	}
+	intake->held.samples.size = kept;
+	return err;
 }
 
 int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sample)
@@ -183,7 +240,7 @@ int intake_take_unfinished(struct intake *intake, const struct jitbpf_sample *sa
 	if (err == 1)
 		return defer(intake, deferred);
 	awaited_code_end(&intake->awaits, &deferred);
-	return err ?: emit_finished(intake, &finished);
+	return err ?: emit_finished(intake, sample, &finished);
 }
 
 /*
@@ -204,7 +261,7 @@ static int try_deferred(struct intake *intake, uint64_t older_ns, size_t room_by
 		int waits = err ?: complete(intake, &deferred, last, &finished);
 
 		if (!waits)
-			waits = emit_finished(intake, &finished);
+			waits = emit_finished(intake, sample, &finished);
 		if (waits < 0)
 			err = waits;
 		if (waits) {
@@ -241,5 +298,7 @@ int intake_complete_stacks(struct intake *intake, uint64_t time_ns, bool last)
 			break;
 	}
 	err = err ?: try_deferred(intake, last ? UINT64_MAX : older_ns, DEFERRED_BYTES_MAX);
+	older_ns = time_ns > CODE_SUCCESSOR_NS ? time_ns - CODE_SUCCESSOR_NS : 0;
+	err = err ?: emit_held(intake, last ? UINT64_MAX : older_ns);
 	return err ?: unwinder_publish(intake->unwinder, time_ns);
 }

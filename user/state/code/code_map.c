@@ -341,6 +341,24 @@ const struct code_region *code_map_find(const struct code_map *map, uint64_t add
 	return code_layout_is_data(region->layout, address - region->address) ? NULL : region;
 }
 
+bool code_map_has_ended_since(const struct code_map *map, uint64_t time_ns)
+{
+	return space_map_has_ended_since(map->space, time_ns);
+}
+
+const struct code_region *code_map_successor(const struct code_map *map, uint64_t address,
+					     uint64_t *time_ns, uint64_t *ret_ended_ns)
+{
+	struct space_entry entry, next;
+
+	if (!space_map_find(map->space, address, *time_ns, &entry) ||
+	    !space_map_find_from(map->space, address, entry.to_ns, &next))
+		return NULL;
+	*time_ns = next.from_ns;
+	*ret_ended_ns = entry.to_ns;
+	return &code_record_of(next.value)->region;
+}
+
 const struct code_region *code_map_next(const struct code_map *map, uint64_t address)
 {
 	struct space_entry entry;

@@ -238,6 +238,17 @@ bool code_map_has_others(const struct code_map *map, uint64_t start, uint64_t en
 const struct code_region *code_map_find(const struct code_map *map, uint64_t address,
 					uint64_t time_ns);
 
+/* Returns true if a region or version has ended after time_ns. */
+bool code_map_has_ended_since(const struct code_map *map, uint64_t time_ns);
+
+/*
+ * Returns the region or version that was or is next at an address, after the one at *time_ns. Sets
+ * *time_ns to the time from which it was in force, and *ret_ended_ns to when the one before ended.
+ * NULL, with both unchanged: there was none at *time_ns, or none since. Borrowed.
+ */
+const struct code_region *code_map_successor(const struct code_map *map, uint64_t address,
+					     uint64_t *time_ns, uint64_t *ret_ended_ns);
+
 /*
  * Returns the region in force that covers address, else the first one above it, else NULL.
  * Borrowed.

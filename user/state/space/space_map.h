@@ -94,6 +94,16 @@ int space_map_clear(struct space_map *map, uint64_t time_ns);
 bool space_map_find(const struct space_map *map, uint64_t address, uint64_t time_ns,
 		    struct space_entry *ret);
 
+/* Returns true if an entry has ended after time_ns. */
+bool space_map_has_ended_since(const struct space_map *map, uint64_t time_ns);
+
+/*
+ * Find the first entry at address that was in force from time_ns on or later. Returns false, with
+ * *ret unchanged, if there is none. Costs as space_map_find().
+ */
+bool space_map_find_from(const struct space_map *map, uint64_t address, uint64_t time_ns,
+			 struct space_entry *ret);
+
 /*
  * Find the entry in force that covers address, else the first one above it. Returns false,
  * with *ret unchanged, if there is none.

@@ -22,6 +22,36 @@ bool space_map_find(const struct space_map *map, uint64_t address, uint64_t time
 	return entry;
 }
 
+bool space_map_has_ended_since(const struct space_map *map, uint64_t time_ns)
+{
+	size_t size = space_history_size(&map->history);
+
+	return size && space_history_at(&map->history, size - 1)->to_ns > time_ns;
+}
+
+bool space_map_find_from(const struct space_map *map, uint64_t address, uint64_t time_ns,
+			 struct space_entry *ret)
+{
+	struct space_entry first = {.from_ns = UINT64_MAX};
+	const struct cow_item *item = cow_tree_next(&map->tree, address);
+
+	if (item && item->start <= address && item->from_ns >= time_ns)
+		first = space_entry_of(item);
+	for (size_t i = space_history_size(&map->history); i--;) {
+		const struct space_entry *past = space_history_at(&map->history, i);
+
+		if (past->to_ns <= time_ns)
+			break;
+		if (past->start <= address && address < past->end && past->from_ns >= time_ns &&
+		    past->from_ns < first.from_ns)
+			first = *past;
+	}
+	if (first.from_ns == UINT64_MAX)
+		return false;
+	*ret = first;
+	return true;
+}
+
 uint64_t space_map_free_since(const struct space_map *map, uint64_t start, uint64_t end,
 			      uint64_t time_ns, uint64_t floor_ns)
 {

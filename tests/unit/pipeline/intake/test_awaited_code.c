@@ -11,9 +11,11 @@
 #include "pipeline/pipeline_state.h"
 #include "tests/unit/pipeline/made_unwinder.h"
 #include "uapi/jit_record.h"
+#include "unwind/code_successors.h"
 
 #define SECOND 1000000000ull
-#define EARLY  (MADE_CODE + 0x4000) /* code that is reported before the samples */
+#define HELD   (CODE_SUCCESSOR_NS + 100) /* samples that wait for no code are emitted by then */
+#define EARLY  (MADE_CODE + 0x4000)	 /* code that is reported before the samples */
 
 static bool is_ready(uint64_t time_ns)
 {
@@ -57,15 +59,15 @@ static void test_waits_for_the_load(void **state)
 	make_sample(run, 20, MADE_CODE + 8);
 	make_sample(run, 30, EARLY + 8);
 	made_round(run, 100);
-	made_round(run, 110);
+	made_round(run, HELD);
 	assert_int_equal(run->seen_count, 1);
 	assert_int_equal(run->seen[0].time_ns, 30);
 	/* It needs no short rounds, and the walk is not repeated. */
 	assert_false(pipeline_waits(run->pipeline));
 	assert_int_equal(intake_of(run)->awaiting, 1);
-	make_java(run, 120, 1, MADE_CODE, "late");
-	made_round(run, 200);
-	made_round(run, 210);
+	make_java(run, HELD + 20, 1, MADE_CODE, "late");
+	made_round(run, HELD + 100);
+	made_round(run, HELD + 110);
 	assert_int_equal(run->seen_count, 2);
 	assert_int_equal(run->seen[1].time_ns, 20);
 	assert_string_equal(run->seen[1].name, "late");
@@ -81,11 +83,11 @@ static void test_caller(void **state)
 
 	make_unfinished(run, 20, EARLY + 8, callers, 1, 0);
 	made_round(run, 100);
-	made_round(run, 110);
+	made_round(run, HELD);
 	assert_int_equal(run->seen_count, 0);
-	make_java(run, 120, 1, MADE_CODE, "late");
-	made_round(run, 200);
-	made_round(run, 210);
+	make_java(run, HELD + 20, 1, MADE_CODE, "late");
+	made_round(run, HELD + 100);
+	made_round(run, HELD + 110);
 	assert_int_equal(run->seen_count, 1);
 	assert_int_equal(run->seen[0].user_frames, 2);
 }
@@ -151,6 +153,7 @@ static void test_budget(void **state)
 	for (uint64_t i = 0; i < 16; i++)
 		make_sample(run, 20 + i, MADE_CODE + 8);
 	made_round(run, 100);
+	made_round(run, HELD);
 	assert_in_range(intake_of(run)->awaiting, 1, 6);
 	assert_in_range(run->seen_count, 10, 15);
 	made_round(run, SECOND + 100);

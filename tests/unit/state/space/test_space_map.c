@@ -393,6 +393,37 @@ static void test_model_cut(void **state)
 	run_trials(SPACE_CUT, 1000);
 }
 
+static const void *from(const struct space_map *map, uint64_t address, uint64_t time_ns)
+{
+	struct space_entry entry = {.value = NULL};
+
+	return space_map_find_from(map, address, time_ns, &entry) ? entry.value : NULL;
+}
+
+/* What came to an address after a time, also if that has ended, too. */
+static void test_find_from(void **state)
+{
+	struct space_map *map = create(SPACE_END_WHOLE);
+	size_t living = 0;
+	const void *a = put(map, 100, 200, 10, &living), *b, *c;
+
+	assert_false(space_map_has_ended_since(map, 0));
+	b = put(map, 150, 300, 20, &living);
+	assert_int_equal(space_map_end(map, 150, b, 30), 1);
+	c = put(map, 150, 160, 40, &living);
+	assert_ptr_equal(from(map, 150, 0), a);
+	assert_ptr_equal(from(map, 150, 11), b);
+	assert_ptr_equal(from(map, 150, 20), b);
+	assert_ptr_equal(from(map, 150, 21), c);
+	assert_null(from(map, 150, 41));
+	assert_null(from(map, 299, 21));
+	assert_null(from(map, 150, UINT64_MAX));
+	assert_true(space_map_has_ended_since(map, 29));
+	assert_false(space_map_has_ended_since(map, 30));
+	space_map_destroy(map);
+	assert_int_equal(living, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_end_of_time),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_find_from),
 		cmocka_unit_test(test_clear_spares_the_newer),
 		cmocka_unit_test(test_lateness_is_limited),
 		cmocka_unit_test(test_storm_on_few_addresses),

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The calls that the assembler makes, and what only looks like one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "decode/x86/call_site.h"
+
+/* Assembled code, which is never executed. */
+#define CALL(name, text)                                                                           \
+	extern const uint8_t name##_begin[], name##_end[];                                         \
+	__asm__(".pushsection .rodata\n" #name "_begin:\npush %rbx\n" text "\n" #name              \
+		"_end:\n.popsection")
+
+CALL(relative, "call . + 0x1234");
+CALL(by_register, "call *%rax");
+CALL(by_high_register, "call *%r11");
+CALL(by_memory, "call *(%rax)");
+CALL(by_byte, "call *0x40(%rax)");
+CALL(by_word, "call *0x4000(%r12)");
+CALL(by_rip, "call *0x40(%rip)");
+CALL(by_stack, "call *(%rsp)");
+CALL(by_stack_byte, "call *8(%rsp)");
+CALL(by_index, "call *0x4000(%rax,%rbx,8)");
+CALL(by_scaled, "call *0x4000(,%rbx,8)");
+CALL(jump, "jmp *%rax");
+CALL(move, "mov $0x12345678, %eax\nadd %rax, %rbx\nnop");
+CALL(cut_short, ".byte 0xff, 0x50"); /* without its displacement */
+
+static bool is_call(const uint8_t *begin, const uint8_t *end)
+{
+	return code_can_end_with_call(begin, end - begin);
+}
+
+static void test_calls(void **state)
+{
+#define IS_CALL(name) assert_true(is_call(name##_begin, name##_end))
+	IS_CALL(relative);
+	IS_CALL(by_register);
+	IS_CALL(by_high_register);
+	IS_CALL(by_memory);
+	IS_CALL(by_byte);
+	IS_CALL(by_word);
+	IS_CALL(by_rip);
+	IS_CALL(by_stack);
+	IS_CALL(by_stack_byte);
+	IS_CALL(by_index);
+	IS_CALL(by_scaled);
+}
+
+static void test_others(void **state)
+{
+#define IS_NO_CALL(name) assert_false(is_call(name##_begin, name##_end))
+	IS_NO_CALL(jump);
+	IS_NO_CALL(move);
+	IS_NO_CALL(cut_short);
+}
+
+/* Inside of a call, and with fewer bytes than it has. */
+static void test_short(void **state)
+{
+	for (size_t i = 1; i < (size_t)(relative_end - relative_begin); i++)
+		assert_false(is_call(relative_begin, relative_begin + i));
+	for (size_t i = 1; i < (size_t)(by_index_end - by_index_begin); i++)
+		assert_int_equal(is_call(by_index_end - i, by_index_end), i >= 7);
+	assert_false(code_can_end_with_call(NULL, 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
