@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "state/code/code_map.h"
 #include "state/process/process_table.h"
 #include "uapi/record.h"
 #include "unwind/code_copies.h"
@@ -32,6 +33,18 @@
 
 /* From the report of an end to that of a load behind it in the queue. One takes 0.1 ms. */
 #define CODE_REPORTS_NS 10000000ull
+
+/*
+ * Frames are not looked up in a process of which more code has ended in the last two seconds: each
+ * look-up goes through all of it. A JVM that frees all its code at once has a few thousand.
+ */
+#define CODE_ENDED_MAX 8192
+
+/* Returns true if frames of a process are looked up. */
+static inline bool code_has_successors(const struct process *process)
+{
+	return process->code && code_map_history(process->code) <= CODE_ENDED_MAX;
+}
 
 /* A frame of a sample. */
 struct sampled_frame {

@@ -76,7 +76,8 @@ uint32_t unwinder_frames_untold(struct unwinder *u, const struct process *proces
 {
 	const __u64 *ips = sample->ips + sample->kernel_frames;
 
-	if (!process->code || !code_map_has_ended_since(process->code, sample->h.time_ns))
+	if (!code_has_successors(process) ||
+	    !code_map_has_ended_since(process->code, sample->h.time_ns))
 		return 0;
 	for (uint32_t i = 0; i < sample->user_frames; i++) {
 		struct sampled_frame frame = {

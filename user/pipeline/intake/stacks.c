@@ -192,7 +192,8 @@ static int emit_finished(struct intake *intake, const struct jitbpf_sample *samp
 	if (err)
 		return err;
 	process = process_table_find(intake->processes, sample->pid, sample->start_ns, time_ns);
-	if (!sample->user_frames || !awaited_code_is_possible(process))
+	if (!sample->user_frames || !awaited_code_is_possible(process) ||
+	    !code_has_successors(process))
 		return intake_emit(intake, &finished->sample.h);
 	if (!intake->ending && time_ns + CODE_SUCCESSOR_NS > intake->round_ns &&
 	    !held_samples_add(&intake->held, process_owner_key(&process->owner), &finished->sample,

@@ -341,6 +341,11 @@ const struct code_region *code_map_find(const struct code_map *map, uint64_t add
 	return code_layout_is_data(region->layout, address - region->address) ? NULL : region;
 }
 
+size_t code_map_history(const struct code_map *map)
+{
+	return space_map_history(map->space);
+}
+
 bool code_map_has_ended_since(const struct code_map *map, uint64_t time_ns)
 {
 	return space_map_has_ended_since(map->space, time_ns);

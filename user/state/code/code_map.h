@@ -238,6 +238,9 @@ bool code_map_has_others(const struct code_map *map, uint64_t start, uint64_t en
 const struct code_region *code_map_find(const struct code_map *map, uint64_t address,
 					uint64_t time_ns);
 
+/* Returns the number of regions and versions that have ended and are not forgotten. */
+size_t code_map_history(const struct code_map *map);
+
 /* Returns true if a region or version has ended after time_ns. */
 bool code_map_has_ended_since(const struct code_map *map, uint64_t time_ns);
 

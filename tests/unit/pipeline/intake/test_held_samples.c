@@ -200,12 +200,35 @@ static void test_budget(void **state)
 	assert_int_equal(held_of(run)->budget.used, 0);
 }
 
+/* Where much code ends all the time, each look-up would be expensive. */
+static void test_much_ended_code(void **state)
+{
+	struct made_run *run = *state;
+
+	for (uint64_t i = 0; i <= CODE_ENDED_MAX; i++) {
+		make_load(run, 11 + i, 0, "method")->event = JIT_EVENT_JVM_LOAD;
+		if (i % 64 == 0 || i == CODE_ENDED_MAX)
+			made_round(run, 11 + i);
+	}
+	make_sample(run, 20000, MADE_CODE + 8);
+	made_round(run, 30000);
+	assert_int_equal(run->seen_count, 1);
+	assert_int_equal(made_unwinder.told_of, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, made_run_teardown)
-		TEST(test_held), TEST(test_waited_already), TEST(test_untold), TEST(test_cut),
-		TEST(test_end),	 TEST(test_dropped),	    TEST(test_others), TEST(test_budget),
+		TEST(test_held),
+		TEST(test_waited_already),
+		TEST(test_untold),
+		TEST(test_cut),
+		TEST(test_end),
+		TEST(test_dropped),
+		TEST(test_others),
+		TEST(test_budget),
+		TEST(test_much_ended_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
