@@ -106,10 +106,10 @@ class StuckFiles(KernelTest):
 
     def test_hanging_lookup(self):
         """The file is opened by its mapping, without a look-up of its path. Those of its debug
-        file hang."""
+        file hang. Each takes its whole time limit, so the name comes late in the run."""
         busy = self.start()
         self.files.hang("lookup", busy.pid)
-        run = self.record(options=["-F", "499", "-p", str(busy.pid), "-d", "1"])
+        run = self.record(options=["-F", "499", "-p", str(busy.pid), "-d", "3"])
         self.check_named_by_file(run, busy.pid, True)
 
     def test_hanging_open(self):
