@@ -22,8 +22,6 @@
 #include "agent/roles/system_calls.h"
 #include "base/scope.h"
 
-#define SOCKET_FD 3
-
 struct source_reader {
 	pid_t pid;
 	int socket;
@@ -100,17 +98,6 @@ static void answer(const struct source_request *request, int *fd, struct source_
 	ret->got = got < 0 ? 0 : (uint32_t)got;
 }
 
-static void keep_socket_only(int socket)
-{
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (socket != SOCKET_FD)
-		dup2(socket, SOCKET_FD);
-	for (int fd = 0; fd < SOCKET_FD && nothing >= 0; fd++)
-		dup2(nothing, fd);
-	close_range(SOCKET_FD + 1, ~0u, 0);
-}
-
 static _Noreturn void serve(int socket, const struct invoking_user *user)
 {
 	static struct source_request request; /* the process has one thread */
@@ -118,14 +105,14 @@ static _Noreturn void serve(int socket, const struct invoking_user *user)
 	int fd = -1, none, err;
 
 	prctl(PR_SET_NAME, "jitbpf-sources");
-	keep_socket_only(socket);
+	fd_message_keep_only(socket, 0);
 	err = become(user);
-	while (!err && fd_message_receive(SOCKET_FD, &request, sizeof(request), &none) ==
+	while (!err && fd_message_receive(FD_MESSAGE_SOCKET, &request, sizeof(request), &none) ==
 			       (ssize_t)sizeof(request)) {
 		scope_close(&none);
 		request.path[sizeof(request.path) - 1] = 0;
 		answer(&request, &fd, &reply);
-		err = fd_message_send(SOCKET_FD, &reply,
+		err = fd_message_send(FD_MESSAGE_SOCKET, &reply,
 				      offsetof(struct source_reply, bytes) + reply.got, -1);
 	}
 	_exit(err ? 1 : 0);

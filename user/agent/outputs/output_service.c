@@ -20,8 +20,6 @@
 #include "base/scope.h"
 #include "base/vec.h"
 
-#define SOCKET_FD 3
-
 struct served_file {
 	uint32_t number;
 	struct output_file file; /* its fd is open until it is published, which needs it */
@@ -50,17 +48,6 @@ static int become(const struct invoking_user *user)
 
 	return invoking_user_become(user)
 		       ?: privileges_keep(kept, kept) ?: system_calls_limit(ROLE_CALLS_COMMON);
-}
-
-static void keep_socket_only(int socket)
-{
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (socket != SOCKET_FD)
-		dup2(socket, SOCKET_FD);
-	for (int fd = 0; fd < SOCKET_FD && nothing >= 0; fd++)
-		dup2(nothing, fd);
-	close_range(SOCKET_FD + 1, ~0u, 0);
 }
 
 /* --- requests ---------------------------------------------------------------------------- */
@@ -141,7 +128,8 @@ static int open_file(struct service *service, uint32_t path, struct output_reply
 	if (service->paths->series && !path)
 		err = open_in_series(service, service->paths->paths[path], reply, &served.file);
 	else
-		err = output_file_open(service->paths->paths[path], SOCKET_FD, &served.file);
+		err = output_file_open(service->paths->paths[path], FD_MESSAGE_SOCKET,
+				       &served.file);
 	if (err)
 		return err;
 	served.file.keeps_old =
@@ -246,7 +234,7 @@ static int answer(struct service *service, const struct output_request *request)
 		else
 			close_file(service, served);
 	}
-	return fd_message_send(SOCKET_FD, &reply, sizeof(reply), fd);
+	return fd_message_send(FD_MESSAGE_SOCKET, &reply, sizeof(reply), fd);
 }
 
 void output_service_run(int socket, const struct invoking_user *user,
@@ -261,10 +249,10 @@ void output_service_run(int socket, const struct invoking_user *user,
 	/* Signals are for jitbpf, which may still publish outputs after one. */
 	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
 		signal(ignored[i], SIG_IGN);
-	keep_socket_only(socket);
+	fd_message_keep_only(socket, 0);
 	err = become(user);
-	while (!err &&
-	       fd_message_receive(SOCKET_FD, &request, sizeof(request), &fd) == sizeof(request)) {
+	while (!err && fd_message_receive(FD_MESSAGE_SOCKET, &request, sizeof(request), &fd) ==
+			       sizeof(request)) {
 		scope_close(&fd);
 		err = answer(&service, &request);
 	}

@@ -2,7 +2,6 @@
 #include "agent/roles/broker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,7 +17,6 @@
 #include "agent/roles/privileges.h"
 #include "base/scope.h"
 
-#define SOCKET_FD     3
 #define PROCESSES_MAX 128
 
 /* A live process of a role. */
@@ -38,13 +36,7 @@ struct broker_state {
 /* A process that may outlive us must not hold our terminal, pipes or outputs. */
 static void drop_descriptors(int socket)
 {
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	for (int fd = 0; fd < SOCKET_FD && nothing >= 0; fd++)
-		dup2(nothing, fd);
-	if (socket != SOCKET_FD)
-		dup2(socket, SOCKET_FD);
-	close_range(SOCKET_FD + 1, ~0u, 0);
+	fd_message_keep_only(socket, 0);
 	if (chdir("/"))
 		_exit(1);
 }
@@ -60,7 +52,7 @@ static _Noreturn void run(const struct broker_state *broker, enum role role, int
 	drop_descriptors(socket);
 	if (role_enter(role, 0))
 		_exit(1);
-	broker->functions[role](SOCKET_FD);
+	broker->functions[role](FD_MESSAGE_SOCKET);
 	_exit(0);
 }
 
@@ -104,7 +96,7 @@ static bool handle_request(struct broker_state *broker)
 {
 	AUTO_CLOSE int socket = -1;
 	uint32_t role;
-	ssize_t got = fd_message_receive(SOCKET_FD, &role, sizeof(role), &socket);
+	ssize_t got = fd_message_receive(FD_MESSAGE_SOCKET, &role, sizeof(role), &socket);
 	pid_t pid;
 
 	if (got != sizeof(role) || socket < 0 || !may_start(broker, role))
@@ -144,7 +136,7 @@ static int end_overdue(struct broker_state *broker)
 static void serve(struct broker_state *broker)
 {
 	struct pollfd waiting[] = {
-		{.fd = SOCKET_FD, .events = POLLIN},
+		{.fd = FD_MESSAGE_SOCKET, .events = POLLIN},
 		{.fd = broker->exits, .events = POLLIN},
 	};
 

@@ -2,6 +2,7 @@
 #include "agent/roles/fd_message.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -90,4 +91,16 @@ void message_fds_close(struct message_fds *fds)
 {
 	while (fds->count)
 		close(fds->fd[--fds->count]);
+}
+
+/* The streams come first: /dev/null may have the number that the socket gets. */
+void fd_message_keep_only(int socket, int first)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = first; fd < FD_MESSAGE_SOCKET && nothing >= 0; fd++)
+		dup2(nothing, fd);
+	if (socket != FD_MESSAGE_SOCKET)
+		dup2(socket, FD_MESSAGE_SOCKET);
+	close_range(FD_MESSAGE_SOCKET + 1, ~0u, 0);
 }

@@ -40,4 +40,13 @@ ssize_t fd_message_receive_fds(int socket, void *buf, size_t size_bytes, struct 
 
 void message_fds_close(struct message_fds *fds);
 
+/* Where fd_message_keep_only() puts the socket. */
+#define FD_MESSAGE_SOCKET 3
+
+/*
+ * Give a forked process no descriptors but the socket, as FD_MESSAGE_SOCKET, and standard streams.
+ * Those from `first` on become /dev/null.
+ */
+void fd_message_keep_only(int socket, int first);
+
 #endif

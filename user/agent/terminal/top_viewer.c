@@ -3,7 +3,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -24,7 +23,6 @@
 #include "sink/live/delta_reader.h"
 #include "sink/top/top_ui.h"
 
-#define SOCKET_FD     3
 #define READ_BYTES    (256u << 10)
 #define DELTA_MAX     (64u << 20)
 #define PROFILE_BYTES (512u << 20)
@@ -75,7 +73,7 @@ static void answer(int err, bool restoring)
 	if (restoring)
 		message.restoring_bytes = (uint32_t)curses_screen_restoring(
 			message.restoring, sizeof(message.restoring));
-	fd_message_send(SOCKET_FD, &message, sizeof(message), -1);
+	fd_message_send(FD_MESSAGE_SOCKET, &message, sizeof(message), -1);
 }
 
 /* --- data ------------------------------------------------------------------------------ */
@@ -190,7 +188,8 @@ static void take_request(struct viewer *viewer)
 	struct viewer_request request;
 	int fd;
 
-	if (fd_message_receive(SOCKET_FD, &request, sizeof(request), &fd) != sizeof(request))
+	if (fd_message_receive(FD_MESSAGE_SOCKET, &request, sizeof(request), &fd) !=
+	    sizeof(request))
 		leave(viewer, VIEWER_FAILED); /* the recorder has ended */
 	scope_close(&fd);
 	switch (request.order) {
@@ -225,7 +224,7 @@ static void turn(struct viewer *viewer)
 {
 	struct pollfd waiting[] = {
 		{.fd = viewer->away ? -1 : STDIN_FILENO, .events = POLLIN},
-		{.fd = SOCKET_FD, .events = POLLIN},
+		{.fd = FD_MESSAGE_SOCKET, .events = POLLIN},
 		{.fd = viewer->stream, .events = POLLIN},
 		{.fd = viewer->signals, .events = POLLIN},
 	};
@@ -265,24 +264,13 @@ static int take_signals(void)
 	return signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void keep_descriptors(int socket)
-{
-	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (nothing >= 0)
-		dup2(nothing, STDERR_FILENO);
-	if (socket != SOCKET_FD)
-		dup2(socket, SOCKET_FD);
-	close_range(SOCKET_FD + 1, ~0u, 0);
-}
-
 /* Wait for VIEWER_SHOW, and open the terminal: the last files are read. */
 static void begin(struct viewer *viewer)
 {
 	struct viewer_request request;
 	int err;
 
-	if (fd_message_receive(SOCKET_FD, &request, sizeof(request), &viewer->stream) !=
+	if (fd_message_receive(FD_MESSAGE_SOCKET, &request, sizeof(request), &viewer->stream) !=
 		    sizeof(request) ||
 	    request.order != VIEWER_SHOW || viewer->stream < 0)
 		_exit(VIEWER_FAILED); /* the run has failed before anything was shown */
@@ -304,7 +292,7 @@ _Noreturn void top_viewer_run(int socket)
 	int err;
 
 	prctl(PR_SET_NAME, role_rules(ROLE_VIEWER)->name);
-	keep_descriptors(socket);
+	fd_message_keep_only(socket, STDERR_FILENO);
 	viewer.signals = take_signals();
 	err = viewer.signals < 0 ? -errno : privileges_keep(0, 0);
 	err = err ?: curses_screen_load();
