@@ -170,7 +170,7 @@ golden: $(B)/jitbpf
 	$(Q)$(RUN_TESTS) golden 'tests/golden/check.sh $(B)'
 
 layers: $(BPF_SKELETONS)
-	$(Q)CC=$(CC) BUILD=$(B) tools/check-layers.sh
+	$(Q)CC="$(CC)" BUILD=$(B) tools/check-layers.sh
 	$(Q)tests/layers/test_check_includes.py -q
 	$(Q)tests/layers/test_kernel_types.py -q
 

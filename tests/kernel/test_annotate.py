@@ -53,6 +53,20 @@ class Annotate(harness.KernelTest):
     def annotation(self, run, function, *options):
         return json.loads(self.annotate(run, function, "-f", "json", *options).stdout)
 
+    def page_code(self, run, *options, command=()):
+        """The functions with their code in a page, by name; and the text of the page."""
+        page = os.path.join(self.folder, "page.html")
+        with open(page, "wb") as out:  # by us, also if another user runs the command
+            done = subprocess.run([*command, harness.JITBPF, "report", "-f", "html", *options,
+                                   run.path(".jitbpf")], stdout=out, stderr=subprocess.PIPE,
+                                  check=False, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        data = json.loads(re.search(r'id="profile">(.*?)</script>', text, re.S)[1])
+        return {function["name"]: function
+                for function in data.get("functions", {"list": []})["list"]}, text
+
     def self_samples(self, run):
         """The samples of each function itself, of which inlined ones are a part."""
         done = run.report("-f", "folded", "--no-inline")
@@ -164,17 +178,61 @@ class Native(Annotate):
         self.assertIn("hot.c:12", said.stdout)
         self.assertNotIn("sum +=", said.stdout)
 
+    def check_page(self):
+        """The page has no source line without --code, and then the same samples as here."""
+        functions, text = self.page_code(self.run_)
+        self.assertEqual(functions, {})
+        self.assertNotIn("sum +=", text)
+        functions, text = self.page_code(self.run_, "--code")
+        only, = self.check_sums(self.run_, "hot_loop")
+        code = functions["hot_loop"]["generations"][0]["code"]
+        self.assertEqual([(i["offset"], i["samples"]) for i in only["instructions"]],
+                         [tuple(i[:2]) for i in code["instructions"]])
+        chains = [code["frames"][i[4] - 1] for i in code["instructions"] if i[4]]
+        self.assertIn(["square", 6, "hot_loop", 12],
+                      [[code["strings"][c[0]], c[2], code["strings"][c[3]], c[5]]
+                       for c in chains if len(c) == 6])
+        lines = {line: text for _, line, text in code["lines"]}
+        self.assertIn("return x * x + 3;", lines[6])
+        self.assertIn("sum += square(a[i]) / (i + 1);", lines[12])
+        self.assertEqual(code["troubles"], [])
+
+    def check_page_source(self, words, *options, command=()):
+        """No source line is in the page, and it says why."""
+        functions, text = self.page_code(self.run_, "--code", *options, command=command)
+        code = functions["hot_loop"]["generations"][0]["code"]
+        self.assertEqual([said for _, said in code["troubles"] if words in said],
+                         [said for _, said in code["troubles"]])
+        self.assertTrue(code["troubles"])
+        self.assertNotIn("sum +=", text)
+
+    def check_page_rights(self):
+        """A page is passed on: it has no line of a file that not everybody may read, unless the
+        user names its folder; and none that the user cannot read."""
+        sudo = [sys.executable, AS_SUDO, "nobody"]
+        os.chmod(self.source, 0o600)
+        self.check_page_source("not everybody may read it")
+        self.check_page_source("Permission denied", command=sudo)
+        functions, text = self.page_code(self.run_, "--code", "--source", self.folder)
+        self.assertIn("sum +=", text)
+        os.chmod(self.source, 0o644)
+        self.assertIn("sum +=", self.page_code(self.run_, "--code", command=sudo)[1])
+
     def test_files(self):
+        self.check_page()
         self.check_rights()
+        self.check_page_rights()
         self.check_file_changed()
         os.remove(self.source)
         self.check_source("No such file")
         os.mkfifo(self.source)
         self.check_source("it is not a regular file")
+        self.check_page_source("it is not a regular file")
         os.remove(self.source)
         with open(self.source, "wb") as file:
             file.truncate(2 << 30)
         self.check_source("it is too large")
+        self.check_page_source("it is too large")
 
     def check_rights(self):
         """The source is read with the rights of the user who called sudo."""

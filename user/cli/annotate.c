@@ -111,26 +111,6 @@ static int say_choice(struct run *run)
 	return -ENOTUNIQ;
 }
 
-static int compare_generations(const void *a_, const void *b_)
-{
-	const struct generation *a = a_, *b = b_;
-
-	if (a->loaded_ns != b->loaded_ns)
-		return a->loaded_ns < b->loaded_ns ? -1 : 1;
-	if (a->function->owner != b->function->owner)
-		return a->function->owner < b->function->owner ? -1 : 1;
-	return a->function->start < b->function->start ? -1
-						       : a->function->start > b->function->start;
-}
-
-/* The time of the load itself: code can be in force before it, if loads are late. */
-static uint64_t loaded_ns(const struct run *run, const struct code_region *region)
-{
-	if (region->claims[0].before_run)
-		return pipeline_view(run->replay.pipeline)->info->start_ns - 1;
-	return region->claims[0].time_ns;
-}
-
 /* List the generations, by the time of their load. Returns 0, or a negative errno after a message.
  */
 static int find_generations(struct run *run, struct generation **ret, size_t *ret_shown)
@@ -151,18 +131,15 @@ static int find_generations(struct run *run, struct generation **ret, size_t *re
 
 		if (!is_same_function(first, function))
 			return say_choice(run);
-		generations[i].function = function;
-		if (!function->region)
-			continue;
-		generations[i].loaded_ns = loaded_ns(run, function->region);
-		generations[i].ended_ns = code_history_end(run->history, function->owner);
+		generation_init(&generations[i], pipeline_view(run->replay.pipeline), run->history,
+				function);
 	}
 	if (wanted > count) {
 		fprintf(stderr, "jitbpf annotate: there is no generation %zu, but %zu in all\n",
 			wanted, count);
 		return -EINVAL;
 	}
-	qsort(generations, count, sizeof(*generations), compare_generations);
+	generations_sort(generations, count);
 	*ret_shown = wanted ? wanted - 1 : 0;
 	for (size_t i = 0; i < count && !wanted; i++) {
 		if (generations[i].function == first)
@@ -173,22 +150,6 @@ static int find_generations(struct run *run, struct generation **ret, size_t *re
 }
 
 /* --- sources ----------------------------------------------------------------------------- */
-
-static const char *reason_of(int error)
-{
-	switch (error) {
-	case -EINVAL:
-		return "it is not a regular file";
-	case -ENODATA:
-		return "it is empty";
-	case -EFBIG:
-		return "it is too large (8 MB at most)";
-	case -ETIMEDOUT:
-		return "its file system does not answer";
-	default:
-		return strerror(-error);
-	}
-}
 
 /* Print what is wrong with the source files. */
 static void say_sources(const struct run *run, const struct source_files *sources)
@@ -207,7 +168,7 @@ static void say_sources(const struct run *run, const struct source_files *source
 		if (!file->error)
 			fprintf(stderr, ": changed after the recording, so lines may be others\n");
 		else
-			fprintf(stderr, ": %s%s\n", reason_of(file->error),
+			fprintf(stderr, ": %s%s\n", source_files_words(file->error),
 				file->error == -ENOENT ? " (--source DIR searches in DIR)" : "");
 	}
 	if (said > TROUBLES_SHOWN)
@@ -227,7 +188,8 @@ static int write_annotation(struct run *run, const struct annotation *annotation
 	struct source_files files = {.reader = run->reader,
 				     .folders = values->folders.data,
 				     .folder_count = values->folders.size};
-	const struct source_lines lines = {.line = source_files_line, .context = &files};
+	const struct source_lines lines = {
+		.line = source_files_line, .trouble = source_files_trouble, .context = &files};
 	const struct annotation_output output = {
 		.view = pipeline_view(run->replay.pipeline),
 		.total = run->samples.total,
@@ -298,7 +260,8 @@ static int annotate(const struct annotate_options *values, const char *name, con
 		err = source_reader_create(&access.user, &run.reader);
 	err = err
 		      ?: replay_open(&run.replay, path, &filter, &values->view, &values->line_rules,
-				     !values->no_debuginfod, true, MEMORY_DEFAULT);
+				     !values->no_debuginfod, &(struct replay_code){0},
+				     MEMORY_DEFAULT);
 	err = err ?: outputs_add_file(&outputs, values->output, &run.out);
 	err = err ?: make(&run);
 	if (!err)

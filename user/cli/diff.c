@@ -133,7 +133,7 @@ static int diff(const struct diff_options *values, const struct format *format, 
 	outputs.opener = access.opener;
 	for (int side = 0; side < DIFF_SIDES && !err; side++)
 		err = replay_open(&run.sides[side], paths[side], &filter, &values->view, NULL,
-				  false, false, MEMORY_DEFAULT);
+				  false, NULL, MEMORY_DEFAULT);
 	if (!err)
 		err = outputs_add_file(&outputs, values->output, &run.out);
 	if (!err)

@@ -25,7 +25,7 @@ static void say(const struct replay *replay, int err, const struct recording_err
 
 int replay_open(struct replay *replay, const char *path, const struct sample_filter *filter,
 		const struct view_options *view, const struct code_line_rules *line_rules,
-		bool debuginfod, bool keep_code, uint64_t max_bytes)
+		bool debuginfod, const struct replay_code *code, uint64_t max_bytes)
 {
 	const struct file_store_options files = {.debuginfod = debuginfod};
 	struct symbol_service symbols;
@@ -46,7 +46,8 @@ int replay_open(struct replay *replay, const char *path, const struct sample_fil
 				     .filter = filter,
 				     .view = view,
 				     .line_rules = line_rules,
-				     .keep_code = keep_code,
+				     .keep_code = code,
+				     .extra = code ? code->extra : NULL,
 				     .memory_bytes = memory_of_state(max_bytes),
 				     .profile_bytes = memory_of_profile(max_bytes),
 				     .modules_bytes = memory_of_modules(max_bytes)}};

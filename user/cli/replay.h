@@ -24,16 +24,20 @@ struct replay {
 	bool damaged; /* the recording is damaged; the part before the damage is used */
 };
 
+struct replay_code {
+	const struct page_extra *extra; /* for pages, borrowed; NULL: none */
+};
+
 /*
  * Open a recording. path, line_rules and what filter borrows must outlive the
  * replay. view is copied; NULL shows everything. debuginfod: query servers for
- * names that the recording lacks. keep_code: the view has the recorded machine code. max_bytes: as
- * --max-memory. Prints a message on errors. Returns 0 or a negative errno; the caller calls
- * replay_close() in any case.
+ * names that the recording lacks. code: the view has the recorded machine code; NULL: it has none.
+ * max_bytes: as --max-memory. Prints a message on errors. Returns 0 or a negative errno; the caller
+ * calls replay_close() in any case.
  */
 int replay_open(struct replay *replay, const char *path, const struct sample_filter *filter,
 		const struct view_options *view, const struct code_line_rules *line_rules,
-		bool debuginfod, bool keep_code, uint64_t max_bytes);
+		bool debuginfod, const struct replay_code *code, uint64_t max_bytes);
 
 /*
  * Replay the recording and finish the pipeline, which completes its view.

@@ -7,6 +7,7 @@
 
 #include "base/scope.h"
 #include "cli/commands.h"
+#include "cli/embedded_code.h"
 #include "cli/filter_options.h"
 #include "cli/line_rules.h"
 #include "cli/memory_option.h"
@@ -22,6 +23,8 @@ struct report_options {
 	struct filter_options filter;
 	struct view_options view;
 	uint32_t rows; /* 0: all */
+	bool code;
+	string_list folders; /* of source files */
 	bool no_debuginfod;
 	uint64_t memory_bytes;
 	string_list line_offsets;
@@ -45,6 +48,15 @@ static const struct option_spec options[] = {
 	{0, "width", OPTION_NUMBER, offsetof(struct report_options, view.columns), "COLUMNS",
 	 "top: width of the rows (default: that of the terminal; of a file or pipe: no limit)", 60,
 	 10000},
+	{0, "code", OPTION_FLAG, offsetof(struct report_options, code), NULL,
+	 "html: the page has the machine code and the source lines of the functions with most "
+	 "samples, which whoever gets the page can read; of source files outside of --source, only "
+	 "those that everybody may read",
+	 0, 0},
+	{0, "source", OPTION_STRINGS, offsetof(struct report_options, folders), "DIR",
+	 "with --code: search source files in DIR, too, by the ends of their paths (may be "
+	 "repeated)",
+	 .candidates = CANDIDATES_FILES},
 	{0, "no-debuginfod", OPTION_FLAG, offsetof(struct report_options, no_debuginfod), NULL,
 	 "do not query the servers in $DEBUGINFOD_URLS for debug info"},
 	MEMORY_OPTION(offsetof(struct report_options, memory_bytes)),
@@ -73,6 +85,18 @@ static void fit_terminal(struct report_options *values)
 	values->view.colours = terminal_has_colours(STDOUT_FILENO);
 }
 
+/* Returns 0, or -EINVAL after a message. */
+static int check_format(const struct report_options *values, const struct outputs *outputs)
+{
+	const struct sink_ops *sink = outputs->files.data[0].sink;
+
+	if ((!values->code && !values->folders.size) || sink == &sink_html)
+		return 0;
+	fprintf(stderr, "jitbpf report: --code and --source are for .html, not for -f %s\n",
+		sink->name);
+	return -EINVAL;
+}
+
 /* Returns the exit status. */
 static int report(const struct report_options *values, const char *path)
 {
@@ -81,6 +105,7 @@ static int report(const struct report_options *values, const char *path)
 	struct output_access access;
 	struct outputs outputs = {.no_recordings = true};
 	struct replay replay = {0};
+	struct embedded_code code = {0};
 	const char *name = values->format;
 	bool misused = false;
 	int err;
@@ -91,17 +116,26 @@ static int report(const struct report_options *values, const char *path)
 		name = "summary";
 	err = output_access_init(&access, &declared);
 	outputs.opener = access.opener;
+	if (!err && values->code)
+		err = embedded_code_init(&code, &access.user, &values->folders);
 	err = err
 		      ?: replay_open(&replay, path, &filter, &values->view, &values->line_rules,
-				     !values->no_debuginfod, false, values->memory_bytes);
+				     !values->no_debuginfod, values->code ? &code.replay : NULL,
+				     values->memory_bytes);
 	if (!err) {
 		err = outputs_add(&outputs, values->output, name);
+		err = err ?: check_format(values, &outputs);
 		misused = err == -EINVAL;
 	}
+	if (!err && values->code)
+		err = embedded_code_attach(&code, &replay);
 	if (!err)
 		err = show(&replay, &outputs);
+	if (!err && values->code)
+		embedded_code_say(&code);
 	err = outputs_close(&outputs) ?: err;
 	output_access_deinit(&access);
+	embedded_code_deinit(&code);
 	replay_close(&replay);
 	return misused ? EXIT_USAGE : err || replay.damaged;
 }

@@ -23,6 +23,15 @@
 
 struct ledger;
 
+struct json;
+struct view;
+
+/* Writes more members into the data of a page; returns 0 or a negative errno. */
+struct page_extra {
+	int (*write)(void *context, const struct view *view, struct json *json);
+	void *context;
+};
+
 #define RUN_OF_PROCESSES "process "
 
 /* Description of a run. Strings are never NULL. */
@@ -51,6 +60,7 @@ struct view {
 	const struct thread_counts *threads; /* the samples of the profile by node and thread */
 	const struct time_slices *slices;    /* the samples of `threads` by time; NULL: not kept */
 	const struct code_lane *lane;	     /* JIT code by time; NULL: not kept */
+	const struct page_extra *extra;	     /* of pages of this view; NULL: none */
 	uint32_t epoch;	       /* counts up from 0; other numbers are valid within it */
 	uint32_t oldest_epoch; /* the oldest that is open */
 	uint32_t round;	       /* counts up; see ledger_process.changed_round */

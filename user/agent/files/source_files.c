@@ -65,6 +65,10 @@ static void read_source(struct source_files *files, struct read_source *source)
 			  ? source_reader_read(files->reader, source->path, &source->file)
 			  : -ENOENT;
 
+	if (!err && files->for_others && !source->file.for_all) {
+		free(TAKE_PTR(source->file.bytes));
+		err = -EPERM;
+	}
 	for (size_t i = 0; i < files->folder_count && err && err != -ETIMEDOUT; i++) {
 		if (!read_in_folder(files, files->folders[i], source->path, &source->file))
 			err = 0;
@@ -115,4 +119,32 @@ const char *source_files_line(void *files_, const char *path, uint32_t line, siz
 		end--;
 	*ret_bytes = end - start;
 	return source->file.bytes + start;
+}
+
+const char *source_files_words(int error)
+{
+	switch (error) {
+	case -EINVAL:
+		return "it is not a regular file";
+	case -ENODATA:
+		return "it is empty";
+	case -EFBIG:
+		return "it is too large (8 MB at most)";
+	case -EPERM:
+		return "not everybody may read it (--source DIR takes files of DIR all the same)";
+	case -ETIMEDOUT:
+		return "its file system does not answer";
+	default:
+		return strerror(-error);
+	}
+}
+
+const char *source_files_trouble(void *files_, const char *path)
+{
+	struct source_files *files = files_;
+	struct read_source *source = get(files, path);
+
+	if (!source)
+		return "too many source files";
+	return source->error ? source_files_words(source->error) : NULL;
 }

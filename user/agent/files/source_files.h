@@ -23,7 +23,7 @@ struct read_source {
 	int error;
 };
 
-/* Zero-initialized with these three is empty. They are borrowed. */
+/* Zero-initialized with the first four is empty. They are borrowed. */
 struct source_files {
 	struct source_reader *reader;
 	/*
@@ -32,6 +32,7 @@ struct source_files {
 	 */
 	const char *const *folders;
 	size_t folder_count;
+	bool for_others; /* outside of these folders, only files that everybody may read */
 	VEC(struct read_source) files;
 	uint64_t bytes;
 	uint64_t left_out; /* look-ups of more files than SOURCE_FILES_MAX */
@@ -39,7 +40,11 @@ struct source_files {
 
 void source_files_deinit(struct source_files *files);
 
-/* Implements struct source_lines (sink/annotate/annotation_output.h). */
+/* Both implement struct source_lines (sink/annotate/annotation_output.h). */
 const char *source_files_line(void *files, const char *path, uint32_t line, size_t *ret_bytes);
+const char *source_files_trouble(void *files, const char *path);
+
+/* Returns words for read_source.error. */
+const char *source_files_words(int error);
 
 #endif

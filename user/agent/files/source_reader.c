@@ -39,6 +39,7 @@ struct source_reply {
 	uint32_t got;
 	uint64_t size_bytes; /* of the file */
 	uint64_t changed_ns;
+	uint32_t mode;			/* st_mode */
 	char bytes[SOURCE_PIECE_BYTES]; /* sent as far as it is filled */
 };
 
@@ -91,6 +92,7 @@ static void answer(const struct source_request *request, int *fd, struct source_
 	if (ret->err)
 		return;
 	ret->size_bytes = (uint64_t)st.st_size;
+	ret->mode = st.st_mode;
 	ret->changed_ns =
 		(uint64_t)st.st_mtim.tv_sec * 1000000000ull + (uint64_t)st.st_mtim.tv_nsec;
 	got = pread(*fd, ret->bytes, sizeof(ret->bytes), (off_t)request->offset);
@@ -212,6 +214,7 @@ int source_reader_read(struct source_reader *reader, const char *path, struct so
 		}
 		file.size_bytes += reply->got;
 		file.changed_ns = reply->changed_ns;
+		file.for_all = reply->mode & S_IROTH;
 		request->offset = file.size_bytes;
 	} while (reply->got);
 	file.bytes = TAKE_PTR(bytes);

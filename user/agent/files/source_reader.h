@@ -8,6 +8,7 @@
 #ifndef JITBPF_AGENT_FILES_SOURCE_READER_H
 #define JITBPF_AGENT_FILES_SOURCE_READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct source_file {
 	char *bytes; /* owned by the receiver */
 	size_t size_bytes;
 	uint64_t changed_ns; /* time of the last change, CLOCK_REALTIME */
+	bool for_all;	     /* everybody may read it, if they can reach it */
 };
 
 /*

@@ -36,6 +36,7 @@ int analysis_create(const struct analysis_options *options, struct analysis **re
 	err = err ?: epoch_create(0, &a->modules, &a->profile_memory, options->view, &a->epoch);
 	if (err)
 		return err;
+	a->epoch->view.extra = options->extra;
 	a->epoch->ledger.filtered = sample_filter_is_set(&a->filter);
 	a->names_max = ANALYSIS_NAMES_MIN;
 	process_table_init(&a->processes, a->strings, &a->modules,

@@ -47,6 +47,8 @@ struct analysis_options {
 	const struct view_options *view;
 	/* The view has the machine code of a recording. For replays; a live run needs it not. */
 	bool keep_code;
+	/* Borrowed by the view of the first epoch; NULL: none. */
+	const struct page_extra *extra;
 };
 
 /* Figures for a status line. */

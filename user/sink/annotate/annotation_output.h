@@ -17,6 +17,8 @@ struct source_lines {
 	 * length without the line break. NULL: it is not known. Borrowed until the next call.
 	 */
 	const char *(*line)(void *context, const char *path, uint32_t line, size_t *ret_bytes);
+	/* Returns why no line of a file is known, or NULL. Borrowed as above. */
+	const char *(*trouble)(void *context, const char *path);
 	void *context;
 };
 
@@ -26,6 +28,16 @@ struct generation {
 	uint64_t loaded_ns;
 	uint64_t ended_ns; /* UINT64_MAX: it was live at the end of the recording */
 };
+
+/*
+ * Set *ret to the life of a function. history: of the code of JIT functions (code_history.h);
+ * NULL: not known.
+ */
+void generation_init(struct generation *ret, const struct view *view, const struct sink *history,
+		     const struct sampled_function *function);
+
+/* Sort by the time of the load. */
+void generations_sort(struct generation *generations, size_t count);
 
 struct annotation_output {
 	const struct view *view;

@@ -499,6 +499,8 @@ static int write_data(void *writer, struct json *json)
 	err = err ?: write_labels(w) ?: write_sources(w) ?: write_threads(w);
 	err = err ?: write_nodes(w) ?: write_counts(w) ?: write_slices(w);
 	err = err ?: write_code(w, w->view_count == 1 ? views[0]->lane : NULL);
+	if (!err && w->view_count == 1 && views[0]->extra)
+		err = views[0]->extra->write(views[0]->extra->context, views[0], json);
 	json_end(json, '}');
 	return err;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Reads the profile in the page (user/sink/format/page_data.h) into typed arrays.
 
+import type { Functions } from './code_data';
 import type { Live } from './live_labels';
 import { noSlices, type Slices } from './slices';
 import { Tree, type LabelOrder } from './tree';
@@ -52,6 +53,7 @@ export interface Profile {
 	slices: Slices;                 // of counts
 	order: LabelOrder;
 	code: CodeLane;
+	functions: Functions | null;    // with their code; null: the page has none
 }
 
 export const KINDS = ['unnamed', 'kernel', 'native', 'JIT', 'interpreted', 'process'];
@@ -107,6 +109,7 @@ export function noProfile(words: Words): Profile {
 		counts: { rows: 0, node: none(), group: none(), samples: new Float64Array(0) },
 		slices: noSlices(),
 		code: { ticks: 1, engines: [], rows: 0, bin: none(), loads: none(), unloads: none(), live: new Float64Array(0) },
+		functions: null,
 	};
 }
 
@@ -149,5 +152,6 @@ function readProfile(data: any): Profile {
 		slices: readSlices(data),
 		order,
 		code: readCode(data),
+		functions: data.functions ?? null,
 	};
 }

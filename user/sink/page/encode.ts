@@ -97,5 +97,6 @@ export function encodeProfile(profile: Profile): Record<string, unknown> {
 		counts: table(rows.length, { step: steps(nodes), group: i => counts.group[rows[i]], samples: i => counts.samples[rows[i]] }),
 		...slicesOf(profile, numbers),
 		...codeOf(profile),
+		...(profile.functions ? { functions: profile.functions } : {}),
 	};
 }

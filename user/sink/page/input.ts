@@ -15,7 +15,8 @@ export class Input {
 	private under: Graph;           // the pointer
 	private readonly menu: FrameMenu;
 
-	constructor(private readonly view: View, private readonly pause: () => void) {
+	constructor(private readonly view: View, private readonly pause: () => void,
+		private readonly showCode: (label: number) => void) {
 		this.under = view.graph;
 		this.menu = new FrameMenu(() => view.graph.box.focus());
 		view.pointAgain = () => this.pointAgain();
@@ -77,7 +78,9 @@ export class Input {
 		const { view, view: { names, state } } = this, item = act.endsWith('Module') ? 'm' + names.rawModule(label)
 			: 'f' + view.texts.functionOf(label);
 		const key = act.startsWith('hide') ? 'hide' : 'only';
-		if (act === 'sandwich')
+		if (act === 'code')
+			this.showCode(label);
+		else if (act === 'sandwich')
 			this.centre(label);
 		else
 			view.change({ [key]: [...state[key].filter(other => other !== item), item], zoom: [],
@@ -100,6 +103,7 @@ export class Input {
 			{ act: 'sandwich', text: 'Sandwich: callers and callees', key: 's' },
 			{ act: 'hide', text: 'Leave out this function', key: 'h' },
 			{ act: 'only', text: 'Only stacks with this function', key: 'o' },
+			{ act: 'code', text: 'Code: source lines and instructions', key: 'a' },
 		];
 		if (!label)
 			return;
@@ -159,7 +163,10 @@ export class Input {
 			open.open = false;
 			return open.querySelector('summary')!.focus();
 		}
-		if (view.state.search)
+		if (view.state.code) {
+			view.change({ code: '', generation: '' });
+			(view.state.table ? byId('table') : view.graph.box).focus();
+		} else if (view.state.search)
 			view.change({ search: '' }, 'replace');
 		else if (!view.graph.isWhole)
 			this.reset();

@@ -43,7 +43,7 @@ export class LiveVersion {
 		const { labels, words, from, tree: { tree, counts }, threads: [pid, tid, comm] } = this;
 		return { runs: [runOf(from, labels.live)], words, strings: labels.strings, labels: labels.labels, sources: labels.sources,
 			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data }, tree, counts, slices: from.slices.list, code: codeLane(from),
-			order: labels.order };
+			order: labels.order, functions: null };
 	}
 }
 

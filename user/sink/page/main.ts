@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Connects the parts of the page: data -> view <- input.
 
+import { CodePane } from './code_pane';
 import { noProfile, readData } from './data';
 import { Input } from './input';
 import { LiveProfile } from './live';
@@ -24,7 +25,8 @@ byId('profile').remove();
 const page = root.outerHTML;             // before anything is shown
 const view = new View(data.live ? noProfile(data.words) : data.profile, Boolean(live), showInGraph);
 const time = new TimeLine(view);
-const input = new Input(view, () => live?.toggle());
+const code = new CodePane(view);
+const input = new Input(view, () => live?.toggle(), label => code.open(label));
 
 function showInGraph(label: number): void {
 	const exact = '^' + view.names.raw(label).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&') + '$';

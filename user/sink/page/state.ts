@@ -17,11 +17,13 @@ export interface State {
 	only: string[];         // stacks without one of them are left out
 	search: string;
 	range: string;          // of time, see time_range.ts; "" all
+	code: string;           // text of the function whose code is shown; "" none
+	generation: string;     // number of its generation, from 1 on; "": the one with most samples
 	baseline: string;       // the same: the graph shows the difference from it
 }
 
 const SWITCHES = ['callers', 'table', 'flipped', 'absolute', 'nokernel', 'collapse', 'modules'] as const;
-const TEXTS = ['threads', 'sandwich', 'search', 'range', 'baseline'] as const;
+const TEXTS = ['threads', 'sandwich', 'search', 'range', 'baseline', 'code', 'generation'] as const;
 const LISTS = ['hide', 'only'] as const;
 const MOST = 100;               // items of a list
 

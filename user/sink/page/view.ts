@@ -35,6 +35,7 @@ export class View {
 	readonly search = byId<HTMLInputElement>('search');
 	state: State = readState('');
 	timeChanged: () => void = () => {};     // what the time line shows has changed
+	codeChanged: () => void = () => {};     // what the code pane shows has changed
 	pointAgain: () => void = () => {};      // after a refresh: what the pointer is at may be another frame
 	private shaped: Shaped | null = null;
 	private sandwich: { text: string; label: number; known: number; labels: LabelSet } | null = null;
@@ -220,6 +221,8 @@ export class View {
 		this.showControls();
 		if (changed('threads', 'absolute', 'range', 'baseline'))
 			this.timeChanged();
+		if (other || changed('code', 'generation'))
+			this.codeChanged();
 		if (history !== 'keep')
 			this.remember(history);
 	}
@@ -271,6 +274,7 @@ export class View {
 		this.showReset();
 		this.pointAgain();
 		this.timeChanged();
+		this.codeChanged();
 		root.dataset.refreshes = String(Number(root.dataset.refreshes ?? 0) + 1);
 		root.dataset.ready = String(this.base.count);
 	}
@@ -323,6 +327,7 @@ export class View {
 		this.showTable();
 		this.showControls();
 		this.timeChanged();
+		this.codeChanged();
 		graph.draw();
 		if (!this.live)
 			root.dataset.ready = String(this.base.count);

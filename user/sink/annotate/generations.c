@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdlib.h>
+
+#include "sink/annotate/annotation_output.h"
+#include "sink/annotate/code_history.h"
+#include "state/code/code_region.h"
+
+void generation_init(struct generation *ret, const struct view *view, const struct sink *history,
+		     const struct sampled_function *function)
+{
+	const struct code_region *region = function->region;
+
+	*ret = (struct generation){.function = function};
+	if (!region)
+		return;
+	/* The time of the load itself: code can be in force before it, if loads are late. */
+	ret->loaded_ns =
+		region->claims[0].before_run ? view->info->start_ns - 1 : region->claims[0].time_ns;
+	if (history)
+		ret->ended_ns = code_history_end(history, function->owner);
+}
+
+static int compare(const void *a_, const void *b_)
+{
+	const struct generation *a = a_, *b = b_;
+
+	if (a->loaded_ns != b->loaded_ns)
+		return a->loaded_ns < b->loaded_ns ? -1 : 1;
+	if (a->function->owner != b->function->owner)
+		return a->function->owner < b->function->owner ? -1 : 1;
+	return a->function->start < b->function->start ? -1
+						       : a->function->start > b->function->start;
+}
+
+void generations_sort(struct generation *generations, size_t count)
+{
+	qsort(generations, count, sizeof(*generations), compare);
+}

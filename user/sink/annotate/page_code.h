@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The code of the functions with most samples, as the member "functions" of a page's data, for its
+ * code pane. Each function is written with its generations, and these with their annotations
+ * (annotation_page.h) until the limits are reached. It is an object with these members.
+ *
+ *   total      samples of the profile
+ *   left_out   functions beyond PAGE_CODE_FUNCTIONS_MAX
+ *   max_bytes  PAGE_CODE_BYTES_MAX
+ *   list       name, module, kind ("JIT", "native", "kernel"), samples, and `generations` by the
+ *              time of their load: samples, address, bytes, loaded_ns, ended_ns (from the start of
+ *              the run), before_run, live, and `code`, unless there was no room for it
+ */
+#ifndef JITBPF_SINK_ANNOTATE_PAGE_CODE_H
+#define JITBPF_SINK_ANNOTATE_PAGE_CODE_H
+
+#include "sink/annotate/annotation_output.h"
+#include "sink/write/json.h"
+
+#define PAGE_CODE_FUNCTIONS_MAX	  100
+#define PAGE_CODE_GENERATIONS_MAX 50	     /* of a function; those with most samples */
+#define PAGE_CODE_BYTES_MAX	  (8u << 20) /* of all annotations in the page */
+
+/* What the code is read from. Borrowed; symbolizer and history may be set until the page is made.
+ */
+struct page_code {
+	struct file_source files;
+	struct symbolizer *symbolizer;	    /* NULL: as in struct annotation_sources */
+	const struct sink *history;	    /* code_history.h; NULL: life times are not known */
+	const struct source_lines *sources; /* NULL: no source lines */
+};
+
+/* Implements page_extra.write, with a struct page_code as context. */
+int page_code_write(void *page_code, const struct view *view, struct json *json);
+
+/* Write the members of a generation but `code`, into an object that was begun. */
+void page_code_write_life(struct json *json, const struct view *view,
+			  const struct generation *generation);
+
+#endif

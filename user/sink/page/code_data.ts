@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The code of functions in a page (user/sink/annotate/page_code.h, annotation_page.h), and its samples by line.
+
+import type { Names } from './names';
+
+export interface Annotation {
+	lack?: string;
+	address?: string;               // of the function in its file
+	skipped: number;
+	unshown: number;
+	instructions: [offset: number, samples: number, length: number, text: number, frames: number, target: number, code: string][];
+	frames: number[][];
+	lines?: [file: number, line: number, text: string][];
+	troubles?: [file: number, words: string][];
+	strings: string[];
+}
+
+/** Machine code that a function had for some time. Times are in ns from the start of the run. */
+export interface Generation {
+	samples: number;
+	address?: string;
+	bytes?: number;
+	loaded_ns?: number;
+	ended_ns?: number;
+	before_run?: boolean;
+	live?: boolean;
+	code?: Annotation;
+}
+
+export interface CodeFunction { name: string; module: string; kind: string; samples: number; more: number; generations: Generation[] }
+
+export interface Functions { total: number; left_out: number; max_bytes: number; list: CodeFunction[] }
+
+export function functionOf(functions: Functions, names: Names, label: number): CodeFunction | undefined {
+	return functions.list.find(f => f.name === names.raw(label) && f.module === names.rawModule(label));
+}
+
+export interface Frame { name: string; file: string; line: number }
+
+export interface Instruction {
+	offset: number;
+	samples: number;
+	text: string;                   // "": the code is not known
+	code: string;
+	target: number;                 // index of the instruction that it jumps to, or -1
+	frames: Frame[];                // innermost first
+	line: string;                   // key of its line; "" none
+	gap: boolean;                   // instructions before it were left out
+}
+
+export interface Line { file: string; line: number; text: string | null; samples: number; hasCode: boolean; key: string }
+
+const keyOf = (file: string, line: number) => `${line}:${file}`;
+
+function framesOf({ frames, strings }: Annotation): Frame[][] {
+	return frames.map(list => {
+		const levels: Frame[] = [];
+		for (let i = 0; i + 2 < list.length; i += 3)
+			levels.push({ name: strings[list[i]] ?? '', file: strings[list[i + 1]] ?? '', line: list[i + 2] });
+		return levels;
+	});
+}
+
+/** The first level with a line: what ran there. */
+const lineOf = (frames: Frame[]) => frames[0] && frames[0].file && frames[0].line ? keyOf(frames[0].file, frames[0].line) : '';
+
+export function instructionsOf(annotation: Annotation): Instruction[] {
+	const { instructions, strings } = annotation, frames = framesOf(annotation), index = new Map<number, number>();
+	instructions.forEach(([offset], i) => index.set(offset, i));
+	let end = 0;
+	return instructions.map(([offset, samples, length, text, chain, target, code]) => {
+		const levels = frames[chain - 1] ?? [], gap = offset > end;
+		end = offset + length;
+		return { offset, samples, text: strings[text] ?? '', code, target: index.get(target) ?? -1, frames: levels, line: lineOf(levels), gap };
+	});
+}
+
+/** Lines by file, those with most samples first, and by number. Samples count for the innermost line. */
+export function linesOf(annotation: Annotation, instructions: Instruction[]): Line[] {
+	const lines = new Map<string, Line>(), files = new Map<string, number>(), { strings } = annotation;
+	const get = (file: string, line: number) => {
+		const key = keyOf(file, line);
+		let found = lines.get(key);
+		if (!found)
+			lines.set(key, found = { file, line, text: null, samples: 0, hasCode: false, key });
+		return found;
+	};
+	for (const [file, line, text] of annotation.lines ?? [])
+		get(strings[file] ?? '', line).text = text;
+	for (const { frames, samples } of instructions)
+		frames.forEach(({ file, line }, level) => {
+			if (!file || !line)
+				return;
+			const at = get(file, line);
+			at.hasCode = true;
+			if (level)
+				return;
+			at.samples += samples;
+			files.set(file, (files.get(file) ?? 0) + samples);
+		});
+	const weight = (line: Line) => files.get(line.file) ?? 0;
+	return [...lines.values()].sort((a, b) => weight(b) - weight(a) || (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The code pane: source lines beside machine code of a function, with their samples, by generation.
+
+import { functionOf, instructionsOf, linesOf, type Annotation, type CodeFunction, type Frame, type Generation, type Instruction,
+	type Line } from './code_data';
+import { CodeRows, type CodeRow } from './code_rows';
+import { INLINED, PROCESS } from './data';
+import { byId, bytes, element, number, percent, plural, visible } from './text';
+import type { View } from './view';
+
+const COMMAND = 'jitbpf report --code -o page.html RECORDING';
+const LONGEST = 400;            // letters of a file's name
+const CALLERS = 12;             // functions that another one is inlined into
+
+const fileName = (path: string) => visible(path.split('/').pop() || path).slice(0, LONGEST);
+const placeOf = ({ file, line }: Frame) => file ? `${fileName(file)}${line ? ':' + line : ''}` : '';
+const seconds = (ns: number) => (ns / 1e9).toFixed(ns < 1e10 ? 2 : 1) + ' s';
+
+/** "0.07 s – 0.27 s". */
+function lifeOf({ loaded_ns: loaded, ended_ns: ended, before_run: before, live }: Generation): string {
+	const from = before ? 'before the run' : loaded === undefined ? '' : seconds(loaded);
+	return from && `${from} – ${live ? 'the end' : ended === undefined ? '?' : seconds(ended)}`;
+}
+
+const sizeOf = ({ bytes: size }: Generation) => size === undefined ? '' : bytes(size);
+
+export class CodePane {
+	private readonly box = byId('code');
+	private readonly title = element('h2');
+	private readonly facts = element('span', '', 'facts');
+	private readonly tabs = element('div');
+	private readonly note = element('div', '', 'note');
+	private readonly sides = element('span', '', 'choice');
+	private readonly source: CodeRows;
+	private readonly machine: CodeRows;
+	private readonly chain = element('div', '', 'chain');
+	private instructions: Instruction[] = [];
+	private lines: (Line | null)[] = [];    // by row; null: a row of a file
+	private shown = '';                     // what the lists are of
+
+	constructor(private readonly view: View) {
+		const { box } = this, close = element('button', 'Close ✕'), source = element('div', '', 'source'), machine = element('div', '', 'machine');
+		source.id = 'code-source';
+		source.ariaLabel = 'Source lines with samples';
+		machine.id = 'code-machine';
+		machine.ariaLabel = 'Instructions with samples';
+		this.source = new CodeRows(source, row => this.chooseLine(row), () => this.machine.box.focus());
+		this.machine = new CodeRows(machine, row => this.chooseInstruction(row), row => this.jump(row));
+		this.tabs.role = 'tablist';
+		this.tabs.className = 'tabs';
+		this.tabs.ariaLabel = 'Generations of the machine code';
+		this.chain.setAttribute('aria-live', 'polite');
+		this.title.dir = this.facts.dir = source.dir = machine.dir = this.chain.dir = 'ltr';
+		close.id = 'code-close';
+		close.title = 'Back to the graph (Escape)';
+		close.addEventListener('click', () => this.close());
+		for (const [side, text] of [['source', 'Source'], ['machine', 'Machine code']]) {
+			const button = element('button', text);
+			button.addEventListener('click', () => this.turn(side));
+			button.dataset.side = side;
+			this.sides.append(button);
+		}
+		box.append(element('div', '', 'head', this.title, this.facts, this.sides, close), this.tabs, this.note,
+			element('div', '', 'lists', source, machine), this.chain);
+		box.addEventListener('keydown', event => {
+			if (event.key !== 'Escape')
+				return;
+			this.close();
+			event.stopPropagation();
+			event.preventDefault();
+		});
+		view.codeChanged = () => this.refresh();
+		this.turn('machine');
+	}
+
+	/** Open it for a function. */
+	open(label: number): void {
+		this.view.change({ code: this.view.texts.functionOf(label), generation: '' });
+		if (!this.box.hidden)
+			(this.instructions.length ? this.machine.box : byId('code-close')).focus();
+		this.view.say(`Code of ${this.view.names.name(label)}`);
+	}
+
+	close(): void {
+		const { view } = this;
+		view.change({ code: '', generation: '' });
+		(view.state.table ? byId('table') : view.graph.box).focus();
+		view.say('The code is closed');
+	}
+
+	/** In a narrow window, one of the lists is shown. */
+	private turn(side: string): void {
+		this.box.dataset.side = side;
+		for (const button of this.sides.querySelectorAll('button'))
+			button.ariaPressed = String(button.dataset.side === side);
+	}
+
+	// ---- which function ----------------------------------------------------------------------------
+
+	/** Labels of the function: as a frame of its own first. */
+	private labels(): number[] {
+		const { names, texts, state } = this.view, found: number[] = [];
+		for (let label = 1; label < names.labels; label++)
+			if (texts.functionOf(label) === state.code)
+				found.push(label);
+		return found.sort((a, b) => (names.kind(a) & INLINED) - (names.kind(b) & INLINED));
+	}
+
+	/** Functions that labels are inlined into, those with most samples first. */
+	private enclosing(labels: number[]): number[] {
+		const { base, names } = this.view, samples = new Map<number, number>(), side = base.sides - 1;
+		for (let i = 1; i < base.count; i++) {
+			if (!labels.includes(base.label[i]))
+				continue;
+			let at = i;
+			while (at > 0 && names.kind(base.label[at]) & INLINED)
+				at = base.parent[at];
+			if (at > 0 && names.kind(base.label[at]) !== PROCESS)
+				samples.set(base.label[at], (samples.get(base.label[at]) ?? 0) + base.total[side][i]);
+		}
+		return [...samples.keys()].sort((a, b) => samples.get(b)! - samples.get(a)!);
+	}
+
+	/** Why there is no code of a function of the profile. */
+	private reason(label: number): string {
+		const { profile, names } = this.view, { functions } = profile, kind = names.kind(label);
+		if (profile.runs.length > 1)
+			return 'A page of a difference has no code. Open the pages of the two recordings.';
+		if (kind === PROCESS || (kind & 7) === 0)
+			return 'This frame is no function of which the code is known.';
+		if (!functions)
+			return `This page has no code. Make one that has it, with source lines: ${COMMAND}`;
+		if (this.hasOwn(label))
+			return `No code here: the page has that of the ${functions.list.length} functions with most samples of their own; ` +
+				`${plural(functions.left_out, 'function')} with fewer samples are left out. 'jitbpf annotate' shows it in the terminal.`;
+		return 'No sample was taken in this function itself, only in what it calls.';
+	}
+
+	private hasOwn(label: number): boolean {
+		const { base } = this.view;
+		for (let i = 1; i < base.count; i++)
+			if (base.label[i] === label && base.self.some(self => self[i]))
+				return true;
+		return false;
+	}
+
+	private refresh(): void {
+		const { view, box } = this, { state, names, profile } = view;
+		box.hidden = !state.code;
+		byId('main').classList.toggle('with-code', Boolean(state.code));
+		if (!state.code) {
+			this.shown = '';
+			return;
+		}
+		const labels = this.labels(), own = labels.filter(label => !(names.kind(label) & INLINED)), label = own[0] ?? labels[0];
+		const found = profile.functions && labels.map(each => functionOf(profile.functions!, names, each)).find(Boolean);
+		this.title.textContent = label === undefined ? 'No such function' : names.name(label);
+		this.title.title = this.title.textContent;
+		if (found)
+			return this.showFunction(found);
+		this.clear();
+		if (label === undefined)
+			this.say('The profile has no function of this name.');
+		else if (own.length)
+			this.say(this.reason(label));
+		else
+			this.sayInlined(labels);
+	}
+
+	private clear(): void {
+		this.shown = '';
+		this.instructions = [];
+		this.lines = [];
+		this.facts.textContent = '';
+		this.tabs.hidden = this.sides.hidden = true;
+		this.source.show([], 0);
+		this.machine.show([], 0);
+		this.source.box.hidden = this.machine.box.hidden = true;
+		this.chain.replaceChildren();
+	}
+
+	private say(...parts: (string | Node)[]): void {
+		this.note.replaceChildren(...parts);
+		this.note.hidden = !parts.length;
+	}
+
+	private sayInlined(labels: number[]): void {
+		const { names } = this.view, into = this.enclosing(labels);
+		this.say('All calls are inlined: the code is a part of that of its callers. ', ...into.slice(0, CALLERS).map(label => {
+			const button = element('button', names.name(label).slice(0, LONGEST));
+			button.addEventListener('click', () => this.open(label));
+			return button;
+		}));
+	}
+
+	// ---- a function ----------------------------------------------------------------------------------
+
+	private showFunction(found: CodeFunction): void {
+		const { view } = this, { functions } = view.profile, { generations } = found;
+		const hottest = generations.reduce((best, g, i) => g.samples > generations[best].samples ? i : best, 0);
+		const wanted = Number(view.state.generation) - 1, chosen = generations[wanted] ? wanted : hottest, generation = generations[chosen];
+		const key = `${view.state.code} ${chosen}`;
+		this.facts.textContent = [`${found.kind}${found.module ? ' · ' + visible(found.module) : ''}`,
+			`${plural(found.samples, 'sample')} in its own instructions, ${percent(found.samples, functions!.total)}`,
+			...(generations.length > 1 ? [] : [sizeOf(generation), lifeOf(generation)]),
+			generation.code?.address ? `at ${generation.code.address} in the file` : ''].filter(Boolean).join(' · ');
+		this.facts.title = this.facts.textContent;
+		this.showTabs(found, chosen);
+		if (this.shown === key)
+			return;
+		this.shown = key;
+		this.showGeneration(generation);
+	}
+
+	private showTabs({ generations, more }: CodeFunction, chosen: number): void {
+		const focused = this.tabs.contains(document.activeElement);
+		this.tabs.hidden = generations.length < 2;
+		this.tabs.replaceChildren(...generations.map((generation, i) => {
+			const tab = element('button', '', '', element('b', String(i + 1)), element('span', [sizeOf(generation), lifeOf(generation)].filter(Boolean).join(' · ')),
+				element('span', plural(generation.samples, 'sample')));
+			tab.role = 'tab';
+			tab.ariaSelected = String(i === chosen);
+			tab.tabIndex = i === chosen ? 0 : -1;
+			tab.title = [`Generation ${i + 1}`, generation.address ? `at ${generation.address}` : ''].filter(Boolean).join(' ');
+			tab.addEventListener('click', () => this.chooseTab(i));
+			tab.addEventListener('keydown', event => {
+				const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+				if (!step)
+					return;
+				event.preventDefault();
+				event.stopPropagation();
+				this.chooseTab((i + step + generations.length) % generations.length);
+			});
+			return tab;
+		}), ...(more ? [element('span', `and ${number(more)} more with fewer samples`, 'facts')] : []));
+		if (focused)
+			(this.tabs.children[chosen] as HTMLElement).focus();
+	}
+
+	private chooseTab(index: number): void {
+		this.view.change({ generation: String(index + 1) });
+		this.tabs.children[index].scrollIntoView({ block: 'nearest', inline: 'nearest' });
+	}
+
+	/** What is not as a person would expect. */
+	private notes(generation: Generation): string[] {
+		const { state, range, baseline, profile } = this.view, { code } = generation, notes: string[] = [];
+		if (!code)
+			return [`The page has no room for this code: it keeps ${bytes(profile.functions!.max_bytes)} of the functions with most samples. ` +
+				"'jitbpf annotate' shows it in the terminal."];
+		if (code.lack)
+			notes.push(code.lack[0].toUpperCase() + code.lack.slice(1) + '.');
+		for (const [file, words] of code.troubles ?? [])
+			notes.push(`No source lines of ${visible(code.strings[file] ?? '').slice(-LONGEST)}: ${words}.`);
+		if (code.skipped)
+			notes.push(`${plural(code.skipped, 'instruction')} far from samples are left out` +
+				(code.unshown ? `, and with them ${plural(code.unshown, 'sample')}.` : '.'));
+		if (range || baseline || state.threads || state.hide.length || state.only.length)
+			notes.push('The samples here are those of the whole profile, whatever is selected.');
+		return notes;
+	}
+
+	private showGeneration(generation: Generation): void {
+		const { code } = generation;
+		this.say(...this.notes(generation).map(text => element('p', text)));
+		this.instructions = code ? instructionsOf(code) : [];
+		this.chain.replaceChildren();
+		this.machine.box.hidden = !code;
+		this.machine.show(this.instructions.map((i): CodeRow => ({ samples: i.samples, mark: i.offset.toString(16), text: (visible(i.text) || '?') +
+			(i.target >= 0 ? `  → ${this.instructions[i.target].offset.toString(16)}` : ''),
+			gap: i.gap })), generation.samples);
+		this.showLines(code, generation.samples);
+		const hottest = this.machine.hottest();
+		if (this.instructions.length) {
+			this.machine.choose(hottest, true);
+			this.chooseInstruction(hottest);
+		}
+	}
+
+	private showLines(code: Annotation | undefined, whole: number): void {
+		const lines = code ? linesOf(code, this.instructions) : [], rows: CodeRow[] = [];
+		let last: Line | null = null;
+		this.lines = [];
+		for (const line of lines) {
+			if (line.file !== last?.file) {
+				rows.push({ samples: 0, mark: '', text: visible(line.file), heading: true });
+				this.lines.push(null);
+			}
+			rows.push({ samples: line.samples, mark: String(line.line), text: line.text === null ? '' : visible(line.text.replace(/\t/g, '        ')),
+				faint: !line.hasCode, gap: last?.file === line.file && line.line > last.line + 1 });
+			this.lines.push(line);
+			last = line;
+		}
+		this.source.show(rows, whole);
+		this.source.box.hidden = this.sides.hidden = !rows.length;
+		if (!rows.length)
+			this.turn('machine');
+		this.box.classList.toggle('both', rows.length > 0);
+	}
+
+	// ---- the current instruction ------------------------------------------------------------------------
+
+	private chooseInstruction(row: number): void {
+		const now = this.instructions[row], lines = new Set(now.frames.map(({ file, line }) => `${line}:${file}`));
+		const at = this.lines.findIndex(line => line?.key === now.line);
+		this.source.choose(at, true);
+		this.source.link(i => lines.has(this.lines[i]!.key), at);
+		this.machine.link(i => Boolean(now.line) && this.instructions[i].line === now.line, -1);
+		this.showChain(now);
+	}
+
+	private chooseLine(row: number): void {
+		const { key } = this.lines[row]!, on = this.instructions.map((each, i) => each.line === key ? i : -1).filter(i => i >= 0);
+		const hottest = on.reduce((best, i) => this.instructions[i].samples > this.instructions[best].samples ? i : best, on[0] ?? -1);
+		this.source.link(i => i === row, -1);
+		this.machine.choose(hottest, true);
+		this.machine.link(i => this.instructions[i].line === key, hottest);
+		if (hottest >= 0)
+			this.showChain(this.instructions[hottest]);
+		else
+			this.chain.replaceChildren(element('span', 'No instruction is of this line alone.'));
+	}
+
+	private jump(row: number): void {
+		const target = this.instructions[row]?.target ?? -1;
+		if (target >= 0)
+			this.machine.choose(target, false);
+	}
+
+	/** The inlined functions at an instruction, innermost first. */
+	private showChain({ frames, code, target, offset }: Instruction): void {
+		const parts: Node[] = [];
+		frames.forEach((frame, i) => {
+			const place = placeOf(frame);
+			parts.push(...(i ? [element('span', '‹ inlined into', 'facts')] : []), element('b', visible(frame.name || '[unknown]').slice(0, LONGEST)),
+				...(place ? [element('span', place)] : []));
+		});
+		if (code)
+			parts.push(element('span', `+0x${offset.toString(16)}: ${code.replace(/../g, '$& ').trim()}`, 'facts'));
+		if (target >= 0)
+			parts.push(element('span', `Enter: to ${this.instructions[target].offset.toString(16)}`, 'facts'));
+		this.chain.replaceChildren(...parts);
+	}
+}
