@@ -114,9 +114,12 @@ int journal_reader_read(struct journal_reader *reader, struct journal_budget *co
 	uint64_t done_bytes = 0, end = 0;
 	int err = 0;
 
-	while (done_bytes < most_bytes) {
+	/* What was read is complete, also if a compaction moves it now. */
+	while (!end || reader->offset < end) {
 		uint64_t left;
 
+		if (done_bytes >= most_bytes)
+			return 1;
 		err = read_header_at_rest(reader, budgets);
 		if (!err && (!reader->offset || reader->generation != reader->header.generation)) {
 			err = restarts++ < RESTARTS_MAX ? begin_anew(reader, taker) : -EBUSY;
@@ -152,7 +155,7 @@ int journal_reader_read(struct journal_reader *reader, struct journal_budget *co
 		done_bytes += used;
 		piece_bytes = used ? PIECE_BYTES : 4 * (uint64_t)piece_bytes;
 	}
-	return 1;
+	return 0;
 }
 
 void journal_reader_close(struct journal_reader *reader)

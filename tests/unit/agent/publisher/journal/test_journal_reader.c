@@ -128,7 +128,26 @@ static void test_that_is_compacted_meanwhile(void **state)
 	struct writer *writer = *state;
 
 	append(writer);
+	while (writer->header->used_bytes < CAPACITY / 2)
+		append(writer);
+	writer->budget.bytes.level = 2 * CAPACITY;
 	writer->compacts = true;
+	assert_int_equal(read_all(writer), 0);
+	assert_int_equal(writer->begun, 2);
+	assert_in_range(writer->taken, writer->written + 1, 2 * writer->written);
+}
+
+/* A journal is whole once its last piece was read, however slowly the entries are taken. */
+static void test_that_is_compacted_afterwards(void **state)
+{
+	struct writer *writer = *state;
+
+	append(writer);
+	writer->compacts = true;
+	assert_int_equal(read_all(writer), 0);
+	assert_int_equal(writer->begun, 1);
+	assert_int_equal(writer->taken, 1);
+	/* The next call begins with the first entry, since the generation is another one. */
 	assert_int_equal(read_all(writer), 0);
 	assert_int_equal(writer->begun, 2);
 	assert_int_equal(writer->taken, 2);
@@ -178,6 +197,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_goes_on_where_it_was, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_grows_meanwhile, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_is_compacted_meanwhile, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_that_is_compacted_afterwards, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_shrinks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_that_never_rests, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_budget, setup, teardown),
