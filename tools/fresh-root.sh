@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Runs `make demo` and `make check` of the last commit in a fresh Debian, as a new user would:
 # with nothing but that Debian's own packages, on this machine's kernel.
-#   fresh-root.sh [-k] bookworm|trixie [MIRROR]
+#   fresh-root.sh [-k] [-c COMMAND] bookworm|trixie [MIRROR]
 #     -k      keep the new root, and say where it is
+#     -c      run this instead, such as "make deb-test"
 #     MIRROR  where packages come from; without it, where apt gets this machine's
 # Needs root, debootstrap and about 5 GB below $TMPDIR (/var/tmp). It leaves nothing mounted and
 # no process behind. Exit status: 0 if both pass, 1 if not, 2 for a wrong call, 77 if this
@@ -25,7 +26,7 @@ timed() # NAME COMMAND...: run it; its time and end go to /fresh-root.times
 	return $status
 }
 
-inside() # ROOT
+inside() # ROOT COMMAND
 {
 	mount --make-rprivate /
 	mount --bind "$1" "$1"
@@ -46,25 +47,36 @@ inside() # ROOT
 	apt-get install -y -qq --no-install-recommends make >/dev/null
 	cd /root/jitbpf
 	local status=0
+	if [ -n "$2" ]; then
+		timed "$2" sh -c "$2" || status=1
+		return $status
+	fi
 	timed "make demo" make demo || status=1
 	timed "make check" make check || status=1
 	return $status
 }
 
 if [ "${1:-}" = --inside ]; then
-	inside "$2"
+	inside "$2" "$3"
 	exit
 fi
 
 # --- outside -----------------------------------------------------------------
 
 usage() {
-	sed -n 's/^# \{0,1\}//; 3,10p' "$0" >&2
+	sed -n 's/^# \{0,1\}//; 3,11p' "$0" >&2
 	exit 2
 }
 
-keep=
-[ "${1:-}" = -k ] && keep=1 && shift
+keep= command=
+while getopts kc: option; do
+	case $option in
+	k) keep=1 ;;
+	c) command=$OPTARG ;;
+	*) usage ;;
+	esac
+done
+shift $((OPTIND - 1))
 case ${1:-} in
 bookworm | trixie) suite=$1 ;;
 *) usage ;;
@@ -138,11 +150,13 @@ echo "debootstrap of $suite: $((SECONDS - begin)) s"
 # How this machine reaches the network.
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 for file in /etc/apt/apt.conf.d/*; do
-	grep -q '^ *Acquire::' "$file" && cp "$file" "$root/etc/apt/apt.conf.d/"
+	# Files of packages come with these.
+	grep -q '^ *Acquire::' "$file" && ! dpkg -S "$file" >/dev/null 2>&1 &&
+		cp "$file" "$root/etc/apt/apt.conf.d/"
 done
 mkdir -p "$root/usr/local/share"
 cp -r /usr/local/share/ca-certificates "$root/usr/local/share/"
 [ -f ~/.npmrc ] && cp ~/.npmrc "$root/root/"
 
 git clone -q --no-hardlinks "$repository" "$root/root/jitbpf"
-interruptible unshare --mount "$0" --inside "$root"
+interruptible unshare --mount "$0" --inside "$root" "$command"

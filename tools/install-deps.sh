@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Installs missing packages on Debian or Ubuntu, and nothing else.
-#   install-deps.sh build|demo|check
+#   install-deps.sh build|demo|check|deb
 set -eu
 purpose=${1:-build}
 
@@ -11,6 +11,7 @@ packages="gcc make libc6-dev clang libbpf-dev libelf-dev libiberty-dev zlib1g-de
 	packages="$packages bpftool"
 case $purpose in
 build) ;;
+deb) packages="$packages git debhelper dpkg-dev lintian debootstrap default-jdk-headless" ;;
 demo) packages="$packages php-cli g++ libdnnl-dev" ;;
 check) packages="$packages php-cli g++ libdnnl-dev libxbyak-dev python3-torch libcmocka-dev
 	clang-format clang-tidy git python3 ca-certificates binutils xz-utils dwz llvm rustc libc6-dbg chromium libdebuginfod1
@@ -19,7 +20,7 @@ check) packages="$packages php-cli g++ libdnnl-dev libxbyak-dev python3-torch li
 	{ command -v javac && ls /usr/lib/jvm/*/include/jvmti.h; } >/dev/null 2>&1 ||
 		packages="$packages default-jdk-headless"
 	command -v npm >/dev/null || packages="$packages npm" ;;
-*) echo "usage: $0 build|demo|check" >&2; exit 2 ;;
+*) echo "usage: $0 build|demo|check|deb" >&2; exit 2 ;;
 esac
 
 # Since Debian 13 and Ubuntu 24.04, libraries with a time in their interface have "t64" in the

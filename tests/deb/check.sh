@@ -56,7 +56,9 @@ debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$work/log" 2>&1 || {
 }
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 for file in /etc/apt/apt.conf.d/*; do
-	grep -q '^ *Acquire::' "$file" && cp "$file" "$root/etc/apt/apt.conf.d/"
+	# Files of packages come with these.
+	grep -q '^ *Acquire::' "$file" && ! dpkg -S "$file" >/dev/null 2>&1 &&
+		cp "$file" "$root/etc/apt/apt.conf.d/"
 done
 mkdir -p "$root/usr/local/share"
 cp -r /usr/local/share/ca-certificates "$root/usr/local/share/" 2>/dev/null || true
