@@ -148,7 +148,16 @@ $(B)/tests/workloads/%: tests/workloads/%.cpp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -Itests/workloads/include -o $@ $< -ldnnl -ldl
 
-KERNEL_NEEDS = all man $(addprefix $(B)/tests/workloads/,onednn xbyak) \
+# A shim whose records and journal are of a later version than the program's.
+LATER_SHIM := $(B)/tests/workloads/later-shim
+
+$(LATER_SHIM)/libjitbpf.so: $(SHIM_SRC) $(wildcard jitapi-shim/*.h uapi/*.h)
+	$(call say,CC,$@)
+	$(Q)rm -rf $(@D) && mkdir -p $(@D) && cp -r jitapi-shim uapi $(@D)
+	$(Q)sed -i -E 's/^(#define JITBPF_(JIT|JOURNAL)_VERSION).*/\1 99/' $(@D)/uapi/*.h
+	$(Q)cd $(@D) && $(CC) $(filter-out -MMD -MP,$(SHIM_CFLAGS)) $(SHIM_LDFLAGS) $(SHIM_SRC) -o $(@F)
+
+KERNEL_NEEDS = all man $(LATER_SHIM)/libjitbpf.so $(addprefix $(B)/tests/workloads/,onednn xbyak) \
 	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client
 
 # To run some files: make kernel-test TESTS="test_storm.py test_list.py"; some of their tests:

@@ -134,6 +134,9 @@ struct jitbpf_code_line {
 	__u32 line; /* 0: none */
 };
 
+/* h.flags of a REFUSED record: what is malformed is of another version of the publisher. */
+#define JITBPF_REFUSED_OTHER_VERSION 1u
+
 /* Counts of records of a publisher that were refused, since the last such record. */
 struct jitbpf_code_refused {
 	struct jitbpf_record h;

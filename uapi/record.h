@@ -223,6 +223,8 @@ struct jitbpf_kept_code {
 #define JITBPF_JOURNAL_LATE	  1u /* flags: a late attach, not a loss */
 #define JITBPF_JOURNAL_UNREADABLE 2u /* flags: no journal, or an invalid one; live is empty */
 #define JITBPF_JOURNAL_COMPLETE	  4u /* flags: nothing is missing; live is empty */
+/* flags, with UNREADABLE: the library that wrote the journal is of another version */
+#define JITBPF_JOURNAL_OTHER_VERSION 8u
 
 /* next_sequence, with LATE: the number of the first event to come, whatever that is. */
 #define JITBPF_JOURNAL_FROM_FIRST (~(__u64)0)

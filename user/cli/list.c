@@ -34,10 +34,15 @@ static const struct {
 } ways[ENGINE_PUBLISHES_COUNT] = {
 	[ENGINE_JOURNAL] = {"journal", "shim, with a journal"},
 	[ENGINE_UNREADABLE] = {"unreadable_journal", "shim, but its journal cannot be read"},
+	[ENGINE_OTHER_VERSION] = {"other_version",
+				  "shim of another version of jitbpf: start the process anew"},
 	[ENGINE_SHIM] = {"shim", "shim, no journal or no events yet"},
 	[ENGINE_AGENT_JOURNAL] = {"agent_journal", "agent for Java"},
 	[ENGINE_AGENT_UNREADABLE] = {"unreadable_agent_journal",
 				     "agent for Java, but its journal cannot be read"},
+	[ENGINE_AGENT_OTHER_VERSION] = {"other_agent_version",
+					"agent for Java of another version of jitbpf: start the "
+					"process anew"},
 	[ENGINE_AGENT] = {"agent", "agent for Java, no journal or no events yet"},
 	[ENGINE_JITDUMP] = {"jitdump", "jitdump"},
 	[ENGINE_PERF_MAP] = {"perf_map", "perf map (not supported yet)"},

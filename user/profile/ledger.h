@@ -61,6 +61,7 @@ struct jit_counts {
 	uint64_t sequence_gaps;	 /* events missing by their sequence numbers, for good */
 	uint64_t left_out;	 /* events that a full journal dropped */
 	uint64_t unreadable;	 /* failed attempts to read a journal */
+	uint64_t other_version;	 /* records, and journals, of another version of the publisher */
 	/* methods that ended: replaced without a report, or not checked for that in time */
 	uint64_t replaced;
 	uint64_t unchecked;

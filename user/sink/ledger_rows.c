@@ -75,6 +75,8 @@ const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT] = {
 	JIT_ROW(sequence_gaps, "events missing: gaps in the sequence numbers"),
 	JIT_ROW(left_out, "events dropped: journals were full"),
 	JIT_ROW(unreadable, "journals that could not be read"),
+	JIT_ROW(other_version,
+		"events and journals of another version of jitbpf: start the process anew"),
 	JIT_ROW(replaced, "methods that other code replaced without a report"),
 	JIT_ROW(unchecked, "methods that other code may have replaced: not checked in time"),
 	JIT_ROW(replaced_samples, "samples in such methods before they were found out"),

@@ -182,7 +182,7 @@ static void make_random_event(struct made_run *run, uint64_t time_ns, uint64_t *
 		if (!random_below(8))
 			make_dump_event(run, time_ns, pid, header);
 		if (!random_below(10))
-			header->version++; /* malformed */
+			header->part_count = 0; /* malformed */
 		else if (!random_below(10))
 			header->part_count = 2; /* its other part is lost */
 	}

@@ -132,6 +132,7 @@ static int read_all(struct file_store *store, uint32_t pid, enum jitbpf_publishe
 	int err = journal_files_open(store, pid, publisher, &files);
 
 	code->journal = !err && files.count;
+	code->other_version = !err && !files.count && files.other_version;
 	err = err ?: code_account_create(&code_budget_default, &pass.account);
 	err = err ?: code_map_create(&pass.number, &pass.map);
 	for (size_t i = 0; i < files.count && !err; i++)
@@ -155,7 +156,8 @@ int engine_code_read(struct file_store *store, uint32_t pid, enum jitbpf_publish
 		err = read_all(store, pid, publisher, maps, &code);
 	}
 	if (err == -EBADMSG || err == -EBUSY || err == -EDQUOT || err == -ENOTSUP) {
-		code.unreadable = true;
+		code.unreadable = err != -ENOTSUP;
+		code.other_version = err == -ENOTSUP;
 		code.engines.size = 0;
 		err = 0;
 	}

@@ -18,8 +18,9 @@ struct engine_count {
 struct file_store;
 
 struct engine_code {
-	bool journal;	 /* the process has a journal */
-	bool unreadable; /* the journal is invalid, or a compaction does not end */
+	bool journal;	    /* the process has a journal */
+	bool unreadable;    /* the journal is invalid, or a compaction does not end */
+	bool other_version; /* the journal is one of another version */
 	VEC(struct engine_count) engines;
 };
 

@@ -110,13 +110,23 @@ static bool has_ended(int err)
 /* What a library of ours can be found to do. */
 struct medium {
 	enum jitbpf_publisher publisher;
-	enum engine_publishes journal, unreadable, silent;
+	enum engine_publishes journal, unreadable, other_version, silent;
 };
 
-static const struct medium medium_shim = {JITBPF_PUBLISHER_SHIM, ENGINE_JOURNAL, ENGINE_UNREADABLE,
-					  ENGINE_SHIM};
-static const struct medium medium_agent = {JITBPF_PUBLISHER_JVMTI, ENGINE_AGENT_JOURNAL,
-					   ENGINE_AGENT_UNREADABLE, ENGINE_AGENT};
+static const struct medium medium_shim = {
+	.publisher = JITBPF_PUBLISHER_SHIM,
+	.journal = ENGINE_JOURNAL,
+	.unreadable = ENGINE_UNREADABLE,
+	.other_version = ENGINE_OTHER_VERSION,
+	.silent = ENGINE_SHIM,
+};
+static const struct medium medium_agent = {
+	.publisher = JITBPF_PUBLISHER_JVMTI,
+	.journal = ENGINE_AGENT_JOURNAL,
+	.unreadable = ENGINE_AGENT_UNREADABLE,
+	.other_version = ENGINE_AGENT_OTHER_VERSION,
+	.silent = ENGINE_AGENT,
+};
 
 /* is_mapped: the process maps a library of that medium. */
 static int add_journal(struct engine_list *list, const struct engine_row *process,
@@ -128,6 +138,8 @@ static int add_journal(struct engine_list *list, const struct engine_row *proces
 
 	if (err == -ENOMEM || has_ended(err))
 		return err;
+	if (!err && code.other_version)
+		return add_row(list, process, medium->other_version, NULL, maps);
 	if (!err && !code.journal)
 		return is_mapped ? add_row(list, process, medium->silent, NULL, maps) : 0;
 	if (code.unreadable || (err && is_mapped))

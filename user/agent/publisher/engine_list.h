@@ -14,12 +14,14 @@
 #include "base/vec.h"
 
 enum engine_publishes {
-	ENGINE_JOURNAL,	   /* the shim, with a journal: earlier code is known as well */
-	ENGINE_UNREADABLE, /* the shim, but its journal cannot be read */
-	ENGINE_SHIM,	   /* the shim, without a journal or without events so far */
+	ENGINE_JOURNAL,	      /* the shim, with a journal: earlier code is known as well */
+	ENGINE_UNREADABLE,    /* the shim, but its journal cannot be read */
+	ENGINE_OTHER_VERSION, /* a shim of another version than this program */
+	ENGINE_SHIM,	      /* the shim, without a journal or without events so far */
 	/* The same of the agent for Java. */
 	ENGINE_AGENT_JOURNAL,
 	ENGINE_AGENT_UNREADABLE,
+	ENGINE_AGENT_OTHER_VERSION,
 	ENGINE_AGENT,
 	ENGINE_JITDUMP,	 /* a mapped jitdump file */
 	ENGINE_PERF_MAP, /* /tmp/perf-PID.map */

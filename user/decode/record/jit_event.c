@@ -15,8 +15,11 @@ int jit_part_decode(const void *bytes, size_t size_bytes, struct jitbpf_jit_head
 
 	if (err)
 		return err;
-	if (header.size_bytes < sizeof(header) || header.size_bytes > size_bytes ||
-	    header.version != JITBPF_JIT_VERSION || header.part >= header.part_count)
+	if (header.size_bytes < sizeof(header) || header.size_bytes > size_bytes)
+		return -EBADMSG;
+	if (header.version != JITBPF_JIT_VERSION)
+		return -ENOTSUP;
+	if (header.part >= header.part_count)
 		return -EBADMSG;
 	*ret = header;
 	return 0;

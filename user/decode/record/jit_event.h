@@ -33,7 +33,7 @@ struct jit_event {
 /*
  * Decode and check the header of one part: its size_bytes lie within the given bytes, its
  * version is known, and part < part_count.
- * Returns 0, or -EBADMSG with *ret unchanged.
+ * Returns 0; or, with *ret unchanged, -ENOTSUP (another version) or -EBADMSG.
  */
 int jit_part_decode(const void *bytes, size_t size_bytes, struct jitbpf_jit_header *ret);
 

@@ -30,6 +30,7 @@ int jit_journal_next(struct cursor *bytes, struct jit_journal_entry *ret)
 	struct jit_journal_entry entry = {0};
 	uint32_t size_bytes, commit;
 	const void *whole;
+	int err;
 
 	if (cursor_read(&c, &size_bytes, sizeof(size_bytes)) ||
 	    cursor_read(&c, &commit, sizeof(commit)))
@@ -44,9 +45,9 @@ int jit_journal_next(struct cursor *bytes, struct jit_journal_entry *ret)
 	entry.committed = commit == JITBPF_JOURNAL_COMMITTED;
 	if (entry.committed) {
 		entry.data = entry_bytes.at;
-		if (jit_part_decode(entry.data, cursor_left(&entry_bytes), &entry.header) ||
-		    entry.header.part_count != 1)
-			return -EBADMSG;
+		err = jit_part_decode(entry.data, cursor_left(&entry_bytes), &entry.header);
+		if (err || entry.header.part_count != 1)
+			return err == -ENOTSUP ? err : -EBADMSG;
 	}
 	*ret = entry;
 	return 1;

@@ -33,8 +33,8 @@ struct jit_journal_entry {
 
 /*
  * Decode the next entry. Returns 1 with *ret set and the cursor behind the entry; 0 if the bytes
- * end inside the entry, with the cursor unchanged; or -EBADMSG (not an entry: the rest of the
- * journal cannot be decoded).
+ * end inside the entry, with the cursor unchanged; or, if the rest of the journal cannot be
+ * decoded, -EBADMSG (not an entry) or -ENOTSUP (an entry of another version).
  */
 int jit_journal_next(struct cursor *bytes, struct jit_journal_entry *ret);
 

@@ -241,7 +241,10 @@ int analysis_take_refused(struct analysis *a, const struct jitbpf_code_refused *
 		return -ENOMEM;
 	if (refused->h.flags & JITBPF_RECORD_COUNTED)
 		return 0;
-	row->jit.malformed += refused->malformed;
+	if (refused->h.flags & JITBPF_REFUSED_OTHER_VERSION)
+		row->jit.other_version += refused->malformed;
+	else
+		row->jit.malformed += refused->malformed;
 	row->jit.incomplete += refused->incomplete;
 	row->jit.over_budget += refused->over_budget;
 	process->account->owner->refused += refused->over_budget;
@@ -292,8 +295,12 @@ int analysis_take_journal(struct analysis *a, const struct jitbpf_journal *journ
 		return err;
 	if (!err)
 		count_left_out(&row->jit, origin, journal, counted);
-	if (journal->h.flags & JITBPF_JOURNAL_UNREADABLE && !counted)
-		row->jit.unreadable++;
+	if (journal->h.flags & JITBPF_JOURNAL_UNREADABLE && !counted) {
+		if (journal->h.flags & JITBPF_JOURNAL_OTHER_VERSION)
+			row->jit.other_version++;
+		else
+			row->jit.unreadable++;
+	}
 	if (journal->h.flags & JITBPF_JOURNAL_LATE) {
 		if (!err && journal->next_sequence != JITBPF_JOURNAL_FROM_FIRST)
 			sequence_set_count_from(&origin->come, journal->next_sequence);

@@ -12,6 +12,7 @@ static int put_refusal(const struct shim_refusal *refusal, struct round_buffer *
 	struct jitbpf_code_refused record = {
 		.h = {.size_bytes = sizeof(record),
 		      .type = JITBPF_CODE_REFUSED,
+		      .flags = refusal->flags,
 		      .time_ns = refusal->time_ns},
 		.pid = refusal->pid,
 		.publisher = JITBPF_PUBLISHER_SHIM,
@@ -43,7 +44,8 @@ static int refuse(struct shim_records *records, const struct shim_refusal *refus
 	if (!refusal->malformed && !refusal->incomplete && !refusal->over_budget)
 		return 0;
 	vec_for_each (known, &records->refusals) {
-		if (known->pid != refusal->pid || known->start_ns != refusal->start_ns)
+		if (known->pid != refusal->pid || known->start_ns != refusal->start_ns ||
+		    known->flags != refusal->flags)
 			continue;
 		known->malformed += refusal->malformed;
 		known->incomplete += refusal->incomplete;
@@ -186,7 +188,9 @@ int shim_records_take(struct shim_records *records, const struct jitbpf_jit *jit
 
 	if (!from_journal)
 		unfinished = find(records, jit->pid, jit->start_ns);
-	if (jit_part_decode(jit->data, jit->data_bytes, &header)) {
+	err = jit_part_decode(jit->data, jit->data_bytes, &header);
+	if (err) {
+		refusal.flags = err == -ENOTSUP ? JITBPF_REFUSED_OTHER_VERSION : 0;
 		refusal.malformed++;
 		return refuse(records, &refusal, round);
 	}

@@ -30,6 +30,7 @@ struct shim_unfinished {
 /* Counts of refusals of a process. */
 struct shim_refusal {
 	uint32_t pid;
+	uint16_t flags; /* of the record, JITBPF_REFUSED_... */
 	uint64_t start_ns, time_ns;
 	uint64_t malformed, incomplete, over_budget;
 };

@@ -169,7 +169,7 @@ static uint64_t samples_unpublished(const struct ledger *ledger, const struct le
 
 	*ret = NULL;
 	vec_for_each (process, &ledger->processes) {
-		if (process->jit.methods)
+		if (process->jit.methods || process->jit.other_version)
 			continue;
 		samples += process->fate[FATE_CODE_UNKNOWN];
 		if (process->fate[FATE_CODE_UNKNOWN] > most) {

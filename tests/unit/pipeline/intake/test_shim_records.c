@@ -231,8 +231,11 @@ static void test_malformed(void **state)
 	send_part(f, 10, 1, &made, 0, 2, 0);
 	send_part(f, 10, 1, &made, 1, 2, 0);
 	take_round(f);
-	assert_int_equal(f->count, 1);
-	assert_refused(f, 0, 10, 3, 0, 0);
+	assert_int_equal(f->count, 2);
+	assert_refused(f, 0, 10, 1, 0, 0);
+	assert_int_equal(f->out[0]->flags, JITBPF_REFUSED_OTHER_VERSION);
+	assert_refused(f, 1, 10, 2, 0, 0);
+	assert_int_equal(f->out[1]->flags, 0);
 	assert_int_equal(f->records.unfinished.size, 0);
 	/* One record per process, however many they are. */
 	made_load(&made, 1, 1000, "name");

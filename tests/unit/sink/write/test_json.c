@@ -136,7 +136,7 @@ static void decimals_are_exact(void **state)
 	"\"inline_outside\":0,"                                                                                                                                                          \
 	"\"inline_overlap\":0,\"update_refused\":0,\"in_gap\":0,\"truncated\":0,\"incomplete\":0,\"malformed\":0,"                                                                       \
 	"\"invalid\":0,\"over_budget\":0,\"not_understood\":0,\"sequence_gaps\":0,"                                                                                                      \
-	"\"left_out\":0,\"unreadable\":0,\"replaced\":0,\"unchecked\":0,"                                                                                                                \
+	"\"left_out\":0,\"unreadable\":0,\"other_version\":0,\"replaced\":0,\"unchecked\":0,"                                                                                            \
 	"\"replaced_samples\":0,\"time_corrected\":0}"
 
 /* Remove white space between tokens. */

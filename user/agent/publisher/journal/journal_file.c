@@ -45,13 +45,18 @@ static int open_mapped(struct journal_files *files, struct file_store *store, ui
 {
 	AUTO_CLOSE int fd = -1;
 	char path[64];
+	int err;
 
 	snprintf(path, sizeof(path), "/memfd:%s (deleted)", journal_name(publisher));
 	fd = file_store_open_memfd(store, pid, map, path);
 
 	if (fd == -ETIMEDOUT)
 		return -EINPROGRESS;
-	if (fd < 0 || check(fd, &files->files[files->count]))
+	if (fd < 0)
+		return 0;
+	err = check(fd, &files->files[files->count]);
+	files->other_version |= err == -ENOTSUP;
+	if (err)
 		return 0;
 	TAKE_FD(fd);
 	files->count++;
@@ -119,7 +124,10 @@ static bool has_dropped(const struct jitbpf_journal_header *header)
 /* Keep the journals of the process and its ancestors, the oldest first. */
 static void keep_line(struct journal_files *files, uint32_t inner_pid, uint64_t start_ns)
 {
-	struct journal_files line = {.start_ticks = files->start_ticks};
+	struct journal_files line = {
+		.start_ticks = files->start_ticks,
+		.other_version = files->other_version,
+	};
 	size_t at = newest_of(files, inner_pid, start_ns, UINT64_MAX);
 	uint64_t end_sequence = UINT64_MAX, end_ns = UINT64_MAX;
 	bool own = at < files->count;

@@ -32,6 +32,7 @@ struct journal_file {
 struct journal_files {
 	struct journal_file files[JOURNAL_FILES_MAX];
 	size_t count;
+	bool other_version;   /* one of another version of the shim or agent is not among them */
 	uint64_t start_ticks; /* start of the process, as in struct process_stat */
 };
 

@@ -113,6 +113,7 @@ static int begin_process(struct journal_late *late, uint64_t came_ns, record_tak
 			 void *take_context)
 {
 	while (late->next_pid < late->pids.size) {
+		uint16_t flags = JITBPF_JOURNAL_LATE;
 		int err;
 
 		late->pid = late->pids.data[late->next_pid++];
@@ -127,10 +128,9 @@ static int begin_process(struct journal_late *late, uint64_t came_ns, record_tak
 			continue; /* the process has ended */
 		if (err && vec_push(&late->unanswered, late->pid))
 			return -ENOMEM;
-		err = send_journal(late,
-				   JITBPF_JOURNAL_LATE |
-					   (late->files.count ? 0 : JITBPF_JOURNAL_UNREADABLE),
-				   came_ns, take, take_context);
+		if (!late->files.count)
+			flags |= unreadable_flags(late->files.other_version ? -ENOTSUP : -EBADMSG);
+		err = send_journal(late, flags, came_ns, take, take_context);
 		if (err)
 			return err;
 		if (!late->files.count)
@@ -188,7 +188,7 @@ int journal_late_read(struct journal_late *late, uint64_t came_ns, record_taker_
 		return 1;
 	if (journal_is_unreadable(more)) {
 		/* The reading is incomplete: later events may have ended the code that was read. */
-		more = send_journal(late, JITBPF_JOURNAL_UNREADABLE, clock_now_ns(), take,
+		more = send_journal(late, unreadable_flags(more), clock_now_ns(), take,
 				    take_context);
 		end_process(late);
 	} else if (!more && ++late->file < late->files.count) {

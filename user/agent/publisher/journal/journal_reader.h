@@ -13,6 +13,7 @@
 #include "agent/publisher/journal/journal_budget.h"
 #include "base/vec.h"
 #include "decode/record/jit_journal.h"
+#include "uapi/record.h"
 
 struct journal_reader {
 	int fd; /* owned; -1: none */
@@ -43,6 +44,12 @@ typedef VEC(uint8_t) journal_room;
  */
 int journal_reader_read(struct journal_reader *reader, struct journal_budget *const budgets[2],
 			journal_room *room, uint64_t most_bytes, const struct journal_taker *taker);
+
+/* Returns the flags of a JOURNAL record for an error of opening or reading. */
+static inline uint16_t unreadable_flags(int err)
+{
+	return JITBPF_JOURNAL_UNREADABLE | (err == -ENOTSUP ? JITBPF_JOURNAL_OTHER_VERSION : 0);
+}
 
 void journal_reader_close(struct journal_reader *reader);
 

@@ -239,10 +239,10 @@ static uint64_t least_of(const struct journal_loss *loss)
 static int end_recovery(struct pass *pass, int err)
 {
 	struct journal_recovery *recovery = pass->recovery;
-	uint16_t flags = JITBPF_JOURNAL_UNREADABLE;
+	uint16_t flags = unreadable_flags(err);
 
 	/* A process without a journal has lost nothing that it could have told. */
-	if (!pass->process && pass->loss->whole)
+	if (!pass->process && pass->loss->whole && err != -ENOTSUP)
 		return 0;
 	if (err || !pass->loss->collecting)
 		recovery->live.size = 0;
@@ -303,7 +303,7 @@ static int recover(struct journal_recovery *recovery, struct journal_loss *loss,
 	/* The gap is reported in its round: until then, lost events would make names wrong. */
 	if (err == 1 || err == -EINPROGRESS)
 		err = -EBUSY;
-	if (err && !pass.process && err != -EBUSY)
+	if (err && !pass.process && err != -EBUSY && err != -ENOTSUP)
 		err = -EBADMSG; /* no journal, or no process any more */
 	if (err && !journal_is_unreadable(err))
 		return err;

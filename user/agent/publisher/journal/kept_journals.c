@@ -41,8 +41,9 @@ static int open_own(struct file_store *store, enum jitbpf_publisher publisher, u
 		return err;
 	own = files.count ? &files.files[files.count - 1] : NULL;
 	if (!own || !own->own || (start_ticks != START_ANY && files.start_ticks != start_ticks)) {
+		err = !own && files.other_version ? -ENOTSUP : -ENOENT;
 		journal_files_close(&files);
-		return -ENOENT;
+		return err;
 	}
 	most = 2 * own->size_bytes + STORM_BYTES;
 	*ret = (struct journal_process){

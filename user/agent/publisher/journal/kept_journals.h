@@ -46,7 +46,8 @@ struct journal_process *kept_journals_find(struct kept_journals *kept, uint32_t 
 
 /*
  * Open the journal that a publisher in a process writes itself, and keep it. Returns 0; -ENOENT if
- * there is none, or the process is another one; or as journal_files_open().
+ * there is none, or the process is another one; -ENOTSUP if it is of another version; or as
+ * journal_files_open().
  */
 int kept_journals_open(struct kept_journals *kept, struct file_store *store,
 		       enum jitbpf_publisher publisher, uint32_t pid, uint64_t start_ticks,
