@@ -19,7 +19,7 @@
 #define PORT_DEFAULT 7070
 #define PORTS_TRIED  100
 #define BACKLOG	     128
-#define PERIOD_NS    1000000000ull
+#define PERIOD_NS    500000000ull /* of deltas; samples of a JVM are held for as long */
 #define END_MS	     2000
 
 struct live_page {

@@ -4,7 +4,7 @@
 
 import { BadDelta } from './delta';
 
-const SILENT_MS = 15_000;               // deltas come each second
+const SILENT_MS = 15_000;               // deltas come twice a second
 const AGAIN_MS = 2_000;
 const MOST_BYTES = 64 << 20;            // of a delta
 
