@@ -12,6 +12,7 @@ import threading
 import time
 
 import harness
+import recording
 from test_roles import children, status
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ui"))
@@ -30,11 +31,11 @@ def text(identity):
 
 
 class LiveTest(harness.KernelTest):
-    def start(self, argv):
+    def start(self, argv, **options):
         """Starts jitbpf, and returns it and the address of its page."""
         messages = open(os.path.join(self.folder, "messages"), "w+b")
         self.addCleanup(messages.close)
-        process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=messages)
+        process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=messages, **options)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         address = self.wait_for(lambda: re.search(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/",
@@ -51,8 +52,6 @@ class LiveTest(harness.KernelTest):
         self.assertEqual(process.wait(60), 0, self.said())
         return self.said()
 
-
-class Page(LiveTest):
     def refreshes(self, browser):
         return browser.evaluate(f"Number({ROOT}?.dataset.refreshes ?? 0)")
 
@@ -60,6 +59,8 @@ class Page(LiveTest):
         wanted = self.refreshes(browser) + count
         browser.wait_for(f"Number({ROOT}?.dataset.refreshes ?? 0) >= {wanted}")
 
+
+class Page(LiveTest):
     def samples(self, browser):
         return int(re.match(r"([\d,]+) samples? taken", browser.evaluate(
             text("ledger"))).group(1).replace(",", ""))
@@ -201,11 +202,140 @@ class Page(LiveTest):
         self.assertTrue(browser.evaluate(f"{ROOT}.scrollWidth <= innerWidth"))
 
 
+class Counts(LiveTest):
+    def ledger(self, browser):
+        return browser.evaluate(text("ledger"))
+
+    def test_equal(self):
+        """Samples on the page are those of the ledger and of the recording, also on a page that
+        was paused. No code event is lost."""
+        argv = self.record_argv(["--live", "-F", "499"], (".jitbpf",))
+        live = self.start([*argv, "--", *harness.php("tracing", 60)])
+        with Browser() as watching, Browser() as pausing:
+            for browser in (watching, pausing):
+                browser.screen(1280, 800)
+                browser.call("Page.navigate", url=self.url)
+                self.wait_for_refreshes(browser, 2)
+            pausing.evaluate("document.getElementById('pause').click()")
+            shown = self.ledger(pausing)
+            self.wait_for_refreshes(watching, 6)
+            said = self.stop(live)
+            for browser in (watching, pausing):
+                browser.wait_for(f"{ROOT}.dataset.live === 'ended'")
+            self.assertEqual(self.ledger(pausing), shown)
+            pausing.evaluate("document.getElementById('pause').click()")
+            run = harness.Run(self.folder, 0, b"", said)
+            summary = self.check_ledger(run)
+            taken = summary["samples"]["taken"]
+            delivered = taken - summary["samples"]["lost"]
+            for browser in (watching, pausing):
+                browser.wait_for(f"{text('ledger')}.startsWith('{taken:,} samples taken')")
+                self.assertEqual(page_data.PageData(browser.saved("save-page")).total, delivered)
+                self.assertEqual(browser.problems, [])
+        self.assertEqual(int(re.search(r"samples taken +([\d,]+)", said).group(1).replace(",", "")), taken)
+        self.assertEqual(len(recording.samples(run.path(".jitbpf"))), delivered)
+        for lost in ("sequence_gaps", "left_out", "in_gap"):
+            self.assertEqual(summary["jit"][lost], 0)
+        for lost in ("jit_ring_full", "jit_over_share", "sideband_lost"):
+            self.assertEqual(summary["counters"][lost], 0)
+
+
+HOSTILE = ("<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "'><svg/onload=alert(3)>",
+           "javascript:alert(4)", "&lt;b&gt;${alert(5)}", "red\x1b[31m\x07\x01", "\u202egnp.exe\u2066",
+           "\u05e9\u05dc\u05d5\u05dd 12 \u05e2\u05d5\u05dc\u05dd", "e" + "\u0301" * 300, "L" * 10000)
+CUT = 3000  # letters of names that are compared: jitbpf and the page cut longer ones
+# Elements that the page never has, and how many scripts.
+FOREIGN = "[document.querySelectorAll('img, svg, iframe, object, embed, link, base').length, document.scripts.length]"
+SHOWN = "[...document.querySelectorAll('#table tbody th')].map(cell => cell.textContent)"
+INSIDE = """(() => { const box = document.getElementById('%s'), at = box.getBoundingClientRect();
+    return !box.hidden && at.left >= 0 && at.top >= 0 && at.right <= innerWidth && at.bottom <= innerHeight; })()"""
+# Each part of a description begins behind the one before.
+IN_ORDER = """(() => { const parts = [...document.querySelectorAll('#detail bdi')].map(part => part.getClientRects());
+    return parts.length > 2 && parts.every((part, i) => { const before = parts[i - 1]?.[parts[i - 1].length - 1];
+        return !before || part[0].top > before.top || part[0].left >= before.right; }); })()"""
+MENU = """document.querySelector('canvas').dispatchEvent(new MouseEvent('contextmenu',
+    {clientX: %f, clientY: %f, bubbles: true, cancelable: true}))"""
+
+
+class Names(LiveTest):
+    """Names that attack the page, on a page that is open when they come."""
+
+    def run_engine(self, browser):
+        live = self.start([harness.JITBPF, "live", "-F", "499", "--", harness.ENGINE, "api", "--slots", "64"],
+                          stdin=subprocess.PIPE)
+        browser.call("Page.navigate", url=self.url)
+        self.wait_for_refreshes(browser, 1)
+        for i, name in enumerate(HOSTILE):
+            live.stdin.write(f'code @{64 * i} {i}\nload {i + 1} "{name}" @{64 * i} 64 - "{name[:200]}"\n'.encode())
+        runs = "".join(f"run @{64 * i} 50\n" for i in range(len(HOSTILE)))
+        live.stdin.write(8 * runs.encode())
+        live.stdin.flush()
+        return live
+
+    def check_width(self, browser):
+        self.assertTrue(browser.evaluate(f"{ROOT}.scrollWidth <= innerWidth"))
+
+    def point(self, browser, row, share):
+        """Points into a row of the graph. Returns the position and what is said of the frame."""
+        left, top, width, _ = browser.evaluate(CANVAS)
+        x, y = left + share * width, top + (row + .5) * ROW
+        browser.mouse(x, y)
+        return x, y, browser.evaluate(text("detail"))
+
+    def visit(self, browser, names):
+        """Points at each of the frames, and opens its menu."""
+        def named(said):
+            return next((name for name in names if said.startswith(name)), None)
+        rows = range(int(browser.evaluate(CANVAS)[3] // ROW))
+        row = next(row for row in rows if any(named(self.point(browser, row, n / 8 + .06)[2]) for n in range(8)))
+        found = set()
+        for step in range(180):
+            x, y, said = self.point(browser, row, (step + .5) / 180)
+            name = named(said)
+            if not name or name in found:
+                continue
+            found.add(name)
+            self.assertTrue(browser.evaluate(IN_ORDER), name)
+            self.assertTrue(browser.evaluate(INSIDE % "tip"), name)
+            browser.evaluate(MENU % (x, y))
+            self.assertTrue(browser.evaluate(INSIDE % "menu"), name)
+            self.check_width(browser)
+            browser.key("Escape")
+        self.assertEqual(found, names)
+
+    def test_hostile(self):
+        names = {page_data.visible(name)[:CUT] for name in HOSTILE}
+        with Browser() as browser:
+            browser.screen(1280, 700)
+            live = self.run_engine(browser)
+            before = browser.evaluate(FOREIGN)
+            browser.evaluate("document.getElementById('table-view').click()")
+            self.wait_for(lambda: names <= {name[:CUT] for name in browser.evaluate(SHOWN)})
+            self.wait_for_refreshes(browser, 1)
+            browser.evaluate("document.getElementById('pause').click()")
+            for width in (1280, 400):
+                browser.screen(width, 700)
+                browser.wait_for(f"innerWidth === {width}")
+                browser.evaluate("document.getElementById('table-view').click()")
+                self.check_width(browser)
+                browser.evaluate("document.getElementById('graph-view').click()")
+                for opened in ("true", "false"):
+                    browser.evaluate(f"document.querySelector('#ledger details').open = {opened}")
+                    self.check_width(browser)
+                self.assertLess(browser.evaluate(CANVAS)[1], 200)
+                self.visit(browser, names)
+            self.assertEqual(browser.evaluate(FOREIGN), before)
+            self.assertEqual(browser.problems, [])
+            live.stdin.close()
+            self.assertEqual(live.wait(60), 0)
+
+
 class Stream(threading.Thread):
-    """Reads the deltas, and counts them."""
+    """Reads the deltas, and checks that each continues from the one before."""
 
     def __init__(self, test):
         super().__init__(daemon=True)
+        self.state, self.snapshots, self.broken = 0, 0, False
         self.connection = test.connect(f"GET /{test.token}/deltas HTTP/1.0\r\n"
                                        f"Host: 127.0.0.1:{test.port}\r\n\r\n")
         self.file, self.deltas, self.ended = self.connection.makefile("rb"), 0, False
@@ -223,12 +353,17 @@ class Stream(threading.Thread):
             if not size:
                 self.ended = True
                 return
-            if not self.file.read(size).startswith(b"JTLD"):
+            delta = self.file.read(size)
+            if not delta.startswith(b"JTLD"):
                 return
+            begin, state = struct.unpack_from("<II", delta, 16)
+            self.snapshots += not begin
+            self.broken |= begin not in (0, self.state)
+            self.state = state
             self.deltas += 1
 
 
-class BadInput(LiveTest):
+class Streams(LiveTest):
     def connect(self, request=""):
         connection = socket.create_connection(("127.0.0.1", self.port), timeout=30)
         self.addCleanup(connection.close)
@@ -238,6 +373,44 @@ class BadInput(LiveTest):
             pass  # it is refused before all is sent
         return connection
 
+    def wait_for_deltas(self, stream, count):
+        wanted = stream.deltas + count
+        self.wait_for(lambda: stream.deltas >= wanted, 30)
+
+
+class Many(Streams):
+    def test_twenty(self):
+        """20 browsers: one reads nothing, one comes again later. All others get each delta, and
+        all end in the same state, in which the one that came again is by a snapshot."""
+        live = self.start([harness.JITBPF, "live", "-F", "499", "--", harness.ENGINE, "storm", "--seconds", "60"])
+        streams = [Stream(self) for _ in range(18)]
+        unread = self.connect(f"GET /{self.token}/deltas HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n")
+        self.assertIn(b" 200 ", unread.recv(16))
+        leaving = Stream(self)
+        for stream in (*streams, leaving):
+            self.assertIn(b" 200 ", stream.status)
+            self.wait_for_deltas(stream, 2)
+        leaving.connection.shutdown(socket.SHUT_RDWR)
+        leaving.join(30)
+        self.wait_for_deltas(streams[0], 5)
+        again = self.wait_for(self.come_again)
+        self.wait_for_deltas(again, 3)
+        self.stop(live)
+        for stream in (*streams, again):
+            stream.join(30)
+            self.assertTrue(stream.ended)
+            self.assertFalse(stream.broken)
+            self.assertEqual(stream.state, again.state)
+        self.assertGreater(again.snapshots, 0)
+        self.assertLess(again.deltas, streams[0].deltas)
+
+    def come_again(self):
+        """A stream, once the server has seen that the one before is closed."""
+        stream = Stream(self)
+        return stream if b" 200 " in stream.status else None
+
+
+class BadInput(Streams):
     def answer(self, request):
         """Returns the status, or "" if the connection is closed without one."""
         answer = b""
@@ -286,10 +459,6 @@ class BadInput(LiveTest):
         self.wait_for_deltas(stream, 2)
         for connection in unread:
             connection.close()
-
-    def wait_for_deltas(self, stream, count):
-        wanted = stream.deltas + count
-        self.wait_for(lambda: stream.deltas >= wanted, 30)
 
     def drip(self, connection):
         """Sends a request that never ends. Returns when the server closes the connection."""

@@ -78,6 +78,8 @@ class Browser:
             self.problems.append("console: %s" % [a.get("value") for a in params["args"]])
         elif method == "Runtime.exceptionThrown":
             self.problems.append("exception: %s" % params["exceptionDetails"])
+        elif method == "Page.javascriptDialogOpening":
+            self.problems.append("dialog: %s" % params["message"])
         elif method == "Log.entryAdded":
             self.problems.append("log: %s" % params["entry"]["text"])
         elif method == "Network.requestWillBeSent":

@@ -41,8 +41,9 @@ export class Tip {
 			...this.counts(tree, node, focus, callers)].filter(Boolean);
 	}
 
+	/** A name in a script that is written from right to left moves nothing beside it. */
 	describe(lines: string[]): void {
-		this.detail.textContent = lines.join(' · ');
+		this.detail.replaceChildren(...lines.flatMap((line, i) => [...(i ? [' · '] : []), element('bdi', line)]));
 	}
 
 	show([name, ...lines]: string[], x: number, y: number): void {
