@@ -63,7 +63,7 @@ done
 mkdir -p "$root/usr/local/share"
 cp -r /usr/local/share/ca-certificates "$root/usr/local/share/" 2>/dev/null || true
 cp "$work"/one/build/deb/$deb tests/workloads/numbers.php "$root/"
-cat >"$root/inside.sh" <<'INSIDE'
+cat >"$root/common.sh" <<'COMMON'
 set -eu
 export DEBIAN_FRONTEND=noninteractive PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
 mount -t proc proc /proc
@@ -72,6 +72,8 @@ files() {
 	find / -xdev \( -path /proc -o -path /sys -o -path /host-sys -o -path /run -o -path /var/cache \
 		-o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/log -o -path /tmp \) -prune -o -print | sort
 }
+COMMON
+cat >"$root/use.sh" <<'USE'
 apt-get update -qq
 # What it depends on, and what this test needs.
 apt-get install -y -qq --no-install-recommends php-cli systemd bash-completion zsh man-db \
@@ -98,8 +100,19 @@ touch /var/lib/jitbpf/profile.jitbpf
 dpkg -P jitbpf >/dev/null
 files >/tmp/after
 diff /tmp/before /tmp/after
-INSIDE
+USE
 mkdir "$root/host-sys"
-unshare --mount --propagation private sh -c 'mount --rbind /sys "$1/host-sys" && mount --rbind /dev "$1/dev" &&
-	exec chroot "$1" sh /inside.sh' sh "$root" || fail "in a fresh $suite"
+inside() { # COMMAND
+	unshare --mount --propagation private sh -c 'mount --rbind /sys "$1/host-sys" && mount --rbind /dev "$1/dev" &&
+		exec chroot "$1" sh -c "$2"' sh "$root" ". /common.sh && $1"
+}
+inside ". /use.sh" || fail "in a fresh $suite"
 step "installed, used and removed in a fresh $suite: passed"
+
+# systemd leaves files of its own.
+inside "dpkg -i /jitbpf_*.deb >/dev/null"
+tests/deb/boot.sh "$root" 10 || fail "the service in a fresh $suite"
+inside "ls /var/lib/jitbpf/*.jitbpf && dpkg -P jitbpf" >/dev/null || fail "the service's files in a fresh $suite"
+[ -z "$(ls -d "$root"/var/lib/jitbpf "$root"/etc/systemd/system/*/jitbpf* 2>/dev/null)" ] ||
+	fail "the removal of the service in a fresh $suite"
+step "run as a service in a fresh $suite: passed"
