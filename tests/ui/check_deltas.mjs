@@ -5,8 +5,8 @@
 import assert from 'node:assert';
 import { load, randoms, run, textIn } from './page_modules.mjs';
 
-const { BadDelta, DeltaProfile, LiveLabels, LiveVersion, Splitter, addSamples, encodeProfile, readData, weigh } =
-	await load('data', 'delta', 'encode', 'live', 'live_labels', 'stream', 'weigh');
+const { BadDelta, DeltaProfile, LiveLabels, LiveVersion, Splitter, addSamples, encodeProfile, namingOf, readData,
+	weigh } = await load('data', 'delta', 'encode', 'live', 'live_labels', 'naming', 'stream', 'weigh');
 const [build, ...recordings] = process.argv.slice(2);
 const dataIn = page => readData(textIn(page));
 
@@ -97,6 +97,9 @@ function checkSaved(profile) {
 	assert.deepEqual(JSON.parse(JSON.stringify(again.runs)), JSON.parse(JSON.stringify(profile.runs)));
 }
 
+/** A ledger, or the row of a process, as deltas have it: named samples are counted from the tree. */
+const unnamed = ({ samples: { named, ...samples }, ...rest }) => ({ ...rest, samples });
+
 function checkSame(page, deltas, expected) {
 	const from = made(page), live = version(page, from), labels = [];
 	let versions = 0, last;
@@ -121,7 +124,9 @@ function checkSame(page, deltas, expected) {
 	assert.equal(total(last.slices.samples.subarray(0, last.slices.rows)), total(last.counts.samples));
 	assert.deepEqual(lines(last), lines(expected));
 	const { start_ns, ...facts } = expected.runs[0].run, { version: _, over_memory, ...ledger } = expected.runs[0];
-	assert.deepEqual({ ...last.runs[0] }, { ...ledger, run: facts });
+	assert.deepEqual({ ...last.runs[0] }, { ...unnamed(ledger), run: facts, processes: ledger.processes.map(unnamed) });
+	for (const profile of [last, expected])
+		assert.equal(namingOf(profile).named, ledger.samples.named, 'the page counts named samples as the summary does');
 	assert.equal(from.apply(deltas[0]), false, 'a delta applies once');
 	return { versions, last };
 }

@@ -16,6 +16,7 @@
 #include "cli/line_rules.h"
 #include "cli/memory_option.h"
 #include "cli/record_setup.h"
+#include "cli/terminal.h"
 #include "cli/view_options.h"
 #include "cli/written_files.h"
 
@@ -350,6 +351,13 @@ static void say_interrupted(void *run_)
 	outputs_say_interrupted(&run->outputs);
 }
 
+static int write_summary(struct recording *run)
+{
+	pipeline_set_screen(run->pipeline, terminal_columns(STDERR_FILENO),
+			    terminal_has_colours(STDERR_FILENO));
+	return pipeline_write(run->pipeline, stderr);
+}
+
 /*
  * Drain the rings, resolve names, and write the outputs: all that can be written, whatever failed
  * before. err is the error that ended the rounds. Returns the first error.
@@ -384,7 +392,7 @@ static int finish(struct recording *run, int err)
 	if (!run->options->quiet && run->rotation.options)
 		rotation_say(&run->rotation);
 	else if (!run->options->quiet)
-		err = pipeline_write(run->pipeline, stderr) ?: err;
+		err = write_summary(run) ?: err;
 	if (!run->options->quiet)
 		written_files_say(&run->outputs);
 	return err;

@@ -46,8 +46,8 @@ static const struct option_spec options[] = {
 	{0, "sort", OPTION_CHOICE, offsetof(struct report_options, view.sort), "self|total",
 	 "top: order of the functions", .choices = view_sort_names},
 	{0, "width", OPTION_NUMBER, offsetof(struct report_options, view.columns), "COLUMNS",
-	 "top: width of the rows (default: that of the terminal; of a file or pipe: no limit)", 60,
-	 10000},
+	 "summary, top: width of the rows (default: that of the terminal; of a file or pipe: no limit)",
+	 60, 10000},
 	{0, "code", OPTION_FLAG, offsetof(struct report_options, code), NULL,
 	 "html: the page has the machine code and the source lines of the functions with most "
 	 "samples, which whoever gets the page can read; of source files outside of --source, only "

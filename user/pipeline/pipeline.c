@@ -233,6 +233,11 @@ int pipeline_write(struct pipeline *p, FILE *out)
 	return analysis_write(p->analysis, out);
 }
 
+void pipeline_set_screen(struct pipeline *p, uint32_t columns, bool colours)
+{
+	analysis_set_screen(p->analysis, columns, colours);
+}
+
 struct analysis_progress pipeline_progress(const struct pipeline *p)
 {
 	return analysis_progress(p->analysis);

@@ -108,7 +108,7 @@ static int compare(const void *a_, const void *b_)
 	return a < b ? -1 : a > b;
 }
 
-static bool counted_anything(const struct ledger_process *process)
+bool ledger_process_counts(const struct ledger_process *process)
 {
 	static const struct jit_counts none;
 
@@ -120,7 +120,7 @@ int ledger_rank(const struct ledger *ledger, struct ledger_ranking *ranking)
 	for (size_t i = 0; i < ledger->processes.size; i++) {
 		const struct ledger_process *process = &ledger->processes.data[i];
 
-		if (counted_anything(process) && vec_push(&ranking->processes, process))
+		if (ledger_process_counts(process) && vec_push(&ranking->processes, process))
 			return -ENOMEM;
 	}
 	if (ranking->processes.size)

@@ -41,6 +41,9 @@ static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row
 
 uint64_t ledger_process_taken(const struct ledger_process *process);
 
+/* Returns true if a process has any samples or JIT code, or trouble with them. */
+bool ledger_process_counts(const struct ledger_process *process);
+
 /*
  * The processes with any count: most samples first, then by pid and number. The items point into
  * the ledger.

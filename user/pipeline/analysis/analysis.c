@@ -310,6 +310,12 @@ int analysis_write(struct analysis *a, FILE *out)
 	return sink_list_finish(&a->epoch->sinks, &a->epoch->view, out);
 }
 
+void analysis_set_screen(struct analysis *a, uint32_t columns, bool colours)
+{
+	a->epoch->view.options.columns = columns;
+	a->epoch->view.options.colours = colours;
+}
+
 struct analysis_progress analysis_progress(const struct analysis *a)
 {
 	struct analysis_progress progress = {

@@ -131,6 +131,9 @@ int analysis_finish(struct analysis *analysis);
 /* Write the output that was added with out. Returns 0 or the sink's error. */
 int analysis_write(struct analysis *analysis, FILE *out);
 
+/* Fit outputs that are written from now on to a terminal: see view_options. */
+void analysis_set_screen(struct analysis *analysis, uint32_t columns, bool colours);
+
 struct analysis_progress analysis_progress(const struct analysis *analysis);
 const struct view *analysis_view(const struct analysis *analysis);
 

@@ -8,37 +8,51 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "engines/engines.h"
-#include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
 #include "sink/run_text.h"
-#include "sink/write/columns.h"
+#include "sink/sample_groups.h"
+#include "sink/write/escapes.h"
 #include "sink/write/out.h"
-#include "sink/write/text.h"
+#include "sink/write/paragraph.h"
 
-#define PROCESSES_SHOWN 20
-#define COMM_COLUMNS	16
-#define INSIDE_COLUMNS	11 /* pid in the process's own namespace, if any differs */
+#define ROWS_SHOWN	20
 #define COMMAND_COLUMNS 1000
 #define LABEL_COLUMNS	28
+#define NUMBER_COLUMNS	14
+#define NOTE_COLUMN	(LABEL_COLUMNS + NUMBER_COLUMNS + 2) /* of what is behind a number */
 
 #define UNPUBLISHED_SHARE 10 /* reported from 1/10 of all samples on */
 
-/* Put " (20 bad frame pointer, 3 32-bit code)", without counts of 0. */
+/* --- samples ------------------------------------------------------------------------- */
+
+static void put_colour(struct text *text, const struct view *view, const char *colour)
+{
+	text_put_string(text, view->options.colours ? colour : "");
+}
+
+/* Put a label and its number, without the end of the line. */
+static void put_count(struct text *text, const char *label, uint64_t value)
+{
+	text_printf(text, "%-*s", LABEL_COLUMNS, label);
+	text_put_number(text, value, NUMBER_COLUMNS);
+}
+
+static void put_share(struct text *text, const char *label, uint64_t value, uint64_t whole)
+{
+	put_count(text, label, value);
+	text_printf(text, "  %5.1f %%\n", run_text_percent(value, whole));
+}
+
+/* Put a line for each count that is not 0. */
 static void put_reasons(struct text *text, const struct ledger_word *words, const uint64_t *counts,
 			int count)
 {
-	const char *before = "  (";
-
 	for (int i = 0; i < count; i++) {
 		if (!counts[i])
 			continue;
-		text_put_string(text, before);
-		text_put_number(text, counts[i], 0);
-		text_printf(text, " %s", words[i].words);
-		before = ", ";
+		put_count(text, "", counts[i]);
+		text_printf(text, "  %s\n", words[i].words);
 	}
-	if (*before == ',')
-		text_put_string(text, ")");
 }
 
 /* Put the reasons of lost samples. */
@@ -58,41 +72,55 @@ static void put_losses(struct text *text, const struct ledger *ledger)
 	put_reasons(text, words, counts, ARRAY_SIZE(words));
 }
 
-static void put_fates(struct text *text, const struct ledger *ledger)
+static void put_fates(struct text *text, const struct view *view, const struct naming_count *naming)
 {
+	static const char *const colours[FATE_COUNT] = {
+		[FATE_RESOLVED] = "",
+		[FATE_CODE_UNKNOWN] = ESCAPE_YELLOW,
+		[FATE_STACK_CUT] = ESCAPE_YELLOW,
+		[FATE_LOST] = ESCAPE_RED,
+	};
+	const struct ledger *ledger = view->ledger;
 	uint64_t taken = ledger_taken(ledger);
 
-	text_printf(text, "%-*s", LABEL_COLUMNS, "samples taken");
-	text_put_number(text, taken, 14);
+	put_count(text, "samples taken", taken);
 	text_put_string(text, "\n");
 	for (int i = 0; i < FATE_COUNT; i++) {
-		text_printf(text, "  %-*s", LABEL_COLUMNS - 2, ledger_fates[i].words);
-		text_put_number(text, ledger->fate[i], 14);
-		text_printf(text, "  %5.1f %%", run_text_percent(ledger->fate[i], taken));
+		char label[LABEL_COLUMNS];
+
+		if (!ledger->fate[i])
+			continue;
+		snprintf(label, sizeof(label), "  %s", ledger_fates[i].words);
+		put_colour(text, view, colours[i]);
+		put_share(text, label, ledger->fate[i], taken);
+		put_colour(text, view, *colours[i] ? ESCAPE_PLAIN : "");
 		if (i == FATE_STACK_CUT)
 			put_reasons(text, ledger_cuts, ledger->cut, LEDGER_CUT_COUNT);
-		if (i == FATE_LOST && ledger->fate[i])
+		if (i == FATE_LOST)
 			put_losses(text, ledger);
-		text_put_string(text, "\n");
 	}
-	if (ledger->frame_pointers) {
-		text_printf(text, "%-*s", LABEL_COLUMNS, "frame pointers assumed");
-		text_put_number(text, ledger->frame_pointers, 14);
-		text_printf(text, "  %5.1f %%\n", run_text_percent(ledger->frame_pointers, taken));
-	}
+	if (naming->samples)
+		put_share(text, "named", naming->named, naming->samples);
+	if (ledger->frame_pointers)
+		put_share(text, "frame pointers assumed", ledger->frame_pointers, taken);
 	if (ledger->throttles || ledger->throttled_ns) {
-		text_printf(text, "%-*s%12.3f s  in ", LABEL_COLUMNS, "throttled",
-			    (double)ledger->throttled_ns / 1e9);
+		text_printf(text, "%-*s%*.3f s  in ", LABEL_COLUMNS, "throttled",
+			    NUMBER_COLUMNS - 2, (double)ledger->throttled_ns / 1e9);
 		text_put_number(text, ledger->throttles, 0);
 		text_put_string(text, ledger->throttles == 1 ? " interval\n" : " intervals\n");
 	}
 }
 
-static void put_row(struct text *text, const char *words, uint64_t value)
+/* Put a number in front of its text. */
+static void put_row(struct text *text, const struct view *view, const char *words, uint64_t value)
 {
-	text_put_number(text, value, 14);
-	text_printf(text, "  %s\n", words);
+	text_put_number(text, value, NUMBER_COLUMNS);
+	text_put_string(text, "  ");
+	paragraph_put(text, words, NUMBER_COLUMNS + 2, NUMBER_COLUMNS + 2, view->options.columns);
+	text_put_string(text, "\n");
 }
+
+/* --- JIT code ------------------------------------------------------------------------ */
 
 static const struct engine *engine_of(const struct view *view, const struct ledger_process *process)
 {
@@ -125,37 +153,43 @@ static const char *without_code(const struct view *view)
 	return NULL;
 }
 
+/* Put ", 3 inlined", if there are any. */
+static void put_also(struct text *text, uint64_t value, const char *words)
+{
+	if (!value)
+		return;
+	text_put_string(text, text->bytes.size ? ", " : "");
+	text_put_number(text, value, 0);
+	text_printf(text, " %s", words);
+}
+
 static void put_jit(struct text *text, const struct view *view)
 {
-	const struct ledger *ledger = view->ledger;
+	CLEANUP(text_deinit) struct text note = {0};
+	const struct jit_counts *jit = &view->ledger->jit;
 	const char *why = without_code(view);
 
-	text_printf(text, "%-*s", LABEL_COLUMNS, "JIT methods");
-	text_put_number(text, ledger->jit.methods, 14);
-	if (ledger->jit.methods || ledger->jit.unloads) {
-		text_put_string(text, "  ");
-		text_put_bytes(text, ledger->jit.code_bytes, 0);
-		text_put_string(text, " of code, ");
-		text_put_number(text, ledger->jit.unloads, 0);
-		text_put_string(text, ledger->jit.unloads == 1 ? " unload" : " unloads");
+	if (!jit->methods && !jit->unloads && !jit->inlines && !jit->late && !jit->recovered &&
+	    !why)
+		return;
+	if (jit->code_bytes) {
+		text_put_bytes(&note, jit->code_bytes, 0);
+		text_put_string(&note, " of code");
 	}
-	if (ledger->jit.inlines) {
-		text_put_string(text, ", ");
-		text_put_number(text, ledger->jit.inlines, 0);
-		text_put_string(text, " inlined");
-	}
-	if (ledger->jit.late) {
-		text_put_string(text, ", ");
-		text_put_number(text, ledger->jit.late, 0);
-		text_put_string(text, " loaded before the recording");
-	}
-	if (ledger->jit.recovered) {
-		text_put_string(text, ", ");
-		text_put_number(text, ledger->jit.recovered, 0);
-		text_put_string(text, " recovered");
-	}
+	put_also(&note, jit->unloads, jit->unloads == 1 ? "unload" : "unloads");
+	put_also(&note, jit->inlines, "inlined");
+	put_also(&note, jit->late, "loaded before the recording");
+	put_also(&note, jit->recovered, "recovered");
 	if (why)
-		text_printf(text, "  (%s)", why);
+		text_printf(&note, "%s(%s)", note.bytes.size ? ", " : "", why);
+	text_put(&note, "", 1);
+	put_count(text, "JIT methods", jit->methods);
+	text_put_string(text, note.failed || !*note.bytes.data ? "" : "  ");
+	if (note.failed)
+		text->failed = true;
+	else
+		paragraph_put(text, note.bytes.data, NOTE_COLUMN, NOTE_COLUMN,
+			      view->options.columns);
 	text_put_string(text, "\n");
 }
 
@@ -198,8 +232,10 @@ static void put_unpublished(struct text *text, const struct view *view)
 		advice = "start it with the variables or options of 'jitbpf env'";
 	snprintf(words, sizeof(words), "samples in [unknown] code that no engine published: %s%s%s",
 		 engine ? engine->name : "", engine ? ": " : "", advice);
-	put_row(text, words, samples);
+	put_row(text, view, words, samples);
 }
+
+/* --- trouble ------------------------------------------------------------------------- */
 
 static bool is_no_trouble(enum jitbpf_counter counter)
 {
@@ -208,7 +244,7 @@ static bool is_no_trouble(enum jitbpf_counter counter)
 	       counter == JITBPF_COUNT_STACKS_FINISHED || counter == JITBPF_COUNT_LOOP_LONGEST_MS;
 }
 
-static void put_owner(struct text *text, enum ledger_memory memory,
+static void put_owner(struct text *text, const struct view *view, enum ledger_memory memory,
 		      const struct ledger_owner *owner)
 {
 	char words[200], user[32] = "an unknown user";
@@ -218,7 +254,7 @@ static void put_owner(struct text *text, enum ledger_memory memory,
 	snprintf(words, sizeof(words),
 		 "%s not kept, %s (cgroup %llu) used its share of the memory: see --max-memory",
 		 ledger_memories[memory].words, user, (unsigned long long)owner->cgroup);
-	put_row(text, words, owner->refused);
+	put_row(text, view, words, owner->refused);
 }
 
 /* Put the counts that should be 0 and are not. */
@@ -229,7 +265,9 @@ static void put_trouble(struct text *text, const struct view *view)
 	uint64_t counted = ledger->counters[JITBPF_COUNT_SAMPLES_TAKEN];
 	size_t before = text->bytes.size, heading;
 
+	put_colour(text, view, ESCAPE_BOLD);
 	text_put_string(text, "to look into\n");
+	put_colour(text, view, ESCAPE_PLAIN);
 	heading = text->bytes.size;
 	put_unpublished(text, view);
 	for (int i = LEDGER_JIT_TROUBLE; i < LEDGER_JIT_COUNT; i++) {
@@ -238,80 +276,58 @@ static void put_trouble(struct text *text, const struct view *view)
 
 		snprintf(words, sizeof(words), "JIT: %s", ledger_jit[i].word.words);
 		if (value)
-			put_row(text, words, value);
+			put_row(text, view, words, value);
 	}
 	for (int memory = 0; memory < LEDGER_MEMORY_COUNT; memory++) {
 		const struct ledger_owner *owners = ledger->owners[memory];
 
 		for (int i = 0; i < LEDGER_OWNERS_MAX && owners[i].refused; i++)
-			put_owner(text, memory, &owners[i]);
+			put_owner(text, view, memory, &owners[i]);
 	}
 	if (ledger->malformed_records)
-		put_row(text, "records that could not be read", ledger->malformed_records);
+		put_row(text, view, "records that could not be read", ledger->malformed_records);
 	for (int i = 0; i < JITBPF_COUNTER_MAX; i++) {
 		if (!is_no_trouble(i) && ledger->counters[i])
-			put_row(text, ledger_counters[i].words, ledger->counters[i]);
+			put_row(text, view, ledger_counters[i].words, ledger->counters[i]);
 	}
 	if (!ledger->filtered && counted && counted != taken)
-		put_row(text, "samples counted by the BPF program", counted);
+		put_row(text, view, "samples counted by the BPF program", counted);
 	if (text->bytes.size == heading)
 		text->bytes.size = before;
 }
 
-static void put_process(struct text *text, const struct view *view,
-			const struct ledger_process *process, int inside_columns)
-{
-	char inside[16] = "";
+/* --- all of it ----------------------------------------------------------------------- */
 
-	if (process->inner_pid)
-		snprintf(inside, sizeof(inside), " (%u)", process->inner_pid);
-	text_printf(text, "%10u%-*s  ", process->pid, inside_columns, inside);
-	columns_put_padded(text, frame_text_comm(view, process->comm), COMM_COLUMNS);
-	text_put_number(text, ledger_process_taken(process), 11);
-	for (int i = 0; i < FATE_COUNT; i++)
-		text_put_number(text, process->fate[i], 11);
-	text_put_number(text, process->jit.methods, 11);
-	text_put_bytes(text, process->jit.code_bytes, 11);
+static int put_all(struct text *text, const struct view *view, struct naming *naming,
+		   struct sample_groups *groups)
+{
+	uint32_t columns = view->options.columns;
+	int err = naming_count(view, naming);
+
+	err = err ?: sample_groups_fill(groups, view, naming);
+	if (err)
+		return err;
+	run_text_put(text, view->info, columns ?: COMMAND_COLUMNS);
 	text_put_string(text, "\n");
-}
-
-static void put_processes(struct text *text, const struct view *view,
-			  const struct ledger_ranking *ranking)
-{
-	size_t count = ranking->processes.size;
-	int inside_columns = 0;
-
-	if (!count)
-		return;
-	for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++) {
-		if (ranking->processes.data[i]->inner_pid)
-			inside_columns = INSIDE_COLUMNS;
-	}
-	text_printf(text, "\n%10s%-*s  %-*s%11s%11s%11s%11s%11s%11s%11s\n", "PID", inside_columns,
-		    inside_columns ? " (INSIDE)" : "", COMM_COLUMNS, "PROCESS", "SAMPLES",
-		    "RESOLVED", "UNKNOWN", "CUT", "LOST", "JIT METH.", "JIT CODE");
-	for (size_t i = 0; i < count && i < PROCESSES_SHOWN; i++)
-		put_process(text, view, ranking->processes.data[i], inside_columns);
-	if (count > PROCESSES_SHOWN)
-		text_printf(text, "%10s  and %zu more\n", "", count - PROCESSES_SHOWN);
+	put_fates(text, view, &naming->all);
+	put_jit(text, view);
+	put_trouble(text, view);
+	if (!groups->groups.size)
+		return 0;
+	text_put_string(text, "\n");
+	sample_groups_put(groups, view, ROWS_SHOWN, text, columns);
+	return 0;
 }
 
 static int summary_finish(struct sink *sink, const struct view *view)
 {
-	CLEANUP(ledger_ranking_deinit) struct ledger_ranking ranking = {0};
+	CLEANUP(sample_groups_deinit) struct sample_groups groups = {0};
+	CLEANUP(naming_deinit) struct naming naming = {0};
 	CLEANUP(text_deinit) struct text text = {0};
-	int err;
+	int err = put_all(&text, view, &naming, &groups);
 
-	if (ledger_rank(view->ledger, &ranking))
-		return -ENOMEM;
-	run_text_put(&text, view->info, COMMAND_COLUMNS);
-	text_put_string(&text, "\n");
-	put_fates(&text, view->ledger);
-	put_jit(&text, view);
-	put_trouble(&text, view);
-	put_processes(&text, view, &ranking);
-	err = text_write(&text, out_stream(sink));
-	return err ? err : out_flush(out_stream(sink));
+	err = err ?: text_write(&text, out_stream(sink));
+	return err ?: out_flush(out_stream(sink));
 }
 
 const struct sink_ops sink_summary = {

@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
+#include "sink/naming.h"
 #include "sink/write/out.h"
 
 /* Increases when members change or are removed. New members may be added at any time. */
@@ -29,10 +30,11 @@ static void write_run(struct json *json, const struct run_info *info)
 
 /*
  * taken = resolved + code_unknown + stack_cut + lost; stack_cut is the sum of cut; frame_pointers
- * counts samples of all fates but lost.
+ * and named (see naming.h) count samples of all fates but lost.
  */
 static void write_samples(struct json *json, uint64_t taken, const uint64_t fate[FATE_COUNT],
-			  const uint64_t cut[LEDGER_CUT_COUNT], uint64_t frame_pointers)
+			  const uint64_t cut[LEDGER_CUT_COUNT], uint64_t frame_pointers,
+			  const struct naming_count *naming)
 {
 	json_key(json, "samples");
 	json_begin(json, '{');
@@ -45,6 +47,7 @@ static void write_samples(struct json *json, uint64_t taken, const uint64_t fate
 		json_member_number(json, ledger_cuts[i].key, cut[i]);
 	json_end(json, '}');
 	json_member_number(json, "frame_pointers", frame_pointers);
+	json_member_number(json, "named", naming->named);
 	json_end(json, '}');
 }
 
@@ -84,10 +87,11 @@ static void write_owners(struct json *json, const struct ledger *ledger)
 	json_end(json, ']');
 }
 
-static void write_totals(struct json *json, const struct ledger *ledger)
+static void write_totals(struct json *json, const struct ledger *ledger,
+			 const struct naming_count *naming)
 {
-	write_samples(json, ledger_taken(ledger), ledger->fate, ledger->cut,
-		      ledger->frame_pointers);
+	write_samples(json, ledger_taken(ledger), ledger->fate, ledger->cut, ledger->frame_pointers,
+		      naming);
 	write_jit(json, &ledger->jit);
 	json_key(json, "throttled");
 	json_begin(json, '{');
@@ -106,13 +110,14 @@ static void write_totals(struct json *json, const struct ledger *ledger)
 int summary_json_write(struct json *json, const struct view *view)
 {
 	CLEANUP(ledger_ranking_deinit) struct ledger_ranking ranking = {0};
+	CLEANUP(naming_deinit) struct naming naming = {0};
 
-	if (ledger_rank(view->ledger, &ranking))
+	if (ledger_rank(view->ledger, &ranking) || naming_count(view, &naming))
 		return -ENOMEM;
 	json_begin(json, '{');
 	json_member_number(json, "version", SUMMARY_VERSION);
 	write_run(json, view->info);
-	write_totals(json, view->ledger);
+	write_totals(json, view->ledger, &naming.all);
 	json_key(json, "processes");
 	json_begin(json, '[');
 	vec_for_each (item, &ranking.processes) {
@@ -124,7 +129,8 @@ int summary_json_write(struct json *json, const struct view *view)
 			json_member_number(json, "pid_inside", process->inner_pid);
 		json_member_string(json, "comm", frame_text_comm(view, process->comm));
 		write_samples(json, ledger_process_taken(process), process->fate, process->cut,
-			      process->frame_pointers);
+			      process->frame_pointers,
+			      &naming.processes.data[process - view->ledger->processes.data]);
 		write_jit(json, &process->jit);
 		json_end(json, '}');
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a person looks at first, as text: processes, functions by self and total samples, and the
+ * What a person looks at first, as text: commands, functions by self and total samples, and the
  * part of the tree with most samples. For a terminal, rows fit its width.
  */
 #include "sink/sink.h"
@@ -8,14 +8,13 @@
 #include <errno.h>
 
 #include "base/scope.h"
-#include "sink/frame_text.h"
-#include "sink/ledger_rows.h"
 #include "sink/run_text.h"
+#include "sink/sample_groups.h"
 #include "sink/top/hot_tree.h"
 #include "sink/top/top_rows.h"
 #include "sink/write/out.h"
 
-#define PROCESSES_SHOWN 10
+#define GROUPS_SHOWN	10
 #define TREE_SHARE_MIN	100 /* nodes with less than 1/100 are not shown */
 #define COMMAND_COLUMNS 1000
 
@@ -25,7 +24,8 @@ struct top {
 	struct frame_tree tree;
 	function_table functions;
 	hot_rows hot;
-	struct ledger_ranking processes;
+	struct naming naming;
+	struct sample_groups groups;
 	struct text text;
 };
 
@@ -35,7 +35,8 @@ static void top_deinit(struct top *top)
 	frame_tree_deinit(&top->tree);
 	vec_deinit(&top->functions);
 	vec_deinit(&top->hot);
-	ledger_ranking_deinit(&top->processes);
+	naming_deinit(&top->naming);
+	sample_groups_deinit(&top->groups);
 	text_deinit(&top->text);
 }
 
@@ -55,7 +56,8 @@ static int count_all(struct top *top)
 	label_table_init_labels(&top->labels, &labels);
 	err = frame_tree_build(&top->tree, top->view, &labels);
 	err = err ?: function_table_fill(&top->functions, &top->tree, &top->labels);
-	err = err ?: ledger_rank(top->view->ledger, &top->processes);
+	err = err ?: naming_count(top->view, &top->naming);
+	err = err ?: sample_groups_fill(&top->groups, top->view, &top->naming);
 	err = err ?: hot_tree_rows(&top->tree, &top->labels, rows, TREE_SHARE_MIN, &top->hot);
 	if (!err)
 		function_table_sort(&top->functions, &top->labels,
@@ -75,37 +77,6 @@ static void put_more(struct text *text, size_t more)
 {
 	if (more)
 		text_printf(text, "and %zu more\n", more);
-}
-
-static int put_processes(struct top *top)
-{
-	const struct ledger *ledger = top->view->ledger;
-	size_t count = top->processes.processes.size, shown = count;
-	struct top_layout layout;
-
-	if (shown > PROCESSES_SHOWN)
-		shown = PROCESSES_SHOWN;
-	init_layout(top, ledger_taken(ledger), &layout);
-	top_put_process_heading(&top->text, &layout);
-	text_put_string(&top->text, "\n");
-	for (size_t i = 0; i < shown; i++) {
-		const struct ledger_process *one = top->processes.processes.data[i];
-		struct top_process process = {
-			.pid = one->pid,
-			.samples = ledger_process_taken(one),
-			.taken = ledger_process_taken(one),
-			.resolved = one->fate[FATE_RESOLVED],
-			.jit_methods = one->jit.methods,
-		};
-
-		if (label_table_add_process(&top->labels, frame_text_comm(top->view, one->comm),
-					    &process.label))
-			return -ENOMEM;
-		top_put_process(&top->text, &layout, &process);
-		text_put_string(&top->text, "\n");
-	}
-	put_more(&top->text, count - shown);
-	return 0;
 }
 
 static void put_functions(struct top *top)
@@ -142,23 +113,22 @@ static void put_tree(struct top *top)
 	}
 }
 
-static int put_all(struct top *top)
+static void put_all(struct top *top)
 {
 	struct text *text = &top->text;
-	int err;
+	uint32_t columns = top->view->options.columns;
 
-	run_text_put(text, top->view->info, top->view->options.columns ?: COMMAND_COLUMNS);
+	run_text_put(text, top->view->info, columns ?: COMMAND_COLUMNS);
 	run_text_put_fates(text, top->view->ledger);
 	text_put_string(text, "\n");
 	if (!top->tree.nodes.data[0].total)
-		return 0;
+		return;
 	text_put_string(text, "\n");
-	err = put_processes(top);
+	sample_groups_put(&top->groups, top->view, GROUPS_SHOWN, text, columns);
 	text_put_string(text, "\n");
 	put_functions(top);
 	text_put_string(text, "\n");
 	put_tree(top);
-	return err;
 }
 
 static int top_finish(struct sink *sink, const struct view *view)
@@ -166,7 +136,8 @@ static int top_finish(struct sink *sink, const struct view *view)
 	CLEANUP(top_deinit) struct top top = {.view = view};
 	int err = count_all(&top);
 
-	err = err ?: put_all(&top);
+	if (!err)
+		put_all(&top);
 	err = err ?: text_write(&top.text, out_stream(sink));
 	return err ?: out_flush(out_stream(sink));
 }

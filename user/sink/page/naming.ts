@@ -2,16 +2,17 @@
 // How many samples have an innermost frame with a name, and what the others are in. A frame without one may be
 // resolved: its file is known, and shown in brackets.
 
-import type { Profile } from './data';
+import { PROCESS, type Profile } from './data';
 
 export interface Naming { named: number; samples: number; missing: { module: string; samples: number; advice: string }[] }
 
 const UNNAMED = 0, NATIVE = 2;  // KINDS
 const MOST = 20;                // modules
 
+// The same as naming_of_node() in user/sink/naming.c
 function isNamed({ strings, labels }: Profile, label: number): boolean {
-	const kind = labels.kind[label] & 7;
-	return kind !== UNNAMED && !(kind === NATIVE && strings[labels.name[label]][0] === '[');
+	const kind = labels.kind[label] & 7, name = strings[labels.name[label]];
+	return kind === PROCESS || (kind !== UNNAMED && name !== '[unknown]' && !(kind === NATIVE && name[0] === '['));
 }
 
 export function namingOf(profile: Profile): Naming {

@@ -6,6 +6,7 @@
 
 #include "sink/run_text.h"
 #include "sink/write/columns.h"
+#include "sink/write/escapes.h"
 
 #define NAME_COLUMNS_MIN  8
 #define MODULE_COLUMNS	  24
@@ -18,13 +19,6 @@
 /* As `perf report` colours shares. */
 #define HOT_PERCENT  5.0
 #define WARM_PERCENT 0.5
-
-#define BOLD   "\033[1m"
-#define RED    "\033[31m"
-#define GREEN  "\033[32m"
-#define CYAN   "\033[36m"
-#define YELLOW "\033[33m"
-#define PLAIN  "\033[m"
 
 /* --- layout -------------------------------------------------------------------------- */
 
@@ -92,10 +86,10 @@ static void put_share(struct text *text, const struct top_layout *layout, uint64
 	bool coloured = percent >= WARM_PERCENT;
 
 	if (coloured)
-		put_colour(text, layout, percent >= HOT_PERCENT ? RED : GREEN);
+		put_colour(text, layout, percent >= HOT_PERCENT ? ESCAPE_RED : ESCAPE_GREEN);
 	text_printf(text, "%6.2f%%", percent);
 	if (coloured)
-		put_colour(text, layout, PLAIN);
+		put_colour(text, layout, ESCAPE_PLAIN);
 }
 
 static void put_counts(struct text *text, const struct top_layout *layout, uint64_t samples)
@@ -109,11 +103,11 @@ static const char *colour_of(const struct top_layout *layout, uint32_t label)
 {
 	switch (label_table_get(layout->labels, label)->kind) {
 	case FRAME_KIND_JIT:
-		return CYAN;
+		return ESCAPE_CYAN;
 	case FRAME_KIND_KERNEL:
-		return YELLOW;
+		return ESCAPE_YELLOW;
 	case LABEL_KIND_PROCESS:
-		return BOLD;
+		return ESCAPE_BOLD;
 	default:
 		return NULL;
 	}
@@ -126,17 +120,17 @@ static void put_name(struct text *text, const struct top_layout *layout, uint32_
 
 	put_colour(text, layout, colour);
 	columns_put_name(text, label_table_name(layout->labels, label), columns);
-	put_colour(text, layout, colour ? PLAIN : NULL);
+	put_colour(text, layout, colour ? ESCAPE_PLAIN : NULL);
 }
 
 /* --- processes ----------------------------------------------------------------------- */
 
 void top_put_process_heading(struct text *text, const struct top_layout *layout)
 {
-	put_colour(text, layout, BOLD);
+	put_colour(text, layout, ESCAPE_BOLD);
 	text_printf(text, "%7s%11s%10s%12s%9s  %s", "SHARE", "SAMPLES", "RESOLVED", "JIT METHODS",
 		    "PID", "PROCESS");
-	put_colour(text, layout, PLAIN);
+	put_colour(text, layout, ESCAPE_PLAIN);
 }
 
 void top_put_process(struct text *text, const struct top_layout *layout,
@@ -159,13 +153,13 @@ void top_put_function_heading(struct text *text, const struct top_layout *layout
 {
 	int width = layout->count_columns + 1;
 
-	put_colour(text, layout, BOLD);
+	put_colour(text, layout, ESCAPE_BOLD);
 	text_printf(text, "%7s%*s  %7s%*s  %-6s  ", "SELF", width, "SAMPLES", "TOTAL", width,
 		    "SAMPLES", "KIND");
 	if (layout->module_columns)
 		text_printf(text, "%-*s  ", (int)layout->module_columns, "MODULE");
 	text_put_string(text, "FUNCTION");
-	put_colour(text, layout, PLAIN);
+	put_colour(text, layout, ESCAPE_PLAIN);
 }
 
 void top_put_function(struct text *text, const struct top_layout *layout,
@@ -189,10 +183,10 @@ void top_put_function(struct text *text, const struct top_layout *layout,
 
 void top_put_node_heading(struct text *text, const struct top_layout *layout)
 {
-	put_colour(text, layout, BOLD);
+	put_colour(text, layout, ESCAPE_BOLD);
 	text_printf(text, "%7s%*s  %-6s  %s", "TOTAL", layout->count_columns + 1, "SAMPLES", "KIND",
 		    "TREE");
-	put_colour(text, layout, PLAIN);
+	put_colour(text, layout, ESCAPE_PLAIN);
 }
 
 /* Indentation takes a third of the room at most. Returns the columns that are left for a name. */

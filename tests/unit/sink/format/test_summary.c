@@ -2,6 +2,7 @@
 #include "tests/unit/sink/made_ledger.h"
 
 #include "base/scope.h"
+#include "sink/ledger_rows.h"
 
 static void every_sample_is_accounted_for(void **state)
 {
@@ -10,29 +11,31 @@ static void every_sample_is_accounted_for(void **state)
 	made_init(&m);
 	made_full_ledger(&m);
 	AUTO_FREE char *text = made_output(&m, &sink_summary);
-	assert_string_equal(
-		text,
-		"2.5 s of cpu-clock at 99 Hz, 2 CPUs, box, Linux 6.18.0\n"
-		"engine --fast\n"
-		"\n"
-		"samples taken                        1,238\n"
-		"  resolved                           1,203   97.2 %\n"
-		"  [unknown] code                         3    0.2 %\n"
-		"  stack cut                             31    2.5 %  (21 bad frame pointer, 10 deeper than 1,024 frames)\n"
-		"  lost                                   1    0.1 %  (1 sample ring full)\n"
-		"frame pointers assumed                 124   10.0 %\n"
-		"throttled                          0.500 s  in 3 intervals\n"
-		"JIT methods                          9,000  1.2 MB of code, 1 unload\n"
-		"to look into\n"
-		"             7  JIT: events missing: gaps in the sequence numbers\n"
-		"             2  records that could not be read\n"
-		"             1  samples lost: sample ring full\n"
-		"         1,240  samples counted by the BPF program\n"
-		"\n"
-		"       PID  PROCESS             SAMPLES   RESOLVED    UNKNOWN        CUT       LOST  JIT METH.   JIT CODE\n"
-		"        20  engine                1,234      1,200          3         30          1      9,000     1.2 MB\n"
-		"        10  tiny                      2          2          0          0          0          0        0 B\n"
-		"        30  small                     2          1          0          1          0          0        0 B\n");
+	assert_string_equal(text,
+			    "2.5 s of cpu-clock at 99 Hz, 2 CPUs, box, Linux 6.18.0\n"
+			    "engine --fast\n"
+			    "\n"
+			    "samples taken                        1,238\n"
+			    "  resolved                           1,203   97.2 %\n"
+			    "  [unknown] code                         3    0.2 %\n"
+			    "  stack cut                             31    2.5 %\n"
+			    "                                        21  bad frame pointer\n"
+			    "                                        10  deeper than 1,024 frames\n"
+			    "  lost                                   1    0.1 %\n"
+			    "                                         1  sample ring full\n"
+			    "frame pointers assumed                 124   10.0 %\n"
+			    "throttled                          0.500 s  in 3 intervals\n"
+			    "JIT methods                          9,000  1.2 MB of code, 1 unload\n"
+			    "to look into\n"
+			    "             7  JIT: events missing: gaps in the sequence numbers\n"
+			    "             2  records that could not be read\n"
+			    "             1  samples lost: sample ring full\n"
+			    "         1,240  samples counted by the BPF program\n"
+			    "\n"
+			    "SHARE  SAMPLES  RESOLVED  METHODS  JIT CODE  PROCESSES  COMMAND\n"
+			    "99.7%    1,234     97.2%    9,000    1.2 MB          1  engine\n"
+			    " 0.2%        2     50.0%                             1  small\n"
+			    " 0.2%        2    100.0%                             1  tiny\n");
 }
 
 static void a_clean_run_is_short(void **state)
@@ -45,25 +48,36 @@ static void a_clean_run_is_short(void **state)
 	assert_string_equal(text, "2.5 s of cpu-clock at 99 Hz, 2 CPUs, box, Linux 6.18.0\n"
 				  "the whole system\n"
 				  "\n"
-				  "samples taken                            0\n"
-				  "  resolved                               0    0.0 %\n"
-				  "  [unknown] code                         0    0.0 %\n"
-				  "  stack cut                              0    0.0 %\n"
-				  "  lost                                   0    0.0 %\n"
-				  "JIT methods                              0\n");
+				  "samples taken                            0\n");
 }
 
-static void twenty_processes_and_how_many_more(void **state)
+/* A compilation: the samples of 250 processes are in one row, which is the first one. */
+static void processes_of_a_command_are_one_row(void **state)
 {
 	CLEANUP(made_deinit) struct made_view m;
 
 	made_init(&m);
-	for (uint32_t i = 0; i < 25; i++)
-		made_process(&m, 100 + i, "worker", 1, 0, 0, 0);
+	made_process(&m, 7, "make", 100, 0, 0, 0);
+	for (uint32_t i = 0; i < 250; i++)
+		made_process(&m, 100 + i, "cc1", 2, 0, 2, 0);
 	AUTO_FREE char *text = made_output(&m, &sink_summary);
-	assert_non_null(strstr(text, "\n       119  worker"));
-	assert_null(strstr(text, "\n       120  worker"));
-	assert_non_null(strstr(text, "  and 5 more\n"));
+	assert_string_equal(strstr(text, "SHARE"), "SHARE  SAMPLES  RESOLVED  PROCESSES  COMMAND\n"
+						   "90.9%    1,000     50.0%        250  cc1\n"
+						   " 9.1%      100    100.0%          1  make\n");
+}
+
+static void twenty_rows_and_how_many_more(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_init(&m);
+	m.view.options.by = VIEW_BY_PID;
+	for (uint32_t i = 0; i < 25; i++)
+		made_process(&m, 100 + i, "worker", 2, 0, 0, 0);
+	AUTO_FREE char *text = made_output(&m, &sink_summary);
+	assert_non_null(strstr(text, " 4.0%        2    100.0%  119  worker\n"
+				     "and 5 more, with 10 samples\n"));
+	assert_null(strstr(text, " 120  worker"));
 }
 
 static void a_process_with_code_and_no_samples_is_shown(void **state)
@@ -74,7 +88,95 @@ static void a_process_with_code_and_no_samples_is_shown(void **state)
 	made_process(&m, 77, "quiet", 0, 0, 0, 0);
 	m.ledger.processes.data[0].jit.methods = 5;
 	AUTO_FREE char *text = made_output(&m, &sink_summary);
-	assert_non_null(strstr(text, "        77  quiet"));
+	assert_string_equal(strstr(text, "METHODS"), "METHODS  PROCESSES  COMMAND\n"
+						     "      5          1  quiet\n");
+}
+
+static uint32_t add_thread(struct made_view *m, uint32_t process, uint32_t tid, uint32_t location)
+{
+	uint32_t node = made_stack(m, process, "web", 3, STACK(location));
+
+	for (int i = 0; i < 3; i++)
+		made_count(m, &(struct sink_sample){.pid = 50,
+						    .tid = tid,
+						    .comm = made_string(m, "web"),
+						    .node = node});
+	return node;
+}
+
+/* Two of three stacks end in a function with a name; one ends in a file. */
+static void samples_with_names_are_counted(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	uint32_t jit, file, kernel;
+
+	made_init(&m);
+	jit = made_named(&m, LOCATION_JIT, 1, "f", "[jit]");
+	kernel = made_named(&m, LOCATION_KERNEL, 1, "read", "[kernel.kallsyms]");
+	file = made_named(&m, LOCATION_NATIVE, 1, "", "/lib/libx.so");
+	made_process(&m, 50, "web", 9, 0, 0, 1);
+	add_thread(&m, 0, 50, jit);
+	add_thread(&m, 0, 51, file);
+	made_stack(&m, 0, "web", 3, STACK(kernel, file));
+	AUTO_FREE char *text = made_output(&m, &sink_summary);
+	assert_non_null(strstr(text, "named                                    6   66.7 %\n"));
+	assert_non_null(strstr(text, "\n100.0%       10  66.7%     90.0%          1  web\n"));
+	AUTO_FREE char *json = made_output(&m, &sink_summary_json);
+	assert_non_null(strstr(json, "\"named\": 6\n\t},\n\t\"jit\""));
+	m.view.options.kernel = VIEW_KERNEL_HIDDEN;
+	AUTO_FREE char *user = made_output(&m, &sink_summary);
+	assert_non_null(strstr(user, "named                                    3   33.3 %\n"));
+	m.view.options.by = VIEW_BY_TID;
+	AUTO_FREE char *threads = made_output(&m, &sink_summary);
+	assert_string_equal(strstr(threads, "SHARE"), "SHARE  SAMPLES   NAMED  PID  TID  THREAD\n"
+						      "50.0%        3  100.0%   50   50  web\n"
+						      "50.0%        3    0.0%   50   51  web\n");
+}
+
+/* The longest texts and numbers. */
+static void all_fits_80_columns(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	size_t widest = 0;
+
+	made_init(&m);
+	made_full_ledger(&m);
+	m.view.options.columns = 80;
+	m.view.options.by = VIEW_BY_PID;
+	m.info.command =
+		"a command with a lot of words in it, more than a terminal has columns for";
+	made_process(&m, 4194303, "fifteen letters", 5, 12345678, 0, 0);
+	m.ledger.processes.data[4].inner_pid = 4194302;
+	m.ledger.processes.data[2].jit.methods = 12345678;
+	for (int i = 0; i < JITBPF_COUNTER_MAX; i++)
+		m.ledger.counters[i] = 1;
+	for (int i = 0; i < LEDGER_JIT_COUNT; i++)
+		*(uint64_t *)((char *)&m.ledger.jit + ledger_jit[i].offset) = 123456789;
+	for (int i = 0; i < LEDGER_MEMORY_COUNT; i++)
+		m.ledger.owners[i][0] = (struct ledger_owner){4294967294, 123456789, 12};
+	AUTO_FREE char *text = made_output(&m, &sink_summary);
+	for (char *line = text; *line; line = strchr(line, '\n') + 1) {
+		size_t columns = strcspn(line, "\n");
+
+		widest = columns > widest ? columns : widest;
+	}
+	assert_in_range(widest, 60, 80);
+	assert_non_null(strstr(text, "\n                ")); /* behind the numbers */
+}
+
+static void colours_only_where_they_are_allowed(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+
+	made_init(&m);
+	made_full_ledger(&m);
+	AUTO_FREE char *plain = made_output(&m, &sink_summary);
+	assert_null(strchr(plain, '\x1b'));
+	m.view.options.colours = true;
+	AUTO_FREE char *coloured = made_output(&m, &sink_summary);
+	assert_non_null(strstr(coloured, "\x1b[31m  lost "));
+	assert_non_null(strstr(coloured, "\x1b[1mto look into\n\x1b[m"));
+	assert_non_null(strstr(coloured, "\x1b[1mSHARE "));
 }
 
 static void unpublished_code_is_worth_a_word_where_it_is_much(void **state)
@@ -154,10 +256,12 @@ static void the_pid_inside_a_container_stands_beside(void **state)
 	made_process(&m, 4711, "outside", 2, 0, 0, 0);
 	made_process(&m, 4712, "inside", 1, 0, 0, 0);
 	m.ledger.processes.data[1].inner_pid = 7;
+	m.view.options.by = VIEW_BY_PID;
 	AUTO_FREE char *text = made_output(&m, &sink_summary);
-	assert_non_null(strstr(text, "\n       PID (INSIDE)    PROCESS "));
-	assert_non_null(strstr(text, "\n      4711             outside "));
-	assert_non_null(strstr(text, "\n      4712 (7)         inside "));
+	assert_string_equal(strstr(text, "SHARE"),
+			    "SHARE  SAMPLES  RESOLVED   PID  INSIDE  PROCESS\n"
+			    "66.7%        2    100.0%  4711          outside\n"
+			    "33.3%        1    100.0%  4712     (7)  inside\n");
 	AUTO_FREE char *json = made_output(&m, &sink_summary_json);
 	assert_non_null(strstr(json, "\"pid\": 4712,\n\t\t\t\"pid_inside\": 7,"));
 	assert_non_null(strstr(json, "\"pid\": 4711,\n\t\t\t\"comm\""));
@@ -181,7 +285,7 @@ static void no_name_reaches_the_terminal_raw(void **state)
 	}
 	assert_null(strstr(text, "\xc2\x9b"));
 	assert_null(strstr(text, "\xe2\x80\xae"));
-	assert_int_equal(lines, 9 + 2 + MADE_NASTY_COUNT);
+	assert_int_equal(lines, 5 + 2 + MADE_NASTY_COUNT);
 }
 
 static void a_full_disk_is_an_error(void **state)
@@ -199,8 +303,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_sample_is_accounted_for),
 		cmocka_unit_test(a_clean_run_is_short),
-		cmocka_unit_test(twenty_processes_and_how_many_more),
+		cmocka_unit_test(processes_of_a_command_are_one_row),
+		cmocka_unit_test(twenty_rows_and_how_many_more),
 		cmocka_unit_test(a_process_with_code_and_no_samples_is_shown),
+		cmocka_unit_test(samples_with_names_are_counted),
+		cmocka_unit_test(all_fits_80_columns),
+		cmocka_unit_test(colours_only_where_they_are_allowed),
 		cmocka_unit_test(unpublished_code_is_worth_a_word_where_it_is_much),
 		cmocka_unit_test(unpublished_code_of_a_known_engine),
 		cmocka_unit_test(a_command_without_its_jit),
