@@ -190,12 +190,13 @@ static inline void compare_all(struct fixture *fixture, FILE *addr2line, struct 
 
 static inline struct tally addr2line_agrees(struct fixture *fixture, const char *truth)
 {
-	char addresses[4096], command[3 * 4096], program[4096];
+	char addresses[4096], command[3 * 4096], program[4096], own[32];
 	struct tally tally = {0};
 	FILE *addr2line;
 
 	inlining_path(truth, program);
-	inlining_path("addresses", addresses);
+	snprintf(own, sizeof(own), "addresses.%d", getpid()); /* tests run side by side */
+	inlining_path(own, addresses);
 	write_addresses(fixture, addresses);
 	snprintf(command, sizeof(command), "addr2line -a -i -f -C -e %s <%s", program, addresses);
 	addr2line = popen(command, "re");
