@@ -28,7 +28,6 @@ BESIDE = (
     Part("unit, ASan and UBSan", ["SAN=1", "unit"]),
     Part("symbols", ["symbols-test"]),
     Part("ui", ["ui-test"]),
-    Part("unit", ["unit"]),
     Part("random model", ["random-model"]),
     Part("frames", ["frames-test"]),
     Part("layers", ["layers"]),

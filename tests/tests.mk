@@ -200,7 +200,7 @@ include tests/engines/engines.mk
 include tests/ui/ui.mk
 
 # What the tests run, built at once: tests/check.py.
-test-programs: $(UNIT_BIN) $(INLINING_ALL) $(PLT_ALL) $(SHIM_TEST_BIN) $(RANDOM_MODEL) \
+test-programs: $(SHIM_TEST_BIN) $(RANDOM_MODEL) \
 	$(SYMBOLS)/symbolize $(SYMBOLS_ALL) $(FRAMES)/rows $(FRAMES_ALL) $(FRAMES)/code_rows $(SHAPES) \
 	$(B)/tests/ui/make_page $(B)/tests/ui/make_deltas $(KERNEL_NEEDS) $(STACKS_ALL)
 
