@@ -5,8 +5,8 @@
 import assert from 'node:assert';
 import { load, randoms, run, textIn } from './page_modules.mjs';
 
-const { KERNEL, Names, PathTexts, Shaped, Tree, addSamples, calleesOf, callersOf, fragmentOf, outermost, readData, readState,
-	shortened, weigh } = await load('callers', 'data', 'names', 'path_text', 'sandwich', 'search', 'shaped', 'state', 'text', 'tree', 'weigh');
+const { KERNEL, Names, PathTexts, Shaped, Tree, addSamples, calleesOf, callersOf, fragmentOf, namingOf, outermost, readData, readState,
+	shortened, weigh, withoutCode } = await load('callers', 'data', 'engines', 'names', 'naming', 'path_text', 'sandwich', 'search', 'shaped', 'state', 'text', 'tree', 'weigh');
 
 const random = randoms();
 
@@ -125,8 +125,31 @@ function checkFolding() {
 	assert.deepEqual([...summed(stacksOf(shaped.tree))], [['1', 1], ['1,2', 1], ['1,3', 2]]);
 }
 
+/** Samples in code without a name have the advice for the engine of their process. */
+function checkAdvice() {
+	const { words: { engines } } = readData(textIn(run(jitbpf, 'report', '-f', 'html', recordings[0]))).profile;
+	const strings = ['', 'all', 'php-fpm', 'node', 'thing', '[unknown]', '[libx.so]', '/libx.so'], tree = new Tree(1, (a, b) => a - b);
+	const labels = { rows: 7, name: Uint32Array.of(1, 2, 3, 4, 5, 6, 6), module: Uint32Array.of(0, 0, 0, 0, 0, 7, 7),
+		kind: Uint32Array.of(5, 5, 5, 5, 0, 2, 3) };
+	const at = (...path) => path.reduce((node, label) => tree.child(node, label), 0);
+	const node = [at(1, 4), at(2, 6, 4), at(3, 4), at(3, 5), at(2, 6)];
+	const { named, samples, missing } = namingOf({ tree, strings, labels, words: { engines },
+		counts: { rows: 5, node, group: new Uint32Array(5), samples: Float64Array.of(5, 4, 3, 2, 1) } });
+	assert.deepEqual([named, samples], [1, 15]);
+	assert.deepEqual(missing.map(one => [one.samples, one.module]),
+		[[5, '[unknown] of php-fpm'], [4, '[unknown] of node'], [3, '[unknown] of thing'], [2, '/libx.so']]);
+	for (const [i, words] of [/^PHP: .*jitbpf env/, /^V8: .*--perf-prof/, /^many engines .*jitbpf env/, /dbgsym/].entries())
+		assert.match(missing[i].advice, words);
+	const process = (comm, taken, code_unknown, methods) => ({ comm, samples: { taken, code_unknown }, jit: { methods } });
+	const idle = withoutCode(engines, [process('php', 9, 0, 0), process('php', 8, 0, 1), process('php', 7, 2, 0),
+		process('php', 0, 0, 0), process('sh', 5, 0, 0), process('frankenphp', 4, 0, 0), process('php', 3, 0, 0)], 2);
+	assert.deepEqual(idle.map(one => one.samples), [9, 4]);
+	assert.match(idle[0].advice, /opcache\.jit/);
+}
+
 const [jitbpf, makePage, ...recordings] = process.argv.slice(2);
 checkFolding();
+checkAdvice();
 for (const recording of recordings)
 	checkPage(run(jitbpf, 'report', '-f', 'html', recording), 12);
 checkPage(run(makePage, 'html', '3000'), 25);

@@ -150,9 +150,7 @@ static void advise(const struct engine_list *list)
 		if (!needs_advice(row) || was_advised(list, row, engine))
 			continue;
 		if (!engine)
-			fprintf(stderr,
-				"jitbpf: many engines publish their code if they are started with "
-				"the variables or options of 'jitbpf env'\n");
+			fprintf(stderr, "jitbpf: " ENGINE_ADVICE_OTHERS "\n");
 		else
 			fprintf(stderr, "jitbpf: %s: %s\n", engine->name, engine->advice(""));
 	}

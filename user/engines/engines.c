@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/text.h"
 
 static const struct engine *const engines[] = {
 	&engine_jitapi,	      &engine_llvm, &engine_numba, &engine_julia, &engine_opencl,
@@ -35,8 +36,10 @@ const struct engine *engine_of_plugin(const char *path)
 const struct engine *engine_of_process(const char *comm)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(engines); i++) {
-		if (engines[i]->is_process && engines[i]->is_process(comm))
-			return engines[i];
+		for (const char *const *begin = engines[i]->processes; *begin; begin++) {
+			if (begins_with(comm, *begin))
+				return engines[i];
+		}
 	}
 	return NULL;
 }

@@ -57,6 +57,12 @@ enum engine_frames {
 };
 
 #define ENGINE_OPTION_FOLDER "/PATH/OF"
+#define ENGINE_PROCESSES_MAX 4 /* with the NULL */
+
+/* The advice for code of a process whose engine is not known by its name. */
+#define ENGINE_ADVICE_OTHERS                                                                       \
+	"many engines publish their code if they are started with the variables or options of "    \
+	"'jitbpf env'"
 
 /* Each function may be NULL. */
 struct engine {
@@ -75,12 +81,12 @@ struct engine {
 	/* Returns the frames of code that the engine's agent in a virtual machine reports. */
 	enum engine_frames (*frames)(const char *name);
 
-	/* Returns true if the name of a process (comm) is that of a program with the engine. */
-	bool (*is_process)(const char *comm);
+	/* How the names of processes (comm) of programs with the engine begin, up to NULL. */
+	const char *processes[ENGINE_PROCESSES_MAX];
 	/*
 	 * Returns what to do about code of such a process that is not published. command: the
 	 * command line that jitbpf has run, with the variables of the settings; "": the process
-	 * was started otherwise. Set if is_process is.
+	 * was started otherwise. Set if there are names of processes.
 	 */
 	const char *(*advice)(const char *command);
 	const char *without_code; /* why such a process may have no JIT code at all; or NULL */

@@ -7,11 +7,6 @@
 #include "base/text.h"
 #include "engines/engines.h"
 
-static bool is_process(const char *comm)
-{
-	return begins_with(comm, "java");
-}
-
 /*
  * A virtual thread that continues has a few of its frames on the stack of its carrier. The
  * outermost of them returns to this code, which copies further ones. Java 21 has other names than
@@ -59,7 +54,7 @@ static const struct engine_setting settings[] = {
 const struct engine engine_java = {
 	.name = "Java",
 	.frames = frames,
-	.is_process = is_process,
+	.processes = {"java"},
 	.advice = advice,
 	.settings = settings,
 	.setting_count = ARRAY_SIZE(settings),

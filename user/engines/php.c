@@ -24,11 +24,6 @@ static bool is_plugin(const char *file)
 	return begins_with(file, "opcache.so");
 }
 
-static bool is_process(const char *comm)
-{
-	return begins_with(comm, "php") || begins_with(comm, "frankenphp");
-}
-
 static const char *advice(const char *command)
 {
 	if (!*command)
@@ -67,7 +62,7 @@ const struct engine engine_php = {
 	.is_host = is_host,
 	.is_plugin = is_plugin,
 	.entry_symbol = "execute_ex",
-	.is_process = is_process,
+	.processes = {"php", "frankenphp"},
 	.advice = advice,
 	.without_code = "PHP's JIT is off: -d opcache.enable_cli=1 -d "
 			"opcache.jit_buffer_size=64M -d opcache.jit=tracing",

@@ -30,11 +30,6 @@ static bool is_jitdump_source(const char *file)
 	return strpbrk(file, "/:.") != NULL;
 }
 
-static bool is_process(const char *comm)
-{
-	return begins_with(comm, "node");
-}
-
 static const char *advice(const char *command)
 {
 	if (strstr(command, "--perf-prof"))
@@ -48,7 +43,7 @@ static const char *advice(const char *command)
 
 const struct engine engine_v8 = {
 	.name = "V8",
-	.is_process = is_process,
+	.processes = {"node"},
 	.advice = advice,
 	.wrote_jitdump = wrote_jitdump,
 	.jitdump_line_bias = 64, /* as behind the ELF header of the file that perf makes of it */

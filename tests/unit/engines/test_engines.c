@@ -73,7 +73,7 @@ static void test_hosts_are_complete(void **state)
 
 	for (size_t at = 0; (engine = engine_at(at)); at++) {
 		assert_int_equal(engine->is_host != NULL, engine->entry_symbol != NULL);
-		assert_int_equal(engine->is_process != NULL, engine->advice != NULL);
+		assert_int_equal(engine->processes[0] != NULL, engine->advice != NULL);
 		assert_true(engine->is_host || !engine->is_plugin);
 	}
 }

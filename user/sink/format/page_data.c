@@ -9,6 +9,7 @@
 #include "sink/write/out.h"
 #include "sink/format/page_column.h"
 #include "sink/format/summary_json.h"
+#include "sink/engine_advice.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
 
@@ -474,6 +475,7 @@ void page_data_write_words(struct json *json)
 	for (int i = 0; i < LEDGER_JIT_COUNT; i++)
 		json_member_string(json, ledger_jit[i].word.key, ledger_jit[i].word.words);
 	json_end(json, '}');
+	engine_advice_write(json);
 	json_end(json, '}');
 }
 

@@ -2,6 +2,7 @@
 // Reads the profile in the page (user/sink/format/page_data.h) into typed arrays.
 
 import type { Functions } from './code_data';
+import type { Engine } from './engines';
 import type { Live } from './live_labels';
 import { noSlices, type Slices } from './slices';
 import { Tree, type LabelOrder } from './tree';
@@ -35,7 +36,7 @@ export interface CodeLane {
 }
 
 /** Texts of the ledger's keys. */
-export type Words = Record<'fates' | 'cuts' | 'counters' | 'jit', Record<string, string>>;
+export type Words = Record<'fates' | 'cuts' | 'counters' | 'jit', Record<string, string>> & { engines: Engine[] };
 
 /** Samples of nodes, by thread or, in a difference, by side. */
 export interface Counts { rows: number; node: ArrayLike<number>; group: Uint32Array; samples: Float64Array }

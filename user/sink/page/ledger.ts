@@ -2,11 +2,13 @@
 // Shows the description and the ledger of each run.
 
 import type { Run, Words } from './data';
+import { withoutCode } from './engines';
 import type { Naming } from './naming';
 import { byId, bytes, element, number, percent, plural, swatch, visible } from './text';
 
 const FATES = ['resolved', 'code_unknown', 'stack_cut', 'lost'] as const;
 const ROWS = 200;
+const IDLE = 10;                // processes without JIT code
 
 const titleOf = ({ run }: Run) => visible(run.command) || 'the whole system';
 const why = (text: string) => element('span', text, 'why');
@@ -72,11 +74,14 @@ function tablesOf({ processes, counters, jit, malformed_records }: Run, words: W
 		...Object.entries(jit).map(([key, value]) => [value, 'JIT: ' + words.jit[key]] as const),
 		[malformed_records, 'records that could not be read'] as const,
 	].filter(([value]) => value).map(([value, text]) => [number(value), text]);
+	const idle = withoutCode(words.engines, processes, IDLE);
 	return element('div', '', 'tables',
 		table(['PID', 'Process', 'Samples', 'Resolved', '[unknown] code', 'Stack cut', 'Lost', 'JIT methods', 'JIT code'], rows),
 		table(['Count', 'Of'], counts),
 		...(naming?.missing.length ? [table(['Unnamed', 'In', 'What helps'], naming.missing.map(({ module, samples, advice }) =>
-			[number(samples), visible(module), advice]))] : []));
+			[number(samples), visible(module), advice]))] : []),
+		...(idle.length ? [table(['Samples', 'Without JIT code', 'What helps'], idle.map(({ process, samples, advice }) =>
+			[number(samples), `${process.pid} ${visible(process.comm)}`, advice]))] : []));
 }
 
 /** Show the ledger of each run; what is open stays open. */
