@@ -11,6 +11,8 @@
 #   make test     the tests for every change: unit tests, golden recordings, replay
 #   make unit     build and run the unit tests
 #   make man      build/man/: the manual pages
+#   make pictures make docs/pictures/ anew (root)
+#   make docs-test   the commands in README.md and docs/ (root)
 #   make page     build user/sink/page/flamegraph.html from user/sink/page/ (needs node and npm)
 #   make format   run clang-format;  make lint  check with clang-format and clang-tidy
 #
@@ -56,7 +58,7 @@ HOST_LIBS := -lbpf -lelf -lz -lpthread -lcap -lseccomp
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all core demo bench soak format format-check lint clean fuzz install-deps
+.PHONY: all core demo pictures bench soak format format-check lint clean fuzz install-deps
 
 # The folder of the JDK's jvmti.h; empty: there is none, and no agent is built.
 JAVA_INCLUDE ?= $(patsubst %/,%,$(dir $(firstword $(wildcard $(JAVA_HOME:%=%/include/jvmti.h) \
@@ -230,6 +232,10 @@ demo:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)tools/demo.sh $(B)
 
+# docs/pictures/, anew: needs root, Chromium and tmux.
+pictures: all
+	$(Q)tools/pictures.py $(B) docs/pictures
+
 # A run without end, beside compilers, PHP and containers: make soak MINUTES=30
 MINUTES ?= 30
 
@@ -270,4 +276,4 @@ lint: format-check page-check
 clean:
 	$(Q)rm -rf build
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -type f -name '*.d' 2>/dev/null)

@@ -10,7 +10,7 @@
 
 # The distribution's tools alone build and run the tests: a newer Python, Rust or Node in a
 # developer's PATH would hide what fails without it.
-TEST_GOALS := check test unit thread-test replay golden cli-test deb-test shim-test random-model symbols-test frames-test \
+TEST_GOALS := check test unit thread-test replay golden cli-test docs-test deb-test shim-test random-model symbols-test frames-test \
 	code-test page-check ui-test kernel-test attack-test soak test-programs sanitized-programs thread-programs
 $(TEST_GOALS): export PATH := /usr/sbin:/usr/bin:/sbin:/bin
 $(TEST_GOALS): export PYTHONDONTWRITEBYTECODE := 1
@@ -148,6 +148,8 @@ $(B)/tests/workloads/%: tests/workloads/%.cpp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -O2 -g -Itests/workloads/include -o $@ $< -ldnnl -ldl
 
+include tests/cli/docs.mk
+
 # A shim whose records and journal are of a later version than the program's.
 LATER_SHIM := $(B)/tests/workloads/later-shim
 
@@ -158,13 +160,17 @@ $(LATER_SHIM)/libjitbpf.so: $(SHIM_SRC) $(wildcard jitapi-shim/*.h uapi/*.h)
 	$(Q)cd $(@D) && $(CC) $(filter-out -MMD -MP,$(SHIM_CFLAGS)) $(SHIM_LDFLAGS) $(SHIM_SRC) -o $(@F)
 
 KERNEL_NEEDS = all man $(LATER_SHIM)/libjitbpf.so $(addprefix $(B)/tests/workloads/,onednn xbyak) \
-	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client
+	$(B)/tests/engine/jit-engine $(B)/tests/engine/conformance-client $(DOCS_PARTS)
 
 # To run some files: make kernel-test TESTS="test_storm.py test_list.py"; some of their tests:
 # ONLY=REGEX; with a jitbpf that is built with sanitizers: JITBPF=build/san/jitbpf
 kernel-test: $(KERNEL_NEEDS)
 	$(Q)BUILD=$(B) JITBPF=$(JITBPF) TESTS='$(or $(TESTS),test_*.py)' ONLY='$(ONLY)' \
 		LANES=$(LANES) python3 tests/kernel/harness.py
+
+# README.md and docs/: their form, and all commands in them.
+docs-test: cli-test $(KERNEL_NEEDS)
+	$(Q)BUILD=$(B) TESTS=test_docs.py LANES=$(LANES) python3 tests/kernel/harness.py
 
 # --- everything --------------------------------------------------------------
 
@@ -183,7 +189,7 @@ layers: $(BPF_SKELETONS)
 	$(Q)tests/layers/test_check_includes.py -q
 	$(Q)tests/layers/test_kernel_types.py -q
 
-.PHONY: thread-test replay kernel-test golden layers unit test check
+.PHONY: thread-test replay kernel-test docs-test golden layers unit test check
 # Else they are deleted, and compiled anew whenever the core library changes.
 .PRECIOUS: $(B)/%.o
 

@@ -49,6 +49,9 @@ files() {
 	for text in README.md SECURITY.md LICENSE; do
 		file 644 "$text" "$DOCDIR/$text"
 	done
+	find docs \( -name '*.md' -o -name '*.png' \) | sort | while IFS= read -r text; do
+		file 644 "$text" "$DOCDIR/$text"
+	done
 	for text in LICENSES/*; do
 		file 644 "$text" "$DOCDIR/$text"
 	done
@@ -132,7 +135,8 @@ uninstall_all() {
 		files | cut -f 3 >"$work/files"
 		{
 			sed 's/^/file /' "$work/files"
-			printf 'folder %s\n' "$LIBDIR" "$LIBDIR/php" "$DOCDIR" "$DOCDIR/LICENSES"
+			printf 'folder %s\n' "$LIBDIR" "$LIBDIR/php" "$DOCDIR" "$DOCDIR/LICENSES" \
+				"$DOCDIR/docs" "$DOCDIR/docs/engines" "$DOCDIR/docs/pictures"
 			[ -z "$DESTDIR" ] || while IFS= read -r folder; do
 				while folder=${folder%/*} && [ -n "$folder" ]; do
 					echo "folder $folder"

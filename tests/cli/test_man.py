@@ -5,24 +5,14 @@
 import os
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
+from documented import Unprivileged, man_examples, run
+
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 MAN = BUILD / "man"
-GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
-UNSUPPORTED = 77
-NOBODY = 65534
-LIMIT_S = 60
-
-
-def run(command, **options):
-    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=LIMIT_S, check=False,
-                          **options)
 
 
 def jitbpf(*arguments):
@@ -41,14 +31,6 @@ def text_of(path):
     """Returns a page as it is shown, each run of spaces as one."""
     shown = run(["mandoc", "-T", "ascii", "-O", "width=200", str(path)]).stdout
     return re.sub(r"\s+", " ", re.sub(".\b", "", shown))
-
-
-def examples(path):
-    """Yields the lines of the examples of jitbpf."""
-    for block in re.findall(r"^\.EX\n(.*?)^\.EE$", path.read_text(), re.M | re.S):
-        for line in block.replace(r"\-", "-").splitlines():
-            if re.search(r"\bjitbpf ", line):
-                yield line
 
 
 class Pages(unittest.TestCase):
@@ -78,38 +60,18 @@ class Pages(unittest.TestCase):
 
 
 class Examples(unittest.TestCase):
-    def setUp(self):
+    def test_all(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        os.chmod(self.folder, 0o755)
-        for name in ("jitbpf", "libjitbpf.so"):
-            shutil.copy(BUILD / name, self.folder)
-        for name in ("profile", "before", "after"):
-            shutil.copy(GOLDEN / "php.jitbpf", f"{self.folder}/{name}.jitbpf")
-        # sudo and docker are not tried: without root, options are checked, and nothing is recorded.
-        with open(f"{self.folder}/sudo", "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\nexec \"$@\"\n")
-        os.chmod(f"{self.folder}/sudo", 0o755)
-
-    def check(self, line):
-        root = "sudo" in line
-        user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if root and not os.geteuid() \
-            else {}
-        environment = {"PATH": f"{self.folder}:/usr/bin:/bin"}
-        done = run(["sh", "-c", line], cwd=self.folder, env=environment, **user)
-        self.assertIn(done.returncode, (0, UNSUPPORTED) if root else (0,),
-                      f"{line}\n{done.stdout}")
-
-    def test_all(self):
-        tried = 0
+        tried, place = 0, Unprivileged(BUILD, folder.name)
         for path in MAN.iterdir():
-            for line in examples(path):
+            for line in man_examples(path):
                 with self.subTest(line):
-                    self.check(line)
+                    done, expected = place.run(line)
+                    self.assertIn(done.returncode, expected, f"{line}\n{done.stdout}")
                     tried += 1
         self.assertGreater(tried, 15)
-        self.assertTrue(os.path.exists(f"{self.folder}/change.html"))
+        self.assertTrue(os.path.exists(f"{folder.name}/change.html"))
 
 
 if __name__ == "__main__":

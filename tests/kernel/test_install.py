@@ -83,7 +83,8 @@ class Installed(harness.KernelTest):
         for name in ("bin/jitbpf", f"{PARTS}/libjitbpf.so", f"{PARTS}/php/jitbpf.ini",
                      "share/man/man1/jitbpf-record.1", "share/zsh/site-functions/_jitbpf",
                      "share/bash-completion/completions/jitbpf",
-                     "share/fish/vendor_completions.d/jitbpf.fish", "share/doc/jitbpf/LICENSE"):
+                     "share/fish/vendor_completions.d/jitbpf.fish", "share/doc/jitbpf/LICENSE",
+                     "share/doc/jitbpf/docs/engines/php.md"):
             self.assertIn(f"usr/{name}", found)
         unit = pathlib.Path(stage, "usr/lib/systemd/system/jitbpf.service").read_text()
         self.assertIn('ExecStart="/usr/bin/jitbpf" record ', unit)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Mixed SECONDS [ROUNDS]: sorting, maps, streams, recursion and loops, for an amount of CPU time;
+// Mixed [SECONDS [ROUNDS]]: sorting, maps, streams, recursion and loops, for an amount of CPU time;
 // with ROUNDS, for an amount of work.
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ public class Mixed {
 	}
 
 	public static void main(String[] arguments) {
-		long end = (long) (1e9 * Double.parseDouble(arguments[0])), sum = 0;
+		long end = (long) (1e9 * (arguments.length > 0 ? Double.parseDouble(arguments[0]) : 1)), sum = 0;
 		var threads = ManagementFactory.getThreadMXBean();
 		int rounds = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 0;
 		Random random = new Random(1);
