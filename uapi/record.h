@@ -38,6 +38,7 @@ enum jitbpf_record_type {
 	JITBPF_CODE_REFUSED = 15, /* uapi/code_event.h */
 	JITBPF_OWNER = 16,
 	JITBPF_KEPT_CODE = 17,
+	JITBPF_CGROUP = 18,
 	/* 100 and up: in recordings only, uapi/recording.h */
 };
 
@@ -343,6 +344,24 @@ struct jitbpf_owner {
 	__u32 fs_uid; /* owner of the files that the process creates */
 };
 
+#define JITBPF_CGROUP_GONE 1u /* flags: what was reported of the cgroup is forgotten */
+
+#define JITBPF_CGROUP_PATH_MAX 4096 /* with its NUL */
+#define JITBPF_CGROUP_NAME_MAX 256  /* with its NUL */
+
+/*
+ * What a cgroup is called. It comes before or with the first OWNER record of a process in that
+ * cgroup, or never: if the cgroup was removed first. strings: the path below the root of the
+ * hierarchy, "/" for the root itself, and what the runtime calls the container of the cgroup; ""
+ * if it is none, or has no known name. Each ends with a NUL. The owner of a cgroup chooses its
+ * path, so it may have any bytes.
+ */
+struct jitbpf_cgroup {
+	struct jitbpf_record h;
+	__u64 cgroup; /* as in jitbpf_owner */
+	char strings[];
+};
+
 #define JITBPF_THROTTLE_END 1u /* flags: sampling on this CPU continues */
 
 struct jitbpf_throttle {
@@ -380,6 +399,7 @@ _Static_assert(sizeof(struct jitbpf_task) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_kernel_symbol) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_inner_pid) == 32, "ABI");
 _Static_assert(sizeof(struct jitbpf_owner) == 48, "ABI");
+_Static_assert(sizeof(struct jitbpf_cgroup) == 24, "ABI");
 _Static_assert(sizeof(struct jitbpf_throttle) == 24, "ABI");
 _Static_assert(sizeof(struct jitbpf_lost_samples) == 40, "ABI");
 _Static_assert(sizeof(struct jitbpf_counters) == 16, "ABI");

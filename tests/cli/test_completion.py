@@ -166,7 +166,7 @@ class Fish(Case):
 
     def test_candidates(self):
         self.assertEqual(self.names("jitbpf li"), ["list", "live"])
-        self.assertEqual(self.names("jitbpf report --by "), ["comm", "pid", "tid"])
+        self.assertEqual(self.names("jitbpf report --by "), ["comm", "container", "pid", "tid"])
         self.assertEqual(self.names("jitbpf report --by=t"), ["--by=tid"])
         self.assertEqual(self.names("jitbpf report "), ["below/", "one.jitbpf", "t w o.jitbpf"])
         found = self.names("jitbpf report --output=th")

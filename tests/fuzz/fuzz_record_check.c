@@ -3,12 +3,14 @@
  * A sequence of records as from a source. Each record that passes the check is
  * read according to its type, and applied to a process table.
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "decode/record/jit_event.h"
 #include "decode/record/record_check.h"
+#include "state/process/cgroup_table.h"
 #include "state/process/process_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
@@ -16,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 struct fuzzed {
 	struct process_table table;
 	struct module_table modules;
+	struct cgroup_table cgroups;
 	struct string_pool *strings;
 	volatile uint64_t sink;
 };
@@ -144,6 +147,23 @@ static void take_code_event(struct fuzzed *fuzzed, const struct jitbpf_code_even
 	require(!process_code_apply(process, &event));
 }
 
+/* Names are never NULL, and only a cgroup that is not known has none. */
+static void take_cgroup(struct fuzzed *fuzzed, const struct jitbpf_cgroup *record)
+{
+	const struct known_cgroup *known;
+	int err = cgroup_table_take(&fuzzed->cgroups, record);
+
+	require(!err || err == -EDQUOT);
+	known = cgroup_table_find(&fuzzed->cgroups, record->cgroup);
+	require(!known == (err || record->h.flags & JITBPF_CGROUP_GONE));
+	if (!known)
+		return;
+	require(!strcmp(known->path, record->strings));
+	require(known_cgroup_is_of(known, known->path));
+	require(!*known->name || known_cgroup_is_of(known, known->name));
+	fuzzed->sink += strlen(known->container) + strlen(known->unit);
+}
+
 static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
 {
 	const struct jitbpf_counters *counters = (const struct jitbpf_counters *)record;
@@ -177,6 +197,12 @@ static void take(struct fuzzed *fuzzed, const struct jitbpf_record *record)
 	case JITBPF_INNER_PID:
 		err = process_table_inner_pid(&fuzzed->table,
 					      (const struct jitbpf_inner_pid *)record);
+		break;
+	case JITBPF_OWNER:
+		err = process_table_owner(&fuzzed->table, (const struct jitbpf_owner *)record);
+		break;
+	case JITBPF_CGROUP:
+		take_cgroup(fuzzed, (const struct jitbpf_cgroup *)record);
 		break;
 	case JITBPF_FORK:
 		err = process_table_fork(&fuzzed->table, (const struct jitbpf_task *)record);
@@ -226,6 +252,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 			break;
 		left -= used;
 	}
+	cgroup_table_deinit(&fuzzed.cgroups);
 	process_table_deinit(&fuzzed.table);
 	module_table_deinit(&fuzzed.modules);
 	string_pool_destroy(fuzzed.strings);

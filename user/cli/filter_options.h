@@ -9,7 +9,7 @@
 struct filter_options {
 	uint64_t from_ns, to_ns;
 	pid_list pids, tids;
-	string_list comms;
+	string_list comms, containers;
 };
 
 /* The values of these options are a struct filter_options. */
@@ -30,6 +30,8 @@ static inline struct sample_filter filter_options_filter(const struct filter_opt
 		.tid_count = options->tids.size,
 		.comms = options->comms.data,
 		.comm_count = options->comms.size,
+		.containers = options->containers.data,
+		.container_count = options->containers.size,
 	};
 }
 

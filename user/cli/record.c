@@ -463,15 +463,19 @@ static int check(struct record_options *values)
 			values->rotation.rotate);
 		return EXIT_USAGE;
 	}
-	if (values->live && values->view.by == VIEW_BY_TID) {
+	if (values->live && view_by_thread(values->view.by)) {
 		fprintf(stderr,
-			"jitbpf: the live page cannot show --by tid: it selects threads itself; use "
-			"--by pid or comm\n");
+			"jitbpf: the live page cannot show --by %s: it selects %ss itself; use "
+			"--by pid or comm\n",
+			view_by_names[values->view.by],
+			values->view.by == VIEW_BY_TID ? "thread" : "container");
 		return EXIT_USAGE;
 	}
-	if (values->top && values->view.by == VIEW_BY_TID) {
-		fprintf(stderr, "jitbpf top: --by tid is not possible: use --by pid, and T for one "
-				"thread\n");
+	if (values->top && view_by_thread(values->view.by)) {
+		fprintf(stderr,
+			"jitbpf top: --by %s is not possible: use --by pid, and T for one "
+			"thread\n",
+			view_by_names[values->view.by]);
 		return EXIT_USAGE;
 	}
 	if (values->port && !values->live) {

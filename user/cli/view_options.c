@@ -8,7 +8,7 @@
 static const struct option_spec view_options[] = {
 	{0, "by", OPTION_CHOICE, FIELD(by), "WHAT",
 	 "rows of the summary, and first frame of folded stacks and flame graphs: the process name, "
-	 "the name and the pid, or the thread name and both ids",
+	 "the name and the pid, the thread name and both ids, or the container or unit",
 	 .choices = view_by_names},
 	{0, "kernel", OPTION_CHOICE, FIELD(kernel), "yes|no",
 	 "show kernel frames; with no, a sample counts for the caller of the kernel",

@@ -76,6 +76,8 @@ struct ledger_process {
 	uint64_t start_ns;	/* of its leader, CLOCK_BOOTTIME; 0: not known */
 	uint32_t inner_pid; /* pid in the process's own namespace; 0 if it is the same or unknown */
 	uint32_t comm;	    /* string number of the last known name */
+	/* Strings as in struct sampled_thread: of the latest sample or event. */
+	uint32_t container, unit;
 	uint64_t fate[FATE_COUNT];
 	uint64_t cut[LEDGER_CUT_COUNT]; /* FATE_STACK_CUT by reason */
 	/* samples of any fate in which a caller was found by frame pointer */

@@ -11,13 +11,15 @@ static bool equal_thread(const void *items, uint32_t item, const void *key_)
 	const struct sampled_thread *thread = (const struct sampled_thread *)items + item;
 	const struct sampled_thread *key = key_;
 
-	return thread->pid == key->pid && thread->tid == key->tid && thread->comm == key->comm;
+	return thread->pid == key->pid && thread->tid == key->tid && thread->comm == key->comm &&
+	       thread->container == key->container && thread->unit == key->unit;
 }
 
 int thread_counts_thread(struct thread_counts *counts, const struct sampled_thread *thread,
 			 uint32_t *ret)
 {
-	uint64_t hash = hash_mix((uint64_t)thread->pid << 32 | thread->tid, thread->comm);
+	uint64_t cgroup = (uint64_t)thread->container << 32 | thread->unit;
+	uint64_t hash = hash_mix((uint64_t)thread->pid << 32 | thread->tid, thread->comm ^ cgroup);
 	int err = vec_intern_in(&counts->room, THREAD_COUNT_BYTES, &counts->threads,
 				&counts->thread_index, hash, equal_thread, thread, ret);
 

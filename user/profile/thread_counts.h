@@ -9,10 +9,15 @@
 #include "base/room.h"
 #include "base/vec.h"
 
-/* A thread with a name. After a rename, it is another entry. */
+/*
+ * A thread with a name and a cgroup. After a rename or a move, it is another entry. Names are
+ * numbers in the profile's string pool; see sink/cgroup_text.h.
+ */
 struct sampled_thread {
 	uint32_t pid, tid;
-	uint32_t comm; /* number in the profile's string pool */
+	uint32_t comm;
+	uint32_t container; /* 0: none */
+	uint32_t unit;	    /* or path of a cgroup; 0: the cgroup is not known */
 };
 
 struct thread_count {

@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "base/sort_keys.h"
 #include "profile/ledger.h"
+#include "sink/cgroup_text.h"
 #include "sink/shown_profile.h"
 
 /* State of building a tree. */
@@ -125,7 +126,7 @@ static int label_of_root(struct builder *b, const struct profile_node *root, uin
 	AUTO_FREE char *name = NULL;
 	int size = 0;
 
-	if (b->thread)
+	if (view->options.by == VIEW_BY_TID)
 		size = asprintf(&name, "%s-%u/%u", frame_text_comm(view, b->thread->comm),
 				b->thread->pid, b->thread->tid);
 	else if (view->options.by == VIEW_BY_PID && root->location < view->ledger->processes.size)
@@ -138,17 +139,37 @@ static int label_of_root(struct builder *b, const struct profile_node *root, uin
 	return labels->process(labels->context, name ?: frame_text_comm(view, root->comm), ret);
 }
 
+/* Add the outermost frames of the current samples: the process, or the thread. */
+static int place_root(struct builder *b, const struct profile_node *root, uint64_t samples,
+		      uint32_t *ret)
+{
+	uint32_t at = 0, label;
+
+	b->tree->nodes.data[0].total += samples;
+	if (b->view->options.by == VIEW_BY_CONTAINER) {
+		const char *name = cgroup_text(b->view, b->thread->container, b->thread->unit);
+
+		if (b->labels->process(b->labels->context, name, &label) ||
+		    child(b->tree, at, label, &at))
+			return -ENOMEM;
+		b->tree->nodes.data[at].total += samples;
+	}
+	if (label_of_root(b, root, &label) || child(b->tree, at, label, &at))
+		return -ENOMEM;
+	b->tree->nodes.data[at].total += samples;
+	*ret = at;
+	return 0;
+}
+
 static int place(struct builder *b, uint32_t number)
 {
 	const struct profile_node *node = &b->view->profile->nodes.data[number];
 	uint64_t samples = b->totals[number];
-	uint32_t at = 0, label;
+	uint32_t at = 0;
 
 	if (node->parent == PROFILE_NODE_NONE) {
-		if (label_of_root(b, node, &label) || child(b->tree, 0, label, &at))
+		if (place_root(b, node, samples, &at))
 			return -ENOMEM;
-		b->tree->nodes.data[0].total += samples;
-		b->tree->nodes.data[at].total += samples;
 	} else if (place_frames(b, node->location, samples, b->places[node->parent], &at)) {
 		return -ENOMEM;
 	}
@@ -273,7 +294,7 @@ int frame_tree_build(struct frame_tree *tree, const struct view *view,
 
 	if (!b.self || !b.totals || !b.places || !b.first || child(tree, FRAME_TREE_NONE, 0, &all))
 		return -ENOMEM;
-	return view->options.by == VIEW_BY_TID ? place_threads(&b) : place_all(&b);
+	return view_by_thread(view->options.by) ? place_threads(&b) : place_all(&b);
 }
 
 void frame_tree_deinit(struct frame_tree *tree)

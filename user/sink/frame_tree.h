@@ -34,7 +34,7 @@ struct frame_tree {
 	struct index_map index;
 	/*
 	 * The tree node of samples; 0 if there are none. Indexed by shown node of the profile;
-	 * or, if the view's roots are threads, by index in shown_profile_counts().
+	 * or, if view_by_thread() is true, by index in shown_profile_counts().
 	 */
 	uint32_t *places;
 };

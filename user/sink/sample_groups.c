@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/scope.h"
+#include "sink/cgroup_text.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
 #include "sink/shown_profile.h"
@@ -39,6 +40,10 @@ static void key_of_process(const struct view *view, const struct ledger_process 
 			   struct sample_group_key *ret)
 {
 	memset(ret, 0, sizeof(*ret));
+	ret->container = process->container;
+	ret->unit = process->unit;
+	if (view->options.by == VIEW_BY_CONTAINER)
+		return;
 	ret->comm = process->comm;
 	if (view->options.by == VIEW_BY_COMM)
 		return;
@@ -83,6 +88,8 @@ static int add_threads(struct sample_groups *groups, const struct view *view)
 
 		memset(&key, 0, sizeof(key));
 		key.comm = thread->comm;
+		key.container = thread->container;
+		key.unit = thread->unit;
 		key.pid = thread->pid;
 		key.tid = thread->tid;
 		group = group_of(groups, &key);
@@ -98,6 +105,11 @@ static int add_threads(struct sample_groups *groups, const struct view *view)
 
 /* --- order --------------------------------------------------------------------------- */
 
+static const char *cgroup_of(const struct view *view, const struct sample_group_key *key)
+{
+	return cgroup_text(view, key->container, key->unit);
+}
+
 static int compare(const void *a_, const void *b_, void *view)
 {
 	const struct sample_group *a = a_, *b = b_;
@@ -110,6 +122,7 @@ static int compare(const void *a_, const void *b_, void *view)
 	if (a->key.tid != b->key.tid)
 		return a->key.tid < b->key.tid ? -1 : 1;
 	names = strcmp(frame_text_comm(view, a->key.comm), frame_text_comm(view, b->key.comm));
+	names = names ?: strcmp(cgroup_of(view, &a->key), cgroup_of(view, &b->key));
 	if (names)
 		return names;
 	return (a->key.start_ns > b->key.start_ns) - (a->key.start_ns < b->key.start_ns);
@@ -129,6 +142,16 @@ int sample_groups_fill(struct sample_groups *groups, const struct view *view,
 
 /* --- the table ----------------------------------------------------------------------- */
 
+/* The root is not named, so that the column is left out on a machine without containers. */
+static void add_cgroup(struct text_table *table, const struct view *view,
+		       const struct sample_group_key *key)
+{
+	const char *name = cgroup_of(view, key);
+	bool is_named = (key->container || key->unit) && strcmp(name, CGROUP_TEXT_HOST) != 0;
+
+	text_table_add(table, is_named || view->options.by == VIEW_BY_CONTAINER ? name : "");
+}
+
 static void add_row(struct text_table *table, const struct view *view,
 		    const struct sample_group *group, uint64_t samples)
 {
@@ -140,7 +163,7 @@ static void add_row(struct text_table *table, const struct view *view,
 	text_table_add_percent(table, group->resolved, is_thread ? 0 : group->samples);
 	text_table_add_number(table, group->jit_methods);
 	text_table_add_bytes(table, group->code_bytes);
-	if (view->options.by == VIEW_BY_COMM) {
+	if (view->options.by == VIEW_BY_COMM || view->options.by == VIEW_BY_CONTAINER) {
 		text_table_add_number(table, group->processes);
 		text_table_add(table, "");
 	} else {
@@ -155,7 +178,10 @@ static void add_row(struct text_table *table, const struct view *view,
 		text_table_printf(table, "%u", group->key.tid);
 	else
 		text_table_add(table, "");
-	text_table_add(table, frame_text_comm(view, group->key.comm));
+	text_table_add(table, view->options.by == VIEW_BY_CONTAINER
+				      ? ""
+				      : frame_text_comm(view, group->key.comm));
+	add_cgroup(table, view, &group->key);
 }
 
 void sample_groups_put(const struct sample_groups *groups, const struct view *view, size_t rows,
@@ -165,6 +191,7 @@ void sample_groups_put(const struct sample_groups *groups, const struct view *vi
 		[VIEW_BY_COMM] = "COMMAND",
 		[VIEW_BY_PID] = "PROCESS",
 		[VIEW_BY_TID] = "THREAD",
+		[VIEW_BY_CONTAINER] = "",
 	};
 	const struct text_column headings[] = {
 		{"SHARE", false},
@@ -178,6 +205,7 @@ void sample_groups_put(const struct sample_groups *groups, const struct view *vi
 		{"INSIDE", false},
 		{"TID", false},
 		{names[view->options.by], true},
+		{"CONTAINER OR UNIT", true},
 	};
 	CLEANUP(text_table_deinit)
 	struct text_table table = {.columns = headings, .column_count = ARRAY_SIZE(headings)};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The samples of a view by command, process or thread (view_options.by): the rows of the table in
- * the summary. A compilation of 250 processes is one row.
+ * The samples of a view by command, process, thread or container (view_options.by): the rows of the
+ * table in the summary. A compilation of 250 processes is one row. A command in several cgroups has
+ * a row for each.
  */
 #ifndef JITBPF_SINK_SAMPLE_GROUPS_H
 #define JITBPF_SINK_SAMPLE_GROUPS_H
@@ -13,8 +14,10 @@
 
 /* What makes samples one row. A part that does not count is 0. */
 struct sample_group_key {
-	uint32_t comm; /* string number */
+	uint32_t comm;		  /* string number */
+	uint32_t container, unit; /* strings: see sink/cgroup_text.h */
 	uint32_t pid, inner_pid, tid;
+	uint32_t reserved;
 	uint64_t start_ns; /* of the process, since pids are reused */
 };
 

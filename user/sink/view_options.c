@@ -14,6 +14,7 @@ const char *const view_by_names[] = {
 	[VIEW_BY_COMM] = "comm",
 	[VIEW_BY_PID] = "pid",
 	[VIEW_BY_TID] = "tid",
+	[VIEW_BY_CONTAINER] = "container",
 	NULL,
 };
 

@@ -11,8 +11,17 @@
 
 enum view_kernel { VIEW_KERNEL_SHOWN, VIEW_KERNEL_HIDDEN };
 
-/* The outermost frames of a frame tree: "php", "php-1234", "php-1234/1235". */
-enum view_by { VIEW_BY_COMM, VIEW_BY_PID, VIEW_BY_TID };
+/*
+ * The outermost frames of a frame tree: "php", "php-1234", "php-1234/1235", or the cgroup
+ * (sink/cgroup_text.h) and below it "php".
+ */
+enum view_by { VIEW_BY_COMM, VIEW_BY_PID, VIEW_BY_TID, VIEW_BY_CONTAINER };
+
+/* Returns true if the samples of one process can be below several of these frames. */
+static inline bool view_by_thread(uint32_t by)
+{
+	return by == VIEW_BY_TID || by == VIEW_BY_CONTAINER;
+}
 
 /* Fields of the script format: those of `perf script -F`. */
 enum script_field {

@@ -14,6 +14,7 @@
 #include "base/scope.h"
 #include "pipeline/pipeline.h"
 #include "profile/ledger.h"
+#include "sink/cgroup_text.h"
 #include "uapi/jit_record.h"
 
 #define MADE_RECORDS_MAX 256
@@ -30,6 +31,7 @@ struct made_seen {
 	char name[64];		 /* names of the leaf's JIT code: "inner < outer", or "" */
 	char comm[32];		 /* process name in the profile */
 	char thread[64];	 /* name of the thread */
+	char cgroup[64];	 /* cgroup_text() of the process then */
 	uint32_t kernel_frames, user_frames;
 };
 
@@ -76,6 +78,7 @@ static inline int made_sink_sample(struct sink *sink, const struct view *view,
 	struct made_run *run = (struct made_run *)sink;
 	const struct profile_node *nodes = view->profile->nodes.data;
 	const struct profile_node *node = &nodes[sample->node], *root = node;
+	const struct sampled_thread *thread;
 	struct made_seen *seen = &run->seen[run->seen_count++];
 
 	made_require(run->seen_count <= MADE_RECORDS_MAX);
@@ -90,6 +93,9 @@ static inline int made_sink_sample(struct sink *sink, const struct view *view,
 	snprintf(seen->comm, sizeof(seen->comm), "%s", string_pool_get(view->strings, root->comm));
 	snprintf(seen->thread, sizeof(seen->thread), "%s",
 		 string_pool_get(view->strings, sample->comm));
+	thread = &view->threads->threads.data[view->threads->counts.data[sample->count].thread];
+	snprintf(seen->cgroup, sizeof(seen->cgroup), "%s",
+		 cgroup_text(view, thread->container, thread->unit));
 	if (node != root) {
 		const struct location *leaf = &view->locations->locations.data[node->location];
 
@@ -260,6 +266,27 @@ static inline void make_comm(struct made_run *run, uint64_t time_ns, uint32_t pi
 	comm->h.flags = exec ? JITBPF_COMM_EXEC : 0;
 	comm->pid = comm->tid = pid;
 	snprintf(comm->comm, sizeof(comm->comm), "%.15s", name);
+}
+
+static inline void make_cgroup(struct made_run *run, uint64_t time_ns, uint64_t id,
+			       const char *path, const char *name)
+{
+	size_t path_bytes = strlen(path) + 1, name_bytes = strlen(name) + 1;
+	struct jitbpf_cgroup *record =
+		make_record(run, JITBPF_CGROUP, sizeof(*record) + path_bytes + name_bytes, time_ns);
+
+	record->cgroup = id;
+	memcpy(record->strings, path, path_bytes);
+	memcpy(record->strings + path_bytes, name, name_bytes);
+}
+
+/* The process moves to a cgroup. */
+static inline void make_move(struct made_run *run, uint64_t time_ns, uint32_t pid, uint64_t cgroup)
+{
+	struct jitbpf_owner *record = make_record(run, JITBPF_OWNER, sizeof(*record), time_ns);
+
+	record->pid = pid;
+	record->cgroup = cgroup;
 }
 
 /* Add a FORK or EXIT record. */

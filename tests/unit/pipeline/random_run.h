@@ -173,10 +173,11 @@ static inline void random_short_lived(struct made_run *run, struct random_run *r
 
 static inline void random_rare(struct made_run *run, struct random_run *random)
 {
+	static const char *const paths[] = {"/", "/a.service", "/a.service/b", "/lxc.payload.c"};
 	struct jitbpf_inner_pid *inner;
 	struct jitbpf_throttle *throttle;
 
-	switch (random_below(random, 3)) {
+	switch (random_below(random, 5)) {
 	case 0:
 		inner = make_record(run, JITBPF_INNER_PID, sizeof(*inner), random->time_ns);
 		inner->pid = random_pid(random);
@@ -186,6 +187,15 @@ static inline void random_rare(struct made_run *run, struct random_run *random)
 		throttle = make_record(run, JITBPF_THROTTLE, sizeof(*throttle), random->time_ns);
 		throttle->cpu = random_below(random, 2);
 		throttle->h.flags = random_below(random, 2) ? JITBPF_THROTTLE_END : 0;
+		break;
+	case 2:
+		make_move(run, random->time_ns, random_pid(random), 1 + random_below(random, 9));
+		break;
+	case 3:
+		make_cgroup(run, random->time_ns, 1 + random_below(random, 9),
+			    paths[random_below(random, 4)], random_below(random, 3) ? "" : "web");
+		if (!random_below(random, 4))
+			run->records[run->record_count - 1]->flags = JITBPF_CGROUP_GONE;
 		break;
 	default:
 		make_counters(run, random->time_ns, random_below(random, 100));

@@ -142,13 +142,18 @@ static inline struct jitbpf_mapping *small_add_mapping(struct small_recording *s
 static inline void small_add_others(struct small_recording *small)
 {
 	static const char symbol_name[] = "bpf_prog_6deef7357e7b4530_sample";
+	static const char names[] = "/system.slice/java.service\0java";
 	struct jitbpf_comm *comm = small_add(small, JITBPF_COMM, sizeof(*comm));
 	struct jitbpf_task *task = small_add(small, JITBPF_FORK, sizeof(*task));
 	struct jitbpf_kernel_symbol *symbol =
 		small_add(small, JITBPF_KERNEL_SYMBOL, sizeof(*symbol) + sizeof(symbol_name));
+	struct jitbpf_cgroup *cgroup =
+		small_add(small, JITBPF_CGROUP, sizeof(*cgroup) + sizeof(names));
 	struct jitbpf_lost_samples *lost;
 	struct jitbpf_counters *counters;
 
+	cgroup->cgroup = 4711;
+	memcpy(cgroup->strings, names, sizeof(names));
 	comm->pid = comm->tid = 4001;
 	comm->h.flags = JITBPF_COMM_EXEC;
 	strcpy(comm->comm, "java");

@@ -292,6 +292,7 @@ static void assert_same(const struct made_seen *whole, const struct made_seen *p
 	assert_string_equal(whole->name, part->name);
 	assert_string_equal(whole->comm, part->comm);
 	assert_string_equal(whole->thread, part->thread);
+	assert_string_equal(whole->cgroup, part->cgroup);
 	assert_int_equal(whole->kernel_frames, part->kernel_frames);
 	assert_int_equal(whole->user_frames, part->user_frames);
 }

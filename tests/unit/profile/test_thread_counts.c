@@ -22,8 +22,8 @@ static void add(struct thread_counts *counts, uint32_t node, struct sampled_thre
 static void samples_are_counted_by_stack_and_thread(void **state)
 {
 	CLEANUP(thread_counts_deinit) struct thread_counts counts = {0};
-	static const struct thread_count expected[] = {
-		{7, 0, 3}, {7, 1, 1}, {8, 0, 1}, {7, 2, 1}, {7, 3, 1}};
+	static const struct thread_count expected[] = {{7, 0, 3}, {7, 1, 1}, {8, 0, 1}, {7, 2, 1},
+						       {7, 3, 1}, {7, 4, 2}, {7, 5, 1}};
 
 	add(&counts, 7, (struct sampled_thread){1, 1, 5}, 0);
 	add(&counts, 7, (struct sampled_thread){1, 2, 5}, 1);
@@ -32,13 +32,16 @@ static void samples_are_counted_by_stack_and_thread(void **state)
 	add(&counts, 7, (struct sampled_thread){1, 1, 6}, 3);
 	add(&counts, 7, (struct sampled_thread){2, 1, 5}, 4);
 	add(&counts, 7, (struct sampled_thread){1, 1, 5}, 0);
+	add(&counts, 7, (struct sampled_thread){1, 1, 5, 8, 0}, 5);
+	add(&counts, 7, (struct sampled_thread){1, 1, 5, 0, 8}, 6);
+	add(&counts, 7, (struct sampled_thread){1, 1, 5, 8, 0}, 5);
 	assert_int_equal(counts.counts.size, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
 		assert_int_equal(counts.counts.data[i].node, expected[i].node);
 		assert_int_equal(counts.counts.data[i].thread, expected[i].thread);
 		assert_int_equal(counts.counts.data[i].samples, expected[i].samples);
 	}
-	assert_int_equal(counts.threads.size, 4);
+	assert_int_equal(counts.threads.size, 6);
 	assert_int_equal(counts.threads.data[1].tid, 2);
 	assert_int_equal(counts.threads.data[2].comm, 6);
 	assert_int_equal(counts.threads.data[3].pid, 2);

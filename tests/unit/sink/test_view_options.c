@@ -91,6 +91,31 @@ static void stacks_by_process_and_by_thread(void **state)
 				    "worker-10/11;around;inlined_[i] 1\n");
 }
 
+/* A thread that moves to another cgroup has samples in both. */
+static void stacks_by_container(void **state)
+{
+	CLEANUP(made_threads_deinit) struct made_threads t;
+	struct sampled_thread *threads;
+
+	made_threads_init(&t);
+	t.m.view.options.by = VIEW_BY_CONTAINER;
+	AUTO_FREE char *unknown = made_output(&t.m, &sink_folded);
+	assert_string_equal(unknown, "[unknown cgroup];php;around;inlined_[i] 2\n"
+				     "[unknown cgroup];php;around;inlined_[i];leaf 1\n");
+	threads = t.m.threads.threads.data;
+	threads[0].unit = made_string(&t.m, "/");
+	threads[1].unit = made_string(&t.m, "a\n;b.service");
+	AUTO_FREE char *units = made_output(&t.m, &sink_folded);
+	assert_string_equal(units, "a?:b.service;php;around;inlined_[i] 1\n"
+				   "a?:b.service;php;around;inlined_[i];leaf 1\n"
+				   "host;php;around;inlined_[i] 1\n");
+	threads[0].container = threads[1].container = made_string(&t.m, "web");
+	t.m.view.options.kernel = VIEW_KERNEL_HIDDEN;
+	AUTO_FREE char *containers = made_output(&t.m, &sink_folded);
+	assert_string_equal(containers, "web;php;around;inlined_[i] 2\n"
+					"web;php;around;inlined_[i];leaf 1\n");
+}
+
 /* No sample is lost or counted twice, for any mix of threads and stacks. */
 static void threads_add_up_to_the_process(void **state)
 {
@@ -160,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inlined_frames_are_their_functions),
 		cmocka_unit_test(stacks_by_process_and_by_thread),
+		cmocka_unit_test(stacks_by_container),
 		cmocka_unit_test(threads_add_up_to_the_process),
 		cmocka_unit_test(fields_are_those_asked_for),
 	};

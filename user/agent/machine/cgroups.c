@@ -15,6 +15,7 @@
 #include "agent/machine/container_names.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "decode/record/cgroup_path.h"
 
 #define CGROUPS_MAX    65536 /* directories that are looked at */
 #define ID_PART_MIN    4
@@ -95,9 +96,9 @@ static bool is_unit(const char *directory, const char *name)
 
 static bool is_container(const char *directory, const struct wanted *wanted)
 {
-	char id[CONTAINER_NAME_MAX];
+	char id[JITBPF_CGROUP_NAME_MAX];
 
-	if (!container_of_cgroup(directory, id))
+	if (!cgroup_path_container(directory, id))
 		return false;
 	vec_for_each (known, wanted->ids) {
 		if (!strcmp(*known, id))

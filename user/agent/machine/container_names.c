@@ -11,6 +11,7 @@
 
 #include "base/scope.h"
 #include "base/text.h"
+#include "uapi/record.h"
 
 #define ID_CHARACTERS  64
 #define FILE_BYTES_MAX (4u << 20)
@@ -37,65 +38,6 @@ static int add(name_list *list, const char *id)
 		return -ENOMEM;
 	TAKE_PTR(copy);
 	return 0;
-}
-
-/* --- names of cgroups ------------------------------------------------------------------ */
-
-/* Undo systemd's escapes, such as \x2d. Returns false if the result is too long or no text. */
-static bool unescape(const char *from, size_t bytes, char ret[CONTAINER_NAME_MAX])
-{
-	size_t size = 0;
-
-	for (size_t i = 0; i < bytes; size++) {
-		unsigned int character = (unsigned char)from[i];
-		int taken = 0;
-
-		if (size == CONTAINER_NAME_MAX - 1)
-			return false;
-		if (from[i] == '\\' && bytes - i >= 4)
-			sscanf(from + i, "\\x%2x%n", &character, &taken);
-		ret[size] = (char)character;
-		i += taken == 4 ? 4 : 1;
-		if (!ret[size])
-			return false;
-	}
-	ret[size] = '\0';
-	return size;
-}
-
-bool container_of_cgroup(const char *directory, char ret[CONTAINER_NAME_MAX])
-{
-	static const struct {
-		const char *before, *after;
-		bool has_id;
-	} forms[] = {
-		{"docker-", ".scope", true},
-		{"libpod-", ".scope", true},
-		{"libpod-", "", true},
-		{"crio-", ".scope", true},
-		{"cri-containerd-", ".scope", true},
-		{"nerdctl-", ".scope", true},
-		{"", "", true},
-		{"lxc.payload.", "", false},
-		{"machine-", ".scope", false},
-		{"systemd-nspawn@", ".service", false},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		size_t before = strlen(forms[i].before), bytes;
-
-		if (!begins_with(directory, forms[i].before) ||
-		    !ends_with(directory, forms[i].after))
-			continue;
-		bytes = strlen(directory);
-		if (bytes <= before + strlen(forms[i].after))
-			continue;
-		bytes -= before + strlen(forms[i].after);
-		if (forms[i].has_id && (bytes != ID_CHARACTERS || !is_id(directory + before)))
-			continue;
-		return unescape(directory + before, bytes, ret);
-	}
-	return false;
 }
 
 /* --- files of runtimes ----------------------------------------------------------------- */
@@ -204,7 +146,7 @@ static int kubernetes_ids(const char *root, const char *name, name_list *list)
 
 int container_ids_of_name(const char *root, const char *name, name_list *list)
 {
-	if (!*name || strpbrk(name, "\"\\/") || strlen(name) >= CONTAINER_NAME_MAX)
+	if (!*name || strpbrk(name, "\"\\/") || strlen(name) >= JITBPF_CGROUP_NAME_MAX)
 		return 0;
 	return docker_ids(root, name, list) ?: podman_ids(root, name, list)
 					       ?: kubernetes_ids(root, name, list);

@@ -8,16 +8,7 @@
 
 #include "base/vec.h"
 
-#define CONTAINER_NAME_MAX 256 /* with the NUL; longer ones are none */
-
 typedef VEC(char *) name_list; /* owns the names */
-
-/*
- * Read from the name of a cgroup's directory which container it is of: the ID that Docker, Podman,
- * CRI-O and containerd use, or the name of an LXC container or a machine of systemd. Returns false
- * if it is of none.
- */
-bool container_of_cgroup(const char *directory, char ret[CONTAINER_NAME_MAX]);
 
 /*
  * Add the IDs of the containers of a name to the list, as Docker, Podman and Kubernetes note them

@@ -91,6 +91,20 @@ static bool kept_code_is_whole(const struct jitbpf_kept_code *code)
 	       code->size_bytes <= UINT64_MAX - code->address;
 }
 
+/* Check that both strings end, within their limits. */
+static bool cgroup_is_whole(const struct jitbpf_cgroup *record)
+{
+	size_t bytes = record->h.size_bytes - sizeof(*record);
+	size_t path_bytes = strnlen(record->strings, bytes);
+	size_t name_bytes;
+
+	if (path_bytes >= bytes || path_bytes >= JITBPF_CGROUP_PATH_MAX)
+		return false;
+	bytes -= path_bytes + 1;
+	name_bytes = strnlen(record->strings + path_bytes + 1, bytes);
+	return name_bytes < bytes && name_bytes < JITBPF_CGROUP_NAME_MAX;
+}
+
 /* An unknown publisher, of a newer version, is not an error. */
 static bool code_event_is_whole(const struct jitbpf_code_event *record)
 {
@@ -122,6 +136,8 @@ static size_t least_bytes(uint16_t type)
 		return sizeof(struct jitbpf_inner_pid);
 	case JITBPF_OWNER:
 		return sizeof(struct jitbpf_owner);
+	case JITBPF_CGROUP:
+		return sizeof(struct jitbpf_cgroup);
 	case JITBPF_KERNEL_SYMBOL:
 		return sizeof(struct jitbpf_kernel_symbol);
 	case JITBPF_THROTTLE:
@@ -158,6 +174,8 @@ static bool is_whole(const struct jitbpf_record *record)
 		return mapping_is_whole((const struct jitbpf_mapping *)record);
 	case JITBPF_COMM:
 		return comm_ends(((const struct jitbpf_comm *)record)->comm);
+	case JITBPF_CGROUP:
+		return cgroup_is_whole((const struct jitbpf_cgroup *)record);
 	case JITBPF_KERNEL_SYMBOL:
 		return string_ends(record, offsetof(struct jitbpf_kernel_symbol, name));
 	case JITBPF_COUNTERS:

@@ -61,6 +61,7 @@ void analysis_destroy(struct analysis *a)
 	vec_deinit(&a->throttled_since);
 	free(a->stack_cache);
 	process_table_deinit(&a->processes);
+	cgroup_table_deinit(&a->cgroups);
 	owner_budget_deinit(&a->profile_memory);
 	space_map_destroy(a->kernel_code);
 	module_table_deinit(&a->modules);
@@ -110,11 +111,17 @@ void analysis_unsubscribe(struct analysis *a, const struct sink *sink)
 
 struct ledger_process *analysis_ledger_row(struct analysis *a, const struct process *process)
 {
+	struct ledger_process *entry;
 	uint32_t row;
 
-	return epoch_row(a->epoch, a->strings, process, &row)
-		       ? NULL
-		       : &a->epoch->ledger.processes.data[row];
+	if (epoch_row(a->epoch, a->strings, process, &row))
+		return NULL;
+	entry = &a->epoch->ledger.processes.data[row];
+	if (!epoch_is_shared(a->epoch, process) &&
+	    analysis_cgroup_names(a, a->epoch, process, UINT64_MAX, &entry->container,
+				  &entry->unit) == -ENOMEM)
+		return NULL;
+	return entry;
 }
 
 static int take_frames(struct analysis *a, const struct jitbpf_frames_chunk *chunk)
@@ -149,8 +156,8 @@ static int take_comm(struct analysis *a, const struct jitbpf_comm *record)
 int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 {
 	if (record->type < JITBPF_CHUNK_INFO && record->type != JITBPF_SAMPLE &&
-	    record->type != JITBPF_OWNER && record->type != JITBPF_KEPT_CODE &&
-	    record->time_ns > a->changed_ns)
+	    record->type != JITBPF_OWNER && record->type != JITBPF_CGROUP &&
+	    record->type != JITBPF_KEPT_CODE && record->time_ns > a->changed_ns)
 		a->changed_ns = record->time_ns;
 	switch (record->type) {
 	case JITBPF_SAMPLE:
@@ -176,6 +183,8 @@ int analysis_take(struct analysis *a, const struct jitbpf_record *record)
 					       (const struct jitbpf_inner_pid *)record);
 	case JITBPF_OWNER:
 		return process_table_owner(&a->processes, (const struct jitbpf_owner *)record);
+	case JITBPF_CGROUP:
+		return analysis_take_cgroup(a, (const struct jitbpf_cgroup *)record);
 	case JITBPF_KERNEL_SYMBOL:
 		return analysis_take_kernel_symbol(a, (const struct jitbpf_kernel_symbol *)record);
 	case JITBPF_THROTTLE:

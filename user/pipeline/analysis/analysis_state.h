@@ -9,6 +9,7 @@
 #include "pipeline/analysis/analysis.h"
 #include "pipeline/analysis/epoch.h"
 #include "pipeline/analysis/sample_filter.h"
+#include "state/process/cgroup_table.h"
 #include "state/process/process_table.h"
 #include "uapi/recording.h"
 
@@ -45,6 +46,7 @@ struct analysis {
 	uint32_t names_max;	     /* number of names at which these are dropped */
 	struct module_table modules;
 	struct process_table processes;
+	struct cgroup_table cgroups;
 	struct owner_budget profile_memory; /* of all open epochs */
 	struct space_map *kernel_code;
 	uint64_t kernel_code_count;
@@ -77,6 +79,17 @@ int analysis_take_throttle(struct analysis *a, const struct jitbpf_throttle *thr
 int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *lost);
 void analysis_take_counters(struct analysis *a, const struct jitbpf_counters *counters);
 int analysis_take_info(struct analysis *a, const struct jitbpf_info_chunk *chunk);
+
+/*
+ * cgroups.c: apply a CGROUP record; returns 0 or -ENOMEM. What is known of the cgroup that a
+ * process was in at a time, or NULL. Set the names of that cgroup, as numbers of the epoch's
+ * strings, which the present payer pays for; returns 0, -ENOMEM or -EDQUOT (no room).
+ */
+int analysis_take_cgroup(struct analysis *a, const struct jitbpf_cgroup *record);
+const struct known_cgroup *analysis_cgroup_at(const struct analysis *a,
+					      const struct process *process, uint64_t time_ns);
+int analysis_cgroup_names(const struct analysis *a, struct epoch *e, const struct process *process,
+			  uint64_t time_ns, uint32_t *ret_container, uint32_t *ret_unit);
 
 /* code_events.c: add the counts of a process's account since the last call to its row. */
 void analysis_count_code(struct jit_counts *jit, struct code_account *account);

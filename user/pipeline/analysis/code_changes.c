@@ -56,6 +56,7 @@ int analysis_code_changed(struct analysis *a, const struct process *process,
 	    !(regions || code.gone) ||
 	    !sample_filter_passes_event(&a->filter, code.pid, code.tid, code.time_ns,
 					string_pool_get(a->strings, process->comm),
+					analysis_cgroup_at(a, process, code.time_ns),
 					a->epoch->info.start_ns))
 		return 0;
 	err = epoch_row(a->epoch, a->strings, process, &code.process);

@@ -42,6 +42,13 @@ struct epoch_live {
 	uint64_t bytes;	  /* of its live code */
 };
 
+/* The names of a cgroup that were used last. */
+struct epoch_cgroup {
+	uint64_t version; /* of the cgroup table; 0: none */
+	uint64_t cgroup;
+	uint32_t container, unit; /* strings */
+};
+
 /* A process can rename itself at any rate. Above so many names, its row waits for a sample. */
 #define EPOCH_NAMES_MAX 65536
 
@@ -68,6 +75,7 @@ struct epoch {
 	struct jit_counts ended_jit; /* sum of the rows of freed processes */
 	uint32_t new_names;	     /* that processes gave themselves after they had a row */
 	uint32_t round;		     /* counts rounds, for ledger_process.changed_round */
+	struct epoch_cgroup cgroup;
 	struct sink_list sinks;
 	uint32_t named;		     /* the names of lower locations are known or requested */
 	uint64_t asked, answered;    /* numbers of requests to the symbol service, and of answers */

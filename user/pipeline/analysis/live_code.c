@@ -55,9 +55,10 @@ int analysis_note_live(struct analysis *a, const struct process *process, uint64
 	struct epoch_live *live;
 	int err = 0;
 
-	if (!e->lane || !sample_filter_passes_event(&a->filter, process->pid, process->pid, time_ns,
-						    string_pool_get(a->strings, process->comm),
-						    e->info.start_ns))
+	if (!e->lane ||
+	    !sample_filter_passes_event(&a->filter, process->pid, process->pid, time_ns,
+					string_pool_get(a->strings, process->comm),
+					analysis_cgroup_at(a, process, time_ns), e->info.start_ns))
 		return 0;
 	live = live_of(e, process);
 	if (!live)

@@ -119,13 +119,16 @@ static int row_of_lost(struct analysis *a, const struct jitbpf_lost_samples *los
 
 int analysis_take_lost(struct analysis *a, const struct jitbpf_lost_samples *lost)
 {
+	const struct process *process;
 	struct ledger_process *row;
 	int err = row_of_lost(a, lost, &row);
 
 	if (err)
 		return err;
-	if (!sample_filter_passes_lost(&a->filter, lost->pid,
-				       string_pool_get(a->epoch->strings, row->comm)))
+	process = process_table_find(&a->processes, lost->pid, lost->start_ns, lost->h.time_ns);
+	if (!sample_filter_passes_lost(
+		    &a->filter, lost->pid, string_pool_get(a->epoch->strings, row->comm),
+		    process ? analysis_cgroup_at(a, process, lost->h.time_ns) : NULL))
 		return 0;
 	row->fate[FATE_LOST] += lost->count;
 	ledger_touch(&a->epoch->ledger, row, a->epoch->round);

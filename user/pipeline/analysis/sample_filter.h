@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "state/process/cgroup_table.h"
 #include "uapi/record.h"
 
 /* Lists are borrowed; an empty list selects all. Zero-initialized: all samples. */
@@ -21,6 +22,8 @@ struct sample_filter {
 	size_t tid_count;
 	const char *const *comms; /* names of a process or of a thread */
 	size_t comm_count;
+	const char *const *containers; /* containers or units, see known_cgroup_is_of() */
+	size_t container_count;
 };
 
 /* Returns true if the filter may exclude samples. */
@@ -28,18 +31,20 @@ bool sample_filter_is_set(const struct sample_filter *filter);
 
 /*
  * Returns true if a sample is selected. thread_name is the name of its thread at its time, which
- * may be longer than its comm; process_comm is the name of its process; start_ns the start of the
- * recording.
+ * may be longer than its comm; process_comm is the name of its process; cgroup is that of the
+ * process then, NULL if it is not known; start_ns is the start of the recording.
  */
 bool sample_filter_passes(const struct sample_filter *filter, const struct jitbpf_sample *sample,
-			  const char *thread_name, const char *process_comm, uint64_t start_ns);
+			  const char *thread_name, const char *process_comm,
+			  const struct known_cgroup *cgroup, uint64_t start_ns);
 
 /* The same for an event at time_ns of a thread whose name is not known. */
 bool sample_filter_passes_event(const struct sample_filter *filter, uint32_t pid, uint32_t tid,
-				uint64_t time_ns, const char *process_comm, uint64_t start_ns);
+				uint64_t time_ns, const char *process_comm,
+				const struct known_cgroup *cgroup, uint64_t start_ns);
 
 /* The same for lost samples, without time and thread: false with a filter by either. */
 bool sample_filter_passes_lost(const struct sample_filter *filter, uint32_t pid,
-			       const char *process_comm);
+			       const char *process_comm, const struct known_cgroup *cgroup);
 
 #endif

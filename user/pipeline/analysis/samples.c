@@ -157,7 +157,13 @@ static int count_node(struct analysis *a, struct epoch *e, uint32_t row,
 		      const struct jitbpf_sample *sample, const char *name,
 		      struct stack_cache_slot *slot)
 {
-	struct sampled_thread thread = {.pid = sample->pid, .tid = sample->tid};
+	const struct ledger_process *process = &e->ledger.processes.data[row];
+	struct sampled_thread thread = {
+		.pid = sample->pid,
+		.tid = sample->tid,
+		.container = process->container,
+		.unit = process->unit,
+	};
 	struct sink_sample out = {
 		.time_ns = sample->h.time_ns,
 		.pid = sample->pid,
@@ -241,6 +247,24 @@ static int comm_of(struct analysis *a, struct process *process, const struct jit
 	return err;
 }
 
+/*
+ * Set the cgroup of a row as of a sample. Processes that share a row have none there, and so do
+ * those of an owner without room for the names.
+ */
+static int note_cgroup(struct analysis *a, struct epoch *e, const struct process *process,
+		       uint32_t number, uint64_t time_ns)
+{
+	struct ledger_process *row = &e->ledger.processes.data[number];
+	int err;
+
+	if (epoch_is_shared(e, process))
+		return 0;
+	err = analysis_cgroup_names(a, e, process, time_ns, &row->container, &row->unit);
+	if (err == -EDQUOT)
+		epoch_refuse(e);
+	return err == -EDQUOT ? 0 : err;
+}
+
 int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 {
 	struct raw_stack stack = {
@@ -264,9 +288,11 @@ int analysis_take_sample(struct analysis *a, const struct jitbpf_sample *sample)
 		return err;
 	name = thread_names_at(&process->threads, sample->tid, sample->h.time_ns) ?: sample->comm;
 	if (!sample_filter_passes(&a->filter, sample, name, string_pool_get(a->strings, comm),
+				  analysis_cgroup_at(a, process, sample->h.time_ns),
 				  e->info.start_ns))
 		return 0;
 	err = epoch_row(e, a->strings, process, &row);
+	err = err ?: note_cgroup(a, e, process, row, sample->h.time_ns);
 	err = err ?: located_sample(a, e, process, row, comm, &stack, sample->h.time_ns, &located);
 	err = err ?: count_node(a, e, row, sample, name, &located);
 	if (!err)

@@ -124,6 +124,20 @@ static int put_owner(struct snapshot *snapshot)
 	return put(snapshot, &record->h);
 }
 
+static int put_cgroup(struct snapshot *snapshot, const struct known_cgroup *cgroup)
+{
+	size_t path_bytes = strlen(cgroup->path) + 1, name_bytes = strlen(cgroup->name) + 1;
+	struct jitbpf_cgroup *record =
+		make(snapshot, JITBPF_CGROUP, sizeof(*record) + path_bytes + name_bytes);
+
+	if (!record)
+		return -ENOMEM;
+	record->cgroup = cgroup->cgroup;
+	memcpy(record->strings, cgroup->path, path_bytes);
+	memcpy(record->strings + path_bytes, cgroup->name, name_bytes);
+	return put(snapshot, &record->h);
+}
+
 /* Shared memory is identified by its object; a file by its module. */
 static void fill_identity(struct jitbpf_mapping *record, const struct mapping *mapping,
 			  const struct module *module)
@@ -495,6 +509,8 @@ int analysis_snapshot(const struct analysis *a,
 
 	err = err ?: space_map_for_each(a->kernel_code, put_kernel_symbol, &snapshot);
 	err = err ?: put_throttles(&snapshot);
+	vec_for_each (cgroup, &a->cgroups.cgroups)
+		err = err ?: put_cgroup(&snapshot, cgroup);
 	vec_for_each (process, &a->processes.processes) {
 		snapshot.process = *process;
 		if (!err && is_alive(*process))

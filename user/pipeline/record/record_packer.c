@@ -25,6 +25,8 @@ static uint32_t numbers_bytes(uint16_t type)
 	case JITBPF_COMM:
 	case JITBPF_CHUNK_THREAD:
 		return offsetof(struct jitbpf_comm, comm) - BEHIND_HEAD;
+	case JITBPF_CGROUP:
+		return offsetof(struct jitbpf_cgroup, strings) - BEHIND_HEAD;
 	case JITBPF_KERNEL_SYMBOL:
 		return offsetof(struct jitbpf_kernel_symbol, name) - BEHIND_HEAD;
 	case JITBPF_CODE_EVENT:

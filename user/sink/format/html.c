@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "sink/cgroup_text.h"
 #include "sink/frame_tree.h"
 #include "sink/format/page_data.h"
 #include "sink/shown_profile.h"
@@ -49,12 +50,13 @@ static int add_samples(struct page_data *page, const struct view *view,
 	vec_for_each (thread, &counts->threads) {
 		const char *comm = frame_text_comm(view, thread->comm);
 
-		if (page_data_thread(page, thread->pid, thread->tid, comm))
+		if (page_data_thread(page, thread->pid, thread->tid, comm,
+				     cgroup_text(view, thread->container, thread->unit)))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < counts->counts.size; i++) {
 		const struct thread_count *count = &counts->counts.data[i];
-		size_t place = view->options.by == VIEW_BY_TID ? i : count->node;
+		size_t place = view_by_thread(view->options.by) ? i : count->node;
 		struct page_count out = {.node = tree->places[place],
 					 .group = count->thread,
 					 .samples = count->samples};

@@ -80,11 +80,12 @@ int page_data_source(struct page_data *page, const char *file, uint32_t line, ui
 	return row_table_add(&page->sources, &source, ret);
 }
 
-int page_data_thread(struct page_data *page, uint32_t pid, uint32_t tid, const char *comm)
+int page_data_thread(struct page_data *page, uint32_t pid, uint32_t tid, const char *comm,
+		     const char *container)
 {
 	struct page_thread thread = {.pid = pid, .tid = tid};
 
-	if (add_string(page, comm, &thread.comm))
+	if (add_string(page, comm, &thread.comm) || add_string(page, container, &thread.container))
 		return -ENOMEM;
 	return vec_push(&page->threads, thread);
 }
@@ -260,7 +261,8 @@ static int write_threads(struct writer *w)
 	begin_table(w, "threads", count);
 	err = WRITE_COLUMN(w, "pid", count, threads[i].pid) ?:
 	      WRITE_COLUMN(w, "tid", count, threads[i].tid) ?:
-	      WRITE_COLUMN(w, "comm", count, threads[i].comm);
+	      WRITE_COLUMN(w, "comm", count, threads[i].comm) ?:
+	      WRITE_COLUMN(w, "container", count, threads[i].container);
 	json_end(w->json, '}');
 	return err;
 }

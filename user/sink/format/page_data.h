@@ -46,7 +46,8 @@ struct page_source {
 
 struct page_thread {
 	uint32_t pid, tid;
-	uint32_t comm; /* string */
+	uint32_t comm;	    /* string */
+	uint32_t container; /* string: cgroup_text() */
 };
 
 struct page_node {
@@ -78,7 +79,8 @@ int page_data_init(struct page_data *page);
 int page_data_label(struct page_data *page, const char *name, const char *module, uint32_t kind,
 		    uint32_t *ret);
 int page_data_source(struct page_data *page, const char *file, uint32_t line, uint32_t *ret);
-int page_data_thread(struct page_data *page, uint32_t pid, uint32_t tid, const char *comm);
+int page_data_thread(struct page_data *page, uint32_t pid, uint32_t tid, const char *comm,
+		     const char *container);
 
 void page_data_deinit(struct page_data *page);
 

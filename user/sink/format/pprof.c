@@ -13,6 +13,7 @@
 #include <inttypes.h>
 
 #include "base/scope.h"
+#include "sink/cgroup_text.h"
 #include "sink/frame_text.h"
 #include "sink/write/gzip.h"
 #include "sink/ledger_rows.h"
@@ -137,6 +138,21 @@ static const char *kind_name(enum frame_kind kind)
 	return (size_t)kind < ARRAY_SIZE(names) ? names[kind] : names[FRAME_KIND_UNKNOWN];
 }
 
+static void put_name(struct pprof_writer *w, const char *key, const char *name)
+{
+	if (*name)
+		put_label(w, key, PB_LABEL_STRING, pprof_string_of(w, name));
+}
+
+static void put_cgroup(struct pprof_writer *w, const struct sampled_thread *thread)
+{
+	struct cgroup_texts texts = cgroup_texts(w->view, thread->container, thread->unit);
+
+	put_name(w, "container", texts.container);
+	put_name(w, "unit", texts.unit);
+	put_name(w, "cgroup", texts.path);
+}
+
 static void put_labels(struct pprof_writer *w, const struct thread_count *count, uint32_t comm)
 {
 	const struct sampled_thread *thread = &w->counts->threads.data[count->thread];
@@ -149,6 +165,7 @@ static void put_labels(struct pprof_writer *w, const struct thread_count *count,
 	put_label(w, "thread", PB_LABEL_STRING,
 		  pprof_string_of(w, frame_text_comm(w->view, thread->comm)));
 	put_label(w, "tid", PB_LABEL_NUMBER, thread->tid);
+	put_cgroup(w, thread);
 	if (leaf->parent == PROFILE_NODE_NONE)
 		return;
 	frame_text_get(w->view, leaf->location, 0, &frame);

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/scope.h"
+#include "sink/cgroup_text.h"
 #include "sink/frame_text.h"
 #include "sink/ledger_rows.h"
 #include "sink/naming.h"
@@ -107,6 +108,22 @@ static void write_totals(struct json *json, const struct ledger *ledger,
 	json_end(json, '}');
 }
 
+static void write_name(struct json *json, const char *key, const char *name)
+{
+	if (*name)
+		json_member_string(json, key, name);
+}
+
+static void write_cgroup(struct json *json, const struct view *view,
+			 const struct ledger_process *process)
+{
+	struct cgroup_texts texts = cgroup_texts(view, process->container, process->unit);
+
+	write_name(json, "container", texts.container);
+	write_name(json, "unit", texts.unit);
+	write_name(json, "cgroup", texts.path);
+}
+
 int summary_json_write(struct json *json, const struct view *view)
 {
 	CLEANUP(ledger_ranking_deinit) struct ledger_ranking ranking = {0};
@@ -128,6 +145,7 @@ int summary_json_write(struct json *json, const struct view *view)
 		if (process->inner_pid)
 			json_member_number(json, "pid_inside", process->inner_pid);
 		json_member_string(json, "comm", frame_text_comm(view, process->comm));
+		write_cgroup(json, view, process);
 		write_samples(json, ledger_process_taken(process), process->fate, process->cut,
 			      process->frame_pointers,
 			      &naming.processes.data[process - view->ledger->processes.data]);

@@ -16,9 +16,9 @@
  *   locations kind, owner, offset (struct location), names
  *   nodes     number minus that of the parent, 0 for a root; location; and, for roots
  *             only, the string of the process's name. The location of a root is a row
- *   threads   pid, tid, name
+ *   threads   pid, tid, name, container, unit
  *   counts    node, thread, samples
- *   rows      a ledger row: pid, inner_pid, name, fields of delta_row
+ *   rows      a ledger row: pid, inner_pid, name, container, unit, fields of delta_row
  *   named     location, names: of locations that were sent before, without them
  *   counted   step, samples: counts that have changed
  *   recounted step, row: rows that have changed
@@ -52,7 +52,7 @@
 #include "profile/ledger.h"
 
 #define DELTA_MAGIC   0x444c544au /* "JTLD" */
-#define DELTA_VERSION 3
+#define DELTA_VERSION 4
 
 /* Little-endian. */
 struct delta_header {
@@ -106,8 +106,8 @@ static const struct delta_fields delta_row[] = {
 };
 
 _Static_assert(sizeof(struct ledger_process) ==
-		       4 * sizeof(uint32_t) + sizeof(struct jit_counts) +
+		       6 * sizeof(uint32_t) + sizeof(struct jit_counts) +
 			       (FATE_COUNT + LEDGER_CUT_COUNT + 2) * sizeof(uint64_t),
-	       "delta_row, and pid, inner_pid, comm, changed_round, are all of it");
+	       "delta_row, and pid, inner_pid, names, changed_round, are all of it");
 
 #endif

@@ -207,6 +207,8 @@ static void take_thread(struct reading *r)
 	thread.pid = take_u32(r);
 	thread.tid = take_u32(r);
 	thread.comm = take_string_number(r);
+	thread.container = take_string_number(r);
+	thread.unit = take_string_number(r);
 	ADD(r, &r->profile->threads.threads, thread);
 }
 
@@ -262,6 +264,8 @@ static struct ledger_process take_row_item(struct reading *r)
 	row.pid = take_u32(r);
 	row.inner_pid = take_u32(r);
 	row.comm = take_string_number(r);
+	row.container = take_string_number(r);
+	row.unit = take_string_number(r);
 	take_fields(r, &row, delta_row, ARRAY_SIZE(delta_row));
 	return row;
 }

@@ -135,6 +135,8 @@ static void put_thread(struct delta_bytes *out, const struct view *view, uint32_
 	put(out, thread->pid);
 	put(out, thread->tid);
 	put(out, thread->comm);
+	put(out, thread->container);
+	put(out, thread->unit);
 }
 
 static void put_count(struct delta_bytes *out, const struct view *view, uint32_t number)
@@ -158,6 +160,8 @@ static void put_row(struct delta_bytes *out, const struct view *view, uint32_t n
 	put(out, row->pid);
 	put(out, row->inner_pid);
 	put(out, row->comm);
+	put(out, row->container);
+	put(out, row->unit);
 	put_fields(out, row, delta_row, ARRAY_SIZE(delta_row));
 }
 

@@ -10,7 +10,8 @@ import { Tree, type LabelOrder } from './tree';
 export interface Samples { taken: number; resolved: number; code_unknown: number; stack_cut: number; lost: number;
 	cut: Record<string, number>; frame_pointers: number }
 
-export interface Process { pid: number; pid_inside?: number; comm: string; samples: Samples; jit: Record<string, number> }
+export interface Process { pid: number; pid_inside?: number; comm: string; container?: string; unit?: string; cgroup?: string;
+	samples: Samples; jit: Record<string, number> }
 
 /** A run and its ledger, in the format of `report --json`. */
 export interface Run {
@@ -48,7 +49,8 @@ export interface Profile {
 	strings: string[];
 	labels: { rows: number; name: Uint32Array; module: Uint32Array; kind: Uint32Array };
 	sources: { file: Uint32Array; line: Uint32Array };
-	threads: { rows: number; pid: Uint32Array; tid: Uint32Array; comm: Uint32Array };
+	threads: { rows: number; pid: Uint32Array; tid: Uint32Array; comm: Uint32Array;
+		container: Uint32Array };
 	tree: Tree;                     // of all frames and threads; its samples are those that are shown
 	counts: Counts;
 	slices: Slices;                 // of counts
@@ -106,7 +108,7 @@ export function noProfile(words: Words): Profile {
 		runs: [], words, strings: ['all'], order, tree: new Tree(1, order),
 		labels: { rows: 1, name: one(), module: one(), kind: Uint32Array.of(PROCESS) },
 		sources: { file: one(), line: one() },
-		threads: { rows: 0, pid: none(), tid: none(), comm: none() },
+		threads: { rows: 0, pid: none(), tid: none(), comm: none(), container: none() },
 		counts: { rows: 0, node: none(), group: none(), samples: new Float64Array(0) },
 		slices: noSlices(),
 		code: { ticks: 1, engines: [], rows: 0, bin: none(), loads: none(), unloads: none(), live: new Float64Array(0) },
@@ -145,7 +147,7 @@ function readProfile(data: any): Profile {
 		labels: { rows: labels.rows, name, module: integers(labels, 'module'), kind: integers(labels, 'kind') },
 		sources: { file: integers(sources, 'file'), line: integers(sources, 'line') },
 		threads: { rows: threads.rows, pid: integers(threads, 'pid'), tid: integers(threads, 'tid'),
-			comm: integers(threads, 'comm') },
+			comm: integers(threads, 'comm'), container: integers(threads, 'container') },
 		tree: nodes.rows ? Tree.ofPreorder(integers(nodes, 'label'), integers(nodes, 'source'), depths(integers(nodes, 'up')),
 			Math.max(1, runs.length), order) : new Tree(Math.max(1, runs.length), order),
 		counts: { rows: counts.rows, node: sums(integers(counts, 'step')), group: integers(counts, 'group'),

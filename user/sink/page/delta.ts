@@ -4,7 +4,7 @@
 import { Column, integers, naturals, numbers } from './columns';
 import { LEVELS, SliceList } from './slices';
 
-const MAGIC = 0x444c544a, VERSION = 3, HEADER = 32;
+const MAGIC = 0x444c544a, VERSION = 4, HEADER = 32;
 const MOST_FRAMES = 1024;               // of a location
 const MOST_BYTES = 1 << 30;             // of the deltas of a profile
 const MOST_SLICES = 1 << 24;
@@ -16,7 +16,8 @@ const utf8 = new TextDecoder();
 export class BadDelta extends Error {}
 
 export interface Frame { name: number; module: number; file: number; line: number; kind: number; flags: number }
-export interface Row { pid: number; inner: number; comm: number; fields: number[] }
+export interface Row { pid: number; inner: number; comm: number; container: number; unit: number; fields: number[] }
+export interface Thread { pid: number; tid: number; comm: number; container: number; unit: number }
 export interface RunFacts { wall_clock_ns: number; duration_ns: number; freq_hz: number; cpus: number;
 	event: string; command: string; host: string; kernel: string }
 
@@ -110,7 +111,7 @@ export class DeltaProfile {
 	readonly parent = integers();           // of each node; -1: none
 	readonly location = naturals();         // of each node; of a root, its row
 	readonly comm = new Map<number, number>();      // of each root
-	threads: { pid: number; tid: number; comm: number }[] = [];
+	threads: Thread[] = [];
 	readonly node = integers();             // of each count
 	readonly thread = naturals();
 	readonly samples = numbers();
@@ -152,7 +153,8 @@ export class DeltaProfile {
 		each(() => this.strings.push(at.text()));
 		each(() => this.takeLocation(at));
 		each(() => this.takeNode(at));
-		each(() => this.threads.push({ pid: at.below(NUMBERS), tid: at.below(NUMBERS), comm: this.string(at) }));
+		each(() => this.threads.push({ pid: at.below(NUMBERS), tid: at.below(NUMBERS), comm: this.string(at),
+			container: this.string(at), unit: this.string(at) }));
 		each(() => this.takeCount(at));
 		each(() => this.rows.push(this.takeRow(at)));
 		each(() => this.takeNames(at, at.below(this.places.length), true));
@@ -246,7 +248,8 @@ export class DeltaProfile {
 	}
 
 	private takeRow(at: Cursor): Row {
-		return { pid: at.below(NUMBERS), inner: at.below(NUMBERS), comm: this.string(at), fields: at.fields(this.rowFields) };
+		return { pid: at.below(NUMBERS), inner: at.below(NUMBERS), comm: this.string(at),
+			container: this.string(at), unit: this.string(at), fields: at.fields(this.rowFields) };
 	}
 
 	private takeSlices(at: Cursor): void {

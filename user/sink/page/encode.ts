@@ -91,7 +91,7 @@ export function encodeProfile(profile: Profile): Record<string, unknown> {
 		runs, words, strings,
 		labels: table(labels.rows, { name: labels.name, module: labels.module, kind: labels.kind }),
 		sources: table(sourceRows, { file: sources.file, line: sources.line }),
-		threads: table(threads.rows, { pid: threads.pid, tid: threads.tid, comm: threads.comm }),
+		threads: table(threads.rows, { pid: threads.pid, tid: threads.tid, comm: threads.comm, container: threads.container }),
 		nodes: table(order.length, { up: i => i ? tree.depth[order[i - 1]] + 1 - tree.depth[order[i]] : 0,
 			label: i => tree.label[order[i]], source: i => tree.source[order[i]] }),
 		counts: table(rows.length, { step: steps(nodes), group: i => counts.group[rows[i]], samples: i => counts.samples[rows[i]] }),

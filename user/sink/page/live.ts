@@ -7,7 +7,7 @@ import { PROCESS, type Counts, type Profile, type Words } from './data';
 import { DeltaProfile, headerOf } from './delta';
 import { codeLane } from './live_code';
 import { LiveLabels, type Live } from './live_labels';
-import { LiveTree, runOf, type CountChanges } from './live_tree';
+import { LiveTree, cgroupText, runOf, type CountChanges } from './live_tree';
 import { follow, type Connection } from './stream';
 import { byId } from './text';
 
@@ -28,7 +28,7 @@ export function pauseAfter(took: number): number {
 /** Makes the page's profile of deltas. A new connection, or epoch, begins a new one with the same labels. */
 export class LiveVersion {
 	private readonly tree: LiveTree;
-	private readonly threads = [naturals(), naturals(), naturals()];
+	private readonly threads = [naturals(), naturals(), naturals(), naturals()];
 
 	constructor(private readonly labels: LiveLabels, private readonly words: Words, readonly from: DeltaProfile) {
 		this.tree = new LiveTree(labels, from);
@@ -36,21 +36,23 @@ export class LiveVersion {
 
 	/** Take what is new. Returns samples that the caller adds to the tree (Profile.tree). */
 	update(): CountChanges {
-		const { from, labels, threads: [pid, tid, comm] } = this;
+		const { from, labels, threads: [pid, tid, comm, container] } = this;
 		for (let i = pid.size; i < from.threads.length; i++) {
 			const thread = from.threads[i];
 			pid.push(thread.pid);
 			tid.push(thread.tid);
 			comm.push(labels.string(from.strings[thread.comm] || '[unknown]'));
+			container.push(labels.string(cgroupText(from.strings[thread.container || thread.unit])));
 		}
 		return this.tree.update();
 	}
 
 	/** The profile as of the last update. */
 	get profile(): Profile {
-		const { labels, words, from, tree: { tree, counts }, threads: [pid, tid, comm] } = this;
+		const { labels, words, from, tree: { tree, counts }, threads: [pid, tid, comm, container] } = this;
 		return { runs: [runOf(from, labels.live)], words, strings: labels.strings, labels: labels.labels, sources: labels.sources,
-			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data }, tree, counts, slices: from.slices.list, code: codeLane(from),
+			threads: { rows: pid.size, pid: pid.data, tid: tid.data, comm: comm.data, container: container.data },
+			tree, counts, slices: from.slices.list, code: codeLane(from),
 			order: labels.order, functions: null };
 	}
 }

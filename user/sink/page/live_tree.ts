@@ -27,9 +27,20 @@ function named(names: string[], values: number[]): Record<string, any> {
 	return root;
 }
 
+/** The words of user/sink/cgroup_text.h for a container, or else a unit or path. */
+export function cgroupText(name: string | undefined): string {
+	return name === '/' ? 'host' : name || '[unknown cgroup]';
+}
+
+/** The cgroup of a process, as in `report --json`. */
+function cgroupOf(container: string, unit: string): Partial<Process> {
+	return { ...(container ? { container } : {}), ...(!unit ? {} : unit[0] === '/' ? { cgroup: unit } : { unit }) };
+}
+
 function processesOf(from: DeltaProfile, row: string[]): Process[] {
-	return from.rows.map(({ pid, inner, comm, fields }): Process =>
+	return from.rows.map(({ pid, inner, comm, container, unit, fields }): Process =>
 		({ pid, ...(inner ? { pid_inside: inner } : {}), comm: from.strings[comm] || '[unknown]',
+			...cgroupOf(from.strings[container], from.strings[unit]),
 			...named(row, fields) }) as Process)
 		.filter(p => p.samples.taken || Object.values(p.jit).some(n => n))
 		.sort((a, b) => b.samples.taken - a.samples.taken || a.pid - b.pid);

@@ -9,7 +9,7 @@ export interface State {
 	nokernel: boolean;      // frames of the kernel are left out
 	collapse: boolean;      // recursion is folded
 	modules: boolean;       // colours by module instead of kind
-	threads: string;        // "" all, "PID", "PID.TID" or "=COMMAND"
+	threads: string;        // "" all, "PID", "PID.TID", "=COMMAND" or "@CONTAINER"
 	zoom: number[];         // labels from the root on
 	path: string[];         // the same as texts (path_text.ts), only in addresses
 	sandwich: string;       // text of the function that callers and callees are shown of; "" none

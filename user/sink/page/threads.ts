@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The selection of all processes, one process, or one thread.
+// The selection of all processes, one process, one thread, threads of a name, or a container.
 
 import type { Profile } from './data';
 import { element, percent, visible } from './text';
+
+// First characters of keys that are no pid.
+const COMMAND = '=', CONTAINER = '@';
 
 interface Entry { key: string; text: string; samples: number }
 interface ProcessEntry extends Entry { threads: Map<number, Entry> }
@@ -29,18 +32,18 @@ function processesOf({ threads, counts, strings }: Profile): ProcessEntry[] {
 	return [...processes.values()];
 }
 
-/** Threads of the same name, in all processes. */
-function commandsOf({ threads, counts, strings }: Profile): Entry[] {
-	const commands = new Map<number, Entry>(), entries: Entry[] = [];
+/** Threads by what `column` says of them: those of one name, or of one container. */
+function groupsOf({ threads, counts, strings }: Profile, column: Uint32Array, mark: string): Entry[] {
+	const groups = new Map<number, Entry>(), entries: Entry[] = [];
 	for (let i = 0; i < threads.rows; i++) {
-		const name = threads.comm[i], text = strings[name];
-		if (!commands.has(name))
-			commands.set(name, { key: '=' + text, text: visible(text), samples: 0 });
-		entries.push(commands.get(name)!);
+		const name = column[i], text = strings[name];
+		if (!groups.has(name))
+			groups.set(name, { key: mark + text, text: visible(text), samples: 0 });
+		entries.push(groups.get(name)!);
 	}
 	for (let i = 0; i < counts.rows; i++)
 		entries[counts.group[i]].samples += counts.samples[i];
-	return commands.size > 1 && commands.size < threads.rows ? [...commands.values()] : [];
+	return groups.size > 1 ? [...groups.values()] : [];
 }
 
 const SHORT = 200;      // a longer list is filled again only before it is opened
@@ -87,10 +90,15 @@ export class ThreadList {
 			if (process.threads.size > 1)
 				select.append(...[...process.threads.values()].sort(bySamples).map(t => option(t, '\u2003')));
 		}
-		const commands = commandsOf(profile), group = element('optgroup', '', '', ...commands.sort(bySamples).map(c => option(c, '')));
-		group.label = 'Threads by name';
-		if (commands.length)
-			select.append(group);
+		const { rows, comm, container } = profile.threads, commands = groupsOf(profile, comm, COMMAND);
+		const add = (label: string, entries: Entry[]) => {
+			const group = element('optgroup', '', '', ...entries.sort(bySamples).map(entry => option(entry, '')));
+			group.label = label;
+			if (entries.length)
+				select.append(group);
+		};
+		add('Containers and units', groupsOf(profile, container, CONTAINER));
+		add('Threads by name', commands.length < rows ? commands : []);
 		select.value = chosen;
 	}
 }
@@ -99,8 +107,9 @@ export class ThreadList {
 export function chosenThreads({ threads, strings }: Profile, key: string): Uint8Array | null {
 	if (!key)
 		return null;
-	if (key[0] === '=')
-		return Uint8Array.from({ length: threads.rows }, (_, i) => Number(strings[threads.comm[i]] === key.slice(1)));
+	const column = key[0] === COMMAND ? threads.comm : key[0] === CONTAINER ? threads.container : null;
+	if (column)
+		return Uint8Array.from({ length: threads.rows }, (_, i) => Number(strings[column[i]] === key.slice(1)));
 	const [pid, tid] = key.split('.').map(Number);
 	return Uint8Array.from({ length: threads.rows }, (_, i) =>
 		Number(threads.pid[i] === pid && (tid === undefined || threads.tid[i] === tid)));

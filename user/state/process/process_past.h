@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Earlier names (comm) and programs (exec) of a process. A sample that is handled late needs
- * those of its own time; children of a shell change both within milliseconds.
+ * Earlier names (comm), programs (exec) and cgroups of a process. A sample that is handled late
+ * needs those of its own time; children of a shell change both within milliseconds.
  */
 #ifndef JITBPF_STATE_PROCESS_PROCESS_PAST_H
 #define JITBPF_STATE_PROCESS_PROCESS_PAST_H
@@ -16,6 +16,7 @@
 struct process_was {
 	uint64_t until_ns;
 	uint64_t program_ns; /* time of the exec, as in struct process */
+	uint64_t cgroup;     /* as in struct process_owner */
 	uint32_t comm;	     /* string number */
 };
 
@@ -31,8 +32,8 @@ struct process_past {
 int process_past_add(struct process_past *past, struct process_was was);
 
 /*
- * Returns name and program at time_ns, or NULL if they are the present ones. Valid until the
- * next change.
+ * Returns name, program and cgroup at time_ns, or NULL if they are the present ones. Valid until
+ * the next change.
  */
 const struct process_was *process_past_at(const struct process_past *past, uint64_t time_ns);
 

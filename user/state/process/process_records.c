@@ -224,6 +224,17 @@ static void thread_changed(struct process_table *table, const struct jitbpf_reco
 		thread_names_end(&process->threads, tid, record->time_ns);
 }
 
+/* Keep what a process is until time_ns, when that changes. */
+static int note_past(struct process *process, uint64_t time_ns)
+{
+	return process_past_add(&process->past, (struct process_was){
+							.until_ns = time_ns,
+							.program_ns = process->program_ns,
+							.cgroup = process->owner.cgroup,
+							.comm = process->comm,
+						});
+}
+
 int process_table_comm(struct process_table *table, const struct jitbpf_comm *record)
 {
 	bool exec = record->h.flags & JITBPF_COMM_EXEC;
@@ -240,11 +251,7 @@ int process_table_comm(struct process_table *table, const struct jitbpf_comm *re
 		err = process_table_at(table, record->pid, record->start_ns, record->h.time_ns,
 				       &process);
 	if (!err)
-		err = process_past_add(&process->past, (struct process_was){
-							       .until_ns = record->h.time_ns,
-							       .program_ns = process->program_ns,
-							       .comm = process->comm,
-						       });
+		err = note_past(process, record->h.time_ns);
 	if (!err && exec)
 		err = begin_program(table, process, record->h.time_ns);
 	if (err)
@@ -336,6 +343,10 @@ int process_table_owner(struct process_table *table, const struct jitbpf_owner *
 	if (err)
 		return err;
 	owner = process_owner_of(record);
+	if (process->owner.uid != JITBPF_UNKNOWN_USER && process->owner.cgroup != owner.cgroup)
+		err = note_past(process, record->h.time_ns);
+	if (err)
+		return err;
 	err = code_account_set_owner(process->account, &table->memory, process_owner_key(&owner));
 	if (!err)
 		process->owner = owner;

@@ -64,14 +64,14 @@ struct process {
 	bool mappings_lost;	      /* its owner has no memory for them; until the next exec */
 	bool charged, maps_charged;   /* to the account: PROCESS_BYTES, PROCESS_MAPS_BYTES */
 	uint64_t program_ns;	      /* time of its last exec; 0: before the recording */
-	struct process_past past;     /* earlier comm and program_ns */
+	struct process_past past;     /* earlier comm, program_ns and cgroup */
 	struct thread_names threads;  /* of its program, without those of its parent */
 	/* Objects in which its program has reported code; with a reference each. */
 	struct shared_code *reported[PROCESS_REPORTED_MAX];
 	uint32_t reported_count;
 };
 
-/* Return comm and program_ns at a time, as far as history is kept. */
+/* Return comm, program_ns and cgroup at a time, as far as history is kept. */
 static inline uint32_t process_comm_at(const struct process *process, uint64_t time_ns)
 {
 	const struct process_was *was = process_past_at(&process->past, time_ns);
@@ -84,6 +84,13 @@ static inline uint64_t process_program_at(const struct process *process, uint64_
 	const struct process_was *was = process_past_at(&process->past, time_ns);
 
 	return was ? was->program_ns : process->program_ns;
+}
+
+static inline uint64_t process_cgroup_at(const struct process *process, uint64_t time_ns)
+{
+	const struct process_was *was = process_past_at(&process->past, time_ns);
+
+	return was ? was->cgroup : process->owner.cgroup;
 }
 
 /* A process is retired this long after its exit. Until then, late records are applied to it. */

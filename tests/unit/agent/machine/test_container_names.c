@@ -20,55 +20,6 @@
 #define B   B16 B16 B16 B16
 #define C   C16 C16 C16 C16
 
-static void test_directories(void **state)
-{
-	static const struct {
-		const char *directory, *container; /* NULL: none */
-	} cases[] = {
-		{"docker-" A ".scope", A},
-		{"libpod-" A ".scope", A},
-		{"libpod-" A, A},
-		{"libpod-conmon-" A ".scope", NULL},
-		{"crio-" A ".scope", A},
-		{"crio-conmon-" A ".scope", NULL},
-		{"cri-containerd-" C ".scope", C},
-		{A, A},
-		{A "0", NULL},
-		{A16, NULL},
-		{"docker-.scope", NULL},
-		{"docker-" A "x.scope", NULL},
-		{"lxc.payload.web", "web"},
-		{"lxc.payload.", NULL},
-		{"machine-a\\x2db.scope", "a-b"},
-		{"machine-a\\x00b.scope", NULL},
-		{"machine-a\\x2.scope", "a\\x2"},
-		{"machine-a\\.scope", "a\\"},
-		{"systemd-nspawn@web.service", "web"},
-		{"nginx.service", NULL},
-		{"", NULL},
-	};
-	char container[CONTAINER_NAME_MAX];
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		bool found = container_of_cgroup(cases[i].directory, container);
-
-		assert_int_equal(found, cases[i].container != NULL);
-		if (found)
-			assert_string_equal(container, cases[i].container);
-	}
-}
-
-static void test_long_directory(void **state)
-{
-	char directory[600] = "lxc.payload.", container[CONTAINER_NAME_MAX];
-
-	memset(directory + strlen(directory), 'a', 12 + CONTAINER_NAME_MAX - 1 - 12);
-	assert_true(container_of_cgroup(directory, container));
-	assert_int_equal(strlen(container), CONTAINER_NAME_MAX - 1);
-	strcat(directory, "a");
-	assert_false(container_of_cgroup(directory, container));
-}
-
 /* A root with the files of runtimes. */
 static char *make_root(void)
 {
@@ -179,9 +130,10 @@ static void test_pod_of_two(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_directories), cmocka_unit_test(test_long_directory),
-		cmocka_unit_test(test_docker),	    cmocka_unit_test(test_podman),
-		cmocka_unit_test(test_kubernetes),  cmocka_unit_test(test_pod_of_two),
+		cmocka_unit_test(test_docker),
+		cmocka_unit_test(test_podman),
+		cmocka_unit_test(test_kubernetes),
+		cmocka_unit_test(test_pod_of_two),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,34 @@ static void test_sample(void **state)
 	assert_int_equal(check(sample, sizeof(words)), -EBADMSG);
 }
 
+/* Both strings end inside the record, within their limits. */
+static void test_cgroup(void **state)
+{
+	static uint64_t words[(sizeof(struct jitbpf_cgroup) + JITBPF_CGROUP_PATH_MAX +
+			       JITBPF_CGROUP_NAME_MAX) /
+			      8];
+	struct jitbpf_cgroup *cgroup = (struct jitbpf_cgroup *)words;
+	const size_t head = sizeof(*cgroup);
+
+	cgroup->h.type = JITBPF_CGROUP;
+	memcpy(cgroup->strings, "/a\0web", 7);
+	assert_least(&cgroup->h, head + 7);
+	memset(cgroup->strings, 0, 7);
+	assert_least(&cgroup->h, head + 2);
+	memset(cgroup->strings, 'a', JITBPF_CGROUP_PATH_MAX);
+	cgroup->h.size_bytes = sizeof(words);
+	assert_int_equal(check(cgroup, sizeof(words)), -EBADMSG);
+	cgroup->strings[JITBPF_CGROUP_PATH_MAX - 1] = 0;
+	assert_int_equal(check(cgroup, sizeof(words)), 0);
+	memset(cgroup->strings + JITBPF_CGROUP_PATH_MAX, 'b', JITBPF_CGROUP_NAME_MAX - 1);
+	assert_int_equal(check(cgroup, sizeof(words)), 0);
+	cgroup->strings[JITBPF_CGROUP_PATH_MAX + JITBPF_CGROUP_NAME_MAX - 1] = 'b';
+	assert_int_equal(check(cgroup, sizeof(words)), -EBADMSG);
+	cgroup->strings[0] = 0;
+	cgroup->strings[1 + JITBPF_CGROUP_NAME_MAX] = 0; /* a longer name that ends */
+	assert_int_equal(check(cgroup, sizeof(words)), -EBADMSG);
+}
+
 static void test_code(void **state)
 {
 	static uint64_t words[(sizeof(struct jitbpf_code) + JITBPF_CODE_COPY_MAX) / 8 + 1];
@@ -302,12 +330,12 @@ static void test_unknown_type(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fixed_sizes),  cmocka_unit_test(test_sample),
-		cmocka_unit_test(test_kept_code),    cmocka_unit_test(test_code),
-		cmocka_unit_test(test_stack_copy),   cmocka_unit_test(test_jit),
-		cmocka_unit_test(test_mapping),	     cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_counters),     cmocka_unit_test(test_journal),
-		cmocka_unit_test(test_unknown_type),
+		cmocka_unit_test(test_cgroup),	cmocka_unit_test(test_fixed_sizes),
+		cmocka_unit_test(test_sample),	cmocka_unit_test(test_kept_code),
+		cmocka_unit_test(test_code),	cmocka_unit_test(test_stack_copy),
+		cmocka_unit_test(test_jit),	cmocka_unit_test(test_mapping),
+		cmocka_unit_test(test_strings), cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_journal), cmocka_unit_test(test_unknown_type),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

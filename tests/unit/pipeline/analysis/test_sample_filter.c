@@ -19,7 +19,7 @@ static bool passes(const struct sample_filter *filter, uint64_t at_ns, uint32_t 
 		.comm = "worker",
 	};
 
-	return sample_filter_passes(filter, &sample, sample.comm, "server", START);
+	return sample_filter_passes(filter, &sample, sample.comm, "server", NULL, START);
 }
 
 static void test_empty_lets_all_pass(void **state)
@@ -28,7 +28,7 @@ static void test_empty_lets_all_pass(void **state)
 
 	assert_false(sample_filter_is_set(&filter));
 	assert_true(passes(&filter, 0, 1, 1));
-	assert_true(sample_filter_passes_lost(&filter, 1, "server"));
+	assert_true(sample_filter_passes_lost(&filter, 1, "server", NULL));
 }
 
 static void test_time_is_half_open(void **state)
@@ -40,7 +40,7 @@ static void test_time_is_half_open(void **state)
 	assert_true(passes(&filter, 10, 1, 1));
 	assert_true(passes(&filter, 19, 1, 1));
 	assert_false(passes(&filter, 20, 1, 1));
-	assert_false(sample_filter_passes_lost(&filter, 1, "server"));
+	assert_false(sample_filter_passes_lost(&filter, 1, "server", NULL));
 }
 
 static void test_lists(void **state)
@@ -61,10 +61,10 @@ static void test_lists(void **state)
 	assert_true(passes(&by_process_name, 0, 1, 1));
 	by_thread_name.comm_count = 1;
 	assert_false(passes(&by_thread_name, 0, 1, 1));
-	assert_true(sample_filter_passes_lost(&by_pid, 5, "x"));
-	assert_false(sample_filter_passes_lost(&by_pid, 6, "x"));
-	assert_false(sample_filter_passes_lost(&by_tid, 5, "x"));
-	assert_false(sample_filter_passes_lost(&by_process_name, 5, "x"));
+	assert_true(sample_filter_passes_lost(&by_pid, 5, "x", NULL));
+	assert_false(sample_filter_passes_lost(&by_pid, 6, "x", NULL));
+	assert_false(sample_filter_passes_lost(&by_tid, 5, "x", NULL));
+	assert_false(sample_filter_passes_lost(&by_process_name, 5, "x", NULL));
 }
 
 /* A name of at most 15 bytes may be an abbreviation; longer ones are compared whole. */
@@ -85,9 +85,9 @@ static void test_long_names(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct sample_filter filter = {.comms = &cases[i].wanted, .comm_count = 1};
 
-		assert_int_equal(
-			sample_filter_passes(&filter, &sample, cases[i].name, "server", START),
-			cases[i].passes);
+		assert_int_equal(sample_filter_passes(&filter, &sample, cases[i].name, "server",
+						      NULL, START),
+				 cases[i].passes);
 	}
 }
 

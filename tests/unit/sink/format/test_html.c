@@ -55,7 +55,7 @@ static void the_tree_is_in_order_of_names(void **state)
 	/* all > p > a, b > outer > inner */
 	static const char strings[] =
 		"\"strings\":[\"\",\"all\",\"p\",\"b\",\"/bin/p\",\"inner\",\"[jit]\",\"outer\",\"eng\","
-		"\"a\",\"[kernel.kallsyms]\",\"x.js\",\"worker\"],";
+		"\"a\",\"[kernel.kallsyms]\",\"x.js\",\"worker\",\"[unknown cgroup]\"],";
 	assert_memory_equal(strings_of(data), strings, strlen(strings));
 	page_expect(data, "labels", "name", "1 2 3 5 7 9");
 	page_expect(data, "labels", "module", "0 0 4 6 8 10");
@@ -89,10 +89,14 @@ static void samples_are_counted_by_thread(void **state)
 	memcpy(samples, made, sizeof(made));
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
 		samples[i].comm = made_string(&m, i == 1 ? "main" : "helper");
-	AUTO_FREE char *page = made_output_of(&m, &sink_html, samples, 5, &size);
+	free(made_output_of(&m, &sink_html, samples, 5, &size));
+	m.threads.threads.data[1].unit = made_string(&m, "/");
+	m.threads.threads.data[2].container = made_string(&m, "web");
+	AUTO_FREE char *page = made_output(&m, &sink_html);
 	AUTO_FREE char *data = page_data_of(page);
 	page_expect(data, "threads", "pid", "100 100 300");
 	page_expect(data, "threads", "tid", "102 101 300");
+	page_expect(data, "threads", "container", "6 8 9");
 	page_expect(data, "nodes", "up", "0 0 0"); /* all > p > f */
 	page_expect(data, "counts", "step", "2 0 0 0");
 	page_expect(data, "counts", "group", "0 0 1 2");

@@ -133,6 +133,41 @@ static void samples_with_names_are_counted(void **state)
 						      "50.0%        3    0.0%   50   51  web\n");
 }
 
+/* A command in two containers is two rows; a command outside of containers has an empty cell. */
+static void containers_have_rows(void **state)
+{
+	CLEANUP(made_deinit) struct made_view m;
+	struct ledger_process *rows;
+
+	made_init(&m);
+	for (uint32_t i = 0; i < 5; i++)
+		made_process(&m, 60 + i, i == 4 ? "cron" : "php", 10 - i, 0, 0, 0);
+	rows = m.ledger.processes.data;
+	rows[0].container = rows[1].container = made_string(&m, "web-1");
+	rows[2].container = made_string(&m, "web-2");
+	rows[3].unit = made_string(&m, "/");
+	rows[4].unit = made_string(&m, "cron\x1b.service");
+	AUTO_FREE char *text = made_output(&m, &sink_summary);
+	assert_string_equal(strstr(text, "SHARE"),
+			    "SHARE  SAMPLES  RESOLVED  PROCESSES  COMMAND  CONTAINER OR UNIT\n"
+			    "47.5%       19    100.0%          2  php      web-1\n"
+			    "20.0%        8    100.0%          1  php      web-2\n"
+			    "17.5%        7    100.0%          1  php      \n"
+			    "15.0%        6    100.0%          1  cron     cron?.service\n");
+	m.view.options.by = VIEW_BY_CONTAINER;
+	AUTO_FREE char *containers = made_output(&m, &sink_summary);
+	assert_string_equal(strstr(containers, "SHARE"),
+			    "SHARE  SAMPLES  RESOLVED  PROCESSES  CONTAINER OR UNIT\n"
+			    "47.5%       19    100.0%          2  web-1\n"
+			    "20.0%        8    100.0%          1  web-2\n"
+			    "17.5%        7    100.0%          1  host\n"
+			    "15.0%        6    100.0%          1  cron?.service\n");
+	AUTO_FREE char *json = made_output(&m, &sink_summary_json);
+	assert_non_null(strstr(json, "\"comm\": \"php\",\n\t\t\t\"container\": \"web-2\""));
+	assert_non_null(strstr(json, "\"cgroup\": \"/\""));
+	assert_non_null(strstr(json, "\"unit\": \"cron\\u001b.service\""));
+}
+
 /* The longest texts and numbers. */
 static void all_fits_80_columns(void **state)
 {
@@ -314,6 +349,7 @@ int main(void)
 		cmocka_unit_test(a_command_without_its_jit),
 		cmocka_unit_test(the_pid_inside_a_container_stands_beside),
 		cmocka_unit_test(no_name_reaches_the_terminal_raw),
+		cmocka_unit_test(containers_have_rows),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
 

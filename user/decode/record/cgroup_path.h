@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the path of a cgroup says about the processes in it: their container and their systemd unit.
+ * The owner of a cgroup chooses its path, so anything can look like a container.
+ */
+#ifndef JITBPF_DECODE_RECORD_CGROUP_PATH_H
+#define JITBPF_DECODE_RECORD_CGROUP_PATH_H
+
+#include <stdbool.h>
+
+#include "uapi/record.h"
+
+/* Characters of a container's ID that are shown instead of its name, as runtimes do. */
+#define CGROUP_PATH_SHORT_ID 12
+
+/*
+ * Read from the name of a cgroup's directory which container it is of: the ID that Docker, Podman,
+ * CRI-O and containerd use, or the name of an LXC container or a machine of systemd. Returns false
+ * if it is of none.
+ */
+bool cgroup_path_container(const char *directory, char ret[JITBPF_CGROUP_NAME_MAX]);
+
+/*
+ * Get the next directory of a path, and move *path behind it. Returns false at the end. Directories
+ * that are too long, which the kernel does not allow, are skipped.
+ */
+bool cgroup_path_next(const char **path, char ret[JITBPF_CGROUP_NAME_MAX]);
+
+/* Both are "" if there is none. */
+struct cgroup_path_names {
+	char container[JITBPF_CGROUP_NAME_MAX]; /* of the innermost container: ID or name */
+	char unit[JITBPF_CGROUP_NAME_MAX]; /* innermost service or scope that is no container */
+};
+
+void cgroup_path_names(const char *path, struct cgroup_path_names *ret);
+
+#endif

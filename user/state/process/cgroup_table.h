@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The cgroups of processes by ID: their paths, and the names of their containers and units, from
+ * CGROUP records. Names come from the owners of cgroups, so they may have any bytes. Memory is
+ * bounded by CGROUP_TABLE_BYTES; the agent, which shares it among owners, reports less and says
+ * which cgroups it has forgotten. Single-threaded.
+ */
+#ifndef JITBPF_STATE_PROCESS_CGROUP_TABLE_H
+#define JITBPF_STATE_PROCESS_CGROUP_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/index_map.h"
+#include "base/vec.h"
+#include "uapi/record.h"
+
+#define CGROUP_TABLE_BYTES (16u << 20)
+
+/* The memory of a cgroup without its strings. */
+#define CGROUP_BYTES 96
+
+/*
+ * Strings are never NULL. A cgroup of no unit has its path as unit, "/" for the root. So only a
+ * cgroup that is not known has neither.
+ */
+struct known_cgroup {
+	uint64_t cgroup;
+	char *path;
+	char *name;	 /* of the container, as its runtime calls it; "": not known */
+	char *container; /* that name, or the beginning of its ID; "": none */
+	char *unit;	 /* of systemd, or the path */
+};
+
+/* Empty if zero-initialized. */
+struct cgroup_table {
+	VEC(struct known_cgroup) cgroups;
+	struct index_map index;
+	uint64_t bytes;
+	uint64_t version; /* grows with each change */
+};
+
+/*
+ * Apply a CGROUP record that record_check() has accepted. What is known of the cgroup is replaced.
+ * Returns 0, -EDQUOT (no room, and nothing is known of it now) or -ENOMEM.
+ */
+int cgroup_table_take(struct cgroup_table *table, const struct jitbpf_cgroup *record);
+
+/* Returns a cgroup, or NULL. Valid until the next change. */
+const struct known_cgroup *cgroup_table_find(const struct cgroup_table *table, uint64_t cgroup);
+
+/*
+ * Returns true if a cgroup is of a container or a unit: by the container's name, ID or at least
+ * four first characters of its ID, or by the unit's name, with or without its ending; also of those
+ * around the innermost one. So is its whole path, and "host" for the root.
+ */
+bool known_cgroup_is_of(const struct known_cgroup *cgroup, const char *wanted);
+
+void cgroup_table_deinit(struct cgroup_table *table);
+
+#endif
