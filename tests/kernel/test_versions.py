@@ -10,7 +10,7 @@ import harness
 
 # Its records and its journal have another version than this program's.
 LATER_SHIM = os.path.join(harness.BUILD, "tests/workloads/later-shim/libjitbpf.so")
-LINE = r"{} +JIT: events and journals of another version of jitbpf: start the process anew\n"
+LINE = r"{} +JIT: events and journals of another version of jitbpf\n +next: start the process anew"
 
 
 class Versions(harness.KernelTest):

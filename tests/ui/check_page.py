@@ -96,7 +96,7 @@ def check_ledger(page):
     check(f"{share:.1f} % named" in page.say(text("ledger")) and 50 < share < 99, f"{share:.1f} % have names: {page.say(text('ledger'))}")
     page.say("document.querySelector('details').open = true")
     page.settle()
-    check("jitbpf list says" in page.say(text("ledger")), "the ledger says what helps")
+    check("jitbpf env" in page.say(text("ledger")), "the ledger says what helps")
     page.say("document.querySelector('details').open = false")
     page.settle()
     page.browser.mouse(*page.point_of(page.data.nodes[0]))

@@ -3,7 +3,7 @@
  * man_pages SOURCES FOLDER VERSION DATE: write the manual pages of all commands, in man(7), to
  * FOLDER. Names, options and references come from the tables of the commands. What no table has is
  * in SOURCES/NAME.man, if there is such a file: a line ".\" OPTIONS" or ".\" COMMANDS" there is
- * replaced by what the tables have.
+ * replaced by what the tables have; so is ".\" TERMS".
  *
  * Roff is written here, since a page has four macros; so a build needs no other program.
  */
@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/option_help.h"
+#include "sink/ledger_terms.h"
 
 struct pages {
 	const char *sources, *folder, *version, *date;
@@ -109,6 +110,34 @@ static int put_commands(FILE *out, const struct command_spec *spec)
 	return 0;
 }
 
+static void put_terms(FILE *out)
+{
+	const struct ledger_word *term;
+	const char *group;
+
+	fputs(".SH TERMS\n", out);
+	for (size_t i = 0; (term = ledger_term_at(i, &group)); i++) {
+		const struct {
+			const char *label, *text;
+		} parts[] = {{"", term->means}, {"Why: ", term->why}, {"Next: ", term->next}};
+
+		fputs(".TP\n", out);
+		put_as(out, 'B', term->words + strspn(term->words, " "));
+		fputs(" (", out);
+		put(out, group);
+		put(out, term->key);
+		fputs(")\n", out);
+		for (size_t part = 0; part < ARRAY_SIZE(parts); part++) {
+			if (!parts[part].text)
+				continue;
+			fputs(part ? ".br\n" : "", out);
+			put(out, parts[part].label);
+			put(out, parts[part].text);
+			fputc('\n', out);
+		}
+	}
+}
+
 static void put_references(FILE *out, const struct command_spec *spec)
 {
 	const struct command_spec *other;
@@ -140,6 +169,8 @@ static int put_source(FILE *out, FILE *source, const struct command_spec *spec)
 			err = put_options(out, spec);
 		else if (!strcmp(line, ".\\\" COMMANDS\n"))
 			err = put_commands(out, spec);
+		else if (!strcmp(line, ".\\\" TERMS\n"))
+			put_terms(out);
 		else if (!begins_with(line, ".\\\""))
 			fputs(line, out);
 	}

@@ -8,9 +8,9 @@
 #include "cli/suggestion.h"
 
 static const struct command_spec *const commands[] = {
-	&command_record,   &command_live, &command_top,	    &command_report,
-	&command_annotate, &command_diff, &command_list,    &command_env,
-	&command_doctor,   &command_help, &command_version, &command_complete,
+	&command_record, &command_live,	   &command_top,      &command_report, &command_annotate,
+	&command_diff,	 &command_list,	   &command_env,      &command_doctor, &command_explain,
+	&command_help,	 &command_version, &command_complete,
 };
 
 const struct command_spec *command_at(size_t i)

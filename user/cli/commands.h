@@ -13,6 +13,7 @@ extern const struct command_spec command_complete;
 extern const struct command_spec command_diff;
 extern const struct command_spec command_doctor;
 extern const struct command_spec command_env;
+extern const struct command_spec command_explain;
 extern const struct command_spec command_help;
 extern const struct command_spec command_list;
 extern const struct command_spec command_live;

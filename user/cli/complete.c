@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/option_help.h"
 #include "cli/outputs.h"
+#include "sink/ledger_terms.h"
 #include "sink/sink.h"
 #include "sink/write/out.h"
 #include "sink/write/text.h"
@@ -203,6 +204,20 @@ static void add_commands(struct completion *completion)
 	}
 }
 
+static void add_terms(struct completion *completion)
+{
+	const struct ledger_word *term;
+	const char *group;
+
+	for (size_t i = 0; (term = ledger_term_at(i, &group)); i++) {
+		char path[96];
+
+		snprintf(path, sizeof(path), "%s%s", group, term->key);
+		add(completion, path, term->words + strspn(term->words, " "), NULL);
+		add(completion, term->key, term->words + strspn(term->words, " "), NULL);
+	}
+}
+
 static void add_candidates(struct completion *completion, enum candidates candidates,
 			   const char *const *words)
 {
@@ -232,6 +247,9 @@ static void add_candidates(struct completion *completion, enum candidates candid
 		break;
 	case CANDIDATES_COMMANDS:
 		add_commands(completion);
+		break;
+	case CANDIDATES_TERMS:
+		add_terms(completion);
 		break;
 	default:
 		break;

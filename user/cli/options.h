@@ -40,6 +40,7 @@ enum candidates {
 	CANDIDATES_PROCESSES, /* pids of this machine */
 	CANDIDATES_NAMES,     /* the same, and names of processes */
 	CANDIDATES_COMMANDS,  /* commands of jitbpf */
+	CANDIDATES_TERMS,     /* keys of the ledger's terms */
 };
 
 struct option_spec {

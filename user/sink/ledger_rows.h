@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The rows of the ledger in reports: order, keys and texts. Summary, JSON and page use them.
- */
+/* The rows of the ledger in reports. */
 #ifndef JITBPF_SINK_LEDGER_ROWS_H
 #define JITBPF_SINK_LEDGER_ROWS_H
 
@@ -11,33 +9,7 @@
 
 #include "base/vec.h"
 #include "profile/ledger.h"
-
-struct ledger_word {
-	const char *key;   /* key in JSON; never changes */
-	const char *words; /* text in the summary */
-};
-
-extern const struct ledger_word ledger_fates[FATE_COUNT];
-extern const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT];
-extern const struct ledger_word ledger_memories[LEDGER_MEMORY_COUNT];
-extern const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX];
-
-/* The members of struct jit_counts. */
-struct ledger_jit_word {
-	struct ledger_word word;
-	size_t offset;
-};
-
-#define LEDGER_JIT_COUNT 33
-extern const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT];
-
-/* Rows from here on count problems. Earlier rows, up to `merged`, do not. */
-#define LEDGER_JIT_TROUBLE 14
-
-static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row)
-{
-	return *(const uint64_t *)((const char *)counts + ledger_jit[row].offset);
-}
+#include "sink/ledger_terms.h"
 
 uint64_t ledger_process_taken(const struct ledger_process *process);
 

@@ -454,11 +454,43 @@ static int write_code(struct writer *w, const struct code_lane *lane)
 	return err;
 }
 
-static void write_word_table(struct json *json, const struct ledger_word *words, int count)
+/* Write what a term means, why it happens and what to do, as one text. */
+static void write_about(struct json *json, const struct ledger_word *term)
 {
+	char about[600];
+
+	snprintf(about, sizeof(about), "%s%s%s%s%s", term->means, term->why ? " Why: " : "",
+		 term->why ?: "", term->next ? " Next: " : "", term->next ?: "");
+	json_member_string(json, term->key, about);
+}
+
+static void write_word(struct json *json, const struct ledger_word *term)
+{
+	json_member_string(json, term->key, term->words);
+}
+
+static void write_word_table(struct json *json, const char *key, const struct ledger_word *words,
+			     int count,
+			     void (*write)(struct json *json, const struct ledger_word *term))
+{
+	json_key(json, key);
 	json_begin(json, '{');
 	for (int i = 0; i < count; i++)
-		json_member_string(json, words[i].key, words[i].words);
+		write(json, &words[i]);
+	json_end(json, '}');
+}
+
+static void write_word_tables(struct json *json,
+			      void (*write)(struct json *json, const struct ledger_word *term))
+{
+	write_word_table(json, "fates", ledger_fates, FATE_COUNT, write);
+	write_word_table(json, "cuts", ledger_cuts, LEDGER_CUT_COUNT, write);
+	write_word_table(json, "counters", ledger_counters, JITBPF_COUNTER_MAX, write);
+	write_word_table(json, "singles", ledger_singles, LEDGER_SINGLE_COUNT, write);
+	json_key(json, "jit");
+	json_begin(json, '{');
+	for (int i = 0; i < LEDGER_JIT_COUNT; i++)
+		write(json, &ledger_jit[i].word);
 	json_end(json, '}');
 }
 
@@ -466,16 +498,10 @@ void page_data_write_words(struct json *json)
 {
 	json_key(json, "words");
 	json_begin(json, '{');
-	json_key(json, "fates");
-	write_word_table(json, ledger_fates, FATE_COUNT);
-	json_key(json, "cuts");
-	write_word_table(json, ledger_cuts, LEDGER_CUT_COUNT);
-	json_key(json, "counters");
-	write_word_table(json, ledger_counters, JITBPF_COUNTER_MAX);
-	json_key(json, "jit");
+	write_word_tables(json, write_word);
+	json_key(json, "about");
 	json_begin(json, '{');
-	for (int i = 0; i < LEDGER_JIT_COUNT; i++)
-		json_member_string(json, ledger_jit[i].word.key, ledger_jit[i].word.words);
+	write_word_tables(json, write_about);
 	json_end(json, '}');
 	engine_advice_write(json);
 	json_end(json, '}');

@@ -59,9 +59,9 @@ static void put_reasons(struct text *text, const struct ledger_word *words, cons
 static void put_losses(struct text *text, const struct ledger *ledger)
 {
 	static const struct ledger_word words[] = {
-		{"", "sample ring full"},
-		{"", "no scratch space"},
-		{"", "out of memory"},
+		{.words = "sample ring full"},
+		{.words = "no scratch space"},
+		{.words = "out of memory"},
 	};
 	const uint64_t counts[ARRAY_SIZE(words)] = {
 		ledger->counters[JITBPF_COUNT_SAMPLES_RING_FULL],
@@ -83,7 +83,7 @@ static void put_fates(struct text *text, const struct view *view, const struct n
 	const struct ledger *ledger = view->ledger;
 	uint64_t taken = ledger_taken(ledger);
 
-	put_count(text, "samples taken", taken);
+	put_count(text, ledger_singles[LEDGER_TAKEN].words, taken);
 	text_put_string(text, "\n");
 	for (int i = 0; i < FATE_COUNT; i++) {
 		char label[LABEL_COLUMNS];
@@ -100,23 +100,33 @@ static void put_fates(struct text *text, const struct view *view, const struct n
 			put_losses(text, ledger);
 	}
 	if (naming->samples)
-		put_share(text, "named", naming->named, naming->samples);
+		put_share(text, ledger_singles[LEDGER_NAMED].words, naming->named, naming->samples);
 	if (ledger->frame_pointers)
-		put_share(text, "frame pointers assumed", ledger->frame_pointers, taken);
+		put_share(text, ledger_singles[LEDGER_FRAME_POINTERS].words, ledger->frame_pointers,
+			  taken);
 	if (ledger->throttles || ledger->throttled_ns) {
-		text_printf(text, "%-*s%*.3f s  in ", LABEL_COLUMNS, "throttled",
-			    NUMBER_COLUMNS - 2, (double)ledger->throttled_ns / 1e9);
+		text_printf(text, "%-*s%*.3f s  in ", LABEL_COLUMNS,
+			    ledger_singles[LEDGER_THROTTLED].words, NUMBER_COLUMNS - 2,
+			    (double)ledger->throttled_ns / 1e9);
 		text_put_number(text, ledger->throttles, 0);
 		text_put_string(text, ledger->throttles == 1 ? " interval\n" : " intervals\n");
 	}
 }
 
-/* Put a number in front of its text. */
-static void put_row(struct text *text, const struct view *view, const char *words, uint64_t value)
+/* Put a number in front of its text, and in the next line what to do, if anything. */
+static void put_row(struct text *text, const struct view *view, const char *words, const char *next,
+		    uint64_t value)
 {
+	const uint32_t indent = NUMBER_COLUMNS + 2, columns = view->options.columns;
+
 	text_put_number(text, value, NUMBER_COLUMNS);
 	text_put_string(text, "  ");
-	paragraph_put(text, words, NUMBER_COLUMNS + 2, NUMBER_COLUMNS + 2, view->options.columns);
+	paragraph_put(text, words, indent, indent, columns);
+	text_put_string(text, "\n");
+	if (!next)
+		return;
+	text_printf(text, "%*snext: ", (int)indent, "");
+	paragraph_put(text, next, indent + 6, indent, columns);
 	text_put_string(text, "\n");
 }
 
@@ -232,16 +242,22 @@ static void put_unpublished(struct text *text, const struct view *view)
 		advice = "start it with the variables or options of 'jitbpf env'";
 	snprintf(words, sizeof(words), "samples in [unknown] code that no engine published: %s%s%s",
 		 engine ? engine->name : "", engine ? ": " : "", advice);
-	put_row(text, view, words, samples);
+	put_row(text, view, words, NULL, samples);
 }
 
 /* --- trouble ------------------------------------------------------------------------- */
 
-static bool is_no_trouble(enum jitbpf_counter counter)
+/* The kernel's own count of samples is compared with ours instead. */
+static bool is_trouble(enum jitbpf_counter counter)
 {
-	return counter == JITBPF_COUNT_SAMPLES_TAKEN || counter == JITBPF_COUNT_JIT_HITS ||
-	       counter == JITBPF_COUNT_SHIM_COPIES || counter == JITBPF_COUNT_JITDUMPS ||
-	       counter == JITBPF_COUNT_STACKS_FINISHED || counter == JITBPF_COUNT_LOOP_LONGEST_MS;
+	return ledger_counters[counter].why && counter != JITBPF_COUNT_SAMPLES_TAKEN;
+}
+
+static void put_term(struct text *text, const struct view *view, const struct ledger_word *term,
+		     uint64_t value)
+{
+	if (value)
+		put_row(text, view, term->words, term->next, value);
 }
 
 static void put_owner(struct text *text, const struct view *view, enum ledger_memory memory,
@@ -251,14 +267,13 @@ static void put_owner(struct text *text, const struct view *view, enum ledger_me
 
 	if (owner->uid != JITBPF_UNKNOWN_USER)
 		snprintf(user, sizeof(user), "user %u", (uint32_t)owner->uid);
-	snprintf(words, sizeof(words),
-		 "%s not kept, %s (cgroup %llu) used its share of the memory: see --max-memory",
+	snprintf(words, sizeof(words), "%s not kept, %s (cgroup %llu) used its share of the memory",
 		 ledger_memories[memory].words, user, (unsigned long long)owner->cgroup);
-	put_row(text, view, words, owner->refused);
+	put_row(text, view, words, ledger_memories[memory].next, owner->refused);
 }
 
-/* Put the counts that should be 0 and are not. */
-static void put_trouble(struct text *text, const struct view *view)
+/* Put the counts that should be 0 and are not. Returns true if there are any. */
+static bool put_trouble(struct text *text, const struct view *view)
 {
 	const struct ledger *ledger = view->ledger;
 	uint64_t taken = ledger_taken(ledger);
@@ -276,7 +291,7 @@ static void put_trouble(struct text *text, const struct view *view)
 
 		snprintf(words, sizeof(words), "JIT: %s", ledger_jit[i].word.words);
 		if (value)
-			put_row(text, view, words, value);
+			put_row(text, view, words, ledger_jit[i].word.next, value);
 	}
 	for (int memory = 0; memory < LEDGER_MEMORY_COUNT; memory++) {
 		const struct ledger_owner *owners = ledger->owners[memory];
@@ -284,16 +299,17 @@ static void put_trouble(struct text *text, const struct view *view)
 		for (int i = 0; i < LEDGER_OWNERS_MAX && owners[i].refused; i++)
 			put_owner(text, view, memory, &owners[i]);
 	}
-	if (ledger->malformed_records)
-		put_row(text, view, "records that could not be read", ledger->malformed_records);
+	put_term(text, view, &ledger_singles[LEDGER_MALFORMED_RECORDS], ledger->malformed_records);
 	for (int i = 0; i < JITBPF_COUNTER_MAX; i++) {
-		if (!is_no_trouble(i) && ledger->counters[i])
-			put_row(text, view, ledger_counters[i].words, ledger->counters[i]);
+		if (is_trouble(i))
+			put_term(text, view, &ledger_counters[i], ledger->counters[i]);
 	}
 	if (!ledger->filtered && counted && counted != taken)
-		put_row(text, view, "samples counted by the BPF program", counted);
-	if (text->bytes.size == heading)
-		text->bytes.size = before;
+		put_term(text, view, &ledger_counters[JITBPF_COUNT_SAMPLES_TAKEN], counted);
+	if (text->bytes.size > heading)
+		return true;
+	text->bytes.size = before;
+	return false;
 }
 
 /* --- all of it ----------------------------------------------------------------------- */
@@ -301,6 +317,7 @@ static void put_trouble(struct text *text, const struct view *view)
 static int put_all(struct text *text, const struct view *view, struct naming *naming,
 		   struct sample_groups *groups)
 {
+	const struct ledger *ledger = view->ledger;
 	uint32_t columns = view->options.columns;
 	int err = naming_count(view, naming);
 
@@ -311,7 +328,8 @@ static int put_all(struct text *text, const struct view *view, struct naming *na
 	text_put_string(text, "\n");
 	put_fates(text, view, &naming->all);
 	put_jit(text, view);
-	put_trouble(text, view);
+	if (put_trouble(text, view) || ledger_taken(ledger) != ledger->fate[FATE_RESOLVED])
+		text_put_string(text, "'jitbpf explain TERM' says what each of these means\n");
 	if (!groups->groups.size)
 		return 0;
 	text_put_string(text, "\n");

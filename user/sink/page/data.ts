@@ -36,8 +36,9 @@ export interface CodeLane {
 	live: Float64Array;             // bytes after each bin, by engine
 }
 
-/** Texts of the ledger's keys. */
-export type Words = Record<'fates' | 'cuts' | 'counters' | 'jit', Record<string, string>> & { engines: Engine[] };
+/** Texts of the ledger's keys (user/sink/ledger_terms.h); about: what they mean, and what to do. */
+type WordTables = Record<'fates' | 'cuts' | 'counters' | 'jit' | 'singles', Record<string, string>>;
+export type Words = WordTables & { about: WordTables; engines: Engine[] };
 
 /** Samples of nodes, by thread or, in a difference, by side. */
 export interface Counts { rows: number; node: ArrayLike<number>; group: Uint32Array; samples: Float64Array }

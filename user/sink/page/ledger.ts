@@ -27,31 +27,30 @@ function factsOf({ run }: Run): string {
 
 function fatesOf({ samples, jit, throttled }: Run, words: Words, naming: Naming | null): HTMLElement {
 	const bar = element('div', '', 'bar'), fates = element('div', '', 'fates');
-	const line = (...parts: (Node | string)[]) => fates.append(element('span', '', '', ...parts));
+	const line = (title: string, ...parts: (Node | string)[]) => fates.append(Object.assign(element('span', '', '', ...parts), { title }));
+	const { about } = words;
 
 	bar.ariaHidden = 'true';
-	line(element('b', number(samples.taken)), samples.taken === 1 ? ' sample taken' : ' samples taken');
+	line(about.singles.taken, element('b', number(samples.taken)), samples.taken === 1 ? ' sample taken' : ' samples taken');
 	for (const fate of FATES) {
 		const part = element('i');
 		part.style.cssText = `flex: ${samples[fate]} 0 0; background: var(--${fate})`;
 		bar.append(part);
 		const reasons = Object.entries(samples.cut).filter(([, n]) => n)
-			.map(([key, n]) => `${number(n)} ${words.cuts[key]}`);
-		line(swatch(`var(--${fate})`), element('b', number(samples[fate])), ` ${words.fates[fate]} `,
+			.map(([key, n], i) => Object.assign(why(`${i ? ', ' : ': '}${number(n)} ${words.cuts[key]}`), { title: about.cuts[key] }));
+		line(about.fates[fate], swatch(`var(--${fate})`), element('b', number(samples[fate])), ` ${words.fates[fate]} `,
 			why(percent(samples[fate], samples.taken)),
-			...(fate === 'stack_cut' && reasons.length ? [element('span', `: ${reasons.join(', ')}`, 'why reasons')] : []));
+			...(fate === 'stack_cut' && reasons.length ? [element('span', '', 'why reasons', ...reasons)] : []));
 	}
-	if (naming) {
-		line(element('b', percent(naming.named, naming.samples)), ' named');
-		fates.lastElementChild!.setAttribute('title', 'Samples whose innermost frame has a name; click for what the others are in');
-	}
-	line(element('b', number(jit.methods)), ' JIT methods ',
+	if (naming)
+		line(about.singles.named + ' Click for what the others are in.', element('b', percent(naming.named, naming.samples)), ' named');
+	line(about.jit.methods, element('b', number(jit.methods)), ' JIT methods ',
 		why(`${bytes(jit.code_bytes)}, ${plural(jit.unloads, 'unload')}`));
 	if (samples.frame_pointers)
-		line(element('b', number(samples.frame_pointers)), ' with frame pointers assumed ',
+		line(about.singles.frame_pointers, element('b', number(samples.frame_pointers)), ' with frame pointers assumed ',
 			why(percent(samples.frame_pointers, samples.taken)));
 	if (throttled.intervals)
-		line(element('b', (throttled.ns / 1e9).toFixed(3) + ' s'), ' throttled ',
+		line(about.singles.throttled, element('b', (throttled.ns / 1e9).toFixed(3) + ' s'), ' throttled ',
 			why('in ' + plural(throttled.intervals, 'interval')));
 	return element('summary', '', '', bar, fates);
 }
@@ -70,14 +69,14 @@ function tablesOf({ processes, counters, jit, malformed_records }: Run, words: W
 	if (processes.length > ROWS)
 		rows.push(['', `and ${number(processes.length - ROWS)} more`]);
 	const counts = [
-		...Object.entries(counters).map(([key, value]) => [value, words.counters[key]] as const),
-		...Object.entries(jit).map(([key, value]) => [value, 'JIT: ' + words.jit[key]] as const),
-		[malformed_records, 'records that could not be read'] as const,
-	].filter(([value]) => value).map(([value, text]) => [number(value), text]);
+		...Object.entries(counters).map(([key, value]) => [value, words.counters[key], words.about.counters[key]] as const),
+		...Object.entries(jit).map(([key, value]) => [value, 'JIT: ' + words.jit[key], words.about.jit[key]] as const),
+		[malformed_records, words.singles.malformed_records, words.about.singles.malformed_records] as const,
+	].filter(([value]) => value).map(([value, text, about]) => [number(value), text, about]);
 	const idle = withoutCode(words.engines, processes, IDLE);
 	return element('div', '', 'tables',
 		table(['PID', 'Process', 'Samples', 'Resolved', '[unknown] code', 'Stack cut', 'Lost', 'JIT methods', 'JIT code'], rows),
-		table(['Count', 'Of'], counts),
+		table(['Count', 'Of', 'What it means'], counts),
 		...(naming?.missing.length ? [table(['Unnamed', 'In', 'What helps'], naming.missing.map(({ module, samples, advice }) =>
 			[number(samples), visible(module), advice]))] : []),
 		...(idle.length ? [table(['Samples', 'Without JIT code', 'What helps'], idle.map(({ process, samples, advice }) =>

@@ -284,6 +284,9 @@ static void the_ledger_has_the_words_of_the_summary(void **state)
 		snprintf(expected, sizeof(expected), "\"%s\":\"%s\"", ledger_cuts[i].key,
 			 ledger_cuts[i].words);
 		assert_non_null(strstr(page, expected));
+		snprintf(expected, sizeof(expected), "\"%s\":\"%s", ledger_cuts[i].key,
+			 ledger_cuts[i].means);
+		assert_non_null(strstr(strstr(page, "\"about\""), expected));
 	}
 	for (int i = 0; i < JITBPF_COUNTER_MAX; i++) {
 		snprintf(expected, sizeof(expected), "\"%s\":\"%s\"", ledger_counters[i].key,

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/ledger_terms.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/scope.h"
+
+#define TERMS_MIN (FATE_COUNT + LEDGER_CUT_COUNT + LEDGER_JIT_COUNT + JITBPF_COUNTER_MAX)
+
+static void check_sentence(const char *key, const char *s, bool ends)
+{
+	size_t bytes = strlen(s);
+
+	if (bytes < 10 || (s[bytes - 1] == '.') != ends)
+		fail_msg("%s: %s", key, s);
+}
+
+static void every_term_is_explained(void **state)
+{
+	const struct ledger_word *term;
+	const char *group;
+	size_t count = 0;
+
+	for (; (term = ledger_term_at(count, &group)); count++) {
+		assert_non_null(group);
+		if (!term->key || !term->words || !term->means)
+			fail_msg("term %zu of %s lacks a text", count, group);
+		check_sentence(term->key, term->means, true);
+		if (term->why)
+			check_sentence(term->key, term->why, true);
+		if (term->next)
+			check_sentence(term->key, term->next, false);
+		/* What can be done about it is trouble, which has a reason. */
+		assert_true(!term->next || term->why);
+	}
+	assert_int_equal(count, TERMS_MIN + LEDGER_MEMORY_COUNT + LEDGER_SINGLE_COUNT);
+	assert_null(ledger_term_at(count + 1, NULL));
+}
+
+static void trouble_has_reasons(void **state)
+{
+	for (int i = 0; i < LEDGER_JIT_COUNT; i++)
+		assert_int_equal(ledger_jit[i].word.why != NULL, i >= LEDGER_JIT_TROUBLE);
+	for (int i = 0; i < LEDGER_CUT_COUNT; i++)
+		assert_int_equal(ledger_cuts[i].why != NULL, i != JITBPF_END_ROOT);
+}
+
+/* Returns how many terms a text means; *ret_key is that of the last one. */
+static size_t meant(const char *text, const char **ret_key)
+{
+	const struct ledger_word *term;
+	const char *group;
+	size_t found = 0;
+
+	for (size_t i = 0; (term = ledger_term_at(i, &group)); i++) {
+		if (!ledger_term_is(term, group, text))
+			continue;
+		*ret_key = term->key;
+		found++;
+	}
+	return found;
+}
+
+static void a_term_is_found_as_outputs_show_it(void **state)
+{
+	static const struct {
+		const char *text, *key;
+		size_t count;
+	} cases[] = {
+		{"no_rule", "no_rule", 1},
+		{"cut.no_rule", "no_rule", 1},
+		{"samples.cut.no_rule", "no_rule", 1},
+		{"no unwind rule", "no_rule", 1},
+		{"No Unwind Rule", "no_rule", 1},
+		{"unreadable", "unreadable", 2}, /* of stacks, and of journals */
+		{"jit.unreadable", "unreadable", 1},
+		{"JIT: journals that could not be read", "unreadable", 1},
+		{"  of the JIT records lost, those over their owner's share of the code ring",
+		 "jit_over_share", 1},
+		{"JIT methods", "methods", 1},
+		{"JIT records lost: code ring full", "jit_ring_full", 1},
+		{"[unknown] code", "code_unknown", 1},
+		{"rule", "", 0},
+		{"samples", "", 0},
+		{"", "", 0},
+		{"samples.cut.", "", 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *key = "";
+
+		assert_int_equal(meant(cases[i].text, &key), cases[i].count);
+		assert_string_equal(key, cases[i].key);
+	}
+}
+
+/* A path of JSON is one term. */
+static void keys_are_unique(void **state)
+{
+	const struct ledger_word *term;
+	const char *group, *key;
+
+	for (size_t i = 0; (term = ledger_term_at(i, &group)); i++) {
+		char path[96];
+
+		snprintf(path, sizeof(path), "%s%s", group, term->key);
+		if (*group)
+			assert_int_equal(meant(path, &key), 1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_term_is_explained),
+		cmocka_unit_test(trouble_has_reasons),
+		cmocka_unit_test(a_term_is_found_as_outputs_show_it),
+		cmocka_unit_test(keys_are_unique),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink/ledger_terms.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#include "base/scope.h"
+#include "base/text.h"
+
+const struct ledger_word ledger_fates[FATE_COUNT] = {
+	[FATE_RESOLVED] =
+		{"resolved", "resolved",
+		 "Every frame of the sample is in known code, and its stack reaches the root."},
+	[FATE_CODE_UNKNOWN] =
+		{"code_unknown", "[unknown] code",
+		 "A frame of the sample, shown as [unknown], is at an address without known "
+		 "code.",
+		 "No engine published the code, or it came too late, or its end is unsure.",
+		 "'jitbpf list' says which processes do not publish their code, and what "
+		 "their engines need"},
+	[FATE_STACK_CUT] =
+		{"stack_cut", "stack cut",
+		 "The walk of the stack ended before its root; [cut] is shown in place of the "
+		 "missing callers. All other frames are in known code.",
+		 "The summary counts the reasons below it.", "'jitbpf explain' has each reason"},
+	[FATE_LOST] =
+		{"lost", "lost", "The sample was taken, but not delivered.",
+		 "A ring was full since jitbpf did not get enough CPU time, or memory ran out.",
+		 "use a larger --sample-ring, or fewer samples with -F"},
+};
+
+const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT] = {
+	[JITBPF_END_NONE] = {"none", "no user stack", "The sample has no stack of a program.",
+			     "It is of a kernel thread, or of a process that begins or ends."},
+	[JITBPF_END_ROOT] = {"root", "at the root", "The walk has reached the outermost frame."},
+	[JITBPF_END_BAD_FRAME] =
+		{"bad_frame", "bad frame pointer",
+		 "A frame that was found cannot be one: the walk would go back, or to no "
+		 "code.",
+		 "A function uses rbp for other values and has no unwind information.",
+		 "build such code with unwind tables, or with -fno-omit-frame-pointer"},
+	[JITBPF_END_UNREADABLE] = {"unreadable", "stack not readable",
+				   "A word of the stack could not be read.",
+				   "Its page was not in memory, or the frame before it was wrong."},
+	[JITBPF_END_DEPTH] =
+		{"depth", "deeper than 1,024 frames",
+		 "The stack has more frames than a sample keeps; the innermost are kept.",
+		 "The program recurses deeply."},
+	[JITBPF_END_COMPAT] = {"compat", "32-bit code",
+			       "The sample is in 32-bit code, of which no stack is walked.",
+			       "The program is built for 32 bits.", "profile a 64-bit build of it"},
+	[JITBPF_END_NO_RULE] =
+		{"no_rule", "no unwind rule", "Nothing says where the caller of a frame is.",
+		 "The code has no unwind information, and its analysis found no rule; or "
+		 "the file was not read in time.",
+		 "build native code with unwind tables (the default of compilers)"},
+	[JITBPF_END_COPY] = {"copy", "deeper than the part that is copied",
+			     "The rest of the stack was not copied for the walk in user space.",
+			     "A sample carries at most 64 KB of stack, and its frames take more."},
+	[JITBPF_END_NO_ROOM] =
+		{"no_room", "no room for a copy of the stack",
+		 "The walk had to go on in user space, but the stack could not be copied.",
+		 "The ring of samples was nearly full.",
+		 "use a larger --sample-ring, or fewer samples with -F"},
+	[LEDGER_CUT_LEFT_OUT] =
+		{"left_out", "too many call paths (--max-memory)",
+		 "The profile had no room for the innermost part of the stack, shown as "
+		 "[too many call paths].",
+		 "The processes of an owner used their share of the memory.",
+		 "use a larger --max-memory, or record less with -p, -u or -G"},
+};
+
+const struct ledger_word ledger_memories[LEDGER_MEMORY_COUNT] = {
+	[LEDGER_MEMORY_CODE] =
+		{"code", "JIT methods and mappings",
+		 "Code, mappings and code events of an owner's processes were not kept.",
+		 "The owner, a user in a cgroup, used its share of the memory.",
+		 "use a larger --max-memory, or record less with -p, -u or -G"},
+	[LEDGER_MEMORY_PROFILE] =
+		{"profile", "call paths, names, threads and processes",
+		 "Call paths, names, threads or processes of an owner were not kept.",
+		 "The owner, a user in a cgroup, used its share of the memory.",
+		 "use a larger --max-memory, or record less with -p, -u or -G"},
+	[LEDGER_MEMORY_FILES] = {"files", "files",
+				 "Files that an owner's processes have mapped were not kept.",
+				 "The owner, a user in a cgroup, used its share of the memory.",
+				 "use a larger --max-memory, or record less with -p, -u or -G"},
+};
+
+const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT] = {
+	[LEDGER_TAKEN] =
+		{"taken", "samples taken",
+		 "All samples: the sum of those that are resolved, in [unknown] code, cut and "
+		 "lost."},
+	[LEDGER_NAMED] =
+		{"named", "named",
+		 "Samples whose innermost frame has the name of a function, not only of a file "
+		 "such as [php8.2].",
+		 "The others are in files without symbols, or in code that no engine published.",
+		 "install debug symbols: the package NAME-dbgsym (Debian, Ubuntu) or "
+		 "NAME-debuginfo (Fedora); the page says which files lack them"},
+	[LEDGER_FRAME_POINTERS] =
+		{"frame_pointers", "frame pointers assumed",
+		 "Samples in which a caller was found by frame pointer, as a guess.",
+		 "The code has neither unwind information nor a rule from its analysis, "
+		 "such as hand-written assembly."},
+	[LEDGER_THROTTLED] = {"throttled", "throttled",
+			      "Time, over all CPUs, in which the kernel took no samples.",
+			      "Samples took more CPU time than the kernel allows "
+			      "(kernel.perf_cpu_time_max_percent).",
+			      "take fewer samples with -F"},
+	[LEDGER_MALFORMED_RECORDS] =
+		{"malformed_records", "records that could not be read",
+		 "Records of the recording or of the kernel that make no sense were "
+		 "skipped.",
+		 "The recording is damaged, or a newer jitbpf made it.",
+		 "use the version of jitbpf that made the recording; report it if it "
+		 "is this one"},
+};
+
+static const struct {
+	const char *group; /* in JSON */
+	const struct ledger_word *words;
+	size_t count, stride_bytes;
+} tables[] = {
+	{"samples.", &ledger_singles[LEDGER_TAKEN], 1, sizeof(struct ledger_word)},
+	{"samples.", ledger_fates, FATE_COUNT, sizeof(struct ledger_word)},
+	{"samples.", &ledger_singles[LEDGER_NAMED], 2, sizeof(struct ledger_word)},
+	{"samples.cut.", ledger_cuts, LEDGER_CUT_COUNT, sizeof(struct ledger_word)},
+	{"", &ledger_singles[LEDGER_THROTTLED], 2, sizeof(struct ledger_word)},
+	{"jit.", &ledger_jit[0].word, LEDGER_JIT_COUNT, sizeof(struct ledger_jit_word)},
+	{"over_memory.", ledger_memories, LEDGER_MEMORY_COUNT, sizeof(struct ledger_word)},
+	{"counters.", ledger_counters, JITBPF_COUNTER_MAX, sizeof(struct ledger_word)},
+};
+
+const struct ledger_word *ledger_term_at(size_t i, const char **ret_group)
+{
+	for (size_t table = 0; table < ARRAY_SIZE(tables); i -= tables[table++].count) {
+		if (i >= tables[table].count)
+			continue;
+		if (ret_group)
+			*ret_group = tables[table].group;
+		return (const struct ledger_word *)((const char *)tables[table].words +
+						    i * tables[table].stride_bytes);
+	}
+	return NULL;
+}
+
+static bool is_exactly(const struct ledger_word *term, const char *path, const char *text)
+{
+	for (const char *at = path; at; at = strchr(at, '.')) {
+		at += *at == '.';
+		if (!strcasecmp(at, text))
+			return true;
+	}
+	return !strcasecmp(term->words + strspn(term->words, " "), text);
+}
+
+bool ledger_term_is(const struct ledger_word *term, const char *group, const char *text)
+{
+	static const char *const marks[] = {"", "JIT: ", "JIT "}; /* of the summary */
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s%s", group, term->key);
+	text += strspn(text, " ");
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++) {
+		if (begins_with(text, marks[i]) && is_exactly(term, path, text + strlen(marks[i])))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The terms of the ledger: what is counted, in order, with keys and texts. Summary, JSON, page,
+ * `jitbpf explain` and its manual page use these tables, so each says the same.
+ */
+#ifndef JITBPF_SINK_LEDGER_TERMS_H
+#define JITBPF_SINK_LEDGER_TERMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/ledger.h"
+
+struct ledger_word {
+	const char *key;   /* key in JSON; never changes */
+	const char *words; /* text in the summary */
+	const char *means; /* a sentence */
+	const char *why;   /* it happens; NULL: it is no trouble */
+	const char *next;  /* what to do; NULL: nothing */
+};
+
+extern const struct ledger_word ledger_fates[FATE_COUNT];
+extern const struct ledger_word ledger_cuts[LEDGER_CUT_COUNT];
+extern const struct ledger_word ledger_memories[LEDGER_MEMORY_COUNT];
+extern const struct ledger_word ledger_counters[JITBPF_COUNTER_MAX];
+
+/* Terms of which the ledger has one number each. */
+enum ledger_single {
+	LEDGER_TAKEN,
+	LEDGER_NAMED,
+	LEDGER_FRAME_POINTERS,
+	LEDGER_THROTTLED,
+	LEDGER_MALFORMED_RECORDS,
+	LEDGER_SINGLE_COUNT
+};
+
+extern const struct ledger_word ledger_singles[LEDGER_SINGLE_COUNT];
+
+/* The members of struct jit_counts. */
+struct ledger_jit_word {
+	struct ledger_word word;
+	size_t offset;
+};
+
+#define LEDGER_JIT_COUNT 33
+extern const struct ledger_jit_word ledger_jit[LEDGER_JIT_COUNT];
+
+/* Rows from here on count problems. Earlier rows, up to `merged`, do not. */
+#define LEDGER_JIT_TROUBLE 14
+
+static inline uint64_t ledger_jit_value(const struct jit_counts *counts, int row)
+{
+	return *(const uint64_t *)((const char *)counts + ledger_jit[row].offset);
+}
+
+/*
+ * Returns term number i of all tables, or NULL after the last one. Sets *ret_group, unless it is
+ * NULL, to what its key follows in JSON, such as "samples.cut.".
+ */
+const struct ledger_word *ledger_term_at(size_t i, const char **ret_group);
+
+/*
+ * Returns true if a person may mean a term by a text: its key, with or without its group, or its
+ * words as the summary shows them. Case does not matter.
+ */
+bool ledger_term_is(const struct ledger_word *term, const char *group, const char *text);
+
+#endif
