@@ -64,6 +64,9 @@ static const int needed_by_all[] = {
 	SCMP_SYS(rt_sigreturn),	   SCMP_SYS(getpid),	    SCMP_SYS(gettid),
 	SCMP_SYS(tgkill),	   SCMP_SYS(rt_sigaction),  SCMP_SYS(rt_sigprocmask),
 	SCMP_SYS(sched_yield),
+#ifdef __SANITIZE_ADDRESS__ /* it asks for the signal stack before the process ends */
+	SCMP_SYS(sigaltstack),
+#endif
 };
 
 /* A reader is given its files, and tells its pid. */
