@@ -106,6 +106,7 @@ class Top(Terminal):
         self.keys("/")
         self.keys("-l", "mandelbrot")
         self.keys("Enter")
+        self.wait_for_screen("search /mandelbrot/")
         self.wait_for(lambda: "mandelbrot" in self.selected())
         chosen = self.selected().split()[-1]
         self.keys("s")
@@ -163,8 +164,12 @@ class Top(Terminal):
 
     def test_stopped(self):
         """Ctrl-Z gives the terminal to the shell; the screen comes back in the foreground."""
-        self.top("--", ENGINE, "hot", "--seconds", "60", "--name", "warm")
-        self.wait_for_screen(r"\[jit\] +warm")
+        self.top("--window", "5s", "--", ENGINE, "hot", "--seconds", "60", "--name", "warm")
+        self.wait_for_screen(r"last 5 s\n(.*\n)*.*\[jit\] +warm")
+        self.keys("w")
+        self.wait_for_screen(r"by self\n(.*\n)*.*\[jit\] +warm")
+        self.keys("w", "w")
+        self.wait_for_screen(r"last 10 s\n(.*\n)*.*\[jit\] +warm")
         self.keys("C-z")
         self.wait_for_screen("Stopped")
         self.type("stty -g >stopped")

@@ -223,7 +223,8 @@ static int start(struct recording *run)
 	if (err)
 		return record_complain(err, "starting the live page");
 	if (run->top)
-		err = top_screen_show(run->top, run->pipeline, &run->options->view);
+		err = top_screen_show(run->top, run->pipeline, &run->options->view,
+				      run->options->window_ns);
 	if (err)
 		return err;
 	err = target_go(&run->target);
@@ -560,6 +561,9 @@ static int run_top(const struct command_spec *spec, int argc, char **argv)
 }
 
 static const struct option_spec top_options[] = {
+	{0, "window", OPTION_SECONDS, FIELD(window_ns), "TIME",
+	 "show only the samples of the last TIME, such as 10s (default: all; the key w changes it)",
+	 1, UINT64_MAX / 2},
 	{0, "once", OPTION_FLAG, FIELD(once), NULL,
 	 "not possible: says how to show the same once, as text"},
 };

@@ -38,6 +38,7 @@ struct record_options {
 	uint64_t refresh_ns; /* 0: outputs are written at the end */
 	bool live;	     /* serve the page */
 	bool once;	     /* of `jitbpf top` */
+	uint64_t window_ns;  /* the same */
 	bool top;	     /* show the screen of `jitbpf top` */
 	bool only_live;	     /* no output but those with -o */
 	uint32_t port;	     /* 0: any free one from the default */

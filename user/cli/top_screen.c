@@ -180,9 +180,14 @@ static int take_stops(struct top_screen *screen)
 }
 
 /* Give the viewer the deltas, and let it open the terminal. */
-static int start_viewer(struct top_screen *screen, const struct view_options *view)
+static int start_viewer(struct top_screen *screen, const struct view_options *view,
+			uint64_t window_ns)
 {
-	const struct viewer_request request = {.order = VIEWER_SHOW, .view = *view};
+	const struct viewer_request request = {
+		.order = VIEWER_SHOW,
+		.view = *view,
+		.window_ns = window_ns,
+	};
 	int sockets[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
@@ -198,7 +203,7 @@ static int start_viewer(struct top_screen *screen, const struct view_options *vi
 }
 
 int top_screen_show(struct top_screen *screen, struct pipeline *pipeline,
-		    const struct view_options *view)
+		    const struct view_options *view, uint64_t window_ns)
 {
 	int err = live_feed_create(&screen->feed);
 
@@ -207,7 +212,7 @@ int top_screen_show(struct top_screen *screen, struct pipeline *pipeline,
 	err = err ?: live_sink_create(live_feed_publish, screen->feed, DELTA_BYTES, &screen->sink);
 	err = err ?: pipeline_add_live(pipeline, &sink_live, screen->sink);
 	err = err ?: take_stops(screen);
-	err = err ?: start_viewer(screen, view);
+	err = err ?: start_viewer(screen, view, window_ns);
 	if (err) {
 		top_screen_end(screen);
 		return complain(err);

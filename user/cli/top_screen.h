@@ -27,9 +27,10 @@ bool top_screen_is_possible(bool once);
  */
 int top_screen_prepare(struct top_screen **ret);
 
-/* Show the screen. The pipeline is borrowed. Prints a message on errors. Returns as above. */
+/* Show the screen, with a window of top_ui_set_window(). The pipeline is borrowed. Prints a message
+ * on errors. Returns as above. */
 int top_screen_show(struct top_screen *screen, struct pipeline *pipeline,
-		    const struct view_options *view);
+		    const struct view_options *view, uint64_t window_ns);
 
 /* Readable when top_screen_round() has something to do. -1: none. */
 #define TOP_SCREEN_FDS 2

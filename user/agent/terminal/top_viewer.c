@@ -276,6 +276,8 @@ static void begin(struct viewer *viewer)
 		_exit(VIEWER_FAILED); /* the run has failed before anything was shown */
 	delta_profile_init(&viewer->profile, &request.view, PROFILE_BYTES);
 	err = top_ui_create(&request.view, &viewer->ui);
+	if (!err)
+		top_ui_set_window(viewer->ui, request.window_ns);
 	err = err ?: curses_screen_open();
 	if (err) {
 		answer(err, false);

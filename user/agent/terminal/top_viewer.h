@@ -28,6 +28,7 @@ enum viewer_order {
 struct viewer_request {
 	enum viewer_order order;
 	struct view_options view; /* with VIEWER_SHOW */
+	uint64_t window_ns;	  /* the same: of top_ui_set_window() */
 };
 
 /* The answer; the first one comes without a request, after the library was loaded. */

@@ -111,19 +111,41 @@ static bool *passing_nodes(const struct filtered *filtered, const struct top_fil
 	return passing;
 }
 
+/*
+ * Returns the samples in the window, by count. The slices of a long window may be folded; those
+ * that begin before it are not of it.
+ */
+static uint64_t *recent_samples(const struct view *view, uint64_t window_ns)
+{
+	size_t counts = view->threads->counts.size;
+	uint64_t *samples = calloc(counts + 1, sizeof(*samples)), end_ns = view->info->duration_ns;
+
+	for (size_t i = 0; samples && !window_ns && i < counts; i++)
+		samples[i] = view->threads->counts.data[i].samples;
+	if (!samples || !window_ns || !view->slices)
+		return samples;
+	vec_for_each (slice, &view->slices->slices) {
+		if (slice->count < counts &&
+		    (slice->tick + 1ull) * TIME_SLICES_TICK_NS + window_ns > end_ns)
+			samples[slice->count] += slice->samples;
+	}
+	return samples;
+}
+
 static int count_samples(struct filtered *filtered, const struct top_model *model,
 			 const struct top_filter *filter)
 {
 	const struct view *view = &filtered->view;
 	AUTO_FREE uint32_t *roots = NULL;
 	AUTO_FREE bool *threads = passing_threads(view, filter);
+	AUTO_FREE uint64_t *recent = recent_samples(view, filter->window_ns);
 	AUTO_FREE bool *named = NULL;
 	int err = copy_nodes(filtered, &roots);
 
 	named = err ? NULL : passing_nodes(filtered, filter);
 	filtered->processes =
 		calloc(view->ledger->processes.size + 1, sizeof(*filtered->processes));
-	if (err || !threads || !named || !filtered->processes)
+	if (err || !threads || !named || !recent || !filtered->processes)
 		return -ENOMEM;
 	for (size_t i = 0; i < view->threads->counts.size; i++) {
 		const struct thread_count *count = &view->threads->counts.data[i];
@@ -131,11 +153,14 @@ static int count_samples(struct filtered *filtered, const struct top_model *mode
 		struct profile_node *nodes = filtered->profile.nodes.data;
 		uint32_t process = nodes[roots[count->node]].location;
 
-		if (count->samples <= before || !passes(filtered, filter, count, threads, named))
+		uint64_t samples = count->samples > before ? count->samples - before : 0;
+
+		samples = samples < recent[i] ? samples : recent[i];
+		if (!samples || !passes(filtered, filter, count, threads, named))
 			continue;
-		nodes[count->node].self += count->samples - before;
+		nodes[count->node].self += samples;
 		if (process < view->ledger->processes.size)
-			filtered->processes[process] += count->samples - before;
+			filtered->processes[process] += samples;
 	}
 	filtered->view.profile = &filtered->profile;
 	return 0;

@@ -14,6 +14,8 @@
 struct top_filter {
 	uint32_t pid, tid;   /* 0: all */
 	const regex_t *comm; /* of processes or threads; NULL: all */
+	/* Only samples of the end of the run, to a tick of time_slices.h; 0: all. */
+	uint64_t window_ns;
 };
 
 /* The owner calls top_model_deinit(). Numbers of tree nodes are valid until it is filled again. */

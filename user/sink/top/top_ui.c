@@ -10,6 +10,7 @@
 #include "sink/run_text.h"
 
 #define COMMAND_COLUMNS 300
+#define SECOND_NS	1000000000ull
 
 int top_ui_create(const struct view_options *options, struct top_ui **ret)
 {
@@ -85,6 +86,11 @@ int top_ui_update(struct top_ui *ui, const struct view *view)
 {
 	ui->view = view;
 	return ui->paused ? 0 : refill(ui);
+}
+
+void top_ui_set_window(struct top_ui *ui, uint64_t window_ns)
+{
+	ui->filter.window_ns = window_ns;
 }
 
 void top_ui_say(struct top_ui *ui, const char *words)
@@ -304,7 +310,19 @@ static int show_everything(struct top_ui *ui)
 	top_pattern_clear(&ui->name);
 	top_pattern_clear(&ui->comm);
 	top_pattern_clear(&ui->search);
-	ui->filter = (struct top_filter){0};
+	ui->filter = (struct top_filter){.window_ns = ui->filter.window_ns};
+	return refill(ui);
+}
+
+/* All samples, then shorter windows. */
+static int next_window(struct top_ui *ui)
+{
+	static const uint64_t windows[] = {0, 60 * SECOND_NS, 10 * SECOND_NS};
+	size_t at = 0;
+
+	while (at < ARRAY_SIZE(windows) - 1 && windows[at] != ui->filter.window_ns)
+		at++;
+	ui->filter.window_ns = windows[(at + 1) % ARRAY_SIZE(windows)];
 	return refill(ui);
 }
 
@@ -375,6 +393,8 @@ static int command(struct top_ui *ui, uint32_t key)
 		return sort_next(ui);
 	case 'z':
 		return begin_anew(ui);
+	case 'w':
+		return next_window(ui);
 	case TOP_KEY_ESCAPE:
 		return show_everything(ui);
 	case 'p':

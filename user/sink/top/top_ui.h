@@ -65,6 +65,9 @@ void top_ui_destroy(struct top_ui *ui); /* NULL is allowed */
  */
 int top_ui_update(struct top_ui *ui, const struct view *view);
 
+/* Show only samples of the last window_ns; 0: all. Before the first view comes. */
+void top_ui_set_window(struct top_ui *ui, uint64_t window_ns);
+
 /* A key was pressed. Returns 0 or -ENOMEM. */
 int top_ui_key(struct top_ui *ui, uint32_t key);
 

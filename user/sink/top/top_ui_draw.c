@@ -21,6 +21,7 @@ static const char *const help[] = {
 	"P  T  C       only a process, a thread, or commands that match; empty: all",
 	"K  I          kernel frames, inlined frames on and off",
 	"Esc           no filters, no search",
+	"w             only the last 60 s, the last 10 s, all",
 	"z             only samples from now on; again: all",
 	"p             pause: the screen stands still; a new filter shows new samples",
 	"q, Ctrl-C     end",
@@ -59,6 +60,8 @@ static int put_line(struct top_canvas *canvas, enum top_style style, const char 
 
 static void put_filters(const struct top_ui *ui, struct text *text)
 {
+	if (ui->filter.window_ns)
+		text_printf(text, "  last %.10g s", (double)ui->filter.window_ns / 1e9);
 	if (ui->filter.pid)
 		text_printf(text, "  process %u", ui->filter.pid);
 	if (ui->filter.tid)

@@ -254,6 +254,48 @@ static void only_new_samples(void **state)
 	assert_int_not_equal(line_with(&s, "Shop::render"), -1);
 }
 
+/* A sample of the second process, that long after the start. */
+static void hash_at(struct screen *s, uint64_t since_ns)
+{
+	struct made_view *m = &s->m;
+
+	count(s, 1, 11, 1, STACK(function(s, "Map.hash")));
+	assert_int_equal(
+		time_slices_add(&m->slices, since_ns, (uint32_t)m->threads.counts.size - 1), 0);
+}
+
+static void a_window_has_the_last_samples(void **state)
+{
+	const uint64_t second = 1000000000;
+	CLEANUP(screen_deinit) struct screen s;
+
+	shop_init(&s); /* of which no times are known */
+	for (uint64_t at = 0; at < 100; at += 2)
+		hash_at(&s, at * second);
+	s.m.info.duration_ns = 100 * second;
+	update(&s);
+	assert_int_equal(line_with(&s, " last "), -1);
+	press(&s, 'w');
+	assert_int_not_equal(line_with(&s, "last 60 s"), -1);
+	assert_int_not_equal(line_with(&s, "100.00%      30"), -1);
+	assert_int_equal(line_with(&s, "Shop::render"), -1);
+	press(&s, 'w');
+	assert_int_not_equal(line_with(&s, "last 10 s"), -1);
+	assert_int_not_equal(line_with(&s, "100.00%       5"), -1);
+	s.m.info.duration_ns = 105 * second; /* it moves, also without samples */
+	update(&s);
+	assert_int_not_equal(line_with(&s, "100.00%       2"), -1);
+	press(&s, 'z');
+	hash_at(&s, 105 * second);
+	update(&s);
+	assert_int_not_equal(line_with(&s, "100.00%       1"), -1);
+	press(&s, 'z');
+	press(&s, TOP_KEY_ESCAPE); /* no filter */
+	assert_int_not_equal(line_with(&s, "last 10 s"), -1);
+	press(&s, 'w');
+	assert_int_not_equal(line_with(&s, "Shop::render"), -1);
+}
+
 static void a_process_is_chosen(void **state)
 {
 	CLEANUP(screen_deinit) struct screen s;
@@ -357,6 +399,7 @@ int main(void)
 		cmocka_unit_test(the_tree_opens_and_closes),
 		cmocka_unit_test(a_pause_keeps_the_screen),
 		cmocka_unit_test(only_new_samples),
+		cmocka_unit_test(a_window_has_the_last_samples),
 		cmocka_unit_test(a_process_is_chosen),
 		cmocka_unit_test(any_name_fits_any_screen),
 		cmocka_unit_test(any_keys_are_harmless),
