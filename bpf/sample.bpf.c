@@ -596,7 +596,8 @@ static __always_inline void watch_owner(struct sample_scratch *s, struct task_st
 	last->pid = s->head.pid;
 	last->start_ns = s->head.start_ns;
 	last->time_ns = s->head.h.time_ns;
-	read_owner((__u64)BPF_CORE_READ(task, group_leader), s->head.pid, s->head.h.time_ns);
+	/* Before the sample, which counts for the cgroup that is read here. */
+	read_owner((__u64)BPF_CORE_READ(task, group_leader), s->head.pid, s->head.h.time_ns - 1);
 }
 
 static __always_inline void walk_kernel(struct sample_scratch *s, struct bpf_perf_event_data *ctx)

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "agent/clock.h"
+#include "agent/machine/cgroups.h"
 #include "agent/machine/machine_check.h"
 #include "base/scope.h"
 #include "base/text.h"
@@ -443,6 +444,16 @@ static bool records(const struct record_options *values)
 }
 
 /* Returns OPTIONS_OK, or the exit status after a message. */
+/* Names of containers come from cgroups of version 2. */
+static void say_if_no_containers(const struct record_options *values)
+{
+	AUTO_FREE char *mount = NULL;
+
+	if (values->view.by == VIEW_BY_CONTAINER && cgroups_mount(&mount) == -ENOENT)
+		fprintf(stderr, "jitbpf: --by container: cgroup version 2 is not mounted; where "
+				"only version 1 is used, all processes are in 'host'\n");
+}
+
 static int check(struct record_options *values)
 {
 	char missing[256];
@@ -537,6 +548,7 @@ static int run_with(enum mode mode, const struct command_spec *spec, int argc, c
 		setrlimit(RLIMIT_NOFILE,
 			  &(struct rlimit){values.open_files.rlim_max, values.open_files.rlim_max});
 		mallopt(M_MMAP_THRESHOLD, LARGE_PIECE_BYTES);
+		say_if_no_containers(&values);
 		status = record(&values);
 	}
 	line_rules_deinit(&values.line_rules);

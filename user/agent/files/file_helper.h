@@ -45,6 +45,10 @@ enum file_request_kind {
 	FILE_READ_LINK,
 	/* Read /proc/PID/maps, which can block on the lock of the memory map (process_maps.h). */
 	FILE_READ_MAPS,
+	/* Read /proc/PID/cgroup, which can block on the lock of all cgroups. */
+	FILE_READ_CGROUP,
+	/* Read what its runtime calls the container whose ID is the path (container_names.h). */
+	FILE_READ_CONTAINER,
 };
 
 /* Fields that a request kind does not use are 0. */

@@ -50,6 +50,8 @@ static char *subject_of(const struct file_request *request, int fd)
 
 	if (request->kind == FILE_FIND_SERVED)
 		return strdup("a debuginfod server");
+	if (request->kind == FILE_READ_CGROUP || request->kind == FILE_READ_CONTAINER)
+		return strdup("names of cgroups and containers");
 	if (request->kind == FILE_READ_MEMORY || request->kind == FILE_OPEN_MAPPING ||
 	    request->kind == FILE_OPEN_MEMFD || request->kind == FILE_READ_LINK)
 		return asprintf(&memory, "the memory of process %u", request->pid) < 0 ? NULL
@@ -74,6 +76,8 @@ static bool may_be_late(const struct file_request *request)
 	case FILE_READ:
 	case FILE_READ_GROWING:
 	case FILE_READ_MEMORY:
+	case FILE_READ_CGROUP:
+	case FILE_READ_CONTAINER:
 		return false;
 	default:
 		return true;

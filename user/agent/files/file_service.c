@@ -11,6 +11,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "agent/files/cgroup_files.h"
+#include "agent/files/container_names.h"
 #include "agent/files/debuginfod.h"
 #include "agent/files/file_blob.h"
 #include "agent/files/file_direct.h"
@@ -108,6 +110,22 @@ static int read_link(const struct file_request *request, struct file_reply *repl
 	return err;
 }
 
+static int read_cgroup(const struct file_request *request, struct file_reply *reply)
+{
+	char *bytes = (char *)reply->bytes;
+	size_t size = 0;
+	int err;
+
+	if (request->kind == FILE_READ_CGROUP) {
+		err = cgroup_files_read(request->pid, bytes, FILE_PATH_MAX, &size);
+	} else {
+		err = container_name_of_id("", request->path, bytes);
+		size = err ? 0 : strlen(bytes) + 1;
+	}
+	reply->size_bytes = size;
+	return err;
+}
+
 /* Read exactly what is requested; a truncated file is an error. */
 static int read_piece(const struct file_request *request, int path_fd, struct file_reply *reply)
 {
@@ -178,6 +196,9 @@ static int answer(int socket, const struct file_request *request, int sent_fd,
 		bytes = reply->size_bytes;
 	} else if (request->kind == FILE_READ_LINK) {
 		reply->err = read_link(request, reply);
+		bytes = reply->size_bytes;
+	} else if (request->kind == FILE_READ_CGROUP || request->kind == FILE_READ_CONTAINER) {
+		reply->err = read_cgroup(request, reply);
 		bytes = reply->size_bytes;
 	} else if (request->kind == FILE_OPEN_MAPPING || request->kind == FILE_OPEN_MEMFD) {
 		reply->err = open_mapping(request, &found_fd);

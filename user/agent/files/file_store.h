@@ -116,6 +116,15 @@ int file_store_open_memfd(struct file_store *store, uint32_t pid, const struct p
 int file_store_read_link(struct file_store *store, uint32_t pid, uint32_t fd,
 			 char ret[FILE_PATH_MAX]);
 
+/*
+ * Read /proc/PID/cgroup, up to room_bytes; cgroup_files_path() finds the path in it. Get what its
+ * runtime calls a container of an ID. Return 0 or a negative errno: -ENOENT if it is not known.
+ */
+int file_store_read_cgroup(struct file_store *store, uint32_t pid, char *buf, size_t room_bytes,
+			   size_t *ret_bytes);
+int file_store_container_name(struct file_store *store, const char *id,
+			      char ret[JITBPF_CGROUP_NAME_MAX]);
+
 /* Copy memory of the process that writes such a file, all of it. Returns 0 or a negative errno. */
 int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,
 			   size_t size_bytes);

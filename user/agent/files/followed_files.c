@@ -43,6 +43,29 @@ int file_store_read_link(struct file_store *store, uint32_t pid, uint32_t fd,
 	return file_reader_link(store->writers, pid, fd, ret);
 }
 
+int file_store_read_cgroup(struct file_store *store, uint32_t pid, char *buf, size_t room_bytes,
+			   size_t *ret_bytes)
+{
+	const struct file_request request = {.kind = FILE_READ_CGROUP, .pid = pid};
+
+	return file_reader_cgroup(store->writers, &request, buf, room_bytes, ret_bytes);
+}
+
+int file_store_container_name(struct file_store *store, const char *id,
+			      char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	struct file_request request = {.kind = FILE_READ_CONTAINER};
+	size_t bytes;
+	int err;
+
+	if (!file_request_set_path(&request, id))
+		return -ENAMETOOLONG;
+	err = file_reader_cgroup(store->writers, &request, ret, JITBPF_CGROUP_NAME_MAX, &bytes);
+	if (!err && (!bytes || ret[bytes - 1]))
+		err = -EBADMSG;
+	return err;
+}
+
 int file_store_read_writer(struct file_store *store, uint32_t pid, uint64_t address, void *buf,
 			   size_t size_bytes)
 {

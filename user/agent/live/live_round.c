@@ -80,6 +80,8 @@ static int take_code_record(void *context, const void *slot, size_t slot_bytes)
 		err = vec_push(&round->exited,
 			       ((struct exited_process){exit->pid, exit->h.time_ns}));
 	err = err ?: process_owners_take(&round->owners, slot);
+	if (!err && exit->h.type == JITBPF_OWNER)
+		err = told_cgroups_see(&round->cgroups, slot, take_counted, context);
 	return err ?: emit(context, slot);
 }
 
@@ -189,6 +191,7 @@ int live_round_drain(struct live_round *round, bool last, record_taker_fn take, 
 		return SOURCE_OPEN;
 	process_owners_end_round(&round->owners);
 	round->open = false;
+	err = err ?: told_cgroups_round(&round->cgroups, round->begin_ns, take_counted, &drain);
 	return err ?: SOURCE_ROUND;
 }
 
@@ -196,6 +199,7 @@ void live_round_deinit(struct live_round *round)
 {
 	reused_callers_deinit(&round->callers);
 	process_owners_deinit(&round->owners);
+	told_cgroups_deinit(&round->cgroups);
 	process_filter_deinit(&round->tracked);
 	round_buffer_deinit(&round->sideband);
 	vec_deinit(&round->exited);

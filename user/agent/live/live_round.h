@@ -15,6 +15,7 @@
 #include "agent/kernel/cpu_events.h"
 #include "agent/kernel/ring.h"
 #include "agent/live/reused_callers.h"
+#include "agent/live/told_cgroups.h"
 #include "agent/publisher/publisher.h"
 #include "base/round_buffer.h"
 #include "base/vec.h"
@@ -50,6 +51,7 @@ struct live_round {
 	bool only_tracked; /* only side-band records of processes in `tracked` */
 
 	struct process_owners owners; /* of all processes that are profiled */
+	struct told_cgroups cgroups;  /* of these processes */
 	struct process_filter tracked;
 	struct round_buffer sideband;	   /* with only_tracked: records to be filtered by time */
 	VEC(struct exited_process) exited; /* with only_tracked: by EXIT records of the code ring */

@@ -165,6 +165,8 @@ int live_source_create(const struct live_options *options, const struct probe_si
 	live->cpus.rings = SAMPLE_RINGS_NONE;
 	live->round.files = files;
 	file_store_set_owners(files, &live->round.owners);
+	if (told_cgroups_init(&live->round.cgroups, files))
+		return fail(failure, -ENOMEM, "starting");
 	live->round.only_tracked = options->only_tracked;
 	live->code_ring_bytes = ring_size(options->code_ring_bytes);
 	live->sample_ring_bytes = ring_size(options->sample_ring_bytes);

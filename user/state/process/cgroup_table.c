@@ -134,6 +134,19 @@ static bool is_container(const char *id, const char *wanted)
 				       strlen(id) == ID_CHARACTERS && begins_with(id, wanted));
 }
 
+/* A name can be that of a pod and a container in it. */
+static bool is_name(const char *name, const char *wanted)
+{
+	const char *slash = strchr(name, '/');
+	size_t bytes = strlen(wanted);
+
+	if (!bytes)
+		return false;
+	return !strcmp(name, wanted) ||
+	       (slash && (!strcmp(slash + 1, wanted) ||
+			  ((size_t)(slash - name) == bytes && !memcmp(name, wanted, bytes))));
+}
+
 static bool is_unit(const char *directory, const char *wanted)
 {
 	static const char *const endings[] = {"", ".service", ".slice", ".scope"};
@@ -155,7 +168,7 @@ bool known_cgroup_is_of(const struct known_cgroup *cgroup, const char *wanted)
 
 	if (!strcmp(path, "/") && !strcmp(wanted, "host"))
 		return true;
-	if ((*cgroup->name && !strcmp(cgroup->name, wanted)) || !strcmp(path, wanted))
+	if (is_name(cgroup->name, wanted) || !strcmp(path, wanted))
 		return true;
 	while (cgroup_path_next(&path, directory)) {
 		if (is_unit(directory, wanted) || (cgroup_path_container(directory, container) &&

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Containers by what their runtimes call them. */
-#ifndef JITBPF_AGENT_MACHINE_CONTAINER_NAMES_H
-#define JITBPF_AGENT_MACHINE_CONTAINER_NAMES_H
+#ifndef JITBPF_AGENT_FILES_CONTAINER_NAMES_H
+#define JITBPF_AGENT_FILES_CONTAINER_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/vec.h"
+#include "uapi/record.h"
 
 typedef VEC(char *) name_list; /* owns the names */
 
@@ -15,6 +16,13 @@ typedef VEC(char *) name_list; /* owns the names */
  * below root ("": that of the machine). Returns 0 or -ENOMEM. Files that cannot be read have none.
  */
 int container_ids_of_name(const char *root, const char *name, name_list *list);
+
+/*
+ * Get the name of the container of an ID, as Docker, Podman and Kubernetes note it below root; of
+ * Kubernetes that of the pod and of the container in it, as in "web-0/nginx". Returns 0, -ENOENT if
+ * none is noted or the files cannot be read, or -ENOMEM.
+ */
+int container_name_of_id(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX]);
 
 void name_list_deinit(name_list *list);
 

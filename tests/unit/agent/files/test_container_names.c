@@ -5,12 +5,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/machine/container_names.h"
+#include "agent/files/container_names.h"
 #include "base/scope.h"
 
 #define A16 "aaaaaaaaaaaaaaaa"
@@ -127,12 +128,47 @@ static void test_pod_of_two(void **state)
 	remove_root(root);
 }
 
+static void check_name(const char *root, const char *id, const char *name)
+{
+	char found[JITBPF_CGROUP_NAME_MAX];
+	int err = container_name_of_id(root, id, found);
+
+	assert_int_equal(err, name ? 0 : -ENOENT);
+	if (name)
+		assert_string_equal(found, name);
+}
+
+static void test_names_of_ids(void **state)
+{
+	char *root = make_root(), text[600] = "{\"Name\":\"/";
+
+	put(root, "/var/lib/docker/containers/" A "/config.v2.json",
+	    "{\"Config\":{\"Env\":[\"\\\"Name\\\":\\\"/fake\\\"\"],\"Policy\":{\"Name\":\"no\"}},"
+	    "\"Name\":\"/web\"}");
+	check_name(root, A, "web");
+	check_name(root, B, NULL);
+	check_name(root, "../" A, NULL);
+	check_name(root, A16, NULL);
+	put(root, "/var/lib/docker/containers/" A "/config.v2.json", "{\"Name\":\"/cut");
+	check_name(root, A, NULL);
+	memset(text + strlen(text), 'x', 300);
+	strcat(text, "\"}");
+	put(root, "/var/lib/docker/containers/" A "/config.v2.json", text);
+	check_name(root, A, NULL);
+	put(root, "/var/lib/containers/storage/overlay-containers/containers.json",
+	    "[{\"id\":\"" B "\",\"image\":\"x\"},{\"id\":\"" C "\",\"names\":[\"db\",\"other\"]}]");
+	check_name(root, C, "db");
+	check_name(root, B, NULL);
+	put(root, "/var/log/containers/web-1_default_side-car-" B ".log", "");
+	check_name(root, B, "web-1/side-car");
+	remove_root(root);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_docker),
-		cmocka_unit_test(test_podman),
-		cmocka_unit_test(test_kubernetes),
+		cmocka_unit_test(test_docker),	   cmocka_unit_test(test_podman),
+		cmocka_unit_test(test_kubernetes), cmocka_unit_test(test_names_of_ids),
 		cmocka_unit_test(test_pod_of_two),
 	};
 

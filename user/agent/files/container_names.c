@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent/machine/container_names.h"
+#include "agent/files/container_names.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -150,4 +150,100 @@ int container_ids_of_name(const char *root, const char *name, name_list *list)
 		return 0;
 	return docker_ids(root, name, list) ?: podman_ids(root, name, list)
 					       ?: kubernetes_ids(root, name, list);
+}
+
+/* --- names of IDs ------------------------------------------------------------------------ */
+
+/* Copy a name up to one of the characters in `end`. Returns 0, or -ENOENT if it is no name. */
+static int copy_name(const char *from, const char *end, char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	size_t bytes = strcspn(from, end);
+
+	if (!bytes || bytes >= JITBPF_CGROUP_NAME_MAX || !from[bytes] || memchr(from, '\\', bytes))
+		return -ENOENT;
+	memcpy(ret, from, bytes);
+	ret[bytes] = '\0';
+	return 0;
+}
+
+static int docker_name(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	static const char key[] = "\"Name\":\"/";
+	AUTO_FREE char *path = NULL, *text = NULL;
+	const char *at;
+
+	if (asprintf(&path, "%s/var/lib/docker/containers/%s/config.v2.json", root, id) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	text = read_text(path);
+	at = text ? strstr(text, key) : NULL;
+	return at ? copy_name(at + strlen(key), "\"", ret) : -ENOENT;
+}
+
+static int podman_name(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	static const char id_key[] = "\"id\":\"", names_key[] = "\"names\":[\"";
+	AUTO_FREE char *path = NULL, *text = NULL;
+	const char *at;
+
+	if (asprintf(&path, "%s/var/lib/containers/storage/overlay-containers/containers.json",
+		     root) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	text = read_text(path);
+	for (at = text; at && (at = strstr(at, id_key));) {
+		const char *next, *names;
+
+		at += strlen(id_key);
+		if (strncmp(at, id, ID_CHARACTERS) != 0)
+			continue;
+		next = strstr(at, id_key);
+		names = strstr(at, names_key);
+		return names && (!next || names < next)
+			       ? copy_name(names + strlen(names_key), "\"", ret)
+			       : -ENOENT;
+	}
+	return -ENOENT;
+}
+
+/* POD_NAMESPACE_CONTAINER-ID.log becomes POD/CONTAINER. */
+static int kubernetes_name(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	AUTO_FREE char *folder = NULL;
+	CLEANUP(closedirp) DIR *logs = NULL;
+	struct dirent *entry;
+
+	if (asprintf(&folder, "%s/var/log/containers", root) < 0) {
+		folder = NULL;
+		return -ENOMEM;
+	}
+	logs = opendir(folder);
+	while (logs && (entry = readdir(logs))) {
+		const char *file = entry->d_name, *space = strchr(file, '_'),
+			   *container = space ? strchr(space + 1, '_') : NULL,
+			   *end = strrchr(file, '-');
+		int size;
+
+		if (!container || !end || end < container || !is_id(end + 1) ||
+		    strncmp(end + 1, id, ID_CHARACTERS) != 0)
+			continue;
+		container++;
+		size = snprintf(ret, JITBPF_CGROUP_NAME_MAX, "%.*s/%.*s", (int)(space - file), file,
+				(int)(end - container), container);
+		return size < JITBPF_CGROUP_NAME_MAX ? 0 : -ENOENT;
+	}
+	return -ENOENT;
+}
+
+int container_name_of_id(const char *root, const char *id, char ret[JITBPF_CGROUP_NAME_MAX])
+{
+	int err;
+
+	if (strlen(id) != ID_CHARACTERS || !is_id(id))
+		return -ENOENT;
+	err = docker_name(root, id, ret);
+	err = err == -ENOENT ? podman_name(root, id, ret) : err;
+	return err == -ENOENT ? kubernetes_name(root, id, ret) : err;
 }

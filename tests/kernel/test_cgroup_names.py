@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Names of containers and units: of each sample, in all outputs, live and replayed."""
+
+import collections
+import json
+import os
+import shutil
+import subprocess
+
+import harness
+from test_choice import FREQ_HZ, Loads, mount_of_cgroups
+from test_pprof import Profile
+
+IDS = [character * 64 for character in "ab"]
+DOCKER = "/var/lib/docker/containers"
+
+
+class Names(Loads):
+    def setUp(self):
+        super().setUp()
+        mount = mount_of_cgroups()
+        if not mount:
+            self.skipTest("cgroup version 2 is not mounted")
+        self.made = []
+        self.addCleanup(self.remove)
+        self.top = self.make(os.path.join(mount, f"jitbpf-names-{os.getpid()}"))
+
+    def make(self, path):
+        os.mkdir(path)
+        self.made.append(path)
+        return path
+
+    def remove(self):
+        for path in reversed(self.made):
+            if os.path.exists(path):
+                os.rmdir(path)
+
+    def below(self, *names):
+        return [self.make(os.path.join(self.top, name)) for name in names]
+
+    def usage(self, cgroup):
+        with open(os.path.join(cgroup, "cpu.stat"), encoding="ascii") as stat:
+            return int(stat.read().split("usage_usec ")[1].split()[0]) / 1e6
+
+    def path(self, ending):
+        return os.path.join(self.folder, "out" + ending)
+
+    def text_of(self, *options):
+        return subprocess.run([harness.JITBPF, "report", *options, self.path(".jitbpf")],
+                              check=True, capture_output=True, text=True).stdout
+
+    def by_container(self, folded):
+        """Returns samples by first frame."""
+        samples = collections.Counter()
+        for line in folded.splitlines():
+            samples[line.split(";", 1)[0]] += int(line.rsplit(" ", 1)[1])
+        return samples
+
+    def name_container(self, number, name):
+        """Notes a name as Docker does."""
+        path = os.path.join(DOCKER, number)
+        first = path
+        while not os.path.exists(os.path.dirname(first)):
+            first = os.path.dirname(first)
+        os.makedirs(path)
+        self.addCleanup(shutil.rmtree, first)
+        with open(os.path.join(path, "config.v2.json"), "w", encoding="ascii") as file:
+            json.dump({"ID": number, "Name": "/" + name}, file, separators=(",", ":"))
+
+    def test_all_outputs(self):
+        web = f"jitbpf-test-{os.getpid()}"
+        number = f"{os.getpid():064x}"
+        self.name_container(number, web)
+        cgroups = self.below(f"docker-{number}.scope", f"docker-{IDS[1]}.scope", "cron.service",
+                             "plain\x1b[31m")
+        names = [web, IDS[1][:12], "cron.service", os.path.join("/", *cgroups[3].split("/")[-2:])]
+        loads = [self.start(f"{cgroup}=0.5") for cgroup in cgroups]
+        rows, run = self.run_loads(loads, ["--by", "container", "-o", self.path(".folded"),
+                                           "-o", self.path(".pb.gz"), "-o",
+                                           self.path(".html")])
+        for load in loads:
+            self.assertGreater(rows[load.pid], 100)
+        pids = {row["pid"]: row for row in json.loads(self.text_of("--json"))["processes"]}
+        self.assertEqual([pids[load.pid].get(key) for load, key in zip(
+            loads, ("container", "container", "unit", "cgroup"))], names)
+        with open(self.path(".folded"), encoding="utf-8") as file:
+            folded = file.read()
+        self.assertEqual(self.text_of("-f", "folded", "--by", "container"), folded)
+        samples = self.by_container(folded)
+        self.assertIn("host", samples)
+        for load, name in zip(loads, names):
+            # A process starts in the cgroup of the test.
+            count = samples[name.replace("\x1b", "?")]
+            self.assertTrue(rows[load.pid] * 0.9 < count <= rows[load.pid], (name, count))
+            chosen = json.loads(self.text_of("--json", "--container", name))["processes"]
+            self.assertEqual([(row["pid"], row["samples"]["taken"]) for row in chosen
+                              if row["samples"]["taken"]],
+                             [(load.pid, count)])
+        profile = Profile(self.path(".pb.gz"))
+        labels = collections.Counter()
+        for sample in profile.samples:
+            labels[profile.labels(sample).get("container")] += 1
+        self.assertGreater(labels[web], 0)
+        self.assertIn(web, run.stderr)
+        self.assertNotIn("\x1b", run.stderr)
+
+    def test_process_that_moves(self):
+        """Each sample counts for the cgroup that the process had then."""
+        a, b = self.below("a.service", "b.service")
+        load = self.start(f"{a}=1", f"{b}=0.5", f"{a}=1")
+        self.run_loads([load], [])
+        samples = self.by_container(self.text_of("-f", "folded", "--by", "container"))
+        for cgroup, name in ((a, "a.service"), (b, "b.service")):
+            self.assertAlmostEqual(samples[name] / FREQ_HZ / self.usage(cgroup), 1, delta=0.08)
+
+    def test_removed_at_once(self):
+        """Cgroups that are gone before they are read have no name or their own, and no sample is
+        lost."""
+        names = [f"{i}-{'x' * 200}.service" for i in range(40)]
+        parts = [f"{cgroup}=0.02" for cgroup in self.below(*names)]
+        load = self.start(*parts, f"{self.below('last.service')[0]}=0.3")
+        rows, _run = self.run_loads([load], [])
+        known = self.by_container(self.text_of("-f", "folded", "--by", "container"))
+        own = sum(count for name, count in known.items()
+                  if name in names or name in ("last.service", "[unknown cgroup]"))
+        self.assertGreaterEqual(own, rows[load.pid] * 0.95)
+        self.assertGreater(known["last.service"], 150)
+
+    def test_version_1_only(self):
+        argv = self.record_argv(["--by", "container"], (".jitbpf",))
+        mount = mount_of_cgroups()
+        done = subprocess.run(["unshare", "-m", "sh", "-c", 'umount "$0" && exec "$@"', mount,
+                               *argv, "--", "true"], capture_output=True, check=False)
+        run = self.finished(done.returncode, done.stdout, done.stderr)
+        self.assertIn("cgroup version 2 is not mounted", run.stderr)

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/files/cgroup_files.h"
+#include "base/scope.h"
+
+static void test_paths(void **state)
+{
+	static const struct {
+		const char *text, *path; /* NULL: none */
+	} cases[] = {
+		{"0::/\n", "/"},
+		{"0::/a b/\x1b[m.service\n", "/a b/\x1b[m.service"},
+		{"13:memory:/v1\n1:name=systemd:/x\n0::/v2\n", "/v2"},
+		{"10::/no\n0::/v2\n", "/v2"},
+		{"1:name=0::/x:/v1\n", NULL},
+		{"13:memory:/v1\n", NULL},
+		{"0::/cut", NULL},
+		{"0::no-slash\n", NULL},
+		{"", NULL},
+	};
+	char path[32], small[3] = "x";
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int err =
+			cgroup_files_path(cases[i].text, strlen(cases[i].text), path, sizeof(path));
+
+		assert_int_equal(err, cases[i].path ? 0 : -ENOENT);
+		if (cases[i].path)
+			assert_string_equal(path, cases[i].path);
+	}
+	assert_int_equal(cgroup_files_path("0::/ab\n", 7, small, sizeof(small)), -ENAMETOOLONG);
+	assert_string_equal(small, "x");
+	assert_int_equal(cgroup_files_path("0::/a\n", 6, small, sizeof(small)), 0);
+}
+
+static void test_own(void **state)
+{
+	char text[4096];
+	size_t bytes = 0, part = 0;
+
+	assert_int_equal(cgroup_files_read((uint32_t)getpid(), text, sizeof(text), &bytes), 0);
+	assert_true(bytes && text[bytes - 1] == '\n');
+	assert_int_equal(cgroup_files_read((uint32_t)getpid(), text, 3, &part), 0);
+	assert_int_equal(part, 3);
+	assert_int_equal(cgroup_files_read(UINT32_MAX, text, sizeof(text), &bytes), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
