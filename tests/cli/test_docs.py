@@ -97,6 +97,20 @@ class Commands(unittest.TestCase):
                     tried += 1
         self.assertGreater(tried, 40)
 
+    def test_messages(self):
+        """What tables of troubleshooting.md quote in their first column, jitbpf says."""
+        sources = "".join(path.read_text() for path in (ROOT / "user").rglob("*.c"))
+        sources += (ROOT / "uapi/record.h").read_text()
+        sources = re.sub(r'"\s*\\?\s*"', "", sources).replace("\\", "")
+        quoted = 0
+        for row in re.findall(r"^\| (`.*?) \|", (ROOT / "docs/troubleshooting.md").read_text(), re.M):
+            for words in re.findall(r"`([^`]+ [^`]+)`", row):
+                for part in words.split(" ... "):
+                    with self.subTest(part):
+                        self.assertTrue(part in sources)
+                        quoted += 1
+        self.assertGreater(quoted, 8)
+
     def test_options_in_the_text(self):
         """`--option` is one of jitbpf or of another program that is named with it; `jitbpf COMMAND
         --option` is one of that command."""
