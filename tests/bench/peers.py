@@ -27,7 +27,8 @@ FREQ_HZ = 499
 ASYNC_PROFILER, SAMPLY = os.environ.get("ASYNC_PROFILER"), os.environ.get("SAMPLY")
 NO_NAME = re.compile(r"\[unknown\]|0x[0-9a-f]+|\[.*\.so.*\]|\[[\w.+-]+\]|\?*")
 
-# main: what a whole stack contains. thread: the names of the threads that count.
+# main: what a whole stack contains; of Java, also what the main thread begins with, since interpreted
+# methods have no names in most profilers. thread: the names of the threads that count.
 Program = collections.namedtuple("Program", "name command main thread")
 Outcome = collections.namedtuple("Outcome", "samples named whole size")
 
@@ -99,7 +100,7 @@ class Perf:
 
 
 class Samply:
-    name, for_engine = "samply", "map"
+    name, for_engine = "samply", "dump"
 
     def __init__(self, bench):
         self.out = bench.path("peers.json.gz")
@@ -115,15 +116,17 @@ class Samply:
             with open(path, encoding="utf-8") as file:
                 sidecar = json.load(file)
             for library in sidecar["data"]:
-                rows = sorted((row["rva"], row["size"], row["symbol"])
+                rows = sorted((row["rva"], row["size"] or 0, row["symbol"])
                               for row in library["symbol_table"])
-                tables[library["debug_id"]] = [row[0] for row in rows], [
-                    sidecar["string_table"][row[2]] for row in rows]
+                # The profile spells it without dashes, and with an age, 0.
+                debug_id = library["debug_id"].replace("-", "").upper() + "0"
+                tables[debug_id] = [row[0] for row in rows], [
+                    (row[0] + row[1], sidecar["string_table"][row[2]]) for row in rows]
 
         def find(debug_id, address):
-            starts, names = tables.get(debug_id, ([], []))
-            at = bisect.bisect_right(starts, address) - 1
-            return names[at] if at >= 0 else None
+            starts, symbols = tables.get(debug_id, ([], []))
+            end, name = symbols[max(bisect.bisect_right(starts, address) - 1, 0)] if symbols else (0, "")
+            return name if address < end else None
         return find
 
     def stacks(self, wanted):
@@ -183,16 +186,16 @@ class AsyncProfiler:
 
 def programs(bench, for_engine):
     """Yields the programs, each for about two seconds, whose engines publish for a kind of reader."""
-    yield Program("C without frame pointers", [bench.path("mixed"), "2"], r"^main\b", "mixed")
-    debug = {"api": 128, "map": 16}.get(for_engine)
+    yield Program("C without frame pointers", [bench.path("descent"), "1500"], r"^main\b", "descent")
+    debug = {"api": 128, "map": 16, "dump": 32}.get(for_engine)
     if debug:
         php = [word.replace("jit_debug=128", f"jit_debug={debug}") for word in measure.php(0, 700)]
         yield Program("PHP's JIT", php, r"^php_execute_script\b", "php")
     if shutil.which("javac"):
         options = ["-XX:+PreserveFramePointer", "-XX:+UnlockDiagnosticVMOptions",
-                   "-XX:+DumpPerfMapAtExit"] if for_engine == "map" else []
+                   "-XX:+DumpPerfMapAtExit"] if for_engine in ("map", "dump") else []
         yield Program("Java", ["java", "-XX:+UseSerialGC", *options, "-cp", bench.scratch, "Mixed", "0",
-                               "60"], r"\bMixed(\.|::)main\b",
+                               "60"], r"\bMixed(\.|::)main\b|^start_thread$",
                       "java|main|DestroyJavaVM")
 
 
@@ -209,8 +212,8 @@ def seconds(bench, command):
 
 
 def prepare(bench):
-    measure.run(["gcc", "-O2", "-g", "-fomit-frame-pointer", "-o", bench.path("mixed"),
-                 os.path.join(WORKLOADS, "mixed.c"), "-lm"])
+    measure.run(["gcc", "-O2", "-g", "-fomit-frame-pointer", "-o", bench.path("descent"),
+                 os.path.join(WORKLOADS, "descent.c")])
     if shutil.which("javac"):
         measure.run(["javac", "-d", bench.scratch, os.path.join(WORKLOADS, "Mixed.java")])
 
