@@ -71,14 +71,14 @@ class List(harness.KernelTest):
         php = self.start(harness.php("tracing", 60), wait=False)
         row = self.wait_for(lambda: [r for r in self.rows(php.pid) if r.get("methods", 0) > 20])[0]
         self.assertEqual((row["engine"], row["publishes"]), ("opcache.so", "journal"))
-        self.assertRegex(self.list()[0], rf"\n +{php.pid} +php +opcache.so +\d+ +[\d.]+ KB  shim, "
+        self.assertRegex(self.list()[0], rf"\n *{php.pid} +php +opcache.so +\d+ +[\d.]+ KB  shim, "
                                          "with a journal")
 
     def test_onednn(self):
         onednn = self.start([harness.ONEDNN, "60"], wait=False)
         row = self.wait_for(lambda: [r for r in self.rows(onednn.pid) if r.get("methods")])[0]
         self.assertRegex(row["engine"], r"^libdnnl\.so")
-        self.assertRegex(self.list()[0], rf"\n +{onednn.pid} +onednn +libdnnl")
+        self.assertRegex(self.list()[0], rf"\n *{onednn.pid} +onednn +libdnnl")
 
     def test_without_journal(self):
         process = subprocess.Popen([harness.ENGINE, "hot", "--seconds", "60"],
@@ -96,7 +96,7 @@ class List(harness.KernelTest):
         inner = int(self.wait_for(lambda: open(children, encoding="ascii").read()))
         row = self.wait_for(lambda: [r for r in self.rows(inner) if r.get("methods")])[0]
         self.assertEqual((row["pid_inside"], row["methods"]), (1, 1))
-        self.assertRegex(self.list()[0], rf"\n +{inner} \(1\) +jit-engine ")
+        self.assertRegex(self.list()[0], rf"\n *{inner} +\(1\) +jit-engine ")
 
     def test_jitdump(self):
         """Live methods, also those that are in the process's buffer only."""
@@ -159,10 +159,21 @@ class List(harness.KernelTest):
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         row = self.wait_for(lambda: [r for r in self.rows(process.pid) if r.get("methods")])[0]
-        seen = json.loads(subprocess.run([jitbpf, "list", "--json"], user=NOBODY, group=NOBODY,
-                                         extra_groups=[], capture_output=True, check=True).stdout)
+        nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "capture_output": True}
+        done = subprocess.run([jitbpf, "list", "--json"], check=False, **nobody)
+        self.assertEqual(done.returncode, 77)
+        seen = json.loads(done.stdout)
         self.assertIn(row, seen["engines"])
         self.assertGreater(seen["processes_hidden"], 0)
+        self.assertIn({"pid": 1, "why": "not permitted"}, seen["hidden"])
+        done = subprocess.run([jitbpf, "list"], check=False, **nobody)
+        self.assertEqual(done.returncode, 77)
+        self.assertRegex(done.stderr.decode(), r"jitbpf: \d+ processes of other users, .*: use sudo to see them\n")
+        done = subprocess.run([jitbpf, "list", "-p", "1"], check=False, **nobody)
+        self.assertEqual((done.returncode, done.stdout), (77, b""))
+        self.assertIn("jitbpf: process 1 could not be inspected: not permitted\n", done.stderr.decode())
+        done = subprocess.run([jitbpf, "list", "-p", str(process.pid)], check=False, **nobody)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_names(self):
         """Names that processes choose are printed without control characters."""

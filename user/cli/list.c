@@ -3,18 +3,17 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/publisher/engine_list.h"
 #include "agent/kernel/process_scan.h"
 #include "base/scope.h"
 #include "cli/commands.h"
+#include "cli/terminal.h"
 #include "engines/engines.h"
 #include "sink/write/json.h"
 #include "sink/write/out.h"
-#include "sink/write/text.h"
-
-#define COMM_COLUMNS   16
-#define ENGINE_COLUMNS 24
+#include "sink/write/text_table.h"
 
 struct list_options {
 	pid_list pids;
@@ -31,21 +30,28 @@ static const struct option_spec options[] = {
 
 static const struct {
 	const char *key, *words;
+	const char *next; /* what follows from it; NULL: nothing, or it is said by engine */
 } ways[ENGINE_PUBLISHES_COUNT] = {
 	[ENGINE_JOURNAL] = {"journal", "shim, with a journal"},
-	[ENGINE_UNREADABLE] = {"unreadable_journal", "shim, but its journal cannot be read"},
-	[ENGINE_OTHER_VERSION] = {"other_version",
-				  "shim of another version of jitbpf: start the process anew"},
-	[ENGINE_SHIM] = {"shim", "shim, no journal or no events yet"},
+	[ENGINE_UNREADABLE] = {"unreadable_journal", "shim, journal unreadable",
+			       "the process is ending, hangs, or has damaged it: a recording "
+			       "knows code from its own start on only"},
+	[ENGINE_OTHER_VERSION] = {"other_version", "shim of another version",
+				  "it is not that of this jitbpf: start the process anew"},
+	[ENGINE_SHIM] = {"shim", "shim, no journal",
+			 "the process has no code yet, or no journal (JITBPF_JOURNAL_MB=0): a "
+			 "recording knows code from its own start on only"},
 	[ENGINE_AGENT_JOURNAL] = {"agent_journal", "agent for Java"},
-	[ENGINE_AGENT_UNREADABLE] = {"unreadable_agent_journal",
-				     "agent for Java, but its journal cannot be read"},
-	[ENGINE_AGENT_OTHER_VERSION] = {"other_agent_version",
-					"agent for Java of another version of jitbpf: start the "
-					"process anew"},
-	[ENGINE_AGENT] = {"agent", "agent for Java, no journal or no events yet"},
+	[ENGINE_AGENT_UNREADABLE] = {"unreadable_agent_journal", "agent, journal unreadable",
+				     "the JVM is ending, hangs, or has damaged it: a recording "
+				     "knows code from its own start on only"},
+	[ENGINE_AGENT_OTHER_VERSION] = {"other_agent_version", "agent of another version",
+					"it is not that of this jitbpf: start the JVM anew"},
+	[ENGINE_AGENT] = {"agent", "agent, no journal",
+			  "the JVM has no code yet, or no journal (JITBPF_JOURNAL_MB=0): a "
+			  "recording knows code from its own start on only"},
 	[ENGINE_JITDUMP] = {"jitdump", "jitdump"},
-	[ENGINE_PERF_MAP] = {"perf_map", "perf map (not supported yet)"},
+	[ENGINE_PERF_MAP] = {"perf_map", "perf map, not read"},
 	[ENGINE_NOTHING] = {"nothing", "nothing"},
 };
 
@@ -69,6 +75,18 @@ static void write_row(struct json *json, const struct engine_list *list,
 	json_end(json, '}');
 }
 
+static bool is_denied(int err)
+{
+	return err == -EACCES || err == -EPERM;
+}
+
+static const char *why_hidden(int err)
+{
+	return is_denied(err)	   ? "not permitted"
+	       : err == -ETIMEDOUT ? "no answer in time"
+				   : strerror(-err);
+}
+
 static int write_json(const struct engine_list *list)
 {
 	struct json json = json_of(stdout, true);
@@ -80,7 +98,16 @@ static int write_json(const struct engine_list *list)
 	vec_for_each (row, &list->rows)
 		write_row(&json, list, row);
 	json_end(&json, ']');
-	json_member_number(&json, "processes_hidden", list->hidden);
+	json_member_number(&json, "processes_hidden", list->hidden.size);
+	json_key(&json, "hidden");
+	json_begin(&json, '[');
+	vec_for_each (hidden, &list->hidden) {
+		json_begin(&json, '{');
+		json_member_number(&json, "pid", hidden->pid);
+		json_member_string(&json, "why", why_hidden(hidden->err));
+		json_end(&json, '}');
+	}
+	json_end(&json, ']');
 	json_end(&json, '}');
 	return out_flush(stdout);
 }
@@ -97,36 +124,24 @@ static bool needs_advice(const struct engine_row *row)
 	return row->publishes == ENGINE_NOTHING || row->publishes == ENGINE_PERF_MAP;
 }
 
-static void put_column(struct text *text, const char *name, uint32_t columns)
-{
-	uint32_t taken = text_put_name_cut(text, *name ? name : "-", columns);
-
-	text_printf(text, "%*s", (int)(columns - taken), "");
-}
-
-static void put_row(struct text *text, const struct engine_list *list, const struct engine_row *row)
+static void add_row(struct text_table *table, const struct engine_list *list,
+		    const struct engine_row *row)
 {
 	const struct engine *engine = engine_of_row(list, row);
-	char inside[16] = "";
+	const char *name =
+		row->engine || !engine ? string_pool_get(list->strings, row->engine) : engine->name;
 
+	text_table_printf(table, "%u", row->pid);
 	if (row->inner_pid != row->pid)
-		snprintf(inside, sizeof(inside), " (%u)", row->inner_pid);
-	text_printf(text, "%10u%-11s  ", row->pid, inside);
-	put_column(text, string_pool_get(list->strings, row->comm), COMM_COLUMNS);
-	text_put_string(text, "  ");
-	put_column(text,
-		   row->engine || !engine ? string_pool_get(list->strings, row->engine)
-					  : engine->name,
-		   ENGINE_COLUMNS);
-	if (row->counted)
-		text_put_number(text, row->methods, 10);
+		text_table_printf(table, "(%u)", row->inner_pid);
 	else
-		text_printf(text, "%10s", "-");
-	if (row->counted || row->publishes == ENGINE_NOTHING)
-		text_put_bytes(text, row->bytes, 11);
-	else
-		text_printf(text, "%11s", "-");
-	text_printf(text, "  %s\n", ways[row->publishes].words);
+		text_table_add(table, "");
+	text_table_add(table, string_pool_get(list->strings, row->comm));
+	text_table_add(table, *name ? name : "-");
+	text_table_add_number(table, row->counted ? row->methods : 0);
+	text_table_add_bytes(table,
+			     row->counted || row->publishes == ENGINE_NOTHING ? row->bytes : 0);
+	text_table_add(table, ways[row->publishes].words);
 }
 
 /* Returns true if an earlier row of an unpublished process has the same engine. */
@@ -156,30 +171,88 @@ static void advise(const struct engine_list *list)
 	}
 }
 
-static int write_table(const struct engine_list *list)
+/* Say once for each way of publishing what follows from it. */
+static void say_ways(const struct engine_list *list)
 {
+	bool said[ENGINE_PUBLISHES_COUNT] = {false};
+
+	vec_for_each (row, &list->rows) {
+		if (ways[row->publishes].next && !said[row->publishes])
+			fprintf(stderr, "jitbpf: %s: %s\n", ways[row->publishes].words,
+				ways[row->publishes].next);
+		said[row->publishes] = true;
+	}
+}
+
+static void say_hidden(const struct engine_list *list, bool given)
+{
+	size_t denied = 0, silent = 0;
+
+	vec_for_each (hidden, &list->hidden) {
+		denied += is_denied(hidden->err);
+		silent += !is_denied(hidden->err);
+		if (given || !is_denied(hidden->err))
+			fprintf(stderr, "jitbpf: process %u could not be inspected: %s\n",
+				hidden->pid, why_hidden(hidden->err));
+	}
+	if (denied && !geteuid())
+		fprintf(stderr,
+			"jitbpf: %zu process%s could not be inspected: a container or a "
+			"security module does not permit it even to root\n",
+			denied, denied == 1 ? "" : "es");
+	else if (denied)
+		fprintf(stderr,
+			"jitbpf: %zu process%s of other users, or with more rights, could not be "
+			"inspected: use sudo to see %s\n",
+			denied, denied == 1 ? "" : "es", denied == 1 ? "it" : "them");
+	if (silent)
+		fprintf(stderr, "jitbpf: see whether %s, and try again\n",
+			silent == 1 ? "it hangs" : "they hang");
+}
+
+static int write_table(const struct engine_list *list, bool given)
+{
+	static const struct text_column columns[] = {
+		{"PID", false},	    {"INSIDE", false}, {"PROCESS", true},   {"ENGINE", true},
+		{"METHODS", false}, {"CODE", false},   {"PUBLISHES", true},
+	};
+	CLEANUP(text_table_deinit)
+	struct text_table table = {.columns = columns, .column_count = ARRAY_SIZE(columns)};
 	CLEANUP(text_deinit) struct text text = {0};
 	size_t silent = 0;
 	int err;
 
-	if (list->rows.size)
-		text_printf(&text, "%10s%-11s  %-*s  %-*s%10s%11s  %s\n", "PID", " (INSIDE)",
-			    COMM_COLUMNS, "PROCESS", ENGINE_COLUMNS, "ENGINE", "METHODS", "CODE",
-			    "PUBLISHES");
 	vec_for_each (row, &list->rows) {
-		put_row(&text, list, row);
+		add_row(&table, list, row);
 		silent += needs_advice(row);
 	}
+	if (list->rows.size)
+		text_table_put(&table, &text, terminal_columns(STDOUT_FILENO),
+			       terminal_has_colours(STDOUT_FILENO));
 	err = text_write(&text, stdout);
 	err = err ?: out_flush(stdout);
+	say_ways(list);
 	if (silent)
 		advise(list);
-	if (list->hidden)
-		fprintf(stderr, "jitbpf: %llu process%s could not be inspected\n",
-			(unsigned long long)list->hidden, list->hidden == 1 ? "" : "es");
 	if (!list->rows.size)
-		fprintf(stderr, "jitbpf: no JIT code found\n");
+		fprintf(stderr, "jitbpf: no JIT code found%s\n",
+			list->hidden.size ? " in the processes that could be inspected" : "");
+	say_hidden(list, given);
 	return err;
+}
+
+/* The exit status: scripts can tell that the list is not complete, and whether rights help. */
+static int status_of(const struct engine_list *list)
+{
+	int status = 0;
+
+	vec_for_each (hidden, &list->hidden) {
+		if (!is_denied(hidden->err))
+			status = 1;
+		else if (geteuid())
+			return EXIT_UNSUPPORTED;
+	}
+	return status;
 }
 
 static int add_given(struct engine_list *list, const pid_list *pids)
@@ -212,10 +285,12 @@ static int list(const struct list_options *values)
 		err = engine_list_add_all(&found);
 	if (err == -ESRCH)
 		return 1; /* a message was printed */
-	err = err ?: values->json ? write_json(&found) : write_table(&found);
+	err = err
+		      ?: values->json ? write_json(&found)
+				      : write_table(&found, values->pids.size != 0);
 	if (err)
 		fprintf(stderr, "jitbpf list: %s\n", strerror(-err));
-	return err ? 1 : 0;
+	return err ? 1 : status_of(&found);
 }
 
 static int run(const struct command_spec *spec, int argc, char **argv)

@@ -40,6 +40,7 @@ int engine_list_init(struct engine_list *ret)
 
 void engine_list_deinit(struct engine_list *list)
 {
+	vec_deinit(&list->hidden);
 	vec_deinit(&list->rows);
 	string_pool_destroy(list->strings);
 	file_store_destroy(list->reader.store);
@@ -206,8 +207,9 @@ int engine_list_add(struct engine_list *list, uint32_t pid)
 		err = add_ways(list, &text, &process, &maps);
 	if (err == -ENOMEM)
 		return err;
-	list->hidden += err && !has_ended(err);
-	return 0;
+	if (!err || has_ended(err))
+		return 0;
+	return vec_push(&list->hidden, ((struct engine_hidden){.pid = pid, .err = err}));
 }
 
 static int compare(const void *a_, const void *b_)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Lists the processes with JIT code, and how they publish it, for `list`. It only reads /proc and
- * journals, and attaches nothing. Processes that the user may not inspect are counted.
+ * journals, and attaches nothing. Processes that
+ * cannot be inspected are listed apart.
  */
 #ifndef JITBPF_AGENT_PUBLISHER_ENGINE_LIST_H
 #define JITBPF_AGENT_PUBLISHER_ENGINE_LIST_H
@@ -40,11 +41,17 @@ struct engine_row {
 	uint64_t methods, bytes; /* of live code; with ENGINE_NOTHING, bytes of executable memory */
 };
 
+/* A process that could not be inspected. */
+struct engine_hidden {
+	uint32_t pid;
+	int err; /* negative errno; -EACCES or -EPERM: the user may not inspect it */
+};
+
 struct engine_list {
 	VEC(struct engine_row) rows; /* by pid */
 	struct string_pool *strings;
 	struct jitdump_reader reader;
-	uint64_t hidden; /* processes that the user may not inspect, or that do not answer */
+	VEC(struct engine_hidden) hidden; /* in the order of their inspection */
 };
 
 /* Less executable memory without a file than this is not listed: it holds trampolines only. */
