@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The output files of -o and the terminal, whatever happens to the run."""
 
+import json
 import os
 import pty
 import re
@@ -25,6 +26,25 @@ class Outputs(harness.KernelTest):
     def read(self, name):
         with open(self.path(name), "rb") as file:
             return file.read()
+
+    def test_standard_output(self):
+        """It has the output only: what the command writes goes to standard error."""
+        samples = {"folded": lambda text: sum(int(line.rsplit(b" ", 1)[1]) for line in text.splitlines()),
+                   "json": lambda text: json.loads(text)["samples"]["taken"],
+                   "script": lambda text: text.count(b"cpu-clock:")}
+        command = [harness.ENGINE, "hot", "--seconds", "0.3"]
+        for form, count in samples.items():
+            done = subprocess.run([harness.JITBPF, "record", "-F", "499", "-o", "-", "-f", form, "--", "sh", "-c",
+                                   'echo sa""id by the command; "$@"', "sh", *command], capture_output=True, check=True)
+            self.assertGreater(count(done.stdout), 50, form)
+            self.assertNotIn(b"said by the command", done.stdout)
+            self.assertIn(b"said by the command", done.stderr)
+            self.assertIn(b"jitbpf: the command's standard output goes to standard error", done.stderr)
+        for args, words in ((("-o", "-"), b"needs a format"), (("-f", "json"), b"its extension"),
+                            (("-f", "json", "-o", "-", "-o", "/dev/stdout"), b"given twice")):
+            done = self.run_record(*args, "true")
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(words, done.stderr)
 
     def run_record(self, *args, **kwargs):
         return subprocess.run([harness.JITBPF, "record", "-q", *args], cwd=self.folder,

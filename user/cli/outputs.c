@@ -143,7 +143,7 @@ static int choose_format(const struct outputs *outputs, struct output *output, c
 	if (output->sink || output->recording)
 		return 0;
 	fprintf(stderr, "jitbpf: unknown format '%s': use one of %s\n", name ?: output->path,
-		name ? "firefox, folded, html, pprof, script, speedscope, summary, top"
+		name ? "firefox, folded, html, json, pprof, script, speedscope, summary, top"
 		: outputs->no_recordings
 			? ".folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt"
 			: ".jitbpf, .folded, .html, .json.gz, .pb.gz, .speedscope.json, .txt");

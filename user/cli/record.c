@@ -64,6 +64,10 @@ static const struct option_spec options[] = {
 	 ".speedscope.json or .txt (script); may be repeated "
 	 "(default profile.jitbpf)",
 	 0, 0, .candidates = CANDIDATES_OUTPUTS},
+	{'f', "format", OPTION_STRING, FIELD(format), "FORMAT",
+	 "with -o -: write standard output as folded, html, json, script, speedscope, summary or "
+	 "top; the command's own output goes to standard error",
+	 0, 0, .candidates = CANDIDATES_FORMATS},
 	{0, "rotate", OPTION_STRING, FIELD(rotation.rotate), "TIME|SIZE",
 	 "begin a new recording after TIME (60, 10m, 1h), or when SIZE (1M, 2G) is reached; each "
 	 "file is named for its time and can be read alone",
@@ -213,6 +217,9 @@ static int start(struct recording *run)
 		fprintf(stderr, "jitbpf: %s\n", failure.what);
 		return err;
 	}
+	if (run->options->format && run->options->target.command && !run->options->quiet)
+		fprintf(stderr, "jitbpf: the command's standard output goes to standard error: "
+				"that of jitbpf has -o -\n");
 	if (run->options->refresh_ns)
 		err = refresh_start(&run->outputs, &run->options->view, run->options->refresh_ns,
 				    run->pipeline, &run->refresh);
@@ -515,6 +522,29 @@ static int check(struct record_options *values)
 	return OPTIONS_OK;
 }
 
+/* Returns false after a message if standard output cannot have an output, or not in that format. */
+static bool check_standard_output(const struct record_options *values)
+{
+	size_t count = 0;
+
+	vec_for_each (path, &values->outputs)
+		count += outputs_is_standard(*path);
+	if (count && values->top)
+		fprintf(stderr, "jitbpf top: standard output is its screen: use -o FILE\n");
+	else if (count > 1)
+		fprintf(stderr, "jitbpf record: standard output is given twice as an output\n");
+	else if (count && !values->format)
+		fprintf(stderr, "jitbpf record: -o - needs a format, such as -f folded, -f script "
+				"or -f json\n");
+	else if (!count && values->format)
+		fprintf(stderr,
+			"jitbpf record: -f is the format of standard output (-o -): that of "
+			"a file is its extension\n");
+	else
+		return true;
+	return false;
+}
+
 enum mode { MODE_RECORD, MODE_LIVE, MODE_TOP };
 
 static int run_with(enum mode mode, const struct command_spec *spec, int argc, char **argv)
@@ -537,7 +567,7 @@ static int run_with(enum mode mode, const struct command_spec *spec, int argc, c
 	if (values.top && !values.outputs.size)
 		values.quiet = true;
 	if (status == OPTIONS_OK)
-		status = check(&values);
+		status = check_standard_output(&values) ? check(&values) : EXIT_USAGE;
 	if (status == OPTIONS_OK && values.top && !top_screen_is_possible(values.once))
 		status = EXIT_USAGE;
 	if (status == OPTIONS_OK && line_rules_init(&values.line_offsets, &values.line_rules))

@@ -92,7 +92,10 @@ static int open_outputs(struct recording *run)
 	if (run->options->rotation.rotate)
 		return open_rotation(run);
 	vec_for_each (path, &run->options->outputs)
-		err = err ?: outputs_add(&run->outputs, *path, NULL);
+		err = err
+			      ?: outputs_add(&run->outputs, *path,
+					     outputs_is_standard(*path) ? run->options->format
+									: NULL);
 	if (!run->options->outputs.size && !run->options->only_live)
 		err = outputs_add(&run->outputs, run->default_output, NULL);
 	run->misused = err == -EINVAL;
@@ -263,6 +266,7 @@ static int prepare_command(struct recording *run)
 		.choice = run->options->env,
 		.jvm_agent = launches_with_agent(run) ? run->jvm_agent.path : NULL,
 		.open_files = run->options->open_files,
+		.output_to_stderr = run->options->format != NULL,
 		.no_terminal = run->options->top,
 		.on_pipe = run->signals.before_pipe,
 	};

@@ -33,6 +33,7 @@ struct record_options {
 	uint64_t duration_ns; /* 0: until stopped */
 	struct target_options target;
 	string_list outputs;
+	const char *format; /* of an output to standard output; NULL: there is none */
 	struct rotation_options rotation;
 	struct disk_limits disk;
 	uint64_t refresh_ns; /* 0: outputs are written at the end */

@@ -33,7 +33,7 @@ struct report_options {
 
 static const struct option_spec options[] = {
 	{'f', "format", OPTION_STRING, offsetof(struct report_options, format), "FORMAT",
-	 "firefox, folded, html, pprof, script, speedscope, summary or top "
+	 "firefox, folded, html, json, pprof, script, speedscope, summary or top "
 	 "(default: by the extension of -o, else summary)",
 	 0, 0, .candidates = CANDIDATES_FORMATS},
 	{0, "json", OPTION_FLAG, offsetof(struct report_options, json), NULL,

@@ -55,6 +55,8 @@ run(int go_fd, int fail_fd, char *const argv[], const struct command_environment
 	if (environment->shim_path)
 		engine_env_apply(environment->shim_path, &environment->choice);
 	setrlimit(RLIMIT_NOFILE, &environment->open_files);
+	if (environment->output_to_stderr)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	if (environment->no_terminal)
 		leave_terminal();
 	err = become(environment->user);

@@ -23,6 +23,7 @@ struct command_environment {
 	struct engine_env_choice choice; /* likewise */
 	const char *jvm_agent;		 /* for java_command.h; NULL leaves the command unchanged */
 	struct rlimit open_files;	 /* RLIMIT_NOFILE that jitbpf was started with */
+	bool output_to_stderr;		 /* its standard output becomes its standard error */
 	bool no_terminal;	     /* a standard stream that is a terminal becomes /dev/null */
 	void (*on_pipe)(int signal); /* disposition of SIGPIPE: SIG_DFL or SIG_IGN */
 };
