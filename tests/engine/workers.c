@@ -46,7 +46,8 @@ static void storm_rewrite(struct worker *worker)
 	char name[32];
 
 	snprintf(name, sizeof(name), "gen_%" PRIu32, generation);
-	engine_load(engine, arena_slot(&engine->arena, slot), name, generation);
+	engine_load(engine, arena_slot(&engine->arena, slot), engine->options.name ?: name,
+		    generation);
 }
 
 /* At least one call between two bursts of rewrites; a burst rewrites each slot at most once. */

@@ -24,6 +24,7 @@ ALLOWED = {
     "jitbpf-read": (set(), 2),
     "jitbpf-serve": (set(), 2),
     "jitbpf-top": (set(), 2),
+    "jitbpf-sources": ({"CAP_DAC_READ_SEARCH"}, 2),  # of root
     "jitbpf-outputs": ({"CAP_DAC_OVERRIDE", "CAP_FOWNER"}, 2),  # of root
 }
 
@@ -92,7 +93,7 @@ class Roles(Recording):
         time.sleep(0.5)
         seen = {pid: status(pid) for pid in begun if os.path.exists(f"/proc/{pid}")}
         names = {one["Name"] for one in seen.values()}
-        self.assertLessEqual({"jitbpf", "jitbpf-broker", "jitbpf-files", "jitbpf-serve"}, names)
+        self.assertLessEqual({"jitbpf", "jitbpf-broker", "jitbpf-files", "jitbpf-serve", "jitbpf-sources"}, names)
         for one in seen.values():
             self.check(one)
         self.assertGreater(self.finish(recorder).summary()["samples"]["taken"], 0)

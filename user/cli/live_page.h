@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/files/source_reader.h"
+#include "agent/readers/code_reader.h"
 #include "agent/roles/broker.h"
 #include "pipeline/pipeline.h"
 
@@ -22,9 +24,17 @@ struct live_page;
  */
 int live_page_listen(uint32_t port, struct live_page **ret);
 
-/* Start the server, and print the page's address. The pipeline is borrowed. Returns as above. */
-int live_page_start(struct live_page *page, const struct broker *broker, struct pipeline *pipeline,
-		    const struct view_options *view);
+/* What the page needs of the run. Borrowed; view is copied. */
+struct live_page_run {
+	const struct broker *broker;
+	struct pipeline *pipeline;
+	const struct view_options *view;
+	struct code_reader *code; /* for the code pane */
+	struct source_reader *sources;
+};
+
+/* Start the server, and print the page's address. Returns as above. */
+int live_page_start(struct live_page *page, const struct live_page_run *run);
 
 /* Readable when the server has a request for the next live_page_round(). -1: none. */
 int live_page_fd(const struct live_page *page);

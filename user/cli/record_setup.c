@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cli/live_code.h"
 #include "cli/record_setup.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include "cli/memory_option.h"
 
 #define NAMING_MS    10000 /* limit for the computing of one location's names */
+#define CODE_MS	     5000  /* the same for the instructions of a function */
 #define UNWINDING_MS 5000  /* the same for the rows of a page or region */
 
 int record_complain(int err, const char *what)
@@ -159,6 +161,14 @@ static int build_unwinding(struct recording *run)
 					       &run->unwind_service);
 }
 
+static int build_code_reader(struct recording *run)
+{
+	struct reader_options reading = reader_options(run, CODE_MS);
+
+	file_store_code_source(run->files, &reading.files);
+	return code_reader_create(&reading, &run->code);
+}
+
 /* Call it after open_live(): the live source has the kernel's names. */
 static int build_stages(struct recording *run)
 {
@@ -177,6 +187,8 @@ static int build_stages(struct recording *run)
 	status_line_init_naming(&run->status, &naming);
 	symbol_worker_set_progress(run->worker, &naming);
 	err = build_unwinding(run);
+	if (run->options->live)
+		err = err ?: build_code_reader(run);
 	if (err)
 		return err;
 	err = pipeline_create(
@@ -185,6 +197,7 @@ static int build_stages(struct recording *run)
 				{
 					.symbols = &run->symbols,
 					.view = &run->options->view,
+					.keep_code = run->options->live,
 					.line_rules = &run->options->line_rules,
 					.memory_bytes = memory_of_state(run->options->memory_bytes),
 					.profile_bytes =
@@ -194,7 +207,9 @@ static int build_stages(struct recording *run)
 				},
 			.unwind_service = &run->unwind_service,
 			.unwind_tables = &run->unwind_tables,
-			.keep_code = run->options->code,
+			.keep_code = run->options->code || run->options->live,
+			.code_bytes = run->options->code ? 0 : LIVE_CODE_BYTES_MAX,
+			.record_code = run->options->code,
 		},
 		&run->pipeline);
 	err = err ?: outputs_attach(&run->outputs, run->pipeline);
@@ -328,6 +343,8 @@ int record_set_up(struct recording *run)
 	if (run->options->live)
 		err = live_page_listen(run->options->port, &run->live_page);
 	err = err ?: start_outputs(run); /* what follows reads other files */
+	if (!err && run->options->live)
+		err = source_reader_create(&run->access.user, &run->sources);
 	err = err ?: find_shim(run);
 	err = err ?: open_outputs(run);
 	err = err ?: self_stats_init(&run->stats, run->options->stats, run->access.opener);
@@ -366,6 +383,8 @@ void record_release(struct recording *run)
 	live_page_destroy(run->live_page);
 	top_screen_destroy(run->top);
 	name_reader_destroy(run->names);
+	code_reader_destroy(run->code);
+	source_reader_destroy(run->sources);
 	live_source_destroy(run->live);
 	file_store_destroy(run->files);
 	broker_stop(&run->broker);

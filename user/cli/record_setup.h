@@ -85,10 +85,12 @@ struct recording {
 	struct outputs outputs;
 	struct recorder *recorder;   /* without rotation */
 	struct refresh *refresh;     /* NULL: outputs are written at the end */
-	struct live_page *live_page; /* NULL: none */
-	struct top_screen *top;	     /* NULL: none */
-	bool screen_stays;	     /* after the end of what it shows */
-	struct rotation rotation;    /* with it, `outputs` is empty */
+	struct live_page *live_page; /* NULL: none; the next two are for it */
+	struct code_reader *code;
+	struct source_reader *sources;
+	struct top_screen *top;	  /* NULL: none */
+	bool screen_stays;	  /* after the end of what it shows */
+	struct rotation rotation; /* with it, `outputs` is empty */
 	struct target target;
 	bool unsupported; /* the machine or the user does not meet the requirements */
 	bool misused;	  /* invalid options */

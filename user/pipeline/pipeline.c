@@ -27,6 +27,8 @@ static void write_record(struct pipeline *p, const struct jitbpf_record *record)
 {
 	bool is_sample = record->type == JITBPF_SAMPLE, done = false;
 
+	if (record->type == JITBPF_KEPT_CODE && !p->records_code)
+		return;
 	vec_for_each (closing, &p->closing) {
 		if (record->time_ns > closing->until_ns || (is_sample && done))
 			continue;
@@ -71,6 +73,7 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 		.unwind_service = options->unwind_service,
 		.unwind_tables = options->unwind_tables,
 		.keep_code = options->keep_code,
+		.code_bytes = options->code_bytes,
 	};
 	struct record_consumer consumer = {
 		.take = take_finished,
@@ -81,6 +84,7 @@ int pipeline_create(const struct pipeline_options *options, struct pipeline **re
 
 	if (!p)
 		return -ENOMEM;
+	p->records_code = options->record_code;
 	err = analysis_create(&options->analysis, &p->analysis);
 	if (err)
 		return err;

@@ -27,7 +27,9 @@ struct pipeline_options {
 	/* As in struct intake_options; both NULL if stacks are not to be completed. */
 	const struct unwind_service *unwind_service;
 	const struct unwind_tables *unwind_tables;
-	bool keep_code; /* as in struct intake_options */
+	bool keep_code;	     /* as in struct intake_options */
+	uint64_t code_bytes; /* the same */
+	bool record_code;    /* the recorders get the code that is kept */
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -19,6 +19,7 @@ struct pipeline {
 	struct analysis *analysis;
 	struct recorder *recorder; /* of the current round */
 	int recorder_error;
+	bool records_code;		      /* JITBPF_KEPT_CODE records */
 	VEC(struct closing_recorder) closing; /* oldest first */
 	uint64_t malformed; /* records of a recording of version 2 or later that are not finished */
 	uint64_t malformed_counted; /* of all malformed records, in the ledger */

@@ -121,6 +121,9 @@ int file_store_create(const struct file_store_options *options, struct file_stor
 		      ?: create_user(store, broker, unwinding_patience, worker_mapping_patience,
 				     &store->unwinding);
 	err = err
+		      ?: create_user(store, broker, unwinding_patience, worker_mapping_patience,
+				     &store->annotating);
+	err = err
 		      ?: create_user(store, broker, following_patience, mapping_patience,
 				     &store->following);
 	err = err ?: file_reader_create(broker, memory_patience, &store->memory);
@@ -155,6 +158,7 @@ void file_store_destroy(struct file_store *store)
 	destroy_user(&store->meeting);
 	destroy_user(&store->naming);
 	destroy_user(&store->unwinding);
+	destroy_user(&store->annotating);
 	destroy_user(&store->following);
 	file_reader_destroy(store->memory);
 	file_reader_destroy(store->writers);
@@ -392,6 +396,15 @@ void file_store_unwind_source(struct file_store *store, struct file_source *ret)
 	*ret = (struct file_source){.open_module = module_files_open, .context = &store->unwinding};
 }
 
+void file_store_code_source(struct file_store *store, struct file_source *ret)
+{
+	*ret = (struct file_source){
+		.open_module = module_files_open,
+		.open_debug = module_files_open_debug,
+		.context = &store->annotating,
+	};
+}
+
 static int read_memory(void *context, uint32_t pid, uint64_t address, void *buf, size_t size_bytes,
 		       size_t *ret_bytes)
 {
@@ -410,8 +423,9 @@ const char *file_store_given_up(const struct file_store *store, uint32_t number)
 	/* Without a mapping, its path is left: a process that hides its mappings is not reported.
 	 */
 	const struct file_reader *readers[] = {
-		store->meeting.reader,	 store->naming.reader, store->unwinding.reader,
-		store->following.reader, store->memory,	       store->writers,
+		store->meeting.reader,	  store->naming.reader,	   store->unwinding.reader,
+		store->annotating.reader, store->following.reader, store->memory,
+		store->writers,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {

@@ -155,6 +155,9 @@ void file_store_source(struct file_store *store, struct file_source *ret);
 
 /* Set *ret to sources for the unwind worker's thread: files of modules, and memory of processes. */
 void file_store_unwind_source(struct file_store *store, struct file_source *ret);
+/* Set *ret to a source of modules and debug files in this machine, for the thread of annotations.
+ */
+void file_store_code_source(struct file_store *store, struct file_source *ret);
 void file_store_memory_source(struct file_store *store, struct memory_source *ret);
 
 /*

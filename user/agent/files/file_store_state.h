@@ -19,7 +19,7 @@ struct file_user {
 struct file_store {
 	struct file_store_options options;
 	struct broker own_broker;
-	struct file_user meeting, naming, unwinding;
+	struct file_user meeting, naming, unwinding, annotating;
 	/* Of the unwind worker too: memory that hangs must not use up the time for files. */
 	struct file_reader *memory;
 	/* Of the event loop: files that grow, and the memory of who writes them. */

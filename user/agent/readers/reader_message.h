@@ -23,7 +23,12 @@ enum reader_message {
 	READER_PAGE,	 /* struct reader_page, and the module's path */
 	READER_CODE,	 /* struct reader_code, the host's path and function, and the code */
 	READER_COMPARE,	 /* copies of code, of equal size, and uint8_t: objects_move; no rows */
-	READER_FORGET,	 /* uint32_t: number of a module; without an answer */
+	/*
+	 * struct reader_annotate, the module's path, places (uint64_t: offset, samples), by offset,
+	 * and the code of JIT code.
+	 */
+	READER_ANNOTATE,
+	READER_FORGET, /* uint32_t: number of a module; without an answer */
 	/* Calls by the reader. */
 	READER_OPEN_MODULE, /* uint32_t: number of a module of the request */
 	READER_OPEN_DEBUG,  /* struct reader_debug and the path */
@@ -45,6 +50,7 @@ enum reader_message {
 	 * quick.
 	 */
 	READER_FRAMES,
+	READER_ANNOTATED, /* sink/annotate/annotation_message.h */
 };
 
 struct reader_settings {
@@ -73,6 +79,23 @@ struct reader_code {
 	uint32_t has_host;
 	uint32_t frames; /* enum engine_frames */
 	uint64_t address, size_bytes;
+};
+
+#define READER_PLACES_MAX	 65536
+#define READER_ANNOTATE_CODE_MAX (64u << 10) /* of a function that is disassembled */
+#define READER_INSTRUCTIONS_MAX	 4000	     /* of the answer */
+
+struct reader_annotate {
+	struct reader_module module; /* if has_module; else the path is empty */
+	uint32_t has_module;	     /* native code; else JIT code */
+	uint32_t arch;		     /* of JIT code, as in struct code_region */
+	uint32_t place_count, code_bytes;
+	uint64_t start;		      /* NATIVE: file offset */
+	uint64_t address, size_bytes; /* of JIT code */
+};
+
+struct reader_place {
+	uint64_t offset, samples;
 };
 
 struct reader_debug {

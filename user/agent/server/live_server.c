@@ -19,9 +19,13 @@
 #include "base/scope.h"
 #include "sink/format/live_page.h"
 
-#define WAITING_MAX	   12 /* requests that are incomplete or being answered */
-#define CONNECTIONS_MAX	   (SERVER_STREAMS_MAX + WAITING_MAX + 8) /* with those that are closing */
-#define CONNECTION_BYTES   (32u << 10) /* headers of a request, and chunks of its response */
+#define WAITING_MAX 12 /* requests that are incomplete or being answered */
+/* With those that are closing. */
+#define CONNECTIONS_MAX	   (SERVER_STREAMS_MAX + SERVER_ANSWERS_MAX + WAITING_MAX + 8)
+#define CODE_BYTES_MAX	   (8u << 20)	    /* of an answer about code */
+#define CODE_PERIOD_NS	   (SECOND_NS / 10) /* a request for code, of all browsers together */
+#define CODE_BURST	   10		    /* requests that may come at once */
+#define CONNECTION_BYTES   (32u << 10)	    /* headers of a request, and chunks of its response */
 #define SECOND_NS	   1000000000ull
 #define ANSWER_NS	   (10 * SECOND_NS) /* for a request, and its response unless that streams */
 #define SLOW_NS		   (SECOND_NS / 2)  /* a request that may end when there are many */
@@ -60,7 +64,9 @@ struct connection {
 	struct MHD_Connection *mhd; /* NULL: the place is free */
 	uint64_t start_ns;
 	int fd;	       /* MHD's */
-	int stream;    /* of deltas; -1: none */
+	int stream;    /* of deltas or code; -1: none */
+	bool code;     /* the stream is of code, which is an answer as others are */
+	size_t left;   /* bytes of code that it may have */
 	bool accepted; /* its request is one that is answered */
 	bool suspended;
 	bool gone;    /* the browser has closed */
@@ -77,6 +83,7 @@ struct server {
 	int epoll; /* the daemon's */
 	struct connection connections[CONNECTIONS_MAX];
 	uint64_t refused, reported;
+	uint64_t code_ns; /* when the requests for code so far would have come at their rate */
 	uint64_t tick_ns;
 	uint64_t end_ns; /* 0: the recorder is there */
 };
@@ -132,9 +139,15 @@ static ssize_t read_stream(void *connection_, uint64_t position, char *buf, size
 
 	if (connection->gone)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
+	if (connection->code && size_bytes > connection->left)
+		size_bytes = connection->left;
+	if (!size_bytes)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
 	got = recv(connection->stream, buf, size_bytes, MSG_DONTWAIT);
-	if (got > 0)
+	if (got > 0) {
+		connection->left -= connection->code ? (size_t)got : 0;
 		return got;
+	}
 	if (!got)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (errno != EAGAIN && errno != EINTR)
@@ -144,23 +157,29 @@ static ssize_t read_stream(void *connection_, uint64_t position, char *buf, size
 	return 0;
 }
 
-static uint32_t count_streams(const struct server *server)
+static uint32_t count_streams(const struct server *server, bool code)
 {
 	uint32_t count = 0;
 
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
-		count += server->connections[i].mhd && server->connections[i].stream >= 0;
+		count += server->connections[i].mhd && server->connections[i].stream >= 0 &&
+			 server->connections[i].code == code;
 	return count;
 }
 
-/* Ask the recorder for deltas. Returns a socket, or a negative errno. */
-static int open_stream(struct server *server)
+/* Ask the recorder for deltas, or for code. Returns a socket, or a negative errno. */
+static int open_stream(struct server *server, const struct code_wanted *code)
 {
-	const struct server_report report = {.refused = server->refused};
+	struct server_report report = {.refused = server->refused};
 	int sockets[2], err;
 
-	if (count_streams(server) == SERVER_STREAMS_MAX || server->end_ns)
+	if (count_streams(server, code) == (code ? SERVER_ANSWERS_MAX : SERVER_STREAMS_MAX) ||
+	    server->end_ns)
 		return -EBUSY;
+	if (code) {
+		report.wants_code = true;
+		report.code = *code;
+	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
 		return -errno;
 	err = fd_message_send(server->recorder, &report, sizeof(report), sockets[1]);
@@ -175,7 +194,7 @@ static enum MHD_Result stream_deltas(struct server *server, struct connection *c
 {
 	struct MHD_Connection *mhd = connection->mhd;
 
-	connection->stream = open_stream(server);
+	connection->stream = open_stream(server, NULL);
 	if (connection->stream < 0) {
 		connection->stream = -1;
 		server->refused++;
@@ -184,6 +203,26 @@ static enum MHD_Result stream_deltas(struct server *server, struct connection *c
 	http.set_connection_option(mhd, MHD_CONNECTION_OPTION_TIMEOUT,
 				   (unsigned int)STREAM_STALL_S);
 	return answer(server, mhd, MHD_HTTP_OK, "application/octet-stream",
+		      http.create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES,
+							 read_stream, connection, NULL));
+}
+
+static enum MHD_Result send_code(struct server *server, struct connection *connection,
+				 const struct code_wanted *code)
+{
+	uint64_t now_ns = clock_now_ns();
+	uint64_t before_ns = server->code_ns > now_ns ? server->code_ns : now_ns;
+	bool many = before_ns - now_ns > CODE_BURST * CODE_PERIOD_NS;
+
+	connection->stream = many ? -EBUSY : open_stream(server, code);
+	if (connection->stream < 0) {
+		connection->stream = -1;
+		return refuse(server, connection->mhd, MHD_HTTP_SERVICE_UNAVAILABLE);
+	}
+	server->code_ns = before_ns + CODE_PERIOD_NS;
+	connection->code = true;
+	connection->left = CODE_BYTES_MAX;
+	return answer(server, connection->mhd, MHD_HTTP_OK, "application/json",
 		      http.create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES,
 							 read_stream, connection, NULL));
 }
@@ -226,17 +265,20 @@ static enum MHD_Result take_request(void *server_, struct MHD_Connection *mhd, c
 	struct server *server = server_;
 	struct connection *connection = connection_of(mhd);
 	struct request request = {.method = method, .path = path};
+	struct code_wanted code;
 	enum request_answer verdict;
 
 	if (!connection || connection->accepted)
 		return MHD_NO;
 	http.get_connection_values(mhd, MHD_HEADER_KIND, note_header, &request);
-	verdict = request_check(&server->rules, &request);
+	verdict = request_check(&server->rules, &request, &code);
 	if (verdict >= REQUEST_REFUSED)
 		return refuse(server, mhd, statuses[verdict]);
 	connection->accepted = true;
 	if (verdict == REQUEST_DELTAS)
 		return stream_deltas(server, connection);
+	if (verdict == REQUEST_CODE)
+		return send_code(server, connection, &code);
 	return answer(server, mhd, MHD_HTTP_OK, "text/html; charset=utf-8",
 		      http.create_response_from_buffer(server->page_bytes, server->page,
 						       MHD_RESPMEM_PERSISTENT));
@@ -305,10 +347,13 @@ static void check_connection(struct connection *connection, uint64_t now_ns)
 {
 	struct pollfd closed = {.fd = connection->fd, .events = POLLRDHUP};
 
+	bool late = now_ns - connection->start_ns > ANSWER_NS;
+
 	if (connection->stream < 0) {
-		if (now_ns - connection->start_ns > ANSWER_NS)
+		if (late)
 			shut_down(connection);
-	} else if (connection->suspended && poll(&closed, 1, 0) > 0) {
+	} else if (connection->suspended &&
+		   ((connection->code && late) || poll(&closed, 1, 0) > 0)) {
 		connection->gone = true;
 		resume(connection);
 	}
@@ -487,7 +532,8 @@ void live_server_run(int socket)
 	signal(SIGPIPE, SIG_IGN);
 	if (start(server))
 		return;
-	while (!server->end_ns || (count_streams(server) && clock_now_ns() < server->end_ns)) {
+	while (!server->end_ns ||
+	       (count_streams(server, false) && clock_now_ns() < server->end_ns)) {
 		wait(server);
 		tick(server, clock_now_ns());
 		http.run(server->daemon);

@@ -33,17 +33,54 @@ static bool is_token(const struct request_rules *rules, const char *digits)
 	return !differences;
 }
 
-static enum request_answer check_path(const struct request_rules *rules, const char *path)
+/* Read a number without leading zeros, and the character behind it. */
+static bool take_number(const char **path, char end, uint32_t *ret)
 {
+	const char *at = *path;
+	uint64_t value = 0;
+
+	if (*at < '0' || *at > '9' || (*at == '0' && at[1] != end))
+		return false;
+	for (; *at >= '0' && *at <= '9'; at++) {
+		value = 10 * value + (uint64_t)(*at - '0');
+		if (value > UINT32_MAX)
+			return false;
+	}
+	if (*at != end)
+		return false;
+	*path = at + (end != 0);
+	*ret = (uint32_t)value;
+	return true;
+}
+
+static enum request_answer check_code(const char *path, struct code_wanted *ret)
+{
+	struct code_wanted code;
+
+	if (!take_number(&path, '/', &code.epoch) || !take_number(&path, '/', &code.location) ||
+	    !take_number(&path, 0, &code.generation))
+		return REQUEST_NOT_FOUND;
+	*ret = code;
+	return REQUEST_CODE;
+}
+
+static enum request_answer check_path(const struct request_rules *rules, const char *path,
+				      struct code_wanted *ret_code)
+{
+	static const char code[] = "/code/";
+
 	if (strlen(path) < TOKEN_DIGITS + 2 || path[0] != '/' || !is_token(rules, path + 1))
 		return REQUEST_NOT_FOUND;
 	path += 1 + TOKEN_DIGITS;
 	if (!strcmp(path, "/"))
 		return REQUEST_PAGE;
+	if (!strncmp(path, code, strlen(code)))
+		return check_code(path + strlen(code), ret_code);
 	return strcmp(path, "/deltas") ? REQUEST_NOT_FOUND : REQUEST_DELTAS;
 }
 
-enum request_answer request_check(const struct request_rules *rules, const struct request *request)
+enum request_answer request_check(const struct request_rules *rules, const struct request *request,
+				  struct code_wanted *ret_code)
 {
 	enum request_answer answer;
 
@@ -54,9 +91,9 @@ enum request_answer request_check(const struct request_rules *rules, const struc
 	if (!is_ours(rules, "", request->host) ||
 	    (request->origin && !is_ours(rules, "http://", request->origin)))
 		return REQUEST_FORBIDDEN;
-	answer = check_path(rules, request->path);
+	answer = check_path(rules, request->path, ret_code);
 	/* A link elsewhere may lead to the page, but only the page reads the data. */
-	if (answer == REQUEST_DELTAS && request->fetch_site &&
+	if ((answer == REQUEST_DELTAS || answer == REQUEST_CODE) && request->fetch_site &&
 	    strcmp(request->fetch_site, "same-origin"))
 		return REQUEST_FORBIDDEN;
 	return answer;

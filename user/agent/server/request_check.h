@@ -16,6 +16,12 @@ struct request_rules {
 	uint16_t port;
 };
 
+/* The code of a function, by a location in it. Numbers are the browser's: any are possible. */
+struct code_wanted {
+	uint32_t epoch, location;
+	uint32_t generation; /* from 1 on; 0: the one with most samples */
+};
+
 /* Texts are borrowed. A header that is absent is NULL. */
 struct request {
 	const char *method;
@@ -27,6 +33,7 @@ struct request {
 enum request_answer {
 	REQUEST_PAGE,
 	REQUEST_DELTAS,
+	REQUEST_CODE,	 /* the path is /TOKEN/code/EPOCH/LOCATION/GENERATION */
 	REQUEST_REFUSED, /* from here on, refusals */
 	REQUEST_BAD = REQUEST_REFUSED,
 	REQUEST_FORBIDDEN,
@@ -34,6 +41,8 @@ enum request_answer {
 	REQUEST_BAD_METHOD,
 };
 
-enum request_answer request_check(const struct request_rules *rules, const struct request *request);
+/* Sets *ret_code with REQUEST_CODE only. */
+enum request_answer request_check(const struct request_rules *rules, const struct request *request,
+				  struct code_wanted *ret_code);
 
 #endif

@@ -16,12 +16,18 @@ struct server_start {
 
 #define SERVER_STREAMS_MAX 20
 
+#define SERVER_ANSWERS_MAX 4 /* requests for code that wait */
+
 /*
- * From the server. With a descriptor: a browser wants deltas, which the recorder writes to it. Each
- * delta comes after its size in bytes (uint32_t, little-endian); size 0 ends the run.
+ * From the server. With a descriptor, a browser wants data, which the recorder writes to it:
+ * deltas, or the code of a function if `wants_code`. Each delta comes after its size in bytes
+ * (uint32_t, little-endian); size 0 ends the run. Code is a JSON object (cli/live_code.h), or
+ * nothing if there is none.
  */
 struct server_report {
 	uint64_t refused; /* requests and connections so far */
+	uint32_t wants_code;
+	struct code_wanted code;
 };
 
 #endif

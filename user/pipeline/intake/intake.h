@@ -39,7 +39,8 @@ struct intake_options {
 	 */
 	const struct unwind_service *unwind_service;
 	const struct unwind_tables *unwind_tables;
-	bool keep_code; /* emit JITBPF_KEPT_CODE records; needs an unwind service */
+	bool keep_code;	     /* emit JITBPF_KEPT_CODE records; needs an unwind service */
+	uint64_t code_bytes; /* limit of their code, from one renewal to the next; 0: the default */
 };
 
 /* Copies *consumer. Returns 0 or -ENOMEM. */

@@ -23,7 +23,7 @@ static bool admit(struct kept_code *kept, const struct known_code *code, struct 
 	uint32_t number;
 	int err;
 
-	kept->budget.limit = KEPT_CODE_BYTES_MAX;
+	kept->budget.limit = kept->max_bytes ?: KEPT_CODE_BYTES_MAX;
 	if (index_map_find(&kept->index, hash_of(code->identity), equal, kept->regions.data,
 			   &code->identity) != INDEX_MAP_NONE ||
 	    owner_budget_get(&kept->budget, key, &owner))
@@ -78,8 +78,8 @@ void kept_code_deinit(struct kept_code *kept)
 
 void kept_code_renew(struct kept_code *kept)
 {
-	uint64_t refused = kept->refused;
+	uint64_t refused = kept->refused, max_bytes = kept->max_bytes;
 
 	kept_code_deinit(kept);
-	*kept = (struct kept_code){.refused = refused};
+	*kept = (struct kept_code){.refused = refused, .max_bytes = max_bytes};
 }

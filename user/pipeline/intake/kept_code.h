@@ -27,6 +27,7 @@ struct kept_code {
 	struct index_map index;
 	struct owner_budget budget;
 	VEC(uint64_t) room; /* for a record */
+	uint64_t max_bytes; /* instead of KEPT_CODE_BYTES_MAX, if it is not 0 */
 	uint64_t refused;   /* samples in regions without room in the budget */
 };
 

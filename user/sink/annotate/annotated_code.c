@@ -11,6 +11,13 @@
 /* Without a symbol in the file, code is shown up to here behind the last sample. */
 #define REST_BYTES 32
 
+const struct module *annotated_module(const struct annotation_sources *sources,
+				      const struct sampled_function *function)
+{
+	return sources->module
+		       ?: module_table_get(sources->view->modules, (uint32_t)function->owner);
+}
+
 static void find_range(struct annotation *annotation, const struct annotation_sources *sources,
 		       const struct module *module)
 {
@@ -25,15 +32,16 @@ static void find_range(struct annotation *annotation, const struct annotation_so
 	}
 }
 
-static int read_blob(struct annotation *annotation, const struct blob *blob, uint64_t wanted)
+static int read_blob(struct annotation *annotation, const struct blob *blob, uint64_t wanted,
+		     uint32_t max_bytes)
 {
 	uint64_t offset = annotation->function->start;
 	uint64_t left = offset < blob->size_bytes ? blob->size_bytes - offset : 0;
 	uint64_t size_bytes = wanted < left ? wanted : left;
 	AUTO_FREE uint8_t *bytes = NULL;
 
-	if (size_bytes > ANNOTATION_BYTES_MAX)
-		size_bytes = ANNOTATION_BYTES_MAX;
+	if (size_bytes > (max_bytes ?: ANNOTATION_BYTES_MAX))
+		size_bytes = max_bytes ?: ANNOTATION_BYTES_MAX;
 	if (!size_bytes) {
 		annotation->lack = CODE_FILE_NOT_READ;
 		return 0;
@@ -65,8 +73,7 @@ static void find_address(struct annotation *annotation, const struct blob *blob)
 static int read_file(struct annotation *annotation, const struct annotation_sources *sources,
 		     uint64_t last_offset)
 {
-	const struct module *module =
-		module_table_get(sources->view->modules, (uint32_t)annotation->function->owner);
+	const struct module *module = annotated_module(sources, annotation->function);
 	struct blob blob = {0};
 	int err = -ENOENT;
 
@@ -85,7 +92,8 @@ static int read_file(struct annotation *annotation, const struct annotation_sour
 	find_address(annotation, &blob);
 	err = read_blob(annotation, &blob,
 			annotation->size_bytes > last_offset ? annotation->size_bytes
-							     : last_offset + REST_BYTES);
+							     : last_offset + REST_BYTES,
+			sources->max_bytes);
 	blob_close(&blob);
 	return err;
 }

@@ -12,4 +12,8 @@
 int annotated_code_read(struct annotation *annotation, const struct annotation_sources *sources,
 			uint64_t last_offset);
 
+/* Returns the module of a native function, or NULL. */
+const struct module *annotated_module(const struct annotation_sources *sources,
+				      const struct sampled_function *function);
+
 #endif

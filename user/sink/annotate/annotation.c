@@ -69,8 +69,7 @@ static int frames_of_file(struct maker *maker, uint64_t offset)
 {
 	const struct annotation_sources *sources = maker->sources;
 	const struct sampled_function *function = maker->annotation->function;
-	const struct module *module =
-		module_table_get(sources->view->modules, (uint32_t)function->owner);
+	const struct module *module = annotated_module(sources, function);
 	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
 	uint32_t count, i;
 	int err;
@@ -85,19 +84,19 @@ static int frames_of_file(struct maker *maker, uint64_t offset)
 	return err;
 }
 
-static int frames_of_region(struct maker *maker, uint64_t offset)
+static int frames_of_region(struct annotation *annotation, const struct view_options *options,
+			    uint64_t offset)
 {
-	const struct view *view = maker->sources->view;
 	struct code_level levels[CODE_LEVELS_MAX];
-	uint32_t count = code_region_levels(maker->annotation->function->region, offset, levels);
+	uint32_t count = code_region_levels(annotation->function->region, offset, levels);
 	int err = 0;
 
-	for (uint32_t i = view->options.no_inline ? count - 1 : 0; i < count && !err; i++) {
+	for (uint32_t i = options->no_inline ? count - 1 : 0; i < count && !err; i++) {
 		AUTO_FREE char *name = NULL;
 
-		err = method_name(levels[i].class_name, levels[i].name, !view->options.no_demangle,
+		err = method_name(levels[i].class_name, levels[i].name, !options->no_demangle,
 				  &name);
-		err = err ?: add_frame(maker->annotation, name, levels[i].source, levels[i].line);
+		err = err ?: add_frame(annotation, name, levels[i].source, levels[i].line);
 	}
 	return err;
 }
@@ -132,7 +131,7 @@ static int set_frames(struct maker *maker, uint32_t location)
 	else if (annotation->function->kind == LOCATION_NATIVE)
 		err = frames_of_file(maker, now->offset);
 	else if (annotation->function->kind == LOCATION_JIT)
-		err = frames_of_region(maker, now->offset);
+		err = frames_of_region(annotation, &maker->sources->view->options, now->offset);
 	now->frame_count = (uint32_t)annotation->frames.size - now->first;
 	share_frames(annotation, now);
 	return err;
@@ -230,6 +229,49 @@ int annotation_init(struct annotation *ret, const struct annotation_sources *sou
 		err = annotated_code_read(ret, sources, maker.places[function->count - 1].offset);
 	err = err ?: add_code(&maker);
 	return err ?: add_rest(&maker);
+}
+
+int annotation_take_region(struct annotation *annotation, const struct view_options *options)
+{
+	int err = 0;
+
+	annotation->frames.size = 0;
+	for (size_t i = 0; i < annotation->instructions.size && !err; i++) {
+		struct annotated_instruction *now = &annotation->instructions.data[i];
+
+		now->first = (uint32_t)annotation->frames.size;
+		now->frame_count = 0;
+		if (annotation->frames.size > ANNOTATION_FRAMES_MAX)
+			continue;
+		err = frames_of_region(annotation, options, now->offset);
+		now->frame_count = (uint32_t)annotation->frames.size - now->first;
+		if (i)
+			share_frames(annotation, now);
+	}
+	return err;
+}
+
+int annotation_of_places(struct annotation *ret, const struct sampled_function *function,
+			 const struct place_samples *places)
+{
+	int err;
+
+	*ret = (struct annotation){.function = function};
+	err = string_pool_create(&ret->strings);
+	for (uint32_t i = 0; i < function->count && !err; i++) {
+		struct annotated_instruction *last =
+			ret->instructions.size ? &ret->instructions.data[ret->instructions.size - 1]
+					       : NULL;
+
+		if (last && last->offset == places[i].offset)
+			last->samples += places[i].samples;
+		else
+			err = vec_push(&ret->instructions,
+				       ((struct annotated_instruction){.offset = places[i].offset,
+								       .samples = places[i].samples,
+								       .target = UINT64_MAX}));
+	}
+	return err;
 }
 
 size_t annotation_hottest(const struct annotation *annotation)

@@ -45,6 +45,8 @@ enum annotation_lack {
 	CODE_FILE_MISSING,  /* the file cannot be opened or read; `error` says why */
 	CODE_FILE_CHANGED,  /* another file is at its path */
 	CODE_FILE_NOT_READ, /* the file has no code there: it is damaged */
+	CODE_NOT_KEPT,	    /* JIT code, of a live run that did not keep it */
+	CODE_NOT_MADE,	    /* its reader has failed */
 };
 
 struct annotation {
@@ -56,6 +58,8 @@ struct annotation {
 	uint8_t *code;					/* NULL: not known */
 	uint32_t code_bytes;				/* from the start of the function */
 	VEC(struct annotated_instruction) instructions; /* by offset */
+	uint64_t skipped; /* instructions that annotation_reduce() has removed */
+	uint64_t unshown; /* their samples */
 	VEC(struct annotated_frame) frames;
 	struct string_pool *strings;
 };
@@ -67,6 +71,8 @@ struct annotation_sources {
 	const struct file_source *files; /* NULL: code of files is not known */
 	struct symbolizer *symbolizer;	 /* NULL: instructions without samples have no lines */
 	enum disassembly_style style;
+	const struct module *module; /* of a native function; NULL: the one that the view has */
+	uint32_t max_bytes;	     /* of code; 0: ANNOTATION_BYTES_MAX */
 };
 
 /*
@@ -76,6 +82,22 @@ struct annotation_sources {
 int annotation_init(struct annotation *ret, const struct annotation_sources *sources,
 		    const struct sampled_function *function);
 void annotation_deinit(struct annotation *annotation); /* zero-initialized is allowed */
+
+/*
+ * Leave out instructions of a large function, those far from samples first, so that about max are
+ * left. Returns 0 or -ENOMEM.
+ */
+int annotation_reduce(struct annotation *annotation, size_t max);
+
+/*
+ * Give the instructions of JIT code the frames that function->region has. On any thread that holds
+ * the region. Returns 0 or -ENOMEM.
+ */
+int annotation_take_region(struct annotation *annotation, const struct view_options *options);
+
+/* Make instructions of samples alone: where there is no code. Returns 0 or -ENOMEM. */
+int annotation_of_places(struct annotation *ret, const struct sampled_function *function,
+			 const struct place_samples *places);
 
 /* Returns the number of the instruction with most samples; the first one if all have none. */
 size_t annotation_hottest(const struct annotation *annotation);

@@ -14,6 +14,8 @@ static const char *const lacks[] = {
 	[CODE_FILE_MISSING] = "file missing",
 	[CODE_FILE_CHANGED] = "file changed",
 	[CODE_FILE_NOT_READ] = "file damaged",
+	[CODE_NOT_KEPT] = "not kept",
+	[CODE_NOT_MADE] = "not made",
 };
 
 static void write_function(struct json *json, const struct sampled_function *function)
@@ -71,13 +73,12 @@ static void write_frames(struct json *json, const struct annotation *annotation,
 static void write_code(struct json *json, const struct annotation *annotation,
 		       const struct annotated_instruction *instruction)
 {
-	const uint8_t *code = annotation->code + instruction->offset;
 	char text[CODE_TEXT_BYTES] = "";
 
 	if (!instruction->length)
 		return;
 	for (uint32_t i = 0; i < instruction->length && i < 15; i++)
-		snprintf(text + 2 * i, 3, "%02x", code[i]);
+		snprintf(text + 2 * i, 3, "%02x", annotation->code[instruction->offset + i]);
 	json_member_string(json, "code", text);
 	json_member_string(json, "text", string_pool_get(annotation->strings, instruction->text));
 }

@@ -7,7 +7,6 @@
 
 #include "base/scope.h"
 
-#define NEAR	 16 /* instructions on both sides of a sampled one, in a large function */
 #define CONTEXT	 3  /* lines before and behind one that code is of */
 #define CODE_MAX 15 /* bytes of an instruction */
 
@@ -21,51 +20,14 @@ struct writer {
 	const struct annotation *annotation;
 	uint32_t *numbers;     /* by string of the annotation: its number here, plus 1 */
 	VEC(uint32_t) strings; /* of the annotation, by number here */
-	bool *kept;	       /* by instruction */
 	VEC(struct place) places;
 };
 
 static void writer_deinit(struct writer *w)
 {
 	free(w->numbers);
-	free(w->kept);
 	vec_deinit(&w->strings);
 	vec_deinit(&w->places);
-}
-
-/* --- what is left out --------------------------------------------------------------------- */
-
-/* Keep instructions up to the limit: all, or those near samples. */
-static int choose_instructions(struct writer *w, uint64_t *ret_skipped, uint64_t *ret_unshown)
-{
-	const struct annotation *annotation = w->annotation;
-	size_t count = annotation->instructions.size, kept = 0, near = 0;
-	bool whole = count <= PAGE_INSTRUCTIONS_MAX;
-
-	*ret_skipped = *ret_unshown = 0;
-	w->kept = calloc(count ?: 1, sizeof(*w->kept));
-	if (!w->kept)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		const struct annotated_instruction *now = &annotation->instructions.data[i];
-
-		for (; near < count && near <= i + NEAR; near++) {
-			if (!annotation->instructions.data[near].samples)
-				continue;
-			for (size_t k = near > NEAR ? near - NEAR : 0;
-			     k <= near + NEAR && k < count; k++)
-				w->kept[k] = true;
-		}
-		if (whole || (w->kept[i] && kept < PAGE_INSTRUCTIONS_MAX)) {
-			w->kept[i] = true;
-			kept++;
-			continue;
-		}
-		w->kept[i] = false;
-		*ret_unshown += now->samples;
-		++*ret_skipped;
-	}
-	return 0;
 }
 
 /* --- numbers ------------------------------------------------------------------------------ */
@@ -114,7 +76,7 @@ static int write_frames(struct writer *w)
 	for (size_t i = 0; i < annotation->instructions.size && !err; i++) {
 		const struct annotated_instruction *now = &annotation->instructions.data[i];
 
-		if (!w->kept[i] || !has_new_frames(w, i, last))
+		if (!has_new_frames(w, i, last))
 			continue;
 		last = i;
 		json_begin(w->json, '[');
@@ -136,11 +98,10 @@ static int write_frames(struct writer *w)
 
 static void put_code(struct writer *w, const struct annotated_instruction *instruction)
 {
-	const uint8_t *code = w->annotation->code + instruction->offset;
 	char text[2 * CODE_MAX + 1] = "";
 
 	for (uint32_t i = 0; i < instruction->length && i < CODE_MAX; i++)
-		snprintf(text + 2 * i, 3, "%02x", code[i]);
+		snprintf(text + 2 * i, 3, "%02x", w->annotation->code[instruction->offset + i]);
 	json_string(w->json, text);
 }
 
@@ -163,8 +124,6 @@ static int write_instructions(struct writer *w)
 	for (size_t i = 0; i < w->annotation->instructions.size && !err; i++) {
 		const struct annotated_instruction *now = &w->annotation->instructions.data[i];
 
-		if (!w->kept[i])
-			continue;
 		if (has_new_frames(w, i, last)) {
 			frames++;
 			last = i;
@@ -294,11 +253,10 @@ int annotation_page_write(struct json *json, const struct annotation *annotation
 {
 	CLEANUP(writer_deinit) struct writer w = {.json = json, .annotation = annotation};
 	const char *lack = annotation_lack_words(annotation);
-	uint64_t skipped, unshown;
-	int err = choose_instructions(&w, &skipped, &unshown);
+	int err;
 
 	w.numbers = calloc(string_pool_size(annotation->strings) + 1, sizeof(*w.numbers));
-	if (err || !w.numbers)
+	if (!w.numbers)
 		return -ENOMEM;
 	json_begin(json, '{');
 	if (annotation->address && annotation->function->kind == LOCATION_NATIVE) {
@@ -310,8 +268,8 @@ int annotation_page_write(struct json *json, const struct annotation *annotation
 	}
 	if (lack)
 		json_member_string(json, "lack", lack);
-	json_member_number(json, "skipped", skipped);
-	json_member_number(json, "unshown", unshown);
+	json_member_number(json, "skipped", annotation->skipped);
+	json_member_number(json, "unshown", annotation->unshown);
 	err = write_frames(&w);
 	err = err ?: write_instructions(&w);
 	if (!err && sources)

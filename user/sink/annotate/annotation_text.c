@@ -365,6 +365,12 @@ const char *annotation_lack_words(const struct annotation *annotation)
 		       "or inode), so there are offsets only";
 	case CODE_FILE_NOT_READ:
 		return "the file has no code at this place, so there are offsets only";
+	case CODE_NOT_KEPT:
+		return "the code could not be read before it was replaced, or there was no room to "
+		       "keep it, so there are offsets only";
+	case CODE_NOT_MADE:
+		return "the process that disassembles the code has failed, so there are offsets "
+		       "only";
 	default:
 		return NULL;
 	}

@@ -18,13 +18,17 @@ struct change {
 
 struct sink {
 	VEC(struct change) changes; /* by time */
+	size_t max;
 	bool full;
 };
 
-int code_history_create(struct sink **ret)
+int code_history_create(size_t max, struct sink **ret)
 {
 	*ret = calloc(1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
+	if (!*ret)
+		return -ENOMEM;
+	(*ret)->max = max;
+	return 0;
 }
 
 static void destroy(struct sink *history)
@@ -45,7 +49,7 @@ static int take_code(struct sink *history, const struct view *view, const struct
 		.gone = code->gone,
 	};
 
-	if (history->changes.size >= CODE_HISTORY_MAX) {
+	if (history->changes.size >= history->max) {
 		history->full = true;
 		return 0;
 	}

@@ -11,12 +11,16 @@
 
 #include "sink/sink.h"
 
-#define CODE_HISTORY_MAX (1u << 20) /* changes that are kept; ends among later ones are unknown */
+#define CODE_HISTORY_MAX      (1u << 20) /* changes that are kept of a recording */
+#define CODE_HISTORY_LIVE_MAX (1u << 16) /* the same of a run */
 
 extern const struct sink_ops sink_code_history;
 
-/* Returns 0 or -ENOMEM. It is for pipeline_add_live(), which takes it over. */
-int code_history_create(struct sink **ret);
+/*
+ * Keep up to max changes; ends among later ones are unknown. Returns 0 or -ENOMEM. It is for
+ * pipeline_add_live(), which takes it over.
+ */
+int code_history_create(size_t max, struct sink **ret);
 
 /*
  * Returns the time at which the region with an identity ended (CLOCK_MONOTONIC), UINT64_MAX if it

@@ -126,6 +126,36 @@ static int add_place(struct function_samples *samples, const struct found_place 
 	return vec_push(&samples->places, found->place);
 }
 
+static int add_places(struct function_samples *ret, place_list *found)
+{
+	int err = 0;
+
+	if (found->size)
+		qsort(found->data, found->size, sizeof(*found->data), compare_places);
+	vec_for_each (place, found)
+		err = err ?: add_place(ret, place);
+	return err;
+}
+
+int function_samples_of(struct function_samples *ret, const struct view *view,
+			const uint32_t *locations, const uint64_t *counts, size_t count)
+{
+	AUTO_FREE struct found_place *owned = NULL;
+	place_list found = {0};
+	int err = 0;
+
+	*ret = (struct function_samples){0};
+	for (size_t i = 0; i < count && !err; i++) {
+		struct found_place place = {
+			.place = {.location = locations[i], .samples = counts[i]}};
+
+		if (counts[i] && find_function(view, locations[i], &place))
+			err = vec_push(&found, place);
+	}
+	owned = found.data;
+	return err ?: add_places(ret, &found);
+}
+
 int function_samples_init(struct function_samples *ret, const struct view *view)
 {
 	AUTO_FREE struct found_place *owned = NULL;
@@ -142,11 +172,7 @@ int function_samples_init(struct function_samples *ret, const struct view *view)
 			err = vec_push(&found, place);
 	}
 	owned = found.data;
-	if (found.size)
-		qsort(found.data, found.size, sizeof(*found.data), compare_places);
-	vec_for_each (place, &found)
-		err = err ?: add_place(ret, place);
-	return err;
+	return err ?: add_places(ret, &found);
 }
 
 /* --- names ---------------------------------------------------------------------------- */

@@ -41,6 +41,12 @@ struct function_samples {
 int function_samples_init(struct function_samples *ret, const struct view *view);
 void function_samples_deinit(struct function_samples *samples);
 
+/*
+ * The same for some locations, with the samples that were counted for each. `total` is not set.
+ */
+int function_samples_of(struct function_samples *ret, const struct view *view,
+			const uint32_t *locations, const uint64_t *counts, size_t count);
+
 /* How well a name matches: any of the best kind that occurs counts. */
 enum name_match {
 	NAME_EQUAL,

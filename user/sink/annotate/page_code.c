@@ -108,6 +108,7 @@ static int make_text(const struct writer *w, const struct sampled_function *func
 	if (!out)
 		return -ENOMEM;
 	err = annotation_init(&annotation, &sources, function);
+	err = err ?: annotation_reduce(&annotation, PAGE_INSTRUCTIONS_MAX);
 	err = err ?: annotation_page_write(&json, &annotation, w->from->sources);
 	annotation_deinit(&annotation);
 	return fclose(out) && !err ? -ENOMEM : err;
@@ -131,6 +132,18 @@ static int write_code(struct writer *w, const struct sampled_function *function)
 	json_key(w->json, "code");
 	json_literal(w->json, text);
 	return 0;
+}
+
+const char *page_code_kind(const struct sampled_function *function)
+{
+	switch (function->kind) {
+	case LOCATION_JIT:
+		return "JIT";
+	case LOCATION_NATIVE:
+		return "native";
+	default:
+		return "kernel";
+	}
 }
 
 void page_code_write_life(struct json *json, const struct view *view,
@@ -188,10 +201,7 @@ static int write_group(struct writer *w, const struct group *group)
 	json_begin(w->json, '{');
 	json_member_string(w->json, "name", first->name);
 	json_member_string(w->json, "module", first->module);
-	json_member_string(w->json, "kind",
-			   first->kind == LOCATION_JIT	    ? "JIT"
-			   : first->kind == LOCATION_NATIVE ? "native"
-							    : "kernel");
+	json_member_string(w->json, "kind", page_code_kind(first));
 	json_member_number(w->json, "samples", group->samples);
 	err = write_generations(w, group);
 	json_end(w->json, '}');

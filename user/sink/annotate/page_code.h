@@ -33,6 +33,9 @@ struct page_code {
 /* Implements page_extra.write, with a struct page_code as context. */
 int page_code_write(void *page_code, const struct view *view, struct json *json);
 
+/* Returns "JIT", "native" or "kernel". */
+const char *page_code_kind(const struct sampled_function *function);
+
 /* Write the members of a generation but `code`, into an object that was begun. */
 void page_code_write_life(struct json *json, const struct view *view,
 			  const struct generation *generation);

@@ -27,7 +27,8 @@ export interface Generation {
 	code?: Annotation;
 }
 
-export interface CodeFunction { name: string; module: string; kind: string; samples: number; more: number; generations: Generation[] }
+export interface CodeFunction { name: string; module: string; kind: string; samples: number; more: number; generations: Generation[];
+	shown?: number }                // of a live page: number of the generation that was asked for
 
 export interface Functions { total: number; left_out: number; max_bytes: number; list: CodeFunction[] }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The code pane: source lines beside machine code of a function, with their samples, by generation.
 
-import { functionOf, instructionsOf, linesOf, type Annotation, type CodeFunction, type Frame, type Generation, type Instruction,
+import { functionOf, instructionsOf, linesOf, type Annotation, type CodeFunction, type Frame, type Functions, type Generation, type Instruction,
 	type Line } from './code_data';
 import { CodeRows, type CodeRow } from './code_rows';
 import { INLINED, PROCESS } from './data';
 import { byId, bytes, element, number, percent, plural, visible } from './text';
+import type { LiveCode } from './live_code_pane';
 import type { View } from './view';
 
 const COMMAND = 'jitbpf report --code -o page.html RECORDING';
@@ -37,8 +38,11 @@ export class CodePane {
 	private instructions: Instruction[] = [];
 	private lines: (Line | null)[] = [];    // by row; null: a row of a file
 	private shown = '';                     // what the lists are of
+	private drawn: Annotation | undefined;  // and this version of it
 
-	constructor(private readonly view: View) {
+	private wanted = { text: '', known: 0, labels: [] as number[] };
+
+	constructor(private readonly view: View, private readonly live: LiveCode | null) {
 		const { box } = this, close = element('button', 'Close ✕'), source = element('div', '', 'source'), machine = element('div', '', 'machine');
 		source.id = 'code-source';
 		source.ariaLabel = 'Source lines with samples';
@@ -70,6 +74,8 @@ export class CodePane {
 			event.preventDefault();
 		});
 		view.codeChanged = () => this.refresh();
+		if (live)
+			live.changed = () => this.refresh();
 		this.turn('machine');
 	}
 
@@ -99,11 +105,14 @@ export class CodePane {
 
 	/** Labels of the function: as a frame of its own first. */
 	private labels(): number[] {
-		const { names, texts, state } = this.view, found: number[] = [];
-		for (let label = 1; label < names.labels; label++)
-			if (texts.functionOf(label) === state.code)
-				found.push(label);
-		return found.sort((a, b) => (names.kind(a) & INLINED) - (names.kind(b) & INLINED));
+		const { names, texts, state } = this.view;
+		if (this.wanted.text !== state.code)
+			this.wanted = { text: state.code, known: 1, labels: [] };
+		const { wanted } = this;
+		for (; wanted.known < names.labels; wanted.known++)
+			if (texts.functionOf(wanted.known) === state.code)
+				wanted.labels.push(wanted.known);
+		return [...wanted.labels].sort((a, b) => (names.kind(a) & INLINED) - (names.kind(b) & INLINED));
 	}
 
 	/** Functions that labels are inlined into, those with most samples first. */
@@ -123,14 +132,16 @@ export class CodePane {
 
 	/** Why there is no code of a function of the profile. */
 	private reason(label: number): string {
-		const { profile, names } = this.view, { functions } = profile, kind = names.kind(label);
+		const { profile, names } = this.view, { functions } = this, kind = names.kind(label);
 		if (profile.runs.length > 1)
 			return 'A page of a difference has no code. Open the pages of the two recordings.';
 		if (kind === PROCESS || (kind & 7) === 0)
 			return 'This frame is no function of which the code is known.';
-		if (!functions)
+		if (this.live && this.hasOwn(label))
+			return this.live.state === 'asking' ? 'The code is on its way.' : 'The server has no code of this function now.';
+		if (!functions && !this.live)
 			return `This page has no code. Make one that has it, with source lines: ${COMMAND}`;
-		if (this.hasOwn(label))
+		if (functions && this.hasOwn(label))
 			return `No code here: the page has that of the ${functions.list.length} functions with most samples of their own; ` +
 				`${plural(functions.left_out, 'function')} with fewer samples are left out. 'jitbpf annotate' shows it in the terminal.`;
 		return 'No sample was taken in this function itself, only in what it calls.';
@@ -144,16 +155,22 @@ export class CodePane {
 		return false;
 	}
 
+	private get functions(): Functions | null {
+		return this.live ? this.live.functions : this.view.profile.functions;
+	}
+
 	private refresh(): void {
-		const { view, box } = this, { state, names, profile } = view;
+		const { view, box } = this, { state, names } = view;
 		box.hidden = !state.code;
 		byId('main').classList.toggle('with-code', Boolean(state.code));
 		if (!state.code) {
 			this.shown = '';
+			this.live?.want('', [], '');
 			return;
 		}
 		const labels = this.labels(), own = labels.filter(label => !(names.kind(label) & INLINED)), label = own[0] ?? labels[0];
-		const found = profile.functions && labels.map(each => functionOf(profile.functions!, names, each)).find(Boolean);
+		this.live?.want(state.code, own, state.generation);
+		const { functions } = this, found = functions && labels.map(each => functionOf(functions, names, each)).find(Boolean);
 		this.title.textContent = label === undefined ? 'No such function' : names.name(label);
 		this.title.title = this.title.textContent;
 		if (found)
@@ -196,20 +213,22 @@ export class CodePane {
 	// ---- a function ----------------------------------------------------------------------------------
 
 	private showFunction(found: CodeFunction): void {
-		const { view } = this, { functions } = view.profile, { generations } = found;
-		const hottest = generations.reduce((best, g, i) => g.samples > generations[best].samples ? i : best, 0);
+		const { view, functions } = this, { generations } = found;
+		const most = generations.reduce((best, g, i) => g.samples > generations[best].samples ? i : best, 0);
+		const hottest = found.shown && !view.state.generation ? found.shown - 1 : most;
 		const wanted = Number(view.state.generation) - 1, chosen = generations[wanted] ? wanted : hottest, generation = generations[chosen];
-		const key = `${view.state.code} ${chosen}`;
+		const key = `${view.state.code} ${generation.address ?? ''} ${generation.loaded_ns ?? chosen}`, same = this.shown === key;
 		this.facts.textContent = [`${found.kind}${found.module ? ' · ' + visible(found.module) : ''}`,
 			`${plural(found.samples, 'sample')} in its own instructions, ${percent(found.samples, functions!.total)}`,
 			...(generations.length > 1 ? [] : [sizeOf(generation), lifeOf(generation)]),
 			generation.code?.address ? `at ${generation.code.address} in the file` : ''].filter(Boolean).join(' · ');
 		this.facts.title = this.facts.textContent;
 		this.showTabs(found, chosen);
-		if (this.shown === key)
+		if (same && (!this.live || this.drawn === generation.code))
 			return;
 		this.shown = key;
-		this.showGeneration(generation);
+		this.drawn = generation.code;
+		this.showGeneration(generation, same);
 	}
 
 	private showTabs({ generations, more }: CodeFunction, chosen: number): void {
@@ -244,9 +263,11 @@ export class CodePane {
 
 	/** What is not as a person would expect. */
 	private notes(generation: Generation): string[] {
-		const { state, range, baseline, profile } = this.view, { code } = generation, notes: string[] = [];
+		const { state, range, baseline } = this.view, { code } = generation, notes: string[] = [];
+		if (!code && this.live)
+			return ['The code is on its way.'];
 		if (!code)
-			return [`The page has no room for this code: it keeps ${bytes(profile.functions!.max_bytes)} of the functions with most samples. ` +
+			return [`The page has no room for this code: it keeps ${bytes(this.functions!.max_bytes)} of the functions with most samples. ` +
 				"'jitbpf annotate' shows it in the terminal."];
 		if (code.lack)
 			notes.push(code.lack[0].toUpperCase() + code.lack.slice(1) + '.');
@@ -260,8 +281,10 @@ export class CodePane {
 		return notes;
 	}
 
-	private showGeneration(generation: Generation): void {
-		const { code } = generation;
+	/** stay: it is another version of what is shown; what a person looks at stays there. */
+	private showGeneration(generation: Generation, stay: boolean): void {
+		const { code } = generation, { scrollTop: top } = this.machine.box, { scrollTop: sourceTop } = this.source.box;
+		const offset = this.instructions[this.machine.current]?.offset;
 		this.say(...this.notes(generation).map(text => element('p', text)));
 		this.instructions = code ? instructionsOf(code) : [];
 		this.chain.replaceChildren();
@@ -270,10 +293,16 @@ export class CodePane {
 			(i.target >= 0 ? `  → ${this.instructions[i.target].offset.toString(16)}` : ''),
 			gap: i.gap })), generation.samples);
 		this.showLines(code, generation.samples);
-		const hottest = this.machine.hottest();
+		const kept = stay ? this.instructions.findIndex(each => each.offset === offset) : -1, row = kept < 0 ? this.machine.hottest() : kept;
 		if (this.instructions.length) {
-			this.machine.choose(hottest, true);
-			this.chooseInstruction(hottest);
+			this.machine.choose(row, true);
+			this.chooseInstruction(row);
+			if (document.activeElement === byId('code-close') && !stay)
+				this.machine.box.focus();
+		}
+		if (kept >= 0) {
+			this.machine.box.scrollTop = top;
+			this.source.box.scrollTop = sourceTop;
 		}
 	}
 

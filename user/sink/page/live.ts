@@ -27,7 +27,7 @@ export function pauseAfter(took: number): number {
 
 /** Makes the page's profile of deltas. A new connection, or epoch, begins a new one with the same labels. */
 export class LiveVersion {
-	private readonly tree: LiveTree;
+	readonly tree: LiveTree;
 	private readonly threads = [naturals(), naturals(), naturals(), naturals()];
 
 	constructor(private readonly labels: LiveLabels, private readonly words: Words, readonly from: DeltaProfile) {
@@ -92,6 +92,12 @@ export class LiveProfile {
 			delta: bytes => this.take(bytes),
 			connection: state => this.say(state),
 		});
+	}
+
+	/** Where the server has the code of a function; null: no sample was taken there. */
+	codeAddress(label: number): string | null {
+		const location = this.shown ? this.shown.tree.locationOf(label) : -1;
+		return location < 0 ? null : `code/${this.shown!.from.epoch}/${location}`;
 	}
 
 	pause(on: boolean): void {

@@ -90,6 +90,11 @@ export class LiveTree {
 		return { rows: this.shown.size, node: this.countNode.data, group: from.thread.data, samples: this.shown.data };
 	}
 
+	/** A location in a function itself, not in one that it is inlined into; -1: none. */
+	locationOf(label: number): number {
+		return this.texts.findIndex(texts => texts?.labels[texts.labels.length - 1] === label);
+	}
+
 	/** Take what is new. Returns the samples that have changed, which the caller adds to the tree. */
 	update(): CountChanges {
 		const changes = new CountChanges(), { from } = this;

@@ -5,6 +5,7 @@ import { CodePane } from './code_pane';
 import { noProfile, readData } from './data';
 import { Input } from './input';
 import { LiveProfile } from './live';
+import { LiveCode } from './live_code_pane';
 import { listenToSave } from './save_menu';
 import { byId } from './text';
 import { TimeLine } from './timeline';
@@ -25,7 +26,7 @@ byId('profile').remove();
 const page = root.outerHTML;             // before anything is shown
 const view = new View(data.live ? noProfile(data.words) : data.profile, Boolean(live), showInGraph);
 const time = new TimeLine(view);
-const code = new CodePane(view);
+const code = new CodePane(view, live ? new LiveCode(label => live.codeAddress(label)) : null);
 const input = new Input(view, () => live?.toggle(), label => code.open(label));
 
 function showInGraph(label: number): void {

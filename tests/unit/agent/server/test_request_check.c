@@ -14,6 +14,7 @@
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
+static struct code_wanted code; /* of the last request */
 static const struct request_rules rules = {.token = TOKEN, .port = 7070};
 
 static const struct request good = {
@@ -28,7 +29,7 @@ static enum request_answer check_path(const char *path)
 	struct request request = good;
 
 	request.path = path;
-	return request_check(&rules, &request);
+	return request_check(&rules, &request, &code);
 }
 
 static void test_paths(void **state)
@@ -43,6 +44,22 @@ static void test_paths(void **state)
 		"/" TOKEN "//",
 		"//" TOKEN "/",
 		"/" TOKEN "0/",
+		"/" TOKEN "/code",
+		"/" TOKEN "/code/",
+		"/" TOKEN "/code/1/2",
+		"/" TOKEN "/code/1/2/",
+		"/" TOKEN "/code/1/2/3/",
+		"/" TOKEN "/code/1/2/3/4",
+		"/" TOKEN "/code//2/3",
+		"/" TOKEN "/code/1/2/+3",
+		"/" TOKEN "/code/1/-2/3",
+		"/" TOKEN "/code/1/2/3 ",
+		"/" TOKEN "/code/01/2/3",
+		"/" TOKEN "/code/1/2/00",
+		"/" TOKEN "/code/0x1/2/3",
+		"/" TOKEN "/code/1/4294967296/3",
+		"/" TOKEN "/code/1/18446744073709551617/3",
+		"/" TOKEN "/code/1/99999999999999999999999999999999/3",
 		"/0123456789ABCDEF0123456789ABCDEF/",
 		"/x123456789abcdef0123456789abcdef/",
 		"/0123456789abcdef0123456789abcdex/",
@@ -53,6 +70,18 @@ static void test_paths(void **state)
 	assert_int_equal(check_path("/" TOKEN "/deltas"), REQUEST_DELTAS);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		assert_int_equal(check_path(others[i]), REQUEST_NOT_FOUND);
+}
+
+static void test_code(void **state)
+{
+	assert_int_equal(check_path("/" TOKEN "/code/0/12/3"), REQUEST_CODE);
+	assert_int_equal(code.epoch, 0);
+	assert_int_equal(code.location, 12);
+	assert_int_equal(code.generation, 3);
+	assert_int_equal(check_path("/" TOKEN "/code/4294967295/4294967295/0"), REQUEST_CODE);
+	assert_int_equal(code.epoch, UINT32_MAX);
+	assert_int_equal(code.location, UINT32_MAX);
+	assert_int_equal(code.generation, 0);
 }
 
 /* Each digit of the token counts. */
@@ -79,7 +108,7 @@ static void test_methods(void **state)
 		struct request request = good;
 
 		request.method = others[i];
-		assert_int_equal(request_check(&rules, &request), REQUEST_BAD_METHOD);
+		assert_int_equal(request_check(&rules, &request, &code), REQUEST_BAD_METHOD);
 	}
 }
 
@@ -89,7 +118,7 @@ static enum request_answer check_host(const char *host, uint32_t count)
 
 	request.host = host;
 	request.hosts = count;
-	return request_check(&rules, &request);
+	return request_check(&rules, &request, &code);
 }
 
 static void test_hosts(void **state)
@@ -126,7 +155,7 @@ static enum request_answer check_origin(const char *origin, uint32_t count)
 
 	request.origin = origin;
 	request.origins = count;
-	return request_check(&rules, &request);
+	return request_check(&rules, &request, &code);
 }
 
 static void test_origins(void **state)
@@ -157,20 +186,21 @@ static void test_fetch_sites(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(sites); i++) {
 		request.fetch_site = sites[i];
 		request.path = "/" TOKEN "/";
-		assert_int_equal(request_check(&rules, &request), REQUEST_PAGE);
+		assert_int_equal(request_check(&rules, &request, &code), REQUEST_PAGE);
 		request.path = "/" TOKEN "/deltas";
-		assert_int_equal(request_check(&rules, &request), REQUEST_FORBIDDEN);
+		assert_int_equal(request_check(&rules, &request, &code), REQUEST_FORBIDDEN);
 	}
 	request.fetch_site = "same-origin";
-	assert_int_equal(request_check(&rules, &request), REQUEST_DELTAS);
+	assert_int_equal(request_check(&rules, &request, &code), REQUEST_DELTAS);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths),	cmocka_unit_test(test_token),
-		cmocka_unit_test(test_methods), cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_origins), cmocka_unit_test(test_fetch_sites),
+		cmocka_unit_test(test_paths),	    cmocka_unit_test(test_code),
+		cmocka_unit_test(test_token),	    cmocka_unit_test(test_methods),
+		cmocka_unit_test(test_hosts),	    cmocka_unit_test(test_origins),
+		cmocka_unit_test(test_fetch_sites),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static int setup(void **state)
 {
 	for (uint64_t i = 0; i < 8; i++)
 		records[i] = (struct code_record){.identity = i + 1};
-	return code_history_create((struct sink **)state);
+	return code_history_create(CODE_HISTORY_MAX, (struct sink **)state);
 }
 
 static int teardown(void **state)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The code of the function that the code pane of a live page shows, from the page's server (user/cli/live_code.h).
+
+import type { Annotation, CodeFunction, Functions, Generation } from './code_data';
+
+const PERIOD_MS = 1000;         // for the same generation
+const PAUSE_MS = 150;           // from a request to the next
+const MOST_CODES = 50;          // generations whose code is remembered
+
+interface Answer { total: number; shown: number; function: CodeFunction }
+
+export class LiveCode {
+	functions: Functions | null = null;             // of the last answer, for `wanted`
+	state: 'asking' | 'known' | 'none' = 'asking';
+	changed: () => void = () => {};
+	private wanted = '';
+	private asked = '';
+	private askedAt = -Infinity;
+	private pending = false;
+	private timer = 0;
+	private readonly codes = new Map<string, Annotation>();         // by generation
+
+	/** address: of a function's label, or null if no sample was taken there. */
+	constructor(private readonly address: (label: number) => string | null) {}
+
+	/** The pane shows this function, as of now. Call it each time it is drawn; "": none. */
+	want(text: string, labels: number[], generation: string): void {
+		if (text !== this.wanted) {
+			this.wanted = text;
+			this.functions = null;
+			this.state = 'asking';
+			this.codes.clear();
+		}
+		clearTimeout(this.timer);
+		if (!text || this.pending)
+			return;
+		const address = labels.map(label => this.address(label)).find(Boolean), asking = `${address}/${Number(generation) || 0}`;
+		if (!address) {
+			this.state = 'none';
+			return;
+		}
+		const wait = this.askedAt + (asking === this.asked ? PERIOD_MS : PAUSE_MS) - performance.now();
+		if (wait > 0) {
+			this.timer = setTimeout(() => this.changed(), wait + 10);
+			return;
+		}
+		this.asked = asking;
+		this.askedAt = performance.now();
+		void this.ask(text, asking);
+	}
+
+	private async ask(text: string, address: string): Promise<void> {
+		this.pending = true;
+		const answer = await this.get(address);
+		this.pending = false;
+		if (text === this.wanted && answer)
+			this.take(answer);
+		else if (text === this.wanted && this.state === 'asking')
+			this.state = 'none';
+		if (this.wanted)
+			this.changed();
+	}
+
+	/** The answer, or null: the server is gone or busy, or the recorder has no such function. */
+	private async get(address: string): Promise<Answer | null> {
+		try {
+			const response = await fetch(address, { cache: 'no-store' });
+			return response.ok ? await response.json() as Answer : null;
+		} catch {
+			return null;
+		}
+	}
+
+	/** Code never changes, so that of other generations is kept, with the samples it had when it was read. */
+	private take({ total, shown, function: found }: Answer): void {
+		const key = ({ address, loaded_ns: loaded }: Generation) => `${address} ${loaded}`;
+		for (const generation of found.generations) {
+			if (generation.code) {
+				this.codes.delete(key(generation));
+				this.codes.set(key(generation), generation.code);
+			} else if (this.codes.has(key(generation))) {
+				generation.code = this.codes.get(key(generation))!;
+			}
+		}
+		for (const old of this.codes.keys())
+			if (this.codes.size > MOST_CODES)
+				this.codes.delete(old);
+		found.shown = shown;
+		this.functions = { total, left_out: 0, max_bytes: 0, list: [found] };
+		this.state = 'known';
+	}
+}
