@@ -5,8 +5,8 @@
 import assert from 'node:assert';
 import { load, randoms, run, textIn } from './page_modules.mjs';
 
-const { KERNEL, Names, PathTexts, Shaped, Tree, addSamples, calleesOf, callersOf, fragmentOf, namingOf, outermost, readData, readState,
-	shortened, weigh, withoutCode } = await load('callers', 'data', 'engines', 'names', 'naming', 'path_text', 'sandwich', 'search', 'shaped', 'state', 'text', 'tree', 'weigh');
+const { KERNEL, Names, PathTexts, Shaped, Tree, addSamples, calleesOf, callersOf, fragmentOf, namingOf, outermost, paceOf,
+	pauseAfter, readData, readState, shortened, weigh, withoutCode } = await load('callers', 'data', 'engines', 'live', 'names', 'naming', 'path_text', 'sandwich', 'search', 'shaped', 'state', 'text', 'tree', 'weigh');
 
 const random = randoms();
 
@@ -156,4 +156,8 @@ checkPage(run(makePage, 'html', '3000'), 25);
 assert.equal(shortened('std::vector<int, std::allocator<int>>::push_back', 24), 'std::vector<int…ush_back');
 assert.equal(shortened('short', 5), 'short');
 assert.equal(shortened('longer', 5), 'long…');
+for (const [took, pause, pace] of [[0, 450, ''], [30, 600, ''], [100, 950, ''], [250, 1250, ''], [600, 3000, ', every 3 s']]) {
+	assert.equal(pauseAfter(took), pause);
+	assert.equal(paceOf(pause), pace);
+}
 console.log('views: ok');

@@ -16,6 +16,8 @@ const LIGHT = 20;                       // a version is shown so many times as l
 const SECOND_MS = 950;                  // but no longer than this;
 const REST = 4;                         // the page rests so many times as long in any case
 
+const SLOW_MS = 1500;
+
 const SAYS: Record<Connection, string> = {
 	connecting: 'connecting …', live: 'live', lost: 'connection lost, trying again …', ended: 'the run has ended',
 };
@@ -23,6 +25,11 @@ const SAYS: Record<Connection, string> = {
 /** From the begin of a version that took so long to the next one, in ms. */
 export function pauseAfter(took: number): number {
 	return Math.max(PERIOD_MS, Math.min(LIGHT * took, SECOND_MS), (1 + REST) * took);
+}
+
+/** What is said of the age of what is shown, if it is not that of a delta. */
+export function paceOf(pause: number): string {
+	return pause > SLOW_MS ? `, every ${Math.round(pause / 1000)} s` : '';
 }
 
 /** Makes the page's profile of deltas. A new connection, or epoch, begins a new one with the same labels. */
@@ -68,6 +75,7 @@ export class LiveProfile {
 	private due = false;
 	private timer = 0;
 	private nextAt = -Infinity;
+	private pace = '';
 	private connection: Connection = 'connecting';
 
 	constructor(private readonly live: Live, private readonly words: Words, private readonly show: Show) {
@@ -113,9 +121,10 @@ export class LiveProfile {
 
 	private say(state: Connection): void {
 		this.connection = state;
-		const text = SAYS[state] + (this.paused ? ' (paused)' : '');
+		const text = SAYS[state] + (state === 'live' ? this.pace : '') + (this.paused ? ' (paused)' : '');
 		if (byId('live').textContent !== text)
 			byId('live').textContent = text;
+		byId('live').title = this.pace && 'What is shown takes long to make, so it comes less often';
 		document.documentElement.dataset.live = state;
 	}
 
@@ -152,6 +161,9 @@ export class LiveProfile {
 		const begun = performance.now(), changes = version.update();
 		this.shown = version;
 		this.show(version.profile, changes);
-		this.nextAt = begun + pauseAfter(performance.now() - begun);
+		const pause = pauseAfter(performance.now() - begun);
+		this.nextAt = begun + pause;
+		this.pace = paceOf(pause);
+		this.say(this.connection);
 	}
 }
