@@ -245,7 +245,7 @@ soak: all $(B)/tests/engine/jit-engine
 bench: all $(B)/tests/engine/jit-engine $(B)/tests/bench/publish_cost
 	$(Q)tests/bench/run $(B)
 
-$(B)/tests/bench/churn $(B)/tests/bench/deltas: %: %.o $(B)/libcore.a
+$(B)/tests/bench/churn $(B)/tests/bench/deltas $(B)/tests/bench/day: %: %.o $(B)/libcore.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(CORE_LIBS) -o $@
 
