@@ -3,6 +3,7 @@
 
 import os
 import re
+import resource
 import signal
 import socket
 import struct
@@ -460,6 +461,16 @@ class BadInput(Streams):
         for connection in unread:
             connection.close()
 
+    def connect_often(self, count):
+        """Opens connections that send nothing, without waiting for the server to accept them."""
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(limit[0], count + 200), max(limit[1], count + 200)))
+        connections = [socket.socket() for _ in range(count)]
+        for connection in connections:
+            connection.setblocking(False)
+            connection.connect_ex(("127.0.0.1", self.port))
+        return connections
+
     def drip(self, connection):
         """Sends a request that never ends. Returns when the server closes the connection."""
         end = time.monotonic() + 60
@@ -487,7 +498,7 @@ class BadInput(Streams):
         dripping.start()
         self.check_requests()
         self.check_streams(stream)
-        idle = [self.connect() for _ in range(200)]
+        idle = self.connect_often(2000)
         self.wait_for_deltas(stream, 2)
         for connection in idle:
             connection.close()
