@@ -200,8 +200,9 @@ static int write_annotation(struct run *run, const struct annotation *annotation
 		.no_instructions = values->lines,
 		.no_lines = values->assembly,
 		.all = values->all,
-		.colours =
-			outputs_is_standard(values->output) && terminal_has_colours(STDOUT_FILENO),
+		.colours = terminal_has_colours(outputs_is_standard(values->output) ? STDOUT_FILENO
+										    : -1,
+						values->view.color),
 	};
 	int err = values->format == FORMAT_JSON
 			  ? annotation_write_json(run->out, annotation, &output)

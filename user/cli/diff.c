@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/scope.h"
 #include "base/text.h"
@@ -11,6 +12,7 @@
 #include "cli/memory_option.h"
 #include "cli/outputs.h"
 #include "cli/replay.h"
+#include "cli/terminal.h"
 #include "cli/view_options.h"
 #include "sink/diff/frame_diff.h"
 
@@ -161,6 +163,8 @@ static int run_diff(const struct command_spec *spec, int argc, char **argv)
 		status = EXIT_USAGE;
 	}
 	if (status == OPTIONS_OK) {
+		values.view.colours = terminal_has_colours(
+			outputs_is_standard(values.output) ? STDOUT_FILENO : -1, values.view.color);
 		format = choose_format(&values);
 		if (format && !filter_options_check(&values.filter))
 			format = NULL;

@@ -104,7 +104,7 @@ static bool join(char **words, int count, char said[TEXT_MAX])
 
 static int explain(char **words, int count)
 {
-	struct explanation to = {.colours = terminal_has_colours(STDOUT_FILENO)};
+	struct explanation to = {.colours = terminal_has_colours(STDOUT_FILENO, VIEW_COLOR_AUTO)};
 	const struct ledger_word *term;
 	char said[TEXT_MAX] = "";
 	const char *group;

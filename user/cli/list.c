@@ -228,7 +228,7 @@ static int write_table(const struct engine_list *list, bool given)
 	}
 	if (list->rows.size)
 		text_table_put(&table, &text, terminal_columns(STDOUT_FILENO),
-			       terminal_has_colours(STDOUT_FILENO));
+			       terminal_has_colours(STDOUT_FILENO, VIEW_COLOR_AUTO));
 	err = text_write(&text, stdout);
 	err = err ?: out_flush(stdout);
 	say_ways(list);

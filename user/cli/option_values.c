@@ -21,23 +21,42 @@ static bool parse_whole(const char *text, const char **ret_end, uint64_t *ret)
 	return !errno;
 }
 
-static bool parse_size(const char *text, uint64_t *ret)
+/* As outputs show sizes, KB, MB and GB are powers of 1,000; K, M and G are powers of 1,024. */
+static bool parse_unit(const char *text, uint64_t *ret)
 {
 	static const char units[] = "KMG";
-	const char *end, *unit;
-	uint64_t value;
-	int shift = 0;
+	const char *unit = *text ? strchr(units, *text & ~0x20) : NULL;
+	bool decimal = unit && (text[1] & ~0x20) == 'B';
 
-	if (!parse_whole(text, &end, &value))
+	*ret = 1;
+	for (const char *at = units; unit && at <= unit; at++)
+		*ret *= decimal ? 1000 : 1024;
+	return !text[(unit ? 1 : 0) + decimal];
+}
+
+bool size_parse(const char *text, uint64_t *ret)
+{
+	uint64_t whole, scale, more;
+	double fraction = 0;
+	const char *end;
+
+	if (!parse_whole(text, &end, &whole))
 		return false;
-	unit = *end ? strchr(units, *end & ~0x20) : NULL;
-	if (unit) {
-		shift = 10 * (int)(unit - units + 1);
-		end++;
+	if (*end == '.') {
+		size_t digits = strspn(end + 1, "0123456789");
+
+		if (!digits)
+			return false;
+		fraction = strtod(end, NULL);
+		end += 1 + digits;
 	}
-	if (*end || value > UINT64_MAX >> shift)
+	if (!parse_unit(end, &scale) || (fraction > 0 && scale == 1) || fraction >= 1 ||
+	    whole > UINT64_MAX / scale)
 		return false;
-	*ret = value << shift;
+	more = (uint64_t)(fraction * (double)scale);
+	if (whole * scale > UINT64_MAX - more)
+		return false;
+	*ret = whole * scale + more;
 	return true;
 }
 
@@ -143,7 +162,7 @@ bool option_set_value(const struct option_spec *option, const char *text, void *
 			return false;
 		break;
 	case OPTION_SIZE:
-		if (!parse_size(text, &number))
+		if (!size_parse(text, &number))
 			return false;
 		break;
 	}
@@ -172,7 +191,8 @@ void option_print_wanted(FILE *out, const struct option_spec *option)
 		fprintf(out, "a number from %" PRIu64 " to %" PRIu64, option->min, option->max);
 		break;
 	case OPTION_SIZE:
-		fprintf(out, "a size from %" PRIu64 " to %" PRIu64 " bytes, such as 64K or 16M",
+		fprintf(out,
+			"a size from %" PRIu64 " to %" PRIu64 " bytes, such as 64K, 16M or 1.5GB",
 			option->min, option->max);
 		break;
 	case OPTION_SECONDS:

@@ -15,6 +15,13 @@
  */
 bool duration_parse(const char *text, uint64_t *ret_ns);
 
+/*
+ * Parse a size: a number of bytes, or a number, possibly with a fraction, and K, M or G (powers of
+ * 1,024), or KB, MB or GB (powers of 1,000). Case does not matter. Returns false if it is none;
+ * *ret_bytes is then unchanged.
+ */
+bool size_parse(const char *text, uint64_t *ret_bytes);
+
 /* Parse text into the value of an option. Returns false if it is not valid. */
 bool option_set_value(const struct option_spec *option, const char *text, void *value);
 

@@ -20,6 +20,7 @@
 #include "cli/terminal.h"
 #include "cli/view_options.h"
 #include "cli/written_files.h"
+#include "sink/write/text.h"
 
 /*
  * Larger allocations are returned to the system when they are freed: symbols
@@ -161,16 +162,21 @@ static void say_disk(const struct recording *run, enum disk_state state, int fd,
 		     uint64_t free_bytes)
 {
 	const struct disk_limits *limits = &run->options->disk;
+	CLEANUP(text_deinit) struct text text = {0};
 
-	if (state == DISK_MAX_SIZE)
-		fprintf(stderr,
-			"jitbpf: the recording has reached %.1f MB (--max-size): the run ends\n",
-			(double)limits->max_bytes / 1e6);
-	else
-		fprintf(stderr,
-			"jitbpf: only %.1f MB are free where the recording is, less than %.1f MB "
-			"(--min-free): the run ends\n",
-			(double)free_bytes / 1e6, (double)disk_limits_min_free(limits, fd) / 1e6);
+	text_put_string(&text, "jitbpf: ");
+	if (state == DISK_MAX_SIZE) {
+		text_put_string(&text, "the recording has reached ");
+		text_put_bytes(&text, limits->max_bytes, 0);
+		text_put_string(&text, " (--max-size): the run ends\n");
+	} else {
+		text_put_string(&text, "only ");
+		text_put_bytes(&text, free_bytes, 0);
+		text_put_string(&text, " are free where the recording is, less than ");
+		text_put_bytes(&text, disk_limits_min_free(limits, fd), 0);
+		text_put_string(&text, " (--min-free): the run ends\n");
+	}
+	text_write(&text, stderr);
 }
 
 /* Make room on the disk if it needs some. Returns false if there is none: the run must end. */
@@ -367,7 +373,7 @@ static void say_interrupted(void *run_)
 static int write_summary(struct recording *run)
 {
 	pipeline_set_screen(run->pipeline, terminal_columns(STDERR_FILENO),
-			    terminal_has_colours(STDERR_FILENO));
+			    terminal_has_colours(STDERR_FILENO, run->options->view.color));
 	return pipeline_write(run->pipeline, stderr);
 }
 

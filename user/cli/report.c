@@ -72,17 +72,16 @@ static int show(struct replay *replay, struct outputs *outputs)
 	return err ?: outputs_write(outputs, replay->pipeline, &replay->status);
 }
 
-/* Without a terminal, names are whole and there are no colours. */
+/* Without a terminal, names are whole and there are no colours, unless they are asked for. */
 static void fit_terminal(struct report_options *values)
 {
 	bool standard = outputs_is_standard(values->output);
 
 	values->view.rows = values->rows ?: TOP_ROWS_ALL;
-	if (!standard)
-		return;
-	if (!values->view.columns)
+	values->view.colours =
+		terminal_has_colours(standard ? STDOUT_FILENO : -1, values->view.color);
+	if (standard && !values->view.columns)
 		values->view.columns = terminal_columns(STDOUT_FILENO);
-	values->view.colours = terminal_has_colours(STDOUT_FILENO);
 }
 
 /* Returns 0, or -EINVAL after a message. */

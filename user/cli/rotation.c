@@ -19,22 +19,9 @@
 
 bool rotation_parse(struct rotation_options *options)
 {
-	static const char suffixes[] = "KMG";
-	const char *suffix;
-	double number;
-	char *end;
-
 	if (duration_parse(options->rotate, &options->period_ns))
 		return options->period_ns >= SECOND_NS;
-	errno = 0;
-	number = strtod(options->rotate, &end);
-	if (end == options->rotate || !*end || errno || !(number > 0) || number > 1e9)
-		return false;
-	suffix = strchr(suffixes, *end);
-	if (!suffix || end[1])
-		return false;
-	options->size_bytes = (uint64_t)(number * (double)(1ull << (10 * (suffix - suffixes + 1))));
-	return options->size_bytes >= 1u << 20;
+	return size_parse(options->rotate, &options->size_bytes) && options->size_bytes >= 1u << 20;
 }
 
 static struct rotation_file *current(const struct rotation *rotation)

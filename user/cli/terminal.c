@@ -16,9 +16,11 @@ uint32_t terminal_columns(int fd)
 							    : size.ws_col;
 }
 
-bool terminal_has_colours(int fd)
+bool terminal_has_colours(int fd, enum view_color color)
 {
 	const char *refused = getenv("NO_COLOR"), *type = getenv("TERM");
 
+	if (color != VIEW_COLOR_AUTO)
+		return color == VIEW_COLOR_ALWAYS;
 	return isatty(fd) && !(refused && *refused) && type && *type && strcmp(type, "dumb") != 0;
 }

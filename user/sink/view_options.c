@@ -26,3 +26,10 @@ const char *const script_field_names[] = {
 };
 
 const char *const view_sort_names[] = {"self", "total", NULL};
+
+const char *const view_color_names[] = {
+	[VIEW_COLOR_AUTO] = "auto",
+	[VIEW_COLOR_ALWAYS] = "always",
+	[VIEW_COLOR_NEVER] = "never",
+	NULL,
+};

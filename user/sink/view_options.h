@@ -44,6 +44,9 @@ enum script_field {
 /* Of the top format. */
 enum view_sort { VIEW_SORT_SELF, VIEW_SORT_TOTAL };
 
+/* Whether outputs for a terminal have colours; automatic: where it is one that is shown them. */
+enum view_color { VIEW_COLOR_AUTO, VIEW_COLOR_ALWAYS, VIEW_COLOR_NEVER };
+
 #define TOP_ROWS_DEFAULT 30
 #define TOP_ROWS_ALL	 UINT32_MAX
 
@@ -56,13 +59,15 @@ struct view_options {
 	uint32_t rows;	  /* limit of each table of the top format; 0: TOP_ROWS_DEFAULT */
 	uint32_t sort;	  /* enum view_sort */
 	uint32_t columns; /* width of the terminal that the top format is for; 0: none */
-	bool colours;	  /* escape sequences for that terminal */
+	uint32_t color;	  /* enum view_color: what the user chose */
+	bool colours;	  /* escape sequences for that terminal, as a result of it */
 };
 
 /* Names of the values, in the order of the enums; terminated by NULL. */
 extern const char *const view_kernel_names[];
 extern const char *const view_by_names[];
 extern const char *const view_sort_names[];
+extern const char *const view_color_names[];
 extern const char *const script_field_names[];
 
 #endif

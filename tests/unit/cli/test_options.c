@@ -11,6 +11,7 @@
 
 #include "base/scope.h"
 #include "cli/filter_options.h"
+#include "cli/option_values.h"
 #include "cli/rotation.h"
 #include "cli/suggestion.h"
 #include "cli/view_options.h"
@@ -264,6 +265,45 @@ static void durations_have_units(void **state)
 	}
 }
 
+static void sizes_have_units(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} rows[] = {
+		{"0", 0},
+		{"4096", 4096},
+		{"64K", 64 << 10},
+		{"64k", 64 << 10},
+		{"2M", 2 << 20},
+		{"1.5G", 3ull << 29},
+		{"1KB", 1000},
+		{"1.5MB", 1500000},
+		{"2gb", 2000000000},
+		{"1.0G", 1ull << 30},
+		{"18446744073709551615", UINT64_MAX},
+		{"17179869183G", 17179869183ull << 30},
+	};
+	static const char *const refused[] = {
+		"",	 "K",	 "1.5",		 "1.",	   "1.K",
+		"1..5K", "-1",	 "+1",		 "1T",	   "1KiB",
+		"1 GB",	 "1e3K", "0x10",	 "1BB",	   "18446744073709551616",
+		"B",	 "1.5B", ".5G",		 "1.5.5M", "nan",
+		"1KBB",	 "1K5",	 "17179869184G",
+	};
+	uint64_t bytes;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!size_parse(rows[i].text, &bytes) || bytes != rows[i].bytes)
+			fail_msg("'%s' is %llu", rows[i].text, (unsigned long long)bytes);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		bytes = 77;
+		if (size_parse(refused[i], &bytes) || bytes != 77)
+			fail_msg("'%s' is taken", refused[i]);
+	}
+}
+
 static void rotation_is_a_time_or_a_size(void **state)
 {
 	static const struct {
@@ -274,8 +314,8 @@ static void rotation_is_a_time_or_a_size(void **state)
 		{"1h", 3600000000000, 0},  {"2M", 0, 2u << 20},	    {"1.5G", 0, 3ull << 29},
 		{"1000ms", 1000000000, 0},
 	};
-	static const char *const refused[] = {"",   "0",  "0.5",  "999ms", "1K", "2g",
-					      "2T", "-1", "1M1m", "nan",   "m",	 "M"};
+	static const char *const refused[] = {"",   "0",    "0.5", "999ms", "1K", "2T",
+					      "-1", "1M1m", "nan", "m",	    "M"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct rotation_options rotation = {.rotate = rows[i].text};
@@ -335,6 +375,7 @@ int main(void)
 		cmocka_unit_test(sets_are_lists_or_changes),
 		cmocka_unit_test(what_is_wrong_is_refused),
 		cmocka_unit_test(durations_have_units),
+		cmocka_unit_test(sizes_have_units),
 		cmocka_unit_test(rotation_is_a_time_or_a_size),
 		cmocka_unit_test(one_edit_or_a_beginning_is_suggested),
 	};

@@ -7,6 +7,7 @@
 #include "profile/ledger.h"
 #include "sink/diff/frame_diff.h"
 #include "sink/write/columns.h"
+#include "sink/write/escapes.h"
 #include "sink/write/out.h"
 #include "sink/write/text.h"
 
@@ -26,6 +27,7 @@ struct table {
 	uint64_t samples[DIFF_SIDES];
 	VEC(struct function) functions;
 	struct text text;
+	bool colours;
 };
 
 static void table_deinit(struct table *table)
@@ -145,13 +147,20 @@ static bool may_be_chance(const struct table *table, const uint64_t *counts)
 	return difference * difference <= 4 * variance;
 }
 
+/* As in the page: red is more, blue is less. Differences that may be chance have no colour. */
 static void put_shares(struct table *table, const uint64_t *counts)
 {
 	double before = 100 * share_of(table, counts, DIFF_BEFORE);
 	double after = 100 * share_of(table, counts, DIFF_AFTER);
 
-	text_printf(&table->text, "%7.2f%% %7.2f%% %+8.2f%c", before, after, after - before,
-		    may_be_chance(table, counts) ? '~' : ' ');
+	bool chance = may_be_chance(table, counts), coloured = table->colours && !chance;
+
+	text_printf(&table->text, "%7.2f%% %7.2f%% ", before, after);
+	if (coloured)
+		text_put_string(&table->text, after > before ? ESCAPE_RED : ESCAPE_BLUE);
+	text_printf(&table->text, "%+8.2f", after - before);
+	text_put_string(&table->text, coloured ? ESCAPE_PLAIN : "");
+	text_put_string(&table->text, chance ? "~" : " ");
 }
 
 static void put_function(struct table *table, const struct function *function)
@@ -209,7 +218,7 @@ static void put_runs(struct table *table, const struct view *before, const struc
 int frame_diff_write_table(FILE *out, const struct frame_diff *diff, const struct view *before,
 			   const struct view *after, uint32_t rows)
 {
-	CLEANUP(table_deinit) struct table table = {0};
+	CLEANUP(table_deinit) struct table table = {.colours = after->options.colours};
 	struct text *text = &table.text;
 	size_t shown;
 	int err = add_up(&table, diff);
@@ -218,10 +227,11 @@ int frame_diff_write_table(FILE *out, const struct frame_diff *diff, const struc
 		return err;
 	rank(&table);
 	put_runs(&table, before, after);
-	text_printf(text, "\n%8s%19s%10s\n", "SELF", "", "TOTAL");
+	text_printf(text, "\n%s%8s%19s%10s\n", table.colours ? ESCAPE_BOLD : "", "SELF", "",
+		    "TOTAL");
 	for (int i = 0; i < 2; i++)
 		text_printf(text, "%8s %8s %8s   ", "BEFORE", "AFTER", "DIFF");
-	text_put_string(text, "FUNCTION\n");
+	text_put_string(text, table.colours ? "FUNCTION" ESCAPE_PLAIN "\n" : "FUNCTION\n");
 	shown = rows && rows < table.functions.size ? rows : table.functions.size;
 	for (size_t i = 0; i < shown; i++)
 		put_function(&table, &table.functions.data[i]);
