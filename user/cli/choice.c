@@ -175,7 +175,9 @@ static int fill_cgroups(struct choice *choice)
 	struct live_filter *filter = &choice->filter;
 
 	if (choice->cgroups.size > JITBPF_FILTER_CGROUPS_MAX) {
-		fprintf(stderr, "jitbpf: %zu cgroups are chosen, and at most %d can be\n",
+		fprintf(stderr,
+			"jitbpf: %zu cgroups are chosen, and at most %d can be: choose a "
+			"cgroup above them with -G\n",
 			choice->cgroups.size, JITBPF_FILTER_CGROUPS_MAX);
 		return EXIT_USAGE;
 	}

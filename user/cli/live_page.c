@@ -138,7 +138,8 @@ static void drop_server(struct live_page *page)
 {
 	close(page->server);
 	page->server = -1;
-	fprintf(stderr, "jitbpf: the live page's server has ended; the recording goes on\n");
+	fprintf(stderr,
+		"jitbpf: the live page's server has ended: browsers get no more, and the run goes on\n");
 }
 
 /* Returns false if there is no message. */

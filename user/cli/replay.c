@@ -15,10 +15,16 @@
 static void say(const struct replay *replay, int err, const struct recording_error *error)
 {
 	if (err == -ENOMEM)
-		fprintf(stderr, "jitbpf: out of memory\n");
+		fprintf(stderr, "jitbpf: out of memory: free some, or choose less with --from, "
+				"--to or --comm\n");
 	else if (err == -EBADMSG)
 		fprintf(stderr, "jitbpf: %s: at offset %" PRIu64 ": %s\n", replay->path,
 			error->offset, error->what ?: "damaged");
+	else if (err == -ENOENT)
+		fprintf(stderr,
+			"jitbpf: %s: %s: 'jitbpf record' makes a recording, by default "
+			"profile.jitbpf\n",
+			replay->path, strerror(-err));
 	else
 		fprintf(stderr, "jitbpf: %s: %s\n", replay->path, strerror(-err));
 }
@@ -85,6 +91,10 @@ int replay_run(struct replay *replay)
 		if (state < 0)
 			say(replay, state, &played.error);
 		replay->damaged = state < 0;
+		if (state == -EBADMSG)
+			fprintf(stderr,
+				"jitbpf: what is before the damage is shown: %" PRIu64 " samples\n",
+				pipeline_progress(replay->pipeline).samples);
 		err = pipeline_finish(replay->pipeline);
 		status_line_clear(&replay->status);
 		file_trouble_say(replay->files);

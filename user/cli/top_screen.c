@@ -304,7 +304,9 @@ static void end_viewer(struct top_screen *screen)
 	screen->failed = true;
 	restore(screen);
 	if (screen->standard_error >= 0)
-		fprintf(stderr, "jitbpf top: the process that draws the screen has failed\n");
+		fprintf(stderr, "jitbpf top: the process that draws the screen has failed, so the "
+				"run ends: 'jitbpf record' and 'jitbpf report -f top' need no "
+				"screen\n");
 }
 
 int top_screen_end(struct top_screen *screen)
