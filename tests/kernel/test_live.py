@@ -187,7 +187,8 @@ class Page(LiveTest):
     def wait_for_end(self, browser, said):
         """The samples of the page are those of the ledger that jitbpf prints."""
         count = re.search(r"samples taken +([\d,]+)", said).group(1)
-        lost = int(re.search(r"  lost +([\d,]+)", said).group(1).replace(",", ""))
+        found = re.search(r"  lost +([\d,]+)", said)  # no row without any
+        lost = int(found.group(1).replace(",", "")) if found else 0
         browser.wait_for(f"{text('ledger')}.startsWith('{count} samples taken')")
         browser.evaluate("document.getElementById('search').select()")
         browser.type(".")
