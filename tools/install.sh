@@ -52,7 +52,7 @@ files() {
 	find docs \( -name '*.md' -o -name '*.png' \) | sort | while IFS= read -r text; do
 		file 644 "$text" "$DOCDIR/$text"
 	done
-	file 644 docs/report.schema.json "$DOCDIR/report.schema.json"
+	file 644 docs/report.schema.json "$DOCDIR/docs/report.schema.json"
 	for text in LICENSES/*; do
 		file 644 "$text" "$DOCDIR/$text"
 	done
