@@ -46,7 +46,9 @@ class List(harness.KernelTest):
         return done.stdout.decode(), done.stderr.decode()
 
     def rows(self, pid, **kwargs):
-        return json.loads(self.list("--json", "-p", str(pid), **kwargs)[0])["engines"]
+        rows = json.loads(self.list("--json", "-p", str(pid), **kwargs)[0])["engines"]
+        own = ("container", "unit", "cgroup") # of the test
+        return [{key: row[key] for key in row if key not in own} for row in rows]
 
     def test_engine(self):
         """Counts live methods only."""
@@ -71,7 +73,7 @@ class List(harness.KernelTest):
         php = self.start(harness.php("tracing", 60), wait=False)
         row = self.wait_for(lambda: [r for r in self.rows(php.pid) if r.get("methods", 0) > 20])[0]
         self.assertEqual((row["engine"], row["publishes"]), ("opcache.so", "journal"))
-        self.assertRegex(self.list()[0], rf"\n *{php.pid} +php +opcache.so +\d+ +[\d.]+ KB  shim, "
+        self.assertRegex(self.list()[0], rf"\n *{php.pid} +php +opcache.so +\d+ +[\d.]+ KB  .*shim, "
                                          "with a journal")
 
     def test_onednn(self):

@@ -9,6 +9,7 @@
 #include "agent/kernel/process_scan.h"
 #include "base/scope.h"
 #include "cli/commands.h"
+#include "cli/list_cgroup.h"
 #include "cli/terminal.h"
 #include "engines/engines.h"
 #include "sink/write/json.h"
@@ -55,6 +56,22 @@ static const struct {
 	[ENGINE_NOTHING] = {"nothing", "nothing"},
 };
 
+static void write_name(struct json *json, const char *key, const char *name)
+{
+	if (*name)
+		json_member_string(json, key, name);
+}
+
+static void write_cgroup(struct json *json, uint32_t pid)
+{
+	struct list_cgroup cgroup;
+
+	list_cgroup_read(pid, &cgroup);
+	write_name(json, "container", cgroup.container);
+	write_name(json, "unit", cgroup.unit);
+	write_name(json, "cgroup", cgroup.path);
+}
+
 static void write_row(struct json *json, const struct engine_list *list,
 		      const struct engine_row *row)
 {
@@ -63,6 +80,7 @@ static void write_row(struct json *json, const struct engine_list *list,
 	if (row->inner_pid != row->pid)
 		json_member_number(json, "pid_inside", row->inner_pid);
 	json_member_string(json, "comm", string_pool_get(list->strings, row->comm));
+	write_cgroup(json, row->pid);
 	json_member_string(json, "publishes", ways[row->publishes].key);
 	if (row->engine)
 		json_member_string(json, "engine", string_pool_get(list->strings, row->engine));
@@ -130,6 +148,7 @@ static void add_row(struct text_table *table, const struct engine_list *list,
 	const struct engine *engine = engine_of_row(list, row);
 	const char *name =
 		row->engine || !engine ? string_pool_get(list->strings, row->engine) : engine->name;
+	struct list_cgroup cgroup;
 
 	text_table_printf(table, "%u", row->pid);
 	if (row->inner_pid != row->pid)
@@ -141,6 +160,8 @@ static void add_row(struct text_table *table, const struct engine_list *list,
 	text_table_add_number(table, row->counted ? row->methods : 0);
 	text_table_add_bytes(table,
 			     row->counted || row->publishes == ENGINE_NOTHING ? row->bytes : 0);
+	list_cgroup_read(row->pid, &cgroup);
+	text_table_add(table, list_cgroup_text(&cgroup));
 	text_table_add(table, ways[row->publishes].words);
 }
 
@@ -213,8 +234,14 @@ static void say_hidden(const struct engine_list *list, bool given)
 static int write_table(const struct engine_list *list, bool given)
 {
 	static const struct text_column columns[] = {
-		{"PID", false},	    {"INSIDE", false}, {"PROCESS", true},   {"ENGINE", true},
-		{"METHODS", false}, {"CODE", false},   {"PUBLISHES", true},
+		{"PID", false},
+		{"INSIDE", false},
+		{"PROCESS", true},
+		{"ENGINE", true},
+		{"METHODS", false},
+		{"CODE", false},
+		{"CONTAINER OR UNIT", true},
+		{"PUBLISHES", true},
 	};
 	CLEANUP(text_table_deinit)
 	struct text_table table = {.columns = columns, .column_count = ARRAY_SIZE(columns)};

@@ -32,26 +32,53 @@ int cgroup_files_read(uint32_t pid, char *buf, size_t room_bytes, size_t *ret_by
 	return 0;
 }
 
+/* Read "NUMBER:CONTROLLERS:PATH". The names of controllers have no colon. */
+static bool decode_line(const char *line, size_t bytes, struct cgroup_files_line *ret)
+{
+	const char *end = line + bytes, *controllers = memchr(line, ':', bytes), *path;
+
+	controllers = controllers ? controllers + 1 : end;
+	path = memchr(controllers, ':', (size_t)(end - controllers));
+	if (!path || ++path == end || *path != '/')
+		return false;
+	*ret = (struct cgroup_files_line){
+		.path = path,
+		.path_bytes = (size_t)(end - path),
+		.is_version_2 = path - line == 3 && *line == '0',
+		.is_systemd = path - controllers == 13 && !memcmp(controllers, "name=systemd", 12),
+	};
+	return true;
+}
+
 /* The kernel allows no newline in the name of a cgroup. */
+bool cgroup_files_next(const char **text, size_t *bytes, struct cgroup_files_line *ret)
+{
+	const char *newline;
+
+	while ((newline = memchr(*text, '\n', *bytes))) {
+		const char *line = *text;
+		size_t line_bytes = (size_t)(newline - line);
+
+		*text += line_bytes + 1;
+		*bytes -= line_bytes + 1;
+		if (decode_line(line, line_bytes, ret))
+			return true;
+	}
+	return false;
+}
+
 int cgroup_files_path(const char *text, size_t bytes, char *ret, size_t room_bytes)
 {
-	static const char begin[] = "0::/";
-	const char *end = text + bytes;
+	struct cgroup_files_line line;
 
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		size_t line_bytes = (size_t)((newline ?: end) - text);
-
-		if (newline && line_bytes >= strlen(begin) && !memcmp(text, begin, strlen(begin))) {
-			text += strlen(begin) - 1;
-			line_bytes -= strlen(begin) - 1;
-			if (line_bytes >= room_bytes)
-				return -ENAMETOOLONG;
-			memcpy(ret, text, line_bytes);
-			ret[line_bytes] = '\0';
-			return 0;
-		}
-		text += line_bytes + 1;
+	while (cgroup_files_next(&text, &bytes, &line)) {
+		if (!line.is_version_2)
+			continue;
+		if (line.path_bytes >= room_bytes)
+			return -ENAMETOOLONG;
+		memcpy(ret, line.path, line.path_bytes);
+		ret[line.path_bytes] = '\0';
+		return 0;
 	}
 	return -ENOENT;
 }

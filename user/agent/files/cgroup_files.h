@@ -7,6 +7,7 @@
 #ifndef JITBPF_AGENT_FILES_CGROUP_FILES_H
 #define JITBPF_AGENT_FILES_CGROUP_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,19 @@
  * a negative errno.
  */
 int cgroup_files_read(uint32_t pid, char *buf, size_t room_bytes, size_t *ret_bytes);
+
+/* A line of /proc/PID/cgroup. The path points into the text. */
+struct cgroup_files_line {
+	const char *path;
+	size_t path_bytes;
+	bool is_version_2, is_systemd; /* neither: a hierarchy of controllers of version 1 */
+};
+
+/*
+ * Get the next whole line, and move *text behind it, of which *bytes are left. Lines that are none
+ * are skipped. Returns false at the end.
+ */
+bool cgroup_files_next(const char **text, size_t *bytes, struct cgroup_files_line *ret);
 
 /*
  * Find the path of cgroup version 2 in the text of /proc/PID/cgroup, and copy it to ret. Returns 0,

@@ -21,7 +21,7 @@
 struct told_cgroup {
 	uint64_t cgroup;
 	uint32_t pid; /* that was asked last */
-	uint8_t tries;
+	uint8_t tries, waits;
 	bool reported;
 };
 
@@ -138,16 +138,32 @@ static int path_of(const struct told_cgroups *told, const struct told_cgroup *cg
 	return has_id(told, ret, cgroup->cgroup) ? 0 : -ESTALE;
 }
 
-/* A container without a name that can be read is shown by its ID. */
-static void name_of(const struct told_cgroups *told, const char *path,
-		    char ret[JITBPF_CGROUP_NAME_MAX])
+/*
+ * A container without a name that can be read is shown by its ID. Returns 0, or a negative errno if
+ * there may be an answer later.
+ */
+static int name_of(const struct told_cgroups *told, const char *path,
+		   char ret[JITBPF_CGROUP_NAME_MAX])
 {
 	struct cgroup_path_names names;
+	int err = -ENOENT;
 
 	cgroup_path_names(path, &names);
-	if (strlen(names.container) != ID_CHARACTERS ||
-	    file_store_container_name(told->files, names.container, ret))
+	if (strlen(names.container) == ID_CHARACTERS)
+		err = file_store_container_name(told->files, names.container, ret);
+	if (err)
 		*ret = '\0';
+	return err == -ENOENT ? 0 : err;
+}
+
+/* Returns true if the cgroup is asked for again in the next round. */
+static bool waits(struct told_cgroups *told, struct told_cgroup *cgroup)
+{
+	if (cgroup->waits == TOLD_CGROUP_WAITS_MAX || told->waiting.size >= TOLD_CGROUPS_WAIT_MAX ||
+	    vec_push(&told->waiting, cgroup->cgroup))
+		return false;
+	cgroup->waits++;
+	return true;
 }
 
 static int report(struct told_cgroups *told, struct told_cgroup *cgroup, uint64_t time_ns,
@@ -159,13 +175,16 @@ static int report(struct told_cgroups *told, struct told_cgroup *cgroup, uint64_
 	size_t path_bytes;
 	int err = path_of(told, cgroup, strings);
 
-	cgroup->tries++;
-	if (err == -ETIMEDOUT && told->waiting.size < TOLD_CGROUPS_WAIT_MAX)
-		(void)!vec_push(&told->waiting, cgroup->cgroup);
-	if (err)
+	if (err == -ETIMEDOUT && waits(told, cgroup))
 		return 0;
+	if (err) {
+		cgroup->tries++;
+		return 0;
+	}
 	path_bytes = strlen(strings) + 1;
-	name_of(told, strings, strings + path_bytes);
+	err = name_of(told, strings, strings + path_bytes);
+	if (err && waits(told, cgroup))
+		return 0;
 	cgroup->reported = true;
 	out.record.h.size_bytes = (uint32_t)(offsetof(struct jitbpf_cgroup, strings) + path_bytes +
 					     strlen(strings + path_bytes) + 1);

@@ -42,6 +42,29 @@ static void test_paths(void **state)
 	assert_int_equal(cgroup_files_path("0::/a\n", 6, small, sizeof(small)), 0);
 }
 
+static void test_lines(void **state)
+{
+	const char text[] = "13:memory,cpu:/a:b\n\nx\n12::\n1:name=systemd:/s\n2:name=systemd2:/t\n"
+			    "0::/v2\n3:cpu:/cut";
+	const char *at = text;
+	size_t bytes = strlen(text);
+	struct cgroup_files_line line;
+
+	assert_true(cgroup_files_next(&at, &bytes, &line));
+	assert_int_equal(line.path_bytes, 4);
+	assert_memory_equal(line.path, "/a:b", 4);
+	assert_false(line.is_version_2 || line.is_systemd);
+	assert_true(cgroup_files_next(&at, &bytes, &line));
+	assert_memory_equal(line.path, "/s\n", 3);
+	assert_true(line.is_systemd && !line.is_version_2);
+	assert_true(cgroup_files_next(&at, &bytes, &line));
+	assert_false(line.is_version_2 || line.is_systemd);
+	assert_true(cgroup_files_next(&at, &bytes, &line));
+	assert_true(line.is_version_2);
+	assert_false(cgroup_files_next(&at, &bytes, &line));
+	assert_false(cgroup_files_next(&at, &bytes, &line));
+}
+
 static void test_own(void **state)
 {
 	char text[4096];
@@ -58,6 +81,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_own),
 	};
 
