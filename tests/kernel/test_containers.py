@@ -99,7 +99,7 @@ class Containers(harness.KernelTest):
         self.assertEqual(process["pid_inside"], 1)
         self.assertNotEqual(process["pid"], 1)
         self.assertEqual(process["jit"]["sequence_gaps"], 0)
-        self.assertRegex(run.stderr, rf"\n +{process['pid']} \(1\) +jit-engine ")
+        self.assertRegex(run.report("--by", "pid").stdout.decode(), rf" {process['pid']} +\(1\) +jit-engine")
         self.assertEqual(run.report("-f", "summary").stdout.decode(), run.stderr)
 
     def test_late(self):

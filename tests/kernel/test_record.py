@@ -67,7 +67,7 @@ class Report(harness.KernelTest):
             done = run.report("-f", name, *options)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(done.stdout, open(run.path(ending), "rb").read(), name)
-        self.assertEqual(run.report("-f", "summary").stdout.decode(errors="replace"), run.stderr)
+        self.assertEqual(run.report("-f", "summary", *options).stdout.decode(errors="replace"), run.stderr)
         plain = run.report("-f", "folded").stdout.decode(errors="replace")
         shown = open(run.path(".folded"), encoding="utf-8", errors="replace").read()
         for mark in ("_[k]", "_[i]"):
