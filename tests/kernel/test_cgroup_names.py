@@ -147,7 +147,7 @@ class Names(Loads):
         """Of processes that run."""
         number = f"{os.getpid():064x}"
         self.name_container(number, "web")
-        cgroups = self.below(f"docker-{number}.scope", "cron.service")
+        cgroups = self.below(f"docker-{number}.scope", "listed.service")
         engines = []
         for cgroup in cgroups:
             engines.append(subprocess.Popen(
@@ -167,8 +167,8 @@ class Names(Loads):
 
         found = self.wait_for(rows)
         self.assertEqual(found[engines[0].pid]["container"], "web")
-        self.assertEqual(found[engines[1].pid]["unit"], "cron.service")
+        self.assertEqual(found[engines[1].pid]["unit"], "listed.service")
         text = subprocess.run(listed, check=True, capture_output=True, text=True).stdout
         self.assertRegex(text, r"CONTAINER OR UNIT +PUBLISHES\n")
         self.assertRegex(text, rf"\n *{engines[0].pid} .* web +shim")
-        self.assertRegex(text, rf"\n *{engines[1].pid} .* cron.service +shim")
+        self.assertRegex(text, rf"\n *{engines[1].pid} .* listed.service +shim")
